@@ -1,0 +1,64 @@
+# The doors of the house. Meson builds (meson.build); this file only calls it, after scripts/setup has
+# installed what is missing. `make help` prints the list.
+
+BUILD ?= build
+SOAK ?= 100000000
+FUZZ ?= 30
+N ?= 4000000
+PREFIX ?= /usr/local
+
+.PHONY: help all demo test check sanitize soak bench lab lint format install clean
+
+help: ## Print this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+all: ## Build the library and the tools in build/
+	@scripts/setup build
+	@scripts/build $(BUILD)
+
+test: ## Build and run all tests (within 15 minutes on 2 cores); ends with "N passed, N failed"
+	@scripts/setup build test
+	@scripts/build $(BUILD)
+	@scripts/lint $(BUILD)
+	@scripts/run-tests $(BUILD)
+
+check: ## The quick part of the tests (under a minute), and the lint
+	@scripts/setup build test
+	@scripts/build $(BUILD)
+	@scripts/lint $(BUILD)
+	@scripts/run-tests $(BUILD) --suite quick
+
+sanitize: ## The tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@scripts/setup build test
+	@scripts/build build-sanitize -Db_sanitize=address,undefined -Dbuildtype=debugoptimized -Db_lundef=false
+	@scripts/run-tests build-sanitize --suite quick
+
+soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations per kind)
+	@scripts/setup build test
+	@scripts/build $(BUILD)
+	@$(BUILD)/tests/soak --ops $(SOAK)
+
+bench: ## Speed and space beside libbloom and DPDK: make bench N=4000000
+	@scripts/setup build bench
+	@scripts/build $(BUILD)
+	@$(BUILD)/tamis-bench --n $(N)
+
+lab: ## The numbers of the papers, measured again
+	@scripts/setup build
+	@scripts/build $(BUILD)
+	@$(BUILD)/tamis-lab run all
+
+lint: ## Layers, forbidden words, long functions
+	@scripts/lint $(BUILD)
+
+format: ## clang-format over all sources
+	@scripts/setup format
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+install: ## Install under PREFIX (default /usr/local), below DESTDIR if that is set
+	@scripts/setup build
+	@scripts/build $(BUILD) --prefix=$(PREFIX)
+	@meson install -C $(BUILD) --no-rebuild
+
+clean: ## Remove what was built
+	@rm -rf build build-*

@@ -1,0 +1,447 @@
+/* tamis.h - compact approximate sets that you can delete from, count in, and keep a state in.
+ *
+ * A set answers "was this key added?" in a few bits per key. It never says no to a key that is in
+ * it; it says yes to a key that is not with a small probability that you choose (the false-positive
+ * rate, fpr). Unlike a Bloom filter it can forget a key again, and count one.
+ *
+ *     #include <tamis/tamis.h>
+ *
+ *     tamis_spec spec = TAMIS_SPEC_INIT;
+ *     spec.capacity = 1000000;             // keys, all different
+ *     spec.fpr = 0.001;                    // one wrong yes in a thousand
+ *     spec.abilities = TAMIS_CAN_REMOVE;   // what you will want to do besides add and has
+ *
+ *     tamis_set *set;
+ *     if (tamis_create(&spec, &set, NULL) != TAMIS_OK) ...
+ *     if (tamis_add(set, "apple", 5) != TAMIS_OK) ...
+ *     if (tamis_has(set, "apple", 5)) ...
+ *     if (tamis_remove(set, "apple", 5) != TAMIS_OK) ...
+ *     tamis_free(set);
+ *
+ * The header is a course; read as far as you need:
+ *
+ *     1  statuses               5  many keys at once        9  planning without making
+ *     2  making a set           6  looking at a set        10  states (to come)
+ *     3  one key at a time      7  whole sets              11  version
+ *     4  64-bit ids and hashes  8  files
+ *
+ * Threads: calls that take a `const tamis_set *` may run at the same time as each other. A call
+ * that takes a `tamis_set *` needs the set for itself.
+ *
+ * NULL where a set, spec or required result is expected is answered with TAMIS_ERR_ARGUMENT (or
+ * `false`, or nothing done); it never crashes. The library keeps no global state, prints nothing,
+ * and ends no process.
+ */
+#ifndef TAMIS_TAMIS_H
+#define TAMIS_TAMIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TAMIS_API __attribute__((visibility("default")))
+#define TAMIS_NODISCARD __attribute__((warn_unused_result))
+#else
+#define TAMIS_API
+#define TAMIS_NODISCARD
+#endif
+
+/* ------------------------------------------------------------------ 1. statuses */
+
+/** What a call says. 0 is success. A failed call has changed nothing and left `ret_` results
+ *  untouched. Values are frozen; new ones take the gaps. */
+typedef enum tamis_status {
+    TAMIS_OK = 0,
+
+    /* answers about keys */
+    TAMIS_ERR_FULL = -1,   /**< no room for this key; the set is unchanged */
+    TAMIS_ERR_ABSENT = -2, /**< nothing to remove: the key is certainly not in the set */
+
+    /* the caller can fix these */
+    TAMIS_ERR_ARGUMENT = -10, /**< NULL, or a value outside its documented range */
+    TAMIS_ERR_KIND = -11,     /**< there is no kind of that name */
+    TAMIS_ERR_CANNOT = -12,   /**< this kind cannot do that, in this geometry */
+    TAMIS_ERR_MISMATCH = -13, /**< the two sets differ in kind, geometry, hash or seed */
+    TAMIS_ERR_READ_ONLY =
+        -14, /**< the set is mapped from a file; tamis_copy() makes one to change */
+    TAMIS_ERR_NOT_BUILT = -15, /**< left out of this build (keyed hash, instruction set) */
+    TAMIS_ERR_LIMIT = -16,     /**< larger than this machine or the format can address */
+
+    /* the machine's trouble */
+    TAMIS_ERR_MEMORY = -30, /**< an allocation failed */
+    TAMIS_ERR_IO = -31,     /**< the operating system refused; `os_error` says why */
+    TAMIS_ERR_SPACE = -32,  /**< the disk or the quota is full */
+
+    /* files */
+    TAMIS_ERR_FOREIGN = -50,   /**< not a tamis file */
+    TAMIS_ERR_VERSION = -51,   /**< written by a newer tamis than this one can read */
+    TAMIS_ERR_TRUNCATED = -52, /**< shorter than it says it is */
+    TAMIS_ERR_CHECKSUM = -53,  /**< bytes were damaged */
+    TAMIS_ERR_CORRUPT = -54    /**< checksums agree, but the contents cannot be */
+} tamis_status;
+
+/** A sentence for a status, in English, without a full stop. Never NULL. */
+TAMIS_API const char *tamis_status_text(tamis_status status);
+
+/** More about a failure, for calls that can fail in many ways. Pass NULL where you do not care. */
+typedef struct tamis_problem {
+    tamis_status status;
+    int          os_error;  /**< the system's error number, or 0 */
+    uint64_t     offset;    /**< byte of the file where the trouble is, when it is one of a file */
+    char         text[200]; /**< what is wrong and what to do, one line */
+} tamis_problem;
+
+/* ------------------------------------------------------------------ 2. making a set */
+
+typedef struct tamis_set tamis_set;
+
+/** What a set may be asked to do besides add and has. Or them together. */
+enum {
+    TAMIS_CAN_REMOVE = 1,
+    TAMIS_CAN_COUNT = 2, /**< tamis_count() */
+    TAMIS_CAN_MERGE = 4  /**< tamis_merge() */
+};
+
+/** Which kind to take when several can do the job. */
+typedef enum tamis_preference {
+    TAMIS_PREFER_FAST = 0, /**< fewest cache lines per operation */
+    TAMIS_PREFER_SMALL = 1 /**< fewest bytes */
+} tamis_preference;
+
+/** How key bytes become 64 bits. Both are keyed by the set's 128-bit seed. */
+typedef enum tamis_hash {
+    TAMIS_HASH_XXH3 = 1,   /**< fast; for keys that nobody chooses to hurt you */
+    TAMIS_HASH_SIPHASH = 2 /**< SipHash-2-4; for keys that an attacker may choose */
+} tamis_hash;
+
+/** 128 bits that make a set's hashing its own. */
+typedef struct tamis_seed {
+    uint64_t low, high;
+} tamis_seed;
+
+/** Your own memory. Both functions or neither. `alloc` returns memory aligned to `alignment` (a
+ *  power of two, at most 2 MiB) or NULL; `free` gets the same size again. */
+typedef struct tamis_allocator {
+    void *(*alloc)(void *context, size_t bytes, size_t alignment);
+    void (*free)(void *context, void *memory, size_t bytes);
+    void *context;
+} tamis_allocator;
+
+/** What you want. Start from TAMIS_SPEC_INIT; only `capacity` and `fpr` must be set. */
+typedef struct tamis_spec {
+    size_t size; /**< set by TAMIS_SPEC_INIT; lets the struct grow */
+
+    uint64_t capacity; /**< different keys in the set at one time; 1 to 2^40 */
+    double   fpr;      /**< false-positive rate at capacity, 1e-12 to 0.5. With `geometry` it may be
+                            0: as good as the geometry gives */
+    unsigned abilities; /**< TAMIS_CAN_... */
+    tamis_preference prefer;
+    const char      *kind;     /**< "bloom", "counting", ...; NULL: choose for me */
+    const char      *geometry; /**< NULL, or fields to fix, as in "hashes=9,counter_bits=3" */
+
+    uint64_t lifetime; /**< adds expected over the set's whole life; 0: 16 x capacity when removal
+                            is asked, else capacity */
+    double   overflow; /**< largest acceptable probability that an add within capacity is ever
+                            refused; 0: 1e-10 */
+
+    const tamis_seed *seed; /**< NULL: random, from the operating system. A fixed seed makes files
+                    repeat byte for byte, and lets an attacker who knows it collide keys */
+    tamis_hash        hash;
+    const tamis_set  *like; /**< make an empty set that can be merged with this one: same kind,
+                                geometry, hash and seed. All fields above are then ignored */
+
+    tamis_allocator allocator; /**< zeros: the system's, with huge pages when large */
+    const char     *isa;       /**< NULL: the best this processor has. "portable" or "avx2" for
+                                    comparing speed: never changes a bit of the set */
+} tamis_spec;
+
+#define TAMIS_SPEC_INIT                                                                          \
+    {                                                                                            \
+        sizeof(tamis_spec), 0, 0, 0, TAMIS_PREFER_FAST, NULL, NULL, 0, 0, NULL, TAMIS_HASH_XXH3, \
+            NULL, { NULL, NULL, NULL }, NULL                                                     \
+    }
+
+/** Make an empty set.
+ *
+ *  @return TAMIS_OK, _ARGUMENT, _KIND, _CANNOT (no kind, or not this one, can do what the spec
+ *  asks), _NOT_BUILT, _LIMIT, _MEMORY, or _IO (no random seed to be had). */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_create(const tamis_spec *spec, tamis_set **ret_set,
+                                                    tamis_problem *reterr_problem);
+
+/** Give everything back. NULL is fine. */
+TAMIS_API void tamis_free(tamis_set *set);
+
+/* ------------------------------------------------------------------ 3. one key at a time */
+
+/** Add one key. In a set that can remove, adding twice needs two removals.
+ *
+ *  After a number of copies that the kind documents, a key is saturated: it stays in the set for
+ *  good, further adds and removals of it say TAMIS_OK and change nothing, and no other key
+ *  notices. tamis_inspect() counts such entries.
+ *
+ *  @return TAMIS_OK, _FULL (nothing changed), _READ_ONLY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_add(tamis_set *set, const void *key, size_t key_bytes);
+
+/** Is the key in the set? Never false for a key that was added and not removed, as long as only
+ *  added keys were removed. True for a key that is not there with probability fpr. */
+TAMIS_API bool tamis_has(const tamis_set *set, const void *key, size_t key_bytes);
+
+/** Remove one copy of a key that was added.
+ *
+ *  Removing a key that was never added is noticed (TAMIS_ERR_ABSENT, nothing changed) except with
+ *  probability fpr. In that case another key pays: it may be lost. So remove only what you added.
+ *
+ *  @return TAMIS_OK, _ABSENT, _CANNOT, _READ_ONLY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove(tamis_set *set, const void *key,
+                                                    size_t key_bytes);
+
+/** The answer of tamis_count() for a saturated key: more copies than the kind can count. */
+#define TAMIS_COUNT_MANY UINT64_MAX
+
+/** How many copies of the key are in the set: never fewer than the truth, more with a probability
+ *  of about fpr. TAMIS_COUNT_MANY for a saturated key.
+ *
+ *  @return TAMIS_OK, _CANNOT, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_count(const tamis_set *set, const void *key,
+                                                   size_t key_bytes, uint64_t *ret_count);
+
+/* ------------------------------------------------------------------ 4. 64-bit ids and hashes */
+
+/* The same four, for callers whose keys are 64-bit values: ids, or hashes they have anyway. Any
+ * values will do, sequential ones too: each is mixed with the set's seed first, one to one. A key
+ * added by its bytes is asked for by its bytes, one added by its hash by its hash. */
+
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_hash(tamis_set *set, uint64_t hash);
+TAMIS_API bool                         tamis_has_hash(const tamis_set *set, uint64_t hash);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_hash(tamis_set *set, uint64_t hash);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_hash(const tamis_set *set, uint64_t hash,
+                                                        uint64_t *ret_count);
+
+/* ------------------------------------------------------------------ 5. many keys at once */
+
+/* A batch means the same as its operations one by one, in order, duplicates included. It is much
+ * faster on large sets, because the memory accesses of many keys overlap. Any n is fine; a few
+ * dozen and more pay. */
+
+typedef struct tamis_key {
+    const void *data;
+    size_t      bytes;
+} tamis_key;
+
+/** Add keys[0], keys[1], ... and stop at the first that is refused.
+ *  @param ret_added how many were added, also when stopped; may be NULL.
+ *  @return as tamis_add(). */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_batch(tamis_set *set, const tamis_key *keys,
+                                                       size_t n, size_t *ret_added);
+
+/** ret_has[i] becomes tamis_has(keys[i]); ret_has may be NULL.
+ *  @return how many are in the set. */
+TAMIS_API size_t tamis_has_batch(const tamis_set *set, const tamis_key *keys, size_t n,
+                                 bool *ret_has);
+
+/** Remove each key; an absent one is passed over. ret_removed[i] tells; it may be NULL.
+ *  @param ret_n_removed how many were removed; may be NULL.
+ *  @return TAMIS_OK, also when some or all were absent; _CANNOT, _READ_ONLY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_batch(tamis_set *set, const tamis_key *keys,
+                                                          size_t n, bool *ret_removed,
+                                                          size_t *ret_n_removed);
+
+/** ret_counts[i] becomes the count of keys[i]. @return as tamis_count(). */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_batch(const tamis_set *set,
+                                                         const tamis_key *keys, size_t n,
+                                                         uint64_t *ret_counts);
+
+/* The same four on 64-bit ids and hashes. */
+
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_hash_batch(tamis_set *set, const uint64_t *hashes,
+                                                            size_t n, size_t *ret_added);
+TAMIS_API size_t tamis_has_hash_batch(const tamis_set *set, const uint64_t *hashes, size_t n,
+                                      bool *ret_has);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_hash_batch(tamis_set      *set,
+                                                               const uint64_t *hashes, size_t n,
+                                                               bool   *ret_removed,
+                                                               size_t *ret_n_removed);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_hash_batch(const tamis_set *set,
+                                                              const uint64_t *hashes, size_t n,
+                                                              uint64_t *ret_counts);
+
+/* ------------------------------------------------------------------ 6. looking at a set */
+
+/** One number of a geometry, as in { "hashes", 10 }. */
+typedef struct tamis_field {
+    const char *name;
+    uint64_t    value;
+} tamis_field;
+
+#define TAMIS_MAX_FIELDS 16
+
+/** What a kind makes of a spec, and what its own analysis predicts of that. */
+typedef struct tamis_plan {
+    const char  *kind;
+    const char  *summary; /**< the kind in one line */
+    tamis_status status;  /**< TAMIS_OK, or why this kind cannot do it; then only kind, summary
+                               and abilities have a meaning */
+    bool         chosen;  /**< what tamis_create() takes */
+    unsigned     abilities;
+    uint64_t     capacity;
+    uint64_t     lifetime;
+    unsigned     n_fields;
+    tamis_field  fields[TAMIS_MAX_FIELDS]; /**< the geometry */
+
+    uint64_t body_bytes;   /**< every bit that the kind uses */
+    uint64_t file_bytes;   /**< the same as a file */
+    double   bits_per_key; /**< 8 x body_bytes / capacity */
+
+    double fpr;        /**< predicted at capacity */
+    double overflow;   /**< probability that an add within capacity is refused in the lifetime */
+    double saturation; /**< probability that any entry saturates in the lifetime, without floods */
+
+    double lines_present; /**< cache lines that a lookup touches, on average */
+    double lines_absent;
+    double lines_add;
+
+    uint64_t reserved[8];
+} tamis_plan;
+
+typedef struct tamis_info {
+    tamis_plan  plan; /**< of the geometry that the set has; `fpr` there is the predicted one */
+    const char *isa;
+    tamis_hash  hash;
+    tamis_seed  seed;
+    bool        is_mapped; /**< read-only, from a file */
+    bool        is_huge;   /**< huge pages were asked for */
+
+    uint64_t keys; /**< adds minus removals, those that changed nothing left out. After a merge
+                        of kinds that cannot remove, an upper bound */
+    double   current_fpr;     /**< from the set's contents now */
+    uint64_t saturated;       /**< entries that will not count down any more */
+    uint64_t refused_adds;    /**< that said TAMIS_ERR_FULL */
+    uint64_t refused_removes; /**< that said TAMIS_ERR_ABSENT */
+    uint64_t memory_bytes;    /**< body and handle */
+
+    uint64_t reserved[8];
+} tamis_info;
+
+/** Tell all about a set. Reads the whole body, to tell the current fpr.
+ *  @return TAMIS_OK, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info);
+
+/** Check every invariant of the kind. False means a bug, or memory damage; *reterr_why names the
+ *  invariant (a static string). */
+TAMIS_API bool tamis_validate(const tamis_set *set, const char **reterr_why);
+
+/* ------------------------------------------------------------------ 7. whole sets */
+
+/** Remove everything, and set all counts to zero. @return TAMIS_OK, _READ_ONLY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_clear(tamis_set *set);
+
+/** Make a set with the same contents, in memory, to be changed. It takes over the allocator.
+ *  @return TAMIS_OK, _MEMORY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy);
+
+/** Add the contents of `from` to `into`: all of it or nothing. Make the two with the same spec and
+ *  seed, or one with `like` the other.
+ *  @return TAMIS_OK, _MISMATCH, _CANNOT, _FULL, _READ_ONLY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_merge(tamis_set *into, const tamis_set *from);
+
+/** Make a set of another kind with the same answers to `has`, smaller and with fewer abilities:
+ *  "counting" into "bloom", to send or to keep.
+ *  @return TAMIS_OK, _KIND, _CANNOT (there is no such conversion), _MEMORY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_convert(const tamis_set *set, const char *kind,
+                                                     tamis_set **ret_set);
+
+/* ------------------------------------------------------------------ 8. files */
+
+/* A file is the same on every machine (docs/format.md). Everything in it is checksummed. */
+
+/** Save under a name. At every moment, also when the process or the machine dies, the name holds
+ *  the complete old file or the complete new one.
+ *  @return TAMIS_OK, _IO, _SPACE, _MEMORY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_save(const tamis_set *set, const char *path,
+                                                  tamis_problem *reterr_problem);
+
+enum {
+    TAMIS_OPEN_MAP = 1,  /**< map the file read-only instead of reading it: opens at once, shares
+                              memory between processes. Do not shorten the file meanwhile */
+    TAMIS_OPEN_TRUST = 2 /**< skip the check of the body, which reads all of it. Only for files
+                              that nobody else can write. The header is always checked */
+};
+
+typedef struct tamis_open_options {
+    size_t          size;
+    unsigned        flags; /**< TAMIS_OPEN_... */
+    const char     *isa;   /**< as in tamis_spec */
+    tamis_allocator allocator;
+} tamis_open_options;
+
+#define TAMIS_OPEN_OPTIONS_INIT                \
+    {                                          \
+        sizeof(tamis_open_options), 0, NULL, { \
+            NULL, NULL, NULL                   \
+        }                                      \
+    }
+
+/** Open a saved set. `options` may be NULL: read into memory, checked.
+ *  @return TAMIS_OK, _IO, _FOREIGN, _VERSION, _TRUNCATED, _CHECKSUM, _CORRUPT, _KIND, _NOT_BUILT,
+ *  _LIMIT, _MEMORY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_open(const char               *path,
+                                                  const tamis_open_options *options,
+                                                  tamis_set               **ret_set,
+                                                  tamis_problem            *reterr_problem);
+
+/** Takes the next bytes of a file being written; returns false to stop. */
+typedef bool tamis_writer(void *context, const void *bytes, size_t n);
+
+/** Write what tamis_save() would, to anywhere.
+ *  @return TAMIS_OK, _IO (the writer stopped), _MEMORY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_write(const tamis_set *set, tamis_writer *writer,
+                                                   void *context);
+
+/** Read back what tamis_write() wrote, from memory, which is copied and may be freed.
+ *  TAMIS_OPEN_MAP is ignored. @return as tamis_open(), without _IO. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_read(const void *bytes, size_t n,
+                                                  const tamis_open_options *options,
+                                                  tamis_set               **ret_set,
+                                                  tamis_problem            *reterr_problem);
+
+/* ------------------------------------------------------------------ 9. planning without making */
+
+/** Lay out every kind for a spec, and mark the one that tamis_create() takes. With `spec->kind`
+ *  or `spec->like`, one row. Rows beyond `max_rows` are counted and not written.
+ *  @param ret_n_rows how many kinds there are.
+ *  @return TAMIS_OK, also when no kind can do it (then no row is chosen); _ARGUMENT, _KIND. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_plan_kinds(const tamis_spec *spec,
+                                                        tamis_plan *ret_rows, size_t max_rows,
+                                                        size_t        *ret_n_rows,
+                                                        tamis_problem *reterr_problem);
+
+/** The names of the kinds in this build, i = 0, 1, ...; NULL after the last. */
+TAMIS_API const char *tamis_kind_name(size_t i);
+
+/** The instruction sets that this build has and this processor runs, best first; NULL after the
+ *  last, which is "portable". */
+TAMIS_API const char *tamis_isa_name(size_t i);
+
+/* ------------------------------------------------------------------ 10. states (to come) */
+
+/* A key that carries a small state: put, get, move, drop, with "don't know" as a third answer. */
+
+/* ------------------------------------------------------------------ 11. version */
+
+#define TAMIS_VERSION_MAJOR 0
+#define TAMIS_VERSION_MINOR 1
+#define TAMIS_VERSION_PATCH 0
+
+/** Of the library at run time, as in "0.1.0". */
+TAMIS_API const char *tamis_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

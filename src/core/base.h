@@ -1,0 +1,36 @@
+/* base.h - the few compiler-specific words that everything else is written in. */
+#ifndef TAMIS_CORE_BASE_H
+#define TAMIS_CORE_BASE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Functions of core/ are compiled once per instruction set, inside the kind that uses them. They
+ * must be inlined or private: one shared copy built with AVX2 would crash an older machine. */
+#define TAMIS_INLINE static inline __attribute__((always_inline, unused))
+
+/* For what our own code got wrong, never for what came from outside. */
+#define TAMIS_ASSERT(condition) assert(condition)
+
+#define TAMIS_LINE_BYTES 64
+
+TAMIS_INLINE void prefetch_to_read(const void *address) {
+    __builtin_prefetch(address, 0, 3);
+}
+
+TAMIS_INLINE void prefetch_to_write(const void *address) {
+    __builtin_prefetch(address, 1, 3);
+}
+
+TAMIS_INLINE uint64_t min_u64(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+TAMIS_INLINE uint64_t max_u64(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+#endif

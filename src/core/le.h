@@ -1,0 +1,50 @@
+/* le.h - little-endian loads and stores at any address.
+ *
+ * A body has the same bytes on every machine, so it is never read through a pointer to an integer.
+ * On a little-endian machine each of these is one instruction.
+ */
+#ifndef TAMIS_CORE_LE_H
+#define TAMIS_CORE_LE_H
+
+#include "core/base.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define LE_SWAP(bits, value) __builtin_bswap##bits(value)
+#else
+#define LE_SWAP(bits, value) (value)
+#endif
+
+TAMIS_INLINE uint16_t le16_load(const void *from) {
+    uint16_t value;
+    memcpy(&value, from, sizeof value);
+    return LE_SWAP(16, value);
+}
+
+TAMIS_INLINE uint32_t le32_load(const void *from) {
+    uint32_t value;
+    memcpy(&value, from, sizeof value);
+    return LE_SWAP(32, value);
+}
+
+TAMIS_INLINE uint64_t le64_load(const void *from) {
+    uint64_t value;
+    memcpy(&value, from, sizeof value);
+    return LE_SWAP(64, value);
+}
+
+TAMIS_INLINE void le16_store(void *to, uint16_t value) {
+    value = LE_SWAP(16, value);
+    memcpy(to, &value, sizeof value);
+}
+
+TAMIS_INLINE void le32_store(void *to, uint32_t value) {
+    value = LE_SWAP(32, value);
+    memcpy(to, &value, sizeof value);
+}
+
+TAMIS_INLINE void le64_store(void *to, uint64_t value) {
+    value = LE_SWAP(64, value);
+    memcpy(to, &value, sizeof value);
+}
+
+#endif

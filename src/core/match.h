@@ -1,0 +1,78 @@
+/* match.h - which cells of a bucket hold this value? Answered as a bit mask, bit i for cell i.
+ *
+ * Callers decide what they want of it: != 0, the lowest, a popcount. No loop over cells: AVX2
+ * compares 32 bytes at once; the portable form compares the cells of a 64-bit word at once.
+ */
+#ifndef TAMIS_CORE_MATCH_H
+#define TAMIS_CORE_MATCH_H
+
+#include "core/bits.h"
+#include "core/le.h"
+
+#if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
+#include <immintrin.h>
+#endif
+
+/* The cells of `bits` bits in one word that equal `value`: the top bit of each matching cell, and
+ * no other bit. Cells above the last whole one are ignored.
+ *
+ * A cell differs if any of its bits does. Adding 2^(bits-1) - 1 to the cell without its top bit
+ * carries into the top bit just when the rest is not zero, and never out of the cell. */
+TAMIS_INLINE uint64_t match_word(uint64_t word, uint64_t value, unsigned bits) {
+    TAMIS_ASSERT(bits >= 1 && bits <= 64);
+    unsigned const cells = 64 / bits;
+    uint64_t const ones = bits_low(cells * bits) / bits_low(bits); /* bit 0 of every cell */
+    uint64_t const tops = ones << (bits - 1);
+    uint64_t const differ = word ^ (value * ones);
+    uint64_t const rest = (differ & ~tops) + (tops - ones);
+    return ~(rest | differ) & tops;
+}
+
+/* The bits at 0, 8, 16, ... pushed together. */
+TAMIS_INLINE unsigned match_gather8(uint64_t spread) {
+    return (unsigned)((spread * UINT64_C(0x0102040810204080)) >> 56);
+}
+
+/* Eight cells of 8 bits. */
+TAMIS_INLINE unsigned match_8x8(const uint8_t *cells, uint8_t value) {
+    return match_gather8(match_word(le64_load(cells), value, 8) >> 7);
+}
+
+/* 32 cells of 8 bits. */
+TAMIS_INLINE uint32_t match_8x32(const uint8_t *cells, uint8_t value) {
+#if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
+    __m256i const all = _mm256_loadu_si256((const __m256i *)(const void *)cells);
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(all, _mm256_set1_epi8((char)value)));
+#else
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < 4; i++) mask |= (uint32_t)match_8x8(cells + 8 * i, value) << (8 * i);
+    return mask;
+#endif
+}
+
+/* 64 cells of 8 bits: one cache line. */
+TAMIS_INLINE uint64_t match_8x64(const uint8_t *cells, uint8_t value) {
+    return match_8x32(cells, value) | (uint64_t)match_8x32(cells + 32, value) << 32;
+}
+
+/* Eight cells of 16 bits, little-endian. */
+TAMIS_INLINE unsigned match_16x8(const uint8_t *cells, uint16_t value) {
+#if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
+    __m128i const all = _mm_loadu_si128((const __m128i *)(const void *)cells);
+    __m128i const same = _mm_cmpeq_epi16(all, _mm_set1_epi16((short)value));
+    return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(same, _mm_setzero_si128()));
+#else
+    uint64_t const low = match_word(le64_load(cells), value, 16);
+    uint64_t const high = match_word(le64_load(cells + 8), value, 16);
+    /* tops at 15, 31, 47, 63: bring the two words to even and odd bytes, then gather */
+    uint64_t const spread = (low >> 15) | (high >> 7);
+    unsigned const mixed = match_gather8(spread); /* low 0, high 0, low 1, high 1, ... */
+    unsigned       mask = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        mask |= ((mixed >> (2 * i)) & 1u) << i | ((mixed >> (2 * i + 1)) & 1u) << (4 + i);
+    }
+    return mask;
+#endif
+}
+
+#endif

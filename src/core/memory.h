@@ -1,0 +1,61 @@
+/* memory.h - where handles and bodies live.
+ *
+ * A body is aligned to a cache line. A large one gets its own pages, aligned to 2 MiB, and the
+ * kernel is asked to make them huge: one translation then covers 512 times as much, which is worth
+ * 7 to 30% on random access. The caller's allocator, if there is one, gets every request.
+ */
+#ifndef TAMIS_CORE_MEMORY_H
+#define TAMIS_CORE_MEMORY_H
+
+#include "core/base.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <tamis/tamis.h>
+
+#define MEMORY_HUGE_PAGE ((size_t)2 << 20)
+#define MEMORY_HUGE_FROM (2 * MEMORY_HUGE_PAGE) /* smaller bodies fit the ordinary caches anyway */
+
+TAMIS_INLINE bool memory_is_huge(const tamis_allocator *allocator, size_t bytes) {
+    return allocator->alloc == NULL && bytes >= MEMORY_HUGE_FROM;
+}
+
+/* Whole huge pages, zero, aligned: map one page too many and give back both ends. */
+TAMIS_INLINE void *memory_map_huge(size_t bytes) {
+    size_t const   wanted = (bytes + 4095) & ~(size_t)4095;
+    uint8_t *const raw = mmap(NULL, wanted + MEMORY_HUGE_PAGE, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if ((void *)raw == MAP_FAILED) return NULL;
+    size_t const head = (MEMORY_HUGE_PAGE - (uintptr_t)raw % MEMORY_HUGE_PAGE) % MEMORY_HUGE_PAGE;
+    size_t const tail = MEMORY_HUGE_PAGE - head;
+    if (head != 0) munmap(raw, head);
+    if (tail != 0) munmap(raw + head + wanted, tail);
+    (void)madvise(raw + head, wanted, MADV_HUGEPAGE); /* a wish: without it, only slower */
+    return raw + head;
+}
+
+/* Zeroed memory, or NULL. */
+TAMIS_INLINE void *memory_get(const tamis_allocator *allocator, size_t bytes) {
+    TAMIS_ASSERT(bytes != 0);
+    if (memory_is_huge(allocator, bytes)) return memory_map_huge(bytes);
+    if (bytes > SIZE_MAX - TAMIS_LINE_BYTES) return NULL;
+    size_t const lines = (bytes + TAMIS_LINE_BYTES - 1) & ~(size_t)(TAMIS_LINE_BYTES - 1);
+    void *const  memory = allocator->alloc
+                              ? allocator->alloc(allocator->context, bytes, TAMIS_LINE_BYTES)
+                              : aligned_alloc(TAMIS_LINE_BYTES, lines);
+    if (memory != NULL) memset(memory, 0, bytes);
+    return memory;
+}
+
+TAMIS_INLINE void memory_give(const tamis_allocator *allocator, void *memory, size_t bytes) {
+    if (memory == NULL) return;
+    if (memory_is_huge(allocator, bytes)) {
+        munmap(memory, (bytes + 4095) & ~(size_t)4095);
+    } else if (allocator->free != NULL) {
+        allocator->free(allocator->context, memory, bytes);
+    } else {
+        free(memory);
+    }
+}
+
+#endif

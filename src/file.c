@@ -1,0 +1,474 @@
+/* file.c - the one reader and writer of files. docs/format.md is the specification.
+ *
+ * Reading trusts nothing: the header's checksum, then each field by itself, then the file's length
+ * against the geometry's, before any memory is asked for. A body is never larger than the file
+ * that holds it. Then every block's checksum, the total checksum, and the kind's own invariants.
+ * There is no assert on anything that came from outside.
+ */
+#include "core/checked.h"
+#include "core/le.h"
+#include "core/memory.h"
+#include "handle.h"
+#include "os.h"
+
+#define HEADER_BYTES 4096
+#define BLOCK_BYTES 65536
+#define TOTAL_BYTES 16 /* the total checksum */
+#define MAJOR 1
+#define MINOR 0
+#define MAX_CAPACITY (UINT64_C(1) << 40)
+
+static const uint8_t MAGIC[8] = { 0x89, 't', 'a', 'm', 'i', 's', '\r', '\n' };
+
+/* Offsets in the header, and in a part. */
+enum {
+    AT_MAJOR = 8,
+    AT_MINOR = 10,
+    AT_REQUIRED = 12,
+    AT_HASH = 20,
+    AT_PARTS = 24,
+    AT_SEED_LOW = 32,
+    AT_SEED_HIGH = 40,
+    AT_REFUSED_ADDS = 48,
+    AT_REFUSED_REMOVES = 56,
+    AT_PART = 128,
+    AT_CHECKSUM = HEADER_BYTES - 8,
+
+    PART_KIND = AT_PART,
+    PART_KIND_BYTES = 16,
+    PART_BODY_BYTES = AT_PART + 16,
+    PART_CAPACITY = AT_PART + 24,
+    PART_LIFETIME = AT_PART + 32,
+    PART_KEYS = AT_PART + 40,
+    PART_SATURATED = AT_PART + 48,
+    PART_FIELDS = AT_PART + 56,
+    PART_GEOMETRY = AT_PART + 128,
+    PART_END = AT_PART + 256
+};
+
+static uint64_t n_blocks(uint64_t body_bytes) {
+    return body_bytes / BLOCK_BYTES + (body_bytes % BLOCK_BYTES != 0);
+}
+
+/* Bytes of block i. */
+static size_t block_bytes(uint64_t body_bytes, uint64_t i) {
+    return (size_t)min_u64(body_bytes - i * BLOCK_BYTES, BLOCK_BYTES);
+}
+
+uint64_t tamis_file_bytes(uint64_t body_bytes) {
+    return HEADER_BYTES + body_bytes + 8 * n_blocks(body_bytes) + TOTAL_BYTES;
+}
+
+static void total_to_bytes(XXH128_hash_t total, uint8_t *ret_bytes) {
+    le64_store(ret_bytes, total.low64);
+    le64_store(ret_bytes + 8, total.high64);
+}
+
+/* ------------------------------------------------------------------ writing */
+
+static void header_encode(const tamis_set *set, uint8_t *h) {
+    const tamis_table *table = &set->table;
+    memset(h, 0, HEADER_BYTES);
+    memcpy(h, MAGIC, sizeof MAGIC);
+    le16_store(h + AT_MAJOR, MAJOR);
+    le16_store(h + AT_MINOR, MINOR);
+    le32_store(h + AT_HASH, (uint32_t)set->hasher.hash);
+    le32_store(h + AT_PARTS, 1);
+    le64_store(h + AT_SEED_LOW, set->hasher.seed.low);
+    le64_store(h + AT_SEED_HIGH, set->hasher.seed.high);
+    le64_store(h + AT_REFUSED_ADDS, set->refused_adds);
+    le64_store(h + AT_REFUSED_REMOVES, set->refused_removes);
+    memcpy(h + PART_KIND, set->kind->name, strlen(set->kind->name));
+    le64_store(h + PART_BODY_BYTES, table->body_bytes);
+    le64_store(h + PART_CAPACITY, set->capacity);
+    le64_store(h + PART_LIFETIME, set->lifetime);
+    le64_store(h + PART_KEYS, table->keys);
+    le64_store(h + PART_SATURATED, table->saturated);
+    le32_store(h + PART_FIELDS, tamis_kind_n_fields(set->kind));
+    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
+        le64_store(h + PART_GEOMETRY + 8 * i, table->geometry[i]);
+    }
+    le64_store(h + AT_CHECKSUM, XXH3_64bits(h, AT_CHECKSUM));
+}
+
+/* Header, body, block checksums, total: to a writer, with room for the checksums. */
+static bool write_all(const tamis_set *set, uint8_t *checksums, tamis_writer *writer,
+                      void *context) {
+    uint8_t        header[HEADER_BYTES], total[TOTAL_BYTES];
+    uint64_t const body_bytes = set->table.body_bytes, blocks = n_blocks(body_bytes);
+    header_encode(set, header);
+    if (!writer(context, header, sizeof header)) return false;
+    for (uint64_t i = 0; i < blocks; i++) {
+        const uint8_t *const block = set->table.body + i * BLOCK_BYTES;
+        size_t const         n = block_bytes(body_bytes, i);
+        le64_store(checksums + 8 * i, XXH3_64bits(block, n));
+        if (!writer(context, block, n)) return false;
+    }
+    XXH3_state_t state;
+    (void)XXH3_128bits_reset(&state);
+    (void)XXH3_128bits_update(&state, header, sizeof header);
+    (void)XXH3_128bits_update(&state, checksums, (size_t)(8 * blocks));
+    total_to_bytes(XXH3_128bits_digest(&state), total);
+    return writer(context, checksums, (size_t)(8 * blocks)) && writer(context, total, sizeof total);
+}
+
+tamis_status tamis_write(const tamis_set *set, tamis_writer *writer, void *context) {
+    if (set == NULL || writer == NULL) return TAMIS_ERR_ARGUMENT;
+    size_t const   bytes = (size_t)(8 * n_blocks(set->table.body_bytes));
+    uint8_t *const checksums = memory_get(&set->allocator, bytes);
+    if (checksums == NULL) return TAMIS_ERR_MEMORY;
+    bool const is_written = write_all(set, checksums, writer, context);
+    memory_give(&set->allocator, checksums, bytes);
+    return is_written ? TAMIS_OK : TAMIS_ERR_IO;
+}
+
+/* A tamis_writer into a file that is being replaced. */
+typedef struct save_context {
+    os_save save;
+    int     error;
+} save_context;
+
+static bool save_writer(void *context, const void *bytes, size_t n) {
+    save_context *const to = context;
+    return tamis_os_save_write(&to->save, bytes, n, &to->error);
+}
+
+/* "cannot save to PATH: No space left on device". */
+static tamis_status say_system(tamis_problem *problem, const char *what, const char *path,
+                               int error) {
+    tamis_status const status = tamis_os_is_no_space(error) ? TAMIS_ERR_SPACE : TAMIS_ERR_IO;
+    char               reason[80];
+    tamis_os_text(error, reason, sizeof reason);
+    (void)tamis_problem_say(problem, status, "cannot %s %.90s: %s", what, path, reason);
+    if (problem != NULL) problem->os_error = error;
+    return status;
+}
+
+tamis_status tamis_save(const tamis_set *set, const char *path, tamis_problem *reterr_problem) {
+    if (set == NULL || path == NULL) {
+        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "no set, or no path");
+    }
+    save_context to = { .error = 0 };
+    if (!tamis_os_save_begin(path, &to.save, &to.error)) {
+        return say_system(reterr_problem, "save to", path, to.error);
+    }
+    tamis_status const status = tamis_write(set, save_writer, &to);
+    if (status != TAMIS_OK) tamis_os_save_abandon(&to.save);
+    if (status == TAMIS_ERR_MEMORY) {
+        return tamis_problem_say(reterr_problem, status, "no memory for the checksums");
+    }
+    if (status != TAMIS_OK || !tamis_os_save_commit(&to.save, &to.error)) {
+        return say_system(reterr_problem, "save to", path, to.error);
+    }
+    return TAMIS_OK;
+}
+
+/* ------------------------------------------------------------------ reading: where from */
+
+/* A file, or bytes in memory (a mapped file is that, too). */
+typedef struct source {
+    const os_file *file; /* NULL: memory */
+    const uint8_t *bytes;
+    bool           is_mapped; /* the bytes stay, and the body is used where it is */
+    uint64_t       n;
+    const char    *name;
+    tamis_problem *problem;
+} source;
+
+static tamis_status source_read(const source *from, uint64_t offset, void *ret_bytes, size_t n) {
+    if (offset > from->n || n > from->n - offset) {
+        return tamis_problem_say(from->problem, TAMIS_ERR_TRUNCATED, "%.90s ends too early",
+                                 from->name);
+    }
+    int error;
+    if (from->file == NULL)
+        memcpy(ret_bytes, from->bytes + offset, n);
+    else if (!tamis_os_read(from->file, offset, ret_bytes, n, &error)) {
+        if (error != 0) return say_system(from->problem, "read", from->name, error);
+        return tamis_problem_say(from->problem, TAMIS_ERR_TRUNCATED,
+                                 "%.90s was shortened while it was read", from->name);
+    }
+    return TAMIS_OK;
+}
+
+/* "NAME: what", with the place. */
+static tamis_status say_at(const source *from, tamis_status status, uint64_t offset,
+                           const char *what) {
+    (void)tamis_problem_say(from->problem, status, "%.90s: %s (byte %llu)", from->name, what,
+                            (unsigned long long)offset);
+    if (from->problem != NULL) from->problem->offset = offset;
+    return status;
+}
+
+/* ------------------------------------------------------------------ reading: the header */
+
+/* Is it ours, can we read it, and is it whole? */
+static tamis_status header_read(const source *from, uint8_t *h) {
+    size_t const known = (size_t)min_u64(from->n, HEADER_BYTES);
+    tamis_status status = source_read(from, 0, h, known);
+    if (status != TAMIS_OK) return status;
+    if (known == 0) return say_at(from, TAMIS_ERR_TRUNCATED, 0, "the file is empty");
+    if (memcmp(h, MAGIC, min_u64(known, sizeof MAGIC)) != 0) {
+        return say_at(from, TAMIS_ERR_FOREIGN, 0, "not a tamis file");
+    }
+    if (known < HEADER_BYTES) return say_at(from, TAMIS_ERR_TRUNCATED, known, "the header is cut");
+    if (le16_load(h + AT_MAJOR) > MAJOR) {
+        return say_at(from, TAMIS_ERR_VERSION, AT_MAJOR, "written by a newer version of tamis");
+    }
+    if (le64_load(h + AT_CHECKSUM) != XXH3_64bits(h, AT_CHECKSUM)) {
+        return say_at(from, TAMIS_ERR_CHECKSUM, AT_CHECKSUM, "the header is damaged");
+    }
+    return TAMIS_OK;
+}
+
+/* Are the bytes first..last-1 all zero? */
+static bool is_zero(const uint8_t *bytes, size_t first, size_t last) {
+    for (size_t at = first; at < last; at++) {
+        if (bytes[at] != 0) return false;
+    }
+    return true;
+}
+
+/* The fields that do not depend on the kind. */
+static tamis_status header_check(const source *from, const uint8_t *h) {
+    if (le16_load(h + AT_MAJOR) != MAJOR) {
+        return say_at(from, TAMIS_ERR_CORRUPT, AT_MAJOR, "there is no version 0");
+    }
+    if (le32_load(h + AT_REQUIRED) != 0) {
+        return say_at(from, TAMIS_ERR_VERSION, AT_REQUIRED, "it needs a newer version of tamis");
+    }
+    if (le32_load(h + AT_PARTS) != 1) {
+        return say_at(from, TAMIS_ERR_VERSION, AT_PARTS, "this version reads sets of one part");
+    }
+    bool const is_reserved_zero = is_zero(h, 28, AT_SEED_LOW) && is_zero(h, 64, AT_PART) &&
+                                  is_zero(h, PART_FIELDS + 4, PART_GEOMETRY) &&
+                                  is_zero(h, PART_END, AT_CHECKSUM);
+    if (le16_load(h + AT_MINOR) <= MINOR && !is_reserved_zero) {
+        return say_at(from, TAMIS_ERR_CORRUPT, 28, "reserved bytes of the header are not zero");
+    }
+    uint64_t const capacity = le64_load(h + PART_CAPACITY);
+    if (capacity < 1 || capacity > MAX_CAPACITY || le64_load(h + PART_LIFETIME) < capacity) {
+        return say_at(from, TAMIS_ERR_CORRUPT, PART_CAPACITY, "impossible capacity or lifetime");
+    }
+    if (h[PART_KIND] == 0 || h[PART_KIND + PART_KIND_BYTES - 1] != 0) {
+        return say_at(from, TAMIS_ERR_CORRUPT, PART_KIND, "the name of the kind is not one");
+    }
+    return TAMIS_OK;
+}
+
+/* The kind and its geometry, and the length of the file against them. */
+static tamis_status header_kind(const source *from, const uint8_t *h, const char *isa,
+                                const tamis_kind **ret_kind, uint64_t *ret_geometry) {
+    const char *const  name = (const char *)h + PART_KIND;
+    tamis_status const status = tamis_kind_find(name, isa, ret_kind);
+    if (status == TAMIS_ERR_KIND) return say_at(from, status, PART_KIND, "of a kind unknown here");
+    if (status != TAMIS_OK) return say_at(from, status, 0, "no such instruction set here");
+    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
+        ret_geometry[i] = le64_load(h + PART_GEOMETRY + 8 * i);
+    }
+    unsigned const n_fields = tamis_kind_n_fields(*ret_kind);
+    uint64_t       bytes;
+    if (le32_load(h + PART_FIELDS) != n_fields ||
+        !is_zero(h, PART_GEOMETRY + 8 * n_fields, PART_END) ||
+        !(*ret_kind)->body_bytes(ret_geometry, &bytes) || bytes != le64_load(h + PART_BODY_BYTES)) {
+        return say_at(from, TAMIS_ERR_CORRUPT, PART_GEOMETRY, "the geometry is impossible");
+    }
+    if (bytes > from->n || tamis_file_bytes(bytes) > from->n) { /* the second cannot wrap then */
+        return say_at(from, TAMIS_ERR_TRUNCATED, from->n, "the file is cut");
+    }
+    if (tamis_file_bytes(bytes) < from->n) {
+        return say_at(from, TAMIS_ERR_CORRUPT, tamis_file_bytes(bytes), "more bytes than belong");
+    }
+    return TAMIS_OK;
+}
+
+/* A handle without a body, from a header that has passed all checks. */
+static tamis_status header_to_handle(const source *from, const uint8_t *h,
+                                     const tamis_open_options *options, tamis_set **ret_set) {
+    const tamis_kind *kind;
+    uint64_t          geometry[TAMIS_MAX_FIELDS];
+    tamis_hash const  hash = (tamis_hash)le32_load(h + AT_HASH);
+    tamis_status      status = header_check(from, h);
+    if (status == TAMIS_OK) status = header_kind(from, h, options->isa, &kind, geometry);
+    if (status != TAMIS_OK) return status;
+    if (!keyhash_is_built(hash)) {
+        return say_at(from, TAMIS_ERR_NOT_BUILT, AT_HASH, "its hash is not built in");
+    }
+    tamis_set *const set = tamis_handle_new(kind, geometry, &options->allocator);
+    if (set == NULL) return tamis_problem_say(from->problem, TAMIS_ERR_MEMORY, "out of memory");
+    set->hasher =
+        keyhash_make(hash, (tamis_seed){ le64_load(h + AT_SEED_LOW), le64_load(h + AT_SEED_HIGH) });
+    set->refused_adds = le64_load(h + AT_REFUSED_ADDS);
+    set->refused_removes = le64_load(h + AT_REFUSED_REMOVES);
+    set->capacity = le64_load(h + PART_CAPACITY);
+    set->lifetime = le64_load(h + PART_LIFETIME);
+    set->table.keys = le64_load(h + PART_KEYS);
+    set->table.saturated = le64_load(h + PART_SATURATED);
+    *ret_set = set;
+    return TAMIS_OK;
+}
+
+/* ------------------------------------------------------------------ reading: the body */
+
+#define GROUP 512 /* block checksums read at a time */
+
+/* Blocks first..first+n-1: fetch each, unless it is mapped, and hold it against its checksum. */
+static tamis_status body_take_group(tamis_set *set, const source *from, uint64_t first, unsigned n,
+                                    const uint8_t *checksums, bool is_trusted) {
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t const at = (first + i) * BLOCK_BYTES;
+        size_t const   bytes = block_bytes(set->table.body_bytes, first + i);
+        if (!from->is_mapped) {
+            tamis_status const status =
+                source_read(from, HEADER_BYTES + at, set->table.body + at, bytes);
+            if (status != TAMIS_OK) return status;
+        }
+        uint64_t const stated = le64_load(checksums + 8 * i);
+        if (!is_trusted && XXH3_64bits(set->table.body + at, bytes) != stated) {
+            return say_at(from, TAMIS_ERR_CHECKSUM, HEADER_BYTES + at, "a block is damaged");
+        }
+    }
+    return TAMIS_OK;
+}
+
+/* All blocks, then the total. */
+static tamis_status body_take(tamis_set *set, const source *from, const uint8_t *header,
+                              bool is_trusted) {
+    uint64_t const body_bytes = set->table.body_bytes, blocks = n_blocks(body_bytes);
+    uint64_t const table_at = HEADER_BYTES + body_bytes, total_at = table_at + 8 * blocks;
+    uint8_t        checksums[8 * GROUP], stated[TOTAL_BYTES], total[TOTAL_BYTES];
+    XXH3_state_t   state;
+    (void)XXH3_128bits_reset(&state);
+    (void)XXH3_128bits_update(&state, header, HEADER_BYTES);
+    for (uint64_t first = 0; first < blocks; first += GROUP) {
+        unsigned const n = (unsigned)min_u64(blocks - first, GROUP);
+        tamis_status   status = source_read(from, table_at + 8 * first, checksums, 8 * n);
+        if (status != TAMIS_OK) return status;
+        (void)XXH3_128bits_update(&state, checksums, 8 * n);
+        status = body_take_group(set, from, first, n, checksums, is_trusted);
+        if (status != TAMIS_OK) return status;
+    }
+    tamis_status const status = source_read(from, total_at, stated, sizeof stated);
+    if (status != TAMIS_OK) return status;
+    total_to_bytes(XXH3_128bits_digest(&state), total);
+    if (memcmp(stated, total, sizeof total) != 0) {
+        return say_at(from, TAMIS_ERR_CHECKSUM, total_at, "the total checksum is wrong");
+    }
+    return TAMIS_OK;
+}
+
+/* The body's memory: its place in the mapping, or new. */
+static tamis_status body_place(tamis_set *set, const source *from) {
+    if (from->is_mapped) {
+        /* const ends here; a mapped set is never written to, check_change() in set.c sees to it */
+        set->table.body = (uint8_t *)(uintptr_t)(from->bytes + HEADER_BYTES);
+        return set->kind->body_bytes(set->table.geometry, &set->table.body_bytes) ? TAMIS_OK
+                                                                                  : TAMIS_ERR_LIMIT;
+    }
+    tamis_status const status = tamis_handle_get_body(set);
+    if (status == TAMIS_OK) return status;
+    return tamis_problem_say(from->problem, status, "no memory for %.90s", from->name);
+}
+
+/* The body, and all that can be checked of it. */
+static tamis_status body_check(tamis_set *set, const source *from, const uint8_t *header,
+                               bool is_trusted) {
+    if (is_trusted && from->is_mapped) return TAMIS_OK; /* nothing to fetch, nothing to check */
+    tamis_status const status = body_take(set, from, header, is_trusted);
+    if (status != TAMIS_OK || is_trusted) return status;
+    const char *why;
+    if (set->kind->validate(&set->table, &why)) return TAMIS_OK;
+    return say_at(from, TAMIS_ERR_CORRUPT, HEADER_BYTES, why);
+}
+
+/* From a source to a set that has passed every check. */
+static tamis_status set_take(const source *from, const tamis_open_options *options,
+                             tamis_set **ret_set) {
+    uint8_t      header[HEADER_BYTES];
+    tamis_set   *set = NULL;
+    tamis_status status = header_read(from, header);
+    if (status == TAMIS_OK) status = header_to_handle(from, header, options, &set);
+    if (status == TAMIS_OK) status = body_place(set, from);
+    if (status == TAMIS_OK) {
+        status = body_check(set, from, header, (options->flags & TAMIS_OPEN_TRUST) != 0);
+    }
+    if (status == TAMIS_OK) {
+        *ret_set = set;
+        return status;
+    }
+    if (set != NULL && from->is_mapped) set->table.body = NULL; /* not the handle's to free */
+    tamis_free(set);
+    return status;
+}
+
+/* ------------------------------------------------------------------ reading: the doors */
+
+static tamis_status options_check(const tamis_open_options *options,
+                                  tamis_open_options *ret_options, tamis_problem *problem) {
+    tamis_open_options today = TAMIS_OPEN_OPTIONS_INIT;
+    size_t const       size = options != NULL ? options->size : 0;
+    if (options != NULL && (size < sizeof options->size || size > sizeof today)) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "start options from TAMIS_OPEN_OPTIONS_INIT");
+    }
+    if (options != NULL) memcpy(&today, options, size);
+    if ((today.flags & ~(unsigned)(TAMIS_OPEN_MAP | TAMIS_OPEN_TRUST)) != 0 ||
+        !allocator_is_whole(&today.allocator)) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "unknown flag, or half an allocator");
+    }
+    *ret_options = today;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_read(const void *bytes, size_t n, const tamis_open_options *options,
+                        tamis_set **ret_set, tamis_problem *reterr_problem) {
+    tamis_open_options checked;
+    tamis_status const status = options_check(options, &checked, reterr_problem);
+    if (status != TAMIS_OK) return status;
+    if ((bytes == NULL && n != 0) || ret_set == NULL) {
+        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "no bytes, or no ret_set");
+    }
+    source const from = { .bytes = bytes, .n = n, .name = "input", .problem = reterr_problem };
+    return set_take(&from, &checked, ret_set);
+}
+
+/* The set owns the mapping once it is a set. */
+static tamis_status open_mapped(const os_file *file, source *from,
+                                const tamis_open_options *options, tamis_set **ret_set) {
+    if (from->n == 0) return header_read(from, NULL); /* there is nothing to map, and it says so */
+    int                  error;
+    const uint8_t *const mapping = tamis_os_map(file, &error);
+    if (mapping == NULL) return say_system(from->problem, "map", from->name, error);
+    from->file = NULL;
+    from->bytes = mapping;
+    from->is_mapped = true;
+    tamis_status const status = set_take(from, options, ret_set);
+    void *const        whole = (void *)(uintptr_t)mapping;
+    if (status == TAMIS_OK) {
+        (*ret_set)->mapping = whole;
+        (*ret_set)->mapping_bytes = (size_t)from->n;
+    } else {
+        tamis_os_unmap(whole, (size_t)from->n);
+    }
+    return status;
+}
+
+tamis_status tamis_open(const char *path, const tamis_open_options *options, tamis_set **ret_set,
+                        tamis_problem *reterr_problem) {
+    tamis_open_options checked;
+    tamis_status       status = options_check(options, &checked, reterr_problem);
+    if (status != TAMIS_OK) return status;
+    if (path == NULL || ret_set == NULL) {
+        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "no path, or no ret_set");
+    }
+    os_file file;
+    int     error;
+    if (!tamis_os_open(path, &file, &error)) {
+        return say_system(reterr_problem, "open", path, error);
+    }
+    source from = { .file = &file, .n = file.bytes, .name = path, .problem = reterr_problem };
+    status = (checked.flags & TAMIS_OPEN_MAP) != 0 ? open_mapped(&file, &from, &checked, ret_set)
+                                                   : set_take(&from, &checked, ret_set);
+    tamis_os_close(&file);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* keyhash.h - how a key becomes 64 bits. Key bytes are read here and nowhere else.
+ *
+ * hash 1  XXH3 (64 bits) with a secret of 192 bytes that is made from the set's 128-bit seed. A
+ *         secret uses all of the seed, and costs nothing per key; xxHash's own 64-bit seed would
+ *         use half of it, and expand it anew for every long key.
+ * hash 2  SipHash-2-4 with the seed as its key (libsodium), when built in.
+ *
+ * 64-bit ids and hashes of the caller are mixed with the seed, one to one.
+ */
+#ifndef TAMIS_KEYHASH_H
+#define TAMIS_KEYHASH_H
+
+#include "core/hash.h"
+#include "core/le.h"
+
+#include <tamis/tamis.h>
+
+#include "tamis_config.h"
+
+#define XXH_INLINE_ALL /* a call per key would cost as much as hashing a short one */
+#include <xxhash.h>
+
+#ifdef TAMIS_HAVE_SODIUM
+#include <sodium/crypto_shorthash.h>
+#endif
+
+#define KEYHASH_SECRET_BYTES 192
+
+typedef struct keyhash {
+    tamis_hash hash;
+    tamis_seed seed;
+    uint8_t    secret[KEYHASH_SECRET_BYTES];
+} keyhash;
+
+TAMIS_INLINE bool keyhash_is_built(tamis_hash hash) {
+#ifdef TAMIS_HAVE_SODIUM
+    return hash == TAMIS_HASH_XXH3 || hash == TAMIS_HASH_SIPHASH;
+#else
+    return hash == TAMIS_HASH_XXH3;
+#endif
+}
+
+/* Word i of the secret is the i-th remix of the seed's low half, keyed by the high half. */
+TAMIS_INLINE keyhash keyhash_make(tamis_hash hash, tamis_seed seed) {
+    keyhash make = { .hash = hash, .seed = seed };
+    for (unsigned i = 0; i < KEYHASH_SECRET_BYTES / 8; i++) {
+        le64_store(make.secret + 8 * i, mix64(remix(seed.low, i) ^ seed.high));
+    }
+    return make;
+}
+
+#ifdef TAMIS_HAVE_SODIUM
+TAMIS_INLINE uint64_t keyhash_siphash(const keyhash *with, const void *key, size_t key_bytes) {
+    uint8_t seed[16], out[8];
+    le64_store(seed, with->seed.low);
+    le64_store(seed + 8, with->seed.high);
+    crypto_shorthash(out, key, key_bytes, seed);
+    return le64_load(out);
+}
+#endif
+
+TAMIS_INLINE uint64_t keyhash_bytes(const keyhash *with, const void *key, size_t key_bytes) {
+#ifdef TAMIS_HAVE_SODIUM
+    if (with->hash == TAMIS_HASH_SIPHASH) return keyhash_siphash(with, key, key_bytes);
+#endif
+    return XXH3_64bits_withSecret(key, key_bytes, with->secret, KEYHASH_SECRET_BYTES);
+}
+
+TAMIS_INLINE uint64_t keyhash_id(const keyhash *with, uint64_t id) {
+    return mix64(id ^ with->seed.low) ^ with->seed.high;
+}
+
+#endif

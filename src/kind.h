@@ -1,0 +1,130 @@
+/* kind.h - the interface of a construction.
+ *
+ * A kind is one file that exports one constant tamis_kind. It sees 64-bit hashes and a table; it
+ * never sees a key, a file or an allocator. What it cannot do is NULL, and what users are told that
+ * it can do is derived from that.
+ *
+ * Rules that every kind keeps, and tests/conform checks:
+ *
+ *   - The body is flat: bytes without pointers, little-endian, whose size follows from the geometry
+ *     by integer arithmetic. All zero bytes are the empty table.
+ *   - add either succeeds or says TAMIS_ERR_FULL and has changed no byte.
+ *   - remove either succeeds or says TAMIS_ERR_ABSENT and has changed no byte.
+ *   - An entry that reaches its limit sticks: it is never counted down again.
+ *   - The instruction set changes speed, never a bit.
+ *   - plan and predict are pure functions.
+ */
+#ifndef TAMIS_KIND_H
+#define TAMIS_KIND_H
+
+#include "core/batch.h"
+
+#include <tamis/tamis.h>
+
+/* What a kind works on. Everything but `body` is in the handle. */
+typedef struct tamis_table {
+    uint8_t *body;
+    uint64_t body_bytes;                 /* a multiple of TAMIS_LINE_BYTES */
+    uint64_t geometry[TAMIS_MAX_FIELDS]; /* in the order of the kind's field_names */
+    uint64_t keys;                       /* see tamis_info */
+    uint64_t saturated;
+} tamis_table;
+
+/* A spec, checked and completed. */
+typedef struct tamis_need {
+    uint64_t capacity;
+    double   fpr; /* 0 when only the fixed geometry counts */
+    uint64_t lifetime;
+    double   overflow;
+    uint64_t fixed[TAMIS_MAX_FIELDS]; /* what the user fixed of the geometry, or KIND_FREE */
+} tamis_need;
+
+#define KIND_FREE UINT64_MAX
+
+/* What the kind's own analysis says of a geometry at capacity, over a lifetime. */
+typedef struct tamis_forecast {
+    double fpr;
+    double overflow;
+    double saturation;
+    double lines_present, lines_absent, lines_add;
+} tamis_forecast;
+
+typedef struct tamis_kind {
+    const char *name; /* at most 15 letters; it stands in every file */
+    const char *summary;
+    const char *isa;
+    const char *field_names[TAMIS_MAX_FIELDS + 1]; /* of the geometry; NULL after the last */
+
+    /* Planning. plan: TAMIS_OK, or _CANNOT when no geometry meets the need. body_bytes: false for a
+     * geometry that the kind would never make, or one too large to address; everything that comes
+     * from a file passes through it. */
+    tamis_status (*plan)(const tamis_need *need, uint64_t *ret_geometry);
+    bool (*body_bytes)(const uint64_t *geometry, uint64_t *ret_bytes);
+    void (*predict)(const uint64_t *geometry, uint64_t capacity, uint64_t lifetime,
+                    tamis_forecast *ret_forecast);
+    unsigned (*lacks)(
+        const uint64_t *geometry); /* abilities that this geometry takes away; NULL: none */
+
+    /* One key. */
+    bool (*has)(const tamis_table *table, uint64_t hash);
+    tamis_status (*add)(tamis_table *table, uint64_t hash);
+    tamis_status (*remove)(tamis_table *table, uint64_t hash);
+    uint64_t (*count)(const tamis_table *table, uint64_t hash);
+
+    /* 1 <= n <= TAMIS_CHUNK keys, in order. NULL: the front door goes one by one. */
+    uint64_t (*has_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n);
+    unsigned (*add_chunk)(tamis_table *table, const uint64_t *hash,
+                          unsigned n); /* how many, until full */
+    uint64_t (*remove_chunk)(tamis_table *table, const uint64_t *hash,
+                             unsigned n); /* mask: which */
+    void (*count_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n,
+                        uint64_t *ret_counts);
+
+    /* Whole tables. merge: same geometry is given; TAMIS_OK, or _FULL and nothing changed. */
+    tamis_status (*merge)(tamis_table *into, const tamis_table *from);
+
+    /* A kind with the same answers and fewer abilities, and how to become it; NULL: none. */
+    const char *converts_to;
+    void (*convert_geometry)(const uint64_t *geometry, uint64_t *ret_geometry);
+    void (*convert)(const tamis_table *from, tamis_table *to);
+
+    double (*current_fpr)(const tamis_table *table);
+
+    /* Check the numbered invariants; name the first that is broken. Must be safe on any bytes. */
+    bool (*validate)(const tamis_table *table, const char **reterr_why);
+
+    bool empties_to_zero; /* with nothing saturated, removing all leaves all zero bytes */
+} tamis_kind;
+
+/* For validate: name the broken invariant and stop. */
+#define TAMIS_REQUIRE(condition, why_ptr, text) \
+    do {                                        \
+        if (!(condition)) {                     \
+            *(why_ptr) = (text);                \
+            return false;                       \
+        }                                       \
+    } while (0)
+
+/* The one symbol of a kind's object file, as in tamis_kind_bloom_avx2. */
+#define KIND_CAT_(a, b) a##b
+#define KIND_CAT(a, b) KIND_CAT_(a, b)
+#define KIND_STRING_(a) #a
+#define KIND_STRING(a) KIND_STRING_(a)
+#define KIND_EXPORT(name) const tamis_kind KIND_CAT(tamis_kind_##name##_, TAMIS_ISA)
+#define KIND_ISA KIND_STRING(TAMIS_ISA)
+
+/* registry.c */
+
+/* The kind of that name for an instruction set; isa NULL: the best. TAMIS_ERR_KIND if there is no
+ * such kind, TAMIS_ERR_NOT_BUILT if this build or processor has no such instruction set. */
+tamis_status tamis_kind_find(const char *name, const char *isa, const tamis_kind **ret_kind);
+
+/* The i-th kind, in its best instruction set, or NULL. */
+const tamis_kind *tamis_kind_at(size_t i);
+
+/* What the table can do: what the kind has a function for, less what the geometry takes away. */
+unsigned tamis_kind_abilities(const tamis_kind *kind, const uint64_t *geometry);
+
+unsigned tamis_kind_n_fields(const tamis_kind *kind);
+
+#endif

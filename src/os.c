@@ -1,0 +1,208 @@
+/* os.c - see os.h. The only file of the library that reads errno. */
+#include "os.h"
+
+#include "core/hash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_TRANSFER ((size_t)1 << 30) /* Linux moves at most 2 GiB per call */
+
+bool tamis_os_random(void *ret_bytes, size_t n) {
+    uint8_t *at = ret_bytes;
+    while (n != 0) {
+        ssize_t const got = getrandom(at, n, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        at += got;
+        n -= (size_t)got;
+    }
+    return true;
+}
+
+bool tamis_os_is_no_space(int error) {
+    return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
+void tamis_os_text(int error, char *ret_text, size_t n) {
+    (void)snprintf(ret_text, n, "%s", strerror(error));
+}
+
+static bool fail(int *reterr, int error) {
+    *reterr = error;
+    return false;
+}
+
+/* ------------------------------------------------------------------ reading */
+
+bool tamis_os_open(const char *path, os_file *ret_file, int *reterr) {
+    int descriptor;
+    do descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    while (descriptor < 0 && errno == EINTR);
+    if (descriptor < 0) return fail(reterr, errno);
+
+    struct stat about;
+    int         error = fstat(descriptor, &about) == 0 ? 0 : errno;
+    if (error == 0 && S_ISDIR(about.st_mode)) error = EISDIR;
+    if (error == 0 && !S_ISREG(about.st_mode)) error = ESPIPE;
+    if (error != 0) {
+        (void)close(descriptor);
+        return fail(reterr, error);
+    }
+    *ret_file = (os_file){ descriptor, (uint64_t)about.st_size };
+    return true;
+}
+
+bool tamis_os_read(const os_file *file, uint64_t offset, void *ret_bytes, size_t n, int *reterr) {
+    uint8_t *at = ret_bytes;
+    while (n != 0) {
+        size_t const  wanted = n < MAX_TRANSFER ? n : MAX_TRANSFER;
+        ssize_t const got = pread(file->descriptor, at, wanted, (off_t)offset);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return fail(reterr, got < 0 ? errno : 0);
+        at += got;
+        offset += (uint64_t)got;
+        n -= (size_t)got;
+    }
+    return true;
+}
+
+void tamis_os_close(const os_file *file) {
+    (void)close(file->descriptor);
+}
+
+const uint8_t *tamis_os_map(const os_file *file, int *reterr) {
+    if (file->bytes > SIZE_MAX / 2) return fail(reterr, EFBIG), NULL;
+    void *const mapping =
+        mmap(NULL, (size_t)file->bytes, PROT_READ, MAP_SHARED, file->descriptor, 0);
+    if (mapping == MAP_FAILED) return fail(reterr, errno), NULL;
+    return mapping;
+}
+
+void tamis_os_unmap(void *mapping, size_t bytes) {
+    (void)munmap(mapping, bytes);
+}
+
+/* ------------------------------------------------------------------ replacing a file */
+
+/* Split a path into an open folder and a name in it. A link is followed, so that it stays one. */
+static bool save_find(const char *path, os_save *save, int *reterr) {
+    char *const       real = realpath(path, NULL); /* NULL when there is nothing to replace yet */
+    const char *const target = real != NULL ? real : path;
+    const char *const slash = strrchr(target, '/');
+    const char *const name = slash != NULL ? slash + 1 : target;
+    int               error = 0;
+    save->folder = -1;
+    if (*name == '\0')
+        error = EISDIR;
+    else if (strlen(name) >= sizeof save->name)
+        error = ENAMETOOLONG;
+    if (error == 0) {
+        memcpy(save->name, name, strlen(name) + 1);
+        char *const folder = slash != NULL ? strndup(target, (size_t)(slash - target) + 1) : NULL;
+        if (slash != NULL && folder == NULL)
+            error = ENOMEM;
+        else
+            save->folder = open(folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (error == 0 && save->folder < 0) error = errno;
+        free(folder);
+    }
+    free(real);
+    return error == 0 || fail(reterr, error);
+}
+
+/* What is there must be a file: replacing a device or a pipe by a rename would destroy it. */
+static bool save_mode(const os_save *save, mode_t *ret_mode, int *reterr) {
+    struct stat about;
+    *ret_mode = 0666;
+    if (fstatat(save->folder, save->name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno == ENOENT || fail(reterr, errno);
+    }
+    if (S_ISDIR(about.st_mode)) return fail(reterr, EISDIR);
+    if (!S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode)) return fail(reterr, EINVAL);
+    if (S_ISREG(about.st_mode)) *ret_mode = about.st_mode & 0777;
+    return true;
+}
+
+static void save_name_temporary(os_save *save) {
+    uint64_t random = 0;
+    if (!tamis_os_random(&random, sizeof random)) random = mix64((uint64_t)getpid());
+    (void)snprintf(save->temporary, sizeof save->temporary, ".tamis-%016llx.tmp",
+                   (unsigned long long)random);
+}
+
+/* A nameless file vanishes by itself when the process is killed. Not every file system has them. */
+static bool save_create(os_save *save, mode_t mode, int *reterr) {
+    save->is_nameless = true;
+    save->temporary[0] = '\0';
+    save->descriptor = access("/proc/self/fd", X_OK) == 0
+                           ? openat(save->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode)
+                           : -1;
+    if (save->descriptor >= 0) return true;
+    save->is_nameless = false;
+    save_name_temporary(save);
+    save->descriptor =
+        openat(save->folder, save->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
+    if (save->descriptor >= 0) return true;
+    save->temporary[0] = '\0';
+    return fail(reterr, errno);
+}
+
+bool tamis_os_save_begin(const char *path, os_save *ret_save, int *reterr) {
+    os_save save = { .descriptor = -1 };
+    mode_t  mode;
+    if (!save_find(path, &save, reterr)) return false;
+    if (!save_mode(&save, &mode, reterr) || !save_create(&save, mode, reterr)) {
+        tamis_os_save_abandon(&save);
+        return false;
+    }
+    *ret_save = save;
+    return true;
+}
+
+bool tamis_os_save_write(os_save *save, const void *bytes, size_t n, int *reterr) {
+    const uint8_t *at = bytes;
+    while (n != 0) {
+        ssize_t const put = write(save->descriptor, at, n < MAX_TRANSFER ? n : MAX_TRANSFER);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return fail(reterr, put < 0 ? errno : ENOSPC);
+        at += put;
+        n -= (size_t)put;
+    }
+    return true;
+}
+
+static bool save_give_name(os_save *save) {
+    char self[64];
+    (void)snprintf(self, sizeof self, "/proc/self/fd/%d", save->descriptor);
+    save_name_temporary(save);
+    if (linkat(AT_FDCWD, self, save->folder, save->temporary, AT_SYMLINK_FOLLOW) == 0) return true;
+    save->temporary[0] = '\0';
+    return false;
+}
+
+bool tamis_os_save_commit(os_save *save, int *reterr) {
+    int synced;
+    do synced = fsync(save->descriptor);
+    while (synced != 0 && errno == EINTR);
+    bool is_done = synced == 0 && (!save->is_nameless || save_give_name(save));
+    is_done = is_done && renameat(save->folder, save->temporary, save->folder, save->name) == 0;
+    if (is_done) save->temporary[0] = '\0'; /* from here on there is nothing to take back */
+    is_done = is_done && fsync(save->folder) == 0;
+    int const error = errno;
+    tamis_os_save_abandon(save);
+    return is_done || fail(reterr, error);
+}
+
+void tamis_os_save_abandon(os_save *save) {
+    if (save->temporary[0] != '\0') (void)unlinkat(save->folder, save->temporary, 0);
+    if (save->descriptor >= 0) (void)close(save->descriptor);
+    if (save->folder >= 0) (void)close(save->folder);
+}

@@ -1,0 +1,52 @@
+/* os.h - what the library asks of the operating system, in one place.
+ *
+ * Each function does one thing whole: no short reads or writes, no interrupted calls. A failure
+ * returns false (or NULL) and sets *reterr to the system's error number, 0 meaning that the file
+ * ended too early.
+ */
+#ifndef TAMIS_OS_H
+#define TAMIS_OS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+bool tamis_os_random(void *ret_bytes, size_t n);
+
+/* An open file to read; `bytes` is its length now. Folders, pipes and devices are refused. */
+typedef struct os_file {
+    int      descriptor;
+    uint64_t bytes;
+} os_file;
+
+bool tamis_os_open(const char *path, os_file *ret_file, int *reterr);
+bool tamis_os_read(const os_file *file, uint64_t offset, void *ret_bytes, size_t n, int *reterr);
+void tamis_os_close(const os_file *file);
+
+/* The whole file, read-only and shared. */
+const uint8_t *tamis_os_map(const os_file *file, int *reterr);
+void           tamis_os_unmap(void *mapping, size_t bytes);
+
+/* A file being replaced: invisible until committed, then there as a whole. The steps are a nameless
+ * (or temporary) file in the same folder, write, fsync, rename, fsync of the folder. After a
+ * failure the old file is untouched and nothing is left behind; a failed fsync is final. */
+typedef struct os_save {
+    int  descriptor;
+    int  folder;
+    bool is_nameless;
+    char name[256];      /* of the file to replace, in the folder */
+    char temporary[256]; /* its name until then, once it has one */
+} os_save;
+
+bool tamis_os_save_begin(const char *path, os_save *ret_save, int *reterr);
+bool tamis_os_save_write(os_save *save, const void *bytes, size_t n, int *reterr);
+bool tamis_os_save_commit(os_save *save, int *reterr);
+void tamis_os_save_abandon(os_save *save);
+
+/* Does this error number mean that there is no room? */
+bool tamis_os_is_no_space(int error);
+
+/* The system's words for an error number. */
+void tamis_os_text(int error, char *ret_text, size_t n);
+
+#endif

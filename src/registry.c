@@ -1,0 +1,113 @@
+/* registry.c - the one list of kinds, and which build of each this processor can run.
+ *
+ * The list itself is `kinds` in meson.build, which compiles each kind once per instruction set and
+ * writes kinds.inc, a TAMIS_KIND(name) for each.
+ */
+#include "kind.h"
+
+#include <string.h>
+
+#include "tamis_config.h"
+
+#if defined(__AVX2__) || defined(__BMI2__)
+#error "Compile this file with the default flags: it decides whether the machine has more."
+#endif
+
+#define TAMIS_KIND(name) extern KIND_CAT(const tamis_kind tamis_kind_##name, _portable);
+#include "kinds.inc"
+#undef TAMIS_KIND
+
+static const tamis_kind *const portable_kinds[] = {
+#define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _portable),
+#include "kinds.inc"
+#undef TAMIS_KIND
+};
+
+#define N_KINDS (sizeof portable_kinds / sizeof portable_kinds[0])
+
+static bool runs_always(void) {
+    return true;
+}
+
+#ifdef TAMIS_HAVE_AVX2
+#define TAMIS_KIND(name) extern KIND_CAT(const tamis_kind tamis_kind_##name, _avx2);
+#include "kinds.inc"
+#undef TAMIS_KIND
+
+static const tamis_kind *const avx2_kinds[] = {
+#define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _avx2),
+#include "kinds.inc"
+#undef TAMIS_KIND
+};
+
+static bool runs_avx2(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+}
+#endif
+
+/* Best first. */
+static const struct {
+    const char *name;
+    bool (*runs)(void);
+    const tamis_kind *const *kinds;
+} isas[] = {
+#ifdef TAMIS_HAVE_AVX2
+    { "avx2", runs_avx2, avx2_kinds },
+#endif
+    { "portable", runs_always, portable_kinds },
+};
+
+#define N_ISAS (sizeof isas / sizeof isas[0])
+
+/* The i-th table of those that run here; NULL after the last. */
+static const tamis_kind *const *isa_kinds(size_t i, const char **ret_name) {
+    for (size_t at = 0; at < N_ISAS; at++) {
+        if (!isas[at].runs() || i-- != 0) continue;
+        *ret_name = isas[at].name;
+        return isas[at].kinds;
+    }
+    return NULL;
+}
+
+const char *tamis_isa_name(size_t i) {
+    const char *name = NULL;
+    return isa_kinds(i, &name) != NULL ? name : NULL;
+}
+
+const tamis_kind *tamis_kind_at(size_t i) {
+    const char *name;
+    return i < N_KINDS ? isa_kinds(0, &name)[i] : NULL;
+}
+
+const char *tamis_kind_name(size_t i) {
+    return i < N_KINDS ? portable_kinds[i]->name : NULL;
+}
+
+tamis_status tamis_kind_find(const char *name, const char *isa, const tamis_kind **ret_kind) {
+    size_t at = 0;
+    while (at < N_KINDS && strcmp(portable_kinds[at]->name, name) != 0) at++;
+    if (at == N_KINDS) return TAMIS_ERR_KIND;
+
+    const char              *isa_name;
+    const tamis_kind *const *kinds;
+    for (size_t i = 0; (kinds = isa_kinds(i, &isa_name)) != NULL; i++) {
+        if (isa != NULL && strcmp(isa, isa_name) != 0) continue;
+        *ret_kind = kinds[at];
+        return TAMIS_OK;
+    }
+    return TAMIS_ERR_NOT_BUILT;
+}
+
+unsigned tamis_kind_abilities(const tamis_kind *kind, const uint64_t *geometry) {
+    unsigned const has = (kind->remove ? TAMIS_CAN_REMOVE : 0u) |
+                         (kind->count ? TAMIS_CAN_COUNT : 0u) |
+                         (kind->merge ? TAMIS_CAN_MERGE : 0u);
+    return kind->lacks != NULL && geometry != NULL ? has & ~kind->lacks(geometry) : has;
+}
+
+unsigned tamis_kind_n_fields(const tamis_kind *kind) {
+    unsigned n = 0;
+    while (kind->field_names[n] != NULL) n++;
+    return n;
+}

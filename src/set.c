@@ -1,0 +1,267 @@
+/* set.c - the front door: check, hash, call the kind.
+ *
+ * Hop 1 of every operation on keys. Single calls hash and go straight to the kind. Batches go in
+ * chunks of TAMIS_CHUNK keys: hash a chunk, then let the kind work on it as a whole. Keys given as
+ * bytes and keys given as 64-bit values differ only in how a chunk is hashed, so every batch is
+ * written once, over a `keys_from`.
+ */
+#include "handle.h"
+
+/* ------------------------------------------------------------------ one hash */
+
+static tamis_status check_change(const tamis_set *set) {
+    if (set == NULL) return TAMIS_ERR_ARGUMENT;
+    return set->mapping != NULL ? TAMIS_ERR_READ_ONLY : TAMIS_OK;
+}
+
+static tamis_status check_ability(const tamis_set *set, unsigned ability) {
+    return (set->abilities & ability) != 0 ? TAMIS_OK : TAMIS_ERR_CANNOT;
+}
+
+static tamis_status check_remove(const tamis_set *set) {
+    tamis_status const status = check_change(set);
+    return status == TAMIS_OK ? check_ability(set, TAMIS_CAN_REMOVE) : status;
+}
+
+static tamis_status check_count(const tamis_set *set, const uint64_t *ret_count) {
+    if (set == NULL || ret_count == NULL) return TAMIS_ERR_ARGUMENT;
+    return check_ability(set, TAMIS_CAN_COUNT);
+}
+
+static tamis_status add_one(tamis_set *set, uint64_t hash) {
+    tamis_status const status = set->kind->add(&set->table, hash);
+    set->refused_adds += status == TAMIS_ERR_FULL;
+    return status;
+}
+
+static tamis_status remove_one(tamis_set *set, uint64_t hash) {
+    tamis_status const status = set->kind->remove(&set->table, hash);
+    set->refused_removes += status == TAMIS_ERR_ABSENT;
+    return status;
+}
+
+/* ------------------------------------------------------------------ single calls */
+
+static bool is_key(const void *key, size_t key_bytes) {
+    return key != NULL || key_bytes == 0;
+}
+
+tamis_status tamis_add(tamis_set *set, const void *key, size_t key_bytes) {
+    tamis_status const status = check_change(set);
+    if (status != TAMIS_OK) return status;
+    if (!is_key(key, key_bytes)) return TAMIS_ERR_ARGUMENT;
+    return add_one(set, keyhash_bytes(&set->hasher, key, key_bytes));
+}
+
+bool tamis_has(const tamis_set *set, const void *key, size_t key_bytes) {
+    if (set == NULL || !is_key(key, key_bytes)) return false;
+    return set->kind->has(&set->table, keyhash_bytes(&set->hasher, key, key_bytes));
+}
+
+tamis_status tamis_remove(tamis_set *set, const void *key, size_t key_bytes) {
+    tamis_status const status = check_remove(set);
+    if (status != TAMIS_OK) return status;
+    if (!is_key(key, key_bytes)) return TAMIS_ERR_ARGUMENT;
+    return remove_one(set, keyhash_bytes(&set->hasher, key, key_bytes));
+}
+
+tamis_status tamis_count(const tamis_set *set, const void *key, size_t key_bytes,
+                         uint64_t *ret_count) {
+    tamis_status const status = check_count(set, ret_count);
+    if (status != TAMIS_OK) return status;
+    if (!is_key(key, key_bytes)) return TAMIS_ERR_ARGUMENT;
+    *ret_count = set->kind->count(&set->table, keyhash_bytes(&set->hasher, key, key_bytes));
+    return TAMIS_OK;
+}
+
+tamis_status tamis_add_hash(tamis_set *set, uint64_t hash) {
+    tamis_status const status = check_change(set);
+    return status == TAMIS_OK ? add_one(set, keyhash_id(&set->hasher, hash)) : status;
+}
+
+bool tamis_has_hash(const tamis_set *set, uint64_t hash) {
+    return set != NULL && set->kind->has(&set->table, keyhash_id(&set->hasher, hash));
+}
+
+tamis_status tamis_remove_hash(tamis_set *set, uint64_t hash) {
+    tamis_status const status = check_remove(set);
+    return status == TAMIS_OK ? remove_one(set, keyhash_id(&set->hasher, hash)) : status;
+}
+
+tamis_status tamis_count_hash(const tamis_set *set, uint64_t hash, uint64_t *ret_count) {
+    tamis_status const status = check_count(set, ret_count);
+    if (status != TAMIS_OK) return status;
+    *ret_count = set->kind->count(&set->table, keyhash_id(&set->hasher, hash));
+    return TAMIS_OK;
+}
+
+/* ------------------------------------------------------------------ chunks */
+
+/* The keys of a batch: one of the two. */
+typedef struct keys_from {
+    const tamis_key *keys;
+    const uint64_t  *ids;
+    size_t           n;
+} keys_from;
+
+static bool is_batch(const keys_from *from) {
+    if (from->n == 0) return true;
+    if (from->keys == NULL) return from->ids != NULL;
+    for (size_t i = 0; i < from->n; i++) {
+        if (!is_key(from->keys[i].data, from->keys[i].bytes)) return false;
+    }
+    return true;
+}
+
+/* Hash the chunk that begins at `at`; returns how many keys it has. */
+static unsigned chunk_hash(const keyhash *hasher, const keys_from *from, size_t at,
+                           uint64_t hash[TAMIS_CHUNK]) {
+    unsigned const n = (unsigned)min_u64(from->n - at, TAMIS_CHUNK);
+    for (unsigned i = 0; from->ids != NULL && i < n; i++) {
+        hash[i] = keyhash_id(hasher, from->ids[at + i]);
+    }
+    for (unsigned i = 0; from->ids == NULL && i < n; i++) {
+        hash[i] = keyhash_bytes(hasher, from->keys[at + i].data, from->keys[at + i].bytes);
+    }
+    return n;
+}
+
+/* The kind's chunk functions, or one by one where it has none. */
+
+static unsigned chunk_add(tamis_set *set, const uint64_t *hash, unsigned n) {
+    if (set->kind->add_chunk != NULL) return set->kind->add_chunk(&set->table, hash, n);
+    unsigned added = 0;
+    while (added < n && set->kind->add(&set->table, hash[added]) == TAMIS_OK) added++;
+    return added;
+}
+
+static uint64_t chunk_has(const tamis_set *set, const uint64_t *hash, unsigned n) {
+    if (set->kind->has_chunk != NULL) return set->kind->has_chunk(&set->table, hash, n);
+    uint64_t found = 0;
+    for (unsigned i = 0; i < n; i++) found |= (uint64_t)set->kind->has(&set->table, hash[i]) << i;
+    return found;
+}
+
+static uint64_t chunk_remove(tamis_set *set, const uint64_t *hash, unsigned n) {
+    if (set->kind->remove_chunk != NULL) return set->kind->remove_chunk(&set->table, hash, n);
+    uint64_t removed = 0;
+    for (unsigned i = 0; i < n; i++) {
+        removed |= (uint64_t)(set->kind->remove(&set->table, hash[i]) == TAMIS_OK) << i;
+    }
+    return removed;
+}
+
+static void chunk_count(const tamis_set *set, const uint64_t *hash, unsigned n,
+                        uint64_t *ret_counts) {
+    if (set->kind->count_chunk != NULL) {
+        set->kind->count_chunk(&set->table, hash, n, ret_counts);
+        return;
+    }
+    for (unsigned i = 0; i < n; i++) ret_counts[i] = set->kind->count(&set->table, hash[i]);
+}
+
+static void mask_to_bools(uint64_t mask, unsigned n, bool *ret) {
+    for (unsigned i = 0; i < n; i++) ret[i] = (mask >> i) & 1;
+}
+
+/* ------------------------------------------------------------------ batches */
+
+static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_added) {
+    tamis_status status = check_change(set);
+    if (status == TAMIS_OK && !is_batch(from)) status = TAMIS_ERR_ARGUMENT;
+    size_t added = 0;
+    while (status == TAMIS_OK && added < from->n) {
+        uint64_t       hash[TAMIS_CHUNK];
+        unsigned const n = chunk_hash(&set->hasher, from, added, hash);
+        unsigned const taken = chunk_add(set, hash, n);
+        added += taken;
+        if (taken == n) continue;
+        set->refused_adds++;
+        status = TAMIS_ERR_FULL;
+    }
+    if (ret_added != NULL) *ret_added = added;
+    return status;
+}
+
+static size_t has_keys(const tamis_set *set, const keys_from *from, bool *ret_has) {
+    if (set == NULL || !is_batch(from)) return 0;
+    size_t found = 0;
+    for (size_t at = 0; at < from->n;) {
+        uint64_t       hash[TAMIS_CHUNK];
+        unsigned const n = chunk_hash(&set->hasher, from, at, hash);
+        uint64_t const mask = chunk_has(set, hash, n);
+        if (ret_has != NULL) mask_to_bools(mask, n, ret_has + at);
+        found += (size_t)__builtin_popcountll(mask);
+        at += n;
+    }
+    return found;
+}
+
+static tamis_status remove_keys(tamis_set *set, const keys_from *from, bool *ret_removed,
+                                size_t *ret_n_removed) {
+    tamis_status const status = check_remove(set);
+    if (status != TAMIS_OK) return status;
+    if (!is_batch(from)) return TAMIS_ERR_ARGUMENT;
+    size_t removed = 0;
+    for (size_t at = 0; at < from->n;) {
+        uint64_t       hash[TAMIS_CHUNK];
+        unsigned const n = chunk_hash(&set->hasher, from, at, hash);
+        uint64_t const mask = chunk_remove(set, hash, n);
+        if (ret_removed != NULL) mask_to_bools(mask, n, ret_removed + at);
+        removed += (size_t)__builtin_popcountll(mask);
+        at += n;
+    }
+    set->refused_removes += from->n - removed;
+    if (ret_n_removed != NULL) *ret_n_removed = removed;
+    return TAMIS_OK;
+}
+
+static tamis_status count_keys(const tamis_set *set, const keys_from *from, uint64_t *ret_counts) {
+    tamis_status const status = check_count(set, ret_counts);
+    if (status != TAMIS_OK) return status;
+    if (!is_batch(from)) return TAMIS_ERR_ARGUMENT;
+    for (size_t at = 0; at < from->n;) {
+        uint64_t       hash[TAMIS_CHUNK];
+        unsigned const n = chunk_hash(&set->hasher, from, at, hash);
+        chunk_count(set, hash, n, ret_counts + at);
+        at += n;
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis_add_batch(tamis_set *set, const tamis_key *keys, size_t n, size_t *ret_added) {
+    return add_keys(set, &(keys_from){ .keys = keys, .n = n }, ret_added);
+}
+
+size_t tamis_has_batch(const tamis_set *set, const tamis_key *keys, size_t n, bool *ret_has) {
+    return has_keys(set, &(keys_from){ .keys = keys, .n = n }, ret_has);
+}
+
+tamis_status tamis_remove_batch(tamis_set *set, const tamis_key *keys, size_t n, bool *ret_removed,
+                                size_t *ret_n_removed) {
+    return remove_keys(set, &(keys_from){ .keys = keys, .n = n }, ret_removed, ret_n_removed);
+}
+
+tamis_status tamis_count_batch(const tamis_set *set, const tamis_key *keys, size_t n,
+                               uint64_t *ret_counts) {
+    return count_keys(set, &(keys_from){ .keys = keys, .n = n }, ret_counts);
+}
+
+tamis_status tamis_add_hash_batch(tamis_set *set, const uint64_t *hashes, size_t n,
+                                  size_t *ret_added) {
+    return add_keys(set, &(keys_from){ .ids = hashes, .n = n }, ret_added);
+}
+
+size_t tamis_has_hash_batch(const tamis_set *set, const uint64_t *hashes, size_t n, bool *ret_has) {
+    return has_keys(set, &(keys_from){ .ids = hashes, .n = n }, ret_has);
+}
+
+tamis_status tamis_remove_hash_batch(tamis_set *set, const uint64_t *hashes, size_t n,
+                                     bool *ret_removed, size_t *ret_n_removed) {
+    return remove_keys(set, &(keys_from){ .ids = hashes, .n = n }, ret_removed, ret_n_removed);
+}
+
+tamis_status tamis_count_hash_batch(const tamis_set *set, const uint64_t *hashes, size_t n,
+                                    uint64_t *ret_counts) {
+    return count_keys(set, &(keys_from){ .ids = hashes, .n = n }, ret_counts);
+}
