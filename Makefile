@@ -36,7 +36,7 @@ sanitize: ## The tests under AddressSanitizer and UndefinedBehaviorSanitizer
 soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations per kind)
 	@scripts/setup build test
 	@scripts/build $(BUILD)
-	@$(BUILD)/tests/soak --ops $(SOAK)
+	@$(BUILD)/tests/conform/soak --ops $(SOAK)
 
 bench: ## Speed and space beside libbloom and DPDK: make bench N=4000000
 	@scripts/setup build bench

@@ -1,0 +1,635 @@
+/* laws.c - what every kind promises, whatever it is.
+ *
+ * Each law makes its own sets with fixed seeds, and returns NULL or a reason. Some can only be
+ * broken by a kind that refuses adds, or removes; for others they hold by having nothing to do.
+ */
+#include "churn.h"
+
+#include <math.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------ comparing */
+
+static bool same_table(const tamis_set *a, const tamis_set *b) {
+    return a->table.body_bytes == b->table.body_bytes && a->table.keys == b->table.keys &&
+           a->table.saturated == b->table.saturated && a->refused_adds == b->refused_adds &&
+           a->refused_removes == b->refused_removes &&
+           memcmp(a->table.body, b->table.body, a->table.body_bytes) == 0;
+}
+
+static bool is_zero_body(const tamis_set *set) {
+    for (uint64_t i = 0; i < set->table.body_bytes; i++) {
+        if (set->table.body[i] != 0) return false;
+    }
+    return true;
+}
+
+/* Add the ids first..first+n-1; how many went in before the first refusal. */
+static size_t add_range(tamis_set *set, uint64_t first, size_t n) {
+    size_t added = 0;
+    while (added < n && tamis_add_hash(set, first + added) == TAMIS_OK) added++;
+    return added;
+}
+
+static const char *has_range(const tamis_set *set, uint64_t first, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        MUST(tamis_has_hash(set, first + i), "key %llu is lost", (unsigned long long)(first + i));
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ histories */
+
+static const char *churned(const subject *of, tamis_set *set) {
+    churn c;
+    if (!churn_begin(&c, set, 7)) return "no memory";
+    const char *why = churn_run(&c, of->operations);
+    churn_end(&c);
+    return why;
+}
+
+static const char *no_false_negative_under_churn(const subject *of) {
+    tamis_set *const set = subject_make(of, 1);
+    MUST(set != NULL, "could not be made");
+    const char *const why = churned(of, set);
+    tamis_free(set);
+    return why;
+}
+
+static const char *empty_again(const subject *of, tamis_set *set) {
+    churn c;
+    if (!churn_begin(&c, set, 8)) return "no memory";
+    const char *why = churn_run(&c, of->operations);
+    if (why == NULL) why = churn_empty(&c);
+    churn_end(&c);
+    if (why != NULL) return why;
+    MUST(tamis_validate(set, &why), "%s", why);
+    bool const is_promised = set->kind->empties_to_zero && set->table.saturated == 0;
+    MUST(!is_promised || is_zero_body(set), "bytes are left after all was removed");
+    MUST(!is_promised || set->table.keys == 0, "keys are left after all was removed");
+    return NULL;
+}
+
+static const char *emptying_restores_every_byte(const subject *of) {
+    tamis_set *const set = subject_make(of, 2);
+    MUST(set != NULL, "could not be made");
+    bool const        can = (set->abilities & TAMIS_CAN_REMOVE) != 0;
+    const char *const why = can ? empty_again(of, set) : NULL;
+    tamis_free(set);
+    return why;
+}
+
+/* ------------------------------------------------------------------ refusals */
+
+static const char *refuse_adds(tamis_set *set, tamis_set *before) {
+    for (uint64_t key = 0; key < 4 * set->capacity + 64; key++) {
+        memcpy(before->table.body, set->table.body, set->table.body_bytes);
+        tamis_table const table = set->table;
+        if (tamis_add_hash(set, key) == TAMIS_OK) continue;
+        MUST(memcmp(before->table.body, set->table.body, set->table.body_bytes) == 0,
+             "a refused add changed the body");
+        MUST(memcmp(&table, &set->table, sizeof table) == 0, "a refused add changed the counts");
+        MUST(key >= set->capacity, "refused key %llu of %llu", (unsigned long long)key,
+             (unsigned long long)set->capacity);
+    }
+    return NULL;
+}
+
+static const char *refused_adds_change_nothing(const subject *of) {
+    if (of->capacity > 5000) return NULL; /* the small ones say the same, at a cost of n^2 */
+    tamis_set *const set = subject_make(of, 3), *const before = subject_make(of, 3);
+    const char *why = set && before ? refuse_adds(set, before) : "could not be made";
+    tamis_free(set);
+    tamis_free(before);
+    return why;
+}
+
+static const char *refuse_removes(tamis_set *set, tamis_set *before) {
+    size_t const added = add_range(set, 0, (size_t)set->capacity);
+    uint64_t     refused = 0;
+    for (uint64_t key = 1000000; key < 1002000; key++) {
+        if (tamis_has_hash(set, key))
+            continue; /* that one would harm another key, and is told to */
+        memcpy(before->table.body, set->table.body, set->table.body_bytes);
+        MUST(tamis_remove_hash(set, key) == TAMIS_ERR_ABSENT, "an absent key was removed");
+        MUST(memcmp(before->table.body, set->table.body, set->table.body_bytes) == 0,
+             "a refused removal changed the body");
+        refused++;
+    }
+    MUST(set->refused_removes == refused, "%llu refusals are counted as %llu",
+         (unsigned long long)refused, (unsigned long long)set->refused_removes);
+    return has_range(set, 0, added);
+}
+
+static const char *refused_removes_change_nothing(const subject *of) {
+    tamis_set *const set = subject_make(of, 4), *const before = subject_make(of, 4);
+    const char *why = set && before ? NULL : "could not be made";
+    if (why == NULL && (set->abilities & TAMIS_CAN_REMOVE) != 0) why = refuse_removes(set, before);
+    tamis_free(set);
+    tamis_free(before);
+    return why;
+}
+
+/* Removing keys that were never added, and match: other keys may be lost, the structure may not. */
+static const char *remove_strangers(tamis_set *set) {
+    const char  *why = NULL;
+    size_t const added = add_range(set, 0, (size_t)set->capacity);
+    size_t       removed = 0, lost = 0;
+    for (uint64_t key = 1000000; key < 1000000 + 10 * set->capacity; key++) {
+        bool const         matched = tamis_has_hash(set, key);
+        tamis_status const status = tamis_remove_hash(set, key);
+        MUST(status == TAMIS_ERR_ABSENT || matched, "a key that is not there was removed");
+        removed += status == TAMIS_OK;
+    }
+    for (size_t key = 0; key < added; key++) lost += !tamis_has_hash(set, key);
+    MUST(tamis_validate(set, &why), "%s", why);
+    MUST(lost <= removed * 64, "%zu strange removals lost %zu keys", removed, lost);
+    return NULL;
+}
+
+static const char *strange_removals_keep_the_structure(const subject *of) {
+    tamis_set *const set = subject_make(of, 5);
+    MUST(set != NULL, "could not be made");
+    bool const        can = (set->abilities & TAMIS_CAN_REMOVE) != 0;
+    const char *const why = can ? remove_strangers(set) : NULL;
+    tamis_free(set);
+    return why;
+}
+
+/* ------------------------------------------------------------------ floods */
+
+static const char *flooded(tamis_set *set) {
+    size_t const   half = (size_t)set->capacity / 2;
+    uint64_t const flood = 77777777, bytes = set->table.body_bytes;
+    size_t const   before = add_range(set, 0, half);
+    for (unsigned i = 0; i < 100000; i++) {
+        MUST(tamis_add_hash(set, flood) == TAMIS_OK, "copy %u of a flood was refused", i);
+    }
+    MUST(add_range(set, half, half) == half, "no room for others after a flood");
+    const char *why = has_range(set, 0, before);
+    if (why == NULL) why = has_range(set, half, half);
+    if (why != NULL) return why;
+    MUST(tamis_has_hash(set, flood), "the flooded key is lost");
+    MUST(set->table.body_bytes == bytes, "a flood made the set grow");
+    if ((set->abilities & TAMIS_CAN_REMOVE) == 0) return NULL;
+    MUST(set->table.saturated != 0 || set->table.keys > 100000, "the flood left no trace");
+    for (unsigned i = 0; i < 100000; i++) {
+        MUST(tamis_remove_hash(set, flood) == TAMIS_OK, "copy %u cannot be removed", i);
+    }
+    why = has_range(set, 0, before);
+    return why != NULL ? why : has_range(set, half, half);
+}
+
+static const char *floods_harm_nobody(const subject *of) {
+    tamis_set *const set = subject_make(of, 6);
+    MUST(set != NULL, "could not be made");
+    const char *why = flooded(set);
+    if (why == NULL && !tamis_validate(set, &why)) why = because("%s", why);
+    tamis_free(set);
+    return why;
+}
+
+/* ------------------------------------------------------------------ batches */
+
+static const size_t batch_sizes[] = { 0, 1, 7, 8, 63, 64, 65, 127, 128, 1000 };
+#define N_BATCHES (sizeof batch_sizes / sizeof batch_sizes[0])
+#define MAX_BATCH 1000
+
+static const char *add_both_ways(tamis_set *single, tamis_set *batch, const uint64_t *keys,
+                                 size_t n) {
+    size_t       added = 0, singly = 0;
+    tamis_status status = TAMIS_OK;
+    while (singly < n && (status = tamis_add_hash(single, keys[singly])) == TAMIS_OK) singly++;
+    tamis_status const in_batch = tamis_add_hash_batch(batch, keys, n, &added);
+    MUST(in_batch == status && added == singly, "added %zu (%d) in a batch, %zu (%d) singly", added,
+         in_batch, singly, status);
+    MUST(same_table(single, batch), "a batch of %zu adds left other bytes", n);
+    return NULL;
+}
+
+static const char *remove_both_ways(tamis_set *single, tamis_set *batch, const uint64_t *keys,
+                                    size_t n) {
+    bool   removed[MAX_BATCH];
+    size_t n_removed = 0, n_singly = 0;
+    MUST(tamis_remove_hash_batch(batch, keys, n, removed, &n_removed) == TAMIS_OK, "batch failed");
+    for (size_t i = 0; i < n; i++) {
+        bool const is_removed = tamis_remove_hash(single, keys[i]) == TAMIS_OK;
+        MUST(is_removed == removed[i], "key %zu of %zu: removal differs", i, n);
+        n_singly += is_removed;
+    }
+    MUST(n_removed == n_singly, "removed %zu in a batch, %zu singly", n_removed, n_singly);
+    MUST(same_table(single, batch), "a batch of %zu removals left other bytes", n);
+    return NULL;
+}
+
+static const char *ask_both_ways(const tamis_set *set, const uint64_t *keys, size_t n) {
+    bool         has[MAX_BATCH];
+    uint64_t     counts[MAX_BATCH];
+    size_t       n_has = 0;
+    size_t const in_batch = tamis_has_hash_batch(set, keys, n, has);
+    bool const   can_count = (set->abilities & TAMIS_CAN_COUNT) != 0;
+    if (can_count) {
+        MUST(tamis_count_hash_batch(set, keys, n, counts) == TAMIS_OK, "count batch failed");
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t count = 0;
+        MUST(has[i] == tamis_has_hash(set, keys[i]), "key %zu of %zu: has differs", i, n);
+        if (can_count) MUST(tamis_count_hash(set, keys[i], &count) == TAMIS_OK, "count failed");
+        MUST(!can_count || count == counts[i], "key %zu of %zu: count differs", i, n);
+        n_has += has[i];
+    }
+    MUST(n_has == in_batch, "the batch counts %zu and shows %zu", in_batch, n_has);
+    return NULL;
+}
+
+/* Keys from a small range, so that a batch has duplicates in it. */
+static const char *both_ways(tamis_set *single, tamis_set *batch) {
+    dice        chance = { 9 };
+    uint64_t    keys[MAX_BATCH];
+    const char *why = NULL;
+    for (size_t round = 0; round < 3 * N_BATCHES && why == NULL; round++) {
+        size_t const n = batch_sizes[round % N_BATCHES];
+        for (size_t i = 0; i < n; i++) keys[i] = dice_below(&chance, single->capacity + 4);
+        why = add_both_ways(single, batch, keys, n);
+        for (size_t i = 0; i < n; i++) keys[i] = dice_below(&chance, 2 * single->capacity + 4);
+        if (why == NULL) why = ask_both_ways(single, keys, n);
+        if (why == NULL && (single->abilities & TAMIS_CAN_REMOVE) != 0 && round % 3 != 0) {
+            why = remove_both_ways(single, batch, keys, n);
+        }
+    }
+    return why;
+}
+
+static const char *batch_equals_single(const subject *of) {
+    tamis_set *const single = subject_make(of, 10), *const batch = subject_make(of, 10);
+    const char *why = single && batch ? both_ways(single, batch) : "could not be made";
+    tamis_free(single);
+    tamis_free(batch);
+    return why;
+}
+
+/* Byte keys of all lengths, in batches and singly; the empty key too. */
+static const char *byte_keys_both_ways(tamis_set *single, tamis_set *batch) {
+    static uint8_t text[70000];
+    tamis_key      keys[100] = { { NULL, 0 } };
+    bool           has[100];
+    size_t const   n = (size_t)min_u64(100, single->capacity);
+    for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)mix64(i);
+    for (size_t i = 0; i < n; i++) keys[i] = (tamis_key){ text + i, i < 99 ? i : 65536 };
+    MUST(tamis_add_batch(batch, keys, n, NULL) == TAMIS_OK, "batch refused");
+    for (size_t i = 0; i < n; i++) {
+        MUST(tamis_add(single, keys[i].data, keys[i].bytes) == TAMIS_OK, "single refused");
+    }
+    MUST(same_table(single, batch), "byte keys in a batch left other bytes");
+    MUST(tamis_has_batch(single, keys, n, has) == n, "a byte key is lost");
+    for (size_t i = 0; i < n; i++) {
+        MUST(has[i] && tamis_has(batch, keys[i].data, keys[i].bytes), "byte key %zu is lost", i);
+    }
+    if ((single->abilities & TAMIS_CAN_REMOVE) == 0) return NULL;
+    size_t removed;
+    MUST(tamis_remove_batch(batch, keys, n, NULL, &removed) == TAMIS_OK && removed == n, "removal");
+    for (size_t i = 0; i < n; i++) {
+        MUST(tamis_remove(single, keys[i].data, keys[i].bytes) == TAMIS_OK, "single removal");
+    }
+    MUST(same_table(single, batch), "removing byte keys in a batch left other bytes");
+    return NULL;
+}
+
+static const char *byte_keys_of_any_length(const subject *of) {
+    tamis_set *const single = subject_make(of, 11), *const batch = subject_make(of, 11);
+    const char *why = single && batch ? byte_keys_both_ways(single, batch) : "could not be made";
+    tamis_free(single);
+    tamis_free(batch);
+    return why;
+}
+
+/* ------------------------------------------------------------------ determinism */
+
+static const char *churned_alike(const subject *of, const subject *other) {
+    tamis_set *const a = subject_make(of, 12), *const b = subject_make(other, 12);
+    const char *why = a && b ? NULL : "could not be made";
+    if (why == NULL) why = churned(of, a);
+    if (why == NULL) why = churned(other, b);
+    if (why == NULL && !same_table(a, b)) why = "the same history left other bytes";
+    tamis_free(a);
+    tamis_free(b);
+    return why;
+}
+
+static const char *same_seed_same_bytes(const subject *of) {
+    return churned_alike(of, of);
+}
+
+static const char *same_bytes_on_every_isa(const subject *of) {
+    const char *why = NULL;
+    for (size_t i = 0; tamis_isa_name(i) != NULL && why == NULL; i++) {
+        subject other = *of;
+        other.isa = tamis_isa_name(i);
+        other.instead = NULL;
+        why = churned_alike(of, &other);
+    }
+    return why;
+}
+
+/* ------------------------------------------------------------------ whole sets */
+
+static const char *copy_and_clear(const subject *of, tamis_set *set) {
+    tamis_set *copy = NULL, *fresh = subject_make(of, 13);
+    MUST(fresh != NULL, "could not be made");
+    (void)add_range(set, 0, (size_t)set->capacity);
+    MUST(tamis_copy(set, &copy) == TAMIS_OK, "copy failed");
+    bool const        is_same = same_table(set, copy);
+    bool const        is_cleared = tamis_clear(set) == TAMIS_OK && same_table(set, fresh);
+    const char *const why = has_range(copy, 0, (size_t)copy->capacity);
+    tamis_free(copy);
+    tamis_free(fresh);
+    MUST(is_same, "a copy has other bytes");
+    MUST(is_cleared, "a cleared set is not as new");
+    return why;
+}
+
+static const char *copies_and_clears_are_exact(const subject *of) {
+    tamis_set *const set = subject_make(of, 13);
+    MUST(set != NULL, "could not be made");
+    const char *const why = copy_and_clear(of, set);
+    tamis_free(set);
+    return why;
+}
+
+/* Two halves merged hold all; and a stranger is refused without a trace. */
+static const char *merge_two(const subject *of, tamis_set *a, tamis_set *b) {
+    size_t const half = (size_t)(a->capacity + 1) / 2;
+    MUST(add_range(a, 0, half) == half && add_range(b, half, half) == half, "adds refused");
+    tamis_set *const stranger = subject_make(of, 999);
+    MUST(stranger != NULL, "could not be made");
+    tamis_status const strange = tamis_merge(a, stranger);
+    tamis_free(stranger);
+    MUST(strange == TAMIS_ERR_MISMATCH, "merge with another seed said %d", strange);
+    const char *why = has_range(a, 0, half);
+    MUST(why == NULL && tamis_merge(a, b) == TAMIS_OK, "merge failed");
+    why = has_range(a, 0, 2 * half);
+    if (why == NULL && !tamis_validate(a, &why)) return because("%s", why);
+    if (why != NULL || (a->abilities & TAMIS_CAN_REMOVE) == 0) return why;
+    for (size_t key = 0; key < half; key++) {
+        MUST(tamis_remove_hash(a, key) == TAMIS_OK, "a merged key cannot be removed");
+    }
+    return has_range(a, half, half);
+}
+
+static const char *merges_hold_both(const subject *of) {
+    tamis_set *const a = subject_make(of, 14);
+    MUST(a != NULL, "could not be made");
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.like = a;
+    spec.isa = of->isa;
+    tamis_set  *b = NULL;
+    const char *why = tamis_create(&spec, &b, NULL) == TAMIS_OK ? NULL : "no set like this one";
+    if (why == NULL && (a->abilities & TAMIS_CAN_MERGE) != 0) why = merge_two(of, a, b);
+    tamis_free(a);
+    tamis_free(b);
+    return why;
+}
+
+static const char *convert_to_less(tamis_set *set, tamis_set *less) {
+    const char *why = NULL;
+    MUST(tamis_validate(less, &why), "%s", why);
+    for (uint64_t key = 0; key < 5 * set->capacity + 1000; key++) {
+        MUST(tamis_has_hash(set, key) == tamis_has_hash(less, key), "answers differ for key %llu",
+             (unsigned long long)key);
+    }
+    MUST(less->table.body_bytes <= set->table.body_bytes, "it grew");
+    return NULL;
+}
+
+static const char *conversions_answer_alike(const subject *of) {
+    tamis_set *const set = subject_make(of, 15);
+    MUST(set != NULL, "could not be made");
+    const char *why = churned(of, set);
+    tamis_set  *less = NULL;
+    if (why == NULL && set->kind->converts_to != NULL) {
+        why = tamis_convert(set, set->kind->converts_to, &less) == TAMIS_OK
+                  ? convert_to_less(set, less)
+                  : "conversion failed";
+    }
+    if (why == NULL && tamis_convert(set, "no such kind", &less) != TAMIS_ERR_KIND) {
+        why = "converted to a kind that does not exist";
+    }
+    if (why == NULL && tamis_convert(set, set->kind->name, &less) != TAMIS_ERR_CANNOT) {
+        why = "converted to itself";
+    }
+    tamis_free(set);
+    tamis_free(less);
+    return why;
+}
+
+/* ------------------------------------------------------------------ files */
+
+typedef struct buffer {
+    uint8_t *bytes;
+    size_t   n, room;
+} buffer;
+
+static bool buffer_write(void *context, const void *bytes, size_t n) {
+    buffer *const to = context;
+    if (n > to->room - to->n) return false;
+    memcpy(to->bytes + to->n, bytes, n);
+    to->n += n;
+    return true;
+}
+
+static const char *opened_alike(const tamis_set *set, const char *path, unsigned flags) {
+    tamis_set         *opened = NULL;
+    tamis_problem      problem;
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    options.flags = flags;
+    options.isa = set->kind->isa;
+    if (tamis_open(path, &options, &opened, &problem) != TAMIS_OK)
+        return because("%s", problem.text);
+    bool const is_same = same_table(set, opened) && set->capacity == opened->capacity &&
+                         set->lifetime == opened->lifetime;
+    bool const         is_mapped = (flags & TAMIS_OPEN_MAP) != 0;
+    tamis_status const change = tamis_add_hash(opened, 1);
+    tamis_free(opened);
+    MUST(is_same, "what was opened (flags %u) is not what was saved", flags);
+    MUST((change == TAMIS_ERR_READ_ONLY) == is_mapped, "add to an opened set said %d", change);
+    return NULL;
+}
+
+static const char *read_alike(const tamis_set *set) {
+    tamis_info info;
+    MUST(tamis_inspect(set, &info) == TAMIS_OK, "inspect failed");
+    buffer     to = { malloc(info.plan.file_bytes), 0, info.plan.file_bytes };
+    tamis_set *back = NULL;
+    bool const is_written = tamis_write(set, buffer_write, &to) == TAMIS_OK;
+    bool const is_read = is_written && tamis_read(to.bytes, to.n, NULL, &back, NULL) == TAMIS_OK;
+    bool const is_same = is_read && same_table(set, back);
+    free(to.bytes);
+    tamis_free(back);
+    MUST(is_written && to.n == info.plan.file_bytes, "wrote %zu bytes, not what was planned", to.n);
+    MUST(is_same, "what was read is not what was written");
+    return NULL;
+}
+
+static const char *saved_opened_mapped_alike(const subject *of) {
+    char path[64];
+    (void)snprintf(path, sizeof path, "conform-%d.tamis", (int)getpid());
+    tamis_set *const set = subject_make(of, 16);
+    MUST(set != NULL, "could not be made");
+    const char *why = churned(of, set);
+    if (why == NULL && tamis_save(set, path, NULL) != TAMIS_OK) why = "save failed";
+    for (unsigned flags = 0; flags < 4 && why == NULL; flags++)
+        why = opened_alike(set, path, flags);
+    if (why == NULL) why = read_alike(set);
+    (void)unlink(path);
+    tamis_free(set);
+    return why;
+}
+
+/* ------------------------------------------------------------------ memory that runs out */
+
+typedef struct scarce {
+    int    left;  /* requests until the one that fails */
+    size_t bytes; /* held now */
+    bool   has_failed;
+} scarce;
+
+static void *scarce_alloc(void *context, size_t bytes, size_t alignment) {
+    scarce *const from = context;
+    if (from->left-- == 0) {
+        from->has_failed = true;
+        return NULL;
+    }
+    from->bytes += bytes;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void scarce_free(void *context, void *memory, size_t bytes) {
+    ((scarce *)context)->bytes -= bytes;
+    free(memory);
+}
+
+/* One pass through everything that allocates. TAMIS_OK, or what the first failure said. */
+static tamis_status allocate_everything(const subject *of, tamis_allocator *allocator,
+                                        buffer *file) {
+    tamis_set         *set = NULL, *copy = NULL, *less = NULL, *back = NULL;
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    options.allocator = *allocator;
+    file->n = 0;
+    tamis_status status = subject_try(of, 17, allocator, &set);
+    if (status == TAMIS_OK) (void)add_range(set, 0, (size_t)set->capacity);
+    if (status == TAMIS_OK) status = tamis_copy(set, &copy);
+    if (status == TAMIS_OK && set->kind->converts_to != NULL) {
+        status = tamis_convert(set, set->kind->converts_to, &less);
+    }
+    if (status == TAMIS_OK) status = tamis_write(set, buffer_write, file);
+    if (status == TAMIS_OK) status = tamis_read(file->bytes, file->n, &options, &back, NULL);
+    if (set != NULL && has_range(set, 0, (size_t)set->capacity) != NULL) status = TAMIS_ERR_CORRUPT;
+    tamis_free(set);
+    tamis_free(copy);
+    tamis_free(less);
+    tamis_free(back);
+    return status;
+}
+
+static const char *every_allocation_may_fail(const subject *of) {
+    buffer      file = { malloc((size_t)4 << 20), 0, (size_t)4 << 20 };
+    const char *why = file.bytes == NULL ? "no memory" : NULL;
+    bool        is_done = false;
+    for (int at = 0; !is_done && why == NULL; at++) {
+        scarce             from = { .left = at };
+        tamis_allocator    allocator = { scarce_alloc, scarce_free, &from };
+        tamis_status const status = allocate_everything(of, &allocator, &file);
+        tamis_status const expected = from.has_failed ? TAMIS_ERR_MEMORY : TAMIS_OK;
+        if (status != expected) why = because("request %d failed and the call said %d", at, status);
+        if (from.bytes != 0)
+            why = because("request %d failed and %zu bytes leaked", at, from.bytes);
+        is_done = !from.has_failed;
+        if (at > 100) why = "it never stops asking for memory";
+    }
+    free(file.bytes);
+    return why;
+}
+
+/* ------------------------------------------------------------------ honesty */
+
+/* Fill to capacity and ask n strangers: hits within 4 sigma of what the set says of itself. */
+static const char *rate_of(tamis_set *set, double *ret_current) {
+    uint64_t const n = 200000, first = UINT64_C(1) << 40;
+    (void)add_range(set, 0, (size_t)set->capacity);
+    uint64_t hits = 0;
+    for (uint64_t key = first; key < first + n; key++) hits += tamis_has_hash(set, key);
+    tamis_info info;
+    MUST(tamis_inspect(set, &info) == TAMIS_OK, "inspect failed");
+    double const expected = (double)n * info.current_fpr;
+    double const sigma = sqrt(expected * (1 - info.current_fpr)) + 1;
+    MUST(fabs((double)hits - expected) <= 4 * sigma, "%llu false positives, %.1f +- %.1f expected",
+         (unsigned long long)hits, expected, sigma);
+    *ret_current = info.current_fpr;
+    return NULL;
+}
+
+#define FILTERS 24
+
+/* The mean over filters of their own rate, within 4 sigma of the prediction for the geometry. */
+static const char *error_rate_is_as_predicted(const subject *of) {
+    double sum = 0, squares = 0, predicted = 0;
+    for (uint64_t i = 0; i < FILTERS; i++) {
+        tamis_set *const set = subject_make(of, 100 + i);
+        MUST(set != NULL, "could not be made");
+        double            current = 0;
+        tamis_info        info;
+        const char *const why = rate_of(set, &current);
+        if (why == NULL && tamis_inspect(set, &info) == TAMIS_OK) predicted = info.plan.fpr;
+        tamis_free(set);
+        if (why != NULL) return why;
+        sum += current;
+        squares += current * current;
+    }
+    double const mean = sum / FILTERS;
+    double const sigma = sqrt(fmax(squares / FILTERS - mean * mean, 0) / (FILTERS - 1));
+    MUST(fabs(mean - predicted) <= 4 * sigma + 1e-9 * predicted,
+         "mean fpr %.4g +- %.2g, predicted %.4g", mean, sigma, predicted);
+    MUST(of->geometry != NULL || predicted <= of->fpr, "predicts more than was asked");
+    return NULL;
+}
+
+static const char *counted_and_sized_truly(const subject *of) {
+    tamis_set *const set = subject_make(of, 18);
+    MUST(set != NULL, "could not be made");
+    size_t const added = add_range(set, 0, (size_t)set->capacity);
+    tamis_info   info;
+    bool const   is_told = tamis_inspect(set, &info) == TAMIS_OK;
+    uint64_t     bytes = 0;
+    bool const   is_sized = set->kind->body_bytes(set->table.geometry, &bytes);
+    bool const   is_same = bytes == info.plan.body_bytes && bytes == set->table.body_bytes;
+    double const slack = 8 + 10 * (info.plan.fpr + info.plan.saturation) * (double)added;
+    tamis_free(set);
+    MUST(is_told && is_sized && is_same, "bytes: %llu planned, %llu told",
+         (unsigned long long)bytes, (unsigned long long)info.plan.body_bytes);
+    MUST(bytes % TAMIS_LINE_BYTES == 0, "a body of %llu bytes", (unsigned long long)bytes);
+    MUST(info.plan.bits_per_key == 8.0 * (double)bytes / (double)of->capacity, "bits per key");
+    MUST(info.keys <= added && (double)info.keys + slack >= (double)added, "%llu keys of %zu",
+         (unsigned long long)info.keys, added);
+    return NULL;
+}
+
+const named_law laws[] = {
+    { "no_false_negative_under_churn", no_false_negative_under_churn },
+    { "emptying_restores_every_byte", emptying_restores_every_byte },
+    { "refused_adds_change_nothing", refused_adds_change_nothing },
+    { "refused_removes_change_nothing", refused_removes_change_nothing },
+    { "strange_removals_keep_the_structure", strange_removals_keep_the_structure },
+    { "floods_harm_nobody", floods_harm_nobody },
+    { "batch_equals_single", batch_equals_single },
+    { "byte_keys_of_any_length", byte_keys_of_any_length },
+    { "same_seed_same_bytes", same_seed_same_bytes },
+    { "same_bytes_on_every_isa", same_bytes_on_every_isa },
+    { "copies_and_clears_are_exact", copies_and_clears_are_exact },
+    { "merges_hold_both", merges_hold_both },
+    { "conversions_answer_alike", conversions_answer_alike },
+    { "saved_opened_mapped_alike", saved_opened_mapped_alike },
+    { "every_allocation_may_fail", every_allocation_may_fail },
+    { "error_rate_is_as_predicted", error_rate_is_as_predicted },
+    { "counted_and_sized_truly", counted_and_sized_truly },
+    { NULL, NULL },
+};

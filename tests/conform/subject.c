@@ -1,0 +1,92 @@
+/* subject.c - see subject.h. */
+#include "subject.h"
+
+#include <stdarg.h>
+
+/* Every kind is tried in these. */
+static const struct {
+    uint64_t capacity;
+    double   fpr;
+} sizes[] = { { 1, 0.5 }, { 300, 1e-6 }, { 2000, 0.01 }, { 20000, 0.001 } };
+
+/* And some in geometries that bring them to their limits early. */
+static const struct {
+    const char *kind;
+    uint64_t    capacity;
+    const char *geometry;
+} special[] = {
+    { "bloom", 100, "bits=1000" },         /* not a whole number of lines */
+    { "bloom", 50, "bits=777,hashes=64" }, /* the most hashes there are */
+    { "bloom", 500, "bits=2,hashes=1" },   /* all marked: everything is in it */
+    { "counting", 1000, "counters=6000,hashes=4,counter_bits=2" }, /* saturates soon */
+    { "counting", 500, "counters=4001,hashes=7,counter_bits=5" },  /* counters straddle words */
+    { "counting", 500, "counters=5000,hashes=5,counter_bits=16" },
+    { "counting", 20, "counters=8,hashes=20" }, /* a key meets its own counters */
+};
+
+#define N_SIZES (sizeof sizes / sizeof sizes[0])
+#define N_SPECIAL (sizeof special / sizeof special[0])
+
+const char *because(const char *format, ...) {
+    static char reason[300];
+    va_list     arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    return reason;
+}
+
+tamis_status subject_try(const subject *of, uint64_t seed, const tamis_allocator *allocator,
+                         tamis_set **ret_set) {
+    tamis_seed const whole_seed = { mix64(seed), mix64(~seed) };
+    tamis_spec       spec = TAMIS_SPEC_INIT;
+    spec.capacity = of->capacity;
+    spec.fpr = of->geometry != NULL ? 0 : of->fpr;
+    spec.kind = of->kind;
+    spec.geometry = of->geometry;
+    spec.isa = of->isa;
+    spec.seed = &whole_seed;
+    if (allocator != NULL) spec.allocator = *allocator;
+    tamis_problem      problem = { .text = "" };
+    tamis_status const status = tamis_create(&spec, ret_set, &problem);
+    if (status == TAMIS_OK && of->instead != NULL) (*ret_set)->kind = of->instead;
+    return status;
+}
+
+tamis_set *subject_make(const subject *of, uint64_t seed) {
+    tamis_set *set = NULL;
+    return subject_try(of, seed, NULL, &set) == TAMIS_OK ? set : NULL;
+}
+
+static bool is_for(size_t i, const char *kind) {
+    return strcmp(special[i].kind, kind) == 0;
+}
+
+subject *subjects_all(uint64_t operations, size_t *ret_n) {
+    size_t n_kinds = 0, n_isas = 0;
+    while (tamis_kind_name(n_kinds) != NULL) n_kinds++;
+    while (tamis_isa_name(n_isas) != NULL) n_isas++;
+    subject *const all = calloc(n_kinds * n_isas * (N_SIZES + N_SPECIAL), sizeof *all);
+    assert(all != NULL);
+    size_t n = 0;
+    for (size_t k = 0; k < n_kinds; k++) {
+        for (size_t isa = 0; isa < n_isas; isa++) {
+            subject const base = { .kind = tamis_kind_name(k),
+                                   .isa = tamis_isa_name(isa),
+                                   .operations = operations };
+            for (size_t i = 0; i < N_SIZES; i++) {
+                all[n] = base;
+                all[n].capacity = sizes[i].capacity;
+                all[n++].fpr = sizes[i].fpr;
+            }
+            for (size_t i = 0; i < N_SPECIAL; i++) {
+                if (!is_for(i, base.kind)) continue;
+                all[n] = base;
+                all[n].capacity = special[i].capacity;
+                all[n++].geometry = special[i].geometry;
+            }
+        }
+    }
+    *ret_n = n;
+    return all;
+}

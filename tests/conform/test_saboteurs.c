@@ -1,0 +1,260 @@
+/* test_saboteurs.c - a checker that never fires proves nothing.
+ *
+ * First, kinds with one function broken: the law that guards it must see that. Then, tables with
+ * one invariant broken: validate must name it.
+ */
+#include "subject.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* ------------------------------------------------------------------ broken kinds */
+
+/* The honest kind behind the saboteurs. */
+static const tamis_kind *honest;
+
+static bool forgets_some(const tamis_table *table, uint64_t hash) {
+    return hash % 97 != 0 && honest->has(table, hash);
+}
+
+static uint64_t forgets_some_in_chunks(const tamis_table *table, const uint64_t *hash, unsigned n) {
+    uint64_t const found = honest->has_chunk(table, hash, n);
+    return n > 5 ? found & ~UINT64_C(32) : found;
+}
+
+static tamis_status refuses_too_late(tamis_table *table, uint64_t hash) {
+    if (table->keys < 2100) return honest->add(table, hash);
+    table->body[0] ^= 1;
+    return TAMIS_ERR_FULL;
+}
+
+static tamis_status refuses_too_early(tamis_table *table, uint64_t hash) {
+    return table->keys < 1500 ? honest->add(table, hash) : TAMIS_ERR_FULL;
+}
+
+static tamis_status removes_anything(tamis_table *table, uint64_t hash) {
+    tamis_status const status = honest->remove(table, hash);
+    return hash % 16 == 0 ? TAMIS_OK : status;
+}
+
+static tamis_status touches_when_refusing(tamis_table *table, uint64_t hash) {
+    tamis_status const status = honest->remove(table, hash);
+    if (status == TAMIS_ERR_ABSENT) table->body[hash % table->body_bytes] ^= 4;
+    return status;
+}
+
+/* Counts a stuck counter down: the classic bug. */
+static tamis_status unsticks(tamis_table *table, uint64_t hash) {
+    tamis_status const status = honest->remove(table, hash);
+    uint64_t const     place = fastrange(remix(hash, 0), table->geometry[0]);
+    unsigned const     shift = place % 2 * 4;
+    if (((table->body[place / 2] >> shift) & 15) == 15) {
+        table->body[place / 2] = (uint8_t)(table->body[place / 2] & ~(15u << shift));
+    }
+    return status;
+}
+
+static tamis_status leaves_dirt(tamis_table *table, uint64_t hash) {
+    table->body[table->body_bytes - 1] = 1;
+    return honest->remove(table, hash);
+}
+
+static unsigned adds_unlike_single(tamis_table *table, const uint64_t *hash, unsigned n) {
+    unsigned const taken = honest->add_chunk(table, hash, n);
+    if (n == 7) table->keys++;
+    return taken;
+}
+
+static uint64_t removes_unlike_single(tamis_table *table, const uint64_t *hash, unsigned n) {
+    return honest->remove_chunk(table, hash, n) ^ (n == 63 ? 1u : 0u);
+}
+
+static uint64_t counts_too_few(const tamis_table *table, uint64_t hash) {
+    uint64_t const count = honest->count(table, hash);
+    return count > 1 ? count - 1 : count;
+}
+
+static tamis_status merges_half(tamis_table *into, const tamis_table *from) {
+    tamis_status const status = honest->merge(into, from);
+    memset(into->body, 0, into->body_bytes / 8);
+    return status;
+}
+
+static void converts_wrongly(const tamis_table *from, tamis_table *to) {
+    honest->convert(from, to);
+    memset(to->body, 0xff, to->body_bytes / 8);
+}
+
+static double flatters_itself(const tamis_table *table) {
+    return honest->current_fpr(table) * 0.8;
+}
+
+static bool never_valid(const tamis_table *table, const char **reterr_why) {
+    (void)table;
+    *reterr_why = "I0: sabotaged";
+    return false;
+}
+
+/* A different bit per instruction set, in a byte that nothing reads. */
+static tamis_status differs_by_isa(tamis_table *table, uint64_t hash) {
+    tamis_status const status = honest->add(table, hash);
+    table->keys += 2;
+    return status;
+}
+
+typedef struct saboteur {
+    const char *name;
+    const char *law;
+    tamis_kind  broken; /* what is not NULL here replaces the honest function */
+} saboteur;
+
+static const saboteur saboteurs[] = {
+    { "forgets_some", "no_false_negative_under_churn", { .has = forgets_some } },
+    { "forgets_in_chunks", "batch_equals_single", { .has_chunk = forgets_some_in_chunks } },
+    { "forgets_in_chunks",
+      "no_false_negative_under_churn",
+      { .has_chunk = forgets_some_in_chunks } },
+    { "refuses_too_late", "refused_adds_change_nothing", { .add = refuses_too_late } },
+    { "refuses_too_early", "refused_adds_change_nothing", { .add = refuses_too_early } },
+    { "removes_anything", "refused_removes_change_nothing", { .remove = removes_anything } },
+    { "removes_anything", "strange_removals_keep_the_structure", { .remove = removes_anything } },
+    { "touches", "refused_removes_change_nothing", { .remove = touches_when_refusing } },
+    { "unsticks", "floods_harm_nobody", { .remove = unsticks } },
+    { "leaves_dirt", "emptying_restores_every_byte", { .remove = leaves_dirt } },
+    { "adds_unlike_single", "batch_equals_single", { .add_chunk = adds_unlike_single } },
+    { "removes_unlike_single", "batch_equals_single", { .remove_chunk = removes_unlike_single } },
+    { "counts_too_few", "no_false_negative_under_churn", { .count = counts_too_few } },
+    { "merges_half", "merges_hold_both", { .merge = merges_half } },
+    { "converts_wrongly", "conversions_answer_alike", { .convert = converts_wrongly } },
+    { "flatters_itself", "error_rate_is_as_predicted", { .current_fpr = flatters_itself } },
+    { "never_valid", "no_false_negative_under_churn", { .validate = never_valid } },
+    { "differs_by_isa", "same_bytes_on_every_isa", { .add = differs_by_isa } },
+    { "counts_double", "counted_and_sized_truly", { .add = differs_by_isa } },
+};
+
+#define N_SABOTEURS (sizeof saboteurs / sizeof saboteurs[0])
+
+static tamis_kind sabotage(const tamis_kind *by) {
+    tamis_kind kind = *honest;
+    if (by->has != NULL) kind.has = by->has;
+    if (by->has_chunk != NULL) kind.has_chunk = by->has_chunk;
+    if (by->add != NULL) kind.add = by->add;
+    if (by->add_chunk != NULL) kind.add_chunk = by->add_chunk;
+    if (by->remove != NULL) kind.remove = by->remove;
+    if (by->remove_chunk != NULL) kind.remove_chunk = by->remove_chunk;
+    if (by->remove != NULL) kind.remove_chunk = NULL; /* one by one, by the broken one */
+    if (by->count != NULL) kind.count = by->count;
+    if (by->merge != NULL) kind.merge = by->merge;
+    if (by->convert != NULL) kind.convert = by->convert;
+    if (by->current_fpr != NULL) kind.current_fpr = by->current_fpr;
+    if (by->validate != NULL) kind.validate = by->validate;
+    return kind;
+}
+
+static const named_law *law_named(const char *name) {
+    const named_law *at = laws;
+    while (strcmp(at->name, name) != 0) at++;
+    return at;
+}
+
+static void law_sees_the_saboteur(void **state) {
+    const saboteur *const  by = *state;
+    tamis_kind const       broken = sabotage(&by->broken);
+    const named_law *const guard = law_named(by->law);
+    subject                of = {
+                       .kind = "counting", .isa = honest->isa, .capacity = 2000, .fpr = 0.01, .operations = 50000
+    };
+    assert_null(guard->holds(&of));
+    of.instead = &broken;
+    assert_non_null(guard->holds(&of));
+}
+
+/* ------------------------------------------------------------------ broken tables */
+
+static tamis_set *filled(const char *kind, const char *geometry) {
+    subject const of = { .kind = kind, .capacity = 100, .geometry = geometry };
+    tamis_set    *set = subject_make(&of, 1);
+    assert_non_null(set);
+    for (uint64_t key = 0; key < 100; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    assert_true(tamis_validate(set, NULL));
+    return set;
+}
+
+static void expect_broken(tamis_set *set, const char *invariant) {
+    const char *why = "nothing";
+    assert_false(tamis_validate(set, &why));
+    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
+}
+
+static void bloom_validate_names_each_invariant(void **state) {
+    (void)state;
+    tamis_set *const set = filled("bloom", "bits=1000,hashes=5");
+    set->table.body[1000 / 8] ^= 1; /* the first bit beyond */
+    expect_broken(set, "I1");
+    set->table.body[1000 / 8] ^= 1;
+    set->table.body[set->table.body_bytes - 1] ^= 0x80; /* the last one */
+    expect_broken(set, "I1");
+    set->table.body[set->table.body_bytes - 1] ^= 0x80;
+    uint64_t const keys = set->table.keys;
+    set->table.keys = 0;
+    expect_broken(set, "I2");
+    set->table.keys = 5;
+    expect_broken(set, "I3");
+    set->table.keys = keys;
+    assert_true(tamis_validate(set, NULL));
+    memset(set->table.body, 0, set->table.body_bytes);
+    expect_broken(set, "I2");
+    tamis_free(set);
+}
+
+static void counting_validate_names_each_invariant(void **state) {
+    (void)state;
+    tamis_set *const set = filled("counting", "counters=999,hashes=5,counter_bits=4");
+    set->table.body[999 / 2] ^= 0x10; /* the first bits beyond */
+    expect_broken(set, "I1");
+    set->table.body[999 / 2] ^= 0x10;
+    set->table.saturated = 1;
+    expect_broken(set, "I2");
+    set->table.saturated = 0;
+    set->table.keys++;
+    expect_broken(set, "I3");
+    set->table.keys = UINT64_MAX / 2; /* and no overflow in the check */
+    expect_broken(set, "I3");
+    tamis_free(set);
+}
+
+/* Any change of any counter shows. */
+static void counting_validate_sees_every_flipped_bit(void **state) {
+    (void)state;
+    tamis_set *const set = filled("counting", "counters=999,hashes=5,counter_bits=4");
+    for (uint64_t bit = 0; bit < set->table.body_bytes * 8; bit++) {
+        set->table.body[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        assert_false(tamis_validate(set, NULL));
+        set->table.body[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+    }
+    assert_true(tamis_validate(set, NULL));
+    tamis_free(set);
+}
+
+int main(void) {
+    struct CMUnitTest tests[N_SABOTEURS + 3];
+    size_t            n = 0;
+    assert(tamis_kind_find("counting", NULL, &honest) == TAMIS_OK);
+    for (size_t i = 0; i < N_SABOTEURS; i++) {
+        char *const name = malloc(120);
+        (void)snprintf(name, 120, "%s_sees_who_%s", saboteurs[i].law, saboteurs[i].name);
+        union {
+            const void *in;
+            void       *out;
+        } const state = { &saboteurs[i] };
+        tests[n++] = (struct CMUnitTest){ name, law_sees_the_saboteur, NULL, NULL, state.out };
+    }
+    tests[n++] = (struct CMUnitTest)cmocka_unit_test(bloom_validate_names_each_invariant);
+    tests[n++] = (struct CMUnitTest)cmocka_unit_test(counting_validate_names_each_invariant);
+    tests[n++] = (struct CMUnitTest)cmocka_unit_test(counting_validate_sees_every_flipped_bit);
+    int const failed = _cmocka_run_group_tests("saboteurs", tests, n, NULL, NULL);
+    for (size_t i = 0; i < N_SABOTEURS; i++) free((void *)(uintptr_t)tests[i].name);
+    return failed;
+}
