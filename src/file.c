@@ -17,6 +17,7 @@
 #define MAJOR 1
 #define MINOR 0
 #define MAX_CAPACITY (UINT64_C(1) << 40)
+#define MAX_COUNT (UINT64_C(1) << 56) /* more than a set can live to see; sums of it do not wrap */
 
 static const uint8_t MAGIC[8] = { 0x89, 't', 'a', 'm', 'i', 's', '\r', '\n' };
 
@@ -249,6 +250,11 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
     uint64_t const capacity = le64_load(h + PART_CAPACITY);
     if (capacity < 1 || capacity > MAX_CAPACITY || le64_load(h + PART_LIFETIME) < capacity) {
         return say_at(from, TAMIS_ERR_CORRUPT, PART_CAPACITY, "impossible capacity or lifetime");
+    }
+    if (le64_load(h + PART_KEYS) > MAX_COUNT || le64_load(h + PART_SATURATED) > MAX_COUNT ||
+        le64_load(h + AT_REFUSED_ADDS) > MAX_COUNT ||
+        le64_load(h + AT_REFUSED_REMOVES) > MAX_COUNT) {
+        return say_at(from, TAMIS_ERR_CORRUPT, PART_KEYS, "impossible counts");
     }
     if (h[PART_KIND] == 0 || h[PART_KIND + PART_KIND_BYTES - 1] != 0) {
         return say_at(from, TAMIS_ERR_CORRUPT, PART_KIND, "the name of the kind is not one");

@@ -40,12 +40,28 @@ static bool fail(int *reterr, int error) {
     return false;
 }
 
+/* Calls that may be interrupted, until they are not. */
+
+static int open_to_read(const char *path, int flags) {
+    int descriptor;
+    do {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | flags);
+    } while (descriptor < 0 && errno == EINTR);
+    return descriptor;
+}
+
+static bool sync_whole(int descriptor) {
+    int result;
+    do {
+        result = fsync(descriptor);
+    } while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
 /* ------------------------------------------------------------------ reading */
 
 bool tamis_os_open(const char *path, os_file *ret_file, int *reterr) {
-    int descriptor;
-    do descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    while (descriptor < 0 && errno == EINTR);
+    int const descriptor = open_to_read(path, O_NONBLOCK); /* a pipe must not make us wait */
     if (descriptor < 0) return fail(reterr, errno);
 
     struct stat about;
@@ -110,7 +126,7 @@ static bool save_find(const char *path, os_save *save, int *reterr) {
         if (slash != NULL && folder == NULL)
             error = ENOMEM;
         else
-            save->folder = open(folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+            save->folder = open_to_read(folder ? folder : ".", O_DIRECTORY);
         if (error == 0 && save->folder < 0) error = errno;
         free(folder);
     }
@@ -118,10 +134,11 @@ static bool save_find(const char *path, os_save *save, int *reterr) {
     return error == 0 || fail(reterr, error);
 }
 
-/* What is there must be a file: replacing a device or a pipe by a rename would destroy it. */
+/* The mode of what is there; 0 if there is nothing. It must be a file: replacing a device or a pipe
+ * by a rename would destroy it. */
 static bool save_mode(const os_save *save, mode_t *ret_mode, int *reterr) {
     struct stat about;
-    *ret_mode = 0666;
+    *ret_mode = 0;
     if (fstatat(save->folder, save->name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
         return errno == ENOENT || fail(reterr, errno);
     }
@@ -139,7 +156,8 @@ static void save_name_temporary(os_save *save) {
 }
 
 /* A nameless file vanishes by itself when the process is killed. Not every file system has them. */
-static bool save_create(os_save *save, mode_t mode, int *reterr) {
+static bool save_create(os_save *save, int *reterr) {
+    mode_t const mode = 0666;
     save->is_nameless = true;
     save->temporary[0] = '\0';
     save->descriptor = access("/proc/self/fd", X_OK) == 0
@@ -159,10 +177,11 @@ bool tamis_os_save_begin(const char *path, os_save *ret_save, int *reterr) {
     os_save save = { .descriptor = -1 };
     mode_t  mode;
     if (!save_find(path, &save, reterr)) return false;
-    if (!save_mode(&save, &mode, reterr) || !save_create(&save, mode, reterr)) {
+    if (!save_mode(&save, &mode, reterr) || !save_create(&save, reterr)) {
         tamis_os_save_abandon(&save);
         return false;
     }
+    if (mode != 0) (void)fchmod(save.descriptor, mode); /* as it was, where the system allows it */
     *ret_save = save;
     return true;
 }
@@ -189,13 +208,11 @@ static bool save_give_name(os_save *save) {
 }
 
 bool tamis_os_save_commit(os_save *save, int *reterr) {
-    int synced;
-    do synced = fsync(save->descriptor);
-    while (synced != 0 && errno == EINTR);
-    bool is_done = synced == 0 && (!save->is_nameless || save_give_name(save));
+    bool is_done = sync_whole(save->descriptor);
+    is_done = is_done && (!save->is_nameless || save_give_name(save));
     is_done = is_done && renameat(save->folder, save->temporary, save->folder, save->name) == 0;
     if (is_done) save->temporary[0] = '\0'; /* from here on there is nothing to take back */
-    is_done = is_done && fsync(save->folder) == 0;
+    is_done = is_done && sync_whole(save->folder);
     int const error = errno;
     tamis_os_save_abandon(save);
     return is_done || fail(reterr, error);

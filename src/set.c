@@ -5,6 +5,7 @@
  * bytes and keys given as 64-bit values differ only in how a chunk is hashed, so every batch is
  * written once, over a `keys_from`.
  */
+#include "core/bits.h"
 #include "handle.h"
 
 /* ------------------------------------------------------------------ one hash */
@@ -191,7 +192,7 @@ static size_t has_keys(const tamis_set *set, const keys_from *from, bool *ret_ha
         unsigned const n = chunk_hash(&set->hasher, from, at, hash);
         uint64_t const mask = chunk_has(set, hash, n);
         if (ret_has != NULL) mask_to_bools(mask, n, ret_has + at);
-        found += (size_t)__builtin_popcountll(mask);
+        found += bits_popcount(mask);
         at += n;
     }
     return found;
@@ -208,7 +209,7 @@ static tamis_status remove_keys(tamis_set *set, const keys_from *from, bool *ret
         unsigned const n = chunk_hash(&set->hasher, from, at, hash);
         uint64_t const mask = chunk_remove(set, hash, n);
         if (ret_removed != NULL) mask_to_bools(mask, n, ret_removed + at);
-        removed += (size_t)__builtin_popcountll(mask);
+        removed += bits_popcount(mask);
         at += n;
     }
     set->refused_removes += from->n - removed;

@@ -15,7 +15,8 @@ static const double HALF_LN_2PI = 0.91893853320467274178;
 
 /* ln n! - (n ln n - n + ln sqrt(2 pi n)), n >= 1. */
 static double stirling_error(double n) {
-    if (n < 16) return lgamma(n + 1) - (n + 0.5) * log(n) + n - HALF_LN_2PI;
+    int sign; /* lgamma() itself would write to a global variable */
+    if (n < 16) return lgamma_r(n + 1, &sign) - (n + 0.5) * log(n) + n - HALF_LN_2PI;
     double const square = n * n; /* the asymptotic series; at n = 16 its next term is 1e-14 */
     return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / (1680 * square)) / square) / square) / n;
 }

@@ -167,8 +167,10 @@ static const char *step(churn *c) {
     if (face < 1400 && (c->abilities & TAMIS_CAN_COUNT) != 0) return count_one(c, any_key(c));
     bool const can_remove = (c->abilities & TAMIS_CAN_REMOVE) != 0 && c->copies != 0;
     if (can_remove && !is_growing(c)) return remove_one(c, present_key(c));
-    if (!can_remove && c->distinct >= c->goal) return NULL; /* a filled filter stays as it is */
-    return add_one(c, any_key(c));
+    if (can_remove || c->distinct < c->goal) return add_one(c, any_key(c));
+    uint64_t const key = any_key(c); /* a filled filter stays as it is, and is asked */
+    MUST(tamis_has_hash(c->set, key) || c->truth[key] == 0, "a key is lost");
+    return NULL;
 }
 
 const char *churn_run(churn *c, uint64_t n) {

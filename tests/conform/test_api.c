@@ -1,0 +1,244 @@
+/* test_api.c - what the public header says of arguments, statuses and abilities, for any kind. */
+#undef NDEBUG
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tamis/tamis.h>
+
+#include <cmocka.h>
+
+static tamis_set *set_of(const char *kind) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.capacity = 100;
+    spec.fpr = 0.01;
+    spec.kind = kind;
+    tamis_set *set = NULL;
+    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
+    return set;
+}
+
+static void null_keys_are_refused(void **state) {
+    (void)state;
+    tamis_set *const set = set_of("counting");
+    tamis_key const  key = { NULL, 3 };
+    uint64_t         count;
+    size_t           n = 9;
+    assert_int_equal(tamis_add(set, NULL, 3), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_remove(set, NULL, 3), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_count(set, NULL, 3, &count), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_count(set, "a", 1, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_count_hash(set, 1, NULL), TAMIS_ERR_ARGUMENT);
+    assert_false(tamis_has(set, NULL, 3));
+    assert_int_equal(tamis_add_batch(set, &key, 1, &n), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(n, 0);
+    assert_int_equal(tamis_add_batch(set, NULL, 1, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_add_hash_batch(set, NULL, 1, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_has_batch(set, &key, 1, NULL), 0);
+    assert_int_equal(tamis_remove_batch(set, &key, 1, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_count_batch(set, &key, 1, &count), TAMIS_ERR_ARGUMENT);
+    tamis_info info;
+    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    assert_int_equal(info.keys, 0);
+    tamis_free(set);
+}
+
+static void the_empty_key_is_a_key(void **state) {
+    (void)state;
+    tamis_set *const set = set_of("counting");
+    assert_false(tamis_has(set, NULL, 0));
+    assert_int_equal(tamis_add(set, NULL, 0), TAMIS_OK);
+    assert_true(tamis_has(set, "", 0));
+    assert_int_equal(tamis_remove(set, "x", 0), TAMIS_OK);
+    assert_false(tamis_has(set, NULL, 0));
+    tamis_free(set);
+}
+
+static void a_null_set_is_refused(void **state) {
+    (void)state;
+    uint64_t   count;
+    tamis_set *set = NULL;
+    tamis_info info;
+    assert_int_equal(tamis_add(NULL, "a", 1), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_add_hash(NULL, 1), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_remove(NULL, "a", 1), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_remove_hash(NULL, 1), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_count(NULL, "a", 1, &count), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_count_hash(NULL, 1, &count), TAMIS_ERR_ARGUMENT);
+    assert_false(tamis_has(NULL, "a", 1));
+    assert_false(tamis_has_hash(NULL, 1));
+    assert_int_equal(tamis_add_batch(NULL, NULL, 0, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_has_batch(NULL, NULL, 0, NULL), 0);
+    assert_int_equal(tamis_remove_batch(NULL, NULL, 0, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_count_batch(NULL, NULL, 0, &count), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_clear(NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_copy(NULL, &set), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_merge(NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_convert(NULL, "bloom", &set), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_inspect(NULL, &info), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_save(NULL, "x", NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_write(NULL, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_open(NULL, NULL, &set, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_read(NULL, 5, NULL, &set, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_read("", 0, NULL, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_false(tamis_validate(NULL, NULL));
+    assert_null(set);
+    tamis_free(NULL);
+}
+
+static void missing_results_are_refused(void **state) {
+    (void)state;
+    tamis_set *const set = set_of("bloom");
+    assert_int_equal(tamis_copy(set, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_convert(set, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_inspect(set, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_merge(set, set), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_save(set, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.capacity = 1;
+    spec.fpr = 0.1;
+    assert_int_equal(tamis_create(&spec, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    tamis_free(set);
+}
+
+static void what_a_kind_cannot_do_it_says(void **state) {
+    (void)state;
+    tamis_set *const set = set_of("bloom");
+    uint64_t         count = 7;
+    assert_int_equal(tamis_remove(set, "a", 1), TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_remove_hash(set, 1), TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_count(set, "a", 1, &count), TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_count_hash(set, 1, &count), TAMIS_ERR_CANNOT);
+    assert_int_equal(count, 7);
+    tamis_info info;
+    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    assert_int_equal(info.plan.abilities, TAMIS_CAN_MERGE);
+    tamis_free(set);
+}
+
+static void every_status_has_its_own_words(void **state) {
+    (void)state;
+    static const tamis_status all[] = {
+        TAMIS_OK,
+        TAMIS_ERR_FULL,
+        TAMIS_ERR_ABSENT,
+        TAMIS_ERR_ARGUMENT,
+        TAMIS_ERR_KIND,
+        TAMIS_ERR_CANNOT,
+        TAMIS_ERR_MISMATCH,
+        TAMIS_ERR_READ_ONLY,
+        TAMIS_ERR_NOT_BUILT,
+        TAMIS_ERR_LIMIT,
+        TAMIS_ERR_MEMORY,
+        TAMIS_ERR_IO,
+        TAMIS_ERR_SPACE,
+        TAMIS_ERR_FOREIGN,
+        TAMIS_ERR_VERSION,
+        TAMIS_ERR_TRUNCATED,
+        TAMIS_ERR_CHECKSUM,
+        TAMIS_ERR_CORRUPT,
+    };
+    size_t const n = sizeof all / sizeof all[0];
+    for (size_t i = 0; i < n; i++) {
+        assert_string_not_equal(tamis_status_text(all[i]), "unknown status");
+        for (size_t j = 0; j < i; j++) {
+            assert_string_not_equal(tamis_status_text(all[i]), tamis_status_text(all[j]));
+        }
+    }
+    assert_string_equal(tamis_status_text((tamis_status)-999), "unknown status");
+}
+
+/* Hash 64-bit ids: sequential ones are as good as random ones. Bytes and ids do not meet. */
+static void bytes_and_ids_are_different_keys(void **state) {
+    (void)state;
+    tamis_set *const set = set_of("counting");
+    uint64_t         both = 0;
+    for (uint64_t id = 0; id < 100; id++) assert_int_equal(tamis_add_hash(set, id), TAMIS_OK);
+    for (uint64_t id = 0; id < 100; id++) both += tamis_has(set, &id, sizeof id);
+    assert_true(both < 20); /* 1 is expected at 1% */
+    tamis_free(set);
+}
+
+/* Random seeds differ, and so do the answers' mistakes; a seed that is given is kept. */
+static void seeds_are_random_unless_given(void **state) {
+    (void)state;
+    tamis_set *const a = set_of("bloom"), *const b = set_of("bloom");
+    tamis_info in_a, in_b;
+    assert_int_equal(tamis_inspect(a, &in_a), TAMIS_OK);
+    assert_int_equal(tamis_inspect(b, &in_b), TAMIS_OK);
+    assert_true(in_a.seed.low != in_b.seed.low && in_a.seed.high != in_b.seed.high);
+    assert_int_equal(tamis_merge(a, b), TAMIS_ERR_MISMATCH);
+    tamis_free(a);
+    tamis_free(b);
+}
+
+/* Both halves of the seed, and the hash, change every answer. */
+static void every_part_of_the_seed_matters(void **state) {
+    (void)state;
+    tamis_seed const seeds[] = { { 1, 1 }, { 2, 1 }, { 1, 2 } };
+    for (unsigned i = 0; i < 3; i++) {
+        tamis_spec spec = TAMIS_SPEC_INIT;
+        spec.capacity = 1000;
+        spec.fpr = 0.01;
+        spec.seed = &seeds[i];
+        tamis_set *one = NULL, *other = NULL;
+        assert_int_equal(tamis_create(&spec, &one, NULL), TAMIS_OK);
+        spec.seed = &seeds[(i + 1) % 3];
+        assert_int_equal(tamis_create(&spec, &other, NULL), TAMIS_OK);
+        assert_int_equal(tamis_merge(one, other), TAMIS_ERR_MISMATCH);
+        tamis_free(one);
+        tamis_free(other);
+    }
+}
+
+static void version_is_that_of_the_header(void **state) {
+    (void)state;
+    int major = -1, minor = -1, patch = -1;
+    assert_int_equal(sscanf(tamis_version(), "%d.%d.%d", &major, &minor, &patch), 3);
+    assert_int_equal(major, TAMIS_VERSION_MAJOR);
+    assert_int_equal(minor, TAMIS_VERSION_MINOR);
+    assert_int_equal(patch, TAMIS_VERSION_PATCH);
+}
+
+static void a_mapped_set_cannot_be_changed(void **state) {
+    (void)state;
+    tamis_set *const   set = set_of("counting");
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    tamis_set         *mapped = NULL, *copy = NULL;
+    options.flags = TAMIS_OPEN_MAP;
+    assert_int_equal(tamis_add(set, "a", 1), TAMIS_OK);
+    assert_int_equal(tamis_save(set, "api.tamis", NULL), TAMIS_OK);
+    assert_int_equal(tamis_open("api.tamis", &options, &mapped, NULL), TAMIS_OK);
+    assert_true(tamis_has(mapped, "a", 1));
+    assert_int_equal(tamis_add(mapped, "b", 1), TAMIS_ERR_READ_ONLY);
+    assert_int_equal(tamis_remove(mapped, "a", 1), TAMIS_ERR_READ_ONLY);
+    assert_int_equal(tamis_add_hash_batch(mapped, NULL, 0, NULL), TAMIS_ERR_READ_ONLY);
+    assert_int_equal(tamis_clear(mapped), TAMIS_ERR_READ_ONLY);
+    assert_int_equal(tamis_merge(mapped, set), TAMIS_ERR_READ_ONLY);
+    assert_int_equal(tamis_merge(set, mapped), TAMIS_OK);
+    assert_int_equal(tamis_copy(mapped, &copy), TAMIS_OK);
+    assert_int_equal(tamis_add(copy, "b", 1), TAMIS_OK);
+    assert_true(tamis_has(copy, "a", 1));
+    tamis_free(set);
+    tamis_free(mapped);
+    tamis_free(copy);
+    assert_int_equal(remove("api.tamis"), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(null_keys_are_refused),
+        cmocka_unit_test(the_empty_key_is_a_key),
+        cmocka_unit_test(a_null_set_is_refused),
+        cmocka_unit_test(missing_results_are_refused),
+        cmocka_unit_test(what_a_kind_cannot_do_it_says),
+        cmocka_unit_test(every_status_has_its_own_words),
+        cmocka_unit_test(bytes_and_ids_are_different_keys),
+        cmocka_unit_test(seeds_are_random_unless_given),
+        cmocka_unit_test(every_part_of_the_seed_matters),
+        cmocka_unit_test(version_is_that_of_the_header),
+        cmocka_unit_test(a_mapped_set_cannot_be_changed),
+    };
+    return cmocka_run_group_tests_name("api", tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* sample.c - see sample.h. */
+#include "sample.h"
+
+#include <dirent.h>
+#include <ftw.h>
+#include <unistd.h>
+
+tamis_set *sample_set(const char *kind, size_t file_bytes, uint64_t keys, uint64_t seed) {
+    uint64_t const   body = (file_bytes - SAMPLE_HEADER - 16 - 8) / 64 * 64;
+    tamis_seed const whole_seed = { mix64(seed), mix64(~seed) };
+    char             geometry[100];
+    bool const       is_bloom = strcmp(kind, "bloom") == 0;
+    (void)snprintf(geometry, sizeof geometry, is_bloom ? "bits=%llu" : "counters=%llu",
+                   (unsigned long long)(is_bloom ? body * 8 : (body - 8) * 2));
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.kind = kind;
+    spec.geometry = geometry;
+    spec.capacity = keys;
+    spec.seed = &whole_seed;
+    tamis_set *set = NULL;
+    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
+    for (uint64_t key = 0; key < keys; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    return set;
+}
+
+static bool take(void *context, const void *bytes, size_t n) {
+    sample *const to = context;
+    to->bytes = realloc(to->bytes, to->n + n);
+    assert_non_null(to->bytes);
+    memcpy(to->bytes + to->n, bytes, n);
+    to->n += n;
+    return true;
+}
+
+sample sample_of(const tamis_set *set) {
+    sample s = { NULL, 0 };
+    assert_int_equal(tamis_write(set, take, &s), TAMIS_OK);
+    return s;
+}
+
+/* Written from docs/format.md, not from file.c. */
+void sample_seal(sample *s) {
+    le64_store(s->bytes + 4088, XXH3_64bits(s->bytes, 4088));
+    size_t const   rest = s->n - SAMPLE_HEADER - 16;
+    size_t const   blocks = (rest + SAMPLE_BLOCK + 7) / (SAMPLE_BLOCK + 8);
+    size_t const   body = rest - 8 * blocks;
+    uint8_t *const table = s->bytes + SAMPLE_HEADER + body;
+    for (size_t i = 0; i < blocks; i++) {
+        size_t const left = body - i * SAMPLE_BLOCK;
+        size_t const n = left < SAMPLE_BLOCK ? left : SAMPLE_BLOCK;
+        le64_store(table + 8 * i, XXH3_64bits(s->bytes + SAMPLE_HEADER + i * SAMPLE_BLOCK, n));
+    }
+    XXH3_state_t *const state = XXH3_createState();
+    assert_non_null(state);
+    (void)XXH3_128bits_reset(state);
+    (void)XXH3_128bits_update(state, s->bytes, SAMPLE_HEADER);
+    (void)XXH3_128bits_update(state, table, 8 * blocks);
+    XXH128_hash_t const total = XXH3_128bits_digest(state);
+    (void)XXH3_freeState(state);
+    le64_store(table + 8 * blocks, total.low64);
+    le64_store(table + 8 * blocks + 8, total.high64);
+}
+
+unsigned sample_files(const char *folder, const char *part) {
+    DIR *const all = opendir(folder);
+    assert_non_null(all);
+    unsigned             n = 0;
+    const struct dirent *entry;
+    while ((entry = readdir(all)) != NULL) n += strstr(entry->d_name, part) != NULL;
+    (void)closedir(all);
+    return n;
+}
+
+unsigned sample_open_files(void) {
+    return sample_files("/proc/self/fd", "");
+}
+
+bool sample_is_refusal(tamis_status status) {
+    return status == TAMIS_ERR_FOREIGN || status == TAMIS_ERR_VERSION ||
+           status == TAMIS_ERR_TRUNCATED || status == TAMIS_ERR_CHECKSUM ||
+           status == TAMIS_ERR_CORRUPT || status == TAMIS_ERR_KIND || status == TAMIS_ERR_NOT_BUILT;
+}
+
+void sample_folder_make(char *ret_path, size_t n) {
+    (void)snprintf(ret_path, n, "tamis-test-XXXXXX");
+    assert_non_null(mkdtemp(ret_path));
+}
+
+static int remove_one(const char *path, const struct stat *about, int type, struct FTW *at) {
+    (void)about;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
+void sample_folder_remove(const char *path) {
+    assert_int_equal(nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}

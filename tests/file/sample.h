@@ -1,0 +1,48 @@
+/* sample.h - a small set as the bytes of its file, and what the tests do to them. */
+#ifndef TAMIS_TESTS_SAMPLE_H
+#define TAMIS_TESTS_SAMPLE_H
+
+#undef NDEBUG
+#include "core/hash.h"
+#include "core/le.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <tamis/tamis.h>
+#include <xxhash.h>
+
+#include <cmocka.h>
+
+#define SAMPLE_HEADER 4096
+#define SAMPLE_BLOCK 65536
+
+typedef struct sample {
+    uint8_t *bytes;
+    size_t   n;
+} sample;
+
+/* A set of that kind whose file has at most so many bytes, filled with `keys` keys. */
+tamis_set *sample_set(const char *kind, size_t file_bytes, uint64_t keys, uint64_t seed);
+
+/* Its file, in memory; the caller frees the bytes. */
+sample sample_of(const tamis_set *set);
+
+/* Make all checksums right again: what an attacker would do. */
+void sample_seal(sample *s);
+
+/* The number of descriptors that are open. */
+unsigned sample_open_files(void);
+
+/* The number of files in a folder whose name contains `part`. */
+unsigned sample_files(const char *folder, const char *part);
+
+/* Is this one of the statuses that a reader may give? */
+bool sample_is_refusal(tamis_status status);
+
+/* A fresh folder below the current one, and its end with all that is in it. */
+void sample_folder_make(char *ret_path, size_t n);
+void sample_folder_remove(const char *path);
+
+#endif

@@ -1,0 +1,178 @@
+/* test_crafted.c - files that somebody made on purpose: every checksum right, the contents not.
+ *
+ * Whatever is accepted must then survive operations on it; whatever is not must say so. No case
+ * may ask for more memory than twice the file and a bit.
+ */
+#include "sample.h"
+
+/* ------------------------------------------------------------------ memory, watched */
+
+typedef struct watched {
+    size_t now, most;
+} watched;
+
+static void *watched_alloc(void *context, size_t bytes, size_t alignment) {
+    watched *const by = context;
+    by->now += bytes;
+    if (by->now > by->most) by->most = by->now;
+    assert_true(bytes < (size_t)64 << 20);
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void watched_free(void *context, void *memory, size_t bytes) {
+    ((watched *)context)->now -= bytes;
+    free(memory);
+}
+
+/* ------------------------------------------------------------------ one crafted file */
+
+static unsigned n_accepted, n_refused;
+
+static void use(tamis_set *set) {
+    uint64_t keys[300], counts[300];
+    bool     flags[300];
+    for (uint64_t i = 0; i < 300; i++) keys[i] = i * 7;
+    (void)tamis_has_hash_batch(set, keys, 300, flags);
+    (void)!tamis_add_hash_batch(set, keys, 300, NULL);
+    (void)!tamis_count_hash_batch(set, keys, 300, counts);
+    (void)!tamis_remove_hash_batch(set, keys, 300, flags, NULL);
+    tamis_info info;
+    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    assert_true(tamis_validate(set, NULL));
+}
+
+static void try_file(const sample *s) {
+    watched            by = { 0, 0 };
+    tamis_set         *set = NULL;
+    tamis_problem      problem;
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    options.allocator = (tamis_allocator){ watched_alloc, watched_free, &by };
+    tamis_status const status = tamis_read(s->bytes, s->n, &options, &set, &problem);
+    assert_true(by.most <= 2 * s->n + ((size_t)1 << 20));
+    if (status == TAMIS_OK) {
+        use(set);
+        n_accepted++;
+    } else {
+        assert_true(sample_is_refusal(status));
+        assert_null(set);
+        n_refused++;
+    }
+    tamis_free(set);
+    assert_int_equal(by.now, 0);
+}
+
+/* ------------------------------------------------------------------ what is crafted */
+
+static const uint64_t extremes[] = {
+    0,
+    1,
+    2,
+    63,
+    64,
+    65,
+    255,
+    65535,
+    UINT64_C(1) << 31,
+    UINT32_MAX,
+    UINT64_C(1) << 32,
+    UINT64_C(1) << 60,
+    UINT64_C(1) << 63,
+    UINT64_MAX - 63,
+    UINT64_MAX,
+};
+#define N_EXTREMES (sizeof extremes / sizeof extremes[0])
+
+static sample fresh(const char *kind) {
+    tamis_set *const set = sample_set(kind, 8192, 300, 1);
+    sample const     s = sample_of(set);
+    tamis_free(set);
+    return s;
+}
+
+/* Each word of the header: every bit, and every extreme. */
+static void crafted_fields_are_safe(void **state) {
+    sample s = fresh(*state);
+    for (size_t at = 0; at < 400; at += 8) {
+        uint64_t const good = le64_load(s.bytes + at);
+        for (unsigned bit = 0; bit < 64; bit++) {
+            le64_store(s.bytes + at, good ^ (UINT64_C(1) << bit));
+            sample_seal(&s);
+            try_file(&s);
+        }
+        for (size_t e = 0; e < N_EXTREMES; e++) {
+            le64_store(s.bytes + at, extremes[e]);
+            sample_seal(&s);
+            try_file(&s);
+        }
+        le64_store(s.bytes + at, good);
+    }
+    free(s.bytes);
+}
+
+/* Two words at a time: fields that contradict each other. */
+static void crafted_pairs_are_safe(void **state) {
+    sample   s = fresh(*state);
+    uint64_t dice = 5;
+    for (unsigned trial = 0; trial < 6000; trial++) {
+        size_t const   a = fastrange(remix(dice, 2 * trial), 34) * 8 + 128;
+        size_t const   b = fastrange(remix(dice, 2 * trial + 1), 48) * 8;
+        uint64_t const good_a = le64_load(s.bytes + a), good_b = le64_load(s.bytes + b);
+        le64_store(s.bytes + a, extremes[fastrange(remix(dice + 1, trial), N_EXTREMES)]);
+        le64_store(s.bytes + b, good_b ^ (UINT64_C(1) << fastrange(remix(dice + 2, trial), 64)));
+        sample_seal(&s);
+        try_file(&s);
+        le64_store(s.bytes + b, good_b);
+        le64_store(s.bytes + a, good_a);
+    }
+    free(s.bytes);
+}
+
+/* The body: any bytes at all. */
+static void crafted_bodies_are_safe(void **state) {
+    sample s = fresh(*state);
+    for (unsigned trial = 0; trial < 2000; trial++) {
+        for (unsigned i = 0; i <= trial % 7; i++) {
+            uint64_t const random = remix(trial, i);
+            size_t const   at = SAMPLE_HEADER + fastrange(random, s.n - SAMPLE_HEADER - 24);
+            s.bytes[at] = (uint8_t)random;
+        }
+        sample_seal(&s);
+        try_file(&s);
+    }
+    free(s.bytes);
+}
+
+/* A file of a few kilobytes that claims to be of a terabyte. */
+static void crafted_giants_are_refused(void **state) {
+    sample s = fresh(*state);
+    le64_store(s.bytes + 128 + 128, UINT64_C(1) << 43); /* places */
+    le64_store(s.bytes + 128 + 16, (UINT64_C(1) << 43) / 8);
+    sample_seal(&s);
+    unsigned const before = n_refused;
+    try_file(&s);
+    assert_int_equal(n_refused, before + 1);
+    free(s.bytes);
+}
+
+/* The cases above are worth something only if both ends were seen. */
+static void some_were_accepted_and_many_refused(void **state) {
+    (void)state;
+    assert_true(n_accepted > 100);
+    assert_true(n_refused > 10000);
+}
+
+int main(void) {
+    static char             bloom[] = "bloom", counting[] = "counting";
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(crafted_fields_are_safe, bloom),
+        cmocka_unit_test_prestate(crafted_fields_are_safe, counting),
+        cmocka_unit_test_prestate(crafted_pairs_are_safe, bloom),
+        cmocka_unit_test_prestate(crafted_pairs_are_safe, counting),
+        cmocka_unit_test_prestate(crafted_bodies_are_safe, bloom),
+        cmocka_unit_test_prestate(crafted_bodies_are_safe, counting),
+        cmocka_unit_test_prestate(crafted_giants_are_refused, bloom),
+        cmocka_unit_test_prestate(crafted_giants_are_refused, counting),
+        cmocka_unit_test(some_were_accepted_and_many_refused),
+    };
+    return cmocka_run_group_tests_name("crafted", tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+/* test_damage.c - every flipped bit, every cut, every surplus byte is refused.
+ *
+ * usage: test_damage [STEP]      flips every STEP-th bit; 1 is all of a file of 64 KiB, per kind
+ */
+#include "sample.h"
+
+static unsigned step = 1;
+
+static sample intact(const char *kind) {
+    tamis_set *const set = sample_set(kind, 65536, 4000, 1);
+    sample const     s = sample_of(set);
+    tamis_free(set);
+    assert_in_range(s.n, 65536 - 64, 65536);
+    return s;
+}
+
+/* Refused, with a reason, and nothing handed out. */
+static void expect_refusal(const sample *s, size_t n, const char *what, size_t at) {
+    tamis_set         *set = NULL;
+    tamis_problem      problem = { .text = "" };
+    tamis_status const status = tamis_read(s->bytes, n, NULL, &set, &problem);
+    if (!sample_is_refusal(status)) fail_msg("%s at %zu: status %d", what, at, status);
+    assert_null(set);
+    assert_int_equal(problem.status, status);
+    assert_true(problem.text[0] != '\0');
+}
+
+static void every_flipped_bit_is_refused(void **state) {
+    sample       s = intact(*state);
+    size_t const bits = s.n * 8;
+    for (size_t bit = 0; bit < bits; bit += step) {
+        s.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        expect_refusal(&s, s.n, "bit", bit);
+        s.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+    }
+    free(s.bytes);
+}
+
+static void every_cut_is_refused(void **state) {
+    sample s = intact(*state);
+    for (size_t n = 0; n < s.n; n++) expect_refusal(&s, n, "cut", n);
+    free(s.bytes);
+}
+
+static void every_surplus_is_refused(void **state) {
+    sample s = intact(*state);
+    s.bytes = realloc(s.bytes, s.n + 4096);
+    assert_non_null(s.bytes);
+    memset(s.bytes + s.n, 0, 4096);
+    for (size_t extra = 1; extra <= 4096; extra++)
+        expect_refusal(&s, s.n + extra, "surplus", extra);
+    free(s.bytes);
+}
+
+/* What disks do: zeroed sectors, sectors in each other's place, bursts. */
+static void every_torn_sector_is_refused(void **state) {
+    sample         s = intact(*state);
+    uint8_t *const good = malloc(s.n);
+    assert_non_null(good);
+    memcpy(good, s.bytes, s.n);
+    for (size_t at = 0; at + 1024 <= s.n; at += 512) {
+        static const uint8_t zeros[512];
+        if (memcmp(good + at, zeros, 512) != 0) {
+            memset(s.bytes + at, 0, 512);
+            expect_refusal(&s, s.n, "zeroed sector", at);
+        }
+        memcpy(s.bytes + at, good + at + 512, 512);
+        memcpy(s.bytes + at + 512, good + at, 512);
+        if (memcmp(s.bytes, good, s.n) != 0) expect_refusal(&s, s.n, "swapped sectors", at);
+        memcpy(s.bytes, good, s.n);
+    }
+    free(good);
+    free(s.bytes);
+}
+
+static void an_intact_file_is_read(void **state) {
+    sample     s = intact(*state);
+    tamis_set *set = NULL;
+    assert_int_equal(tamis_read(s.bytes, s.n, NULL, &set, NULL), TAMIS_OK);
+    for (uint64_t key = 0; key < 4000; key++) assert_true(tamis_has_hash(set, key));
+    tamis_free(set);
+    free(s.bytes);
+}
+
+int main(int argc, char **argv) {
+    static char bloom[] = "bloom", counting[] = "counting";
+    if (argc > 1) step = (unsigned)strtoul(argv[1], NULL, 10);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(an_intact_file_is_read, bloom),
+        cmocka_unit_test_prestate(an_intact_file_is_read, counting),
+        cmocka_unit_test_prestate(every_flipped_bit_is_refused, bloom),
+        cmocka_unit_test_prestate(every_flipped_bit_is_refused, counting),
+        cmocka_unit_test_prestate(every_cut_is_refused, bloom),
+        cmocka_unit_test_prestate(every_cut_is_refused, counting),
+        cmocka_unit_test_prestate(every_surplus_is_refused, bloom),
+        cmocka_unit_test_prestate(every_torn_sector_is_refused, bloom),
+        cmocka_unit_test_prestate(every_torn_sector_is_refused, counting),
+    };
+    return cmocka_run_group_tests_name("damage", tests, NULL, NULL);
+}

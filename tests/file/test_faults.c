@@ -1,0 +1,241 @@
+/* test_faults.c - every system call of a save and of an open fails in turn, in every way.
+ *
+ * The linker puts the __wrap_ functions below in front of the library's calls (--wrap). A fault is
+ * "the n-th call of this function fails so": for n = 1, 2, ... until a run needs no n-th call.
+ */
+#include "sample.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------ faults */
+
+enum call { OPEN, OPENAT, READ, WRITE, FSYNC, LINK, RENAME, FSTAT, FSTATAT, MAP, N_CALLS };
+
+static const char *const call_names[N_CALLS] = { "open",   "openat", "pread", "write",   "fsync",
+                                                 "linkat", "rename", "fstat", "fstatat", "mmap" };
+
+#define SHORT (-1) /* not an error: half of the bytes */
+
+static struct {
+    enum call call;
+    unsigned  left; /* calls until the fault; 0: none is set */
+    int       error;
+    bool      is_for_good; /* this call and all later ones */
+    bool      has_struck;
+} fault;
+
+/* Is it this call's turn to fail? Then errno is set. */
+static bool strikes(enum call call) {
+    if (fault.left == 0 || fault.call != call) return false;
+    if (fault.left > 1) {
+        fault.left--;
+        return false;
+    }
+    if (!fault.is_for_good) fault.left = 0;
+    fault.has_struck = true;
+    errno = fault.error > 0 ? fault.error : 0;
+    return true;
+}
+
+/* What a faulty transfer of n bytes moves: nothing, or half. */
+static ssize_t stricken(size_t n) {
+    return fault.error == SHORT ? (ssize_t)(n / 2 + (n == 1)) : -1;
+}
+
+#define WRAP(type, name, parameters) \
+    type __real_##name parameters;   \
+    type __wrap_##name parameters;   \
+    type __wrap_##name parameters
+
+WRAP(int, open64, (const char *path, int flags, mode_t mode)) {
+    return strikes(OPEN) ? -1 : __real_open64(path, flags, mode);
+}
+
+WRAP(int, openat64, (int folder, const char *path, int flags, mode_t mode)) {
+    return strikes(OPENAT) ? -1 : __real_openat64(folder, path, flags, mode);
+}
+
+WRAP(ssize_t, pread64, (int file, void *bytes, size_t n, off_t offset)) {
+    bool const is_faulty = strikes(READ);
+    if (is_faulty && stricken(n) < 0) return -1;
+    return __real_pread64(file, bytes, is_faulty ? (size_t)stricken(n) : n, offset);
+}
+
+WRAP(ssize_t, write, (int file, const void *bytes, size_t n)) {
+    bool const is_faulty = strikes(WRITE);
+    if (is_faulty && stricken(n) < 0) return -1;
+    return __real_write(file, bytes, is_faulty ? (size_t)stricken(n) : n);
+}
+
+WRAP(int, fsync, (int file)) {
+    return strikes(FSYNC) ? -1 : __real_fsync(file);
+}
+
+WRAP(int, linkat, (int from, const char *old, int to, const char *new, int flags)) {
+    return strikes(LINK) ? -1 : __real_linkat(from, old, to, new, flags);
+}
+
+WRAP(int, renameat, (int from, const char *old, int to, const char *new)) {
+    return strikes(RENAME) ? -1 : __real_renameat(from, old, to, new);
+}
+
+WRAP(int, fstat64, (int file, struct stat *about)) {
+    return strikes(FSTAT) ? -1 : __real_fstat64(file, about);
+}
+
+WRAP(int, fstatat64, (int folder, const char *path, struct stat *about, int flags)) {
+    return strikes(FSTATAT) ? -1 : __real_fstatat64(folder, path, about, flags);
+}
+
+WRAP(void *, mmap64, (void *at, size_t n, int protection, int flags, int file, off_t offset)) {
+    if (strikes(MAP)) return MAP_FAILED;
+    return __real_mmap64(at, n, protection, flags, file, offset);
+}
+
+/* ------------------------------------------------------------------ a save that is disturbed */
+
+static const int errors[] = { EIO, ENOSPC, EACCES, EINTR, SHORT };
+#define N_ERRORS (sizeof errors / sizeof errors[0])
+
+static char path[200], folder[64];
+
+static uint64_t keys_at_path(void) {
+    tamis_set    *set = NULL;
+    tamis_problem problem;
+    if (tamis_open(path, NULL, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
+    tamis_info info;
+    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    tamis_free(set);
+    return info.keys;
+}
+
+/* Transfers go on after a short one, and calls after an interruption. */
+static bool is_harmless(void) {
+    bool const is_transfer = fault.call == READ || fault.call == WRITE;
+    bool const is_retried = is_transfer || fault.call == FSYNC || fault.call == OPEN;
+    return (fault.error == SHORT && is_transfer) || (fault.error == EINTR && is_retried);
+}
+
+/* One save with the fault set. The old file has 10 keys, the new one 20. */
+static void save_disturbed(const tamis_set *old, const tamis_set *new) {
+    unsigned const left = fault.left;
+    fault.left = 0;
+    assert_int_equal(tamis_save(old, path, NULL), TAMIS_OK);
+    fault.left = left;
+    unsigned const     open_before = sample_open_files();
+    tamis_problem      problem = { .status = TAMIS_OK };
+    tamis_status const status = tamis_save(new, path, &problem);
+    fault.left = 0;
+    assert_int_equal(sample_open_files(), open_before);
+    assert_int_equal(sample_files(folder, "tmp"), 0);
+    uint64_t const keys = keys_at_path();
+    if (status == TAMIS_OK) {
+        assert_int_equal(keys, 20);
+    } else {
+        /* the last fsync, of the folder, comes after the rename: the new one may be there */
+        bool const is_last = fault.call == FSYNC && keys == 20;
+        assert_true(keys == 10 || is_last);
+        assert_int_equal(status, fault.error == ENOSPC ? TAMIS_ERR_SPACE : TAMIS_ERR_IO);
+        assert_int_equal(problem.os_error, fault.error);
+        assert_false(is_harmless() && !fault.is_for_good);
+    }
+}
+
+/* All n for one call and error. Returns how many times it struck. */
+static unsigned save_disturbed_everywhere(enum call call, int error, bool is_for_good) {
+    tamis_set *const old = sample_set("bloom", 200000, 10, 1);
+    tamis_set *const new = sample_set("bloom", 200000, 20, 1);
+    unsigned struck = 0;
+    for (unsigned n = 1;; n++) {
+        fault.call = call;
+        fault.left = n;
+        fault.error = error;
+        fault.is_for_good = is_for_good;
+        fault.has_struck = false;
+        save_disturbed(old, new);
+        if (!fault.has_struck) break;
+        struck++;
+    }
+    tamis_free(old);
+    tamis_free(new);
+    return struck;
+}
+
+static void disturbed_saves_leave_old_or_new(void **state) {
+    (void)state;
+    for (unsigned call = 0; call < N_CALLS; call++) {
+        unsigned struck = 0;
+        for (size_t e = 0; e < N_ERRORS; e++) {
+            bool const is_transfer = call == WRITE;
+            if (errors[e] == SHORT && !is_transfer) continue;
+            struck += save_disturbed_everywhere(call, errors[e], false);
+            /* interrupted for ever would be tried for ever, as it should */
+            if (errors[e] > 0 && errors[e] != EINTR) {
+                struck += save_disturbed_everywhere(call, errors[e], true);
+            }
+        }
+        bool const is_used = call != READ && call != FSTAT && call != MAP;
+        if (is_used && struck == 0) fail_msg("%s was never disturbed", call_names[call]);
+    }
+}
+
+/* ------------------------------------------------------------------ an open that is disturbed */
+
+static void open_disturbed(unsigned flags) {
+    unsigned const     open_before = sample_open_files();
+    tamis_set         *set = NULL;
+    tamis_problem      problem = { .status = TAMIS_OK };
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    options.flags = flags;
+    tamis_status const status = tamis_open(path, &options, &set, &problem);
+    fault.left = 0;
+    if (status == TAMIS_OK) {
+        assert_true(tamis_has_hash(set, 3));
+    } else {
+        assert_true(fault.has_struck && !is_harmless());
+        assert_true(status == TAMIS_ERR_IO || status == TAMIS_ERR_SPACE);
+        assert_int_equal(problem.os_error, fault.error);
+        assert_null(set);
+    }
+    tamis_free(set);
+    assert_int_equal(sample_open_files(), open_before);
+}
+
+static void disturbed_opens_say_why(void **state) {
+    (void)state;
+    tamis_set *const set = sample_set("counting", 200000, 100, 1);
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    tamis_free(set);
+    static const enum call calls[] = { OPEN, FSTAT, READ, MAP };
+    for (size_t c = 0; c < sizeof calls / sizeof calls[0]; c++) {
+        unsigned struck = 0;
+        for (size_t e = 0; e < N_ERRORS; e++) {
+            if (errors[e] == SHORT && calls[c] != READ) continue;
+            for (unsigned n = 1; n < 20; n++) {
+                fault.call = calls[c];
+                fault.left = n;
+                fault.error = errors[e];
+                fault.is_for_good = fault.has_struck = false;
+                open_disturbed(calls[c] == MAP ? TAMIS_OPEN_MAP : 0);
+                struck += fault.has_struck;
+            }
+        }
+        if (struck == 0) fail_msg("%s was never disturbed", call_names[calls[c]]);
+    }
+}
+
+int main(void) {
+    sample_folder_make(folder, sizeof folder);
+    (void)snprintf(path, sizeof path, "%s/faults.tamis", folder);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(disturbed_saves_leave_old_or_new),
+        cmocka_unit_test(disturbed_opens_say_why),
+    };
+    int const failed = cmocka_run_group_tests_name("faults", tests, NULL, NULL);
+    sample_folder_remove(folder);
+    return failed;
+}

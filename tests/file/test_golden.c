@@ -1,0 +1,151 @@
+/* test_golden.c - files that were written once must be read for ever, and written again the same.
+ *
+ * usage: test_golden FOLDER            compare with the files in the folder
+ *        test_golden FOLDER --write    write those that are missing; never over an old one
+ */
+#include "sample.h"
+
+#include <unistd.h>
+
+typedef struct golden {
+    const char *file;
+    const char *kind;
+    const char *geometry;
+    uint64_t    keys;
+    tamis_hash  hash;
+} golden;
+
+static const golden goldens[] = {
+    { "v1-bloom.tamis", "bloom", "bits=3000,hashes=7", 300, TAMIS_HASH_XXH3 },
+    { "v1-bloom-siphash.tamis", "bloom", "bits=1024,hashes=5", 80, TAMIS_HASH_SIPHASH },
+    { "v1-counting.tamis", "counting", "counters=3000,hashes=7,counter_bits=4", 300,
+      TAMIS_HASH_XXH3 },
+    { "v1-counting-5-bits.tamis", "counting", "counters=1001,hashes=4,counter_bits=5", 100,
+      TAMIS_HASH_XXH3 },
+};
+
+#define N_GOLDENS (sizeof goldens / sizeof goldens[0])
+
+static const char *folder;
+
+/* Key i as text, of many lengths. */
+static size_t key_text(uint64_t i, char text[300]) {
+    int const n =
+        snprintf(text, 300, "key %llu %.*s", (unsigned long long)i, (int)(i % 200),
+                 "the quick brown fox jumps over the lazy dog; the quick brown fox jumps "
+                 "over the lazy dog; the quick brown fox jumps over the lazy dog; the "
+                 "quick brown fox jumps over the lazy dog; the quick brown fox jumps over");
+    return (size_t)n;
+}
+
+/* Keys as text and as ids, some twice, some removed again. */
+static void fill(tamis_set *set, uint64_t keys) {
+    char text[300];
+    for (uint64_t i = 0; i < keys / 2; i++) {
+        size_t const n = key_text(i, text);
+        assert_int_equal(tamis_add(set, text, n), TAMIS_OK);
+        assert_int_equal(tamis_add_hash(set, i), TAMIS_OK);
+        if (i % 3 == 0) assert_int_equal(tamis_add_hash(set, i), TAMIS_OK);
+    }
+    for (uint64_t i = 0; i < keys / 2; i += 5) (void)!tamis_remove_hash(set, i + 1000000);
+    for (uint64_t i = 0; i < keys / 2; i += 3) (void)!tamis_remove_hash(set, i);
+}
+
+/* NULL when its hash is not in this build. */
+static tamis_set *make(const golden *g) {
+    tamis_seed const seed = { UINT64_C(0x0123456789abcdef), UINT64_C(0xfedcba9876543210) };
+    tamis_spec       spec = TAMIS_SPEC_INIT;
+    spec.kind = g->kind;
+    spec.geometry = g->geometry;
+    spec.capacity = g->keys;
+    spec.hash = g->hash;
+    spec.seed = &seed;
+    tamis_set         *set = NULL;
+    tamis_status const status = tamis_create(&spec, &set, NULL);
+    if (status == TAMIS_ERR_NOT_BUILT) return NULL;
+    assert_int_equal(status, TAMIS_OK);
+    fill(set, g->keys);
+    return set;
+}
+
+static void golden_path(const golden *g, char ret_path[500]) {
+    (void)snprintf(ret_path, 500, "%s/%s", folder, g->file);
+}
+
+static sample golden_bytes(const golden *g) {
+    char path[500];
+    golden_path(g, path);
+    FILE *const file = fopen(path, "rb");
+    if (file == NULL) fail_msg("%s is not there", path);
+    sample s = { malloc(1 << 20), 0 };
+    assert_non_null(s.bytes);
+    s.n = fread(s.bytes, 1, 1 << 20, file);
+    assert_int_equal(fclose(file), 0);
+    return s;
+}
+
+static void golden_is_written_the_same(void **state) {
+    const golden *const g = *state;
+    tamis_set *const    set = make(g);
+    if (set == NULL) skip();
+    sample const now = sample_of(set), then = golden_bytes(g);
+    assert_int_equal(now.n, then.n);
+    assert_memory_equal(now.bytes, then.bytes, now.n);
+    free(now.bytes);
+    free(then.bytes);
+    tamis_free(set);
+}
+
+static void golden_is_read_and_answers(void **state) {
+    const golden *const g = *state;
+    char                path[500], text[300];
+    tamis_set          *set = NULL;
+    golden_path(g, path);
+    tamis_status const status = tamis_open(path, NULL, &set, NULL);
+    if (status == TAMIS_ERR_NOT_BUILT) skip();
+    assert_int_equal(status, TAMIS_OK);
+    for (uint64_t i = 0; i < g->keys / 2; i++) {
+        size_t const n = key_text(i, text);
+        assert_true(tamis_has(set, text, n));
+        assert_true(tamis_has_hash(set, i));
+    }
+    tamis_info info;
+    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    assert_string_equal(info.plan.kind, g->kind);
+    assert_int_equal(info.plan.capacity, g->keys);
+    assert_int_equal(info.hash, g->hash);
+    tamis_free(set);
+}
+
+static int write_missing(void) {
+    for (size_t i = 0; i < N_GOLDENS; i++) {
+        char path[500];
+        golden_path(&goldens[i], path);
+        if (access(path, F_OK) == 0) continue;
+        tamis_set *const set = make(&goldens[i]);
+        if (set == NULL || tamis_save(set, path, NULL) != TAMIS_OK) return 1;
+        (void)printf("wrote %s\n", path);
+        tamis_free(set);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    struct CMUnitTest tests[2 * N_GOLDENS];
+    if (argc < 2) return 2;
+    folder = argv[1];
+    if (argc > 2 && strcmp(argv[2], "--write") == 0) return write_missing();
+    for (size_t i = 0; i < N_GOLDENS; i++) {
+        union {
+            const void *in;
+            void       *out;
+        } const state = { &goldens[i] };
+        struct CMUnitTest const written =
+            cmocka_unit_test_prestate(golden_is_written_the_same, state.out);
+        struct CMUnitTest const read =
+            cmocka_unit_test_prestate(golden_is_read_and_answers, state.out);
+        tests[2 * i] = written;
+        tests[2 * i + 1] = read;
+    }
+    return _cmocka_run_group_tests("golden", tests, 2 * N_GOLDENS, NULL, NULL);
+}

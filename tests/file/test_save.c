@@ -1,0 +1,257 @@
+/* test_save.c - a save replaces a file as a whole, or not at all.
+ *
+ * usage: test_save [ROUNDS]      of kill -9 in the middle of saving
+ */
+#include "sample.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static unsigned rounds = 200;
+static char     folder[64];
+
+static void path_in(char *ret_path, const char *name) {
+    (void)snprintf(ret_path, 200, "%s/%s", folder, name);
+}
+
+/* The file at a path holds the keys first..first+99 of a set made with that seed. */
+static void expect_keys(const char *path, uint64_t keys) {
+    tamis_set    *set = NULL;
+    tamis_problem problem;
+    if (tamis_open(path, NULL, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
+    tamis_info info;
+    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    assert_int_equal(info.keys, keys);
+    tamis_free(set);
+}
+
+/* ------------------------------------------------------------------ killed */
+
+/* Save the two sets in turn until killed. */
+static void save_for_ever(tamis_set *const *sets, const char *path) {
+    for (unsigned i = 0;; i++) {
+        if (tamis_save(sets[i % 2], path, NULL) != TAMIS_OK) _exit(3);
+    }
+}
+
+/* Which of the two is there? It must be one, whole. */
+static uint64_t keys_at(const char *path) {
+    tamis_set    *set = NULL;
+    tamis_problem problem;
+    if (tamis_open(path, NULL, &set, &problem) != TAMIS_OK) fail_msg("torn: %s", problem.text);
+    tamis_info info;
+    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    tamis_free(set);
+    return info.keys;
+}
+
+static void killed_saves_leave_the_old_or_the_new(void **state) {
+    (void)state;
+    char path[200];
+    path_in(path, "killed.tamis");
+    tamis_set *const sets[2] = { sample_set("bloom", 1 << 20, 1000, 1),
+                                 sample_set("bloom", 1 << 20, 2000, 2) };
+    unsigned         n_first = 0, n_second = 0;
+    assert_int_equal(tamis_save(sets[0], path, NULL), TAMIS_OK);
+    for (unsigned round = 0; round < rounds; round++) {
+        pid_t const child = fork();
+        assert_true(child >= 0);
+        if (child == 0) save_for_ever(sets, path);
+        (void)usleep((useconds_t)fastrange(remix(3, round), 12000));
+        (void)kill(child, SIGKILL);
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status)); /* it did not end by an error of its own */
+        uint64_t const keys = keys_at(path);
+        assert_true(keys > 990 && keys <= 2000);
+        n_first += keys <= 1000;
+        n_second += keys > 1000;
+    }
+    assert_int_equal(n_first + n_second, rounds);
+    assert_true(n_first != 0 && n_second != 0); /* the kills came at different moments */
+    tamis_free(sets[0]);
+    tamis_free(sets[1]);
+}
+
+/* ------------------------------------------------------------------ what is at the path */
+
+static void saves_keep_the_mode_of_the_old_file(void **state) {
+    (void)state;
+    char             path[200];
+    struct stat      about;
+    tamis_set *const set = sample_set("bloom", 8192, 10, 1);
+    path_in(path, "mode.tamis");
+    mode_t const mask = umask(022);
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0644);
+    assert_int_equal(chmod(path, 0660), 0);
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0660);
+    (void)umask(mask);
+    tamis_free(set);
+}
+
+static void saves_follow_a_link(void **state) {
+    (void)state;
+    char             path[200], link[200];
+    struct stat      about;
+    tamis_set *const set = sample_set("bloom", 8192, 10, 1);
+    path_in(path, "target.tamis");
+    path_in(link, "link.tamis");
+    assert_int_equal(symlink("target.tamis", link), 0);
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    assert_int_equal(tamis_save(set, link, NULL), TAMIS_OK);
+    assert_int_equal(lstat(link, &about), 0);
+    assert_true(S_ISLNK(about.st_mode));
+    expect_keys(path, 10);
+    tamis_free(set);
+}
+
+static void expect_refused(const tamis_set *set, const char *path, int os_error) {
+    tamis_problem problem = { .text = "" };
+    assert_int_equal(tamis_save(set, path, &problem), TAMIS_ERR_IO);
+    assert_int_equal(problem.os_error, os_error);
+    assert_non_null(strstr(problem.text, "cannot save to"));
+}
+
+static void saves_refuse_what_is_not_a_file(void **state) {
+    (void)state;
+    char             path[200], name[300];
+    struct stat      about;
+    tamis_set *const set = sample_set("bloom", 8192, 10, 1);
+    expect_refused(set, "/dev/null", EINVAL);
+    assert_int_equal(stat("/dev/null", &about), 0);
+    assert_true(S_ISCHR(about.st_mode));
+    expect_refused(set, folder, EISDIR);
+    path_in(path, "no such folder/x.tamis");
+    expect_refused(set, path, ENOENT);
+    path_in(path, "");
+    expect_refused(set, path, EISDIR);
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    expect_refused(set, name, ENAMETOOLONG);
+    assert_int_equal(sample_files(folder, ".tmp"), 0);
+    tamis_free(set);
+}
+
+static void saves_into_the_current_folder(void **state) {
+    (void)state;
+    tamis_set *const set = sample_set("counting", 8192, 10, 1);
+    assert_int_equal(tamis_save(set, "here.tamis", NULL), TAMIS_OK);
+    expect_keys("here.tamis", 10);
+    assert_int_equal(unlink("here.tamis"), 0);
+    tamis_free(set);
+}
+
+/* ------------------------------------------------------------------ no room */
+
+static void a_full_disk_leaves_the_old_file(void **state) {
+    (void)state;
+    char             path[200];
+    tamis_problem    problem;
+    tamis_set *const small = sample_set("bloom", 8192, 10, 1);
+    tamis_set *const large = sample_set("bloom", 1 << 20, 1000, 1);
+    struct rlimit    before, limit;
+    path_in(path, "full.tamis");
+    assert_int_equal(tamis_save(small, path, NULL), TAMIS_OK);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 100000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    tamis_status const status = tamis_save(large, path, &problem);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(status, TAMIS_ERR_SPACE);
+    assert_int_equal(problem.status, TAMIS_ERR_SPACE);
+    expect_keys(path, 10);
+    assert_int_equal(sample_files(folder, ".tmp"), 0);
+    tamis_free(small);
+    tamis_free(large);
+}
+
+/* ------------------------------------------------------------------ opening */
+
+static void expect_open_error(const char *path, tamis_status status, int os_error) {
+    tamis_set    *set = NULL;
+    tamis_problem problem = { .text = "" };
+    for (unsigned flags = 0; flags < 4; flags++) {
+        tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+        options.flags = flags;
+        assert_int_equal(tamis_open(path, &options, &set, &problem), status);
+        assert_int_equal(problem.status, status);
+        assert_int_equal(problem.os_error, os_error);
+        assert_null(set);
+    }
+}
+
+static void what_is_not_a_set_is_not_opened(void **state) {
+    (void)state;
+    char path[200];
+    path_in(path, "absent.tamis");
+    expect_open_error(path, TAMIS_ERR_IO, ENOENT);
+    expect_open_error(folder, TAMIS_ERR_IO, EISDIR);
+    expect_open_error("/dev/null", TAMIS_ERR_IO, ESPIPE);
+    path_in(path, "empty.tamis");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    expect_open_error(path, TAMIS_ERR_TRUNCATED, 0);
+    file = fopen(path, "w");
+    assert_true(file != NULL && fputs("hello, world\n", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    expect_open_error(path, TAMIS_ERR_FOREIGN, 0);
+}
+
+/* A damaged file is refused mapped as well as read; trusted, only its header is looked at. */
+static void damage_is_seen_in_a_mapped_file(void **state) {
+    (void)state;
+    char               path[200];
+    tamis_set         *set = sample_set("counting", 200000, 1000, 1);
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    path_in(path, "damaged.tamis");
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    tamis_free(set);
+    int const file = open(path, O_WRONLY);
+    assert_int_equal(pwrite(file, "damage", 6, 150000), 6);
+    assert_int_equal(close(file), 0);
+    set = NULL;
+    tamis_problem problem;
+    options.flags = TAMIS_OPEN_MAP;
+    assert_int_equal(tamis_open(path, &options, &set, &problem), TAMIS_ERR_CHECKSUM);
+    assert_int_equal(problem.offset, 4096 + 2 * 65536); /* the block that it is in */
+    options.flags = TAMIS_OPEN_MAP | TAMIS_OPEN_TRUST;
+    assert_int_equal(tamis_open(path, &options, &set, NULL), TAMIS_OK);
+    tamis_free(set);
+}
+
+static void nothing_stays_open(void **state) {
+    (void)state;
+    assert_int_equal(sample_open_files(), *(unsigned *)*state);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1) rounds = (unsigned)strtoul(argv[1], NULL, 10);
+    unsigned open_before = sample_open_files();
+    sample_folder_make(folder, sizeof folder);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(saves_keep_the_mode_of_the_old_file),
+        cmocka_unit_test(saves_follow_a_link),
+        cmocka_unit_test(saves_refuse_what_is_not_a_file),
+        cmocka_unit_test(saves_into_the_current_folder),
+        cmocka_unit_test(a_full_disk_leaves_the_old_file),
+        cmocka_unit_test(what_is_not_a_set_is_not_opened),
+        cmocka_unit_test(damage_is_seen_in_a_mapped_file),
+        cmocka_unit_test(killed_saves_leave_the_old_or_the_new),
+        cmocka_unit_test_prestate(nothing_stays_open, &open_before),
+    };
+    int const failed = cmocka_run_group_tests_name("save", tests, NULL, NULL);
+    sample_folder_remove(folder);
+    return failed;
+}
