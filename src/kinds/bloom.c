@@ -88,12 +88,8 @@ TAMIS_INLINE unsigned bloom_mark(tamis_table *table, uint64_t place) {
 /* ------------------------------------------------------------------ keys */
 
 static bool bloom_has(const tamis_table *table, uint64_t hash) {
-    unsigned const k = (unsigned)table->geometry[HASHES];
-    uint64_t const m = table->geometry[BITS];
-    for (unsigned i = 0; i < k; i++) {
-        if (!bloom_holds(table, probes_place(hash, i, m))) return false;
-    }
-    return true;
+    return probes_hold(table, hash, 0, (unsigned)table->geometry[HASHES], table->geometry[BITS],
+                       bloom_holds);
 }
 
 static tamis_status bloom_add(tamis_table *table, uint64_t hash) {
@@ -106,8 +102,11 @@ static tamis_status bloom_add(tamis_table *table, uint64_t hash) {
 }
 
 static uint64_t bloom_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
-    return probes_ask(table, hash, n, (unsigned)table->geometry[HASHES], table->geometry[BITS],
-                      bloom_where, bloom_holds);
+    unsigned const k = (unsigned)table->geometry[HASHES];
+    uint64_t const m = table->geometry[BITS];
+    return table->body_bytes <= PROBES_NEAR
+               ? probes_ask_near(table, hash, n, k, m, bloom_holds)
+               : probes_ask(table, hash, n, k, m, bloom_where, bloom_holds);
 }
 
 static unsigned bloom_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {

@@ -185,12 +185,8 @@ TAMIS_INLINE unsigned counting_places(const tamis_table *table, uint64_t hash,
 }
 
 static bool counting_has(const tamis_table *table, uint64_t hash) {
-    unsigned const k = (unsigned)table->geometry[HASHES];
-    uint64_t const m = table->geometry[COUNTERS];
-    for (unsigned i = 0; i < k; i++) {
-        if (!counter_holds(table, probes_place(hash, i, m))) return false;
-    }
-    return true;
+    return probes_hold(table, hash, 0, (unsigned)table->geometry[HASHES], table->geometry[COUNTERS],
+                       counter_holds);
 }
 
 static tamis_status counting_add(tamis_table *table, uint64_t hash) {
@@ -213,8 +209,11 @@ static uint64_t counting_count(const tamis_table *table, uint64_t hash) {
 }
 
 static uint64_t counting_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
-    return probes_ask(table, hash, n, (unsigned)table->geometry[HASHES], table->geometry[COUNTERS],
-                      counter_where, counter_holds);
+    unsigned const k = (unsigned)table->geometry[HASHES];
+    uint64_t const m = table->geometry[COUNTERS];
+    return table->body_bytes <= PROBES_NEAR
+               ? probes_ask_near(table, hash, n, k, m, counter_holds)
+               : probes_ask(table, hash, n, k, m, counter_where, counter_holds);
 }
 
 TAMIS_INLINE unsigned counting_locate(const tamis_table *table, const uint64_t *hash, unsigned n,
