@@ -1,0 +1,247 @@
+/* options.c - the command line. */
+#include "options.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tamis/tamis.h>
+
+#define MIN_KEYS 100
+#define MAX_KEYS (UINT64_C(1) << 36)
+#define MANY_KEYS 10000000 /* above, one round: it fills for minutes, and has samples enough */
+
+static const char help[] =
+    "usage: tamis-bench [options]\n"
+    "\n"
+    "Speed and space of every tamis kind beside libbloom and DPDK's rte_member, on the same keys\n"
+    "in one process, with the speed of bare random memory as the first row. bench/README.md tells\n"
+    "how to read the table.\n"
+    "\n"
+    "  --n SIZES       keys: 4000000, 4M, or several, 100k,4M,60M (default 4M)\n"
+    "  --fpr P         false-positive rate to ask for, where it can be asked (default 0.01)\n"
+    "  --keys WHAT     bytes: all hash 8 key bytes, like for like (default);\n"
+    "                  hashes: tamis takes the keys as 64-bit hashes, its peers still hash\n"
+    "  --only NAMES    of the list below (default: all)\n"
+    "  --isa WHICH     best (default), or all: each tamis kind on each instruction set\n"
+    "  --remove        ask tamis for sets that can remove; kinds that cannot sit out\n"
+    "  --batch B       keys per batch call, 1 to 1024 (default 256)\n"
+    "  --slices S      pieces a phase is cut into; contestants take turns (default 16)\n"
+    "  --rounds R      repeat all of it (default 3; 1 above 10M keys)\n"
+    "  --pages small   no huge pages for anybody (default: own, each as it comes)\n"
+    "  --ceiling SIZE  bytes of the table of the first rows (default: by the contestants)\n"
+    "  --cpu C         pin to this processor (default: the current one)\n"
+    "  --seed S        of the keys (default 1)\n"
+    "  --json FILE     every number as JSON; - for stdout, and the table goes to stderr\n"
+    "  --help\n"
+    "\n"
+    "  tamis-bench --n 4M\n"
+    "  tamis-bench --n 100k,4M,60M --fpr 0.001 --json speed.json\n"
+    "  tamis-bench --n 1M --only bloom,libbloom --keys bytes --pages small\n"
+    "  tamis-bench --n 20k --slices 4          a glance, in a second or two\n";
+
+/* ------------------------------------------------------------------ numbers */
+
+/* "4M", "1.5k", "100": digits with an optional decimal suffix. */
+static bool parse_size(const char *text, uint64_t *ret_size, const char **ret_rest) {
+    char        *rest;
+    double const number = strtod(text, &rest);
+    if (rest == text || !(number >= 0)) return false;
+    double factor = 1;
+    switch (*rest) {
+    case 'k':
+    case 'K': factor = 1e3; break;
+    case 'M': factor = 1e6; break;
+    case 'G': factor = 1e9; break;
+    default: break;
+    }
+    if (number * factor > 1e18) return false;
+    *ret_size = (uint64_t)llround(number * factor);
+    *ret_rest = rest + (factor > 1);
+    return true;
+}
+
+static bool parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *ret_number) {
+    const char *rest;
+    uint64_t    number;
+    if (!parse_size(text, &number, &rest) || *rest != '\0') return false;
+    if (number < low || number > high) return false;
+    *ret_number = number;
+    return true;
+}
+
+static bool parse_unsigned(const char *text, unsigned low, unsigned high, unsigned *ret_number) {
+    uint64_t number;
+    if (!parse_number(text, low, high, &number)) return false;
+    *ret_number = (unsigned)number;
+    return true;
+}
+
+static bool parse_sizes(bench_options *options, const char *text) {
+    options->n_sizes = 0;
+    for (;;) {
+        uint64_t size;
+        if (options->n_sizes == MAX_SIZES || !parse_size(text, &size, &text)) return false;
+        if (size < MIN_KEYS || size > MAX_KEYS) return false;
+        options->sizes[options->n_sizes++] = size;
+        if (*text == '\0') return true;
+        if (*text++ != ',') return false;
+    }
+}
+
+static bool parse_fpr(bench_options *options, const char *text) {
+    char *rest;
+    options->fpr = strtod(text, &rest);
+    return *rest == '\0' && options->fpr >= 1e-12 && options->fpr <= 0.5;
+}
+
+static bool parse_batch(bench_options *options, const char *text) {
+    unsigned batch;
+    if (!parse_unsigned(text, 1, MAX_BATCH, &batch)) return false;
+    options->batch = batch;
+    return true;
+}
+
+static bool parse_cpu(bench_options *options, const char *text) {
+    unsigned cpu;
+    if (!parse_unsigned(text, 0, 4095, &cpu)) return false;
+    options->cpu = (int)cpu;
+    return true;
+}
+
+/* ------------------------------------------------------------------ words */
+
+static bool parse_choice(const char *text, const char *no, const char *yes, bool *ret_is_yes) {
+    *ret_is_yes = strcmp(text, yes) == 0;
+    return *ret_is_yes || strcmp(text, no) == 0;
+}
+
+/* Whom --only can name, i = 0, 1, ...; NULL after the last. */
+static const char *contestant_key(size_t i) {
+    static const char *const peers[] = { "libbloom", "rte_member", NULL };
+    size_t                   n_kinds = 0;
+    while (tamis_kind_name(n_kinds) != NULL) n_kinds++;
+    return i < n_kinds ? tamis_kind_name(i) : peers[i - n_kinds];
+}
+
+static bool is_key(const char *text, size_t length) {
+    for (size_t i = 0; contestant_key(i) != NULL; i++) {
+        const char *const key = contestant_key(i);
+        if (strlen(key) == length && memcmp(key, text, length) == 0) return true;
+    }
+    return false;
+}
+
+static void print_keys(FILE *out) {
+    for (size_t i = 0; contestant_key(i) != NULL; i++) {
+        fprintf(out, "%s%s", i == 0 ? "" : ",", contestant_key(i));
+    }
+    fprintf(out, "\n");
+}
+
+static bool parse_only(bench_options *options, const char *text) {
+    options->only = text;
+    for (;;) {
+        size_t const length = strcspn(text, ",");
+        if (!is_key(text, length)) return false;
+        if (text[length] == '\0') return true;
+        text += length + 1;
+    }
+}
+
+bool options_want(const bench_options *options, const char *key) {
+    if (options->only == NULL) return true;
+    size_t const length = strlen(key);
+    for (const char *at = options->only; *at != '\0';) {
+        size_t const word = strcspn(at, ",");
+        if (word == length && memcmp(at, key, length) == 0) return true;
+        at += word + (at[word] == ',');
+    }
+    return false;
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+enum { HELP = 'h', N = 256, FPR, KEYS, ONLY, ISA, REMOVE, BATCH, SLICES };
+enum { ROUNDS = SLICES + 1, PAGES, CEILING, CPU, SEED, JSON };
+
+static const struct option long_options[] = {
+    { "n", required_argument, NULL, N },
+    { "fpr", required_argument, NULL, FPR },
+    { "keys", required_argument, NULL, KEYS },
+    { "only", required_argument, NULL, ONLY },
+    { "isa", required_argument, NULL, ISA },
+    { "remove", no_argument, NULL, REMOVE },
+    { "batch", required_argument, NULL, BATCH },
+    { "slices", required_argument, NULL, SLICES },
+    { "rounds", required_argument, NULL, ROUNDS },
+    { "pages", required_argument, NULL, PAGES },
+    { "ceiling", required_argument, NULL, CEILING },
+    { "cpu", required_argument, NULL, CPU },
+    { "seed", required_argument, NULL, SEED },
+    { "json", required_argument, NULL, JSON },
+    { "help", no_argument, NULL, HELP },
+    { NULL, 0, NULL, 0 },
+};
+
+static bool parse_one(bench_options *options, int option, const char *text) {
+    switch (option) {
+    case N: return parse_sizes(options, text);
+    case FPR: return parse_fpr(options, text);
+    case KEYS: return parse_choice(text, "bytes", "hashes", &options->is_hashed);
+    case ONLY: return parse_only(options, text);
+    case ISA: return parse_choice(text, "best", "all", &options->is_every_isa);
+    case REMOVE: options->is_removing = true; return true;
+    case BATCH: return parse_batch(options, text);
+    case SLICES: return parse_unsigned(text, 2, 1000, &options->slices);
+    case ROUNDS: return parse_unsigned(text, 1, 1000, &options->rounds);
+    case PAGES: return parse_choice(text, "own", "small", &options->is_small_pages);
+    case CEILING: return parse_number(text, 4096, UINT64_C(1) << 40, &options->ceiling_bytes);
+    case CPU: return parse_cpu(options, text);
+    case SEED: return parse_number(text, 0, UINT64_C(1) << 53, &options->seed);
+    case JSON: options->json = text; return true;
+    default: return false;
+    }
+}
+
+options_verdict options_parse(bench_options *ret_options, int argc, char **argv) {
+    *ret_options = (bench_options){ .sizes = { 4000000 }, .n_sizes = 1, .fpr = 0.01, .batch = 256 };
+    ret_options->slices = 16;
+    ret_options->seed = 1;
+    ret_options->cpu = -1;
+    int option, which = 0;
+    while ((option = getopt_long(argc, argv, "h", long_options, &which)) != -1) {
+        if (option == HELP) {
+            (void)fputs(help, stdout);
+            (void)fputs("\n--only knows ", stdout);
+            print_keys(stdout);
+            return OPTIONS_DONE;
+        }
+        if (option == '?') return OPTIONS_WRONG; /* getopt has said why */
+        if (parse_one(ret_options, option, optarg)) continue;
+        (void)fprintf(stderr, "tamis-bench: --%s cannot be '%s'; see --help\n",
+                      long_options[which].name, optarg);
+        if (option == ONLY) {
+            (void)fputs("tamis-bench: there are ", stderr);
+            print_keys(stderr);
+        }
+        return OPTIONS_WRONG;
+    }
+    if (optind == argc) return OPTIONS_RUN;
+    (void)fprintf(stderr, "tamis-bench: what is '%s'? see --help\n", argv[optind]);
+    return OPTIONS_WRONG;
+}
+
+uint64_t options_largest_size(const bench_options *options) {
+    uint64_t largest = 0;
+    for (size_t i = 0; i < options->n_sizes; i++) {
+        if (options->sizes[i] > largest) largest = options->sizes[i];
+    }
+    return largest;
+}
+
+unsigned options_rounds(const bench_options *options, uint64_t n) {
+    if (options->rounds != 0) return options->rounds;
+    return n > MANY_KEYS ? 1 : 3;
+}

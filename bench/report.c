@@ -1,0 +1,177 @@
+/* report.c - the table for people. */
+#include "report.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <tamis/tamis.h>
+
+#if defined(__clang__)
+#define COMPILER "clang"
+#else
+#define COMPILER "gcc"
+#endif
+
+/* ------------------------------------------------------------------ the head */
+
+void report_head(FILE *out, const bench_machine *machine, const bench_options *options) {
+    fprintf(out, "tamis %s, %s, %s %s", tamis_version(), machine->cpu, COMPILER, machine->compiler);
+    if (machine->cache_bytes[N_CACHES - 1] > 0) {
+        fprintf(out, ", caches %ld KiB, %ld KiB, %ld MiB", machine->cache_bytes[0] >> 10,
+                machine->cache_bytes[1] >> 10, machine->cache_bytes[2] >> 20);
+    }
+    fprintf(out, "\nkeys   random 64 bits, the same for all; %s\n",
+            options->is_hashed
+                ? "tamis takes them as hashes, the peers hash 8 bytes: not like for like"
+                : "all hash 8 key bytes");
+    fprintf(out, "pages  %s (kernel: %s)\n",
+            options->is_small_pages
+                ? "small ones for all"
+                : "tamis and the ceiling ask for huge ones, the peers do not; see --pages",
+            machine->huge_pages);
+    fprintf(out, "calls  batches of %zu keys (rte_member: at most 64)\n", options->batch);
+    if (machine->pinned_to < 0) fprintf(out, "       not pinned to a processor\n");
+}
+
+/* ------------------------------------------------------------------ cells */
+
+static double spread_percent(const bench_figure *figure) {
+    return 50 * (figure->high - figure->low) / figure->rate;
+}
+
+/* 12 columns: "  105.3 ±4  ". The sign is two bytes and one column. */
+static void print_rate(FILE *out, const bench_figure *figure) {
+    if (figure->n_samples == 0) {
+        fprintf(out, "%8s    ", "-");
+        return;
+    }
+    double const spread = spread_percent(figure);
+    fprintf(out, figure->rate < 10 ? "%8.2f " : "%8.1f ", figure->rate);
+    fprintf(out, "\u00b1%-2.0f", spread < 99 ? spread : 99);
+}
+
+static void print_share(FILE *out, double rate, double ceiling) {
+    if (rate <= 0 || ceiling <= 0)
+        fprintf(out, "%8s    ", "-");
+    else
+        fprintf(out, "%7.0f%%    ", 100 * rate / ceiling);
+}
+
+/* Three digits, and room for very small ones. */
+static void print_fpr(FILE *out, double fpr) {
+    if (fpr < 0)
+        fprintf(out, "%9s", "-");
+    else if (fpr == 0 || fpr >= 1e-5)
+        fprintf(out, "%8.4f%%", 100 * fpr);
+    else
+        fprintf(out, "%8.1e%%", 100 * fpr);
+}
+
+static void print_space(FILE *out, const bench_contest *contest, size_t row) {
+    const contestant *const who = &contest->lineup->rows[row];
+    if (row < contest->lineup->n_ceilings)
+        fprintf(out, "%8s", "-");
+    else
+        fprintf(out, "%8.2f", 8 * (double)who->bytes / (double)contest->n);
+    print_fpr(out, contest_fpr(contest, row));
+}
+
+/* ------------------------------------------------------------------ rows */
+
+/* Two lines over the figures, each ending where the numbers end. */
+static void print_names(FILE *out, const char *first_space, const char *second_space) {
+    static const char *const names[2][N_COLUMNS] = {
+        { "", "last", "has", "has", "", "churn" },
+        { "fill", "tenth", "present", "absent", "remove", "pairs" },
+    };
+    for (int line = 0; line < 2; line++) {
+        fprintf(out, "%s", line == 0 ? first_space : second_space);
+        for (int column = 0; column < N_COLUMNS; column++) {
+            fprintf(out, "%8s%s", names[line][column], column + 1 < N_COLUMNS ? "    " : "\n");
+        }
+    }
+}
+
+static const char *mode_name(const bench_contest *contest, size_t row, bench_mode mode) {
+    static const char *const names[2][N_MODES] = { { "single", "batch" }, { "plain", "groups" } };
+    return names[row < contest->lineup->n_ceilings][mode];
+}
+
+static void print_row(FILE *out, const bench_contest *contest, size_t row, bench_mode mode) {
+    fprintf(out, "%-18s %-6s ", contest->lineup->rows[row].name, mode_name(contest, row, mode));
+    print_space(out, contest, row);
+    for (int column = 0; column < N_COLUMNS; column++) {
+        bench_figure const figure = contest_figure(contest, row, mode, (bench_column)column);
+        print_rate(out, &figure);
+    }
+    fprintf(out, "\n");
+}
+
+static void print_share_row(FILE *out, const bench_contest *contest, size_t row, bench_mode mode) {
+    const contestant *const rows = contest->lineup->rows;
+    const char *const       ceiling = rows[contest_ceiling_row(contest, row)].name;
+    fprintf(out, "%-18s %-6s %17s", rows[row].name, mode_name(contest, row, mode), ceiling);
+    for (int column = 0; column < N_COLUMNS; column++) {
+        bench_figure const figure = contest_figure(contest, row, mode, (bench_column)column);
+        print_share(out, figure.rate, contest_ceiling(contest, row, (bench_column)column));
+    }
+    fprintf(out, "\n");
+}
+
+typedef void row_printer(FILE *out, const bench_contest *contest, size_t row, bench_mode mode);
+
+static void print_rows(FILE *out, const bench_contest *contest, size_t first, row_printer *print) {
+    for (size_t row = first; row < contest->lineup->n; row++) {
+        for (int mode = 0; mode < N_MODES; mode++) {
+            if (contest_has_row(contest, row, (bench_mode)mode)) {
+                print(out, contest, row, (bench_mode)mode);
+            }
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ what else there is to say */
+
+static void print_count(FILE *out, const char *name, uint64_t n, const char *what) {
+    if (n != 0) fprintf(out, "  %s: %" PRIu64 " %s\n", name, n, what);
+}
+
+static void print_notes(FILE *out, const bench_contest *contest) {
+    for (size_t row = 0; row < contest->lineup->n; row++) {
+        const contestant *const who = &contest->lineup->rows[row];
+        uint64_t                refused = 0, lost = 0, unchanged = 0;
+        for (int mode = 0; mode < N_MODES && row >= contest->lineup->n_ceilings; mode++) {
+            const bench_outcome *const outcome = &contest->outcomes[row][mode];
+            refused += outcome->refused_adds;
+            lost += outcome->present_asked - outcome->present_found;
+            unchanged += outcome->refused_changes;
+        }
+        if (who->table == NULL) fprintf(out, "  %s: n/a: %s\n", who->name, who->note);
+        if (who->table != NULL && who->note[0] != '\0') {
+            fprintf(out, "  %s: %s\n", who->name, who->note);
+        }
+        print_count(out, who->name, refused, "adds refused while filling");
+        print_count(out, who->name, lost, "lookups of present keys said no");
+        print_count(out, who->name, unchanged, "adds or removals refused in churn and removal");
+    }
+}
+
+static void print_title(FILE *out, const bench_contest *contest) {
+    fprintf(out, "\n%" PRIu64 " keys, fpr asked for %g%%, %u round%s of %u slices\n\n", contest->n,
+            100 * contest->options->fpr, contest->rounds, contest->rounds == 1 ? "" : "s",
+            contest->other_slices);
+}
+
+void report_table(FILE *out, const bench_contest *contest) {
+    print_title(out, contest);
+    fprintf(out, "%-43s  million operations per second, \u00b1 spread in %% (half of p10..p90)\n",
+            "");
+    print_names(out, "                              bits      fpr",
+                "                           per key measured");
+    print_rows(out, contest, 0, print_row);
+    fprintf(out, "\n%-43s  percent of the ceiling (the better of plain and groups)\n", "");
+    print_names(out, "                                           ",
+                "                                    ceiling");
+    print_rows(out, contest, contest->lineup->n_ceilings, print_share_row);
+    fprintf(out, "\n");
+    print_notes(out, contest);
+}

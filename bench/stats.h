@@ -1,0 +1,37 @@
+/* stats.h - from timed slices to one figure and its spread. */
+#ifndef BENCH_STATS_H
+#define BENCH_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sample {
+    uint64_t ops; /* 0: this slice was not timed */
+    double   seconds;
+} sample;
+
+/* samples[round * n_slices + slice] */
+typedef struct bench_series {
+    sample *samples;
+    size_t  n_rounds, n_slices;
+} bench_series;
+
+/* Rates in million operations per second. */
+typedef struct bench_figure {
+    double rate;
+    double low, high; /* a tenth of the slices is slower than low, a tenth faster than high */
+    size_t n_samples;
+} bench_figure;
+
+bool series_init(bench_series *series, size_t n_rounds, size_t n_slices);
+void series_fini(bench_series *series);
+
+/* For work that is the same in every slice: the median of the rates. */
+bench_figure series_median(const bench_series *series);
+
+/* For work that changes from slice to slice, as the fill does: of each slice the median time of
+ * all rounds, and the rate of their sum. */
+bench_figure series_total(const bench_series *series, size_t first_slice, size_t end_slice);
+
+#endif

@@ -1,0 +1,229 @@
+/* tamis_kinds.c - every kind that the library has, by name: a new one takes part by itself.
+ *
+ * Two ways in: 8 key bytes, which the set hashes as the peers hash theirs, or the same 64 bits as
+ * a ready hash. A batch of byte keys needs an array of pointers and lengths; filling that in is
+ * timed, since a caller has to do it too.
+ */
+#include "contestant.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <tamis/tamis.h>
+
+typedef struct kind_table {
+    tamis_set *set;
+    tamis_key  keys[MAX_BATCH];
+    bool       answers[MAX_BATCH]; /* callers want to know which, so we ask */
+} kind_table;
+
+/* ------------------------------------------------------------------ keys as bytes, one by one */
+
+static size_t add_bytes(void *table, const uint64_t *keys, size_t n) {
+    tamis_set *const set = ((kind_table *)table)->set;
+    size_t           added = 0;
+    for (size_t i = 0; i < n; i++) added += tamis_add(set, &keys[i], KEY_BYTES) == TAMIS_OK;
+    return added;
+}
+
+static size_t has_bytes(void *table, const uint64_t *keys, size_t n) {
+    const tamis_set *const set = ((kind_table *)table)->set;
+    size_t                 found = 0;
+    for (size_t i = 0; i < n; i++) found += tamis_has(set, &keys[i], KEY_BYTES);
+    return found;
+}
+
+static size_t remove_bytes(void *table, const uint64_t *keys, size_t n) {
+    tamis_set *const set = ((kind_table *)table)->set;
+    size_t           removed = 0;
+    for (size_t i = 0; i < n; i++) removed += tamis_remove(set, &keys[i], KEY_BYTES) == TAMIS_OK;
+    return removed;
+}
+
+static size_t churn_bytes(void *table, const uint64_t *keys, size_t n) {
+    tamis_set *const set = ((kind_table *)table)->set;
+    size_t           done = 0;
+    for (size_t i = 0; i < n; i++) {
+        done += tamis_remove(set, &keys[i], KEY_BYTES) == TAMIS_OK;
+        done += tamis_add(set, &keys[n + i], KEY_BYTES) == TAMIS_OK;
+    }
+    return done;
+}
+
+/* ------------------------------------------------------------------ keys as bytes, in batches */
+
+static const tamis_key *point_at(kind_table *table, const uint64_t *keys, size_t n) {
+    for (size_t i = 0; i < n; i++) table->keys[i] = (tamis_key){ &keys[i], KEY_BYTES };
+    return table->keys;
+}
+
+/* A batch stops at the first refused key; single calls would go on, so this does. */
+static size_t add_bytes_batch(void *table, const uint64_t *keys, size_t n) {
+    kind_table *const      t = table;
+    const tamis_key *const all = point_at(t, keys, n);
+    size_t                 refused = 0;
+    for (size_t at = 0; at < n;) {
+        size_t     added = 0;
+        bool const is_whole = tamis_add_batch(t->set, all + at, n - at, &added) == TAMIS_OK;
+        at += added + !is_whole;
+        refused += !is_whole;
+    }
+    return n - refused;
+}
+
+static size_t has_bytes_batch(void *table, const uint64_t *keys, size_t n) {
+    kind_table *const t = table;
+    return tamis_has_batch(t->set, point_at(t, keys, n), n, t->answers);
+}
+
+static size_t remove_bytes_batch(void *table, const uint64_t *keys, size_t n) {
+    kind_table *const  t = table;
+    size_t             removed = 0;
+    tamis_status const status =
+        tamis_remove_batch(t->set, point_at(t, keys, n), n, t->answers, &removed);
+    return status == TAMIS_OK ? removed : 0;
+}
+
+/* ------------------------------------------------------------------ keys as hashes, one by one */
+
+static size_t add_hashes(void *table, const uint64_t *keys, size_t n) {
+    tamis_set *const set = ((kind_table *)table)->set;
+    size_t           added = 0;
+    for (size_t i = 0; i < n; i++) added += tamis_add_hash(set, keys[i]) == TAMIS_OK;
+    return added;
+}
+
+static size_t has_hashes(void *table, const uint64_t *keys, size_t n) {
+    const tamis_set *const set = ((kind_table *)table)->set;
+    size_t                 found = 0;
+    for (size_t i = 0; i < n; i++) found += tamis_has_hash(set, keys[i]);
+    return found;
+}
+
+static size_t remove_hashes(void *table, const uint64_t *keys, size_t n) {
+    tamis_set *const set = ((kind_table *)table)->set;
+    size_t           removed = 0;
+    for (size_t i = 0; i < n; i++) removed += tamis_remove_hash(set, keys[i]) == TAMIS_OK;
+    return removed;
+}
+
+static size_t churn_hashes(void *table, const uint64_t *keys, size_t n) {
+    tamis_set *const set = ((kind_table *)table)->set;
+    size_t           done = 0;
+    for (size_t i = 0; i < n; i++) {
+        done += tamis_remove_hash(set, keys[i]) == TAMIS_OK;
+        done += tamis_add_hash(set, keys[n + i]) == TAMIS_OK;
+    }
+    return done;
+}
+
+/* ------------------------------------------------------------------ keys as hashes, in batches */
+
+static size_t add_hashes_batch(void *table, const uint64_t *keys, size_t n) {
+    kind_table *const t = table;
+    size_t            refused = 0;
+    for (size_t at = 0; at < n;) {
+        size_t     added = 0;
+        bool const is_whole = tamis_add_hash_batch(t->set, keys + at, n - at, &added) == TAMIS_OK;
+        at += added + !is_whole;
+        refused += !is_whole;
+    }
+    return n - refused;
+}
+
+static size_t has_hashes_batch(void *table, const uint64_t *keys, size_t n) {
+    kind_table *const t = table;
+    return tamis_has_hash_batch(t->set, keys, n, t->answers);
+}
+
+static size_t remove_hashes_batch(void *table, const uint64_t *keys, size_t n) {
+    kind_table *const  t = table;
+    size_t             removed = 0;
+    tamis_status const status = tamis_remove_hash_batch(t->set, keys, n, t->answers, &removed);
+    return status == TAMIS_OK ? removed : 0;
+}
+
+/* ------------------------------------------------------------------ entering */
+
+static void kind_clear(void *table) {
+    tamis_status const status = tamis_clear(((kind_table *)table)->set);
+    (void)status; /* it can only fail for sets that are mapped from files */
+}
+
+static void kind_free(void *table) {
+    tamis_free(((kind_table *)table)->set);
+    free(table);
+}
+
+static bench_ops kind_ops(bool is_hashed, bool can_remove) {
+    static const bench_ops bytes = {
+        .call = { { add_bytes, has_bytes, remove_bytes, churn_bytes },
+                  { add_bytes_batch, has_bytes_batch, remove_bytes_batch, NULL } },
+        .clear = kind_clear,
+        .free = kind_free,
+    };
+    static const bench_ops hashes = {
+        .call = { { add_hashes, has_hashes, remove_hashes, churn_hashes },
+                  { add_hashes_batch, has_hashes_batch, remove_hashes_batch, NULL } },
+        .clear = kind_clear,
+        .free = kind_free,
+    };
+    bench_ops ops = is_hashed ? hashes : bytes;
+    for (int mode = 0; mode < N_MODES && !can_remove; mode++) {
+        ops.call[mode][CALL_REMOVE] = ops.call[mode][CALL_CHURN] = NULL;
+    }
+    return ops;
+}
+
+static tamis_spec kind_spec(const contestant *who, const bench_options *options, uint64_t n,
+                            const tamis_seed *seed) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.kind = who->key;
+    spec.isa = who->isa;
+    spec.capacity = n;
+    spec.fpr = options->fpr;
+    spec.abilities = options->is_removing ? TAMIS_CAN_REMOVE : 0;
+    spec.seed = seed;
+    return spec;
+}
+
+static void kind_make(contestant *who, const bench_options *options, uint64_t n) {
+    tamis_seed const  seed = { options->seed, 0 };
+    tamis_spec const  spec = kind_spec(who, options, n, &seed);
+    tamis_problem     problem = { .text = "no memory" };
+    tamis_info        info;
+    kind_table *const table = malloc(sizeof *table);
+    if (table == NULL || tamis_create(&spec, &table->set, &problem) != TAMIS_OK) {
+        contestant_sit_out(who, "%s", problem.text);
+        free(table);
+        return;
+    }
+    if (tamis_inspect(table->set, &info) != TAMIS_OK) info = (tamis_info){ 0 };
+    who->table = table;
+    who->bytes = info.plan.body_bytes;
+    who->lines = info.plan.lines_present;
+    who->isa = info.isa;
+    who->ops = kind_ops(options->is_hashed, (info.plan.abilities & TAMIS_CAN_REMOVE) != 0);
+}
+
+/* With isa NULL, on the best instruction set, which goes without saying. */
+static void enter_kind(bench_lineup *lineup, const bench_options *options, uint64_t n, size_t kind,
+                       const char *isa) {
+    contestant *const who = lineup_enter(lineup, options, tamis_kind_name(kind));
+    if (who == NULL) return;
+    who->group = "tamis";
+    who->isa = isa;
+    if (isa != NULL) (void)snprintf(who->name, sizeof who->name, "%s/%s", who->key, isa);
+    kind_make(who, options, n);
+}
+
+void enter_tamis(bench_lineup *lineup, const bench_options *options, uint64_t n) {
+    for (size_t kind = 0; tamis_kind_name(kind) != NULL; kind++) {
+        if (!options->is_every_isa) {
+            enter_kind(lineup, options, n, kind, NULL);
+            continue;
+        }
+        for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
+            enter_kind(lineup, options, n, kind, tamis_isa_name(isa));
+        }
+    }
+}
