@@ -7,7 +7,7 @@ FUZZ ?= 30
 N ?= 4000000
 PREFIX ?= /usr/local
 
-.PHONY: help all demo test check sanitize soak bench lab lint format install clean
+.PHONY: help all demo test check sanitize soak fuzz cross bench lab lint format install clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -15,6 +15,11 @@ help: ## Print this list
 all: ## Build the library and the tools in build/
 	@scripts/setup build
 	@scripts/build $(BUILD)
+
+demo: ## Show the main job on real words, in a minute
+	@scripts/setup build demo
+	@scripts/build $(BUILD)
+	@scripts/demo $(BUILD)
 
 test: ## Build and run all tests (within 15 minutes on 2 cores); ends with "N passed, N failed"
 	@scripts/setup build test
@@ -37,6 +42,15 @@ soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations per
 	@scripts/setup build test
 	@scripts/build $(BUILD)
 	@$(BUILD)/tests/conform/soak --ops $(SOAK)
+
+fuzz: ## libFuzzer on the reader and on histories: make fuzz FUZZ=30 (seconds each)
+	@scripts/setup build fuzz
+	@scripts/build $(BUILD)
+	@scripts/fuzz $(FUZZ)
+
+cross: ## The laws and the golden files on a big-endian machine (s390x, emulated)
+	@scripts/setup build test
+	@scripts/cross
 
 bench: ## Speed and space beside libbloom and DPDK: make bench N=4000000
 	@scripts/setup build bench

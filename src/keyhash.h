@@ -40,11 +40,11 @@ TAMIS_INLINE bool keyhash_is_built(tamis_hash hash) {
 #endif
 }
 
-/* Word i of the secret is the i-th remix of the seed's low half, keyed by the high half. */
+/* Word i of the secret: the seed's low half counted up and mixed, then mixed with the high half. */
 TAMIS_INLINE keyhash keyhash_make(tamis_hash hash, tamis_seed seed) {
     keyhash make = { .hash = hash, .seed = seed };
     for (unsigned i = 0; i < KEYHASH_SECRET_BYTES / 8; i++) {
-        le64_store(make.secret + 8 * i, mix64(remix(seed.low, i) ^ seed.high));
+        le64_store(make.secret + 8 * i, mix64(mix64(seed.low + i * HASH_GOLDEN) ^ seed.high));
     }
     return make;
 }

@@ -36,5 +36,8 @@ tamis_status tamis_problem_say(tamis_problem *problem, tamis_status status, cons
     va_start(arguments, format);
     (void)vsnprintf(problem->text, sizeof problem->text, format, arguments);
     va_end(arguments);
+    for (char *at = problem->text; *at != '\0'; at++) { /* one line, whatever a name had in it */
+        if ((unsigned char)*at < ' ' || *at == 0x7f) *at = '?';
+    }
     return status;
 }

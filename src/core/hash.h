@@ -41,7 +41,8 @@ TAMIS_INLINE uint64_t mul_wide(uint64_t a, uint64_t b, uint64_t *ret_low) {
 
 /* Value i of a stream that begins at `hash`: a counter times itself under a mask, the two halves of
  * the product folded. It is the output function of the wyrand generator (Wang Yi, 2019), a full
- * generator at one multiplication; mix64, at two, made lookups in cache 20% slower. */
+ * generator at one multiplication; mix64, at two, made lookups in cache 20% slower. The hash must
+ * be well mixed already, as all that come through the front door are. */
 TAMIS_INLINE uint64_t remix(uint64_t hash, unsigned i) {
     uint64_t const counter = hash + (i + UINT64_C(1)) * HASH_GOLDEN;
     uint64_t       low;

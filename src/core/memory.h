@@ -14,15 +14,21 @@
 #include <tamis/tamis.h>
 
 #define MEMORY_HUGE_PAGE ((size_t)2 << 20)
+#define MEMORY_PAGE ((size_t)65536)             /* a multiple of the page of any machine */
 #define MEMORY_HUGE_FROM (2 * MEMORY_HUGE_PAGE) /* smaller bodies fit the ordinary caches anyway */
 
 TAMIS_INLINE bool memory_is_huge(const tamis_allocator *allocator, size_t bytes) {
     return allocator->alloc == NULL && bytes >= MEMORY_HUGE_FROM;
 }
 
+TAMIS_INLINE size_t memory_whole_pages(size_t bytes) {
+    return (bytes + MEMORY_PAGE - 1) & ~(MEMORY_PAGE - 1);
+}
+
 /* Whole huge pages, zero, aligned: map one page too many and give back both ends. */
 TAMIS_INLINE void *memory_map_huge(size_t bytes) {
-    size_t const   wanted = (bytes + 4095) & ~(size_t)4095;
+    if (bytes > SIZE_MAX - 2 * MEMORY_HUGE_PAGE) return NULL; /* no rounding below may wrap */
+    size_t const   wanted = memory_whole_pages(bytes);
     uint8_t *const raw = mmap(NULL, wanted + MEMORY_HUGE_PAGE, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if ((void *)raw == MAP_FAILED) return NULL;
@@ -50,7 +56,7 @@ TAMIS_INLINE void *memory_get(const tamis_allocator *allocator, size_t bytes) {
 TAMIS_INLINE void memory_give(const tamis_allocator *allocator, void *memory, size_t bytes) {
     if (memory == NULL) return;
     if (memory_is_huge(allocator, bytes)) {
-        munmap(memory, (bytes + 4095) & ~(size_t)4095);
+        munmap(memory, memory_whole_pages(bytes));
     } else if (allocator->free != NULL) {
         allocator->free(allocator->context, memory, bytes);
     } else {

@@ -3,8 +3,9 @@
  * After n keys have marked k places each, a place is marked with probability
  *     p = 1 - (1 - 1/m)^(kn),
  * and an absent key is taken for present with probability E[X^k], where X is the share of marked
- * places. The textbook's p^k is a little too small, because X scatters; the next term of the
- * expansion, k(k-1)/2 Var[X] p^(k-2), makes it right to a per mille even for a dozen keys.
+ * places. The textbook's p^k is a little too small, because X scatters. X is nearly normal, and the
+ * k-th moment of a normal X with the exact variance is right to a per mille from a dozen keys on;
+ * for fewer it is too large by a few per cent, never too small.
  * To this comes n / 2^64: keys whose 64-bit hashes are equal.
  */
 #ifndef TAMIS_PLAN_BLOOM_SIZE_H
@@ -21,7 +22,7 @@ double tamis_bloom_fpr(double places, unsigned k, double n);
 /* The k that makes the fpr smallest for m places and n keys. */
 unsigned tamis_bloom_best_k(double places, double n);
 
-/* The fewest places that meet the fpr with k, or 0 if none below 2^60 do. */
+/* The fewest places that meet the fpr with k, or 0 if none below 2^53 do. */
 uint64_t tamis_bloom_places(double fpr, unsigned k, double n);
 
 /* The fewest places that meet the fpr, and the k for it. False: not to be had. */

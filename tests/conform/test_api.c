@@ -117,38 +117,6 @@ static void what_a_kind_cannot_do_it_says(void **state) {
     tamis_free(set);
 }
 
-static void every_status_has_its_own_words(void **state) {
-    (void)state;
-    static const tamis_status all[] = {
-        TAMIS_OK,
-        TAMIS_ERR_FULL,
-        TAMIS_ERR_ABSENT,
-        TAMIS_ERR_ARGUMENT,
-        TAMIS_ERR_KIND,
-        TAMIS_ERR_CANNOT,
-        TAMIS_ERR_MISMATCH,
-        TAMIS_ERR_READ_ONLY,
-        TAMIS_ERR_NOT_BUILT,
-        TAMIS_ERR_LIMIT,
-        TAMIS_ERR_MEMORY,
-        TAMIS_ERR_IO,
-        TAMIS_ERR_SPACE,
-        TAMIS_ERR_FOREIGN,
-        TAMIS_ERR_VERSION,
-        TAMIS_ERR_TRUNCATED,
-        TAMIS_ERR_CHECKSUM,
-        TAMIS_ERR_CORRUPT,
-    };
-    size_t const n = sizeof all / sizeof all[0];
-    for (size_t i = 0; i < n; i++) {
-        assert_string_not_equal(tamis_status_text(all[i]), "unknown status");
-        for (size_t j = 0; j < i; j++) {
-            assert_string_not_equal(tamis_status_text(all[i]), tamis_status_text(all[j]));
-        }
-    }
-    assert_string_equal(tamis_status_text((tamis_status)-999), "unknown status");
-}
-
 /* Hash 64-bit ids: sequential ones are as good as random ones. Bytes and ids do not meet. */
 static void bytes_and_ids_are_different_keys(void **state) {
     (void)state;
@@ -233,7 +201,6 @@ int main(void) {
         cmocka_unit_test(a_null_set_is_refused),
         cmocka_unit_test(missing_results_are_refused),
         cmocka_unit_test(what_a_kind_cannot_do_it_says),
-        cmocka_unit_test(every_status_has_its_own_words),
         cmocka_unit_test(bytes_and_ids_are_different_keys),
         cmocka_unit_test(seeds_are_random_unless_given),
         cmocka_unit_test(every_part_of_the_seed_matters),

@@ -161,11 +161,11 @@ static const named_law *law_named(const char *name) {
 
 static void law_sees_the_saboteur(void **state) {
     const saboteur *const  by = *state;
-    tamis_kind const       broken = sabotage(&by->broken);
     const named_law *const guard = law_named(by->law);
-    subject                of = {
-                       .kind = "counting", .isa = honest->isa, .capacity = 2000, .fpr = 0.01, .operations = 50000
-    };
+    tamis_kind const       broken = sabotage(&by->broken);
+    subject                of = { .kind = "counting", .isa = honest->isa, .capacity = 2000 };
+    of.fpr = 0.01;
+    of.operations = 50000;
     assert_null(guard->holds(&of));
     of.instead = &broken;
     assert_non_null(guard->holds(&of));

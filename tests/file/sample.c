@@ -38,6 +38,16 @@ sample sample_of(const tamis_set *set) {
     return s;
 }
 
+uint64_t sample_keys_at(const char *path) {
+    tamis_set    *set = NULL;
+    tamis_problem problem;
+    if (tamis_open(path, NULL, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
+    tamis_info info;
+    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    tamis_free(set);
+    return info.keys;
+}
+
 /* Written from docs/format.md, not from file.c. */
 void sample_seal(sample *s) {
     le64_store(s->bytes + 4088, XXH3_64bits(s->bytes, 4088));

@@ -29,6 +29,9 @@ tamis_set *sample_set(const char *kind, size_t file_bytes, uint64_t keys, uint64
 /* Its file, in memory; the caller frees the bytes. */
 sample sample_of(const tamis_set *set);
 
+/* How many keys the file at a path holds; fails when it cannot be opened. */
+uint64_t sample_keys_at(const char *path);
+
 /* Make all checksums right again: what an attacker would do. */
 void sample_seal(sample *s);
 

@@ -103,16 +103,6 @@ static const int errors[] = { EIO, ENOSPC, EACCES, EINTR, SHORT };
 
 static char path[200], folder[64];
 
-static uint64_t keys_at_path(void) {
-    tamis_set    *set = NULL;
-    tamis_problem problem;
-    if (tamis_open(path, NULL, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
-    tamis_info info;
-    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
-    tamis_free(set);
-    return info.keys;
-}
-
 /* Transfers go on after a short one, and calls after an interruption. */
 static bool is_harmless(void) {
     bool const is_transfer = fault.call == READ || fault.call == WRITE;
@@ -132,7 +122,7 @@ static void save_disturbed(const tamis_set *old, const tamis_set *new) {
     fault.left = 0;
     assert_int_equal(sample_open_files(), open_before);
     assert_int_equal(sample_files(folder, "tmp"), 0);
-    uint64_t const keys = keys_at_path();
+    uint64_t const keys = sample_keys_at(path);
     if (status == TAMIS_OK) {
         assert_int_equal(keys, 20);
     } else {

@@ -87,7 +87,7 @@ static sample golden_bytes(const golden *g) {
 static void golden_is_written_the_same(void **state) {
     const golden *const g = *state;
     tamis_set *const    set = make(g);
-    if (set == NULL) skip();
+    assert_non_null(set);
     sample const now = sample_of(set), then = golden_bytes(g);
     assert_int_equal(now.n, then.n);
     assert_memory_equal(now.bytes, then.bytes, now.n);
@@ -101,9 +101,7 @@ static void golden_is_read_and_answers(void **state) {
     char                path[500], text[300];
     tamis_set          *set = NULL;
     golden_path(g, path);
-    tamis_status const status = tamis_open(path, NULL, &set, NULL);
-    if (status == TAMIS_ERR_NOT_BUILT) skip();
-    assert_int_equal(status, TAMIS_OK);
+    assert_int_equal(tamis_open(path, NULL, &set, NULL), TAMIS_OK);
     for (uint64_t i = 0; i < g->keys / 2; i++) {
         size_t const n = key_text(i, text);
         assert_true(tamis_has(set, text, n));
@@ -135,7 +133,11 @@ int main(int argc, char **argv) {
     if (argc < 2) return 2;
     folder = argv[1];
     if (argc > 2 && strcmp(argv[2], "--write") == 0) return write_missing();
+    size_t n = 0;
     for (size_t i = 0; i < N_GOLDENS; i++) {
+        tamis_set *const set = make(&goldens[i]);
+        tamis_free(set);
+        if (set == NULL) continue; /* its hash is not in this build */
         union {
             const void *in;
             void       *out;
@@ -144,8 +146,8 @@ int main(int argc, char **argv) {
             cmocka_unit_test_prestate(golden_is_written_the_same, state.out);
         struct CMUnitTest const read =
             cmocka_unit_test_prestate(golden_is_read_and_answers, state.out);
-        tests[2 * i] = written;
-        tests[2 * i + 1] = read;
+        tests[n++] = written;
+        tests[n++] = read;
     }
-    return _cmocka_run_group_tests("golden", tests, 2 * N_GOLDENS, NULL, NULL);
+    return _cmocka_run_group_tests("golden", tests, n, NULL, NULL);
 }

@@ -20,17 +20,6 @@ static void path_in(char *ret_path, const char *name) {
     (void)snprintf(ret_path, 200, "%s/%s", folder, name);
 }
 
-/* The file at a path holds the keys first..first+99 of a set made with that seed. */
-static void expect_keys(const char *path, uint64_t keys) {
-    tamis_set    *set = NULL;
-    tamis_problem problem;
-    if (tamis_open(path, NULL, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
-    tamis_info info;
-    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
-    assert_int_equal(info.keys, keys);
-    tamis_free(set);
-}
-
 /* ------------------------------------------------------------------ killed */
 
 /* Save the two sets in turn until killed. */
@@ -38,17 +27,6 @@ static void save_for_ever(tamis_set *const *sets, const char *path) {
     for (unsigned i = 0;; i++) {
         if (tamis_save(sets[i % 2], path, NULL) != TAMIS_OK) _exit(3);
     }
-}
-
-/* Which of the two is there? It must be one, whole. */
-static uint64_t keys_at(const char *path) {
-    tamis_set    *set = NULL;
-    tamis_problem problem;
-    if (tamis_open(path, NULL, &set, &problem) != TAMIS_OK) fail_msg("torn: %s", problem.text);
-    tamis_info info;
-    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
-    tamis_free(set);
-    return info.keys;
 }
 
 /* Microseconds that a save takes here and now: kills should come within a few of them. */
@@ -78,8 +56,8 @@ static void killed_saves_leave_the_old_or_the_new(void **state) {
         (void)kill(child, SIGKILL);
         int status;
         assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFSIGNALED(status)); /* it did not end by an error of its own */
-        uint64_t const keys = keys_at(path);
+        assert_true(WIFSIGNALED(status));           /* it did not end by an error of its own */
+        uint64_t const keys = sample_keys_at(path); /* one of the two, whole */
         assert_true(keys > 990 && keys <= 2000);
         n_first += keys <= 1000;
         n_second += keys > 1000;
@@ -122,7 +100,7 @@ static void saves_follow_a_link(void **state) {
     assert_int_equal(tamis_save(set, link, NULL), TAMIS_OK);
     assert_int_equal(lstat(link, &about), 0);
     assert_true(S_ISLNK(about.st_mode));
-    expect_keys(path, 10);
+    assert_int_equal(sample_keys_at(path), 10);
     tamis_free(set);
 }
 
@@ -157,7 +135,7 @@ static void saves_into_the_current_folder(void **state) {
     (void)state;
     tamis_set *const set = sample_set("counting", 8192, 10, 1);
     assert_int_equal(tamis_save(set, "here.tamis", NULL), TAMIS_OK);
-    expect_keys("here.tamis", 10);
+    assert_int_equal(sample_keys_at("here.tamis"), 10);
     assert_int_equal(unlink("here.tamis"), 0);
     tamis_free(set);
 }
@@ -182,7 +160,7 @@ static void a_full_disk_leaves_the_old_file(void **state) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(status, TAMIS_ERR_SPACE);
     assert_int_equal(problem.status, TAMIS_ERR_SPACE);
-    expect_keys(path, 10);
+    assert_int_equal(sample_keys_at(path), 10);
     assert_int_equal(sample_files(folder, ".tmp"), 0);
     tamis_free(small);
     tamis_free(large);

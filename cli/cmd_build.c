@@ -1,0 +1,223 @@
+/* cmd_build.c - tamis build, add, remove: the commands that change what is in a file.
+ *
+ * All of them work on a set in memory and save it at the end. So whatever stops them, the file
+ * holds what it held before, or all that was asked for.
+ */
+#include "commands.h"
+
+#include <stdio.h>
+
+#include "message.h"
+#include "numbers.h"
+#include "setfile.h"
+
+/* ------------------------------------------------------------------ telling */
+
+static _Noreturn void die_of_full(const tamis_set *set, const char *path, uint64_t added) {
+    tamis_info  info;
+    number_text after, holds, made_for;
+    setfile_inspect(set, &info);
+    number_exact(added, after);
+    number_exact(info.keys, holds);
+    number_exact(info.plan.capacity, made_for);
+    die("%s is full after %s keys: it holds %s and is made for %s; nothing was saved, build a "
+        "larger one with 'tamis build -n'",
+        path, after, holds, made_for);
+}
+
+/* A kind that never refuses gets worse instead. That copies of keys are many is no reason: what
+ * counts is the rate, of which half as much again may be chance in a small set. */
+static void warn_of_overload(const tamis_info *info, const char *path) {
+    if (info->keys <= info->plan.capacity || info->current_fpr <= 1.5 * info->plan.fpr) return;
+    number_text keys, made_for, now, promised;
+    number_exact(info->keys, keys);
+    number_exact(info->plan.capacity, made_for);
+    number_rate(info->current_fpr, now);
+    number_rate(info->plan.fpr, promised);
+    warn("%s holds %s keys and is made for %s: its false-positive rate is %s now, not %s; build a "
+         "larger one",
+         path, keys, made_for, now, promised);
+}
+
+/* "words.tamis: added 10 keys; it holds 20 and is made for 100". */
+static void tell_change(const tamis_set *set, const char *path, const char *what,
+                        const options *asked) {
+    tamis_info  info;
+    number_text keys, capacity;
+    setfile_inspect(set, &info);
+    number_exact(info.keys, keys);
+    number_exact(info.plan.capacity, capacity);
+    if (!is_given(asked, OPTION_BIT(QUIET))) {
+        warn("%s: %s; it holds %s and is made for %s", path, what, keys, capacity);
+    }
+    warn_of_overload(&info, path);
+}
+
+/* ------------------------------------------------------------------ adding */
+
+/* Returns how many keys were added: all of them. */
+static uint64_t add_all(tamis_set *set, const char *path, lines *from) {
+    tamis_key keys[LINES_BATCH];
+    uint64_t  added = 0;
+    size_t    n, taken;
+    while ((n = lines_next(from, keys)) != 0) {
+        tamis_status const status = tamis_add_batch(set, keys, n, &taken);
+        added += taken;
+        if (status == TAMIS_ERR_FULL) die_of_full(set, path, added);
+        if (status != TAMIS_OK) die("%s: %s", path, tamis_status_text(status));
+    }
+    return added;
+}
+
+static int add_run(const options *asked) {
+    const char *const path = asked->operands[0];
+    tamis_set *const  set = setfile_take(path, asked);
+    lines             from;
+    number_text       added;
+    char              what[80];
+    keys_open(&from, asked, 1);
+    number_exact(add_all(set, path, &from), added);
+    if (from.keys != 0) setfile_save(set, path);
+    (void)snprintf(what, sizeof what, "added %s %s", added, from.keys == 1 ? "key" : "keys");
+    tell_change(set, path, what, asked);
+    lines_close(&from);
+    tamis_free(set);
+    return EXIT_DONE;
+}
+
+const command command_add = {
+    .name = "add",
+    .operands = "FILE [KEYS...] ",
+    .summary = "Add keys to a set",
+    .text = "Keys are the lines of the files KEYS, or of standard input; an empty line is a key,\n"
+            "too. Adding a key twice to a set that can remove needs two removals. If the set\n"
+            "gets full, nothing is saved: the file is as it was.\n",
+    .examples = "  find . -type f | tamis add seen.tamis\n"
+                "  find . -type f -print0 | tamis add -0 seen.tamis\n"
+                "  tamis add seen.tamis monday.txt tuesday.txt\n",
+    .options = OPTION_BIT(NULL) | OPTION_BIT(QUIET),
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .run = add_run,
+};
+
+/* ------------------------------------------------------------------ building */
+
+/* An empty set as asked for; the keys are counted first if that is asked. */
+static tamis_set *make_set(const options *asked, lines *from) {
+    tamis_spec       spec = asked->spec;
+    tamis_set *const like = asked->like != NULL ? setfile_look(asked->like, spec.isa) : NULL;
+    spec.like = like;
+    if (like == NULL && (asked->is_counted || !is_given(asked, OPTION_BIT(CAPACITY)))) {
+        uint64_t const count = lines_count(from);
+        spec.capacity = count != 0 ? count : 1;
+    }
+    tamis_set *const set = set_create(&spec);
+    tamis_free(like);
+    return set;
+}
+
+/* "words.tamis: 104,334 keys in 183 KiB (bloom); made for ..., false-positive rate 0.1%". */
+static void tell_build(const tamis_set *set, const char *path, const options *asked) {
+    tamis_info  info;
+    number_text keys, size, capacity, rate;
+    setfile_inspect(set, &info);
+    number_exact(info.keys, keys);
+    number_size(info.plan.body_bytes, size);
+    number_exact(info.plan.capacity, capacity);
+    number_rate(info.current_fpr, rate);
+    if (!is_given(asked, OPTION_BIT(QUIET))) {
+        warn("%s: %s %s in %s (%s, made for %s); false-positive rate %s", path, keys,
+             info.keys == 1 ? "key" : "keys", size, info.plan.kind, capacity, rate);
+    }
+    warn_of_overload(&info, path);
+}
+
+static int build_run(const options *asked) {
+    const char *const path = asked->operands[0];
+    lines             from;
+    setfile_check_target(path, asked);
+    keys_open(&from, asked, 1);
+    tamis_set *const set = make_set(asked, &from);
+    (void)add_all(set, path, &from);
+    setfile_save(set, path);
+    tell_build(set, path, asked);
+    lines_close(&from);
+    tamis_free(set);
+    return EXIT_DONE;
+}
+
+const command command_build = {
+    .name = "build",
+    .operands = "FILE [KEYS...] ",
+    .summary = "Make a set of keys and save it to FILE",
+    .text = "Keys are the lines of the files KEYS, or of standard input; an empty line is a key,\n"
+            "too. -n says for how many different keys the set is made; without it, or with\n"
+            "'-n auto', the lines are counted first, copies included. 'tamis plan' shows what\n"
+            "the options cost. A set that was there is replaced, all at once, when the new one\n"
+            "is complete; another file is not, unless by --force.\n",
+    .examples = "  tamis build words.tamis </usr/share/dict/words\n"
+                "  tamis build seen.tamis -n 10M -e 1e-6 --remove </dev/null     empty, for later\n"
+                "  tamis build tuesday.tamis --like monday.tamis tuesday.txt     to be merged\n",
+    .options = OPTIONS_OF_SPEC | OPTIONS_OF_HASHING | OPTION_BIT(LIKE) | OPTION_BIT(NULL) |
+               OPTION_BIT(FORCE) | OPTION_BIT(QUIET),
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .run = build_run,
+};
+
+/* ------------------------------------------------------------------ removing */
+
+static _Noreturn void die_of_inability(const tamis_set *set, const char *path) {
+    tamis_info info;
+    setfile_inspect(set, &info);
+    die("%s is of kind %s, which cannot remove; build it with --remove", path, info.plan.kind);
+}
+
+/* Returns how many keys were there. */
+static uint64_t remove_all(tamis_set *set, lines *from) {
+    tamis_key keys[LINES_BATCH];
+    uint64_t  removed = 0;
+    size_t    n, gone;
+    while ((n = lines_next(from, keys)) != 0) {
+        if (tamis_remove_batch(set, keys, n, NULL, &gone) != TAMIS_OK) die("cannot remove");
+        removed += gone;
+    }
+    return removed;
+}
+
+static int remove_run(const options *asked) {
+    const char *const path = asked->operands[0];
+    tamis_set *const  set = setfile_take(path, asked);
+    lines             from;
+    number_text       removed_text, absent_text;
+    char              what[120];
+    if (tamis_remove_batch(set, NULL, 0, NULL, NULL) != TAMIS_OK) die_of_inability(set, path);
+    keys_open(&from, asked, 1);
+    uint64_t const removed = remove_all(set, &from), absent = from.keys - removed;
+    if (from.keys != 0) setfile_save(set, path);
+    number_exact(removed, removed_text);
+    number_exact(absent, absent_text);
+    (void)snprintf(what, sizeof what, "removed %s %s, %s absent", removed_text,
+                   removed == 1 ? "key" : "keys", absent_text);
+    tell_change(set, path, what, asked);
+    lines_close(&from);
+    tamis_free(set);
+    return absent == 0 ? EXIT_DONE : EXIT_NONE;
+}
+
+const command command_remove = {
+    .name = "remove",
+    .operands = "FILE [KEYS...] ",
+    .summary = "Remove keys from a set that can",
+    .text = "Takes out one copy of each key. Remove only what was added: a key that was not, but\n"
+            "looks like one that was (as probable as a false positive), takes that one with it.\n"
+            "Ends with 0 if all keys were there, with 1 if some were absent (the others are\n"
+            "removed), with 2 on an error (nothing is removed).\n",
+    .examples = "  tamis build seen.tamis -n 1M --remove <urls.txt\n"
+                "  tamis remove seen.tamis expired.txt\n",
+    .options = OPTION_BIT(NULL) | OPTION_BIT(QUIET),
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .run = remove_run,
+};

@@ -1,0 +1,442 @@
+/* cmd_plan.c - tamis plan: what each kind would make of it, and which one to take; tamis kinds. */
+#include "commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "numbers.h"
+#include "output.h"
+#include "report.h"
+#include "setfile.h"
+
+#define MAX_KINDS (TABLE_ROWS - 2)
+
+/* Every kind's answer to a spec. */
+typedef struct plans {
+    tamis_plan rows[MAX_KINDS];
+    size_t     n;
+} plans;
+
+static void plans_make(const tamis_spec *spec, plans *ret_plans) {
+    tamis_problem problem;
+    if (tamis_plan_kinds(spec, ret_plans->rows, MAX_KINDS, &ret_plans->n, &problem) != TAMIS_OK) {
+        die_of_problem(&problem);
+    }
+    if (ret_plans->n > MAX_KINDS) ret_plans->n = MAX_KINDS;
+}
+
+static const tamis_plan *plans_chosen(const plans *of) {
+    for (size_t i = 0; i < of->n; i++) {
+        if (of->rows[i].chosen) return &of->rows[i];
+    }
+    return NULL;
+}
+
+/* Those that can do it come first, the smallest on top; then the others, by name. */
+static int compare_plans(const void *left, const void *right) {
+    const tamis_plan *const a = left, *const b = right;
+    bool const can_a = a->status == TAMIS_OK, can_b = b->status == TAMIS_OK;
+    if (can_a != can_b) return can_a ? -1 : 1;
+    if (can_a && a->body_bytes != b->body_bytes) return a->body_bytes < b->body_bytes ? -1 : 1;
+    return strcmp(a->kind, b->kind);
+}
+
+/* ------------------------------------------------------------------ how many keys fit */
+
+static bool fits(const tamis_spec *spec, uint64_t capacity, uint64_t memory) {
+    static plans trial;
+    tamis_spec   with = *spec;
+    with.capacity = capacity;
+    plans_make(&with, &trial);
+    const tamis_plan *const chosen = plans_chosen(&trial);
+    return chosen != NULL && chosen->body_bytes <= memory;
+}
+
+/* The largest number of keys for which the choice fits: double until it does not, then halve the
+ * interval until it is fine to a thousandth. */
+static uint64_t capacity_for(const tamis_spec *spec, uint64_t memory) {
+    uint64_t low = 1, high = 2;
+    if (!fits(spec, low, memory)) return 0;
+    while (high < UINT64_C(1) << 40 && fits(spec, high, memory)) {
+        low = high;
+        high *= 2;
+    }
+    while (high - low > 1 + low / 1000) {
+        uint64_t const middle = low + (high - low) / 2;
+        if (fits(spec, middle, memory))
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ------------------------------------------------------------------ why */
+
+/* Why a kind cannot do it, in a few words. */
+static void why_not(const tamis_plan *plan, const tamis_spec *spec, char *ret_text, size_t n) {
+    unsigned const missing = spec->abilities & ~plan->abilities;
+    abilities_text names;
+    abilities_name(missing, names);
+    if (plan->status == TAMIS_ERR_ARGUMENT)
+        (void)snprintf(ret_text, n, "has no such geometry");
+    else if (plan->status == TAMIS_ERR_LIMIT)
+        (void)snprintf(ret_text, n, "too large to address");
+    else if (missing != 0)
+        (void)snprintf(ret_text, n, "cannot %s", names);
+    else
+        (void)snprintf(ret_text, n, "cannot reach that rate");
+}
+
+static double lines_of(const tamis_plan *plan) {
+    return plan->lines_present + plan->lines_absent + plan->lines_add;
+}
+
+/* Of the kinds that can do it: how many, and is none smaller, or faster, than this one? */
+static size_t compare_able(const plans *all, const tamis_plan *chosen, bool *ret_is_smallest,
+                           bool *ret_is_fastest) {
+    size_t n_able = 0;
+    *ret_is_smallest = *ret_is_fastest = true;
+    for (size_t i = 0; i < all->n; i++) {
+        const tamis_plan *const plan = &all->rows[i];
+        if (plan->status != TAMIS_OK) continue;
+        n_able++;
+        if (plan->body_bytes < chosen->body_bytes) *ret_is_smallest = false;
+        if (lines_of(plan) < lines_of(chosen)) *ret_is_fastest = false;
+    }
+    return n_able;
+}
+
+/* "the smallest of the 3 kinds that can remove" and the like. */
+static void why_chosen(const plans *all, const tamis_plan *chosen, const tamis_spec *spec,
+                       char *ret_text, size_t n) {
+    bool           is_smallest, is_fastest;
+    size_t const   n_able = compare_able(all, chosen, &is_smallest, &is_fastest);
+    abilities_text names;
+    abilities_name(spec->abilities, names);
+    char among[80];
+    (void)snprintf(among, sizeof among, "of the %zu kinds that can%s%s", n_able,
+                   spec->abilities ? " " : " do it", names);
+    if (spec->kind != NULL)
+        (void)snprintf(ret_text, n, "you named it");
+    else if (n_able == 1)
+        (void)snprintf(ret_text, n, "the only kind that can%s%s", spec->abilities ? " " : " do it",
+                       names);
+    else if (is_smallest && is_fastest)
+        (void)snprintf(ret_text, n, "the smallest %s, and none touches fewer cache lines", among);
+    else
+        (void)snprintf(ret_text, n, "%s %s",
+                       is_smallest ? "the smallest" : "the fewest cache lines per operation",
+                       among);
+}
+
+/* ------------------------------------------------------------------ for people */
+
+/* The job in words: "1M keys, at most 0.1% false positives, to add, ask and remove". */
+static void print_job(const tamis_spec *spec, const plans *all) {
+    number_text             keys, rate, adds;
+    abilities_text          names;
+    const tamis_plan *const chosen = plans_chosen(all);
+    number_short((double)spec->capacity, keys);
+    number_rate(spec->fpr, rate);
+    abilities_name(spec->abilities, names);
+    output_text("%s keys", keys);
+    if (spec->fpr > 0) output_text(", at most %s false positives", rate);
+    if (spec->abilities != 0) output_text(", able to %s", names);
+    if (chosen != NULL && chosen->lifetime > spec->capacity) {
+        number_short((double)chosen->lifetime, adds);
+        output_text("; %s adds in its life", adds);
+    }
+    output_string("\n\n");
+}
+
+static void add_decimal(table_row *row, double value) {
+    number_text text;
+    (void)snprintf(text, sizeof text, "%.1f", value);
+    row_add(row, text);
+}
+
+static void add_rate(table_row *row, double rate) {
+    number_text text;
+    number_rate(rate, text);
+    row_add(row, rate == 0 ? "never" : text);
+}
+
+static void add_able_row(report_table *table, const tamis_plan *plan) {
+    table_row *const row = table_add(table, plan->chosen ? STYLE_BOLD : STYLE_PLAIN);
+    number_text      text;
+    (void)snprintf(text, sizeof text, "%s %s", plan->chosen ? "*" : " ", plan->kind);
+    row_add(row, text);
+    number_size(plan->body_bytes, text);
+    row_add(row, text);
+    add_decimal(row, plan->bits_per_key);
+    number_rate(plan->fpr, text);
+    row_add(row, text);
+    add_rate(row, plan->overflow);
+    add_rate(row, plan->saturation);
+    add_decimal(row, plan->lines_present);
+    add_decimal(row, plan->lines_absent);
+    add_decimal(row, plan->lines_add);
+}
+
+static void add_unable_row(report_table *table, const tamis_plan *plan, const tamis_spec *spec) {
+    table_row *const row = table_add(table, STYLE_FAINT);
+    char             text[64];
+    (void)snprintf(text, sizeof text, "  %s", plan->kind);
+    row_add(row, text);
+    why_not(plan, spec, text, sizeof text);
+    row_add(row, text);
+}
+
+static void print_table(const plans *all, const tamis_spec *spec) {
+    static const char *const heads[2][TABLE_COLUMNS] = {
+        { "", "", "", "", "", "", "cache", "lines", "per" },
+        { "  kind", "size", "bits/key", "fpr", "overflow", "saturation", "hit", "miss", "add" }
+    };
+    report_table *const table = calloc(1, sizeof *table);
+    if (table == NULL) die("out of memory");
+    for (unsigned head = 0; head < 2; head++) {
+        table_row *const row = table_add(table, STYLE_PLAIN);
+        for (unsigned i = 0; i < TABLE_COLUMNS; i++) row_add(row, heads[head][i]);
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        if (all->rows[i].status == TAMIS_OK)
+            add_able_row(table, &all->rows[i]);
+        else
+            add_unable_row(table, &all->rows[i], spec);
+    }
+    table_print(table);
+    free(table);
+}
+
+/* What it saves: an exact set must keep every key's 64-bit hash, in a table with some air. */
+static void print_comparison(const tamis_plan *chosen) {
+    number_text    size;
+    uint64_t const exact_bytes = 8 * (chosen->capacity + chosen->capacity / 7);
+    number_size(exact_bytes, size);
+    output_text("  An exact table of 64-bit hashes, 7/8 full, would take %s.\n", size);
+}
+
+static void print_for_people(const plans *all, const tamis_spec *spec) {
+    char                    why[160];
+    const tamis_plan *const chosen = plans_chosen(all);
+    print_job(spec, all);
+    print_table(all, spec);
+    if (chosen == NULL) return;
+    why_chosen(all, chosen, spec, why, sizeof why);
+    output_text("\n* tamis takes %s: %s.\n", chosen->kind, why);
+    if (spec->kind == NULL && spec->prefer == TAMIS_PREFER_FAST && &all->rows[0] != chosen) {
+        number_text size;
+        number_size(all->rows[0].body_bytes, size);
+        output_text("  With --small it takes %s, %s.\n", all->rows[0].kind, size);
+    }
+    print_comparison(chosen);
+}
+
+/* ------------------------------------------------------------------ for programs */
+
+static void json_plan(const tamis_plan *plan, const tamis_spec *spec) {
+    char why[64];
+    json_open(NULL, '{');
+    json_text("kind", plan->kind);
+    json_text("summary", plan->summary);
+    json_abilities(plan->abilities);
+    json_bool("possible", plan->status == TAMIS_OK);
+    json_bool("chosen", plan->chosen);
+    if (plan->status == TAMIS_OK) {
+        json_forecast(plan);
+    } else {
+        why_not(plan, spec, why, sizeof why);
+        json_text("why_not", why);
+    }
+    json_close('}');
+}
+
+static void print_json(const plans *all, const tamis_spec *spec) {
+    char                    why[160];
+    const tamis_plan *const chosen = plans_chosen(all);
+    json_open(NULL, '{');
+    json_count("capacity", spec->capacity);
+    json_number("fpr", spec->fpr);
+    json_abilities(spec->abilities);
+    if (chosen != NULL) {
+        why_chosen(all, chosen, spec, why, sizeof why);
+        json_text("chosen", chosen->kind);
+        json_text("why", why);
+    }
+    json_open("kinds", '[');
+    for (size_t i = 0; i < all->n; i++) json_plan(&all->rows[i], spec);
+    json_close(']');
+    json_close('}');
+}
+
+/* ------------------------------------------------------------------ for programmers */
+
+static const char code_head[] = "#include <stdio.h>\n"
+                                "#include <tamis/tamis.h>\n"
+                                "\n"
+                                "int main(void) {\n"
+                                "    tamis_spec spec = TAMIS_SPEC_INIT;\n";
+
+static const char code_create[] =
+    "\n"
+    "    tamis_set    *set;\n"
+    "    tamis_problem problem;\n"
+    "    if (tamis_create(&spec, &set, &problem) != TAMIS_OK) {\n"
+    "        fprintf(stderr, \"%s\\n\", problem.text);\n"
+    "        return 1;\n"
+    "    }\n"
+    "    if (tamis_add(set, \"apple\", 5) != TAMIS_OK) fprintf(stderr, \"the set is full\\n\");\n"
+    "    printf(\"apple: %s\\n\", tamis_has(set, \"apple\", 5) ? \"yes\" : \"no\");\n"
+    "    printf(\"pear:  %s\\n\", tamis_has(set, \"pear\", 4) ? \"yes\" : \"no\");\n";
+
+static const char code_count[] =
+    "\n"
+    "    uint64_t copies;\n"
+    "    if (tamis_count(set, \"apple\", 5, &copies) == TAMIS_OK) {\n"
+    "        printf(\"apples: %llu\\n\", (unsigned long long)copies);\n"
+    "    }\n";
+
+static const char code_remove[] =
+    "\n"
+    "    if (tamis_remove(set, \"apple\", 5) != TAMIS_OK) fprintf(stderr, \"no apple\\n\");\n"
+    "    printf(\"apple: %s\\n\", tamis_has(set, \"apple\", 5) ? \"yes\" : \"no\");\n";
+
+static const char code_tail[] = "\n"
+                                "    tamis_free(set);\n"
+                                "    return 0;\n"
+                                "}\n";
+
+static void code_abilities(unsigned abilities) {
+    static const char *const names[] = { "REMOVE", "COUNT", "MERGE" };
+    const char              *before = "    spec.abilities = ";
+    for (unsigned i = 0; i < 3; i++) {
+        if ((abilities >> i & 1) == 0) continue;
+        output_text("%sTAMIS_CAN_%s", before, names[i]);
+        before = " | ";
+    }
+    if (abilities != 0) output_string(";\n");
+}
+
+static void code_spec(const tamis_spec *spec, const tamis_plan *chosen) {
+    output_text("    spec.capacity = %llu;\n", (unsigned long long)spec->capacity);
+    if (spec->fpr > 0) output_text("    spec.fpr = %.10g;\n", spec->fpr);
+    code_abilities(spec->abilities);
+    if (spec->geometry != NULL) output_text("    spec.geometry = \"%s\";\n", spec->geometry);
+    if (spec->lifetime != 0) {
+        output_text("    spec.lifetime = %llu;\n", (unsigned long long)spec->lifetime);
+    }
+    if (spec->overflow > 0) output_text("    spec.overflow = %.10g;\n", spec->overflow);
+    output_text("    spec.kind = \"%s\"; /* without this line, tamis_create() chooses */\n",
+                chosen->kind);
+}
+
+static void print_code(const plans *all, const tamis_spec *spec) {
+    const tamis_plan *const chosen = plans_chosen(all);
+    number_text             keys, size;
+    if (chosen == NULL) return;
+    number_short((double)spec->capacity, keys);
+    number_size(chosen->body_bytes, size);
+    output_text("/* A set for %s keys in %s (%s).\n"
+                " * Build it with: cc set.c $(pkg-config --cflags --libs tamis) */\n",
+                keys, size, chosen->kind);
+    output_string(code_head);
+    code_spec(spec, chosen);
+    output_string(code_create);
+    if (spec->abilities & TAMIS_CAN_COUNT) output_string(code_count);
+    if (spec->abilities & TAMIS_CAN_REMOVE) output_string(code_remove);
+    output_string(code_tail);
+}
+
+/* ------------------------------------------------------------------ plan */
+
+static void find_capacity(const options *asked, tamis_spec *spec) {
+    if (asked->is_counted) die("-n auto: plan reads no keys; write a number");
+    if (!is_given(asked, OPTION_BIT(CAPACITY) | OPTION_BIT(MEMORY))) {
+        die("for how many keys? Say -n 1M, or what they may take: --memory 16MiB");
+    }
+    if (!is_given(asked, OPTION_BIT(MEMORY))) return;
+    spec->capacity = capacity_for(spec, asked->memory);
+    if (spec->capacity == 0) die("no set is that small, or none can do it; ask for less");
+}
+
+static int plan_run(const options *asked) {
+    static plans all;
+    tamis_spec   spec = asked->spec;
+    find_capacity(asked, &spec);
+    plans_make(&spec, &all);
+    qsort(all.rows, all.n, sizeof all.rows[0], compare_plans);
+    if (is_given(asked, OPTION_BIT(JSON)))
+        print_json(&all, &spec);
+    else if (is_given(asked, OPTION_BIT(CODE)))
+        print_code(&all, &spec);
+    else
+        print_for_people(&all, &spec);
+    if (plans_chosen(&all) != NULL) return EXIT_DONE;
+    output_flush();
+    warn("no kind can do all of that; ask for less");
+    return EXIT_NONE;
+}
+
+const command command_plan = {
+    .name = "plan",
+    .operands = "-n KEYS [-e RATE] ",
+    .summary = "Show what each kind of set would take for a job, and which one to choose",
+    .text = "Nothing is made. For each kind that can do the job: its size, its false-positive\n"
+            "rate (fpr) when full, the probability that it ever refuses an add (overflows) or\n"
+            "that a counter ever sticks (saturates), and the cache lines that it touches to\n"
+            "find a key, to miss one and to add one. Ends with 1 if no kind can do the job.\n",
+    .examples = "  tamis plan -n 1M -e 0.1%                 a million keys\n"
+                "  tamis plan -n 1M -e 0.1% --remove        the same, and remove them again\n"
+                "  tamis plan --memory 16MiB -e 1e-6        how many keys do 16 MiB hold?\n"
+                "  tamis plan -n 10M --count --code >set.c  the C program for it\n",
+    .options = OPTIONS_OF_SPEC | OPTION_BIT(MEMORY) | OPTION_BIT(JSON) | OPTION_BIT(CODE),
+    .run = plan_run,
+};
+
+/* ------------------------------------------------------------------ kinds */
+
+static void print_kind(const tamis_plan *plan) {
+    abilities_text names;
+    abilities_name(plan->abilities, names);
+    output_text("%-10s %s%s%s%s\n", plan->kind, plan->summary, *names ? " (can " : "", names,
+                *names ? ")" : "");
+}
+
+static void json_kind(const tamis_plan *plan) {
+    json_open(NULL, '{');
+    json_text("kind", plan->kind);
+    json_text("summary", plan->summary);
+    json_abilities(plan->abilities);
+    json_close('}');
+}
+
+static int kinds_run(const options *asked) {
+    static plans all;
+    tamis_spec   spec = asked->spec;
+    bool const   is_json = is_given(asked, OPTION_BIT(JSON));
+    spec.capacity = 1000; /* any will do: only names and abilities are wanted */
+    plans_make(&spec, &all);
+    if (is_json) json_open(NULL, '[');
+    for (size_t i = 0; i < all.n; i++) {
+        if (is_json)
+            json_kind(&all.rows[i]);
+        else
+            print_kind(&all.rows[i]);
+    }
+    if (is_json) json_close(']');
+    return EXIT_DONE;
+}
+
+const command command_kinds = {
+    .name = "kinds",
+    .operands = "",
+    .summary = "List the kinds of sets",
+    .text = "Every set can add keys and answer whether it has one; what more a kind can do is\n"
+            "in brackets. 'tamis plan' compares them for a job.\n",
+    .examples = "  tamis kinds\n",
+    .options = OPTION_BIT(JSON),
+    .run = kinds_run,
+};

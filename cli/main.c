@@ -1,0 +1,132 @@
+/* main.c - tamis(1): which command, and its help.
+ *
+ *     main.c  ->  cmd_*.c  ->  options, lines (keys in), output (data out), setfile (sets)
+ *
+ * The tool sees the library through <tamis/tamis.h> alone.
+ */
+#include <fcntl.h>
+#include <string.h>
+
+#include "commands.h"
+#include "message.h"
+#include "output.h"
+#include "progress.h"
+#include "signals.h"
+#include "suggest.h"
+
+static const command *const commands[] = {
+    &command_plan,   &command_build, &command_add,     &command_has,
+    &command_remove, &command_count, &command_dedup,   &command_info,
+    &command_verify, &command_merge, &command_convert, &command_kinds,
+};
+
+#define N_COMMANDS (sizeof commands / sizeof commands[0])
+
+/* ------------------------------------------------------------------ names */
+
+static const char *command_name(size_t i) {
+    return i < N_COMMANDS ? commands[i]->name : NULL;
+}
+
+static const command *command_find(const char *name) {
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    }
+    return NULL;
+}
+
+/* What people call our commands who come from elsewhere. */
+static const char *synonym_of(const char *word) {
+    static const char *const pairs[][2] = {
+        { "contains", "has" }, { "check", "has" },   { "query", "has" },  { "test", "has" },
+        { "grep", "has" },     { "rm", "remove" },   { "del", "remove" }, { "delete", "remove" },
+        { "create", "build" }, { "new", "build" },   { "make", "build" }, { "insert", "add" },
+        { "put", "add" },      { "stat", "info" },   { "show", "info" },  { "uniq", "dedup" },
+        { "union", "merge" },  { "fsck", "verify" }, { "size", "plan" },  { "list", "kinds" },
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (strcmp(pairs[i][0], word) == 0) return pairs[i][1];
+    }
+    return NULL;
+}
+
+static const command *command_need(const char *name) {
+    const command *const found = command_find(name);
+    if (found != NULL) return found;
+    const char *meant = synonym_of(name);
+    if (meant == NULL) meant = suggest(name, command_name);
+    if (meant != NULL) die("there is no command '%s'; did you mean '%s'?", name, meant);
+    die("there is no command '%s'; 'tamis help' lists them", name);
+}
+
+/* ------------------------------------------------------------------ help */
+
+static void print_overview(void) {
+    output_string("tamis: compact approximate sets, as a filter for lines\n\n"
+                  "Usage: tamis COMMAND [options] ...\n\n"
+                  "Commands:\n");
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        output_text("  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+    }
+    output_string("\n"
+                  "'tamis help COMMAND' tells more, with examples; so does tamis(1). To begin:\n\n"
+                  "  tamis build words.tamis </usr/share/dict/words\n"
+                  "  echo sieve | tamis has words.tamis\n"
+                  "  tamis info words.tamis\n");
+}
+
+static int help_run(int argc, char **argv) {
+    if (argc < 2)
+        print_overview();
+    else
+        options_help(command_need(argv[1]));
+    return EXIT_DONE;
+}
+
+/* ------------------------------------------------------------------ main */
+
+static int command_run(int argc, char **argv) {
+    const command *const chosen = command_need(argv[0]);
+    options              asked;
+    message_speak_for(chosen->name);
+    options_read(chosen, argc, argv, &asked);
+    return chosen->run(&asked);
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b) {
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+static int run(int argc, char **argv) {
+    if (argc < 2) {
+        print_overview();
+        return EXIT_TROUBLE;
+    }
+    if (is_one_of(argv[1], "help", "--help") || strcmp(argv[1], "-h") == 0) {
+        return help_run(argc - 1, argv + 1);
+    }
+    if (is_one_of(argv[1], "--version", "-V")) {
+        output_text("tamis %s\n", tamis_version());
+        return EXIT_DONE;
+    }
+    return command_run(argc - 1, argv + 1);
+}
+
+/* If one of the three standard files is closed, a file that we open would get its number, and our
+ * messages. So the place is taken, in the direction that fails. */
+static void take_standard_places(void) {
+    for (int place = 0; place < 3; place++) {
+        if (fcntl(place, F_GETFD) >= 0) continue;
+        int const taken = open("/dev/null", place == 0 ? O_WRONLY : O_RDONLY);
+        (void)taken;
+    }
+}
+
+int main(int argc, char **argv) {
+    take_standard_places();
+    signals_begin();
+    int const code = run(argc, argv);
+    output_flush();
+    progress_hide();
+    return code;
+}

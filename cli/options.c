@@ -1,0 +1,326 @@
+/* options.c - see options.h. */
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "numbers.h"
+#include "output.h"
+#include "suggest.h"
+
+#define DEFAULT_FPR 0.001
+#define MAX_CAPACITY (UINT64_C(1) << 40)
+#define MIN_FPR 1e-12
+#define MAX_FPR 0.5
+
+/* ------------------------------------------------------------------ values */
+
+/* "-n 10X: not a number; write 1000, 10k, 1M or 2G". NULL is no complaint. */
+static void refuse(const char *name, const char *text, const char *complaint) {
+    if (complaint != NULL) die("%s %s: %s", name, *text != '\0' ? text : "''", complaint);
+}
+
+static void take_capacity(options *to, const char *text) {
+    to->is_counted = strcmp(text, "auto") == 0;
+    if (to->is_counted) return;
+    refuse("-n", text, number_read_count(text, &to->spec.capacity));
+    if (to->spec.capacity < 1 || to->spec.capacity > MAX_CAPACITY) {
+        refuse("-n", text, "a set is made for 1 to 2^40 (1.1T) keys");
+    }
+}
+
+static void take_fpr(options *to, const char *text) {
+    refuse("-e", text, number_read_rate(text, &to->spec.fpr));
+    bool const is_rate = to->spec.fpr >= MIN_FPR && to->spec.fpr <= MAX_FPR;
+    if (!is_rate && to->spec.fpr != 0) {
+        refuse("-e", text, "a false-positive rate is between 1e-12 and 50%");
+    }
+}
+
+static void take_memory(options *to, const char *text) {
+    refuse("--memory", text, number_read_size(text, &to->memory));
+}
+
+static void take_lifetime(options *to, const char *text) {
+    refuse("--lifetime", text, number_read_count(text, &to->spec.lifetime));
+    if (to->spec.lifetime == 0) refuse("--lifetime", text, "a set lives for at least one add");
+}
+
+static void take_overflow(options *to, const char *text) {
+    refuse("--overflow", text, number_read_rate(text, &to->spec.overflow));
+    if (!(to->spec.overflow > 0 && to->spec.overflow < 1)) {
+        refuse("--overflow", text, "a probability is between 0 and 1, as in 1e-15");
+    }
+}
+
+/* "bloom, counting, ...", as far as it fits. */
+static void list_kinds(char *ret_text, size_t n) {
+    size_t at = 0;
+    ret_text[0] = '\0';
+    for (size_t i = 0; tamis_kind_name(i) != NULL && at < n; i++) {
+        at += (size_t)snprintf(ret_text + at, n - at, "%s%s", i ? ", " : "", tamis_kind_name(i));
+    }
+}
+
+static void take_kind(options *to, const char *text) {
+    to->spec.kind = text;
+    for (size_t i = 0; tamis_kind_name(i) != NULL; i++) {
+        if (strcmp(tamis_kind_name(i), text) == 0) return;
+    }
+    const char *const meant = suggest(text, tamis_kind_name);
+    if (meant != NULL) die("there is no kind '%s'; did you mean '%s'?", text, meant);
+    char kinds[400];
+    list_kinds(kinds, sizeof kinds);
+    die("there is no kind '%s'; there are %s", text, kinds);
+}
+
+static void take_geometry(options *to, const char *text) {
+    to->spec.geometry = text;
+}
+
+static void take_like(options *to, const char *text) {
+    to->like = text;
+}
+
+static void take_seed(options *to, const char *text) {
+    refuse("--seed", text, number_read_seed(text, &to->seed));
+    to->spec.seed = &to->seed;
+}
+
+static void take_hash(options *to, const char *text) {
+    if (strcmp(text, "xxh3") == 0)
+        to->spec.hash = TAMIS_HASH_XXH3;
+    else if (strcmp(text, "siphash") == 0)
+        to->spec.hash = TAMIS_HASH_SIPHASH;
+    else
+        refuse("--hash", text, "write xxh3 (fast) or siphash (for keys an attacker may choose)");
+}
+
+static void take_remove(options *to, const char *text) {
+    (void)text;
+    to->spec.abilities |= TAMIS_CAN_REMOVE;
+}
+
+static void take_count_ability(options *to, const char *text) {
+    (void)text;
+    to->spec.abilities |= TAMIS_CAN_COUNT;
+}
+
+static void take_merge(options *to, const char *text) {
+    (void)text;
+    to->spec.abilities |= TAMIS_CAN_MERGE;
+}
+
+static void take_small(options *to, const char *text) {
+    (void)text;
+    to->spec.prefer = TAMIS_PREFER_SMALL;
+}
+
+static void take_null(options *to, const char *text) {
+    (void)text;
+    to->separator = '\0';
+}
+
+/* ------------------------------------------------------------------ the table */
+
+typedef struct option_entry {
+    char        letter; /* or 0 */
+    const char *name;
+    const char *value; /* what to call it, or NULL if it takes none */
+    const char *text;
+    void (*take)(options *to, const char *text); /* NULL: that it was given says all */
+} option_entry;
+
+static const option_entry table[N_OPTIONS] = {
+    [OPTION_CAPACITY] = { 'n', "capacity", "KEYS", "different keys at one time: 1000, 10k, 1.5M",
+                          take_capacity },
+    [OPTION_FPR] = { 'e', "fpr", "RATE",
+                     "false-positive rate when full: 0.1% (the default), 1e-6, 1/1000", take_fpr },
+    [OPTION_MEMORY] = { 0, "memory", "SIZE", "as many keys as this holds, instead of -n: 16MiB",
+                        take_memory },
+    [OPTION_REMOVE] = { 0, "remove", NULL, "it must be able to remove keys", take_remove },
+    [OPTION_COUNT] = { 0, "count", NULL, "it must be able to count the copies of a key",
+                       take_count_ability },
+    [OPTION_MERGE] = { 0, "merge", NULL, "it must be able to merge with another", take_merge },
+    [OPTION_FAST] = { 0, "fast", NULL, "choose the fewest cache lines per operation (the default)",
+                      NULL },
+    [OPTION_SMALL] = { 0, "small", NULL, "choose the fewest bytes", take_small },
+    [OPTION_KIND] = { 'k', "kind", "KIND", "take this kind; 'tamis kinds' lists them", take_kind },
+    [OPTION_GEOMETRY] = { 0, "geometry", "FIELDS", "fix fields of the kind: hashes=9,bits=65536",
+                          take_geometry },
+    [OPTION_LIFETIME] = { 0, "lifetime", "ADDS", "adds expected in all, over its whole life",
+                          take_lifetime },
+    [OPTION_OVERFLOW] = { 0, "overflow", "P",
+                          "how probable a refused add may be in that life (1e-10)", take_overflow },
+    [OPTION_LIKE] = { 0, "like", "FILE", "the same in all as this set, so that the two can merge",
+                      take_like },
+    [OPTION_SEED] = { 0, "seed", "SEED", "make the file repeatable: a number, or 0x and hex digits",
+                      take_seed },
+    [OPTION_HASH] = { 0, "hash", "NAME", "xxh3, or siphash for keys that an attacker may choose",
+                      take_hash },
+    [OPTION_NULL] = { '0', "null", NULL, "keys end with a NUL byte, not with a newline",
+                      take_null },
+    [OPTION_INVERT] = { 'v', "invert", NULL, "print the other lines instead", NULL },
+    [OPTION_COUNT_LINES] = { 'c', "count", NULL, "print only how many lines there are", NULL },
+    [OPTION_JSON] = { 0, "json", NULL, "print JSON", NULL },
+    [OPTION_CODE] = { 0, "code", NULL, "print a C program that makes and uses such a set", NULL },
+    [OPTION_FORCE] = { 'f', "force", NULL, "replace a file even if it is not a tamis file", NULL },
+    [OPTION_TRUST] = { 0, "trust", NULL, "do not check the contents of the file before using it",
+                       NULL },
+    [OPTION_QUIET] = { 'q', "quiet", NULL, "say nothing when all goes well", NULL },
+    [OPTION_SILENT] = { 'q', "quiet", NULL, "print nothing, and stop at the first such line",
+                        NULL },
+    [OPTION_HELP] = { 'h', "help", NULL, "print this page", NULL },
+};
+
+static bool takes(const command *of, unsigned id) {
+    return ((of->options | OPTION_BIT(HELP)) >> id & 1) != 0;
+}
+
+/* ------------------------------------------------------------------ getopt */
+
+/* The command's options in the two forms that getopt_long() reads. */
+typedef struct getopt_form {
+    char          letters[2 * N_OPTIONS + 2];
+    struct option names[N_OPTIONS + 1];
+} getopt_form;
+
+static void getopt_prepare(const command *of, getopt_form *ret_form) {
+    *ret_form = (getopt_form){ .letters = ":" };
+    char          *letter = ret_form->letters + 1;
+    struct option *name = ret_form->names;
+    for (unsigned id = 0; id < N_OPTIONS; id++) {
+        if (!takes(of, id)) continue;
+        const option_entry *const entry = &table[id];
+        bool const                has_value = entry->value != NULL;
+        *name++ = (struct option){ entry->name, has_value ? required_argument : no_argument, NULL,
+                                   (int)(256 + id) };
+        if (entry->letter == 0) continue;
+        *letter++ = entry->letter;
+        if (has_value) *letter++ = ':';
+    }
+}
+
+/* The option that getopt_long() answered: its number, or its letter. */
+static unsigned option_of(const command *of, int answer) {
+    if (answer >= 256) return (unsigned)answer - 256;
+    for (unsigned id = 0; id < N_OPTIONS; id++) {
+        if (takes(of, id) && table[id].letter == answer) return id;
+    }
+    return N_OPTIONS;
+}
+
+/* getopt_long() leaves the letter in optopt, or the number of an option with a value too many. */
+static _Noreturn void die_of_unknown(const command *of, char **argv) {
+    if (optopt >= 256) die("--%s takes no value", table[optopt - 256].name);
+    if (optopt > 0) {
+        die("there is no option '-%c'; 'tamis %s --help' lists them", optopt, of->name);
+    }
+    die("there is no option '%s'; 'tamis %s --help' lists them", argv[optind - 1], of->name);
+}
+
+static _Noreturn void die_of_missing(const command *of) {
+    unsigned const id = option_of(of, optopt);
+    if (id == N_OPTIONS) die("an option lacks its value; see 'tamis %s --help'", of->name);
+    die("--%s needs a value (%s): %s", table[id].name, table[id].value, table[id].text);
+}
+
+static void take_options(const command *of, int argc, char **argv, options *to) {
+    getopt_form form;
+    getopt_prepare(of, &form);
+    opterr = 0;
+    int answer;
+    while ((answer = getopt_long(argc, argv, form.letters, form.names, NULL)) != -1) {
+        if (answer == '?') die_of_unknown(of, argv);
+        if (answer == ':') die_of_missing(of);
+        unsigned const id = option_of(of, answer);
+        to->given |= UINT32_C(1) << id;
+        if (id == OPTION_HELP) {
+            options_help(of);
+            output_flush();
+            exit(EXIT_DONE);
+        }
+        if (table[id].take != NULL) table[id].take(to, optarg);
+    }
+}
+
+/* ------------------------------------------------------------------ all together */
+
+static void check_together(const options *asked) {
+    if (is_given(asked, OPTION_BIT(FPR)) && asked->spec.fpr == 0 && asked->spec.geometry == NULL) {
+        refuse("-e", "0", "a set makes mistakes; write 1e-12 to 50% (0 only with --geometry)");
+    }
+    if (is_given(asked, OPTION_BIT(FAST)) && is_given(asked, OPTION_BIT(SMALL))) {
+        die("--fast and --small: choose one");
+    }
+    if (is_given(asked, OPTION_BIT(LIKE)) &&
+        is_given(asked, OPTIONS_OF_SPEC | OPTIONS_OF_HASHING)) {
+        die("--like takes all from %s: leave out -n, -e and the others", asked->like);
+    }
+    if (is_given(asked, OPTION_BIT(MEMORY)) && is_given(asked, OPTION_BIT(CAPACITY))) {
+        die("--memory finds the number of keys itself: leave out -n");
+    }
+}
+
+static void check_operands(const command *of, const options *asked) {
+    if (asked->n_operands < of->min_operands) {
+        die("%s is missing; usage: tamis %s %s[options]",
+            asked->n_operands == 0 ? "the file" : "a file", of->name, of->operands);
+    }
+    if (asked->n_operands > of->max_operands) {
+        die("'%s' is one too many; usage: tamis %s %s[options]", asked->operands[of->max_operands],
+            of->name, of->operands);
+    }
+}
+
+/* TAMIS_ISA: for comparing speed. It never changes an answer. */
+static const char *wanted_isa(void) {
+    const char *const wanted = getenv("TAMIS_ISA");
+    if (wanted == NULL || *wanted == '\0') return NULL;
+    char   known[100] = "";
+    size_t at = 0;
+    for (size_t i = 0; tamis_isa_name(i) != NULL && at < sizeof known; i++) {
+        if (strcmp(wanted, tamis_isa_name(i)) == 0) return tamis_isa_name(i);
+        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "",
+                               tamis_isa_name(i));
+    }
+    die("TAMIS_ISA=%s: this machine runs %s", wanted, known);
+}
+
+void options_read(const command *of, int argc, char **argv, options *ret_options) {
+    tamis_spec const spec = TAMIS_SPEC_INIT;
+    *ret_options = (options){ .spec = spec, .separator = '\n' };
+    ret_options->spec.fpr = DEFAULT_FPR;
+    ret_options->spec.isa = wanted_isa();
+    take_options(of, argc, argv, ret_options);
+    ret_options->operands = argv + optind;
+    ret_options->n_operands = (size_t)(argc - optind);
+    check_together(ret_options);
+    check_operands(of, ret_options);
+}
+
+/* ------------------------------------------------------------------ help */
+
+static void help_option(const option_entry *entry) {
+    char name[64];
+    (void)snprintf(name, sizeof name, "--%s%s%s", entry->name, entry->value ? " " : "",
+                   entry->value ? entry->value : "");
+    if (entry->letter != 0)
+        output_text("  -%c, %-19s %s\n", entry->letter, name, entry->text);
+    else
+        output_text("      %-19s %s\n", name, entry->text);
+}
+
+void options_help(const command *of) {
+    output_text("Usage: tamis %s %s[options]\n\n%s.\n\n", of->name, of->operands, of->summary);
+    output_string(of->text);
+    output_string("\nOptions:\n");
+    for (unsigned id = 0; id < N_OPTIONS; id++) {
+        if (takes(of, id)) help_option(&table[id]);
+    }
+    output_string("\nExamples:\n");
+    output_string(of->examples);
+}

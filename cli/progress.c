@@ -1,0 +1,67 @@
+/* progress.c - see progress.h. There is one terminal and one line, so the state is the file's. */
+#include "progress.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "numbers.h"
+
+#define FIRST_SECONDS 1.0
+#define EVERY_SECONDS 0.2
+
+static bool     is_wanted, is_shown, is_stopped;
+static double   began, due;
+static uint64_t total;
+
+static double now(void) {
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+void progress_begin(uint64_t total_bytes) {
+    is_wanted = !is_stopped && isatty(STDERR_FILENO);
+    if (!is_wanted) return;
+    total = total_bytes;
+    began = now();
+    due = began + FIRST_SECONDS;
+}
+
+/* ", 43%, 12 s left", when the end is known. */
+static void progress_left(double seconds, uint64_t bytes) {
+    if (total == 0 || bytes == 0 || bytes > total) return;
+    double const done = (double)bytes / (double)total;
+    double const left = seconds * (1 - done) / done;
+    if (left >= 90) {
+        (void)fprintf(stderr, ", %.0f%%, %.0f min left", 100 * done, left / 60);
+    } else {
+        (void)fprintf(stderr, ", %.0f%%, %.0f s left", 100 * done, left);
+    }
+}
+
+void progress_step(uint64_t keys, uint64_t bytes) {
+    if (!is_wanted) return;
+    double const time = now();
+    if (time < due) return;
+    due = time + EVERY_SECONDS;
+    number_text so_far, rate;
+    number_short((double)keys, so_far);
+    number_short((double)keys / (time - began), rate);
+    (void)fprintf(stderr, "\r\033[K%s keys, %s/s", so_far, rate);
+    progress_left(time - began, bytes);
+    (void)fflush(stderr);
+    is_shown = true;
+}
+
+void progress_stop(void) {
+    progress_hide();
+    is_wanted = false;
+    is_stopped = true;
+}
+
+void progress_hide(void) {
+    if (is_shown) (void)fputs("\r\033[K", stderr);
+    is_shown = false;
+}

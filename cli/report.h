@@ -1,0 +1,49 @@
+/* report.h - tables for people, JSON for programs. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ------------------------------------------------------------------ tables */
+
+/* Rows of words in columns as wide as their widest word. The first column is flush left, the
+ * others right. A row may end early: its last word may be as long as it likes. */
+
+#define TABLE_COLUMNS 9
+#define TABLE_ROWS 40
+
+typedef enum table_style { STYLE_PLAIN, STYLE_BOLD, STYLE_FAINT } table_style;
+
+typedef struct table_row {
+    char        words[TABLE_COLUMNS][64];
+    unsigned    n_words;
+    table_style style;
+} table_row;
+
+typedef struct report_table {
+    table_row rows[TABLE_ROWS];
+    unsigned  n_rows;
+} report_table;
+
+/* A new row, empty; the last one again when there is no room for more. */
+table_row *table_add(report_table *table, table_style style);
+
+/* One more word. */
+void row_add(table_row *row, const char *word);
+
+void table_print(const report_table *table);
+
+/* ------------------------------------------------------------------ JSON */
+
+/* Values one after the other; commas and indentation come by themselves. `name` is NULL in a list
+ * and at the top. */
+
+void json_open(const char *name, char bracket); /* '{' or '[' */
+void json_close(char bracket);
+void json_text(const char *name, const char *text);
+void json_count(const char *name, uint64_t value);
+void json_number(const char *name, double value); /* null when it is none */
+void json_bool(const char *name, bool value);
+
+#endif

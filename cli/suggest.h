@@ -1,0 +1,13 @@
+/* suggest.h - "did you mean ...?" */
+#ifndef CLI_SUGGEST_H
+#define CLI_SUGGEST_H
+
+#include <stddef.h>
+
+/* The i-th of a list of names; NULL after the last. */
+typedef const char *name_at(size_t i);
+
+/* The name that is most like `text`, or NULL if none is much like it. */
+const char *suggest(const char *text, name_at *names);
+
+#endif

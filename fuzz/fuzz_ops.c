@@ -1,0 +1,107 @@
+/* fuzz_ops.c - bytes are a program of adds, removals, lookups, saves and merges, run beside an
+ * exact multiset. A lost key, a count that is too small or a broken invariant ends it.
+ */
+#include "core/base.h"
+
+#include <stdlib.h>
+#include <tamis/tamis.h>
+
+#define KEYS 256
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+typedef struct machine {
+    tamis_set *set;
+    unsigned   truth[KEYS];
+    unsigned   abilities;
+} machine;
+
+static void must(bool condition) {
+    if (!condition) abort();
+}
+
+typedef struct buffer {
+    uint8_t bytes[65536];
+    size_t  n;
+} buffer;
+
+static bool take(void *context, const void *bytes, size_t n) {
+    buffer *const to = context;
+    must(n <= sizeof to->bytes - to->n);
+    memcpy(to->bytes + to->n, bytes, n);
+    to->n += n;
+    return true;
+}
+
+/* Write, read back, and go on with what was read. */
+static void reopen(machine *m) {
+    static buffer file;
+    tamis_set    *back = NULL;
+    file.n = 0;
+    must(tamis_write(m->set, take, &file) == TAMIS_OK);
+    must(tamis_read(file.bytes, file.n, NULL, &back, NULL) == TAMIS_OK);
+    tamis_free(m->set);
+    m->set = back;
+}
+
+/* Two of each key: merge with a copy of itself. */
+static void merge_with_copy(machine *m) {
+    tamis_set *copy = NULL;
+    must(tamis_copy(m->set, &copy) == TAMIS_OK);
+    must(tamis_merge(m->set, copy) == TAMIS_OK);
+    for (unsigned key = 0; key < KEYS; key++) m->truth[key] *= 2;
+    tamis_free(copy);
+}
+
+static void check(const machine *m) {
+    for (uint64_t key = 0; key < KEYS; key++) {
+        if (m->truth[key] == 0) continue;
+        uint64_t count = UINT64_MAX;
+        must(tamis_has_hash(m->set, key));
+        if ((m->abilities & TAMIS_CAN_COUNT) != 0) {
+            must(tamis_count_hash(m->set, key, &count) == TAMIS_OK);
+        }
+        must(count >= m->truth[key]);
+    }
+    must(tamis_validate(m->set, NULL));
+}
+
+static void step(machine *m, uint8_t what, uint8_t key) {
+    bool const can_remove = (m->abilities & TAMIS_CAN_REMOVE) != 0;
+    if (what < 120) {
+        tamis_status const status = tamis_add_hash(m->set, key);
+        must(status == TAMIS_OK || status == TAMIS_ERR_FULL);
+        m->truth[key] += status == TAMIS_OK;
+    } else if (what < 240 && can_remove && m->truth[key] != 0) {
+        must(tamis_remove_hash(m->set, key) == TAMIS_OK);
+        m->truth[key]--;
+    } else if (what >= 254) {
+        reopen(m);
+    } else if (what == 253 && m->truth[key] < 1000000) {
+        merge_with_copy(m);
+    } else {
+        must(m->truth[key] == 0 || tamis_has_hash(m->set, key));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+    static const char *const geometries[] = {
+        "bits=500,hashes=3",     "bits=77",
+        "counters=500,hashes=3", "counters=300,counter_bits=2",
+        "counters=99,hashes=9",  "counters=200,counter_bits=7"
+    };
+    if (n < 3) return 0;
+    unsigned const   choice = bytes[0] % 6;
+    tamis_seed const seed = { bytes[1], 1 };
+    tamis_spec       spec = TAMIS_SPEC_INIT;
+    spec.capacity = 50;
+    spec.kind = choice < 2 ? "bloom" : "counting";
+    spec.geometry = geometries[choice];
+    spec.seed = &seed;
+    machine m = { .abilities = choice < 2 ? 0 : TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT };
+    must(tamis_create(&spec, &m.set, NULL) == TAMIS_OK);
+    for (size_t at = 2; at + 1 < n; at += 2) step(&m, bytes[at], bytes[at + 1]);
+    check(&m);
+    tamis_free(m.set);
+    return 0;
+}

@@ -1,0 +1,186 @@
+/* lab.h - what an experiment is, and how its rows are held against theory and paper.
+ *
+ * An experiment belongs to one place of a paper. It runs trials with the library itself and records
+ * rows. A row has up to three numbers, and two comparisons are made between them:
+ *
+ *     published   what the paper prints, as a string, digit for digit
+ *     exact       what theory says, computed here and never typed in
+ *     measured    what the library did, with its standard error
+ *
+ *     measured against exact      by the row's rule; this is the test of the library
+ *     published against exact     to the digits that are printed; this is the test of the paper
+ *
+ * A printed value that theory contradicts needs a `flaw`: a sentence that says what is wrong with
+ * it. A disagreement that nobody has explained is out of tolerance, and so is a flaw that is not
+ * there any more.
+ *
+ * Adding an experiment is one entry in the list at the end of its paper's file; adding a paper is
+ * its file, and its name in list.c and meson.build.
+ */
+#ifndef TAMIS_LAB_H
+#define TAMIS_LAB_H
+
+#include "random.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ------------------------------------------------------------------ experiments */
+
+typedef struct lab_run lab_run;
+
+typedef struct lab_experiment {
+    const char *id; /* "cbf.esa2006": lower case, construction first */
+    const char *title;
+    const char *paper; /* authors and title */
+    const char *place; /* venue and year; section, table or figure */
+    void (*run)(lab_run *run);
+} lab_experiment;
+
+/* list.c: every paper's experiments, each list ended by an entry without id; NULL at the end. */
+extern const lab_experiment *const lab_papers[];
+
+/* ------------------------------------------------------------------ rows */
+
+/* A measured value. trials 0 means that nothing was measured; arithmetic that the library does is
+ * one trial without error. */
+typedef struct lab_measured {
+    double   value;
+    uint64_t trials;
+    double   sigma_trials; /* standard error, from the scatter of the trials; 0: none */
+    double   sigma_theory; /* standard error, by theory; 0: there is no theory for it */
+} lab_measured;
+
+/* How near to exact a measured value must be. */
+typedef enum lab_rule {
+    LAB_SIGMA,    /* within `tolerance` standard errors: those of theory, if there are any */
+    LAB_RELATIVE, /* within the fraction `tolerance` of exact */
+    LAB_EQUAL,    /* the same number */
+    LAB_COUNT     /* a count of rare events, Poisson with mean exact: a deviation as large has at
+                     least the probability `tolerance` */
+} lab_rule;
+
+typedef struct lab_row {
+    const char *name;  /* for programs: "fpr.churned" */
+    const char *what;  /* for people, at most LAB_WHAT_WIDTH letters */
+    const char *place; /* NULL: the experiment's */
+
+    const char *published;  /* as printed; NULL: nothing. "<0.1" just under, ">0.1" just over,
+                              "0.123..." cut off and not rounded */
+    double published_sigma; /* standard error of what the authors measured; 0: they calculated it */
+
+    double       exact;
+    lab_measured measured;
+
+    lab_rule    rule;
+    double      tolerance;
+    const char *reason; /* why this rule and tolerance */
+    const char *flaw;   /* what is wrong with the printed value; NULL: nothing known */
+    const char *remark; /* anything else worth knowing; NULL: nothing */
+} lab_row;
+
+#define LAB_WHAT_WIDTH 40
+
+/* The usual rule for measured rates. */
+#define LAB_WITHIN_4_SIGMA             \
+    .rule = LAB_SIGMA, .tolerance = 4, \
+    .reason = "4 standard errors are exceeded by chance in 6 of 100000 rows"
+
+/* ------------------------------------------------------------------ one run */
+
+struct lab_run {
+    const lab_experiment *experiment;
+    bool                  is_full; /* the paper's own number of trials, however long it takes */
+    uint64_t              seed;
+    lab_row              *rows;
+    size_t                n_rows;
+    char                **texts;
+    size_t                n_texts;
+};
+
+/* Add a row to the results. Its strings must be constants, or come from lab_text(). */
+void lab_record(lab_run *run, const lab_row *row);
+
+/* printf to a string that lives as long as the run. */
+__attribute__((format(printf, 2, 3))) const char *lab_text(lab_run *run, const char *format, ...);
+
+void lab_run_free(lab_run *run);
+
+/* One trial: from what all trials share, and randomness of its own, to its outcome, which begins
+ * as zero bytes. It touches nothing else, so that trials can run side by side. */
+typedef void lab_trial(const void *given, lab_random *random, void *ret_outcome);
+
+typedef struct lab_series {
+    const char *stream; /* trials of the same stream and number see the same randomness */
+    uint64_t    n;
+    lab_trial  *trial;
+    const void *given;
+    size_t      outcome_bytes;
+} lab_series;
+
+/* Run a series. Returns the outcomes in order, to be freed. */
+void *lab_trials(const lab_run *run, const lab_series *series);
+
+/* The lab itself cannot go on: one line, and status LAB_EXIT_BROKEN. */
+__attribute__((noreturn, format(printf, 1, 2))) void lab_die(const char *format, ...);
+
+/* Zeroed memory, or no return. */
+void *lab_allocate(size_t n, size_t bytes_each);
+
+/* ------------------------------------------------------------------ statistics */
+
+/* The sum of one number per trial, and of its square. */
+typedef struct lab_sample {
+    uint64_t n;
+    double   mean, squares; /* squares: of the deviations from the mean */
+} lab_sample;
+
+void         lab_sample_add(lab_sample *sample, double value);
+double       lab_sample_deviation(const lab_sample *sample); /* of one trial; 0 below two */
+lab_measured lab_sample_mean(const lab_sample *sample, double sigma_theory);
+
+/* A number that the library computes. */
+lab_measured lab_computed(double value);
+
+/* ------------------------------------------------------------------ verdicts (judge.c) */
+
+typedef enum lab_verdict { LAB_AGREES, LAB_PAPER_DIFFERS, LAB_OUT } lab_verdict;
+
+typedef struct lab_judgement {
+    lab_verdict verdict;
+    double      sigma;     /* the standard error that was used; 0: none */
+    double      deviation; /* of measured from exact, in the unit of the rule: standard errors, a
+                              fraction of exact, the difference itself, or a probability */
+    char        text[256]; /* in words */
+} lab_judgement;
+
+lab_judgement lab_judge(const lab_row *row);
+
+/* What the rule asks, as in "4 sigma". */
+const char *lab_rule_text(const lab_row *row, char *buffer, size_t bytes);
+
+/* Which standard error is used: "theory", "trials" or "". */
+const char *lab_sigma_source(const lab_measured *measured);
+
+/* ------------------------------------------------------------------ formats */
+
+typedef struct lab_tally {
+    unsigned rows, papers_differ, out;
+} lab_tally;
+
+/* A way to print results: begin, each experiment as it ends, end. */
+typedef struct lab_format {
+    void (*begin)(FILE *to);
+    void (*experiment)(FILE *to, const lab_run *run, unsigned index);
+    void (*end)(FILE *to, const lab_tally *tally);
+} lab_format;
+
+extern const lab_format lab_table; /* report.c */
+extern const lab_format lab_csv;   /* export.c */
+extern const lab_format lab_json;
+
+/* Exit statuses. */
+enum { LAB_EXIT_AGREES = 0, LAB_EXIT_OUT = 1, LAB_EXIT_USAGE = 2, LAB_EXIT_BROKEN = 3 };
+
+#endif

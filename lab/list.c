@@ -1,0 +1,11 @@
+/* list.c - the papers, each with the list of experiments at the end of its file. */
+#include "lab.h"
+
+extern const lab_experiment lab_bloom[];
+extern const lab_experiment lab_cbf_esa2006[];
+
+const lab_experiment *const lab_papers[] = {
+    lab_bloom,
+    lab_cbf_esa2006,
+    NULL,
+};

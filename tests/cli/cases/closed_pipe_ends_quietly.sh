@@ -1,0 +1,10 @@
+# 141 is 128 + SIGPIPE. Not even a message.
+. "$CLI_TESTS/helpers.sh"
+seq 300000 >keys
+tamis build -q set.tamis -n 300k --kind counting keys
+{ code=0; tamis has set.tamis keys || code=$?; echo "has $code" >codes; } | head -n 1
+{ code=0; tamis count set.tamis keys || code=$?; echo "count $code" >>codes; } | head -n 1
+{ code=0; tamis dedup -n 300k keys || code=$?; echo "dedup $code" >>codes; } | head -n 1
+{ sleep 0.2; code=0; tamis help || code=$?; echo "help $code" >>codes; } | true
+wait_for test "$(wc -l <codes)" = 4
+cat codes

@@ -1,0 +1,2 @@
+tamis | head -n 1
+tamis >/dev/null

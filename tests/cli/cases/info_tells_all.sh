@@ -1,0 +1,6 @@
+. "$CLI_TESTS/helpers.sh"
+seq 1000 | tamis build -q a.tamis -n 2000 --kind bloom --seed 0x1234
+seq 1000 | tamis build -q b.tamis -n 1000 --kind counting --seed 7 --lifetime 10k
+tamis info a.tamis b.tamis |
+    sed -e 's/^  fpr .* now,/  fpr         ... now,/' -e 's/^\(  lines  *\).*/\1.../' -e 's/ [^ ]*e-[0-9]* in/ ... in/'
+code_of tamis info a.tamis missing.tamis 2>&1 | tail -n 2

@@ -1,0 +1,26 @@
+# Signals to a tool that waits for more keys: exit by the signal, no file changed, none left.
+. "$CLI_TESTS/helpers.sh"
+seq 1000 >keys
+tamis build -q set.tamis -n 10000 --kind counting keys
+cp set.tamis before
+python3 - <<'END'
+import signal, subprocess
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+def listen(): # a background job ignores SIGINT, and one under nohup SIGHUP; this one does not
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+for number in SIGNALS:
+    for command in (["add", "set.tamis"], ["remove", "set.tamis"], ["build", "set.tamis"],
+                    ["build", "new.tamis", "-n", "1000"], ["dedup", "-n", "1000"]):
+        tool = subprocess.Popen(["tamis", *command], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, preexec_fn=listen)
+        tool.stdin.write(b"1\n2\n3\n" * 100000)
+        tool.stdin.flush()
+        if command[0] == "dedup":
+            assert tool.stdout.readline() == b"1\n"
+        assert tool.poll() is None
+        tool.send_signal(number)
+        assert tool.wait() == -number, (command, tool.returncode)
+END
+cmp set.tamis before
+ls -A

@@ -1,0 +1,8 @@
+tamis kinds | grep -E '^(bloom|counting) '
+tamis kinds --json | python3 -c '
+import json, sys
+kinds = {kind["kind"]: kind for kind in json.load(sys.stdin)}
+assert kinds["bloom"]["abilities"] == ["merge"]
+assert kinds["counting"]["abilities"] == ["remove", "count", "merge"]
+assert all(kind["summary"] for kind in kinds.values())
+'

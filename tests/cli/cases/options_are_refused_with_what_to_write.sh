@@ -1,0 +1,25 @@
+. "$CLI_TESTS/helpers.sh"
+code_of tamis plan -n 1000 --kind blom
+code_of tamis plan -n 1000 --kind nonsense 2>err || true
+sed 's/there are bloom, counting.*/there are bloom, counting.../' err >&2
+code_of tamis build x.tamis --hash md5
+code_of tamis plan -n 1000 --overflow 2
+code_of tamis plan -n 1000 --overflow x
+code_of tamis plan -n 1000 --lifetime 0
+code_of tamis plan -n 1000 --lifetime x
+code_of tamis plan -n 1000 --fast --small
+code_of tamis plan -n 1000 --nonsense
+code_of tamis plan -n 1000 -x
+code_of tamis plan -n
+code_of tamis plan -n 1000 --kind
+code_of tamis plan -n 1000 --json=yes
+code_of tamis plan
+code_of tamis plan -n auto
+code_of tamis plan -n 1000 file
+code_of tamis has
+code_of tamis info
+code_of tamis merge a.tamis b.tamis
+code_of tamis convert a.tamis b.tamis c.tamis --kind bloom
+code_of tamis dedup
+code_of tamis dedup -n auto
+code_of tamis convert a.tamis b.tamis

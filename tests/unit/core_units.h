@@ -1,0 +1,30 @@
+/* core_units.h - the units of src/core/, one test file each, gathered by core_main.c.
+ *
+ * They are compiled once per instruction set, with the flags of the library; core_main.c is not, so
+ * that it can find out whether the processor runs the rest.
+ */
+#ifndef TAMIS_TESTS_CORE_UNITS_H
+#define TAMIS_TESTS_CORE_UNITS_H
+
+#include "unit.h"
+
+typedef struct unit_list {
+    const struct CMUnitTest *tests;
+    size_t                   n;
+} unit_list;
+
+#define CORE_UNITS(each)                                                                          \
+    each(checked) each(le) each(bits) each(hash) each(packed) each(shift) each(match) each(batch) \
+        each(probes) each(memory)
+
+#define CORE_DECLARE(unit) unit_list core_##unit##_tests(void);
+CORE_UNITS(CORE_DECLARE)
+#undef CORE_DECLARE
+
+/* The last line of a unit's file: its array `tests`. */
+#define CORE_EXPORT(unit)                               \
+    unit_list core_##unit##_tests(void) {               \
+        return (unit_list){ tests, UNIT_COUNT(tests) }; \
+    }
+
+#endif

@@ -1,0 +1,132 @@
+/* test_bits.c - core/bits.h against loops over single bits. */
+#include "core_units.h"
+
+#include "core/bits.h"
+
+/* ------------------------------------------------------------------ oracles */
+
+static unsigned oracle_rank(uint64_t word, unsigned i) {
+    unsigned ones = 0;
+    for (unsigned bit = 0; bit < i; bit++) ones += (unsigned)(word >> bit & 1);
+    return ones;
+}
+
+static unsigned oracle_select(uint64_t word, unsigned rank) {
+    for (unsigned bit = 0; bit < 64; bit++) {
+        if ((word >> bit & 1) != 0 && rank-- == 0) return bit;
+    }
+    return 64;
+}
+
+/* Words from nearly empty to nearly full. */
+static uint64_t random_density(unit_random *random) {
+    uint64_t word = random_next(random);
+    uint64_t thinned = random_below(random, 6);
+    while (thinned-- != 0) word &= random_next(random);
+    return random_below(random, 2) == 0 ? word : ~word;
+}
+
+/* ------------------------------------------------------------------ tests */
+
+static void bits_low_sets_just_the_n_lowest(void **state) {
+    (void)state;
+    for (unsigned n = 0; n <= 64; n++) {
+        for (unsigned bit = 0; bit < 64; bit++) {
+            assert_int_equal(bits_low(n) >> bit & 1, bit < n);
+        }
+    }
+}
+
+/* 16 bits at every quarter of the word, over zeros and over ones. */
+static void bits_popcount_counts_all_16_bit_patterns(void **state) {
+    (void)state;
+    for (unsigned at = 0; at <= 48; at += 16) {
+        for (uint64_t pattern = 0; pattern <= UINT16_MAX; pattern++) {
+            uint64_t const word = pattern << at;
+            unsigned const ones = oracle_rank(pattern, 16);
+            assert_int_equal(bits_popcount(word), ones);
+            assert_int_equal(bits_popcount(~word), 64 - ones);
+        }
+    }
+}
+
+static void bits_rank_counts_the_bits_below(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 10000; round++) {
+        uint64_t const word = round == 0 ? 0 : round == 1 ? UINT64_MAX : random_density(&random);
+        for (unsigned i = 0; i <= 64; i++) {
+            assert_int_equal(bits_rank(word, i), oracle_rank(word, i));
+        }
+        assert_int_equal(bits_popcount(word), oracle_rank(word, 64));
+    }
+}
+
+static void bits_lowest_finds_the_first_set_bit(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned bit = 0; bit < 64; bit++) {
+        for (unsigned round = 0; round < 100; round++) {
+            uint64_t const above = random_next(&random) & ~bits_low(bit);
+            assert_int_equal(bits_lowest(above | UINT64_C(1) << bit), bit);
+        }
+    }
+}
+
+static void bits_select_finds_the_bit_of_every_rank(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 10000; round++) {
+        uint64_t const word = round == 0 ? 0 : round == 1 ? UINT64_MAX : random_density(&random);
+        for (unsigned rank = 0; rank <= 65; rank++) {
+            assert_int_equal(bits_select(word, rank), oracle_select(word, rank));
+        }
+    }
+}
+
+static void bits_select_says_64_when_there_is_no_such_bit(void **state) {
+    (void)state;
+    for (unsigned n = 0; n <= 64; n++) {
+        uint64_t const top = n == 0 ? 0 : bits_low(n) << (64 - n);
+        for (unsigned rank = n; rank <= 200; rank++) assert_int_equal(bits_select(top, rank), 64);
+        assert_int_equal(bits_select(top, UINT32_MAX), 64);
+    }
+}
+
+static void bits_rank_of_select_is_the_rank(void **state) {
+    (void)state;
+    for (uint64_t pattern = 0; pattern <= UINT16_MAX; pattern++) {
+        uint64_t const word = pattern * UINT64_C(0x0000800040010001);
+        for (unsigned rank = 0; rank < bits_popcount(word); rank++) {
+            unsigned const place = bits_select(word, rank);
+            assert_true(word >> place & 1);
+            assert_int_equal(bits_rank(word, place), rank);
+        }
+    }
+}
+
+static void bits_popcount_bytes_counts_a_body_and_nothing_behind_it(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (size_t bytes = 0; bytes <= 512; bytes += 8) {
+        fenced   memory = fenced_new(bytes);
+        uint64_t expected = 0;
+        random_fill(&random, memory.bytes, bytes);
+        for (size_t bit = 0; bit < bytes * 8; bit++) expected += oracle_bit(memory.bytes, bit);
+        assert_int_equal(bits_popcount_bytes(memory.bytes, bytes), expected);
+        fenced_free(&memory);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(bits_low_sets_just_the_n_lowest),
+    cmocka_unit_test(bits_popcount_counts_all_16_bit_patterns),
+    cmocka_unit_test(bits_rank_counts_the_bits_below),
+    cmocka_unit_test(bits_lowest_finds_the_first_set_bit),
+    cmocka_unit_test(bits_select_finds_the_bit_of_every_rank),
+    cmocka_unit_test(bits_select_says_64_when_there_is_no_such_bit),
+    cmocka_unit_test(bits_rank_of_select_is_the_rank),
+    cmocka_unit_test(bits_popcount_bytes_counts_a_body_and_nothing_behind_it),
+};
+
+CORE_EXPORT(bits)

@@ -1,0 +1,188 @@
+/* test_match.c - core/match.h against a loop over the cells. */
+#include "core_units.h"
+
+#include "core/match.h"
+
+/* ------------------------------------------------------------------ any width, one word */
+
+static uint64_t oracle_match_word(uint64_t word, uint64_t value, unsigned bits) {
+    uint64_t matches = 0;
+    for (unsigned cell = 0; cell < 64 / bits; cell++) {
+        uint64_t const here = word >> (cell * bits) & bits_low(bits);
+        if (here == value) matches |= UINT64_C(1) << (cell * bits + bits - 1);
+    }
+    return matches;
+}
+
+/* A word whose cells are the value, or one bit away from it, or anything; the bits above the last
+ * whole cell are noise. */
+static uint64_t random_word(unit_random *random, uint64_t value, unsigned bits) {
+    uint64_t word = random_next(random);
+    for (unsigned cell = 0; cell < 64 / bits; cell++) {
+        uint64_t const choice = random_below(random, 3), one_off = random_below(random, bits);
+        uint64_t const here = choice == 0   ? value
+                              : choice == 1 ? value ^ UINT64_C(1) << one_off
+                                            : random_next(random) & bits_low(bits);
+        word &= ~(bits_low(bits) << (cell * bits));
+        word |= here << (cell * bits);
+    }
+    return word;
+}
+
+static void match_word_finds_just_the_equal_cells_of_every_width(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned bits = 1; bits <= 64; bits++) {
+        for (unsigned round = 0; round < 5000; round++) {
+            uint64_t const value = random_edgy(&random) & bits_low(bits);
+            uint64_t const word = random_word(&random, value, bits);
+            assert_int_equal(match_word(word, value, bits), oracle_match_word(word, value, bits));
+        }
+    }
+}
+
+/* Two neighbouring cells, all their contents: nothing is carried from one into the other. */
+static void match_word_keeps_neighbours_apart(void **state) {
+    (void)state;
+    for (unsigned bits = 1; bits <= 5; bits++) {
+        for (uint64_t pair = 0; pair <= bits_low(2 * bits); pair++) {
+            for (uint64_t value = 0; value <= bits_low(bits); value++) {
+                assert_int_equal(match_word(pair, value, bits),
+                                 oracle_match_word(pair, value, bits));
+            }
+        }
+    }
+}
+
+static void match_gather8_pushes_the_bits_of_every_byte_together(void **state) {
+    (void)state;
+    for (unsigned mask = 0; mask < 256; mask++) {
+        uint64_t spread = 0;
+        for (unsigned i = 0; i < 8; i++) spread |= (uint64_t)(mask >> i & 1) << (8 * i);
+        assert_int_equal(match_gather8(spread), mask);
+    }
+}
+
+/* ------------------------------------------------------------------ buckets of bytes */
+
+static uint64_t oracle_match8(const uint8_t *cells, uint8_t value, unsigned n) {
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < n; i++) mask |= (uint64_t)(cells[i] == value) << i;
+    return mask;
+}
+
+static uint64_t match8(const uint8_t *cells, uint8_t value, unsigned n) {
+    return n == 8    ? match_8x8(cells, value)
+           : n == 32 ? match_8x32(cells, value)
+                     : match_8x64(cells, value);
+}
+
+static void random_cells8(unit_random *random, uint8_t *cells, uint8_t value, unsigned n) {
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t const choice = random_below(random, 3);
+        uint8_t const  near = (uint8_t)(value ^ 1u << random_below(random, 8));
+        cells[i] = choice == 0 ? value : choice == 1 ? near : (uint8_t)random_next(random);
+    }
+}
+
+/* The bucket ends at a fence, or one byte before, so that it is at an odd address too. */
+static void match_8_finds_just_the_equal_bytes(void **state) {
+    (void)state;
+    static const unsigned sizes[] = { 8, 32, 64 };
+    unit_random           random = random_start();
+    for (size_t size = 0; size < UNIT_COUNT(sizes); size++) {
+        unsigned const n = sizes[size];
+        fenced         memory = fenced_new(n + 1);
+        for (unsigned round = 0; round < 20000; round++) {
+            uint8_t *const cells = memory.bytes + round % 2;
+            uint8_t const  value = (uint8_t)random_next(&random);
+            random_cells8(&random, cells, value, n);
+            assert_int_equal(match8(cells, value, n), oracle_match8(cells, value, n));
+        }
+        fenced_free(&memory);
+    }
+}
+
+/* Each value alone, at each place, among its complement. */
+static void match_8x64_finds_each_value_at_each_place(void **state) {
+    (void)state;
+    uint8_t cells[64];
+    for (unsigned value = 0; value < 256; value++) {
+        memset(cells, (int)(value ^ 0xff), sizeof cells);
+        assert_int_equal(match_8x64(cells, (uint8_t)value), 0);
+        for (unsigned place = 0; place < 64; place++) {
+            cells[place] = (uint8_t)value;
+            assert_int_equal(match_8x64(cells, (uint8_t)value), UINT64_C(1) << place);
+            cells[place] = (uint8_t)(value ^ 0xff);
+        }
+        memset(cells, (int)value, sizeof cells);
+        assert_int_equal(match_8x64(cells, (uint8_t)value), UINT64_MAX);
+    }
+}
+
+/* ------------------------------------------------------------------ buckets of 16 bits */
+
+static unsigned oracle_match16(const uint8_t *cells, uint16_t value) {
+    unsigned mask = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        unsigned const here = cells[2 * i] | (unsigned)cells[2 * i + 1] << 8;
+        mask |= (unsigned)(here == value) << i;
+    }
+    return mask;
+}
+
+/* Cells that agree in one byte and not in the other are where a wrong width would show. */
+static void random_cells16(unit_random *random, uint8_t *cells, uint16_t value) {
+    for (unsigned i = 0; i < 8; i++) {
+        uint64_t const choice = random_below(random, 4);
+        uint16_t const any = (uint16_t)random_next(random);
+        uint16_t const here = choice == 0   ? value
+                              : choice == 1 ? (uint16_t)((value & 0xff) | (any & 0xff00))
+                              : choice == 2 ? (uint16_t)((value & 0xff00) | (any & 0xff))
+                                            : any;
+        cells[2 * i] = (uint8_t)here;
+        cells[2 * i + 1] = (uint8_t)(here >> 8);
+    }
+}
+
+static void match_16x8_finds_just_the_equal_cells(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    fenced      memory = fenced_new(17);
+    for (unsigned round = 0; round < 50000; round++) {
+        uint8_t *const cells = memory.bytes + round % 2;
+        uint16_t const value = (uint16_t)random_next(&random);
+        random_cells16(&random, cells, value);
+        assert_int_equal(match_16x8(cells, value), oracle_match16(cells, value));
+    }
+    fenced_free(&memory);
+}
+
+/* The signed comparisons and saturations of SIMD must not see the top bit as a sign. */
+static void match_16x8_finds_the_extremes_at_each_place(void **state) {
+    (void)state;
+    static const uint16_t values[] = { 0, 1, 0xff, 0x100, 0x7fff, 0x8000, 0xff00, 0xffff };
+    for (size_t v = 0; v < UNIT_COUNT(values); v++) {
+        for (unsigned place = 0; place < 8; place++) {
+            uint8_t cells[16];
+            for (unsigned i = 0; i < 8; i++) {
+                unsigned const here = i == place ? values[v] : values[v] ^ 0x8000u;
+                cells[2 * i] = (uint8_t)here;
+                cells[2 * i + 1] = (uint8_t)(here >> 8);
+            }
+            assert_int_equal(match_16x8(cells, values[v]), 1u << place);
+        }
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(match_word_finds_just_the_equal_cells_of_every_width),
+    cmocka_unit_test(match_word_keeps_neighbours_apart),
+    cmocka_unit_test(match_gather8_pushes_the_bits_of_every_byte_together),
+    cmocka_unit_test(match_8_finds_just_the_equal_bytes),
+    cmocka_unit_test(match_8x64_finds_each_value_at_each_place),
+    cmocka_unit_test(match_16x8_finds_just_the_equal_cells),
+    cmocka_unit_test(match_16x8_finds_the_extremes_at_each_place),
+};
+
+CORE_EXPORT(match)
