@@ -9,6 +9,8 @@ for options in ([], ["--remove"], ["--small"], ["--count", "-e", "1%"], ["--merg
     assert len(chosen) == 1 and chosen[0]["kind"] == plan["chosen"] and plan["why"]
     able = [kind for kind in plan["kinds"] if kind["possible"]]
     sizes = [kind["body_bytes"] for kind in able]
+    asked = [name[2:] for name in options if name in ("--remove", "--count", "--merge")]
+    assert plan["abilities"] == asked
     assert sizes == sorted(sizes) and plan["kinds"][:len(able)] == able
     assert all("why_not" in kind for kind in plan["kinds"][len(able):])
     if "--small" in options:

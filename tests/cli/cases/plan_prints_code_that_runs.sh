@@ -13,3 +13,5 @@ for options in '' '--remove' '--count --remove --merge -e 1e-6 --lifetime 1M --o
         -Wl,-rpath,"$TAMIS_BUILD"
     "./set$number"
 done
+grep -o 'spec.geometry = .*' set.c
+grep -o 'spec.kind = "[a-z]*";' set.c
