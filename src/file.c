@@ -16,8 +16,6 @@
 #define TOTAL_BYTES 16 /* the total checksum */
 #define MAJOR 1
 #define MINOR 0
-#define MAX_CAPACITY (UINT64_C(1) << 40)
-#define MAX_COUNT (UINT64_C(1) << 56) /* more than a set can live to see; sums of it do not wrap */
 
 static const uint8_t MAGIC[8] = { 0x89, 't', 'a', 'm', 'i', 's', '\r', '\n' };
 
@@ -159,7 +157,8 @@ tamis_status tamis_save(const tamis_set *set, const char *path, tamis_problem *r
         return tamis_problem_say(reterr_problem, status, "no memory for the checksums");
     }
     if (status != TAMIS_OK || !tamis_os_save_commit(&to.save, &to.error)) {
-        return say_system(reterr_problem, "save to", path, to.error);
+        const char *const what = to.save.is_replaced ? "make sure of the new" : "save to";
+        return say_system(reterr_problem, what, path, to.error);
     }
     return TAMIS_OK;
 }
@@ -182,6 +181,7 @@ static tamis_status source_read(const source *from, uint64_t offset, void *ret_b
                                  from->name);
     }
     int error;
+    if (n == 0) return TAMIS_OK;
     if (from->file == NULL)
         memcpy(ret_bytes, from->bytes + offset, n);
     else if (!tamis_os_read(from->file, offset, ret_bytes, n, &error)) {
@@ -248,15 +248,18 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
         return say_at(from, TAMIS_ERR_CORRUPT, 28, "reserved bytes of the header are not zero");
     }
     uint64_t const capacity = le64_load(h + PART_CAPACITY);
-    if (capacity < 1 || capacity > MAX_CAPACITY || le64_load(h + PART_LIFETIME) < capacity) {
+    if (capacity < 1 || capacity > HANDLE_MAX_CAPACITY || le64_load(h + PART_LIFETIME) < capacity) {
         return say_at(from, TAMIS_ERR_CORRUPT, PART_CAPACITY, "impossible capacity or lifetime");
     }
-    if (le64_load(h + PART_KEYS) > MAX_COUNT || le64_load(h + PART_SATURATED) > MAX_COUNT ||
-        le64_load(h + AT_REFUSED_ADDS) > MAX_COUNT ||
-        le64_load(h + AT_REFUSED_REMOVES) > MAX_COUNT) {
+    if (le64_load(h + PART_KEYS) > KIND_MAX_COUNT ||
+        le64_load(h + PART_SATURATED) > KIND_MAX_COUNT ||
+        le64_load(h + AT_REFUSED_ADDS) > KIND_MAX_COUNT ||
+        le64_load(h + AT_REFUSED_REMOVES) > KIND_MAX_COUNT) {
         return say_at(from, TAMIS_ERR_CORRUPT, PART_KEYS, "impossible counts");
     }
-    if (h[PART_KIND] == 0 || h[PART_KIND + PART_KIND_BYTES - 1] != 0) {
+    size_t const name_bytes = strnlen((const char *)h + PART_KIND, PART_KIND_BYTES);
+    if (name_bytes == 0 || name_bytes == PART_KIND_BYTES ||
+        !is_zero(h, PART_KIND + name_bytes, PART_KIND + PART_KIND_BYTES)) {
         return say_at(from, TAMIS_ERR_CORRUPT, PART_KIND, "the name of the kind is not one");
     }
     return TAMIS_OK;

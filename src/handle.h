@@ -5,6 +5,8 @@
 #include "keyhash.h"
 #include "kind.h"
 
+#define HANDLE_MAX_CAPACITY (UINT64_C(1) << 40)
+
 struct tamis_set {
     const tamis_kind *kind; /* first: the hot path loads one word, then calls */
     tamis_table       table;

@@ -5,7 +5,8 @@
  *         use half of it, and expand it anew for every long key.
  * hash 2  SipHash-2-4 with the seed as its key (libsodium), when built in.
  *
- * 64-bit ids and hashes of the caller are mixed with the seed, one to one.
+ * 64-bit ids and hashes of the caller are mixed with the seed, one to one; with hash 2, they are
+ * hashed as the 8 bytes that they are.
  */
 #ifndef TAMIS_KEYHASH_H
 #define TAMIS_KEYHASH_H
@@ -67,6 +68,13 @@ TAMIS_INLINE uint64_t keyhash_bytes(const keyhash *with, const void *key, size_t
 }
 
 TAMIS_INLINE uint64_t keyhash_id(const keyhash *with, uint64_t id) {
+#ifdef TAMIS_HAVE_SODIUM
+    if (with->hash == TAMIS_HASH_SIPHASH) {
+        uint8_t bytes[8];
+        le64_store(bytes, id);
+        return keyhash_siphash(with, bytes, sizeof bytes);
+    }
+#endif
     return mix64(id ^ with->seed.low) ^ with->seed.high;
 }
 

@@ -41,6 +41,14 @@ typedef struct tamis_need {
 
 #define KIND_FREE UINT64_MAX
 
+/* No count of a table goes beyond this: sets that are merged into each other again and again would
+ * wrap around, and files with larger ones are refused. */
+#define KIND_MAX_COUNT (UINT64_C(1) << 56)
+
+TAMIS_INLINE uint64_t kind_sum_counts(uint64_t a, uint64_t b) {
+    return min_u64(a + b, KIND_MAX_COUNT);
+}
+
 /* What the kind's own analysis says of a geometry at capacity, over a lifetime. */
 typedef struct tamis_forecast {
     double fpr;

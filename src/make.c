@@ -19,7 +19,6 @@ const char *tamis_version(void) {
 
 /* ------------------------------------------------------------------ the spec */
 
-#define MAX_CAPACITY (UINT64_C(1) << 40)
 #define MIN_FPR 1e-12
 #define MAX_FPR 0.5
 #define DEFAULT_OVERFLOW 1e-10
@@ -27,7 +26,7 @@ const char *tamis_version(void) {
 
 static tamis_status spec_check_ranges(const tamis_spec *spec, tamis_problem *problem) {
     unsigned const abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT | TAMIS_CAN_MERGE;
-    if (spec->capacity < 1 || spec->capacity > MAX_CAPACITY) {
+    if (spec->capacity < 1 || spec->capacity > HANDLE_MAX_CAPACITY) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "capacity must be 1 to 2^40 keys");
     }
     bool const is_rate = spec->fpr >= MIN_FPR && spec->fpr <= MAX_FPR; /* false for NaN */
@@ -255,7 +254,8 @@ tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info) {
     info.is_mapped = set->mapping != NULL;
     info.is_huge = !info.is_mapped && memory_is_huge(&set->allocator, (size_t)table->body_bytes);
     info.keys = table->keys;
-    info.current_fpr = set->kind->current_fpr(table);
+    /* to the kind's own comes what every kind has: keys whose 64-bit hashes are equal */
+    info.current_fpr = set->kind->current_fpr(table) + (double)table->keys / 18446744073709551616.0;
     info.saturated = table->saturated;
     info.refused_adds = set->refused_adds;
     info.refused_removes = set->refused_removes;

@@ -1,8 +1,6 @@
 /* os.c - see os.h. The only file of the library that reads errno. */
 #include "os.h"
 
-#include "core/hash.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -108,80 +106,81 @@ void tamis_os_unmap(void *mapping, size_t bytes) {
 
 /* ------------------------------------------------------------------ replacing a file */
 
-/* Split a path into an open folder and a name in it. A link is followed, so that it stays one. */
+#define MAX_NAME 240 /* of a file, so that its temporary name fits as well */
+
+/* The path behind all links, so that a link stays one; the path itself when nothing is there yet.
+ * To be freed; NULL with *reterr set. A link to nowhere is an error: it would be lost. */
+static char *save_resolve(const char *path, int *reterr) {
+    char *const real = realpath(path, NULL);
+    struct stat about;
+    if (real != NULL) return real;
+    bool const  is_new = errno == ENOENT && lstat(path, &about) != 0 && errno == ENOENT;
+    char *const same = is_new ? strdup(path) : NULL;
+    if (same == NULL) *reterr = is_new ? ENOMEM : (errno != 0 ? errno : ENOENT);
+    return same;
+}
+
+/* Split a path into an open folder and a name in it. */
 static bool save_find(const char *path, os_save *save, int *reterr) {
-    char *const       real = realpath(path, NULL); /* NULL when there is nothing to replace yet */
-    const char *const target = real != NULL ? real : path;
-    const char *const slash = strrchr(target, '/');
-    const char *const name = slash != NULL ? slash + 1 : target;
-    int               error = 0;
     save->folder = -1;
-    if (*name == '\0')
-        error = EISDIR;
-    else if (strlen(name) >= sizeof save->name)
-        error = ENAMETOOLONG;
+    char *const target = save_resolve(path, reterr);
+    if (target == NULL) return false;
+    char *const       slash = strrchr(target, '/');
+    const char *const name = slash != NULL ? slash + 1 : target;
+    size_t const      length = strlen(name);
+    int               error = length == 0 ? EISDIR : length > MAX_NAME ? ENAMETOOLONG : 0;
     if (error == 0) {
-        memcpy(save->name, name, strlen(name) + 1);
-        char *const folder = slash != NULL ? strndup(target, (size_t)(slash - target) + 1) : NULL;
-        if (slash != NULL && folder == NULL)
-            error = ENOMEM;
-        else
-            save->folder = open_to_read(folder ? folder : ".", O_DIRECTORY);
-        if (error == 0 && save->folder < 0) error = errno;
-        free(folder);
+        memcpy(save->name, name, length + 1);
+        if (slash != NULL) slash[1] = '\0'; /* what is left is the folder */
+        save->folder = open_to_read(slash != NULL ? target : ".", O_DIRECTORY);
+        error = save->folder < 0 ? errno : 0;
     }
-    free(real);
+    free(target);
     return error == 0 || fail(reterr, error);
 }
 
-/* The mode of what is there; 0 if there is nothing. It must be a file: replacing a device or a pipe
- * by a rename would destroy it. */
-static bool save_mode(const os_save *save, mode_t *ret_mode, int *reterr) {
+/* The mode of what is there, if anything is. It must be a file: replacing a device or a pipe by a
+ * rename would destroy it. */
+static bool save_mode(const os_save *save, bool *ret_exists, mode_t *ret_mode, int *reterr) {
     struct stat about;
-    *ret_mode = 0;
-    if (fstatat(save->folder, save->name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
-        return errno == ENOENT || fail(reterr, errno);
-    }
+    *ret_exists = fstatat(save->folder, save->name, &about, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!*ret_exists) return errno == ENOENT || fail(reterr, errno);
     if (S_ISDIR(about.st_mode)) return fail(reterr, EISDIR);
-    if (!S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode)) return fail(reterr, EINVAL);
-    if (S_ISREG(about.st_mode)) *ret_mode = about.st_mode & 0777;
+    if (!S_ISREG(about.st_mode)) return fail(reterr, EINVAL);
+    *ret_mode = about.st_mode & 0777;
     return true;
-}
-
-static void save_name_temporary(os_save *save) {
-    uint64_t random = 0;
-    if (!tamis_os_random(&random, sizeof random)) random = mix64((uint64_t)getpid());
-    (void)snprintf(save->temporary, sizeof save->temporary, ".tamis-%016llx.tmp",
-                   (unsigned long long)random);
 }
 
 /* A nameless file vanishes by itself when the process is killed. Not every file system has them. */
 static bool save_create(os_save *save, int *reterr) {
     mode_t const mode = 0666;
-    save->is_nameless = true;
-    save->temporary[0] = '\0';
+    (void)snprintf(save->temporary, sizeof save->temporary, ".%s.tamis.tmp", save->name);
+    save->is_named = false;
     save->descriptor = access("/proc/self/fd", X_OK) == 0
                            ? openat(save->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode)
                            : -1;
     if (save->descriptor >= 0) return true;
-    save->is_nameless = false;
-    save_name_temporary(save);
+    /* Here the name must be its own: another save must not take it for a leftover. */
+    uint64_t random = 0;
+    if (!tamis_os_random(&random, sizeof random)) return fail(reterr, EIO);
+    (void)snprintf(save->temporary, sizeof save->temporary, ".tamis-%016llx.tmp",
+                   (unsigned long long)random);
     save->descriptor =
         openat(save->folder, save->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
-    if (save->descriptor >= 0) return true;
-    save->temporary[0] = '\0';
-    return fail(reterr, errno);
+    save->is_named = save->descriptor >= 0;
+    return save->is_named || fail(reterr, errno);
 }
 
 bool tamis_os_save_begin(const char *path, os_save *ret_save, int *reterr) {
     os_save save = { .descriptor = -1 };
-    mode_t  mode;
+    bool    exists = false;
+    mode_t  mode = 0;
     if (!save_find(path, &save, reterr)) return false;
-    if (!save_mode(&save, &mode, reterr) || !save_create(&save, reterr)) {
+    if (!save_mode(&save, &exists, &mode, reterr) || !save_create(&save, reterr)) {
         tamis_os_save_abandon(&save);
         return false;
     }
-    if (mode != 0) (void)fchmod(save.descriptor, mode); /* as it was, where the system allows it */
+    if (exists) (void)fchmod(save.descriptor, mode); /* as it was, where the system allows it */
     *ret_save = save;
     return true;
 }
@@ -198,28 +197,50 @@ bool tamis_os_save_write(os_save *save, const void *bytes, size_t n, int *reterr
     return true;
 }
 
+#define MAX_TRIES 100
+
+/* Give a nameless file its temporary name. What is there under that name is whole, like this one:
+ * of a save that was killed, or of one at this moment, which will see that it lost its name. */
 static bool save_give_name(os_save *save) {
     char self[64];
     (void)snprintf(self, sizeof self, "/proc/self/fd/%d", save->descriptor);
-    save_name_temporary(save);
-    if (linkat(AT_FDCWD, self, save->folder, save->temporary, AT_SYMLINK_FOLLOW) == 0) return true;
-    save->temporary[0] = '\0';
+    for (unsigned i = 0; i < MAX_TRIES && !save->is_named; i++) {
+        save->is_named =
+            linkat(AT_FDCWD, self, save->folder, save->temporary, AT_SYMLINK_FOLLOW) == 0;
+        if (save->is_named || errno != EEXIST) break;
+        (void)unlinkat(save->folder, save->temporary, 0);
+    }
+    return save->is_named;
+}
+
+/* Two saves to one name at once may take the temporary name from each other: then once more. */
+static bool save_rename(os_save *save) {
+    for (unsigned i = 0; i < MAX_TRIES; i++) {
+        if (!save->is_named && !save_give_name(save)) return false;
+        if (renameat(save->folder, save->temporary, save->folder, save->name) == 0) return true;
+        if (errno != ENOENT) return false;
+        save->is_named = false;
+    }
     return false;
 }
 
+/* Some file systems cannot sync a folder, and need not. */
+static bool sync_folder(int folder) {
+    return sync_whole(folder) || errno == EINVAL || errno == ENOTSUP;
+}
+
 bool tamis_os_save_commit(os_save *save, int *reterr) {
-    bool is_done = sync_whole(save->descriptor);
-    is_done = is_done && (!save->is_nameless || save_give_name(save));
-    is_done = is_done && renameat(save->folder, save->temporary, save->folder, save->name) == 0;
-    if (is_done) save->temporary[0] = '\0'; /* from here on there is nothing to take back */
-    is_done = is_done && sync_whole(save->folder);
+    bool is_done = sync_whole(save->descriptor) && save_rename(save);
+    if (is_done) save->is_named = false; /* from here on there is nothing to take back */
+    save->is_replaced = is_done;
+    is_done = is_done && sync_folder(save->folder);
     int const error = errno;
     tamis_os_save_abandon(save);
     return is_done || fail(reterr, error);
 }
 
 void tamis_os_save_abandon(os_save *save) {
-    if (save->temporary[0] != '\0') (void)unlinkat(save->folder, save->temporary, 0);
+    if (save->is_named) (void)unlinkat(save->folder, save->temporary, 0);
     if (save->descriptor >= 0) (void)close(save->descriptor);
     if (save->folder >= 0) (void)close(save->folder);
 }

@@ -29,13 +29,16 @@ void           tamis_os_unmap(void *mapping, size_t bytes);
 
 /* A file being replaced: invisible until committed, then there as a whole. The steps are a nameless
  * (or temporary) file in the same folder, write, fsync, rename, fsync of the folder. After a
- * failure the old file is untouched and nothing is left behind; a failed fsync is final. */
+ * failure the old file is untouched and nothing is left behind; a failed fsync is final. What a
+ * killed save leaves is removed by the next one to the same name (where the file system has no
+ * nameless files, it stays). */
 typedef struct os_save {
     int  descriptor;
     int  folder;
-    bool is_nameless;
+    bool is_named;       /* the temporary name is in the folder */
+    bool is_replaced;    /* the new file is there; set by commit, also if it fails after that */
     char name[256];      /* of the file to replace, in the folder */
-    char temporary[256]; /* its name until then, once it has one */
+    char temporary[256]; /* its name until then */
 } os_save;
 
 bool tamis_os_save_begin(const char *path, os_save *ret_save, int *reterr);

@@ -114,7 +114,8 @@ static bool is_batch(const keys_from *from) {
     return true;
 }
 
-/* Hash the chunk that begins at `at`; returns how many keys it has. */
+/* Hash the chunk that begins at `at`; returns how many keys it has. What is not a key gets any
+ * hash; only has_keys lets it come this far. */
 static unsigned chunk_hash(const keyhash *hasher, const keys_from *from, size_t at,
                            uint64_t hash[TAMIS_CHUNK]) {
     unsigned const n = (unsigned)min_u64(from->n - at, TAMIS_CHUNK);
@@ -122,7 +123,8 @@ static unsigned chunk_hash(const keyhash *hasher, const keys_from *from, size_t 
         hash[i] = keyhash_id(hasher, from->ids[at + i]);
     }
     for (unsigned i = 0; from->ids == NULL && i < n; i++) {
-        hash[i] = keyhash_bytes(hasher, from->keys[at + i].data, from->keys[at + i].bytes);
+        const tamis_key *const key = &from->keys[at + i];
+        hash[i] = is_key(key->data, key->bytes) ? keyhash_bytes(hasher, key->data, key->bytes) : 0;
     }
     return n;
 }
@@ -161,6 +163,16 @@ static void chunk_count(const tamis_set *set, const uint64_t *hash, unsigned n,
     for (unsigned i = 0; i < n; i++) ret_counts[i] = set->kind->count(&set->table, hash[i]);
 }
 
+/* Bit i: keys[at + i] is a key. */
+static uint64_t chunk_keys(const keys_from *from, size_t at, unsigned n) {
+    if (from->ids != NULL) return bits_low(n);
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < n; i++) {
+        mask |= (uint64_t)is_key(from->keys[at + i].data, from->keys[at + i].bytes) << i;
+    }
+    return mask;
+}
+
 static void mask_to_bools(uint64_t mask, unsigned n, bool *ret) {
     for (unsigned i = 0; i < n; i++) ret[i] = (mask >> i) & 1;
 }
@@ -185,12 +197,12 @@ static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_
 }
 
 static size_t has_keys(const tamis_set *set, const keys_from *from, bool *ret_has) {
-    if (set == NULL || !is_batch(from)) return 0;
+    if (set == NULL || (from->keys == NULL && from->ids == NULL)) return 0;
     size_t found = 0;
     for (size_t at = 0; at < from->n;) {
         uint64_t       hash[TAMIS_CHUNK];
         unsigned const n = chunk_hash(&set->hasher, from, at, hash);
-        uint64_t const mask = chunk_has(set, hash, n);
+        uint64_t const mask = chunk_has(set, hash, n) & chunk_keys(from, at, n);
         if (ret_has != NULL) mask_to_bools(mask, n, ret_has + at);
         found += bits_popcount(mask);
         at += n;

@@ -124,7 +124,8 @@ typedef struct tamis_seed {
     uint64_t low, high;
 } tamis_seed;
 
-/** Your own memory. Both functions or neither. `alloc` returns memory aligned to `alignment` (a
+/** Your own memory. Both functions or neither; as safe for threads as your use of the set, since
+ *  copying and writing use them too. `alloc` returns memory aligned to `alignment` (a
  *  power of two, at most 2 MiB) or NULL; `free` gets the same size again. */
 typedef struct tamis_allocator {
     void *(*alloc)(void *context, size_t bytes, size_t alignment);
@@ -213,8 +214,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_count(const tamis_set *set, const v
 /* ------------------------------------------------------------------ 4. 64-bit ids and hashes */
 
 /* The same four, for callers whose keys are 64-bit values: ids, or hashes they have anyway. Any
- * values will do, sequential ones too: each is mixed with the set's seed first, one to one. A key
- * added by its bytes is asked for by its bytes, one added by its hash by its hash. */
+ * values will do, sequential ones too: each is mixed with the set's seed first, one to one (with
+ * TAMIS_HASH_SIPHASH, hashed as 8 bytes). A key added by its bytes is asked for by its bytes, one
+ * added by its hash by its hash. */
 
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_hash(tamis_set *set, uint64_t hash);
 TAMIS_API bool                         tamis_has_hash(const tamis_set *set, uint64_t hash);
@@ -360,7 +362,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_convert(const tamis_set *set, const
 /* A file is the same on every machine (docs/format.md). Everything in it is checksummed. */
 
 /** Save under a name. At every moment, also when the process or the machine dies, the name holds
- *  the complete old file or the complete new one.
+ *  the complete old file or the complete new one. (After an error of the disk in the very last
+ *  step it is already the new one, perhaps not for good; the text says so.)
  *  @return TAMIS_OK, _IO, _SPACE, _MEMORY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_save(const tamis_set *set, const char *path,
                                                   tamis_problem *reterr_problem);

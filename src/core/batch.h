@@ -1,8 +1,8 @@
 /* batch.h - many keys in flight: plan and prefetch all of a chunk, then probe all of it.
  *
  * A lookup in a large table waits for memory. Asked one by one, the processor overlaps a few; asked
- * in chunks, it overlaps all of them, which is worth 2x in cache and 5x out of it. So a chunk is
- * the main path and a single call is a chunk of one in meaning.
+ * in chunks, it overlaps all of them: far beyond the cache that is what speed is. So a chunk is the
+ * main path, and a single call is a chunk of one in meaning.
  *
  * A kind whose keys live in one place writes three inline functions,
  *

@@ -19,7 +19,8 @@
  * Invariants (checked by bloom_validate)
  *   I1  bits of the body beyond the m places are zero;
  *   I2  keys, which counts the adds that marked something new, is 0 just when nothing is marked;
- *   I3  at most k x keys places are marked.
+ *   I3  at most k x keys places are marked;
+ *   I4  nothing is saturated.
  */
 #include "core/bits.h"
 #include "core/checked.h"
@@ -31,6 +32,8 @@
 #include <math.h>
 
 enum { BITS, HASHES }; /* the geometry: m, k */
+
+static_assert(BLOOM_MAX_K == PROBES_MAX && BLOOM_FREE == KIND_FREE, "one limit, one mark");
 
 /* ------------------------------------------------------------------ planning */
 
@@ -130,7 +133,7 @@ static tamis_status bloom_merge(tamis_table *into, const tamis_table *from) {
     for (uint64_t at = 0; at < into->body_bytes; at += 8) {
         le64_store(into->body + at, le64_load(into->body + at) | le64_load(from->body + at));
     }
-    into->keys += from->keys;
+    into->keys = kind_sum_counts(into->keys, from->keys);
     return TAMIS_OK;
 }
 
@@ -149,6 +152,7 @@ static bool bloom_validate(const tamis_table *table, const char **reterr_why) {
                   "I2: keys without marks, or marks without keys");
     TAMIS_REQUIRE(table->keys > UINT64_MAX / k || marked <= table->keys * k, reterr_why,
                   "I3: more marks than the keys can have made");
+    TAMIS_REQUIRE(table->saturated == 0, reterr_why, "I4: nothing can be saturated here");
     return true;
 }
 

@@ -13,7 +13,7 @@
  *        has "pear"    ^             ^   ^           one of them is 0: certainly not there
  *
  * Why four bits are enough: with the best k a counter holds ln 2 = 0.69 on average, and reaches 15
- * with probability 1e-14. Why that is still not never, and what then: a counter that reaches its
+ * with probability 2e-15. Why that is still not never, and what then: a counter that reaches its
  * maximum no longer knows its value. It sticks there, and is never counted down again. So a key
  * whose counters are all stuck stays in the set for good (a flood of one key does that:
  * "saturated"), but no key is ever lost.
@@ -76,16 +76,24 @@ static bool counting_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
     return checked_body_bytes(geometry[COUNTERS], bits, PACKED_PAD_BYTES, ret_bytes);
 }
 
-/* The probability that any counter ever sticks. It sticks during the filling with the tail of the
- * binomial, at most m times; later, each add in place of a removed key sticks one of its k counters
- * if the other keys have brought it to one below the maximum. */
+/* Expected counters that one add brings to their maximum when n - 1 keys are there: those that
+ * reach it with n keys and not with n - 1. For many keys that difference cancels, and a key hits a
+ * counter at most once: it is then k times the chance to meet one that is just below. */
+static double counting_risk(double m, double k, double n, double top) {
+    if (n > 100000) return k * exp(tamis_binomial_log((n - 1) * k, 1 / m, top - 1));
+    double const with = tamis_binomial_tail(n * k, 1 / m, top);
+    return m * (with - tamis_binomial_tail((n - 1) * k, 1 / m, top));
+}
+
+/* The probability that any counter ever sticks: in the filling, with the tail of the binomial, or
+ * with an add later in place of a removed key. A little too large, since a counter that falls and
+ * rises again is counted twice. */
 static double counting_saturation(const uint64_t *geometry, double n, double lifetime) {
     double const m = (double)geometry[COUNTERS], k = (double)geometry[HASHES];
     double const top = (double)bits_low((unsigned)geometry[COUNTER_BITS]);
     double const filling = m * tamis_binomial_tail(n * k, 1 / m, top);
     double const replaced = lifetime > n ? lifetime - n : 0;
-    double const churning = replaced * k * exp(tamis_binomial_log((n - 1) * k, 1 / m, top - 1));
-    return -expm1(-(filling + churning));
+    return -expm1(-(filling + replaced * counting_risk(m, k, n, top)));
 }
 
 static void counting_predict(const uint64_t *geometry, uint64_t capacity, uint64_t lifetime,
@@ -268,7 +276,7 @@ static tamis_status counting_merge(tamis_table *into, const tamis_table *from) {
         packed_set(into->body, i, bits, sum);
         into->saturated += sum == top;
     }
-    into->keys += from->keys;
+    into->keys = kind_sum_counts(into->keys, from->keys);
     return TAMIS_OK;
 }
 

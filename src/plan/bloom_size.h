@@ -4,8 +4,8 @@
  *     p = 1 - (1 - 1/m)^(kn),
  * and an absent key is taken for present with probability E[X^k], where X is the share of marked
  * places. The textbook's p^k is a little too small, because X scatters. X is nearly normal, and the
- * k-th moment of a normal X with the exact variance is right to a per mille from a dozen keys on;
- * for fewer it is too large by a few per cent, never too small.
+ * k-th moment of a normal X with the exact variance is right to a per mille from a dozen keys on in
+ * the sizes that are planned; for fewer keys it errs on the safe side, by up to 17% for one key.
  * To this comes n / 2^64: keys whose 64-bit hashes are equal.
  */
 #ifndef TAMIS_PLAN_BLOOM_SIZE_H

@@ -148,11 +148,13 @@ static tamis_status say_why_not(const tamis_spec *spec, const tamis_plan *plan,
 static tamis_status choose_best(const tamis_spec *spec, tamis_choice *ret_choice,
                                 tamis_problem *problem) {
     tamis_plan        best = { .status = TAMIS_ERR_CANNOT };
+    bool              is_geometry = spec->geometry != NULL; /* is it no kind's geometry? */
     const tamis_kind *kind;
     for (size_t i = 0; (kind = tamis_kind_at(i)) != NULL; i++) {
         tamis_plan plan;
         uint64_t   geometry[TAMIS_MAX_FIELDS] = { 0 };
         plan_kind(kind, spec, geometry, &plan);
+        is_geometry = is_geometry && plan.status == TAMIS_ERR_ARGUMENT;
         if (plan.status != TAMIS_OK) continue;
         if (best.status == TAMIS_OK && !is_better(&plan, &best, spec->prefer)) continue;
         best = plan;
@@ -160,6 +162,11 @@ static tamis_status choose_best(const tamis_spec *spec, tamis_choice *ret_choice
         memcpy(ret_choice->geometry, geometry, sizeof geometry);
     }
     if (best.status == TAMIS_OK) return TAMIS_OK;
+    if (is_geometry) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "no kind has the geometry '%s': write field=number",
+                                 spec->geometry);
+    }
     return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
                              "no kind can do all of that: ask for less, or see tamis_plan_kinds()");
 }

@@ -89,7 +89,7 @@ static const char *add_batch(churn *c, unsigned n) {
 
 /* Each copy once, so that all of them are there to be removed. */
 static const char *remove_batch(churn *c, unsigned n) {
-    uint64_t keys[BATCH];
+    uint64_t keys[BATCH] = { 0 };
     bool     removed[BATCH];
     unsigned n_taken = 0;
     while (n_taken < n && c->copies != 0) {

@@ -29,7 +29,7 @@ void churn_end(churn *c);
 /* At least n more operations. NULL, or what is wrong. */
 const char *churn_run(churn *c, uint64_t n);
 
-/* Every key that is in the multiset is in the set, and counts at least what it should. */
+/* Every key that is in the multiset is in the set, and the set is valid. */
 const char *churn_check_all(const churn *c);
 
 /* Remove every copy. NULL, or what is wrong. */

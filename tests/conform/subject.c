@@ -21,7 +21,10 @@ static const struct {
     { "counting", 1000, "counters=6000,hashes=4,counter_bits=2" }, /* saturates soon */
     { "counting", 500, "counters=4001,hashes=7,counter_bits=5" },  /* counters straddle words */
     { "counting", 500, "counters=5000,hashes=5,counter_bits=16" },
-    { "counting", 20, "counters=8,hashes=20" }, /* a key meets its own counters */
+    { "counting", 20, "counters=8,hashes=20" },               /* a key meets its own counters */
+    { "counting", 6, "counters=40,hashes=6,counter_bits=5" }, /* so do strangers, to be refused */
+    { "bloom", 900, "bits=40000000,hashes=7" },               /* beyond the cache, on huge pages */
+    { "counting", 900, "counters=10000000,hashes=7" },
 };
 
 #define N_SIZES (sizeof sizes / sizeof sizes[0])

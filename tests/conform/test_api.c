@@ -44,6 +44,44 @@ static void null_keys_are_refused(void **state) {
     tamis_free(set);
 }
 
+/* As asking one by one: what is not a key is not there, and the others are. */
+static void a_bad_key_in_a_batch_hides_no_other(void **state) {
+    (void)state;
+    tamis_set *const set = set_of("bloom");
+    tamis_key const  keys[] = { { "a", 1 }, { NULL, 4 }, { "b", 1 } };
+    bool             has[3] = { false, true, false };
+    assert_int_equal(tamis_add(set, "a", 1), TAMIS_OK);
+    assert_int_equal(tamis_add(set, "b", 1), TAMIS_OK);
+    assert_int_equal(tamis_has_batch(set, keys, 3, has), 2);
+    assert_true(has[0] && !has[1] && has[2]);
+    tamis_free(set);
+}
+
+/* One seed, two hashes: the same geometry, other places. */
+static void sets_of_two_hashes_do_not_merge(void **state) {
+    (void)state;
+    tamis_seed const seed = { 1, 2 };
+    tamis_spec       spec = TAMIS_SPEC_INIT;
+    tamis_set       *a = NULL, *b = NULL;
+    spec.capacity = 100;
+    spec.fpr = 0.01;
+    spec.seed = &seed;
+    assert_int_equal(tamis_create(&spec, &a, NULL), TAMIS_OK);
+    spec.hash = TAMIS_HASH_SIPHASH;
+    tamis_status const status = tamis_create(&spec, &b, NULL);
+    if (status == TAMIS_OK) assert_int_equal(tamis_merge(a, b), TAMIS_ERR_MISMATCH);
+    assert_true(status == TAMIS_OK || status == TAMIS_ERR_NOT_BUILT);
+    tamis_free(a);
+    tamis_free(b);
+}
+
+static void reading_nothing_is_refused(void **state) {
+    (void)state;
+    tamis_set *set = NULL;
+    assert_int_equal(tamis_read(NULL, 0, NULL, &set, NULL), TAMIS_ERR_TRUNCATED);
+    assert_null(set);
+}
+
 static void the_empty_key_is_a_key(void **state) {
     (void)state;
     tamis_set *const set = set_of("counting");
@@ -141,7 +179,7 @@ static void seeds_are_random_unless_given(void **state) {
     tamis_free(b);
 }
 
-/* Both halves of the seed, and the hash, change every answer. */
+/* Sets whose seeds differ in one half only do not merge. */
 static void every_part_of_the_seed_matters(void **state) {
     (void)state;
     tamis_seed const seeds[] = { { 1, 1 }, { 2, 1 }, { 1, 2 } };
@@ -197,6 +235,9 @@ static void a_mapped_set_cannot_be_changed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(null_keys_are_refused),
+        cmocka_unit_test(a_bad_key_in_a_batch_hides_no_other),
+        cmocka_unit_test(sets_of_two_hashes_do_not_merge),
+        cmocka_unit_test(reading_nothing_is_refused),
         cmocka_unit_test(the_empty_key_is_a_key),
         cmocka_unit_test(a_null_set_is_refused),
         cmocka_unit_test(missing_results_are_refused),

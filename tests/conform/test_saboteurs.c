@@ -97,7 +97,7 @@ static bool never_valid(const tamis_table *table, const char **reterr_why) {
     return false;
 }
 
-/* A different bit per instruction set, in a byte that nothing reads. */
+/* Other counts than the honest kind of the other instruction sets. */
 static tamis_status differs_by_isa(tamis_table *table, uint64_t hash) {
     tamis_status const status = honest->add(table, hash);
     table->keys += 2;
@@ -171,6 +171,97 @@ static void law_sees_the_saboteur(void **state) {
     assert_non_null(guard->holds(&of));
 }
 
+/* ------------------------------------------------------------------ a kind that fills up */
+
+/* Neither kind of this house refuses an add. This honest one does, so that what the laws and the
+ * front door do with a refusal is tested too: it takes TOY_ROOM keys, all or nothing in a merge, and
+ * cannot remove when its geometry says so. */
+#define TOY_ROOM 2100
+
+static tamis_status toy_add(tamis_table *table, uint64_t hash) {
+    bool const is_copy = honest->has(table, hash);
+    return table->keys < TOY_ROOM || is_copy ? honest->add(table, hash) : TAMIS_ERR_FULL;
+}
+
+static tamis_status toy_merge(tamis_table *into, const tamis_table *from) {
+    return into->keys + from->keys <= TOY_ROOM ? honest->merge(into, from) : TAMIS_ERR_FULL;
+}
+
+static unsigned toy_lacks(const uint64_t *geometry) {
+    return geometry[1] == 1 ? TAMIS_CAN_REMOVE : 0;
+}
+
+static tamis_kind toy_kind(void) {
+    tamis_kind toy = *honest;
+    toy.add = toy_add;
+    toy.add_chunk = NULL;
+    toy.merge = toy_merge;
+    toy.lacks = toy_lacks;
+    return toy;
+}
+
+static subject toy_subject(const tamis_kind *toy) {
+    return (subject){
+        .kind = "counting", .capacity = 2000, .fpr = 0.01, .operations = 50000, .instead = toy
+    };
+}
+
+static void every_law_holds_for_a_kind_that_fills_up(void **state) {
+    (void)state;
+    tamis_kind const toy = toy_kind();
+    subject const    of = toy_subject(&toy);
+    for (const named_law *at = laws; at->name != NULL; at++) {
+        bool const        is_by_isa = strcmp(at->name, "same_bytes_on_every_isa") == 0;
+        const char *const why = is_by_isa ? NULL : at->holds(&of); /* the others do not fill up */
+        if (why != NULL) fail_msg("%s: %s", at->name, why);
+    }
+}
+
+static void a_batch_stops_where_it_is_refused(void **state) {
+    (void)state;
+    tamis_kind const toy = toy_kind();
+    subject const    of = toy_subject(&toy);
+    tamis_set *const set = subject_make(&of, 1);
+    uint64_t         keys[3000];
+    size_t           added = 0;
+    for (uint64_t i = 0; i < 3000; i++) keys[i] = i;
+    assert_int_equal(tamis_add_hash_batch(set, keys, 3000, &added), TAMIS_ERR_FULL);
+    assert_in_range(added, TOY_ROOM, TOY_ROOM + 60); /* some matched, and needed no room */
+    assert_int_equal(set->refused_adds, 1);
+    assert_int_equal(tamis_add_hash(set, keys[added]), TAMIS_ERR_FULL);
+    assert_int_equal(set->refused_adds, 2);
+    assert_int_equal(tamis_has_hash_batch(set, keys, added, NULL), added);
+    tamis_free(set);
+}
+
+static void a_merge_that_does_not_fit_changes_nothing(void **state) {
+    (void)state;
+    tamis_kind const toy = toy_kind();
+    subject const    of = toy_subject(&toy);
+    tamis_set *const a = subject_make(&of, 1), *const b = subject_make(&of, 1);
+    tamis_set *before = NULL;
+    for (uint64_t i = 0; i < 1500; i++) {
+        assert_int_equal(tamis_add_hash(a, i), TAMIS_OK);
+        assert_int_equal(tamis_add_hash(b, i + 1500), TAMIS_OK);
+    }
+    assert_int_equal(tamis_copy(a, &before), TAMIS_OK);
+    assert_int_equal(tamis_merge(a, b), TAMIS_ERR_FULL);
+    assert_memory_equal(a->table.body, before->table.body, a->table.body_bytes);
+    assert_int_equal(a->table.keys, before->table.keys);
+    tamis_free(a);
+    tamis_free(b);
+    tamis_free(before);
+}
+
+static void a_geometry_may_take_abilities_away(void **state) {
+    (void)state;
+    tamis_kind const toy = toy_kind();
+    uint64_t const   one[TAMIS_MAX_FIELDS] = { 100, 1, 4 }, two[TAMIS_MAX_FIELDS] = { 100, 2, 4 };
+    assert_int_equal(tamis_kind_abilities(&toy, one), TAMIS_CAN_COUNT | TAMIS_CAN_MERGE);
+    assert_int_equal(tamis_kind_abilities(&toy, two),
+                     TAMIS_CAN_COUNT | TAMIS_CAN_MERGE | TAMIS_CAN_REMOVE);
+}
+
 /* ------------------------------------------------------------------ broken tables */
 
 static tamis_set *filled(const char *kind, const char *geometry) {
@@ -203,6 +294,9 @@ static void bloom_validate_names_each_invariant(void **state) {
     set->table.keys = 5;
     expect_broken(set, "I3");
     set->table.keys = keys;
+    set->table.saturated = 1;
+    expect_broken(set, "I4");
+    set->table.saturated = 0;
     assert_true(tamis_validate(set, NULL));
     memset(set->table.body, 0, set->table.body_bytes);
     expect_broken(set, "I2");
@@ -239,7 +333,7 @@ static void counting_validate_sees_every_flipped_bit(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[N_SABOTEURS + 3];
+    struct CMUnitTest tests[N_SABOTEURS + 7];
     size_t            n = 0;
     assert(tamis_kind_find("counting", NULL, &honest) == TAMIS_OK);
     for (size_t i = 0; i < N_SABOTEURS; i++) {
@@ -251,6 +345,10 @@ int main(void) {
         } const state = { &saboteurs[i] };
         tests[n++] = (struct CMUnitTest){ name, law_sees_the_saboteur, NULL, NULL, state.out };
     }
+    tests[n++] = (struct CMUnitTest)cmocka_unit_test(every_law_holds_for_a_kind_that_fills_up);
+    tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_batch_stops_where_it_is_refused);
+    tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_merge_that_does_not_fit_changes_nothing);
+    tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_geometry_may_take_abilities_away);
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(bloom_validate_names_each_invariant);
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(counting_validate_names_each_invariant);
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(counting_validate_sees_every_flipped_bit);

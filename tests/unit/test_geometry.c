@@ -140,7 +140,7 @@ static void geometry_chooses_among_kinds_that_have_its_fields(void **state) {
     tamis_info const info = expect_made(&spec);
     assert_int_equal(field_of(&info.plan, "counter_bits"), 5);
     spec.geometry = "colour=3";
-    expect_no_set(&spec, TAMIS_ERR_CANNOT);
+    expect_no_set(&spec, TAMIS_ERR_ARGUMENT);
 }
 
 /* ------------------------------------------------------------------ messages */
