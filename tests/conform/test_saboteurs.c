@@ -174,8 +174,8 @@ static void law_sees_the_saboteur(void **state) {
 /* ------------------------------------------------------------------ a kind that fills up */
 
 /* Neither kind of this house refuses an add. This honest one does, so that what the laws and the
- * front door do with a refusal is tested too: it takes TOY_ROOM keys, all or nothing in a merge, and
- * cannot remove when its geometry says so. */
+ * front door do with a refusal is tested too: it takes TOY_ROOM keys, all or nothing in a merge,
+ * and cannot remove when its geometry says so. */
 #define TOY_ROOM 2100
 
 static tamis_status toy_add(tamis_table *table, uint64_t hash) {

@@ -5,18 +5,31 @@
 #include <ftw.h>
 #include <unistd.h>
 
+/* Bytes of the file of a set of that kind for so many keys, at 1%. */
+static uint64_t planned_bytes(tamis_spec *spec, uint64_t capacity) {
+    tamis_plan plan;
+    size_t     n;
+    spec->capacity = capacity;
+    assert_int_equal(tamis_plan_kinds(spec, &plan, 1, &n, NULL), TAMIS_OK);
+    assert_int_equal(plan.status, TAMIS_OK);
+    return plan.file_bytes;
+}
+
 tamis_set *sample_set(const char *kind, size_t file_bytes, uint64_t keys, uint64_t seed) {
-    uint64_t const   body = (file_bytes - SAMPLE_HEADER - 16 - 8) / 64 * 64;
     tamis_seed const whole_seed = { mix64(seed), mix64(~seed) };
-    char             geometry[100];
-    bool const       is_bloom = strcmp(kind, "bloom") == 0;
-    (void)snprintf(geometry, sizeof geometry, is_bloom ? "bits=%llu" : "counters=%llu",
-                   (unsigned long long)(is_bloom ? body * 8 : (body - 8) * 2));
-    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_spec       spec = TAMIS_SPEC_INIT;
     spec.kind = kind;
-    spec.geometry = geometry;
-    spec.capacity = keys;
+    spec.fpr = 0.01;
     spec.seed = &whole_seed;
+    uint64_t low = 1, high = file_bytes * 8;
+    while (high - low > 1) {
+        uint64_t const middle = (low + high) / 2;
+        if (planned_bytes(&spec, middle) <= file_bytes)
+            low = middle;
+        else
+            high = middle;
+    }
+    spec.capacity = low;
     tamis_set *set = NULL;
     assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
     for (uint64_t key = 0; key < keys; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
@@ -105,4 +118,17 @@ static int remove_one(const char *path, const struct stat *about, int type, stru
 
 void sample_folder_remove(const char *path) {
     assert_int_equal(nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+struct CMUnitTest *sample_tests(const struct CMUnitTest *tests, size_t n, size_t *ret_n) {
+    size_t n_kinds = 0;
+    while (tamis_kind_name(n_kinds) != NULL) n_kinds++;
+    struct CMUnitTest *const all = calloc(n * n_kinds, sizeof *all);
+    assert_non_null(all);
+    for (size_t i = 0; i < n * n_kinds; i++) {
+        all[i] = tests[i % n];
+        all[i].initial_state = (void *)(uintptr_t)tamis_kind_name(i / n);
+    }
+    *ret_n = n * n_kinds;
+    return all;
 }

@@ -23,7 +23,10 @@ typedef struct sample {
     size_t   n;
 } sample;
 
-/* A set of that kind whose file has at most so many bytes, filled with `keys` keys. */
+/* Each test once for every kind there is, with its name as the state; the caller frees. */
+struct CMUnitTest *sample_tests(const struct CMUnitTest *tests, size_t n, size_t *ret_n);
+
+/* A set of that kind whose file has about so many bytes, at most, filled with `keys` keys. */
 tamis_set *sample_set(const char *kind, size_t file_bytes, uint64_t keys, uint64_t seed);
 
 /* Its file, in memory; the caller frees the bytes. */

@@ -41,6 +41,20 @@ static bool strikes(enum call call) {
     return true;
 }
 
+/* What was called, a letter each; runs of one letter are one. */
+static char   trace[100];
+static size_t n_traced;
+
+static void note(char letter) {
+    if (n_traced != 0 && trace[n_traced - 1] == letter) return;
+    if (n_traced + 1 < sizeof trace) trace[n_traced++] = letter;
+}
+
+static bool is_folder(int file) {
+    struct stat about;
+    return fstat(file, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 /* What a faulty transfer of n bytes moves: nothing, or half. */
 static ssize_t stricken(size_t n) {
     return fault.error == SHORT ? (ssize_t)(n / 2 + (n == 1)) : -1;
@@ -66,20 +80,24 @@ WRAP(ssize_t, pread64, (int file, void *bytes, size_t n, off_t offset)) {
 }
 
 WRAP(ssize_t, write, (int file, const void *bytes, size_t n)) {
+    note('w');
     bool const is_faulty = strikes(WRITE);
     if (is_faulty && stricken(n) < 0) return -1;
     return __real_write(file, bytes, is_faulty ? (size_t)stricken(n) : n);
 }
 
 WRAP(int, fsync, (int file)) {
+    note(is_folder(file) ? 'd' : 'f');
     return strikes(FSYNC) ? -1 : __real_fsync(file);
 }
 
 WRAP(int, linkat, (int from, const char *old, int to, const char *new, int flags)) {
+    note('l');
     return strikes(LINK) ? -1 : __real_linkat(from, old, to, new, flags);
 }
 
 WRAP(int, renameat, (int from, const char *old, int to, const char *new)) {
+    note('r');
     return strikes(RENAME) ? -1 : __real_renameat(from, old, to, new);
 }
 
@@ -173,6 +191,35 @@ static void disturbed_saves_leave_old_or_new(void **state) {
     }
 }
 
+/* Nothing gets its name before its bytes are on the disk; the name is on the disk in the end. */
+static void saves_sync_the_file_then_name_it_then_sync_the_folder(void **state) {
+    (void)state;
+    tamis_set *const set = sample_set("bloom", 200000, 10, 1);
+    n_traced = 0;
+    memset(trace, 0, sizeof trace);
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    if (strcmp(trace, "wflrd") != 0) assert_string_equal(trace, "wfrd"); /* never nameless here */
+    tamis_free(set);
+}
+
+/* A folder that cannot be synced need not be; a disk that fails then is told, with the truth. */
+static void the_last_sync_may_be_impossible(void **state) {
+    (void)state;
+    tamis_set *const set = sample_set("bloom", 200000, 10, 1);
+    tamis_problem    problem;
+    fault.call = FSYNC;
+    fault.is_for_good = false;
+    fault.left = 2;
+    fault.error = EINVAL;
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    fault.left = 2;
+    fault.error = EIO;
+    assert_int_equal(tamis_save(set, path, &problem), TAMIS_ERR_IO);
+    assert_non_null(strstr(problem.text, "make sure of the new"));
+    fault.left = 0;
+    tamis_free(set);
+}
+
 /* ------------------------------------------------------------------ an open that is disturbed */
 
 static void open_disturbed(unsigned flags) {
@@ -224,6 +271,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(disturbed_saves_leave_old_or_new),
         cmocka_unit_test(disturbed_opens_say_why),
+        cmocka_unit_test(saves_sync_the_file_then_name_it_then_sync_the_folder),
+        cmocka_unit_test(the_last_sync_may_be_impossible),
     };
     int const failed = cmocka_run_group_tests_name("faults", tests, NULL, NULL);
     sample_folder_remove(folder);

@@ -104,6 +104,40 @@ static void saves_follow_a_link(void **state) {
     tamis_free(set);
 }
 
+/* A link to nowhere would be lost, and so would one in a circle. */
+static void saves_refuse_a_broken_link(void **state) {
+    (void)state;
+    char                     link[200];
+    struct stat              about;
+    tamis_problem            problem;
+    tamis_set *const         set = sample_set("bloom", 8192, 10, 1);
+    static const char *const targets[] = { "nowhere.tamis", "broken1.tamis" };
+    for (unsigned i = 0; i < 2; i++) {
+        path_in(link, i == 0 ? "broken0.tamis" : "broken1.tamis");
+        assert_int_equal(symlink(targets[i], link), 0);
+        assert_int_equal(tamis_save(set, link, &problem), TAMIS_ERR_IO);
+        assert_int_equal(lstat(link, &about), 0);
+        assert_true(S_ISLNK(about.st_mode));
+    }
+    tamis_free(set);
+}
+
+/* What a killed save has left is gone after the next one. */
+static void saves_clean_up_after_killed_ones(void **state) {
+    (void)state;
+    char             path[200], left[200];
+    tamis_set *const set = sample_set("bloom", 8192, 10, 1);
+    path_in(path, "clean.tamis");
+    path_in(left, ".clean.tamis.tamis.tmp");
+    FILE *const file = fopen(left, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    assert_int_equal(access(left, F_OK), -1);
+    assert_int_equal(sample_keys_at(path), 10);
+    tamis_free(set);
+}
+
 static void expect_refused(const tamis_set *set, const char *path, int os_error) {
     tamis_problem problem = { .text = "" };
     assert_int_equal(tamis_save(set, path, &problem), TAMIS_ERR_IO);
@@ -233,6 +267,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saves_keep_the_mode_of_the_old_file),
         cmocka_unit_test(saves_follow_a_link),
+        cmocka_unit_test(saves_refuse_a_broken_link),
+        cmocka_unit_test(saves_clean_up_after_killed_ones),
         cmocka_unit_test(saves_refuse_what_is_not_a_file),
         cmocka_unit_test(saves_into_the_current_folder),
         cmocka_unit_test(a_full_disk_leaves_the_old_file),

@@ -1,0 +1,70 @@
+/* test_saturation.c - the stated probability that a counter sticks, against many sets that live.
+ *
+ * A set is filled to its capacity, then its oldest key makes room for a new one until its lifetime
+ * is over. The share of sets in which anything stuck is compared with the prediction: to four sigma
+ * below, and above by no more than a tenth, since the prediction counts a counter that falls and
+ * rises again twice, and may be that much too large.
+ */
+#include "subject.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define SETS 1500
+
+typedef struct life {
+    const char *geometry;
+    uint64_t    capacity, lifetime;
+} life;
+
+static bool is_stuck_after(const life *of, uint64_t seed, double *ret_predicted) {
+    tamis_seed const whole_seed = { mix64(seed), seed };
+    tamis_spec       spec = TAMIS_SPEC_INIT;
+    spec.kind = "counting";
+    spec.geometry = of->geometry;
+    spec.capacity = of->capacity;
+    spec.lifetime = of->lifetime;
+    spec.seed = &whole_seed;
+    tamis_set *set = NULL;
+    tamis_info info;
+    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
+    for (uint64_t key = 0; key < of->lifetime; key++) {
+        bool const is_full = key >= of->capacity;
+        if (is_full) assert_int_equal(tamis_remove_hash(set, key - of->capacity), TAMIS_OK);
+        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    }
+    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    tamis_free(set);
+    *ret_predicted = info.plan.saturation;
+    return info.saturated != 0;
+}
+
+static void saturation_is_as_likely_as_stated(void **state) {
+    const life *const of = *state;
+    double            predicted = 0, stuck = 0;
+    for (uint64_t seed = 0; seed < SETS; seed++) stuck += is_stuck_after(of, seed, &predicted);
+    double const measured = stuck / SETS;
+    double const sigma = sqrt(predicted * (1 - predicted) / SETS) + 1e-9;
+    if (measured > predicted + 4 * sigma || measured < 0.9 * predicted - 4 * sigma) {
+        fail_msg("%s: %.4f +- %.4f, predicted %.4f", of->geometry, measured, sigma, predicted);
+    }
+}
+
+int main(void) {
+    static life lives[] = {
+        { "counters=400,hashes=10,counter_bits=2", 1, 480 },
+        { "counters=1000,hashes=10,counter_bits=2", 2, 800 },
+        { "counters=2000,hashes=5,counter_bits=3", 100, 1000 },
+        { "counters=9000,hashes=6,counter_bits=3", 400, 1600 },
+    };
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[0]),
+        cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[1]),
+        cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[2]),
+        cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[3]),
+    };
+    return cmocka_run_group_tests_name("saturation", tests, NULL, NULL);
+}
