@@ -154,7 +154,8 @@ static bool save_mode(const os_save *save, bool *ret_exists, mode_t *ret_mode, i
 /* A nameless file vanishes by itself when the process is killed. Not every file system has them. */
 static bool save_create(os_save *save, int *reterr) {
     mode_t const mode = 0666;
-    (void)snprintf(save->temporary, sizeof save->temporary, ".%s.tamis.tmp", save->name);
+    (void)snprintf(save->temporary, sizeof save->temporary, ".%.*s.tamis.tmp", MAX_NAME,
+                   save->name);
     save->is_named = false;
     save->descriptor = access("/proc/self/fd", X_OK) == 0
                            ? openat(save->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode)
