@@ -25,20 +25,6 @@ static _Noreturn void die_of_full(const tamis_set *set, const char *path, uint64
         path, after, holds, made_for);
 }
 
-/* A kind that never refuses gets worse instead. That copies of keys are many is no reason: what
- * counts is the rate, of which half as much again may be chance in a small set. */
-static void warn_of_overload(const tamis_info *info, const char *path) {
-    if (info->keys <= info->plan.capacity || info->current_fpr <= 1.5 * info->plan.fpr) return;
-    number_text keys, made_for, now, promised;
-    number_exact(info->keys, keys);
-    number_exact(info->plan.capacity, made_for);
-    number_rate(info->current_fpr, now);
-    number_rate(info->plan.fpr, promised);
-    warn("%s holds %s keys and is made for %s: its false-positive rate is %s now, not %s; build a "
-         "larger one",
-         path, keys, made_for, now, promised);
-}
-
 /* "words.tamis: added 10 keys; it holds 20 and is made for 100". */
 static void tell_change(const tamis_set *set, const char *path, const char *what,
                         const options *asked) {
@@ -50,7 +36,7 @@ static void tell_change(const tamis_set *set, const char *path, const char *what
     if (!is_given(asked, OPTION_BIT(QUIET))) {
         warn("%s: %s; it holds %s and is made for %s", path, what, keys, capacity);
     }
-    warn_of_overload(&info, path);
+    setfile_warn_of_overload(&info, path);
 }
 
 /* ------------------------------------------------------------------ adding */
@@ -130,7 +116,7 @@ static void tell_build(const tamis_set *set, const char *path, const options *as
         warn("%s: %s %s in %s (%s, made for %s); false-positive rate %s", path, keys,
              info.keys == 1 ? "key" : "keys", size, info.plan.kind, capacity, rate);
     }
-    warn_of_overload(&info, path);
+    setfile_warn_of_overload(&info, path);
 }
 
 static int build_run(const options *asked) {

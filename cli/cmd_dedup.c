@@ -100,8 +100,8 @@ const command command_dedup = {
             "Ends with 1 if the set got full, so that lines were printed more than once.\n",
     .examples = "  tamis dedup -n 10M -e 1e-6 <urls.txt >urls.unique\n"
                 "  tail -f access.log | cut -d' ' -f1 | tamis dedup -n 1M     new visitors\n",
-    .options = OPTIONS_OF_SPEC | OPTIONS_OF_HASHING | OPTION_BIT(NULL) | OPTION_BIT(INVERT) |
-               OPTION_BIT(COUNT_LINES),
+    .options = (OPTIONS_OF_SPEC & ~OPTIONS_OF_ABILITY) | OPTIONS_OF_HASHING | OPTION_BIT(NULL) |
+               OPTION_BIT(INVERT) | OPTION_BIT(COUNT_LINES),
     .max_operands = SIZE_MAX,
     .run = dedup_run,
 };

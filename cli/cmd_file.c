@@ -232,6 +232,9 @@ static int merge_run(const options *asked) {
         merge_file(set, first, asked->operands[i], asked->spec.isa);
     }
     setfile_save(set, out);
+    tamis_info info;
+    setfile_inspect(set, &info);
+    setfile_warn_of_overload(&info, out);
     tamis_free(set);
     return EXIT_DONE;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "numbers.h"
 #include "signals.h"
 
 /* ------------------------------------------------------------------ trouble */
@@ -134,4 +135,18 @@ void setfile_save(const tamis_set *set, const char *path) {
 
 void setfile_inspect(const tamis_set *set, tamis_info *ret_info) {
     if (tamis_inspect(set, ret_info) != TAMIS_OK) die("there is no set to look at");
+}
+
+/* A kind that never refuses gets worse instead. That copies of keys are many is no reason: what
+ * counts is the rate, of which half as much again may be chance in a small set. */
+void setfile_warn_of_overload(const tamis_info *info, const char *path) {
+    if (info->keys <= info->plan.capacity || info->current_fpr <= 1.5 * info->plan.fpr) return;
+    number_text keys, made_for, now, promised;
+    number_exact(info->keys, keys);
+    number_exact(info->plan.capacity, made_for);
+    number_rate(info->current_fpr, now);
+    number_rate(info->plan.fpr, promised);
+    warn("%s holds %s keys and is made for %s: its false-positive rate is %s now, not %s; build a "
+         "larger one",
+         path, keys, made_for, now, promised);
 }

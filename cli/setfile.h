@@ -32,4 +32,7 @@ _Noreturn void die_of_problem(const tamis_problem *problem);
 /* What to do about it, or NULL. */
 const char *advice_for(const tamis_problem *problem);
 
+/* Say so when a set that never refuses has taken more than it was made for. */
+void setfile_warn_of_overload(const tamis_info *info, const char *path);
+
 #endif

@@ -7,5 +7,5 @@ tamis dedup -n 100k -e 1e-12 <folders | cmp - expected
 tamis dedup -n 100k -e 1e-12 -c folders | cmp - "$(wc -l <expected >n; echo n)"
 awk 'seen[$0]++' folders >repeated
 tamis dedup -n 100k -e 1e-12 -v folders | cmp - repeated
-tamis dedup -n 100k -e 1e-12 --remove --small folders | cmp - expected
+tamis dedup -n 100k -e 1e-12 --kind counting folders | cmp - expected
 echo agreed
