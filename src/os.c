@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -198,31 +199,24 @@ bool tamis_os_save_write(os_save *save, const void *bytes, size_t n, int *reterr
     return true;
 }
 
-#define MAX_TRIES 100
-
-/* Give a nameless file its temporary name. What is there under that name is whole, like this one:
- * of a save that was killed, or of one at this moment, which will see that it lost its name. */
+/* Give a nameless file its temporary name. What is there already a killed save has left. */
 static bool save_give_name(os_save *save) {
     char self[64];
     (void)snprintf(self, sizeof self, "/proc/self/fd/%d", save->descriptor);
-    for (unsigned i = 0; i < MAX_TRIES && !save->is_named; i++) {
-        save->is_named =
-            linkat(AT_FDCWD, self, save->folder, save->temporary, AT_SYMLINK_FOLLOW) == 0;
-        if (save->is_named || errno != EEXIST) break;
-        (void)unlinkat(save->folder, save->temporary, 0);
-    }
+    (void)unlinkat(save->folder, save->temporary, 0);
+    save->is_named = linkat(AT_FDCWD, self, save->folder, save->temporary, AT_SYMLINK_FOLLOW) == 0;
     return save->is_named;
 }
 
-/* Two saves to one name at once may take the temporary name from each other: then once more. */
+/* One save in a folder at a time takes this step, or one would take the name that another has just
+ * given for a leftover. The lock ends with the descriptor. */
 static bool save_rename(os_save *save) {
-    for (unsigned i = 0; i < MAX_TRIES; i++) {
-        if (!save->is_named && !save_give_name(save)) return false;
-        if (renameat(save->folder, save->temporary, save->folder, save->name) == 0) return true;
-        if (errno != ENOENT) return false;
-        save->is_named = false;
-    }
-    return false;
+    int locked;
+    do {
+        locked = flock(save->folder, LOCK_EX);
+    } while (locked != 0 && errno == EINTR);
+    if (!save->is_named && !save_give_name(save)) return false;
+    return renameat(save->folder, save->temporary, save->folder, save->name) == 0;
 }
 
 /* Some file systems cannot sync a folder, and need not. */

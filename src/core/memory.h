@@ -1,8 +1,8 @@
 /* memory.h - where handles and bodies live.
  *
  * A body is aligned to a cache line. A large one gets its own pages, aligned to 2 MiB, and the
- * kernel is asked to make them huge: one translation then covers 512 times as much, which is worth
- * 7 to 30% on random access. The caller's allocator, if there is one, gets every request.
+ * kernel is asked to make them huge: one translation then covers 512 times as much, and random
+ * access waits less for translations. The caller's allocator, if there is one, gets every request.
  */
 #ifndef TAMIS_CORE_MEMORY_H
 #define TAMIS_CORE_MEMORY_H

@@ -138,6 +138,32 @@ static void saves_clean_up_after_killed_ones(void **state) {
     tamis_free(set);
 }
 
+/* Several at once, to one name: each succeeds, and nothing stays behind. */
+static void saves_at_the_same_time_all_succeed(void **state) {
+    (void)state;
+    char             path[200];
+    pid_t            children[4];
+    tamis_set *const set = sample_set("bloom", 8192, 10, 1);
+    path_in(path, "same.tamis");
+    for (unsigned i = 0; i < 4; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] != 0) continue;
+        for (unsigned n = 0; n < 100; n++) {
+            if (tamis_save(set, path, NULL) != TAMIS_OK) _exit(1);
+        }
+        _exit(0);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        int status = -1;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(sample_keys_at(path), 10);
+    assert_int_equal(sample_files(folder, ".tmp"), 0);
+    tamis_free(set);
+}
+
 static void expect_refused(const tamis_set *set, const char *path, int os_error) {
     tamis_problem problem = { .text = "" };
     assert_int_equal(tamis_save(set, path, &problem), TAMIS_ERR_IO);
@@ -269,6 +295,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(saves_follow_a_link),
         cmocka_unit_test(saves_refuse_a_broken_link),
         cmocka_unit_test(saves_clean_up_after_killed_ones),
+        cmocka_unit_test(saves_at_the_same_time_all_succeed),
         cmocka_unit_test(saves_refuse_what_is_not_a_file),
         cmocka_unit_test(saves_into_the_current_folder),
         cmocka_unit_test(a_full_disk_leaves_the_old_file),
