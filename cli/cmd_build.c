@@ -20,29 +20,60 @@ static _Noreturn void die_of_full(const tamis_set *set, const char *path, uint64
     number_exact(added, after);
     number_exact(info.keys, holds);
     number_exact(info.plan.capacity, made_for);
-    die("%s is full after %s keys: it holds %s and is made for %s; nothing was saved, build a "
+    die("%s is full after %s %s: it holds %s and is made for %s; nothing was saved, build a "
         "larger one with 'tamis build -n'",
-        path, after, holds, made_for);
+        path, after, plural(added, "line", "lines"), holds, made_for);
 }
 
-/* "words.tamis: added 10 keys; it holds 20 and is made for 100". */
-static void tell_change(const tamis_set *set, const char *path, const char *what,
+/* "words.tamis: removed 10 keys, 0 absent; it holds 20 keys and is made for 100". Returns whether
+ * it is more than that. */
+static bool tell_change(const tamis_info *info, const char *path, const char *what,
                         const options *asked) {
-    tamis_info  info;
     number_text keys, capacity;
-    setfile_inspect(set, &info);
-    number_exact(info.keys, keys);
-    number_exact(info.plan.capacity, capacity);
+    number_exact(info->keys, keys);
+    number_exact(info->plan.capacity, capacity);
     if (!is_given(asked, OPTION_BIT(QUIET))) {
-        warn("%s: %s; it holds %s and is made for %s", path, what, keys, capacity);
+        warn("%s: %s; it holds %s %s and is made for %s", path, what, keys,
+             plural(info->keys, "key", "keys"), capacity);
     }
-    setfile_warn_of_overload(&info, path);
+    return setfile_warn_of_overload(info, path);
+}
+
+/* Lines that added nothing are not lost: a set that cannot remove has nothing to add for a key that
+ * is there already or looks like one that is, and one that can has counted its fill of it. */
+static void name_rest(const tamis_info *info, uint64_t n_new, char *ret_text, size_t n) {
+    bool const  is_multiset = (info->plan.abilities & TAMIS_CAN_REMOVE) != 0;
+    number_text text;
+    number_exact(n_new, text);
+    (void)snprintf(ret_text, n, "%s %s (%s %s)", n_new != 0 ? text : "none",
+                   is_multiset ? "added" : "new", n_new != 0 ? "the others" : "all",
+                   is_multiset ? "are copies beyond what it counts"
+                               : "were in it already, or seem to be");
+}
+
+typedef char came_text[200];
+
+/* "100 lines read, all new", "100 lines read, 98 new (the others ...)". */
+static void name_lines(const tamis_info *info, uint64_t n_read, uint64_t n_new,
+                       came_text ret_text) {
+    bool const  is_multiset = (info->plan.abilities & TAMIS_CAN_REMOVE) != 0;
+    number_text read;
+    char        rest[128];
+    number_exact(n_read, read);
+    if (n_new < n_read)
+        name_rest(info, n_new, rest, sizeof rest);
+    else
+        (void)snprintf(rest, sizeof rest, "%s%s", n_read > 1 ? "all " : "",
+                       is_multiset ? "added" : "new");
+    (void)snprintf(ret_text, sizeof(came_text), "%s %s read%s%s", read,
+                   plural(n_read, "line", "lines"), n_read != 0 ? ", " : "",
+                   n_read != 0 ? rest : "");
 }
 
 /* ------------------------------------------------------------------ adding */
 
-/* Returns how many keys were added: all of them. */
-static uint64_t add_all(tamis_set *set, const char *path, lines *from) {
+/* Add all of them, or end. */
+static void add_all(tamis_set *set, const char *path, lines *from) {
     tamis_key keys[LINES_BATCH];
     uint64_t  added = 0;
     size_t    n, taken;
@@ -52,23 +83,24 @@ static uint64_t add_all(tamis_set *set, const char *path, lines *from) {
         if (status == TAMIS_ERR_FULL) die_of_full(set, path, added);
         if (status != TAMIS_OK) die("%s: %s", path, tamis_status_text(status));
     }
-    return added;
 }
 
 static int add_run(const options *asked) {
     const char *const path = asked->operands[0];
     tamis_set *const  set = setfile_take(path, asked);
     lines             from;
-    number_text       added;
-    char              what[80];
+    tamis_info        before, after;
+    came_text         what;
+    setfile_inspect(set, &before);
     keys_open(&from, asked, 1);
-    number_exact(add_all(set, path, &from), added);
+    add_all(set, path, &from);
     if (from.keys != 0) setfile_save(set, path);
-    (void)snprintf(what, sizeof what, "added %s %s", added, from.keys == 1 ? "key" : "keys");
-    tell_change(set, path, what, asked);
+    setfile_inspect(set, &after);
+    name_lines(&after, from.keys, after.keys - before.keys, what);
+    bool const is_overloaded = tell_change(&after, path, what, asked);
     lines_close(&from);
     tamis_free(set);
-    return EXIT_DONE;
+    return is_overloaded ? EXIT_NONE : EXIT_DONE;
 }
 
 const command command_add = {
@@ -77,13 +109,15 @@ const command command_add = {
     .summary = "Add keys to a set",
     .text = "Keys are the lines of the files KEYS, or of standard input; an empty line is a key,\n"
             "too. Adding a key twice to a set that can remove needs two removals. If the set\n"
-            "gets full, nothing is saved: the file is as it was.\n",
+            "gets full, nothing is saved: the file is as it was. Ends with 1 if the keys are in\n"
+            "but are so many that the false-positive rate is not what the set was built for.\n",
     .examples = "  find . -type f | tamis add seen.tamis\n"
                 "  find . -type f -print0 | tamis add -0 seen.tamis\n"
                 "  tamis add seen.tamis monday.txt tuesday.txt\n",
     .options = OPTION_BIT(NULL) | OPTION_BIT(QUIET),
     .min_operands = 1,
     .max_operands = SIZE_MAX,
+    .set_operands = 1,
     .run = add_run,
 };
 
@@ -92,7 +126,7 @@ const command command_add = {
 /* An empty set as asked for; the keys are counted first if that is asked. */
 static tamis_set *make_set(const options *asked, lines *from) {
     tamis_spec       spec = asked->spec;
-    tamis_set *const like = asked->like != NULL ? setfile_look(asked->like, spec.isa) : NULL;
+    tamis_set *const like = asked->like != NULL ? setfile_map(asked->like, asked) : NULL;
     spec.like = like;
     if (like == NULL && (asked->is_counted || !is_given(asked, OPTION_BIT(CAPACITY)))) {
         uint64_t const count = lines_count(from);
@@ -103,20 +137,18 @@ static tamis_set *make_set(const options *asked, lines *from) {
     return set;
 }
 
-/* "words.tamis: 104,334 keys in 183 KiB (bloom); made for ..., false-positive rate 0.1%". */
-static void tell_build(const tamis_set *set, const char *path, const options *asked) {
-    tamis_info  info;
-    number_text keys, size, capacity, rate;
+/* "words.tamis: 100 lines read, all new; 183 KiB (bloom, made for 100), false-positive rate ...".
+ * Returns whether it is more than it is made for. */
+static bool tell_build(const tamis_set *set, const char *path, uint64_t n_read,
+                       const options *asked) {
+    tamis_info   info;
+    came_text    what;
+    setfile_text is;
     setfile_inspect(set, &info);
-    number_exact(info.keys, keys);
-    number_size(info.plan.body_bytes, size);
-    number_exact(info.plan.capacity, capacity);
-    number_rate(info.current_fpr, rate);
-    if (!is_given(asked, OPTION_BIT(QUIET))) {
-        warn("%s: %s %s in %s (%s, made for %s); false-positive rate %s", path, keys,
-             info.keys == 1 ? "key" : "keys", size, info.plan.kind, capacity, rate);
-    }
-    setfile_warn_of_overload(&info, path);
+    name_lines(&info, n_read, info.keys, what);
+    setfile_describe(&info, is);
+    if (!is_given(asked, OPTION_BIT(QUIET))) warn("%s: %s; %s", path, what, is);
+    return setfile_warn_of_overload(&info, path);
 }
 
 static int build_run(const options *asked) {
@@ -125,12 +157,12 @@ static int build_run(const options *asked) {
     setfile_check_target(path, asked);
     keys_open(&from, asked, 1);
     tamis_set *const set = make_set(asked, &from);
-    (void)add_all(set, path, &from);
+    add_all(set, path, &from);
     setfile_save(set, path);
-    tell_build(set, path, asked);
+    bool const is_overloaded = tell_build(set, path, from.keys, asked);
     lines_close(&from);
     tamis_free(set);
-    return EXIT_DONE;
+    return is_overloaded ? EXIT_NONE : EXIT_DONE;
 }
 
 const command command_build = {
@@ -141,7 +173,8 @@ const command command_build = {
             "too. -n says for how many different keys the set is made; without it, or with\n"
             "'-n auto', the lines are counted first, copies included. 'tamis plan' shows what\n"
             "the options cost. A set that was there is replaced, all at once, when the new one\n"
-            "is complete; another file is not, unless by --force.\n",
+            "is complete; another file is not, unless by --force. Ends with 1 if the set was\n"
+            "saved but there were so many keys that its false-positive rate is not that of -e.\n",
     .examples = "  tamis build words.tamis </usr/share/dict/words\n"
                 "  tamis build seen.tamis -n 10M -e 1e-6 --remove </dev/null     empty, for later\n"
                 "  tamis build tuesday.tamis --like monday.tamis tuesday.txt     to be merged\n",
@@ -149,6 +182,7 @@ const command command_build = {
                OPTION_BIT(FORCE) | OPTION_BIT(QUIET),
     .min_operands = 1,
     .max_operands = SIZE_MAX,
+    .set_operands = 1,
     .run = build_run,
 };
 
@@ -176,6 +210,7 @@ static int remove_run(const options *asked) {
     const char *const path = asked->operands[0];
     tamis_set *const  set = setfile_take(path, asked);
     lines             from;
+    tamis_info        info;
     number_text       removed_text, absent_text;
     char              what[120];
     if (tamis_remove_batch(set, NULL, 0, NULL, NULL) != TAMIS_OK) die_of_inability(set, path);
@@ -185,8 +220,9 @@ static int remove_run(const options *asked) {
     number_exact(removed, removed_text);
     number_exact(absent, absent_text);
     (void)snprintf(what, sizeof what, "removed %s %s, %s absent", removed_text,
-                   removed == 1 ? "key" : "keys", absent_text);
-    tell_change(set, path, what, asked);
+                   plural(removed, "key", "keys"), absent_text);
+    setfile_inspect(set, &info);
+    (void)tell_change(&info, path, what, asked);
     lines_close(&from);
     tamis_free(set);
     return absent == 0 ? EXIT_DONE : EXIT_NONE;
@@ -205,5 +241,6 @@ const command command_remove = {
     .options = OPTION_BIT(NULL) | OPTION_BIT(QUIET),
     .min_operands = 1,
     .max_operands = SIZE_MAX,
+    .set_operands = 1,
     .run = remove_run,
 };

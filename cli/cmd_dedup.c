@@ -17,7 +17,7 @@ typedef struct memory_of {
 static void warn_of_many(const memory_of *seen) {
     number_text capacity;
     number_exact(seen->capacity, capacity);
-    warn("more than the %s different lines of -n: from here on, more new lines than asked for are "
+    warn("more different lines than the %s of -n: from here on, more new lines than asked for are "
          "taken for old ones; give a larger -n",
          capacity);
 }
@@ -86,7 +86,7 @@ static int dedup_run(const options *asked) {
     seen.set = set_create(&asked->spec);
     dedup_all(&seen, asked);
     tamis_free(seen.set);
-    return seen.is_full ? EXIT_NONE : EXIT_DONE;
+    return seen.is_full || seen.different > seen.capacity ? EXIT_NONE : EXIT_DONE;
 }
 
 const command command_dedup = {
@@ -96,8 +96,9 @@ const command command_dedup = {
     .text = "The order stays, nothing is sorted, and answers come as lines come. With the\n"
             "false-positive rate of -e, a new line is taken for one that was seen and is left\n"
             "out: at 0.1%, at most one in a thousand. -n is how many different lines there may\n"
-            "be; a warning comes when there are more. -v prints the repeated lines instead.\n"
-            "Ends with 1 if the set got full, so that lines were printed more than once.\n",
+            "be; a warning comes when there are more, and the end is 1: new lines are then left\n"
+            "out more often, or, if the set is full, old ones printed again. -v prints the\n"
+            "repeated lines instead.\n",
     .examples = "  tamis dedup -n 10M -e 1e-6 <urls.txt >urls.unique\n"
                 "  tail -f access.log | cut -d' ' -f1 | tamis dedup -n 1M     new visitors\n",
     .options = (OPTIONS_OF_SPEC & ~OPTIONS_OF_ABILITY) | OPTIONS_OF_HASHING | OPTION_BIT(NULL) |

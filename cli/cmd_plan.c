@@ -5,26 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "geometry.h"
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
 #include "report.h"
 #include "setfile.h"
 
-#define MAX_KINDS (TABLE_ROWS - 2)
+#define MAX_KINDS (TABLE_ROWS - 1)
 
 /* Every kind's answer to a spec. */
 typedef struct plans {
     tamis_plan rows[MAX_KINDS];
     size_t     n;
+    uint64_t   memory; /* a kind that takes more is out of the question; 0: no limit */
 } plans;
 
 static void plans_make(const tamis_spec *spec, plans *ret_plans) {
     tamis_problem problem;
     if (tamis_plan_kinds(spec, ret_plans->rows, MAX_KINDS, &ret_plans->n, &problem) != TAMIS_OK) {
-        die_of_problem(&problem);
+        die_of_spec(&problem);
     }
     if (ret_plans->n > MAX_KINDS) ret_plans->n = MAX_KINDS;
+}
+
+static bool is_able(const plans *of, const tamis_plan *plan) {
+    bool const is_large = of->memory != 0 && plan->body_bytes > of->memory;
+    return plan->status == TAMIS_OK && !is_large;
 }
 
 static const tamis_plan *plans_chosen(const plans *of) {
@@ -54,11 +61,29 @@ static bool fits(const tamis_spec *spec, uint64_t capacity, uint64_t memory) {
     return chosen != NULL && chosen->body_bytes <= memory;
 }
 
+/* Not even one key fits: because no kind can do it, or for want of memory? */
+static _Noreturn void die_of_memory(const tamis_spec *spec, uint64_t memory) {
+    static plans trial;
+    tamis_spec   with = *spec;
+    number_text  given, least;
+    with.capacity = 1;
+    plans_make(&with, &trial);
+    const tamis_plan *const chosen = plans_chosen(&trial);
+    if (chosen == NULL) {
+        die("no kind can do all of that, in any memory; ask for less, or see why: 'tamis plan -n' "
+            "with the same options");
+    }
+    number_size(memory, given);
+    number_size(chosen->body_bytes, least);
+    die("--memory: a set that can do that takes at least %s (%s), and %s are given; give more",
+        least, chosen->kind, given);
+}
+
 /* The largest number of keys for which the choice fits: double until it does not, then halve the
  * interval until it is fine to a thousandth. */
 static uint64_t capacity_for(const tamis_spec *spec, uint64_t memory) {
     uint64_t low = 1, high = 2;
-    if (!fits(spec, low, memory)) return 0;
+    if (!fits(spec, low, memory)) die_of_memory(spec, memory);
     while (high < UINT64_C(1) << 40 && fits(spec, high, memory)) {
         low = high;
         high *= 2;
@@ -75,19 +100,29 @@ static uint64_t capacity_for(const tamis_spec *spec, uint64_t memory) {
 
 /* ------------------------------------------------------------------ why */
 
+typedef char why_text[TABLE_WORD_BYTES];
+
 /* Why a kind cannot do it, in a few words. */
-static void why_not(const tamis_plan *plan, const tamis_spec *spec, char *ret_text, size_t n) {
+static void why_not(const tamis_plan *plan, const tamis_spec *spec, why_text ret_text) {
+    size_t const   n = sizeof(why_text);
     unsigned const missing = spec->abilities & ~plan->abilities;
     abilities_text names;
+    number_text    size;
     abilities_name(missing, names);
-    if (plan->status == TAMIS_ERR_ARGUMENT)
-        (void)snprintf(ret_text, n, "has no such geometry");
+    number_size(plan->body_bytes, size);
+    if (plan->status == TAMIS_OK)
+        (void)snprintf(ret_text, n, "does not fit: takes %s", size);
+    else if (geometry_complain(plan->kind, spec->geometry, ret_text, n))
+        return;
     else if (plan->status == TAMIS_ERR_LIMIT)
         (void)snprintf(ret_text, n, "too large to address");
     else if (missing != 0)
         (void)snprintf(ret_text, n, "cannot %s", names);
+    else if (plan->overflow > 0 && plan->fpr <= spec->fpr)
+        (void)snprintf(ret_text, n, "overflows more often than that");
     else
-        (void)snprintf(ret_text, n, "cannot reach that rate");
+        (void)snprintf(ret_text, n, "cannot reach that rate%s",
+                       spec->geometry ? " with that geometry" : "");
 }
 
 static double lines_of(const tamis_plan *plan) {
@@ -101,7 +136,7 @@ static size_t compare_able(const plans *all, const tamis_plan *chosen, bool *ret
     *ret_is_smallest = *ret_is_fastest = true;
     for (size_t i = 0; i < all->n; i++) {
         const tamis_plan *const plan = &all->rows[i];
-        if (plan->status != TAMIS_OK) continue;
+        if (!is_able(all, plan)) continue;
         n_able++;
         if (plan->body_bytes < chosen->body_bytes) *ret_is_smallest = false;
         if (lines_of(plan) < lines_of(chosen)) *ret_is_fastest = false;
@@ -109,42 +144,37 @@ static size_t compare_able(const plans *all, const tamis_plan *chosen, bool *ret
     return n_able;
 }
 
-/* "the smallest of the 3 kinds that can remove" and the like. */
+/* "the smallest of the 3 kinds that can do it" and the like. */
 static void why_chosen(const plans *all, const tamis_plan *chosen, const tamis_spec *spec,
                        char *ret_text, size_t n) {
-    bool           is_smallest, is_fastest;
-    size_t const   n_able = compare_able(all, chosen, &is_smallest, &is_fastest);
-    abilities_text names;
-    abilities_name(spec->abilities, names);
-    char among[80];
-    (void)snprintf(among, sizeof among, "of the %zu kinds that can%s%s", n_able,
-                   spec->abilities ? " " : " do it", names);
+    bool         is_smallest, is_fastest;
+    size_t const n_able = compare_able(all, chosen, &is_smallest, &is_fastest);
     if (spec->kind != NULL)
         (void)snprintf(ret_text, n, "you named it");
     else if (n_able == 1)
-        (void)snprintf(ret_text, n, "the only kind that can%s%s", spec->abilities ? " " : " do it",
-                       names);
-    else if (is_smallest && is_fastest)
-        (void)snprintf(ret_text, n, "the smallest %s, and none touches fewer cache lines", among);
+        (void)snprintf(ret_text, n, "the only kind that can do it");
     else
-        (void)snprintf(ret_text, n, "%s %s",
+        (void)snprintf(ret_text, n, "%s of the %zu kinds that can do it%s",
                        is_smallest ? "the smallest" : "the fewest cache lines per operation",
-                       among);
+                       n_able,
+                       is_smallest && is_fastest ? ", and none touches fewer cache lines" : "");
 }
 
 /* ------------------------------------------------------------------ for people */
 
 /* The job in words: "1M keys, at most 0.1% false positives, to add, ask and remove". */
 static void print_job(const tamis_spec *spec, const plans *all) {
-    number_text             keys, rate, adds;
+    number_text             keys, rate, adds, memory;
     abilities_text          names;
     const tamis_plan *const chosen = plans_chosen(all);
     number_short((double)spec->capacity, keys);
     number_rate(spec->fpr, rate);
+    number_size(all->memory, memory);
     abilities_name(spec->abilities, names);
-    output_text("%s keys", keys);
+    output_text("%s %s", keys, plural(spec->capacity, "key", "keys"));
     if (spec->fpr > 0) output_text(", at most %s false positives", rate);
     if (spec->abilities != 0) output_text(", able to %s", names);
+    if (all->memory != 0) output_text(", in at most %s", memory);
     if (chosen != NULL && chosen->lifetime > spec->capacity) {
         number_short((double)chosen->lifetime, adds);
         output_text("; %s adds in its life", adds);
@@ -183,26 +213,25 @@ static void add_able_row(report_table *table, const tamis_plan *plan) {
 
 static void add_unable_row(report_table *table, const tamis_plan *plan, const tamis_spec *spec) {
     table_row *const row = table_add(table, STYLE_FAINT);
-    char             text[64];
+    why_text         text;
     (void)snprintf(text, sizeof text, "  %s", plan->kind);
     row_add(row, text);
-    why_not(plan, spec, text, sizeof text);
+    why_not(plan, spec, text);
     row_add(row, text);
 }
 
 static void print_table(const plans *all, const tamis_spec *spec) {
-    static const char *const heads[2][TABLE_COLUMNS] = {
-        { "", "", "", "", "", "", "cache", "lines", "per" },
-        { "  kind", "size", "bits/key", "fpr", "overflow", "saturation", "hit", "miss", "add" }
-    };
-    report_table *const table = calloc(1, sizeof *table);
+    static const char *const heads[TABLE_COLUMNS] = { "  kind", "size",     "bits/key",
+                                                      "fpr",    "overflow", "saturation",
+                                                      "hit",    "miss",     "add" };
+    report_table *const      table = calloc(1, sizeof *table);
     if (table == NULL) die("out of memory");
-    for (unsigned head = 0; head < 2; head++) {
-        table_row *const row = table_add(table, STYLE_PLAIN);
-        for (unsigned i = 0; i < TABLE_COLUMNS; i++) row_add(row, heads[head][i]);
-    }
+    table->group = "cache lines to";
+    table->group_column = 6;
+    table_row *const head = table_add(table, STYLE_PLAIN);
+    for (unsigned i = 0; i < TABLE_COLUMNS; i++) row_add(head, heads[i]);
     for (size_t i = 0; i < all->n; i++) {
-        if (all->rows[i].status == TAMIS_OK)
+        if (is_able(all, &all->rows[i]))
             add_able_row(table, &all->rows[i]);
         else
             add_unable_row(table, &all->rows[i], spec);
@@ -237,20 +266,19 @@ static void print_for_people(const plans *all, const tamis_spec *spec) {
 
 /* ------------------------------------------------------------------ for programs */
 
-static void json_plan(const tamis_plan *plan, const tamis_spec *spec) {
-    char why[64];
+static void json_plan(const tamis_plan *plan, const tamis_spec *spec, bool is_possible) {
+    why_text why;
     json_open(NULL, '{');
     json_text("kind", plan->kind);
     json_text("summary", plan->summary);
     json_abilities(plan->abilities);
-    json_bool("possible", plan->status == TAMIS_OK);
+    json_bool("possible", is_possible);
     json_bool("chosen", plan->chosen);
-    if (plan->status == TAMIS_OK) {
-        json_forecast(plan);
-    } else {
-        why_not(plan, spec, why, sizeof why);
+    if (!is_possible) {
+        why_not(plan, spec, why);
         json_text("why_not", why);
     }
+    if (plan->status == TAMIS_OK) json_forecast(plan);
     json_close('}');
 }
 
@@ -267,7 +295,7 @@ static void print_json(const plans *all, const tamis_spec *spec) {
         json_text("why", why);
     }
     json_open("kinds", '[');
-    for (size_t i = 0; i < all->n; i++) json_plan(&all->rows[i], spec);
+    for (size_t i = 0; i < all->n; i++) json_plan(&all->rows[i], spec, is_able(all, &all->rows[i]));
     json_close(']');
     json_close('}');
 }
@@ -339,9 +367,9 @@ static void print_code(const plans *all, const tamis_spec *spec) {
     if (chosen == NULL) return;
     number_short((double)spec->capacity, keys);
     number_size(chosen->body_bytes, size);
-    output_text("/* A set for %s keys in %s (%s).\n"
+    output_text("/* A set for %s %s in %s (%s).\n"
                 " * Build it with: cc set.c $(pkg-config --cflags --libs tamis) */\n",
-                keys, size, chosen->kind);
+                keys, plural(spec->capacity, "key", "keys"), size, chosen->kind);
     output_string(code_head);
     code_spec(spec, chosen);
     output_string(code_create);
@@ -359,7 +387,6 @@ static void find_capacity(const options *asked, tamis_spec *spec) {
     }
     if (!is_given(asked, OPTION_BIT(MEMORY))) return;
     spec->capacity = capacity_for(spec, asked->memory);
-    if (spec->capacity == 0) die("no set is that small, or none can do it; ask for less");
 }
 
 static int plan_run(const options *asked) {
@@ -367,6 +394,7 @@ static int plan_run(const options *asked) {
     tamis_spec   spec = asked->spec;
     find_capacity(asked, &spec);
     plans_make(&spec, &all);
+    all.memory = asked->memory;
     qsort(all.rows, all.n, sizeof all.rows[0], compare_plans);
     if (is_given(asked, OPTION_BIT(JSON)))
         print_json(&all, &spec);
@@ -387,7 +415,7 @@ const command command_plan = {
     .text = "Nothing is made. For each kind that can do the job: its size, its false-positive\n"
             "rate (fpr) when full, the probability that it ever refuses an add (overflows) or\n"
             "that a counter ever sticks (saturates), and the cache lines that it touches to\n"
-            "find a key, to miss one and to add one. Ends with 1 if no kind can do the job.\n",
+            "find a key (hit), to miss one and to add one. Ends with 1 if no kind can do it.\n",
     .examples = "  tamis plan -n 1M -e 0.1%                 a million keys\n"
                 "  tamis plan -n 1M -e 0.1% --remove        the same, and remove them again\n"
                 "  tamis plan --memory 16MiB -e 1e-6        how many keys do 16 MiB hold?\n"
@@ -413,12 +441,28 @@ static void json_kind(const tamis_plan *plan) {
     json_close('}');
 }
 
+/* What a kind can do may depend on its geometry, which is laid out for what is asked. So each
+ * ability is asked for. */
+static void find_abilities(const tamis_spec *spec, plans *all) {
+    static plans   trial;
+    tamis_spec     with = *spec;
+    unsigned const each[] = { TAMIS_CAN_REMOVE, TAMIS_CAN_COUNT, TAMIS_CAN_MERGE };
+    for (unsigned i = 0; i < 3; i++) {
+        with.abilities = each[i];
+        plans_make(&with, &trial);
+        for (size_t k = 0; k < all->n; k++) {
+            if (trial.rows[k].status == TAMIS_OK) all->rows[k].abilities |= each[i];
+        }
+    }
+}
+
 static int kinds_run(const options *asked) {
     static plans all;
     tamis_spec   spec = asked->spec;
     bool const   is_json = is_given(asked, OPTION_BIT(JSON));
     spec.capacity = 1000; /* any will do: only names and abilities are wanted */
     plans_make(&spec, &all);
+    find_abilities(&spec, &all);
     if (is_json) json_open(NULL, '[');
     for (size_t i = 0; i < all.n; i++) {
         if (is_json)

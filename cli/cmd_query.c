@@ -1,19 +1,28 @@
 /* cmd_query.c - tamis has, count: questions to a set, a batch of lines at a time. */
 #include "commands.h"
 
+#include <string.h>
+
 #include "message.h"
 #include "output.h"
 #include "setfile.h"
 
 /* ------------------------------------------------------------------ has */
 
-/* Print the lines whose answer is the wanted one. Neighbours in the buffer are neighbours in the
- * output, so a run of them is one copy. */
+/* The first of answers[at..n-1] that is the wanted one, or n. A bool is a byte of 0 or 1, and
+ * memchr(3) looks at dozens of them at once. */
+static size_t find_answer(const bool *answers, size_t at, size_t n, bool wanted) {
+    const bool *const found = memchr(answers + at, wanted, n - at);
+    return found != NULL ? (size_t)(found - answers) : n;
+}
+
+/* Neighbours in the buffer are neighbours in the output, so a run of them is one copy. */
 void print_chosen(const tamis_key *keys, const bool *answers, size_t n, bool wanted) {
-    for (size_t first = 0, last; first < n; first = last + 1) {
-        while (first < n && answers[first] != wanted) first++;
-        for (last = first; last < n && answers[last] == wanted;) last++;
-        if (last != first) output_bytes(keys[first].data, lines_span(keys, first, last));
+    size_t first = find_answer(answers, 0, n, wanted);
+    while (first < n) {
+        size_t const last = find_answer(answers, first, n, !wanted);
+        output_bytes(keys[first].data, lines_span(keys, first, last));
+        first = find_answer(answers, last, n, wanted);
     }
 }
 
@@ -65,6 +74,7 @@ const command command_has = {
                OPTION_BIT(SILENT),
     .min_operands = 1,
     .max_operands = SIZE_MAX,
+    .set_operands = 1,
     .run = has_run,
 };
 
@@ -118,5 +128,6 @@ const command command_count = {
     .options = OPTION_BIT(NULL) | OPTION_BIT(TRUST),
     .min_operands = 1,
     .max_operands = SIZE_MAX,
+    .set_operands = 1,
     .run = count_run,
 };

@@ -31,7 +31,22 @@ tamis_set *set_create(const tamis_spec *spec) {
         die("no kind can do all of that; ask for less, or see why: 'tamis plan' with the same "
             "options");
     }
-    die_of_problem(&problem);
+    problem.status = status;
+    die_of_spec(&problem);
+}
+
+void die_of_spec(const tamis_problem *problem) {
+    const char *advice = NULL;
+    if (problem->status == TAMIS_ERR_CANNOT) advice = "'tamis plan' compares the kinds";
+    if (problem->status == TAMIS_ERR_MEMORY || problem->status == TAMIS_ERR_LIMIT) {
+        advice = "ask for fewer keys or a higher rate";
+    }
+    const char *const text = *problem->text ? problem->text : tamis_status_text(problem->status);
+    die("%s%s%s", text, advice ? "; " : "", advice ? advice : "");
+}
+
+const char *plural(uint64_t n, const char *one, const char *many) {
+    return n == 1 ? one : many;
 }
 
 void abilities_name(unsigned abilities, abilities_text ret_text) {

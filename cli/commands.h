@@ -17,6 +17,11 @@ void keys_open(lines *ret_lines, const options *asked, size_t first);
 /* An empty set, or the end. */
 tamis_set *set_create(const tamis_spec *spec);
 
+/* End the program with what the library says of a spec, and what to do. */
+_Noreturn void die_of_spec(const tamis_problem *problem);
+
+const char *plural(uint64_t n, const char *one, const char *many);
+
 /* Print the lines whose answer is the wanted one. */
 void print_chosen(const tamis_key *keys, const bool *answers, size_t n, bool wanted);
 

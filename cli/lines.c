@@ -16,6 +16,7 @@
 #include "message.h"
 #include "output.h"
 #include "progress.h"
+#include "separators.h"
 #include "signals.h"
 
 #define FIRST_BUFFER_BYTES ((size_t)1 << 18)
@@ -31,11 +32,19 @@ static const char *name_to_say(const lines *from) {
     return is_stdin(name) ? "standard input" : name;
 }
 
+static _Noreturn void die_of_reading(const lines *from, int error) {
+    const char *const advice = error == ENOENT   ? "; name a file that is there"
+                               : error == EISDIR ? "; name a file, not a folder"
+                               : error == EACCES ? "; make it readable"
+                                                 : "";
+    die("cannot read keys from %s: %s%s", name_to_say(from), strerror(error), advice);
+}
+
 static int open_by_name(const lines *from) {
     const char *const name = from->names[from->name];
     if (is_stdin(name)) return STDIN_FILENO;
     int const descriptor = open(name, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) die_of_system(name, errno);
+    if (descriptor < 0) die_of_reading(from, errno);
     return descriptor;
 }
 
@@ -82,7 +91,8 @@ static uint64_t total_bytes(const lines *from) {
 
 /* A file without a name, which vanishes with the process. */
 static int spool_create(void) {
-    const char *const folder = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
+    const char *const wanted = getenv("TMPDIR");
+    const char *const folder = wanted != NULL && *wanted != '\0' ? wanted : "/tmp";
     int const         nameless = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (nameless >= 0) return nameless;
     char path[4096];
@@ -92,9 +102,10 @@ static int spool_create(void) {
     int const error = errno;
     if (named >= 0) (void)unlink(path);
     signals_release();
-    if (named < 0)
-        die("cannot keep a copy of the keys in %s: %s; set TMPDIR", folder, strerror(error));
-    return named;
+    if (named >= 0) return named;
+    die("cannot keep a copy of the keys in %s: %s; set TMPDIR to another folder, or give a number "
+        "to -n",
+        folder, strerror(error));
 }
 
 /* An empty pipe gets an empty copy: opening it a second time might wait for ever. */
@@ -105,7 +116,8 @@ static void spool_write(lines *from, const char *at, size_t n) {
         ssize_t const put = write(*spool, at, n);
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) {
-            die("cannot keep a copy of the keys: %s; set TMPDIR, or give a number to -n",
+            die("cannot keep a copy of the keys: %s; set TMPDIR to another folder, or give a "
+                "number to -n",
                 strerror(errno));
         }
         at += put;
@@ -127,7 +139,7 @@ static void buffer_make_room(lines *from) {
     if (kept + 1 < from->buffer_bytes) return;
     if (from->buffer_bytes > SIZE_MAX / 4) die("%s: a line is too long", name_to_say(from));
     size_t const larger = 2 * from->buffer_bytes;
-    char *const  buffer = realloc(from->buffer, larger);
+    char *const  buffer = realloc(from->buffer, larger + SEPARATORS_BLOCK);
     if (buffer == NULL) die("%s: no memory for a line of %zu bytes", name_to_say(from), kept);
     from->buffer = buffer;
     from->buffer_bytes = larger;
@@ -139,7 +151,7 @@ static size_t read_some(lines *from, char *to, size_t room) {
     if (!from->is_regular) output_flush();
     do got = read(from->descriptor, to, room);
     while (got < 0 && errno == EINTR);
-    if (got < 0) die_of_system(name_to_say(from), errno);
+    if (got < 0) die_of_reading(from, errno);
     return (size_t)got;
 }
 
@@ -155,22 +167,28 @@ static void buffer_fill(lines *from) {
 
 /* ------------------------------------------------------------------ lines */
 
-/* Cut the whole lines that the buffer holds. */
+/* The separators of the block at `at`, of which `left` bytes are ours. */
+static uint64_t block_mask(const char *at, size_t left, char separator) {
+    uint64_t const mask = separators_mask(at, separator);
+    return left < SEPARATORS_BLOCK ? mask & ((UINT64_C(1) << left) - 1) : mask;
+}
+
+/* Cut the whole lines that the buffer holds, as long as there is room for a block full of them. */
 static size_t cut_lines(lines *from, tamis_key *ret_keys) {
-    char *const end = from->buffer + from->end;
-    char       *line = from->buffer + from->begin, *scan = from->buffer + from->scanned;
-    size_t      n = 0;
-    while (n < LINES_BATCH) {
-        char *const stop = memchr(scan, from->separator, (size_t)(end - scan));
-        if (stop == NULL) {
-            scan = end;
-            break;
+    const char *const end = from->buffer + from->end;
+    const char       *line = from->buffer + from->begin, *scan = from->buffer + from->scanned;
+    size_t            n = 0;
+    while (scan < end && n <= LINES_BATCH - SEPARATORS_BLOCK) {
+        uint64_t mask = block_mask(scan, (size_t)(end - scan), from->separator);
+        for (; mask != 0; mask &= mask - 1) {
+            const char *const stop = scan + __builtin_ctzll(mask);
+            ret_keys[n++] = (tamis_key){ line, (size_t)(stop - line) };
+            line = stop + 1;
         }
-        ret_keys[n++] = (tamis_key){ line, (size_t)(stop - line) };
-        line = scan = stop + 1;
+        scan += SEPARATORS_BLOCK;
     }
     from->begin = (size_t)(line - from->buffer);
-    from->scanned = (size_t)(scan - from->buffer);
+    from->scanned = scan < end ? (size_t)(scan - from->buffer) : from->end;
     return n;
 }
 
@@ -225,7 +243,7 @@ void lines_open(lines *ret_lines, char *const *names, size_t n_names, char separ
                           .descriptor = -1,
                           .stdin_start = lseek(STDIN_FILENO, 0, SEEK_CUR),
                           .buffer_bytes = FIRST_BUFFER_BYTES };
-    ret_lines->buffer = malloc(ret_lines->buffer_bytes);
+    ret_lines->buffer = malloc(ret_lines->buffer_bytes + SEPARATORS_BLOCK);
     if (ret_lines->buffer == NULL) die("out of memory");
     progress_begin(total_bytes(ret_lines));
 }

@@ -4,10 +4,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "output.h"
 #include "progress.h"
+
+#define MESSAGE_BYTES 6000 /* a path and some words; what fprintf() writes at once */
 
 static const char *speaker; /* the command that runs, or NULL */
 
@@ -15,12 +16,28 @@ void message_speak_for(const char *command) {
     speaker = command;
 }
 
-/* One write per message, so that the lines of several processes do not mix. */
+void text_escape(const char *text, char *ret_text, size_t n) {
+    size_t at = 0;
+    for (; *text != '\0' && at + 5 <= n; text++) {
+        unsigned char const byte = (unsigned char)*text;
+        if (byte == '\n')
+            at += (size_t)snprintf(ret_text + at, n - at, "\\n");
+        else if (byte < ' ' || byte == 0x7f)
+            at += (size_t)snprintf(ret_text + at, n - at, "\\x%02x", byte);
+        else
+            ret_text[at++] = *text;
+    }
+    ret_text[at] = '\0';
+}
+
+/* A message is one line, whatever a file is called, and one write, so that the lines of several
+ * processes do not mix. */
 static void say(const char *format, va_list arguments) {
-    char text[1024];
+    char text[MESSAGE_BYTES], line[MESSAGE_BYTES];
     (void)vsnprintf(text, sizeof text, format, arguments);
+    text_escape(text, line, sizeof line);
     progress_hide();
-    (void)fprintf(stderr, "tamis%s%s: %s\n", speaker ? " " : "", speaker ? speaker : "", text);
+    (void)fprintf(stderr, "tamis%s%s: %s\n", speaker ? " " : "", speaker ? speaker : "", line);
 }
 
 void warn(const char *format, ...) {
@@ -37,8 +54,4 @@ void die(const char *format, ...) {
     say(format, arguments);
     va_end(arguments);
     exit(EXIT_TROUBLE);
-}
-
-void die_of_system(const char *what, int error) {
-    die("%s: %s", what, strerror(error));
 }

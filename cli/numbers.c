@@ -1,6 +1,8 @@
 /* numbers.c - see numbers.h. The tool never leaves the C locale, so a point is a point. */
 #include "numbers.h"
 
+#include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,10 +22,11 @@
 static const char *read_plain(const char *text, double *ret_value) {
     if (!(*text >= '0' && *text <= '9') && *text != '.') return NULL;
     if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) return NULL;
-    char        *end;
+    char *end;
+    errno = 0;
     double const value = strtod(text, &end);
-    if (end == text || !isfinite(value)) return NULL;
-    *ret_value = value;
+    if (end == text) return NULL;
+    *ret_value = value == 0 && errno == ERANGE ? DBL_MIN : value; /* 1e-400 is small, and not 0 */
     return end;
 }
 
@@ -84,6 +87,7 @@ const char *number_read_rate(const char *text, double *ret_rate) {
     }
     if (rest == NULL || *rest != '\0' || parts == 0) return NOT_A_RATE;
     *ret_rate = value / parts;
+    if (*ret_rate == 0 && value != 0) *ret_rate = DBL_MIN;
     return NULL;
 }
 

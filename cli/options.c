@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "geometry.h"
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
@@ -157,7 +158,7 @@ static const option_entry table[N_OPTIONS] = {
                           "how probable a refused add may be in that life (1e-10)", take_overflow },
     [OPTION_LIKE] = { 0, "like", "FILE", "the same in all as this set, so that the two can merge",
                       take_like },
-    [OPTION_SEED] = { 0, "seed", "SEED", "make the file repeatable: a number, or 0x and hex digits",
+    [OPTION_SEED] = { 0, "seed", "SEED", "do the same every time: a number, or 0x and hex digits",
                       take_seed },
     [OPTION_HASH] = { 0, "hash", "NAME", "xxh3, or siphash for keys that an attacker may choose",
                       take_hash },
@@ -260,9 +261,26 @@ static void check_together(const options *asked) {
         is_given(asked, OPTIONS_OF_SPEC | OPTIONS_OF_HASHING)) {
         die("--like takes all from %s: leave out -n, -e and the others", asked->like);
     }
+    if (is_given(asked, OPTION_BIT(JSON)) && is_given(asked, OPTION_BIT(CODE))) {
+        die("--json and --code: choose one");
+    }
     if (is_given(asked, OPTION_BIT(MEMORY)) && is_given(asked, OPTION_BIT(CAPACITY))) {
         die("--memory finds the number of keys itself: leave out -n");
     }
+}
+
+/* A set is mapped, and replaced by its name; neither can be done with a stream. */
+static void check_set_name(const char *name) {
+    if (*name == '\0') die("the name of the set is empty; name a file");
+    if (strcmp(name, "-") != 0) return;
+    die("'-' cannot be a set, only keys; name a file (write ./- if it is called so)");
+}
+
+static void check_sets(const command *of, const options *asked) {
+    for (size_t i = 0; i < asked->n_operands && i < of->set_operands; i++) {
+        check_set_name(asked->operands[i]);
+    }
+    if (asked->like != NULL) check_set_name(asked->like);
 }
 
 static void check_operands(const command *of, const options *asked) {
@@ -292,7 +310,7 @@ static const char *wanted_isa(void) {
 
 void options_read(const command *of, int argc, char **argv, options *ret_options) {
     tamis_spec const spec = TAMIS_SPEC_INIT;
-    *ret_options = (options){ .spec = spec, .separator = '\n' };
+    *ret_options = (options){ .of = of, .spec = spec, .separator = '\n' };
     ret_options->spec.fpr = DEFAULT_FPR;
     ret_options->spec.isa = wanted_isa();
     take_options(of, argc, argv, ret_options);
@@ -300,6 +318,8 @@ void options_read(const command *of, int argc, char **argv, options *ret_options
     ret_options->n_operands = (size_t)(argc - optind);
     check_together(ret_options);
     check_operands(of, ret_options);
+    check_sets(of, ret_options);
+    if (ret_options->spec.geometry != NULL) geometry_check(&ret_options->spec);
 }
 
 /* ------------------------------------------------------------------ help */

@@ -47,20 +47,23 @@ typedef enum option_id {
 #define OPTIONS_OF_ABILITY (OPTION_BIT(REMOVE) | OPTION_BIT(COUNT) | OPTION_BIT(MERGE))
 #define OPTIONS_OF_HASHING (OPTION_BIT(SEED) | OPTION_BIT(HASH))
 
+typedef struct command command;
+
 /* What was asked for. */
 typedef struct options {
-    uint32_t     given;      /* OPTION_BIT(...) of all that were */
-    tamis_spec   spec;       /* seed points to `seed` when one was given */
-    bool         is_counted; /* -n auto */
-    uint64_t     memory;     /* --memory */
-    const char  *like;       /* a path */
-    tamis_seed   seed;
-    char         separator;
-    char *const *operands;
-    size_t       n_operands;
+    const command *of;
+    uint32_t       given;      /* OPTION_BIT(...) of all that were */
+    tamis_spec     spec;       /* seed points to `seed` when one was given */
+    bool           is_counted; /* -n auto */
+    uint64_t       memory;     /* --memory */
+    const char    *like;       /* a path */
+    tamis_seed     seed;
+    char           separator;
+    char *const   *operands;
+    size_t         n_operands;
 } options;
 
-typedef struct command {
+struct command {
     const char *name;
     const char *operands; /* as in "FILE [KEYS...] ", with a blank after each */
     const char *summary;  /* one line */
@@ -68,8 +71,9 @@ typedef struct command {
     const char *examples;
     uint32_t    options; /* OPTION_BIT(...) of those it takes */
     size_t      min_operands, max_operands;
+    size_t      set_operands; /* the first operands are sets: how many */
     int (*run)(const options *asked);
-} command;
+};
 
 static inline bool is_given(const options *asked, uint32_t bits) {
     return (asked->given & bits) != 0;

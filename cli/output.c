@@ -18,7 +18,8 @@ static size_t filled;
 static _Noreturn void output_fail(int error) {
     filled = 0; /* or ending would try again */
     if (error == EPIPE) exit(EXIT_PIPE);
-    die("cannot write the output: %s", strerror(error));
+    die("cannot write the output: %s%s", strerror(error),
+        error == ENOSPC ? "; make room and try again" : "");
 }
 
 static void write_all(const char *at, size_t n) {

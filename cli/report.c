@@ -38,7 +38,7 @@ static int column_width(const report_table *table, unsigned column) {
 
 static void row_print(const table_row *row, const int *widths, bool is_colourful) {
     static const char *const begin[] = { "", "\033[1m", "\033[2m" };
-    char                     line[TABLE_COLUMNS * 66 + 1];
+    char                     line[TABLE_COLUMNS * (TABLE_WORD_BYTES + 2)];
     size_t                   at = 0;
     for (unsigned i = 0; i < row->n_words; i++) {
         bool const is_left = i == 0 || !has_width(row, i);
@@ -49,9 +49,23 @@ static void row_print(const table_row *row, const int *widths, bool is_colourful
     output_text("%s%s%s\n", is_styled ? begin[row->style] : "", line, is_styled ? "\033[0m" : "");
 }
 
+/* In the middle above its columns, as far as they leave room. */
+static void group_print(const report_table *table, const int *widths) {
+    int before = 0, over = -2;
+    for (unsigned i = 0; i < TABLE_COLUMNS; i++) {
+        if (i < table->group_column)
+            before += widths[i] + 2;
+        else
+            over += widths[i] + 2;
+    }
+    int const left = (over - (int)strlen(table->group)) / 2;
+    output_text("%*s%s\n", before + (left > 0 ? left : 0), "", table->group);
+}
+
 void table_print(const report_table *table) {
     int widths[TABLE_COLUMNS];
     for (unsigned i = 0; i < TABLE_COLUMNS; i++) widths[i] = column_width(table, i);
+    if (table->group != NULL) group_print(table, widths);
     bool const is_colourful = output_is_colourful();
     for (unsigned i = 0; i < table->n_rows; i++) row_print(&table->rows[i], widths, is_colourful);
 }

@@ -12,18 +12,21 @@
 
 #define TABLE_COLUMNS 9
 #define TABLE_ROWS 40
+#define TABLE_WORD_BYTES 128
 
 typedef enum table_style { STYLE_PLAIN, STYLE_BOLD, STYLE_FAINT } table_style;
 
 typedef struct table_row {
-    char        words[TABLE_COLUMNS][64];
+    char        words[TABLE_COLUMNS][TABLE_WORD_BYTES];
     unsigned    n_words;
     table_style style;
 } table_row;
 
 typedef struct report_table {
-    table_row rows[TABLE_ROWS];
-    unsigned  n_rows;
+    table_row   rows[TABLE_ROWS];
+    unsigned    n_rows;
+    const char *group; /* a heading over the columns from `group_column` on, or NULL */
+    unsigned    group_column;
 } report_table;
 
 /* A new row, empty; the last one again when there is no room for more. */

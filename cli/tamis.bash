@@ -21,6 +21,7 @@ _tamis() {
         mapfile -t COMPREPLY < <(compgen -W "$(_tamis_commands "$tool") help --version" -- "$word")
         return
     fi
+    if [[ $command == help ]] && ((COMP_CWORD > 2)); then return; fi # one command, and no more
     case $before in
     help) mapfile -t COMPREPLY < <(compgen -W "$(_tamis_commands "$tool")" -- "$word") ;;
     -k | --kind) mapfile -t COMPREPLY < <(compgen -W "$(_tamis_kinds "$tool")" -- "$word") ;;

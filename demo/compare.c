@@ -1,14 +1,17 @@
-/* compare.c - the same words in every kind of set and in an exact one: size, error, and what each
- * can do. The last part of `make demo`.
+/* compare.c - the parts of `make demo` that look inside the program.
  *
- * usage: tamis-demo-compare WORDS     a file of lines, all different
+ * usage: tamis-demo-compare WORDS         the same words in every kind of set and in an exact one
+ *        tamis-demo-compare WORDS FILE    a set in memory, and the same one saved and mapped
  *
- * Every second line goes into the sets, the others are asked for: a yes to one of those is wrong.
+ * WORDS is a file of lines, all different. Every second one goes into the sets, the others are
+ * asked for: a yes to one of those is wrong.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tamis/tamis.h>
+#include <time.h>
 
 #define FPR 0.001
 #define BAR_CELLS 30
@@ -65,6 +68,7 @@ typedef struct row {
     uint64_t bytes;
     unsigned abilities;
     size_t   errors;
+    double   fpr; /* what its own analysis expects */
 } row;
 
 /* ------------------------------------------------------------------ the exact one */
@@ -113,26 +117,36 @@ static bool exact_row(const words *w, row *ret_row) {
 
 /* ------------------------------------------------------------------ ours */
 
-static bool kind_row(const char *kind, const words *w, row *ret_row) {
+/* A set with the members in it, all of which it has; or NULL. */
+static tamis_set *make_set(const char *kind, unsigned abilities, const words *w) {
     tamis_seed const seed = { 1, 2 }; /* the same demo every time */
     tamis_spec       spec = TAMIS_SPEC_INIT;
     spec.capacity = w->n_members;
     spec.fpr = FPR;
     spec.kind = kind;
+    spec.abilities = abilities;
     spec.seed = &seed;
     tamis_set *set = NULL;
-    tamis_info info;
-    if (tamis_create(&spec, &set, NULL) != TAMIS_OK) return false;
-    bool const   is_filled = tamis_add_batch(set, w->keys, w->n_members, NULL) == TAMIS_OK;
-    size_t const found = tamis_has_batch(set, w->keys, w->n_members, NULL);
+    if (tamis_create(&spec, &set, NULL) != TAMIS_OK) return NULL;
+    bool const is_filled = tamis_add_batch(set, w->keys, w->n_members, NULL) == TAMIS_OK;
+    if (is_filled && tamis_has_batch(set, w->keys, w->n_members, NULL) == w->n_members) return set;
+    tamis_free(set);
+    return NULL;
+}
+
+static bool kind_row(const char *kind, const words *w, row *ret_row) {
+    tamis_set *const set = make_set(kind, 0, w);
+    tamis_info       info;
+    if (set == NULL) return false;
     size_t const n_others = w->n - w->n_members;
     row          r = { .errors = tamis_has_batch(set, w->keys + w->n_members, n_others, NULL) };
     bool const   is_told = tamis_inspect(set, &info) == TAMIS_OK;
     tamis_free(set);
-    if (!is_filled || !is_told || found != w->n_members) return false;
+    if (!is_told) return false;
     (void)snprintf(r.name, sizeof r.name, "%s", kind);
     r.bytes = info.plan.body_bytes;
     r.abilities = info.plan.abilities;
+    r.fpr = info.plan.fpr;
     *ret_row = r;
     return true;
 }
@@ -146,37 +160,112 @@ static void print_bar(uint64_t bytes, uint64_t most) {
     (void)printf("%s\n", parts[eighths % 8]);
 }
 
+/* Among n others, each a wrong yes with probability p, the number of them is binomial: n p, and a
+ * standard deviation of sqrt(n p (1 - p)). "52 ± 7". */
+static void name_expected(const words *w, double fpr, char *ret_text, size_t n) {
+    double const expected = fpr * (double)(w->n - w->n_members);
+    (void)snprintf(ret_text, n, "%.0f ± %.0f", expected, sqrt(expected * (1 - fpr)));
+}
+
 static void print_row(const row *r, const words *w, uint64_t most) {
-    size_t const n_others = w->n - w->n_members;
-    char         error[40];
-    (void)snprintf(error, sizeof error, "%zu = %.3f%%", r->errors,
-                   100.0 * (double)r->errors / (double)n_others);
-    (void)printf("  %-15s %9.1f %9.1f   %-7s %-15s ", r->name, (double)r->bytes / 1024,
+    char range[40] = "none";
+    if (r->fpr > 0) name_expected(w, r->fpr, range, sizeof range);
+    int const width = 12 + (r->fpr > 0); /* the sign takes two bytes and one place */
+    (void)printf("   %-16s %8.1f %11.1f    %-8s %9zu   %-*s ", r->name, (double)r->bytes / 1024,
                  8.0 * (double)r->bytes / (double)w->n_members,
-                 (r->abilities & TAMIS_CAN_REMOVE) != 0 ? "yes" : "no", error);
+                 (r->abilities & TAMIS_CAN_REMOVE) != 0 ? "yes" : "no", r->errors, width, range);
     print_bar(r->bytes, most);
+}
+
+static void print_table(const row *rows, size_t n, const words *w) {
+    uint64_t most = 0;
+    for (size_t i = 0; i < n; i++) most = rows[i].bytes > most ? rows[i].bytes : most;
+    (void)printf("   %zu words in the set, %zu others asked for, wrong at most once in %.0f.\n\n",
+                 w->n_members, w->n - w->n_members, 1 / FPR);
+    (void)printf("   %-16s %8s %11s    %-8s %9s   %-12s %s\n\n", "", "KiB", "bits/word", "forgets",
+                 "wrong yes", "expected", "size");
+    for (size_t i = 0; i < n; i++) print_row(&rows[i], w, most);
+    (void)printf("\n   ± is one standard deviation: two counts in three lie within it.\n");
+}
+
+/* A kind that cannot do it has no row. */
+static int compare_kinds(const words *w) {
+    row    rows[64];
+    size_t n = 0;
+    if (!exact_row(w, &rows[n++])) return 1;
+    for (size_t i = 0; tamis_kind_name(i) != NULL && n < 64; i++) {
+        if (kind_row(tamis_kind_name(i), w, &rows[n])) n++;
+    }
+    print_table(rows, n, w);
+    return 0;
+}
+
+/* ------------------------------------------------------------------ saved, and mapped again */
+
+static double now_ms(void) {
+    struct timespec time;
+    (void)timespec_get(&time, TIME_UTC);
+    return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
+}
+
+/* How many of all words the two answer differently; *ret_yes: to how many the first says yes. */
+static size_t count_differences(const tamis_set *a, const tamis_set *b, const words *w,
+                                size_t *ret_yes) {
+    size_t yes = 0, different = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        bool const answer = tamis_has(a, w->keys[i].data, w->keys[i].bytes);
+        yes += answer;
+        different += answer != tamis_has(b, w->keys[i].data, w->keys[i].bytes);
+    }
+    *ret_yes = yes;
+    return different;
+}
+
+/* Is it mapped, with the same answers? */
+static bool print_mapped(const tamis_set *set, const tamis_set *mapped, const char *path,
+                         double milliseconds, const words *w) {
+    tamis_info   info;
+    size_t       yes;
+    char         range[40];
+    size_t const different = count_differences(set, mapped, w, &yes);
+    if (tamis_inspect(mapped, &info) != TAMIS_OK) return false;
+    name_expected(w, info.plan.fpr, range, sizeof range);
+    (void)printf("   in memory   a set of %zu words, kind %s, %llu bytes\n", w->n_members,
+                 info.plan.kind, (unsigned long long)info.plan.body_bytes);
+    (void)printf("   saved       %s, %llu bytes: the same bytes, a header, checksums\n", path,
+                 (unsigned long long)info.plan.file_bytes);
+    (void)printf("   mapped      %s, every checksum checked, in %.1f ms; nothing was copied\n",
+                 info.is_mapped ? "read-only" : "NOT MAPPED", milliseconds);
+    (void)printf("   asked both  %zu words: %zu times yes, %zu of them wrong (%s expected)\n", w->n,
+                 yes, yes - w->n_members, range);
+    (void)printf("               %zu different answers\n", different);
+    return info.is_mapped && different == 0;
+}
+
+static int compare_mapped(const words *w, const char *path) {
+    tamis_open_options how = TAMIS_OPEN_OPTIONS_INIT;
+    tamis_set *const   set = make_set(NULL, TAMIS_CAN_REMOVE, w);
+    tamis_set         *mapped = NULL;
+    tamis_problem      problem = { .text = "cannot make the set" };
+    how.flags = TAMIS_OPEN_MAP;
+    bool         is_done = set != NULL && tamis_save(set, path, &problem) == TAMIS_OK;
+    double const began = now_ms();
+    is_done = is_done && tamis_open(path, &how, &mapped, &problem) == TAMIS_OK;
+    if (!is_done) (void)fprintf(stderr, "tamis-demo-compare: %s\n", problem.text);
+    is_done = is_done && print_mapped(set, mapped, path, now_ms() - began, w);
+    tamis_free(mapped);
+    tamis_free(set);
+    return is_done ? 0 : 1;
 }
 
 int main(int argc, char **argv) {
     words w;
-    if (argc != 2 || !words_read(argv[1], &w)) {
-        (void)fprintf(stderr, "usage: tamis-demo-compare WORDS (a file of lines)\n");
+    if (argc < 2 || argc > 3 || !words_read(argv[1], &w)) {
+        (void)fprintf(stderr, "usage: tamis-demo-compare WORDS [FILE] (WORDS: a file of lines)\n");
         return 2;
     }
-    row      rows[64];
-    size_t   n = 0;
-    uint64_t most = 0;
-    if (!exact_row(&w, &rows[n++])) return 1;
-    for (size_t i = 0; tamis_kind_name(i) != NULL && n < 64; i++) {
-        if (!kind_row(tamis_kind_name(i), &w, &rows[n++])) return 1;
-    }
-    for (size_t i = 0; i < n; i++) most = rows[i].bytes > most ? rows[i].bytes : most;
-    (void)printf("  %zu words in the set, %zu others asked for, an error of %.1f%% allowed\n\n",
-                 w.n_members, w.n - w.n_members, 100 * FPR);
-    (void)printf("  %-15s %9s %9s   %-7s %-15s %s\n", "", "KiB", "bits/word", "forgets",
-                 "wrong yes", "size");
-    for (size_t i = 0; i < n; i++) print_row(&rows[i], &w, most);
+    int const code = argc == 3 ? compare_mapped(&w, argv[2]) : compare_kinds(&w);
     free(w.keys);
     free(w.text);
-    return 0;
+    return code;
 }

@@ -7,7 +7,7 @@ for kind in $kinds; do
     seq 101 100000 >more
     fails tamis add set.tamis more 2>err
     [ "$(wc -l <err)" = 1 ]
-    grep -q 'set.tamis is full after .* keys: it holds .* and is made for 100; nothing was saved' err
+    grep -q 'set.tamis is full after .* lines: it holds .* and is made for 100; nothing was saved' err
     cmp set.tamis before
     fails tamis build other.tamis -n 100 -e 1% --kind "$kind" more 2>err
     grep -q 'other.tamis is full after' err

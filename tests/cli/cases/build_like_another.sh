@@ -6,3 +6,6 @@ tamis info b.tamis | sed -n '/geometry\|seed/p' | cmp - a.info
 seq 300 | tamis has -c b.tamis
 code_of tamis build c.tamis --like a.tamis -n 100
 code_of tamis build c.tamis --like missing.tamis
+seq 10 >keys
+code_of tamis build c.tamis --like keys
+code_of tamis build c.tamis --like -

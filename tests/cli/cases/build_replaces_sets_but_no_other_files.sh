@@ -11,5 +11,6 @@ echo c | code_of tamis build -q --force keys.txt
 echo c | tamis has keys.txt
 echo precious >other.txt
 code_of tamis merge other.txt set.tamis set.tamis
-code_of tamis convert set.tamis other.txt --kind bloom
+echo a | tamis build -q counting.tamis --kind counting
+code_of tamis convert counting.tamis other.txt --kind bloom
 cat other.txt

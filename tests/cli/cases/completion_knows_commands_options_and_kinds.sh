@@ -14,6 +14,8 @@ ask tamis build x --se
 ask tamis plan --kind bl
 ask tamis build x --hash s
 ask tamis help ver
+ask tamis help has ''
+ask tamis help has wo
 ask tamis has wo
 ask tamis build x --seed ''
 COMP_WORDS=(tamis '') COMP_CWORD=1

@@ -4,10 +4,10 @@ for kind in $(tamis kinds | cut -d' ' -f1); do
     seq 1000 | tamis build -q a.tamis -n 3000 -e 1e-9 --kind "$kind" --merge
     seq 1001 2000 | tamis build -q b.tamis --like a.tamis
     seq 2001 3000 | tamis build -q c.tamis --like a.tamis
-    tamis merge all.tamis a.tamis b.tamis c.tamis
+    tamis merge -q all.tamis a.tamis b.tamis c.tamis
     [ "$(seq 10000 | tamis has all.tamis | cksum)" = "$(seq 3000 | cksum)" ] || echo "$kind differs"
     tamis verify -q all.tamis
-    tamis merge a.tamis a.tamis b.tamis
+    tamis merge --quiet a.tamis a.tamis b.tamis
     [ "$(seq 10000 | tamis has -c a.tamis)" = 2000 ] || echo "$kind: not in place"
     echo merged >merged
 done

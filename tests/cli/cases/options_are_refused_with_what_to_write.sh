@@ -23,3 +23,4 @@ code_of tamis convert a.tamis b.tamis c.tamis --kind bloom
 code_of tamis dedup
 code_of tamis dedup -n auto
 code_of tamis convert a.tamis b.tamis
+code_of tamis plan -n 1000 --json --code

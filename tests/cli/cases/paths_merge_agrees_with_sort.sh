@@ -6,7 +6,7 @@ head -n "$n" all >a
 tail -n "$n" all >b
 tamis build -q a.tamis -n "$((2 * n))" -e 1e-12 --merge a
 tamis build -q b.tamis --like a.tamis b
-tamis merge ab.tamis a.tamis b.tamis
+tamis merge -q ab.tamis a.tamis b.tamis
 sort -u a b >expected
 tamis has ab.tamis all | sort | cmp - expected
 echo agreed

@@ -5,6 +5,9 @@ seq 100 | tamis has -c set.tamis
 seq 11 30 | code_of tamis remove set.tamis
 seq 100 | tamis has set.tamis | head -n 1
 tamis info set.tamis | grep removals
+seq 100 | tamis build -q one.tamis -e 1e-9 --kind counting
+echo 101 | code_of tamis remove one.tamis
+tamis info one.tamis | grep removals
 printf '50\n50\n' | tamis add -q set.tamis
 printf '50\n50\n50\n50\n' | code_of tamis remove set.tamis
 code_of tamis remove set.tamis </dev/null

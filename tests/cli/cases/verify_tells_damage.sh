@@ -15,3 +15,4 @@ done
 { cat good.tamis; echo; } >bad.tamis
 code_of tamis verify bad.tamis good.tamis
 code_of tamis verify missing.tamis .
+code_of tamis verify --json good.tamis bad.tamis
