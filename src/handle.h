@@ -38,14 +38,21 @@ TAMIS_INLINE bool allocator_is_whole(const tamis_allocator *allocator) {
 __attribute__((format(printf, 3, 4))) tamis_status
 tamis_problem_say(tamis_problem *problem, tamis_status status, const char *format, ...);
 
-/* plan/planner.c: the kind and geometry for a spec that has been checked. */
+/* A kind and a geometry for it. */
 typedef struct tamis_choice {
     const tamis_kind *kind;
     uint64_t          geometry[TAMIS_MAX_FIELDS];
     uint64_t          capacity, lifetime;
 } tamis_choice;
 
-tamis_status tamis_choose(const tamis_spec *spec, tamis_choice *ret_choice, tamis_problem *problem);
+/* plan/planner.c: what a spec that has been checked comes to. With `prints`, only kinds that store
+ * fingerprints, with that many of them; 0: any. */
+tamis_status tamis_choose(const tamis_spec *spec, uint64_t prints, tamis_choice *ret_choice,
+                          tamis_problem *problem);
+
+/* make.c: an empty set. TAMIS_OK, _LIMIT or _MEMORY. */
+tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
+                        const tamis_allocator *allocator, tamis_set **ret_set);
 
 /* plan/planner.c: all that can be said of a geometry. */
 void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry, uint64_t capacity,

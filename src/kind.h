@@ -21,21 +21,27 @@
 
 #include <tamis/tamis.h>
 
+#define KIND_DERIVED 40
+
 /* What a kind works on. Everything but `body` is in the handle. */
 typedef struct tamis_table {
     uint8_t *body;
     uint64_t body_bytes;                 /* a multiple of TAMIS_LINE_BYTES */
     uint64_t geometry[TAMIS_MAX_FIELDS]; /* in the order of the kind's field_names */
+    uint64_t derived[KIND_DERIVED];      /* what the kind's prepare made of the geometry */
     uint64_t keys;                       /* see tamis_info */
     uint64_t saturated;
 } tamis_table;
 
 /* A spec, checked and completed. */
 typedef struct tamis_need {
-    uint64_t capacity;
-    double   fpr; /* 0 when only the fixed geometry counts */
-    uint64_t lifetime;
-    double   overflow;
+    uint64_t         capacity;
+    double           fpr; /* 0 when only the fixed geometry counts */
+    uint64_t         lifetime;
+    double           overflow;
+    unsigned         abilities; /* TAMIS_CAN_... */
+    tamis_preference prefer;
+    uint64_t         prints;          /* the range of fingerprints that it must have, or 0: any */
     uint64_t fixed[TAMIS_MAX_FIELDS]; /* what the user fixed of the geometry, or KIND_FREE */
 } tamis_need;
 
@@ -57,6 +63,10 @@ typedef struct tamis_forecast {
     double lines_present, lines_absent, lines_add;
 } tamis_forecast;
 
+/* Called for a fingerprint and how many copies of it there are; TAMIS_COUNT_MANY: it is saturated.
+ * Returns false to stop. */
+typedef bool kind_visit(void *context, uint64_t print, uint64_t copies);
+
 typedef struct tamis_kind {
     const char *name; /* at most 15 letters; it stands in every file */
     const char *summary;
@@ -72,6 +82,9 @@ typedef struct tamis_kind {
                     tamis_forecast *ret_forecast);
     unsigned (*lacks)(
         const uint64_t *geometry); /* abilities that this geometry takes away; NULL: none */
+
+    /* Work out, from the geometry into table->derived, what operations need; NULL: nothing. */
+    void (*prepare)(tamis_table *table);
 
     /* One key. */
     bool (*has)(const tamis_table *table, uint64_t hash);
@@ -90,6 +103,19 @@ typedef struct tamis_kind {
 
     /* Whole tables. merge: same geometry is given; TAMIS_OK, or _FULL and nothing changed. */
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);
+
+    /* Kinds that store fingerprints, that is all they know of a key: fastrange(hash, prints).
+     * prints: how many there are. each: visit all that are stored, in increasing order, each once.
+     * With these a table can be sent without its empty places, and become one of another geometry
+     * or kind with as many prints (transfer.c). Both or neither. */
+    uint64_t (*prints)(const uint64_t *geometry);
+    bool (*each)(const tamis_table *table, kind_visit *visit, void *context);
+
+    /* Kinds that can keep a value of 1 to 32 bits with a key, in geometries that have room for it.
+     * put: TAMIS_OK, also in place of an older value; _FULL. get, drop: TAMIS_OK, _ABSENT. */
+    tamis_status (*put)(tamis_table *table, uint64_t hash, uint32_t value);
+    tamis_status (*get)(const tamis_table *table, uint64_t hash, uint32_t *ret_value);
+    tamis_status (*drop)(tamis_table *table, uint64_t hash);
 
     /* A kind with the same answers and fewer abilities, and how to become it; NULL: none. */
     const char *converts_to;

@@ -92,6 +92,7 @@ tamis_set *tamis_handle_new(const tamis_kind *kind, const uint64_t *geometry,
     set->allocator = *allocator;
     memcpy(set->table.geometry, geometry, tamis_kind_n_fields(kind) * sizeof geometry[0]);
     set->abilities = tamis_kind_abilities(kind, set->table.geometry);
+    if (kind->prepare != NULL) kind->prepare(&set->table);
     return set;
 }
 
@@ -116,9 +117,8 @@ void tamis_free(tamis_set *set) {
     memory_give(&allocator, set, sizeof *set);
 }
 
-/* A set with a body, or nothing. */
-static tamis_status make(const tamis_choice *choice, const keyhash *hasher,
-                         const tamis_allocator *allocator, tamis_set **ret_set) {
+tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
+                        const tamis_allocator *allocator, tamis_set **ret_set) {
     tamis_set *const set = tamis_handle_new(choice->kind, choice->geometry, allocator);
     if (set == NULL) return TAMIS_ERR_MEMORY;
     set->hasher = *hasher;
@@ -166,7 +166,7 @@ tamis_status tamis_create(const tamis_spec *spec, tamis_set **ret_set,
         status = tamis_kind_find(choice.kind->name, checked.isa, &choice.kind);
     } else {
         tamis_seed seed;
-        status = tamis_choose(&checked, &choice, reterr_problem);
+        status = tamis_choose(&checked, 0, &choice, reterr_problem);
         if (status == TAMIS_OK) status = spec_seed(&checked, &seed, reterr_problem);
         if (status == TAMIS_OK) hasher = keyhash_make(checked.hash, seed);
     }
@@ -176,7 +176,7 @@ tamis_status tamis_create(const tamis_spec *spec, tamis_set **ret_set,
     }
     if (status != TAMIS_OK) return status;
 
-    status = make(&choice, &hasher, &checked.allocator, ret_set);
+    status = tamis_make(&choice, &hasher, &checked.allocator, ret_set);
     if (status == TAMIS_OK) return status;
     return tamis_problem_say(
         reterr_problem, status, "%s: a %s of %llu keys needs more than there is",
@@ -198,7 +198,7 @@ tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy) {
     if (set == NULL || ret_copy == NULL) return TAMIS_ERR_ARGUMENT;
     tamis_choice const choice = choice_like(set);
     tamis_set         *copy;
-    tamis_status const status = make(&choice, &set->hasher, &set->allocator, &copy);
+    tamis_status const status = tamis_make(&choice, &set->hasher, &set->allocator, &copy);
     if (status != TAMIS_OK) return status;
     memcpy(copy->table.body, set->table.body, (size_t)set->table.body_bytes);
     copy->table.keys = set->table.keys;
@@ -235,7 +235,7 @@ tamis_status tamis_convert(const tamis_set *set, const char *kind, tamis_set **r
     memset(choice.geometry, 0, sizeof choice.geometry);
     set->kind->convert_geometry(set->table.geometry, choice.geometry);
     tamis_set *converted;
-    status = make(&choice, &set->hasher, &set->allocator, &converted);
+    status = tamis_make(&choice, &set->hasher, &set->allocator, &converted);
     if (status != TAMIS_OK) return status;
     set->kind->convert(&set->table, &converted->table);
     *ret_set = converted;
@@ -254,8 +254,9 @@ tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info) {
     info.is_mapped = set->mapping != NULL;
     info.is_huge = !info.is_mapped && memory_is_huge(&set->allocator, (size_t)table->body_bytes);
     info.keys = table->keys;
-    /* to the kind's own comes what every kind has: keys whose 64-bit hashes are equal */
-    info.current_fpr = set->kind->current_fpr(table) + (double)table->keys / 18446744073709551616.0;
+    /* to the kind's own come keys whose 64-bit hashes are equal; fingerprints include them */
+    info.current_fpr = set->kind->current_fpr(table);
+    if (set->kind->prints == NULL) info.current_fpr += (double)table->keys / 0x1p64;
     info.saturated = table->saturated;
     info.refused_adds = set->refused_adds;
     info.refused_removes = set->refused_removes;

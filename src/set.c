@@ -6,6 +6,7 @@
  * written once, over a `keys_from`.
  */
 #include "core/bits.h"
+#include "core/le.h"
 #include "handle.h"
 
 /* ------------------------------------------------------------------ one hash */
@@ -173,8 +174,16 @@ static uint64_t chunk_keys(const keys_from *from, size_t at, unsigned n) {
     return mask;
 }
 
+/* Eight bits become eight bools at a time: each byte of a copy keeps its own bit, and what is not 0
+ * carries into the top bit of its byte. */
 static void mask_to_bools(uint64_t mask, unsigned n, bool *ret) {
-    for (unsigned i = 0; i < n; i++) ret[i] = (mask >> i) & 1;
+    uint64_t const ones = UINT64_C(0x0101010101010101), own = UINT64_C(0x8040201008040201);
+    unsigned       i = 0;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t const bits = (mask >> i & 0xff) * ones & own;
+        le64_store((uint8_t *)ret + i, (bits + 0x7f * ones) >> 7 & ones);
+    }
+    for (; i < n; i++) ret[i] = (mask >> i) & 1;
 }
 
 /* ------------------------------------------------------------------ batches */
@@ -196,13 +205,21 @@ static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_
     return status;
 }
 
+/* May one of the chunk be no key? Nearly never; so the careful look is only taken then. */
+static bool is_any_null(const keys_from *from, size_t at, unsigned n) {
+    bool is_any = false;
+    for (unsigned i = 0; i < n; i++) is_any |= from->keys[at + i].data == NULL;
+    return is_any;
+}
+
 static size_t has_keys(const tamis_set *set, const keys_from *from, bool *ret_has) {
     if (set == NULL || (from->keys == NULL && from->ids == NULL)) return 0;
     size_t found = 0;
     for (size_t at = 0; at < from->n;) {
         uint64_t       hash[TAMIS_CHUNK];
         unsigned const n = chunk_hash(&set->hasher, from, at, hash);
-        uint64_t const mask = chunk_has(set, hash, n) & chunk_keys(from, at, n);
+        uint64_t       mask = chunk_has(set, hash, n);
+        if (from->ids == NULL && is_any_null(from, at, n)) mask &= chunk_keys(from, at, n);
         if (ret_has != NULL) mask_to_bools(mask, n, ret_has + at);
         found += bits_popcount(mask);
         at += n;

@@ -412,6 +412,33 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_read(const void *bytes, size_t n,
                                                   tamis_set               **ret_set,
                                                   tamis_problem            *reterr_problem);
 
+/* Sending. Kinds that store fingerprints (rank) can be sent without their empty places, in about
+ * log2(1/fpr) + 2 bits per key. What arrives may become a set of another size, or one without what
+ * only removal needs. */
+
+enum {
+    TAMIS_SEND_COPIES = 1 /**< with how many copies of each key there are: one bit more per key.
+                               Without, what arrives cannot remove */
+};
+
+/** Write a set as a stream to send.
+ *  @return TAMIS_OK, _CANNOT (the kind stores no fingerprints, or no copies), _IO (the writer
+ *  stopped), _MEMORY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_send(const tamis_set *set, unsigned flags,
+                                                  tamis_writer *writer, void *context);
+
+/** Make a set of what tamis_send() wrote.
+ *  @param spec NULL: the same kind and geometry (without copies, the same kind without removal).
+ *  Otherwise what you want instead: kind, capacity, abilities, geometry, `like` and so on, as for
+ *  tamis_create(); capacity 0 is the sender's, fpr 0 is whatever comes of it. Seed and hash are
+ *  always the sender's, since the keys are hashed already.
+ *  @return TAMIS_OK, _FOREIGN, _VERSION, _TRUNCATED, _CHECKSUM, _CORRUPT, _KIND, _NOT_BUILT,
+ *  _LIMIT, _MEMORY, _CANNOT (no geometry has those fingerprints and does what is asked),
+ *  _MISMATCH, _FULL (more keys than the set that is asked for has room for), _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_receive(const void *bytes, size_t n,
+                                                     const tamis_spec *spec, tamis_set **ret_set,
+                                                     tamis_problem *reterr_problem);
+
 /* ------------------------------------------------------------------ 9. planning without making */
 
 /** Lay out every kind for a spec, and mark the one that tamis_create() takes. With `spec->kind`

@@ -3,6 +3,7 @@
  * mix64        a bijection that scatters: sequential numbers in, noise out
  * remix        the i-th of as many independent 64-bit values as a kind wants from one hash
  * fastrange    a hash into [0, n) for any n, by the high half of a product
+ * fastrange_inverse  and back: a hash that falls there
  * hbits        spend the bits of one hash, each once
  *
  * Why remixes and not double hashing (h1 + i x h2): the k positions of double hashing are a line
@@ -66,6 +67,26 @@ TAMIS_INLINE uint64_t fastrange_next(uint64_t *hash, uint64_t n) {
     uint64_t const chosen = mul_wide(*hash, n, &low);
     *hash = low;
     return chosen;
+}
+
+/* The smallest hash whose fastrange into n is `place`: place x 2^64 / n, rounded up. place < n. */
+TAMIS_INLINE uint64_t fastrange_inverse(uint64_t place, uint64_t n) {
+#if defined(__SIZEOF_INT128__)
+    __extension__ unsigned __int128 const wide = (unsigned __int128)place << 64;
+    return (uint64_t)((wide + n - 1) / n);
+#else
+    uint64_t quotient = 0, rest = place; /* long division, bit by bit */
+    for (unsigned i = 0; i < 64; i++) {
+        bool const carry = rest >> 63;
+        rest <<= 1;
+        quotient <<= 1;
+        if (carry || rest >= n) {
+            rest -= n;
+            quotient |= 1;
+        }
+    }
+    return quotient + (rest != 0);
+#endif
 }
 
 /* A hash that remembers which of its bits are spent. The bug it prevents is silent: once a table

@@ -14,20 +14,28 @@
 #define LE_SWAP(bits, value) (value)
 #endif
 
+/* Tests define it, to see which bytes of a body are read. */
+#ifndef TAMIS_TOUCH
+#define TAMIS_TOUCH(address, bytes) ((void)0)
+#endif
+
 TAMIS_INLINE uint16_t le16_load(const void *from) {
     uint16_t value;
+    TAMIS_TOUCH(from, sizeof value);
     memcpy(&value, from, sizeof value);
     return LE_SWAP(16, value);
 }
 
 TAMIS_INLINE uint32_t le32_load(const void *from) {
     uint32_t value;
+    TAMIS_TOUCH(from, sizeof value);
     memcpy(&value, from, sizeof value);
     return LE_SWAP(32, value);
 }
 
 TAMIS_INLINE uint64_t le64_load(const void *from) {
     uint64_t value;
+    TAMIS_TOUCH(from, sizeof value);
     memcpy(&value, from, sizeof value);
     return LE_SWAP(64, value);
 }

@@ -44,20 +44,37 @@ TAMIS_INLINE bool probes_hold(const void *table, uint64_t hash, unsigned first, 
     return true;
 }
 
+/* Of the n listed keys, those whose places i and j hold stay; returns how many. No branch. */
+TAMIS_INLINE unsigned probes_keep(const void *table, const uint64_t *hash, uint8_t *list,
+                                  unsigned n, unsigned i, unsigned j, uint64_t places,
+                                  probes_holds *holds) {
+    unsigned kept = 0;
+    for (unsigned at = 0; at < n; at++) {
+        uint8_t const  key = list[at];
+        unsigned const first = holds(table, probes_place(hash[key], i, places));
+        unsigned const second = holds(table, probes_place(hash[key], j, places));
+        list[kept] = key;
+        kept += first & second;
+    }
+    return kept;
+}
+
 TAMIS_INLINE uint64_t probes_ask_near(const void *table, const uint64_t *hash, unsigned n,
                                       unsigned k, uint64_t places, probes_holds *holds) {
     unsigned const second = k > 1; /* with k = 1, the first place again */
-    uint64_t       open = 0;
+    uint8_t        list[TAMIS_CHUNK];
+    unsigned       open = 0;
     for (unsigned i = 0; i < n; i++) {
-        uint64_t const first_holds = holds(table, probes_place(hash[i], 0, places));
-        uint64_t const second_holds = holds(table, probes_place(hash[i], second, places));
-        open |= (first_holds & second_holds) << i;
+        unsigned const first_holds = holds(table, probes_place(hash[i], 0, places));
+        unsigned const second_holds = holds(table, probes_place(hash[i], second, places));
+        list[open] = (uint8_t)i;
+        open += first_holds & second_holds;
     }
-    uint64_t found = open;
-    for (; open != 0; open &= open - 1) {
-        unsigned const key = bits_lowest(open);
-        if (!probes_hold(table, hash[key], 2, k, places, holds)) found &= ~(UINT64_C(1) << key);
+    for (unsigned i = 2; i < k && open != 0; i += 2) {
+        open = probes_keep(table, hash, list, open, i, i + 1 < k ? i + 1 : i, places, holds);
     }
+    uint64_t found = 0;
+    for (unsigned i = 0; i < open; i++) found |= UINT64_C(1) << list[i];
     return found;
 }
 

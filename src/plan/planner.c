@@ -75,12 +75,15 @@ void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry, uint6
 }
 
 /* Lay out one kind. ret_plan->status says whether it can do the job. */
-static void plan_kind(const tamis_kind *kind, const tamis_spec *spec, uint64_t *ret_geometry,
-                      tamis_plan *ret_plan) {
+static void plan_kind(const tamis_kind *kind, const tamis_spec *spec, uint64_t prints,
+                      uint64_t *ret_geometry, tamis_plan *ret_plan) {
     tamis_need need = { .capacity = spec->capacity,
                         .fpr = spec->fpr,
                         .lifetime = spec->lifetime,
-                        .overflow = spec->overflow };
+                        .overflow = spec->overflow,
+                        .abilities = spec->abilities,
+                        .prefer = spec->prefer,
+                        .prints = prints };
     uint64_t   geometry[TAMIS_MAX_FIELDS] = { 0 };
     uint64_t   bytes;
     *ret_plan = (tamis_plan){ .kind = kind->name,
@@ -91,7 +94,9 @@ static void plan_kind(const tamis_kind *kind, const tamis_spec *spec, uint64_t *
         ret_plan->status = TAMIS_ERR_ARGUMENT;
         return;
     }
+    if (prints != 0 && kind->prints == NULL) return;
     if (kind->plan(&need, geometry) != TAMIS_OK) return;
+    if (prints != 0 && kind->prints(geometry) != prints) return;
     if (!kind->body_bytes(geometry, &bytes)) {
         ret_plan->status = TAMIS_ERR_LIMIT;
         return;
@@ -145,7 +150,7 @@ static tamis_status say_why_not(const tamis_spec *spec, const tamis_plan *plan,
 }
 
 /* The kind that the spec names, or the best one that can do it. */
-static tamis_status choose_best(const tamis_spec *spec, tamis_choice *ret_choice,
+static tamis_status choose_best(const tamis_spec *spec, uint64_t prints, tamis_choice *ret_choice,
                                 tamis_problem *problem) {
     tamis_plan        best = { .status = TAMIS_ERR_CANNOT };
     bool              is_geometry = spec->geometry != NULL; /* is it no kind's geometry? */
@@ -153,7 +158,7 @@ static tamis_status choose_best(const tamis_spec *spec, tamis_choice *ret_choice
     for (size_t i = 0; (kind = tamis_kind_at(i)) != NULL; i++) {
         tamis_plan plan;
         uint64_t   geometry[TAMIS_MAX_FIELDS] = { 0 };
-        plan_kind(kind, spec, geometry, &plan);
+        plan_kind(kind, spec, prints, geometry, &plan);
         is_geometry = is_geometry && plan.status == TAMIS_ERR_ARGUMENT;
         if (plan.status != TAMIS_OK) continue;
         if (best.status == TAMIS_OK && !is_better(&plan, &best, spec->prefer)) continue;
@@ -171,12 +176,12 @@ static tamis_status choose_best(const tamis_spec *spec, tamis_choice *ret_choice
                              "no kind can do all of that: ask for less, or see tamis_plan_kinds()");
 }
 
-tamis_status tamis_choose(const tamis_spec *spec, tamis_choice *ret_choice,
+tamis_status tamis_choose(const tamis_spec *spec, uint64_t prints, tamis_choice *ret_choice,
                           tamis_problem *problem) {
     tamis_choice choice = { .capacity = spec->capacity, .lifetime = spec->lifetime };
     tamis_status status;
     if (spec->kind == NULL) {
-        status = choose_best(spec, &choice, problem);
+        status = choose_best(spec, prints, &choice, problem);
         if (status == TAMIS_OK)
             status = tamis_kind_find(choice.kind->name, spec->isa, &choice.kind);
     } else {
@@ -186,7 +191,7 @@ tamis_status tamis_choose(const tamis_spec *spec, tamis_choice *ret_choice,
         }
         if (status != TAMIS_OK) return status;
         tamis_plan plan;
-        plan_kind(choice.kind, spec, choice.geometry, &plan);
+        plan_kind(choice.kind, spec, prints, choice.geometry, &plan);
         if (plan.status != TAMIS_OK) return say_why_not(spec, &plan, problem);
     }
     if (status == TAMIS_OK) *ret_choice = choice;
@@ -207,14 +212,14 @@ static size_t plan_like(const tamis_set *like, tamis_plan *ret_rows, size_t max_
 /* A row for each kind, or for the one that is named. */
 static size_t plan_rows(const tamis_spec *spec, tamis_plan *ret_rows, size_t max_rows) {
     tamis_choice      choice = { 0 };
-    bool const        is_any = tamis_choose(spec, &choice, NULL) == TAMIS_OK;
+    bool const        is_any = tamis_choose(spec, 0, &choice, NULL) == TAMIS_OK;
     size_t            n = 0;
     const tamis_kind *kind;
     for (size_t i = 0; (kind = tamis_kind_at(i)) != NULL; i++) {
         if (spec->kind != NULL && strcmp(spec->kind, kind->name) != 0) continue;
         if (n < max_rows) {
             uint64_t geometry[TAMIS_MAX_FIELDS];
-            plan_kind(kind, spec, geometry, &ret_rows[n]);
+            plan_kind(kind, spec, 0, geometry, &ret_rows[n]);
             ret_rows[n].chosen = is_any && strcmp(choice.kind->name, kind->name) == 0;
         }
         n++;

@@ -14,17 +14,39 @@ static const struct {
     const char *kind;
     uint64_t    capacity;
     const char *geometry;
+    double      overflow;
 } special[] = {
-    { "bloom", 100, "bits=1000" },         /* not a whole number of lines */
-    { "bloom", 50, "bits=777,hashes=64" }, /* the most hashes there are */
-    { "bloom", 500, "bits=2,hashes=1" },   /* all marked: everything is in it */
-    { "counting", 1000, "counters=6000,hashes=4,counter_bits=2" }, /* saturates soon */
-    { "counting", 500, "counters=4001,hashes=7,counter_bits=5" },  /* counters straddle words */
-    { "counting", 500, "counters=5000,hashes=5,counter_bits=16" },
-    { "counting", 20, "counters=8,hashes=20" },               /* a key meets its own counters */
-    { "counting", 6, "counters=40,hashes=6,counter_bits=5" }, /* so do strangers, to be refused */
-    { "bloom", 900, "bits=40000000,hashes=7" },               /* beyond the cache, on huge pages */
-    { "counting", 900, "counters=10000000,hashes=7" },
+    { "bloom", 100, "bits=1000", 0 },         /* not a whole number of lines */
+    { "bloom", 50, "bits=777,hashes=64", 0 }, /* the most hashes there are */
+    { "bloom", 500, "bits=2,hashes=1", 0 },   /* all marked: everything is in it */
+    { "counting", 1000, "counters=6000,hashes=4,counter_bits=2", 0 }, /* saturates soon */
+    { "counting", 500, "counters=4001,hashes=7,counter_bits=5", 0 },  /* counters straddle words */
+    { "counting", 500, "counters=5000,hashes=5,counter_bits=16", 0 },
+    { "counting", 20, "counters=8,hashes=20", 0 }, /* a key meets its own counters */
+    { "counting", 6, "counters=40,hashes=6,counter_bits=5",
+      0 },                                         /* so do strangers, to be refused */
+    { "bloom", 900, "bits=40000000,hashes=7", 0 }, /* beyond the cache, on huge pages */
+    { "counting", 900, "counters=10000000,hashes=7", 0 },
+    /* pools run out soon; one bucket of three levels; one long chain in each */
+    { "rank", 70,
+      "buckets=12,chains=8,remainder_bits=6,cells=8,cells2=4,cells3=6,extensions2=9,extensions3=5,"
+      "counter_bits=2,aligned=0",
+      0.999 },
+    { "rank", 30,
+      "buckets=1,chains=16,remainder_bits=8,cells=10,cells2=13,cells3=20,extensions2=1,"
+      "extensions3=1,counter_bits=1",
+      0.999 },
+    { "rank", 60,
+      "buckets=3,chains=1,remainder_bits=12,cells=20,cells2=7,cells3=30,extensions2=3,extensions3="
+      "3,"
+      "counter_bits=3",
+      0.999 },
+    { "rank", 2000, "remainder_bits=9,counter_bits=0,copies=8,aligned=0", 0 }, /* a multiset */
+    { "rank", 2000, "remainder_bits=5,counter_bits=1,copies=2,aligned=1", 0 }, /* saturates soon */
+    { "rank", 2000, "remainder_bits=6,copies=1,aligned=0", 0 },                /* a set */
+    { "rank", 500, "remainder_bits=11,counter_bits=4,value_bits=13", 0 },
+    { "rank", 100, "remainder_bits=44,counter_bits=8,copies=8", 0 },
+    { "rank", 900, "buckets=100000,chains=64,remainder_bits=7,cells=80,counter_bits=2", 0 },
 };
 
 #define N_SIZES (sizeof sizes / sizeof sizes[0])
@@ -48,6 +70,8 @@ tamis_status subject_try(const subject *of, uint64_t seed, const tamis_allocator
     spec.kind = of->kind;
     spec.geometry = of->geometry;
     spec.isa = of->isa;
+    spec.abilities = of->abilities;
+    spec.overflow = of->overflow;
     spec.seed = &whole_seed;
     if (allocator != NULL) spec.allocator = *allocator;
     tamis_problem      problem = { .text = "" };
@@ -73,11 +97,17 @@ static bool is_possible(const subject *of) {
     return status != TAMIS_ERR_CANNOT;
 }
 
+/* Does it depend on the geometry what the kind can do? Then it is tried with and without. */
+static bool can_be_less(const char *kind) {
+    const tamis_kind *found = NULL;
+    return tamis_kind_find(kind, NULL, &found) == TAMIS_OK && found->lacks != NULL;
+}
+
 subject *subjects_all(uint64_t operations, size_t *ret_n) {
     size_t n_kinds = 0, n_isas = 0;
     while (tamis_kind_name(n_kinds) != NULL) n_kinds++;
     while (tamis_isa_name(n_isas) != NULL) n_isas++;
-    subject *const all = calloc(n_kinds * n_isas * (N_SIZES + N_SPECIAL), sizeof *all);
+    subject *const all = calloc(n_kinds * n_isas * (2 * N_SIZES + N_SPECIAL), sizeof *all);
     assert(all != NULL);
     size_t n = 0;
     for (size_t k = 0; k < n_kinds; k++) {
@@ -86,10 +116,12 @@ subject *subjects_all(uint64_t operations, size_t *ret_n) {
                                    .isa = tamis_isa_name(isa),
                                    .operations = operations };
             size_t const  first = n;
-            for (size_t i = 0; i < N_SIZES; i++) {
+            for (size_t i = 0; i < 2 * N_SIZES; i++) {
+                if (i >= N_SIZES && !can_be_less(base.kind)) break;
                 all[n] = base;
-                all[n].capacity = sizes[i].capacity;
-                all[n].fpr = sizes[i].fpr;
+                all[n].capacity = sizes[i % N_SIZES].capacity;
+                all[n].fpr = sizes[i % N_SIZES].fpr;
+                all[n].abilities = i < N_SIZES ? 0 : TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT;
                 n += is_possible(&all[n]);
             }
             assert(n > first); /* or nothing would be tested of it */
@@ -97,6 +129,7 @@ subject *subjects_all(uint64_t operations, size_t *ret_n) {
                 if (!is_for(i, base.kind)) continue;
                 all[n] = base;
                 all[n].capacity = special[i].capacity;
+                all[n].overflow = special[i].overflow;
                 all[n++].geometry = special[i].geometry;
             }
         }

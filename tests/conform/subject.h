@@ -14,7 +14,9 @@ typedef struct subject {
     const char       *isa;
     uint64_t          capacity;
     double            fpr;
+    unsigned          abilities;  /* asked for */
     const char       *geometry;   /* NULL, or fields that the variant fixes */
+    double            overflow;   /* 0, or what is put up with in a tight geometry */
     uint64_t          operations; /* how long histories are */
     const tamis_kind *instead;    /* NULL, or a sabotaged copy of the kind */
 } subject;

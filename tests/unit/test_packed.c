@@ -95,7 +95,7 @@ static void packed_get_crosses_word_boundary(void **state) {
 
 /* The word that holds a field holds all of it, and is where the field is. */
 static void check_find(uint64_t i, unsigned bits) {
-    packed_at const at = packed_find(i, bits);
+    field_at const at = packed_find(i, bits);
     assert_int_equal(at.byte * 8 + at.shift, i * bits);
     assert_true(at.shift + bits <= 64);
 }
