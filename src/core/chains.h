@@ -130,14 +130,24 @@ TAMIS_INLINE unsigned chains_room(const chains_shape *shape) {
     return (unsigned)(shape->room[0] + shape->room[1] + shape->room[2]);
 }
 
-/* Cells in use: one for each one of the base and of the higher index. A word of zeros ends it: a
- * level has at most 64 cells, so one that is announced before such a word lies inside it. */
+/* Ones of the higher index in part `part`, which is at `at`. */
+TAMIS_INLINE unsigned chains_ones(chains of, uint64_t at, unsigned part) {
+    uint64_t from = at + of.shape->index[part], left = of.shape->room[part];
+    unsigned ones = 0;
+    for (; left > 64; left -= 64, from += 64)
+        ones += bits_popcount(field_get_wide(of.body, from, 64));
+    return ones + bits_popcount(field_get_wide(of.body, from, (unsigned)left));
+}
+
+/* Cells in use: one for each one of the base and of the higher index. Those of a part announce the
+ * cells that follow it, so a part that announces none is the last. */
 TAMIS_INLINE unsigned chains_load(chains of, uint64_t at) {
-    unsigned const room = chains_room(of.shape);
-    unsigned       load = bits_popcount(chains_base(of, at)), more = 1;
-    for (unsigned from = 0; from < room && more != 0; from += 64) {
-        more = bits_popcount(chains_index(of, at, from, (unsigned)min_u64(64, room - from)));
-        load += more;
+    unsigned load = bits_popcount(chains_base(of, at)) + chains_ones(of, at, 0);
+    unsigned room = (unsigned)of.shape->room[0];
+    for (unsigned part = 1; part < 3 && load > room && of.shape->pool[part] != 0; part++) {
+        at = chains_extension(of, at, part);
+        load += chains_ones(of, at, part);
+        room += (unsigned)of.shape->room[part];
     }
     return load;
 }
@@ -242,38 +252,66 @@ TAMIS_INLINE void chains_give_room(chains of, uint64_t at, unsigned load) {
     chains_set_pointer(of, at, part, 0);
 }
 
-/* Mark, or unmark, that the chain has a cell behind the `length` that end with `last`. */
-TAMIS_INLINE void chains_mark(chains of, const chains_place *place, const parts *index,
-                              unsigned length, unsigned last, bool has_next) {
-    uint64_t const bit = length == 0 ? place->at + place->chain : parts_at(index, last);
-    field_set_bit(of.body, bit, has_next);
-}
-
-/* A new cell at the end of a chain. False: there is no room, and nothing has changed. */
-static __attribute__((unused)) bool chains_append(chains of, const chains_place *place,
-                                                  const chains_end *end, uint64_t cell) {
-    unsigned const load = chains_load(of, place->at);
+/* A new cell where part of the bucket is, or will be, in an extension. */
+static __attribute__((noinline, unused)) bool chains_far_append(chains              of,
+                                                                const chains_place *place,
+                                                                const chains_end   *end,
+                                                                uint64_t cell, unsigned load) {
     if (!chains_make_room(of, place, load)) return false;
     parts const index = chains_parts(of, place->at, load + 1, true);
     parts const cells = chains_parts(of, place->at, load + 1, false);
     parts_open(of.body, &index, end->next, load, 0);
     parts_open(of.body, &cells, end->next, load, cell);
-    chains_mark(of, place, &index, end->length, end->last, true);
+    field_set_bit(of.body,
+                  end->length == 0 ? place->at + place->chain : parts_at(&index, end->last), true);
     return true;
 }
 
-/* Take cell `hole` of a chain away: the last of the chain takes its place. */
-static __attribute__((unused)) void chains_delete(chains of, const chains_place *place,
-                                                  const chains_end *end, unsigned hole) {
-    unsigned const load = chains_load(of, place->at);
-    parts const    index = chains_parts(of, place->at, load, true);
-    parts const    cells = chains_parts(of, place->at, load, false);
+/* A new cell at the end of a chain. False: there is no room, and nothing has changed. */
+TAMIS_INLINE bool chains_append(chains of, const chains_place *place, const chains_end *end,
+                                uint64_t cell) {
+    unsigned const load = chains_load(of, place->at), bits = (unsigned)of.shape->cell_bits;
+    uint64_t const index = place->at + of.shape->index[0], cells = place->at + of.shape->cells[0];
+    if (load >= of.shape->room[0]) return chains_far_append(of, place, end, cell, load);
+    shift_open(of.body, index + end->next, index + load, 1);
+    shift_open(of.body, cells + end->next * bits, cells + load * bits, bits);
+    field_set(of.body, cells + end->next * bits, bits, cell);
+    field_set_bit(of.body, end->length == 0 ? place->at + place->chain : index + end->last, true);
+    return true;
+}
+
+/* Take a cell away where part of the bucket is in an extension. */
+static __attribute__((noinline, unused)) void chains_far_delete(chains              of,
+                                                                const chains_place *place,
+                                                                const chains_end   *end,
+                                                                unsigned hole, unsigned load) {
+    parts const index = chains_parts(of, place->at, load, true);
+    parts const cells = chains_parts(of, place->at, load, false);
     field_set(of.body, parts_at(&cells, hole), cells.bits,
               field_get(of.body, parts_at(&cells, end->last), cells.bits));
-    chains_mark(of, place, &index, end->length - 1, end->before, false);
+    field_set_bit(of.body,
+                  end->length == 1 ? place->at + place->chain : parts_at(&index, end->before),
+                  false);
     parts_close(of.body, &index, end->last, load);
     parts_close(of.body, &cells, end->last, load);
     chains_give_room(of, place->at, load - 1);
+}
+
+/* Take cell `hole` of a chain away: the last of the chain takes its place. */
+TAMIS_INLINE void chains_delete(chains of, const chains_place *place, const chains_end *end,
+                                unsigned hole) {
+    unsigned const load = chains_load(of, place->at), bits = (unsigned)of.shape->cell_bits;
+    uint64_t const index = place->at + of.shape->index[0], cells = place->at + of.shape->cells[0];
+    if (load > of.shape->room[0]) {
+        chains_far_delete(of, place, end, hole, load);
+        return;
+    }
+    field_set(of.body, cells + hole * bits, bits,
+              field_get(of.body, cells + end->last * bits, bits));
+    field_set_bit(of.body, end->length == 1 ? place->at + place->chain : index + end->before,
+                  false);
+    shift_close(of.body, index + end->last, index + load, 1);
+    shift_close(of.body, cells + end->last * bits, cells + load * bits, bits);
 }
 
 /* ------------------------------------------------------------------ checking */

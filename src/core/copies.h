@@ -35,7 +35,7 @@ typedef struct copies_trail {
     unsigned   match_copies;
 } copies_trail;
 
-static __attribute__((unused)) copies_trail copies_follow(chains of, const chains_place *place) {
+TAMIS_INLINE copies_trail copies_follow(chains of, const chains_place *place) {
     uint64_t const base = chains_base(of, place->at);
     chains_step    step = chains_first(base, place->chain);
     copies_trail   trail = { .end.next = step.rank };

@@ -18,42 +18,53 @@ TAMIS_INLINE uint64_t shift_word(const uint8_t *bits, uint64_t word) {
     return le64_load(bits + word * 8);
 }
 
-/* Store `value`, but only the bits of `mask`. */
-TAMIS_INLINE void shift_put(uint8_t *bits, uint64_t word, uint64_t value, uint64_t mask) {
-    le64_store(bits + word * 8, (value & mask) | (shift_word(bits, word) & ~mask));
+TAMIS_INLINE void shift_set_word(uint8_t *bits, uint64_t word, uint64_t value) {
+    le64_store(bits + word * 8, value);
 }
 
-/* The bits from..to-1 as a mask over word number `word`. */
-TAMIS_INLINE uint64_t shift_mask(uint64_t word, uint64_t from, uint64_t to) {
-    uint64_t const start = word * 64;
-    unsigned const low = from > start ? (unsigned)min_u64(from - start, 64) : 0;
-    unsigned const high = to > start ? (unsigned)min_u64(to - start, 64) : 0;
-    return bits_low(high) & ~bits_low(low);
+/* The bits of `inside` come from a, the others from b. */
+TAMIS_INLINE uint64_t shift_blend(uint64_t inside, uint64_t a, uint64_t b) {
+    return (a & inside) | (b & ~inside);
 }
 
-/* Move the bits from..to-1 up by w, 1 <= w <= 63, over the w bits above them; zero the gap. */
+/* The bits of word `word` that are below bit `to` of the string; all of them, or none, if it is not
+ * in that word. */
+TAMIS_INLINE uint64_t shift_below(uint64_t word, uint64_t to) {
+    return to >= word * 64 + 64 ? UINT64_MAX : bits_low((unsigned)(to - word * 64));
+}
+
+/* Move the bits from..to-1 up by w, 1 <= w <= 63, over the w bits above them; zero the gap. From
+ * the top down, so that each word is read before it is written; only the first word and the last
+ * hold bits that stay. */
 TAMIS_INLINE void shift_open(uint8_t *bits, uint64_t from, uint64_t to, unsigned w) {
     TAMIS_ASSERT(from <= to && w >= 1 && w <= 63);
-    uint64_t const first = from / 64, end = to + w;
-    for (uint64_t word = (end - 1) / 64;; word--) {
-        uint64_t const here = shift_word(bits, word) & shift_mask(word, from, to);
-        uint64_t const below =
-            word > first ? shift_word(bits, word - 1) & shift_mask(word - 1, from, to) : 0;
-        shift_put(bits, word, (here << w) | (below >> (64 - w)), shift_mask(word, from, end));
-        if (word == first) return;
+    uint64_t const first = from / 64, last = (to + w - 1) / 64, stays = bits_low(from % 64);
+    uint64_t       above = shift_word(bits, last), kept = ~shift_below(last, to + w);
+    for (uint64_t word = last; word > first; word--) {
+        uint64_t       below = shift_word(bits, word - 1);
+        uint64_t const moved = word - 1 == first ? below & ~stays : below;
+        shift_set_word(bits, word, shift_blend(kept, above, above << w | moved >> (64 - w)));
+        above = below;
+        kept = 0;
     }
+    kept |= stays;
+    shift_set_word(bits, first, shift_blend(kept, above, (above & ~stays) << w));
 }
 
 /* Move the bits from+w..to-1 down by w, over the w bits below them; zero what they leave. */
 TAMIS_INLINE void shift_close(uint8_t *bits, uint64_t from, uint64_t to, unsigned w) {
     TAMIS_ASSERT(w >= 1 && w <= 63 && from + w <= to);
-    uint64_t const last = (to - 1) / 64;
-    for (uint64_t word = from / 64; word <= last; word++) {
-        uint64_t const here = shift_word(bits, word) & shift_mask(word, from + w, to);
-        uint64_t const above =
-            word < last ? shift_word(bits, word + 1) & shift_mask(word + 1, from + w, to) : 0;
-        shift_put(bits, word, (here >> w) | (above << (64 - w)), shift_mask(word, from, to));
+    uint64_t const first = from / 64, last = (to - 1) / 64, moves = shift_below(last, to);
+    uint64_t       below = shift_word(bits, first), kept = bits_low(from % 64);
+    for (uint64_t word = first; word < last; word++) {
+        uint64_t const above = shift_word(bits, word + 1);
+        uint64_t const moved = word + 1 == last ? above & moves : above;
+        shift_set_word(bits, word, shift_blend(kept, below, below >> w | moved << (64 - w)));
+        below = above;
+        kept = 0;
     }
+    kept |= ~moves;
+    shift_set_word(bits, last, shift_blend(kept, below, (below & moves) >> w));
 }
 
 #endif

@@ -45,42 +45,6 @@ static void check(mover *move, mover *oracle, const uint8_t *start, uint8_t *bit
     fail();
 }
 
-/* ------------------------------------------------------------------ masks */
-
-static void shift_mask_covers_just_the_range(void **state) {
-    (void)state;
-    for (uint64_t from = 0; from <= BITS; from++) {
-        for (uint64_t to = from; to <= BITS; to++) {
-            for (uint64_t word = 0; word < WORDS; word++) {
-                unsigned const low = (unsigned)(from > word * 64 ? from - word * 64 : 0);
-                uint64_t const mask = shift_mask(word, from, to);
-                uint64_t       expected = 0;
-                for (unsigned bit = low; bit < 64 && word * 64 + bit < to; bit++) {
-                    expected |= UINT64_C(1) << bit;
-                }
-                assert_int_equal(mask, expected);
-            }
-        }
-    }
-}
-
-static void shift_put_stores_only_the_bits_of_the_mask(void **state) {
-    (void)state;
-    unit_random random = random_start();
-    uint8_t     bits[24], expected[24];
-    for (unsigned round = 0; round < 10000; round++) {
-        uint64_t const value = random_next(&random), mask = random_edgy(&random);
-        random_fill(&random, bits, sizeof bits);
-        memcpy(expected, bits, sizeof bits);
-        for (unsigned bit = 0; bit < 64; bit++) {
-            if (mask >> bit & 1) oracle_put(expected, 64 + bit, value >> bit & 1);
-        }
-        shift_put(bits, 1, value, mask);
-        assert_memory_equal(bits, expected, sizeof bits);
-        assert_int_equal(shift_word(bits, 1) & mask, value & mask);
-    }
-}
-
 /* ------------------------------------------------------------------ moves */
 
 /* Every range and every distance inside three words. */
@@ -166,8 +130,6 @@ static void shift_close_undoes_shift_open(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(shift_mask_covers_just_the_range),
-    cmocka_unit_test(shift_put_stores_only_the_bits_of_the_mask),
     cmocka_unit_test(shift_open_moves_every_range_up_and_zeroes_the_gap),
     cmocka_unit_test(shift_close_moves_every_range_down_and_zeroes_what_it_leaves),
     cmocka_unit_test(shift_moves_long_strings),
