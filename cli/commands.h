@@ -10,6 +10,7 @@ extern const command command_build, command_add, command_remove;                
 extern const command command_has, command_count;                                   /* cmd_query.c */
 extern const command command_dedup;                                                /* cmd_dedup.c */
 extern const command command_info, command_verify, command_merge, command_convert; /* cmd_file.c */
+extern const command command_send, command_receive;                                /* cmd_send.c */
 
 /* The keys of a command whose first operand is a set (or, with `first` 0, nothing but keys). */
 void keys_open(lines *ret_lines, const options *asked, size_t first);

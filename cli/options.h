@@ -29,6 +29,7 @@ typedef enum option_id {
     OPTION_COUNT_LINES,
     OPTION_JSON,
     OPTION_CODE,
+    OPTION_NO_COPIES,
     OPTION_FORCE,
     OPTION_TRUST,
     OPTION_QUIET,

@@ -14,6 +14,9 @@ void progress_begin(uint64_t total_bytes);
 /* So far. Call it as often as you like: most calls only look at the clock. */
 void progress_step(uint64_t keys, uint64_t bytes);
 
+/* The same where the keys are not seen one by one. */
+void progress_bytes(uint64_t bytes);
+
 /* The output goes to the terminal itself: no line from now on. */
 void progress_stop(void);
 

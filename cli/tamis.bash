@@ -7,7 +7,7 @@ _tamis_commands() {
 }
 
 _tamis_options() {
-    "$1" help "$2" 2>/dev/null | sed -n '/^Options:/,/^$/s/.* \(--[a-z]*\).*/\1/p'
+    "$1" help "$2" 2>/dev/null | sed -n '/^Options:/,/^$/s/.* \(--[a-z-]*\).*/\1/p'
 }
 
 _tamis_kinds() {

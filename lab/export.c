@@ -1,4 +1,4 @@
-/* export.c - results for programs: CSV and JSON, the same columns in both.
+/* export.c - results for programs: CSV and JSON, the same columns in both; and the curves.
  *
  * No times and nothing of the machine: the same seed gives the same bytes.
  */
@@ -180,3 +180,20 @@ static void json_end(FILE *to, const lab_tally *tally) {
 }
 
 const lab_format lab_json = { json_begin, json_experiment, json_end };
+
+/* ------------------------------------------------------------------ curves, as CSV */
+
+static void curves_begin(FILE *to) {
+    (void)fputs("experiment,figure,curve,x,y\n", to);
+}
+
+static void curves_experiment(FILE *to, const lab_run *run, unsigned index) {
+    (void)index;
+    for (size_t i = 0; i < run->n_points; i++) {
+        const lab_point *point = &run->points[i];
+        (void)fprintf(to, "%s,%s,%s,%.6g,%.6g\n", run->experiment->id, point->figure, point->curve,
+                      point->x, point->y);
+    }
+}
+
+const lab_format lab_curves = { curves_begin, curves_experiment, csv_end };

@@ -25,6 +25,7 @@ const char *lab_rule_text(const lab_row *row, char *buffer, size_t bytes) {
     case LAB_RELATIVE: (void)snprintf(buffer, bytes, "%g%%", 100 * row->tolerance); break;
     case LAB_EQUAL: (void)snprintf(buffer, bytes, "equal"); break;
     case LAB_COUNT: (void)snprintf(buffer, bytes, "p >= %g", row->tolerance); break;
+    case LAB_AT_MOST: (void)snprintf(buffer, bytes, "at most"); break;
     }
     return buffer;
 }
@@ -44,7 +45,8 @@ static double deviation_of(const lab_row *row, double sigma) {
     double const off = row->measured.value - row->exact;
     switch (row->rule) {
     case LAB_SIGMA: return off / sigma;
-    case LAB_RELATIVE: return off / fabs(row->exact);
+    case LAB_RELATIVE:
+    case LAB_AT_MOST: return off / fabs(row->exact);
     case LAB_COUNT: return count_probability(row->exact, row->measured.value);
     case LAB_EQUAL: break;
     }
@@ -57,6 +59,7 @@ static bool is_within(const lab_row *row, double deviation) {
     case LAB_SIGMA:
     case LAB_RELATIVE: return fabs(deviation) <= row->tolerance;
     case LAB_COUNT: return deviation >= row->tolerance;
+    case LAB_AT_MOST: return deviation <= 0;
     case LAB_EQUAL: break;
     }
     return deviation == 0;
@@ -69,11 +72,11 @@ typedef struct printed {
     double value, low, high;
 } printed;
 
-/* One unit of the last printed digit: "0.0153" is 1e-4, "6.79e-17" is 1e-19. */
+/* One unit of the last printed digit: "0.0153" is 1e-4, "6.79e-17" is 1e-19, "-26.3" is 0.1. */
 static double last_digit(const char *number) {
     int         decimals = 0;
     bool        is_behind_point = false;
-    const char *at = number;
+    const char *at = number + (*number == '-');
     for (; *at == '.' || (*at >= '0' && *at <= '9'); at++) {
         if (at[0] == '.' && at[1] == '.') break;
         decimals += is_behind_point;

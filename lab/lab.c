@@ -39,6 +39,11 @@ void lab_record(lab_run *run, const lab_row *row) {
     run->rows[run->n_rows++] = *row;
 }
 
+void lab_draw(lab_run *run, const lab_point *point) {
+    run->points = grow(run->points, run->n_points, sizeof *run->points);
+    run->points[run->n_points++] = *point;
+}
+
 const char *lab_text(lab_run *run, const char *format, ...) {
     char *const text = lab_allocate(TEXT_BYTES, 1);
     va_list     arguments;
@@ -54,6 +59,7 @@ const char *lab_text(lab_run *run, const char *format, ...) {
 void lab_run_free(lab_run *run) {
     for (size_t i = 0; i < run->n_texts; i++) free(run->texts[i]);
     free(run->texts);
+    free(run->points);
     free(run->rows);
     *run = (lab_run){ 0 };
 }

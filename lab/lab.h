@@ -57,8 +57,9 @@ typedef enum lab_rule {
     LAB_SIGMA,    /* within `tolerance` standard errors: those of theory, if there are any */
     LAB_RELATIVE, /* within the fraction `tolerance` of exact */
     LAB_EQUAL,    /* the same number */
-    LAB_COUNT     /* a count of rare events, Poisson with mean exact: a deviation as large has at
+    LAB_COUNT,    /* a count of rare events, Poisson with mean exact: a deviation as large has at
                      least the probability `tolerance` */
+    LAB_AT_MOST   /* exact is a bound */
 } lab_rule;
 
 typedef struct lab_row {
@@ -87,6 +88,14 @@ typedef struct lab_row {
     .rule = LAB_SIGMA, .tolerance = 4, \
     .reason = "4 standard errors are exceeded by chance in 6 of 100000 rows"
 
+/* ------------------------------------------------------------------ curves */
+
+/* A point of a figure. Points are drawn and not judged: what a figure says is said by rows too. */
+typedef struct lab_point {
+    const char *figure, *curve;
+    double      x, y;
+} lab_point;
+
 /* ------------------------------------------------------------------ one run */
 
 struct lab_run {
@@ -95,12 +104,17 @@ struct lab_run {
     uint64_t              seed;
     lab_row              *rows;
     size_t                n_rows;
+    lab_point            *points;
+    size_t                n_points;
     char                **texts;
     size_t                n_texts;
 };
 
 /* Add a row to the results. Its strings must be constants, or come from lab_text(). */
 void lab_record(lab_run *run, const lab_row *row);
+
+/* Add a point to a curve. Its strings as in rows. */
+void lab_draw(lab_run *run, const lab_point *point);
 
 /* printf to a string that lives as long as the run. */
 __attribute__((format(printf, 2, 3))) const char *lab_text(lab_run *run, const char *format, ...);
@@ -179,6 +193,7 @@ typedef struct lab_format {
 extern const lab_format lab_table; /* report.c */
 extern const lab_format lab_csv;   /* export.c */
 extern const lab_format lab_json;
+extern const lab_format lab_curves; /* points, and no rows */
 
 /* Exit statuses. */
 enum { LAB_EXIT_AGREES = 0, LAB_EXIT_OUT = 1, LAB_EXIT_USAGE = 2, LAB_EXIT_BROKEN = 3 };

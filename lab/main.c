@@ -7,7 +7,8 @@
 
 static const char USAGE[] =
     "usage: tamis-lab list\n"
-    "       tamis-lab run ID.. | all [--quick | --full] [--seed N] [--csv | --json]\n"
+    "       tamis-lab run ID.. | all [--quick | --full] [--seed N]\n"
+    "                                    [--csv | --json | --curves]\n"
     "\n"
     "Runs experiments from the papers with the library, and holds what comes out against exact\n"
     "theory, and theory against what the papers print.\n"
@@ -17,6 +18,7 @@ static const char USAGE[] =
     "  --seed N  other randomness (default 1); the same seed gives the same results\n"
     "  --csv     one line per row, for programs\n"
     "  --json    the same, nested\n"
+    "  --curves  the points of the figures as CSV, instead of rows; lab/draw makes pictures\n"
     "\n"
     "examples:\n"
     "  tamis-lab list                            what there is\n"
@@ -55,7 +57,7 @@ static bool read_seed(const char *text, uint64_t *ret_seed) {
 static bool choose_format(options *given, const lab_format *format) {
     bool const is_first = given->format == &lab_table || given->format == format;
     given->format = format;
-    return is_first || complain("take one of", "--csv --json");
+    return is_first || complain("take one of", "--csv --json --curves");
 }
 
 /* One option; `next` is the argument after it, and is taken if *ret_taken becomes 2. */
@@ -67,6 +69,7 @@ static bool read_option(options *given, const char *option, const char *next, in
     }
     if (strcmp(option, "--csv") == 0) return choose_format(given, &lab_csv);
     if (strcmp(option, "--json") == 0) return choose_format(given, &lab_json);
+    if (strcmp(option, "--curves") == 0) return choose_format(given, &lab_curves);
     if (strcmp(option, "--seed") != 0) return complain("unknown option", option);
     *ret_taken = 2;
     return read_seed(next, &given->seed);

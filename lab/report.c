@@ -42,6 +42,7 @@ static const char *show_deviation(char buffer[32], const lab_row *row, double de
         (void)snprintf(buffer, 32, "%+.2g%% of %g%%", 100 * deviation, 100 * tolerance);
         break;
     case LAB_COUNT: (void)snprintf(buffer, 32, "p %.2g of %g", deviation, tolerance); break;
+    case LAB_AT_MOST: (void)snprintf(buffer, 32, "%+.2g%%", 100 * deviation); break;
     case LAB_EQUAL: (void)snprintf(buffer, 32, deviation == 0 ? "equal" : "%+g", deviation); break;
     }
     return buffer;

@@ -1,6 +1,7 @@
 /* test_judge.c - a judge that never condemns proves nothing: each way to be wrong, once. */
 #undef NDEBUG
 #include "lab.h"
+#include "rank_icnp2008.h"
 #include "theory.h"
 
 #include "plan/tails.h"
@@ -93,6 +94,18 @@ static void judge_condemns_unlikely_counts(void **state) {
 
 /* ------------------------------------------------------------------ published against exact */
 
+static void judge_condemns_beyond_a_bound(void **state) {
+    (void)state;
+    lab_row row = { .exact = 2, .measured = { .value = 1, .trials = 1 }, .rule = LAB_AT_MOST };
+    assert_int_equal(verdict_of(row), LAB_AGREES);
+    row.measured.value = 2;
+    assert_int_equal(verdict_of(row), LAB_AGREES);
+    row.measured.value = 2.000001;
+    assert_int_equal(verdict_of(row), LAB_OUT);
+    row.measured.value = NAN;
+    assert_int_equal(verdict_of(row), LAB_OUT);
+}
+
 static lab_verdict verdict_on_print(const char *published, double exact) {
     return verdict_of((lab_row){ .published = published, .exact = exact });
 }
@@ -105,6 +118,8 @@ static void judge_reads_printed_digits(void **state) {
     assert_int_equal(verdict_on_print("2654208", 2654209), LAB_OUT);
     assert_int_equal(verdict_on_print(".8", 0.84), LAB_AGREES);
     assert_int_equal(verdict_on_print(".8", 0.86), LAB_OUT);
+    assert_int_equal(verdict_on_print("-26.3", -26.34), LAB_AGREES);
+    assert_int_equal(verdict_on_print("-26.3", -26.36), LAB_OUT);
 }
 
 static void judge_reads_digits_cut_off(void **state) {
@@ -219,6 +234,33 @@ static void theory_extremes_of_two_coins(void **state) {
 
 /* ------------------------------------------------------------------ randomness, statistics */
 
+/* Two keys, two buckets of one cell: together half of the time. Then every second new key meets the
+ * other one, so one is refused on average before one fits. */
+static void theory_crowd_of_two(void **state) {
+    (void)state;
+    rank_crowd const crowd = { .buckets = 2, .keys = 2, .cells = 1, .extensions = 0 };
+    assert_near(rank_crowd_filling(&crowd), 0.5, 1e-12);
+    assert_near(rank_crowd_churning(&crowd), 1, 1e-12);
+}
+
+/* Three keys, two buckets of one cell: one bucket has two or more, always, and never both. */
+static void theory_crowd_with_an_extension(void **state) {
+    (void)state;
+    rank_crowd const none = { .buckets = 2, .keys = 3, .cells = 1, .extensions = 0 };
+    rank_crowd const one = { .buckets = 2, .keys = 3, .cells = 1, .extensions = 1 };
+    assert_near(rank_crowd_filling(&none), 1, 1e-12);
+    assert_true(fabs(rank_crowd_filling(&one)) < 1e-12);
+}
+
+/* A filter of half ones does not compress; one that compresses to little more than log2(1/fpr) is
+ * very large. */
+static void theory_uncompressed_ends_at_half_ones(void **state) {
+    (void)state;
+    double const ideal = bloom_ideal_bits(0.01);
+    assert_near(bloom_uncompressed_bits(0.01, ideal), ideal, 1e-6);
+    assert_true(bloom_uncompressed_bits(0.01, 7) > 1000);
+}
+
 static void random_repeats_and_differs(void **state) {
     (void)state;
     lab_random     first = lab_random_of(1, "a", "b", 0), again = lab_random_of(1, "a", "b", 0);
@@ -249,6 +291,7 @@ int main(void) {
         cmocka_unit_test(judge_condemns_beyond_a_fraction),
         cmocka_unit_test(judge_condemns_what_is_not_equal),
         cmocka_unit_test(judge_condemns_unlikely_counts),
+        cmocka_unit_test(judge_condemns_beyond_a_bound),
         cmocka_unit_test(judge_reads_printed_digits),
         cmocka_unit_test(judge_reads_digits_cut_off),
         cmocka_unit_test(judge_reads_just_over_and_just_under),
@@ -262,6 +305,9 @@ int main(void) {
         cmocka_unit_test(theory_reaches_of_two_keys),
         cmocka_unit_test(theory_extremes_of_one_trial_are_the_trial),
         cmocka_unit_test(theory_extremes_of_two_coins),
+        cmocka_unit_test(theory_crowd_of_two),
+        cmocka_unit_test(theory_crowd_with_an_extension),
+        cmocka_unit_test(theory_uncompressed_ends_at_half_ones),
         cmocka_unit_test(random_repeats_and_differs),
         cmocka_unit_test(sample_has_mean_and_error),
     };

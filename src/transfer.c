@@ -255,6 +255,7 @@ tamis_status tamis_send(const tamis_set *set, unsigned flags, tamis_writer *writ
     }
     bool const has_copies = (flags & TAMIS_SEND_COPIES) != 0;
     if (set->kind->each == NULL) return TAMIS_ERR_CANNOT;
+    if ((set->abilities & TAMIS_CAN_MERGE) == 0) return TAMIS_ERR_CANNOT; /* it has values */
     if (has_copies && (set->abilities & TAMIS_CAN_COUNT) == 0) return TAMIS_ERR_CANNOT;
     outlet *const to = memory_get(&set->allocator, sizeof *to);
     if (to == NULL) return TAMIS_ERR_MEMORY;
@@ -283,8 +284,10 @@ static bool stream_is_possible(const stream *of, uint64_t bytes_left) {
     if (of->prints == 0 || of->remainder_bits > MAX_REMAINDER_BITS) return false;
     if (of->capacity < 1 || of->capacity > HANDLE_MAX_CAPACITY || of->lifetime < of->capacity)
         return false;
-    size_t const name_bytes = strnlen(of->kind, KIND_BYTES);
-    if (name_bytes == 0 || name_bytes == KIND_BYTES) return false;
+    if (of->kind[0] == '\0' || of->kind[KIND_BYTES - 1] != '\0') return false;
+    for (size_t i = 1; i < KIND_BYTES; i++) { /* zeros up to the end behind the name */
+        if (of->kind[i - 1] == '\0' && of->kind[i] != '\0') return false;
+    }
     if (of->payload_bytes > bytes_left || of->listed > of->payload_bytes * 8) return false;
     return stream_chains(of->prints, of->remainder_bits) <= of->payload_bytes * 8;
 }
@@ -314,6 +317,9 @@ static tamis_status receive_header(const uint8_t *bytes, size_t n, stream *ret_s
     header_decode(bytes, ret_stream);
     if (!keyhash_is_built(ret_stream->hash)) {
         return say_at(problem, TAMIS_ERR_NOT_BUILT, AT_HASH, "its hash is not built in");
+    }
+    if (le32_load(bytes + AT_FIELDS + 4) != 0) {
+        return say_at(problem, TAMIS_ERR_CORRUPT, AT_FIELDS + 4, "reserved bytes are not zero");
     }
     if (ret_stream->payload_bytes > n || ret_stream->payload_bytes + head + TOTAL_BYTES > n) {
         return say_at(problem, TAMIS_ERR_TRUNCATED, n, "it is cut");
@@ -375,17 +381,17 @@ static bool inlet_gamma(inlet *from, uint64_t *ret_number) {
     if (!inlet_zeros(from, &below) || below > 16) return false;
     if (!inlet_get(from, (unsigned)below, &rest)) return false;
     *ret_number = UINT64_C(1) << below | rest;
-    return true;
+    return *ret_number <= MANY_COPIES;
 }
 
-/* Add so many copies of a print, or all that saturate it. */
+/* Add so many copies of a print, or those that saturate it. */
 static bool add_copies(tamis_set *set, uint64_t print, uint64_t prints, uint64_t copies) {
     uint64_t const hash = fastrange_inverse(print, prints);
     bool const     is_counted = (set->abilities & TAMIS_CAN_COUNT) != 0;
-    if (!is_counted) copies = 1;
-    for (uint64_t i = 0; i < copies; i++) {
+    for (uint64_t i = 0; i < (is_counted ? copies : 1); i++) {
+        bool const is_asked = i % 16 == 15; /* of many, not after each */
+        if (is_asked && set->kind->count(&set->table, hash) == TAMIS_COUNT_MANY) break;
         if (set->kind->add(&set->table, hash) != TAMIS_OK) return false;
-        if (copies == MANY_COPIES && set->kind->count(&set->table, hash) == TAMIS_COUNT_MANY) break;
     }
     return true;
 }
@@ -471,7 +477,7 @@ static tamis_status choose_like(const stream *of, const tamis_spec *spec, tamis_
 static tamis_status choose_new(const stream *of, const tamis_spec *spec, tamis_choice *ret_choice,
                                tamis_problem *problem) {
     tamis_spec asked = *spec, checked;
-    if (asked.capacity == 0) asked.capacity = of->capacity;
+    if (asked.capacity == 0) asked.capacity = max_u64(of->capacity, of->listed);
     if (asked.fpr == 0) asked.fpr = 0.5;
     tamis_status const status = tamis_spec_check(&asked, &checked, problem);
     if (status != TAMIS_OK) return status;
@@ -494,6 +500,9 @@ static tamis_status receive_choice(const stream *of, const tamis_spec *spec,
     status = spec == NULL         ? choose_same(of, NULL, &choice, problem)
              : spec->like != NULL ? choose_like(of, spec, &choice, problem)
                                   : choose_new(of, spec, &choice, problem);
+    if (status == TAMIS_ERR_NOT_BUILT) {
+        return tamis_problem_say(problem, status, "no instruction set '%s' here", spec->isa);
+    }
     if (status != TAMIS_OK) return status;
     unsigned const abilities = tamis_kind_abilities(choice.kind, choice.geometry);
     if (!of->has_copies && (abilities & TAMIS_CAN_REMOVE) != 0) {
@@ -515,6 +524,10 @@ tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, 
                                  "no bytes, no ret_set, or a spec not from TAMIS_SPEC_INIT");
     }
     if (spec != NULL) memcpy(&today, spec, spec->size);
+    if (!allocator_is_whole(&today.allocator)) {
+        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT,
+                                 "an allocator needs alloc and free");
+    }
     tamis_choice choice;
     tamis_status status = receive_header(bytes, n, &of, reterr_problem);
     if (status == TAMIS_OK) status = receive_total(bytes, n, &of, reterr_problem);

@@ -11,6 +11,8 @@ ask() { # the words so far, the last one unfinished
 ask tamis co
 ask tamis has --in
 ask tamis build x --se
+ask tamis send x --no
+ask tamis receive x --kind ra
 ask tamis plan --kind bl
 ask tamis build x --hash s
 ask tamis help ver

@@ -11,10 +11,10 @@ def listen(): # a background job ignores SIGINT, and one under nohup SIGHUP; thi
         signal.signal(number, signal.SIG_DFL)
 for number in SIGNALS:
     for command in (["add", "set.tamis"], ["remove", "set.tamis"], ["build", "set.tamis"],
-                    ["build", "new.tamis", "-n", "1000"], ["dedup", "-n", "1000"]):
+                    ["build", "new.tamis", "-n", "1000"], ["dedup", "-n", "1000"], ["receive", "set.tamis"]):
         tool = subprocess.Popen(["tamis", *command], stdin=subprocess.PIPE,
                                 stdout=subprocess.PIPE, preexec_fn=listen)
-        tool.stdin.write(b"1\n2\n3\n" * 100000)
+        tool.stdin.write(b"\x89tamsnd\n" if command[0] == "receive" else b"1\n2\n3\n" * 100000)
         tool.stdin.flush()
         if command[0] == "dedup":
             assert tool.stdout.readline() == b"1\n"

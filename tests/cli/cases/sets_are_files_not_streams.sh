@@ -2,7 +2,7 @@
 . "$CLI_TESTS/helpers.sh"
 seq 10 >keys
 tamis build -q set.tamis keys
-for command in build add has remove count info verify; do code_of tamis "$command" - <keys; done
+for command in build add has remove count info verify send receive; do code_of tamis "$command" - <keys; done
 code_of tamis merge - set.tamis set.tamis
 code_of tamis merge out.tamis set.tamis -
 code_of tamis convert - out.tamis --kind bloom

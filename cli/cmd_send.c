@@ -1,0 +1,319 @@
+/* cmd_send.c - tamis send and receive: sets without their empty places, from pipe to pipe.
+ *
+ * A stream is checked as a whole before it becomes a set, so it is read into memory first; the file
+ * is saved at the end. Whatever stops a receiver, the file holds what it held before.
+ */
+#include "commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "numbers.h"
+#include "output.h"
+#include "progress.h"
+#include "setfile.h"
+
+/* ------------------------------------------------------------------ sending */
+
+static bool send_bytes(void *context, const void *bytes, size_t n) {
+    uint64_t *const sent = context;
+    *sent += n;
+    progress_bytes(*sent);
+    output_bytes(bytes, n); /* a failure ends the program there */
+    return true;
+}
+
+static bool pass_over(void *context, const void *bytes, size_t n) {
+    (void)context;
+    (void)bytes;
+    (void)n;
+    return true;
+}
+
+/* Can sets of this kind be sent? The library answers by doing it. */
+static bool is_sendable(const char *kind) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_set *set;
+    spec.kind = kind;
+    spec.capacity = 100;
+    spec.fpr = 0.01;
+    if (tamis_create(&spec, &set, NULL) != TAMIS_OK) return false;
+    bool const is_sent = tamis_send(set, 0, pass_over, NULL) == TAMIS_OK;
+    tamis_free(set);
+    return is_sent;
+}
+
+/* "rank, dlcbf": those that can. */
+static void list_sendable(char *ret_text, size_t n) {
+    size_t at = 0;
+    ret_text[0] = '\0';
+    for (size_t i = 0; tamis_kind_name(i) != NULL && at < n; i++) {
+        if (!is_sendable(tamis_kind_name(i))) continue;
+        at += (size_t)snprintf(ret_text + at, n - at, "%s%s", at ? ", " : "", tamis_kind_name(i));
+    }
+}
+
+static _Noreturn void die_of_kind(const tamis_info *info, const char *path) {
+    char kinds[200];
+    list_sendable(kinds, sizeof kinds);
+    die("%s is of kind %s, which cannot be sent; these can: %s; build one of them, or send the "
+        "file itself",
+        path, info->plan.kind, kinds);
+}
+
+/* "words.tamis: sent 1,000 keys in 1.41 KiB, 11.5 bits per key; the file has 6.1 KiB, 4.3 times as
+ * much". */
+static void tell_sent(const tamis_info *info, const char *path, uint64_t bytes, bool has_copies,
+                      const options *asked) {
+    number_text keys, size, file;
+    char        each[40] = "";
+    if (is_given(asked, OPTION_BIT(QUIET))) return;
+    number_exact(info->keys, keys);
+    number_size(bytes, size);
+    number_size(info->plan.file_bytes, file);
+    if (info->keys != 0) {
+        (void)snprintf(each, sizeof each, ", %.1f bits per key",
+                       8 * (double)bytes / (double)info->keys);
+    }
+    bool const is_less = (info->plan.abilities & TAMIS_CAN_REMOVE) != 0 && !has_copies;
+    warn("%s: sent %s %s in %s%s%s; the file has %s, %.1f times as much", path, keys,
+         plural(info->keys, "key", "keys"), size, each,
+         is_less ? ", without what removal needs" : "", file,
+         (double)info->plan.file_bytes / (double)bytes);
+}
+
+static int send_run(const options *asked) {
+    const char *const path = asked->operands[0];
+    tamis_info        info;
+    uint64_t          bytes = 0;
+    if (isatty(STDOUT_FILENO)) {
+        die("a stream is nothing to look at; send it to a pipe or a file: tamis send %s >stream",
+            path);
+    }
+    tamis_set *const set = setfile_map(path, asked);
+    setfile_inspect(set, &info);
+    bool const can_count = (info.plan.abilities & TAMIS_CAN_COUNT) != 0;
+    bool const has_copies = can_count && !is_given(asked, OPTION_BIT(NO_COPIES));
+    progress_begin(0);
+    tamis_status const status =
+        tamis_send(set, has_copies ? TAMIS_SEND_COPIES : 0, send_bytes, &bytes);
+    if (status == TAMIS_ERR_CANNOT) die_of_kind(&info, path);
+    if (status != TAMIS_OK) die("%s: %s", path, tamis_status_text(status));
+    output_flush();
+    tell_sent(&info, path, bytes, has_copies, asked);
+    tamis_free(set);
+    return EXIT_DONE;
+}
+
+const command command_send = {
+    .name = "send",
+    .operands = "FILE ",
+    .summary = "Write a set as a small stream, for 'tamis receive' elsewhere",
+    .text = "The stream goes to standard output. It leaves out the empty places of the set, so it\n"
+            "is smaller than the file: about log2(1/rate) + 2 bits per key, and one more per key\n"
+            "in a set that can remove. --no-copies saves that bit; what arrives then answers the\n"
+            "same and cannot remove. Only kinds that store fingerprints can be sent. The stream\n"
+            "is checksummed, and the same for the same contents, however they came about.\n",
+    .examples = "  tamis send seen.tamis | ssh host tamis receive seen.tamis\n"
+                "  tamis send --no-copies seen.tamis >seen.stream\n",
+    .options = OPTION_BIT(NO_COPIES) | OPTION_BIT(QUIET),
+    .min_operands = 1,
+    .max_operands = 1,
+    .set_operands = 1,
+    .run = send_run,
+};
+
+/* ------------------------------------------------------------------ the stream, read */
+
+#define FIRST_BYTES ((size_t)1 << 18)
+#define MAGIC_BYTES ((size_t)8) /* enough to tell a stream from anything else */
+
+typedef struct incoming {
+    const char *name; /* of the file, or NULL: standard input */
+    int         descriptor;
+    uint8_t    *bytes;
+    size_t      n, room;
+} incoming;
+
+static const char *name_to_say(const incoming *from) {
+    return from->name != NULL ? from->name : "standard input";
+}
+
+static _Noreturn void die_of_reading(const incoming *from, int error) {
+    const char *const advice = error == ENOENT   ? "; name a file that is there"
+                               : error == EISDIR ? "; name a file, not a folder"
+                               : error == EACCES ? "; make it readable"
+                                                 : "";
+    die("cannot read the stream from %s: %s%s", name_to_say(from), strerror(error), advice);
+}
+
+static void incoming_open(incoming *ret_from, const char *name) {
+    bool const is_stdin = name == NULL || strcmp(name, "-") == 0;
+    *ret_from = (incoming){ .name = is_stdin ? NULL : name, .descriptor = STDIN_FILENO };
+    if (is_stdin && isatty(STDIN_FILENO)) {
+        die("a stream comes from a pipe or a file, not from the keyboard: tamis receive FILE "
+            "<stream");
+    }
+    if (!is_stdin) ret_from->descriptor = open(name, O_RDONLY | O_CLOEXEC);
+    if (ret_from->descriptor < 0) die_of_reading(ret_from, errno);
+    struct stat about;
+    bool const  is_sized = fstat(ret_from->descriptor, &about) == 0 && S_ISREG(about.st_mode);
+    progress_begin(is_sized ? (uint64_t)about.st_size : 0);
+}
+
+static void incoming_make_room(incoming *from) {
+    if (from->n < from->room) return;
+    size_t const   room = from->room == 0 ? FIRST_BYTES : 2 * from->room;
+    uint8_t *const bytes = room > from->room ? realloc(from->bytes, room) : NULL;
+    if (bytes == NULL) die("no memory for a stream of more than %zu bytes", from->n);
+    from->bytes = bytes;
+    from->room = room;
+}
+
+/* What is no stream need not be read to its end, if it has one. */
+static bool is_hopeless(const incoming *from) {
+    tamis_set *set;
+    return from->n >= MAGIC_BYTES &&
+           tamis_receive(from->bytes, MAGIC_BYTES, NULL, &set, NULL) == TAMIS_ERR_FOREIGN;
+}
+
+static void incoming_read(incoming *from) {
+    ssize_t got = 1;
+    while (got != 0) {
+        incoming_make_room(from);
+        got = read(from->descriptor, from->bytes + from->n, from->room - from->n);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) die_of_reading(from, errno);
+        bool const was_hopeful = from->n >= MAGIC_BYTES;
+        from->n += (size_t)got;
+        progress_bytes(from->n);
+        if (!was_hopeful && is_hopeless(from)) break;
+    }
+    progress_hide();
+    if (from->name != NULL) (void)close(from->descriptor);
+}
+
+/* ------------------------------------------------------------------ receiving */
+
+#define OPTIONS_OF_RECEIVING                                                            \
+    (OPTION_BIT(CAPACITY) | OPTIONS_OF_ABILITY | OPTION_BIT(FAST) | OPTION_BIT(SMALL) | \
+     OPTION_BIT(KIND) | OPTION_BIT(GEOMETRY) | OPTION_BIT(LIFETIME) | OPTION_BIT(OVERFLOW))
+
+/* Is it the file of a set, which needs no receiver? */
+static bool is_saved_set(const incoming *from) {
+    tamis_set *set = NULL;
+    bool const is_file =
+        tamis_read(from->bytes, from->n, NULL, &set, NULL) != TAMIS_ERR_FOREIGN && from->n != 0;
+    tamis_free(set);
+    return is_file;
+}
+
+static const char *advice_on(const tamis_problem *problem, const incoming *from) {
+    switch ((int)problem->status) {
+    case TAMIS_ERR_FOREIGN:
+        return is_saved_set(from) ? "it is the file of a set, which can be used as it is"
+                                  : "'tamis send' makes one";
+    case TAMIS_ERR_TRUNCATED:
+    case TAMIS_ERR_CHECKSUM:
+    case TAMIS_ERR_CORRUPT: return "send it again";
+    case TAMIS_ERR_VERSION:
+    case TAMIS_ERR_KIND: return "use a newer tamis";
+    case TAMIS_ERR_MISMATCH: return "--like takes a set that the sent one was made like";
+    case TAMIS_ERR_LIMIT:
+    case TAMIS_ERR_MEMORY: return "use a machine with more memory";
+    default: return NULL;
+    }
+}
+
+/* What the library says names its own functions, and cannot know our options. */
+static _Noreturn void die_of_inability(const tamis_problem *problem, const options *asked) {
+    if (strstr(problem->text, "no copies") != NULL) {
+        die("the stream was sent without copies, so what comes of it cannot remove or count; send "
+            "it without --no-copies, or leave out %s",
+            asked->like != NULL ? "--like" : "--remove and --count");
+    }
+    if (asked->spec.kind != NULL && !is_sendable(asked->spec.kind)) {
+        char kinds[200];
+        list_sendable(kinds, sizeof kinds);
+        die("a stream cannot become a %s, only one of these: %s", asked->spec.kind, kinds);
+    }
+    die("no kind can do all of that with the fingerprints that were sent; ask for less, or leave "
+        "out the options to have the set as it was");
+}
+
+static _Noreturn void die_of_stream(const tamis_problem *problem, const incoming *from,
+                                    const options *asked) {
+    if (problem->status == TAMIS_ERR_CANNOT) die_of_inability(problem, asked);
+    if (problem->status == TAMIS_ERR_FULL) {
+        int const what = (int)strcspn(problem->text, ":"); /* without advice for programmers */
+        die("%.*s; give a larger -n", what, problem->text);
+    }
+    const char *const advice = advice_on(problem, from);
+    const char *const text = *problem->text ? problem->text : tamis_status_text(problem->status);
+    die("%s%s%s", text, advice ? "; " : "", advice ? advice : "");
+}
+
+/* With options, what they say; without, the set as it was. */
+static tamis_set *receive_set(const incoming *from, const options *asked) {
+    tamis_spec       spec = asked->spec;
+    tamis_set       *set;
+    tamis_problem    problem = { .text = "" };
+    bool const       is_new = is_given(asked, OPTIONS_OF_RECEIVING | OPTION_BIT(LIKE));
+    tamis_set *const like = asked->like != NULL ? setfile_map(asked->like, asked) : NULL;
+    spec.like = like;
+    spec.fpr = 0; /* follows from the fingerprints */
+    problem.status = tamis_receive(from->bytes, from->n, is_new ? &spec : NULL, &set, &problem);
+    tamis_free(like);
+    if (problem.status != TAMIS_OK) die_of_stream(&problem, from, asked);
+    return set;
+}
+
+static int receive_run(const options *asked) {
+    const char *const path = asked->operands[0];
+    incoming          from;
+    tamis_info        info;
+    number_text       keys;
+    setfile_text      is;
+    if (asked->is_counted) die("-n auto: a stream says itself how many; leave out -n");
+    setfile_check_target(path, asked);
+    incoming_open(&from, asked->n_operands > 1 ? asked->operands[1] : NULL);
+    incoming_read(&from);
+    tamis_set *const set = receive_set(&from, asked);
+    setfile_save(set, path);
+    setfile_inspect(set, &info);
+    number_exact(info.keys, keys);
+    setfile_describe(&info, is);
+    if (!is_given(asked, OPTION_BIT(QUIET))) {
+        warn("%s: received %s %s; %s", path, keys, plural(info.keys, "key", "keys"), is);
+    }
+    bool const is_overloaded = setfile_warn_of_overload(&info, path);
+    tamis_free(set);
+    free(from.bytes);
+    return is_overloaded ? EXIT_NONE : EXIT_DONE;
+}
+
+const command command_receive = {
+    .name = "receive",
+    .operands = "FILE [STREAM] ",
+    .summary = "Make a set of a stream from 'tamis send' and save it to FILE",
+    .text = "The stream is the file STREAM, or standard input. Without options the set is as it\n"
+            "was, with the same size and answers. With some, it is laid out anew for what they\n"
+            "ask: -n for how many keys, --remove if it shall remove, and so on; hash, seed and\n"
+            "fingerprints stay, so answers do, too. A damaged stream is refused, and FILE is as\n"
+            "it was. A set that was there is replaced, all at once; another file is not, unless\n"
+            "by --force.\n",
+    .examples = "  tamis send seen.tamis | ssh host tamis receive seen.tamis\n"
+                "  tamis receive seen.tamis seen.stream\n"
+                "  tamis receive larger.tamis -n 2M --remove <seen.stream\n",
+    .options = OPTIONS_OF_RECEIVING | OPTION_BIT(LIKE) | OPTION_BIT(FORCE) | OPTION_BIT(QUIET),
+    .min_operands = 1,
+    .max_operands = 2,
+    .set_operands = 1,
+    .run = receive_run,
+};

@@ -1,0 +1,1465 @@
+/* test_transfer.c - sets that are sent without their empty places, and what becomes of them.
+ *
+ * usage: test_transfer FOLDER            compare with the streams in the folder, too
+ *        test_transfer FOLDER --write    write those that are missing; never over an old one
+ *
+ * What a set holds is what its kind's `each` shows: fingerprints and how many copies. Streams are
+ * crafted below from docs/format.md, not from transfer.c.
+ */
+#include "sample.h"
+
+#include "handle.h"
+#include "plan/rank_size.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define COUNTED (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
+#define NO_SET ((tamis_set *)(uintptr_t)0x5a5a)
+
+enum {
+    AT_MAJOR = 8,
+    AT_FLAGS = 12,
+    AT_HASH = 16,
+    AT_R = 20,
+    AT_PRINTS = 40,
+    AT_LISTED = 48,
+    AT_PAYLOAD = 56,
+    AT_CAPACITY = 64,
+    AT_LIFETIME = 72,
+    AT_KIND = 80,
+    AT_FIELDS = 96,
+    AT_RESERVED = 100,
+    AT_GEOMETRY = 104,
+    TOTAL = 16
+};
+
+/* ------------------------------------------------------------------ memory, counted */
+
+/* Bytes that are out, and a fault: the `left`-th request from now fails. 0: none does. */
+typedef struct ledger {
+    size_t   bytes, most;
+    unsigned left;
+} ledger;
+
+static void *ledger_alloc(void *context, size_t bytes, size_t alignment) {
+    ledger *const by = context;
+    if (by->left != 0 && --by->left == 0) return NULL;
+    if (bytes > (size_t)1 << 28) return NULL;
+    by->bytes += bytes;
+    if (by->bytes > by->most) by->most = by->bytes;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void ledger_free(void *context, void *memory, size_t bytes) {
+    ((ledger *)context)->bytes -= bytes;
+    free(memory);
+}
+
+static tamis_allocator ledger_of(ledger *by) {
+    return (tamis_allocator){ ledger_alloc, ledger_free, by };
+}
+
+/* ------------------------------------------------------------------ sets */
+
+/* A way to store fingerprints. */
+typedef struct mode {
+    const char *name;
+    unsigned    abilities;
+    const char *geometry;
+} mode;
+
+static const mode modes[] = {
+    { "set, packed", 0, "aligned=0" },
+    { "set, aligned", 0, "aligned=1" },
+    { "counting, packed", COUNTED, "counter_bits=2,aligned=0" },
+    { "counting, aligned", COUNTED, "counter_bits=2,aligned=1" },
+    { "multiset, packed", COUNTED, "counter_bits=0,copies=8,aligned=0" },
+    { "multiset, aligned", COUNTED, "counter_bits=0,copies=8,aligned=1" },
+};
+
+static const tamis_seed seed = { 0x7472616e73666572, 0x6e6f77 };
+
+static tamis_spec spec_of(const mode *as, uint64_t capacity) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.capacity = capacity;
+    spec.fpr = 0.01;
+    spec.abilities = as->abilities;
+    spec.kind = "rank";
+    spec.geometry = as->geometry;
+    spec.seed = &seed;
+    return spec;
+}
+
+static tamis_set *created(const tamis_spec *spec) {
+    tamis_set    *set = NULL;
+    tamis_problem problem = { .text = "" };
+    if (tamis_create(spec, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
+    return set;
+}
+
+static tamis_set *make(const mode *as, uint64_t capacity) {
+    tamis_spec const spec = spec_of(as, capacity);
+    return created(&spec);
+}
+
+static bool is_counted(const tamis_set *set) {
+    return (set->abilities & TAMIS_CAN_COUNT) != 0;
+}
+
+static void add_keys(tamis_set *set, uint64_t first, uint64_t end) {
+    for (uint64_t key = first; key < end; key++) {
+        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    }
+}
+
+/* Half of what it is made for: a third of the keys twice, some so often that they saturate. */
+static void add_copies(tamis_set *set, uint64_t capacity) {
+    for (uint64_t key = 0; key < capacity / 2; key++) {
+        unsigned const copies = key % 60 == 7 ? 100 : key % 3 == 0 ? 2 : 1;
+        for (unsigned i = 0; i < copies; i++) (void)!tamis_add_hash(set, key);
+    }
+}
+
+/* Until one is refused. */
+static void add_too_many(tamis_set *set, uint64_t capacity) {
+    uint64_t key = 0;
+    while (key < 20 * capacity && tamis_add_hash(set, key) == TAMIS_OK) key++;
+    assert_true(key > capacity && key < 20 * capacity);
+}
+
+enum filling { EMPTY, ONE, COPIES, FULL, OVER, N_FILLINGS };
+
+static tamis_set *make_filled(const mode *as, uint64_t capacity, unsigned filling) {
+    tamis_set *const set = make(as, capacity);
+    switch (filling) {
+    case ONE: add_keys(set, 12345, 12346); break;
+    case COPIES: add_copies(set, capacity); break;
+    case FULL: add_keys(set, 0, capacity); break;
+    case OVER: add_too_many(set, capacity); break;
+    default: break;
+    }
+    return set;
+}
+
+static tamis_info info_of(const tamis_set *set) {
+    tamis_info info;
+    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    return info;
+}
+
+/* ------------------------------------------------------------------ what is in them */
+
+typedef struct holding {
+    uint64_t print, copies;
+} holding;
+
+typedef struct holdings {
+    holding *all;
+    size_t   n;
+} holdings;
+
+static bool hold(void *context, uint64_t print, uint64_t copies) {
+    holdings *const to = context;
+    if ((to->n & (to->n - 1)) == 0) {
+        to->all = realloc(to->all, (to->n == 0 ? 1 : 2 * to->n) * sizeof to->all[0]);
+        assert_non_null(to->all);
+    }
+    to->all[to->n++] = (holding){ print, copies };
+    return true;
+}
+
+static holdings holdings_of(const tamis_set *set) {
+    holdings all = { NULL, 0 };
+    assert_true(set->kind->each(&set->table, hold, &all));
+    return all;
+}
+
+/* So many copies, as this set would tell them. */
+static uint64_t copies_told(const tamis_set *by, uint64_t copies) {
+    const uint64_t *const g = by->table.geometry;
+    uint64_t const        most = g[RANK_COPIES] << g[RANK_COUNTER_BITS];
+    if (most == 1) return 1;
+    return copies >= most ? TAMIS_COUNT_MANY : copies;
+}
+
+/* The same fingerprints, as often as `b` can tell and was told. */
+static void expect_same_contents(const tamis_set *a, const tamis_set *b, bool has_copies) {
+    holdings const in_a = holdings_of(a), in_b = holdings_of(b);
+    assert_int_equal(in_a.n, in_b.n);
+    for (size_t i = 0; i < in_a.n; i++) {
+        uint64_t const copies = has_copies ? in_a.all[i].copies : 1;
+        assert_int_equal(in_a.all[i].print, in_b.all[i].print);
+        assert_int_equal(copies_told(b, copies), in_b.all[i].copies);
+    }
+    free(in_a.all);
+    free(in_b.all);
+}
+
+static void expect_same_answers(const tamis_set *a, const tamis_set *b) {
+    char text[40];
+    for (uint64_t key = 0; key < 20000; key++) {
+        int const n = snprintf(text, sizeof text, "key %llu", (unsigned long long)key);
+        assert_int_equal(tamis_has_hash(a, key), tamis_has_hash(b, key));
+        assert_int_equal(tamis_has(a, text, (size_t)n), tamis_has(b, text, (size_t)n));
+    }
+}
+
+static void expect_sound(const tamis_set *set) {
+    const char *why = "";
+    if (!tamis_validate(set, &why)) fail_msg("%s", why);
+}
+
+/* ------------------------------------------------------------------ streams */
+
+static bool take(void *context, const void *bytes, size_t n) {
+    sample *const to = context;
+    to->bytes = realloc(to->bytes, to->n + n + 1);
+    assert_non_null(to->bytes);
+    memcpy(to->bytes + to->n, bytes, n);
+    to->n += n;
+    return true;
+}
+
+static sample sent(const tamis_set *set, unsigned flags) {
+    sample s = { NULL, 0 };
+    assert_int_equal(tamis_send(set, flags, take, &s), TAMIS_OK);
+    return s;
+}
+
+static unsigned all_flags(const tamis_set *set) {
+    return is_counted(set) ? TAMIS_SEND_COPIES : 0;
+}
+
+static tamis_set *received(const sample *s, const tamis_spec *spec) {
+    tamis_set         *set = NULL;
+    tamis_problem      problem = { .text = "no text" };
+    tamis_status const status = tamis_receive(s->bytes, s->n, spec, &set, &problem);
+    if (status != TAMIS_OK) fail_msg("%d: %s", status, problem.text);
+    expect_sound(set);
+    return set;
+}
+
+/* Refused for that reason, in words, with nothing handed out and nothing kept. 0: any reason that a
+ * reader of damaged bytes may have. */
+static void expect_refused(const sample *s, const tamis_spec *spec, tamis_status wanted,
+                           const char *word) {
+    ledger             by = { 0, 0, 0 };
+    tamis_spec         watched = TAMIS_SPEC_INIT;
+    tamis_problem      problem = { .text = "" };
+    tamis_set         *set = NO_SET;
+    tamis_status const status = tamis_receive(s->bytes, s->n, spec, &set, &problem);
+    bool const         is_wanted = wanted != 0 ? status == wanted : sample_is_refusal(status);
+    if (!is_wanted) fail_msg("%d, not %d: %s", status, wanted, problem.text);
+    assert_ptr_equal(set, NO_SET);
+    assert_int_equal(problem.status, status);
+    assert_true(strlen(problem.text) >= 8);
+    if (word != NULL && strstr(problem.text, word) == NULL) fail_msg("%s", problem.text);
+    if (spec != NULL) watched = *spec;
+    if (watched.allocator.alloc == NULL && watched.allocator.free == NULL) {
+        watched.allocator = ledger_of(&by);
+    }
+    assert_true(tamis_receive(s->bytes, s->n, &watched, &set, NULL) != TAMIS_OK);
+    assert_ptr_equal(set, NO_SET);
+    assert_int_equal(by.bytes, 0);
+}
+
+static size_t head_bytes(const uint8_t *stream) {
+    uint32_t const fields = le32_load(stream + AT_FIELDS);
+    return AT_GEOMETRY + 8 * (size_t)(fields < 16 ? fields : 16) + 8;
+}
+
+/* Both checksums right again: what an attacker would do. */
+static void seal(sample *s) {
+    size_t const head = head_bytes(s->bytes);
+    le64_store(s->bytes + head - 8, XXH3_64bits(s->bytes, head - 8));
+    XXH128_hash_t const total = XXH3_128bits(s->bytes, s->n - TOTAL);
+    le64_store(s->bytes + s->n - 16, total.low64);
+    le64_store(s->bytes + s->n - 8, total.high64);
+}
+
+static sample copy_of(const sample *s) {
+    sample copy = { NULL, 0 };
+    (void)take(&copy, s->bytes, s->n);
+    return copy;
+}
+
+/* A set of 3,840 fingerprints, of which it has some, with copies. */
+static tamis_set *small_set(const tamis_allocator *allocator) {
+    tamis_spec spec = spec_of(&modes[2], 40);
+    spec.fpr = 0;
+    spec.geometry = "buckets=5,chains=12,remainder_bits=6,counter_bits=2,aligned=0";
+    if (allocator != NULL) spec.allocator = *allocator;
+    tamis_set *const set = created(&spec);
+    add_keys(set, 0, 40);
+    add_keys(set, 0, 9);
+    for (unsigned i = 0; i < 100; i++) assert_int_equal(tamis_add_hash(set, 3), TAMIS_OK);
+    return set;
+}
+
+static sample small_stream(void) {
+    tamis_set *const set = small_set(NULL);
+    sample const     s = sent(set, TAMIS_SEND_COPIES);
+    tamis_free(set);
+    return s;
+}
+
+/* ------------------------------------------------------------------ there and back */
+
+static bool is_same_geometry(const tamis_plan *a, const tamis_plan *b) {
+    if (a->n_fields != b->n_fields) return false;
+    for (unsigned i = 0; i < a->n_fields; i++) {
+        if (a->fields[i].value != b->fields[i].value) return false;
+    }
+    return true;
+}
+
+static void expect_twin(const tamis_set *set, const tamis_set *back) {
+    tamis_info const a = info_of(set), b = info_of(back);
+    assert_string_equal(a.plan.kind, b.plan.kind);
+    assert_true(is_same_geometry(&a.plan, &b.plan));
+    assert_int_equal(a.plan.capacity, b.plan.capacity);
+    assert_int_equal(a.plan.lifetime, b.plan.lifetime);
+    assert_int_equal(a.hash, b.hash);
+    assert_memory_equal(&a.seed, &b.seed, sizeof a.seed);
+    assert_int_equal(a.keys, b.keys);
+    assert_int_equal(a.saturated, b.saturated);
+    expect_same_contents(set, back, true);
+    expect_same_answers(set, back);
+}
+
+static void what_arrives_is_what_was_sent(void **state) {
+    for (unsigned filling = 0; filling < N_FILLINGS; filling++) {
+        tamis_set *const set = make_filled(*state, 1000, filling);
+        sample const     s = sent(set, all_flags(set));
+        tamis_set *const back = received(&s, NULL);
+        expect_twin(set, back);
+        assert_int_equal(info_of(set).saturated != 0, filling == COPIES && is_counted(set));
+        sample const again = sent(back, all_flags(back));
+        assert_int_equal(again.n, s.n);
+        assert_memory_equal(again.bytes, s.bytes, s.n);
+        free(again.bytes);
+        free(s.bytes);
+        tamis_free(back);
+        tamis_free(set);
+    }
+}
+
+/* Without copies: each fingerprint once, and no removal. */
+static void what_arrives_without_copies_answers_the_same(void **state) {
+    for (unsigned filling = 0; filling < OVER; filling++) {
+        tamis_set *const set = make_filled(*state, 1000, filling);
+        sample const     s = sent(set, 0);
+        tamis_set *const back = received(&s, NULL);
+        holdings const   all = holdings_of(set);
+        tamis_info const info = info_of(back);
+        assert_int_equal(info.keys, all.n);
+        assert_int_equal(info.saturated, 0);
+        assert_int_equal(info.plan.abilities & COUNTED, 0);
+        assert_int_equal(info.plan.capacity, 1000);
+        expect_same_contents(set, back, false);
+        expect_same_answers(set, back);
+        free(all.all);
+        free(s.bytes);
+        tamis_free(back);
+        tamis_free(set);
+    }
+}
+
+/* What is saturated stays; all else can be taken out again, to the last bit. */
+static void what_arrives_can_be_emptied(void **state) {
+    tamis_set *const set = make(*state, 1000);
+    if (is_counted(set)) {
+        add_keys(set, 0, 700);
+        add_keys(set, 0, 200);
+        sample const     s = sent(set, TAMIS_SEND_COPIES);
+        tamis_set *const back = received(&s, NULL);
+        for (uint64_t i = 0; i < 900; i++) {
+            assert_int_equal(tamis_remove_hash(back, i < 700 ? i : i - 700), TAMIS_OK);
+        }
+        assert_int_equal(info_of(back).keys, 0);
+        for (uint64_t i = 0; i < back->table.body_bytes; i++) {
+            assert_int_equal(back->table.body[i], 0);
+        }
+        free(s.bytes);
+        tamis_free(back);
+    }
+    tamis_free(set);
+}
+
+static void stream_is_independent_of_history(void **state) {
+    tamis_set *const one = make(*state, 1000), *const other = make(*state, 1000);
+    add_keys(one, 0, 600);
+    if (is_counted(other)) add_keys(other, 5000, 5300);
+    for (uint64_t key = 600; key-- != 0;) add_keys(other, key, key + 1);
+    for (uint64_t key = 5000; key < 5300 && is_counted(other); key++) {
+        assert_int_equal(tamis_remove_hash(other, key), TAMIS_OK);
+    }
+    sample const a = sent(one, all_flags(one)), b = sent(other, all_flags(other));
+    assert_int_equal(a.n, b.n);
+    assert_memory_equal(a.bytes, b.bytes, a.n);
+    free(a.bytes);
+    free(b.bytes);
+    tamis_free(one);
+    tamis_free(other);
+}
+
+static void stream_is_the_same_for_every_instruction_set(void **state) {
+    sample first = { NULL, 0 };
+    for (size_t i = 0; tamis_isa_name(i) != NULL; i++) {
+        tamis_spec spec = spec_of(*state, 1000);
+        spec.isa = tamis_isa_name(i);
+        tamis_set *const set = created(&spec);
+        add_copies(set, 1000);
+        sample const s = sent(set, all_flags(set));
+        if (i == 0) first = copy_of(&s);
+        assert_int_equal(s.n, first.n);
+        assert_memory_equal(s.bytes, first.bytes, s.n);
+        tamis_set *const back = received(&first, &spec);
+        assert_string_equal(info_of(back).isa, tamis_isa_name(i));
+        expect_same_contents(set, back, true);
+        free(s.bytes);
+        tamis_free(back);
+        tamis_free(set);
+    }
+    free(first.bytes);
+}
+
+/* A set that is mapped from its file is sent without being read into memory. */
+static void mapped_set_is_sent_the_same(void **state) {
+    char             folder[64], path[128];
+    tamis_set *const set = make_filled(*state, 1000, COPIES);
+    sample_folder_make(folder, sizeof folder);
+    (void)snprintf(path, sizeof path, "%s/set.tamis", folder);
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    tamis_open_options how = TAMIS_OPEN_OPTIONS_INIT;
+    tamis_set         *mapped = NULL;
+    how.flags = TAMIS_OPEN_MAP;
+    assert_int_equal(tamis_open(path, &how, &mapped, NULL), TAMIS_OK);
+    sample const a = sent(set, all_flags(set)), b = sent(mapped, all_flags(mapped));
+    assert_int_equal(a.n, b.n);
+    assert_memory_equal(a.bytes, b.bytes, a.n);
+    free(a.bytes);
+    free(b.bytes);
+    tamis_free(mapped);
+    tamis_free(set);
+    sample_folder_remove(folder);
+}
+
+/* ------------------------------------------------------------------ into other geometries */
+
+/* What is asked of the receiver: times the capacity, abilities, geometry. */
+typedef struct change {
+    const char *what;
+    unsigned    from; /* of the modes */
+    double      capacity;
+    unsigned    abilities;
+    const char *geometry;
+} change;
+
+static const change changes[] = {
+    { "larger", 2, 2, COUNTED, NULL },
+    { "much larger", 2, 16, COUNTED, NULL },
+    { "smaller", 2, 0.5, COUNTED, NULL },
+    { "much smaller", 2, 0.25, COUNTED, NULL },
+    { "larger set", 0, 3, 0, NULL },
+    { "smaller set", 0, 0.4, 0, NULL },
+    { "packed to aligned", 2, 1, COUNTED, "aligned=1" },
+    { "aligned to packed", 3, 1, COUNTED, "aligned=0" },
+    { "set, packed to aligned", 0, 1, 0, "aligned=1" },
+    { "set, aligned to packed", 1, 1, 0, "aligned=0" },
+    { "counter of 2 bits to 4", 2, 1, COUNTED, "counter_bits=4" },
+    { "counter of 2 bits to 8", 2, 1, COUNTED, "counter_bits=8" },
+    { "counter of 2 bits to 1", 2, 1, COUNTED, "counter_bits=1" },
+    { "counting to multiset", 2, 1, COUNTED, "counter_bits=0,copies=8" },
+    { "multiset to counting", 4, 1, COUNTED, "counter_bits=2" },
+    { "counting to set", 2, 1, 0, NULL },
+    { "multiset to set", 5, 1, 0, NULL },
+};
+
+static void expect_changed(const change *as) {
+    uint64_t const   capacity = 4000, held = 500;
+    tamis_set *const set = make(&modes[as->from], capacity);
+    add_copies(set, held);
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.capacity = (uint64_t)((double)capacity * as->capacity);
+    spec.abilities = as->abilities;
+    spec.geometry = as->geometry;
+    sample const     s = sent(set, all_flags(set));
+    tamis_set *const back = received(&s, &spec);
+    tamis_info const info = info_of(back);
+    assert_int_equal(info.plan.capacity, spec.capacity);
+    assert_int_equal(as->abilities & ~info.plan.abilities, 0);
+    assert_true(info.plan.overflow <= 1e-10);
+    expect_same_contents(set, back, true);
+    expect_same_answers(set, back);
+    add_keys(back, 100000, 100000 + spec.capacity - held);
+    free(s.bytes);
+    tamis_free(back);
+    tamis_free(set);
+}
+
+static void what_arrives_may_have_another_geometry(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        print_message("# %s\n", changes[i].what);
+        expect_changed(&changes[i]);
+    }
+}
+
+/* An ability that is not asked for may be lost; a geometry is then as small as can be. */
+static void what_arrives_without_removal_is_smaller(void **state) {
+    (void)state;
+    tamis_set *const set = make_filled(&modes[2], 10000, FULL);
+    sample const     s = sent(set, TAMIS_SEND_COPIES);
+    tamis_spec       spec = TAMIS_SPEC_INIT;
+    spec.prefer = TAMIS_PREFER_SMALL;
+    tamis_set *const back = received(&s, &spec);
+    assert_int_equal(info_of(back).plan.capacity, 10000);
+    assert_true(info_of(back).plan.body_bytes * 100 < info_of(set).plan.body_bytes * 85);
+    expect_same_contents(set, back, true);
+    free(s.bytes);
+    tamis_free(back);
+    tamis_free(set);
+}
+
+static void what_arrives_like_another_can_merge_with_it(void **state) {
+    tamis_set *const set = make_filled(*state, 1000, COPIES);
+    tamis_spec       spec = spec_of(*state, 3000);
+    sample const     s = sent(set, all_flags(set));
+    spec.fpr = 0;
+    tamis_set *const other = received(&s, &spec);
+    assert_int_equal(tamis_clear(other), TAMIS_OK);
+    add_keys(other, 90000, 90100);
+    tamis_spec like = TAMIS_SPEC_INIT;
+    like.like = other;
+    tamis_set *const back = received(&s, &like);
+    assert_int_equal(info_of(back).plan.capacity, 3000);
+    expect_same_contents(set, back, true);
+    assert_int_equal(tamis_merge(back, other), TAMIS_OK);
+    for (uint64_t key = 0; key < 100; key++) assert_true(tamis_has_hash(back, 90000 + key));
+    free(s.bytes);
+    tamis_free(back);
+    tamis_free(other);
+    tamis_free(set);
+}
+
+/* ------------------------------------------------------------------ what cannot be had */
+
+static void stream_without_copies_cannot_become_removable(void **state) {
+    (void)state;
+    tamis_set *const set = make_filled(&modes[2], 1000, COPIES);
+    sample const     s = sent(set, 0);
+    tamis_spec       spec = TAMIS_SPEC_INIT, like = TAMIS_SPEC_INIT;
+    spec.abilities = TAMIS_CAN_REMOVE;
+    expect_refused(&s, &spec, TAMIS_ERR_CANNOT, "has no copies");
+    spec.abilities = TAMIS_CAN_COUNT;
+    expect_refused(&s, &spec, TAMIS_ERR_CANNOT, "has no copies");
+    like.like = set;
+    expect_refused(&s, &like, TAMIS_ERR_CANNOT, "has no copies");
+    free(s.bytes);
+    tamis_free(set);
+}
+
+static void too_small_a_capacity_is_refused(void **state) {
+    tamis_set *const set = make_filled(*state, 10000, FULL);
+    sample const     s = sent(set, all_flags(set));
+    tamis_spec       spec = spec_of(*state, 1000);
+    spec.fpr = 0;
+    expect_refused(&s, &spec, TAMIS_ERR_FULL, "ask for more capacity");
+    free(s.bytes);
+    tamis_free(set);
+}
+
+static bool must_not_write(void *context, const void *bytes, size_t n) {
+    (void)context;
+    (void)bytes;
+    fail_msg("%zu bytes were written", n);
+    return false;
+}
+
+static void kinds_without_fingerprints_cannot_be_sent(void **state) {
+    (void)state;
+    static const char *const kinds[] = { "bloom", "counting" };
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        tamis_spec spec = TAMIS_SPEC_INIT;
+        spec.capacity = 100;
+        spec.fpr = 0.01;
+        spec.kind = kinds[i];
+        tamis_set *const set = created(&spec);
+        assert_int_equal(tamis_send(set, 0, must_not_write, NULL), TAMIS_ERR_CANNOT);
+        assert_int_equal(tamis_send(set, TAMIS_SEND_COPIES, must_not_write, NULL),
+                         TAMIS_ERR_CANNOT);
+        tamis_free(set);
+    }
+}
+
+static void wrong_arguments_of_sending_are_refused(void **state) {
+    (void)state;
+    tamis_set *const set = make(&modes[0], 100), *const counted = make(&modes[2], 100);
+    assert_int_equal(tamis_send(NULL, 0, must_not_write, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_send(set, 0, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_send(counted, 2, must_not_write, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_send(counted, 3, must_not_write, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_send(counted, 1u << 31, must_not_write, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_send(set, TAMIS_SEND_COPIES, must_not_write, NULL), TAMIS_ERR_CANNOT);
+    tamis_free(counted);
+    tamis_free(set);
+}
+
+static void wrong_arguments_of_receiving_are_refused(void **state) {
+    (void)state;
+    sample const s = small_stream();
+    tamis_set   *set = NO_SET;
+    tamis_spec   spec = TAMIS_SPEC_INIT;
+    assert_int_equal(tamis_receive(NULL, 1, NULL, &set, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_receive(NULL, 0, NULL, &set, NULL), TAMIS_ERR_TRUNCATED);
+    assert_int_equal(tamis_receive(s.bytes, s.n, NULL, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    spec.size = 0;
+    expect_refused(&s, &spec, TAMIS_ERR_ARGUMENT, "TAMIS_SPEC_INIT");
+    spec.size = sizeof spec + 1;
+    assert_int_equal(tamis_receive(s.bytes, s.n, &spec, &set, NULL), TAMIS_ERR_ARGUMENT);
+    assert_ptr_equal(set, NO_SET);
+    free(s.bytes);
+}
+
+#define EXPECT_SPEC(status, field, value)          \
+    do {                                           \
+        tamis_spec spec = TAMIS_SPEC_INIT;         \
+        spec.field = (value);                      \
+        expect_refused(&s, &spec, (status), NULL); \
+    } while (0)
+
+static void wrong_specs_are_refused(void **state) {
+    (void)state;
+    sample const s = small_stream();
+    EXPECT_SPEC(TAMIS_ERR_ARGUMENT, capacity, (UINT64_C(1) << 40) + 1);
+    EXPECT_SPEC(TAMIS_ERR_ARGUMENT, fpr, 0.7);
+    EXPECT_SPEC(TAMIS_ERR_ARGUMENT, fpr, -1);
+    EXPECT_SPEC(TAMIS_ERR_ARGUMENT, fpr, (double)NAN);
+    EXPECT_SPEC(TAMIS_ERR_ARGUMENT, abilities, 64);
+    EXPECT_SPEC(TAMIS_ERR_ARGUMENT, prefer, (tamis_preference)7);
+    EXPECT_SPEC(TAMIS_ERR_ARGUMENT, overflow, 2);
+    EXPECT_SPEC(TAMIS_ERR_ARGUMENT, geometry, "wheels=4");
+    EXPECT_SPEC(TAMIS_ERR_ARGUMENT, allocator.alloc, ledger_alloc);
+    EXPECT_SPEC(TAMIS_ERR_KIND, kind, "sponge");
+    EXPECT_SPEC(TAMIS_ERR_CANNOT, kind, "bloom");
+    EXPECT_SPEC(TAMIS_ERR_CANNOT, kind, "counting");
+    EXPECT_SPEC(TAMIS_ERR_CANNOT, fpr, 1e-9);
+    EXPECT_SPEC(TAMIS_ERR_CANNOT, geometry, "chains=11");
+    EXPECT_SPEC(TAMIS_ERR_CANNOT, geometry, "remainder_bits=40");
+    free(s.bytes);
+}
+
+/* With `like`, of all others the allocator and the instruction set still count. */
+static void half_an_allocator_is_refused_with_like_too(void **state) {
+    (void)state;
+    sample const     s = small_stream();
+    tamis_set *const set = small_set(NULL);
+    tamis_spec       spec = TAMIS_SPEC_INIT;
+    spec.like = set;
+    spec.allocator.alloc = ledger_alloc;
+    expect_refused(&s, &spec, TAMIS_ERR_ARGUMENT, NULL);
+    spec.allocator = (tamis_allocator){ NULL, ledger_free, NULL };
+    expect_refused(&s, &spec, TAMIS_ERR_ARGUMENT, NULL);
+    tamis_free(set);
+    free(s.bytes);
+}
+
+static void missing_instruction_set_is_told(void **state) {
+    (void)state;
+    sample const     s = small_stream();
+    tamis_set *const set = small_set(NULL);
+    EXPECT_SPEC(TAMIS_ERR_NOT_BUILT, isa, "avx1024");
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.isa = "avx1024";
+    spec.kind = "rank";
+    expect_refused(&s, &spec, TAMIS_ERR_NOT_BUILT, NULL);
+    spec.like = set;
+    expect_refused(&s, &spec, TAMIS_ERR_NOT_BUILT, NULL);
+    tamis_free(set);
+    free(s.bytes);
+}
+
+static void sets_that_are_not_alike_are_refused(void **state) {
+    (void)state;
+    sample const     s = small_stream();
+    tamis_seed const other_seed = { 1, 2 };
+    tamis_spec       specs[3] = { spec_of(&modes[2], 40), spec_of(&modes[2], 40),
+                                  spec_of(&modes[0], 40) };
+    specs[0].geometry = "buckets=5,chains=12,remainder_bits=6,counter_bits=2,aligned=0";
+    specs[0].seed = &other_seed;
+    specs[0].fpr = 0;
+    specs[2].kind = "bloom";
+    specs[2].geometry = NULL;
+    for (size_t i = 0; i < COUNT(specs); i++) {
+        tamis_set *const other = created(&specs[i]);
+        EXPECT_SPEC(TAMIS_ERR_MISMATCH, like, other);
+        tamis_free(other);
+    }
+    free(s.bytes);
+}
+
+/* ------------------------------------------------------------------ sizes */
+
+/* The paper's size, (1/lambda + r + 1) bits for each of n keys, in chains of lambda = n 2^r / F. */
+static double formula_bits(double prints, double n, unsigned r) {
+    return ldexp(prints, -(int)r) + n * (r + 1);
+}
+
+static double best_formula_bits(double prints, double n) {
+    double best = formula_bits(prints, n, 0);
+    for (unsigned r = 1; r <= 56; r++) best = fmin(best, formula_bits(prints, n, r));
+    return best;
+}
+
+/* Keys with different fingerprints, so that all copies are one. */
+static void add_different(tamis_set *set, uint64_t n) {
+    uint64_t added = 0;
+    for (uint64_t key = 0; added < n; key++) {
+        if (tamis_has_hash(set, key)) continue;
+        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        added++;
+    }
+}
+
+/* The stream takes the r that is best for the keys that there are, not the table's. So it is held
+ * against the formula at the best r, header and checksums included, and is below the formula at the
+ * table's r. */
+static void expect_size(const mode *as, uint64_t keys, double fpr) {
+    tamis_spec spec = spec_of(as, keys);
+    spec.fpr = fpr;
+    tamis_set *const set = created(&spec);
+    add_different(set, keys);
+    sample const   s = sent(set, 0);
+    double const   n = (double)keys, bits = 8.0 * (double)s.n;
+    double const   prints = (double)set->kind->prints(set->table.geometry);
+    unsigned const own_r = (unsigned)set->table.geometry[RANK_REMAINDER_BITS];
+    double const   best = best_formula_bits(prints, n), own = formula_bits(prints, n, own_r);
+    print_message("# %8.0f keys %6g %-17s formula %.3f at its r, %.3f at the best; sent in %.3f", n,
+                  fpr, as->name, own / n, best / n, bits / n);
+    assert_true(bits <= 1.01 * best && bits >= 0.99 * best);
+    assert_true(bits <= 1.01 * own);
+    if (is_counted(set)) {
+        sample const with = sent(set, TAMIS_SEND_COPIES);
+        print_message(", %.3f with copies", 8.0 * (double)with.n / n);
+        assert_true(fabs(8.0 * (double)with.n - bits - n) <= 8);
+        free(with.bytes);
+    }
+    print_message("\n");
+    free(s.bytes);
+    tamis_free(set);
+}
+
+static void stream_is_as_small_as_the_formula(void **state) {
+    static const double rates[] = { 0.01, 0.001, 0.0001, 0.03 };
+    for (size_t i = 0; i < COUNT(rates); i++) expect_size(*state, 100000, rates[i]);
+    if (*state == &modes[2]) expect_size(*state, 1000000, 0.001);
+}
+
+/* ------------------------------------------------------------------ damage */
+
+static void every_flipped_bit_is_refused(void **state) {
+    (void)state;
+    sample s = small_stream();
+    for (size_t bit = 0; bit < s.n * 8; bit++) {
+        s.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        expect_refused(&s, NULL, 0, NULL);
+        s.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+    }
+    free(s.bytes);
+}
+
+static void every_cut_is_refused(void **state) {
+    (void)state;
+    sample s = small_stream();
+    for (size_t n = 0; n < s.n; n++) {
+        sample cut = { malloc(n + 1), n }; /* of its own, so that reading on is noticed */
+        assert_non_null(cut.bytes);
+        cut.bytes = realloc(cut.bytes, n != 0 ? n : 1);
+        assert_non_null(cut.bytes);
+        memcpy(cut.bytes, s.bytes, n);
+        expect_refused(&cut, NULL, TAMIS_ERR_TRUNCATED, NULL);
+        free(cut.bytes);
+    }
+    free(s.bytes);
+}
+
+static void every_surplus_is_refused(void **state) {
+    (void)state;
+    sample       s = small_stream();
+    size_t const n = s.n;
+    s.bytes = realloc(s.bytes, n + 64);
+    assert_non_null(s.bytes);
+    memset(s.bytes + n, 0, 64);
+    for (s.n = n + 1; s.n <= n + 64; s.n++) expect_refused(&s, NULL, TAMIS_ERR_CORRUPT, "more");
+    free(s.bytes);
+}
+
+static void foreign_bytes_are_refused(void **state) {
+    (void)state;
+    static const char text[] = "#!/bin/sh\necho this is no set\n";
+    tamis_set *const  set = small_set(NULL);
+    sample            file = sample_of(set), script = { NULL, 0 };
+    (void)take(&script, text, sizeof text);
+    expect_refused(&file, NULL, TAMIS_ERR_FOREIGN, "not a set that was sent");
+    expect_refused(&script, NULL, TAMIS_ERR_FOREIGN, "not a set that was sent");
+    sample const s = small_stream();
+    tamis_set   *opened = NO_SET;
+    assert_int_equal(tamis_read(s.bytes, s.n, NULL, &opened, NULL), TAMIS_ERR_FOREIGN);
+    free(s.bytes);
+    free(file.bytes);
+    free(script.bytes);
+    tamis_free(set);
+}
+
+/* ------------------------------------------------------------------ crafted headers */
+
+typedef struct crafted_field {
+    const char  *what;
+    size_t       at, bytes;
+    uint64_t     value;
+    tamis_status status;
+} crafted_field;
+
+static const crafted_field crafted_fields[] = {
+    { "no prints", AT_PRINTS, 8, 0, TAMIS_ERR_CORRUPT },
+    { "more prints than the payload has chains", AT_PRINTS, 8, UINT64_C(1) << 40,
+      TAMIS_ERR_CORRUPT },
+    { "all prints there are", AT_PRINTS, 8, UINT64_MAX, TAMIS_ERR_CORRUPT },
+    { "prints that the geometry does not have", AT_PRINTS, 8, 3839, TAMIS_ERR_CORRUPT },
+    { "one more listed", AT_LISTED, 8, 41, TAMIS_ERR_CORRUPT },
+    { "one less listed", AT_LISTED, 8, 38, TAMIS_ERR_CORRUPT },
+    { "none listed", AT_LISTED, 8, 0, TAMIS_ERR_CORRUPT },
+    { "more listed than bits", AT_LISTED, 8, 100000, TAMIS_ERR_CORRUPT },
+    { "as many listed as can be", AT_LISTED, 8, UINT64_MAX, TAMIS_ERR_CORRUPT },
+    { "another remainder", AT_R, 4, 5, TAMIS_ERR_CORRUPT },
+    { "a remainder too long", AT_R, 4, 57, TAMIS_ERR_CORRUPT },
+    { "a remainder of 60 bits", AT_R, 4, 60, TAMIS_ERR_CORRUPT },
+    { "a remainder of 64 bits", AT_R, 4, 64, TAMIS_ERR_CORRUPT },
+    { "a remainder without end", AT_R, 4, UINT32_MAX, TAMIS_ERR_CORRUPT },
+    { "payload behind the end", AT_PAYLOAD, 8, 1000, TAMIS_ERR_TRUNCATED },
+    { "payload that wraps around", AT_PAYLOAD, 8, UINT64_MAX, TAMIS_ERR_TRUNCATED },
+    { "payload that wraps to a little", AT_PAYLOAD, 8, UINT64_MAX - 200, TAMIS_ERR_TRUNCATED },
+    { "17 fields", AT_FIELDS, 4, 17, TAMIS_ERR_CHECKSUM },
+    { "fields without end", AT_FIELDS, 4, UINT32_MAX, TAMIS_ERR_CHECKSUM },
+    { "an unknown flag", AT_FLAGS, 4, 3, TAMIS_ERR_VERSION },
+    { "the last flag", AT_FLAGS, 4, UINT32_C(1) << 31, TAMIS_ERR_VERSION },
+    { "no copies after all", AT_FLAGS, 4, 0, TAMIS_ERR_CORRUPT },
+    { "a newer version", AT_MAJOR, 2, 2, TAMIS_ERR_VERSION },
+    { "no capacity", AT_CAPACITY, 8, 0, TAMIS_ERR_CORRUPT },
+    { "a capacity too large", AT_CAPACITY, 8, (UINT64_C(1) << 40) + 1, TAMIS_ERR_CORRUPT },
+    { "a lifetime below the capacity", AT_LIFETIME, 8, 39, TAMIS_ERR_CORRUPT },
+    { "no hash", AT_HASH, 4, 0, TAMIS_ERR_NOT_BUILT },
+    { "a hash unknown", AT_HASH, 4, 77, TAMIS_ERR_NOT_BUILT },
+    { "other buckets", AT_GEOMETRY + 8 * RANK_BUCKETS, 8, 6, TAMIS_ERR_CORRUPT },
+    { "no buckets", AT_GEOMETRY + 8 * RANK_BUCKETS, 8, 0, TAMIS_ERR_CORRUPT },
+    { "other chains", AT_GEOMETRY + 8 * RANK_CHAINS, 8, 13, TAMIS_ERR_CORRUPT },
+    { "too many cells", AT_GEOMETRY + 8 * RANK_CELLS, 8, 257, TAMIS_ERR_CORRUPT },
+    { "a kind without a name", AT_KIND, 8, 0, TAMIS_ERR_CORRUPT },
+    { "a kind unknown", AT_KIND, 8, 0x6b6b6b6b, TAMIS_ERR_KIND },
+    { "a kind without prints", AT_KIND, 8, 0x6d6f6f6c62, TAMIS_ERR_CORRUPT },
+};
+
+static void store(uint8_t *to, size_t bytes, uint64_t value) {
+    for (size_t i = 0; i < bytes; i++) to[i] = (uint8_t)(value >> (8 * i));
+}
+
+static void crafted_headers_are_refused(void **state) {
+    (void)state;
+    sample const good = small_stream();
+    for (size_t i = 0; i < COUNT(crafted_fields); i++) {
+        const crafted_field *const of = &crafted_fields[i];
+        sample                     s = copy_of(&good);
+        tamis_set                 *set = NO_SET;
+        store(s.bytes + of->at, of->bytes, of->value);
+        seal(&s);
+        tamis_status const status = tamis_receive(s.bytes, s.n, NULL, &set, NULL);
+        if (status != of->status) fail_msg("%s: %d, not %d", of->what, status, of->status);
+        assert_ptr_equal(set, NO_SET);
+        free(s.bytes);
+    }
+    free(good.bytes);
+}
+
+/* A name of 16 letters has no end. */
+static void crafted_names_without_an_end_are_refused(void **state) {
+    (void)state;
+    sample s = small_stream();
+    memset(s.bytes + AT_KIND, 'k', 16);
+    seal(&s);
+    expect_refused(&s, NULL, TAMIS_ERR_CORRUPT, NULL);
+    free(s.bytes);
+}
+
+/* As in a file: what is reserved is zero, and so is what follows the name of the kind. */
+static void crafted_reserved_bytes_are_refused(void **state) {
+    (void)state;
+    sample s = small_stream();
+    for (size_t at = AT_KIND + 5; at < AT_GEOMETRY; at++) {
+        if (at >= AT_FIELDS && at < AT_RESERVED) continue;
+        s.bytes[at] = 1;
+        seal(&s);
+        tamis_set         *set = NO_SET;
+        tamis_status const status = tamis_receive(s.bytes, s.n, NULL, &set, NULL);
+        if (status != TAMIS_ERR_CORRUPT) fail_msg("byte %zu: %d", at, status);
+        s.bytes[at] = 0;
+    }
+    free(s.bytes);
+}
+
+/* Refused, or a set that can be used. */
+static void expect_safe(const sample *s, bool has_spec) {
+    ledger      by = { 0, 0, 0 };
+    tamis_spec  spec = TAMIS_SPEC_INIT;
+    tamis_set  *set = NULL;
+    uint64_t    keys[100];
+    tamis_info  info;
+    const char *why = "";
+    for (uint64_t i = 0; i < 100; i++) keys[i] = i;
+    spec.allocator = ledger_of(&by);
+    spec.abilities = has_spec ? TAMIS_CAN_REMOVE : 0;
+    if (tamis_receive(s->bytes, s->n, &spec, &set, NULL) == TAMIS_OK) {
+        (void)tamis_has_hash_batch(set, keys, 100, NULL);
+        (void)!tamis_add_hash_batch(set, keys, 100, NULL);
+        (void)!tamis_remove_hash_batch(set, keys, 100, NULL, NULL);
+        assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+        if (!tamis_validate(set, &why)) fail_msg("%s", why);
+        tamis_free(set);
+    }
+    assert_int_equal(by.bytes, 0);
+}
+
+/* Each word of the header: every bit, and every extreme. */
+static void crafted_words_are_safe(void **state) {
+    (void)state;
+    static const uint64_t extremes[] = {
+        0,         1, 63, 65535, UINT32_MAX, UINT64_C(1) << 39, UINT64_C(1) << 60, UINT64_MAX - 63,
+        UINT64_MAX
+    };
+    sample       s = small_stream();
+    size_t const head = head_bytes(s.bytes);
+    for (size_t at = 8; at + 8 < head; at += 8) {
+        uint64_t const good = le64_load(s.bytes + at);
+        for (unsigned i = 0; i < 64 + COUNT(extremes); i++) {
+            le64_store(s.bytes + at, i < 64 ? good ^ UINT64_C(1) << i : extremes[i - 64]);
+            if (le32_load(s.bytes + AT_FIELDS) <= 12) seal(&s);
+            expect_safe(&s, i % 2 == 0);
+        }
+        le64_store(s.bytes + at, good);
+    }
+    free(s.bytes);
+}
+
+static void crafted_payloads_are_safe(void **state) {
+    (void)state;
+    sample const good = small_stream();
+    size_t const head = head_bytes(good.bytes);
+    for (unsigned trial = 0; trial < 5000; trial++) {
+        sample s = copy_of(&good);
+        for (unsigned i = 0; i <= trial % 5; i++) {
+            uint64_t const random = remix(trial, i);
+            size_t const   at = head + fastrange(random, s.n - head - TOTAL);
+            s.bytes[at] ^= (uint8_t)(random | 1);
+        }
+        seal(&s);
+        expect_safe(&s, trial % 2 == 0);
+        free(s.bytes);
+    }
+    free(good.bytes);
+}
+
+/* ------------------------------------------------------------------ crafted payloads */
+
+/* A string of bits, lowest first. */
+typedef struct bit_string {
+    uint8_t bytes[2048];
+    size_t  bits;
+} bit_string;
+
+static void put(bit_string *to, uint64_t value, unsigned bits) {
+    for (unsigned i = 0; i < bits; i++, to->bits++) {
+        assert_true(to->bits < 8 * sizeof to->bytes);
+        to->bytes[to->bits / 8] |= (uint8_t)((value >> i & 1) << (to->bits % 8));
+    }
+}
+
+static void put_gamma(bit_string *to, uint64_t number) {
+    unsigned below = 0;
+    while (number >> below > 1) below++;
+    put(to, 0, below);
+    put(to, 1, 1);
+    put(to, number & ((UINT64_C(1) << below) - 1), below);
+}
+
+/* An entry of a list; copies 0: they are not sent. */
+static void put_print(bit_string *to, uint64_t print, unsigned r, uint64_t copies) {
+    put(to, 1, 1);
+    put(to, print & ((UINT64_C(1) << r) - 1), r);
+    if (copies != 0) put_gamma(to, copies);
+}
+
+/* What format.md says that the payload is. */
+static void put_list(bit_string *to, const holdings *list, uint64_t prints, unsigned r,
+                     bool has_copies) {
+    size_t next = 0;
+    for (uint64_t q = 0; q <= (prints - 1) >> r; q++) {
+        for (; next < list->n && list->all[next].print >> r == q; next++) {
+            uint64_t const told = list->all[next].copies;
+            uint64_t const copies = told == TAMIS_COUNT_MANY ? 65536 : told;
+            put_print(to, list->all[next].print, r, has_copies ? copies : 0);
+        }
+        put(to, 0, 1);
+    }
+}
+
+/* A stream of the small set with another payload. */
+static sample with_payload(const bit_string *payload, unsigned r, uint64_t listed,
+                           bool has_copies) {
+    sample const good = small_stream();
+    size_t const head = head_bytes(good.bytes), bytes = (payload->bits + 7) / 8;
+    sample       s = { NULL, 0 };
+    uint8_t      total[TOTAL] = { 0 };
+    (void)take(&s, good.bytes, head);
+    (void)take(&s, payload->bytes, bytes);
+    (void)take(&s, total, TOTAL);
+    le32_store(s.bytes + AT_FLAGS, has_copies ? TAMIS_SEND_COPIES : 0);
+    le32_store(s.bytes + AT_R, r);
+    le64_store(s.bytes + AT_LISTED, listed);
+    le64_store(s.bytes + AT_PAYLOAD, bytes);
+    seal(&s);
+    free(good.bytes);
+    return s;
+}
+
+static void stream_is_what_the_format_says(void **state) {
+    (void)state;
+    tamis_set *const set = small_set(NULL);
+    holdings const   list = holdings_of(set);
+    for (unsigned has_copies = 0; has_copies < 2; has_copies++) {
+        sample const   by_us = sent(set, has_copies ? TAMIS_SEND_COPIES : 0);
+        bit_string     payload = { .bits = 0 };
+        unsigned const r = le32_load(by_us.bytes + AT_R);
+        put_list(&payload, &list, 3840, r, has_copies);
+        sample const by_format = with_payload(&payload, r, list.n, has_copies);
+        assert_int_equal(by_us.n, by_format.n);
+        assert_memory_equal(by_us.bytes, by_format.bytes, by_us.n);
+        free(by_us.bytes);
+        free(by_format.bytes);
+    }
+    free(list.all);
+    tamis_free(set);
+}
+
+/* Any r is read, not only the best. */
+static void list_may_be_cut_into_any_chains(void **state) {
+    (void)state;
+    tamis_set *const set = small_set(NULL);
+    holdings const   list = holdings_of(set);
+    for (unsigned r = 0; r <= 56; r++) {
+        bit_string payload = { .bits = 0 };
+        put_list(&payload, &list, 3840, r, true);
+        sample const     s = with_payload(&payload, r, list.n, true);
+        tamis_set *const back = received(&s, NULL);
+        expect_twin(set, back);
+        free(s.bytes);
+        tamis_free(back);
+    }
+    free(list.all);
+    tamis_free(set);
+}
+
+/* Some prints with one copy each, in the order given, then so many zeros. */
+static sample listed(const uint64_t *prints, size_t n, unsigned r, unsigned zeros) {
+    bit_string payload = { .bits = 0 };
+    uint64_t   chain = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (; chain < prints[i] >> r; chain++) put(&payload, 0, 1);
+        put_print(&payload, prints[i], r, 1);
+    }
+    put(&payload, 0, zeros);
+    return with_payload(&payload, r, n, true);
+}
+
+typedef struct crafted_list {
+    const char *what;
+    uint64_t    prints[3];
+    size_t      n;
+    unsigned    r, zeros;
+    bool        is_good;
+} crafted_list;
+
+/* Of 3,840 prints: 60 chains of 64, or 7 of 512 and half of one. */
+static const crafted_list crafted_lists[] = {
+    { "a good one", { 5, 6, 3839 }, 3, 6, 1, true },
+    { "none", { 0 }, 0, 6, 60, true },
+    { "the last", { 3839 }, 1, 9, 1, true },
+    { "out of order", { 6, 5, 70 }, 3, 6, 59, false },
+    { "one twice", { 5, 5, 70 }, 3, 6, 59, false },
+    { "the first out of order", { 1, 0, 70 }, 3, 6, 59, false },
+    { "behind the last", { 5, 3840 }, 2, 9, 1, false },
+    { "far behind the last", { 5, 4095 }, 2, 9, 1, false },
+    { "in a chain that is not there", { 5, 3840 }, 2, 6, 1, false },
+    { "a zero too few, and no bit to spare", { 5, 6, 3839 }, 3, 9, 0, false },
+    { "all zeros too few", { 5, 6, 7 }, 3, 6, 0, false },
+    { "none, and a byte of zeros too few", { 0 }, 0, 6, 56, false },
+    { "a byte of zeros too many", { 5, 6, 3839 }, 3, 6, 17, false },
+};
+
+static void crafted_lists_are_refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(crafted_lists); i++) {
+        const crafted_list *const of = &crafted_lists[i];
+        sample const              s = listed(of->prints, of->n, of->r, of->zeros);
+        tamis_set                *set = NULL;
+        tamis_status const        status = tamis_receive(s.bytes, s.n, NULL, &set, NULL);
+        tamis_status const        wanted = of->is_good ? TAMIS_OK : TAMIS_ERR_CORRUPT;
+        if (status != wanted) fail_msg("%s: %d, not %d", of->what, status, wanted);
+        if (!of->is_good) expect_refused(&s, NULL, TAMIS_ERR_CORRUPT, NULL);
+        tamis_free(set);
+        free(s.bytes);
+    }
+}
+
+/* A list of one print whose copies are so many zeros, a one, and as many bits. */
+static sample with_gamma(unsigned zeros, uint64_t rest) {
+    bit_string payload = { .bits = 0 };
+    put(&payload, 1, 1);
+    put(&payload, 9, 6);
+    put(&payload, 0, zeros);
+    put(&payload, 1, 1);
+    put(&payload, rest, zeros);
+    put(&payload, 0, 60);
+    return with_payload(&payload, 6, 1, true);
+}
+
+/* "a number from 1 to 65536" */
+static void crafted_copies_are_refused(void **state) {
+    (void)state;
+    for (unsigned zeros = 0; zeros < 40; zeros++) {
+        sample const s = with_gamma(zeros, 0);
+        if (zeros <= 16) {
+            tamis_set *const set = received(&s, NULL);
+            assert_int_equal(info_of(set).keys, zeros < 4 ? UINT64_C(1) << zeros : 16);
+            assert_int_equal(info_of(set).saturated, zeros >= 4);
+            tamis_free(set);
+        } else {
+            expect_refused(&s, NULL, TAMIS_ERR_CORRUPT, NULL);
+        }
+        free(s.bytes);
+    }
+}
+
+static void crafted_copies_beyond_saturation_are_refused(void **state) {
+    (void)state;
+    for (unsigned bit = 0; bit < 16; bit++) {
+        sample const s = with_gamma(16, UINT64_C(1) << bit);
+        expect_refused(&s, NULL, TAMIS_ERR_CORRUPT, NULL);
+        free(s.bytes);
+    }
+}
+
+/* Bits behind the list, of which there is room for a few in the last byte. */
+static void crafted_bits_behind_the_list_are_refused(void **state) {
+    (void)state;
+    static const uint64_t prints[] = { 5, 6, 3839 };
+    sample const          good = listed(prints, 3, 6, 1);
+    size_t const          bits = 59 + 3 * 8 + 1, end = head_bytes(good.bytes) * 8 + bits;
+    assert_true(end % 8 != 0);
+    for (size_t bit = end; bit % 8 != 0; bit++) {
+        sample s = copy_of(&good);
+        s.bytes[bit / 8] |= (uint8_t)(1u << (bit % 8));
+        seal(&s);
+        expect_refused(&s, NULL, TAMIS_ERR_CORRUPT, NULL);
+        free(s.bytes);
+    }
+    free(good.bytes);
+}
+
+/* ------------------------------------------------------------------ faults */
+
+static void every_failing_allocation_of_receiving_is_told(void **state) {
+    (void)state;
+    sample const s = small_stream();
+    tamis_set   *set = NO_SET;
+    tamis_status status = TAMIS_ERR_MEMORY;
+    unsigned     turn = 0;
+    while (status != TAMIS_OK) {
+        ledger        by = { .left = ++turn };
+        tamis_problem problem = { .text = "" };
+        tamis_spec    spec = TAMIS_SPEC_INIT;
+        spec.abilities = COUNTED;
+        spec.allocator = ledger_of(&by);
+        status = tamis_receive(s.bytes, s.n, &spec, &set, &problem);
+        if (status == TAMIS_OK) {
+            tamis_free(set);
+        } else {
+            assert_int_equal(status, TAMIS_ERR_MEMORY);
+            assert_int_equal(problem.status, TAMIS_ERR_MEMORY);
+            assert_ptr_equal(set, NO_SET);
+        }
+        assert_int_equal(by.bytes, 0);
+    }
+    assert_true(turn > 2);
+    free(s.bytes);
+}
+
+static void every_failing_allocation_of_sending_is_told(void **state) {
+    (void)state;
+    ledger                by = { 0, 0, 0 };
+    tamis_allocator const allocator = ledger_of(&by);
+    tamis_set *const      set = small_set(&allocator);
+    size_t const          before = by.bytes;
+    tamis_status          status = TAMIS_ERR_MEMORY;
+    unsigned              turn = 0;
+    while (status != TAMIS_OK) {
+        sample s = { NULL, 0 };
+        by.left = ++turn;
+        status = tamis_send(set, TAMIS_SEND_COPIES, take, &s);
+        assert_true(status == TAMIS_OK || (status == TAMIS_ERR_MEMORY && s.n == 0));
+        assert_int_equal(by.bytes, before);
+        free(s.bytes);
+    }
+    assert_true(turn > 1);
+    by.left = 0;
+    tamis_free(set);
+    assert_int_equal(by.bytes, 0);
+}
+
+/* A writer that stops at its `left`-th call, and must not be called again. */
+typedef struct stopper {
+    unsigned left;
+    bool     has_stopped;
+} stopper;
+
+static bool stop(void *context, const void *bytes, size_t n) {
+    stopper *const by = context;
+    (void)bytes;
+    (void)n;
+    assert_false(by->has_stopped);
+    by->has_stopped = --by->left == 0;
+    return !by->has_stopped;
+}
+
+static void writer_that_stops_is_told(void **state) {
+    ledger     by = { 0, 0, 0 };
+    tamis_spec spec = spec_of(*state, 100000);
+    spec.allocator = ledger_of(&by);
+    tamis_set *const set = created(&spec);
+    add_keys(set, 0, 100000);
+    size_t const before = by.bytes;
+    tamis_status status = TAMIS_ERR_IO;
+    unsigned     turn = 0;
+    while (status != TAMIS_OK) {
+        stopper to = { .left = ++turn };
+        status = tamis_send(set, all_flags(set), stop, &to);
+        assert_int_equal(status, to.has_stopped ? TAMIS_ERR_IO : TAMIS_OK);
+        assert_int_equal(by.bytes, before);
+    }
+    assert_true(turn > 4); /* header, payload in several pieces, checksum */
+    tamis_free(set);
+}
+
+/* ------------------------------------------------------------------ streams of old */
+
+static const char *folder;
+
+typedef struct golden {
+    const char *file;
+    const char *geometry;
+    tamis_hash  hash;
+    unsigned    flags;
+} golden;
+
+static const golden goldens[] = {
+    { "v1-rank.stream",
+      "buckets=20,chains=30,remainder_bits=7,cells=20,cells2=10,cells3=0,extensions2=15,"
+      "extensions3=0,counter_bits=0,copies=1,value_bits=0,aligned=0",
+      TAMIS_HASH_XXH3, 0 },
+    { "v1-rank-copies.stream",
+      "buckets=11,chains=64,remainder_bits=6,cells=40,cells2=20,cells3=0,extensions2=8,"
+      "extensions3=0,counter_bits=2,copies=4,value_bits=0,aligned=1",
+      TAMIS_HASH_XXH3, TAMIS_SEND_COPIES },
+    { "v1-rank-siphash.stream",
+      "buckets=13,chains=48,remainder_bits=6,cells=40,cells2=20,cells3=0,extensions2=8,"
+      "extensions3=0,counter_bits=0,copies=8,value_bits=0,aligned=0",
+      TAMIS_HASH_SIPHASH, TAMIS_SEND_COPIES },
+};
+
+/* NULL when its hash is not in this build. */
+static tamis_set *golden_set(const golden *of) {
+    tamis_seed const fixed = { UINT64_C(0x0123456789abcdef), UINT64_C(0xfedcba9876543210) };
+    tamis_spec       spec = TAMIS_SPEC_INIT;
+    tamis_set       *set = NULL;
+    spec.kind = "rank";
+    spec.geometry = of->geometry;
+    spec.capacity = 300;
+    spec.lifetime = 4800;
+    spec.overflow = 0.9;
+    spec.hash = of->hash;
+    spec.seed = &fixed;
+    tamis_status const status = tamis_create(&spec, &set, NULL);
+    if (status == TAMIS_ERR_NOT_BUILT) return NULL;
+    assert_int_equal(status, TAMIS_OK);
+    add_keys(set, 0, 300);
+    for (uint64_t key = 0; key < 20; key++) add_keys(set, key, key + 1);
+    for (unsigned i = 0; i < 40; i++) add_keys(set, 50, 51);
+    return set;
+}
+
+static void golden_path(const golden *of, char ret_path[500]) {
+    (void)snprintf(ret_path, 500, "%s/%s", folder, of->file);
+}
+
+static sample golden_bytes(const golden *of) {
+    char path[500];
+    golden_path(of, path);
+    FILE *const file = fopen(path, "rb");
+    if (file == NULL) fail_msg("%s is not there", path);
+    sample s = { malloc(65536), 0 };
+    assert_non_null(s.bytes);
+    s.n = fread(s.bytes, 1, 65536, file);
+    assert_int_equal(fclose(file), 0);
+    return s;
+}
+
+static void golden_streams_are_sent_and_received(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(goldens); i++) {
+        tamis_set *const set = golden_set(&goldens[i]);
+        if (set == NULL) continue;
+        sample const     then = golden_bytes(&goldens[i]), now = sent(set, goldens[i].flags);
+        tamis_set *const back = received(&then, NULL);
+        assert_int_equal(now.n, then.n);
+        assert_memory_equal(now.bytes, then.bytes, now.n);
+        expect_twin(set, back);
+        for (uint64_t key = 0; key < 300; key++) assert_true(tamis_has_hash(back, key));
+        free(then.bytes);
+        free(now.bytes);
+        tamis_free(back);
+        tamis_free(set);
+    }
+}
+
+static int write_missing(void) {
+    for (size_t i = 0; i < COUNT(goldens); i++) {
+        char path[500];
+        golden_path(&goldens[i], path);
+        if (access(path, F_OK) == 0) continue;
+        tamis_set *const set = golden_set(&goldens[i]);
+        FILE *const      file = set != NULL ? fopen(path, "wb") : NULL;
+        if (file == NULL) return 1;
+        sample const s = sent(set, goldens[i].flags);
+        bool const   is_written = fwrite(s.bytes, 1, s.n, file) == s.n && fclose(file) == 0;
+        (void)printf("%s %s, %zu bytes\n", is_written ? "wrote" : "could not write", path, s.n);
+        free(s.bytes);
+        tamis_free(set);
+        if (!is_written) return 1;
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ the inverse of fastrange */
+
+static void expect_inverse(uint64_t print, uint64_t prints) {
+    uint64_t const hash = fastrange_inverse(print, prints);
+    if (fastrange(hash, prints) != print || (hash != 0 && fastrange(hash - 1, prints) >= print)) {
+        fail_msg("%llu of %llu: %llu", (unsigned long long)print, (unsigned long long)prints,
+                 (unsigned long long)hash);
+    }
+#if defined(__SIZEOF_INT128__)
+    __extension__ unsigned __int128 const wide = (unsigned __int128)print << 64;
+    assert_int_equal(hash, (uint64_t)(wide / prints + (wide % prints != 0)));
+#endif
+}
+
+static void inverse_is_the_smallest_hash_of_a_print(void **state) {
+    (void)state;
+    for (uint64_t i = 0; i < 200000; i++) {
+        uint64_t const any = mix64(2 * i + 1) >> (i % 64);
+        uint64_t const prints = i % 3 == 0   ? any | 1
+                                : i % 3 == 1 ? UINT64_C(1) << (i % 64)
+                                             : any + 1;
+        if (prints == 0) continue;
+        expect_inverse(fastrange(mix64(2 * i), prints), prints);
+        expect_inverse(0, prints);
+        expect_inverse(prints - 1, prints);
+    }
+    for (uint64_t prints = 1; prints < 200; prints++) {
+        for (uint64_t print = 0; print < prints; print++) expect_inverse(print, prints);
+    }
+    expect_inverse(UINT64_MAX - 1, UINT64_MAX);
+}
+
+/* ------------------------------------------------------------------ all */
+
+static const struct CMUnitTest of_a_mode[] = {
+    cmocka_unit_test(what_arrives_is_what_was_sent),
+    cmocka_unit_test(what_arrives_without_copies_answers_the_same),
+    cmocka_unit_test(what_arrives_can_be_emptied),
+    cmocka_unit_test(stream_is_independent_of_history),
+    cmocka_unit_test(stream_is_the_same_for_every_instruction_set),
+    cmocka_unit_test(mapped_set_is_sent_the_same),
+    cmocka_unit_test(what_arrives_like_another_can_merge_with_it),
+    cmocka_unit_test(too_small_a_capacity_is_refused),
+    cmocka_unit_test(stream_is_as_small_as_the_formula),
+    cmocka_unit_test(writer_that_stops_is_told),
+};
+
+static const struct CMUnitTest of_all[] = {
+    cmocka_unit_test(what_arrives_may_have_another_geometry),
+    cmocka_unit_test(what_arrives_without_removal_is_smaller),
+    cmocka_unit_test(stream_without_copies_cannot_become_removable),
+    cmocka_unit_test(kinds_without_fingerprints_cannot_be_sent),
+    cmocka_unit_test(wrong_arguments_of_sending_are_refused),
+    cmocka_unit_test(wrong_arguments_of_receiving_are_refused),
+    cmocka_unit_test(wrong_specs_are_refused),
+    cmocka_unit_test(half_an_allocator_is_refused_with_like_too),
+    cmocka_unit_test(missing_instruction_set_is_told),
+    cmocka_unit_test(sets_that_are_not_alike_are_refused),
+    cmocka_unit_test(every_flipped_bit_is_refused),
+    cmocka_unit_test(every_cut_is_refused),
+    cmocka_unit_test(every_surplus_is_refused),
+    cmocka_unit_test(foreign_bytes_are_refused),
+    cmocka_unit_test(crafted_headers_are_refused),
+    cmocka_unit_test(crafted_names_without_an_end_are_refused),
+    cmocka_unit_test(crafted_reserved_bytes_are_refused),
+    cmocka_unit_test(crafted_words_are_safe),
+    cmocka_unit_test(crafted_payloads_are_safe),
+    cmocka_unit_test(stream_is_what_the_format_says),
+    cmocka_unit_test(list_may_be_cut_into_any_chains),
+    cmocka_unit_test(crafted_lists_are_refused),
+    cmocka_unit_test(crafted_copies_are_refused),
+    cmocka_unit_test(crafted_copies_beyond_saturation_are_refused),
+    cmocka_unit_test(crafted_bits_behind_the_list_are_refused),
+    cmocka_unit_test(every_failing_allocation_of_receiving_is_told),
+    cmocka_unit_test(every_failing_allocation_of_sending_is_told),
+    cmocka_unit_test(golden_streams_are_sent_and_received),
+    cmocka_unit_test(inverse_is_the_smallest_hash_of_a_print),
+};
+
+#define N_TESTS (COUNT(of_a_mode) * COUNT(modes) + COUNT(of_all))
+
+int main(int argc, char **argv) {
+    static struct CMUnitTest tests[N_TESTS];
+    static char              names[N_TESTS][120];
+    size_t                   n = 0;
+    if (argc < 2) return 2;
+    folder = argv[1];
+    if (argc > 2 && strcmp(argv[2], "--write") == 0) return write_missing();
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        union {
+            const void *in;
+            void       *out;
+        } const as = { &modes[i] };
+        for (size_t t = 0; t < COUNT(of_a_mode); t++, n++) {
+            tests[n] = of_a_mode[t];
+            tests[n].initial_state = as.out;
+            (void)snprintf(names[n], sizeof names[n], "%s (%s)", of_a_mode[t].name, modes[i].name);
+            tests[n].name = names[n];
+        }
+    }
+    memcpy(tests + n, of_all, sizeof of_all);
+    return _cmocka_run_group_tests("transfer", tests, N_TESTS, NULL, NULL);
+}
