@@ -146,7 +146,7 @@ static const option_entry table[N_OPTIONS] = {
     [OPTION_COUNT] = { 0, "count", NULL, "it must be able to count the copies of a key",
                        take_count_ability },
     [OPTION_MERGE] = { 0, "merge", NULL, "it must be able to merge with another", take_merge },
-    [OPTION_FAST] = { 0, "fast", NULL, "choose the fewest cache lines per operation (the default)",
+    [OPTION_FAST] = { 0, "fast", NULL, "choose the fastest kind (the default)",
                       NULL },
     [OPTION_SMALL] = { 0, "small", NULL, "choose the fewest bytes", take_small },
     [OPTION_KIND] = { 'k', "kind", "KIND", "take this kind; 'tamis kinds' lists them", take_kind },

@@ -71,6 +71,7 @@ typedef struct tamis_kind {
     const char *name; /* at most 15 letters; it stands in every file */
     const char *summary;
     const char *isa;
+    bool        is_default; /* taken unless another is much better */
     const char *field_names[TAMIS_MAX_FIELDS + 1]; /* of the geometry; NULL after the last */
 
     /* Planning. plan: TAMIS_OK, or _CANNOT when no geometry meets the need. body_bytes: false for a

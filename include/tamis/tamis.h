@@ -109,7 +109,7 @@ enum {
 
 /** Which kind to take when several can do the job. */
 typedef enum tamis_preference {
-    TAMIS_PREFER_FAST = 0, /**< fewest cache lines per operation */
+    TAMIS_PREFER_FAST = 0, /**< the fastest: "line" where it can do the job */
     TAMIS_PREFER_SMALL = 1 /**< fewest bytes */
 } tamis_preference;
 

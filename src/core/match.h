@@ -50,6 +50,20 @@ TAMIS_INLINE uint32_t match_8x32(const uint8_t *cells, uint8_t value) {
 #endif
 }
 
+/* Which of 32 cells of 8 bits are smaller than this value? */
+TAMIS_INLINE uint32_t below_8x32(const uint8_t *cells, uint8_t value) {
+#if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
+    __m256i const all = _mm256_loadu_si256((const __m256i *)(const void *)cells);
+    __m256i const least = _mm256_min_epu8(all, _mm256_set1_epi8((char)value));
+    __m256i const same = _mm256_cmpeq_epi8(all, _mm256_set1_epi8((char)value));
+    return (uint32_t)_mm256_movemask_epi8(_mm256_andnot_si256(same, _mm256_cmpeq_epi8(all, least)));
+#else
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < 32; i++) mask |= (uint32_t)(cells[i] < value) << i;
+    return mask;
+#endif
+}
+
 /* 64 cells of 8 bits: one cache line. */
 TAMIS_INLINE uint64_t match_8x64(const uint8_t *cells, uint8_t value) {
     return match_8x32(cells, value) | (uint64_t)match_8x32(cells + 32, value) << 32;

@@ -46,6 +46,15 @@ static const struct {
     { "rank", 2000, "remainder_bits=6,copies=1,aligned=0", 0 },                /* a set */
     { "rank", 500, "remainder_bits=11,counter_bits=4,value_bits=13", 0 },
     { "rank", 100, "remainder_bits=44,counter_bits=8,copies=8", 0 },
+    /* one line and its attic; a shelf that overflows soon; rests of every sort */
+    { "line", 90, "buckets=1,attic=100,copies=8", 0.999 },
+    { "line", 1000, "buckets=18,attic=400,copies=8", 0.999 },
+    { "line", 1000, "buckets=17,attic=500,counter_bits=1,remainder_bits=11", 0.999 },
+    { "line", 1000, "remainder_bits=12,copies=3,attic=200", 0.999 },
+    { "line", 700, "remainder_bits=16,counter_bits=2,value_bits=9", 0 },
+    { "line", 2000, "remainder_bits=8,counter_bits=0,copies=1", 0 },
+    { "line", 300, "remainder_bits=40,counter_bits=8", 0 },
+    { "line", 900, "buckets=150000,copies=8,attic=50", 0 },
     { "rank", 900, "buckets=100000,chains=64,remainder_bits=7,cells=80,counter_bits=2", 0 },
 };
 

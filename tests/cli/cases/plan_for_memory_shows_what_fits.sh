@@ -3,7 +3,7 @@ python3 - <<'END'
 import json, subprocess
 def plan(*options):
     return json.loads(subprocess.run(["tamis", "plan", "--json", *options], check=True, capture_output=True).stdout)
-for size, bytes in (("64", 64), ("1KiB", 1024), ("1MiB", 1 << 20)):
+for size, bytes in (("512", 512), ("1KiB", 1024), ("1MiB", 1 << 20)):
     found = plan("--memory", size)
     for kind in found["kinds"]:
         fits = kind["possible"] and kind["body_bytes"] <= bytes

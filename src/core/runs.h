@@ -1,0 +1,192 @@
+/* runs.h - 62 chains of bytes in one cache line.
+ *
+ * The bytes of chain 0 come first, then those of chain 1, and so on, packed, and sorted within a
+ * chain: a run for each chain that is not empty. Two words of index say which run is whose:
+ *
+ *     occ    62 bits   bit l: chain l has bytes (here or elsewhere, see below)
+ *     starts 51 bits   bit i: slot i begins a run; and one more behind the last run, the end
+ *     slots  50 bytes
+ *
+ * The run of chain l is the one with as many starts below it as occ has ones below l. In a line
+ * that holds anything slot 0 begins a run, and in an empty one the end is at 0: bit 0 of starts is
+ * always 1 and is not stored. So 62 + 50 bits of index and 50 bytes are 64 bytes, and all zero is
+ * empty.
+ *
+ * A line that is too full keeps the first chains, as many as fit as a whole; the later ones are
+ * elsewhere. So the line is there to ask first, "the rank of my chain is beyond the runs" is the
+ * test for elsewhere, and what a line looks like depends on what it holds and on no history.
+ *
+ * Everything here is on a line in registers and its address; nothing loops over slots.
+ */
+#ifndef TAMIS_CORE_RUNS_H
+#define TAMIS_CORE_RUNS_H
+
+#include "core/match.h"
+
+#define RUNS_CHAINS 62
+#define RUNS_SLOTS 50
+#define RUNS_AT 14 /* byte of the first slot */
+
+static_assert(RUNS_CHAINS + RUNS_SLOTS == 8 * RUNS_AT, "two words of index");
+
+/* The index of a line. */
+typedef struct runs {
+    uint64_t occ, starts;
+} runs;
+
+TAMIS_INLINE runs runs_load(const uint8_t *line) {
+    uint64_t const tail = le64_load(line + 6) >> (RUNS_CHAINS - 48);
+    return (runs){ le64_load(line) & bits_low(RUNS_CHAINS), tail << 1 | 1 };
+}
+
+TAMIS_INLINE void runs_store(uint8_t *line, runs index) {
+    uint64_t const tail = index.starts >> 1, first = index.occ | tail << RUNS_CHAINS;
+    le64_store(line, first);
+    le64_store(line + 6, first >> 48 | tail >> (64 - RUNS_CHAINS) << 16);
+}
+
+/* Slots in use: the place of the end. */
+TAMIS_INLINE unsigned runs_used(runs index) {
+    return 63 - (unsigned)__builtin_clzll(index.starts);
+}
+
+/* Runs in the line, and chains that there are: if they differ, the later ones are elsewhere. */
+TAMIS_INLINE unsigned runs_here(runs index) {
+    return bits_popcount(index.starts) - 1;
+}
+
+TAMIS_INLINE bool runs_are_cut(runs index) {
+    return bits_popcount(index.occ) >= bits_popcount(index.starts);
+}
+
+/* A chain in a line. */
+typedef struct run {
+    uint64_t is_occupied; /* 1: the chain has bytes, here or elsewhere */
+    uint64_t start, end;  /* bits of its first slot and of that behind its last, or 0: not here */
+} run;
+
+/* The bits of starts with rank k and k + 1, or as many of them as there are. */
+TAMIS_INLINE uint64_t runs_two_starts(uint64_t starts, unsigned rank) {
+#if defined(__BMI2__) && !defined(TAMIS_NO_SIMD)
+    return _pdep_u64(UINT64_C(3) << rank, starts);
+#else
+    unsigned const first = bits_select(starts, rank);
+    if (first == 64) return 0;
+    uint64_t const above = starts & ~bits_low(first + 1);
+    return UINT64_C(1) << first | (above & -above);
+#endif
+}
+
+/* The run of the chain; or of the next occupied one, before which its own would be. */
+TAMIS_INLINE run runs_find(runs index, unsigned chain) {
+    uint64_t const below = index.occ & ((UINT64_C(1) << chain) - 1);
+    uint64_t const two = runs_two_starts(index.starts, bits_popcount(below));
+    return (
+        run){ .is_occupied = index.occ >> chain & 1, .start = two & -two, .end = two & (two - 1) };
+}
+
+/* Is the place of the chain in the line: its run, or where that would be? */
+TAMIS_INLINE bool run_is_here(run of) {
+    return (of.is_occupied ? of.end : of.start) != 0;
+}
+
+/* Is it an occupied chain that is elsewhere? */
+TAMIS_INLINE bool run_is_far(run of) {
+    return (of.end == 0) & of.is_occupied;
+}
+
+/* Its slots; none if it has none here. */
+TAMIS_INLINE uint64_t run_mask(run of) {
+    return (of.end - of.start) & (0 - (of.is_occupied & (of.end != 0)));
+}
+
+/* ------------------------------------------------------------------ bytes */
+
+/* The slots that hold this byte; bits beyond the 50 are not set. */
+TAMIS_INLINE uint64_t runs_match(const uint8_t *line, uint8_t byte) {
+    uint64_t const low = match_8x32(line + RUNS_AT, byte);
+    return low | (uint64_t)match_8x32(line + 32, byte) << (32 - RUNS_AT);
+}
+
+/* The slots that hold a smaller one. */
+TAMIS_INLINE uint64_t runs_below(const uint8_t *line, uint8_t byte) {
+    uint64_t const low = below_8x32(line + RUNS_AT, byte);
+    return low | (uint64_t)below_8x32(line + 32, byte) << (32 - RUNS_AT);
+}
+
+/* Put a byte at slot `at`; those from there on move up. The last slot is free. */
+TAMIS_INLINE void runs_open_slot(uint8_t *line, unsigned at, uint8_t byte) {
+#if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
+    __m256i const first =
+        _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+                         21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+    uint8_t *const half[2] = { line + RUNS_AT, line + 32 };
+    __m256i        moved[2];
+    for (unsigned i = 0; i < 2; i++) {
+        __m256i const slot = _mm256_add_epi8(first, _mm256_set1_epi8((char)(i * (32 - RUNS_AT))));
+        __m256i const here = _mm256_set1_epi8((char)at), put = _mm256_set1_epi8((char)byte);
+        __m256i const old = _mm256_loadu_si256((const __m256i *)(const void *)half[i]);
+        __m256i const up = _mm256_loadu_si256((const __m256i *)(const void *)(half[i] - 1));
+        moved[i] = _mm256_blendv_epi8(old, up, _mm256_cmpgt_epi8(slot, here));
+        moved[i] = _mm256_blendv_epi8(moved[i], put, _mm256_cmpeq_epi8(slot, here));
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        _mm256_storeu_si256((__m256i *)(void *)half[i], moved[i]);
+    }
+#else
+    uint8_t *const slots = line + RUNS_AT;
+    memmove(slots + at + 1, slots + at, RUNS_SLOTS - 1 - at);
+    slots[at] = byte;
+#endif
+}
+
+/* Take slot `at` away; those behind it move down, and the last becomes 0. */
+TAMIS_INLINE void runs_close_slot(uint8_t *line, unsigned at) {
+#if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
+    __m256i const first =
+        _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+                         21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+    uint8_t *const half[2] = { line + RUNS_AT, line + 32 };
+    __m256i        moved[2];
+    for (unsigned i = 0; i < 2; i++) {
+        __m256i const slot = _mm256_add_epi8(first, _mm256_set1_epi8((char)(i * (32 - RUNS_AT))));
+        __m256i const old = _mm256_loadu_si256((const __m256i *)(const void *)half[i]);
+        __m256i const down = _mm256_loadu_si256((const __m256i *)(const void *)(half[i] + 1));
+        __m256i const stays = _mm256_cmpgt_epi8(_mm256_set1_epi8((char)at), slot);
+        moved[i] = _mm256_blendv_epi8(down, old, stays);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        _mm256_storeu_si256((__m256i *)(void *)half[i], moved[i]);
+    }
+#else
+    uint8_t *const slots = line + RUNS_AT;
+    memmove(slots + at, slots + at + 1, RUNS_SLOTS - 1 - at);
+#endif
+    line[RUNS_AT + RUNS_SLOTS - 1] = 0;
+}
+
+/* ------------------------------------------------------------------ index */
+
+/* One more slot in the run that begins at bit `start`: all later starts move up. */
+TAMIS_INLINE uint64_t runs_longer(uint64_t starts, uint64_t start) {
+    uint64_t const kept = start << 1; /* bits up to and with the start */
+    return (starts & (kept - 1)) | (starts & -kept) << 1;
+}
+
+/* One slot less in it. */
+TAMIS_INLINE uint64_t runs_shorter(uint64_t starts, uint64_t start) {
+    uint64_t const kept = start << 1;
+    return (starts & (kept - 1)) | (starts & -kept) >> 1;
+}
+
+/* A new run of one slot that begins at bit `start`: all starts from there on move up. */
+TAMIS_INLINE uint64_t runs_born(uint64_t starts, uint64_t start) {
+    return (starts & (start - 1)) | start | (starts & -start) << 1;
+}
+
+/* The run of one slot at bit `start` is gone: the starts behind it move down, over its own. */
+TAMIS_INLINE uint64_t runs_gone(uint64_t starts, uint64_t start) {
+    return (starts & (start - 1)) | (starts & -(start << 1)) >> 1;
+}
+
+#endif

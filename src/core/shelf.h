@@ -1,0 +1,184 @@
+/* shelf.h - where the chains go that find no room in their line: one more line for 16 buckets.
+ *
+ * The tail of a bucket is its entries beyond the cut of its line (runs.h), in order. A shelf is a
+ * line that 16 neighbouring buckets share:
+ *
+ *     8 bytes    for each bucket in turn as many ones as its tail has entries here, then a zero
+ *     56 bytes   28 keys of 16 bits: the tails of bucket 0, 1, ..., each key a chain and a byte
+ *
+ * It holds the first 28 entries of all these tails; the later ones are in the attic (attic.h). That
+ * is the rule of the line once more: the shelf depends on what the buckets hold and on no history.
+ * An entry more sends at most one to the attic, an entry less calls at most one back.
+ *
+ * Beside each key is a field of `rest_bits` bits: longer remainders, counters, values.
+ */
+#ifndef TAMIS_CORE_SHELF_H
+#define TAMIS_CORE_SHELF_H
+
+#include "core/attic.h"
+#include "core/shift.h"
+
+#define SHELF_BUCKETS ATTIC_GROUP
+#define SHELF_KEYS 28
+#define SHELF_AT 8 /* byte of the first key */
+
+static_assert(SHELF_BUCKETS + SHELF_KEYS <= 64 && SHELF_AT + 2 * SHELF_KEYS == 64, "one line");
+
+typedef struct shelves {
+    attic    last;
+    uint64_t lines; /* byte of the first shelf */
+    uint64_t rests; /* bit of the first rest */
+} shelves;
+
+TAMIS_INLINE uint8_t *shelf_line(const shelves *of, uint64_t bucket) {
+    return of->last.body + of->lines + bucket / SHELF_BUCKETS * TAMIS_LINE_BYTES;
+}
+
+/* Bit of the i-th rest of the shelf of a bucket. */
+TAMIS_INLINE uint64_t shelf_rest_at(const shelves *of, uint64_t bucket, unsigned i) {
+    return of->rests + (bucket / SHELF_BUCKETS * SHELF_KEYS + i) * of->last.rest_bits;
+}
+
+/* ------------------------------------------------------------------ the entries of a bucket */
+
+/* Those on the shelf: keys first..first+n-1; the ones that tell end at bit `end`. */
+typedef struct shelf_part {
+    unsigned first, n, end;
+} shelf_part;
+
+TAMIS_INLINE shelf_part shelf_find(uint64_t ones, uint64_t bucket) {
+    unsigned const which = bucket % SHELF_BUCKETS;
+    unsigned const start = which == 0 ? 0 : bits_select(~ones, which - 1) + 1;
+    unsigned const end = bits_select(~ones, which);
+    return (shelf_part){ start - which, end - start, end };
+}
+
+TAMIS_INLINE unsigned shelf_used(uint64_t ones) {
+    return bits_popcount(ones);
+}
+
+/* An entry of a tail, on the shelf or in the attic. */
+typedef struct tail_entry {
+    unsigned key; /* chain << 8 | byte */
+    uint64_t rest;
+    bool     is_shelved;
+    uint64_t place; /* number on the shelf, or place in the attic */
+} tail_entry;
+
+/* The i-th entry of a bucket's tail. False: it has no more. */
+static __attribute__((unused)) bool tail_get(const shelves *of, uint64_t bucket, unsigned i,
+                                             tail_entry *ret_entry) {
+    const uint8_t *const line = shelf_line(of, bucket);
+    shelf_part const     part = shelf_find(le64_load(line), bucket);
+    if (i < part.n && part.first + i < SHELF_KEYS) {
+        unsigned const at = part.first + i;
+        ret_entry->key = le16_load(line + SHELF_AT + 2 * at);
+        ret_entry->rest =
+            field_get(of->last.body, shelf_rest_at(of, bucket, at), of->last.rest_bits);
+        ret_entry->is_shelved = true;
+        ret_entry->place = at;
+        return true;
+    }
+    if (shelf_used(le64_load(line)) < SHELF_KEYS) return false;
+    uint64_t const place = attic_find(&of->last, attic_make_word(bucket, 0)) + (i - part.n);
+    uint64_t const word = attic_word(&of->last, place);
+    if (word == 0 || attic_bucket(word) != bucket) return false;
+    ret_entry->key = (unsigned)(word & bits_low(ATTIC_OWN_BITS));
+    ret_entry->rest = attic_rest(&of->last, place);
+    ret_entry->is_shelved = false;
+    ret_entry->place = place;
+    return true;
+}
+
+/* ------------------------------------------------------------------ entries come and go */
+
+/* Is there room for n more entries of the buckets that share a shelf with this one? */
+TAMIS_INLINE bool tail_has_room(const shelves *of, uint64_t bucket, unsigned n) {
+    unsigned const total = shelf_used(le64_load(shelf_line(of, bucket))) + n;
+    return total <= SHELF_KEYS || attic_count(&of->last) + (total - SHELF_KEYS) <= of->last.room;
+}
+
+/* Put an entry at place `at` of a shelf that is not full; the later ones move up. */
+static __attribute__((unused)) void shelf_insert(const shelves *of, uint64_t bucket, unsigned at,
+                                                 unsigned key, uint64_t rest) {
+    uint8_t *const line = shelf_line(of, bucket), *const keys = line + SHELF_AT;
+    uint64_t const ones = le64_load(line), end = UINT64_C(1) << shelf_find(ones, bucket).end;
+    unsigned const used = shelf_used(ones), bits = of->last.rest_bits;
+    memmove(keys + 2 * (at + 1), keys + 2 * at, 2 * (size_t)(used - at));
+    le16_store(keys + 2 * at, (uint16_t)key);
+    le64_store(line, (ones & (end - 1)) | end | (ones & -end) << 1);
+    if (bits == 0) return;
+    shift_open(of->last.body, shelf_rest_at(of, bucket, at), shelf_rest_at(of, bucket, used), bits);
+    field_set(of->last.body, shelf_rest_at(of, bucket, at), bits, rest);
+}
+
+/* Take entry `at` of the bucket off its shelf. */
+static __attribute__((unused)) void shelf_delete(const shelves *of, uint64_t bucket, unsigned at) {
+    uint8_t *const line = shelf_line(of, bucket), *const keys = line + SHELF_AT;
+    uint64_t const ones = le64_load(line), end = UINT64_C(1) << shelf_find(ones, bucket).end;
+    unsigned const used = shelf_used(ones), bits = of->last.rest_bits;
+    memmove(keys + 2 * at, keys + 2 * (at + 1), 2 * (size_t)(used - at - 1));
+    le16_store(keys + 2 * (used - 1), 0);
+    le64_store(line, (ones & (end / 2 - 1)) | (ones & -end) >> 1);
+    if (bits == 0) return;
+    shift_close(of->last.body, shelf_rest_at(of, bucket, at), shelf_rest_at(of, bucket, used),
+                bits);
+}
+
+/* The last entry of a full shelf goes to the attic. */
+static __attribute__((unused)) void shelf_evict(const shelves *of, uint64_t bucket) {
+    const uint8_t *const line = shelf_line(of, bucket);
+    uint64_t const       ones = le64_load(line), first = bucket / SHELF_BUCKETS * SHELF_BUCKETS;
+    unsigned const       top = 63 - (unsigned)__builtin_clzll(ones);
+    uint64_t const       owner = first + bits_rank(~ones, top); /* zeros below the last one */
+    unsigned const       at = SHELF_KEYS - 1, key = le16_load(line + SHELF_AT + 2 * at);
+    uint64_t const       rest =
+        field_get(of->last.body, shelf_rest_at(of, bucket, at), of->last.rest_bits);
+    shelf_delete(of, owner, at);
+    attic_add(&of->last, attic_make_word(owner, key), rest);
+}
+
+/* The first entry of the attic that belongs to this shelf comes back, if there is one. */
+static __attribute__((unused)) void shelf_recall(const shelves *of, uint64_t bucket) {
+    uint64_t const first = bucket / SHELF_BUCKETS * SHELF_BUCKETS;
+    uint64_t const place = attic_find(&of->last, attic_make_word(first, 0));
+    uint64_t const word = attic_word(&of->last, place);
+    if (word == 0 || attic_bucket(word) / SHELF_BUCKETS != bucket / SHELF_BUCKETS) return;
+    uint64_t const rest = attic_rest(&of->last, place);
+    attic_take(&of->last, place);
+    shelf_insert(of, attic_bucket(word), SHELF_KEYS - 1,
+                 (unsigned)(word & bits_low(ATTIC_OWN_BITS)), rest);
+}
+
+/* Add an entry to the tail of a bucket, where it belongs in the order. There is room. */
+static __attribute__((unused)) void tail_add(const shelves *of, uint64_t bucket, unsigned key,
+                                             uint64_t rest) {
+    uint64_t const   ones = le64_load(shelf_line(of, bucket));
+    shelf_part const part = shelf_find(ones, bucket);
+    tail_entry       other;
+    unsigned         i = 0;
+    while (i < part.n && tail_get(of, bucket, i, &other) &&
+           (other.key < key || (other.key == key && other.rest < rest))) {
+        i++;
+    }
+    bool const is_full = shelf_used(ones) == SHELF_KEYS;
+    if (is_full && part.first + i == SHELF_KEYS) {
+        attic_add(&of->last, attic_make_word(bucket, key), rest);
+        return;
+    }
+    if (is_full) shelf_evict(of, bucket);
+    shelf_insert(of, bucket, part.first + i, key, rest);
+}
+
+static __attribute__((unused)) void tail_remove(const shelves *of, uint64_t bucket,
+                                                const tail_entry *entry) {
+    if (!entry->is_shelved) {
+        attic_take(&of->last, entry->place);
+        return;
+    }
+    bool const was_full = shelf_used(le64_load(shelf_line(of, bucket))) == SHELF_KEYS;
+    shelf_delete(of, bucket, (unsigned)entry->place);
+    if (was_full) shelf_recall(of, bucket);
+}
+
+#endif

@@ -1,0 +1,515 @@
+/* line.c - rank-indexed cache lines: the fastest set that can remove.
+ *
+ * Ours, after paper: N. Hua, H. Zhao, B. Lin, J. Xu, "Rank-Indexed Hashing", ICNP 2008
+ * (kinds/rank.c), whose bucket is shrunk to one cache line, with its chains one after the other
+ * instead of level by level. Names below: B lines (buckets), 62 chains and 50 slots in each, r bits
+ * of remainder.
+ *
+ * Idea
+ * ----
+ * A hash is a line, a chain in it and a remainder. The top 8 bits of the remainder are a byte in
+ * the line, in the run of its chain (core/runs.h). To ask is: popcount for the rank of the chain,
+ * one PDEP for its run, one comparison of all 50 bytes. An absent key reads one cache line,
+ * whatever the rate: longer remainders, counters and values are in a plane of their own, "rests", a
+ * field for each slot with the slot's number, read only where the byte has matched.
+ *
+ * A line that is too full is cut at a chain; the later chains are on a shelf that 16 lines share
+ * (core/shelf.h), and what that cannot hold is in the attic (core/attic.h). Each is a function of
+ * what the set holds: no history shows, and what was removed leaves no trace.
+ *
+ *     the first 62 bits say which chains there are, the next 50 where their runs begin
+ *     +---------------+-----------+---------------------------------------------+
+ *     | occ 62        | starts 50 | 50 bytes, chain by chain                    |
+ *     +---------------+-----------+---------------------------------------------+
+ *
+ * Modes: a multiset (counter_bits = 0: each copy is a slot, up to 8), counting (a counter of C bits
+ * for each slot: up to 2^C copies in one), a set (copies = 1: stored once, no removal). With all
+ * the copies that it can have, a fingerprint is saturated, and stays.
+ *
+ * Invariants (checked by line_validate)
+ *   I1  the index of a line is possible, its runs are in order, and free slots are zero;
+ *   I2  a line holds the first chains, as many as fit, and its tail all the others, in order;
+ *   I3  a shelf holds the first of its entries, the attic the others, in order;
+ *   I4  no fingerprint has more copies than it may, and with counters it has one slot;
+ *   I5  all copies sum up to `keys`, and `saturated` fingerprints have all they can have;
+ *   I6  what is not used is zero.
+ */
+#include "core/checked.h"
+#include "core/lines.h"
+#include "kind.h"
+#include "plan/line_size.h"
+
+#include <limits.h>
+
+static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHELF == SHELF_KEYS &&
+                  LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS,
+              "the plan is of these lines");
+static_assert(LINE_FREE == KIND_FREE && LINE_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
+
+#define MULTISET_COPIES LINE_MAX_COPIES
+#define DEFAULT_COUNTER_BITS 4
+
+/* The geometry worked out. */
+typedef struct line_shape {
+    lines_shape lines;
+    uint64_t    most; /* copies that a fingerprint can have */
+} line_shape;
+
+static_assert(sizeof(line_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
+
+/* ------------------------------------------------------------------ planning */
+
+static tamis_status line_plan(const tamis_need *need, uint64_t *ret_geometry) {
+    bool const is_counted = (need->abilities & TAMIS_CAN_COUNT) != 0;
+    bool const is_removed = is_counted || (need->abilities & TAMIS_CAN_REMOVE) != 0;
+    uint64_t   g[TAMIS_MAX_FIELDS];
+    memcpy(g, need->fixed, sizeof g);
+    if (g[LINE_VALUE_BITS] == KIND_FREE) g[LINE_VALUE_BITS] = 0;
+    if (g[LINE_COUNTER_BITS] == KIND_FREE) {
+        bool const is_fixed = g[LINE_COPIES] != KIND_FREE || g[LINE_VALUE_BITS] != 0;
+        g[LINE_COUNTER_BITS] = is_counted && !is_fixed ? DEFAULT_COUNTER_BITS : 0;
+    }
+    if (g[LINE_COPIES] == KIND_FREE) {
+        g[LINE_COPIES] = is_removed && g[LINE_COUNTER_BITS] == 0 ? MULTISET_COPIES : 1;
+    }
+    line_need const want = { .n = (double)need->capacity,
+                             .fpr = need->fpr,
+                             .lifetime = (double)need->lifetime,
+                             .overflow = need->overflow,
+                             .prints = need->prints,
+                             .is_fast = need->prefer == TAMIS_PREFER_FAST };
+    if (!tamis_line_choose(&want, g)) return TAMIS_ERR_CANNOT;
+    memcpy(ret_geometry, g, LINE_FIELDS * sizeof g[0]);
+    return TAMIS_OK;
+}
+
+static bool line_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
+    line_layout layout;
+    if (!tamis_line_layout(geometry, &layout)) return false;
+    return checked_body_bytes(layout.end, 1, FIELD_PAD_BYTES, ret_bytes);
+}
+
+static unsigned line_lacks(const uint64_t *g) {
+    bool const is_once = g[LINE_COPIES] == 1 && g[LINE_COUNTER_BITS] == 0;
+    return (is_once ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0) |
+           (g[LINE_VALUE_BITS] != 0 ? TAMIS_CAN_MERGE : 0);
+}
+
+static uint64_t line_prints(const uint64_t *geometry) {
+    return tamis_line_prints(geometry);
+}
+
+static void line_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+                         tamis_forecast *ret_forecast) {
+    double const n = (double)capacity, t = (double)lifetime;
+    *ret_forecast = (tamis_forecast){ .fpr = tamis_line_fpr(g, n),
+                                      .overflow = tamis_line_overflow(g, n, t),
+                                      .saturation = tamis_line_saturation(g, n, t) };
+    tamis_line_touches(g, n, &ret_forecast->lines_present, &ret_forecast->lines_absent,
+                       &ret_forecast->lines_add);
+}
+
+static void line_prepare(tamis_table *table) {
+    const uint64_t *const g = table->geometry;
+    line_layout           layout;
+    if (!tamis_line_layout(g, &layout)) return; /* it will get no body either */
+    line_shape const shape = { .lines = { .buckets = g[LINE_BUCKETS],
+                                          .remainder_bits = g[LINE_REMAINDER_BITS],
+                                          .counter_bits = g[LINE_COUNTER_BITS],
+                                          .value_bits = g[LINE_VALUE_BITS],
+                                          .rest_bits = line_rest_bits(g),
+                                          .shelves = layout.shelves,
+                                          .words = layout.words,
+                                          .count = layout.count,
+                                          .slot_rests = layout.slot_rests,
+                                          .shelf_rests = layout.shelf_rests,
+                                          .word_rests = layout.word_rests,
+                                          .homes = line_attic_homes(g[LINE_ATTIC]),
+                                          .room = g[LINE_ATTIC],
+                                          .end = layout.end },
+                               .most = g[LINE_COPIES] << g[LINE_COUNTER_BITS] };
+    memcpy(table->derived, &shape, sizeof shape);
+}
+
+TAMIS_INLINE const line_shape *shape_of(const tamis_table *table) {
+    return (const line_shape *)(const void *)table->derived;
+}
+
+TAMIS_INLINE lines lines_of(const tamis_table *table) {
+    return (lines){ table->body, &shape_of(table)->lines };
+}
+
+/* ------------------------------------------------------------------ keys, by their places */
+
+TAMIS_INLINE tamis_status line_add_at(tamis_table *table, const lines_place *place) {
+    const line_shape *const s = shape_of(table);
+    lines_found const       found = lines_look(lines_of(table), place);
+    if (found.copies >= s->most) return TAMIS_OK; /* stored once, or saturated */
+    if (s->lines.counter_bits != 0 && found.copies != 0) {
+        lines_set_copies(lines_of(table), place, &found, found.copies + 1);
+    } else if (!lines_new_entry(lines_of(table), place, &found,
+                                rest_new(&s->lines, place->remainder, 0))) {
+        return TAMIS_ERR_FULL;
+    }
+    table->keys++;
+    table->saturated += found.copies + 1 == s->most && s->most > 1;
+    return TAMIS_OK;
+}
+
+TAMIS_INLINE bool line_remove_at(tamis_table *table, const lines_place *place) {
+    const line_shape *const s = shape_of(table);
+    lines_found const       found = lines_look(lines_of(table), place);
+    if (found.copies == 0) return false;
+    if (found.copies >= s->most) return true; /* saturated: it stays */
+    if (s->lines.counter_bits != 0 && found.copies > 1)
+        lines_set_copies(lines_of(table), place, &found, found.copies - 1);
+    else
+        lines_take(lines_of(table), place, &found);
+    table->keys--;
+    return true;
+}
+
+static uint64_t line_count_at(const tamis_table *table, const lines_place *place) {
+    unsigned const copies = lines_look(lines_of(table), place).copies;
+    return copies >= shape_of(table)->most ? TAMIS_COUNT_MANY : copies;
+}
+
+/* ------------------------------------------------------------------ keys, by their hash */
+
+static bool line_has(const tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(lines_of(table), hash);
+    return lines_holds(lines_of(table), &place);
+}
+
+static tamis_status line_add(tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(lines_of(table), hash);
+    return line_add_at(table, &place);
+}
+
+static tamis_status line_remove(tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(lines_of(table), hash);
+    return line_remove_at(table, &place) ? TAMIS_OK : TAMIS_ERR_ABSENT;
+}
+
+static uint64_t line_count(const tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(lines_of(table), hash);
+    return line_count_at(table, &place);
+}
+
+/* Where all keys of a chunk belong, with their lines on the way. */
+TAMIS_INLINE void line_find_all(const tamis_table *table, const uint64_t *hash, unsigned n,
+                                bool is_update, lines_place *ret_place) {
+    for (unsigned i = 0; i < n; i++) {
+        ret_place[i] = lines_find(lines_of(table), hash[i]);
+        const uint8_t *const line = lines_at(lines_of(table), ret_place[i].bucket);
+        if (is_update)
+            prefetch_to_write(line);
+        else
+            prefetch_to_read(line);
+    }
+}
+
+static uint64_t line_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
+    lines_place place[TAMIS_CHUNK];
+    uint64_t    found = 0;
+    line_find_all(table, hash, n, false, place);
+    for (unsigned i = 0; i < n; i++)
+        found |= (uint64_t)lines_holds(lines_of(table), &place[i]) << i;
+    return found;
+}
+
+static unsigned line_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
+    lines_place place[TAMIS_CHUNK];
+    unsigned    added = 0;
+    line_find_all(table, hash, n, true, place);
+    while (added < n && line_add_at(table, &place[added]) == TAMIS_OK) added++;
+    return added;
+}
+
+static uint64_t line_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
+    lines_place place[TAMIS_CHUNK];
+    uint64_t    removed = 0;
+    line_find_all(table, hash, n, true, place);
+    for (unsigned i = 0; i < n; i++) removed |= (uint64_t)line_remove_at(table, &place[i]) << i;
+    return removed;
+}
+
+static void line_count_chunk(const tamis_table *table, const uint64_t *hash, unsigned n,
+                             uint64_t *ret_counts) {
+    lines_place place[TAMIS_CHUNK];
+    line_find_all(table, hash, n, false, place);
+    for (unsigned i = 0; i < n; i++) ret_counts[i] = line_count_at(table, &place[i]);
+}
+
+/* ------------------------------------------------------------------ values */
+
+static tamis_status line_put(tamis_table *table, uint64_t hash, uint32_t value) {
+    const line_shape *const s = shape_of(table);
+    lines_place const       place = lines_find(lines_of(table), hash);
+    lines_found const       found = lines_look(lines_of(table), &place);
+    if (found.copies != 0) {
+        field_set(table->body,
+                  lines_found_rest(lines_of(table), &place, &found) + s->lines.counter_bits,
+                  (unsigned)s->lines.value_bits, value);
+        return TAMIS_OK;
+    }
+    if (!lines_new_entry(lines_of(table), &place, &found,
+                         rest_new(&s->lines, place.remainder, value)))
+        return TAMIS_ERR_FULL;
+    table->keys++;
+    return TAMIS_OK;
+}
+
+static tamis_status line_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
+    const line_shape *const s = shape_of(table);
+    lines_place const       place = lines_find(lines_of(table), hash);
+    lines_found const       found = lines_look(lines_of(table), &place);
+    if (found.copies == 0) return TAMIS_ERR_ABSENT;
+    *ret_value = (uint32_t)field_get(
+        table->body, lines_found_rest(lines_of(table), &place, &found) + s->lines.counter_bits,
+        (unsigned)s->lines.value_bits);
+    return TAMIS_OK;
+}
+
+static tamis_status line_drop(tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(lines_of(table), hash);
+    lines_found const found = lines_look(lines_of(table), &place);
+    if (found.copies == 0) return TAMIS_ERR_ABSENT;
+    lines_take(lines_of(table), &place, &found);
+    table->keys -= shape_of(table)->lines.counter_bits != 0 ? found.copies : 1;
+    return TAMIS_OK;
+}
+
+/* ------------------------------------------------------------------ fingerprints */
+
+static bool line_each(const tamis_table *table, kind_visit *visit, void *context) {
+    const line_shape *const s = shape_of(table);
+    lines_list              list;
+    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
+        lines_gather(lines_of(table), bucket, &list);
+        for (unsigned i = 0, n; i < list.n; i += n) {
+            unsigned const copies = lines_list_copies(&s->lines, &list, i, &n);
+            bool const     is_many = s->most > 1 && copies >= s->most;
+            uint64_t const print = lines_list_print(&s->lines, bucket, &list, i);
+            if (!visit(context, print, is_many ? TAMIS_COUNT_MANY : copies)) return false;
+        }
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------ merging */
+
+static lines_place line_list_place(const line_shape *s, uint64_t bucket, const lines_list *list,
+                                   unsigned i) {
+    return (lines_place){ .bucket = bucket,
+                          .remainder = rest_remainder(&s->lines, list->rest[i]),
+                          .chain = (uint8_t)(list->key[i] >> LINES_BYTE_BITS),
+                          .byte = (uint8_t)list->key[i] };
+}
+
+/* Entries of the tail that a bucket will have with `more` in it; more than fit: UINT_MAX. */
+static unsigned line_joint_tail(const tamis_table *into, uint64_t bucket, const lines_list *more) {
+    const line_shape *const s = shape_of(into);
+    unsigned                size[RUNS_CHAINS] = { 0 }, total = 0, kept = 0;
+    lines_list              own;
+    lines_gather(lines_of(into), bucket, &own);
+    for (unsigned i = 0; i < own.n; i++) size[own.key[i] >> LINES_BYTE_BITS]++;
+    for (unsigned i = 0, n; i < more->n; i += n) {
+        lines_place const place = line_list_place(s, bucket, more, i);
+        unsigned const    copies = lines_list_copies(&s->lines, more, i, &n);
+        unsigned const    had = lines_look(lines_of(into), &place).copies;
+        uint64_t const    sum = min_u64(had + copies, s->most);
+        size[place.chain] += s->lines.counter_bits == 0 ? (unsigned)sum - had : had == 0;
+    }
+    for (unsigned chain = 0; chain < RUNS_CHAINS; chain++) total += size[chain];
+    for (unsigned chain = 0; chain < RUNS_CHAINS && kept + size[chain] <= RUNS_SLOTS; chain++) {
+        kept += size[chain];
+    }
+    return total <= LINES_MAX_ENTRIES ? total - kept : UINT_MAX;
+}
+
+/* Would all of `from` find room? Everything only grows on the way, so what fits in the end fits. */
+static bool line_has_room(const tamis_table *into, const tamis_table *from) {
+    const line_shape *const s = shape_of(into);
+    uint64_t                shelf = 0, sent = 0;
+    lines_list              more;
+    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
+        lines_gather(lines_of(from), bucket, &more);
+        unsigned const tail = line_joint_tail(into, bucket, &more);
+        if (tail == UINT_MAX) return false;
+        shelf += tail;
+        bool const is_end =
+            bucket % SHELF_BUCKETS == SHELF_BUCKETS - 1 || bucket == s->lines.buckets - 1;
+        if (!is_end) continue;
+        sent += shelf > SHELF_KEYS ? shelf - SHELF_KEYS : 0;
+        shelf = 0;
+    }
+    return sent <= s->lines.room;
+}
+
+static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
+    const line_shape *const s = shape_of(into);
+    lines_list              more;
+    tamis_status            status = TAMIS_OK;
+    if (!line_has_room(into, from)) return TAMIS_ERR_FULL;
+    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
+        lines_gather(lines_of(from), bucket, &more);
+        for (unsigned i = 0; i < more.n; i++) {
+            lines_place const place = line_list_place(s, bucket, &more, i);
+            unsigned const    copies = rest_copies(&s->lines, more.rest[i]);
+            for (unsigned k = 0; k < copies; k++) status |= line_add_at(into, &place);
+        }
+    }
+    TAMIS_ASSERT(status == TAMIS_OK);
+    return status;
+}
+
+/* ------------------------------------------------------------------ whole tables */
+
+/* A key is taken for present if its fingerprint is stored. Copies of one are counted each, which
+ * errs on the safe side. */
+static double line_current_fpr(const tamis_table *table) {
+    const line_shape *const s = shape_of(table);
+    uint64_t                entries = le64_load(table->body + s->lines.count);
+    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
+        entries += runs_used(runs_load(lines_at(lines_of(table), bucket)));
+    }
+    for (uint64_t at = s->lines.shelves; at < s->lines.words; at += TAMIS_LINE_BYTES) {
+        entries += shelf_used(le64_load(table->body + at));
+    }
+    return (double)entries / (double)line_prints(table->geometry);
+}
+
+/* Is the line by itself one of ours? */
+static bool line_index_is_whole(const tamis_table *table, uint64_t bucket) {
+    const uint8_t *const line = lines_at(lines_of(table), bucket);
+    runs const           index = runs_load(line);
+    unsigned const       used = runs_used(index), bits = (unsigned)shape_of(table)->lines.rest_bits;
+    if (bits_popcount(index.occ) < runs_here(index)) return false;
+    for (unsigned slot = used; slot < RUNS_SLOTS; slot++) {
+        if (line[RUNS_AT + slot] != 0) return false;
+    }
+    return bits == 0 || field_is_zero(table->body, lines_rest_at(lines_of(table), bucket, used),
+                                      lines_rest_at(lines_of(table), bucket, RUNS_SLOTS));
+}
+
+/* The entries of a bucket: in order, of the chains that are marked, cut where they must be. */
+static bool line_entries_are_whole(const line_shape *s, runs index, const lines_list *list) {
+    uint64_t seen = 0;
+    unsigned used = runs_used(index), first_run = 0;
+    for (unsigned i = 0; i < list->n; i++) {
+        unsigned const chain = list->key[i] >> LINES_BYTE_BITS;
+        if (chain >= RUNS_CHAINS) return false;
+        if (i != 0 && (list->key[i - 1] > list->key[i] ||
+                       (list->key[i - 1] == list->key[i] && list->rest[i - 1] > list->rest[i])))
+            return false;
+        if (i != 0 && i < used && (index.starts >> i & 1) == 0 &&
+            list->key[i - 1] >> LINES_BYTE_BITS != chain)
+            return false;
+        seen |= UINT64_C(1) << chain;
+    }
+    while (used + first_run < list->n &&
+           list->key[used + first_run] >> LINES_BYTE_BITS == list->key[used] >> LINES_BYTE_BITS) {
+        first_run++;
+    }
+    bool const is_apart =
+        used == 0 || used >= list->n ||
+        list->key[used - 1] >> LINES_BYTE_BITS != list->key[used] >> LINES_BYTE_BITS;
+    (void)s;
+    return seen == index.occ && is_apart && (first_run == 0 || used + first_run > RUNS_SLOTS);
+}
+
+static bool line_copies_are_whole(const line_shape *s, const lines_list *list, uint64_t *copies,
+                                  uint64_t *saturated) {
+    for (unsigned i = 0, n; i < list->n; i += n) {
+        unsigned const here = lines_list_copies(&s->lines, list, i, &n);
+        if (here > s->most || (s->lines.counter_bits != 0 && n != 1)) return false;
+        *copies += here;
+        *saturated += s->most > 1 && here == s->most;
+    }
+    return true;
+}
+
+/* A shelf: no more ones than keys, none for buckets that are not, zeros behind, the attic only
+ * behind a full one. *ret_sent counts what the attic has of it. */
+static bool line_shelf_is_whole(const tamis_table *table, uint64_t first, uint64_t *sent) {
+    const line_shape *const s = shape_of(table);
+    shelves const           all = lines_shelves(lines_of(table));
+    uint64_t const          ones = le64_load(shelf_line(&all, first));
+    unsigned const          used = shelf_used(ones), bits = all.last.rest_bits;
+    uint64_t const          buckets = min_u64(s->lines.buckets - first, SHELF_BUCKETS);
+    if (used > SHELF_KEYS || ones >> (used + buckets - 1) != 0) return false;
+    for (unsigned i = used; i < SHELF_KEYS; i++) {
+        if (le16_load(shelf_line(&all, first) + SHELF_AT + 2 * i) != 0) return false;
+    }
+    if (bits != 0 && !field_is_zero(table->body, shelf_rest_at(&all, first, used),
+                                    shelf_rest_at(&all, first, SHELF_KEYS)))
+        return false;
+    uint64_t place = attic_find(&all.last, attic_make_word(first, 0)), word;
+    while ((word = attic_word(&all.last, place++)) != 0 &&
+           attic_bucket(word) / SHELF_BUCKETS == first / SHELF_BUCKETS) {
+        if (used < SHELF_KEYS) return false;
+        ++*sent;
+    }
+    return true;
+}
+
+static bool line_validate(const tamis_table *table, const char **reterr_why) {
+    const line_shape *const s = shape_of(table);
+    shelves const           all = lines_shelves(lines_of(table));
+    uint64_t                copies = 0, saturated = 0, sent = 0;
+    lines_list              list;
+    TAMIS_REQUIRE(attic_is_whole(&all.last, s->lines.buckets), reterr_why,
+                  "I3: the attic is not in order");
+    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
+        if (bucket % SHELF_BUCKETS == 0) {
+            TAMIS_REQUIRE(line_shelf_is_whole(table, bucket, &sent), reterr_why,
+                          "I3: a shelf is not in order");
+        }
+        TAMIS_REQUIRE(line_index_is_whole(table, bucket), reterr_why,
+                      "I1: the index of a line is impossible");
+        lines_gather(lines_of(table), bucket, &list);
+        TAMIS_REQUIRE(
+            line_entries_are_whole(s, runs_load(lines_at(lines_of(table), bucket)), &list),
+            reterr_why, "I2: a line is not cut where it must be, or not in order");
+        TAMIS_REQUIRE(line_copies_are_whole(s, &list, &copies, &saturated), reterr_why,
+                      "I4: a fingerprint has more copies than it may");
+    }
+    TAMIS_REQUIRE(sent == attic_count(&all.last), reterr_why, "I3: the attic of nobody");
+    TAMIS_REQUIRE(field_rest_is_zero(table->body, s->lines.end, table->body_bytes), reterr_why,
+                  "I6: a bit behind the last");
+    TAMIS_REQUIRE(copies == table->keys && saturated == table->saturated, reterr_why,
+                  "I5: the copies do not sum up to the keys");
+    return true;
+}
+
+KIND_EXPORT(line) = {
+    .name = "line",
+    .summary = "rank-indexed cache lines: the fastest that can remove",
+    .isa = KIND_ISA,
+    .is_default = true,
+    .field_names = { "buckets", "remainder_bits", "counter_bits", "copies", "value_bits", "attic",
+                     NULL },
+    .plan = line_plan,
+    .body_bytes = line_body_bytes,
+    .predict = line_predict,
+    .lacks = line_lacks,
+    .prepare = line_prepare,
+    .has = line_has,
+    .add = line_add,
+    .remove = line_remove,
+    .count = line_count,
+    .has_chunk = line_has_chunk,
+    .add_chunk = line_add_chunk,
+    .remove_chunk = line_remove_chunk,
+    .count_chunk = line_count_chunk,
+    .merge = line_merge,
+    .prints = line_prints,
+    .each = line_each,
+    .put = line_put,
+    .get = line_get,
+    .drop = line_drop,
+    .current_fpr = line_current_fpr,
+    .validate = line_validate,
+    .empties_to_zero = true,
+};

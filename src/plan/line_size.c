@@ -1,0 +1,269 @@
+/* line_size.c - see line_size.h. */
+#include "plan/line_size.h"
+
+#include "core/checked.h"
+#include "plan/tails.h"
+
+#include <math.h>
+
+#define LINE_BYTES 64
+#define MIN_ATTIC 16 /* words; so that small tables take a flood */
+
+/* ------------------------------------------------------------------ layout */
+
+uint64_t tamis_line_prints(const uint64_t *g) {
+    uint64_t prints;
+    if (g[LINE_REMAINDER_BITS] > 63) return 0;
+    if (!checked_mul(g[LINE_BUCKETS], LINE_CHAINS, &prints)) return 0;
+    return checked_mul(prints, UINT64_C(1) << g[LINE_REMAINDER_BITS], &prints) ? prints : 0;
+}
+
+static bool fields_are_possible(const uint64_t *g) {
+    uint64_t const many = UINT64_C(1) << 44, bits = g[LINE_REMAINDER_BITS];
+    if (g[LINE_BUCKETS] < 1 || g[LINE_BUCKETS] > many || g[LINE_ATTIC] > many) return false;
+    if (bits < LINE_BYTE_BITS || bits > LINE_MAX_REMAINDER_BITS) return false;
+    if (g[LINE_COUNTER_BITS] > LINE_MAX_COUNTER_BITS || g[LINE_VALUE_BITS] > LINE_MAX_VALUE_BITS)
+        return false;
+    if (g[LINE_COPIES] < 1 || g[LINE_COPIES] > LINE_MAX_COPIES) return false;
+    if (g[LINE_COUNTER_BITS] != 0 && g[LINE_COPIES] != 1) return false;
+    return line_rest_bits(g) <= LINE_MAX_REST_BITS && tamis_line_prints(g) != 0;
+}
+
+/* Nothing wraps: 2^44 lines of 512 + 50 x 56 bits. */
+bool tamis_line_layout(const uint64_t *g, line_layout *ret_layout) {
+    if (!fields_are_possible(g)) return false;
+    uint64_t const shelves = (g[LINE_BUCKETS] + LINE_GROUP - 1) / LINE_GROUP;
+    uint64_t const places = line_attic_homes(g[LINE_ATTIC]) + g[LINE_ATTIC];
+    uint64_t const rest = line_rest_bits(g);
+    line_layout    layout = { .shelves = g[LINE_BUCKETS] * LINE_BYTES };
+    layout.words = layout.shelves + shelves * LINE_BYTES;
+    layout.count = layout.words + 8 * places;
+    layout.slot_rests = 8 * (layout.count + 8);
+    layout.shelf_rests = layout.slot_rests + g[LINE_BUCKETS] * LINE_SLOTS * rest;
+    layout.word_rests = layout.shelf_rests + shelves * LINE_SHELF * rest;
+    layout.end = layout.word_rests + places * rest;
+    *ret_layout = layout;
+    return true;
+}
+
+/* ------------------------------------------------------------------ what lines send elsewhere */
+
+#define MAX_TAIL 64  /* keys of one tail: P[X > 114] is below 1e-16 at any load that is planned */
+#define MAX_SENT 256 /* keys that one shelf sends to the attic */
+
+typedef struct shelf_law {
+    double tail[MAX_TAIL + 1];                /* P[the tail of a line has so many keys] */
+    double sum[LINE_GROUP + 1][MAX_SENT + 1]; /* the same of so many lines together */
+    double sent[MAX_SENT + 1];                /* P[a shelf sends so many to the attic] */
+} shelf_law;
+
+/* P[f = j], the part of a run before the border. */
+static double border(double mu, unsigned j) {
+    return tamis_poisson_tail(mu, j + 1) / mu;
+}
+
+static void tail_law(double mean, shelf_law *of) {
+    double const mu = mean / LINE_CHAINS;
+    double       before[16], rest = 1;
+    for (unsigned j = 0; j < 16; j++) before[j] = border(mu, j);
+    memset(of, 0, sizeof *of);
+    for (unsigned over = 1; over <= MAX_TAIL; over++) {
+        double const load = exp(tamis_poisson_log(mean, LINE_SLOTS + over));
+        for (unsigned j = 0; j < 16 && over + j <= MAX_TAIL; j++) {
+            of->tail[over + j] += load * before[j];
+        }
+    }
+    for (unsigned t = 1; t <= MAX_TAIL; t++) rest -= of->tail[t];
+    of->tail[0] = rest;
+}
+
+static void sum_law(shelf_law *of) {
+    of->sum[0][0] = 1;
+    for (unsigned k = 1; k <= LINE_GROUP; k++) {
+        for (unsigned s = 0; s <= MAX_SENT; s++) {
+            double const p = of->sum[k - 1][s];
+            if (p == 0) continue;
+            for (unsigned t = 0; t <= MAX_TAIL && s + t <= MAX_SENT; t++) {
+                of->sum[k][s + t] += p * of->tail[t];
+            }
+        }
+    }
+}
+
+/* All beyond the shelf's places go to the attic. */
+static void sent_law(shelf_law *of) {
+    for (unsigned s = 0; s <= MAX_SENT; s++) {
+        of->sent[s <= LINE_SHELF ? 0 : s - LINE_SHELF] += of->sum[LINE_GROUP][s];
+    }
+}
+
+static void shelf_law_of(double mean, shelf_law *ret) {
+    tail_law(mean, ret);
+    sum_law(ret);
+    sent_law(ret);
+}
+
+/* ln E[e^(theta x sent)]. */
+static double sent_moment(const shelf_law *of, double theta) {
+    double sum = 0;
+    for (unsigned s = 1; s <= MAX_SENT; s++) sum += of->sent[s] * expm1(theta * s);
+    return log1p(sum);
+}
+
+/* Chernoff: the smallest K with P[sum over the shelves > K] <= e^-budget, and the reverse. */
+static double room_for(const shelf_law *of, double shelves, double budget) {
+    double best = INFINITY;
+    for (double theta = 0.02; theta < 3; theta *= 1.1) {
+        best = fmin(best, (shelves * sent_moment(of, theta) + budget) / theta);
+    }
+    return best;
+}
+
+static double log_chance(const shelf_law *of, double shelves, double room) {
+    double best = 0;
+    for (double theta = 0.02; theta < 3; theta *= 1.1) {
+        best = fmin(best, shelves * sent_moment(of, theta) - theta * room);
+    }
+    return best;
+}
+
+static double mean_of(const double *law, unsigned n) {
+    double sum = 0;
+    for (unsigned i = 1; i <= n; i++) sum += i * law[i];
+    return sum;
+}
+
+void tamis_line_load(double lines, double mean, double chance, line_load *ret_load) {
+    shelf_law law;
+    shelf_law_of(mean, &law);
+    double const shelves = ceil(lines / LINE_GROUP);
+    double const sent = mean_of(law.sent, MAX_SENT) / LINE_GROUP;
+    ret_load->cut = 1 - law.tail[0];
+    ret_load->in_attic = sent / mean;
+    ret_load->shelved = mean_of(law.tail, MAX_TAIL) / mean - ret_load->in_attic;
+    ret_load->room = ceil(room_for(&law, shelves, -log(chance / 2)));
+}
+
+/* ------------------------------------------------------------------ prediction */
+
+double tamis_line_fpr(const uint64_t *g, double n) {
+    return -expm1(n * log1p(-1 / (double)tamis_line_prints(g)));
+}
+
+/* Entries at capacity: one of the keys may be there as often as it can. */
+static double entries_of(const uint64_t *g, double n) {
+    return n + (double)g[LINE_COPIES] - 1;
+}
+
+static double churn_adds(double n, double lifetime) {
+    return lifetime > n ? lifetime - n : 0;
+}
+
+/* No real load is beyond this; a table that is made for one will not work. */
+static double mean_load(const uint64_t *g, double n) {
+    return fmin(n / (double)g[LINE_BUCKETS], 2 * LINE_SLOTS);
+}
+
+double tamis_line_overflow(const uint64_t *g, double n, double lifetime) {
+    shelf_law    law;
+    double const entries = entries_of(g, n), lines = (double)g[LINE_BUCKETS];
+    if (entries <= LINE_SLOTS) return 0;
+    shelf_law_of(mean_load(g, entries), &law);
+    double const once = log_chance(&law, ceil(lines / LINE_GROUP), (double)g[LINE_ATTIC] + 1);
+    return fmin(1, 2 * (1 + churn_adds(n, lifetime)) * exp(once));
+}
+
+double tamis_line_saturation(const uint64_t *g, double n, double lifetime) {
+    double const most = (double)(g[LINE_COPIES] << g[LINE_COUNTER_BITS]);
+    double const prints = (double)tamis_line_prints(g);
+    if (most == 1) return 0;
+    double const filling = prints * tamis_binomial_tail(n, 1 / prints, most);
+    double const add = exp(tamis_binomial_log(n - 1, 1 / prints, most - 1));
+    return -expm1(-(filling + churn_adds(n, lifetime) * add));
+}
+
+void tamis_line_touches(const uint64_t *g, double n, double *ret_present, double *ret_absent,
+                        double *ret_add) {
+    double const mean = mean_load(g, n), chain = mean / LINE_CHAINS;
+    double const is_wide = g[LINE_REMAINDER_BITS] > LINE_BYTE_BITS ? 1 : 0;
+    double const has_rests = line_rest_bits(g) != 0 ? 1 : 0;
+    line_load    load;
+    tamis_line_load((double)g[LINE_BUCKETS], mean, 0.5, &load);
+    double const away = load.shelved + load.in_attic;
+    *ret_present = 1 + away + is_wide * (1 - away);
+    *ret_absent = 1 + away * chain + is_wide * chain / 256; /* a byte that matches by chance */
+    *ret_add = 1 + load.cut + has_rests;
+}
+
+/* ------------------------------------------------------------------ choice */
+
+static uint64_t or_fixed(uint64_t fixed, double chosen) {
+    return fixed != LINE_FREE ? fixed : (uint64_t)chosen;
+}
+
+/* At a mean load: the lines and the attic. Returns the bits of the body. */
+static double try_load(const line_need *need, const uint64_t *fixed, uint64_t *g, double mean) {
+    double const n = entries_of(g, need->n);
+    g[LINE_BUCKETS] = or_fixed(fixed[LINE_BUCKETS], ceil(n / mean));
+    if (need->prints != 0) {
+        uint64_t const step = (uint64_t)LINE_CHAINS << g[LINE_REMAINDER_BITS];
+        if (need->prints % step != 0) return INFINITY;
+        g[LINE_BUCKETS] = need->prints / step;
+    }
+    line_load    load = { .room = 0 };
+    double const chance = need->overflow / (1 + churn_adds(need->n, need->lifetime));
+    bool const   is_sent = fixed[LINE_ATTIC] == LINE_FREE && n > LINE_SLOTS;
+    if (is_sent) tamis_line_load((double)g[LINE_BUCKETS], mean_load(g, n), chance, &load);
+    g[LINE_ATTIC] = or_fixed(fixed[LINE_ATTIC], fmax(load.room, MIN_ATTIC));
+    line_layout layout;
+    return tamis_line_layout(g, &layout) ? (double)layout.end : INFINITY;
+}
+
+/* The load that makes the table smallest, for a remainder. */
+static double best_load(const line_need *need, const uint64_t *fixed, uint64_t *g) {
+    double const chains = LINE_CHAINS * ldexp(1, (int)g[LINE_REMAINDER_BITS]);
+    double const fast = line_rest_bits(g) != 0 ? LINE_FAST_LOAD_RESTS : LINE_FAST_LOAD;
+    double const most = need->is_fast ? fast : LINE_MAX_LOAD;
+    double const limit = need->fpr > 0 ? need->fpr * chains : most; /* n/F <= fpr */
+    uint64_t     best[LINE_FIELDS] = { 0 };
+    double       least = INFINITY;
+    for (double mean = most; mean >= LINE_MIN_LOAD; mean -= 1) {
+        double const bits = try_load(need, fixed, g, fmin(mean, limit));
+        for (unsigned i = 0; i < LINE_FIELDS && bits < least; i++) best[i] = g[i];
+        least = fmin(least, bits);
+        if (limit < mean) break;
+    }
+    for (unsigned i = 0; i < LINE_FIELDS; i++) g[i] = best[i];
+    return least;
+}
+
+/* Shorter remainders than the first that allows a good load only waste lines, longer ones than the
+ * next only bits. */
+static unsigned first_remainder(const line_need *need) {
+    unsigned bits = LINE_BYTE_BITS;
+    if (need->fpr <= 0) return bits;
+    while (bits < LINE_MAX_REMAINDER_BITS - 1 &&
+           need->fpr * LINE_CHAINS * ldexp(1, (int)bits) < LINE_MIN_LOAD) {
+        bits++;
+    }
+    return bits;
+}
+
+bool tamis_line_choose(const line_need *need, uint64_t *geometry) {
+    uint64_t const fixed = geometry[LINE_REMAINDER_BITS];
+    unsigned const first = fixed != LINE_FREE ? (unsigned)fixed : first_remainder(need);
+    unsigned const tries = fixed != LINE_FREE ? 1 : need->prints != 0 ? 33 : need->fpr > 0 ? 2 : 1;
+    uint64_t       best[LINE_FIELDS] = { 0 };
+    double         least = INFINITY;
+    for (unsigned bits = first; bits < first + tries && bits <= LINE_MAX_REMAINDER_BITS; bits++) {
+        uint64_t g[LINE_FIELDS];
+        for (unsigned i = 0; i < LINE_FIELDS; i++) g[i] = geometry[i];
+        g[LINE_REMAINDER_BITS] = bits;
+        double const size = best_load(need, geometry, g);
+        if (size >= least) continue;
+        least = size;
+        for (unsigned i = 0; i < LINE_FIELDS; i++) best[i] = g[i];
+    }
+    for (unsigned i = 0; i < LINE_FIELDS && least < INFINITY; i++) geometry[i] = best[i];
+    return least < INFINITY;
+}
