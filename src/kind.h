@@ -71,7 +71,7 @@ typedef struct tamis_kind {
     const char *name; /* at most 15 letters; it stands in every file */
     const char *summary;
     const char *isa;
-    bool        is_default; /* taken unless another is much better */
+    bool        is_default;                        /* taken unless another is much better */
     const char *field_names[TAMIS_MAX_FIELDS + 1]; /* of the geometry; NULL after the last */
 
     /* Planning. plan: TAMIS_OK, or _CANNOT when no geometry meets the need. body_bytes: false for a
@@ -113,7 +113,8 @@ typedef struct tamis_kind {
     bool (*each)(const tamis_table *table, kind_visit *visit, void *context);
 
     /* Kinds that can keep a value of 1 to 32 bits with a key, in geometries that have room for it.
-     * put: TAMIS_OK, also in place of an older value; _FULL. get, drop: TAMIS_OK, _ABSENT. */
+     * put: TAMIS_OK, also in place of an older value; _FULL, _ARGUMENT (the value is too
+     * large). get, drop (all copies): TAMIS_OK, _ABSENT. */
     tamis_status (*put)(tamis_table *table, uint64_t hash, uint32_t value);
     tamis_status (*get)(const tamis_table *table, uint64_t hash, uint32_t *ret_value);
     tamis_status (*drop)(tamis_table *table, uint64_t hash);

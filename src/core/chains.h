@@ -285,6 +285,7 @@ static __attribute__((noinline, unused)) void chains_far_delete(chains          
                                                                 const chains_place *place,
                                                                 const chains_end   *end,
                                                                 unsigned hole, unsigned load) {
+    if (load > chains_room(of.shape)) return; /* never checked, and not to be */
     parts const index = chains_parts(of, place->at, load, true);
     parts const cells = chains_parts(of, place->at, load, false);
     field_set(of.body, parts_at(&cells, hole), cells.bits,

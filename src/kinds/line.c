@@ -244,40 +244,47 @@ static void line_count_chunk(const tamis_table *table, const uint64_t *hash, uns
 /* ------------------------------------------------------------------ values */
 
 static tamis_status line_put(tamis_table *table, uint64_t hash, uint32_t value) {
-    const line_shape *const s = shape_of(table);
-    lines_place const       place = lines_find(lines_of(table), hash);
-    lines_found const       found = lines_look(lines_of(table), &place);
+    lines const       of = lines_of(table);
+    unsigned const    bits = (unsigned)of.shape->value_bits;
+    lines_place const place = lines_find(of, hash);
+    lines_found const found = lines_look(of, &place);
+    if (value > bits_low(bits)) return TAMIS_ERR_ARGUMENT;
     if (found.copies != 0) {
-        field_set(table->body,
-                  lines_found_rest(lines_of(table), &place, &found) + s->lines.counter_bits,
-                  (unsigned)s->lines.value_bits, value);
+        uint64_t const rest = lines_found_rest(of, &place, &found);
+        field_set(of.body, rest + of.shape->counter_bits, bits, value);
         return TAMIS_OK;
     }
-    if (!lines_new_entry(lines_of(table), &place, &found,
-                         rest_new(&s->lines, place.remainder, value)))
-        return TAMIS_ERR_FULL;
+    uint64_t const rest = rest_new(of.shape, place.remainder, value);
+    if (!lines_new_entry(of, &place, &found, rest)) return TAMIS_ERR_FULL;
     table->keys++;
     return TAMIS_OK;
 }
 
 static tamis_status line_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
-    const line_shape *const s = shape_of(table);
-    lines_place const       place = lines_find(lines_of(table), hash);
-    lines_found const       found = lines_look(lines_of(table), &place);
+    lines const       of = lines_of(table);
+    lines_place const place = lines_find(of, hash);
+    lines_found const found = lines_look(of, &place);
     if (found.copies == 0) return TAMIS_ERR_ABSENT;
-    *ret_value = (uint32_t)field_get(
-        table->body, lines_found_rest(lines_of(table), &place, &found) + s->lines.counter_bits,
-        (unsigned)s->lines.value_bits);
+    uint64_t const rest = lines_found_rest(of, &place, &found);
+    *ret_value =
+        (uint32_t)field_get(of.body, rest + of.shape->counter_bits, (unsigned)of.shape->value_bits);
     return TAMIS_OK;
 }
 
+/* All copies of the key are gone, and its value. */
 static tamis_status line_drop(tamis_table *table, uint64_t hash) {
-    lines_place const place = lines_find(lines_of(table), hash);
-    lines_found const found = lines_look(lines_of(table), &place);
-    if (found.copies == 0) return TAMIS_ERR_ABSENT;
-    lines_take(lines_of(table), &place, &found);
-    table->keys -= shape_of(table)->lines.counter_bits != 0 ? found.copies : 1;
-    return TAMIS_OK;
+    uint64_t const    most = shape_of(table)->most;
+    lines const       of = lines_of(table);
+    lines_place const place = lines_find(of, hash);
+    unsigned const    copies = lines_look(of, &place).copies;
+    unsigned const    entries = of.shape->counter_bits != 0 ? copies != 0 : copies;
+    for (unsigned i = 0; i < entries; i++) {
+        lines_found const found = lines_look(of, &place);
+        lines_take(of, &place, &found);
+    }
+    table->keys -= copies;
+    table->saturated -= most > 1 && copies >= most;
+    return copies != 0 ? TAMIS_OK : TAMIS_ERR_ABSENT;
 }
 
 /* ------------------------------------------------------------------ fingerprints */

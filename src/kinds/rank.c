@@ -282,6 +282,7 @@ static tamis_status rank_put(tamis_table *table, uint64_t hash, uint32_t value) 
     chains_place const place = rank_find(table, hash);
     copies_trail const trail = copies_follow(of, &place);
     unsigned const     bits = (unsigned)shape_of(table)->value_bits;
+    if (value > bits_low(bits)) return TAMIS_ERR_ARGUMENT;
     if (trail.cells != 0) {
         uint64_t const cell = chains_cell(of, place.at, trail.match);
         field_set(table->body, rank_value_at(of.shape, cell), bits, value);
@@ -304,12 +305,17 @@ static tamis_status rank_get(const tamis_table *table, uint64_t hash, uint32_t *
     return TAMIS_OK;
 }
 
+/* All copies of the key are gone, and its value. */
 static tamis_status rank_drop(tamis_table *table, uint64_t hash) {
+    uint64_t const     most = shape_of(table)->most;
     chains_place const place = rank_find(table, hash);
-    copies_trail const trail = copies_follow(chains_of(table), &place);
+    copies_trail       trail = copies_follow(chains_of(table), &place);
     if (trail.cells == 0) return TAMIS_ERR_ABSENT;
-    chains_delete(chains_of(table), &place, &trail.end, trail.match);
-    table->keys -= trail.match_copies;
+    table->keys -= trail.copies;
+    table->saturated -= most > 1 && trail.copies >= most;
+    for (; trail.cells != 0; trail = copies_follow(chains_of(table), &place)) {
+        chains_delete(chains_of(table), &place, &trail.end, trail.match);
+    }
     return TAMIS_OK;
 }
 
@@ -429,12 +435,21 @@ static bool rank_check_pool(const rank_audit *audit, const uint8_t *body, unsign
     const chains_shape *const shape = &audit->shape->chains;
     uint64_t                  left = audit->taken[part];
     for (uint64_t i = 0; i < shape->pool[part]; i++) {
-        uint64_t const at = shape->start[part] + i * shape->record[part];
-        bool const     is_taken = field_get_bit(body, shape->used[part] + i);
-        if (is_taken) left -= mix64(i + 1);
-        if (!is_taken && !field_is_zero(body, at, at + shape->record[part])) return false;
+        if (field_get_bit(body, shape->used[part] + i)) left -= mix64(i + 1);
     }
     return left == 0;
+}
+
+/* Nothing is in extensions that are free, nor between the last record of a level and the next. */
+static bool rank_check_free(const chains_shape *shape, const uint8_t *body, unsigned part) {
+    uint64_t const n = part == 0 ? shape->buckets : shape->pool[part];
+    uint64_t const end = shape->start[part] + n * shape->record[part];
+    for (uint64_t i = 0; i < shape->pool[part]; i++) {
+        uint64_t const at = shape->start[part] + i * shape->record[part];
+        bool const     is_taken = field_get_bit(body, shape->used[part] + i);
+        if (!is_taken && !field_is_zero(body, at, at + shape->record[part])) return false;
+    }
+    return field_is_zero(body, end, part < 2 ? shape->start[part + 1] : shape->used[1]);
 }
 
 static bool rank_validate(const tamis_table *table, const char **reterr_why) {
@@ -452,6 +467,10 @@ static bool rank_validate(const tamis_table *table, const char **reterr_why) {
     }
     TAMIS_REQUIRE(rank_check_pool(&audit, of.body, 1) && rank_check_pool(&audit, of.body, 2),
                   reterr_why, "I2: an extension that no bucket has, or two");
+    for (unsigned part = 0; part < 3; part++) {
+        TAMIS_REQUIRE(rank_check_free(of.shape, of.body, part), reterr_why,
+                      "I3: a bit where nothing is");
+    }
     (void)tamis_rank_layout(table->geometry, &layout);
     TAMIS_REQUIRE(field_rest_is_zero(of.body, layout.end, table->body_bytes), reterr_why,
                   "I3: a bit behind the last record");

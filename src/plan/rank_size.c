@@ -204,7 +204,9 @@ static void choose_upper(search *s, uint64_t *g, uint64_t most) {
     g[RANK_CELLS2] = g[RANK_CELLS3] = g[RANK_EXTENSIONS3] = 0;
     g[RANK_EXTENSIONS2] = or_fixed(s->fixed[RANK_EXTENSIONS2], pool_for(s, buckets, cells));
     if (g[RANK_EXTENSIONS2] == 0) {
-        consider(s, g);
+        if (or_fixed(s->fixed[RANK_CELLS2], 0) == 0 && or_fixed(s->fixed[RANK_CELLS3], 0) == 0 &&
+            or_fixed(s->fixed[RANK_EXTENSIONS3], 0) == 0)
+            consider(s, g);
         return;
     }
     for (uint64_t two = cells + 1; two <= most; two++) {
@@ -224,7 +226,7 @@ static void choose_cells(search *s, uint64_t *g) {
     uint64_t const fixed = s->fixed[RANK_CELLS];
     if (fixed != RANK_FREE) {
         g[RANK_CELLS] = fixed;
-        most = max_u64(min_u64(most, RANK_MAX_CELLS), min_u64(fixed, RANK_MAX_CELLS) + 1);
+        most = max_u64(min_u64(most, RANK_MAX_CELLS), min_u64(fixed, RANK_MAX_CELLS - 1) + 1);
         if (s->fixed[RANK_CELLS2] != RANK_FREE) most = RANK_MAX_CELLS;
     }
     if (most > RANK_MAX_CELLS) return;

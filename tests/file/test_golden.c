@@ -22,6 +22,18 @@ static const golden goldens[] = {
       TAMIS_HASH_XXH3 },
     { "v1-counting-5-bits.tamis", "counting", "counters=1001,hashes=4,counter_bits=5", 100,
       TAMIS_HASH_XXH3 },
+    { "v1-rank-counting.tamis", "rank",
+      "buckets=40,chains=16,remainder_bits=12,cells=10,cells2=7,cells3=33,extensions2=40,"
+      "extensions3=30,counter_bits=2,copies=4,value_bits=0,aligned=0",
+      600, TAMIS_HASH_XXH3 },
+    { "v1-rank-aligned-set.tamis", "rank",
+      "buckets=20,chains=20,remainder_bits=10,cells=30,cells2=5,cells3=46,extensions2=20,"
+      "extensions3=18,counter_bits=0,copies=1,value_bits=0,aligned=1",
+      600, TAMIS_HASH_XXH3 },
+    { "v1-rank-multiset.tamis", "rank",
+      "buckets=20,chains=33,remainder_bits=13,cells=29,cells2=8,cells3=46,extensions2=20,"
+      "extensions3=18,counter_bits=0,copies=8,value_bits=0,aligned=0",
+      600, TAMIS_HASH_XXH3 },
 };
 
 #define N_GOLDENS (sizeof goldens / sizeof goldens[0])

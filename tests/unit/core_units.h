@@ -15,7 +15,7 @@ typedef struct unit_list {
 
 #define CORE_UNITS(each)                                                                          \
     each(checked) each(le) each(bits) each(hash) each(packed) each(shift) each(match) each(batch) \
-        each(probes) each(memory)
+        each(probes) each(memory) each(field) each(parts) each(pool) each(chains)
 
 #define CORE_DECLARE(unit) unit_list core_##unit##_tests(void);
 CORE_UNITS(CORE_DECLARE)

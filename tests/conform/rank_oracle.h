@@ -1,0 +1,120 @@
+/* rank_oracle.h - what a rank-indexed table must hold, kept in plain arrays.
+ *
+ * A table knows of a key nothing but its fingerprint, so the oracle counts copies by fingerprint,
+ * and cells by bucket; with that it foresees every status exactly, the refusals too. It works the
+ * bucket out of the hash by its own arithmetic. For geometries with few fingerprints.
+ */
+#ifndef TAMIS_TESTS_RANK_ORACLE_H
+#define TAMIS_TESTS_RANK_ORACLE_H
+
+#include "plan/rank_size.h"
+#include "subject.h"
+
+typedef struct rank_oracle {
+    uint64_t  geometry[RANK_FIELDS];
+    uint64_t  prints, most;
+    uint32_t *copies, *value; /* of each fingerprint */
+    uint32_t *cells;          /* of each bucket */
+    uint64_t  taken[2];       /* extensions */
+    uint64_t  keys, saturated;
+} rank_oracle;
+
+static inline rank_oracle oracle_make(const uint64_t *geometry) {
+    rank_oracle o = { .prints = tamis_rank_prints(geometry),
+                      .most = geometry[RANK_COPIES] << geometry[RANK_COUNTER_BITS] };
+    memcpy(o.geometry, geometry, sizeof o.geometry);
+    o.copies = calloc(o.prints, sizeof *o.copies);
+    o.value = calloc(o.prints, sizeof *o.value);
+    o.cells = calloc(geometry[RANK_BUCKETS], sizeof *o.cells);
+    assert(o.copies != NULL && o.value != NULL && o.cells != NULL);
+    return o;
+}
+
+static inline void oracle_free(rank_oracle *o) {
+    free(o->copies);
+    free(o->value);
+    free(o->cells);
+}
+
+/* The digits of the hash as a fraction: hash x prints / 2^64, in two halves of the hash. */
+static inline uint64_t oracle_print(const rank_oracle *o, uint64_t hash) {
+    uint64_t const low = (hash & UINT32_MAX) * o->prints >> 32; /* prints are below 2^32 */
+    return ((hash >> 32) * o->prints + low) >> 32;
+}
+
+static inline uint64_t oracle_bucket(const rank_oracle *o, uint64_t print) {
+    return (print >> o->geometry[RANK_REMAINDER_BITS]) / o->geometry[RANK_CHAINS];
+}
+
+/* ------------------------------------------------------------------ cells */
+
+/* The extension that a bucket with so many cells has no use for yet: 0 or 1, or 2 for none. */
+static inline unsigned oracle_border(const rank_oracle *o, uint64_t cells) {
+    const uint64_t *const g = o->geometry;
+    if (g[RANK_EXTENSIONS2] != 0 && cells == g[RANK_CELLS]) return 0;
+    return g[RANK_EXTENSIONS3] != 0 && cells == g[RANK_CELLS] + g[RANK_CELLS2] ? 1 : 2;
+}
+
+static inline bool oracle_grow(rank_oracle *o, uint64_t bucket) {
+    const uint64_t *const g = o->geometry;
+    unsigned const        level = oracle_border(o, o->cells[bucket]);
+    if (o->cells[bucket] == g[RANK_CELLS] + g[RANK_CELLS2] + g[RANK_CELLS3]) return false;
+    if (level < 2 && o->taken[level] == g[RANK_EXTENSIONS2 + level]) return false;
+    if (level < 2) o->taken[level]++;
+    o->cells[bucket]++;
+    return true;
+}
+
+static inline void oracle_shrink(rank_oracle *o, uint64_t bucket) {
+    unsigned const level = oracle_border(o, --o->cells[bucket]);
+    if (level < 2) o->taken[level]--;
+}
+
+static inline bool oracle_fills_cells(const rank_oracle *o, uint64_t print) {
+    return o->copies[print] % (1u << o->geometry[RANK_COUNTER_BITS]) == 0;
+}
+
+/* ------------------------------------------------------------------ operations */
+
+static inline tamis_status oracle_add(rank_oracle *o, uint64_t print) {
+    if (o->copies[print] == o->most) return TAMIS_OK;
+    bool const needs_cell = oracle_fills_cells(o, print);
+    if (needs_cell && !oracle_grow(o, oracle_bucket(o, print))) return TAMIS_ERR_FULL;
+    o->copies[print]++;
+    o->keys++;
+    o->saturated += o->most > 1 && o->copies[print] == o->most;
+    return TAMIS_OK;
+}
+
+static inline tamis_status oracle_remove(rank_oracle *o, uint64_t print) {
+    if (o->copies[print] == 0) return TAMIS_ERR_ABSENT;
+    if (o->copies[print] == o->most) return TAMIS_OK;
+    o->copies[print]--;
+    o->keys--;
+    if (oracle_fills_cells(o, print)) oracle_shrink(o, oracle_bucket(o, print));
+    return TAMIS_OK;
+}
+
+static inline uint64_t oracle_count(const rank_oracle *o, uint64_t print) {
+    return o->copies[print] == o->most ? TAMIS_COUNT_MANY : o->copies[print];
+}
+
+static inline tamis_status oracle_put(rank_oracle *o, uint64_t print, uint32_t value) {
+    if (o->copies[print] == 0) {
+        if (!oracle_grow(o, oracle_bucket(o, print))) return TAMIS_ERR_FULL;
+        o->copies[print] = 1;
+        o->keys++;
+    }
+    o->value[print] = value;
+    return TAMIS_OK;
+}
+
+static inline tamis_status oracle_drop(rank_oracle *o, uint64_t print) {
+    if (o->copies[print] == 0) return TAMIS_ERR_ABSENT;
+    oracle_shrink(o, oracle_bucket(o, print));
+    o->copies[print] = 0;
+    o->keys--;
+    return TAMIS_OK;
+}
+
+#endif

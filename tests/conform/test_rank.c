@@ -1,0 +1,443 @@
+/* test_rank.c - rank-indexed tables against an oracle that foresees every answer.
+ *
+ * usage: test_rank [STEPS]     operations of each history
+ */
+#include "rank_oracle.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static uint64_t steps = 7000;
+
+/* Modes and layouts, with room for about as many keys as there are fingerprints to draw from, so
+ * that every limit is met: buckets, chains, remainder_bits, cells, cells2, cells3, extensions2,
+ * extensions3, counter_bits, copies, value_bits, aligned. */
+static const uint64_t geometries[][RANK_FIELDS] = {
+    { 20, 16, 5, 14, 6, 10, 9, 4, 0, 1, 0, 0 },   /* a set */
+    { 9, 20, 9, 24, 9, 0, 4, 0, 0, 1, 0, 1 },     /* a set by lines, two levels */
+    { 20, 16, 4, 14, 6, 10, 9, 4, 2, 4, 0, 0 },   /* counting */
+    { 11, 40, 3, 40, 12, 30, 6, 3, 2, 4, 0, 1 },  /* counting, by lines */
+    { 13, 7, 6, 11, 5, 9, 7, 2, 1, 2, 0, 0 },     /* counting, saturates soon */
+    { 20, 16, 6, 14, 6, 10, 9, 4, 0, 8, 0, 0 },   /* a multiset */
+    { 1, 64, 5, 100, 56, 100, 1, 1, 0, 8, 0, 0 }, /* one bucket, all the cells there may be */
+    { 30, 1, 7, 9, 5, 40, 20, 11, 3, 8, 0, 0 },   /* one long chain in each bucket */
+    { 50, 64, 2, 60, 0, 0, 0, 0, 8, 3, 0, 0 },    /* one level, wide counters */
+    { 6, 33, 8, 30, 10, 20, 3, 2, 2, 4, 5, 1 },   /* with values beside */
+};
+
+/* The same with values of 1, 5 and 32 bits; the last beside counters. */
+static const uint64_t maps[][RANK_FIELDS] = {
+    { 20, 16, 6, 14, 6, 10, 9, 4, 0, 1, 1, 0 },  { 20, 16, 6, 14, 6, 10, 9, 4, 0, 1, 5, 0 },
+    { 20, 16, 6, 14, 6, 10, 9, 4, 0, 1, 32, 0 }, { 9, 20, 9, 20, 9, 15, 4, 2, 0, 1, 32, 1 },
+    { 9, 20, 9, 20, 9, 15, 4, 2, 0, 8, 5, 1 },   { 3, 2, 11, 20, 60, 0, 2, 0, 0, 1, 1, 0 },
+    { 20, 16, 6, 14, 6, 10, 9, 4, 2, 4, 5, 0 },
+};
+
+#define N_GEOMETRIES (sizeof geometries / sizeof geometries[0])
+#define N_MAPS (sizeof maps / sizeof maps[0])
+
+/* ------------------------------------------------------------------ a table and its oracle */
+
+typedef struct pair {
+    const tamis_kind *kind;
+    tamis_table       table;
+    rank_oracle       oracle;
+    dice              chance;
+    uint64_t          refused, saturated; /* how often that was met */
+} pair;
+
+static pair pair_make(const uint64_t *geometry, const char *isa, uint64_t seed) {
+    pair p = { .oracle = oracle_make(geometry), .chance = { seed } };
+    assert_int_equal(tamis_kind_find("rank", isa, &p.kind), TAMIS_OK);
+    memcpy(p.table.geometry, geometry, RANK_FIELDS * sizeof geometry[0]);
+    assert_true(p.kind->body_bytes(p.table.geometry, &p.table.body_bytes));
+    p.table.body = aligned_alloc(64, p.table.body_bytes);
+    assert_non_null(p.table.body);
+    memset(p.table.body, 0, p.table.body_bytes);
+    p.kind->prepare(&p.table);
+    assert_int_equal(p.kind->prints(geometry), p.oracle.prints);
+    return p;
+}
+
+static void pair_free(pair *p) {
+    free(p->table.body);
+    oracle_free(&p->oracle);
+}
+
+typedef struct visits {
+    const rank_oracle *oracle;
+    uint64_t           next, n; /* the first fingerprint that was not spoken of */
+} visits;
+
+static bool check_visit(void *context, uint64_t print, uint64_t copies) {
+    visits *const            seen = context;
+    const rank_oracle *const o = seen->oracle;
+    bool const               is_many = o->most > 1 && o->copies[print] == o->most;
+    assert_true(print >= seen->next && print < o->prints); /* in increasing order, each once */
+    for (; seen->next < print; seen->next++) assert_int_equal(o->copies[seen->next], 0);
+    assert_int_equal(copies, is_many ? TAMIS_COUNT_MANY : o->copies[print]);
+    seen->next = print + 1;
+    seen->n++;
+    return true;
+}
+
+/* Every fingerprint and every count of the table is the oracle's. */
+static void check_all(const pair *p) {
+    visits      seen = { .oracle = &p->oracle };
+    const char *why = "";
+    assert_true(p->kind->each(&p->table, check_visit, &seen));
+    for (; seen.next < p->oracle.prints; seen.next++) {
+        assert_int_equal(p->oracle.copies[seen.next], 0);
+    }
+    if (!p->kind->validate(&p->table, &why)) fail_msg("%s", why);
+    assert_int_equal(p->table.keys, p->oracle.keys);
+    assert_int_equal(p->table.saturated, p->oracle.saturated);
+}
+
+static void check_key(const pair *p, uint64_t hash, uint64_t print) {
+    assert_int_equal(p->kind->has(&p->table, hash), p->oracle.copies[print] != 0);
+    assert_int_equal(p->kind->count(&p->table, hash), oracle_count(&p->oracle, print));
+    assert_int_equal(p->table.keys, p->oracle.keys);
+    assert_int_equal(p->table.saturated, p->oracle.saturated);
+}
+
+/* ------------------------------------------------------------------ adds and removals */
+
+static void step_add(pair *p, uint64_t hash) {
+    uint64_t const     print = oracle_print(&p->oracle, hash);
+    tamis_status const status = p->kind->add(&p->table, hash);
+    assert_int_equal(status, oracle_add(&p->oracle, print));
+    p->refused += status == TAMIS_ERR_FULL;
+    p->saturated += oracle_count(&p->oracle, print) == TAMIS_COUNT_MANY;
+    check_key(p, hash, print);
+}
+
+static void step_remove(pair *p, uint64_t hash) {
+    uint64_t const print = oracle_print(&p->oracle, hash);
+    assert_int_equal(p->kind->remove(&p->table, hash), oracle_remove(&p->oracle, print));
+    check_key(p, hash, print);
+}
+
+/* Any hash, or one whose fingerprint is there. */
+static uint64_t pick(pair *p, bool is_present) {
+    uint64_t print = dice_below(&p->chance, p->oracle.prints);
+    if (!is_present) return dice_roll(&p->chance);
+    for (uint64_t i = 0; i < p->oracle.prints; i++) {
+        if (p->oracle.copies[print] != 0) break;
+        print = (print + 1) % p->oracle.prints;
+    }
+    /* the middle of its share of all hashes */
+    return print * (UINT64_MAX / p->oracle.prints) + UINT64_MAX / p->oracle.prints / 2;
+}
+
+/* Up for a while, then down for a while; some adds are of what is there. */
+static void history(pair *p, uint64_t n) {
+    bool const can_remove = p->oracle.geometry[RANK_COPIES] > 1;
+    for (uint64_t i = 0; i < n; i++) {
+        bool const is_up = i / 3000 % 2 == 0, towards = dice_below(&p->chance, 4) != 0;
+        bool const is_copy = dice_below(&p->chance, 3) == 0;
+        if (is_up == towards || !can_remove)
+            step_add(p, pick(p, is_copy));
+        else
+            step_remove(p, pick(p, dice_below(&p->chance, 8) != 0));
+        if (i % 500 == 0) check_all(p);
+    }
+    check_all(p);
+}
+
+/* Every status, every count and every fingerprint, through fillings and refusals. */
+static void statuses_counts_and_fingerprints_are_the_oracles(void **state) {
+    (void)state;
+    for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
+        uint64_t refused = 0, saturated = 0;
+        for (size_t i = 0; i < N_GEOMETRIES; i++) {
+            pair p = pair_make(geometries[i], tamis_isa_name(isa), i + 1);
+            history(&p, steps);
+            refused += p.refused;
+            saturated += p.saturated;
+            pair_free(&p);
+        }
+        assert_true(refused > steps / 10 && saturated > steps / 10);
+    }
+}
+
+/* Up to its limit a count is exact; at the limit it is many, and stays. */
+static void counts_are_exact_up_to_the_limit(void **state) {
+    (void)state;
+    for (size_t i = 0; i < N_GEOMETRIES; i++) {
+        pair           p = pair_make(geometries[i], NULL, 1);
+        uint64_t const hash = pick(&p, false), most = p.oracle.most;
+        for (uint64_t n = 1; n < most; n++) {
+            assert_int_equal(p.kind->add(&p.table, hash), TAMIS_OK);
+            assert_int_equal(p.kind->count(&p.table, hash), n);
+        }
+        assert_int_equal(p.table.saturated, 0);
+        for (uint64_t n = 0; n < 3; n++) assert_int_equal(p.kind->add(&p.table, hash), TAMIS_OK);
+        assert_int_equal(p.kind->count(&p.table, hash), TAMIS_COUNT_MANY);
+        assert_int_equal(p.table.keys, most);
+        assert_int_equal(p.table.saturated, most > 1);
+        assert_int_equal(p.kind->remove(&p.table, hash), TAMIS_OK);
+        assert_int_equal(p.kind->count(&p.table, hash), TAMIS_COUNT_MANY);
+        pair_free(&p);
+    }
+}
+
+static bool visit_three(void *context, uint64_t print, uint64_t copies) {
+    (void)print;
+    (void)copies;
+    return ++*(unsigned *)context < 3;
+}
+
+static void each_stops_when_it_is_told(void **state) {
+    (void)state;
+    pair     p = pair_make(geometries[2], NULL, 1);
+    unsigned n = 0;
+    assert_true(p.kind->each(&p.table, visit_three, &n));
+    assert_int_equal(n, 0);
+    history(&p, 1000);
+    assert_false(p.kind->each(&p.table, visit_three, &n));
+    assert_int_equal(n, 3);
+    pair_free(&p);
+}
+
+/* ------------------------------------------------------------------ values */
+
+static void check_value(const pair *p, uint64_t hash) {
+    uint64_t const     print = oracle_print(&p->oracle, hash);
+    uint32_t           value = 0xdeadbeef;
+    tamis_status const status = p->kind->get(&p->table, hash, &value);
+    bool const         is_there = p->oracle.copies[print] != 0;
+    assert_int_equal(status, is_there ? TAMIS_OK : TAMIS_ERR_ABSENT);
+    assert_int_equal(value, is_there ? p->oracle.value[print] : 0xdeadbeef);
+    assert_int_equal(p->kind->has(&p->table, hash), is_there);
+}
+
+static void step_put(pair *p, uint64_t hash) {
+    unsigned const     bits = (unsigned)p->oracle.geometry[RANK_VALUE_BITS];
+    uint32_t const     value = (uint32_t)(dice_roll(&p->chance) >> (64 - bits));
+    tamis_status const status = p->kind->put(&p->table, hash, value);
+    assert_int_equal(status, oracle_put(&p->oracle, oracle_print(&p->oracle, hash), value));
+    p->refused += status == TAMIS_ERR_FULL;
+    check_value(p, hash);
+}
+
+static void step_drop(pair *p, uint64_t hash) {
+    tamis_status const status = p->kind->drop(&p->table, hash);
+    assert_int_equal(status, oracle_drop(&p->oracle, oracle_print(&p->oracle, hash)));
+    check_value(p, hash);
+}
+
+static void live_as_map(pair *p, uint64_t n) {
+    for (uint64_t i = 0; i < n; i++) {
+        bool const is_up = i / 2000 % 2 == 0, towards = dice_below(&p->chance, 4) != 0;
+        if (is_up == towards)
+            step_put(p, pick(p, dice_below(&p->chance, 3) == 0));
+        else
+            step_drop(p, pick(p, dice_below(&p->chance, 8) != 0));
+        check_value(p, pick(p, i % 2 == 0)); /* somebody else */
+        if (i % 500 == 0) check_all(p);
+    }
+    check_all(p);
+}
+
+static void drop_all(pair *p) {
+    while (p->oracle.keys != 0) step_drop(p, pick(p, true));
+    for (uint64_t i = 0; i < p->table.body_bytes; i++) assert_int_equal(p->table.body[i], 0);
+}
+
+/* put, replace, get, drop, of present and absent, with room and without. */
+static void values_are_those_that_were_put(void **state) {
+    (void)state;
+    for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
+        uint64_t refused = 0;
+        for (size_t i = 0; i < N_MAPS; i++) {
+            pair p = pair_make(maps[i], tamis_isa_name(isa), i + 1);
+            live_as_map(&p, steps / 2);
+            refused += p.refused;
+            drop_all(&p);
+            pair_free(&p);
+        }
+        assert_true(refused > steps / 20);
+    }
+}
+
+/* ------------------------------------------------------------------ merging */
+
+/* What both hold together, if there is room for it. */
+static bool oracle_merge(const rank_oracle *a, const rank_oracle *b, rank_oracle *ret_sum) {
+    *ret_sum = oracle_make(a->geometry);
+    bool fits = true;
+    for (uint64_t print = 0; print < a->prints; print++) {
+        uint64_t const copies = min_u64(a->copies[print] + b->copies[print], a->most);
+        for (uint64_t i = 0; i < copies; i++) fits &= oracle_add(ret_sum, print) == TAMIS_OK;
+    }
+    return fits;
+}
+
+/* True: it fitted. */
+static bool check_merge(pair *into, const pair *from) {
+    tamis_table const before = into->table;
+    uint8_t *const    bytes = malloc(before.body_bytes);
+    rank_oracle       sum;
+    bool const        fits = oracle_merge(&into->oracle, &from->oracle, &sum);
+    assert_non_null(bytes);
+    memcpy(bytes, before.body, before.body_bytes);
+    tamis_status const status = into->kind->merge(&into->table, &from->table);
+    assert_int_equal(status, fits ? TAMIS_OK : TAMIS_ERR_FULL);
+    if (!fits) {
+        assert_memory_equal(into->table.body, bytes, before.body_bytes);
+        assert_int_equal(into->table.keys, before.keys);
+        assert_int_equal(into->table.saturated, before.saturated);
+    } else {
+        oracle_free(&into->oracle);
+        into->oracle = sum;
+    }
+    if (!fits) oracle_free(&sum);
+    free(bytes);
+    check_all(into);
+    return fits;
+}
+
+/* So many adds; now and then of a key that both tables have, until it is saturated. */
+static void fill_for_merge(pair *p, uint64_t n) {
+    for (uint64_t i = 0; i < n; i++) {
+        bool const     is_flood = i % 16 == 0;
+        uint64_t const hash = is_flood ? mix64(i) : dice_roll(&p->chance);
+        for (uint64_t copy = 0; copy < (is_flood ? p->oracle.most : 1); copy++) step_add(p, hash);
+    }
+}
+
+/* Two tables whose keys together are about as many as there is room for. */
+static void merges_are_all_or_nothing_at_the_edge(void **state) {
+    (void)state;
+    unsigned fitted = 0, refused = 0;
+    for (uint64_t round = 0; round < 60 + steps / 100; round++) {
+        const uint64_t *const g = geometries[round % (N_GEOMETRIES - 1)];
+        pair           a = pair_make(g, NULL, 2 * round), b = pair_make(g, NULL, 2 * round + 1);
+        uint64_t const room =
+            g[RANK_BUCKETS] * g[RANK_CELLS] + g[RANK_CELLS2] * g[RANK_EXTENSIONS2];
+        uint64_t const total = room * (6 + dice_below(&a.chance, 7)) / 10;
+        uint64_t const first = dice_below(&a.chance, total);
+        fill_for_merge(&a, first);
+        fill_for_merge(&b, total - first);
+        bool const fits = check_merge(&a, &b);
+        fitted += fits;
+        refused += !fits;
+        check_all(&b);
+        pair_free(&a);
+        pair_free(&b);
+    }
+    assert_true(fitted > 30 && refused > 30);
+}
+
+/* ------------------------------------------------------------------ through the front door */
+
+static tamis_set *make(uint64_t capacity, unsigned abilities, tamis_preference prefer) {
+    tamis_seed const seed = { 4711, capacity };
+    tamis_spec       spec = TAMIS_SPEC_INIT;
+    tamis_set       *set = NULL;
+    spec.kind = "rank";
+    spec.capacity = capacity;
+    spec.fpr = 0.001;
+    spec.abilities = abilities;
+    spec.prefer = prefer;
+    spec.seed = &seed;
+    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
+    return set;
+}
+
+static void check_has_all(const tamis_set *set, uint64_t first, uint64_t last) {
+    for (uint64_t key = first; key <= last; key++) assert_true(tamis_has_hash(set, key));
+}
+
+#define FLOOD 1000000
+
+/* A full table and a key that is added without end: nobody is refused, nobody is lost. */
+static void check_flood(tamis_set *set, uint64_t capacity, bool can_remove) {
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < FLOOD; i++) assert_int_equal(tamis_add_hash(set, 0), TAMIS_OK);
+    for (uint64_t key = 1; key < capacity; key++) {
+        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    }
+    for (uint64_t i = 0; i < FLOOD; i++) assert_int_equal(tamis_add_hash(set, 0), TAMIS_OK);
+    check_has_all(set, 0, capacity - 1);
+    if (can_remove) {
+        assert_int_equal(tamis_count_hash(set, 0, &count), TAMIS_OK);
+        assert_true(count == TAMIS_COUNT_MANY);
+        assert_int_equal(set->table.saturated, 1);
+        for (uint64_t i = 0; i < 1000; i++) assert_int_equal(tamis_remove_hash(set, 0), TAMIS_OK);
+        check_has_all(set, 0, capacity - 1);
+    }
+    assert_true(tamis_validate(set, NULL));
+    tamis_free(set);
+}
+
+static void a_million_adds_of_one_key_harm_nobody(void **state) {
+    (void)state;
+    unsigned const counted = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT;
+    check_flood(make(3000, counted, TAMIS_PREFER_SMALL), 3000, true);
+    check_flood(make(3000, counted, TAMIS_PREFER_FAST), 3000, true);
+    check_flood(make(1, counted, TAMIS_PREFER_SMALL), 1, true);
+    check_flood(make(3000, 0, TAMIS_PREFER_SMALL), 3000, false);
+}
+
+/* Keys 0.. until 1.5 times the capacity; true in ret_taken for those that found room. */
+static uint64_t overfill(tamis_set *set, uint64_t keys, bool *ret_taken) {
+    uint64_t       refused = 0;
+    uint8_t *const before = malloc(set->table.body_bytes);
+    assert_non_null(before);
+    for (uint64_t key = 0; key < keys; key++) {
+        bool const is_late = key >= set->capacity && key % 16 == 0;
+        if (is_late) memcpy(before, set->table.body, set->table.body_bytes);
+        tamis_status const status = tamis_add_hash(set, key);
+        assert_true(status == TAMIS_OK || status == TAMIS_ERR_FULL);
+        assert_true(status == TAMIS_OK || key >= set->capacity);
+        ret_taken[key] = status == TAMIS_OK;
+        refused += status == TAMIS_ERR_FULL;
+        if (!is_late || status == TAMIS_OK) continue;
+        assert_memory_equal(before, set->table.body, set->table.body_bytes);
+    }
+    free(before);
+    return refused;
+}
+
+static void check_exhaustion(tamis_preference prefer) {
+    uint64_t const   capacity = 20000, keys = capacity * 3 / 2;
+    tamis_set *const set = make(capacity, TAMIS_CAN_REMOVE, prefer);
+    bool *const      taken = calloc(keys, sizeof *taken);
+    assert_non_null(taken);
+    uint64_t const refused = overfill(set, keys, taken);
+    assert_in_range(refused, 1000, keys - capacity);
+    assert_int_equal(set->refused_adds, refused);
+    assert_int_equal(set->table.keys, keys - refused);
+    assert_true(tamis_validate(set, NULL));
+    for (uint64_t key = 0; key < keys; key++) assert_true(!taken[key] || tamis_has_hash(set, key));
+    for (uint64_t key = 0; key < keys; key++) {
+        if (taken[key]) assert_int_equal(tamis_remove_hash(set, key), TAMIS_OK);
+    }
+    for (uint64_t i = 0; i < set->table.body_bytes; i++) assert_int_equal(set->table.body[i], 0);
+    free(taken);
+    tamis_free(set);
+}
+
+static void exhaustion_at_half_as_much_again_loses_no_key(void **state) {
+    (void)state;
+    check_exhaustion(TAMIS_PREFER_SMALL);
+    check_exhaustion(TAMIS_PREFER_FAST);
+}
+
+int main(int argc, char **argv) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(statuses_counts_and_fingerprints_are_the_oracles),
+        cmocka_unit_test(counts_are_exact_up_to_the_limit),
+        cmocka_unit_test(each_stops_when_it_is_told),
+        cmocka_unit_test(values_are_those_that_were_put),
+        cmocka_unit_test(merges_are_all_or_nothing_at_the_edge),
+        cmocka_unit_test(a_million_adds_of_one_key_harm_nobody),
+        cmocka_unit_test(exhaustion_at_half_as_much_again_loses_no_key),
+    };
+    if (argc > 1) steps = strtoull(argv[1], NULL, 10);
+    return cmocka_run_group_tests_name("rank", tests, NULL, NULL);
+}
