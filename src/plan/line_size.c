@@ -52,9 +52,8 @@ bool tamis_line_layout(const uint64_t *g, line_layout *ret_layout) {
 #define MAX_SENT 256 /* keys that one shelf sends to the attic */
 
 typedef struct shelf_law {
-    double tail[MAX_TAIL + 1];                /* P[the tail of a line has so many keys] */
-    double sum[LINE_GROUP + 1][MAX_SENT + 1]; /* the same of so many lines together */
-    double sent[MAX_SENT + 1];                /* P[a shelf sends so many to the attic] */
+    double tail[MAX_TAIL + 1]; /* P[the tail of a line has so many keys] */
+    double sent[MAX_SENT + 1]; /* P[a shelf sends so many to the attic] */
 } shelf_law;
 
 /* P[f = j], the part of a run before the border. */
@@ -77,36 +76,43 @@ static void tail_law(double mean, shelf_law *of) {
     of->tail[0] = rest;
 }
 
-static void sum_law(shelf_law *of) {
-    of->sum[0][0] = 1;
-    for (unsigned k = 1; k <= LINE_GROUP; k++) {
-        for (unsigned s = 0; s <= MAX_SENT; s++) {
-            double const p = of->sum[k - 1][s];
-            if (p == 0) continue;
-            for (unsigned t = 0; t <= MAX_TAIL && s + t <= MAX_SENT; t++) {
-                of->sum[k][s + t] += p * of->tail[t];
-            }
-        }
+/* The law of the sum of two that have the same. */
+static void doubled(const double *one, double *ret_two) {
+    memset(ret_two, 0, (MAX_SENT + 1) * sizeof *ret_two);
+    for (unsigned s = 0; s <= MAX_SENT; s++) {
+        if (one[s] == 0) continue;
+        for (unsigned t = 0; s + t <= MAX_SENT; t++) ret_two[s + t] += one[s] * one[t];
     }
 }
 
+static_assert(LINE_GROUP == 16, "four times doubled");
+
 /* All beyond the shelf's places go to the attic. */
 static void sent_law(shelf_law *of) {
+    double one[MAX_SENT + 1] = { 0 }, two[MAX_SENT + 1];
+    memcpy(one, of->tail, sizeof of->tail);
+    for (unsigned lines = 1; lines < LINE_GROUP; lines *= 4) {
+        doubled(one, two);
+        doubled(two, one);
+    }
     for (unsigned s = 0; s <= MAX_SENT; s++) {
-        of->sent[s <= LINE_SHELF ? 0 : s - LINE_SHELF] += of->sum[LINE_GROUP][s];
+        of->sent[s <= LINE_SHELF ? 0 : s - LINE_SHELF] += one[s];
     }
 }
 
 static void shelf_law_of(double mean, shelf_law *ret) {
     tail_law(mean, ret);
-    sum_law(ret);
     sent_law(ret);
 }
 
 /* ln E[e^(theta x sent)]. */
 static double sent_moment(const shelf_law *of, double theta) {
-    double sum = 0;
-    for (unsigned s = 1; s <= MAX_SENT; s++) sum += of->sent[s] * expm1(theta * s);
+    double const step = exp(theta);
+    double       sum = 0, power = 1;
+    for (unsigned s = 1; s <= MAX_SENT; s++) {
+        power *= step;
+        sum += of->sent[s] * (power - 1);
+    }
     return log1p(sum);
 }
 

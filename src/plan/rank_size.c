@@ -197,6 +197,14 @@ static void consider(search *s, const uint64_t *g) {
     for (unsigned i = 0; i < RANK_FIELDS; i++) s->best[i] = g[i];
 }
 
+/* Would an aligned extension of one cell more be no larger, whatever its pointer? */
+static bool is_unfilled(const uint64_t *g) {
+    uint64_t const cell = 1 + rank_cell_bits(g), most_pointer = 32;
+    if (g[RANK_ALIGNED] == 0) return false;
+    return rank_align(g[RANK_CELLS2] * cell) ==
+           rank_align((g[RANK_CELLS2] + 1) * cell + most_pointer);
+}
+
 /* Z1 is chosen: choose the levels above it. */
 static void choose_upper(search *s, uint64_t *g, uint64_t most) {
     double const   buckets = (double)g[RANK_BUCKETS];
@@ -211,12 +219,21 @@ static void choose_upper(search *s, uint64_t *g, uint64_t most) {
     }
     for (uint64_t two = cells + 1; two <= most; two++) {
         g[RANK_CELLS2] = two - cells;
+        if (two < most && s->fixed[RANK_CELLS2] == RANK_FREE && is_unfilled(g)) continue;
         if (or_fixed(s->fixed[RANK_CELLS2], g[RANK_CELLS2]) != g[RANK_CELLS2]) continue;
         g[RANK_EXTENSIONS3] =
             or_fixed(s->fixed[RANK_EXTENSIONS3], two < most ? pool_for(s, buckets, two) : 0);
         g[RANK_CELLS3] = or_fixed(s->fixed[RANK_CELLS3], g[RANK_EXTENSIONS3] ? most - two : 0);
         consider(s, g);
     }
+}
+
+/* Is the bucket a line that has no room for one cell more? */
+static bool fills_line(const uint64_t *g) {
+    uint64_t const cell = 1 + rank_cell_bits(g);
+    uint64_t const bits =
+        g[RANK_CHAINS] + rank_pointer_bits(g[RANK_EXTENSIONS2]) + g[RANK_CELLS] * cell;
+    return bits <= 512 && bits + cell > 512;
 }
 
 /* B, L and r are chosen: choose the cells. */
@@ -233,9 +250,12 @@ static void choose_cells(search *s, uint64_t *g) {
     for (unsigned i = 0; i <= RANK_MAX_CELLS; i++) s->pool[i] = RANK_FREE;
     uint64_t const low = (uint64_t)fmax(1, mean - sigma);
     uint64_t const high = min_u64(most, (uint64_t)(mean + 4 * sigma) + 1);
-    for (uint64_t cells = low; cells <= high && fixed == RANK_FREE; cells++) {
+    g[RANK_EXTENSIONS2] = 0;
+    for (uint64_t cells = high; cells >= low && fixed == RANK_FREE; cells--) {
         g[RANK_CELLS] = cells;
+        if (g[RANK_ALIGNED] != 0 && rank_record_bits(g, 1) > 512) continue;
         choose_upper(s, g, most);
+        if (g[RANK_ALIGNED] != 0 && fills_line(g)) break; /* fewer cells would only waste it */
     }
     g[RANK_CELLS] = or_fixed(fixed, most); /* and all in one level */
     choose_upper(s, g, most);
