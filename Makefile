@@ -7,10 +7,10 @@ FUZZ ?= 30
 N ?= 4000000
 PREFIX ?= /usr/local
 
-.PHONY: help all demo test check sanitize soak fuzz cross bench lab lint format install clean
+.PHONY: help all demo test check sanitize soak fuzz cross bench bench-report lab lint format install clean
 
 help: ## Print this list
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 all: ## Build the library and the tools in build/
 	@scripts/setup build
@@ -56,6 +56,11 @@ bench: ## Speed and space beside libbloom and DPDK: make bench N=4000000
 	@scripts/setup build bench
 	@scripts/build $(BUILD)
 	@$(BUILD)/tamis-bench --n $(N)
+
+bench-report: ## Measure, draw and write the tables of docs/performance.md (15 minutes): RUNS="peers pages"
+	@scripts/setup build bench
+	@scripts/build $(BUILD)
+	@bench/report $(BUILD) $(RUNS)
 
 lab: ## The numbers of the papers, measured again
 	@scripts/setup build

@@ -56,6 +56,22 @@ typedef enum bench_column {
 bench_figure contest_figure(const bench_contest *contest, size_t row, bench_mode mode,
                             bench_column column);
 
+/* Of --ratios; beyond the last row: there is none. */
+size_t contest_ratio_row(const bench_contest *contest);
+
+/* The calls of `other` that those of this mode are held against: the same, or single ones where it
+ * has none. */
+bench_mode contest_ratio_mode(const bench_contest *contest, size_t other, bench_mode mode,
+                              bench_column column);
+
+/* How many times faster `row` is than `other`. The spread is that of the slices. */
+bench_figure contest_ratio(const bench_contest *contest, size_t row, size_t other, bench_mode mode,
+                           bench_column column);
+
+/* Adding in one slice of the fill, and how full the set was in the middle of it. */
+bench_figure contest_filling(const bench_contest *contest, size_t row, bench_mode mode,
+                             unsigned slice, double *ret_load);
+
 /* The row of the ceiling whose table is nearest in size; row itself where there is none. */
 size_t contest_ceiling_row(const bench_contest *contest, size_t row);
 

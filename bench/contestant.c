@@ -5,12 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-contestant *lineup_enter(bench_lineup *lineup, const bench_options *options, const char *key) {
-    if (!options_want(options, key) || lineup->n == MAX_CONTESTANTS) return NULL;
+contestant *lineup_enter(bench_lineup *lineup, const bench_entry *entry) {
+    if (lineup->n == MAX_CONTESTANTS) return NULL;
     contestant *const who = &lineup->rows[lineup->n++];
-    *who = (contestant){ .group = "peer", .lines = 1 };
-    (void)snprintf(who->key, sizeof who->key, "%s", key);
-    (void)snprintf(who->name, sizeof who->name, "%s", key);
+    *who = (contestant){ .entry = entry, .group = "peer", .lines = 1 };
+    (void)snprintf(who->name, sizeof who->name, "%s", entry->text);
     return who;
 }
 

@@ -41,8 +41,9 @@ typedef struct bench_ops {
 } bench_ops;
 
 typedef struct contestant {
-    char        name[32];  /* what the table shows */
-    char        key[24];   /* what --only knows it by */
+    const bench_entry *entry; /* NULL for a ceiling */
+
+    char        name[64];  /* what the table shows */
     const char *isa;       /* instruction set, or NULL */
     const char *group;     /* "ceiling", "tamis" or "peer" */
     char        note[120]; /* what a reader should know about it, or "" */
@@ -63,8 +64,8 @@ typedef struct bench_lineup {
     size_t     n_ceilings;
 } bench_lineup;
 
-/* A new row, without a table yet; NULL when it is not wanted (--only) or there is no room. */
-contestant *lineup_enter(bench_lineup *lineup, const bench_options *options, const char *key);
+/* A new row, without a table yet; NULL when there is no room. */
+contestant *lineup_enter(bench_lineup *lineup, const bench_entry *entry);
 
 /* Say in the note why the row has no table. */
 void contestant_sit_out(contestant *who, const char *format, ...)
@@ -72,10 +73,10 @@ void contestant_sit_out(contestant *who, const char *format, ...)
 
 void lineup_free(bench_lineup *lineup);
 
-/* Each adds its rows, for n keys. */
-void enter_tamis(bench_lineup *lineup, const bench_options *options, uint64_t n);
-void enter_libbloom(bench_lineup *lineup, const bench_options *options, uint64_t n);
-void enter_dpdk(bench_lineup *lineup, const bench_options *options, uint64_t n);
+/* Each adds the rows of an entry of its own, for n keys. */
+typedef void bench_enter(bench_lineup *lineup, const bench_options *options,
+                         const bench_entry *entry, uint64_t n);
+bench_enter  enter_tamis, enter_libbloom, enter_dpdk;
 
 /* Puts ceilings in front: as large as the largest contestant, and one for each halving down to the
  * smallest. */

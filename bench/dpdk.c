@@ -146,8 +146,9 @@ static struct rte_member_setsum *dpdk_make(contestant *who, const bench_options 
     return table;
 }
 
-void enter_dpdk(bench_lineup *lineup, const bench_options *options, uint64_t n) {
-    contestant *const who = lineup_enter(lineup, options, "rte_member");
+void enter_dpdk(bench_lineup *lineup, const bench_options *options, const bench_entry *entry,
+                uint64_t n) {
+    contestant *const who = lineup_enter(lineup, entry);
     if (who == NULL) return;
     struct rte_member_setsum *const table = dpdk_make(who, options, n);
     if (table == NULL) return;

@@ -1,22 +1,81 @@
 /* figures.c - what came out of a contest. */
 #include "contest.h"
 
-bench_figure contest_figure(const bench_contest *contest, size_t row, bench_mode mode,
-                            bench_column column) {
-    const bench_series *const phase = contest->outcomes[row][mode].phase;
-    unsigned const            slices = contest->fill_slices;
+/* Where the samples of a column are. The fill changes on its way, so its times are summed up. */
+typedef struct column_place {
+    bench_phase phase;
+    unsigned    first, end; /* slices */
+    bool        is_total;
+} column_place;
+
+static column_place place_of(const bench_contest *contest, bench_column column) {
+    unsigned const fill = contest->fill_slices, others = contest->other_slices;
     switch (column) {
-    case COLUMN_FILL: return series_total(&phase[PHASE_FILL], 0, slices);
-    case COLUMN_LAST:
-        return series_total(&phase[PHASE_FILL], slices - contest->last_slices, slices);
-    case COLUMN_PRESENT: return series_median(&phase[PHASE_PRESENT]);
-    case COLUMN_ABSENT: return series_median(&phase[PHASE_ABSENT]);
-    case COLUMN_REMOVE: return series_median(&phase[PHASE_REMOVE]);
-    case COLUMN_CHURN: return series_median(&phase[PHASE_CHURN]);
+    case COLUMN_FILL: return (column_place){ PHASE_FILL, 0, fill, true };
+    case COLUMN_LAST: return (column_place){ PHASE_FILL, fill - contest->last_slices, fill, true };
+    case COLUMN_PRESENT: return (column_place){ PHASE_PRESENT, 0, others, false };
+    case COLUMN_ABSENT: return (column_place){ PHASE_ABSENT, 0, others, false };
+    case COLUMN_REMOVE: return (column_place){ PHASE_REMOVE, 0, fill, false };
+    case COLUMN_CHURN: return (column_place){ PHASE_CHURN, 0, others, false };
     case N_COLUMNS: break;
     }
-    return (bench_figure){ 0 };
+    return (column_place){ PHASE_FILL, 0, 0, false };
 }
+
+bench_figure contest_figure(const bench_contest *contest, size_t row, bench_mode mode,
+                            bench_column column) {
+    column_place const        at = place_of(contest, column);
+    const bench_series *const series = &contest->outcomes[row][mode].phase[at.phase];
+    if (at.is_total) return series_total(series, at.first, at.end);
+    return series_part(series, at.first, at.end);
+}
+
+/* ------------------------------------------------------------------ one against another */
+
+size_t contest_ratio_row(const bench_contest *contest) {
+    const bench_options *const options = contest->options;
+    size_t                     row = contest->lineup->n;
+    if (options->ratios == NULL) return row;
+    const bench_entry *const entry = entries_find(&options->entries, options->ratios);
+    for (row = 0; row < contest->lineup->n; row++) {
+        const contestant *const who = &contest->lineup->rows[row];
+        if (who->entry == entry && who->table != NULL) break;
+    }
+    return row;
+}
+
+bench_mode contest_ratio_mode(const bench_contest *contest, size_t other, bench_mode mode,
+                              bench_column column) {
+    bool const has_mode = contest_figure(contest, other, mode, column).n_samples != 0;
+    return has_mode ? mode : MODE_SINGLE;
+}
+
+bench_figure contest_ratio(const bench_contest *contest, size_t row, size_t other, bench_mode mode,
+                           bench_column column) {
+    column_place const        at = place_of(contest, column);
+    bench_mode const          its_mode = contest_ratio_mode(contest, other, mode, column);
+    const bench_series *const a = &contest->outcomes[row][mode].phase[at.phase];
+    const bench_series *const b = &contest->outcomes[other][its_mode].phase[at.phase];
+    bench_figure              ratio = series_ratio(a, b, at.first, at.end);
+    if (at.is_total && ratio.n_samples != 0) {
+        ratio.rate =
+            series_total(a, at.first, at.end).rate / series_total(b, at.first, at.end).rate;
+    }
+    return ratio;
+}
+
+/* ------------------------------------------------------------------ while filling */
+
+bench_figure contest_filling(const bench_contest *contest, size_t row, bench_mode mode,
+                             unsigned slice, double *ret_load) {
+    const bench_series *const series = &contest->outcomes[row][mode].phase[PHASE_FILL];
+    uint64_t                  before = 0;
+    for (unsigned i = 0; i < slice; i++) before += series->samples[i].ops;
+    *ret_load = ((double)before + (double)series->samples[slice].ops / 2) / (double)contest->n;
+    return series_part(series, slice, slice + 1);
+}
+
+/* ------------------------------------------------------------------ the ceiling, the rate */
 
 /* How many times larger the larger one is. */
 static double size_ratio(const contestant *a, const contestant *b) {

@@ -74,6 +74,7 @@ static void put_parameters(FILE *out, const bench_options *options) {
     put_text(out, "pages", options->is_small_pages ? "small" : "own");
     put_text(out, "isa", options->is_every_isa ? "all" : "best");
     put_text(out, "only", options->only);
+    put_text(out, "ratios", options->ratios);
     put_number(out, "fpr", options->fpr);
     put_whole(out, "batch", options->batch);
     put_whole(out, "slices", options->slices);
@@ -94,29 +95,80 @@ void json_end(FILE *out) {
 
 /* ------------------------------------------------------------------ one size */
 
-static void put_figure(FILE *out, const bench_contest *contest, size_t row, bench_mode mode,
-                       bench_column column) {
+/* "name": { "rate": ..., and the spread: the caller ends it. False: it was null. */
+static bool put_figure(FILE *out, bench_column column, const char *what,
+                       const bench_figure *figure) {
     static const char *const names[N_COLUMNS] = { "fill",       "fill_last_tenth", "has_present",
                                                   "has_absent", "remove",          "churn_pairs" };
-    bench_figure const       figure = contest_figure(contest, row, mode, column);
-    double const             ceiling = contest_ceiling(contest, row, column);
     fprintf(out, "%s\n            \"%s\": ", column == 0 ? "" : ",", names[column]);
-    if (figure.n_samples == 0) {
+    if (figure->n_samples == 0) {
         (void)fputs("null", out);
-        return;
+        return false;
     }
     (void)fputs("{ ", out);
-    put_number(out, "rate", figure.rate);
-    put_number(out, "p10", figure.low);
-    put_number(out, "p90", figure.high);
+    put_number(out, what, figure->rate);
+    put_number(out, "p10", figure->low);
+    put_number(out, "p90", figure->high);
+    return true;
+}
+
+static void put_rate(FILE *out, const bench_contest *contest, size_t row, bench_mode mode,
+                     bench_column column) {
+    bench_figure const figure = contest_figure(contest, row, mode, column);
+    double const       ceiling = contest_ceiling(contest, row, column);
+    if (!put_figure(out, column, "rate", &figure)) return;
     put_number(out, "of_ceiling", ceiling > 0 ? figure.rate / ceiling : NAN);
     fprintf(out, "\"samples\": %zu }", figure.n_samples);
+}
+
+static const char *mode_name(bench_mode mode) {
+    return mode == MODE_SINGLE ? "single" : "batch";
+}
+
+/* [load, rate] of each slice. */
+static void put_filling(FILE *out, const bench_contest *contest, size_t row, bench_mode mode) {
+    (void)fputs(",\n            \"filling\": [", out);
+    for (unsigned slice = 0, shown = 0; slice < contest->fill_slices; slice++) {
+        double             load;
+        bench_figure const figure = contest_filling(contest, row, mode, slice, &load);
+        if (figure.n_samples == 0) continue;
+        fprintf(out, "%s[%.5f, %.6g]", shown++ == 0 ? "" : ", ", load, figure.rate);
+    }
+    (void)fputs("]", out);
+}
+
+/* How many times faster the one of --ratios is than this row, in calls of a mode. */
+static void put_ratios(FILE *out, const bench_contest *contest, size_t row, bench_mode mode) {
+    size_t const best = contest_ratio_row(contest);
+    (void)fputs("\n          { ", out);
+    put_text(out, "mode", mode_name(mode));
+    (void)fputs("\"rates\": {", out);
+    for (int i = 0; i < N_COLUMNS; i++) {
+        bench_column const column = (bench_column)i;
+        bench_figure const ratio = contest_ratio(contest, best, row, mode, column);
+        if (!put_figure(out, column, "ratio", &ratio)) continue;
+        fprintf(out, "\"to\": \"%s\" }", mode_name(contest_ratio_mode(contest, row, mode, column)));
+    }
+    (void)fputs(" } }", out);
+}
+
+static void put_all_ratios(FILE *out, const bench_contest *contest, size_t row) {
+    size_t const best = contest_ratio_row(contest);
+    bool const   is_told = best < contest->lineup->n && best != row &&
+                         row >= contest->lineup->n_ceilings &&
+                         contest->lineup->rows[row].table != NULL;
+    (void)fputs("\"ratios\": [", out);
+    for (int mode = 0; mode < N_MODES && is_told; mode++) {
+        if (mode != 0) (void)fputc(',', out);
+        put_ratios(out, contest, row, (bench_mode)mode);
+    }
+    (void)fputs("], ", out);
 }
 
 static void put_mode(FILE *out, const bench_contest *contest, size_t row, bench_mode mode) {
     const bench_outcome *const outcome = &contest->outcomes[row][mode];
     (void)fputs("\n          { ", out);
-    put_text(out, "mode", mode == MODE_SINGLE ? "single" : "batch");
+    put_text(out, "mode", mode_name(mode));
     put_whole(out, "present_asked", outcome->present_asked);
     put_whole(out, "present_found", outcome->present_found);
     put_whole(out, "absent_asked", outcome->absent_asked);
@@ -125,9 +177,11 @@ static void put_mode(FILE *out, const bench_contest *contest, size_t row, bench_
     put_whole(out, "refused_changes", outcome->refused_changes);
     (void)fputs("\"rates\": {", out);
     for (int column = 0; column < N_COLUMNS; column++) {
-        put_figure(out, contest, row, mode, (bench_column)column);
+        put_rate(out, contest, row, mode, (bench_column)column);
     }
-    (void)fputs(" } }", out);
+    (void)fputs(" }", out);
+    put_filling(out, contest, row, mode);
+    (void)fputs(" }", out);
 }
 
 static void put_contestant(FILE *out, const bench_contest *contest, size_t row) {
@@ -137,6 +191,7 @@ static void put_contestant(FILE *out, const bench_contest *contest, size_t row) 
     double const            bits = 8 * (double)who->bytes / (double)contest->n;
     fprintf(out, "%s\n        { ", row == 0 ? "" : ",");
     put_text(out, "name", who->name);
+    put_text(out, "entry", who->entry == NULL ? NULL : who->entry->text);
     put_text(out, "group", who->group);
     put_text(out, "isa", who->isa);
     put_text(out, "note", who->note);
@@ -144,7 +199,9 @@ static void put_contestant(FILE *out, const bench_contest *contest, size_t row) 
     put_whole(out, "bytes", who->bytes);
     put_number(out, "bits_per_key", is_ceiling || who->table == NULL ? NAN : bits);
     put_text(out, "ceiling", contest->lineup->rows[contest_ceiling_row(contest, row)].name);
+    put_number(out, "fpr_asked", who->entry == NULL ? NAN : who->entry->fpr);
     put_number(out, "fpr_measured", fpr < 0 ? NAN : fpr);
+    put_all_ratios(out, contest, row);
     (void)fputs("\"calls\": [", out);
     for (int mode = 0, shown = 0; mode < N_MODES; mode++) {
         if (!contest_has_row(contest, row, (bench_mode)mode)) continue;

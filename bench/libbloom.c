@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MIN_ENTRIES 1000
 
@@ -55,12 +56,15 @@ static struct bloom *libbloom_make(contestant *who, uint64_t n, double fpr) {
     return NULL;
 }
 
-void enter_libbloom(bench_lineup *lineup, const bench_options *options, uint64_t n) {
-    contestant *const who = lineup_enter(lineup, options, "libbloom");
+void enter_libbloom(bench_lineup *lineup, const bench_options *options, const bench_entry *entry,
+                    uint64_t n) {
+    (void)options;
+    contestant *const who = lineup_enter(lineup, entry);
     if (who == NULL) return;
-    struct bloom *const bloom = libbloom_make(who, n, options->fpr);
+    struct bloom *const bloom = libbloom_make(who, n, entry->fpr);
     if (bloom == NULL) return;
-    (void)snprintf(who->name, sizeof who->name, "libbloom %s", bloom_version());
+    (void)snprintf(who->name, sizeof who->name, "libbloom %s%s", bloom_version(),
+                   entry->text + strlen(entry->key));
     who->ops = (bench_ops){
         .call = { { libbloom_add, libbloom_has, NULL, NULL } },
         .clear = libbloom_clear,

@@ -24,10 +24,17 @@ static int pin_to(int cpu) {
     return sched_setaffinity(0, sizeof set, &set) == 0 ? where : -1;
 }
 
+static bench_enter *enter_of(const char *key) {
+    if (strcmp(key, "libbloom") == 0) return enter_libbloom;
+    if (strcmp(key, "rte_member") == 0) return enter_dpdk;
+    return enter_tamis;
+}
+
 static void gather(bench_lineup *lineup, const bench_options *options, uint64_t n) {
-    enter_tamis(lineup, options, n);
-    enter_libbloom(lineup, options, n);
-    enter_dpdk(lineup, options, n);
+    for (size_t i = 0; i < options->entries.n; i++) {
+        const bench_entry *const entry = &options->entries.list[i];
+        enter_of(entry->key)(lineup, options, entry, n);
+    }
     enter_ceilings(lineup, options);
 }
 

@@ -1,9 +1,11 @@
 /* no_dpdk.c - in place of dpdk.c where the package is missing. */
 #include "contestant.h"
 
-void enter_dpdk(bench_lineup *lineup, const bench_options *options, uint64_t n) {
+void enter_dpdk(bench_lineup *lineup, const bench_options *options, const bench_entry *entry,
+                uint64_t n) {
+    (void)options;
     (void)n;
-    contestant *const who = lineup_enter(lineup, options, "rte_member");
+    contestant *const who = lineup_enter(lineup, entry);
     if (who != NULL) contestant_sit_out(who, "not in this build: install libdpdk-dev");
 }
 

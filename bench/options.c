@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tamis/tamis.h>
 
 #define MIN_KEYS 100
 #define MAX_KEYS (UINT64_C(1) << 36)
@@ -23,7 +22,12 @@ static const char help[] =
     "  --fpr P         false-positive rate to ask for, where it can be asked (default 0.01)\n"
     "  --keys WHAT     bytes: all hash 8 key bytes, like for like (default);\n"
     "                  hashes: tamis takes the keys as 64-bit hashes, its peers still hash\n"
-    "  --only NAMES    of the list below (default: all)\n"
+    "  --only NAMES    of the list below (default: all). A name may carry its own wishes, and "
+    "come\n"
+    "                  more than once: line:0.003,rank:0.001:small. They are an fpr; small "
+    "(rather\n"
+    "                  than fast); remove, count, or plain (neither, with --remove); an --isa\n"
+    "  --ratios NAME   one of them against each other one, slice by slice\n"
     "  --isa WHICH     best (default), or all: each tamis kind on each instruction set\n"
     "  --remove        ask tamis for sets that can remove; kinds that cannot sit out\n"
     "  --batch B       keys per batch call, 1 to 1024 (default 256)\n"
@@ -39,6 +43,7 @@ static const char help[] =
     "  tamis-bench --n 4M\n"
     "  tamis-bench --n 100k,4M,60M --fpr 0.001 --json speed.json\n"
     "  tamis-bench --n 1M --only bloom,libbloom --keys bytes --pages small\n"
+    "  tamis-bench --n 4M --remove --only line:0.003,counting:0.001,rte_member --ratios line\n"
     "  tamis-bench --n 20k --slices 4          a glance, in a second or two\n";
 
 /* ------------------------------------------------------------------ numbers */
@@ -90,12 +95,6 @@ static bool parse_sizes(bench_options *options, const char *text) {
     }
 }
 
-static bool parse_fpr(bench_options *options, const char *text) {
-    char *rest;
-    options->fpr = strtod(text, &rest);
-    return *rest == '\0' && options->fpr >= 1e-12 && options->fpr <= 0.5;
-}
-
 static bool parse_batch(bench_options *options, const char *text) {
     unsigned batch;
     if (!parse_unsigned(text, 1, MAX_BATCH, &batch)) return false;
@@ -117,53 +116,14 @@ static bool parse_choice(const char *text, const char *no, const char *yes, bool
     return *ret_is_yes || strcmp(text, no) == 0;
 }
 
-/* Whom --only can name, i = 0, 1, ...; NULL after the last. */
-static const char *contestant_key(size_t i) {
-    static const char *const peers[] = { "libbloom", "rte_member", NULL };
-    size_t                   n_kinds = 0;
-    while (tamis_kind_name(n_kinds) != NULL) n_kinds++;
-    return i < n_kinds ? tamis_kind_name(i) : peers[i - n_kinds];
-}
-
-static bool is_key(const char *text, size_t length) {
-    for (size_t i = 0; contestant_key(i) != NULL; i++) {
-        const char *const key = contestant_key(i);
-        if (strlen(key) == length && memcmp(key, text, length) == 0) return true;
-    }
-    return false;
-}
-
-static void print_keys(FILE *out) {
-    for (size_t i = 0; contestant_key(i) != NULL; i++) {
-        fprintf(out, "%s%s", i == 0 ? "" : ",", contestant_key(i));
-    }
-    fprintf(out, "\n");
-}
-
 static bool parse_only(bench_options *options, const char *text) {
     options->only = text;
-    for (;;) {
-        size_t const length = strcspn(text, ",");
-        if (!is_key(text, length)) return false;
-        if (text[length] == '\0') return true;
-        text += length + 1;
-    }
-}
-
-bool options_want(const bench_options *options, const char *key) {
-    if (options->only == NULL) return true;
-    size_t const length = strlen(key);
-    for (const char *at = options->only; *at != '\0';) {
-        size_t const word = strcspn(at, ",");
-        if (word == length && memcmp(at, key, length) == 0) return true;
-        at += word + (at[word] == ',');
-    }
-    return false;
+    return entries_parse(&options->entries, text);
 }
 
 /* ------------------------------------------------------------------ all of it */
 
-enum { HELP = 'h', N = 256, FPR, KEYS, ONLY, ISA, REMOVE, BATCH, SLICES };
+enum { HELP = 'h', N = 256, FPR, KEYS, ONLY, RATIOS, ISA, REMOVE, BATCH, SLICES };
 enum { ROUNDS = SLICES + 1, PAGES, CEILING, CPU, SEED, JSON };
 
 static const struct option long_options[] = {
@@ -171,6 +131,7 @@ static const struct option long_options[] = {
     { "fpr", required_argument, NULL, FPR },
     { "keys", required_argument, NULL, KEYS },
     { "only", required_argument, NULL, ONLY },
+    { "ratios", required_argument, NULL, RATIOS },
     { "isa", required_argument, NULL, ISA },
     { "remove", no_argument, NULL, REMOVE },
     { "batch", required_argument, NULL, BATCH },
@@ -188,9 +149,10 @@ static const struct option long_options[] = {
 static bool parse_one(bench_options *options, int option, const char *text) {
     switch (option) {
     case N: return parse_sizes(options, text);
-    case FPR: return parse_fpr(options, text);
+    case FPR: return parse_fpr(text, &options->fpr);
     case KEYS: return parse_choice(text, "bytes", "hashes", &options->is_hashed);
     case ONLY: return parse_only(options, text);
+    case RATIOS: options->ratios = text; return true;
     case ISA: return parse_choice(text, "best", "all", &options->is_every_isa);
     case REMOVE: options->is_removing = true; return true;
     case BATCH: return parse_batch(options, text);
@@ -205,6 +167,28 @@ static bool parse_one(bench_options *options, int option, const char *text) {
     }
 }
 
+static void print_help(void) {
+    (void)fputs(help, stdout);
+    (void)fputs("\n--only knows ", stdout);
+    entries_print_keys(stdout);
+}
+
+static void complain(int option, const char *name, const char *text) {
+    (void)fprintf(stderr, "tamis-bench: --%s cannot be '%s'; see --help\n", name, text);
+    if (option != ONLY) return;
+    (void)fputs("tamis-bench: there are ", stderr);
+    entries_print_keys(stderr);
+}
+
+/* What depends on several options, after the last. */
+static options_verdict settle(bench_options *options) {
+    entries_complete(&options->entries, options->fpr, options->is_removing);
+    const char *const name = options->ratios;
+    if (name == NULL || entries_find(&options->entries, name) != NULL) return OPTIONS_RUN;
+    (void)fprintf(stderr, "tamis-bench: --ratios wants one who takes part, not '%s'\n", name);
+    return OPTIONS_WRONG;
+}
+
 options_verdict options_parse(bench_options *ret_options, int argc, char **argv) {
     *ret_options = (bench_options){ .sizes = { 4000000 }, .n_sizes = 1, .fpr = 0.01, .batch = 256 };
     ret_options->slices = 16;
@@ -213,22 +197,15 @@ options_verdict options_parse(bench_options *ret_options, int argc, char **argv)
     int option, which = 0;
     while ((option = getopt_long(argc, argv, "h", long_options, &which)) != -1) {
         if (option == HELP) {
-            (void)fputs(help, stdout);
-            (void)fputs("\n--only knows ", stdout);
-            print_keys(stdout);
+            print_help();
             return OPTIONS_DONE;
         }
         if (option == '?') return OPTIONS_WRONG; /* getopt has said why */
         if (parse_one(ret_options, option, optarg)) continue;
-        (void)fprintf(stderr, "tamis-bench: --%s cannot be '%s'; see --help\n",
-                      long_options[which].name, optarg);
-        if (option == ONLY) {
-            (void)fputs("tamis-bench: there are ", stderr);
-            print_keys(stderr);
-        }
+        complain(option, long_options[which].name, optarg);
         return OPTIONS_WRONG;
     }
-    if (optind == argc) return OPTIONS_RUN;
+    if (optind == argc) return settle(ret_options);
     (void)fprintf(stderr, "tamis-bench: what is '%s'? see --help\n", argv[optind]);
     return OPTIONS_WRONG;
 }

@@ -2,6 +2,8 @@
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
+#include "entries.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,17 +25,17 @@ typedef struct bench_options {
     bool        is_every_isa;
     bool        is_removing; /* ask tamis for sets that can remove */
     bool        is_small_pages;
-    const char *only; /* comma-separated names, or NULL: all */
-    const char *json; /* a file, "-", or NULL */
+    const char *only;   /* what was said, or NULL: all */
+    const char *ratios; /* whom to hold against the others, or NULL */
+    const char *json;   /* a file, "-", or NULL */
+
+    bench_entries entries; /* who takes part */
 } bench_options;
 
 typedef enum options_verdict { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_WRONG } options_verdict;
 
 /* OPTIONS_DONE: --help was printed. OPTIONS_WRONG: stderr says what is wrong. */
 options_verdict options_parse(bench_options *ret_options, int argc, char **argv);
-
-/* Is this one to be measured? */
-bool options_want(const bench_options *options, const char *key);
 
 uint64_t options_largest_size(const bench_options *options);
 

@@ -39,14 +39,14 @@ static double spread_percent(const bench_figure *figure) {
 }
 
 /* 12 columns: "  105.3 ±4  ". The sign is two bytes and one column. */
-static void print_rate(FILE *out, const bench_figure *figure) {
+static void print_rate(FILE *out, const bench_figure *figure, char mark) {
     if (figure->n_samples == 0) {
         fprintf(out, "%8s    ", "-");
         return;
     }
     double const spread = spread_percent(figure);
-    fprintf(out, figure->rate < 10 ? "%8.2f " : "%8.1f ", figure->rate);
-    fprintf(out, "\u00b1%-2.0f", spread < 99 ? spread : 99);
+    fprintf(out, figure->rate < 10 ? "%8.2f" : "%8.1f", figure->rate);
+    fprintf(out, "%c\u00b1%-2.0f", mark, spread < 99 ? spread : 99);
 }
 
 static void print_share(FILE *out, double rate, double ceiling) {
@@ -77,14 +77,28 @@ static void print_space(FILE *out, const bench_contest *contest, size_t row) {
 
 /* ------------------------------------------------------------------ rows */
 
-/* Two lines over the figures, each ending where the numbers end. */
-static void print_names(FILE *out, const char *first_space, const char *second_space) {
+#define MIN_NAME 18
+#define LEFT_COLUMNS 25 /* after the name: the mode, and what stands before the figures */
+
+static int name_width(const bench_contest *contest) {
+    int width = MIN_NAME;
+    for (size_t row = 0; row < contest->lineup->n; row++) {
+        int const length = (int)strlen(contest->lineup->rows[row].name);
+        if (length > width) width = length;
+    }
+    return width;
+}
+
+/* A line of words over the figures, then two of names, each ending where the numbers end. */
+static void print_names(FILE *out, int width, const char *title, const char *first,
+                        const char *second) {
     static const char *const names[2][N_COLUMNS] = {
         { "", "last", "has", "has", "", "churn" },
         { "fill", "tenth", "present", "absent", "remove", "pairs" },
     };
+    fprintf(out, "%*s  %s\n", width + LEFT_COLUMNS, "", title);
     for (int line = 0; line < 2; line++) {
-        fprintf(out, "%s", line == 0 ? first_space : second_space);
+        fprintf(out, "%*s", width + LEFT_COLUMNS, line == 0 ? first : second);
         for (int column = 0; column < N_COLUMNS; column++) {
             fprintf(out, "%8s%s", names[line][column], column + 1 < N_COLUMNS ? "    " : "\n");
         }
@@ -97,11 +111,12 @@ static const char *mode_name(const bench_contest *contest, size_t row, bench_mod
 }
 
 static void print_row(FILE *out, const bench_contest *contest, size_t row, bench_mode mode) {
-    fprintf(out, "%-18s %-6s ", contest->lineup->rows[row].name, mode_name(contest, row, mode));
+    fprintf(out, "%-*s %-6s ", name_width(contest), contest->lineup->rows[row].name,
+            mode_name(contest, row, mode));
     print_space(out, contest, row);
     for (int column = 0; column < N_COLUMNS; column++) {
         bench_figure const figure = contest_figure(contest, row, mode, (bench_column)column);
-        print_rate(out, &figure);
+        print_rate(out, &figure, ' ');
     }
     fprintf(out, "\n");
 }
@@ -109,7 +124,8 @@ static void print_row(FILE *out, const bench_contest *contest, size_t row, bench
 static void print_share_row(FILE *out, const bench_contest *contest, size_t row, bench_mode mode) {
     const contestant *const rows = contest->lineup->rows;
     const char *const       ceiling = rows[contest_ceiling_row(contest, row)].name;
-    fprintf(out, "%-18s %-6s %17s", rows[row].name, mode_name(contest, row, mode), ceiling);
+    fprintf(out, "%-*s %-6s %17s", name_width(contest), rows[row].name,
+            mode_name(contest, row, mode), ceiling);
     for (int column = 0; column < N_COLUMNS; column++) {
         bench_figure const figure = contest_figure(contest, row, mode, (bench_column)column);
         print_share(out, figure.rate, contest_ceiling(contest, row, (bench_column)column));
@@ -126,6 +142,38 @@ static void print_rows(FILE *out, const bench_contest *contest, size_t first, ro
                 print(out, contest, row, (bench_mode)mode);
             }
         }
+    }
+}
+
+/* ------------------------------------------------------------------ one against each */
+
+static void print_ratio_row(FILE *out, const bench_contest *contest, size_t best, size_t other,
+                            bench_mode mode) {
+    const contestant *const rows = contest->lineup->rows;
+    fprintf(out, "%-*s %-6s %17.2f", name_width(contest), rows[other].name,
+            mode_name(contest, best, mode), (double)rows[other].bytes / (double)rows[best].bytes);
+    for (int i = 0; i < N_COLUMNS; i++) {
+        bench_column const column = (bench_column)i;
+        bench_figure const ratio = contest_ratio(contest, best, other, mode, column);
+        bool const         is_other_mode = contest_ratio_mode(contest, other, mode, column) != mode;
+        print_rate(out, &ratio, is_other_mode ? '*' : ' ');
+    }
+    fprintf(out, "\n");
+}
+
+static void print_ratios(FILE *out, const bench_contest *contest) {
+    const contestant *const rows = contest->lineup->rows;
+    size_t const            best = contest_ratio_row(contest);
+    char                    title[160];
+    if (best >= contest->lineup->n) return;
+    (void)snprintf(title, sizeof title, "%s: how many times faster than each; * its single calls",
+                   rows[best].name);
+    fprintf(out, "\n");
+    print_names(out, name_width(contest), title, "memory", "ratio");
+    for (size_t row = contest->lineup->n_ceilings; row < contest->lineup->n; row++) {
+        if (row == best || rows[row].table == NULL) continue;
+        print_ratio_row(out, contest, best, row, MODE_SINGLE);
+        print_ratio_row(out, contest, best, row, MODE_BATCH);
     }
 }
 
@@ -162,16 +210,16 @@ static void print_title(FILE *out, const bench_contest *contest) {
 }
 
 void report_table(FILE *out, const bench_contest *contest) {
+    int const width = name_width(contest);
     print_title(out, contest);
-    fprintf(out, "%-43s  million operations per second, \u00b1 spread in %% (half of p10..p90)\n",
-            "");
-    print_names(out, "                              bits      fpr",
-                "                           per key measured");
+    print_names(out, width, "million operations per second, \u00b1 spread in % (half of p10..p90)",
+                "bits      fpr", "per key measured");
     print_rows(out, contest, 0, print_row);
-    fprintf(out, "\n%-43s  percent of the ceiling (the better of plain and groups)\n", "");
-    print_names(out, "                                           ",
-                "                                    ceiling");
+    fprintf(out, "\n");
+    print_names(out, width, "percent of the ceiling (the better of plain and groups)", "",
+                "ceiling");
     print_rows(out, contest, contest->lineup->n_ceilings, print_share_row);
+    print_ratios(out, contest);
     fprintf(out, "\n");
     print_notes(out, contest);
 }

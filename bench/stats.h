@@ -27,11 +27,15 @@ typedef struct bench_figure {
 bool series_init(bench_series *series, size_t n_rounds, size_t n_slices);
 void series_fini(bench_series *series);
 
-/* For work that is the same in every slice: the median of the rates. */
-bench_figure series_median(const bench_series *series);
+/* Slices [first, end) of all rounds, all alike: the median of the rates. */
+bench_figure series_part(const bench_series *series, size_t first_slice, size_t end_slice);
 
 /* For work that changes from slice to slice, as the fill does: of each slice the median time of
  * all rounds, and the rate of their sum. */
 bench_figure series_total(const bench_series *series, size_t first_slice, size_t end_slice);
+
+/* How many times faster a was than b: the ratios of what was done in the same slice. */
+bench_figure series_ratio(const bench_series *a, const bench_series *b, size_t first_slice,
+                          size_t end_slice);
 
 #endif

@@ -174,21 +174,23 @@ static bench_ops kind_ops(bool is_hashed, bool can_remove) {
     return ops;
 }
 
-static tamis_spec kind_spec(const contestant *who, const bench_options *options, uint64_t n,
-                            const tamis_seed *seed) {
-    tamis_spec spec = TAMIS_SPEC_INIT;
-    spec.kind = who->key;
+static tamis_spec kind_spec(const contestant *who, uint64_t n, const tamis_seed *seed) {
+    const bench_entry *const entry = who->entry;
+    tamis_spec               spec = TAMIS_SPEC_INIT;
+    spec.kind = entry->key;
     spec.isa = who->isa;
     spec.capacity = n;
-    spec.fpr = options->fpr;
-    spec.abilities = options->is_removing ? TAMIS_CAN_REMOVE : 0;
+    spec.fpr = entry->fpr;
+    if (entry->is_removing) spec.abilities |= TAMIS_CAN_REMOVE;
+    if (entry->is_counting) spec.abilities |= TAMIS_CAN_COUNT;
+    if (entry->is_small) spec.prefer = TAMIS_PREFER_SMALL;
     spec.seed = seed;
     return spec;
 }
 
 static void kind_make(contestant *who, const bench_options *options, uint64_t n) {
     tamis_seed const  seed = { options->seed, 0 };
-    tamis_spec const  spec = kind_spec(who, options, n, &seed);
+    tamis_spec const  spec = kind_spec(who, n, &seed);
     tamis_problem     problem = { .text = "no memory" };
     tamis_info        info;
     kind_table *const table = malloc(sizeof *table);
@@ -206,24 +208,23 @@ static void kind_make(contestant *who, const bench_options *options, uint64_t n)
 }
 
 /* With isa NULL, on the best instruction set, which goes without saying. */
-static void enter_kind(bench_lineup *lineup, const bench_options *options, uint64_t n, size_t kind,
-                       const char *isa) {
-    contestant *const who = lineup_enter(lineup, options, tamis_kind_name(kind));
+static void enter_kind(bench_lineup *lineup, const bench_options *options, const bench_entry *entry,
+                       uint64_t n, const char *isa) {
+    contestant *const who = lineup_enter(lineup, entry);
     if (who == NULL) return;
     who->group = "tamis";
-    who->isa = isa;
-    if (isa != NULL) (void)snprintf(who->name, sizeof who->name, "%s/%s", who->key, isa);
+    who->isa = isa == NULL ? entry->isa : isa;
+    if (isa != NULL) (void)snprintf(who->name, sizeof who->name, "%s/%s", entry->text, isa);
     kind_make(who, options, n);
 }
 
-void enter_tamis(bench_lineup *lineup, const bench_options *options, uint64_t n) {
-    for (size_t kind = 0; tamis_kind_name(kind) != NULL; kind++) {
-        if (!options->is_every_isa) {
-            enter_kind(lineup, options, n, kind, NULL);
-            continue;
-        }
-        for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
-            enter_kind(lineup, options, n, kind, tamis_isa_name(isa));
-        }
+void enter_tamis(bench_lineup *lineup, const bench_options *options, const bench_entry *entry,
+                 uint64_t n) {
+    if (!options->is_every_isa || entry->isa != NULL) {
+        enter_kind(lineup, options, entry, n, NULL);
+        return;
+    }
+    for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
+        enter_kind(lineup, options, entry, n, tamis_isa_name(isa));
     }
 }

@@ -306,9 +306,11 @@ TAMIS_INLINE lines_found lines_look(lines of, const lines_place *place) {
     found.slots = lines_with_rest(of, place, runs_match(line, place->byte) & run_mask(found.mine));
     found.copies = bits_popcount(found.slots);
     if (__builtin_expect(found.is_far, 0)) {
-        (void)lines_far_find(of, place, &found.entry, &found.copies);
-        if (found.copies != 0 && s->counter_bits != 0)
-            found.copies = rest_copies(s, found.entry.rest);
+        tail_entry entry; /* not found.entry itself: what escapes cannot stay in registers */
+        unsigned   entries;
+        if (lines_far_find(of, place, &entry, &entries)) found.entry = entry;
+        found.copies = entries;
+        if (entries != 0 && s->counter_bits != 0) found.copies = rest_copies(s, entry.rest);
     } else if (s->counter_bits != 0 && found.copies != 0) {
         found.copies = rest_copies(s, lines_rest(of, place->bucket, bits_lowest(found.slots)));
     }
@@ -316,8 +318,8 @@ TAMIS_INLINE lines_found lines_look(lines of, const lines_place *place) {
 }
 
 /* Where the rest of what was found is. */
-static __attribute__((unused)) uint64_t lines_found_rest(lines of, const lines_place *place,
-                                                         const lines_found *found) {
+TAMIS_INLINE uint64_t lines_found_rest(lines of, const lines_place *place,
+                                       const lines_found *found) {
     if (!found->is_far) return lines_rest_at(of, place->bucket, bits_lowest(found->slots));
     shelves const all = lines_shelves(of);
     return found->entry.is_shelved
@@ -325,8 +327,8 @@ static __attribute__((unused)) uint64_t lines_found_rest(lines of, const lines_p
                : all.last.rests + found->entry.place * all.last.rest_bits;
 }
 
-static __attribute__((unused)) void lines_set_copies(lines of, const lines_place *place,
-                                                     const lines_found *found, unsigned copies) {
+TAMIS_INLINE void lines_set_copies(lines of, const lines_place *place, const lines_found *found,
+                                   unsigned copies) {
     field_set(of.body, lines_found_rest(of, place, found), (unsigned)of.shape->counter_bits,
               copies - 1);
 }
@@ -339,17 +341,18 @@ TAMIS_INLINE bool lines_new_entry(lines of, const lines_place *place, const line
     return true;
 }
 
+/* The entry of the tail is gone. */
 static __attribute__((noinline, unused)) void lines_far_take(lines of, const lines_place *place,
-                                                             const lines_found *found) {
+                                                             tail_entry gone) {
     shelves const  all = lines_shelves(of);
     uint8_t *const line = lines_at(of, place->bucket);
+    runs           index = runs_load(line);
     tail_entry     entry;
     bool           is_left = false;
-    tail_remove(&all, place->bucket, &found->entry);
+    tail_remove(&all, place->bucket, &gone);
     for (unsigned i = 0; tail_get(&all, place->bucket, i, &entry) && !is_left; i++) {
         is_left = entry.key >> LINES_BYTE_BITS == place->chain;
     }
-    runs index = found->index;
     if (!is_left) index.occ &= ~(UINT64_C(1) << place->chain);
     runs_store(line, index);
     lines_pull_back(of, place->bucket);
@@ -358,7 +361,7 @@ static __attribute__((noinline, unused)) void lines_far_take(lines of, const lin
 /* Take away one entry of what was found. */
 TAMIS_INLINE void lines_take(lines of, const lines_place *place, const lines_found *found) {
     if (__builtin_expect(found->is_far, 0)) {
-        lines_far_take(of, place, found);
+        lines_far_take(of, place, found->entry);
         return;
     }
     runs const index = lines_delete(of, place->bucket, place->chain, found->mine, found->index,

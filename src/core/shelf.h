@@ -95,7 +95,7 @@ static __attribute__((unused)) bool tail_get(const shelves *of, uint64_t bucket,
 /* Is there room for n more entries of the buckets that share a shelf with this one? */
 TAMIS_INLINE bool tail_has_room(const shelves *of, uint64_t bucket, unsigned n) {
     unsigned const total = shelf_used(le64_load(shelf_line(of, bucket))) + n;
-    return total <= SHELF_KEYS || attic_count(&of->last) + (total - SHELF_KEYS) <= of->last.room;
+    return total <= SHELF_KEYS || attic_has_room(&of->last, min_u64(total - SHELF_KEYS, n));
 }
 
 /* Put an entry at place `at` of a shelf that is not full; the later ones move up. */

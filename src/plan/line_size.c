@@ -33,7 +33,7 @@ static bool fields_are_possible(const uint64_t *g) {
 bool tamis_line_layout(const uint64_t *g, line_layout *ret_layout) {
     if (!fields_are_possible(g)) return false;
     uint64_t const shelves = (g[LINE_BUCKETS] + LINE_GROUP - 1) / LINE_GROUP;
-    uint64_t const places = line_attic_homes(g[LINE_ATTIC]) + g[LINE_ATTIC];
+    uint64_t const places = line_attic_places(g[LINE_ATTIC]);
     uint64_t const rest = line_rest_bits(g);
     line_layout    layout = { .shelves = g[LINE_BUCKETS] * LINE_BYTES };
     layout.words = layout.shelves + shelves * LINE_BYTES;

@@ -40,6 +40,7 @@ enum {
 #define LINE_GROUP 16 /* lines that share a shelf */
 #define LINE_SHELF 28
 #define LINE_BYTE_BITS 8
+#define LINE_ATTIC_SLACK 1024
 #define LINE_MAX_REMAINDER_BITS 40
 #define LINE_MAX_COUNTER_BITS 8
 #define LINE_MAX_COPIES 8
@@ -60,9 +61,14 @@ static inline uint64_t line_rest_bits(const uint64_t *g) {
     return g[LINE_REMAINDER_BITS] - LINE_BYTE_BITS + g[LINE_COUNTER_BITS] + g[LINE_VALUE_BITS];
 }
 
-/* Places of the attic that are homes; as many as it has room for follow. */
+/* Places of the attic that are homes, and those behind them: two words for three homes, so that
+ * runs of words stay short. */
 static inline uint64_t line_attic_homes(uint64_t room) {
-    return room / 2 + 1;
+    return room + room / 2 + 1;
+}
+
+static inline uint64_t line_attic_places(uint64_t room) {
+    return line_attic_homes(room) + (room < LINE_ATTIC_SLACK ? room : LINE_ATTIC_SLACK);
 }
 
 /* Where the parts of a body begin. The lines are first. */
@@ -107,7 +113,7 @@ void tamis_line_load(double lines, double mean, double chance, line_load *ret_lo
 typedef struct line_need {
     double   n, fpr, lifetime, overflow;
     bool     is_fast; /* rather than small */
-    uint64_t prints;    /* the range of fingerprints to have, or 0: any */
+    uint64_t prints;  /* the range of fingerprints to have, or 0: any */
 } line_need;
 
 /* Fill in the fields of the geometry that are LINE_FREE: the smallest table that meets the need.

@@ -1,0 +1,122 @@
+/* entries.c - the list of --only. */
+#include "entries.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <tamis/tamis.h>
+
+/* Whom it can name, i = 0, 1, ...; NULL after the last. */
+static const char *contestant_key(size_t i) {
+    static const char *const peers[] = { "libbloom", "rte_member", NULL };
+    size_t                   n_kinds = 0;
+    while (tamis_kind_name(n_kinds) != NULL) n_kinds++;
+    return i < n_kinds ? tamis_kind_name(i) : peers[i - n_kinds];
+}
+
+static bool is_key(const char *text) {
+    for (size_t i = 0; contestant_key(i) != NULL; i++) {
+        if (strcmp(contestant_key(i), text) == 0) return true;
+    }
+    return false;
+}
+
+void entries_print_keys(FILE *out) {
+    for (size_t i = 0; contestant_key(i) != NULL; i++) {
+        fprintf(out, "%s%s", i == 0 ? "" : ",", contestant_key(i));
+    }
+    fprintf(out, "\n");
+}
+
+bool parse_fpr(const char *text, double *ret_fpr) {
+    char *rest;
+    *ret_fpr = strtod(text, &rest);
+    return rest != text && *rest == '\0' && *ret_fpr >= 1e-12 && *ret_fpr <= 0.5;
+}
+
+/* ------------------------------------------------------------------ one entry */
+
+static const char *isa_named(const char *word) {
+    for (size_t i = 0; tamis_isa_name(i) != NULL; i++) {
+        if (strcmp(tamis_isa_name(i), word) == 0) return tamis_isa_name(i);
+    }
+    return NULL;
+}
+
+static bool parse_word(bench_entry *entry, const char *word) {
+    const struct {
+        const char *word;
+        bool       *flag;
+    } flags[] = { { "small", &entry->is_small },
+                  { "plain", &entry->is_plain },
+                  { "remove", &entry->is_removing },
+                  { "count", &entry->is_counting } };
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        if (strcmp(word, flags[i].word) != 0) continue;
+        *flags[i].flag = true;
+        return true;
+    }
+    entry->isa = isa_named(word);
+    return entry->isa != NULL || parse_fpr(word, &entry->fpr);
+}
+
+/* Copies the next part, up to one of `ends`; false if it is empty or too long. */
+static bool next_part(const char **text, const char *ends, char *ret_part, size_t bytes) {
+    size_t const length = strcspn(*text, ends);
+    if (length == 0 || length >= bytes) return false;
+    memcpy(ret_part, *text, length);
+    ret_part[length] = '\0';
+    *text += length;
+    return true;
+}
+
+static bool parse_entry(bench_entry *ret_entry) {
+    const char *text = ret_entry->text;
+    char        word[sizeof ret_entry->text];
+    if (!next_part(&text, ":", ret_entry->key, sizeof ret_entry->key)) return false;
+    if (!is_key(ret_entry->key)) return false;
+    while (*text++ == ':') {
+        if (!next_part(&text, ":", word, sizeof word) || !parse_word(ret_entry, word)) return false;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------ all of them */
+
+bool entries_parse(bench_entries *entries, const char *text) {
+    entries->n = 0;
+    do {
+        bench_entry entry = { .fpr = 0 };
+        if (!next_part(&text, ",", entry.text, sizeof entry.text)) return false;
+        if (!parse_entry(&entry) || entries->n == MAX_NAMED) return false;
+        entries->list[entries->n++] = entry;
+    } while (*text++ == ',');
+    return true;
+}
+
+static void enter_everybody(bench_entries *entries) {
+    for (size_t i = 0; contestant_key(i) != NULL && entries->n < MAX_NAMED; i++) {
+        bench_entry *const entry = &entries->list[entries->n++];
+        *entry = (bench_entry){ .fpr = 0 };
+        (void)snprintf(entry->key, sizeof entry->key, "%s", contestant_key(i));
+        (void)snprintf(entry->text, sizeof entry->text, "%s", contestant_key(i));
+    }
+}
+
+void entries_complete(bench_entries *entries, double fpr, bool is_removing) {
+    if (entries->n == 0) enter_everybody(entries);
+    for (size_t i = 0; i < entries->n; i++) {
+        bench_entry *const entry = &entries->list[i];
+        if (entry->fpr == 0) entry->fpr = fpr;
+        entry->is_removing |= is_removing && !entry->is_plain;
+    }
+}
+
+const bench_entry *entries_find(const bench_entries *entries, const char *text) {
+    const bench_entry *found = NULL;
+    for (size_t i = 0; i < entries->n; i++) {
+        const bench_entry *const entry = &entries->list[i];
+        if (strcmp(entry->text, text) == 0) return entry;
+        if (found == NULL && strcmp(entry->key, text) == 0) found = entry;
+    }
+    return found;
+}

@@ -1,0 +1,85 @@
+"""What tamis-bench --json wrote, as the plots and the tables want it."""
+import json
+from pathlib import Path
+
+OPERATIONS = [("fill", "add"), ("has_present", "has, present"), ("has_absent", "has, absent"),
+              ("remove", "remove"), ("churn_pairs", "churn pair")]
+MODES = ["single", "batch"]
+
+
+def load(folder):
+    """Every run in a folder, by the name of its file."""
+    return {path.stem: json.loads(path.read_text(encoding="utf-8"))
+            for path in sorted(Path(folder).glob("*.json"))}
+
+
+def rows_of(size, group=None):
+    """Those who took part: the ceilings, or (without a group) everybody else."""
+    is_wanted = (lambda row: row["group"] == group) if group else \
+        (lambda row: row["group"] != "ceiling")
+    return [row for row in size["contestants"] if row["took_part"] and is_wanted(row)]
+
+
+def call_of(row, mode):
+    return next((call for call in row["calls"] if call["mode"] == mode), None)
+
+
+def figure_of(row, mode, operation):
+    """{rate, p10, p90, of_ceiling}, or None."""
+    call = call_of(row, mode)
+    return call["rates"][operation] if call else None
+
+
+def best_figure(row, mode, operation):
+    """In calls of a mode or, where it has none, of the other one; and in which."""
+    for way in [mode, "single"]:
+        figure = figure_of(row, way, operation)
+        if figure:
+            return figure, way
+    return None, mode
+
+
+def cost_of(row, mode, operation):
+    """Nanoseconds, or None."""
+    figure = figure_of(row, mode, operation)
+    return 1000 / figure["rate"] if figure else None
+
+
+def ceiling_of(size, row):
+    return next((other for other in rows_of(size, "ceiling") if other["name"] == row["ceiling"]), None)
+
+
+def label_of(row):
+    """Who it is, whatever its rate: "rank small"."""
+    name, *words = row["entry"].split(":")
+    return " ".join([name] + [word for word in words if not is_number(word) and word != "plain"])
+
+
+def is_number(word):
+    try:
+        float(word)
+        return True
+    except ValueError:
+        return False
+
+
+def keys_text(n):
+    """3900000: 3.9 M."""
+    for factor, letter in [(10**9, " G"), (10**6, " M"), (10**3, " k")]:
+        if n >= factor:
+            return f"{n / factor:g}{letter}"
+    return str(n)
+
+
+def size_of(run, n):
+    return next((size for size in run["sizes"] if size["n"] == n), None)
+
+
+def growth(all_runs):
+    """{entry: [(n, row, size)] by growing n}, from the runs of several sizes."""
+    found = {}
+    for name in ["small", "peers", "large"]:
+        for size in all_runs.get(name, {"sizes": []})["sizes"]:
+            for row in rows_of(size):
+                found.setdefault(row["entry"], {})[size["n"]] = (size["n"], row, size)
+    return {entry: [points[n] for n in sorted(points)] for entry, points in found.items()}
