@@ -220,7 +220,7 @@ static double try_load(const line_need *need, const uint64_t *fixed, uint64_t *g
     double const chance = need->overflow / (1 + churn_adds(need->n, need->lifetime));
     bool const   is_sent = fixed[LINE_ATTIC] == LINE_FREE && n > LINE_SLOTS;
     if (is_sent) tamis_line_load((double)g[LINE_BUCKETS], mean_load(g, n), chance, &load);
-    g[LINE_ATTIC] = or_fixed(fixed[LINE_ATTIC], fmax(load.room, MIN_ATTIC));
+    g[LINE_ATTIC] = or_fixed(fixed[LINE_ATTIC], is_sent ? fmax(load.room, MIN_ATTIC) : 0);
     line_layout layout;
     return tamis_line_layout(g, &layout) ? (double)layout.end : INFINITY;
 }
@@ -249,7 +249,7 @@ static unsigned first_remainder(const line_need *need) {
     unsigned bits = LINE_BYTE_BITS;
     if (need->fpr <= 0) return bits;
     while (bits < LINE_MAX_REMAINDER_BITS - 1 &&
-           need->fpr * LINE_CHAINS * ldexp(1, (int)bits) < LINE_MIN_LOAD) {
+           need->fpr * LINE_CHAINS * ldexp(1, (int)bits) < LINE_GOOD_LOAD) {
         bits++;
     }
     return bits;

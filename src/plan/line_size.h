@@ -49,7 +49,8 @@ enum {
 
 /* The mean load of a line: what is searched for the smallest table, and how far when it shall be
  * fast: a cut line costs time. Rests cost it anyway, and then a fuller line saves more. */
-#define LINE_MIN_LOAD 36.0
+#define LINE_MIN_LOAD 24.0
+#define LINE_GOOD_LOAD 36.0 /* below it a longer remainder is better than more lines */
 #define LINE_MAX_LOAD 48.0
 #define LINE_FAST_LOAD 44.0
 #define LINE_FAST_LOAD_RESTS 46.0
