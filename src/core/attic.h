@@ -88,7 +88,7 @@ TAMIS_INLINE bool attic_has_room(const attic *of, uint64_t n) {
 static __attribute__((unused)) void attic_add(const attic *of, uint64_t word, uint64_t rest) {
     uint64_t place = attic_find(of, word);
     while (attic_word(of, place) == word && attic_rest(of, place) < rest) place++;
-    for (; word != 0; place++) { /* what is there moves one on, up to the first empty place */
+    for (; word != 0 && place < attic_places(of); place++) { /* what is there moves one on */
         uint64_t const next = attic_word(of, place), next_rest = attic_rest(of, place);
         attic_set(of, place, word, rest);
         word = next;

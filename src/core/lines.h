@@ -195,9 +195,9 @@ TAMIS_INLINE runs lines_delete(lines of, uint64_t bucket, unsigned chain, run mi
 
 /* ------------------------------------------------------------------ lines that are full */
 
-/* The chain of the last run of a line. */
+/* The chain of the last run of a line; any, if it has none. */
 TAMIS_INLINE unsigned lines_last_chain(runs index) {
-    return bits_select(index.occ, runs_here(index) - 1);
+    return bits_select(index.occ, runs_here(index) - 1) % 64;
 }
 
 /* The last run of a line moves to the tail, whole. There is room. The chain stays occupied. */
@@ -254,27 +254,26 @@ static __attribute__((noinline, unused)) void lines_pull_back(lines of, uint64_t
     }
 }
 
-/* A new entry for a line that has no free slot, or for a chain beyond its cut. */
+/* A new entry for a line that has no free slot, or for a chain beyond its cut. What moves to the
+ * tail is the last run of the line, if the entry comes before it; that run and the entry, if it
+ * belongs to it; or only the entry. */
 static __attribute__((noinline, unused)) bool lines_far_insert(lines of, const lines_place *place,
                                                                uint64_t rest) {
     shelves const  all = lines_shelves(of);
     uint8_t *const line = lines_at(of, place->bucket);
     runs           index = runs_load(line);
     run const      mine = runs_find(index, place->chain);
-    unsigned const here = runs_here(index);
-    bool const     is_after = here == 0 || place->chain >= lines_last_chain(index);
-    unsigned const last = here == 0 ? 0 : lines_last_chain(index);
-    bool const     is_in_last = here != 0 && mine.is_occupied && place->chain == last;
-    unsigned const run_slots = here == 0 ? 0 : bits_popcount(run_mask(runs_find(index, last)));
-    unsigned const moved = run_is_here(mine) && !is_after ? run_slots
-                           : is_in_last                   ? run_slots + 1
-                                                          : 1;
+    unsigned const last = lines_last_chain(index);
+    unsigned const last_slots = bits_popcount(run_mask(runs_find(index, last)));
+    bool const     is_before = run_is_here(mine) && place->chain < last;
+    bool const     is_in_last = run_is_here(mine) && place->chain == last && mine.is_occupied;
+    unsigned const moved = is_before ? last_slots : is_in_last ? last_slots + 1 : 1;
     tail_entry     entry;
     if (tail_get(&all, place->bucket, LINES_MAX_ENTRIES - RUNS_SLOTS - moved, &entry)) return false;
     if (!tail_has_room(&all, place->bucket, moved)) return false;
-    if (run_is_here(mine) && (!is_after || is_in_last)) lines_cut_last(of, place->bucket);
+    if (is_before || is_in_last) lines_cut_last(of, place->bucket);
     index = runs_load(line);
-    if (run_is_here(mine) && !is_after) {
+    if (is_before) {
         lines_insert(of, place, runs_find(index, place->chain), index, rest);
         return true;
     }

@@ -41,6 +41,12 @@ TAMIS_INLINE uint64_t shelf_rest_at(const shelves *of, uint64_t bucket, unsigned
 
 /* ------------------------------------------------------------------ the entries of a bucket */
 
+/* The ones and zeros of a shelf. One that was checked has no more ones than keys. */
+TAMIS_INLINE uint64_t shelf_ones(const uint8_t *line) {
+    uint64_t const ones = le64_load(line) & bits_low(SHELF_BUCKETS + SHELF_KEYS);
+    return bits_popcount(ones) <= SHELF_KEYS ? ones : 0;
+}
+
 /* Those on the shelf: keys first..first+n-1; the ones that tell end at bit `end`. */
 typedef struct shelf_part {
     unsigned first, n, end;
@@ -69,7 +75,7 @@ typedef struct tail_entry {
 static __attribute__((unused)) bool tail_get(const shelves *of, uint64_t bucket, unsigned i,
                                              tail_entry *ret_entry) {
     const uint8_t *const line = shelf_line(of, bucket);
-    shelf_part const     part = shelf_find(le64_load(line), bucket);
+    shelf_part const     part = shelf_find(shelf_ones(line), bucket);
     if (i < part.n && part.first + i < SHELF_KEYS) {
         unsigned const at = part.first + i;
         ret_entry->key = le16_load(line + SHELF_AT + 2 * at);
@@ -79,7 +85,7 @@ static __attribute__((unused)) bool tail_get(const shelves *of, uint64_t bucket,
         ret_entry->place = at;
         return true;
     }
-    if (shelf_used(le64_load(line)) < SHELF_KEYS) return false;
+    if (shelf_used(shelf_ones(line)) < SHELF_KEYS) return false;
     uint64_t const place = attic_find(&of->last, attic_make_word(bucket, 0)) + (i - part.n);
     uint64_t const word = attic_word(&of->last, place);
     if (word == 0 || attic_bucket(word) != bucket) return false;
@@ -94,7 +100,7 @@ static __attribute__((unused)) bool tail_get(const shelves *of, uint64_t bucket,
 
 /* Is there room for n more entries of the buckets that share a shelf with this one? */
 TAMIS_INLINE bool tail_has_room(const shelves *of, uint64_t bucket, unsigned n) {
-    unsigned const total = shelf_used(le64_load(shelf_line(of, bucket))) + n;
+    unsigned const total = shelf_used(shelf_ones(shelf_line(of, bucket))) + n;
     return total <= SHELF_KEYS || attic_has_room(&of->last, min_u64(total - SHELF_KEYS, n));
 }
 
@@ -102,7 +108,7 @@ TAMIS_INLINE bool tail_has_room(const shelves *of, uint64_t bucket, unsigned n) 
 static __attribute__((unused)) void shelf_insert(const shelves *of, uint64_t bucket, unsigned at,
                                                  unsigned key, uint64_t rest) {
     uint8_t *const line = shelf_line(of, bucket), *const keys = line + SHELF_AT;
-    uint64_t const ones = le64_load(line), end = UINT64_C(1) << shelf_find(ones, bucket).end;
+    uint64_t const ones = shelf_ones(line), end = UINT64_C(1) << shelf_find(ones, bucket).end;
     unsigned const used = shelf_used(ones), bits = of->last.rest_bits;
     memmove(keys + 2 * (at + 1), keys + 2 * at, 2 * (size_t)(used - at));
     le16_store(keys + 2 * at, (uint16_t)key);
@@ -115,7 +121,7 @@ static __attribute__((unused)) void shelf_insert(const shelves *of, uint64_t buc
 /* Take entry `at` of the bucket off its shelf. */
 static __attribute__((unused)) void shelf_delete(const shelves *of, uint64_t bucket, unsigned at) {
     uint8_t *const line = shelf_line(of, bucket), *const keys = line + SHELF_AT;
-    uint64_t const ones = le64_load(line), end = UINT64_C(1) << shelf_find(ones, bucket).end;
+    uint64_t const ones = shelf_ones(line), end = UINT64_C(1) << shelf_find(ones, bucket).end;
     unsigned const used = shelf_used(ones), bits = of->last.rest_bits;
     memmove(keys + 2 * at, keys + 2 * (at + 1), 2 * (size_t)(used - at - 1));
     le16_store(keys + 2 * (used - 1), 0);
@@ -128,7 +134,7 @@ static __attribute__((unused)) void shelf_delete(const shelves *of, uint64_t buc
 /* The last entry of a full shelf goes to the attic. */
 static __attribute__((unused)) void shelf_evict(const shelves *of, uint64_t bucket) {
     const uint8_t *const line = shelf_line(of, bucket);
-    uint64_t const       ones = le64_load(line), first = bucket / SHELF_BUCKETS * SHELF_BUCKETS;
+    uint64_t const       ones = shelf_ones(line), first = bucket / SHELF_BUCKETS * SHELF_BUCKETS;
     unsigned const       top = 63 - (unsigned)__builtin_clzll(ones);
     uint64_t const       owner = first + bits_rank(~ones, top); /* zeros below the last one */
     unsigned const       at = SHELF_KEYS - 1, key = le16_load(line + SHELF_AT + 2 * at);
@@ -153,7 +159,7 @@ static __attribute__((unused)) void shelf_recall(const shelves *of, uint64_t buc
 /* Add an entry to the tail of a bucket, where it belongs in the order. There is room. */
 static __attribute__((unused)) void tail_add(const shelves *of, uint64_t bucket, unsigned key,
                                              uint64_t rest) {
-    uint64_t const   ones = le64_load(shelf_line(of, bucket));
+    uint64_t const   ones = shelf_ones(shelf_line(of, bucket));
     shelf_part const part = shelf_find(ones, bucket);
     tail_entry       other;
     unsigned         i = 0;
@@ -176,7 +182,7 @@ static __attribute__((unused)) void tail_remove(const shelves *of, uint64_t buck
         attic_take(&of->last, entry->place);
         return;
     }
-    bool const was_full = shelf_used(le64_load(shelf_line(of, bucket))) == SHELF_KEYS;
+    bool const was_full = shelf_used(shelf_ones(shelf_line(of, bucket))) == SHELF_KEYS;
     shelf_delete(of, bucket, (unsigned)entry->place);
     if (was_full) shelf_recall(of, bucket);
 }

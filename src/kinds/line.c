@@ -401,30 +401,31 @@ static bool line_index_is_whole(const tamis_table *table, uint64_t bucket) {
                                       lines_rest_at(lines_of(table), bucket, RUNS_SLOTS));
 }
 
+/* Does entry i of a bucket stand behind the one before it, and begin a run just where the line has
+ * a start? */
+static bool line_entry_is_whole(runs index, const lines_list *list, unsigned i) {
+    uint16_t const key = list->key[i], before = list->key[i - 1];
+    bool const     is_new = key >> LINES_BYTE_BITS != before >> LINES_BYTE_BITS;
+    if (key < before || (key == before && list->rest[i] < list->rest[i - 1])) return false;
+    return i > runs_used(index) || (index.starts >> i & 1) == is_new;
+}
+
 /* The entries of a bucket: in order, of the chains that are marked, cut where they must be. */
-static bool line_entries_are_whole(const line_shape *s, runs index, const lines_list *list) {
-    uint64_t seen = 0;
-    unsigned used = runs_used(index), first_run = 0;
+static bool line_entries_are_whole(runs index, const lines_list *list) {
+    unsigned const used = runs_used(index);
+    uint64_t       seen = 0;
+    unsigned       first_run = 0; /* entries of the first chain of the tail */
     for (unsigned i = 0; i < list->n; i++) {
-        unsigned const chain = list->key[i] >> LINES_BYTE_BITS;
-        if (chain >= RUNS_CHAINS) return false;
-        if (i != 0 && (list->key[i - 1] > list->key[i] ||
-                       (list->key[i - 1] == list->key[i] && list->rest[i - 1] > list->rest[i])))
-            return false;
-        if (i != 0 && i < used && (index.starts >> i & 1) == 0 &&
-            list->key[i - 1] >> LINES_BYTE_BITS != chain)
-            return false;
-        seen |= UINT64_C(1) << chain;
+        if (list->key[i] >> LINES_BYTE_BITS >= RUNS_CHAINS) return false;
+        if (i != 0 && !line_entry_is_whole(index, list, i)) return false;
+        seen |= UINT64_C(1) << (list->key[i] >> LINES_BYTE_BITS);
     }
     while (used + first_run < list->n &&
            list->key[used + first_run] >> LINES_BYTE_BITS == list->key[used] >> LINES_BYTE_BITS) {
         first_run++;
     }
-    bool const is_apart =
-        used == 0 || used >= list->n ||
-        list->key[used - 1] >> LINES_BYTE_BITS != list->key[used] >> LINES_BYTE_BITS;
-    (void)s;
-    return seen == index.occ && is_apart && (first_run == 0 || used + first_run > RUNS_SLOTS);
+    return seen == index.occ && list->n >= used &&
+           (first_run == 0 || used + first_run > RUNS_SLOTS);
 }
 
 static bool line_copies_are_whole(const line_shape *s, const lines_list *list, uint64_t *copies,
@@ -477,9 +478,8 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
         TAMIS_REQUIRE(line_index_is_whole(table, bucket), reterr_why,
                       "I1: the index of a line is impossible");
         lines_gather(lines_of(table), bucket, &list);
-        TAMIS_REQUIRE(
-            line_entries_are_whole(s, runs_load(lines_at(lines_of(table), bucket)), &list),
-            reterr_why, "I2: a line is not cut where it must be, or not in order");
+        TAMIS_REQUIRE(line_entries_are_whole(runs_load(lines_at(lines_of(table), bucket)), &list),
+                      reterr_why, "I2: a line is not cut where it must be, or not in order");
         TAMIS_REQUIRE(line_copies_are_whole(s, &list, &copies, &saturated), reterr_why,
                       "I4: a fingerprint has more copies than it may");
     }
