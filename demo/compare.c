@@ -135,8 +135,9 @@ static tamis_set *make_set(const char *kind, unsigned abilities, const words *w)
 }
 
 static bool kind_row(const char *kind, const words *w, row *ret_row) {
-    tamis_set *const set = make_set(kind, 0, w);
-    tamis_info       info;
+    tamis_set *set = make_set(kind, TAMIS_CAN_REMOVE, w);
+    tamis_info info;
+    if (set == NULL) set = make_set(kind, 0, w); /* one that cannot forget is shown as well */
     if (set == NULL) return false;
     size_t const n_others = w->n - w->n_members;
     row          r = { .errors = tamis_has_batch(set, w->keys + w->n_members, n_others, NULL) };
