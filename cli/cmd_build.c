@@ -6,6 +6,7 @@
 #include "commands.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "message.h"
 #include "numbers.h"
@@ -20,9 +21,16 @@ static _Noreturn void die_of_full(const tamis_set *set, const char *path, uint64
     number_exact(added, after);
     number_exact(info.keys, holds);
     number_exact(info.plan.capacity, made_for);
-    die("%s is full after %s %s: it holds %s and is made for %s; nothing was saved, build a "
-        "larger one with 'tamis build -n'",
-        path, after, plural(added, "line", "lines"), holds, made_for);
+    bool has_copies = (info.plan.abilities & TAMIS_CAN_REMOVE) != 0; /* that take room */
+    for (unsigned i = 0; i < info.plan.n_fields; i++) {
+        bool const is_counter = strcmp(info.plan.fields[i].name, "counter_bits") == 0;
+        if (is_counter && info.plan.fields[i].value != 0) has_copies = false;
+    }
+    die("%s is full after %s %s: it holds %s and is made for %s%s; nothing was saved, build a "
+        "larger one with 'tamis build -n'%s",
+        path, after, plural(added, "line", "lines"), holds, made_for,
+        has_copies ? ", and lines that come again take room again" : "",
+        has_copies ? ", or one that counts them, with --count" : "");
 }
 
 /* "words.tamis: removed 10 keys, 0 absent; it holds 20 keys and is made for 100". Returns whether
@@ -191,7 +199,7 @@ const command command_build = {
 static _Noreturn void die_of_inability(const tamis_set *set, const char *path) {
     tamis_info info;
     setfile_inspect(set, &info);
-    die("%s is of kind %s, which cannot remove; build it with --remove", path, info.plan.kind);
+    die("%s (%s) was not made to remove; build it with --remove", path, info.plan.kind);
 }
 
 /* Returns how many keys were there. */

@@ -52,9 +52,12 @@ static void print_kind_and_keys(const tamis_info *info) {
     number_exact(info->plan.capacity, capacity);
     output_text("  kind        %s: %s\n", info->plan.kind, info->plan.summary);
     output_text("  can         add, has%s%s\n", *abilities ? ", " : "", abilities);
-    output_text("  keys        %s%s, made for %s (%.0f%%)\n", keys,
+    output_text("  keys        %s%s, made for %s", keys,
                 is_bound_after_merge(&info->plan) ? " (at most, if sets were merged into it)" : "",
-                capacity, 100 * (double)info->keys / (double)info->plan.capacity);
+                capacity);
+    if (info->keys <= info->plan.capacity) /* beyond, some may be copies */
+        output_text(" (%.0f%%)", 100 * (double)info->keys / (double)info->plan.capacity);
+    output_string("\n");
 }
 
 static void print_sizes(const tamis_info *info) {

@@ -95,7 +95,7 @@ static void print_counts(const tamis_key *keys, const uint64_t *counts, size_t n
 static _Noreturn void die_of_no_count(const tamis_set *set, const char *path) {
     tamis_info info;
     setfile_inspect(set, &info);
-    die("%s is of kind %s, which cannot count; build it with --count", path, info.plan.kind);
+    die("%s (%s) was not made to count; build it with --count", path, info.plan.kind);
 }
 
 static int count_run(const options *asked) {

@@ -201,9 +201,10 @@ static void incoming_read(incoming *from) {
 
 /* ------------------------------------------------------------------ receiving */
 
-#define OPTIONS_OF_RECEIVING                                                            \
-    (OPTION_BIT(CAPACITY) | OPTIONS_OF_ABILITY | OPTION_BIT(FAST) | OPTION_BIT(SMALL) | \
-     OPTION_BIT(KIND) | OPTION_BIT(GEOMETRY) | OPTION_BIT(LIFETIME) | OPTION_BIT(OVERFLOW))
+#define OPTIONS_OF_RECEIVING                                                              \
+    (OPTION_BIT(CAPACITY) | OPTION_BIT(FPR) | OPTIONS_OF_ABILITY | OPTION_BIT(FAST) |     \
+     OPTION_BIT(SMALL) | OPTION_BIT(KIND) | OPTION_BIT(GEOMETRY) | OPTION_BIT(LIFETIME) | \
+     OPTION_BIT(OVERFLOW))
 
 /* Is it the file of a set, which needs no receiver? */
 static bool is_saved_set(const incoming *from) {
@@ -243,7 +244,12 @@ static _Noreturn void die_of_inability(const tamis_problem *problem, const optio
         list_sendable(kinds, sizeof kinds);
         die("a stream cannot become a %s, only one of these: %s", asked->spec.kind, kinds);
     }
-    die("no kind can do all of that with the fingerprints that were sent; ask for less, or leave "
+    if (strstr(problem->text, "taken for another") != NULL) {
+        int const what = (int)strcspn(problem->text, ":");
+        die("%.*s; give a smaller -n, or allow it with -e", what, problem->text);
+    }
+    die("no set of that size and kind has the fingerprints that were sent; try another -n, or "
+        "leave "
         "out the options to have the set as it was");
 }
 
@@ -267,7 +273,7 @@ static tamis_set *receive_set(const incoming *from, const options *asked) {
     bool const       is_new = is_given(asked, OPTIONS_OF_RECEIVING | OPTION_BIT(LIKE));
     tamis_set *const like = asked->like != NULL ? setfile_map(asked->like, asked) : NULL;
     spec.like = like;
-    spec.fpr = 0; /* follows from the fingerprints */
+    if (!is_given(asked, OPTION_BIT(FPR))) spec.fpr = 0; /* about what it was */
     problem.status = tamis_receive(from->bytes, from->n, is_new ? &spec : NULL, &set, &problem);
     tamis_free(like);
     if (problem.status != TAMIS_OK) die_of_stream(&problem, from, asked);
@@ -304,13 +310,13 @@ const command command_receive = {
     .summary = "Make a set of a stream from 'tamis send' and save it to FILE",
     .text = "The stream is the file STREAM, or standard input. Without options the set is as it\n"
             "was, with the same size and answers. With some, it is laid out anew for what they\n"
-            "ask: -n for how many keys, --remove if it shall remove, and so on; hash, seed and\n"
-            "fingerprints stay, so answers do, too. A damaged stream is refused, and FILE is as\n"
-            "it was. A set that was there is replaced, all at once; another file is not, unless\n"
-            "by --force.\n",
+            "ask; hash, seed and fingerprints stay, so answers do, too, and the false-positive\n"
+            "rate grows with -n: more than half as much again as it was must be allowed with -e.\n"
+            "A damaged stream is refused, and FILE is as it was. A set that was there is\n"
+            "replaced, all at once; another file is not, unless by --force.\n",
     .examples = "  tamis send seen.tamis | ssh host tamis receive seen.tamis\n"
                 "  tamis receive seen.tamis seen.stream\n"
-                "  tamis receive larger.tamis -n 2M --remove <seen.stream\n",
+                "  tamis receive larger.tamis -n 2M -e 1% <seen.stream\n",
     .options = OPTIONS_OF_RECEIVING | OPTION_BIT(LIKE) | OPTION_BIT(FORCE) | OPTION_BIT(QUIET),
     .min_operands = 1,
     .max_operands = 2,

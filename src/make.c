@@ -76,7 +76,10 @@ tamis_status tamis_spec_check(const tamis_spec *spec, tamis_spec *ret_spec,
         bool const     is_churned = (today.abilities & TAMIS_CAN_REMOVE) != 0;
         uint64_t const usual = today.capacity * (is_churned ? DEFAULT_TURNOVERS : 1);
         if (today.lifetime == 0) today.lifetime = usual;
-        today.lifetime = max_u64(today.lifetime, today.capacity);
+        if (today.lifetime < today.capacity) {
+            return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                     "lifetime counts all adds, so it is at least the capacity");
+        }
     }
     *ret_spec = today;
     return TAMIS_OK;

@@ -25,6 +25,8 @@
 #include "core/memory.h"
 #include "handle.h"
 
+#include <math.h>
+
 #define MAJOR 1
 #define MINOR 0
 #define TOTAL_BYTES 16
@@ -473,16 +475,41 @@ static tamis_status choose_like(const stream *of, const tamis_spec *spec, tamis_
     return tamis_kind_find(like->kind->name, spec->isa, &ret_choice->kind);
 }
 
-/* A set as the spec asks. What the spec leaves open is as it was. */
+/* What the sender could do with copies, if they were sent: count them if it had counters, or else
+ * remove them. */
+static unsigned stream_abilities(const stream *of) {
+    const tamis_kind *sender;
+    if (!of->has_copies || tamis_kind_find(of->kind, NULL, &sender) != TAMIS_OK) return 0;
+    if (of->n_fields != tamis_kind_n_fields(sender)) return 0;
+    unsigned wanted = TAMIS_CAN_REMOVE;
+    for (unsigned i = 0; i < of->n_fields; i++) {
+        bool const is_counter = strcmp(sender->field_names[i], "counter_bits") == 0;
+        if (is_counter && of->geometry[i] != 0) wanted |= TAMIS_CAN_COUNT;
+    }
+    return tamis_kind_abilities(sender, of->geometry) & wanted;
+}
+
+/* A set as the spec asks. What the spec leaves open is as it was, but for the rate: that of the
+ * prints grows with the keys, and half as much again is put up with. */
 static tamis_status choose_new(const stream *of, const tamis_spec *spec, tamis_choice *ret_choice,
                                tamis_problem *problem) {
-    tamis_spec asked = *spec, checked;
+    double const own_rate = (double)of->capacity / (double)of->prints;
+    tamis_spec   asked = *spec, checked;
     if (asked.capacity == 0) asked.capacity = max_u64(of->capacity, of->listed);
     if (asked.fpr == 0) asked.fpr = 0.5;
     tamis_status const status = tamis_spec_check(&asked, &checked, problem);
     if (status != TAMIS_OK) return status;
-    checked.fpr = spec->fpr;
-    return tamis_choose(&checked, of->prints, ret_choice, problem);
+    checked.fpr = spec->fpr != 0 ? spec->fpr : fmin(1.5 * own_rate, 0.5);
+    if (spec->abilities == 0) checked.abilities = stream_abilities(of);
+    tamis_status const chosen = tamis_choose(&checked, of->prints, ret_choice, problem);
+    double const       rate = -expm1((double)checked.capacity * log1p(-1 / (double)of->prints));
+    if (chosen == TAMIS_ERR_CANNOT && rate > checked.fpr) {
+        return tamis_problem_say(problem, chosen,
+                                 "of %llu keys with these fingerprints one in %.0f would be taken "
+                                 "for another: ask for fewer, or allow that fpr",
+                                 (unsigned long long)checked.capacity, 1 / rate);
+    }
+    return chosen;
 }
 
 static tamis_status receive_choice(const stream *of, const tamis_spec *spec,

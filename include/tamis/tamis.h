@@ -137,12 +137,14 @@ typedef struct tamis_allocator {
 typedef struct tamis_spec {
     size_t size; /**< set by TAMIS_SPEC_INIT; lets the struct grow */
 
-    uint64_t capacity; /**< different keys in the set at one time; 1 to 2^40 */
+    uint64_t capacity; /**< different keys in the set at one time; 1 to 2^40. In a set that can
+                            remove and was not asked to count, a key that is added again takes
+                            room again, up to 8 times */
     double   fpr;      /**< false-positive rate at capacity, 1e-12 to 0.5. With `geometry` it may be
                             0: as good as the geometry gives */
     unsigned abilities; /**< TAMIS_CAN_... */
     tamis_preference prefer;
-    const char      *kind;     /**< "bloom", "counting", ...; NULL: choose for me */
+    const char      *kind;     /**< "line", "rank", ...; NULL: choose for me */
     const char      *geometry; /**< NULL, or fields to fix, as in "hashes=9,counter_bits=3" */
 
     uint64_t lifetime; /**< adds expected over the set's whole life; 0: 16 x capacity when removal
@@ -181,9 +183,9 @@ TAMIS_API void tamis_free(tamis_set *set);
 
 /** Add one key. In a set that can remove, adding twice needs two removals.
  *
- *  After a number of copies that the kind documents, a key is saturated: it stays in the set for
- *  good, further adds and removals of it say TAMIS_OK and change nothing, and no other key
- *  notices. tamis_inspect() counts such entries.
+ *  After a number of copies that the kind documents, of which at most 8 take room, a key is
+ *  saturated: it stays in the set for good, further adds and removals of it say TAMIS_OK and change
+ *  nothing, and no other key notices. tamis_inspect() counts such entries.
  *
  *  @return TAMIS_OK, _FULL (nothing changed), _READ_ONLY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add(tamis_set *set, const void *key, size_t key_bytes);
@@ -412,9 +414,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_read(const void *bytes, size_t n,
                                                   tamis_set               **ret_set,
                                                   tamis_problem            *reterr_problem);
 
-/* Sending. Kinds that store fingerprints (rank) can be sent without their empty places, in about
- * log2(1/fpr) + 2 bits per key. What arrives may become a set of another size, or one without what
- * only removal needs. */
+/* Sending. Kinds that store fingerprints (line, rank) can be sent without their empty places, in
+ * about log2(1/fpr) + 2 bits per key. What arrives may become a set of another size, or one without
+ * what only removal needs. */
 
 enum {
     TAMIS_SEND_COPIES = 1 /**< with how many copies of each key there are: one bit more per key.
@@ -430,8 +432,10 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_send(const tamis_set *set, unsigned
 /** Make a set of what tamis_send() wrote.
  *  @param spec NULL: the same kind and geometry (without copies, the same kind without removal).
  *  Otherwise what you want instead: kind, capacity, abilities, geometry, `like` and so on, as for
- *  tamis_create(); capacity 0 is the sender's, fpr 0 is whatever comes of it. Seed and hash are
- *  always the sender's, since the keys are hashed already.
+ *  tamis_create(); capacity 0 is the sender's, abilities 0 are those of the sender if copies were
+ *  sent, fpr 0 is up to one and a half times that of the sender. (The number of fingerprints stays,
+ *  so the fpr grows with the capacity.) Seed and hash are always the sender's, since the keys are
+ *  hashed already.
  *  @return TAMIS_OK, _FOREIGN, _VERSION, _TRUNCATED, _CHECKSUM, _CORRUPT, _KIND, _NOT_BUILT,
  *  _LIMIT, _MEMORY, _CANNOT (no geometry has those fingerprints and does what is asked),
  *  _MISMATCH, _FULL (more keys than the set that is asked for has room for), _ARGUMENT. */

@@ -5,8 +5,8 @@
  * neighbouring buckets want to be at their home, a random place among `homes`; all stand in the
  * order of (home, word), each as far left as its home and the words before it allow. So the table
  * looks the same whatever the order of events was, the words of a bucket are side by side, and
- * taking one away leaves no mark. It is full by count: behind the last home are as many places as
- * it has room for, or 1024; that those are not enough happens to one in 10^40.
+ * taking one away leaves no mark. With `room` places behind the last home, `room` words always find
+ * a place: it is full by count alone.
  *
  * Beside each word is a field of `rest_bits` bits, which moves with it.
  */
@@ -18,7 +18,6 @@
 
 #define ATTIC_OWN_BITS 14
 #define ATTIC_GROUP 16 /* buckets that share a home */
-#define ATTIC_SLACK 1024
 
 typedef struct attic {
     uint8_t *body;
@@ -31,7 +30,7 @@ typedef struct attic {
 } attic;
 
 TAMIS_INLINE uint64_t attic_places(const attic *of) {
-    return of->homes + min_u64(of->room, ATTIC_SLACK);
+    return of->homes + of->room;
 }
 
 TAMIS_INLINE uint64_t attic_count(const attic *of) {
@@ -65,23 +64,19 @@ TAMIS_INLINE uint64_t attic_home(const attic *of, uint64_t bucket) {
 
 /* The first place whose word is not before `word`, in the order of homes and words. */
 TAMIS_INLINE uint64_t attic_find(const attic *of, uint64_t word) {
+    uint64_t const group = attic_bucket(word) / ATTIC_GROUP;
     uint64_t const home = attic_home(of, attic_bucket(word));
     uint64_t       place = home, other;
-    while ((other = attic_word(of, place)) != 0) {
-        uint64_t const other_home = attic_home(of, attic_bucket(other));
+    for (; (other = attic_word(of, place)) != 0; place++) {
+        bool const     is_ours = attic_bucket(other) / ATTIC_GROUP == group;
+        uint64_t const other_home = is_ours ? home : attic_home(of, attic_bucket(other));
         if (home < other_home || (home == other_home && word <= other)) break;
-        place++;
     }
     return place;
 }
 
-/* May n more words come? Each moves what is behind it by one, so the last n places must be free. */
 TAMIS_INLINE bool attic_has_room(const attic *of, uint64_t n) {
-    if (n > of->room || attic_count(of) > of->room - n) return false;
-    for (uint64_t i = 1; i <= n; i++) {
-        if (attic_word(of, attic_places(of) - i) != 0) return false;
-    }
-    return true;
+    return n <= of->room && attic_count(of) <= of->room - n;
 }
 
 /* Add a word, before those that are equal to it and have no smaller rest. There is room. */

@@ -17,7 +17,8 @@
 #include "core/shelf.h"
 
 #define LINES_BYTE_BITS 8
-#define LINES_MAX_ENTRIES 250 /* of a bucket with its tail; no honest one comes near */
+#define LINES_MAX_TAIL 200 /* entries of a tail; no honest one comes near */
+#define LINES_MAX_ENTRIES (RUNS_SLOTS + LINES_MAX_TAIL)
 
 /* How a body looks, and what its cells are; all of one type, to lie in a table's derived words. */
 typedef struct lines_shape {
@@ -119,9 +120,10 @@ lines_far_find(lines of, const lines_place *place, tail_entry *ret_first, unsign
     const lines_shape *const s = of.shape;
     shelves const            all = lines_shelves(of);
     unsigned const           key = lines_key(place);
+    tail_cursor              cursor = tail_begin(&all, place->bucket);
     tail_entry               entry;
     unsigned                 n = 0;
-    for (unsigned i = 0; tail_get(&all, place->bucket, i, &entry) && entry.key <= key; i++) {
+    while (tail_next(&all, &cursor, &entry) && entry.key <= key) {
         if (entry.key != key || rest_remainder(s, entry.rest) != place->remainder) continue;
         if (n++ == 0) *ret_first = entry;
     }
@@ -222,10 +224,11 @@ static __attribute__((unused)) void lines_cut_last(lines of, uint64_t bucket) {
 /* How many entries the first chain of the tail has, up to one more than `most`. */
 static __attribute__((unused)) unsigned lines_first_of_tail(const shelves *all, uint64_t bucket,
                                                             unsigned most) {
-    tail_entry first, entry;
-    unsigned   n = 1;
-    if (!tail_get(all, bucket, 0, &first)) return 0;
-    while (n <= most && tail_get(all, bucket, n, &entry) &&
+    tail_cursor cursor = tail_begin(all, bucket);
+    tail_entry  first, entry;
+    unsigned    n = 1;
+    if (!tail_next(all, &cursor, &first)) return 0;
+    while (n <= most && tail_next(all, &cursor, &entry) &&
            entry.key >> LINES_BYTE_BITS == first.key >> LINES_BYTE_BITS) {
         n++;
     }
@@ -269,7 +272,7 @@ static __attribute__((noinline, unused)) bool lines_far_insert(lines of, const l
     bool const     is_in_last = run_is_here(mine) && place->chain == last && mine.is_occupied;
     unsigned const moved = is_before ? last_slots : is_in_last ? last_slots + 1 : 1;
     tail_entry     entry;
-    if (tail_get(&all, place->bucket, LINES_MAX_ENTRIES - RUNS_SLOTS - moved, &entry)) return false;
+    if (tail_get(&all, place->bucket, LINES_MAX_TAIL - moved, &entry)) return false;
     if (!tail_has_room(&all, place->bucket, moved)) return false;
     if (is_before || is_in_last) lines_cut_last(of, place->bucket);
     index = runs_load(line);
@@ -349,7 +352,8 @@ static __attribute__((noinline, unused)) void lines_far_take(lines of, const lin
     tail_entry     entry;
     bool           is_left = false;
     tail_remove(&all, place->bucket, &gone);
-    for (unsigned i = 0; tail_get(&all, place->bucket, i, &entry) && !is_left; i++) {
+    tail_cursor cursor = tail_begin(&all, place->bucket);
+    while (!is_left && tail_next(&all, &cursor, &entry)) {
         is_left = entry.key >> LINES_BYTE_BITS == place->chain;
     }
     if (!is_left) index.occ &= ~(UINT64_C(1) << place->chain);
@@ -392,8 +396,8 @@ static __attribute__((unused)) void lines_gather(lines of, uint64_t bucket, line
             (uint16_t)(bits_lowest(chains) << LINES_BYTE_BITS | line[RUNS_AT + slot]);
         ret_list->rest[ret_list->n++] = lines_rest(of, bucket, slot);
     }
-    for (unsigned i = 0; ret_list->n < LINES_MAX_ENTRIES && tail_get(&all, bucket, i, &entry);
-         i++) {
+    tail_cursor cursor = tail_begin(&all, bucket);
+    while (ret_list->n < LINES_MAX_ENTRIES && tail_next(&all, &cursor, &entry)) {
         ret_list->key[ret_list->n] = (uint16_t)entry.key;
         ret_list->rest[ret_list->n++] = entry.rest;
     }

@@ -71,29 +71,56 @@ typedef struct tail_entry {
     uint64_t place; /* number on the shelf, or place in the attic */
 } tail_entry;
 
+/* On the way through the tail of a bucket. */
+typedef struct tail_cursor {
+    uint64_t bucket;
+    unsigned at, end;     /* on the shelf */
+    bool     has_more;    /* the shelf is full, so there may be some in the attic */
+    bool     is_in_attic; /* and there */
+    uint64_t place;
+} tail_cursor;
+
+TAMIS_INLINE tail_cursor tail_begin(const shelves *of, uint64_t bucket) {
+    uint64_t const   ones = shelf_ones(shelf_line(of, bucket));
+    shelf_part const part = shelf_find(ones, bucket);
+    return (tail_cursor){ .bucket = bucket,
+                          .at = part.first,
+                          .end = part.first + part.n,
+                          .has_more = shelf_used(ones) == SHELF_KEYS };
+}
+
+/* The next entry. False: there is none. */
+static __attribute__((unused)) bool tail_next(const shelves *of, tail_cursor *cursor,
+                                              tail_entry *ret_entry) {
+    const attic *const last = &of->last;
+    if (cursor->at < cursor->end) {
+        unsigned const at = cursor->at++;
+        uint64_t const rest = shelf_rest_at(of, cursor->bucket, at);
+        unsigned const key = le16_load(shelf_line(of, cursor->bucket) + SHELF_AT + 2 * at);
+        *ret_entry = (tail_entry){ key, field_get(last->body, rest, last->rest_bits), true, at };
+        return true;
+    }
+    if (!cursor->has_more) return false;
+    if (!cursor->is_in_attic) cursor->place = attic_find(last, attic_make_word(cursor->bucket, 0));
+    cursor->is_in_attic = true;
+    uint64_t const word = attic_word(last, cursor->place);
+    if (word == 0 || attic_bucket(word) != cursor->bucket) return false;
+    *ret_entry = (tail_entry){ (unsigned)(word & bits_low(ATTIC_OWN_BITS)),
+                               attic_rest(last, cursor->place), false, cursor->place };
+    cursor->place++;
+    return true;
+}
+
 /* The i-th entry of a bucket's tail. False: it has no more. */
 static __attribute__((unused)) bool tail_get(const shelves *of, uint64_t bucket, unsigned i,
                                              tail_entry *ret_entry) {
-    const uint8_t *const line = shelf_line(of, bucket);
-    shelf_part const     part = shelf_find(shelf_ones(line), bucket);
-    if (i < part.n && part.first + i < SHELF_KEYS) {
-        unsigned const at = part.first + i;
-        ret_entry->key = le16_load(line + SHELF_AT + 2 * at);
-        ret_entry->rest =
-            field_get(of->last.body, shelf_rest_at(of, bucket, at), of->last.rest_bits);
-        ret_entry->is_shelved = true;
-        ret_entry->place = at;
-        return true;
+    tail_cursor cursor = tail_begin(of, bucket);
+    unsigned    skipped = (unsigned)min_u64(i, cursor.end - cursor.at);
+    cursor.at += skipped;
+    while (skipped++ < i) {
+        if (!tail_next(of, &cursor, ret_entry)) return false;
     }
-    if (shelf_used(shelf_ones(line)) < SHELF_KEYS) return false;
-    uint64_t const place = attic_find(&of->last, attic_make_word(bucket, 0)) + (i - part.n);
-    uint64_t const word = attic_word(&of->last, place);
-    if (word == 0 || attic_bucket(word) != bucket) return false;
-    ret_entry->key = (unsigned)(word & bits_low(ATTIC_OWN_BITS));
-    ret_entry->rest = attic_rest(&of->last, place);
-    ret_entry->is_shelved = false;
-    ret_entry->place = place;
-    return true;
+    return tail_next(of, &cursor, ret_entry);
 }
 
 /* ------------------------------------------------------------------ entries come and go */
@@ -161,9 +188,10 @@ static __attribute__((unused)) void tail_add(const shelves *of, uint64_t bucket,
                                              uint64_t rest) {
     uint64_t const   ones = shelf_ones(shelf_line(of, bucket));
     shelf_part const part = shelf_find(ones, bucket);
+    tail_cursor      cursor = tail_begin(of, bucket);
     tail_entry       other;
     unsigned         i = 0;
-    while (i < part.n && tail_get(of, bucket, i, &other) &&
+    while (i < part.n && tail_next(of, &cursor, &other) &&
            (other.key < key || (other.key == key && other.rest < rest))) {
         i++;
     }

@@ -42,8 +42,7 @@
 #include <limits.h>
 
 static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHELF == SHELF_KEYS &&
-                  LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS &&
-                  LINE_ATTIC_SLACK == ATTIC_SLACK,
+                  LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS,
               "the plan is of these lines");
 static_assert(LINE_FREE == KIND_FREE && LINE_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 
@@ -71,7 +70,8 @@ static tamis_status line_plan(const tamis_need *need, uint64_t *ret_geometry) {
         g[LINE_COUNTER_BITS] = is_counted && !is_fixed ? DEFAULT_COUNTER_BITS : 0;
     }
     if (g[LINE_COPIES] == KIND_FREE) {
-        g[LINE_COPIES] = is_removed && g[LINE_COUNTER_BITS] == 0 ? MULTISET_COPIES : 1;
+        bool const is_multiset = g[LINE_COUNTER_BITS] == 0 && g[LINE_VALUE_BITS] == 0;
+        g[LINE_COPIES] = is_removed && is_multiset ? MULTISET_COPIES : 1;
     }
     line_need const want = { .n = (double)need->capacity,
                              .fpr = need->fpr,
@@ -333,7 +333,7 @@ static unsigned line_joint_tail(const tamis_table *into, uint64_t bucket, const 
     for (unsigned chain = 0; chain < RUNS_CHAINS && kept + size[chain] <= RUNS_SLOTS; chain++) {
         kept += size[chain];
     }
-    return total <= LINES_MAX_ENTRIES ? total - kept : UINT_MAX;
+    return total - kept <= LINES_MAX_TAIL ? total - kept : UINT_MAX;
 }
 
 /* Would all of `from` find room? Everything only grows on the way, so what fits in the end fits. */
@@ -468,6 +468,7 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
     shelves const           all = lines_shelves(lines_of(table));
     uint64_t                copies = 0, saturated = 0, sent = 0;
     lines_list              list;
+    tail_entry              beyond;
     TAMIS_REQUIRE(attic_is_whole(&all.last, s->lines.buckets), reterr_why,
                   "I3: the attic is not in order");
     for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
@@ -478,6 +479,8 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
         TAMIS_REQUIRE(line_index_is_whole(table, bucket), reterr_why,
                       "I1: the index of a line is impossible");
         lines_gather(lines_of(table), bucket, &list);
+        TAMIS_REQUIRE(!tail_get(&all, bucket, LINES_MAX_TAIL, &beyond), reterr_why,
+                      "I2: a tail longer than any");
         TAMIS_REQUIRE(line_entries_are_whole(runs_load(lines_at(lines_of(table), bucket)), &list),
                       reterr_why, "I2: a line is not cut where it must be, or not in order");
         TAMIS_REQUIRE(line_copies_are_whole(s, &list, &copies, &saturated), reterr_why,

@@ -17,9 +17,8 @@
  *
  * Modes: how many copies of a fingerprint are told apart.
  *   copies = 1           a set: a fingerprint is stored once, and there is no removal;
- *   counter_bits = C     a cell counts 1 to 2^C, then its chain gets a second cell, up to `copies`;
- *   counter_bits = 0     a multiset: each copy is a cell. The smallest that can remove, for keys
- *                        that are hardly ever added twice.
+ *   counter_bits = 0     a multiset, when removal is asked for: each copy is a cell, up to 8;
+ *   counter_bits = C     when counting is: a cell counts 1 to 2^C, then its chain gets a second.
  * With copies x 2^C of them a fingerprint is saturated, and stays.
  *
  * Layouts. Packed: no bit lost, a bucket begins anywhere. Aligned: a bucket is one cache line.
@@ -58,18 +57,18 @@ static_assert(sizeof(rank_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape 
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status rank_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    bool const     is_counted = (need->abilities & (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)) != 0;
-    uint64_t const usual_counter = is_counted ? DEFAULT_COUNTER_BITS : 0;
-    uint64_t       g[TAMIS_MAX_FIELDS];
+    bool const is_counted = (need->abilities & TAMIS_CAN_COUNT) != 0;
+    bool const is_removed = is_counted || (need->abilities & TAMIS_CAN_REMOVE) != 0;
+    uint64_t   g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
     if (g[RANK_VALUE_BITS] == KIND_FREE) g[RANK_VALUE_BITS] = 0;
     if (g[RANK_COUNTER_BITS] == KIND_FREE) {
-        bool const is_multiset = g[RANK_COPIES] != KIND_FREE || g[RANK_VALUE_BITS] != 0;
-        g[RANK_COUNTER_BITS] = is_multiset ? 0 : usual_counter;
+        bool const is_fixed = g[RANK_COPIES] != KIND_FREE || g[RANK_VALUE_BITS] != 0;
+        g[RANK_COUNTER_BITS] = is_counted && !is_fixed ? DEFAULT_COUNTER_BITS : 0;
     }
     if (g[RANK_COPIES] == KIND_FREE) {
         g[RANK_COPIES] = g[RANK_COUNTER_BITS] != 0 ? COUNTING_COPIES
-                         : is_counted              ? MULTISET_COPIES
+                         : is_removed              ? MULTISET_COPIES
                                                    : 1;
     }
     if (g[RANK_ALIGNED] == KIND_FREE) g[RANK_ALIGNED] = need->prefer == TAMIS_PREFER_FAST;

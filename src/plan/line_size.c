@@ -25,7 +25,7 @@ static bool fields_are_possible(const uint64_t *g) {
     if (g[LINE_COUNTER_BITS] > LINE_MAX_COUNTER_BITS || g[LINE_VALUE_BITS] > LINE_MAX_VALUE_BITS)
         return false;
     if (g[LINE_COPIES] < 1 || g[LINE_COPIES] > LINE_MAX_COPIES) return false;
-    if (g[LINE_COUNTER_BITS] != 0 && g[LINE_COPIES] != 1) return false;
+    if ((g[LINE_COUNTER_BITS] != 0 || g[LINE_VALUE_BITS] != 0) && g[LINE_COPIES] != 1) return false;
     return line_rest_bits(g) <= LINE_MAX_REST_BITS && tamis_line_prints(g) != 0;
 }
 
@@ -33,7 +33,7 @@ static bool fields_are_possible(const uint64_t *g) {
 bool tamis_line_layout(const uint64_t *g, line_layout *ret_layout) {
     if (!fields_are_possible(g)) return false;
     uint64_t const shelves = (g[LINE_BUCKETS] + LINE_GROUP - 1) / LINE_GROUP;
-    uint64_t const places = line_attic_places(g[LINE_ATTIC]);
+    uint64_t const places = line_attic_homes(g[LINE_ATTIC]) + g[LINE_ATTIC];
     uint64_t const rest = line_rest_bits(g);
     line_layout    layout = { .shelves = g[LINE_BUCKETS] * LINE_BYTES };
     layout.words = layout.shelves + shelves * LINE_BYTES;
@@ -48,40 +48,57 @@ bool tamis_line_layout(const uint64_t *g, line_layout *ret_layout) {
 
 /* ------------------------------------------------------------------ what lines send elsewhere */
 
-#define MAX_TAIL 64  /* keys of one tail: P[X > 114] is below 1e-16 at any load that is planned */
-#define MAX_SENT 256 /* keys that one shelf sends to the attic */
+#define MAX_CHAIN 19 /* keys of one chain; more have a chance below 1e-19 */
+#define MAX_TAIL 96  /* keys of one tail that are told apart; more are taken for so many */
+#define MAX_SENT 256 /* keys that one shelf sends to the attic, likewise */
 
 typedef struct shelf_law {
     double tail[MAX_TAIL + 1]; /* P[the tail of a line has so many keys] */
     double sent[MAX_SENT + 1]; /* P[a shelf sends so many to the attic] */
 } shelf_law;
 
-/* P[f = j], the part of a run before the border. */
-static double border(double mu, unsigned j) {
-    return tamis_poisson_tail(mu, j + 1) / mu;
+static unsigned at_most(unsigned n, unsigned most) {
+    return n < most ? n : most;
 }
 
+/* Add `p` times the law `from` of n + 1 values, moved up by k; what is beyond `most` is taken for
+ * it. */
+static void add_moved(double *to, unsigned most, const double *from, unsigned n, unsigned k,
+                      double p) {
+    unsigned const whole = at_most(n, most - k);
+    double         beyond = 0;
+    for (unsigned i = 0; i <= whole; i++) to[i + k] += p * from[i];
+    for (unsigned i = whole + 1; i <= n; i++) beyond += from[i];
+    to[most] += p * beyond;
+}
+
+/* Chain after chain: those that fit are in the line; from the first that does not, in the tail. */
 static void tail_law(double mean, shelf_law *of) {
-    double const mu = mean / LINE_CHAINS;
-    double       before[16], rest = 1;
-    for (unsigned j = 0; j < 16; j++) before[j] = border(mu, j);
-    memset(of, 0, sizeof *of);
-    for (unsigned over = 1; over <= MAX_TAIL; over++) {
-        double const load = exp(tamis_poisson_log(mean, LINE_SLOTS + over));
-        for (unsigned j = 0; j < 16 && over + j <= MAX_TAIL; j++) {
-            of->tail[over + j] += load * before[j];
-        }
+    double chain[MAX_CHAIN + 1], line[LINE_SLOTS + 1] = { 1 }, tail[MAX_TAIL + 1] = { 0 };
+    for (unsigned k = 0; k <= MAX_CHAIN; k++) {
+        chain[k] = exp(tamis_poisson_log(mean / LINE_CHAINS, k));
     }
-    for (unsigned t = 1; t <= MAX_TAIL; t++) rest -= of->tail[t];
-    of->tail[0] = rest;
+    for (unsigned c = 0; c < LINE_CHAINS; c++) {
+        double next_line[LINE_SLOTS + 1] = { 0 }, next_tail[MAX_TAIL + 1] = { 0 };
+        for (unsigned k = 0; k <= MAX_CHAIN; k++) {
+            double const p = chain[k];
+            for (unsigned s = 0; s + k <= LINE_SLOTS; s++) next_line[s + k] += p * line[s];
+            for (unsigned s = LINE_SLOTS + 1 - k; s <= LINE_SLOTS; s++) next_tail[k] += p * line[s];
+            add_moved(next_tail, MAX_TAIL, tail, MAX_TAIL, k, p);
+        }
+        memcpy(line, next_line, sizeof line);
+        memcpy(tail, next_tail, sizeof tail);
+    }
+    for (unsigned s = 0; s <= LINE_SLOTS; s++) tail[0] += line[s];
+    *of = (shelf_law){ .sent = { 0 } };
+    memcpy(of->tail, tail, sizeof tail);
 }
 
 /* The law of the sum of two that have the same. */
 static void doubled(const double *one, double *ret_two) {
     memset(ret_two, 0, (MAX_SENT + 1) * sizeof *ret_two);
     for (unsigned s = 0; s <= MAX_SENT; s++) {
-        if (one[s] == 0) continue;
-        for (unsigned t = 0; s + t <= MAX_SENT; t++) ret_two[s + t] += one[s] * one[t];
+        if (one[s] > 1e-40) add_moved(ret_two, MAX_SENT, one, MAX_SENT, s, one[s]);
     }
 }
 
@@ -119,7 +136,7 @@ static double sent_moment(const shelf_law *of, double theta) {
 /* Chernoff: the smallest K with P[sum over the shelves > K] <= e^-budget, and the reverse. */
 static double room_for(const shelf_law *of, double shelves, double budget) {
     double best = INFINITY;
-    for (double theta = 0.02; theta < 3; theta *= 1.1) {
+    for (double theta = 1e-4; theta < 3; theta *= 1.15) {
         best = fmin(best, (shelves * sent_moment(of, theta) + budget) / theta);
     }
     return best;
@@ -127,7 +144,7 @@ static double room_for(const shelf_law *of, double shelves, double budget) {
 
 static double log_chance(const shelf_law *of, double shelves, double room) {
     double best = 0;
-    for (double theta = 0.02; theta < 3; theta *= 1.1) {
+    for (double theta = 1e-4; theta < 3; theta *= 1.15) {
         best = fmin(best, shelves * sent_moment(of, theta) - theta * room);
     }
     return best;
@@ -144,9 +161,9 @@ void tamis_line_load(double lines, double mean, double chance, line_load *ret_lo
     shelf_law_of(mean, &law);
     double const shelves = ceil(lines / LINE_GROUP);
     double const sent = mean_of(law.sent, MAX_SENT) / LINE_GROUP;
-    ret_load->cut = 1 - law.tail[0];
+    ret_load->cut = fmax(0, 1 - law.tail[0]);
     ret_load->in_attic = sent / mean;
-    ret_load->shelved = mean_of(law.tail, MAX_TAIL) / mean - ret_load->in_attic;
+    ret_load->shelved = fmax(0, mean_of(law.tail, MAX_TAIL) / mean - ret_load->in_attic);
     ret_load->room = ceil(room_for(&law, shelves, -log(chance / 2)));
 }
 
@@ -165,15 +182,15 @@ static double churn_adds(double n, double lifetime) {
     return lifetime > n ? lifetime - n : 0;
 }
 
-/* No real load is beyond this; a table that is made for one will not work. */
 static double mean_load(const uint64_t *g, double n) {
-    return fmin(n / (double)g[LINE_BUCKETS], 2 * LINE_SLOTS);
+    return n / (double)g[LINE_BUCKETS];
 }
 
 double tamis_line_overflow(const uint64_t *g, double n, double lifetime) {
     shelf_law    law;
     double const entries = entries_of(g, n), lines = (double)g[LINE_BUCKETS];
-    if (entries <= LINE_SLOTS) return 0;
+    if (entries <= LINE_SLOTS || entries <= (double)g[LINE_ATTIC]) return 0;
+    if (mean_load(g, entries) > LINE_LAWFUL_LOAD) return 1;
     shelf_law_of(mean_load(g, entries), &law);
     double const once = log_chance(&law, ceil(lines / LINE_GROUP), (double)g[LINE_ATTIC] + 1);
     return fmin(1, 2 * (1 + churn_adds(n, lifetime)) * exp(once));
@@ -190,7 +207,7 @@ double tamis_line_saturation(const uint64_t *g, double n, double lifetime) {
 
 void tamis_line_touches(const uint64_t *g, double n, double *ret_present, double *ret_absent,
                         double *ret_add) {
-    double const mean = mean_load(g, n), chain = mean / LINE_CHAINS;
+    double const mean = fmin(mean_load(g, n), LINE_LAWFUL_LOAD), chain = mean / LINE_CHAINS;
     double const is_wide = g[LINE_REMAINDER_BITS] > LINE_BYTE_BITS ? 1 : 0;
     double const has_rests = line_rest_bits(g) != 0 ? 1 : 0;
     line_load    load;
@@ -210,15 +227,19 @@ static uint64_t or_fixed(uint64_t fixed, double chosen) {
 /* At a mean load: the lines and the attic. Returns the bits of the body. */
 static double try_load(const line_need *need, const uint64_t *fixed, uint64_t *g, double mean) {
     double const n = entries_of(g, need->n);
+    if (n / mean > 0x1p44) return INFINITY;
     g[LINE_BUCKETS] = or_fixed(fixed[LINE_BUCKETS], ceil(n / mean));
     if (need->prints != 0) {
         uint64_t const step = (uint64_t)LINE_CHAINS << g[LINE_REMAINDER_BITS];
         if (need->prints % step != 0) return INFINITY;
         g[LINE_BUCKETS] = need->prints / step;
+        if (fixed[LINE_BUCKETS] != LINE_FREE && fixed[LINE_BUCKETS] != g[LINE_BUCKETS])
+            return INFINITY;
     }
     line_load    load = { .room = 0 };
     double const chance = need->overflow / (1 + churn_adds(need->n, need->lifetime));
     bool const   is_sent = fixed[LINE_ATTIC] == LINE_FREE && n > LINE_SLOTS;
+    if (is_sent && mean_load(g, n) > LINE_LAWFUL_LOAD) return INFINITY;
     if (is_sent) tamis_line_load((double)g[LINE_BUCKETS], mean_load(g, n), chance, &load);
     g[LINE_ATTIC] = or_fixed(fixed[LINE_ATTIC], is_sent ? fmax(load.room, MIN_ATTIC) : 0);
     line_layout layout;
@@ -237,7 +258,8 @@ static double best_load(const line_need *need, const uint64_t *fixed, uint64_t *
         double const bits = try_load(need, fixed, g, fmin(mean, limit));
         for (unsigned i = 0; i < LINE_FIELDS && bits < least; i++) best[i] = g[i];
         least = fmin(least, bits);
-        if (limit < mean) break;
+        if (limit < mean || need->prints != 0 || fixed[LINE_BUCKETS] != LINE_FREE) break;
+        if (bits > 1.02 * least) break; /* it only grows from here on */
     }
     for (unsigned i = 0; i < LINE_FIELDS; i++) g[i] = best[i];
     return least;
@@ -257,6 +279,7 @@ static unsigned first_remainder(const line_need *need) {
 
 bool tamis_line_choose(const line_need *need, uint64_t *geometry) {
     uint64_t const fixed = geometry[LINE_REMAINDER_BITS];
+    if (fixed != LINE_FREE && fixed > LINE_MAX_REMAINDER_BITS) return false;
     unsigned const first = fixed != LINE_FREE ? (unsigned)fixed : first_remainder(need);
     unsigned const tries = fixed != LINE_FREE ? 1 : need->prints != 0 ? 33 : need->fpr > 0 ? 2 : 1;
     uint64_t       best[LINE_FIELDS] = { 0 };

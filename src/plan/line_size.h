@@ -4,13 +4,12 @@
  * 28 for 16 lines each; r bits of remainder, of which 8 are in the line (core/runs.h,
  * core/shelf.h).
  *
- * A line of load X > 50 keeps the chains before slot 50. The border falls into a run; what that run
- * has before the border goes along, so the tail is X - 50 + f, where f is the place of the border
- * in a run that is met by chance: P[f = j] = P[Poisson(m/L) > j] / (m/L). With X nearly Poisson(m)
- * that is the distribution of a tail, and that of what a shelf sends to the attic follows exactly,
- * bucket by bucket. The attic holds the sum over all shelves: independent but for the total n, and
- * growing with every load, so Theorem 1 of the rank-indexed paper (plan/rank_size.h) bounds its
- * tail by twice that of independent ones, and Chernoff's bound does the rest.
+ * The 62 chains of a line are nearly independent, Poisson(m/62) each. Going through them one by
+ * one gives the exact law of what the line keeps and of its tail; 16 tails together that of a
+ * shelf, and of what it sends to the attic. The attic holds the sum over all shelves: independent
+ * but for the total n, and growing with every chain, so Theorem 1 of the rank-indexed paper
+ * (plan/rank_size.h) bounds its tail by twice that of independent ones, and Chernoff's bound does
+ * the rest.
  *
  * What a line, a shelf and the attic hold depends on the keys and not on their history, so a table
  * in which keys come and go is at each moment one that was just filled: over a lifetime of T adds
@@ -40,7 +39,6 @@ enum {
 #define LINE_GROUP 16 /* lines that share a shelf */
 #define LINE_SHELF 28
 #define LINE_BYTE_BITS 8
-#define LINE_ATTIC_SLACK 1024
 #define LINE_MAX_REMAINDER_BITS 40
 #define LINE_MAX_COUNTER_BITS 8
 #define LINE_MAX_COPIES 8
@@ -52,6 +50,7 @@ enum {
 #define LINE_MIN_LOAD 24.0
 #define LINE_GOOD_LOAD 36.0 /* below it a longer remainder is better than more lines */
 #define LINE_MAX_LOAD 48.0
+#define LINE_LAWFUL_LOAD 56.0 /* beyond it no table is promised anything */
 #define LINE_FAST_LOAD 44.0
 #define LINE_FAST_LOAD_RESTS 46.0
 
@@ -62,14 +61,10 @@ static inline uint64_t line_rest_bits(const uint64_t *g) {
     return g[LINE_REMAINDER_BITS] - LINE_BYTE_BITS + g[LINE_COUNTER_BITS] + g[LINE_VALUE_BITS];
 }
 
-/* Places of the attic that are homes, and those behind them: two words for three homes, so that
- * runs of words stay short. */
+/* Places of the attic that are homes: five for four words, so that runs of words stay short. As
+ * many as it has room for follow. */
 static inline uint64_t line_attic_homes(uint64_t room) {
-    return room + room / 2 + 1;
-}
-
-static inline uint64_t line_attic_places(uint64_t room) {
-    return line_attic_homes(room) + (room < LINE_ATTIC_SLACK ? room : LINE_ATTIC_SLACK);
+    return room + room / 4 + 1;
 }
 
 /* Where the parts of a body begin. The lines are first. */

@@ -111,8 +111,8 @@ static void plan_kind(const tamis_kind *kind, const tamis_spec *spec, uint64_t p
 
 /* ------------------------------------------------------------------ all kinds */
 
-/* Time goes with the lines that are touched. The operations of the default kind are so short that
- * it may touch twice as many. */
+/* Time goes with the lines that are touched. The operations of the default kind are short: in cache
+ * they take half the time of rank's (docs/performance.md), so it may touch twice as many. */
 static double slowness(const tamis_kind *kind, const tamis_plan *plan) {
     double const lines = plan->lines_present + plan->lines_absent + plan->lines_add;
     return kind->is_default ? lines / 2 : lines;
@@ -123,7 +123,8 @@ static bool is_better(const tamis_kind *kind, const tamis_plan *plan, const tami
     double const faster = slowness(best_kind, best) - slowness(kind, plan);
     double const smaller = (double)best->body_bytes - (double)plan->body_bytes;
     double const first = prefer == TAMIS_PREFER_SMALL ? smaller : faster;
-    return first != 0 ? first > 0 : smaller + faster > 0;
+    double const second = prefer == TAMIS_PREFER_SMALL ? faster : smaller;
+    return first != 0 ? first > 0 : second > 0;
 }
 
 /* Why a named kind will not do, in words. */
@@ -142,15 +143,16 @@ static tamis_status say_why_not(const tamis_spec *spec, const tamis_plan *plan,
     }
     if (missing != 0) {
         return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                                 "kind %s cannot %s: name another kind, or leave the choice open",
+                                 "kind %s cannot %s%s: name another kind, or leave the choice open",
                                  kind,
                                  missing & TAMIS_CAN_REMOVE  ? "remove"
                                  : missing & TAMIS_CAN_COUNT ? "count"
-                                                             : "merge");
+                                                             : "merge",
+                                 spec->geometry ? " in that geometry" : "");
     }
-    return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                             "kind %s cannot reach that fpr and overflow%s", kind,
-                             spec->geometry ? " in that geometry" : "");
+    return tamis_problem_say(
+        problem, TAMIS_ERR_CANNOT, "kind %s cannot reach that fpr and overflow%s", kind,
+        spec->geometry ? " in that geometry, or its fields exclude each other" : "");
 }
 
 /* The kind that the spec names, or the best one that can do it. */

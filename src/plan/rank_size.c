@@ -272,6 +272,7 @@ static void choose_buckets(search *s, uint64_t *g) {
         uint64_t const step = g[RANK_CHAINS] << g[RANK_REMAINDER_BITS];
         if (step == 0 || s->need->prints % step != 0) return;
         g[RANK_BUCKETS] = s->need->prints / step;
+        if (or_fixed(s->fixed[RANK_BUCKETS], g[RANK_BUCKETS]) != g[RANK_BUCKETS]) return;
     }
     if (g[RANK_BUCKETS] == 0 || tamis_rank_prints(g) == 0) return;
     if (s->need->fpr > 0 && tamis_rank_fpr(g, s->need->n) > s->need->fpr) return;

@@ -49,7 +49,7 @@ static const struct {
     /* one line and its attic; a shelf that overflows soon; rests of every sort */
     { "line", 90, "buckets=1,attic=100,copies=8", 0.999 },
     { "line", 1000, "buckets=18,attic=400,copies=8", 0.999 },
-    { "line", 1000, "buckets=17,attic=500,counter_bits=1,remainder_bits=11", 0.999 },
+    { "line", 930, "buckets=17,attic=500,counter_bits=1,remainder_bits=11", 0.999 },
     { "line", 1000, "remainder_bits=12,copies=3,attic=200", 0.999 },
     { "line", 700, "remainder_bits=16,counter_bits=2,value_bits=9", 0 },
     { "line", 2000, "remainder_bits=8,counter_bits=0,copies=1", 0 },

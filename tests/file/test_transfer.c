@@ -67,16 +67,19 @@ static tamis_allocator ledger_of(ledger *by) {
 typedef struct mode {
     const char *name;
     unsigned    abilities;
-    const char *geometry;
+    const char *kind, *geometry;
 } mode;
 
 static const mode modes[] = {
-    { "set, packed", 0, "aligned=0" },
-    { "set, aligned", 0, "aligned=1" },
-    { "counting, packed", COUNTED, "counter_bits=2,aligned=0" },
-    { "counting, aligned", COUNTED, "counter_bits=2,aligned=1" },
-    { "multiset, packed", COUNTED, "counter_bits=0,copies=8,aligned=0" },
-    { "multiset, aligned", COUNTED, "counter_bits=0,copies=8,aligned=1" },
+    { "set, packed", 0, "rank", "aligned=0" },
+    { "set, aligned", 0, "rank", "aligned=1" },
+    { "counting, packed", COUNTED, "rank", "counter_bits=2,aligned=0" },
+    { "counting, aligned", COUNTED, "rank", "counter_bits=2,aligned=1" },
+    { "multiset, packed", COUNTED, "rank", "counter_bits=0,copies=8,aligned=0" },
+    { "multiset, aligned", COUNTED, "rank", "counter_bits=0,copies=8,aligned=1" },
+    { "set of lines", 0, "line", NULL },
+    { "counting lines", COUNTED, "line", NULL },
+    { "multiset of lines", TAMIS_CAN_REMOVE, "line", NULL },
 };
 
 static const tamis_seed seed = { 0x7472616e73666572, 0x6e6f77 };
@@ -86,7 +89,7 @@ static tamis_spec spec_of(const mode *as, uint64_t capacity) {
     spec.capacity = capacity;
     spec.fpr = 0.01;
     spec.abilities = as->abilities;
-    spec.kind = "rank";
+    spec.kind = as->kind;
     spec.geometry = as->geometry;
     spec.seed = &seed;
     return spec;
@@ -176,10 +179,21 @@ static holdings holdings_of(const tamis_set *set) {
     return all;
 }
 
-/* So many copies, as this set would tell them. */
-static uint64_t copies_told(const tamis_set *by, uint64_t copies) {
-    const uint64_t *const g = by->table.geometry;
-    uint64_t const        most = g[RANK_COPIES] << g[RANK_COUNTER_BITS];
+static uint64_t field_of(const tamis_set *set, const char *name) {
+    tamis_info const info = info_of(set);
+    for (unsigned i = 0; i < info.plan.n_fields; i++) {
+        if (strcmp(info.plan.fields[i].name, name) == 0) return info.plan.fields[i].value;
+    }
+    fail_msg("no field %s", name);
+    return 0;
+}
+
+static uint64_t prints_of(const tamis_set *set) {
+    return set->kind->prints(set->table.geometry);
+}
+
+/* So many copies, as a set that tells fewer than `most` would tell them. */
+static uint64_t copies_told(uint64_t most, uint64_t copies) {
     if (most == 1) return 1;
     return copies >= most ? TAMIS_COUNT_MANY : copies;
 }
@@ -187,11 +201,12 @@ static uint64_t copies_told(const tamis_set *by, uint64_t copies) {
 /* The same fingerprints, as often as `b` can tell and was told. */
 static void expect_same_contents(const tamis_set *a, const tamis_set *b, bool has_copies) {
     holdings const in_a = holdings_of(a), in_b = holdings_of(b);
+    uint64_t const most = field_of(b, "copies") << field_of(b, "counter_bits");
     assert_int_equal(in_a.n, in_b.n);
     for (size_t i = 0; i < in_a.n; i++) {
         uint64_t const copies = has_copies ? in_a.all[i].copies : 1;
         assert_int_equal(in_a.all[i].print, in_b.all[i].print);
-        assert_int_equal(copies_told(b, copies), in_b.all[i].copies);
+        assert_int_equal(copies_told(most, copies), in_b.all[i].copies);
     }
     free(in_a.all);
     free(in_b.all);
@@ -459,12 +474,15 @@ typedef struct change {
 } change;
 
 static const change changes[] = {
+    { "half as large again", 2, 1.5, COUNTED, NULL },
     { "larger", 2, 2, COUNTED, NULL },
     { "much larger", 2, 16, COUNTED, NULL },
     { "smaller", 2, 0.5, COUNTED, NULL },
     { "much smaller", 2, 0.25, COUNTED, NULL },
     { "larger set", 0, 3, 0, NULL },
     { "smaller set", 0, 0.4, 0, NULL },
+    { "larger lines", 8, 3, TAMIS_CAN_REMOVE, NULL },
+    { "smaller lines", 8, 0.5, TAMIS_CAN_REMOVE, NULL },
     { "packed to aligned", 2, 1, COUNTED, "aligned=1" },
     { "aligned to packed", 3, 1, COUNTED, "aligned=0" },
     { "set, packed to aligned", 0, 1, 0, "aligned=1" },
@@ -473,10 +491,24 @@ static const change changes[] = {
     { "counter of 2 bits to 8", 2, 1, COUNTED, "counter_bits=8" },
     { "counter of 2 bits to 1", 2, 1, COUNTED, "counter_bits=1" },
     { "counting to multiset", 2, 1, COUNTED, "counter_bits=0,copies=8" },
+    { "counting to what can remove", 2, 1, TAMIS_CAN_REMOVE, NULL },
     { "multiset to counting", 4, 1, COUNTED, "counter_bits=2" },
-    { "counting to set", 2, 1, 0, NULL },
-    { "multiset to set", 5, 1, 0, NULL },
+    { "counting to set", 2, 1, TAMIS_CAN_MERGE, NULL },
+    { "multiset to set", 5, 1, TAMIS_CAN_MERGE, NULL },
 };
+
+static double rate_of(const tamis_set *set, uint64_t keys) {
+    return -expm1(-(double)keys / (double)prints_of(set));
+}
+
+/* More wrong answers than half as many again are refused until the spec allows them. */
+static void allow_rate(const sample *s, const tamis_set *from, tamis_spec *spec) {
+    double const rate = rate_of(from, spec->capacity);
+    expect_refused(s, spec, TAMIS_ERR_CANNOT, "would be taken for another");
+    spec->fpr = rate * 0.99;
+    expect_refused(s, spec, TAMIS_ERR_CANNOT, "would be taken for another");
+    spec->fpr = rate * 1.01;
+}
 
 static void expect_changed(const change *as) {
     uint64_t const   capacity = 4000, held = 500;
@@ -486,11 +518,13 @@ static void expect_changed(const change *as) {
     spec.capacity = (uint64_t)((double)capacity * as->capacity);
     spec.abilities = as->abilities;
     spec.geometry = as->geometry;
-    sample const     s = sent(set, all_flags(set));
+    sample const s = sent(set, all_flags(set));
+    if (as->capacity > 1.5) allow_rate(&s, set, &spec);
     tamis_set *const back = received(&s, &spec);
     tamis_info const info = info_of(back);
     assert_int_equal(info.plan.capacity, spec.capacity);
     assert_int_equal(as->abilities & ~info.plan.abilities, 0);
+    assert_int_equal(prints_of(back), prints_of(set));
     assert_true(info.plan.overflow <= 1e-10);
     expect_same_contents(set, back, true);
     expect_same_answers(set, back);
@@ -508,34 +542,128 @@ static void what_arrives_may_have_another_geometry(void **state) {
     }
 }
 
-/* An ability that is not asked for may be lost; a geometry is then as small as can be. */
+static tamis_spec spec_of_capacity(uint64_t capacity) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.capacity = capacity;
+    return spec;
+}
+
+/* Half as many keys again are taken without a word about the rate; a few more are not, and whoever
+ * asks is told what would come of it. */
+static void rate_that_is_left_open_is_about_that_of_the_sender(void **state) {
+    tamis_set *const set = make_filled(*state, 10000, COPIES);
+    sample const     s = sent(set, all_flags(set));
+    tamis_spec const most = spec_of_capacity(15000);
+    tamis_spec       more = spec_of_capacity(15500), same = spec_of_capacity(0);
+    tamis_set *const back = received(&s, &most);
+    double const     prints = (double)prints_of(set), rate = rate_of(set, 15500);
+    char             told[80];
+    assert_true(info_of(back).plan.fpr <= 1.5 * 10000 / prints);
+    (void)snprintf(told, sizeof told, "of 15500 keys with these fingerprints one in %.0f ",
+                   1 / rate);
+    expect_refused(&s, &more, TAMIS_ERR_CANNOT, told);
+    more.fpr = rate * 1.01;
+    tamis_set *const larger = received(&s, &more);
+    assert_int_equal(info_of(larger).plan.capacity, 15500);
+    same.fpr = 0.5 * 10000 / prints; /* less than it is */
+    expect_refused(&s, &same, TAMIS_ERR_CANNOT, "would be taken for another");
+    free(s.bytes);
+    tamis_free(larger);
+    tamis_free(back);
+    tamis_free(set);
+}
+
+/* Removal is kept if nothing else is asked for, as long as copies were sent. */
+static void abilities_that_are_left_open_are_those_of_the_sender(void **state) {
+    tamis_set *const set = make_filled(*state, 1000, COPIES);
+    unsigned const   own = set->abilities & COUNTED;
+    sample const     all = sent(set, all_flags(set)), bare = sent(set, 0);
+    tamis_spec const spec = spec_of_capacity(1200);
+    tamis_set *const back = received(&all, &spec), *const less = received(&bare, &spec);
+    assert_int_equal(back->abilities & own, own);
+    assert_int_equal(less->abilities & COUNTED, 0);
+    expect_same_contents(set, back, true);
+    expect_same_contents(set, less, false);
+    for (uint64_t key = 1; key < 500 && own != 0; key += 60) {
+        assert_int_equal(tamis_remove_hash(back, key), TAMIS_OK);
+    }
+    free(all.bytes);
+    free(bare.bytes);
+    tamis_free(less);
+    tamis_free(back);
+    tamis_free(set);
+}
+
+/* With so many fingerprints, buckets that are fixed are had or refused. */
+static void buckets_that_are_fixed_are_had_or_refused(void **state) {
+    tamis_set *const set = make_filled(*state, 1000, COPIES);
+    sample const     s = sent(set, all_flags(set));
+    uint64_t const   own = field_of(set, "buckets");
+    tamis_spec       spec = spec_of(*state, 1000);
+    const char      *rest = spec.geometry != NULL ? spec.geometry : "value_bits=0";
+    unsigned         n_had = 0, n_refused = 0;
+    spec.fpr = 0;
+    for (uint64_t buckets = own / 2; buckets <= 2 * own; buckets++) {
+        char       geometry[120];
+        tamis_set *back = NULL;
+        (void)snprintf(geometry, sizeof geometry, "buckets=%llu,%s", (unsigned long long)buckets,
+                       rest);
+        spec.geometry = geometry;
+        tamis_status const status = tamis_receive(s.bytes, s.n, &spec, &back, NULL);
+        if (status == TAMIS_ERR_CANNOT && buckets != own) {
+            n_refused++;
+            continue;
+        }
+        assert_int_equal(status, TAMIS_OK);
+        assert_int_equal(field_of(back, "buckets"), buckets);
+        assert_int_equal(prints_of(back), prints_of(set));
+        expect_same_contents(set, back, true);
+        tamis_free(back);
+        n_had++;
+    }
+    assert_true(n_had >= 1 && n_refused > n_had);
+    free(s.bytes);
+    tamis_free(set);
+}
+
+/* Whoever asks for other abilities than removal gives it up; a geometry is then as small as can
+ * be. */
 static void what_arrives_without_removal_is_smaller(void **state) {
     (void)state;
     tamis_set *const set = make_filled(&modes[2], 10000, FULL);
     sample const     s = sent(set, TAMIS_SEND_COPIES);
     tamis_spec       spec = TAMIS_SPEC_INIT;
     spec.prefer = TAMIS_PREFER_SMALL;
+    tamis_set *const counting = received(&s, &spec);
+    spec.abilities = TAMIS_CAN_MERGE;
     tamis_set *const back = received(&s, &spec);
+    assert_int_equal(info_of(counting).plan.abilities & COUNTED, COUNTED);
+    assert_int_equal(info_of(back).plan.abilities & COUNTED, 0);
     assert_int_equal(info_of(back).plan.capacity, 10000);
     assert_true(info_of(back).plan.body_bytes * 100 < info_of(set).plan.body_bytes * 85);
+    assert_true(info_of(back).plan.body_bytes * 100 < info_of(counting).plan.body_bytes * 85);
+    expect_same_contents(set, counting, true);
     expect_same_contents(set, back, true);
     free(s.bytes);
+    tamis_free(counting);
     tamis_free(back);
     tamis_free(set);
 }
 
 static void what_arrives_like_another_can_merge_with_it(void **state) {
+    bool const       is_line = strcmp(((const mode *)*state)->kind, "line") == 0;
+    uint64_t const   capacity = is_line ? 1100 : 3000; /* no more lines than prints allow */
     tamis_set *const set = make_filled(*state, 1000, COPIES);
-    tamis_spec       spec = spec_of(*state, 3000);
+    tamis_spec       spec = spec_of(*state, capacity);
     sample const     s = sent(set, all_flags(set));
-    spec.fpr = 0;
+    spec.fpr = 0.04; /* of three times as many keys */
     tamis_set *const other = received(&s, &spec);
     assert_int_equal(tamis_clear(other), TAMIS_OK);
     add_keys(other, 90000, 90100);
     tamis_spec like = TAMIS_SPEC_INIT;
     like.like = other;
     tamis_set *const back = received(&s, &like);
-    assert_int_equal(info_of(back).plan.capacity, 3000);
+    assert_int_equal(info_of(back).plan.capacity, capacity);
     expect_same_contents(set, back, true);
     assert_int_equal(tamis_merge(back, other), TAMIS_OK);
     for (uint64_t key = 0; key < 100; key++) assert_true(tamis_has_hash(back, 90000 + key));
@@ -562,7 +690,9 @@ static void stream_without_copies_cannot_become_removable(void **state) {
     tamis_free(set);
 }
 
+/* Lines have the room of their fingerprints, whatever the capacity. */
 static void too_small_a_capacity_is_refused(void **state) {
+    if (strcmp(((const mode *)*state)->kind, "line") == 0) return;
     tamis_set *const set = make_filled(*state, 10000, FULL);
     sample const     s = sent(set, all_flags(set));
     tamis_spec       spec = spec_of(*state, 1000);
@@ -641,6 +771,7 @@ static void wrong_specs_are_refused(void **state) {
     EXPECT_SPEC(TAMIS_ERR_ARGUMENT, abilities, 64);
     EXPECT_SPEC(TAMIS_ERR_ARGUMENT, prefer, (tamis_preference)7);
     EXPECT_SPEC(TAMIS_ERR_ARGUMENT, overflow, 2);
+    EXPECT_SPEC(TAMIS_ERR_ARGUMENT, lifetime, 1);
     EXPECT_SPEC(TAMIS_ERR_ARGUMENT, geometry, "wheels=4");
     EXPECT_SPEC(TAMIS_ERR_ARGUMENT, allocator.alloc, ledger_alloc);
     EXPECT_SPEC(TAMIS_ERR_KIND, kind, "sponge");
@@ -734,8 +865,8 @@ static void expect_size(const mode *as, uint64_t keys, double fpr) {
     add_different(set, keys);
     sample const   s = sent(set, 0);
     double const   n = (double)keys, bits = 8.0 * (double)s.n;
-    double const   prints = (double)set->kind->prints(set->table.geometry);
-    unsigned const own_r = (unsigned)set->table.geometry[RANK_REMAINDER_BITS];
+    double const   prints = (double)prints_of(set);
+    unsigned const own_r = (unsigned)field_of(set, "remainder_bits");
     double const   best = best_formula_bits(prints, n), own = formula_bits(prints, n, own_r);
     print_message("# %8.0f keys %6g %-17s formula %.3f at its r, %.3f at the best; sent in %.3f", n,
                   fpr, as->name, own / n, best / n, bits / n);
@@ -1401,6 +1532,9 @@ static const struct CMUnitTest of_a_mode[] = {
     cmocka_unit_test(stream_is_independent_of_history),
     cmocka_unit_test(stream_is_the_same_for_every_instruction_set),
     cmocka_unit_test(mapped_set_is_sent_the_same),
+    cmocka_unit_test(rate_that_is_left_open_is_about_that_of_the_sender),
+    cmocka_unit_test(abilities_that_are_left_open_are_those_of_the_sender),
+    cmocka_unit_test(buckets_that_are_fixed_are_had_or_refused),
     cmocka_unit_test(what_arrives_like_another_can_merge_with_it),
     cmocka_unit_test(too_small_a_capacity_is_refused),
     cmocka_unit_test(stream_is_as_small_as_the_formula),

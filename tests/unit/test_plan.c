@@ -321,6 +321,46 @@ static void plan_never_grows_when_less_is_asked(void **state) {
     }
 }
 
+/* ------------------------------------------------------------------ modes of rank */
+
+static tamis_plan rank_for(unsigned abilities) {
+    tamis_spec spec = spec_of(100000, 0.01);
+    spec.abilities = abilities;
+    spec.kind = "rank";
+    table const planned = plan_of(&spec);
+    assert_int_equal(planned.rows[0].status, TAMIS_OK);
+    return planned.rows[0];
+}
+
+static uint64_t field_of(const tamis_plan *row, const char *name) {
+    for (unsigned i = 0; i < row->n_fields; i++) {
+        if (strcmp(row->fields[i].name, name) == 0) return row->fields[i].value;
+    }
+    fail_msg("no field %s", name);
+    return 0;
+}
+
+static void check_rank_mode(unsigned abilities, uint64_t counter_bits, uint64_t copies) {
+    tamis_plan const row = rank_for(abilities);
+    assert_int_equal(field_of(&row, "counter_bits"), counter_bits);
+    assert_int_equal(field_of(&row, "copies"), copies);
+    assert_int_equal((row.abilities & TAMIS_CAN_REMOVE) != 0, copies > 1);
+}
+
+/* Counters are for those who count; for removal alone each copy is a cell, which is smaller. */
+static void plan_of_rank_is_a_multiset_unless_it_must_count(void **state) {
+    (void)state;
+    check_rank_mode(0, 0, 1);
+    check_rank_mode(TAMIS_CAN_MERGE, 0, 1);
+    check_rank_mode(TAMIS_CAN_REMOVE, 0, 8);
+    check_rank_mode(TAMIS_CAN_COUNT, 2, 4);
+    check_rank_mode(TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, 2, 4);
+    tamis_plan const set = rank_for(0), multiset = rank_for(TAMIS_CAN_REMOVE);
+    tamis_plan const counting = rank_for(TAMIS_CAN_COUNT | TAMIS_CAN_REMOVE);
+    assert_true(set.bits_per_key <= multiset.bits_per_key);
+    assert_true(multiset.bits_per_key + 1.5 < counting.bits_per_key);
+}
+
 /* ------------------------------------------------------------------ lifetime */
 
 static uint64_t lifetime_of(unsigned abilities, uint64_t lifetime) {
@@ -337,7 +377,27 @@ static void plan_lifetime_is_16_fillings_when_removal_is_asked(void **state) {
     assert_int_equal(lifetime_of(TAMIS_CAN_COUNT, 0), 1000);
     assert_int_equal(lifetime_of(TAMIS_CAN_REMOVE, 0), 16000);
     assert_int_equal(lifetime_of(TAMIS_CAN_REMOVE, 77777), 77777);
-    assert_int_equal(lifetime_of(TAMIS_CAN_REMOVE, 5), 1000); /* filling it is a life already */
+    assert_int_equal(lifetime_of(TAMIS_CAN_REMOVE, 1000), 1000); /* filled once */
+}
+
+/* Filling it is a life already. */
+static void plan_lifetime_below_capacity_is_refused(void **state) {
+    (void)state;
+    static const uint64_t short_lives[] = { 1, 5, 999 };
+    for (size_t i = 0; i < UNIT_COUNT(short_lives); i++) {
+        for (unsigned abilities = 0; abilities <= ALL_ABILITIES; abilities++) {
+            tamis_spec    spec = spec_of(1000, 0.01);
+            tamis_problem problem = { .text = "" };
+            tamis_set    *set = NULL;
+            size_t        n = 0;
+            spec.abilities = abilities;
+            spec.lifetime = short_lives[i];
+            assert_int_equal(tamis_plan_kinds(&spec, NULL, 0, &n, &problem), TAMIS_ERR_ARGUMENT);
+            assert_non_null(strstr(problem.text, "lifetime"));
+            assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_ERR_ARGUMENT);
+            assert_null(set);
+        }
+    }
 }
 
 static double saturation_of(uint64_t lifetime, const char *geometry) {
@@ -390,6 +450,8 @@ int main(void) {
         cmocka_unit_test(plan_of_bloom_takes_the_bits_of_the_textbook),
         cmocka_unit_test(plan_never_grows_when_less_is_asked),
         cmocka_unit_test(plan_lifetime_is_16_fillings_when_removal_is_asked),
+        cmocka_unit_test(plan_lifetime_below_capacity_is_refused),
+        cmocka_unit_test(plan_of_rank_is_a_multiset_unless_it_must_count),
         cmocka_unit_test(plan_saturation_rises_with_lifetime_and_falls_with_bits),
         cmocka_unit_test(plan_is_the_same_every_time),
     };

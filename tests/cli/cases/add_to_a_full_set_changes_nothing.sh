@@ -12,4 +12,11 @@ for kind in $kinds; do
     fails tamis build other.tamis -n 100 -e 1% --kind "$kind" more 2>err
     grep -q 'other.tamis is full after' err
     fails [ -e other.tamis ]
+    # where lines that come again take room, that is said, and what helps
+    fails grep -q 'come again' err
+    for copy in 1 2 3 4; do seq 1000; done >copies
+    fails tamis build -q other.tamis -n 1000 -e 1% --remove --kind "$kind" copies 2>err
+    grep -q 'is made for 1,000, and lines that come again take room again; nothing was saved, .* --count$' err
+    tamis build -q other.tamis -n 1000 -e 1% --remove --count --kind "$kind" copies
+    rm other.tamis
 done

@@ -11,6 +11,7 @@ code_of tamis build -q b.tamis -n 1M -e 0 --kind bloom --geometry bits=1024 </de
 tamis info b.tamis | sed -n 's/^  fpr .* now, //p'
 code_of tamis build b.tamis -n 1M -e 0 --kind bloom
 code_of tamis build b.tamis -n 1M -e 1e-6 --kind bloom --geometry bits=1024
+code_of tamis build b.tamis -n 1000 --kind rank --remove --geometry copies=1
 # without a kind: one that has the field is enough, and the others say what they lack
 code_of tamis plan -n 1000 --geometry nonsense=1 2>err
 sed 's/there are .*/there are .../' err >&2

@@ -7,6 +7,7 @@ code_of tamis plan -n 1000 --overflow 2
 code_of tamis plan -n 1000 --overflow x
 code_of tamis plan -n 1000 --lifetime 0
 code_of tamis plan -n 1000 --lifetime x
+code_of tamis plan -n 1000 --lifetime 999 --remove
 code_of tamis plan -n 1000 --fast --small
 code_of tamis plan -n 1000 --nonsense
 code_of tamis plan -n 1000 -x

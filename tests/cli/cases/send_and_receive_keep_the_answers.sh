@@ -3,7 +3,9 @@
 seq 10000 >keys
 { cat keys; seq 3000; yes flood | head -n 100; } >copies
 seq 9000 30000 >others
-for options in '-n 12k' '-n 12k --small' '-n 12k --remove' '-n 12k --remove --small' '-n 12k --hash siphash --count'; do
+# in a set that can remove and does not count, copies take room: 10000 + 3000, and 8 of the flood
+for options in '-n 12k' '-n 12k --small' '-n 14k --remove' '-n 14k --remove --small' '-n 12k --remove --count' \
+    '-n 12k --count --small' '-n 12k --hash siphash --count'; do
     # shellcheck disable=SC2086 # a list of words
     tamis build -q a.tamis --kind rank $options copies 2>err || { grep -q 'not built' err; continue; }
     tamis send -q a.tamis | tamis receive -q b.tamis
