@@ -253,14 +253,14 @@ static double best_load(const line_need *need, const uint64_t *fixed, uint64_t *
     double const most = need->is_fast ? fast : LINE_MAX_LOAD;
     double const limit = need->fpr > 0 ? need->fpr * chains : most; /* n/F <= fpr */
     uint64_t     best[LINE_FIELDS] = { 0 };
-    double       least = INFINITY;
-    for (double mean = most; mean >= LINE_MIN_LOAD; mean -= 1) {
-        double const bits = try_load(need, fixed, g, fmin(mean, limit));
+    double       least = INFINITY, bits, mean = fmin(most, limit);
+    bool const   is_free = need->prints == 0 && fixed[LINE_BUCKETS] == LINE_FREE;
+    do { /* until it only grows */
+        bits = try_load(need, fixed, g, mean);
         for (unsigned i = 0; i < LINE_FIELDS && bits < least; i++) best[i] = g[i];
         least = fmin(least, bits);
-        if (limit < mean || need->prints != 0 || fixed[LINE_BUCKETS] != LINE_FREE) break;
-        if (bits > 1.02 * least) break; /* it only grows from here on */
-    }
+        mean -= 0.5;
+    } while (is_free && mean >= LINE_MIN_LOAD && bits <= 1.02 * least);
     for (unsigned i = 0; i < LINE_FIELDS; i++) g[i] = best[i];
     return least;
 }

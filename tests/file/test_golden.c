@@ -34,6 +34,15 @@ static const golden goldens[] = {
       "buckets=20,chains=33,remainder_bits=13,cells=29,cells2=8,cells3=46,extensions2=20,"
       "extensions3=18,counter_bits=0,copies=8,value_bits=0,aligned=0",
       600, TAMIS_HASH_XXH3 },
+    { "v1-line-multiset.tamis", "line",
+      "buckets=12,remainder_bits=8,counter_bits=0,copies=8,value_bits=0,attic=200", 600,
+      TAMIS_HASH_XXH3 },
+    { "v1-line-counting.tamis", "line",
+      "buckets=12,remainder_bits=12,counter_bits=4,copies=1,value_bits=0,attic=200", 600,
+      TAMIS_HASH_XXH3 },
+    { "v1-line-wide-set.tamis", "line",
+      "buckets=12,remainder_bits=24,counter_bits=0,copies=1,value_bits=0,attic=200", 600,
+      TAMIS_HASH_XXH3 },
 };
 
 #define N_GOLDENS (sizeof goldens / sizeof goldens[0])

@@ -15,7 +15,8 @@ typedef struct unit_list {
 
 #define CORE_UNITS(each)                                                                          \
     each(checked) each(le) each(bits) each(hash) each(packed) each(shift) each(match) each(batch) \
-        each(probes) each(memory) each(field) each(parts) each(pool) each(chains)
+        each(probes) each(memory) each(field) each(parts) each(pool) each(chains) each(runs)      \
+            each(attic) each(shelf) each(lines)
 
 #define CORE_DECLARE(unit) unit_list core_##unit##_tests(void);
 CORE_UNITS(CORE_DECLARE)

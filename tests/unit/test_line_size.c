@@ -1,0 +1,614 @@
+/* test_line_size.c - plan/line_size.h: what it states, against tables of cache lines that live.
+ *
+ * usage: test_line_size [N [TABLES]]     every N-th choice of the grid; so many tables that live
+ *
+ * The kind is compiled into this file, portably and with every read of a body reported (TAMIS_TOUCH
+ * in le.h), to count the cache lines that operations touch. All other tables are the library's own.
+ */
+#include "unit.h"
+
+static void touched(const void *from, size_t bytes);
+#define TAMIS_TOUCH(address, bytes) touched(address, bytes)
+#define TAMIS_ISA traced
+#define TAMIS_NO_SIMD
+#include "kinds/line.c"
+
+#define SIGMAS 4.0
+
+static unsigned one_in = 1;    /* of the grid */
+static unsigned tables = 1000; /* of each life */
+
+/* ------------------------------------------------------------------ tables */
+
+static tamis_table table_make(const uint64_t *geometry, const tamis_kind **ret_kind) {
+    tamis_table table = { .keys = 0 };
+    assert_int_equal(tamis_kind_find("line", NULL, ret_kind), TAMIS_OK);
+    memcpy(table.geometry, geometry, LINE_FIELDS * sizeof geometry[0]);
+    assert_true(line_body_bytes(table.geometry, &table.body_bytes));
+    table.body = aligned_alloc(64, table.body_bytes);
+    assert_non_null(table.body);
+    memset(table.body, 0, table.body_bytes);
+    line_prepare(&table);
+    return table;
+}
+
+static void free_geometry(uint64_t counter_bits, uint64_t copies, uint64_t value_bits,
+                          uint64_t *ret_geometry) {
+    for (unsigned i = 0; i < LINE_FIELDS; i++) ret_geometry[i] = LINE_FREE;
+    ret_geometry[LINE_COUNTER_BITS] = counter_bits;
+    ret_geometry[LINE_COPIES] = copies;
+    ret_geometry[LINE_VALUE_BITS] = value_bits;
+}
+
+static double bits_of(const uint64_t *geometry) {
+    line_layout layout;
+    assert_true(tamis_line_layout(geometry, &layout));
+    return (double)layout.end;
+}
+
+/* ------------------------------------------------------------------ loads, measured */
+
+/* A mean and its sigma, from one value per shelf. Loads that sum up to n vary less than independent
+ * ones, so this sigma is on the safe side. */
+typedef struct sample {
+    double n, sum, squares;
+} sample;
+
+static void sample_add(sample *of, double value) {
+    of->n++;
+    of->sum += value;
+    of->squares += value * value;
+}
+
+static double sample_mean(const sample *of) {
+    return of->sum / of->n;
+}
+
+static double sample_sigma(const sample *of) {
+    double const mean = sample_mean(of);
+    return sqrt((of->squares / of->n - mean * mean) / of->n);
+}
+
+/* What the shelves of a table have: lines that are cut, keys in tails, keys in the attic. */
+static void measure(const tamis_table *table, sample *cut, sample *tails, sample *sent) {
+    lines const    of = lines_of(table);
+    uint64_t const buckets = table->geometry[LINE_BUCKETS];
+    for (uint64_t first = 0; first < buckets; first += LINE_GROUP) {
+        unsigned   n_cut = 0, n_tails = 0;
+        lines_list list;
+        for (uint64_t bucket = first; bucket < first + LINE_GROUP; bucket++) {
+            runs const index = runs_load(lines_at(of, bucket));
+            n_cut += runs_are_cut(index);
+            if (!runs_are_cut(index)) continue;
+            lines_gather(of, bucket, &list);
+            n_tails += list.n - runs_used(index);
+        }
+        sample_add(cut, n_cut);
+        sample_add(tails, n_tails);
+        sample_add(sent, n_tails > LINE_SHELF ? n_tails - LINE_SHELF : 0);
+    }
+}
+
+/* Within four sigma, of what is counted per shelf. So few as 30 in all have no sigma yet. */
+static void check_near(const char *what, double stated, const sample *measured, double per) {
+    double const mean = sample_mean(measured) / per, sigma = sample_sigma(measured) / per;
+    print_message("#   %s: %.6g +- %.2g, stated %.6g\n", what, mean, sigma, stated);
+    assert_true(stated * per * measured->n < 30 || fabs(stated - mean) <= SIGMAS * sigma);
+}
+
+#define LOAD_LINES 16000
+
+/* Random keys until the mean load is reached. */
+static tamis_table fill_to(double load, unit_random *random) {
+    uint64_t const    g[LINE_FIELDS] = { LOAD_LINES, 24, 0, 1, 0, LOAD_LINES };
+    const tamis_kind *kind;
+    tamis_table       table = table_make(g, &kind);
+    for (uint64_t i = 0; i < (uint64_t)(load * LOAD_LINES); i++) {
+        assert_int_equal(kind->add(&table, random_next(random)), TAMIS_OK);
+    }
+    return table;
+}
+
+static void check_load(double load, unsigned rounds) {
+    sample      cut = { 0 }, tails = { 0 }, sent = { 0 };
+    unit_random random = random_start();
+    line_load   stated;
+    for (unsigned round = 0; round < rounds; round++) {
+        tamis_table const table = fill_to(load, &random);
+        measure(&table, &cut, &tails, &sent);
+        free(table.body);
+    }
+    tamis_line_load(LOAD_LINES, load, 1e-10, &stated);
+    print_message("# load %g\n", load);
+    check_near("lines that are cut", stated.cut, &cut, LINE_GROUP);
+    check_near("keys beyond their lines", stated.shelved + stated.in_attic, &tails,
+               LINE_GROUP * load);
+    check_near("keys in the attic", stated.in_attic, &sent, LINE_GROUP * load);
+}
+
+/* What was found in 40 tables: all within 1.5 sigma; that is 0.2 to 0.5% of the cut lines, 0.2 to
+ * 0.6% of the keys beyond their lines and 0.7 to 3% of those in the attic. */
+static void lines_send_away_what_the_law_says(void **state) {
+    (void)state;
+    static const double loads[] = { 40, 44, 46, 48 };
+    for (size_t i = 0; i < UNIT_COUNT(loads); i++) check_load(loads[i], 3 + tables / 100);
+}
+
+/* ------------------------------------------------------------------ overflow, measured */
+
+/* A table refuses a key just when its attic would have more words than it may; so the most words
+ * that a table with a large one ever has tell for every size whether it would have refused. */
+typedef struct life {
+    const char *name;
+    uint64_t    lines;
+    double      load;
+    unsigned    lifetime; /* in times its keys */
+} life;
+
+static const life lives[] = {
+    { "16 lines, filled once", 16, 46, 1 },   { "16 lines, churned", 16, 44, 8 },
+    { "64 lines, filled once", 64, 46, 1 },   { "64 lines, churned", 64, 46, 4 },
+    { "200 lines, filled once", 200, 44, 1 }, { "200 lines, fuller", 200, 48, 1 },
+};
+
+#define MAX_ATTIC 1000
+
+/* The most words of its attic in a life in which random keys make room for new ones. */
+static uint64_t peak_of(const life *of, uint64_t n, uint64_t *key, unit_random *random) {
+    uint64_t const    g[LINE_FIELDS] = { of->lines, 28, 1, 1, 0, MAX_ATTIC };
+    const tamis_kind *kind;
+    tamis_table       table = table_make(g, &kind);
+    uint64_t          peak = 0;
+    for (uint64_t i = 0; i < of->lifetime * n; i++) {
+        uint64_t const at = i < n ? i : random_below(random, n);
+        if (i >= n) assert_int_equal(kind->remove(&table, key[at]), TAMIS_OK);
+        key[at] = random_next(random);
+        assert_int_equal(kind->add(&table, key[at]), TAMIS_OK);
+        uint64_t const now = le64_load(table.body + shape_of(&table)->lines.count);
+        if (now > peak) peak = now;
+    }
+    free(table.body);
+    return peak;
+}
+
+/* Tables that would have refused a key with so many words. */
+static void measure_peaks(const life *of, uint64_t n, unsigned *ret_refused) {
+    unit_random     random = random_start();
+    uint64_t *const key = calloc(n, sizeof *key);
+    assert_non_null(key);
+    for (unsigned i = 0; i < tables; i++) {
+        uint64_t const peak = peak_of(of, n, key, &random);
+        for (uint64_t words = 0; words < peak; words++) ret_refused[words]++;
+    }
+    free(key);
+}
+
+/* The smallest attic that is stated to overflow with at most a quarter; and that which does. */
+static void explain_life(const life *of, uint64_t n, const unsigned *refused) {
+    uint64_t g[LINE_FIELDS] = { of->lines, 28, 1, 1, 0, 0 }, found = 0;
+    while (refused[found] > tables / 4) found++;
+    while (tamis_line_overflow(g, (double)n, (double)(of->lifetime * n)) > 0.25) g[LINE_ATTIC]++;
+    print_message("# %s: 1/4 overflow with %u words, stated %u; %.4f there\n", of->name,
+                  (unsigned)found, (unsigned)g[LINE_ATTIC],
+                  (double)refused[g[LINE_ATTIC]] / tables);
+    assert_true(g[LINE_ATTIC] <= 3 * found + 50); /* safe, and not absurd */
+}
+
+/* To four sigma, for every size of the attic. What was found in 5000 tables each: where a quarter
+ * is stated, 0.0004 to 0.0064 of those that are filled once overflow, 40 to 600 times fewer, and
+ * none of those that are churned. (Chernoff's bound, the factor 2 of the theorem, loads that sum up
+ * to n, and 1 + T - n chances taken for independent.) In words of the attic: 201 for 116 that would
+ * do with 200 full lines, 41 for 12 with 64 lines, 23 for none with 16. */
+static void overflow_is_as_likely_as_stated_or_less(void **state) {
+    const life *const of = *state;
+    uint64_t const    n = (uint64_t)(of->load * (double)of->lines);
+    unsigned          refused[MAX_ATTIC + 1] = { 0 };
+    measure_peaks(of, n, refused);
+    for (uint64_t words = 0; words < MAX_ATTIC; words++) {
+        uint64_t const g[LINE_FIELDS] = { of->lines, 28, 1, 1, 0, words };
+        double const   share = (double)refused[words] / tables;
+        double const   stated = tamis_line_overflow(g, (double)n, (double)(of->lifetime * n));
+        double const   sigma = sqrt(stated * (1 - stated) / tables) + 1.0 / tables;
+        assert_true(share <= stated + SIGMAS * sigma);
+        if (refused[words] == 0) break;
+    }
+    explain_life(of, n, refused);
+}
+
+/* ------------------------------------------------------------------ sizes that are promised */
+
+typedef struct promise {
+    double n, fpr, bits_per_key;
+    bool   is_fast;
+} promise;
+
+/* A set with removal, over 16 times its capacity of adds; 8, 12 and 16 bits. (16.8 is what 12 bits
+ * should take: the attic, with 2.25 places for a word, stands in the way.) */
+static void sizes_are_those_that_are_promised(void **state) {
+    (void)state;
+    static const promise promises[] = {
+        { 3.9e6, 0.003, 12.5, false },    { 60e6, 0.003, 12.5, false },
+        { 3.9e6, 0.003, 12.5, true },     { 60e6, 0.003, 12.5, true },
+        { 3.9e6, 1.85e-4, 16.95, false }, { 60e6, 1.85e-4, 16.95, false },
+        { 3.9e6, 1.85e-4, 16.95, true },  { 60e6, 1.85e-4, 16.95, true },
+        { 3.9e6, 1.18e-5, 21.5, false },  { 60e6, 1.18e-5, 21.5, false },
+        { 3.9e6, 1.18e-5, 21.5, true },   { 60e6, 1.18e-5, 21.5, true },
+    };
+    for (size_t i = 0; i < UNIT_COUNT(promises); i++) {
+        const promise *const p = &promises[i];
+        line_need const      need = { p->n, p->fpr, 16 * p->n, 1e-10, p->is_fast, 0 };
+        uint64_t             g[LINE_FIELDS];
+        free_geometry(0, 8, 0, g);
+        assert_true(tamis_line_choose(&need, g));
+        double const bits = bits_of(g) / p->n, fpr = tamis_line_fpr(g, p->n);
+        print_message("# %.2g keys, %s: %u bits, load %.2f, %.3f bits per key, fpr %.4g\n", p->n,
+                      p->is_fast ? "fast" : "small", (unsigned)g[LINE_REMAINDER_BITS],
+                      p->n / (double)g[LINE_BUCKETS], bits, fpr);
+        assert_true(bits <= p->bits_per_key);
+        assert_true(fpr <= p->fpr);
+        assert_true(tamis_line_overflow(g, p->n, need.lifetime) <= 1e-10);
+    }
+}
+
+/* ------------------------------------------------------------------ choices, on a wide grid */
+
+static const double grid_n[] = { 1,   2,   7,   43,  50,  51,  100, 999,
+                                 1e3, 5e3, 2e4, 1e5, 1e6, 1e8, 1e9, 1e12 };
+static const double grid_fpr[] = { 0.5, 0.3, 0.1, 0.01, 3e-3, 1e-3, 1e-4, 1e-6, 1e-9, 1e-11 };
+static const double grid_overflow[] = { 1e-3, 1e-6, 1e-10, 1e-15 };
+static const struct {
+    uint64_t counter_bits, copies, value_bits;
+} grid_modes[] = { { 0, 1, 0 }, { 0, 8, 0 }, { 4, 1, 0 }, { 0, 1, 8 } };
+
+typedef struct grid_point {
+    line_need need;
+    uint64_t  counter_bits, copies, value_bits;
+} grid_point;
+
+#define GRID_POINTS                                                          \
+    (UNIT_COUNT(grid_n) * UNIT_COUNT(grid_fpr) * UNIT_COUNT(grid_overflow) * \
+     UNIT_COUNT(grid_modes) * 4)
+
+static grid_point grid_at(size_t i) {
+    grid_point p = { .need = { .is_fast = i % 2 != 0 } };
+    bool const is_long = i / 2 % 2 != 0;
+    i /= 4;
+    p.counter_bits = grid_modes[i % UNIT_COUNT(grid_modes)].counter_bits;
+    p.copies = grid_modes[i % UNIT_COUNT(grid_modes)].copies;
+    p.value_bits = grid_modes[i % UNIT_COUNT(grid_modes)].value_bits;
+    i /= UNIT_COUNT(grid_modes);
+    p.need.overflow = grid_overflow[i % UNIT_COUNT(grid_overflow)];
+    i /= UNIT_COUNT(grid_overflow);
+    p.need.fpr = grid_fpr[i % UNIT_COUNT(grid_fpr)];
+    p.need.n = grid_n[i / UNIT_COUNT(grid_fpr)];
+    p.need.lifetime = p.need.n * (is_long ? 16 : 1);
+    return p;
+}
+
+static bool grid_choose(const grid_point *p, uint64_t *ret_geometry) {
+    free_geometry(p->counter_bits, p->copies, p->value_bits, ret_geometry);
+    return tamis_line_choose(&p->need, ret_geometry);
+}
+
+static void explain(const grid_point *p, const uint64_t *g) {
+    print_error(
+        "n %g fpr %g overflow %g lifetime %g, counter %u, copies %u, value %u%s:", p->need.n,
+        p->need.fpr, p->need.overflow, p->need.lifetime, (unsigned)p->counter_bits,
+        (unsigned)p->copies, (unsigned)p->value_bits, p->need.is_fast ? ", fast" : "");
+    for (unsigned i = 0; i < LINE_FIELDS; i++) print_error(" %llu", (unsigned long long)g[i]);
+    print_error("\n");
+}
+
+/* Every choice is possible and keeps what was asked for; there is one unless it would need more
+ * than 2^64 fingerprints, or remainders that are too long. */
+static void check_choice(const grid_point *p) {
+    uint64_t    g[LINE_FIELDS];
+    line_layout layout;
+    bool const  is_chosen = grid_choose(p, g);
+    bool const  is_easy = p->need.n / p->need.fpr < 0x1p62 && p->need.fpr >= 1e-9;
+    if (is_easy && !is_chosen) explain(p, g);
+    assert_true(is_chosen || !is_easy);
+    if (!is_chosen) return;
+    bool const is_kept = tamis_line_layout(g, &layout) &&
+                         tamis_line_fpr(g, p->need.n) <= p->need.fpr &&
+                         tamis_line_overflow(g, p->need.n, p->need.lifetime) <= p->need.overflow &&
+                         g[LINE_COUNTER_BITS] == p->counter_bits && g[LINE_COPIES] == p->copies &&
+                         g[LINE_VALUE_BITS] == p->value_bits;
+    if (!is_kept) explain(p, g);
+    assert_true(is_kept);
+}
+
+static void every_choice_keeps_what_was_asked_for(void **state) {
+    (void)state;
+    for (size_t i = 0; i < GRID_POINTS; i += one_in) {
+        grid_point const p = grid_at(i);
+        check_choice(&p);
+    }
+}
+
+static void asking_for_more_safety_never_saves_a_bit(void **state) {
+    (void)state;
+    for (size_t i = 0; i < GRID_POINTS; i += 7 * one_in) {
+        grid_point const p = grid_at(i);
+        grid_point       q = p;
+        uint64_t         g[LINE_FIELDS], more[LINE_FIELDS];
+        q.need.overflow /= 10;
+        q.need.lifetime *= 4;
+        if (grid_choose(&p, g) && grid_choose(&q, more)) assert_true(bits_of(g) <= bits_of(more));
+    }
+}
+
+/* Each field alone, and each pair, fixed to what another need would have. */
+static void check_fixed(const grid_point *p, const uint64_t *wish, unsigned a, unsigned b) {
+    uint64_t g[LINE_FIELDS];
+    free_geometry(p->counter_bits, p->copies, p->value_bits, g);
+    g[a] = wish[a];
+    g[b] = wish[b];
+    if (!tamis_line_choose(&p->need, g)) return;
+    assert_int_equal(g[a], wish[a]);
+    assert_int_equal(g[b], wish[b]);
+    (void)bits_of(g);
+}
+
+static void fixed_fields_are_honoured(void **state) {
+    (void)state;
+    for (size_t i = 0; i < GRID_POINTS; i += 29 * one_in) {
+        grid_point const p = grid_at(i);
+        grid_point       other = p;
+        uint64_t         wish[LINE_FIELDS];
+        other.need.n = p.need.n * 1.7;
+        other.need.overflow = 1e-8;
+        if (!grid_choose(&other, wish)) continue;
+        for (unsigned a = 0; a < LINE_FIELDS; a++) {
+            for (unsigned b = a; b < LINE_FIELDS; b++) check_fixed(&p, wish, a, b);
+        }
+    }
+}
+
+/* A geometry that was chosen, fixed as a whole, is chosen again. */
+static void what_was_chosen_can_be_fixed(void **state) {
+    (void)state;
+    for (size_t i = 0; i < GRID_POINTS; i += 5 * one_in) {
+        grid_point const p = grid_at(i);
+        uint64_t         chosen[LINE_FIELDS], g[LINE_FIELDS];
+        if (!grid_choose(&p, chosen)) continue;
+        memcpy(g, chosen, sizeof g);
+        assert_true(tamis_line_choose(&p.need, g));
+        assert_memory_equal(g, chosen, sizeof g);
+    }
+}
+
+/* As many fingerprints as another table has, for keys that come from there; or none. */
+static void as_many_fingerprints_as_asked_for_or_none(void **state) {
+    (void)state;
+    for (size_t i = 0; i < GRID_POINTS; i += 5 * one_in) {
+        grid_point p = grid_at(i);
+        uint64_t   chosen[LINE_FIELDS], g[LINE_FIELDS];
+        if (!grid_choose(&p, chosen)) continue;
+        p.need.prints = tamis_line_prints(chosen);
+        assert_true(grid_choose(&p, g));
+        assert_int_equal(tamis_line_prints(g), p.need.prints);
+        p.need.prints++; /* odd, so that no remainder goes into it */
+        assert_false(grid_choose(&p, g));
+    }
+}
+
+/* ------------------------------------------------------------------ ranges */
+
+static const uint64_t sane[LINE_FIELDS] = { 100, 12, 4, 1, 8, 30 };
+
+static void layout_refuses_what_is_out_of_range(void **state) {
+    (void)state;
+    static const struct {
+        unsigned field;
+        uint64_t value;
+    } bad[] = {
+        { LINE_BUCKETS, 0 },
+        { LINE_BUCKETS, (UINT64_C(1) << 44) + 1 },
+        { LINE_BUCKETS, UINT64_MAX },
+        { LINE_REMAINDER_BITS, 7 },
+        { LINE_REMAINDER_BITS, 0 },
+        { LINE_REMAINDER_BITS, 41 },
+        { LINE_REMAINDER_BITS, 64 },
+        { LINE_REMAINDER_BITS, UINT64_MAX },
+        { LINE_COUNTER_BITS, 9 },
+        { LINE_COUNTER_BITS, UINT64_MAX },
+        { LINE_COPIES, 0 },
+        { LINE_COPIES, 2 },
+        { LINE_COPIES, 9 },
+        { LINE_VALUE_BITS, 33 },
+        { LINE_VALUE_BITS, UINT64_MAX },
+        { LINE_ATTIC, (UINT64_C(1) << 44) + 1 },
+        { LINE_ATTIC, UINT64_MAX },
+    };
+    line_layout layout;
+    assert_true(tamis_line_layout(sane, &layout));
+    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+        uint64_t g[LINE_FIELDS];
+        memcpy(g, sane, sizeof g);
+        g[bad[i].field] = bad[i].value;
+        assert_false(tamis_line_layout(g, &layout));
+    }
+    uint64_t const wide[LINE_FIELDS] = { 100, 40, 0, 1, 25, 30 }; /* 57 bits beside a slot */
+    assert_false(tamis_line_layout(wide, &layout));
+    uint64_t const copied[LINE_FIELDS] = { 100, 12, 0, 2, 8, 30 }; /* two values of one key */
+    assert_false(tamis_line_layout(copied, &layout));
+    uint64_t const many[LINE_FIELDS] = { UINT64_C(1) << 44, 15, 0, 1, 0, 0 }; /* 2^64 prints */
+    assert_false(tamis_line_layout(many, &layout));
+}
+
+/* One part after the other, as docs/format.md lists them. */
+static void layout_has_its_parts_one_after_the_other(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 20000; round++) {
+        uint64_t const counter = random_below(&random, 9);
+        uint64_t const g[LINE_FIELDS] = {
+            1 + (random_edgy(&random) >> 24), 8 + random_below(&random, 33), counter, 1,
+            random_below(&random, 33),        random_edgy(&random) >> 24
+        };
+        line_layout layout;
+        if (!tamis_line_layout(g, &layout)) continue;
+        uint64_t const rest = g[LINE_REMAINDER_BITS] - 8 + counter + g[LINE_VALUE_BITS];
+        uint64_t const groups = g[LINE_BUCKETS] / 16 + (g[LINE_BUCKETS] % 16 != 0);
+        uint64_t const words = 2 * g[LINE_ATTIC] + g[LINE_ATTIC] / 4 + 1;
+        assert_int_equal(layout.shelves, 64 * g[LINE_BUCKETS]);
+        assert_int_equal(layout.words, layout.shelves + 64 * groups);
+        assert_int_equal(layout.count, layout.words + 8 * words);
+        assert_int_equal(layout.slot_rests, 8 * layout.count + 64);
+        assert_int_equal(layout.shelf_rests, layout.slot_rests + 50 * g[LINE_BUCKETS] * rest);
+        assert_int_equal(layout.word_rests, layout.shelf_rests + 28 * groups * rest);
+        assert_int_equal(layout.end, layout.word_rests + words * rest);
+    }
+}
+
+/* ------------------------------------------------------------------ lines touched */
+
+#define CAPACITY 100000
+#define SAMPLES 20000
+#define LAST 5000 /* adds that are counted, at 95 to 100% of the capacity */
+#define MAX_LINES 64
+
+static struct {
+    bool      is_on;
+    uintptr_t line[MAX_LINES];
+    unsigned  n;
+} seen;
+
+static void touched(const void *from, size_t bytes) {
+    uintptr_t const first = (uintptr_t)from / 64, last = ((uintptr_t)from + bytes - 1) / 64;
+    for (uintptr_t line = first; seen.is_on && line <= last; line++) {
+        unsigned i = 0;
+        while (i < seen.n && seen.line[i] != line) i++;
+        if (i < seen.n) continue;
+        assert_true(seen.n < MAX_LINES);
+        seen.line[seen.n++] = line;
+    }
+}
+
+typedef struct job {
+    const char *name;
+    double      fpr;
+    unsigned    abilities;
+    bool        is_fast;
+    double      lookups, adds; /* how near the statement is: a part of what is counted */
+} job;
+
+typedef struct counts {
+    double present, absent, add;
+} counts;
+
+static tamis_table job_table(const job *of, tamis_forecast *ret_stated) {
+    tamis_need        need = { .capacity = CAPACITY,
+                               .fpr = of->fpr,
+                               .lifetime = of->abilities != 0 ? 16 * CAPACITY : CAPACITY,
+                               .overflow = 1e-10,
+                               .abilities = of->abilities,
+                               .prefer = of->is_fast ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL };
+    uint64_t          g[TAMIS_MAX_FIELDS] = { 0 };
+    const tamis_kind *kind;
+    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) need.fixed[i] = KIND_FREE;
+    assert_int_equal(line_plan(&need, g), TAMIS_OK);
+    line_predict(g, CAPACITY, need.lifetime, ret_stated);
+    return table_make(g, &kind);
+}
+
+/* Fill it, and count the lines of the last adds. */
+static double count_adds(tamis_table *table, uint64_t *ret_key) {
+    unit_random random = random_start();
+    double      total = 0;
+    for (uint64_t i = 0; i < CAPACITY; i++) {
+        ret_key[i] = random_next(&random);
+        seen.n = 0;
+        seen.is_on = i >= CAPACITY - LAST;
+        assert_int_equal(line_add(table, ret_key[i]), TAMIS_OK);
+        total += seen.n;
+    }
+    return total / LAST;
+}
+
+static counts count_lines(tamis_table *table) {
+    unit_random     random = { 12345 }; /* other keys than the table's */
+    uint64_t *const key = calloc(CAPACITY, sizeof *key);
+    assert_non_null(key);
+    counts total = { .add = count_adds(table, key) };
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        seen.n = 0;
+        assert_true(line_has(table, key[random_below(&random, CAPACITY)]));
+        total.present += (double)seen.n / SAMPLES;
+        seen.n = 0;
+        (void)line_has(table, random_next(&random));
+        total.absent += (double)seen.n / SAMPLES;
+    }
+    seen.is_on = false;
+    free(key);
+    return total;
+}
+
+/* Within what was found, rounded up. The counts themselves are good to a hundredth of a line: their
+ * sigma is below 0.7 lines, of 5000 samples and more. Statements are too low where many lines are
+ * cut (a walk in the attic is not counted) and for adds with rests (all behind the slot move). */
+static void lines_are_as_stated(void **state) {
+    const job *const of = *state;
+    tamis_forecast   stated;
+    tamis_table      table = job_table(of, &stated);
+    counts const     counted = count_lines(&table);
+    print_message("# %s: present %.3f stated %.3f, absent %.3f stated %.3f, add %.3f stated %.3f\n",
+                  of->name, counted.present, stated.lines_present, counted.absent,
+                  stated.lines_absent, counted.add, stated.lines_add);
+    free(table.body);
+    assert_near(stated.lines_present, counted.present, of->lookups);
+    assert_near(stated.lines_absent, counted.absent, of->lookups);
+    assert_near(stated.lines_add, counted.add, of->adds);
+}
+
+#define COUNTED (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
+
+static const job jobs[] = {
+    { "0.3%, small", 0.003, TAMIS_CAN_REMOVE, false, 0.08, 0.3 },
+    { "0.3%, fast", 0.003, TAMIS_CAN_REMOVE, true, 0.04, 0.09 },
+    { "12 bits, small", 1.85e-4, TAMIS_CAN_REMOVE, false, 0.04, 0.3 },
+    { "12 bits, fast", 1.85e-4, TAMIS_CAN_REMOVE, true, 0.04, 0.2 },
+    { "16 bits, fast", 1.18e-5, TAMIS_CAN_REMOVE, true, 0.04, 0.25 },
+    { "24 bits, fast", 4.6e-8, TAMIS_CAN_REMOVE, true, 0.04, 0.35 },
+    { "counting, 0.3%, fast", 0.003, COUNTED, true, 0.04, 0.2 },
+    { "set, 10%, fast", 0.1, 0, true, 0.04, 0.09 },
+};
+
+/* ------------------------------------------------------------------ all */
+
+#define N_EACH (UNIT_COUNT(lives) + UNIT_COUNT(jobs))
+
+static struct CMUnitTest named(const char *name, CMUnitTestFunction runs_it, const void *of) {
+    union {
+        const void *in;
+        void       *out;
+    } const state = { of };
+    return (struct CMUnitTest){ name, runs_it, NULL, NULL, state.out };
+}
+
+int main(int argc, char **argv) {
+    static const struct CMUnitTest single[] = {
+        cmocka_unit_test(lines_send_away_what_the_law_says),
+        cmocka_unit_test(sizes_are_those_that_are_promised),
+        cmocka_unit_test(every_choice_keeps_what_was_asked_for),
+        cmocka_unit_test(asking_for_more_safety_never_saves_a_bit),
+        cmocka_unit_test(fixed_fields_are_honoured),
+        cmocka_unit_test(what_was_chosen_can_be_fixed),
+        cmocka_unit_test(as_many_fingerprints_as_asked_for_or_none),
+        cmocka_unit_test(layout_refuses_what_is_out_of_range),
+        cmocka_unit_test(layout_has_its_parts_one_after_the_other),
+    };
+    struct CMUnitTest tests[UNIT_COUNT(single) + N_EACH];
+    size_t            n = UNIT_COUNT(single);
+    memcpy(tests, single, sizeof single);
+    for (size_t i = 0; i < UNIT_COUNT(lives); i++) {
+        tests[n++] = named(lives[i].name, overflow_is_as_likely_as_stated_or_less, &lives[i]);
+    }
+    for (size_t i = 0; i < UNIT_COUNT(jobs); i++) {
+        tests[n++] = named(jobs[i].name, lines_are_as_stated, &jobs[i]);
+    }
+    if (argc > 1) one_in = (unsigned)strtoul(argv[1], NULL, 10);
+    if (argc > 2) tables = (unsigned)strtoul(argv[2], NULL, 10);
+    return unit_run("line_size", tests, n);
+}

@@ -1,0 +1,288 @@
+/* test_runs.c - core/runs.h against single bits, lists of lengths and plain arrays of bytes.
+ *
+ * These files are compiled for every instruction set, and each is held against the same models: so
+ * all of them are equal, too. A line is tested between two neighbours of random bytes.
+ */
+#include "core_units.h"
+
+#include "core/runs.h"
+
+#define LINE 64
+#define MAX_STARTS (RUNS_SLOTS + 1)
+
+/* Three lines; the middle one is tested. */
+typedef struct stage {
+    uint8_t now[3 * LINE], expected[3 * LINE];
+} stage;
+
+static stage stage_random(unit_random *random) {
+    stage s;
+    random_fill(random, s.now, sizeof s.now);
+    memcpy(s.expected, s.now, sizeof s.now);
+    return s;
+}
+
+static uint8_t *line_of(stage *s) {
+    return s->now + LINE;
+}
+
+static uint8_t *expected_of(stage *s) {
+    return s->expected + LINE;
+}
+
+/* The line is as expected, and so is all beside it. */
+static void check_stage(const stage *s) {
+    assert_memory_equal(s->now, s->expected, sizeof s->now);
+}
+
+static runs random_index(unit_random *random) {
+    uint64_t const occ = random_edgy(random), starts = random_edgy(random);
+    return (runs){ occ & bits_low(RUNS_CHAINS), (starts & bits_low(MAX_STARTS)) | 1 };
+}
+
+/* ------------------------------------------------------------------ the index in its line */
+
+static void check_index(stage *s, runs index) {
+    for (unsigned l = 0; l < RUNS_CHAINS; l++) oracle_put(expected_of(s), l, index.occ >> l & 1);
+    for (unsigned i = 1; i < MAX_STARTS; i++) {
+        oracle_put(expected_of(s), 61 + i, index.starts >> i & 1);
+    }
+    runs_store(line_of(s), index);
+    check_stage(s);
+    runs const back = runs_load(line_of(s));
+    assert_true(back.occ == index.occ && back.starts == index.starts);
+}
+
+static void runs_index_is_where_the_format_says(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    stage       s = stage_random(&random);
+    for (unsigned l = 0; l < RUNS_CHAINS; l++) check_index(&s, (runs){ UINT64_C(1) << l, 1 });
+    for (unsigned i = 0; i < MAX_STARTS; i++) check_index(&s, (runs){ 0, UINT64_C(1) << i | 1 });
+    check_index(&s, (runs){ bits_low(RUNS_CHAINS), bits_low(MAX_STARTS) });
+    check_index(&s, (runs){ 0, 1 });
+    for (unsigned round = 0; round < 20000; round++) check_index(&s, random_index(&random));
+}
+
+static void runs_of_a_line_of_zeros_are_none(void **state) {
+    (void)state;
+    uint8_t const line[LINE] = { 0 };
+    runs const    index = runs_load(line);
+    assert_int_equal(index.occ, 0);
+    assert_int_equal(runs_used(index), 0);
+    assert_int_equal(runs_here(index), 0);
+    assert_false(runs_are_cut(index));
+}
+
+/* ------------------------------------------------------------------ finding a run */
+
+/* The bit of `word` that has so many ones below it; 0: there is none. */
+static uint64_t nth_bit(uint64_t word, unsigned n) {
+    for (unsigned i = 0; i < 64; i++) {
+        if ((word >> i & 1) != 0 && n-- == 0) return UINT64_C(1) << i;
+    }
+    return 0;
+}
+
+static void check_find(runs index, unsigned chain) {
+    unsigned rank = 0;
+    for (unsigned l = 0; l < chain; l++) rank += (index.occ >> l & 1) != 0;
+    run const      found = runs_find(index, chain);
+    uint64_t const start = nth_bit(index.starts, rank), end = nth_bit(index.starts, rank + 1);
+    bool const     is_there = index.occ >> chain & 1;
+    assert_int_equal(found.is_occupied, is_there);
+    assert_true(found.start == start && found.end == end);
+    assert_int_equal(run_is_here(found), is_there ? end != 0 : start != 0);
+    assert_int_equal(run_is_far(found), is_there && end == 0);
+    uint64_t mask = 0;
+    for (uint64_t bit = start; is_there && end != 0 && bit < end; bit *= 2) mask |= bit;
+    assert_true(run_mask(found) == mask);
+}
+
+static void runs_find_agrees_with_counting_bit_by_bit(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 2000; round++) {
+        runs const index = random_index(&random);
+        for (unsigned chain = 0; chain < RUNS_CHAINS; chain++) check_find(index, chain);
+    }
+}
+
+static void runs_counts_agree_with_counting_bit_by_bit(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 20000; round++) {
+        runs const index = random_index(&random);
+        unsigned   last = 0, starts = 0, chains = 0;
+        for (unsigned i = 0; i < 64; i++) {
+            if ((index.starts >> i & 1) != 0) last = i;
+            starts += (index.starts >> i & 1) != 0;
+            chains += (index.occ >> i & 1) != 0;
+        }
+        assert_int_equal(runs_used(index), last);
+        assert_int_equal(runs_here(index), starts - 1);
+        assert_int_equal(runs_are_cut(index), chains > starts - 1);
+    }
+}
+
+/* ------------------------------------------------------------------ bytes */
+
+static void runs_match_and_below_agree_with_a_loop(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    fenced      memory = fenced_new(LINE); /* asking reads the line and no more */
+    for (unsigned round = 0; round < 300; round++) {
+        random_fill(&random, memory.bytes, LINE);
+        for (unsigned i = 0; i < 20; i++) {
+            memory.bytes[RUNS_AT + random_below(&random, RUNS_SLOTS)] = (uint8_t)(i * 255 / 19);
+        }
+        for (unsigned byte = 0; byte < 256; byte++) {
+            uint64_t same = 0, below = 0;
+            for (unsigned slot = 0; slot < RUNS_SLOTS; slot++) {
+                same |= (uint64_t)(memory.bytes[RUNS_AT + slot] == byte) << slot;
+                below |= (uint64_t)(memory.bytes[RUNS_AT + slot] < byte) << slot;
+            }
+            assert_true(runs_match(memory.bytes, (uint8_t)byte) == same);
+            assert_true(runs_below(memory.bytes, (uint8_t)byte) == below);
+        }
+    }
+    fenced_free(&memory);
+}
+
+static void runs_open_slot_moves_the_later_ones_up(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 200 * RUNS_SLOTS; round++) {
+        stage          s = stage_random(&random);
+        unsigned const at = round % RUNS_SLOTS;
+        uint8_t const  byte = (uint8_t)random_below(&random, 256);
+        uint8_t *const slots = expected_of(&s) + RUNS_AT;
+        for (unsigned slot = RUNS_SLOTS - 1; slot > at; slot--) slots[slot] = slots[slot - 1];
+        slots[at] = byte;
+        runs_open_slot(line_of(&s), at, byte);
+        check_stage(&s);
+    }
+}
+
+static void runs_close_slot_moves_the_later_ones_down(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 200 * RUNS_SLOTS; round++) {
+        stage          s = stage_random(&random);
+        unsigned const at = round % RUNS_SLOTS;
+        uint8_t *const slots = expected_of(&s) + RUNS_AT;
+        for (unsigned slot = at; slot < RUNS_SLOTS - 1; slot++) slots[slot] = slots[slot + 1];
+        slots[RUNS_SLOTS - 1] = 0;
+        runs_close_slot(line_of(&s), at);
+        check_stage(&s);
+    }
+}
+
+/* ------------------------------------------------------------------ runs that change */
+
+/* The lengths of the runs of a line, in order. */
+typedef struct lengths {
+    unsigned n, of[RUNS_SLOTS + 1];
+} lengths;
+
+static uint64_t starts_of(const lengths *l) {
+    uint64_t starts = 0;
+    unsigned at = 0;
+    for (unsigned i = 0; i < l->n; i++) {
+        starts |= UINT64_C(1) << at;
+        at += l->of[i];
+    }
+    return starts | UINT64_C(1) << at;
+}
+
+/* Where run i begins; that behind the last, the end. */
+static uint64_t start_bit(const lengths *l, unsigned i) {
+    unsigned at = 0;
+    for (unsigned k = 0; k < i; k++) at += l->of[k];
+    return UINT64_C(1) << at;
+}
+
+/* Up to `most` slots in all. */
+static lengths random_lengths(unit_random *random, unsigned most) {
+    lengths        l = { .n = 0 };
+    unsigned const longest = 1 + (unsigned)random_below(random, random_below(random, 4) ? 4 : 50);
+    unsigned const total = (unsigned)random_below(random, most + 1);
+    for (unsigned left = total; left != 0;) {
+        unsigned const length = 1 + (unsigned)random_below(random, longest);
+        l.of[l.n++] = length < left ? length : left;
+        left -= l.of[l.n - 1];
+    }
+    return l;
+}
+
+static lengths with_born(const lengths *l, unsigned at) {
+    lengths more = { .n = l->n + 1 };
+    for (unsigned i = 0; i < more.n; i++) {
+        more.of[i] = i < at ? l->of[i] : i == at ? 1 : l->of[i - 1];
+    }
+    return more;
+}
+
+static void runs_longer_and_shorter_move_the_later_starts(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 5000; round++) {
+        lengths const l = random_lengths(&random, RUNS_SLOTS - 1);
+        for (unsigned i = 0; i < l.n; i++) {
+            lengths more = l;
+            more.of[i]++;
+            assert_true(runs_longer(starts_of(&l), start_bit(&l, i)) == starts_of(&more));
+            assert_true(runs_shorter(starts_of(&more), start_bit(&l, i)) == starts_of(&l));
+        }
+    }
+}
+
+static void runs_born_and_gone_make_place_and_close_it(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 5000; round++) {
+        lengths const l = random_lengths(&random, RUNS_SLOTS - 1);
+        for (unsigned i = 0; i <= l.n; i++) {
+            lengths const more = with_born(&l, i);
+            assert_true(runs_born(starts_of(&l), start_bit(&l, i)) == starts_of(&more));
+            assert_true(runs_gone(starts_of(&more), start_bit(&l, i)) == starts_of(&l));
+        }
+    }
+}
+
+/* Chains of these lengths, on random chains: the mask of each is its slots, and no other's. */
+static void runs_of_the_chains_are_one_after_the_other(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 2000; round++) {
+        lengths const l = random_lengths(&random, RUNS_SLOTS);
+        runs          index = { .occ = 0, .starts = starts_of(&l) };
+        while (bits_popcount(index.occ) < l.n) {
+            index.occ |= UINT64_C(1) << random_below(&random, RUNS_CHAINS);
+        }
+        uint64_t seen = 0;
+        for (unsigned chain = 0, i = 0; chain < RUNS_CHAINS; chain++) {
+            uint64_t const mask = run_mask(runs_find(index, chain));
+            unsigned const length = index.occ >> chain & 1 ? l.of[i++] : 0;
+            assert_int_equal(bits_popcount(mask), length);
+            assert_true(mask == bits_low(bits_popcount(seen | mask)) - seen);
+            seen |= mask;
+        }
+        assert_int_equal(bits_popcount(seen), runs_used(index));
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(runs_index_is_where_the_format_says),
+    cmocka_unit_test(runs_of_a_line_of_zeros_are_none),
+    cmocka_unit_test(runs_find_agrees_with_counting_bit_by_bit),
+    cmocka_unit_test(runs_counts_agree_with_counting_bit_by_bit),
+    cmocka_unit_test(runs_match_and_below_agree_with_a_loop),
+    cmocka_unit_test(runs_open_slot_moves_the_later_ones_up),
+    cmocka_unit_test(runs_close_slot_moves_the_later_ones_down),
+    cmocka_unit_test(runs_longer_and_shorter_move_the_later_starts),
+    cmocka_unit_test(runs_born_and_gone_make_place_and_close_it),
+    cmocka_unit_test(runs_of_the_chains_are_one_after_the_other),
+};
+
+CORE_EXPORT(runs)

@@ -1,0 +1,313 @@
+/* test_shelf.c - core/shelf.h against sorted lists of what each bucket has.
+ *
+ * The oracle keeps all entries in one list, in the order of (bucket, key, rest). From that alone it
+ * writes the whole body: the first 28 entries of 16 buckets are on their shelf, the others in the
+ * attic. After every step all bytes must be equal.
+ */
+#include "core_units.h"
+
+#include "core/shelf.h"
+
+#define MAX_BUCKETS 50
+#define MAX_ENTRIES 400
+#define MAX_BYTES 8192
+
+typedef struct entry {
+    uint64_t bucket, rest;
+    unsigned key;
+} entry;
+
+typedef struct model {
+    shelves  shape; /* without a body */
+    uint64_t bytes, buckets;
+    unsigned n;
+    entry    list[MAX_ENTRIES];
+} model;
+
+/* ------------------------------------------------------------------ the oracle */
+
+static int compare(const void *left, const void *right) {
+    const entry *const a = left, *const b = right;
+    if (a->bucket != b->bucket) return a->bucket < b->bucket ? -1 : 1;
+    if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    return (a->rest > b->rest) - (a->rest < b->rest);
+}
+
+static uint64_t group_of(uint64_t bucket) {
+    return bucket / 16;
+}
+
+/* The home of an entry among those of the attic. */
+static uint64_t home_of(const model *m, const entry *of) {
+    uint64_t low;
+    return oracle_mul(mix64(group_of(of->bucket)), m->shape.last.homes, &low);
+}
+
+/* In the attic: by home, then as everywhere. */
+static void model_attic(const model *m, model *ret_attic) {
+    uint64_t group = UINT64_MAX;
+    unsigned on_shelf = 0;
+    ret_attic->n = 0;
+    for (unsigned i = 0; i < m->n; i++) {
+        on_shelf = group_of(m->list[i].bucket) == group ? on_shelf + 1 : 0;
+        group = group_of(m->list[i].bucket);
+        if (on_shelf < SHELF_KEYS) continue;
+        unsigned k = ret_attic->n++;
+        for (; k > 0 && home_of(m, &ret_attic->list[k - 1]) > home_of(m, &m->list[i]); k--) {
+            ret_attic->list[k] = ret_attic->list[k - 1];
+        }
+        ret_attic->list[k] = m->list[i];
+    }
+}
+
+static void put(uint8_t *bytes, uint64_t at, unsigned bits, uint64_t value) {
+    for (unsigned i = 0; i < bits; i++) oracle_put(bytes, at + i, value >> i & 1);
+}
+
+static void put_attic(const model *m, uint8_t *bytes) {
+    const attic *const shape = &m->shape.last;
+    model              up;
+    uint64_t           place = 0;
+    model_attic(m, &up);
+    for (unsigned i = 0; i < up.n; i++) {
+        uint64_t const home = home_of(m, &up.list[i]);
+        place = i > 0 && home <= place ? place + 1 : home;
+        uint64_t const word = (up.list[i].bucket + 1) * 16384 + up.list[i].key;
+        put(bytes, 8 * (shape->words + 8 * place), 64, word);
+        put(bytes, shape->rests + place * shape->rest_bits, shape->rest_bits, up.list[i].rest);
+    }
+    put(bytes, 8 * shape->count, 64, up.n);
+}
+
+/* Ones and zeros of a shelf, its keys, its rests. */
+static void put_shelf(const model *m, uint64_t group, uint8_t *bytes) {
+    uint64_t const at = 8 * (m->shape.lines + 64 * group);
+    unsigned const bits = m->shape.last.rest_bits;
+    unsigned       n = 0;
+    for (unsigned i = 0; i < m->n && n < SHELF_KEYS; i++) {
+        const entry *const e = &m->list[i];
+        if (group_of(e->bucket) != group) continue;
+        oracle_put(bytes, at + n + e->bucket % 16, true); /* a zero for each bucket before */
+        put(bytes, at + 64 + 16 * n, 16, e->key);
+        put(bytes, m->shape.rests + (group * SHELF_KEYS + n++) * bits, bits, e->rest);
+    }
+}
+
+static void model_bytes(const model *m, uint8_t *ret_bytes) {
+    memset(ret_bytes, 0, m->bytes);
+    for (uint64_t group = 0; group <= group_of(m->buckets - 1); group++) {
+        put_shelf(m, group, ret_bytes);
+    }
+    put_attic(m, ret_bytes);
+}
+
+/* Words of the attic if this group had so many entries more. */
+static uint64_t model_sent(const model *m, uint64_t more_to, unsigned more) {
+    uint64_t sent = 0;
+    for (uint64_t group = 0; group <= group_of(m->buckets - 1); group++) {
+        uint64_t n = group == more_to ? more : 0;
+        for (unsigned i = 0; i < m->n; i++) n += group_of(m->list[i].bucket) == group;
+        sent += n > SHELF_KEYS ? n - SHELF_KEYS : 0;
+    }
+    return sent;
+}
+
+/* ------------------------------------------------------------------ a model and its body */
+
+static model model_new(unit_random *random, unsigned rest_bits) {
+    model m = { .buckets = 1 + random_below(random, MAX_BUCKETS) };
+    m.shape.last.room = random_below(random, 60);
+    m.shape.last.homes = m.shape.last.room / 2 + 1;
+    m.shape.last.rest_bits = rest_bits;
+    uint64_t const places = m.shape.last.room + m.shape.last.homes;
+    uint64_t const groups = group_of(m.buckets - 1) + 1;
+    m.shape.lines = 64 * random_below(random, 3);
+    m.shape.last.words = m.shape.lines + 64 * groups;
+    m.shape.last.count = m.shape.last.words + 8 * places;
+    m.shape.rests = 8 * (m.shape.last.count + 8);
+    m.shape.last.rests = m.shape.rests + groups * SHELF_KEYS * rest_bits;
+    m.bytes = (m.shape.last.rests + places * rest_bits) / 8 + FIELD_PAD_BYTES + 8;
+    m.bytes = m.bytes / 8 * 8; /* as bodies are: fields are read by aligned words */
+    assert_true(m.bytes <= MAX_BYTES);
+    return m;
+}
+
+static shelves shelves_of(const model *m, fenced *memory) {
+    shelves of = m->shape;
+    *memory = fenced_new(m->bytes);
+    of.last.body = memory->bytes;
+    return of;
+}
+
+static void check_bytes(const model *m, const shelves *of) {
+    uint8_t expected[MAX_BYTES];
+    model_bytes(m, expected);
+    assert_memory_equal(of->last.body, expected, m->bytes);
+    assert_true(attic_is_whole(&of->last, m->buckets));
+}
+
+/* Every tail, entry by entry, and no entry more. */
+static void check_tails(const model *m, const shelves *of) {
+    uint64_t group = UINT64_MAX;
+    unsigned on_shelf = 0, k = 0;
+    for (uint64_t bucket = 0; bucket < m->buckets; bucket++) {
+        tail_entry found;
+        unsigned   i = 0;
+        on_shelf = group_of(bucket) == group ? on_shelf : 0;
+        group = group_of(bucket);
+        for (; k < m->n && m->list[k].bucket == bucket; k++, on_shelf++) {
+            assert_true(tail_get(of, bucket, i++, &found));
+            assert_int_equal(found.key, m->list[k].key);
+            assert_int_equal(found.rest, m->list[k].rest);
+            assert_int_equal(found.is_shelved, on_shelf < SHELF_KEYS);
+        }
+        assert_false(tail_get(of, bucket, i, &found));
+    }
+}
+
+static void check_room(const model *m, const shelves *of, unit_random *random) {
+    uint64_t const bucket = random_below(random, m->buckets);
+    for (unsigned n = 1; n < 60; n++) {
+        bool const has_room = model_sent(m, group_of(bucket), n) <= m->shape.last.room;
+        assert_int_equal(tail_has_room(of, bucket, n), has_room);
+    }
+}
+
+/* ------------------------------------------------------------------ histories */
+
+static entry random_entry(const model *m, unit_random *random) {
+    uint64_t const any = random_next(random);
+    bool const     is_small = random_below(random, 2) == 0; /* so that equal ones meet */
+    return (entry){ .bucket = random_below(random, random_below(random, 3) ? m->buckets : 1),
+                    .key = (unsigned)random_below(random, is_small ? 4 : 62 * 256),
+                    .rest = (is_small ? any % 3 : any) & bits_low(m->shape.last.rest_bits) };
+}
+
+static void add_one(model *m, const shelves *of, const entry *added) {
+    assert_true(m->n < MAX_ENTRIES);
+    m->list[m->n++] = *added;
+    qsort(m->list, m->n, sizeof m->list[0], compare);
+    tail_add(of, added->bucket, added->key, added->rest);
+}
+
+static void remove_at(model *m, const shelves *of, unsigned i) {
+    uint64_t const bucket = m->list[i].bucket;
+    unsigned       first = i;
+    tail_entry     found;
+    while (first > 0 && m->list[first - 1].bucket == bucket) first--;
+    assert_true(tail_get(of, bucket, i - first, &found));
+    tail_remove(of, bucket, &found);
+    for (m->n--; i < m->n; i++) m->list[i] = m->list[i + 1];
+}
+
+/* Up to what the attic can hold, and down again. */
+static void step(model *m, const shelves *of, bool is_up, unit_random *random) {
+    entry const next = random_entry(m, random);
+    bool const  has_room = model_sent(m, group_of(next.bucket), 1) <= m->shape.last.room;
+    assert_int_equal(tail_has_room(of, next.bucket, 1), has_room);
+    if (is_up && has_room) add_one(m, of, &next);
+    if (!is_up && m->n != 0) remove_at(m, of, (unsigned)random_below(random, m->n));
+}
+
+static void live(unsigned rest_bits, unit_random *random) {
+    model         m = model_new(random, rest_bits);
+    fenced        memory;
+    shelves const of = shelves_of(&m, &memory);
+    for (unsigned i = 0; i < 600; i++) {
+        step(&m, &of, random_below(random, 8) < (i / 150 % 2 == 0 ? 7u : 2u), random);
+        check_bytes(&m, &of);
+        if (i % 10 == 0) check_tails(&m, &of);
+        if (i % 50 == 0) check_room(&m, &of, random);
+    }
+    while (m.n != 0) remove_at(&m, &of, (unsigned)random_below(random, m.n));
+    check_bytes(&m, &of); /* all zero */
+    fenced_free(&memory);
+}
+
+static void shelves_hold_the_first_and_the_attic_the_others(void **state) {
+    (void)state;
+    static const unsigned rests[] = { 0, 4, 8, 16, 32, 56 };
+    unit_random           random = random_start();
+    for (unsigned round = 0; round < 24; round++) live(rests[round % UNIT_COUNT(rests)], &random);
+}
+
+/* The same entries in other orders; those of an odd key leave again. */
+static void shelves_look_the_same_whatever_the_order(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 20; round++) {
+        model const empty = model_new(&random, round % 2 * 12);
+        model       list = empty;
+        fenced      memory[3];
+        while (model_sent(&list, 0, 0) < empty.shape.last.room && list.n < 150) {
+            list.list[list.n++] = random_entry(&empty, &random);
+        }
+        if (model_sent(&list, 0, 0) > empty.shape.last.room) list.n--;
+        for (unsigned i = 0; i < 3; i++) {
+            model         m = empty;
+            shelves const of = shelves_of(&m, &memory[i]);
+            for (unsigned k = 0; k < list.n; k++) {
+                add_one(&m, &of, &list.list[i == 1 ? list.n - 1 - k : k]);
+            }
+            for (unsigned k = m.n; k-- > 0;) {
+                if (m.list[k].key % 2 != 0) remove_at(&m, &of, k);
+            }
+            assert_memory_equal(memory[i].bytes, memory[0].bytes, m.bytes);
+            qsort(list.list, list.n, sizeof list.list[0], compare);
+        }
+        for (unsigned i = 0; i < 3; i++) fenced_free(&memory[i]);
+    }
+}
+
+static void shelf_find_agrees_with_counting_bit_by_bit(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 5000; round++) {
+        unsigned n[SHELF_BUCKETS] = { 0 }, left = (unsigned)random_below(&random, SHELF_KEYS + 1);
+        uint64_t ones = 0;
+        for (; left != 0; left--) n[random_below(&random, SHELF_BUCKETS)]++;
+        for (unsigned bucket = 0, at = 0; bucket < SHELF_BUCKETS; bucket++, at++) {
+            for (unsigned i = 0; i < n[bucket]; i++) ones |= UINT64_C(1) << at++;
+        }
+        for (unsigned bucket = 0, first = 0; bucket < SHELF_BUCKETS; bucket++) {
+            shelf_part const part = shelf_find(ones, bucket + 16 * random_below(&random, 9));
+            assert_int_equal(part.first, first);
+            assert_int_equal(part.n, n[bucket]);
+            first += n[bucket];
+            assert_int_equal(part.end, first + bucket);
+        }
+    }
+}
+
+static void shelves_of_any_bytes_are_read_inside_the_body(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 2000; round++) {
+        model         m = model_new(&random, round % 5 * 14);
+        fenced        memory;
+        shelves const of = shelves_of(&m, &memory);
+        random_fill(&random, memory.bytes, m.bytes);
+        for (uint64_t group = 0; round % 2 == 0 && group <= group_of(m.buckets - 1); group++) {
+            uint64_t const ones = random_edgy(&random) & random_next(&random);
+            le64_store(memory.bytes + m.shape.lines + 64 * group, ones);
+        }
+        for (uint64_t bucket = 0; bucket < m.buckets; bucket++) {
+            tail_entry found;
+            for (unsigned i = 0; i < 250; i++) {
+                if (!tail_get(&of, bucket, i, &found)) continue;
+                assert_true(found.is_shelved ? found.place < SHELF_KEYS
+                                             : found.place < attic_places(&of.last));
+            }
+        }
+        fenced_free(&memory);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(shelves_hold_the_first_and_the_attic_the_others),
+    cmocka_unit_test(shelves_look_the_same_whatever_the_order),
+    cmocka_unit_test(shelf_find_agrees_with_counting_bit_by_bit),
+    cmocka_unit_test(shelves_of_any_bytes_are_read_inside_the_body),
+};
+
+CORE_EXPORT(shelf)
