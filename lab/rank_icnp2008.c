@@ -120,7 +120,7 @@ tamis_plan rank_library_choice(const rank_wish *wish, const char *geometry) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     spec.capacity = (uint64_t)wish->n;
     spec.fpr = wish->fpr;
-    spec.abilities = wish->copies > 1 ? TAMIS_CAN_REMOVE : 0;
+    spec.abilities = wish->copies > 1 ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0;
     spec.prefer = TAMIS_PREFER_SMALL;
     spec.kind = "rank";
     spec.geometry = geometry;
