@@ -197,49 +197,67 @@ static uint64_t line_count(const tamis_table *table, uint64_t hash) {
     return line_count_at(table, &place);
 }
 
-/* Where all keys of a chunk belong, with their lines on the way. */
-TAMIS_INLINE void line_find_all(const tamis_table *table, const uint64_t *hash, unsigned n,
-                                bool is_update, lines_place *ret_place) {
-    for (unsigned i = 0; i < n; i++) {
-        ret_place[i] = lines_find(lines_of(table), hash[i]);
-        const uint8_t *const line = lines_at(lines_of(table), ret_place[i].bucket);
-        if (is_update)
-            prefetch_to_write(line);
-        else
-            prefetch_to_read(line);
+/* Keys whose lines are on their way while one is worked on: as many as a core can wait for. */
+#define AHEAD 16
+
+/* Where a key belongs, with its line on the way. */
+TAMIS_INLINE lines_place line_fetch(const tamis_table *table, uint64_t hash, bool is_update) {
+    lines_place const    place = lines_find(lines_of(table), hash);
+    const uint8_t *const line = lines_at(lines_of(table), place.bucket);
+    if (is_update)
+        prefetch_to_write(line);
+    else
+        prefetch_to_read(line);
+    return place;
+}
+
+TAMIS_INLINE void line_fetch_first(const tamis_table *table, const uint64_t *hash, unsigned n,
+                                   bool is_update, lines_place *ret_place) {
+    for (unsigned i = 0; i < n && i < AHEAD; i++) {
+        ret_place[i] = line_fetch(table, hash[i], is_update);
     }
 }
 
 static uint64_t line_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
     lines_place place[TAMIS_CHUNK];
     uint64_t    found = 0;
-    line_find_all(table, hash, n, false, place);
-    for (unsigned i = 0; i < n; i++)
+    line_fetch_first(table, hash, n, false, place);
+    for (unsigned i = 0; i < n; i++) {
+        if (i + AHEAD < n) place[i + AHEAD] = line_fetch(table, hash[i + AHEAD], false);
         found |= (uint64_t)lines_holds(lines_of(table), &place[i]) << i;
+    }
     return found;
 }
 
 static unsigned line_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
     lines_place place[TAMIS_CHUNK];
-    unsigned    added = 0;
-    line_find_all(table, hash, n, true, place);
-    while (added < n && line_add_at(table, &place[added]) == TAMIS_OK) added++;
-    return added;
+    line_fetch_first(table, hash, n, true, place);
+    for (unsigned i = 0; i < n; i++) {
+        if (i + AHEAD < n) place[i + AHEAD] = line_fetch(table, hash[i + AHEAD], true);
+        if (line_add_at(table, &place[i]) != TAMIS_OK) return i;
+    }
+    return n;
 }
 
 static uint64_t line_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
     lines_place place[TAMIS_CHUNK];
     uint64_t    removed = 0;
-    line_find_all(table, hash, n, true, place);
-    for (unsigned i = 0; i < n; i++) removed |= (uint64_t)line_remove_at(table, &place[i]) << i;
+    line_fetch_first(table, hash, n, true, place);
+    for (unsigned i = 0; i < n; i++) {
+        if (i + AHEAD < n) place[i + AHEAD] = line_fetch(table, hash[i + AHEAD], true);
+        removed |= (uint64_t)line_remove_at(table, &place[i]) << i;
+    }
     return removed;
 }
 
 static void line_count_chunk(const tamis_table *table, const uint64_t *hash, unsigned n,
                              uint64_t *ret_counts) {
     lines_place place[TAMIS_CHUNK];
-    line_find_all(table, hash, n, false, place);
-    for (unsigned i = 0; i < n; i++) ret_counts[i] = line_count_at(table, &place[i]);
+    line_fetch_first(table, hash, n, false, place);
+    for (unsigned i = 0; i < n; i++) {
+        if (i + AHEAD < n) place[i + AHEAD] = line_fetch(table, hash[i + AHEAD], false);
+        ret_counts[i] = line_count_at(table, &place[i]);
+    }
 }
 
 /* ------------------------------------------------------------------ values */
