@@ -108,7 +108,7 @@ typedef struct tamis_kind {
     /* Kinds that store fingerprints, that is all they know of a key: fastrange(hash, prints).
      * prints: how many there are. each: visit all that are stored, in increasing order, each once.
      * With these a table can be sent without its empty places, and become one of another geometry
-     * or kind with as many prints (transfer.c). Both or neither. */
+     * or kind with as many prints (transfer.c, receive.c). Both or neither. */
     uint64_t (*prints)(const uint64_t *geometry);
     bool (*each)(const tamis_table *table, kind_visit *visit, void *context);
 

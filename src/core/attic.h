@@ -19,6 +19,15 @@
 #define ATTIC_OWN_BITS 14
 #define ATTIC_GROUP 16 /* buckets that share a home */
 
+/* A field beside an entry. One of 0 bits is nowhere, and no line is touched for it. */
+TAMIS_INLINE uint64_t rest_get(const uint8_t *body, uint64_t at, unsigned bits) {
+    return bits == 0 ? 0 : field_get(body, at, bits);
+}
+
+TAMIS_INLINE void rest_set(uint8_t *body, uint64_t at, unsigned bits, uint64_t rest) {
+    if (bits != 0) field_set(body, at, bits, rest);
+}
+
 typedef struct attic {
     uint8_t *body;
     uint64_t words;     /* byte of the first word */
@@ -42,12 +51,12 @@ TAMIS_INLINE uint64_t attic_word(const attic *of, uint64_t place) {
 }
 
 TAMIS_INLINE uint64_t attic_rest(const attic *of, uint64_t place) {
-    return field_get(of->body, of->rests + place * of->rest_bits, of->rest_bits);
+    return rest_get(of->body, of->rests + place * of->rest_bits, of->rest_bits);
 }
 
 TAMIS_INLINE void attic_set(const attic *of, uint64_t place, uint64_t word, uint64_t rest) {
     le64_store(of->body + of->words + 8 * place, word);
-    field_set(of->body, of->rests + place * of->rest_bits, of->rest_bits, rest);
+    rest_set(of->body, of->rests + place * of->rest_bits, of->rest_bits, rest);
 }
 
 TAMIS_INLINE uint64_t attic_make_word(uint64_t bucket, unsigned own) {

@@ -18,7 +18,6 @@
 
 #define LINES_BYTE_BITS 8
 #define LINES_MAX_TAIL 200 /* entries of a tail; no honest one comes near */
-#define LINES_MAX_ENTRIES (RUNS_SLOTS + LINES_MAX_TAIL)
 
 /* How a body looks, and what its cells are; all of one type, to lie in a table's derived words. */
 typedef struct lines_shape {
@@ -85,7 +84,7 @@ TAMIS_INLINE uint64_t lines_rest_at(lines of, uint64_t bucket, unsigned slot) {
 }
 
 TAMIS_INLINE uint64_t lines_rest(lines of, uint64_t bucket, unsigned slot) {
-    return field_get(of.body, lines_rest_at(of, bucket, slot), (unsigned)of.shape->rest_bits);
+    return rest_get(of.body, lines_rest_at(of, bucket, slot), (unsigned)of.shape->rest_bits);
 }
 
 TAMIS_INLINE uint64_t rest_remainder(const lines_shape *s, uint64_t rest) {
@@ -215,7 +214,7 @@ static __attribute__((unused)) void lines_cut_last(lines of, uint64_t bucket) {
         tail_add(&all, bucket, chain << LINES_BYTE_BITS | line[RUNS_AT + slot],
                  lines_rest(of, bucket, slot));
         line[RUNS_AT + slot] = 0;
-        field_set(of.body, lines_rest_at(of, bucket, slot), bits, 0);
+        rest_set(of.body, lines_rest_at(of, bucket, slot), bits, 0);
     }
     index.starts = below; /* its start is the end now */
     runs_store(line, index);
@@ -249,7 +248,7 @@ static __attribute__((noinline, unused)) void lines_pull_back(lines of, uint64_t
             tail_entry entry;
             if (!tail_get(&all, bucket, 0, &entry)) return;
             line[RUNS_AT + used + i] = (uint8_t)entry.key;
-            field_set(of.body, lines_rest_at(of, bucket, used + i), bits, entry.rest);
+            rest_set(of.body, lines_rest_at(of, bucket, used + i), bits, entry.rest);
             tail_remove(&all, bucket, &entry);
         }
         index.starts |= UINT64_C(1) << (used + n);
@@ -370,57 +369,6 @@ TAMIS_INLINE void lines_take(lines of, const lines_place *place, const lines_fou
     runs const index = lines_delete(of, place->bucket, place->chain, found->mine, found->index,
                                     bits_lowest(found->slots));
     if (__builtin_expect(runs_are_cut(index), 0)) lines_pull_back(of, place->bucket);
-}
-
-/* ------------------------------------------------------------------ all entries of a bucket */
-
-/* The entries of a bucket in order: the line, then its tail. */
-typedef struct lines_list {
-    unsigned n;
-    uint16_t key[LINES_MAX_ENTRIES];
-    uint64_t rest[LINES_MAX_ENTRIES];
-} lines_list;
-
-static __attribute__((unused)) void lines_gather(lines of, uint64_t bucket, lines_list *ret_list) {
-    const uint8_t *const line = lines_at(of, bucket);
-    shelves const        all = lines_shelves(of);
-    runs const           index = runs_load(line);
-    unsigned const       used = (unsigned)min_u64(runs_used(index), RUNS_SLOTS);
-    uint64_t             chains = index.occ;
-    tail_entry           entry;
-    ret_list->n = 0;
-    for (unsigned slot = 0; slot < used && chains != 0; slot++) {
-        if (slot != 0 && (index.starts >> slot & 1) != 0) chains &= chains - 1;
-        if (chains == 0) break; /* more runs than chains: not a line of ours */
-        ret_list->key[ret_list->n] =
-            (uint16_t)(bits_lowest(chains) << LINES_BYTE_BITS | line[RUNS_AT + slot]);
-        ret_list->rest[ret_list->n++] = lines_rest(of, bucket, slot);
-    }
-    tail_cursor cursor = tail_begin(&all, bucket);
-    while (ret_list->n < LINES_MAX_ENTRIES && tail_next(&all, &cursor, &entry)) {
-        ret_list->key[ret_list->n] = (uint16_t)entry.key;
-        ret_list->rest[ret_list->n++] = entry.rest;
-    }
-}
-
-/* The fingerprint at entry i of a list: how many copies, and over how many entries. */
-static __attribute__((unused)) unsigned
-lines_list_copies(const lines_shape *s, const lines_list *list, unsigned i, unsigned *ret_entries) {
-    unsigned n = 1, copies = rest_copies(s, list->rest[i]);
-    while (i + n < list->n && list->key[i + n] == list->key[i] &&
-           rest_remainder(s, list->rest[i + n]) == rest_remainder(s, list->rest[i])) {
-        copies += rest_copies(s, list->rest[i + n++]);
-    }
-    *ret_entries = n;
-    return copies;
-}
-
-static __attribute__((unused)) uint64_t lines_list_print(const lines_shape *s, uint64_t bucket,
-                                                         const lines_list *list, unsigned i) {
-    uint64_t const chain = bucket * RUNS_CHAINS + (list->key[i] >> LINES_BYTE_BITS);
-    uint64_t const byte = list->key[i] & bits_low(LINES_BYTE_BITS);
-    return chain << s->remainder_bits | byte << (s->remainder_bits - LINES_BYTE_BITS) |
-           rest_remainder(s, list->rest[i]);
 }
 
 #endif

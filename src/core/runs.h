@@ -114,25 +114,47 @@ TAMIS_INLINE uint64_t runs_below(const uint8_t *line, uint8_t byte) {
     return low | (uint64_t)below_8x32(line + 32, byte) << (32 - RUNS_AT);
 }
 
-/* Put a byte at slot `at`; those from there on move up. The last slot is free. */
-TAMIS_INLINE void runs_open_slot(uint8_t *line, unsigned at, uint8_t byte) {
 #if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
+/* The slots in two halves of 32, which overlap: slots 0 to 31, and 18 to 49. */
+#define RUNS_HALF (32 - RUNS_AT) /* the first slot of the second */
+
+TAMIS_INLINE __m256i runs_half(const uint8_t *line, unsigned half, int moved) {
+    const uint8_t *const from = line + RUNS_AT + half * RUNS_HALF + moved;
+    return _mm256_loadu_si256((const __m256i *)(const void *)from);
+}
+
+/* The numbers of the slots in a half. */
+TAMIS_INLINE __m256i runs_numbers(unsigned half) {
     __m256i const first =
         _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
                          21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-    uint8_t *const half[2] = { line + RUNS_AT, line + 32 };
-    __m256i        moved[2];
-    for (unsigned i = 0; i < 2; i++) {
-        __m256i const slot = _mm256_add_epi8(first, _mm256_set1_epi8((char)(i * (32 - RUNS_AT))));
-        __m256i const here = _mm256_set1_epi8((char)at), put = _mm256_set1_epi8((char)byte);
-        __m256i const old = _mm256_loadu_si256((const __m256i *)(const void *)half[i]);
-        __m256i const up = _mm256_loadu_si256((const __m256i *)(const void *)(half[i] - 1));
-        moved[i] = _mm256_blendv_epi8(old, up, _mm256_cmpgt_epi8(slot, here));
-        moved[i] = _mm256_blendv_epi8(moved[i], put, _mm256_cmpeq_epi8(slot, here));
-    }
-    for (unsigned i = 0; i < 2; i++) {
-        _mm256_storeu_si256((__m256i *)(void *)half[i], moved[i]);
-    }
+    return _mm256_add_epi8(first, _mm256_set1_epi8((char)(half * RUNS_HALF)));
+}
+
+TAMIS_INLINE void runs_put_halves(uint8_t *line, __m256i first, __m256i second) {
+    _mm256_storeu_si256((__m256i *)(void *)(line + RUNS_AT), first);
+    _mm256_storeu_si256((__m256i *)(void *)(line + RUNS_AT + RUNS_HALF), second);
+}
+
+/* A half with a byte at slot `at`, and what was there from then on moved up. */
+TAMIS_INLINE __m256i runs_opened(const uint8_t *line, unsigned half, unsigned at, uint8_t byte) {
+    __m256i const slot = runs_numbers(half), here = _mm256_set1_epi8((char)at);
+    __m256i const moved = _mm256_blendv_epi8(runs_half(line, half, 0), runs_half(line, half, -1),
+                                             _mm256_cmpgt_epi8(slot, here));
+    return _mm256_blendv_epi8(moved, _mm256_set1_epi8((char)byte), _mm256_cmpeq_epi8(slot, here));
+}
+
+/* A half with what is behind slot `at` moved down. */
+TAMIS_INLINE __m256i runs_closed(const uint8_t *line, unsigned half, unsigned at) {
+    __m256i const stays = _mm256_cmpgt_epi8(_mm256_set1_epi8((char)at), runs_numbers(half));
+    return _mm256_blendv_epi8(runs_half(line, half, 1), runs_half(line, half, 0), stays);
+}
+#endif
+
+/* Put a byte at slot `at`; those from there on move up. The last slot is free. */
+TAMIS_INLINE void runs_open_slot(uint8_t *line, unsigned at, uint8_t byte) {
+#if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
+    runs_put_halves(line, runs_opened(line, 0, at, byte), runs_opened(line, 1, at, byte));
 #else
     uint8_t *const slots = line + RUNS_AT;
     memmove(slots + at + 1, slots + at, RUNS_SLOTS - 1 - at);
@@ -143,21 +165,7 @@ TAMIS_INLINE void runs_open_slot(uint8_t *line, unsigned at, uint8_t byte) {
 /* Take slot `at` away; those behind it move down, and the last becomes 0. */
 TAMIS_INLINE void runs_close_slot(uint8_t *line, unsigned at) {
 #if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
-    __m256i const first =
-        _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
-                         21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-    uint8_t *const half[2] = { line + RUNS_AT, line + 32 };
-    __m256i        moved[2];
-    for (unsigned i = 0; i < 2; i++) {
-        __m256i const slot = _mm256_add_epi8(first, _mm256_set1_epi8((char)(i * (32 - RUNS_AT))));
-        __m256i const old = _mm256_loadu_si256((const __m256i *)(const void *)half[i]);
-        __m256i const down = _mm256_loadu_si256((const __m256i *)(const void *)(half[i] + 1));
-        __m256i const stays = _mm256_cmpgt_epi8(_mm256_set1_epi8((char)at), slot);
-        moved[i] = _mm256_blendv_epi8(down, old, stays);
-    }
-    for (unsigned i = 0; i < 2; i++) {
-        _mm256_storeu_si256((__m256i *)(void *)half[i], moved[i]);
-    }
+    runs_put_halves(line, runs_closed(line, 0, at), runs_closed(line, 1, at));
 #else
     uint8_t *const slots = line + RUNS_AT;
     memmove(slots + at, slots + at + 1, RUNS_SLOTS - 1 - at);

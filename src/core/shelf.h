@@ -97,7 +97,7 @@ static __attribute__((unused)) bool tail_next(const shelves *of, tail_cursor *cu
         unsigned const at = cursor->at++;
         uint64_t const rest = shelf_rest_at(of, cursor->bucket, at);
         unsigned const key = le16_load(shelf_line(of, cursor->bucket) + SHELF_AT + 2 * at);
-        *ret_entry = (tail_entry){ key, field_get(last->body, rest, last->rest_bits), true, at };
+        *ret_entry = (tail_entry){ key, rest_get(last->body, rest, last->rest_bits), true, at };
         return true;
     }
     if (!cursor->has_more) return false;
@@ -166,7 +166,7 @@ static __attribute__((unused)) void shelf_evict(const shelves *of, uint64_t buck
     uint64_t const       owner = first + bits_rank(~ones, top); /* zeros below the last one */
     unsigned const       at = SHELF_KEYS - 1, key = le16_load(line + SHELF_AT + 2 * at);
     uint64_t const       rest =
-        field_get(of->last.body, shelf_rest_at(of, bucket, at), of->last.rest_bits);
+        rest_get(of->last.body, shelf_rest_at(of, bucket, at), of->last.rest_bits);
     shelf_delete(of, owner, at);
     attic_add(&of->last, attic_make_word(owner, key), rest);
 }
@@ -213,6 +213,32 @@ static __attribute__((unused)) void tail_remove(const shelves *of, uint64_t buck
     bool const was_full = shelf_used(shelf_ones(shelf_line(of, bucket))) == SHELF_KEYS;
     shelf_delete(of, bucket, (unsigned)entry->place);
     if (was_full) shelf_recall(of, bucket);
+}
+
+/* ------------------------------------------------------------------ checking */
+
+/* The shelf of bucket `first` and those behind it, of `buckets` in all: no more ones than keys,
+ * none for buckets that are not, zeros behind, and the attic only behind a full one. Counts what
+ * the attic has of it. */
+static __attribute__((unused)) bool shelf_is_whole(const shelves *of, uint64_t first,
+                                                   uint64_t buckets, uint64_t *sent) {
+    const uint8_t *const line = shelf_line(of, first);
+    uint64_t const       ones = le64_load(line), here = min_u64(buckets - first, SHELF_BUCKETS);
+    unsigned const       used = shelf_used(ones);
+    if (used > SHELF_KEYS || ones >> (used + here - 1) != 0) return false;
+    for (unsigned i = used; i < SHELF_KEYS; i++) {
+        if (le16_load(line + SHELF_AT + 2 * i) != 0) return false;
+    }
+    if (!field_is_zero(of->last.body, shelf_rest_at(of, first, used),
+                       shelf_rest_at(of, first, SHELF_KEYS)))
+        return false;
+    uint64_t place = attic_find(&of->last, attic_make_word(first, 0)), word;
+    while ((word = attic_word(&of->last, place++)) != 0 &&
+           attic_bucket(word) / SHELF_BUCKETS == first / SHELF_BUCKETS) {
+        if (used < SHELF_KEYS) return false;
+        ++*sent;
+    }
+    return true;
 }
 
 #endif

@@ -35,7 +35,7 @@
  *   I6  what is not used is zero.
  */
 #include "core/checked.h"
-#include "core/lines.h"
+#include "core/lines_list.h"
 #include "kind.h"
 #include "plan/line_size.h"
 
@@ -45,9 +45,6 @@ static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHE
                   LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS,
               "the plan is of these lines");
 static_assert(LINE_FREE == KIND_FREE && LINE_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
-
-#define MULTISET_COPIES LINE_MAX_COPIES
-#define DEFAULT_COUNTER_BITS 4
 
 /* The geometry worked out. */
 typedef struct line_shape {
@@ -60,19 +57,16 @@ static_assert(sizeof(line_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape 
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status line_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    bool const is_counted = (need->abilities & TAMIS_CAN_COUNT) != 0;
-    bool const is_removed = is_counted || (need->abilities & TAMIS_CAN_REMOVE) != 0;
-    uint64_t   g[TAMIS_MAX_FIELDS];
+    prints_mode const fixed = { need->fixed[LINE_COUNTER_BITS], need->fixed[LINE_COPIES],
+                                need->fixed[LINE_VALUE_BITS] };
+    prints_mode const counting = { .counter_bits = 4, .copies = 1 };
+    prints_mode const mode = tamis_prints_mode(fixed, (need->abilities & TAMIS_CAN_REMOVE) != 0,
+                                               (need->abilities & TAMIS_CAN_COUNT) != 0, counting);
+    uint64_t          g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    if (g[LINE_VALUE_BITS] == KIND_FREE) g[LINE_VALUE_BITS] = 0;
-    if (g[LINE_COUNTER_BITS] == KIND_FREE) {
-        bool const is_fixed = g[LINE_COPIES] != KIND_FREE || g[LINE_VALUE_BITS] != 0;
-        g[LINE_COUNTER_BITS] = is_counted && !is_fixed ? DEFAULT_COUNTER_BITS : 0;
-    }
-    if (g[LINE_COPIES] == KIND_FREE) {
-        bool const is_multiset = g[LINE_COUNTER_BITS] == 0 && g[LINE_VALUE_BITS] == 0;
-        g[LINE_COPIES] = is_removed && is_multiset ? MULTISET_COPIES : 1;
-    }
+    g[LINE_COUNTER_BITS] = mode.counter_bits;
+    g[LINE_COPIES] = mode.copies;
+    g[LINE_VALUE_BITS] = mode.value_bits;
     line_need const want = { .n = (double)need->capacity,
                              .fpr = need->fpr,
                              .lifetime = (double)need->lifetime,
@@ -102,10 +96,11 @@ static uint64_t line_prints(const uint64_t *geometry) {
 
 static void line_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
                          tamis_forecast *ret_forecast) {
-    double const n = (double)capacity, t = (double)lifetime;
+    double const   n = (double)capacity, t = (double)lifetime;
+    uint64_t const prints = tamis_line_prints(g), most = g[LINE_COPIES] << g[LINE_COUNTER_BITS];
     *ret_forecast = (tamis_forecast){ .fpr = tamis_line_fpr(g, n),
                                       .overflow = tamis_line_overflow(g, n, t),
-                                      .saturation = tamis_line_saturation(g, n, t) };
+                                      .saturation = tamis_prints_saturation(prints, most, n, t) };
     tamis_line_touches(g, n, &ret_forecast->lines_present, &ret_forecast->lines_absent,
                        &ret_forecast->lines_add);
 }
@@ -406,46 +401,6 @@ static double line_current_fpr(const tamis_table *table) {
     return (double)entries / (double)line_prints(table->geometry);
 }
 
-/* Is the line by itself one of ours? */
-static bool line_index_is_whole(const tamis_table *table, uint64_t bucket) {
-    const uint8_t *const line = lines_at(lines_of(table), bucket);
-    runs const           index = runs_load(line);
-    unsigned const       used = runs_used(index), bits = (unsigned)shape_of(table)->lines.rest_bits;
-    if (bits_popcount(index.occ) < runs_here(index)) return false;
-    for (unsigned slot = used; slot < RUNS_SLOTS; slot++) {
-        if (line[RUNS_AT + slot] != 0) return false;
-    }
-    return bits == 0 || field_is_zero(table->body, lines_rest_at(lines_of(table), bucket, used),
-                                      lines_rest_at(lines_of(table), bucket, RUNS_SLOTS));
-}
-
-/* Does entry i of a bucket stand behind the one before it, and begin a run just where the line has
- * a start? */
-static bool line_entry_is_whole(runs index, const lines_list *list, unsigned i) {
-    uint16_t const key = list->key[i], before = list->key[i - 1];
-    bool const     is_new = key >> LINES_BYTE_BITS != before >> LINES_BYTE_BITS;
-    if (key < before || (key == before && list->rest[i] < list->rest[i - 1])) return false;
-    return i > runs_used(index) || (index.starts >> i & 1) == is_new;
-}
-
-/* The entries of a bucket: in order, of the chains that are marked, cut where they must be. */
-static bool line_entries_are_whole(runs index, const lines_list *list) {
-    unsigned const used = runs_used(index);
-    uint64_t       seen = 0;
-    unsigned       first_run = 0; /* entries of the first chain of the tail */
-    for (unsigned i = 0; i < list->n; i++) {
-        if (list->key[i] >> LINES_BYTE_BITS >= RUNS_CHAINS) return false;
-        if (i != 0 && !line_entry_is_whole(index, list, i)) return false;
-        seen |= UINT64_C(1) << (list->key[i] >> LINES_BYTE_BITS);
-    }
-    while (used + first_run < list->n &&
-           list->key[used + first_run] >> LINES_BYTE_BITS == list->key[used] >> LINES_BYTE_BITS) {
-        first_run++;
-    }
-    return seen == index.occ && list->n >= used &&
-           (first_run == 0 || used + first_run > RUNS_SLOTS);
-}
-
 static bool line_copies_are_whole(const line_shape *s, const lines_list *list, uint64_t *copies,
                                   uint64_t *saturated) {
     for (unsigned i = 0, n; i < list->n; i += n) {
@@ -453,30 +408,6 @@ static bool line_copies_are_whole(const line_shape *s, const lines_list *list, u
         if (here > s->most || (s->lines.counter_bits != 0 && n != 1)) return false;
         *copies += here;
         *saturated += s->most > 1 && here == s->most;
-    }
-    return true;
-}
-
-/* A shelf: no more ones than keys, none for buckets that are not, zeros behind, the attic only
- * behind a full one. *ret_sent counts what the attic has of it. */
-static bool line_shelf_is_whole(const tamis_table *table, uint64_t first, uint64_t *sent) {
-    const line_shape *const s = shape_of(table);
-    shelves const           all = lines_shelves(lines_of(table));
-    uint64_t const          ones = le64_load(shelf_line(&all, first));
-    unsigned const          used = shelf_used(ones), bits = all.last.rest_bits;
-    uint64_t const          buckets = min_u64(s->lines.buckets - first, SHELF_BUCKETS);
-    if (used > SHELF_KEYS || ones >> (used + buckets - 1) != 0) return false;
-    for (unsigned i = used; i < SHELF_KEYS; i++) {
-        if (le16_load(shelf_line(&all, first) + SHELF_AT + 2 * i) != 0) return false;
-    }
-    if (bits != 0 && !field_is_zero(table->body, shelf_rest_at(&all, first, used),
-                                    shelf_rest_at(&all, first, SHELF_KEYS)))
-        return false;
-    uint64_t place = attic_find(&all.last, attic_make_word(first, 0)), word;
-    while ((word = attic_word(&all.last, place++)) != 0 &&
-           attic_bucket(word) / SHELF_BUCKETS == first / SHELF_BUCKETS) {
-        if (used < SHELF_KEYS) return false;
-        ++*sent;
     }
     return true;
 }
@@ -491,15 +422,15 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
                   "I3: the attic is not in order");
     for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
         if (bucket % SHELF_BUCKETS == 0) {
-            TAMIS_REQUIRE(line_shelf_is_whole(table, bucket, &sent), reterr_why,
+            TAMIS_REQUIRE(shelf_is_whole(&all, bucket, s->lines.buckets, &sent), reterr_why,
                           "I3: a shelf is not in order");
         }
-        TAMIS_REQUIRE(line_index_is_whole(table, bucket), reterr_why,
+        TAMIS_REQUIRE(lines_index_is_whole(lines_of(table), bucket), reterr_why,
                       "I1: the index of a line is impossible");
         lines_gather(lines_of(table), bucket, &list);
         TAMIS_REQUIRE(!tail_get(&all, bucket, LINES_MAX_TAIL, &beyond), reterr_why,
                       "I2: a tail longer than any");
-        TAMIS_REQUIRE(line_entries_are_whole(runs_load(lines_at(lines_of(table), bucket)), &list),
+        TAMIS_REQUIRE(lines_list_is_whole(runs_load(lines_at(lines_of(table), bucket)), &list),
                       reterr_why, "I2: a line is not cut where it must be, or not in order");
         TAMIS_REQUIRE(line_copies_are_whole(s, &list, &copies, &saturated), reterr_why,
                       "I4: a fingerprint has more copies than it may");

@@ -41,10 +41,6 @@
 static_assert(RANK_FREE == KIND_FREE && RANK_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 static_assert(RANK_MAX_CELLS <= CHAINS_MAX_CELLS && RANK_MAX_CELL_BITS <= FIELD_MAX_BITS, "limits");
 
-#define DEFAULT_COUNTER_BITS 2
-#define COUNTING_COPIES 4
-#define MULTISET_COPIES 8
-
 /* The geometry worked out. */
 typedef struct rank_shape {
     chains_shape chains;
@@ -57,20 +53,16 @@ static_assert(sizeof(rank_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape 
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status rank_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    bool const is_counted = (need->abilities & TAMIS_CAN_COUNT) != 0;
-    bool const is_removed = is_counted || (need->abilities & TAMIS_CAN_REMOVE) != 0;
-    uint64_t   g[TAMIS_MAX_FIELDS];
+    prints_mode const fixed = { need->fixed[RANK_COUNTER_BITS], need->fixed[RANK_COPIES],
+                                need->fixed[RANK_VALUE_BITS] };
+    prints_mode const counting = { .counter_bits = 2, .copies = 4 };
+    prints_mode const mode = tamis_prints_mode(fixed, (need->abilities & TAMIS_CAN_REMOVE) != 0,
+                                               (need->abilities & TAMIS_CAN_COUNT) != 0, counting);
+    uint64_t          g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    if (g[RANK_VALUE_BITS] == KIND_FREE) g[RANK_VALUE_BITS] = 0;
-    if (g[RANK_COUNTER_BITS] == KIND_FREE) {
-        bool const is_fixed = g[RANK_COPIES] != KIND_FREE || g[RANK_VALUE_BITS] != 0;
-        g[RANK_COUNTER_BITS] = is_counted && !is_fixed ? DEFAULT_COUNTER_BITS : 0;
-    }
-    if (g[RANK_COPIES] == KIND_FREE) {
-        g[RANK_COPIES] = g[RANK_COUNTER_BITS] != 0 ? COUNTING_COPIES
-                         : is_removed              ? MULTISET_COPIES
-                                                   : 1;
-    }
+    g[RANK_COUNTER_BITS] = mode.counter_bits;
+    g[RANK_COPIES] = mode.copies;
+    g[RANK_VALUE_BITS] = mode.value_bits;
     if (g[RANK_ALIGNED] == KIND_FREE) g[RANK_ALIGNED] = need->prefer == TAMIS_PREFER_FAST;
     if (g[RANK_COPIES] < 1 || g[RANK_COPIES] > RANK_MAX_COPIES) return TAMIS_ERR_CANNOT;
     rank_need const want = { .n = (double)need->capacity,
@@ -96,11 +88,13 @@ static unsigned rank_lacks(const uint64_t *geometry) {
 
 static void rank_predict(const uint64_t *geometry, uint64_t capacity, uint64_t lifetime,
                          tamis_forecast *ret_forecast) {
-    double const n = (double)capacity, cells = n + (double)(geometry[RANK_COPIES] - 1);
+    double const   n = (double)capacity, cells = n + (double)(geometry[RANK_COPIES] - 1);
+    double const   t = (double)lifetime;
+    uint64_t const most = geometry[RANK_COPIES] << geometry[RANK_COUNTER_BITS];
     *ret_forecast = (tamis_forecast){
         .fpr = tamis_rank_fpr(geometry, n),
-        .overflow = tamis_rank_overflow(geometry, cells, (double)lifetime),
-        .saturation = tamis_rank_saturation(geometry, n, (double)lifetime),
+        .overflow = tamis_rank_overflow(geometry, cells, t),
+        .saturation = tamis_prints_saturation(tamis_rank_prints(geometry), most, n, t),
     };
     tamis_rank_lines(geometry, n, &ret_forecast->lines_present, &ret_forecast->lines_absent,
                      &ret_forecast->lines_add);

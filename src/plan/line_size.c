@@ -169,17 +169,9 @@ void tamis_line_load(double lines, double mean, double chance, line_load *ret_lo
 
 /* ------------------------------------------------------------------ prediction */
 
-double tamis_line_fpr(const uint64_t *g, double n) {
-    return -expm1(n * log1p(-1 / (double)tamis_line_prints(g)));
-}
-
 /* Entries at capacity: one of the keys may be there as often as it can. */
 static double entries_of(const uint64_t *g, double n) {
     return n + (double)g[LINE_COPIES] - 1;
-}
-
-static double churn_adds(double n, double lifetime) {
-    return lifetime > n ? lifetime - n : 0;
 }
 
 static double mean_load(const uint64_t *g, double n) {
@@ -193,16 +185,7 @@ double tamis_line_overflow(const uint64_t *g, double n, double lifetime) {
     if (mean_load(g, entries) > LINE_LAWFUL_LOAD) return 1;
     shelf_law_of(mean_load(g, entries), &law);
     double const once = log_chance(&law, ceil(lines / LINE_GROUP), (double)g[LINE_ATTIC] + 1);
-    return fmin(1, 2 * (1 + churn_adds(n, lifetime)) * exp(once));
-}
-
-double tamis_line_saturation(const uint64_t *g, double n, double lifetime) {
-    double const most = (double)(g[LINE_COPIES] << g[LINE_COUNTER_BITS]);
-    double const prints = (double)tamis_line_prints(g);
-    if (most == 1) return 0;
-    double const filling = prints * tamis_binomial_tail(n, 1 / prints, most);
-    double const add = exp(tamis_binomial_log(n - 1, 1 / prints, most - 1));
-    return -expm1(-(filling + churn_adds(n, lifetime) * add));
+    return fmin(1, 2 * (1 + tamis_prints_churn(n, lifetime)) * exp(once));
 }
 
 void tamis_line_touches(const uint64_t *g, double n, double *ret_present, double *ret_absent,
@@ -237,7 +220,7 @@ static double try_load(const line_need *need, const uint64_t *fixed, uint64_t *g
             return INFINITY;
     }
     line_load    load = { .room = 0 };
-    double const chance = need->overflow / (1 + churn_adds(need->n, need->lifetime));
+    double const chance = need->overflow / (1 + tamis_prints_churn(need->n, need->lifetime));
     bool const   is_sent = fixed[LINE_ATTIC] == LINE_FREE && n > LINE_SLOTS;
     if (is_sent && mean_load(g, n) > LINE_LAWFUL_LOAD) return INFINITY;
     if (is_sent) tamis_line_load((double)g[LINE_BUCKETS], mean_load(g, n), chance, &load);

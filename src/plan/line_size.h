@@ -18,6 +18,8 @@
 #ifndef TAMIS_PLAN_LINE_SIZE_H
 #define TAMIS_PLAN_LINE_SIZE_H
 
+#include "plan/prints.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -82,13 +84,12 @@ bool tamis_line_layout(const uint64_t *geometry, line_layout *ret_layout);
 /* How many fingerprints there are, B x L x 2^r; 0 if that is 2^64 or more. */
 uint64_t tamis_line_prints(const uint64_t *geometry);
 
-double tamis_line_fpr(const uint64_t *geometry, double n);
+static inline double tamis_line_fpr(const uint64_t *geometry, double n) {
+    return tamis_prints_fpr(tamis_line_prints(geometry), n);
+}
 
 /* P[the attic is ever full] with n keys, over a lifetime. */
 double tamis_line_overflow(const uint64_t *geometry, double n, double lifetime);
-
-/* The probability that any fingerprint ever has all the copies it may have, by collisions. */
-double tamis_line_saturation(const uint64_t *geometry, double n, double lifetime);
 
 /* Cache lines that a lookup of a present and of an absent key, and an add touch on average. */
 void tamis_line_touches(const uint64_t *geometry, double n, double *ret_present, double *ret_absent,

@@ -73,14 +73,6 @@ uint64_t tamis_rank_prints(const uint64_t *geometry) {
     return prints;
 }
 
-double tamis_rank_fpr(const uint64_t *geometry, double n) {
-    return -expm1(n * log1p(-1 / (double)tamis_rank_prints(geometry)));
-}
-
-static double churn_adds(double n, double lifetime) {
-    return lifetime > n ? lifetime - n : 0;
-}
-
 double tamis_rank_pool_overflow(double buckets, double n, double lifetime, double cells,
                                 double extensions) {
     if (cells >= n || extensions >= buckets) return 0;
@@ -88,14 +80,14 @@ double tamis_rank_pool_overflow(double buckets, double n, double lifetime, doubl
     double const filling = 2 * tamis_binomial_tail(buckets, over, extensions + 1);
     double const add =
         2 * exp(tamis_poisson_log(mean, cells) + tamis_binomial_log(buckets - 1, over, extensions));
-    return fmin(1, filling + churn_adds(n, lifetime) * add);
+    return fmin(1, filling + tamis_prints_churn(n, lifetime) * add);
 }
 
 double tamis_rank_bucket_overflow(double buckets, double n, double lifetime, double cells) {
     if (cells >= n) return 0;
     double const filling = buckets * tamis_binomial_tail(n, 1 / buckets, cells + 1);
     double const add = exp(tamis_binomial_log(n - 1, 1 / buckets, cells));
-    return fmin(1, filling + churn_adds(n, lifetime) * add);
+    return fmin(1, filling + tamis_prints_churn(n, lifetime) * add);
 }
 
 double tamis_rank_overflow(const uint64_t *geometry, double n, double lifetime) {
@@ -108,15 +100,6 @@ double tamis_rank_overflow(const uint64_t *geometry, double n, double lifetime) 
         cells += (double)geometry[RANK_CELLS + level - 1];
     }
     return fmin(1, sum + tamis_rank_bucket_overflow(buckets, n, lifetime, cells));
-}
-
-double tamis_rank_saturation(const uint64_t *geometry, double n, double lifetime) {
-    if (geometry[RANK_COPIES] == 1) return 0;
-    double const prints = (double)tamis_rank_prints(geometry);
-    double const most = (double)(geometry[RANK_COPIES] << geometry[RANK_COUNTER_BITS]);
-    double const filling = prints * tamis_binomial_tail(n, 1 / prints, most);
-    double const add = exp(tamis_binomial_log(n - 1, 1 / prints, most - 1));
-    return -expm1(-(filling + churn_adds(n, lifetime) * add));
 }
 
 /* ------------------------------------------------------------------ choice */
@@ -155,7 +138,7 @@ static uint64_t pool_needed(const search *s, double buckets, double cells) {
     double const budget = POOL_SHARE * s->need->overflow, mean = s->cells / buckets;
     double const over = tamis_poisson_tail(mean, cells + 1);
     double const exact = exp(tamis_poisson_log(mean, cells));
-    double const adds = churn_adds(s->cells, s->need->lifetime);
+    double const adds = tamis_prints_churn(s->cells, s->need->lifetime);
     double       low = floor(buckets * over), high = buckets; /* enough is in (low, high] */
     if (buckets * over < 1 && pool_bound(buckets, over, exact, adds, 0) <= budget) return 0;
     double guess = floor(low + 8 * sqrt(low + 1) + 20);

@@ -19,6 +19,8 @@
 #ifndef TAMIS_PLAN_RANK_SIZE_H
 #define TAMIS_PLAN_RANK_SIZE_H
 
+#include "plan/prints.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -92,7 +94,9 @@ bool tamis_rank_layout(const uint64_t *geometry, rank_layout *ret_layout);
 /* How many fingerprints there are to tell keys apart, B x L x 2^r; 0 if that is 2^64 or more. */
 uint64_t tamis_rank_prints(const uint64_t *geometry);
 
-double tamis_rank_fpr(const uint64_t *geometry, double n);
+static inline double tamis_rank_fpr(const uint64_t *geometry, double n) {
+    return tamis_prints_fpr(tamis_rank_prints(geometry), n);
+}
 
 /* P[O > J]: that more than `extensions` of the buckets have more than `cells` keys, in the filling
  * and over a lifetime. Exposed for the lab. */
@@ -104,9 +108,6 @@ double tamis_rank_bucket_overflow(double buckets, double n, double lifetime, dou
 
 /* The three together. `n` is the cells in use at capacity. */
 double tamis_rank_overflow(const uint64_t *geometry, double n, double lifetime);
-
-/* The probability that any fingerprint ever has all the copies it may have, by collisions. */
-double tamis_rank_saturation(const uint64_t *geometry, double n, double lifetime);
 
 /* Cache lines that a lookup of a present and of an absent key, and an add touch on average. */
 void tamis_rank_lines(const uint64_t *geometry, double n, double *ret_present, double *ret_absent,

@@ -3,7 +3,7 @@
  * First, kinds with one function broken: the law that guards it must see that. Then, tables with
  * one invariant broken: validate must name it.
  */
-#include "core/lines.h"
+#include "core/lines_list.h"
 #include "plan/line_size.h"
 #include "plan/rank_size.h"
 #include "subject.h"

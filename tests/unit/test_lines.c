@@ -7,7 +7,7 @@
  */
 #include "core_units.h"
 
-#include "core/lines.h"
+#include "core/lines_list.h"
 
 #define MAX_BUCKETS 20
 #define MAX_ENTRIES 1500

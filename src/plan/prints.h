@@ -1,0 +1,32 @@
+/* prints.h - what all kinds have in common that store fingerprints: of the prints there are, a key
+ * has one, and that is all that is known of it.
+ */
+#ifndef TAMIS_PLAN_PRINTS_H
+#define TAMIS_PLAN_PRINTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* P[a key has the print of one of n others]. */
+double tamis_prints_fpr(uint64_t prints, double n);
+
+/* Adds of a lifetime beyond the filling. */
+double tamis_prints_churn(double n, double lifetime);
+
+/* P[any print ever gets `most` copies] of different keys; 0 if one is all that it can have. */
+double tamis_prints_saturation(uint64_t prints, uint64_t most, double n, double lifetime);
+
+/* How copies are kept. What is PRINTS_FREE is chosen: without removal a print is stored once; to
+ * remove, each copy takes a cell; to count, cells have counters. Values need one cell per print. */
+#define PRINTS_FREE UINT64_MAX
+#define PRINTS_MULTISET_COPIES 8
+
+typedef struct prints_mode {
+    uint64_t counter_bits, copies, value_bits;
+} prints_mode;
+
+/* `counting` is what a kind takes when it is to count. */
+prints_mode tamis_prints_mode(prints_mode fixed, bool is_removed, bool is_counted,
+                              prints_mode counting);
+
+#endif
