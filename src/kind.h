@@ -102,6 +102,12 @@ typedef struct tamis_kind {
     void (*count_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n,
                         uint64_t *ret_counts);
 
+    /* Ask for the memory that a chunk of keys will need; it is worked on after the present one.
+     * With it goes `chunk`, keys in a chunk: as many as memory can be on its way for. NULL and 0:
+     * chunks are TAMIS_CHUNK keys, and the kind asks for their memory by itself. */
+    void (*fetch)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update);
+    unsigned chunk;
+
     /* Whole tables. merge: same geometry is given; TAMIS_OK, or _FULL and nothing changed. */
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);
 

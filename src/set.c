@@ -1,9 +1,10 @@
 /* set.c - the front door: check, hash, call the kind.
  *
  * Hop 1 of every operation on keys. Single calls hash and go straight to the kind. Batches go in
- * chunks of TAMIS_CHUNK keys: hash a chunk, then let the kind work on it as a whole. Keys given as
- * bytes and keys given as 64-bit values differ only in how a chunk is hashed, so every batch is
- * written once, over a `keys_from`.
+ * chunks of TAMIS_CHUNK keys: hash the chunk after this one, let the kind ask for the first memory
+ * that it needs, then let it work on this one as a whole. So the memory is never idle between
+ * chunks. Keys given as bytes and keys given as 64-bit values differ only in how a chunk is hashed,
+ * and every batch is written once, over a `keys_from`.
  */
 #include "core/bits.h"
 #include "core/le.h"
@@ -117,9 +118,9 @@ static bool is_batch(const keys_from *from) {
 
 /* Hash the chunk that begins at `at`; returns how many keys it has. What is not a key gets any
  * hash; only has_keys lets it come this far. */
-static unsigned chunk_hash(const keyhash *hasher, const keys_from *from, size_t at,
-                           uint64_t hash[TAMIS_CHUNK]) {
-    unsigned const n = (unsigned)min_u64(from->n - at, TAMIS_CHUNK);
+static unsigned chunk_hash(const keyhash *hasher, const keys_from *from, size_t at, unsigned most,
+                           uint64_t *hash) {
+    unsigned const n = (unsigned)min_u64(from->n - at, most);
     for (unsigned i = 0; from->ids != NULL && i < n; i++) {
         hash[i] = keyhash_id(hasher, from->ids[at + i]);
     }
@@ -128,6 +129,47 @@ static unsigned chunk_hash(const keyhash *hasher, const keys_from *from, size_t 
         hash[i] = is_key(key->data, key->bytes) ? keyhash_bytes(hasher, key->data, key->bytes) : 0;
     }
     return n;
+}
+
+/* A batch on its way: while the kind works on a chunk, the memory for the next one comes. */
+typedef struct batch {
+    const tamis_set *set;
+    const keys_from *from;
+    bool             is_update;
+    size_t           at;     /* the first key of this chunk */
+    unsigned         n;      /* keys in it; 0: no more */
+    unsigned         n_next; /* and in the one behind it */
+    uint64_t        *hash, *hash_next;
+    uint64_t         buffer[2][TAMIS_CHUNK];
+} batch;
+
+/* Hash the chunk behind this one, and ask for its memory. */
+static void batch_look_ahead(batch *of) {
+    const tamis_kind *const kind = of->set->kind;
+    unsigned const          most = kind->chunk != 0 ? kind->chunk : TAMIS_CHUNK;
+    of->n_next = chunk_hash(&of->set->hasher, of->from, of->at + of->n, most, of->hash_next);
+    if (kind->fetch != NULL)
+        kind->fetch(&of->set->table, of->hash_next, of->n_next, of->is_update);
+}
+
+static void batch_next(batch *of) {
+    uint64_t *const done = of->hash;
+    of->at += of->n;
+    of->n = of->n_next;
+    of->hash = of->hash_next;
+    of->hash_next = done;
+    if (of->n != 0) batch_look_ahead(of);
+}
+
+static void batch_begin(batch *of, const tamis_set *set, const keys_from *from, bool is_update) {
+    of->set = set;
+    of->from = from;
+    of->is_update = is_update;
+    of->at = of->n = 0;
+    of->hash = of->buffer[0];
+    of->hash_next = of->buffer[1];
+    batch_look_ahead(of);
+    batch_next(of);
 }
 
 /* The kind's chunk functions, or one by one where it has none. */
@@ -191,16 +233,16 @@ static void mask_to_bools(uint64_t mask, unsigned n, bool *ret) {
 static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_added) {
     tamis_status status = check_change(set);
     if (status == TAMIS_OK && !is_batch(from)) status = TAMIS_ERR_ARGUMENT;
+    if (ret_added != NULL) *ret_added = 0;
+    if (status != TAMIS_OK) return status;
     size_t added = 0;
-    while (status == TAMIS_OK && added < from->n) {
-        uint64_t       hash[TAMIS_CHUNK];
-        unsigned const n = chunk_hash(&set->hasher, from, added, hash);
-        unsigned const taken = chunk_add(set, hash, n);
+    batch  of;
+    for (batch_begin(&of, set, from, true); of.n != 0 && status == TAMIS_OK; batch_next(&of)) {
+        unsigned const taken = chunk_add(set, of.hash, of.n);
         added += taken;
-        if (taken == n) continue;
-        set->refused_adds++;
-        status = TAMIS_ERR_FULL;
+        if (taken != of.n) status = TAMIS_ERR_FULL;
     }
+    set->refused_adds += status == TAMIS_ERR_FULL;
     if (ret_added != NULL) *ret_added = added;
     return status;
 }
@@ -215,14 +257,13 @@ static bool is_any_null(const keys_from *from, size_t at, unsigned n) {
 static size_t has_keys(const tamis_set *set, const keys_from *from, bool *ret_has) {
     if (set == NULL || (from->keys == NULL && from->ids == NULL)) return 0;
     size_t found = 0;
-    for (size_t at = 0; at < from->n;) {
-        uint64_t       hash[TAMIS_CHUNK];
-        unsigned const n = chunk_hash(&set->hasher, from, at, hash);
-        uint64_t       mask = chunk_has(set, hash, n);
-        if (from->ids == NULL && is_any_null(from, at, n)) mask &= chunk_keys(from, at, n);
-        if (ret_has != NULL) mask_to_bools(mask, n, ret_has + at);
+    batch  of;
+    for (batch_begin(&of, set, from, false); of.n != 0; batch_next(&of)) {
+        uint64_t mask = chunk_has(set, of.hash, of.n);
+        if (from->ids == NULL && is_any_null(from, of.at, of.n))
+            mask &= chunk_keys(from, of.at, of.n);
+        if (ret_has != NULL) mask_to_bools(mask, of.n, ret_has + of.at);
         found += bits_popcount(mask);
-        at += n;
     }
     return found;
 }
@@ -233,13 +274,11 @@ static tamis_status remove_keys(tamis_set *set, const keys_from *from, bool *ret
     if (status != TAMIS_OK) return status;
     if (!is_batch(from)) return TAMIS_ERR_ARGUMENT;
     size_t removed = 0;
-    for (size_t at = 0; at < from->n;) {
-        uint64_t       hash[TAMIS_CHUNK];
-        unsigned const n = chunk_hash(&set->hasher, from, at, hash);
-        uint64_t const mask = chunk_remove(set, hash, n);
-        if (ret_removed != NULL) mask_to_bools(mask, n, ret_removed + at);
+    batch  of;
+    for (batch_begin(&of, set, from, true); of.n != 0; batch_next(&of)) {
+        uint64_t const mask = chunk_remove(set, of.hash, of.n);
+        if (ret_removed != NULL) mask_to_bools(mask, of.n, ret_removed + of.at);
         removed += bits_popcount(mask);
-        at += n;
     }
     set->refused_removes += from->n - removed;
     if (ret_n_removed != NULL) *ret_n_removed = removed;
@@ -250,11 +289,9 @@ static tamis_status count_keys(const tamis_set *set, const keys_from *from, uint
     tamis_status const status = check_count(set, ret_counts);
     if (status != TAMIS_OK) return status;
     if (!is_batch(from)) return TAMIS_ERR_ARGUMENT;
-    for (size_t at = 0; at < from->n;) {
-        uint64_t       hash[TAMIS_CHUNK];
-        unsigned const n = chunk_hash(&set->hasher, from, at, hash);
-        chunk_count(set, hash, n, ret_counts + at);
-        at += n;
+    batch of;
+    for (batch_begin(&of, set, from, false); of.n != 0; batch_next(&of)) {
+        chunk_count(set, of.hash, of.n, ret_counts + of.at);
     }
     return TAMIS_OK;
 }

@@ -136,12 +136,19 @@ static __attribute__((noinline, unused)) bool lines_far_holds(lines of, const li
     return lines_far_find(of, place, &entry, &n);
 }
 
-TAMIS_INLINE bool lines_holds(lines of, const lines_place *place) {
+/* Does the line have it? Or is its chain elsewhere? */
+TAMIS_INLINE bool lines_holds_here(lines of, const lines_place *place, bool *ret_is_far) {
     const uint8_t *const line = lines_at(of, place->bucket);
     run const            mine = runs_find(runs_load(line), place->chain);
-    uint64_t const       same = runs_match(line, place->byte) & (mine.end - mine.start);
-    if (__builtin_expect(run_is_far(mine), 0)) return lines_far_holds(of, place);
-    return lines_with_rest(of, place, same & (0 - mine.is_occupied)) != 0;
+    uint64_t const       same = runs_match(line, place->byte) & run_mask(mine);
+    *ret_is_far = run_is_far(mine);
+    return lines_with_rest(of, place, same) != 0;
+}
+
+TAMIS_INLINE bool lines_holds(lines of, const lines_place *place) {
+    bool       is_far;
+    bool const is_here = lines_holds_here(of, place, &is_far);
+    return __builtin_expect(is_far, 0) ? lines_far_holds(of, place) : is_here;
 }
 
 /* ------------------------------------------------------------------ slots come and go */
@@ -166,8 +173,7 @@ TAMIS_INLINE void lines_insert(lines of, const lines_place *place, run mine, run
     unsigned const slot = lines_slot_for(of, line, place, mine, rest), used = runs_used(index);
     unsigned const bits = (unsigned)of.shape->rest_bits;
     runs_open_slot(line, slot, place->byte);
-    index.starts = mine.is_occupied ? runs_longer(index.starts, mine.start)
-                                    : runs_born(index.starts, mine.start);
+    index.starts = runs_grown(index.starts, mine.start, !mine.is_occupied);
     index.occ |= UINT64_C(1) << place->chain;
     runs_store(line, index);
     if (bits == 0) return;
@@ -183,9 +189,8 @@ TAMIS_INLINE runs lines_delete(lines of, uint64_t bucket, unsigned chain, run mi
     unsigned const bits = (unsigned)of.shape->rest_bits, used = runs_used(index);
     bool const     is_last = mine.start << 1 == mine.end;
     runs_close_slot(line, slot);
-    index.starts =
-        is_last ? runs_gone(index.starts, mine.start) : runs_shorter(index.starts, mine.start);
-    if (is_last) index.occ &= ~(UINT64_C(1) << chain);
+    index.starts = runs_shrunk(index.starts, mine.start, is_last);
+    index.occ &= ~((uint64_t)is_last << chain);
     runs_store(line, index);
     if (bits != 0) {
         shift_close(of.body, lines_rest_at(of, bucket, slot), lines_rest_at(of, bucket, used),
@@ -199,6 +204,14 @@ TAMIS_INLINE runs lines_delete(lines of, uint64_t bucket, unsigned chain, run mi
 /* The chain of the last run of a line; any, if it has none. */
 TAMIS_INLINE unsigned lines_last_chain(runs index) {
     return bits_select(index.occ, runs_here(index) - 1) % 64;
+}
+
+/* Ask for the shelf of a line that is cut or full: an update is likely to need it. */
+TAMIS_INLINE void lines_fetch_tail(lines of, uint64_t bucket) {
+    runs const    index = runs_load(lines_at(of, bucket));
+    shelves const all = lines_shelves(of);
+    if (runs_are_cut(index) || runs_used(index) == RUNS_SLOTS)
+        prefetch_to_write(shelf_line(&all, bucket));
 }
 
 /* The last run of a line moves to the tail, whole. There is room. The chain stays occupied. */

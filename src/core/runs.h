@@ -87,7 +87,7 @@ TAMIS_INLINE run runs_find(runs index, unsigned chain) {
 
 /* Is the place of the chain in the line: its run, or where that would be? */
 TAMIS_INLINE bool run_is_here(run of) {
-    return (of.is_occupied ? of.end : of.start) != 0;
+    return (of.end | (of.start & (of.is_occupied - 1))) != 0; /* a coin toss is no branch */
 }
 
 /* Is it an occupied chain that is elsewhere? */
@@ -118,9 +118,23 @@ TAMIS_INLINE uint64_t runs_below(const uint8_t *line, uint8_t byte) {
 /* The slots in two halves of 32, which overlap: slots 0 to 31, and 18 to 49. */
 #define RUNS_HALF (32 - RUNS_AT) /* the first slot of the second */
 
-TAMIS_INLINE __m256i runs_half(const uint8_t *line, unsigned half, int moved) {
-    const uint8_t *const from = line + RUNS_AT + half * RUNS_HALF + moved;
+TAMIS_INLINE __m256i runs_half(const uint8_t *line, unsigned half) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)(line + RUNS_AT + half * RUNS_HALF));
+}
+
+/* Each slot of a half has what the one before it had; the first, what is in front of the half. */
+TAMIS_INLINE __m256i runs_half_up(const uint8_t *line, unsigned half) {
+    const uint8_t *const from = line + RUNS_AT + half * RUNS_HALF - 1;
     return _mm256_loadu_si256((const __m256i *)(const void *)from);
+}
+
+/* Each has what the one behind it had. Behind the second half is the next line, which would be
+ * waited for; so that half is moved in the register, and its last slot becomes 0. */
+TAMIS_INLINE __m256i runs_half_down(const uint8_t *line, unsigned half) {
+    if (half == 0) return _mm256_loadu_si256((const __m256i *)(const void *)(line + RUNS_AT + 1));
+    __m256i const here = runs_half(line, half);
+    __m256i const top = _mm256_permute2x128_si256(here, here, 0x81); /* its upper lane, then 0 */
+    return _mm256_alignr_epi8(top, here, 1);
 }
 
 /* The numbers of the slots in a half. */
@@ -139,7 +153,7 @@ TAMIS_INLINE void runs_put_halves(uint8_t *line, __m256i first, __m256i second) 
 /* A half with a byte at slot `at`, and what was there from then on moved up. */
 TAMIS_INLINE __m256i runs_opened(const uint8_t *line, unsigned half, unsigned at, uint8_t byte) {
     __m256i const slot = runs_numbers(half), here = _mm256_set1_epi8((char)at);
-    __m256i const moved = _mm256_blendv_epi8(runs_half(line, half, 0), runs_half(line, half, -1),
+    __m256i const moved = _mm256_blendv_epi8(runs_half(line, half), runs_half_up(line, half),
                                              _mm256_cmpgt_epi8(slot, here));
     return _mm256_blendv_epi8(moved, _mm256_set1_epi8((char)byte), _mm256_cmpeq_epi8(slot, here));
 }
@@ -147,7 +161,7 @@ TAMIS_INLINE __m256i runs_opened(const uint8_t *line, unsigned half, unsigned at
 /* A half with what is behind slot `at` moved down. */
 TAMIS_INLINE __m256i runs_closed(const uint8_t *line, unsigned half, unsigned at) {
     __m256i const stays = _mm256_cmpgt_epi8(_mm256_set1_epi8((char)at), runs_numbers(half));
-    return _mm256_blendv_epi8(runs_half(line, half, 1), runs_half(line, half, 0), stays);
+    return _mm256_blendv_epi8(runs_half_down(line, half), runs_half(line, half), stays);
 }
 #endif
 
@@ -169,32 +183,25 @@ TAMIS_INLINE void runs_close_slot(uint8_t *line, unsigned at) {
 #else
     uint8_t *const slots = line + RUNS_AT;
     memmove(slots + at, slots + at + 1, RUNS_SLOTS - 1 - at);
+    slots[RUNS_SLOTS - 1] = 0;
 #endif
-    line[RUNS_AT + RUNS_SLOTS - 1] = 0;
 }
 
 /* ------------------------------------------------------------------ index */
 
-/* One more slot in the run that begins at bit `start`: all later starts move up. */
-TAMIS_INLINE uint64_t runs_longer(uint64_t starts, uint64_t start) {
-    uint64_t const kept = start << 1; /* bits up to and with the start */
-    return (starts & (kept - 1)) | (starts & -kept) << 1;
+/* Chains are as often empty as not, so nothing here branches on that. */
+
+/* One more slot in the run that begins at bit `start`, or a new run of one there: the later starts
+ * move up. */
+TAMIS_INLINE uint64_t runs_grown(uint64_t starts, uint64_t start, bool is_new) {
+    uint64_t const later = start << !is_new;
+    return (starts & (later - 1)) | start | (starts & -later) << 1;
 }
 
-/* One slot less in it. */
-TAMIS_INLINE uint64_t runs_shorter(uint64_t starts, uint64_t start) {
-    uint64_t const kept = start << 1;
-    return (starts & (kept - 1)) | (starts & -kept) >> 1;
-}
-
-/* A new run of one slot that begins at bit `start`: all starts from there on move up. */
-TAMIS_INLINE uint64_t runs_born(uint64_t starts, uint64_t start) {
-    return (starts & (start - 1)) | start | (starts & -start) << 1;
-}
-
-/* The run of one slot at bit `start` is gone: the starts behind it move down, over its own. */
-TAMIS_INLINE uint64_t runs_gone(uint64_t starts, uint64_t start) {
-    return (starts & (start - 1)) | (starts & -(start << 1)) >> 1;
+/* One slot less in it, or none left: the later starts move down. */
+TAMIS_INLINE uint64_t runs_shrunk(uint64_t starts, uint64_t start, bool is_gone) {
+    uint64_t const kept = (start << !is_gone) - 1;
+    return (starts & kept) | (starts & -(start << 1)) >> 1;
 }
 
 #endif

@@ -192,67 +192,67 @@ static uint64_t line_count(const tamis_table *table, uint64_t hash) {
     return line_count_at(table, &place);
 }
 
-/* Keys whose lines are on their way while one is worked on: as many as a core can wait for. */
-#define AHEAD 16
+/* Keys in a chunk: their lines are asked for while the chunk before is worked on, and a core can
+ * wait for that many. */
+#define CHUNK 16
 
-/* Where a key belongs, with its line on the way. */
-TAMIS_INLINE lines_place line_fetch(const tamis_table *table, uint64_t hash, bool is_update) {
-    lines_place const    place = lines_find(lines_of(table), hash);
-    const uint8_t *const line = lines_at(lines_of(table), place.bucket);
-    if (is_update)
-        prefetch_to_write(line);
-    else
-        prefetch_to_read(line);
-    return place;
-}
+static_assert(CHUNK <= TAMIS_CHUNK, "the front door's is the largest");
 
-TAMIS_INLINE void line_fetch_first(const tamis_table *table, const uint64_t *hash, unsigned n,
-                                   bool is_update, lines_place *ret_place) {
-    for (unsigned i = 0; i < n && i < AHEAD; i++) {
-        ret_place[i] = line_fetch(table, hash[i], is_update);
+static void line_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
+    for (unsigned i = 0; i < n; i++) {
+        lines_place const    place = lines_find(lines_of(table), hash[i]);
+        const uint8_t *const line = lines_at(lines_of(table), place.bucket);
+        if (is_update)
+            prefetch_to_write(line);
+        else
+            prefetch_to_read(line);
     }
 }
 
-static uint64_t line_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
-    lines_place place[TAMIS_CHUNK];
-    uint64_t    found = 0;
-    line_fetch_first(table, hash, n, false, place);
+/* Where the keys of a chunk belong. The lines are here: ask for the shelves that may be needed. */
+TAMIS_INLINE void line_find_all(const tamis_table *table, const uint64_t *hash, unsigned n,
+                                lines_place *ret_place) {
     for (unsigned i = 0; i < n; i++) {
-        if (i + AHEAD < n) place[i + AHEAD] = line_fetch(table, hash[i + AHEAD], false);
-        found |= (uint64_t)lines_holds(lines_of(table), &place[i]) << i;
+        ret_place[i] = lines_find(lines_of(table), hash[i]);
+        lines_fetch_tail(lines_of(table), ret_place[i].bucket);
+    }
+}
+
+/* What is on a shelf is asked for at once and looked at in the end, so that nobody waits for it. */
+static uint64_t line_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
+    lines const   of = lines_of(table);
+    shelves const all = lines_shelves(of);
+    lines_place   place[TAMIS_CHUNK];
+    uint64_t      found = 0, far = 0;
+    for (unsigned i = 0; i < n; i++) {
+        bool is_far;
+        place[i] = lines_find(of, hash[i]);
+        found |= (uint64_t)lines_holds_here(of, &place[i], &is_far) << i;
+        if (__builtin_expect(!is_far, 1)) continue;
+        prefetch_to_read(shelf_line(&all, place[i].bucket));
+        far |= UINT64_C(1) << i;
+    }
+    for (; far != 0; far &= far - 1) {
+        unsigned const i = bits_lowest(far);
+        found |= (uint64_t)lines_far_holds(of, &place[i]) << i;
     }
     return found;
 }
 
 static unsigned line_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
     lines_place place[TAMIS_CHUNK];
-    line_fetch_first(table, hash, n, true, place);
-    for (unsigned i = 0; i < n; i++) {
-        if (i + AHEAD < n) place[i + AHEAD] = line_fetch(table, hash[i + AHEAD], true);
-        if (line_add_at(table, &place[i]) != TAMIS_OK) return i;
-    }
-    return n;
+    unsigned    added = 0;
+    line_find_all(table, hash, n, place);
+    while (added < n && line_add_at(table, &place[added]) == TAMIS_OK) added++;
+    return added;
 }
 
 static uint64_t line_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
     lines_place place[TAMIS_CHUNK];
     uint64_t    removed = 0;
-    line_fetch_first(table, hash, n, true, place);
-    for (unsigned i = 0; i < n; i++) {
-        if (i + AHEAD < n) place[i + AHEAD] = line_fetch(table, hash[i + AHEAD], true);
-        removed |= (uint64_t)line_remove_at(table, &place[i]) << i;
-    }
+    line_find_all(table, hash, n, place);
+    for (unsigned i = 0; i < n; i++) removed |= (uint64_t)line_remove_at(table, &place[i]) << i;
     return removed;
-}
-
-static void line_count_chunk(const tamis_table *table, const uint64_t *hash, unsigned n,
-                             uint64_t *ret_counts) {
-    lines_place place[TAMIS_CHUNK];
-    line_fetch_first(table, hash, n, false, place);
-    for (unsigned i = 0; i < n; i++) {
-        if (i + AHEAD < n) place[i + AHEAD] = line_fetch(table, hash[i + AHEAD], false);
-        ret_counts[i] = line_count_at(table, &place[i]);
-    }
 }
 
 /* ------------------------------------------------------------------ values */
@@ -462,7 +462,8 @@ KIND_EXPORT(line) = {
     .has_chunk = line_has_chunk,
     .add_chunk = line_add_chunk,
     .remove_chunk = line_remove_chunk,
-    .count_chunk = line_count_chunk,
+    .fetch = line_fetch,
+    .chunk = CHUNK,
     .merge = line_merge,
     .prints = line_prints,
     .each = line_each,

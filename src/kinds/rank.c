@@ -196,26 +196,25 @@ static uint64_t rank_count(const tamis_table *table, uint64_t hash) {
     return rank_count_at(table, &place);
 }
 
-/* Ask for the lines of a bucket: for lookups its index, for updates all of it. */
-TAMIS_INLINE void rank_fetch(const tamis_table *table, const chains_place *place, bool is_update) {
-    uint64_t const       bytes = shape_of(table)->chains.record[0] / 8;
-    const uint8_t *const first = table->body + place->at / 8;
-    if (!is_update) {
-        prefetch_to_read(first);
-        return;
-    }
-    for (uint64_t byte = 0; byte < bytes; byte += TAMIS_LINE_BYTES) {
-        prefetch_to_write(first + byte);
+/* Keys in a chunk: their memory is asked for while the chunk before is worked on. With twice as
+ * many, a core asks for more than it can wait for, and all is a third slower. */
+#define CHUNK 16
+
+/* Ask for the buckets of the keys: for lookups their index, for updates all of them. */
+static void rank_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
+    uint64_t const bytes = is_update ? shape_of(table)->chains.record[0] / 8 : 1;
+    for (unsigned i = 0; i < n; i++) {
+        const uint8_t *const first = table->body + rank_find(table, hash[i]).at / 8;
+        for (uint64_t byte = 0; byte < bytes; byte += TAMIS_LINE_BYTES) {
+            prefetch_to_read(first + byte);
+        }
     }
 }
 
-/* Where all keys of a chunk belong, with the memory on its way. */
+/* Where the keys of a chunk belong. */
 TAMIS_INLINE void rank_find_all(const tamis_table *table, const uint64_t *hash, unsigned n,
-                                bool is_update, chains_place *ret_place) {
-    for (unsigned i = 0; i < n; i++) {
-        ret_place[i] = rank_find(table, hash[i]);
-        rank_fetch(table, &ret_place[i], is_update);
-    }
+                                chains_place *ret_place) {
+    for (unsigned i = 0; i < n; i++) ret_place[i] = rank_find(table, hash[i]);
 }
 
 /* The index has come: ask for the line of the first cell, if it is another one. */
@@ -232,33 +231,17 @@ TAMIS_INLINE void rank_fetch_cells(const tamis_table *table, const chains_place 
 static uint64_t rank_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
     chains_place place[TAMIS_CHUNK];
     uint64_t     found = 0;
-    rank_find_all(table, hash, n, false, place);
+    rank_find_all(table, hash, n, place);
     rank_fetch_cells(table, place, n);
     for (unsigned i = 0; i < n; i++)
         found |= (uint64_t)chains_hold(chains_of(table), &place[i]) << i;
     return found;
 }
 
-static unsigned rank_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
-    chains_place place[TAMIS_CHUNK];
-    unsigned     added = 0;
-    rank_find_all(table, hash, n, true, place);
-    while (added < n && rank_add_at(table, &place[added]) == TAMIS_OK) added++;
-    return added;
-}
-
-static uint64_t rank_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
-    chains_place place[TAMIS_CHUNK];
-    uint64_t     removed = 0;
-    rank_find_all(table, hash, n, true, place);
-    for (unsigned i = 0; i < n; i++) removed |= (uint64_t)rank_remove_at(table, &place[i]) << i;
-    return removed;
-}
-
 static void rank_count_chunk(const tamis_table *table, const uint64_t *hash, unsigned n,
                              uint64_t *ret_counts) {
     chains_place place[TAMIS_CHUNK];
-    rank_find_all(table, hash, n, false, place);
+    rank_find_all(table, hash, n, place);
     rank_fetch_cells(table, place, n);
     for (unsigned i = 0; i < n; i++) ret_counts[i] = rank_count_at(table, &place[i]);
 }
@@ -489,9 +472,9 @@ KIND_EXPORT(rank) = {
     .remove = rank_remove,
     .count = rank_count,
     .has_chunk = rank_has_chunk,
-    .add_chunk = rank_add_chunk,
-    .remove_chunk = rank_remove_chunk,
     .count_chunk = rank_count_chunk,
+    .fetch = rank_fetch,
+    .chunk = CHUNK,
     .merge = rank_merge,
     .prints = rank_prints,
     .each = rank_each,

@@ -223,7 +223,7 @@ static lengths with_born(const lengths *l, unsigned at) {
     return more;
 }
 
-static void runs_longer_and_shorter_move_the_later_starts(void **state) {
+static void a_slot_more_or_less_moves_the_later_starts(void **state) {
     (void)state;
     unit_random random = random_start();
     for (unsigned round = 0; round < 5000; round++) {
@@ -231,21 +231,21 @@ static void runs_longer_and_shorter_move_the_later_starts(void **state) {
         for (unsigned i = 0; i < l.n; i++) {
             lengths more = l;
             more.of[i]++;
-            assert_true(runs_longer(starts_of(&l), start_bit(&l, i)) == starts_of(&more));
-            assert_true(runs_shorter(starts_of(&more), start_bit(&l, i)) == starts_of(&l));
+            assert_true(runs_grown(starts_of(&l), start_bit(&l, i), false) == starts_of(&more));
+            assert_true(runs_shrunk(starts_of(&more), start_bit(&l, i), false) == starts_of(&l));
         }
     }
 }
 
-static void runs_born_and_gone_make_place_and_close_it(void **state) {
+static void a_run_more_or_less_makes_place_and_closes_it(void **state) {
     (void)state;
     unit_random random = random_start();
     for (unsigned round = 0; round < 5000; round++) {
         lengths const l = random_lengths(&random, RUNS_SLOTS - 1);
         for (unsigned i = 0; i <= l.n; i++) {
             lengths const more = with_born(&l, i);
-            assert_true(runs_born(starts_of(&l), start_bit(&l, i)) == starts_of(&more));
-            assert_true(runs_gone(starts_of(&more), start_bit(&l, i)) == starts_of(&l));
+            assert_true(runs_grown(starts_of(&l), start_bit(&l, i), true) == starts_of(&more));
+            assert_true(runs_shrunk(starts_of(&more), start_bit(&l, i), true) == starts_of(&l));
         }
     }
 }
@@ -280,8 +280,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(runs_match_and_below_agree_with_a_loop),
     cmocka_unit_test(runs_open_slot_moves_the_later_ones_up),
     cmocka_unit_test(runs_close_slot_moves_the_later_ones_down),
-    cmocka_unit_test(runs_longer_and_shorter_move_the_later_starts),
-    cmocka_unit_test(runs_born_and_gone_make_place_and_close_it),
+    cmocka_unit_test(a_slot_more_or_less_moves_the_later_starts),
+    cmocka_unit_test(a_run_more_or_less_makes_place_and_closes_it),
     cmocka_unit_test(runs_of_the_chains_are_one_after_the_other),
 };
 
