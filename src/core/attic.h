@@ -1,7 +1,8 @@
 /* attic.h - the last resort of line-sized buckets: an exact, ordered table of what fits nowhere
  * else.
  *
- * A word for each entry: 1 + the number of its bucket, and 14 bits of its own. The words of 16
+ * A word for each entry, of as many bytes as it takes: 1 + the number of its bucket, and 14 bits of
+ * its own. The words of 16
  * neighbouring buckets want to be at their home, a random place among `homes`; all stand in the
  * order of (home, word), each as far left as its home and the words before it allow. So the table
  * looks the same whatever the order of events was, the words of a bucket are side by side, and
@@ -36,6 +37,7 @@ typedef struct attic {
     uint64_t homes;     /* at least 1 */
     uint64_t room;      /* words it may hold */
     unsigned rest_bits; /* at most FIELD_MAX_BITS */
+    unsigned word_bits; /* a multiple of 8; behind the last word, 8 bytes more may be read */
 } attic;
 
 TAMIS_INLINE uint64_t attic_places(const attic *of) {
@@ -46,8 +48,13 @@ TAMIS_INLINE uint64_t attic_count(const attic *of) {
     return le64_load(of->body + of->count);
 }
 
+TAMIS_INLINE uint8_t *attic_at(const attic *of, uint64_t place) {
+    return of->body + of->words + of->word_bits / 8 * place;
+}
+
 TAMIS_INLINE uint64_t attic_word(const attic *of, uint64_t place) {
-    return place < attic_places(of) ? le64_load(of->body + of->words + 8 * place) : 0;
+    if (place >= attic_places(of)) return 0;
+    return le64_load(attic_at(of, place)) & bits_low(of->word_bits);
 }
 
 TAMIS_INLINE uint64_t attic_rest(const attic *of, uint64_t place) {
@@ -55,7 +62,8 @@ TAMIS_INLINE uint64_t attic_rest(const attic *of, uint64_t place) {
 }
 
 TAMIS_INLINE void attic_set(const attic *of, uint64_t place, uint64_t word, uint64_t rest) {
-    le64_store(of->body + of->words + 8 * place, word);
+    uint8_t *const at = attic_at(of, place);
+    le64_store(at, (le64_load(at) & ~bits_low(of->word_bits)) | word);
     rest_set(of->body, of->rests + place * of->rest_bits, of->rest_bits, rest);
 }
 

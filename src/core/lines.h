@@ -24,7 +24,7 @@ typedef struct lines_shape {
     uint64_t buckets, remainder_bits, counter_bits, value_bits, rest_bits;
     uint64_t shelves, words, count; /* where they begin, in bytes; the lines are first */
     uint64_t slot_rests, shelf_rests, word_rests; /* the same in bits */
-    uint64_t homes, room;                         /* of the attic */
+    uint64_t homes, room, word_bits;              /* of the attic */
     uint64_t end;                                 /* of all, in bits */
 } lines_shape;
 
@@ -44,7 +44,8 @@ TAMIS_INLINE shelves lines_shelves(lines of) {
                                 .count = s->count,
                                 .homes = s->homes,
                                 .room = s->room,
-                                .rest_bits = (unsigned)s->rest_bits },
+                                .rest_bits = (unsigned)s->rest_bits,
+                                .word_bits = (unsigned)s->word_bits },
                       .lines = s->shelves,
                       .rests = s->shelf_rests };
 }

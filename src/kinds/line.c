@@ -42,7 +42,8 @@
 #include <limits.h>
 
 static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHELF == SHELF_KEYS &&
-                  LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS,
+                  LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS &&
+                  LINE_WORD_BITS == ATTIC_OWN_BITS,
               "the plan is of these lines");
 static_assert(LINE_FREE == KIND_FREE && LINE_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 
@@ -122,6 +123,7 @@ static void line_prepare(tamis_table *table) {
                                           .word_rests = layout.word_rests,
                                           .homes = line_attic_homes(g[LINE_ATTIC]),
                                           .room = g[LINE_ATTIC],
+                                          .word_bits = 8 * line_word_bytes(g[LINE_BUCKETS]),
                                           .end = layout.end },
                                .most = g[LINE_COPIES] << g[LINE_COUNTER_BITS] };
     memcpy(table->derived, &shape, sizeof shape);

@@ -37,7 +37,7 @@ bool tamis_line_layout(const uint64_t *g, line_layout *ret_layout) {
     uint64_t const rest = line_rest_bits(g);
     line_layout    layout = { .shelves = g[LINE_BUCKETS] * LINE_BYTES };
     layout.words = layout.shelves + shelves * LINE_BYTES;
-    layout.count = layout.words + 8 * places;
+    layout.count = layout.words + line_word_bytes(g[LINE_BUCKETS]) * places;
     layout.slot_rests = 8 * (layout.count + 8);
     layout.shelf_rests = layout.slot_rests + g[LINE_BUCKETS] * LINE_SLOTS * rest;
     layout.word_rests = layout.shelf_rests + shelves * LINE_SHELF * rest;
@@ -55,6 +55,7 @@ bool tamis_line_layout(const uint64_t *g, line_layout *ret_layout) {
 typedef struct shelf_law {
     double tail[MAX_TAIL + 1]; /* P[the tail of a line has so many keys] */
     double sent[MAX_SENT + 1]; /* P[a shelf sends so many to the attic] */
+    double crowded;            /* share of the keys in tails whose shelf is full */
 } shelf_law;
 
 static unsigned at_most(unsigned n, unsigned most) {
@@ -112,9 +113,13 @@ static void sent_law(shelf_law *of) {
         doubled(one, two);
         doubled(two, one);
     }
+    double keys = 0, crowded = 0;
     for (unsigned s = 0; s <= MAX_SENT; s++) {
         of->sent[s <= LINE_SHELF ? 0 : s - LINE_SHELF] += one[s];
+        keys += s * one[s];
+        crowded += s < LINE_SHELF ? 0 : s * one[s];
     }
+    of->crowded = keys > 0 ? crowded / keys : 0;
 }
 
 static void shelf_law_of(double mean, shelf_law *ret) {
@@ -164,6 +169,7 @@ void tamis_line_load(double lines, double mean, double chance, line_load *ret_lo
     ret_load->cut = fmax(0, 1 - law.tail[0]);
     ret_load->in_attic = sent / mean;
     ret_load->shelved = fmax(0, mean_of(law.tail, MAX_TAIL) / mean - ret_load->in_attic);
+    ret_load->crowded = law.crowded;
     ret_load->room = ceil(room_for(&law, shelves, -log(chance / 2)));
 }
 
@@ -188,17 +194,20 @@ double tamis_line_overflow(const uint64_t *g, double n, double lifetime) {
     return fmin(1, 2 * (1 + tamis_prints_churn(n, lifetime)) * exp(once));
 }
 
+/* Beside the line: its tail, if the key is or would be there, is a line of the shelf, and one of
+ * the attic if the shelf is full. An absent key reads a rest if its byte is right by chance. Of
+ * the rests, an add moves half. */
 void tamis_line_touches(const uint64_t *g, double n, double *ret_present, double *ret_absent,
                         double *ret_add) {
     double const mean = fmin(mean_load(g, n), LINE_LAWFUL_LOAD), chain = mean / LINE_CHAINS;
     double const is_wide = g[LINE_REMAINDER_BITS] > LINE_BYTE_BITS ? 1 : 0;
-    double const has_rests = line_rest_bits(g) != 0 ? 1 : 0;
+    double const rest = (double)line_rest_bits(g), has_rests = rest != 0 ? 1 : 0;
     line_load    load;
     tamis_line_load((double)g[LINE_BUCKETS], mean, 0.5, &load);
-    double const away = load.shelved + load.in_attic;
-    *ret_present = 1 + away + is_wide * (1 - away);
-    *ret_absent = 1 + away * chain + is_wide * chain / 256; /* a byte that matches by chance */
-    *ret_add = 1 + load.cut + has_rests;
+    double const away = load.shelved + load.in_attic, tail = 1 + load.crowded;
+    *ret_present = 1 + away * tail + is_wide;
+    *ret_absent = 1 + away * tail * chain + is_wide * chain / 256;
+    *ret_add = 1 + load.cut * (1 + has_rests) + has_rests + rest * mean / 2 / (8 * LINE_BYTES);
 }
 
 /* ------------------------------------------------------------------ choice */

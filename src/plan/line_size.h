@@ -41,6 +41,7 @@ enum {
 #define LINE_GROUP 16 /* lines that share a shelf */
 #define LINE_SHELF 28
 #define LINE_BYTE_BITS 8
+#define LINE_WORD_BITS 14 /* of a word in the attic, besides the number of its bucket */
 #define LINE_MAX_REMAINDER_BITS 40
 #define LINE_MAX_COUNTER_BITS 8
 #define LINE_MAX_COPIES 8
@@ -67,6 +68,11 @@ static inline uint64_t line_rest_bits(const uint64_t *g) {
  * many as it has room for follow. */
 static inline uint64_t line_attic_homes(uint64_t room) {
     return room + room / 4 + 1;
+}
+
+/* Bytes of a word: a number of up to `buckets`, and 14 bits. */
+static inline uint64_t line_word_bytes(uint64_t buckets) {
+    return (64 - (uint64_t)__builtin_clzll(buckets) + LINE_WORD_BITS + 7) / 8;
 }
 
 /* Where the parts of a body begin. The lines are first. */
@@ -100,6 +106,7 @@ typedef struct line_load {
     double cut;      /* lines that do not hold all their keys */
     double shelved;  /* share of the keys that are on a shelf */
     double in_attic; /* and in the attic */
+    double crowded;  /* share of these whose shelf is full */
     double room;     /* words of the attic so that it overflows with the probability asked for */
 } line_load;
 

@@ -597,6 +597,7 @@ static void line_view_of(const tamis_set *set, line_view *ret_view) {
                                      .word_rests = at.word_rests,
                                      .homes = line_attic_homes(g[LINE_ATTIC]),
                                      .room = g[LINE_ATTIC],
+                                     .word_bits = 8 * line_word_bytes(g[LINE_BUCKETS]),
                                      .end = at.end };
     ret_view->of = (lines){ set->table.body, &ret_view->shape };
     ret_view->all = lines_shelves(ret_view->of);
@@ -728,7 +729,8 @@ static void line_validate_names_shelves_and_attics_that_are_wrong(void **state) 
     expect_flip_broken(set, 8 * view.shape.count, "I3");
     expect_flip_broken(set, view.shape.end - 1, "I3"); /* the rest of no word */
     uint64_t const place = attic_find(up, attic_make_word(0, 0));
-    expect_flip_broken(set, 8 * (view.shape.words + 8 * place) + 40, "I3"); /* of no bucket */
+    expect_flip_broken(set, 8 * view.shape.words + view.shape.word_bits * (place + 1) - 1,
+                       "I3"); /* of no bucket */
     assert_true(tamis_validate(set, NULL));
     attic_add(up, attic_make_word(17, 5 << 8), 0);
     expect_broken(set, "I3");
@@ -823,7 +825,7 @@ static bool line_is_fingerprint(const line_view *view, uint64_t bit) {
     const lines_shape *const s = &view->shape;
     if (bit < 8 * s->shelves) return bit % 512 >= 112;
     if (bit < 8 * s->words) return bit % 512 >= 64;
-    if (bit < 8 * s->count) return bit % 64 < 14;
+    if (bit < 8 * s->count) return (bit - 8 * s->words) % s->word_bits < 14;
     return bit >= s->slot_rests && bit < s->end && s->counter_bits == 0;
 }
 

@@ -65,7 +65,8 @@ static void model_bytes(const model *m, uint8_t *ret_bytes) {
     memset(ret_bytes, 0, m->bytes);
     for (unsigned i = 0; i < m->n; i++) {
         place = i > 0 && m->list[i].home <= place ? place + 1 : m->list[i].home;
-        put(ret_bytes, 8 * (shape->words + 8 * place), 64, m->list[i].word);
+        put(ret_bytes, 8 * shape->words + shape->word_bits * place, shape->word_bits,
+            m->list[i].word);
         put(ret_bytes, shape->rests + place * shape->rest_bits, shape->rest_bits, m->list[i].rest);
     }
     put(ret_bytes, 8 * shape->count, 64, m->n);
@@ -79,7 +80,9 @@ static model model_new(unit_random *random, uint64_t room, uint64_t homes, unsig
     m.shape = (attic){
         .words = random_below(random, 20), .homes = homes, .room = room, .rest_bits = rest_bits
     };
-    m.shape.count = m.shape.words + 8 * (homes + room) + random_below(random, 3);
+    m.shape.word_bits = 8 * (4 + (unsigned)random_below(random, 5)); /* enough for all buckets */
+    m.shape.count =
+        m.shape.words + m.shape.word_bits / 8 * (homes + room) + random_below(random, 3);
     m.shape.rests = 8 * (m.shape.count + 8) + random_below(random, 50);
     m.bytes = (m.shape.rests + (homes + room) * rest_bits) / 8 + FIELD_PAD_BYTES + 8;
     m.bytes = m.bytes / 8 * 8; /* as bodies are: fields are read by aligned words */
@@ -278,7 +281,7 @@ static void damage(const model *m, const attic *of, unit_random *random) {
     uint64_t const places = m->shape.homes + m->shape.room;
     uint64_t const a = random_below(random, places), b = random_below(random, places);
     uint64_t const word_a = attic_word(of, a), word_b = attic_word(of, b);
-    uint64_t const bit = random_below(random, 64 * places);
+    uint64_t const bit = random_below(random, of->word_bits * places);
     switch (random_below(random, 5)) {
     case 0: of->body[of->words + bit / 8] ^= (uint8_t)(1u << (bit % 8)); break;
     case 1: of->body[of->count] ^= (uint8_t)(1u << (bit % 8)); break;

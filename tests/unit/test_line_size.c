@@ -227,12 +227,12 @@ typedef struct promise {
 static void sizes_are_those_that_are_promised(void **state) {
     (void)state;
     static const promise promises[] = {
-        { 3.9e6, 0.003, 12.5, false },    { 60e6, 0.003, 12.5, false },
-        { 3.9e6, 0.003, 12.5, true },     { 60e6, 0.003, 12.5, true },
-        { 3.9e6, 1.85e-4, 16.95, false }, { 60e6, 1.85e-4, 16.95, false },
-        { 3.9e6, 1.85e-4, 16.95, true },  { 60e6, 1.85e-4, 16.95, true },
-        { 3.9e6, 1.18e-5, 21.5, false },  { 60e6, 1.18e-5, 21.5, false },
-        { 3.9e6, 1.18e-5, 21.5, true },   { 60e6, 1.18e-5, 21.5, true },
+        { 3.9e6, 0.003, 12.5, false },   { 60e6, 0.003, 12.5, false },
+        { 3.9e6, 0.003, 12.5, true },    { 60e6, 0.003, 12.5, true },
+        { 3.9e6, 1.85e-4, 16.8, false }, { 60e6, 1.85e-4, 16.95, false },
+        { 3.9e6, 1.85e-4, 16.8, true },  { 60e6, 1.85e-4, 16.95, true },
+        { 3.9e6, 1.18e-5, 21.5, false }, { 60e6, 1.18e-5, 21.5, false },
+        { 3.9e6, 1.18e-5, 21.5, true },  { 60e6, 1.18e-5, 21.5, true },
     };
     for (size_t i = 0; i < UNIT_COUNT(promises); i++) {
         const promise *const p = &promises[i];
@@ -452,9 +452,11 @@ static void layout_has_its_parts_one_after_the_other(void **state) {
         uint64_t const rest = g[LINE_REMAINDER_BITS] - 8 + counter + g[LINE_VALUE_BITS];
         uint64_t const groups = g[LINE_BUCKETS] / 16 + (g[LINE_BUCKETS] % 16 != 0);
         uint64_t const words = 2 * g[LINE_ATTIC] + g[LINE_ATTIC] / 4 + 1;
+        uint64_t       width = 2; /* bytes, for 14 bits and the number of a bucket */
+        while (width < 8 && g[LINE_BUCKETS] >> (8 * width - 14) != 0) width++;
         assert_int_equal(layout.shelves, 64 * g[LINE_BUCKETS]);
         assert_int_equal(layout.words, layout.shelves + 64 * groups);
-        assert_int_equal(layout.count, layout.words + 8 * words);
+        assert_int_equal(layout.count, layout.words + width * words);
         assert_int_equal(layout.slot_rests, 8 * layout.count + 64);
         assert_int_equal(layout.shelf_rests, layout.slot_rests + 50 * g[LINE_BUCKETS] * rest);
         assert_int_equal(layout.word_rests, layout.shelf_rests + 28 * groups * rest);
@@ -491,7 +493,6 @@ typedef struct job {
     double      fpr;
     unsigned    abilities;
     bool        is_fast;
-    double      lookups, adds; /* how near the statement is: a part of what is counted */
 } job;
 
 typedef struct counts {
@@ -545,9 +546,8 @@ static counts count_lines(tamis_table *table) {
     return total;
 }
 
-/* Within what was found, rounded up. The counts themselves are good to a hundredth of a line: their
- * sigma is below 0.7 lines, of 5000 samples and more. Statements are too low where many lines are
- * cut (a walk in the attic is not counted) and for adds with rests (all behind the slot move). */
+/* Within 3%. The counts themselves are good to a hundredth of a line: their sigma is below 0.7
+ * lines, of 5000 samples and more; and adds are counted while the table becomes full. */
 static void lines_are_as_stated(void **state) {
     const job *const of = *state;
     tamis_forecast   stated;
@@ -557,22 +557,22 @@ static void lines_are_as_stated(void **state) {
                   of->name, counted.present, stated.lines_present, counted.absent,
                   stated.lines_absent, counted.add, stated.lines_add);
     free(table.body);
-    assert_near(stated.lines_present, counted.present, of->lookups);
-    assert_near(stated.lines_absent, counted.absent, of->lookups);
-    assert_near(stated.lines_add, counted.add, of->adds);
+    assert_near(stated.lines_present, counted.present, 0.03);
+    assert_near(stated.lines_absent, counted.absent, 0.03);
+    assert_near(stated.lines_add, counted.add, 0.03);
 }
 
 #define COUNTED (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
 
 static const job jobs[] = {
-    { "0.3%, small", 0.003, TAMIS_CAN_REMOVE, false, 0.08, 0.3 },
-    { "0.3%, fast", 0.003, TAMIS_CAN_REMOVE, true, 0.04, 0.09 },
-    { "12 bits, small", 1.85e-4, TAMIS_CAN_REMOVE, false, 0.04, 0.3 },
-    { "12 bits, fast", 1.85e-4, TAMIS_CAN_REMOVE, true, 0.04, 0.2 },
-    { "16 bits, fast", 1.18e-5, TAMIS_CAN_REMOVE, true, 0.04, 0.25 },
-    { "24 bits, fast", 4.6e-8, TAMIS_CAN_REMOVE, true, 0.04, 0.35 },
-    { "counting, 0.3%, fast", 0.003, COUNTED, true, 0.04, 0.2 },
-    { "set, 10%, fast", 0.1, 0, true, 0.04, 0.09 },
+    { "0.3%, small", 0.003, TAMIS_CAN_REMOVE, false },
+    { "0.3%, fast", 0.003, TAMIS_CAN_REMOVE, true },
+    { "12 bits, small", 1.85e-4, TAMIS_CAN_REMOVE, false },
+    { "12 bits, fast", 1.85e-4, TAMIS_CAN_REMOVE, true },
+    { "16 bits, fast", 1.18e-5, TAMIS_CAN_REMOVE, true },
+    { "24 bits, fast", 4.6e-8, TAMIS_CAN_REMOVE, true },
+    { "counting, 0.3%, fast", 0.003, COUNTED, true },
+    { "set, 10%, fast", 0.1, 0, true },
 };
 
 /* ------------------------------------------------------------------ all */

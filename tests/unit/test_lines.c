@@ -121,7 +121,8 @@ static void put_attic(const model *m, const entry **up, unsigned n, uint8_t *byt
     for (unsigned i = 0; i < n; i++) {
         uint64_t const home = home_of(m, up[i]->bucket);
         place = i > 0 && home <= place ? place + 1 : home;
-        put(bytes, 8 * (m->shape.words + 8 * place), 64, (up[i]->bucket + 1) << 14 | up[i]->key);
+        put(bytes, 8 * m->shape.words + m->shape.word_bits * place, (unsigned)m->shape.word_bits,
+            (up[i]->bucket + 1) << 14 | up[i]->key);
         put(bytes, m->shape.word_rests + place * bits, bits, up[i]->rest);
     }
     put(bytes, 8 * m->shape.count, 64, n);
@@ -160,7 +161,7 @@ static void lay_out(model *m) {
     uint64_t const     groups = (s->buckets + 15) / 16, places = s->homes + s->room;
     s->shelves = 64 * s->buckets;
     s->words = s->shelves + 64 * groups;
-    s->count = s->words + 8 * places;
+    s->count = s->words + s->word_bits / 8 * places;
     s->slot_rests = 8 * (s->count + 8);
     s->shelf_rests = s->slot_rests + s->buckets * RUNS_SLOTS * s->rest_bits;
     s->word_rests = s->shelf_rests + groups * SHELF_KEYS * s->rest_bits;
@@ -178,7 +179,8 @@ static model *model_new(const width *w, uint64_t buckets, uint64_t room) {
                               .value_bits = w->value_bits,
                               .rest_bits = w->remainder_bits - 8 + w->counter_bits + w->value_bits,
                               .homes = room / 2 + 1,
-                              .room = room };
+                              .room = room,
+                              .word_bits = 8 * (3 + (buckets + room) % 6) };
     lay_out(m);
     return m;
 }
@@ -381,7 +383,7 @@ static void random_bytes(unit_random *random, const model *m, uint8_t *body) {
     for (uint64_t at = m->shape.shelves; at < m->shape.words; at += 64) { /* some full ones */
         le64_store(body + at, random_below(random, 2) ? bits_low(28) : random_edgy(random));
     }
-    for (uint64_t at = m->shape.words; at < m->shape.count; at += 8) {
+    for (uint64_t at = m->shape.words; at < m->shape.count; at += m->shape.word_bits / 8) {
         bool const is_there = random_below(random, 3) != 0;
         le64_store(body + at, is_there ? attic_make_word(random_below(random, 20), 300) : 0);
     }

@@ -73,7 +73,7 @@ static void put_attic(const model *m, uint8_t *bytes) {
         uint64_t const home = home_of(m, &up.list[i]);
         place = i > 0 && home <= place ? place + 1 : home;
         uint64_t const word = (up.list[i].bucket + 1) * 16384 + up.list[i].key;
-        put(bytes, 8 * (shape->words + 8 * place), 64, word);
+        put(bytes, 8 * shape->words + shape->word_bits * place, shape->word_bits, word);
         put(bytes, shape->rests + place * shape->rest_bits, shape->rest_bits, up.list[i].rest);
     }
     put(bytes, 8 * shape->count, 64, up.n);
@@ -119,11 +119,12 @@ static model model_new(unit_random *random, unsigned rest_bits) {
     m.shape.last.room = random_below(random, 60);
     m.shape.last.homes = m.shape.last.room / 2 + 1;
     m.shape.last.rest_bits = rest_bits;
+    m.shape.last.word_bits = 8 * (3 + (unsigned)random_below(random, 6));
     uint64_t const places = m.shape.last.room + m.shape.last.homes;
     uint64_t const groups = group_of(m.buckets - 1) + 1;
     m.shape.lines = 64 * random_below(random, 3);
     m.shape.last.words = m.shape.lines + 64 * groups;
-    m.shape.last.count = m.shape.last.words + 8 * places;
+    m.shape.last.count = m.shape.last.words + m.shape.last.word_bits / 8 * places;
     m.shape.rests = 8 * (m.shape.last.count + 8);
     m.shape.last.rests = m.shape.rests + groups * SHELF_KEYS * rest_bits;
     m.bytes = (m.shape.last.rests + places * rest_bits) / 8 + FIELD_PAD_BYTES + 8;
