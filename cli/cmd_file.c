@@ -89,6 +89,10 @@ static void print_risks(const tamis_info *info) {
     (void)snprintf(so_far, sizeof so_far, "%s %s refused so far", number,
                    plural(info->refused_adds, "add", "adds"));
     print_risk("overflow", info->plan.overflow, info->plan.lifetime, so_far);
+    number_exact(info->moved, number);
+    if (info->moved != 0)
+        output_text("  moved       %s %s made room so far\n", number,
+                    plural(info->moved, "entry", "entries"));
     number_exact(info->saturated, number);
     (void)snprintf(so_far, sizeof so_far, "%s %s saturated so far", number,
                    plural(info->saturated, "entry", "entries"));
@@ -133,6 +137,7 @@ static void json_info(const tamis_info *info, const char *path) {
     json_number("current_fpr", info->current_fpr);
     json_forecast(&info->plan);
     json_count("saturated", info->saturated);
+    json_count("moved", info->moved);
     json_count("refused_adds", info->refused_adds);
     json_count("refused_removes", info->refused_removes);
     json_text("hash", hash_name(info->hash));

@@ -41,6 +41,7 @@ enum {
     PART_KEYS = AT_PART + 40,
     PART_SATURATED = AT_PART + 48,
     PART_FIELDS = AT_PART + 56,
+    PART_MOVED = AT_PART + 64,
     PART_GEOMETRY = AT_PART + 128,
     PART_END = AT_PART + 256
 };
@@ -83,6 +84,7 @@ static void header_encode(const tamis_set *set, uint8_t *h) {
     le64_store(h + PART_LIFETIME, set->lifetime);
     le64_store(h + PART_KEYS, table->keys);
     le64_store(h + PART_SATURATED, table->saturated);
+    le64_store(h + PART_MOVED, table->moved);
     le32_store(h + PART_FIELDS, tamis_kind_n_fields(set->kind));
     for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
         le64_store(h + PART_GEOMETRY + 8 * i, table->geometry[i]);
@@ -242,7 +244,8 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
         return say_at(from, TAMIS_ERR_VERSION, AT_PARTS, "this version reads sets of one part");
     }
     bool const is_reserved_zero = is_zero(h, 28, AT_SEED_LOW) && is_zero(h, 64, AT_PART) &&
-                                  is_zero(h, PART_FIELDS + 4, PART_GEOMETRY) &&
+                                  is_zero(h, PART_FIELDS + 4, PART_MOVED) &&
+                                  is_zero(h, PART_MOVED + 8, PART_GEOMETRY) &&
                                   is_zero(h, PART_END, AT_CHECKSUM);
     if (le16_load(h + AT_MINOR) <= MINOR && !is_reserved_zero) {
         return say_at(from, TAMIS_ERR_CORRUPT, 28, "reserved bytes of the header are not zero");
@@ -253,6 +256,7 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
     }
     if (le64_load(h + PART_KEYS) > KIND_MAX_COUNT ||
         le64_load(h + PART_SATURATED) > KIND_MAX_COUNT ||
+        le64_load(h + PART_MOVED) > KIND_MAX_COUNT ||
         le64_load(h + AT_REFUSED_ADDS) > KIND_MAX_COUNT ||
         le64_load(h + AT_REFUSED_REMOVES) > KIND_MAX_COUNT) {
         return say_at(from, TAMIS_ERR_CORRUPT, PART_KEYS, "impossible counts");
@@ -313,6 +317,7 @@ static tamis_status header_to_handle(const source *from, const uint8_t *h,
     set->lifetime = le64_load(h + PART_LIFETIME);
     set->table.keys = le64_load(h + PART_KEYS);
     set->table.saturated = le64_load(h + PART_SATURATED);
+    set->table.moved = le64_load(h + PART_MOVED);
     *ret_set = set;
     return TAMIS_OK;
 }

@@ -21,7 +21,7 @@
 
 #include <tamis/tamis.h>
 
-#define KIND_DERIVED 40
+#define KIND_DERIVED 48
 
 /* What a kind works on. Everything but `body` is in the handle. */
 typedef struct tamis_table {
@@ -31,6 +31,7 @@ typedef struct tamis_table {
     uint64_t derived[KIND_DERIVED];      /* what the kind's prepare made of the geometry */
     uint64_t keys;                       /* see tamis_info */
     uint64_t saturated;
+    uint64_t moved; /* entries that gave way to another one */
 } tamis_table;
 
 /* A spec, checked and completed. */
@@ -110,6 +111,7 @@ typedef struct tamis_kind {
 
     /* Whole tables. merge: same geometry is given; TAMIS_OK, or _FULL and nothing changed. */
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);
+    bool merges_by_steps; /* with _FULL something has changed: a copy must be kept */
 
     /* Kinds that store fingerprints, that is all they know of a key: fastrange(hash, prints).
      * prints: how many there are. each: visit all that are stored, in increasing order, each once.
@@ -117,6 +119,7 @@ typedef struct tamis_kind {
      * or kind with as many prints (transfer.c, receive.c). Both or neither. */
     uint64_t (*prints)(const uint64_t *geometry);
     bool (*each)(const tamis_table *table, kind_visit *visit, void *context);
+    bool each_is_scattered; /* not in order, and a print perhaps in several parts */
 
     /* Kinds that can keep a value of 1 to 32 bits with a key, in geometries that have room for it.
      * put: TAMIS_OK, also in place of an older value; _FULL, _ARGUMENT (the value is too

@@ -192,7 +192,7 @@ tamis_status tamis_clear(tamis_set *set) {
     if (set == NULL) return TAMIS_ERR_ARGUMENT;
     if (set->mapping != NULL) return TAMIS_ERR_READ_ONLY;
     memset(set->table.body, 0, (size_t)set->table.body_bytes);
-    set->table.keys = set->table.saturated = 0;
+    set->table.keys = set->table.saturated = set->table.moved = 0;
     set->refused_adds = set->refused_removes = 0;
     return TAMIS_OK;
 }
@@ -206,6 +206,7 @@ tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy) {
     memcpy(copy->table.body, set->table.body, (size_t)set->table.body_bytes);
     copy->table.keys = set->table.keys;
     copy->table.saturated = set->table.saturated;
+    copy->table.moved = set->table.moved;
     copy->refused_adds = set->refused_adds;
     copy->refused_removes = set->refused_removes;
     *ret_copy = copy;
@@ -219,12 +220,29 @@ static bool is_alike(const tamis_set *a, const tamis_set *b) {
            memcmp(a->table.geometry, b->table.geometry, sizeof a->table.geometry) == 0;
 }
 
+/* All or nothing, with a kind that may find out in the middle that it is full. */
+static tamis_status merge_or_restore(tamis_set *into, const tamis_set *from) {
+    tamis_set   *before;
+    tamis_status status = tamis_copy(into, &before);
+    if (status != TAMIS_OK) return status;
+    status = into->kind->merge(&into->table, &from->table);
+    if (status != TAMIS_OK) {
+        memcpy(into->table.body, before->table.body, (size_t)into->table.body_bytes);
+        into->table.keys = before->table.keys;
+        into->table.saturated = before->table.saturated;
+        into->table.moved = before->table.moved;
+    }
+    tamis_free(before);
+    return status;
+}
+
 tamis_status tamis_merge(tamis_set *into, const tamis_set *from) {
     if (into == NULL || from == NULL || into == from) return TAMIS_ERR_ARGUMENT;
     if (into->mapping != NULL) return TAMIS_ERR_READ_ONLY;
     if (!is_alike(into, from)) return TAMIS_ERR_MISMATCH;
     if ((into->abilities & TAMIS_CAN_MERGE) == 0) return TAMIS_ERR_CANNOT;
-    return into->kind->merge(&into->table, &from->table);
+    return into->kind->merges_by_steps ? merge_or_restore(into, from)
+                                       : into->kind->merge(&into->table, &from->table);
 }
 
 tamis_status tamis_convert(const tamis_set *set, const char *kind, tamis_set **ret_set) {
@@ -261,6 +279,7 @@ tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info) {
     info.current_fpr = set->kind->current_fpr(table);
     if (set->kind->prints == NULL) info.current_fpr += (double)table->keys / 0x1p64;
     info.saturated = table->saturated;
+    info.moved = table->moved;
     info.refused_adds = set->refused_adds;
     info.refused_removes = set->refused_removes;
     info.memory_bytes = table->body_bytes + sizeof *set;

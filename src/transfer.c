@@ -21,6 +21,7 @@
 
 #include "core/le.h"
 #include "core/memory.h"
+#include "prints.h"
 
 #define BUFFER_BYTES 65536
 #define MAX_HEADER_BYTES (AT_GEOMETRY + 8 * TAMIS_MAX_FIELDS + 8)
@@ -142,9 +143,10 @@ static unsigned best_remainder(uint64_t prints, uint64_t listed) {
     return best;
 }
 
-static stream stream_of(const tamis_set *set, bool has_copies) {
-    census all = { 0 };
-    (void)set->kind->each(&set->table, count_print, &all);
+static stream stream_of(const prints_list *list, bool has_copies) {
+    const tamis_set *const set = list->set;
+    census                 all = { 0 };
+    (void)tamis_prints_each(list, count_print, &all);
     stream of = { .has_copies = has_copies,
                   .hash = set->hasher.hash,
                   .seed = set->hasher.seed,
@@ -161,13 +163,13 @@ static stream stream_of(const tamis_set *set, bool has_copies) {
     return of;
 }
 
-static bool send_all(const tamis_set *set, const stream *of, outlet *to) {
+static bool send_all(const prints_list *list, const stream *of, outlet *to) {
     uint8_t       header[MAX_HEADER_BYTES], total[STREAM_TOTAL_BYTES];
     XXH128_hash_t sum;
     header_encode(of, header);
     (void)XXH3_128bits_reset(&to->total);
     outlet_write(to, header, stream_header_bytes(of->n_fields));
-    (void)set->kind->each(&set->table, send_print, to);
+    (void)tamis_prints_each(list, send_print, to);
     outlet_zeros(to, stream_chains(of->prints, of->remainder_bits) - to->chain);
     outlet_write(to, to->buffer, (size_t)((to->used + 7) / 8));
     sum = XXH3_128bits_digest(&to->total);
@@ -185,14 +187,21 @@ tamis_status tamis_send(const tamis_set *set, unsigned flags, tamis_writer *writ
     if (set->kind->each == NULL) return TAMIS_ERR_CANNOT;
     if ((set->abilities & TAMIS_CAN_MERGE) == 0) return TAMIS_ERR_CANNOT; /* it has values */
     if (has_copies && (set->abilities & TAMIS_CAN_COUNT) == 0) return TAMIS_ERR_CANNOT;
+    prints_list        list;
+    tamis_status const status = tamis_prints_list(set, &list);
+    if (status != TAMIS_OK) return status;
     outlet *const to = memory_get(&set->allocator, sizeof *to);
-    if (to == NULL) return TAMIS_ERR_MEMORY;
-    stream const of = stream_of(set, has_copies);
+    if (to == NULL) {
+        tamis_prints_free(&list);
+        return TAMIS_ERR_MEMORY;
+    }
+    stream const of = stream_of(&list, has_copies);
     to->writer = writer;
     to->context = context;
     to->has_copies = has_copies;
     to->remainder_bits = of.remainder_bits;
-    bool const is_sent = send_all(set, &of, to);
+    bool const is_sent = send_all(&list, &of, to);
+    tamis_prints_free(&list);
     memory_give(&set->allocator, to, sizeof *to);
     return is_sent ? TAMIS_OK : TAMIS_ERR_IO;
 }

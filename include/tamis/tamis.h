@@ -327,8 +327,9 @@ typedef struct tamis_info {
     uint64_t refused_adds;    /**< that said TAMIS_ERR_FULL */
     uint64_t refused_removes; /**< that said TAMIS_ERR_ABSENT */
     uint64_t memory_bytes;    /**< body and handle */
+    uint64_t moved;           /**< entries that gave way to another one (d-left kinds) */
 
-    uint64_t reserved[8];
+    uint64_t reserved[7];
 } tamis_info;
 
 /** Tell all about a set. Reads the whole body, to tell the current fpr.
@@ -350,7 +351,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_copy(const tamis_set *set, tamis_se
 
 /** Add the contents of `from` to `into`: all of it or nothing. Make the two with the same spec and
  *  seed, or one with `like` the other.
- *  @return TAMIS_OK, _MISMATCH, _CANNOT, _FULL, _READ_ONLY, _ARGUMENT. */
+ *  @return TAMIS_OK, _MISMATCH, _CANNOT, _FULL, _READ_ONLY, _ARGUMENT; _MEMORY: some kinds keep a
+ *  copy meanwhile. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_merge(tamis_set *into, const tamis_set *from);
 
 /** Make a set of another kind with the same answers to `has`, smaller and with fewer abilities:

@@ -1,0 +1,77 @@
+/* dlcbf_size.h - the sizes of d-left counting filters.
+ *
+ * Names: n keys; d subtables of B buckets each, c cells in a bucket; r bits of remainder and C of
+ * counter in a cell. There are B (2^r - 1) fingerprints, since remainders of 0 are left out.
+ *
+ * Paper: Bonomi et al., ESA 2006, section 4; the load of buckets is that of plan/fluid.h.
+ *
+ * A key finds no place when all its d buckets are full. The fluid limit tells how often that is for
+ * the next key, at capacity; a life of T adds is at most T times worse. Where keys can be removed
+ * it is the limit under churn that counts: at load 4 of 6 cells in 3 subtables, filling alone makes
+ * it 1e-30 and churn 1e-8. That a key can be moved out of the way is a net below that, and not
+ * counted here.
+ */
+#ifndef TAMIS_PLAN_DLCBF_SIZE_H
+#define TAMIS_PLAN_DLCBF_SIZE_H
+
+#include "plan/prints.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The geometry. */
+enum {
+    DLCBF_TABLES,
+    DLCBF_BUCKETS, /* of each */
+    DLCBF_CELLS,
+    DLCBF_REMAINDER_BITS,
+    DLCBF_COUNTER_BITS,
+    DLCBF_BUCKET_BYTES, /* at least what the cells take */
+    DLCBF_MOVES,        /* 1: when all buckets of a key are full, another key may be moved */
+    DLCBF_FIELDS
+};
+
+#define DLCBF_FREE UINT64_MAX /* of a field: choose */
+
+#define DLCBF_MIN_TABLES 2
+#define DLCBF_MAX_TABLES 8
+#define DLCBF_MAX_CELLS 64
+#define DLCBF_MIN_REMAINDER_BITS 4
+#define DLCBF_MAX_REMAINDER_BITS 32
+#define DLCBF_MAX_COUNTER_BITS 4
+#define DLCBF_MAX_BUCKET_BYTES 512
+#define DLCBF_COPIES 4 /* cells that a fingerprint may take, if it has counters */
+
+static inline uint64_t dlcbf_cell_bits(const uint64_t *g) {
+    return g[DLCBF_REMAINDER_BITS] + g[DLCBF_COUNTER_BITS];
+}
+
+/* Copies that a fingerprint can have. Without counters it is stored once. */
+static inline uint64_t dlcbf_most(const uint64_t *g) {
+    return g[DLCBF_COUNTER_BITS] == 0 ? 1 : (uint64_t)DLCBF_COPIES << g[DLCBF_COUNTER_BITS];
+}
+
+/* False for a geometry out of its ranges, or too large. */
+bool tamis_dlcbf_bytes(const uint64_t *geometry, uint64_t *ret_bytes);
+
+/* How many fingerprints there are; of a geometry that is possible. */
+uint64_t tamis_dlcbf_prints(const uint64_t *geometry);
+
+/* P[some add of a lifetime finds all its buckets full], without moves. */
+double tamis_dlcbf_overflow(const uint64_t *geometry, double n, double lifetime);
+
+/* Cache lines that a lookup of a present and of an absent key, and an add touch on average. */
+void tamis_dlcbf_touches(const uint64_t *geometry, double n, double *ret_present,
+                         double *ret_absent, double *ret_add);
+
+typedef struct dlcbf_need {
+    double   n, fpr; /* fpr 0: only the fixed fields count */
+    double   lifetime, overflow;
+    uint64_t prints; /* as many fingerprints, exactly; 0: any */
+    bool     is_fast;
+} dlcbf_need;
+
+/* Fill in what is free of the geometry; the counter bits are given. False: it cannot be had. */
+bool tamis_dlcbf_choose(const dlcbf_need *need, uint64_t *geometry);
+
+#endif

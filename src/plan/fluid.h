@@ -1,0 +1,49 @@
+/* fluid.h - how full the buckets of d-left hash tables become.
+ *
+ * Paper: the fluid limit of M. Mitzenmacher and B. Voecking, "The asymptotics of selecting the
+ * shortest of two, improved" (2003), as used by Bonomi et al., "An Improved Construction for
+ * Counting Bloom Filters" (ESA 2006), section 2.3 and Table 1.
+ *
+ * A key has one bucket in each of d subtables and goes to the least loaded of them, the leftmost of
+ * several. Let x(i, j) be the share of the buckets of subtable i with at least j keys. The next key
+ * goes to subtable i and a load of j - 1 if its bucket there has that, those to the left have more,
+ * and those to the right have at least as much:
+ *
+ *     p(i, j) = (x(i, j-1) - x(i, j))  prod k<i x(k, j)  prod k>i x(k, j-1)
+ *
+ * Filling: with the mean load as time, dx(i, j) = d p(i, j). Runge and Kutta's method.
+ *
+ * Churn: each time a random key goes before the next one comes. That takes x(i, j) down by
+ * j (x(i, j) - x(i, j+1)) / load, and in the end both are equal. Solved for x(i, j) from its
+ * neighbours again and again, that comes to rest in less than a hundred rounds, on any scale: all
+ * terms are positive, so tails of 1e-300 have as many digits as those of 0.1.
+ */
+#ifndef TAMIS_PLAN_FLUID_H
+#define TAMIS_PLAN_FLUID_H
+
+#define FLUID_MAX_TABLES 8
+#define FLUID_MAX_HEIGHT 100 /* loads that are told apart */
+
+typedef struct fluid {
+    unsigned tables; /* d */
+    double   load;   /* keys per bucket, of all buckets */
+    double   x[FLUID_MAX_TABLES][FLUID_MAX_HEIGHT + 2];
+} fluid;
+
+/* After filling; 1 <= d <= FLUID_MAX_TABLES, load <= FLUID_MAX_HEIGHT / 2. */
+void tamis_fluid_fill(unsigned tables, double load, fluid *ret_fluid);
+
+/* When keys come and go at this load. */
+void tamis_fluid_churn(unsigned tables, double load, fluid *ret_fluid);
+
+/* Of all buckets, the share with at least j keys. */
+double tamis_fluid_share(const fluid *of, unsigned j);
+
+/* P[all buckets of the next key have at least j keys]. */
+double tamis_fluid_all(const fluid *of, unsigned j);
+
+/* The largest load, up to a limit, at which that is at most `chance`, to three digits. */
+double tamis_fluid_fill_load(unsigned tables, unsigned j, double chance, double limit);
+double tamis_fluid_churn_load(unsigned tables, unsigned j, double chance, double limit);
+
+#endif
