@@ -107,6 +107,24 @@ TAMIS_INLINE unsigned cells_next(const cells_shape *of, const uint8_t *bucket, u
     return of->n;
 }
 
+/* Both: how many are used, and the first that has the print, or n. */
+typedef struct cells_seen {
+    unsigned used, first;
+} cells_seen;
+
+TAMIS_INLINE cells_seen cells_see(const cells_shape *of, const uint8_t *bucket, uint64_t print) {
+    uint64_t const tops = of->ones << (of->bits - 1);
+    cells_seen     seen = { 0, of->n };
+    for (unsigned i = 0; i < of->n; i += of->per_word) {
+        uint64_t const word = cells_word(of, bucket, i);
+        uint64_t const same = tops ^ cells_differ(of, word, print);
+        seen.used += bits_popcount(cells_differ(of, word, 0));
+        if (__builtin_expect(same != 0, 0) && seen.first == of->n)
+            seen.first = i + bits_lowest(same) / of->bits;
+    }
+    return seen;
+}
+
 /* ------------------------------------------------------------------ cells come and go */
 
 /* The cell is gone; the last of the `used` ones takes its place. */

@@ -182,9 +182,9 @@ typedef struct dlcbf_found {
     unsigned    load;           /* of that */
 } dlcbf_found;
 
-/* Add the cells of one bucket. */
-TAMIS_INLINE void dlcbf_look_in(const dlcbf_shape *s, dlcbf_place place, dlcbf_found *found) {
-    unsigned cell = cells_next(&s->cells, place.bucket, place.remainder, 0);
+/* Add the cells of one bucket, of which the first is known. */
+TAMIS_INLINE void dlcbf_look_in(const dlcbf_shape *s, dlcbf_place place, unsigned cell,
+                                dlcbf_found *found) {
     for (; cell < s->cells.n;
          cell = cells_next(&s->cells, place.bucket, place.remainder, cell + 1)) {
         uint64_t const copies = dlcbf_copies(s, cells_get(&s->cells, place.bucket, cell));
@@ -201,11 +201,11 @@ TAMIS_INLINE dlcbf_found dlcbf_look(const tamis_table *table, uint64_t fingerpri
     dlcbf_found              found = { .load = UINT32_MAX };
     for (unsigned i = 0; i < s->tables; i++) {
         dlcbf_place const place = dlcbf_place_in(table, fingerprint, i);
-        unsigned const    load = cells_used(&s->cells, place.bucket);
-        dlcbf_look_in(s, place, &found);
-        if (load >= found.load) continue;
+        cells_seen const  seen = cells_see(&s->cells, place.bucket, place.remainder);
+        dlcbf_look_in(s, place, seen.first, &found);
+        if (seen.used >= found.load) continue;
         found.least = place;
-        found.load = load;
+        found.load = seen.used;
     }
     return found;
 }
