@@ -155,7 +155,7 @@ static void why_chosen(const plans *all, const tamis_plan *chosen, const tamis_s
         (void)snprintf(ret_text, n, "the only kind that can do it");
     else
         (void)snprintf(ret_text, n, "%s of the %zu kinds that can do it%s",
-                       is_smallest ? "the smallest" : "measured as the fastest", n_able,
+                       is_smallest ? "the smallest" : "expected to be the fastest", n_able,
                        is_smallest && is_fastest ? ", and none touches fewer cache lines" : "");
 }
 

@@ -3,6 +3,8 @@
 
 #include "lab.h"
 
+#include <string.h>
+
 #define BATCH 256
 
 tamis_set *sets_make(const tamis_spec *spec, lab_random *random) {
@@ -15,6 +17,12 @@ tamis_set *sets_make(const tamis_spec *spec, lab_random *random) {
         lab_die("a set of kind %s: %s", spec->kind, problem.text);
     }
     return set;
+}
+
+bool sets_have(const char *kind) {
+    size_t i = 0;
+    while (tamis_kind_name(i) != NULL && strcmp(tamis_kind_name(i), kind) != 0) i++;
+    return tamis_kind_name(i) != NULL;
 }
 
 /* A batch of consecutive keys, in the form that the library takes. */

@@ -12,8 +12,13 @@
 
 #include <tamis/tamis.h>
 
+#include <stdbool.h>
+
 /* Make a set with a seed of this trial. The lab cannot go on without it. */
 tamis_set *sets_make(const tamis_spec *spec, lab_random *random);
+
+/* Is there such a kind? */
+bool sets_have(const char *kind);
 
 /* The keys of a trial. */
 typedef struct key_source {

@@ -1,5 +1,7 @@
 /* test_judge.c - a judge that never condemns proves nothing: each way to be wrong, once. */
 #undef NDEBUG
+#include "ddlcbf_allerton2006.h"
+#include "dlbf_allerton2006.h"
 #include "lab.h"
 #include "rank_icnp2008.h"
 #include "theory.h"
@@ -261,6 +263,57 @@ static void theory_uncompressed_ends_at_half_ones(void **state) {
     assert_true(bloom_uncompressed_bits(0.01, 7) > 1000);
 }
 
+/* The paper's own examples: 5, 4, 4, 3 cells have 15 bits each; of 5, 5, 4, 4 one bucket of five
+ * gets 14, and the others 13. */
+static void theory_group_lengths_are_the_papers(void **state) {
+    (void)state;
+    unsigned const even[] = { 5, 4, 4, 3 }, odd[] = { 5, 5, 4, 4 };
+    unsigned       lengths[DLBF_PAPER_GROUP];
+    dlbf_group_lengths(&dlbf_plain64, even, DLBF_EQUAL, lengths);
+    for (unsigned i = 0; i < DLBF_PAPER_GROUP; i++) assert_int_equal(lengths[i], 15);
+    dlbf_group_lengths(&dlbf_plain64, odd, DLBF_EQUAL, lengths);
+    for (unsigned i = 0; i < DLBF_PAPER_GROUP; i++) assert_int_equal(lengths[i], 13);
+    dlbf_group_lengths(&dlbf_plain64, odd, DLBF_SPENT, lengths);
+    assert_int_equal(lengths[0] + lengths[1], 27);
+    assert_int_equal(lengths[2] + lengths[3], 26);
+}
+
+/* A group of buckets of one load has the length of one bucket, if nothing is left. */
+static void theory_groups_of_equal_loads_are_buckets(void **state) {
+    (void)state;
+    unsigned const loads[] = { 5, 5, 5, 5 };
+    for (dlbf_sharing sharing = DLBF_EQUAL; sharing <= DLBF_LIBRARY; sharing++) {
+        unsigned lengths[DLBF_PAPER_GROUP];
+        dlbf_group_lengths(&dlbf_sorted64, loads, sharing, lengths);
+        assert_int_equal(lengths[3], dlbf_length(&dlbf_sorted64, 5));
+    }
+}
+
+/* Loads 0 and 1 with their zeros: empty, 0, 1. By two bits, four kinds of one cell. */
+static void theory_codes_of_one_cell(void **state) {
+    (void)state;
+    assert_true(dlbf_codes(&dlbf_plain64, 1) == 2);
+    assert_true(dlbf_codes(&dlbf_one128, 1) == 3);
+    assert_true(dlbf_codes(&(bucket_layout){ .bits = 120, .two = { 1, 1 } }, 1) == 5);
+}
+
+/* Nothing is lost on the way, and in the end loads are those of the limit. */
+static void theory_peaks_are_shares(void **state) {
+    (void)state;
+    ddlcbf_peaks peaks;
+    fluid        law;
+    double       all = 0, full = 0;
+    ddlcbf_filled(false, &peaks);
+    ddlcbf_churn((double)DLCBF_PAPER_STEPS, &peaks);
+    for (unsigned most = 0; most <= DDLCBF_TOP; most++) {
+        all += ddlcbf_peak_share(&peaks, most);
+        full += peaks.share[0][8][most];
+    }
+    tamis_fluid_churn(DLCBF_PAPER_TABLES, 6, INFINITY, &law);
+    assert_near(all, 1, 1e-9);
+    assert_near(full, law.x[0][8], 0.02);
+}
+
 static void random_repeats_and_differs(void **state) {
     (void)state;
     lab_random     first = lab_random_of(1, "a", "b", 0), again = lab_random_of(1, "a", "b", 0);
@@ -308,6 +361,10 @@ int main(void) {
         cmocka_unit_test(theory_crowd_of_two),
         cmocka_unit_test(theory_crowd_with_an_extension),
         cmocka_unit_test(theory_uncompressed_ends_at_half_ones),
+        cmocka_unit_test(theory_group_lengths_are_the_papers),
+        cmocka_unit_test(theory_groups_of_equal_loads_are_buckets),
+        cmocka_unit_test(theory_codes_of_one_cell),
+        cmocka_unit_test(theory_peaks_are_shares),
         cmocka_unit_test(random_repeats_and_differs),
         cmocka_unit_test(sample_has_mean_and_error),
     };

@@ -6,7 +6,8 @@
  * hash 2  SipHash-2-4 with the seed as its key (libsodium), when built in.
  *
  * 64-bit ids and hashes of the caller are mixed with the seed, one to one; with hash 2, they are
- * hashed as the 8 bytes that they are.
+ * hashed as the 8 bytes that they are. The seed is mixed first: ids are often 0, 1, 2, ..., and so
+ * are seeds, and the ones xored with the others would be the same numbers in another order.
  */
 #ifndef TAMIS_KEYHASH_H
 #define TAMIS_KEYHASH_H
@@ -30,6 +31,7 @@
 typedef struct keyhash {
     tamis_hash hash;
     tamis_seed seed;
+    uint64_t   id_mask; /* the seed's low half, mixed */
     uint8_t    secret[KEYHASH_SECRET_BYTES];
 } keyhash;
 
@@ -43,7 +45,7 @@ TAMIS_INLINE bool keyhash_is_built(tamis_hash hash) {
 
 /* Word i of the secret: the seed's low half counted up and mixed, then mixed with the high half. */
 TAMIS_INLINE keyhash keyhash_make(tamis_hash hash, tamis_seed seed) {
-    keyhash make = { .hash = hash, .seed = seed };
+    keyhash make = { .hash = hash, .seed = seed, .id_mask = mix64(seed.low) };
     for (unsigned i = 0; i < KEYHASH_SECRET_BYTES / 8; i++) {
         le64_store(make.secret + 8 * i, mix64(mix64(seed.low + i * HASH_GOLDEN) ^ seed.high));
     }
@@ -75,7 +77,7 @@ TAMIS_INLINE uint64_t keyhash_id(const keyhash *with, uint64_t id) {
         return keyhash_siphash(with, bytes, sizeof bytes);
     }
 #endif
-    return mix64(id ^ with->seed.low) ^ with->seed.high;
+    return mix64(id ^ with->id_mask) ^ with->seed.high;
 }
 
 #endif

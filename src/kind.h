@@ -21,7 +21,7 @@
 
 #include <tamis/tamis.h>
 
-#define KIND_DERIVED 48
+#define KIND_DERIVED 128
 
 /* What a kind works on. Everything but `body` is in the handle. */
 typedef struct tamis_table {
@@ -108,6 +108,13 @@ typedef struct tamis_kind {
      * chunks are TAMIS_CHUNK keys, and the kind asks for their memory by itself. */
     void (*fetch)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update);
     unsigned chunk;
+
+    /* Kinds whose keys are better placed when many are known: add all, each where there is the most
+     * room once the others are placed, too. `scratch` has so many bytes, of any value. Returns how
+     * many were added, in order, until full. Both or neither. */
+    uint64_t (*balance_bytes)(const tamis_table *table, uint64_t n);
+    uint64_t (*add_balanced)(tamis_table *table, const uint64_t *hash, uint64_t n,
+                             uint8_t *scratch);
 
     /* Whole tables. merge: same geometry is given; TAMIS_OK, or _FULL and nothing changed. */
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);

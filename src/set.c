@@ -7,7 +7,9 @@
  * and every batch is written once, over a `keys_from`.
  */
 #include "core/bits.h"
+#include "core/checked.h"
 #include "core/le.h"
+#include "core/memory.h"
 #include "handle.h"
 
 /* ------------------------------------------------------------------ one hash */
@@ -148,8 +150,7 @@ static void batch_look_ahead(batch *of) {
     const tamis_kind *const kind = of->set->kind;
     unsigned const          most = kind->chunk != 0 ? kind->chunk : TAMIS_CHUNK;
     of->n_next = chunk_hash(&of->set->hasher, of->from, of->at + of->n, most, of->hash_next);
-    if (kind->fetch != NULL)
-        kind->fetch(&of->set->table, of->hash_next, of->n_next, of->is_update);
+    if (kind->fetch != NULL) kind->fetch(&of->set->table, of->hash_next, of->n_next, of->is_update);
 }
 
 static void batch_next(batch *of) {
@@ -218,6 +219,8 @@ static uint64_t chunk_keys(const keys_from *from, size_t at, unsigned n) {
 
 /* Eight bits become eight bools at a time: each byte of a copy keeps its own bit, and what is not 0
  * carries into the top bit of its byte. */
+static_assert(sizeof(bool) == 1, "eight at a time");
+
 static void mask_to_bools(uint64_t mask, unsigned n, bool *ret) {
     uint64_t const ones = UINT64_C(0x0101010101010101), own = UINT64_C(0x8040201008040201);
     unsigned       i = 0;
@@ -247,6 +250,36 @@ static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_
     return status;
 }
 
+/* All hashes of a batch, and behind them what the kind wants for balancing. */
+static tamis_status balance_all(tamis_set *set, const keys_from *from, size_t *ret_added) {
+    uint64_t   hash_bytes, bytes;
+    bool const is_possible =
+        checked_mul(from->n, sizeof(uint64_t), &hash_bytes) &&
+        checked_add(hash_bytes, set->kind->balance_bytes(&set->table, from->n), &bytes) &&
+        bytes <= SIZE_MAX;
+    uint8_t *const memory = is_possible ? memory_get(&set->allocator, (size_t)bytes) : NULL;
+    if (memory == NULL) return TAMIS_ERR_MEMORY;
+    uint64_t *const hash = (uint64_t *)(void *)memory;
+    for (size_t at = 0; at < from->n; at += TAMIS_CHUNK) {
+        (void)chunk_hash(&set->hasher, from, at, TAMIS_CHUNK, hash + at);
+    }
+    *ret_added = (size_t)set->kind->add_balanced(&set->table, hash, from->n, memory + hash_bytes);
+    memory_give(&set->allocator, memory, (size_t)bytes);
+    return *ret_added == from->n ? TAMIS_OK : TAMIS_ERR_FULL;
+}
+
+static tamis_status balance_keys(tamis_set *set, const keys_from *from, size_t *ret_added) {
+    tamis_status status = check_change(set);
+    if (status != TAMIS_OK || set->kind->add_balanced == NULL)
+        return add_keys(set, from, ret_added);
+    if (!is_batch(from)) status = TAMIS_ERR_ARGUMENT;
+    size_t added = 0;
+    if (status == TAMIS_OK && from->n != 0) status = balance_all(set, from, &added);
+    set->refused_adds += status == TAMIS_ERR_FULL;
+    if (ret_added != NULL) *ret_added = added;
+    return status;
+}
+
 /* May one of the chunk be no key? Nearly never; so the careful look is only taken then. */
 static bool is_any_null(const keys_from *from, size_t at, unsigned n) {
     bool is_any = false;
@@ -255,7 +288,10 @@ static bool is_any_null(const keys_from *from, size_t at, unsigned n) {
 }
 
 static size_t has_keys(const tamis_set *set, const keys_from *from, bool *ret_has) {
-    if (set == NULL || (from->keys == NULL && from->ids == NULL)) return 0;
+    if (set == NULL || (from->keys == NULL && from->ids == NULL)) {
+        if (ret_has != NULL && from->n != 0) memset(ret_has, 0, from->n * sizeof *ret_has);
+        return 0;
+    }
     size_t found = 0;
     batch  of;
     for (batch_begin(&of, set, from, false); of.n != 0; batch_next(&of)) {
@@ -300,6 +336,11 @@ tamis_status tamis_add_batch(tamis_set *set, const tamis_key *keys, size_t n, si
     return add_keys(set, &(keys_from){ .keys = keys, .n = n }, ret_added);
 }
 
+tamis_status tamis_add_balanced(tamis_set *set, const tamis_key *keys, size_t n,
+                                size_t *ret_added) {
+    return balance_keys(set, &(keys_from){ .keys = keys, .n = n }, ret_added);
+}
+
 size_t tamis_has_batch(const tamis_set *set, const tamis_key *keys, size_t n, bool *ret_has) {
     return has_keys(set, &(keys_from){ .keys = keys, .n = n }, ret_has);
 }
@@ -317,6 +358,11 @@ tamis_status tamis_count_batch(const tamis_set *set, const tamis_key *keys, size
 tamis_status tamis_add_hash_batch(tamis_set *set, const uint64_t *hashes, size_t n,
                                   size_t *ret_added) {
     return add_keys(set, &(keys_from){ .ids = hashes, .n = n }, ret_added);
+}
+
+tamis_status tamis_add_hash_balanced(tamis_set *set, const uint64_t *hashes, size_t n,
+                                     size_t *ret_added) {
+    return balance_keys(set, &(keys_from){ .ids = hashes, .n = n }, ret_added);
 }
 
 size_t tamis_has_hash_batch(const tamis_set *set, const uint64_t *hashes, size_t n, bool *ret_has) {

@@ -109,6 +109,7 @@ static uint64_t copies_written(uint64_t copies) {
 static bool send_print(void *context, uint64_t print, uint64_t copies) {
     outlet *const  to = context;
     uint64_t const chain = print >> to->remainder_bits;
+    if (chain < to->chain) return false; /* out of order: a table that is damaged */
     outlet_zeros(to, chain - to->chain);
     to->chain = chain;
     outlet_put(to, 1 | (print & bits_low(to->remainder_bits)) << 1, 1 + to->remainder_bits);

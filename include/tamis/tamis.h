@@ -238,10 +238,18 @@ typedef struct tamis_key {
 } tamis_key;
 
 /** Add keys[0], keys[1], ... and stop at the first that is refused.
- *  @param ret_added how many were added, also when stopped; may be NULL.
+ *  @param ret_added how many were added, whatever the status; may be NULL.
  *  @return as tamis_add(). */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_batch(tamis_set *set, const tamis_key *keys,
                                                        size_t n, size_t *ret_added);
+
+/** Add keys that are known together, each where it is best with the others in mind. In a "dlbf" of
+ *  two subtables the fpr becomes less than a half of what it is when they come one by one; other
+ *  kinds add them as tamis_add_batch() does. Needs 9 bytes per key and up to an eighth of the body,
+ *  for that time.
+ *  @return as tamis_add_batch(); _MEMORY. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_balanced(tamis_set *set, const tamis_key *keys,
+                                                          size_t n, size_t *ret_added);
 
 /** ret_has[i] becomes tamis_has(keys[i]); ret_has may be NULL.
  *  @return how many are in the set. */
@@ -264,6 +272,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_batch(const tamis_set *set,
 
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_hash_batch(tamis_set *set, const uint64_t *hashes,
                                                             size_t n, size_t *ret_added);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_hash_balanced(tamis_set      *set,
+                                                               const uint64_t *hashes, size_t n,
+                                                               size_t *ret_added);
 TAMIS_API size_t tamis_has_hash_batch(const tamis_set *set, const uint64_t *hashes, size_t n,
                                       bool *ret_has);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_hash_batch(tamis_set      *set,

@@ -79,15 +79,27 @@ TAMIS_INLINE uint64_t attic_home(const attic *of, uint64_t bucket) {
     return fastrange(mix64(bucket / ATTIC_GROUP), of->homes);
 }
 
-/* The first place whose word is not before `word`, in the order of homes and words. */
+/* Is there no word at the place, or one that is not before `word`, whose home is `home`? */
+TAMIS_INLINE bool attic_is_behind(const attic *of, uint64_t place, uint64_t word, uint64_t home) {
+    uint64_t const other = attic_word(of, place);
+    if (other == 0) return true;
+    bool const     is_ours = (attic_bucket(other) ^ attic_bucket(word)) / ATTIC_GROUP == 0;
+    uint64_t const other_home = is_ours ? home : attic_home(of, attic_bucket(other));
+    return home < other_home || (home == other_home && word <= other);
+}
+
+/* The first place whose word is not before `word`, in the order of homes and words. Behind an empty
+ * place all homes are later, so from the home on "is behind" is false and then true: gallop, then
+ * halve. A file can be made with one run through all of the attic; a step for each of its words
+ * would be a step for each pair of them when it is checked. */
 TAMIS_INLINE uint64_t attic_find(const attic *of, uint64_t word) {
-    uint64_t const group = attic_bucket(word) / ATTIC_GROUP;
     uint64_t const home = attic_home(of, attic_bucket(word));
-    uint64_t       place = home, other;
-    for (; (other = attic_word(of, place)) != 0; place++) {
-        bool const     is_ours = attic_bucket(other) / ATTIC_GROUP == group;
-        uint64_t const other_home = is_ours ? home : attic_home(of, attic_bucket(other));
-        if (home < other_home || (home == other_home && word <= other)) break;
+    uint64_t       place = home, step = 1;
+    for (; !attic_is_behind(of, place + step - 1, word, home); step *= 2) place += step;
+    while (step > 1) {
+        uint64_t const half = step / 2;
+        if (!attic_is_behind(of, place + half - 1, word, home)) place += half;
+        step -= half;
     }
     return place;
 }

@@ -88,6 +88,17 @@ TAMIS_INLINE uint64_t lines_rest(lines of, uint64_t bucket, unsigned slot) {
     return rest_get(of.body, lines_rest_at(of, bucket, slot), (unsigned)of.shape->rest_bits);
 }
 
+/* Ask for one of them, or for all of a bucket: an update moves those behind its own. */
+TAMIS_INLINE void lines_fetch_rest(lines of, const lines_place *place, unsigned slot) {
+    prefetch_to_read(of.body + lines_rest_at(of, place->bucket, slot) / 8);
+}
+
+TAMIS_INLINE void lines_fetch_rests(lines of, uint64_t bucket) {
+    uint64_t const bits = 8 * TAMIS_LINE_BYTES, first = lines_rest_at(of, bucket, 0) / bits;
+    uint64_t const last = lines_rest_at(of, bucket, RUNS_SLOTS) / bits;
+    for (uint64_t i = first; i <= last; i++) prefetch_to_write(of.body + i * TAMIS_LINE_BYTES);
+}
+
 TAMIS_INLINE uint64_t rest_remainder(const lines_shape *s, uint64_t rest) {
     return rest >> (s->counter_bits + s->value_bits);
 }
@@ -137,18 +148,18 @@ static __attribute__((noinline, unused)) bool lines_far_holds(lines of, const li
     return lines_far_find(of, place, &entry, &n);
 }
 
-/* Does the line have it? Or is its chain elsewhere? */
-TAMIS_INLINE bool lines_holds_here(lines of, const lines_place *place, bool *ret_is_far) {
+/* The slots of the line that have its byte, in its run. Or is its chain elsewhere? */
+TAMIS_INLINE uint64_t lines_slots_here(lines of, const lines_place *place, bool *ret_is_far) {
     const uint8_t *const line = lines_at(of, place->bucket);
     run const            mine = runs_find(runs_load(line), place->chain);
-    uint64_t const       same = runs_match(line, place->byte) & run_mask(mine);
     *ret_is_far = run_is_far(mine);
-    return lines_with_rest(of, place, same) != 0;
+    return runs_match(line, place->byte) & run_mask(mine);
 }
 
 TAMIS_INLINE bool lines_holds(lines of, const lines_place *place) {
-    bool       is_far;
-    bool const is_here = lines_holds_here(of, place, &is_far);
+    bool           is_far;
+    uint64_t const slots = lines_slots_here(of, place, &is_far);
+    bool const     is_here = lines_with_rest(of, place, slots) != 0;
     return __builtin_expect(is_far, 0) ? lines_far_holds(of, place) : is_here;
 }
 

@@ -36,6 +36,11 @@ static __attribute__((unused)) void lines_gather(lines of, uint64_t bucket, line
     }
 }
 
+/* The chain of entry i; one that there is, whatever the bytes. */
+TAMIS_INLINE unsigned lines_list_chain(const lines_list *list, unsigned i) {
+    return (unsigned)min_u64(list->key[i] >> LINES_BYTE_BITS, RUNS_CHAINS - 1);
+}
+
 /* The fingerprint at entry i of a list: how many copies, and over how many entries. */
 static __attribute__((unused)) unsigned
 lines_list_copies(const lines_shape *s, const lines_list *list, unsigned i, unsigned *ret_entries) {

@@ -25,7 +25,8 @@ TAMIS_INLINE size_t memory_whole_pages(size_t bytes) {
     return (bytes + MEMORY_PAGE - 1) & ~(MEMORY_PAGE - 1);
 }
 
-/* Whole huge pages, zero, aligned: map one page too many and give back both ends. */
+/* Zero, aligned to huge pages, so that all but the last part can be on them: map one page too many
+ * and give back both ends. */
 TAMIS_INLINE void *memory_map_huge(size_t bytes) {
     if (bytes > SIZE_MAX - 2 * MEMORY_HUGE_PAGE) return NULL; /* no rounding below may wrap */
     size_t const   wanted = memory_whole_pages(bytes);

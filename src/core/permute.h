@@ -76,10 +76,11 @@ static __attribute__((unused)) multiplier multiplier_make(uint64_t factor, uint6
     return make;
 }
 
-/* P_i of the numbers below n, 1 <= n <= PERMUTE_MAX: the first is the identity, the factors of the
- * others are the next numbers prime to n from a random one on. */
+/* P_i of the numbers below n, 1 <= n <= PERMUTE_MAX: its factor is the next number prime to n from
+ * a random one on. None is the identity: fingerprints that come in their order (receive.c) would
+ * fill the buckets of that subtable one after the other, and the others unevenly. */
 static __attribute__((unused)) permutation permutation_make(uint64_t n, unsigned i) {
-    uint64_t factor = i == 0 ? 1 % n : fastrange(mix64(i * HASH_GOLDEN), n);
+    uint64_t factor = fastrange(mix64((i + 1) * HASH_GOLDEN), n);
     while (permute_gcd(factor, n) != 1) factor = (factor + 1) % n;
     return (permutation){ multiplier_make(factor, n),
                           multiplier_make(permute_inverse(factor, n), n) };

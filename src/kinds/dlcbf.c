@@ -62,8 +62,9 @@ static tamis_status dlcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
     bool const is_counted = (need->abilities & (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)) != 0;
     if (g[DLCBF_COUNTER_BITS] == KIND_FREE) g[DLCBF_COUNTER_BITS] = is_counted ? 2 : 0;
     if (g[DLCBF_COUNTER_BITS] > DLCBF_MAX_COUNTER_BITS) return TAMIS_ERR_CANNOT;
-    dlcbf_need const want = { .n = (double)need->capacity + DLCBF_COPIES - 1,
-                              .fpr = need->fpr,
+    double const     n = (double)need->capacity + DLCBF_COPIES - 1; /* one is added without end */
+    dlcbf_need const want = { .n = n,
+                              .fpr = need->fpr * n / (double)need->capacity,
                               .lifetime = (double)need->lifetime,
                               .overflow = need->overflow,
                               .prints = need->prints,
@@ -125,7 +126,7 @@ TAMIS_INLINE const dlcbf_shape *shape_of(const tamis_table *table) {
 
 /* ------------------------------------------------------------------ where a key belongs */
 
-/* The true fingerprint: the first number is its bucket in subtable 1, the second its remainder. */
+/* The true fingerprint: any of B numbers, and one of 2^r that is not 0. */
 TAMIS_INLINE uint64_t dlcbf_fingerprint(const dlcbf_shape *s, uint64_t hash) {
     uint64_t const bucket = fastrange_next(&hash, s->buckets);
     return bucket << s->remainder_bits | (1 + fastrange(hash, bits_low(s->remainder_bits)));
@@ -144,9 +145,8 @@ typedef struct dlcbf_place {
 TAMIS_INLINE dlcbf_place dlcbf_place_in(const tamis_table *table, uint64_t fingerprint,
                                         unsigned i) {
     const dlcbf_shape *const s = shape_of(table);
-    uint64_t const           at =
-        i == 0 ? fingerprint : multiplier_apply(s->permute[i].there, s->range, fingerprint);
-    uint64_t const bucket = i * s->buckets + (at >> s->remainder_bits);
+    uint64_t const           at = multiplier_apply(s->permute[i].there, s->range, fingerprint);
+    uint64_t const           bucket = i * s->buckets + (at >> s->remainder_bits);
     return (dlcbf_place){ table->body + bucket * s->cells.bytes, at & bits_low(s->remainder_bits) };
 }
 
@@ -215,11 +215,11 @@ TAMIS_INLINE dlcbf_found dlcbf_look(const tamis_table *table, uint64_t fingerpri
 /* A cell of the first bucket goes to another bucket of its own, if there is one with room. */
 static __attribute__((noinline)) bool dlcbf_make_room(tamis_table *table, uint64_t fingerprint) {
     const dlcbf_shape *const s = shape_of(table);
-    uint64_t const           bucket = fingerprint >> s->remainder_bits;
     uint8_t *const           full = dlcbf_place_in(table, fingerprint, 0).bucket;
+    uint64_t const           bucket = (uint64_t)(full - table->body) / s->cells.bytes;
     for (unsigned cell = 0; cell < s->cells.n; cell++) {
         uint64_t const    moved = cells_get(&s->cells, full, cell);
-        uint64_t const    other = bucket << s->remainder_bits | cells_print(&s->cells, moved);
+        uint64_t const    other = dlcbf_fingerprint_of(s, 0, bucket, cells_print(&s->cells, moved));
         dlcbf_found const found = dlcbf_look(table, other);
         if (found.load == s->cells.n) continue;
         uint64_t const counter = moved >> s->remainder_bits << s->remainder_bits;
@@ -326,25 +326,26 @@ static void dlcbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* Every used cell of a table, in its order. */
+/* Every used cell of a table: the first of all buckets, then the second of all, and so on. Bucket
+ * by bucket, a merge would give the other subtables all that one has in its first buckets before
+ * they get anything of its last, and fill them unevenly. */
 typedef struct dlcbf_walk {
-    unsigned table, cell;
-    uint64_t bucket;
+    unsigned cell;
+    uint64_t bucket;              /* of all subtables */
     uint64_t fingerprint, copies; /* of the cell */
 } dlcbf_walk;
 
 static bool dlcbf_next(const tamis_table *table, dlcbf_walk *walk) {
     const dlcbf_shape *const s = shape_of(table);
-    for (; walk->table < s->tables; walk->table++, walk->bucket = 0) {
-        for (; walk->bucket < s->buckets; walk->bucket++, walk->cell = 0) {
-            uint64_t const       bucket = walk->table * s->buckets + walk->bucket;
+    for (; walk->cell < s->cells.n; walk->cell++, walk->bucket = 0) {
+        while (walk->bucket < s->tables * s->buckets) {
+            uint64_t const       bucket = walk->bucket++;
             const uint8_t *const cells = table->body + bucket * s->cells.bytes;
-            if (walk->cell == s->cells.n) continue;
-            uint64_t const cell = cells_get(&s->cells, cells, walk->cell);
+            uint64_t const       cell = cells_get(&s->cells, cells, walk->cell);
             if (cell == 0) continue;
-            walk->cell++;
             walk->fingerprint =
-                dlcbf_fingerprint_of(s, walk->table, walk->bucket, cells_print(&s->cells, cell));
+                dlcbf_fingerprint_of(s, (unsigned)(bucket / s->buckets), bucket % s->buckets,
+                                     cells_print(&s->cells, cell));
             walk->copies = dlcbf_copies(s, cell);
             return true;
         }
@@ -354,7 +355,7 @@ static bool dlcbf_next(const tamis_table *table, dlcbf_walk *walk) {
 
 static bool dlcbf_each(const tamis_table *table, kind_visit *visit, void *context) {
     const dlcbf_shape *const s = shape_of(table);
-    dlcbf_walk               walk = { .table = 0 };
+    dlcbf_walk               walk = { .cell = 0 };
     while (dlcbf_next(table, &walk)) {
         bool const is_many = s->most > 1 && walk.copies == s->full &&
                              dlcbf_look(table, walk.fingerprint).copies >= s->most;
@@ -369,7 +370,7 @@ static bool dlcbf_each(const tamis_table *table, kind_visit *visit, void *contex
  * is stored. */
 static tamis_status dlcbf_merge(tamis_table *into, const tamis_table *from) {
     uint64_t const most = shape_of(into)->most;
-    dlcbf_walk     walk = { .table = 0 };
+    dlcbf_walk     walk = { .cell = 0 };
     while (dlcbf_next(from, &walk)) {
         for (uint64_t left = walk.copies, added; left != 0; left -= added) {
             dlcbf_found const found = dlcbf_look(into, walk.fingerprint);
@@ -403,7 +404,7 @@ static bool dlcbf_validate(const tamis_table *table, const char **reterr_why) {
     }
     TAMIS_REQUIRE(field_rest_is_zero(table->body, buckets * s->cells.bytes * 8, table->body_bytes),
                   reterr_why, "I1: bits behind the last bucket");
-    dlcbf_walk walk = { .table = 0 };
+    dlcbf_walk walk = { .cell = 0 };
     while (dlcbf_next(table, &walk)) {
         dlcbf_found const found = dlcbf_look(table, walk.fingerprint);
         TAMIS_REQUIRE(found.copies <= s->most && found.partial <= 1, reterr_why,
@@ -412,7 +413,7 @@ static bool dlcbf_validate(const tamis_table *table, const char **reterr_why) {
         full_cells += s->most > 1 && found.copies == s->most;
     }
     TAMIS_REQUIRE(copies == table->keys, reterr_why, "I3: the copies do not sum up to the keys");
-    TAMIS_REQUIRE(full_cells == table->saturated * DLCBF_COPIES, reterr_why,
+    TAMIS_REQUIRE(full_cells / DLCBF_COPIES == table->saturated, reterr_why,
                   "I3: not as many fingerprints as it says are saturated");
     return true;
 }

@@ -43,7 +43,7 @@
 
 static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHELF == SHELF_KEYS &&
                   LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS &&
-                  LINE_WORD_BITS == ATTIC_OWN_BITS,
+                  LINE_WORD_BITS == ATTIC_OWN_BITS && LINE_MAX_TAIL == LINES_MAX_TAIL,
               "the plan is of these lines");
 static_assert(LINE_FREE == KIND_FREE && LINE_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 
@@ -208,6 +208,8 @@ static void line_fetch(const tamis_table *table, const uint64_t *hash, unsigned 
             prefetch_to_write(line);
         else
             prefetch_to_read(line);
+        if (is_update && lines_of(table).shape->rest_bits != 0)
+            lines_fetch_rests(lines_of(table), place.bucket);
     }
 }
 
@@ -220,19 +222,28 @@ TAMIS_INLINE void line_find_all(const tamis_table *table, const uint64_t *hash, 
     }
 }
 
-/* What is on a shelf is asked for at once and looked at in the end, so that nobody waits for it. */
+/* What is on a shelf, and the rest of a byte that matched, is asked for at once and looked at in
+ * the end, so that nobody waits for it. */
 static uint64_t line_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
     lines const   of = lines_of(table);
     shelves const all = lines_shelves(of);
+    bool const    is_wide = of.shape->remainder_bits != LINES_BYTE_BITS;
     lines_place   place[TAMIS_CHUNK];
-    uint64_t      found = 0, far = 0;
+    uint64_t      slots[TAMIS_CHUNK], found = 0, far = 0, maybe = 0;
     for (unsigned i = 0; i < n; i++) {
         bool is_far;
         place[i] = lines_find(of, hash[i]);
-        found |= (uint64_t)lines_holds_here(of, &place[i], &is_far) << i;
+        slots[i] = lines_slots_here(of, &place[i], &is_far);
+        maybe |= (uint64_t)(slots[i] != 0) << i;
+        if (is_wide && slots[i] != 0) lines_fetch_rest(of, &place[i], bits_lowest(slots[i]));
         if (__builtin_expect(!is_far, 1)) continue;
         prefetch_to_read(shelf_line(&all, place[i].bucket));
         far |= UINT64_C(1) << i;
+    }
+    if (!is_wide) found = maybe;
+    for (; is_wide && maybe != 0; maybe &= maybe - 1) {
+        unsigned const i = bits_lowest(maybe);
+        found |= (uint64_t)(lines_with_rest(of, &place[i], slots[i]) != 0) << i;
     }
     for (; far != 0; far &= far - 1) {
         unsigned const i = bits_lowest(far);
@@ -326,7 +337,7 @@ static lines_place line_list_place(const line_shape *s, uint64_t bucket, const l
                                    unsigned i) {
     return (lines_place){ .bucket = bucket,
                           .remainder = rest_remainder(&s->lines, list->rest[i]),
-                          .chain = (uint8_t)(list->key[i] >> LINES_BYTE_BITS),
+                          .chain = (uint8_t)lines_list_chain(list, i),
                           .byte = (uint8_t)list->key[i] };
 }
 
@@ -336,7 +347,7 @@ static unsigned line_joint_tail(const tamis_table *into, uint64_t bucket, const 
     unsigned                size[RUNS_CHAINS] = { 0 }, total = 0, kept = 0;
     lines_list              own;
     lines_gather(lines_of(into), bucket, &own);
-    for (unsigned i = 0; i < own.n; i++) size[own.key[i] >> LINES_BYTE_BITS]++;
+    for (unsigned i = 0; i < own.n; i++) size[lines_list_chain(&own, i)]++;
     for (unsigned i = 0, n; i < more->n; i += n) {
         lines_place const place = line_list_place(s, bucket, more, i);
         unsigned const    copies = lines_list_copies(&s->lines, more, i, &n);
@@ -383,7 +394,6 @@ static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
             for (unsigned k = 0; k < copies; k++) status |= line_add_at(into, &place);
         }
     }
-    TAMIS_ASSERT(status == TAMIS_OK);
     return status;
 }
 

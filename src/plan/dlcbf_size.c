@@ -43,32 +43,34 @@ static double load_of(const uint64_t *g, double n) {
     return n / ((double)g[DLCBF_TABLES] * (double)g[DLCBF_BUCKETS]);
 }
 
-/* The limit that counts. Without removal, that of filling. */
-static void law_of(uint64_t tables, uint64_t counter_bits, double load, fluid *ret_law) {
-    if (counter_bits != 0)
-        tamis_fluid_churn((unsigned)tables, load, ret_law);
+/* The law that counts for n keys at a load. Without removal, that of filling. */
+static void law_of(const uint64_t *g, double n, double load, fluid *ret_law) {
+    unsigned const tables = (unsigned)g[DLCBF_TABLES];
+    double const   buckets = n / (load * tables);
+    if (g[DLCBF_COUNTER_BITS] != 0)
+        tamis_fluid_churn(tables, load, buckets, ret_law);
     else
-        tamis_fluid_fill((unsigned)tables, load, ret_law);
+        tamis_fluid_fill(tables, load, buckets, ret_law);
 }
 
 double tamis_dlcbf_overflow(const uint64_t *g, double n, double lifetime) {
     fluid law;
     if (n <= (double)g[DLCBF_CELLS]) return 0;
     if (load_of(g, n) > fmin(MAX_LOAD, (double)g[DLCBF_CELLS])) return 1;
-    law_of(g[DLCBF_TABLES], g[DLCBF_COUNTER_BITS], load_of(g, n), &law);
+    law_of(g, n, load_of(g, n), &law);
     return fmin(1, fmax(n, lifetime) * tamis_fluid_all(&law, (unsigned)g[DLCBF_CELLS]));
 }
 
 /* A lookup goes from the left until it has found its key. */
 void tamis_dlcbf_touches(const uint64_t *g, double n, double *ret_present, double *ret_absent,
                          double *ret_add) {
-    double const bytes = (double)g[DLCBF_BUCKET_BYTES], tables = (double)g[DLCBF_TABLES];
-    bool const   is_aligned = 64 % g[DLCBF_BUCKET_BYTES] == 0;
-    double const each = is_aligned ? 1 : 1 + (bytes - 1) / 64; /* lines of a bucket */
-    double const load = fmin(fmin(load_of(g, n), MAX_LOAD), (double)g[DLCBF_CELLS]);
-    double       mean = 0, sum = 0;
-    fluid        law;
-    law_of(g[DLCBF_TABLES], g[DLCBF_COUNTER_BITS], load, &law);
+    double const   bytes = (double)g[DLCBF_BUCKET_BYTES], tables = (double)g[DLCBF_TABLES];
+    uint64_t const power = g[DLCBF_BUCKET_BYTES] & -g[DLCBF_BUCKET_BYTES]; /* buckets begin there */
+    double const   each = 1 + (bytes - fmin(64, (double)power)) / 64;      /* lines of a bucket */
+    double const   load = fmin(fmin(load_of(g, n), MAX_LOAD), (double)g[DLCBF_CELLS]);
+    double         mean = 0, sum = 0;
+    fluid          law;
+    law_of(g, INFINITY, load, &law);
     for (unsigned i = 0; i < law.tables; i++) {
         for (unsigned j = 1; j <= FLUID_MAX_HEIGHT; j++) {
             mean += (i + 1) * law.x[i][j];
@@ -90,15 +92,16 @@ static double chance_of(const dlcbf_need *need) {
 static double best_load(const dlcbf_need *need, const uint64_t *g, double limit) {
     unsigned const tables = (unsigned)g[DLCBF_TABLES], cells = (unsigned)g[DLCBF_CELLS];
     double const   most = fmin(fmin(limit, MAX_LOAD), cells);
-    return g[DLCBF_COUNTER_BITS] != 0 ? tamis_fluid_churn_load(tables, cells, chance_of(need), most)
-                                      : tamis_fluid_fill_load(tables, cells, chance_of(need), most);
+    return g[DLCBF_COUNTER_BITS] != 0
+               ? tamis_fluid_churn_load(tables, cells, chance_of(need), need->n, most)
+               : tamis_fluid_fill_load(tables, cells, chance_of(need), need->n, most);
 }
 
 /* The cells that a load needs. */
 static uint64_t cells_for(const dlcbf_need *need, const uint64_t *g, double load) {
     fluid    law;
     uint64_t cells = 1;
-    law_of(g[DLCBF_TABLES], g[DLCBF_COUNTER_BITS], load, &law);
+    law_of(g, need->n, load, &law);
     while (cells < DLCBF_MAX_CELLS && tamis_fluid_all(&law, (unsigned)cells) > chance_of(need))
         cells++;
     return cells;
@@ -119,6 +122,10 @@ static uint64_t buckets_given(const search *of, const uint64_t *g) {
     return of->need->prints / step;
 }
 
+static bool keeps_overflow(const dlcbf_need *need, const uint64_t *g) {
+    return tamis_dlcbf_overflow(g, need->n, need->lifetime) <= need->overflow;
+}
+
 /* Keep a geometry without its buckets if, at this load, it is smaller than the others. */
 static void try_load(search *of, uint64_t *g, double load) {
     double const   needed = ceil(of->need->n / (load * (double)g[DLCBF_TABLES]));
@@ -127,7 +134,7 @@ static void try_load(search *of, uint64_t *g, double load) {
     if (!(needed < 0x1p60)) return;
     g[DLCBF_BUCKETS] = given != 0 ? given : (uint64_t)fmax(1, needed);
     if (!tamis_dlcbf_bytes(g, &bytes) || (double)bytes >= of->least) return;
-    if (of->need->prints != 0 && of->need->prints != tamis_dlcbf_prints(g)) return;
+    if (given != 0 && !keeps_overflow(of->need, g)) return;
     of->least = (double)bytes;
     for (unsigned i = 0; i < DLCBF_FIELDS; i++) of->best[i] = g[i];
 }
@@ -139,10 +146,12 @@ static void set_cells(const search *of, uint64_t *g, uint64_t cells, uint64_t by
     g[DLCBF_BUCKET_BYTES] = fixed != DLCBF_FREE ? fixed : bytes != 0 ? bytes : cell_bytes(g);
 }
 
-/* The same, as full as they may be. */
+/* The same, as full as they may be; unless even full to the last cell they would be larger. */
 static void try_cells(search *of, uint64_t *g, uint64_t cells, uint64_t bytes, double limit) {
     if (cells < 1) return;
     set_cells(of, g, cells, bytes);
+    double const full = of->need->n / fmin(limit, (double)g[DLCBF_CELLS]);
+    if (full * (double)g[DLCBF_BUCKET_BYTES] >= of->least) return;
     try_load(of, g, buckets_given(of, g) != 0 ? limit : best_load(of->need, g, limit));
 }
 
@@ -154,10 +163,11 @@ static bool is_promising(const search *of, const uint64_t *g, double limit) {
 
 /* Subtables and remainders are given, and the largest load that keeps the fpr. */
 static void try_widths(search *of, uint64_t *g, double limit) {
-    uint64_t const given = buckets_given(of, g);
+    uint64_t const given = g[DLCBF_BUCKETS] = buckets_given(of, g);
+    if (of->need->prints != 0 && of->need->prints != tamis_dlcbf_prints(g)) return;
     if (given != 0) {
         double const load = of->need->n / ((double)g[DLCBF_TABLES] * (double)given);
-        if (load > limit) return;
+        if (load > limit * (1 + 1e-12)) return;
         limit = load;
     }
     if (of->fixed[DLCBF_CELLS] != DLCBF_FREE) {
@@ -177,9 +187,11 @@ static void try_widths(search *of, uint64_t *g, double limit) {
 static void try_tables(search *of, uint64_t *g) {
     uint64_t const fixed = of->fixed[DLCBF_REMAINDER_BITS];
     bool const     is_free = fixed == DLCBF_FREE;
+    bool const     is_given = of->need->prints != 0 || of->fixed[DLCBF_BUCKETS] != DLCBF_FREE;
     double         limit = 0;
     for (uint64_t r = is_free ? DLCBF_MIN_REMAINDER_BITS : fixed;
-         r <= (is_free ? DLCBF_MAX_REMAINDER_BITS : fixed) && limit < GOOD_LOAD; r++) {
+         r <= (is_free ? DLCBF_MAX_REMAINDER_BITS : fixed); r++) {
+        if (limit >= GOOD_LOAD && !is_given) break;
         g[DLCBF_REMAINDER_BITS] = r;
         limit = of->need->fpr * (ldexp(1, (int)r) - 1) / (double)g[DLCBF_TABLES];
         if (of->need->fpr <= 0) limit = MAX_LOAD;
@@ -187,18 +199,27 @@ static void try_tables(search *of, uint64_t *g) {
     }
 }
 
+static void try_all(search *of, uint64_t first, uint64_t last) {
+    for (uint64_t tables = first; tables <= last; tables++) {
+        uint64_t g[DLCBF_FIELDS];
+        for (unsigned i = 0; i < DLCBF_FIELDS; i++) g[i] = of->fixed[i];
+        g[DLCBF_TABLES] = tables;
+        if (g[DLCBF_MOVES] == DLCBF_FREE) g[DLCBF_MOVES] = 1;
+        if (tables >= DLCBF_MIN_TABLES && tables <= DLCBF_MAX_TABLES) try_tables(of, g);
+    }
+}
+
+/* What is fast may not be had with the buckets that there must be; then any. */
 bool tamis_dlcbf_choose(const dlcbf_need *need, uint64_t *geometry) {
+    dlcbf_need     any = *need;
     search         of = { .need = need, .fixed = geometry, .least = INFINITY };
     uint64_t const fixed = geometry[DLCBF_TABLES];
     uint64_t const first = fixed != DLCBF_FREE ? fixed : DLCBF_MIN_TABLES;
-    uint64_t const last = fixed != DLCBF_FREE ? fixed : need->is_fast ? first : 4;
-    for (uint64_t tables = first; tables <= last; tables++) {
-        uint64_t g[DLCBF_FIELDS];
-        for (unsigned i = 0; i < DLCBF_FIELDS; i++) g[i] = geometry[i];
-        g[DLCBF_TABLES] = tables;
-        if (g[DLCBF_MOVES] == DLCBF_FREE) g[DLCBF_MOVES] = 1;
-        if (tables >= DLCBF_MIN_TABLES && tables <= DLCBF_MAX_TABLES) try_tables(&of, g);
-    }
+    uint64_t const last = fixed != DLCBF_FREE ? fixed : 4;
+    try_all(&of, first, need->is_fast ? first : last);
+    any.is_fast = false;
+    of.need = &any;
+    if (need->is_fast && of.least == INFINITY) try_all(&of, first, last);
     for (unsigned i = 0; i < DLCBF_FIELDS && of.least < INFINITY; i++) geometry[i] = of.best[i];
     return of.least < INFINITY;
 }

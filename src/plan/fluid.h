@@ -17,6 +17,13 @@
  * j (x(i, j) - x(i, j+1)) / load, and in the end both are equal. Solved for x(i, j) from its
  * neighbours again and again, that comes to rest in less than a hundred rounds, on any scale: all
  * terms are positive, so tails of 1e-300 have as many digits as those of 0.1.
+ *
+ * Finite tables: of B buckets one is 1 / B, and there is no smaller share. An x(i, j) below that is
+ * the chance, x B, that there is one such bucket; while there is, all that needs it (and in d-left
+ * tables each next full bucket needs all full ones before it) is as likely as with a share of
+ * 1 / B. So from there on x(i, j) is kept as chance x share: the chance of all that is rare before
+ * it, times the share that it has then. The limit would have powers of the chance: tails of 1e-9
+ * were found to be 1e3 times as likely in 2 x 8 buckets, and tails of 1e-14 1e7 times.
  */
 #ifndef TAMIS_PLAN_FLUID_H
 #define TAMIS_PLAN_FLUID_H
@@ -27,14 +34,23 @@
 typedef struct fluid {
     unsigned tables; /* d */
     double   load;   /* keys per bucket, of all buckets */
+    double   least;  /* 1 / B, the smallest share; 0: the limit */
     double   x[FLUID_MAX_TABLES][FLUID_MAX_HEIGHT + 2];
 } fluid;
 
-/* After filling; 1 <= d <= FLUID_MAX_TABLES, load <= FLUID_MAX_HEIGHT / 2. */
-void tamis_fluid_fill(unsigned tables, double load, fluid *ret_fluid);
+/* After filling; 1 <= d <= FLUID_MAX_TABLES, load <= FLUID_MAX_HEIGHT / 2; B buckets in each
+ * subtable, or INFINITY: the limit. */
+void tamis_fluid_fill(unsigned tables, double load, double buckets, fluid *ret_fluid);
+
+/* From there on, up to a load that is not smaller. */
+void tamis_fluid_go_on(fluid *of, double load);
+
+/* After few keys, in so many buckets per subtable: one step for each key, so that there is no
+ * bucket with two after the first. */
+void tamis_fluid_few(unsigned tables, double buckets, unsigned keys, fluid *ret_fluid);
 
 /* When keys come and go at this load. */
-void tamis_fluid_churn(unsigned tables, double load, fluid *ret_fluid);
+void tamis_fluid_churn(unsigned tables, double load, double buckets, fluid *ret_fluid);
 
 /* Of all buckets, the share with at least j keys. */
 double tamis_fluid_share(const fluid *of, unsigned j);
@@ -42,8 +58,9 @@ double tamis_fluid_share(const fluid *of, unsigned j);
 /* P[all buckets of the next key have at least j keys]. */
 double tamis_fluid_all(const fluid *of, unsigned j);
 
-/* The largest load, up to a limit, at which that is at most `chance`, to three digits. */
-double tamis_fluid_fill_load(unsigned tables, unsigned j, double chance, double limit);
-double tamis_fluid_churn_load(unsigned tables, unsigned j, double chance, double limit);
+/* The largest load, up to a limit, at which that is at most `chance` in a table for n keys, or 0.2%
+ * less. */
+double tamis_fluid_fill_load(unsigned tables, unsigned j, double chance, double n, double limit);
+double tamis_fluid_churn_load(unsigned tables, unsigned j, double chance, double n, double limit);
 
 #endif

@@ -187,7 +187,7 @@ static double mean_load(const uint64_t *g, double n) {
 double tamis_line_overflow(const uint64_t *g, double n, double lifetime) {
     shelf_law    law;
     double const entries = entries_of(g, n), lines = (double)g[LINE_BUCKETS];
-    if (entries <= LINE_SLOTS || entries <= (double)g[LINE_ATTIC]) return 0;
+    if (entries <= LINE_SLOTS || entries <= fmin((double)g[LINE_ATTIC], LINE_MAX_TAIL)) return 0;
     if (mean_load(g, entries) > LINE_LAWFUL_LOAD) return 1;
     shelf_law_of(mean_load(g, entries), &law);
     double const once = log_chance(&law, ceil(lines / LINE_GROUP), (double)g[LINE_ATTIC] + 1);

@@ -40,6 +40,7 @@ enum {
 #define LINE_SLOTS 50
 #define LINE_GROUP 16 /* lines that share a shelf */
 #define LINE_SHELF 28
+#define LINE_MAX_TAIL 200 /* entries of a line that are elsewhere */
 #define LINE_BYTE_BITS 8
 #define LINE_WORD_BITS 14 /* of a word in the attic, besides the number of its bucket */
 #define LINE_MAX_REMAINDER_BITS 40

@@ -206,7 +206,8 @@ static const char *floods_harm_nobody(const subject *of) {
 
 /* ------------------------------------------------------------------ batches */
 
-static const size_t batch_sizes[] = { 0, 1, 7, 8, 63, 64, 65, 127, 128, 1000 };
+static const size_t batch_sizes[] = { 0,  1,  7,  8,  9,  15,  16,  17,  31,
+                                      32, 33, 63, 64, 65, 127, 128, 1000 };
 #define N_BATCHES (sizeof batch_sizes / sizeof batch_sizes[0])
 #define MAX_BATCH 1000
 

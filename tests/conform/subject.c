@@ -55,6 +55,26 @@ static const struct {
     { "line", 2000, "remainder_bits=8,counter_bits=0,copies=1", 0 },
     { "line", 300, "remainder_bits=40,counter_bits=8", 0 },
     { "line", 900, "buckets=150000,copies=8,attic=50", 0 },
+    /* the paper's buckets, alone and in groups; full soon; a block without a bit left; large */
+    { "dlbf", 1200, "buckets=100,bucket_bits=64,cells=6,sorting=1280,group=1", 0.999 },
+    { "dlbf", 1920, "buckets=100,bucket_bits=128,cells=10,sorting=1418580,group=1", 0.999 },
+    { "dlbf", 1200, "buckets=100,bucket_bits=64,cells=6,sorting=1280,group=4", 0.999 },
+    { "dlbf", 1920, "buckets=100,bucket_bits=128,cells=10,sorting=1418580,group=4", 0.999 },
+    { "dlbf", 50, "tables=2,buckets=8,bucket_bits=64,cells=5,group=4", 0.999 },
+    { "dlbf", 200, "tables=4,buckets=4,bucket_bits=128,cells=15,group=1", 0.999 },
+    { "dlbf", 900, "tables=2,buckets=200000,bucket_bits=128,group=4", 0 },
+    /* full early, with moves and without; saturates soon; a set; all subtables; the narrowest and
+     * the widest remainders; buckets below 8 bytes; beyond the cache */
+    { "dlcbf", 300, "tables=3,buckets=20,cells=7,remainder_bits=12,counter_bits=2", 0.999 },
+    { "dlcbf", 300, "tables=4,buckets=16,cells=6,remainder_bits=14,moves=0,counter_bits=2", 0.999 },
+    { "dlcbf", 1000, "tables=4,buckets=64,cells=8,remainder_bits=9,counter_bits=1", 0.9 },
+    { "dlcbf", 2000, "remainder_bits=11,counter_bits=0", 0 },
+    { "dlcbf", 1500, "tables=8,cells=6,remainder_bits=13,counter_bits=3", 0 },
+    { "dlcbf", 60, "remainder_bits=4,counter_bits=4", 0 },
+    { "dlcbf", 300, "remainder_bits=32,counter_bits=4", 0 },
+    { "dlcbf", 400, "tables=4,cells=3,remainder_bits=13,counter_bits=2,bucket_bytes=6", 0 },
+    { "dlcbf", 90, "tables=8,cells=1,remainder_bits=7,counter_bits=1,bucket_bytes=1", 0.9 },
+    { "dlcbf", 900, "tables=4,buckets=100000,cells=8,remainder_bits=14,counter_bits=2", 0 },
     { "rank", 900, "buckets=100000,chains=64,remainder_bits=7,cells=80,counter_bits=2", 0 },
 };
 

@@ -10,6 +10,7 @@
 
 #include "handle.h"
 #include "plan/rank_size.h"
+#include "prints.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -80,6 +81,8 @@ static const mode modes[] = {
     { "set of lines", 0, "line", NULL },
     { "counting lines", COUNTED, "line", NULL },
     { "multiset of lines", TAMIS_CAN_REMOVE, "line", NULL },
+    { "d-left set", 0, "dlcbf", NULL },
+    { "d-left counting", COUNTED, "dlcbf", NULL },
 };
 
 static const tamis_seed seed = { 0x7472616e73666572, 0x6e6f77 };
@@ -125,9 +128,18 @@ static void add_copies(tamis_set *set, uint64_t capacity) {
     }
 }
 
-/* Until one is refused. */
+static bool is_dleft(const tamis_set *set) {
+    return strcmp(set->kind->name, "dlcbf") == 0;
+}
+
+/* Until one is refused. Whether d-left tables have room depends on the order in which keys come,
+ * and that is lost on the way: of those, not so many. */
 static void add_too_many(tamis_set *set, uint64_t capacity) {
     uint64_t key = 0;
+    if (is_dleft(set)) {
+        add_keys(set, 0, capacity * 21 / 20);
+        return;
+    }
     while (key < 20 * capacity && tamis_add_hash(set, key) == TAMIS_OK) key++;
     assert_true(key > capacity && key < 20 * capacity);
 }
@@ -173,9 +185,13 @@ static bool hold(void *context, uint64_t print, uint64_t copies) {
     return true;
 }
 
+/* Whatever order the kind keeps them in. */
 static holdings holdings_of(const tamis_set *set) {
-    holdings all = { NULL, 0 };
-    assert_true(set->kind->each(&set->table, hold, &all));
+    holdings    all = { NULL, 0 };
+    prints_list list;
+    assert_int_equal(tamis_prints_list(set, &list), TAMIS_OK);
+    assert_true(tamis_prints_each(&list, hold, &all));
+    tamis_prints_free(&list);
     return all;
 }
 
@@ -198,10 +214,17 @@ static uint64_t copies_told(uint64_t most, uint64_t copies) {
     return copies >= most ? TAMIS_COUNT_MANY : copies;
 }
 
+/* The copies that a fingerprint can have. */
+static uint64_t most_of(const tamis_set *set) {
+    uint64_t const bits = field_of(set, "counter_bits");
+    if (is_dleft(set)) return bits == 0 ? 1 : UINT64_C(4) << bits;
+    return field_of(set, "copies") << bits;
+}
+
 /* The same fingerprints, as often as `b` can tell and was told. */
 static void expect_same_contents(const tamis_set *a, const tamis_set *b, bool has_copies) {
     holdings const in_a = holdings_of(a), in_b = holdings_of(b);
-    uint64_t const most = field_of(b, "copies") << field_of(b, "counter_bits");
+    uint64_t const most = most_of(b);
     assert_int_equal(in_a.n, in_b.n);
     for (size_t i = 0; i < in_a.n; i++) {
         uint64_t const copies = has_copies ? in_a.all[i].copies : 1;
@@ -318,6 +341,74 @@ static sample small_stream(void) {
     sample const     s = sent(set, TAMIS_SEND_COPIES);
     tamis_free(set);
     return s;
+}
+
+/* ------------------------------------------------------------------ in order, each once */
+
+static int compare_holdings(const void *a, const void *b) {
+    uint64_t const x = ((const holding *)a)->print, y = ((const holding *)b)->print;
+    return x < y ? -1 : x > y;
+}
+
+/* What the kind tells of its prints, put together without prints.c. */
+static holdings holdings_by_hand(const tamis_set *set) {
+    holdings raw = { NULL, 0 }, all = { NULL, 0 };
+    assert_true(set->kind->each(&set->table, hold, &raw));
+    if (raw.n != 0) qsort(raw.all, raw.n, sizeof raw.all[0], compare_holdings);
+    for (size_t i = 0; i < raw.n; i++) {
+        if (i == 0 || raw.all[i].print != raw.all[i - 1].print) {
+            (void)hold(&all, raw.all[i].print, raw.all[i].copies);
+            continue;
+        }
+        uint64_t *const copies = &all.all[all.n - 1].copies;
+        bool const      is_many = *copies == TAMIS_COUNT_MANY;
+        assert_int_equal(raw.all[i].copies == TAMIS_COUNT_MANY, is_many);
+        if (!is_many) *copies += raw.all[i].copies;
+    }
+    free(raw.all);
+    return all;
+}
+
+static bool hold_three(void *context, uint64_t print, uint64_t copies) {
+    (void)hold(context, print, copies);
+    return ((holdings *)context)->n < 3;
+}
+
+/* A kind may list its prints scattered, and one in several parts. */
+static void prints_are_told_in_order_each_once(void **state) {
+    for (unsigned filling = 0; filling < N_FILLINGS; filling++) {
+        tamis_set *const set = make_filled(*state, 1000, filling);
+        holdings const   all = holdings_of(set), by_hand = holdings_by_hand(set);
+        uint64_t         copies = 0;
+        assert_int_equal(all.n, by_hand.n);
+        for (size_t i = 0; i < all.n; i++) {
+            bool const is_many = all.all[i].copies == TAMIS_COUNT_MANY;
+            assert_true(i == 0 || all.all[i - 1].print < all.all[i].print);
+            assert_true(all.all[i].print < prints_of(set));
+            assert_int_equal(all.all[i].print, by_hand.all[i].print);
+            assert_int_equal(all.all[i].copies, by_hand.all[i].copies);
+            copies += is_many ? most_of(set) : all.all[i].copies;
+        }
+        assert_int_equal(copies, info_of(set).keys);
+        free(all.all);
+        free(by_hand.all);
+        tamis_free(set);
+    }
+}
+
+static void prints_stop_when_they_are_told(void **state) {
+    tamis_set *const set = make_filled(*state, 1000, COPIES);
+    holdings         few = { NULL, 0 };
+    holdings const   all = holdings_of(set);
+    prints_list      list;
+    assert_int_equal(tamis_prints_list(set, &list), TAMIS_OK);
+    assert_false(tamis_prints_each(&list, hold_three, &few));
+    assert_int_equal(few.n, 3);
+    assert_memory_equal(few.all, all.all, 3 * sizeof few.all[0]);
+    tamis_prints_free(&list);
+    free(few.all);
+    free(all.all);
+    tamis_free(set);
 }
 
 /* ------------------------------------------------------------------ there and back */
@@ -542,6 +633,60 @@ static void what_arrives_may_have_another_geometry(void **state) {
     }
 }
 
+/* 1024 x 4095 fingerprints can also be 65 buckets of 63 chains. What is in several cells, saturated
+ * or in any subtable arrives, and goes back. */
+static void d_left_becomes_rank_and_d_left_again(void **state) {
+    (void)state;
+    for (unsigned bits = 0; bits <= 2; bits++) {
+        mode const as = { "", bits == 0 ? 0 : COUNTED, "dlcbf", NULL };
+        tamis_spec spec = spec_of(&as, 8000), other = spec_of(&as, 0), like = TAMIS_SPEC_INIT;
+        char       geometry[100];
+        (void)snprintf(geometry, sizeof geometry, "buckets=1024,remainder_bits=12,counter_bits=%u",
+                       bits);
+        spec.geometry = geometry;
+        tamis_set *const set = created(&spec);
+        add_copies(set, 8000);
+        sample const s = sent(set, all_flags(set));
+        other.kind = "rank";
+        other.seed = NULL;
+        tamis_set *const rank = received(&s, &other);
+        assert_string_equal(rank->kind->name, "rank");
+        expect_same_contents(set, rank, true);
+        expect_same_answers(set, rank);
+        sample const t = sent(rank, all_flags(rank));
+        like.like = set;
+        tamis_set *const back = received(&t, &like);
+        if (bits == 0) expect_twin(set, back);
+        expect_same_answers(set, back);
+        free(s.bytes);
+        free(t.bytes);
+        tamis_free(back);
+        tamis_free(rank);
+        tamis_free(set);
+    }
+}
+
+/* Sets of their capacity: keys arrive in another order, and still nothing has to give way. */
+static void d_left_arrives_without_a_move(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 8; i++) {
+        mode const     as = { "", i % 2 == 0 ? 0 : COUNTED, "dlcbf", NULL };
+        uint64_t const capacity = i < 4 ? 3000 : 200000;
+        tamis_spec     spec = spec_of(&as, capacity);
+        spec.prefer = i / 2 % 2 == 0 ? TAMIS_PREFER_SMALL : TAMIS_PREFER_FAST;
+        tamis_set *const set = created(&spec);
+        add_keys(set, 0, capacity);
+        sample const     s = sent(set, all_flags(set));
+        tamis_set *const back = received(&s, NULL);
+        expect_twin(set, back);
+        assert_int_equal(info_of(set).moved, 0);
+        assert_int_equal(info_of(back).moved, 0);
+        free(s.bytes);
+        tamis_free(back);
+        tamis_free(set);
+    }
+}
+
 static tamis_spec spec_of_capacity(uint64_t capacity) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     spec.capacity = capacity;
@@ -600,7 +745,8 @@ static void buckets_that_are_fixed_are_had_or_refused(void **state) {
     sample const     s = sent(set, all_flags(set));
     uint64_t const   own = field_of(set, "buckets");
     tamis_spec       spec = spec_of(*state, 1000);
-    const char      *rest = spec.geometry != NULL ? spec.geometry : "value_bits=0";
+    const char      *none = is_dleft(set) ? "moves=1" : "value_bits=0";
+    const char      *rest = spec.geometry != NULL ? spec.geometry : none;
     unsigned         n_had = 0, n_refused = 0;
     spec.fpr = 0;
     for (uint64_t buckets = own / 2; buckets <= 2 * own; buckets++) {
@@ -1526,6 +1672,8 @@ static void inverse_is_the_smallest_hash_of_a_print(void **state) {
 /* ------------------------------------------------------------------ all */
 
 static const struct CMUnitTest of_a_mode[] = {
+    cmocka_unit_test(prints_are_told_in_order_each_once),
+    cmocka_unit_test(prints_stop_when_they_are_told),
     cmocka_unit_test(what_arrives_is_what_was_sent),
     cmocka_unit_test(what_arrives_without_copies_answers_the_same),
     cmocka_unit_test(what_arrives_can_be_emptied),
@@ -1543,6 +1691,8 @@ static const struct CMUnitTest of_a_mode[] = {
 
 static const struct CMUnitTest of_all[] = {
     cmocka_unit_test(what_arrives_may_have_another_geometry),
+    cmocka_unit_test(d_left_becomes_rank_and_d_left_again),
+    cmocka_unit_test(d_left_arrives_without_a_move),
     cmocka_unit_test(what_arrives_without_removal_is_smaller),
     cmocka_unit_test(stream_without_copies_cannot_become_removable),
     cmocka_unit_test(kinds_without_fingerprints_cannot_be_sent),

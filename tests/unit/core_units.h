@@ -13,10 +13,11 @@ typedef struct unit_list {
     size_t                   n;
 } unit_list;
 
-#define CORE_UNITS(each)                                                                          \
-    each(checked) each(le) each(bits) each(hash) each(packed) each(shift) each(match) each(batch) \
-        each(probes) each(memory) each(field) each(parts) each(pool) each(chains) each(runs)      \
-            each(attic) each(shelf) each(lines)
+#define CORE_UNITS(each)                                                                           \
+    each(checked) each(le) each(bits) each(hash) each(packed) each(shift) each(match) each(batch)  \
+        each(probes) each(memory) each(field) each(parts) each(pool) each(chains) each(runs)       \
+            each(attic) each(shelf) each(lines) each(codes) each(widths) each(permute) each(cells) \
+                each(wide)
 
 #define CORE_DECLARE(unit) unit_list core_##unit##_tests(void);
 CORE_UNITS(CORE_DECLARE)

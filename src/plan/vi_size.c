@@ -1,0 +1,273 @@
+/* vi_size.c - see vi_size.h. */
+#include "plan/vi_size.h"
+
+#include "core/increments.h"
+#include "plan/tails.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_STUCK 1e-3 /* chance that a counter ever sticks, which decides how many bits it has */
+
+/* ------------------------------------------------------------------ sums of increments */
+
+/* The share of increments that a counter of value c excludes. One that is stuck excludes none. */
+static double share_excluded(const increments *d, uint64_t c, uint64_t top) {
+    unsigned excluded = 0;
+    for (unsigned i = 0; i < d->n && c < top; i++) {
+        excluded += !increments_may_hold(d, c, d->value[i]);
+    }
+    return (double)excluded / d->n;
+}
+
+/* The law of a sum of so many with one more. All from `top` on are one. */
+static void add_increment(const increments *d, uint64_t top, unsigned summands, double *law) {
+    uint64_t const reached = min_u64(top, (summands + 1) * (uint64_t)d->value[d->n - 1]);
+    double         beyond = law[top] * d->n;
+    for (unsigned i = 0; i < d->n; i++) { /* what one step takes to the top */
+        uint64_t const first = top < d->value[i] ? 0 : top - d->value[i];
+        for (uint64_t c = first; c < top; c++) beyond += law[c];
+    }
+    for (uint64_t c = reached + 1; c-- > 0;) {
+        double sum = 0;
+        for (unsigned i = 0; i < d->n && c >= d->value[i]; i++) sum += law[c - d->value[i]];
+        law[c] = sum / d->n;
+    }
+    law[top] = beyond / d->n;
+}
+
+void tamis_vi_profile(uint64_t mask, unsigned counter_bits, vi_profile *ret_profile) {
+    increments const d = increments_make(mask);
+    uint64_t const   top = bits_low(counter_bits);
+    double           law[1 << VI_MAX_BITS] = { 1 }, share[1 << VI_MAX_BITS];
+    for (uint64_t c = 0; c <= top; c++) share[c] = share_excluded(&d, c, top);
+    for (unsigned j = 0; j <= VI_MAX_KEYS + 1; j++) {
+        uint64_t const reached = min_u64(top, j * (uint64_t)d.value[d.n - 1]);
+        ret_profile->excludes[j] = 0;
+        for (uint64_t c = 0; c <= reached; c++) ret_profile->excludes[j] += law[c] * share[c];
+        ret_profile->stuck[j] = law[top];
+        add_increment(&d, top, j, law);
+    }
+}
+
+/* ------------------------------------------------------------------ counters */
+
+/* The mean of what[j] over the number of hits of a counter, of so many with a chance each. */
+static double mean_over_hits(const double *what, double chance, double hits) {
+    double const odds = chance / (1 - chance);
+    double       p = exp(hits * log1p(-chance)), sum = 0;
+    if (chance >= 1) return what[(unsigned)fmin(hits, VI_MAX_KEYS)];
+    for (unsigned j = 0; j <= VI_MAX_KEYS && (p > 1e-40 || j < hits * odds); j++) {
+        sum += p * what[j];
+        p *= fmax(0, hits - j) / (j + 1) * odds;
+    }
+    return sum;
+}
+
+double tamis_vi_excludes(const vi_profile *of, double counters, double hits) {
+    return mean_over_hits(of->excludes, 1 / counters, hits);
+}
+
+/* What a line of a blocked table with so many keys tells. */
+typedef double of_line(const uint64_t *g, const double *what, double keys);
+
+static double mean_over_lines(const uint64_t *g, const double *what, double n, of_line *tells) {
+    double const lines = fmax(1, floor((double)g[VI_COUNTERS] / (double)vi_per_line(g)));
+    double const mean = n / lines, far = 8 * sqrt(mean) + 8, odds = 1 / (lines - 1);
+    double       sum = 0, j = fmax(0, floor(mean - far));
+    if (lines < 2) return tells(g, what, n);
+    for (double p = exp(tamis_binomial_log(n, 1 / lines, j)); j <= fmin(n, mean + far); j++) {
+        if (p > 1e-30) sum += p * tells(g, what, j);
+        p *= (n - j) / (j + 1) * odds;
+    }
+    return sum;
+}
+
+/* Of all sectors of a line but the one that only some keys have: their number of counters is s or
+ * s + 1. Returns s, and how many have the one more. */
+static double sector_of(const uint64_t *g, double *ret_larger) {
+    uint64_t const sectors = vi_sectors(g), per_line = vi_per_line(g);
+    uint64_t       larger = 0;
+    for (uint64_t i = 0; i < g[VI_HASHES]; i++) {
+        larger += vi_sector(g, i + 1) - vi_sector(g, i) != per_line / sectors;
+    }
+    *ret_larger = (double)larger;
+    return (double)(per_line / sectors);
+}
+
+/* The last sector, of those keys that have one hash more. */
+static double of_last_sector(const uint64_t *g, const double *what, double keys) {
+    double const size = (double)(vi_sector(g, g[VI_HASHES] + 1) - vi_sector(g, g[VI_HASHES]));
+    return mean_over_hits(what, (double)g[VI_MORE] / 256 / size, keys);
+}
+
+/* P[an absent key passes all its counters]. */
+static double line_passes(const uint64_t *g, const double *excludes, double keys) {
+    double       larger;
+    double const size = sector_of(g, &larger), more = (double)g[VI_MORE] / 256;
+    double const pass =
+        pow(1 - mean_over_hits(excludes, 1 / size, keys), (double)g[VI_HASHES] - larger) *
+        pow(1 - mean_over_hits(excludes, 1 / (size + 1), keys), larger);
+    return more == 0 ? pass : pass * (1 - more * of_last_sector(g, excludes, keys));
+}
+
+/* The mean of a counter. */
+static double line_counter(const uint64_t *g, const double *what, double keys) {
+    double       larger;
+    double const size = sector_of(g, &larger), smaller = (double)g[VI_HASHES] - larger;
+    double const sum = smaller * size * mean_over_hits(what, 1 / size, keys) +
+                       larger * (size + 1) * mean_over_hits(what, 1 / (size + 1), keys);
+    return sum / (double)vi_per_line(g); /* the last sector is hardly hit */
+}
+
+static double scattered_passes(const uint64_t *g, const double *excludes, double n) {
+    double const m = (double)g[VI_COUNTERS], more = (double)g[VI_MORE] / 256;
+    double const pass = 1 - mean_over_hits(excludes, 1 / m, n * vi_mean_hashes(g));
+    return pow(pass, (double)g[VI_HASHES]) * (1 - more + more * pass);
+}
+
+static double mean_counter(const uint64_t *g, const double *what, double n) {
+    if (g[VI_BLOCKED] != 0) return mean_over_lines(g, what, n, line_counter);
+    return mean_over_hits(what, 1 / (double)g[VI_COUNTERS], n * vi_mean_hashes(g));
+}
+
+static double fpr_of(const vi_profile *of, const uint64_t *g, double n) {
+    double const passes = g[VI_BLOCKED] != 0 ? mean_over_lines(g, of->excludes, n, line_passes)
+                                             : scattered_passes(g, of->excludes, n);
+    return fmin(1, passes + n / 0x1p64);
+}
+
+double tamis_vi_fpr(const uint64_t *g, double n) {
+    vi_profile profile;
+    tamis_vi_profile(g[VI_INCREMENTS], (unsigned)g[VI_COUNTER_BITS], &profile);
+    return fpr_of(&profile, g, n);
+}
+
+/* Counters that stick in the filling, and those that each later add brings to it: a hit more. */
+static double stuck_of(const vi_profile *of, const uint64_t *g, double n, double lifetime) {
+    double step[VI_MAX_KEYS + 1];
+    for (unsigned j = 0; j <= VI_MAX_KEYS; j++) step[j] = of->stuck[j + 1] - of->stuck[j];
+    double const filling = (double)g[VI_COUNTERS] * mean_counter(g, of->stuck, n);
+    double const later = fmax(0, lifetime - n) * vi_mean_hashes(g);
+    return -expm1(-(filling + later * mean_counter(g, step, n)));
+}
+
+double tamis_vi_saturation(const uint64_t *g, double n, double lifetime) {
+    vi_profile profile;
+    tamis_vi_profile(g[VI_INCREMENTS], (unsigned)g[VI_COUNTER_BITS], &profile);
+    return stuck_of(&profile, g, n, lifetime);
+}
+
+/* ------------------------------------------------------------------ choice */
+
+/* Counters fill the last line of a table. */
+static uint64_t fill_lines(const uint64_t *g, double counters) {
+    double const per_line = (double)VI_LINE_BITS / (double)g[VI_COUNTER_BITS];
+    double const lines = fmax(1, ceil(counters / (g[VI_BLOCKED] ? floor(per_line) : per_line)));
+    return g[VI_BLOCKED] ? (uint64_t)lines * vi_per_line(g) : (uint64_t)counters;
+}
+
+/* The fewest counters that keep the fpr, from `low` on; 0: none do. */
+static uint64_t fewest(const vi_need *need, const vi_profile *of, uint64_t *g, double low) {
+    double high = fmax(low, 2), close = g[VI_BLOCKED] != 0 ? 1e-3 : 1e-5;
+    for (;; high *= 1.5) {
+        g[VI_COUNTERS] = fill_lines(g, high);
+        if (fpr_of(of, g, need->n) <= need->fpr) break;
+        if (high > 0x1p53) return 0;
+        low = high;
+    }
+    while (high - low > close * high && high - low > 1) {
+        double const half = (low + high) / 2;
+        g[VI_COUNTERS] = fill_lines(g, fmax(2, half));
+        *(fpr_of(of, g, need->n) > need->fpr ? &low : &high) = half;
+    }
+    return fill_lines(g, fmax(2, ceil(high)));
+}
+
+/* A blocked table is never smaller than one that is not, which is found much faster. */
+static uint64_t fewest_below(const vi_need *need, const vi_profile *of, uint64_t *g, double most) {
+    uint64_t const is_blocked = g[VI_BLOCKED];
+    g[VI_BLOCKED] = 0;
+    uint64_t const scattered = fewest(need, of, g, need->n * vi_mean_hashes(g) / 4);
+    g[VI_BLOCKED] = is_blocked;
+    if (!is_blocked || scattered == 0 || (double)scattered > most) return scattered;
+    return fewest(need, of, g, (double)scattered);
+}
+
+typedef struct search {
+    const vi_need  *need;
+    const uint64_t *fixed;
+    double          least, rate; /* the smallest so far, and its fpr */
+    uint64_t        best[VI_FIELDS];
+} search;
+
+/* Smaller, or with a lower fpr, and its counters do not stick. */
+static void try_one(search *of, const vi_profile *profile, const uint64_t *g) {
+    double const size = (double)g[VI_COUNTERS] * (double)g[VI_COUNTER_BITS];
+    if (size > of->least) return;
+    double const rate = fpr_of(profile, g, of->need->n);
+    double const stuck = stuck_of(profile, g, of->need->n, of->need->lifetime);
+    if (stuck > MAX_STUCK && of->fixed[VI_COUNTER_BITS] == VI_FREE) return;
+    if (size >= of->least && rate >= of->rate) return;
+    of->least = size;
+    of->rate = rate;
+    for (unsigned i = 0; i < VI_FIELDS; i++) of->best[i] = g[i];
+}
+
+/* All numbers of hashes, until the table only grows. */
+static void try_hashes(search *of, uint64_t *g) {
+    uint64_t const fixed = of->fixed[VI_HASHES], m = of->fixed[VI_COUNTERS];
+    uint64_t const last = fixed != VI_FREE ? fixed : VI_MAX_HASHES;
+    vi_profile     profile;
+    double         least = INFINITY;
+    tamis_vi_profile(g[VI_INCREMENTS], (unsigned)g[VI_COUNTER_BITS], &profile);
+    for (uint64_t k = fixed != VI_FREE ? fixed : 1; k <= last; k++) {
+        g[VI_HASHES] = k;
+        if (g[VI_BLOCKED] != 0 && vi_sectors(g) > vi_per_line(g)) break;
+        double const most = of->least / (double)g[VI_COUNTER_BITS];
+        g[VI_COUNTERS] = m != VI_FREE ? m : fewest_below(of->need, &profile, g, most);
+        if (g[VI_COUNTERS] == 0) continue;
+        if ((double)g[VI_COUNTERS] > 1.05 * least) break;
+        least = fmin(least, (double)g[VI_COUNTERS]);
+        try_one(of, &profile, g);
+    }
+}
+
+/* Fewer bits make counters stick, or need fewer hashes than are best; more than that are wasted.
+ * The likely winner is first, so that the others need not be searched to the end. */
+static void try_bits(search *of, uint64_t *g) {
+    static const uint64_t widths[] = { 8, 7, 9, 6, 5 };
+    uint64_t const        fixed = of->fixed[VI_COUNTER_BITS];
+    for (unsigned i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        g[VI_COUNTER_BITS] = fixed != VI_FREE ? fixed : widths[i];
+        if (fixed == VI_FREE || i == 0) try_hashes(of, g);
+    }
+}
+
+static bool is_possible(const vi_need *need, const uint64_t *fixed) {
+    if (need->fpr <= 0 && (fixed[VI_COUNTERS] == VI_FREE)) return false;
+    if (fixed[VI_HASHES] != VI_FREE && (fixed[VI_HASHES] < 1 || fixed[VI_HASHES] > VI_MAX_HASHES))
+        return false;
+    if (fixed[VI_COUNTER_BITS] != VI_FREE &&
+        (fixed[VI_COUNTER_BITS] < VI_MIN_BITS || fixed[VI_COUNTER_BITS] > VI_MAX_BITS))
+        return false;
+    return fixed[VI_INCREMENTS] == VI_FREE || increments_are_possible(fixed[VI_INCREMENTS]);
+}
+
+bool tamis_vi_choose(const vi_need *need, uint64_t *geometry) {
+    static const uint64_t sets[] = { VI_GENERAL, VI_D(4) };
+    search                of = { .need = need, .fixed = geometry, .least = INFINITY };
+    if (!is_possible(need, geometry)) return false;
+    for (unsigned i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        uint64_t g[VI_FIELDS];
+        memcpy(g, geometry, sizeof g);
+        if (g[VI_MORE] == VI_FREE) g[VI_MORE] = 0;
+        if (g[VI_BLOCKED] == VI_FREE) g[VI_BLOCKED] = need->is_blocked;
+        if (g[VI_INCREMENTS] != VI_FREE && i != 0) break;
+        if (g[VI_INCREMENTS] == VI_FREE) g[VI_INCREMENTS] = sets[i];
+        try_bits(&of, g);
+    }
+    if (!(of.least < INFINITY)) return false;
+    memcpy(geometry, of.best, sizeof of.best);
+    return true;
+}
