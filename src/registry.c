@@ -29,10 +29,19 @@ static bool runs_always(void) {
     return true;
 }
 
-#ifdef TAMIS_HAVE_AVX2
-#define TAMIS_KIND(name) extern KIND_CAT(const tamis_kind tamis_kind_##name, _avx2);
+#ifdef TAMIS_HAVE_X86
+#define TAMIS_KIND(name)                                        \
+    extern KIND_CAT(const tamis_kind tamis_kind_##name, _sse2); \
+    extern KIND_CAT(const tamis_kind tamis_kind_##name, _avx2);
 #include "kinds.inc"
 #undef TAMIS_KIND
+
+/* Any x86-64. */
+static const tamis_kind *const sse2_kinds[] = {
+#define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _sse2),
+#include "kinds.inc"
+#undef TAMIS_KIND
+};
 
 static const tamis_kind *const avx2_kinds[] = {
 #define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _avx2),
@@ -52,8 +61,9 @@ static const struct {
     bool (*runs)(void);
     const tamis_kind *const *kinds;
 } isas[] = {
-#ifdef TAMIS_HAVE_AVX2
+#ifdef TAMIS_HAVE_X86
     { "avx2", runs_avx2, avx2_kinds },
+    { "sse2", runs_always, sse2_kinds },
 #endif
     { "portable", runs_always, portable_kinds },
 };

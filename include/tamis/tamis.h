@@ -159,8 +159,8 @@ typedef struct tamis_spec {
                                 geometry, hash and seed. All fields above are then ignored */
 
     tamis_allocator allocator; /**< zeros: the system's, with huge pages when large */
-    const char     *isa;       /**< NULL: the best this processor has. "portable" or "avx2" for
-                                    comparing speed: never changes a bit of the set */
+    const char     *isa;       /**< NULL: the best this processor has. "portable", "sse2" or "avx2"
+                                    for comparing speed: never changes a bit of the set */
 } tamis_spec;
 
 #define TAMIS_SPEC_INIT                                                                          \

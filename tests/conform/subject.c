@@ -141,9 +141,10 @@ subject *subjects_all(uint64_t operations, size_t *ret_n) {
     size_t n = 0;
     for (size_t k = 0; k < n_kinds; k++) {
         for (size_t isa = 0; isa < n_isas; isa++) {
+            bool const    is_between = isa != 0 && isa != n_isas - 1; /* nothing of its own */
             subject const base = { .kind = tamis_kind_name(k),
                                    .isa = tamis_isa_name(isa),
-                                   .operations = operations };
+                                   .operations = is_between ? operations / 4 : operations };
             size_t const  first = n;
             for (size_t i = 0; i < 2 * N_SIZES; i++) {
                 if (i >= N_SIZES && !can_be_less(base.kind)) break;
