@@ -119,6 +119,7 @@ typedef struct tamis_kind {
     /* Whole tables. merge: same geometry is given; TAMIS_OK, or _FULL and nothing changed. */
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);
     bool merges_by_steps; /* with _FULL something has changed: a copy must be kept */
+    bool refreshes;       /* merge also takes another geometry with as many prints (refresh.c) */
 
     /* Kinds that store fingerprints, that is all they know of a key: fastrange(hash, prints).
      * prints: how many there are. each: visit all that are stored, in increasing order, each once.
@@ -127,6 +128,10 @@ typedef struct tamis_kind {
     uint64_t (*prints)(const uint64_t *geometry);
     bool (*each)(const tamis_table *table, kind_visit *visit, void *context);
     bool each_is_scattered; /* not in order, and a print perhaps in several parts */
+
+    /* Kinds that know more of a key than its print: add one of which nothing more is known. NULL: a
+     * hash that has the print is added. */
+    tamis_status (*add_print)(tamis_table *table, uint64_t print);
 
     /* Kinds that can keep a value of 1 to 32 bits with a key, in geometries that have room for it.
      * put: TAMIS_OK, also in place of an older value; _FULL, _ARGUMENT (the value is too

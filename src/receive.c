@@ -157,7 +157,10 @@ static bool add_copies(tamis_set *set, uint64_t print, uint64_t prints, uint64_t
     for (uint64_t i = 0; i < (is_counted ? copies : 1); i++) {
         bool const is_asked = i % 16 == 15; /* of many, not after each */
         if (is_asked && set->kind->count(&set->table, hash) == TAMIS_COUNT_MANY) break;
-        if (set->kind->add(&set->table, hash) != TAMIS_OK) return false;
+        tamis_status const status = set->kind->add_print != NULL
+                                        ? set->kind->add_print(&set->table, print)
+                                        : set->kind->add(&set->table, hash);
+        if (status != TAMIS_OK) return false;
     }
     return true;
 }

@@ -366,6 +366,14 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_copy(const tamis_set *set, tamis_se
  *  copy meanwhile. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_merge(tamis_set *into, const tamis_set *from);
 
+/** Store anew what `set` holds, as `fuller` knows it: for kinds whose fingerprints become shorter
+ *  in a life of adds and removals (ddlcbf). `fuller` has the same kind, seed, hash, buckets and
+ *  remainder_bits, and the same keys: a copy with wider buckets that was kept beside, or a set that
+ *  was made `like` this one and filled again. All or nothing.
+ *  @return TAMIS_OK; _MISMATCH: they are not alike, or do not hold the same; _CANNOT: the kind has
+ *  no use for it; _FULL, _MEMORY, _READ_ONLY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_refresh(tamis_set *set, const tamis_set *fuller);
+
 /** Make a set of another kind with the same answers to `has`, smaller and with fewer abilities:
  *  "counting" into "bloom", to send or to keep.
  *  @return TAMIS_OK, _KIND, _CANNOT (there is no such conversion), _MEMORY, _ARGUMENT. */

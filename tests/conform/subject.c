@@ -75,6 +75,31 @@ static const struct {
     { "dlcbf", 400, "tables=4,cells=3,remainder_bits=13,counter_bits=2,bucket_bytes=6", 0 },
     { "dlcbf", 90, "tables=8,cells=1,remainder_bits=7,counter_bits=1,bucket_bytes=1", 0.9 },
     { "dlcbf", 900, "tables=4,buckets=100000,cells=8,remainder_bits=14,counter_bits=2", 0 },
+    /* one bucket in each subtable; buckets that are full soon, and can be squeezed; both layouts,
+     * and counters that stick soon and late */
+    { "ddlcbf", 4, "tables=2,buckets=1,cells=8,remainder_bits=6,bucket_bytes=16", 0.999 },
+    { "ddlcbf", 90, "buckets=4,cells=8,remainder_bits=5,counter_bits=2,bucket_bytes=12", 0.999 },
+    { "ddlcbf", 80, "buckets=4,cells=8,remainder_bits=4,lengths=2,counter_bits=1,bucket_bytes=9",
+      0.999 },
+    { "ddlcbf", 900, "buckets=36,cells=8,remainder_bits=9,lengths=2,counter_bits=2,bucket_bytes=17",
+      0.999 },
+    { "ddlcbf", 900, "buckets=36,cells=8,remainder_bits=8,bucket_bytes=16", 0.999 },
+    { "ddlcbf", 900,
+      "tables=3,buckets=23,cells=16,remainder_bits=12,counter_bits=4,bucket_bytes=64", 0.999 },
+    { "ddlcbf", 600, "tables=8,buckets=23,cells=4,remainder_bits=13,lengths=2,bucket_bytes=11",
+      0.999 },
+    { "ddlcbf", 900, "tables=4,buckets=200000,cells=8,remainder_bits=15,bucket_bytes=16", 0 },
+    /* 40978 is {1, 4, 13, 15}, 32774 {1, 2, 15}, 65534 all from 1 to 15 */
+    { "bhcbf", 1000, "entries=4000,hashes=3,count_bits=2,sum_bits=4,sequence=40978,h=3", 0 },
+    { "bhcbf", 1000, "entries=3072,hashes=5,count_bits=4,sum_bits=6,sequence=40978,centred=1", 0 },
+    { "bhcbf", 1000, "entries=3001,hashes=5,count_bits=4,sum_bits=4,sequence=40978,centred=1", 0 },
+    { "bhcbf", 900, "entries=2560,hashes=5,count_bits=4,sum_bits=8,sequence=40978,improved=0", 0 },
+    { "bhcbf", 500, "entries=2001,hashes=6,count_bits=3,sum_bits=8,sequence=32774,centred=0", 0 },
+    { "bhcbf", 500, "entries=2001,hashes=7,count_bits=6,sum_bits=12,sequence=65534,h=1", 0 },
+    { "bhcbf", 20, "entries=8,hashes=20,count_bits=4,sum_bits=9", 0 }, /* places meet */
+    { "bhcbf", 6, "entries=40,hashes=6,count_bits=5,sum_bits=9,improved=0,centred=0", 0 },
+    { "bhcbf", 6, "entries=40,hashes=6,count_bits=5,sum_bits=7,improved=1,centred=1", 0 },
+    { "bhcbf", 900, "entries=10000000,hashes=7", 0 }, /* beyond the cache */
     { "rank", 900, "buckets=100000,chains=64,remainder_bits=7,cells=80,counter_bits=2", 0 },
 };
 

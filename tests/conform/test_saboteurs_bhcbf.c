@@ -1,0 +1,234 @@
+/* test_saboteurs_bhcbf.c - see test_saboteurs.c: pairs of counters with one thing broken.
+ *
+ * First, kinds with one function broken: the law that guards it must see that. Then, tables with
+ * one invariant broken: validate must name it.
+ */
+#include "core/packed.h"
+#include "plan/bh_size.h"
+#include "subject.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define PLAIN "entries=501,hashes=5,count_bits=4,sum_bits=8,sequence=40978,h=3,centred=0"
+#define CENTRED "entries=501,hashes=5,count_bits=4,sum_bits=7,sequence=40978,h=3,centred=1"
+#define TIGHT "entries=3000,hashes=5,count_bits=4,sum_bits=4,sequence=40978,centred=1"
+
+/* ------------------------------------------------------------------ broken kinds */
+
+static const tamis_kind *honest;
+
+static unsigned bits_of(const tamis_table *table) {
+    return (unsigned)(table->geometry[BH_COUNT_BITS] + table->geometry[BH_SUM_BITS]);
+}
+
+/* A marked entry that a removal meets begins anew: the classic bug. */
+static tamis_status unmarks(tamis_table *table, uint64_t hash) {
+    tamis_status const status = honest->remove(table, hash);
+    unsigned const     bits = bits_of(table);
+    pairs const        of = tamis_bh_pairs(table->geometry);
+    uint64_t const     place = fastrange(remix(hash, 0), table->geometry[BH_ENTRIES] * of.sums.n);
+    if (packed_get(table->body, place / of.sums.n, bits) == bits_low(bits)) {
+        packed_set(table->body, place / of.sums.n, bits, 0);
+        table->saturated--;
+    }
+    return status;
+}
+
+/* An entry out of its range wraps around, instead of being marked. */
+static tamis_status wraps(tamis_table *table, uint64_t hash) {
+    uint64_t const  m = table->geometry[BH_ENTRIES];
+    unsigned const  bits = bits_of(table);
+    static uint64_t before[4096];
+    for (uint64_t e = 0; e < m; e++) before[e] = packed_get(table->body, e, bits);
+    tamis_status const status = honest->add(table, hash);
+    for (uint64_t e = 0; e < m; e++) {
+        if (packed_get(table->body, e, bits) != bits_low(bits) || before[e] == bits_low(bits))
+            continue;
+        packed_set(table->body, e, bits, before[e] % (bits_low(bits) - 1) + 1);
+        table->saturated--;
+    }
+    return status;
+}
+
+static bool forgets_single_copies(const tamis_table *table, uint64_t hash) {
+    return honest->has(table, hash) && honest->count(table, hash) > 1;
+}
+
+static tamis_status removes_without_looking(tamis_table *table, uint64_t hash) {
+    tamis_status const status = honest->remove(table, hash);
+    return hash % 8 == 0 ? TAMIS_OK : status;
+}
+
+static uint64_t counts_too_few(const tamis_table *table, uint64_t hash) {
+    uint64_t const count = honest->count(table, hash);
+    return count > 1 && count != TAMIS_COUNT_MANY ? count - 1 : count;
+}
+
+static tamis_status merges_a_part(tamis_table *into, const tamis_table *from) {
+    tamis_status const status = honest->merge(into, from);
+    memset(into->body, 0, into->body_bytes / 4);
+    return status;
+}
+
+static double flatters_itself(const tamis_table *table) {
+    return honest->current_fpr(table) * .8;
+}
+
+typedef struct saboteur {
+    const char *law, *geometry;
+    tamis_kind  broken; /* what is not NULL here replaces the honest function */
+} saboteur;
+
+static const saboteur saboteurs[] = {
+    { "floods_harm_nobody", NULL, { .remove = unmarks } },
+    { "no_false_negative_under_churn", TIGHT, { .remove = unmarks } },
+    { "no_false_negative_under_churn", TIGHT, { .add = wraps } },
+    { "no_false_negative_under_churn", NULL, { .has = forgets_single_copies } },
+    { "refused_removes_change_nothing", NULL, { .remove = removes_without_looking } },
+    { "no_false_negative_under_churn", NULL, { .count = counts_too_few } },
+    { "merges_hold_both", NULL, { .merge = merges_a_part } },
+    { "error_rate_is_as_predicted", NULL, { .current_fpr = flatters_itself } },
+};
+
+static tamis_kind sabotage(const tamis_kind *by) {
+    tamis_kind kind = *honest;
+    if (by->has != NULL) kind.has = by->has;
+    if (by->add != NULL) kind.add = by->add, kind.add_chunk = NULL;
+    if (by->remove != NULL) kind.remove = by->remove, kind.remove_chunk = NULL;
+    if (by->count != NULL) kind.count = by->count;
+    if (by->merge != NULL) kind.merge = by->merge;
+    if (by->current_fpr != NULL) kind.current_fpr = by->current_fpr;
+    return kind;
+}
+
+static void law_sees_the_saboteur(void **state) {
+    const saboteur *const by = *state;
+    const named_law      *guard = laws;
+    tamis_kind const      broken = sabotage(&by->broken);
+    subject               of = { .kind = "bhcbf", .isa = honest->isa, .capacity = 1000 };
+    while (strcmp(guard->name, by->law) != 0) guard++;
+    of.fpr = .01;
+    of.geometry = by->geometry;
+    of.operations = 30000;
+    assert_null(guard->holds(&of));
+    of.instead = &broken;
+    assert_non_null(guard->holds(&of));
+}
+
+/* ------------------------------------------------------------------ broken tables */
+
+static tamis_set *filled(const char *geometry) {
+    subject const    of = { .kind = "bhcbf", .capacity = 100, .geometry = geometry };
+    tamis_set *const set = subject_make(&of, 1);
+    assert_non_null(set);
+    for (uint64_t key = 0; key < 100; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    assert_true(tamis_validate(set, NULL) && set->table.saturated == 0);
+    return set;
+}
+
+static void expect_broken(tamis_set *set, const char *invariant) {
+    const char *why = "nothing";
+    assert_false(tamis_validate(set, &why));
+    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
+}
+
+static void flip(tamis_set *set, uint64_t bit) {
+    set->table.body[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+}
+
+static void validate_names_each_invariant(void **state) {
+    (void)state;
+    static const char *const geometries[] = { PLAIN, CENTRED };
+    for (unsigned i = 0; i < 2; i++) {
+        tamis_set *const set = filled(geometries[i]);
+        unsigned const   bits = bits_of(&set->table);
+        uint64_t const   first = packed_get(set->table.body, 0, bits), end = 501 * (uint64_t)bits;
+        flip(set, end);
+        expect_broken(set, "I1");
+        flip(set, end);
+        flip(set, set->table.body_bytes * 8 - 1);
+        expect_broken(set, "I1");
+        flip(set, set->table.body_bytes * 8 - 1);
+        set->table.saturated = 1;
+        expect_broken(set, "I2");
+        set->table.saturated = 0;
+        packed_set(set->table.body, 0, bits, bits_low(bits)); /* marked, and not counted */
+        expect_broken(set, "I2");
+        packed_set(set->table.body, 0, bits, 5 << 4); /* no key, and a sum */
+        expect_broken(set, "I3");
+        packed_set(set->table.body, 0, bits, 2); /* two keys that added nothing, or 16 */
+        if (i == 0) expect_broken(set, "I3");
+        packed_set(set->table.body, 0, bits, first);
+        set->table.keys++;
+        expect_broken(set, "I4");
+        set->table.keys = UINT64_MAX / 2; /* and no overflow in the check */
+        expect_broken(set, "I4");
+        tamis_free(set);
+    }
+}
+
+/* Any change of any bit shows, but for one that makes another sum of as many numbers. */
+static void validate_sees_flipped_bits(void **state) {
+    (void)state;
+    static const char *const geometries[] = { PLAIN, CENTRED };
+    for (unsigned i = 0; i < 2; i++) {
+        tamis_set *const set = filled(geometries[i]);
+        unsigned const   bits = bits_of(&set->table);
+        pairs const      of = tamis_bh_pairs(set->table.geometry);
+        for (uint64_t bit = 0; bit < set->table.body_bytes * 8; bit++) {
+            flip(set, bit);
+            uint64_t const e = bit / bits,
+                           field = packed_get(set->table.body, e < 501 ? e : 0, bits);
+            pair const p = pairs_unpack(&of, field);
+            bool const is_sum = e < 501 && bit % bits >= 4 && sums_may_be(&of.sums, p.count, p.sum);
+            assert_int_equal(tamis_validate(set, NULL), is_sum);
+            flip(set, bit);
+        }
+        assert_true(tamis_validate(set, NULL));
+        tamis_free(set);
+    }
+}
+
+static void validate_and_lookups_are_safe_on_any_bytes(void **state) {
+    (void)state;
+    static const char *const geometries[] = { PLAIN, CENTRED };
+    dice                     chance = { 7 };
+    for (unsigned round = 0; round < 2000; round++) {
+        tamis_set *const set = filled(geometries[round % 2]);
+        for (uint64_t at = 0; at < set->table.body_bytes; at++) {
+            uint64_t const roll = dice_roll(&chance);
+            set->table.body[at] = (uint8_t)(roll & (round % 3 == 0 ? UINT64_MAX : roll >> 8));
+        }
+        uint64_t count;
+        (void)tamis_has_hash(set, round);
+        assert_int_equal(tamis_count_hash(set, round, &count), TAMIS_OK);
+        assert_false(tamis_validate(set, NULL));
+        tamis_free(set);
+        round += 19;
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest of_tables[] = {
+        cmocka_unit_test(validate_names_each_invariant),
+        cmocka_unit_test(validate_sees_flipped_bits),
+        cmocka_unit_test(validate_and_lookups_are_safe_on_any_bytes),
+    };
+    struct CMUnitTest tests[COUNT(saboteurs) + COUNT(of_tables)];
+    size_t            n = COUNT(of_tables);
+    memcpy(tests, of_tables, sizeof of_tables);
+    assert(tamis_kind_find("bhcbf", NULL, &honest) == TAMIS_OK);
+    for (size_t i = 0; i < COUNT(saboteurs); i++) {
+        union {
+            const void *in;
+            void       *out;
+        } const given = { &saboteurs[i] };
+        tests[n++] =
+            (struct CMUnitTest){ saboteurs[i].law, law_sees_the_saboteur, NULL, NULL, given.out };
+    }
+    return _cmocka_run_group_tests("saboteurs of bhcbf", tests, n, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+/* test_ddlcbf_size.c - plan/ddlcbf_size.h and plan/levels.h: what they state, against tables that
+ * live.
+ *
+ * usage: test_ddlcbf_size [TABLES]     so many of each life
+ */
+#include "unit.h"
+
+#include "kind.h"
+#include "plan/ddlcbf_size.h"
+#include "plan/fluid.h"
+#include "plan/levels.h"
+
+static unsigned tables = 1;
+
+/* ------------------------------------------------------------------ layout */
+
+static bool is_possible(uint64_t d, uint64_t b, uint64_t c, uint64_t r, uint64_t counter,
+                        uint64_t lengths, uint64_t bytes) {
+    uint64_t const g[DDLCBF_FIELDS] = { d, b, c, r, counter, lengths, bytes };
+    uint64_t       all = 0;
+    bool const     is = tamis_ddlcbf_bytes(g, &all);
+    assert_true(!is || all == d * b * bytes);
+    return is;
+}
+
+static void fields_out_of_their_ranges_are_impossible(void **state) {
+    (void)state;
+    assert_true(is_possible(4, 2048, 8, 14, 1, 1, 16));
+    assert_true(is_possible(4, 2048, 8, 14, 1, 2, 17));
+    assert_true(is_possible(2, 1, 1, 4, 4, 1, 8) && is_possible(8, 1, 16, 20, 1, 2, 64));
+    assert_false(is_possible(1, 2048, 8, 14, 1, 1, 16) || is_possible(9, 2048, 8, 14, 1, 1, 16));
+    assert_false(is_possible(4, 0, 8, 14, 1, 1, 16));
+    assert_false(is_possible(4, 2048, 0, 14, 1, 1, 16) || is_possible(4, 9, 17, 4, 1, 1, 64));
+    assert_false(is_possible(4, 2048, 8, 3, 1, 1, 16) || is_possible(4, 9, 1, 41, 1, 1, 64));
+    assert_false(is_possible(4, 2048, 8, 14, 0, 1, 16) || is_possible(4, 9, 8, 4, 5, 1, 64));
+    assert_false(is_possible(4, 2048, 8, 14, 1, 0, 16) || is_possible(4, 2048, 8, 14, 1, 3, 16));
+    assert_false(is_possible(4, 2048, 1, 4, 1, 1, 7) || is_possible(4, 2048, 8, 14, 1, 1, 65));
+    assert_false(is_possible(4, 2048, 8, 16, 1, 1, 16)); /* 8 cells of 16 bits are too many */
+    assert_false(is_possible(4, 2048, 8, 14, 1, 2, 16)); /* and without the first bit, of 14 */
+    assert_false(is_possible(4, UINT64_MAX, 8, 14, 1, 1, 16));
+    assert_false(is_possible(4, UINT64_C(1) << 60, 8, 14, 1, 1, 16));
+}
+
+/* ------------------------------------------------------------------ lives */
+
+typedef struct life {
+    uint64_t geometry[DDLCBF_FIELDS];
+    uint64_t n, steps;
+    double   tolerance; /* a few sigma of so small tables, and what the law leaves out */
+} life;
+
+static const life lives[] = {
+    { { 4, 1024, 8, 14, 1, 1, 16 }, 24576, 0, 0.02 },
+    { { 4, 1024, 8, 14, 1, 1, 16 }, 24576, 12288, 0.06 }, /* the law is churn's from the start */
+    { { 4, 1024, 8, 14, 1, 1, 16 }, 24576, 98304, 0.05 },
+    { { 4, 1024, 8, 14, 1, 1, 16 }, 24576, 520000, 0.04 }, /* the paper's */
+    { { 3, 900, 11, 10, 1, 1, 15 }, 22000, 200000, 0.04 },
+    { { 4, 400, 15, 12, 2, 1, 27 }, 18500, 300000, 0.04 },
+    { { 2, 3000, 8, 14, 1, 1, 16 }, 18000, 120000, 0.10 }, /* so rare that it varies much */
+    { { 4, 1024, 8, 14, 1, 2, 17 }, 24576, 0, 0.02 },
+    { { 4, 1024, 8, 14, 1, 2, 17 }, 24576, 200000, 0.05 },
+    { { 3, 700, 15, 12, 1, 2, 31 }, 26000, 260000, 0.06 },
+};
+
+static tamis_table table_make(const uint64_t *geometry, const tamis_kind **ret_kind) {
+    tamis_table table = { .keys = 0 };
+    assert_int_equal(tamis_kind_find("ddlcbf", NULL, ret_kind), TAMIS_OK);
+    memcpy(table.geometry, geometry, DDLCBF_FIELDS * sizeof geometry[0]);
+    assert_true((*ret_kind)->body_bytes(table.geometry, &table.body_bytes));
+    table.body = aligned_alloc(64, table.body_bytes);
+    assert_non_null(table.body);
+    memset(table.body, 0, table.body_bytes);
+    (*ret_kind)->prepare(&table);
+    return table;
+}
+
+/* Filled, then one of the keys after the other replaced at random. Counts what is refused. */
+static double rate_after(const life *of, unit_random *random, uint64_t *ret_refused) {
+    const tamis_kind *kind;
+    tamis_table       table = table_make(of->geometry, &kind);
+    uint64_t *const   keys = calloc(of->n, sizeof *keys);
+    assert_non_null(keys);
+    *ret_refused = 0;
+    for (uint64_t i = 0; i < of->n + of->steps; i++) {
+        uint64_t const at = i < of->n ? i : random_below(random, of->n);
+        if (i >= of->n) assert_int_equal(kind->remove(&table, keys[at]), TAMIS_OK);
+        for (;; ++*ret_refused) {
+            keys[at] = random_next(random);
+            if (kind->add(&table, keys[at]) == TAMIS_OK) break;
+        }
+    }
+    double const rate = kind->current_fpr(&table);
+    free(keys);
+    free(table.body);
+    return rate;
+}
+
+static void rates_are_as_stated_at_the_end_of_a_life(void **state) {
+    const life *const of = *state;
+    unit_random       random = random_start();
+    uint64_t          refused;
+    double            sum = 0;
+    for (unsigned i = 0; i < tables; i++) sum += rate_after(of, &random, &refused);
+    double const stated =
+        tamis_ddlcbf_fpr(of->geometry, (double)of->n, (double)(of->n + of->steps));
+    print_message("# %.4g, stated %.4g\n", sum / tables, stated);
+    assert_near(sum / tables, stated, of->tolerance);
+}
+
+/* Rarely enough that those that are refused do not change the loads. */
+static void adds_are_refused_as_often_as_stated(void **state) {
+    (void)state;
+    life const  of = { { 3, 1000, 4, 12, 1, 1, 9 }, 7500, 400000, 0 };
+    unit_random random = random_start();
+    fluid       law;
+    uint64_t    refused;
+    (void)rate_after(&of, &random, &refused);
+    tamis_fluid_churn(3, 2.5, INFINITY, &law);
+    double const stated = 400000 * tamis_fluid_all(&law, 4);
+    print_message("# %llu refused, stated %.1f\n", (unsigned long long)refused, stated);
+    assert_true(fabs((double)refused - stated) < 0.05 * stated + 4 * sqrt(stated));
+    double const less = tamis_ddlcbf_overflow(of.geometry, 6000, 6001);
+    tamis_fluid_churn(3, 2, INFINITY, &law);
+    assert_near(less, 6001 * tamis_fluid_all(&law, 4), 1e-9);
+}
+
+static void overflow_has_its_limits(void **state) {
+    (void)state;
+    uint64_t const g[DDLCBF_FIELDS] = { 3, 300, 4, 12, 1, 1, 9 };
+    assert_true(tamis_ddlcbf_overflow(g, 4, 1e9) == 0);
+    assert_true(tamis_ddlcbf_overflow(g, 3601, 3601) == 1);
+    assert_true(tamis_ddlcbf_overflow(g, 2000, 2000) < tamis_ddlcbf_overflow(g, 2000, 4000));
+}
+
+/* ------------------------------------------------------------------ levels */
+
+static void levels_after_filling_are_the_loads(void **state) {
+    (void)state;
+    levels law;
+    fluid  fill;
+    tamis_levels(3, 5, 0, 16, &law);
+    tamis_fluid_fill(3, 5, INFINITY, &fill);
+    for (unsigned m = 1; m < 16; m++) {
+        double const keys = 3 * m * (tamis_fluid_share(&fill, m) - tamis_fluid_share(&fill, m + 1));
+        assert_true(fabs(law.keys[m] - keys) < 1e-9);
+    }
+}
+
+/* Keys are neither lost nor made, and levels only rise where buckets are never empty. */
+static void levels_hold_all_keys_and_rise(void **state) {
+    (void)state;
+    double last = 0;
+    for (double turns = 0.25; turns < 1e7; turns *= 3) {
+        levels law;
+        double sum = 0, mean = 0;
+        tamis_levels(4, 6, turns, 12, &law);
+        for (unsigned m = 1; m <= 12; m++) sum += law.keys[m];
+        for (unsigned m = 1; m <= 12; m++) mean += m * law.keys[m] / sum;
+        assert_near(sum, 24, 5e-3); /* the fluid after filling is not quite that of churn */
+        assert_true(mean >= last);
+        last = mean;
+    }
+    assert_true(last > 7.4 && last < 7.6); /* the right subtables never see 8 */
+}
+
+/* ------------------------------------------------------------------ choice */
+
+static bool choose(double n, double fpr, double turnovers, uint64_t *ret_geometry) {
+    ddlcbf_need const need = { .n = n, .fpr = fpr, .lifetime = n * turnovers, .overflow = 1e-10 };
+    return tamis_ddlcbf_choose(&need, ret_geometry);
+}
+
+static void choices_keep_what_was_asked(void **state) {
+    (void)state;
+    static const double ns[] = { 1, 10, 300, 5000, 1e6, 1e9 }, rates[] = { 0.3, 0.01, 1e-3, 1e-5 };
+    for (size_t i = 0; i < UNIT_COUNT(ns) * UNIT_COUNT(rates) * 2; i++) {
+        double const n = ns[i % UNIT_COUNT(ns)], turnovers = i % 2 == 0 ? 1 : 16;
+        double const fpr = rates[i / UNIT_COUNT(ns) % UNIT_COUNT(rates)];
+        uint64_t     g[DDLCBF_FIELDS];
+        for (unsigned k = 0; k < DDLCBF_FIELDS; k++) g[k] = DDLCBF_FREE;
+        assert_true(choose(n, fpr, turnovers, g));
+        assert_true(tamis_ddlcbf_fpr(g, n, n * turnovers) <= fpr);
+        assert_true(tamis_ddlcbf_overflow(g, n, n * turnovers) <= 1e-10);
+    }
+}
+
+static void choices_keep_what_is_fixed(void **state) {
+    (void)state;
+    uint64_t const fixed[DDLCBF_FIELDS] = { 2, 500, 10, 9, 3, 2, 33 };
+    for (unsigned i = 0; i < DDLCBF_FIELDS; i++) {
+        uint64_t g[DDLCBF_FIELDS];
+        for (unsigned k = 0; k < DDLCBF_FIELDS; k++) g[k] = DDLCBF_FREE;
+        g[i] = fixed[i];
+        assert_true(choose(3000, 0.01, 16, g));
+        assert_int_equal(g[i], fixed[i]);
+    }
+    uint64_t g[DDLCBF_FIELDS];
+    memcpy(g, fixed, sizeof g);
+    assert_true(choose(3000, 0, 16, g));
+    assert_memory_equal(g, fixed, sizeof g);
+    g[DDLCBF_TABLES] = 1;
+    assert_false(choose(3000, 0, 16, g));
+}
+
+int main(int argc, char **argv) {
+    struct CMUnitTest tests[UNIT_COUNT(lives) + 7] = {
+        cmocka_unit_test(fields_out_of_their_ranges_are_impossible),
+        cmocka_unit_test(adds_are_refused_as_often_as_stated),
+        cmocka_unit_test(overflow_has_its_limits),
+        cmocka_unit_test(levels_after_filling_are_the_loads),
+        cmocka_unit_test(levels_hold_all_keys_and_rise),
+        cmocka_unit_test(choices_keep_what_was_asked),
+        cmocka_unit_test(choices_keep_what_is_fixed),
+    };
+    if (argc > 1) tables = (unsigned)strtoul(argv[1], NULL, 10);
+    for (size_t i = 0; i < UNIT_COUNT(lives); i++) {
+        static life copy[UNIT_COUNT(lives)];
+        copy[i] = lives[i];
+        tests[7 + i] =
+            (struct CMUnitTest){ "rates_are_as_stated_at_the_end_of_a_life",
+                                 rates_are_as_stated_at_the_end_of_a_life, NULL, NULL, &copy[i] };
+    }
+    return unit_run("ddlcbf_size", tests, UNIT_COUNT(tests));
+}
