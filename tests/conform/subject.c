@@ -100,6 +100,26 @@ static const struct {
     { "bhcbf", 6, "entries=40,hashes=6,count_bits=5,sum_bits=9,improved=0,centred=0", 0 },
     { "bhcbf", 6, "entries=40,hashes=6,count_bits=5,sum_bits=7,improved=1,centred=1", 0 },
     { "bhcbf", 900, "entries=10000000,hashes=7", 0 }, /* beyond the cache */
+    /* Table I of the paper, which overflows; areas that run out; a top that is soon reached; a key
+     * that meets its own counters; every level; one level; beyond the cache */
+    { "mlcbf", 2000,
+      "blocks=1,counters=12842,area=2724,hashes=5,increments=240,plain=1,bits=4,bits2=3,bits3=3,"
+      "bits4=3",
+      0 },
+    { "mlcbf", 1000,
+      "blocks=30,counters=150,area=130,hashes=4,increments=53504,bits=2,bits2=2,bits3=3,bits4=6",
+      0 },
+    { "mlcbf", 900, "blocks=70,counters=90,area=400,hashes=6,increments=2,bits=1,bits2=1,bits3=1",
+      0 },
+    { "mlcbf", 6, "blocks=2,counters=4,area=40,hashes=20,increments=240,bits=3,bits2=5,bits3=8",
+      0 },
+    { "mlcbf", 6, "blocks=3,counters=20,hashes=7,increments=53504", 0 },
+    { "mlcbf", 500,
+      "counters=301,blocks=11,area=900,hashes=4,increments=3640655872,bits=1,bits2=2,bits3=1,bits4="
+      "4,bits5=5,bits6=8",
+      0 },
+    { "mlcbf", 500, "blocks=9,counters=333,area=0,hashes=5,increments=53504,plain=1,bits=8", 0 },
+    { "mlcbf", 900, "blocks=90000,counters=200,area=311,hashes=4,increments=53504", 0 },
     { "rank", 900, "buckets=100000,chains=64,remainder_bits=7,cells=80,counter_bits=2", 0 },
 };
 

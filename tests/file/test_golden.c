@@ -63,6 +63,14 @@ static const golden goldens[] = {
     { "v1-bhcbf-centred.tamis", "bhcbf",
       "entries=6001,hashes=6,count_bits=4,sum_bits=6,sequence=40978,h=3,improved=1,centred=1", 600,
       TAMIS_HASH_XXH3 },
+    { "v1-mlcbf.tamis", "mlcbf",
+      "blocks=30,counters=400,area=1500,hashes=5,increments=53504,plain=0,bits=1,bits2=2,bits3=3,"
+      "bits4=5,bits5=0,bits6=0",
+      600, TAMIS_HASH_XXH3 },
+    { "v1-mlcbf-plain.tamis", "mlcbf",
+      "blocks=1,counters=12842,area=2724,hashes=5,increments=240,plain=1,bits=4,bits2=3,bits3=3,"
+      "bits4=3,bits5=0,bits6=0",
+      600, TAMIS_HASH_XXH3 },
     { "v1-line-multiset.tamis", "line",
       "buckets=12,remainder_bits=8,counter_bits=0,copies=8,value_bits=0,attic=200", 600,
       TAMIS_HASH_XXH3 },

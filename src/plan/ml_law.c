@@ -1,0 +1,196 @@
+/* ml_law.c - see ml_law.h. */
+#include "plan/ml_law.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NEGLIGIBLE 1e-80
+
+/* ------------------------------------------------------------------ a counter */
+
+/* Panjer's recursion for a binomial number of hits: chance[c] is a sum over the last hit v. Once
+ * all that a hit can come from is negligible, so is the rest. */
+void tamis_ml_law(const numbered *of, double counters, double hits, ml_law *ret_law) {
+    double const q = 1 / counters, a = -q / (1 - q), b = -(hits + 1) * a;
+    double const most = hits * of->d.value[of->d.n - 1];
+    double       total = exp(hits * log1p(-q)), fresh = 1;
+    memset(ret_law->chance, 0, sizeof ret_law->chance);
+    ret_law->chance[0] = total;
+    for (unsigned c = 1; c < ML_MAX_SUM && c <= most; c++) {
+        double sum = 0;
+        for (unsigned i = 0; i < of->d.n && of->d.value[i] <= c; i++) {
+            unsigned const v = of->d.value[i];
+            sum += (a + b * v / c) * ret_law->chance[c - v];
+        }
+        ret_law->chance[c] = fmax(0, sum / of->d.n);
+        total += ret_law->chance[c];
+        fresh += ret_law->chance[c];
+        if (c % 64 != 0) continue;
+        if (fresh < NEGLIGIBLE && total > 0.5) break;
+        fresh = 0;
+    }
+    ret_law->beyond = total < 1 - 1e-9 ? 1 - total : 0; /* less is rounding */
+}
+
+void tamis_ml_model(uint64_t mask, bool is_plain, ml_model *ret_model) {
+    const increments *const d = &ret_model->of.d;
+    ret_model->of = numbered_make(mask, is_plain);
+    for (uint64_t c = 0; c < ML_MAX_SUM; c++) {
+        unsigned excluded = 0;
+        for (unsigned i = 0; i < d->n; i++) excluded += !increments_may_hold(d, c, d->value[i]);
+        ret_model->share[c] = (double)excluded / d->n;
+    }
+}
+
+ml_counter tamis_ml_counter(const ml_model *of, const ml_law *law) {
+    const increments *const d = &of->of.d;
+    ml_counter              is = { 0, 0, 0 };
+    for (unsigned c = 0; c < ML_MAX_SUM; c++) {
+        double const chance = law->chance[c], share = of->share[c];
+        if (!(chance > 0)) continue;
+        is.excludes += chance * share;
+        is.square += chance * share * share;
+        for (unsigned i = 0; i < d->n && c + d->value[i] < ML_MAX_SUM; i++) {
+            is.after += chance / d->n * of->share[c + d->value[i]];
+        }
+    }
+    return is;
+}
+
+/* The mean of X^k, where X is the share of counters that let an absent key pass. X is nearly
+ * normal; its variance is that of m counters, less what they have in common: the number of hits. */
+double tamis_ml_rate(const ml_counter *is, double passes, double m, double k, double n) {
+    double const slope = is->after - is->excludes;
+    double const spread = is->square - is->excludes * is->excludes - n * k / m * slope * slope;
+    double const scatter = passes > 0 ? fmax(0, spread) / m / (passes * passes) : 0;
+    double       sum = 1, term = 1;
+    for (double j = 2; j <= k; j += 2) {
+        term *= (k - j + 2) * (k - j + 1) / j * scatter;
+        sum += term;
+    }
+    return fmin(1, pow(passes, k) * sum + n / 0x1p64);
+}
+
+/* ------------------------------------------------------------------ levels */
+
+static unsigned level_of(const levels *l, uint64_t x) {
+    unsigned level = 0;
+    while (level + 1 < l->depth && x >= l->base[level + 1]) level++;
+    return level;
+}
+
+static void add_hit(const ml_model *of, const levels *l, unsigned c, double chance,
+                    ml_heights *is) {
+    unsigned const from = level_of(l, numbered_number(&of->of, c));
+    for (unsigned i = 0; i < of->of.d.n; i++) {
+        uint64_t const x = numbered_number(&of->of, c + of->of.d.value[i]);
+        is->climbs[from][level_of(l, x)] += chance / of->of.d.n;
+        if (x >= levels_top(l)) is->reaches += chance / of->of.d.n;
+    }
+}
+
+void tamis_ml_heights(const ml_model *of, const levels *l, const ml_law *law,
+                      ml_heights *ret_heights) {
+    ml_heights is = { .top = law->beyond, .depth = l->depth };
+    is.last[l->depth - 1] = law->beyond;
+    for (unsigned i = 0; i < l->depth; i++) is.cost[i] = (unsigned)levels_cost(l, l->base[i]);
+    for (unsigned c = 0; c < ML_MAX_SUM; c++) {
+        double const chance = law->chance[c];
+        if (!(chance > 0)) continue;
+        uint64_t const x = numbered_number(&of->of, c);
+        unsigned const level = level_of(l, x);
+        is.last[level] += chance;
+        if (x >= levels_top(l)) {
+            is.top += chance;
+            continue;
+        }
+        is.excludes[level] += chance * of->share[c];
+        add_hit(of, l, c, chance, &is);
+    }
+    *ret_heights = is;
+}
+
+/* ------------------------------------------------------------------ a block */
+
+typedef struct series {
+    double recent[ML_MAX_COST]; /* the last coefficients, by their index modulo that */
+    double scale;               /* ln of what they are to be multiplied with */
+} series;
+
+/* Coefficient i of f(z)^n from those before, where f has a few terms: f^n' f = n f' f^n. */
+static double next_term(const ml_heights *is, const series *of, double n, double i) {
+    double sum = 0;
+    for (unsigned l = 1; l < is->depth; l++) {
+        double const cost = is->cost[l];
+        if (cost > i) break;
+        sum += (cost * (n + 1) - i) * is->last[l] * of->recent[(uint64_t)(i - cost) % ML_MAX_COST];
+    }
+    return sum / (i * is->last[0]);
+}
+
+static void shrink(series *of, ml_cells *ret_cells) {
+    for (unsigned i = 0; i < ML_MAX_COST; i++) {
+        of->recent[i] *= 1e-200;
+        ret_cells->under[i] *= 1e-200;
+    }
+    ret_cells->over *= 1e-200;
+    of->scale += 200 * log(10);
+}
+
+double tamis_ml_mean_cost(const ml_heights *is) {
+    double mean = 0;
+    for (unsigned l = 1; l < is->depth; l++) mean += is->last[l] * is->cost[l];
+    return mean;
+}
+
+/* One coefficient after the other, until what comes no longer counts. */
+void tamis_ml_cells(const ml_heights *is, double n, double area, ml_cells *ret_cells) {
+    ml_cells found = { .over = 0 };
+    series   of = { .recent = { 1 }, .scale = n * log(is->last[0]) };
+    double   fresh = 0; /* the last few terms */
+    if (!(is->last[0] > 0)) of.recent[0] = 0, of.scale = 0, found.over = 1;
+    if (area < ML_MAX_COST) found.under[(unsigned)area] = of.recent[0];
+    double const mean = n * tamis_ml_mean_cost(is), last = n * is->cost[is->depth - 1];
+    for (double i = 1; i <= last && is->last[0] > 0; i++) {
+        double const term = fmax(0, next_term(is, &of, n, i));
+        of.recent[(uint64_t)i % ML_MAX_COST] = term;
+        if (i <= area && i > area - ML_MAX_COST) found.under[(unsigned)(area - i)] = term;
+        if (i > area) found.over += term;
+        fresh += term;
+        if ((uint64_t)i % ML_MAX_COST == 0) {
+            if (i > area && i > mean && fresh <= found.over * 1e-17) break;
+            fresh = 0;
+        }
+        if (term > 1e200) shrink(&of, &found);
+    }
+    double const scale = exp(of.scale);
+    found.over *= scale;
+    for (unsigned i = 0; i < ML_MAX_COST; i++) found.under[i] *= scale;
+    *ret_cells = found;
+}
+
+double tamis_ml_between(const ml_cells *others, unsigned paid, unsigned cost) {
+    double sum = 0;
+    for (unsigned i = paid; i < cost; i++) sum += others->under[i];
+    return sum;
+}
+
+/* A hit closes its block if the cells of all others leave room for what its counter had, and not
+ * for what it needs. */
+static double closes(const ml_heights *is, const ml_cells *others) {
+    double sum = 0;
+    for (unsigned from = 0; from < is->depth; from++) {
+        for (unsigned to = from + 1; to < is->depth; to++) {
+            sum += is->climbs[from][to] * tamis_ml_between(others, is->cost[from], is->cost[to]);
+        }
+    }
+    return sum;
+}
+
+double tamis_ml_sticks(const ml_heights *is, const ml_life *of, double area, ml_cells *ret_others) {
+    ml_cells all;
+    tamis_ml_cells(is, of->counters, area, &all);
+    tamis_ml_cells(is, of->counters - 1, area, ret_others);
+    return of->blocks * (all.over + of->counters * is->top) +
+           of->hits_later * (is->reaches + closes(is, ret_others));
+}

@@ -1,0 +1,216 @@
+/* test_saboteurs_mlcbf.c - what guards the multilayer filter must be seen to fire.
+ *
+ * Kinds with one function broken, each in a way that its levels invite: a law must see it. Then
+ * tables with one invariant broken: validate must name it, and be safe on any bits.
+ */
+#include "core/levels.h"
+#include "plan/ml_size.h"
+#include "subject.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static const tamis_kind *honest;
+
+static levels levels_of(const tamis_table *table) {
+    const uint64_t *const g = table->geometry;
+    return levels_make(g[ML_COUNTERS], g[ML_AREA], g + ML_BITS);
+}
+
+/* ------------------------------------------------------------------ broken kinds */
+
+/* Counts the first counter of a closed block down that is full: the classic bug. */
+static tamis_status unsticks(tamis_table *table, uint64_t hash) {
+    tamis_status const status = honest->remove(table, hash);
+    levels const       l = levels_of(table);
+    for (uint64_t i = 0; i < l.counters && levels_is_closed(&l, table->body, 0); i++) {
+        if (!levels_is_full(table->body, i * l.bits[0], l.bits[0])) continue;
+        field_set(table->body, i * l.bits[0], l.bits[0], 0);
+        table->saturated--;
+        break;
+    }
+    return status;
+}
+
+/* A block that was closed is open again, without what its counters were. */
+static tamis_status reopens(tamis_table *table, uint64_t hash) {
+    tamis_status const status = honest->remove(table, hash);
+    levels const       l = levels_of(table);
+    field_set_bit(table->body, levels_closed_at(&l, 0), false);
+    return status;
+}
+
+/* The cells of the first block are off by one, as if a gap had been opened one cell too far. */
+static tamis_status mistakes_the_rank(tamis_table *table, uint64_t hash) {
+    levels const   l = levels_of(table);
+    uint64_t const at = levels_area_at(&l, 0);
+    if (!levels_is_closed(&l, table->body, 0) && hash % 16 == 0) {
+        uint64_t const a = field_get(table->body, at, l.bits[1]);
+        uint64_t const b = field_get(table->body, at + l.bits[1], l.bits[1]);
+        field_set(table->body, at, l.bits[1], b);
+        field_set(table->body, at + l.bits[1], l.bits[1], a);
+    }
+    return honest->add(table, hash);
+}
+
+/* A counter that comes down leaves its cell behind. */
+static tamis_status leaves_a_cell(tamis_table *table, uint64_t hash) {
+    tamis_status const status = honest->remove(table, hash);
+    levels const       l = levels_of(table);
+    if (hash % 64 == 0) field_set_bit(table->body, levels_closed_at(&l, 0) - 1, true);
+    return status;
+}
+
+/* Sums up what is stuck as if it were known. */
+static tamis_status merges_by_number(tamis_table *into, const tamis_table *from) {
+    tamis_status const status = honest->merge(into, from);
+    levels const       l = levels_of(into);
+    for (uint64_t i = 0; i < l.counters; i++) field_set(into->body, i * l.bits[0], l.bits[0], 0);
+    return status;
+}
+
+typedef struct saboteur {
+    const char *name, *law;
+    tamis_kind  broken;
+} saboteur;
+
+static const saboteur saboteurs[] = {
+    { "unsticks", "no_false_negative_under_churn", { .remove = unsticks } },
+    { "reopens", "no_false_negative_under_churn", { .remove = reopens } },
+    { "mistakes_the_rank", "no_false_negative_under_churn", { .add = mistakes_the_rank } },
+    { "leaves_a_cell", "emptying_restores_every_byte", { .remove = leaves_a_cell } },
+    { "merges_by_number", "merges_hold_both", { .merge = merges_by_number } },
+};
+
+#define N_SABOTEURS (sizeof saboteurs / sizeof saboteurs[0])
+
+static void law_sees_the_saboteur(void **state) {
+    const saboteur *const by = *state;
+    const named_law      *guard = laws;
+    tamis_kind            broken = *honest;
+    subject               of = { .kind = "mlcbf", .isa = honest->isa, .capacity = 1000 };
+    of.geometry =
+        "blocks=30,counters=150,area=130,hashes=4,increments=53504,bits=2,bits2=2,bits3=3,"
+        "bits4=6";
+    of.operations = 50000;
+    if (by->broken.add != NULL) broken.add = by->broken.add;
+    if (by->broken.remove != NULL) broken.remove = by->broken.remove;
+    if (by->broken.merge != NULL) broken.merge = by->broken.merge;
+    while (strcmp(guard->name, by->law) != 0) guard++;
+    assert_null(guard->holds(&of));
+    of.instead = &broken;
+    assert_non_null(guard->holds(&of));
+}
+
+/* ------------------------------------------------------------------ broken tables */
+
+static tamis_set *filled(uint64_t keys) {
+    subject const    of = { .kind = "mlcbf",
+                            .capacity = 100,
+                            .geometry = "blocks=3,counters=150,area=210,hashes=3,increments=240,"
+                                           "plain=1,bits=3,bits2=3,bits3=6" };
+    tamis_set *const set = subject_make(&of, 1);
+    assert_non_null(set);
+    for (uint64_t key = 0; key < keys; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    assert_true(tamis_validate(set, NULL));
+    return set;
+}
+
+static void expect_broken(tamis_set *set, const char *invariant) {
+    const char *why = "nothing";
+    assert_false(tamis_validate(set, &why));
+    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
+}
+
+/* Break one bit, see it, and mend it. */
+static void expect_bit(tamis_set *set, uint64_t bit, const char *invariant) {
+    set->table.body[bit / 8] = (uint8_t)(set->table.body[bit / 8] ^ 1u << (bit % 8));
+    expect_broken(set, invariant);
+    set->table.body[bit / 8] = (uint8_t)(set->table.body[bit / 8] ^ 1u << (bit % 8));
+    assert_true(tamis_validate(set, NULL));
+}
+
+/* The first counter of block 0 with that value on level 0. */
+static uint64_t counter_at(const tamis_set *set, uint64_t value) {
+    uint64_t i = 0;
+    while (field_get(set->table.body, i * 3, 3) != value) i++;
+    assert_true(i < 150);
+    return i * 3;
+}
+
+static void validate_names_each_invariant(void **state) {
+    (void)state;
+    tamis_set *const set = filled(70);
+    levels const     l = levels_of(&set->table);
+    assert_int_equal(set->table.saturated, 0);
+    expect_bit(set, levels_closed_at(&l, 0) - 1, "I1: a bit behind");
+    expect_bit(set, levels_closed_at(&l, 0), "I2: a bit in the area");
+    expect_bit(set, 3 * levels_block_bits(&l), "I3");
+    expect_bit(set, set->table.body_bytes * 8 - 1, "I3");
+    expect_bit(set, counter_at(set, 0), "I4");
+    set->table.saturated = 1;
+    expect_broken(set, "I5");
+    set->table.saturated = 0;
+    set->table.keys *= 2;
+    expect_broken(set, "I6");
+    set->table.keys = UINT64_MAX / 2;
+    expect_broken(set, "I6");
+    tamis_free(set);
+}
+
+static void validate_sees_cells_beyond_the_area(void **state) {
+    (void)state;
+    tamis_set *const set = filled(10);
+    for (uint64_t i = 0; i < 150; i++) field_set(set->table.body, i * 3, 3, 7);
+    expect_broken(set, "I1: cells beyond");
+    tamis_free(set);
+}
+
+static void validate_sees_a_closed_block_that_need_not_be(void **state) {
+    (void)state;
+    tamis_set *const set = filled(0);
+    levels const     l = levels_of(&set->table);
+    field_set_bit(set->table.body, levels_closed_at(&l, 0), true);
+    expect_broken(set, "I2: a closed block without");
+    tamis_free(set);
+}
+
+/* With any bits: valid or not, but nothing is read or written outside, and what is valid works. */
+static void any_bits_are_safe(void **state) {
+    (void)state;
+    dice chance = { 3 };
+    for (unsigned round = 0; round < 3000; round++) {
+        tamis_set *const set = filled(dice_below(&chance, 150));
+        uint64_t const   bits = set->table.body_bytes * 8;
+        for (uint64_t n = dice_below(&chance, 20); n != 0; n--) {
+            uint64_t const bit = dice_below(&chance, bits);
+            set->table.body[bit / 8] = (uint8_t)(set->table.body[bit / 8] ^ 1u << (bit % 8));
+        }
+        if (tamis_validate(set, NULL)) {
+            for (uint64_t key = 0; key < 200; key++) {
+                assert_in_range(tamis_remove_hash(set, key), TAMIS_OK, TAMIS_ERR_ABSENT);
+                assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+            }
+        }
+        tamis_free(set);
+    }
+}
+
+int main(void) {
+    struct CMUnitTest tests[N_SABOTEURS + 4] = {
+        cmocka_unit_test(validate_names_each_invariant),
+        cmocka_unit_test(validate_sees_cells_beyond_the_area),
+        cmocka_unit_test(validate_sees_a_closed_block_that_need_not_be),
+        cmocka_unit_test(any_bits_are_safe),
+    };
+    static saboteur all[N_SABOTEURS];
+    memcpy(all, saboteurs, sizeof all);
+    assert(tamis_kind_find("mlcbf", NULL, &honest) == TAMIS_OK);
+    for (size_t i = 0; i < N_SABOTEURS; i++) {
+        tests[4 + i] =
+            (struct CMUnitTest){ all[i].name, law_sees_the_saboteur, NULL, NULL, &all[i] };
+    }
+    return cmocka_run_group_tests_name("saboteurs of mlcbf", tests, NULL, NULL);
+}

@@ -1,0 +1,55 @@
+/* test_numbered.c - core/numbered.h against counting through. */
+#include "core_units.h"
+
+#include "core/numbered.h"
+
+#define REACH 3000
+
+static const uint64_t masks[] = { 2, 0xf0, 0xd100, 0xd9000000, UINT64_C(3) << 30, 0x60000000 | 2 };
+
+/* Every sum, found from those below it, and its number. */
+static void check_numbers(uint64_t mask) {
+    numbered const of = numbered_make(mask, false);
+    static bool    is_sum[REACH];
+    uint64_t       number = 0;
+    for (uint64_t c = 0; c < REACH; c++) {
+        is_sum[c] = c == 0;
+        for (uint64_t v = 1; v < 32 && v <= c; v++) {
+            if ((mask >> v & 1) != 0 && is_sum[c - v]) is_sum[c] = true;
+        }
+        assert_int_equal(increments_make_up(&of.d, c), is_sum[c]);
+        if (!is_sum[c]) continue;
+        assert_int_equal(numbered_number(&of, c), number);
+        assert_int_equal(numbered_value(&of, number), c);
+        number++;
+    }
+}
+
+static void numbers_and_sums_are_each_others(void **state) {
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(masks); i++) check_numbers(masks[i]);
+}
+
+static void plain_counters_are_their_own_numbers(void **state) {
+    (void)state;
+    numbered const of = numbered_make(0xd100, true);
+    for (uint64_t c = 0; c < REACH; c++) {
+        assert_int_equal(numbered_number(&of, c), c);
+        assert_int_equal(numbered_value(&of, c), c);
+    }
+}
+
+static void four_bits_reach_as_far_as_five_did(void **state) {
+    (void)state;
+    numbered const of = numbered_make(0xd100, false);
+    assert_int_equal(numbered_number(&of, 31), 15);
+    assert_int_equal(numbered_value(&of, 15), 31);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(numbers_and_sums_are_each_others),
+    cmocka_unit_test(plain_counters_are_their_own_numbers),
+    cmocka_unit_test(four_bits_reach_as_far_as_five_did),
+};
+
+CORE_EXPORT(numbered)
