@@ -17,8 +17,8 @@
  * levels (core/levels.h). What follows is ours. The paper finds a counter's cell on the next level
  * by a perfect hash, which it neither counts nor rebuilds; here cells are found by rank, inside a
  * block, and follow each change. And what is stored is not the sum but its number among the sums
- * there are (core/numbered.h). Both together let the first level shrink to a single bit: 17.6 bits per
- * key at a rate of 1/1000, where counters of fixed size take 37.6, and nothing is left out.
+ * there are (core/numbered.h). Both together let the first level shrink to a single bit: 17.6 bits
+ * per key at a rate of 1/1000, where counters of fixed size take 37.6, and nothing is left out.
  *
  * Why it never loses a key: a counter at the top of its levels sticks, and a block whose cells have
  * run out is closed, so that its full counters stick; both answer "maybe" for good. How rarely that
