@@ -54,14 +54,15 @@ void tamis_vi_profile(uint64_t mask, unsigned counter_bits, vi_profile *ret_prof
 
 /* The mean of what[j] over the number of hits of a counter, of so many with a chance each. */
 static double mean_over_hits(const double *what, double chance, double hits) {
-    double const odds = chance / (1 - chance);
-    double       p = exp(hits * log1p(-chance)), sum = 0;
-    if (chance >= 1) return what[(unsigned)fmin(hits, VI_MAX_KEYS)];
+    double const odds = chance / (1 - chance), mean = hits * chance;
+    double       p = exp(hits * log1p(-chance)), sum = 0, rest = 1;
+    if (chance >= 1 || mean > 10 * VI_MAX_KEYS) return what[(unsigned)fmin(hits, VI_MAX_KEYS)];
     for (unsigned j = 0; j <= VI_MAX_KEYS && (p > 1e-40 || j < hits * odds); j++) {
         sum += p * what[j];
+        rest -= p;
         p *= fmax(0, hits - j) / (j + 1) * odds;
     }
-    return sum;
+    return mean < VI_MAX_KEYS / 4 ? sum : sum + fmax(0, rest) * what[VI_MAX_KEYS];
 }
 
 double tamis_vi_excludes(const vi_profile *of, double counters, double hits) {
@@ -201,14 +202,23 @@ typedef struct search {
     uint64_t        best[VI_FIELDS];
 } search;
 
-/* Smaller, or with a lower fpr, and its counters do not stick. */
+/* Smaller, or with a lower fpr. If the number of counters is fixed, one that keeps the fpr is
+ * better than one that does not, and if none does, the lowest is best. */
+static bool is_better(const search *of, double size, double rate) {
+    bool const keeps = rate <= of->need->fpr, kept = of->rate <= of->need->fpr;
+    if (of->fixed[VI_COUNTERS] != VI_FREE && !(keeps && kept))
+        return keeps || (!kept && rate < .999 * of->rate);
+    return size < of->least || (size <= of->least && rate < of->rate);
+}
+
+/* Its counters do not stick, and it is better than the best so far. */
 static void try_one(search *of, const vi_profile *profile, const uint64_t *g) {
     double const size = (double)g[VI_COUNTERS] * (double)g[VI_COUNTER_BITS];
-    if (size > of->least) return;
+    if (size > of->least && of->fixed[VI_COUNTERS] == VI_FREE) return;
     double const rate = fpr_of(profile, g, of->need->n);
     double const stuck = stuck_of(profile, g, of->need->n, of->need->lifetime);
     if (stuck > MAX_STUCK && of->fixed[VI_COUNTER_BITS] == VI_FREE) return;
-    if (size >= of->least && rate >= of->rate) return;
+    if (!is_better(of, size, rate)) return;
     of->least = size;
     of->rate = rate;
     for (unsigned i = 0; i < VI_FIELDS; i++) of->best[i] = g[i];
@@ -256,7 +266,7 @@ static bool is_possible(const vi_need *need, const uint64_t *fixed) {
 
 bool tamis_vi_choose(const vi_need *need, uint64_t *geometry) {
     static const uint64_t sets[] = { VI_GENERAL, VI_D(4) };
-    search                of = { .need = need, .fixed = geometry, .least = INFINITY };
+    search of = { .need = need, .fixed = geometry, .least = INFINITY, .rate = INFINITY };
     if (!is_possible(need, geometry)) return false;
     for (unsigned i = 0; i < sizeof sets / sizeof sets[0]; i++) {
         uint64_t g[VI_FIELDS];

@@ -120,6 +120,20 @@ static const struct {
       0 },
     { "mlcbf", 500, "blocks=9,counters=333,area=0,hashes=5,increments=53504,plain=1,bits=8", 0 },
     { "mlcbf", 900, "blocks=90000,counters=200,area=311,hashes=4,increments=53504", 0 },
+    /* 240 is {4, 5, 6, 7}, 53504 {8, 12, 14, 15}, 2 only 1: sticks soon; some have a hash more;
+     * counters of a key meet; blocked of every sort; the most hashes; beyond the cache */
+    { "vicbf", 1000, "counters=3000,hashes=5,counter_bits=5,increments=240,blocked=0", 0 },
+    { "vicbf", 1000, "counters=4388,hashes=4,more=128,counter_bits=7,increments=240,blocked=0", 0 },
+    { "vicbf", 500, "counters=2001,hashes=6,counter_bits=9,increments=4294901760,blocked=0", 0 },
+    { "vicbf", 500, "counters=4001,hashes=5,counter_bits=3,increments=2,blocked=0", 0 },
+    { "vicbf", 20, "counters=8,hashes=20,counter_bits=12,increments=240,blocked=0", 0 },
+    { "vicbf", 6, "counters=40,hashes=6,counter_bits=8,increments=53504,blocked=0", 0 },
+    { "vicbf", 1000, "counters=3840,hashes=6,counter_bits=8,increments=53504,blocked=1", 0 },
+    { "vicbf", 1000, "counters=4380,hashes=4,more=100,counter_bits=7,increments=240,blocked=1", 0 },
+    { "vicbf", 1000, "counters=3060,hashes=5,counter_bits=5,increments=240,blocked=1", 0 },
+    { "vicbf", 10, "counters=42,hashes=40,more=255,counter_bits=12,increments=53504,blocked=1", 0 },
+    { "vicbf", 900, "counters=5000000,hashes=7,counter_bits=8,increments=53504,blocked=0", 0 },
+    { "vicbf", 900, "counters=6400000,hashes=7,counter_bits=8,increments=53504,blocked=1", 0 },
     { "rank", 900, "buckets=100000,chains=64,remainder_bits=7,cells=80,counter_bits=2", 0 },
 };
 

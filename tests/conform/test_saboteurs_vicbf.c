@@ -1,0 +1,257 @@
+/* test_saboteurs_vicbf.c - see test_saboteurs.c: variable increments with one thing broken.
+ *
+ * First, kinds with one function broken: the law that guards it must see that. Then, tables with
+ * one invariant broken: validate must name it.
+ */
+#include "core/field.h"
+#include "core/increments.h"
+#include "plan/vi_size.h"
+#include "subject.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define PLAIN "counters=501,hashes=5,more=0,counter_bits=7,increments=240,blocked=0"
+#define BLOCKED "counters=511,hashes=5,more=0,counter_bits=7,increments=240,blocked=1"
+#define TIGHT "counters=3000,hashes=5,more=0,counter_bits=5,increments=240,blocked=0"
+#define WIDE "counters=7000,hashes=5,more=0,counter_bits=7,increments=240,blocked=0"
+
+static const char *const geometries[] = { PLAIN, BLOCKED };
+
+/* ------------------------------------------------------------------ broken kinds */
+
+static const tamis_kind *honest;
+
+static unsigned bits_of(const tamis_table *table) {
+    return (unsigned)table->geometry[VI_COUNTER_BITS];
+}
+
+/* The first bit of the first counter of a key, in a table that is not blocked. */
+static uint64_t first_of(const tamis_table *table, uint64_t hash) {
+    return fastrange(remix(hash, 0), table->geometry[VI_COUNTERS]) * bits_of(table);
+}
+
+/* A stuck counter that a removal meets is counted down: the classic bug. */
+static tamis_status unsticks(tamis_table *table, uint64_t hash) {
+    uint64_t const     at = first_of(table, hash), top = bits_low(bits_of(table));
+    tamis_status const status = honest->remove(table, hash);
+    if (status == TAMIS_OK && field_get(table->body, at, bits_of(table)) == top) {
+        field_set(table->body, at, bits_of(table), top - 7);
+        table->saturated--;
+    }
+    return status;
+}
+
+/* A counter beyond its maximum wraps around, instead of sticking. */
+static tamis_status wraps(tamis_table *table, uint64_t hash) {
+    uint64_t const     at = first_of(table, hash), top = bits_low(bits_of(table));
+    bool const         was_stuck = field_get(table->body, at, bits_of(table)) == top;
+    tamis_status const status = honest->add(table, hash);
+    if (!was_stuck && field_get(table->body, at, bits_of(table)) == top) {
+        field_set(table->body, at, bits_of(table), 4);
+        table->saturated--;
+    }
+    return status;
+}
+
+/* Always the same increment is added, and another asked for. */
+static tamis_status adds_another(tamis_table *table, uint64_t hash) {
+    uint64_t const     at = first_of(table, hash), top = bits_low(bits_of(table));
+    tamis_status const status = honest->add(table, hash);
+    uint64_t const     c = field_get(table->body, at, bits_of(table));
+    if (c == 5 || c == 6) field_set(table->body, at, bits_of(table), c + 1);
+    return c <= top ? status : TAMIS_ERR_FULL;
+}
+
+static bool forgets_single_copies(const tamis_table *table, uint64_t hash) {
+    return honest->has(table, hash) && honest->count(table, hash) > 1;
+}
+
+static tamis_status removes_without_looking(tamis_table *table, uint64_t hash) {
+    tamis_status const status = honest->remove(table, hash);
+    return hash % 8 == 0 ? TAMIS_OK : status;
+}
+
+static uint64_t counts_too_few(const tamis_table *table, uint64_t hash) {
+    uint64_t const count = honest->count(table, hash);
+    return count > 1 && count != TAMIS_COUNT_MANY ? count - 1 : count;
+}
+
+static tamis_status merges_a_part(tamis_table *into, const tamis_table *from) {
+    tamis_status const status = honest->merge(into, from);
+    memset(into->body, 0, into->body_bytes / 4);
+    return status;
+}
+
+static double flatters_itself(const tamis_table *table) {
+    return honest->current_fpr(table) * .8;
+}
+
+/* Counters that are not 0 exclude nobody: a third of the memory is lost. */
+static bool looks_at_zero_only(const tamis_table *table, uint64_t hash) {
+    for (unsigned i = 0; i < table->geometry[VI_HASHES]; i++) {
+        uint64_t const c = fastrange(remix(hash, i), table->geometry[VI_COUNTERS]);
+        if (field_get(table->body, c * bits_of(table), bits_of(table)) == 0) return false;
+    }
+    return true;
+}
+
+typedef struct saboteur {
+    const char *law, *geometry;
+    tamis_kind  broken; /* what is not NULL here replaces the honest function */
+} saboteur;
+
+static const saboteur saboteurs[] = {
+    { "no_false_negative_under_churn", TIGHT, { .remove = unsticks } },
+    { "no_false_negative_under_churn", TIGHT, { .add = wraps } },
+    { "no_false_negative_under_churn", WIDE, { .add = adds_another } },
+    { "no_false_negative_under_churn", NULL, { .has = forgets_single_copies } },
+    { "refused_removes_change_nothing", NULL, { .remove = removes_without_looking } },
+    { "no_false_negative_under_churn", NULL, { .count = counts_too_few } },
+    { "merges_hold_both", NULL, { .merge = merges_a_part } },
+    { "error_rate_is_as_predicted", NULL, { .current_fpr = flatters_itself } },
+    { "error_rate_is_as_predicted", NULL, { .has = looks_at_zero_only } },
+};
+
+static tamis_kind sabotage(const tamis_kind *by) {
+    tamis_kind kind = *honest;
+    if (by->has != NULL) kind.has = by->has;
+    if (by->add != NULL) kind.add = by->add, kind.add_chunk = NULL;
+    if (by->remove != NULL) kind.remove = by->remove, kind.remove_chunk = NULL;
+    if (by->count != NULL) kind.count = by->count;
+    if (by->merge != NULL) kind.merge = by->merge;
+    if (by->current_fpr != NULL) kind.current_fpr = by->current_fpr;
+    return kind;
+}
+
+static void law_sees_the_saboteur(void **state) {
+    const saboteur *const by = *state;
+    const named_law      *guard = laws;
+    tamis_kind const      broken = sabotage(&by->broken);
+    subject               of = { .kind = "vicbf", .isa = honest->isa, .capacity = 1000 };
+    while (strcmp(guard->name, by->law) != 0) guard++;
+    of.fpr = .01;
+    of.geometry = by->geometry;
+    of.operations = 30000;
+    assert_null(guard->holds(&of));
+    of.instead = &broken;
+    assert_non_null(guard->holds(&of));
+}
+
+/* ------------------------------------------------------------------ broken tables */
+
+static tamis_set *filled(const char *geometry) {
+    subject const    of = { .kind = "vicbf", .capacity = 100, .geometry = geometry };
+    tamis_set *const set = subject_make(&of, 1);
+    assert_non_null(set);
+    for (uint64_t key = 0; key < 100; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    assert_true(tamis_validate(set, NULL) && set->table.saturated == 0);
+    return set;
+}
+
+static void expect_broken(tamis_set *set, const char *invariant) {
+    const char *why = "nothing";
+    assert_false(tamis_validate(set, &why));
+    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
+}
+
+static void flip(tamis_set *set, uint64_t bit) {
+    set->table.body[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+}
+
+static void validate_names_each_invariant(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        tamis_set *const set = filled(geometries[i]);
+        uint64_t const   first = field_get(set->table.body, 0, 7), end = i == 0 ? 501 * 7 : 511;
+        flip(set, end); /* blocked: the one bit of a line that is no counter's */
+        expect_broken(set, "I1");
+        flip(set, end);
+        flip(set, set->table.body_bytes * 8 - 1);
+        expect_broken(set, "I1");
+        flip(set, set->table.body_bytes * 8 - 1);
+        set->table.saturated = 1;
+        expect_broken(set, "I2");
+        set->table.saturated = 0;
+        field_set(set->table.body, 0, 7, 127); /* stuck, and not counted */
+        expect_broken(set, "I2");
+        field_set(set->table.body, 0, 7, 3); /* less than any increment */
+        expect_broken(set, "I3");
+        field_set(set->table.body, 0, 7, first);
+        tamis_free(set);
+    }
+    tamis_set *const set =
+        filled("counters=501,hashes=5,more=0,counter_bits=7,increments=2,blocked=0");
+    set->table.keys *= 2;
+    expect_broken(set, "I4");
+    set->table.keys = UINT64_MAX / 2;
+    expect_broken(set, "I4");
+    tamis_free(set);
+}
+
+/* Does the bit belong to no counter, or make one that is stuck or no sum? */
+static bool must_be_seen(const tamis_set *set, uint64_t bit) {
+    bool const     is_blocked = set->table.geometry[VI_BLOCKED] != 0;
+    uint64_t const line = is_blocked ? bit / 512 * 512 : 0, c = (bit - line) / 7;
+    uint64_t const value = field_get(set->table.body, line + c * 7, 7);
+    if (is_blocked ? bit >= 7 * 512 || c == 73 : c >= 501) return true;
+    return value == 127 || (value > 0 && value < 4);
+}
+
+/* Any change of any bit shows, but for one that makes another sum of increments. */
+static void validate_sees_flipped_bits(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        tamis_set *const set = filled(geometries[i]);
+        for (uint64_t bit = 0; bit < set->table.body_bytes * 8; bit++) {
+            flip(set, bit);
+            bool const is_seen = bit >= set->table.body_bytes * 8 - 64 || must_be_seen(set, bit);
+            assert_int_equal(tamis_validate(set, NULL), !is_seen);
+            flip(set, bit);
+        }
+        assert_true(tamis_validate(set, NULL));
+        tamis_free(set);
+    }
+}
+
+static void validate_and_lookups_are_safe_on_any_bytes(void **state) {
+    (void)state;
+    dice chance = { 7 };
+    for (unsigned round = 0; round < 2000; round++) {
+        tamis_set *const set = filled(geometries[round % 2]);
+        for (uint64_t at = 0; at < set->table.body_bytes; at++) {
+            uint64_t const roll = dice_roll(&chance);
+            set->table.body[at] = (uint8_t)(roll & (round % 3 == 0 ? UINT64_MAX : roll >> 8));
+        }
+        uint64_t count;
+        (void)tamis_has_hash(set, round);
+        assert_int_equal(tamis_count_hash(set, round, &count), TAMIS_OK);
+        assert_false(tamis_validate(set, NULL));
+        tamis_free(set);
+        round += 19;
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest of_tables[] = {
+        cmocka_unit_test(validate_names_each_invariant),
+        cmocka_unit_test(validate_sees_flipped_bits),
+        cmocka_unit_test(validate_and_lookups_are_safe_on_any_bytes),
+    };
+    struct CMUnitTest tests[COUNT(saboteurs) + COUNT(of_tables)];
+    size_t            n = COUNT(of_tables);
+    memcpy(tests, of_tables, sizeof of_tables);
+    assert(tamis_kind_find("vicbf", NULL, &honest) == TAMIS_OK);
+    for (size_t i = 0; i < COUNT(saboteurs); i++) {
+        union {
+            const void *in;
+            void       *out;
+        } const given = { &saboteurs[i] };
+        tests[n++] =
+            (struct CMUnitTest){ saboteurs[i].law, law_sees_the_saboteur, NULL, NULL, given.out };
+    }
+    return _cmocka_run_group_tests("saboteurs of vicbf", tests, n, NULL, NULL);
+}

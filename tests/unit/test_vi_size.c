@@ -1,0 +1,371 @@
+/* test_vi_size.c - the analysis of variable increments: against the paper, against all ways to add
+ * them, one by one, and against filters that are filled. */
+#include "unit.h"
+
+#include "core/hash.h"
+#include "core/increments.h"
+#include "handle.h"
+#include "plan/vi_size.h"
+
+#include <stdio.h>
+
+#define N 1024.0 /* keys, in all of section VIII but table I */
+#define ONE UINT64_C(2)
+
+static vi_profile profile_of(uint64_t mask, unsigned bits) {
+    vi_profile profile;
+    tamis_vi_profile(mask, bits, &profile);
+    return profile;
+}
+
+/* ------------------------------------------------------------------ the paper */
+
+typedef struct row {
+    uint64_t g[VI_FIELDS];
+    double   fpr; /* to as many digits as are stated */
+} row;
+
+/* Published numbers, as recomputed. */
+static const row rows[] = {
+    { { 4388, 5, 0, 7, VI_D(4), 0 }, .00825 },  { { 3840, 6, 0, 8, VI_GENERAL, 0 }, .00398 },
+    { { 7314, 8, 0, 7, VI_D(4), 0 }, .00033 },  { { 6400, 10, 0, 8, VI_GENERAL, 0 }, .00010 },
+    { { 5120, 5, 0, 6, VI_D(2), 0 }, .01390 },  { { 3840, 4, 0, 8, VI_D(8), 0 }, .00838 },
+    { { 3413, 4, 0, 9, VI_D(16), 0 }, .01102 }, { { 7680, 5, 0, 4, ONE, 0 }, .02728 },
+    { { 12800, 9, 0, 4, ONE, 0 }, .00247 },
+};
+
+static void vi_numbers_are_those_of_the_paper(void **state) {
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        double const fpr = tamis_vi_fpr(rows[i].g, N);
+        if (fabs(fpr - rows[i].fpr) > 1e-5 / 2 + 1e-9) {
+            fail_msg("row %zu: %.7f, not %.5f", i, fpr, rows[i].fpr);
+        }
+    }
+}
+
+/* Theorem 2: of D_L, a counter of no key excludes all, one of three keys and more nobody. */
+static void vi_with_d_l_is_theorem_2(void **state) {
+    (void)state;
+    for (unsigned l = 1; l <= 16; l++) {
+        vi_profile const of = profile_of(VI_D(l), 12);
+        double const     size = l, two = (size * size - 1) / (6 * size * size);
+        assert_near(of.excludes[0], 1, 0);
+        assert_near(of.excludes[1] + 1 / size, 1, 1e-14);
+        assert_near(of.excludes[2] + 1, two + 1, 1e-14);
+        for (unsigned j = 3; j <= VI_MAX_KEYS; j++) assert_near(of.excludes[j] + 1, 1, 1e-14);
+        double const m = 3000, hits = 5 * N, none = exp(hits * log1p(-1 / m));
+        double const once = none * hits / (m - 1), twice = once * (hits - 1) / 2 / (m - 1);
+        double const p = none + once * (1 - 1 / size) + twice * two;
+        assert_near(tamis_vi_excludes(&of, m, hits), p, 1e-12);
+    }
+}
+
+static void vi_with_only_one_is_a_bloom_filter(void **state) {
+    (void)state;
+    for (unsigned k = 1; k <= 12; k++) {
+        uint64_t const g[] = { 9001, k, 0, 4, ONE, 0 };
+        double const   empty = exp(N * k * log1p(-1 / 9001.0));
+        assert_near(tamis_vi_fpr(g, N), pow(1 - empty, k), 1e-12);
+    }
+}
+
+/* Table I: the fewest counters for 2000 keys at 0.1%, and seven hashes need them. */
+static void vi_sizes_are_those_of_table_1(void **state) {
+    (void)state;
+    static const uint64_t tables[][3] = { { VI_D(4), 7, 12331 }, { VI_GENERAL, 8, 9388 } };
+    vi_need const         need = { 2000, 1e-3, 2000, false };
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t g[] = { VI_FREE, VI_FREE, 0, tables[i][1], tables[i][0], 0 };
+        assert_true(tamis_vi_choose(&need, g));
+        assert_int_equal(g[VI_HASHES], 7);
+        assert_in_range(g[VI_COUNTERS], tables[i][2] - 2, tables[i][2] + 2);
+    }
+    uint64_t five[] = { VI_FREE, 5, 0, 7, VI_D(4), 0 }; /* the paper's own choice */
+    assert_true(tamis_vi_choose(&need, five));
+    assert_in_range(five[VI_COUNTERS], 12842 - 2, 12842 + 2);
+}
+
+/* ------------------------------------------------------------------ all ways to add */
+
+typedef struct tally {
+    double excluded, stuck, ways;
+} tally;
+
+static void tally_all(const increments *d, uint64_t top, unsigned j, uint64_t sum, tally *to) {
+    for (unsigned i = 0; j != 0 && i < d->n; i++) tally_all(d, top, j - 1, sum + d->value[i], to);
+    if (j != 0) return;
+    to->ways++;
+    to->stuck += sum >= top;
+    for (unsigned i = 0; i < d->n && sum < top; i++) {
+        to->excluded += (double)!increments_may_hold(d, sum, d->value[i]) / d->n;
+    }
+}
+
+static void vi_profile_is_that_of_all_ways_to_add(void **state) {
+    (void)state;
+    static const uint64_t sets[] = { VI_GENERAL, VI_D(4), VI_D(2), ONE, 0x26, 0xc0000000, 0x8102 };
+    for (size_t i = 0; i < UNIT_COUNT(sets) * 11; i++) {
+        unsigned const   bits = 2 + (unsigned)i % 11;
+        increments const d = increments_make(sets[i / 11]);
+        vi_profile const of = profile_of(sets[i / 11], bits);
+        for (unsigned j = 0; j <= 6; j++) {
+            tally all = { 0, 0, 0 };
+            tally_all(&d, (1u << bits) - 1, j, 0, &all);
+            assert_near(of.excludes[j] + 1, all.excluded / all.ways + 1, 1e-13);
+            assert_near(of.stuck[j] + 1, all.stuck / all.ways + 1, 1e-13);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ choice */
+
+static void all_free(uint64_t *g) {
+    for (unsigned i = 0; i < VI_FIELDS; i++) g[i] = VI_FREE;
+}
+
+/* And not much more than asked: a tenth fewer counters would not do. */
+static void check_choice(const vi_need *need, uint64_t *g) {
+    all_free(g);
+    assert_true(tamis_vi_choose(need, g));
+    assert_int_equal(g[VI_BLOCKED], need->is_blocked);
+    assert_true(tamis_vi_fpr(g, need->n) <= need->fpr * (1 + 1e-9));
+    assert_true(tamis_vi_saturation(g, need->n, need->lifetime) <= 1e-3);
+    if (need->n < 100) return;
+    uint64_t fewer[VI_FIELDS];
+    memcpy(fewer, g, sizeof fewer);
+    fewer[VI_COUNTERS] -= fewer[VI_COUNTERS] / 10;
+    assert_true(tamis_vi_fpr(fewer, need->n) > need->fpr);
+}
+
+static void vi_choose_keeps_what_was_asked(void **state) {
+    (void)state;
+    static const double ns[] = { 1, 30, 1000, 1e5, 1e8 }, fprs[] = { .3, .01, 1e-3, 1e-5 };
+    for (unsigned i = 0; i < 5 * 4 * 2; i++) {
+        double const n = ns[i % 5];
+        uint64_t     g[VI_FIELDS];
+        check_choice(&(vi_need){ n, fprs[i / 5 % 4], n, i >= 20 }, g);
+        if (i < 20) check_choice(&(vi_need){ n, fprs[i / 5 % 4], 1000 * n, false }, g);
+    }
+}
+
+static void vi_choose_leaves_what_is_fixed(void **state) {
+    (void)state;
+    static const uint64_t some[] = { 64000, 7, 100, 8, VI_D(4), 1 };
+    vi_need const         need = { 2000, .01, 2000, false };
+    for (unsigned fixed = 0; fixed < 1u << VI_FIELDS; fixed++) {
+        uint64_t g[VI_FIELDS];
+        all_free(g);
+        for (unsigned f = 0; f < VI_FIELDS; f++) {
+            if ((fixed >> f & 1) != 0) g[f] = some[f];
+        }
+        assert_true(tamis_vi_choose(&need, g));
+        for (unsigned f = 0; f < VI_FIELDS; f++) {
+            if ((fixed >> f & 1) != 0) assert_int_equal(g[f], some[f]);
+        }
+        if (tamis_vi_fpr(g, 2000) > .01 * (1 + 1e-9)) fail_msg("fixed %x: the fpr", fixed);
+    }
+}
+
+/* So many counters keep it with 8 bits, but not with fewer. */
+static void vi_choose_keeps_the_fpr_in_a_fixed_size(void **state) {
+    (void)state;
+    vi_need const need = { 2000, 1e-3, 2000, false };
+    uint64_t      g[VI_FIELDS];
+    all_free(g);
+    g[VI_COUNTERS] = 9500;
+    assert_true(tamis_vi_choose(&need, g));
+    assert_int_equal(g[VI_COUNTERS], 9500);
+    if (tamis_vi_fpr(g, 2000) > 1e-3)
+        fail_msg("%g with %d bits", tamis_vi_fpr(g, 2000), (int)g[VI_COUNTER_BITS]);
+}
+
+static void vi_choose_takes_the_best_k_in_a_fixed_size(void **state) {
+    (void)state;
+    static const uint64_t best[][4] = { { 4388, 7, VI_D(4), 5 },
+                                        { 3840, 8, VI_GENERAL, 6 },
+                                        { 7314, 7, VI_D(4), 8 },
+                                        { 6400, 8, VI_GENERAL, 10 } };
+    for (size_t i = 0; i < UNIT_COUNT(best); i++) {
+        uint64_t g[] = { best[i][0], VI_FREE, 0, best[i][1], best[i][2], 0 };
+        assert_true(tamis_vi_choose(&(vi_need){ N, 0, N, false }, g));
+        assert_int_equal(g[VI_HASHES], best[i][3]);
+    }
+}
+
+static void vi_choose_refuses_what_cannot_be(void **state) {
+    (void)state;
+    vi_need const need = { 1000, .01, 1000, false }, any = { 1000, 0, 1000, false };
+    uint64_t      g[VI_FIELDS];
+    all_free(g);
+    assert_false(tamis_vi_choose(&any, g)); /* nothing says how large */
+    for (unsigned i = 0; i < 5; i++) {
+        static const uint64_t wrong[][2] = { { VI_HASHES, VI_MAX_HASHES + 1 },
+                                             { VI_HASHES, 0 },
+                                             { VI_COUNTER_BITS, VI_MAX_BITS + 1 },
+                                             { VI_COUNTER_BITS, VI_MIN_BITS - 1 },
+                                             { VI_INCREMENTS, 0x14 } };
+        all_free(g);
+        g[wrong[i][0]] = wrong[i][1];
+        assert_false(tamis_vi_choose(&need, g));
+    }
+    all_free(g);
+    assert_false(tamis_vi_choose(&(vi_need){ 0x1p40, 1e-12, 0x1p40, false }, g));
+}
+
+/* ------------------------------------------------------------------ many filters */
+
+#define FILTERS 50
+#define STRANGERS 10000
+
+static tamis_set *created(const uint64_t *g, double n, double lifetime, uint64_t seed) {
+    tamis_seed const whole_seed = { mix64(seed), mix64(~seed) };
+    char             text[200];
+    tamis_spec       spec = TAMIS_SPEC_INIT;
+    tamis_set       *set = NULL;
+    (void)snprintf(text, sizeof text,
+                   "counters=%d,hashes=%d,more=%d,counter_bits=%d,increments=%u,blocked=%d",
+                   (int)g[0], (int)g[1], (int)g[2], (int)g[3], (unsigned)g[4], (int)g[5]);
+    spec.kind = "vicbf";
+    spec.capacity = (uint64_t)n;
+    spec.lifetime = (uint64_t)lifetime;
+    spec.geometry = text;
+    spec.seed = &whole_seed;
+    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
+    return set;
+}
+
+typedef struct means {
+    double fpr, hits;
+} means;
+
+static means fill_many(const uint64_t *g) {
+    means sum = { 0, 0 };
+    for (uint64_t seed = 0; seed < FILTERS; seed++) {
+        tamis_set *const set = created(g, N, N, seed);
+        tamis_info       info;
+        for (uint64_t key = 0; key < N; key++) {
+            assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        }
+        for (uint64_t key = 0; key < STRANGERS; key++) {
+            sum.hits += tamis_has_hash(set, 1000000 + key);
+        }
+        assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+        sum.fpr += info.current_fpr / FILTERS;
+        tamis_free(set);
+    }
+    return sum;
+}
+
+/* The mean of 50 filters is 3% from what is predicted; and strangers that are taken for present
+ * are as many as the filters say of themselves. */
+static void check_filters(const uint64_t *g) {
+    means const  mean = fill_many(g);
+    double const expected = mean.fpr * FILTERS * STRANGERS, predicted = tamis_vi_fpr(g, N);
+    if (fabs(mean.fpr / predicted - 1) > .03)
+        fail_msg("%d counters, more=%d, blocked=%d: %.6f is predicted, and is %.6f", (int)g[0],
+                 (int)g[2], (int)g[5], predicted, mean.fpr);
+    if (fabs(mean.hits - expected) > 5 * sqrt(expected))
+        fail_msg("%d counters, more=%d, blocked=%d: %.0f strangers, not %.1f", (int)g[0], (int)g[2],
+                 (int)g[5], mean.hits, expected);
+}
+
+static void vi_filters_are_as_predicted(void **state) {
+    (void)state;
+    static const uint64_t scattered[][VI_FIELDS] = {
+        { 4388, 5, 0, 7, VI_D(4), 0 },      { 3840, 6, 0, 8, VI_GENERAL, 0 },
+        { 3840, 5, 128, 8, VI_GENERAL, 0 }, { 4000, 3, 250, 7, VI_D(4), 0 },
+        { 3413, 4, 0, 9, VI_D(16), 0 },     { 4000, 4, 0, 5, VI_D(4), 0 }, /* many stick */
+    };
+    for (size_t i = 0; i < UNIT_COUNT(scattered); i++) check_filters(scattered[i]);
+}
+
+static void vi_blocked_filters_are_as_predicted(void **state) {
+    (void)state;
+    static const uint64_t blocked[][VI_FIELDS] = {
+        { 4380, 5, 0, 7, VI_D(4), 1 },      { 3840, 6, 0, 8, VI_GENERAL, 1 },
+        { 3840, 5, 128, 8, VI_GENERAL, 1 }, { 4380, 3, 20, 7, VI_D(4), 1 },
+        { 4380, 3, 250, 7, VI_D(4), 1 },    { 3416, 4, 0, 9, VI_D(16), 1 },
+        { 4080, 4, 0, 5, VI_D(4), 1 },      { 3840, 1, 40, 8, VI_GENERAL, 1 },
+    };
+    for (size_t i = 0; i < UNIT_COUNT(blocked); i++) check_filters(blocked[i]);
+}
+
+/* ------------------------------------------------------------------ many lives */
+
+#define SETS 500
+
+typedef struct life {
+    uint64_t g[VI_FIELDS];
+    double   n, lifetime;
+} life;
+
+static bool is_stuck_after(const life *of, uint64_t seed) {
+    tamis_set *const set = created(of->g, of->n, of->lifetime, seed);
+    uint64_t const   n = (uint64_t)of->n;
+    for (uint64_t key = 0; key < (uint64_t)of->lifetime; key++) {
+        if (key >= n) assert_int_equal(tamis_remove_hash(set, key - n), TAMIS_OK);
+        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    }
+    bool const is_stuck = set->table.saturated != 0;
+    tamis_free(set);
+    return is_stuck;
+}
+
+/* To four sigma below, and a sixth above: a counter that comes back is counted twice. */
+static void vi_counters_stick_as_often_as_stated(void **state) {
+    (void)state;
+    static const life lives[] = {
+        { { 1500, 5, 0, 5, VI_D(4), 0 }, 180, 180 },
+        { { 1500, 5, 0, 5, VI_D(4), 0 }, 100, 1000 },
+        { { 1500, 3, 128, 6, VI_GENERAL, 0 }, 150, 600 },
+        { { 1530, 5, 0, 5, VI_D(4), 1 }, 150, 150 },
+        { { 1530, 5, 0, 5, VI_D(4), 1 }, 80, 800 },
+        { { 1530, 4, 250, 5, VI_D(4), 1 }, 80, 800 },
+        { { 1536, 4, 0, 2, ONE, 0 }, 50, 50 },
+    };
+    for (size_t i = 0; i < UNIT_COUNT(lives); i++) {
+        const life *const of = &lives[i];
+        double const      predicted = tamis_vi_saturation(of->g, of->n, of->lifetime);
+        double            measured = 0;
+        for (uint64_t seed = 0; seed < SETS; seed++) measured += is_stuck_after(of, seed);
+        measured /= SETS;
+        double const sigma = sqrt(predicted * (1 - predicted) / SETS) + 1e-9;
+        if (measured > predicted + 4 * sigma || measured < predicted / 1.2 - 4 * sigma)
+            fail_msg("life %zu: %.4f +- %.4f, predicted %.4f", i, measured, sigma, predicted);
+        print_message("# life %zu: %.4f, predicted %.4f\n", i, measured, predicted);
+    }
+}
+
+/* Far too many keys: all counters stick, and that is said. */
+static void vi_saturation_of_too_many_is_sure(void **state) {
+    (void)state;
+    static const uint64_t tables[][VI_FIELDS] = { { 300, 5, 0, 8, VI_GENERAL, 0 },
+                                                  { 320, 5, 0, 8, VI_GENERAL, 1 } };
+    for (size_t i = 0; i < UNIT_COUNT(tables); i++) {
+        for (double n = 12000; n < 1e7; n *= 5) {
+            double const stuck = tamis_vi_saturation(tables[i], n, n);
+            if (stuck < .999) fail_msg("table %zu, %g keys: %g", i, n, stuck);
+        }
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vi_numbers_are_those_of_the_paper),
+        cmocka_unit_test(vi_with_d_l_is_theorem_2),
+        cmocka_unit_test(vi_with_only_one_is_a_bloom_filter),
+        cmocka_unit_test(vi_sizes_are_those_of_table_1),
+        cmocka_unit_test(vi_profile_is_that_of_all_ways_to_add),
+        cmocka_unit_test(vi_choose_keeps_what_was_asked),
+        cmocka_unit_test(vi_choose_leaves_what_is_fixed),
+        cmocka_unit_test(vi_choose_keeps_the_fpr_in_a_fixed_size),
+        cmocka_unit_test(vi_choose_takes_the_best_k_in_a_fixed_size),
+        cmocka_unit_test(vi_choose_refuses_what_cannot_be),
+        cmocka_unit_test(vi_filters_are_as_predicted),
+        cmocka_unit_test(vi_blocked_filters_are_as_predicted),
+        cmocka_unit_test(vi_counters_stick_as_often_as_stated),
+        cmocka_unit_test(vi_saturation_of_too_many_is_sure),
+    };
+    return unit_run("vi_size", tests, UNIT_COUNT(tests));
+}
