@@ -30,6 +30,7 @@ enum {
     AT_SEED_HIGH = 40,
     AT_REFUSED_ADDS = 48,
     AT_REFUSED_REMOVES = 56,
+    AT_AGED = 64,
     AT_PART = 128,
     AT_CHECKSUM = HEADER_BYTES - 8,
 
@@ -42,9 +43,19 @@ enum {
     PART_SATURATED = AT_PART + 48,
     PART_FIELDS = AT_PART + 56,
     PART_MOVED = AT_PART + 64,
+    PART_VALUES = AT_PART + 72, /* from here on only of states */
+    PART_TIMEOUT = AT_PART + 80,
+    PART_TIMER_BITS = AT_PART + 88,
+    PART_LIVES = AT_PART + 96,
+    PART_DONE = AT_PART + 104,
+    PART_DUE = AT_PART + 112,
+    PART_REST = AT_PART + 120,
     PART_GEOMETRY = AT_PART + 128,
     PART_END = AT_PART + 256
 };
+
+/* What a reader must know of, in AT_REQUIRED. */
+enum { NEEDS_STATES = 1 };
 
 static uint64_t n_blocks(uint64_t body_bytes) {
     return body_bytes / BLOCK_BYTES + (body_bytes % BLOCK_BYTES != 0);
@@ -65,6 +76,18 @@ static void total_to_bytes(XXH128_hash_t total, uint8_t *ret_bytes) {
 }
 
 /* ------------------------------------------------------------------ writing */
+
+static void states_encode(const tamis_table *table, uint8_t *h) {
+    le32_store(h + AT_REQUIRED, NEEDS_STATES);
+    le64_store(h + AT_AGED, table->aged);
+    le64_store(h + PART_VALUES, table->values);
+    le64_store(h + PART_TIMEOUT, table->sweep.timeout);
+    le64_store(h + PART_TIMER_BITS, table->sweep.timer_bits);
+    le64_store(h + PART_LIVES, table->sweep.lives);
+    le64_store(h + PART_DONE, table->sweep.done);
+    le64_store(h + PART_DUE, table->sweep.due);
+    le64_store(h + PART_REST, table->sweep.rest);
+}
 
 static void header_encode(const tamis_set *set, uint8_t *h) {
     const tamis_table *table = &set->table;
@@ -89,6 +112,7 @@ static void header_encode(const tamis_set *set, uint8_t *h) {
     for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
         le64_store(h + PART_GEOMETRY + 8 * i, table->geometry[i]);
     }
+    if (table->values != 0) states_encode(table, h);
     le64_store(h + AT_CHECKSUM, XXH3_64bits(h, AT_CHECKSUM));
 }
 
@@ -172,6 +196,7 @@ typedef struct source {
     const os_file *file; /* NULL: memory */
     const uint8_t *bytes;
     bool           is_mapped; /* the bytes stay, and the body is used where it is */
+    bool           is_states; /* that is what is wanted, and not a set */
     uint64_t       n;
     const char    *name;
     tamis_problem *problem;
@@ -237,19 +262,32 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
     if (le16_load(h + AT_MAJOR) != MAJOR) {
         return say_at(from, TAMIS_ERR_CORRUPT, AT_MAJOR, "there is no version 0");
     }
-    if (le32_load(h + AT_REQUIRED) != 0) {
+    uint32_t const required = le32_load(h + AT_REQUIRED);
+    if ((required & ~(uint32_t)NEEDS_STATES) != 0) {
         return say_at(from, TAMIS_ERR_VERSION, AT_REQUIRED, "it needs a newer version of tamis");
+    }
+    if (from->is_states != (required == NEEDS_STATES)) {
+        return say_at(from, TAMIS_ERR_KIND, AT_REQUIRED,
+                      from->is_states ? "it is a set: open it with tamis_open()"
+                                      : "it holds states: open it with tamis_states_open()");
     }
     if (le32_load(h + AT_PARTS) != 1) {
         return say_at(from, TAMIS_ERR_VERSION, AT_PARTS, "this version reads sets of one part");
     }
-    bool const is_reserved_zero = is_zero(h, 28, AT_SEED_LOW) && is_zero(h, 64, AT_PART) &&
+    bool const is_reserved_zero = is_zero(h, 28, AT_SEED_LOW) && is_zero(h, AT_AGED + 8, AT_PART) &&
                                   is_zero(h, PART_FIELDS + 4, PART_MOVED) &&
-                                  is_zero(h, PART_MOVED + 8, PART_GEOMETRY) &&
                                   is_zero(h, PART_END, AT_CHECKSUM);
-    if (le16_load(h + AT_MINOR) <= MINOR && !is_reserved_zero) {
+    bool const is_states_zero =
+        is_zero(h, AT_AGED, AT_AGED + 8) && is_zero(h, PART_VALUES, PART_GEOMETRY);
+    if (le16_load(h + AT_MINOR) <= MINOR &&
+        (!is_reserved_zero || (!from->is_states && !is_states_zero))) {
         return say_at(from, TAMIS_ERR_CORRUPT, 28, "reserved bytes of the header are not zero");
     }
+    return TAMIS_OK;
+}
+
+/* The numbers and the name of a part. */
+static tamis_status header_check_part(const source *from, const uint8_t *h) {
     uint64_t const capacity = le64_load(h + PART_CAPACITY);
     if (capacity < 1 || capacity > HANDLE_MAX_CAPACITY || le64_load(h + PART_LIFETIME) < capacity) {
         return say_at(from, TAMIS_ERR_CORRUPT, PART_CAPACITY, "impossible capacity or lifetime");
@@ -258,7 +296,8 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
         le64_load(h + PART_SATURATED) > KIND_MAX_COUNT ||
         le64_load(h + PART_MOVED) > KIND_MAX_COUNT ||
         le64_load(h + AT_REFUSED_ADDS) > KIND_MAX_COUNT ||
-        le64_load(h + AT_REFUSED_REMOVES) > KIND_MAX_COUNT) {
+        le64_load(h + AT_REFUSED_REMOVES) > KIND_MAX_COUNT ||
+        le64_load(h + AT_AGED) > KIND_MAX_COUNT) {
         return say_at(from, TAMIS_ERR_CORRUPT, PART_KEYS, "impossible counts");
     }
     size_t const name_bytes = strnlen((const char *)h + PART_KIND, PART_KIND_BYTES);
@@ -272,8 +311,11 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
 /* The kind and its geometry, and the length of the file against them. */
 static tamis_status header_kind(const source *from, const uint8_t *h, const char *isa,
                                 const tamis_kind **ret_kind, uint64_t *ret_geometry) {
-    const char *const  name = (const char *)h + PART_KIND;
-    tamis_status const status = tamis_kind_find(name, isa, ret_kind);
+    const char *const name = (const char *)h + PART_KIND;
+    tamis_status      status = tamis_kind_find(name, isa, ret_kind);
+    bool const        is_able = status != TAMIS_OK ||
+                         (from->is_states ? (*ret_kind)->get != NULL : (*ret_kind)->has != NULL);
+    if (!is_able) status = TAMIS_ERR_KIND;
     if (status == TAMIS_ERR_KIND) return say_at(from, status, PART_KIND, "of a kind unknown here");
     if (status != TAMIS_OK) return say_at(from, status, 0, "no such instruction set here");
     for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
@@ -295,6 +337,28 @@ static tamis_status header_kind(const source *from, const uint8_t *h, const char
     return TAMIS_OK;
 }
 
+/* What states have besides, of a handle that has its geometry. */
+static tamis_status header_states(const source *from, const uint8_t *h, tamis_set *set) {
+    tamis_table *const table = &set->table;
+    table->aged = le64_load(h + AT_AGED);
+    table->values = le64_load(h + PART_VALUES);
+    table->sweep = (sweep){ .units = set->kind->units(table->geometry),
+                            .timeout = le64_load(h + PART_TIMEOUT),
+                            .timer_bits = le64_load(h + PART_TIMER_BITS),
+                            .lives = le64_load(h + PART_LIVES),
+                            .done = le64_load(h + PART_DONE),
+                            .due = le64_load(h + PART_DUE),
+                            .rest = le64_load(h + PART_REST) };
+    if (!sweep_is_whole(&table->sweep)) {
+        return say_at(from, TAMIS_ERR_CORRUPT, PART_TIMEOUT, "impossible timeouts");
+    }
+    bool const is_possible =
+        table->values >= 2 && table->values <= KIND_MAX_VALUES &&
+        set->kind->holds_values(table->geometry, table->values, (unsigned)table->sweep.timer_bits);
+    return is_possible ? TAMIS_OK
+                       : say_at(from, TAMIS_ERR_CORRUPT, PART_VALUES, "impossible values");
+}
+
 /* A handle without a body, from a header that has passed all checks. */
 static tamis_status header_to_handle(const source *from, const uint8_t *h,
                                      const tamis_open_options *options, tamis_set **ret_set) {
@@ -302,6 +366,7 @@ static tamis_status header_to_handle(const source *from, const uint8_t *h,
     uint64_t          geometry[TAMIS_MAX_FIELDS];
     tamis_hash const  hash = (tamis_hash)le32_load(h + AT_HASH);
     tamis_status      status = header_check(from, h);
+    if (status == TAMIS_OK) status = header_check_part(from, h);
     if (status == TAMIS_OK) status = header_kind(from, h, options->isa, &kind, geometry);
     if (status != TAMIS_OK) return status;
     if (!keyhash_is_built(hash)) {
@@ -318,8 +383,12 @@ static tamis_status header_to_handle(const source *from, const uint8_t *h,
     set->table.keys = le64_load(h + PART_KEYS);
     set->table.saturated = le64_load(h + PART_SATURATED);
     set->table.moved = le64_load(h + PART_MOVED);
-    *ret_set = set;
-    return TAMIS_OK;
+    if (from->is_states) status = header_states(from, h, set);
+    if (status != TAMIS_OK)
+        tamis_free(set);
+    else
+        *ret_set = set;
+    return status;
 }
 
 /* ------------------------------------------------------------------ reading: the body */
@@ -434,16 +503,23 @@ static tamis_status options_check(const tamis_open_options *options,
     return TAMIS_OK;
 }
 
-tamis_status tamis_read(const void *bytes, size_t n, const tamis_open_options *options,
-                        tamis_set **ret_set, tamis_problem *reterr_problem) {
+tamis_status tamis_file_read(const void *bytes, size_t n, const tamis_open_options *options,
+                             bool is_states, tamis_set **ret_set, tamis_problem *problem) {
     tamis_open_options checked;
-    tamis_status const status = options_check(options, &checked, reterr_problem);
+    tamis_status const status = options_check(options, &checked, problem);
     if (status != TAMIS_OK) return status;
     if ((bytes == NULL && n != 0) || ret_set == NULL) {
-        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "no bytes, or no ret_set");
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "no bytes, or nowhere to read to");
     }
-    source const from = { .bytes = bytes, .n = n, .name = "input", .problem = reterr_problem };
+    source const from = {
+        .bytes = bytes, .n = n, .is_states = is_states, .name = "input", .problem = problem
+    };
     return set_take(&from, &checked, ret_set);
+}
+
+tamis_status tamis_read(const void *bytes, size_t n, const tamis_open_options *options,
+                        tamis_set **ret_set, tamis_problem *reterr_problem) {
+    return tamis_file_read(bytes, n, options, false, ret_set, reterr_problem);
 }
 
 /* The set owns the mapping once it is a set. */
@@ -467,22 +543,29 @@ static tamis_status open_mapped(const os_file *file, source *from,
     return status;
 }
 
-tamis_status tamis_open(const char *path, const tamis_open_options *options, tamis_set **ret_set,
-                        tamis_problem *reterr_problem) {
+tamis_status tamis_file_open(const char *path, const tamis_open_options *options, bool is_states,
+                             tamis_set **ret_set, tamis_problem *problem) {
     tamis_open_options checked;
-    tamis_status       status = options_check(options, &checked, reterr_problem);
+    tamis_status       status = options_check(options, &checked, problem);
     if (status != TAMIS_OK) return status;
     if (path == NULL || ret_set == NULL) {
-        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "no path, or no ret_set");
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "no path, or nowhere to open to");
     }
     os_file file;
     int     error;
     if (!tamis_os_open(path, &file, &error)) {
-        return say_system(reterr_problem, "open", path, error);
+        return say_system(problem, "open", path, error);
     }
-    source from = { .file = &file, .n = file.bytes, .name = path, .problem = reterr_problem };
+    source from = {
+        .file = &file, .n = file.bytes, .is_states = is_states, .name = path, .problem = problem
+    };
     status = (checked.flags & TAMIS_OPEN_MAP) != 0 ? open_mapped(&file, &from, &checked, ret_set)
                                                    : set_take(&from, &checked, ret_set);
     tamis_os_close(&file);
     return status;
+}
+
+tamis_status tamis_open(const char *path, const tamis_open_options *options, tamis_set **ret_set,
+                        tamis_problem *reterr_problem) {
+    return tamis_file_open(path, options, false, ret_set, reterr_problem);
 }

@@ -21,6 +21,11 @@ struct tamis_set {
     size_t mapping_bytes;
 };
 
+/* States are the same handle, behind another door (states.c). */
+struct tamis_states {
+    tamis_set set;
+};
+
 /* make.c: a handle with a geometry and without a body. NULL: no memory. tamis_free() takes a handle
  * in any state. */
 tamis_set *tamis_handle_new(const tamis_kind *kind, const uint64_t *geometry,
@@ -43,6 +48,8 @@ typedef struct tamis_choice {
     const tamis_kind *kind;
     uint64_t          geometry[TAMIS_MAX_FIELDS];
     uint64_t          capacity, lifetime;
+    uint64_t          values; /* of states */
+    sweep             sweep;  /* timeout, timer_bits and lives */
 } tamis_choice;
 
 /* plan/planner.c: what a spec that has been checked comes to. With `prints`, only kinds that store
@@ -57,6 +64,31 @@ tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
 /* plan/planner.c: all that can be said of a geometry. */
 void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry, uint64_t capacity,
                          uint64_t lifetime, tamis_plan *ret_plan);
+
+/* make.c: what a set that can be merged with another is made of. */
+tamis_choice tamis_choice_like(const tamis_set *other);
+
+/* make.c: same kind, and the same places for every key. */
+bool tamis_is_alike(const tamis_set *a, const tamis_set *b);
+
+/* make.c: the seed that is given, or a random one. TAMIS_OK, _IO. */
+tamis_status tamis_seed_get(const tamis_seed *given, tamis_seed *ret_seed, tamis_problem *problem);
+
+/* make.c: all that a table is besides its geometry. */
+void tamis_table_copy(tamis_table *to, const tamis_table *from);
+
+/* make.c: call a merge that may find out in the middle that it cannot: all or nothing. */
+tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
+                                    tamis_status (*merge)(tamis_table *, const tamis_table *));
+
+/* file.c: open a set, or states: each wants its own. */
+tamis_status tamis_file_open(const char *path, const tamis_open_options *options, bool is_states,
+                             tamis_set **ret_set, tamis_problem *problem);
+tamis_status tamis_file_read(const void *bytes, size_t n, const tamis_open_options *options,
+                             bool is_states, tamis_set **ret_set, tamis_problem *problem);
+
+/* plan/planner.c: the "field=number" of a geometry for a kind, into fixed[]; NULL is nothing. */
+bool tamis_fix_geometry(const tamis_kind *kind, const char *geometry, uint64_t *fixed);
 
 /* make.c: a copy of the spec in today's size, with ranges checked. */
 tamis_status tamis_spec_check(const tamis_spec *spec, tamis_spec *ret_spec, tamis_problem *problem);

@@ -18,6 +18,7 @@
 #define TAMIS_KIND_H
 
 #include "core/batch.h"
+#include "core/sweep.h"
 
 #include <tamis/tamis.h>
 
@@ -32,6 +33,11 @@ typedef struct tamis_table {
     uint64_t keys;                       /* see tamis_info */
     uint64_t saturated;
     uint64_t moved; /* entries that gave way to another one */
+
+    /* of states only */
+    uint64_t values; /* how many there are; 0: a set */
+    sweep    sweep;
+    uint64_t aged; /* what the sweep has taken out */
 } tamis_table;
 
 /* A spec, checked and completed. */
@@ -44,9 +50,15 @@ typedef struct tamis_need {
     tamis_preference prefer;
     uint64_t         prints;          /* the range of fingerprints that it must have, or 0: any */
     uint64_t fixed[TAMIS_MAX_FIELDS]; /* what the user fixed of the geometry, or KIND_FREE */
+
+    /* of states only */
+    uint64_t values;     /* 0: a set */
+    double   unknown;    /* how often a key may be unknown */
+    unsigned timer_bits; /* 0: nothing ages */
 } tamis_need;
 
 #define KIND_FREE UINT64_MAX
+#define KIND_MAX_VALUES (UINT64_C(1) << 32)
 
 /* No count of a table goes beyond this: sets that are merged into each other again and again would
  * wrap around, and files with larger ones are refused. */
@@ -62,11 +74,17 @@ typedef struct tamis_forecast {
     double overflow;
     double saturation;
     double lines_present, lines_absent, lines_add;
+    double unknown; /* of states */
 } tamis_forecast;
 
 /* Called for a fingerprint and how many copies of it there are; TAMIS_COUNT_MANY: it is saturated.
  * Returns false to stop. */
 typedef bool kind_visit(void *context, uint64_t print, uint64_t copies);
+
+/* What there is to tell of states beside the keys; see tamis_states_info. */
+typedef struct kind_census {
+    uint64_t unknown_cells, side_keys, side_room;
+} kind_census;
 
 typedef struct tamis_kind {
     const char *name; /* at most 15 letters; it stands in every file */
@@ -133,12 +151,28 @@ typedef struct tamis_kind {
      * hash that has the print is added. */
     tamis_status (*add_print)(tamis_table *table, uint64_t print);
 
-    /* Kinds that can keep a value of 1 to 32 bits with a key, in geometries that have room for it.
-     * put: TAMIS_OK, also in place of an older value; _FULL, _ARGUMENT (the value is too
-     * large). get, drop (all copies): TAMIS_OK, _ABSENT. */
+    /* States. Kinds that keep a value with a key have all of the next eight, and what they mean is
+     * said in tamis.h, section 10. Values are within range. A kind can have these and no `has`, and
+     * then it is no kind of set. Kinds that have both keep states in geometries with value_bits.
+     * units: of the sweep. holds_values: does the geometry have room for so many, and timers of so
+     * many bits? sweep: the hand passes a unit. `aged` has a counter for each value, for those that
+     * go; NULL: nobody asks. */
     tamis_status (*put)(tamis_table *table, uint64_t hash, uint32_t value);
     tamis_status (*get)(const tamis_table *table, uint64_t hash, uint32_t *ret_value);
-    tamis_status (*drop)(tamis_table *table, uint64_t hash);
+    tamis_status (*move)(tamis_table *table, uint64_t hash, uint64_t from, uint32_t to);
+    tamis_status (*touch)(tamis_table *table, uint64_t hash);
+    tamis_status (*drop)(tamis_table *table, uint64_t hash, uint64_t from);
+    uint64_t (*units)(const uint64_t *geometry);
+    bool (*holds_values)(const uint64_t *geometry, uint64_t values, unsigned timer_bits);
+    void (*sweep)(tamis_table *table, uint64_t unit, uint64_t *aged);
+
+    /* Of those, what some can: the keys of each value, and what else there is to tell. */
+    void (*tally)(const tamis_table *table, uint64_t *counts);
+    void (*census)(const tamis_table *table, kind_census *ret_census);
+
+    /* Of those: the same as merge, for states. _CONFLICT is another reason to refuse. It may find
+     * out in the middle: a copy is kept. NULL: cannot. */
+    tamis_status (*merge_states)(tamis_table *into, const tamis_table *from);
 
     /* A kind with the same answers and fewer abilities, and how to become it; NULL: none. */
     const char *converts_to;
@@ -176,8 +210,9 @@ typedef struct tamis_kind {
  * such kind, TAMIS_ERR_NOT_BUILT if this build or processor has no such instruction set. */
 tamis_status tamis_kind_find(const char *name, const char *isa, const tamis_kind **ret_kind);
 
-/* The i-th kind, in its best instruction set, or NULL. */
+/* The i-th kind of sets, or of states, in its best instruction set, or NULL. */
 const tamis_kind *tamis_kind_at(size_t i);
+const tamis_kind *tamis_states_kind_at(size_t i);
 
 /* What the table can do: what the kind has a function for, less what the geometry takes away. */
 unsigned tamis_kind_abilities(const tamis_kind *kind, const uint64_t *geometry);

@@ -127,6 +127,9 @@ tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
     set->hasher = *hasher;
     set->capacity = choice->capacity;
     set->lifetime = choice->lifetime;
+    set->table.values = choice->values;
+    set->table.sweep = choice->sweep;
+    if (choice->values != 0) set->table.sweep.units = choice->kind->units(choice->geometry);
     tamis_status const status = tamis_handle_get_body(set);
     if (status != TAMIS_OK)
         tamis_free(set);
@@ -135,19 +138,22 @@ tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
     return status;
 }
 
-/* The choice that makes a set mergeable with another. */
-static tamis_choice choice_like(const tamis_set *other) {
-    tamis_choice choice = { .kind = other->kind,
-                            .capacity = other->capacity,
-                            .lifetime = other->lifetime };
+tamis_choice tamis_choice_like(const tamis_set *other) {
+    const sweep *const ageing = &other->table.sweep;
+    tamis_choice       choice = { .kind = other->kind,
+                                  .capacity = other->capacity,
+                                  .lifetime = other->lifetime,
+                                  .values = other->table.values,
+                                  .sweep = { .timeout = ageing->timeout,
+                                             .timer_bits = ageing->timer_bits,
+                                             .lives = ageing->lives } };
     memcpy(choice.geometry, other->table.geometry, sizeof choice.geometry);
     return choice;
 }
 
-static tamis_status spec_seed(const tamis_spec *spec, tamis_seed *ret_seed,
-                              tamis_problem *problem) {
-    if (spec->seed != NULL) {
-        *ret_seed = *spec->seed;
+tamis_status tamis_seed_get(const tamis_seed *given, tamis_seed *ret_seed, tamis_problem *problem) {
+    if (given != NULL) {
+        *ret_seed = *given;
         return TAMIS_OK;
     }
     if (tamis_os_random(ret_seed, sizeof *ret_seed)) return TAMIS_OK;
@@ -164,13 +170,13 @@ tamis_status tamis_create(const tamis_spec *spec, tamis_set **ret_set,
     tamis_choice choice;
     keyhash      hasher;
     if (checked.like != NULL) {
-        choice = choice_like(checked.like);
+        choice = tamis_choice_like(checked.like);
         hasher = checked.like->hasher;
         status = tamis_kind_find(choice.kind->name, checked.isa, &choice.kind);
     } else {
         tamis_seed seed;
         status = tamis_choose(&checked, 0, &choice, reterr_problem);
-        if (status == TAMIS_OK) status = spec_seed(&checked, &seed, reterr_problem);
+        if (status == TAMIS_OK) status = tamis_seed_get(checked.seed, &seed, reterr_problem);
         if (status == TAMIS_OK) hasher = keyhash_make(checked.hash, seed);
     }
     if (status == TAMIS_ERR_NOT_BUILT) {
@@ -192,46 +198,50 @@ tamis_status tamis_clear(tamis_set *set) {
     if (set == NULL) return TAMIS_ERR_ARGUMENT;
     if (set->mapping != NULL) return TAMIS_ERR_READ_ONLY;
     memset(set->table.body, 0, (size_t)set->table.body_bytes);
-    set->table.keys = set->table.saturated = set->table.moved = 0;
+    set->table.keys = set->table.saturated = set->table.moved = set->table.aged = 0;
+    set->table.sweep.done = set->table.sweep.due = set->table.sweep.rest = 0;
     set->refused_adds = set->refused_removes = 0;
     return TAMIS_OK;
 }
 
+void tamis_table_copy(tamis_table *to, const tamis_table *from) {
+    memcpy(to->body, from->body, (size_t)from->body_bytes);
+    to->keys = from->keys;
+    to->saturated = from->saturated;
+    to->moved = from->moved;
+    to->sweep = from->sweep;
+    to->aged = from->aged;
+}
+
 tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy) {
     if (set == NULL || ret_copy == NULL) return TAMIS_ERR_ARGUMENT;
-    tamis_choice const choice = choice_like(set);
+    tamis_choice const choice = tamis_choice_like(set);
     tamis_set         *copy;
     tamis_status const status = tamis_make(&choice, &set->hasher, &set->allocator, &copy);
     if (status != TAMIS_OK) return status;
-    memcpy(copy->table.body, set->table.body, (size_t)set->table.body_bytes);
-    copy->table.keys = set->table.keys;
-    copy->table.saturated = set->table.saturated;
-    copy->table.moved = set->table.moved;
+    tamis_table_copy(&copy->table, &set->table);
     copy->refused_adds = set->refused_adds;
     copy->refused_removes = set->refused_removes;
     *ret_copy = copy;
     return TAMIS_OK;
 }
 
-/* Same kind, same places for every key. */
-static bool is_alike(const tamis_set *a, const tamis_set *b) {
+bool tamis_is_alike(const tamis_set *a, const tamis_set *b) {
     return strcmp(a->kind->name, b->kind->name) == 0 && a->hasher.hash == b->hasher.hash &&
            a->hasher.seed.low == b->hasher.seed.low && a->hasher.seed.high == b->hasher.seed.high &&
-           memcmp(a->table.geometry, b->table.geometry, sizeof a->table.geometry) == 0;
+           memcmp(a->table.geometry, b->table.geometry, sizeof a->table.geometry) == 0 &&
+           a->table.values == b->table.values && a->table.sweep.timeout == b->table.sweep.timeout &&
+           a->table.sweep.timer_bits == b->table.sweep.timer_bits &&
+           a->table.sweep.lives == b->table.sweep.lives;
 }
 
-/* All or nothing, with a kind that may find out in the middle that it is full. */
-static tamis_status merge_or_restore(tamis_set *into, const tamis_set *from) {
+tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
+                                    tamis_status (*merge)(tamis_table *, const tamis_table *)) {
     tamis_set   *before;
     tamis_status status = tamis_copy(into, &before);
     if (status != TAMIS_OK) return status;
-    status = into->kind->merge(&into->table, &from->table);
-    if (status != TAMIS_OK) {
-        memcpy(into->table.body, before->table.body, (size_t)into->table.body_bytes);
-        into->table.keys = before->table.keys;
-        into->table.saturated = before->table.saturated;
-        into->table.moved = before->table.moved;
-    }
+    status = merge(&into->table, &from->table);
+    if (status != TAMIS_OK) tamis_table_copy(&into->table, &before->table);
     tamis_free(before);
     return status;
 }
@@ -239,15 +249,15 @@ static tamis_status merge_or_restore(tamis_set *into, const tamis_set *from) {
 tamis_status tamis_merge(tamis_set *into, const tamis_set *from) {
     if (into == NULL || from == NULL || into == from) return TAMIS_ERR_ARGUMENT;
     if (into->mapping != NULL) return TAMIS_ERR_READ_ONLY;
-    if (!is_alike(into, from)) return TAMIS_ERR_MISMATCH;
+    if (!tamis_is_alike(into, from)) return TAMIS_ERR_MISMATCH;
     if ((into->abilities & TAMIS_CAN_MERGE) == 0) return TAMIS_ERR_CANNOT;
-    return into->kind->merges_by_steps ? merge_or_restore(into, from)
+    return into->kind->merges_by_steps ? tamis_merge_or_restore(into, from, into->kind->merge)
                                        : into->kind->merge(&into->table, &from->table);
 }
 
 tamis_status tamis_convert(const tamis_set *set, const char *kind, tamis_set **ret_set) {
     if (set == NULL || kind == NULL || ret_set == NULL) return TAMIS_ERR_ARGUMENT;
-    tamis_choice choice = choice_like(set);
+    tamis_choice choice = tamis_choice_like(set);
     tamis_status status = tamis_kind_find(kind, set->kind->isa, &choice.kind);
     if (status != TAMIS_OK) return status;
     if (set->kind->converts_to == NULL || strcmp(set->kind->converts_to, kind) != 0) {

@@ -9,6 +9,8 @@ const char *tamis_status_text(tamis_status status) {
     case TAMIS_OK: return "success";
     case TAMIS_ERR_FULL: return "the set is full";
     case TAMIS_ERR_ABSENT: return "the key is not in the set";
+    case TAMIS_ERR_UNKNOWN: return "the state of the key is not known";
+    case TAMIS_ERR_CONFLICT: return "the key has another state";
     case TAMIS_ERR_ARGUMENT: return "an argument is missing or out of range";
     case TAMIS_ERR_KIND: return "there is no kind of that name";
     case TAMIS_ERR_CANNOT: return "this kind of set cannot do that";

@@ -85,13 +85,41 @@ const char *tamis_isa_name(size_t i) {
     return isa_kinds(i, &name) != NULL ? name : NULL;
 }
 
+static bool is_of_sets(const tamis_kind *kind) {
+    return kind->has != NULL;
+}
+
+static bool is_of_states(const tamis_kind *kind) {
+    return kind->get != NULL;
+}
+
+/* The i-th of some kinds, in an instruction set; NULL after the last. */
+static const tamis_kind *kind_at(const tamis_kind *const *kinds, size_t i,
+                                 bool (*is_wanted)(const tamis_kind *)) {
+    for (size_t at = 0; at < N_KINDS; at++) {
+        if (is_wanted(kinds[at]) && i-- == 0) return kinds[at];
+    }
+    return NULL;
+}
+
 const tamis_kind *tamis_kind_at(size_t i) {
     const char *name;
-    return i < N_KINDS ? isa_kinds(0, &name)[i] : NULL;
+    return kind_at(isa_kinds(0, &name), i, is_of_sets);
+}
+
+const tamis_kind *tamis_states_kind_at(size_t i) {
+    const char *name;
+    return kind_at(isa_kinds(0, &name), i, is_of_states);
 }
 
 const char *tamis_kind_name(size_t i) {
-    return i < N_KINDS ? portable_kinds[i]->name : NULL;
+    const tamis_kind *const kind = kind_at(portable_kinds, i, is_of_sets);
+    return kind != NULL ? kind->name : NULL;
+}
+
+const char *tamis_states_kind_name(size_t i) {
+    const tamis_kind *const kind = kind_at(portable_kinds, i, is_of_states);
+    return kind != NULL ? kind->name : NULL;
 }
 
 tamis_status tamis_kind_find(const char *name, const char *isa, const tamis_kind **ret_kind) {

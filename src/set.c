@@ -10,7 +10,7 @@
 #include "core/checked.h"
 #include "core/le.h"
 #include "core/memory.h"
-#include "handle.h"
+#include "keys.h"
 
 /* ------------------------------------------------------------------ one hash */
 
@@ -46,10 +46,6 @@ static tamis_status remove_one(tamis_set *set, uint64_t hash) {
 }
 
 /* ------------------------------------------------------------------ single calls */
-
-static bool is_key(const void *key, size_t key_bytes) {
-    return key != NULL || key_bytes == 0;
-}
 
 tamis_status tamis_add(tamis_set *set, const void *key, size_t key_bytes) {
     tamis_status const status = check_change(set);
@@ -101,77 +97,6 @@ tamis_status tamis_count_hash(const tamis_set *set, uint64_t hash, uint64_t *ret
 }
 
 /* ------------------------------------------------------------------ chunks */
-
-/* The keys of a batch: one of the two. */
-typedef struct keys_from {
-    const tamis_key *keys;
-    const uint64_t  *ids;
-    size_t           n;
-} keys_from;
-
-static bool is_batch(const keys_from *from) {
-    if (from->n == 0) return true;
-    if (from->keys == NULL) return from->ids != NULL;
-    for (size_t i = 0; i < from->n; i++) {
-        if (!is_key(from->keys[i].data, from->keys[i].bytes)) return false;
-    }
-    return true;
-}
-
-/* Hash the chunk that begins at `at`; returns how many keys it has. What is not a key gets any
- * hash; only has_keys lets it come this far. */
-static unsigned chunk_hash(const keyhash *hasher, const keys_from *from, size_t at, unsigned most,
-                           uint64_t *hash) {
-    unsigned const n = (unsigned)min_u64(from->n - at, most);
-    for (unsigned i = 0; from->ids != NULL && i < n; i++) {
-        hash[i] = keyhash_id(hasher, from->ids[at + i]);
-    }
-    for (unsigned i = 0; from->ids == NULL && i < n; i++) {
-        const tamis_key *const key = &from->keys[at + i];
-        hash[i] = is_key(key->data, key->bytes) ? keyhash_bytes(hasher, key->data, key->bytes) : 0;
-    }
-    return n;
-}
-
-/* A batch on its way: while the kind works on a chunk, the memory for the next one comes. */
-typedef struct batch {
-    const tamis_set *set;
-    const keys_from *from;
-    bool             is_update;
-    size_t           at;     /* the first key of this chunk */
-    unsigned         n;      /* keys in it; 0: no more */
-    unsigned         n_next; /* and in the one behind it */
-    uint64_t        *hash, *hash_next;
-    uint64_t         buffer[2][TAMIS_CHUNK];
-} batch;
-
-/* Hash the chunk behind this one, and ask for its memory. */
-static void batch_look_ahead(batch *of) {
-    const tamis_kind *const kind = of->set->kind;
-    unsigned const          most = kind->chunk != 0 ? kind->chunk : TAMIS_CHUNK;
-    of->n_next = chunk_hash(&of->set->hasher, of->from, of->at + of->n, most, of->hash_next);
-    if (kind->fetch != NULL) kind->fetch(&of->set->table, of->hash_next, of->n_next, of->is_update);
-}
-
-static void batch_next(batch *of) {
-    uint64_t *const done = of->hash;
-    of->at += of->n;
-    of->n = of->n_next;
-    of->hash = of->hash_next;
-    of->hash_next = done;
-    if (of->n != 0) batch_look_ahead(of);
-}
-
-static void batch_begin(batch *of, const tamis_set *set, const keys_from *from, bool is_update) {
-    of->set = set;
-    of->from = from;
-    of->is_update = is_update;
-    of->at = of->n = 0;
-    of->hash = of->buffer[0];
-    of->hash_next = of->buffer[1];
-    batch_look_ahead(of);
-    batch_next(of);
-}
 
 /* The kind's chunk functions, or one by one where it has none. */
 
@@ -238,8 +163,8 @@ static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_
     if (status == TAMIS_OK && !is_batch(from)) status = TAMIS_ERR_ARGUMENT;
     if (ret_added != NULL) *ret_added = 0;
     if (status != TAMIS_OK) return status;
-    size_t added = 0;
-    batch  of;
+    size_t    added = 0;
+    key_batch of;
     for (batch_begin(&of, set, from, true); of.n != 0 && status == TAMIS_OK; batch_next(&of)) {
         unsigned const taken = chunk_add(set, of.hash, of.n);
         added += taken;
@@ -292,8 +217,8 @@ static size_t has_keys(const tamis_set *set, const keys_from *from, bool *ret_ha
         if (ret_has != NULL && from->n != 0) memset(ret_has, 0, from->n * sizeof *ret_has);
         return 0;
     }
-    size_t found = 0;
-    batch  of;
+    size_t    found = 0;
+    key_batch of;
     for (batch_begin(&of, set, from, false); of.n != 0; batch_next(&of)) {
         uint64_t mask = chunk_has(set, of.hash, of.n);
         if (from->ids == NULL && is_any_null(from, of.at, of.n))
@@ -309,8 +234,8 @@ static tamis_status remove_keys(tamis_set *set, const keys_from *from, bool *ret
     tamis_status const status = check_remove(set);
     if (status != TAMIS_OK) return status;
     if (!is_batch(from)) return TAMIS_ERR_ARGUMENT;
-    size_t removed = 0;
-    batch  of;
+    size_t    removed = 0;
+    key_batch of;
     for (batch_begin(&of, set, from, true); of.n != 0; batch_next(&of)) {
         uint64_t const mask = chunk_remove(set, of.hash, of.n);
         if (ret_removed != NULL) mask_to_bools(mask, of.n, ret_removed + of.at);
@@ -325,7 +250,7 @@ static tamis_status count_keys(const tamis_set *set, const keys_from *from, uint
     tamis_status const status = check_count(set, ret_counts);
     if (status != TAMIS_OK) return status;
     if (!is_batch(from)) return TAMIS_ERR_ARGUMENT;
-    batch of;
+    key_batch of;
     for (batch_begin(&of, set, from, false); of.n != 0; batch_next(&of)) {
         chunk_count(set, of.hash, of.n, ret_counts + of.at);
     }

@@ -32,12 +32,14 @@
  *   I3  a shelf holds the first of its entries, the attic the others, in order;
  *   I4  no fingerprint has more copies than it may, and with counters it has one slot;
  *   I5  all copies sum up to `keys`, and `saturated` fingerprints have all they can have;
- *   I6  what is not used is zero.
+ *   I6  what is not used is zero;
+ *   I7  of states, all values are among those that there are.
  */
 #include "core/checked.h"
 #include "core/lines_list.h"
 #include "kind.h"
 #include "plan/line_size.h"
+#include "state_cells.h"
 
 #include <limits.h>
 
@@ -58,9 +60,11 @@ static_assert(sizeof(line_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape 
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status line_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    prints_mode const fixed = { need->fixed[LINE_COUNTER_BITS], need->fixed[LINE_COPIES],
+    prints_mode       fixed = { need->fixed[LINE_COUNTER_BITS], need->fixed[LINE_COPIES],
                                 need->fixed[LINE_VALUE_BITS] };
     prints_mode const counting = { .counter_bits = 4, .copies = 1 };
+    if (need->values != 0 && !tamis_prints_states(need->values, need->timer_bits, &fixed))
+        return TAMIS_ERR_CANNOT;
     prints_mode const mode = tamis_prints_mode(fixed, (need->abilities & TAMIS_CAN_REMOVE) != 0,
                                                (need->abilities & TAMIS_CAN_COUNT) != 0, counting);
     uint64_t          g[TAMIS_MAX_FIELDS];
@@ -208,7 +212,7 @@ static void line_fetch(const tamis_table *table, const uint64_t *hash, unsigned 
             prefetch_to_write(line);
         else
             prefetch_to_read(line);
-        if (is_update && lines_of(table).shape->rest_bits != 0)
+        if ((is_update && lines_of(table).shape->rest_bits != 0) || table->values != 0)
             lines_fetch_rests(lines_of(table), place.bucket);
     }
 }
@@ -268,50 +272,161 @@ static uint64_t line_remove_chunk(tamis_table *table, const uint64_t *hash, unsi
     return removed;
 }
 
-/* ------------------------------------------------------------------ values */
+/* ------------------------------------------------------------------ states */
 
-static tamis_status line_put(tamis_table *table, uint64_t hash, uint32_t value) {
-    lines const       of = lines_of(table);
-    unsigned const    bits = (unsigned)of.shape->value_bits;
-    lines_place const place = lines_find(of, hash);
-    lines_found const found = lines_look(of, &place);
-    if (value > bits_low(bits)) return TAMIS_ERR_ARGUMENT;
-    if (found.copies != 0) {
-        uint64_t const rest = lines_found_rest(of, &place, &found);
-        field_set(of.body, rest + of.shape->counter_bits, bits, value);
-        return TAMIS_OK;
-    }
-    uint64_t const rest = rest_new(of.shape, place.remainder, value);
-    if (!lines_new_entry(of, &place, &found, rest)) return TAMIS_ERR_FULL;
-    table->keys++;
-    return TAMIS_OK;
+/* A cell is an entry, its field the value in its rest. With one entry for a fingerprint, the order
+ * of entries does not depend on values, which so can change in place. A unit is a bucket. */
+
+TAMIS_INLINE unsigned line_value_bits(const tamis_table *table) {
+    return (unsigned)shape_of(table)->lines.value_bits;
 }
 
-static tamis_status line_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
+static tamis_status line_find_state(const tamis_table *table, uint64_t hash, state_cell *ret_cell) {
     lines const       of = lines_of(table);
     lines_place const place = lines_find(of, hash);
     lines_found const found = lines_look(of, &place);
     if (found.copies == 0) return TAMIS_ERR_ABSENT;
-    uint64_t const rest = lines_found_rest(of, &place, &found);
-    *ret_value =
-        (uint32_t)field_get(of.body, rest + of.shape->counter_bits, (unsigned)of.shape->value_bits);
+    *ret_cell =
+        (state_cell){ lines_found_rest(of, &place, &found) + of.shape->counter_bits, place.bucket };
     return TAMIS_OK;
 }
 
-/* All copies of the key are gone, and its value. */
-static tamis_status line_drop(tamis_table *table, uint64_t hash) {
-    uint64_t const    most = shape_of(table)->most;
+static tamis_status line_new_state(tamis_table *table, const lines_place *place, uint64_t field) {
     lines const       of = lines_of(table);
-    lines_place const place = lines_find(of, hash);
-    unsigned const    copies = lines_look(of, &place).copies;
-    unsigned const    entries = of.shape->counter_bits != 0 ? copies != 0 : copies;
-    for (unsigned i = 0; i < entries; i++) {
+    lines_found const found = lines_look(of, place);
+    if (!lines_new_entry(of, place, &found, rest_new(of.shape, place->remainder, field)))
+        return TAMIS_ERR_FULL;
+    table->keys++;
+    return TAMIS_OK;
+}
+
+static tamis_status line_insert_state(tamis_table *table, uint64_t hash, uint32_t value) {
+    lines_place const place = lines_find(lines_of(table), hash);
+    return line_new_state(table, &place,
+                          state_fresh(table, line_value_bits(table), place.bucket, value));
+}
+
+/* All copies of the key are gone, and its value. */
+static void line_erase_at(tamis_table *table, const lines_place *place) {
+    lines const       of = lines_of(table);
+    lines_found const found = lines_look(of, place);
+    uint64_t const    most = shape_of(table)->most;
+    lines_take(of, place, &found);
+    table->keys -= found.copies;
+    table->saturated -= most > 1 && found.copies >= most;
+}
+
+static void line_erase_state(tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(lines_of(table), hash);
+    line_erase_at(table, &place);
+}
+
+static const state_cells line_cells = { line_find_state, line_insert_state, line_erase_state,
+                                        NULL };
+
+static tamis_status line_put(tamis_table *table, uint64_t hash, uint32_t value) {
+    return state_cells_put(&line_cells, table, line_value_bits(table), hash, value);
+}
+
+static tamis_status line_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
+    return state_cells_get(&line_cells, table, line_value_bits(table), hash, ret_value);
+}
+
+static tamis_status line_move(tamis_table *table, uint64_t hash, uint64_t from, uint32_t to) {
+    return state_cells_move(&line_cells, table, line_value_bits(table), hash, from, to);
+}
+
+static tamis_status line_touch(tamis_table *table, uint64_t hash) {
+    return state_cells_touch(&line_cells, table, line_value_bits(table), hash);
+}
+
+static tamis_status line_drop(tamis_table *table, uint64_t hash, uint64_t from) {
+    return state_cells_drop(&line_cells, table, line_value_bits(table), hash, from);
+}
+
+static uint64_t line_units(const uint64_t *geometry) {
+    return geometry[LINE_BUCKETS];
+}
+
+static bool line_holds_values(const uint64_t *g, uint64_t values, unsigned timer_bits) {
+    return g[LINE_COPIES] == 1 && g[LINE_COUNTER_BITS] == 0 &&
+           g[LINE_VALUE_BITS] == tamis_prints_value_bits(values, timer_bits);
+}
+
+static lines_place line_list_place(const line_shape *s, uint64_t bucket, const lines_list *list,
+                                   unsigned i) {
+    return (lines_place){ .bucket = bucket,
+                          .remainder = rest_remainder(&s->lines, list->rest[i]),
+                          .chain = (uint8_t)lines_list_chain(list, i),
+                          .byte = (uint8_t)list->key[i] };
+}
+
+TAMIS_INLINE uint64_t line_list_field(const line_shape *s, const lines_list *list, unsigned i) {
+    return list->rest[i] >> s->lines.counter_bits & bits_low((unsigned)s->lines.value_bits);
+}
+
+/* The hand passes a bucket: first all that stay, then those that go, which moves the others. */
+static void line_sweep(tamis_table *table, uint64_t bucket, uint64_t *aged) {
+    const line_shape *const s = shape_of(table);
+    lines const             of = lines_of(table);
+    unsigned const          bits = line_value_bits(table);
+    lines_list              list;
+    lines_gather(of, bucket, &list);
+    for (unsigned i = 0; i < list.n; i++) {
+        uint64_t const    field = line_list_field(s, &list, i);
+        lines_place const place = line_list_place(s, bucket, &list, i);
+        if (state_is_over(table, bits, field)) continue;
         lines_found const found = lines_look(of, &place);
-        lines_take(of, &place, &found);
+        field_set(table->body, lines_found_rest(of, &place, &found) + s->lines.counter_bits, bits,
+                  state_older(table, bits, field));
     }
-    table->keys -= copies;
-    table->saturated -= most > 1 && copies >= most;
-    return copies != 0 ? TAMIS_OK : TAMIS_ERR_ABSENT;
+    for (unsigned i = 0; i < list.n; i++) {
+        uint64_t const field = line_list_field(s, &list, i);
+        if (!state_is_over(table, bits, field)) continue;
+        lines_place const place = line_list_place(s, bucket, &list, i);
+        line_erase_at(table, &place);
+        table->aged++;
+        if (aged != NULL) aged[state_value(table, bits, field)]++;
+    }
+}
+
+static void line_tally(const tamis_table *table, uint64_t *counts) {
+    const line_shape *const s = shape_of(table);
+    lines_list              list;
+    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
+        lines_gather(lines_of(table), bucket, &list);
+        for (unsigned i = 0; i < list.n; i++) {
+            uint64_t const field = line_list_field(s, &list, i);
+            uint64_t const value = state_value(table, line_value_bits(table), field);
+            if (value < table->values) counts[value]++; /* always, in a table of ours */
+        }
+    }
+}
+
+static tamis_status line_merge_state(tamis_table *into, const tamis_table *from,
+                                     const lines_place *place, uint64_t field) {
+    lines const       of = lines_of(into);
+    unsigned const    bits = line_value_bits(into);
+    uint64_t const    taken = state_taken_over(into, from, bits, place->bucket, field);
+    lines_found const found = lines_look(of, place);
+    if (found.copies == 0) return line_new_state(into, place, taken);
+    uint64_t const bit = lines_found_rest(of, place, &found) + of.shape->counter_bits;
+    return state_join(into, bits, bit, taken);
+}
+
+static tamis_status line_merge_states(tamis_table *into, const tamis_table *from) {
+    const line_shape *const s = shape_of(from);
+    lines_list              list;
+    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
+        lines_gather(lines_of(from), bucket, &list);
+        for (unsigned i = 0; i < list.n; i++) {
+            lines_place const  place = line_list_place(s, bucket, &list, i);
+            tamis_status const status =
+                line_merge_state(into, from, &place, line_list_field(s, &list, i));
+            if (status != TAMIS_OK) return status;
+        }
+    }
+    return TAMIS_OK;
 }
 
 /* ------------------------------------------------------------------ fingerprints */
@@ -332,14 +447,6 @@ static bool line_each(const tamis_table *table, kind_visit *visit, void *context
 }
 
 /* ------------------------------------------------------------------ merging */
-
-static lines_place line_list_place(const line_shape *s, uint64_t bucket, const lines_list *list,
-                                   unsigned i) {
-    return (lines_place){ .bucket = bucket,
-                          .remainder = rest_remainder(&s->lines, list->rest[i]),
-                          .chain = (uint8_t)lines_list_chain(list, i),
-                          .byte = (uint8_t)list->key[i] };
-}
 
 /* Entries of the tail that a bucket will have with `more` in it; more than fit: UINT_MAX. */
 static unsigned line_joint_tail(const tamis_table *into, uint64_t bucket, const lines_list *more) {
@@ -424,6 +531,15 @@ static bool line_copies_are_whole(const line_shape *s, const lines_list *list, u
     return true;
 }
 
+static bool line_values_are_whole(const tamis_table *table, const lines_list *list) {
+    if (table->values == 0) return true;
+    for (unsigned i = 0; i < list->n; i++) {
+        uint64_t const field = line_list_field(shape_of(table), list, i);
+        if (state_value(table, line_value_bits(table), field) >= table->values) return false;
+    }
+    return true;
+}
+
 static bool line_validate(const tamis_table *table, const char **reterr_why) {
     const line_shape *const s = shape_of(table);
     shelves const           all = lines_shelves(lines_of(table));
@@ -446,6 +562,8 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
                       reterr_why, "I2: a line is not cut where it must be, or not in order");
         TAMIS_REQUIRE(line_copies_are_whole(s, &list, &copies, &saturated), reterr_why,
                       "I4: a fingerprint has more copies than it may");
+        TAMIS_REQUIRE(line_values_are_whole(table, &list), reterr_why,
+                      "I7: a value that there is not");
     }
     TAMIS_REQUIRE(sent == attic_count(&all.last), reterr_why, "I3: the attic of nobody");
     TAMIS_REQUIRE(field_rest_is_zero(table->body, s->lines.end, table->body_bytes), reterr_why,
@@ -481,7 +599,14 @@ KIND_EXPORT(line) = {
     .each = line_each,
     .put = line_put,
     .get = line_get,
+    .move = line_move,
+    .touch = line_touch,
     .drop = line_drop,
+    .units = line_units,
+    .holds_values = line_holds_values,
+    .sweep = line_sweep,
+    .tally = line_tally,
+    .merge_states = line_merge_states,
     .current_fpr = line_current_fpr,
     .validate = line_validate,
     .empties_to_zero = true,

@@ -31,12 +31,14 @@
  *   I2  a bucket has an extension just when its cells need one, and each is taken by one bucket;
  *   I3  what is not taken is zero;
  *   I4  of one fingerprint there are at most `copies` cells, of which one may not be full;
- *   I5  the counts of all cells sum up to `keys`, and `saturated` fingerprints have all copies.
+ *   I5  the counts of all cells sum up to `keys`, and `saturated` fingerprints have all copies;
+ *   I6  of states, all values are among those that there are.
  */
 #include "core/checked.h"
 #include "core/copies.h"
 #include "kind.h"
 #include "plan/rank_size.h"
+#include "state_cells.h"
 
 static_assert(RANK_FREE == KIND_FREE && RANK_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 static_assert(RANK_MAX_CELLS <= CHAINS_MAX_CELLS && RANK_MAX_CELL_BITS <= FIELD_MAX_BITS, "limits");
@@ -53,9 +55,11 @@ static_assert(sizeof(rank_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape 
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status rank_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    prints_mode const fixed = { need->fixed[RANK_COUNTER_BITS], need->fixed[RANK_COPIES],
+    prints_mode       fixed = { need->fixed[RANK_COUNTER_BITS], need->fixed[RANK_COPIES],
                                 need->fixed[RANK_VALUE_BITS] };
     prints_mode const counting = { .counter_bits = 2, .copies = 4 };
+    if (need->values != 0 && !tamis_prints_states(need->values, need->timer_bits, &fixed))
+        return TAMIS_ERR_CANNOT;
     prints_mode const mode = tamis_prints_mode(fixed, (need->abilities & TAMIS_CAN_REMOVE) != 0,
                                                (need->abilities & TAMIS_CAN_COUNT) != 0, counting);
     uint64_t          g[TAMIS_MAX_FIELDS];
@@ -246,51 +250,174 @@ static void rank_count_chunk(const tamis_table *table, const uint64_t *hash, uns
     for (unsigned i = 0; i < n; i++) ret_counts[i] = rank_count_at(table, &place[i]);
 }
 
-/* ------------------------------------------------------------------ values */
+/* ------------------------------------------------------------------ states */
 
-/* The value is the top of a cell. */
+/* A fingerprint has one cell then, and its value is the top of that. A unit is a bucket. */
+
+TAMIS_INLINE unsigned rank_value_bits(const tamis_table *table) {
+    return (unsigned)shape_of(table)->value_bits;
+}
+
 static uint64_t rank_value_at(const chains_shape *shape, uint64_t cell) {
     return cell + shape->remainder_bits + shape->counter_bits;
 }
 
-static tamis_status rank_put(tamis_table *table, uint64_t hash, uint32_t value) {
-    chains const       of = chains_of(table);
+/* Where the value of a fingerprint is. TAMIS_OK, _ABSENT. */
+TAMIS_INLINE tamis_status rank_find_value(const tamis_table *table, const chains_place *place,
+                                          copies_trail *ret_trail, uint64_t *ret_bit) {
+    chains const of = chains_of(table);
+    *ret_trail = copies_follow(of, place);
+    if (ret_trail->cells == 0) return TAMIS_ERR_ABSENT;
+    *ret_bit = rank_value_at(of.shape, chains_cell(of, place->at, ret_trail->match));
+    return TAMIS_OK;
+}
+
+static tamis_status rank_find_state(const tamis_table *table, uint64_t hash, state_cell *ret_cell) {
     chains_place const place = rank_find(table, hash);
-    copies_trail const trail = copies_follow(of, &place);
-    unsigned const     bits = (unsigned)shape_of(table)->value_bits;
-    if (value > bits_low(bits)) return TAMIS_ERR_ARGUMENT;
-    if (trail.cells != 0) {
-        uint64_t const cell = chains_cell(of, place.at, trail.match);
-        field_set(table->body, rank_value_at(of.shape, cell), bits, value);
-        return TAMIS_OK;
-    }
-    uint64_t const cell = place.remainder | (uint64_t)value << rank_value_at(of.shape, 0);
-    if (!chains_append(of, &place, &trail.end, cell)) return TAMIS_ERR_FULL;
+    copies_trail       trail;
+    ret_cell->unit = place.bucket;
+    return rank_find_value(table, &place, &trail, &ret_cell->bit);
+}
+
+static tamis_status rank_new_state(tamis_table *table, const chains_place *place,
+                                   const copies_trail *trail, uint64_t field) {
+    chains const   of = chains_of(table);
+    uint64_t const cell = place->remainder | field << rank_value_at(of.shape, 0);
+    if (!chains_append(of, place, &trail->end, cell)) return TAMIS_ERR_FULL;
     table->keys++;
     return TAMIS_OK;
 }
 
-static tamis_status rank_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
-    chains const       of = chains_of(table);
+static tamis_status rank_insert_state(tamis_table *table, uint64_t hash, uint32_t value) {
     chains_place const place = rank_find(table, hash);
-    copies_trail const trail = copies_follow(of, &place);
-    if (trail.cells == 0) return TAMIS_ERR_ABSENT;
-    uint64_t const cell = chains_cell(of, place.at, trail.match);
-    *ret_value = (uint32_t)field_get(table->body, rank_value_at(of.shape, cell),
-                                     (unsigned)shape_of(table)->value_bits);
-    return TAMIS_OK;
+    copies_trail const trail = copies_follow(chains_of(table), &place);
+    uint64_t const     field = state_fresh(table, rank_value_bits(table), place.bucket, value);
+    return rank_new_state(table, &place, &trail, field);
 }
 
 /* All copies of the key are gone, and its value. */
-static tamis_status rank_drop(tamis_table *table, uint64_t hash) {
-    uint64_t const     most = shape_of(table)->most;
-    chains_place const place = rank_find(table, hash);
-    copies_trail       trail = copies_follow(chains_of(table), &place);
-    if (trail.cells == 0) return TAMIS_ERR_ABSENT;
+static void rank_erase_at(tamis_table *table, const chains_place *place) {
+    uint64_t const most = shape_of(table)->most;
+    copies_trail   trail = copies_follow(chains_of(table), place);
     table->keys -= trail.copies;
     table->saturated -= most > 1 && trail.copies >= most;
-    for (; trail.cells != 0; trail = copies_follow(chains_of(table), &place)) {
-        chains_delete(chains_of(table), &place, &trail.end, trail.match);
+    for (; trail.cells != 0; trail = copies_follow(chains_of(table), place)) {
+        chains_delete(chains_of(table), place, &trail.end, trail.match);
+    }
+}
+
+static void rank_erase_state(tamis_table *table, uint64_t hash) {
+    chains_place const place = rank_find(table, hash);
+    rank_erase_at(table, &place);
+}
+
+static const state_cells rank_cells = { rank_find_state, rank_insert_state, rank_erase_state,
+                                        NULL };
+
+static tamis_status rank_put(tamis_table *table, uint64_t hash, uint32_t value) {
+    return state_cells_put(&rank_cells, table, rank_value_bits(table), hash, value);
+}
+
+static tamis_status rank_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
+    return state_cells_get(&rank_cells, table, rank_value_bits(table), hash, ret_value);
+}
+
+static tamis_status rank_move(tamis_table *table, uint64_t hash, uint64_t from, uint32_t to) {
+    return state_cells_move(&rank_cells, table, rank_value_bits(table), hash, from, to);
+}
+
+static tamis_status rank_touch(tamis_table *table, uint64_t hash) {
+    return state_cells_touch(&rank_cells, table, rank_value_bits(table), hash);
+}
+
+static tamis_status rank_drop(tamis_table *table, uint64_t hash, uint64_t from) {
+    return state_cells_drop(&rank_cells, table, rank_value_bits(table), hash, from);
+}
+
+static uint64_t rank_units(const uint64_t *geometry) {
+    return geometry[RANK_BUCKETS];
+}
+
+static bool rank_holds_values(const uint64_t *g, uint64_t values, unsigned timer_bits) {
+    return g[RANK_COPIES] == 1 && g[RANK_COUNTER_BITS] == 0 &&
+           g[RANK_VALUE_BITS] == tamis_prints_value_bits(values, timer_bits);
+}
+
+/* The cells of a bucket, listed before they move. */
+typedef struct rank_list {
+    const tamis_table *table;
+    unsigned           n;
+    chains_place       place[CHAINS_MAX_CELLS];
+    uint64_t           field[CHAINS_MAX_CELLS];
+} rank_list;
+
+static bool rank_list_one(void *context, const chains_place *place, const copies_entry *entry) {
+    rank_list *const list = context;
+    copies_trail     trail;
+    uint64_t         bit;
+    (void)entry;
+    if (rank_find_value(list->table, place, &trail, &bit) != TAMIS_OK) return true;
+    list->place[list->n] = *place;
+    list->field[list->n++] = field_get(list->table->body, bit, rank_value_bits(list->table));
+    return list->n < CHAINS_MAX_CELLS;
+}
+
+static void rank_list_bucket(const tamis_table *table, uint64_t bucket, rank_list *ret_list) {
+    ret_list->table = table;
+    ret_list->n = 0;
+    (void)copies_each(chains_of(table), bucket, rank_list_one, ret_list);
+}
+
+/* The hand passes a bucket: first all that stay, then those that go, which moves the others. */
+static void rank_sweep(tamis_table *table, uint64_t bucket, uint64_t *aged) {
+    unsigned const bits = rank_value_bits(table);
+    rank_list      list;
+    rank_list_bucket(table, bucket, &list);
+    for (unsigned i = 0; i < list.n; i++) {
+        copies_trail trail;
+        uint64_t     bit;
+        if (state_is_over(table, bits, list.field[i])) continue;
+        if (rank_find_value(table, &list.place[i], &trail, &bit) == TAMIS_OK)
+            field_set(table->body, bit, bits, state_older(table, bits, list.field[i]));
+    }
+    for (unsigned i = 0; i < list.n; i++) {
+        if (!state_is_over(table, bits, list.field[i])) continue;
+        rank_erase_at(table, &list.place[i]);
+        table->aged++;
+        if (aged != NULL) aged[state_value(table, bits, list.field[i])]++;
+    }
+}
+
+static void rank_tally(const tamis_table *table, uint64_t *counts) {
+    rank_list list;
+    for (uint64_t bucket = 0; bucket < table->geometry[RANK_BUCKETS]; bucket++) {
+        rank_list_bucket(table, bucket, &list);
+        for (unsigned i = 0; i < list.n; i++) {
+            uint64_t const value = state_value(table, rank_value_bits(table), list.field[i]);
+            if (value < table->values) counts[value]++; /* always, in a table of ours */
+        }
+    }
+}
+
+static tamis_status rank_merge_state(tamis_table *into, const tamis_table *from,
+                                     const chains_place *place, uint64_t field) {
+    unsigned const bits = rank_value_bits(into);
+    uint64_t const taken = state_taken_over(into, from, bits, place->bucket, field);
+    copies_trail   trail;
+    uint64_t       bit;
+    return rank_find_value(into, place, &trail, &bit) == TAMIS_OK
+               ? state_join(into, bits, bit, taken)
+               : rank_new_state(into, place, &trail, taken);
+}
+
+static tamis_status rank_merge_states(tamis_table *into, const tamis_table *from) {
+    rank_list list;
+    for (uint64_t bucket = 0; bucket < from->geometry[RANK_BUCKETS]; bucket++) {
+        rank_list_bucket(from, bucket, &list);
+        for (unsigned i = 0; i < list.n; i++) {
+            tamis_status const status = rank_merge_state(into, from, &list.place[i], list.field[i]);
+            if (status != TAMIS_OK) return status;
+        }
     }
     return TAMIS_OK;
 }
@@ -428,6 +555,17 @@ static bool rank_check_free(const chains_shape *shape, const uint8_t *body, unsi
     return field_is_zero(body, end, part < 2 ? shape->start[part + 1] : shape->used[1]);
 }
 
+static bool rank_values_are_whole(const tamis_table *table, uint64_t bucket) {
+    rank_list list;
+    if (table->values == 0) return true;
+    rank_list_bucket(table, bucket, &list);
+    for (unsigned i = 0; i < list.n; i++) {
+        if (state_value(table, rank_value_bits(table), list.field[i]) >= table->values)
+            return false;
+    }
+    return true;
+}
+
 static bool rank_validate(const tamis_table *table, const char **reterr_why) {
     chains const of = chains_of(table);
     rank_audit   audit = { .shape = shape_of(table) };
@@ -440,6 +578,7 @@ static bool rank_validate(const tamis_table *table, const char **reterr_why) {
         rank_check_parts(&audit, of, at, load);
         TAMIS_REQUIRE(copies_each(of, b, rank_check, &audit), reterr_why,
                       "I4: a fingerprint in more cells than it needs");
+        TAMIS_REQUIRE(rank_values_are_whole(table, b), reterr_why, "I6: a value that there is not");
     }
     TAMIS_REQUIRE(rank_check_pool(&audit, of.body, 1) && rank_check_pool(&audit, of.body, 2),
                   reterr_why, "I2: an extension that no bucket has, or two");
@@ -480,7 +619,14 @@ KIND_EXPORT(rank) = {
     .each = rank_each,
     .put = rank_put,
     .get = rank_get,
+    .move = rank_move,
+    .touch = rank_touch,
     .drop = rank_drop,
+    .units = rank_units,
+    .holds_values = rank_holds_values,
+    .sweep = rank_sweep,
+    .tally = rank_tally,
+    .merge_states = rank_merge_states,
     .current_fpr = rank_current_fpr,
     .validate = rank_validate,
     .empties_to_zero = true,

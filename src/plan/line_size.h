@@ -46,7 +46,7 @@ enum {
 #define LINE_MAX_REMAINDER_BITS 40
 #define LINE_MAX_COUNTER_BITS 8
 #define LINE_MAX_COPIES 8
-#define LINE_MAX_VALUE_BITS 32
+#define LINE_MAX_VALUE_BITS 37 /* of a value, and a timer */
 #define LINE_MAX_REST_BITS 56
 
 /* The mean load of a line: what is searched for the smallest table, and how far when it shall be

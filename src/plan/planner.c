@@ -32,7 +32,7 @@ static const char *fix_field(const tamis_kind *kind, const char *text, uint64_t 
 }
 
 /* All of "a=1,b=2"; NULL is nothing. False when a field is not the kind's, or has no number. */
-static bool fix_geometry(const tamis_kind *kind, const char *geometry, uint64_t *fixed) {
+bool tamis_fix_geometry(const tamis_kind *kind, const char *geometry, uint64_t *fixed) {
     const char *text = geometry != NULL ? geometry : "";
     for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) fixed[i] = KIND_FREE;
     while (text != NULL && *text != '\0') {
@@ -63,6 +63,7 @@ void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry, uint6
         .lines_present = forecast.lines_present,
         .lines_absent = forecast.lines_absent,
         .lines_add = forecast.lines_add,
+        .unknown = forecast.unknown,
     };
     for (unsigned i = 0; i < plan.n_fields; i++) {
         plan.fields[i] = (tamis_field){ kind->field_names[i], geometry[i] };
@@ -90,7 +91,7 @@ static void plan_kind(const tamis_kind *kind, const tamis_spec *spec, uint64_t p
                               .summary = kind->summary,
                               .status = TAMIS_ERR_CANNOT,
                               .abilities = tamis_kind_abilities(kind, NULL) };
-    if (!fix_geometry(kind, spec->geometry, need.fixed)) {
+    if (!tamis_fix_geometry(kind, spec->geometry, need.fixed)) {
         ret_plan->status = TAMIS_ERR_ARGUMENT;
         return;
     }
@@ -196,6 +197,7 @@ tamis_status tamis_choose(const tamis_spec *spec, uint64_t prints, tamis_choice 
             status = tamis_kind_find(choice.kind->name, spec->isa, &choice.kind);
     } else {
         status = tamis_kind_find(spec->kind, spec->isa, &choice.kind);
+        if (status == TAMIS_OK && choice.kind->has == NULL) status = TAMIS_ERR_KIND;
         if (status == TAMIS_ERR_KIND) {
             return tamis_problem_say(problem, status, "there is no kind '%s'", spec->kind);
         }

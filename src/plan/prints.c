@@ -38,3 +38,22 @@ prints_mode tamis_prints_mode(prints_mode fixed, bool is_removed, bool is_counte
     }
     return mode;
 }
+
+unsigned tamis_prints_value_bits(uint64_t values, unsigned timer_bits) {
+    unsigned bits = 1;
+    while (UINT64_C(1) << bits < values) bits++;
+    return bits + timer_bits;
+}
+
+static bool is_free_or(uint64_t fixed, uint64_t value) {
+    return fixed == PRINTS_FREE || fixed == value;
+}
+
+bool tamis_prints_states(uint64_t values, unsigned timer_bits, prints_mode *mode) {
+    unsigned const bits = tamis_prints_value_bits(values, timer_bits);
+    if (!is_free_or(mode->counter_bits, 0) || !is_free_or(mode->copies, 1) ||
+        !is_free_or(mode->value_bits, bits))
+        return false;
+    *mode = (prints_mode){ .counter_bits = 0, .copies = 1, .value_bits = bits };
+    return true;
+}

@@ -29,4 +29,11 @@ typedef struct prints_mode {
 prints_mode tamis_prints_mode(prints_mode fixed, bool is_removed, bool is_counted,
                               prints_mode counting);
 
+/* Bits of a field with one of so many values, and a timer. */
+unsigned tamis_prints_value_bits(uint64_t values, unsigned timer_bits);
+
+/* The mode that states need: one cell for a print, with such a field. False: what is fixed is
+ * something else. */
+bool tamis_prints_states(uint64_t values, unsigned timer_bits, prints_mode *mode);
+
 #endif

@@ -48,7 +48,7 @@ enum {
 #define RANK_MAX_CELL_BITS 56
 #define RANK_MAX_COUNTER_BITS 8
 #define RANK_MAX_COPIES 8
-#define RANK_MAX_VALUE_BITS 32
+#define RANK_MAX_VALUE_BITS 37 /* of a value, and a timer */
 
 /* ------------------------------------------------------------------ layout */
 

@@ -214,17 +214,30 @@ static void check_value(const pair *p, uint64_t hash) {
     assert_int_equal(p->kind->has(&p->table, hash), is_there);
 }
 
+/* A key that is there with another value is a conflict, and can be moved. */
+static tamis_status put_or_move(pair *p, uint64_t hash, uint32_t value) {
+    uint32_t           before = value;
+    tamis_status const was = p->kind->get(&p->table, hash, &before);
+    tamis_status const status = p->kind->put(&p->table, hash, value);
+    if (was != TAMIS_OK || before == value) return status;
+    assert_int_equal(status, TAMIS_ERR_CONFLICT);
+    assert_int_equal(p->kind->move(&p->table, hash, value, value), TAMIS_ERR_CONFLICT);
+    check_value(p, hash);
+    return p->kind->move(&p->table, hash, dice_below(&p->chance, 2) ? before : TAMIS_ANY_VALUE,
+                         value);
+}
+
 static void step_put(pair *p, uint64_t hash) {
     unsigned const     bits = (unsigned)p->oracle.geometry[RANK_VALUE_BITS];
     uint32_t const     value = (uint32_t)(dice_roll(&p->chance) >> (64 - bits));
-    tamis_status const status = p->kind->put(&p->table, hash, value);
+    tamis_status const status = put_or_move(p, hash, value);
     assert_int_equal(status, oracle_put(&p->oracle, oracle_print(&p->oracle, hash), value));
     p->refused += status == TAMIS_ERR_FULL;
     check_value(p, hash);
 }
 
 static void step_drop(pair *p, uint64_t hash) {
-    tamis_status const status = p->kind->drop(&p->table, hash);
+    tamis_status const status = p->kind->drop(&p->table, hash, TAMIS_ANY_VALUE);
     assert_int_equal(status, oracle_drop(&p->oracle, oracle_print(&p->oracle, hash)));
     check_value(p, hash);
 }

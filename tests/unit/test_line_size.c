@@ -416,7 +416,7 @@ static void layout_refuses_what_is_out_of_range(void **state) {
         { LINE_COPIES, 0 },
         { LINE_COPIES, 2 },
         { LINE_COPIES, 9 },
-        { LINE_VALUE_BITS, 33 },
+        { LINE_VALUE_BITS, 38 },
         { LINE_VALUE_BITS, UINT64_MAX },
         { LINE_ATTIC, (UINT64_C(1) << 44) + 1 },
         { LINE_ATTIC, UINT64_MAX },

@@ -420,7 +420,7 @@ static void layout_refuses_what_is_out_of_range(void **state) {
         { RANK_EXTENSIONS3, 0 },     { RANK_EXTENSIONS3, 31 },
         { RANK_COUNTER_BITS, 9 },    { RANK_COUNTER_BITS, UINT64_MAX },
         { RANK_COPIES, 0 },          { RANK_COPIES, 9 },
-        { RANK_COPIES, 1 },          { RANK_VALUE_BITS, 33 },
+        { RANK_COPIES, 1 },          { RANK_VALUE_BITS, 38 },
         { RANK_VALUE_BITS, 47 },     { RANK_ALIGNED, 2 },
     };
     rank_layout layout;

@@ -1,0 +1,109 @@
+/* sweep.h - ageing: timers that are counted down by a hand that goes round the table.
+ *
+ * A table is divided into units (buckets, or cells). A hand goes over all of them again and again,
+ * `most` times in a timeout T. When it passes a cell, the cell's timer is counted down by one, and
+ * one whose timer is 0 already goes. What is put or touched gets a timer of `most`. So it goes at
+ * pass most + 1 after that: later than T, and not later than T + T / most.
+ *
+ * The hand may be late: a call of tick does a bounded part of its work. The passes that it owes to
+ * a unit were due before the touch, and must not count for it. So a touch sets the timer to `most`
+ * plus the passes that are owed; those that come late only take back what was given for them.
+ * That is exact, and needs no clock in a cell:
+ *
+ *     timer of t bits:  0 .. 2^t - 1  =  0 .. most + owed,    most = 2^(t-1) - 1,  owed <= most + 1
+ *
+ * More than most + 1 passes are never owed: after so many, all that was silent is gone. Longer
+ * jumps of time count for as much.
+ *
+ * A value can have a shorter life than others: fewer passes, `lives` says how many.
+ *
+ *     units          0 ... done-1 | done ..... due-1 | due ... units-1
+ *                     looked through   owed             of the next ticks
+ */
+#ifndef TAMIS_CORE_SWEEP_H
+#define TAMIS_CORE_SWEEP_H
+
+#include "core/base.h"
+#include "core/hash.h"
+
+#define SWEEP_MIN_BITS 2
+#define SWEEP_MAX_BITS 5
+#define SWEEP_LIVES 16 /* values that can have a life of their own, 4 bits for each */
+#define SWEEP_MAX_TIMEOUT (UINT64_C(1) << 32)
+
+typedef struct sweep {
+    uint64_t units;
+    uint64_t timeout;    /* in ticks; 0: nothing ages */
+    uint64_t timer_bits; /* 0 if nothing ages */
+    uint64_t lives;      /* passes that the values 0 to 15 last, 4 bits each; 0: `most` */
+    uint64_t done, due;  /* in units; done < units, and due <= done + (most + 1) units */
+    uint64_t rest;       /* of the time since, in 1 / timeout of a unit */
+} sweep;
+
+/* Passes in a timeout. */
+TAMIS_INLINE uint64_t sweep_most(const sweep *of) {
+    return (UINT64_C(1) << (of->timer_bits - 1)) - 1;
+}
+
+/* Passes that a value lasts. */
+TAMIS_INLINE uint64_t sweep_life(const sweep *of, uint64_t value) {
+    uint64_t const own = value < SWEEP_LIVES ? of->lives >> (4 * value) & 15 : 0;
+    return own != 0 ? own : sweep_most(of);
+}
+
+/* Passes of a unit that are due and not done. */
+TAMIS_INLINE uint64_t sweep_owed(const sweep *of, uint64_t unit) {
+    if (__builtin_expect(of->done == of->due, 1)) return 0;
+    uint64_t const next = unit >= of->done ? unit : unit + of->units;
+    return next < of->due ? (of->due - 1 - next) / of->units + 1 : 0;
+}
+
+/* The timer of what is put or touched now; 0 if nothing ages. */
+TAMIS_INLINE uint64_t sweep_fresh(const sweep *of, uint64_t unit, uint64_t value) {
+    return of->timer_bits == 0 ? 0 : sweep_life(of, value) + sweep_owed(of, unit);
+}
+
+/* The hand has passed one more unit. */
+TAMIS_INLINE void sweep_step(sweep *of) {
+    if (++of->done != of->units) return;
+    of->done = 0;
+    of->due -= of->units;
+}
+
+/* (a x b + c) / d of 64-bit numbers, where the result has 64 bits, too. */
+static __attribute__((unused)) uint64_t sweep_divide(uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                                                     uint64_t *ret_rest) {
+    uint64_t low, high = mul_wide(a, b, &low), quotient = 0;
+    high += low + c < low;
+    low += c;
+    for (unsigned i = 0; i < 64; i++) { /* long division; d < 2^63 */
+        high = high << 1 | low >> 63;
+        low <<= 1;
+        quotient = quotient << 1 | (high >= d);
+        if (high >= d) high -= d;
+    }
+    *ret_rest = high;
+    return quotient;
+}
+
+/* Time goes on: so many units more are due. */
+static __attribute__((unused)) void sweep_advance(sweep *of, uint64_t ticks) {
+    uint64_t const most = sweep_most(of), full = of->done + (most + 1) * of->units;
+    bool const     is_long = ticks > 2 * of->timeout; /* at least (most + 1) rounds */
+    uint64_t const more =
+        is_long ? 0 : sweep_divide(ticks, of->units * most, of->rest, of->timeout, &of->rest);
+    of->due = is_long || more > full - of->due ? full : of->due + more;
+}
+
+/* Can these be the numbers of a sweep? For what comes from a file. */
+static __attribute__((unused)) bool sweep_is_whole(const sweep *of) {
+    if (of->timeout == 0) return (of->timer_bits | of->lives | of->done | of->due | of->rest) == 0;
+    if (of->timer_bits < SWEEP_MIN_BITS || of->timer_bits > SWEEP_MAX_BITS) return false;
+    for (unsigned value = 0; value < SWEEP_LIVES; value++) {
+        if (sweep_life(of, value) > sweep_most(of)) return false;
+    }
+    return of->timeout <= SWEEP_MAX_TIMEOUT && of->rest < of->timeout && of->done < of->units &&
+           of->due >= of->done && of->due - of->done <= (sweep_most(of) + 1) * of->units;
+}
+
+#endif
