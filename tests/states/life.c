@@ -1,0 +1,299 @@
+/* life.c - see life.h. */
+#include "life.h"
+
+/* ------------------------------------------------------------------ subjects */
+
+/* With no geometry, as planned. Small tables in which much happens, and one that is larger than
+ * what one tick goes through. */
+static const struct {
+    uint64_t    capacity, values, timeout;
+    double      fpr, unknown;
+    const char *kind, *geometry; /* of one kind only */
+} variants[] = {
+    { 900, 2, 0, 1e-7, 1e-4, NULL, NULL },
+    { 900, 8, 60, 1e-7, 1e-4, NULL, NULL },
+    { 700, 3, 1, 1e-7, 1e-4, NULL, NULL },
+    { 300, 1000000, 1000, 1e-9, 0, NULL, NULL },
+    { 100, UINT64_C(1) << 32, 0, 1e-6, 0, NULL, NULL },
+    { 20000, 7, 0, 0.01, 0.01, NULL, NULL },
+    { 150000, 8, 40, 0.001, 0.001, NULL, NULL },
+    { 1000, 16, 30, 1e-7, 0, "state_print", "permuted=0" },
+    { 1000, 16, 30, 1e-7, 0, "state_print", "reinserts=1" },
+    { 1000, 3, 30, 0.001, 0.01, "state_bloom", "counter_bits=0" },
+    { 1000, 3, 30, 0.001, 0.01, "state_bloom", "counter_bits=4" },
+    { 1000, 3, 30, 0.001, 0.01, "state_direct", "counter_bits=4" },
+};
+
+#define N_VARIANTS (sizeof variants / sizeof variants[0])
+
+static bool is_shared(const char *kind) {
+    return strcmp(kind, "state_bloom") == 0 || strcmp(kind, "state_direct") == 0;
+}
+
+static bool variant_is_for(size_t variant, const char *kind) {
+    const char *const own = variants[variant].kind;
+    bool const        is_few = variants[variant].values <= 16;
+    return own != NULL ? strcmp(own, kind) == 0 : is_few || !is_shared(kind);
+}
+
+state_subject *state_subjects(size_t *ret_n) {
+    size_t kinds = 0, isas = 0, n = 0;
+    while (tamis_states_kind_name(kinds) != NULL) kinds++;
+    while (tamis_isa_name(isas) != NULL) isas++;
+    state_subject *const all = calloc(kinds * isas * N_VARIANTS, sizeof *all);
+    for (size_t i = 0; all != NULL && i < kinds * isas * N_VARIANTS; i++) {
+        const char *const kind = tamis_states_kind_name(i / isas / N_VARIANTS);
+        size_t const      variant = i % N_VARIANTS;
+        if (!variant_is_for(variant, kind)) continue;
+        all[n++] = (state_subject){ .kind = kind,
+                                    .isa = tamis_isa_name(i / N_VARIANTS % isas),
+                                    .capacity = variants[variant].capacity,
+                                    .values = variants[variant].values,
+                                    .timeout = variants[variant].timeout,
+                                    .fpr = variants[variant].fpr,
+                                    .unknown = variants[variant].unknown,
+                                    .geometry = variants[variant].geometry,
+                                    .is_shared = is_shared(kind) };
+    }
+    *ret_n = n;
+    return all;
+}
+
+tamis_states *state_subject_make(const state_subject *of, uint64_t seed) {
+    tamis_seed const  fixed = { mix64(seed), mix64(~seed) };
+    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
+    spec.capacity = of->capacity;
+    spec.values = of->values;
+    spec.timeout = of->timeout;
+    spec.fpr = of->fpr;
+    spec.unknown = of->unknown;
+    spec.kind = of->kind;
+    spec.geometry = of->geometry;
+    spec.seed = &fixed;
+    spec.isa = of->isa;
+    tamis_states *states = NULL;
+    tamis_problem problem;
+    if (tamis_states_create(&spec, &states, &problem) == TAMIS_OK) return states;
+    (void)fprintf(stderr, "%s: %s\n", of->kind, problem.text);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ the account */
+
+bool life_begin(life *l, const state_subject *of, uint64_t population, uint64_t seed) {
+    *l = (life){ .of = of, .population = population, .chance = { mix64(seed) } };
+    l->people = calloc(population, sizeof *l->people);
+    l->states = state_subject_make(of, seed);
+    return l->people != NULL && l->states != NULL;
+}
+
+void life_end(life *l) {
+    tamis_states_free(l->states);
+    free(l->people);
+}
+
+uint64_t life_key(const life *l, uint64_t i) {
+    (void)l;
+    return i * 3 + 1;
+}
+
+/* A key that ages and was silent: nobody can say whether it is still there. */
+static bool is_doubtful(const life *l, const person *p) {
+    return p->is_there && l->of->timeout != 0 && l->now - p->heard > l->of->timeout;
+}
+
+/* A key that must be gone. For shared cells the law is of cells, which others may keep alive. */
+static bool is_over(const life *l, const person *p) {
+    return is_doubtful(l, p) && !l->of->is_shared && !p->is_blurred && l->backlog == 0 &&
+           l->now - p->heard >= 2 * l->of->timeout;
+}
+
+static void hear(life *l, person *p, uint32_t value) {
+    if (!p->is_there) l->there++;
+    *p = (person){ true, l->backlog != 0, value, l->now };
+}
+
+static void forget(life *l, person *p) {
+    if (p->is_there) l->there--;
+    p->is_there = false;
+}
+
+/* ------------------------------------------------------------------ one key */
+
+/* Where two keys may be one to the table, the rates say how often; here it is counted. */
+static bool may_clash(const life *l) {
+    return l->of->fpr > 1e-5 || l->of->is_shared;
+}
+
+const char *life_get(life *l, uint64_t i) {
+    const person *const p = &l->people[i];
+    uint32_t            value = UINT32_MAX;
+    tamis_status const  status = tamis_states_get_hash(l->states, life_key(l, i), &value);
+    MUST(status == TAMIS_OK || status == TAMIS_ERR_ABSENT || status == TAMIS_ERR_UNKNOWN,
+         "get said %d", (int)status);
+    MUST(status != TAMIS_OK || value < l->of->values, "a value that there is not: %u", value);
+    MUST(status == TAMIS_OK || value == UINT32_MAX, "get wrote a value and said %d", (int)status);
+    if (is_over(l, p)) {
+        MUST(status == TAMIS_ERR_ABSENT || may_clash(l), "silent for two timeouts and still there");
+        return NULL;
+    }
+    if (is_doubtful(l, p)) return NULL;
+    if (!p->is_there) {
+        l->answers.absent++;
+        l->answers.false_values += status == TAMIS_OK;
+        l->answers.false_unknown += status == TAMIS_ERR_UNKNOWN;
+        MUST(status == TAMIS_ERR_ABSENT || may_clash(l), "a key that is not there: %d",
+             (int)status);
+        return NULL;
+    }
+    l->answers.present++;
+    l->answers.right += status == TAMIS_OK && value == p->value;
+    l->answers.wrong += status == TAMIS_OK && value != p->value;
+    l->answers.unknown += status == TAMIS_ERR_UNKNOWN;
+    l->answers.lost += status == TAMIS_ERR_ABSENT;
+    MUST(status != TAMIS_ERR_ABSENT || may_clash(l), "a key is lost");
+    MUST(status != TAMIS_OK || value == p->value || may_clash(l), "a wrong value");
+    return NULL;
+}
+
+const char *life_put(life *l, uint64_t i, uint32_t value) {
+    person *const      p = &l->people[i];
+    bool const         is_doubt = is_doubtful(l, p), was_there = p->is_there && !is_doubt;
+    tamis_status const status = tamis_states_put_hash(l->states, life_key(l, i), value);
+    l->refused += status == TAMIS_ERR_FULL;
+    if (status == TAMIS_OK) {
+        MUST(!was_there || p->value == value || may_clash(l), "put over another value");
+        hear(l, p, value);
+    } else if (status == TAMIS_ERR_CONFLICT) {
+        MUST(may_clash(l) || is_doubt || (was_there && p->value != value), "no conflict");
+        l->clashes += !p->is_there;
+    } else if (status == TAMIS_ERR_UNKNOWN) {
+        MUST(l->of->is_shared || l->of->geometry != NULL, "put said unknown");
+        l->clashes += !p->is_there;
+    } else {
+        MUST(status == TAMIS_ERR_FULL && !was_there, "put said %d", (int)status);
+    }
+    return NULL;
+}
+
+const char *life_move(life *l, uint64_t i, uint32_t to) {
+    person *const      p = &l->people[i];
+    bool const         is_doubt = is_doubtful(l, p), is_there = p->is_there && !is_doubt;
+    bool const         is_any = dice_below(&l->chance, 2) == 0;
+    uint64_t const     from = is_any || !p->is_there ? TAMIS_ANY_VALUE : p->value;
+    tamis_status const status = tamis_states_move_hash(l->states, life_key(l, i), from, to);
+    MUST(status != TAMIS_ERR_CONFLICT || from != TAMIS_ANY_VALUE, "a conflict with any value");
+    MUST(status != TAMIS_ERR_CONFLICT || may_clash(l), "a conflict with its own value");
+    MUST(status == TAMIS_OK || status == TAMIS_ERR_CONFLICT || status == TAMIS_ERR_ABSENT ||
+             status == TAMIS_ERR_UNKNOWN,
+         "move said %d", (int)status);
+    if (!may_clash(l) && !is_doubt)
+        MUST(status == (is_there ? TAMIS_OK : TAMIS_ERR_ABSENT) || status == TAMIS_ERR_UNKNOWN,
+             "move of a key that is %sthere said %d", is_there ? "" : "not ", (int)status);
+    if (status == TAMIS_OK && p->is_there) hear(l, p, to);
+    return NULL;
+}
+
+const char *life_touch(life *l, uint64_t i) {
+    person *const      p = &l->people[i];
+    tamis_status const status = tamis_states_touch_hash(l->states, life_key(l, i));
+    bool const         is_there = p->is_there && !is_doubtful(l, p);
+    MUST(!is_there || status != TAMIS_ERR_ABSENT || may_clash(l), "touch: a key is lost");
+    MUST(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN || status == TAMIS_ERR_ABSENT,
+         "touch said %d", (int)status);
+    if (status != TAMIS_ERR_ABSENT && p->is_there) hear(l, p, p->value);
+    return NULL;
+}
+
+const char *life_drop(life *l, uint64_t i) {
+    person *const      p = &l->people[i];
+    bool const         is_there = p->is_there && !is_doubtful(l, p);
+    uint64_t const     from = p->is_there && dice_below(&l->chance, 2) ? p->value : TAMIS_ANY_VALUE;
+    tamis_status const status = tamis_states_drop_hash(l->states, life_key(l, i), from);
+    MUST(!is_there || status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN || may_clash(l),
+         "drop of a key that is there said %d", (int)status);
+    if (status == TAMIS_OK || status == TAMIS_ERR_ABSENT) forget(l, p);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ time, and much of it */
+
+const char *life_tick(life *l, uint64_t ticks) {
+    if (l->of->timeout == 0) {
+        MUST(tamis_states_tick(l->states, 1, NULL, NULL) == TAMIS_ERR_CANNOT, "time without end");
+        return NULL;
+    }
+    MUST(tamis_states_tick(l->states, ticks, NULL, &l->backlog) == TAMIS_OK, "no tick");
+    l->now += ticks;
+    return NULL;
+}
+
+/* A key that is there, or any. */
+static uint64_t pick(life *l, bool is_there) {
+    uint64_t i = dice_below(&l->chance, l->population);
+    for (unsigned tries = 0; is_there && !l->people[i].is_there && tries < 40; tries++) {
+        i = dice_below(&l->chance, l->population);
+    }
+    return i;
+}
+
+/* Shared cells without timers take a caller at his word: put only what is not there, and move and
+ * drop only what is. */
+static bool must_behave(const life *l) {
+    return l->is_behaved || (l->of->is_shared && l->of->timeout == 0);
+}
+
+static const char *come(life *l) {
+    uint64_t const i = pick(l, false);
+    if (must_behave(l) && l->people[i].is_there) return NULL;
+    return life_put(l, i, (uint32_t)dice_below(&l->chance, l->of->values));
+}
+
+static const char *change(life *l) {
+    uint64_t const i = pick(l, true);
+    if (!l->people[i].is_there && must_behave(l)) return NULL;
+    switch (dice_below(&l->chance, 3)) {
+    case 0: return life_touch(l, i);
+    default: return life_move(l, i, (uint32_t)dice_below(&l->chance, l->of->values));
+    }
+}
+
+static const char *go(life *l) {
+    uint64_t const i = pick(l, true);
+    if (!l->people[i].is_there && must_behave(l)) return NULL;
+    return life_drop(l, i);
+}
+
+/* Time passes so that the capacity is heard of in about half a timeout; now and then it jumps. */
+static const char *pass(life *l) {
+    uint64_t const jump = dice_below(&l->chance, 2000) == 0 ? 3 * l->of->timeout : 0;
+    uint64_t const pace = l->of->timeout * 2 * 8 / l->of->capacity + 1;
+    bool const     is_due = dice_below(&l->chance, l->of->capacity / l->of->timeout / 16 + 1) == 0;
+    return is_due || jump != 0 ? life_tick(l, dice_below(&l->chance, 2 * pace) + jump) : NULL;
+}
+
+const char *life_run(life *l, uint64_t n, double share) {
+    uint64_t const level = (uint64_t)(share * (double)l->of->capacity);
+    const char    *why = NULL;
+    for (uint64_t k = 0; k < n && why == NULL; k++) {
+        bool const is_low = l->there < level;
+        switch (dice_below(&l->chance, 8)) {
+        case 0:
+        case 1: why = is_low ? come(l) : go(l); break;
+        case 2: why = come(l); break;
+        case 3: why = go(l); break;
+        case 4:
+        case 5: why = change(l); break;
+        case 6: why = l->of->timeout != 0 ? pass(l) : NULL; break;
+        default: why = life_get(l, pick(l, k % 2 == 0)); break;
+        }
+    }
+    return why;
+}
+
+const char *life_census(life *l) {
+    const char *why = NULL;
+    for (uint64_t i = 0; i < l->population && why == NULL; i++) why = life_get(l, i);
+    if (why == NULL && !tamis_states_validate(l->states, &why)) return why;
+    return why;
+}

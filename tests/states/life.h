@@ -1,0 +1,76 @@
+/* life.h - keys that come, change and go in a table of states, beside an exact account of them.
+ *
+ * Every key of a population is kept with its true state and when it was last heard of. Each
+ * operation is done to the table and to the account, and what the table answers is judged by the
+ * laws of tamis.h, section 10: which answers are possible depends on whether the kind stores
+ * fingerprints, or cells that keys share, and on whether things age.
+ */
+#ifndef TAMIS_TESTS_LIFE_H
+#define TAMIS_TESTS_LIFE_H
+
+#include "../conform/subject.h"
+
+/* What is tested: one kind on one instruction set, in one variant. */
+typedef struct state_subject {
+    const char *kind, *isa;
+    uint64_t    capacity, values, timeout;
+    double      fpr, unknown;
+    const char *geometry;  /* NULL, or fixed fields */
+    bool        is_shared; /* cells that keys share, as in state_bloom */
+} state_subject;
+
+/* Every kind of states on every instruction set that runs here, in all variants; the caller frees.
+ */
+state_subject *state_subjects(size_t *ret_n);
+
+tamis_states *state_subject_make(const state_subject *of, uint64_t seed);
+
+/* A key of the account. */
+typedef struct person {
+    bool     is_there;
+    bool     is_blurred; /* touched while the sweep was late */
+    uint32_t value;
+    uint64_t heard; /* when it was put, moved or touched */
+} person;
+
+/* How often a table was asked, and how it answered. */
+typedef struct answers {
+    uint64_t present, right, wrong, unknown, lost; /* of keys that are there */
+    uint64_t absent, false_values, false_unknown;  /* of keys that are not */
+} answers;
+
+typedef struct life {
+    const state_subject *of;
+    tamis_states        *states;
+    dice                 chance;
+    uint64_t             population, there;
+    person              *people;
+    bool                 is_behaved; /* nobody moves or drops what is not there, or puts what is */
+    uint64_t             now, backlog;
+    uint64_t             refused; /* puts that found no room */
+    uint64_t             clashes; /* puts that met another key's fingerprint */
+    answers              answers;
+} life;
+
+/* False: no memory, or no table. */
+bool life_begin(life *l, const state_subject *of, uint64_t population, uint64_t seed);
+void life_end(life *l);
+
+/* Key i of the account, as the table knows it. */
+uint64_t life_key(const life *l, uint64_t i);
+
+/* One operation on key i. NULL, or the law that is broken. */
+const char *life_put(life *l, uint64_t i, uint32_t value);
+const char *life_move(life *l, uint64_t i, uint32_t to);
+const char *life_touch(life *l, uint64_t i);
+const char *life_drop(life *l, uint64_t i);
+const char *life_get(life *l, uint64_t i);
+const char *life_tick(life *l, uint64_t ticks);
+
+/* n random operations; keys come and go around a level of `share` of the capacity. */
+const char *life_run(life *l, uint64_t n, double share);
+
+/* Ask for all keys, and hold the table against the account as a whole. */
+const char *life_census(life *l);
+
+#endif
