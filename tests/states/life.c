@@ -36,7 +36,7 @@ static bool variant_is_for(size_t variant, const char *kind) {
     return own != NULL ? strcmp(own, kind) == 0 : is_few || !is_shared(kind);
 }
 
-state_subject *state_subjects(size_t *ret_n) {
+state_subject *state_subjects(uint64_t operations, size_t *ret_n) {
     size_t kinds = 0, isas = 0, n = 0;
     while (tamis_states_kind_name(kinds) != NULL) kinds++;
     while (tamis_isa_name(isas) != NULL) isas++;
@@ -53,7 +53,8 @@ state_subject *state_subjects(size_t *ret_n) {
                                     .fpr = variants[variant].fpr,
                                     .unknown = variants[variant].unknown,
                                     .geometry = variants[variant].geometry,
-                                    .is_shared = is_shared(kind) };
+                                    .is_shared = is_shared(kind),
+                                    .operations = operations };
     }
     *ret_n = n;
     return all;
@@ -73,9 +74,12 @@ tamis_states *state_subject_make(const state_subject *of, uint64_t seed) {
     spec.isa = of->isa;
     tamis_states *states = NULL;
     tamis_problem problem;
-    if (tamis_states_create(&spec, &states, &problem) == TAMIS_OK) return states;
-    (void)fprintf(stderr, "%s: %s\n", of->kind, problem.text);
-    return NULL;
+    if (tamis_states_create(&spec, &states, &problem) != TAMIS_OK) {
+        (void)fprintf(stderr, "%s: %s\n", of->kind, problem.text);
+        return NULL;
+    }
+    if (of->instead != NULL) states->set.kind = of->instead;
+    return states;
 }
 
 /* ------------------------------------------------------------------ the account */

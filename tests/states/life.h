@@ -12,16 +12,27 @@
 
 /* What is tested: one kind on one instruction set, in one variant. */
 typedef struct state_subject {
-    const char *kind, *isa;
-    uint64_t    capacity, values, timeout;
-    double      fpr, unknown;
-    const char *geometry;  /* NULL, or fixed fields */
-    bool        is_shared; /* cells that keys share, as in state_bloom */
+    const char       *kind, *isa;
+    uint64_t          capacity, values, timeout;
+    double            fpr, unknown;
+    const char       *geometry;   /* NULL, or fixed fields */
+    bool              is_shared;  /* cells that keys share, as in state_bloom */
+    uint64_t          operations; /* how long histories are */
+    const tamis_kind *instead;    /* NULL, or a sabotaged copy of the kind */
 } state_subject;
+
+/* A law returns NULL, or what is wrong. */
+typedef struct named_state_law {
+    const char *name;
+    const char *(*holds)(const state_subject *of);
+} named_state_law;
+
+/* laws.c: all of them, a NULL name after the last. */
+extern const named_state_law state_laws[];
 
 /* Every kind of states on every instruction set that runs here, in all variants; the caller frees.
  */
-state_subject *state_subjects(size_t *ret_n);
+state_subject *state_subjects(uint64_t operations, size_t *ret_n);
 
 tamis_states *state_subject_make(const state_subject *of, uint64_t seed);
 

@@ -1,0 +1,501 @@
+/* laws.c - what tamis.h, section 10, says of states, as laws. */
+#include "life.h"
+
+#include <math.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------ helpers */
+
+static uint8_t *bytes_of(tamis_states *states) {
+    return states->set.table.body;
+}
+
+/* A table, and a copy of it to compare with later. */
+static bool is_same(const tamis_states *a, const tamis_states *b) {
+    const tamis_table *const x = &a->set.table, *const y = &b->set.table;
+    return x->keys == y->keys && x->aged == y->aged && x->saturated == y->saturated &&
+           memcmp(x->body, y->body, (size_t)x->body_bytes) == 0;
+}
+
+/* A life that has gone on for a while. */
+static const char *life_grown(life *l, const state_subject *of, uint64_t seed) {
+    MUST(life_begin(l, of, 2 * of->capacity, seed), "no table");
+    return life_run(l, of->operations / 2 + of->capacity, 0.9);
+}
+
+/* ------------------------------------------------------------------ histories */
+
+/* Keys come, change, age and go; every answer is one that the account allows. */
+static const char *answers_are_those_of_an_exact_table(const state_subject *of) {
+    life        l;
+    const char *why = life_grown(&l, of, 1);
+    for (unsigned part = 0; part < 4 && why == NULL; part++) {
+        why = life_run(&l, of->operations / 4, part % 2 == 0 ? 0.95 : 0.3);
+        if (why == NULL) why = life_census(&l);
+    }
+    life_end(&l);
+    return why;
+}
+
+/* In a behaved history the rates are those of the plan, within 4 sigma and one. */
+static const char *check_rate(const char *what, uint64_t n, uint64_t of_n, double stated) {
+    double const expected = stated * (double)of_n;
+    MUST((double)n <= expected + 4 * sqrt(expected) + 1, "%s: %llu of %llu, stated %.3g", what,
+         (unsigned long long)n, (unsigned long long)of_n, stated);
+    return NULL;
+}
+
+static const char *rates_are_those_of_the_plan(const state_subject *of) {
+    life              l;
+    tamis_states_info info;
+    MUST(life_begin(&l, of, 4 * of->capacity, 5), "no table");
+    l.is_behaved = true;
+    const char *why = life_run(&l, 30 * of->capacity, 0.97);
+    l.answers = (answers){ 0 };
+    for (unsigned round = 0; round < 3 && why == NULL; round++) {
+        why = life_census(&l);
+        if (why == NULL) why = life_run(&l, of->capacity, 0.97);
+    }
+    if (why != NULL) return why;
+    MUST(tamis_states_inspect(l.states, &info) == TAMIS_OK, "no info");
+    const answers *const a = &l.answers;
+    /* A key can be hurt when it comes or when another one does: twice the rate of one meeting. */
+    why = check_rate("wrong or lost", a->wrong + a->lost, a->present, 2 * info.plan.fpr);
+    if (why == NULL) why = check_rate("unknown", a->unknown, a->present, info.plan.unknown);
+    if (why == NULL) why = check_rate("false", a->false_values, a->absent, info.plan.fpr);
+    if (why == NULL && strcmp(of->kind, "state_bloom") == 0 && of->timeout == 0)
+        MUST(a->wrong == 0 && a->lost == 0, "state_bloom has a wrong value, or lost a key");
+    life_end(&l);
+    return why;
+}
+
+/* ------------------------------------------------------------------ refusals */
+
+/* Ask for what cannot be done to a key that is there with `value`, or is not. */
+static tamis_status ask_in_vain(tamis_states *states, uint64_t key, bool is_there, uint32_t value,
+                                uint64_t values, unsigned turn) {
+    uint32_t const other = (uint32_t)((value + 1) % values);
+    switch (turn % 3) {
+    case 0:
+        return is_there ? tamis_states_put_hash(states, key, other)
+                        : tamis_states_move_hash(states, key, other, value);
+    case 1: return tamis_states_move_hash(states, key, other, value);
+    default: return tamis_states_drop_hash(states, key, is_there ? other : TAMIS_ANY_VALUE);
+    }
+}
+
+/* What is refused changes no byte; what a fingerprint shows to be impossible is refused. */
+static const char *refusals_change_nothing(const state_subject *of) {
+    life        l;
+    uint64_t    refused = 0;
+    const char *why = life_grown(&l, of, 2);
+    for (unsigned i = 0; i < 400 && why == NULL; i++) {
+        uint64_t const key = life_key(&l, dice_below(&l.chance, l.population));
+        uint32_t       value = 0;
+        tamis_states  *before = NULL;
+        MUST(tamis_states_copy(l.states, &before) == TAMIS_OK, "no copy");
+        tamis_status const was = tamis_states_get_hash(l.states, key, &value);
+        tamis_status const status =
+            ask_in_vain(l.states, key, was == TAMIS_OK, value, of->values, i);
+        bool const is_refused = status == TAMIS_ERR_CONFLICT || status == TAMIS_ERR_ABSENT;
+        bool const is_expected = status == (was == TAMIS_OK ? TAMIS_ERR_CONFLICT : was);
+        if (is_refused && !is_same(l.states, before)) why = "what was refused changed something";
+        if (!is_expected && !of->is_shared) why = because("%d for %d", (int)status, (int)was);
+        if (!is_refused) tamis_table_copy(&l.states->set.table, &before->set.table);
+        refused += is_refused;
+        tamis_states_free(before);
+    }
+    MUST(why != NULL || refused > 100, "only %llu were refused", (unsigned long long)refused);
+    life_end(&l);
+    return why;
+}
+
+/* Beyond the capacity puts go on until one is refused, which loses nothing. */
+static const char *full_loses_nothing(const state_subject *of) {
+    life        l;
+    const char *why = NULL;
+    MUST(life_begin(&l, of, 6 * of->capacity, 3), "no table");
+    for (uint64_t i = 0; i < l.population && l.refused < 20 && why == NULL; i++) {
+        why = life_put(&l, i, (uint32_t)(i % of->values));
+    }
+    if (why == NULL) why = life_census(&l);
+    if (why == NULL && !of->is_shared && l.refused == 0) why = "six times as much, and room";
+    life_end(&l);
+    return why;
+}
+
+/* ------------------------------------------------------------------ batches */
+
+typedef struct plan_of_steps {
+    dice     chance;
+    uint64_t values;
+} plan_of_steps;
+
+static tamis_step step(void *context, size_t i, tamis_status status, uint32_t value,
+                       uint32_t *ret_to) {
+    plan_of_steps *const p = context;
+    (void)i;
+    *ret_to = (uint32_t)dice_below(&p->chance, p->values);
+    if (status == TAMIS_ERR_ABSENT) return TAMIS_STEP_SET;
+    if (status == TAMIS_ERR_UNKNOWN) return TAMIS_STEP_TOUCH;
+    return value == 0 ? TAMIS_STEP_DROP : (tamis_step)dice_below(&p->chance, 3);
+}
+
+#define BATCH 500
+#define OPERATIONS 6 /* put, move, touch, drop, get, step */
+
+/* The keys of a batch and what goes with them, some twice. */
+typedef struct batch_of_keys {
+    uint64_t      key[BATCH], from[BATCH];
+    uint32_t      to[BATCH], got[BATCH];
+    tamis_status  status[BATCH];
+    plan_of_steps steps;
+} batch_of_keys;
+
+static void batch_fill(batch_of_keys *b, dice *chance, uint64_t population, uint64_t values) {
+    for (unsigned i = 0; i < BATCH; i++) {
+        b->key[i] = i % 5 == 4 ? b->key[i - 1] : 3 * dice_below(chance, population) + 1;
+        b->from[i] = i % 2 == 0 ? TAMIS_ANY_VALUE : dice_below(chance, values);
+        b->to[i] = (uint32_t)dice_below(chance, values);
+        b->got[i] = 0;
+    }
+    b->steps = (plan_of_steps){ *chance, values };
+}
+
+static tamis_status batch_do(unsigned what, tamis_states *states, batch_of_keys *b, size_t *ret_n) {
+    tamis_states_batch const batch = { NULL, b->key, BATCH, b->from, b->to, b->status, b->got };
+    plan_of_steps            steps = b->steps;
+    switch (what) {
+    case 0: return tamis_states_put_batch(states, &batch, ret_n);
+    case 1: return tamis_states_move_batch(states, &batch, ret_n);
+    case 2: return tamis_states_touch_batch(states, &batch, ret_n);
+    case 3: return tamis_states_drop_batch(states, &batch, ret_n);
+    case 4: return tamis_states_get_batch(states, &batch, ret_n);
+    default: return tamis_states_step_batch(states, &batch, step, &steps, ret_n);
+    }
+}
+
+/* A step, one call at a time. */
+static tamis_status step_alone(tamis_states *states, uint64_t key, plan_of_steps *steps,
+                               uint32_t *ret_value) {
+    tamis_status const was = tamis_states_get_hash(states, key, ret_value);
+    uint32_t           next = 0;
+    switch (step(steps, 0, was, *ret_value, &next)) {
+    case TAMIS_STEP_LEAVE: return TAMIS_OK;
+    case TAMIS_STEP_TOUCH: return tamis_states_touch_hash(states, key);
+    case TAMIS_STEP_DROP: return tamis_states_drop_hash(states, key, *ret_value);
+    case TAMIS_STEP_SET: break;
+    }
+    return was == TAMIS_ERR_ABSENT ? tamis_states_put_hash(states, key, next)
+                                   : tamis_states_move_hash(states, key, *ret_value, next);
+}
+
+static tamis_status alone_do(unsigned what, tamis_states *states, const batch_of_keys *b,
+                             unsigned i, plan_of_steps *steps, uint32_t *ret_value) {
+    switch (what) {
+    case 0: return tamis_states_put_hash(states, b->key[i], b->to[i]);
+    case 1: return tamis_states_move_hash(states, b->key[i], b->from[i], b->to[i]);
+    case 2: return tamis_states_touch_hash(states, b->key[i]);
+    case 3: return tamis_states_drop_hash(states, b->key[i], b->from[i]);
+    case 4: return tamis_states_get_hash(states, b->key[i], ret_value);
+    default: return step_alone(states, b->key[i], steps, ret_value);
+    }
+}
+
+/* The same operations as a batch and one by one, on two copies. */
+static const char *one_batch(unsigned what, tamis_states *together, tamis_states *alone,
+                             batch_of_keys *b) {
+    plan_of_steps      steps = b->steps;
+    size_t             n = SIZE_MAX, n_ok = 0;
+    tamis_status const all = batch_do(what, together, b, &n);
+    MUST(all == TAMIS_OK, "a batch said %d", (int)all);
+    for (unsigned i = 0; i < BATCH; i++) {
+        uint32_t           value = 0;
+        tamis_status const one = alone_do(what, alone, b, i, &steps, &value);
+        MUST(b->status[i] == one, "operation %u, key %u: %d in a batch, %d alone", what, i,
+             (int)b->status[i], (int)one);
+        MUST(b->got[i] == value, "operation %u, key %u: value %u in a batch, %u alone", what, i,
+             b->got[i], value);
+        n_ok += one == TAMIS_OK;
+    }
+    MUST(n == n_ok, "a batch counted %zu of %zu", n, n_ok);
+    MUST(is_same(together, alone), "operation %u left other bytes", what);
+    return NULL;
+}
+
+static const char *a_batch_is_its_operations_in_order(const state_subject *of) {
+    life          l;
+    tamis_states *alone = NULL;
+    const char   *why = life_grown(&l, of, 4);
+    if (why != NULL) return why;
+    MUST(tamis_states_copy(l.states, &alone) == TAMIS_OK, "no copy");
+    for (unsigned i = 0; i < 10 * OPERATIONS && why == NULL; i++) {
+        static batch_of_keys b;
+        batch_fill(&b, &l.chance, l.population, of->values);
+        why = one_batch(i % OPERATIONS, l.states, alone, &b);
+    }
+    tamis_states_free(alone);
+    life_end(&l);
+    return why;
+}
+
+/* ------------------------------------------------------------------ time */
+
+/* A key that is heard of within its timeout stays, however late the sweep is; all go in the end. */
+static const char *silent_keys_go_and_others_stay(const state_subject *of) {
+    life        l;
+    const char *why = NULL;
+    if (of->timeout == 0) return NULL;
+    MUST(life_begin(&l, of, of->capacity, 6), "no table");
+    for (uint64_t i = 0; i < l.population && why == NULL; i++) {
+        why = life_put(&l, i, (uint32_t)(i % of->values));
+    }
+    for (unsigned round = 0; round < 12 && why == NULL; round++) { /* the first half is faithful */
+        for (uint64_t i = 0; i < l.population / 2 && why == NULL; i++) why = life_touch(&l, i);
+        why = life_tick(&l, of->timeout); /* with a backlog, if the table is large */
+        for (unsigned k = round; k < 6 && why == NULL; k++) why = life_tick(&l, 0);
+        if (why == NULL) why = life_census(&l);
+    }
+    for (unsigned i = 0; i < 4 && why == NULL; i++) {
+        why = life_tick(&l, 2 * of->timeout);
+        while (l.backlog != 0 && why == NULL) why = life_tick(&l, 0);
+    }
+    tamis_states_info info;
+    if (why != NULL) return why;
+    MUST(tamis_states_inspect(l.states, &info) == TAMIS_OK, "no info");
+    MUST(of->is_shared || (info.keys == 0 && info.aged > 0), "%llu keys are left",
+         (unsigned long long)info.keys);
+    MUST(info.current_fpr == 0 || of->is_shared, "something is left");
+    life_end(&l);
+    return NULL;
+}
+
+/* Each value has the time that it was given, and no more than a pass on top. */
+static const char *values_have_times_of_their_own(const state_subject *of) {
+    static const uint64_t times[4] = { 10, 33, 70, 41 };
+    tamis_states_spec     spec = TAMIS_STATES_SPEC_INIT;
+    if (of->is_shared || of->geometry != NULL || of->values > 1000) return NULL;
+    spec.capacity = 1000;
+    spec.values = 4;
+    spec.fpr = 1e-7;
+    spec.timeout = 70;
+    spec.timeouts = times;
+    spec.kind = of->kind;
+    spec.isa = of->isa;
+    tamis_states *states = NULL;
+    MUST(tamis_states_create(&spec, &states, NULL) == TAMIS_OK, "no table");
+    for (uint64_t i = 0; i < 1000; i++) {
+        MUST(tamis_states_put_hash(states, i, i % 4) == TAMIS_OK, "no room");
+    }
+    uint64_t aged[4] = { 0, 0, 0, 0 }, counts[4];
+    for (uint64_t now = 1; now <= 90; now++) {
+        MUST(tamis_states_tick(states, 1, aged, NULL) == TAMIS_OK, "no tick");
+        MUST(tamis_states_tally(states, counts) == TAMIS_OK, "no tally");
+        for (unsigned v = 0; v < 4; v++) {
+            uint64_t const least = (times[v] + 9) / 10 * 10; /* a pass is 10 ticks here */
+            MUST(counts[v] + aged[v] == 250, "value %u: %llu + %llu", v,
+                 (unsigned long long)counts[v], (unsigned long long)aged[v]);
+            MUST(now > least || aged[v] == 0, "value %u went at %llu", v, (unsigned long long)now);
+            MUST(now < least + 10 || counts[v] == 0, "value %u is there at %llu", v,
+                 (unsigned long long)now);
+        }
+    }
+    tamis_states_free(states);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ whole tables */
+
+typedef struct buffer {
+    uint8_t *bytes;
+    size_t   n;
+} buffer;
+
+static bool buffer_write(void *context, const void *bytes, size_t n) {
+    buffer *const to = context;
+    uint8_t      *more = realloc(to->bytes, to->n + n);
+    if (more == NULL) return false;
+    memcpy(more + to->n, bytes, n);
+    to->bytes = more;
+    to->n += n;
+    return true;
+}
+
+/* Written, read and opened again, it is the same, and goes on the same. */
+static const char *files_keep_everything(const state_subject *of) {
+    life               l;
+    tamis_states      *read = NULL, *mapped = NULL;
+    tamis_set         *set = NULL;
+    buffer             file = { NULL, 0 };
+    char               path[] = "tamis-states-XXXXXX";
+    tamis_open_options map = TAMIS_OPEN_OPTIONS_INIT;
+    tamis_problem      problem;
+    uint64_t           a = 0, b = 0;
+    const char        *why = life_grown(&l, of, 7);
+    if (why != NULL) return why;
+    map.flags = TAMIS_OPEN_MAP;
+    int const fd = mkstemp(path);
+    MUST(fd >= 0 && close(fd) == 0, "no file");
+    if (of->timeout != 0) MUST(life_tick(&l, of->timeout / 3 + 1) == NULL, "no tick");
+    MUST(tamis_states_write(l.states, buffer_write, &file) == TAMIS_OK, "not written");
+    MUST(tamis_states_read(file.bytes, file.n, NULL, &read, &problem) == TAMIS_OK, "%s",
+         problem.text);
+    MUST(is_same(read, l.states), "read back as something else");
+    MUST(tamis_states_save(l.states, path, &problem) == TAMIS_OK, "%s", problem.text);
+    MUST(tamis_states_open(path, &map, &mapped, &problem) == TAMIS_OK, "%s", problem.text);
+    MUST(is_same(mapped, l.states), "mapped as something else");
+    MUST(tamis_states_put_hash(mapped, 1, 0) == TAMIS_ERR_READ_ONLY, "written to a mapped file");
+    MUST(tamis_open(path, NULL, &set, &problem) == TAMIS_ERR_KIND, "states opened as a set");
+    MUST(unlink(path) == 0, "no file");
+    for (unsigned i = 0; of->timeout != 0 && i < 5; i++) {
+        MUST(tamis_states_tick(read, of->timeout / 4, NULL, &a) == TAMIS_OK, "no tick");
+        MUST(tamis_states_tick(l.states, of->timeout / 4, NULL, &b) == TAMIS_OK, "no tick");
+        MUST(a == b && is_same(read, l.states), "time is another one in the copy");
+    }
+    free(file.bytes);
+    tamis_states_free(read);
+    tamis_states_free(mapped);
+    life_end(&l);
+    return NULL;
+}
+
+/* n keys in each of two tables that can be merged, and one that both have. */
+static bool two_halves(const state_subject *of, tamis_states **ret_a, tamis_states **ret_b) {
+    tamis_states_spec like = TAMIS_STATES_SPEC_INIT;
+    uint64_t const    n = of->capacity / 2;
+    uint64_t          refused = 0;
+    *ret_a = state_subject_make(of, 8);
+    like.like = *ret_a;
+    like.isa = of->isa;
+    if (*ret_a == NULL || tamis_states_create(&like, ret_b, NULL) != TAMIS_OK) return false;
+    for (uint64_t i = 0; i < 2 * n; i++) {
+        tamis_states *const where = i < n ? *ret_a : *ret_b;
+        refused += tamis_states_put_hash(where, i, (uint32_t)(i % of->values)) != TAMIS_OK;
+    }
+    if (!of->is_shared) refused += tamis_states_put_hash(*ret_b, 0, 0) != TAMIS_OK;
+    return refused <= (uint64_t)(4 * (of->fpr + of->unknown) * (double)of->capacity) + 3;
+}
+
+/* Does the table know all keys with their values, as far as it is known to? */
+static const char *check_merged(const state_subject *of, const tamis_states *states) {
+    uint64_t     unknown = 0, bad = 0, n = of->capacity / 2 * 2;
+    uint32_t     value = 0;
+    const char  *why = NULL;
+    double const rates = of->is_shared || of->fpr > 1e-5 ? 4 * (of->fpr + of->unknown) : 0;
+    for (uint64_t i = 0; i < n; i++) {
+        tamis_status const status = tamis_states_get_hash(states, i, &value);
+        unknown += status == TAMIS_ERR_UNKNOWN;
+        bad += status == TAMIS_ERR_ABSENT || (status == TAMIS_OK && value != i % of->values);
+    }
+    MUST((double)(bad + unknown) <= rates * (double)n + (rates > 0 ? 20 : 0),
+         "%llu + %llu of %llu are not right", (unsigned long long)bad, (unsigned long long)unknown,
+         (unsigned long long)n);
+    MUST(tamis_states_validate(states, &why), "%s", why);
+    return NULL;
+}
+
+/* Two tables become one that knows what both knew. */
+static const char *merging_joins_what_both_know(const state_subject *of) {
+    tamis_states *a = NULL, *b = NULL;
+    const char   *why = NULL;
+    MUST(two_halves(of, &a, &b), "no tables");
+    bool const         is_clear = of->fpr < 1e-5 && !of->is_shared;
+    tamis_status const status = tamis_states_merge(a, b);
+    MUST(status == TAMIS_OK || (!is_clear && status == TAMIS_ERR_CONFLICT), "merge said %d",
+         (int)status);
+    if (status == TAMIS_OK) why = check_merged(of, a);
+    tamis_states_free(a);
+    tamis_states_free(b);
+    return why;
+}
+
+/* A key with two values is refused, and then nothing has happened; or it is not known. */
+static const char *merging_is_all_or_nothing(const state_subject *of) {
+    tamis_states  *a = NULL, *b = NULL, *before = NULL;
+    uint32_t       value = 0;
+    uint32_t const other = (uint32_t)(1 % of->values);
+    if (of->is_shared) return NULL; /* cells that differ are unknown: see merging_joins */
+    MUST(two_halves(of, &a, &b), "no tables");
+    MUST(tamis_states_move_hash(b, 0, 0, other) == TAMIS_OK, "no move");
+    MUST(tamis_states_copy(a, &before) == TAMIS_OK, "no copy");
+    tamis_status const status = tamis_states_merge(a, b);
+    MUST(status == TAMIS_ERR_CONFLICT || status == TAMIS_OK, "merge said %d", (int)status);
+    MUST(status == TAMIS_OK || is_same(a, before), "a refused merge changed something");
+    MUST(status != TAMIS_OK || tamis_states_get_hash(a, 0, &value) == TAMIS_ERR_UNKNOWN,
+         "two values became one");
+    tamis_states_free(a);
+    tamis_states_free(b);
+    tamis_states_free(before);
+    return NULL;
+}
+
+/* Everything dropped, nothing is left; where the kind says so, not a bit. */
+static const char *dropping_all_leaves_nothing(const state_subject *of) {
+    life        l;
+    const char *why = life_grown(&l, of, 9);
+    if (why != NULL) return why;
+    for (uint64_t i = 0; i < l.population && why == NULL; i++) {
+        if (l.people[i].is_there || !of->is_shared) why = life_drop(&l, i);
+    }
+    const tamis_table *const table = &l.states->set.table;
+    bool const               is_clear = of->fpr < 1e-5 && !of->is_shared && of->geometry == NULL;
+    MUST(!is_clear || table->keys == 0, "%llu keys are left", (unsigned long long)table->keys);
+    for (uint64_t i = 0; is_clear && l.states->set.kind->empties_to_zero && i < table->body_bytes;
+         i++) {
+        MUST(bytes_of(l.states)[i] == 0, "byte %llu is left", (unsigned long long)i);
+    }
+    life_end(&l);
+    return why;
+}
+
+/* The same life on the portable build leaves the same bytes. */
+static const char *instruction_sets_change_no_bit(const state_subject *of) {
+    state_subject other = *of;
+    life          a, b;
+    other.isa = "portable";
+    const char *why = life_grown(&a, of, 10);
+    if (why == NULL) why = life_grown(&b, &other, 10);
+    if (why != NULL) return why;
+    MUST(is_same(a.states, b.states), "other bytes than the portable build's");
+    life_end(&a);
+    life_end(&b);
+    return NULL;
+}
+
+/* The counts of tally are those of the keys. */
+static const char *tallies_add_up(const state_subject *of) {
+    life     l;
+    uint64_t counts[32], sum = 0, right = 0;
+    if (of->values > 32) return NULL;
+    const char *why = life_grown(&l, of, 11);
+    if (why != NULL) return why;
+    tamis_status const status = tamis_states_tally(l.states, counts);
+    MUST(status == (of->is_shared ? TAMIS_ERR_CANNOT : TAMIS_OK), "tally said %d", (int)status);
+    for (unsigned v = 0; status == TAMIS_OK && v < of->values; v++) sum += counts[v];
+    for (uint64_t i = 0; i < l.population; i++) right += l.people[i].is_there;
+    MUST(status != TAMIS_OK || sum == l.states->set.table.keys || of->geometry != NULL,
+         "%llu keys, %llu counted", (unsigned long long)l.states->set.table.keys,
+         (unsigned long long)sum);
+    MUST(status != TAMIS_OK || sum <= right, "more than there are");
+    life_end(&l);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ all of them */
+
+const named_state_law state_laws[] = {
+    { "answers_are_those_of_an_exact_table", answers_are_those_of_an_exact_table },
+    { "rates_are_those_of_the_plan", rates_are_those_of_the_plan },
+    { "refusals_change_nothing", refusals_change_nothing },
+    { "full_loses_nothing", full_loses_nothing },
+    { "a_batch_is_its_operations_in_order", a_batch_is_its_operations_in_order },
+    { "silent_keys_go_and_others_stay", silent_keys_go_and_others_stay },
+    { "values_have_times_of_their_own", values_have_times_of_their_own },
+    { "files_keep_everything", files_keep_everything },
+    { "merging_joins_what_both_know", merging_joins_what_both_know },
+    { "merging_is_all_or_nothing", merging_is_all_or_nothing },
+    { "dropping_all_leaves_nothing", dropping_all_leaves_nothing },
+    { "instruction_sets_change_no_bit", instruction_sets_change_no_bit },
+    { "tallies_add_up", tallies_add_up },
+    { NULL, NULL },
+};
