@@ -166,6 +166,13 @@ typedef struct tamis_kind {
     bool (*holds_values)(const uint64_t *geometry, uint64_t values, unsigned timer_bits);
     void (*sweep)(tamis_table *table, uint64_t unit, uint64_t *aged);
 
+    /* Of those, for speed. get_chunk: 1 <= n <= TAMIS_CHUNK keys; NULL: one by one. fetch_values:
+     * what `fetch` asked for has come; ask for the memory that it points to, before keys are put
+     * (is_new), or looked for; NULL: there is none. */
+    void (*get_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n,
+                      uint32_t *ret_values, tamis_status *ret_statuses);
+    void (*fetch_values)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_new);
+
     /* Of those, what some can: the keys of each value, and what else there is to tell. */
     void (*tally)(const tamis_table *table, uint64_t *counts);
     void (*census)(const tamis_table *table, kind_census *ret_census);

@@ -151,6 +151,13 @@ static bool are_values(const tamis_states *states, const tamis_states_batch *of,
     return is_all;
 }
 
+/* The memory of a chunk has come: ask for what it points to. */
+static void chunk_ready(const key_batch *at, bool is_new) {
+    const tamis_set *const set = at->set;
+    if (at->n != 0 && set->kind->fetch_values != NULL)
+        set->kind->fetch_values(&set->table, at->hash, at->n, is_new);
+}
+
 /* The same request for all keys, each with its own values. */
 static tamis_status request_batch(tamis_states *states, const tamis_states_batch *of, request asked,
                                   size_t *ret_n) {
@@ -163,6 +170,7 @@ static tamis_status request_batch(tamis_states *states, const tamis_states_batch
     size_t    n = 0;
     key_batch at;
     for (batch_begin(&at, &states->set, &from, true); at.n != 0; batch_next(&at)) {
+        chunk_ready(&at, asked.what == REQUEST_PUT);
         for (unsigned i = 0; i < at.n; i++) {
             if (is_to) asked.to = of->values[at.at + i];
             if (is_from && of->from != NULL) asked.from = of->from[at.at + i];
@@ -195,22 +203,36 @@ tamis_status tamis_states_drop_batch(tamis_states *states, const tamis_states_ba
     return request_batch(states, batch, ask_drop(TAMIS_ANY_VALUE), ret_n);
 }
 
+/* A chunk of gets; values only where there are any. */
+static void chunk_get(const tamis_set *set, const uint64_t *hash, unsigned n, uint32_t *ret_values,
+                      tamis_status *ret_statuses) {
+    if (set->kind->get_chunk != NULL) {
+        set->kind->get_chunk(&set->table, hash, n, ret_values, ret_statuses);
+        return;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        ret_statuses[i] = set->kind->get(&set->table, hash[i], &ret_values[i]);
+    }
+}
+
 tamis_status tamis_states_get_batch(const tamis_states *states, const tamis_states_batch *batch,
                                     size_t *ret_n) {
     keys_from from;
     if (states == NULL || !is_keys(batch, &from)) return TAMIS_ERR_ARGUMENT;
-    size_t    n = 0;
-    key_batch at;
+    size_t       n = 0;
+    key_batch    at;
+    uint32_t     values[TAMIS_CHUNK];
+    tamis_status statuses[TAMIS_CHUNK];
     for (batch_begin(&at, &states->set, &from, false); at.n != 0; batch_next(&at)) {
+        if (states->set.kind->get_chunk == NULL) chunk_ready(&at, false);
+        chunk_get(&states->set, at.hash, at.n, values, statuses);
         for (unsigned i = 0; i < at.n; i++) {
-            uint32_t           value;
-            tamis_status const status =
-                states->set.kind->get(&states->set.table, at.hash[i], &value);
-            if (batch->ret_statuses != NULL) batch->ret_statuses[at.at + i] = status;
-            if (status != TAMIS_OK) continue;
-            if (batch->ret_values != NULL) batch->ret_values[at.at + i] = value;
-            n++;
+            bool const is_known = statuses[i] == TAMIS_OK;
+            if (is_known && batch->ret_values != NULL) batch->ret_values[at.at + i] = values[i];
+            n += is_known;
         }
+        if (batch->ret_statuses != NULL)
+            memcpy(batch->ret_statuses + at.at, statuses, at.n * sizeof statuses[0]);
     }
     if (ret_n != NULL) *ret_n = n;
     return TAMIS_OK;
@@ -249,6 +271,7 @@ tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_ba
     size_t           n = 0;
     key_batch        at;
     for (batch_begin(&at, set, &from, true); at.n != 0; batch_next(&at)) {
+        chunk_ready(&at, false);
         for (unsigned i = 0; i < at.n; i++) {
             size_t const       which = at.at + i;
             uint32_t           value = 0, to = 0;

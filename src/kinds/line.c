@@ -212,7 +212,7 @@ static void line_fetch(const tamis_table *table, const uint64_t *hash, unsigned 
             prefetch_to_write(line);
         else
             prefetch_to_read(line);
-        if ((is_update && lines_of(table).shape->rest_bits != 0) || table->values != 0)
+        if (is_update && lines_of(table).shape->rest_bits != 0 && table->values == 0)
             lines_fetch_rests(lines_of(table), place.bucket);
     }
 }
@@ -321,6 +321,23 @@ static void line_erase_state(tamis_table *table, uint64_t hash) {
     line_erase_at(table, &place);
 }
 
+/* The lines have come: ask for the rest of what matches in them, or for the shelf. */
+static void line_fetch_values(const tamis_table *table, const uint64_t *hash, unsigned n,
+                              bool is_new) {
+    lines const   of = lines_of(table);
+    shelves const all = lines_shelves(of);
+    for (unsigned i = 0; i < n; i++) {
+        bool              is_far;
+        lines_place const place = lines_find(of, hash[i]);
+        uint64_t const    slots = lines_slots_here(of, &place, &is_far);
+        if (is_new)
+            lines_fetch_rests(of, place.bucket);
+        else if (slots != 0)
+            lines_fetch_rest(of, &place, bits_lowest(slots));
+        if (is_far) prefetch_to_read(shelf_line(&all, place.bucket));
+    }
+}
+
 static const state_cells line_cells = { line_find_state, line_insert_state, line_erase_state,
                                         NULL };
 
@@ -330,6 +347,42 @@ static tamis_status line_put(tamis_table *table, uint64_t hash, uint32_t value) 
 
 static tamis_status line_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
     return state_cells_get(&line_cells, table, line_value_bits(table), hash, ret_value);
+}
+
+/* The value of a key that is in its line or nowhere, of the slots that have its byte. */
+TAMIS_INLINE tamis_status line_get_here(const tamis_table *table, const lines_place *place,
+                                        uint64_t slots, uint32_t *ret_value) {
+    lines const    of = lines_of(table);
+    unsigned const bits = line_value_bits(table), low = (unsigned)of.shape->counter_bits;
+    for (; slots != 0; slots &= slots - 1) {
+        uint64_t const rest = lines_rest(of, place->bucket, bits_lowest(slots));
+        if (rest_remainder(of.shape, rest) != place->remainder) continue;
+        *ret_value = (uint32_t)state_value(table, bits, rest >> low);
+        return TAMIS_OK;
+    }
+    return TAMIS_ERR_ABSENT;
+}
+
+/* As line_has_chunk: what else is needed is asked for at once and looked at in the end. */
+static void line_get_chunk(const tamis_table *table, const uint64_t *hash, unsigned n,
+                           uint32_t *ret_values, tamis_status *ret_statuses) {
+    lines const   of = lines_of(table);
+    shelves const all = lines_shelves(of);
+    lines_place   place[TAMIS_CHUNK];
+    uint64_t      slots[TAMIS_CHUNK], far = 0;
+    for (unsigned i = 0; i < n; i++) {
+        bool is_far;
+        place[i] = lines_find(of, hash[i]);
+        slots[i] = lines_slots_here(of, &place[i], &is_far);
+        if (slots[i] != 0) lines_fetch_rest(of, &place[i], bits_lowest(slots[i]));
+        if (__builtin_expect(!is_far, 1)) continue;
+        prefetch_to_read(shelf_line(&all, place[i].bucket));
+        far |= UINT64_C(1) << i;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        ret_statuses[i] = far >> i & 1 ? line_get(table, hash[i], &ret_values[i])
+                                       : line_get_here(table, &place[i], slots[i], &ret_values[i]);
+    }
 }
 
 static tamis_status line_move(tamis_table *table, uint64_t hash, uint64_t from, uint32_t to) {
@@ -604,6 +657,8 @@ KIND_EXPORT(line) = {
     .drop = line_drop,
     .units = line_units,
     .holds_values = line_holds_values,
+    .get_chunk = line_get_chunk,
+    .fetch_values = line_fetch_values,
     .sweep = line_sweep,
     .tally = line_tally,
     .merge_states = line_merge_states,
