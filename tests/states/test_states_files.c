@@ -1,0 +1,224 @@
+/* test_states_files.c - files of states: those that were written once, and those that somebody made
+ * on purpose.
+ *
+ * usage: test_states_files FOLDER            compare with the golden files in the folder
+ *        test_states_files FOLDER --write    write those that are missing; never over an old one
+ */
+#include "life.h"
+
+#include "core/le.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include <cmocka.h>
+
+static const char *folder;
+
+/* ------------------------------------------------------------------ golden files */
+
+typedef struct golden {
+    const char *file, *kind, *geometry;
+    uint64_t    values, timeout;
+} golden;
+
+static const golden goldens[] = {
+    { "v1-states-line.tamis", "line",
+      "buckets=12,remainder_bits=16,counter_bits=0,copies=1,value_bits=5,attic=100", 8, 60 },
+    { "v1-states-rank.tamis", "rank",
+      "buckets=20,chains=20,remainder_bits=13,cells=30,cells2=5,cells3=46,extensions2=20,"
+      "extensions3=18,counter_bits=0,copies=1,value_bits=3,aligned=0",
+      6, 0 },
+};
+
+#define N_GOLDENS (sizeof goldens / sizeof goldens[0])
+#define KEYS 400
+
+/* Keys that come, change, age and go. */
+static tamis_states *golden_make(const golden *g) {
+    tamis_seed const  seed = { UINT64_C(0x0123456789abcdef), UINT64_C(0xfedcba9876543210) };
+    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
+    tamis_states     *states = NULL;
+    spec.capacity = KEYS;
+    spec.values = g->values;
+    spec.timeout = g->timeout;
+    spec.kind = g->kind;
+    spec.geometry = g->geometry;
+    spec.overflow = 0.9;
+    spec.unknown = 0.5;
+    spec.seed = &seed;
+    assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
+    for (uint64_t i = 0; i < KEYS; i++) {
+        (void)!tamis_states_put_hash(states, i, (uint32_t)(i % g->values));
+        if (i % 3 == 0)
+            (void)!tamis_states_move_hash(states, i / 2, TAMIS_ANY_VALUE,
+                                          (uint32_t)(i % g->values));
+        if (i % 5 == 0) (void)!tamis_states_drop_hash(states, i / 3, TAMIS_ANY_VALUE);
+        if (i % 7 == 0) (void)!tamis_states_tick(states, 1, NULL, NULL);
+    }
+    return states;
+}
+
+typedef struct buffer {
+    uint8_t bytes[1 << 18];
+    size_t  n;
+} buffer;
+
+static bool take(void *context, const void *bytes, size_t n) {
+    buffer *const to = context;
+    if (n > sizeof to->bytes - to->n) return false;
+    memcpy(to->bytes + to->n, bytes, n);
+    to->n += n;
+    return true;
+}
+
+static void golden_write(const golden *g, buffer *ret_file) {
+    tamis_states *const states = golden_make(g);
+    ret_file->n = 0;
+    assert_int_equal(tamis_states_write(states, take, ret_file), TAMIS_OK);
+    tamis_states_free(states);
+}
+
+static void golden_is_written_and_read_the_same(void **state) {
+    const golden *const g = *state;
+    static buffer       now, then;
+    char                path[500];
+    tamis_states       *states = NULL;
+    const char         *why = "";
+    (void)snprintf(path, sizeof path, "%s/%s", folder, g->file);
+    FILE *const file = fopen(path, "rb");
+    if (file == NULL) fail_msg("%s is not there", path);
+    then.n = fread(then.bytes, 1, sizeof then.bytes, file);
+    (void)fclose(file);
+    golden_write(g, &now);
+    assert_int_equal(now.n, then.n);
+    assert_memory_equal(now.bytes, then.bytes, now.n);
+    assert_int_equal(tamis_states_read(then.bytes, then.n, NULL, &states, NULL), TAMIS_OK);
+    if (!tamis_states_validate(states, &why)) fail_msg("%s", why);
+    tamis_states_free(states);
+}
+
+static int write_missing(void) {
+    for (size_t i = 0; i < N_GOLDENS; i++) {
+        static buffer now;
+        char          path[500];
+        struct stat   old;
+        (void)snprintf(path, sizeof path, "%s/%s", folder, goldens[i].file);
+        if (stat(path, &old) == 0) continue;
+        golden_write(&goldens[i], &now);
+        FILE *const file = fopen(path, "wb");
+        if (file == NULL || fwrite(now.bytes, 1, now.n, file) != now.n || fclose(file) != 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ crafted ones */
+
+#define HEADER 4096
+#define BLOCK 65536
+
+/* Make all checksums right again. */
+static void seal(buffer *file) {
+    uint64_t const body = le64_load(file->bytes + 128 + 16), blocks = (body + BLOCK - 1) / BLOCK;
+    le64_store(file->bytes + HEADER - 8, XXH3_64bits(file->bytes, HEADER - 8));
+    if (HEADER + body + 8 * blocks + 16 != file->n) return;
+    uint8_t *const sums = file->bytes + HEADER + body;
+    XXH3_state_t   state;
+    for (uint64_t i = 0; i < blocks; i++) {
+        size_t const n = (size_t)min_u64(body - i * BLOCK, BLOCK);
+        le64_store(sums + 8 * i, XXH3_64bits(file->bytes + HEADER + i * BLOCK, n));
+    }
+    (void)XXH3_128bits_reset(&state);
+    (void)XXH3_128bits_update(&state, file->bytes, HEADER);
+    (void)XXH3_128bits_update(&state, sums, (size_t)(8 * blocks));
+    XXH128_hash_t const total = XXH3_128bits_digest(&state);
+    le64_store(sums + 8 * blocks, total.low64);
+    le64_store(sums + 8 * blocks + 8, total.high64);
+}
+
+static unsigned n_accepted, n_refused;
+
+/* Whatever was accepted must survive being used. */
+static void use(tamis_states *states) {
+    uint64_t backlog;
+    for (uint64_t i = 0; i < 300; i++) {
+        uint32_t value;
+        (void)!tamis_states_put_hash(states, i, 1);
+        (void)!tamis_states_get_hash(states, i * 3, &value);
+        (void)!tamis_states_move_hash(states, i * 5, TAMIS_ANY_VALUE, 0);
+        (void)!tamis_states_touch_hash(states, i * 2);
+        (void)!tamis_states_drop_hash(states, i * 7, TAMIS_ANY_VALUE);
+        if (i % 20 == 0) (void)!tamis_states_tick(states, i, NULL, &backlog);
+    }
+    tamis_states_info info;
+    assert_int_equal(tamis_states_inspect(states, &info), TAMIS_OK);
+    assert_true(tamis_states_validate(states, NULL));
+}
+
+/* Read it as a user would. */
+static void try_file(buffer *file) {
+    seal(file);
+    tamis_states      *states = NULL;
+    tamis_status const status = tamis_states_read(file->bytes, file->n, NULL, &states, NULL);
+    if (status == TAMIS_OK) use(states);
+    n_accepted += status == TAMIS_OK;
+    n_refused += status != TAMIS_OK;
+    tamis_states_free(states);
+}
+
+static void fields_of_the_header_are_checked(void **state) {
+    static const uint64_t extremes[] = {
+        0, 1, 2, 3, 15, UINT64_C(1) << 31, UINT64_C(1) << 33, UINT64_C(1) << 57, UINT64_MAX
+    };
+    static buffer good, file;
+    (void)state;
+    n_accepted = n_refused = 0;
+    for (size_t i = 0; i < N_GOLDENS; i++) {
+        golden_write(&goldens[i], &good);
+        for (unsigned at = 48; at < 384; at += 8) {
+            for (size_t k = 0; k < sizeof extremes / sizeof extremes[0]; k++) {
+                file = good;
+                le64_store(file.bytes + at, extremes[k]);
+                try_file(&file);
+            }
+        }
+    }
+    assert_true(n_accepted > 20 && n_refused > 500);
+}
+
+static void bodies_are_checked(void **state) {
+    static buffer good, file;
+    dice          chance = { 1 };
+    (void)state;
+    n_accepted = n_refused = 0;
+    for (size_t i = 0; i < N_GOLDENS; i++) {
+        golden_write(&goldens[i], &good);
+        size_t const body = (size_t)le64_load(good.bytes + 128 + 16);
+        for (unsigned k = 0; k < 3000; k++) {
+            file = good;
+            for (uint64_t n = dice_below(&chance, 3) + 1; n != 0; n--) {
+                file.bytes[HEADER + dice_below(&chance, body)] ^= (uint8_t)dice_roll(&chance);
+            }
+            try_file(&file);
+        }
+    }
+    assert_true(n_refused > 1000);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) return 2;
+    folder = argv[1];
+    if (argc > 2) return write_missing();
+    struct CMUnitTest tests[N_GOLDENS + 2];
+    for (size_t i = 0; i < N_GOLDENS; i++) {
+        tests[i] = (struct CMUnitTest){ goldens[i].file, golden_is_written_and_read_the_same, NULL,
+                                        NULL, (void *)(uintptr_t)&goldens[i] };
+    }
+    tests[N_GOLDENS] = (struct CMUnitTest)cmocka_unit_test(fields_of_the_header_are_checked);
+    tests[N_GOLDENS + 1] = (struct CMUnitTest)cmocka_unit_test(bodies_are_checked);
+    return _cmocka_run_group_tests("files of states", tests, N_GOLDENS + 2, NULL, NULL);
+}
