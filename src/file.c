@@ -75,6 +75,15 @@ static void total_to_bytes(XXH128_hash_t total, uint8_t *ret_bytes) {
     le64_store(ret_bytes + 8, total.high64);
 }
 
+/* Fields of the geometry that a file states: those that the kind had at first, and of the others
+ * up to the last that is not 0. So a set that makes no use of later ones has the file it always
+ * had. */
+static unsigned n_file_fields(const tamis_kind *kind, const uint64_t *geometry) {
+    unsigned n = tamis_kind_n_fields(kind);
+    while (kind->first_fields != 0 && n > kind->first_fields && geometry[n - 1] == 0) n--;
+    return n;
+}
+
 /* ------------------------------------------------------------------ writing */
 
 static void states_encode(const tamis_table *table, uint8_t *h) {
@@ -108,7 +117,7 @@ static void header_encode(const tamis_set *set, uint8_t *h) {
     le64_store(h + PART_KEYS, table->keys);
     le64_store(h + PART_SATURATED, table->saturated);
     le64_store(h + PART_MOVED, table->moved);
-    le32_store(h + PART_FIELDS, tamis_kind_n_fields(set->kind));
+    le32_store(h + PART_FIELDS, n_file_fields(set->kind, table->geometry));
     for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
         le64_store(h + PART_GEOMETRY + 8 * i, table->geometry[i]);
     }
@@ -321,7 +330,7 @@ static tamis_status header_kind(const source *from, const uint8_t *h, const char
     for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
         ret_geometry[i] = le64_load(h + PART_GEOMETRY + 8 * i);
     }
-    unsigned const n_fields = tamis_kind_n_fields(*ret_kind);
+    unsigned const n_fields = n_file_fields(*ret_kind, ret_geometry);
     uint64_t       bytes;
     if (le32_load(h + PART_FIELDS) != n_fields ||
         !is_zero(h, PART_GEOMETRY + 8 * n_fields, PART_END) ||

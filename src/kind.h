@@ -92,6 +92,8 @@ typedef struct tamis_kind {
     const char *isa;
     bool        is_default;                        /* taken unless another is much better */
     const char *field_names[TAMIS_MAX_FIELDS + 1]; /* of the geometry; NULL after the last */
+    unsigned    first_fields; /* how many it had at first, if others came later: those stand in
+                                 files only where they are not 0. 0: it always had all */
 
     /* Planning. plan: TAMIS_OK, or _CANNOT when no geometry meets the need. body_bytes: false for a
      * geometry that the kind would never make, or one too large to address; everything that comes
@@ -181,9 +183,10 @@ typedef struct tamis_kind {
      * out in the middle: a copy is kept. NULL: cannot. */
     tamis_status (*merge_states)(tamis_table *into, const tamis_table *from);
 
-    /* A kind with the same answers and fewer abilities, and how to become it; NULL: none. */
+    /* A kind with the same answers and fewer abilities, and how to become it; NULL: none.
+     * convert_geometry: false if it has no such geometry. */
     const char *converts_to;
-    void (*convert_geometry)(const uint64_t *geometry, uint64_t *ret_geometry);
+    bool (*convert_geometry)(const uint64_t *geometry, uint64_t *ret_geometry);
     void (*convert)(const tamis_table *from, tamis_table *to);
 
     double (*current_fpr)(const tamis_table *table);

@@ -264,7 +264,7 @@ tamis_status tamis_convert(const tamis_set *set, const char *kind, tamis_set **r
         return TAMIS_ERR_CANNOT;
     }
     memset(choice.geometry, 0, sizeof choice.geometry);
-    set->kind->convert_geometry(set->table.geometry, choice.geometry);
+    if (!set->kind->convert_geometry(set->table.geometry, choice.geometry)) return TAMIS_ERR_CANNOT;
     tamis_set *converted;
     status = tamis_make(&choice, &set->hasher, &set->allocator, &converted);
     if (status != TAMIS_OK) return status;

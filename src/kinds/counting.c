@@ -18,235 +18,282 @@
  * whose counters are all stuck stays in the set for good (a flood of one key does that:
  * "saturated"), but no key is ever lost.
  *
+ * Blocked: all counters of a key are in one cache line, chosen by its hash, and each in a sector of
+ * the line of its own (core/sectors.h). Lines are not equally full, so for the same error the table
+ * is larger, but an operation touches one line instead of k.
+ *
  * Two places of one key may be the same counter. Then adding counts it up twice, and removing must
  * find 2 there: counting_remove looks before it changes anything, and takes back what it did in the
  * one case that looking place by place cannot see.
  *
  * Invariants (checked by counting_validate)
- *   I1  bits of the body beyond the m counters are zero;
+ *   I1  bits of the body that belong to no counter are zero;
  *   I2  `saturated` is the number of counters at their maximum;
  *   I3  while none is saturated, the counters sum up to k x keys.
  */
-#include "core/checked.h"
-#include "core/packed.h"
 #include "core/probes.h"
+#include "core/sectors.h"
 #include "kind.h"
 #include "plan/bloom_size.h"
-#include "plan/tails.h"
+#include "plan/cbf_size.h"
 
 #include <math.h>
 
-enum { COUNTERS, HASHES, COUNTER_BITS }; /* the geometry: m, k */
-
-#define MIN_COUNTER_BITS 2
-#define DEFAULT_COUNTER_BITS 4
-#define MAX_COUNTER_BITS 16
+static_assert(CBF_FREE == KIND_FREE && CBF_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
+static_assert(CBF_MAX_HASHES <= PROBES_MAX, "places of a key fit");
+static_assert(sizeof(sectors) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
 
 /* ------------------------------------------------------------------ planning */
 
-/* As many counters as the cache lines hold that `counters` need. */
-static uint64_t counting_fill_lines(uint64_t counters, unsigned bits) {
-    uint64_t bytes;
-    if (!checked_body_bytes(counters, bits, PACKED_PAD_BYTES, &bytes)) return counters;
-    return (bytes - PACKED_PAD_BYTES) * 8 / bits;
-}
-
+/* Blocked only if that is fixed: this is the filter that everybody knows, and scattered it becomes
+ * a Bloom filter with the same answers. */
 static tamis_status counting_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    uint64_t       counters = need->fixed[COUNTERS], k = need->fixed[HASHES];
-    uint64_t const fixed_bits = need->fixed[COUNTER_BITS];
-    uint64_t const bits = fixed_bits == KIND_FREE ? DEFAULT_COUNTER_BITS : fixed_bits;
-    if (bits < MIN_COUNTER_BITS || bits > MAX_COUNTER_BITS) return TAMIS_ERR_CANNOT;
-    if (!tamis_bloom_choose(need->fpr, (double)need->capacity, &counters, &k)) {
-        return TAMIS_ERR_CANNOT;
-    }
-    if (need->fixed[COUNTERS] == KIND_FREE) {
-        counters = counting_fill_lines(counters, (unsigned)bits);
-    }
-    ret_geometry[COUNTERS] = counters;
-    ret_geometry[HASHES] = k;
-    ret_geometry[COUNTER_BITS] = bits;
+    uint64_t g[CBF_FIELDS];
+    memcpy(g, need->fixed, sizeof g);
+    if (!tamis_cbf_choose(need->fpr, (double)need->capacity, g)) return TAMIS_ERR_CANNOT;
+    memcpy(ret_geometry, g, sizeof g);
     return TAMIS_OK;
 }
 
-static bool counting_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
-    uint64_t const bits = geometry[COUNTER_BITS];
-    if (geometry[COUNTERS] < 2 || geometry[HASHES] < 1 || geometry[HASHES] > PROBES_MAX)
-        return false;
-    if (bits < MIN_COUNTER_BITS || bits > MAX_COUNTER_BITS) return false;
-    return checked_body_bytes(geometry[COUNTERS], bits, PACKED_PAD_BYTES, ret_bytes);
-}
-
-/* Expected counters that one add brings to their maximum when n - 1 keys are there: those that
- * reach it with n keys and not with n - 1. For many keys that difference cancels, and a key hits a
- * counter at most once: it is then k times the chance to meet one that is just below. */
-static double counting_risk(double m, double k, double n, double top) {
-    if (n > 100000) return k * exp(tamis_binomial_log((n - 1) * k, 1 / m, top - 1));
-    double const with = tamis_binomial_tail(n * k, 1 / m, top);
-    return m * (with - tamis_binomial_tail((n - 1) * k, 1 / m, top));
-}
-
-/* The probability that any counter ever sticks: in the filling, with the tail of the binomial, or
- * with an add later in place of a removed key. A little too large, since a counter that falls and
- * rises again is counted twice. */
-static double counting_saturation(const uint64_t *geometry, double n, double lifetime) {
-    double const m = (double)geometry[COUNTERS], k = (double)geometry[HASHES];
-    double const top = (double)bits_low((unsigned)geometry[COUNTER_BITS]);
-    double const filling = m * tamis_binomial_tail(n * k, 1 / m, top);
-    double const replaced = lifetime > n ? lifetime - n : 0;
-    return -expm1(-(filling + replaced * counting_risk(m, k, n, top)));
-}
-
-static void counting_predict(const uint64_t *geometry, uint64_t capacity, uint64_t lifetime,
+static void counting_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
                              tamis_forecast *ret_forecast) {
-    double const   m = (double)geometry[COUNTERS], n = (double)capacity;
-    double const   lines = m * (double)geometry[COUNTER_BITS] / 512;
-    unsigned const k = (unsigned)geometry[HASHES];
+    double const   m = (double)g[CBF_COUNTERS], n = (double)capacity;
+    double const   lines = m * (double)g[CBF_COUNTER_BITS] / SECTORS_LINE_BITS;
+    unsigned const k = (unsigned)g[CBF_HASHES];
     *ret_forecast = (tamis_forecast){
-        .fpr = tamis_bloom_fpr(m, k, n),
-        .saturation = counting_saturation(geometry, n, (double)lifetime),
-        .lines_present = tamis_bloom_lines_present(lines, k),
-        .lines_absent = tamis_bloom_lines_absent(lines, k, tamis_bloom_fill(m, k, n)),
-        .lines_add = tamis_bloom_lines_present(lines, k),
+        .fpr = tamis_cbf_fpr(g, n),
+        .saturation = tamis_cbf_saturation(g, n, (double)lifetime),
+        .lines_present = 1,
+        .lines_absent = 1,
+        .lines_add = 1,
     };
+    if (g[CBF_BLOCKED] != 0) return;
+    ret_forecast->lines_present = tamis_bloom_lines_present(lines, k);
+    ret_forecast->lines_absent = tamis_bloom_lines_absent(lines, k, tamis_bloom_fill(m, k, n));
+    ret_forecast->lines_add = ret_forecast->lines_present;
 }
 
-/* ------------------------------------------------------------------ counters */
-
-TAMIS_INLINE unsigned counter_bits(const tamis_table *table) {
-    return (unsigned)table->geometry[COUNTER_BITS];
+static void counting_prepare(tamis_table *table) {
+    const uint64_t *const g = table->geometry;
+    uint64_t              bytes;
+    if (!tamis_cbf_body_bytes(g, &bytes)) return; /* it will get no body either */
+    sectors const shape =
+        sectors_make(g[CBF_COUNTERS], g[CBF_COUNTER_BITS], g[CBF_HASHES], g[CBF_BLOCKED] != 0);
+    memcpy(table->derived, &shape, sizeof shape);
 }
 
-TAMIS_INLINE const uint8_t *counter_where(const void *any, uint64_t place) {
-    const tamis_table *table = any;
-    return table->body + packed_find(place, counter_bits(table)).byte;
+TAMIS_INLINE const sectors *shape_of(const tamis_table *table) {
+    return (const sectors *)(const void *)table->derived;
 }
 
-TAMIS_INLINE uint64_t counter_get(const tamis_table *table, uint64_t place) {
-    return packed_get(table->body, place, counter_bits(table));
+TAMIS_INLINE unsigned hashes_of(const tamis_table *table) {
+    return (unsigned)table->geometry[CBF_HASHES];
 }
 
-TAMIS_INLINE bool counter_holds(const void *any, uint64_t place) {
-    return counter_get(any, place) != 0;
+TAMIS_INLINE bool is_blocked(const tamis_table *table) {
+    return shape_of(table)->lines != 0;
 }
 
-/* Count up, unless stuck. Returns 1 if the counter changed. */
-TAMIS_INLINE unsigned counter_up(tamis_table *table, uint64_t place) {
-    unsigned const bits = counter_bits(table);
-    uint64_t const top = bits_low(bits), value = packed_get(table->body, place, bits);
-    if (value == top) return 0;
-    packed_set(table->body, place, bits, value + 1);
-    table->saturated += value + 1 == top;
-    return 1;
+/* ------------------------------------------------------------------ counters, by first bit */
+
+/* Kept aside from the table, which the compiler must take for changed with every counter. */
+typedef struct counters {
+    uint8_t *body;
+    unsigned bits;
+    uint64_t top;
+} counters;
+
+TAMIS_INLINE counters counters_of(const tamis_table *table) {
+    unsigned const bits = shape_of(table)->bits;
+    return (counters){ table->body, bits, bits_low(bits) };
 }
 
-/* Count down a counter that is not 0, unless stuck. Returns 1 if it changed. */
-TAMIS_INLINE unsigned counter_down(tamis_table *table, uint64_t place) {
-    unsigned const bits = counter_bits(table);
-    uint64_t const value = packed_get(table->body, place, bits);
+TAMIS_INLINE uint64_t counter_get(counters of, uint64_t at) {
+    return field_get(of.body, at, of.bits);
+}
+
+/* Count up, unless stuck. Returns whether the counter changed; *stuck counts those that stick. */
+TAMIS_INLINE bool counter_up(counters of, uint64_t at, uint64_t *stuck) {
+    uint64_t const value = counter_get(of, at);
+    if (value == of.top) return false;
+    field_set(of.body, at, of.bits, value + 1);
+    *stuck += value + 1 == of.top;
+    return true;
+}
+
+/* Count down a counter that is not 0, unless stuck. Returns whether it changed. */
+TAMIS_INLINE bool counter_down(counters of, uint64_t at) {
+    uint64_t const value = counter_get(of, at);
     TAMIS_ASSERT(value != 0);
-    if (value == bits_low(bits)) return 0;
-    packed_set(table->body, place, bits, value - 1);
-    return 1;
+    if (value == of.top) return false;
+    field_set(of.body, at, of.bits, value - 1);
+    return true;
 }
 
-/* ------------------------------------------------------------------ keys, by their places */
+/* ------------------------------------------------------------------ keys, by their counters */
 
-TAMIS_INLINE void counting_up(tamis_table *table, const uint64_t *place, unsigned k) {
-    unsigned changed = 0;
-    for (unsigned i = 0; i < k; i++) changed |= counter_up(table, place[i]);
-    table->keys += changed; /* an add that met only stuck counters is not counted */
+TAMIS_INLINE void counting_up(tamis_table *table, const uint64_t *at, unsigned k) {
+    counters const of = counters_of(table);
+    uint64_t       stuck = 0;
+    bool           is_changed = false;
+    for (unsigned i = 0; i < k; i++) is_changed |= counter_up(of, at[i], &stuck);
+    table->saturated += stuck;
+    table->keys += is_changed; /* an add that met only stuck counters is not counted */
 }
 
-TAMIS_INLINE bool counting_down(tamis_table *table, const uint64_t *place, unsigned k) {
+TAMIS_INLINE bool counting_down(tamis_table *table, const uint64_t *at, unsigned k) {
+    counters const of = counters_of(table);
+    uint64_t       none = 0; /* what is counted down and up again does not stick */
+    bool           is_changed = false;
     for (unsigned i = 0; i < k; i++) {
-        if (!counter_holds(table, place[i])) return false;
+        if (counter_get(of, at[i]) == 0) return false;
     }
-    unsigned changed = 0;
     for (unsigned i = 0; i < k; i++) {
-        if (!counter_holds(table, place[i])) { /* place i is also an earlier one, and it held 1 */
-            while (i-- != 0) counter_up(table, place[i]);
+        if (counter_get(of, at[i]) == 0) { /* it is also an earlier one, and held 1 */
+            while (i-- != 0) (void)counter_up(of, at[i], &none);
             return false;
         }
-        changed |= counter_down(table, place[i]);
+        is_changed |= counter_down(of, at[i]);
     }
-    table->keys -= table->keys != 0 ? changed : 0;
+    table->keys -= is_changed && table->keys != 0;
     return true;
 }
 
 /* The smallest counter of the key that is not stuck; all stuck is many. */
-TAMIS_INLINE uint64_t counting_least(const tamis_table *table, const uint64_t *place, unsigned k) {
-    uint64_t const top = bits_low(counter_bits(table));
-    uint64_t       least = top;
-    for (unsigned i = 0; i < k; i++) least = min_u64(least, counter_get(table, place[i]));
-    return least == top ? TAMIS_COUNT_MANY : least;
+TAMIS_INLINE uint64_t counting_least(const tamis_table *table, const uint64_t *at, unsigned k) {
+    counters const of = counters_of(table);
+    uint64_t       least = of.top;
+    for (unsigned i = 0; i < k; i++) least = min_u64(least, counter_get(of, at[i]));
+    return least == of.top ? TAMIS_COUNT_MANY : least;
 }
 
-/* ------------------------------------------------------------------ keys, by their hash */
+/* ------------------------------------------------------------------ where a key counts */
 
-TAMIS_INLINE unsigned counting_places(const tamis_table *table, uint64_t hash,
-                                      uint64_t place[PROBES_MAX]) {
-    unsigned const k = (unsigned)table->geometry[HASHES];
+/* Counters anywhere, as core/probes.h asks for them: by their number. */
+
+TAMIS_INLINE const uint8_t *place_where(const void *any, uint64_t place) {
+    const tamis_table *const table = any;
+    unsigned const           bits = shape_of(table)->bits;
+    return table->body + field_find(place * bits, bits).byte;
+}
+
+TAMIS_INLINE bool place_holds(const void *any, uint64_t place) {
+    const tamis_table *const table = any;
+    return counter_get(counters_of(table), place * shape_of(table)->bits) != 0;
+}
+
+/* In either layout: their first bits. Returns how many. */
+TAMIS_INLINE unsigned counting_locate_one(const tamis_table *table, uint64_t hash, uint64_t *at) {
+    const sectors *const s = shape_of(table);
+    unsigned const       k = hashes_of(table);
+    if (s->lines == 0) {
+        for (unsigned i = 0; i < k; i++) at[i] = probes_place(hash, i, s->counters) * s->bits;
+        return k;
+    }
+    uint64_t const line = sectors_line(s, hash);
     for (unsigned i = 0; i < k; i++) {
-        place[i] = probes_place(hash, i, table->geometry[COUNTERS]);
+        uint64_t chosen = remix(hash, i);
+        at[i] = sectors_pick(s, line, i, &chosen);
     }
     return k;
 }
 
+/* The counters of as many keys as there is room for; the memory of those that are anywhere is on
+ * its way then. Returns how many keys. */
+TAMIS_INLINE unsigned counting_locate(const tamis_table *table, const uint64_t *hash, unsigned n,
+                                      uint64_t at[PROBES_LOCATED]) {
+    unsigned const k = hashes_of(table), n_keys = (unsigned)min_u64(n, PROBES_LOCATED / k);
+    for (unsigned i = 0; i < n_keys; i++) {
+        (void)counting_locate_one(table, hash[i], at + i * k);
+        for (unsigned j = 0; j < k && !is_blocked(table); j++) {
+            prefetch_to_write(table->body + at[i * k + j] / 8);
+        }
+    }
+    return n_keys;
+}
+
+/* One line for each key of a blocked table. The others fetch for themselves, as they go. */
+static void counting_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
+                           bool is_update) {
+    for (unsigned i = 0; i < n && is_blocked(table); i++) {
+        const uint8_t *const line = table->body + sectors_line(shape_of(table), hash[i]) / 8;
+        if (is_update)
+            prefetch_to_write(line);
+        else
+            prefetch_to_read(line);
+    }
+}
+
+/* ------------------------------------------------------------------ keys, by their hash */
+
+/* In one line: counter by counter, until one is 0. */
+TAMIS_INLINE bool counting_has_in_line(const tamis_table *table, uint64_t hash) {
+    const sectors *const s = shape_of(table);
+    counters const       of = counters_of(table);
+    uint64_t const       line = sectors_line(s, hash);
+    unsigned const       k = hashes_of(table);
+    for (unsigned i = 0; i < k; i++) {
+        uint64_t chosen = remix(hash, i);
+        if (counter_get(of, sectors_pick(s, line, i, &chosen)) == 0) return false;
+    }
+    return true;
+}
+
 static bool counting_has(const tamis_table *table, uint64_t hash) {
-    return probes_hold(table, hash, 0, (unsigned)table->geometry[HASHES], table->geometry[COUNTERS],
-                       counter_holds);
+    if (is_blocked(table)) return counting_has_in_line(table, hash);
+    return probes_hold(table, hash, 0, hashes_of(table), table->geometry[CBF_COUNTERS],
+                       place_holds);
 }
 
 static tamis_status counting_add(tamis_table *table, uint64_t hash) {
-    uint64_t       place[PROBES_MAX];
-    unsigned const k = counting_places(table, hash, place);
-    counting_up(table, place, k);
+    uint64_t       at[PROBES_MAX];
+    unsigned const k = counting_locate_one(table, hash, at);
+    counting_up(table, at, k);
     return TAMIS_OK;
 }
 
 static tamis_status counting_remove(tamis_table *table, uint64_t hash) {
-    uint64_t       place[PROBES_MAX];
-    unsigned const k = counting_places(table, hash, place);
-    return counting_down(table, place, k) ? TAMIS_OK : TAMIS_ERR_ABSENT;
+    uint64_t       at[PROBES_MAX];
+    unsigned const k = counting_locate_one(table, hash, at);
+    return counting_down(table, at, k) ? TAMIS_OK : TAMIS_ERR_ABSENT;
 }
 
 static uint64_t counting_count(const tamis_table *table, uint64_t hash) {
-    uint64_t       place[PROBES_MAX];
-    unsigned const k = counting_places(table, hash, place);
-    return counting_least(table, place, k);
+    uint64_t       at[PROBES_MAX];
+    unsigned const k = counting_locate_one(table, hash, at);
+    return counting_least(table, at, k);
 }
 
 static uint64_t counting_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
-    unsigned const k = (unsigned)table->geometry[HASHES];
-    uint64_t const m = table->geometry[COUNTERS];
-    return table->body_bytes <= PROBES_NEAR
-               ? probes_ask_near(table, hash, n, k, m, counter_holds)
-               : probes_ask(table, hash, n, k, m, counter_where, counter_holds);
-}
-
-TAMIS_INLINE unsigned counting_locate(const tamis_table *table, const uint64_t *hash, unsigned n,
-                                      uint64_t place[PROBES_LOCATED]) {
-    return probes_locate(table, hash, n, (unsigned)table->geometry[HASHES],
-                         table->geometry[COUNTERS], counter_where, place);
+    unsigned const k = hashes_of(table);
+    uint64_t const m = table->geometry[CBF_COUNTERS];
+    uint64_t       found = 0;
+    if (!is_blocked(table)) {
+        return table->body_bytes <= PROBES_NEAR
+                   ? probes_ask_near(table, hash, n, k, m, place_holds)
+                   : probes_ask(table, hash, n, k, m, place_where, place_holds);
+    }
+    for (unsigned i = 0; i < n; i++) found |= (uint64_t)counting_has_in_line(table, hash[i]) << i;
+    return found;
 }
 
 static unsigned counting_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
-    unsigned const k = (unsigned)table->geometry[HASHES];
-    uint64_t       place[PROBES_LOCATED];
+    unsigned const k = hashes_of(table);
+    uint64_t       at[PROBES_LOCATED];
     for (unsigned done = 0, located; done < n; done += located) {
-        located = counting_locate(table, hash + done, n - done, place);
-        for (unsigned i = 0; i < located; i++) counting_up(table, place + i * k, k);
+        located = counting_locate(table, hash + done, n - done, at);
+        for (unsigned i = 0; i < located; i++) counting_up(table, at + i * k, k);
     }
     return n;
 }
 
 static uint64_t counting_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
-    unsigned const k = (unsigned)table->geometry[HASHES];
-    uint64_t       place[PROBES_LOCATED], removed = 0;
+    unsigned const k = hashes_of(table);
+    uint64_t       at[PROBES_LOCATED], removed = 0;
     for (unsigned done = 0, located; done < n; done += located) {
-        located = counting_locate(table, hash + done, n - done, place);
+        located = counting_locate(table, hash + done, n - done, at);
         for (unsigned i = 0; i < located; i++) {
-            removed |= (uint64_t)counting_down(table, place + i * k, k) << (done + i);
+            removed |= (uint64_t)counting_down(table, at + i * k, k) << (done + i);
         }
     }
     return removed;
@@ -254,12 +301,12 @@ static uint64_t counting_remove_chunk(tamis_table *table, const uint64_t *hash, 
 
 static void counting_count_chunk(const tamis_table *table, const uint64_t *hash, unsigned n,
                                  uint64_t *ret_counts) {
-    unsigned const k = (unsigned)table->geometry[HASHES];
-    uint64_t       place[PROBES_LOCATED];
+    unsigned const k = hashes_of(table);
+    uint64_t       at[PROBES_LOCATED];
     for (unsigned done = 0, located; done < n; done += located) {
-        located = counting_locate(table, hash + done, n - done, place);
+        located = counting_locate(table, hash + done, n - done, at);
         for (unsigned i = 0; i < located; i++) {
-            ret_counts[done + i] = counting_least(table, place + i * k, k);
+            ret_counts[done + i] = counting_least(table, at + i * k, k);
         }
     }
 }
@@ -268,29 +315,32 @@ static void counting_count_chunk(const tamis_table *table, const uint64_t *hash,
 
 /* Counter by counter; a sum that reaches the maximum sticks, so this is never full. */
 static tamis_status counting_merge(tamis_table *into, const tamis_table *from) {
-    unsigned const bits = counter_bits(into);
-    uint64_t const top = bits_low(bits);
-    into->saturated = 0;
-    for (uint64_t i = 0; i < into->geometry[COUNTERS]; i++) {
-        uint64_t const sum = min_u64(counter_get(into, i) + counter_get(from, i), top);
-        packed_set(into->body, i, bits, sum);
-        into->saturated += sum == top;
+    const sectors *const s = shape_of(into);
+    counters const       to = counters_of(into), of = counters_of(from);
+    for (uint64_t i = 0; i < s->counters; i++) {
+        uint64_t const at = sectors_at(s, i), value = counter_get(to, at),
+                       other = counter_get(of, at);
+        if (other == 0 || value == to.top) continue;
+        field_set(to.body, at, to.bits, min_u64(value + other, to.top));
+        into->saturated += value + other >= to.top;
     }
     into->keys = kind_sum_counts(into->keys, from->keys);
     return TAMIS_OK;
 }
 
-static void counting_convert_geometry(const uint64_t *geometry, uint64_t *ret_geometry) {
-    ret_geometry[0] = geometry[COUNTERS]; /* bits */
-    ret_geometry[1] = geometry[HASHES];   /* hashes */
+/* A Bloom filter has its places anywhere. */
+static bool counting_convert_geometry(const uint64_t *geometry, uint64_t *ret_geometry) {
+    ret_geometry[0] = geometry[CBF_COUNTERS]; /* bits */
+    ret_geometry[1] = geometry[CBF_HASHES];   /* hashes */
+    return geometry[CBF_BLOCKED] == 0;
 }
 
 /* A counter that is not 0 becomes a mark. */
 static void counting_convert(const tamis_table *from, tamis_table *to) {
-    uint64_t const m = from->geometry[COUNTERS], k = from->geometry[HASHES];
+    uint64_t const m = from->geometry[CBF_COUNTERS], k = from->geometry[CBF_HASHES];
     uint64_t       marked = 0;
     for (uint64_t i = 0; i < m; i++) {
-        uint64_t const holds = counter_holds(from, i);
+        uint64_t const holds = place_holds(from, i);
         to->body[i / 8] |= (uint8_t)(holds << (i % 8));
         marked += holds;
     }
@@ -298,30 +348,47 @@ static void counting_convert(const tamis_table *from, tamis_table *to) {
     to->keys = max_u64(from->keys, (marked + k - 1) / k);
 }
 
+/* The share of n counters from `first` on that are not 0. */
+static double counting_share(const tamis_table *table, uint64_t first, uint64_t n) {
+    const sectors *const s = shape_of(table);
+    counters const       of = counters_of(table);
+    uint64_t             held = 0;
+    for (uint64_t i = first; i < first + n; i++) held += counter_get(of, sectors_at(s, i)) != 0;
+    return (double)held / (double)n;
+}
+
+/* Blocked: the mean over lines of the product over sectors. */
 static double counting_current_fpr(const tamis_table *table) {
-    uint64_t const m = table->geometry[COUNTERS];
-    uint64_t       held = 0;
-    for (uint64_t i = 0; i < m; i++) held += counter_holds(table, i);
-    return pow((double)held / (double)m, (double)table->geometry[HASHES]);
+    const sectors *const s = shape_of(table);
+    unsigned const       k = hashes_of(table);
+    double               sum = 0;
+    if (s->lines == 0) return pow(counting_share(table, 0, s->counters), k);
+    for (uint64_t line = 0; line < s->lines; line++) {
+        double rate = 1;
+        for (unsigned i = 0; i < k && rate != 0; i++) {
+            uint64_t const first = line * s->per_line + s->first[i];
+            rate *= counting_share(table, first, s->first[i + 1] - s->first[i]);
+        }
+        sum += rate;
+    }
+    return sum / (double)s->lines;
 }
 
 static bool counting_validate(const tamis_table *table, const char **reterr_why) {
-    unsigned const bits = counter_bits(table);
-    uint64_t const m = table->geometry[COUNTERS], k = table->geometry[HASHES];
-    uint64_t       sum = 0, stuck = 0;
-    for (uint64_t i = 0; i < m; i++) {
-        uint64_t const value = counter_get(table, i);
+    const sectors *const s = shape_of(table);
+    counters const       of = counters_of(table);
+    uint64_t             sum = 0, stuck = 0, expected;
+    for (uint64_t i = 0; i < s->counters; i++) {
+        uint64_t const value = counter_get(of, sectors_at(s, i));
         sum += value;
-        stuck += value == bits_low(bits);
+        stuck += value == of.top;
     }
-    for (uint64_t bit = m * bits; bit < table->body_bytes * 8; bit++) {
-        TAMIS_REQUIRE(((table->body[bit / 8] >> (bit % 8)) & 1) == 0, reterr_why,
-                      "I1: a bit beyond the last counter");
-    }
+    TAMIS_REQUIRE(sectors_gaps_are_zero(s, table->body, table->body_bytes), reterr_why,
+                  "I1: a bit that belongs to no counter");
     TAMIS_REQUIRE(stuck == table->saturated, reterr_why,
                   "I2: the number of saturated counters is not what it is said to be");
-    uint64_t expected;
-    TAMIS_REQUIRE(stuck != 0 || (checked_mul(table->keys, k, &expected) && sum == expected),
+    TAMIS_REQUIRE(stuck != 0 ||
+                      (checked_mul(table->keys, hashes_of(table), &expected) && sum == expected),
                   reterr_why, "I3: the counters do not sum up to k x keys");
     return true;
 }
@@ -330,10 +397,12 @@ KIND_EXPORT(counting) = {
     .name = "counting",
     .summary = "counting Bloom filter: the textbook's way to remove",
     .isa = KIND_ISA,
-    .field_names = { "counters", "hashes", "counter_bits", NULL },
+    .field_names = { "counters", "hashes", "counter_bits", "blocked", NULL },
+    .first_fields = 3,
     .plan = counting_plan,
-    .body_bytes = counting_body_bytes,
+    .body_bytes = tamis_cbf_body_bytes,
     .predict = counting_predict,
+    .prepare = counting_prepare,
     .has = counting_has,
     .add = counting_add,
     .remove = counting_remove,
@@ -342,6 +411,8 @@ KIND_EXPORT(counting) = {
     .add_chunk = counting_add_chunk,
     .remove_chunk = counting_remove_chunk,
     .count_chunk = counting_count_chunk,
+    .fetch = counting_fetch,
+    .chunk = TAMIS_CHUNK,
     .merge = counting_merge,
     .converts_to = "bloom",
     .convert_geometry = counting_convert_geometry,

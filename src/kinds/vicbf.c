@@ -34,9 +34,8 @@
  *   I4  with one increment and while none is saturated, the counters sum up to k x keys. With more
  *       of them, keys that were never added may have been removed, and took another sum.
  */
-#include "core/checked.h"
-#include "core/field.h"
 #include "core/increments.h"
+#include "core/sectors.h"
 #include "kind.h"
 #include "plan/bloom_size.h"
 #include "plan/vi_size.h"
@@ -48,13 +47,13 @@ static_assert(VI_FREE == KIND_FREE && VI_FIELDS <= TAMIS_MAX_FIELDS, "one mark, 
 /* The geometry worked out. */
 typedef struct vicbf_shape {
     increments d;
-    uint64_t   counters, lines; /* lines: of a blocked table; 0: it is not */
-    unsigned   per_line, bits, hashes, more;
+    sectors    in;
+    unsigned   bits, hashes, more;
     uint64_t   top;
-    uint16_t   sector[VI_MAX_HASHES + 2]; /* of a line: the first counter for each hash */
 } vicbf_shape;
 
 static_assert(sizeof(vicbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
+static_assert(VI_MAX_HASHES + 1 <= SECTORS_MAX, "a sector for each hash, and for one more");
 
 /* ------------------------------------------------------------------ planning */
 
@@ -76,17 +75,14 @@ static bool vicbf_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
         return false;
     if (g[VI_HASHES] < 1 || g[VI_HASHES] > VI_MAX_HASHES || g[VI_COUNTERS] < 2) return false;
     if (!increments_are_possible(g[VI_INCREMENTS])) return false;
-    if (g[VI_BLOCKED] == 0)
-        return checked_body_bytes(g[VI_COUNTERS], bits, FIELD_PAD_BYTES, ret_bytes);
-    uint64_t const lines = g[VI_COUNTERS] / vi_per_line(g);
-    if (g[VI_COUNTERS] % vi_per_line(g) != 0 || vi_sectors(g) > vi_per_line(g)) return false;
-    return checked_body_bytes(lines, VI_LINE_BITS, FIELD_PAD_BYTES, ret_bytes);
+    return sectors_body_bytes(g[VI_COUNTERS], bits, vi_sectors(g), g[VI_BLOCKED] != 0,
+                              FIELD_PAD_BYTES, ret_bytes);
 }
 
 static void vicbf_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
                           tamis_forecast *ret_forecast) {
     double const n = (double)capacity, hashes = ceil(vi_mean_hashes(g));
-    double const lines = (double)g[VI_COUNTERS] * (double)g[VI_COUNTER_BITS] / VI_LINE_BITS;
+    double const lines = (double)g[VI_COUNTERS] * (double)g[VI_COUNTER_BITS] / SECTORS_LINE_BITS;
     vi_profile   profile;
     tamis_vi_profile(g[VI_INCREMENTS], (unsigned)g[VI_COUNTER_BITS], &profile);
     double const excludes =
@@ -106,17 +102,13 @@ static void vicbf_prepare(tamis_table *table) {
     const uint64_t *const g = table->geometry;
     uint64_t              bytes;
     if (!vicbf_body_bytes(g, &bytes)) return; /* it will get no body either */
-    vicbf_shape shape = { .d = increments_make(g[VI_INCREMENTS]),
-                          .counters = g[VI_COUNTERS],
-                          .per_line = (unsigned)vi_per_line(g),
-                          .bits = (unsigned)g[VI_COUNTER_BITS],
-                          .hashes = (unsigned)g[VI_HASHES],
-                          .more = (unsigned)g[VI_MORE],
-                          .top = bits_low((unsigned)g[VI_COUNTER_BITS]) };
-    if (g[VI_BLOCKED] != 0) shape.lines = shape.counters / shape.per_line;
-    for (unsigned i = 0; g[VI_BLOCKED] != 0 && i <= vi_sectors(g); i++) {
-        shape.sector[i] = (uint16_t)vi_sector(g, i);
-    }
+    vicbf_shape const shape = { .d = increments_make(g[VI_INCREMENTS]),
+                                .in = sectors_make(g[VI_COUNTERS], g[VI_COUNTER_BITS],
+                                                   vi_sectors(g), g[VI_BLOCKED] != 0),
+                                .bits = (unsigned)g[VI_COUNTER_BITS],
+                                .hashes = (unsigned)g[VI_HASHES],
+                                .more = (unsigned)g[VI_MORE],
+                                .top = bits_low((unsigned)g[VI_COUNTER_BITS]) };
     memcpy(table->derived, &shape, sizeof shape);
 }
 
@@ -131,11 +123,6 @@ typedef struct vicbf_probe {
     uint64_t at, adds;
 } vicbf_probe;
 
-/* The first bit of the line of a key; 0 if it is not bound to one. */
-TAMIS_INLINE uint64_t vicbf_line(const vicbf_shape *s, uint64_t hash) {
-    return s->lines != 0 ? fastrange(hash, s->lines) * VI_LINE_BITS : 0;
-}
-
 /* Hashes of a key: some have one more. */
 TAMIS_INLINE unsigned vicbf_hashes(const vicbf_shape *s, uint64_t hash) {
     return s->hashes + (s->more != 0 && (remix(hash, VI_MAX_HASHES + 1) & 255) < s->more);
@@ -144,14 +131,14 @@ TAMIS_INLINE unsigned vicbf_hashes(const vicbf_shape *s, uint64_t hash) {
 TAMIS_INLINE vicbf_probe vicbf_probe_of(const vicbf_shape *s, uint64_t hash, uint64_t line,
                                         unsigned i) {
     uint64_t       chosen = remix(hash, i);
-    uint64_t const first = s->sector[i], size = s->sector[i + 1] - first; /* 0 if not blocked */
-    uint64_t const counter = fastrange_next(&chosen, s->lines != 0 ? size : s->counters);
-    return (vicbf_probe){ line + (first + counter) * s->bits, increments_pick(&s->d, chosen) };
+    uint64_t const at = s->in.lines != 0 ? sectors_pick(&s->in, line, i, &chosen)
+                                         : sectors_pick_any(&s->in, &chosen);
+    return (vicbf_probe){ at, increments_pick(&s->d, chosen) };
 }
 
 /* All of them, those at the same counter as one. Returns how many. */
 static unsigned vicbf_probes(const vicbf_shape *s, uint64_t hash, vicbf_probe *ret_probe) {
-    uint64_t const line = vicbf_line(s, hash);
+    uint64_t const line = sectors_line(&s->in, hash);
     unsigned const hashes = vicbf_hashes(s, hash);
     unsigned       n = 0;
     for (unsigned i = 0; i < hashes; i++) {
@@ -176,7 +163,7 @@ TAMIS_INLINE bool vicbf_may_hold(const vicbf_shape *s, const uint8_t *body, vicb
  * looked at as one. */
 static bool vicbf_has(const tamis_table *table, uint64_t hash) {
     const vicbf_shape *const s = shape_of(table);
-    uint64_t const           line = vicbf_line(s, hash);
+    uint64_t const           line = sectors_line(&s->in, hash);
     unsigned const           hashes = vicbf_hashes(s, hash);
     vicbf_probe              probe[VI_MAX_HASHES + 1];
     for (unsigned i = 0; i < hashes; i++) {
@@ -244,9 +231,9 @@ static uint64_t vicbf_count(const tamis_table *table, uint64_t hash) {
 static void vicbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                         bool is_update) {
     const vicbf_shape *const s = shape_of(table);
-    unsigned const           probes = s->lines != 0 ? 1 : is_update ? s->hashes : 2;
+    unsigned const           probes = s->in.lines != 0 ? 1 : is_update ? s->hashes : 2;
     for (unsigned i = 0; i < n; i++) {
-        uint64_t const line = vicbf_line(s, hash[i]);
+        uint64_t const line = sectors_line(&s->in, hash[i]);
         for (unsigned j = 0; j < probes && j < s->hashes; j++) {
             prefetch_to_read(table->body + vicbf_probe_of(s, hash[i], line, j).at / 8);
         }
@@ -255,17 +242,11 @@ static void vicbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* The first bit of counter i. */
-static uint64_t vicbf_counter_at(const vicbf_shape *s, uint64_t i) {
-    if (s->lines == 0) return i * s->bits;
-    return i / s->per_line * VI_LINE_BITS + i % s->per_line * s->bits;
-}
-
 /* Counter by counter; a sum that reaches the maximum sticks, so this is never full. */
 static tamis_status vicbf_merge(tamis_table *into, const tamis_table *from) {
     const vicbf_shape *const s = shape_of(into);
-    for (uint64_t i = 0; i < s->counters; i++) {
-        uint64_t const at = vicbf_counter_at(s, i), other = field_get(from->body, at, s->bits);
+    for (uint64_t i = 0; i < s->in.counters; i++) {
+        uint64_t const at = sectors_at(&s->in, i), other = field_get(from->body, at, s->bits);
         if (other == 0) continue;
         uint64_t const c = field_get(into->body, at, s->bits), sum = min_u64(c + other, s->top);
         field_set(into->body, at, s->bits, sum);
@@ -280,7 +261,7 @@ static double vicbf_share(const tamis_table *table, uint64_t first, uint64_t n) 
     const vicbf_shape *const s = shape_of(table);
     uint64_t                 pass = 0;
     for (uint64_t i = first; i < first + n; i++) {
-        uint64_t const c = field_get(table->body, vicbf_counter_at(s, i), s->bits);
+        uint64_t const c = field_get(table->body, sectors_at(&s->in, i), s->bits);
         for (unsigned j = 0; j < s->d.n && c != 0; j++) {
             pass += c == s->top || increments_may_hold(&s->d, c, s->d.value[j]);
         }
@@ -294,8 +275,8 @@ static double vicbf_line_fpr(const tamis_table *table, uint64_t line) {
     double const             more = s->more / 256.0;
     double                   rate = 1;
     for (unsigned i = 0; i < s->hashes + (s->more != 0); i++) {
-        uint64_t const first = line * s->per_line + s->sector[i];
-        double const   share = vicbf_share(table, first, s->sector[i + 1] - s->sector[i]);
+        uint64_t const first = line * s->in.per_line + s->in.first[i];
+        double const   share = vicbf_share(table, first, s->in.first[i + 1] - s->in.first[i]);
         rate *= i < s->hashes ? share : 1 - more + more * share;
     }
     return rate;
@@ -305,32 +286,20 @@ static double vicbf_current_fpr(const tamis_table *table) {
     const vicbf_shape *const s = shape_of(table);
     double const             more = s->more / 256.0;
     double                   sum = 0;
-    for (uint64_t line = 0; line < s->lines; line++) sum += vicbf_line_fpr(table, line);
-    if (s->lines != 0) return sum / (double)s->lines;
-    double const share = vicbf_share(table, 0, s->counters);
+    for (uint64_t line = 0; line < s->in.lines; line++) sum += vicbf_line_fpr(table, line);
+    if (s->in.lines != 0) return sum / (double)s->in.lines;
+    double const share = vicbf_share(table, 0, s->in.counters);
     return pow(share, s->hashes) * (1 - more + more * share);
-}
-
-/* Are the bits between the counters and behind them zero? */
-static bool vicbf_gaps_are_zero(const tamis_table *table) {
-    const vicbf_shape *const s = shape_of(table);
-    unsigned const           used = s->per_line * s->bits;
-    if (s->lines == 0)
-        return field_rest_is_zero(table->body, s->counters * s->bits, table->body_bytes);
-    for (uint64_t line = 0; line < s->lines; line++) {
-        uint64_t const at = line * VI_LINE_BITS;
-        if (!field_is_zero(table->body, at + used, at + VI_LINE_BITS)) return false;
-    }
-    return field_rest_is_zero(table->body, s->lines * VI_LINE_BITS, table->body_bytes);
 }
 
 static bool vicbf_validate(const tamis_table *table, const char **reterr_why) {
     const vicbf_shape *const s = shape_of(table);
     uint64_t                 saturated = 0;
     double                   sum = 0;
-    TAMIS_REQUIRE(vicbf_gaps_are_zero(table), reterr_why, "I1: bits that belong to no counter");
-    for (uint64_t i = 0; i < s->counters; i++) {
-        uint64_t const c = field_get(table->body, vicbf_counter_at(s, i), s->bits);
+    TAMIS_REQUIRE(sectors_gaps_are_zero(&s->in, table->body, table->body_bytes), reterr_why,
+                  "I1: bits that belong to no counter");
+    for (uint64_t i = 0; i < s->in.counters; i++) {
+        uint64_t const c = field_get(table->body, sectors_at(&s->in, i), s->bits);
         saturated += c == s->top;
         sum += (double)c;
         TAMIS_REQUIRE(c == s->top || increments_make_up(&s->d, c), reterr_why,

@@ -2,7 +2,7 @@
 #include "plan/vi_size.h"
 
 #include "core/increments.h"
-#include "plan/tails.h"
+#include "plan/blocked.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,31 +69,22 @@ double tamis_vi_excludes(const vi_profile *of, double counters, double hits) {
     return mean_over_hits(of->excludes, 1 / counters, hits);
 }
 
-/* What a line of a blocked table with so many keys tells. */
-typedef double of_line(const uint64_t *g, const double *what, double keys);
+/* A line of a blocked table, and what its counters are asked. */
+typedef struct line_question {
+    const uint64_t *g;
+    const double   *what;
+} line_question;
 
-static double mean_over_lines(const uint64_t *g, const double *what, double n, of_line *tells) {
-    double const lines = fmax(1, floor((double)g[VI_COUNTERS] / (double)vi_per_line(g)));
-    double const mean = n / lines, far = 8 * sqrt(mean) + 8, odds = 1 / (lines - 1);
-    double       sum = 0, j = fmax(0, floor(mean - far));
-    if (lines < 2) return tells(g, what, n);
-    for (double p = exp(tamis_binomial_log(n, 1 / lines, j)); j <= fmin(n, mean + far); j++) {
-        if (p > 1e-30) sum += p * tells(g, what, j);
-        p *= (n - j) / (j + 1) * odds;
-    }
-    return sum;
+static double mean_over_lines(const uint64_t *g, const double *what, double n,
+                              blocked_tells *tells) {
+    double const        lines = fmax(1, floor((double)g[VI_COUNTERS] / (double)vi_per_line(g)));
+    line_question const of = { g, what };
+    return tamis_blocked_mean(lines, n, tells, &of);
 }
 
-/* Of all sectors of a line but the one that only some keys have: their number of counters is s or
- * s + 1. Returns s, and how many have the one more. */
-static double sector_of(const uint64_t *g, double *ret_larger) {
-    uint64_t const sectors = vi_sectors(g), per_line = vi_per_line(g);
-    uint64_t       larger = 0;
-    for (uint64_t i = 0; i < g[VI_HASHES]; i++) {
-        larger += vi_sector(g, i + 1) - vi_sector(g, i) != per_line / sectors;
-    }
-    *ret_larger = (double)larger;
-    return (double)(per_line / sectors);
+/* All sectors but the one that only some keys have. */
+static blocked_sizes sizes_of(const uint64_t *g) {
+    return tamis_blocked_sizes(vi_per_line(g), vi_sectors(g), g[VI_HASHES]);
 }
 
 /* The last sector, of those keys that have one hash more. */
@@ -103,22 +94,24 @@ static double of_last_sector(const uint64_t *g, const double *what, double keys)
 }
 
 /* P[an absent key passes all its counters]. */
-static double line_passes(const uint64_t *g, const double *excludes, double keys) {
-    double       larger;
-    double const size = sector_of(g, &larger), more = (double)g[VI_MORE] / 256;
-    double const pass =
-        pow(1 - mean_over_hits(excludes, 1 / size, keys), (double)g[VI_HASHES] - larger) *
-        pow(1 - mean_over_hits(excludes, 1 / (size + 1), keys), larger);
-    return more == 0 ? pass : pass * (1 - more * of_last_sector(g, excludes, keys));
+static double line_passes(const void *context, double keys) {
+    const line_question *const of = context;
+    blocked_sizes const        sizes = sizes_of(of->g);
+    double const               more = (double)of->g[VI_MORE] / 256;
+    double const               pass =
+        pow(1 - mean_over_hits(of->what, 1 / sizes.least, keys), sizes.small) *
+        pow(1 - mean_over_hits(of->what, 1 / (sizes.least + 1), keys), sizes.larger);
+    return more == 0 ? pass : pass * (1 - more * of_last_sector(of->g, of->what, keys));
 }
 
 /* The mean of a counter. */
-static double line_counter(const uint64_t *g, const double *what, double keys) {
-    double       larger;
-    double const size = sector_of(g, &larger), smaller = (double)g[VI_HASHES] - larger;
-    double const sum = smaller * size * mean_over_hits(what, 1 / size, keys) +
-                       larger * (size + 1) * mean_over_hits(what, 1 / (size + 1), keys);
-    return sum / (double)vi_per_line(g); /* the last sector is hardly hit */
+static double line_counter(const void *context, double keys) {
+    const line_question *const of = context;
+    blocked_sizes const        sizes = sizes_of(of->g);
+    double const               least = sizes.least, more = least + 1;
+    double const sum = sizes.small * least * mean_over_hits(of->what, 1 / least, keys) +
+                       sizes.larger * more * mean_over_hits(of->what, 1 / more, keys);
+    return sum / (double)vi_per_line(of->g); /* the last sector is hardly hit */
 }
 
 static double scattered_passes(const uint64_t *g, const double *excludes, double n) {
@@ -163,7 +156,7 @@ double tamis_vi_saturation(const uint64_t *g, double n, double lifetime) {
 
 /* Counters fill the last line of a table. */
 static uint64_t fill_lines(const uint64_t *g, double counters) {
-    double const per_line = (double)VI_LINE_BITS / (double)g[VI_COUNTER_BITS];
+    double const per_line = (double)SECTORS_LINE_BITS / (double)g[VI_COUNTER_BITS];
     double const lines = fmax(1, ceil(counters / (g[VI_BLOCKED] ? floor(per_line) : per_line)));
     return g[VI_BLOCKED] ? (uint64_t)lines * vi_per_line(g) : (uint64_t)counters;
 }

@@ -17,8 +17,7 @@
 #ifndef TAMIS_PLAN_VI_SIZE_H
 #define TAMIS_PLAN_VI_SIZE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/sectors.h"
 
 /* The geometry. */
 enum {
@@ -36,7 +35,6 @@ enum {
 #define VI_MIN_BITS 2
 #define VI_MAX_BITS 12
 #define VI_MAX_HASHES 40
-#define VI_LINE_BITS 512
 
 #define VI_SET(first, last) ((UINT64_C(2) << (last)) - (UINT64_C(1) << (first)))
 #define VI_D(l) VI_SET(l, 2 * (l)-1) /* D_L of the paper */
@@ -44,7 +42,7 @@ enum {
 
 /* Counters in a line of a blocked table. */
 static inline uint64_t vi_per_line(const uint64_t *g) {
-    return VI_LINE_BITS / g[VI_COUNTER_BITS];
+    return SECTORS_LINE_BITS / g[VI_COUNTER_BITS];
 }
 
 /* A line is cut into a sector for each hash, so that no two hashes of a key meet; the first counter
@@ -54,7 +52,7 @@ static inline uint64_t vi_sectors(const uint64_t *g) {
 }
 
 static inline uint64_t vi_sector(const uint64_t *g, uint64_t i) {
-    return i * vi_per_line(g) / vi_sectors(g);
+    return sectors_first(vi_per_line(g), vi_sectors(g), i);
 }
 
 /* Hashes of a key, on average. */

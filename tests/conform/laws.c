@@ -446,12 +446,19 @@ static const char *convert_to_less(tamis_set *set, tamis_set *less) {
     return NULL;
 }
 
+/* In this geometry, too? */
+static bool can_convert(const tamis_set *set) {
+    uint64_t geometry[TAMIS_MAX_FIELDS];
+    return set->kind->converts_to != NULL &&
+           set->kind->convert_geometry(set->table.geometry, geometry);
+}
+
 static const char *conversions_answer_alike(const subject *of) {
     tamis_set *const set = subject_make(of, 15);
     MUST(set != NULL, "could not be made");
     const char *why = churned(of, set);
     tamis_set  *less = NULL;
-    if (why == NULL && set->kind->converts_to != NULL) {
+    if (why == NULL && can_convert(set)) {
         why = tamis_convert(set, set->kind->converts_to, &less) == TAMIS_OK
                   ? convert_to_less(set, less)
                   : "conversion failed";
@@ -563,7 +570,7 @@ static tamis_status allocate_everything(const subject *of, tamis_allocator *allo
     tamis_status status = subject_try(of, 17, allocator, &set);
     if (status == TAMIS_OK) (void)add_range(set, 0, (size_t)set->capacity);
     if (status == TAMIS_OK) status = tamis_copy(set, &copy);
-    if (status == TAMIS_OK && set->kind->converts_to != NULL) {
+    if (status == TAMIS_OK && can_convert(set)) {
         status = tamis_convert(set, set->kind->converts_to, &less);
     }
     if (status == TAMIS_OK) status = tamis_write(set, buffer_write, file);

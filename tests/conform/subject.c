@@ -27,6 +27,13 @@ static const struct {
       0 },                                         /* so do strangers, to be refused */
     { "bloom", 900, "bits=40000000,hashes=7", 0 }, /* beyond the cache, on huge pages */
     { "counting", 900, "counters=10000000,hashes=7", 0 },
+    /* blocked: as planned, saturates soon, with gaps, the most hashes, one line, a large one */
+    { "counting", 1000, "counters=10240,hashes=6,blocked=1", 0 },
+    { "counting", 1000, "counters=6144,hashes=4,counter_bits=2,blocked=1", 0 },
+    { "counting", 500, "counters=5100,hashes=5,counter_bits=5,blocked=1", 0 },
+    { "counting", 30, "counters=512,hashes=64,counter_bits=2,blocked=1", 0 },
+    { "counting", 10, "counters=128,hashes=5,blocked=1", 0 },
+    { "counting", 900, "counters=9984000,hashes=7,blocked=1", 0 },
     /* pools run out soon; one bucket of three levels; one long chain in each */
     { "rank", 70,
       "buckets=12,chains=8,remainder_bits=6,cells=8,cells2=4,cells3=6,extensions2=9,extensions3=5,"

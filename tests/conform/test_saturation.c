@@ -59,12 +59,16 @@ int main(void) {
         { "counters=1000,hashes=10,counter_bits=2", 2, 800 },
         { "counters=2000,hashes=5,counter_bits=3", 100, 1000 },
         { "counters=9000,hashes=6,counter_bits=3", 400, 1600 },
+        { "counters=2040,hashes=5,counter_bits=3,blocked=1", 100, 1000 },
+        { "counters=1280,hashes=9,counter_bits=2,blocked=1", 2, 600 },
     };
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[0]),
         cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[1]),
         cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[2]),
         cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[3]),
+        cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[4]),
+        cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[5]),
     };
     return cmocka_run_group_tests_name("saturation", tests, NULL, NULL);
 }

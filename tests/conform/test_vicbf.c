@@ -85,8 +85,8 @@ static uint64_t oracle_hashes(const oracle *o, uint64_t hash) {
 
 /* Of hash i: the first counter that it can have, and how many. */
 static uint64_t oracle_range(const oracle *o, uint64_t line, uint64_t i, uint64_t *ret_size) {
-    uint64_t const sectors = o->g[VI_HASHES] + (o->g[VI_MORE] != 0);
-    uint64_t const first = i * o->per_line / sectors, end = (i + 1) * o->per_line / sectors;
+    uint64_t const n_sectors = o->g[VI_HASHES] + (o->g[VI_MORE] != 0);
+    uint64_t const first = i * o->per_line / n_sectors, end = (i + 1) * o->per_line / n_sectors;
     *ret_size = o->g[VI_BLOCKED] != 0 ? end - first : o->g[VI_COUNTERS];
     return o->g[VI_BLOCKED] != 0 ? line * o->per_line + first : 0;
 }

@@ -1,0 +1,151 @@
+/* test_cbf_size.c - the analysis of counting filters, blocked ones above all: against sums that are
+ * written out, and against every smaller choice. */
+#include "unit.h"
+
+#include "plan/blocked.h"
+#include "plan/bloom_size.h"
+#include "plan/cbf_size.h"
+
+#define FREE CBF_FREE
+
+/* ------------------------------------------------------------------ rates */
+
+static double binomial(double n, double p, double j) {
+    return exp(lgamma(n + 1) - lgamma(j + 1) - lgamma(n - j + 1) + j * log(p) +
+               (n - j) * log1p(-p));
+}
+
+/* The mean over the keys of a line of the product over its sectors, term by term. */
+static double blocked_rate(const uint64_t *g, double n) {
+    uint64_t const per_line = 512 / g[CBF_COUNTER_BITS], k = g[CBF_HASHES];
+    double const   lines = (double)(g[CBF_COUNTERS] / per_line);
+    double         rate = 0;
+    for (double j = 0; j <= n; j++) {
+        double pass = 1;
+        for (uint64_t i = 0; i < k; i++) {
+            double const size = (double)((i + 1) * per_line / k - i * per_line / k);
+            pass *= 1 - pow(1 - 1 / size, j);
+        }
+        rate += (lines > 1 ? binomial(n, 1 / lines, j) : j == n) * pass;
+    }
+    return rate;
+}
+
+static void cbf_rate_of_lines_is_the_sum_over_their_keys(void **state) {
+    (void)state;
+    static const uint64_t rows[][CBF_FIELDS] = {
+        { 128, 7, 4, 1 }, { 1280, 5, 4, 1 },   { 9 * 170, 9, 3, 1 },    { 40 * 102, 4, 5, 1 },
+        { 146, 1, 7, 1 }, { 3200, 32, 16, 1 }, { 256 * 256, 64, 2, 1 }, { 128 * 1000, 11, 4, 1 },
+    };
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        for (double n = 1; n < 3000; n = ceil(n * 2.3)) {
+            assert_near(tamis_cbf_fpr(rows[i], n), blocked_rate(rows[i], n) + n / 0x1p64, 1e-7);
+        }
+    }
+}
+
+static void cbf_rate_of_counters_anywhere_is_a_bloom_filters(void **state) {
+    (void)state;
+    uint64_t const g[CBF_FIELDS] = { 9600, 7, 4, 0 };
+    assert_near(tamis_cbf_fpr(g, 1000), tamis_bloom_fpr(9600, 7, 1000), 0);
+}
+
+/* One line and a sector for each counter: any key marks all. */
+static void cbf_sectors_of_one_counter_are_always_marked(void **state) {
+    (void)state;
+    uint64_t const g[CBF_FIELDS] = { 32, 32, 16, 1 };
+    assert_near(tamis_cbf_fpr(g, 1), 1, 1e-15);
+    assert_near(tamis_cbf_fpr(g, 100), 1, 1e-15);
+}
+
+/* ------------------------------------------------------------------ saturation */
+
+/* The chance that a counter of a sector gets at least `top` of n keys, written out. */
+static double tail(double n, double p, double top) {
+    double sum = 0;
+    for (double j = top; j <= n; j++) sum += binomial(n, p, j);
+    return sum;
+}
+
+static void cbf_saturation_of_the_filling_is_the_tail_of_each_counter(void **state) {
+    (void)state;
+    static const uint64_t rows[][CBF_FIELDS] = {
+        { 170 * 60, 9, 3, 1 },
+        { 256 * 30, 5, 2, 1 },
+        { 128 * 50, 7, 4, 1 },
+        { 6400, 7, 3, 0 },
+    };
+    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+        const uint64_t *const g = rows[i];
+        double const          n = 300, top = pow(2, (double)g[CBF_COUNTER_BITS]) - 1;
+        uint64_t const        per_line = 512 / g[CBF_COUNTER_BITS], k = g[CBF_HASHES];
+        double                stuck = 0, lines = (double)(g[CBF_COUNTERS] / per_line);
+        for (uint64_t j = 0; j < k && g[CBF_BLOCKED] != 0; j++) {
+            double const places = lines * (double)((j + 1) * per_line / k - j * per_line / k);
+            stuck += places * tail(n, 1 / places, top);
+        }
+        if (g[CBF_BLOCKED] == 0) {
+            stuck = (double)g[CBF_COUNTERS] * tail(n * (double)k, 1 / (double)g[CBF_COUNTERS], top);
+        }
+        assert_near(tamis_cbf_saturation(g, n, n), -expm1(-stuck), 1e-6);
+        assert_true(tamis_cbf_saturation(g, n, 10 * n) > tamis_cbf_saturation(g, n, n));
+    }
+}
+
+/* ------------------------------------------------------------------ choice */
+
+/* No number of hashes keeps the rate with a line less, and none has a lower one with these. */
+static void cbf_choice_is_the_smallest(void **state) {
+    (void)state;
+    static const double rates[] = { .3, .05, .01, .001, 1e-5 };
+    static const double keys[] = { 1, 10, 1000, 1e6 };
+    for (size_t i = 0; i < UNIT_COUNT(rates) * UNIT_COUNT(keys); i++) {
+        for (uint64_t bits = 2; bits <= 16; bits += 3) {
+            double const   fpr = rates[i / UNIT_COUNT(keys)], n = keys[i % UNIT_COUNT(keys)];
+            uint64_t const per_line = 512 / bits;
+            uint64_t       g[CBF_FIELDS] = { FREE, FREE, bits, 1 }, bytes;
+            assert_true(tamis_cbf_choose(fpr, n, g));
+            assert_true(tamis_cbf_body_bytes(g, &bytes));
+            assert_int_equal(bytes, g[CBF_COUNTERS] / per_line * 64);
+            double const rate = tamis_cbf_fpr(g, n);
+            assert_true(rate <= fpr);
+            for (uint64_t k = 1; k <= per_line && k <= 64; k++) {
+                uint64_t other[CBF_FIELDS] = { g[CBF_COUNTERS], k, bits, 1 };
+                assert_true(tamis_cbf_fpr(other, n) >= rate);
+                other[CBF_COUNTERS] -= per_line;
+                assert_true(other[CBF_COUNTERS] == 0 || tamis_cbf_fpr(other, n) > fpr);
+            }
+        }
+    }
+}
+
+static void cbf_choice_keeps_what_is_fixed(void **state) {
+    (void)state;
+    uint64_t hashes[CBF_FIELDS] = { FREE, 3, FREE, 1 }, size[CBF_FIELDS] = { 1280, FREE, 4, 1 };
+    uint64_t odd[CBF_FIELDS] = { 1281, FREE, 4, 1 }, many[CBF_FIELDS] = { FREE, 33, 16, 1 };
+    uint64_t wrong[CBF_FIELDS] = { FREE, FREE, FREE, 2 }, nothing[CBF_FIELDS] = { 0, FREE, 4, 1 };
+    uint64_t anywhere[CBF_FIELDS] = { FREE, FREE, FREE, FREE };
+    assert_true(tamis_cbf_choose(.01, 1000, hashes));
+    assert_int_equal(hashes[CBF_HASHES], 3);
+    assert_int_equal(hashes[CBF_COUNTER_BITS], CBF_USUAL_BITS);
+    assert_true(tamis_cbf_choose(0, 100, size));
+    assert_int_equal(size[CBF_COUNTERS], 1280);
+    assert_false(tamis_cbf_choose(.01, 1000, odd));
+    assert_false(tamis_cbf_choose(.01, 1000, many));
+    assert_false(tamis_cbf_choose(.01, 1000, wrong));
+    assert_false(tamis_cbf_choose(.01, 1000, nothing));
+    assert_true(tamis_cbf_choose(.01, 1000, anywhere));
+    assert_int_equal(anywhere[CBF_BLOCKED], 0);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cbf_rate_of_lines_is_the_sum_over_their_keys),
+        cmocka_unit_test(cbf_rate_of_counters_anywhere_is_a_bloom_filters),
+        cmocka_unit_test(cbf_sectors_of_one_counter_are_always_marked),
+        cmocka_unit_test(cbf_saturation_of_the_filling_is_the_tail_of_each_counter),
+        cmocka_unit_test(cbf_choice_is_the_smallest),
+        cmocka_unit_test(cbf_choice_keeps_what_is_fixed),
+    };
+    return unit_run("cbf_size", tests, UNIT_COUNT(tests));
+}
