@@ -22,17 +22,29 @@
  * the line of its own (core/sectors.h). Lines are not equally full, so for the same error the table
  * is larger, but an operation touches one line instead of k.
  *
+ * How many copies of a key? No more than its smallest counter says ("minimum selection"). That is
+ * too many when others have hit all of its counters, as often as a stranger is taken for present.
+ *
+ * Minimal increase (S. Cohen, Y. Matias, "Spectral Bloom Filters", SIGMOD 2003): an add counts up
+ * only those counters of the key that are its smallest. Each is still at least the copies of every
+ * key that has it: for the key that is added the smallest was, and is one more now; for others
+ * nothing fell. So counts stay upper estimates, and err several times less often. But a counter no
+ * longer knows who counted it up: nothing can be removed. Two such tables merge by addition: what
+ * is at least the copies of a key in each is at least their sum in both together.
+ *
  * Two places of one key may be the same counter. Then adding counts it up twice, and removing must
  * find 2 there: counting_remove looks before it changes anything, and takes back what it did in the
- * one case that looking place by place cannot see.
+ * one case that looking place by place cannot see. Minimal increase counts it up once.
  *
  * Invariants (checked by counting_validate)
  *   I1  bits of the body that belong to no counter are zero;
  *   I2  `saturated` is the number of counters at their maximum;
- *   I3  while none is saturated, the counters sum up to k x keys.
+ *   I3  while none is saturated, the counters sum up to k x keys;
+ *   I4  with minimal increase instead, they sum up to keys at least and k x keys at most, and none
+ *       is more than keys.
  */
+#include "core/counters.h"
 #include "core/probes.h"
-#include "core/sectors.h"
 #include "kind.h"
 #include "plan/bloom_size.h"
 #include "plan/cbf_size.h"
@@ -73,6 +85,11 @@ static void counting_predict(const uint64_t *g, uint64_t capacity, uint64_t life
     ret_forecast->lines_add = ret_forecast->lines_present;
 }
 
+/* With minimal increase a counter does not know who counted it up. */
+static unsigned counting_lacks(const uint64_t *geometry) {
+    return geometry[CBF_MINIMAL] != 0 ? TAMIS_CAN_REMOVE : 0;
+}
+
 static void counting_prepare(tamis_table *table) {
     const uint64_t *const g = table->geometry;
     uint64_t              bytes;
@@ -90,70 +107,58 @@ TAMIS_INLINE unsigned hashes_of(const tamis_table *table) {
     return (unsigned)table->geometry[CBF_HASHES];
 }
 
+TAMIS_INLINE counters counters_in(const tamis_table *table) {
+    return counters_of(shape_of(table), table->body);
+}
+
 TAMIS_INLINE bool is_blocked(const tamis_table *table) {
     return shape_of(table)->lines != 0;
-}
-
-/* ------------------------------------------------------------------ counters, by first bit */
-
-/* Kept aside from the table, which the compiler must take for changed with every counter. */
-typedef struct counters {
-    uint8_t *body;
-    unsigned bits;
-    uint64_t top;
-} counters;
-
-TAMIS_INLINE counters counters_of(const tamis_table *table) {
-    unsigned const bits = shape_of(table)->bits;
-    return (counters){ table->body, bits, bits_low(bits) };
-}
-
-TAMIS_INLINE uint64_t counter_get(counters of, uint64_t at) {
-    return field_get(of.body, at, of.bits);
-}
-
-/* Count up, unless stuck. Returns whether the counter changed; *stuck counts those that stick. */
-TAMIS_INLINE bool counter_up(counters of, uint64_t at, uint64_t *stuck) {
-    uint64_t const value = counter_get(of, at);
-    if (value == of.top) return false;
-    field_set(of.body, at, of.bits, value + 1);
-    *stuck += value + 1 == of.top;
-    return true;
-}
-
-/* Count down a counter that is not 0, unless stuck. Returns whether it changed. */
-TAMIS_INLINE bool counter_down(counters of, uint64_t at) {
-    uint64_t const value = counter_get(of, at);
-    TAMIS_ASSERT(value != 0);
-    if (value == of.top) return false;
-    field_set(of.body, at, of.bits, value - 1);
-    return true;
 }
 
 /* ------------------------------------------------------------------ keys, by their counters */
 
 TAMIS_INLINE void counting_up(tamis_table *table, const uint64_t *at, unsigned k) {
-    counters const of = counters_of(table);
+    counters const of = counters_in(table);
     uint64_t       stuck = 0;
     bool           is_changed = false;
-    for (unsigned i = 0; i < k; i++) is_changed |= counter_up(of, at[i], &stuck);
+    for (unsigned i = 0; i < k; i++) is_changed |= counters_up(of, at[i], 1, &stuck);
     table->saturated += stuck;
     table->keys += is_changed; /* an add that met only stuck counters is not counted */
 }
 
+/* Minimal increase. A counter that was counted up is no longer one of the smallest: one that comes
+ * up twice changes once. */
+TAMIS_INLINE void counting_up_least(tamis_table *table, const uint64_t *at, unsigned k) {
+    counters const of = counters_in(table);
+    uint64_t       least = of.top, stuck = 0;
+    for (unsigned i = 0; i < k; i++) least = min_u64(least, counters_get(of, at[i]));
+    for (unsigned i = 0; i < k && least != of.top; i++) {
+        if (counters_get(of, at[i]) == least) (void)counters_up(of, at[i], 1, &stuck);
+    }
+    table->saturated += stuck;
+    table->keys += least != of.top;
+}
+
+TAMIS_INLINE void counting_add_at(tamis_table *table, const uint64_t *at, unsigned k) {
+    if (table->geometry[CBF_MINIMAL] != 0)
+        counting_up_least(table, at, k);
+    else
+        counting_up(table, at, k);
+}
+
 TAMIS_INLINE bool counting_down(tamis_table *table, const uint64_t *at, unsigned k) {
-    counters const of = counters_of(table);
+    counters const of = counters_in(table);
     uint64_t       none = 0; /* what is counted down and up again does not stick */
     bool           is_changed = false;
     for (unsigned i = 0; i < k; i++) {
-        if (counter_get(of, at[i]) == 0) return false;
+        if (counters_get(of, at[i]) == 0) return false;
     }
     for (unsigned i = 0; i < k; i++) {
-        if (counter_get(of, at[i]) == 0) { /* it is also an earlier one, and held 1 */
-            while (i-- != 0) (void)counter_up(of, at[i], &none);
+        if (counters_get(of, at[i]) == 0) { /* it is also an earlier one, and held 1 */
+            while (i-- != 0) (void)counters_up(of, at[i], 1, &none);
             return false;
         }
-        is_changed |= counter_down(of, at[i]);
+        is_changed |= counters_down(of, at[i], 1);
     }
     table->keys -= is_changed && table->keys != 0;
     return true;
@@ -161,9 +166,9 @@ TAMIS_INLINE bool counting_down(tamis_table *table, const uint64_t *at, unsigned
 
 /* The smallest counter of the key that is not stuck; all stuck is many. */
 TAMIS_INLINE uint64_t counting_least(const tamis_table *table, const uint64_t *at, unsigned k) {
-    counters const of = counters_of(table);
+    counters const of = counters_in(table);
     uint64_t       least = of.top;
-    for (unsigned i = 0; i < k; i++) least = min_u64(least, counter_get(of, at[i]));
+    for (unsigned i = 0; i < k; i++) least = min_u64(least, counters_get(of, at[i]));
     return least == of.top ? TAMIS_COUNT_MANY : least;
 }
 
@@ -179,7 +184,7 @@ TAMIS_INLINE const uint8_t *place_where(const void *any, uint64_t place) {
 
 TAMIS_INLINE bool place_holds(const void *any, uint64_t place) {
     const tamis_table *const table = any;
-    return counter_get(counters_of(table), place * shape_of(table)->bits) != 0;
+    return counters_get(counters_in(table), place * shape_of(table)->bits) != 0;
 }
 
 /* In either layout: their first bits. Returns how many. */
@@ -229,12 +234,12 @@ static void counting_fetch(const tamis_table *table, const uint64_t *hash, unsig
 /* In one line: counter by counter, until one is 0. */
 TAMIS_INLINE bool counting_has_in_line(const tamis_table *table, uint64_t hash) {
     const sectors *const s = shape_of(table);
-    counters const       of = counters_of(table);
+    counters const       of = counters_in(table);
     uint64_t const       line = sectors_line(s, hash);
     unsigned const       k = hashes_of(table);
     for (unsigned i = 0; i < k; i++) {
         uint64_t chosen = remix(hash, i);
-        if (counter_get(of, sectors_pick(s, line, i, &chosen)) == 0) return false;
+        if (counters_get(of, sectors_pick(s, line, i, &chosen)) == 0) return false;
     }
     return true;
 }
@@ -248,7 +253,7 @@ static bool counting_has(const tamis_table *table, uint64_t hash) {
 static tamis_status counting_add(tamis_table *table, uint64_t hash) {
     uint64_t       at[PROBES_MAX];
     unsigned const k = counting_locate_one(table, hash, at);
-    counting_up(table, at, k);
+    counting_add_at(table, at, k);
     return TAMIS_OK;
 }
 
@@ -282,7 +287,7 @@ static unsigned counting_add_chunk(tamis_table *table, const uint64_t *hash, uns
     uint64_t       at[PROBES_LOCATED];
     for (unsigned done = 0, located; done < n; done += located) {
         located = counting_locate(table, hash + done, n - done, at);
-        for (unsigned i = 0; i < located; i++) counting_up(table, at + i * k, k);
+        for (unsigned i = 0; i < located; i++) counting_add_at(table, at + i * k, k);
     }
     return n;
 }
@@ -313,17 +318,9 @@ static void counting_count_chunk(const tamis_table *table, const uint64_t *hash,
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* Counter by counter; a sum that reaches the maximum sticks, so this is never full. */
+/* A sum that reaches the maximum sticks, so this is never full. */
 static tamis_status counting_merge(tamis_table *into, const tamis_table *from) {
-    const sectors *const s = shape_of(into);
-    counters const       to = counters_of(into), of = counters_of(from);
-    for (uint64_t i = 0; i < s->counters; i++) {
-        uint64_t const at = sectors_at(s, i), value = counter_get(to, at),
-                       other = counter_get(of, at);
-        if (other == 0 || value == to.top) continue;
-        field_set(to.body, at, to.bits, min_u64(value + other, to.top));
-        into->saturated += value + other >= to.top;
-    }
+    into->saturated += counters_add_all(shape_of(into), into->body, from->body);
     into->keys = kind_sum_counts(into->keys, from->keys);
     return TAMIS_OK;
 }
@@ -351,9 +348,9 @@ static void counting_convert(const tamis_table *from, tamis_table *to) {
 /* The share of n counters from `first` on that are not 0. */
 static double counting_share(const tamis_table *table, uint64_t first, uint64_t n) {
     const sectors *const s = shape_of(table);
-    counters const       of = counters_of(table);
+    counters const       of = counters_in(table);
     uint64_t             held = 0;
-    for (uint64_t i = first; i < first + n; i++) held += counter_get(of, sectors_at(s, i)) != 0;
+    for (uint64_t i = first; i < first + n; i++) held += counters_get(of, sectors_at(s, i)) != 0;
     return (double)held / (double)n;
 }
 
@@ -374,34 +371,52 @@ static double counting_current_fpr(const tamis_table *table) {
     return sum / (double)s->lines;
 }
 
-static bool counting_validate(const tamis_table *table, const char **reterr_why) {
+/* What the counters add up to. */
+typedef struct tally {
+    uint64_t sum, stuck, most;
+} tally;
+
+static tally counting_tally(const tamis_table *table) {
     const sectors *const s = shape_of(table);
-    counters const       of = counters_of(table);
-    uint64_t             sum = 0, stuck = 0, expected;
+    counters const       of = counters_in(table);
+    tally                all = { 0, 0, 0 };
     for (uint64_t i = 0; i < s->counters; i++) {
-        uint64_t const value = counter_get(of, sectors_at(s, i));
-        sum += value;
-        stuck += value == of.top;
+        uint64_t const value = counters_get(of, sectors_at(s, i));
+        all.sum += value;
+        all.stuck += value == of.top;
+        all.most = max_u64(all.most, value);
     }
-    TAMIS_REQUIRE(sectors_gaps_are_zero(s, table->body, table->body_bytes), reterr_why,
-                  "I1: a bit that belongs to no counter");
-    TAMIS_REQUIRE(stuck == table->saturated, reterr_why,
+    return all;
+}
+
+static bool counting_validate(const tamis_table *table, const char **reterr_why) {
+    tally const    all = counting_tally(table);
+    uint64_t const keys = table->keys;
+    uint64_t       hits = 0;
+    bool const     is_countable = checked_mul(keys, hashes_of(table), &hits);
+    bool const     is_minimal = table->geometry[CBF_MINIMAL] != 0, is_told = all.stuck == 0;
+    TAMIS_REQUIRE(sectors_gaps_are_zero(shape_of(table), table->body, table->body_bytes),
+                  reterr_why, "I1: a bit that belongs to no counter");
+    TAMIS_REQUIRE(all.stuck == table->saturated, reterr_why,
                   "I2: the number of saturated counters is not what it is said to be");
-    TAMIS_REQUIRE(stuck != 0 ||
-                      (checked_mul(table->keys, hashes_of(table), &expected) && sum == expected),
-                  reterr_why, "I3: the counters do not sum up to k x keys");
+    TAMIS_REQUIRE(!is_told || is_minimal || (is_countable && all.sum == hits), reterr_why,
+                  "I3: the counters do not sum up to k x keys");
+    bool const is_between = is_countable && all.sum >= keys && all.sum <= hits && all.most <= keys;
+    TAMIS_REQUIRE(!is_told || !is_minimal || is_between, reterr_why,
+                  "I4: the counters cannot be those of so many keys");
     return true;
 }
 
 KIND_EXPORT(counting) = {
     .name = "counting",
-    .summary = "counting Bloom filter: the textbook's way to remove",
+    .summary = "counting Bloom filter: the textbook's way to remove, but not with minimal=1",
     .isa = KIND_ISA,
-    .field_names = { "counters", "hashes", "counter_bits", "blocked", NULL },
+    .field_names = { "counters", "hashes", "counter_bits", "blocked", "minimal", NULL },
     .first_fields = 3,
     .plan = counting_plan,
     .body_bytes = tamis_cbf_body_bytes,
     .predict = counting_predict,
+    .lacks = counting_lacks,
     .prepare = counting_prepare,
     .has = counting_has,
     .add = counting_add,

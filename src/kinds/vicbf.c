@@ -34,8 +34,8 @@
  *   I4  with one increment and while none is saturated, the counters sum up to k x keys. With more
  *       of them, keys that were never added may have been removed, and took another sum.
  */
+#include "core/counters.h"
 #include "core/increments.h"
-#include "core/sectors.h"
 #include "kind.h"
 #include "plan/bloom_size.h"
 #include "plan/vi_size.h"
@@ -179,35 +179,29 @@ static bool vicbf_has(const tamis_table *table, uint64_t hash) {
 static tamis_status vicbf_add(tamis_table *table, uint64_t hash) {
     const vicbf_shape *const s = shape_of(table);
     vicbf_probe              probe[VI_MAX_HASHES + 1];
+    counters const           of = counters_of(&s->in, table->body);
     unsigned const           n = vicbf_probes(s, hash, probe);
-    unsigned                 changed = 0;
+    uint64_t                 stuck = 0;
+    bool                     is_changed = false;
     for (unsigned i = 0; i < n; i++) {
-        uint64_t const c = field_get(table->body, probe[i].at, s->bits);
-        if (c == s->top) continue;
-        uint64_t const sum = min_u64(c + probe[i].adds, s->top);
-        field_set(table->body, probe[i].at, s->bits, sum);
-        table->saturated += sum == s->top;
-        changed = 1;
+        is_changed |= counters_up(of, probe[i].at, probe[i].adds, &stuck);
     }
-    table->keys += changed; /* an add that met only stuck counters is not counted */
+    table->saturated += stuck;
+    table->keys += is_changed; /* an add that met only stuck counters is not counted */
     return TAMIS_OK;
 }
 
 static tamis_status vicbf_remove(tamis_table *table, uint64_t hash) {
     const vicbf_shape *const s = shape_of(table);
     vicbf_probe              probe[VI_MAX_HASHES + 1];
+    counters const           of = counters_of(&s->in, table->body);
     unsigned const           n = vicbf_probes(s, hash, probe);
-    unsigned                 changed = 0;
+    bool                     is_changed = false;
     for (unsigned i = 0; i < n; i++) {
         if (!vicbf_may_hold(s, table->body, probe[i])) return TAMIS_ERR_ABSENT;
     }
-    for (unsigned i = 0; i < n; i++) {
-        uint64_t const c = field_get(table->body, probe[i].at, s->bits);
-        if (c == s->top) continue;
-        field_set(table->body, probe[i].at, s->bits, c - probe[i].adds);
-        changed = 1;
-    }
-    table->keys -= table->keys != 0 ? changed : 0;
+    for (unsigned i = 0; i < n; i++) is_changed |= counters_down(of, probe[i].at, probe[i].adds);
+    table->keys -= is_changed && table->keys != 0;
     return TAMIS_OK;
 }
 
@@ -242,16 +236,9 @@ static void vicbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* Counter by counter; a sum that reaches the maximum sticks, so this is never full. */
+/* A sum that reaches the maximum sticks, so this is never full. */
 static tamis_status vicbf_merge(tamis_table *into, const tamis_table *from) {
-    const vicbf_shape *const s = shape_of(into);
-    for (uint64_t i = 0; i < s->in.counters; i++) {
-        uint64_t const at = sectors_at(&s->in, i), other = field_get(from->body, at, s->bits);
-        if (other == 0) continue;
-        uint64_t const c = field_get(into->body, at, s->bits), sum = min_u64(c + other, s->top);
-        field_set(into->body, at, s->bits, sum);
-        into->saturated += c != s->top && sum == s->top;
-    }
+    into->saturated += counters_add_all(&shape_of(into)->in, into->body, from->body);
     into->keys = kind_sum_counts(into->keys, from->keys);
     return TAMIS_OK;
 }

@@ -15,7 +15,8 @@ static_assert(CBF_MAX_HASHES <= SECTORS_MAX, "a sector for each hash");
 bool tamis_cbf_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     uint64_t const bits = g[CBF_COUNTER_BITS];
     if (g[CBF_COUNTERS] < 2 || g[CBF_HASHES] < 1 || g[CBF_HASHES] > CBF_MAX_HASHES) return false;
-    if (bits < CBF_MIN_BITS || bits > CBF_MAX_BITS || g[CBF_BLOCKED] > 1) return false;
+    if (bits < CBF_MIN_BITS || bits > CBF_MAX_BITS) return false;
+    if (g[CBF_BLOCKED] > 1 || g[CBF_MINIMAL] > 1) return false;
     bool const is_blocked = g[CBF_BLOCKED] != 0;
     return sectors_body_bytes(g[CBF_COUNTERS], bits, g[CBF_HASHES], is_blocked,
                               is_blocked ? 0 : CBF_PAD_BYTES, ret_bytes);
@@ -39,16 +40,74 @@ static blocked_sizes sizes_of(const uint64_t *g) {
 static double line_passes(const void *context, double keys) {
     const blocked_sizes *const sizes = context;
     double const               least = sizes->least;
-    if (keys == 0) return 0;
+    if (keys == 0) return 0; /* also where a sector is one counter */
     return pow(tamis_bloom_fill(least, 1, keys), sizes->small) *
            pow(tamis_bloom_fill(least + 1, 1, keys), sizes->larger);
 }
 
 double tamis_cbf_fpr(const uint64_t *g, double n) {
+    if (n == 0) return 0;
     if (g[CBF_BLOCKED] == 0)
         return tamis_bloom_fpr((double)g[CBF_COUNTERS], (unsigned)g[CBF_HASHES], n);
     blocked_sizes const sizes = sizes_of(g);
     return fmin(1, tamis_blocked_mean(lines_of(g), n, line_passes, &sizes) + n / 0x1p64);
+}
+
+#define STEPS 200 /* of the filling, for a mean over it */
+
+double tamis_cbf_count_error(const uint64_t *g, double n) {
+    double sum = 0;
+    if (g[CBF_MINIMAL] == 0) return tamis_cbf_fpr(g, n - 1);
+    for (unsigned i = 0; i < STEPS; i++) sum += tamis_cbf_fpr(g, floor((i + .5) / STEPS * n));
+    return sum / STEPS;
+}
+
+/* ------------------------------------------------------------------ minimal increase */
+
+#define MAX_LEVELS 64 /* counters beyond are reached in a table that is many times too full */
+
+typedef struct minimal_law {
+    double   k, per_line;
+    unsigned top; /* at most MAX_LEVELS */
+} minimal_law;
+
+/* A step of the law, from the shares and their slopes. */
+static void minimal_step(const minimal_law *of, const double *from, const double *slopes, double du,
+                         double *to) {
+    to[0] = 1;
+    for (unsigned v = 0; v < of->top; v++) {
+        to[v + 1] = from[v + 1] + du * (slopes[v] - slopes[v + 1]) * pow(slopes[v], of->k - 1);
+    }
+}
+
+/* By midpoints: how often keys bring counters to their maximum, until each is hit u times; of k
+ * counters. */
+static double minimal_events(const minimal_law *of, double u) {
+    double         now[MAX_LEVELS + 1] = { 1 }, half[MAX_LEVELS + 1], next[MAX_LEVELS + 1];
+    double         events = 0;
+    unsigned const steps = (unsigned)fmin(4000, 100 + 50 * u), top = of->top;
+    for (unsigned i = 0; i < steps; i++) {
+        minimal_step(of, now, now, u / steps / 2, half);
+        minimal_step(of, now, half, u / steps, next);
+        events += u / steps * (pow(half[top - 1], of->k) - pow(half[top], of->k));
+        for (unsigned v = 0; v <= top; v++) now[v] = fmin(1, next[v]);
+    }
+    return events;
+}
+
+/* The same of a line with so many keys. */
+static double minimal_line(const void *context, double keys) {
+    const minimal_law *const of = context;
+    return minimal_events(of, keys * of->k / of->per_line);
+}
+
+/* Keys that bring counters to their maximum. */
+static double minimal_stuck(const uint64_t *g, double n) {
+    double const      m = (double)g[CBF_COUNTERS], k = (double)g[CBF_HASHES];
+    uint64_t const    top = bits_low((unsigned)g[CBF_COUNTER_BITS]);
+    minimal_law const of = { k, (double)per_line(g), (unsigned)min_u64(top, MAX_LEVELS) };
+    if (g[CBF_BLOCKED] == 0) return m / k * minimal_events(&of, n * k / m);
+    return m / k * tamis_blocked_mean(lines_of(g), n, minimal_line, &of);
 }
 
 /* ------------------------------------------------------------------ counters that stick */
@@ -80,6 +139,7 @@ double tamis_cbf_saturation(const uint64_t *g, double n, double lifetime) {
     double const m = (double)g[CBF_COUNTERS], k = (double)g[CBF_HASHES];
     double const top = (double)bits_low((unsigned)g[CBF_COUNTER_BITS]);
     double const later = fmax(0, lifetime - n); /* adds in place of a removed key */
+    if (g[CBF_MINIMAL] != 0) return -expm1(-minimal_stuck(g, n));
     if (g[CBF_BLOCKED] == 0)
         return -expm1(-(stuck_by(m, n * k, m, top) + later * scattered_risk(m, k, n, top)));
     blocked_sizes const sizes = sizes_of(g);
@@ -164,6 +224,7 @@ bool tamis_cbf_choose(double fpr, double n, uint64_t *g) {
     if (g[CBF_COUNTER_BITS] == CBF_FREE) g[CBF_COUNTER_BITS] = CBF_USUAL_BITS;
     if (g[CBF_COUNTER_BITS] < CBF_MIN_BITS || g[CBF_COUNTER_BITS] > CBF_MAX_BITS) return false;
     if (g[CBF_BLOCKED] == CBF_FREE) g[CBF_BLOCKED] = 0;
-    if (g[CBF_BLOCKED] > 1) return false;
+    if (g[CBF_MINIMAL] == CBF_FREE) g[CBF_MINIMAL] = 0;
+    if (g[CBF_BLOCKED] > 1 || g[CBF_MINIMAL] > 1) return false;
     return g[CBF_BLOCKED] != 0 ? choose_blocked(fpr, n, g) : choose_scattered(fpr, n, g);
 }

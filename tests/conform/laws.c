@@ -408,6 +408,36 @@ static const char *merges_hold_both(const subject *of) {
     return why;
 }
 
+/* Copies of the same keys in both, as far as there is room for them. */
+static const char *merge_copies(tamis_set *a, tamis_set *b) {
+    uint64_t truth[2] = { 0, 0 };
+    for (unsigned i = 0; i < 2; i++) {
+        truth[i] += tamis_add_hash(a, i) == TAMIS_OK;
+        truth[i] += tamis_add_hash(b, i) == TAMIS_OK;
+        truth[i] += tamis_add_hash(b, i) == TAMIS_OK;
+    }
+    tamis_status const status = tamis_merge(a, b);
+    if (status == TAMIS_ERR_FULL) return NULL;
+    MUST(status == TAMIS_OK, "merge said %d", status);
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t count = 0;
+        MUST(tamis_count_hash(a, i, &count) == TAMIS_OK, "count failed");
+        MUST(count >= truth[i], "merged copies count %llu, and are %llu", (unsigned long long)count,
+             (unsigned long long)truth[i]);
+    }
+    return NULL;
+}
+
+static const char *merged_counts_are_sums(const subject *of) {
+    tamis_set *const a = subject_make(of, 20), *const b = subject_make(of, 20);
+    const char    *why = a && b ? NULL : "could not be made";
+    unsigned const needed = TAMIS_CAN_MERGE | TAMIS_CAN_COUNT;
+    if (why == NULL && (a->abilities & needed) == needed) why = merge_copies(a, b);
+    tamis_free(a);
+    tamis_free(b);
+    return why;
+}
+
 /* Sets that are merged into each other for ever, as nodes of a network do. */
 static const char *merge_for_ever(tamis_set *set) {
     const char *why = NULL;
@@ -647,6 +677,36 @@ static const char *error_rate_is_as_predicted(const subject *of) {
     return NULL;
 }
 
+/* Of keys that were added once, how many count more? No more than strangers are taken for present:
+ * the others hit what belongs to the key as they hit what belongs to a stranger. Keys that err do
+ * so in pairs, so the sigma is larger than that of independent ones. */
+static const char *count_all(tamis_set *set) {
+    size_t const n = add_range(set, 0, (size_t)set->capacity);
+    tamis_info   info;
+    double       high = 0;
+    for (size_t key = 0; key < n; key++) {
+        uint64_t count = 0;
+        MUST(tamis_count_hash(set, key, &count) == TAMIS_OK, "count failed");
+        MUST(count != 0, "key %zu counts 0", key);
+        high += count != 1;
+    }
+    MUST(tamis_inspect(set, &info) == TAMIS_OK, "inspect failed");
+    double const most = (double)n * info.current_fpr, sigma = sqrt(2 * most) + 1;
+    if (info.saturated != 0) return NULL; /* a key is hit by what it has made stick itself */
+    MUST(high <= most + 4 * sigma, "%.0f of %zu counts are too high, at most %.1f +- %.1f expected",
+         high, n, most, sigma);
+    return NULL;
+}
+
+static const char *counts_are_seldom_too_high(const subject *of) {
+    tamis_set *const set = subject_make(of, 21);
+    MUST(set != NULL, "could not be made");
+    bool const        can = (set->abilities & TAMIS_CAN_COUNT) != 0;
+    const char *const why = can ? count_all(set) : NULL;
+    tamis_free(set);
+    return why;
+}
+
 static const char *counted_and_sized_truly(const subject *of) {
     tamis_set *const set = subject_make(of, 18);
     MUST(set != NULL, "could not be made");
@@ -680,11 +740,13 @@ const named_law laws[] = {
     { "same_bytes_on_every_isa", same_bytes_on_every_isa },
     { "copies_and_clears_are_exact", copies_and_clears_are_exact },
     { "merges_hold_both", merges_hold_both },
+    { "merged_counts_are_sums", merged_counts_are_sums },
     { "merged_for_ever_and_still_read", merged_for_ever_and_still_read },
     { "conversions_answer_alike", conversions_answer_alike },
     { "saved_opened_mapped_alike", saved_opened_mapped_alike },
     { "every_allocation_may_fail", every_allocation_may_fail },
     { "error_rate_is_as_predicted", error_rate_is_as_predicted },
+    { "counts_are_seldom_too_high", counts_are_seldom_too_high },
     { "counted_and_sized_truly", counted_and_sized_truly },
     { NULL, NULL },
 };

@@ -34,6 +34,11 @@ static const struct {
     { "counting", 30, "counters=512,hashes=64,counter_bits=2,blocked=1", 0 },
     { "counting", 10, "counters=128,hashes=5,blocked=1", 0 },
     { "counting", 900, "counters=9984000,hashes=7,blocked=1", 0 },
+    /* minimal increase: as planned, saturates soon, keys that meet themselves, in lines */
+    { "counting", 1000, "counters=9600,hashes=7,minimal=1", 0 },
+    { "counting", 1000, "counters=3000,hashes=2,counter_bits=2,minimal=1", 0 },
+    { "counting", 20, "counters=8,hashes=20,minimal=1", 0 },
+    { "counting", 1000, "counters=8160,hashes=5,counter_bits=5,blocked=1,minimal=1", 0 },
     /* pools run out soon; one bucket of three levels; one long chain in each */
     { "rank", 70,
       "buckets=12,chains=8,remainder_bits=6,cells=8,cells2=4,cells3=6,extensions2=9,extensions3=5,"

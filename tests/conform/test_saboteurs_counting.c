@@ -17,6 +17,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define BLOCKED "counters=20400,hashes=6,counter_bits=5,blocked=1"
 #define TIGHT "counters=10240,hashes=6,counter_bits=2,blocked=1"
+#define MINIMAL "counters=19200,hashes=6,minimal=1"
 
 /* ------------------------------------------------------------------ broken kinds */
 
@@ -93,6 +94,36 @@ static tamis_status merges_without_gaps(tamis_table *into, const tamis_table *fr
     return status;
 }
 
+/* Minimal increase of the first of the smallest only. */
+static tamis_status adds_to_one(tamis_table *table, uint64_t hash) {
+    unsigned const k = (unsigned)table->geometry[CBF_HASHES];
+    uint64_t       best = 0, least = UINT64_MAX;
+    for (unsigned i = 0; i < k; i++) {
+        uint64_t const at = fastrange(remix(hash, i), table->geometry[CBF_COUNTERS]) * 4;
+        uint64_t const value = field_get(table->body, at, 4);
+        if (value >= least) continue;
+        least = value;
+        best = at;
+    }
+    if (least < 14) field_set(table->body, best, 4, least + 1);
+    table->keys += least < 14;
+    return TAMIS_OK;
+}
+
+/* As if the larger of two counters were enough for both. */
+static tamis_status merges_by_the_larger(tamis_table *into, const tamis_table *from) {
+    for (uint64_t at = 0; at < into->body_bytes * 8 - 64; at += 4) {
+        uint64_t const a = field_get(into->body, at, 4), b = field_get(from->body, at, 4);
+        field_set(into->body, at, 4, max_u64(a, b));
+    }
+    into->keys += from->keys;
+    return TAMIS_OK;
+}
+
+static uint64_t counts_one_more(const tamis_table *table, uint64_t hash) {
+    return honest->count(table, hash) + 1;
+}
+
 typedef struct saboteur {
     const char *law, *geometry;
     tamis_kind  broken; /* what is not NULL here replaces the honest function */
@@ -106,6 +137,9 @@ static const saboteur saboteurs[] = {
     { "error_rate_is_as_predicted", BLOCKED, { .current_fpr = current_as_if_anywhere } },
     { "error_rate_is_as_predicted", BLOCKED, { .predict = predicts_as_if_anywhere } },
     { "merges_hold_both", BLOCKED, { .merge = merges_without_gaps } },
+    { "no_false_negative_under_churn", MINIMAL, { .add = adds_to_one } },
+    { "merged_counts_are_sums", MINIMAL, { .merge = merges_by_the_larger } },
+    { "counts_are_seldom_too_high", MINIMAL, { .count = counts_one_more } },
 };
 
 static tamis_kind sabotage(const tamis_kind *by) {
@@ -115,6 +149,7 @@ static tamis_kind sabotage(const tamis_kind *by) {
     if (by->add != NULL) kind.add_chunk = NULL; /* one by one, by the broken one */
     if (by->remove != NULL) kind.remove = by->remove;
     if (by->remove != NULL) kind.remove_chunk = NULL;
+    if (by->count != NULL) kind.count = by->count;
     if (by->merge != NULL) kind.merge = by->merge;
     if (by->predict != NULL) kind.predict = by->predict;
     if (by->current_fpr != NULL) kind.current_fpr = by->current_fpr;
@@ -176,6 +211,49 @@ static void validate_names_each_invariant(void **state) {
     tamis_free(set);
 }
 
+static void validate_knows_what_minimal_increase_can_be(void **state) {
+    (void)state;
+    tamis_set *const set = filled("counters=999,hashes=5,counter_bits=4,minimal=1");
+    uint64_t         sum = 0;
+    for (uint64_t i = 0; i < 999; i++) sum += field_get(set->table.body, i * 4, 4);
+    assert_true(sum > 350 && sum < 450); /* what is not 0 stays, but for a few */
+    set->table.keys = sum / 5;
+    expect_broken(set, "I4");
+    set->table.keys = (sum + 4) / 5;
+    assert_true(tamis_validate(set, NULL));
+    set->table.keys = sum + 1;
+    expect_broken(set, "I4");
+    set->table.keys = UINT64_MAX / 2;
+    expect_broken(set, "I4");
+    memset(set->table.body, 0, set->table.body_bytes);
+    field_set(set->table.body, 0, 4, 3);
+    set->table.keys = 2; /* three times the same counter */
+    expect_broken(set, "I4");
+    set->table.keys = 3;
+    assert_true(tamis_validate(set, NULL));
+    set->table.saturated = 1;
+    expect_broken(set, "I2");
+    tamis_free(set);
+}
+
+static void minimal_increase_cannot_remove(void **state) {
+    (void)state;
+    tamis_set *const set = filled("counters=999,hashes=5,counter_bits=4,minimal=1");
+    size_t           removed = 7;
+    uint64_t const   key = 0;
+    assert_int_equal(set->abilities, TAMIS_CAN_COUNT | TAMIS_CAN_MERGE);
+    assert_int_equal(tamis_remove_hash(set, key), TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_remove_hash_batch(set, &key, 1, NULL, &removed), TAMIS_ERR_CANNOT);
+    tamis_free(set);
+    subject const asked = { .kind = "counting",
+                            .capacity = 100,
+                            .fpr = .01,
+                            .abilities = TAMIS_CAN_REMOVE,
+                            .geometry = "minimal=1,counters=1000" };
+    tamis_set    *none = NULL;
+    assert_int_equal(subject_try(&asked, 1, NULL, &none), TAMIS_ERR_CANNOT);
+}
+
 static void validate_sees_every_flipped_bit(void **state) {
     (void)state;
     tamis_set *const set = filled(GAPS);
@@ -192,6 +270,8 @@ int main(void) {
     static const struct CMUnitTest of_tables[] = {
         cmocka_unit_test(validate_names_each_invariant),
         cmocka_unit_test(validate_sees_every_flipped_bit),
+        cmocka_unit_test(validate_knows_what_minimal_increase_can_be),
+        cmocka_unit_test(minimal_increase_cannot_remove),
     };
     struct CMUnitTest tests[COUNT(saboteurs) + COUNT(of_tables)];
     size_t            n = COUNT(of_tables);

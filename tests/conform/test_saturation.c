@@ -3,7 +3,8 @@
  * A set is filled to its capacity, then its oldest key makes room for a new one until its lifetime
  * is over. The share of sets in which anything stuck is compared with the prediction: to four sigma
  * below, and above by no more than a tenth, since the prediction counts a counter that falls and
- * rises again twice, and may be that much too large.
+ * rises again twice, and may be that much too large. That of minimal increase is a mean-field law,
+ * and may be off by a fifth either way.
  */
 #include "subject.h"
 
@@ -18,6 +19,7 @@
 typedef struct life {
     const char *geometry;
     uint64_t    capacity, lifetime;
+    double      slack; /* what the prediction may be too small by */
 } life;
 
 static bool is_stuck_after(const life *of, uint64_t seed, double *ret_predicted) {
@@ -48,27 +50,28 @@ static void saturation_is_as_likely_as_stated(void **state) {
     for (uint64_t seed = 0; seed < SETS; seed++) stuck += is_stuck_after(of, seed, &predicted);
     double const measured = stuck / SETS;
     double const sigma = sqrt(predicted * (1 - predicted) / SETS) + 1e-9;
-    if (measured > predicted + 4 * sigma || measured < 0.9 * predicted - 4 * sigma) {
+    double const high = (1 + of->slack) * predicted, low = (0.9 - of->slack / 2) * predicted;
+    if (measured > high + 4 * sigma || measured < low - 4 * sigma) {
         fail_msg("%s: %.4f +- %.4f, predicted %.4f", of->geometry, measured, sigma, predicted);
     }
 }
 
 int main(void) {
     static life lives[] = {
-        { "counters=400,hashes=10,counter_bits=2", 1, 480 },
-        { "counters=1000,hashes=10,counter_bits=2", 2, 800 },
-        { "counters=2000,hashes=5,counter_bits=3", 100, 1000 },
-        { "counters=9000,hashes=6,counter_bits=3", 400, 1600 },
-        { "counters=2040,hashes=5,counter_bits=3,blocked=1", 100, 1000 },
-        { "counters=1280,hashes=9,counter_bits=2,blocked=1", 2, 600 },
+        { "counters=400,hashes=10,counter_bits=2", 1, 480, 0 },
+        { "counters=1000,hashes=10,counter_bits=2", 2, 800, 0 },
+        { "counters=2000,hashes=5,counter_bits=3", 100, 1000, 0 },
+        { "counters=9000,hashes=6,counter_bits=3", 400, 1600, 0 },
+        { "counters=2040,hashes=5,counter_bits=3,blocked=1", 100, 1000, 0 },
+        { "counters=1280,hashes=9,counter_bits=2,blocked=1", 2, 600, 0 },
+        { "counters=2000,hashes=2,counter_bits=2,minimal=1", 600, 600, .2 },
+        { "counters=3000,hashes=3,counter_bits=2,minimal=1", 1300, 1300, .2 },
+        { "counters=5120,hashes=2,counter_bits=2,blocked=1,minimal=1", 1400, 1400, .2 },
     };
-    struct CMUnitTest const tests[] = {
-        cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[0]),
-        cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[1]),
-        cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[2]),
-        cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[3]),
-        cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[4]),
-        cmocka_unit_test_prestate(saturation_is_as_likely_as_stated, &lives[5]),
-    };
+    struct CMUnitTest tests[sizeof lives / sizeof lives[0]];
+    for (size_t i = 0; i < sizeof lives / sizeof lives[0]; i++) {
+        tests[i] = (struct CMUnitTest){ lives[i].geometry, saturation_is_as_likely_as_stated, NULL,
+                                        NULL, &lives[i] };
+    }
     return cmocka_run_group_tests_name("saturation", tests, NULL, NULL);
 }

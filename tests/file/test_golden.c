@@ -24,6 +24,8 @@ static const golden goldens[] = {
       TAMIS_HASH_XXH3 },
     { "v1-counting-blocked.tamis", "counting", "counters=4080,hashes=6,counter_bits=5,blocked=1",
       300, TAMIS_HASH_XXH3 },
+    { "v1-counting-minimal.tamis", "counting",
+      "counters=1501,hashes=4,counter_bits=3,blocked=0,minimal=1", 300, TAMIS_HASH_XXH3 },
     { "v1-rank-counting.tamis", "rank",
       "buckets=40,chains=16,remainder_bits=12,cells=10,cells2=7,cells3=33,extensions2=40,"
       "extensions3=30,counter_bits=2,copies=4,value_bits=0,aligned=0",

@@ -92,6 +92,37 @@ static void cbf_saturation_of_the_filling_is_the_tail_of_each_counter(void **sta
     }
 }
 
+/* Of one hash, minimal increase is plain counting: the law of counters is Poisson. */
+static void cbf_minimal_increase_of_one_hash_is_poisson(void **state) {
+    (void)state;
+    for (double n = 1000; n <= 9000; n += 2000) {
+        uint64_t const g[CBF_FIELDS] = { 100000, 1, 3, 0, 1 };
+        double const   u = n / 100000;
+        double         term = exp(-u), tail = 0;
+        for (double v = 1; v < 40; v++) {
+            term *= u / v;
+            tail += v >= 7 ? term : 0;
+        }
+        assert_near(tamis_cbf_saturation(g, n, n), -expm1(-100000 * tail), .01);
+    }
+}
+
+/* It errs less, and sticks less; and a life of repeats does not change that. */
+static void cbf_minimal_increase_is_better_than_none(void **state) {
+    (void)state;
+    for (uint64_t i = 0; i < 2; i++) {
+        uint64_t const plain[CBF_FIELDS] = { 12800, 7, 2, i, 0 };
+        uint64_t const minimal[CBF_FIELDS] = { 12800, 7, 2, i, 1 };
+        assert_near(tamis_cbf_fpr(plain, 1000), tamis_cbf_fpr(minimal, 1000), 0);
+        double const error = tamis_cbf_count_error(plain, 1000);
+        assert_true(tamis_cbf_count_error(minimal, 1000) < error / 3);
+        assert_true(tamis_cbf_saturation(plain, 1000, 1000) > .99);
+        assert_true(tamis_cbf_saturation(minimal, 1000, 1000) < 1e-3);
+        assert_near(tamis_cbf_saturation(minimal, 1000, 9000),
+                    tamis_cbf_saturation(minimal, 1000, 1000), 0);
+    }
+}
+
 /* ------------------------------------------------------------------ choice */
 
 /* No number of hashes keeps the rate with a line less, and none has a lower one with these. */
@@ -121,10 +152,13 @@ static void cbf_choice_is_the_smallest(void **state) {
 
 static void cbf_choice_keeps_what_is_fixed(void **state) {
     (void)state;
-    uint64_t hashes[CBF_FIELDS] = { FREE, 3, FREE, 1 }, size[CBF_FIELDS] = { 1280, FREE, 4, 1 };
-    uint64_t odd[CBF_FIELDS] = { 1281, FREE, 4, 1 }, many[CBF_FIELDS] = { FREE, 33, 16, 1 };
-    uint64_t wrong[CBF_FIELDS] = { FREE, FREE, FREE, 2 }, nothing[CBF_FIELDS] = { 0, FREE, 4, 1 };
-    uint64_t anywhere[CBF_FIELDS] = { FREE, FREE, FREE, FREE };
+    uint64_t hashes[CBF_FIELDS] = { FREE, 3, FREE, 1, 0 };
+    uint64_t size[CBF_FIELDS] = { 1280, FREE, 4, 1, 0 };
+    uint64_t odd[CBF_FIELDS] = { 1281, FREE, 4, 1, 0 }, many[CBF_FIELDS] = { FREE, 33, 16, 1, 0 };
+    uint64_t wrong[CBF_FIELDS] = { FREE, FREE, FREE, 2, 0 };
+    uint64_t worse[CBF_FIELDS] = { FREE, FREE, FREE, 0, 2 };
+    uint64_t nothing[CBF_FIELDS] = { 0, FREE, 4, 1, 0 };
+    uint64_t anywhere[CBF_FIELDS] = { FREE, FREE, FREE, FREE, FREE };
     assert_true(tamis_cbf_choose(.01, 1000, hashes));
     assert_int_equal(hashes[CBF_HASHES], 3);
     assert_int_equal(hashes[CBF_COUNTER_BITS], CBF_USUAL_BITS);
@@ -133,9 +167,11 @@ static void cbf_choice_keeps_what_is_fixed(void **state) {
     assert_false(tamis_cbf_choose(.01, 1000, odd));
     assert_false(tamis_cbf_choose(.01, 1000, many));
     assert_false(tamis_cbf_choose(.01, 1000, wrong));
+    assert_false(tamis_cbf_choose(.01, 1000, worse));
     assert_false(tamis_cbf_choose(.01, 1000, nothing));
     assert_true(tamis_cbf_choose(.01, 1000, anywhere));
     assert_int_equal(anywhere[CBF_BLOCKED], 0);
+    assert_int_equal(anywhere[CBF_MINIMAL], 0);
 }
 
 int main(void) {
@@ -144,6 +180,8 @@ int main(void) {
         cmocka_unit_test(cbf_rate_of_counters_anywhere_is_a_bloom_filters),
         cmocka_unit_test(cbf_sectors_of_one_counter_are_always_marked),
         cmocka_unit_test(cbf_saturation_of_the_filling_is_the_tail_of_each_counter),
+        cmocka_unit_test(cbf_minimal_increase_of_one_hash_is_poisson),
+        cmocka_unit_test(cbf_minimal_increase_is_better_than_none),
         cmocka_unit_test(cbf_choice_is_the_smallest),
         cmocka_unit_test(cbf_choice_keeps_what_is_fixed),
     };

@@ -1,0 +1,128 @@
+/* test_counters.c - core/counters.h against counters in a plain array. */
+#include "core_units.h"
+
+#include "core/counters.h"
+
+#define MAX_COUNTERS 600
+#define BODY_BYTES 2048
+
+/* A table and the same as numbers. */
+typedef struct both {
+    uint8_t  body[BODY_BYTES];
+    uint64_t value[MAX_COUNTERS];
+} both;
+
+static sectors any_shape(unit_random *random) {
+    uint64_t const bits = 2 + random_below(random, 11), per_line = 512 / bits;
+    bool const     is_blocked = random_below(random, 2) == 0;
+    uint64_t const lines = 1 + random_below(random, 2);
+    return sectors_make(is_blocked ? lines * per_line : 1 + random_below(random, MAX_COUNTERS),
+                        bits, 1, is_blocked);
+}
+
+static void expect_same(const sectors *in, const both *b) {
+    for (uint64_t i = 0; i < in->counters; i++) {
+        assert_int_equal(field_get(b->body, sectors_at(in, i), in->bits), b->value[i]);
+    }
+    assert_true(sectors_gaps_are_zero(in, b->body, BODY_BYTES));
+}
+
+/* Count any of them up, by something; how many stick. */
+static uint64_t count_up(const sectors *in, both *b, unsigned times, unit_random *random) {
+    counters const of = counters_of(in, b->body);
+    uint64_t       stuck = 0, expected = 0;
+    for (unsigned t = 0; t < times; t++) {
+        uint64_t const i = random_below(random, in->counters), by = random_below(random, 9);
+        bool const     was_stuck = b->value[i] == of.top;
+        assert_int_equal(counters_up(of, sectors_at(in, i), by, &stuck), !was_stuck);
+        b->value[i] = min_u64(b->value[i] + by, of.top);
+        expected += !was_stuck && b->value[i] == of.top;
+    }
+    assert_int_equal(stuck, expected);
+    expect_same(in, b);
+    return stuck;
+}
+
+static void counters_count_and_stick(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    uint64_t    stuck = 0;
+    for (unsigned round = 0; round < 300; round++) {
+        both           b = { .body = { 0 } };
+        sectors const  in = any_shape(&random);
+        counters const of = counters_of(&in, b.body);
+        stuck += count_up(&in, &b, 300, &random);
+        for (unsigned t = 0; t < 300; t++) {
+            uint64_t const i = random_below(&random, in.counters), value = b.value[i];
+            uint64_t const by = random_below(&random, value + 1);
+            assert_int_equal(counters_down(of, sectors_at(&in, i), by), value != of.top);
+            if (value != of.top) b.value[i] -= by;
+        }
+        expect_same(&in, &b);
+    }
+    assert_true(stuck > 1000);
+}
+
+static bool any_can_be(const void *context, uint64_t rest) {
+    (void)context;
+    (void)rest;
+    return true;
+}
+
+static bool only_this_can_be(const void *context, uint64_t rest) {
+    return rest == *(const uint64_t *)context;
+}
+
+/* What was added can be taken out, and is then as before, but for what stuck meanwhile. */
+static void counters_of_tables_are_added_and_taken_out(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 300; round++) {
+        both           a = { .body = { 0 } }, b = { .body = { 0 } };
+        sectors const  in = any_shape(&random);
+        uint64_t const top = bits_low(in.bits);
+        uint64_t       expected = 0;
+        (void)count_up(&in, &a, 200, &random);
+        (void)count_up(&in, &b, 200, &random);
+        both const before = a;
+        for (uint64_t i = 0; i < in.counters; i++) {
+            a.value[i] = min_u64(a.value[i] + b.value[i], top);
+            expected += a.value[i] == top && before.value[i] != top;
+        }
+        assert_int_equal(counters_add_all(&in, a.body, b.body), expected);
+        expect_same(&in, &a);
+        assert_true(counters_hold_all(&in, a.body, b.body, any_can_be, NULL));
+        counters_take_all(&in, a.body, b.body);
+        for (uint64_t i = 0; i < in.counters; i++) {
+            if (a.value[i] != top) a.value[i] = before.value[i];
+        }
+        expect_same(&in, &a);
+    }
+}
+
+static void counters_do_not_hold_what_is_more(void **state) {
+    (void)state;
+    both           a = { .body = { 0 } }, b = { .body = { 0 } };
+    sectors const  in = sectors_make(30, 4, 1, false);
+    uint64_t const two = 2;
+    field_set(a.body, 4 * 7, 4, 5);
+    field_set(b.body, 4 * 7, 4, 3);
+    assert_true(counters_hold_all(&in, a.body, b.body, any_can_be, NULL));
+    assert_false(counters_hold_all(&in, a.body, b.body, only_this_can_be, &two)); /* others: 0 */
+    field_set(b.body, 4 * 7, 4, 6);
+    assert_false(counters_hold_all(&in, a.body, b.body, any_can_be, NULL));
+    field_set(b.body, 4 * 7, 4, 15); /* stuck alone */
+    assert_false(counters_hold_all(&in, a.body, b.body, any_can_be, NULL));
+    field_set(a.body, 4 * 7, 4, 15); /* both: it stays */
+    assert_true(counters_hold_all(&in, a.body, b.body, any_can_be, NULL));
+    counters_take_all(&in, a.body, b.body);
+    assert_int_equal(field_get(a.body, 4 * 7, 4), 15);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(counters_count_and_stick),
+    cmocka_unit_test(counters_of_tables_are_added_and_taken_out),
+    cmocka_unit_test(counters_do_not_hold_what_is_more),
+};
+
+CORE_EXPORT(counters)
