@@ -1,9 +1,10 @@
 /* planner.c - from a spec to a kind and a geometry.
  *
- * Every kind is asked to lay itself out for the spec. Those that can do it are compared by what the
- * user prefers: bytes, or the cache lines that an operation touches (the speed of a set that does
- * not fit the cache is the number of lines), where the default kind has an advance. A tie goes to
- * the other measure, then to the order of the registry.
+ * Who is to be fast takes the default kind where it can do the job: its operations are the shortest
+ * (docs/performance.md), on any machine. So the others are not even asked; laying them all out takes
+ * longer than filling a small set. Where it cannot, they are compared by the cache lines that
+ * operations touch (the speed of a set that does not fit the cache); who is to be small, by bytes. A
+ * tie goes to the other measure, then to the order of the registry.
  */
 #include "handle.h"
 
@@ -112,21 +113,42 @@ static void plan_kind(const tamis_kind *kind, const tamis_spec *spec, uint64_t p
 
 /* ------------------------------------------------------------------ all kinds */
 
-/* Time goes with the lines that are touched. The operations of the default kind are short: in cache
- * they take half the time of rank's where it has AVX2 (docs/performance.md), so it may touch twice
- * as many. */
-static double slowness(const tamis_kind *kind, const tamis_plan *plan) {
-    double const lines = plan->lines_present + plan->lines_absent + plan->lines_add;
-    return kind->is_default && strcmp(kind->isa, "portable") != 0 ? lines / 2 : lines;
+static double lines_of(const tamis_plan *plan) {
+    return plan->lines_present + plan->lines_absent + plan->lines_add;
 }
 
-static bool is_better(const tamis_kind *kind, const tamis_plan *plan, const tamis_kind *best_kind,
-                      const tamis_plan *best, tamis_preference prefer) {
-    double const faster = slowness(best_kind, best) - slowness(kind, plan);
-    double const smaller = (double)best->body_bytes - (double)plan->body_bytes;
-    double const first = prefer == TAMIS_PREFER_SMALL ? smaller : faster;
-    double const second = prefer == TAMIS_PREFER_SMALL ? faster : smaller;
+/* A kind and what it makes of a spec. */
+typedef struct candidate {
+    const tamis_kind *kind; /* NULL: none */
+    uint64_t          geometry[TAMIS_MAX_FIELDS];
+    tamis_plan        plan;
+} candidate;
+
+static void ask_kind(const tamis_kind *kind, const tamis_spec *spec, uint64_t prints,
+                     candidate *ret_candidate) {
+    *ret_candidate = (candidate){ .kind = kind };
+    plan_kind(kind, spec, prints, ret_candidate->geometry, &ret_candidate->plan);
+}
+
+/* Is nobody better, whoever else can do the job? */
+static bool is_first(const candidate *is, const tamis_spec *spec) {
+    return is->plan.status == TAMIS_OK && is->kind->is_default && spec->prefer == TAMIS_PREFER_FAST;
+}
+
+static bool is_better(const candidate *is, const candidate *best, const tamis_spec *spec) {
+    if (is->plan.status != TAMIS_OK || best->kind == NULL) return is->plan.status == TAMIS_OK;
+    if (is_first(is, spec) || is_first(best, spec)) return is_first(is, spec);
+    double const faster = lines_of(&best->plan) - lines_of(&is->plan);
+    double const smaller = (double)best->plan.body_bytes - (double)is->plan.body_bytes;
+    double const first = spec->prefer == TAMIS_PREFER_SMALL ? smaller : faster;
+    double const second = spec->prefer == TAMIS_PREFER_SMALL ? faster : smaller;
     return first != 0 ? first > 0 : second > 0;
+}
+
+static const tamis_kind *default_kind(void) {
+    const tamis_kind *kind;
+    for (size_t i = 0; (kind = tamis_kind_at(i)) != NULL && !kind->is_default; i++) continue;
+    return kind;
 }
 
 /* Why a named kind will not do, in words. */
@@ -157,28 +179,30 @@ static tamis_status say_why_not(const tamis_spec *spec, const tamis_plan *plan,
         spec->geometry ? " in that geometry, or its fields exclude each other" : "");
 }
 
-/* The kind that the spec names, or the best one that can do it. */
-static tamis_status choose_best(const tamis_spec *spec, uint64_t prints, tamis_choice *ret_choice,
-                                tamis_problem *problem) {
-    tamis_plan        best = { .status = TAMIS_ERR_CANNOT };
-    bool              is_geometry = spec->geometry != NULL; /* is it no kind's geometry? */
+/* The best of all kinds. Returns whether the geometry is that of any of them. */
+static bool ask_all(const tamis_spec *spec, uint64_t prints, candidate *ret_best) {
+    bool              is_any = false;
     const tamis_kind *kind;
+    *ret_best = (candidate){ .kind = NULL };
     for (size_t i = 0; (kind = tamis_kind_at(i)) != NULL; i++) {
-        tamis_plan plan;
-        uint64_t   geometry[TAMIS_MAX_FIELDS] = { 0 };
-        plan_kind(kind, spec, prints, geometry, &plan);
-        is_geometry = is_geometry && plan.status == TAMIS_ERR_ARGUMENT;
-        if (plan.status != TAMIS_OK) continue;
-        if (best.status == TAMIS_OK &&
-            !is_better(kind, &plan, ret_choice->kind, &best, spec->prefer)) {
-            continue;
-        }
-        best = plan;
-        ret_choice->kind = kind;
-        memcpy(ret_choice->geometry, geometry, sizeof geometry);
+        candidate next;
+        ask_kind(kind, spec, prints, &next);
+        is_any = is_any || next.plan.status != TAMIS_ERR_ARGUMENT;
+        if (is_better(&next, ret_best, spec)) *ret_best = next;
     }
-    if (best.status == TAMIS_OK) return TAMIS_OK;
-    if (is_geometry) {
+    return is_any;
+}
+
+/* The best kind that can do it, asking no more of them than there must be. */
+static tamis_status choose_best(const tamis_spec *spec, uint64_t prints, candidate *ret_best,
+                                tamis_problem *problem) {
+    if (spec->prefer == TAMIS_PREFER_FAST) {
+        ask_kind(default_kind(), spec, prints, ret_best);
+        if (is_first(ret_best, spec)) return TAMIS_OK;
+    }
+    bool const is_geometry = ask_all(spec, prints, ret_best);
+    if (ret_best->kind != NULL) return TAMIS_OK;
+    if (!is_geometry) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
                                  "no kind has the geometry '%s': write field=number",
                                  spec->geometry);
@@ -187,27 +211,32 @@ static tamis_status choose_best(const tamis_spec *spec, uint64_t prints, tamis_c
                              "no kind can do all of that: ask for less, or see tamis_plan_kinds()");
 }
 
+/* The kind that the spec names, if it can do it. */
+static tamis_status choose_named(const tamis_spec *spec, uint64_t prints, candidate *ret_best,
+                                 tamis_problem *problem) {
+    const tamis_kind *kind;
+    tamis_status      status = tamis_kind_find(spec->kind, spec->isa, &kind);
+    if (status == TAMIS_OK && kind->has == NULL) status = TAMIS_ERR_KIND;
+    if (status == TAMIS_ERR_KIND) {
+        return tamis_problem_say(problem, status, "there is no kind '%s'", spec->kind);
+    }
+    if (status != TAMIS_OK) return status;
+    ask_kind(kind, spec, prints, ret_best);
+    return ret_best->plan.status == TAMIS_OK ? TAMIS_OK
+                                             : say_why_not(spec, &ret_best->plan, problem);
+}
+
 tamis_status tamis_choose(const tamis_spec *spec, uint64_t prints, tamis_choice *ret_choice,
                           tamis_problem *problem) {
+    candidate    best;
     tamis_choice choice = { .capacity = spec->capacity, .lifetime = spec->lifetime };
-    tamis_status status;
-    if (spec->kind == NULL) {
-        status = choose_best(spec, prints, &choice, problem);
-        if (status == TAMIS_OK)
-            status = tamis_kind_find(choice.kind->name, spec->isa, &choice.kind);
-    } else {
-        status = tamis_kind_find(spec->kind, spec->isa, &choice.kind);
-        if (status == TAMIS_OK && choice.kind->has == NULL) status = TAMIS_ERR_KIND;
-        if (status == TAMIS_ERR_KIND) {
-            return tamis_problem_say(problem, status, "there is no kind '%s'", spec->kind);
-        }
-        if (status != TAMIS_OK) return status;
-        tamis_plan plan;
-        plan_kind(choice.kind, spec, prints, choice.geometry, &plan);
-        if (plan.status != TAMIS_OK) return say_why_not(spec, &plan, problem);
-    }
-    if (status == TAMIS_OK) *ret_choice = choice;
-    return status;
+    tamis_status status = spec->kind != NULL ? choose_named(spec, prints, &best, problem)
+                                             : choose_best(spec, prints, &best, problem);
+    if (status == TAMIS_OK) status = tamis_kind_find(best.kind->name, spec->isa, &choice.kind);
+    if (status != TAMIS_OK) return status;
+    memcpy(choice.geometry, best.geometry, sizeof choice.geometry);
+    *ret_choice = choice;
+    return TAMIS_OK;
 }
 
 /* ------------------------------------------------------------------ the table */
@@ -221,20 +250,26 @@ static size_t plan_like(const tamis_set *like, tamis_plan *ret_rows, size_t max_
     return 1;
 }
 
-/* A row for each kind, or for the one that is named. */
+/* A row for each kind, or for the one that is named. Each is laid out once: what tamis_choose()
+ * takes is the best of the rows. */
 static size_t plan_rows(const tamis_spec *spec, tamis_plan *ret_rows, size_t max_rows) {
-    tamis_choice      choice = { 0 };
-    bool const        is_any = tamis_choose(spec, 0, &choice, NULL) == TAMIS_OK;
-    size_t            n = 0;
+    candidate         best = { .kind = NULL };
+    size_t            n = 0, best_row = 0;
     const tamis_kind *kind;
     for (size_t i = 0; (kind = tamis_kind_at(i)) != NULL; i++) {
         if (spec->kind != NULL && strcmp(spec->kind, kind->name) != 0) continue;
-        if (n < max_rows) {
-            uint64_t geometry[TAMIS_MAX_FIELDS];
-            plan_kind(kind, spec, 0, geometry, &ret_rows[n]);
-            ret_rows[n].chosen = is_any && strcmp(choice.kind->name, kind->name) == 0;
-        }
-        n++;
+        size_t const row = n++;
+        if (max_rows == 0) continue;
+        candidate next;
+        ask_kind(kind, spec, 0, &next);
+        if (row < max_rows) ret_rows[row] = next.plan;
+        if (!is_better(&next, &best, spec)) continue;
+        best = next;
+        best_row = row;
+    }
+    bool const is_any = best.kind != NULL && best_row < max_rows;
+    if (is_any && tamis_kind_find(best.kind->name, spec->isa, &kind) == TAMIS_OK) {
+        ret_rows[best_row].chosen = true;
     }
     return n;
 }

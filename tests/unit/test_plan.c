@@ -199,14 +199,11 @@ static void plan_like_a_set_is_the_plan_of_that_set(void **state) {
 
 /* ------------------------------------------------------------------ what is chosen */
 
-/* The default kind may touch twice as many lines as others. */
-static double slowness(const tamis_plan *row) {
-    return strcmp(row->kind, "line") == 0 ? lines_of(row) / 2 : lines_of(row);
-}
-
+/* To be fast is to be the default kind; of the others, to touch fewer lines. */
 static bool beats(const tamis_plan *row, const tamis_plan *chosen, tamis_preference prefer) {
     if (prefer == TAMIS_PREFER_SMALL) return row->body_bytes < chosen->body_bytes;
-    return slowness(row) < slowness(chosen);
+    if (strcmp(chosen->kind, "line") == 0) return false;
+    return strcmp(row->kind, "line") == 0 || lines_of(row) < lines_of(chosen);
 }
 
 /* The chosen row can do the job, and no other that can is better at what is preferred. */
@@ -244,6 +241,25 @@ static void check_made(const tamis_spec *spec) {
 static void create_makes_what_the_plan_has_chosen(void **state) {
     (void)state;
     for_all_wishes(small_capacities, UNIT_COUNT(small_capacities), check_made);
+}
+
+/* The first is of kinds that are not the default, the second of both, the third of nobody. */
+static void create_makes_what_the_plan_has_chosen_of_a_geometry(void **state) {
+    (void)state;
+    static const char *const geometries[] = { "hashes=4", "remainder_bits=11" };
+    for (unsigned i = 0; i < 2 * UNIT_COUNT(geometries); i++) {
+        tamis_spec spec = spec_of(3000, 0.01);
+        spec.geometry = geometries[i / 2];
+        spec.prefer = i % 2 == 0 ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL;
+        check_choice(&spec);
+        check_made(&spec);
+    }
+    tamis_spec spec = spec_of(3000, 0.01);
+    tamis_set *set;
+    spec.geometry = "feathers=4";
+    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_ERR_ARGUMENT);
+    table const planned = plan_of(&spec);
+    assert_null(chosen_of(&planned));
 }
 
 static void create_makes_each_kind_as_planned_when_named(void **state) {
@@ -454,6 +470,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(plan_like_a_set_is_the_plan_of_that_set),
         cmocka_unit_test(plan_chooses_the_best_kind_that_can_do_it),
         cmocka_unit_test(create_makes_what_the_plan_has_chosen),
+        cmocka_unit_test(create_makes_what_the_plan_has_chosen_of_a_geometry),
         cmocka_unit_test(create_makes_each_kind_as_planned_when_named),
         cmocka_unit_test(plan_predicts_no_more_than_the_rate_that_was_asked),
         cmocka_unit_test(plan_of_bloom_fails_only_where_64_bits_are_too_few),
