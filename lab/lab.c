@@ -25,8 +25,7 @@ void *lab_allocate(size_t n, size_t bytes_each) {
     return memory;
 }
 
-/* One more element for an array of n. */
-static void *grow(void *array, size_t n, size_t bytes_each) {
+void *lab_grow(void *array, size_t n, size_t bytes_each) {
     void *const larger = realloc(array, (n + 1) * bytes_each);
     if (larger == NULL) lab_die("no memory for %zu results", n + 1);
     return larger;
@@ -35,12 +34,12 @@ static void *grow(void *array, size_t n, size_t bytes_each) {
 /* ------------------------------------------------------------------ one run */
 
 void lab_record(lab_run *run, const lab_row *row) {
-    run->rows = grow(run->rows, run->n_rows, sizeof *run->rows);
+    run->rows = lab_grow(run->rows, run->n_rows, sizeof *run->rows);
     run->rows[run->n_rows++] = *row;
 }
 
 void lab_draw(lab_run *run, const lab_point *point) {
-    run->points = grow(run->points, run->n_points, sizeof *run->points);
+    run->points = lab_grow(run->points, run->n_points, sizeof *run->points);
     run->points[run->n_points++] = *point;
 }
 
@@ -51,7 +50,7 @@ const char *lab_text(lab_run *run, const char *format, ...) {
     int const length = vsnprintf(text, TEXT_BYTES, format, arguments);
     va_end(arguments);
     if (length < 0 || length >= TEXT_BYTES) lab_die("a text of %d letters is too long", length);
-    run->texts = grow(run->texts, run->n_texts, sizeof *run->texts);
+    run->texts = lab_grow(run->texts, run->n_texts, sizeof *run->texts);
     run->texts[run->n_texts++] = text;
     return text;
 }
@@ -62,16 +61,6 @@ void lab_run_free(lab_run *run) {
     free(run->points);
     free(run->rows);
     *run = (lab_run){ 0 };
-}
-
-/* The one loop over trials, and so the place for running them side by side. */
-void *lab_trials(const lab_run *run, const lab_series *series) {
-    unsigned char *const outcomes = lab_allocate((size_t)series->n, series->outcome_bytes);
-    for (uint64_t i = 0; i < series->n; i++) {
-        lab_random random = lab_random_of(run->seed, run->experiment->id, series->stream, i);
-        series->trial(series->given, &random, outcomes + i * series->outcome_bytes);
-    }
-    return outcomes;
 }
 
 /* ------------------------------------------------------------------ statistics */

@@ -102,6 +102,8 @@ struct lab_run {
     const lab_experiment *experiment;
     bool                  is_full; /* the paper's own number of trials, however long it takes */
     uint64_t              seed;
+    unsigned              jobs;     /* threads for trials; 0 is 1 */
+    struct progress      *progress; /* NULL: nobody waits */
     lab_row              *rows;
     size_t                n_rows;
     lab_point            *points;
@@ -133,7 +135,8 @@ typedef struct lab_series {
     size_t      outcome_bytes;
 } lab_series;
 
-/* Run a series. Returns the outcomes in order, to be freed. */
+/* Run a series (trials.c). Returns the outcomes in order, to be freed; they are the same with any
+ * number of threads. */
 void *lab_trials(const lab_run *run, const lab_series *series);
 
 /* The lab itself cannot go on: one line, and status LAB_EXIT_BROKEN. */
@@ -141,6 +144,9 @@ __attribute__((noreturn, format(printf, 1, 2))) void lab_die(const char *format,
 
 /* Zeroed memory, or no return. */
 void *lab_allocate(size_t n, size_t bytes_each);
+
+/* One more element for an array of n, which moves; or no return. */
+void *lab_grow(void *array, size_t n, size_t bytes_each);
 
 /* ------------------------------------------------------------------ statistics */
 
