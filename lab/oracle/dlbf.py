@@ -11,6 +11,7 @@ Where the library does otherwise than the paper, and why:
     bits; then a fingerprint would have to become longer when its bucket comes to a sorted load;
   - balanced: placed again ten times, ties to the left; the paper does not say what it does with ties.
 """
+from functools import lru_cache
 from itertools import product
 
 from common import Bits, bits_for, digits, letters, remix
@@ -22,15 +23,20 @@ def sorted_bits(g, load):
     return g["sorting"] >> 2 * load & 3
 
 
-def all_codes(g):
+@lru_cache
+def codes_of(cells, sorting):
     """All that a code can say, in order: how many cells, and where the parts of equal first bits end."""
     codes = []
-    for load in range(g["cells"] + 1):
-        free = {0: 0, 1: 1, 2: 3}[sorted_bits(g, load)]
+    for load in range(cells + 1):
+        free = {0: 0, 1: 1, 2: 3}[sorting >> 2 * load & 3]
         ends = [split[::-1] for split in product(range(load + 1), repeat=free)
                 if list(split) == sorted(split, reverse=True)]
         codes += [(load, split) for split in sorted(ends, key=lambda split: split[::-1])]
     return codes
+
+
+def all_codes(g):
+    return codes_of(g["cells"], g["sorting"])
 
 
 def lengths(g, loads):
