@@ -7,7 +7,7 @@ FUZZ ?= 30
 N ?= 4000000
 PREFIX ?= /usr/local
 
-.PHONY: help all demo test check sanitize soak fuzz cross bench bench-report lab lint format install clean
+.PHONY: help all demo test check sanitize soak fuzz cross bench bench-report lab test-web lint format install clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -62,10 +62,14 @@ bench-report: ## Measure, draw and write the tables of docs/performance.md (15 m
 	@scripts/build $(BUILD)
 	@bench/report $(BUILD) $(RUNS)
 
-lab: ## The numbers of the papers, measured again
-	@scripts/setup build
+lab: ## The numbers of the papers, measured again: lab/report/index.html; make lab LAB=--full
+	@scripts/setup build lab
 	@scripts/build $(BUILD)
-	@$(BUILD)/tamis-lab run all
+	@lab/page/make-report $(BUILD) lab/report $(LAB)
+
+test-web: lab ## The lab's page in a headless browser: figures, phones, light and dark
+	@scripts/setup web
+	@lab/page/check-report lab/report/results.json lab/report/index.html
 
 lint: ## Layers, forbidden words, long functions
 	@scripts/lint $(BUILD)

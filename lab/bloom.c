@@ -183,9 +183,7 @@ static void bloom_fpr(lab_run *run) {
 const lab_experiment lab_bloom[] = {
     { .id = "bloom.fpr",
       .title = "false positives of the Bloom filters that are compared with",
-      .paper = "Bonomi, Mitzenmacher, Panigrahy, Singh, Varghese: \"An Improved Construction for "
-               "Counting Bloom Filters\" and \"Bloom Filters via d-Left Hashing and Dynamic Bit "
-               "Reassignment\"",
+      .paper = "Bloom: \"Space/Time Trade-offs in Hash Coding with Allowable Errors\"",
       .place = "ESA 2006, section 2.1, and Allerton 2006, section II",
       .run = bloom_fpr },
     { .id = NULL },

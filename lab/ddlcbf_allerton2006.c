@@ -100,6 +100,12 @@ static void record_time(lab_run *run) {
     ddlcbf_lengths(lengths);
     ddlcbf_filled(true, &law);
     double const filled = ddlcbf_rate(&law, lengths);
+    lab_describe(run,
+                 &(lab_figure){ .name = "peaks",
+                                .title = "A dynamic d-left counting filter as keys come and go",
+                                .x = "steps, each a removal and an add",
+                                .y = "false-positive rate",
+                                .is_log_x = true });
     for (double power = 14; power <= 24; power += 0.5) {
         ddlcbf_churn(exp2(power) - done, &law);
         done = exp2(power);

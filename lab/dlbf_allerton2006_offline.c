@@ -138,13 +138,19 @@ static void draw(lab_run *run, const bucket_layout *layout, double target) {
     for (double part = 0.2; part < 1.005; part += 0.02) {
         fluid law;
         dlbf_law(part * target, &law);
-        lab_draw(run, &(lab_point){ "underloaded", layout->name, part, dlbf_rate(layout, &law) });
-        lab_draw(run, &(lab_point){ "underloaded", lab_text(run, "Bloom; %.0f bits", bits), part,
-                                    bloom_rate(bits / part, round(bits * log(2))) });
+        lab_draw(run, &(lab_point){ "underloaded", lab_text(run, "d-left, %.0f bits per key", bits),
+                                    part, dlbf_rate(layout, &law) });
+        lab_draw(run, &(lab_point){ "underloaded", lab_text(run, "Bloom, %.0f bits per key", bits),
+                                    part, bloom_rate(bits / part, round(bits * log(2))) });
     }
 }
 
 void dlbf_underloaded_run(lab_run *run) {
+    lab_describe(run, &(lab_figure){ .name = "underloaded",
+                                     .title = "False positives while filters fill up",
+                                     .x = "part of the keys that they are made for",
+                                     .y = "false-positive rate",
+                                     .is_log_y = true });
     for (unsigned quarter = 1; quarter <= 4; quarter++) {
         record_part(run, &dlbf_sorted64, 4, quarter / 4.0);
     }

@@ -1,4 +1,4 @@
-/* export.c - results for programs: CSV and JSON, the same columns in both; and the curves.
+/* export.c - results for programs: CSV and JSON, the same columns in both. Curves are in figures.c.
  *
  * No times and nothing of the machine: the same seed gives the same bytes.
  */
@@ -68,7 +68,7 @@ static void print_number(FILE *to, double number) {
 
 /* ------------------------------------------------------------------ CSV (RFC 4180) */
 
-static void print_csv_text(FILE *to, const char *text) {
+void lab_csv_text(FILE *to, const char *text) {
     if (text[strcspn(text, ",\"\n")] == '\0') {
         (void)fputs(text, to);
         return;
@@ -103,7 +103,7 @@ static void csv_experiment(FILE *to, const lab_run *run, unsigned index) {
         fill_columns(run, &run->rows[i], &texts, columns);
         for (size_t c = 0; c < N_COLUMNS; c++) {
             if (c != 0) (void)fputc(',', to);
-            if (columns[c].text != NULL) print_csv_text(to, columns[c].text);
+            if (columns[c].text != NULL) lab_csv_text(to, columns[c].text);
             if (!isnan(columns[c].number)) print_number(to, columns[c].number);
         }
         (void)fputc('\n', to);
@@ -120,7 +120,7 @@ const lab_format lab_csv = { csv_begin, csv_experiment, csv_end };
 /* ------------------------------------------------------------------ JSON */
 
 /* Our own texts have no control characters. */
-static void print_json_text(FILE *to, const char *text) {
+void lab_json_text(FILE *to, const char *text) {
     (void)fputc('"', to);
     for (; *text != '\0'; text++) {
         if (*text == '"' || *text == '\\') (void)fputc('\\', to);
@@ -132,7 +132,7 @@ static void print_json_text(FILE *to, const char *text) {
 static void print_json_column(FILE *to, const column *at) {
     (void)fprintf(to, "\"%s\": ", at->name);
     if (at->text != NULL && *at->text != '\0')
-        print_json_text(to, at->text);
+        lab_json_text(to, at->text);
     else if (isfinite(at->number))
         print_number(to, at->number);
     else
@@ -171,6 +171,8 @@ static void json_experiment(FILE *to, const lab_run *run, unsigned index) {
         (void)fputs(i != 0 ? ",\n    " : "\n    ", to);
         print_json_row(to, run, &run->rows[i]);
     }
+    (void)fputs("],\n   \"figures\": [", to);
+    lab_json_figures(to, run);
     (void)fputs("]}", to);
 }
 
@@ -180,20 +182,3 @@ static void json_end(FILE *to, const lab_tally *tally) {
 }
 
 const lab_format lab_json = { json_begin, json_experiment, json_end };
-
-/* ------------------------------------------------------------------ curves, as CSV */
-
-static void curves_begin(FILE *to) {
-    (void)fputs("experiment,figure,curve,x,y\n", to);
-}
-
-static void curves_experiment(FILE *to, const lab_run *run, unsigned index) {
-    (void)index;
-    for (size_t i = 0; i < run->n_points; i++) {
-        const lab_point *point = &run->points[i];
-        (void)fprintf(to, "%s,%s,%s,%.6g,%.6g\n", run->experiment->id, point->figure, point->curve,
-                      point->x, point->y);
-    }
-}
-
-const lab_format lab_curves = { curves_begin, curves_experiment, csv_end };

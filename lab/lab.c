@@ -39,8 +39,17 @@ void lab_record(lab_run *run, const lab_row *row) {
 }
 
 void lab_draw(lab_run *run, const lab_point *point) {
-    run->points = lab_grow(run->points, run->n_points, sizeof *run->points);
-    run->points[run->n_points++] = *point;
+    lab_draw_measured(run, point, 0);
+}
+
+void lab_draw_measured(lab_run *run, const lab_point *point, double sigma) {
+    run->marks = lab_grow(run->marks, run->n_marks, sizeof *run->marks);
+    run->marks[run->n_marks++] = (lab_mark){ *point, sigma };
+}
+
+void lab_describe(lab_run *run, const lab_figure *figure) {
+    run->figures = lab_grow(run->figures, run->n_figures, sizeof *run->figures);
+    run->figures[run->n_figures++] = *figure;
 }
 
 const char *lab_text(lab_run *run, const char *format, ...) {
@@ -58,7 +67,8 @@ const char *lab_text(lab_run *run, const char *format, ...) {
 void lab_run_free(lab_run *run) {
     for (size_t i = 0; i < run->n_texts; i++) free(run->texts[i]);
     free(run->texts);
-    free(run->points);
+    free(run->figures);
+    free(run->marks);
     free(run->rows);
     *run = (lab_run){ 0 };
 }

@@ -88,13 +88,29 @@ typedef struct lab_row {
     .rule = LAB_SIGMA, .tolerance = 4, \
     .reason = "4 standard errors are exceeded by chance in 6 of 100000 rows"
 
-/* ------------------------------------------------------------------ curves */
+/* ------------------------------------------------------------------ figures */
 
 /* A point of a figure. Points are drawn and not judged: what a figure says is said by rows too. */
 typedef struct lab_point {
     const char *figure, *curve;
     double      x, y;
 } lab_point;
+
+/* A point as it is kept. */
+typedef struct lab_mark {
+    lab_point point;
+    double    sigma; /* standard error of y; 0: it was calculated, and belongs to a line */
+} lab_mark;
+
+/* What a figure is called and how it is drawn. One that is not described has its name for a title,
+ * and plain axes. */
+typedef struct lab_figure {
+    const char *name; /* as in its points */
+    const char *title;
+    const char *x, *y; /* what the axes are */
+    bool        is_log_x, is_log_y;
+    const char *remark; /* NULL: nothing */
+} lab_figure;
 
 /* ------------------------------------------------------------------ one run */
 
@@ -106,8 +122,10 @@ struct lab_run {
     struct progress      *progress; /* NULL: nobody waits */
     lab_row              *rows;
     size_t                n_rows;
-    lab_point            *points;
-    size_t                n_points;
+    lab_mark             *marks;
+    size_t                n_marks;
+    lab_figure           *figures;
+    size_t                n_figures;
     char                **texts;
     size_t                n_texts;
 };
@@ -115,8 +133,12 @@ struct lab_run {
 /* Add a row to the results. Its strings must be constants, or come from lab_text(). */
 void lab_record(lab_run *run, const lab_row *row);
 
-/* Add a point to a curve. Its strings as in rows. */
+/* Add a point to a curve: a calculated one, or one that was measured. Its strings as in rows. */
 void lab_draw(lab_run *run, const lab_point *point);
+void lab_draw_measured(lab_run *run, const lab_point *point, double sigma);
+
+/* Describe a figure. */
+void lab_describe(lab_run *run, const lab_figure *figure);
 
 /* printf to a string that lives as long as the run. */
 __attribute__((format(printf, 2, 3))) const char *lab_text(lab_run *run, const char *format, ...);
@@ -199,7 +221,14 @@ typedef struct lab_format {
 extern const lab_format lab_table; /* report.c */
 extern const lab_format lab_csv;   /* export.c */
 extern const lab_format lab_json;
-extern const lab_format lab_curves; /* points, and no rows */
+extern const lab_format lab_curves; /* figures.c: points, and no rows */
+
+/* figures.c: the figures of a run, for export.c. */
+void lab_json_figures(FILE *to, const lab_run *run);
+
+/* export.c, for figures.c: a text or a number as CSV and JSON have it. */
+void lab_csv_text(FILE *to, const char *text);
+void lab_json_text(FILE *to, const char *text);
 
 /* Exit statuses. */
 enum { LAB_EXIT_AGREES = 0, LAB_EXIT_OUT = 1, LAB_EXIT_USAGE = 2, LAB_EXIT_BROKEN = 3 };

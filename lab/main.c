@@ -1,17 +1,16 @@
 /* main.c - tamis-lab: the numbers of the papers, measured again. */
 #include "lab.h"
 
+#include "options.h"
 #include "progress.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char USAGE[] =
     "usage: tamis-lab list\n"
     "       tamis-lab run ID.. | all [--quick | --full] [--seed N] [--jobs N]\n"
-    "                                    [--csv | --json | --curves]\n"
+    "                 [--csv[=FILE]] [--json[=FILE]] [--curves[=FILE]]\n"
     "\n"
     "Runs experiments from the papers with the library, and holds what comes out against exact\n"
     "theory, and theory against what the papers print.\n"
@@ -21,86 +20,18 @@ static const char USAGE[] =
     "  --seed N  other randomness (default 1); the same seed gives the same results\n"
     "  --jobs N  trials side by side (default: one per core); results do not depend on it\n"
     "  --csv     one line per row, for programs\n"
-    "  --json    the same, nested\n"
-    "  --curves  the points of the figures as CSV, instead of rows; lab/draw makes pictures\n"
+    "  --json    the same, nested, with the figures\n"
+    "  --curves  the points of the figures as CSV\n"
+    "            without FILE in place of the table, with FILE beside it\n"
     "\n"
     "examples:\n"
     "  tamis-lab list                            what there is\n"
     "  tamis-lab run all                         everything, quickly\n"
     "  tamis-lab run bloom.fpr --seed 2          one experiment, with other randomness\n"
     "  tamis-lab run all --csv > results.csv     to compare with lab/results/quick.csv\n"
+    "  tamis-lab run all --full --json=all.json  the table, and a file of the same\n"
     "\n"
     "Exit status: 0 all rows agree with theory, 1 some do not, 2 wrong usage, 3 could not run.\n";
-
-#define MOST_JOBS 256
-
-typedef struct options {
-    bool              is_full;
-    uint64_t          seed, jobs;
-    const lab_format *format;
-    const char      **ids; /* as given; freed by main */
-    size_t            n_ids;
-} options;
-
-/* ------------------------------------------------------------------ reading the command line */
-
-static bool complain(const char *problem, const char *argument) {
-    (void)fprintf(stderr, "tamis-lab: %s '%s'; see tamis-lab --help\n", problem, argument);
-    return false;
-}
-
-/* The number after an option. */
-static bool read_number(const char *option, const char *text, uint64_t *ret_number) {
-    char *end = NULL;
-    bool  is_right = text != NULL && *text >= '0' && *text <= '9';
-    errno = 0;
-    if (is_right) *ret_number = strtoull(text, &end, 10);
-    is_right = is_right && *end == '\0' && errno == 0;
-    if (!is_right) {
-        (void)fprintf(stderr, "tamis-lab: %s needs a number below 2^64, not '%s'\n", option,
-                      text != NULL ? text : "");
-    }
-    return is_right;
-}
-
-static bool read_jobs(const char *text, uint64_t *ret_jobs) {
-    if (!read_number("--jobs", text, ret_jobs)) return false;
-    return (*ret_jobs >= 1 && *ret_jobs <= MOST_JOBS) || complain("--jobs is 1 to 256, not", text);
-}
-
-static bool choose_format(options *given, const lab_format *format) {
-    bool const is_first = given->format == &lab_table || given->format == format;
-    given->format = format;
-    return is_first || complain("take one of", "--csv --json --curves");
-}
-
-/* One option; `next` is the argument after it, and is taken if *ret_taken becomes 2. */
-static bool read_option(options *given, const char *option, const char *next, int *ret_taken) {
-    *ret_taken = 1;
-    if (strcmp(option, "--quick") == 0 || strcmp(option, "--full") == 0) {
-        given->is_full = option[2] == 'f';
-        return true;
-    }
-    if (strcmp(option, "--csv") == 0) return choose_format(given, &lab_csv);
-    if (strcmp(option, "--json") == 0) return choose_format(given, &lab_json);
-    if (strcmp(option, "--curves") == 0) return choose_format(given, &lab_curves);
-    *ret_taken = 2;
-    if (strcmp(option, "--seed") == 0) return read_number(option, next, &given->seed);
-    if (strcmp(option, "--jobs") == 0) return read_jobs(next, &given->jobs);
-    return complain("unknown option", option);
-}
-
-static bool read_options(options *given, int n, char **arguments) {
-    for (int i = 0, taken = 1; i < n; i += taken) {
-        taken = 1;
-        if (arguments[i][0] != '-') {
-            given->ids[given->n_ids++] = arguments[i];
-        } else if (!read_option(given, arguments[i], arguments[i + 1], &taken)) {
-            return false;
-        }
-    }
-    return given->n_ids != 0 || complain("run what? Name an experiment, or", "all");
-}
 
 /* ------------------------------------------------------------------ experiments by their id */
 
@@ -177,34 +108,53 @@ static void run_one(const options *given, const lab_experiment *experiment, prog
     progress_experiment(waiting, experiment->id);
     experiment->run(&run);
     progress_experiment_over(waiting);
-    given->format->experiment(stdout, &run, index);
-    (void)fflush(stdout);
+    for (size_t i = 0; i < given->n_outputs; i++) {
+        given->outputs[i].format->experiment(given->outputs[i].to, &run, index);
+        (void)fflush(given->outputs[i].to);
+    }
     count_verdicts(&run, tally);
     lab_run_free(&run);
 }
 
-static int run_wanted(const options *given) {
+/* Before hours of work, and not after them. */
+static void open_outputs(options *given) {
+    for (size_t i = 0; i < given->n_outputs; i++) {
+        output *const out = &given->outputs[i];
+        if (out->to == NULL) out->to = fopen(out->path, "w");
+        if (out->to == NULL) lab_die("%s cannot be written", out->path);
+        out->format->begin(out->to);
+    }
+}
+
+static void close_outputs(options *given, const lab_tally *tally) {
+    for (size_t i = 0; i < given->n_outputs; i++) {
+        output *const out = &given->outputs[i];
+        out->format->end(out->to, tally);
+        bool const is_written = fflush(out->to) == 0 && ferror(out->to) == 0;
+        if ((out->path != NULL && fclose(out->to) != 0) || !is_written) {
+            lab_die("%s cannot be written", out->path != NULL ? out->path : "the results");
+        }
+    }
+}
+
+static int run_wanted(options *given) {
     const lab_experiment **const wanted = wanted_of(given);
     lab_tally                    tally = { 0 };
     progress                     waiting;
     progress_begin(&waiting, given->is_full, (unsigned)given->jobs);
     for (size_t i = 0; wanted[i] != NULL; i++) progress_expect(&waiting, wanted[i]->id);
-    given->format->begin(stdout);
+    open_outputs(given);
     for (size_t i = 0; wanted[i] != NULL; i++) run_one(given, wanted[i], &waiting, &tally);
-    given->format->end(stdout, &tally);
+    close_outputs(given, &tally);
     free(wanted);
-    if (fflush(stdout) != 0 || ferror(stdout) != 0) lab_die("the results cannot be written");
     return tally.out == 0 ? LAB_EXIT_AGREES : LAB_EXIT_OUT;
 }
 
 static int run(int n, char **arguments) {
-    long const cores = sysconf(_SC_NPROCESSORS_ONLN);
-    options    given = { .seed = 1, .jobs = 1, .format = &lab_table };
-    if (cores > 1) given.jobs = cores < MOST_JOBS ? (uint64_t)cores : MOST_JOBS;
-    given.ids = lab_allocate((size_t)n + 1, sizeof *given.ids);
-    bool const is_right = read_options(&given, n, arguments) && check_ids(&given);
+    options    given;
+    bool const is_right = options_read(&given, n, arguments) && check_ids(&given);
     int const  status = is_right ? run_wanted(&given) : LAB_EXIT_USAGE;
-    free(given.ids);
+    options_free(&given);
     return status;
 }
 
@@ -221,9 +171,9 @@ int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "list") == 0) return list();
     if (argc >= 2 && strcmp(argv[1], "run") == 0) return run(argc - 2, argv + 2);
     if (argc >= 3 && strcmp(argv[1], "list") == 0)
-        (void)complain("list takes no", argv[2]);
+        (void)options_complain("list takes no", argv[2]);
     else if (argc >= 2)
-        (void)complain("unknown command", argv[1]);
+        (void)options_complain("unknown command", argv[1]);
     else
         (void)fputs(USAGE, stderr);
     return LAB_EXIT_USAGE;

@@ -168,7 +168,21 @@ static void record_counting_wins(lab_run *run) {
                                 .reason = "what the figure shows" });
 }
 
+static void describe_figures(lab_run *run) {
+    lab_figure const sets = { .name = "figure5",
+                              .title = "Figure 5: a set of 100000 keys",
+                              .x = "false-positive rate",
+                              .y = "bits per key",
+                              .is_log_x = true };
+    lab_figure       counting = sets;
+    counting.name = "figure6";
+    counting.title = "Figure 6: a counting set of 100000 keys";
+    lab_describe(run, &sets);
+    lab_describe(run, &counting);
+}
+
 void rank_figures(lab_run *run) {
+    describe_figures(run);
     draw_figure(run, false);
     record_crossings(run);
     draw_figure(run, true);
@@ -212,6 +226,14 @@ static void draw_keys(lab_run *run, double n) {
 }
 
 static void record_keys(lab_run *run) {
+    lab_describe(run,
+                 &(lab_figure){ .name = "keys",
+                                .title = "What a key takes, by how many there are, at 0.1%",
+                                .x = "keys",
+                                .y = "bits per key",
+                                .is_log_x = true,
+                                .remark = "The multiset and the counting set are for 16 adds per "
+                                          "key in their life, the set for one." });
     for (int point = 0; point <= 6 * 4; point++) {
         double const n = round(pow(10, 3 + point / 4.0));
         draw_keys(run, n);

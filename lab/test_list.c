@@ -29,7 +29,10 @@ static void record_mean(lab_run *run, double shift, const char *published, const
                                 .measured = lab_sample_mean(&sample, 0),
                                 LAB_WITHIN_4_SIGMA,
                                 .flaw = flaw });
-    lab_draw(run, &(lab_point){ "means", "uniform", 1, sample.mean });
+    lab_describe(run, &(lab_figure){ .name = "means", .title = "Means", .x = "x", .y = "mean" });
+    lab_draw(run, &(lab_point){ "means", "expected", 0, 0.5 });
+    lab_draw(run, &(lab_point){ "means", "expected", 2, 0.5 });
+    lab_draw_measured(run, &(lab_point){ "means", "uniform", 1, sample.mean }, 0.01);
 }
 
 static void right(lab_run *run) {
