@@ -138,6 +138,26 @@ static void dlbf_trial(const void *given, lab_random *random, void *ret_outcome)
     tamis_free(set);
 }
 
+static void own_rate_trial(const void *given, lab_random *random, void *ret_outcome) {
+    const dlbf_config *const config = given;
+    kind_outcome *const      outcome = ret_outcome;
+    tamis_set *const         set = make_dlbf(config, random);
+    key_source const         keys = keys_of(random);
+    sets_fill(set, &keys, 0, config->keys);
+    outcome->own_rate = own_rate(set);
+    tamis_free(set);
+}
+
+lab_sample dlbf_kind_own_rate(const lab_run *run, const char *stream, const bucket_layout *layout,
+                              unsigned buckets, uint64_t keys, uint64_t n) {
+    dlbf_config const   config = { DLBF_PAPER_TABLES, buckets, 1, keys, layout };
+    kind_outcome *const outcomes = run_kind(run, stream, own_rate_trial, &config, n);
+    lab_sample          own = { 0 };
+    for (uint64_t i = 0; i < n; i++) lab_sample_add(&own, outcomes[i].own_rate);
+    free(outcomes);
+    return own;
+}
+
 /* The paper's rule for groups cannot be kept as keys come: a cell would have to become longer when
  * its bucket comes to a load that is sorted. */
 static void record_dlbf(lab_run *run, const dlbf_config *config, kind_row row) {

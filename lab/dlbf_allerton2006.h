@@ -15,6 +15,10 @@
 #include "lab.h"
 #include "plan/fluid.h"
 
+#define DLBF_PAPER                                                                          \
+    "Bonomi, Mitzenmacher, Panigrahy, Singh, Varghese: \"Bloom Filters via d-Left Hashing " \
+    "and Dynamic Bit Reassignment\""
+
 #define DLBF_PAPER_TABLES 3
 #define DLBF_PAPER_GROUP 4 /* buckets that share their bits, in section II.C */
 #define DLBF_MAX_LOAD 24
@@ -81,6 +85,10 @@ double dlbf_bins_group_rate(const dlbf_bins *bins, const bucket_layout *layout,
 
 /* Two subtables of 4096 buckets, all keys placed again ten times: the rates of some trials. */
 lab_sample dlbf_offline_rate(const lab_run *run, const bucket_layout *layout, unsigned keys);
+
+/* Filters of the kind dlbf with three subtables (allerton2006_kinds.c): their own rates. */
+lab_sample dlbf_kind_own_rate(const lab_run *run, const char *stream, const bucket_layout *layout,
+                              unsigned buckets, uint64_t keys, uint64_t n);
 
 /* ------------------------------------------------------------------ experiments */
 

@@ -161,6 +161,22 @@ static void record_loads(lab_run *run, const filling *of, const load_row *rows, 
     free(outcomes);
 }
 
+/* What the printed shares themselves say of the load. */
+static void record_caption(lab_run *run, const load_row *rows, unsigned n_rows) {
+    double mean = 0;
+    for (unsigned load = 0; load < n_rows; load++)
+        mean += load * strtod(rows[load].published, NULL);
+    lab_record(run, &(lab_row){ .name = "128.caption",
+                                .what = "keys per bucket, from the table itself",
+                                .place = fill128.place,
+                                .published = "4",
+                                .exact = mean,
+                                .rule = LAB_EQUAL,
+                                .reason = "arithmetic with the printed shares",
+                                .flaw = "The caption has n/4 buckets; for a load of 6.4, which it "
+                                        "also has, they are n/6.4." });
+}
+
 void dlbf_loads_run(lab_run *run) {
     static const load_row in64[] = { { "2.3e-05", NULL }, { "6.0e-04", "It rounds to 5.9e-04." },
                                      { "1.1e-02", NULL }, { "1.5e-01", NULL },
@@ -181,6 +197,7 @@ void dlbf_loads_run(lab_run *run) {
                                 .rule = LAB_EQUAL,
                                 .reason = "fluid limit" });
     record_loads(run, &fill128, in128, sizeof in128 / sizeof in128[0]);
+    record_caption(run, in128, sizeof in128 / sizeof in128[0]);
 }
 
 /* ------------------------------------------------------------------ rates */

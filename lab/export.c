@@ -177,8 +177,10 @@ static void json_experiment(FILE *to, const lab_run *run, unsigned index) {
 }
 
 static void json_end(FILE *to, const lab_tally *tally) {
-    (void)fprintf(to, "\n],\n\"rows\": %u, \"papers_differ\": %u, \"out_of_tolerance\": %u}\n",
-                  tally->rows, tally->papers_differ, tally->out);
+    (void)fprintf(to,
+                  "\n],\n\"rows\": %u, \"calculated\": %u, \"papers_differ\": %u, "
+                  "\"out_of_tolerance\": %u}\n",
+                  tally->rows, tally->calculated, tally->papers_differ, tally->out);
 }
 
 const lab_format lab_json = { json_begin, json_experiment, json_end };

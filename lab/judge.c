@@ -119,6 +119,10 @@ static void say_printed_off(const lab_row *row, char *text, size_t bytes) {
     }
 }
 
+bool lab_is_judged(const lab_row *row) {
+    return row->measured.trials != 0 || row->published != NULL;
+}
+
 static lab_verdict judge_printed(const lab_row *row, char *text, size_t bytes) {
     bool const is_right = row->published == NULL || is_printed_right(row);
     char       off[64];
@@ -128,7 +132,7 @@ static lab_verdict judge_printed(const lab_row *row, char *text, size_t bytes) {
         return LAB_OUT;
     }
     if (is_right) {
-        (void)snprintf(text, bytes, "agrees");
+        (void)snprintf(text, bytes, lab_is_judged(row) ? "agrees" : "calculated");
         return LAB_AGREES;
     }
     const char *const about_us = row->measured.trials != 0 ? "agrees" : "computed";

@@ -199,6 +199,9 @@ typedef struct lab_judgement {
 
 lab_judgement lab_judge(const lab_row *row);
 
+/* Is there anything to hold exact against? Without, a row agrees if exact is a number. */
+bool lab_is_judged(const lab_row *row);
+
 /* What the rule asks, as in "4 sigma". */
 const char *lab_rule_text(const lab_row *row, char *buffer, size_t bytes);
 
@@ -208,7 +211,7 @@ const char *lab_sigma_source(const lab_measured *measured);
 /* ------------------------------------------------------------------ formats */
 
 typedef struct lab_tally {
-    unsigned rows, papers_differ, out;
+    unsigned rows, calculated, papers_differ, out; /* calculated: with nothing to compare */
 } lab_tally;
 
 /* A way to print results: begin, each experiment as it ends, end. */

@@ -1,6 +1,7 @@
 /* list.c - the papers, each with the list of experiments at the end of its file. */
 #include "lab.h"
 
+extern const lab_experiment lab_baselines[];
 extern const lab_experiment lab_bloom[];
 extern const lab_experiment lab_cbf_esa2006[];
 extern const lab_experiment lab_dlbf_allerton2006[];
@@ -9,11 +10,6 @@ extern const lab_experiment lab_rank_icnp2008[];
 extern const lab_experiment lab_vicbf_ton2014[];
 
 const lab_experiment *const lab_papers[] = {
-    lab_bloom,
-    lab_cbf_esa2006,
-    lab_dlcbf_esa2006,
-    lab_dlbf_allerton2006,
-    lab_rank_icnp2008,
-    lab_vicbf_ton2014,
-    NULL,
+    lab_bloom,         lab_cbf_esa2006,   lab_dlcbf_esa2006, lab_dlbf_allerton2006,
+    lab_rank_icnp2008, lab_vicbf_ton2014, lab_baselines,     NULL,
 };

@@ -92,6 +92,7 @@ static void count_verdicts(const lab_run *run, lab_tally *tally) {
     for (size_t i = 0; i < run->n_rows; i++) {
         lab_verdict const verdict = lab_judge(&run->rows[i]).verdict;
         tally->rows++;
+        tally->calculated += !lab_is_judged(&run->rows[i]);
         tally->papers_differ += verdict == LAB_PAPER_DIFFERS;
         tally->out += verdict == LAB_OUT;
     }

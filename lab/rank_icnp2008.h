@@ -16,6 +16,10 @@
 
 /* ------------------------------------------------------------------ what is printed */
 
+#define RANK_PAPER                                                                         \
+    "Hua, Zhao, Lin, Xu: \"Rank-Indexed Hashing: A Compact Construction of Bloom Filters " \
+    "and Variants\""
+
 /* A row of Table II, and what Tables III to V print for it. */
 typedef struct rank_print {
     const char *name, *what; /* "1e-2", "1%" */
@@ -85,7 +89,9 @@ double bloom_uncompressed_bits(double fpr, double packed);
 typedef struct rank_wish {
     double   n, fpr, lifetime, overflow;
     unsigned counter_bits, copies;
-    bool     is_paper; /* count bits as the paper does */
+    bool     is_paper;               /* count bits as the paper does */
+    unsigned remainder_bits, chains; /* 0: any */
+    double   buckets;                /* 0: as few as the rate allows */
 } rank_wish;
 
 /* By trying everything; the library has a faster way. Returns bits per key. */
@@ -131,5 +137,6 @@ void rank_compared(lab_run *run);
 void rank_trimmed(lab_run *run);
 void rank_figures(lab_run *run);
 void rank_beyond(lab_run *run);
+void rank_smaller(lab_run *run);
 
 #endif

@@ -263,7 +263,12 @@ static void record_filled(lab_run *run, const rank_print *print) {
 /* ------------------------------------------------------------------ Table II: smaller ones */
 
 static void record_smallest(lab_run *run, const rank_print *print) {
-    rank_wish    wish = { RANK_KEYS, print->fpr, RANK_KEYS, RANK_OVERFLOW, 0, 1, true };
+    rank_wish    wish = { .n = RANK_KEYS,
+                          .fpr = print->fpr,
+                          .lifetime = RANK_KEYS,
+                          .overflow = RANK_OVERFLOW,
+                          .copies = 1,
+                          .is_paper = true };
     rank_table   best;
     double const paper = rank_smallest(&wish, &best);
     lab_record(run,

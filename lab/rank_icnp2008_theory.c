@@ -180,12 +180,13 @@ static void try_cells(search *s, rank_table *table) {
 static void try_chains(search *s, unsigned remainder_bits) {
     const rank_wish *wish = s->wish;
     double const     lambda = ldexp(wish->fpr, (int)remainder_bits);
-    unsigned const   least = wish->n < 20000 ? 32 : 64;
-    for (unsigned chains = 64; chains >= least; chains -= 4) {
+    unsigned const   most = wish->chains != 0 ? wish->chains : 64;
+    unsigned const   least = wish->chains == 0 && wish->n < 20000 ? 32 : most;
+    for (unsigned chains = most; chains >= least; chains -= 4) {
         rank_table table = { .chains = chains,
                              .remainder_bits = remainder_bits,
                              .cell_bits = remainder_bits + wish->counter_bits };
-        table.buckets = ceil(wish->n / (lambda * chains));
+        table.buckets = wish->buckets > 0 ? wish->buckets : ceil(wish->n / (lambda * chains));
         try_cells(s, &table);
     }
 }
@@ -194,7 +195,8 @@ double rank_smallest(const rank_wish *wish, rank_table *ret_table) {
     search s = { .wish = wish, .cells = wish->n + wish->copies - 1, .bits = INFINITY };
     for (unsigned r = 1; r <= 56; r++) {
         double const lambda = ldexp(wish->fpr, (int)r);
-        if (lambda >= 0.25 && lambda <= 3.5) try_chains(&s, r);
+        bool const   is_wanted = wish->remainder_bits == 0 || wish->remainder_bits == r;
+        if (is_wanted && lambda >= 0.25 && lambda <= 3.5) try_chains(&s, r);
     }
     if (ret_table != NULL) *ret_table = s.best;
     return s.bits / wish->n;

@@ -76,7 +76,7 @@ static void print_row(FILE *to, const lab_row *row, const lab_judgement *judgeme
         show(exact, row->exact), is_measured ? show(measured, row->measured.value) : "",
         show_sigma(sigma, row, judgement->sigma), show_trials(trials, row->measured.trials),
         is_measured ? show_deviation(off, row, judgement->deviation) : "",
-        verdicts[judgement->verdict]);
+        lab_is_judged(row) ? verdicts[judgement->verdict] : "");
 }
 
 /* What a reader must know of a row beyond its numbers. */
@@ -116,12 +116,16 @@ static void table_experiment(FILE *to, const lab_run *run, unsigned index) {
 }
 
 static void table_end(FILE *to, const lab_tally *tally) {
-    (void)fprintf(to, "\n+- is the standard error by theory; with a star, from the scatter of the "
-                      "trials. Without a measured\nvalue, the verdict is on the paper alone.\n");
     (void)fprintf(to,
-                  "\n%u rows: %u agree, in %u the paper differs from theory, %u out of tolerance\n",
-                  tally->rows, tally->rows - tally->papers_differ - tally->out,
-                  tally->papers_differ, tally->out);
+                  "\n+- is the standard error by theory; with a star, from the scatter of the "
+                  "trials. Without a measured\nvalue, the verdict is on the paper alone; without "
+                  "either there is none.\n");
+    (void)fprintf(to,
+                  "\n%u rows: %u agree, in %u the paper differs from theory, %u out of tolerance; "
+                  "%u more are only calculated\n",
+                  tally->rows - tally->calculated,
+                  tally->rows - tally->calculated - tally->papers_differ - tally->out,
+                  tally->papers_differ, tally->out, tally->calculated);
 }
 
 const lab_format lab_table = { table_begin, table_experiment, table_end };
