@@ -1,10 +1,10 @@
 /* planner.c - from a spec to a kind and a geometry.
  *
  * Who is to be fast takes the default kind where it can do the job: its operations are the shortest
- * (docs/performance.md), on any machine. So the others are not even asked; laying them all out takes
- * longer than filling a small set. Where it cannot, they are compared by the cache lines that
- * operations touch (the speed of a set that does not fit the cache); who is to be small, by bytes. A
- * tie goes to the other measure, then to the order of the registry.
+ * (docs/performance.md), on any machine. So the others are not even asked; laying them all out
+ * takes longer than filling a small set. Where it cannot, they are compared by the cache lines that
+ * operations touch (the speed of a set that does not fit the cache); who is to be small, by bytes.
+ * A tie goes to the other measure, then to the order of the registry.
  */
 #include "handle.h"
 
