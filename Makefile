@@ -42,6 +42,7 @@ soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations per
 	@scripts/setup build test
 	@scripts/build $(BUILD)
 	@$(BUILD)/tests/conform/soak --ops $(SOAK)
+	@$(BUILD)/tests/states/soak_states --ops $(SOAK)
 
 fuzz: ## libFuzzer on the reader and on histories: make fuzz FUZZ=30 (seconds each)
 	@scripts/setup build fuzz
