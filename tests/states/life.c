@@ -268,12 +268,15 @@ static const char *go(life *l) {
     return life_drop(l, i);
 }
 
-/* Time passes so that the capacity is heard of in about half a timeout; now and then it jumps. */
+/* Time passes so that the capacity is heard of a few times in a timeout; now and then it jumps. One
+ * of eight operations comes here. */
 static const char *pass(life *l) {
-    uint64_t const jump = dice_below(&l->chance, 2000) == 0 ? 3 * l->of->timeout : 0;
-    uint64_t const pace = l->of->timeout * 2 * 8 / l->of->capacity + 1;
-    bool const     is_due = dice_below(&l->chance, l->of->capacity / l->of->timeout / 16 + 1) == 0;
-    return is_due || jump != 0 ? life_tick(l, dice_below(&l->chance, 2 * pace) + jump) : NULL;
+    uint64_t const timeout = l->of->timeout, parts = l->of->capacity / 2;
+    uint64_t const jump = dice_below(&l->chance, 5000) == 0 ? 3 * timeout : 0;
+    uint64_t const whole = 2 * timeout / parts; /* on average, so much and a part */
+    bool const     is_more = dice_below(&l->chance, parts) < timeout % parts;
+    uint64_t const ticks = dice_below(&l->chance, whole + 1) + is_more + jump;
+    return ticks != 0 || dice_below(&l->chance, 8) == 0 ? life_tick(l, ticks) : NULL;
 }
 
 const char *life_run(life *l, uint64_t n, double share) {
