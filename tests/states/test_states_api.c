@@ -1,0 +1,174 @@
+/* test_states_api.c - the doors of states from outside: what is refused, and what it says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <tamis/tamis.h>
+
+#include <cmocka.h>
+
+static tamis_states_spec usual(void) {
+    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
+    spec.capacity = 1000;
+    spec.values = 5;
+    spec.fpr = 0.001;
+    spec.timeout = 20;
+    return spec;
+}
+
+static tamis_states *make(void) {
+    tamis_states_spec const spec = usual();
+    tamis_states           *states = NULL;
+    assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
+    return states;
+}
+
+/* A spec that is refused, with words. */
+static void refused(const tamis_states_spec *spec, tamis_status expected, const char *word) {
+    tamis_states *states = NULL;
+    tamis_problem problem = { 0 };
+    tamis_plan    rows[8];
+    size_t        n;
+    assert_int_equal(tamis_states_create(spec, &states, &problem), expected);
+    assert_null(states);
+    assert_int_equal(problem.status, expected);
+    if (strstr(problem.text, word) == NULL) fail_msg("'%s' is not in '%s'", word, problem.text);
+    assert_int_equal(tamis_states_create(spec, &states, NULL), expected);
+    if (expected == TAMIS_ERR_ARGUMENT && spec != NULL && spec->kind == NULL)
+        assert_int_equal(tamis_states_plan_kinds(spec, rows, 8, &n, &problem), expected);
+}
+
+static void specs_that_make_no_sense_are_refused_with_words(void **state) {
+    static const uint64_t long_times[5] = { 1, 2, 3, 4, 21 }, no_times[5] = { 1, 2, 0, 4, 5 };
+    tamis_states_spec     spec;
+    (void)state;
+    refused(NULL, TAMIS_ERR_ARGUMENT, "TAMIS_STATES_SPEC_INIT");
+#define REFUSE(field, value, status, word) \
+    spec = usual();                        \
+    spec.field = value;                    \
+    refused(&spec, status, word)
+    REFUSE(size, 4, TAMIS_ERR_ARGUMENT, "TAMIS_STATES_SPEC_INIT");
+    REFUSE(size, sizeof spec + 1, TAMIS_ERR_ARGUMENT, "TAMIS_STATES_SPEC_INIT");
+    REFUSE(capacity, 0, TAMIS_ERR_ARGUMENT, "capacity");
+    REFUSE(capacity, (UINT64_C(1) << 40) + 1, TAMIS_ERR_ARGUMENT, "capacity");
+    REFUSE(values, 1, TAMIS_ERR_ARGUMENT, "values");
+    REFUSE(values, (UINT64_C(1) << 32) + 1, TAMIS_ERR_ARGUMENT, "values");
+    REFUSE(fpr, 0, TAMIS_ERR_ARGUMENT, "fpr");
+    REFUSE(fpr, 0.6, TAMIS_ERR_ARGUMENT, "fpr");
+    REFUSE(unknown, -1, TAMIS_ERR_ARGUMENT, "unknown");
+    REFUSE(overflow, 1, TAMIS_ERR_ARGUMENT, "overflow");
+    REFUSE(lifetime, 999, TAMIS_ERR_ARGUMENT, "lifetime");
+    REFUSE(timeout, (UINT64_C(1) << 32) + 1, TAMIS_ERR_ARGUMENT, "timeout");
+    REFUSE(timeouts, long_times, TAMIS_ERR_ARGUMENT, "value 4");
+    REFUSE(timeouts, no_times, TAMIS_ERR_ARGUMENT, "value 2");
+    REFUSE(timer_bits, 1, TAMIS_ERR_ARGUMENT, "timer_bits");
+    REFUSE(timer_bits, 6, TAMIS_ERR_ARGUMENT, "timer_bits");
+    REFUSE(prefer, (tamis_preference)7, TAMIS_ERR_ARGUMENT, "preference");
+    REFUSE(hash, (tamis_hash)7, TAMIS_ERR_ARGUMENT, "hash");
+    REFUSE(kind, "no such", TAMIS_ERR_KIND, "no such");
+    REFUSE(kind, "bloom", TAMIS_ERR_KIND, "bloom");
+    REFUSE(isa, "no such", TAMIS_ERR_NOT_BUILT, "no such");
+#undef REFUSE
+    spec = usual();
+    spec.kind = "line";
+    spec.geometry = "no=1";
+    refused(&spec, TAMIS_ERR_ARGUMENT, "no=1");
+    spec.geometry = "counter_bits=3";
+    refused(&spec, TAMIS_ERR_CANNOT, "in that geometry");
+}
+
+static void nothing_crashes_on_null(void **state) {
+    tamis_states *const      states = make();
+    tamis_states_batch const none = { 0 };
+    uint64_t const           both[1] = { 1 };
+    tamis_key const          key = { "a", 1 };
+    tamis_states_batch const twice = { .keys = &key, .hashes = both, .n = 1 };
+    tamis_states_batch const unsaid = { .hashes = both, .n = 1 };
+    uint32_t                 value;
+    size_t                   n;
+    (void)state;
+    tamis_states_free(NULL);
+    assert_int_equal(tamis_states_put(NULL, "a", 1, 0), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_put(states, NULL, 1, 0), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_put(states, NULL, 0, 0), TAMIS_OK); /* the empty key is one */
+    assert_int_equal(tamis_states_put(states, "a", 1, 5), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_move(states, "a", 1, 5, 0), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_drop(states, "a", 1, 5), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_get(states, "a", 1, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_get(NULL, "a", 1, &value), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_get_hash(NULL, 1, &value), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_touch_hash(NULL, 1), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_put_batch(states, NULL, &n), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_put_batch(states, &none, NULL), TAMIS_OK);
+    assert_int_equal(tamis_states_get_batch(states, &twice, &n), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_put_batch(states, &unsaid, &n), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_touch_batch(states, &unsaid, &n), TAMIS_OK);
+    assert_int_equal(tamis_states_step_batch(states, &unsaid, NULL, NULL, &n), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_tick(NULL, 1, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_inspect(states, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_tally(states, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_merge(states, states), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_merge(states, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_copy(NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_clear(NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_save(NULL, "x", NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_open(NULL, NULL, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_read(NULL, 1, NULL, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_false(tamis_states_validate(NULL, NULL));
+    tamis_states_free(states);
+}
+
+static void every_kind_has_a_name_and_a_row(void **state) {
+    tamis_states_spec spec = usual();
+    tamis_plan        rows[16];
+    size_t            n, n_kinds = 0, n_chosen = 0;
+    (void)state;
+    while (tamis_states_kind_name(n_kinds) != NULL) n_kinds++;
+    assert_int_equal(tamis_states_plan_kinds(&spec, rows, 16, &n, NULL), TAMIS_OK);
+    assert_int_equal(n, n_kinds);
+    tamis_states *const states = make();
+    tamis_states_info   info;
+    assert_int_equal(tamis_states_inspect(states, &info), TAMIS_OK);
+    for (size_t i = 0; i < n; i++) {
+        assert_string_equal(rows[i].kind, tamis_states_kind_name(i));
+        n_chosen += rows[i].chosen;
+        if (rows[i].status != TAMIS_OK) continue;
+        assert_true(rows[i].fpr <= spec.fpr * 1.0001 && rows[i].unknown <= spec.fpr * 1.0001);
+        assert_true(info.plan.body_bytes <= rows[i].body_bytes); /* the smallest is taken */
+        if (rows[i].chosen) assert_string_equal(rows[i].kind, info.plan.kind);
+    }
+    assert_int_equal(n_chosen, 1);
+    spec.like = states;
+    assert_int_equal(tamis_states_plan_kinds(&spec, rows, 16, &n, NULL), TAMIS_OK);
+    assert_int_equal(n, 1);
+    assert_string_equal(rows[0].kind, info.plan.kind);
+    tamis_states_free(states);
+}
+
+static void clearing_forgets_all_and_time(void **state) {
+    tamis_states *const states = make();
+    tamis_states_info   info;
+    (void)state;
+    for (uint64_t i = 0; i < 500; i++) {
+        assert_int_equal(tamis_states_put_hash(states, i, 1), TAMIS_OK);
+        assert_int_equal(tamis_states_put_hash(states, i, 2), TAMIS_ERR_CONFLICT);
+    }
+    assert_int_equal(tamis_states_tick(states, 13, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_states_inspect(states, &info), TAMIS_OK);
+    assert_int_equal(info.conflicts, 500);
+    assert_int_equal(tamis_states_clear(states), TAMIS_OK);
+    assert_int_equal(tamis_states_inspect(states, &info), TAMIS_OK);
+    assert_int_equal(info.keys | info.conflicts | info.aged | info.backlog, 0);
+    tamis_states_free(states);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(specs_that_make_no_sense_are_refused_with_words),
+        cmocka_unit_test(nothing_crashes_on_null),
+        cmocka_unit_test(every_kind_has_a_name_and_a_row),
+        cmocka_unit_test(clearing_forgets_all_and_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
