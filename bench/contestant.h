@@ -76,7 +76,7 @@ void lineup_free(bench_lineup *lineup);
 /* Each adds the rows of an entry of its own, for n keys. */
 typedef void bench_enter(bench_lineup *lineup, const bench_options *options,
                          const bench_entry *entry, uint64_t n);
-bench_enter  enter_tamis, enter_libbloom, enter_dpdk;
+bench_enter  enter_tamis, enter_states, enter_libbloom, enter_dpdk;
 
 /* Puts ceilings in front: as large as the largest contestant, and one for each halving down to the
  * smallest. */

@@ -17,6 +17,9 @@ static bool is_key(const char *text) {
     for (size_t i = 0; contestant_key(i) != NULL; i++) {
         if (strcmp(contestant_key(i), text) == 0) return true;
     }
+    for (size_t i = 0; tamis_states_kind_name(i) != NULL; i++) {
+        if (strcmp(tamis_states_kind_name(i), text) == 0) return true;
+    }
     return false;
 }
 
@@ -46,10 +49,10 @@ static bool parse_word(bench_entry *entry, const char *word) {
     const struct {
         const char *word;
         bool       *flag;
-    } flags[] = { { "small", &entry->is_small },
-                  { "plain", &entry->is_plain },
-                  { "remove", &entry->is_removing },
-                  { "count", &entry->is_counting } };
+    } flags[] = { { "small", &entry->is_small },     { "plain", &entry->is_plain },
+                  { "remove", &entry->is_removing }, { "count", &entry->is_counting },
+                  { "states", &entry->is_states },   { "moves", &entry->is_moving },
+                  { "ageing", &entry->is_ageing } };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         if (strcmp(word, flags[i].word) != 0) continue;
         *flags[i].flag = true;

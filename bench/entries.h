@@ -1,5 +1,5 @@
 /* entries.h - who is to be measured, and with which spec: "line", "line:0.003",
- * "rank:0.003:small". */
+ * "rank:0.003:small", "line:states". */
 #ifndef BENCH_ENTRIES_H
 #define BENCH_ENTRIES_H
 
@@ -16,6 +16,7 @@ typedef struct bench_entry {
     double      fpr;      /* 0: that of --fpr */
     const char *isa;      /* or NULL: that of --isa */
     bool        is_small, is_plain, is_removing, is_counting;
+    bool        is_states, is_moving, is_ageing; /* keys with a state: tamis_states.c */
 } bench_entry;
 
 typedef struct bench_entries {

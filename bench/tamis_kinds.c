@@ -220,6 +220,10 @@ static void enter_kind(bench_lineup *lineup, const bench_options *options, const
 
 void enter_tamis(bench_lineup *lineup, const bench_options *options, const bench_entry *entry,
                  uint64_t n) {
+    if (entry->is_states || entry->is_moving) {
+        enter_states(lineup, options, entry, n);
+        return;
+    }
     if (!options->is_every_isa || entry->isa != NULL) {
         enter_kind(lineup, options, entry, n, NULL);
         return;
