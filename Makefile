@@ -70,7 +70,7 @@ lab: ## The numbers of the papers, measured again: lab/report/index.html; make l
 
 test-web: lab ## The lab's page in a headless browser: figures, phones, light and dark
 	@scripts/setup web
-	@lab/page/check-report lab/report/results.json lab/report/index.html
+	@lab/page/check-report lab/report/results.json lab/report/index.html bench/results
 
 lint: ## Layers, forbidden words, long functions
 	@scripts/lint $(BUILD)

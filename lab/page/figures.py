@@ -14,11 +14,26 @@ from html import escape
 
 from typeset import digits, plain_power
 
-COLOURS = 8
+COLOURS = 10
 INK, QUIET, RULE = "#000064", "#000065", "#000066"
 VARIABLES = {100: "ink", 101: "quiet", 102: "rule"} | {i: f"c{i}" for i in range(1, COLOURS + 1)}
 DASHES = ["solid", "(9,7)", "(3,4)"]
 NEUTRAL = ("information-theoretic floor",)  # drawn in the colour of the text
+
+
+class Colours:
+    """Which colour a name has: in the figures of all kinds, one has the same everywhere."""
+
+    def __init__(self):
+        self.shared = []
+
+    def number(self, experiment, names, name):
+        if not experiment.startswith("kinds."):
+            return names.index(name)
+        base = name.split(" (")[0]
+        if base not in self.shared:
+            self.shared.append(base)
+        return self.shared.index(base)
 
 
 class Curve:
@@ -66,8 +81,9 @@ class Axis:
         if not self.is_log:
             return [(v, digits(v)) for v in self.round_values(most)]
         low, high = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
-        if high - low < 1:
-            return [(v, digits(v)) for v in self.round_values(most)]
+        if math.log10(self.high / self.low) < 2.2:  # 1, 2, 5 of each decade
+            values = [m * 10.0**e for e in range(low - 1, high + 1) for m in (1, 2, 5)]
+            return [(v, digits(v)) for v in values if self.low <= v <= self.high]
         step = max(1, math.ceil((high - low + 1) / most))
         return [(10.0**e, plain_power(e)) for e in range(low, high + 1) if e % step == 0]
 
@@ -109,19 +125,20 @@ def spread(places, gap):
 
 
 class Figure:
-    def __init__(self, described, identity):
-        self.identity, self.name, self.title = identity, described["name"], described["title"]
+    def __init__(self, described, experiment, colours):
+        self.name, self.title = described["name"], described["title"]
+        self.identity = f"{experiment.replace('.', '-')}-{self.name}"
         self.x_name, self.y_name, self.remark = described["x"], described["y"], described["remark"]
-        coloured = [c for c in described["curves"] if c["name"] not in NEUTRAL]
-        self.curves = [Curve(c["name"], c["points"], coloured.index(c) if c in coloured else 0)
-                       for c in described["curves"]]
+        names = [c["name"] for c in described["curves"] if c["name"] not in NEUTRAL]
+        self.curves = [Curve(c["name"], c["points"], colours.number(experiment, names, c["name"])
+                             if c["name"] in names else 0) for c in described["curves"]]
         every = [point for curve in self.curves for point in curve.points]
         every = [(x, y) for x, y in every if not (described["log_y"] and y <= 0)]
         is_rate = self.x_name.startswith("false-positive rate")  # rates fall from left to right
         self.x = Axis([x for x, _ in every], described["log_x"], is_falling=is_rate)
         self.y = Axis([y for _, y in every], described["log_y"], from_zero=True)
         for i, curve in enumerate(self.curves):
-            if any(curve.hides(other, self.x, self.y) for other in self.curves[:i]):
+            if curve.line and any(curve.hides(other, self.x, self.y) for other in self.curves[:i]):
                 curve.dashes = DASHES[1]  # both are seen
 
     def script(self, path, is_wide):
@@ -148,9 +165,12 @@ class Figure:
     def names(self, gap):
         """Beside the last point of each curve, as near as there is room."""
         ends = [max(curve.points, key=lambda point: self.x.place(point[0])) for curve in self.curves]
-        places = spread([self.y.place(y) for _, y in ends], gap)
-        return [f"set label '{curve.name}' at graph 1.015, graph {place:.5f} left "
-                f"textcolor rgb '{curve.colour}'" for curve, place in zip(self.curves, places)]
+        ends = [(self.x.place(x), self.y.place(y)) for x, y in ends]
+        is_apart = len(ends) <= 4 and all(abs(a[1] - b[1]) > gap for a in ends for b in ends if a is not b)
+        places = spread([y for _, y in ends], gap)
+        return [f"set label '{curve.name}' at graph {(x if is_apart else 1) + 0.015:.5f}, "
+                f"graph {place:.5f} left textcolor rgb '{curve.colour}'"
+                for curve, (x, _), place in zip(self.curves, ends, places)]
 
     def plot(self):
         data, parts = [], []
@@ -161,7 +181,7 @@ class Figure:
             if curve.dots:
                 data.append(block(f"$dots{i}", curve.dots))
                 if not curve.line:
-                    parts.append(f"$dots{i} with lines lc rgb '{curve.colour}' lw 0.8")
+                    parts.append(f"$dots{i} with lines lc rgb '{curve.colour}' lw 1.2 dt {curve.dashes}")
                 parts.append(f"$dots{i} with yerrorbars lc rgb '{curve.colour}' lw 1.2 pt 7 ps 0.55")
         return data + ["plot " + ", \\\n    ".join(parts)]
 
@@ -171,7 +191,10 @@ class Figure:
         svg = re.sub(r"<title>.*?</desc>", "", svg, flags=re.S)
         svg = re.sub(r"<filter.*?</filter>", "", svg, flags=re.S)
         svg = re.sub(r"<g [^>]*>\s*</g>", "", svg)
-        svg = re.sub(r"(['\"#])(gp\w*|gnuplot_canvas)", rf"\1{self.identity}-{kind}-\2", svg)
+        svg = re.sub(r"<title>.*?</title>", "", svg)
+        svg = re.sub(r"<use [^>]*color='white'/>", "", svg)  # what dots are drawn on
+        svg = re.sub(r"<g [^>]*>\s*</g>", "", svg)
+        svg = re.sub(r"(['\"#])(gp\w*|gnuplot_\w*)", rf"\1{self.identity}-{kind}-\2", svg)
         svg = re.sub(r"rgb\( *0, *0, *(\d+)\)", lambda m: f"var(--{VARIABLES[int(m.group(1))]})", svg)
         svg = re.sub(r" *font-family=\"[^\"]*\"", "", svg)
         label = escape(self.title, quote=True)

@@ -1,0 +1,47 @@
+"""Speed against size, from what the bench measured (bench/results): a figure for the page of the lab.
+
+Times do not repeat, so they are no part of the lab and have no verdict; the page says where they come
+from. docs/performance.md has all of them.
+"""
+import json
+from pathlib import Path
+
+RUNS = ["small", "peers", "large"]  # each has other numbers of keys
+WHO = {"line:0.003": "line", "rank:0.003": "rank", "bloom:0.003:plain": "bloom (no removal)",
+       "counting:0.001": "counting"}
+WHAT = [("has_present", "has", "Lookups of keys that are there"),
+        ("churn_pairs", "churn", "Pairs of a removal and an add, at full load")]
+
+
+def points_of(runs, entry, operation):
+    """[(keys, million per second, spread)], in batches."""
+    points = {}
+    for run in runs:
+        for size in run["sizes"]:
+            for row in size["contestants"]:
+                rates = [call["rates"][operation] for call in row["calls"] if call["mode"] == "batch"]
+                if row["entry"] == entry and row["took_part"] and rates and rates[0]:
+                    rate = rates[0]
+                    points[size["n"]] = [size["n"], rate["rate"], (rate["p90"] - rate["p10"]) / 2.56]
+    return [points[n] for n in sorted(points)]
+
+
+def experiment(folder):
+    """As the lab has them, without rows; None without results."""
+    paths = [Path(folder) / f"{name}.json" for name in RUNS]
+    runs = [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
+    if not runs:
+        return None
+    machine = runs[0]["machine"]["cpu"]
+    figures = []
+    for operation, name, title in WHAT:
+        curves = [{"name": label, "points": points_of(runs, entry, operation)}
+                  for entry, label in WHO.items()]
+        figures.append({"name": name, "title": f"{title}, in batches", "x": "keys",
+                        "y": "million per second", "log_x": True, "log_y": True,
+                        "remark": "Bars are the spread of the slices.",
+                        "curves": [curve for curve in curves if curve["points"]]})
+    figures = [figure for figure in figures if figure["curves"]]
+    return {"id": "kinds.speed", "title": "speed against size", "paper": "Beyond the papers",
+            "place": f"bench/results: measured once, on a shared {machine}; make lab does not repeat it",
+            "rows": [], "figures": figures}
