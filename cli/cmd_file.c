@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json.h"
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
-#include "report.h"
 #include "setfile.h"
 
 /* ------------------------------------------------------------------ info */

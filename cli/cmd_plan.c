@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "columns.h"
 #include "geometry.h"
+#include "json.h"
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
-#include "report.h"
 #include "setfile.h"
 
 #define MAX_KINDS (TABLE_ROWS - 1)

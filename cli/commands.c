@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "json.h"
 #include "message.h"
-#include "report.h"
 #include "setfile.h"
 
 /* Somebody at a terminal may wonder why nothing happens. */

@@ -10,7 +10,12 @@
 
 #define MESSAGE_BYTES 6000 /* a path and some words; what fprintf() writes at once */
 
+static const char *program = "tamis";
 static const char *speaker; /* the command that runs, or NULL */
+
+void message_program(const char *name) {
+    program = name;
+}
 
 void message_speak_for(const char *command) {
     speaker = command;
@@ -37,7 +42,7 @@ static void say(const char *format, va_list arguments) {
     (void)vsnprintf(text, sizeof text, format, arguments);
     text_escape(text, line, sizeof line);
     progress_hide();
-    (void)fprintf(stderr, "tamis%s%s: %s\n", speaker ? " " : "", speaker ? speaker : "", line);
+    (void)fprintf(stderr, "%s%s%s: %s\n", program, speaker ? " " : "", speaker ? speaker : "", line);
 }
 
 void warn(const char *format, ...) {

@@ -1,6 +1,6 @@
-/* message.h - what the tool says to people: one line each, on stderr. */
-#ifndef CLI_MESSAGE_H
-#define CLI_MESSAGE_H
+/* message.h - what a tool says to people: one line each, on stderr. */
+#ifndef COMMON_MESSAGE_H
+#define COMMON_MESSAGE_H
 
 #include <stddef.h>
 
@@ -14,7 +14,10 @@ enum {
     EXIT_PIPE = 128 + 13 /* nobody reads the output any more: as if SIGPIPE had come */
 };
 
-/* The name before every message becomes "tamis COMMAND". */
+/* The name before every message: "tamis", until somebody else speaks. */
+void message_program(const char *name);
+
+/* It becomes "tamis COMMAND". */
 void message_speak_for(const char *command);
 
 /* Say what is wrong and end with EXIT_TROUBLE. */

@@ -1,10 +1,10 @@
-/* progress.h - one line on the terminal while long work goes on: keys, rate, time left.
+/* progress.h - one line on the terminal while long work goes on: how much, rate, time left.
  *
  * Nothing is shown in the first second, nor when stderr is not a terminal, nor once data
  * were written to one.
  */
-#ifndef CLI_PROGRESS_H
-#define CLI_PROGRESS_H
+#ifndef COMMON_PROGRESS_H
+#define COMMON_PROGRESS_H
 
 #include <stdint.h>
 
@@ -16,6 +16,11 @@ void progress_step(uint64_t keys, uint64_t bytes);
 
 /* The same where the keys are not seen one by one. */
 void progress_bytes(uint64_t bytes);
+
+/* For a line of the caller's own: seconds since the beginning when it is time for another one, or
+ * else 0; and the line itself. */
+double progress_due(void);
+void   progress_show(const char *text, double seconds, uint64_t bytes);
 
 /* The output goes to the terminal itself: no line from now on. */
 void progress_stop(void);

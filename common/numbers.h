@@ -3,8 +3,8 @@
  * A reader answers NULL when all is well, or else what is wrong and how to write it, to be put
  * after the offending text.
  */
-#ifndef CLI_NUMBERS_H
-#define CLI_NUMBERS_H
+#ifndef COMMON_NUMBERS_H
+#define COMMON_NUMBERS_H
 
 #include <stdint.h>
 

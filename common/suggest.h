@@ -1,6 +1,6 @@
 /* suggest.h - "did you mean ...?" */
-#ifndef CLI_SUGGEST_H
-#define CLI_SUGGEST_H
+#ifndef COMMON_SUGGEST_H
+#define COMMON_SUGGEST_H
 
 #include <stddef.h>
 

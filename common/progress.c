@@ -41,35 +41,40 @@ static void progress_left(double seconds, uint64_t bytes) {
     }
 }
 
-/* Seconds since the beginning, when it is time for another line; or else 0. */
-static double progress_due(void) {
+double progress_due(void) {
     double const time = is_wanted ? now() : 0;
     if (!is_wanted || time < due) return 0;
     due = time + EVERY_SECONDS;
-    is_shown = true;
     return time - began;
+}
+
+void progress_show(const char *text, double seconds, uint64_t bytes) {
+    is_shown = true;
+    (void)fprintf(stderr, "\r\033[K%s", text);
+    progress_left(seconds, bytes);
+    (void)fflush(stderr);
 }
 
 void progress_step(uint64_t keys, uint64_t bytes) {
     double const seconds = progress_due();
     number_text  so_far, rate;
+    char         text[2 * sizeof(number_text) + 16];
     if (seconds <= 0) return;
     number_short((double)keys, so_far);
     number_short((double)keys / seconds, rate);
-    (void)fprintf(stderr, "\r\033[K%s keys, %s/s", so_far, rate);
-    progress_left(seconds, bytes);
-    (void)fflush(stderr);
+    (void)snprintf(text, sizeof text, "%s keys, %s/s", so_far, rate);
+    progress_show(text, seconds, bytes);
 }
 
 void progress_bytes(uint64_t bytes) {
     double const seconds = progress_due();
     number_text  so_far, rate;
+    char         text[2 * sizeof(number_text) + 16];
     if (seconds <= 0) return;
     number_size(bytes, so_far);
     number_size((uint64_t)((double)bytes / seconds), rate);
-    (void)fprintf(stderr, "\r\033[K%s, %s/s", so_far, rate);
-    progress_left(seconds, bytes);
-    (void)fflush(stderr);
+    (void)snprintf(text, sizeof text, "%s, %s/s", so_far, rate);
+    progress_show(text, seconds, bytes);
 }
 
 void progress_stop(void) {

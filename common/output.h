@@ -3,8 +3,8 @@
  * A reader that went away ends the program quietly, with EXIT_PIPE. Any other failure is said, and
  * ends it with EXIT_TROUBLE: data that could not be written is never passed over.
  */
-#ifndef CLI_OUTPUT_H
-#define CLI_OUTPUT_H
+#ifndef COMMON_OUTPUT_H
+#define COMMON_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,36 @@
+/* columns.h - tables for people.
+ *
+ * Rows of words in columns as wide as their widest word. The first column is flush left, the
+ * others right. A row may end early: its last word may be as long as it likes.
+ */
+#ifndef COMMON_COLUMNS_H
+#define COMMON_COLUMNS_H
+
+#define TABLE_COLUMNS 9
+#define TABLE_ROWS 40
+#define TABLE_WORD_BYTES 128
+
+typedef enum table_style { STYLE_PLAIN, STYLE_BOLD, STYLE_FAINT } table_style;
+
+typedef struct table_row {
+    char        words[TABLE_COLUMNS][TABLE_WORD_BYTES];
+    unsigned    n_words;
+    table_style style;
+} table_row;
+
+typedef struct report_table {
+    table_row   rows[TABLE_ROWS];
+    unsigned    n_rows;
+    const char *group; /* a heading over the columns from `group_column` on, or NULL */
+    unsigned    group_column;
+} report_table;
+
+/* A new row, empty; the last one again when there is no room for more. */
+table_row *table_add(report_table *table, table_style style);
+
+/* One more word. */
+void row_add(table_row *row, const char *word);
+
+void table_print(const report_table *table);
+
+#endif
