@@ -5,7 +5,6 @@
 
 #include "output.h"
 
-
 static unsigned depth;
 static bool     is_first = true; /* the next value is the first of its list or object */
 static bool     is_compact;
@@ -89,6 +88,12 @@ void json_number(const char *name, double value) {
         output_text("%.10g", value);
     else
         output_string("null");
+}
+
+void json_seconds(const char *name, uint64_t ns) {
+    json_begin_value(name);
+    output_text("%llu.%09llu", (unsigned long long)(ns / 1000000000),
+                (unsigned long long)(ns % 1000000000));
 }
 
 void json_bool(const char *name, bool value) {

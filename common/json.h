@@ -17,6 +17,7 @@ void json_close(char bracket);
 void json_text(const char *name, const char *text);
 void json_count(const char *name, uint64_t value);
 void json_number(const char *name, double value); /* null when it is none */
+void json_seconds(const char *name, uint64_t ns); /* with all nine digits */
 void json_bool(const char *name, bool value);
 
 #endif

@@ -42,7 +42,8 @@ static void say(const char *format, va_list arguments) {
     (void)vsnprintf(text, sizeof text, format, arguments);
     text_escape(text, line, sizeof line);
     progress_hide();
-    (void)fprintf(stderr, "%s%s%s: %s\n", program, speaker ? " " : "", speaker ? speaker : "", line);
+    (void)fprintf(stderr, "%s%s%s: %s\n", program, speaker ? " " : "", speaker ? speaker : "",
+                  line);
 }
 
 void warn(const char *format, ...) {

@@ -1,0 +1,91 @@
+/* exact.c - see exact.h. */
+#include "exact.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SLOTS 1024
+
+/* A slot for each id, in proportion: any number of slots will do. Ids are hashes already, but an
+ * attacker who knows how they are made must not know where they go; the caller's seed sees to that. */
+static uint64_t home_of(const exact *t, uint64_t id) {
+    return (uint64_t)((unsigned __int128)id * t->n_slots >> 64);
+}
+
+static uint64_t slot_after(const exact *t, uint64_t i) {
+    return i + 1 == t->n_slots ? 0 : i + 1;
+}
+
+static exact_slot *new_slots(uint64_t n) {
+    exact_slot *const slots = malloc(n * sizeof *slots);
+    for (uint64_t i = 0; slots != NULL && i < n; i++)
+        slots[i] = (exact_slot){ .value = EXACT_FREE };
+    return slots;
+}
+
+bool exact_init(exact *ret_table) {
+    *ret_table = (exact){ .slots = new_slots(FIRST_SLOTS), .n_slots = FIRST_SLOTS };
+    return ret_table->slots != NULL;
+}
+
+void exact_fini(exact *t) {
+    free(t->slots);
+    *t = (exact){ 0 };
+}
+
+exact_slot *exact_find(const exact *t, uint64_t id) {
+    for (uint64_t i = home_of(t, id); t->slots[i].value != EXACT_FREE; i = slot_after(t, i)) {
+        if (t->slots[i].id == id) return &t->slots[i];
+    }
+    return NULL;
+}
+
+static exact_slot *find_free(const exact *t, uint64_t id) {
+    uint64_t i = home_of(t, id);
+    while (t->slots[i].value != EXACT_FREE) i = slot_after(t, i);
+    return &t->slots[i];
+}
+
+static bool grow(exact *t) {
+    exact larger = { .n_slots = t->n_slots + t->n_slots / 4,
+                     .n_used = t->n_used,
+                     .peak_used = t->peak_used };
+    larger.slots = new_slots(larger.n_slots);
+    if (larger.slots == NULL) return false;
+    for (uint64_t i = 0; i < t->n_slots; i++) {
+        if (t->slots[i].value != EXACT_FREE) *find_free(&larger, t->slots[i].id) = t->slots[i];
+    }
+    free(t->slots);
+    *t = larger;
+    return true;
+}
+
+exact_slot *exact_add(exact *t, uint64_t id) {
+    if (t->n_used >= t->n_slots / 8 * 7 && !grow(t)) return NULL;
+    exact_slot *const slot = find_free(t, id);
+    *slot = (exact_slot){ .id = id };
+    t->n_used++;
+    if (t->n_used > t->peak_used) t->peak_used = t->n_used;
+    return slot;
+}
+
+/* May the one in slot `from` move to slot `to`, before it? Only if its home is not in between. */
+static bool may_move(const exact *t, uint64_t from, uint64_t to) {
+    uint64_t const home = home_of(t, t->slots[from].id);
+    return from > to ? home <= to || home > from : home <= to && home > from;
+}
+
+void exact_remove(exact *t, exact_slot *slot) {
+    uint64_t hole = (uint64_t)(slot - t->slots);
+    for (uint64_t i = slot_after(t, hole); t->slots[i].value != EXACT_FREE; i = slot_after(t, i)) {
+        if (!may_move(t, i, hole)) continue;
+        t->slots[hole] = t->slots[i];
+        hole = i;
+    }
+    t->slots[hole].value = EXACT_FREE;
+    t->n_used--;
+}
+
+uint64_t exact_bytes(const exact *t) {
+    return t->n_slots * sizeof(exact_slot);
+}

@@ -1,0 +1,274 @@
+/* machine_text.c - reading a machine (machine.h) from text.
+ *
+ * The first word of a line says what it is: machine, over, state or from. Whatever is wrong is told
+ * with its line, what was expected there, and what was found instead.
+ *
+ *     machine_text.c (statements)  ->  condition.c (conditions)  ->  words.c (words)
+ */
+#include <string.h>
+
+#include "condition.h"
+#include "suggest.h"
+
+/* ------------------------------------------------------------------ names of states */
+
+static int state_find(const machine *m, const char *name) {
+    for (unsigned i = 0; i < m->n_states; i++) {
+        if (strcmp(m->states[i].name, name) == 0) return (int)i;
+    }
+    return -1;
+}
+
+static const machine *naming; /* whose states are suggested: suggest() passes no context on */
+
+static const char *state_name_at(size_t i) {
+    return i < naming->n_states ? naming->states[i].name : NULL;
+}
+
+static bool fail_state(reader *r) {
+    if (r->word[0] == '\0') return word_fail_expected(r, "a state");
+    naming = r->m;
+    const char *const meant = suggest(r->word, state_name_at);
+    if (meant != NULL)
+        return word_fail(r, "there is no state '%s' above this line; did you mean '%s'?", r->word,
+                         meant);
+    return word_fail(r, "there is no state '%s' above this line", r->word);
+}
+
+/* ------------------------------------------------------------------ statements */
+
+static bool read_machine(reader *r) {
+    machine *const m = r->m;
+    if (m->name[0] != '\0') return word_fail(r, "a second 'machine': a file describes one");
+    if (!word_take_name(r, m->name, "a name after 'machine'")) return false;
+    memcpy(m->title, m->name, sizeof m->name);
+    if (!r->is_quoted) return true;
+    memcpy(m->title, r->word, sizeof m->title);
+    return word_next(r);
+}
+
+static bool read_over(reader *r) {
+    static const struct {
+        const char *word;
+        uint8_t     protocol;
+    } known[] = {
+        { "tcp", PROTOCOL_TCP }, { "udp", PROTOCOL_UDP }, { "icmp", PROTOCOL_ICMP }, { "any", 0 }
+    };
+    bool has_ports;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (!word_is(r, known[i].word)) continue;
+        r->m->protocol = known[i].protocol;
+        if (!word_next(r) || !word_accept(r, "port", &has_ports)) return false;
+        return !has_ports ||
+               word_take_range(r, MACHINE_MAX_PORT, "a port or ports, as in 53 or 6000-6063",
+                               &r->m->low_port, &r->m->high_port);
+    }
+    return word_fail_expected(r, "tcp, udp, icmp or any after 'over'");
+}
+
+static bool read_state_words(reader *r, machine_state *state) {
+    bool is_half_open, is_as;
+    while (!word_is_end(r)) {
+        if (!word_accept(r, "half-open", &is_half_open) || !word_accept(r, "as", &is_as))
+            return false;
+        if (is_half_open) state->is_half_open = true;
+        if (is_as && !word_take_name(r, state->shown, "a name after 'as'")) return false;
+        if (!is_half_open && !is_as)
+            return word_fail_expected(r, "'half-open', 'as' or the end of the line");
+    }
+    return true;
+}
+
+static bool read_state(reader *r) {
+    machine      *m = r->m;
+    machine_state state = { .line = r->line };
+    if (m->n_states == MACHINE_STATES) return word_fail(r, "more than %d states", MACHINE_STATES);
+    if (!word_take_name(r, state.name, "a name after 'state'")) return false;
+    if (state_find(m, state.name) >= 0) return word_fail(r, "a second state '%s'", state.name);
+    static const char *const taken[] = { "new", "any", "stay", "end" };
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+        if (strcmp(state.name, taken[i]) == 0)
+            return word_fail(r, "no state can be called '%s', which has a meaning in rules",
+                             taken[i]);
+    }
+    memcpy(state.shown, state.name, sizeof state.shown);
+    if (!word_expect(r, "timeout", "'timeout' after the name of the state")) return false;
+    if (!word_take_duration(r, &state.timeout_ns) || !read_state_words(r, &state)) return false;
+    m->states[m->n_states++] = state;
+    return true;
+}
+
+/* new, any, or states with commas between them. */
+static bool read_from(reader *r, machine_rule *rule) {
+    bool is_more = true;
+    while (is_more) {
+        int const state = r->is_quoted ? -1 : state_find(r->m, r->word);
+        if (word_is(r, "new"))
+            rule->from |= 1;
+        else if (word_is(r, "any"))
+            rule->from |= ~UINT64_C(1);
+        else if (state >= 0)
+            rule->from |= UINT64_C(2) << state;
+        else
+            return fail_state(r);
+        if (!word_next(r) || !word_accept(r, ",", &is_more)) return false;
+    }
+    return true;
+}
+
+static bool read_go(reader *r, machine_rule *rule) {
+    int const state = r->is_quoted ? -1 : state_find(r->m, r->word);
+    if (word_is(r, "stay"))
+        rule->go = GO_STAY;
+    else if (word_is(r, "end"))
+        rule->go = GO_END;
+    else if (state >= 0)
+        rule->go = state;
+    else
+        return fail_state(r);
+    return word_next(r);
+}
+
+static bool take_event(reader *r, machine_rule *rule, bool is_anomaly) {
+    machine *const m = r->m;
+    if (rule->event >= 0) return word_fail(r, "a second event: a rule has one");
+    if (is_anomaly != r->is_quoted || r->word[0] == '\0') {
+        return word_fail_expected(r, is_anomaly ? "words in quotes after 'anomaly'"
+                                                : "a name after 'event'");
+    }
+    for (unsigned i = 0; i < m->n_events; i++) {
+        if (m->events[i].is_anomaly == is_anomaly && strcmp(m->events[i].name, r->word) == 0)
+            rule->event = (int)i;
+    }
+    if (rule->event < 0) {
+        if (m->n_events == MACHINE_EVENTS)
+            return word_fail(r, "more than %d events", MACHINE_EVENTS);
+        rule->event = (int)m->n_events++;
+        machine_event *const event = &m->events[rule->event];
+        event->is_anomaly = is_anomaly;
+        memcpy(event->name, r->word, sizeof event->name);
+    }
+    return word_next(r);
+}
+
+static bool read_rule_words(reader *r, machine_rule *rule) {
+    bool is_event, is_anomaly, is_opening, is_answer, is_reversed;
+    while (!word_is_end(r)) {
+        if (!word_accept(r, "event", &is_event) || (is_event && !take_event(r, rule, false)))
+            return false;
+        if (!word_accept(r, "anomaly", &is_anomaly) || (is_anomaly && !take_event(r, rule, true)))
+            return false;
+        if (!word_accept(r, "opens", &is_opening) || !word_accept(r, "answers", &is_answer) ||
+            !word_accept(r, "reversed", &is_reversed)) {
+            return false;
+        }
+        rule->opens |= is_opening;
+        rule->answers |= is_answer;
+        rule->is_reversed |= is_reversed;
+        if (!(is_event || is_anomaly || is_opening || is_answer || is_reversed)) {
+            return word_fail_expected(
+                r, "'event', 'anomaly', 'opens', 'answers', 'reversed' or the end of the line");
+        }
+    }
+    return true;
+}
+
+static bool check_rule(reader *r, machine_rule *rule) {
+    bool const is_new = (rule->from & 1) != 0;
+    if (rule->opens && rule->go < 0) return word_fail(r, "'opens' needs a state to go to");
+    if (is_new && rule->go == GO_END)
+        return word_fail(r, "a new flow cannot end; write 'go stay' to leave it alone");
+    if (rule->is_reversed && !(rule->opens || is_new))
+        return word_fail(r, "'reversed' is for rules that open a flow");
+    return true;
+}
+
+static bool read_rule(reader *r) {
+    machine     *m = r->m;
+    machine_rule rule = { .line = r->line, .event = -1 };
+    if (m->n_rules == MACHINE_RULES) return word_fail(r, "more than %d rules", MACHINE_RULES);
+    if (!read_from(r, &rule) || !word_expect(r, "when", "',' or 'when'")) return false;
+    if (!condition_read(r, &rule) || !word_expect(r, "go", "'and', 'or' or 'go'")) return false;
+    if (!read_go(r, &rule) || !read_rule_words(r, &rule) || !check_rule(r, &rule)) return false;
+    m->rules[m->n_rules++] = rule;
+    return true;
+}
+
+/* ------------------------------------------------------------------ the file */
+
+static bool read_statement(reader *r) {
+    static const struct {
+        const char *word;
+        bool (*read)(reader *r);
+    } statements[] = { { "machine", read_machine },
+                       { "over", read_over },
+                       { "state", read_state },
+                       { "from", read_rule } };
+    if (!word_next(r) || word_is_end(r)) return r->problem->text[0] == '\0';
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+        if (!word_is(r, statements[i].word)) continue;
+        if (!word_next(r) || !statements[i].read(r)) return false;
+        return word_is_end(r) || word_fail_expected(r, "the end of the line");
+    }
+    return word_fail_expected(r, "'machine', 'over', 'state' or 'from'");
+}
+
+/* Every state is gone to by some rule. */
+static bool check_states(reader *r) {
+    machine *const m = r->m;
+    uint64_t       reached = 0;
+    for (unsigned i = 0; i < m->n_rules; i++) {
+        if (m->rules[i].go >= 0) reached |= UINT64_C(1) << m->rules[i].go;
+    }
+    for (unsigned i = 0; i < m->n_states; i++) {
+        r->line = m->states[i].line;
+        if ((reached >> i & 1) == 0)
+            return word_fail(r, "no rule goes to the state '%s'", m->states[i].name);
+    }
+    return true;
+}
+
+static bool check_timeouts(reader *r) {
+    machine *const m = r->m;
+    for (unsigned i = 1; i < m->n_states; i++) {
+        if (m->states[i].timeout_ns == m->states[0].timeout_ns ||
+            machine_values(m) <= MACHINE_TIMED_VALUES)
+            continue;
+        r->line = m->states[i].line;
+        return word_fail(r, "timeouts that differ are for at most %u states%s",
+                         MACHINE_TIMED_VALUES / (m->has_direction ? 2 : 1),
+                         m->has_direction ? ", or 16 where no condition says client or server"
+                                          : "");
+    }
+    return true;
+}
+
+static bool check_whole(reader *r) {
+    machine *const m = r->m;
+    if (m->name[0] == '\0')
+        return word_fail(r, "expected 'machine' and its name, found the end of the file");
+    if (m->n_states == 0) return word_fail(r, "expected a 'state', found the end of the file");
+    bool is_begun = false;
+    for (unsigned i = 0; i < m->n_rules; i++)
+        is_begun |= (m->rules[i].from & 1) != 0 && m->rules[i].go >= 0;
+    if (!is_begun)
+        return word_fail(r, "expected a rule 'from new ... go STATE', found the end of the file");
+    return check_states(r) && check_timeouts(r);
+}
+
+bool machine_read(const char *text, size_t n, machine *ret_machine,
+                  machine_problem *reterr_problem) {
+    *ret_machine = (machine){ .high_port = MACHINE_MAX_PORT, .n_atoms = 1 };
+    *reterr_problem = (machine_problem){ 0 };
+    reader r = {
+        .at = text, .end = text + n, .line = 1, .m = ret_machine, .problem = reterr_problem
+    };
+    while (r.at != r.end) {
+        if (!read_statement(&r)) return false;
+        while (r.at != r.end && *r.at != '\n') r.at++; /* a comment */
+        if (r.at == r.end) break;
+        r.at++;
+        r.line++;
+    }
+    return check_whole(&r) && machine_compile(ret_machine, reterr_problem);
+}

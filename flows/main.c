@@ -1,0 +1,143 @@
+/* main.c - tamis-flows(1): which command.
+ *
+ *     main.c  ->  session.c  ->  capture, packet, tracker (machine, table)  ->  report, summary
+ *
+ * The tool sees the library through <tamis/tamis.h> alone.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "message.h"
+#include "options.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+#include "suggest.h"
+
+/* ------------------------------------------------------------------ commands */
+
+static int track(int argc, char **argv, const char *name) {
+    options        asked;
+    session *const s = malloc(sizeof *s);
+    if (s == NULL) die("out of memory");
+    options_read(argc, argv, name, &asked);
+    if (asked.is_json) json_compact();
+    session_begin(s, &asked);
+    if (asked.interface != NULL) session_read(s, asked.interface);
+    for (size_t i = 0; i < asked.n_captures; i++) session_read(s, asked.captures[i]);
+    session_finish(s);
+    if (asked.is_json)
+        summary_print(s);
+    else if (!asked.is_quiet)
+        report_print(s);
+    int const code = s->is_broken                     ? EXIT_TROUBLE
+                     : s->tracker.counts.refused != 0 ? EXIT_NONE
+                                                      : EXIT_DONE;
+    session_end(s);
+    free(s);
+    return code;
+}
+
+static const char *shipped_name(size_t i) {
+    const machine_shipped *const shipped = machine_shipped_at(i);
+    return shipped != NULL ? shipped->name : NULL;
+}
+
+static int list_machines(void) {
+    for (size_t i = 0; shipped_name(i) != NULL; i++) {
+        machine         m;
+        machine_problem problem;
+        if (!machine_read(machine_shipped_at(i)->text, machine_shipped_at(i)->n, &m, &problem)) {
+            die("%s:%u: %s", shipped_name(i), problem.line, problem.text);
+        }
+        output_text("%-8s  %s\n", m.name, m.title);
+        machine_free(&m);
+    }
+    return EXIT_DONE;
+}
+
+static int show_machine(int argc, char **argv) {
+    if (argc != 2) die("show which machine? 'tamis-flows machines' lists them");
+    for (size_t i = 0; shipped_name(i) != NULL; i++) {
+        if (strcmp(shipped_name(i), argv[1]) != 0) continue;
+        output_bytes(machine_shipped_at(i)->text, machine_shipped_at(i)->n);
+        return EXIT_DONE;
+    }
+    die("there is no machine '%s' in here; 'tamis-flows machines' lists them", argv[1]);
+}
+
+static const char *command_name(size_t i) {
+    static const char *const names[] = { "run", "show", "machines", "help" };
+    size_t const             n = sizeof names / sizeof names[0];
+    return i < n ? names[i] : shipped_name(i - n);
+}
+
+static _Noreturn void die_of_command(const char *name) {
+    const char *const meant = suggest(name, command_name);
+    if (meant != NULL) die("there is no command '%s'; did you mean '%s'?", name, meant);
+    die("there is no command '%s'; 'tamis-flows help' lists them; for a machine of yours: run "
+        "MACHINE",
+        name);
+}
+
+static bool is_one_of(const char *word, const char *a, const char *b) {
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+static int run(int argc, char **argv) {
+    if (argc < 2 || is_one_of(argv[1], "help", "--help") || strcmp(argv[1], "-h") == 0) {
+        options_help();
+        return argc < 2 ? EXIT_TROUBLE : EXIT_DONE;
+    }
+    if (is_one_of(argv[1], "--version", "-V")) {
+        output_text("tamis-flows %s\n", tamis_version());
+        return EXIT_DONE;
+    }
+    if (strcmp(argv[1], "machines") == 0) return list_machines();
+    if (strcmp(argv[1], "show") == 0) return show_machine(argc - 1, argv + 1);
+    if (strcmp(argv[1], "run") == 0) return track(argc - 1, argv + 1, NULL);
+    for (size_t i = 0; shipped_name(i) != NULL; i++) {
+        if (strcmp(shipped_name(i), argv[1]) == 0) return track(argc - 1, argv + 1, argv[1]);
+    }
+    die_of_command(argv[1]);
+}
+
+/* ------------------------------------------------------------------ main */
+
+/* The first Ctrl-C ends the capture, and the report comes; a second one ends us. */
+static void on_ending(int number) {
+    capture_stop();
+    (void)signal(number, SIG_DFL);
+}
+
+static void signals_begin(void) {
+    struct sigaction action = { .sa_handler =
+                                    on_ending }; /* reads are interrupted: no SA_RESTART */
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)signal(SIGPIPE, SIG_IGN); /* output.c handles it */
+}
+
+/* If a standard file is closed, another that we open would get its number, and our messages. */
+static void take_standard_places(void) {
+    for (int place = 0; place < 3; place++) {
+        if (fcntl(place, F_GETFD) >= 0) continue;
+        int const taken = open("/dev/null", place == 0 ? O_WRONLY : O_RDONLY);
+        (void)taken;
+    }
+}
+
+int main(int argc, char **argv) {
+    take_standard_places();
+    signals_begin();
+    message_program("tamis-flows");
+    int const code = run(argc, argv);
+    output_flush();
+    progress_hide();
+    return code;
+}

@@ -1,0 +1,311 @@
+/* report.c - see report.h. */
+#include "report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "events.h"
+#include "message.h"
+#include "numbers.h"
+#include "output.h"
+
+#define TIMELINE_ROWS 20
+#define BAR_WIDTH 40
+
+/* ------------------------------------------------------------------ what summary.c wants, too */
+
+unsigned report_states(const session *s, report_state *ret_states) {
+    unsigned n = 0;
+    for (unsigned i = 0; i < s->m.n_states; i++) {
+        const machine_state *const state = &s->m.states[i];
+        unsigned                   at = 0;
+        while (at < n && strcmp(ret_states[at].name, state->shown) != 0) at++;
+        if (at == n) ret_states[n++] = (report_state){ .name = state->shown };
+        ret_states[at].now += s->tracker.counts.now[i];
+        ret_states[at].aged += s->tracker.counts.aged[i];
+        ret_states[at].is_half_open |= state->is_half_open;
+    }
+    return n;
+}
+
+uint64_t report_flows_now(const session *s) {
+    uint64_t now = 0;
+    for (unsigned i = 0; i < s->m.n_states; i++) now += s->tracker.counts.now[i];
+    return now;
+}
+
+double report_duration(const session *s) {
+    return 1e-9 * (double)s->clock.now_ns;
+}
+
+double report_bits_per_flow(const table_info *info) {
+    return info->capacity != 0 ? 8 * (double)info->body_bytes / (double)info->capacity : NAN;
+}
+
+/* ------------------------------------------------------------------ numbers in words */
+
+/* "12.3 s", "4 min 10 s", "3 h 20 min". */
+static void write_duration(double seconds, number_text ret_text) {
+    if (seconds < 120) {
+        (void)snprintf(ret_text, sizeof(number_text), "%.*f s", seconds < 10 ? 3 : 1, seconds);
+    } else if (seconds < 7200) {
+        (void)snprintf(ret_text, sizeof(number_text), "%.0f min %.0f s", floor(seconds / 60),
+                       fmod(seconds, 60));
+    } else {
+        (void)snprintf(ret_text, sizeof(number_text), "%.0f h %.0f min", floor(seconds / 3600),
+                       floor(fmod(seconds, 3600) / 60));
+    }
+}
+
+/* Part of a whole, as a rate; "none" for nothing. */
+static void write_share(uint64_t part, uint64_t whole, number_text ret_text) {
+    if (part == 0)
+        (void)snprintf(ret_text, sizeof(number_text), "0%%");
+    else
+        number_rate((double)part / (double)whole, ret_text);
+}
+
+/* A line: a name of up to 14 letters, and what there is to say. */
+static void say(const char *name, const char *format, ...) MESSAGE_FORMAT(2);
+
+static void say(const char *name, const char *format, ...) {
+    char    text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    output_text("  %-14s %s\n", name, text);
+}
+
+/* ------------------------------------------------------------------ parts of the report */
+
+static void print_traffic(const session *s) {
+    number_text  packets, bytes, duration, rate, bits;
+    double const seconds = report_duration(s);
+    number_exact(s->packets, packets);
+    number_size(s->bytes, bytes);
+    write_duration(seconds, duration);
+    if (seconds > 0) {
+        number_short((double)s->packets / seconds, rate);
+        number_short(8 * (double)s->bytes / seconds, bits);
+        say("traffic", "%s packets, %s, in %s: %s packets/s, %sbit/s", packets, bytes, duration,
+            rate, bits);
+    } else {
+        say("traffic", "%s packets, %s", packets, bytes);
+    }
+    if (s->dropped != 0) {
+        number_exact(s->dropped, packets);
+        say("", "%s more were lost: the kernel had no room for them", packets);
+    }
+}
+
+static void print_flows(const session *s) {
+    number_text flows, now, most;
+    number_exact(s->tracker.counts.flows, flows);
+    number_exact(report_flows_now(s), now);
+    number_exact(s->tracker.counts.peak, most);
+    say("flows", "%s seen; %s now, at most %s at one time", flows, now, most);
+}
+
+static void print_half_open(const report_state *states, unsigned n) {
+    number_text now_text, aged_text;
+    uint64_t    now = 0, aged = 0;
+    bool        has_half_open = false;
+    for (unsigned i = 0; i < n; i++) {
+        if (!states[i].is_half_open) continue;
+        has_half_open = true;
+        now += states[i].now;
+        aged += states[i].aged;
+    }
+    number_exact(now, now_text);
+    number_exact(aged, aged_text);
+    if (has_half_open) say("half-open", "%s now; %s were given up", now_text, aged_text);
+}
+
+static void print_states(const session *s) {
+    report_state   states[MACHINE_STATES];
+    unsigned const n = report_states(s, states);
+    number_text    now, aged;
+    print_half_open(states, n);
+    output_string("\n");
+    say("state", "%14s %14s", "now", "aged");
+    for (unsigned i = 0; i < n; i++) {
+        number_exact(states[i].now, now);
+        number_exact(states[i].aged, aged);
+        say(states[i].name, "%14s %14s", now, aged);
+    }
+}
+
+static void print_events(const session *s) {
+    bool is_first = true;
+    for (unsigned i = 0; i < s->m.n_events; i++) {
+        number_text count;
+        if (s->tracker.counts.events[i] == 0) continue;
+        number_exact(s->tracker.counts.events[i], count);
+        if (is_first) output_string("\n");
+        is_first = false;
+        output_text("  %14s %s%s\n", count, s->m.events[i].is_anomaly ? "! " : "",
+                    s->m.events[i].name);
+    }
+}
+
+static void print_scan(const scan_source *source) {
+    number_text  attempts, answers;
+    address_text address;
+    double const hosts = round(scans_estimate(source->hosts)),
+                 ports = round(scans_estimate(source->ports));
+    address_write(source->address, source->version, address);
+    number_exact(source->attempts, attempts);
+    number_exact(source->answers, answers);
+    output_text("    %-18s %s attempts, %s answered; about %.0f %s, %.0f %s\n", address, attempts,
+                answers, hosts, hosts == 1 ? "host" : "hosts", ports,
+                ports == 1 ? "port" : "ports");
+}
+
+static void print_scans(const session *s) {
+    const scan_source *likely[SCANS_SOURCES];
+    size_t const       n = scans_likely(&s->scans, likely, SCANS_SOURCES);
+    if (n == 0) return;
+    output_text("\n  likely scans (%d attempts or more, fewer than 1 in %d answered)\n",
+                SCANS_ATTEMPTS, SCANS_ANSWERED_ONE_IN);
+    for (size_t i = 0; i < n && i < REPORT_SCANS; i++) print_scan(likely[i]);
+    if (n > REPORT_SCANS) output_text("    and %zu more\n", n - REPORT_SCANS);
+}
+
+/* ------------------------------------------------------------------ the table */
+
+static void print_table(const session *s) {
+    table_info  info;
+    number_text size, capacity, unknown, share, refused;
+    table_inspect(s->flows, &info);
+    number_size(info.body_bytes, size);
+    number_exact(info.capacity, capacity);
+    output_string("\n");
+    say("table", "%s (%s) for %s flows, %.1f bits per flow", size, info.kind, capacity,
+        report_bits_per_flow(&info));
+    if (s->asked->is_exact) return;
+    number_exact(s->tracker.counts.unknown, unknown);
+    write_share(s->tracker.counts.unknown, s->tracker.counts.packets, share);
+    say("don't know", "%s of the packets (%s)", unknown, share);
+    number_exact(s->tracker.counts.refused, refused);
+    if (s->tracker.counts.refused != 0)
+        say("no room", "%s times for a new flow; give it more --memory", refused);
+}
+
+static void print_check_row(check_result result, const uint64_t *packets, const uint64_t *ends,
+                            uint64_t n_packets, uint64_t n_ends) {
+    number_text count, share, end, end_share;
+    number_exact(packets[result], count);
+    write_share(packets[result], n_packets, share);
+    number_exact(ends[result], end);
+    write_share(ends[result], n_ends, end_share);
+    output_text("    %-28s %14s %9s", check_result_text(result), count, share);
+    if (result != CHECK_GHOST) output_text("   %14s %9s", end, end_share);
+    output_string("\n");
+}
+
+static void print_check(const session *s) {
+    table_info  info;
+    number_text small, large;
+    uint64_t    n_packets = 0, n_ends = 0;
+    for (unsigned i = 0; i < N_CHECK_RESULTS; i++) {
+        n_packets += s->check.packets[i];
+        n_ends += s->check.ends[i];
+    }
+    table_inspect(s->flows, &info);
+    number_size(info.body_bytes, small);
+    number_size(exact_bytes(&s->check.flows), large);
+    output_text("\n  beside an exact table: %s, this one %s\n", large, small);
+    output_text("    %-28s %14s %9s   %14s\n", "before each packet", "packets", "", "flows now");
+    for (unsigned i = 0; i < N_CHECK_RESULTS; i++) {
+        print_check_row((check_result)i, s->check.packets, s->check.ends, n_packets, n_ends);
+    }
+    if (s->check.is_out_of_memory)
+        output_string("    the exact table ran out of memory: these figures are wrong\n");
+}
+
+/* ------------------------------------------------------------------ over time */
+
+static void print_row(const session *s, size_t first, size_t n, uint64_t most) {
+    timeline_slot sum = { 0 };
+    number_text   from, rate, flows;
+    double const  width = 1e-9 * (double)timeline_width_ns(&s->line);
+    char          bar[BAR_WIDTH + 1] = "";
+    for (size_t i = first; i < first + n && i < TIMELINE_SLOTS; i++) {
+        sum.packets += s->line.slots[i].packets;
+        sum.flows += s->line.slots[i].flows;
+    }
+    write_duration(width * (double)first, from);
+    number_short((double)sum.packets / (width * (double)n), rate);
+    number_short((double)sum.flows, flows);
+    memset(bar, '#', (size_t)((double)BAR_WIDTH * (double)sum.packets / (double)most + 0.5));
+    output_text("    %12s %8s %8s  %s\n", from, rate, flows, bar);
+}
+
+static uint64_t packets_in(const session *s, size_t first, size_t n) {
+    uint64_t packets = 0;
+    for (size_t i = first; i < first + n && i < TIMELINE_SLOTS; i++)
+        packets += s->line.slots[i].packets;
+    return packets;
+}
+
+static void print_timeline(const session *s) {
+    size_t const slots = (size_t)(s->clock.now_ns / timeline_width_ns(&s->line)) + 1;
+    size_t const per_row = (slots + TIMELINE_ROWS - 1) / TIMELINE_ROWS;
+    uint64_t     most = 1;
+    if (slots < 2 || slots > TIMELINE_SLOTS) return;
+    for (size_t i = 0; i < slots; i += per_row) {
+        uint64_t const packets = packets_in(s, i, per_row);
+        if (packets > most) most = packets;
+    }
+    output_text("\n    %12s %8s %8s\n", "after", "packets/s", "new");
+    for (size_t i = 0; i < slots; i += per_row) print_row(s, i, per_row, most);
+}
+
+/* ------------------------------------------------------------------ what was not looked at */
+
+static void print_skipped(const session *s) {
+    bool        is_first = true;
+    number_text count;
+    for (unsigned i = PACKET_TAKEN + 1; i < N_PACKET_SKIPS; i++) {
+        if (s->skipped[i] == 0) continue;
+        number_exact(s->skipped[i], count);
+        if (is_first) output_string("\n  passed over\n");
+        is_first = false;
+        output_text("  %14s %s", count, packet_skip_text((packet_skip)i));
+        if (i == PACKET_UNKNOWN_LINK_TYPE) output_text(" (%d)", s->unknown_link_type);
+        output_string("\n");
+    }
+}
+
+static void print_rest(const session *s) {
+    number_text count, rate;
+    number_exact(s->others, count);
+    if (s->others != 0) say("others", "%s packets that are not for this machine", count);
+    number_exact(s->tracker.counts.unruled, count);
+    if (s->tracker.counts.unruled != 0) say("no rule", "%s packets that begin no flow", count);
+    number_exact(s->clock.n_late, count);
+    if (s->clock.n_late != 0) say("out of order", "%s packets, by their time", count);
+    number_exact(s->clock.n_jumps, count);
+    if (s->clock.n_jumps != 0) say("time jumped", "%s times, and was held back", count);
+    if (s->asked->interface != NULL || s->seconds <= 0) return;
+    number_short((double)s->packets / s->seconds, rate);
+    say("speed", "%s packets/s, in %.2f s", rate, s->seconds);
+}
+
+void report_print(const session *s) {
+    output_text("%s\n\n", s->m.title);
+    print_traffic(s);
+    print_flows(s);
+    print_states(s);
+    print_events(s);
+    print_scans(s);
+    print_timeline(s);
+    print_table(s);
+    if (s->has_check) print_check(s);
+    print_skipped(s);
+    output_string("\n");
+    print_rest(s);
+}

@@ -1,0 +1,180 @@
+/* scans.c - see scans.h. A heap keeps the smallest counter at hand, a hash table finds sources. */
+#include "scans.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define N_PLACES (2 * SCANS_SOURCES)
+
+void scans_init(scans *ret_scans, uint64_t seed) {
+    memset(ret_scans, 0, sizeof *ret_scans);
+    ret_scans->seed = seed;
+}
+
+/* ------------------------------------------------------------------ finding a source */
+
+static uint64_t hash_of(const scans *s, const uint8_t *address) {
+    return XXH3_64bits_withSeed(address, 16, s->seed);
+}
+
+static size_t home_of(const scans *s, const uint8_t *address) {
+    return hash_of(s, address) % N_PLACES;
+}
+
+static bool is_source(const scan_source *source, const scan_end *end) {
+    return source->version == end->version && memcmp(source->address, end->address, 16) == 0;
+}
+
+/* Where it is, or else the free place where it would be. */
+static size_t place_of(const scans *s, const scan_end *end) {
+    size_t i = home_of(s, end->address);
+    while (s->places[i] != 0 && !is_source(&s->sources[s->places[i] - 1], end))
+        i = (i + 1) % N_PLACES;
+    return i;
+}
+
+/* Those behind it move up, so that no search ends too early. */
+static void place_clear(scans *s, size_t hole) {
+    for (size_t i = (hole + 1) % N_PLACES; s->places[i] != 0; i = (i + 1) % N_PLACES) {
+        size_t const home = home_of(s, s->sources[s->places[i] - 1].address);
+        bool const is_home_between = hole < i ? home > hole && home <= i : home > hole || home <= i;
+        if (is_home_between) continue;
+        s->places[hole] = s->places[i];
+        hole = i;
+    }
+    s->places[hole] = 0;
+}
+
+/* ------------------------------------------------------------------ the heap */
+
+static uint64_t count_at(const scans *s, size_t i) {
+    return s->sources[s->heap[i]].count;
+}
+
+static void heap_put(scans *s, size_t i, uint16_t source) {
+    s->heap[i] = source;
+    s->sources[source].at = (uint16_t)i;
+}
+
+static void heap_swap(scans *s, size_t i, size_t j) {
+    uint16_t const source = s->heap[i];
+    heap_put(s, i, s->heap[j]);
+    heap_put(s, j, source);
+}
+
+/* Its count has grown. */
+static void heap_sink(scans *s, size_t i) {
+    for (;;) {
+        size_t least = i;
+        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < s->n; child++) {
+            if (count_at(s, child) < count_at(s, least)) least = child;
+        }
+        if (least == i) return;
+        heap_swap(s, i, least);
+        i = least;
+    }
+}
+
+static void heap_rise(scans *s, size_t i) {
+    while (i != 0 && count_at(s, i) < count_at(s, (i - 1) / 2)) {
+        heap_swap(s, i, (i - 1) / 2);
+        i = (i - 1) / 2;
+    }
+}
+
+/* ------------------------------------------------------------------ coming into the list */
+
+static void begin_source(scans *s, uint16_t i, const scan_end *end, uint64_t count) {
+    uint16_t const at = s->sources[i].at;
+    s->sources[i] = (scan_source){ .version = end->version, .count = count, .at = at };
+    memcpy(s->sources[i].address, end->address, 16);
+    s->places[place_of(s, end)] = (uint16_t)(i + 1);
+}
+
+/* The source's entry: its own, a free one, or that of the one with the smallest counter. */
+static scan_source *entry_for(scans *s, const scan_end *end) {
+    size_t const place = place_of(s, end);
+    if (s->places[place] != 0) return &s->sources[s->places[place] - 1];
+    if (s->n < SCANS_SOURCES) {
+        uint16_t const i = (uint16_t)s->n++;
+        heap_put(s, i, i);
+        begin_source(s, i, end, 0);
+        heap_rise(s, s->sources[i].at);
+        return &s->sources[i];
+    }
+    uint16_t const i = s->heap[0];
+    uint64_t const count = s->sources[i].count;
+    scan_end       gone = { .version = s->sources[i].version };
+    memcpy(gone.address, s->sources[i].address, 16);
+    place_clear(s, place_of(s, &gone));
+    begin_source(s, i, end, count);
+    return &s->sources[i];
+}
+
+/* ------------------------------------------------------------------ estimating */
+
+/* The first bits choose a register, which keeps the longest run of zeros behind them. */
+static void register_add(uint8_t *registers, uint64_t hash) {
+    size_t const   which = hash % SCANS_REGISTERS;
+    uint64_t const rest = hash / SCANS_REGISTERS | UINT64_C(1) << 59;
+    uint8_t const  run = (uint8_t)(__builtin_ctzll(rest) + 1);
+    if (run > registers[which]) registers[which] = run;
+}
+
+double scans_estimate(const uint8_t *registers) {
+    double   sum = 0;
+    unsigned zeros = 0;
+    for (unsigned i = 0; i < SCANS_REGISTERS; i++) {
+        sum += ldexp(1, -registers[i]);
+        zeros += registers[i] == 0;
+    }
+    double const n = SCANS_REGISTERS, raw = 0.697 * n * n / sum; /* 0.697: for 32 registers */
+    return raw <= 2.5 * n && zeros != 0 ? n * log(n / zeros) : raw;
+}
+
+/* ------------------------------------------------------------------ at work */
+
+bool scans_is_likely(const scan_source *source) {
+    return source->attempts >= SCANS_ATTEMPTS &&
+           source->answers * SCANS_ANSWERED_ONE_IN < source->attempts;
+}
+
+const scan_source *scans_attempt(scans *s, const scan_end *from, const scan_end *to) {
+    scan_source *const source = entry_for(s, from);
+    s->n_attempts++;
+    source->count++;
+    source->attempts++;
+    register_add(source->hosts, hash_of(s, to->address));
+    register_add(source->ports, XXH3_64bits_withSeed(&to->port, sizeof to->port, s->seed));
+    heap_sink(s, source->at);
+    if (source->is_told || !scans_is_likely(source)) return NULL;
+    source->is_told = true;
+    return source;
+}
+
+void scans_answer(scans *s, const scan_end *from) {
+    size_t const place = place_of(s, from);
+    if (s->places[place] != 0) s->sources[s->places[place] - 1].answers++;
+}
+
+static int by_attempts(const void *a, const void *b) {
+    const scan_source *const x = *(const scan_source *const *)a, *const y =
+                                                                     *(const scan_source *const *)b;
+    return (x->attempts < y->attempts) - (x->attempts > y->attempts);
+}
+
+size_t scans_likely(const scans *s, const scan_source **ret_sources, size_t max) {
+    const scan_source *likely[SCANS_SOURCES];
+    size_t             n = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (scans_is_likely(&s->sources[i])) likely[n++] = &s->sources[i];
+    }
+    qsort(likely, n, sizeof(const scan_source *), by_attempts);
+    if (n > max) n = max;
+    memcpy(ret_sources, likely, n * sizeof(const scan_source *));
+    return n;
+}

@@ -1,0 +1,236 @@
+/* session.c - see session.h. */
+#include "session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "events.h"
+#include "message.h"
+#include "numbers.h"
+#include "output.h"
+#include "progress.h"
+
+#define READ_PACKETS 256
+#define MAX_MACHINE_BYTES 65536
+
+/* ------------------------------------------------------------------ beginning */
+
+static const machine_shipped *find_shipped(const char *name) {
+    for (size_t i = 0; machine_shipped_at(i) != NULL; i++) {
+        if (strcmp(machine_shipped_at(i)->name, name) == 0) return machine_shipped_at(i);
+    }
+    return NULL;
+}
+
+/* The text of a machine's file, or the end. */
+static size_t load(const char *name, char *ret_text, size_t max) {
+    FILE *const file = fopen(name, "r");
+    if (file == NULL) die("%s: %s", name, strerror(errno));
+    size_t const n = fread(ret_text, 1, max, file);
+    bool const   is_bad = ferror(file) != 0;
+    (void)fclose(file);
+    if (is_bad) die("%s: cannot read it", name);
+    if (n == max) die("%s: larger than any machine (%zu bytes)", name, max - 1);
+    return n;
+}
+
+static void read_machine(session *s, const char *name) {
+    static char                  buffer[MAX_MACHINE_BYTES + 1];
+    const machine_shipped *const shipped = find_shipped(name);
+    const char *const            text = shipped != NULL ? shipped->text : buffer;
+    size_t const    n = shipped != NULL ? shipped->n : load(name, buffer, sizeof buffer);
+    machine_problem problem;
+    if (!machine_read(text, n, &s->m, &problem)) die("%s:%u: %s", name, problem.line, problem.text);
+}
+
+static uint64_t random64(void) {
+    uint64_t value;
+    if (getrandom(&value, sizeof value, 0) != (ssize_t)sizeof value)
+        die("no random numbers: %s", strerror(errno));
+    return value;
+}
+
+static void make_table(session *s) {
+    const options *const asked = s->asked;
+    tamis_problem        problem = { .status = TAMIS_OK };
+    s->spec = (table_spec){
+        .capacity = asked->flows, .memory = asked->memory, .fpr = asked->fpr, .kind = asked->kind
+    };
+    s->spec.seed = asked->has_seed ? asked->seed : (tamis_seed){ random64(), random64() };
+    tracker_timeouts(&s->m, &s->spec);
+    s->flows = asked->is_exact ? table_exact_new(&s->spec, &problem)
+                               : table_states_new(&s->spec, &problem);
+    if (s->flows == NULL)
+        die("%s", *problem.text != '\0' ? problem.text : tamis_status_text(problem.status));
+    s->has_check = asked->is_checked;
+    if (s->has_check && !check_init(&s->check, &s->m, s->flows, &s->spec)) die("out of memory");
+}
+
+/* ------------------------------------------------------------------ what happens */
+
+static bool is_attempt(const session *s, const tracked *p, tamis_status after) {
+    bool const is_opened = p->step == TAMIS_STEP_SET && after == TAMIS_OK &&
+                           (p->before == TAMIS_ERR_ABSENT || p->rule->opens);
+    return is_opened && !p->rule->is_reversed && s->m.states[p->rule->go].is_half_open;
+}
+
+static void end_of(const packet *p, bool is_high, scan_end *ret_end) {
+    memcpy(ret_end->address, p->flow.address[is_high], sizeof ret_end->address);
+    ret_end->version = p->flow.version;
+    ret_end->port = p->flow.port[is_high];
+}
+
+static void watch_scans(session *s, const tracked *p, tamis_status after) {
+    scan_end   from, to;
+    bool const is_opening = is_attempt(s, p, after);
+    if (!is_opening && !(p->rule->answers && p->before == TAMIS_OK)) return;
+    end_of(&p->p, p->p.is_from_high, &from);
+    end_of(&p->p, !p->p.is_from_high, &to);
+    if (!is_opening) {
+        scans_answer(&s->scans, &to);
+        return;
+    }
+    const scan_source *const likely = scans_attempt(&s->scans, &from, &to);
+    if (likely != NULL && s->asked->is_json) events_scan(likely, p->time_ns);
+}
+
+static void on_batch(void *context, const tracked *batch, const uint64_t *ids,
+                     const tamis_status *after, size_t n, uint32_t tick) {
+    session *const s = context;
+    for (size_t i = 0; i < n; i++) {
+        const tracked *const p = &batch[i];
+        if (p->rule == NULL) continue;
+        watch_scans(s, p, after[i]);
+        if (p->rule->event >= 0 && s->asked->is_json) events_flow(&s->m, p);
+    }
+    if (s->has_check) check_batch(&s->check, batch, ids, n, tick);
+}
+
+static void on_aged(void *context, unsigned state, uint64_t n) {
+    session *const s = context;
+    if (s->asked->is_json) events_aged(&s->m.states[state], n, s->clock.latest_ns);
+}
+
+void session_begin(session *ret_session, const options *asked) {
+    session *const s = ret_session;
+    memset(s, 0, sizeof *s);
+    s->asked = asked;
+    read_machine(s, asked->machine);
+    make_table(s);
+    tracker_init(&s->tracker, &s->m, s->flows, s->spec.seed.low ^ s->spec.seed.high);
+    s->tracker.hooks = (tracker_hooks){ s, on_batch, on_aged };
+    scans_init(&s->scans, s->spec.seed.high);
+    timeline_init(&s->line);
+}
+
+/* ------------------------------------------------------------------ packets */
+
+static void on_packet(void *context, const capture_packet *from) {
+    session *const s = context;
+    packet         p;
+    clock_see(&s->clock, from->time_ns);
+    timeline_slot *const slot = timeline_at(&s->line, s->clock.now_ns);
+    s->packets++;
+    s->bytes += from->on_wire;
+    slot->packets++;
+    slot->bytes += from->on_wire;
+    slot->flows += s->tracker.counts.flows - s->told_flows;
+    s->told_flows = s->tracker.counts.flows;
+    packet_skip const skip =
+        packet_parse(from->bytes, from->captured, from->on_wire, from->link_type, &p);
+    s->skipped[skip]++;
+    if (skip == PACKET_UNKNOWN_LINK_TYPE) s->unknown_link_type = from->link_type;
+    if (skip != PACKET_TAKEN) return;
+    if (machine_takes(&s->m, &p))
+        tracker_add(&s->tracker, &p, from->time_ns, s->clock.now_ns);
+    else
+        s->others++;
+}
+
+static double now(void) {
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void show_status(session *s, const capture *from) {
+    double const seconds = progress_due();
+    number_text  packets, rate, flows;
+    char         text[200];
+    uint64_t     n_flows = 0;
+    if (seconds <= 0) return;
+    for (unsigned i = 0; i < s->m.n_states; i++) n_flows += s->tracker.counts.now[i];
+    number_short((double)s->packets, packets);
+    number_short((double)s->packets / seconds, rate);
+    number_short((double)n_flows, flows);
+    (void)snprintf(text, sizeof text, "%s packets, %s/s, %s flows now", packets, rate, flows);
+    progress_show(text, seconds, capture_read_bytes(from));
+}
+
+/* Where no packets come, time passes all the same. */
+static void pass_idle_time(session *s) {
+    struct timespec time;
+    (void)clock_gettime(CLOCK_REALTIME, &time);
+    if (!s->clock.is_begun) return;
+    clock_see(&s->clock, (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec);
+    tracker_advance(&s->tracker, s->clock.now_ns);
+}
+
+static bool has_enough(const session *s) {
+    return s->asked->max_packets != 0 && s->packets >= s->asked->max_packets;
+}
+
+static size_t packets_to_read(const session *s) {
+    uint64_t const left = s->asked->max_packets - s->packets;
+    return s->asked->max_packets != 0 && left < READ_PACKETS ? (size_t)left : READ_PACKETS;
+}
+
+static capture_status read_all(session *s, capture *from, bool is_live) {
+    capture_status status = CAPTURE_MORE;
+    bool const     is_waiting = capture_total_bytes(from) == 0; /* for whoever writes the pipe */
+    while ((status == CAPTURE_MORE || status == CAPTURE_IDLE) && !has_enough(s)) {
+        status = capture_read(from, packets_to_read(s), on_packet, s);
+        if (is_waiting) tracker_flush(&s->tracker);
+        if (is_waiting && s->asked->is_json) output_flush();
+        if (is_live && status == CAPTURE_IDLE) pass_idle_time(s);
+        if (!s->asked->is_quiet) show_status(s, from);
+    }
+    return status;
+}
+
+void session_read(session *s, const char *name) {
+    capture_text   problem;
+    bool const     is_live = s->asked->interface != NULL;
+    capture *const from = is_live ? capture_open_interface(name, s->asked->filter, problem)
+                                  : capture_open_file(name, s->asked->filter, problem);
+    if (from == NULL) die("%s", problem);
+    double const began = now();
+    if (!s->asked->is_quiet) progress_begin(capture_total_bytes(from));
+    capture_status const status = read_all(s, from, is_live);
+    tracker_flush(&s->tracker);
+    s->seconds += now() - began;
+    s->dropped += capture_dropped(from);
+    progress_hide();
+    if (status == CAPTURE_BROKEN) {
+        warn("%s: %s", name, capture_problem(from));
+        s->is_broken = true;
+    }
+    capture_close(from);
+}
+
+void session_finish(session *s) {
+    tracker_advance(&s->tracker, s->clock.now_ns);
+    while (table_is_behind(s->flows)) tracker_advance(&s->tracker, s->clock.now_ns);
+    timeline_at(&s->line, s->clock.now_ns)->flows += s->tracker.counts.flows - s->told_flows;
+    if (s->has_check) check_finish(&s->check, (uint32_t)s->tracker.tick);
+}
+
+void session_end(session *s) {
+    if (s->has_check) check_fini(&s->check);
+    table_free(s->flows);
+    machine_free(&s->m);
+}

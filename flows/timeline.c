@@ -1,0 +1,42 @@
+/* timeline.c - see timeline.h. */
+#include "timeline.h"
+
+#include <string.h>
+
+/* In milliseconds. Each divides the next. */
+static const uint64_t widths[] = { 1,        2,         10,         20,         100,      200,
+                                   1000,     2000,      10000,      30000,      60000,    300000,
+                                   600000,   1800000,   3600000,    7200000,    21600000, 43200000,
+                                   86400000, 604800000, 2419200000, 29030400000 };
+
+#define N_WIDTHS (sizeof widths / sizeof widths[0])
+#define NS_PER_MS UINT64_C(1000000)
+
+uint64_t timeline_width_ns(const timeline *line) {
+    return widths[line->width] * NS_PER_MS;
+}
+
+void timeline_init(timeline *ret_line) {
+    *ret_line = (timeline){ 0 };
+    ret_line->end_ns = TIMELINE_SLOTS * timeline_width_ns(ret_line);
+}
+
+static void slot_add(timeline_slot *to, const timeline_slot *from) {
+    to->packets += from->packets;
+    to->bytes += from->bytes;
+    to->flows += from->flows;
+}
+
+static void widen(timeline *line) {
+    uint64_t const times = widths[line->width + 1] / widths[line->width];
+    timeline       wider = { .width = line->width + 1 };
+    for (size_t i = 0; i < TIMELINE_SLOTS; i++) slot_add(&wider.slots[i / times], &line->slots[i]);
+    wider.end_ns = TIMELINE_SLOTS * timeline_width_ns(&wider);
+    *line = wider;
+}
+
+timeline_slot *timeline_at(timeline *line, uint64_t now_ns) {
+    while (now_ns >= line->end_ns && line->width + 1 < N_WIDTHS) widen(line);
+    uint64_t const slot = now_ns / timeline_width_ns(line);
+    return &line->slots[slot < TIMELINE_SLOTS ? slot : TIMELINE_SLOTS - 1];
+}
