@@ -1,8 +1,8 @@
 /* capture.h - packets from capture files, pipes and interfaces.
  *
- * Files are read here (classic.c, pcapng.c): the formats are simple, and libpcap, which copies every
- * packet through stdio, took three times as long. What is odd about files is left to libpcap, as are
- * interfaces and filter expressions.
+ * Files are read here (classic.c, pcapng.c): the formats are simple, and libpcap, which copies
+ * every packet through stdio, took three times as long. What is odd about files is left to libpcap,
+ * as are interfaces and filter expressions.
  */
 #ifndef FLOWS_CAPTURE_H
 #define FLOWS_CAPTURE_H

@@ -3,7 +3,7 @@
  * Stamps of packets may be out of order, and a few may be nonsense. Ageing wants a time that never
  * goes back and does not run away:
  *
- *   - a stamp up to a minute behind the latest: packets that overtook each other. Time stands still.
+ *   - a stamp up to a minute behind the latest: packets overtook each other. Time stands still.
  *   - further behind: the stamps start again from there, and time goes on from where it was. So one
  *     packet from the year 2106 does not stop the clock for ever.
  *   - more than an hour ahead: time goes on by that hour only.

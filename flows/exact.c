@@ -6,8 +6,8 @@
 
 #define FIRST_SLOTS 1024
 
-/* A slot for each id, in proportion: any number of slots will do. Ids are hashes already, but an
- * attacker who knows how they are made must not know where they go; the caller's seed sees to that. */
+/* In proportion, so that any number of slots will do. Ids are hashes already, with a seed that
+ * nobody knows. */
 static uint64_t home_of(const exact *t, uint64_t id) {
     return (uint64_t)((unsigned __int128)id * t->n_slots >> 64);
 }

@@ -1,4 +1,4 @@
-/* exact.h - an exact table of flows: what others keep, and what --check holds against the small one.
+/* exact.h - an exact table of flows: what others keep, and what --check compares with.
  *
  * Idea: open addressing with linear probing on 64-bit ids, 16 bytes a slot, at most 7/8 full; it
  * grows by a quarter. A flow that goes leaves no mark: those behind it move up.

@@ -132,7 +132,7 @@ static packet_skip strip_loopback(cursor *from) {
     return strip_family(family > 0xffff ? __builtin_bswap32(family) : family);
 }
 
-/* ------------------------------------------------------------------ header, then a layer of above */
+/* ------------------------------------------------------------------ a header, then one of those */
 
 static packet_skip strip_sll(cursor *from) {
     const uint8_t *const header = cursor_take(from, 16);
@@ -224,7 +224,7 @@ static packet_skip strip_netanalyzer_transparent(cursor *from) {
     return skip == PACKET_TAKEN ? strip_preamble(from) : skip;
 }
 
-/* ------------------------------------------------------------------ headers that tell their length */
+/* ------------------------------------------------------------------ headers of many lengths */
 
 static uint32_t little16(const uint8_t *at) {
     return (uint32_t)at[1] << 8 | at[0];

@@ -3,7 +3,7 @@
  * A pure function: the bytes of one packet in, a small struct out, or the reason why the packet is
  * passed over. It never reads beyond the bytes that were captured, whatever they say of themselves.
  *
- *     link.c      Ethernet and thirty other link layers, VLAN tags, MPLS, PPPoE: where does IP begin?
+ *     link.c      Ethernet and thirty other link layers, VLAN tags, MPLS, PPPoE: where IP begins
  *     packet.c    IPv4, IPv6 with extension headers, TCP, UDP, ICMP
  *
  * The two directions of a flow have the same tuple: the lower end, by address and then port, comes
@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Why a packet is passed over. "Cut": its capture ends within the headers (a small snapshot length).
- * "Short": the packet itself does, so somebody has built or damaged it. */
+/* Why a packet is passed over. "Cut": its capture ends within the headers, for a small snapshot
+ * length. "Short": the packet itself does, so somebody has built or damaged it. */
 typedef enum packet_skip {
     PACKET_TAKEN = 0,
     PACKET_NOT_IP,            /* ARP, LLDP, spanning tree, ... */

@@ -3,7 +3,7 @@
  * Flows are 64-bit ids. For each the machine is asked what to do, with the state that the flow has
  * at its turn, and that is done (tamis_stepper of <tamis/tamis.h>).
  *
- *     table_states.c   tamis_states: a few bits per flow, a fixed size, "don't know" and rare mistakes
+ *     table_states.c   tamis_states: a few bits per flow, a fixed size, "don't know", rare mistakes
  *     table_exact.c    ids, values and times as they are; grows without limit
  */
 #ifndef FLOWS_TABLE_H

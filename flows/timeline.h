@@ -1,7 +1,7 @@
 /* timeline.h - what came when, in a fixed number of slots.
  *
- * Nobody knows beforehand how long a capture is. So slots begin narrow; when time leaves the last of
- * them, neighbours are put together and all get wider, to the next width that people like.
+ * Nobody knows beforehand how long a capture is. So slots begin narrow; when time leaves the last
+ * of them, neighbours are put together and all get wider, to the next width that people like.
  */
 #ifndef FLOWS_TIMELINE_H
 #define FLOWS_TIMELINE_H

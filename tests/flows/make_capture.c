@@ -5,8 +5,8 @@
  *
  * What is in it goes to standard output, as JSON: what tamis-flows should find.
  *
- * Options: seed=1, connections=1000 (mixed: TCP connections; bulk: at one time), packets=5 (bulk: data
- * packets of each), loss=0 (mixed: percent of packets that the capture lacks), scans=2 (mixed:
+ * Options: seed=1, connections=1000 (mixed: TCP connections; bulk: at one time), packets=5 (bulk:
+ * data packets of each), loss=0 (mixed: percent of packets that the capture lacks), scans=2 (mixed:
  * sources), format=micro|nano|swapped|ng, snapshot=262144, seconds=60.
  */
 #include <errno.h>
@@ -313,7 +313,7 @@ static void write_mixed(const settings *set, frame_writer *to) {
 
 /* ------------------------------------------------------------------ bulk */
 
-/* Connection i, its ends made of its number. Consecutive ones are at different places of the net. */
+/* Connection i, its ends made of its number. */
 static void bulk_ends(uint64_t i, frame_end *ret_client, frame_end *ret_server,
                       frame_style *ret_style) {
     uint64_t const mixed = i * UINT64_C(0x9e3779b97f4a7c15) >> 40; /* 24 bits */
