@@ -51,7 +51,8 @@ static packet_skip strip_mpls(cursor *from) {
 /* PPP leaves out what both ends agreed to leave out: address and control, and a leading zero of the
  * protocol, whose first byte is even otherwise. */
 static packet_skip strip_ppp(cursor *from) {
-    if (cursor_left(from) >= 2 && from->at[0] == 0xff && from->at[1] == 0x03) from->at += 2;
+    if (cursor_left(from) < 2) return PACKET_SHORT_LINK;
+    if (from->at[0] == 0xff && from->at[1] == 0x03) from->at += 2;
     const uint8_t *const first = cursor_take(from, 1);
     if (first == NULL) return PACKET_SHORT_LINK;
     unsigned protocol = *first;
@@ -97,10 +98,12 @@ static packet_skip strip_type(cursor *from, unsigned type) {
 
 /* IEEE 802.2: SNAP, or nothing for us. */
 static packet_skip strip_llc(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 8);
-    if (header == NULL) return cursor_left(from) < 3 ? PACKET_SHORT_LINK : PACKET_NOT_IP;
+    const uint8_t *const header = cursor_take(from, 3);
+    if (header == NULL) return PACKET_SHORT_LINK;
     bool const is_snap = header[0] == 0xaa && header[1] == 0xaa && header[2] == 0x03;
-    return is_snap ? strip_type(from, big16(header + 6)) : PACKET_NOT_IP;
+    if (!is_snap) return PACKET_NOT_IP;
+    const uint8_t *const rest = cursor_take(from, 5);
+    return rest != NULL ? strip_type(from, big16(rest + 3)) : PACKET_SHORT_LINK;
 }
 
 static packet_skip strip_ethernet(cursor *from) {
@@ -187,11 +190,14 @@ static packet_skip strip_frame_relay(cursor *from) {
     const uint8_t *header = cursor_take(from, 2);
     if (header == NULL) return PACKET_SHORT_LINK;
     if (header[0] != 0x03) return PACKET_NOT_IP;
-    bool const is_padded = header[1] == 0 && cursor_left(from) >= 1;
-    uint8_t    layer = is_padded ? *cursor_take(from, 1) : header[1];
+    const uint8_t *const layer_at =
+        header[1] == 0 ? cursor_take(from, 1) : header + 1; /* padding */
+    if (layer_at == NULL) return PACKET_SHORT_LINK;
+    uint8_t const layer = *layer_at;
     if (layer == 0xcc || layer == 0x8e) return PACKET_TAKEN;
-    header = layer == 0x80 ? cursor_take(from, 5) : NULL;
-    return header != NULL ? strip_type(from, big16(header + 3)) : PACKET_NOT_IP;
+    if (layer != 0x80) return PACKET_NOT_IP;
+    header = cursor_take(from, 5); /* SNAP */
+    return header != NULL ? strip_type(from, big16(header + 3)) : PACKET_SHORT_LINK;
 }
 
 static packet_skip strip_pflog(cursor *from) {

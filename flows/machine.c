@@ -2,8 +2,8 @@
  *
  * Idea: the conditions of a machine ask a handful of different questions ("is SYN set?", "is the
  * payload 100 bytes or more?"). With the answers as the bits of a number, the rule that applies is
- * a matter of the state and of that number alone. So it is found once for each of them, and a packet
- * costs its questions and one look into a table:
+ * a matter of the state and of that number alone. So it is found once for each of them, and a
+ * packet costs its questions and one look into a table:
  *
  *     chosen[state][answers] -> rule
  *

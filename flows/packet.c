@@ -1,7 +1,7 @@
 /* packet.c - see packet.h.
  *
  * Idea: a cursor over the captured bytes goes down the layers, and every read asks it first. How
- * much there was on the wire is counted beside it, so that sizes are right in a capture that was cut.
+ * much there was on the wire is counted beside it: so sizes are right in a capture that was cut.
  *
  * Nothing here trusts a length: the IP length only ever makes the rest smaller (the frames of
  * Ethernet are padded), never larger. A length of 0 is what offloading network cards leave behind,

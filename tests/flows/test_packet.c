@@ -1,0 +1,473 @@
+/* test_packet.c - the packet parser: what it finds, and that it never reads too far. */
+#include "unit.h"
+
+#include "frames.h"
+#include "link.h"
+#include "packet.h"
+
+#define ETHERNET 1
+#define ETHERNET_BYTES 14
+
+static const frame_style plain4 = { .version = 4 }, plain6 = { .version = 6 };
+
+static frame_end end_of(unsigned last, uint16_t port) {
+    frame_end end = { .port = port };
+    for (unsigned i = 0; i < 16; i++) end.address[i] = (uint8_t)(i + 1);
+    end.address[3] = end.address[15] = (uint8_t)last;
+    return end;
+}
+
+/* Parsed where the next byte is not ours. */
+static packet_skip parse_fenced(const uint8_t *bytes, size_t captured, size_t on_wire,
+                                int link_type, packet *ret_packet) {
+    fenced memory = fenced_new(captured);
+    memcpy(memory.bytes, bytes, captured);
+    packet_skip const skip = packet_parse(memory.bytes, captured, on_wire, link_type, ret_packet);
+    fenced_free(&memory);
+    return skip;
+}
+
+static packet must_parse(const frame *from) {
+    packet p;
+    memset(&p, 0x5a, sizeof p);
+    assert_int_equal(parse_fenced(from->bytes, from->n, from->n, ETHERNET, &p), PACKET_TAKEN);
+    return p;
+}
+
+static packet_skip skip_of(const frame *from) {
+    packet p;
+    return parse_fenced(from->bytes, from->n, from->n, ETHERNET, &p);
+}
+
+/* ------------------------------------------------------------------ what it finds */
+
+static void tcp_flags_ports_and_payload_are_found(void **state) {
+    (void)state;
+    frame_end const client = end_of(1, 40000), server = end_of(2, 443);
+    for (unsigned flags = 0; flags < 256; flags++) {
+        frame made;
+        frame_tcp(&made, flags % 2 == 0 ? &plain4 : &plain6, &client, &server, flags, flags);
+        packet const p = must_parse(&made);
+        assert_int_equal(p.flags, flags);
+        assert_int_equal(p.payload_bytes, flags);
+        assert_int_equal(p.flow.protocol, PROTOCOL_TCP);
+        assert_int_equal(p.flow.version, flags % 2 == 0 ? 4 : 6);
+        assert_int_equal(p.flow.port[0], 40000);
+        assert_int_equal(p.flow.port[1], 443);
+        assert_false(p.is_from_high);
+    }
+}
+
+static void both_directions_have_the_same_tuple(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned i = 0; i < 2000; i++) {
+        frame_style const style = { .version = i % 2 == 0 ? 4 : 6 };
+        frame_end const   a =
+            end_of((unsigned)random_below(&random, 3), (uint16_t)random_below(&random, 3));
+        frame_end const b =
+            end_of((unsigned)random_below(&random, 3), (uint16_t)random_below(&random, 3));
+        frame there, back;
+        frame_tcp(&there, &style, &a, &b, SYN, 0);
+        frame_tcp(&back, &style, &b, &a, ACK, 0);
+        packet const p = must_parse(&there), q = must_parse(&back);
+        assert_memory_equal(&p.flow, &q.flow, sizeof p.flow);
+        bool const is_same_end = memcmp(&a, &b, sizeof a) == 0;
+        assert_true(is_same_end || p.is_from_high != q.is_from_high);
+    }
+}
+
+static void addresses_stand_at_the_end_that_has_them(void **state) {
+    (void)state;
+    frame_end const low = end_of(1, 9), high = end_of(200, 5);
+    frame           made;
+    frame_udp(&made, &plain4, &high, &low, 10);
+    packet const p = must_parse(&made);
+    assert_true(p.is_from_high);
+    assert_memory_equal(p.flow.address[0], low.address, 4);
+    assert_memory_equal(p.flow.address[1], high.address, 4);
+    for (unsigned i = 4; i < 16; i++)
+        assert_int_equal(p.flow.address[0][i] | p.flow.address[1][i], 0);
+    assert_int_equal(p.flow.port[0], 9);
+    assert_int_equal(p.flow.port[1], 5);
+    assert_int_equal(p.payload_bytes, 10);
+}
+
+static void tags_options_and_extensions_change_nothing(void **state) {
+    (void)state;
+    frame_end const a = end_of(1, 1000), b = end_of(2, 80);
+    for (unsigned i = 0; i < 24; i++) {
+        frame_style const bare = { .version = i % 2 == 0 ? 4 : 6 };
+        frame_style const style = { .version = bare.version,
+                                    .n_tags = i / 2 % 3,
+                                    .has_options = i / 6 % 2 != 0,
+                                    .has_timestamps = i / 12 != 0 };
+        frame             one, other;
+        frame_tcp(&one, &bare, &a, &b, PSH | ACK, 77);
+        frame_tcp(&other, &style, &a, &b, PSH | ACK, 77);
+        packet const p = must_parse(&one), q = must_parse(&other);
+        assert_memory_equal(&p, &q, sizeof p);
+    }
+}
+
+static void echoes_and_their_answers_are_one_flow(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        const frame_style *const style = i == 0 ? &plain4 : &plain6;
+        frame_end const          a = end_of(1, 77), b = end_of(2, 77);
+        frame                    there, back;
+        frame_echo(&there, style, &a, &b, false);
+        frame_echo(&back, style, &b, &a, true);
+        packet const p = must_parse(&there), q = must_parse(&back);
+        assert_memory_equal(&p.flow, &q.flow, sizeof p.flow);
+        assert_int_equal(p.flow.port[0], 77);
+        assert_int_equal(p.type, i == 0 ? 8 : 128);
+        assert_int_equal(q.type, i == 0 ? 0 : 129);
+    }
+}
+
+static void first_fragments_have_ports_and_later_ones_are_passed_over(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        frame_style const style = { .version = i % 2 == 0 ? 4 : 6, .has_options = i / 2 != 0 };
+        frame_end const   a = end_of(1, 5000), b = end_of(2, 6000);
+        frame             first, second;
+        frame_fragment(&first, &style, &a, &b, 1800, false);
+        frame_fragment(&second, &style, &a, &b, 1800, true);
+        packet const p = must_parse(&first);
+        assert_true(p.is_fragment);
+        assert_int_equal(p.flow.port[0], 5000);
+        assert_int_equal(p.payload_bytes, 1000);
+        assert_int_equal(skip_of(&second), PACKET_FRAGMENT);
+    }
+}
+
+static void other_protocols_are_flows_without_ports(void **state) {
+    (void)state;
+    frame_end const a = end_of(1, 1), b = end_of(2, 2);
+    frame           made;
+    frame_udp(&made, &plain4, &a, &b, 30);
+    made.bytes[ETHERNET_BYTES + 9] = 47; /* GRE */
+    packet const p = must_parse(&made);
+    assert_int_equal(p.flow.protocol, 47);
+    assert_int_equal(p.flow.port[0] | p.flow.port[1], 0);
+    made.bytes[ETHERNET_BYTES + 9] = 132; /* SCTP */
+    assert_int_equal(must_parse(&made).flow.port[1], 2);
+}
+
+static void an_ip_length_of_zero_means_all_that_there_is(void **state) {
+    (void)state;
+    frame_end const a = end_of(1, 1), b = end_of(2, 2);
+    frame           made;
+    for (unsigned i = 0; i < 2; i++) {
+        frame_tcp(&made, i == 0 ? &plain4 : &plain6, &a, &b, ACK, 500);
+        memset(made.bytes + ETHERNET_BYTES + (i == 0 ? 2 : 4), 0, 2);
+        assert_int_equal(must_parse(&made).payload_bytes, 500);
+    }
+}
+
+/* ------------------------------------------------------------------ why it passes over */
+
+static void packets_that_are_not_ip_are_passed_over(void **state) {
+    (void)state;
+    frame made;
+    frame_arp(&made);
+    assert_int_equal(skip_of(&made), PACKET_NOT_IP);
+    made.bytes[12] = 0; /* a length, and LLC behind it: spanning tree */
+    made.bytes[13] = 38;
+    made.bytes[14] = made.bytes[15] = 0x42;
+    assert_int_equal(skip_of(&made), PACKET_NOT_IP);
+}
+
+/* One byte of a good packet, changed, and what it is passed over for. */
+static void malformed_headers_are_told_by_reason(void **state) {
+    (void)state;
+    static const struct {
+        bool        is_tcp;
+        uint8_t     version;
+        unsigned    at; /* from the beginning of IP */
+        uint8_t     value;
+        packet_skip why;
+    } cases[] = {
+        { true, 4, 0, 0x15, PACKET_BAD_IP },         /* version 1 */
+        { true, 4, 0, 0x44, PACKET_BAD_IP },         /* a header of 16 bytes */
+        { true, 4, 3, 19, PACKET_BAD_IP },           /* 19 bytes in all */
+        { true, 4, 3, 30, PACKET_SHORT_TRANSPORT },  /* 10 bytes of TCP */
+        { true, 4, 0, 0x4f, PACKET_BAD_IP },         /* 60 bytes of header, more than in all */
+        { true, 4, 32, 0x40, PACKET_BAD_TRANSPORT }, /* a TCP header of 16 bytes */
+        { true, 4, 32, 0xf0, PACKET_BAD_TRANSPORT }, /* of 60, of which 20 are there */
+        { false, 4, 25, 7, PACKET_BAD_TRANSPORT },   /* a UDP datagram of 7 bytes */
+        { true, 6, 5, 12, PACKET_SHORT_TRANSPORT },  /* 12 bytes behind the header */
+        { true, 6, 6, 0, PACKET_SHORT_IP },          /* an extension header, longer than the rest */
+    };
+    for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+        const frame_style *const style = cases[i].version == 4 ? &plain4 : &plain6;
+        frame_end const          a = end_of(1, 0x1234), b = end_of(2, 80);
+        frame                    made;
+        if (cases[i].is_tcp)
+            frame_tcp(&made, style, &a, &b, ACK, 0);
+        else
+            frame_udp(&made, style, &a, &b, 4);
+        made.bytes[ETHERNET_BYTES + (cases[i].at == 3 ? 2 : cases[i].at)] = 0;
+        made.bytes[ETHERNET_BYTES + cases[i].at] = cases[i].value;
+        packet_skip const skip = skip_of(&made);
+        if (skip != cases[i].why) print_error("case %zu: %s\n", i, packet_skip_text(skip));
+        assert_int_equal(skip, cases[i].why);
+    }
+}
+
+static void endless_tags_and_extensions_are_given_up(void **state) {
+    (void)state;
+    frame made = { .n = 12 };
+    while (made.n < 200) {
+        static const uint8_t tag[4] = { 0x81, 0x00, 0, 1 };
+        memcpy(made.bytes + made.n, tag, 4);
+        made.n += 4;
+    }
+    assert_int_equal(skip_of(&made), PACKET_BAD_LINK);
+    frame_end const a = end_of(1, 1), b = end_of(2, 2);
+    frame_udp(&made, &plain6, &a, &b, 400);
+    memset(made.bytes + ETHERNET_BYTES + 40, 0,
+           408); /* hop-by-hop headers of 8 bytes, 51 of them */
+    made.bytes[ETHERNET_BYTES + 6] = 0;
+    assert_int_equal(skip_of(&made), PACKET_BAD_EXTENSIONS);
+}
+
+/* ------------------------------------------------------------------ link types */
+
+/* Headers before IPv4, in the words of hex_read(). */
+static const struct {
+    int         link_type;
+    const char *header;
+} links[] = {
+    { 0, "02000000" },                                                 /* NULL, little-endian */
+    { 0, "00000002" },                                                 /* NULL, big-endian */
+    { 108, "00000002" },                                               /* LOOP */
+    { 1, "0200000000010200000000020800" },                             /* Ethernet */
+    { 1, "02000000000102000000000288a80064810000650800" },             /* QinQ */
+    { 1, "0200000000010200000000020040aaaa030000000800" },             /* 802.3, LLC, SNAP */
+    { 1, "02000000000102000000000288470001403f0001403f0001413f" },     /* MPLS */
+    { 1, "020000000001020000000002886411000001002a0021" },             /* PPPoE */
+    { 6, "1040020000000001020000000002aaaa030000000800" },             /* token ring */
+    { 6, "1040020000000001820000000002063000210020aaaa030000000800" }, /* with a route */
+    { 9, "0021" },
+    { 9, "ff030021" },
+    { 9, "21" },
+    { 10, "50020000000001020000000002aaaa030000000800" }, /* FDDI */
+    { 11, "aaaa030000000800" },
+    { 12, "" },
+    { 14, "" },
+    { 19, "aaaa030000000800" },
+    { 50, "ff030021" },
+    { 51, "11000001002a0021" },
+    { 100, "aaaa030000000800" },
+    { 101, "" },
+    { 104, "0f000800" },
+    { 105, "0801 z22 aaaa030000000800" },
+    { 105, "8801 z24 aaaa030000000800" }, /* QoS */
+    { 106, "aaaa030000000800" },
+    { 107, "184103cc" },
+    { 107, "18410300800000000800" },
+    { 109, "020000000000000000000000" },
+    { 113, "00000001000602000000000100000800" },
+    { 117, "3d02 z62" },
+    { 119, "8021100100000040 z56 0801 z22 aaaa030000000800" },
+    { 119, "00000044 z140 0801 z22 aaaa030000000800" }, /* the older form */
+    { 122, "10000200000000011000020000000002aaaa030000000800" },
+    { 127, "0000080000000000 0801 z22 aaaa030000000800" },
+    { 163, "8021100100000040 z56 0801 z22 aaaa030000000800" },
+    { 166, "ff030021" },
+    { 192, "00000800010000000200000000010200000000020800" }, /* PPI around Ethernet */
+    { 204, "01ff030021" },
+    { 219, "0001413f" },
+    { 228, "" },
+    { 239, "0200000008000100aabbccdd04000900" },
+    { 240, "000000000200000000010200000000020800" },
+    { 241, "00000000 55555555555555d50200000000010200000000020800" },
+    { 274, "55555555555555d50200000000010200000000020800" },
+    { 276, "0800000000000002000100060200000000010000" },
+};
+
+/* Words of hexadecimal digits, or z and a number: so many zeros. */
+static size_t hex_read(const char *text, uint8_t *ret_bytes) {
+    size_t n = 0;
+    while (*text != '\0') {
+        char *end = NULL;
+        if (*text == ' ') {
+            text++;
+        } else if (*text == 'z') {
+            size_t const zeros = strtoul(text + 1, &end, 10);
+            memset(ret_bytes + n, 0, zeros);
+            n += zeros;
+            text = end;
+        } else {
+            char const digits[3] = { text[0], text[1], '\0' };
+            ret_bytes[n++] = (uint8_t)strtoul(digits, NULL, 16);
+            text += 2;
+        }
+    }
+    return n;
+}
+
+/* A link header of the table, and IP behind it. */
+static void wrap(size_t which, frame *ret_frame) {
+    frame_end const a = end_of(1, 1000), b = end_of(2, 80);
+    frame           inner;
+    frame_tcp(&inner, &plain4, &a, &b, SYN, 60);
+    ret_frame->n = hex_read(links[which].header, ret_frame->bytes);
+    memcpy(ret_frame->bytes + ret_frame->n, inner.bytes + ETHERNET_BYTES, inner.n - ETHERNET_BYTES);
+    ret_frame->n += inner.n - ETHERNET_BYTES;
+}
+
+static void every_link_type_leads_to_the_same_packet(void **state) {
+    (void)state;
+    frame_end const a = end_of(1, 1000), b = end_of(2, 80);
+    frame           made;
+    frame_tcp(&made, &plain4, &a, &b, SYN, 60);
+    packet const expected = must_parse(&made);
+    for (size_t i = 0; i < UNIT_COUNT(links); i++) {
+        packet p;
+        wrap(i, &made);
+        packet_skip const skip = parse_fenced(made.bytes, made.n, made.n, links[i].link_type, &p);
+        if (skip != PACKET_TAKEN)
+            print_error("link type %d, row %zu: %s\n", links[i].link_type, i,
+                        packet_skip_text(skip));
+        assert_int_equal(skip, PACKET_TAKEN);
+        assert_memory_equal(&p, &expected, sizeof p);
+    }
+}
+
+static void every_link_type_that_is_read_is_tested(void **state) {
+    (void)state;
+    for (size_t i = 0; link_type_at(i) >= 0; i++) {
+        bool is_there = link_type_at(i) == 229; /* IPv6 alone: the headers above are of IPv4 */
+        for (size_t j = 0; j < UNIT_COUNT(links); j++)
+            is_there |= links[j].link_type == link_type_at(i);
+        if (!is_there) print_error("link type %d\n", link_type_at(i));
+        assert_true(is_there);
+    }
+}
+
+static void unknown_link_types_are_told(void **state) {
+    (void)state;
+    frame made;
+    wrap(0, &made);
+    packet p;
+    assert_int_equal(packet_parse(made.bytes, made.n, made.n, 147, &p), PACKET_UNKNOWN_LINK_TYPE);
+    assert_int_equal(packet_parse(made.bytes, made.n, made.n, -1, &p), PACKET_UNKNOWN_LINK_TYPE);
+}
+
+/* ------------------------------------------------------------------ never too far */
+
+/* At every length: what is cut off by the capture is "cut"; what ends there, short or malformed. */
+static void packets_cut_at_every_byte_are_survived(void **state) {
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(links); i++) {
+        frame  made;
+        packet p;
+        wrap(i, &made);
+        for (size_t n = 0; n <= made.n; n++) {
+            packet_skip const cut = parse_fenced(made.bytes, n, made.n, links[i].link_type, &p);
+            packet_skip const ends = parse_fenced(made.bytes, n, n, links[i].link_type, &p);
+            size_t const      needed = made.n - 60 - 6; /* up to the flags */
+            bool const is_fine = cut == PACKET_TAKEN || cut == PACKET_CUT;
+            if (!is_fine) print_error("row %zu, %zu bytes: %s\n", i, n, packet_skip_text(cut));
+            assert_true(is_fine);
+            assert_true((cut == PACKET_TAKEN) == (n >= needed));
+            assert_true(ends != PACKET_CUT);
+        }
+    }
+}
+
+static void a_cut_capture_tells_the_same_sizes(void **state) {
+    (void)state;
+    frame_end const a = end_of(1, 1000), b = end_of(2, 80);
+    frame           made;
+    frame_tcp(&made, &plain6, &a, &b, PSH | ACK, 1000);
+    packet const whole = must_parse(&made);
+    packet       p;
+    assert_int_equal(parse_fenced(made.bytes, 96, made.n, ETHERNET, &p), PACKET_TAKEN);
+    assert_memory_equal(&p, &whole, sizeof p);
+}
+
+static void random_bytes_of_every_link_type_are_survived(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned i = 0; i < 60000; i++) {
+        uint8_t      bytes[200];
+        size_t const n = (size_t)random_below(&random, sizeof bytes);
+        packet       p;
+        random_fill(&random, bytes, n);
+        int const link_type =
+            i % 4 == 0 ? (int)random_below(&random, 300) : links[i % UNIT_COUNT(links)].link_type;
+        (void)parse_fenced(bytes, n, n + (size_t)random_below(&random, 3) * 100, link_type, &p);
+    }
+}
+
+static void mutated_packets_are_survived(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned i = 0; i < 60000; i++) {
+        frame  made;
+        packet p;
+        wrap(i % UNIT_COUNT(links), &made);
+        for (unsigned j = 0; j < 1 + random_below(&random, 4); j++) {
+            made.bytes[random_below(&random, made.n)] = (uint8_t)random_edgy(&random);
+        }
+        size_t const captured =
+            random_below(&random, 3) == 0 ? (size_t)random_below(&random, made.n + 1) : made.n;
+        packet_skip const skip =
+            parse_fenced(made.bytes, captured, made.n, links[i % UNIT_COUNT(links)].link_type, &p);
+        assert_true(skip < N_PACKET_SKIPS);
+        if (skip == PACKET_TAKEN) assert_true(p.payload_bytes <= made.n);
+    }
+}
+
+static void a_packet_that_is_passed_over_leaves_the_result_alone(void **state) {
+    (void)state;
+    frame  made;
+    packet p, before;
+    memset(&p, 0x5a, sizeof p);
+    before = p;
+    frame_arp(&made);
+    assert_int_equal(packet_parse(made.bytes, made.n, made.n, ETHERNET, &p), PACKET_NOT_IP);
+    assert_memory_equal(&p, &before, sizeof p);
+}
+
+static void reasons_have_different_names(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < N_PACKET_SKIPS; i++) {
+        for (unsigned j = 0; j < i; j++) {
+            assert_string_not_equal(packet_skip_name((packet_skip)i),
+                                    packet_skip_name((packet_skip)j));
+            assert_string_not_equal(packet_skip_text((packet_skip)i),
+                                    packet_skip_text((packet_skip)j));
+        }
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tcp_flags_ports_and_payload_are_found),
+        cmocka_unit_test(both_directions_have_the_same_tuple),
+        cmocka_unit_test(addresses_stand_at_the_end_that_has_them),
+        cmocka_unit_test(tags_options_and_extensions_change_nothing),
+        cmocka_unit_test(echoes_and_their_answers_are_one_flow),
+        cmocka_unit_test(first_fragments_have_ports_and_later_ones_are_passed_over),
+        cmocka_unit_test(other_protocols_are_flows_without_ports),
+        cmocka_unit_test(an_ip_length_of_zero_means_all_that_there_is),
+        cmocka_unit_test(packets_that_are_not_ip_are_passed_over),
+        cmocka_unit_test(malformed_headers_are_told_by_reason),
+        cmocka_unit_test(endless_tags_and_extensions_are_given_up),
+        cmocka_unit_test(every_link_type_leads_to_the_same_packet),
+        cmocka_unit_test(every_link_type_that_is_read_is_tested),
+        cmocka_unit_test(unknown_link_types_are_told),
+        cmocka_unit_test(packets_cut_at_every_byte_are_survived),
+        cmocka_unit_test(a_cut_capture_tells_the_same_sizes),
+        cmocka_unit_test(random_bytes_of_every_link_type_are_survived),
+        cmocka_unit_test(mutated_packets_are_survived),
+        cmocka_unit_test(a_packet_that_is_passed_over_leaves_the_result_alone),
+        cmocka_unit_test(reasons_have_different_names),
+    };
+    return unit_run("packet", tests, UNIT_COUNT(tests));
+}
