@@ -370,7 +370,7 @@ static void packets_cut_at_every_byte_are_survived(void **state) {
             packet_skip const cut = parse_fenced(made.bytes, n, made.n, links[i].link_type, &p);
             packet_skip const ends = parse_fenced(made.bytes, n, n, links[i].link_type, &p);
             size_t const      needed = made.n - 60 - 6; /* up to the flags */
-            bool const is_fine = cut == PACKET_TAKEN || cut == PACKET_CUT;
+            bool const        is_fine = cut == PACKET_TAKEN || cut == PACKET_CUT;
             if (!is_fine) print_error("row %zu, %zu bytes: %s\n", i, n, packet_skip_text(cut));
             assert_true(is_fine);
             assert_true((cut == PACKET_TAKEN) == (n >= needed));

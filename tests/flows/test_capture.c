@@ -1,0 +1,360 @@
+/* test_capture.c - capture files: what is read, beside libpcap; cut at every byte; damaged. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <pcap/pcap.h>
+#include <stdio.h>
+
+#include "capture.h"
+#include "frames.h"
+
+#define BEGIN_NS UINT64_C(1700000000123456789)
+#define N_PACKETS 40
+
+static char folder[] = "/tmp/tamis-capture-XXXXXX";
+
+static const char *path_of(const char *name) {
+    static char path[sizeof folder + 40];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+/* ------------------------------------------------------------------ files */
+
+/* The i-th packet of all files here. */
+static void make_packet(unsigned i, frame *ret_frame) {
+    frame_style const style = { .version = i % 3 == 0 ? 6 : 4,
+                                .n_tags = i % 2,
+                                .has_timestamps = i % 5 != 0 };
+    frame_end const   a = { { 10, 0, 0, (uint8_t)i }, (uint16_t)(1000 + i) },
+                    b = { { 192, 168, 0, 1 }, 80 };
+    frame_tcp(ret_frame, &style, &a, &b, SYN, i * 7 % 90);
+}
+
+static const char *make_file(const char *name, frame_format format, size_t snapshot) {
+    const char *const path = path_of(name);
+    (void)unlink(path); /* some file systems wait for the disk when a file is written over */
+    frame_writer *const to = writer_open(path, format, snapshot, 1);
+    assert_non_null(to);
+    for (unsigned i = 0; i < N_PACKETS; i++) {
+        frame made;
+        make_packet(i, &made);
+        writer_put(to, &made, BEGIN_NS + i * UINT64_C(1000001001));
+    }
+    assert_true(writer_close(to));
+    return path;
+}
+
+static size_t load(const char *path, uint8_t *ret_bytes, size_t max) {
+    FILE *const file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t const n = fread(ret_bytes, 1, max, file);
+    assert_true(n < max);
+    assert_int_equal(fclose(file), 0);
+    return n;
+}
+
+static const char *store(const char *name, const uint8_t *bytes, size_t n) {
+    const char *const path = path_of(name);
+    (void)unlink(path);
+    FILE *const file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, n, file), n);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+/* ------------------------------------------------------------------ reading */
+
+typedef struct seen {
+    unsigned n;
+    uint64_t times[N_PACKETS];
+    uint64_t sums[N_PACKETS]; /* of lengths and bytes */
+    int      link_types[N_PACKETS];
+} seen;
+
+static void on_packet(void *context, const capture_packet *p) {
+    seen *const to = context;
+    uint64_t    sum = p->on_wire * 1000003 + p->captured;
+    assert_true(to->n < N_PACKETS);
+    for (size_t i = 0; i < p->captured; i++) sum = sum * 31 + p->bytes[i];
+    to->times[to->n] = p->time_ns;
+    to->link_types[to->n] = p->link_type;
+    to->sums[to->n++] = sum;
+}
+
+static capture_status read_to_end(capture *from, seen *ret_seen) {
+    capture_status status = CAPTURE_MORE;
+    *ret_seen = (seen){ 0 };
+    while (status == CAPTURE_MORE) status = capture_read(from, 7, on_packet, ret_seen);
+    return status;
+}
+
+static capture_status read_file(const char *path, const char *filter, seen *ret_seen) {
+    capture_text   problem;
+    capture *const from = capture_open_file(path, filter, problem);
+    if (from == NULL) print_error("%s\n", problem);
+    assert_non_null(from);
+    capture_status const status = read_to_end(from, ret_seen);
+    if (status == CAPTURE_BROKEN) assert_true(strlen(capture_problem(from)) > 10);
+    capture_close(from);
+    return status;
+}
+
+/* The same by libpcap. */
+static void read_with_libpcap(const char *path, seen *ret_seen) {
+    char          text[PCAP_ERRBUF_SIZE];
+    pcap_t *const pcap =
+        pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, text);
+    struct pcap_pkthdr *header;
+    const u_char       *bytes;
+    assert_non_null(pcap);
+    *ret_seen = (seen){ 0 };
+    while (pcap_next_ex(pcap, &header, &bytes) == 1) {
+        capture_packet const p = { bytes, header->caplen, header->len,
+                                   (uint64_t)header->ts.tv_sec * 1000000000 +
+                                       (uint64_t)header->ts.tv_usec,
+                                   pcap_datalink(pcap) };
+        on_packet(ret_seen, &p);
+    }
+    pcap_close(pcap);
+}
+
+static const struct {
+    const char  *name;
+    frame_format format;
+} formats[] = { { "micro", FORMAT_MICRO },
+                { "nano", FORMAT_NANO },
+                { "swapped", FORMAT_SWAPPED },
+                { "ng", FORMAT_NG } };
+
+static void files_are_read_as_libpcap_reads_them(void **state) {
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(formats); i++) {
+        seen              ours, theirs;
+        const char *const path =
+            make_file(formats[i].name, formats[i].format, i % 2 == 0 ? 262144 : 60);
+        assert_int_equal(read_file(path, NULL, &ours), CAPTURE_END);
+        read_with_libpcap(path, &theirs);
+        assert_int_equal(ours.n, N_PACKETS);
+        assert_memory_equal(&ours, &theirs, sizeof ours);
+    }
+}
+
+static void filters_choose_packets(void **state) {
+    (void)state;
+    for (size_t i = 0; i < UNIT_COUNT(formats); i++) {
+        seen              found;
+        const char *const path = make_file("filtered", formats[i].format, 262144);
+        assert_int_equal(read_file(path, "ip and src port 1004", &found), CAPTURE_END);
+        assert_int_equal(found.n, 1);
+        assert_int_equal(read_file(path, "vlan", &found), CAPTURE_END);
+        assert_int_equal(found.n, N_PACKETS / 2);
+    }
+}
+
+static void a_bad_filter_is_told(void **state) {
+    (void)state;
+    capture_text problem = "";
+    assert_null(
+        capture_open_file(make_file("filtered", FORMAT_MICRO, 262144), "host and", problem));
+    assert_non_null(strstr(problem, "the filter 'host and'"));
+    seen found;
+    assert_int_equal(read_file(make_file("filtered", FORMAT_NG, 262144), "host and", &found),
+                     CAPTURE_BROKEN);
+}
+
+/* ------------------------------------------------------------------ cut and damaged */
+
+/* A capture cut at every byte: what is complete is read, and the cut is told unless it is between
+ * two packets. */
+static void captures_cut_at_every_byte_tell_all_before(void **state) {
+    (void)state;
+    static uint8_t bytes[65536];
+    for (size_t i = 0; i < UNIT_COUNT(formats); i++) {
+        size_t const n = load(make_file("whole", formats[i].format, 96), bytes, sizeof bytes);
+        seen         whole, part;
+        assert_int_equal(read_file(path_of("whole"), NULL, &whole), CAPTURE_END);
+        unsigned ends = 0;
+        for (size_t length = 0; length < n; length += 1 + length / 700) {
+            capture_text      problem = "";
+            const char *const path = store("cut", bytes, length);
+            capture *const    from = capture_open_file(path, NULL, problem);
+            if (from == NULL) {
+                assert_true(length < 24 && strlen(problem) > 10);
+                continue;
+            }
+            capture_status const status = read_to_end(from, &part);
+            capture_close(from);
+            assert_true(status == CAPTURE_BROKEN || status == CAPTURE_END);
+            assert_true(part.n < N_PACKETS);
+            assert_memory_equal(part.sums, whole.sums, part.n * sizeof part.sums[0]);
+            ends += status == CAPTURE_END;
+        }
+        assert_true(ends <= N_PACKETS + 2);
+    }
+}
+
+static void damaged_captures_are_survived(void **state) {
+    (void)state;
+    static uint8_t bytes[65536];
+    unit_random    random = random_start();
+    for (unsigned i = 0; i < 2000; i++) {
+        size_t const n = load(make_file("whole", formats[i % 4].format, 96), bytes, sizeof bytes);
+        for (unsigned j = 0; j < 1 + random_below(&random, 3); j++)
+            bytes[random_below(&random, n)] = (uint8_t)random_edgy(&random);
+        capture_text   problem = "";
+        capture *const from = capture_open_file(store("damaged", bytes, n), NULL, problem);
+        if (from == NULL) {
+            assert_true(strlen(problem) > 10);
+            continue;
+        }
+        seen                 found;
+        capture_status const status = read_to_end(from, &found);
+        assert_true(status == CAPTURE_END ||
+                    (status == CAPTURE_BROKEN && strlen(capture_problem(from)) > 10));
+        capture_close(from);
+    }
+}
+
+static void lengths_that_cannot_be_are_told_as_damage(void **state) {
+    (void)state;
+    static uint8_t bytes[65536];
+    capture_text   problem;
+    seen           found;
+    size_t const   n = load(make_file("whole", FORMAT_MICRO, 96), bytes, sizeof bytes);
+    memset(bytes + 24 + 8, 0x7f, 4); /* of the first record */
+    capture *const from = capture_open_file(store("damaged", bytes, n), NULL, problem);
+    assert_non_null(from);
+    assert_int_equal(read_to_end(from, &found), CAPTURE_BROKEN);
+    assert_non_null(strstr(capture_problem(from), "packet 1 says that it has 2139062143 bytes"));
+    capture_close(from);
+}
+
+static void files_that_are_no_captures_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *bytes, *words;
+    } cases[] = { { "", "not a capture" },
+                  { "hello, world, this is a text", "not a capture" },
+                  { "\x1f\x8b\x08 compressed", "zcat" },
+                  { "BZh91AY", "bzcat" } };
+    capture_text problem;
+    for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+        const char *const path =
+            store("text", (const uint8_t *)cases[i].bytes, strlen(cases[i].bytes));
+        assert_null(capture_open_file(path, NULL, problem));
+        assert_non_null(strstr(problem, cases[i].words));
+    }
+    assert_null(capture_open_file(path_of("nowhere"), NULL, problem));
+    assert_non_null(strstr(problem, "No such file"));
+    assert_null(capture_open_file(folder, NULL, problem));
+    assert_non_null(strstr(problem, "Is a directory"));
+    assert_null(capture_open_interface("no-such-interface", NULL, problem));
+    assert_non_null(strstr(problem, "no-such-interface"));
+}
+
+/* ------------------------------------------------------------------ odd ones */
+
+/* With fields that only Linux once wrote: left to libpcap. */
+static void formats_that_are_not_ours_are_left_to_libpcap(void **state) {
+    (void)state;
+    static uint8_t bytes[200];
+    uint32_t const header[6] = { 0xa1b2cd34, 4 << 16 | 2, 0, 0, 96, 1 };
+    uint32_t const record[6] = { 1700000000, 5, 60, 60, 0, 0 }; /* two words more than others */
+    memcpy(bytes, header, 24);
+    memcpy(bytes + 24, record, 24);
+    seen ours, theirs;
+    assert_int_equal(read_file(store("odd", bytes, 24 + 24 + 60), NULL, &ours), CAPTURE_END);
+    read_with_libpcap(path_of("odd"), &theirs);
+    assert_int_equal(ours.n, 1);
+    assert_memory_equal(&ours, &theirs, sizeof ours);
+    assert_int_equal(read_file(store("odd", bytes, 24 + 24 + 50), NULL, &ours), CAPTURE_BROKEN);
+}
+
+/* Two interfaces of different link types, with different clocks; and a block that nobody knows. */
+static void interfaces_of_pcapng_keep_their_link_types(void **state) {
+    (void)state;
+    /* clang-format off */
+    uint32_t const words[] = {
+        0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0xffffffff, 0xffffffff, 28, /* a section */
+        1, 32, 1, 0, 1 << 16 | 9, 9, 0, 32,                        /* Ethernet, nanoseconds */
+        1, 32, 101, 65535, 1 << 16 | 9, 0x80 | 10, 0, 32,          /* raw IP, in 1/1024 s */
+        0x0bad, 20, 1, 2, 20,                                      /* what is this? */
+        6, 36, 1, 0, 1024 * 5 + 512, 4, 9, 0x45454545, 36,         /* by the second */
+        6, 36, 0, 0, 77, 4, 4, 0x45454545, 36,                     /* by the first */
+        3, 20, 9, 0x45454545, 20,                                  /* in the short form */
+        2, 36, 1, 1, 1024, 4, 9, 0x45454545, 36,                   /* in the old form, after 2^32 */
+        0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0xffffffff, 0xffffffff, 28, /* another section */
+        6, 36, 0, 0, 77, 4, 4, 0x45454545, 36,                     /* its interface is missing */
+    };
+    /* clang-format on */
+    seen found;
+    assert_int_equal(read_file(store("two", (const uint8_t *)words, sizeof words), NULL, &found),
+                     CAPTURE_BROKEN);
+    assert_int_equal(found.n, 4);
+    assert_int_equal(found.link_types[0], 101);
+    assert_int_equal(found.link_types[1], 1);
+    assert_int_equal(found.link_types[2], 1);
+    assert_int_equal(found.times[0], UINT64_C(5500000000));
+    assert_int_equal(found.times[1], 77);
+    assert_int_equal(found.times[2], 77);
+    assert_int_equal(found.times[3], UINT64_C(4194305000000000));
+}
+
+static void pipes_are_read_as_bytes_come(void **state) {
+    (void)state;
+    static uint8_t bytes[65536];
+    size_t const   n = load(make_file("whole", FORMAT_MICRO, 96), bytes, sizeof bytes);
+    int            ends[2];
+    capture_text   problem;
+    seen           found = { 0 };
+    assert_int_equal(pipe(ends), 0);
+    int const kept = dup(STDIN_FILENO);
+    assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    assert_int_equal(write(ends[1], bytes, 300), 300);
+    capture *const from = capture_open_file("-", NULL, problem);
+    assert_non_null(from);
+    assert_int_equal(capture_total_bytes(from), 0);
+    assert_int_equal(capture_read(from, 100, on_packet, &found), CAPTURE_MORE); /* does not wait */
+    assert_true(found.n >= 2);
+    assert_int_equal(write(ends[1], bytes + 300, n - 300), n - 300);
+    assert_int_equal(close(ends[1]), 0);
+    while (capture_read(from, 100, on_packet, &found) == CAPTURE_MORE) {
+    }
+    assert_int_equal(found.n, N_PACKETS);
+    capture_close(from);
+    assert_int_equal(dup2(kept, STDIN_FILENO), STDIN_FILENO);
+    (void)close(kept);
+    (void)close(ends[0]);
+}
+
+static int begin(void **state) {
+    (void)state;
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int end(void **state) {
+    (void)state;
+    static const char *const names[] = { "micro", "nano",    "swapped", "ng",  "filtered", "whole",
+                                         "cut",   "damaged", "text",    "odd", "two" };
+    for (size_t i = 0; i < UNIT_COUNT(names); i++) (void)unlink(path_of(names[i]));
+    return rmdir(folder);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_are_read_as_libpcap_reads_them),
+        cmocka_unit_test(filters_choose_packets),
+        cmocka_unit_test(a_bad_filter_is_told),
+        cmocka_unit_test(captures_cut_at_every_byte_tell_all_before),
+        cmocka_unit_test(damaged_captures_are_survived),
+        cmocka_unit_test(lengths_that_cannot_be_are_told_as_damage),
+        cmocka_unit_test(files_that_are_no_captures_are_refused),
+        cmocka_unit_test(formats_that_are_not_ours_are_left_to_libpcap),
+        cmocka_unit_test(interfaces_of_pcapng_keep_their_link_types),
+        cmocka_unit_test(pipes_are_read_as_bytes_come),
+    };
+    print_message("# seed %llu\n", (unsigned long long)unit_seed());
+    return _cmocka_run_group_tests("capture", tests, UNIT_COUNT(tests), begin, end);
+}

@@ -1,0 +1,405 @@
+/* test_machine.c - machines: what is read, what is refused and how, and which rule applies. */
+#include "unit.h"
+
+#include "tracker.h"
+
+static machine read_fine(const char *text) {
+    machine         m;
+    machine_problem problem;
+    bool const      is_fine = machine_read(text, strlen(text), &m, &problem);
+    if (!is_fine) print_error("line %u: %s\n", problem.line, problem.text);
+    assert_true(is_fine);
+    return m;
+}
+
+static machine read_shipped(const char *name) {
+    for (size_t i = 0; machine_shipped_at(i) != NULL; i++) {
+        const machine_shipped *const shipped = machine_shipped_at(i);
+        machine                      m;
+        machine_problem              problem;
+        if (strcmp(shipped->name, name) != 0) continue;
+        assert_true(machine_read(shipped->text, shipped->n, &m, &problem));
+        assert_string_equal(m.name, name);
+        return m;
+    }
+    fail();
+    return (machine){ 0 };
+}
+
+/* ------------------------------------------------------------------ mistakes */
+
+#define HEAD "machine m\nover tcp\nstate a timeout 5s\nstate b timeout 5s\n"
+#define RULES "from new when any go a\nfrom a when any go b\n"
+
+static void mistakes_are_told_with_line_and_what_was_expected(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned    line;
+        const char *words; /* that the complaint has */
+    } cases[] = {
+        { "", 1, "expected 'machine' and its name, found the end of the file" },
+        { "# nothing\n\n", 3, "found the end of the file" },
+        { "machin m\n", 1, "expected 'machine', 'over', 'state' or 'from', found 'machin'" },
+        { "machine\n", 1, "expected a name after 'machine', found the end of the line" },
+        { "machine \"m\"\n", 1, "expected a name after 'machine', found 'm'" },
+        { "machine m \"title\" more\n", 1, "expected the end of the line, found 'more'" },
+        { "machine m \"title\n", 1, "expected a closing quote" },
+        { "machine m\nmachine n\n", 2, "a second 'machine'" },
+        { "machine m,n\n", 1, "expected the end of the line, found ','" },
+        { "machine m!\n", 1, "expected a name of letters, digits, - and _, found 'm!'" },
+        { "machine an-endless-name-that-never-comes-to-its-end\n", 1, "too long for a name" },
+        { "machine m\nover ip\n", 2, "expected tcp, udp, icmp or any after 'over', found 'ip'" },
+        { "machine m\nover udp port\n", 2, "expected a port or ports" },
+        { "machine m\nover udp port 70000\n", 2, "found '70000'" },
+        { "machine m\nover udp port 20-10\n", 2, "found '20-10'" },
+        { "machine m\nstate a\n", 2,
+          "expected 'timeout' after the name of the state, found the end" },
+        { "machine m\nstate a timeout\n", 2, "expected a duration" },
+        { "machine m\nstate a timeout 5\n", 2, "expected a duration from 1ms to 30d, as in 500ms" },
+        { "machine m\nstate a timeout 0s\n", 2, "found '0s'" },
+        { "machine m\nstate a timeout 31d\n", 2, "found '31d'" },
+        { "machine m\nstate a timeout 99999999999999999999s\n", 2, "expected a duration" },
+        { "machine m\nstate a timeout 5s halfopen\n", 2, "expected 'half-open', 'as' or the end" },
+        { "machine m\nstate a timeout 5s as\n", 2, "expected a name after 'as'" },
+        { "machine m\nstate a timeout 5s\nstate a timeout 6s\n", 3, "a second state 'a'" },
+        { "machine m\nstate new timeout 5s\n", 2, "no state can be called 'new'" },
+        { "machine m\n", 2, "expected a 'state', found the end of the file" },
+        { HEAD, 5, "expected a rule 'from new ... go STATE'" },
+        { HEAD "from x when any go a\n", 5, "there is no state 'x' above this line" },
+        { "machine m\nstate established timeout 5s\nfrom new when any go estblished\n", 3,
+          "did you mean 'established'?" },
+        { HEAD "from\n", 5, "expected a state, found the end of the line" },
+        { HEAD "from new go a\n", 5, "expected ',' or 'when', found 'go'" },
+        { HEAD "from new when go a\n", 5, "expected a condition" },
+        { HEAD "from new when syn ack go a\n", 5, "expected 'and', 'or' or 'go', found 'ack'" },
+        { HEAD "from new when syn and go a\n", 5, "expected a condition" },
+        { HEAD "from new when (syn go a\n", 5, "expected 'and', 'or' or ')', found 'go'" },
+        { HEAD "from new when size 5 go a\n", 5,
+          "expected one of < <= = >= > after 'size', found '5'" },
+        { HEAD "from new when size > x go a\n", 5, "expected a number of bytes" },
+        { HEAD "from new when port x go a\n", 5, "expected a port or ports" },
+        { HEAD "from new when type 256 go a\n", 5, "expected an ICMP type" },
+        { HEAD "from new when any go\n", 5, "expected a state" },
+        { HEAD "from new when any go end\n", 5, "a new flow cannot end" },
+        { HEAD "from new when any go a loudly\n", 5, "expected 'event', 'anomaly', 'opens'" },
+        { HEAD "from new when any go a event\n", 5, "expected a name after 'event'" },
+        { HEAD "from new when any go a anomaly odd\n", 5,
+          "expected words in quotes after 'anomaly'" },
+        { HEAD "from new when any go a event x event y\n", 5, "a second event" },
+        { HEAD "from new when any go a\nfrom a when any go b reversed\n", 6,
+          "'reversed' is for rules that open" },
+        { HEAD "from new when any go a\nfrom a when any go stay opens\n", 6,
+          "'opens' needs a state" },
+        { HEAD "from new when any go a\n", 4, "no rule goes to the state 'b'" },
+        { HEAD RULES "from a when syn go b\n", 7, "this rule never applies" },
+        { HEAD RULES "from b when syn and not syn go a\n", 7, "this rule never applies" },
+        { HEAD "from new when server go a\n" RULES, 5, "this rule never applies" },
+        { HEAD "from new when \x01 go a\n", 5, "a byte that is no text" },
+    };
+    for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+        machine         m;
+        machine_problem problem;
+        assert_false(machine_read(cases[i].text, strlen(cases[i].text), &m, &problem));
+        bool const is_told =
+            problem.line == cases[i].line && strstr(problem.text, cases[i].words) != NULL;
+        if (!is_told) print_error("case %zu: line %u: %s\n", i, problem.line, problem.text);
+        assert_true(is_told);
+    }
+}
+
+static void limits_are_told(void **state) {
+    (void)state;
+    static char     text[200000];
+    machine         m;
+    machine_problem problem;
+    size_t          n = (size_t)sprintf(text, "machine m\n");
+    for (unsigned i = 0; i < 40; i++) n += (size_t)sprintf(text + n, "state s%u timeout 1s\n", i);
+    assert_false(machine_read(text, n, &m, &problem));
+    assert_non_null(strstr(problem.text, "more than 32 states"));
+    n = (size_t)sprintf(text, HEAD "from new when any go a\n");
+    for (unsigned i = 0; i < 20; i++)
+        n += (size_t)sprintf(text + n, "from a when port %u go b\n", i);
+    assert_false(machine_read(text, n, &m, &problem));
+    assert_non_null(strstr(problem.text, "more than 11 different questions"));
+    n = (size_t)sprintf(text, HEAD "from new when ");
+    for (unsigned i = 0; i < 100000; i++) text[n++] = '(';
+    assert_false(machine_read(text, n, &m, &problem));
+    assert_non_null(strstr(problem.text, "more than 16 parentheses"));
+    n = (size_t)sprintf(text, HEAD "from new when syn");
+    for (unsigned i = 0; i < 100; i++) n += (size_t)sprintf(text + n, " and syn");
+    assert_false(machine_read(text, n, &m, &problem));
+    assert_non_null(strstr(problem.text, "too long; split it"));
+    n = (size_t)sprintf(text, "machine m\n");
+    for (unsigned i = 0; i < 9; i++)
+        n += (size_t)sprintf(text + n, "state s%u timeout %us\n", i, i + 1);
+    n += (size_t)sprintf(text + n, "from new when any go s0\n");
+    for (unsigned i = 0; i < 8; i++)
+        n += (size_t)sprintf(text + n, "from s%u when client go s%u\n", i, i + 1);
+    assert_false(machine_read(text, n, &m, &problem));
+    assert_int_equal(problem.line, 3);
+    assert_non_null(strstr(problem.text, "timeouts that differ are for at most 8 states"));
+}
+
+static void any_bytes_are_read_or_refused(void **state) {
+    (void)state;
+    const machine_shipped *const tcp = machine_shipped_at(0);
+    unit_random                  random = random_start();
+    for (unsigned i = 0; i < 3000; i++) {
+        fenced          text = fenced_new(tcp->n);
+        machine         m;
+        machine_problem problem;
+        memcpy(text.bytes, tcp->text, tcp->n);
+        for (unsigned j = 0; j < 1 + random_below(&random, 8); j++) {
+            static const char signs[] = " \n()\"#,=<>";
+            char const        sign = signs[random_below(&random, sizeof signs - 1)];
+            uint8_t const     any = (uint8_t)random_below(&random, 256);
+            text.bytes[random_below(&random, tcp->n)] = i % 2 == 0 ? any : (uint8_t)sign;
+        }
+        size_t const n = i % 3 == 0 ? (size_t)random_below(&random, tcp->n) : tcp->n;
+        if (machine_read((const char *)text.bytes, n, &m, &problem))
+            machine_free(&m);
+        else
+            assert_true(problem.text[0] != '\0' && problem.line >= 1);
+        fenced_free(&text);
+    }
+}
+
+/* ------------------------------------------------------------------ conditions */
+
+/* Does the condition hold for the packet, sent by the client of a flow or by its server? */
+static bool holds(const char *condition, const packet *p, bool is_client) {
+    char text[400];
+    (void)snprintf(text, sizeof text,
+                   "machine m\nstate a timeout 1s\nstate b timeout 1s\nfrom new when any go "
+                   "a\nfrom a when %s go b\n",
+                   condition);
+    machine    m = read_fine(text);
+    bool const is_chosen = machine_choose(&m, 0, machine_answers(&m, p), is_client) != NULL;
+    machine_free(&m);
+    return is_chosen;
+}
+
+static void conditions_mean_what_they_say(void **state) {
+    (void)state;
+    packet const tcp = { .flow = { .protocol = PROTOCOL_TCP, .version = 4, .port = { 80, 5000 } },
+                         .flags = TCP_SYN | TCP_PSH,
+                         .payload_bytes = 100,
+                         .is_from_high = true };
+    packet const ping = { .flow = { .protocol = PROTOCOL_ICMP6, .version = 6 },
+                          .type = 128,
+                          .is_fragment = true };
+    static const struct {
+        const char *condition;
+        bool        of_tcp, of_ping; /* by the client */
+    } cases[] = {
+        { "any", true, true },
+        { "not any or any", true, true },
+        { "syn", true, false },
+        { "not syn", false, true },
+        { "not not syn", true, false },
+        { "syn and psh", true, false },
+        { "syn and ack", false, false },
+        { "syn or ack", true, false },
+        { "syn and ack or psh", true, false },
+        { "syn and (ack or psh)", true, false },
+        { "not (syn and psh)", false, true },
+        { "not syn and psh", false, false },
+        { "ack or fin or rst or urg or ece or cwr", false, false },
+        { "client", true, true },
+        { "server", false, false },
+        { "tcp", true, false },
+        { "udp", false, false },
+        { "icmp", false, true },
+        { "ip4", true, false },
+        { "ip6", false, true },
+        { "fragment", false, true },
+        { "port 80", true, false },
+        { "port 5000", true, false },
+        { "port 81-4999", false, false },
+        { "port 0-80", true, true },
+        { "from-port 5000", true, false },
+        { "from-port 80", false, false },
+        { "to-port 80", true, false },
+        { "to-port 5000", false, false },
+        { "size > 99", true, false },
+        { "size > 100", false, false },
+        { "size >= 100", true, false },
+        { "size>=101", false, false },
+        { "size < 100", false, true },
+        { "size < 101", true, true },
+        { "size <= 99", false, true },
+        { "size <= 100", true, true },
+        { "size = 100", true, false },
+        { "size = 0", false, true },
+        { "type 128", false, true },
+        { "type 0-127", false, false },
+    };
+    for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+        bool const is_right = holds(cases[i].condition, &tcp, true) == cases[i].of_tcp &&
+                              holds(cases[i].condition, &ping, true) == cases[i].of_ping;
+        if (!is_right) print_error("%s\n", cases[i].condition);
+        assert_true(is_right);
+    }
+    assert_true(holds("server", &tcp, false));
+    assert_false(holds("client", &tcp, false));
+}
+
+static void the_first_rule_that_holds_applies(void **state) {
+    (void)state;
+    machine m =
+        read_fine(HEAD "from new when syn go a event one\nfrom new when any go b event two\n");
+    packet p = { .flow = { .protocol = PROTOCOL_TCP }, .flags = TCP_SYN };
+    assert_int_equal(machine_choose(&m, -1, machine_answers(&m, &p), true)->line, 5);
+    p.flags = TCP_ACK;
+    assert_int_equal(machine_choose(&m, -1, machine_answers(&m, &p), true)->line, 6);
+    assert_null(machine_choose(&m, 0, machine_answers(&m, &p), true));
+    assert_false(m.has_direction);
+    machine_free(&m);
+}
+
+static void over_says_which_packets(void **state) {
+    (void)state;
+    machine m =
+        read_fine("machine m\nover udp port 53\nstate a timeout 1s\nfrom new when any go a\n");
+    packet p = { .flow = { .protocol = PROTOCOL_UDP, .port = { 53, 999 } } };
+    assert_true(machine_takes(&m, &p));
+    p.flow.port[0] = 52;
+    assert_false(machine_takes(&m, &p));
+    p.flow.port[1] = 53;
+    assert_true(machine_takes(&m, &p));
+    p.flow.protocol = PROTOCOL_TCP;
+    assert_false(machine_takes(&m, &p));
+    machine_free(&m);
+    m = read_fine("machine m\nover icmp\nstate a timeout 1s\nfrom new when any go a\n");
+    p.flow.protocol = PROTOCOL_ICMP6;
+    assert_true(machine_takes(&m, &p));
+    machine_free(&m);
+    m = read_fine("machine m\nstate a timeout 1s\nfrom new when any go a\n");
+    assert_true(machine_takes(&m, &p));
+    machine_free(&m);
+}
+
+static void words_of_states_are_read(void **state) {
+    (void)state;
+    machine m = read_fine("machine m \"My flows\" # mine\n\n"
+                          "state a timeout 1500ms half-open as waiting\r\nstate b timeout 2h\n"
+                          "from new when any go a reversed\n"
+                          "from a,b when syn go b anomaly \"odd # thing\"\n"
+                          "from any when any go end event over");
+    assert_string_equal(m.title, "My flows");
+    assert_string_equal(m.states[0].shown, "waiting");
+    assert_true(m.states[0].is_half_open && !m.states[1].is_half_open);
+    assert_int_equal(m.states[0].timeout_ns, UINT64_C(1500000000));
+    assert_int_equal(m.states[1].timeout_ns, UINT64_C(7200000000000));
+    assert_true(m.rules[0].is_reversed);
+    assert_int_equal(m.rules[1].from, 2 | 4);
+    assert_int_equal(m.rules[2].go, GO_END);
+    assert_string_equal(m.events[m.rules[1].event].name, "odd # thing");
+    assert_true(m.events[m.rules[1].event].is_anomaly);
+    machine_free(&m);
+}
+
+/* ------------------------------------------------------------------ the machines that come along */
+
+static uint8_t flags_of(const char *letters) {
+    static const char names[] = "FSRPA";
+    uint8_t           flags = 0;
+    for (; *letters != '\0' && *letters != ' '; letters++) {
+        const char *const at = strchr(names, *letters);
+        if (at != NULL) flags |= (uint8_t)(1u << (at - names));
+    }
+    return flags;
+}
+
+/* A conversation, as in "c:S s:SA c:A": who sends, and which flags. Returns the state at the end. */
+static const char *talk(const machine *m, const char *packets, unsigned *ret_opened) {
+    tamis_status status = TAMIS_ERR_ABSENT;
+    uint32_t     value = 0;
+    *ret_opened = 0;
+    for (const char *at = packets; at != NULL; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        tracked p = { .p = { .flow = { .protocol = PROTOCOL_TCP, .version = 4 },
+                             .is_from_high = at[0] == 's',
+                             .flags = flags_of(at + 2) } };
+        p.answers = machine_answers(m, &p.p);
+        if (tracker_decide(m, &p, status, value) != TAMIS_STEP_SET) continue;
+        *ret_opened += status == TAMIS_ERR_ABSENT || p.rule->opens;
+        status = TAMIS_OK;
+        value = p.to;
+    }
+    return status == TAMIS_OK ? m->states[machine_state_of(m, value)].name : "none";
+}
+
+static void tcp_conversations_end_in_their_states(void **state) {
+    (void)state;
+    machine m = read_shipped("tcp");
+    static const struct {
+        const char *packets, *end;
+        unsigned    opened;
+    } cases[] = {
+        { "c:S", "syn", 1 },
+        { "c:S c:S c:S", "syn", 1 },
+        { "c:S s:SA", "syn-ack", 1 },
+        { "c:S s:SA s:SA", "syn-ack", 1 },
+        { "c:S s:SA c:A", "established", 1 },
+        { "c:S s:SA c:PA s:A", "established", 1 },
+        { "c:S s:SA c:A c:FA", "client-fin", 1 },
+        { "c:S s:SA c:A c:FA c:FA s:A", "client-fin",
+          1 }, /* a FIN that is repeated is no second one */
+        { "c:S s:SA c:A s:FA", "server-fin", 1 },
+        { "c:S s:SA c:A c:FA s:FA c:A", "closed", 1 },
+        { "c:S s:SA c:A s:FA c:FA s:A", "closed", 1 },
+        { "c:S s:SA c:A s:FA c:FA s:R", "closed", 1 },
+        { "c:S s:RA", "reset", 1 },
+        { "c:S s:SA c:R", "reset", 1 },
+        { "c:S s:SA c:A s:R", "reset", 1 },
+        { "c:S s:SA c:A s:FA c:FA c:S", "syn", 2 }, /* the port again */
+        { "c:S s:SA c:A s:FA c:FA s:S", "syn", 2 }, /* opened by the other end this time */
+        { "c:S s:SA c:A s:FA c:FA s:S c:SA s:A", "established", 2 },
+        { "c:S s:RA c:S s:SA c:A", "established", 2 },
+        { "c:S c:A", "established", 1 },  /* the answer was not captured */
+        { "s:SA c:A", "established", 1 }, /* the question was not: c is the client all the same */
+        { "s:SA c:A c:FA", "client-fin", 1 },
+        { "c:S s:S", "syn-ack", 1 },  /* both at once */
+        { "c:PA", "established", 1 }, /* picked up */
+        { "s:PA s:FA", "client-fin", 1 },
+        { "c:FA", "client-fin", 1 },
+        { "c:R", "reset", 1 },
+        { "c:SF", "reset", 1 },
+        { "c:", "reset", 1 },
+        { "c:S s:SA c:A c:S", "established", 1 }, /* a SYN within */
+    };
+    for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+        unsigned          opened;
+        const char *const end = talk(&m, cases[i].packets, &opened);
+        bool const        is_right = strcmp(end, cases[i].end) == 0 && opened == cases[i].opened;
+        if (!is_right) print_error("%s: %s, opened %u\n", cases[i].packets, end, opened);
+        assert_true(is_right);
+    }
+    machine_free(&m);
+}
+
+static void shipped_machines_fit_into_four_bits(void **state) {
+    (void)state;
+    for (size_t i = 0; machine_shipped_at(i) != NULL; i++) {
+        machine m = read_shipped(machine_shipped_at(i)->name);
+        assert_true(machine_values(&m) <= 16);
+        machine_free(&m);
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mistakes_are_told_with_line_and_what_was_expected),
+        cmocka_unit_test(limits_are_told),
+        cmocka_unit_test(any_bytes_are_read_or_refused),
+        cmocka_unit_test(conditions_mean_what_they_say),
+        cmocka_unit_test(the_first_rule_that_holds_applies),
+        cmocka_unit_test(over_says_which_packets),
+        cmocka_unit_test(words_of_states_are_read),
+        cmocka_unit_test(tcp_conversations_end_in_their_states),
+        cmocka_unit_test(shipped_machines_fit_into_four_bits),
+    };
+    return unit_run("machine", tests, UNIT_COUNT(tests));
+}
