@@ -18,14 +18,15 @@ uint64_t tracker_tick_ns(const machine *m) {
     return tick > SHORTEST_TICK_NS ? tick : SHORTEST_TICK_NS;
 }
 
-/* Rounded up, and one more: the first and the last tick of a silence are not whole. */
+/* Rounded up. Ticks that begin and end a silence are not whole, but a flow goes only when there are
+ * more of them than its timeout has. */
 void tracker_timeouts(const machine *m, table_spec *spec) {
     uint64_t const tick_ns = tracker_tick_ns(m);
     spec->n_values = machine_values(m);
     for (unsigned i = 0; i < spec->n_values; i++) {
         unsigned const state = machine_state_of(m, i);
         uint64_t const timeout = m->states[state < m->n_states ? state : 0].timeout_ns;
-        spec->timeouts[i] = (timeout + tick_ns - 1) / tick_ns + 1;
+        spec->timeouts[i] = (timeout + tick_ns - 1) / tick_ns;
     }
 }
 

@@ -76,7 +76,7 @@ void tracker_add(tracker *t, const packet *p, uint64_t time_ns, uint64_t now_ns)
 
 /* Take what was gathered through the table; and let time pass. */
 void tracker_flush(tracker *t);
-void tracker_advance(tracker *t, uint64_t now_ns);
+void tracker_advance(tracker *t, uint64_t now_ns); /* never back */
 
 /* What the machine says: fills rule, step and `to`. */
 tamis_step tracker_decide(const machine *m, tracked *p, tamis_status status, uint32_t value);

@@ -1,0 +1,245 @@
+/* test_tracker.c - flows through both tables: the counts are the tables' own, time is kept, and the
+ * small table agrees with the exact one as far as it promises. */
+#include "unit.h"
+
+#include "check.h"
+#include "tracker.h"
+
+#define SECOND NS_PER_SECOND
+
+static machine read_tcp(void) {
+    machine         m;
+    machine_problem problem;
+    assert_true(machine_read(machine_shipped_at(0)->text, machine_shipped_at(0)->n, &m, &problem));
+    assert_string_equal(m.name, "tcp");
+    return m;
+}
+
+typedef struct rig {
+    machine    m;
+    table_spec spec;
+    table     *flows;
+    tracker    t;
+    check      beside;
+    uint64_t   now_ns;
+} rig;
+
+static void on_batch(void *context, const tracked *batch, const uint64_t *ids,
+                     const tamis_status *after, size_t n, uint32_t tick) {
+    (void)after;
+    check_batch(context, batch, ids, n, tick);
+}
+
+static void rig_init(rig *r, bool is_exact, uint64_t capacity, double fpr) {
+    tamis_problem problem = { 0 };
+    *r = (rig){ .m = read_tcp() };
+    r->spec = (table_spec){ .capacity = capacity, .fpr = fpr, .seed = { 1, 2 } };
+    tracker_timeouts(&r->m, &r->spec);
+    r->flows =
+        is_exact ? table_exact_new(&r->spec, &problem) : table_states_new(&r->spec, &problem);
+    if (r->flows == NULL) print_error("%s\n", problem.text);
+    assert_non_null(r->flows);
+    tracker_init(&r->t, &r->m, r->flows, 77);
+    assert_true(check_init(&r->beside, &r->m, r->flows, &r->spec));
+    r->t.hooks = (tracker_hooks){ &r->beside, on_batch, NULL };
+}
+
+static void rig_free(rig *r) {
+    check_fini(&r->beside);
+    table_free(r->flows);
+    machine_free(&r->m);
+}
+
+static void send(rig *r, uint32_t flow, bool is_high, uint8_t flags) {
+    packet p = { .flow = { .protocol = PROTOCOL_TCP, .version = 4 },
+                 .is_from_high = is_high,
+                 .flags = flags };
+    memcpy(p.flow.address[0], &flow, sizeof flow);
+    tracker_add(&r->t, &p, r->now_ns, r->now_ns);
+}
+
+static uint64_t now_in(const rig *r, const char *name) {
+    for (unsigned i = 0; i < r->m.n_states; i++) {
+        if (strcmp(r->m.states[i].name, name) == 0) return r->t.counts.now[i];
+    }
+    fail();
+    return 0;
+}
+
+/* The counts that were kept on the way are those of the table itself. */
+static void check_counts(rig *r) {
+    uint64_t   counts[TABLE_VALUES], of_states[MACHINE_STATES] = { 0 };
+    table_info info;
+    tracker_advance(&r->t, r->t.tick * r->t.tick_ns); /* what was found on the way is told */
+    if (!table_tally(r->flows, counts)) return;
+    for (unsigned i = 0; i < r->spec.n_values; i++)
+        of_states[machine_state_of(&r->m, i)] += counts[i];
+    for (unsigned i = 0; i < r->m.n_states; i++) assert_int_equal(r->t.counts.now[i], of_states[i]);
+    table_inspect(r->flows, &info);
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < r->m.n_states; i++) sum += of_states[i];
+    assert_int_equal(info.flows, sum);
+}
+
+static void finish(rig *r) {
+    tracker_advance(&r->t, r->now_ns);
+    while (table_is_behind(r->flows)) tracker_advance(&r->t, r->now_ns);
+    check_finish(&r->beside, (uint32_t)r->t.tick);
+}
+
+/* ------------------------------------------------------------------ random lives */
+
+/* Any flags from any end: machines and tables must not care what sense it makes. */
+static void live(rig *r, uint64_t n_packets, uint32_t n_flows, uint64_t step_ns) {
+    static const uint8_t flags[] = { TCP_SYN,           TCP_SYN | TCP_ACK, TCP_ACK, TCP_ACK,
+                                     TCP_ACK | TCP_PSH, TCP_FIN | TCP_ACK, TCP_RST, 0 };
+    unit_random          random = random_start();
+    for (uint64_t i = 0; i < n_packets; i++) {
+        send(r, (uint32_t)random_below(&random, n_flows), random_below(&random, 2) != 0,
+             flags[random_below(&random, UNIT_COUNT(flags))]);
+        r->now_ns += random_below(&random, 2 * step_ns);
+        if (i % 50000 == 0) {
+            tracker_flush(&r->t);
+            check_counts(r);
+        }
+    }
+    finish(r);
+    check_counts(r);
+}
+
+static uint64_t sum_of(const uint64_t *counts) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < N_CHECK_RESULTS; i++) sum += counts[i];
+    return sum;
+}
+
+static void both_exact_tables_agree_always(void **state) {
+    (void)state;
+    static rig r;
+    rig_init(&r, true, 1, 0.1);
+    live(&r, 400000, 3000, 50000000); /* 20000 s: all ages and comes again */
+    assert_int_equal(r.beside.packets[CHECK_SAME], 400000);
+    assert_int_equal(sum_of(r.beside.packets), 400000);
+    rig_free(&r);
+}
+
+/* Ghosts come with the probability of a false positive, and what they leave behind is wrong. */
+static void the_small_table_disagrees_as_often_as_it_says(void **state) {
+    (void)state;
+    static rig r;
+    rig_init(&r, false, 40000, 0.001);
+    live(&r, 1000000, 30000, 1000000);
+    uint64_t const all = sum_of(r.beside.packets), same = r.beside.packets[CHECK_SAME];
+    print_message(
+        "# of %llu packets: unknown %llu, missed %llu, ghost %llu, wrong %llu; refused %llu\n",
+        (unsigned long long)all, (unsigned long long)r.beside.packets[CHECK_UNKNOWN],
+        (unsigned long long)r.beside.packets[CHECK_MISSED],
+        (unsigned long long)r.beside.packets[CHECK_GHOST],
+        (unsigned long long)r.beside.packets[CHECK_WRONG], (unsigned long long)r.t.counts.refused);
+    assert_int_equal(all, 1000000);
+    assert_true(r.t.counts.refused == 0);
+    assert_true(all - same < all / 250);
+    rig_free(&r);
+}
+
+static void with_a_tiny_rate_nothing_is_wrong(void **state) {
+    (void)state;
+    static rig r;
+    rig_init(&r, false, 20000, 1e-7);
+    live(&r, 500000, 10000, 10000000);
+    assert_int_equal(r.beside.packets[CHECK_SAME], 500000);
+    assert_int_equal(r.beside.ends[CHECK_SAME], sum_of(r.beside.ends));
+    assert_true(r.beside.ends[CHECK_SAME] > 1000);
+    rig_free(&r);
+}
+
+/* ------------------------------------------------------------------ time */
+
+/* Packets seldom come: no batch may make a flow older than it is. */
+static void a_flow_is_kept_for_its_timeout_and_forgotten_after_two(void **state) {
+    (void)state;
+    for (unsigned is_exact = 0; is_exact < 2; is_exact++) {
+        static rig r;
+        rig_init(&r, is_exact != 0, 1000, 0.001);
+        send(&r, 1, false, TCP_SYN);
+        send(&r, 2, false, TCP_ACK);
+        for (unsigned i = 0; i < 100; i++) { /* others, every 0.6 s, for 59.4 s */
+            r.now_ns += SECOND * 6 / 10;
+            if (i < 99) send(&r, 1000 + i % 3, false, TCP_ACK);
+        }
+        r.now_ns -= SECOND / 2;
+        finish(&r);
+        assert_int_equal(now_in(&r, "syn"), 1);
+        assert_int_equal(now_in(&r, "established"), 4);
+        r.now_ns += 65 * SECOND; /* more than twice a minute after the SYN */
+        finish(&r);
+        assert_int_equal(now_in(&r, "syn"), 0);
+        assert_int_equal(r.t.counts.aged[0], 1);
+        assert_int_equal(now_in(&r, "established"), 4);
+        r.now_ns += 1801 * SECOND;
+        finish(&r);
+        assert_int_equal(now_in(&r, "established"), 0);
+        check_counts(&r);
+        rig_free(&r);
+    }
+}
+
+static void touched_flows_stay(void **state) {
+    (void)state;
+    static rig r;
+    rig_init(&r, false, 1000, 0.001);
+    for (unsigned i = 0; i < 200; i++) {
+        for (uint32_t flow = 0; flow < 500; flow++) send(&r, flow, false, TCP_SYN);
+        r.now_ns += 59 * SECOND;
+    }
+    tracker_flush(&r.t);
+    assert_true(now_in(&r, "syn") >= 498); /* but for false positives */
+    assert_true(r.t.counts.flows <= 500);
+    rig_free(&r);
+}
+
+/* ------------------------------------------------------------------ room */
+
+static void flows_without_room_are_counted_and_harm_nobody(void **state) {
+    (void)state;
+    static rig r;
+    rig_init(&r, false, 1000, 0.001);
+    for (uint32_t flow = 0; flow < 100000; flow++) send(&r, flow, false, TCP_SYN);
+    tracker_flush(&r.t);
+    assert_true(r.t.counts.refused > 90000);
+    assert_true(r.t.counts.flows >= 1000);
+    check_counts(&r);
+    rig_free(&r);
+}
+
+static void memory_is_not_exceeded(void **state) {
+    (void)state;
+    machine       m = read_tcp();
+    tamis_problem problem;
+    for (uint64_t memory = 4096; memory <= 4 << 20; memory *= 8) {
+        table_spec spec = { .memory = memory, .fpr = 0.0005, .seed = { 1, 2 } };
+        table_info info;
+        tracker_timeouts(&m, &spec);
+        table *const flows = table_states_new(&spec, &problem);
+        assert_non_null(flows);
+        table_inspect(flows, &info);
+        assert_true(info.body_bytes <= memory);
+        assert_true(info.body_bytes >= memory - memory / 4);
+        assert_true(8 * info.body_bytes <= 34 * info.capacity + 8192);
+        table_free(flows);
+    }
+    machine_free(&m);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_exact_tables_agree_always),
+        cmocka_unit_test(the_small_table_disagrees_as_often_as_it_says),
+        cmocka_unit_test(with_a_tiny_rate_nothing_is_wrong),
+        cmocka_unit_test(a_flow_is_kept_for_its_timeout_and_forgotten_after_two),
+        cmocka_unit_test(touched_flows_stay),
+        cmocka_unit_test(flows_without_room_are_counted_and_harm_nobody),
+        cmocka_unit_test(memory_is_not_exceeded),
+    };
+    return unit_run("tracker", tests, UNIT_COUNT(tests));
+}
