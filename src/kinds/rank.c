@@ -368,18 +368,42 @@ static void rank_list_bucket(const tamis_table *table, uint64_t bucket, rank_lis
     (void)copies_each(chains_of(table), bucket, rank_list_one, ret_list);
 }
 
-/* The hand passes a bucket: first all that stay, then those that go, which moves the others. */
+/* Cell i of a bucket: the field of its state. */
+TAMIS_INLINE uint64_t rank_field_at(const tamis_table *table, uint64_t at, unsigned i) {
+    chains const of = chains_of(table);
+    return rank_value_at(of.shape, chains_cell(of, at, i));
+}
+
+/* Count all timers of a bucket down that are not over. */
+static void rank_age_all(tamis_table *table, uint64_t at, unsigned load) {
+    unsigned const bits = rank_value_bits(table);
+    for (unsigned i = 0; i < load; i++) {
+        uint64_t const bit = rank_field_at(table, at, i);
+        uint64_t const field = field_get(table->body, bit, bits);
+        if (!state_is_over(table, bits, field))
+            field_set(table->body, bit, bits, state_older(table, bits, field));
+    }
+}
+
+static bool rank_is_any_over(const tamis_table *table, uint64_t at, unsigned load) {
+    unsigned const bits = rank_value_bits(table);
+    for (unsigned i = 0; i < load; i++) {
+        uint64_t const field = field_get(table->body, rank_field_at(table, at, i), bits);
+        if (state_is_over(table, bits, field)) return true;
+    }
+    return false;
+}
+
+/* The hand passes a bucket. Those that go are listed before the timers of the others are counted
+ * down, since then they cannot be told apart, and taken out in the end, since that moves cells. */
 static void rank_sweep(tamis_table *table, uint64_t bucket, uint64_t *aged) {
     unsigned const bits = rank_value_bits(table);
+    uint64_t const at = chains_bucket_at(&shape_of(table)->chains, bucket);
+    unsigned const load = chains_load(chains_of(table), at);
     rank_list      list;
-    rank_list_bucket(table, bucket, &list);
-    for (unsigned i = 0; i < list.n; i++) {
-        copies_trail trail;
-        uint64_t     bit;
-        if (state_is_over(table, bits, list.field[i])) continue;
-        if (rank_find_value(table, &list.place[i], &trail, &bit) == TAMIS_OK)
-            field_set(table->body, bit, bits, state_older(table, bits, list.field[i]));
-    }
+    list.n = 0;
+    if (rank_is_any_over(table, at, load)) rank_list_bucket(table, bucket, &list);
+    rank_age_all(table, at, load);
     for (unsigned i = 0; i < list.n; i++) {
         if (!state_is_over(table, bits, list.field[i])) continue;
         rank_erase_at(table, &list.place[i]);
