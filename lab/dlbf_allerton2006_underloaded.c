@@ -9,6 +9,7 @@
 #include <math.h>
 
 #define BUCKETS 4096 /* of each subtable */
+#define LONGEST 52   /* bits that a hash of 64 leaves for a fingerprint, beside 2^12 buckets */
 
 typedef struct subject {
     const char          *what;
@@ -34,6 +35,18 @@ static double rate_at(const subject *of, double part) {
     fluid law;
     dlbf_law(part * of->load, &law);
     return dlbf_rate(of->layout, &law);
+}
+
+/* The paper lets the only key of a bucket have all of its bits; from a hash it has fewer. */
+static double library_rate_at(const subject *of, double part) {
+    double rate = rate_at(of, part);
+    fluid  law;
+    dlbf_law(part * of->load, &law);
+    for (unsigned load = 1; load <= 3; load++) {
+        double const more = exp2(-LONGEST) - exp2(-(double)dlbf_length(of->layout, load));
+        rate += DLBF_PAPER_TABLES * dlbf_share(&law, load) * load * fmax(more, 0);
+    }
+    return rate;
 }
 
 /* What semi-sorting saves, of the rate without. */
