@@ -18,7 +18,8 @@ typedef struct unit_list {
         each(probes) each(memory) each(field) each(parts) each(pool) each(chains) each(runs)       \
             each(attic) each(shelf) each(lines) each(codes) each(widths) each(permute) each(cells) \
                 each(wide) each(max_codes) each(row) each(prefixes) each(sums) each(numbered)      \
-                    each(levels) each(increments) each(sweep) each(sectors) each(counters)
+                    each(levels) each(increments) each(sweep) each(sectors) each(counters)         \
+                        each(shared)
 
 #define CORE_DECLARE(unit) unit_list core_##unit##_tests(void);
 CORE_UNITS(CORE_DECLARE)

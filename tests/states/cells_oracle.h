@@ -1,0 +1,185 @@
+/* cells_oracle.h - cells that keys share, in the plainest way: arrays, loops, and no packing.
+ *
+ * What a cell holds is up to the oracle of a kind. Here is what they have in common: the places of
+ * a key, what a late hand owes to a cell, and the bytes that it all comes to (docs/format.md).
+ */
+#ifndef TAMIS_TESTS_CELLS_ORACLE_H
+#define TAMIS_TESTS_CELLS_ORACLE_H
+
+#undef NDEBUG
+#include "handle.h"
+#include "plan/shared_size.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define MAX_CELLS 512
+
+typedef struct dice {
+    uint64_t state;
+} dice;
+
+static inline uint64_t dice_below(dice *d, uint64_t n) {
+    d->state += HASH_GOLDEN;
+    return fastrange(mix64(d->state), n);
+}
+
+/* ------------------------------------------------------------------ tables */
+
+#define TIMEOUT 1000
+
+/* Values have timeouts of their own where there are few enough of them. */
+static inline uint64_t timeout_of(const uint64_t *g, uint64_t value) {
+    return g[SHARED_VALUES] > 16 || value >= g[SHARED_VALUES] ? TIMEOUT : TIMEOUT / (1 + value % 5);
+}
+
+/* Passes that a value lasts: its timeout, rounded up. */
+static inline uint64_t passes_of(const uint64_t *g, uint64_t value) {
+    uint64_t const most = (UINT64_C(1) << g[SHARED_TIMER_BITS]) / 2 - 1;
+    return (timeout_of(g, value) * most + TIMEOUT - 1) / TIMEOUT;
+}
+
+/* A table of the kind with all of its geometry fixed. */
+static inline tamis_states *states_of(const char *kind, const char *isa, const uint64_t *g,
+                                      uint64_t capacity, uint64_t lifetime, uint64_t seed) {
+    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
+    tamis_problem     problem = { 0 };
+    tamis_states     *states = NULL;
+    char              geometry[200];
+    uint64_t          timeouts[16];
+    tamis_seed const  seeds = { seed, 7 };
+    for (unsigned i = 0; i < 16; i++) timeouts[i] = timeout_of(g, i);
+    (void)snprintf(geometry, sizeof geometry,
+                   "cells=%llu,hashes=%llu,values=%llu,counter_bits=%llu,timer_bits=%llu",
+                   (unsigned long long)g[SHARED_CELLS], (unsigned long long)g[SHARED_HASHES],
+                   (unsigned long long)g[SHARED_VALUES], (unsigned long long)g[SHARED_COUNTER_BITS],
+                   (unsigned long long)g[SHARED_TIMER_BITS]);
+    spec.capacity = capacity;
+    spec.lifetime = lifetime;
+    spec.values = g[SHARED_VALUES];
+    spec.timeout = g[SHARED_TIMER_BITS] != 0 ? TIMEOUT : 0;
+    spec.timeouts = g[SHARED_TIMER_BITS] != 0 ? timeouts : NULL;
+    spec.timer_bits = (unsigned)g[SHARED_TIMER_BITS];
+    spec.kind = kind;
+    spec.isa = isa;
+    spec.geometry = geometry;
+    spec.seed = &seeds;
+    if (tamis_states_create(&spec, &states, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
+    return states;
+}
+
+/* ------------------------------------------------------------------ cells */
+
+typedef struct cells_oracle {
+    uint64_t m, k;
+    unsigned content_bits, timer_bits;
+    uint64_t per_unit, units;
+    uint64_t passes[17];                           /* that the values last; the last: all others */
+    uint64_t content[MAX_CELLS], timer[MAX_CELLS]; /* content 0: empty */
+} cells_oracle;
+
+static inline cells_oracle cells_of(const uint64_t *g, unsigned content_bits) {
+    cells_oracle   o = { .m = g[SHARED_CELLS], .k = g[SHARED_HASHES] };
+    unsigned const bits = content_bits + (unsigned)g[SHARED_TIMER_BITS];
+    o.content_bits = content_bits;
+    o.timer_bits = (unsigned)g[SHARED_TIMER_BITS];
+    for (unsigned i = 0; i < 17 && o.timer_bits != 0; i++) o.passes[i] = passes_of(g, i);
+    for (o.per_unit = 1; o.per_unit * 2 * bits <= 512;) o.per_unit *= 2;
+    o.units = (o.m + o.per_unit - 1) / o.per_unit;
+    assert_true(o.m <= MAX_CELLS);
+    return o;
+}
+
+/* Is the cell one of the key's? */
+static inline bool cells_are_of(const cells_oracle *o, uint64_t hash, uint64_t cell) {
+    for (unsigned i = 0; i < o->k; i++) {
+        if (fastrange(remix(hash, i), o->m) == cell) return true;
+    }
+    return false;
+}
+
+/* Passes that are due to the cell's unit and not done. */
+static inline uint64_t cells_owed(const cells_oracle *o, const sweep *hand, uint64_t cell) {
+    uint64_t owed = 0;
+    for (uint64_t at = hand->done; at < hand->due; at++)
+        owed += at % o->units == cell / o->per_unit;
+    return owed;
+}
+
+/* The timer of a cell in which a value is fresh now. */
+static inline uint64_t cells_fresh(const cells_oracle *o, const sweep *hand, uint64_t cell,
+                                   uint64_t value) {
+    uint64_t const owed = cells_owed(o, hand, cell);
+    return o->timer_bits == 0 ? 0 : o->passes[value < 16 ? value : 16] + owed;
+}
+
+static inline void cells_clear(cells_oracle *o, uint64_t cell) {
+    o->content[cell] = o->timer[cell] = 0;
+}
+
+/* The hand passes a unit. Returns how many cells go. */
+static inline uint64_t cells_age(cells_oracle *o, uint64_t unit) {
+    uint64_t gone = 0;
+    for (uint64_t i = unit * o->per_unit; i < o->m && i < (unit + 1) * o->per_unit; i++) {
+        if (o->content[i] == 0 || o->timer[i]-- != 0) continue;
+        cells_clear(o, i);
+        gone++;
+    }
+    return gone;
+}
+
+/* The timers of another table's cell and of ours, as of ours: the younger. */
+static inline uint64_t cells_younger(const cells_oracle *into, const sweep *here,
+                                     const cells_oracle *from, const sweep *there, uint64_t cell) {
+    if (into->timer_bits == 0) return 0;
+    uint64_t const owed = cells_owed(from, there, cell);
+    uint64_t const left = from->timer[cell] > owed ? from->timer[cell] - owed : 0;
+    uint64_t const taken = left + cells_owed(into, here, cell);
+    return taken > into->timer[cell] ? taken : into->timer[cell];
+}
+
+/* ------------------------------------------------------------------ bytes */
+
+static inline void put_bits(uint8_t *bytes, uint64_t at, unsigned n, uint64_t value) {
+    for (unsigned i = 0; i < n; i++, at++) {
+        if ((value >> i & 1) != 0) bytes[at / 8] |= (uint8_t)(1u << (at % 8));
+    }
+}
+
+/* Is the body what the cells come to, to the last byte? */
+static inline void cells_expect_bytes(const cells_oracle *o, const tamis_table *table) {
+    static uint8_t bytes[MAX_CELLS * 8 + 64];
+    unsigned const bits = o->content_bits + o->timer_bits;
+    assert_int_equal(table->body_bytes, ((o->m * bits + 7) / 8 + 8 + 63) / 64 * 64);
+    assert_true(table->body_bytes <= sizeof bytes);
+    memset(bytes, 0, sizeof bytes);
+    for (uint64_t i = 0; i < o->m; i++) {
+        put_bits(bytes, i * bits, o->content_bits, o->content[i]);
+        put_bits(bytes, i * bits + o->content_bits, o->timer_bits, o->timer[i]);
+    }
+    assert_memory_equal(bytes, table->body, table->body_bytes);
+}
+
+/* ------------------------------------------------------------------ time */
+
+/* Time goes on, and the hand does a part of what is due: `pass` foresees each unit. */
+static inline void let_time_pass(tamis_states *states, dice                      *chance,
+                                 void (*pass)(void *oracle, uint64_t unit), void *oracle) {
+    tamis_table *const table = &states->set.table;
+    sweep *const       hand = &table->sweep;
+    if (hand->timeout == 0) return;
+    sweep_advance(hand, dice_below(chance, hand->timeout / 3));
+    uint64_t const most = dice_below(chance, 4) == 0 ? UINT64_MAX : dice_below(chance, 12);
+    for (uint64_t i = 0; i < most && hand->done != hand->due; i++) {
+        pass(oracle, hand->done);
+        states->set.kind->sweep(table, hand->done, NULL);
+        sweep_step(hand);
+    }
+}
+
+#endif

@@ -1,0 +1,212 @@
+/* test_shared_plans.c - the plans of the kinds whose cells keys share: what they state is what was
+ * asked for, no smaller table would do, and what cannot be is refused.
+ */
+#include "cells_oracle.h"
+#include "plan/state_bloom_size.h"
+
+#include <math.h>
+
+typedef struct planned_kind {
+    const char *name;
+    shared_law *law;
+    unsigned (*cell_bits)(const uint64_t *g);
+    uint64_t most_values;
+    unsigned least_bits; /* of counters, where there are any */
+} planned_kind;
+
+static const planned_kind planned[] = {
+    { "state_bloom", tamis_state_bloom_forecast, tamis_state_bloom_cell_bits, UINT64_C(1) << 32,
+      1 },
+};
+
+static tamis_states_spec spec_of(const planned_kind *of, uint64_t capacity, uint64_t values,
+                                 double fpr) {
+    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
+    spec.kind = of->name;
+    spec.capacity = capacity;
+    spec.values = values;
+    spec.fpr = fpr;
+    return spec;
+}
+
+static tamis_plan plan_of(const tamis_states_spec *spec) {
+    tamis_plan    plan;
+    tamis_problem problem;
+    size_t        n;
+    if (tamis_states_plan_kinds(spec, &plan, 1, &n, &problem) != TAMIS_OK)
+        fail_msg("%s", problem.text);
+    assert_int_equal(n, 1);
+    return plan;
+}
+
+static void geometry_of(const tamis_plan *plan, uint64_t *ret_g) {
+    assert_int_equal(plan->n_fields, SHARED_FIELDS);
+    for (unsigned i = 0; i < SHARED_FIELDS; i++) ret_g[i] = plan->fields[i].value;
+}
+
+/* Would a table of at most so many bits do, with this k and these counters? */
+static bool would_do(const planned_kind *of, const tamis_states_spec *spec, uint64_t lifetime,
+                     uint64_t *g, double bits) {
+    shared_forecast told;
+    double const    unknown = spec->unknown != 0 ? spec->unknown : spec->fpr;
+    if (bits < 0) return false;
+    g[SHARED_CELLS] = (uint64_t)(bits / of->cell_bits(g));
+    if (g[SHARED_CELLS] < 2) return false;
+    of->law(g, (double)spec->capacity, (double)lifetime, &told);
+    return told.fpr <= spec->fpr && told.unknown <= unknown;
+}
+
+/* A plan is what was asked for; no table that is a cache line smaller is. */
+static void expect_plan(const planned_kind *of, const tamis_states_spec *spec) {
+    tamis_plan const plan = plan_of(spec);
+    uint64_t         g[SHARED_FIELDS], other[SHARED_FIELDS];
+    assert_int_equal(plan.status, TAMIS_OK);
+    geometry_of(&plan, g);
+    assert_int_equal(g[SHARED_VALUES], spec->values);
+    assert_int_equal(g[SHARED_TIMER_BITS], spec->timer_bits);
+    assert_true(plan.fpr <= spec->fpr);
+    assert_true(plan.unknown <= (spec->unknown != 0 ? spec->unknown : spec->fpr));
+    uint64_t const bits = g[SHARED_CELLS] * of->cell_bits(g);
+    assert_int_equal(plan.body_bytes, ((bits + 7) / 8 + 8 + 63) / 64 * 64);
+    memcpy(other, g, sizeof g);
+    bool const is_counted = g[SHARED_COUNTER_BITS] != 0;
+    for (unsigned c = is_counted ? of->least_bits : 0; c <= (is_counted ? 8u : 0u); c++) {
+        for (unsigned k = 1; k <= SHARED_MAX_HASHES; k++) {
+            other[SHARED_HASHES] = k;
+            other[SHARED_COUNTER_BITS] = c;
+            if (would_do(of, spec, plan.lifetime, other, (double)bits - 512)) {
+                fail_msg("%s of %llu keys, %llu values, fpr %g: %llu cells, k %llu, %llu bits; and "
+                         "%llu, %u, %u",
+                         of->name, (unsigned long long)spec->capacity,
+                         (unsigned long long)spec->values, spec->fpr,
+                         (unsigned long long)g[SHARED_CELLS], (unsigned long long)g[SHARED_HASHES],
+                         (unsigned long long)g[SHARED_COUNTER_BITS],
+                         (unsigned long long)other[SHARED_CELLS], k, c);
+            }
+        }
+    }
+}
+
+static void plans_are_the_smallest_that_do(void **state) {
+    (void)state;
+    static const uint64_t capacities[] = { 1, 10, 1000, 1000000, 1000000000 };
+    static const uint64_t values[] = { 2, 3, 8, 14, 1000, UINT64_C(1) << 32 };
+    static const double   rates[] = { 0.1, 1e-3, 1e-6 };
+    for (size_t kind = 0; kind < COUNT(planned); kind++) {
+        for (unsigned i = 0; i < 5 * 6 * 3 * 4; i++) {
+            tamis_states_spec spec =
+                spec_of(&planned[kind], capacities[i % 5], values[i / 5 % 6], rates[i / 30 % 3]);
+            if (spec.values > planned[kind].most_values) continue;
+            if (i / 90 % 2 == 1) spec.lifetime = spec.capacity;
+            if (i / 180 == 1) spec.timeout = 100, spec.timer_bits = 2 + i % 4;
+            if (i % 7 == 0) spec.unknown = spec.fpr * 4;
+            if (i % 7 == 1) spec.unknown = spec.fpr / 9;
+            expect_plan(&planned[kind], &spec);
+        }
+    }
+}
+
+static void expect_status(const planned_kind *of, const char *geometry, double fpr,
+                          tamis_status status) {
+    tamis_states_spec spec = spec_of(of, 1000, 8, fpr);
+    tamis_states     *states = NULL;
+    spec.geometry = geometry;
+    assert_int_equal(plan_of(&spec).status, status);
+    assert_int_equal(tamis_states_create(&spec, &states, NULL), status);
+    tamis_states_free(states);
+}
+
+static void what_cannot_be_is_refused(void **state) {
+    (void)state;
+    static const char *const impossible[] = {
+        "values=7",
+        "timer_bits=2",
+        "hashes=0",
+        "hashes=33",
+        "cells=0",
+        "cells=1",
+        "counter_bits=9",
+        "cells=500,hashes=33",
+        "counter_bits=9,cells=1000",
+    };
+    for (size_t kind = 0; kind < COUNT(planned); kind++) {
+        const planned_kind *const of = &planned[kind];
+        for (size_t i = 0; i < COUNT(impossible); i++)
+            expect_status(of, impossible[i], 0.01, TAMIS_ERR_CANNOT);
+        expect_status(of, "buckets=5", 0.01, TAMIS_ERR_ARGUMENT);
+        expect_status(of, "hashes=4", 0, TAMIS_ERR_CANNOT); /* nothing says how large */
+        expect_status(of, "cells=2000", 0.01, TAMIS_ERR_CANNOT);
+        expect_status(of, "cells=2000", 0, TAMIS_OK);
+        expect_status(of, "cells=2,hashes=32,counter_bits=8", 0, TAMIS_OK);
+        expect_status(of, "cells=9000000000000000000", 0, TAMIS_ERR_LIMIT);
+    }
+}
+
+/* With the cells given, k is the one with the fewest unknown keys. */
+static void a_fixed_size_has_the_best_k(void **state) {
+    (void)state;
+    for (size_t kind = 0; kind < COUNT(planned); kind++) {
+        const planned_kind *const of = &planned[kind];
+        tamis_states_spec         spec = spec_of(of, 1000, 8, 0);
+        uint64_t                  g[SHARED_FIELDS];
+        spec.geometry = "cells=30000";
+        tamis_plan const plan = plan_of(&spec);
+        geometry_of(&plan, g);
+        for (unsigned k = 1; k <= SHARED_MAX_HASHES; k++) {
+            shared_forecast told;
+            g[SHARED_HASHES] = k;
+            of->law(g, 1000, 16000, &told);
+            assert_true(plan.unknown <= told.unknown);
+        }
+    }
+}
+
+/* A geometry that is given is what its field names say, in cells of a known size. */
+static void a_geometry_can_be_given(void **state) {
+    (void)state;
+    for (size_t kind = 0; kind < COUNT(planned); kind++) {
+        tamis_states_spec spec = spec_of(&planned[kind], 1000, 8, 0);
+        uint64_t          g[SHARED_FIELDS];
+        spec.timeout = 60;
+        spec.geometry = "cells=777,hashes=5,values=8,counter_bits=3,timer_bits=2";
+        tamis_plan const plan = plan_of(&spec);
+        geometry_of(&plan, g);
+        assert_int_equal(plan.status, TAMIS_OK);
+        assert_true(g[SHARED_CELLS] == 777 && g[SHARED_HASHES] == 5 && g[SHARED_VALUES] == 8);
+        assert_true(g[SHARED_COUNTER_BITS] == 3 && g[SHARED_TIMER_BITS] == 2);
+    }
+}
+
+/* The product for all places: it cannot be less than the truth, and is near to it. */
+static void places_that_coincide_are_counted(void **state) {
+    (void)state;
+    for (double m = 2; m <= 1000; m *= 3) {
+        for (double held = 1; held < m; held += ceil(m / 7)) {
+            double const   p = held / m;
+            unsigned const k = 6;
+            double         of_distinct[8] = { 1 }, exact = 0; /* P[so many different places] */
+            for (unsigned i = 0; i < k; i++) {
+                for (unsigned d = i + 1; d > 0; d--) {
+                    of_distinct[d] =
+                        of_distinct[d] * d / m + of_distinct[d - 1] * (m - (d - 1)) / m;
+                }
+                of_distinct[0] = 0;
+            }
+            for (unsigned d = 1; d <= k; d++) exact += fmax(of_distinct[d], 0) * pow(p, d);
+            double const told = tamis_shared_all(p, m, k);
+            assert_true(told >= exact * (1 - 1e-9));
+            if (m > 100 && p > 0.25) assert_true(told <= exact * 1.05);
+        }
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_are_the_smallest_that_do),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_fixed_size_has_the_best_k),
+        cmocka_unit_test(a_geometry_can_be_given),
+        cmocka_unit_test(places_that_coincide_are_counted),
+    };
+    return cmocka_run_group_tests_name("shared_plans", tests, NULL, NULL);
+}

@@ -1,0 +1,381 @@
+/* test_state_bloom_rates.c - plan/state_bloom_size.h: what it states, against tables that live; and
+ * the law that no key that is there ever has a wrong value.
+ *
+ * usage: test_state_bloom_rates [TABLES [OPERATIONS]]     of each sort; of each history
+ *
+ * Keys of one table share its cells, so rates of tables are compared, with the standard error that
+ * their scatter gives.
+ */
+#include "cells_oracle.h"
+#include "plan/state_bloom_size.h"
+
+#include <math.h>
+
+#define MAX_KEYS 4000
+#define ABSENT_ID (UINT64_C(1) << 40) /* ids from here on are never put */
+
+static uint64_t tables = 12, operations = 100000;
+
+/* ------------------------------------------------------------------ samples */
+
+typedef struct sample {
+    double n, sum, squares;
+} sample;
+
+static void sample_add(sample *of, double x) {
+    of->n++;
+    of->sum += x;
+    of->squares += x * x;
+}
+
+static double sample_mean(const sample *of) {
+    return of->sum / of->n;
+}
+
+/* The standard error of the mean, but not less than if one more event had been seen. */
+static double sample_error(const sample *of, double one) {
+    double const mean = sample_mean(of), variance = of->squares / of->n - mean * mean;
+    return sqrt(fmax(variance, 0) / (of->n - 1)) + one / of->n;
+}
+
+static void expect_near(const char *what, const sample *of, double one, double stated) {
+    double const off = (sample_mean(of) - stated) / sample_error(of, one);
+    if (fabs(off) > 4) fail_msg("%s: %g, not %g (%.1f sigma)", what, sample_mean(of), stated, off);
+}
+
+static void expect_at_most(const char *what, const sample *of, double one, double stated) {
+    double const off = (sample_mean(of) - stated) / sample_error(of, one);
+    if (off > 4) fail_msg("%s: %g, above %g (%.1f sigma)", what, sample_mean(of), stated, off);
+}
+
+/* ------------------------------------------------------------------ a table and the truth */
+
+typedef struct life {
+    tamis_states *states;
+    dice          chance;
+    uint64_t      n, values, next;
+    uint64_t      id[MAX_KEYS];
+    uint32_t      value[MAX_KEYS];
+} life;
+
+static life *life_make(const uint64_t *g, uint64_t n, uint64_t lifetime, uint64_t seed) {
+    life *const of = calloc(1, sizeof *of);
+    assert_non_null(of);
+    assert_true(n <= MAX_KEYS);
+    of->states = states_of("state_bloom", NULL, g, n, lifetime, seed);
+    of->chance = (dice){ seed * 77 };
+    of->values = g[SHARED_VALUES];
+    return of;
+}
+
+static void life_free(life *of) {
+    tamis_states_free(of->states);
+    free(of);
+}
+
+static void life_put_at(life *of, uint64_t i, uint64_t value) {
+    of->id[i] = of->next++;
+    of->value[i] = (uint32_t)value;
+    assert_int_equal(tamis_states_put_hash(of->states, of->id[i], of->value[i]), TAMIS_OK);
+}
+
+static void life_put(life *of, uint64_t value) {
+    life_put_at(of, of->n++, value);
+}
+
+static uint64_t life_any_value(life *of) {
+    return dice_below(&of->chance, of->values);
+}
+
+static void life_move(life *of, uint64_t i) {
+    uint32_t const     to = (uint32_t)life_any_value(of);
+    tamis_status const status = tamis_states_move_hash(of->states, of->id[i], of->value[i], to);
+    assert_true(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN);
+    of->value[i] = to;
+}
+
+/* Of n keys, one goes and one comes. */
+static void life_replace(life *of) {
+    uint64_t const     i = dice_below(&of->chance, of->n);
+    tamis_status const status = tamis_states_drop_hash(of->states, of->id[i], of->value[i]);
+    assert_true(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN);
+    life_put_at(of, i, life_any_value(of));
+}
+
+/* Does the key have its value? No other, and it is never absent. */
+static bool life_is_unknown(const life *of, uint64_t i) {
+    uint32_t           value = 0;
+    tamis_status const status = tamis_states_get_hash(of->states, of->id[i], &value);
+    if (status == TAMIS_ERR_UNKNOWN) return true;
+    assert_int_equal(status, TAMIS_OK);
+    assert_int_equal(value, of->value[i]);
+    return false;
+}
+
+static double life_unknown(const life *of) {
+    uint64_t unknown = 0;
+    for (uint64_t i = 0; i < of->n; i++) unknown += life_is_unknown(of, i);
+    return (double)unknown / (double)of->n;
+}
+
+/* ------------------------------------------------------------------ the law */
+
+/* Any operation that a well-behaved caller does, and what is known then. */
+static void law_step(life *of, uint64_t most) {
+    uint64_t const what = dice_below(&of->chance, 8);
+    if (of->n == 0 || (what < 3 && of->n < most)) {
+        life_put(of, life_any_value(of));
+        return;
+    }
+    uint64_t const i = dice_below(&of->chance, of->n);
+    if (what < 4) {
+        bool const         is_any = dice_below(&of->chance, 2) == 0;
+        uint64_t const     from = is_any ? TAMIS_ANY_VALUE : of->value[i];
+        tamis_status const status = tamis_states_drop_hash(of->states, of->id[i], from);
+        assert_int_equal(status, TAMIS_OK);
+        of->id[i] = of->id[--of->n];
+        of->value[i] = of->value[of->n];
+    } else if (what < 6) {
+        life_move(of, i);
+    } else {
+        (void)life_is_unknown(of, i);
+    }
+}
+
+/* From tables with room to some in which nearly all is unknown and counters stick. */
+static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
+    (void)state;
+    static const uint64_t counted[][SHARED_FIELDS] = {
+        { 40000, 6, 8, 3, 0 },
+        { 6000, 4, 3, 2, 0 },
+        { 2000, 2, 2, 1, 0 },
+        { 3000, 1, 100, 4, 0 },
+    };
+    for (size_t g = 0; g < COUNT(counted); g++) {
+        life *const of = life_make(counted[g], 1000, 1000000, 5 + g);
+        for (uint64_t i = 0; i < operations; i++) law_step(of, 1000);
+        (void)life_unknown(of);
+        assert_int_equal(of->states->set.table.keys, of->n);
+        assert_true(tamis_states_validate(of->states, NULL));
+        life_free(of);
+    }
+}
+
+/* The same where cells do not count. A key that nobody knows cannot be dropped, and stays. */
+static void a_wrong_value_needs_no_counters_to_be_ruled_out(void **state) {
+    (void)state;
+    static const uint64_t plain[SHARED_FIELDS] = { 60000, 6, 5, 0, 0 };
+    life *const           of = life_make(plain, 1000, 5000, 9);
+    while (of->n < 1000) life_put(of, life_any_value(of));
+    for (uint64_t i = 0; i < 4000; i++) {
+        life_replace(of);
+        life_move(of, dice_below(&of->chance, of->n));
+        (void)life_is_unknown(of, dice_below(&of->chance, of->n));
+    }
+    (void)life_unknown(of);
+    life_free(of);
+}
+
+/* ------------------------------------------------------------------ insertions only */
+
+#define MIX_VALUES 4
+#define MIX_QUERIES 20000
+
+typedef struct mix_rates {
+    sample unknown[MIX_VALUES], absent_unknown, absent_value[MIX_VALUES];
+} mix_rates;
+
+static void mix_table(const uint64_t *g, const double *n, uint64_t seed, mix_rates *rates) {
+    life *const of = life_make(g, 2000, 2000, seed);
+    uint64_t    unknown[MIX_VALUES] = { 0 }, absent_unknown = 0, absent[MIX_VALUES] = { 0 };
+    for (unsigned v = 0; v < MIX_VALUES; v++) {
+        for (double i = 0; i < n[v]; i++) life_put(of, v);
+    }
+    for (uint64_t i = 0; i < of->n; i++) unknown[of->value[i]] += life_is_unknown(of, i);
+    for (uint64_t i = 0; i < MIX_QUERIES; i++) {
+        uint32_t           value = 0;
+        tamis_status const status = tamis_states_get_hash(of->states, ABSENT_ID + i, &value);
+        absent_unknown += status == TAMIS_ERR_UNKNOWN;
+        absent[value] += status == TAMIS_OK;
+    }
+    sample_add(&rates->absent_unknown, (double)absent_unknown / MIX_QUERIES);
+    for (unsigned v = 0; v < MIX_VALUES; v++) {
+        if (n[v] > 0) sample_add(&rates->unknown[v], (double)unknown[v] / n[v]);
+        sample_add(&rates->absent_value[v], (double)absent[v] / MIX_QUERIES);
+    }
+    life_free(of);
+}
+
+static void expect_mix(const uint64_t *g, const double *n) {
+    mix_rates             rates = { 0 };
+    state_bloom_mix const mix = { (double)g[SHARED_CELLS], (unsigned)g[SHARED_HASHES], MIX_VALUES,
+                                  n };
+    for (uint64_t i = 0; i < tables; i++) mix_table(g, n, 100 + i, &rates);
+    for (unsigned v = 0; v < MIX_VALUES; v++) {
+        if (n[v] > 0)
+            expect_near("a key is unknown", &rates.unknown[v], 1 / n[v],
+                        tamis_state_bloom_mix_unknown(&mix, v));
+        expect_near("an absent key has a value", &rates.absent_value[v], 1.0 / MIX_QUERIES,
+                    tamis_state_bloom_mix_absent_value(&mix, v));
+    }
+    expect_near("an absent key is unknown", &rates.absent_unknown, 1.0 / MIX_QUERIES,
+                tamis_state_bloom_mix_absent_unknown(&mix));
+}
+
+static void insertions_have_the_rates_of_the_paper(void **state) {
+    (void)state;
+    static const uint64_t loads[][SHARED_FIELDS] = { /* 0.3, 0.7 and 2 keys in a cell */
+                                                     { 20000, 3, MIX_VALUES, 4, 0 },
+                                                     { 11500, 4, MIX_VALUES, 4, 0 },
+                                                     { 5000, 5, MIX_VALUES, 4, 0 }
+    };
+    static const double mixes[][MIX_VALUES] = {
+        { 500, 500, 500, 500 }, { 1700, 200, 95, 5 }, { 1000, 1000, 0, 0 }, { 2000, 0, 0, 0 }
+    };
+    for (size_t load = 0; load < COUNT(loads); load++) {
+        for (size_t mix = 0; mix < COUNT(mixes); mix++) expect_mix(loads[load], mixes[mix]);
+    }
+}
+
+/* ------------------------------------------------------------------ churn */
+
+typedef struct churn_rates {
+    sample unknown, answered;
+} churn_rates;
+
+static void churn_table(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
+                        uint64_t seed, churn_rates *rates) {
+    life *const of = life_make(g, n, n * turnovers, seed);
+    uint64_t    answered = 0;
+    while (of->n < n) life_put(of, life_any_value(of));
+    for (uint64_t i = n; i < n * turnovers; i++) {
+        life_replace(of);
+        for (uint64_t j = 0; j < moves; j++) life_move(of, dice_below(&of->chance, n));
+    }
+    for (uint64_t i = 0; i < MIX_QUERIES; i++) {
+        uint32_t value;
+        answered += tamis_states_get_hash(of->states, ABSENT_ID + i, &value) == TAMIS_OK;
+    }
+    sample_add(&rates->unknown, life_unknown(of));
+    sample_add(&rates->answered, (double)answered / MIX_QUERIES);
+    life_free(of);
+}
+
+/* Values that all differ, or move as much as they can: every overlap is unknown, and the plan says
+ * what is measured. Few values that stay: at most that. */
+static void expect_churn(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
+                         bool is_tight) {
+    churn_rates     rates = { 0 };
+    shared_forecast told;
+    tamis_state_bloom_forecast(g, (double)n, (double)(n * turnovers), &told);
+    for (uint64_t i = 0; i < tables; i++) churn_table(g, n, turnovers, moves, 500 + i, &rates);
+    print_message("# cells=%llu hashes=%llu values=%llu counter_bits=%llu, %llu keys x %llu, %llu "
+                  "moves: unknown %.5f, stated %.5f; fpr %.5f, stated %.5f\n",
+                  (unsigned long long)g[SHARED_CELLS], (unsigned long long)g[SHARED_HASHES],
+                  (unsigned long long)g[SHARED_VALUES], (unsigned long long)g[SHARED_COUNTER_BITS],
+                  (unsigned long long)n, (unsigned long long)turnovers, (unsigned long long)moves,
+                  sample_mean(&rates.unknown), told.unknown, sample_mean(&rates.answered),
+                  told.fpr);
+    if (is_tight)
+        expect_near("under churn a key is unknown", &rates.unknown, 1.0 / (double)n, told.unknown);
+    else
+        expect_at_most("under churn a key is unknown", &rates.unknown, 1.0 / (double)n,
+                       told.unknown);
+    expect_at_most("an absent key has a value", &rates.answered, 1.0 / MIX_QUERIES, told.fpr);
+}
+
+static void churn_has_the_rates_that_are_stated(void **state) {
+    (void)state;
+    uint64_t const many = UINT64_C(1) << 20;
+    uint64_t const roomy[SHARED_FIELDS] = { 40000, 4, many, 4, 0 };
+    uint64_t const full[SHARED_FIELDS] = { 9000, 3, many, 8, 0 };
+    uint64_t const moving[SHARED_FIELDS] = { 30000, 4, 8, 4, 0 };
+    uint64_t const stuck[SHARED_FIELDS] = { 30000, 4, many, 2, 0 };
+    uint64_t const plain[SHARED_FIELDS] = { 40000, 4, 8, 0, 0 };
+    expect_churn(roomy, 2000, 1, 0, true);
+    expect_churn(roomy, 2000, 2, 0, true);
+    expect_churn(roomy, 2000, 16, 0, true);
+    expect_churn(full, 2000, 4, 0, true);
+    expect_churn(moving, 2000, 8, 0, false);
+    expect_churn(moving, 2000, 8, 1, false);
+    expect_churn(stuck, 2000, 16, 0, false);
+    expect_churn(plain, 2000, 1, 1, true);
+    expect_churn(plain, 1000, 4, 1, false);
+}
+
+/* With one value, nothing is unknown, and an absent key needs no more than that its cells are held:
+ * the fpr that is stated. */
+static void one_value_has_the_fpr_that_is_stated(void **state) {
+    (void)state;
+    static const uint64_t g[SHARED_FIELDS] = { 12000, 4, 2, 4, 0 };
+    sample                answered = { 0, 0, 0 };
+    shared_forecast       told;
+    tamis_state_bloom_forecast(g, 2000, 2000, &told);
+    for (uint64_t i = 0; i < tables; i++) {
+        life *const of = life_make(g, 2000, 2000, 900 + i);
+        uint64_t    n = 0;
+        while (of->n < 2000) life_put(of, 1);
+        for (uint64_t j = 0; j < MIX_QUERIES; j++) {
+            uint32_t value;
+            n += tamis_states_get_hash(of->states, ABSENT_ID + j, &value) == TAMIS_OK;
+        }
+        sample_add(&answered, (double)n / MIX_QUERIES);
+        life_free(of);
+    }
+    expect_near("an absent key has a value", &answered, 1.0 / MIX_QUERIES, told.fpr);
+}
+
+/* ------------------------------------------------------------------ ageing */
+
+#define AGE_ACTIVE 1000
+#define AGE_LIFE 1500 /* ticks, on average */
+#define AGE_TOUCHED 200
+#define AGE_LINGERING 1100 /* keys until they are gone: at most TIMEOUT x 4/3 after the end */
+
+/* Keys end in silence, and are there until their cells go: those that linger count, too. */
+static double aged_table(const uint64_t *g, uint64_t seed) {
+    life *const of = life_make(g, AGE_ACTIVE + AGE_LINGERING, UINT64_C(1) << 20, seed);
+    uint64_t    backlog;
+    for (uint64_t i = 0; i < AGE_ACTIVE; i++) life_put(of, life_any_value(of));
+    for (uint64_t tick = 0; tick < 8 * AGE_LIFE; tick++) {
+        assert_int_equal(tamis_states_tick(of->states, 1, NULL, &backlog), TAMIS_OK);
+        assert_int_equal(backlog, 0);
+        if (dice_below(&of->chance, AGE_LIFE) < AGE_ACTIVE) {
+            uint64_t const i = dice_below(&of->chance, of->n);
+            life_put_at(of, i, life_any_value(of)); /* what was there is touched no more */
+        }
+        for (uint64_t i = tick % AGE_TOUCHED; i < of->n; i += AGE_TOUCHED) {
+            tamis_status const status = tamis_states_touch_hash(of->states, of->id[i]);
+            assert_true(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN);
+        }
+    }
+    double const unknown = life_unknown(of);
+    life_free(of);
+    return unknown;
+}
+
+static void ageing_tables_have_the_rates_that_are_stated(void **state) {
+    (void)state;
+    static const uint64_t g[SHARED_FIELDS] = { 60000, 5, 1000, 0, 3 };
+    sample                unknown = { 0, 0, 0 };
+    shared_forecast       told;
+    tamis_state_bloom_forecast(g, AGE_ACTIVE + AGE_LINGERING, 1e6, &told);
+    for (uint64_t i = 0; i < tables; i++) sample_add(&unknown, aged_table(g, 40 + i));
+    print_message("# ageing: unknown %.5f, stated %.5f\n", sample_mean(&unknown), told.unknown);
+    expect_at_most("a key that is touched is unknown", &unknown, 1.0 / AGE_ACTIVE, told.unknown);
+    assert_true(sample_mean(&unknown) > told.unknown / 30); /* and it is not nothing */
+}
+
+int main(int argc, char **argv) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_key_that_is_there_never_has_a_wrong_value),
+        cmocka_unit_test(a_wrong_value_needs_no_counters_to_be_ruled_out),
+        cmocka_unit_test(insertions_have_the_rates_of_the_paper),
+        cmocka_unit_test(churn_has_the_rates_that_are_stated),
+        cmocka_unit_test(one_value_has_the_fpr_that_is_stated),
+        cmocka_unit_test(ageing_tables_have_the_rates_that_are_stated),
+    };
+    if (argc > 1) tables = strtoull(argv[1], NULL, 10);
+    if (argc > 2) operations = strtoull(argv[2], NULL, 10);
+    return cmocka_run_group_tests_name("state_bloom_rates", tests, NULL, NULL);
+}

@@ -1,0 +1,96 @@
+/* test_shared.c - core/shared.h: places, each once; units; timers that move between tables. */
+#include "core_units.h"
+
+#include "core/shared.h"
+
+/* The places of a key are those of its remixes, in order, without repeats. */
+static void shared_places_are_each_once(void **state) {
+    (void)state;
+    for (uint64_t cells = 2; cells < 200; cells += 9) {
+        for (unsigned hashes = 1; hashes <= SHARED_MAX_HASHES; hashes++) {
+            shared_cells const of = shared_make(cells, hashes, 5, 2);
+            for (uint64_t id = 0; id < 20; id++) {
+                uint64_t       place[SHARED_MAX_HASHES], expected = 0;
+                uint64_t const hash = mix64(id + 1);
+                unsigned const n = shared_places(&of, hash, place);
+                for (unsigned i = 0; i < hashes; i++) {
+                    uint64_t const next = probes_place(hash, i, cells);
+                    unsigned       j = 0;
+                    while (j < expected && place[j] != next) j++;
+                    if (j == expected) assert_int_equal(place[expected++], next);
+                }
+                assert_int_equal(n, expected);
+            }
+        }
+    }
+}
+
+/* A unit is within a line's size, and twice as many cells are not; every cell is in one unit. */
+static void shared_units_are_about_a_line(void **state) {
+    (void)state;
+    for (unsigned bits = 1; bits <= PACKED_MAX_BITS; bits++) {
+        for (uint64_t cells = 2; cells < 1200; cells += 7) {
+            shared_cells const of = shared_make(cells, 1, bits, 0);
+            uint64_t const     per_unit = UINT64_C(1) << of.unit_shift;
+            uint64_t           place = 0;
+            assert_true(per_unit * bits <= 512 && 2 * per_unit * bits > 512);
+            for (uint64_t unit = 0; unit < shared_units(&of); unit++) {
+                uint64_t const end = shared_unit_end(&of, unit);
+                assert_true(end > place && end - place <= per_unit);
+                for (; place < end; place++) assert_int_equal(shared_unit(&of, place), unit);
+            }
+            assert_int_equal(place, cells);
+        }
+    }
+}
+
+static void shared_cells_are_content_and_timer(void **state) {
+    (void)state;
+    shared_cells const of = shared_make(1000, 4, 6, 3);
+    for (uint64_t timer = 0; timer < 8; timer++) {
+        for (uint64_t content = 1; content < 64; content++) {
+            uint64_t const cell = shared_cell(&of, content, timer);
+            assert_true(cell <= bits_low(of.bits));
+            assert_int_equal(shared_content(&of, cell), content);
+            assert_int_equal(shared_timer(&of, cell), timer);
+            uint64_t const older = timer == 0 ? 0 : shared_cell(&of, content, timer - 1);
+            assert_int_equal(shared_older(&of, cell), older);
+        }
+    }
+}
+
+/* What has so many passes left in one table has as many in the other, whatever each owes. */
+static void shared_timers_move_between_tables(void **state) {
+    (void)state;
+    shared_cells const of = shared_make(640, 4, 5, 3); /* 10 units of 64 cells */
+    sweep const        start = { .units = 10, .timeout = 100, .timer_bits = 3 };
+    for (uint64_t here = 0; here <= 40; here++) {
+        for (uint64_t there = 0; there <= 40; there++) {
+            sweep into = start, from = start;
+            into.due = here;
+            from.due = there;
+            for (uint64_t left = 0; left <= sweep_most(&start); left++) {
+                uint64_t const place = 64 * (left + here % 7), unit = shared_unit(&of, place);
+                uint64_t const timer = left + sweep_owed(&from, unit);
+                uint64_t const cell = shared_cell(&of, 1, timer);
+                assert_true(shared_timer_is_whole(&of, &from, place, cell));
+                assert_int_equal(shared_timer_here(&of, &into, &from, place, cell),
+                                 left + sweep_owed(&into, unit));
+            }
+        }
+    }
+    sweep const never = { .units = 10 };
+    assert_int_equal(shared_timer_here(&of, &never, &never, 5, 1), 0);
+    assert_true(shared_timer_is_whole(&of, &never, 5, 1));
+    assert_true(shared_timer_is_whole(&of, &start, 5, shared_cell(&of, 1, 3)));
+    assert_false(shared_timer_is_whole(&of, &start, 5, shared_cell(&of, 1, 4)));
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(shared_places_are_each_once),
+    cmocka_unit_test(shared_units_are_about_a_line),
+    cmocka_unit_test(shared_cells_are_content_and_timer),
+    cmocka_unit_test(shared_timers_move_between_tables),
+};
+
+CORE_EXPORT(shared)
