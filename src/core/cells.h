@@ -133,6 +133,30 @@ TAMIS_INLINE void cells_delete(const cells_shape *of, uint8_t *bucket, unsigned 
     cells_set(of, bucket, used - 1, 0);
 }
 
+/* ------------------------------------------------------------------ all buckets */
+
+/* Every used cell of many buckets: the first of all, then the second of all, and so on. Bucket by
+ * bucket, a merge of d-left tables would give the other subtables all that one has in its first
+ * buckets before they get anything of its last, and fill them unevenly. */
+typedef struct cells_walk {
+    bool     is_on;
+    unsigned cell;
+    uint64_t bucket, found; /* where the walk is, and the cell there */
+} cells_walk;
+
+TAMIS_INLINE bool cells_walk_on(const cells_shape *of, const uint8_t *body, uint64_t buckets,
+                                cells_walk *walk) {
+    walk->bucket += walk->is_on;
+    walk->is_on = true;
+    for (; walk->cell < of->n; walk->cell++, walk->bucket = 0) {
+        for (; walk->bucket < buckets; walk->bucket++) {
+            walk->found = cells_get(of, body + walk->bucket * of->bytes, walk->cell);
+            if (walk->found != 0) return true;
+        }
+    }
+    return false;
+}
+
 /* ------------------------------------------------------------------ checking */
 
 /* Are the used cells first, their prints not 0, and is the rest of the bucket 0? */

@@ -7,7 +7,7 @@
  * Idea
  * ----
  * A key is a true fingerprint f, a number below B 2^r whose low r bits are not 0. In subtable i it
- * belongs to the bucket and has the remainder that P_i(f) says, a permutation (core/permute.h). It
+ * belongs to the bucket and has the remainder that P_i(f) says, a permutation (core/dleft.h). It
  * is put into the least loaded of its d buckets, the leftmost of several. That balances so well
  * that buckets can be five sixths full, and never overflow.
  *
@@ -37,7 +37,7 @@
  */
 #include "core/cells.h"
 #include "core/checked.h"
-#include "core/permute.h"
+#include "core/dleft.h"
 #include "kind.h"
 #include "plan/dlcbf_size.h"
 
@@ -46,10 +46,8 @@ static_assert(DLCBF_FREE == KIND_FREE && DLCBF_FIELDS <= TAMIS_MAX_FIELDS, "one 
 /* The geometry worked out. */
 typedef struct dlcbf_shape {
     cells_shape cells;
-    unsigned    tables, remainder_bits;
-    uint64_t    buckets, range; /* B, and B 2^r */
-    uint64_t    full, most;     /* copies of a cell, and of a fingerprint */
-    permutation permute[DLCBF_MAX_TABLES];
+    dleft       places;
+    uint64_t    full, most; /* copies of a cell, and of a fingerprint */
 } dlcbf_shape;
 
 static_assert(sizeof(dlcbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
@@ -105,18 +103,15 @@ static void dlcbf_prepare(tamis_table *table) {
     const uint64_t *const g = table->geometry;
     uint64_t              bytes;
     if (!tamis_dlcbf_bytes(g, &bytes)) return; /* it will get no body either */
-    dlcbf_shape shape = { .cells = cells_make(
-                              (cells_shape){ .n = (unsigned)g[DLCBF_CELLS],
-                                             .bits = (unsigned)dlcbf_cell_bits(g),
-                                             .print_bits = (unsigned)g[DLCBF_REMAINDER_BITS],
-                                             .bytes = (unsigned)g[DLCBF_BUCKET_BYTES] }),
-                          .tables = (unsigned)g[DLCBF_TABLES],
-                          .remainder_bits = (unsigned)g[DLCBF_REMAINDER_BITS],
-                          .buckets = g[DLCBF_BUCKETS],
-                          .range = g[DLCBF_BUCKETS] << g[DLCBF_REMAINDER_BITS],
-                          .full = UINT64_C(1) << g[DLCBF_COUNTER_BITS],
-                          .most = dlcbf_most(g) };
-    for (unsigned i = 0; i < shape.tables; i++) shape.permute[i] = permutation_make(shape.range, i);
+    dlcbf_shape const shape = { .cells = cells_make(
+                                    (cells_shape){ .n = (unsigned)g[DLCBF_CELLS],
+                                                   .bits = (unsigned)dlcbf_cell_bits(g),
+                                                   .print_bits = (unsigned)g[DLCBF_REMAINDER_BITS],
+                                                   .bytes = (unsigned)g[DLCBF_BUCKET_BYTES] }),
+                                .places = dleft_make((unsigned)g[DLCBF_TABLES], g[DLCBF_BUCKETS],
+                                                     (unsigned)g[DLCBF_REMAINDER_BITS], true),
+                                .full = UINT64_C(1) << g[DLCBF_COUNTER_BITS],
+                                .most = dlcbf_most(g) };
     memcpy(table->derived, &shape, sizeof shape);
 }
 
@@ -126,15 +121,13 @@ TAMIS_INLINE const dlcbf_shape *shape_of(const tamis_table *table) {
 
 /* ------------------------------------------------------------------ where a key belongs */
 
-/* The true fingerprint: any of B numbers, and one of 2^r that is not 0. */
 TAMIS_INLINE uint64_t dlcbf_fingerprint(const dlcbf_shape *s, uint64_t hash) {
-    uint64_t const bucket = fastrange_next(&hash, s->buckets);
-    return bucket << s->remainder_bits | (1 + fastrange(hash, bits_low(s->remainder_bits)));
+    return dleft_fingerprint(&s->places, hash);
 }
 
 /* As transfers know it: without those that are left out. */
 TAMIS_INLINE uint64_t dlcbf_print(const dlcbf_shape *s, uint64_t fingerprint) {
-    return fingerprint - (fingerprint >> s->remainder_bits) - 1;
+    return fingerprint - (fingerprint >> s->cells.print_bits) - 1;
 }
 
 typedef struct dlcbf_place {
@@ -145,27 +138,19 @@ typedef struct dlcbf_place {
 TAMIS_INLINE dlcbf_place dlcbf_place_in(const tamis_table *table, uint64_t fingerprint,
                                         unsigned i) {
     const dlcbf_shape *const s = shape_of(table);
-    uint64_t const           at = multiplier_apply(s->permute[i].there, s->range, fingerprint);
-    uint64_t const           bucket = i * s->buckets + (at >> s->remainder_bits);
-    return (dlcbf_place){ table->body + bucket * s->cells.bytes, at & bits_low(s->remainder_bits) };
-}
-
-/* What a cell in a bucket of subtable i came from. */
-static uint64_t dlcbf_fingerprint_of(const dlcbf_shape *s, unsigned i, uint64_t bucket,
-                                     uint64_t remainder) {
-    uint64_t const at = bucket << s->remainder_bits | remainder;
-    return multiplier_apply(s->permute[i].back, s->range, at);
+    dleft_place const        place = dleft_place_in(&s->places, fingerprint, i);
+    return (dlcbf_place){ table->body + place.bucket * s->cells.bytes, place.print };
 }
 
 TAMIS_INLINE uint64_t dlcbf_copies(const dlcbf_shape *s, uint64_t cell) {
-    return 1 + (cell >> s->remainder_bits);
+    return 1 + (cell >> s->cells.print_bits);
 }
 
 /* ------------------------------------------------------------------ looking */
 
 TAMIS_INLINE bool dlcbf_holds(const tamis_table *table, uint64_t fingerprint) {
     const dlcbf_shape *const s = shape_of(table);
-    for (unsigned i = 0; i < s->tables; i++) {
+    for (unsigned i = 0; i < s->places.tables; i++) {
         dlcbf_place const place = dlcbf_place_in(table, fingerprint, i);
         if (cells_has(&s->cells, place.bucket, place.remainder)) return true;
     }
@@ -199,7 +184,7 @@ TAMIS_INLINE void dlcbf_look_in(const dlcbf_shape *s, dlcbf_place place, unsigne
 TAMIS_INLINE dlcbf_found dlcbf_look(const tamis_table *table, uint64_t fingerprint) {
     const dlcbf_shape *const s = shape_of(table);
     dlcbf_found              found = { .load = UINT32_MAX };
-    for (unsigned i = 0; i < s->tables; i++) {
+    for (unsigned i = 0; i < s->places.tables; i++) {
         dlcbf_place const place = dlcbf_place_in(table, fingerprint, i);
         cells_seen const  seen = cells_see(&s->cells, place.bucket, place.remainder);
         dlcbf_look_in(s, place, seen.first, &found);
@@ -219,10 +204,10 @@ static __attribute__((noinline)) bool dlcbf_make_room(tamis_table *table, uint64
     uint64_t const           bucket = (uint64_t)(full - table->body) / s->cells.bytes;
     for (unsigned cell = 0; cell < s->cells.n; cell++) {
         uint64_t const    moved = cells_get(&s->cells, full, cell);
-        uint64_t const    other = dlcbf_fingerprint_of(s, 0, bucket, cells_print(&s->cells, moved));
-        dlcbf_found const found = dlcbf_look(table, other);
+        dleft_place const place = { bucket, cells_print(&s->cells, moved) };
+        dlcbf_found const found = dlcbf_look(table, dleft_fingerprint_of(&s->places, place));
         if (found.load == s->cells.n) continue;
-        uint64_t const counter = moved >> s->remainder_bits << s->remainder_bits;
+        uint64_t const counter = moved >> s->cells.print_bits << s->cells.print_bits;
         cells_set(&s->cells, found.least.bucket, found.load, counter | found.least.remainder);
         cells_delete(&s->cells, full, cell, s->cells.n);
         table->moved++;
@@ -242,13 +227,13 @@ static bool dlcbf_new_cell(tamis_table *table, uint64_t fingerprint, const dlcbf
         place = dlcbf_place_in(table, fingerprint, 0);
         at = s->cells.n - 1;
     }
-    cells_set(&s->cells, place.bucket, at, (copies - 1) << s->remainder_bits | place.remainder);
+    cells_set(&s->cells, place.bucket, at, (copies - 1) << s->cells.print_bits | place.remainder);
     return true;
 }
 
 static void dlcbf_set_copies(const dlcbf_shape *s, const dlcbf_found *found, uint64_t copies) {
     uint64_t const print = cells_print(&s->cells, cells_get(&s->cells, found->bucket, found->cell));
-    cells_set(&s->cells, found->bucket, found->cell, (copies - 1) << s->remainder_bits | print);
+    cells_set(&s->cells, found->bucket, found->cell, (copies - 1) << s->cells.print_bits | print);
 }
 
 /* Add up to `copies`, as many as one cell takes; returns how many, 0: there is no room. */
@@ -316,7 +301,7 @@ static void dlcbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned
     (void)is_update;
     for (unsigned k = 0; k < n; k++) {
         uint64_t const fingerprint = dlcbf_fingerprint(s, hash[k]);
-        for (unsigned i = 0; i < s->tables; i++) {
+        for (unsigned i = 0; i < s->places.tables; i++) {
             const uint8_t *const bucket = dlcbf_place_in(table, fingerprint, i).bucket;
             prefetch_to_read(bucket);
             prefetch_to_read(bucket + s->cells.bytes - 1);
@@ -326,36 +311,23 @@ static void dlcbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* Every used cell of a table: the first of all buckets, then the second of all, and so on. Bucket
- * by bucket, a merge would give the other subtables all that one has in its first buckets before
- * they get anything of its last, and fill them unevenly. */
 typedef struct dlcbf_walk {
-    unsigned cell;
-    uint64_t bucket;              /* of all subtables */
-    uint64_t fingerprint, copies; /* of the cell */
+    cells_walk at;
+    uint64_t   fingerprint, copies; /* of the cell */
 } dlcbf_walk;
 
 static bool dlcbf_next(const tamis_table *table, dlcbf_walk *walk) {
     const dlcbf_shape *const s = shape_of(table);
-    for (; walk->cell < s->cells.n; walk->cell++, walk->bucket = 0) {
-        while (walk->bucket < s->tables * s->buckets) {
-            uint64_t const       bucket = walk->bucket++;
-            const uint8_t *const cells = table->body + bucket * s->cells.bytes;
-            uint64_t const       cell = cells_get(&s->cells, cells, walk->cell);
-            if (cell == 0) continue;
-            walk->fingerprint =
-                dlcbf_fingerprint_of(s, (unsigned)(bucket / s->buckets), bucket % s->buckets,
-                                     cells_print(&s->cells, cell));
-            walk->copies = dlcbf_copies(s, cell);
-            return true;
-        }
-    }
-    return false;
+    if (!cells_walk_on(&s->cells, table->body, dleft_all(&s->places), &walk->at)) return false;
+    dleft_place const place = { walk->at.bucket, cells_print(&s->cells, walk->at.found) };
+    walk->fingerprint = dleft_fingerprint_of(&s->places, place);
+    walk->copies = dlcbf_copies(s, walk->at.found);
+    return true;
 }
 
 static bool dlcbf_each(const tamis_table *table, kind_visit *visit, void *context) {
     const dlcbf_shape *const s = shape_of(table);
-    dlcbf_walk               walk = { .cell = 0 };
+    dlcbf_walk               walk = { .copies = 0 };
     while (dlcbf_next(table, &walk)) {
         bool const is_many = s->most > 1 && walk.copies == s->full &&
                              dlcbf_look(table, walk.fingerprint).copies >= s->most;
@@ -370,7 +342,7 @@ static bool dlcbf_each(const tamis_table *table, kind_visit *visit, void *contex
  * is stored. */
 static tamis_status dlcbf_merge(tamis_table *into, const tamis_table *from) {
     uint64_t const most = shape_of(into)->most;
-    dlcbf_walk     walk = { .cell = 0 };
+    dlcbf_walk     walk = { .copies = 0 };
     while (dlcbf_next(from, &walk)) {
         for (uint64_t left = walk.copies, added; left != 0; left -= added) {
             dlcbf_found const found = dlcbf_look(into, walk.fingerprint);
@@ -388,7 +360,7 @@ static tamis_status dlcbf_merge(tamis_table *into, const tamis_table *from) {
 static double dlcbf_current_fpr(const tamis_table *table) {
     const dlcbf_shape *const s = shape_of(table);
     uint64_t                 cells = 0;
-    for (uint64_t bucket = 0; bucket < s->tables * s->buckets; bucket++) {
+    for (uint64_t bucket = 0; bucket < dleft_all(&s->places); bucket++) {
         cells += cells_used(&s->cells, table->body + bucket * s->cells.bytes);
     }
     return (double)cells / (double)tamis_dlcbf_prints(table->geometry);
@@ -396,7 +368,7 @@ static double dlcbf_current_fpr(const tamis_table *table) {
 
 static bool dlcbf_validate(const tamis_table *table, const char **reterr_why) {
     const dlcbf_shape *const s = shape_of(table);
-    uint64_t const           buckets = s->tables * s->buckets;
+    uint64_t const           buckets = dleft_all(&s->places);
     uint64_t                 copies = 0, full_cells = 0;
     for (uint64_t bucket = 0; bucket < buckets; bucket++) {
         TAMIS_REQUIRE(cells_are_whole(&s->cells, table->body + bucket * s->cells.bytes), reterr_why,
@@ -404,7 +376,7 @@ static bool dlcbf_validate(const tamis_table *table, const char **reterr_why) {
     }
     TAMIS_REQUIRE(field_rest_is_zero(table->body, buckets * s->cells.bytes * 8, table->body_bytes),
                   reterr_why, "I1: bits behind the last bucket");
-    dlcbf_walk walk = { .cell = 0 };
+    dlcbf_walk walk = { .copies = 0 };
     while (dlcbf_next(table, &walk)) {
         dlcbf_found const found = dlcbf_look(table, walk.fingerprint);
         TAMIS_REQUIRE(found.copies <= s->most && found.partial <= 1, reterr_why,

@@ -1,64 +1,25 @@
 /* dlcbf_size.c - see dlcbf_size.h. */
 #include "plan/dlcbf_size.h"
 
-#include "core/checked.h"
-#include "core/permute.h"
-#include "plan/fluid.h"
-
 #include <math.h>
 
-#define MAX_LOAD (FLUID_MAX_HEIGHT / 2.0)
-#define GOOD_LOAD 32.0 /* larger buckets save next to nothing */
-
-/* ------------------------------------------------------------------ layout */
-
-static uint64_t cell_bytes(const uint64_t *g) {
-    return (g[DLCBF_CELLS] * dlcbf_cell_bits(g) + 7) / 8;
-}
-
-static bool fields_are_possible(const uint64_t *g) {
-    uint64_t const r = g[DLCBF_REMAINDER_BITS], tables = g[DLCBF_TABLES];
-    if (tables < DLCBF_MIN_TABLES || tables > DLCBF_MAX_TABLES) return false;
-    if (g[DLCBF_CELLS] < 1 || g[DLCBF_CELLS] > DLCBF_MAX_CELLS) return false;
-    if (r < DLCBF_MIN_REMAINDER_BITS || r > DLCBF_MAX_REMAINDER_BITS) return false;
-    if (g[DLCBF_COUNTER_BITS] > DLCBF_MAX_COUNTER_BITS || g[DLCBF_MOVES] > 1) return false;
-    if (g[DLCBF_BUCKET_BYTES] < cell_bytes(g) || g[DLCBF_BUCKET_BYTES] > DLCBF_MAX_BUCKET_BYTES)
-        return false;
-    return g[DLCBF_BUCKETS] >= 1 && g[DLCBF_BUCKETS] <= PERMUTE_MAX >> r;
+static bool is_churned(const uint64_t *g) {
+    return g[DLCBF_COUNTER_BITS] != 0; /* without counters there is no removal */
 }
 
 bool tamis_dlcbf_bytes(const uint64_t *g, uint64_t *ret_bytes) {
-    uint64_t buckets;
-    return fields_are_possible(g) && checked_mul(g[DLCBF_BUCKETS], g[DLCBF_TABLES], &buckets) &&
-           checked_mul(buckets, g[DLCBF_BUCKET_BYTES], ret_bytes);
+    if (g[DLCBF_COUNTER_BITS] > DLCBF_MAX_COUNTER_BITS || g[DLCBF_MOVES] > 1 ||
+        g[DLCBF_REMAINDER_BITS] > DLCBF_MAX_REMAINDER_BITS)
+        return false;
+    return tamis_dleft_bytes(g, ret_bytes);
 }
 
 uint64_t tamis_dlcbf_prints(const uint64_t *g) {
-    return g[DLCBF_BUCKETS] * ((UINT64_C(1) << g[DLCBF_REMAINDER_BITS]) - 1);
-}
-
-/* ------------------------------------------------------------------ prediction */
-
-static double load_of(const uint64_t *g, double n) {
-    return n / ((double)g[DLCBF_TABLES] * (double)g[DLCBF_BUCKETS]);
-}
-
-/* The law that counts for n keys at a load. Without removal, that of filling. */
-static void law_of(const uint64_t *g, double n, double load, fluid *ret_law) {
-    unsigned const tables = (unsigned)g[DLCBF_TABLES];
-    double const   buckets = n / (load * tables);
-    if (g[DLCBF_COUNTER_BITS] != 0)
-        tamis_fluid_churn(tables, load, buckets, ret_law);
-    else
-        tamis_fluid_fill(tables, load, buckets, ret_law);
+    return tamis_dleft_prints(g);
 }
 
 double tamis_dlcbf_overflow(const uint64_t *g, double n, double lifetime) {
-    fluid law;
-    if (n <= (double)g[DLCBF_CELLS]) return 0;
-    if (load_of(g, n) > fmin(MAX_LOAD, (double)g[DLCBF_CELLS])) return 1;
-    law_of(g, n, load_of(g, n), &law);
-    return fmin(1, fmax(n, lifetime) * tamis_fluid_all(&law, (unsigned)g[DLCBF_CELLS]));
+    return tamis_dleft_overflow(g, is_churned(g), n, lifetime);
 }
 
 /* A lookup goes from the left until it has found its key. */
@@ -67,10 +28,9 @@ void tamis_dlcbf_touches(const uint64_t *g, double n, double *ret_present, doubl
     double const   bytes = (double)g[DLCBF_BUCKET_BYTES], tables = (double)g[DLCBF_TABLES];
     uint64_t const power = g[DLCBF_BUCKET_BYTES] & -g[DLCBF_BUCKET_BYTES]; /* buckets begin there */
     double const   each = 1 + (bytes - fmin(64, (double)power)) / 64;      /* lines of a bucket */
-    double const   load = fmin(fmin(load_of(g, n), MAX_LOAD), (double)g[DLCBF_CELLS]);
     double         mean = 0, sum = 0;
     fluid          law;
-    law_of(g, INFINITY, load, &law);
+    tamis_dleft_law(g, is_churned(g), n, &law);
     for (unsigned i = 0; i < law.tables; i++) {
         for (unsigned j = 1; j <= FLUID_MAX_HEIGHT; j++) {
             mean += (i + 1) * law.x[i][j];
@@ -81,145 +41,12 @@ void tamis_dlcbf_touches(const uint64_t *g, double n, double *ret_present, doubl
     *ret_absent = *ret_add = each * tables;
 }
 
-/* ------------------------------------------------------------------ choice */
-
-/* P[the next key finds all its buckets full] that a need allows. */
-static double chance_of(const dlcbf_need *need) {
-    return need->overflow / fmax(need->n, need->lifetime);
-}
-
-/* The largest load, up to a limit, that the cells of a bucket allow. */
-static double best_load(const dlcbf_need *need, const uint64_t *g, double limit) {
-    unsigned const tables = (unsigned)g[DLCBF_TABLES], cells = (unsigned)g[DLCBF_CELLS];
-    double const   most = fmin(fmin(limit, MAX_LOAD), cells);
-    return g[DLCBF_COUNTER_BITS] != 0
-               ? tamis_fluid_churn_load(tables, cells, chance_of(need), need->n, most)
-               : tamis_fluid_fill_load(tables, cells, chance_of(need), need->n, most);
-}
-
-/* The cells that a load needs. */
-static uint64_t cells_for(const dlcbf_need *need, const uint64_t *g, double load) {
-    fluid    law;
-    uint64_t cells = 1;
-    law_of(g, need->n, load, &law);
-    while (cells < DLCBF_MAX_CELLS && tamis_fluid_all(&law, (unsigned)cells) > chance_of(need))
-        cells++;
-    return cells;
-}
-
-/* The smallest table so far. */
-typedef struct search {
-    const dlcbf_need *need;
-    const uint64_t   *fixed;
-    double            least;
-    uint64_t          best[DLCBF_FIELDS];
-} search;
-
-/* The buckets that there must be, or 0: any number. */
-static uint64_t buckets_given(const search *of, const uint64_t *g) {
-    uint64_t const step = (UINT64_C(1) << g[DLCBF_REMAINDER_BITS]) - 1;
-    if (of->fixed[DLCBF_BUCKETS] != DLCBF_FREE) return of->fixed[DLCBF_BUCKETS];
-    return of->need->prints / step;
-}
-
-static bool keeps_overflow(const dlcbf_need *need, const uint64_t *g) {
-    return tamis_dlcbf_overflow(g, need->n, need->lifetime) <= need->overflow;
-}
-
-/* Keep a geometry without its buckets if, at this load, it is smaller than the others. */
-static void try_load(search *of, uint64_t *g, double load) {
-    double const   needed = ceil(of->need->n / (load * (double)g[DLCBF_TABLES]));
-    uint64_t const given = buckets_given(of, g);
-    uint64_t       bytes;
-    if (!(needed < 0x1p60)) return;
-    g[DLCBF_BUCKETS] = given != 0 ? given : (uint64_t)fmax(1, needed);
-    if (!tamis_dlcbf_bytes(g, &bytes) || (double)bytes >= of->least) return;
-    if (given != 0 && !keeps_overflow(of->need, g)) return;
-    of->least = (double)bytes;
-    for (unsigned i = 0; i < DLCBF_FIELDS; i++) of->best[i] = g[i];
-}
-
-/* So many cells, in buckets of so many bytes (0: as few as they take). */
-static void set_cells(const search *of, uint64_t *g, uint64_t cells, uint64_t bytes) {
-    uint64_t const fixed = of->fixed[DLCBF_BUCKET_BYTES];
-    g[DLCBF_CELLS] = cells < DLCBF_MAX_CELLS ? cells : DLCBF_MAX_CELLS;
-    g[DLCBF_BUCKET_BYTES] = fixed != DLCBF_FREE ? fixed : bytes != 0 ? bytes : cell_bytes(g);
-}
-
-/* The same, as full as they may be; unless even full to the last cell they would be larger. */
-static void try_cells(search *of, uint64_t *g, uint64_t cells, uint64_t bytes, double limit) {
-    if (cells < 1) return;
-    set_cells(of, g, cells, bytes);
-    double const full = of->need->n / fmin(limit, (double)g[DLCBF_CELLS]);
-    if (full * (double)g[DLCBF_BUCKET_BYTES] >= of->least) return;
-    try_load(of, g, buckets_given(of, g) != 0 ? limit : best_load(of->need, g, limit));
-}
-
-/* Could a cell less be smaller than the best, if the load stayed? */
-static bool is_promising(const search *of, const uint64_t *g, double limit) {
-    double const bytes = of->need->n / limit * (double)(g[DLCBF_CELLS] - 1);
-    return g[DLCBF_CELLS] > 1 && bytes * (double)dlcbf_cell_bits(g) / 8 < of->least;
-}
-
-/* Subtables and remainders are given, and the largest load that keeps the fpr. */
-static void try_widths(search *of, uint64_t *g, double limit) {
-    uint64_t const given = g[DLCBF_BUCKETS] = buckets_given(of, g);
-    if (of->need->prints != 0 && of->need->prints != tamis_dlcbf_prints(g)) return;
-    if (given != 0) {
-        double const load = of->need->n / ((double)g[DLCBF_TABLES] * (double)given);
-        if (load > limit * (1 + 1e-12)) return;
-        limit = load;
-    }
-    if (of->fixed[DLCBF_CELLS] != DLCBF_FREE) {
-        try_cells(of, g, of->fixed[DLCBF_CELLS], 0, limit);
-    } else if (of->need->is_fast) { /* buckets that never lie in two cache lines */
-        for (uint64_t bytes = 16; bytes <= 64; bytes *= 2) {
-            try_cells(of, g, 8 * bytes / dlcbf_cell_bits(g), bytes, limit);
-        }
-    } else {
-        double const load = given != 0 ? limit : fmin(limit, GOOD_LOAD);
-        set_cells(of, g, cells_for(of->need, g, load), 0);
-        try_load(of, g, load);
-        if (given == 0 && is_promising(of, g, load)) try_cells(of, g, g[DLCBF_CELLS] - 1, 0, load);
-    }
-}
-
-static void try_tables(search *of, uint64_t *g) {
-    uint64_t const fixed = of->fixed[DLCBF_REMAINDER_BITS];
-    bool const     is_free = fixed == DLCBF_FREE;
-    bool const     is_given = of->need->prints != 0 || of->fixed[DLCBF_BUCKETS] != DLCBF_FREE;
-    double         limit = 0;
-    for (uint64_t r = is_free ? DLCBF_MIN_REMAINDER_BITS : fixed;
-         r <= (is_free ? DLCBF_MAX_REMAINDER_BITS : fixed); r++) {
-        if (limit >= GOOD_LOAD && !is_given) break;
-        g[DLCBF_REMAINDER_BITS] = r;
-        limit = of->need->fpr * (ldexp(1, (int)r) - 1) / (double)g[DLCBF_TABLES];
-        if (of->need->fpr <= 0) limit = MAX_LOAD;
-        if (limit >= 1) try_widths(of, g, limit);
-    }
-}
-
-static void try_all(search *of, uint64_t first, uint64_t last) {
-    for (uint64_t tables = first; tables <= last; tables++) {
-        uint64_t g[DLCBF_FIELDS];
-        for (unsigned i = 0; i < DLCBF_FIELDS; i++) g[i] = of->fixed[i];
-        g[DLCBF_TABLES] = tables;
-        if (g[DLCBF_MOVES] == DLCBF_FREE) g[DLCBF_MOVES] = 1;
-        if (tables >= DLCBF_MIN_TABLES && tables <= DLCBF_MAX_TABLES) try_tables(of, g);
-    }
-}
-
-/* What is fast may not be had with the buckets that there must be; then any. */
 bool tamis_dlcbf_choose(const dlcbf_need *need, uint64_t *geometry) {
-    dlcbf_need     any = *need;
-    search         of = { .need = need, .fixed = geometry, .least = INFINITY };
-    uint64_t const fixed = geometry[DLCBF_TABLES];
-    uint64_t const first = fixed != DLCBF_FREE ? fixed : DLCBF_MIN_TABLES;
-    uint64_t const last = fixed != DLCBF_FREE ? fixed : 4;
-    try_all(&of, first, need->is_fast ? first : last);
-    any.is_fast = false;
-    of.need = &any;
-    if (need->is_fast && of.least == INFINITY) try_all(&of, first, last);
-    for (unsigned i = 0; i < DLCBF_FIELDS && of.least < INFINITY; i++) geometry[i] = of.best[i];
-    return of.least < INFINITY;
+    dleft_need want = *need;
+    uint64_t   bytes;
+    want.is_churned = is_churned(geometry);
+    want.most_print_bits = DLCBF_MAX_REMAINDER_BITS;
+    if (!tamis_dleft_choose(&want, geometry)) return false;
+    if (geometry[DLCBF_MOVES] == DLCBF_FREE) geometry[DLCBF_MOVES] = 1;
+    return tamis_dlcbf_bytes(geometry, &bytes);
 }

@@ -3,21 +3,16 @@
  * Names: n keys; d subtables of B buckets each, c cells in a bucket; r bits of remainder and C of
  * counter in a cell. There are B (2^r - 1) fingerprints, since remainders of 0 are left out.
  *
- * Paper: Bonomi et al., ESA 2006, section 4; the load of buckets is that of plan/fluid.h.
- *
- * A key finds no place when all its d buckets are full. The fluid limit tells how often that is for
- * the next key, at capacity; a life of T adds is at most T times worse. Where keys can be removed
- * it is the limit under churn that counts: at load 4 of 6 cells in 3 subtables, filling alone makes
- * it 1e-30 and churn 1e-8. That a key can be moved out of the way is a net below that, and not
- * counted here.
+ * Paper: Bonomi et al., ESA 2006, section 4. Sizes and overflow are those of d-left tables
+ * (plan/dleft_size.h); that a key can be moved out of the way is not counted.
  */
 #ifndef TAMIS_PLAN_DLCBF_SIZE_H
 #define TAMIS_PLAN_DLCBF_SIZE_H
 
+#include "plan/dleft_size.h"
 #include "plan/prints.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <assert.h>
 
 /* The geometry. */
 enum {
@@ -31,19 +26,18 @@ enum {
     DLCBF_FIELDS
 };
 
-#define DLCBF_FREE UINT64_MAX /* of a field: choose */
+static_assert((int)DLCBF_REMAINDER_BITS == (int)DLEFT_PRINT_BITS &&
+                  (int)DLCBF_COUNTER_BITS == (int)DLEFT_OTHER_BITS &&
+                  (int)DLCBF_MOVES == (int)DLEFT_FIELDS,
+              "it begins as all d-left tables do");
 
-#define DLCBF_MIN_TABLES 2
-#define DLCBF_MAX_TABLES 8
-#define DLCBF_MAX_CELLS 64
-#define DLCBF_MIN_REMAINDER_BITS 4
+#define DLCBF_FREE DLEFT_FREE
 #define DLCBF_MAX_REMAINDER_BITS 32
 #define DLCBF_MAX_COUNTER_BITS 4
-#define DLCBF_MAX_BUCKET_BYTES 512
 #define DLCBF_COPIES 4 /* cells that a fingerprint may take, if it has counters */
 
 static inline uint64_t dlcbf_cell_bits(const uint64_t *g) {
-    return g[DLCBF_REMAINDER_BITS] + g[DLCBF_COUNTER_BITS];
+    return dleft_cell_bits(g);
 }
 
 /* Copies that a fingerprint can have. Without counters it is stored once. */
@@ -64,12 +58,7 @@ double tamis_dlcbf_overflow(const uint64_t *geometry, double n, double lifetime)
 void tamis_dlcbf_touches(const uint64_t *geometry, double n, double *ret_present,
                          double *ret_absent, double *ret_add);
 
-typedef struct dlcbf_need {
-    double   n, fpr; /* fpr 0: only the fixed fields count */
-    double   lifetime, overflow;
-    uint64_t prints; /* as many fingerprints, exactly; 0: any */
-    bool     is_fast;
-} dlcbf_need;
+typedef dleft_need dlcbf_need; /* the last two are what this kind says */
 
 /* Fill in what is free of the geometry; the counter bits are given. False: it cannot be had. */
 bool tamis_dlcbf_choose(const dlcbf_need *need, uint64_t *geometry);

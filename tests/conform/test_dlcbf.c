@@ -45,13 +45,13 @@ typedef struct entry {
 
 typedef struct bucket {
     unsigned n;
-    entry    list[DLCBF_MAX_CELLS];
+    entry    list[DLEFT_MAX_CELLS];
 } bucket;
 
 typedef struct oracle {
     uint64_t g[DLCBF_FIELDS];
     uint64_t range, full, most;
-    uint64_t factor[DLCBF_MAX_TABLES];
+    uint64_t factor[FLUID_MAX_TABLES];
     uint64_t keys, saturated, moved;
     bucket   all[MAX_BUCKETS]; /* subtable after subtable */
 } oracle;
@@ -501,7 +501,7 @@ static void each_visits_every_cell_until_it_is_told_to_stop(void **state) {
 /* The first cells of all buckets, then the second ones, and so on; copies beyond what a fingerprint
  * can have are dropped. */
 static bool oracle_merge(oracle *into, const oracle *from) {
-    for (unsigned k = 0; k < DLCBF_MAX_CELLS; k++) {
+    for (unsigned k = 0; k < DLEFT_MAX_CELLS; k++) {
         for (uint64_t b = 0; b < MAX_BUCKETS; b++) {
             const entry *const e = &from->all[b].list[k];
             for (uint64_t copy = 0; k < from->all[b].n && copy < e->copies; copy++) {

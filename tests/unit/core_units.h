@@ -19,7 +19,7 @@ typedef struct unit_list {
             each(attic) each(shelf) each(lines) each(codes) each(widths) each(permute) each(cells) \
                 each(wide) each(max_codes) each(row) each(prefixes) each(sums) each(numbered)      \
                     each(levels) each(increments) each(sweep) each(sectors) each(counters)         \
-                        each(shared)
+                        each(shared) each(dleft) each(side) each(tagged)
 
 #define CORE_DECLARE(unit) unit_list core_##unit##_tests(void);
 CORE_UNITS(CORE_DECLARE)

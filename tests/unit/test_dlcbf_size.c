@@ -138,8 +138,10 @@ static void sizes_are_those_that_are_promised(void **state) {
     };
     for (size_t i = 0; i < UNIT_COUNT(promises); i++) {
         const promise *const p = &promises[i];
-        dlcbf_need const     need = { 1e6, p->fpr, 16e6, 1e-10, 0, p->is_fast };
-        uint64_t             g[DLCBF_FIELDS];
+        dlcbf_need const     need = {
+                .n = 1e6, .fpr = p->fpr, .lifetime = 16e6, .overflow = 1e-10, .is_fast = p->is_fast
+        };
+        uint64_t g[DLCBF_FIELDS];
         free_geometry(2, g);
         g[DLCBF_TABLES] = p->d;
         g[DLCBF_CELLS] = p->cells;

@@ -1,0 +1,556 @@
+/* state_print.c - a state beside a fingerprint, in the least loaded of d buckets.
+ *
+ * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Beyond Bloom Filters:
+ * From Approximate Membership Checks to Approximate State Machines", SIGCOMM 2006, section 3.4 (the
+ * fingerprint-compressed filter) and 4 (the permutations). Names below: d subtables of b buckets
+ * with h cells each, f bits of print, x bits of value and timer.
+ *
+ * Idea
+ * ----
+ * A key has a bucket in each of d subtables, and its print with its value goes to the least loaded
+ * of them, the leftmost of several. A bucket has its prints first, all compared at once
+ * (core/cells.h), and their fields behind them:
+ *
+ *     +-----+-----+-----+-----+---------+---------+---------+---------+
+ *     |  f  |  f  |  f  |  .  | x: v, t | x: v, t | x: v, t |    .    |    h = 4, 3 keys
+ *     +-----+-----+-----+-----+---------+---------+---------+---------+
+ *
+ * To change a value is to write another one in its place or, with `reinserts`, to take the key out
+ * and put it into the bucket that is least loaded now.
+ *
+ * Why permutations: with d independent buckets and one print (permuted=0, as in the paper), a key
+ * whose print is in two of its buckets is unknown: nobody knows which of the two it is. A move makes
+ * both of them "don't know", a value of its own; a drop is refused, and the key stays until it has
+ * aged. Through permutations (core/dleft.h) what is in a bucket came from one fingerprint alone. So
+ * there is nothing unknown, a key can always be dropped, and it costs no bit: it even saves the code
+ * for "don't know". What it costs is a product for each subtable.
+ *
+ * The side table (core/side.h; the paper's TCAM) has a few keys by their full hashes: those whose
+ * buckets are all full, and those that are unknown when they are put. It is looked at first; while
+ * it is empty that is one comparison.
+ *
+ * Deviation: a print is never 0, so that 0 is an empty cell whatever the value is.
+ *
+ * Invariants (checked by print_validate)
+ *   I1  in a bucket the used cells are first, and what is not used is 0;
+ *   I2  a fingerprint has one cell; not permuted, a print is in a bucket once;
+ *   I3  the side table has no more than there is room for, no key twice, and 0 behind the last;
+ *   I4  the cells and the side table have `keys` keys;
+ *   I5  all values are among those that there are, or unknown if not permuted;
+ *   I6  what is behind all of that is 0.
+ */
+#include "core/checked.h"
+#include "core/side.h"
+#include "core/tagged.h"
+#include "kind.h"
+#include "plan/prints.h"
+#include "plan/state_print_size.h"
+#include "state_cells.h"
+
+static_assert(STATE_PRINT_FREE == KIND_FREE && STATE_PRINT_FIELDS <= TAMIS_MAX_FIELDS,
+              "one mark, enough room");
+
+/* The geometry worked out. */
+typedef struct print_shape {
+    tagged_shape cells;
+    side_shape   side;
+    uint64_t     side_unit; /* of the sweep: the one behind the buckets */
+    uint64_t     end;       /* byte behind all */
+    unsigned     bits;      /* x */
+    bool         is_permuted, is_reinserted;
+} print_shape;
+
+static_assert(sizeof(print_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
+
+/* ------------------------------------------------------------------ planning */
+
+/* Where not permuted, there is one value more: that it is not known. */
+static unsigned print_value_bits(uint64_t values, unsigned timer_bits, uint64_t permuted) {
+    return tamis_prints_value_bits(values + (permuted == 0), timer_bits);
+}
+
+static tamis_status print_plan(const tamis_need *need, uint64_t *ret_geometry) {
+    uint64_t g[TAMIS_MAX_FIELDS];
+    memcpy(g, need->fixed, sizeof g);
+    if (g[STATE_PRINT_PERMUTED] == KIND_FREE) g[STATE_PRINT_PERMUTED] = 1;
+    uint64_t const bits = print_value_bits(need->values, need->timer_bits, g[STATE_PRINT_PERMUTED]);
+    if (g[STATE_PRINT_VALUE_BITS] == KIND_FREE) g[STATE_PRINT_VALUE_BITS] = bits;
+    if (g[STATE_PRINT_VALUE_BITS] != bits || need->values == 0) return TAMIS_ERR_CANNOT;
+    state_print_need const want = { .n = (double)need->capacity,
+                                    .fpr = need->fpr,
+                                    .unknown = need->unknown,
+                                    .lifetime = (double)need->lifetime,
+                                    .overflow = need->overflow,
+                                    .is_fast = need->prefer == TAMIS_PREFER_FAST };
+    if (!tamis_state_print_choose(&want, g)) return TAMIS_ERR_CANNOT;
+    memcpy(ret_geometry, g, STATE_PRINT_FIELDS * sizeof g[0]);
+    return TAMIS_OK;
+}
+
+static bool print_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
+    state_print_layout layout;
+    if (!tamis_state_print_layout(geometry, &layout)) return false;
+    return checked_body_bytes(layout.end, 8, FIELD_PAD_BYTES, ret_bytes);
+}
+
+static void print_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+                          tamis_forecast *ret_forecast) {
+    double const n = (double)capacity, t = (double)lifetime;
+    *ret_forecast = (tamis_forecast){ .fpr = tamis_state_print_fpr(g, n, t),
+                                      .overflow = tamis_state_print_overflow(g, n, t),
+                                      .unknown = tamis_state_print_unknown(g, n, t) };
+    tamis_state_print_touches(g, lifetime > capacity, n, &ret_forecast->lines_present,
+                              &ret_forecast->lines_absent, &ret_forecast->lines_add);
+}
+
+static tagged_shape print_cells_shape(const uint64_t *g) {
+    unsigned const print_bits = (unsigned)g[STATE_PRINT_PRINT_BITS];
+    bool const     is_permuted = g[STATE_PRINT_PERMUTED] != 0;
+    return (tagged_shape){ .cells = cells_make(
+                               (cells_shape){ .n = (unsigned)g[STATE_PRINT_CELLS],
+                                              .bits = print_bits,
+                                              .print_bits = print_bits,
+                                              .bytes = (unsigned)g[STATE_PRINT_BUCKET_BYTES] }),
+                           .places = dleft_make((unsigned)g[STATE_PRINT_TABLES],
+                                                g[STATE_PRINT_BUCKETS], print_bits, is_permuted),
+                           .bits = (unsigned)g[STATE_PRINT_VALUE_BITS],
+                           .is_permuted = is_permuted };
+}
+
+static void print_prepare(tamis_table *table) {
+    const uint64_t *const g = table->geometry;
+    unsigned const        bits = (unsigned)g[STATE_PRINT_VALUE_BITS];
+    state_print_layout    layout;
+    if (!tamis_state_print_layout(g, &layout)) return; /* it will get no body either */
+    print_shape const shape = { .cells = print_cells_shape(g),
+                                .side = { layout.side, (unsigned)g[STATE_PRINT_SIDE], bits },
+                                .side_unit = g[STATE_PRINT_TABLES] * g[STATE_PRINT_BUCKETS],
+                                .end = layout.end,
+                                .bits = bits,
+                                .is_permuted = g[STATE_PRINT_PERMUTED] != 0,
+                                .is_reinserted = g[STATE_PRINT_REINSERTS] != 0 };
+    memcpy(table->derived, &shape, sizeof shape);
+}
+
+TAMIS_INLINE const print_shape *shape_of(const tamis_table *table) {
+    return (const print_shape *)(const void *)table->derived;
+}
+
+TAMIS_INLINE tagged cells_of(const tamis_table *table) {
+    return (tagged){ table->body, &shape_of(table)->cells };
+}
+
+TAMIS_INLINE side side_of(const tamis_table *table) {
+    return (side){ table->body, &shape_of(table)->side };
+}
+
+TAMIS_INLINE uint64_t print_field(const tamis_table *table, uint64_t bit) {
+    return field_get(table->body, bit, shape_of(table)->bits);
+}
+
+TAMIS_INLINE uint64_t print_value(const tamis_table *table, uint64_t bit) {
+    return state_value(table, shape_of(table)->bits, print_field(table, bit));
+}
+
+/* ------------------------------------------------------------------ one key */
+
+static tamis_status print_find(const tamis_table *table, uint64_t hash, state_cell *ret_cell) {
+    const print_shape *const s = shape_of(table);
+    tagged const             of = cells_of(table);
+    side const               aside = side_of(table);
+    unsigned const           count = side_count(aside);
+    unsigned const           at = __builtin_expect(count != 0, 0) ? side_find(aside, hash) : 0;
+    if (at < count) {
+        *ret_cell = (state_cell){ side_field_at(aside, at), s->side_unit };
+    } else if (s->is_permuted) {
+        unsigned cell;
+        if (!tagged_find(of, tagged_key_of(of, hash), &ret_cell->unit, &cell))
+            return TAMIS_ERR_ABSENT;
+        ret_cell->bit = tagged_field_at(of, ret_cell->unit, cell);
+        return TAMIS_OK;
+    } else {
+        tagged_found const found = tagged_look(of, tagged_key_of(of, hash));
+        if (found.matches == 0) return TAMIS_ERR_ABSENT;
+        if (found.matches > 1) return TAMIS_ERR_UNKNOWN;
+        *ret_cell = (state_cell){ tagged_field_at(of, found.bucket, found.cell), found.bucket };
+    }
+    return print_value(table, ret_cell->bit) == table->values ? TAMIS_ERR_UNKNOWN : TAMIS_OK;
+}
+
+static void print_add(tamis_table *table, dleft_place place, unsigned used, uint64_t field) {
+    tagged_add(cells_of(table), place, used, field);
+    table->keys++;
+}
+
+static void print_take(tamis_table *table, uint64_t bucket, unsigned cell) {
+    tagged_take(cells_of(table), bucket, cell);
+    table->keys--;
+}
+
+static tamis_status print_add_aside(tamis_table *table, uint64_t hash, uint64_t field) {
+    if (!side_add(side_of(table), hash, field)) return TAMIS_ERR_FULL;
+    table->keys++;
+    return TAMIS_OK;
+}
+
+static void print_take_aside(tamis_table *table, unsigned i) {
+    side_take(side_of(table), i);
+    table->keys--;
+}
+
+/* A match is another key's; this one was in the side table, and must go there again. */
+static tamis_status print_insert(tamis_table *table, uint64_t hash, uint32_t value) {
+    const print_shape *const s = shape_of(table);
+    tagged const             of = cells_of(table);
+    tagged_found const       found = tagged_look(of, tagged_key_of(of, hash));
+    bool const               is_aside = found.matches != 0 || found.load == s->cells.cells.n;
+    uint64_t const           unit = is_aside ? s->side_unit : found.least.bucket;
+    uint64_t const           field = state_fresh(table, s->bits, unit, value);
+    if (__builtin_expect(is_aside, 0)) return print_add_aside(table, hash, field);
+    print_add(table, found.least, found.load, field);
+    return TAMIS_OK;
+}
+
+static void print_erase(tamis_table *table, uint64_t hash) {
+    unsigned const at = side_find(side_of(table), hash);
+    if (at < side_count(side_of(table))) {
+        print_take_aside(table, at);
+        return;
+    }
+    tagged const       of = cells_of(table);
+    tagged_found const found = tagged_look(of, tagged_key_of(of, hash));
+    print_take(table, found.bucket, found.cell);
+}
+
+static void print_blur_one(tamis_table *table, const state_cell *cell, bool is_moved) {
+    uint64_t const value = is_moved ? table->values : print_value(table, cell->bit);
+    state_write(table, shape_of(table)->bits, cell, value);
+}
+
+/* Only where not permuted. */
+static void print_blur(tamis_table *table, uint64_t hash, bool is_moved) {
+    tagged const   of = cells_of(table);
+    side const     aside = side_of(table);
+    unsigned const at = side_find(aside, hash);
+    if (at < side_count(aside)) {
+        state_cell const cell = { side_field_at(aside, at), shape_of(table)->side_unit };
+        print_blur_one(table, &cell, is_moved);
+        return;
+    }
+    for (unsigned i = 0; i < of.shape->places.tables; i++) {
+        tagged_found found = TAGGED_NOTHING;
+        tagged_look_in(of, tagged_place_in(of, tagged_key_of(of, hash), i), &found);
+        if (found.matches == 0) continue;
+        state_cell const cell = { tagged_field_at(of, found.bucket, found.cell), found.bucket };
+        print_blur_one(table, &cell, is_moved);
+    }
+}
+
+static const state_cells print_cells = { print_find, print_insert, print_erase, print_blur };
+
+/* ------------------------------------------------------------------ states */
+
+/* A key that is unknown is known from now on, aside. */
+static tamis_status print_put_unknown(tamis_table *table, uint64_t hash, uint32_t value) {
+    const print_shape *const s = shape_of(table);
+    side const               aside = side_of(table);
+    unsigned const           at = side_find(aside, hash);
+    uint64_t const           field = state_fresh(table, s->bits, s->side_unit, value);
+    if (at == side_count(aside)) return print_add_aside(table, hash, field);
+    field_set(table->body, side_field_at(aside, at), s->bits, field);
+    return TAMIS_OK;
+}
+
+static tamis_status print_put(tamis_table *table, uint64_t hash, uint32_t value) {
+    const print_shape *const s = shape_of(table);
+    state_cell               cell;
+    if (!s->is_permuted && print_find(table, hash, &cell) == TAMIS_ERR_UNKNOWN)
+        return print_put_unknown(table, hash, value);
+    return state_cells_put(&print_cells, table, s->bits, hash, value);
+}
+
+static tamis_status print_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
+    return state_cells_get(&print_cells, table, shape_of(table)->bits, hash, ret_value);
+}
+
+static tamis_status print_move(tamis_table *table, uint64_t hash, uint64_t from, uint32_t to) {
+    const print_shape *const s = shape_of(table);
+    state_cell               cell;
+    if (!s->is_reinserted ||
+        state_cells_find(&print_cells, table, s->bits, hash, from, &cell) != TAMIS_OK)
+        return state_cells_move(&print_cells, table, s->bits, hash, from, to);
+    print_erase(table, hash);
+    return print_insert(table, hash, to); /* there is room: it was somewhere */
+}
+
+static tamis_status print_touch(tamis_table *table, uint64_t hash) {
+    return state_cells_touch(&print_cells, table, shape_of(table)->bits, hash);
+}
+
+static tamis_status print_drop(tamis_table *table, uint64_t hash, uint64_t from) {
+    return state_cells_drop(&print_cells, table, shape_of(table)->bits, hash, from);
+}
+
+/* Keys in a chunk: all their buckets are asked for while the chunk before is worked on. */
+#define CHUNK 8
+
+static void print_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
+                        bool is_update) {
+    tagged const of = cells_of(table);
+    (void)is_update;
+    for (unsigned k = 0; k < n; k++) tagged_fetch(of, tagged_key_of(of, hash[k]));
+}
+
+/* ------------------------------------------------------------------ time */
+
+static uint64_t print_units(const uint64_t *g) {
+    return g[STATE_PRINT_TABLES] * g[STATE_PRINT_BUCKETS] + (g[STATE_PRINT_SIDE] != 0);
+}
+
+static bool print_holds_values(const uint64_t *g, uint64_t values, unsigned timer_bits) {
+    return g[STATE_PRINT_VALUE_BITS] ==
+           print_value_bits(values, timer_bits, g[STATE_PRINT_PERMUTED]);
+}
+
+/* The hand passes a field. Is its time over? */
+static bool print_ages(tamis_table *table, uint64_t bit, uint64_t *aged) {
+    unsigned const bits = shape_of(table)->bits;
+    uint64_t const field = print_field(table, bit), value = state_value(table, bits, field);
+    if (!state_is_over(table, bits, field)) {
+        field_set(table->body, bit, bits, state_older(table, bits, field));
+        return false;
+    }
+    table->aged++;
+    if (aged != NULL && value < table->values) aged[value]++;
+    return true;
+}
+
+/* From the last one on: it is the last that takes the place of one that goes. */
+static void print_sweep(tamis_table *table, uint64_t unit, uint64_t *aged) {
+    tagged const of = cells_of(table);
+    side const   aside = side_of(table);
+    if (unit == shape_of(table)->side_unit) {
+        for (unsigned i = side_count(aside); i-- > 0;) {
+            if (print_ages(table, side_field_at(aside, i), aged)) print_take_aside(table, i);
+        }
+        return;
+    }
+    for (unsigned i = tagged_used(of, unit); i-- > 0;) {
+        if (print_ages(table, tagged_field_at(of, unit, i), aged)) print_take(table, unit, i);
+    }
+}
+
+/* ------------------------------------------------------------------ merging */
+
+/* Does the hand come by at the same time in both? */
+static bool print_in_step(const tamis_table *a, uint64_t a_unit, const tamis_table *b,
+                          uint64_t b_unit) {
+    return a_unit == b_unit && a->sweep.done == b->sweep.done && a->sweep.due == b->sweep.due;
+}
+
+/* The field of a key that goes from a unit of one table to a unit of another. If the hand comes
+ * there at another time, perhaps at once, it gets a pass more, up to all that it had at first. */
+static uint64_t print_taken_over(const tamis_table *into, uint64_t into_unit,
+                                 const tamis_table *from, uint64_t from_unit, uint64_t field) {
+    unsigned const bits = shape_of(into)->bits;
+    uint64_t const value = state_value(from, bits, field);
+    if (into->sweep.timer_bits == 0) return value;
+    uint64_t const more = print_in_step(into, into_unit, from, from_unit) ? 0 : 1;
+    uint64_t const left = state_left(from, bits, from_unit, field) + more;
+    uint64_t const timer = min_u64(left, sweep_life(&into->sweep, value));
+    return value | (timer + sweep_owed(&into->sweep, into_unit)) << state_value_bits(into, bits);
+}
+
+/* Where "don't know" can be stored, that is what two values become. */
+static tamis_status print_join(tamis_table *into, uint64_t bit, uint64_t field) {
+    const print_shape *const s = shape_of(into);
+    unsigned const           shift = state_value_bits(into, s->bits);
+    tamis_status const       status = state_join(into, s->bits, bit, field);
+    if (status != TAMIS_ERR_CONFLICT || s->is_permuted) return status;
+    uint64_t const timer = max_u64(print_field(into, bit) >> shift, field >> shift);
+    field_set(into->body, bit, s->bits, into->values | timer << shift);
+    return TAMIS_OK;
+}
+
+/* A key of the other's side table stays one, unless it may be in a cell here. */
+static tamis_status print_merge_aside(tamis_table *into, const tamis_table *from, unsigned i) {
+    uint64_t const     hash = side_hash(side_of(from), i), unit = shape_of(from)->side_unit;
+    uint64_t const     field = print_field(from, side_field_at(side_of(from), i));
+    tagged const       of = cells_of(into);
+    side const         aside = side_of(into);
+    tagged_found const found = tagged_look(of, tagged_key_of(of, hash));
+    uint64_t const     taken = print_taken_over(into, unit, from, unit, field);
+    unsigned const     at = side_find(aside, hash);
+    if (at < side_count(aside)) return print_join(into, side_field_at(aside, at), taken);
+    if (found.matches != 1) return print_add_aside(into, hash, taken);
+    return print_join(into, tagged_field_at(of, found.bucket, found.cell),
+                      print_taken_over(into, found.bucket, from, unit, field));
+}
+
+/* A cell has come that may be the one of a key in the side table: then the two are one key. Not so
+ * if the other table had the key in its own side table, beside the cell. */
+static tamis_status print_absorb(tamis_table *into, const tamis_table *from, dleft_place place,
+                                 const state_cell *cell) {
+    tagged const   of = cells_of(into);
+    side const     aside = side_of(into);
+    uint64_t const unit = shape_of(into)->side_unit;
+    unsigned const subtable = (unsigned)(place.bucket / of.shape->places.buckets);
+    tamis_status   status = TAMIS_OK;
+    for (unsigned i = side_count(aside); i-- > 0 && status == TAMIS_OK;) {
+        uint64_t const    hash = side_hash(aside, i);
+        dleft_place const own = tagged_place_in(of, tagged_key_of(of, hash), subtable);
+        if (own.bucket != place.bucket || own.print != place.print) continue;
+        if (side_has(side_of(from), hash)) continue;
+        uint64_t const field = print_field(into, side_field_at(aside, i));
+        status = print_join(into, cell->bit, print_taken_over(into, cell->unit, into, unit, field));
+        print_take_aside(into, i);
+    }
+    return status;
+}
+
+/* Permuted, a fingerprint can go to any of its buckets; otherwise a print stays where it is. */
+static tamis_status print_merge_cell(tamis_table *into, const tamis_table *from, dleft_place place,
+                                     uint64_t field) {
+    const print_shape *const s = shape_of(into);
+    tagged const             of = cells_of(into);
+    tagged_found             found = TAGGED_NOTHING;
+    if (s->is_permuted)
+        found = tagged_look(of, (tagged_key){ 0, dleft_fingerprint_of(&of.shape->places, place) });
+    else
+        tagged_look_in(of, place, &found);
+    bool const is_new = found.matches == 0;
+    if (is_new && found.load == s->cells.cells.n) return TAMIS_ERR_FULL;
+    uint64_t const   unit = is_new ? found.least.bucket : found.bucket;
+    uint64_t const   taken = print_taken_over(into, unit, from, place.bucket, field);
+    state_cell const cell = { tagged_field_at(of, unit, is_new ? found.load : found.cell), unit };
+    if (is_new) print_add(into, found.least, found.load, taken);
+    tamis_status const status = is_new ? TAMIS_OK : print_join(into, cell.bit, taken);
+    return status == TAMIS_OK ? print_absorb(into, from, place, &cell) : status;
+}
+
+static tamis_status print_merge(tamis_table *into, const tamis_table *from) {
+    tagged const of = cells_of(from);
+    cells_walk   walk = { .cell = 0 };
+    tamis_status status = TAMIS_OK;
+    for (unsigned i = 0; i < side_count(side_of(from)) && status == TAMIS_OK; i++) {
+        status = print_merge_aside(into, from, i);
+    }
+    while (status == TAMIS_OK &&
+           cells_walk_on(&of.shape->cells, of.body, dleft_all(&of.shape->places), &walk)) {
+        dleft_place const place = { walk.bucket, walk.found };
+        status = print_merge_cell(into, from, place,
+                                  print_field(from, tagged_field_at(of, walk.bucket, walk.cell)));
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ whole tables */
+
+/* Every key: the cells, then the side table. */
+typedef struct print_walk {
+    cells_walk at;
+    unsigned   aside; /* how many of the side table were seen */
+    uint64_t   bit;   /* of the field */
+} print_walk;
+
+static bool print_next(const tamis_table *table, print_walk *walk) {
+    tagged const of = cells_of(table);
+    if (cells_walk_on(&of.shape->cells, of.body, dleft_all(&of.shape->places), &walk->at)) {
+        walk->bit = tagged_field_at(of, walk->at.bucket, walk->at.cell);
+        return true;
+    }
+    if (walk->aside == side_count(side_of(table))) return false;
+    walk->bit = side_field_at(side_of(table), walk->aside++);
+    return true;
+}
+
+static void print_tally(const tamis_table *table, uint64_t *counts) {
+    print_walk walk = { .bit = 0 };
+    while (print_next(table, &walk)) {
+        uint64_t const value = print_value(table, walk.bit);
+        if (value < table->values) counts[value]++;
+    }
+}
+
+static void print_census(const tamis_table *table, kind_census *ret_census) {
+    print_walk walk = { .bit = 0 };
+    *ret_census = (kind_census){ .side_keys = side_count(side_of(table)),
+                                 .side_room = shape_of(table)->side.room };
+    while (print_next(table, &walk)) {
+        ret_census->unknown_cells += print_value(table, walk.bit) == table->values;
+    }
+}
+
+static double print_current_fpr(const tamis_table *table) {
+    uint64_t cells = 0;
+    for (uint64_t bucket = 0; bucket < shape_of(table)->side_unit; bucket++) {
+        cells += tagged_used(cells_of(table), bucket);
+    }
+    return (double)cells / (double)tamis_dleft_prints(table->geometry);
+}
+
+/* How often a print is where it is, or permuted, where its fingerprint belongs. */
+static unsigned print_copies(const tamis_table *table, const cells_walk *at) {
+    tagged const             of = cells_of(table);
+    const cells_shape *const cells = &of.shape->cells;
+    dleft_place const        place = { at->bucket, at->found };
+    const uint8_t *const     bucket = tagged_bucket(of, at->bucket);
+    unsigned const           first = cells_next(cells, bucket, at->found, 0);
+    if (cells_next(cells, bucket, at->found, first + 1) < cells->n) return 2;
+    if (!of.shape->is_permuted) return 1;
+    return tagged_look(of, (tagged_key){ 0, dleft_fingerprint_of(&of.shape->places, place) })
+        .matches;
+}
+
+static bool print_validate(const tamis_table *table, const char **reterr_why) {
+    const print_shape *const s = shape_of(table);
+    uint64_t const           most = table->values - s->is_permuted;
+    uint64_t                 keys = 0;
+    print_walk               walk = { .bit = 0 };
+    for (uint64_t bucket = 0; bucket < s->side_unit; bucket++) {
+        TAMIS_REQUIRE(tagged_is_whole(cells_of(table), bucket), reterr_why,
+                      "I1: a bucket has a gap, or bits behind its cells");
+    }
+    TAMIS_REQUIRE(side_is_whole(side_of(table)), reterr_why, "I3: the side table is not in order");
+    for (; print_next(table, &walk); keys++) {
+        TAMIS_REQUIRE(walk.aside != 0 || print_copies(table, &walk.at) == 1, reterr_why,
+                      "I2: a fingerprint has two cells");
+        TAMIS_REQUIRE(print_value(table, walk.bit) <= most, reterr_why,
+                      "I5: a value that there is not");
+    }
+    TAMIS_REQUIRE(keys == table->keys && table->saturated == 0, reterr_why,
+                  "I4: not as many keys as it says");
+    TAMIS_REQUIRE(
+        field_rest_is_zero(table->body, 8 * s->side_unit * s->cells.cells.bytes, s->side.at) &&
+            field_rest_is_zero(table->body, 8 * s->end, table->body_bytes),
+        reterr_why, "I6: bits behind the last");
+    return true;
+}
+
+KIND_EXPORT(state_print) = {
+    .name = "state_print",
+    .summary = "states beside fingerprints, in the least loaded of d buckets",
+    .isa = KIND_ISA,
+    .field_names = { "tables", "buckets", "cells", "print_bits", "value_bits", "bucket_bytes",
+                     "permuted", "reinserts", "side", NULL },
+    .plan = print_plan,
+    .body_bytes = print_body_bytes,
+    .predict = print_predict,
+    .prepare = print_prepare,
+    .fetch = print_fetch,
+    .chunk = CHUNK,
+    .put = print_put,
+    .get = print_get,
+    .move = print_move,
+    .touch = print_touch,
+    .drop = print_drop,
+    .units = print_units,
+    .holds_values = print_holds_values,
+    .sweep = print_sweep,
+    .tally = print_tally,
+    .census = print_census,
+    .merge_states = print_merge,
+    .current_fpr = print_current_fpr,
+    .validate = print_validate,
+    .empties_to_zero = true,
+};

@@ -1,0 +1,285 @@
+/* test_saboteurs_state_print.c - d-left tables of states with one invariant broken: validate must
+ * name it. */
+#include "../conform/subject.h"
+#include "core/side.h"
+#include "core/tagged.h"
+#include "plan/state_print_size.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* Buckets with bits to spare behind their cells, some cells free; keys in the side table. Five
+ * values, so that 3 bits can say more than there are; timers of 2 bits. */
+#define PERMUTED \
+    "tables=3,buckets=9,cells=5,print_bits=9,value_bits=5,bucket_bytes=10,permuted=1,side=9"
+#define APART \
+    "tables=3,buckets=9,cells=5,print_bits=9,value_bits=5,bucket_bytes=10,permuted=0,side=9"
+
+#define KEYS 130 /* of 135 cells: some are aside */
+
+static tamis_states *make(const char *geometry) {
+    tamis_seed const  seed = { 3, 4 };
+    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
+    tamis_states     *states = NULL;
+    spec.capacity = spec.lifetime = 90;
+    spec.values = 5;
+    spec.timeout = 50;
+    spec.kind = "state_print";
+    spec.geometry = geometry;
+    spec.overflow = 0.999;
+    spec.seed = &seed;
+    tamis_problem problem;
+    if (tamis_states_create(&spec, &states, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
+    for (uint64_t key = 0; key < KEYS; key++) {
+        tamis_status const status = tamis_states_put_hash(states, key, (uint32_t)(key % 5));
+        assert_true(status == TAMIS_OK || status == TAMIS_ERR_CONFLICT);
+    }
+    for (uint64_t key = 0; key < KEYS; key += 3) {
+        (void)!tamis_states_drop_hash(states, key, TAMIS_ANY_VALUE);
+    }
+    assert_true(tamis_states_validate(states, NULL));
+    return states;
+}
+
+static tamis_table *table_of(tamis_states *states) {
+    return &states->set.table;
+}
+
+static tagged_shape cells_shape_of(const tamis_states *states) {
+    const uint64_t *const g = states->set.table.geometry;
+    unsigned const        bits = (unsigned)g[STATE_PRINT_PRINT_BITS];
+    return (tagged_shape){
+        .cells = cells_make((cells_shape){ .n = (unsigned)g[STATE_PRINT_CELLS],
+                                           .bits = bits,
+                                           .print_bits = bits,
+                                           .bytes = (unsigned)g[STATE_PRINT_BUCKET_BYTES] }),
+        .places = dleft_make((unsigned)g[STATE_PRINT_TABLES], g[STATE_PRINT_BUCKETS], bits,
+                             g[STATE_PRINT_PERMUTED] != 0),
+        .bits = (unsigned)g[STATE_PRINT_VALUE_BITS],
+        .is_permuted = g[STATE_PRINT_PERMUTED] != 0
+    };
+}
+
+static side_shape side_shape_of(const tamis_states *states) {
+    const uint64_t *const g = states->set.table.geometry;
+    state_print_layout    layout;
+    assert_true(tamis_state_print_layout(g, &layout));
+    return (side_shape){ layout.side, (unsigned)g[STATE_PRINT_SIDE],
+                         (unsigned)g[STATE_PRINT_VALUE_BITS] };
+}
+
+static void expect_broken(tamis_states *states, const char *invariant) {
+    const char *why = "nothing";
+    assert_false(tamis_states_validate(states, &why));
+    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
+}
+
+static void flip(tamis_states *states, uint64_t bit) {
+    table_of(states)->body[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+}
+
+static void expect_flip_broken(tamis_states *states, uint64_t bit, const char *invariant) {
+    flip(states, bit);
+    expect_broken(states, invariant);
+    flip(states, bit);
+}
+
+/* The first bucket that has so many cells in use, and one that is free. */
+static uint64_t bucket_with(tagged of, unsigned used) {
+    for (uint64_t b = 0; b < dleft_all(&of.shape->places); b++) {
+        unsigned const has = tagged_used(of, b);
+        if (has >= used && has < of.shape->cells.n) return b;
+    }
+    fail_msg("there is no such bucket");
+    return 0;
+}
+
+/* ------------------------------------------------------------------ I1 */
+
+static void validate_names_gaps_and_bits_of_nobody(void **state) {
+    (void)state;
+    tamis_states *const states = make(PERMUTED);
+    tagged_shape const  shape = cells_shape_of(states);
+    tagged const        of = { table_of(states)->body, &shape };
+    uint64_t const      b = bucket_with(of, 2);
+    unsigned const      used = tagged_used(of, b);
+    uint64_t const      print = cells_get(&shape.cells, tagged_bucket(of, b), 0);
+    cells_set(&shape.cells, tagged_bucket(of, b), 0, 0); /* a gap */
+    expect_broken(states, "I1");
+    cells_set(&shape.cells, tagged_bucket(of, b), 0, print);
+    for (unsigned cell = used; cell < shape.cells.n; cell++) { /* a field of no print */
+        for (unsigned bit = 0; bit < shape.bits; bit++) {
+            expect_flip_broken(states, tagged_field_at(of, b, cell) + bit, "I1");
+        }
+    }
+    for (uint64_t bit = tagged_field_at(of, b, shape.cells.n); bit < 8 * (b + 1) * 10; bit++) {
+        expect_flip_broken(states, bit, "I1");
+    }
+    assert_true(tamis_states_validate(states, NULL));
+    tamis_states_free(states);
+}
+
+/* ------------------------------------------------------------------ I2 */
+
+/* The same print a second time: in its bucket, and in another one where its fingerprint belongs. */
+static void validate_names_fingerprints_with_two_cells(void **state) {
+    (void)state;
+    static const char *const geometries[] = { PERMUTED, APART };
+    for (unsigned i = 0; i < 2; i++) {
+        tamis_states *const states = make(geometries[i]);
+        tagged_shape const  shape = cells_shape_of(states);
+        tagged const        of = { table_of(states)->body, &shape };
+        uint64_t const      b = bucket_with(of, 1);
+        dleft_place const   place = { b, cells_get(&shape.cells, tagged_bucket(of, b), 0) };
+        unsigned const      used = tagged_used(of, b);
+        table_of(states)->keys++;
+        tagged_add(of, place, used, 0);
+        expect_broken(states, "I2");
+        tagged_take(of, b, used);
+        uint64_t const fingerprint = dleft_fingerprint_of(&shape.places, place);
+        for (unsigned k = 0; i == 0 && k < shape.places.tables; k++) {
+            dleft_place const other = dleft_place_in(&shape.places, fingerprint, k);
+            unsigned const    there = tagged_used(of, other.bucket);
+            if (other.bucket == b || there == shape.cells.n) continue;
+            tagged_add(of, other, there, 0);
+            expect_broken(states, "I2");
+            tagged_take(of, other.bucket, there);
+        }
+        table_of(states)->keys--;
+        assert_true(tamis_states_validate(states, NULL));
+        tamis_states_free(states);
+    }
+}
+
+/* ------------------------------------------------------------------ I3 */
+
+static void validate_names_side_tables_that_are_not_in_order(void **state) {
+    (void)state;
+    tamis_states *const states = make(PERMUTED);
+    side_shape const    shape = side_shape_of(states);
+    side const          of = { table_of(states)->body, &shape };
+    unsigned const      n = side_count(of);
+    assert_in_range(n, 2, shape.room - 1);
+    uint64_t const hash = side_hash(of, 0);
+    le64_store(side_hash_at(of, 0), side_hash(of, 1)); /* a key twice */
+    expect_broken(states, "I3");
+    le64_store(side_hash_at(of, 0), hash);
+    for (unsigned i = n; i < shape.room; i++) { /* what is behind the last */
+        expect_flip_broken(states, 8 * (shape.at + 8 + 8 * i) + 13, "I3");
+        expect_flip_broken(states, side_field_at(of, i), "I3");
+    }
+    le64_store(of.body + shape.at, shape.room + 1); /* more than there is room for */
+    expect_broken(states, "I3");
+    le64_store(of.body + shape.at, UINT64_MAX);
+    expect_broken(states, "I3");
+    le64_store(of.body + shape.at, n - 1); /* fewer than there are */
+    expect_broken(states, "I3");
+    le64_store(of.body + shape.at, n);
+    assert_true(tamis_states_validate(states, NULL));
+    tamis_states_free(states);
+}
+
+/* ------------------------------------------------------------------ I4, I5 and I6 */
+
+static void validate_names_counts_that_are_wrong(void **state) {
+    (void)state;
+    tamis_states *const states = make(PERMUTED);
+    table_of(states)->keys++;
+    expect_broken(states, "I4");
+    table_of(states)->keys -= 2;
+    expect_broken(states, "I4");
+    table_of(states)->keys++;
+    table_of(states)->saturated = 1;
+    expect_broken(states, "I4");
+    tamis_states_free(states);
+}
+
+/* Of the codes 0 to 7, those from 5 on are no value; apart, 5 is "don't know". */
+static void validate_names_values_that_there_are_not(void **state) {
+    (void)state;
+    static const char *const geometries[] = { PERMUTED, APART };
+    for (unsigned i = 0; i < 2; i++) {
+        tamis_states *const states = make(geometries[i]);
+        tagged_shape const  shape = cells_shape_of(states);
+        side_shape const    aside_shape = side_shape_of(states);
+        tagged const        of = { table_of(states)->body, &shape };
+        side const          aside = { table_of(states)->body, &aside_shape };
+        assert_true(side_count(aside) != 0);
+        uint64_t const bits[] = { tagged_field_at(of, bucket_with(of, 1), 0),
+                                  side_field_at(aside, 0) };
+        for (unsigned k = 0; k < 2; k++) {
+            uint64_t const own = field_get(of.body, bits[k], 3);
+            for (uint64_t value = 0; value < 8; value++) {
+                field_set(of.body, bits[k], 3, value);
+                if (value < 5 + i)
+                    assert_true(tamis_states_validate(states, NULL));
+                else
+                    expect_broken(states, "I5");
+            }
+            field_set(of.body, bits[k], 3, own);
+        }
+        tamis_states_free(states);
+    }
+}
+
+/* Behind the side table, and before it: buckets need not end at a multiple of 8 bytes. */
+static void validate_names_bits_behind_the_last(void **state) {
+    (void)state;
+    tamis_states *const states = make(PERMUTED);
+    state_print_layout  layout;
+    assert_true(tamis_state_print_layout(table_of(states)->geometry, &layout));
+    assert_int_equal(layout.side, 272); /* 27 buckets of 10 bytes */
+    for (uint64_t bit = 8 * 270; bit < 8 * 272; bit++) expect_flip_broken(states, bit, "I6");
+    for (uint64_t bit = 8 * layout.end; bit < 8 * table_of(states)->body_bytes; bit++) {
+        expect_flip_broken(states, bit, "I6");
+    }
+    tamis_states_free(states);
+}
+
+/* ------------------------------------------------------------------ anything */
+
+/* Every operation on bytes of any value: nothing is read or written outside. */
+static void all_is_safe_on_any_bytes(void **state) {
+    (void)state;
+    static const char *const geometries[] = { PERMUTED, APART };
+    dice                     chance = { 7 };
+    for (unsigned i = 0; i < 2; i++) {
+        tamis_states *const states = make(geometries[i]), *const sound = make(geometries[i]);
+        for (unsigned round = 0; round < 1500; round++) {
+            for (uint64_t at = 0; at < table_of(states)->body_bytes; at++) {
+                uint64_t const roll = dice_roll(&chance), mask = roll >> 8 & roll >> 16;
+                table_of(states)->body[at] = (uint8_t)(roll & (round % 3 == 0 ? UINT64_MAX : mask));
+            }
+            uint32_t          value;
+            uint64_t          counts[5], aged[5] = { 0 };
+            tamis_states_info info;
+            assert_false(tamis_states_validate(states, NULL));
+            (void)!tamis_states_get_hash(states, round, &value);
+            (void)!tamis_states_put_hash(states, round, 1);
+            (void)!tamis_states_move_hash(states, round + 1, TAMIS_ANY_VALUE, 2);
+            (void)!tamis_states_touch_hash(states, round + 2);
+            (void)!tamis_states_drop_hash(states, round + 3, TAMIS_ANY_VALUE);
+            (void)!tamis_states_tick(states, 20, aged, NULL);
+            (void)!tamis_states_tally(states, counts);
+            (void)!tamis_states_inspect(states, &info);
+            (void)!tamis_states_merge(sound, states);
+        }
+        tamis_states_free(states);
+        tamis_states_free(sound);
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(validate_names_gaps_and_bits_of_nobody),
+        cmocka_unit_test(validate_names_fingerprints_with_two_cells),
+        cmocka_unit_test(validate_names_side_tables_that_are_not_in_order),
+        cmocka_unit_test(validate_names_counts_that_are_wrong),
+        cmocka_unit_test(validate_names_values_that_there_are_not),
+        cmocka_unit_test(validate_names_bits_behind_the_last),
+        cmocka_unit_test(all_is_safe_on_any_bytes),
+    };
+    return cmocka_run_group_tests_name("saboteurs_state_print", tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+/* test_tagged.c - core/tagged.h against buckets that are lists. */
+#include "core_units.h"
+
+#include "core/tagged.h"
+
+#define MAX_BUCKETS 24
+#define MAX_CELLS 12
+
+typedef struct model {
+    unsigned n[MAX_BUCKETS];
+    uint64_t print[MAX_BUCKETS][MAX_CELLS], field[MAX_BUCKETS][MAX_CELLS];
+} model;
+
+static tagged_shape random_shape(unit_random *random) {
+    unsigned const cells = 1 + (unsigned)random_below(random, MAX_CELLS);
+    unsigned const print_bits = 4 + (unsigned)random_below(random, 45);
+    unsigned const bits = 1 + (unsigned)random_below(random, 38);
+    bool const     is_permuted = random_below(random, 2) == 0;
+    return (tagged_shape){
+        .cells = cells_make((cells_shape){ .n = cells,
+                                           .bits = print_bits,
+                                           .print_bits = print_bits,
+                                           .bytes = (cells * (print_bits + bits) + 7) / 8 +
+                                                    (unsigned)random_below(random, 5) }),
+        .places = dleft_make(2 + (unsigned)random_below(random, 2), 1 + random_below(random, 8),
+                             print_bits, is_permuted),
+        .bits = bits,
+        .is_permuted = is_permuted
+    };
+}
+
+static void check_bytes(tagged of, const model *m) {
+    static uint8_t           expected[MAX_BUCKETS * MAX_CELLS * 12];
+    const cells_shape *const cells = &of.shape->cells;
+    uint64_t const           all = dleft_all(&of.shape->places);
+    memset(expected, 0, sizeof expected);
+    for (unsigned b = 0; b < all; b++) {
+        for (unsigned i = 0; i < m->n[b]; i++) {
+            for (unsigned bit = 0; bit < cells->bits; bit++) {
+                oracle_put(expected, 8 * cells->bytes * b + i * cells->bits + bit,
+                           m->print[b][i] >> bit & 1);
+            }
+            for (unsigned bit = 0; bit < of.shape->bits; bit++) {
+                oracle_put(expected,
+                           8 * cells->bytes * b + cells->n * cells->bits + i * of.shape->bits + bit,
+                           m->field[b][i] >> bit & 1);
+            }
+        }
+        assert_int_equal(tagged_used(of, b), m->n[b]);
+        assert_true(tagged_is_whole(of, b));
+    }
+    assert_memory_equal(of.body, expected, all * cells->bytes);
+}
+
+/* What there is of a key, bucket by bucket and cell by cell. */
+static tagged_found model_look(tagged of, const model *m, tagged_key key) {
+    tagged_found found = TAGGED_NOTHING;
+    for (unsigned i = 0; i < of.shape->places.tables; i++) {
+        dleft_place const place = tagged_place_in(of, key, i);
+        unsigned          k = 0;
+        while (k < m->n[place.bucket] && m->print[place.bucket][k] != place.print) k++;
+        if (k < m->n[place.bucket]) {
+            found.matches++;
+            found.bucket = place.bucket;
+            found.cell = k;
+        }
+        if (m->n[place.bucket] >= found.load) continue;
+        found.least = place;
+        found.load = m->n[place.bucket];
+    }
+    return found;
+}
+
+static void check_step(tagged of, model *m, unit_random *random) {
+    tagged_key const   key = tagged_key_of(of, random_below(random, 200) << 56);
+    tagged_found const found = tagged_look(of, key), expected = model_look(of, m, key);
+    uint64_t           bucket = 0;
+    unsigned           cell = 0;
+    assert_int_equal(found.matches, expected.matches);
+    assert_int_equal(found.load, expected.load);
+    assert_int_equal(found.least.bucket, expected.least.bucket);
+    assert_int_equal(found.least.print, expected.least.print);
+    assert_int_equal(tagged_find(of, key, &bucket, &cell), expected.matches != 0);
+    if (found.matches != 0) {
+        assert_int_equal(found.bucket, expected.bucket);
+        assert_int_equal(found.cell, expected.cell);
+        if (found.matches == 1) assert_true(bucket == found.bucket && cell == found.cell);
+        unsigned const last = --m->n[bucket];
+        m->print[bucket][cell] = m->print[bucket][last];
+        m->field[bucket][cell] = m->field[bucket][last];
+        tagged_take(of, bucket, cell);
+    } else if (found.load < of.shape->cells.n) {
+        uint64_t const field = random_next(random) & bits_low(of.shape->bits);
+        m->print[found.least.bucket][found.load] = found.least.print;
+        m->field[found.least.bucket][found.load] = field;
+        m->n[found.least.bucket]++;
+        tagged_add(of, found.least, found.load, field);
+        assert_int_equal(tagged_look(of, key).matches, 1);
+    }
+    check_bytes(of, m);
+}
+
+static void tagged_buckets_are_lists(void **state) {
+    (void)state;
+    unit_random random = random_start();
+    for (unsigned round = 0; round < 300; round++) {
+        tagged_shape const shape = random_shape(&random);
+        fenced memory = fenced_new(dleft_all(&shape.places) * shape.cells.bytes + FIELD_PAD_BYTES);
+        tagged const of = { memory.bytes, &shape };
+        model        m = { .n = { 0 } };
+        for (unsigned i = 0; i < 150; i++) check_step(of, &m, &random);
+        fenced_free(&memory);
+    }
+}
+
+/* A walk sees every cell once: the first of all buckets, then the second of all. */
+static void cells_are_walked_level_by_level(void **state) {
+    (void)state;
+    unit_random       random = random_start();
+    cells_shape const shape =
+        cells_make((cells_shape){ .n = 5, .bits = 9, .print_bits = 7, .bytes = 6 });
+    for (unsigned round = 0; round < 200; round++) {
+        uint8_t        body[20 * 6 + 8] = { 0 };
+        uint64_t const buckets = random_below(&random, 20);
+        cells_walk     walk = { .cell = 0 };
+        for (uint64_t b = 0; b < buckets; b++) {
+            for (unsigned i = 0, n = (unsigned)random_below(&random, 6); i < n; i++) {
+                cells_set(&shape, body + 6 * b, i, 1 + random_below(&random, 127));
+            }
+        }
+        for (unsigned i = 0; i < 5; i++) {
+            for (uint64_t b = 0; b < buckets; b++) {
+                uint64_t const cell = cells_get(&shape, body + 6 * b, i);
+                if (cell == 0) continue;
+                assert_true(cells_walk_on(&shape, body, buckets, &walk));
+                assert_true(walk.bucket == b && walk.cell == i && walk.found == cell);
+            }
+        }
+        for (unsigned i = 0; i < 3; i++) assert_false(cells_walk_on(&shape, body, buckets, &walk));
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(tagged_buckets_are_lists),
+    cmocka_unit_test(cells_are_walked_level_by_level),
+};
+
+CORE_EXPORT(tagged)
