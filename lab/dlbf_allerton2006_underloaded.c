@@ -73,7 +73,7 @@ static void record_part(lab_run *run, const subject *of, double part) {
         &(lab_row){ .name = lab_text(run, "%s.%.2f", of->layout->name, part),
                     .what = lab_text(run, "false positives at %.0f%% of the load", 100 * part),
                     .place = lab_text(run, "Allerton 2006, section II.E: %s", of->what),
-                    .exact = rate_at(of, part),
+                    .exact = library_rate_at(of, part),
                     .measured = measured,
                     LAB_WITHIN_4_SIGMA,
                     .remark = lab_text(run, "A Bloom filter has %.3g. Semi-sorting saves %.0f%%.",

@@ -48,6 +48,7 @@ static const char *check_rate(const char *what, uint64_t n, uint64_t of_n, doubl
 static const char *rates_are_those_of_the_plan(const state_subject *of) {
     life              l;
     tamis_states_info info;
+    if (of->capacity > of->operations) return NULL; /* that takes long: in long runs only */
     MUST(life_begin(&l, of, 4 * of->capacity, 5), "no table");
     l.is_behaved = true;
     const char *why = life_run(&l, 30 * of->capacity, 0.97);
@@ -387,7 +388,9 @@ static const char *check_merged(const state_subject *of, const tamis_states *sta
         unknown += status == TAMIS_ERR_UNKNOWN;
         bad += status == TAMIS_ERR_ABSENT || (status == TAMIS_OK && value != i % of->values);
     }
-    MUST((double)(bad + unknown) <= rates * (double)n + (rates > 0 ? 20 : 0),
+    /* Not permuted, a key that both have may be in two of its buckets then. */
+    bool const is_apart = of->geometry != NULL && strcmp(of->geometry, "permuted=0") == 0;
+    MUST((double)(bad + unknown) <= rates * (double)n + (rates > 0 ? 20 : is_apart),
          "%llu + %llu of %llu are not right", (unsigned long long)bad, (unsigned long long)unknown,
          (unsigned long long)n);
     MUST(tamis_states_validate(states, &why), "%s", why);

@@ -45,6 +45,7 @@ state_subject *state_subjects(uint64_t operations, size_t *ret_n) {
         const char *const kind = tamis_states_kind_name(i / isas / N_VARIANTS);
         size_t const      variant = i % N_VARIANTS;
         if (!variant_is_for(variant, kind)) continue;
+        bool const is_middle = i / N_VARIANTS % isas == 1 && isas > 2; /* between best and plain */
         all[n++] = (state_subject){ .kind = kind,
                                     .isa = tamis_isa_name(i / N_VARIANTS % isas),
                                     .capacity = variants[variant].capacity,
@@ -54,7 +55,7 @@ state_subject *state_subjects(uint64_t operations, size_t *ret_n) {
                                     .unknown = variants[variant].unknown,
                                     .geometry = variants[variant].geometry,
                                     .is_shared = is_shared(kind),
-                                    .operations = operations };
+                                    .operations = is_middle ? operations / 4 : operations };
     }
     *ret_n = n;
     return all;
