@@ -124,7 +124,7 @@ static double filled_rate(const prefixes_shape *s, unsigned tables, double load)
     fluid   law;
     outline of = { { 0, 0 }, { 0, 0 }, 0 };
     double  sum = 0;
-    tamis_fluid_fill(tables, load, INFINITY, &law);
+    tamis_fluid_fill(tables, load, FLUID_MANY, &law);
     for (unsigned k = 1; k <= s->cells; k++) {
         of = outline_add(s, of);
         double const next = k == s->cells ? 0 : tamis_fluid_share(&law, k + 1);

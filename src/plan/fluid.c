@@ -9,7 +9,8 @@
 #define ROUNDS 5000       /* of churn, at most: it takes up to a hundred */
 #define CLOSE 1e-8        /* the relative change of all tails in a round that is rest */
 #define NOTHING 1e-305    /* smaller ones have no digits */
-#define FAINT 1e-80       /* smaller ones are no front yet: nobody asks for such a chance */
+#define FAINT 1e-50       /* smaller ones are no front yet: nobody asks for such a chance */
+#define FULL (1 - 1e-13)  /* larger ones are at rest: what is missing does not matter */
 
 /* Loads that matter: the tails beyond are nothing. */
 static unsigned height_of(double load) {
@@ -39,67 +40,71 @@ static void products_right(unsigned tables, const double *below, double *ret_rig
     }
 }
 
-/* The share that x(i, j) stands for, given all that is rare before it, whose chance is `chance`. */
-static double share_of(double x, double chance) {
-    if (chance >= 1) return x;
-    return chance > NOTHING ? x / chance : 0;
-}
-
-/* That, or the one bucket that there is at least; then it is one more that is rare. */
-static double at_least_one(double least, double share, double *chance) {
-    if (share >= least) return share;
-    *chance *= share / least;
+/* The share that x(i, j) stands for, given all that is rare before it, whose chance is `chance`; at
+ * least the one bucket that there is. Then it is one more that is rare, and x = chance x share. */
+static double share_of(double x, double least, double *chance) {
+    if (x >= least * *chance && *chance > NOTHING) return *chance < 1 ? x / *chance : x;
+    *chance = x / least;
     return least;
 }
 
 /* ------------------------------------------------------------------ filling */
 
-/* The first load that some bucket has not: below, nothing grows any more. */
-static unsigned bottom_of(const fluid *of) {
-    unsigned j = 1;
-    while (j < FLUID_MAX_HEIGHT && of->x[of->tables - 1][j] >= 1) j++;
-    return j;
+/* The loads that grow: below, all buckets have them; beyond, none has and comes to. */
+typedef struct span {
+    unsigned first, last;
+} span;
+
+/* What is as good as full becomes so. */
+static span span_of(fluid *of) {
+    span s = { 1, front_of(of) };
+    for (; s.first < s.last && of->x[of->tables - 1][s.first] > FULL; s.first++) {
+        for (unsigned i = 0; i < of->tables; i++) of->x[i][s.first] = 1;
+    }
+    return s;
 }
 
-static void growth(const fluid *at, unsigned height, fluid *ret_slope) {
-    double         chance = 1, below[FLUID_MAX_TABLES], right[FLUID_MAX_TABLES];
-    unsigned const bottom = bottom_of(at);
-    for (unsigned i = 0; i < at->tables; i++) {
-        for (unsigned j = 1; j < bottom; j++) ret_slope->x[i][j] = 0;
-        below[i] = 1;
-    }
-    for (unsigned j = bottom; j <= height; j++) {
+static void growth(const fluid *at, span over, fluid *ret_slope) {
+    double chance = 1, below[FLUID_MAX_TABLES], right[FLUID_MAX_TABLES];
+    for (unsigned i = 0; i < at->tables; i++) below[i] = 1;
+    for (unsigned j = over.first; j <= over.last; j++) {
         double left = at->tables;
         products_right(at->tables, below, right);
         for (unsigned i = 0; i < at->tables; i++) {
-            double const share = share_of(at->x[i][j], chance);
-            ret_slope->x[i][j] = chance * left * right[i] * fmax(0, below[i] - share);
-            below[i] = at_least_one(at->least, share, &chance);
+            double const x = at->x[i][j], more = chance * below[i] - x;
+            ret_slope->x[i][j] = more > 0 ? left * right[i] * more : 0;
+            below[i] = share_of(x, at->least, &chance);
             left *= below[i];
         }
     }
 }
 
 /* to = from + step x slope. */
-static void move_on(const fluid *from, unsigned height, double step, const fluid *slope,
-                    fluid *to) {
+static void move_on(const fluid *from, span over, double step, const fluid *slope, fluid *to) {
     for (unsigned i = 0; i < from->tables; i++) {
-        for (unsigned j = 1; j <= height; j++) {
+        for (unsigned j = over.first; j <= over.last; j++) {
             to->x[i][j] = from->x[i][j] + step * slope->x[i][j];
         }
     }
 }
 
+/* Of all that is tried, only the loads that grow are ever written, and so read. */
 static void runge_kutta(fluid *of, double step) {
     static const double weight[4] = { 1, 2, 2, 1 }, ahead[4] = { 0.5, 0.5, 1, 0 };
-    fluid               sum = *of, tried = *of, slope = *of;
-    unsigned const      height = front_of(of);
+    span const          over = span_of(of);
+    const fluid        *at = of;
+    fluid               tried, slope, sum;
+    tried.tables = sum.tables = of->tables;
+    tried.least = of->least;
     for (unsigned part = 0; part < 4; part++) {
-        growth(&tried, height, &slope);
-        move_on(&sum, height, step * weight[part] / 6, &slope, &sum);
-        move_on(of, height, step * ahead[part], &slope, &tried);
+        growth(at, over, &slope);
+        move_on(part == 0 ? of : &sum, over, step * weight[part] / 6, &slope, &sum);
+        move_on(of, over, step * ahead[part], &slope, &tried);
+        at = &tried;
     }
-    *of = sum;
+    for (unsigned i = 0; i < of->tables; i++) {
+        for (unsigned j = over.first; j <= over.last; j++) of->x[i][j] = sum.x[i][j];
+    }
 }
 
 void tamis_fluid_go_on(fluid *of, double load) {
@@ -119,17 +124,18 @@ void tamis_fluid_few(unsigned tables, double buckets, unsigned keys, fluid *ret_
     fluid        slope;
     start_empty(tables, keys * step, INFINITY, ret_fluid);
     for (unsigned i = 0; i < keys; i++) {
-        unsigned const height = front_of(ret_fluid);
-        growth(ret_fluid, height, &slope);
-        move_on(ret_fluid, height, step, &slope, ret_fluid);
+        span const over = span_of(ret_fluid);
+        growth(ret_fluid, over, &slope);
+        move_on(ret_fluid, over, step, &slope, ret_fluid);
     }
 }
 
 /* ------------------------------------------------------------------ churn */
 
-/* x(i, j) of one load from its neighbours; returns the largest relative change. */
-static double settle_level(fluid *of, unsigned j) {
-    double left = of->tables * of->load / j, worst = 0;
+/* x(i, j) of one load from its neighbours. Returns whether that is still a change. */
+static bool settle_level(fluid *of, unsigned j) {
+    bool   is_moving = false;
+    double left = of->tables * of->load / j;
     double below[FLUID_MAX_TABLES], right[FLUID_MAX_TABLES];
     for (unsigned i = 0; i < of->tables; i++) below[i] = of->x[i][j - 1];
     products_right(of->tables, below, right);
@@ -137,23 +143,24 @@ static double settle_level(fluid *of, unsigned j) {
         double *const x = of->x[i];
         double const  pull = left * right[i];
         double const  next = (x[j + 1] + pull * x[j - 1]) / (1 + pull);
-        if (next > NOTHING) worst = fmax(worst, fabs(next - x[j]) / next);
+        is_moving = is_moving || (next > NOTHING && fabs(next - x[j]) > CLOSE * next);
         x[j] = next;
         left *= next;
     }
-    return worst;
+    return is_moving;
 }
 
 /* Levels look at their neighbours only, so the load of all would take long to come right. What is
  * missing is added as hashing adds it. */
 static void settle_load(fluid *of, unsigned height) {
-    fluid  slope;
-    double sum = 0;
+    span const all = { 1, height };
+    fluid      slope;
+    double     sum = 0;
     for (unsigned i = 0; i < of->tables; i++) {
         for (unsigned j = 1; j <= height; j++) sum += of->x[i][j];
     }
-    growth(of, height, &slope);
-    move_on(of, height, of->load - sum / of->tables, &slope, of);
+    growth(of, all, &slope);
+    move_on(of, all, of->load - sum / of->tables, &slope, of);
 }
 
 /* From the limit to a finite table: what is rare comes from what is below it alone. */
@@ -169,7 +176,7 @@ static void make_finite(fluid *of, double least) {
             double const pull = left * right[i];
             is_rare = is_rare || of->x[i][j] < least;
             if (is_rare) of->x[i][j] = chance * fmax(of->x[i][j], pull * below[i] / (1 + pull));
-            below[i] = at_least_one(least, share_of(of->x[i][j], chance), &chance);
+            below[i] = share_of(of->x[i][j], least, &chance);
             left *= below[i];
         }
     }
@@ -181,13 +188,14 @@ void tamis_fluid_churn(unsigned tables, double load, double buckets, fluid *ret_
     for (unsigned i = 0; i < tables; i++) {
         for (unsigned j = 1; j <= ceil(load); j++) ret_fluid->x[i][j] = fmin(1, load + 1 - j);
     }
-    double worst = 1;
-    for (unsigned round = 0; round < ROUNDS && worst > CLOSE; round++) {
-        worst = 0;
-        for (unsigned j = 1; j <= height_of(load); j++) {
-            worst = fmax(worst, settle_level(ret_fluid, j));
-        }
-        settle_load(ret_fluid, height_of(load));
+    bool is_moving = true;
+    for (unsigned round = 0; round < ROUNDS && is_moving; round++) {
+        unsigned j = 0;
+        is_moving = false;
+        do {
+            is_moving = settle_level(ret_fluid, ++j) || is_moving;
+        } while (j < height_of(load) && ret_fluid->x[0][j] > NOTHING);
+        settle_load(ret_fluid, j);
     }
     make_finite(ret_fluid, fmin(1, 1 / buckets));
 }
@@ -205,7 +213,7 @@ double tamis_fluid_all(const fluid *of, unsigned j) {
     for (unsigned level = 1; level <= j; level++) {
         product = 1;
         for (unsigned i = 0; i < of->tables; i++) {
-            product *= at_least_one(of->least, share_of(of->x[i][level], chance), &chance);
+            product *= share_of(of->x[i][level], of->least, &chance);
         }
     }
     return chance * product;

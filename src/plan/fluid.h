@@ -31,6 +31,10 @@
 #define FLUID_MAX_TABLES 8
 #define FLUID_MAX_HEIGHT 100 /* loads that are told apart */
 
+/* Buckets: as good as the limit for who does not ask for tails below one of them, and filling is
+ * followed in a fifth of the steps. */
+#define FLUID_MANY 1e15
+
 typedef struct fluid {
     unsigned tables; /* d */
     double   load;   /* keys per bucket, of all buckets */

@@ -45,27 +45,41 @@ static double inflow(const process *of, unsigned k) {
     return below + above - (of->up[k] + k) * of->u[k];
 }
 
-/* Solve (share - by A) u = right, where A u is the inflow: a system with three diagonals, from the
- * top down and back. */
-static void solve(const process *of, double share, double by, const double *right, double *ret_u) {
-    double rest[HEIGHT + 1], factor[HEIGHT + 1];
+/* The matrix share - by A, where A u is the inflow: three diagonals, split once for all steps that
+ * have the same. */
+typedef struct matrix {
+    double by;
+    double down[HEIGHT + 1], factor[HEIGHT + 1], over[HEIGHT + 1];
+} matrix;
+
+static void matrix_make(const process *of, double share, double by, matrix *ret_matrix) {
+    ret_matrix->by = by;
     for (unsigned k = 0; k <= of->m; k++) {
         double const down = k == 0 ? 0 : -by * of->up[k - 1];
-        double const pivot = share + by * (of->up[k] + k) - (k == 0 ? 0 : down * factor[k - 1]);
-        factor[k] = -by * fall(of, k) / pivot;
-        rest[k] = (right[k] - (k == 0 ? 0 : down * rest[k - 1])) / pivot;
-    }
-    for (unsigned k = of->m + 1; k-- > 0;) {
-        ret_u[k] = rest[k] - (k == of->m ? 0 : factor[k] * ret_u[k + 1]);
+        double const before = k == 0 ? 0 : down * ret_matrix->factor[k - 1];
+        ret_matrix->down[k] = down;
+        ret_matrix->over[k] = 1 / (share + by * (of->up[k] + k) - before);
+        ret_matrix->factor[k] = -by * fall(of, k) * ret_matrix->over[k];
     }
 }
 
-/* A little time on, in which so many buckets become empty. */
-static void step(process *of, double time, double emptied) {
+/* Solve matrix x u = right, from the top down and back. */
+static void solve(const process *of, const matrix *by, const double *right, double *ret_u) {
+    double rest[HEIGHT + 1];
+    for (unsigned k = 0; k <= of->m; k++) {
+        rest[k] = (right[k] - (k == 0 ? 0 : by->down[k] * rest[k - 1])) * by->over[k];
+    }
+    ret_u[of->m] = rest[of->m];
+    for (unsigned k = of->m; k-- > 0;) ret_u[k] = rest[k] - by->factor[k] * ret_u[k + 1];
+}
+
+/* A little time on, in which so many buckets become empty. The matrix is that of the step before. */
+static void step(process *of, double time, double emptied, matrix *by) {
     double right[HEIGHT + 1];
+    if (by->by != time / 2) matrix_make(of, 1, time / 2, by);
     for (unsigned k = 0; k <= of->m; k++) right[k] = of->u[k] + time / 2 * inflow(of, k);
     right[0] += emptied;
-    solve(of, 1, time / 2, right, of->u);
+    solve(of, by, right, of->u);
 }
 
 static double sum_of(const process *of, const double *u) {
@@ -83,7 +97,9 @@ static double keys_of(const process *of) {
 /* What is not there to stay goes on falling as it did in the last step. */
 static void go_on(process *of, double before, double emptied, double time) {
     double right[HEIGHT + 1] = { emptied / STEP }, rest[HEIGHT + 1];
-    solve(of, 0, 1, right, rest);
+    matrix by;
+    matrix_make(of, 0, 1, &by);
+    solve(of, &by, right, rest);
     double const stays = sum_of(of, rest), excess = sum_of(of, of->u) - stays;
     if (!(excess > NOTHING) || !(before - stays > excess)) return;
     double const left = exp(log(excess / (before - stays)) * time / STEP);
@@ -104,11 +120,12 @@ static double step_time(const life *of, unsigned at) {
 /* Follow all buckets. Returns the keys that they have in the end. */
 static double live(life *of) {
     process all;
+    matrix  by = { .by = 0 };
     process_start(of->churn, of->fill, of->i, HEIGHT, &all);
     of->steps = (unsigned)fmin(STEPS, ceil(of->turns / STEP));
     for (unsigned at = 0; at < of->steps; at++) {
         double const time = step_time(of, at), before = all.u[1];
-        step(&all, time, 0);
+        step(&all, time, 0, &by);
         of->emptied[at] = time * (before + all.u[1]) / 2;
     }
     return keys_of(&all);
@@ -130,12 +147,13 @@ static double keys_up_to(const life *of, unsigned m, double all) {
     if (is_passed(of, m)) return 0;
     if (is_beyond(of, m)) return all;
     process some;
+    matrix  by = { .by = 0 };
     double  before = 0, emptied = 0, then = of->turns - STEPS * STEP;
     process_start(of->churn, of->fill, of->i, m, &some);
     for (unsigned at = 0; at < of->steps; at++) {
         emptied = of->emptied[at];
         before = sum_of(&some, some.u);
-        step(&some, step_time(of, at), emptied);
+        step(&some, step_time(of, at), emptied, &by);
     }
     if (then > 0) go_on(&some, before, emptied, then);
     return keys_of(&some);
@@ -143,7 +161,7 @@ static double keys_up_to(const life *of, unsigned m, double all) {
 
 void tamis_levels(unsigned tables, double load, double turns, unsigned last, levels *ret_levels) {
     fluid fill, churn;
-    tamis_fluid_fill(tables, load, INFINITY, &fill);
+    tamis_fluid_fill(tables, load, FLUID_MANY, &fill);
     if (turns > 0) tamis_fluid_churn(tables, load, INFINITY, &churn);
     *ret_levels = (levels){ .keys = { 0 } };
     for (unsigned i = 0; i < tables; i++) {

@@ -53,9 +53,10 @@ bool tamis_line_layout(const uint64_t *g, line_layout *ret_layout) {
 #define MAX_SENT 256 /* keys that one shelf sends to the attic, likewise */
 
 typedef struct shelf_law {
-    double tail[MAX_TAIL + 1]; /* P[the tail of a line has so many keys] */
-    double sent[MAX_SENT + 1]; /* P[a shelf sends so many to the attic] */
-    double crowded;            /* share of the keys in tails whose shelf is full */
+    double   tail[MAX_TAIL + 1]; /* P[the tail of a line has so many keys] */
+    double   sent[MAX_SENT + 1]; /* P[a shelf sends so many to the attic] */
+    unsigned last_sent;          /* the most of them that has a chance */
+    double   crowded;            /* share of the keys in tails whose shelf is full */
 } shelf_law;
 
 static unsigned at_most(unsigned n, unsigned most) {
@@ -73,6 +74,14 @@ static void add_moved(double *to, unsigned most, const double *from, unsigned n,
     to[most] += p * beyond;
 }
 
+#define NEVER 1e-40 /* chances that no sum of all shelves brings back */
+
+/* The last value of a law that has a chance at all. */
+static unsigned last_of(const double *law, unsigned most) {
+    while (most != 0 && !(law[most] > NEVER)) most--;
+    return most;
+}
+
 /* Chain after chain: those that fit are in the line; from the first that does not, in the tail. */
 static void tail_law(double mean, shelf_law *of) {
     double chain[MAX_CHAIN + 1], line[LINE_SLOTS + 1] = { 1 }, tail[MAX_TAIL + 1] = { 0 };
@@ -80,12 +89,13 @@ static void tail_law(double mean, shelf_law *of) {
         chain[k] = exp(tamis_poisson_log(mean / LINE_CHAINS, k));
     }
     for (unsigned c = 0; c < LINE_CHAINS; c++) {
-        double next_line[LINE_SLOTS + 1] = { 0 }, next_tail[MAX_TAIL + 1] = { 0 };
+        double         next_line[LINE_SLOTS + 1] = { 0 }, next_tail[MAX_TAIL + 1] = { 0 };
+        unsigned const last = last_of(tail, MAX_TAIL);
         for (unsigned k = 0; k <= MAX_CHAIN; k++) {
             double const p = chain[k];
             for (unsigned s = 0; s + k <= LINE_SLOTS; s++) next_line[s + k] += p * line[s];
             for (unsigned s = LINE_SLOTS + 1 - k; s <= LINE_SLOTS; s++) next_tail[k] += p * line[s];
-            add_moved(next_tail, MAX_TAIL, tail, MAX_TAIL, k, p);
+            add_moved(next_tail, MAX_TAIL, tail, last, k, p);
         }
         memcpy(line, next_line, sizeof line);
         memcpy(tail, next_tail, sizeof tail);
@@ -97,9 +107,10 @@ static void tail_law(double mean, shelf_law *of) {
 
 /* The law of the sum of two that have the same. */
 static void doubled(const double *one, double *ret_two) {
+    unsigned const last = last_of(one, MAX_SENT);
     memset(ret_two, 0, (MAX_SENT + 1) * sizeof *ret_two);
-    for (unsigned s = 0; s <= MAX_SENT; s++) {
-        if (one[s] > 1e-40) add_moved(ret_two, MAX_SENT, one, MAX_SENT, s, one[s]);
+    for (unsigned s = 0; s <= last; s++) {
+        if (one[s] > NEVER) add_moved(ret_two, MAX_SENT, one, last, s, one[s]);
     }
 }
 
@@ -120,6 +131,7 @@ static void sent_law(shelf_law *of) {
         crowded += s < LINE_SHELF ? 0 : s * one[s];
     }
     of->crowded = keys > 0 ? crowded / keys : 0;
+    of->last_sent = last_of(of->sent, MAX_SENT);
 }
 
 static void shelf_law_of(double mean, shelf_law *ret) {
@@ -131,7 +143,7 @@ static void shelf_law_of(double mean, shelf_law *ret) {
 static double sent_moment(const shelf_law *of, double theta) {
     double const step = exp(theta);
     double       sum = 0, power = 1;
-    for (unsigned s = 1; s <= MAX_SENT; s++) {
+    for (unsigned s = 1; s <= of->last_sent; s++) {
         power *= step;
         sum += of->sent[s] * (power - 1);
     }
@@ -245,10 +257,12 @@ static double best_load(const line_need *need, const uint64_t *fixed, uint64_t *
     double const most = need->is_fast ? fast : LINE_MAX_LOAD;
     double const limit = need->fpr > 0 ? need->fpr * chains : most; /* n/F <= fpr */
     uint64_t     best[LINE_FIELDS] = { 0 };
-    double       least = INFINITY, bits, mean = fmin(most, limit);
+    double       least = INFINITY, bits = INFINITY, mean = fmin(most, limit), lines = 0;
     bool const   is_free = need->prints == 0 && fixed[LINE_BUCKETS] == LINE_FREE;
     do { /* until it only grows */
-        bits = try_load(need, fixed, g, mean);
+        double const needed = ceil(entries_of(g, need->n) / mean);
+        if (needed != lines) bits = try_load(need, fixed, g, mean);
+        lines = needed;
         for (unsigned i = 0; i < LINE_FIELDS && bits < least; i++) best[i] = g[i];
         least = fmin(least, bits);
         mean -= 0.5;

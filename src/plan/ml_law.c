@@ -16,19 +16,22 @@ void tamis_ml_law(const numbered *of, double counters, double hits, ml_law *ret_
     double       total = exp(hits * log1p(-q)), fresh = 1;
     memset(ret_law->chance, 0, sizeof ret_law->chance);
     ret_law->chance[0] = total;
-    for (unsigned c = 1; c < ML_MAX_SUM && c <= most; c++) {
-        double sum = 0;
+    unsigned c = 1;
+    for (; c < ML_MAX_SUM && c <= most; c++) {
+        double const each = b / c;
+        double       sum = 0;
         for (unsigned i = 0; i < of->d.n && of->d.value[i] <= c; i++) {
             unsigned const v = of->d.value[i];
-            sum += (a + b * v / c) * ret_law->chance[c - v];
+            sum += (a + each * v) * ret_law->chance[c - v];
         }
-        ret_law->chance[c] = fmax(0, sum / of->d.n);
+        ret_law->chance[c] = sum > 0 ? sum / of->d.n : 0;
         total += ret_law->chance[c];
         fresh += ret_law->chance[c];
         if (c % 64 != 0) continue;
         if (fresh < NEGLIGIBLE && total > 0.5) break;
         fresh = 0;
     }
+    ret_law->end = c < ML_MAX_SUM ? c + 1 : c;
     ret_law->beyond = total < 1 - 1e-9 ? 1 - total : 0; /* less is rounding */
 }
 
@@ -40,19 +43,22 @@ void tamis_ml_model(uint64_t mask, bool is_plain, ml_model *ret_model) {
         for (unsigned i = 0; i < d->n; i++) excluded += !increments_may_hold(d, c, d->value[i]);
         ret_model->share[c] = (double)excluded / d->n;
     }
+    for (uint64_t c = 0; c < ML_MAX_SUM; c++) {
+        double sum = 0;
+        for (unsigned i = 0; i < d->n && c + d->value[i] < ML_MAX_SUM; i++) {
+            sum += ret_model->share[c + d->value[i]];
+        }
+        ret_model->share_after[c] = sum / d->n;
+    }
 }
 
 ml_counter tamis_ml_counter(const ml_model *of, const ml_law *law) {
-    const increments *const d = &of->of.d;
-    ml_counter              is = { 0, 0, 0 };
-    for (unsigned c = 0; c < ML_MAX_SUM; c++) {
+    ml_counter is = { 0, 0, 0 };
+    for (unsigned c = 0; c < law->end; c++) {
         double const chance = law->chance[c], share = of->share[c];
-        if (!(chance > 0)) continue;
         is.excludes += chance * share;
         is.square += chance * share * share;
-        for (unsigned i = 0; i < d->n && c + d->value[i] < ML_MAX_SUM; i++) {
-            is.after += chance / d->n * of->share[c + d->value[i]];
-        }
+        is.after += chance * of->share_after[c];
     }
     return is;
 }
@@ -94,7 +100,7 @@ void tamis_ml_heights(const ml_model *of, const levels *l, const ml_law *law,
     ml_heights is = { .top = law->beyond, .depth = l->depth };
     is.last[l->depth - 1] = law->beyond;
     for (unsigned i = 0; i < l->depth; i++) is.cost[i] = (unsigned)levels_cost(l, l->base[i]);
-    for (unsigned c = 0; c < ML_MAX_SUM; c++) {
+    for (unsigned c = 0; c < law->end; c++) {
         double const chance = law->chance[c];
         if (!(chance > 0)) continue;
         uint64_t const x = numbered_number(&of->of, c);
@@ -112,20 +118,38 @@ void tamis_ml_heights(const ml_model *of, const levels *l, const ml_law *law,
 
 /* ------------------------------------------------------------------ a block */
 
+/* f(z)^n, where f has a term for each level: coefficient after coefficient. */
 typedef struct series {
-    double recent[ML_MAX_COST]; /* the last coefficients, by their index modulo that */
-    double scale;               /* ln of what they are to be multiplied with */
+    double recent[ML_MAX_COST];                /* the last of them, by their index modulo that */
+    double scale;                              /* ln of what they are to be multiplied with */
+    double rise[LEVELS_MAX], fall[LEVELS_MAX]; /* what those before weigh: rise - i fall, over i */
+    unsigned cost[LEVELS_MAX], depth;
 } series;
 
-/* Coefficient i of f(z)^n from those before, where f has a few terms: f^n' f = n f' f^n. */
-static double next_term(const ml_heights *is, const series *of, double n, double i) {
-    double sum = 0;
+static_assert((ML_MAX_COST & (ML_MAX_COST - 1)) == 0, "a modulo that is a mask");
+
+/* f must have a constant term. */
+static series series_make(const ml_heights *is, double n) {
+    series of = { .recent = { 1 }, .scale = n * log(is->last[0]), .depth = is->depth };
     for (unsigned l = 1; l < is->depth; l++) {
-        double const cost = is->cost[l];
-        if (cost > i) break;
-        sum += (cost * (n + 1) - i) * is->last[l] * of->recent[(uint64_t)(i - cost) % ML_MAX_COST];
+        of.cost[l] = is->cost[l];
+        of.fall[l] = is->last[l] / is->last[0];
+        of.rise[l] = is->cost[l] * (n + 1) * of.fall[l];
     }
-    return sum / (i * is->last[0]);
+    return of;
+}
+
+/* From those before, since f^n' f = n f' f^n. The next ones wait for it: the division does not. */
+static double series_next(series *of, uint64_t i) {
+    double const index = (double)i, over = 1 / index;
+    double       sum = 0;
+    for (unsigned l = 1; l < of->depth && of->cost[l] <= i; l++) {
+        sum += (of->rise[l] - index * of->fall[l]) * over *
+               of->recent[(i - of->cost[l]) % ML_MAX_COST];
+    }
+    double const term = sum > 0 ? sum : 0;
+    of->recent[i % ML_MAX_COST] = term;
+    return term;
 }
 
 static void shrink(series *of, ml_cells *ret_cells) {
@@ -143,22 +167,34 @@ double tamis_ml_mean_cost(const ml_heights *is) {
     return mean;
 }
 
+double tamis_ml_cost_deviation(const ml_heights *is) {
+    double const mean = tamis_ml_mean_cost(is);
+    double       square = 0;
+    for (unsigned l = 1; l < is->depth; l++) square += is->last[l] * is->cost[l] * is->cost[l];
+    return sqrt(fmax(0, square - mean * mean));
+}
+
 /* One coefficient after the other, until what comes no longer counts. */
 void tamis_ml_cells(const ml_heights *is, double n, double area, ml_cells *ret_cells) {
     ml_cells found = { .over = 0 };
-    series   of = { .recent = { 1 }, .scale = n * log(is->last[0]) };
     double   fresh = 0; /* the last few terms */
-    if (!(is->last[0] > 0)) of.recent[0] = 0, of.scale = 0, found.over = 1;
-    if (area < ML_MAX_COST) found.under[(unsigned)area] = of.recent[0];
-    double const mean = n * tamis_ml_mean_cost(is), last = n * is->cost[is->depth - 1];
-    for (double i = 1; i <= last && is->last[0] > 0; i++) {
-        double const term = fmax(0, next_term(is, &of, n, i));
-        of.recent[(uint64_t)i % ML_MAX_COST] = term;
-        if (i <= area && i > area - ML_MAX_COST) found.under[(unsigned)(area - i)] = term;
-        if (i > area) found.over += term;
+    if (!(is->last[0] > 0)) {
+        *ret_cells = (ml_cells){ .over = 1 };
+        return;
+    }
+    series of = series_make(is, n);
+    if (area < ML_MAX_COST) found.under[(unsigned)area] = 1;
+    double const   mean = n * tamis_ml_mean_cost(is);
+    uint64_t const last = (uint64_t)(n * is->cost[is->depth - 1]), end = (uint64_t)area;
+    for (uint64_t i = 1; i <= last; i++) {
+        double const term = series_next(&of, i);
+        if (i > end)
+            found.over += term;
+        else if (end - i < ML_MAX_COST)
+            found.under[end - i] = term;
         fresh += term;
-        if ((uint64_t)i % ML_MAX_COST == 0) {
-            if (i > area && i > mean && fresh <= found.over * 1e-17) break;
+        if (i % ML_MAX_COST == 0) {
+            if (i > end && (double)i > mean && fresh <= found.over * 1e-17) break;
             fresh = 0;
         }
         if (term > 1e200) shrink(&of, &found);
@@ -187,10 +223,17 @@ static double closes(const ml_heights *is, const ml_cells *others) {
     return sum;
 }
 
+/* One more counter, on each level that it may have. */
+double tamis_ml_closed(const ml_heights *is, const ml_cells *others) {
+    double sum = others->over;
+    for (unsigned l = 1; l < is->depth; l++) {
+        sum += is->last[l] * tamis_ml_between(others, 0, is->cost[l]);
+    }
+    return sum;
+}
+
 double tamis_ml_sticks(const ml_heights *is, const ml_life *of, double area, ml_cells *ret_others) {
-    ml_cells all;
-    tamis_ml_cells(is, of->counters, area, &all);
     tamis_ml_cells(is, of->counters - 1, area, ret_others);
-    return of->blocks * (all.over + of->counters * is->top) +
+    return of->blocks * (tamis_ml_closed(is, ret_others) + of->counters * is->top) +
            of->hits_later * (is->reaches + closes(is, ret_others));
 }

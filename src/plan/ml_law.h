@@ -23,16 +23,18 @@ static_assert(LEVELS_MAX * LEVELS_MAX_BITS < ML_MAX_COST, "the cells of a counte
 /* ------------------------------------------------------------------ a counter */
 
 typedef struct ml_law {
-    double chance[ML_MAX_SUM]; /* of each sum */
-    double beyond;
+    double   chance[ML_MAX_SUM]; /* of each sum */
+    double   beyond;
+    unsigned end; /* from here on, nothing */
 } ml_law;
 
 void tamis_ml_law(const numbered *of, double counters, double hits, ml_law *ret_law);
 
-/* A set of increments, and the share of them that a counter of each value excludes. */
+/* A set of increments, and the share of them that a counter of each value excludes, now and after
+ * one more hit. */
 typedef struct ml_model {
     numbered of;
-    double   share[ML_MAX_SUM];
+    double   share[ML_MAX_SUM], share_after[ML_MAX_SUM];
 } ml_model;
 
 void tamis_ml_model(uint64_t mask, bool is_plain, ml_model *ret_model);
@@ -63,8 +65,9 @@ typedef struct ml_heights {
 void tamis_ml_heights(const ml_model *of, const levels *l, const ml_law *law,
                       ml_heights *ret_heights);
 
-/* Bits of cells that a counter has, on average. */
+/* Bits of cells that a counter has: on average, and how far from it. */
 double tamis_ml_mean_cost(const ml_heights *is);
+double tamis_ml_cost_deviation(const ml_heights *is);
 
 /* ------------------------------------------------------------------ blocks */
 
@@ -83,6 +86,9 @@ double tamis_ml_between(const ml_cells *others, unsigned paid, unsigned cost);
 typedef struct ml_life {
     double blocks, counters, hits_later;
 } ml_life;
+
+/* P[the cells of all counters of a block are more than its area], from those of all but one. */
+double tamis_ml_closed(const ml_heights *is, const ml_cells *others);
 
 /* Expected events of sticking: in the filling, and with each later hit. Also tells of the cells
  * that the other counters of a block have. */

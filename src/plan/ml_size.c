@@ -40,16 +40,15 @@ static void forecast(const ml_model *of, const uint64_t *g, double n, double lif
     ml_life const span = life_of(g, n, lifetime);
     ml_law        law;
     ml_heights    is;
-    ml_cells      all, others;
+    ml_cells      others;
     *ret = (ml_forecast){ .fpr = 1, .top = 1, .closed = 1, .ever = 1 };
     if (m < 2 || n * k / m > MAX_HITS) return;
     tamis_ml_law(&of->of, m, n * k, &law);
     ml_counter const average = tamis_ml_counter(of, &law);
     tamis_ml_heights(of, &l, &law, &is);
-    tamis_ml_cells(&is, span.counters, (double)g[ML_AREA], &all);
-    ret->closed = fmin(1, all.over);
     ret->top = is.top;
     ret->ever = -expm1(-tamis_ml_sticks(&is, &span, (double)g[ML_AREA], &others));
+    ret->closed = fmin(1, tamis_ml_closed(&is, &others));
     ret->fpr = tamis_ml_rate(&average, passes(&is, &others), m, k, n);
     for (unsigned from = 0; from < l.depth; from++) {
         for (unsigned up = from; up < l.depth; up++) ret->level[from] += is.last[up];
@@ -70,7 +69,7 @@ void tamis_ml_forecast(const uint64_t *g, double n, double lifetime, ml_forecast
 static void tail_of(const ml_model *of, const ml_law *law, double at_least[MAX_X]) {
     double sum = law->beyond;
     for (unsigned x = 0; x < MAX_X; x++) at_least[x] = 0;
-    for (unsigned c = ML_MAX_SUM; c-- > 0;) {
+    for (unsigned c = law->end; c-- > 0;) {
         sum += law->chance[c];
         uint64_t const x = numbered_number(&of->of, c);
         if (law->chance[c] > 0 && x < MAX_X) at_least[x] = sum;
@@ -97,7 +96,7 @@ static bool best_levels(const double at_least[MAX_X], unsigned top, double deare
         for (unsigned x = 0; x < MAX_X; x++) {
             cost[left][x] = x >= top ? 0 : INFINITY;
             size[left][x] = 0;
-            for (unsigned w = 1; left != 0 && w <= LEVELS_MAX_BITS; w++) {
+            for (unsigned w = 1; left != 0 && x < top && w <= LEVELS_MAX_BITS; w++) {
                 unsigned const next = (unsigned)min_u64(x + bits_low(w), MAX_X - 1);
                 double const   sum = price * w * at_least[x] + cost[left - 1][next];
                 if (!(sum < cost[left][x])) continue;
@@ -127,21 +126,32 @@ static double goal_of(const ml_need *need) {
     return fmin(need->overflow, MAX_STUCK);
 }
 
+/* Does anything stick rarely enough, with so much area? */
+static bool is_enough(const ml_need *need, const ml_heights *is, const ml_life *span, double area) {
+    ml_cells others;
+    return tamis_ml_sticks(is, span, area, &others) <= -log1p(-goal_of(need));
+}
+
+/* More area than this is never used. */
+static double most_area(const ml_life *span, const ml_heights *is) {
+    return fmin(ML_MAX_AREA, span->counters * is->cost[is->depth - 1]);
+}
+
 /* The smallest area that rarely enough is too small; false: none is. */
 static bool fit_area(const ml_need *need, const ml_heights *is, uint64_t *g) {
     ml_life const span = life_of(g, need->n, need->lifetime);
-    double const  goal = -log1p(-goal_of(need));
-    double const  most = fmin(ML_MAX_AREA, span.counters * is->cost[is->depth - 1]);
-    double   low = -1, high = fmin(most, ceil(2 * span.counters * tamis_ml_mean_cost(is)) + 128);
-    ml_cells others;
-    while (tamis_ml_sticks(is, &span, high, &others) > goal) {
+    double const  most = most_area(&span, is), mean = span.counters * tamis_ml_mean_cost(is);
+    double const  some = 8 * sqrt(span.counters) * tamis_ml_cost_deviation(is) + 16;
+    double        low = -1, high = fmin(most, ceil(mean + some));
+    while (!is_enough(need, is, &span, high)) {
         if (high >= most) return false;
         low = high;
-        high = fmin(most, 2 * high);
+        high = fmin(most, ceil(high + some));
     }
+    if (low < 0 && !is_enough(need, is, &span, floor(mean))) low = floor(mean);
     while (high - low > 1) {
         double const half = floor((low + high) / 2);
-        *(tamis_ml_sticks(is, &span, half, &others) > goal ? &low : &high) = half;
+        *(is_enough(need, is, &span, half) ? &high : &low) = half;
     }
     g[ML_AREA] = (uint64_t)high;
     return true;
@@ -152,6 +162,13 @@ static double table_bits(const uint64_t *g) {
     return (double)g[ML_BLOCKS] * (double)levels_block_bits(&l);
 }
 
+/* Have so many counters of a line room enough in what is left of it? */
+static bool fits_line(const ml_need *need, const ml_heights *is, const uint64_t *g) {
+    ml_life const span = life_of(g, need->n, need->lifetime);
+    double const  left = (double)ML_LINE_BITS - 1 - (double)(g[ML_COUNTERS] * g[ML_BITS]);
+    return left >= 0 && is_enough(need, is, &span, fmin(left, most_area(&span, is)));
+}
+
 /* As many counters as one line holds with their area. */
 static bool fit_line(const ml_need *need, const ml_heights *is, double m, uint64_t *g) {
     uint64_t low = 0, high = (ML_LINE_BITS - 1) / g[ML_BITS] + 1;
@@ -159,9 +176,7 @@ static bool fit_line(const ml_need *need, const ml_heights *is, double m, uint64
         uint64_t const half = (low + high) / 2;
         g[ML_COUNTERS] = half;
         g[ML_BLOCKS] = (uint64_t)ceil(m / (double)half);
-        bool const fits =
-            fit_area(need, is, g) && half * g[ML_BITS] + g[ML_AREA] + 1 <= ML_LINE_BITS;
-        *(fits ? &low : &high) = half;
+        *(fits_line(need, is, g) ? &low : &high) = half;
     }
     if (low == 0) return false;
     g[ML_COUNTERS] = low;

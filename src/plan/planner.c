@@ -96,6 +96,7 @@ static void plan_kind(const tamis_kind *kind, const tamis_spec *spec, uint64_t p
         ret_plan->status = TAMIS_ERR_ARGUMENT;
         return;
     }
+    if ((spec->abilities & ~ret_plan->abilities) != 0) return; /* in no geometry */
     if (prints != 0 && kind->prints == NULL) return;
     if (kind->plan(&need, geometry) != TAMIS_OK) return;
     if (prints != 0 && kind->prints(geometry) != prints) return;

@@ -12,7 +12,6 @@
 #include "plan/tails.h"
 
 #include <math.h>
-
 /* ------------------------------------------------------------------ layout */
 
 static bool is_within(uint64_t value, uint64_t low, uint64_t high) {
@@ -192,7 +191,8 @@ static bool is_unfilled(const uint64_t *g) {
 static void choose_upper(search *s, uint64_t *g, uint64_t most) {
     double const   buckets = (double)g[RANK_BUCKETS];
     uint64_t const cells = g[RANK_CELLS];
-    g[RANK_CELLS2] = g[RANK_CELLS3] = g[RANK_EXTENSIONS3] = 0;
+    g[RANK_CELLS2] = g[RANK_CELLS3] = g[RANK_EXTENSIONS2] = g[RANK_EXTENSIONS3] = 0;
+    if (buckets * (double)rank_record_bits(g, 1) >= (double)s->bits) return;
     g[RANK_EXTENSIONS2] = or_fixed(s->fixed[RANK_EXTENSIONS2], pool_for(s, buckets, cells));
     if (g[RANK_EXTENSIONS2] == 0) {
         if (or_fixed(s->fixed[RANK_CELLS2], 0) == 0 && or_fixed(s->fixed[RANK_CELLS3], 0) == 0 &&
@@ -200,8 +200,12 @@ static void choose_upper(search *s, uint64_t *g, uint64_t most) {
             consider(s, g);
         return;
     }
+    double const first = buckets * (double)rank_record_bits(g, 1);
     for (uint64_t two = cells + 1; two <= most; two++) {
         g[RANK_CELLS2] = two - cells;
+        double const second =
+            (double)g[RANK_EXTENSIONS2] * (double)(g[RANK_CELLS2] * rank_cell_bits(g));
+        if (first + second >= (double)s->bits) return; /* and it only grows */
         if (two < most && s->fixed[RANK_CELLS2] == RANK_FREE && is_unfilled(g)) continue;
         if (or_fixed(s->fixed[RANK_CELLS2], g[RANK_CELLS2]) != g[RANK_CELLS2]) continue;
         g[RANK_EXTENSIONS3] =
@@ -219,9 +223,21 @@ static bool fills_line(const uint64_t *g) {
     return bits <= 512 && bits + cell > 512;
 }
 
+/* Is every table of so many buckets, with at least so many cells each, too large? All keys need a
+ * cell somewhere. */
+static bool is_hopeless(const search *s, const uint64_t *g, uint64_t cells) {
+    double const   cell = 1 + (double)rank_cell_bits(g), buckets = (double)g[RANK_BUCKETS];
+    uint64_t const record = g[RANK_CHAINS] + cells * (1 + rank_cell_bits(g));
+    double const   line = (double)(g[RANK_ALIGNED] != 0 ? rank_align(record) : record);
+    double const   all = (double)g[RANK_CHAINS] * buckets + s->cells * cell;
+    return s->fixed[RANK_CELLS] == RANK_FREE && fmax(all, buckets * line) >= (double)s->bits;
+}
+
 /* B, L and r are chosen: choose the cells. */
 static void choose_cells(search *s, uint64_t *g) {
     double const   mean = s->cells / (double)g[RANK_BUCKETS], sigma = sqrt(mean);
+    uint64_t const low = (uint64_t)fmax(1, mean - sigma);
+    if (is_hopeless(s, g, low)) return;
     uint64_t       most = most_cells(s, (double)g[RANK_BUCKETS]);
     uint64_t const fixed = s->fixed[RANK_CELLS];
     if (fixed != RANK_FREE) {
@@ -231,7 +247,6 @@ static void choose_cells(search *s, uint64_t *g) {
     }
     if (most > RANK_MAX_CELLS) return;
     for (unsigned i = 0; i <= RANK_MAX_CELLS; i++) s->pool[i] = RANK_FREE;
-    uint64_t const low = (uint64_t)fmax(1, mean - sigma);
     uint64_t const high = min_u64(most, (uint64_t)(mean + 4 * sigma) + 1);
     g[RANK_EXTENSIONS2] = 0;
     for (uint64_t cells = high; cells >= low && fixed == RANK_FREE; cells--) {

@@ -142,7 +142,7 @@ static void levels_after_filling_are_the_loads(void **state) {
     tamis_fluid_fill(3, 5, INFINITY, &fill);
     for (unsigned m = 1; m < 16; m++) {
         double const keys = 3 * m * (tamis_fluid_share(&fill, m) - tamis_fluid_share(&fill, m + 1));
-        assert_true(fabs(law.keys[m] - keys) < 1e-9);
+        assert_true(fabs(law.keys[m] - keys) < 1e-5); /* of 15, in larger steps */
     }
 }
 
