@@ -129,12 +129,23 @@ static void set_cells(const search *of, uint64_t *g, uint64_t cells, uint64_t by
     g[DLEFT_BUCKET_BYTES] = fixed != DLEFT_FREE ? fixed : bytes != 0 ? bytes : cell_bytes(g);
 }
 
-/* The same, as full as they may be; unless even full to the last cell they would be larger. */
+/* Could these cells be full enough to be smaller than the best? With keys that come and go, one
+ * look at the load that it would take is much less work than finding the best load. */
+static bool is_dense(const search *of, const uint64_t *g, double limit) {
+    const dleft_need *const need = of->need;
+    double const            load = need->n * (double)g[DLEFT_BUCKET_BYTES] / of->least;
+    fluid                   law;
+    if (load >= fmin(limit, (double)g[DLEFT_CELLS])) return false;
+    if (load < 1 || !need->is_churned) return true;
+    law_of(g, true, need->n, load, &law);
+    return tamis_fluid_all(&law, (unsigned)g[DLEFT_CELLS]) <= chance_of(need);
+}
+
+/* The same, as full as they may be. */
 static void try_cells(search *of, uint64_t *g, uint64_t cells, uint64_t bytes, double limit) {
     if (cells < 1) return;
     set_cells(of, g, cells, bytes);
-    double const full = of->need->n / fmin(limit, (double)g[DLEFT_CELLS]);
-    if (full * (double)g[DLEFT_BUCKET_BYTES] >= of->least) return;
+    if (!is_dense(of, g, limit)) return;
     try_load(of, g, buckets_given(of, g) != 0 ? limit : best_load(of->need, g, limit));
 }
 
