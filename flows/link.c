@@ -357,8 +357,7 @@ static packet_skip strip_ppi(cursor *from) {
     return PACKET_UNKNOWN_LINK_TYPE;
 }
 
-packet_skip link_strip(cursor *from, int link_type) {
-    if (link_type == 1) return strip_ethernet(from); /* nearly always */
+packet_skip link_strip_any(cursor *from, int link_type) {
     if (link_type == 192) return strip_ppi(from);
     for (size_t i = 0; i < N_LAYERS; i++) {
         if (layers[i].type == link_type) return layers[i].strip(from);

@@ -62,8 +62,20 @@ static void fill_row(machine *m, unsigned row, uint64_t used[2]) {
     }
 }
 
+static void fill_flag_answers(machine *m) {
+    m->asks_flags_only = true;
+    for (unsigned i = 1; i < m->n_atoms; i++) {
+        const machine_atom *const atom = &m->atoms[i];
+        m->asks_flags_only &= atom->kind == ATOM_FLAG;
+        for (unsigned flags = 0; flags < 256 && atom->kind == ATOM_FLAG; flags++) {
+            if ((flags & atom->low) != 0) m->flag_answers[flags] |= (uint16_t)(1u << i);
+        }
+    }
+}
+
 bool machine_compile(machine *m, machine_problem *reterr_problem) {
     uint64_t used[2] = { 0, 0 };
+    fill_flag_answers(m);
     m->chosen = malloc((size_t)(m->n_states + 1) << m->n_atoms);
     if (m->chosen == NULL) {
         *reterr_problem = (machine_problem){ .text = "out of memory" };
@@ -110,8 +122,8 @@ static bool is_icmp(const packet *p) {
 static bool atom_holds(const machine_atom *atom, const packet *p) {
     const uint16_t *const port = p->flow.port;
     switch (atom->kind) {
-    case ATOM_CLIENT: return false; /* not here: it depends on the flow */
-    case ATOM_FLAG: return (p->flags & atom->low) != 0;
+    case ATOM_CLIENT:
+    case ATOM_FLAG: return false; /* not here: it depends on the flow; flags have their own table */
     case ATOM_PROTOCOL:
         return p->flow.protocol == atom->low || (atom->low == PROTOCOL_ICMP && is_icmp(p));
     case ATOM_VERSION: return p->flow.version == atom->low;
@@ -125,9 +137,10 @@ static bool atom_holds(const machine_atom *atom, const packet *p) {
     return false;
 }
 
-uint32_t machine_answers(const machine *m, const packet *p) {
-    uint32_t answers = 0;
+uint32_t machine_all_answers(const machine *m, const packet *p) {
+    uint32_t answers = m->flag_answers[p->flags];
     for (unsigned i = 1; i < m->n_atoms; i++) {
+        if (m->atoms[i].kind == ATOM_FLAG) continue;
         answers |= (uint32_t)atom_holds(&m->atoms[i], p) << i;
     }
     return answers;

@@ -91,8 +91,10 @@ typedef struct machine {
     machine_atom  atoms[MACHINE_ATOMS];
     machine_rule  rules[MACHINE_RULES];
     machine_event events[MACHINE_EVENTS];
-    bool          has_direction; /* values tell which end has opened the flow */
-    uint8_t      *chosen;        /* [1 + n_states][2^n_atoms]: 1 + a rule, or 0 */
+    bool          has_direction;     /* values tell which end has opened the flow */
+    uint8_t      *chosen;            /* [1 + n_states][2^n_atoms]: 1 + a rule, or 0 */
+    uint16_t      flag_answers[256]; /* to questions about TCP flags, for all flags */
+    bool          asks_flags_only;   /* there are no others, but for the first */
 } machine;
 
 /* What is wrong with a file: "line 7: expected a state after 'go', found 'estblished'". */
@@ -143,7 +145,11 @@ static inline unsigned machine_state_of(const machine *m, uint32_t value) {
 bool machine_takes(const machine *m, const packet *p);
 
 /* The answers of a packet to all questions but the first, which depends on the flow. */
-uint32_t machine_answers(const machine *m, const packet *p);
+uint32_t machine_all_answers(const machine *m, const packet *p);
+
+static inline uint32_t machine_answers(const machine *m, const packet *p) {
+    return m->asks_flags_only ? m->flag_answers[p->flags] : machine_all_answers(m, p);
+}
 
 /* The rule for a packet in a state, or for a new flow (state -1); NULL if there is none. */
 static inline const machine_rule *machine_choose(const machine *m, int state, uint32_t answers,

@@ -215,14 +215,26 @@ static packet_skip parse_ip(parse *p, packet *to) {
 
 /* ------------------------------------------------------------------ the tuple */
 
-/* The lower end first. */
+/* Addresses as numbers, so that they can be compared at once. */
+static int compare4(const uint8_t *a, const uint8_t *b) {
+    uint32_t const x = big32(a), y = big32(b);
+    return (x > y) - (x < y);
+}
+
+/* The lower end first. The bytes behind an IPv4 address are zero already. */
 static void fold(const parse *p, packet *to) {
-    size_t const n = p->version == 4 ? 4 : 16;
-    int const    order = memcmp(p->source, p->destination, n);
-    bool const   is_from_high = order > 0 || (order == 0 && p->from_port > p->to_port);
-    flow_tuple  *flow = &to->flow;
-    memcpy(flow->address[is_from_high], p->source, n);
-    memcpy(flow->address[!is_from_high], p->destination, n);
+    bool const is_v4 = p->version == 4;
+    int const  order =
+        is_v4 ? compare4(p->source, p->destination) : memcmp(p->source, p->destination, 16);
+    bool const  is_from_high = order > 0 || (order == 0 && p->from_port > p->to_port);
+    flow_tuple *flow = &to->flow;
+    if (is_v4) {
+        memcpy(flow->address[is_from_high], p->source, 4);
+        memcpy(flow->address[!is_from_high], p->destination, 4);
+    } else {
+        memcpy(flow->address[is_from_high], p->source, 16);
+        memcpy(flow->address[!is_from_high], p->destination, 16);
+    }
     flow->port[is_from_high] = p->from_port;
     flow->port[!is_from_high] = p->to_port;
     flow->protocol = p->protocol;
@@ -248,13 +260,14 @@ static bool is_short(packet_skip skip) {
 packet_skip packet_parse(const uint8_t *bytes, size_t captured, size_t on_wire, int link_type,
                          packet *ret_packet) {
     if (on_wire < captured) on_wire = captured;
-    parse             p = { .rest = { bytes, bytes + captured }, .on_wire = on_wire };
-    packet            result = { 0 };
-    packet_skip const skip = parse_layers(&p, link_type, &result);
+    parse p = { .rest = { bytes, bytes + captured }, .on_wire = on_wire };
+    *ret_packet = (packet){ 0 };
+    packet_skip const skip = parse_layers(&p, link_type, ret_packet);
+    if (skip == PACKET_TAKEN) {
+        fold(&p, ret_packet);
+        return PACKET_TAKEN;
+    }
     /* Would it have been complete? Where the capture ends, nobody can tell. */
-    if (is_short(skip) && captured < on_wire && p.rest.end == bytes + captured) return PACKET_CUT;
-    if (skip != PACKET_TAKEN) return skip;
-    fold(&p, &result);
-    *ret_packet = result;
-    return PACKET_TAKEN;
+    bool const is_cut = captured < on_wire && p.rest.end == bytes + captured;
+    return is_short(skip) && is_cut ? PACKET_CUT : skip;
 }

@@ -73,7 +73,7 @@ typedef struct packet {
 } packet;
 
 /* `captured` bytes are there, of the `on_wire` bytes that the packet had. `link_type` is a DLT_ or
- * LINKTYPE_ number of libpcap. *ret_packet is written only when the packet is taken. */
+ * LINKTYPE_ number of libpcap. What *ret_packet holds has a meaning only when it is taken. */
 packet_skip packet_parse(const uint8_t *bytes, size_t captured, size_t on_wire, int link_type,
                          packet *ret_packet);
 

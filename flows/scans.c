@@ -1,4 +1,4 @@
-/* scans.c - see scans.h. A heap keeps the smallest counter at hand, a hash table finds sources. */
+/* scans.c - see scans.h. */
 #include "scans.h"
 
 #include <math.h>
@@ -49,70 +49,45 @@ static void place_clear(scans *s, size_t hole) {
     s->places[hole] = 0;
 }
 
-/* ------------------------------------------------------------------ the heap */
+/* ------------------------------------------------------------------ the smallest counter */
 
-static uint64_t count_at(const scans *s, size_t i) {
-    return s->sources[s->heap[i]].count;
-}
-
-static void heap_put(scans *s, size_t i, uint16_t source) {
-    s->heap[i] = source;
-    s->sources[source].at = (uint16_t)i;
-}
-
-static void heap_swap(scans *s, size_t i, size_t j) {
-    uint16_t const source = s->heap[i];
-    heap_put(s, i, s->heap[j]);
-    heap_put(s, j, source);
-}
-
-/* Its count has grown. */
-static void heap_sink(scans *s, size_t i) {
+/* Go round until one is found that has the smallest count. Counters only ever grow, so after a
+ * round without one, the smallest is what that round has seen. Where a round is needed, those that
+ * share the new smallest count are found without another: there are more of them from round to
+ * round, as each that goes leaves one that counts one more. */
+static uint16_t find_smallest(scans *s) {
     for (;;) {
-        size_t least = i;
-        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < s->n; child++) {
-            if (count_at(s, child) < count_at(s, least)) least = child;
+        uint64_t least = UINT64_MAX;
+        for (size_t i = 0; i < SCANS_SOURCES; i++) {
+            uint16_t const at = s->hand;
+            s->hand = (uint16_t)((s->hand + 1) % SCANS_SOURCES);
+            if (s->counts[at] <= s->smallest) return at;
+            if (s->counts[at] < least) least = s->counts[at];
         }
-        if (least == i) return;
-        heap_swap(s, i, least);
-        i = least;
-    }
-}
-
-static void heap_rise(scans *s, size_t i) {
-    while (i != 0 && count_at(s, i) < count_at(s, (i - 1) / 2)) {
-        heap_swap(s, i, (i - 1) / 2);
-        i = (i - 1) / 2;
+        s->smallest = least;
     }
 }
 
 /* ------------------------------------------------------------------ coming into the list */
 
-static void begin_source(scans *s, uint16_t i, const scan_end *end, uint64_t count) {
-    uint16_t const at = s->sources[i].at;
-    s->sources[i] = (scan_source){ .version = end->version, .count = count, .at = at };
+static scan_source *begin_source(scans *s, uint16_t i, const scan_end *end) {
+    s->sources[i] = (scan_source){ .version = end->version };
     memcpy(s->sources[i].address, end->address, 16);
     s->places[place_of(s, end)] = (uint16_t)(i + 1);
+    return &s->sources[i];
 }
 
-/* The source's entry: its own, a free one, or that of the one with the smallest counter. */
+/* The source's entry: its own, a free one, or that of the one with the smallest counter, which it
+ * takes over. */
 static scan_source *entry_for(scans *s, const scan_end *end) {
     size_t const place = place_of(s, end);
     if (s->places[place] != 0) return &s->sources[s->places[place] - 1];
-    if (s->n < SCANS_SOURCES) {
-        uint16_t const i = (uint16_t)s->n++;
-        heap_put(s, i, i);
-        begin_source(s, i, end, 0);
-        heap_rise(s, s->sources[i].at);
-        return &s->sources[i];
-    }
-    uint16_t const i = s->heap[0];
-    uint64_t const count = s->sources[i].count;
+    if (s->n < SCANS_SOURCES) return begin_source(s, (uint16_t)s->n++, end);
+    uint16_t const i = find_smallest(s);
     scan_end       gone = { .version = s->sources[i].version };
     memcpy(gone.address, s->sources[i].address, 16);
     place_clear(s, place_of(s, &gone));
-    begin_source(s, i, end, count);
-    return &s->sources[i];
+    return begin_source(s, i, end);
 }
 
 /* ------------------------------------------------------------------ estimating */
@@ -146,11 +121,10 @@ bool scans_is_likely(const scan_source *source) {
 const scan_source *scans_attempt(scans *s, const scan_end *from, const scan_end *to) {
     scan_source *const source = entry_for(s, from);
     s->n_attempts++;
-    source->count++;
+    s->counts[source - s->sources]++;
     source->attempts++;
     register_add(source->hosts, hash_of(s, to->address));
     register_add(source->ports, XXH3_64bits_withSeed(&to->port, sizeof to->port, s->seed));
-    heap_sink(s, source->at);
     if (source->is_told || !scans_is_likely(source)) return NULL;
     source->is_told = true;
     return source;

@@ -38,8 +38,6 @@ typedef struct scan_source {
     uint8_t  address[16];
     uint8_t  version;
     bool     is_told;           /* as a likely scan */
-    uint16_t at;                /* its place in the heap */
-    uint64_t count;             /* Space-Saving's: orders the heap */
     uint64_t attempts, answers; /* since it is in the list */
     uint8_t  hosts[SCANS_REGISTERS], ports[SCANS_REGISTERS];
 } scan_source;
@@ -49,7 +47,9 @@ typedef struct scans {
     uint64_t    n_attempts; /* of all sources */
     size_t      n;
     scan_source sources[SCANS_SOURCES];
-    uint16_t    heap[SCANS_SOURCES];       /* the smallest count first */
+    uint64_t    counts[SCANS_SOURCES];     /* Space-Saving's */
+    uint64_t    smallest;                  /* none of them is below */
+    uint16_t    hand;                      /* where the search for a smallest one goes on */
     uint16_t    places[2 * SCANS_SOURCES]; /* by address: 1 + a source, or 0 */
 } scans;
 

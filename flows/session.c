@@ -129,10 +129,7 @@ void session_begin(session *ret_session, const options *asked) {
 
 /* ------------------------------------------------------------------ packets */
 
-static void on_packet(void *context, const capture_packet *from) {
-    session *const s = context;
-    packet         p;
-    clock_see(&s->clock, from->time_ns);
+static void count_packet(session *s, const capture_packet *from) {
     timeline_slot *const slot = timeline_at(&s->line, s->clock.now_ns);
     s->packets++;
     s->bytes += from->on_wire;
@@ -140,13 +137,20 @@ static void on_packet(void *context, const capture_packet *from) {
     slot->bytes += from->on_wire;
     slot->flows += s->tracker.counts.flows - s->told_flows;
     s->told_flows = s->tracker.counts.flows;
+}
+
+static void on_packet(void *context, const capture_packet *from) {
+    session *const s = context;
+    clock_see(&s->clock, from->time_ns);
+    count_packet(s, from);
+    packet *const     p = tracker_room(&s->tracker, s->clock.now_ns);
     packet_skip const skip =
-        packet_parse(from->bytes, from->captured, from->on_wire, from->link_type, &p);
+        packet_parse(from->bytes, from->captured, from->on_wire, from->link_type, p);
     s->skipped[skip]++;
     if (skip == PACKET_UNKNOWN_LINK_TYPE) s->unknown_link_type = from->link_type;
     if (skip != PACKET_TAKEN) return;
-    if (machine_takes(&s->m, &p))
-        tracker_add(&s->tracker, &p, from->time_ns, s->clock.now_ns);
+    if (machine_takes(&s->m, p))
+        tracker_add(&s->tracker, from->time_ns);
     else
         s->others++;
 }

@@ -35,8 +35,11 @@ static void widen(timeline *line) {
     *line = wider;
 }
 
-timeline_slot *timeline_at(timeline *line, uint64_t now_ns) {
+timeline_slot *timeline_find(timeline *line, uint64_t now_ns) {
     while (now_ns >= line->end_ns && line->width + 1 < N_WIDTHS) widen(line);
-    uint64_t const slot = now_ns / timeline_width_ns(line);
-    return &line->slots[slot < TIMELINE_SLOTS ? slot : TIMELINE_SLOTS - 1];
+    uint64_t const width = timeline_width_ns(line), slot = now_ns / width;
+    line->last = slot < TIMELINE_SLOTS ? (size_t)slot : TIMELINE_SLOTS - 1;
+    line->from_ns = line->last * width;
+    line->until_ns = line->from_ns + width;
+    return &line->slots[line->last];
 }

@@ -17,8 +17,10 @@ typedef struct timeline_slot {
 } timeline_slot;
 
 typedef struct timeline {
-    unsigned      width;  /* which of the widths */
-    uint64_t      end_ns; /* where the last slot ends */
+    unsigned      width;             /* which of the widths */
+    uint64_t      end_ns;            /* where the last slot ends */
+    uint64_t      from_ns, until_ns; /* the slot of the last call, and */
+    size_t        last;              /* which it was */
     timeline_slot slots[TIMELINE_SLOTS];
 } timeline;
 
@@ -26,6 +28,11 @@ void     timeline_init(timeline *ret_line);
 uint64_t timeline_width_ns(const timeline *line);
 
 /* The slot of a time, after making room for it. */
-timeline_slot *timeline_at(timeline *line, uint64_t now_ns);
+timeline_slot *timeline_find(timeline *line, uint64_t now_ns);
+
+static inline timeline_slot *timeline_at(timeline *line, uint64_t now_ns) {
+    bool const is_same = now_ns >= line->from_ns && now_ns < line->until_ns;
+    return is_same ? &line->slots[line->last] : timeline_find(line, now_ns);
+}
 
 #endif

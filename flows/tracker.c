@@ -143,10 +143,12 @@ void tracker_advance(tracker *t, uint64_t now_ns) {
     }
 }
 
-void tracker_add(tracker *t, const packet *p, uint64_t time_ns, uint64_t now_ns) {
+packet *tracker_room(tracker *t, uint64_t now_ns) {
     if (now_ns >= t->next_ns) tracker_advance(t, now_ns);
-    tracked *const next = &t->batch[t->n++];
-    next->p = *p;
-    next->time_ns = time_ns;
+    return &t->batch[t->n].p;
+}
+
+void tracker_add(tracker *t, uint64_t time_ns) {
+    t->batch[t->n++].time_ns = time_ns;
     if (t->n == TRACKER_BATCH) tracker_flush(t);
 }

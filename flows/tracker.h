@@ -71,8 +71,11 @@ void tracker_timeouts(const machine *m, table_spec *spec);
 /* The id of a flow. */
 uint64_t tracker_id(const tracker *t, const flow_tuple *flow);
 
-/* A packet of this machine comes, at that time of the clock. */
-void tracker_add(tracker *t, const packet *p, uint64_t time_ns, uint64_t now_ns);
+/* Where to put the next packet, which comes at that time of the clock. */
+packet *tracker_room(tracker *t, uint64_t now_ns);
+
+/* It is there, and it is for this machine. `time_ns` is its own stamp. */
+void tracker_add(tracker *t, uint64_t time_ns);
 
 /* Take what was gathered through the table; and let time pass. */
 void tracker_flush(tracker *t);

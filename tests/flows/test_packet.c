@@ -423,17 +423,6 @@ static void mutated_packets_are_survived(void **state) {
     }
 }
 
-static void a_packet_that_is_passed_over_leaves_the_result_alone(void **state) {
-    (void)state;
-    frame  made;
-    packet p, before;
-    memset(&p, 0x5a, sizeof p);
-    before = p;
-    frame_arp(&made);
-    assert_int_equal(packet_parse(made.bytes, made.n, made.n, ETHERNET, &p), PACKET_NOT_IP);
-    assert_memory_equal(&p, &before, sizeof p);
-}
-
 static void reasons_have_different_names(void **state) {
     (void)state;
     for (unsigned i = 0; i < N_PACKET_SKIPS; i++) {
@@ -466,7 +455,6 @@ int main(void) {
         cmocka_unit_test(a_cut_capture_tells_the_same_sizes),
         cmocka_unit_test(random_bytes_of_every_link_type_are_survived),
         cmocka_unit_test(mutated_packets_are_survived),
-        cmocka_unit_test(a_packet_that_is_passed_over_leaves_the_result_alone),
         cmocka_unit_test(reasons_have_different_names),
     };
     return unit_run("packet", tests, UNIT_COUNT(tests));

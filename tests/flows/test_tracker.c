@@ -51,11 +51,12 @@ static void rig_free(rig *r) {
 }
 
 static void send(rig *r, uint32_t flow, bool is_high, uint8_t flags) {
-    packet p = { .flow = { .protocol = PROTOCOL_TCP, .version = 4 },
-                 .is_from_high = is_high,
-                 .flags = flags };
-    memcpy(p.flow.address[0], &flow, sizeof flow);
-    tracker_add(&r->t, &p, r->now_ns, r->now_ns);
+    packet *const p = tracker_room(&r->t, r->now_ns);
+    *p = (packet){ .flow = { .protocol = PROTOCOL_TCP, .version = 4 },
+                   .is_from_high = is_high,
+                   .flags = flags };
+    memcpy(p->flow.address[0], &flow, sizeof flow);
+    tracker_add(&r->t, r->now_ns);
 }
 
 static uint64_t now_in(const rig *r, const char *name) {
