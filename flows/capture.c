@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pcap/pcap.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,8 +224,12 @@ static bool open_interface(capture *to, const char *name, capture_text reterr_te
     (void)pcap_set_buffer_size(to->pcap, LIVE_BUFFER_BYTES);
     (void)pcap_set_tstamp_precision(to->pcap, PCAP_TSTAMP_PRECISION_NANO);
     int const status = pcap_activate(to->pcap);
-    if (status < 0) tell_activation(name, to->pcap, status, reterr_text);
-    return status >= 0;
+    if (status < 0) {
+        tell_activation(name, to->pcap, status, reterr_text);
+        return false;
+    }
+    (void)pcap_setnonblock(to->pcap, 1, text); /* poll() waits, and tells when nothing comes */
+    return true;
 }
 
 capture *capture_open_interface(const char *name, const char *filter, capture_text reterr_text) {
@@ -290,11 +295,18 @@ static void on_packet(u_char *user, const struct pcap_pkthdr *header, const u_ch
     to->sink(to->context, &p);
 }
 
+/* False: none came for a while, or a signal did. */
+static bool wait_for_packets(const capture *from) {
+    struct pollfd wanted = { .fd = pcap_get_selectable_fd(from->pcap), .events = POLLIN };
+    return poll(&wanted, 1, LIVE_WAIT_MS) > 0;
+}
+
 static capture_status read_with_libpcap(capture *from, size_t max, capture_sink *sink,
                                         void *context) {
     bool const is_nano = pcap_get_tstamp_precision(from->pcap) == PCAP_TSTAMP_PRECISION_NANO;
-    forward    to = { sink, context, pcap_datalink(from->pcap), is_nano ? 1 : 1000 };
-    int const  n = pcap_dispatch(from->pcap, (int)max, on_packet, (u_char *)&to);
+    if (from->is_live && !wait_for_packets(from)) return CAPTURE_IDLE;
+    forward   to = { sink, context, pcap_datalink(from->pcap), is_nano ? 1 : 1000 };
+    int const n = pcap_dispatch(from->pcap, (int)max, on_packet, (u_char *)&to);
     if (n > 0) return CAPTURE_MORE;
     if (n == 0) return from->is_live ? CAPTURE_IDLE : CAPTURE_END;
     (void)snprintf(from->problem, sizeof from->problem, "%.200s; all before it was read",

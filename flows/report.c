@@ -59,6 +59,15 @@ static void write_duration(double seconds, number_text ret_text) {
     }
 }
 
+/* "107 Mbit/s": the blank goes before the letter of number_short(). */
+static void write_bits(double bits_per_second, number_text ret_text) {
+    number_text short_text;
+    number_short(bits_per_second, short_text);
+    size_t const digits = strspn(short_text, "0123456789.");
+    (void)snprintf(ret_text, sizeof(number_text), "%.*s %sbit/s", (int)digits, short_text,
+                   short_text + digits);
+}
+
 /* Part of a whole, as a rate; "none" for nothing. */
 static void write_share(uint64_t part, uint64_t whole, number_text ret_text) {
     if (part == 0)
@@ -89,9 +98,9 @@ static void print_traffic(const session *s) {
     write_duration(seconds, duration);
     if (seconds > 0) {
         number_short((double)s->packets / seconds, rate);
-        number_short(8 * (double)s->bytes / seconds, bits);
-        say("traffic", "%s packets, %s, in %s: %s packets/s, %sbit/s", packets, bytes, duration,
-            rate, bits);
+        write_bits(8 * (double)s->bytes / seconds, bits);
+        say("traffic", "%s packets, %s, in %s: %s packets/s, %s", packets, bytes, duration, rate,
+            bits);
     } else {
         say("traffic", "%s packets, %s", packets, bytes);
     }
@@ -138,16 +147,15 @@ static void print_states(const session *s) {
     }
 }
 
-static void print_events(const session *s) {
+static void print_events(const session *s, bool is_anomaly) {
     bool is_first = true;
     for (unsigned i = 0; i < s->m.n_events; i++) {
         number_text count;
-        if (s->tracker.counts.events[i] == 0) continue;
+        if (s->tracker.counts.events[i] == 0 || s->m.events[i].is_anomaly != is_anomaly) continue;
         number_exact(s->tracker.counts.events[i], count);
-        if (is_first) output_string("\n");
+        if (is_first) output_text("\n  %s\n", is_anomaly ? "anomalies" : "events");
         is_first = false;
-        output_text("  %14s %s%s\n", count, s->m.events[i].is_anomaly ? "! " : "",
-                    s->m.events[i].name);
+        output_text("  %14s %s\n", count, s->m.events[i].name);
     }
 }
 
@@ -159,8 +167,8 @@ static void print_scan(const scan_source *source) {
     address_write(source->address, source->version, address);
     number_exact(source->attempts, attempts);
     number_exact(source->answers, answers);
-    output_text("    %-18s %s attempts, %s answered; about %.0f %s, %.0f %s\n", address, attempts,
-                answers, hosts, hosts == 1 ? "host" : "hosts", ports,
+    output_text("    %-18s %s attempts, %s answered; about %.0f %s and %.0f %s\n", address,
+                attempts, answers, hosts, hosts == 1 ? "host" : "hosts", ports,
                 ports == 1 ? "port" : "ports");
 }
 
@@ -241,7 +249,7 @@ static void print_row(const session *s, size_t first, size_t n, uint64_t most) {
     number_short((double)sum.packets / (width * (double)n), rate);
     number_short((double)sum.flows, flows);
     memset(bar, '#', (size_t)((double)BAR_WIDTH * (double)sum.packets / (double)most + 0.5));
-    output_text("    %12s %8s %8s  %s\n", from, rate, flows, bar);
+    output_text("    %12s %9s %8s  %s\n", from, rate, flows, bar);
 }
 
 static uint64_t packets_in(const session *s, size_t first, size_t n) {
@@ -260,7 +268,7 @@ static void print_timeline(const session *s) {
         uint64_t const packets = packets_in(s, i, per_row);
         if (packets > most) most = packets;
     }
-    output_text("\n    %12s %8s %8s\n", "after", "packets/s", "new");
+    output_text("\n    %12s %9s %8s\n", "after", "packets/s", "new");
     for (size_t i = 0; i < slots; i += per_row) print_row(s, i, per_row, most);
 }
 
@@ -300,7 +308,8 @@ void report_print(const session *s) {
     print_traffic(s);
     print_flows(s);
     print_states(s);
-    print_events(s);
+    print_events(s, false);
+    print_events(s, true);
     print_scans(s);
     print_timeline(s);
     print_table(s);

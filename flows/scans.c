@@ -95,7 +95,7 @@ static scan_source *entry_for(scans *s, const scan_end *end) {
 /* The first bits choose a register, which keeps the longest run of zeros behind them. */
 static void register_add(uint8_t *registers, uint64_t hash) {
     size_t const   which = hash % SCANS_REGISTERS;
-    uint64_t const rest = hash / SCANS_REGISTERS | UINT64_C(1) << 59;
+    uint64_t const rest = hash / SCANS_REGISTERS | UINT64_C(1) << 57;
     uint8_t const  run = (uint8_t)(__builtin_ctzll(rest) + 1);
     if (run > registers[which]) registers[which] = run;
 }
@@ -107,7 +107,7 @@ double scans_estimate(const uint8_t *registers) {
         sum += ldexp(1, -registers[i]);
         zeros += registers[i] == 0;
     }
-    double const n = SCANS_REGISTERS, raw = 0.697 * n * n / sum; /* 0.697: for 32 registers */
+    double const n = SCANS_REGISTERS, raw = 0.709 * n * n / sum; /* 0.709: for 64 registers */
     return raw <= 2.5 * n && zeros != 0 ? n * log(n / zeros) : raw;
 }
 

@@ -72,10 +72,14 @@ static void make_table(session *s) {
 
 /* ------------------------------------------------------------------ what happens */
 
+static bool is_opening(const tracked *p, tamis_status after) {
+    return p->step == TAMIS_STEP_SET && after == TAMIS_OK &&
+           (p->before == TAMIS_ERR_ABSENT || p->rule->opens);
+}
+
+/* A flow begins half-open: somebody tries something. */
 static bool is_attempt(const session *s, const tracked *p, tamis_status after) {
-    bool const is_opened = p->step == TAMIS_STEP_SET && after == TAMIS_OK &&
-                           (p->before == TAMIS_ERR_ABSENT || p->rule->opens);
-    return is_opened && !p->rule->is_reversed && s->m.states[p->rule->go].is_half_open;
+    return is_opening(p, after) && !p->rule->is_reversed && s->m.states[p->rule->go].is_half_open;
 }
 
 static void end_of(const packet *p, bool is_high, scan_end *ret_end) {
@@ -86,11 +90,11 @@ static void end_of(const packet *p, bool is_high, scan_end *ret_end) {
 
 static void watch_scans(session *s, const tracked *p, tamis_status after) {
     scan_end   from, to;
-    bool const is_opening = is_attempt(s, p, after);
-    if (!is_opening && !(p->rule->answers && p->before == TAMIS_OK)) return;
+    bool const is_trying = is_attempt(s, p, after);
+    if (!is_trying && !(p->rule->answers && p->before == TAMIS_OK)) return;
     end_of(&p->p, p->p.is_from_high, &from);
     end_of(&p->p, !p->p.is_from_high, &to);
-    if (!is_opening) {
+    if (!is_trying) {
         scans_answer(&s->scans, &to);
         return;
     }
@@ -105,6 +109,7 @@ static void on_batch(void *context, const tracked *batch, const uint64_t *ids,
         const tracked *const p = &batch[i];
         if (p->rule == NULL) continue;
         watch_scans(s, p, after[i]);
+        if (is_opening(p, after[i])) timeline_at(&s->line, p->now_ns)->flows++;
         if (p->rule->event >= 0 && s->asked->is_json) events_flow(&s->m, p);
     }
     if (s->has_check) check_batch(&s->check, batch, ids, n, tick);
@@ -135,8 +140,6 @@ static void count_packet(session *s, const capture_packet *from) {
     s->bytes += from->on_wire;
     slot->packets++;
     slot->bytes += from->on_wire;
-    slot->flows += s->tracker.counts.flows - s->told_flows;
-    s->told_flows = s->tracker.counts.flows;
 }
 
 static void on_packet(void *context, const capture_packet *from) {
@@ -150,7 +153,7 @@ static void on_packet(void *context, const capture_packet *from) {
     if (skip == PACKET_UNKNOWN_LINK_TYPE) s->unknown_link_type = from->link_type;
     if (skip != PACKET_TAKEN) return;
     if (machine_takes(&s->m, p))
-        tracker_add(&s->tracker, from->time_ns);
+        tracker_add(&s->tracker, from->time_ns, s->clock.now_ns);
     else
         s->others++;
 }
@@ -229,7 +232,6 @@ void session_read(session *s, const char *name) {
 void session_finish(session *s) {
     tracker_advance(&s->tracker, s->clock.now_ns);
     while (table_is_behind(s->flows)) tracker_advance(&s->tracker, s->clock.now_ns);
-    timeline_at(&s->line, s->clock.now_ns)->flows += s->tracker.counts.flows - s->told_flows;
     if (s->has_check) check_finish(&s->check, (uint32_t)s->tracker.tick);
 }
 

@@ -30,9 +30,8 @@ typedef struct session {
     int      unknown_link_type; /* the last one that was not read */
     uint64_t dropped;           /* by the kernel */
 
-    uint64_t told_flows; /* of the timeline */
-    double   seconds;    /* that it took */
-    bool     is_broken;  /* a capture was cut or damaged */
+    double seconds;   /* that it took */
+    bool   is_broken; /* a capture was cut or damaged */
 } session;
 
 /* Make the machine and the table, or end the program. */

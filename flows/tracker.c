@@ -148,7 +148,9 @@ packet *tracker_room(tracker *t, uint64_t now_ns) {
     return &t->batch[t->n].p;
 }
 
-void tracker_add(tracker *t, uint64_t time_ns) {
-    t->batch[t->n++].time_ns = time_ns;
+void tracker_add(tracker *t, uint64_t time_ns, uint64_t now_ns) {
+    tracked *const added = &t->batch[t->n++];
+    added->time_ns = time_ns;
+    added->now_ns = now_ns;
     if (t->n == TRACKER_BATCH) tracker_flush(t);
 }

@@ -16,6 +16,7 @@
 typedef struct tracked {
     packet              p;
     uint64_t            time_ns; /* its own stamp */
+    uint64_t            now_ns;  /* the clock's time */
     uint32_t            answers; /* machine_answers() */
     tamis_status        before;  /* what the table knew: TAMIS_OK, _ABSENT or _UNKNOWN */
     uint32_t            value;   /* and the value, if it was TAMIS_OK */
@@ -75,7 +76,7 @@ uint64_t tracker_id(const tracker *t, const flow_tuple *flow);
 packet *tracker_room(tracker *t, uint64_t now_ns);
 
 /* It is there, and it is for this machine. `time_ns` is its own stamp. */
-void tracker_add(tracker *t, uint64_t time_ns);
+void tracker_add(tracker *t, uint64_t time_ns, uint64_t now_ns);
 
 /* Take what was gathered through the table; and let time pass. */
 void tracker_flush(tracker *t);

@@ -118,7 +118,7 @@ void frame_tcp(frame *ret_frame, const frame_style *style, const frame_end *from
     put_ip(ret_frame, style, from, to, 6, header + payload);
     put16(ret_frame, from->port);
     put16(ret_frame, to->port);
-    put32(ret_frame, 1000);
+    put32(ret_frame, style->sequence + ((flags & SYN) == 0));
     put32(ret_frame, (flags & ACK) != 0 ? 2000 : 0);
     put8(ret_frame, (unsigned)(header / 4 << 4));
     put8(ret_frame, flags);

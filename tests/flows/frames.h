@@ -21,6 +21,7 @@ typedef struct frame_style {
     unsigned n_tags;         /* VLAN tags, 0 to 2 */
     bool     has_options;    /* IPv4: options; IPv6: hop-by-hop and destination headers */
     bool     has_timestamps; /* TCP: options of 12 bytes */
+    uint32_t sequence;       /* TCP: number of the SYN */
 } frame_style;
 
 #define FRAME_BYTES 2048

@@ -218,6 +218,7 @@ static void plan_connection(uint64_t i, uint64_t span_ns) {
     say_all(&t, f);
     if (f != FATE_CLOSED || !is_one_in(20)) return;
     t.now_ns += 1000 * MS;
+    t.style.sequence += 1000000;
     counts[FATE_CLOSED]++;
     n_reused++;
     say_all(&t, FATE_CLOSED);

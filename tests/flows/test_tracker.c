@@ -56,7 +56,7 @@ static void send(rig *r, uint32_t flow, bool is_high, uint8_t flags) {
                    .is_from_high = is_high,
                    .flags = flags };
     memcpy(p->flow.address[0], &flow, sizeof flow);
-    tracker_add(&r->t, r->now_ns);
+    tracker_add(&r->t, r->now_ns, r->now_ns);
 }
 
 static uint64_t now_in(const rig *r, const char *name) {

@@ -1,0 +1,9 @@
+. "$CLI_TESTS/helpers.sh"
+tamis-make-capture mixed made connections=10 >/dev/null
+tamis-flows show tcp | sed 's/^state established/state estblished/' >typo.machine
+code_of tamis-flows run typo.machine made
+printf 'machine m\nstate a timeout soon\n' >soon.machine
+code_of tamis-flows run soon.machine made
+code_of tamis-flows run nowhere.machine made
+head -c 70000 /dev/zero >large.machine
+code_of tamis-flows run large.machine made

@@ -1,0 +1,16 @@
+tamis-make-capture mixed made connections=500 seconds=400 >truth
+tamis-flows tcp --json --seed 1 -e 1e-9 made >lines
+python3 - <<'END'
+import collections, json
+*events, summary = [json.loads(line) for line in open("lines")]
+aged = collections.Counter()
+for event in events:
+    if event["event"] == "aged":
+        aged[event["state"]] += event["flows"]
+told = {state: n for state, n in summary["aged"].items() if n}
+if aged != collections.Counter(told) or not aged["syn"]:
+    print(aged, told)
+again = summary["flows"] - summary["flows_now"] - sum(told.values())
+if again != json.load(open("truth"))["reused"]:
+    print("opened again:", again)
+END

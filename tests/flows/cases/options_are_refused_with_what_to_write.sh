@@ -1,0 +1,24 @@
+. "$CLI_TESTS/helpers.sh"
+code_of tamis-flows tcp
+code_of tamis-flows run
+code_of tamis-flows tpc made
+code_of tamis-flows udp made
+code_of tamis-flows tcp --flows 1X made
+code_of tamis-flows tcp --flows 0 made
+code_of tamis-flows tcp --memory 16X made
+code_of tamis-flows tcp --memory 1 made
+code_of tamis-flows tcp --memory 1M --flows 1M made
+code_of tamis-flows tcp -e 2 made
+code_of tamis-flows tcp -c 0 made
+code_of tamis-flows tcp --kind lines made
+code_of tamis-flows tcp --seed x made
+code_of tamis-flows tcp --exact --check made
+code_of tamis-flows tcp -i lo made
+code_of tamis-flows tcp --filter
+code_of tamis-flows tcp --json=yes made
+code_of tamis-flows tcp --bogus made
+code_of tamis-flows tcp -x made
+code_of tamis-flows show
+code_of tamis-flows show udp
+code_of tamis-flows tcp nowhere.pcap
+code_of tamis-flows tcp -i no-such-interface
