@@ -85,9 +85,7 @@ static void act(machine *m, uint8_t what, uint64_t key, uint32_t value) {
     case 1:
         if (m->is_shared && !is_there) break;
         if (tamis_states_move_hash(m->states, key, TAMIS_ANY_VALUE, value) == TAMIS_OK)
-            *t = (truth){ true, value, m->now };
-        else if (m->is_shared)
-            t->value = value; /* it stays unknown */
+            *t = (truth){ true, value, m->now }; /* else it is as it was, or stays unknown */
         break;
     case 2:
         if (m->is_shared && !is_there) break;

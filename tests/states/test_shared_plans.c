@@ -3,6 +3,7 @@
  */
 #include "cells_oracle.h"
 #include "plan/state_bloom_size.h"
+#include "plan/state_direct_size.h"
 
 #include <math.h>
 
@@ -17,6 +18,7 @@ typedef struct planned_kind {
 static const planned_kind planned[] = {
     { "state_bloom", tamis_state_bloom_forecast, tamis_state_bloom_cell_bits, UINT64_C(1) << 32,
       1 },
+    { "state_direct", tamis_state_direct_forecast, tamis_state_direct_cell_bits, 16, 2 },
 };
 
 static tamis_states_spec spec_of(const planned_kind *of, uint64_t capacity, uint64_t values,

@@ -2,121 +2,12 @@
  * the law that no key that is there ever has a wrong value.
  *
  * usage: test_state_bloom_rates [TABLES [OPERATIONS]]     of each sort; of each history
- *
- * Keys of one table share its cells, so rates of tables are compared, with the standard error that
- * their scatter gives.
  */
 #include "cells_oracle.h"
 #include "plan/state_bloom_size.h"
-
-#include <math.h>
-
-#define MAX_KEYS 4000
-#define ABSENT_ID (UINT64_C(1) << 40) /* ids from here on are never put */
+#include "rates.h"
 
 static uint64_t tables = 12, operations = 100000;
-
-/* ------------------------------------------------------------------ samples */
-
-typedef struct sample {
-    double n, sum, squares;
-} sample;
-
-static void sample_add(sample *of, double x) {
-    of->n++;
-    of->sum += x;
-    of->squares += x * x;
-}
-
-static double sample_mean(const sample *of) {
-    return of->sum / of->n;
-}
-
-/* The standard error of the mean, but not less than if one more event had been seen. */
-static double sample_error(const sample *of, double one) {
-    double const mean = sample_mean(of), variance = of->squares / of->n - mean * mean;
-    return sqrt(fmax(variance, 0) / (of->n - 1)) + one / of->n;
-}
-
-static void expect_near(const char *what, const sample *of, double one, double stated) {
-    double const off = (sample_mean(of) - stated) / sample_error(of, one);
-    if (fabs(off) > 4) fail_msg("%s: %g, not %g (%.1f sigma)", what, sample_mean(of), stated, off);
-}
-
-static void expect_at_most(const char *what, const sample *of, double one, double stated) {
-    double const off = (sample_mean(of) - stated) / sample_error(of, one);
-    if (off > 4) fail_msg("%s: %g, above %g (%.1f sigma)", what, sample_mean(of), stated, off);
-}
-
-/* ------------------------------------------------------------------ a table and the truth */
-
-typedef struct life {
-    tamis_states *states;
-    dice          chance;
-    uint64_t      n, values, next;
-    uint64_t      id[MAX_KEYS];
-    uint32_t      value[MAX_KEYS];
-} life;
-
-static life *life_make(const uint64_t *g, uint64_t n, uint64_t lifetime, uint64_t seed) {
-    life *const of = calloc(1, sizeof *of);
-    assert_non_null(of);
-    assert_true(n <= MAX_KEYS);
-    of->states = states_of("state_bloom", NULL, g, n, lifetime, seed);
-    of->chance = (dice){ seed * 77 };
-    of->values = g[SHARED_VALUES];
-    return of;
-}
-
-static void life_free(life *of) {
-    tamis_states_free(of->states);
-    free(of);
-}
-
-static void life_put_at(life *of, uint64_t i, uint64_t value) {
-    of->id[i] = of->next++;
-    of->value[i] = (uint32_t)value;
-    assert_int_equal(tamis_states_put_hash(of->states, of->id[i], of->value[i]), TAMIS_OK);
-}
-
-static void life_put(life *of, uint64_t value) {
-    life_put_at(of, of->n++, value);
-}
-
-static uint64_t life_any_value(life *of) {
-    return dice_below(&of->chance, of->values);
-}
-
-static void life_move(life *of, uint64_t i) {
-    uint32_t const     to = (uint32_t)life_any_value(of);
-    tamis_status const status = tamis_states_move_hash(of->states, of->id[i], of->value[i], to);
-    assert_true(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN);
-    of->value[i] = to;
-}
-
-/* Of n keys, one goes and one comes. */
-static void life_replace(life *of) {
-    uint64_t const     i = dice_below(&of->chance, of->n);
-    tamis_status const status = tamis_states_drop_hash(of->states, of->id[i], of->value[i]);
-    assert_true(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN);
-    life_put_at(of, i, life_any_value(of));
-}
-
-/* Does the key have its value? No other, and it is never absent. */
-static bool life_is_unknown(const life *of, uint64_t i) {
-    uint32_t           value = 0;
-    tamis_status const status = tamis_states_get_hash(of->states, of->id[i], &value);
-    if (status == TAMIS_ERR_UNKNOWN) return true;
-    assert_int_equal(status, TAMIS_OK);
-    assert_int_equal(value, of->value[i]);
-    return false;
-}
-
-static double life_unknown(const life *of) {
-    uint64_t unknown = 0;
-    for (uint64_t i = 0; i < of->n; i++) unknown += life_is_unknown(of, i);
-    return (double)unknown / (double)of->n;
-}
 
 /* ------------------------------------------------------------------ the law */
 
@@ -136,7 +27,7 @@ static void law_step(life *of, uint64_t most) {
         of->id[i] = of->id[--of->n];
         of->value[i] = of->value[of->n];
     } else if (what < 6) {
-        life_move(of, i);
+        (void)life_move(of, i);
     } else {
         (void)life_is_unknown(of, i);
     }
@@ -152,7 +43,7 @@ static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
         { 3000, 1, 100, 4, 0 },
     };
     for (size_t g = 0; g < COUNT(counted); g++) {
-        life *const of = life_make(counted[g], 1000, 1000000, 5 + g);
+        life *const of = life_make("state_bloom", counted[g], 1000, 1000000, 5 + g);
         for (uint64_t i = 0; i < operations; i++) law_step(of, 1000);
         (void)life_unknown(of);
         assert_int_equal(of->states->set.table.keys, of->n);
@@ -165,11 +56,11 @@ static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
 static void a_wrong_value_needs_no_counters_to_be_ruled_out(void **state) {
     (void)state;
     static const uint64_t plain[SHARED_FIELDS] = { 60000, 6, 5, 0, 0 };
-    life *const           of = life_make(plain, 1000, 5000, 9);
+    life *const           of = life_make("state_bloom", plain, 1000, 5000, 9);
     while (of->n < 1000) life_put(of, life_any_value(of));
     for (uint64_t i = 0; i < 4000; i++) {
         life_replace(of);
-        life_move(of, dice_below(&of->chance, of->n));
+        (void)life_move(of, dice_below(&of->chance, of->n));
         (void)life_is_unknown(of, dice_below(&of->chance, of->n));
     }
     (void)life_unknown(of);
@@ -179,29 +70,28 @@ static void a_wrong_value_needs_no_counters_to_be_ruled_out(void **state) {
 /* ------------------------------------------------------------------ insertions only */
 
 #define MIX_VALUES 4
-#define MIX_QUERIES 20000
 
 typedef struct mix_rates {
     sample unknown[MIX_VALUES], absent_unknown, absent_value[MIX_VALUES];
 } mix_rates;
 
 static void mix_table(const uint64_t *g, const double *n, uint64_t seed, mix_rates *rates) {
-    life *const of = life_make(g, 2000, 2000, seed);
+    life *const of = life_make("state_bloom", g, 2000, 2000, seed);
     uint64_t    unknown[MIX_VALUES] = { 0 }, absent_unknown = 0, absent[MIX_VALUES] = { 0 };
     for (unsigned v = 0; v < MIX_VALUES; v++) {
         for (double i = 0; i < n[v]; i++) life_put(of, v);
     }
     for (uint64_t i = 0; i < of->n; i++) unknown[of->value[i]] += life_is_unknown(of, i);
-    for (uint64_t i = 0; i < MIX_QUERIES; i++) {
+    for (uint64_t i = 0; i < QUERIES; i++) {
         uint32_t           value = 0;
         tamis_status const status = tamis_states_get_hash(of->states, ABSENT_ID + i, &value);
         absent_unknown += status == TAMIS_ERR_UNKNOWN;
         absent[value] += status == TAMIS_OK;
     }
-    sample_add(&rates->absent_unknown, (double)absent_unknown / MIX_QUERIES);
+    sample_add(&rates->absent_unknown, (double)absent_unknown / QUERIES);
     for (unsigned v = 0; v < MIX_VALUES; v++) {
         if (n[v] > 0) sample_add(&rates->unknown[v], (double)unknown[v] / n[v]);
-        sample_add(&rates->absent_value[v], (double)absent[v] / MIX_QUERIES);
+        sample_add(&rates->absent_value[v], (double)absent[v] / QUERIES);
     }
     life_free(of);
 }
@@ -215,10 +105,10 @@ static void expect_mix(const uint64_t *g, const double *n) {
         if (n[v] > 0)
             expect_near("a key is unknown", &rates.unknown[v], 1 / n[v],
                         tamis_state_bloom_mix_unknown(&mix, v));
-        expect_near("an absent key has a value", &rates.absent_value[v], 1.0 / MIX_QUERIES,
+        expect_near("an absent key has a value", &rates.absent_value[v], 1.0 / QUERIES,
                     tamis_state_bloom_mix_absent_value(&mix, v));
     }
-    expect_near("an absent key is unknown", &rates.absent_unknown, 1.0 / MIX_QUERIES,
+    expect_near("an absent key is unknown", &rates.absent_unknown, 1.0 / QUERIES,
                 tamis_state_bloom_mix_absent_unknown(&mix));
 }
 
@@ -245,19 +135,14 @@ typedef struct churn_rates {
 
 static void churn_table(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
                         uint64_t seed, churn_rates *rates) {
-    life *const of = life_make(g, n, n * turnovers, seed);
-    uint64_t    answered = 0;
+    life *const of = life_make("state_bloom", g, n, n * turnovers, seed);
     while (of->n < n) life_put(of, life_any_value(of));
     for (uint64_t i = n; i < n * turnovers; i++) {
         life_replace(of);
-        for (uint64_t j = 0; j < moves; j++) life_move(of, dice_below(&of->chance, n));
-    }
-    for (uint64_t i = 0; i < MIX_QUERIES; i++) {
-        uint32_t value;
-        answered += tamis_states_get_hash(of->states, ABSENT_ID + i, &value) == TAMIS_OK;
+        for (uint64_t j = 0; j < moves; j++) (void)life_move(of, dice_below(&of->chance, n));
     }
     sample_add(&rates->unknown, life_unknown(of));
-    sample_add(&rates->answered, (double)answered / MIX_QUERIES);
+    sample_add(&rates->answered, life_answered(of));
     life_free(of);
 }
 
@@ -269,19 +154,13 @@ static void expect_churn(const uint64_t *g, uint64_t n, uint64_t turnovers, uint
     shared_forecast told;
     tamis_state_bloom_forecast(g, (double)n, (double)(n * turnovers), &told);
     for (uint64_t i = 0; i < tables; i++) churn_table(g, n, turnovers, moves, 500 + i, &rates);
-    print_message("# cells=%llu hashes=%llu values=%llu counter_bits=%llu, %llu keys x %llu, %llu "
-                  "moves: unknown %.5f, stated %.5f; fpr %.5f, stated %.5f\n",
-                  (unsigned long long)g[SHARED_CELLS], (unsigned long long)g[SHARED_HASHES],
-                  (unsigned long long)g[SHARED_VALUES], (unsigned long long)g[SHARED_COUNTER_BITS],
-                  (unsigned long long)n, (unsigned long long)turnovers, (unsigned long long)moves,
-                  sample_mean(&rates.unknown), told.unknown, sample_mean(&rates.answered),
-                  told.fpr);
+    print_rates(g, n, turnovers, moves, &rates.unknown, &rates.answered, &told);
     if (is_tight)
         expect_near("under churn a key is unknown", &rates.unknown, 1.0 / (double)n, told.unknown);
     else
         expect_at_most("under churn a key is unknown", &rates.unknown, 1.0 / (double)n,
                        told.unknown);
-    expect_at_most("an absent key has a value", &rates.answered, 1.0 / MIX_QUERIES, told.fpr);
+    expect_at_most("an absent key has a value", &rates.answered, 1.0 / QUERIES, told.fpr);
 }
 
 static void churn_has_the_rates_that_are_stated(void **state) {
@@ -312,17 +191,12 @@ static void one_value_has_the_fpr_that_is_stated(void **state) {
     shared_forecast       told;
     tamis_state_bloom_forecast(g, 2000, 2000, &told);
     for (uint64_t i = 0; i < tables; i++) {
-        life *const of = life_make(g, 2000, 2000, 900 + i);
-        uint64_t    n = 0;
+        life *const of = life_make("state_bloom", g, 2000, 2000, 900 + i);
         while (of->n < 2000) life_put(of, 1);
-        for (uint64_t j = 0; j < MIX_QUERIES; j++) {
-            uint32_t value;
-            n += tamis_states_get_hash(of->states, ABSENT_ID + j, &value) == TAMIS_OK;
-        }
-        sample_add(&answered, (double)n / MIX_QUERIES);
+        sample_add(&answered, life_answered(of));
         life_free(of);
     }
-    expect_near("an absent key has a value", &answered, 1.0 / MIX_QUERIES, told.fpr);
+    expect_near("an absent key has a value", &answered, 1.0 / QUERIES, told.fpr);
 }
 
 /* ------------------------------------------------------------------ ageing */
@@ -334,8 +208,9 @@ static void one_value_has_the_fpr_that_is_stated(void **state) {
 
 /* Keys end in silence, and are there until their cells go: those that linger count, too. */
 static double aged_table(const uint64_t *g, uint64_t seed) {
-    life *const of = life_make(g, AGE_ACTIVE + AGE_LINGERING, UINT64_C(1) << 20, seed);
-    uint64_t    backlog;
+    life *const of =
+        life_make("state_bloom", g, AGE_ACTIVE + AGE_LINGERING, UINT64_C(1) << 20, seed);
+    uint64_t backlog;
     for (uint64_t i = 0; i < AGE_ACTIVE; i++) life_put(of, life_any_value(of));
     for (uint64_t tick = 0; tick < 8 * AGE_LIFE; tick++) {
         assert_int_equal(tamis_states_tick(of->states, 1, NULL, &backlog), TAMIS_OK);
