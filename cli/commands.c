@@ -87,3 +87,8 @@ void json_forecast(const tamis_plan *plan) {
     json_number("lines_absent", plan->lines_absent);
     json_number("lines_add", plan->lines_add);
 }
+
+bool is_bound_after_merge(const tamis_plan *plan) {
+    unsigned const exact = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT;
+    return (plan->abilities & TAMIS_CAN_MERGE) != 0 && (plan->abilities & exact) == 0;
+}

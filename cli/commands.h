@@ -5,12 +5,13 @@
 #include "lines.h"
 #include "options.h"
 
-extern const command command_plan, command_kinds;                                  /* cmd_plan.c */
-extern const command command_build, command_add, command_remove;                   /* cmd_build.c */
-extern const command command_has, command_count;                                   /* cmd_query.c */
-extern const command command_dedup;                                                /* cmd_dedup.c */
-extern const command command_info, command_verify, command_merge, command_convert; /* cmd_file.c */
-extern const command command_send, command_receive;                                /* cmd_send.c */
+extern const command command_plan, command_kinds;                      /* cmd_plan.c */
+extern const command command_build, command_add, command_remove;       /* cmd_build.c */
+extern const command command_has, command_count;                       /* cmd_query.c */
+extern const command command_dedup;                                    /* cmd_dedup.c */
+extern const command command_info, command_verify;                     /* cmd_file.c */
+extern const command command_merge, command_subtract, command_convert; /* cmd_merge.c */
+extern const command command_send, command_receive;                    /* cmd_send.c */
 
 /* The keys of a command whose first operand is a set (or, with `first` 0, nothing but keys). */
 void keys_open(lines *ret_lines, const options *asked, size_t first);
@@ -33,5 +34,8 @@ void         abilities_name(unsigned abilities, abilities_text ret_text);
 /* Parts of JSON objects: what a set can do; and its geometry, sizes and probabilities. */
 void json_abilities(unsigned abilities);
 void json_forecast(const tamis_plan *plan);
+
+/* A set that can neither remove nor count does not see which keys two of them share. */
+bool is_bound_after_merge(const tamis_plan *plan);
 
 #endif

@@ -15,9 +15,9 @@
 #include "suggest.h"
 
 static const command *const commands[] = {
-    &command_plan,    &command_build, &command_add,     &command_has,    &command_remove,
-    &command_count,   &command_dedup, &command_info,    &command_verify, &command_merge,
-    &command_convert, &command_send,  &command_receive, &command_kinds,
+    &command_plan,     &command_build,   &command_add,  &command_has,     &command_remove,
+    &command_count,    &command_dedup,   &command_info, &command_verify,  &command_merge,
+    &command_subtract, &command_convert, &command_send, &command_receive, &command_kinds,
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -38,14 +38,15 @@ static const command *command_find(const char *name) {
 /* What people call our commands who come from elsewhere. */
 static const char *synonym_of(const char *word) {
     static const char *const pairs[][2] = {
-        { "contains", "has" }, { "check", "has" },      { "query", "has" },
-        { "test", "has" },     { "grep", "has" },       { "rm", "remove" },
-        { "del", "remove" },   { "delete", "remove" },  { "create", "build" },
-        { "new", "build" },    { "make", "build" },     { "insert", "add" },
-        { "put", "add" },      { "stat", "info" },      { "show", "info" },
-        { "uniq", "dedup" },   { "union", "merge" },    { "fsck", "verify" },
-        { "size", "plan" },    { "list", "kinds" },     { "export", "send" },
-        { "dump", "send" },    { "import", "receive" }, { "load", "receive" },
+        { "contains", "has" },     { "check", "has" },     { "query", "has" },
+        { "test", "has" },         { "grep", "has" },      { "rm", "remove" },
+        { "del", "remove" },       { "delete", "remove" }, { "create", "build" },
+        { "new", "build" },        { "make", "build" },    { "insert", "add" },
+        { "put", "add" },          { "stat", "info" },     { "show", "info" },
+        { "uniq", "dedup" },       { "union", "merge" },   { "minus", "subtract" },
+        { "unmerge", "subtract" }, { "fsck", "verify" },   { "size", "plan" },
+        { "list", "kinds" },       { "export", "send" },   { "dump", "send" },
+        { "import", "receive" },   { "load", "receive" },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (strcmp(pairs[i][0], word) == 0) return pairs[i][1];

@@ -1,5 +1,6 @@
-/* fuzz_ops.c - bytes are a program of adds, removals, lookups, saves and merges, run beside an
- * exact multiset. A lost key, a count that is too small or a broken invariant ends it.
+/* fuzz_ops.c - bytes are a program of adds, removals, lookups, saves, merges and what undoes them,
+ * run beside an exact multiset. A lost key, a count that is too small or a broken invariant ends
+ * it.
  */
 #include "core/base.h"
 
@@ -54,6 +55,22 @@ static void merge_with_copy(machine *m) {
     tamis_free(copy);
 }
 
+/* A set of some keys, merged and taken out again: what is there stays. */
+static void merge_and_subtract(machine *m, uint8_t key) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_set *other = NULL;
+    spec.like = m->set;
+    must(tamis_create(&spec, &other, NULL) == TAMIS_OK);
+    for (unsigned i = 0; i < key % 16u; i++) {
+        if (tamis_add_hash(other, (key + i * 37u) % KEYS) != TAMIS_OK) break;
+    }
+    if (tamis_merge(m->set, other) == TAMIS_OK) {
+        tamis_status const status = tamis_subtract(m->set, other);
+        must(status == TAMIS_OK || status == TAMIS_ERR_CANNOT);
+    }
+    tamis_free(other);
+}
+
 static void check(const machine *m) {
     for (uint64_t key = 0; key < KEYS; key++) {
         if (m->truth[key] == 0) continue;
@@ -80,6 +97,8 @@ static void step(machine *m, uint8_t what, uint8_t key) {
         reopen(m);
     } else if (what == 253 && m->truth[key] < 1000000) {
         merge_with_copy(m);
+    } else if (what == 252) {
+        merge_and_subtract(m, key);
     } else {
         must(m->truth[key] == 0 || tamis_has_hash(m->set, key));
     }
@@ -95,6 +114,8 @@ static const struct {
     { "counting", "counters=300,counter_bits=2" },
     { "counting", "counters=99,hashes=9" },
     { "counting", "counters=200,counter_bits=7" },
+    { "counting", "counters=512,hashes=4,counter_bits=2,blocked=1" },
+    { "counting", "counters=300,hashes=4,counter_bits=3,minimal=1" },
     { "line", "buckets=1,attic=60,copies=8" },
     { "line", "buckets=17,counter_bits=2,remainder_bits=11,attic=60" },
     { "rank", "remainder_bits=6,counter_bits=2,aligned=0" },

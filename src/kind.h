@@ -68,6 +68,11 @@ TAMIS_INLINE uint64_t kind_sum_counts(uint64_t a, uint64_t b) {
     return min_u64(a + b, KIND_MAX_COUNT);
 }
 
+/* Where keys are taken out that may not all have been counted. */
+TAMIS_INLINE uint64_t kind_less_counts(uint64_t a, uint64_t b) {
+    return a > b ? a - b : 0;
+}
+
 /* What the kind's own analysis says of a geometry at capacity, over a lifetime. */
 typedef struct tamis_forecast {
     double fpr;
@@ -139,7 +144,11 @@ typedef struct tamis_kind {
     /* Whole tables. merge: same geometry is given; TAMIS_OK, or _FULL and nothing changed. */
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);
     bool merges_by_steps; /* with _FULL something has changed: a copy must be kept */
-    bool refreshes;       /* merge also takes another geometry with as many prints (refresh.c) */
+    /* The reverse, for kinds whose merge adds counters: TAMIS_OK, or _ABSENT and nothing changed,
+     * since `from` cannot have been part of it. NULL: by fingerprints, if it has them and no more
+     * of a key (subtract.c). */
+    tamis_status (*subtract)(tamis_table *into, const tamis_table *from);
+    bool refreshes; /* merge also takes another geometry with as many prints (refresh.c) */
 
     /* Kinds that store fingerprints, that is all they know of a key: fastrange(hash, prints).
      * prints: how many there are. each: visit all that are stored, in increasing order, each once.

@@ -370,6 +370,15 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_copy(const tamis_set *set, tamis_se
  *  copy meanwhile. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_merge(tamis_set *into, const tamis_set *from);
 
+/** Take the contents of `from` out of `into`, the reverse of tamis_merge(): all of it or nothing.
+ *  Subtract only what was added or merged: as with tamis_remove(), a set that was not is refused
+ *  except by chance, and then others pay. What is saturated in `into` stays there.
+ *  @return TAMIS_OK; _ABSENT: `from` holds something that `into` certainly does not, or has
+ *  something saturated that is not so there; _CANNOT: the set cannot remove or merge, or stores
+ *  more of a key than its fingerprint (ddlcbf); _MISMATCH, _READ_ONLY, _ARGUMENT; _MEMORY: some
+ *  kinds keep a copy meanwhile. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_subtract(tamis_set *into, const tamis_set *from);
+
 /** Store anew what `set` holds, as `fuller` knows it: for kinds whose fingerprints become shorter
  *  in a life of adds and removals (ddlcbf). `fuller` has the same kind, seed, hash, buckets and
  *  remainder_bits, and the same keys: a copy with wider buckets that was kept beside, or a set that

@@ -62,7 +62,7 @@ static __attribute__((unused)) uint64_t counters_add_all(const sectors *in, uint
     return stuck;
 }
 
-/* Can one counter have been part of another, with `rest` left? The kind says. */
+/* Can one counter have been part of another, with `rest` left? NULL: with any. */
 typedef bool counters_can_be(const void *context, uint64_t rest);
 
 /* Can all of `from` be taken out? */
@@ -73,7 +73,7 @@ TAMIS_INLINE bool counters_hold_all(const sectors *in, uint8_t *into, const uint
         uint64_t const at = sectors_at(in, i);
         uint64_t const value = counters_get(of, at), by = field_get(from, at, of.bits);
         if (value == of.top) continue;
-        if (value < by || !can_be(context, value - by)) return false;
+        if (value < by || (can_be != NULL && !can_be(context, value - by))) return false;
     }
     return true;
 }

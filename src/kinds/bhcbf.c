@@ -334,6 +334,26 @@ static tamis_status bhcbf_merge(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
+/* Entry by entry, if each can be without the other's keys. One that is marked stays so. */
+static tamis_status bhcbf_subtract(tamis_table *into, const tamis_table *from) {
+    const pairs *const s = shape_of(into);
+    uint64_t const     m = into->geometry[BH_ENTRIES], mark = pairs_mark(s);
+    for (uint64_t i = 0; i < m; i++) {
+        uint64_t const a = entry_get(into, i), b = entry_get(from, i);
+        pair const     q = pairs_unpack(s, b);
+        if (a == mark) continue;
+        if (b == mark || !pairs_can_lose(s, pairs_unpack(s, a), q.count, q.sum))
+            return TAMIS_ERR_ABSENT;
+    }
+    for (uint64_t i = 0; i < m; i++) {
+        uint64_t const a = entry_get(into, i), b = entry_get(from, i);
+        pair const     p = pairs_unpack(s, a), q = pairs_unpack(s, b);
+        if (a != mark && b != 0) entry_set(into, i, (pair){ p.count - q.count, p.sum - q.sum });
+    }
+    into->keys = kind_less_counts(into->keys, from->keys);
+    return TAMIS_OK;
+}
+
 static double bhcbf_current_fpr(const tamis_table *table) {
     return tamis_bh_rate(shape_of(table), table->body, table->geometry[BH_ENTRIES],
                          (unsigned)table->geometry[BH_HASHES]);
@@ -380,6 +400,7 @@ KIND_EXPORT(bhcbf) = {
     .remove_chunk = bhcbf_remove_chunk,
     .count_chunk = bhcbf_count_chunk,
     .merge = bhcbf_merge,
+    .subtract = bhcbf_subtract,
     .current_fpr = bhcbf_current_fpr,
     .validate = bhcbf_validate,
     .empties_to_zero = true,

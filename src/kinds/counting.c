@@ -325,6 +325,14 @@ static tamis_status counting_merge(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
+static tamis_status counting_subtract(tamis_table *into, const tamis_table *from) {
+    const sectors *const s = shape_of(into);
+    if (!counters_hold_all(s, into->body, from->body, NULL, NULL)) return TAMIS_ERR_ABSENT;
+    counters_take_all(s, into->body, from->body);
+    into->keys = kind_less_counts(into->keys, from->keys);
+    return TAMIS_OK;
+}
+
 /* A Bloom filter has its places anywhere. */
 static bool counting_convert_geometry(const uint64_t *geometry, uint64_t *ret_geometry) {
     ret_geometry[0] = geometry[CBF_COUNTERS]; /* bits */
@@ -429,6 +437,7 @@ KIND_EXPORT(counting) = {
     .fetch = counting_fetch,
     .chunk = TAMIS_CHUNK,
     .merge = counting_merge,
+    .subtract = counting_subtract,
     .converts_to = "bloom",
     .convert_geometry = counting_convert_geometry,
     .convert = counting_convert,

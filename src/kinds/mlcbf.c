@@ -298,6 +298,46 @@ static tamis_status mlcbf_merge(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
+/* Can each counter of a block be without that of the other? */
+static bool mlcbf_block_can_lose(const tamis_table *into, const tamis_table *from, uint64_t block) {
+    const shape *const s = shape_of(into);
+    levels_walk        to = levels_begin(&s->l, into->body, block);
+    levels_walk        of = levels_begin(&s->l, from->body, block);
+    for (uint32_t i = 0; i < s->l.counters; i++) {
+        uint64_t const y = levels_next(&s->l, into->body, &to);
+        uint64_t const x = levels_next(&s->l, from->body, &of);
+        if (x == 0 || y == LEVELS_STUCK) continue;
+        if (x == LEVELS_STUCK || !number_may_hold(&s->of, y, numbered_value(&s->of, x)))
+            return false;
+    }
+    return true;
+}
+
+static void mlcbf_block_lose(tamis_table *into, const tamis_table *from, uint64_t block) {
+    const shape *const s = shape_of(into);
+    levels_walk        of = levels_begin(&s->l, from->body, block);
+    for (uint32_t i = 0; i < s->l.counters; i++) {
+        place const    p = { block, i, 0 };
+        uint64_t const x = levels_next(&s->l, from->body, &of);
+        if (x == 0 || x == LEVELS_STUCK) continue;
+        uint64_t const y = place_get(into, &p);
+        if (y == LEVELS_STUCK) continue;
+        uint64_t const rest = numbered_value(&s->of, y) - numbered_value(&s->of, x);
+        place_set(into, &p, y, numbered_number(&s->of, rest));
+    }
+}
+
+/* Counter by counter, if each can be without the other's. What is stuck stays so. */
+static tamis_status mlcbf_subtract(tamis_table *into, const tamis_table *from) {
+    uint64_t const bits = shape_of(into)->block_bits, blocks = into->geometry[ML_BLOCKS];
+    for (uint64_t b = 0; b < blocks; b++) {
+        if (!mlcbf_block_can_lose(into, from, b * bits)) return TAMIS_ERR_ABSENT;
+    }
+    for (uint64_t b = 0; b < blocks; b++) mlcbf_block_lose(into, from, b * bits);
+    into->keys = kind_less_counts(into->keys, from->keys);
+    return TAMIS_OK;
+}
+
 /* The share of increments that a counter excludes. */
 static double mlcbf_excludes(const numbered *of, uint64_t x) {
     unsigned excluded = 0;
@@ -392,6 +432,7 @@ KIND_EXPORT(mlcbf) = {
     .fetch = mlcbf_fetch,
     .chunk = MLCBF_CHUNK,
     .merge = mlcbf_merge,
+    .subtract = mlcbf_subtract,
     .current_fpr = mlcbf_current_fpr,
     .validate = mlcbf_validate,
     .empties_to_zero = true,

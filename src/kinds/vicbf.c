@@ -243,6 +243,20 @@ static tamis_status vicbf_merge(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
+static bool vicbf_can_be(const void *context, uint64_t rest) {
+    return increments_make_up(context, rest);
+}
+
+/* What is left of each counter must be a sum of increments. */
+static tamis_status vicbf_subtract(tamis_table *into, const tamis_table *from) {
+    const vicbf_shape *const s = shape_of(into);
+    if (!counters_hold_all(&s->in, into->body, from->body, vicbf_can_be, &s->d))
+        return TAMIS_ERR_ABSENT;
+    counters_take_all(&s->in, into->body, from->body);
+    into->keys = kind_less_counts(into->keys, from->keys);
+    return TAMIS_OK;
+}
+
 /* The share of (counter, increment) pairs that exclude nobody, of n counters from `first` on. */
 static double vicbf_share(const tamis_table *table, uint64_t first, uint64_t n) {
     const vicbf_shape *const s = shape_of(table);
@@ -316,6 +330,7 @@ KIND_EXPORT(vicbf) = {
     .fetch = vicbf_fetch,
     .chunk = CHUNK,
     .merge = vicbf_merge,
+    .subtract = vicbf_subtract,
     .current_fpr = vicbf_current_fpr,
     .validate = vicbf_validate,
     .empties_to_zero = true,

@@ -438,6 +438,92 @@ static const char *merged_counts_are_sums(const subject *of) {
     return why;
 }
 
+/* Kinds that subtract: by counters, or by prints if they store no more of a key. */
+static bool can_subtract(const tamis_set *set) {
+    unsigned const needed = TAMIS_CAN_MERGE | TAMIS_CAN_REMOVE;
+    bool const     is_by_print = set->kind->each != NULL && set->kind->add_print == NULL;
+    return (set->abilities & needed) == needed && (set->kind->subtract != NULL || is_by_print);
+}
+
+/* Do both answer alike, for keys that are there and for others? */
+static const char *answer_alike(const tamis_set *a, const tamis_set *b, uint64_t n) {
+    for (uint64_t key = 0; key < n; key++) {
+        uint64_t in_a = 0, in_b = 0;
+        MUST(tamis_has_hash(a, key) == tamis_has_hash(b, key), "answers differ for key %llu",
+             (unsigned long long)key);
+        if ((a->abilities & TAMIS_CAN_COUNT) == 0) continue;
+        MUST(tamis_count_hash(a, key, &in_a) == TAMIS_OK, "count failed");
+        MUST(tamis_count_hash(b, key, &in_b) == TAMIS_OK, "count failed");
+        MUST(in_a == in_b, "counts differ for key %llu", (unsigned long long)key);
+    }
+    return NULL;
+}
+
+/* What was merged is taken out again. If nothing has stuck by that, all is as before: to the byte
+ * where it does not matter in which order things came. */
+static const char *take_out_merged(tamis_set *a, const tamis_set *b, const tamis_set *before) {
+    bool const   is_canonical = a->kind->subtract != NULL || strcmp(a->kind->name, "line") == 0;
+    size_t const half = (size_t)(a->capacity + 1) / 2;
+    const char  *why = NULL;
+    tamis_status status = tamis_merge(a, b);
+    if (status == TAMIS_ERR_FULL) return NULL;
+    MUST(status == TAMIS_OK, "merge said %d", status);
+    status = tamis_subtract(a, b);
+    MUST(status == TAMIS_OK, "subtracting what was merged said %d", status);
+    MUST(tamis_validate(a, &why), "%s", why);
+    why = has_range(a, 0, half);
+    if (why != NULL || a->table.saturated != before->table.saturated) return why;
+    MUST(a->table.keys == before->table.keys, "the keys that are left are miscounted");
+    MUST(!is_canonical || same_table(a, before), "merging and subtracting left other bytes");
+    return answer_alike(a, before, 3 * a->capacity + 100);
+}
+
+/* A set with n strangers in it is refused, mostly, and then nothing has changed. */
+static const char *take_out_strangers(tamis_set *a, const tamis_set *b, const tamis_set *before,
+                                      size_t n) {
+    tamis_status const status = tamis_subtract(a, b);
+    tamis_info         info;
+    MUST(tamis_inspect(before, &info) == TAMIS_OK, "inspect failed");
+    if (status == TAMIS_OK) { /* by chance: it begins anew */
+        MUST(n < 20 || info.current_fpr > .2, "%zu strangers were taken out", n);
+        tamis_table_copy(&a->table, &before->table);
+        return NULL;
+    }
+    MUST(status == TAMIS_ERR_ABSENT, "subtracting a stranger said %d", status);
+    MUST(same_table(a, before), "a refused subtraction left other bytes");
+    return NULL;
+}
+
+static const char *subtract_all_ways(tamis_set *a, tamis_set *b) {
+    size_t const half = (size_t)(a->capacity + 1) / 2;
+    tamis_set   *before = NULL;
+    MUST(add_range(a, 0, half) == half, "adds refused");
+    size_t const added = add_range(b, half / 2, (size_t)a->capacity - half); /* some are in both */
+    size_t const strangers = half / 2 + added > half ? half / 2 + added - half : 0;
+    MUST(tamis_copy(a, &before) == TAMIS_OK, "copy failed");
+    const char *why = take_out_strangers(a, b, before, strangers);
+    if (why == NULL) why = take_out_merged(a, b, before);
+    if (why == NULL && tamis_subtract(before, before) != TAMIS_ERR_ARGUMENT)
+        why = "subtracted from itself";
+    tamis_free(before);
+    return why;
+}
+
+static const char *subtractions_undo_merges(const subject *of) {
+    tamis_set *const a = subject_make(of, 22), *const b = subject_make(of, 22);
+    tamis_set *const stranger = subject_make(of, 999);
+    const char      *why = a && b && stranger ? NULL : "could not be made";
+    if (why == NULL && tamis_subtract(a, stranger) != TAMIS_ERR_MISMATCH)
+        why = "subtracted a set with another seed";
+    if (why == NULL && can_subtract(a)) why = subtract_all_ways(a, b);
+    if (why == NULL && !can_subtract(a) && tamis_subtract(a, b) != TAMIS_ERR_CANNOT)
+        why = "subtracted what cannot be";
+    tamis_free(a);
+    tamis_free(b);
+    tamis_free(stranger);
+    return why;
+}
+
 /* Sets that are merged into each other for ever, as nodes of a network do. */
 static const char *merge_for_ever(tamis_set *set) {
     const char *why = NULL;
@@ -603,6 +689,7 @@ static tamis_status allocate_everything(const subject *of, tamis_allocator *allo
     if (status == TAMIS_OK && can_convert(set)) {
         status = tamis_convert(set, set->kind->converts_to, &less);
     }
+    if (status == TAMIS_OK && can_subtract(set)) status = tamis_subtract(copy, set);
     if (status == TAMIS_OK) status = tamis_write(set, buffer_write, file);
     if (status == TAMIS_OK) status = tamis_read(file->bytes, file->n, &options, &back, NULL);
     if (set != NULL && has_range(set, 0, (size_t)set->capacity) != NULL) status = TAMIS_ERR_CORRUPT;
@@ -741,6 +828,7 @@ const named_law laws[] = {
     { "copies_and_clears_are_exact", copies_and_clears_are_exact },
     { "merges_hold_both", merges_hold_both },
     { "merged_counts_are_sums", merged_counts_are_sums },
+    { "subtractions_undo_merges", subtractions_undo_merges },
     { "merged_for_ever_and_still_read", merged_for_ever_and_still_read },
     { "conversions_answer_alike", conversions_answer_alike },
     { "saved_opened_mapped_alike", saved_opened_mapped_alike },

@@ -113,6 +113,7 @@ static void a_null_set_is_refused(void **state) {
     assert_int_equal(tamis_clear(NULL), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_copy(NULL, &set), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_merge(NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_subtract(NULL, NULL), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_convert(NULL, "bloom", &set), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_inspect(NULL, &info), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_save(NULL, "x", NULL), TAMIS_ERR_ARGUMENT);

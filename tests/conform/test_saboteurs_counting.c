@@ -120,6 +120,39 @@ static tamis_status merges_by_the_larger(tamis_table *into, const tamis_table *f
     return TAMIS_OK;
 }
 
+/* As much as there is, and no refusal. */
+static tamis_status takes_what_there_is(tamis_table *into, const tamis_table *from) {
+    sectors const in = shape_of(into);
+    for (uint64_t i = 0; i < in.counters; i++) {
+        uint64_t const at = sectors_at(&in, i), value = field_get(into->body, at, in.bits);
+        uint64_t const by = field_get(from->body, at, in.bits);
+        if (value != bits_low(in.bits))
+            field_set(into->body, at, in.bits, value - min_u64(by, value));
+    }
+    into->keys -= min_u64(into->keys, from->keys);
+    return TAMIS_OK;
+}
+
+/* Refuses when half of it is done. */
+static tamis_status refuses_too_late(tamis_table *into, const tamis_table *from) {
+    tamis_status const status = honest->subtract(into, from);
+    if (status != TAMIS_OK) into->keys++;
+    return status;
+}
+
+/* A stuck counter is counted down like any other. */
+static tamis_status takes_from_stuck(tamis_table *into, const tamis_table *from) {
+    sectors const      in = shape_of(into);
+    tamis_status const status = honest->subtract(into, from);
+    for (uint64_t i = 0; i < in.counters && status == TAMIS_OK; i++) {
+        uint64_t const at = sectors_at(&in, i), by = field_get(from->body, at, in.bits);
+        if (field_get(into->body, at, in.bits) != bits_low(in.bits) || by == 0) continue;
+        field_set(into->body, at, in.bits, bits_low(in.bits) - by);
+        into->saturated--;
+    }
+    return status;
+}
+
 static uint64_t counts_one_more(const tamis_table *table, uint64_t hash) {
     return honest->count(table, hash) + 1;
 }
@@ -137,6 +170,9 @@ static const saboteur saboteurs[] = {
     { "error_rate_is_as_predicted", BLOCKED, { .current_fpr = current_as_if_anywhere } },
     { "error_rate_is_as_predicted", BLOCKED, { .predict = predicts_as_if_anywhere } },
     { "merges_hold_both", BLOCKED, { .merge = merges_without_gaps } },
+    { "subtractions_undo_merges", BLOCKED, { .subtract = takes_what_there_is } },
+    { "subtractions_undo_merges", BLOCKED, { .subtract = refuses_too_late } },
+    { "subtractions_undo_merges", TIGHT, { .subtract = takes_from_stuck } },
     { "no_false_negative_under_churn", MINIMAL, { .add = adds_to_one } },
     { "merged_counts_are_sums", MINIMAL, { .merge = merges_by_the_larger } },
     { "counts_are_seldom_too_high", MINIMAL, { .count = counts_one_more } },
@@ -151,6 +187,7 @@ static tamis_kind sabotage(const tamis_kind *by) {
     if (by->remove != NULL) kind.remove_chunk = NULL;
     if (by->count != NULL) kind.count = by->count;
     if (by->merge != NULL) kind.merge = by->merge;
+    if (by->subtract != NULL) kind.subtract = by->subtract;
     if (by->predict != NULL) kind.predict = by->predict;
     if (by->current_fpr != NULL) kind.current_fpr = by->current_fpr;
     return kind;

@@ -1,0 +1,182 @@
+/* test_subtract.c - tamis_subtract() case by case; the law for all kinds is in laws.c. */
+#include "subject.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define KEYS 300
+
+/* Every kind that subtracts, with counts, and errors so rare that none is met. */
+static const subject kinds[] = {
+    { .kind = "counting", .fpr = 1e-9 },
+    { .kind = "counting", .geometry = "counters=12800,hashes=9,blocked=1" },
+    { .kind = "vicbf", .fpr = 1e-9 },
+    { .kind = "bhcbf", .fpr = 1e-9 },
+    { .kind = "mlcbf", .fpr = 1e-9 },
+    { .kind = "line", .fpr = 1e-9 },
+    { .kind = "rank", .fpr = 1e-9 },
+    { .kind = "dlcbf", .fpr = 1e-7 },
+};
+
+static tamis_set *make(const subject *like, uint64_t seed) {
+    subject of = *like;
+    of.capacity = KEYS;
+    of.abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT | TAMIS_CAN_MERGE;
+    tamis_set *const set = subject_make(&of, seed);
+    assert_non_null(set);
+    return set;
+}
+
+static void add_times(tamis_set *set, uint64_t key, unsigned times) {
+    for (unsigned i = 0; i < times; i++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+}
+
+static uint64_t count_of(const tamis_set *set, uint64_t key) {
+    uint64_t count = 0;
+    assert_int_equal(tamis_count_hash(set, key, &count), TAMIS_OK);
+    return count;
+}
+
+/* Key i is there i % 4 times, of which i % 3 are taken out, or all if they are fewer. */
+static void copies_are_subtracted(void **state) {
+    (void)state;
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        tamis_set *const into = make(&kinds[k], 1), *const from = make(&kinds[k], 1);
+        uint64_t left = 0;
+        for (uint64_t i = 0; i < KEYS; i++) {
+            uint64_t const there = i % 4, taken = there < i % 3 ? there : i % 3;
+            add_times(into, i, (unsigned)there);
+            add_times(from, i, (unsigned)taken);
+            left += there - taken;
+        }
+        assert_int_equal(tamis_subtract(into, from), TAMIS_OK);
+        if (into->table.keys != left)
+            fail_msg("%s: %llu keys are left, not %llu", kinds[k].kind,
+                     (unsigned long long)into->table.keys, (unsigned long long)left);
+        for (uint64_t i = 0; i < KEYS; i++) {
+            uint64_t const there = i % 4, taken = there < i % 3 ? there : i % 3;
+            assert_int_equal(count_of(into, i), there - taken);
+        }
+        assert_true(tamis_validate(into, NULL));
+        tamis_free(into);
+        tamis_free(from);
+    }
+}
+
+/* One copy too many, of the last of many keys. */
+static void one_copy_too_many_is_refused_and_changes_nothing(void **state) {
+    (void)state;
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        tamis_set *const into = make(&kinds[k], 1), *const from = make(&kinds[k], 1), *copy = NULL;
+        for (uint64_t i = 0; i < KEYS; i++) {
+            add_times(into, i, 2);
+            add_times(from, i, i == KEYS - 1 ? 3 : 2);
+        }
+        assert_int_equal(tamis_copy(into, &copy), TAMIS_OK);
+        assert_int_equal(tamis_subtract(into, from), TAMIS_ERR_ABSENT);
+        assert_memory_equal(into->table.body, copy->table.body, into->table.body_bytes);
+        assert_int_equal(into->table.keys, copy->table.keys);
+        assert_int_equal(into->refused_removes, 0);
+        assert_int_equal(tamis_remove_hash(from, KEYS - 1), TAMIS_OK);
+        assert_int_equal(tamis_subtract(into, from), TAMIS_OK);
+        assert_int_equal(into->table.keys, 0);
+        tamis_free(into);
+        tamis_free(from);
+        tamis_free(copy);
+    }
+}
+
+/* What is saturated stays; alone in the set to be taken out, it is refused. */
+static void what_is_saturated_stays(void **state) {
+    (void)state;
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        tamis_set *const into = make(&kinds[k], 1), *const flood = make(&kinds[k], 1);
+        tamis_set *const one = make(&kinds[k], 1);
+        add_times(flood, 7, 5000);
+        assert_int_equal(count_of(flood, 7), TAMIS_COUNT_MANY);
+        add_times(into, 7, 3);
+        add_times(one, 7, 1);
+        assert_int_equal(tamis_subtract(into, flood), TAMIS_ERR_ABSENT);
+        assert_int_equal(count_of(into, 7), 3);
+        add_times(into, 7, 5000);
+        assert_int_equal(tamis_subtract(into, one), TAMIS_OK);
+        assert_int_equal(tamis_subtract(into, flood), TAMIS_OK);
+        assert_int_equal(count_of(into, 7), TAMIS_COUNT_MANY);
+        assert_true(tamis_validate(into, NULL));
+        tamis_free(into);
+        tamis_free(flood);
+        tamis_free(one);
+    }
+}
+
+static void sets_that_are_not_alike_are_refused(void **state) {
+    (void)state;
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        tamis_set *const set = make(&kinds[k], 1), *const seed = make(&kinds[k], 2);
+        tamis_set *const kind = make(&kinds[(k + 2) % COUNT(kinds)], 1);
+        assert_int_equal(tamis_subtract(set, seed), TAMIS_ERR_MISMATCH);
+        assert_int_equal(tamis_subtract(set, kind), TAMIS_ERR_MISMATCH);
+        assert_int_equal(tamis_subtract(set, set), TAMIS_ERR_ARGUMENT);
+        assert_int_equal(tamis_subtract(set, NULL), TAMIS_ERR_ARGUMENT);
+        assert_int_equal(tamis_subtract(NULL, set), TAMIS_ERR_ARGUMENT);
+        tamis_free(set);
+        tamis_free(seed);
+        tamis_free(kind);
+    }
+}
+
+/* Nothing to remove with, or more than a print to remove by. */
+static void kinds_that_cannot_say_so(void **state) {
+    (void)state;
+    static const subject others[] = {
+        { .kind = "bloom", .capacity = KEYS, .fpr = .01 },
+        { .kind = "dlbf", .capacity = KEYS, .fpr = .01 },
+        { .kind = "line", .capacity = KEYS, .fpr = .01 }, /* a set, without copies */
+        { .kind = "ddlcbf", .capacity = KEYS, .fpr = .01, .abilities = TAMIS_CAN_REMOVE },
+        { .kind = "counting", .capacity = KEYS, .geometry = "counters=999,minimal=1" },
+        { .kind = "rank", .capacity = KEYS, .geometry = "remainder_bits=8,copies=8,value_bits=9" },
+    };
+    for (size_t k = 0; k < COUNT(others); k++) {
+        tamis_set *const a = subject_make(&others[k], 1), *const b = subject_make(&others[k], 1);
+        assert_true(a != NULL && b != NULL);
+        if (tamis_subtract(a, b) != TAMIS_ERR_CANNOT) fail_msg("%s", others[k].kind);
+        tamis_free(a);
+        tamis_free(b);
+    }
+}
+
+/* A set that is mapped can be taken out, and nothing taken out of it. */
+static void mapped_sets_are_only_read(void **state) {
+    (void)state;
+    char               path[64];
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    tamis_set         *mapped = NULL;
+    tamis_set *const   set = make(&kinds[2], 1);
+    (void)snprintf(path, sizeof path, "subtract-%d.tamis", (int)getpid());
+    options.flags = TAMIS_OPEN_MAP;
+    add_times(set, 1, 2);
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    assert_int_equal(tamis_open(path, &options, &mapped, NULL), TAMIS_OK);
+    assert_int_equal(tamis_subtract(mapped, set), TAMIS_ERR_READ_ONLY);
+    assert_int_equal(tamis_subtract(set, mapped), TAMIS_OK);
+    assert_int_equal(set->table.keys, 0);
+    assert_int_equal(unlink(path), 0);
+    tamis_free(mapped);
+    tamis_free(set);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_are_subtracted),
+        cmocka_unit_test(one_copy_too_many_is_refused_and_changes_nothing),
+        cmocka_unit_test(what_is_saturated_stays),
+        cmocka_unit_test(sets_that_are_not_alike_are_refused),
+        cmocka_unit_test(kinds_that_cannot_say_so),
+        cmocka_unit_test(mapped_sets_are_only_read),
+    };
+    return _cmocka_run_group_tests("subtract", tests, COUNT(tests), NULL, NULL);
+}
