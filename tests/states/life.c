@@ -113,9 +113,12 @@ static bool is_over(const life *l, const person *p) {
            l->now - p->heard >= 2 * l->of->timeout;
 }
 
+/* A key of shared cells that was silent for long may have lost some of them, and others may have
+ * come to where they were: whether it is heard of again, or they are, nobody can tell. */
 static void hear(life *l, person *p, uint32_t value) {
+    bool const is_patched = l->of->is_shared && p->is_there && (p->is_blurred || is_doubtful(l, p));
     if (!p->is_there) l->there++;
-    *p = (person){ true, l->backlog != 0, value, l->now };
+    *p = (person){ true, is_patched || (!l->of->is_shared && l->backlog != 0), value, l->now };
 }
 
 static void forget(life *l, person *p) {
@@ -142,7 +145,7 @@ const char *life_get(life *l, uint64_t i) {
         MUST(status == TAMIS_ERR_ABSENT || may_clash(l), "silent for two timeouts and still there");
         return NULL;
     }
-    if (is_doubtful(l, p)) return NULL;
+    if (is_doubtful(l, p) || (l->of->is_shared && p->is_there && p->is_blurred)) return NULL;
     if (!p->is_there) {
         l->answers.absent++;
         l->answers.false_values += status == TAMIS_OK;

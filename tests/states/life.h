@@ -39,7 +39,7 @@ tamis_states *state_subject_make(const state_subject *of, uint64_t seed);
 /* A key of the account. */
 typedef struct person {
     bool     is_there;
-    bool     is_blurred; /* touched while the sweep was late */
+    bool     is_blurred; /* touched while the sweep was late; of shared cells, after it had aged */
     uint32_t value;
     uint64_t heard; /* when it was put, moved or touched */
 } person;
