@@ -251,6 +251,13 @@ static bool must_behave(const life *l) {
     return l->is_behaved || (l->of->is_shared && l->of->timeout == 0);
 }
 
+/* Nobody who behaves moves or drops what is not there; nor, where cells are shared, what was silent
+ * for too long: some of its cells may have become another key's. */
+static bool must_leave(const life *l, uint64_t i) {
+    const person *const p = &l->people[i];
+    return must_behave(l) && (!p->is_there || (l->of->is_shared && is_doubtful(l, p)));
+}
+
 static const char *come(life *l) {
     uint64_t const i = pick(l, false);
     if (must_behave(l) && l->people[i].is_there) return NULL;
@@ -259,7 +266,7 @@ static const char *come(life *l) {
 
 static const char *change(life *l) {
     uint64_t const i = pick(l, true);
-    if (!l->people[i].is_there && must_behave(l)) return NULL;
+    if (must_leave(l, i)) return NULL;
     switch (dice_below(&l->chance, 3)) {
     case 0: return life_touch(l, i);
     default: return life_move(l, i, (uint32_t)dice_below(&l->chance, l->of->values));
@@ -268,7 +275,7 @@ static const char *change(life *l) {
 
 static const char *go(life *l) {
     uint64_t const i = pick(l, true);
-    if (!l->people[i].is_there && must_behave(l)) return NULL;
+    if (must_leave(l, i)) return NULL;
     return life_drop(l, i);
 }
 
