@@ -31,6 +31,19 @@ static const golden goldens[] = {
       "buckets=20,chains=20,remainder_bits=13,cells=30,cells2=5,cells3=46,extensions2=20,"
       "extensions3=18,counter_bits=0,copies=1,value_bits=3,aligned=0",
       6, 0 },
+    { "v1-states-print.tamis", "state_print",
+      "tables=4,buckets=13,cells=10,print_bits=15,value_bits=5,bucket_bytes=25,permuted=1,"
+      "reinserts=0,side=16",
+      5, 60 },
+    { "v1-states-print-apart.tamis", "state_print",
+      "tables=3,buckets=30,cells=7,print_bits=13,value_bits=3,permuted=0,reinserts=1,side=8", 5,
+      0 },
+    { "v1-states-bloom.tamis", "state_bloom",
+      "cells=7052,hashes=6,values=5,counter_bits=2,timer_bits=0", 5, 0 },
+    { "v1-states-bloom-ageing.tamis", "state_bloom",
+      "cells=6336,hashes=6,values=5,counter_bits=0,timer_bits=2", 5, 60 },
+    { "v1-states-direct.tamis", "state_direct",
+      "cells=7257,hashes=11,values=5,counter_bits=3,timer_bits=2", 5, 60 },
 };
 
 #define N_GOLDENS (sizeof goldens / sizeof goldens[0])
