@@ -19,11 +19,11 @@
  * and put it into the bucket that is least loaded now.
  *
  * Why permutations: with d independent buckets and one print (permuted=0, as in the paper), a key
- * whose print is in two of its buckets is unknown: nobody knows which of the two it is. A move makes
- * both of them "don't know", a value of its own; a drop is refused, and the key stays until it has
- * aged. Through permutations (core/dleft.h) what is in a bucket came from one fingerprint alone. So
- * there is nothing unknown, a key can always be dropped, and it costs no bit: it even saves the code
- * for "don't know". What it costs is a product for each subtable.
+ * whose print is in two of its buckets is unknown: nobody knows which of the two it is. A move
+ * makes both of them "don't know", a value of its own; a drop is refused, and the key stays until
+ * it has aged. Through permutations (core/dleft.h) what is in a bucket came from one fingerprint
+ * alone. So there is nothing unknown, a key can always be dropped, and it costs no bit: it even
+ * saves the code for "don't know". What it costs is a product for each subtable.
  *
  * The side table (core/side.h; the paper's TCAM) has a few keys by their full hashes: those whose
  * buckets are all full, and those that are unknown when they are put. It is looked at first; while

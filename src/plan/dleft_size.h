@@ -1,12 +1,12 @@
 /* dleft_size.h - the sizes of d-left tables, whatever their cells hold beside a print.
  *
- * Names: n keys; d subtables of B buckets each, c cells in a bucket; r bits of print and x others in
- * a cell. Prints of 0 are left out, so that a key is taken for one of n others with probability
+ * Names: n keys; d subtables of B buckets each, c cells in a bucket; r bits of print and x others
+ * in a cell. Prints of 0 are left out, so that a key is taken for one of n others with probability
  * n / (B (2^r - 1)).
  *
  * A key finds no place when all its d buckets are full. The fluid limit (plan/fluid.h) tells how
- * often that is for the next key, at capacity; a life of T adds is at most T times worse. Where keys
- * go it is the limit under churn that counts: at load 4 of 6 cells in 3 subtables, filling alone
+ * often that is for the next key, at capacity; a life of T adds is at most T times worse. Where
+ * keys go it is the limit under churn that counts: at load 4 of 6 cells in 3 subtables, filling alone
  * makes it 1e-30 and churn 1e-8. What a kind can do about it then is a net below that, and not
  * counted here.
  */

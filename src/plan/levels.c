@@ -73,7 +73,7 @@ static void solve(const process *of, const matrix *by, const double *right, doub
     for (unsigned k = of->m; k-- > 0;) ret_u[k] = rest[k] - by->factor[k] * ret_u[k + 1];
 }
 
-/* A little time on, in which so many buckets become empty. The matrix is that of the step before. */
+/* A little time on, in which so many buckets become empty. The matrix is that of the last step. */
 static void step(process *of, double time, double emptied, matrix *by) {
     double right[HEIGHT + 1];
     if (by->by != time / 2) matrix_make(of, 1, time / 2, by);
