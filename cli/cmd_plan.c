@@ -22,12 +22,22 @@ typedef struct plans {
     uint64_t   memory; /* a kind that takes more is out of the question; 0: no limit */
 } plans;
 
+/* Copies that take room are no way to count, unless the user says so. */
+static bool is_passed_over(const tamis_plan *plan, const tamis_spec *spec) {
+    bool const is_counting = (spec->abilities & TAMIS_CAN_COUNT) != 0;
+    return is_counting && plan->copies_take_room && spec->kind == NULL && !plan->chosen;
+}
+
 static void plans_make(const tamis_spec *spec, plans *ret_plans) {
     tamis_problem problem;
     if (tamis_plan_kinds(spec, ret_plans->rows, MAX_KINDS, &ret_plans->n, &problem) != TAMIS_OK) {
         die_of_spec(&problem);
     }
     if (ret_plans->n > MAX_KINDS) ret_plans->n = MAX_KINDS;
+    for (size_t i = 0; i < ret_plans->n; i++) {
+        tamis_plan *const plan = &ret_plans->rows[i];
+        if (plan->status == TAMIS_OK && is_passed_over(plan, spec)) plan->status = TAMIS_ERR_CANNOT;
+    }
 }
 
 static bool is_able(const plans *of, const tamis_plan *plan) {
@@ -119,6 +129,8 @@ static void why_not(const tamis_plan *plan, const tamis_spec *spec, why_text ret
         (void)snprintf(ret_text, n, "too large to address");
     else if (missing != 0)
         (void)snprintf(ret_text, n, "cannot %s", names);
+    else if (is_passed_over(plan, spec))
+        (void)snprintf(ret_text, n, "only if named: copies take room");
     else if (plan->overflow > 0 && plan->fpr <= spec->fpr)
         (void)snprintf(ret_text, n, "overflows more often than that");
     else

@@ -96,6 +96,7 @@ typedef struct tamis_kind {
     const char *summary;
     const char *isa;
     bool        is_default;                        /* taken to be fast, where it can do the job */
+    bool        copies_take_room;                  /* each as much as another key */
     const char *field_names[TAMIS_MAX_FIELDS + 1]; /* of the geometry; NULL after the last */
     unsigned    first_fields; /* how many it had at first, if others came later: those stand in
                                  files only where they are not 0. 0: it always had all */

@@ -105,7 +105,8 @@ typedef struct tamis_set tamis_set;
 /** What a set may be asked to do besides add and has. Or them together. */
 enum {
     TAMIS_CAN_REMOVE = 1,
-    TAMIS_CAN_COUNT = 2, /**< tamis_count() */
+    TAMIS_CAN_COUNT = 2, /**< tamis_count(); keys are in the set several times each. Kinds in which
+                              every copy takes the room of a key are taken only if you name them */
     TAMIS_CAN_MERGE = 4  /**< tamis_merge() */
 };
 
@@ -141,7 +142,8 @@ typedef struct tamis_spec {
 
     uint64_t capacity; /**< different keys in the set at one time; 1 to 2^40. In a set that can
                             remove and was not asked to count, a key that is added again takes
-                            room again, up to 8 times */
+                            room again, up to 8 times; in "vicbf", "bhcbf" and "mlcbf", which never
+                            refuse a key, always: beyond capacity their fpr rises */
     double   fpr;      /**< false-positive rate at capacity, 1e-12 to 0.5. With `geometry` it may be
                             0: as good as the geometry gives */
     unsigned abilities; /**< TAMIS_CAN_... */
@@ -209,7 +211,7 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove(tamis_set *set, const void *
 #define TAMIS_COUNT_MANY UINT64_MAX
 
 /** How many copies of the key are in the set: never fewer than the truth, more with a probability
- *  of about fpr. TAMIS_COUNT_MANY for a saturated key.
+ *  of about fpr (that which the set has now). TAMIS_COUNT_MANY for a saturated key.
  *
  *  @return TAMIS_OK, _CANNOT, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_count(const tamis_set *set, const void *key,
@@ -304,6 +306,7 @@ typedef struct tamis_plan {
     tamis_status status;  /**< TAMIS_OK, or why this kind cannot do it; then only kind, summary
                                and abilities have a meaning */
     bool         chosen;  /**< what tamis_create() takes */
+    bool         copies_take_room; /**< even if it was asked to count: see TAMIS_CAN_COUNT */
     unsigned     abilities;
     uint64_t     capacity;
     uint64_t     lifetime;

@@ -385,6 +385,7 @@ KIND_EXPORT(bhcbf) = {
     .name = "bhcbf",
     .summary = "Bh counting filter: a second counter tells keys apart",
     .isa = KIND_ISA,
+    .copies_take_room = true,
     .field_names = { "entries", "hashes", "count_bits", "sum_bits", "sequence", "h", "improved",
                      "centred", NULL },
     .plan = bhcbf_plan,

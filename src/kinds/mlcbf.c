@@ -419,6 +419,7 @@ KIND_EXPORT(mlcbf) = {
     .name = "mlcbf",
     .summary = "multilayer counting filter, variable increments: never refuses, in little memory",
     .isa = KIND_ISA,
+    .copies_take_room = true,
     .field_names = { "blocks", "counters", "area", "hashes", "increments", "plain", "bits", "bits2",
                      "bits3", "bits4", "bits5", "bits6", NULL },
     .plan = mlcbf_plan,

@@ -318,6 +318,7 @@ KIND_EXPORT(vicbf) = {
     .name = "vicbf",
     .summary = "variable-increment counting filter: reads its counters, a third smaller",
     .isa = KIND_ISA,
+    .copies_take_room = true,
     .field_names = { "counters", "hashes", "more", "counter_bits", "increments", "blocked", NULL },
     .plan = vicbf_plan,
     .body_bytes = vicbf_body_bytes,

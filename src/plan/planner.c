@@ -4,7 +4,8 @@
  * (docs/performance.md), on any machine. So the others are not even asked; laying them all out
  * takes longer than filling a small set. Where it cannot, they are compared by the cache lines that
  * operations touch (the speed of a set that does not fit the cache); who is to be small, by bytes.
- * A tie goes to the other measure, then to the order of the registry.
+ * A tie goes to the other measure, then to the order of the registry. Who is to count gets a kind
+ * in which copies take room only if there is no other.
  */
 #include "handle.h"
 
@@ -54,6 +55,7 @@ void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry, uint6
     tamis_plan plan = {
         .kind = kind->name,
         .summary = kind->summary,
+        .copies_take_room = kind->copies_take_room,
         .abilities = tamis_kind_abilities(kind, geometry),
         .capacity = capacity,
         .lifetime = lifetime,
@@ -91,6 +93,7 @@ static void plan_kind(const tamis_kind *kind, const tamis_spec *spec, uint64_t p
     *ret_plan = (tamis_plan){ .kind = kind->name,
                               .summary = kind->summary,
                               .status = TAMIS_ERR_CANNOT,
+                              .copies_take_room = kind->copies_take_room,
                               .abilities = tamis_kind_abilities(kind, NULL) };
     if (!tamis_fix_geometry(kind, spec->geometry, need.fixed)) {
         ret_plan->status = TAMIS_ERR_ARGUMENT;
@@ -136,9 +139,15 @@ static bool is_first(const candidate *is, const tamis_spec *spec) {
     return is->plan.status == TAMIS_OK && is->kind->is_default && spec->prefer == TAMIS_PREFER_FAST;
 }
 
+/* Who is to count has copies. Where they take room, capacity is soon used up. */
+static bool copies_fit(const candidate *is, const tamis_spec *spec) {
+    return (spec->abilities & TAMIS_CAN_COUNT) == 0 || !is->kind->copies_take_room;
+}
+
 static bool is_better(const candidate *is, const candidate *best, const tamis_spec *spec) {
     if (is->plan.status != TAMIS_OK || best->kind == NULL) return is->plan.status == TAMIS_OK;
     if (is_first(is, spec) || is_first(best, spec)) return is_first(is, spec);
+    if (copies_fit(is, spec) != copies_fit(best, spec)) return copies_fit(is, spec);
     double const faster = lines_of(&best->plan) - lines_of(&is->plan);
     double const smaller = (double)best->plan.body_bytes - (double)is->plan.body_bytes;
     double const first = spec->prefer == TAMIS_PREFER_SMALL ? smaller : faster;

@@ -1,0 +1,131 @@
+/* test_counts.c - how often counts are more than the truth, which tamis.h states: about the fpr.
+ *
+ * Kinds in which copies take room say so (copies_take_room); they are held to it with keys that are
+ * added once, all others also with copies. They are never taken for a spec that asks to count.
+ */
+#include "../unit/unit.h"
+
+#include <tamis/tamis.h>
+
+#define CAPACITY UINT64_C(100000)
+#define FPR 0.01
+#define SIGMAS 5.0
+#define ABSENT (UINT64_C(1) << 40) /* keys from here on are not added */
+
+static tamis_spec spec_of(const char *kind, tamis_preference prefer) {
+    static const tamis_seed seed = { 20060911, 42 };
+    tamis_spec              spec = TAMIS_SPEC_INIT;
+    spec.capacity = CAPACITY;
+    spec.fpr = FPR;
+    spec.abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT;
+    spec.prefer = prefer;
+    spec.kind = kind;
+    spec.seed = &seed;
+    return spec;
+}
+
+/* One key in four may have three copies. */
+static unsigned copies_of(uint64_t key, bool has_copies) {
+    return has_copies && key % 4 == 0 ? 3 : 1;
+}
+
+static uint64_t count_of(const tamis_set *set, uint64_t key) {
+    uint64_t count = 0;
+    assert_int_equal(tamis_count_hash(set, key, &count), TAMIS_OK);
+    return count;
+}
+
+/* To capacity: of different keys. */
+static void fill(tamis_set *set, bool has_copies) {
+    for (uint64_t key = 0; key < CAPACITY; key++) {
+        for (unsigned i = 0; i < copies_of(key, has_copies); i++) {
+            assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        }
+    }
+}
+
+/* The most of n trials that a chance explains. */
+static double most_of(double n, double chance) {
+    return n * chance + SIGMAS * sqrt(n * chance);
+}
+
+static void check_counts(const char *kind, tamis_preference prefer, bool has_copies) {
+    tamis_spec const spec = spec_of(kind, prefer);
+    tamis_set       *set = NULL;
+    double           more = 0, absent = 0;
+    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
+    fill(set, has_copies);
+    for (uint64_t key = 0; key < CAPACITY; key++) {
+        uint64_t const count = count_of(set, key), truth = copies_of(key, has_copies);
+        assert_true(count >= truth);
+        more += count > truth;
+        absent += count_of(set, ABSENT + key) != 0;
+    }
+    print_message("# %s, %s%s: too many %g, absent %g, of %g\n", kind,
+                  prefer == TAMIS_PREFER_SMALL ? "small" : "fast", has_copies ? ", copies" : "",
+                  more, absent, FPR * (double)CAPACITY);
+    assert_true(more <= most_of((double)CAPACITY, FPR));
+    assert_true(absent <= most_of((double)CAPACITY, FPR));
+    tamis_free(set);
+}
+
+/* Of a kind, if it can count at all. */
+static bool row_of(const char *kind, tamis_plan *ret_row) {
+    tamis_spec spec = spec_of(kind, TAMIS_PREFER_FAST);
+    size_t     n = 0;
+    assert_int_equal(tamis_plan_kinds(&spec, ret_row, 1, &n, NULL), TAMIS_OK);
+    return ret_row->status == TAMIS_OK;
+}
+
+static void counts_are_too_many_about_as_often_as_the_fpr(void **state) {
+    (void)state;
+    unsigned seen = 0;
+    for (size_t i = 0; tamis_kind_name(i) != NULL; i++) {
+        tamis_plan row;
+        if (!row_of(tamis_kind_name(i), &row)) continue;
+        seen++;
+        for (unsigned prefer = TAMIS_PREFER_FAST; prefer <= TAMIS_PREFER_SMALL; prefer++) {
+            check_counts(row.kind, (tamis_preference)prefer, false);
+            if (!row.copies_take_room) check_counts(row.kind, (tamis_preference)prefer, true);
+        }
+    }
+    assert_true(seen >= 2);
+}
+
+static void nobody_counts_where_copies_take_room_unless_he_says_so(void **state) {
+    (void)state;
+    for (unsigned round = 0; round < 16; round++) {
+        static const double rates[] = { 0.3, 0.02, 1e-3, 1e-6 };
+        tamis_spec spec = spec_of(NULL, round % 2 == 0 ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL);
+        tamis_set *set = NULL;
+        tamis_info info;
+        spec.fpr = rates[round / 4];
+        if (round / 2 % 2 != 0) spec.abilities = TAMIS_CAN_COUNT;
+        assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
+        assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+        assert_false(info.plan.copies_take_room);
+        tamis_free(set);
+    }
+}
+
+/* By its geometry it is as good as named. */
+static void a_geometry_says_so_too(void **state) {
+    (void)state;
+    tamis_spec spec = spec_of(NULL, TAMIS_PREFER_SMALL);
+    tamis_set *set = NULL;
+    tamis_info info;
+    spec.geometry = "increments=240,plain=0";
+    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
+    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    assert_true(info.plan.copies_take_room);
+    tamis_free(set);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_too_many_about_as_often_as_the_fpr),
+        cmocka_unit_test(nobody_counts_where_copies_take_room_unless_he_says_so),
+        cmocka_unit_test(a_geometry_says_so_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
