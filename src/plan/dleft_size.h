@@ -6,9 +6,9 @@
  *
  * A key finds no place when all its d buckets are full. The fluid limit (plan/fluid.h) tells how
  * often that is for the next key, at capacity; a life of T adds is at most T times worse. Where
- * keys go it is the limit under churn that counts: at load 4 of 6 cells in 3 subtables, filling alone
- * makes it 1e-30 and churn 1e-8. What a kind can do about it then is a net below that, and not
- * counted here.
+ * keys go it is the limit under churn that counts: at load 4 of 6 cells in 3 subtables, filling
+ * alone makes it 1e-30 and churn 1e-8. What a kind can do about it then is a net below that, and
+ * not counted here.
  */
 #ifndef TAMIS_PLAN_DLEFT_SIZE_H
 #define TAMIS_PLAN_DLEFT_SIZE_H
