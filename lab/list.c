@@ -1,6 +1,7 @@
 /* list.c - the papers, each with the list of experiments at the end of its file. */
 #include "lab.h"
 
+extern const lab_experiment lab_acsm_sigcomm2006_print[];
 extern const lab_experiment lab_baselines[];
 extern const lab_experiment lab_bloom[];
 extern const lab_experiment lab_cbf_esa2006[];
@@ -18,6 +19,7 @@ const lab_experiment *const lab_papers[] = {
     lab_dlbf_allerton2006,
     lab_rank_icnp2008,
     lab_vicbf_ton2014,
+    lab_acsm_sigcomm2006_print,
     lab_baselines,
     lab_kinds,
     NULL,

@@ -161,7 +161,7 @@ static void try_widths(search *of, uint64_t *g, double limit) {
     if (of->need->prints != 0 && of->need->prints != tamis_dleft_prints(g)) return;
     if (given != 0) {
         double const load = of->need->n / ((double)g[DLEFT_TABLES] * (double)given);
-        if (load > limit * (1 + 1e-12)) return;
+        if (load > fmin(limit * (1 + 1e-12), MAX_LOAD)) return;
         limit = load;
     }
     if (of->fixed[DLEFT_CELLS] != DLEFT_FREE) {

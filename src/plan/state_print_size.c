@@ -11,6 +11,7 @@
 
 #define USUAL_SIDE 16
 #define HALVINGS 24 /* of the share of unknown keys, in search of the smallest table */
+#define ENOUGH 3    /* of them that made it no smaller */
 
 /* ------------------------------------------------------------------ layout */
 
@@ -86,11 +87,11 @@ static double more_lines(const uint64_t *g, part first, part second) {
     return sum / (double)(64 / step);
 }
 
-/* All prints of a bucket, as they are read: by words. */
-static part prints_part(const uint64_t *g) {
+/* The prints of a bucket up to a cell, as they are read: by words. */
+static part prints_part(const uint64_t *g, uint64_t cell) {
     uint64_t const bits = g[STATE_PRINT_PRINT_BITS], bytes = g[STATE_PRINT_BUCKET_BYTES];
     uint64_t const per_word = cells_per_word((unsigned)bits);
-    uint64_t const last = (g[STATE_PRINT_CELLS] - 1) / per_word * per_word * bits / 8;
+    uint64_t const last = cell / per_word * per_word * bits / 8;
     return (part){ 0, bytes < 8 ? 8 : min_u64(last, bytes - 8) + 8 };
 }
 
@@ -100,26 +101,32 @@ static part field_part(const uint64_t *g, uint64_t cell) {
     return (part){ at / 8, (at + x + 7) / 8 };
 }
 
-/* A get of a permuted table goes from the left until it has found its key. */
+/* Permuted, a get goes from the left until it has found its key, and looks no further in the bucket
+ * either. A put goes to cell j as often as that is the last one that a bucket loses. */
 void tamis_state_print_touches(const uint64_t *g, bool is_churned, double n, double *ret_present,
                                double *ret_absent, double *ret_put) {
-    part const   prints = prints_part(g), nothing = { 0, 0 };
-    double const each = more_lines(g, nothing, prints), tables = (double)g[STATE_PRINT_TABLES];
-    double       subtables = 0, fields = 0, sum = 0;
+    part const   nothing = { 0, 0 }, prints = prints_part(g, g[STATE_PRINT_CELLS] - 1);
+    double const each = more_lines(g, nothing, prints), all = each * (double)g[STATE_PRINT_TABLES];
+    bool const   is_permuted = g[STATE_PRINT_PERMUTED] != 0;
+    double       found = 0, present = 0, comes = 0, put = 0;
     fluid        law;
     tamis_dleft_law(g, is_churned, n, &law);
-    for (unsigned i = 0; i < law.tables; i++) {
-        for (unsigned j = 0; j < g[STATE_PRINT_CELLS]; j++) { /* the share that has a cell j */
-            double const share = law.x[i][j + 1];
-            subtables += (g[STATE_PRINT_PERMUTED] != 0 ? i + 1 : tables) * share;
-            fields += more_lines(g, prints, field_part(g, j)) * share;
-            sum += share;
+    for (unsigned j = 0; j < g[STATE_PRINT_CELLS]; j++) {
+        part const   seen = is_permuted ? prints_part(g, j) : prints, field = field_part(g, j);
+        double const here = more_lines(g, nothing, seen) + more_lines(g, seen, field);
+        double const behind = all + more_lines(g, prints, field);
+        for (unsigned i = 0; i < law.tables; i++) {
+            double const share = law.x[i][j + 1], last = (j + 1) * (share - law.x[i][j + 2]);
+            present += share * (is_permuted ? i * each + here : behind);
+            found += share;
+            put += last * behind;
+            comes += last;
         }
     }
     double const count = g[STATE_PRINT_SIDE] != 0;
-    *ret_absent = count + each * tables;
-    *ret_present = count + (sum > 0 ? (each * subtables + fields) / sum : each);
-    *ret_put = *ret_absent + (sum > 0 ? fields / sum : 0);
+    *ret_absent = count + all;
+    *ret_present = count + (found > 0 ? present / found : each);
+    *ret_put = count + (comes > 0 ? put / comes : all);
 }
 
 /* ------------------------------------------------------------------ choice */
@@ -172,10 +179,12 @@ bool tamis_state_print_choose(const state_print_need *need, uint64_t *geometry) 
     double const churn = is_permuted ? 0 : tamis_prints_churn(need->n, need->lifetime);
     double       fpr = is_permuted ? need->fpr : fmin(need->fpr, need->unknown), least = INFINITY;
     uint64_t     best[STATE_PRINT_FIELDS];
-    for (unsigned i = 0; i < (is_permuted || fpr <= 0 ? 1 : HALVINGS); i++, fpr /= 2) {
+    unsigned     tries = is_permuted || fpr <= 0 ? 1 : HALVINGS, worse = 0;
+    for (; tries != 0 && worse < ENOUGH; tries--, fpr /= 2) {
         uint64_t g[STATE_PRINT_FIELDS];
         for (unsigned k = 0; k < STATE_PRINT_FIELDS; k++) g[k] = geometry[k];
         double const bytes = try_keys(need, need->n + churn * fpr, fpr, g);
+        worse += least < INFINITY && bytes >= least;
         if (bytes >= least) continue;
         least = bytes;
         for (unsigned k = 0; k < STATE_PRINT_FIELDS; k++) best[k] = g[k];

@@ -257,6 +257,18 @@ static void fixed_fields_are_honoured(void **state) {
     assert_true(had > 20);
 }
 
+/* Buckets that would have to be fuller than any, and the fpr allows it. */
+static void far_too_few_buckets_are_refused(void **state) {
+    (void)state;
+    for (double n = 100; n < 1e12; n *= 7) {
+        dlcbf_need const need = { .n = n, .fpr = 0.3, .lifetime = 16 * n, .overflow = 0.9 };
+        uint64_t         g[DLCBF_FIELDS];
+        free_geometry(2, g);
+        g[DLCBF_BUCKETS] = 1;
+        assert_int_equal(tamis_dlcbf_choose(&need, g), n < 128);
+    }
+}
+
 /* A geometry that was chosen, fixed as a whole, is chosen again. */
 static void what_was_chosen_can_be_fixed(void **state) {
     (void)state;
@@ -523,6 +535,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(sizes_are_those_that_are_promised),
         cmocka_unit_test(every_choice_keeps_what_was_asked_for),
         cmocka_unit_test(fixed_fields_are_honoured),
+        cmocka_unit_test(far_too_few_buckets_are_refused),
         cmocka_unit_test(what_was_chosen_can_be_fixed),
         cmocka_unit_test(as_many_fingerprints_as_asked_for_or_none),
         cmocka_unit_test(bytes_refuse_what_is_out_of_range),
