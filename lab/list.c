@@ -2,6 +2,7 @@
 #include "lab.h"
 
 extern const lab_experiment lab_acsm_sigcomm2006_print[];
+extern const lab_experiment lab_acsm_sigcomm2006_bloom[];
 extern const lab_experiment lab_baselines[];
 extern const lab_experiment lab_bloom[];
 extern const lab_experiment lab_cbf_esa2006[];
@@ -20,6 +21,7 @@ const lab_experiment *const lab_papers[] = {
     lab_rank_icnp2008,
     lab_vicbf_ton2014,
     lab_acsm_sigcomm2006_print,
+    lab_acsm_sigcomm2006_bloom,
     lab_baselines,
     lab_kinds,
     NULL,
