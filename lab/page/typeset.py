@@ -4,12 +4,13 @@ import re
 from html import escape
 
 MINUS, TIMES, THIN = "\u2212", "\u202f\u00d7\u202f", "\u202f"
+DIGITS = 6  # that the results have
 SUPERSCRIPTS = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
 
 
 def power_html(mantissa, exponent):
-    times = "" if mantissa == "" else mantissa.replace("-", MINUS) + TIMES
-    return f"{times}10<sup>{str(int(exponent)).replace('-', MINUS)}</sup>"
+    times = "" if mantissa == "" else mantissa.replace("-", MINUS) + "<wbr>" + TIMES
+    return f'{times}<span class="whole">10<sup>{str(int(exponent)).replace("-", MINUS)}</sup></span>'
 
 
 def digits(value, n=5):
@@ -52,9 +53,10 @@ def with_error(value, sigma):
     low = math.floor(math.log10(sigma)) - 1  # the last digit that is told
     high = math.floor(math.log10(abs(value)))
     if 1e-4 <= abs(value) < 1e7:
-        told = grouped(f"{value:.{max(0, -low)}f}").replace("-", MINUS)
+        places = max(0, min(-low, DIGITS - 1 - high))
+        told = grouped(f"{value:.{places}f}").replace("-", MINUS)
         return told + error_html(f"{sigma:.{max(0, -low)}f}")
-    scale, places = 10.0**high, max(0, high - low)
+    scale, places = 10.0**high, max(0, min(high - low, DIGITS - 1))
     return (f"({value / scale:.{places}f}{error_html(f'{sigma / scale:.{places}f}')})"
             f"{TIMES}{power_html('', high)}")
 
