@@ -4,16 +4,16 @@
  * timer in a cell: d B h (f + x) bits. q = 1 / (B (2^f - 1)) is the chance that a key is taken for
  * a given other one, so n q that it is for any: load x d x 2^-f, below the union bound d h 2^-f.
  *
- * Paper: Bonomi et al., SIGCOMM 2006, section 3.4; sizes and overflow are those of all d-left tables
- * (plan/dleft_size.h). That overflowing keys go to a side table is a net below that, and not
+ * Paper: Bonomi et al., SIGCOMM 2006, section 3.4; sizes and overflow are those of all d-left
+ * tables (plan/dleft_size.h). That overflowing keys go to a side table is a net below that, and not
  * counted: with the probability stated, the side table of a permuted table is empty all its life.
  *
  * Not permuted, a key is unknown when a later one left the same print in another of its buckets,
  * and, once the key was moved, the later one is unknown, too. Of N keys in the table that are both
- * of N q (d - 1) / d N / 2 pairs: a share of N q (d - 1) / d at most, and half of that if nothing is
- * moved. (A tenth fewer in fact: a bucket that one key passed by is rather full, and the next one
- * passes by too.) An unknown key cannot be dropped. If nothing ages it stays, and so in a life of T puts
- * there are up to
+ * of N q (d - 1) / d N / 2 pairs: a share of N q (d - 1) / d at most, and half of that if nothing
+ * is moved. (A tenth fewer in fact: a bucket that one key passed by is rather full, and the next
+ * one passes by too.) An unknown key cannot be dropped. If nothing ages it stays, and so in a life
+ * of T puts there are up to
  *
  *     N = n + (T - n) N q (d - 1) / d
  *
