@@ -322,8 +322,8 @@ static void acsm_overflow(lab_run *run) {
  * Apart, X is unknown when a later Y with the same print goes to a bucket that X had, too, and did
  * not take. So count, for a bucket, pairs of a key that it did not take and a later one that it
  * took. Keys come to a bucket at random, and are taken according to its load and to those of other
- * buckets, which are independent of it. Let u(l) be the chance that it has l keys, and m(l) the mean
- * number of keys that it did not take, where it has l:
+ * buckets, which are independent of it. Let u(l) be the chance that it has l keys, and m(l) the
+ * mean number of keys that it did not take, where it has l:
  *
  *     u(l)' =  comes (t(l-1) u(l-1) - t(l) u(l))                       + goes
  *     m(l)' =  comes (t(l-1) m(l-1) - t(l) m(l) + (1 - t(l)) u(l))     + goes
@@ -346,7 +346,7 @@ static double taken(const fluid *law, unsigned i, unsigned load) {
     return chance;
 }
 
-/* A short while, in which `comes` keys come to a bucket and each key goes with the chance `goes`. */
+/* A short while: `comes` keys come to a bucket, and each key goes with the chance `goes`. */
 static void pairs_go_on(const fluid *law, unsigned i, double comes, double goes, pair_law *of) {
     pair_law const was = *of;
     for (unsigned l = 0; l <= TOP; l++) {

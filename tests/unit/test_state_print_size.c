@@ -254,8 +254,8 @@ static void life_geometry(const life *of, uint64_t *ret_geometry) {
 }
 
 /* Refusals of as many puts, when random keys make room for new ones. In the limit they are as many
- * as stated; in tables of a few buckets no more than that. The chance at 4.00 in large ones, 1.6e-8,
- * is for the lab. */
+ * as stated; in tables of a few buckets no more than that. The chance at 4.00 in large ones,
+ * 1.6e-8, is for the lab. */
 static void puts_are_refused_as_often_as_stated_or_less(void **state) {
     const life *const of = *state;
     uint64_t          g[STATE_PRINT_FIELDS];
@@ -311,7 +311,7 @@ static void what_overflows_is_aside(void **state) {
     world_free(&w);
 }
 
-/* Apart, keys that are unknown when they come go aside, as often as stated or less: two of the three
+/* Apart, keys that are unknown when they come go aside, as often as stated or less: two of three
  * buckets have the print, and what is stated counts all pairs of cells, and unknown values too. */
 static void unknown_keys_go_aside_as_often_as_stated_or_less(void **state) {
     (void)state;
