@@ -43,8 +43,12 @@
 #include "kind.h"
 #include "plan/bloom_size.h"
 #include "plan/ml_size.h"
+#include "plan/vi_rate.h"
 
 #include <math.h>
+
+static_assert(LEVELS_MAX * ((1 << LEVELS_MAX_BITS) - 1) + 64 * INCREMENTS_WORDS < VI_RATE_VALUES,
+              "the largest number, and the gaps below it");
 
 /* What mlcbf_prepare makes of the geometry. */
 typedef struct shape {
@@ -338,26 +342,18 @@ static tamis_status mlcbf_subtract(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
-/* The share of increments that a counter excludes. */
-static double mlcbf_excludes(const numbered *of, uint64_t x) {
-    unsigned excluded = 0;
-    for (unsigned i = 0; i < of->d.n; i++) excluded += !number_may_hold(of, x, of->d.value[i]);
-    return (double)excluded / of->d.n;
-}
-
+/* By how many counters of each value there are. */
 static double mlcbf_current_fpr(const tamis_table *table) {
     const shape *const s = shape_of(table);
-    double             excluded = 0, share[NUMBERED_NEAR];
-    for (uint64_t x = 0; x < NUMBERED_NEAR; x++) share[x] = mlcbf_excludes(&s->of, x);
+    vi_counts          all = { .stuck = 0 };
     for (uint64_t b = 0; b < table->geometry[ML_BLOCKS]; b++) {
         levels_walk walk = levels_begin(&s->l, table->body, b * s->block_bits);
         for (uint32_t i = 0; i < s->l.counters; i++) {
             uint64_t const x = levels_next(&s->l, table->body, &walk);
-            excluded += x < NUMBERED_NEAR ? share[x] : mlcbf_excludes(&s->of, x);
+            ++*(x == LEVELS_STUCK ? &all.stuck : &all.of[numbered_value(&s->of, x)]);
         }
     }
-    double const passes = 1 - excluded / ml_total(table->geometry);
-    return pow(fmax(0, passes), (double)table->geometry[ML_HASHES]);
+    return tamis_vi_rate(&s->of.d, &all, (unsigned)table->geometry[ML_HASHES], 0);
 }
 
 /* ------------------------------------------------------------------ validation */

@@ -38,6 +38,7 @@
 #include "core/increments.h"
 #include "kind.h"
 #include "plan/bloom_size.h"
+#include "plan/vi_rate.h"
 #include "plan/vi_size.h"
 
 #include <math.h>
@@ -54,6 +55,7 @@ typedef struct vicbf_shape {
 
 static_assert(sizeof(vicbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
 static_assert(VI_MAX_HASHES + 1 <= SECTORS_MAX, "a sector for each hash, and for one more");
+static_assert(1 << VI_MAX_BITS <= VI_RATE_VALUES, "counters of all values");
 
 /* ------------------------------------------------------------------ planning */
 
@@ -283,14 +285,24 @@ static double vicbf_line_fpr(const tamis_table *table, uint64_t line) {
     return rate;
 }
 
+/* How many counters of each value there are. */
+static vi_counts vicbf_tally(const tamis_table *table) {
+    const vicbf_shape *const s = shape_of(table);
+    vi_counts                all = { .stuck = 0 };
+    for (uint64_t i = 0; i < s->in.counters; i++) {
+        uint64_t const c = field_get(table->body, sectors_at(&s->in, i), s->bits);
+        ++*(c == s->top ? &all.stuck : &all.of[c]);
+    }
+    return all;
+}
+
 static double vicbf_current_fpr(const tamis_table *table) {
     const vicbf_shape *const s = shape_of(table);
-    double const             more = s->more / 256.0;
     double                   sum = 0;
     for (uint64_t line = 0; line < s->in.lines; line++) sum += vicbf_line_fpr(table, line);
     if (s->in.lines != 0) return sum / (double)s->in.lines;
-    double const share = vicbf_share(table, 0, s->in.counters);
-    return pow(share, s->hashes) * (1 - more + more * share);
+    vi_counts const all = vicbf_tally(table);
+    return tamis_vi_rate(&s->d, &all, s->hashes, s->more);
 }
 
 static bool vicbf_validate(const tamis_table *table, const char **reterr_why) {

@@ -1,6 +1,7 @@
 /* bh_size.c - see bh_size.h. */
 #include "plan/bh_size.h"
 
+#include "plan/meet.h"
 #include "plan/sequences.h"
 #include "plan/tails.h"
 
@@ -155,37 +156,10 @@ double tamis_bh_stuck(const bh_profile *of, double entries, double hits) {
     return mean_over_hits(of, of->stuck, entries, hits) + beyond_top(of->top, entries, hits);
 }
 
-/* How much more likely two places are to be held than if they knew nothing of each other: they may
- * be one entry; if not, a number of hits is shared out among entries, and where one has more of
- * them another has fewer. In the smallest tables that makes it less likely. */
-static double joint_excess(const bh_profile *of, double m, double hits, double pass) {
-    double const odds = 1 / (m - 1);
-    double       chance = exp(hits * log1p(-1 / m)), slope = 0, not_both = 0;
-    for (unsigned j = 0; j <= of->top; j++) {
-        slope += chance * (of->excludes[j] - of->excludes[j + 1]);
-        not_both += chance * (1 - of->both[j]);
-        chance *= fmax(0, hits - j) / (j + 1) * odds;
-    }
-    return (1 - not_both - pass * pass - hits / m * slope * slope) / (m * pass * pass);
-}
-
-/* What all pairs of k places make of (1 - p)^k. If more: as if the share of entries that hold a
- * place were normal, all its even moments. If less: as if they knew nothing of each other, which
- * errs on the safe side. */
-static double of_all_pairs(double excess, double k) {
-    double sum = 1, term = 1;
-    if (excess < 0) return pow(fmax(0, 1 + excess), k * (k - 1) / 2);
-    for (unsigned j = 2; j <= k; j += 2) {
-        term *= (k - j + 2.0) * (k - j + 1.0) / j * excess;
-        sum += term;
-    }
-    return sum;
-}
-
 static double fpr_of(const bh_profile *of, double m, double k, double n) {
-    double const pass = 1 - tamis_bh_excludes(of, m, n * k);
-    double const excess = pass > 0 ? joint_excess(of, m, n * k, pass) : 0;
-    return fmin(1, pow(pass, k) * of_all_pairs(excess, k) + n / 0x1p64);
+    double const   pass = 1 - tamis_bh_excludes(of, m, n * k);
+    meet_law const tells = { of->excludes, of->both, of->top };
+    return fmin(1, tamis_meet_power(&tells, m, n * k, pass, k) + n / 0x1p64);
 }
 
 double tamis_bh_fpr(const bh_profile *of, const uint64_t *g, double n) {

@@ -1,6 +1,9 @@
 /* ml_law.c - see ml_law.h. */
 #include "plan/ml_law.h"
 
+#include "plan/meet.h"
+#include "plan/vi_rate.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -39,9 +42,8 @@ void tamis_ml_model(uint64_t mask, bool is_plain, ml_model *ret_model) {
     const increments *const d = &ret_model->of.d;
     ret_model->of = numbered_make(mask, is_plain);
     for (uint64_t c = 0; c < ML_MAX_SUM; c++) {
-        unsigned excluded = 0;
-        for (unsigned i = 0; i < d->n; i++) excluded += !increments_may_hold(d, c, d->value[i]);
-        ret_model->share[c] = (double)excluded / d->n;
+        ret_model->share[c] = tamis_vi_excluded(&ret_model->of.d, c);
+        ret_model->both[c] = tamis_vi_held_both(&ret_model->of.d, c);
     }
     for (uint64_t c = 0; c < ML_MAX_SUM; c++) {
         double sum = 0;
@@ -53,28 +55,24 @@ void tamis_ml_model(uint64_t mask, bool is_plain, ml_model *ret_model) {
 }
 
 ml_counter tamis_ml_counter(const ml_model *of, const ml_law *law) {
-    ml_counter is = { 0, 0, 0 };
+    ml_counter is = { 0, law->beyond, 0 };
     for (unsigned c = 0; c < law->end; c++) {
-        double const chance = law->chance[c], share = of->share[c];
-        is.excludes += chance * share;
-        is.square += chance * share * share;
+        double const chance = law->chance[c];
+        is.excludes += chance * of->share[c];
+        is.both += chance * of->both[c];
         is.after += chance * of->share_after[c];
     }
     return is;
 }
 
-/* The mean of X^k, where X is the share of counters that let an absent key pass. X is nearly
- * normal; its variance is that of m counters, less what they have in common: the number of hits. */
+/* Two places of a key are one counter, once in m times, or two that share out the hits between them
+ * (meet.h). That some counters are stuck is left out of that. */
 double tamis_ml_rate(const ml_counter *is, double passes, double m, double k, double n) {
-    double const slope = is->after - is->excludes;
-    double const spread = is->square - is->excludes * is->excludes - n * k / m * slope * slope;
-    double const scatter = passes > 0 ? fmax(0, spread) / m / (passes * passes) : 0;
-    double       sum = 1, term = 1;
-    for (double j = 2; j <= k; j += 2) {
-        term *= (k - j + 2) * (k - j + 1) / j * scatter;
-        sum += term;
-    }
-    return fmin(1, pow(passes, k) * sum + n / 0x1p64);
+    double const slope = is->after - is->excludes, pass = 1 - is->excludes;
+    double const joint = is->both - pass * pass - n * k / m * slope * slope;
+    if (!(passes > 0)) return fmin(1, n / 0x1p64);
+    double const excess = joint / (m * passes * passes);
+    return fmin(1, pow(passes, k) * tamis_meet_pairs(excess, k) + n / 0x1p64);
 }
 
 /* ------------------------------------------------------------------ levels */

@@ -35,14 +35,15 @@ void tamis_ml_law(const numbered *of, double counters, double hits, ml_law *ret_
 typedef struct ml_model {
     numbered of;
     double   share[ML_MAX_SUM], share_after[ML_MAX_SUM];
+    double   both[ML_MAX_SUM]; /* of pairs of them that it holds at once */
 } ml_model;
 
 void tamis_ml_model(uint64_t mask, bool is_plain, ml_model *ret_model);
 
 /* What a counter is on average, with all the bits it wants. */
 typedef struct ml_counter {
-    double excludes, square; /* the share of increments that it excludes, and its square */
-    double after;            /* the share after one more hit */
+    double excludes, both; /* the share of increments that it excludes, of pairs that it holds */
+    double after;          /* the share that it excludes after one more hit */
 } ml_counter;
 
 ml_counter tamis_ml_counter(const ml_model *of, const ml_law *law);

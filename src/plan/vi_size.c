@@ -1,8 +1,10 @@
 /* vi_size.c - see vi_size.h. */
 #include "plan/vi_size.h"
 
-#include "core/increments.h"
 #include "plan/blocked.h"
+#include "plan/meet.h"
+#include "plan/tails.h"
+#include "plan/vi_rate.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,15 +12,6 @@
 #define MAX_STUCK 1e-3 /* chance that a counter ever sticks, which decides how many bits it has */
 
 /* ------------------------------------------------------------------ sums of increments */
-
-/* The share of increments that a counter of value c excludes. One that is stuck excludes none. */
-static double share_excluded(const increments *d, uint64_t c, uint64_t top) {
-    unsigned excluded = 0;
-    for (unsigned i = 0; i < d->n && c < top; i++) {
-        excluded += !increments_may_hold(d, c, d->value[i]);
-    }
-    return (double)excluded / d->n;
-}
 
 /* The law of a sum of so many with one more. All from `top` on are one. */
 static void add_increment(const increments *d, uint64_t top, unsigned summands, double *law) {
@@ -36,15 +29,32 @@ static void add_increment(const increments *d, uint64_t top, unsigned summands, 
     law[top] = beyond / d->n;
 }
 
+/* As many keys as fill any counter, and one that they fill on average. */
+static void profile_ends(const increments *d, uint64_t top, vi_profile *of) {
+    uint64_t const most = (top + d->value[0] - 1) / d->value[0];
+    double         sum = 0;
+    for (unsigned i = 0; i < d->n; i++) sum += d->value[i];
+    of->top = (unsigned)min_u64(most, VI_MAX_KEYS);
+    of->full = most <= VI_MAX_KEYS ? (double)most + 1 : ceil((double)top * d->n / sum);
+}
+
 void tamis_vi_profile(uint64_t mask, unsigned counter_bits, vi_profile *ret_profile) {
     increments const d = increments_make(mask);
     uint64_t const   top = bits_low(counter_bits);
-    double           law[1 << VI_MAX_BITS] = { 1 }, share[1 << VI_MAX_BITS];
-    for (uint64_t c = 0; c <= top; c++) share[c] = share_excluded(&d, c, top);
-    for (unsigned j = 0; j <= VI_MAX_KEYS + 1; j++) {
+    double           law[1 << VI_MAX_BITS] = { 1 };
+    double           share[1 << VI_MAX_BITS], both[1 << VI_MAX_BITS];
+    for (uint64_t c = 0; c <= top; c++) { /* one that is stuck excludes nobody */
+        share[c] = c < top ? tamis_vi_excluded(&d, c) : 0;
+        both[c] = c < top ? tamis_vi_held_both(&d, c) : 1;
+    }
+    profile_ends(&d, top, ret_profile);
+    for (unsigned j = 0; j <= ret_profile->top + 1; j++) {
         uint64_t const reached = min_u64(top, j * (uint64_t)d.value[d.n - 1]);
-        ret_profile->excludes[j] = 0;
-        for (uint64_t c = 0; c <= reached; c++) ret_profile->excludes[j] += law[c] * share[c];
+        ret_profile->excludes[j] = ret_profile->both[j] = 0;
+        for (uint64_t c = 0; c <= reached; c++) {
+            ret_profile->excludes[j] += law[c] * share[c];
+            ret_profile->both[j] += law[c] * both[c];
+        }
         ret_profile->stuck[j] = law[top];
         add_increment(&d, top, j, law);
     }
@@ -52,82 +62,77 @@ void tamis_vi_profile(uint64_t mask, unsigned counter_bits, vi_profile *ret_prof
 
 /* ------------------------------------------------------------------ counters */
 
-/* The mean of what[j] over the number of hits of a counter, of so many with a chance each. */
-static double mean_over_hits(const double *what, double chance, double hits) {
-    double const odds = chance / (1 - chance), mean = hits * chance;
-    double       p = exp(hits * log1p(-chance)), sum = 0, rest = 1;
-    if (chance >= 1 || mean > 10 * VI_MAX_KEYS) return what[(unsigned)fmin(hits, VI_MAX_KEYS)];
-    for (unsigned j = 0; j <= VI_MAX_KEYS && (p > 1e-40 || j < hits * odds); j++) {
+/* The mean of what[j] over the number of hits of a counter, up to top, of so many with a chance
+ * each. */
+static double mean_over_hits(const vi_profile *of, const double *what, double chance, double hits) {
+    double const odds = chance / (1 - chance);
+    double       p = exp(hits * log1p(-chance)), sum = 0;
+    if (chance >= 1) return hits <= of->top ? what[(unsigned)hits] : 0;
+    for (unsigned j = 0; j <= of->top && (p > 1e-40 || j < hits * odds); j++) {
         sum += p * what[j];
-        rest -= p;
         p *= fmax(0, hits - j) / (j + 1) * odds;
     }
-    return mean < VI_MAX_KEYS / 4 ? sum : sum + fmax(0, rest) * what[VI_MAX_KEYS];
+    return sum;
 }
 
 double tamis_vi_excludes(const vi_profile *of, double counters, double hits) {
-    return mean_over_hits(of->excludes, 1 / counters, hits);
+    return mean_over_hits(of, of->excludes, 1 / counters, hits);
 }
 
-/* A line of a blocked table, and what its counters are asked. */
-typedef struct line_question {
-    const uint64_t *g;
-    const double   *what;
-} line_question;
-
-static double mean_over_lines(const uint64_t *g, const double *what, double n,
-                              blocked_tells *tells) {
-    double const        lines = fmax(1, floor((double)g[VI_COUNTERS] / (double)vi_per_line(g)));
-    line_question const of = { g, what };
-    return tamis_blocked_mean(lines, n, tells, &of);
+/* A counter that was hit more often than the profile tells of is stuck. */
+static double mean_stuck(const vi_profile *of, double chance, double hits) {
+    double const beyond = hits < of->full ? 0 : tamis_binomial_tail(hits, chance, of->full);
+    return fmin(1, mean_over_hits(of, of->stuck, chance, hits) + beyond);
 }
 
-/* All sectors but the one that only some keys have. */
-static blocked_sizes sizes_of(const uint64_t *g) {
-    return tamis_blocked_sizes(vi_per_line(g), vi_sectors(g), g[VI_HASHES]);
+/* ------------------------------------------------------------------ rates */
+
+/* A line of a blocked table. */
+typedef struct line_law {
+    const uint64_t   *g;
+    const vi_profile *profile;
+    blocked_sizes     sizes; /* of all sectors but the one that only some keys have */
+} line_law;
+
+static double lines_of(const uint64_t *g) {
+    return fmax(1, floor((double)g[VI_COUNTERS] / (double)vi_per_line(g)));
 }
 
-/* The last sector, of those keys that have one hash more. */
-static double of_last_sector(const uint64_t *g, const double *what, double keys) {
-    double const size = (double)(vi_sector(g, g[VI_HASHES] + 1) - vi_sector(g, g[VI_HASHES]));
-    return mean_over_hits(what, (double)g[VI_MORE] / 256 / size, keys);
+/* Counters of the sector that only those keys have that have one hash more. */
+static double last_size(const uint64_t *g) {
+    return (double)(vi_sector(g, g[VI_HASHES] + 1) - vi_sector(g, g[VI_HASHES]));
+}
+
+/* P[a counter of a line with so many keys holds a place of an absent one]. */
+static double line_holds(const line_law *of, double chance, double keys) {
+    return 1 - mean_over_hits(of->profile, of->profile->excludes, chance, keys);
 }
 
 /* P[an absent key passes all its counters]. */
 static double line_passes(const void *context, double keys) {
-    const line_question *const of = context;
-    blocked_sizes const        sizes = sizes_of(of->g);
-    double const               more = (double)of->g[VI_MORE] / 256;
-    double const               pass =
-        pow(1 - mean_over_hits(of->what, 1 / sizes.least, keys), sizes.small) *
-        pow(1 - mean_over_hits(of->what, 1 / (sizes.least + 1), keys), sizes.larger);
-    return more == 0 ? pass : pass * (1 - more * of_last_sector(of->g, of->what, keys));
+    const line_law *const of = context;
+    double const          least = of->sizes.least, more = (double)of->g[VI_MORE] / 256;
+    double const          pass = pow(line_holds(of, 1 / least, keys), of->sizes.small) *
+                        pow(line_holds(of, 1 / (least + 1), keys), of->sizes.larger);
+    if (more == 0) return pass;
+    return pass * (1 - more + more * line_holds(of, more / last_size(of->g), keys));
 }
 
-/* The mean of a counter. */
-static double line_counter(const void *context, double keys) {
-    const line_question *const of = context;
-    blocked_sizes const        sizes = sizes_of(of->g);
-    double const               least = sizes.least, more = least + 1;
-    double const sum = sizes.small * least * mean_over_hits(of->what, 1 / least, keys) +
-                       sizes.larger * more * mean_over_hits(of->what, 1 / more, keys);
-    return sum / (double)vi_per_line(of->g); /* the last sector is hardly hit */
-}
-
-static double scattered_passes(const uint64_t *g, const double *excludes, double n) {
-    double const m = (double)g[VI_COUNTERS], more = (double)g[VI_MORE] / 256;
-    double const pass = 1 - mean_over_hits(excludes, 1 / m, n * vi_mean_hashes(g));
-    return pow(pass, (double)g[VI_HASHES]) * (1 - more + more * pass);
-}
-
-static double mean_counter(const uint64_t *g, const double *what, double n) {
-    if (g[VI_BLOCKED] != 0) return mean_over_lines(g, what, n, line_counter);
-    return mean_over_hits(what, 1 / (double)g[VI_COUNTERS], n * vi_mean_hashes(g));
+static double scattered_passes(const vi_profile *of, const uint64_t *g, double n) {
+    double const   m = (double)g[VI_COUNTERS], k = (double)g[VI_HASHES];
+    double const   hits = n * vi_mean_hashes(g), more = (double)g[VI_MORE] / 256;
+    double const   pass = 1 - tamis_vi_excludes(of, m, hits);
+    meet_law const law = { of->excludes, of->both, of->top };
+    double const   usual = tamis_meet_power(&law, m, hits, pass, k);
+    if (more == 0) return usual;
+    return (1 - more) * usual + more * tamis_meet_power(&law, m, hits, pass, k + 1);
 }
 
 static double fpr_of(const vi_profile *of, const uint64_t *g, double n) {
-    double const passes = g[VI_BLOCKED] != 0 ? mean_over_lines(g, of->excludes, n, line_passes)
-                                             : scattered_passes(g, of->excludes, n);
+    line_law const law = { g, of,
+                           tamis_blocked_sizes(vi_per_line(g), vi_sectors(g), g[VI_HASHES]) };
+    double const passes = g[VI_BLOCKED] != 0 ? tamis_blocked_mean(lines_of(g), n, line_passes, &law)
+                                             : scattered_passes(of, g, n);
     return fmin(1, passes + n / 0x1p64);
 }
 
@@ -137,13 +142,33 @@ double tamis_vi_fpr(const uint64_t *g, double n) {
     return fpr_of(&profile, g, n);
 }
 
-/* Counters that stick in the filling, and those that each later add brings to it: a hit more. */
+/* ------------------------------------------------------------------ counters that stick */
+
+/* Of `counters` that each hit meets with a chance of its own: those that stick in the filling, and
+ * those that each later hit of one of them brings to it. */
+static double stuck_among(const vi_profile *of, double counters, double chance, double n,
+                          double later) {
+    double step[VI_MAX_KEYS + 2];
+    for (unsigned j = 0; j <= of->top; j++) step[j] = of->stuck[j + 1] - of->stuck[j];
+    return counters *
+           (mean_stuck(of, chance, n) + later * chance * mean_over_hits(of, step, chance, n));
+}
+
+/* In a blocked table a key hits one counter of each sector of its line. */
+static double stuck_in_lines(const vi_profile *of, const uint64_t *g, double n, double later) {
+    double const        lines = lines_of(g), more = (double)g[VI_MORE] / 256;
+    blocked_sizes const sizes = tamis_blocked_sizes(vi_per_line(g), vi_sectors(g), g[VI_HASHES]);
+    double const        small = lines * sizes.least, larger = lines * (sizes.least + 1);
+    double const        last = more != 0 ? lines * last_size(g) : 1;
+    return sizes.small * stuck_among(of, small, 1 / small, n, later) +
+           sizes.larger * stuck_among(of, larger, 1 / larger, n, later) +
+           (more != 0 ? stuck_among(of, last, more / last, n, later) : 0);
+}
+
 static double stuck_of(const vi_profile *of, const uint64_t *g, double n, double lifetime) {
-    double step[VI_MAX_KEYS + 1];
-    for (unsigned j = 0; j <= VI_MAX_KEYS; j++) step[j] = of->stuck[j + 1] - of->stuck[j];
-    double const filling = (double)g[VI_COUNTERS] * mean_counter(g, of->stuck, n);
-    double const later = fmax(0, lifetime - n) * vi_mean_hashes(g);
-    return -expm1(-(filling + later * mean_counter(g, step, n)));
+    double const m = (double)g[VI_COUNTERS], k = vi_mean_hashes(g), later = fmax(0, lifetime - n);
+    return -expm1(-(g[VI_BLOCKED] != 0 ? stuck_in_lines(of, g, n, later)
+                                       : stuck_among(of, m, 1 / m, n * k, later * k)));
 }
 
 double tamis_vi_saturation(const uint64_t *g, double n, double lifetime) {

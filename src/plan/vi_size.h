@@ -10,6 +10,9 @@
  *
  *     p = sum over j of P[j] e(j),    fpr = (1 - p)^k
  *
+ * but for what small tables do (meet.h): counters of a key may meet, and tables scatter. It is
+ * right to 1% from 40 counters on.
+ *
  * In a blocked table all counters of a key are in one cache line, each in a sector of its own.
  * Lines have a binomial number of keys, and a line with j of them has in each sector j hits, of any
  * of its counters, independent of the other sectors: so that is exact, too.
@@ -60,12 +63,16 @@ static inline double vi_mean_hashes(const uint64_t *g) {
     return (double)g[VI_HASHES] + (double)g[VI_MORE] / 256;
 }
 
-/* What counters of so many keys tell. */
-#define VI_MAX_KEYS 64
+/* What counters of so many keys tell, up to as many as fill any of them. Where that is more than
+ * VI_MAX_KEYS, and only then, the chance to be stuck with more is taken to be 0 or 1. */
+#define VI_MAX_KEYS 512
 
 typedef struct vi_profile {
-    double excludes[VI_MAX_KEYS + 2]; /* P[an absent key is excluded] */
-    double stuck[VI_MAX_KEYS + 2];    /* P[the sum is at the maximum or beyond] */
+    unsigned top;                       /* counters of more keys exclude nobody */
+    double   full;                      /* and those of so many are stuck */
+    double   excludes[VI_MAX_KEYS + 2]; /* P[an absent key is excluded] */
+    double   both[VI_MAX_KEYS + 2];     /* P[two increments of one, which meet there, are not] */
+    double   stuck[VI_MAX_KEYS + 2];    /* P[the sum is at the maximum or beyond] */
 } vi_profile;
 
 void tamis_vi_profile(uint64_t increments, unsigned counter_bits, vi_profile *ret_profile);

@@ -173,6 +173,26 @@ static void validate_sees_a_closed_block_that_need_not_be(void **state) {
     tamis_free(set);
 }
 
+/* Of one increment, the counters sum up to k x keys: one that is another shows, and so do keys. */
+static void validate_sees_counters_that_do_not_add_up(void **state) {
+    (void)state;
+    subject const    of = { .kind = "mlcbf",
+                            .capacity = 100,
+                            .geometry = "blocks=3,counters=150,area=210,hashes=3,increments=2,"
+                                           "plain=1,bits=3,bits2=3,bits3=6" };
+    tamis_set *const set = subject_make(&of, 1);
+    assert_non_null(set);
+    for (uint64_t key = 0; key < 60; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    assert_true(tamis_validate(set, NULL) && set->table.saturated == 0);
+    expect_bit(set, counter_at(set, 0), "I6");
+    expect_bit(set, counter_at(set, 1), "I6");
+    set->table.keys++;
+    expect_broken(set, "I6");
+    set->table.keys = UINT64_MAX / 2; /* and no overflow in the check */
+    expect_broken(set, "I6");
+    tamis_free(set);
+}
+
 /* With any bits: valid or not, but nothing is read or written outside, and what is valid works. */
 static void any_bits_are_safe(void **state) {
     (void)state;
@@ -195,17 +215,18 @@ static void any_bits_are_safe(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[N_SABOTEURS + 4] = {
+    struct CMUnitTest tests[N_SABOTEURS + 5] = {
         cmocka_unit_test(validate_names_each_invariant),
         cmocka_unit_test(validate_sees_cells_beyond_the_area),
         cmocka_unit_test(validate_sees_a_closed_block_that_need_not_be),
+        cmocka_unit_test(validate_sees_counters_that_do_not_add_up),
         cmocka_unit_test(any_bits_are_safe),
     };
     static saboteur all[N_SABOTEURS];
     memcpy(all, saboteurs, sizeof all);
     assert(tamis_kind_find("mlcbf", NULL, &honest) == TAMIS_OK);
     for (size_t i = 0; i < N_SABOTEURS; i++) {
-        tests[4 + i] =
+        tests[5 + i] =
             (struct CMUnitTest){ all[i].name, law_sees_the_saboteur, NULL, NULL, &all[i] };
     }
     return cmocka_run_group_tests_name("saboteurs of mlcbf", tests, NULL, NULL);

@@ -1,0 +1,139 @@
+/* test_meet.c - places that meet: against all ways to choose them, one by one, and against products
+ * that are worked out in full. */
+#include "unit.h"
+
+#include "core/increments.h"
+#include "plan/meet.h"
+#include "plan/vi_rate.h"
+
+#define MASK(...) mask_of((const unsigned[]){ __VA_ARGS__, 0 })
+
+static uint64_t mask_of(const unsigned *values) {
+    uint64_t mask = 0;
+    for (; *values != 0; values++) mask |= UINT64_C(1) << *values;
+    return mask;
+}
+
+/* ------------------------------------------------------------------ all strangers */
+
+#define STUCK UINT64_MAX
+
+typedef struct table {
+    increments d;
+    uint64_t   counter[5];
+    unsigned   m;
+} table;
+
+static bool holds(const table *of, const uint64_t *adds) {
+    for (unsigned i = 0; i < of->m; i++) {
+        bool const is_asked = adds[i] != 0 && of->counter[i] != STUCK;
+        if (is_asked && !increments_may_hold(&of->d, of->counter[i], adds[i])) return false;
+    }
+    return true;
+}
+
+/* How many of all ways to choose k counters and increments are held. */
+static double count_ways(const table *of, unsigned k, uint64_t *adds) {
+    double sum = 0;
+    if (k == 0) return holds(of, adds);
+    for (unsigned way = 0; way < of->m * of->d.n; way++) {
+        adds[way / of->d.n] += of->d.value[way % of->d.n];
+        sum += count_ways(of, k - 1, adds);
+        adds[way / of->d.n] -= of->d.value[way % of->d.n];
+    }
+    return sum;
+}
+
+static double rate_of_all(const table *of, unsigned k) {
+    uint64_t adds[5] = { 0 };
+    return count_ways(of, k, adds) / pow((double)of->m * of->d.n, k);
+}
+
+static void meet_rate_is_that_of_all_strangers(void **state) {
+    (void)state;
+    uint64_t const sets[] = { MASK(1), MASK(1, 2), MASK(4, 5, 6, 7), MASK(8, 12, 14, 15) };
+    unit_random    random = random_start();
+    for (unsigned round = 0; round < 200; round++) {
+        table     of = { .d = increments_make(sets[round % 4]), .m = 1 + round / 4 % 5 };
+        vi_counts counts = { .stuck = 0 };
+        for (unsigned i = 0; i < of.m; i++) {
+            do of.counter[i] = random_below(&random, 40);
+            while (!increments_make_up(&of.d, of.counter[i]));
+            if (random_below(&random, 8) == 0) of.counter[i] = STUCK;
+            ++*(of.counter[i] == STUCK ? &counts.stuck : &counts.of[of.counter[i]]);
+        }
+        for (unsigned k = 1; k <= 4; k++) {
+            double const rate = rate_of_all(&of, k), next = rate_of_all(&of, k + 1);
+            assert_near(tamis_vi_rate(&of.d, &counts, k, 0) + 1, rate + 1, 1e-13);
+            assert_near(tamis_vi_rate(&of.d, &counts, k, 64) + 1, .75 * rate + .25 * next + 1,
+                        1e-13);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ large tables */
+
+/* The product over m entries, each of one of a few sorts, term by term. */
+static double rate_of_product(unsigned m, unsigned k, double sorts[][MEET_MAX_K + 1], unsigned n) {
+    long double product[MEET_MAX_K + 1] = { 1 }, scale = 1;
+    for (unsigned e = 0; e < m; e++) {
+        long double factor[MEET_MAX_K + 1], weight = 1;
+        for (unsigned t = 1; t <= k; t++) {
+            weight /= (long double)t * m / k;
+            factor[t] = weight * (long double)sorts[e % n][t];
+        }
+        for (unsigned j = k; j != 0; j--) {
+            for (unsigned t = 1; t <= j; t++) product[j] += product[j - t] * factor[t];
+        }
+    }
+    for (unsigned i = 1; i <= k; i++) scale *= (long double)i / k;
+    return (double)(product[k] * scale);
+}
+
+/* On both sides of where the whole product is worked out. */
+static void meet_rate_of_large_tables_is_that_of_the_product(void **state) {
+    (void)state;
+    static const unsigned sizes[] = { 60, 64, 65, 400, 4096, 4097, 9000, 30000 };
+    unit_random           random = random_start();
+    for (size_t i = 0; i < UNIT_COUNT(sizes); i++) {
+        for (unsigned k = 1; k <= 41; k = 2 * k + 1) {
+            double   sorts[6][MEET_MAX_K + 1] = { { 0 } };
+            unsigned m = sizes[i] - sizes[i] % 6;
+            for (unsigned s = 0; s < 6; s++) { /* the more places, the fewer are held */
+                sorts[s][0] = s == 0 ? 0 : 1;
+                for (unsigned t = 1; t <= k; t++) {
+                    sorts[s][t] = sorts[s][t - 1] * (double)random_below(&random, 100) / 100;
+                }
+            }
+            meet of = tamis_meet_begin(m, k);
+            for (unsigned s = 0; s < 6; s++) tamis_meet_add(&of, sorts[s], m / 6);
+            double const exact = rate_of_product(m, k, sorts, 6);
+            assert_near(tamis_meet_rate(&of, k), exact, m <= 64 ? 1e-12 : m < 4096 ? 1e-3 : 1e-4);
+        }
+    }
+}
+
+/* Entries that hold anybody, and entries that hold nobody. */
+static void meet_rate_of_all_and_of_none(void **state) {
+    (void)state;
+    double all[MEET_MAX_K + 1], none[MEET_MAX_K + 1] = { 0 };
+    for (unsigned t = 0; t <= MEET_MAX_K; t++) all[t] = 1;
+    for (double m = 1; m < 1e9; m *= 7) {
+        for (unsigned k = 1; k <= 64; k += 9) {
+            meet full = tamis_meet_begin(m, k), empty = full;
+            tamis_meet_add(&full, all, m);
+            tamis_meet_add(&empty, none, m);
+            assert_near(tamis_meet_rate(&full, k), 1, m > 64 && m < 4096 ? 1e-3 : 1e-9);
+            assert_near(tamis_meet_rate(&empty, k), 0, 0);
+        }
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(meet_rate_is_that_of_all_strangers),
+        cmocka_unit_test(meet_rate_of_large_tables_is_that_of_the_product),
+        cmocka_unit_test(meet_rate_of_all_and_of_none),
+    };
+    return unit_run("meet", tests, UNIT_COUNT(tests));
+}
