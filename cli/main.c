@@ -4,7 +4,6 @@
  *
  * The tool sees the library through <tamis/tamis.h> alone.
  */
-#include <fcntl.h>
 #include <string.h>
 
 #include "commands.h"
@@ -116,18 +115,8 @@ static int run(int argc, char **argv) {
     return command_run(argc - 1, argv + 1);
 }
 
-/* If one of the three standard files is closed, a file that we open would get its number, and our
- * messages. So the place is taken, in the direction that fails. */
-static void take_standard_places(void) {
-    for (int place = 0; place < 3; place++) {
-        if (fcntl(place, F_GETFD) >= 0) continue;
-        int const taken = open("/dev/null", place == 0 ? O_WRONLY : O_RDONLY);
-        (void)taken;
-    }
-}
-
 int main(int argc, char **argv) {
-    take_standard_places();
+    output_begin();
     signals_begin();
     int const code = run(argc, argv);
     output_flush();

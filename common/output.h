@@ -12,6 +12,10 @@
 
 #include "message.h"
 
+/* Once, at the start. If one of the three standard files is closed, a file that we open would get
+ * its number, and our messages. So the place is taken, in the direction that fails. */
+void output_begin(void);
+
 void output_bytes(const void *bytes, size_t n);
 void output_string(const char *text);
 void output_number(uint64_t value); /* in decimal digits */

@@ -170,6 +170,11 @@ static bool open_with_libpcap(capture *to, const char *name, capture_text reterr
 }
 
 static bool open_file(capture *to, const char *name, capture_text reterr_text) {
+    if (strcmp(name, "-") == 0 && isatty(STDIN_FILENO)) {
+        (void)snprintf(reterr_text, sizeof(capture_text),
+                       "standard input is a terminal; write tcpdump -w - | tamis-flows ... -");
+        return false;
+    }
     if (!source_open(&to->from, name)) {
         (void)snprintf(reterr_text, sizeof(capture_text), "%s: %s", name, strerror(errno));
         return false;

@@ -4,11 +4,9 @@
  *
  * The tool sees the library through <tamis/tamis.h> alone.
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "json.h"
 #include "message.h"
@@ -123,17 +121,8 @@ static void signals_begin(void) {
     (void)signal(SIGPIPE, SIG_IGN); /* output.c handles it */
 }
 
-/* If a standard file is closed, another that we open would get its number, and our messages. */
-static void take_standard_places(void) {
-    for (int place = 0; place < 3; place++) {
-        if (fcntl(place, F_GETFD) >= 0) continue;
-        int const taken = open("/dev/null", place == 0 ? O_WRONLY : O_RDONLY);
-        (void)taken;
-    }
-}
-
 int main(int argc, char **argv) {
-    take_standard_places();
+    output_begin();
     signals_begin();
     message_program("tamis-flows");
     int const code = run(argc, argv);

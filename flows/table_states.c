@@ -132,6 +132,15 @@ static bool states_make(table_states *t, const table_spec *from, tamis_problem *
         }
     }
     if (tamis_states_create(&spec, &t->states, reterr_problem) != TAMIS_OK) return false;
+    uint64_t counts[TABLE_VALUES];
+    if (tamis_states_tally(t->states, counts) != TAMIS_OK) {
+        tamis_states_free(t->states);
+        *reterr_problem = (tamis_problem){
+            .status = TAMIS_ERR_CANNOT,
+            .text = "this kind does not know which flows are there; take line, rank or state_print"
+        };
+        return false;
+    }
     t->longest = spec.timeout;
     for (unsigned i = 0; i < from->n_values; i++) {
         t->timeouts[i] = rounded(from->timeouts[i], spec.timeout, spec.timer_bits);

@@ -10,7 +10,7 @@
 #include "clock.h"
 #include "table.h"
 
-#define TRACKER_BATCH 64
+#define TRACKER_BATCH 128
 
 /* A packet of the batch, and what becomes of it. */
 typedef struct tracked {
