@@ -43,8 +43,18 @@ double vi_rate(const vi_config *of);
 /* As in the paper: as if counters knew nothing of each other. */
 double vi_plain_rate(const vi_config *of);
 
+/* The k that makes the plain rate least, up to the first that does not. */
+unsigned vi_best_k(vi_config of);
+
 /* Theorem 1, as it is printed. */
 double vi_theorem_1(double m, double k, double n, double h, double l);
+
+/* Over filters: their own rates, those of asking, and shares of entries that overflowed. */
+typedef struct vi_samples {
+    lab_sample own, asked, stuck;
+} vi_samples;
+
+vi_samples vi_take_samples(const lab_run *run, const char *stream, const vi_config *of, uint64_t n);
 
 /* Fill filters; a row of their own rates, one of asking, and one of what overflowed if wanted. */
 void vi_record_rates(lab_run *run, const vi_rate_row *row);
@@ -57,10 +67,13 @@ double vi_same(double exact, double computed, double within);
 void vi_record_computed(lab_run *run, const char *name, const char *what, const char *published,
                         double exact, double computed);
 
-/* vicbf_ton2014_bh.c, vicbf_ton2014_sizes.c */
+/* vicbf_ton2014_bh.c, _figures.c, _sizes.c, _spectral.c */
 void vi_sequences_run(lab_run *run);
 void vi_bits_run(lab_run *run);
 void vi_theorems_run(lab_run *run);
+void vi_figures_run(lab_run *run);
+void vi_savings_run(lab_run *run);
+void vi_spectral_run(lab_run *run);
 void vi_sizes_run(lab_run *run);
 void vi_levels_run(lab_run *run);
 

@@ -501,6 +501,8 @@ void vi_levels_run(lab_run *run) {
         record_general_levels(run, 6);
         record_general_levels(run, 7);
     }
+    record_planned(run, &(planned_row){ "library.hcbf", "ML-HCBF, and the library's", "mlcbf",
+                                        "increments=2", 7.55 * VI_KIB }); /* as printed */
     record_planned(run, &(planned_row){ "library.d4", "D4, and the library's", "mlcbf",
                                         "increments=240", d4 + d4_upper });
     record_planned(run, &(planned_row){ "library.general", "general, and the library's", "mlcbf",
