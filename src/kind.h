@@ -91,6 +91,13 @@ typedef struct kind_census {
     uint64_t unknown_cells, side_keys, side_room;
 } kind_census;
 
+/* The caller's machine, and which key of his batch it is asked about. */
+typedef struct kind_stepper {
+    tamis_stepper *decide;
+    void          *context;
+    size_t         i;
+} kind_stepper;
+
 typedef struct tamis_kind {
     const char *name; /* at most 15 letters; it stands in every file */
     const char *summary;
@@ -184,6 +191,12 @@ typedef struct tamis_kind {
     void (*get_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n,
                       uint32_t *ret_values, tamis_status *ret_statuses);
     void (*fetch_values)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_new);
+
+    /* Of those, for speed: get, decide and do, as tamis_states_step_batch() says, with one look for
+     * the key. Says how that went, and in ret_was and ret_value what get would have said. NULL: the
+     * front door goes one by one. */
+    tamis_status (*step)(tamis_table *table, uint64_t hash, const kind_stepper *by,
+                         tamis_status *ret_was, uint32_t *ret_value);
 
     /* Of those, what some can: the keys of each value, and what else there is to tell. */
     void (*tally)(const tamis_table *table, uint64_t *counts);

@@ -150,4 +150,30 @@ TAMIS_INLINE tamis_status state_cells_drop(const state_cells *of, tamis_table *t
     return status;
 }
 
+/* Get, decide and do, with one look for the cell. */
+TAMIS_INLINE tamis_status state_cells_step(const state_cells *of, tamis_table *table, unsigned bits,
+                                           uint64_t hash, const kind_stepper *by,
+                                           tamis_status *ret_was, uint32_t *ret_value) {
+    state_cell         cell;
+    tamis_status const was = *ret_was = of->find(table, hash, &cell);
+    uint32_t           to = 0;
+    if (was == TAMIS_OK)
+        *ret_value = (uint32_t)state_value(table, bits, field_get(table->body, cell.bit, bits));
+    tamis_step const decided = by->decide(by->context, by->i, was, *ret_value, &to);
+    if (decided == TAMIS_STEP_LEAVE) return TAMIS_OK;
+    if (decided > TAMIS_STEP_DROP) return TAMIS_ERR_ARGUMENT;
+    if (decided == TAMIS_STEP_SET && to >= table->values) return TAMIS_ERR_ARGUMENT;
+    if (was == TAMIS_ERR_ABSENT)
+        return decided == TAMIS_STEP_SET ? of->insert(table, hash, to) : was;
+    if (was == TAMIS_ERR_UNKNOWN) {
+        if (decided != TAMIS_STEP_DROP) of->blur(table, hash, decided == TAMIS_STEP_SET);
+        return was;
+    }
+    if (decided == TAMIS_STEP_DROP)
+        of->erase(table, hash);
+    else
+        state_write(table, bits, &cell, decided == TAMIS_STEP_SET ? to : *ret_value);
+    return TAMIS_OK;
+}
+
 #endif

@@ -261,6 +261,17 @@ static tamis_status step_one(tamis_set *set, uint64_t hash, tamis_step step, tam
     return TAMIS_ERR_ARGUMENT;
 }
 
+/* One key, with what get would have said of it. */
+static tamis_status take_step(tamis_set *set, uint64_t hash, const kind_stepper *by,
+                              tamis_status *ret_was, uint32_t *ret_value) {
+    if (set->kind->step != NULL)
+        return note(set, set->kind->step(&set->table, hash, by, ret_was, ret_value));
+    uint32_t to = 0;
+    *ret_was = set->kind->get(&set->table, hash, ret_value);
+    tamis_step const decided = by->decide(by->context, by->i, *ret_was, *ret_value, &to);
+    return step_one(set, hash, decided, *ret_was, *ret_value, to);
+}
+
 tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_batch *batch,
                                      tamis_stepper *step, void *context, size_t *ret_n) {
     keys_from          from;
@@ -273,13 +284,12 @@ tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_ba
     for (batch_begin(&at, set, &from, true); at.n != 0; batch_next(&at)) {
         chunk_ready(&at, false);
         for (unsigned i = 0; i < at.n; i++) {
-            size_t const       which = at.at + i;
-            uint32_t           value = 0, to = 0;
-            tamis_status const was = set->kind->get(&set->table, at.hash[i], &value);
-            tamis_step const   decided = step(context, which, was, value, &to);
-            tamis_status const status = step_one(set, at.hash[i], decided, was, value, to);
-            if (batch->ret_statuses != NULL) batch->ret_statuses[which] = status;
-            if (batch->ret_values != NULL && was == TAMIS_OK) batch->ret_values[which] = value;
+            kind_stepper const by = { step, context, at.at + i };
+            uint32_t           value = 0;
+            tamis_status       was;
+            tamis_status const status = take_step(set, at.hash[i], &by, &was, &value);
+            if (batch->ret_statuses != NULL) batch->ret_statuses[by.i] = status;
+            if (batch->ret_values != NULL && was == TAMIS_OK) batch->ret_values[by.i] = value;
             n += status == TAMIS_OK;
         }
     }

@@ -397,6 +397,12 @@ static tamis_status line_drop(tamis_table *table, uint64_t hash, uint64_t from) 
     return state_cells_drop(&line_cells, table, line_value_bits(table), hash, from);
 }
 
+static tamis_status line_step(tamis_table *table, uint64_t hash, const kind_stepper *by,
+                              tamis_status *ret_was, uint32_t *ret_value) {
+    return state_cells_step(&line_cells, table, line_value_bits(table), hash, by, ret_was,
+                            ret_value);
+}
+
 static uint64_t line_units(const uint64_t *geometry) {
     return geometry[LINE_BUCKETS];
 }
@@ -659,6 +665,7 @@ KIND_EXPORT(line) = {
     .holds_values = line_holds_values,
     .get_chunk = line_get_chunk,
     .fetch_values = line_fetch_values,
+    .step = line_step,
     .sweep = line_sweep,
     .tally = line_tally,
     .merge_states = line_merge_states,

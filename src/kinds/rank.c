@@ -334,6 +334,12 @@ static tamis_status rank_drop(tamis_table *table, uint64_t hash, uint64_t from) 
     return state_cells_drop(&rank_cells, table, rank_value_bits(table), hash, from);
 }
 
+static tamis_status rank_step(tamis_table *table, uint64_t hash, const kind_stepper *by,
+                              tamis_status *ret_was, uint32_t *ret_value) {
+    return state_cells_step(&rank_cells, table, rank_value_bits(table), hash, by, ret_was,
+                            ret_value);
+}
+
 static uint64_t rank_units(const uint64_t *geometry) {
     return geometry[RANK_BUCKETS];
 }
@@ -648,6 +654,7 @@ KIND_EXPORT(rank) = {
     .drop = rank_drop,
     .units = rank_units,
     .holds_values = rank_holds_values,
+    .step = rank_step,
     .sweep = rank_sweep,
     .tally = rank_tally,
     .merge_states = rank_merge_states,
