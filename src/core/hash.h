@@ -4,7 +4,6 @@
  * remix        the i-th of as many independent 64-bit values as a kind wants from one hash
  * fastrange    a hash into [0, n) for any n, by the high half of a product
  * fastrange_inverse  and back: a hash that falls there
- * hbits        spend the bits of one hash, each once
  *
  * Why remixes and not double hashing (h1 + i x h2): the k positions of double hashing are a line
  * through the table, and two lines meet more often than two random k-sets do. It costs a few per
@@ -87,26 +86,6 @@ TAMIS_INLINE uint64_t fastrange_inverse(uint64_t place, uint64_t n) {
     }
     return quotient + (rest != 0);
 #endif
-}
-
-/* A hash that remembers which of its bits are spent. The bug it prevents is silent: once a table
- * grows, index and fingerprint overlap and the fpr drifts. */
-typedef struct hbits {
-    uint64_t hash;
-    unsigned left;
-} hbits;
-
-TAMIS_INLINE hbits hbits_of(uint64_t hash) {
-    return (hbits){ hash, 64 };
-}
-
-/* The next n unspent bits, from the top, 1 <= n <= 63. */
-TAMIS_INLINE uint64_t hbits_take(hbits *from, unsigned n) {
-    TAMIS_ASSERT(n >= 1 && n <= 63 && n <= from->left);
-    uint64_t const taken = from->hash >> (64 - n);
-    from->hash <<= n;
-    from->left -= n;
-    return taken;
 }
 
 #endif

@@ -93,29 +93,4 @@ TAMIS_INLINE uint32_t below_8x32(const uint8_t *cells, uint8_t value) {
 #endif
 }
 
-/* 64 cells of 8 bits: one cache line. */
-TAMIS_INLINE uint64_t match_8x64(const uint8_t *cells, uint8_t value) {
-    return match_8x32(cells, value) | (uint64_t)match_8x32(cells + 32, value) << 32;
-}
-
-/* Eight cells of 16 bits, little-endian. */
-TAMIS_INLINE unsigned match_16x8(const uint8_t *cells, uint16_t value) {
-#if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
-    __m128i const all = _mm_loadu_si128((const __m128i *)(const void *)cells);
-    __m128i const same = _mm_cmpeq_epi16(all, _mm_set1_epi16((short)value));
-    return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(same, _mm_setzero_si128()));
-#else
-    uint64_t const low = match_word(le64_load(cells), value, 16);
-    uint64_t const high = match_word(le64_load(cells + 8), value, 16);
-    /* tops at 15, 31, 47, 63: bring the two words to even and odd bytes, then gather */
-    uint64_t const spread = (low >> 15) | (high >> 7);
-    unsigned const mixed = match_gather8(spread); /* low 0, high 0, low 1, high 1, ... */
-    unsigned       mask = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        mask |= ((mixed >> (2 * i)) & 1u) << i | ((mixed >> (2 * i + 1)) & 1u) << (4 + i);
-    }
-    return mask;
-#endif
-}
-
 #endif

@@ -12,7 +12,6 @@
 #include "core/le.h"
 
 #define ROW_MAX_WIDTH 57
-#define ROW_MAX_FIELDS 32 /* bits of the mask that row_match gives */
 
 /* The lowest bit of each whole field in a word. */
 #define ROW_ONES(w) ((UINT64_C(1) << (57 / (w) * (w))) - 1) / ((UINT64_C(1) << (w)) - 1)

@@ -4,9 +4,6 @@
 #include "core/hash.h"
 #include "hash_narrow.h"
 
-#include <signal.h>
-#include <sys/wait.h>
-
 static const uint64_t edges[] = {
     0,
     1,
@@ -297,66 +294,6 @@ static void fastrange_next_gives_three_digits_of_one_number(void **state) {
     }
 }
 
-/* ------------------------------------------------------------------ hbits */
-
-/* Take the whole hash in pieces of random size; returns the pieces joined again. */
-static uint64_t take_all(uint64_t hash, unit_random sizes) {
-    hbits    bits = hbits_of(hash);
-    uint64_t joined = 0;
-    assert_int_equal(bits.left, 64);
-    while (bits.left != 0) {
-        unsigned const most = bits.left < 63 ? bits.left : 63, before = bits.left;
-        unsigned const n = 1 + (unsigned)random_below(&sizes, most);
-        uint64_t const piece = hbits_take(&bits, n);
-        assert_int_equal(bits.left, before - n);
-        assert_true(piece <= UINT64_MAX >> (64 - n));
-        joined = joined << n | piece;
-    }
-    return joined;
-}
-
-static void hbits_take_spends_every_bit_once(void **state) {
-    (void)state;
-    unit_random random = random_start();
-    for (unsigned i = 0; i < 20000; i++) {
-        uint64_t const hash = random_edgy(&random);
-        assert_int_equal(take_all(hash, random), hash);
-    }
-}
-
-static void hbits_take_begins_at_the_top(void **state) {
-    (void)state;
-    hbits bits = hbits_of(UINT64_C(0x123456789abcdef0));
-    assert_int_equal(hbits_take(&bits, 4), 0x1);
-    assert_int_equal(hbits_take(&bits, 12), 0x234);
-    assert_int_equal(hbits_take(&bits, 44), UINT64_C(0x56789abcdef));
-    assert_int_equal(bits.left, 4);
-    assert_int_equal(hbits_take(&bits, 4), 0);
-    assert_int_equal(bits.left, 0);
-}
-
-static void overspend(void) {
-    hbits bits = hbits_of(1);
-    (void)hbits_take(&bits, 60);
-    (void)hbits_take(&bits, 5);
-}
-
-/* What hbits is for: where asserts are on, a bit that is spent twice does not go unnoticed. */
-static void hbits_take_aborts_when_bits_are_spent_twice(void **state) {
-    (void)state;
-    int         status;
-    pid_t const child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        (void)signal(SIGABRT, SIG_DFL);
-        (void)close(STDERR_FILENO); /* the assert's message would look like our own */
-        overspend();
-        _exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(mix64_can_be_undone_so_it_is_one_to_one),
     cmocka_unit_test(mix64_flips_every_output_bit_half_the_time),
@@ -371,9 +308,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fastrange_is_uniform_for_mixed_numbers),
     cmocka_unit_test(fastrange_next_gives_the_digits_of_one_number),
     cmocka_unit_test(fastrange_next_gives_three_digits_of_one_number),
-    cmocka_unit_test(hbits_take_spends_every_bit_once),
-    cmocka_unit_test(hbits_take_begins_at_the_top),
-    cmocka_unit_test(hbits_take_aborts_when_bits_are_spent_twice),
 };
 
 CORE_EXPORT(hash)

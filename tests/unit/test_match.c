@@ -72,9 +72,7 @@ static uint64_t oracle_match8(const uint8_t *cells, uint8_t value, unsigned n) {
 }
 
 static uint64_t match8(const uint8_t *cells, uint8_t value, unsigned n) {
-    return n == 8    ? match_8x8(cells, value)
-           : n == 32 ? match_8x32(cells, value)
-                     : match_8x64(cells, value);
+    return n == 8 ? match_8x8(cells, value) : match_8x32(cells, value);
 }
 
 static void random_cells8(unit_random *random, uint8_t *cells, uint8_t value, unsigned n) {
@@ -88,7 +86,7 @@ static void random_cells8(unit_random *random, uint8_t *cells, uint8_t value, un
 /* The bucket ends at a fence, or one byte before, so that it is at an odd address too. */
 static void match_8_finds_just_the_equal_bytes(void **state) {
     (void)state;
-    static const unsigned sizes[] = { 8, 32, 64 };
+    static const unsigned sizes[] = { 8, 32 };
     unit_random           random = random_start();
     for (size_t size = 0; size < UNIT_COUNT(sizes); size++) {
         unsigned const n = sizes[size];
@@ -104,75 +102,36 @@ static void match_8_finds_just_the_equal_bytes(void **state) {
 }
 
 /* Each value alone, at each place, among its complement. */
-static void match_8x64_finds_each_value_at_each_place(void **state) {
+static void match_8x32_finds_each_value_at_each_place(void **state) {
     (void)state;
-    uint8_t cells[64];
+    uint8_t cells[32];
     for (unsigned value = 0; value < 256; value++) {
         memset(cells, (int)(value ^ 0xff), sizeof cells);
-        assert_int_equal(match_8x64(cells, (uint8_t)value), 0);
-        for (unsigned place = 0; place < 64; place++) {
+        assert_int_equal(match_8x32(cells, (uint8_t)value), 0);
+        for (unsigned place = 0; place < 32; place++) {
             cells[place] = (uint8_t)value;
-            assert_int_equal(match_8x64(cells, (uint8_t)value), UINT64_C(1) << place);
+            assert_int_equal(match_8x32(cells, (uint8_t)value), UINT32_C(1) << place);
             cells[place] = (uint8_t)(value ^ 0xff);
         }
         memset(cells, (int)value, sizeof cells);
-        assert_int_equal(match_8x64(cells, (uint8_t)value), UINT64_MAX);
+        assert_int_equal(match_8x32(cells, (uint8_t)value), UINT32_MAX);
     }
 }
 
-/* ------------------------------------------------------------------ buckets of 16 bits */
-
-static unsigned oracle_match16(const uint8_t *cells, uint16_t value) {
-    unsigned mask = 0;
-    for (unsigned i = 0; i < 8; i++) {
-        unsigned const here = cells[2 * i] | (unsigned)cells[2 * i + 1] << 8;
-        mask |= (unsigned)(here == value) << i;
-    }
-    return mask;
-}
-
-/* Cells that agree in one byte and not in the other are where a wrong width would show. */
-static void random_cells16(unit_random *random, uint8_t *cells, uint16_t value) {
-    for (unsigned i = 0; i < 8; i++) {
-        uint64_t const choice = random_below(random, 4);
-        uint16_t const any = (uint16_t)random_next(random);
-        uint16_t const here = choice == 0   ? value
-                              : choice == 1 ? (uint16_t)((value & 0xff) | (any & 0xff00))
-                              : choice == 2 ? (uint16_t)((value & 0xff00) | (any & 0xff))
-                                            : any;
-        cells[2 * i] = (uint8_t)here;
-        cells[2 * i + 1] = (uint8_t)(here >> 8);
-    }
-}
-
-static void match_16x8_finds_just_the_equal_cells(void **state) {
+static void below_8_finds_just_the_smaller_bytes(void **state) {
     (void)state;
     unit_random random = random_start();
-    fenced      memory = fenced_new(17);
-    for (unsigned round = 0; round < 50000; round++) {
+    fenced      memory = fenced_new(33);
+    for (unsigned round = 0; round < 20000; round++) {
         uint8_t *const cells = memory.bytes + round % 2;
-        uint16_t const value = (uint16_t)random_next(&random);
-        random_cells16(&random, cells, value);
-        assert_int_equal(match_16x8(cells, value), oracle_match16(cells, value));
+        uint8_t const  value = (uint8_t)random_next(&random);
+        uint32_t       smaller = 0;
+        random_cells8(&random, cells, value, 32);
+        for (unsigned i = 0; i < 32; i++) smaller |= (uint32_t)(cells[i] < value) << i;
+        assert_int_equal(below_8x32(cells, value), smaller);
+        assert_int_equal(below_8x8(cells, value), smaller & 0xff);
     }
     fenced_free(&memory);
-}
-
-/* The signed comparisons and saturations of SIMD must not see the top bit as a sign. */
-static void match_16x8_finds_the_extremes_at_each_place(void **state) {
-    (void)state;
-    static const uint16_t values[] = { 0, 1, 0xff, 0x100, 0x7fff, 0x8000, 0xff00, 0xffff };
-    for (size_t v = 0; v < UNIT_COUNT(values); v++) {
-        for (unsigned place = 0; place < 8; place++) {
-            uint8_t cells[16];
-            for (unsigned i = 0; i < 8; i++) {
-                unsigned const here = i == place ? values[v] : values[v] ^ 0x8000u;
-                cells[2 * i] = (uint8_t)here;
-                cells[2 * i + 1] = (uint8_t)(here >> 8);
-            }
-            assert_int_equal(match_16x8(cells, values[v]), 1u << place);
-        }
-    }
 }
 
 static const struct CMUnitTest tests[] = {
@@ -180,9 +139,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(match_word_keeps_neighbours_apart),
     cmocka_unit_test(match_gather8_pushes_the_bits_of_every_byte_together),
     cmocka_unit_test(match_8_finds_just_the_equal_bytes),
-    cmocka_unit_test(match_8x64_finds_each_value_at_each_place),
-    cmocka_unit_test(match_16x8_finds_just_the_equal_cells),
-    cmocka_unit_test(match_16x8_finds_the_extremes_at_each_place),
+    cmocka_unit_test(match_8x32_finds_each_value_at_each_place),
+    cmocka_unit_test(below_8_finds_just_the_smaller_bytes),
 };
 
 CORE_EXPORT(match)
