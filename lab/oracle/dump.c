@@ -132,7 +132,7 @@ static void get(const tamis_set *set, uint64_t hash) {
         print_status(status);
 }
 
-/* As tamis_states_tick(), with as much work as is said: so the hand is late in small tables, too. */
+/* As tamis_states_tick(), but with so much work: the hand can be late in small tables, too. */
 static void tick(tamis_set *set, uint64_t ticks, uint64_t units) {
     tamis_table *const table = &set->table;
     uint64_t           aged[MAX_VALUES] = { 0 };

@@ -8,7 +8,7 @@ The paper has timers and says no more of them. These are choices of the library 
 
   - the hand may be late. What it owes to a unit is added to a timer that is set, as it was due before;
   - it never owes more than most + 1 rounds: then all that was silent is gone;
-  - jumps of more than two timeouts are all alike, and change nothing of the fraction of a unit that is left.
+  - jumps of more than two timeouts are all alike: what is left of a unit stays as it was.
 """
 from fractions import Fraction
 from math import ceil

@@ -37,13 +37,13 @@ SCENARIOS = [(module, ABILITIES, fill, g) for module, fill, g in [
     (state_print, 60, prints(4, 5, 4, 5, 6, 0, 1, 8, life=timed(4, 50, 2))),
     (state_print, 40, prints(2, 11, 4, 4, 5, 0, 0, 20, life=UNTIMED)),
     (state_print, 50, prints(3, 7, 3, 4, 6, 0, 1, 64, life=timed(16, 1000, 5, range(1, 1000, 63)))),
-    (state_bloom, 60, shared(200, 3, 3, UNTIMED)),
+    (state_bloom, 60, shared(600, 4, 2, UNTIMED)),
     (state_bloom, 60, shared(97, 4, 1, UNTIMED)),
     (state_bloom, 60, shared(300, 4, 0, timed(4, 60, 3))),
     (state_bloom, 60, shared(701, 3, 0, timed(3, 100, 4, [100, 40, 3]))),
     (state_bloom, 60, shared(250, 3, 2, timed(6, 80, 2))),
     (state_bloom, 40, shared(500, 5, 0, UNTIMED)),
-    (state_direct, 60, shared(400, 4, 4, UNTIMED)),
+    (state_direct, 60, shared(1200, 4, 2, UNTIMED)),
     (state_direct, 60, shared(150, 3, 2, timed(3, 60, 2))),
     (state_direct, 60, shared(900, 5, 3, timed(5, 100, 4, [100, 60, 30, 9, 1]))),
     (state_direct, 60, shared(600, 3, 0, timed(4, 90, 3, [90, 10, 45, 60]))),
@@ -54,7 +54,7 @@ SCENARIOS = [(module, ABILITIES, fill, g) for module, fill, g in [
 # ---------------------------------------------------------------------- histories
 
 class Life:
-    """Keys that come, change and go, as one who keeps the rules would believe them to be; and others."""
+    """Keys that come, change and go, and what one who keeps the rules believes of them; and others."""
 
     def __init__(self, g, seed):
         self.g, self.chance, self.known = g, random.Random(seed), {}
