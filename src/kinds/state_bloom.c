@@ -34,6 +34,10 @@
  *   neither               nothing is ever dropped, as in a map that is made once: it can be, but
  *                         cells that are DK remain so.
  *
+ * With timers, a key that was silent for its timeout loses its cells one by one, while the hand
+ * goes round once. Heard of in that time, it may be taken for one that is there with a cell that is
+ * another's by now, and change or empty it. Whoever knows better lets it go and puts it later.
+ *
  * Why anybody would want it: never a wrong value for a key that is there. What it costs: cells that
  * are DK remain so for long, which takes many cells. The longer a key lives the likelier it is
  * unknown (plan/state_bloom_size.h).

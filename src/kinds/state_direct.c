@@ -31,7 +31,8 @@
  *
  * The last two only if asked for: how often a key is unknown then depends on how often it moves.
  *
- * Cells of pairs that have different timeouts have the timer of the one that lasts longer.
+ * Cells of pairs that have different timeouts have the timer of the one that lasts longer. A key
+ * that was silent loses its cells one by one, as in state_bloom, with the same consequences.
  *
  * Invariants (checked by state_direct_validate)
  *   I1  bits of the body beyond the m cells are zero;

@@ -258,8 +258,17 @@ static bool must_leave(const life *l, uint64_t i) {
     return must_behave(l) && (!p->is_there || (l->of->is_shared && is_doubtful(l, p)));
 }
 
+/* Gone for sure, where nothing can be asked about it: it can come again, as a new key. */
+static void let_go(life *l, uint64_t i) {
+    person *const  p = &l->people[i];
+    uint64_t const silence = (p->is_blurred ? 4 : 2) * l->of->timeout;
+    if (l->of->is_shared && is_doubtful(l, p) && l->backlog == 0 && l->now - p->heard >= silence)
+        forget(l, p);
+}
+
 static const char *come(life *l) {
     uint64_t const i = pick(l, false);
+    if (must_behave(l)) let_go(l, i);
     if (must_behave(l) && l->people[i].is_there) return NULL;
     return life_put(l, i, (uint32_t)dice_below(&l->chance, l->of->values));
 }
@@ -275,6 +284,7 @@ static const char *change(life *l) {
 
 static const char *go(life *l) {
     uint64_t const i = pick(l, true);
+    if (must_behave(l)) let_go(l, i);
     if (must_leave(l, i)) return NULL;
     return life_drop(l, i);
 }
