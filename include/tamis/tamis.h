@@ -587,7 +587,7 @@ TAMIS_API void tamis_states_free(tamis_states *states);
 /* One key. Each also takes a 64-bit id or hash instead, as in section 4.
  *
  * put    the key comes, with a value. TAMIS_OK; _CONFLICT: it is there with another value, nothing
- *        changed; _FULL; _UNKNOWN: nobody knows its value, and that is not changed by putting one;
+ *        changed; _FULL; _UNKNOWN: nobody knows its value, and there is nowhere to note it apart;
  *        _ARGUMENT: there is no such value.
  * get    TAMIS_OK and the value, _ABSENT or _UNKNOWN. Never refreshes a timer.
  * move   give another value to a key that has `from`, or TAMIS_ANY_VALUE, and refresh it. TAMIS_OK;

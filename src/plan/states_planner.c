@@ -1,8 +1,8 @@
 /* states_planner.c - from a spec of states to a kind and a geometry.
  *
  * As with sets (planner.c), every kind that keeps values lays itself out for the spec. Of those
- * that reach the rates the smallest is taken, or, if that is preferred, the one whose operations
- * touch the fewest cache lines.
+ * that reach the rates the smallest is taken. Who is to be fast takes the default kind, as with
+ * sets, or else the one whose operations touch the fewest cache lines.
  */
 #include "core/memory.h"
 #include "handle.h"
@@ -152,11 +152,18 @@ static void plan_kind(const tamis_kind *kind, const tamis_states_spec *spec, uin
 
 /* ------------------------------------------------------------------ all kinds */
 
+/* Is it of the kind whose operations are the shortest? As with sets, that is taken to be fast. */
+static bool is_of_default(const tamis_plan *plan) {
+    const tamis_kind *kind;
+    return tamis_kind_find(plan->kind, NULL, &kind) == TAMIS_OK && kind->is_default;
+}
+
 static bool is_better(const tamis_plan *plan, const tamis_plan *best, tamis_preference prefer) {
     double const lines = plan->lines_present + plan->lines_absent + plan->lines_add;
     double const best_lines = best->lines_present + best->lines_absent + best->lines_add;
     bool const   is_smaller = plan->body_bytes < best->body_bytes;
     if (prefer == TAMIS_PREFER_SMALL) return is_smaller;
+    if (is_of_default(plan) || is_of_default(best)) return is_of_default(plan);
     return lines != best_lines ? lines < best_lines : is_smaller;
 }
 

@@ -146,6 +146,18 @@ static void every_kind_has_a_name_and_a_row(void **state) {
     tamis_states_free(states);
 }
 
+static void who_is_to_be_fast_takes_line(void **state) {
+    tamis_states_spec spec = usual();
+    tamis_states     *states = NULL;
+    tamis_states_info info;
+    (void)state;
+    spec.prefer = TAMIS_PREFER_FAST;
+    assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
+    assert_int_equal(tamis_states_inspect(states, &info), TAMIS_OK);
+    assert_string_equal(info.plan.kind, "line");
+    tamis_states_free(states);
+}
+
 static void clearing_forgets_all_and_time(void **state) {
     tamis_states *const states = make();
     tamis_states_info   info;
@@ -168,6 +180,7 @@ int main(void) {
         cmocka_unit_test(specs_that_make_no_sense_are_refused_with_words),
         cmocka_unit_test(nothing_crashes_on_null),
         cmocka_unit_test(every_kind_has_a_name_and_a_row),
+        cmocka_unit_test(who_is_to_be_fast_takes_line),
         cmocka_unit_test(clearing_forgets_all_and_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
