@@ -37,9 +37,14 @@ static double rate_at(const subject *of, double part) {
     return dlbf_rate(of->layout, &law);
 }
 
-/* The paper lets the only key of a bucket have all of its bits; from a hash it has fewer. */
+static double keys_at(const subject *of, double part) {
+    return floor(part * of->load * DLBF_PAPER_TABLES * BUCKETS);
+}
+
+/* The paper lets the only key of a bucket have all of its bits; from a hash it has fewer. And two
+ * keys can have the same hash: at rates like these that is not nothing. */
 static double library_rate_at(const subject *of, double part) {
-    double rate = rate_at(of, part);
+    double rate = rate_at(of, part) + keys_at(of, part) * exp2(-64);
     fluid  law;
     dlbf_law(part * of->load, &law);
     for (unsigned load = 1; load <= 3; load++) {
@@ -58,7 +63,7 @@ static double saved_at(const subject *of, double part) {
 }
 
 static lab_measured measure(lab_run *run, const subject *of, double part) {
-    double const   keys = part * of->load * DLBF_PAPER_TABLES * BUCKETS;
+    double const   keys = keys_at(of, part);
     uint64_t const n = run->is_full ? 400 : 24;
     if (!sets_have("dlbf")) return (lab_measured){ 0 };
     lab_sample const own = dlbf_kind_own_rate(run, lab_text(run, "%s.%.2f", of->layout->name, part),
