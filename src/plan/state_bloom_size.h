@@ -20,8 +20,9 @@
  * with all values the same is all that it takes: p^k, p = 1 - (1 - 1/m)^(kn).
  *
  * Of tables that age, a key counts as long as any of its cells: until its timeout is over, and
- * without counters that goes for keys that were dropped, too. Without counters and timers a cell
- * that says "don't know" does so for good: all L keys count as if they were there.
+ * without counters that goes for keys that were dropped, too. (Asked for in that time, such a key
+ * has a value more often than others that are not there.) Without counters and timers a cell that
+ * says "don't know" does so for good: all L keys count as if they were there.
  */
 #ifndef TAMIS_PLAN_STATE_BLOOM_SIZE_H
 #define TAMIS_PLAN_STATE_BLOOM_SIZE_H

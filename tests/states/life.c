@@ -258,12 +258,12 @@ static bool must_leave(const life *l, uint64_t i) {
     return must_behave(l) && (!p->is_there || (l->of->is_shared && is_doubtful(l, p)));
 }
 
-/* Gone for sure, where nothing can be asked about it: it can come again, as a new key. */
+/* Gone for sure, also if it was touched while the sweep was late: it can come again, as a new key.
+ */
 static void let_go(life *l, uint64_t i) {
-    person *const  p = &l->people[i];
-    uint64_t const silence = (p->is_blurred ? 4 : 2) * l->of->timeout;
-    if (l->of->is_shared && is_doubtful(l, p) && l->backlog == 0 && l->now - p->heard >= silence)
-        forget(l, p);
+    person *const p = &l->people[i];
+    bool const    is_gone = l->backlog == 0 && l->now - p->heard >= 4 * l->of->timeout;
+    if (l->of->is_shared && is_doubtful(l, p) && is_gone) forget(l, p);
 }
 
 static const char *come(life *l) {
