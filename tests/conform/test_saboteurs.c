@@ -6,17 +6,9 @@
 #include "core/lines_list.h"
 #include "plan/line_size.h"
 #include "plan/rank_size.h"
-#include "subject.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "sabotage.h"
 
 /* ------------------------------------------------------------------ broken kinds */
-
-/* The honest kind behind the saboteurs. */
-static const tamis_kind *honest;
 
 static bool forgets_some(const tamis_table *table, uint64_t hash) {
     return hash % 97 != 0 && honest->has(table, hash);
@@ -107,72 +99,27 @@ static tamis_status differs_by_isa(tamis_table *table, uint64_t hash) {
     return status;
 }
 
-typedef struct saboteur {
-    const char *name;
-    const char *law;
-    tamis_kind  broken; /* what is not NULL here replaces the honest function */
-} saboteur;
-
 static const saboteur saboteurs[] = {
-    { "forgets_some", "no_false_negative_under_churn", { .has = forgets_some } },
-    { "forgets_in_chunks", "batch_equals_single", { .has_chunk = forgets_some_in_chunks } },
-    { "forgets_in_chunks",
-      "no_false_negative_under_churn",
-      { .has_chunk = forgets_some_in_chunks } },
-    { "refuses_too_late", "refused_adds_change_nothing", { .add = refuses_too_late } },
-    { "refuses_too_early", "refused_adds_change_nothing", { .add = refuses_too_early } },
-    { "removes_anything", "refused_removes_change_nothing", { .remove = removes_anything } },
-    { "removes_anything", "strange_removals_keep_the_structure", { .remove = removes_anything } },
-    { "touches", "refused_removes_change_nothing", { .remove = touches_when_refusing } },
-    { "unsticks", "floods_harm_nobody", { .remove = unsticks } },
-    { "leaves_dirt", "emptying_restores_every_byte", { .remove = leaves_dirt } },
-    { "adds_unlike_single", "batch_equals_single", { .add_chunk = adds_unlike_single } },
-    { "removes_unlike_single", "batch_equals_single", { .remove_chunk = removes_unlike_single } },
-    { "counts_too_few", "no_false_negative_under_churn", { .count = counts_too_few } },
-    { "merges_half", "merges_hold_both", { .merge = merges_half } },
-    { "converts_wrongly", "conversions_answer_alike", { .convert = converts_wrongly } },
-    { "flatters_itself", "error_rate_is_as_predicted", { .current_fpr = flatters_itself } },
-    { "never_valid", "no_false_negative_under_churn", { .validate = never_valid } },
-    { "differs_by_isa", "same_bytes_on_every_isa", { .add = differs_by_isa } },
-    { "counts_double", "counted_and_sized_truly", { .add = differs_by_isa } },
+    SABOTEUR("no_false_negative_under_churn", NULL, has, forgets_some),
+    SABOTEUR("batch_equals_single", NULL, has_chunk, forgets_some_in_chunks),
+    SABOTEUR("no_false_negative_under_churn", NULL, has_chunk, forgets_some_in_chunks),
+    SABOTEUR("refused_adds_change_nothing", NULL, add, refuses_too_late),
+    SABOTEUR("refused_adds_change_nothing", NULL, add, refuses_too_early),
+    SABOTEUR("refused_removes_change_nothing", NULL, remove, removes_anything),
+    SABOTEUR("strange_removals_keep_the_structure", NULL, remove, removes_anything),
+    SABOTEUR("refused_removes_change_nothing", NULL, remove, touches_when_refusing),
+    SABOTEUR("floods_harm_nobody", NULL, remove, unsticks),
+    SABOTEUR("emptying_restores_every_byte", NULL, remove, leaves_dirt),
+    SABOTEUR("batch_equals_single", NULL, add_chunk, adds_unlike_single),
+    SABOTEUR("batch_equals_single", NULL, remove_chunk, removes_unlike_single),
+    SABOTEUR("no_false_negative_under_churn", NULL, count, counts_too_few),
+    SABOTEUR("merges_hold_both", NULL, merge, merges_half),
+    SABOTEUR("conversions_answer_alike", NULL, convert, converts_wrongly),
+    SABOTEUR("error_rate_is_as_predicted", NULL, current_fpr, flatters_itself),
+    SABOTEUR("no_false_negative_under_churn", NULL, validate, never_valid),
+    SABOTEUR("same_bytes_on_every_isa", NULL, add, differs_by_isa),
+    SABOTEUR("counted_and_sized_truly", NULL, add, differs_by_isa),
 };
-
-#define N_SABOTEURS (sizeof saboteurs / sizeof saboteurs[0])
-
-static tamis_kind sabotage(const tamis_kind *by) {
-    tamis_kind kind = *honest;
-    if (by->has != NULL) kind.has = by->has;
-    if (by->has_chunk != NULL) kind.has_chunk = by->has_chunk;
-    if (by->add != NULL) kind.add = by->add;
-    if (by->add_chunk != NULL) kind.add_chunk = by->add_chunk;
-    if (by->remove != NULL) kind.remove = by->remove;
-    if (by->remove_chunk != NULL) kind.remove_chunk = by->remove_chunk;
-    if (by->remove != NULL) kind.remove_chunk = NULL; /* one by one, by the broken one */
-    if (by->count != NULL) kind.count = by->count;
-    if (by->merge != NULL) kind.merge = by->merge;
-    if (by->convert != NULL) kind.convert = by->convert;
-    if (by->current_fpr != NULL) kind.current_fpr = by->current_fpr;
-    if (by->validate != NULL) kind.validate = by->validate;
-    return kind;
-}
-
-static const named_law *law_named(const char *name) {
-    const named_law *at = laws;
-    while (strcmp(at->name, name) != 0) at++;
-    return at;
-}
-
-static void law_sees_the_saboteur(void **state) {
-    const saboteur *const  by = *state;
-    const named_law *const guard = law_named(by->law);
-    tamis_kind const       broken = sabotage(&by->broken);
-    subject                of = { .kind = "counting", .isa = honest->isa, .capacity = 2000 };
-    of.fpr = 0.01;
-    of.operations = 50000;
-    assert_null(guard->holds(&of));
-    of.instead = &broken;
-    assert_non_null(guard->holds(&of));
-}
 
 /* ------------------------------------------------------------------ a kind that fills up */
 
@@ -269,17 +216,7 @@ static void a_geometry_may_take_abilities_away(void **state) {
 
 static tamis_set *filled(const char *kind, const char *geometry) {
     subject const of = { .kind = kind, .capacity = 100, .geometry = geometry };
-    tamis_set    *set = subject_make(&of, 1);
-    assert_non_null(set);
-    for (uint64_t key = 0; key < 100; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
-    assert_true(tamis_validate(set, NULL));
-    return set;
-}
-
-static void expect_broken(tamis_set *set, const char *invariant) {
-    const char *why = "nothing";
-    assert_false(tamis_validate(set, &why));
-    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
+    return filled_set(&of, 100);
 }
 
 static void bloom_validate_names_each_invariant(void **state) {
@@ -348,9 +285,7 @@ static void counting_validate_sees_every_flipped_bit(void **state) {
 
 static tamis_set *rank_filled(const char *geometry) {
     subject const of = { .kind = "rank", .capacity = 90, .geometry = geometry, .overflow = 0.9999 };
-    tamis_set    *set = subject_make(&of, 1);
-    assert_non_null(set);
-    for (uint64_t key = 0; key < 90; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    tamis_set    *set = filled_set(&of, 90);
     for (uint64_t key = 0; key < 9; key++) {
         for (unsigned i = 0; i < 3; i++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
     }
@@ -362,16 +297,6 @@ static rank_layout rank_layout_of(const tamis_set *set) {
     rank_layout layout;
     assert_true(tamis_rank_layout(set->table.geometry, &layout));
     return layout;
-}
-
-static void flip(tamis_set *set, uint64_t bit) {
-    set->table.body[bit / 8] ^= (uint8_t)(1u << (bit % 8));
-}
-
-static void expect_flip_broken(tamis_set *set, uint64_t bit, const char *invariant) {
-    flip(set, bit);
-    expect_broken(set, invariant);
-    flip(set, bit);
 }
 
 /* The bit of the body where the first bucket with more, or no more, than `cells` cells begins. */
@@ -873,40 +798,18 @@ static void line_validate_is_safe_on_any_bytes(void **state) {
     }
 }
 
-static const struct CMUnitTest of_line[] = {
-    cmocka_unit_test(line_validate_names_an_impossible_index),
-    cmocka_unit_test(line_validate_names_lines_out_of_order),
-    cmocka_unit_test(line_validate_names_rests_out_of_order),
-    cmocka_unit_test(line_validate_names_shelves_and_attics_that_are_wrong),
-    cmocka_unit_test(line_validate_names_words_that_are_not_at_home),
-    cmocka_unit_test(line_validate_names_too_many_copies),
-    cmocka_unit_test(line_validate_names_counts_and_bits_that_are_wrong),
-    cmocka_unit_test(line_validate_names_a_bucket_with_too_many),
-    cmocka_unit_test(line_validate_sees_every_flipped_bit),
-    cmocka_unit_test(line_validate_is_safe_on_any_bytes),
-};
-
 int main(void) {
-    struct CMUnitTest tests[N_SABOTEURS + 14 + sizeof of_line / sizeof of_line[0]];
-    size_t            n = 0;
-    assert(tamis_kind_find("counting", NULL, &honest) == TAMIS_OK);
-    for (size_t i = 0; i < N_SABOTEURS; i++) {
-        char *const name = malloc(120);
-        (void)snprintf(name, 120, "%s_sees_who_%s", saboteurs[i].law, saboteurs[i].name);
-        union {
-            const void *in;
-            void       *out;
-        } const state = { &saboteurs[i] };
-        tests[n++] = (struct CMUnitTest){ name, law_sees_the_saboteur, NULL, NULL, state.out };
-    }
-    tests[n++] = (struct CMUnitTest)cmocka_unit_test(every_law_holds_for_a_kind_that_fills_up);
-    tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_batch_stops_where_it_is_refused);
-    tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_merge_that_does_not_fit_changes_nothing);
-    tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_geometry_may_take_abilities_away);
-    tests[n++] = (struct CMUnitTest)cmocka_unit_test(bloom_validate_names_each_invariant);
-    tests[n++] = (struct CMUnitTest)cmocka_unit_test(counting_validate_names_each_invariant);
-    tests[n++] = (struct CMUnitTest)cmocka_unit_test(counting_validate_sees_every_flipped_bit);
-    static const struct CMUnitTest of_rank[] = {
+    static const subject of = {
+        .kind = "counting", .capacity = 2000, .fpr = 0.01, .operations = 50000
+    };
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_law_holds_for_a_kind_that_fills_up),
+        cmocka_unit_test(a_batch_stops_where_it_is_refused),
+        cmocka_unit_test(a_merge_that_does_not_fit_changes_nothing),
+        cmocka_unit_test(a_geometry_may_take_abilities_away),
+        cmocka_unit_test(bloom_validate_names_each_invariant),
+        cmocka_unit_test(counting_validate_names_each_invariant),
+        cmocka_unit_test(counting_validate_sees_every_flipped_bit),
         cmocka_unit_test(rank_validate_names_levels_that_do_not_add_up),
         cmocka_unit_test(rank_validate_names_extensions_that_are_not_one_buckets),
         cmocka_unit_test(rank_validate_names_an_extension_of_two_buckets),
@@ -914,12 +817,16 @@ int main(void) {
         cmocka_unit_test(rank_validate_names_cells_and_counts_that_are_wrong),
         cmocka_unit_test(rank_validate_sees_every_flipped_bit),
         cmocka_unit_test(rank_validate_is_safe_on_any_bytes),
+        cmocka_unit_test(line_validate_names_an_impossible_index),
+        cmocka_unit_test(line_validate_names_lines_out_of_order),
+        cmocka_unit_test(line_validate_names_rests_out_of_order),
+        cmocka_unit_test(line_validate_names_shelves_and_attics_that_are_wrong),
+        cmocka_unit_test(line_validate_names_words_that_are_not_at_home),
+        cmocka_unit_test(line_validate_names_too_many_copies),
+        cmocka_unit_test(line_validate_names_counts_and_bits_that_are_wrong),
+        cmocka_unit_test(line_validate_names_a_bucket_with_too_many),
+        cmocka_unit_test(line_validate_sees_every_flipped_bit),
+        cmocka_unit_test(line_validate_is_safe_on_any_bytes),
     };
-    memcpy(tests + n, of_rank, sizeof of_rank);
-    n += sizeof of_rank / sizeof of_rank[0];
-    memcpy(tests + n, of_line, sizeof of_line);
-    n += sizeof of_line / sizeof of_line[0];
-    int const failed = _cmocka_run_group_tests("saboteurs", tests, n, NULL, NULL);
-    for (size_t i = 0; i < N_SABOTEURS; i++) free((void *)(uintptr_t)tests[i].name);
-    return failed;
+    return sabotage_run(&of, saboteurs, COUNT(saboteurs), tests, COUNT(tests));
 }

@@ -6,22 +6,15 @@
 #include "core/sectors.h"
 #include "plan/bloom_size.h"
 #include "plan/cbf_size.h"
-#include "subject.h"
+#include "sabotage.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define BLOCKED "counters=20400,hashes=6,counter_bits=5,blocked=1"
 #define TIGHT "counters=10240,hashes=6,counter_bits=2,blocked=1"
 #define MINIMAL "counters=19200,hashes=6,minimal=1"
 
 /* ------------------------------------------------------------------ broken kinds */
-
-static const tamis_kind *honest;
 
 static sectors shape_of(const tamis_table *table) {
     const uint64_t *const g = table->geometry;
@@ -157,74 +150,29 @@ static uint64_t counts_one_more(const tamis_table *table, uint64_t hash) {
     return honest->count(table, hash) + 1;
 }
 
-typedef struct saboteur {
-    const char *law, *geometry;
-    tamis_kind  broken; /* what is not NULL here replaces the honest function */
-} saboteur;
-
 static const saboteur saboteurs[] = {
-    { "no_false_negative_under_churn", TIGHT, { .remove = unsticks } },
-    { "no_false_negative_under_churn", BLOCKED, { .has = looks_in_the_next_line } },
-    { "batch_equals_single", BLOCKED, { .has = looks_in_the_next_line } },
-    { "no_false_negative_under_churn", BLOCKED, { .add = adds_in_another_sector } },
-    { "error_rate_is_as_predicted", BLOCKED, { .current_fpr = current_as_if_anywhere } },
-    { "error_rate_is_as_predicted", BLOCKED, { .predict = predicts_as_if_anywhere } },
-    { "merges_hold_both", BLOCKED, { .merge = merges_without_gaps } },
-    { "subtractions_undo_merges", BLOCKED, { .subtract = takes_what_there_is } },
-    { "subtractions_undo_merges", BLOCKED, { .subtract = refuses_too_late } },
-    { "subtractions_undo_merges", TIGHT, { .subtract = takes_from_stuck } },
-    { "no_false_negative_under_churn", MINIMAL, { .add = adds_to_one } },
-    { "merged_counts_are_sums", MINIMAL, { .merge = merges_by_the_larger } },
-    { "counts_are_seldom_too_high", MINIMAL, { .count = counts_one_more } },
+    SABOTEUR("no_false_negative_under_churn", TIGHT, remove, unsticks),
+    SABOTEUR("no_false_negative_under_churn", BLOCKED, has, looks_in_the_next_line),
+    SABOTEUR("batch_equals_single", BLOCKED, has, looks_in_the_next_line),
+    SABOTEUR("no_false_negative_under_churn", BLOCKED, add, adds_in_another_sector),
+    SABOTEUR("error_rate_is_as_predicted", BLOCKED, current_fpr, current_as_if_anywhere),
+    SABOTEUR("error_rate_is_as_predicted", BLOCKED, predict, predicts_as_if_anywhere),
+    SABOTEUR("merges_hold_both", BLOCKED, merge, merges_without_gaps),
+    SABOTEUR("subtractions_undo_merges", BLOCKED, subtract, takes_what_there_is),
+    SABOTEUR("subtractions_undo_merges", BLOCKED, subtract, refuses_too_late),
+    SABOTEUR("subtractions_undo_merges", TIGHT, subtract, takes_from_stuck),
+    SABOTEUR("no_false_negative_under_churn", MINIMAL, add, adds_to_one),
+    SABOTEUR("merged_counts_are_sums", MINIMAL, merge, merges_by_the_larger),
+    SABOTEUR("counts_are_seldom_too_high", MINIMAL, count, counts_one_more),
 };
-
-static tamis_kind sabotage(const tamis_kind *by) {
-    tamis_kind kind = *honest;
-    if (by->has != NULL) kind.has = by->has;
-    if (by->add != NULL) kind.add = by->add;
-    if (by->add != NULL) kind.add_chunk = NULL; /* one by one, by the broken one */
-    if (by->remove != NULL) kind.remove = by->remove;
-    if (by->remove != NULL) kind.remove_chunk = NULL;
-    if (by->count != NULL) kind.count = by->count;
-    if (by->merge != NULL) kind.merge = by->merge;
-    if (by->subtract != NULL) kind.subtract = by->subtract;
-    if (by->predict != NULL) kind.predict = by->predict;
-    if (by->current_fpr != NULL) kind.current_fpr = by->current_fpr;
-    return kind;
-}
-
-static void law_sees_the_saboteur(void **state) {
-    const saboteur *const by = *state;
-    const named_law      *guard = laws;
-    tamis_kind const      broken = sabotage(&by->broken);
-    subject               of = { .kind = "counting", .isa = honest->isa, .capacity = 2000 };
-    while (strcmp(guard->name, by->law) != 0) guard++;
-    of.geometry = by->geometry;
-    of.operations = 30000;
-    assert_null(guard->holds(&of));
-    of.instead = &broken;
-    assert_non_null(guard->holds(&of));
-}
 
 /* ------------------------------------------------------------------ broken tables */
 
 static tamis_set *filled(const char *geometry) {
     subject const    of = { .kind = "counting", .capacity = 100, .geometry = geometry };
-    tamis_set *const set = subject_make(&of, 1);
-    assert_non_null(set);
-    for (uint64_t key = 0; key < 100; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
-    assert_true(tamis_validate(set, NULL) && set->table.saturated == 0);
+    tamis_set *const set = filled_set(&of, 100);
+    assert_int_equal(set->table.saturated, 0);
     return set;
-}
-
-static void expect_broken(tamis_set *set, const char *invariant) {
-    const char *why = "nothing";
-    assert_false(tamis_validate(set, &why));
-    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
-}
-
-static void flip(tamis_set *set, uint64_t bit) {
-    set->table.body[bit / 8] ^= (uint8_t)(1u << (bit % 8));
 }
 
 #define GAPS "counters=1020,hashes=5,counter_bits=5,blocked=1"
@@ -304,23 +252,12 @@ static void validate_sees_every_flipped_bit(void **state) {
 }
 
 int main(void) {
+    static const subject of = { .kind = "counting", .capacity = 2000, .operations = 30000 };
     static const struct CMUnitTest of_tables[] = {
         cmocka_unit_test(validate_names_each_invariant),
         cmocka_unit_test(validate_sees_every_flipped_bit),
         cmocka_unit_test(validate_knows_what_minimal_increase_can_be),
         cmocka_unit_test(minimal_increase_cannot_remove),
     };
-    struct CMUnitTest tests[COUNT(saboteurs) + COUNT(of_tables)];
-    size_t            n = COUNT(of_tables);
-    memcpy(tests, of_tables, sizeof of_tables);
-    assert(tamis_kind_find("counting", NULL, &honest) == TAMIS_OK);
-    for (size_t i = 0; i < COUNT(saboteurs); i++) {
-        union {
-            const void *in;
-            void       *out;
-        } const given = { &saboteurs[i] };
-        tests[n++] =
-            (struct CMUnitTest){ saboteurs[i].law, law_sees_the_saboteur, NULL, NULL, given.out };
-    }
-    return _cmocka_run_group_tests("saboteurs of counting", tests, n, NULL, NULL);
+    return sabotage_run(&of, saboteurs, COUNT(saboteurs), of_tables, COUNT(of_tables));
 }

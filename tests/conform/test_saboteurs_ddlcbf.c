@@ -2,12 +2,7 @@
  * must name it. And whatever the bytes, nothing outside of a table is touched.
  */
 #include "plan/ddlcbf_size.h"
-#include "subject.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "sabotage.h"
 
 #define ONE "tables=3,buckets=7,cells=8,remainder_bits=9,counter_bits=2,lengths=1,bucket_bytes=16"
 #define TWO "tables=3,buckets=7,cells=8,remainder_bits=9,counter_bits=2,lengths=2,bucket_bytes=17"
@@ -15,9 +10,7 @@
 /* Half full after more than that, so that there are two lengths, some keys in several copies. */
 static tamis_set *filled(const char *geometry, prefixes_shape *ret_shape) {
     subject const    of = { .kind = "ddlcbf", .capacity = 60, .geometry = geometry };
-    tamis_set *const set = subject_make(&of, 1);
-    assert_non_null(set);
-    for (uint64_t key = 0; key < 125; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    tamis_set *const set = filled_set(&of, 125);
     for (uint64_t key = 0; key < 70; key++) {
         assert_int_equal(tamis_remove_hash(set, key), TAMIS_OK);
     }
@@ -28,22 +21,6 @@ static tamis_set *filled(const char *geometry, prefixes_shape *ret_shape) {
     assert_true(tamis_validate(set, NULL));
     assert_true(tamis_ddlcbf_cells(set->table.geometry, ret_shape));
     return set;
-}
-
-static void expect_broken(tamis_set *set, const char *invariant) {
-    const char *why = "nothing";
-    assert_false(tamis_validate(set, &why));
-    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
-}
-
-static void flip(tamis_set *set, uint64_t bit) {
-    set->table.body[bit / 8] ^= (uint8_t)(1u << (bit % 8));
-}
-
-static void expect_flip_broken(tamis_set *set, uint64_t bit, const char *invariant) {
-    flip(set, bit);
-    expect_broken(set, invariant);
-    flip(set, bit);
 }
 
 static uint64_t n_buckets(const tamis_set *set) {

@@ -4,28 +4,7 @@
 #include "core/codes.h"
 #include "core/field.h"
 #include "plan/dlbf_size.h"
-#include "subject.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-static void expect_broken(tamis_set *set, const char *invariant) {
-    const char *why = "nothing";
-    assert_false(tamis_validate(set, &why));
-    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
-}
-
-static void flip(tamis_set *set, uint64_t bit) {
-    set->table.body[bit / 8] ^= (uint8_t)(1u << (bit % 8));
-}
-
-static void expect_flip_broken(tamis_set *set, uint64_t bit, const char *invariant) {
-    flip(set, bit);
-    expect_broken(set, invariant);
-    flip(set, bit);
-}
+#include "sabotage.h"
 
 /* ------------------------------------------------------------------ dlbf */
 
@@ -34,11 +13,7 @@ static void expect_flip_broken(tamis_set *set, uint64_t bit, const char *invaria
 
 static tamis_set *filled(const char *geometry, uint64_t n) {
     subject const of = { .kind = "dlbf", .capacity = n, .geometry = geometry, .overflow = 0.999 };
-    tamis_set    *set = subject_make(&of, 1);
-    assert_non_null(set);
-    for (uint64_t key = 0; key < n; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
-    assert_true(tamis_validate(set, NULL));
-    return set;
+    return filled_set(&of, n);
 }
 
 /* The bit where the first bucket of a load begins; they have 8 bits of code and 120 of cells. */

@@ -1,12 +1,7 @@
 /* test_saboteurs_dlcbf.c - d-left tables with one invariant broken: validate must name it. */
 #include "core/cells.h"
 #include "plan/dlcbf_size.h"
-#include "subject.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "sabotage.h"
 
 /* Buckets with bits to spare behind their cells, some cells free; counters of 1 bit. */
 #define COUNTING "tables=3,buckets=20,cells=7,remainder_bits=9,counter_bits=1,bucket_bytes=11"
@@ -16,27 +11,7 @@ static tamis_set *make(const char *geometry, uint64_t keys) {
     subject const of = {
         .kind = "dlcbf", .capacity = 100, .geometry = geometry, .overflow = 0.999
     };
-    tamis_set *const set = subject_make(&of, 1);
-    assert_non_null(set);
-    for (uint64_t key = 0; key < keys; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
-    assert_true(tamis_validate(set, NULL));
-    return set;
-}
-
-static void expect_broken(tamis_set *set, const char *invariant) {
-    const char *why = "nothing";
-    assert_false(tamis_validate(set, &why));
-    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
-}
-
-static void flip(tamis_set *set, uint64_t bit) {
-    set->table.body[bit / 8] ^= (uint8_t)(1u << (bit % 8));
-}
-
-static void expect_flip_broken(tamis_set *set, uint64_t bit, const char *invariant) {
-    flip(set, bit);
-    expect_broken(set, invariant);
-    flip(set, bit);
+    return filled_set(&of, keys);
 }
 
 static cells_shape shape_of(const tamis_set *set) {

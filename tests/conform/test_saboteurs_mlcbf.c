@@ -5,14 +5,7 @@
  */
 #include "core/levels.h"
 #include "plan/ml_size.h"
-#include "subject.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-static const tamis_kind *honest;
+#include "sabotage.h"
 
 static levels levels_of(const tamis_table *table) {
     const uint64_t *const g = table->geometry;
@@ -71,64 +64,27 @@ static tamis_status merges_by_number(tamis_table *into, const tamis_table *from)
     return status;
 }
 
-typedef struct saboteur {
-    const char *name, *law;
-    tamis_kind  broken;
-} saboteur;
-
 static const saboteur saboteurs[] = {
-    { "unsticks", "no_false_negative_under_churn", { .remove = unsticks } },
-    { "reopens", "no_false_negative_under_churn", { .remove = reopens } },
-    { "mistakes_the_rank", "no_false_negative_under_churn", { .add = mistakes_the_rank } },
-    { "leaves_a_cell", "emptying_restores_every_byte", { .remove = leaves_a_cell } },
-    { "merges_by_number", "merges_hold_both", { .merge = merges_by_number } },
+    SABOTEUR("no_false_negative_under_churn", NULL, remove, unsticks),
+    SABOTEUR("no_false_negative_under_churn", NULL, remove, reopens),
+    SABOTEUR("no_false_negative_under_churn", NULL, add, mistakes_the_rank),
+    SABOTEUR("emptying_restores_every_byte", NULL, remove, leaves_a_cell),
+    SABOTEUR("merges_hold_both", NULL, merge, merges_by_number),
 };
-
-#define N_SABOTEURS (sizeof saboteurs / sizeof saboteurs[0])
-
-static void law_sees_the_saboteur(void **state) {
-    const saboteur *const by = *state;
-    const named_law      *guard = laws;
-    tamis_kind            broken = *honest;
-    subject               of = { .kind = "mlcbf", .isa = honest->isa, .capacity = 1000 };
-    of.geometry =
-        "blocks=30,counters=150,area=130,hashes=4,increments=53504,bits=2,bits2=2,bits3=3,"
-        "bits4=6";
-    of.operations = 50000;
-    if (by->broken.add != NULL) broken.add = by->broken.add;
-    if (by->broken.remove != NULL) broken.remove = by->broken.remove;
-    if (by->broken.merge != NULL) broken.merge = by->broken.merge;
-    while (strcmp(guard->name, by->law) != 0) guard++;
-    assert_null(guard->holds(&of));
-    of.instead = &broken;
-    assert_non_null(guard->holds(&of));
-}
 
 /* ------------------------------------------------------------------ broken tables */
 
 static tamis_set *filled(uint64_t keys) {
-    subject const    of = { .kind = "mlcbf",
-                            .capacity = 100,
-                            .geometry = "blocks=3,counters=150,area=210,hashes=3,increments=240,"
-                                           "plain=1,bits=3,bits2=3,bits3=6" };
-    tamis_set *const set = subject_make(&of, 1);
-    assert_non_null(set);
-    for (uint64_t key = 0; key < keys; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
-    assert_true(tamis_validate(set, NULL));
-    return set;
-}
-
-static void expect_broken(tamis_set *set, const char *invariant) {
-    const char *why = "nothing";
-    assert_false(tamis_validate(set, &why));
-    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
+    subject const of = { .kind = "mlcbf",
+                         .capacity = 100,
+                         .geometry = "blocks=3,counters=150,area=210,hashes=3,increments=240,"
+                                     "plain=1,bits=3,bits2=3,bits3=6" };
+    return filled_set(&of, keys);
 }
 
 /* Break one bit, see it, and mend it. */
 static void expect_bit(tamis_set *set, uint64_t bit, const char *invariant) {
-    set->table.body[bit / 8] = (uint8_t)(set->table.body[bit / 8] ^ 1u << (bit % 8));
-    expect_broken(set, invariant);
-    set->table.body[bit / 8] = (uint8_t)(set->table.body[bit / 8] ^ 1u << (bit % 8));
+    expect_flip_broken(set, bit, invariant);
     assert_true(tamis_validate(set, NULL));
 }
 
@@ -180,10 +136,8 @@ static void validate_sees_counters_that_do_not_add_up(void **state) {
                             .capacity = 100,
                             .geometry = "blocks=3,counters=150,area=210,hashes=3,increments=2,"
                                            "plain=1,bits=3,bits2=3,bits3=6" };
-    tamis_set *const set = subject_make(&of, 1);
-    assert_non_null(set);
-    for (uint64_t key = 0; key < 60; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
-    assert_true(tamis_validate(set, NULL) && set->table.saturated == 0);
+    tamis_set *const set = filled_set(&of, 60);
+    assert_int_equal(set->table.saturated, 0);
     expect_bit(set, counter_at(set, 0), "I6");
     expect_bit(set, counter_at(set, 1), "I6");
     set->table.keys++;
@@ -200,10 +154,8 @@ static void any_bits_are_safe(void **state) {
     for (unsigned round = 0; round < 3000; round++) {
         tamis_set *const set = filled(dice_below(&chance, 150));
         uint64_t const   bits = set->table.body_bytes * 8;
-        for (uint64_t n = dice_below(&chance, 20); n != 0; n--) {
-            uint64_t const bit = dice_below(&chance, bits);
-            set->table.body[bit / 8] = (uint8_t)(set->table.body[bit / 8] ^ 1u << (bit % 8));
-        }
+        for (uint64_t n = dice_below(&chance, 20); n != 0; n--)
+            flip(set, dice_below(&chance, bits));
         if (tamis_validate(set, NULL)) {
             for (uint64_t key = 0; key < 200; key++) {
                 assert_in_range(tamis_remove_hash(set, key), TAMIS_OK, TAMIS_ERR_ABSENT);
@@ -215,19 +167,18 @@ static void any_bits_are_safe(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[N_SABOTEURS + 5] = {
+    static const subject           of = { .kind = "mlcbf",
+                                          .capacity = 1000,
+                                          .geometry =
+                                              "blocks=30,counters=150,area=130,hashes=4,increments=53504,"
+                                                        "bits=2,bits2=2,bits3=3,bits4=6",
+                                          .operations = 50000 };
+    static const struct CMUnitTest of_tables[] = {
         cmocka_unit_test(validate_names_each_invariant),
         cmocka_unit_test(validate_sees_cells_beyond_the_area),
         cmocka_unit_test(validate_sees_a_closed_block_that_need_not_be),
         cmocka_unit_test(validate_sees_counters_that_do_not_add_up),
         cmocka_unit_test(any_bits_are_safe),
     };
-    static saboteur all[N_SABOTEURS];
-    memcpy(all, saboteurs, sizeof all);
-    assert(tamis_kind_find("mlcbf", NULL, &honest) == TAMIS_OK);
-    for (size_t i = 0; i < N_SABOTEURS; i++) {
-        tests[5 + i] =
-            (struct CMUnitTest){ all[i].name, law_sees_the_saboteur, NULL, NULL, &all[i] };
-    }
-    return cmocka_run_group_tests_name("saboteurs of mlcbf", tests, NULL, NULL);
+    return sabotage_run(&of, saboteurs, COUNT(saboteurs), of_tables, COUNT(of_tables));
 }

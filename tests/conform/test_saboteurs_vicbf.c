@@ -6,14 +6,8 @@
 #include "core/field.h"
 #include "core/increments.h"
 #include "plan/vi_size.h"
-#include "subject.h"
+#include "sabotage.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define PLAIN "counters=501,hashes=5,more=0,counter_bits=7,increments=240,blocked=0"
 #define BLOCKED "counters=511,hashes=5,more=0,counter_bits=7,increments=240,blocked=1"
 #define TIGHT "counters=3000,hashes=5,more=0,counter_bits=5,increments=240,blocked=0"
@@ -22,8 +16,6 @@
 static const char *const geometries[] = { PLAIN, BLOCKED };
 
 /* ------------------------------------------------------------------ broken kinds */
-
-static const tamis_kind *honest;
 
 static unsigned bits_of(const tamis_table *table) {
     return (unsigned)table->geometry[VI_COUNTER_BITS];
@@ -99,67 +91,25 @@ static bool looks_at_zero_only(const tamis_table *table, uint64_t hash) {
     return true;
 }
 
-typedef struct saboteur {
-    const char *law, *geometry;
-    tamis_kind  broken; /* what is not NULL here replaces the honest function */
-} saboteur;
-
 static const saboteur saboteurs[] = {
-    { "no_false_negative_under_churn", TIGHT, { .remove = unsticks } },
-    { "no_false_negative_under_churn", TIGHT, { .add = wraps } },
-    { "no_false_negative_under_churn", WIDE, { .add = adds_another } },
-    { "no_false_negative_under_churn", NULL, { .has = forgets_single_copies } },
-    { "refused_removes_change_nothing", NULL, { .remove = removes_without_looking } },
-    { "no_false_negative_under_churn", NULL, { .count = counts_too_few } },
-    { "merges_hold_both", NULL, { .merge = merges_a_part } },
-    { "error_rate_is_as_predicted", NULL, { .current_fpr = flatters_itself } },
-    { "error_rate_is_as_predicted", NULL, { .has = looks_at_zero_only } },
+    SABOTEUR("no_false_negative_under_churn", TIGHT, remove, unsticks),
+    SABOTEUR("no_false_negative_under_churn", TIGHT, add, wraps),
+    SABOTEUR("no_false_negative_under_churn", WIDE, add, adds_another),
+    SABOTEUR("no_false_negative_under_churn", NULL, has, forgets_single_copies),
+    SABOTEUR("refused_removes_change_nothing", NULL, remove, removes_without_looking),
+    SABOTEUR("no_false_negative_under_churn", NULL, count, counts_too_few),
+    SABOTEUR("merges_hold_both", NULL, merge, merges_a_part),
+    SABOTEUR("error_rate_is_as_predicted", NULL, current_fpr, flatters_itself),
+    SABOTEUR("error_rate_is_as_predicted", NULL, has, looks_at_zero_only),
 };
-
-static tamis_kind sabotage(const tamis_kind *by) {
-    tamis_kind kind = *honest;
-    if (by->has != NULL) kind.has = by->has;
-    if (by->add != NULL) kind.add = by->add, kind.add_chunk = NULL;
-    if (by->remove != NULL) kind.remove = by->remove, kind.remove_chunk = NULL;
-    if (by->count != NULL) kind.count = by->count;
-    if (by->merge != NULL) kind.merge = by->merge;
-    if (by->current_fpr != NULL) kind.current_fpr = by->current_fpr;
-    return kind;
-}
-
-static void law_sees_the_saboteur(void **state) {
-    const saboteur *const by = *state;
-    const named_law      *guard = laws;
-    tamis_kind const      broken = sabotage(&by->broken);
-    subject               of = { .kind = "vicbf", .isa = honest->isa, .capacity = 1000 };
-    while (strcmp(guard->name, by->law) != 0) guard++;
-    of.fpr = .01;
-    of.geometry = by->geometry;
-    of.operations = 30000;
-    assert_null(guard->holds(&of));
-    of.instead = &broken;
-    assert_non_null(guard->holds(&of));
-}
 
 /* ------------------------------------------------------------------ broken tables */
 
 static tamis_set *filled(const char *geometry) {
     subject const    of = { .kind = "vicbf", .capacity = 100, .geometry = geometry };
-    tamis_set *const set = subject_make(&of, 1);
-    assert_non_null(set);
-    for (uint64_t key = 0; key < 100; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
-    assert_true(tamis_validate(set, NULL) && set->table.saturated == 0);
+    tamis_set *const set = filled_set(&of, 100);
+    assert_int_equal(set->table.saturated, 0);
     return set;
-}
-
-static void expect_broken(tamis_set *set, const char *invariant) {
-    const char *why = "nothing";
-    assert_false(tamis_validate(set, &why));
-    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
-}
-
-static void flip(tamis_set *set, uint64_t bit) {
-    set->table.body[bit / 8] ^= (uint8_t)(1u << (bit % 8));
 }
 
 static void validate_names_each_invariant(void **state) {
@@ -236,22 +186,13 @@ static void validate_and_lookups_are_safe_on_any_bytes(void **state) {
 }
 
 int main(void) {
+    static const subject of = {
+        .kind = "vicbf", .capacity = 1000, .fpr = .01, .operations = 30000
+    };
     static const struct CMUnitTest of_tables[] = {
         cmocka_unit_test(validate_names_each_invariant),
         cmocka_unit_test(validate_sees_flipped_bits),
         cmocka_unit_test(validate_and_lookups_are_safe_on_any_bytes),
     };
-    struct CMUnitTest tests[COUNT(saboteurs) + COUNT(of_tables)];
-    size_t            n = COUNT(of_tables);
-    memcpy(tests, of_tables, sizeof of_tables);
-    assert(tamis_kind_find("vicbf", NULL, &honest) == TAMIS_OK);
-    for (size_t i = 0; i < COUNT(saboteurs); i++) {
-        union {
-            const void *in;
-            void       *out;
-        } const given = { &saboteurs[i] };
-        tests[n++] =
-            (struct CMUnitTest){ saboteurs[i].law, law_sees_the_saboteur, NULL, NULL, given.out };
-    }
-    return _cmocka_run_group_tests("saboteurs of vicbf", tests, n, NULL, NULL);
+    return sabotage_run(&of, saboteurs, COUNT(saboteurs), of_tables, COUNT(of_tables));
 }

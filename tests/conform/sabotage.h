@@ -1,0 +1,57 @@
+/* sabotage.h - what the tests of checkers share: a checker that never fires proves nothing.
+ *
+ * Kinds with one function broken: the law that guards it must see that. Tables with one bit broken:
+ * validate must name the invariant.
+ */
+#ifndef TAMIS_TESTS_SABOTAGE_H
+#define TAMIS_TESTS_SABOTAGE_H
+
+#include "subject.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ------------------------------------------------------------------ broken kinds */
+
+/* The honest kind behind the saboteurs. */
+extern const tamis_kind *honest;
+
+typedef struct saboteur {
+    const char *law;
+    const char *geometry; /* NULL: the subject's own */
+    const char *name;
+    tamis_kind  broken; /* what is not NULL here replaces the honest function */
+} saboteur;
+
+/* One whose `function` stands in the place of the kind's own. */
+#define SABOTEUR(law, geometry, place, function) \
+    {                                            \
+        law, geometry, #function, {              \
+            .place = function                    \
+        }                                        \
+    }
+
+/* Run these tests, and for each saboteur one more: its law holds for the subject, and no longer
+ * does with what it broke. */
+int sabotage_run(const subject *of, const saboteur *saboteurs, size_t n_saboteurs,
+                 const struct CMUnitTest *tests, size_t n_tests);
+
+/* ------------------------------------------------------------------ broken tables */
+
+/* A set of the subject's with the keys from 0 on, so many of them; it is valid. */
+tamis_set *filled_set(const subject *of, uint64_t keys);
+
+/* Validate must name this invariant: why it says no begins like that. */
+void expect_broken(tamis_set *set, const char *invariant);
+
+/* One bit of the body. */
+void flip(tamis_set *set, uint64_t bit);
+
+/* Break it, see that it is seen, and mend it. */
+void expect_flip_broken(tamis_set *set, uint64_t bit, const char *invariant);
+
+#endif
