@@ -1,0 +1,17 @@
+/* limits.h - sets of kinds that refuse keys, at their limits: flooded, and filled beyond capacity. */
+#ifndef TAMIS_TESTS_LIMITS_H
+#define TAMIS_TESTS_LIMITS_H
+
+#include "subject.h"
+
+/* An empty set and a key that is added a million times, before all others and after: nobody is
+ * refused, nobody is lost, and if it can remove, the key is the one that is saturated. Frees the
+ * set. */
+void check_flood(tamis_set *set);
+
+/* An empty set that is filled to half as much again as its capacity: only then it refuses, without
+ * a byte changed, and at least so often. All that it took is there; removed again, every byte is
+ * 0. Frees the set. */
+void check_exhaustion(tamis_set *set, uint64_t least_refused);
+
+#endif
