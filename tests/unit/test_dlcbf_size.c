@@ -2,15 +2,11 @@
  *
  * usage: test_dlcbf_size [N [TABLES]]     every N-th choice of the grid; so many tables that live
  *
- * The kind is compiled into this file, portably and with every read of a body reported (TAMIS_TOUCH
- * in le.h), to count the cache lines that operations touch. All other tables are the library's own.
+ * The kind is compiled into this file to count the cache lines that operations touch (touches.h).
+ * All other tables are the library's own.
  */
-#include "unit.h"
+#include "touches.h"
 
-static void touched(const void *from, size_t bytes);
-#define TAMIS_TOUCH(address, bytes) touched(address, bytes)
-#define TAMIS_ISA traced
-#define TAMIS_NO_SIMD
 #include "kinds/dlcbf.c"
 
 #include <stdio.h>
@@ -22,16 +18,10 @@ static unsigned tables = 1000; /* of each life */
 
 /* ------------------------------------------------------------------ tables */
 
-static tamis_table table_make(const uint64_t *geometry, const tamis_kind **ret_kind) {
-    tamis_table table = { .keys = 0 };
+/* Of the library's own. */
+static tamis_table own_table(const uint64_t *geometry, const tamis_kind **ret_kind) {
     assert_int_equal(tamis_kind_find("dlcbf", NULL, ret_kind), TAMIS_OK);
-    memcpy(table.geometry, geometry, DLCBF_FIELDS * sizeof geometry[0]);
-    assert_true(dlcbf_body_bytes(table.geometry, &table.body_bytes));
-    table.body = aligned_alloc(64, table.body_bytes);
-    assert_non_null(table.body);
-    memset(table.body, 0, table.body_bytes);
-    dlcbf_prepare(&table);
-    return table;
+    return table_make(*ret_kind, geometry);
 }
 
 static void free_geometry(uint64_t counter_bits, uint64_t *ret_geometry) {
@@ -80,7 +70,7 @@ static bool has_overflown(const life *of, uint64_t n, uint64_t *key, unit_random
     const tamis_kind *kind;
     bool              is_full = false;
     geometry_of(of, g);
-    tamis_table table = table_make(g, &kind);
+    tamis_table table = own_table(g, &kind);
     for (uint64_t i = 0; i < of->lifetime * n && !is_full; i++) {
         uint64_t const at = i < n ? i : random_below(random, n);
         if (i >= n) assert_int_equal(kind->remove(&table, key[at]), TAMIS_OK);
@@ -379,145 +369,46 @@ static void bytes_of_any_geometry_are_those_of_its_buckets(void **state) {
 
 /* ------------------------------------------------------------------ lines touched */
 
-#define CAPACITY 100000
-#define SAMPLES 20000
-#define LAST 5000 /* adds that are counted, at 95 to 100% of the capacity */
-#define MAX_LINES 64
-
-static struct {
-    bool      is_on;
-    uintptr_t line[MAX_LINES];
-    unsigned  n;
-} seen;
-
-static void touched(const void *from, size_t bytes) {
-    uintptr_t const first = (uintptr_t)from / 64, last = ((uintptr_t)from + bytes - 1) / 64;
-    for (uintptr_t line = first; seen.is_on && line <= last; line++) {
-        unsigned i = 0;
-        while (i < seen.n && seen.line[i] != line) i++;
-        if (i < seen.n) continue;
-        assert_true(seen.n < MAX_LINES);
-        seen.line[seen.n++] = line;
-    }
-}
-
-typedef struct job {
-    const char *name;
-    double      fpr;
-    unsigned    abilities;
-    bool        is_fast;
-    uint64_t    d, cells, bytes;
-} job;
-
-typedef struct counts {
-    double present, absent, add;
-} counts;
-
-static tamis_table job_table(const job *of, tamis_forecast *ret_stated) {
-    tamis_need        need = { .capacity = CAPACITY,
-                               .fpr = of->fpr,
-                               .lifetime = of->abilities != 0 ? 16 * CAPACITY : CAPACITY,
-                               .overflow = 1e-10,
-                               .abilities = of->abilities,
-                               .prefer = of->is_fast ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL };
-    uint64_t          g[TAMIS_MAX_FIELDS] = { 0 };
-    const tamis_kind *kind;
-    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) need.fixed[i] = KIND_FREE;
-    if (of->d != 0) need.fixed[DLCBF_TABLES] = of->d;
-    if (of->cells != 0) need.fixed[DLCBF_CELLS] = of->cells;
-    if (of->bytes != 0) need.fixed[DLCBF_BUCKET_BYTES] = of->bytes;
-    assert_int_equal(dlcbf_plan(&need, g), TAMIS_OK);
-    dlcbf_predict(g, CAPACITY, need.lifetime, ret_stated);
-    return table_make(g, &kind);
-}
-
-/* Fill it, and count the lines of the last adds. */
-static double count_adds(tamis_table *table, uint64_t *ret_key) {
-    unit_random random = random_start();
-    double      total = 0;
-    for (uint64_t i = 0; i < CAPACITY; i++) {
-        ret_key[i] = random_next(&random);
-        seen.n = 0;
-        seen.is_on = i >= CAPACITY - LAST;
-        assert_int_equal(dlcbf_add(table, ret_key[i]), TAMIS_OK);
-        total += seen.n;
-    }
-    seen.is_on = false;
-    return total / LAST;
-}
-
-/* What is removed makes room for others, until it looks as it will look in the end. */
-static void churn(tamis_table *table, uint64_t *key) {
-    unit_random random = { 99 };
-    if (table->geometry[DLCBF_COUNTER_BITS] == 0) return;
-    for (uint64_t i = 0; i < 8 * CAPACITY; i++) {
-        uint64_t const at = random_below(&random, CAPACITY);
-        assert_int_equal(dlcbf_remove(table, key[at]), TAMIS_OK);
-        key[at] = random_next(&random);
-        assert_int_equal(dlcbf_add(table, key[at]), TAMIS_OK);
-    }
-}
-
-static counts count_lines(tamis_table *table) {
-    unit_random     random = { 12345 }; /* other keys than the table's */
-    uint64_t *const key = calloc(CAPACITY, sizeof *key);
-    assert_non_null(key);
-    counts total = { .add = count_adds(table, key) };
-    churn(table, key);
-    seen.is_on = true;
-    for (unsigned i = 0; i < SAMPLES; i++) {
-        seen.n = 0;
-        assert_true(dlcbf_has(table, key[random_below(&random, CAPACITY)]));
-        total.present += (double)seen.n / SAMPLES;
-        seen.n = 0;
-        (void)dlcbf_has(table, random_next(&random));
-        total.absent += (double)seen.n / SAMPLES;
-    }
-    seen.is_on = false;
-    free(key);
-    return total;
-}
-
 /* Within 3%; one in a hundred absent keys is taken for present, and found before the end. */
 static void lines_are_as_stated(void **state) {
-    const job *const of = *state;
-    tamis_forecast   stated;
-    tamis_table      table = job_table(of, &stated);
-    counts const     counted = count_lines(&table);
-    print_message("# %s: present %.3f stated %.3f, absent %.3f stated %.3f, add %.3f stated %.3f\n",
-                  of->name, counted.present, stated.lines_present, counted.absent,
-                  stated.lines_absent, counted.add, stated.lines_add);
+    const touches_job *const of = *state;
+    const tamis_kind *const  kind = &tamis_kind_dlcbf_traced;
+    tamis_forecast           stated;
+    tamis_table              table = touches_table(kind, of, &stated);
+    touches const            counted = touches_count(kind, &table, of->abilities != 0);
     free(table.body);
-    assert_near(stated.lines_present, counted.present, 0.03);
-    assert_near(stated.lines_absent, counted.absent, 0.03);
-    assert_near(stated.lines_add, counted.add, 0.03);
+    touches_check(of, &stated, &counted, 0.03, 0.03);
 }
 
 #define COUNTED (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
 
-static const job jobs[] = {
-    { "1%, small", 0.01, COUNTED, false, 0, 0, 0 },
-    { "1%, fast", 0.01, COUNTED, true, 0, 0, 0 },
-    { "0.1%, small", 0.001, COUNTED, false, 0, 0, 0 },
-    { "0.01%, fast", 1e-4, COUNTED, true, 0, 0, 0 },
-    { "set, 1%, small", 0.01, 0, false, 0, 0, 0 },
-    { "set, 1%, fast", 0.01, 0, true, 0, 0, 0 },
-    { "the paper's", 0.0015, COUNTED, false, 4, 8, 16 },
-    { "8 subtables, 12 bytes", 0.01, COUNTED, false, 8, 6, 12 },
-    { "3 subtables, 100 bytes", 0.001, COUNTED, false, 3, 40, 100 },
+static const touches_job jobs[] = {
+    { .name = "1%, small", .fpr = 0.01, .abilities = COUNTED, .prefer = TAMIS_PREFER_SMALL },
+    { .name = "1%, fast", .fpr = 0.01, .abilities = COUNTED, .prefer = TAMIS_PREFER_FAST },
+    { .name = "0.1%, small", .fpr = 0.001, .abilities = COUNTED, .prefer = TAMIS_PREFER_SMALL },
+    { .name = "0.01%, fast", .fpr = 1e-4, .abilities = COUNTED, .prefer = TAMIS_PREFER_FAST },
+    { .name = "set, 1%, small", .fpr = 0.01, .abilities = 0, .prefer = TAMIS_PREFER_SMALL },
+    { .name = "set, 1%, fast", .fpr = 0.01, .abilities = 0, .prefer = TAMIS_PREFER_FAST },
+    { .name = "the paper's",
+      .fpr = 0.0015,
+      .abilities = COUNTED,
+      .prefer = TAMIS_PREFER_SMALL,
+      .fixed = { { DLCBF_TABLES, 4 }, { DLCBF_CELLS, 8 }, { DLCBF_BUCKET_BYTES, 16 } } },
+    { .name = "8 subtables, 12 bytes",
+      .fpr = 0.01,
+      .abilities = COUNTED,
+      .prefer = TAMIS_PREFER_SMALL,
+      .fixed = { { DLCBF_TABLES, 8 }, { DLCBF_CELLS, 6 }, { DLCBF_BUCKET_BYTES, 12 } } },
+    { .name = "3 subtables, 100 bytes",
+      .fpr = 0.001,
+      .abilities = COUNTED,
+      .prefer = TAMIS_PREFER_SMALL,
+      .fixed = { { DLCBF_TABLES, 3 }, { DLCBF_CELLS, 40 }, { DLCBF_BUCKET_BYTES, 100 } } },
 };
 
 /* ------------------------------------------------------------------ all */
 
 #define N_EACH (UNIT_COUNT(lives) + UNIT_COUNT(jobs))
-
-static struct CMUnitTest named(const char *name, CMUnitTestFunction runs_it, const void *of) {
-    union {
-        const void *in;
-        void       *out;
-    } const state = { of };
-    return (struct CMUnitTest){ name, runs_it, NULL, NULL, state.out };
-}
 
 static char life_names[UNIT_COUNT(lives)][100];
 
@@ -545,10 +436,10 @@ int main(int argc, char **argv) {
     size_t            n = UNIT_COUNT(single);
     memcpy(tests, single, sizeof single);
     for (size_t i = 0; i < UNIT_COUNT(lives); i++) {
-        tests[n++] = named(life_name(i), overflow_is_as_likely_as_stated_or_less, &lives[i]);
+        tests[n++] = unit_named(life_name(i), overflow_is_as_likely_as_stated_or_less, &lives[i]);
     }
     for (size_t i = 0; i < UNIT_COUNT(jobs); i++) {
-        tests[n++] = named(jobs[i].name, lines_are_as_stated, &jobs[i]);
+        tests[n++] = unit_named(jobs[i].name, lines_are_as_stated, &jobs[i]);
     }
     if (argc > 1) one_in = (unsigned)strtoul(argv[1], NULL, 10);
     if (argc > 2) tables = (unsigned)strtoul(argv[2], NULL, 10);

@@ -2,15 +2,11 @@
  *
  * usage: test_line_size [N [TABLES]]     every N-th choice of the grid; so many tables that live
  *
- * The kind is compiled into this file, portably and with every read of a body reported (TAMIS_TOUCH
- * in le.h), to count the cache lines that operations touch. All other tables are the library's own.
+ * The kind is compiled into this file to count the cache lines that operations touch (touches.h).
+ * All other tables are the library's own.
  */
-#include "unit.h"
+#include "touches.h"
 
-static void touched(const void *from, size_t bytes);
-#define TAMIS_TOUCH(address, bytes) touched(address, bytes)
-#define TAMIS_ISA traced
-#define TAMIS_NO_SIMD
 #include "kinds/line.c"
 
 #define SIGMAS 4.0
@@ -20,16 +16,10 @@ static unsigned tables = 1000; /* of each life */
 
 /* ------------------------------------------------------------------ tables */
 
-static tamis_table table_make(const uint64_t *geometry, const tamis_kind **ret_kind) {
-    tamis_table table = { .keys = 0 };
+/* Of the library's own. */
+static tamis_table own_table(const uint64_t *geometry, const tamis_kind **ret_kind) {
     assert_int_equal(tamis_kind_find("line", NULL, ret_kind), TAMIS_OK);
-    memcpy(table.geometry, geometry, LINE_FIELDS * sizeof geometry[0]);
-    assert_true(line_body_bytes(table.geometry, &table.body_bytes));
-    table.body = aligned_alloc(64, table.body_bytes);
-    assert_non_null(table.body);
-    memset(table.body, 0, table.body_bytes);
-    line_prepare(&table);
-    return table;
+    return table_make(*ret_kind, geometry);
 }
 
 static void free_geometry(uint64_t counter_bits, uint64_t copies, uint64_t value_bits,
@@ -102,7 +92,7 @@ static void check_near(const char *what, double stated, const sample *measured, 
 static tamis_table fill_to(double load, unit_random *random) {
     uint64_t const    g[LINE_FIELDS] = { LOAD_LINES, 24, 0, 1, 0, LOAD_LINES };
     const tamis_kind *kind;
-    tamis_table       table = table_make(g, &kind);
+    tamis_table       table = own_table(g, &kind);
     for (uint64_t i = 0; i < (uint64_t)(load * LOAD_LINES); i++) {
         assert_int_equal(kind->add(&table, random_next(random)), TAMIS_OK);
     }
@@ -157,7 +147,7 @@ static const life lives[] = {
 static uint64_t peak_of(const life *of, uint64_t n, uint64_t *key, unit_random *random) {
     uint64_t const    g[LINE_FIELDS] = { of->lines, 28, 1, 1, 0, MAX_ATTIC };
     const tamis_kind *kind;
-    tamis_table       table = table_make(g, &kind);
+    tamis_table       table = own_table(g, &kind);
     uint64_t          peak = 0;
     for (uint64_t i = 0; i < of->lifetime * n; i++) {
         uint64_t const at = i < n ? i : random_below(random, n);
@@ -466,126 +456,54 @@ static void layout_has_its_parts_one_after_the_other(void **state) {
 
 /* ------------------------------------------------------------------ lines touched */
 
-#define CAPACITY 100000
-#define SAMPLES 20000
-#define LAST 5000 /* adds that are counted, at 95 to 100% of the capacity */
-#define MAX_LINES 64
-
-static struct {
-    bool      is_on;
-    uintptr_t line[MAX_LINES];
-    unsigned  n;
-} seen;
-
-static void touched(const void *from, size_t bytes) {
-    uintptr_t const first = (uintptr_t)from / 64, last = ((uintptr_t)from + bytes - 1) / 64;
-    for (uintptr_t line = first; seen.is_on && line <= last; line++) {
-        unsigned i = 0;
-        while (i < seen.n && seen.line[i] != line) i++;
-        if (i < seen.n) continue;
-        assert_true(seen.n < MAX_LINES);
-        seen.line[seen.n++] = line;
-    }
-}
-
-typedef struct job {
-    const char *name;
-    double      fpr;
-    unsigned    abilities;
-    bool        is_fast;
-} job;
-
-typedef struct counts {
-    double present, absent, add;
-} counts;
-
-static tamis_table job_table(const job *of, tamis_forecast *ret_stated) {
-    tamis_need        need = { .capacity = CAPACITY,
-                               .fpr = of->fpr,
-                               .lifetime = of->abilities != 0 ? 16 * CAPACITY : CAPACITY,
-                               .overflow = 1e-10,
-                               .abilities = of->abilities,
-                               .prefer = of->is_fast ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL };
-    uint64_t          g[TAMIS_MAX_FIELDS] = { 0 };
-    const tamis_kind *kind;
-    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) need.fixed[i] = KIND_FREE;
-    assert_int_equal(line_plan(&need, g), TAMIS_OK);
-    line_predict(g, CAPACITY, need.lifetime, ret_stated);
-    return table_make(g, &kind);
-}
-
-/* Fill it, and count the lines of the last adds. */
-static double count_adds(tamis_table *table, uint64_t *ret_key) {
-    unit_random random = random_start();
-    double      total = 0;
-    for (uint64_t i = 0; i < CAPACITY; i++) {
-        ret_key[i] = random_next(&random);
-        seen.n = 0;
-        seen.is_on = i >= CAPACITY - LAST;
-        assert_int_equal(line_add(table, ret_key[i]), TAMIS_OK);
-        total += seen.n;
-    }
-    return total / LAST;
-}
-
-static counts count_lines(tamis_table *table) {
-    unit_random     random = { 12345 }; /* other keys than the table's */
-    uint64_t *const key = calloc(CAPACITY, sizeof *key);
-    assert_non_null(key);
-    counts total = { .add = count_adds(table, key) };
-    for (unsigned i = 0; i < SAMPLES; i++) {
-        seen.n = 0;
-        assert_true(line_has(table, key[random_below(&random, CAPACITY)]));
-        total.present += (double)seen.n / SAMPLES;
-        seen.n = 0;
-        (void)line_has(table, random_next(&random));
-        total.absent += (double)seen.n / SAMPLES;
-    }
-    seen.is_on = false;
-    free(key);
-    return total;
-}
-
-/* Within 3%. The counts themselves are good to a hundredth of a line: their sigma is below 0.7
- * lines, of 5000 samples and more; and adds are counted while the table becomes full. */
+/* Within 3%. Adds are counted while the table becomes full. */
 static void lines_are_as_stated(void **state) {
-    const job *const of = *state;
-    tamis_forecast   stated;
-    tamis_table      table = job_table(of, &stated);
-    counts const     counted = count_lines(&table);
-    print_message("# %s: present %.3f stated %.3f, absent %.3f stated %.3f, add %.3f stated %.3f\n",
-                  of->name, counted.present, stated.lines_present, counted.absent,
-                  stated.lines_absent, counted.add, stated.lines_add);
+    const touches_job *const of = *state;
+    const tamis_kind *const  kind = &tamis_kind_line_traced;
+    tamis_forecast           stated;
+    tamis_table              table = touches_table(kind, of, &stated);
+    touches const            counted = touches_count(kind, &table, false);
     free(table.body);
-    assert_near(stated.lines_present, counted.present, 0.03);
-    assert_near(stated.lines_absent, counted.absent, 0.03);
-    assert_near(stated.lines_add, counted.add, 0.03);
+    touches_check(of, &stated, &counted, 0.03, 0.03);
 }
 
 #define COUNTED (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
 
-static const job jobs[] = {
-    { "0.3%, small", 0.003, TAMIS_CAN_REMOVE, false },
-    { "0.3%, fast", 0.003, TAMIS_CAN_REMOVE, true },
-    { "12 bits, small", 1.85e-4, TAMIS_CAN_REMOVE, false },
-    { "12 bits, fast", 1.85e-4, TAMIS_CAN_REMOVE, true },
-    { "16 bits, fast", 1.18e-5, TAMIS_CAN_REMOVE, true },
-    { "24 bits, fast", 4.6e-8, TAMIS_CAN_REMOVE, true },
-    { "counting, 0.3%, fast", 0.003, COUNTED, true },
-    { "set, 10%, fast", 0.1, 0, true },
+static const touches_job jobs[] = {
+    { .name = "0.3%, small",
+      .fpr = 0.003,
+      .abilities = TAMIS_CAN_REMOVE,
+      .prefer = TAMIS_PREFER_SMALL },
+    { .name = "0.3%, fast",
+      .fpr = 0.003,
+      .abilities = TAMIS_CAN_REMOVE,
+      .prefer = TAMIS_PREFER_FAST },
+    { .name = "12 bits, small",
+      .fpr = 1.85e-4,
+      .abilities = TAMIS_CAN_REMOVE,
+      .prefer = TAMIS_PREFER_SMALL },
+    { .name = "12 bits, fast",
+      .fpr = 1.85e-4,
+      .abilities = TAMIS_CAN_REMOVE,
+      .prefer = TAMIS_PREFER_FAST },
+    { .name = "16 bits, fast",
+      .fpr = 1.18e-5,
+      .abilities = TAMIS_CAN_REMOVE,
+      .prefer = TAMIS_PREFER_FAST },
+    { .name = "24 bits, fast",
+      .fpr = 4.6e-8,
+      .abilities = TAMIS_CAN_REMOVE,
+      .prefer = TAMIS_PREFER_FAST },
+    { .name = "counting, 0.3%, fast",
+      .fpr = 0.003,
+      .abilities = COUNTED,
+      .prefer = TAMIS_PREFER_FAST },
+    { .name = "set, 10%, fast", .fpr = 0.1, .abilities = 0, .prefer = TAMIS_PREFER_FAST },
 };
 
 /* ------------------------------------------------------------------ all */
 
 #define N_EACH (UNIT_COUNT(lives) + UNIT_COUNT(jobs))
-
-static struct CMUnitTest named(const char *name, CMUnitTestFunction runs_it, const void *of) {
-    union {
-        const void *in;
-        void       *out;
-    } const state = { of };
-    return (struct CMUnitTest){ name, runs_it, NULL, NULL, state.out };
-}
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest single[] = {
@@ -603,10 +521,10 @@ int main(int argc, char **argv) {
     size_t            n = UNIT_COUNT(single);
     memcpy(tests, single, sizeof single);
     for (size_t i = 0; i < UNIT_COUNT(lives); i++) {
-        tests[n++] = named(lives[i].name, overflow_is_as_likely_as_stated_or_less, &lives[i]);
+        tests[n++] = unit_named(lives[i].name, overflow_is_as_likely_as_stated_or_less, &lives[i]);
     }
     for (size_t i = 0; i < UNIT_COUNT(jobs); i++) {
-        tests[n++] = named(jobs[i].name, lines_are_as_stated, &jobs[i]);
+        tests[n++] = unit_named(jobs[i].name, lines_are_as_stated, &jobs[i]);
     }
     if (argc > 1) one_in = (unsigned)strtoul(argv[1], NULL, 10);
     if (argc > 2) tables = (unsigned)strtoul(argv[2], NULL, 10);

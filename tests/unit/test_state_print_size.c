@@ -2,15 +2,11 @@
  *
  * usage: test_state_print_size [N [MILLIONS]]     every N-th choice of the grid; steps of each life
  *
- * The kind is compiled into this file, portably and with every read of a body reported (TAMIS_TOUCH
- * in le.h), to count the cache lines that operations touch. All other tables are the library's own.
+ * The kind is compiled into this file to count the cache lines that operations touch (touches.h).
+ * All other tables are the library's own.
  */
-#include "unit.h"
+#include "touches.h"
 
-static void touched(const void *from, size_t bytes);
-#define TAMIS_TOUCH(address, bytes) touched(address, bytes)
-#define TAMIS_ISA traced
-#define TAMIS_NO_SIMD
 #include "kinds/state_print.c"
 
 #include <stdio.h>
@@ -476,24 +472,6 @@ static void layouts_refuse_what_is_out_of_range(void **state) {
 #define CAPACITY 30000
 #define SAMPLES 20000
 #define LAST 2000 /* puts that are counted, at 93 to 100% of the capacity */
-#define MAX_LINES 128
-
-static struct {
-    bool      is_on;
-    uintptr_t line[MAX_LINES];
-    unsigned  n;
-} seen;
-
-static void touched(const void *from, size_t bytes) {
-    uintptr_t const first = (uintptr_t)from / 64, last = ((uintptr_t)from + bytes - 1) / 64;
-    for (uintptr_t line = first; seen.is_on && line <= last; line++) {
-        unsigned i = 0;
-        while (i < seen.n && seen.line[i] != line) i++;
-        if (i < seen.n) continue;
-        assert_true(seen.n < MAX_LINES);
-        seen.line[seen.n++] = line;
-    }
-}
 
 typedef struct job {
     const char *name;
@@ -526,11 +504,11 @@ static world job_world(const job *of, tamis_forecast *ret_stated) {
 }
 
 static unsigned count_one(world *w, uint64_t key, tamis_status (*what)(world *, uint64_t)) {
-    seen.n = 0;
-    seen.is_on = true;
+    touches_seen.n = 0;
+    touches_seen.is_on = true;
     (void)!what(w, key);
-    seen.is_on = false;
-    return seen.n;
+    touches_seen.is_on = false;
+    return touches_seen.n;
 }
 
 static tamis_status just_get(world *w, uint64_t key) {
@@ -587,14 +565,6 @@ static const job jobs[] = {
 
 /* ------------------------------------------------------------------ all */
 
-static struct CMUnitTest named(const char *name, CMUnitTestFunction runs_it, const void *of) {
-    union {
-        const void *in;
-        void       *out;
-    } const state = { of };
-    return (struct CMUnitTest){ name, runs_it, NULL, NULL, state.out };
-}
-
 static const char *life_name(size_t i) {
     static char       names[UNIT_COUNT(lives)][100];
     const life *const of = &lives[i];
@@ -621,10 +591,11 @@ int main(int argc, char **argv) {
     size_t            n = UNIT_COUNT(single);
     memcpy(tests, single, sizeof single);
     for (size_t i = 0; i < UNIT_COUNT(lives); i++) {
-        tests[n++] = named(life_name(i), puts_are_refused_as_often_as_stated_or_less, &lives[i]);
+        tests[n++] =
+            unit_named(life_name(i), puts_are_refused_as_often_as_stated_or_less, &lives[i]);
     }
     for (size_t i = 0; i < UNIT_COUNT(jobs); i++) {
-        tests[n++] = named(jobs[i].name, lines_are_as_stated, &jobs[i]);
+        tests[n++] = unit_named(jobs[i].name, lines_are_as_stated, &jobs[i]);
     }
     if (argc > 1) one_in = (unsigned)strtoul(argv[1], NULL, 10);
     if (argc > 2) millions = strtod(argv[2], NULL);

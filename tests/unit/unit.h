@@ -156,6 +156,16 @@ UNIT_INLINE double chi_square_sigmas(const uint64_t *counts, size_t cells) {
 
 /* ------------------------------------------------------------------ programs */
 
+/* A test that is run with a state of its own, which it does not change. */
+UNIT_INLINE struct CMUnitTest unit_named(const char *name, CMUnitTestFunction runs_it,
+                                         const void *of) {
+    union {
+        const void *in;
+        void       *out;
+    } const state = { of };
+    return (struct CMUnitTest){ name, runs_it, NULL, NULL, state.out };
+}
+
 /* One group per program, since TAP has one plan. */
 UNIT_INLINE int unit_run(const char *name, const struct CMUnitTest *tests, size_t n) {
     print_message("# seed %llu\n", (unsigned long long)unit_seed());
