@@ -45,7 +45,15 @@ static const char *isa_named(const char *word) {
     return NULL;
 }
 
+/* One field more. */
+static bool parse_field(bench_entry *entry, const char *word) {
+    size_t const at = strlen(entry->geometry), room = sizeof entry->geometry - at;
+    int const    n = snprintf(entry->geometry + at, room, "%s%s", at != 0 ? "," : "", word);
+    return n > 0 && (size_t)n < room;
+}
+
 static bool parse_word(bench_entry *entry, const char *word) {
+    if (strchr(word, '=') != NULL) return parse_field(entry, word);
     const struct {
         const char *word;
         bool       *flag;

@@ -1,5 +1,5 @@
 /* entries.h - who is to be measured, and with which spec: "line", "line:0.003",
- * "rank:0.003:small", "line:states". */
+ * "rank:0.003:small", "counting:blocked=1", "line:states". */
 #ifndef BENCH_ENTRIES_H
 #define BENCH_ENTRIES_H
 
@@ -11,10 +11,11 @@
 
 /* One word of --only. Peers heed what they can: libbloom the rate, rte_member nothing. */
 typedef struct bench_entry {
-    char        text[48]; /* as it was written: the name in the table */
-    char        key[24];  /* a kind of tamis, or a peer */
-    double      fpr;      /* 0: that of --fpr */
-    const char *isa;      /* or NULL: that of --isa */
+    char        text[48];     /* as it was written: the name in the table */
+    char        key[24];      /* a kind of tamis, or a peer */
+    double      fpr;          /* 0: that of --fpr */
+    const char *isa;          /* or NULL: that of --isa */
+    char        geometry[64]; /* fields that are fixed, "blocked=1,hashes=7"; "": none */
     bool        is_small, is_plain, is_removing, is_counting;
     bool        is_states, is_moving, is_ageing; /* keys with a state: tamis_states.c */
 } bench_entry;

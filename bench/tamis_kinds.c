@@ -181,6 +181,7 @@ static tamis_spec kind_spec(const contestant *who, uint64_t n, const tamis_seed 
     spec.isa = who->isa;
     spec.capacity = n;
     spec.fpr = entry->fpr;
+    if (*entry->geometry != '\0') spec.geometry = entry->geometry;
     if (entry->is_removing) spec.abilities |= TAMIS_CAN_REMOVE;
     if (entry->is_counting) spec.abilities |= TAMIS_CAN_COUNT;
     if (entry->is_small) spec.prefer = TAMIS_PREFER_SMALL;

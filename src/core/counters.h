@@ -26,15 +26,23 @@ TAMIS_INLINE counters counters_of(const sectors *in, uint8_t *body) {
 
 /* ------------------------------------------------------------------ one counter */
 
+/* Those of 8 bits are bytes, which is worth a branch that is always the same. */
 TAMIS_INLINE uint64_t counters_get(counters of, uint64_t at) {
-    return field_get(of.body, at, of.bits);
+    return of.bits == 8 ? of.body[at / 8] : field_get(of.body, at, of.bits);
+}
+
+TAMIS_INLINE void counters_set(counters of, uint64_t at, uint64_t value) {
+    if (of.bits == 8)
+        of.body[at / 8] = (uint8_t)value;
+    else
+        field_set(of.body, at, of.bits, value);
 }
 
 /* Count up, unless stuck. Returns whether it changed; *stuck counts those that stick. */
 TAMIS_INLINE bool counters_up(counters of, uint64_t at, uint64_t by, uint64_t *stuck) {
     uint64_t const value = counters_get(of, at), sum = min_u64(value + by, of.top);
     if (value == of.top) return false;
-    field_set(of.body, at, of.bits, sum);
+    counters_set(of, at, sum);
     *stuck += sum == of.top;
     return true;
 }
@@ -44,7 +52,7 @@ TAMIS_INLINE bool counters_down(counters of, uint64_t at, uint64_t by) {
     uint64_t const value = counters_get(of, at);
     if (value == of.top) return false;
     TAMIS_ASSERT(value >= by);
-    field_set(of.body, at, of.bits, value - by);
+    counters_set(of, at, value - by);
     return true;
 }
 

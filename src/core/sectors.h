@@ -42,16 +42,11 @@ TAMIS_INLINE uint64_t sectors_line(const sectors *of, uint64_t hash) {
     return fastrange(hash, of->lines) * SECTORS_LINE_BITS;
 }
 
-/* The counter of hash i in a line, chosen by a number of its own. What is left of that can choose
- * more. */
-TAMIS_INLINE uint64_t sectors_pick(const sectors *of, uint64_t line, unsigned i, uint64_t *chosen) {
+/* Which counter of its line hash i has, chosen by a number of its own. What is left of that can
+ * choose more. */
+TAMIS_INLINE uint64_t sectors_pick(const sectors *of, unsigned i, uint64_t *chosen) {
     uint64_t const first = of->first[i], size = of->first[i + 1] - first;
-    return line + (first + fastrange_next(chosen, size)) * of->bits;
-}
-
-/* The same where counters of a key are anywhere. */
-TAMIS_INLINE uint64_t sectors_pick_any(const sectors *of, uint64_t *chosen) {
-    return fastrange_next(chosen, of->counters) * of->bits;
+    return first + fastrange_next(chosen, size);
 }
 
 /* ------------------------------------------------------------------ all counters */

@@ -198,54 +198,83 @@ TAMIS_INLINE unsigned counting_locate_one(const tamis_table *table, uint64_t has
     uint64_t const line = sectors_line(s, hash);
     for (unsigned i = 0; i < k; i++) {
         uint64_t chosen = remix(hash, i);
-        at[i] = sectors_pick(s, line, i, &chosen);
+        at[i] = line + sectors_pick(s, i, &chosen) * s->bits;
     }
     return k;
 }
 
-/* The counters of as many keys as there is room for; the memory of those that are anywhere is on
- * its way then. Returns how many keys. */
+/* Lines of a blocked table are asked for so many keys ahead: more than that are more than a core
+ * keeps on their way. */
+#define AHEAD 16
+
+TAMIS_INLINE void line_fetch(const tamis_table *table, uint64_t hash, bool is_update) {
+    const uint8_t *const line = table->body + sectors_line(shape_of(table), hash) / 8;
+    if (is_update)
+        prefetch_to_write(line);
+    else
+        prefetch_to_read(line);
+}
+
+/* The counters of as many keys as there is room for, and their memory is on its way. Returns how
+ * many keys. Blocked, it was asked for already, but for that of keys further on. */
 TAMIS_INLINE unsigned counting_locate(const tamis_table *table, const uint64_t *hash, unsigned n,
                                       uint64_t at[PROBES_LOCATED]) {
     unsigned const k = hashes_of(table), n_keys = (unsigned)min_u64(n, PROBES_LOCATED / k);
     for (unsigned i = 0; i < n_keys; i++) {
         (void)counting_locate_one(table, hash[i], at + i * k);
-        for (unsigned j = 0; j < k && !is_blocked(table); j++) {
-            prefetch_to_write(table->body + at[i * k + j] / 8);
+        if (is_blocked(table)) {
+            if (i + AHEAD < n) line_fetch(table, hash[i + AHEAD], true);
+            continue;
         }
+        for (unsigned j = 0; j < k; j++) prefetch_to_write(table->body + at[i * k + j] / 8);
     }
     return n_keys;
 }
 
-/* One line for each key of a blocked table. The others fetch for themselves, as they go. */
+/* The lines of the first keys of the next chunk. Tables that are not blocked fetch as they go. */
 static void counting_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                            bool is_update) {
-    for (unsigned i = 0; i < n && is_blocked(table); i++) {
-        const uint8_t *const line = table->body + sectors_line(shape_of(table), hash[i]) / 8;
-        if (is_update)
-            prefetch_to_write(line);
-        else
-            prefetch_to_read(line);
+    for (unsigned i = 0; i < n && i < AHEAD && is_blocked(table); i++) {
+        line_fetch(table, hash[i], is_update);
     }
 }
 
 /* ------------------------------------------------------------------ keys, by their hash */
 
-/* In one line: counter by counter, until one is 0. */
-TAMIS_INLINE bool counting_has_in_line(const tamis_table *table, uint64_t hash) {
+/* Is counter i of a key, in its line, not 0? */
+TAMIS_INLINE bool line_holds(const sectors *s, counters line, uint64_t hash, unsigned i) {
+    uint64_t chosen = remix(hash, i);
+    return counters_get(line, sectors_pick(s, i, &chosen) * line.bits) != 0;
+}
+
+/* Counter by counter, until one is 0. The first two at once: after one it would be a branch on a
+ * coin toss. */
+TAMIS_INLINE bool counting_has_in_line(const tamis_table *table, uint64_t hash, unsigned bits) {
     const sectors *const s = shape_of(table);
-    counters const       of = counters_in(table);
-    uint64_t const       line = sectors_line(s, hash);
+    counters const       line = { table->body + sectors_line(s, hash) / 8, bits, bits_low(bits) };
     unsigned const       k = hashes_of(table);
-    for (unsigned i = 0; i < k; i++) {
-        uint64_t chosen = remix(hash, i);
-        if (counters_get(of, sectors_pick(s, line, i, &chosen)) == 0) return false;
+    unsigned const first = line_holds(s, line, hash, 0), second = line_holds(s, line, hash, k > 1);
+    if ((first & second) == 0) return false;
+    for (unsigned i = 2; i < k; i++) {
+        if (!line_holds(s, line, hash, i)) return false;
     }
     return true;
 }
 
+/* Of any width. The usual one has an instance of its own. */
+static __attribute__((noinline)) bool counting_has_in_any_line(const tamis_table *table,
+                                                               uint64_t           hash) {
+    return counting_has_in_line(table, hash, shape_of(table)->bits);
+}
+
+TAMIS_INLINE bool counting_has_blocked(const tamis_table *table, uint64_t hash) {
+    return shape_of(table)->bits == CBF_USUAL_BITS
+               ? counting_has_in_line(table, hash, CBF_USUAL_BITS)
+               : counting_has_in_any_line(table, hash);
+}
+
 static bool counting_has(const tamis_table *table, uint64_t hash) {
-    if (is_blocked(table)) return counting_has_in_line(table, hash);
+    if (is_blocked(table)) return counting_has_blocked(table, hash);
     return probes_hold(table, hash, 0, hashes_of(table), table->geometry[CBF_COUNTERS],
                        place_holds);
 }
@@ -278,7 +307,10 @@ static uint64_t counting_has_chunk(const tamis_table *table, const uint64_t *has
                    ? probes_ask_near(table, hash, n, k, m, place_holds)
                    : probes_ask(table, hash, n, k, m, place_where, place_holds);
     }
-    for (unsigned i = 0; i < n; i++) found |= (uint64_t)counting_has_in_line(table, hash[i]) << i;
+    for (unsigned i = 0; i < n; i++) {
+        if (i + AHEAD < n) line_fetch(table, hash[i + AHEAD], false);
+        found |= (uint64_t)counting_has_blocked(table, hash[i]) << i;
+    }
     return found;
 }
 

@@ -45,12 +45,18 @@
 
 static_assert(VI_FREE == KIND_FREE && VI_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 
+/* Of few increments and counters of few bits, which counter may hold which is looked up. */
+#define LISTED 16
+#define LISTED_BITS 8
+
 /* The geometry worked out. */
 typedef struct vicbf_shape {
     increments d;
     sectors    in;
     unsigned   bits, hashes, more;
+    bool       is_listed; /* what holds what is in `holds` */
     uint64_t   top;
+    uint16_t   holds[1 << LISTED_BITS]; /* bit i: a counter of that value may hold increment i */
 } vicbf_shape;
 
 static_assert(sizeof(vicbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
@@ -100,17 +106,29 @@ static void vicbf_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetim
     ret_forecast->lines_add = ret_forecast->lines_present;
 }
 
+/* One that is stuck holds anybody. */
+static void vicbf_list(vicbf_shape *s) {
+    s->is_listed = s->bits <= LISTED_BITS && s->d.n <= LISTED;
+    for (uint64_t c = 0; s->is_listed && c <= s->top; c++) {
+        for (unsigned i = 0; i < s->d.n; i++) {
+            bool const is_held = c == s->top || increments_may_hold(&s->d, c, s->d.value[i]);
+            s->holds[c] = (uint16_t)(s->holds[c] | (unsigned)is_held << i);
+        }
+    }
+}
+
 static void vicbf_prepare(tamis_table *table) {
     const uint64_t *const g = table->geometry;
     uint64_t              bytes;
     if (!vicbf_body_bytes(g, &bytes)) return; /* it will get no body either */
-    vicbf_shape const shape = { .d = increments_make(g[VI_INCREMENTS]),
-                                .in = sectors_make(g[VI_COUNTERS], g[VI_COUNTER_BITS],
-                                                   vi_sectors(g), g[VI_BLOCKED] != 0),
-                                .bits = (unsigned)g[VI_COUNTER_BITS],
-                                .hashes = (unsigned)g[VI_HASHES],
-                                .more = (unsigned)g[VI_MORE],
-                                .top = bits_low((unsigned)g[VI_COUNTER_BITS]) };
+    vicbf_shape shape = { .d = increments_make(g[VI_INCREMENTS]),
+                          .in = sectors_make(g[VI_COUNTERS], g[VI_COUNTER_BITS], vi_sectors(g),
+                                             g[VI_BLOCKED] != 0),
+                          .bits = (unsigned)g[VI_COUNTER_BITS],
+                          .hashes = (unsigned)g[VI_HASHES],
+                          .more = (unsigned)g[VI_MORE],
+                          .top = bits_low((unsigned)g[VI_COUNTER_BITS]) };
+    vicbf_list(&shape);
     memcpy(table->derived, &shape, sizeof shape);
 }
 
@@ -130,52 +148,126 @@ TAMIS_INLINE unsigned vicbf_hashes(const vicbf_shape *s, uint64_t hash) {
     return s->hashes + (s->more != 0 && (remix(hash, VI_MAX_HASHES + 1) & 255) < s->more);
 }
 
-TAMIS_INLINE vicbf_probe vicbf_probe_of(const vicbf_shape *s, uint64_t hash, uint64_t line,
-                                        unsigned i) {
-    uint64_t       chosen = remix(hash, i);
-    uint64_t const at = s->in.lines != 0 ? sectors_pick(&s->in, line, i, &chosen)
-                                         : sectors_pick_any(&s->in, &chosen);
-    return (vicbf_probe){ at, increments_pick(&s->d, chosen) };
+/* Those at the same counter become one. Returns how many are left. */
+static unsigned vicbf_join(vicbf_probe *probe, unsigned n) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < n; i++) {
+        unsigned same = 0;
+        while (same < kept && probe[same].at != probe[i].at) same++;
+        if (same < kept)
+            probe[same].adds += probe[i].adds;
+        else
+            probe[kept++] = probe[i];
+    }
+    return kept;
+}
+
+/* In a line no two are at the same counter. */
+TAMIS_INLINE unsigned vicbf_probes_in_line(const vicbf_shape *s, uint64_t hash,
+                                           vicbf_probe *ret_probe) {
+    uint64_t const line = sectors_line(&s->in, hash);
+    unsigned const hashes = vicbf_hashes(s, hash);
+    for (unsigned i = 0; i < hashes; i++) {
+        uint64_t       chosen = remix(hash, i);
+        uint64_t const counter = sectors_pick(&s->in, i, &chosen);
+        ret_probe[i] = (vicbf_probe){ line + counter * s->bits, increments_pick(&s->d, chosen) };
+    }
+    return hashes;
 }
 
 /* All of them, those at the same counter as one. Returns how many. */
-static unsigned vicbf_probes(const vicbf_shape *s, uint64_t hash, vicbf_probe *ret_probe) {
-    uint64_t const line = sectors_line(&s->in, hash);
+TAMIS_INLINE unsigned vicbf_probes(const vicbf_shape *s, uint64_t hash, vicbf_probe *ret_probe) {
+    if (s->in.lines != 0) return vicbf_probes_in_line(s, hash, ret_probe);
     unsigned const hashes = vicbf_hashes(s, hash);
-    unsigned       n = 0;
+    uint64_t       seen = 0; /* counters, modulo 64: most keys need look no further */
     for (unsigned i = 0; i < hashes; i++) {
-        vicbf_probe const probe = vicbf_probe_of(s, hash, line, i);
-        unsigned          same = 0;
-        while (same < n && ret_probe[same].at != probe.at) same++;
-        ret_probe[same].adds = (same < n ? ret_probe[same].adds : 0) + probe.adds;
-        ret_probe[same].at = probe.at;
-        n += same == n;
+        uint64_t       chosen = remix(hash, i);
+        uint64_t const counter = fastrange_next(&chosen, s->in.counters);
+        ret_probe[i] = (vicbf_probe){ counter * s->bits, increments_pick(&s->d, chosen) };
+        seen |= UINT64_C(1) << (counter % 64);
     }
-    return n;
+    return bits_popcount(seen) == hashes ? hashes : vicbf_join(ret_probe, hashes);
 }
 
-TAMIS_INLINE bool vicbf_may_hold(const vicbf_shape *s, const uint8_t *body, vicbf_probe probe) {
-    uint64_t const c = field_get(body, probe.at, s->bits);
-    return c == s->top || increments_may_hold(&s->d, c, probe.adds);
+/* May a counter hold the increments of a probe? */
+TAMIS_INLINE bool vicbf_may_hold(const vicbf_shape *s, uint64_t c, uint64_t adds) {
+    return c == s->top || increments_may_hold(&s->d, c, adds);
+}
+
+/* The same, of the increment in place `which`, looked up if it can be. */
+TAMIS_INLINE bool vicbf_may_hold_one(const vicbf_shape *s, uint64_t c, uint64_t which,
+                                     bool is_listed) {
+    if (is_listed) return (s->holds[c] >> which & 1) != 0;
+    return vicbf_may_hold(s, c, s->d.value[which]);
+}
+
+/* ------------------------------------------------------------------ lookups in a line */
+
+/* Does counter i of a key allow that it is there? */
+TAMIS_INLINE bool vicbf_line_holds(const vicbf_shape *s, counters line, uint64_t hash, unsigned i,
+                                   bool is_listed) {
+    uint64_t       chosen = remix(hash, i);
+    uint64_t const counter = sectors_pick(&s->in, i, &chosen), which = fastrange(chosen, s->d.n);
+    return vicbf_may_hold_one(s, counters_get(line, counter * line.bits), which, is_listed);
+}
+
+/* Counter by counter, until one excludes the key. The first two at once: after one it would be a
+ * branch on a coin toss. */
+TAMIS_INLINE bool vicbf_has_in_line(const vicbf_shape *s, counters of, uint64_t hash,
+                                    bool is_listed) {
+    counters const line = { of.body + sectors_line(&s->in, hash) / 8, of.bits, of.top };
+    unsigned const hashes = vicbf_hashes(s, hash);
+    unsigned const first = vicbf_line_holds(s, line, hash, 0, is_listed);
+    unsigned const second = vicbf_line_holds(s, line, hash, hashes > 1, is_listed);
+    if ((first & second) == 0) return false;
+    for (unsigned i = 2; i < hashes; i++) {
+        if (!vicbf_line_holds(s, line, hash, i, is_listed)) return false;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------ lookups anywhere */
+
+/* Of a key whose counters all hold it, and some are the same: do they hold it together? */
+static __attribute__((noinline)) bool vicbf_holds_together(const vicbf_shape *s, counters of,
+                                                           uint64_t hash) {
+    vicbf_probe    probe[VI_MAX_HASHES + 1];
+    unsigned const n = vicbf_probes(s, hash, probe);
+    for (unsigned i = 0; i < n; i++) {
+        if (!vicbf_may_hold(s, counters_get(of, probe[i].at), probe[i].adds)) return false;
+    }
+    return true;
+}
+
+/* Counter by counter, until one excludes the key. Only if none does, those that are the same are
+ * looked at as one. */
+static __attribute__((noinline)) bool vicbf_has_anywhere(const vicbf_shape *s, counters of,
+                                                         uint64_t hash) {
+    unsigned const hashes = vicbf_hashes(s, hash);
+    uint64_t       seen = 0; /* counters, modulo 64 */
+    for (unsigned i = 0; i < hashes; i++) {
+        uint64_t       chosen = remix(hash, i);
+        uint64_t const counter = fastrange_next(&chosen, s->in.counters);
+        uint64_t const c = counters_get(of, counter * of.bits);
+        if (!vicbf_may_hold_one(s, c, fastrange(chosen, s->d.n), s->is_listed)) return false;
+        seen |= UINT64_C(1) << (counter % 64);
+    }
+    return bits_popcount(seen) == hashes || vicbf_holds_together(s, of, hash);
 }
 
 /* ------------------------------------------------------------------ keys, by their hash */
 
-/* Counter by counter, until one excludes the key. Only if none does, those that are the same are
- * looked at as one. */
+/* Of any width. The usual one has an instance of its own. */
+static __attribute__((noinline)) bool vicbf_has_in_any_line(const vicbf_shape *s, uint8_t *body,
+                                                            uint64_t hash) {
+    return vicbf_has_in_line(s, counters_of(&s->in, body), hash, s->is_listed);
+}
+
 static bool vicbf_has(const tamis_table *table, uint64_t hash) {
     const vicbf_shape *const s = shape_of(table);
-    uint64_t const           line = sectors_line(&s->in, hash);
-    unsigned const           hashes = vicbf_hashes(s, hash);
-    vicbf_probe              probe[VI_MAX_HASHES + 1];
-    for (unsigned i = 0; i < hashes; i++) {
-        if (!vicbf_may_hold(s, table->body, vicbf_probe_of(s, hash, line, i))) return false;
-    }
-    unsigned const n = vicbf_probes(s, hash, probe);
-    for (unsigned i = 0; n < hashes && i < n; i++) {
-        if (!vicbf_may_hold(s, table->body, probe[i])) return false;
-    }
-    return true;
+    if (s->in.lines == 0) return vicbf_has_anywhere(s, counters_of(&s->in, table->body), hash);
+    if (s->bits != 8 || !s->is_listed) return vicbf_has_in_any_line(s, table->body, hash);
+    return vicbf_has_in_line(s, (counters){ table->body, 8, 255 }, hash, true);
 }
 
 static tamis_status vicbf_add(tamis_table *table, uint64_t hash) {
@@ -200,7 +292,8 @@ static tamis_status vicbf_remove(tamis_table *table, uint64_t hash) {
     unsigned const           n = vicbf_probes(s, hash, probe);
     bool                     is_changed = false;
     for (unsigned i = 0; i < n; i++) {
-        if (!vicbf_may_hold(s, table->body, probe[i])) return TAMIS_ERR_ABSENT;
+        if (!vicbf_may_hold(s, counters_get(of, probe[i].at), probe[i].adds))
+            return TAMIS_ERR_ABSENT;
     }
     for (unsigned i = 0; i < n; i++) is_changed |= counters_down(of, probe[i].at, probe[i].adds);
     table->keys -= is_changed && table->keys != 0;
@@ -227,11 +320,14 @@ static uint64_t vicbf_count(const tamis_table *table, uint64_t hash) {
 static void vicbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                         bool is_update) {
     const vicbf_shape *const s = shape_of(table);
-    unsigned const           probes = s->in.lines != 0 ? 1 : is_update ? s->hashes : 2;
-    for (unsigned i = 0; i < n; i++) {
-        uint64_t const line = sectors_line(&s->in, hash[i]);
+    unsigned const           probes = is_update ? s->hashes : 2;
+    for (unsigned i = 0; i < n && s->in.lines != 0; i++) {
+        prefetch_to_read(table->body + sectors_line(&s->in, hash[i]) / 8);
+    }
+    for (unsigned i = 0; i < n && s->in.lines == 0; i++) {
         for (unsigned j = 0; j < probes && j < s->hashes; j++) {
-            prefetch_to_read(table->body + vicbf_probe_of(s, hash[i], line, j).at / 8);
+            uint64_t const counter = fastrange(remix(hash[i], j), s->in.counters);
+            prefetch_to_read(table->body + counter * s->bits / 8);
         }
     }
 }

@@ -25,7 +25,7 @@ static sectors shape_of(const tamis_table *table) {
 static uint64_t counter_of(const tamis_table *table, uint64_t hash, unsigned i) {
     sectors const in = shape_of(table);
     uint64_t      chosen = remix(hash, i);
-    return sectors_pick(&in, sectors_line(&in, hash), i, &chosen);
+    return sectors_line(&in, hash) + sectors_pick(&in, i, &chosen) * in.bits;
 }
 
 /* A stuck counter that a removal meets is counted down: the classic bug. */

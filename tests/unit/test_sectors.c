@@ -34,23 +34,11 @@ static void sectors_pick_stays_in_its_part(void **state) {
         uint64_t const hash = random_edgy(&random), line = sectors_line(&of, hash);
         uint64_t       low, first_hash = random_edgy(&random), chosen = first_hash;
         unsigned const i = (unsigned)random_below(&random, n);
-        uint64_t const counter = (sectors_pick(&of, line, i, &chosen) - line) / bits;
+        uint64_t const counter = sectors_pick(&of, i, &chosen);
         assert_int_equal(line, 512 * oracle_mul(hash, lines, &low));
         assert_in_range(counter, of.first[i], of.first[i + 1] - 1);
         uint64_t const size = of.first[i + 1] - of.first[i];
         assert_int_equal(counter - of.first[i], oracle_mul(first_hash, size, &low));
-        assert_true(chosen == low);
-    }
-}
-
-static void sectors_pick_any_is_one_of_all(void **state) {
-    (void)state;
-    unit_random   random = random_start();
-    sectors const of = sectors_make(1001, 5, 7, false);
-    for (unsigned round = 0; round < 1000; round++) {
-        uint64_t const hash = random_edgy(&random);
-        uint64_t       low, chosen = hash;
-        assert_int_equal(sectors_pick_any(&of, &chosen), 5 * oracle_mul(hash, 1001, &low));
         assert_true(chosen == low);
     }
 }
@@ -102,7 +90,6 @@ static void sectors_body_is_refused_if_lines_are_not_full(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sectors_cut_a_line_into_parts_of_its_own),
     cmocka_unit_test(sectors_pick_stays_in_its_part),
-    cmocka_unit_test(sectors_pick_any_is_one_of_all),
     cmocka_unit_test(sectors_at_and_the_gaps_are_all_bits),
     cmocka_unit_test(sectors_body_is_refused_if_lines_are_not_full),
 };
