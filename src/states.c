@@ -282,7 +282,7 @@ tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_ba
     size_t           n = 0;
     key_batch        at;
     for (batch_begin(&at, set, &from, true); at.n != 0; batch_next(&at)) {
-        chunk_ready(&at, false);
+        chunk_ready(&at, true);
         for (unsigned i = 0; i < at.n; i++) {
             kind_stepper const by = { step, context, at.at + i };
             uint32_t           value = 0;

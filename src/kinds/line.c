@@ -321,7 +321,8 @@ static void line_erase_state(tamis_table *table, uint64_t hash) {
     line_erase_at(table, &place);
 }
 
-/* The lines have come: ask for the rest of what matches in them, or for the shelf. */
+/* The lines have come: ask for the rest of what matches in them, or for the shelf. A key that is
+ * in neither may be put: then all rests of its bucket may move. */
 static void line_fetch_values(const tamis_table *table, const uint64_t *hash, unsigned n,
                               bool is_new) {
     lines const   of = lines_of(table);
@@ -330,10 +331,10 @@ static void line_fetch_values(const tamis_table *table, const uint64_t *hash, un
         bool              is_far;
         lines_place const place = lines_find(of, hash[i]);
         uint64_t const    slots = lines_slots_here(of, &place, &is_far);
-        if (is_new)
-            lines_fetch_rests(of, place.bucket);
-        else if (slots != 0)
+        if (slots != 0)
             lines_fetch_rest(of, &place, bits_lowest(slots));
+        else if (is_new && !is_far)
+            lines_fetch_rests(of, place.bucket);
         if (is_far) prefetch_to_read(shelf_line(&all, place.bucket));
     }
 }
