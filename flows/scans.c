@@ -21,8 +21,12 @@ static uint64_t hash_of(const scans *s, const uint8_t *address) {
     return XXH3_64bits_withSeed(address, 16, s->seed);
 }
 
-static size_t home_of(const scans *s, const uint8_t *address) {
-    return hash_of(s, address) % N_PLACES;
+static uint16_t home_of(const scans *s, const uint8_t *address) {
+    return (uint16_t)(hash_of(s, address) % N_PLACES);
+}
+
+static size_t place_after(size_t i) {
+    return (i + 1) % N_PLACES;
 }
 
 static bool is_source(const scan_source *source, const scan_end *end) {
@@ -30,17 +34,18 @@ static bool is_source(const scan_source *source, const scan_end *end) {
 }
 
 /* Where it is, or else the free place where it would be. */
-static size_t place_of(const scans *s, const scan_end *end) {
-    size_t i = home_of(s, end->address);
-    while (s->places[i] != 0 && !is_source(&s->sources[s->places[i] - 1], end))
-        i = (i + 1) % N_PLACES;
+static size_t place_of(const scans *s, const scan_end *end, uint16_t home) {
+    size_t i = home;
+    while (s->places[i] != 0 && !is_source(&s->sources[s->places[i] - 1], end)) i = place_after(i);
     return i;
 }
 
-/* Those behind it move up, so that no search ends too early. */
-static void place_clear(scans *s, size_t hole) {
-    for (size_t i = (hole + 1) % N_PLACES; s->places[i] != 0; i = (i + 1) % N_PLACES) {
-        size_t const home = home_of(s, s->sources[s->places[i] - 1].address);
+/* A source goes. Those behind it move up, so that no search ends too early. */
+static void place_clear(scans *s, uint16_t source) {
+    size_t hole = s->sources[source].home;
+    while (s->places[hole] != source + 1) hole = place_after(hole);
+    for (size_t i = place_after(hole); s->places[i] != 0; i = place_after(i)) {
+        size_t const home = s->sources[s->places[i] - 1].home;
         bool const is_home_between = hole < i ? home > hole && home <= i : home > hole || home <= i;
         if (is_home_between) continue;
         s->places[hole] = s->places[i];
@@ -70,24 +75,23 @@ static uint16_t find_smallest(scans *s) {
 
 /* ------------------------------------------------------------------ coming into the list */
 
-static scan_source *begin_source(scans *s, uint16_t i, const scan_end *end) {
-    s->sources[i] = (scan_source){ .version = end->version };
+static scan_source *begin_source(scans *s, uint16_t i, const scan_end *end, uint16_t home) {
+    s->sources[i] = (scan_source){ .version = end->version, .home = home };
     memcpy(s->sources[i].address, end->address, 16);
-    s->places[place_of(s, end)] = (uint16_t)(i + 1);
+    s->places[place_of(s, end, home)] = (uint16_t)(i + 1);
     return &s->sources[i];
 }
 
 /* The source's entry: its own, a free one, or that of the one with the smallest counter, which it
  * takes over. */
 static scan_source *entry_for(scans *s, const scan_end *end) {
-    size_t const place = place_of(s, end);
+    uint16_t const home = home_of(s, end->address);
+    size_t const   place = place_of(s, end, home);
     if (s->places[place] != 0) return &s->sources[s->places[place] - 1];
-    if (s->n < SCANS_SOURCES) return begin_source(s, (uint16_t)s->n++, end);
+    if (s->n < SCANS_SOURCES) return begin_source(s, (uint16_t)s->n++, end, home);
     uint16_t const i = find_smallest(s);
-    scan_end       gone = { .version = s->sources[i].version };
-    memcpy(gone.address, s->sources[i].address, 16);
-    place_clear(s, place_of(s, &gone));
-    return begin_source(s, i, end);
+    place_clear(s, i);
+    return begin_source(s, i, end, home);
 }
 
 /* ------------------------------------------------------------------ estimating */
@@ -131,7 +135,7 @@ const scan_source *scans_attempt(scans *s, const scan_end *from, const scan_end 
 }
 
 void scans_answer(scans *s, const scan_end *from) {
-    size_t const place = place_of(s, from);
+    size_t const place = place_of(s, from, home_of(s, from->address));
     if (s->places[place] != 0) s->sources[s->places[place] - 1].answers++;
 }
 

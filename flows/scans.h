@@ -38,6 +38,7 @@ typedef struct scan_source {
     uint8_t  address[16];
     uint8_t  version;
     bool     is_told;           /* as a likely scan */
+    uint16_t home;              /* where the search for it begins */
     uint64_t attempts, answers; /* since it is in the list */
     uint8_t  hosts[SCANS_REGISTERS], ports[SCANS_REGISTERS];
 } scan_source;
