@@ -55,7 +55,8 @@ def with_error(value, sigma):
     if 1e-4 <= abs(value) < 1e7:
         places = max(0, min(-low, DIGITS - 1 - high))
         told = grouped(f"{value:.{places}f}").replace("-", MINUS)
-        return told + error_html(f"{sigma:.{max(0, -low)}f}")
+        is_tiny = sigma < 1e-6  # its zeros would be all that one sees
+        return told + error_html(show(sigma, 2) if is_tiny else f"{sigma:.{max(0, -low)}f}")
     scale, places = 10.0**high, max(0, min(high - low, DIGITS - 1))
     return (f"({value / scale:.{places}f}{error_html(f'{sigma / scale:.{places}f}')})"
             f"{TIMES}{power_html('', high)}")
