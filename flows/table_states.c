@@ -86,15 +86,6 @@ static bool find_plan(const tamis_states_spec *spec, tamis_plan *ret_plan) {
     return false;
 }
 
-/* Where nobody has named a kind: "line" was both smaller and faster here than what the planner
- * takes for a table in general, which counts cache lines. */
-static void choose_kind(tamis_states_spec *spec) {
-    tamis_plan plan;
-    if (spec->kind != NULL) return;
-    spec->kind = "line";
-    if (!find_plan(spec, &plan)) spec->kind = NULL;
-}
-
 static bool fits(tamis_states_spec *spec, uint64_t capacity, uint64_t memory) {
     tamis_plan plan;
     spec->capacity = capacity;
@@ -122,7 +113,6 @@ static uint64_t capacity_for(tamis_states_spec *spec, uint64_t memory) {
 static bool states_make(table_states *t, const table_spec *from, tamis_problem *reterr_problem) {
     tamis_states_spec spec = spec_of(from);
     if (from->memory != 0) spec.capacity = 1;
-    choose_kind(&spec);
     if (from->memory != 0) {
         spec.capacity = capacity_for(&spec, from->memory);
         if (spec.capacity == 0) {
