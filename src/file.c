@@ -323,7 +323,7 @@ static tamis_status header_kind(const source *from, const uint8_t *h, const char
     const char *const name = (const char *)h + PART_KIND;
     tamis_status      status = tamis_kind_find(name, isa, ret_kind);
     bool const        is_able = status != TAMIS_OK ||
-                         (from->is_states ? (*ret_kind)->get != NULL : (*ret_kind)->has != NULL);
+                         (from->is_states ? (*ret_kind)->states != NULL : (*ret_kind)->has != NULL);
     if (!is_able) status = TAMIS_ERR_KIND;
     if (status == TAMIS_ERR_KIND) return say_at(from, status, PART_KIND, "of a kind unknown here");
     if (status != TAMIS_OK) return say_at(from, status, 0, "no such instruction set here");
@@ -351,7 +351,7 @@ static tamis_status header_states(const source *from, const uint8_t *h, tamis_se
     tamis_table *const table = &set->table;
     table->aged = le64_load(h + AT_AGED);
     table->values = le64_load(h + PART_VALUES);
-    table->sweep = (sweep){ .units = set->kind->units(table->geometry),
+    table->sweep = (sweep){ .units = set->kind->states->units(table->geometry),
                             .timeout = le64_load(h + PART_TIMEOUT),
                             .timer_bits = le64_load(h + PART_TIMER_BITS),
                             .lives = le64_load(h + PART_LIVES),
@@ -361,9 +361,9 @@ static tamis_status header_states(const source *from, const uint8_t *h, tamis_se
     if (!sweep_is_whole(&table->sweep)) {
         return say_at(from, TAMIS_ERR_CORRUPT, PART_TIMEOUT, "impossible timeouts");
     }
-    bool const is_possible =
-        table->values >= 2 && table->values <= KIND_MAX_VALUES &&
-        set->kind->holds_values(table->geometry, table->values, (unsigned)table->sweep.timer_bits);
+    bool const is_possible = table->values >= 2 && table->values <= KIND_MAX_VALUES &&
+                             set->kind->states->holds_values(table->geometry, table->values,
+                                                             (unsigned)table->sweep.timer_bits);
     return is_possible ? TAMIS_OK
                        : say_at(from, TAMIS_ERR_CORRUPT, PART_VALUES, "impossible values");
 }

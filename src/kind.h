@@ -2,7 +2,7 @@
  *
  * A kind is one file that exports one constant tamis_kind. It sees 64-bit hashes and a table; it
  * never sees a key, a file or an allocator. What it cannot do is NULL, and what users are told that
- * it can do is derived from that.
+ * it can do is derived from that. What it can do with values, if it keeps them, is a table of its own.
  *
  * Rules that every kind keeps, and tests/conform checks:
  *
@@ -98,6 +98,43 @@ typedef struct kind_stepper {
     size_t         i;
 } kind_stepper;
 
+/* What a kind can do that keeps a value with a key. Values are within range, and what the functions
+ * mean is said in tamis.h, section 10. */
+typedef struct kind_states {
+    /* All kinds of states have these. units: of the sweep. holds_values: does the geometry have
+     * room for so many, and timers of so many bits? sweep: the hand passes a unit. `aged` has a
+     * counter for each value, for those that go; NULL: nobody asks. */
+    tamis_status (*put)(tamis_table *table, uint64_t hash, uint32_t value);
+    tamis_status (*get)(const tamis_table *table, uint64_t hash, uint32_t *ret_value);
+    tamis_status (*move)(tamis_table *table, uint64_t hash, uint64_t from, uint32_t to);
+    tamis_status (*touch)(tamis_table *table, uint64_t hash);
+    tamis_status (*drop)(tamis_table *table, uint64_t hash, uint64_t from);
+    uint64_t (*units)(const uint64_t *geometry);
+    bool (*holds_values)(const uint64_t *geometry, uint64_t values, unsigned timer_bits);
+    void (*sweep)(tamis_table *table, uint64_t unit, uint64_t *aged);
+
+    /* For speed. get_chunk: 1 <= n <= TAMIS_CHUNK keys; NULL: one by one. fetch_values: what the
+     * kind's `fetch` asked for has come; ask for the memory that it points to, before keys are put
+     * (is_new), or looked for; NULL: there is none. */
+    void (*get_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n,
+                      uint32_t *ret_values, tamis_status *ret_statuses);
+    void (*fetch_values)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_new);
+
+    /* For speed: get, decide and do, as tamis_states_step_batch() says, with one look for the key.
+     * Says how that went, and in ret_was and ret_value what get would have said. NULL: the front
+     * door goes one by one. */
+    tamis_status (*step)(tamis_table *table, uint64_t hash, const kind_stepper *by,
+                         tamis_status *ret_was, uint32_t *ret_value);
+
+    /* What some can: the keys of each value, and what else there is to tell. */
+    void (*tally)(const tamis_table *table, uint64_t *counts);
+    void (*census)(const tamis_table *table, kind_census *ret_census);
+
+    /* The same as the kind's merge, for states. _CONFLICT is another reason to refuse. It may find
+     * out in the middle: a copy is kept. NULL: cannot. */
+    tamis_status (*merge)(tamis_table *into, const tamis_table *from);
+} kind_states;
+
 typedef struct tamis_kind {
     const char *name; /* at most 15 letters; it stands in every file */
     const char *summary;
@@ -170,41 +207,9 @@ typedef struct tamis_kind {
      * hash that has the print is added. */
     tamis_status (*add_print)(tamis_table *table, uint64_t print);
 
-    /* States. Kinds that keep a value with a key have all of the next eight, and what they mean is
-     * said in tamis.h, section 10. Values are within range. A kind can have these and no `has`, and
-     * then it is no kind of set. Kinds that have both keep states in geometries with value_bits.
-     * units: of the sweep. holds_values: does the geometry have room for so many, and timers of so
-     * many bits? sweep: the hand passes a unit. `aged` has a counter for each value, for those that
-     * go; NULL: nobody asks. */
-    tamis_status (*put)(tamis_table *table, uint64_t hash, uint32_t value);
-    tamis_status (*get)(const tamis_table *table, uint64_t hash, uint32_t *ret_value);
-    tamis_status (*move)(tamis_table *table, uint64_t hash, uint64_t from, uint32_t to);
-    tamis_status (*touch)(tamis_table *table, uint64_t hash);
-    tamis_status (*drop)(tamis_table *table, uint64_t hash, uint64_t from);
-    uint64_t (*units)(const uint64_t *geometry);
-    bool (*holds_values)(const uint64_t *geometry, uint64_t values, unsigned timer_bits);
-    void (*sweep)(tamis_table *table, uint64_t unit, uint64_t *aged);
-
-    /* Of those, for speed. get_chunk: 1 <= n <= TAMIS_CHUNK keys; NULL: one by one. fetch_values:
-     * what `fetch` asked for has come; ask for the memory that it points to, before keys are put
-     * (is_new), or looked for; NULL: there is none. */
-    void (*get_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n,
-                      uint32_t *ret_values, tamis_status *ret_statuses);
-    void (*fetch_values)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_new);
-
-    /* Of those, for speed: get, decide and do, as tamis_states_step_batch() says, with one look for
-     * the key. Says how that went, and in ret_was and ret_value what get would have said. NULL: the
-     * front door goes one by one. */
-    tamis_status (*step)(tamis_table *table, uint64_t hash, const kind_stepper *by,
-                         tamis_status *ret_was, uint32_t *ret_value);
-
-    /* Of those, what some can: the keys of each value, and what else there is to tell. */
-    void (*tally)(const tamis_table *table, uint64_t *counts);
-    void (*census)(const tamis_table *table, kind_census *ret_census);
-
-    /* Of those: the same as merge, for states. _CONFLICT is another reason to refuse. It may find
-     * out in the middle: a copy is kept. NULL: cannot. */
-    tamis_status (*merge_states)(tamis_table *into, const tamis_table *from);
+    /* What it can do with values. NULL: it keeps none. A kind can have these and no `has`, and then
+     * it is no kind of set. Kinds that have both keep states in geometries with value_bits. */
+    const kind_states *states;
 
     /* A kind with the same answers and fewer abilities, and how to become it; NULL: none.
      * convert_geometry: false if it has no such geometry. */
@@ -229,12 +234,14 @@ typedef struct tamis_kind {
         }                                       \
     } while (0)
 
-/* The one symbol of a kind's object file, as in tamis_kind_bloom_avx2. */
+/* The one symbol of a kind, as in tamis_kind_bloom_avx2. A kind in two files has another one: what
+ * it can do with values, as in tamis_kind_line_states_avx2. */
 #define KIND_CAT_(a, b) a##b
 #define KIND_CAT(a, b) KIND_CAT_(a, b)
 #define KIND_STRING_(a) #a
 #define KIND_STRING(a) KIND_STRING_(a)
 #define KIND_EXPORT(name) const tamis_kind KIND_CAT(tamis_kind_##name##_, TAMIS_ISA)
+#define KIND_STATES(name) KIND_CAT(tamis_kind_##name##_states_, TAMIS_ISA)
 #define KIND_ISA KIND_STRING(TAMIS_ISA)
 
 /* registry.c */

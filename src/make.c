@@ -129,7 +129,7 @@ tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
     set->lifetime = choice->lifetime;
     set->table.values = choice->values;
     set->table.sweep = choice->sweep;
-    if (choice->values != 0) set->table.sweep.units = choice->kind->units(choice->geometry);
+    if (choice->values != 0) set->table.sweep.units = choice->kind->states->units(choice->geometry);
     tamis_status const status = tamis_handle_get_body(set);
     if (status != TAMIS_OK)
         tamis_free(set);

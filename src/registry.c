@@ -90,7 +90,7 @@ static bool is_of_sets(const tamis_kind *kind) {
 }
 
 static bool is_of_states(const tamis_kind *kind) {
-    return kind->get != NULL;
+    return kind->states != NULL;
 }
 
 /* The i-th of some kinds, in an instruction set; NULL after the last. */

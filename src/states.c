@@ -45,10 +45,11 @@ static tamis_status check_request(const tamis_states *states, const request *ask
 static tamis_status do_request(tamis_set *set, uint64_t hash, const request *asked) {
     const tamis_kind *const kind = set->kind;
     switch (asked->what) {
-    case REQUEST_PUT: return note(set, kind->put(&set->table, hash, asked->to));
-    case REQUEST_MOVE: return note(set, kind->move(&set->table, hash, asked->from, asked->to));
-    case REQUEST_TOUCH: return note(set, kind->touch(&set->table, hash));
-    case REQUEST_DROP: return note(set, kind->drop(&set->table, hash, asked->from));
+    case REQUEST_PUT: return note(set, kind->states->put(&set->table, hash, asked->to));
+    case REQUEST_MOVE:
+        return note(set, kind->states->move(&set->table, hash, asked->from, asked->to));
+    case REQUEST_TOUCH: return note(set, kind->states->touch(&set->table, hash));
+    case REQUEST_DROP: return note(set, kind->states->drop(&set->table, hash, asked->from));
     }
     return TAMIS_ERR_ARGUMENT;
 }
@@ -123,13 +124,13 @@ tamis_status tamis_states_get(const tamis_states *states, const void *key, size_
                               uint32_t *ret_value) {
     if (states == NULL || ret_value == NULL || !is_key(key, key_bytes)) return TAMIS_ERR_ARGUMENT;
     uint64_t const hash = keyhash_bytes(&states->set.hasher, key, key_bytes);
-    return states->set.kind->get(&states->set.table, hash, ret_value);
+    return states->set.kind->states->get(&states->set.table, hash, ret_value);
 }
 
 tamis_status tamis_states_get_hash(const tamis_states *states, uint64_t hash, uint32_t *ret_value) {
     if (states == NULL || ret_value == NULL) return TAMIS_ERR_ARGUMENT;
-    return states->set.kind->get(&states->set.table, keyhash_id(&states->set.hasher, hash),
-                                 ret_value);
+    return states->set.kind->states->get(&states->set.table, keyhash_id(&states->set.hasher, hash),
+                                         ret_value);
 }
 
 /* ------------------------------------------------------------------ batches */
@@ -154,8 +155,8 @@ static bool are_values(const tamis_states *states, const tamis_states_batch *of,
 /* The memory of a chunk has come: ask for what it points to. */
 static void chunk_ready(const key_batch *at, bool is_new) {
     const tamis_set *const set = at->set;
-    if (at->n != 0 && set->kind->fetch_values != NULL)
-        set->kind->fetch_values(&set->table, at->hash, at->n, is_new);
+    if (at->n != 0 && set->kind->states->fetch_values != NULL)
+        set->kind->states->fetch_values(&set->table, at->hash, at->n, is_new);
 }
 
 /* The same request for all keys, each with its own values. */
@@ -206,12 +207,12 @@ tamis_status tamis_states_drop_batch(tamis_states *states, const tamis_states_ba
 /* A chunk of gets; values only where there are any. */
 static void chunk_get(const tamis_set *set, const uint64_t *hash, unsigned n, uint32_t *ret_values,
                       tamis_status *ret_statuses) {
-    if (set->kind->get_chunk != NULL) {
-        set->kind->get_chunk(&set->table, hash, n, ret_values, ret_statuses);
+    if (set->kind->states->get_chunk != NULL) {
+        set->kind->states->get_chunk(&set->table, hash, n, ret_values, ret_statuses);
         return;
     }
     for (unsigned i = 0; i < n; i++) {
-        ret_statuses[i] = set->kind->get(&set->table, hash[i], &ret_values[i]);
+        ret_statuses[i] = set->kind->states->get(&set->table, hash[i], &ret_values[i]);
     }
 }
 
@@ -224,7 +225,7 @@ tamis_status tamis_states_get_batch(const tamis_states *states, const tamis_stat
     uint32_t     values[TAMIS_CHUNK];
     tamis_status statuses[TAMIS_CHUNK];
     for (batch_begin(&at, &states->set, &from, false); at.n != 0; batch_next(&at)) {
-        if (states->set.kind->get_chunk == NULL) chunk_ready(&at, false);
+        if (states->set.kind->states->get_chunk == NULL) chunk_ready(&at, false);
         chunk_get(&states->set, at.hash, at.n, values, statuses);
         for (unsigned i = 0; i < at.n; i++) {
             bool const is_known = statuses[i] == TAMIS_OK;
@@ -264,10 +265,10 @@ static tamis_status step_one(tamis_set *set, uint64_t hash, tamis_step step, tam
 /* One key, with what get would have said of it. */
 static tamis_status take_step(tamis_set *set, uint64_t hash, const kind_stepper *by,
                               tamis_status *ret_was, uint32_t *ret_value) {
-    if (set->kind->step != NULL)
-        return note(set, set->kind->step(&set->table, hash, by, ret_was, ret_value));
+    if (set->kind->states->step != NULL)
+        return note(set, set->kind->states->step(&set->table, hash, by, ret_was, ret_value));
     uint32_t to = 0;
-    *ret_was = set->kind->get(&set->table, hash, ret_value);
+    *ret_was = set->kind->states->get(&set->table, hash, ret_value);
     tamis_step const decided = by->decide(by->context, by->i, *ret_was, *ret_value, &to);
     return step_one(set, hash, decided, *ret_was, *ret_value, to);
 }
@@ -310,7 +311,7 @@ tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *a
     if (hand->timeout == 0) return TAMIS_ERR_CANNOT;
     sweep_advance(hand, ticks);
     for (unsigned i = 0; i < TICK_UNITS && hand->done != hand->due; i++) {
-        states->set.kind->sweep(table, hand->done, aged);
+        states->set.kind->states->sweep(table, hand->done, aged);
         sweep_step(hand);
     }
     if (ret_backlog != NULL) *ret_backlog = hand->due - hand->done;
@@ -321,9 +322,9 @@ tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *a
 
 tamis_status tamis_states_tally(const tamis_states *states, uint64_t *ret_counts) {
     if (states == NULL || ret_counts == NULL) return TAMIS_ERR_ARGUMENT;
-    if (states->set.kind->tally == NULL) return TAMIS_ERR_CANNOT;
+    if (states->set.kind->states->tally == NULL) return TAMIS_ERR_CANNOT;
     memset(ret_counts, 0, (size_t)states->set.table.values * sizeof ret_counts[0]);
-    states->set.kind->tally(&states->set.table, ret_counts);
+    states->set.kind->states->tally(&states->set.table, ret_counts);
     return TAMIS_OK;
 }
 
@@ -332,8 +333,8 @@ tamis_status tamis_states_merge(tamis_states *into, const tamis_states *from) {
     tamis_status const checked = check_change(into);
     if (checked != TAMIS_OK) return checked;
     if (!tamis_is_alike(&into->set, &from->set)) return TAMIS_ERR_MISMATCH;
-    if (into->set.kind->merge_states == NULL) return TAMIS_ERR_CANNOT;
-    return tamis_merge_or_restore(&into->set, &from->set, into->set.kind->merge_states);
+    if (into->set.kind->states->merge == NULL) return TAMIS_ERR_CANNOT;
+    return tamis_merge_or_restore(&into->set, &from->set, into->set.kind->states->merge);
 }
 
 tamis_status tamis_states_inspect(const tamis_states *states, tamis_states_info *ret_info) {
@@ -343,7 +344,7 @@ tamis_status tamis_states_inspect(const tamis_states *states, tamis_states_info 
     const tamis_table *const table = &states->set.table;
     tamis_status const       status = tamis_inspect(&states->set, &as_set);
     if (status != TAMIS_OK) return status;
-    if (states->set.kind->census != NULL) states->set.kind->census(table, &census);
+    if (states->set.kind->states->census != NULL) states->set.kind->states->census(table, &census);
     *ret_info = (tamis_states_info){ .plan = as_set.plan,
                                      .isa = as_set.isa,
                                      .hash = as_set.hash,

@@ -125,7 +125,7 @@ static void balance(tamis_set *set, char *rest) {
 
 static void get(const tamis_set *set, uint64_t hash) {
     uint32_t           value = 0;
-    tamis_status const status = set->kind->get(&set->table, hash, &value);
+    tamis_status const status = set->kind->states->get(&set->table, hash, &value);
     if (status == TAMIS_OK)
         (void)printf("ok %" PRIu32 "\n", value);
     else
@@ -138,7 +138,7 @@ static void tick(tamis_set *set, uint64_t ticks, uint64_t units) {
     uint64_t           aged[MAX_VALUES] = { 0 };
     sweep_advance(&table->sweep, ticks);
     for (; units != 0 && table->sweep.done != table->sweep.due; units--) {
-        set->kind->sweep(table, table->sweep.done, aged);
+        set->kind->states->sweep(table, table->sweep.done, aged);
         sweep_step(&table->sweep);
     }
     (void)printf("%" PRIu64, table->sweep.due - table->sweep.done);
@@ -178,14 +178,14 @@ static bool obey_as_states(tamis_set *set, const char *verb, uint64_t hash, char
     if (strcmp(verb, "get") == 0) {
         get(set, hash);
     } else if (strcmp(verb, "put") == 0) {
-        print_status(set->kind->put(table, hash, (uint32_t)next_number(&rest)));
+        print_status(set->kind->states->put(table, hash, (uint32_t)next_number(&rest)));
     } else if (strcmp(verb, "move") == 0) {
         uint64_t const from = next_number(&rest);
-        print_status(set->kind->move(table, hash, from, (uint32_t)next_number(&rest)));
+        print_status(set->kind->states->move(table, hash, from, (uint32_t)next_number(&rest)));
     } else if (strcmp(verb, "touch") == 0) {
-        print_status(set->kind->touch(table, hash));
+        print_status(set->kind->states->touch(table, hash));
     } else if (strcmp(verb, "drop") == 0) {
-        print_status(set->kind->drop(table, hash, next_number(&rest)));
+        print_status(set->kind->states->drop(table, hash, next_number(&rest)));
     } else {
         return false;
     }

@@ -633,6 +633,22 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+static const kind_states line_states = {
+    .put = line_put,
+    .get = line_get,
+    .move = line_move,
+    .touch = line_touch,
+    .drop = line_drop,
+    .units = line_units,
+    .holds_values = line_holds_values,
+    .get_chunk = line_get_chunk,
+    .fetch_values = line_fetch_values,
+    .step = line_step,
+    .sweep = line_sweep,
+    .tally = line_tally,
+    .merge = line_merge_states,
+};
+
 KIND_EXPORT(line) = {
     .name = "line",
     .summary = "rank-indexed cache lines: the fastest that can remove",
@@ -657,19 +673,7 @@ KIND_EXPORT(line) = {
     .merge = line_merge,
     .prints = line_prints,
     .each = line_each,
-    .put = line_put,
-    .get = line_get,
-    .move = line_move,
-    .touch = line_touch,
-    .drop = line_drop,
-    .units = line_units,
-    .holds_values = line_holds_values,
-    .get_chunk = line_get_chunk,
-    .fetch_values = line_fetch_values,
-    .step = line_step,
-    .sweep = line_sweep,
-    .tally = line_tally,
-    .merge_states = line_merge_states,
+    .states = &line_states,
     .current_fpr = line_current_fpr,
     .validate = line_validate,
     .empties_to_zero = true,

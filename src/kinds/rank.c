@@ -624,6 +624,20 @@ static bool rank_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+static const kind_states rank_states = {
+    .put = rank_put,
+    .get = rank_get,
+    .move = rank_move,
+    .touch = rank_touch,
+    .drop = rank_drop,
+    .units = rank_units,
+    .holds_values = rank_holds_values,
+    .step = rank_step,
+    .sweep = rank_sweep,
+    .tally = rank_tally,
+    .merge = rank_merge_states,
+};
+
 KIND_EXPORT(rank) = {
     .name = "rank",
     .summary = "rank-indexed hashing: the smallest that can remove",
@@ -647,17 +661,7 @@ KIND_EXPORT(rank) = {
     .merge = rank_merge,
     .prints = rank_prints,
     .each = rank_each,
-    .put = rank_put,
-    .get = rank_get,
-    .move = rank_move,
-    .touch = rank_touch,
-    .drop = rank_drop,
-    .units = rank_units,
-    .holds_values = rank_holds_values,
-    .step = rank_step,
-    .sweep = rank_sweep,
-    .tally = rank_tally,
-    .merge_states = rank_merge_states,
+    .states = &rank_states,
     .current_fpr = rank_current_fpr,
     .validate = rank_validate,
     .empties_to_zero = true,

@@ -410,6 +410,19 @@ static bool state_bloom_validate(const tamis_table *table, const char **reterr_w
     return true;
 }
 
+static const kind_states state_bloom_states = {
+    .put = state_bloom_put,
+    .get = state_bloom_get,
+    .move = state_bloom_move,
+    .touch = state_bloom_touch,
+    .drop = state_bloom_drop,
+    .units = state_bloom_units,
+    .holds_values = state_bloom_holds_values,
+    .sweep = state_bloom_sweep,
+    .census = state_bloom_census,
+    .merge = state_bloom_merge,
+};
+
 KIND_EXPORT(state_bloom) = {
     .name = "state_bloom",
     .summary = "stateful Bloom filter: never a wrong value for a key that is there",
@@ -421,16 +434,7 @@ KIND_EXPORT(state_bloom) = {
     .prepare = state_bloom_prepare,
     .fetch = state_bloom_fetch,
     .chunk = CHUNK,
-    .put = state_bloom_put,
-    .get = state_bloom_get,
-    .move = state_bloom_move,
-    .touch = state_bloom_touch,
-    .drop = state_bloom_drop,
-    .units = state_bloom_units,
-    .holds_values = state_bloom_holds_values,
-    .sweep = state_bloom_sweep,
-    .census = state_bloom_census,
-    .merge_states = state_bloom_merge,
+    .states = &state_bloom_states,
     .current_fpr = state_bloom_current_fpr,
     .validate = state_bloom_validate,
 };

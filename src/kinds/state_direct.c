@@ -371,6 +371,18 @@ static bool state_direct_validate(const tamis_table *table, const char **reterr_
     return true;
 }
 
+static const kind_states state_direct_states = {
+    .put = state_direct_put,
+    .get = state_direct_get,
+    .move = state_direct_move,
+    .touch = state_direct_touch,
+    .drop = state_direct_drop,
+    .units = state_direct_units,
+    .holds_values = state_direct_holds_values,
+    .sweep = state_direct_sweep,
+    .merge = state_direct_merge,
+};
+
 KIND_EXPORT(state_direct) = {
     .name = "state_direct",
     .summary = "direct Bloom filter of states: pairs of key and value, for a few values",
@@ -382,15 +394,7 @@ KIND_EXPORT(state_direct) = {
     .prepare = state_direct_prepare,
     .fetch = state_direct_fetch,
     .chunk = CHUNK,
-    .put = state_direct_put,
-    .get = state_direct_get,
-    .move = state_direct_move,
-    .touch = state_direct_touch,
-    .drop = state_direct_drop,
-    .units = state_direct_units,
-    .holds_values = state_direct_holds_values,
-    .sweep = state_direct_sweep,
-    .merge_states = state_direct_merge,
+    .states = &state_direct_states,
     .current_fpr = state_direct_current_fpr,
     .validate = state_direct_validate,
 };

@@ -527,6 +527,20 @@ static bool print_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+static const kind_states print_states = {
+    .put = print_put,
+    .get = print_get,
+    .move = print_move,
+    .touch = print_touch,
+    .drop = print_drop,
+    .units = print_units,
+    .holds_values = print_holds_values,
+    .sweep = print_sweep,
+    .tally = print_tally,
+    .census = print_census,
+    .merge = print_merge,
+};
+
 KIND_EXPORT(state_print) = {
     .name = "state_print",
     .summary = "states beside fingerprints, in the least loaded of d buckets",
@@ -539,17 +553,7 @@ KIND_EXPORT(state_print) = {
     .prepare = print_prepare,
     .fetch = print_fetch,
     .chunk = CHUNK,
-    .put = print_put,
-    .get = print_get,
-    .move = print_move,
-    .touch = print_touch,
-    .drop = print_drop,
-    .units = print_units,
-    .holds_values = print_holds_values,
-    .sweep = print_sweep,
-    .tally = print_tally,
-    .census = print_census,
-    .merge_states = print_merge,
+    .states = &print_states,
     .current_fpr = print_current_fpr,
     .validate = print_validate,
     .empties_to_zero = true,

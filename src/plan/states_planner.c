@@ -142,7 +142,7 @@ static void plan_kind(const tamis_kind *kind, const tamis_states_spec *spec, uin
         return;
     }
     tamis_plan_describe(kind, geometry, spec->capacity, spec->lifetime, ret_plan);
-    bool const is_wide = kind->holds_values(geometry, spec->values, spec->timer_bits);
+    bool const is_wide = kind->states->holds_values(geometry, spec->values, spec->timer_bits);
     bool const is_exact = spec->fpr == 0 || ret_plan->fpr <= spec->fpr * (1 + 1e-9);
     bool const is_known = spec->unknown == 0 || ret_plan->unknown <= spec->unknown * (1 + 1e-9);
     bool const is_roomy = ret_plan->overflow <= spec->overflow;
@@ -208,7 +208,7 @@ static tamis_status choose_named(const tamis_states_spec *spec, tamis_choice *re
                                  tamis_problem *problem) {
     tamis_plan   plan;
     tamis_status status = tamis_kind_find(spec->kind, spec->isa, &ret_choice->kind);
-    if (status == TAMIS_OK && ret_choice->kind->get == NULL) status = TAMIS_ERR_KIND;
+    if (status == TAMIS_OK && ret_choice->kind->states == NULL) status = TAMIS_ERR_KIND;
     if (status == TAMIS_ERR_KIND) {
         return tamis_problem_say(problem, status, "there is no kind of states '%s'", spec->kind);
     }

@@ -437,7 +437,7 @@ static void bytes_tell_what_is_held_and_no_history(void **state) {
 static void check_value(const pair *p, uint64_t hash) {
     const holding *const h = oracle_holding(p->oracle, oracle_print(p->oracle, hash));
     uint32_t             value = 0xdeadbeef;
-    tamis_status const   status = p->kind->get(&p->table, hash, &value);
+    tamis_status const   status = p->kind->states->get(&p->table, hash, &value);
     assert_int_equal(status, h != NULL ? TAMIS_OK : TAMIS_ERR_ABSENT);
     assert_int_equal(value, h != NULL ? h->value : 0xdeadbeef);
     assert_int_equal(p->kind->has(&p->table, hash), h != NULL);
@@ -446,14 +446,14 @@ static void check_value(const pair *p, uint64_t hash) {
 /* A key that is there with another value is a conflict, and can be moved. */
 static tamis_status put_or_move(pair *p, uint64_t hash, uint32_t value) {
     uint32_t           before = value;
-    tamis_status const was = p->kind->get(&p->table, hash, &before);
-    tamis_status const status = p->kind->put(&p->table, hash, value);
+    tamis_status const was = p->kind->states->get(&p->table, hash, &before);
+    tamis_status const status = p->kind->states->put(&p->table, hash, value);
     if (was != TAMIS_OK || before == value) return status;
     assert_int_equal(status, TAMIS_ERR_CONFLICT);
-    assert_int_equal(p->kind->move(&p->table, hash, value, value), TAMIS_ERR_CONFLICT);
+    assert_int_equal(p->kind->states->move(&p->table, hash, value, value), TAMIS_ERR_CONFLICT);
     check_value(p, hash);
-    return p->kind->move(&p->table, hash, dice_below(&p->chance, 2) ? before : TAMIS_ANY_VALUE,
-                         value);
+    return p->kind->states->move(&p->table, hash,
+                                 dice_below(&p->chance, 2) ? before : TAMIS_ANY_VALUE, value);
 }
 
 static void step_put(pair *p, uint64_t hash) {
@@ -474,7 +474,7 @@ static void step_copy(pair *p, uint64_t hash) {
 }
 
 static void step_drop(pair *p, uint64_t hash) {
-    tamis_status const status = p->kind->drop(&p->table, hash, TAMIS_ANY_VALUE);
+    tamis_status const status = p->kind->states->drop(&p->table, hash, TAMIS_ANY_VALUE);
     assert_int_equal(status, oracle_drop(p->oracle, oracle_print(p->oracle, hash)));
     check_value(p, hash);
 }
@@ -523,12 +523,12 @@ static void bytes_of_a_map_tell_no_history(void **state) {
         live_as_map(&a, 900);
         for (size_t k = a.oracle->n; k-- > 0;) { /* backwards, with another value first */
             uint64_t const hash = fastrange_inverse(a.oracle->held[k].print, a.oracle->prints);
-            assert_int_equal(b.kind->put(&b.table, hash, k & 1), TAMIS_OK);
+            assert_int_equal(b.kind->states->put(&b.table, hash, k & 1), TAMIS_OK);
         }
         for (size_t k = 0; k < a.oracle->n; k++) {
             uint64_t const hash = fastrange_inverse(a.oracle->held[k].print, a.oracle->prints);
             uint32_t const value = a.oracle->held[k].value;
-            assert_int_equal(b.kind->move(&b.table, hash, k & 1, value), TAMIS_OK);
+            assert_int_equal(b.kind->states->move(&b.table, hash, k & 1, value), TAMIS_OK);
             for (uint32_t copy = 1; copy < a.oracle->held[k].copies; copy++) {
                 assert_int_equal(b.kind->add(&b.table, hash), TAMIS_OK);
             }

@@ -208,7 +208,7 @@ static void each_stops_when_it_is_told(void **state) {
 static void check_value(const pair *p, uint64_t hash) {
     uint64_t const     print = oracle_print(&p->oracle, hash);
     uint32_t           value = 0xdeadbeef;
-    tamis_status const status = p->kind->get(&p->table, hash, &value);
+    tamis_status const status = p->kind->states->get(&p->table, hash, &value);
     bool const         is_there = p->oracle.copies[print] != 0;
     assert_int_equal(status, is_there ? TAMIS_OK : TAMIS_ERR_ABSENT);
     assert_int_equal(value, is_there ? p->oracle.value[print] : 0xdeadbeef);
@@ -218,14 +218,14 @@ static void check_value(const pair *p, uint64_t hash) {
 /* A key that is there with another value is a conflict, and can be moved. */
 static tamis_status put_or_move(pair *p, uint64_t hash, uint32_t value) {
     uint32_t           before = value;
-    tamis_status const was = p->kind->get(&p->table, hash, &before);
-    tamis_status const status = p->kind->put(&p->table, hash, value);
+    tamis_status const was = p->kind->states->get(&p->table, hash, &before);
+    tamis_status const status = p->kind->states->put(&p->table, hash, value);
     if (was != TAMIS_OK || before == value) return status;
     assert_int_equal(status, TAMIS_ERR_CONFLICT);
-    assert_int_equal(p->kind->move(&p->table, hash, value, value), TAMIS_ERR_CONFLICT);
+    assert_int_equal(p->kind->states->move(&p->table, hash, value, value), TAMIS_ERR_CONFLICT);
     check_value(p, hash);
-    return p->kind->move(&p->table, hash, dice_below(&p->chance, 2) ? before : TAMIS_ANY_VALUE,
-                         value);
+    return p->kind->states->move(&p->table, hash,
+                                 dice_below(&p->chance, 2) ? before : TAMIS_ANY_VALUE, value);
 }
 
 static void step_put(pair *p, uint64_t hash) {
@@ -238,7 +238,7 @@ static void step_put(pair *p, uint64_t hash) {
 }
 
 static void step_drop(pair *p, uint64_t hash) {
-    tamis_status const status = p->kind->drop(&p->table, hash, TAMIS_ANY_VALUE);
+    tamis_status const status = p->kind->states->drop(&p->table, hash, TAMIS_ANY_VALUE);
     assert_int_equal(status, oracle_drop(&p->oracle, oracle_print(&p->oracle, hash)));
     check_value(p, hash);
 }

@@ -177,7 +177,7 @@ static inline void let_time_pass(tamis_states *states, dice                     
     uint64_t const most = dice_below(chance, 4) == 0 ? UINT64_MAX : dice_below(chance, 12);
     for (uint64_t i = 0; i < most && hand->done != hand->due; i++) {
         pass(oracle, hand->done);
-        states->set.kind->sweep(table, hand->done, NULL);
+        states->set.kind->states->sweep(table, hand->done, NULL);
         sweep_step(hand);
     }
 }

@@ -57,13 +57,13 @@ static void pair_make(pair *p, const config *of, const char *isa, uint64_t seed)
     assert_int_equal(tamis_kind_find("state_print", isa, &p->kind), TAMIS_OK);
     memcpy(p->table.geometry, of->g, sizeof of->g);
     assert_true(p->kind->body_bytes(p->table.geometry, &p->table.body_bytes));
-    assert_true(p->kind->holds_values(of->g, of->values, (unsigned)of->timer_bits));
+    assert_true(p->kind->states->holds_values(of->g, of->values, (unsigned)of->timer_bits));
     p->table.body = aligned_alloc(64, p->table.body_bytes);
     p->expected = malloc(p->table.body_bytes);
     assert_true(p->table.body != NULL && p->expected != NULL);
     memset(p->table.body, 0, p->table.body_bytes);
     p->table.values = of->values;
-    p->table.sweep = (sweep){ .units = p->kind->units(of->g),
+    p->table.sweep = (sweep){ .units = p->kind->states->units(of->g),
                               .timeout = of->timeout,
                               .timer_bits = of->timer_bits,
                               .lives = of->lives };
@@ -93,7 +93,7 @@ static void check_valid(const pair *p) {
 static void check_key(const pair *p, uint64_t hash) {
     uint32_t           value = 77;
     uint64_t           expected = 77;
-    tamis_status const status = p->kind->get(&p->table, hash, &value);
+    tamis_status const status = p->kind->states->get(&p->table, hash, &value);
     assert_int_equal(status, oracle_get(p->oracle, hash, &expected));
     assert_int_equal(value, expected);
 }
@@ -103,7 +103,7 @@ static void check_counts(const pair *p) {
     const oracle *const o = p->oracle;
     uint64_t            counts[128] = { 0 }, expected[128] = { 0 }, unknown = 0;
     kind_census         census;
-    p->kind->census(&p->table, &census);
+    p->kind->states->census(&p->table, &census);
     for (unsigned b = 0; b <= side_unit(o); b++) {
         for (unsigned k = 0; k < o->all[b].n; k++) {
             uint64_t const value = o->all[b].list[k].value;
@@ -115,7 +115,7 @@ static void check_counts(const pair *p) {
     assert_int_equal(census.side_keys, o->all[side_unit(o)].n);
     assert_int_equal(census.side_room, o->g[STATE_PRINT_SIDE]);
     if (p->table.values > COUNT(counts)) return;
-    p->kind->tally(&p->table, counts);
+    p->kind->states->tally(&p->table, counts);
     assert_memory_equal(counts, expected, sizeof counts);
 }
 
@@ -133,22 +133,22 @@ static void step_key(pair *p, uint64_t hash, bool is_up) {
     tamis_status   status, expected;
     switch (dice_below(&p->chance, 6)) {
     case 0:
-        status = p->kind->touch(&p->table, hash);
+        status = p->kind->states->touch(&p->table, hash);
         expected = oracle_touch(p->oracle, hash);
         break;
     case 1:
-        status = p->kind->move(&p->table, hash, from, (uint32_t)to);
+        status = p->kind->states->move(&p->table, hash, from, (uint32_t)to);
         expected = oracle_move(p->oracle, hash, from, to);
         break;
     case 2:
     case 3:
         if (!is_up) {
-            status = p->kind->drop(&p->table, hash, from);
+            status = p->kind->states->drop(&p->table, hash, from);
             expected = oracle_drop(p->oracle, hash, from);
             break;
         } /* fall through */
     default:
-        status = p->kind->put(&p->table, hash, (uint32_t)to);
+        status = p->kind->states->put(&p->table, hash, (uint32_t)to);
         expected = oracle_put(p->oracle, hash, to);
     }
     assert_int_equal(status, expected);
@@ -170,7 +170,7 @@ static void step_time(pair *p) {
         uint64_t   aged[128] = { 0 }, expected[128] = { 0 };
         bool const is_few = p->table.values <= COUNT(aged);
         oracle_sweep(p->oracle, (unsigned)hand->done, is_few ? expected : NULL);
-        p->kind->sweep(&p->table, hand->done, is_few ? aged : NULL);
+        p->kind->states->sweep(&p->table, hand->done, is_few ? aged : NULL);
         sweep_step(hand);
         assert_memory_equal(aged, expected, sizeof aged);
     }
@@ -233,10 +233,10 @@ static void emptied_tables_are_all_zero(void **state) {
         }
         history(&p, steps / 4);
         for (unsigned k = 0; k < POOL; k++) {
-            (void)!p.kind->drop(&p.table, p.pool[k], TAMIS_ANY_VALUE);
+            (void)!p.kind->states->drop(&p.table, p.pool[k], TAMIS_ANY_VALUE);
         }
         for (uint64_t k = 0; is_aged && k < 40 * p.table.sweep.units; k++) {
-            p.kind->sweep(&p.table, k % p.table.sweep.units, NULL);
+            p.kind->states->sweep(&p.table, k % p.table.sweep.units, NULL);
         }
         assert_int_equal(p.table.keys, 0);
         assert_true(is_zero(&p));
@@ -268,16 +268,16 @@ static couple find_couple(const oracle *o, dice *chance) {
 
 static void expect_get(const pair *p, uint64_t hash, tamis_status status, uint32_t value) {
     uint32_t got = 77;
-    assert_int_equal(p->kind->get(&p->table, hash, &got), status);
+    assert_int_equal(p->kind->states->get(&p->table, hash, &got), status);
     assert_int_equal(got, status == TAMIS_OK ? value : 77);
 }
 
 static couple make_couple(pair *p) {
     pair_make(p, &apart, NULL, 5);
     couple const c = find_couple(p->oracle, &p->chance);
-    assert_int_equal(p->kind->put(&p->table, c.first, 1), TAMIS_OK);
-    assert_int_equal(p->kind->put(&p->table, c.filler, 0), TAMIS_OK);
-    assert_int_equal(p->kind->put(&p->table, c.second, 2), TAMIS_OK);
+    assert_int_equal(p->kind->states->put(&p->table, c.first, 1), TAMIS_OK);
+    assert_int_equal(p->kind->states->put(&p->table, c.filler, 0), TAMIS_OK);
+    assert_int_equal(p->kind->states->put(&p->table, c.second, 2), TAMIS_OK);
     return c;
 }
 
@@ -288,8 +288,8 @@ static void a_print_in_two_buckets_is_unknown(void **state) {
     couple const c = make_couple(&p);
     expect_get(&p, c.first, TAMIS_ERR_UNKNOWN, 0);
     expect_get(&p, c.second, TAMIS_OK, 2);
-    assert_int_equal(p.kind->drop(&p.table, c.first, TAMIS_ANY_VALUE), TAMIS_ERR_UNKNOWN);
-    assert_int_equal(p.kind->drop(&p.table, c.second, TAMIS_ANY_VALUE), TAMIS_OK);
+    assert_int_equal(p.kind->states->drop(&p.table, c.first, TAMIS_ANY_VALUE), TAMIS_ERR_UNKNOWN);
+    assert_int_equal(p.kind->states->drop(&p.table, c.second, TAMIS_ANY_VALUE), TAMIS_OK);
     expect_get(&p, c.first, TAMIS_OK, 1); /* and known again */
     pair_free(&p);
 }
@@ -299,15 +299,15 @@ static void a_move_of_an_unknown_key_makes_both_unknown(void **state) {
     pair         p;
     kind_census  census;
     couple const c = make_couple(&p);
-    assert_int_equal(p.kind->touch(&p.table, c.first), TAMIS_ERR_UNKNOWN);
+    assert_int_equal(p.kind->states->touch(&p.table, c.first), TAMIS_ERR_UNKNOWN);
     expect_get(&p, c.second, TAMIS_OK, 2); /* a touch does not */
-    assert_int_equal(p.kind->move(&p.table, c.first, 1, 3), TAMIS_ERR_UNKNOWN);
+    assert_int_equal(p.kind->states->move(&p.table, c.first, 1, 3), TAMIS_ERR_UNKNOWN);
     expect_get(&p, c.first, TAMIS_ERR_UNKNOWN, 0);
     expect_get(&p, c.second, TAMIS_ERR_UNKNOWN, 0);
     expect_get(&p, c.filler, TAMIS_OK, 0);
-    p.kind->census(&p.table, &census);
+    p.kind->states->census(&p.table, &census);
     assert_int_equal(census.unknown_cells, 2);
-    assert_int_equal(p.kind->drop(&p.table, c.second, TAMIS_ANY_VALUE), TAMIS_ERR_UNKNOWN);
+    assert_int_equal(p.kind->states->drop(&p.table, c.second, TAMIS_ANY_VALUE), TAMIS_ERR_UNKNOWN);
     assert_int_equal(p.table.keys, 3);
     check_valid(&p);
     pair_free(&p);
@@ -317,13 +317,13 @@ static void an_unknown_key_that_is_put_is_known_aside(void **state) {
     (void)state;
     pair         p;
     couple const c = make_couple(&p);
-    assert_int_equal(p.kind->put(&p.table, c.first, 3), TAMIS_OK);
+    assert_int_equal(p.kind->states->put(&p.table, c.first, 3), TAMIS_OK);
     expect_get(&p, c.first, TAMIS_OK, 3);
     expect_get(&p, c.second, TAMIS_OK, 2);
-    assert_int_equal(p.kind->put(&p.table, c.first, 2), TAMIS_ERR_CONFLICT);
-    assert_int_equal(p.kind->move(&p.table, c.first, 3, 0), TAMIS_OK);
+    assert_int_equal(p.kind->states->put(&p.table, c.first, 2), TAMIS_ERR_CONFLICT);
+    assert_int_equal(p.kind->states->move(&p.table, c.first, 3, 0), TAMIS_OK);
     expect_get(&p, c.first, TAMIS_OK, 0);
-    assert_int_equal(p.kind->drop(&p.table, c.first, 0), TAMIS_OK);
+    assert_int_equal(p.kind->states->drop(&p.table, c.first, 0), TAMIS_OK);
     expect_get(&p, c.first, TAMIS_ERR_UNKNOWN, 0); /* its cell stays */
     assert_int_equal(p.table.keys, 3);
     pair_free(&p);
@@ -341,11 +341,11 @@ static void a_full_side_table_refuses(void **state) {
         while (home_of(p.oracle, hash, 0, &print) != home_of(p.oracle, c.first, 0, &own) ||
                print != own ||
                home_of(p.oracle, hash, 1, &print) != home_of(p.oracle, c.first, 1, &own));
-        assert_int_equal(p.kind->put(&p.table, hash, 1), TAMIS_OK);
+        assert_int_equal(p.kind->states->put(&p.table, hash, 1), TAMIS_OK);
         expect_get(&p, hash, TAMIS_OK, 1);
     }
     memcpy(p.expected, p.table.body, p.table.body_bytes);
-    assert_int_equal(p.kind->put(&p.table, c.first, 1), TAMIS_ERR_FULL);
+    assert_int_equal(p.kind->states->put(&p.table, c.first, 1), TAMIS_ERR_FULL);
     assert_memory_equal(p.table.body, p.expected, p.table.body_bytes);
     expect_get(&p, c.first, TAMIS_ERR_UNKNOWN, 0);
     pair_free(&p);
@@ -370,7 +370,7 @@ static void overflow_goes_aside_and_comes_back(void **state) {
         while (status == TAMIS_OK || p.table.keys < 17) { /* 12 cells and 5 */
             memcpy(p.expected, p.table.body, p.table.body_bytes);
             hash = dice_roll(&p.chance);
-            status = p.kind->put(&p.table, hash, 1);
+            status = p.kind->states->put(&p.table, hash, 1);
             assert_true(status == TAMIS_OK || status == TAMIS_ERR_FULL);
             if (status == TAMIS_OK) assert_int_equal(oracle_put(p.oracle, hash, 1), TAMIS_OK);
         }
@@ -380,15 +380,15 @@ static void overflow_goes_aside_and_comes_back(void **state) {
         bucket const aside = p.oracle->all[side_unit(p.oracle)];
         for (uint64_t b = 0; b < side_unit(p.oracle); b++) { /* empty all buckets */
             uint64_t const most = p.oracle->all[b].n;
-            for (uint64_t k = 0; k < most; k++) p.kind->sweep(&p.table, b, NULL);
+            for (uint64_t k = 0; k < most; k++) p.kind->states->sweep(&p.table, b, NULL);
         }
         assert_int_equal(p.table.keys, 5);
         for (unsigned k = 0; k < 5; k++) {
             expect_get(&p, aside.list[k].name, TAMIS_OK, 1);
-            assert_int_equal(p.kind->move(&p.table, aside.list[k].name, 1, 7), TAMIS_OK);
+            assert_int_equal(p.kind->states->move(&p.table, aside.list[k].name, 1, 7), TAMIS_OK);
             expect_get(&p, aside.list[k].name, TAMIS_OK, 7);
         }
-        p.kind->census(&p.table, &census);
+        p.kind->states->census(&p.table, &census);
         assert_int_equal(census.side_keys, i == 0 ? 5 : 0);
         check_valid(&p);
         pair_free(&p);
@@ -409,11 +409,11 @@ static void some_puts(pair *p, unsigned n, unsigned drops, bool is_same) {
     for (unsigned i = 0; i < n; i++) {
         uint64_t const hash = p->pool[dice_below(&p->chance, POOL)];
         uint64_t const value = is_same ? (hash >> 62) % p->table.values : some_value(p);
-        (void)!p->kind->put(&p->table, hash, (uint32_t)value);
+        (void)!p->kind->states->put(&p->table, hash, (uint32_t)value);
     }
     for (unsigned i = 0; i < drops; i++) {
         uint64_t const hash = p->pool[dice_below(&p->chance, POOL)];
-        (void)!p->kind->drop(&p->table, hash, TAMIS_ANY_VALUE);
+        (void)!p->kind->states->drop(&p->table, hash, TAMIS_ANY_VALUE);
     }
 }
 
@@ -425,7 +425,8 @@ typedef struct answers {
 
 static void ask_all(const pair *p, answers *ret_answers) {
     for (unsigned i = 0; i < POOL; i++) {
-        ret_answers->status[i] = p->kind->get(&p->table, p->pool[i], &ret_answers->value[i]);
+        ret_answers->status[i] =
+            p->kind->states->get(&p->table, p->pool[i], &ret_answers->value[i]);
     }
 }
 
@@ -468,8 +469,8 @@ static void merge_once(const config *of, uint64_t seed, bool is_same, merges *co
     some_puts(&other, n + n / 2, drops, is_same);
     ask_all(&p, &a);
     ask_all(&other, &b);
-    other.kind->census(&other.table, &census);
-    tamis_status const status = p.kind->merge_states(&p.table, &other.table);
+    other.kind->states->census(&other.table, &census);
+    tamis_status const status = p.kind->states->merge(&p.table, &other.table);
     ask_all(&p, &both);
     if (status == TAMIS_OK) {
         check_valid(&p);
@@ -522,29 +523,29 @@ static void keys_that_meet_in_a_merge_are_one_or_two(void **state) {
         uint64_t const others[] = { UINT64_C(0x8000000000000000), UINT64_C(0xc000000000000000) };
         /* a: both buckets are full, so that the key is aside */
         for (unsigned i = 0; i < 2; i++) {
-            assert_int_equal(a.kind->put(&a.table, others[i], 0), TAMIS_OK);
+            assert_int_equal(a.kind->states->put(&a.table, others[i], 0), TAMIS_OK);
         }
-        assert_int_equal(a.kind->put(&a.table, hash, 1), TAMIS_OK);
+        assert_int_equal(a.kind->states->put(&a.table, hash, 1), TAMIS_OK);
         expect_get(&a, twin, TAMIS_ERR_ABSENT, 0);
         /* b: it is in a cell, or its twin is, with the same value or another */
         uint32_t const value = round % 2 == 0 ? 1 : 2;
-        assert_int_equal(b.kind->put(&b.table, round < 2 ? hash : twin, value), TAMIS_OK);
+        assert_int_equal(b.kind->states->put(&b.table, round < 2 ? hash : twin, value), TAMIS_OK);
         expect_get(&b, round < 2 ? twin : hash, TAMIS_OK, value); /* nobody can tell */
         if (round < 4) { /* the cell comes to the side table: no room for it in the buckets */
-            assert_int_equal(a.kind->merge_states(&a.table, &b.table), TAMIS_ERR_FULL);
-            assert_int_equal(a.kind->drop(&a.table, others[0], 0), TAMIS_OK);
-            tamis_status const status = a.kind->merge_states(&a.table, &b.table);
+            assert_int_equal(a.kind->states->merge(&a.table, &b.table), TAMIS_ERR_FULL);
+            assert_int_equal(a.kind->states->drop(&a.table, others[0], 0), TAMIS_OK);
+            tamis_status const status = a.kind->states->merge(&a.table, &b.table);
             assert_int_equal(status, value == 1 ? TAMIS_OK : TAMIS_ERR_CONFLICT);
             if (status == TAMIS_OK) {
                 kind_census census;
-                a.kind->census(&a.table, &census);
+                a.kind->states->census(&a.table, &census);
                 assert_int_equal(census.side_keys, 0);
                 expect_get(&a, hash, TAMIS_OK, 1);
                 expect_get(&a, twin, TAMIS_OK, 1);
                 check_valid(&a);
             }
         } else { /* the side table comes to the cell */
-            tamis_status const status = b.kind->merge_states(&b.table, &a.table);
+            tamis_status const status = b.kind->states->merge(&b.table, &a.table);
             assert_int_equal(status, value == 1 ? TAMIS_ERR_FULL : TAMIS_ERR_CONFLICT);
         }
         pair_free(&a);
@@ -570,10 +571,11 @@ static void tick_both(clocks *c, uint64_t left) {
         sweep *const hand = &p->table.sweep;
         sweep_advance(hand, 1);
         for (; hand->due - hand->done > left; sweep_step(hand)) {
-            p->kind->sweep(&p->table, hand->done, NULL);
+            p->kind->states->sweep(&p->table, hand->done, NULL);
         }
         uint64_t const which = dice_below(&p->chance, POOL);
-        if (p->kind->put(&p->table, p->pool[which], 1) == TAMIS_OK) c->heard[which] = c->now;
+        if (p->kind->states->put(&p->table, p->pool[which], 1) == TAMIS_OK)
+            c->heard[which] = c->now;
     }
 }
 
@@ -593,7 +595,7 @@ static void check_ageing(clocks *c) {
         }
         sweep_advance(hand, 1);
         for (; hand->done != hand->due; sweep_step(hand)) {
-            p->kind->sweep(&p->table, hand->done, NULL);
+            p->kind->states->sweep(&p->table, hand->done, NULL);
         }
     }
     assert_int_equal(p->table.keys, 0);
@@ -615,7 +617,7 @@ static void merged_keys_do_not_age_before_their_time(void **state) {
         for (unsigned i = 0; i < POOL; i++) c.heard[i] = NEVER;
         uint64_t const ticks = 100 + seed, left = dice_below(&c.table[0].chance, 50);
         while (c.now < ticks) tick_both(&c, c.now < 80 ? 0 : left);
-        if (c.table[0].kind->merge_states(&c.table[0].table, &c.table[1].table) == TAMIS_OK) {
+        if (c.table[0].kind->states->merge(&c.table[0].table, &c.table[1].table) == TAMIS_OK) {
             check_valid(&c.table[0]);
             check_ageing(&c);
             merged++;

@@ -57,9 +57,9 @@ static bool world_put(world *w, uint64_t at) {
     for (;;) {
         uint64_t const     key = random_next(&w->random);
         uint32_t           value;
-        tamis_status const was = w->kind->get(&w->table, key, &value);
+        tamis_status const was = w->kind->states->get(&w->table, key, &value);
         if (was == TAMIS_OK) continue;
-        tamis_status const status = w->kind->put(&w->table, key, value_of(w, key));
+        tamis_status const status = w->kind->states->put(&w->table, key, value_of(w, key));
         assert_true(status == TAMIS_OK || status == TAMIS_ERR_FULL);
         w->key[at] = key;
         return status == TAMIS_OK;
@@ -77,7 +77,7 @@ static uint64_t world_churn(world *w, uint64_t steps) {
     uint64_t refused = 0;
     for (uint64_t i = 0; i < steps; i++) {
         uint64_t const at = random_below(&w->random, w->n);
-        (void)!w->kind->drop(&w->table, w->key[at], TAMIS_ANY_VALUE);
+        (void)!w->kind->states->drop(&w->table, w->key[at], TAMIS_ANY_VALUE);
         refused += !world_put(w, at);
     }
     return refused;
@@ -106,7 +106,8 @@ static answers ask_strangers(world *w, unsigned n) {
     answers seen = { 0, 0 };
     for (unsigned i = 0; i < n; i++) {
         uint32_t           value;
-        tamis_status const status = w->kind->get(&w->table, random_next(&w->random), &value);
+        tamis_status const status =
+            w->kind->states->get(&w->table, random_next(&w->random), &value);
         seen.values += status == TAMIS_OK;
         seen.unknown += status == TAMIS_ERR_UNKNOWN;
     }
@@ -140,7 +141,7 @@ static answers ask_members(const world *w) {
     answers seen = { 0, 0 };
     for (uint64_t i = 0; i < w->n; i++) {
         uint32_t           value = UINT32_MAX;
-        tamis_status const status = w->kind->get(&w->table, w->key[i], &value);
+        tamis_status const status = w->kind->states->get(&w->table, w->key[i], &value);
         assert_true(status != TAMIS_ERR_ABSENT);
         seen.values += status == TAMIS_OK && value != value_of(w, w->key[i]);
         seen.unknown += status == TAMIS_ERR_UNKNOWN;
@@ -174,7 +175,7 @@ static void members_are_unknown_as_often_as_stated(void **state) {
             assert_true(seen.values == 0);
             for (uint64_t k = 0; k < n; k++) {
                 uint32_t const value = value_of(&w, w.key[k]);
-                (void)!w.kind->move(&w.table, w.key[k], value, value);
+                (void)!w.kind->states->move(&w.table, w.key[k], value, value);
             }
             moved += ask_members(&w).unknown;
             world_free(&w);
@@ -222,7 +223,8 @@ static void permuted_keys_are_never_unknown(void **state) {
     assert_true(seen.unknown == 0 && seen.values == 0);
     assert_true(tamis_state_print_unknown(g, (double)n, 16 * (double)n) == 0);
     for (uint64_t i = 0; i < n; i++) {
-        assert_int_equal(w.kind->drop(&w.table, w.key[i], value_of(&w, w.key[i])), TAMIS_OK);
+        assert_int_equal(w.kind->states->drop(&w.table, w.key[i], value_of(&w, w.key[i])),
+                         TAMIS_OK);
     }
     assert_int_equal(w.table.keys, 0);
     world_free(&w);
@@ -320,7 +322,8 @@ static void unknown_keys_go_aside_as_often_as_stated_or_less(void **state) {
     assert_int_equal(world_fill(&w), 0);
     for (unsigned i = 0; i < 1000000; i++) {
         uint32_t value;
-        strangers += w.kind->get(&w.table, random_next(&w.random), &value) == TAMIS_ERR_UNKNOWN;
+        strangers +=
+            w.kind->states->get(&w.table, random_next(&w.random), &value) == TAMIS_ERR_UNKNOWN;
     }
     double const p = (double)(w.table.keys - side_count(side_of(&w.table))) / (3000.0 * 255);
     check_rate("unknown strangers", strangers, 1e6, 3 * p * p * (1 - p) + p * p * p);
