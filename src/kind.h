@@ -1,8 +1,9 @@
 /* kind.h - the interface of a construction.
  *
- * A kind is one file that exports one constant tamis_kind. It sees 64-bit hashes and a table; it
- * never sees a key, a file or an allocator. What it cannot do is NULL, and what users are told that
- * it can do is derived from that. What it can do with values, if it keeps them, is a table of its own.
+ * A kind is one file that exports one constant tamis_kind. (Those that are sets and can keep values
+ * too have a second file for the values.) It sees 64-bit hashes and a table; it never sees a key, a
+ * file or an allocator. What it cannot do is NULL, and what users are told that it can do is
+ * derived from that. What it can do with values, if it keeps any, is a table of its own.
  *
  * Rules that every kind keeps, and tests/conform checks:
  *

@@ -61,6 +61,63 @@ static __attribute__((unused)) uint64_t lines_list_print(const lines_shape *s, u
            rest_remainder(s, list->rest[i]);
 }
 
+/* Where entry i of a bucket belongs. */
+TAMIS_INLINE lines_place lines_list_place(const lines_shape *s, uint64_t bucket,
+                                          const lines_list *list, unsigned i) {
+    return (lines_place){ .bucket = bucket,
+                          .remainder = rest_remainder(s, list->rest[i]),
+                          .chain = (uint8_t)lines_list_chain(list, i),
+                          .byte = (uint8_t)list->key[i] };
+}
+
+/* The value with entry i. */
+TAMIS_INLINE uint64_t lines_list_field(const lines_shape *s, const lines_list *list, unsigned i) {
+    return list->rest[i] >> s->counter_bits & bits_low((unsigned)s->value_bits);
+}
+
+/* ------------------------------------------------------------------ joining */
+
+/* Entries of the tail that a bucket will have with `more` in it, where a fingerprint has at most
+ * `most` copies. */
+static __attribute__((unused)) unsigned lines_joint_tail(lines into, uint64_t bucket,
+                                                         const lines_list *more, uint64_t most) {
+    const lines_shape *const s = into.shape;
+    unsigned                 size[RUNS_CHAINS] = { 0 }, total = 0, kept = 0;
+    lines_list               own;
+    lines_gather(into, bucket, &own);
+    for (unsigned i = 0; i < own.n; i++) size[lines_list_chain(&own, i)]++;
+    for (unsigned i = 0, n; i < more->n; i += n) {
+        lines_place const place = lines_list_place(s, bucket, more, i);
+        unsigned const    copies = lines_list_copies(s, more, i, &n);
+        unsigned const    had = lines_look(into, &place).copies;
+        uint64_t const    sum = min_u64(had + copies, most);
+        size[place.chain] += s->counter_bits == 0 ? (unsigned)sum - had : had == 0;
+    }
+    for (unsigned chain = 0; chain < RUNS_CHAINS; chain++) total += size[chain];
+    for (unsigned chain = 0; chain < RUNS_CHAINS && kept + size[chain] <= RUNS_SLOTS; chain++) {
+        kept += size[chain];
+    }
+    return total - kept;
+}
+
+/* Would all of `from` find room in a table of the same shape? */
+static __attribute__((unused)) bool lines_can_join(lines into, lines from, uint64_t most) {
+    const lines_shape *const s = into.shape;
+    uint64_t                 shelf = 0, sent = 0;
+    lines_list               more;
+    for (uint64_t bucket = 0; bucket < s->buckets; bucket++) {
+        lines_gather(from, bucket, &more);
+        unsigned const tail = lines_joint_tail(into, bucket, &more, most);
+        if (tail > LINES_MAX_TAIL) return false;
+        shelf += tail;
+        bool const is_end = bucket % SHELF_BUCKETS == SHELF_BUCKETS - 1 || bucket == s->buckets - 1;
+        if (!is_end) continue;
+        sent += shelf > SHELF_KEYS ? shelf - SHELF_KEYS : 0;
+        shelf = 0;
+    }
+    return sent <= s->room;
+}
+
 /* ------------------------------------------------------------------ checking */
 
 /* Is the line by itself one of ours? */

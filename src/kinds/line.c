@@ -22,6 +22,20 @@
  *     | occ 62        | starts 50 | 50 bytes, chain by chain                    |
  *     +---------------+-----------+---------------------------------------------+
  *
+ * Why
+ * ---
+ * A table that is larger than the caches pays for cache lines first, then for instructions. A
+ * counting filter changes k lines for a key and takes four times the memory; rank.c reads an index,
+ * and then cells that may be in other lines. Here it is one line and few instructions: with 60 M
+ * keys, batches of lookups reach three fifths of the speed of bare lines (docs/performance.md).
+ * Chain by chain and not level by level, since then a chain is one run of bytes, which one
+ * comparison can search.
+ *
+ * Why shelves: lines fill unevenly. With room for the fullest of them, the others would be a third
+ * empty. Why tails, and not any place that is free: so a table is a function of what it holds, its
+ * size can be computed (plan/line_size.h), and it is empty when it is empty. That costs keys that
+ * meet a full line, one in six at capacity, another line.
+ *
  * Modes: a multiset (counter_bits = 0: each copy is a slot, up to 8), counting (a counter of C bits
  * for each slot: up to 2^C copies in one), a set (copies = 1: stored once, no removal). With all
  * the copies that it can have, a fingerprint is saturated, and stays.
@@ -35,27 +49,15 @@
  *   I6  what is not used is zero;
  *   I7  of states, all values are among those that there are.
  */
+#include "kinds/line.h"
 #include "core/checked.h"
-#include "core/lines_list.h"
-#include "kind.h"
 #include "plan/line_size.h"
-#include "state_cells.h"
-
-#include <limits.h>
 
 static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHELF == SHELF_KEYS &&
                   LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS &&
                   LINE_WORD_BITS == ATTIC_OWN_BITS && LINE_MAX_TAIL == LINES_MAX_TAIL,
               "the plan is of these lines");
 static_assert(LINE_FREE == KIND_FREE && LINE_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
-
-/* The geometry worked out. */
-typedef struct line_shape {
-    lines_shape lines;
-    uint64_t    most; /* copies that a fingerprint can have */
-} line_shape;
-
-static_assert(sizeof(line_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
 
 /* ------------------------------------------------------------------ planning */
 
@@ -131,14 +133,6 @@ static void line_prepare(tamis_table *table) {
                                           .end = layout.end },
                                .most = g[LINE_COPIES] << g[LINE_COUNTER_BITS] };
     memcpy(table->derived, &shape, sizeof shape);
-}
-
-TAMIS_INLINE const line_shape *shape_of(const tamis_table *table) {
-    return (const line_shape *)(const void *)table->derived;
-}
-
-TAMIS_INLINE lines lines_of(const tamis_table *table) {
-    return (lines){ table->body, &shape_of(table)->lines };
 }
 
 /* ------------------------------------------------------------------ keys, by their places */
@@ -272,223 +266,6 @@ static uint64_t line_remove_chunk(tamis_table *table, const uint64_t *hash, unsi
     return removed;
 }
 
-/* ------------------------------------------------------------------ states */
-
-/* A cell is an entry, its field the value in its rest. With one entry for a fingerprint, the order
- * of entries does not depend on values, which so can change in place. A unit is a bucket. */
-
-TAMIS_INLINE unsigned line_value_bits(const tamis_table *table) {
-    return (unsigned)shape_of(table)->lines.value_bits;
-}
-
-static tamis_status line_find_state(const tamis_table *table, uint64_t hash, state_cell *ret_cell) {
-    lines const       of = lines_of(table);
-    lines_place const place = lines_find(of, hash);
-    lines_found const found = lines_look(of, &place);
-    if (found.copies == 0) return TAMIS_ERR_ABSENT;
-    *ret_cell =
-        (state_cell){ lines_found_rest(of, &place, &found) + of.shape->counter_bits, place.bucket };
-    return TAMIS_OK;
-}
-
-static tamis_status line_new_state(tamis_table *table, const lines_place *place, uint64_t field) {
-    lines const       of = lines_of(table);
-    lines_found const found = lines_look(of, place);
-    if (!lines_new_entry(of, place, &found, rest_new(of.shape, place->remainder, field)))
-        return TAMIS_ERR_FULL;
-    table->keys++;
-    return TAMIS_OK;
-}
-
-static tamis_status line_insert_state(tamis_table *table, uint64_t hash, uint32_t value) {
-    lines_place const place = lines_find(lines_of(table), hash);
-    return line_new_state(table, &place,
-                          state_fresh(table, line_value_bits(table), place.bucket, value));
-}
-
-/* All copies of the key are gone, and its value. */
-static void line_erase_at(tamis_table *table, const lines_place *place) {
-    lines const       of = lines_of(table);
-    lines_found const found = lines_look(of, place);
-    uint64_t const    most = shape_of(table)->most;
-    lines_take(of, place, &found);
-    table->keys -= found.copies;
-    table->saturated -= most > 1 && found.copies >= most;
-}
-
-static void line_erase_state(tamis_table *table, uint64_t hash) {
-    lines_place const place = lines_find(lines_of(table), hash);
-    line_erase_at(table, &place);
-}
-
-/* The lines have come: ask for the rest of what matches in them, or for the shelf. A key that is
- * in neither may be put: then all rests of its bucket may move. */
-static void line_fetch_values(const tamis_table *table, const uint64_t *hash, unsigned n,
-                              bool is_new) {
-    lines const   of = lines_of(table);
-    shelves const all = lines_shelves(of);
-    for (unsigned i = 0; i < n; i++) {
-        bool              is_far;
-        lines_place const place = lines_find(of, hash[i]);
-        uint64_t const    slots = lines_slots_here(of, &place, &is_far);
-        if (slots != 0)
-            lines_fetch_rest(of, &place, bits_lowest(slots));
-        else if (is_new && !is_far)
-            lines_fetch_rests(of, place.bucket);
-        if (is_far) prefetch_to_read(shelf_line(&all, place.bucket));
-    }
-}
-
-static const state_cells line_cells = { line_find_state, line_insert_state, line_erase_state,
-                                        NULL };
-
-static tamis_status line_put(tamis_table *table, uint64_t hash, uint32_t value) {
-    return state_cells_put(&line_cells, table, line_value_bits(table), hash, value);
-}
-
-static tamis_status line_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
-    return state_cells_get(&line_cells, table, line_value_bits(table), hash, ret_value);
-}
-
-/* The value of a key that is in its line or nowhere, of the slots that have its byte. */
-TAMIS_INLINE tamis_status line_get_here(const tamis_table *table, const lines_place *place,
-                                        uint64_t slots, uint32_t *ret_value) {
-    lines const    of = lines_of(table);
-    unsigned const bits = line_value_bits(table), low = (unsigned)of.shape->counter_bits;
-    for (; slots != 0; slots &= slots - 1) {
-        uint64_t const rest = lines_rest(of, place->bucket, bits_lowest(slots));
-        if (rest_remainder(of.shape, rest) != place->remainder) continue;
-        *ret_value = (uint32_t)state_value(table, bits, rest >> low);
-        return TAMIS_OK;
-    }
-    return TAMIS_ERR_ABSENT;
-}
-
-/* As line_has_chunk: what else is needed is asked for at once and looked at in the end. */
-static void line_get_chunk(const tamis_table *table, const uint64_t *hash, unsigned n,
-                           uint32_t *ret_values, tamis_status *ret_statuses) {
-    lines const   of = lines_of(table);
-    shelves const all = lines_shelves(of);
-    lines_place   place[TAMIS_CHUNK];
-    uint64_t      slots[TAMIS_CHUNK], far = 0;
-    for (unsigned i = 0; i < n; i++) {
-        bool is_far;
-        place[i] = lines_find(of, hash[i]);
-        slots[i] = lines_slots_here(of, &place[i], &is_far);
-        if (slots[i] != 0) lines_fetch_rest(of, &place[i], bits_lowest(slots[i]));
-        if (__builtin_expect(!is_far, 1)) continue;
-        prefetch_to_read(shelf_line(&all, place[i].bucket));
-        far |= UINT64_C(1) << i;
-    }
-    for (unsigned i = 0; i < n; i++) {
-        ret_statuses[i] = far >> i & 1 ? line_get(table, hash[i], &ret_values[i])
-                                       : line_get_here(table, &place[i], slots[i], &ret_values[i]);
-    }
-}
-
-static tamis_status line_move(tamis_table *table, uint64_t hash, uint64_t from, uint32_t to) {
-    return state_cells_move(&line_cells, table, line_value_bits(table), hash, from, to);
-}
-
-static tamis_status line_touch(tamis_table *table, uint64_t hash) {
-    return state_cells_touch(&line_cells, table, line_value_bits(table), hash);
-}
-
-static tamis_status line_drop(tamis_table *table, uint64_t hash, uint64_t from) {
-    return state_cells_drop(&line_cells, table, line_value_bits(table), hash, from);
-}
-
-static tamis_status line_step(tamis_table *table, uint64_t hash, const kind_stepper *by,
-                              tamis_status *ret_was, uint32_t *ret_value) {
-    return state_cells_step(&line_cells, table, line_value_bits(table), hash, by, ret_was,
-                            ret_value);
-}
-
-static uint64_t line_units(const uint64_t *geometry) {
-    return geometry[LINE_BUCKETS];
-}
-
-static bool line_holds_values(const uint64_t *g, uint64_t values, unsigned timer_bits) {
-    return g[LINE_COPIES] == 1 && g[LINE_COUNTER_BITS] == 0 &&
-           g[LINE_VALUE_BITS] == tamis_prints_value_bits(values, timer_bits);
-}
-
-static lines_place line_list_place(const line_shape *s, uint64_t bucket, const lines_list *list,
-                                   unsigned i) {
-    return (lines_place){ .bucket = bucket,
-                          .remainder = rest_remainder(&s->lines, list->rest[i]),
-                          .chain = (uint8_t)lines_list_chain(list, i),
-                          .byte = (uint8_t)list->key[i] };
-}
-
-TAMIS_INLINE uint64_t line_list_field(const line_shape *s, const lines_list *list, unsigned i) {
-    return list->rest[i] >> s->lines.counter_bits & bits_low((unsigned)s->lines.value_bits);
-}
-
-/* The hand passes a bucket: first all that stay, then those that go, which moves the others. */
-static void line_sweep(tamis_table *table, uint64_t bucket, uint64_t *aged) {
-    const line_shape *const s = shape_of(table);
-    lines const             of = lines_of(table);
-    unsigned const          bits = line_value_bits(table);
-    lines_list              list;
-    lines_gather(of, bucket, &list);
-    for (unsigned i = 0; i < list.n; i++) {
-        uint64_t const    field = line_list_field(s, &list, i);
-        lines_place const place = line_list_place(s, bucket, &list, i);
-        if (state_is_over(table, bits, field)) continue;
-        lines_found const found = lines_look(of, &place);
-        field_set(table->body, lines_found_rest(of, &place, &found) + s->lines.counter_bits, bits,
-                  state_older(table, bits, field));
-    }
-    for (unsigned i = 0; i < list.n; i++) {
-        uint64_t const field = line_list_field(s, &list, i);
-        if (!state_is_over(table, bits, field)) continue;
-        lines_place const place = line_list_place(s, bucket, &list, i);
-        line_erase_at(table, &place);
-        table->aged++;
-        if (aged != NULL) aged[state_value(table, bits, field)]++;
-    }
-}
-
-static void line_tally(const tamis_table *table, uint64_t *counts) {
-    const line_shape *const s = shape_of(table);
-    lines_list              list;
-    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
-        lines_gather(lines_of(table), bucket, &list);
-        for (unsigned i = 0; i < list.n; i++) {
-            uint64_t const field = line_list_field(s, &list, i);
-            uint64_t const value = state_value(table, line_value_bits(table), field);
-            if (value < table->values) counts[value]++; /* always, in a table of ours */
-        }
-    }
-}
-
-static tamis_status line_merge_state(tamis_table *into, const tamis_table *from,
-                                     const lines_place *place, uint64_t field) {
-    lines const       of = lines_of(into);
-    unsigned const    bits = line_value_bits(into);
-    uint64_t const    taken = state_taken_over(into, from, bits, place->bucket, field);
-    lines_found const found = lines_look(of, place);
-    if (found.copies == 0) return line_new_state(into, place, taken);
-    uint64_t const bit = lines_found_rest(of, place, &found) + of.shape->counter_bits;
-    return state_join(into, bits, bit, taken);
-}
-
-static tamis_status line_merge_states(tamis_table *into, const tamis_table *from) {
-    const line_shape *const s = shape_of(from);
-    lines_list              list;
-    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
-        lines_gather(lines_of(from), bucket, &list);
-        for (unsigned i = 0; i < list.n; i++) {
-            lines_place const  place = line_list_place(s, bucket, &list, i);
-            tamis_status const status =
-                line_merge_state(into, from, &place, line_list_field(s, &list, i));
-            if (status != TAMIS_OK) return status;
-        }
-    }
-    return TAMIS_OK;
-}
-
 /* ------------------------------------------------------------------ fingerprints */
 
 static bool line_each(const tamis_table *table, kind_visit *visit, void *context) {
@@ -506,57 +283,16 @@ static bool line_each(const tamis_table *table, kind_visit *visit, void *context
     return true;
 }
 
-/* ------------------------------------------------------------------ merging */
-
-/* Entries of the tail that a bucket will have with `more` in it; more than fit: UINT_MAX. */
-static unsigned line_joint_tail(const tamis_table *into, uint64_t bucket, const lines_list *more) {
-    const line_shape *const s = shape_of(into);
-    unsigned                size[RUNS_CHAINS] = { 0 }, total = 0, kept = 0;
-    lines_list              own;
-    lines_gather(lines_of(into), bucket, &own);
-    for (unsigned i = 0; i < own.n; i++) size[lines_list_chain(&own, i)]++;
-    for (unsigned i = 0, n; i < more->n; i += n) {
-        lines_place const place = line_list_place(s, bucket, more, i);
-        unsigned const    copies = lines_list_copies(&s->lines, more, i, &n);
-        unsigned const    had = lines_look(lines_of(into), &place).copies;
-        uint64_t const    sum = min_u64(had + copies, s->most);
-        size[place.chain] += s->lines.counter_bits == 0 ? (unsigned)sum - had : had == 0;
-    }
-    for (unsigned chain = 0; chain < RUNS_CHAINS; chain++) total += size[chain];
-    for (unsigned chain = 0; chain < RUNS_CHAINS && kept + size[chain] <= RUNS_SLOTS; chain++) {
-        kept += size[chain];
-    }
-    return total - kept <= LINES_MAX_TAIL ? total - kept : UINT_MAX;
-}
-
-/* Would all of `from` find room? Everything only grows on the way, so what fits in the end fits. */
-static bool line_has_room(const tamis_table *into, const tamis_table *from) {
-    const line_shape *const s = shape_of(into);
-    uint64_t                shelf = 0, sent = 0;
-    lines_list              more;
-    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
-        lines_gather(lines_of(from), bucket, &more);
-        unsigned const tail = line_joint_tail(into, bucket, &more);
-        if (tail == UINT_MAX) return false;
-        shelf += tail;
-        bool const is_end =
-            bucket % SHELF_BUCKETS == SHELF_BUCKETS - 1 || bucket == s->lines.buckets - 1;
-        if (!is_end) continue;
-        sent += shelf > SHELF_KEYS ? shelf - SHELF_KEYS : 0;
-        shelf = 0;
-    }
-    return sent <= s->lines.room;
-}
-
+/* Everything only grows on the way, so what fits in the end fits. */
 static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
     const line_shape *const s = shape_of(into);
     lines_list              more;
     tamis_status            status = TAMIS_OK;
-    if (!line_has_room(into, from)) return TAMIS_ERR_FULL;
+    if (!lines_can_join(lines_of(into), lines_of(from), s->most)) return TAMIS_ERR_FULL;
     for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
         lines_gather(lines_of(from), bucket, &more);
         for (unsigned i = 0; i < more.n; i++) {
-            lines_place const place = line_list_place(s, bucket, &more, i);
+            lines_place const place = lines_list_place(&s->lines, bucket, &more, i);
             unsigned const    copies = rest_copies(&s->lines, more.rest[i]);
             for (unsigned k = 0; k < copies; k++) status |= line_add_at(into, &place);
         }
@@ -587,15 +323,6 @@ static bool line_copies_are_whole(const line_shape *s, const lines_list *list, u
         if (here > s->most || (s->lines.counter_bits != 0 && n != 1)) return false;
         *copies += here;
         *saturated += s->most > 1 && here == s->most;
-    }
-    return true;
-}
-
-static bool line_values_are_whole(const tamis_table *table, const lines_list *list) {
-    if (table->values == 0) return true;
-    for (unsigned i = 0; i < list->n; i++) {
-        uint64_t const field = line_list_field(shape_of(table), list, i);
-        if (state_value(table, line_value_bits(table), field) >= table->values) return false;
     }
     return true;
 }
@@ -633,22 +360,6 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
-static const kind_states line_states = {
-    .put = line_put,
-    .get = line_get,
-    .move = line_move,
-    .touch = line_touch,
-    .drop = line_drop,
-    .units = line_units,
-    .holds_values = line_holds_values,
-    .get_chunk = line_get_chunk,
-    .fetch_values = line_fetch_values,
-    .step = line_step,
-    .sweep = line_sweep,
-    .tally = line_tally,
-    .merge = line_merge_states,
-};
-
 KIND_EXPORT(line) = {
     .name = "line",
     .summary = "rank-indexed cache lines: the fastest that can remove",
@@ -673,7 +384,7 @@ KIND_EXPORT(line) = {
     .merge = line_merge,
     .prints = line_prints,
     .each = line_each,
-    .states = &line_states,
+    .states = &KIND_STATES(line),
     .current_fpr = line_current_fpr,
     .validate = line_validate,
     .empties_to_zero = true,

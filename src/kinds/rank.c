@@ -34,23 +34,13 @@
  *   I5  the counts of all cells sum up to `keys`, and `saturated` fingerprints have all copies;
  *   I6  of states, all values are among those that there are.
  */
+#include "kinds/rank.h"
+#include "core/chains_pools.h"
 #include "core/checked.h"
-#include "core/copies.h"
-#include "kind.h"
 #include "plan/rank_size.h"
-#include "state_cells.h"
 
 static_assert(RANK_FREE == KIND_FREE && RANK_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 static_assert(RANK_MAX_CELLS <= CHAINS_MAX_CELLS && RANK_MAX_CELL_BITS <= FIELD_MAX_BITS, "limits");
-
-/* The geometry worked out. */
-typedef struct rank_shape {
-    chains_shape chains;
-    uint64_t     value_bits;
-    uint64_t     most; /* copies that a fingerprint can have */
-} rank_shape;
-
-static_assert(sizeof(rank_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
 
 /* ------------------------------------------------------------------ planning */
 
@@ -138,18 +128,6 @@ static void rank_prepare(tamis_table *table) {
                                .value_bits = g[RANK_VALUE_BITS],
                                .most = g[RANK_COPIES] << g[RANK_COUNTER_BITS] };
     memcpy(table->derived, &shape, sizeof shape);
-}
-
-TAMIS_INLINE const rank_shape *shape_of(const tamis_table *table) {
-    return (const rank_shape *)(const void *)table->derived;
-}
-
-TAMIS_INLINE chains chains_of(const tamis_table *table) {
-    return (chains){ table->body, &shape_of(table)->chains };
-}
-
-TAMIS_INLINE chains_place rank_find(const tamis_table *table, uint64_t hash) {
-    return chains_find(&shape_of(table)->chains, hash);
 }
 
 /* ------------------------------------------------------------------ keys, by their places */
@@ -250,208 +228,6 @@ static void rank_count_chunk(const tamis_table *table, const uint64_t *hash, uns
     for (unsigned i = 0; i < n; i++) ret_counts[i] = rank_count_at(table, &place[i]);
 }
 
-/* ------------------------------------------------------------------ states */
-
-/* A fingerprint has one cell then, and its value is the top of that. A unit is a bucket. */
-
-TAMIS_INLINE unsigned rank_value_bits(const tamis_table *table) {
-    return (unsigned)shape_of(table)->value_bits;
-}
-
-static uint64_t rank_value_at(const chains_shape *shape, uint64_t cell) {
-    return cell + shape->remainder_bits + shape->counter_bits;
-}
-
-/* Where the value of a fingerprint is. TAMIS_OK, _ABSENT. */
-TAMIS_INLINE tamis_status rank_find_value(const tamis_table *table, const chains_place *place,
-                                          copies_trail *ret_trail, uint64_t *ret_bit) {
-    chains const of = chains_of(table);
-    *ret_trail = copies_follow(of, place);
-    if (ret_trail->cells == 0) return TAMIS_ERR_ABSENT;
-    *ret_bit = rank_value_at(of.shape, chains_cell(of, place->at, ret_trail->match));
-    return TAMIS_OK;
-}
-
-static tamis_status rank_find_state(const tamis_table *table, uint64_t hash, state_cell *ret_cell) {
-    chains_place const place = rank_find(table, hash);
-    copies_trail       trail;
-    ret_cell->unit = place.bucket;
-    return rank_find_value(table, &place, &trail, &ret_cell->bit);
-}
-
-static tamis_status rank_new_state(tamis_table *table, const chains_place *place,
-                                   const copies_trail *trail, uint64_t field) {
-    chains const   of = chains_of(table);
-    uint64_t const cell = place->remainder | field << rank_value_at(of.shape, 0);
-    if (!chains_append(of, place, &trail->end, cell)) return TAMIS_ERR_FULL;
-    table->keys++;
-    return TAMIS_OK;
-}
-
-static tamis_status rank_insert_state(tamis_table *table, uint64_t hash, uint32_t value) {
-    chains_place const place = rank_find(table, hash);
-    copies_trail const trail = copies_follow(chains_of(table), &place);
-    uint64_t const     field = state_fresh(table, rank_value_bits(table), place.bucket, value);
-    return rank_new_state(table, &place, &trail, field);
-}
-
-/* All copies of the key are gone, and its value. */
-static void rank_erase_at(tamis_table *table, const chains_place *place) {
-    uint64_t const most = shape_of(table)->most;
-    copies_trail   trail = copies_follow(chains_of(table), place);
-    table->keys -= trail.copies;
-    table->saturated -= most > 1 && trail.copies >= most;
-    for (; trail.cells != 0; trail = copies_follow(chains_of(table), place)) {
-        chains_delete(chains_of(table), place, &trail.end, trail.match);
-    }
-}
-
-static void rank_erase_state(tamis_table *table, uint64_t hash) {
-    chains_place const place = rank_find(table, hash);
-    rank_erase_at(table, &place);
-}
-
-static const state_cells rank_cells = { rank_find_state, rank_insert_state, rank_erase_state,
-                                        NULL };
-
-static tamis_status rank_put(tamis_table *table, uint64_t hash, uint32_t value) {
-    return state_cells_put(&rank_cells, table, rank_value_bits(table), hash, value);
-}
-
-static tamis_status rank_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
-    return state_cells_get(&rank_cells, table, rank_value_bits(table), hash, ret_value);
-}
-
-static tamis_status rank_move(tamis_table *table, uint64_t hash, uint64_t from, uint32_t to) {
-    return state_cells_move(&rank_cells, table, rank_value_bits(table), hash, from, to);
-}
-
-static tamis_status rank_touch(tamis_table *table, uint64_t hash) {
-    return state_cells_touch(&rank_cells, table, rank_value_bits(table), hash);
-}
-
-static tamis_status rank_drop(tamis_table *table, uint64_t hash, uint64_t from) {
-    return state_cells_drop(&rank_cells, table, rank_value_bits(table), hash, from);
-}
-
-static tamis_status rank_step(tamis_table *table, uint64_t hash, const kind_stepper *by,
-                              tamis_status *ret_was, uint32_t *ret_value) {
-    return state_cells_step(&rank_cells, table, rank_value_bits(table), hash, by, ret_was,
-                            ret_value);
-}
-
-static uint64_t rank_units(const uint64_t *geometry) {
-    return geometry[RANK_BUCKETS];
-}
-
-static bool rank_holds_values(const uint64_t *g, uint64_t values, unsigned timer_bits) {
-    return g[RANK_COPIES] == 1 && g[RANK_COUNTER_BITS] == 0 &&
-           g[RANK_VALUE_BITS] == tamis_prints_value_bits(values, timer_bits);
-}
-
-/* The cells of a bucket, listed before they move. */
-typedef struct rank_list {
-    const tamis_table *table;
-    unsigned           n;
-    chains_place       place[CHAINS_MAX_CELLS];
-    uint64_t           field[CHAINS_MAX_CELLS];
-} rank_list;
-
-static bool rank_list_one(void *context, const chains_place *place, const copies_entry *entry) {
-    rank_list *const list = context;
-    copies_trail     trail;
-    uint64_t         bit;
-    (void)entry;
-    if (rank_find_value(list->table, place, &trail, &bit) != TAMIS_OK) return true;
-    list->place[list->n] = *place;
-    list->field[list->n++] = field_get(list->table->body, bit, rank_value_bits(list->table));
-    return list->n < CHAINS_MAX_CELLS;
-}
-
-static void rank_list_bucket(const tamis_table *table, uint64_t bucket, rank_list *ret_list) {
-    ret_list->table = table;
-    ret_list->n = 0;
-    (void)copies_each(chains_of(table), bucket, rank_list_one, ret_list);
-}
-
-/* Cell i of a bucket: the field of its state. */
-TAMIS_INLINE uint64_t rank_field_at(const tamis_table *table, uint64_t at, unsigned i) {
-    chains const of = chains_of(table);
-    return rank_value_at(of.shape, chains_cell(of, at, i));
-}
-
-/* Count all timers of a bucket down that are not over. */
-static void rank_age_all(tamis_table *table, uint64_t at, unsigned load) {
-    unsigned const bits = rank_value_bits(table);
-    for (unsigned i = 0; i < load; i++) {
-        uint64_t const bit = rank_field_at(table, at, i);
-        uint64_t const field = field_get(table->body, bit, bits);
-        if (!state_is_over(table, bits, field))
-            field_set(table->body, bit, bits, state_older(table, bits, field));
-    }
-}
-
-static bool rank_is_any_over(const tamis_table *table, uint64_t at, unsigned load) {
-    unsigned const bits = rank_value_bits(table);
-    for (unsigned i = 0; i < load; i++) {
-        uint64_t const field = field_get(table->body, rank_field_at(table, at, i), bits);
-        if (state_is_over(table, bits, field)) return true;
-    }
-    return false;
-}
-
-/* The hand passes a bucket. Those that go are listed before the timers of the others are counted
- * down, since then they cannot be told apart, and taken out in the end, since that moves cells. */
-static void rank_sweep(tamis_table *table, uint64_t bucket, uint64_t *aged) {
-    unsigned const bits = rank_value_bits(table);
-    uint64_t const at = chains_bucket_at(&shape_of(table)->chains, bucket);
-    unsigned const load = chains_load(chains_of(table), at);
-    rank_list      list;
-    list.n = 0;
-    if (rank_is_any_over(table, at, load)) rank_list_bucket(table, bucket, &list);
-    rank_age_all(table, at, load);
-    for (unsigned i = 0; i < list.n; i++) {
-        if (!state_is_over(table, bits, list.field[i])) continue;
-        rank_erase_at(table, &list.place[i]);
-        table->aged++;
-        if (aged != NULL) aged[state_value(table, bits, list.field[i])]++;
-    }
-}
-
-static void rank_tally(const tamis_table *table, uint64_t *counts) {
-    rank_list list;
-    for (uint64_t bucket = 0; bucket < table->geometry[RANK_BUCKETS]; bucket++) {
-        rank_list_bucket(table, bucket, &list);
-        for (unsigned i = 0; i < list.n; i++) {
-            uint64_t const value = state_value(table, rank_value_bits(table), list.field[i]);
-            if (value < table->values) counts[value]++; /* always, in a table of ours */
-        }
-    }
-}
-
-static tamis_status rank_merge_state(tamis_table *into, const tamis_table *from,
-                                     const chains_place *place, uint64_t field) {
-    unsigned const bits = rank_value_bits(into);
-    uint64_t const taken = state_taken_over(into, from, bits, place->bucket, field);
-    copies_trail   trail;
-    uint64_t       bit;
-    return rank_find_value(into, place, &trail, &bit) == TAMIS_OK
-               ? state_join(into, bits, bit, taken)
-               : rank_new_state(into, place, &trail, taken);
-}
-
-static tamis_status rank_merge_states(tamis_table *into, const tamis_table *from) {
-    rank_list list;
-    for (uint64_t bucket = 0; bucket < from->geometry[RANK_BUCKETS]; bucket++) {
-        rank_list_bucket(from, bucket, &list);
-        for (unsigned i = 0; i < list.n; i++) {
-            tamis_status const status = rank_merge_state(into, from, &list.place[i], list.field[i]);
-            if (status != TAMIS_OK) return status;
-        }
-    }
-    return TAMIS_OK;
-}
-
 /* ------------------------------------------------------------------ fingerprints */
 
 typedef struct rank_outward {
@@ -541,7 +317,7 @@ static double rank_current_fpr(const tamis_table *table) {
 typedef struct rank_audit {
     const rank_shape *shape;
     uint64_t          copies, saturated;
-    uint64_t          taken[3]; /* extensions: the sum of their mixed numbers */
+    chains_taken      taken;
 } rank_audit;
 
 static bool rank_check(void *context, const chains_place *place, const copies_entry *entry) {
@@ -554,48 +330,6 @@ static bool rank_check(void *context, const chains_place *place, const copies_en
            entry->cells == copies_cells(&audit->shape->chains, entry->copies);
 }
 
-static void rank_check_parts(rank_audit *audit, chains of, uint64_t at, unsigned load) {
-    const chains_shape *const shape = of.shape;
-    if (load <= shape->room[0]) return;
-    audit->taken[1] += mix64(chains_pointer(of, at, 1));
-    if (load <= shape->room[0] + shape->room[1]) return;
-    audit->taken[2] += mix64(chains_pointer(of, chains_extension(of, at, 1), 2));
-}
-
-/* The buckets point to just those extensions that are marked as taken: the sums of their mixed
- * numbers are equal, which for two sets that differ has a chance of 2^-64. The others are zero. */
-static bool rank_check_pool(const rank_audit *audit, const uint8_t *body, unsigned part) {
-    const chains_shape *const shape = &audit->shape->chains;
-    uint64_t                  left = audit->taken[part];
-    for (uint64_t i = 0; i < shape->pool[part]; i++) {
-        if (field_get_bit(body, shape->used[part] + i)) left -= mix64(i + 1);
-    }
-    return left == 0;
-}
-
-/* Nothing is in extensions that are free, nor between the last record of a level and the next. */
-static bool rank_check_free(const chains_shape *shape, const uint8_t *body, unsigned part) {
-    uint64_t const n = part == 0 ? shape->buckets : shape->pool[part];
-    uint64_t const end = shape->start[part] + n * shape->record[part];
-    for (uint64_t i = 0; i < shape->pool[part]; i++) {
-        uint64_t const at = shape->start[part] + i * shape->record[part];
-        bool const     is_taken = field_get_bit(body, shape->used[part] + i);
-        if (!is_taken && !field_is_zero(body, at, at + shape->record[part])) return false;
-    }
-    return field_is_zero(body, end, part < 2 ? shape->start[part + 1] : shape->used[1]);
-}
-
-static bool rank_values_are_whole(const tamis_table *table, uint64_t bucket) {
-    rank_list list;
-    if (table->values == 0) return true;
-    rank_list_bucket(table, bucket, &list);
-    for (unsigned i = 0; i < list.n; i++) {
-        if (state_value(table, rank_value_bits(table), list.field[i]) >= table->values)
-            return false;
-    }
-    return true;
-}
-
 static bool rank_validate(const tamis_table *table, const char **reterr_why) {
     chains const of = chains_of(table);
     rank_audit   audit = { .shape = shape_of(table) };
@@ -605,16 +339,17 @@ static bool rank_validate(const tamis_table *table, const char **reterr_why) {
         unsigned       load;
         TAMIS_REQUIRE(chains_are_whole(of, at, &load), reterr_why,
                       "I1: the levels of a bucket do not add up");
-        rank_check_parts(&audit, of, at, load);
+        chains_note_taken(of, at, load, &audit.taken);
         TAMIS_REQUIRE(copies_each(of, b, rank_check, &audit), reterr_why,
                       "I4: a fingerprint in more cells than it needs");
-        TAMIS_REQUIRE(rank_values_are_whole(table, b), reterr_why, "I6: a value that there is not");
+        TAMIS_REQUIRE(rank_values_are_whole(table, at, load), reterr_why,
+                      "I6: a value that there is not");
     }
-    TAMIS_REQUIRE(rank_check_pool(&audit, of.body, 1) && rank_check_pool(&audit, of.body, 2),
+    TAMIS_REQUIRE(chains_pool_is_whole(of, &audit.taken, 1) &&
+                      chains_pool_is_whole(of, &audit.taken, 2),
                   reterr_why, "I2: an extension that no bucket has, or two");
     for (unsigned part = 0; part < 3; part++) {
-        TAMIS_REQUIRE(rank_check_free(of.shape, of.body, part), reterr_why,
-                      "I3: a bit where nothing is");
+        TAMIS_REQUIRE(chains_free_is_zero(of, part), reterr_why, "I3: a bit where nothing is");
     }
     (void)tamis_rank_layout(table->geometry, &layout);
     TAMIS_REQUIRE(field_rest_is_zero(of.body, layout.end, table->body_bytes), reterr_why,
@@ -623,20 +358,6 @@ static bool rank_validate(const tamis_table *table, const char **reterr_why) {
                   "I5: the cells do not sum up to the keys");
     return true;
 }
-
-static const kind_states rank_states = {
-    .put = rank_put,
-    .get = rank_get,
-    .move = rank_move,
-    .touch = rank_touch,
-    .drop = rank_drop,
-    .units = rank_units,
-    .holds_values = rank_holds_values,
-    .step = rank_step,
-    .sweep = rank_sweep,
-    .tally = rank_tally,
-    .merge = rank_merge_states,
-};
 
 KIND_EXPORT(rank) = {
     .name = "rank",
@@ -661,7 +382,7 @@ KIND_EXPORT(rank) = {
     .merge = rank_merge,
     .prints = rank_prints,
     .each = rank_each,
-    .states = &rank_states,
+    .states = &KIND_STATES(rank),
     .current_fpr = rank_current_fpr,
     .validate = rank_validate,
     .empties_to_zero = true,

@@ -1,4 +1,4 @@
-/* limits.h - sets of kinds that refuse keys, at their limits: flooded, and filled beyond capacity. */
+/* limits.h - sets of kinds that refuse keys, at their limits: flooded, and overfilled. */
 #ifndef TAMIS_TESTS_LIMITS_H
 #define TAMIS_TESTS_LIMITS_H
 

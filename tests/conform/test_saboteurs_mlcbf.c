@@ -169,9 +169,9 @@ static void any_bits_are_safe(void **state) {
 int main(void) {
     static const subject           of = { .kind = "mlcbf",
                                           .capacity = 1000,
-                                          .geometry =
-                                              "blocks=30,counters=150,area=130,hashes=4,increments=53504,"
-                                                        "bits=2,bits2=2,bits3=3,bits4=6",
+                                          .geometry = "blocks=30,counters=150,area=130,hashes=4,"
+                                                                "increments=53504,"
+                                                                "bits=2,bits2=2,bits3=3,bits4=6",
                                           .operations = 50000 };
     static const struct CMUnitTest of_tables[] = {
         cmocka_unit_test(validate_names_each_invariant),

@@ -8,6 +8,7 @@
 #include "touches.h"
 
 #include "kinds/line.c"
+#include "kinds/line_states.c"
 
 #define SIGMAS 4.0
 

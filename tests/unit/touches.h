@@ -1,8 +1,8 @@
 /* touches.h - the cache lines that the operations of a kind touch: stated against counted.
  *
  * A test includes this, then the kind's source: so the kind is compiled into the test, portably and
- * with every read of a body reported (TAMIS_TOUCH in core/le.h). Its tables are then filled to their
- * capacity, and the lines that lookups and adds touch are counted.
+ * with every read of a body reported (TAMIS_TOUCH in core/le.h). Its tables are then filled to
+ * their capacity, and the lines that lookups and adds touch are counted.
  */
 #ifndef TAMIS_TESTS_TOUCHES_H
 #define TAMIS_TESTS_TOUCHES_H
