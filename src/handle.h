@@ -81,7 +81,7 @@ void tamis_table_copy(tamis_table *to, const tamis_table *from);
 tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
                                     tamis_status (*merge)(tamis_table *, const tamis_table *));
 
-/* file.c: open a set, or states: each wants its own. */
+/* open.c: open a set, or states: each wants its own. */
 tamis_status tamis_file_open(const char *path, const tamis_open_options *options, bool is_states,
                              tamis_set **ret_set, tamis_problem *problem);
 tamis_status tamis_file_read(const void *bytes, size_t n, const tamis_open_options *options,
@@ -93,7 +93,7 @@ bool tamis_fix_geometry(const tamis_kind *kind, const char *geometry, uint64_t *
 /* make.c: a copy of the spec in today's size, with ranges checked. */
 tamis_status tamis_spec_check(const tamis_spec *spec, tamis_spec *ret_spec, tamis_problem *problem);
 
-/* file.c: bytes of the file that a body of this size becomes. */
+/* save.c: bytes of the file that a body of this size becomes. */
 uint64_t tamis_file_bytes(uint64_t body_bytes);
 
 #endif

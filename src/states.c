@@ -1,7 +1,8 @@
 /* states.c - the front door of states: check, hash, call the kind.
  *
  * A table of states is a handle like a set's, with a kind that keeps values. What is the same for
- * both (memory, copies, files) is in make.c and file.c; here are the operations on keys, and time.
+ * both (memory, copies, files) is in make.c, save.c and open.c; here are the operations on keys,
+ * and time.
  */
 #include "core/memory.h"
 #include "keys.h"

@@ -61,7 +61,7 @@ uint64_t sample_keys_at(const char *path) {
     return info.keys;
 }
 
-/* Written from docs/format.md, not from file.c. */
+/* Written from docs/format.md, not from save.c. */
 void sample_seal(sample *s) {
     le64_store(s->bytes + 4088, XXH3_64bits(s->bytes, 4088));
     size_t const   rest = s->n - SAMPLE_HEADER - 16;

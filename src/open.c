@@ -1,204 +1,14 @@
-/* file.c - the one reader and writer of files. docs/format.md is the specification.
+/* open.c - the one reader of files. docs/format.md is the specification.
  *
  * Reading trusts nothing: the header's checksum, then each field by itself, then the file's length
  * against the geometry's, before any memory is asked for. A body is never larger than the file
  * that holds it. Then every block's checksum, the total checksum, and the kind's own invariants.
  * There is no assert on anything that came from outside.
  */
-#include "core/checked.h"
-#include "core/le.h"
-#include "core/memory.h"
-#include "handle.h"
+#include "file.h"
 #include "os.h"
 
-#define HEADER_BYTES 4096
-#define BLOCK_BYTES 65536
-#define TOTAL_BYTES 16 /* the total checksum */
-#define MAJOR 1
-#define MINOR 0
-
-static const uint8_t MAGIC[8] = { 0x89, 't', 'a', 'm', 'i', 's', '\r', '\n' };
-
-/* Offsets in the header, and in a part. */
-enum {
-    AT_MAJOR = 8,
-    AT_MINOR = 10,
-    AT_REQUIRED = 12,
-    AT_HASH = 20,
-    AT_PARTS = 24,
-    AT_SEED_LOW = 32,
-    AT_SEED_HIGH = 40,
-    AT_REFUSED_ADDS = 48,
-    AT_REFUSED_REMOVES = 56,
-    AT_AGED = 64,
-    AT_PART = 128,
-    AT_CHECKSUM = HEADER_BYTES - 8,
-
-    PART_KIND = AT_PART,
-    PART_KIND_BYTES = 16,
-    PART_BODY_BYTES = AT_PART + 16,
-    PART_CAPACITY = AT_PART + 24,
-    PART_LIFETIME = AT_PART + 32,
-    PART_KEYS = AT_PART + 40,
-    PART_SATURATED = AT_PART + 48,
-    PART_FIELDS = AT_PART + 56,
-    PART_MOVED = AT_PART + 64,
-    PART_VALUES = AT_PART + 72, /* from here on only of states */
-    PART_TIMEOUT = AT_PART + 80,
-    PART_TIMER_BITS = AT_PART + 88,
-    PART_LIVES = AT_PART + 96,
-    PART_DONE = AT_PART + 104,
-    PART_DUE = AT_PART + 112,
-    PART_REST = AT_PART + 120,
-    PART_GEOMETRY = AT_PART + 128,
-    PART_END = AT_PART + 256
-};
-
-/* What a reader must know of, in AT_REQUIRED. */
-enum { NEEDS_STATES = 1 };
-
-static uint64_t n_blocks(uint64_t body_bytes) {
-    return body_bytes / BLOCK_BYTES + (body_bytes % BLOCK_BYTES != 0);
-}
-
-/* Bytes of block i. */
-static size_t block_bytes(uint64_t body_bytes, uint64_t i) {
-    return (size_t)min_u64(body_bytes - i * BLOCK_BYTES, BLOCK_BYTES);
-}
-
-uint64_t tamis_file_bytes(uint64_t body_bytes) {
-    return HEADER_BYTES + body_bytes + 8 * n_blocks(body_bytes) + TOTAL_BYTES;
-}
-
-static void total_to_bytes(XXH128_hash_t total, uint8_t *ret_bytes) {
-    le64_store(ret_bytes, total.low64);
-    le64_store(ret_bytes + 8, total.high64);
-}
-
-/* Fields of the geometry that a file states: those that the kind had at first, and of the others
- * up to the last that is not 0. So a set that makes no use of later ones has the file it always
- * had. */
-static unsigned n_file_fields(const tamis_kind *kind, const uint64_t *geometry) {
-    unsigned n = tamis_kind_n_fields(kind);
-    while (kind->first_fields != 0 && n > kind->first_fields && geometry[n - 1] == 0) n--;
-    return n;
-}
-
-/* ------------------------------------------------------------------ writing */
-
-static void states_encode(const tamis_table *table, uint8_t *h) {
-    le32_store(h + AT_REQUIRED, NEEDS_STATES);
-    le64_store(h + AT_AGED, table->aged);
-    le64_store(h + PART_VALUES, table->values);
-    le64_store(h + PART_TIMEOUT, table->sweep.timeout);
-    le64_store(h + PART_TIMER_BITS, table->sweep.timer_bits);
-    le64_store(h + PART_LIVES, table->sweep.lives);
-    le64_store(h + PART_DONE, table->sweep.done);
-    le64_store(h + PART_DUE, table->sweep.due);
-    le64_store(h + PART_REST, table->sweep.rest);
-}
-
-static void header_encode(const tamis_set *set, uint8_t *h) {
-    const tamis_table *table = &set->table;
-    memset(h, 0, HEADER_BYTES);
-    memcpy(h, MAGIC, sizeof MAGIC);
-    le16_store(h + AT_MAJOR, MAJOR);
-    le16_store(h + AT_MINOR, MINOR);
-    le32_store(h + AT_HASH, (uint32_t)set->hasher.hash);
-    le32_store(h + AT_PARTS, 1);
-    le64_store(h + AT_SEED_LOW, set->hasher.seed.low);
-    le64_store(h + AT_SEED_HIGH, set->hasher.seed.high);
-    le64_store(h + AT_REFUSED_ADDS, set->refused_adds);
-    le64_store(h + AT_REFUSED_REMOVES, set->refused_removes);
-    memcpy(h + PART_KIND, set->kind->name, strlen(set->kind->name));
-    le64_store(h + PART_BODY_BYTES, table->body_bytes);
-    le64_store(h + PART_CAPACITY, set->capacity);
-    le64_store(h + PART_LIFETIME, set->lifetime);
-    le64_store(h + PART_KEYS, table->keys);
-    le64_store(h + PART_SATURATED, table->saturated);
-    le64_store(h + PART_MOVED, table->moved);
-    le32_store(h + PART_FIELDS, n_file_fields(set->kind, table->geometry));
-    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
-        le64_store(h + PART_GEOMETRY + 8 * i, table->geometry[i]);
-    }
-    if (table->values != 0) states_encode(table, h);
-    le64_store(h + AT_CHECKSUM, XXH3_64bits(h, AT_CHECKSUM));
-}
-
-/* Header, body, block checksums, total: to a writer, with room for the checksums. */
-static bool write_all(const tamis_set *set, uint8_t *checksums, tamis_writer *writer,
-                      void *context) {
-    uint8_t        header[HEADER_BYTES], total[TOTAL_BYTES];
-    uint64_t const body_bytes = set->table.body_bytes, blocks = n_blocks(body_bytes);
-    header_encode(set, header);
-    if (!writer(context, header, sizeof header)) return false;
-    for (uint64_t i = 0; i < blocks; i++) {
-        const uint8_t *const block = set->table.body + i * BLOCK_BYTES;
-        size_t const         n = block_bytes(body_bytes, i);
-        le64_store(checksums + 8 * i, XXH3_64bits(block, n));
-        if (!writer(context, block, n)) return false;
-    }
-    XXH3_state_t state;
-    (void)XXH3_128bits_reset(&state);
-    (void)XXH3_128bits_update(&state, header, sizeof header);
-    (void)XXH3_128bits_update(&state, checksums, (size_t)(8 * blocks));
-    total_to_bytes(XXH3_128bits_digest(&state), total);
-    return writer(context, checksums, (size_t)(8 * blocks)) && writer(context, total, sizeof total);
-}
-
-tamis_status tamis_write(const tamis_set *set, tamis_writer *writer, void *context) {
-    if (set == NULL || writer == NULL) return TAMIS_ERR_ARGUMENT;
-    size_t const   bytes = (size_t)(8 * n_blocks(set->table.body_bytes));
-    uint8_t *const checksums = memory_get(&set->allocator, bytes);
-    if (checksums == NULL) return TAMIS_ERR_MEMORY;
-    bool const is_written = write_all(set, checksums, writer, context);
-    memory_give(&set->allocator, checksums, bytes);
-    return is_written ? TAMIS_OK : TAMIS_ERR_IO;
-}
-
-/* A tamis_writer into a file that is being replaced. */
-typedef struct save_context {
-    os_save save;
-    int     error;
-} save_context;
-
-static bool save_writer(void *context, const void *bytes, size_t n) {
-    save_context *const to = context;
-    return tamis_os_save_write(&to->save, bytes, n, &to->error);
-}
-
-/* "cannot save to PATH: No space left on device". */
-static tamis_status say_system(tamis_problem *problem, const char *what, const char *path,
-                               int error) {
-    tamis_status const status = tamis_os_is_no_space(error) ? TAMIS_ERR_SPACE : TAMIS_ERR_IO;
-    char               reason[80];
-    tamis_os_text(error, reason, sizeof reason);
-    (void)tamis_problem_say(problem, status, "cannot %s %.90s: %s", what, path, reason);
-    if (problem != NULL) problem->os_error = error;
-    return status;
-}
-
-tamis_status tamis_save(const tamis_set *set, const char *path, tamis_problem *reterr_problem) {
-    if (set == NULL || path == NULL) {
-        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "no set, or no path");
-    }
-    save_context to = { .error = 0 };
-    if (!tamis_os_save_begin(path, &to.save, &to.error)) {
-        return say_system(reterr_problem, "save to", path, to.error);
-    }
-    tamis_status const status = tamis_write(set, save_writer, &to);
-    if (status != TAMIS_OK) tamis_os_save_abandon(&to.save);
-    if (status == TAMIS_ERR_MEMORY) {
-        return tamis_problem_say(reterr_problem, status, "no memory for the checksums");
-    }
-    if (status != TAMIS_OK || !tamis_os_save_commit(&to.save, &to.error)) {
-        const char *const what = to.save.is_replaced ? "make sure of the new" : "save to";
-        return say_system(reterr_problem, what, path, to.error);
-    }
-    return TAMIS_OK;
-}
-
-/* ------------------------------------------------------------------ reading: where from */
+/* ------------------------------------------------------------------ where from */
 
 /* A file, or bytes in memory (a mapped file is that, too). */
 typedef struct source {
@@ -221,7 +31,7 @@ static tamis_status source_read(const source *from, uint64_t offset, void *ret_b
     if (from->file == NULL)
         memcpy(ret_bytes, from->bytes + offset, n);
     else if (!tamis_os_read(from->file, offset, ret_bytes, n, &error)) {
-        if (error != 0) return say_system(from->problem, "read", from->name, error);
+        if (error != 0) return tamis_file_say_system(from->problem, "read", from->name, error);
         return tamis_problem_say(from->problem, TAMIS_ERR_TRUNCATED,
                                  "%.90s was shortened while it was read", from->name);
     }
@@ -237,7 +47,7 @@ static tamis_status say_at(const source *from, tamis_status status, uint64_t off
     return status;
 }
 
-/* ------------------------------------------------------------------ reading: the header */
+/* ------------------------------------------------------------------ the header */
 
 /* Is it ours, can we read it, and is it whole? */
 static tamis_status header_read(const source *from, uint8_t *h) {
@@ -330,7 +140,7 @@ static tamis_status header_kind(const source *from, const uint8_t *h, const char
     for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
         ret_geometry[i] = le64_load(h + PART_GEOMETRY + 8 * i);
     }
-    unsigned const n_fields = n_file_fields(*ret_kind, ret_geometry);
+    unsigned const n_fields = file_fields(*ret_kind, ret_geometry);
     uint64_t       bytes;
     if (le32_load(h + PART_FIELDS) != n_fields ||
         !is_zero(h, PART_GEOMETRY + 8 * n_fields, PART_END) ||
@@ -400,7 +210,7 @@ static tamis_status header_to_handle(const source *from, const uint8_t *h,
     return status;
 }
 
-/* ------------------------------------------------------------------ reading: the body */
+/* ------------------------------------------------------------------ the body */
 
 #define GROUP 512 /* block checksums read at a time */
 
@@ -409,7 +219,7 @@ static tamis_status body_take_group(tamis_set *set, const source *from, uint64_t
                                     const uint8_t *checksums, bool is_trusted) {
     for (unsigned i = 0; i < n; i++) {
         uint64_t const at = (first + i) * BLOCK_BYTES;
-        size_t const   bytes = block_bytes(set->table.body_bytes, first + i);
+        size_t const   bytes = file_block_bytes(set->table.body_bytes, first + i);
         if (!from->is_mapped) {
             tamis_status const status =
                 source_read(from, HEADER_BYTES + at, set->table.body + at, bytes);
@@ -426,7 +236,7 @@ static tamis_status body_take_group(tamis_set *set, const source *from, uint64_t
 /* All blocks, then the total. */
 static tamis_status body_take(tamis_set *set, const source *from, const uint8_t *header,
                               bool is_trusted) {
-    uint64_t const body_bytes = set->table.body_bytes, blocks = n_blocks(body_bytes);
+    uint64_t const body_bytes = set->table.body_bytes, blocks = file_blocks(body_bytes);
     uint64_t const table_at = HEADER_BYTES + body_bytes, total_at = table_at + 8 * blocks;
     uint8_t        checksums[8 * GROUP], stated[TOTAL_BYTES], total[TOTAL_BYTES];
     XXH3_state_t   state;
@@ -442,7 +252,7 @@ static tamis_status body_take(tamis_set *set, const source *from, const uint8_t 
     }
     tamis_status const status = source_read(from, total_at, stated, sizeof stated);
     if (status != TAMIS_OK) return status;
-    total_to_bytes(XXH3_128bits_digest(&state), total);
+    file_store_total(XXH3_128bits_digest(&state), total);
     if (memcmp(stated, total, sizeof total) != 0) {
         return say_at(from, TAMIS_ERR_CHECKSUM, total_at, "the total checksum is wrong");
     }
@@ -493,7 +303,7 @@ static tamis_status set_take(const source *from, const tamis_open_options *optio
     return status;
 }
 
-/* ------------------------------------------------------------------ reading: the doors */
+/* ------------------------------------------------------------------ the doors */
 
 static tamis_status options_check(const tamis_open_options *options,
                                   tamis_open_options *ret_options, tamis_problem *problem) {
@@ -537,7 +347,7 @@ static tamis_status open_mapped(const os_file *file, source *from,
     if (from->n == 0) return header_read(from, NULL); /* there is nothing to map, and it says so */
     int                  error;
     const uint8_t *const mapping = tamis_os_map(file, &error);
-    if (mapping == NULL) return say_system(from->problem, "map", from->name, error);
+    if (mapping == NULL) return tamis_file_say_system(from->problem, "map", from->name, error);
     from->file = NULL;
     from->bytes = mapping;
     from->is_mapped = true;
@@ -563,7 +373,7 @@ tamis_status tamis_file_open(const char *path, const tamis_open_options *options
     os_file file;
     int     error;
     if (!tamis_os_open(path, &file, &error)) {
-        return say_system(problem, "open", path, error);
+        return tamis_file_say_system(problem, "open", path, error);
     }
     source from = {
         .file = &file, .n = file.bytes, .is_states = is_states, .name = path, .problem = problem

@@ -1,0 +1,86 @@
+/* file.h - what a file is made of, for its writer (save.c) and its reader (open.c).
+ *
+ * docs/format.md is the specification.
+ *
+ *     header (4096 bytes) | body | a checksum for each block of the body | total checksum
+ */
+#ifndef TAMIS_FILE_H
+#define TAMIS_FILE_H
+
+#include "core/le.h"
+#include "handle.h"
+
+#define HEADER_BYTES 4096
+#define BLOCK_BYTES 65536
+#define TOTAL_BYTES 16 /* the total checksum */
+#define MAJOR 1
+#define MINOR 0
+
+static const uint8_t MAGIC[8] = { 0x89, 't', 'a', 'm', 'i', 's', '\r', '\n' };
+
+/* Offsets in the header, and in a part. */
+enum {
+    AT_MAJOR = 8,
+    AT_MINOR = 10,
+    AT_REQUIRED = 12,
+    AT_HASH = 20,
+    AT_PARTS = 24,
+    AT_SEED_LOW = 32,
+    AT_SEED_HIGH = 40,
+    AT_REFUSED_ADDS = 48,
+    AT_REFUSED_REMOVES = 56,
+    AT_AGED = 64,
+    AT_PART = 128,
+    AT_CHECKSUM = HEADER_BYTES - 8,
+
+    PART_KIND = AT_PART,
+    PART_KIND_BYTES = 16,
+    PART_BODY_BYTES = AT_PART + 16,
+    PART_CAPACITY = AT_PART + 24,
+    PART_LIFETIME = AT_PART + 32,
+    PART_KEYS = AT_PART + 40,
+    PART_SATURATED = AT_PART + 48,
+    PART_FIELDS = AT_PART + 56,
+    PART_MOVED = AT_PART + 64,
+    PART_VALUES = AT_PART + 72, /* from here on only of states */
+    PART_TIMEOUT = AT_PART + 80,
+    PART_TIMER_BITS = AT_PART + 88,
+    PART_LIVES = AT_PART + 96,
+    PART_DONE = AT_PART + 104,
+    PART_DUE = AT_PART + 112,
+    PART_REST = AT_PART + 120,
+    PART_GEOMETRY = AT_PART + 128,
+    PART_END = AT_PART + 256
+};
+
+/* What a reader must know of, in AT_REQUIRED. */
+enum { NEEDS_STATES = 1 };
+
+TAMIS_INLINE uint64_t file_blocks(uint64_t body_bytes) {
+    return body_bytes / BLOCK_BYTES + (body_bytes % BLOCK_BYTES != 0);
+}
+
+/* Bytes of block i. */
+TAMIS_INLINE size_t file_block_bytes(uint64_t body_bytes, uint64_t i) {
+    return (size_t)min_u64(body_bytes - i * BLOCK_BYTES, BLOCK_BYTES);
+}
+
+TAMIS_INLINE void file_store_total(XXH128_hash_t total, uint8_t *ret_bytes) {
+    le64_store(ret_bytes, total.low64);
+    le64_store(ret_bytes + 8, total.high64);
+}
+
+/* Fields of the geometry that a file states: those that the kind had at first, and of the others
+ * up to the last that is not 0. So a set that makes no use of later ones has the file it always
+ * had. */
+TAMIS_INLINE unsigned file_fields(const tamis_kind *kind, const uint64_t *geometry) {
+    unsigned n = tamis_kind_n_fields(kind);
+    while (kind->first_fields != 0 && n > kind->first_fields && geometry[n - 1] == 0) n--;
+    return n;
+}
+
+/* save.c: "cannot save to PATH: No space left on device". Returns TAMIS_ERR_SPACE or _IO. */
+tamis_status tamis_file_say_system(tamis_problem *problem, const char *what, const char *path,
+                                   int error);
+
+#endif

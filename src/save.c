@@ -1,0 +1,124 @@
+/* save.c - the one writer of files. docs/format.md is the specification.
+ *
+ * A file is a function of the set alone: there is no date in it, and what is unused is zero. The
+ * checksums of blocks are made while the blocks are written, so the body is read once. A file at a
+ * path is replaced only when all of the new one is on the disk (os.c).
+ */
+#include "core/memory.h"
+#include "file.h"
+#include "os.h"
+
+uint64_t tamis_file_bytes(uint64_t body_bytes) {
+    return HEADER_BYTES + body_bytes + 8 * file_blocks(body_bytes) + TOTAL_BYTES;
+}
+
+static void states_encode(const tamis_table *table, uint8_t *h) {
+    le32_store(h + AT_REQUIRED, NEEDS_STATES);
+    le64_store(h + AT_AGED, table->aged);
+    le64_store(h + PART_VALUES, table->values);
+    le64_store(h + PART_TIMEOUT, table->sweep.timeout);
+    le64_store(h + PART_TIMER_BITS, table->sweep.timer_bits);
+    le64_store(h + PART_LIVES, table->sweep.lives);
+    le64_store(h + PART_DONE, table->sweep.done);
+    le64_store(h + PART_DUE, table->sweep.due);
+    le64_store(h + PART_REST, table->sweep.rest);
+}
+
+static void header_encode(const tamis_set *set, uint8_t *h) {
+    const tamis_table *table = &set->table;
+    memset(h, 0, HEADER_BYTES);
+    memcpy(h, MAGIC, sizeof MAGIC);
+    le16_store(h + AT_MAJOR, MAJOR);
+    le16_store(h + AT_MINOR, MINOR);
+    le32_store(h + AT_HASH, (uint32_t)set->hasher.hash);
+    le32_store(h + AT_PARTS, 1);
+    le64_store(h + AT_SEED_LOW, set->hasher.seed.low);
+    le64_store(h + AT_SEED_HIGH, set->hasher.seed.high);
+    le64_store(h + AT_REFUSED_ADDS, set->refused_adds);
+    le64_store(h + AT_REFUSED_REMOVES, set->refused_removes);
+    memcpy(h + PART_KIND, set->kind->name, strlen(set->kind->name));
+    le64_store(h + PART_BODY_BYTES, table->body_bytes);
+    le64_store(h + PART_CAPACITY, set->capacity);
+    le64_store(h + PART_LIFETIME, set->lifetime);
+    le64_store(h + PART_KEYS, table->keys);
+    le64_store(h + PART_SATURATED, table->saturated);
+    le64_store(h + PART_MOVED, table->moved);
+    le32_store(h + PART_FIELDS, file_fields(set->kind, table->geometry));
+    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
+        le64_store(h + PART_GEOMETRY + 8 * i, table->geometry[i]);
+    }
+    if (table->values != 0) states_encode(table, h);
+    le64_store(h + AT_CHECKSUM, XXH3_64bits(h, AT_CHECKSUM));
+}
+
+/* Header, body, block checksums, total: to a writer, with room for the checksums. */
+static bool write_all(const tamis_set *set, uint8_t *checksums, tamis_writer *writer,
+                      void *context) {
+    uint8_t        header[HEADER_BYTES], total[TOTAL_BYTES];
+    uint64_t const body_bytes = set->table.body_bytes, blocks = file_blocks(body_bytes);
+    header_encode(set, header);
+    if (!writer(context, header, sizeof header)) return false;
+    for (uint64_t i = 0; i < blocks; i++) {
+        const uint8_t *const block = set->table.body + i * BLOCK_BYTES;
+        size_t const         n = file_block_bytes(body_bytes, i);
+        le64_store(checksums + 8 * i, XXH3_64bits(block, n));
+        if (!writer(context, block, n)) return false;
+    }
+    XXH3_state_t state;
+    (void)XXH3_128bits_reset(&state);
+    (void)XXH3_128bits_update(&state, header, sizeof header);
+    (void)XXH3_128bits_update(&state, checksums, (size_t)(8 * blocks));
+    file_store_total(XXH3_128bits_digest(&state), total);
+    return writer(context, checksums, (size_t)(8 * blocks)) && writer(context, total, sizeof total);
+}
+
+tamis_status tamis_write(const tamis_set *set, tamis_writer *writer, void *context) {
+    if (set == NULL || writer == NULL) return TAMIS_ERR_ARGUMENT;
+    size_t const   bytes = (size_t)(8 * file_blocks(set->table.body_bytes));
+    uint8_t *const checksums = memory_get(&set->allocator, bytes);
+    if (checksums == NULL) return TAMIS_ERR_MEMORY;
+    bool const is_written = write_all(set, checksums, writer, context);
+    memory_give(&set->allocator, checksums, bytes);
+    return is_written ? TAMIS_OK : TAMIS_ERR_IO;
+}
+
+/* A tamis_writer into a file that is being replaced. */
+typedef struct save_context {
+    os_save save;
+    int     error;
+} save_context;
+
+static bool save_writer(void *context, const void *bytes, size_t n) {
+    save_context *const to = context;
+    return tamis_os_save_write(&to->save, bytes, n, &to->error);
+}
+
+tamis_status tamis_file_say_system(tamis_problem *problem, const char *what, const char *path,
+                                   int error) {
+    tamis_status const status = tamis_os_is_no_space(error) ? TAMIS_ERR_SPACE : TAMIS_ERR_IO;
+    char               reason[80];
+    tamis_os_text(error, reason, sizeof reason);
+    (void)tamis_problem_say(problem, status, "cannot %s %.90s: %s", what, path, reason);
+    if (problem != NULL) problem->os_error = error;
+    return status;
+}
+
+tamis_status tamis_save(const tamis_set *set, const char *path, tamis_problem *reterr_problem) {
+    if (set == NULL || path == NULL) {
+        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "no set, or no path");
+    }
+    save_context to = { .error = 0 };
+    if (!tamis_os_save_begin(path, &to.save, &to.error)) {
+        return tamis_file_say_system(reterr_problem, "save to", path, to.error);
+    }
+    tamis_status const status = tamis_write(set, save_writer, &to);
+    if (status != TAMIS_OK) tamis_os_save_abandon(&to.save);
+    if (status == TAMIS_ERR_MEMORY) {
+        return tamis_problem_say(reterr_problem, status, "no memory for the checksums");
+    }
+    if (status != TAMIS_OK || !tamis_os_save_commit(&to.save, &to.error)) {
+        const char *const what = to.save.is_replaced ? "make sure of the new" : "save to";
+        return tamis_file_say_system(reterr_problem, what, path, to.error);
+    }
+    return TAMIS_OK;
+}
