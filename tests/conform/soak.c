@@ -7,6 +7,7 @@
  * law was broken, with the seed that repeats it.
  */
 #include "churn.h"
+#include "soak_options.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -46,31 +47,26 @@ static const char *soak(const subject *of, uint64_t seed) {
     return why;
 }
 
-static const char *option(int argc, char **argv, const char *name, const char *otherwise) {
-    for (int i = 1; i + 1 < argc; i++) {
-        if (strcmp(argv[i], name) == 0) return argv[i + 1];
-    }
-    return otherwise;
-}
+static const char usage[] =
+    "usage: soak [--ops N] [--seed N] [--kind NAME]\n"
+    "Every kind of sets, or the one named, each for N operations (100000000 without --ops).\n";
 
 int main(int argc, char **argv) {
-    uint64_t const    operations = strtoull(option(argc, argv, "--ops", "100000000"), NULL, 10);
-    uint64_t const    seed = strtoull(option(argc, argv, "--seed", "1"), NULL, 10);
-    const char *const only = option(argc, argv, "--kind", NULL);
-    size_t            n;
-    subject *const    all = subjects_all(operations, &n);
-    int               n_broken = 0, n_done = 0;
+    soak_options const options = soak_options_or_exit(argc, argv, usage);
+    size_t             n;
+    subject *const     all = subjects_all(options.operations, &n);
+    int                n_broken = 0, n_done = 0;
     for (size_t i = 0; i < n; i++) {
         const subject *const of = &all[i];
         /* the largest that is planned, and those that saturate early or lie beyond the cache */
         bool const is_long = of->geometry != NULL ? of->capacity >= 900 : of->capacity >= 20000;
-        if (!is_long || (only != NULL && strcmp(only, of->kind) != 0)) continue;
+        if (!is_long || (options.kind != NULL && strcmp(options.kind, of->kind) != 0)) continue;
         (void)printf("%s, %s, %llu keys, %s\n", of->kind, of->isa, (unsigned long long)of->capacity,
                      of->geometry ? of->geometry : "planned");
         (void)fflush(stdout);
-        const char *const why = soak(of, seed);
+        const char *const why = soak(of, options.seed);
         if (why != NULL)
-            (void)printf("  BROKEN with --seed %llu: %s\n", (unsigned long long)seed, why);
+            (void)printf("  BROKEN with --seed %llu: %s\n", (unsigned long long)options.seed, why);
         n_broken += why != NULL;
         n_done++;
     }

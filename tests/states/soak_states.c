@@ -6,6 +6,7 @@
  * operations beside an exact account of all keys; from time to time the table goes through a file
  * and on. Prints what it did; exit status 1 if a law was broken, with the seed that repeats it.
  */
+#include "../conform/soak_options.h"
 #include "life.h"
 
 #include <time.h>
@@ -77,30 +78,25 @@ static const char *soak(const state_subject *of, uint64_t seed) {
     return why;
 }
 
-static const char *option(int argc, char **argv, const char *name, const char *otherwise) {
-    for (int i = 1; i + 1 < argc; i++) {
-        if (strcmp(argv[i], name) == 0) return argv[i + 1];
-    }
-    return otherwise;
-}
+static const char usage[] =
+    "usage: soak_states [--ops N] [--seed N] [--kind NAME]\n"
+    "Every kind of states, or the one named, each for N operations (100000000 without --ops).\n";
 
 int main(int argc, char **argv) {
-    uint64_t const       operations = strtoull(option(argc, argv, "--ops", "100000000"), NULL, 10);
-    uint64_t const       seed = strtoull(option(argc, argv, "--seed", "1"), NULL, 10);
-    const char *const    only = option(argc, argv, "--kind", NULL);
+    soak_options const   options = soak_options_or_exit(argc, argv, usage);
     size_t               n;
-    state_subject *const all = state_subjects(operations, &n);
+    state_subject *const all = state_subjects(options.operations, &n);
     int                  n_broken = 0, n_done = 0;
     for (size_t i = 0; i < n; i++) {
         const state_subject *const of = &all[i];
-        if (only != NULL && strcmp(only, of->kind) != 0) continue;
+        if (options.kind != NULL && strcmp(options.kind, of->kind) != 0) continue;
         (void)printf("%s, %s, %llu keys of %llu values, timeout %llu, %s\n", of->kind, of->isa,
                      (unsigned long long)of->capacity, (unsigned long long)of->values,
                      (unsigned long long)of->timeout, of->geometry ? of->geometry : "planned");
         (void)fflush(stdout);
-        const char *const why = soak(of, seed);
+        const char *const why = soak(of, options.seed);
         if (why != NULL)
-            (void)printf("  BROKEN with --seed %llu: %s\n", (unsigned long long)seed, why);
+            (void)printf("  BROKEN with --seed %llu: %s\n", (unsigned long long)options.seed, why);
         n_broken += why != NULL;
         n_done++;
     }
