@@ -104,6 +104,18 @@ bool entries_parse(bench_entries *entries, const char *text) {
     return true;
 }
 
+bool entry_has_states(const bench_entry *entry) {
+    return entry->is_states || entry->is_moving;
+}
+
+const bench_entry *entries_find_ageless(const bench_entries *entries) {
+    for (size_t i = 0; i < entries->n; i++) {
+        const bench_entry *const entry = &entries->list[i];
+        if (entry->is_ageing && !entry_has_states(entry)) return entry;
+    }
+    return NULL;
+}
+
 static void enter_everybody(bench_entries *entries) {
     for (size_t i = 0; contestant_key(i) != NULL && entries->n < MAX_NAMED; i++) {
         bench_entry *const entry = &entries->list[entries->n++];

@@ -28,6 +28,12 @@ typedef struct bench_entries {
 /* "NAME[:FPR][:WORD...],..."; false: it cannot be that. */
 bool entries_parse(bench_entries *entries, const char *text);
 
+/* Are its keys to have states? */
+bool entry_has_states(const bench_entry *entry);
+
+/* The first entry with timers and no states that could have them; NULL: there is none. */
+const bench_entry *entries_find_ageless(const bench_entries *entries);
+
 /* Everybody, if nobody was named; and what is said for all, where an entry says nothing. */
 void entries_complete(bench_entries *entries, double fpr, bool is_removing);
 

@@ -29,7 +29,7 @@ static const char help[] =
     "                  than fast); remove, count, or plain (neither, with --remove); an --isa; a\n"
     "                  FIELD=NUMBER of the geometry, as in counting:blocked=1;\n"
     "                  states or moves (keys have a state: put, get, drop; or move instead of\n"
-    "                  get), ageing (with timers)\n"
+    "                  get), and with one of them ageing (with timers)\n"
     "  --ratios NAME   one of them against each other one, slice by slice\n"
     "  --isa WHICH     best (default), or all: each tamis kind on each instruction set\n"
     "  --remove        ask tamis for sets that can remove; kinds that cannot sit out\n"
@@ -186,6 +186,12 @@ static void complain(int option, const char *name, const char *text) {
 /* What depends on several options, after the last. */
 static options_verdict settle(bench_options *options) {
     entries_complete(&options->entries, options->fpr, options->is_removing);
+    const bench_entry *const ageless = entries_find_ageless(&options->entries);
+    if (ageless != NULL) {
+        (void)fprintf(stderr, "tamis-bench: '%s': only states age; write %s:states, or %s:moves\n",
+                      ageless->text, ageless->text, ageless->text);
+        return OPTIONS_WRONG;
+    }
     const char *const name = options->ratios;
     if (name == NULL || entries_find(&options->entries, name) != NULL) return OPTIONS_RUN;
     (void)fprintf(stderr, "tamis-bench: --ratios wants one who takes part, not '%s'\n", name);

@@ -183,9 +183,28 @@ static void print_count(FILE *out, const char *name, uint64_t n, const char *wha
     if (n != 0) fprintf(out, "  %s: %" PRIu64 " %s\n", name, n, what);
 }
 
+/* What did not go as asked. */
+typedef struct note_texts {
+    const char *refused, *lost, *unchanged;
+} note_texts;
+
+static const note_texts *texts_of(const contestant *who) {
+    static const note_texts sets = { "adds refused while filling",
+                                     "lookups of present keys said no",
+                                     "adds or removals refused in churn and removal" };
+    static const note_texts states = {
+        "puts not done while filling: another key with the same fingerprint has another state "
+        "(TAMIS_ERR_CONFLICT), or the table is full",
+        "gets or moves of keys that were put found nothing",
+        "puts or drops not done in churn and removal: of keys with one fingerprint, one is there"
+    };
+    return who->entry != NULL && entry_has_states(who->entry) ? &states : &sets;
+}
+
 static void print_notes(FILE *out, const bench_contest *contest) {
     for (size_t row = 0; row < contest->lineup->n; row++) {
         const contestant *const who = &contest->lineup->rows[row];
+        const note_texts *const texts = texts_of(who);
         uint64_t                refused = 0, lost = 0, unchanged = 0;
         for (int mode = 0; mode < N_MODES && row >= contest->lineup->n_ceilings; mode++) {
             const bench_outcome *const outcome = &contest->outcomes[row][mode];
@@ -197,9 +216,9 @@ static void print_notes(FILE *out, const bench_contest *contest) {
         if (who->table != NULL && who->note[0] != '\0') {
             fprintf(out, "  %s: %s\n", who->name, who->note);
         }
-        print_count(out, who->name, refused, "adds refused while filling");
-        print_count(out, who->name, lost, "lookups of present keys said no");
-        print_count(out, who->name, unchanged, "adds or removals refused in churn and removal");
+        print_count(out, who->name, refused, texts->refused);
+        print_count(out, who->name, lost, texts->lost);
+        print_count(out, who->name, unchanged, texts->unchanged);
     }
 }
 

@@ -221,7 +221,7 @@ static void enter_kind(bench_lineup *lineup, const bench_options *options, const
 
 void enter_tamis(bench_lineup *lineup, const bench_options *options, const bench_entry *entry,
                  uint64_t n) {
-    if (entry->is_states || entry->is_moving) {
+    if (entry_has_states(entry)) {
         enter_states(lineup, options, entry, n);
         return;
     }

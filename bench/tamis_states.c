@@ -137,6 +137,7 @@ void enter_states(bench_lineup *lineup, const bench_options *options, const benc
     tamis_problem     problem = { .text = "no memory" };
     spec.kind = entry->key;
     spec.isa = entry->isa;
+    if (*entry->geometry != '\0') spec.geometry = entry->geometry;
     spec.capacity = n;
     spec.values = STATES;
     spec.fpr = entry->fpr;
