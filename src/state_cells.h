@@ -48,9 +48,14 @@ TAMIS_INLINE uint64_t state_value(const tamis_table *table, unsigned bits, uint6
     return field & bits_low(state_value_bits(table, bits));
 }
 
+/* A value of 32 bits and a timer of 5 are less than 64. */
+TAMIS_INLINE uint64_t state_timer(const tamis_table *table, unsigned bits, uint64_t field) {
+    return field >> state_value_bits(table, bits);
+}
+
 /* Is a field one that the sweep takes out when it comes by? */
 TAMIS_INLINE bool state_is_over(const tamis_table *table, unsigned bits, uint64_t field) {
-    return field >> state_value_bits(table, bits) == 0;
+    return state_timer(table, bits, field) == 0;
 }
 
 /* The field after a pass of the sweep, if it is not over. */
@@ -65,20 +70,20 @@ TAMIS_INLINE void state_write(tamis_table *table, unsigned bits, const state_cel
 
 /* ------------------------------------------------------------------ merging */
 
-/* Passes that a field has left once those are done that are owed to its unit. */
-TAMIS_INLINE uint64_t state_left(const tamis_table *table, unsigned bits, uint64_t unit,
-                                 uint64_t field) {
-    uint64_t const timer = field >> state_value_bits(table, bits);
-    uint64_t const owed = sweep_owed(&table->sweep, unit);
-    return timer > owed ? timer - owed : 0;
+/* A field of a unit in another table, as it is in a unit of this one. */
+TAMIS_INLINE uint64_t state_brought(const tamis_table *into, uint64_t into_unit,
+                                    const tamis_table *from, uint64_t from_unit, unsigned bits,
+                                    uint64_t field) {
+    uint64_t const value = state_value(from, bits, field);
+    uint64_t const timer = sweep_taken_over(&into->sweep, into_unit, &from->sweep, from_unit,
+                                            state_timer(from, bits, field), value);
+    return value | timer << state_value_bits(into, bits);
 }
 
-/* The field of another table with the same units, as it is in this one. */
+/* The same for kinds that leave it in its unit. */
 TAMIS_INLINE uint64_t state_taken_over(const tamis_table *into, const tamis_table *from,
                                        unsigned bits, uint64_t unit, uint64_t field) {
-    uint64_t const left = state_left(from, bits, unit, field);
-    uint64_t const timer = into->sweep.timer_bits == 0 ? 0 : left + sweep_owed(&into->sweep, unit);
-    return state_value(into, bits, field) | timer << state_value_bits(into, bits);
+    return state_brought(into, unit, from, unit, bits, field);
 }
 
 /* Two fields of one key, both as of this table: the younger timer. _CONFLICT: other values. */

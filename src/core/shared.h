@@ -106,14 +106,11 @@ TAMIS_INLINE uint64_t shared_older(const shared_cells *of, uint64_t cell) {
     return shared_timer(of, cell) == 0 ? 0 : cell - (UINT64_C(1) << of->content_bits);
 }
 
-/* The timer of another table's cell, as it is here: the passes that it has left once those are done
- * that are owed to its unit there, and those that are owed to it here. */
+/* The timer of another table's cell, as it is here. */
 TAMIS_INLINE uint64_t shared_timer_here(const shared_cells *of, const sweep *here,
                                         const sweep *there, uint64_t place, uint64_t cell) {
-    if (here->timer_bits == 0) return 0;
-    uint64_t const unit = shared_unit(of, place), timer = shared_timer(of, cell);
-    uint64_t const owed = sweep_owed(there, unit), left = timer > owed ? timer - owed : 0;
-    return min_u64(left + sweep_owed(here, unit), bits_low((unsigned)here->timer_bits));
+    uint64_t const unit = shared_unit(of, place);
+    return sweep_taken_over(here, unit, there, unit, shared_timer(of, cell), UINT64_MAX);
 }
 
 /* Can a cell have this timer? None runs longer than a fresh one. */

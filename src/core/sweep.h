@@ -63,6 +63,23 @@ TAMIS_INLINE uint64_t sweep_fresh(const sweep *of, uint64_t unit, uint64_t value
     return of->timer_bits == 0 ? 0 : sweep_life(of, value) + sweep_owed(of, unit);
 }
 
+/* How far the hand is past a unit, in units: all passes that are due are taken to be done. */
+TAMIS_INLINE uint64_t sweep_past(const sweep *of, uint64_t unit) {
+    return (of->due + of->units - 1 - unit) % of->units;
+}
+
+/* A timer goes from a unit there to a unit here: the passes that it had left, and those that are
+ * owed here. If the hand comes sooner here than it would have come there, the first pass must not
+ * count. No timer gets more than a fresh one of its value has. */
+TAMIS_INLINE uint64_t sweep_taken_over(const sweep *here, uint64_t here_unit, const sweep *there,
+                                       uint64_t there_unit, uint64_t timer, uint64_t value) {
+    if (here->timer_bits == 0) return 0;
+    uint64_t const owed = sweep_owed(there, there_unit), left = timer > owed ? timer - owed : 0;
+    uint64_t const past = sweep_past(here, here_unit), was_past = sweep_past(there, there_unit);
+    bool const     is_sooner = past != was_past ? past > was_past : here->rest > there->rest;
+    return min_u64(left + is_sooner, sweep_life(here, value)) + sweep_owed(here, here_unit);
+}
+
 /* The hand has passed one more unit. */
 TAMIS_INLINE void sweep_step(sweep *of) {
     if (++of->done != of->units) return;

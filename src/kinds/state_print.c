@@ -342,23 +342,9 @@ static void print_sweep(tamis_table *table, uint64_t unit, uint64_t *aged) {
 
 /* ------------------------------------------------------------------ merging */
 
-/* Does the hand come by at the same time in both? */
-static bool print_in_step(const tamis_table *a, uint64_t a_unit, const tamis_table *b,
-                          uint64_t b_unit) {
-    return a_unit == b_unit && a->sweep.done == b->sweep.done && a->sweep.due == b->sweep.due;
-}
-
-/* The field of a key that goes from a unit of one table to a unit of another. If the hand comes
- * there at another time, perhaps at once, it gets a pass more, up to all that it had at first. */
-static uint64_t print_taken_over(const tamis_table *into, uint64_t into_unit,
-                                 const tamis_table *from, uint64_t from_unit, uint64_t field) {
-    unsigned const bits = shape_of(into)->bits;
-    uint64_t const value = state_value(from, bits, field);
-    if (into->sweep.timer_bits == 0) return value;
-    uint64_t const more = print_in_step(into, into_unit, from, from_unit) ? 0 : 1;
-    uint64_t const left = state_left(from, bits, from_unit, field) + more;
-    uint64_t const timer = min_u64(left, sweep_life(&into->sweep, value));
-    return value | (timer + sweep_owed(&into->sweep, into_unit)) << state_value_bits(into, bits);
+static uint64_t print_brought(const tamis_table *into, uint64_t into_unit, const tamis_table *from,
+                              uint64_t from_unit, uint64_t field) {
+    return state_brought(into, into_unit, from, from_unit, shape_of(into)->bits, field);
 }
 
 /* Where "don't know" can be stored, that is what two values become. */
@@ -379,12 +365,12 @@ static tamis_status print_merge_aside(tamis_table *into, const tamis_table *from
     tagged const       of = cells_of(into);
     side const         aside = side_of(into);
     tagged_found const found = tagged_look(of, tagged_key_of(of, hash));
-    uint64_t const     taken = print_taken_over(into, unit, from, unit, field);
+    uint64_t const     taken = print_brought(into, unit, from, unit, field);
     unsigned const     at = side_find(aside, hash);
     if (at < side_count(aside)) return print_join(into, side_field_at(aside, at), taken);
     if (found.matches != 1) return print_add_aside(into, hash, taken);
     return print_join(into, tagged_field_at(of, found.bucket, found.cell),
-                      print_taken_over(into, found.bucket, from, unit, field));
+                      print_brought(into, found.bucket, from, unit, field));
 }
 
 /* A cell has come that may be the one of a key in the side table: then the two are one key. Not so
@@ -402,7 +388,7 @@ static tamis_status print_absorb(tamis_table *into, const tamis_table *from, dle
         if (own.bucket != place.bucket || own.print != place.print) continue;
         if (side_has(side_of(from), hash)) continue;
         uint64_t const field = print_field(into, side_field_at(aside, i));
-        status = print_join(into, cell->bit, print_taken_over(into, cell->unit, into, unit, field));
+        status = print_join(into, cell->bit, print_brought(into, cell->unit, into, unit, field));
         print_take_aside(into, i);
     }
     return status;
@@ -421,7 +407,7 @@ static tamis_status print_merge_cell(tamis_table *into, const tamis_table *from,
     bool const is_new = found.matches == 0;
     if (is_new && found.load == s->cells.cells.n) return TAMIS_ERR_FULL;
     uint64_t const   unit = is_new ? found.least.bucket : found.bucket;
-    uint64_t const   taken = print_taken_over(into, unit, from, place.bucket, field);
+    uint64_t const   taken = print_brought(into, unit, from, place.bucket, field);
     state_cell const cell = { tagged_field_at(of, unit, is_new ? found.load : found.cell), unit };
     if (is_new) print_add(into, found.least, found.load, taken);
     tamis_status const status = is_new ? TAMIS_OK : print_join(into, cell.bit, taken);

@@ -133,13 +133,23 @@ static inline uint64_t cells_age(cells_oracle *o, uint64_t unit) {
     return gone;
 }
 
-/* The timers of another table's cell and of ours, as of ours: the younger. */
+/* How long ago the hand was to pass the unit of a cell, in parts of a unit's time. */
+static inline uint64_t cells_since(const cells_oracle *o, const sweep *hand, uint64_t cell) {
+    uint64_t units = 0;
+    while ((hand->due + 2 * o->units - 1 - units) % o->units != cell / o->per_unit) units++;
+    return units * hand->timeout + hand->rest;
+}
+
+/* The timers of another table's cell and of ours, as of ours: the younger. Where the hand comes
+ * sooner than it would have come there, a pass more, up to a whole life. */
 static inline uint64_t cells_younger(const cells_oracle *into, const sweep *here,
                                      const cells_oracle *from, const sweep *there, uint64_t cell) {
     if (into->timer_bits == 0) return 0;
     uint64_t const owed = cells_owed(from, there, cell);
-    uint64_t const left = from->timer[cell] > owed ? from->timer[cell] - owed : 0;
-    uint64_t const taken = left + cells_owed(into, here, cell);
+    bool const     is_sooner = cells_since(into, here, cell) > cells_since(from, there, cell);
+    uint64_t const left = (from->timer[cell] > owed ? from->timer[cell] - owed : 0) + is_sooner;
+    uint64_t const life = into->passes[16];
+    uint64_t const taken = (left < life ? left : life) + cells_owed(into, here, cell);
     return taken > into->timer[cell] ? taken : into->timer[cell];
 }
 

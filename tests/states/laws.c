@@ -432,6 +432,79 @@ static const char *merging_is_all_or_nothing(const state_subject *of) {
     return NULL;
 }
 
+/* Time passes to the end: nothing is owed after it. */
+static const char *tick_all(tamis_states *states, uint64_t ticks) {
+    uint64_t backlog = 1;
+    for (bool is_first = true; backlog != 0; is_first = false) {
+        MUST(tamis_states_tick(states, is_first ? ticks : 0, NULL, &backlog) == TAMIS_OK,
+             "no tick");
+    }
+    return NULL;
+}
+
+/* The hand of one table is somewhere; keys come to the other one, a few in each part of a timeout.
+ * Those that were taken are marked with 1 + when. */
+static const char *two_hands(const state_subject *of, uint64_t seed, tamis_states **ret_a,
+                             tamis_states **ret_b, uint64_t *when, uint64_t n) {
+    tamis_states_spec like = TAMIS_STATES_SPEC_INIT;
+    dice              chance = { mix64(seed) };
+    const char       *why = NULL;
+    *ret_a = state_subject_make(of, seed);
+    like.like = *ret_a;
+    like.isa = of->isa;
+    MUST(*ret_a != NULL && tamis_states_create(&like, ret_b, NULL) == TAMIS_OK, "no tables");
+    why = tick_all(*ret_a, dice_below(&chance, 2 * of->timeout));
+    for (uint64_t i = 0, now = 0; i < n && why == NULL; i++) {
+        uint64_t const later = dice_below(&chance, n) < of->timeout % n ? 1 : 0;
+        uint64_t const ticks = of->timeout / n + later; /* a timeout in all */
+        if (ticks != 0) why = tick_all(*ret_b, ticks);
+        now += ticks;
+        tamis_status const status = tamis_states_put_hash(*ret_b, i, (uint32_t)(i % of->values));
+        when[i] = status == TAMIS_OK ? 1 + now : 0;
+    }
+    return why;
+}
+
+/* Nobody goes before his time is over; nor is anybody left a round after two timeouts. */
+static const char *check_ages(const state_subject *of, const tamis_states *states,
+                              const uint64_t *when, uint64_t n, uint64_t now) {
+    uint64_t const round = of->timeout; /* with timers of two bits, as all subjects have */
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t value;
+        if (when[i] == 0) continue;
+        tamis_status const status = tamis_states_get_hash(states, i, &value);
+        uint64_t const     age = now - (when[i] - 1);
+        MUST(age > of->timeout || status != TAMIS_ERR_ABSENT, "gone at %llu of %llu",
+             (unsigned long long)age, (unsigned long long)of->timeout);
+        bool const is_over = age >= 2 * of->timeout + round && !of->is_shared && of->fpr < 1e-5;
+        MUST(!is_over || status == TAMIS_ERR_ABSENT, "there at %llu of %llu",
+             (unsigned long long)age, (unsigned long long)of->timeout);
+    }
+    return NULL;
+}
+
+/* Whoever was heard of within the timeout is in the merged table, wherever the two hands were. */
+static const char *merging_takes_nobody_out(const state_subject *of) {
+    enum { KEYS = 64 };
+    uint64_t       when[KEYS] = { 0 };
+    uint64_t const part = of->timeout / 16 + 1, seeds = of->capacity > 10000 ? 1 : 20;
+    const char    *why = NULL;
+    for (uint64_t seed = 1; seed <= seeds && of->timeout != 0 && why == NULL; seed++) {
+        tamis_states *a = NULL, *b = NULL;
+        uint64_t      now = 0;
+        why = two_hands(of, seed, &a, &b, when, KEYS);
+        for (unsigned i = 0; i < KEYS; i++) now = max_u64(now, when[i] != 0 ? when[i] - 1 : 0);
+        if (why == NULL && tamis_states_merge(a, b) != TAMIS_OK) why = "not merged";
+        for (uint64_t end = now + 3 * of->timeout; now <= end && why == NULL; now += part) {
+            why = check_ages(of, a, when, KEYS, now);
+            if (why == NULL) why = tick_all(a, part);
+        }
+        tamis_states_free(a);
+        tamis_states_free(b);
+    }
+    return why;
+}
+
 /* Everything dropped, nothing is left; where the kind says so, not a bit. */
 static const char *dropping_all_leaves_nothing(const state_subject *of) {
     life        l;
@@ -497,6 +570,7 @@ const named_state_law state_laws[] = {
     { "files_keep_everything", files_keep_everything },
     { "merging_joins_what_both_know", merging_joins_what_both_know },
     { "merging_is_all_or_nothing", merging_is_all_or_nothing },
+    { "merging_takes_nobody_out", merging_takes_nobody_out },
     { "dropping_all_leaves_nothing", dropping_all_leaves_nothing },
     { "instruction_sets_change_no_bit", instruction_sets_change_no_bit },
     { "tallies_add_up", tallies_add_up },
