@@ -48,7 +48,6 @@ TAMIS_INLINE uint64_t state_value(const tamis_table *table, unsigned bits, uint6
     return field & bits_low(state_value_bits(table, bits));
 }
 
-/* A value of 32 bits and a timer of 5 are less than 64. */
 TAMIS_INLINE uint64_t state_timer(const tamis_table *table, unsigned bits, uint64_t field) {
     return field >> state_value_bits(table, bits);
 }

@@ -301,7 +301,14 @@ tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_ba
 
 /* ------------------------------------------------------------------ time */
 
-#define TICK_UNITS 1024 /* the work of one call: so many units of the sweep */
+#define TICK_UNITS 1024 /* the least that a call may do, in units of the sweep */
+
+/* The most that a call does, however much is due: twice what falls due in a tick, so that whoever
+ * calls once in a tick keeps up, and works off what he owes. */
+static uint64_t tick_work(const sweep *hand) {
+    uint64_t const a_tick = hand->units * sweep_most(hand) / hand->timeout + 1;
+    return max_u64(2 * a_tick, TICK_UNITS);
+}
 
 tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *aged,
                                uint64_t *ret_backlog) {
@@ -311,7 +318,7 @@ tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *a
     sweep *const       hand = &table->sweep;
     if (hand->timeout == 0) return TAMIS_ERR_CANNOT;
     sweep_advance(hand, ticks);
-    for (unsigned i = 0; i < TICK_UNITS && hand->done != hand->due; i++) {
+    for (uint64_t left = tick_work(hand); left != 0 && hand->done != hand->due; left--) {
         states->set.kind->states->sweep(table, hand->done, aged);
         sweep_step(hand);
     }

@@ -671,8 +671,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_step_batch(tamis_states     
                                                                size_t *ret_n);
 
 /** Let time pass. A sweep goes round the table, once in `timeout` (with more timer bits, more
- *  often), and takes out what was silent. One call does a bounded part of that; what it leaves is
- *  the backlog, which later calls work off, tick(states, 0, ...) as well.
+ *  often), and takes out what was silent. One call does a bounded part of that, at most as much as
+ *  falls due in two ticks (or 1024 units, if that is more): whoever calls once in a tick keeps up.
+ *  What a call leaves is the backlog, which later calls work off, tick(states, 0, ...) as well.
  *
  *  A key that was put, moved or touched within its timeout is never taken out, whatever the
  *  backlog. One that was silent for two timeouts is gone when the backlog is zero (unless it was

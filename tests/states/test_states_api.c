@@ -175,6 +175,34 @@ static void clearing_forgets_all_and_time(void **state) {
     tamis_states_free(states);
 }
 
+/* One call does no more than two ticks' worth, and says what is left. A call in each tick is never
+ * late, in whatever kind. */
+static void a_call_in_each_tick_keeps_up(void **state) {
+    (void)state;
+    for (size_t kind = 0; tamis_states_kind_name(kind) != NULL; kind++) {
+        tamis_states_spec spec = usual();
+        tamis_states     *states = NULL;
+        uint64_t          all, left, before;
+        uint32_t          value;
+        spec.capacity = 200000;
+        spec.kind = tamis_states_kind_name(kind);
+        assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
+        assert_int_equal(tamis_states_put_hash(states, 77, 1), TAMIS_OK);
+        for (unsigned tick = 0; tick < 2 * spec.timeout; tick++) {
+            assert_int_equal(tamis_states_tick(states, 1, NULL, &left), TAMIS_OK);
+            assert_int_equal(left, 0);
+        }
+        assert_int_equal(tamis_states_get_hash(states, 77, &value), TAMIS_ERR_ABSENT);
+        assert_int_equal(tamis_states_tick(states, spec.timeout, NULL, &left), TAMIS_OK);
+        assert_true(left > 0);
+        for (all = left, before = left; left != 0; before = left) {
+            assert_int_equal(tamis_states_tick(states, 0, NULL, &left), TAMIS_OK);
+            assert_true(left < before && before - left <= all / 5 + 1024);
+        }
+        tamis_states_free(states);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(specs_that_make_no_sense_are_refused_with_words),
@@ -182,6 +210,7 @@ int main(void) {
         cmocka_unit_test(every_kind_has_a_name_and_a_row),
         cmocka_unit_test(who_is_to_be_fast_takes_line),
         cmocka_unit_test(clearing_forgets_all_and_time),
+        cmocka_unit_test(a_call_in_each_tick_keeps_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
