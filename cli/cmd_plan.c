@@ -11,16 +11,8 @@
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
+#include "plan_rows.h"
 #include "setfile.h"
-
-#define MAX_KINDS (TABLE_ROWS - 1)
-
-/* Every kind's answer to a spec. */
-typedef struct plans {
-    tamis_plan rows[MAX_KINDS];
-    size_t     n;
-    uint64_t   memory; /* a kind that takes more is out of the question; 0: no limit */
-} plans;
 
 /* Copies that take room are no way to count, unless the user says so. */
 static bool is_passed_over(const tamis_plan *plan, const tamis_spec *spec) {
@@ -30,35 +22,14 @@ static bool is_passed_over(const tamis_plan *plan, const tamis_spec *spec) {
 
 static void plans_make(const tamis_spec *spec, plans *ret_plans) {
     tamis_problem problem;
-    if (tamis_plan_kinds(spec, ret_plans->rows, MAX_KINDS, &ret_plans->n, &problem) != TAMIS_OK) {
+    if (tamis_plan_kinds(spec, ret_plans->rows, PLANS_MAX, &ret_plans->n, &problem) != TAMIS_OK) {
         die_of_spec(&problem);
     }
-    if (ret_plans->n > MAX_KINDS) ret_plans->n = MAX_KINDS;
+    if (ret_plans->n > PLANS_MAX) ret_plans->n = PLANS_MAX;
     for (size_t i = 0; i < ret_plans->n; i++) {
         tamis_plan *const plan = &ret_plans->rows[i];
         if (plan->status == TAMIS_OK && is_passed_over(plan, spec)) plan->status = TAMIS_ERR_CANNOT;
     }
-}
-
-static bool is_able(const plans *of, const tamis_plan *plan) {
-    bool const is_large = of->memory != 0 && plan->body_bytes > of->memory;
-    return plan->status == TAMIS_OK && !is_large;
-}
-
-static const tamis_plan *plans_chosen(const plans *of) {
-    for (size_t i = 0; i < of->n; i++) {
-        if (of->rows[i].chosen) return &of->rows[i];
-    }
-    return NULL;
-}
-
-/* Those that can do it come first, the smallest on top; then the others, by name. */
-static int compare_plans(const void *left, const void *right) {
-    const tamis_plan *const a = left, *const b = right;
-    bool const can_a = a->status == TAMIS_OK, can_b = b->status == TAMIS_OK;
-    if (can_a != can_b) return can_a ? -1 : 1;
-    if (can_a && a->body_bytes != b->body_bytes) return a->body_bytes < b->body_bytes ? -1 : 1;
-    return strcmp(a->kind, b->kind);
 }
 
 /* ------------------------------------------------------------------ how many keys fit */
@@ -138,40 +109,6 @@ static void why_not(const tamis_plan *plan, const tamis_spec *spec, why_text ret
                        spec->geometry ? " with that geometry" : "");
 }
 
-static double lines_of(const tamis_plan *plan) {
-    return plan->lines_present + plan->lines_absent + plan->lines_add;
-}
-
-/* Of the kinds that can do it: how many, and is none smaller, or faster, than this one? */
-static size_t compare_able(const plans *all, const tamis_plan *chosen, bool *ret_is_smallest,
-                           bool *ret_is_fastest) {
-    size_t n_able = 0;
-    *ret_is_smallest = *ret_is_fastest = true;
-    for (size_t i = 0; i < all->n; i++) {
-        const tamis_plan *const plan = &all->rows[i];
-        if (!is_able(all, plan)) continue;
-        n_able++;
-        if (plan->body_bytes < chosen->body_bytes) *ret_is_smallest = false;
-        if (lines_of(plan) < lines_of(chosen)) *ret_is_fastest = false;
-    }
-    return n_able;
-}
-
-/* "the smallest of the 3 kinds that can do it" and the like. */
-static void why_chosen(const plans *all, const tamis_plan *chosen, const tamis_spec *spec,
-                       char *ret_text, size_t n) {
-    bool         is_smallest, is_fastest;
-    size_t const n_able = compare_able(all, chosen, &is_smallest, &is_fastest);
-    if (spec->kind != NULL)
-        (void)snprintf(ret_text, n, "you named it");
-    else if (n_able == 1)
-        (void)snprintf(ret_text, n, "the only kind that can do it");
-    else
-        (void)snprintf(ret_text, n, "%s of the %zu kinds that can do it%s",
-                       is_smallest ? "the smallest" : "expected to be the fastest", n_able,
-                       is_smallest && is_fastest ? ", and none touches fewer cache lines" : "");
-}
-
 /* ------------------------------------------------------------------ for people */
 
 /* The job in words: "1M keys, at most 0.1% false positives, to add, ask and remove". */
@@ -194,18 +131,6 @@ static void print_job(const tamis_spec *spec, const plans *all) {
     output_string("\n\n");
 }
 
-static void add_decimal(table_row *row, double value) {
-    number_text text;
-    (void)snprintf(text, sizeof text, "%.1f", value);
-    row_add(row, text);
-}
-
-static void add_rate(table_row *row, double rate) {
-    number_text text;
-    number_rate(rate, text);
-    row_add(row, rate == 0 ? "never" : text);
-}
-
 static void add_able_row(report_table *table, const tamis_plan *plan) {
     table_row *const row = table_add(table, plan->chosen ? STYLE_BOLD : STYLE_PLAIN);
     number_text      text;
@@ -213,14 +138,14 @@ static void add_able_row(report_table *table, const tamis_plan *plan) {
     row_add(row, text);
     number_size(plan->body_bytes, text);
     row_add(row, text);
-    add_decimal(row, plan->bits_per_key);
+    row_decimal(row, plan->bits_per_key);
     number_rate(plan->fpr, text);
     row_add(row, text);
-    add_rate(row, plan->overflow);
-    add_rate(row, plan->saturation);
-    add_decimal(row, plan->lines_present);
-    add_decimal(row, plan->lines_absent);
-    add_decimal(row, plan->lines_add);
+    row_rate(row, plan->overflow);
+    row_rate(row, plan->saturation);
+    row_decimal(row, plan->lines_present);
+    row_decimal(row, plan->lines_absent);
+    row_decimal(row, plan->lines_add);
 }
 
 static void add_unable_row(report_table *table, const tamis_plan *plan, const tamis_spec *spec) {
@@ -243,7 +168,7 @@ static void print_table(const plans *all, const tamis_spec *spec) {
     table_row *const head = table_add(table, STYLE_PLAIN);
     for (unsigned i = 0; i < TABLE_COLUMNS; i++) row_add(head, heads[i]);
     for (size_t i = 0; i < all->n; i++) {
-        if (is_able(all, &all->rows[i]))
+        if (plans_is_able(all, &all->rows[i]))
             add_able_row(table, &all->rows[i]);
         else
             add_unable_row(table, &all->rows[i], spec);
@@ -266,7 +191,7 @@ static void print_for_people(const plans *all, const tamis_spec *spec) {
     print_job(spec, all);
     print_table(all, spec);
     if (chosen == NULL) return;
-    why_chosen(all, chosen, spec, why, sizeof why);
+    plans_why_chosen(all, chosen, spec->kind != NULL, why, sizeof why);
     output_text("\n* tamis takes %s: %s.\n", chosen->kind, why);
     if (spec->kind == NULL && spec->prefer == TAMIS_PREFER_FAST && &all->rows[0] != chosen) {
         number_text size;
@@ -302,12 +227,13 @@ static void print_json(const plans *all, const tamis_spec *spec) {
     json_number("fpr", spec->fpr);
     json_abilities(spec->abilities);
     if (chosen != NULL) {
-        why_chosen(all, chosen, spec, why, sizeof why);
+        plans_why_chosen(all, chosen, spec->kind != NULL, why, sizeof why);
         json_text("chosen", chosen->kind);
         json_text("why", why);
     }
     json_open("kinds", '[');
-    for (size_t i = 0; i < all->n; i++) json_plan(&all->rows[i], spec, is_able(all, &all->rows[i]));
+    for (size_t i = 0; i < all->n; i++)
+        json_plan(&all->rows[i], spec, plans_is_able(all, &all->rows[i]));
     json_close(']');
     json_close('}');
 }
@@ -404,10 +330,11 @@ static void find_capacity(const options *asked, tamis_spec *spec) {
 static int plan_run(const options *asked) {
     static plans all;
     tamis_spec   spec = asked->spec;
+    if (is_given(asked, OPTION_BIT(VALUES))) return plan_states_run(asked);
     find_capacity(asked, &spec);
     plans_make(&spec, &all);
     all.memory = asked->memory;
-    qsort(all.rows, all.n, sizeof all.rows[0], compare_plans);
+    plans_sort(&all);
     if (is_given(asked, OPTION_BIT(JSON)))
         print_json(&all, &spec);
     else if (is_given(asked, OPTION_BIT(CODE)))
@@ -427,12 +354,16 @@ const command command_plan = {
     .text = "Nothing is made. For each kind that can do the job: its size, its false-positive\n"
             "rate (fpr) when full, the probability that it ever refuses an add (overflows) or\n"
             "that a counter ever sticks (saturates), and the cache lines that it touches to\n"
-            "find a key (hit), to miss one and to add one. Ends with 1 if no kind can do it.\n",
+            "find a key (hit), to miss one and to add one. Ends with 1 if no kind can do it.\n"
+            "With --values it plans a table of states instead, in which each key has a value;\n"
+            "unknown is how often it answers \"don't know\". See docs/states.md.\n",
     .examples = "  tamis plan -n 1M -e 0.1%                 a million keys\n"
                 "  tamis plan -n 1M -e 0.1% --remove        the same, and remove them again\n"
                 "  tamis plan --memory 16MiB -e 1e-6        how many keys do 16 MiB hold?\n"
-                "  tamis plan -n 10M --count --code >set.c  the C program for it\n",
-    .options = OPTIONS_OF_SPEC | OPTION_BIT(MEMORY) | OPTION_BIT(JSON) | OPTION_BIT(CODE),
+                "  tamis plan -n 10M --count --code >set.c  the C program for it\n"
+                "  tamis plan -n 1M --values 8 --timeout 60 the states of a million connections\n",
+    .options = OPTIONS_OF_SPEC | OPTIONS_OF_STATES | OPTION_BIT(MEMORY) | OPTION_BIT(JSON) |
+               OPTION_BIT(CODE),
     .run = plan_run,
 };
 

@@ -13,6 +13,9 @@ extern const command command_info, command_verify;                     /* cmd_fi
 extern const command command_merge, command_subtract, command_convert; /* cmd_merge.c */
 extern const command command_send, command_receive;                    /* cmd_send.c */
 
+/* tamis plan with --values (cmd_plan_states.c). */
+int plan_states_run(const options *asked);
+
 /* The keys of a command whose first operand is a set (or, with `first` 0, nothing but keys). */
 void keys_open(lines *ret_lines, const options *asked, size_t first);
 

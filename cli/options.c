@@ -16,6 +16,8 @@
 #define MAX_CAPACITY (UINT64_C(1) << 40)
 #define MIN_FPR 1e-12
 #define MAX_FPR 0.5
+#define MAX_VALUES (UINT64_C(1) << 32)
+#define MAX_TIMEOUT (UINT64_C(1) << 32)
 
 /* ------------------------------------------------------------------ values */
 
@@ -57,25 +59,54 @@ static void take_overflow(options *to, const char *text) {
     }
 }
 
+/* Tables of states have kinds of their own. */
+typedef const char *name_of(size_t i);
+
 /* "bloom, counting, ...", as far as it fits. */
-static void list_kinds(char *ret_text, size_t n) {
+static void list_kinds(name_of *kind_name, char *ret_text, size_t n) {
     size_t at = 0;
     ret_text[0] = '\0';
-    for (size_t i = 0; tamis_kind_name(i) != NULL && at < n; i++) {
-        at += (size_t)snprintf(ret_text + at, n - at, "%s%s", i ? ", " : "", tamis_kind_name(i));
+    for (size_t i = 0; kind_name(i) != NULL && at < n; i++) {
+        at += (size_t)snprintf(ret_text + at, n - at, "%s%s", i ? ", " : "", kind_name(i));
     }
+}
+
+static void check_kind(const char *kind, bool is_of_states) {
+    name_of *const    kind_name = is_of_states ? tamis_states_kind_name : tamis_kind_name;
+    const char *const what = is_of_states ? "kind of states" : "kind";
+    char              kinds[400];
+    for (size_t i = 0; kind_name(i) != NULL; i++) {
+        if (strcmp(kind_name(i), kind) == 0) return;
+    }
+    const char *const meant = suggest(kind, kind_name);
+    if (meant != NULL) die("there is no %s '%s'; did you mean '%s'?", what, kind, meant);
+    list_kinds(kind_name, kinds, sizeof kinds);
+    die("there is no %s '%s'; there are %s", what, kind, kinds);
 }
 
 static void take_kind(options *to, const char *text) {
     to->spec.kind = text;
-    for (size_t i = 0; tamis_kind_name(i) != NULL; i++) {
-        if (strcmp(tamis_kind_name(i), text) == 0) return;
+}
+
+static void take_values(options *to, const char *text) {
+    refuse("--values", text, number_read_count(text, &to->values));
+    if (to->values < 2 || to->values > MAX_VALUES) {
+        refuse("--values", text, "a key has one of 2 to 2^32 (4294967296) values");
     }
-    const char *const meant = suggest(text, tamis_kind_name);
-    if (meant != NULL) die("there is no kind '%s'; did you mean '%s'?", text, meant);
-    char kinds[400];
-    list_kinds(kinds, sizeof kinds);
-    die("there is no kind '%s'; there are %s", text, kinds);
+}
+
+static void take_unknown(options *to, const char *text) {
+    refuse("--unknown", text, number_read_rate(text, &to->unknown));
+    if (!(to->unknown >= MIN_FPR && to->unknown <= MAX_FPR)) {
+        refuse("--unknown", text, "a rate is between 1e-12 and 50%");
+    }
+}
+
+static void take_timeout(options *to, const char *text) {
+    refuse("--timeout", text, number_read_count(text, &to->timeout));
+    if (to->timeout < 1 || to->timeout > MAX_TIMEOUT) {
+        refuse("--timeout", text, "a key is let go after 1 to 2^32 ticks");
+    }
 }
 
 static void take_geometry(options *to, const char *text) {
@@ -142,6 +173,12 @@ static const option_entry table[N_OPTIONS] = {
                      "false-positive rate when full: 0.1% (the default), 1e-6, 1/1000", take_fpr },
     [OPTION_MEMORY] = { 0, "memory", "SIZE", "as many keys as this holds, instead of -n: 16MiB",
                         take_memory },
+    [OPTION_VALUES] = { 0, "values", "COUNT",
+                        "plan a table of states: how many values a key can have", take_values },
+    [OPTION_UNKNOWN] = { 0, "unknown", "RATE",
+                         "how often it may answer \"don't know\": as often as -e", take_unknown },
+    [OPTION_TIMEOUT] = { 0, "timeout", "TICKS",
+                         "states that are silent for so long go by themselves", take_timeout },
     [OPTION_REMOVE] = { 0, "remove", NULL, "it must be able to remove keys", take_remove },
     [OPTION_COUNT] = { 0, "count", NULL, "it must be able to count the copies of a key",
                        take_count_ability },
@@ -271,6 +308,24 @@ static void check_together(const options *asked) {
     }
 }
 
+/* A table of states can always drop, and merge. */
+static void check_states(const options *asked) {
+    bool const is_of_states = is_given(asked, OPTION_BIT(VALUES));
+    if (!is_of_states && is_given(asked, OPTION_BIT(TIMEOUT))) {
+        die("--timeout: only a table of states ages; say how many values there are: --values 8");
+    }
+    if (!is_of_states && is_given(asked, OPTION_BIT(UNKNOWN))) {
+        die("--unknown: only a table of states has it; say how many values there are: --values 8");
+    }
+    if (is_of_states && is_given(asked, OPTIONS_OF_ABILITY)) {
+        die("--values: every table of states can drop keys and merge, and none counts copies; "
+            "leave out --remove, --count and --merge");
+    }
+    if (is_of_states && is_given(asked, OPTION_BIT(MEMORY))) {
+        die("--memory: for sets only; say how many keys there are: -n 1M");
+    }
+}
+
 /* A set is mapped, and replaced by its name; neither can be done with a stream. */
 static void check_set_name(const char *name) {
     if (*name == '\0') die("the name of the set is empty; name a file");
@@ -318,10 +373,13 @@ void options_read(const command *of, int argc, char **argv, options *ret_options
     take_options(of, argc, argv, ret_options);
     ret_options->operands = argv + optind;
     ret_options->n_operands = (size_t)(argc - optind);
+    bool const is_of_states = is_given(ret_options, OPTION_BIT(VALUES));
+    if (ret_options->spec.kind != NULL) check_kind(ret_options->spec.kind, is_of_states);
     check_together(ret_options);
+    check_states(ret_options);
     check_operands(of, ret_options);
     check_sets(of, ret_options);
-    if (ret_options->spec.geometry != NULL) geometry_check(&ret_options->spec);
+    if (ret_options->spec.geometry != NULL && !is_of_states) geometry_check(&ret_options->spec);
 }
 
 /* ------------------------------------------------------------------ help */

@@ -12,6 +12,9 @@ typedef enum option_id {
     OPTION_CAPACITY,
     OPTION_FPR,
     OPTION_MEMORY,
+    OPTION_VALUES,
+    OPTION_UNKNOWN,
+    OPTION_TIMEOUT,
     OPTION_REMOVE,
     OPTION_COUNT,
     OPTION_MERGE,
@@ -45,6 +48,7 @@ typedef enum option_id {
     (OPTION_BIT(CAPACITY) | OPTION_BIT(FPR) | OPTION_BIT(REMOVE) | OPTION_BIT(COUNT) | \
      OPTION_BIT(MERGE) | OPTION_BIT(FAST) | OPTION_BIT(SMALL) | OPTION_BIT(KIND) |     \
      OPTION_BIT(GEOMETRY) | OPTION_BIT(LIFETIME) | OPTION_BIT(OVERFLOW))
+#define OPTIONS_OF_STATES (OPTION_BIT(VALUES) | OPTION_BIT(UNKNOWN) | OPTION_BIT(TIMEOUT))
 #define OPTIONS_OF_ABILITY (OPTION_BIT(REMOVE) | OPTION_BIT(COUNT) | OPTION_BIT(MERGE))
 #define OPTIONS_OF_HASHING (OPTION_BIT(SEED) | OPTION_BIT(HASH))
 
@@ -57,6 +61,9 @@ typedef struct options {
     tamis_spec     spec;       /* seed points to `seed` when one was given */
     bool           is_counted; /* -n auto */
     uint64_t       memory;     /* --memory */
+    uint64_t       values;     /* of a table of states */
+    double         unknown;    /* how often it may not know; 0: as often as it may be wrong */
+    uint64_t       timeout;    /* in ticks; 0: nothing ages */
     const char    *like;       /* a path */
     tamis_seed     seed;
     char           separator;

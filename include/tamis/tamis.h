@@ -733,8 +733,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_clear(tamis_states *states);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_copy(const tamis_states *states,
                                                          tamis_states      **ret_copy);
 
-/** Put all that `from` holds: all of it or nothing. A key of both keeps the younger timer. Where the
- *  two sweeps are not at the same place, a silent key may stay for a round longer; none goes sooner.
+/** Put all that `from` holds: all of it or nothing. A key of both keeps the younger timer. Where
+ *  the two sweeps are at different places a silent key may stay for a round longer; none goes
+ *  sooner.
  *  @return as tamis_merge(); _CONFLICT: some key has different values in the two (with kinds that
  *  can store "don't know" it becomes that, and is no reason to refuse). */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_merge(tamis_states       *into,

@@ -1,0 +1,263 @@
+/* cmd_plan_states.c - tamis plan --values: what each kind would make of a table of states. */
+#include "commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "json.h"
+#include "message.h"
+#include "numbers.h"
+#include "output.h"
+#include "plan_rows.h"
+
+/* ------------------------------------------------------------------ the job */
+
+/* Few bytes are what states are for: unless --fast is given, the smallest kind is taken. */
+static tamis_states_spec spec_of(const options *asked) {
+    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
+    spec.capacity = asked->spec.capacity;
+    spec.values = asked->values;
+    spec.fpr = asked->spec.fpr;
+    spec.unknown = asked->unknown;
+    spec.timeout = asked->timeout;
+    spec.prefer = is_given(asked, OPTION_BIT(FAST)) ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL;
+    spec.kind = asked->spec.kind;
+    spec.geometry = asked->spec.geometry;
+    spec.lifetime = asked->spec.lifetime;
+    spec.overflow = asked->spec.overflow;
+    return spec;
+}
+
+static void plans_make(const tamis_states_spec *spec, plans *ret_plans) {
+    tamis_problem problem;
+    *ret_plans = (plans){ .n = 0 };
+    if (tamis_states_plan_kinds(spec, ret_plans->rows, PLANS_MAX, &ret_plans->n, &problem) !=
+        TAMIS_OK) {
+        die_of_spec(&problem);
+    }
+    plans_sort(ret_plans);
+}
+
+static const char *why_not(const tamis_plan *plan, const tamis_states_spec *spec) {
+    double const unknown = spec->unknown != 0 ? spec->unknown : spec->fpr;
+    if (plan->status == TAMIS_ERR_LIMIT) return "too large to address";
+    if (plan->status == TAMIS_ERR_ARGUMENT) return "has no such fields";
+    if (plan->fpr > spec->fpr) return "is wrong more often than that";
+    if (plan->unknown > unknown) return "does not know more often than that";
+    if (plan->overflow > spec->overflow && plan->body_bytes != 0)
+        return "overflows more often than that";
+    return spec->geometry != NULL ? "cannot reach that with that geometry"
+                                  : "cannot reach that with so many values";
+}
+
+/* ------------------------------------------------------------------ for people */
+
+/* "1M keys of 8 values, at most 0.1% wrong and 0.1% unknown, silent ones go after 60 ticks". */
+static void print_job(const tamis_states_spec *spec, const tamis_plan *chosen) {
+    number_text keys, values, rate, unknown, puts;
+    number_short((double)spec->capacity, keys);
+    number_short((double)spec->values, values);
+    number_rate(spec->fpr, rate);
+    number_rate(spec->unknown != 0 ? spec->unknown : spec->fpr, unknown);
+    output_text("%s %s of %s values", keys, plural(spec->capacity, "key", "keys"), values);
+    if (spec->fpr > 0) output_text(", at most %s wrong and %s unknown", rate, unknown);
+    if (spec->timeout != 0) {
+        output_text(", silent ones go after %llu %s", (unsigned long long)spec->timeout,
+                    plural(spec->timeout, "tick", "ticks"));
+    }
+    if (chosen != NULL && chosen->lifetime > spec->capacity) {
+        number_short((double)chosen->lifetime, puts);
+        output_text("; %s puts in its life", puts);
+    }
+    output_string("\n\n");
+}
+
+static void add_able_row(report_table *table, const tamis_plan *plan) {
+    table_row *const row = table_add(table, plan->chosen ? STYLE_BOLD : STYLE_PLAIN);
+    number_text      text;
+    (void)snprintf(text, sizeof text, "%s %s", plan->chosen ? "*" : " ", plan->kind);
+    row_add(row, text);
+    number_size(plan->body_bytes, text);
+    row_add(row, text);
+    row_decimal(row, plan->bits_per_key);
+    row_rate(row, plan->fpr);
+    row_rate(row, plan->unknown);
+    row_rate(row, plan->overflow);
+    row_decimal(row, plan->lines_present);
+    row_decimal(row, plan->lines_absent);
+    row_decimal(row, plan->lines_add);
+}
+
+static void add_unable_row(report_table *table, const tamis_plan *plan,
+                           const tamis_states_spec *spec) {
+    table_row *const row = table_add(table, STYLE_FAINT);
+    number_text      text;
+    (void)snprintf(text, sizeof text, "  %s", plan->kind);
+    row_add(row, text);
+    row_add(row, why_not(plan, spec));
+}
+
+static void print_table(const plans *all, const tamis_states_spec *spec) {
+    static const char *const heads[TABLE_COLUMNS] = { "  kind", "size",    "bits/key",
+                                                      "fpr",    "unknown", "overflow",
+                                                      "hit",    "miss",    "put" };
+    report_table *const      table = calloc(1, sizeof *table);
+    if (table == NULL) die("out of memory");
+    table->group = "cache lines to";
+    table->group_column = 6;
+    table_row *const head = table_add(table, STYLE_PLAIN);
+    for (unsigned i = 0; i < TABLE_COLUMNS; i++) row_add(head, heads[i]);
+    for (size_t i = 0; i < all->n; i++) {
+        if (plans_is_able(all, &all->rows[i]))
+            add_able_row(table, &all->rows[i]);
+        else
+            add_unable_row(table, &all->rows[i], spec);
+    }
+    table_print(table);
+    free(table);
+}
+
+static void print_for_people(const plans *all, const tamis_states_spec *spec) {
+    char                    why[160];
+    number_text             size;
+    const tamis_plan *const chosen = plans_chosen(all);
+    print_job(spec, chosen);
+    print_table(all, spec);
+    if (chosen == NULL) return;
+    plans_why_chosen(all, chosen, spec->kind != NULL, why, sizeof why);
+    output_text("\n* tamis takes %s: %s.\n", chosen->kind, why);
+    number_size(16 * (spec->capacity + spec->capacity / 7), size);
+    output_text("  An exact table of 64-bit hashes and values in 16 bytes, 7/8 full, would take "
+                "%s.\n",
+                size);
+}
+
+/* ------------------------------------------------------------------ for programs */
+
+static void json_plan(const tamis_plan *plan, const tamis_states_spec *spec) {
+    bool const is_possible = plan->status == TAMIS_OK;
+    json_open(NULL, '{');
+    json_text("kind", plan->kind);
+    json_text("summary", plan->summary);
+    json_bool("possible", is_possible);
+    json_bool("chosen", plan->chosen);
+    if (is_possible) {
+        json_forecast(plan);
+        json_number("unknown", plan->unknown);
+    } else {
+        json_text("why_not", why_not(plan, spec));
+    }
+    json_close('}');
+}
+
+static void print_json(const plans *all, const tamis_states_spec *spec) {
+    char                    why[160];
+    const tamis_plan *const chosen = plans_chosen(all);
+    json_open(NULL, '{');
+    json_count("capacity", spec->capacity);
+    json_count("values", spec->values);
+    json_number("fpr", spec->fpr);
+    json_number("unknown", spec->unknown != 0 ? spec->unknown : spec->fpr);
+    json_count("timeout", spec->timeout);
+    if (chosen != NULL) {
+        plans_why_chosen(all, chosen, spec->kind != NULL, why, sizeof why);
+        json_text("chosen", chosen->kind);
+        json_text("why", why);
+    }
+    json_open("kinds", '[');
+    for (size_t i = 0; i < all->n; i++) json_plan(&all->rows[i], spec);
+    json_close(']');
+    json_close('}');
+}
+
+/* ------------------------------------------------------------------ for programmers */
+
+static const char code_head[] = "#include <stdio.h>\n"
+                                "#include <tamis/tamis.h>\n"
+                                "\n"
+                                "int main(void) {\n"
+                                "    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;\n";
+
+static const char code_create[] =
+    "\n"
+    "    tamis_states *states;\n"
+    "    tamis_problem problem;\n"
+    "    uint32_t      value;\n"
+    "    if (tamis_states_create(&spec, &states, &problem) != TAMIS_OK) {\n"
+    "        fprintf(stderr, \"%s\\n\", problem.text);\n"
+    "        return 1;\n"
+    "    }\n"
+    "    if (tamis_states_put(states, \"apple\", 5, 0) != TAMIS_OK) return 1;\n"
+    "    if (tamis_states_move(states, \"apple\", 5, 0, 1) != TAMIS_OK) return 1;\n"
+    "    if (tamis_states_get(states, \"apple\", 5, &value) == TAMIS_OK) {\n"
+    "        printf(\"apple: %u\\n\", (unsigned)value);\n"
+    "    }\n";
+
+static const char code_tick[] =
+    "\n"
+    "    uint64_t backlog; /* a call does a bounded part: go on until nothing is left */\n"
+    "    if (tamis_states_tick(states, 2 * spec.timeout, NULL, &backlog) != TAMIS_OK) return 1;\n"
+    "    while (backlog != 0) {\n"
+    "        if (tamis_states_tick(states, 0, NULL, &backlog) != TAMIS_OK) return 1;\n"
+    "    }\n"
+    "    if (tamis_states_get(states, \"apple\", 5, &value) == TAMIS_ERR_ABSENT) {\n"
+    "        printf(\"apple: gone\\n\");\n"
+    "    }\n";
+
+static const char code_tail[] = "\n"
+                                "    tamis_states_free(states);\n"
+                                "    return 0;\n"
+                                "}\n";
+
+static void code_spec(const tamis_states_spec *spec, const tamis_plan *chosen) {
+    output_text("    spec.capacity = %llu;\n", (unsigned long long)spec->capacity);
+    output_text("    spec.values = UINT64_C(%llu);\n", (unsigned long long)spec->values);
+    if (spec->fpr > 0) output_text("    spec.fpr = %.10g;\n", spec->fpr);
+    if (spec->unknown > 0) output_text("    spec.unknown = %.10g;\n", spec->unknown);
+    if (spec->timeout != 0) {
+        output_text("    spec.timeout = %llu; /* ticks */\n", (unsigned long long)spec->timeout);
+    }
+    if (spec->geometry != NULL) output_text("    spec.geometry = \"%s\";\n", spec->geometry);
+    if (spec->lifetime != 0) {
+        output_text("    spec.lifetime = %llu;\n", (unsigned long long)spec->lifetime);
+    }
+    if (spec->overflow > 0) output_text("    spec.overflow = %.10g;\n", spec->overflow);
+    output_text("    spec.kind = \"%s\"; /* without this line, tamis_states_create() chooses */\n",
+                chosen->kind);
+}
+
+static void print_code(const plans *all, const tamis_states_spec *spec) {
+    const tamis_plan *const chosen = plans_chosen(all);
+    number_text             keys, size;
+    if (chosen == NULL) return;
+    number_short((double)spec->capacity, keys);
+    number_size(chosen->body_bytes, size);
+    output_text("/* States for %s %s in %s (%s).\n"
+                " * Build it with: cc states.c $(pkg-config --cflags --libs tamis) */\n",
+                keys, plural(spec->capacity, "key", "keys"), size, chosen->kind);
+    output_string(code_head);
+    code_spec(spec, chosen);
+    output_string(code_create);
+    if (spec->timeout != 0) output_string(code_tick);
+    output_string(code_tail);
+}
+
+/* ------------------------------------------------------------------ all together */
+
+int plan_states_run(const options *asked) {
+    static plans            all;
+    tamis_states_spec const spec = spec_of(asked);
+    if (asked->is_counted) die("-n auto: plan reads no keys; write a number");
+    if (spec.capacity == 0) die("for how many keys? Say -n 1M");
+    plans_make(&spec, &all);
+    if (is_given(asked, OPTION_BIT(JSON)))
+        print_json(&all, &spec);
+    else if (is_given(asked, OPTION_BIT(CODE)))
+        print_code(&all, &spec);
+    else
+        print_for_people(&all, &spec);
+    if (plans_chosen(&all) != NULL) return EXIT_DONE;
+    output_flush();
+    warn("no kind of states can do all of that; ask for higher rates, or for fewer values");
+    return EXIT_NONE;
+}

@@ -1,0 +1,81 @@
+/* plan_rows.c - see plan_rows.h. */
+#include "plan_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "numbers.h"
+
+bool plans_is_able(const plans *of, const tamis_plan *plan) {
+    bool const is_large = of->memory != 0 && plan->body_bytes > of->memory;
+    return plan->status == TAMIS_OK && !is_large;
+}
+
+const tamis_plan *plans_chosen(const plans *of) {
+    for (size_t i = 0; i < of->n; i++) {
+        if (of->rows[i].chosen) return &of->rows[i];
+    }
+    return NULL;
+}
+
+static int compare_plans(const void *left, const void *right) {
+    const tamis_plan *const a = left, *const b = right;
+    bool const can_a = a->status == TAMIS_OK, can_b = b->status == TAMIS_OK;
+    if (can_a != can_b) return can_a ? -1 : 1;
+    if (can_a && a->body_bytes != b->body_bytes) return a->body_bytes < b->body_bytes ? -1 : 1;
+    return strcmp(a->kind, b->kind);
+}
+
+void plans_sort(plans *of) {
+    qsort(of->rows, of->n, sizeof of->rows[0], compare_plans);
+}
+
+/* ------------------------------------------------------------------ why */
+
+static double lines_of(const tamis_plan *plan) {
+    return plan->lines_present + plan->lines_absent + plan->lines_add;
+}
+
+/* Of the kinds that can do it: how many, and is none smaller, or faster, than this one? */
+static size_t compare_able(const plans *all, const tamis_plan *chosen, bool *ret_is_smallest,
+                           bool *ret_is_fastest) {
+    size_t n_able = 0;
+    *ret_is_smallest = *ret_is_fastest = true;
+    for (size_t i = 0; i < all->n; i++) {
+        const tamis_plan *const plan = &all->rows[i];
+        if (!plans_is_able(all, plan)) continue;
+        n_able++;
+        if (plan->body_bytes < chosen->body_bytes) *ret_is_smallest = false;
+        if (lines_of(plan) < lines_of(chosen)) *ret_is_fastest = false;
+    }
+    return n_able;
+}
+
+void plans_why_chosen(const plans *all, const tamis_plan *chosen, bool is_named, char *ret_text,
+                      size_t n) {
+    bool         is_smallest, is_fastest;
+    size_t const n_able = compare_able(all, chosen, &is_smallest, &is_fastest);
+    if (is_named)
+        (void)snprintf(ret_text, n, "you named it");
+    else if (n_able == 1)
+        (void)snprintf(ret_text, n, "the only kind that can do it");
+    else
+        (void)snprintf(ret_text, n, "%s of the %zu kinds that can do it%s",
+                       is_smallest ? "the smallest" : "expected to be the fastest", n_able,
+                       is_smallest && is_fastest ? ", and none touches fewer cache lines" : "");
+}
+
+/* ------------------------------------------------------------------ words */
+
+void row_decimal(table_row *row, double value) {
+    number_text text;
+    (void)snprintf(text, sizeof text, "%.1f", value);
+    row_add(row, text);
+}
+
+void row_rate(table_row *row, double rate) {
+    number_text text;
+    number_rate(rate, text);
+    row_add(row, rate == 0 ? "never" : text);
+}
