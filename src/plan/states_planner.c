@@ -180,7 +180,9 @@ static tamis_status say_why_not(const tamis_states_spec *spec, const tamis_plan 
     }
     return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
                              "kind %s cannot reach those rates with so many values%s", plan->kind,
-                             spec->geometry != NULL ? " in that geometry" : "");
+                             spec->geometry != NULL
+                                 ? " in that geometry: fix fewer fields, or ask for higher rates"
+                                 : ": ask for higher rates or fewer values, or name no kind");
 }
 
 static tamis_status choose_best(const tamis_states_spec *spec, tamis_choice *ret_choice,
@@ -200,8 +202,8 @@ static tamis_status choose_best(const tamis_states_spec *spec, tamis_choice *ret
     if (best.status == TAMIS_OK)
         return tamis_kind_find(ret_choice->kind->name, spec->isa, &ret_choice->kind);
     return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                             "no kind can do all of that: ask for less, or see "
-                             "tamis_states_plan_kinds()");
+                             "no kind can do all of that: ask for higher rates (fpr, unknown, "
+                             "overflow) or fewer values; tamis_states_plan_kinds() compares them");
 }
 
 static tamis_status choose_named(const tamis_states_spec *spec, tamis_choice *ret_choice,

@@ -75,7 +75,14 @@ static void specs_that_make_no_sense_are_refused_with_words(void **state) {
     spec.geometry = "no=1";
     refused(&spec, TAMIS_ERR_ARGUMENT, "no=1");
     spec.geometry = "counter_bits=3";
-    refused(&spec, TAMIS_ERR_CANNOT, "in that geometry");
+    refused(&spec, TAMIS_ERR_CANNOT, "in that geometry: fix fewer fields");
+    spec = usual();
+    spec.kind = "state_direct";
+    spec.values = 17;
+    refused(&spec, TAMIS_ERR_CANNOT, "fewer values, or name no kind");
+    spec = usual();
+    spec.geometry = "counter_bits=3,print_bits=9";
+    refused(&spec, TAMIS_ERR_CANNOT, "ask for higher rates");
 }
 
 static void nothing_crashes_on_null(void **state) {
