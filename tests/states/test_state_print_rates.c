@@ -1,0 +1,135 @@
+/* test_state_print_rates.c - how often a state_print is wrong, or does not know, against the formulas
+ * of section 3.4: a key that is not there matches load x d x 2^-f prints, never more than the union
+ * bound d x h x 2^-f; a key that is there is unknown as often as is stated.
+ *
+ * usage: test_state_print_rates [TABLES OF EACH]
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <tamis/tamis.h>
+
+#include <cmocka.h>
+
+#define TABLES 3 /* d */
+#define BUCKETS 2048
+#define CELLS 7 /* h */
+#define VALUES 8
+#define QUERIES 200000
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+static unsigned n_tables = 4;
+
+/* What was seen in all tables of a geometry, and what the formulas expect. */
+typedef struct seen {
+    uint64_t values, unknown, asked;  /* of keys that are not there */
+    uint64_t wrong, present, refused; /* of keys that are; those that were refused are not */
+    uint64_t present_unknown;
+    double   expected, expected_unknown;
+} seen;
+
+static tamis_states *make(uint64_t n, unsigned print_bits, bool is_permuted, uint64_t seed) {
+    tamis_seed const  fixed = { seed, print_bits };
+    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
+    tamis_states     *states = NULL;
+    tamis_problem     problem;
+    char              geometry[120];
+    (void)snprintf(geometry, sizeof geometry,
+                   "tables=%u,buckets=%u,cells=%u,print_bits=%u,permuted=%d,side=64", TABLES,
+                   BUCKETS, CELLS, print_bits, is_permuted);
+    spec.capacity = spec.lifetime = n; /* insertions only */
+    spec.values = VALUES;
+    spec.kind = "state_print";
+    spec.geometry = geometry;
+    spec.seed = &fixed;
+    if (tamis_states_create(&spec, &states, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
+    return states;
+}
+
+static void ask_present(const tamis_states *states, const bool *is_taken, uint64_t n, seen *of) {
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t           value = 0;
+        tamis_status const status = tamis_states_get_hash(states, i, &value);
+        if (!is_taken[i]) continue;
+        assert_int_not_equal(status, TAMIS_ERR_ABSENT);
+        of->present++;
+        of->present_unknown += status == TAMIS_ERR_UNKNOWN;
+        of->wrong += status == TAMIS_OK && value != i % VALUES;
+    }
+}
+
+static void ask_absent(const tamis_states *states, seen *of) {
+    for (uint64_t i = 0; i < QUERIES; i++) {
+        uint32_t           value;
+        tamis_status const status = tamis_states_get_hash(states, (UINT64_C(1) << 40) + i, &value);
+        of->values += status == TAMIS_OK;
+        of->unknown += status == TAMIS_ERR_UNKNOWN;
+    }
+    of->asked += QUERIES;
+}
+
+/* A print is never 0: there is one less. Keys that met another one are not stored. */
+static void fill_and_ask(double load, unsigned print_bits, bool is_permuted, uint64_t seed,
+                         seen *of) {
+    uint64_t const      n = (uint64_t)(load * TABLES * BUCKETS);
+    double const        prints = ldexp(1, (int)print_bits) - 1;
+    tamis_states *const states = make(n, print_bits, is_permuted, seed);
+    bool *const         is_taken = calloc(n, sizeof *is_taken);
+    tamis_states_info   info;
+    assert_non_null(is_taken);
+    for (uint64_t i = 0; i < n; i++) {
+        is_taken[i] = tamis_states_put_hash(states, i, (uint32_t)(i % VALUES)) == TAMIS_OK;
+        of->refused += !is_taken[i];
+    }
+    assert_int_equal(tamis_states_inspect(states, &info), TAMIS_OK);
+    of->expected += (double)(info.keys - info.side_keys) / BUCKETS / prints * QUERIES;
+    of->expected_unknown += info.plan.unknown * (double)n;
+    ask_present(states, is_taken, n, of);
+    ask_absent(states, of);
+    free(is_taken);
+    tamis_states_free(states);
+}
+
+static double sigmas(double counted, double expected) {
+    return (counted - expected) / sqrt(expected + 1);
+}
+
+/* Insertions only: nothing is ever wrong, since what meets another value is refused. */
+static void expect_rates(double load, unsigned print_bits, bool is_permuted) {
+    seen of = { 0 };
+    for (unsigned i = 0; i < n_tables; i++) fill_and_ask(load, print_bits, is_permuted, i, &of);
+    double const matches = (double)(of.values + 2 * of.unknown), bound = TABLES * CELLS;
+    double const off = sigmas(matches, of.expected);
+    double const off_unknown = sigmas((double)of.present_unknown, of.expected_unknown);
+    print_message("# %s, load %g, f = %u: %.6f have a value, %.6f expected (%.1f sigma); of those "
+                  "that are there %.6f are unknown, %.6f stated (%.1f sigma)\n",
+                  is_permuted ? "permuted" : "plain", load, print_bits, matches / (double)of.asked,
+                  of.expected / (double)of.asked, off,
+                  (double)of.present_unknown / (double)of.present,
+                  of.expected_unknown / (double)(of.present + of.refused), off_unknown);
+    assert_true(fabs(off) < 4);
+    assert_true(matches < bound / ldexp(1, (int)print_bits) * (double)of.asked);
+    assert_true(off_unknown < 4);
+    assert_true(is_permuted == (of.present_unknown == 0));
+    assert_int_equal(of.wrong, 0);
+}
+
+static void wrong_answers_are_those_of_prints_that_meet(void **state) {
+    static const double   loads[] = { 2, 3, 4 };
+    static const unsigned prints[] = { 9, 12, 15 };
+    (void)state;
+    for (unsigned i = 0; i < COUNT(loads) * COUNT(prints) * 2; i++) {
+        expect_rates(loads[i % 3], prints[i / 3 % 3], i / 9 == 1);
+    }
+}
+
+int main(int argc, char **argv) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_answers_are_those_of_prints_that_meet),
+    };
+    if (argc > 1) n_tables = (unsigned)strtoul(argv[1], NULL, 10);
+    return cmocka_run_group_tests_name("state_print_rates", tests, NULL, NULL);
+}
