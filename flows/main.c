@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "json.h"
 #include "message.h"
@@ -106,16 +107,25 @@ static int run(int argc, char **argv) {
 
 /* ------------------------------------------------------------------ main */
 
-/* The first Ctrl-C ends the capture, and the report comes; a second one ends us. */
+/* The first Ctrl-C ends the capture, and the report comes; another one, a second later or more, ends
+ * us. What comes sooner is the same one: timeout(1) signals us, and then our whole group. */
 static void on_ending(int number) {
+    static time_t   first;
+    struct timespec time;
     capture_stop();
+    if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) return;
+    if (first == 0) first = time.tv_sec;
+    if (time.tv_sec - first < 2) return; /* whole seconds: one has passed for sure */
     (void)signal(number, SIG_DFL);
+    (void)raise(number);
 }
 
 static void signals_begin(void) {
     struct sigaction action = { .sa_handler =
                                     on_ending }; /* reads are interrupted: no SA_RESTART */
     (void)sigemptyset(&action.sa_mask);
+    (void)sigaddset(&action.sa_mask, SIGINT);
+    (void)sigaddset(&action.sa_mask, SIGTERM);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     (void)signal(SIGPIPE, SIG_IGN); /* output.c handles it */
