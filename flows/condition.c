@@ -22,8 +22,9 @@ static bool code_add_atom(reader *r, machine_rule *rule, machine_atom atom) {
             return code_add(r, rule, i);
     }
     if (m->n_atoms == MACHINE_ATOMS) {
-        return word_fail(r, "the conditions ask more than %d different questions about a packet",
-                         MACHINE_ATOMS - 1);
+        return word_fail(
+            r, "expected no more than %d different questions about a packet, found another",
+            MACHINE_ATOMS - 1);
     }
     m->atoms[m->n_atoms] = atom;
     return code_add(r, rule, m->n_atoms++);
@@ -105,7 +106,7 @@ static bool read_size(reader *r, machine_rule *rule) {
 
 static bool read_group(reader *r, machine_rule *rule) {
     if (r->depth == MAX_DEPTH)
-        return word_fail(r, "more than %d parentheses within each other", MAX_DEPTH);
+        return word_fail(r, "expected no more than %d parentheses within each other", MAX_DEPTH);
     r->depth++;
     bool const is_fine =
         word_next(r) && condition_read(r, rule) && word_expect(r, ")", "'and', 'or' or ')'");

@@ -152,6 +152,12 @@ static packet_skip strip_cisco_hdlc(cursor *from) {
     return header != NULL ? strip_type(from, big16(header + 2)) : PACKET_SHORT_LINK;
 }
 
+/* Serial lines that speak Cisco's protocol are captured as PPP, too. */
+static packet_skip strip_serial(cursor *from) {
+    bool const is_cisco = cursor_left(from) != 0 && (*from->at & 0x7f) == 0x0f;
+    return is_cisco ? strip_cisco_hdlc(from) : strip_ppp(from);
+}
+
 static packet_skip strip_ppp_direction(cursor *from) {
     packet_skip const skip = skip_bytes(from, 1);
     return skip == PACKET_TAKEN ? strip_ppp(from) : skip;
@@ -304,13 +310,13 @@ static const link_layer layers[] = {
     { 0, strip_loopback },        /* NULL */
     { 1, strip_ethernet },        /* EN10MB */
     { 6, strip_token_ring },      /* IEEE802 */
-    { 9, strip_ppp },             /* PPP */
+    { 9, strip_serial },          /* PPP */
     { 10, strip_fddi },           /* FDDI */
     { 11, strip_llc },            /* ATM_RFC1483 */
     { 12, strip_nothing },        /* RAW, as DLT_ on Linux */
     { 14, strip_nothing },        /* RAW, as DLT_ on OpenBSD */
     { 19, strip_llc },            /* ATM_CLIP */
-    { 50, strip_ppp },            /* PPP_HDLC */
+    { 50, strip_serial },         /* PPP_HDLC */
     { 51, strip_pppoe },          /* PPP_ETHER */
     { 100, strip_llc },           /* ATM_RFC1483 */
     { 101, strip_nothing },       /* RAW */

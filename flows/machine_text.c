@@ -39,7 +39,8 @@ static bool fail_state(reader *r) {
 
 static bool read_machine(reader *r) {
     machine *const m = r->m;
-    if (m->name[0] != '\0') return word_fail(r, "a second 'machine': a file describes one");
+    if (m->name[0] != '\0')
+        return word_fail(r, "expected no second 'machine': a file describes one");
     if (!word_take_name(r, m->name, "a name after 'machine'")) return false;
     memcpy(m->title, m->name, sizeof m->name);
     if (!r->is_quoted) return true;
@@ -55,6 +56,8 @@ static bool read_over(reader *r) {
         { "tcp", PROTOCOL_TCP }, { "udp", PROTOCOL_UDP }, { "icmp", PROTOCOL_ICMP }, { "any", 0 }
     };
     bool has_ports;
+    if (r->has_over) return word_fail(r, "expected no second 'over': a machine has one");
+    r->has_over = true;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (!word_is(r, known[i].word)) continue;
         r->m->protocol = known[i].protocol;
@@ -82,9 +85,11 @@ static bool read_state_words(reader *r, machine_state *state) {
 static bool read_state(reader *r) {
     machine      *m = r->m;
     machine_state state = { .line = r->line };
-    if (m->n_states == MACHINE_STATES) return word_fail(r, "more than %d states", MACHINE_STATES);
+    if (m->n_states == MACHINE_STATES)
+        return word_fail(r, "expected no more than %d states, found another", MACHINE_STATES);
     if (!word_take_name(r, state.name, "a name after 'state'")) return false;
-    if (state_find(m, state.name) >= 0) return word_fail(r, "a second state '%s'", state.name);
+    if (state_find(m, state.name) >= 0)
+        return word_fail(r, "expected another name: a state '%s' is there already", state.name);
     static const char *const taken[] = { "new", "any", "stay", "end" };
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
         if (strcmp(state.name, taken[i]) == 0)
@@ -136,13 +141,15 @@ static bool take_event(reader *r, machine_rule *rule, bool is_anomaly) {
         return word_fail_expected(r, is_anomaly ? "words in quotes after 'anomaly'"
                                                 : "a name after 'event'");
     }
+    if (!is_anomaly && !word_is_name(r))
+        return word_fail_expected(r, "a name of letters, digits, - and _ after 'event'");
     for (unsigned i = 0; i < m->n_events; i++) {
         if (m->events[i].is_anomaly == is_anomaly && strcmp(m->events[i].name, r->word) == 0)
             rule->event = (int)i;
     }
     if (rule->event < 0) {
         if (m->n_events == MACHINE_EVENTS)
-            return word_fail(r, "more than %d events", MACHINE_EVENTS);
+            return word_fail(r, "expected no more than %d events, found another", MACHINE_EVENTS);
         rule->event = (int)m->n_events++;
         machine_event *const event = &m->events[rule->event];
         event->is_anomaly = is_anomaly;
@@ -186,7 +193,8 @@ static bool check_rule(reader *r, machine_rule *rule) {
 static bool read_rule(reader *r) {
     machine     *m = r->m;
     machine_rule rule = { .line = r->line, .event = -1 };
-    if (m->n_rules == MACHINE_RULES) return word_fail(r, "more than %d rules", MACHINE_RULES);
+    if (m->n_rules == MACHINE_RULES)
+        return word_fail(r, "expected no more than %d rules, found another", MACHINE_RULES);
     if (!read_from(r, &rule) || !word_expect(r, "when", "',' or 'when'")) return false;
     if (!condition_read(r, &rule) || !word_expect(r, "go", "'and', 'or' or 'go'")) return false;
     if (!read_go(r, &rule) || !read_rule_words(r, &rule) || !check_rule(r, &rule)) return false;
@@ -263,6 +271,7 @@ bool machine_read(const char *text, size_t n, machine *ret_machine,
     reader r = {
         .at = text, .end = text + n, .line = 1, .m = ret_machine, .problem = reterr_problem
     };
+    if (!words_are_text(&r)) return false;
     while (r.at != r.end) {
         if (!read_statement(&r)) return false;
         while (r.at != r.end && *r.at != '\n') r.at++; /* a comment */

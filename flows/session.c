@@ -26,6 +26,12 @@ static const machine_shipped *find_shipped(const char *name) {
     return NULL;
 }
 
+static _Noreturn void die_of_length(const char *name, const char *text, size_t n) {
+    unsigned line = 1;
+    for (size_t i = 0; i < n; i++) line += text[i] == '\n';
+    die("%s:%u: expected a machine of up to %zu bytes, found more", name, line, n - 1);
+}
+
 /* The text of a machine's file, or the end. */
 static size_t load(const char *name, char *ret_text, size_t max) {
     FILE *const file = fopen(name, "r");
@@ -34,7 +40,7 @@ static size_t load(const char *name, char *ret_text, size_t max) {
     bool const   is_bad = ferror(file) != 0;
     (void)fclose(file);
     if (is_bad) die("%s: cannot read it", name);
-    if (n == max) die("%s: larger than any machine (%zu bytes)", name, max - 1);
+    if (n == max) die_of_length(name, ret_text, n);
     return n;
 }
 

@@ -24,6 +24,43 @@ bool word_fail_expected(reader *r, const char *expected) {
     return word_fail(r, "expected %s, found '%s'", expected, r->word);
 }
 
+/* ------------------------------------------------------------------ text */
+
+static size_t left_in(const reader *r) {
+    return (size_t)(r->end - r->at);
+}
+
+/* Of the character at r->at in UTF-8; 0: there is none. Forms that are longer than needed, and
+ * halves of UTF-16, are let through: they do no harm here. */
+static size_t letter_bytes(const reader *r) {
+    unsigned char const first = (unsigned char)*r->at;
+    bool const          is_plain = first >= ' ' && first != 0x7f;
+    if (first < 0x80) return is_plain || first == '\t' || first == '\r' || first == '\n';
+    size_t const n = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+    if (n > left_in(r)) return 0;
+    for (size_t i = 1; i < n; i++) {
+        if (((unsigned char)r->at[i] & 0xc0) != 0x80) return 0;
+    }
+    return n;
+}
+
+bool words_are_text(reader *r) {
+    const char *const begin = r->at;
+    while (r->at != r->end) {
+        size_t const n = letter_bytes(r);
+        if (n == 0)
+            return word_fail(r, "expected text in UTF-8, found the byte 0x%02x",
+                             (unsigned char)*r->at);
+        r->line += *r->at == '\n';
+        r->at += n;
+    }
+    r->at = begin;
+    r->line = 1;
+    bool const has_mark = left_in(r) >= 3 && memcmp(r->at, "\xef\xbb\xbf", 3) == 0;
+    if (has_mark) r->at += 3; /* which some editors put before the text */
+    return true;
+}
+
 /* ------------------------------------------------------------------ words */
 
 static bool is_blank(char c) {
@@ -40,7 +77,8 @@ static bool is_line_end(const reader *r) {
 
 static bool take_bytes(reader *r, const char *from, size_t n) {
     if (n >= sizeof r->word)
-        return word_fail(r, "a word of %zu letters; at most %zu", n, sizeof r->word - 1);
+        return word_fail(r, "expected words of up to %zu letters, found one of %zu",
+                         sizeof r->word - 1, n);
     memcpy(r->word, from, n);
     r->word[n] = '\0';
     return true;
@@ -67,10 +105,7 @@ bool word_next(reader *r) {
         if ((*begin == '<' || *begin == '>') && r->at != r->end && *r->at == '=') r->at++;
         return take_bytes(r, begin, (size_t)(r->at - begin));
     }
-    while (!is_line_end(r) && !is_blank(*r->at) && !is_sign(*r->at) && *r->at != '"') {
-        if ((unsigned char)*r->at < ' ') return word_fail(r, "a byte that is no text");
-        r->at++;
-    }
+    while (!is_line_end(r) && !is_blank(*r->at) && !is_sign(*r->at) && *r->at != '"') r->at++;
     return take_bytes(r, begin, (size_t)(r->at - begin));
 }
 
@@ -98,13 +133,17 @@ static bool is_name_letter(char c) {
            c == '_';
 }
 
+bool word_is_name(const reader *r) {
+    for (const char *letter = r->word; *letter != '\0'; letter++) {
+        if (!is_name_letter(*letter)) return false;
+    }
+    return !r->is_quoted && r->word[0] != '\0';
+}
+
 bool word_take_name(reader *r, machine_word ret_name, const char *expected) {
     size_t const n = strlen(r->word);
     if (r->is_quoted || n == 0) return word_fail_expected(r, expected);
-    for (size_t i = 0; i < n; i++) {
-        if (!is_name_letter(r->word[i]))
-            return word_fail_expected(r, "a name of letters, digits, - and _");
-    }
+    if (!word_is_name(r)) return word_fail_expected(r, "a name of letters, digits, - and _");
     if (n >= MACHINE_NAME_BYTES)
         return word_fail(r, "'%s' is too long for a name; at most %d letters", r->word,
                          MACHINE_NAME_BYTES - 1);

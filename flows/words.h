@@ -14,7 +14,8 @@ typedef struct reader {
     unsigned         line;
     char             word[MACHINE_TEXT_BYTES];
     bool             is_quoted;
-    unsigned         depth; /* of parentheses */
+    unsigned         depth;    /* of parentheses */
+    bool             has_over; /* there was such a line */
     machine         *m;
     machine_problem *problem;
 } reader;
@@ -23,11 +24,15 @@ typedef struct reader {
 bool word_fail(reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool word_fail_expected(reader *r, const char *expected); /* ..., found the word in hand */
 
+/* Before the first word: is all of it text? Later ones need not care, whatever they print. */
+bool words_are_text(reader *r);
+
 /* Take the next word of this line in hand. */
 bool word_next(reader *r);
 
 bool word_is(const reader *r, const char *word);
 bool word_is_end(const reader *r);
+bool word_is_name(const reader *r); /* of letters, digits, - and _ */
 
 /* If it is this word, go on; *ret_is says whether. */
 bool word_accept(reader *r, const char *word, bool *ret_is);

@@ -43,7 +43,7 @@ static const struct {
     { "machine \"m\"\n", 1, "expected a name after 'machine', found 'm'" },
     { "machine m \"title\" more\n", 1, "expected the end of the line, found 'more'" },
     { "machine m \"title\n", 1, "expected a closing quote" },
-    { "machine m\nmachine n\n", 2, "a second 'machine'" },
+    { "machine m\nmachine n\n", 2, "expected no second 'machine'" },
     { "machine m,n\n", 1, "expected the end of the line, found ','" },
     { "machine m!\n", 1, "expected a name of letters, digits, - and _, found 'm!'" },
     { "machine an-endless-name-that-never-comes-to-its-end\n", 1, "too long for a name" },
@@ -59,7 +59,8 @@ static const struct {
     { "machine m\nstate a timeout 99999999999999999999s\n", 2, "expected a duration" },
     { "machine m\nstate a timeout 5s halfopen\n", 2, "expected 'half-open', 'as' or the end" },
     { "machine m\nstate a timeout 5s as\n", 2, "expected a name after 'as'" },
-    { "machine m\nstate a timeout 5s\nstate a timeout 6s\n", 3, "a second state 'a'" },
+    { "machine m\nstate a timeout 5s\nstate a timeout 6s\n", 3,
+      "expected another name: a state 'a' is there already" },
     { "machine m\nstate new timeout 5s\n", 2, "no state can be called 'new'" },
     { "machine m\n", 2, "expected a 'state', found the end of the file" },
     { HEAD, 5, "expected a rule 'from new ... go STATE'" },
@@ -90,7 +91,13 @@ static const struct {
     { HEAD RULES "from a when syn go b\n", 7, "this rule never applies" },
     { HEAD RULES "from b when syn and not syn go a\n", 7, "this rule never applies" },
     { HEAD "from new when server go a\n" RULES, 5, "this rule never applies" },
-    { HEAD "from new when \x01 go a\n", 5, "a byte that is no text" },
+    { HEAD "from new when \x01 go a\n", 5, "expected text in UTF-8, found the byte 0x01" },
+    { HEAD "# caf\xe9\n", 5, "expected text in UTF-8, found the byte 0xe9" },
+    { "machine m \"\x1b[31mred\"\n", 1, "expected text in UTF-8, found the byte 0x1b" },
+    { "machine m \"cut \xe2\x82", 1, "found the byte 0xe2" },
+    { "machine m\nover tcp\nover udp\n", 3, "expected no second 'over'" },
+    { HEAD "from new when any go a event caf\xc3\xa9\n", 5,
+      "expected a name of letters, digits, - and _ after 'event', found 'caf\xc3\xa9'" },
 };
 
 static void mistakes_are_told_with_line_and_what_was_expected(void **state) {
@@ -104,6 +111,15 @@ static void mistakes_are_told_with_line_and_what_was_expected(void **state) {
         if (!is_told) print_error("case %zu: line %u: %s\n", i, problem.line, problem.text);
         assert_true(is_told);
     }
+}
+
+static void titles_are_in_any_language(void **state) {
+    (void)state;
+    machine m =
+        read_fine("\xef\xbb\xbfmachine m \"\xc3\xa9t\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82\"\r\n"
+                  "state a timeout 1s\r\nfrom new when any go a\r\n");
+    assert_string_equal(m.title, "\xc3\xa9t\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82");
+    machine_free(&m);
 }
 
 static void limits_are_told(void **state) {
@@ -393,6 +409,7 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(mistakes_are_told_with_line_and_what_was_expected),
         cmocka_unit_test(limits_are_told),
+        cmocka_unit_test(titles_are_in_any_language),
         cmocka_unit_test(any_bytes_are_read_or_refused),
         cmocka_unit_test(conditions_mean_what_they_say),
         cmocka_unit_test(the_first_rule_that_holds_applies),
