@@ -64,7 +64,7 @@ void events_aged(const machine_state *state, uint64_t n, uint64_t time_ns) {
     json_open(NULL, '{');
     json_text("event", "aged");
     json_seconds("time", time_ns);
-    json_text("state", state->name);
+    json_text("state", state->shown);
     json_count("flows", n);
     json_close('}');
 }
@@ -79,7 +79,7 @@ void events_scan(const scan_source *source, uint64_t time_ns) {
     json_text("source", text);
     json_count("attempts", source->attempts);
     json_count("answered", source->answers);
-    json_count("hosts", (uint64_t)llround(scans_estimate(source->hosts)));
-    json_count("ports", (uint64_t)llround(scans_estimate(source->ports)));
+    json_count("hosts", (uint64_t)llround(scans_hosts(source)));
+    json_count("ports", (uint64_t)llround(scans_ports(source)));
     json_close('}');
 }

@@ -29,7 +29,9 @@ static int track(int argc, char **argv, const char *name) {
     if (asked.interface != NULL) session_read(s, asked.interface);
     for (size_t i = 0; i < asked.n_captures; i++) session_read(s, asked.captures[i]);
     session_finish(s);
-    if (asked.is_json)
+    if (s->n_captures == 0)
+        ; /* what there is to say was said */
+    else if (asked.is_json)
         summary_print(s);
     else if (!asked.is_quiet)
         report_print(s);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "events.h"
 #include "message.h"
@@ -46,17 +47,40 @@ double report_bits_per_flow(const table_info *info) {
 
 /* ------------------------------------------------------------------ numbers in words */
 
-/* "12.3 s", "4 min 10 s", "3 h 20 min". */
+/* "12.3 s", "4 min 10 s", "3 h 20 min": rounded as a whole, so that no minute has 60 seconds. */
 static void write_duration(double seconds, number_text ret_text) {
+    double const whole = round(seconds), minutes = round(seconds / 60);
     if (seconds < 120) {
         (void)snprintf(ret_text, sizeof(number_text), "%.*f s", seconds < 10 ? 3 : 1, seconds);
     } else if (seconds < 7200) {
-        (void)snprintf(ret_text, sizeof(number_text), "%.0f min %.0f s", floor(seconds / 60),
-                       fmod(seconds, 60));
+        (void)snprintf(ret_text, sizeof(number_text), "%.0f min %.0f s", floor(whole / 60),
+                       fmod(whole, 60));
     } else {
-        (void)snprintf(ret_text, sizeof(number_text), "%.0f h %.0f min", floor(seconds / 3600),
-                       floor(fmod(seconds, 3600) / 60));
+        (void)snprintf(ret_text, sizeof(number_text), "%.0f h %.0f min", floor(minutes / 60),
+                       fmod(minutes, 60));
     }
+}
+
+/* "0:04.500", "3:20" or "10:03:20": a time since the beginning, as exact as rows need it that are
+ * so far apart. */
+static void write_moment(uint64_t ms, uint64_t step_ms, number_text ret_text) {
+    unsigned long long const seconds = ms / 1000, hours = seconds / 3600;
+    int n = hours != 0 ? snprintf(ret_text, sizeof(number_text), "%llu:%02llu:%02llu", hours,
+                                  seconds / 60 % 60, seconds % 60)
+                       : snprintf(ret_text, sizeof(number_text), "%llu:%02llu", seconds / 60,
+                                  seconds % 60);
+    if (step_ms % 1000 != 0)
+        (void)snprintf(ret_text + n, sizeof(number_text) - (size_t)n, ".%03llu",
+                       (unsigned long long)(ms % 1000));
+}
+
+/* "2023-11-14 22:13:20 UTC". */
+static void write_date(uint64_t time_ns, number_text ret_text) {
+    time_t const seconds = (time_t)(time_ns / NS_PER_SECOND);
+    struct tm    date;
+    if (gmtime_r(&seconds, &date) == NULL ||
+        strftime(ret_text, sizeof(number_text), "%Y-%m-%d %H:%M:%S UTC", &date) == 0)
+        (void)snprintf(ret_text, sizeof(number_text), "at an unknown time");
 }
 
 /* "107 Mbit/s": the blank goes before the letter of number_short(). */
@@ -68,10 +92,14 @@ static void write_bits(double bits_per_second, number_text ret_text) {
                    short_text + digits);
 }
 
-/* Part of a whole, as a rate; "none" for nothing. */
+/* Part of a whole, as a rate. Nearly all is not "100%", but as many nines as there are. */
 static void write_share(uint64_t part, uint64_t whole, number_text ret_text) {
+    double const rest = part < whole ? (double)(whole - part) / (double)whole : 0;
     if (part == 0)
         (void)snprintf(ret_text, sizeof(number_text), "0%%");
+    else if (rest > 0 && rest < 0.001)
+        (void)snprintf(ret_text, sizeof(number_text), "%.*f%%", (int)-floor(log10(rest)) - 2,
+                       100 * (1 - rest));
     else
         number_rate((double)part / (double)whole, ret_text);
 }
@@ -93,6 +121,10 @@ static void say(const char *name, const char *format, ...) {
 static void print_traffic(const session *s) {
     number_text  packets, bytes, duration, rate, bits;
     double const seconds = report_duration(s);
+    if (s->clock.is_begun) {
+        write_date(s->clock.first_ns, duration);
+        say("began", "%s", duration);
+    }
     number_exact(s->packets, packets);
     number_size(s->bytes, bytes);
     write_duration(seconds, duration);
@@ -159,27 +191,39 @@ static void print_events(const session *s, bool is_anomaly) {
     }
 }
 
-static void print_scan(const scan_source *source) {
+static void print_scan(const scan_source *source, int width) {
     number_text  attempts, answers;
     address_text address;
-    double const hosts = round(scans_estimate(source->hosts)),
-                 ports = round(scans_estimate(source->ports));
+    double const hosts = round(scans_hosts(source)), ports = round(scans_ports(source));
     address_write(source->address, source->version, address);
     number_exact(source->attempts, attempts);
     number_exact(source->answers, answers);
-    output_text("    %-18s %s attempts, %s answered; about %.0f %s and %.0f %s\n", address,
+    output_text("    %-*s %s attempts, %s answered; about %.0f %s and %.0f %s\n", width, address,
                 attempts, answers, hosts, hosts == 1 ? "host" : "hosts", ports,
                 ports == 1 ? "port" : "ports");
+}
+
+/* So that the column is as wide as it must be: addresses of IPv6 are long. */
+static int longest_address(const scan_source *const *sources, size_t n) {
+    size_t longest = 18;
+    for (size_t i = 0; i < n; i++) {
+        address_text text;
+        address_write(sources[i]->address, sources[i]->version, text);
+        if (strlen(text) > longest) longest = strlen(text);
+    }
+    return (int)longest;
 }
 
 static void print_scans(const session *s) {
     const scan_source *likely[SCANS_SOURCES];
     size_t const       n = scans_likely(&s->scans, likely, SCANS_SOURCES);
+    size_t const       shown = n < REPORT_SCANS ? n : REPORT_SCANS;
     if (n == 0) return;
     output_text("\n  likely scans (%d attempts or more, fewer than 1 in %d answered)\n",
                 SCANS_ATTEMPTS, SCANS_ANSWERED_ONE_IN);
-    for (size_t i = 0; i < n && i < REPORT_SCANS; i++) print_scan(likely[i]);
-    if (n > REPORT_SCANS) output_text("    and %zu more\n", n - REPORT_SCANS);
+    int const width = longest_address(likely, shown);
+    for (size_t i = 0; i < shown; i++) print_scan(likely[i], width);
+    if (n > shown) output_text("    and %zu more\n", n - shown);
 }
 
 /* ------------------------------------------------------------------ the table */
@@ -245,11 +289,12 @@ static void print_row(const session *s, size_t first, size_t n, uint64_t most) {
         sum.packets += s->line.slots[i].packets;
         sum.flows += s->line.slots[i].flows;
     }
-    write_duration(width * (double)first, from);
+    uint64_t const width_ms = timeline_width_ns(&s->line) / 1000000;
+    write_moment(first * width_ms, n * width_ms, from);
     number_short((double)sum.packets / (width * (double)n), rate);
     number_short((double)sum.flows, flows);
     memset(bar, '#', (size_t)((double)BAR_WIDTH * (double)sum.packets / (double)most + 0.5));
-    output_text("    %12s %9s %8s  %s\n", from, rate, flows, bar);
+    output_text("    %12s %9s %8s%s%s\n", from, rate, flows, *bar != '\0' ? "  " : "", bar);
 }
 
 static uint64_t packets_in(const session *s, size_t first, size_t n) {
@@ -288,8 +333,16 @@ static void print_skipped(const session *s) {
     }
 }
 
+static bool has_rest(const session *s) {
+    bool const has_speed = s->asked->interface == NULL && s->seconds > 0 && s->packets != 0;
+    return has_speed || s->others != 0 || s->tracker.counts.unruled != 0 || s->clock.n_late != 0 ||
+           s->clock.n_jumps != 0;
+}
+
 static void print_rest(const session *s) {
     number_text count, rate;
+    if (!has_rest(s)) return;
+    output_string("\n");
     number_exact(s->others, count);
     if (s->others != 0) say("others", "%s packets that are not for this machine", count);
     number_exact(s->tracker.counts.unruled, count);
@@ -298,9 +351,9 @@ static void print_rest(const session *s) {
     if (s->clock.n_late != 0) say("out of order", "%s packets, by their time", count);
     number_exact(s->clock.n_jumps, count);
     if (s->clock.n_jumps != 0) say("time jumped", "%s times, and was held back", count);
-    if (s->asked->interface != NULL || s->seconds <= 0) return;
+    if (s->asked->interface != NULL || s->seconds <= 0 || s->packets == 0) return;
     number_short((double)s->packets / s->seconds, rate);
-    say("speed", "%s packets/s, in %.2f s", rate, s->seconds);
+    say("speed", "%s packets/s, in %.*f s", rate, s->seconds < 0.1 ? 4 : 2, s->seconds);
 }
 
 void report_print(const session *s) {
@@ -315,6 +368,5 @@ void report_print(const session *s) {
     print_table(s);
     if (s->has_check) print_check(s);
     print_skipped(s);
-    output_string("\n");
     print_rest(s);
 }

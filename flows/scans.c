@@ -115,6 +115,15 @@ double scans_estimate(const uint8_t *registers) {
     return raw <= 2.5 * n && zeros != 0 ? n * log(n / zeros) : raw;
 }
 
+/* Never more than attempts: there were not more for sure. */
+double scans_hosts(const scan_source *source) {
+    return fmin(scans_estimate(source->hosts), (double)source->attempts);
+}
+
+double scans_ports(const scan_source *source) {
+    return fmin(scans_estimate(source->ports), (double)source->attempts);
+}
+
 /* ------------------------------------------------------------------ at work */
 
 bool scans_is_likely(const scan_source *source) {

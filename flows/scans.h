@@ -64,6 +64,8 @@ void scans_answer(scans *s, const scan_end *from);
 
 bool   scans_is_likely(const scan_source *source);
 double scans_estimate(const uint8_t *registers);
+double scans_hosts(const scan_source *source); /* that it has tried, about */
+double scans_ports(const scan_source *source);
 
 /* The likely ones, most attempts first; returns how many were written. */
 size_t scans_likely(const scans *s, const scan_source **ret_sources, size_t max);

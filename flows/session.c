@@ -116,7 +116,7 @@ static void on_batch(void *context, const tracked *batch, const uint64_t *ids,
         if (p->rule == NULL) continue;
         watch_scans(s, p, after[i]);
         if (is_opening(p, after[i])) timeline_at(&s->line, p->now_ns)->flows++;
-        if (p->rule->event >= 0 && s->asked->is_json) events_flow(&s->m, p);
+        if (s->asked->is_json && tracker_is_event(p, after[i])) events_flow(&s->m, p);
     }
     if (s->has_check) check_batch(&s->check, batch, ids, n, tick);
 }
@@ -220,7 +220,12 @@ void session_read(session *s, const char *name) {
     bool const     is_live = s->asked->interface != NULL;
     capture *const from = is_live ? capture_open_interface(name, s->asked->filter, problem)
                                   : capture_open_file(name, s->asked->filter, problem);
-    if (from == NULL) die("%s", problem);
+    if (from == NULL) {
+        warn("%s", problem);
+        s->is_broken = true;
+        return;
+    }
+    s->n_captures++;
     double const began = now();
     if (!s->asked->is_quiet) progress_begin(capture_total_bytes(from));
     capture_status const status = read_all(s, from, is_live);

@@ -30,14 +30,15 @@ typedef struct session {
     int      unknown_link_type; /* the last one that was not read */
     uint64_t dropped;           /* by the kernel */
 
-    double seconds;   /* that it took */
-    bool   is_broken; /* a capture was cut or damaged */
+    size_t n_captures; /* that could be opened */
+    double seconds;    /* that it took */
+    bool   is_broken;  /* a capture was cut, damaged, or not there */
 } session;
 
 /* Make the machine and the table, or end the program. */
 void session_begin(session *ret_session, const options *asked);
 
-/* Read one capture to its end. */
+/* Read one capture to its end. One that cannot be opened is told, and the others count. */
 void session_read(session *s, const char *name);
 
 /* Nothing more comes. */

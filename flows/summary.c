@@ -39,8 +39,8 @@ static void write_scans(const session *s) {
         json_text("source", text);
         json_count("attempts", likely[i]->attempts);
         json_count("answered", likely[i]->answers);
-        json_count("hosts", (uint64_t)llround(scans_estimate(likely[i]->hosts)));
-        json_count("ports", (uint64_t)llround(scans_estimate(likely[i]->ports)));
+        json_count("hosts", (uint64_t)llround(scans_hosts(likely[i])));
+        json_count("ports", (uint64_t)llround(scans_ports(likely[i])));
         json_close('}');
     }
     json_close(']');
@@ -106,6 +106,7 @@ static void write_skipped(const session *s) {
 
 static void write_traffic(const session *s) {
     double const seconds = report_duration(s);
+    if (s->clock.is_begun) json_seconds("began", s->clock.first_ns);
     json_count("packets", s->packets);
     json_count("bytes", s->bytes);
     json_number("seconds", seconds);

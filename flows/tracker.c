@@ -97,7 +97,7 @@ static void count_one(tracker *t, const tracked *p, tamis_status after) {
     if (p->step == TAMIS_STEP_SET) count_set(t, p, after);
     if (p->step == TAMIS_STEP_DROP && after == TAMIS_OK)
         counts->now[machine_state_of(t->m, p->value)]--;
-    if (p->rule != NULL && p->rule->event >= 0) counts->events[p->rule->event]++;
+    if (tracker_is_event(p, after)) counts->events[p->rule->event]++;
 }
 
 static void count_peak(tracker_counts *counts) {
@@ -128,18 +128,20 @@ void tracker_flush(tracker *t) {
 }
 
 void tracker_advance(tracker *t, uint64_t now_ns) {
-    uint64_t       aged[TABLE_VALUES] = { 0 };
+    uint64_t       aged[TABLE_VALUES] = { 0 }, gone[MACHINE_STATES] = { 0 };
     uint64_t const tick = now_ns / t->tick_ns;
     tracker_flush(t);
     table_tick(t->flows, tick - t->tick, aged);
     t->tick = tick;
     t->next_ns = (tick + 1) * t->tick_ns;
     for (unsigned value = 0; value < machine_values(t->m); value++) {
-        unsigned const state = machine_state_of(t->m, value);
-        if (aged[value] == 0) continue;
-        t->counts.aged[state] += aged[value];
-        t->counts.now[state] -= aged[value];
-        if (t->hooks.on_aged != NULL) t->hooks.on_aged(t->hooks.context, state, aged[value]);
+        if (aged[value] != 0) gone[machine_state_of(t->m, value)] += aged[value];
+    }
+    for (unsigned state = 0; state < t->m->n_states; state++) {
+        if (gone[state] == 0) continue;
+        t->counts.aged[state] += gone[state];
+        t->counts.now[state] -= gone[state];
+        if (t->hooks.on_aged != NULL) t->hooks.on_aged(t->hooks.context, state, gone[state]);
     }
 }
 

@@ -82,6 +82,13 @@ void tracker_add(tracker *t, uint64_t time_ns, uint64_t now_ns);
 void tracker_flush(tracker *t);
 void tracker_advance(tracker *t, uint64_t now_ns); /* never back */
 
+/* Is there an event to tell? Not of a flow that found no room: it would come again with each of its
+ * packets. */
+static inline bool tracker_is_event(const tracked *p, tamis_status after) {
+    return p->rule != NULL && p->rule->event >= 0 &&
+           (p->step != TAMIS_STEP_SET || after == TAMIS_OK);
+}
+
 /* What the machine says: fills rule, step and `to`. */
 tamis_step tracker_decide(const machine *m, tracked *p, tamis_status status, uint32_t value);
 

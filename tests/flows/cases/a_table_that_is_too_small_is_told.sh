@@ -4,3 +4,15 @@ code_of tamis-flows tcp --flows 500 --seed 1 made >out
 tail -n 1 out
 grep -c 'no room' out
 code_of tamis-flows tcp --flows 500 --json --seed 1 made | tail -n 1
+# Flows that are not followed have no events: as many connections are established as were seen, or fewer.
+tamis-make-capture bulk many connections=2000 packets=10 >/dev/null
+tamis-flows tcp --flows 500 --json many >lines || true
+python3 - <<'END'
+import collections, json
+*events, summary = [json.loads(line) for line in open("lines")]
+told = collections.Counter(event["event"] for event in events if event["event"] != "aged")
+if told != collections.Counter({name: n for name, n in summary["events"].items() if n}):
+    print(told, summary["events"])
+if not summary["refused"] or told["picked-up"] > summary["flows"] or told["established"] > summary["flows"]:
+    print(told, summary["flows"])
+END
