@@ -83,6 +83,14 @@ static void write_date(uint64_t time_ns, number_text ret_text) {
         (void)snprintf(ret_text, sizeof(number_text), "at an unknown time");
 }
 
+/* Per second. What is rare has its two digits, too: 0 is never. */
+static void write_rate(double per_second, number_text ret_text) {
+    if (per_second > 0 && per_second < 0.1)
+        (void)snprintf(ret_text, sizeof(number_text), "%.2g", per_second);
+    else
+        number_short(per_second, ret_text);
+}
+
 /* "107 Mbit/s": the blank goes before the letter of number_short(). */
 static void write_bits(double bits_per_second, number_text ret_text) {
     number_text short_text;
@@ -129,7 +137,7 @@ static void print_traffic(const session *s) {
     number_size(s->bytes, bytes);
     write_duration(seconds, duration);
     if (seconds > 0) {
-        number_short((double)s->packets / seconds, rate);
+        write_rate((double)s->packets / seconds, rate);
         write_bits(8 * (double)s->bytes / seconds, bits);
         say("traffic", "%s packets, %s, in %s: %s packets/s, %s", packets, bytes, duration, rate,
             bits);
@@ -291,7 +299,7 @@ static void print_row(const session *s, size_t first, size_t n, uint64_t most) {
     }
     uint64_t const width_ms = timeline_width_ns(&s->line) / 1000000;
     write_moment(first * width_ms, n * width_ms, from);
-    number_short((double)sum.packets / (width * (double)n), rate);
+    write_rate((double)sum.packets / (width * (double)n), rate);
     number_short((double)sum.flows, flows);
     memset(bar, '#', (size_t)((double)BAR_WIDTH * (double)sum.packets / (double)most + 0.5));
     output_text("    %12s %9s %8s%s%s\n", from, rate, flows, *bar != '\0' ? "  " : "", bar);
@@ -350,7 +358,9 @@ static void print_rest(const session *s) {
     number_exact(s->clock.n_late, count);
     if (s->clock.n_late != 0) say("out of order", "%s packets, by their time", count);
     number_exact(s->clock.n_jumps, count);
-    if (s->clock.n_jumps != 0) say("time jumped", "%s times, and was held back", count);
+    if (s->clock.n_jumps != 0)
+        say("time jumped", "%s %s, and was held back", count,
+            s->clock.n_jumps == 1 ? "time" : "times");
     if (s->asked->interface != NULL || s->seconds <= 0 || s->packets == 0) return;
     number_short((double)s->packets / s->seconds, rate);
     say("speed", "%s packets/s, in %.*f s", rate, s->seconds < 0.1 ? 4 : 2, s->seconds);

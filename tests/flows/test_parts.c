@@ -42,10 +42,24 @@ static void one_stamp_of_nonsense_does_not_stop_the_clock(void **state) {
     clock_see(&clock, 1000 * SECOND);
     clock_see(&clock, UINT64_C(4000000000) * SECOND); /* in the year 2096 */
     assert_int_equal(clock.now_ns, CLOCK_JUMP_NS);
-    clock_see(&clock, 1001 * SECOND);
-    clock_see(&clock, 1003 * SECOND);
+    for (unsigned i = 1; i <= CLOCK_BEHIND; i++) clock_see(&clock, 1000 * SECOND + i);
+    assert_int_equal(clock.now_ns, CLOCK_JUMP_NS);
+    clock_see(&clock, 1000 * SECOND + CLOCK_BEHIND + 2 * SECOND);
     assert_int_equal(clock.now_ns, CLOCK_JUMP_NS + 2 * SECOND);
     assert_int_equal(clock.n_jumps, 2);
+}
+
+/* A capture of two interfaces, one of which is ten minutes behind. */
+static void two_clocks_that_differ_do_not_make_time_run(void **state) {
+    (void)state;
+    flow_clock clock = { 0 };
+    for (unsigned i = 0; i <= 1000; i++) {
+        clock_see(&clock, 10000 * SECOND + i * SECOND);
+        clock_see(&clock, 9400 * SECOND + i * SECOND);
+    }
+    assert_int_equal(clock.now_ns, 1000 * SECOND);
+    assert_int_equal(clock.n_late, 1001);
+    assert_int_equal(clock.n_jumps, 0);
 }
 
 /* ------------------------------------------------------------------ the exact table */
@@ -241,6 +255,7 @@ int main(void) {
         cmocka_unit_test(time_never_goes_back_and_never_runs_away),
         cmocka_unit_test(packets_out_of_order_do_not_move_time),
         cmocka_unit_test(one_stamp_of_nonsense_does_not_stop_the_clock),
+        cmocka_unit_test(two_clocks_that_differ_do_not_make_time_run),
         cmocka_unit_test(the_exact_table_is_exact),
         cmocka_unit_test(the_exact_table_wraps_around),
         cmocka_unit_test(busy_sources_are_in_the_list_whatever_comes),
