@@ -156,12 +156,27 @@ static void states_step(table *base, const uint64_t *ids, size_t n, tamis_steppe
     (void)status; /* only of arguments, which are fine */
 }
 
-/* After three timeouts all is over: more would only be a longer way there. */
+/* All flows have been silent for too long. */
+static void age_all(table_states *t, uint64_t *aged) {
+    uint64_t           counts[TABLE_VALUES] = { 0 };
+    tamis_status const told = tamis_states_tally(t->states, counts);
+    for (unsigned i = 0; told == TAMIS_OK && i < t->n_values; i++) aged[i] += counts[i];
+    tamis_status const cleared = tamis_states_clear(t->states);
+    (void)cleared; /* neither can fail: states_make() has tried */
+    t->backlog = 0;
+}
+
+/* One tick may leave a rest, which goes with the next packets. But after a gap all that is due is
+ * done at once: the first packet behind it must not meet a flow that is over. */
 static void states_tick(table *base, uint64_t ticks, uint64_t *aged) {
     table_states *const t = states_of(base);
-    uint64_t const      enough = ticks < 3 * t->longest ? ticks : 3 * t->longest;
-    tamis_status const  status = tamis_states_tick(t->states, enough, aged, &t->backlog);
-    (void)status;
+    if (ticks > t->longest) {
+        age_all(t, aged);
+        return;
+    }
+    tamis_status status = tamis_states_tick(t->states, ticks, aged, &t->backlog);
+    while (ticks > 1 && t->backlog != 0 && status == TAMIS_OK)
+        status = tamis_states_tick(t->states, 0, aged, &t->backlog);
 }
 
 static bool states_is_behind(const table *base) {
