@@ -109,8 +109,8 @@ static int run(int argc, char **argv) {
 
 /* ------------------------------------------------------------------ main */
 
-/* The first Ctrl-C ends the capture, and the report comes; another one, a second later or more, ends
- * us. What comes sooner is the same one: timeout(1) signals us, and then our whole group. */
+/* The first Ctrl-C ends the capture, and the report comes; another one, a second later or more,
+ * ends us. What comes sooner is the same one: timeout(1) signals us, and then our whole group. */
 static void on_ending(int number) {
     static time_t   first;
     struct timespec time;

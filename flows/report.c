@@ -129,6 +129,7 @@ static void say(const char *name, const char *format, ...) {
 static void print_traffic(const session *s) {
     number_text  packets, bytes, duration, rate, bits;
     double const seconds = report_duration(s);
+    const char  *noun = s->packets == 1 ? "packet" : "packets";
     if (s->clock.is_begun) {
         write_date(s->clock.first_ns, duration);
         say("began", "%s", duration);
@@ -139,10 +140,10 @@ static void print_traffic(const session *s) {
     if (seconds > 0) {
         write_rate((double)s->packets / seconds, rate);
         write_bits(8 * (double)s->bytes / seconds, bits);
-        say("traffic", "%s packets, %s, in %s: %s packets/s, %s", packets, bytes, duration, rate,
+        say("traffic", "%s %s, %s, in %s: %s packets/s, %s", packets, noun, bytes, duration, rate,
             bits);
     } else {
-        say("traffic", "%s packets, %s", packets, bytes);
+        say("traffic", "%s %s, %s", packets, noun, bytes);
     }
     if (s->dropped != 0) {
         number_exact(s->dropped, packets);
@@ -341,10 +342,14 @@ static void print_skipped(const session *s) {
     }
 }
 
+/* Worth telling: of files only, and not of small ones. */
+static bool has_speed(const session *s) {
+    return s->asked->interface == NULL && s->seconds >= 0.001 && s->packets != 0;
+}
+
 static bool has_rest(const session *s) {
-    bool const has_speed = s->asked->interface == NULL && s->seconds > 0 && s->packets != 0;
-    return has_speed || s->others != 0 || s->tracker.counts.unruled != 0 || s->clock.n_late != 0 ||
-           s->clock.n_jumps != 0;
+    return has_speed(s) || s->others != 0 || s->tracker.counts.unruled != 0 ||
+           s->clock.n_late != 0 || s->clock.n_jumps != 0;
 }
 
 static void print_rest(const session *s) {
@@ -361,7 +366,7 @@ static void print_rest(const session *s) {
     if (s->clock.n_jumps != 0)
         say("time jumped", "%s %s, and was held back", count,
             s->clock.n_jumps == 1 ? "time" : "times");
-    if (s->asked->interface != NULL || s->seconds <= 0 || s->packets == 0) return;
+    if (!has_speed(s)) return;
     number_short((double)s->packets / s->seconds, rate);
     say("speed", "%s packets/s, in %.*f s", rate, s->seconds < 0.1 ? 4 : 2, s->seconds);
 }
