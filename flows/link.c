@@ -147,6 +147,12 @@ static packet_skip strip_sll2(cursor *from) {
     return header != NULL ? strip_type(from, big16(header)) : PACKET_SHORT_LINK;
 }
 
+/* InfiniBand: two addresses of 20 bytes. */
+static packet_skip strip_infiniband(cursor *from) {
+    const uint8_t *const header = cursor_take(from, 44);
+    return header != NULL ? strip_type(from, big16(header + 40)) : PACKET_SHORT_LINK;
+}
+
 static packet_skip strip_cisco_hdlc(cursor *from) {
     const uint8_t *const header = cursor_take(from, 4);
     return header != NULL ? strip_type(from, big16(header + 2)) : PACKET_SHORT_LINK;
@@ -340,8 +346,9 @@ static const link_layer layers[] = {
     { 239, strip_nflog },         /* NFLOG */
     { 240, strip_netanalyzer },   /* NETANALYZER */
     { 241, strip_netanalyzer_transparent },
-    { 274, strip_preamble }, /* ETHERNET_MPACKET */
-    { 276, strip_sll2 },     /* LINUX_SLL2 */
+    { 242, strip_infiniband }, /* IPOIB */
+    { 274, strip_preamble },   /* ETHERNET_MPACKET */
+    { 276, strip_sll2 },       /* LINUX_SLL2 */
 };
 
 #define N_LAYERS (sizeof layers / sizeof layers[0])
