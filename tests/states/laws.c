@@ -487,7 +487,7 @@ static const char *check_ages(const state_subject *of, const tamis_states *state
 static const char *merging_takes_nobody_out(const state_subject *of) {
     enum { KEYS = 64 };
     uint64_t       when[KEYS] = { 0 };
-    uint64_t const part = of->timeout / 16 + 1, seeds = of->capacity > 10000 ? 1 : 20;
+    uint64_t const part = of->timeout / 16 + 1, seeds = of->capacity > 10000 ? 1 : 10;
     const char    *why = NULL;
     for (uint64_t seed = 1; seed <= seeds && of->timeout != 0 && why == NULL; seed++) {
         tamis_states *a = NULL, *b = NULL;

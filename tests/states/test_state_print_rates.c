@@ -1,5 +1,5 @@
-/* test_state_print_rates.c - how often a state_print is wrong, or does not know, against the formulas
- * of section 3.4: a key that is not there matches load x d x 2^-f prints, never more than the union
+/* test_state_print_rates.c - how often a state_print is wrong, or unknown, against section 3.4:
+ * a key that is not there matches load x d x 2^-f prints, never more than the union
  * bound d x h x 2^-f; a key that is there is unknown as often as is stated.
  *
  * usage: test_state_print_rates [TABLES OF EACH]

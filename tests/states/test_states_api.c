@@ -70,7 +70,11 @@ static void specs_that_make_no_sense_are_refused_with_words(void **state) {
     REFUSE(kind, "bloom", TAMIS_ERR_KIND, "bloom");
     REFUSE(isa, "no such", TAMIS_ERR_NOT_BUILT, "no such");
 #undef REFUSE
-    spec = usual();
+}
+
+static void what_cannot_be_is_refused_with_what_to_ask_for(void **state) {
+    tamis_states_spec spec = usual();
+    (void)state;
     spec.kind = "line";
     spec.geometry = "no=1";
     refused(&spec, TAMIS_ERR_ARGUMENT, "no=1");
@@ -213,6 +217,7 @@ static void a_call_in_each_tick_keeps_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(specs_that_make_no_sense_are_refused_with_words),
+        cmocka_unit_test(what_cannot_be_is_refused_with_what_to_ask_for),
         cmocka_unit_test(nothing_crashes_on_null),
         cmocka_unit_test(every_kind_has_a_name_and_a_row),
         cmocka_unit_test(who_is_to_be_fast_takes_line),
