@@ -170,6 +170,7 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* The rate is that since the line before: an average over hours would tell nothing. */
 static void show_status(session *s, const capture *from) {
     double const seconds = progress_due();
     number_text  packets, rate, flows;
@@ -178,7 +179,9 @@ static void show_status(session *s, const capture *from) {
     if (seconds <= 0) return;
     for (unsigned i = 0; i < s->m.n_states; i++) n_flows += s->tracker.counts.now[i];
     number_short((double)s->packets, packets);
-    number_short((double)s->packets / seconds, rate);
+    number_short((double)(s->packets - s->shown_packets) / (seconds - s->shown_seconds), rate);
+    s->shown_packets = s->packets;
+    s->shown_seconds = seconds;
     number_short((double)n_flows, flows);
     (void)snprintf(text, sizeof text, "%s packets, %s/s, %s flows now", packets, rate, flows);
     progress_show(text, seconds, capture_read_bytes(from));
@@ -228,6 +231,8 @@ void session_read(session *s, const char *name) {
     s->n_captures++;
     double const began = now();
     if (!s->asked->is_quiet) progress_begin(capture_total_bytes(from));
+    s->shown_packets = s->packets;
+    s->shown_seconds = 0;
     capture_status const status = read_all(s, from, is_live);
     tracker_flush(&s->tracker);
     s->seconds += now() - began;

@@ -30,6 +30,9 @@ typedef struct session {
     int      unknown_link_type; /* the last one that was not read */
     uint64_t dropped;           /* by the kernel */
 
+    uint64_t shown_packets; /* in the line on the terminal, at its time in this capture */
+    double   shown_seconds;
+
     size_t n_captures; /* that could be opened */
     double seconds;    /* that it took */
     bool   is_broken;  /* a capture was cut, damaged, or not there */
