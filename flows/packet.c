@@ -49,7 +49,8 @@ const char *packet_skip_name(packet_skip skip) {
 
 typedef struct parse {
     cursor         rest;
-    size_t         on_wire; /* bytes from rest.at to the end of the packet, captured or not */
+    const uint8_t *begin;
+    size_t         wire_bytes; /* from `begin` to the end of the packet, captured or not */
     const uint8_t *source;  /* addresses, in the captured bytes */
     const uint8_t *destination;
     uint8_t        version, protocol;
@@ -57,14 +58,18 @@ typedef struct parse {
 } parse;
 
 static const uint8_t *take(parse *p, size_t n) {
-    const uint8_t *const taken = cursor_take(&p->rest, n);
-    if (taken != NULL) p->on_wire -= n <= p->on_wire ? n : p->on_wire;
-    return taken;
+    return cursor_take(&p->rest, n);
+}
+
+/* Bytes that there were on the wire behind those that are read. Never fewer than 0: nothing is
+ * captured that was not there. */
+static size_t on_wire(const parse *p) {
+    return p->wire_bytes - (size_t)(p->rest.at - p->begin);
 }
 
 /* The packet says that it ends after n more bytes: what follows is padding. */
 static void end_after(parse *p, size_t n) {
-    if (n < p->on_wire) p->on_wire = n;
+    if (n < on_wire(p)) p->wire_bytes -= on_wire(p) - n;
     if (n < cursor_left(&p->rest)) p->rest.end = p->rest.at + n;
 }
 
@@ -77,14 +82,14 @@ static void take_ports(parse *p, const uint8_t *header) {
 
 /* The first 14 bytes tell all that we want, so the others may be cut off; but not missing. */
 static packet_skip parse_tcp(parse *p, packet *to) {
-    size_t const         on_wire = p->on_wire;
+    size_t const         there = on_wire(p);
     const uint8_t *const header = take(p, 14);
-    if (header == NULL || on_wire < 20) return PACKET_SHORT_TRANSPORT;
+    if (header == NULL || there < 20) return PACKET_SHORT_TRANSPORT;
     size_t const header_bytes = (size_t)(header[12] >> 4) * 4;
-    if (header_bytes < 20 || header_bytes > on_wire) return PACKET_BAD_TRANSPORT;
+    if (header_bytes < 20 || header_bytes > there) return PACKET_BAD_TRANSPORT;
     take_ports(p, header);
     to->flags = header[13];
-    to->payload_bytes = (uint32_t)(on_wire - header_bytes);
+    to->payload_bytes = (uint32_t)(there - header_bytes);
     return PACKET_TAKEN;
 }
 
@@ -94,8 +99,8 @@ static packet_skip parse_udp(parse *p, packet *to) {
     size_t const length = big16(header + 4);
     if (length != 0 && length < 8) return PACKET_BAD_TRANSPORT;
     take_ports(p, header);
-    size_t const announced = length != 0 ? length - 8 : p->on_wire;
-    to->payload_bytes = (uint32_t)(announced < p->on_wire ? announced : p->on_wire);
+    size_t const there = on_wire(p), announced = length != 0 ? length - 8 : there;
+    to->payload_bytes = (uint32_t)(announced < there ? announced : there);
     return PACKET_TAKEN;
 }
 
@@ -113,7 +118,7 @@ static packet_skip parse_icmp(parse *p, packet *to) {
         if (rest == NULL) return PACKET_SHORT_TRANSPORT;
         p->from_port = p->to_port = big16(rest);
     }
-    to->payload_bytes = (uint32_t)p->on_wire;
+    to->payload_bytes = (uint32_t)on_wire(p);
     return PACKET_TAKEN;
 }
 
@@ -122,7 +127,7 @@ static packet_skip parse_with_ports(parse *p, packet *to) {
     const uint8_t *const header = take(p, 4);
     if (header == NULL) return PACKET_SHORT_TRANSPORT;
     take_ports(p, header);
-    to->payload_bytes = (uint32_t)p->on_wire;
+    to->payload_bytes = (uint32_t)on_wire(p);
     return PACKET_TAKEN;
 }
 
@@ -135,18 +140,18 @@ static packet_skip parse_transport(parse *p, packet *to) {
     case 33:
     case 132:
     case 136: return parse_with_ports(p, to);
-    default: to->payload_bytes = (uint32_t)p->on_wire; return PACKET_TAKEN;
+    default: to->payload_bytes = (uint32_t)on_wire(p); return PACKET_TAKEN;
     }
 }
 
 /* ------------------------------------------------------------------ IP */
 
 static packet_skip parse_ipv4(parse *p, packet *to) {
-    size_t const         on_wire = p->on_wire;
+    size_t const         there = on_wire(p);
     const uint8_t *const header = take(p, 20);
     if (header == NULL) return PACKET_SHORT_IP;
     size_t const header_bytes = (size_t)(header[0] & 0x0f) * 4, length = big16(header + 2);
-    if (header_bytes < 20 || header_bytes > on_wire) return PACKET_BAD_IP;
+    if (header_bytes < 20 || header_bytes > there) return PACKET_BAD_IP;
     if (length != 0 && length < header_bytes) return PACKET_BAD_IP;
     if (take(p, header_bytes - 20) == NULL) return PACKET_SHORT_IP;
     if (length != 0) end_after(p, length - header_bytes);
@@ -245,10 +250,8 @@ static void fold(const parse *p, packet *to) {
 /* ------------------------------------------------------------------ all together */
 
 static packet_skip parse_layers(parse *p, int link_type, packet *to) {
-    const uint8_t *const begin = p->rest.at;
-    packet_skip          skip = link_strip(&p->rest, link_type);
+    packet_skip skip = link_strip(&p->rest, link_type);
     if (skip != PACKET_TAKEN) return skip;
-    p->on_wire -= (size_t)(p->rest.at - begin);
     skip = parse_ip(p, to);
     return skip == PACKET_TAKEN ? parse_transport(p, to) : skip;
 }
@@ -257,10 +260,10 @@ static bool is_short(packet_skip skip) {
     return skip == PACKET_SHORT_LINK || skip == PACKET_SHORT_IP || skip == PACKET_SHORT_TRANSPORT;
 }
 
-packet_skip packet_parse(const uint8_t *bytes, size_t captured, size_t on_wire, int link_type,
+packet_skip packet_parse(const uint8_t *bytes, size_t captured, size_t wire_bytes, int link_type,
                          packet *ret_packet) {
-    if (on_wire < captured) on_wire = captured;
-    parse p = { .rest = { bytes, bytes + captured }, .on_wire = on_wire };
+    if (wire_bytes < captured) wire_bytes = captured;
+    parse p = { .rest = { bytes, bytes + captured }, .begin = bytes, .wire_bytes = wire_bytes };
     *ret_packet = (packet){ 0 };
     packet_skip const skip = parse_layers(&p, link_type, ret_packet);
     if (skip == PACKET_TAKEN) {
@@ -268,6 +271,6 @@ packet_skip packet_parse(const uint8_t *bytes, size_t captured, size_t on_wire, 
         return PACKET_TAKEN;
     }
     /* Would it have been complete? Where the capture ends, nobody can tell. */
-    bool const is_cut = captured < on_wire && p.rest.end == bytes + captured;
+    bool const is_cut = captured < wire_bytes && p.rest.end == bytes + captured;
     return is_short(skip) && is_cut ? PACKET_CUT : skip;
 }

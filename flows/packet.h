@@ -72,9 +72,9 @@ typedef struct packet {
                                  more than there were on the wire */
 } packet;
 
-/* `captured` bytes are there, of the `on_wire` bytes that the packet had. `link_type` is a DLT_ or
+/* `captured` bytes are there, of the `wire_bytes` that the packet had. `link_type` is a DLT_ or
  * LINKTYPE_ number of libpcap. What *ret_packet holds has a meaning only when it is taken. */
-packet_skip packet_parse(const uint8_t *bytes, size_t captured, size_t on_wire, int link_type,
+packet_skip packet_parse(const uint8_t *bytes, size_t captured, size_t wire_bytes, int link_type,
                          packet *ret_packet);
 
 #endif

@@ -154,15 +154,28 @@ TAMIS_INLINE tamis_status state_cells_drop(const state_cells *of, tamis_table *t
     return status;
 }
 
+/* What a stepper has decided about a key that has a cell. A busy key stays as it is: its value and
+ * its timer are those already. */
+TAMIS_INLINE void state_cells_go_on(const state_cells *of, tamis_table *table, unsigned bits,
+                                    uint64_t hash, const state_cell *cell, tamis_step decided,
+                                    uint64_t was, uint32_t to) {
+    uint64_t const value = decided == TAMIS_STEP_SET ? to : state_value(table, bits, was);
+    uint64_t const field = state_fresh(table, bits, cell->unit, value);
+    if (decided == TAMIS_STEP_DROP)
+        of->erase(table, hash);
+    else if (field != was)
+        field_set(table->body, cell->bit, bits, field);
+}
+
 /* Get, decide and do, with one look for the cell. */
 TAMIS_INLINE tamis_status state_cells_step(const state_cells *of, tamis_table *table, unsigned bits,
                                            uint64_t hash, const kind_stepper *by,
                                            tamis_status *ret_was, uint32_t *ret_value) {
     state_cell         cell;
     tamis_status const was = *ret_was = of->find(table, hash, &cell);
+    uint64_t const     field = was == TAMIS_OK ? field_get(table->body, cell.bit, bits) : 0;
     uint32_t           to = 0;
-    if (was == TAMIS_OK)
-        *ret_value = (uint32_t)state_value(table, bits, field_get(table->body, cell.bit, bits));
+    if (was == TAMIS_OK) *ret_value = (uint32_t)state_value(table, bits, field);
     tamis_step const decided = by->decide(by->context, by->i, was, *ret_value, &to);
     if (decided == TAMIS_STEP_LEAVE) return TAMIS_OK;
     if (decided > TAMIS_STEP_DROP) return TAMIS_ERR_ARGUMENT;
@@ -173,10 +186,7 @@ TAMIS_INLINE tamis_status state_cells_step(const state_cells *of, tamis_table *t
         if (decided != TAMIS_STEP_DROP) of->blur(table, hash, decided == TAMIS_STEP_SET);
         return was;
     }
-    if (decided == TAMIS_STEP_DROP)
-        of->erase(table, hash);
-    else
-        state_write(table, bits, &cell, decided == TAMIS_STEP_SET ? to : *ret_value);
+    state_cells_go_on(of, table, bits, hash, &cell, decided, field, to);
     return TAMIS_OK;
 }
 

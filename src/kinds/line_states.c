@@ -10,13 +10,35 @@
 
 /* ------------------------------------------------------------------ keys */
 
+/* Where the rest of a key is that is in its line or nowhere, of the slots that have its byte. */
+TAMIS_INLINE bool line_rest_here(lines of, const lines_place *place, uint64_t slots,
+                                 uint64_t *ret_bit) {
+    for (; slots != 0; slots &= slots - 1) {
+        uint64_t const bit = lines_rest_at(of, place->bucket, bits_lowest(slots));
+        uint64_t const rest = rest_get(of.body, bit, (unsigned)of.shape->rest_bits);
+        *ret_bit = bit;
+        if (rest_remainder(of.shape, rest) == place->remainder) return true;
+    }
+    return false;
+}
+
+/* The same, wherever it is. Most are in their lines, which takes a third of a search for all that
+ * there is of a key. */
+TAMIS_INLINE bool line_rest_of(lines of, const lines_place *place, uint64_t *ret_bit) {
+    bool           is_far;
+    uint64_t const slots = lines_slots_here(of, place, &is_far);
+    if (__builtin_expect(!is_far, 1)) return line_rest_here(of, place, slots, ret_bit);
+    lines_found const found = lines_look(of, place);
+    if (found.copies != 0) *ret_bit = lines_found_rest(of, place, &found);
+    return found.copies != 0;
+}
+
 static tamis_status line_find_state(const tamis_table *table, uint64_t hash, state_cell *ret_cell) {
     lines const       of = lines_of(table);
     lines_place const place = lines_find(of, hash);
-    lines_found const found = lines_look(of, &place);
-    if (found.copies == 0) return TAMIS_ERR_ABSENT;
-    *ret_cell =
-        (state_cell){ lines_found_rest(of, &place, &found) + of.shape->counter_bits, place.bucket };
+    uint64_t          bit;
+    if (!line_rest_of(of, &place, &bit)) return TAMIS_ERR_ABSENT;
+    *ret_cell = (state_cell){ bit + of.shape->counter_bits, place.bucket };
     return TAMIS_OK;
 }
 
@@ -83,14 +105,12 @@ static tamis_status line_get(const tamis_table *table, uint64_t hash, uint32_t *
 TAMIS_INLINE tamis_status line_get_here(const tamis_table *table, const lines_place *place,
                                         uint64_t slots, uint32_t *ret_value) {
     lines const    of = lines_of(table);
-    unsigned const bits = line_value_bits(table), low = (unsigned)of.shape->counter_bits;
-    for (; slots != 0; slots &= slots - 1) {
-        uint64_t const rest = lines_rest(of, place->bucket, bits_lowest(slots));
-        if (rest_remainder(of.shape, rest) != place->remainder) continue;
-        *ret_value = (uint32_t)state_value(table, bits, rest >> low);
-        return TAMIS_OK;
-    }
-    return TAMIS_ERR_ABSENT;
+    unsigned const bits = line_value_bits(table);
+    uint64_t       bit;
+    if (!line_rest_here(of, place, slots, &bit)) return TAMIS_ERR_ABSENT;
+    uint64_t const field = field_get(of.body, bit + of.shape->counter_bits, bits);
+    *ret_value = (uint32_t)state_value(table, bits, field);
+    return TAMIS_OK;
 }
 
 /* As line_has_chunk: what else is needed is asked for at once and looked at in the end. */
