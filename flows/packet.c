@@ -15,6 +15,7 @@
 #include "link.h"
 
 #define MAX_EXTENSIONS 16
+#define MAX_TUNNELS 4
 
 static_assert(sizeof(flow_tuple) == 38, "no padding: its bytes are hashed");
 
@@ -51,7 +52,7 @@ typedef struct parse {
     cursor         rest;
     const uint8_t *begin;
     size_t         wire_bytes; /* from `begin` to the end of the packet, captured or not */
-    const uint8_t *source;  /* addresses, in the captured bytes */
+    const uint8_t *source;     /* addresses, in the captured bytes */
     const uint8_t *destination;
     uint8_t        version, protocol;
     uint16_t       from_port, to_port;
@@ -161,7 +162,7 @@ static packet_skip parse_ipv4(parse *p, packet *to) {
     p->protocol = header[9];
     unsigned const fragment = big16(header + 6);
     if ((fragment & 0x1fff) != 0) return PACKET_FRAGMENT;
-    to->is_fragment = (fragment & 0x2000) != 0;
+    to->is_fragment |= (fragment & 0x2000) != 0;
     return PACKET_TAKEN;
 }
 
@@ -186,7 +187,7 @@ static packet_skip parse_extension(parse *p, packet *to) {
     if (p->protocol == 44) {
         unsigned const fragment = big16(begin + 2);
         if ((fragment & 0xfff8) != 0) return PACKET_FRAGMENT;
-        to->is_fragment = (fragment & 1) != 0;
+        to->is_fragment |= (fragment & 1) != 0;
     }
     p->protocol = begin[0];
     return PACKET_TAKEN;
@@ -216,6 +217,17 @@ static packet_skip parse_ip(parse *p, packet *to) {
     case 6: return parse_ipv6(p, to);
     default: return PACKET_BAD_IP;
     }
+}
+
+/* IP in IP, of either version: the flow is that of the innermost. */
+static packet_skip parse_tunnels(parse *p, packet *to) {
+    packet_skip skip = parse_ip(p, to);
+    for (unsigned i = 0; i < MAX_TUNNELS && skip == PACKET_TAKEN; i++) {
+        bool const is_tunnel = p->protocol == PROTOCOL_IPV4 || p->protocol == PROTOCOL_IPV6;
+        if (!is_tunnel) break;
+        skip = parse_ip(p, to);
+    }
+    return skip;
 }
 
 /* ------------------------------------------------------------------ the tuple */
@@ -252,7 +264,7 @@ static void fold(const parse *p, packet *to) {
 static packet_skip parse_layers(parse *p, int link_type, packet *to) {
     packet_skip skip = link_strip(&p->rest, link_type);
     if (skip != PACKET_TAKEN) return skip;
-    skip = parse_ip(p, to);
+    skip = parse_tunnels(p, to);
     return skip == PACKET_TAKEN ? parse_transport(p, to) : skip;
 }
 

@@ -4,7 +4,7 @@
  * passed over. It never reads beyond the bytes that were captured, whatever they say of themselves.
  *
  *     link.c      Ethernet and thirty other link layers, VLAN tags, MPLS, PPPoE: where IP begins
- *     packet.c    IPv4, IPv6 with extension headers, TCP, UDP, ICMP
+ *     packet.c    IPv4, IPv6 with extension headers, IP in IP, TCP, UDP, ICMP
  *
  * The two directions of a flow have the same tuple: the lower end, by address and then port, comes
  * first. Which end has sent the packet is kept in a bit.
@@ -39,8 +39,10 @@ const char *packet_skip_text(packet_skip skip);
 const char *packet_skip_name(packet_skip skip);
 
 #define PROTOCOL_ICMP 1
+#define PROTOCOL_IPV4 4
 #define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
+#define PROTOCOL_IPV6 41
 #define PROTOCOL_ICMP6 58
 
 enum {

@@ -110,6 +110,38 @@ static void tags_options_and_extensions_change_nothing(void **state) {
     }
 }
 
+/* Put an IP header of either version before what is in a frame. */
+static void put_into_tunnel(frame *into, const frame_style *outer) {
+    frame_end const a = end_of(70, 0), b = end_of(71, 0);
+    frame           made;
+    size_t const    inner = into->n - ETHERNET_BYTES;
+    uint8_t const   inner_version = into->bytes[ETHERNET_BYTES] >> 4;
+    frame_udp(&made, outer, &a, &b, inner - 8);
+    made.bytes[ETHERNET_BYTES + (outer->version == 4 ? 9 : 6)] = inner_version == 4 ? 4 : 41;
+    memcpy(made.bytes + made.n - inner, into->bytes + ETHERNET_BYTES, inner);
+    *into = made;
+}
+
+static void ip_in_ip_has_the_flow_that_is_inside(void **state) {
+    (void)state;
+    frame_end const a = end_of(1, 1000), b = end_of(2, 80);
+    for (unsigned i = 0; i < 4; i++) {
+        const frame_style *const inner = i % 2 == 0 ? &plain4 : &plain6;
+        const frame_style *const outer = i / 2 == 0 ? &plain4 : &plain6;
+        frame                    bare, made;
+        frame_tcp(&bare, inner, &a, &b, PSH | ACK, 77);
+        made = bare;
+        packet const expected = must_parse(&bare);
+        for (unsigned depth = 1; depth <= 4; depth++) {
+            put_into_tunnel(&made, outer);
+            packet const p = must_parse(&made);
+            assert_memory_equal(&p, &expected, sizeof p);
+        }
+        put_into_tunnel(&made, outer);
+        assert_int_equal(must_parse(&made).flow.port[0], 0); /* nobody goes deeper */
+    }
+}
+
 static void echoes_and_their_answers_are_one_flow(void **state) {
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
@@ -444,6 +476,7 @@ int main(void) {
         cmocka_unit_test(both_directions_have_the_same_tuple),
         cmocka_unit_test(addresses_stand_at_the_end_that_has_them),
         cmocka_unit_test(tags_options_and_extensions_change_nothing),
+        cmocka_unit_test(ip_in_ip_has_the_flow_that_is_inside),
         cmocka_unit_test(echoes_and_their_answers_are_one_flow),
         cmocka_unit_test(first_fragments_have_ports_and_later_ones_are_passed_over),
         cmocka_unit_test(other_protocols_are_flows_without_ports),
