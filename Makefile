@@ -27,7 +27,7 @@ test: ## Build and run all tests (within 15 minutes on 2 cores); ends with "N pa
 	@scripts/lint $(BUILD)
 	@scripts/run-tests $(BUILD)
 
-check: ## The quick part of the tests (under a minute), and the lint
+check: ## The quick part of the tests (about a minute on 2 cores), and the lint
 	@scripts/setup build test
 	@scripts/build $(BUILD)
 	@scripts/lint $(BUILD)
@@ -36,7 +36,7 @@ check: ## The quick part of the tests (under a minute), and the lint
 sanitize: ## The tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup build test
 	@scripts/build build-sanitize -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Dbuildtype=debugoptimized -Db_lundef=false
-	@scripts/run-tests build-sanitize --suite quick
+	@scripts/run-tests build-sanitize --suite quick --suite portable --suite sse2
 
 soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations per kind)
 	@scripts/setup build test

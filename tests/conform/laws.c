@@ -722,8 +722,8 @@ static const char *every_allocation_may_fail(const subject *of) {
 /* ------------------------------------------------------------------ honesty */
 
 /* Fill to capacity and ask n strangers: hits within 4 sigma of what the set says of itself. */
-static const char *rate_of(tamis_set *set, double *ret_current) {
-    uint64_t const n = 200000, first = UINT64_C(1) << 40;
+static const char *rate_of(tamis_set *set, uint64_t n, double *ret_current) {
+    uint64_t const first = UINT64_C(1) << 40;
     (void)add_range(set, 0, (size_t)set->capacity);
     uint64_t hits = 0;
     for (uint64_t key = first; key < first + n; key++) hits += tamis_has_hash(set, key);
@@ -741,14 +741,15 @@ static const char *rate_of(tamis_set *set, double *ret_current) {
 
 /* The mean over filters of their own rate, within 4 sigma of the prediction for the geometry. */
 static const char *error_rate_is_as_predicted(const subject *of) {
-    double sum = 0, squares = 0, predicted = 0;
+    uint64_t const strangers = min_u64(10 * of->operations, 200000);
+    double         sum = 0, squares = 0, predicted = 0;
     if (of->isa != NULL && strcmp(of->isa, tamis_isa_name(0)) != 0) return NULL; /* same bytes */
     for (uint64_t i = 0; i < FILTERS; i++) {
         tamis_set *const set = subject_make(of, 100 + i);
         MUST(set != NULL, "could not be made");
         double            current = 0;
         tamis_info        info;
-        const char *const why = rate_of(set, &current);
+        const char *const why = rate_of(set, strangers, &current);
         if (why == NULL && tamis_inspect(set, &info) == TAMIS_OK) predicted = info.plan.fpr;
         tamis_free(set);
         if (why != NULL) return why;

@@ -238,3 +238,20 @@ subject *subjects_all(uint64_t operations, size_t *ret_n) {
     *ret_n = n;
     return all;
 }
+
+selection selection_read(int argc, char **argv, uint64_t operations) {
+    selection of = { .operations = argc > 1 ? strtoull(argv[1], NULL, 10) : operations,
+                     .kind = argc > 2 ? argv[2] : "",
+                     .isa = argc > 3 ? argv[3] : "",
+                     .law = argc > 4 ? argv[4] : "" };
+    if (strcmp(of.isa, "best") == 0) of.isa = tamis_isa_name(0);
+    return of;
+}
+
+static bool is_or_any(const char *wanted, const char *name) {
+    return *wanted == '\0' || strcmp(wanted, name) == 0;
+}
+
+bool selection_has(const selection *of, const char *kind, const char *isa, const char *name) {
+    return is_or_any(of->kind, kind) && is_or_any(of->isa, isa) && strstr(name, of->law) != NULL;
+}

@@ -43,6 +43,16 @@ tamis_status subject_try(const subject *of, uint64_t seed, const tamis_allocator
 /* Subjects of every registered kind, on every instruction set that runs here; the caller frees. */
 subject *subjects_all(uint64_t operations, size_t *ret_n);
 
+/* Which of all trials a program is to run: its arguments, [OPERATIONS [KIND [ISA [LAW]]]]. "" is
+ * any of them; ISA can be "best", and LAW a part of a name. */
+typedef struct selection {
+    uint64_t    operations;
+    const char *kind, *isa, *law;
+} selection;
+
+selection selection_read(int argc, char **argv, uint64_t operations);
+bool      selection_has(const selection *of, const char *kind, const char *isa, const char *name);
+
 /* A reason with numbers in it. The buffer is static: one reason at a time. */
 __attribute__((format(printf, 1, 2))) const char *because(const char *format, ...);
 
