@@ -123,55 +123,85 @@ double bloom_uncompressed_bits(double fpr, double packed) {
 typedef struct search {
     const rank_wish *wish;
     double           cells;                /* in use at capacity */
-    double           pool[MOST_CELLS + 1]; /* J for buckets of so many cells; below 0: not yet */
+    double           pool[MOST_CELLS + 1]; /* the least J for so many cells; below 0: not yet */
     rank_table       best;
     double           bits;
 } search;
 
-/* The fewest extensions: a third of the budget for each of the three ways to overflow. */
-static double pool_for(search *s, double buckets, unsigned cells) {
-    double const mean = s->cells / buckets, budget = s->wish->overflow / 3;
-    double       low = floor(buckets * tamis_poisson_tail(mean, cells + 1)) - 1, high = buckets;
-    if (s->pool[cells] >= 0) return s->pool[cells];
-    while (high - low > 1) {
-        double const middle = floor((low + high) / 2);
-        bool const   enough =
-            tamis_rank_pool_overflow(buckets, s->cells, s->wish->lifetime, cells, middle) <= budget;
-        *(enough ? &high : &low) = middle;
-    }
-    return s->pool[cells] = high;
+static double pool_overflow(const search *s, double buckets, unsigned cells, double extensions) {
+    return tamis_rank_pool_overflow(buckets, s->cells, s->wish->lifetime, cells, extensions);
 }
 
-static unsigned most_cells(const search *s, double buckets) {
-    unsigned cells = (unsigned)(s->cells / buckets);
-    while (cells <= MOST_CELLS && tamis_rank_bucket_overflow(buckets, s->cells, s->wish->lifetime,
-                                                             cells) > s->wish->overflow / 3) {
-        cells++;
+/* The fewest extensions that buckets of so many cells overflow with this probability. */
+static double pool_for(const search *s, double buckets, unsigned cells, double budget) {
+    double const mean = s->cells / buckets;
+    double       low = floor(buckets * tamis_poisson_tail(mean, cells + 1)) - 1, high = buckets;
+    while (high - low > 1) {
+        double const middle = floor((low + high) / 2);
+        *(pool_overflow(s, buckets, cells, middle) <= budget ? &high : &low) = middle;
     }
-    return cells;
+    return high;
+}
+
+/* The same, if all of the budget were for them; it is asked for again and again. */
+static double least_pool(search *s, double buckets, unsigned cells) {
+    if (s->pool[cells] < 0) s->pool[cells] = pool_for(s, buckets, cells, s->wish->overflow);
+    return s->pool[cells];
+}
+
+static double bits_of(const search *s, const rank_table *table) {
+    return s->wish->is_paper ? rank_paper_bits(table) : rank_layout_bits(table);
 }
 
 static void consider(search *s, const rank_table *table) {
-    double const bits = s->wish->is_paper ? rank_paper_bits(table) : rank_layout_bits(table);
+    double const bits = bits_of(s, table);
     if (bits >= s->bits) return;
     s->bits = bits;
     s->best = *table;
 }
 
-/* B, L and r are chosen: every Z1, every Z1 + Z2. */
-static void try_cells(search *s, rank_table *table) {
-    unsigned const most = most_cells(s, table->buckets);
+/* Z1, Z2 and Z3 are chosen: every J2 (of many, one in 4096), and the J3 that what it leaves of the
+ * budget allows. */
+static void try_pools(search *s, rank_table *table, double budget) {
+    double const   buckets = table->buckets, least = table->pool[1];
+    unsigned const one = (unsigned)table->cells[0], two = one + (unsigned)table->cells[1];
+    double         extensions = pool_for(s, buckets, one, budget);
+    for (;; extensions += 1 + floor(extensions / 4096)) {
+        table->pool[0] = extensions;
+        table->pool[1] = least;
+        if (bits_of(s, table) >= s->bits) return;
+        double const left = budget - pool_overflow(s, buckets, one, extensions);
+        if (table->cells[2] > 0) table->pool[1] = pool_for(s, buckets, two, left);
+        consider(s, table);
+    }
+}
+
+/* B, L and r are chosen, and how many cells a bucket has in all: every Z1, every Z1 + Z2. A table
+ * with the least pools is smaller than all that there can be, and most are over with that. */
+static void try_cells(search *s, rank_table *table, unsigned most, double budget) {
     unsigned const mean = (unsigned)(s->cells / table->buckets);
-    for (unsigned i = 0; i <= MOST_CELLS; i++) s->pool[i] = -1;
-    for (unsigned one = mean / 2 + 1; one < most && most <= MOST_CELLS; one++) {
+    for (unsigned one = mean / 2 + 1; one < most; one++) {
         for (unsigned two = one + 1; two <= most; two++) {
             table->cells[0] = one;
             table->cells[1] = two - one;
             table->cells[2] = most - two;
-            table->pool[0] = pool_for(s, table->buckets, one);
-            table->pool[1] = two < most ? pool_for(s, table->buckets, two) : 0;
-            consider(s, table);
+            table->pool[0] = least_pool(s, table->buckets, one);
+            table->pool[1] = two < most ? least_pool(s, table->buckets, two) : 0;
+            if (bits_of(s, table) < s->bits) try_pools(s, table, budget);
         }
+    }
+}
+
+/* What the third level overflows with is spent, and the rest is for the pools: from the fewest cells
+ * that leave any to those that leave nearly all. */
+static void try_buckets(search *s, rank_table *table) {
+    double const all = s->wish->overflow;
+    for (unsigned i = 0; i <= MOST_CELLS; i++) s->pool[i] = -1;
+    for (unsigned most = (unsigned)(s->cells / table->buckets); most <= MOST_CELLS; most++) {
+        double const spent =
+            tamis_rank_bucket_overflow(table->buckets, s->cells, s->wish->lifetime, most);
+        if (spent < all) try_cells(s, table, most, all - spent);
+        if (spent < all / 100) return;
     }
 }
 
@@ -187,7 +217,7 @@ static void try_chains(search *s, unsigned remainder_bits) {
                              .remainder_bits = remainder_bits,
                              .cell_bits = remainder_bits + wish->counter_bits };
         table.buckets = wish->buckets > 0 ? wish->buckets : ceil(wish->n / (lambda * chains));
-        try_cells(s, &table);
+        try_buckets(s, &table);
     }
 }
 
