@@ -196,9 +196,22 @@ const command command_build = {
 
 /* ------------------------------------------------------------------ removing */
 
+/* Counters that go up only where they are smallest know of no key: nothing makes them remove. */
+static bool is_minimal(const tamis_plan *plan) {
+    for (unsigned i = 0; i < plan->n_fields; i++) {
+        if (strcmp(plan->fields[i].name, "minimal") == 0) return plan->fields[i].value != 0;
+    }
+    return false;
+}
+
 static _Noreturn void die_of_inability(const tamis_set *set, const char *path) {
     tamis_info info;
     setfile_inspect(set, &info);
+    if (is_minimal(&info.plan)) {
+        die("%s (%s) counts by minimal increase, and nothing can be removed from it; build it "
+            "without minimal=1",
+            path, info.plan.kind);
+    }
     die("%s (%s) was not made to remove; build it with --remove", path, info.plan.kind);
 }
 

@@ -192,8 +192,8 @@ static void try_cells(search *s, rank_table *table, unsigned most, double budget
     }
 }
 
-/* What the third level overflows with is spent, and the rest is for the pools: from the fewest cells
- * that leave any to those that leave nearly all. */
+/* What the third level overflows with is spent, and the rest is for the pools: from the fewest
+ * cells that leave any to those that leave nearly all. */
 static void try_buckets(search *s, rank_table *table) {
     double const all = s->wish->overflow;
     for (unsigned i = 0; i <= MOST_CELLS; i++) s->pool[i] = -1;

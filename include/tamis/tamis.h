@@ -317,7 +317,8 @@ typedef struct tamis_plan {
     uint64_t file_bytes;   /**< the same as a file */
     double   bits_per_key; /**< 8 x body_bytes / capacity */
 
-    double fpr;        /**< predicted at capacity */
+    double fpr;        /**< predicted at capacity. Entries that saturate later raise it: it is for
+                            a lifetime in which `saturation` is small */
     double overflow;   /**< probability that an add within capacity is refused in the lifetime */
     double saturation; /**< probability that any entry saturates in the lifetime, without floods */
 

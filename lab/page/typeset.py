@@ -30,7 +30,7 @@ def html(text):
     if not parts:
         return escape(text)
     side, mantissa, cut, exponent = parts.groups()
-    words = {"<": "just under ", ">": "just over ", "": ""}[side]
+    words = {"<": "under ", ">": "over ", "": ""}[side]
     number = power_html(mantissa, exponent) if exponent else grouped(mantissa).replace("-", MINUS)
     return words + number + ("\u2026" if cut else "")
 

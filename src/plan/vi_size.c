@@ -261,6 +261,12 @@ static void try_hashes(search *of, uint64_t *g) {
     }
 }
 
+/* Given counters are as many as lines hold, or need not be. */
+static bool fills_lines(const uint64_t *fixed, const uint64_t *g) {
+    if (fixed[VI_COUNTERS] == VI_FREE || g[VI_BLOCKED] == 0) return true;
+    return fixed[VI_COUNTERS] % vi_per_line(g) == 0;
+}
+
 /* Fewer bits make counters stick, or need fewer hashes than are best; more than that are wasted.
  * The likely winner is first, so that the others need not be searched to the end. */
 static void try_bits(search *of, uint64_t *g) {
@@ -268,7 +274,8 @@ static void try_bits(search *of, uint64_t *g) {
     uint64_t const        fixed = of->fixed[VI_COUNTER_BITS];
     for (unsigned i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         g[VI_COUNTER_BITS] = fixed != VI_FREE ? fixed : widths[i];
-        if (fixed == VI_FREE || i == 0) try_hashes(of, g);
+        if (fixed != VI_FREE && i != 0) break;
+        if (fills_lines(of->fixed, g)) try_hashes(of, g);
     }
 }
 
@@ -280,6 +287,14 @@ static bool is_possible(const vi_need *need, const uint64_t *fixed) {
         (fixed[VI_COUNTER_BITS] < VI_MIN_BITS || fixed[VI_COUNTER_BITS] > VI_MAX_BITS))
         return false;
     return fixed[VI_INCREMENTS] == VI_FREE || increments_are_possible(fixed[VI_INCREMENTS]);
+}
+
+/* The user gave counters that are not so many as lines hold, and did not ask for lines. */
+static bool choose_scattered(const vi_need *need, uint64_t *geometry) {
+    vi_need scattered = *need;
+    scattered.is_blocked = false;
+    return need->is_blocked && geometry[VI_BLOCKED] == VI_FREE &&
+           geometry[VI_COUNTERS] != VI_FREE && tamis_vi_choose(&scattered, geometry);
 }
 
 bool tamis_vi_choose(const vi_need *need, uint64_t *geometry) {
@@ -295,7 +310,7 @@ bool tamis_vi_choose(const vi_need *need, uint64_t *geometry) {
         if (g[VI_INCREMENTS] == VI_FREE) g[VI_INCREMENTS] = sets[i];
         try_bits(&of, g);
     }
-    if (!(of.least < INFINITY)) return false;
+    if (!(of.least < INFINITY)) return choose_scattered(need, geometry);
     memcpy(geometry, of.best, sizeof of.best);
     return true;
 }

@@ -417,6 +417,22 @@ static void vi_saturation_of_too_many_is_sure(void **state) {
     }
 }
 
+/* The paper's 4388 counters are no whole lines. They are scattered, unless lines are asked for. */
+static void vi_choose_scatters_what_fills_no_lines(void **state) {
+    (void)state;
+    vi_need const need = { .n = 1024, .fpr = .02, .lifetime = 1024, .is_blocked = true };
+    uint64_t      g[VI_FIELDS] = { 4388, VI_FREE, VI_FREE, 7, VI_FREE, VI_FREE };
+    assert_true(tamis_vi_choose(&need, g));
+    assert_int_equal(g[VI_COUNTERS], 4388);
+    assert_int_equal(g[VI_BLOCKED], 0);
+    uint64_t lines[VI_FIELDS] = { 4388, VI_FREE, VI_FREE, 7, VI_FREE, 1 };
+    assert_false(tamis_vi_choose(&need, lines));
+    uint64_t whole[VI_FIELDS] = { 512 / 7 * 60, VI_FREE, VI_FREE, VI_FREE, VI_FREE, VI_FREE };
+    assert_true(tamis_vi_choose(&need, whole));
+    assert_int_equal(whole[VI_BLOCKED], 1);
+    assert_int_equal(whole[VI_COUNTERS] % vi_per_line(whole), 0);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(vi_numbers_are_those_of_the_paper),
@@ -429,6 +445,7 @@ int main(void) {
         cmocka_unit_test(vi_choose_keeps_the_fpr_in_a_fixed_size),
         cmocka_unit_test(vi_choose_takes_the_best_k_in_a_fixed_size),
         cmocka_unit_test(vi_choose_refuses_what_cannot_be),
+        cmocka_unit_test(vi_choose_scatters_what_fills_no_lines),
         cmocka_unit_test(vi_filters_are_as_predicted),
         cmocka_unit_test(vi_blocked_filters_are_as_predicted),
         cmocka_unit_test(vi_small_filters_are_as_predicted),

@@ -12,6 +12,9 @@ tamis info b.tamis | sed -n 's/^  fpr .* now, //p'
 code_of tamis build b.tamis -n 1M -e 0 --kind bloom
 code_of tamis build b.tamis -n 1M -e 1e-6 --kind bloom --geometry bits=1024
 code_of tamis build b.tamis -n 1000 --kind rank --remove --geometry copies=1
+# counters that fill no cache lines are wherever there is room, and are refused only if lines are asked for
+tamis plan -n 1024 -e 1% --kind vicbf --geometry counters=4388 --json | grep -A 6 '"geometry"' | grep -E '"(counters|blocked)"'
+code_of tamis plan -n 1024 -e 1% --kind vicbf --geometry counters=4388,counter_bits=7,blocked=1 | grep -E 'vicbf|exit'
 # without a kind: one that has the field is enough, and the others say what they lack
 code_of tamis plan -n 1000 --geometry nonsense=1 2>err
 sed 's/there are .*/there are .../' err >&2

@@ -15,3 +15,5 @@ echo 99 | code_of tamis remove -q set.tamis
 echo 99 | code_of tamis remove -q set.tamis
 seq 10 | tamis build -q bloom.tamis --kind bloom
 seq 10 | code_of tamis remove bloom.tamis
+seq 10 | tamis build -q minimal.tamis --kind counting --geometry minimal=1
+seq 10 | code_of tamis remove minimal.tamis
