@@ -6,9 +6,10 @@ from. docs/performance.md has all of them.
 import json
 from pathlib import Path
 
-RUNS = ["small", "peers", "large"]  # each has other numbers of keys
-WHO = {"line:0.003": "line", "rank:0.003": "rank", "bloom:0.003:plain": "bloom (no removal)",
-       "counting:0.001": "counting"}
+RUNS = ["kinds"]
+WHO = {"line:0.001": "line", "rank:0.001": "rank", "dlcbf:0.001": "dlcbf", "ddlcbf:0.001": "ddlcbf",
+       "vicbf:0.001:blocked=1": "vicbf, blocked", "counting:0.001:blocked=1": "counting, blocked",
+       "bhcbf:0.001": "bhcbf", "mlcbf:0.001": "mlcbf", "counting:0.001": "counting"}
 WHAT = [("has_present", "has", "Lookups of keys that are there"),
         ("churn_pairs", "churn", "Pairs of a removal and an add, at full load")]
 
@@ -39,7 +40,7 @@ def experiment(folder):
                   for entry, label in WHO.items()]
         figures.append({"name": name, "title": f"{title}, in batches", "x": "keys",
                         "y": "million per second", "log_x": True, "log_y": True,
-                        "remark": "Bars are the spread of the slices.",
+                        "remark": "All made for 0.1%. Bars are the spread of the slices.",
                         "curves": [curve for curve in curves if curve["points"]]})
     figures = [figure for figure in figures if figure["curves"]]
     return {"id": "kinds.speed", "title": "speed against size", "paper": "Beyond the papers",
