@@ -6,6 +6,7 @@
  * bucket of each subtable is a list of fingerprints with their copies. Where a fingerprint belongs
  * it works out by long multiplication. Its lists, written bit by bit, are the body.
  */
+#include "by_hand.h"
 #include "plan/dlcbf_size.h"
 #include "subject.h"
 
@@ -55,30 +56,6 @@ typedef struct oracle {
     uint64_t keys, saturated, moved;
     bucket   all[MAX_BUCKETS]; /* subtable after subtable */
 } oracle;
-
-/* a b / n and a b % n are too long for a word: one bit after the other. */
-static uint64_t times_mod(uint64_t a, uint64_t b, uint64_t n) {
-    uint64_t sum = 0;
-    for (; a != 0; a >>= 1, b = b * 2 % n) {
-        if (a % 2 != 0) sum = (sum + b) % n;
-    }
-    return sum;
-}
-
-static uint64_t high_half(uint64_t a, uint64_t b) {
-    uint64_t const a1 = a >> 32, a0 = a & UINT32_MAX, b1 = b >> 32, b0 = b & UINT32_MAX;
-    uint64_t const middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (middle & UINT32_MAX);
-    return a1 * b1 + (middle >> 32) + (other >> 32);
-}
-
-static bool have_common_factor(uint64_t a, uint64_t b) {
-    while (b != 0) {
-        uint64_t const rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a != 1;
-}
 
 /* Numbers prime to the range: the next from a random one on. */
 static void oracle_start(oracle *o, const uint64_t *geometry) {

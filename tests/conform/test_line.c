@@ -6,6 +6,7 @@
  * fingerprints with their copies and values, and how many entries each chain has; with that it
  * foresees every status exactly, the refusals too.
  */
+#include "by_hand.h"
 #include "limits.h"
 #include "plan/line_size.h"
 
@@ -58,12 +59,6 @@ typedef struct line_oracle {
     holding  held[MAX_HELD]; /* by print */
     unsigned size[MAX_BUCKETS][LINE_CHAINS], tail[MAX_BUCKETS];
 } line_oracle;
-
-static uint64_t high_half(uint64_t a, uint64_t b) {
-    uint64_t const a1 = a >> 32, a0 = a & UINT32_MAX, b1 = b >> 32, b0 = b & UINT32_MAX;
-    uint64_t const middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (middle & UINT32_MAX);
-    return a1 * b1 + (middle >> 32) + (other >> 32);
-}
 
 static uint64_t oracle_print(const line_oracle *o, uint64_t hash) {
     return high_half(hash, o->prints);

@@ -7,6 +7,7 @@
 #ifndef TAMIS_TESTS_STATE_PRINT_ORACLE_H
 #define TAMIS_TESTS_STATE_PRINT_ORACLE_H
 
+#include "../conform/by_hand.h"
 #include "../conform/subject.h"
 #include "plan/state_print_size.h"
 
@@ -37,30 +38,6 @@ typedef struct oracle {
 } oracle;
 
 /* ------------------------------------------------------------------ arithmetic */
-
-/* a b % n, one bit after the other. */
-static uint64_t times_mod(uint64_t a, uint64_t b, uint64_t n) {
-    uint64_t sum = 0;
-    for (; a != 0; a >>= 1, b = b * 2 % n) {
-        if (a % 2 != 0) sum = (sum + b) % n;
-    }
-    return sum;
-}
-
-static uint64_t high_half(uint64_t a, uint64_t b) {
-    uint64_t const a1 = a >> 32, a0 = a & UINT32_MAX, b1 = b >> 32, b0 = b & UINT32_MAX;
-    uint64_t const middle = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (middle & UINT32_MAX);
-    return a1 * b1 + (middle >> 32) + (other >> 32);
-}
-
-static bool have_common_factor(uint64_t a, uint64_t b) {
-    while (b != 0) {
-        uint64_t const rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a != 1;
-}
 
 /* Numbers prime to the range: the next from a random one on. */
 static void oracle_start(oracle *o, const tamis_table *table) {

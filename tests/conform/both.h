@@ -1,0 +1,89 @@
+/* both.h - a table and the oracle of its kind, side by side: every answer, and every byte.
+ *
+ * The test of a kind writes the oracle: what `struct oracle` is, and all functions that are named
+ * oracle_. Here both live through the same histories, and what one does the other foresees.
+ */
+#ifndef TAMIS_TESTS_BOTH_H
+#define TAMIS_TESTS_BOTH_H
+
+#include "subject.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define MAX_KEYS 400 /* that come and go in a history */
+
+/* ------------------------------------------------------------------ what a test writes */
+
+typedef struct oracle oracle;
+
+typedef struct oracle_facts {
+    uint64_t places, hashes;  /* counters or entries, and how many of them a key has */
+    uint64_t body_bytes;      /* of the geometry */
+    uint64_t keys, saturated; /* that the table has to state now */
+} oracle_facts;
+
+/* An empty one, for free(). */
+oracle *oracle_make(const uint64_t *geometry);
+
+oracle_facts oracle_look(const oracle *o);
+bool         oracle_has(const oracle *o, uint64_t hash);
+uint64_t     oracle_count(const oracle *o, uint64_t hash);
+void         oracle_add(oracle *o, uint64_t hash);
+tamis_status oracle_remove(oracle *o, uint64_t hash);
+void         oracle_merge(oracle *o, const oracle *from);
+
+/* Of all strangers that there can be, the share that it takes for present. */
+double oracle_rate(const oracle *o);
+
+/* The body, into bytes that are 0. */
+void oracle_bytes(const oracle *o, uint8_t *to);
+
+/* A kind, and geometries so small that the places of keys meet, and stick. */
+typedef struct tested {
+    const char     *kind;
+    const uint64_t *geometries; /* `n` rows of `fields` */
+    size_t          n, fields;
+    uint64_t        crowd; /* keys at a place when a history is up */
+    uint64_t        calm;  /* rounds of a history before those that begin with a flood of one key */
+} tested;
+
+/* ------------------------------------------------------------------ both */
+
+typedef struct both {
+    const tamis_kind *kind;
+    tamis_table       table;
+    oracle           *o;
+    dice              chance;
+    uint64_t          hash[MAX_KEYS];
+    unsigned          copies[MAX_KEYS]; /* what is really there */
+    uint64_t          refused;          /* removals */
+} both;
+
+/* A table with that geometry, which need not be one of those of `of`. */
+both both_make(const tested *of, const uint64_t *geometry, const char *isa, uint64_t seed);
+void both_free(both *b);
+
+void both_add(both *b, size_t key);
+
+/* Fair: a key that is there, this one or the next that is, and so none that is refused. */
+void both_remove(both *b, size_t key, bool is_fair);
+
+void both_check_counts(const both *b); /* of keys, and of what sticks */
+void both_check_bytes(const both *b);
+
+/* ------------------------------------------------------------------ what holds for every kind */
+
+/* Fair and unfair histories of `steps` operations in every geometry, on every instruction set. */
+void check_histories(const tested *of, uint64_t steps);
+
+/* Place by place, stuck ones too; and what was in either is in the sum. */
+void check_merges(const tested *of);
+
+/* A table says of itself what rate it has, with 0 to `keys` - 1 keys. */
+void check_rates(const tested *of, size_t keys);
+
+#endif
