@@ -81,6 +81,7 @@ typedef struct cells_oracle {
     uint64_t per_unit, units;
     uint64_t passes[17];                           /* that the values last; the last: all others */
     uint64_t content[MAX_CELLS], timer[MAX_CELLS]; /* content 0: empty */
+    uint64_t keys, saturated, aged;                /* that the table has to state */
 } cells_oracle;
 
 static inline cells_oracle cells_of(const uint64_t *g, unsigned content_bits) {
@@ -122,15 +123,13 @@ static inline void cells_clear(cells_oracle *o, uint64_t cell) {
     o->content[cell] = o->timer[cell] = 0;
 }
 
-/* The hand passes a unit. Returns how many cells go. */
-static inline uint64_t cells_age(cells_oracle *o, uint64_t unit) {
-    uint64_t gone = 0;
+/* The hand passes a unit. */
+static inline void cells_age(cells_oracle *o, uint64_t unit) {
     for (uint64_t i = unit * o->per_unit; i < o->m && i < (unit + 1) * o->per_unit; i++) {
         if (o->content[i] == 0 || o->timer[i]-- != 0) continue;
         cells_clear(o, i);
-        gone++;
+        o->aged++;
     }
-    return gone;
 }
 
 /* How long ago the hand was to pass the unit of a cell, in parts of a unit's time. */
@@ -173,23 +172,6 @@ static inline void cells_expect_bytes(const cells_oracle *o, const tamis_table *
         put_bits(bytes, i * bits + o->content_bits, o->timer_bits, o->timer[i]);
     }
     assert_memory_equal(bytes, table->body, table->body_bytes);
-}
-
-/* ------------------------------------------------------------------ time */
-
-/* Time goes on, and the hand does a part of what is due: `pass` foresees each unit. */
-static inline void let_time_pass(tamis_states *states, dice                      *chance,
-                                 void (*pass)(void *oracle, uint64_t unit), void *oracle) {
-    tamis_table *const table = &states->set.table;
-    sweep *const       hand = &table->sweep;
-    if (hand->timeout == 0) return;
-    sweep_advance(hand, dice_below(chance, hand->timeout / 3));
-    uint64_t const most = dice_below(chance, 4) == 0 ? UINT64_MAX : dice_below(chance, 12);
-    for (uint64_t i = 0; i < most && hand->done != hand->due; i++) {
-        pass(oracle, hand->done);
-        states->set.kind->states->sweep(table, hand->done, NULL);
-        sweep_step(hand);
-    }
 }
 
 #endif

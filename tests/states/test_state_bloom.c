@@ -2,13 +2,8 @@
  * every byte, and its checks against tables that somebody has broken.
  *
  * usage: test_state_bloom [STEPS]     operations of each history
- *
- * Histories are as ill-behaved as can be: keys are put again, moved and dropped without being
- * there.
  */
-#include "cells_oracle.h"
-
-#define KEYS 60 /* different keys of a history */
+#include "foreseen.h"
 
 static uint64_t steps = 1500;
 
@@ -26,16 +21,15 @@ static const uint64_t geometries[][SHARED_FIELDS] = {
 
 /* ------------------------------------------------------------------ the oracle */
 
-typedef struct oracle {
+struct oracle {
     cells_oracle cells; /* content: what it says, and above that the keys beside the first */
     uint64_t     says[MAX_CELLS], more[MAX_CELLS]; /* says 0: empty; values + 1: don't know */
     uint64_t     unknown, top;
     unsigned     says_bits;
-    uint64_t     keys, saturated, aged;
     const sweep *hand;
-} oracle;
+};
 
-static oracle *oracle_make(const uint64_t *g, const tamis_states *states) {
+oracle *oracle_make(const uint64_t *g, const tamis_states *states) {
     oracle *const o = calloc(1, sizeof *o);
     assert_non_null(o);
     while (UINT64_C(1) << o->says_bits < g[SHARED_VALUES] + 2) o->says_bits++;
@@ -46,28 +40,18 @@ static oracle *oracle_make(const uint64_t *g, const tamis_states *states) {
     return o;
 }
 
-static void oracle_pack(oracle *o) {
-    o->saturated = 0;
+const cells_oracle *oracle_cells(oracle *o) {
+    o->cells.saturated = 0;
     for (uint64_t i = 0; i < o->cells.m; i++) {
         o->cells.content[i] = o->says[i] | o->more[i] << o->says_bits;
-        o->saturated += o->top != 0 && o->more[i] == o->top;
+        o->cells.saturated += o->top != 0 && o->more[i] == o->top;
     }
-}
-
-static void oracle_expect(oracle *o, const tamis_states *states) {
-    const tamis_table *const table = &states->set.table;
-    const char              *why = "";
-    oracle_pack(o);
-    cells_expect_bytes(&o->cells, table);
-    assert_int_equal(table->keys, o->keys);
-    assert_int_equal(table->saturated, o->saturated);
-    assert_int_equal(table->aged, o->aged);
-    if (!tamis_states_validate(states, &why)) fail_msg("%s", why);
+    return &o->cells;
 }
 
 /* ------------------------------------------------------------------ what it says */
 
-static tamis_status oracle_get(const oracle *o, uint64_t hash, uint64_t *ret_says) {
+tamis_status oracle_get(const oracle *o, uint64_t hash, uint64_t *ret_value) {
     uint64_t said = 0, held = 0, n = 0;
     bool     is_two = false;
     for (uint64_t i = 0; i < o->cells.m; i++) {
@@ -80,14 +64,14 @@ static tamis_status oracle_get(const oracle *o, uint64_t hash, uint64_t *ret_say
     }
     if (held < n || is_two) return TAMIS_ERR_ABSENT;
     if (said == 0) return TAMIS_ERR_UNKNOWN;
-    *ret_says = said;
+    *ret_value = said - 1;
     return TAMIS_OK;
 }
 
 static tamis_status oracle_find(const oracle *o, uint64_t hash, uint64_t value) {
-    uint64_t           says = 0;
-    tamis_status const status = oracle_get(o, hash, &says);
-    bool const         is_other = value != TAMIS_ANY_VALUE && says != value + 1;
+    uint64_t           found = 0;
+    tamis_status const status = oracle_get(o, hash, &found);
+    bool const         is_other = value != TAMIS_ANY_VALUE && found != value;
     return status == TAMIS_OK && is_other ? TAMIS_ERR_CONFLICT : status;
 }
 
@@ -124,48 +108,47 @@ static bool is_there(tamis_status status) {
     return status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN;
 }
 
-static tamis_status oracle_put(oracle *o, uint64_t hash, uint64_t value) {
+tamis_status oracle_put(oracle *o, uint64_t hash, uint64_t value) {
     tamis_status const found = oracle_find(o, hash, value);
     if (o->cells.timer_bits != 0 && found != TAMIS_ERR_ABSENT) {
         if (is_there(found)) oracle_apply(o, hash, 'r', 0);
         return found;
     }
     oracle_apply(o, hash, 'i', value + 1);
-    o->keys++;
+    o->cells.keys++;
     return TAMIS_OK;
 }
 
-static tamis_status oracle_move(oracle *o, uint64_t hash, uint64_t from, uint64_t to) {
+tamis_status oracle_move(oracle *o, uint64_t hash, uint64_t from, uint64_t to) {
     tamis_status const found = oracle_find(o, hash, from);
     if (is_there(found)) oracle_apply(o, hash, found == TAMIS_OK ? 'm' : 'r', to + 1);
     return found;
 }
 
-static tamis_status oracle_touch(oracle *o, uint64_t hash) {
+tamis_status oracle_touch(oracle *o, uint64_t hash) {
     tamis_status const found = oracle_find(o, hash, TAMIS_ANY_VALUE);
     if (is_there(found)) oracle_apply(o, hash, 'r', 0);
     return found;
 }
 
-static tamis_status oracle_drop(oracle *o, uint64_t hash, uint64_t from) {
+tamis_status oracle_drop(oracle *o, uint64_t hash, uint64_t from) {
     tamis_status const found = oracle_find(o, hash, from);
     bool const         is_counted = o->top != 0 && o->cells.timer_bits == 0;
     if (found != TAMIS_OK && !(found == TAMIS_ERR_UNKNOWN && is_counted)) return found;
     oracle_apply(o, hash, 'd', 0);
-    o->keys -= o->keys != 0;
+    o->cells.keys -= o->cells.keys != 0;
     return TAMIS_OK;
 }
 
-static void oracle_pass(void *any, uint64_t unit) {
-    oracle *const o = any;
-    oracle_pack(o);
-    o->aged += cells_age(&o->cells, unit);
+void oracle_pass(oracle *o, uint64_t unit) {
+    (void)oracle_cells(o);
+    cells_age(&o->cells, unit);
     for (uint64_t i = 0; i < o->cells.m; i++) {
         if (o->cells.content[i] == 0) o->says[i] = o->more[i] = 0;
     }
 }
 
-static void oracle_merge(oracle *into, oracle *from) {
+void oracle_merge(oracle *into, const oracle *from) {
     for (uint64_t i = 0; i < into->cells.m; i++) {
         if (from->says[i] == 0) continue;
         into->cells.timer[i] = cells_younger(&into->cells, into->hand, &from->cells, from->hand, i);
@@ -177,119 +160,38 @@ static void oracle_merge(oracle *into, oracle *from) {
         if (into->top == 0 || into->says[i] != from->says[i]) into->says[i] = into->unknown;
         into->more[i] = min_u64(into->more[i] + from->more[i] + 1, into->top);
     }
-    into->keys += from->keys;
+    into->cells.keys += from->cells.keys;
 }
 
 /* ------------------------------------------------------------------ histories */
 
-/* What happened in all histories, by status; and cells that aged, and that stuck. */
-static uint64_t happened[5], happened_aged, happened_stuck;
-
-static tamis_status seen(tamis_status status) {
-    assert_true(status <= 0 && status > -5);
-    happened[-status]++;
-    return status;
-}
-
-typedef struct history {
-    tamis_states *states;
-    oracle       *o;
-    dice          chance;
-    uint64_t      values;
-} history;
-
-static history history_make(const uint64_t *g, const char *isa, uint64_t seed) {
-    history h = { .chance = { seed }, .values = g[SHARED_VALUES] };
-    h.states = states_of("state_bloom", isa, g, 100, 1600, 3);
-    h.o = oracle_make(g, h.states);
-    return h;
-}
-
-static void history_free(history *h) {
-    tamis_states_free(h->states);
-    free(h->o);
-}
-
-static void expect_get(history *h, uint64_t id) {
-    uint64_t const     hash = keyhash_id(&h->states->set.hasher, id);
-    uint64_t           says = 0;
-    uint32_t           value = 12345;
-    tamis_status const status = oracle_get(h->o, hash, &says);
-    assert_int_equal(tamis_states_get_hash(h->states, id, &value), status);
-    assert_int_equal(value, status == TAMIS_OK ? says - 1 : 12345);
-}
-
-/* One operation, mostly on a key that may be there, with values that may be right. */
-static void history_step(history *h) {
-    uint64_t const id = dice_below(&h->chance, KEYS), what = dice_below(&h->chance, 16);
-    uint64_t const hash = keyhash_id(&h->states->set.hasher, id);
-    uint64_t const few = h->values < 4 ? h->values : 4; /* the last ones: what comes next is DK */
-    uint64_t const a = h->values - 1 - dice_below(&h->chance, few);
-    uint64_t const b = h->values - 1 - dice_below(&h->chance, few);
-    uint64_t const from = dice_below(&h->chance, 2) == 0 ? TAMIS_ANY_VALUE : a;
-    tamis_states  *s = h->states;
-    if (what < 4)
-        assert_int_equal(seen(tamis_states_put_hash(s, id, (uint32_t)a)),
-                         oracle_put(h->o, hash, a));
-    else if (what < 7)
-        assert_int_equal(seen(tamis_states_move_hash(s, id, from, (uint32_t)b)),
-                         oracle_move(h->o, hash, from, b));
-    else if (what < 11)
-        assert_int_equal(seen(tamis_states_drop_hash(s, id, from)), oracle_drop(h->o, hash, from));
-    else if (what < 12)
-        assert_int_equal(seen(tamis_states_touch_hash(s, id)), oracle_touch(h->o, hash));
-    else if (what < 15)
-        expect_get(h, id);
-    else
-        let_time_pass(s, &h->chance, oracle_pass, h->o);
-}
+static const tested under_test = {
+    .kind = "state_bloom",
+    .geometries = geometries,
+    .n = COUNT(geometries),
+    .keys = 60,
+    .values = 4, /* what would come next is that they do not know */
+    .puts = 4,
+};
 
 static void every_answer_and_byte_is_foreseen(void **state) {
     (void)state;
-    const char *isa;
-    for (size_t i = 0; (isa = tamis_isa_name(i)) != NULL; i++) {
-        for (size_t g = 0; g < COUNT(geometries); g++) {
-            history h = history_make(geometries[g], isa, 99 + g);
-            for (uint64_t step = 0; step < steps; step++) {
-                history_step(&h);
-                if (step % 8 == 0) oracle_expect(h.o, h.states);
-            }
-            oracle_expect(h.o, h.states);
-            happened_aged += h.o->aged;
-            happened_stuck += h.o->saturated;
-            history_free(&h);
-        }
-    }
-    assert_int_equal(happened[1], 0); /* it is never full */
-    assert_true(happened[0] > 1000 && happened[2] > 1000 && happened[3] > 1000);
-    assert_true(happened[4] > 1000 && happened_aged > 1000 && happened_stuck > 100);
+    happened const all = check_histories(&under_test, steps);
+    assert_int_equal(all.status[1], 0); /* it is never full */
+    assert_true(all.status[0] > 1000 && all.status[2] > 1000 && all.status[3] > 1000);
+    assert_true(all.status[4] > 1000 && all.aged > 1000 && all.stuck > 100);
 }
 
 static void a_merge_is_foreseen(void **state) {
     (void)state;
-    for (size_t g = 0; g < COUNT(geometries); g++) {
-        history a = history_make(geometries[g], NULL, 1 + g),
-                b = history_make(geometries[g], NULL, 2);
-        for (unsigned round = 0; round < 5; round++) {
-            for (unsigned step = 0; step < 40; step++) {
-                history_step(&a);
-                history_step(&b);
-            }
-            assert_int_equal(tamis_states_merge(a.states, b.states), TAMIS_OK);
-            oracle_merge(a.o, b.o);
-            oracle_expect(a.o, a.states);
-            oracle_expect(b.o, b.states);
-        }
-        history_free(&a);
-        history_free(&b);
-    }
+    check_merges(&under_test);
 }
 
 /* What is told of a table: the cells that do not know, and the rate of this very table. */
 static void contents_are_told(void **state) {
     (void)state;
     for (size_t g = 0; g < COUNT(geometries) - 1; g++) {
-        history           h = history_make(geometries[g], NULL, 5 + g);
+        history           h = history_make(&under_test, geometries[g], NULL, 5 + g);
         tamis_states_info info;
         for (unsigned step = 0; step < 60; step++) history_step(&h);
         uint64_t unknown = 0, answered = 0, asked = 40000;
@@ -312,19 +214,13 @@ static void contents_are_told(void **state) {
 static const uint64_t whole[SHARED_FIELDS] = { 200, 3, 6, 2, 3 }; /* cells of 8 bits: 3, 2, 3 */
 
 static history filled(const uint64_t *g) {
-    history h = history_make(g, NULL, 77);
+    history h = history_make(&under_test, g, NULL, 77);
     for (uint32_t id = 0; id < 30; id++) {
         tamis_status const status = tamis_states_put_hash(h.states, id, id % 5);
         assert_true(status == TAMIS_OK || status == TAMIS_ERR_CONFLICT);
     }
     assert_true(tamis_states_validate(h.states, NULL));
     return h;
-}
-
-static void expect_broken(const history *h, const char *invariant) {
-    const char *why = "nothing";
-    assert_false(tamis_states_validate(h->states, &why));
-    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
 }
 
 static void validate_names_each_invariant(void **state) {
@@ -366,26 +262,9 @@ static void validate_names_each_invariant(void **state) {
     history_free(&h);
 }
 
-/* Whatever is in the body, it is looked at without harm. */
 static void nothing_is_unsafe_on_any_bytes(void **state) {
     (void)state;
-    dice chance = { 12 };
-    for (unsigned round = 0; round < 400; round++) {
-        history            h = history_make(geometries[round % COUNT(geometries)], NULL, round);
-        const tamis_table *table = &h.states->set.table;
-        tamis_states_info  info;
-        for (uint64_t i = 0; i < table->body_bytes; i++) {
-            uint64_t const roll = dice_below(&chance, UINT64_MAX);
-            table->body[i] = (uint8_t)(round % 2 == 0 ? roll : roll & roll >> 8 & roll >> 16);
-        }
-        assert_false(tamis_states_validate(h.states, NULL));
-        for (uint64_t id = 0; id < 20; id++) {
-            uint32_t value;
-            assert_int_not_equal(tamis_states_get_hash(h.states, id, &value), TAMIS_ERR_CANNOT);
-        }
-        assert_int_equal(tamis_states_inspect(h.states, &info), TAMIS_OK);
-        history_free(&h);
-    }
+    check_any_bytes(&under_test);
 }
 
 int main(int argc, char **argv) {

@@ -2,13 +2,8 @@
  * every byte, and the checks against tables that somebody has broken.
  *
  * usage: test_state_direct [STEPS]     operations of each history
- *
- * Histories are as ill-behaved as can be: keys are put again, moved and dropped without being
- * there.
  */
-#include "cells_oracle.h"
-
-#define KEYS 40 /* different keys of a history */
+#include "foreseen.h"
 
 static uint64_t steps = 1500;
 
@@ -22,14 +17,13 @@ static const uint64_t geometries[][SHARED_FIELDS] = {
 
 /* ------------------------------------------------------------------ the oracle */
 
-typedef struct oracle {
+struct oracle {
     cells_oracle cells; /* content: how often a cell is held, or that it is */
     uint64_t     top, values;
-    uint64_t     keys, saturated, aged;
     const sweep *hand;
-} oracle;
+};
 
-static oracle *oracle_make(const uint64_t *g, const tamis_states *states) {
+oracle *oracle_make(const uint64_t *g, const tamis_states *states) {
     oracle *const o = calloc(1, sizeof *o);
     assert_non_null(o);
     uint64_t const bits = g[SHARED_COUNTER_BITS];
@@ -40,17 +34,11 @@ static oracle *oracle_make(const uint64_t *g, const tamis_states *states) {
     return o;
 }
 
-static void oracle_expect(oracle *o, const tamis_states *states) {
-    const tamis_table *const table = &states->set.table;
-    const char              *why = "";
-    o->saturated = 0;
+const cells_oracle *oracle_cells(oracle *o) {
+    o->cells.saturated = 0;
     for (uint64_t i = 0; i < o->cells.m; i++)
-        o->saturated += o->top != 0 && o->cells.content[i] == o->top;
-    cells_expect_bytes(&o->cells, table);
-    assert_int_equal(table->keys, o->keys);
-    assert_int_equal(table->saturated, o->saturated);
-    assert_int_equal(table->aged, o->aged);
-    if (!tamis_states_validate(states, &why)) fail_msg("%s", why);
+        o->cells.saturated += o->top != 0 && o->cells.content[i] == o->top;
+    return &o->cells;
 }
 
 static uint64_t pair_of(uint64_t hash, uint64_t value) {
@@ -83,7 +71,7 @@ static void oracle_apply(oracle *o, uint64_t hash, uint64_t value, char rule) {
     }
 }
 
-static tamis_status oracle_touch(oracle *o, uint64_t hash) {
+tamis_status oracle_touch(oracle *o, uint64_t hash) {
     bool           is_hit[16];
     uint64_t const hits = oracle_hits(o, hash, is_hit);
     for (uint64_t v = 0; v < o->values; v++) {
@@ -92,7 +80,7 @@ static tamis_status oracle_touch(oracle *o, uint64_t hash) {
     return hits == 0 ? TAMIS_ERR_ABSENT : hits == 1 ? TAMIS_OK : TAMIS_ERR_UNKNOWN;
 }
 
-static tamis_status oracle_get(const oracle *o, uint64_t hash, uint64_t *ret_value) {
+tamis_status oracle_get(const oracle *o, uint64_t hash, uint64_t *ret_value) {
     bool           is_hit[16];
     uint64_t const hits = oracle_hits(o, hash, is_hit);
     if (hits != 1) return hits == 0 ? TAMIS_ERR_ABSENT : TAMIS_ERR_UNKNOWN;
@@ -112,7 +100,7 @@ static tamis_status oracle_find(const oracle *o, uint64_t hash, uint64_t from,
     return is_hit[from] ? TAMIS_OK : TAMIS_ERR_CONFLICT;
 }
 
-static tamis_status oracle_put(oracle *o, uint64_t hash, uint64_t value) {
+tamis_status oracle_put(oracle *o, uint64_t hash, uint64_t value) {
     uint64_t           found = 0;
     tamis_status const status = oracle_get(o, hash, &found);
     if (o->cells.timer_bits != 0 && status != TAMIS_ERR_ABSENT) {
@@ -120,11 +108,11 @@ static tamis_status oracle_put(oracle *o, uint64_t hash, uint64_t value) {
         return oracle_touch(o, hash);
     }
     oracle_apply(o, hash, value, 'u');
-    o->keys++;
+    o->cells.keys++;
     return TAMIS_OK;
 }
 
-static tamis_status oracle_move(oracle *o, uint64_t hash, uint64_t from, uint64_t to) {
+tamis_status oracle_move(oracle *o, uint64_t hash, uint64_t from, uint64_t to) {
     uint64_t           found = 0;
     tamis_status const status = oracle_find(o, hash, from, &found);
     if (status == TAMIS_ERR_UNKNOWN) return oracle_touch(o, hash);
@@ -134,131 +122,52 @@ static tamis_status oracle_move(oracle *o, uint64_t hash, uint64_t from, uint64_
     return TAMIS_OK;
 }
 
-static tamis_status oracle_drop(oracle *o, uint64_t hash, uint64_t from) {
+tamis_status oracle_drop(oracle *o, uint64_t hash, uint64_t from) {
     uint64_t           found = 0;
     tamis_status const status = oracle_find(o, hash, from, &found);
     if (status != TAMIS_OK) return status;
     if (o->top == 0) return TAMIS_ERR_UNKNOWN;
     oracle_apply(o, hash, found, 'd');
-    o->keys -= o->keys != 0;
+    o->cells.keys -= o->cells.keys != 0;
     return TAMIS_OK;
 }
 
-static void oracle_pass(void *any, uint64_t unit) {
-    oracle *const o = any;
-    o->aged += cells_age(&o->cells, unit);
+void oracle_pass(oracle *o, uint64_t unit) {
+    cells_age(&o->cells, unit);
 }
 
-static void oracle_merge(oracle *into, const oracle *from) {
+void oracle_merge(oracle *into, const oracle *from) {
     for (uint64_t i = 0; i < into->cells.m; i++) {
         if (from->cells.content[i] == 0) continue;
         uint64_t const most = into->top == 0 ? 1 : into->top;
         into->cells.timer[i] = cells_younger(&into->cells, into->hand, &from->cells, from->hand, i);
         into->cells.content[i] = min_u64(into->cells.content[i] + from->cells.content[i], most);
     }
-    into->keys += from->keys;
+    into->cells.keys += from->cells.keys;
 }
 
 /* ------------------------------------------------------------------ histories */
 
-/* What happened in all histories, by status; and cells that aged, and that stuck. */
-static uint64_t happened[5], happened_aged, happened_stuck;
-
-static tamis_status seen(tamis_status status) {
-    assert_true(status <= 0 && status > -5);
-    happened[-status]++;
-    return status;
-}
-
-typedef struct history {
-    tamis_states *states;
-    oracle       *o;
-    dice          chance;
-} history;
-
-static history history_make(const uint64_t *g, const char *isa, uint64_t seed) {
-    history h = { .chance = { seed } };
-    h.states = states_of("state_direct", isa, g, 100, 1600, 3);
-    h.o = oracle_make(g, h.states);
-    return h;
-}
-
-static void history_free(history *h) {
-    tamis_states_free(h->states);
-    free(h->o);
-}
-
-static void expect_get(history *h, uint64_t id) {
-    uint64_t const     hash = keyhash_id(&h->states->set.hasher, id);
-    uint64_t           found = 0;
-    uint32_t           value = 12345;
-    tamis_status const status = oracle_get(h->o, hash, &found);
-    assert_int_equal(tamis_states_get_hash(h->states, id, &value), status);
-    assert_int_equal(value, status == TAMIS_OK ? found : 12345);
-}
-
-static void history_step(history *h) {
-    uint64_t const id = dice_below(&h->chance, KEYS), what = dice_below(&h->chance, 16);
-    uint64_t const hash = keyhash_id(&h->states->set.hasher, id);
-    uint64_t const a = dice_below(&h->chance, h->o->values);
-    uint64_t const b = dice_below(&h->chance, h->o->values);
-    uint64_t const from = dice_below(&h->chance, 2) == 0 ? TAMIS_ANY_VALUE : a;
-    tamis_states  *s = h->states;
-    if (what < 3)
-        assert_int_equal(seen(tamis_states_put_hash(s, id, (uint32_t)a)),
-                         oracle_put(h->o, hash, a));
-    else if (what < 6)
-        assert_int_equal(seen(tamis_states_move_hash(s, id, from, (uint32_t)b)),
-                         oracle_move(h->o, hash, from, b));
-    else if (what < 11)
-        assert_int_equal(seen(tamis_states_drop_hash(s, id, from)), oracle_drop(h->o, hash, from));
-    else if (what < 12)
-        assert_int_equal(seen(tamis_states_touch_hash(s, id)), oracle_touch(h->o, hash));
-    else if (what < 15)
-        expect_get(h, id);
-    else
-        let_time_pass(s, &h->chance, oracle_pass, h->o);
-}
+static const tested under_test = {
+    .kind = "state_direct",
+    .geometries = geometries,
+    .n = COUNT(geometries),
+    .keys = 40,
+    .values = 16,
+    .puts = 3,
+};
 
 static void every_answer_and_byte_is_foreseen(void **state) {
     (void)state;
-    const char *isa;
-    for (size_t i = 0; (isa = tamis_isa_name(i)) != NULL; i++) {
-        for (size_t g = 0; g < COUNT(geometries); g++) {
-            history h = history_make(geometries[g], isa, 99 + g);
-            for (uint64_t step = 0; step < steps; step++) {
-                history_step(&h);
-                if (step % 8 == 0) oracle_expect(h.o, h.states);
-            }
-            oracle_expect(h.o, h.states);
-            happened_aged += h.o->aged;
-            happened_stuck += h.o->saturated;
-            history_free(&h);
-        }
-    }
-    assert_int_equal(happened[1], 0); /* it is never full */
-    assert_true(happened[0] > 1000 && happened[2] > 1000 && happened[3] > 1000);
-    assert_true(happened[4] > 500 && happened_aged > 1000 && happened_stuck > 100);
+    happened const all = check_histories(&under_test, steps);
+    assert_int_equal(all.status[1], 0); /* it is never full */
+    assert_true(all.status[0] > 1000 && all.status[2] > 1000 && all.status[3] > 1000);
+    assert_true(all.status[4] > 500 && all.aged > 1000 && all.stuck > 100);
 }
 
 static void a_merge_is_foreseen(void **state) {
     (void)state;
-    for (size_t g = 0; g < COUNT(geometries); g++) {
-        history a = history_make(geometries[g], NULL, 1 + g);
-        history b = history_make(geometries[g], NULL, 2);
-        for (unsigned round = 0; round < 5; round++) {
-            for (unsigned step = 0; step < 40; step++) {
-                history_step(&a);
-                history_step(&b);
-            }
-            assert_int_equal(tamis_states_merge(a.states, b.states), TAMIS_OK);
-            oracle_merge(a.o, b.o);
-            oracle_expect(a.o, a.states);
-            oracle_expect(b.o, b.states);
-        }
-        history_free(&a);
-        history_free(&b);
-    }
+    check_merges(&under_test);
 }
 
 /* A key of which another value seems to be there, too, is unknown; who names the true one can move
@@ -266,7 +175,7 @@ static void a_merge_is_foreseen(void **state) {
 static void a_value_that_is_named_settles_it(void **state) {
     (void)state;
     static const uint64_t g[SHARED_FIELDS] = { 60, 2, 8, 4, 0 };
-    history               h = history_make(g, NULL, 4);
+    history               h = history_make(&under_test, g, NULL, 4);
     uint64_t              settled = 0;
     for (uint32_t id = 0; id < 20; id++)
         assert_int_equal(tamis_states_put_hash(h.states, id, id % 8), TAMIS_OK);
@@ -290,7 +199,7 @@ static void a_value_that_is_named_settles_it(void **state) {
 static void marks_are_left_to_age(void **state) {
     (void)state;
     static const uint64_t g[SHARED_FIELDS] = { 500, 5, 2, 0, 3 };
-    history               h = history_make(g, NULL, 4);
+    history               h = history_make(&under_test, g, NULL, 4);
     tamis_states *const   s = h.states;
     uint32_t              value = 9;
     assert_int_equal(tamis_states_put_hash(s, 5, 1), TAMIS_OK); /* lasts half as long as 0 */
@@ -310,12 +219,6 @@ static void marks_are_left_to_age(void **state) {
 
 /* ------------------------------------------------------------------ broken tables */
 
-static void expect_broken(const history *h, const char *invariant) {
-    const char *why = "nothing";
-    assert_false(tamis_states_validate(h->states, &why));
-    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
-}
-
 static void validate_names_each_invariant(void **state) {
     (void)state;
     static const uint64_t whole[SHARED_FIELDS] = { 200, 3, 6, 5, 3 }; /* cells of 8 bits: 5, 3 */
@@ -327,7 +230,7 @@ static void validate_names_each_invariant(void **state) {
         { 0x1f, "I3" }, /* stuck, and not counted */
         { 0x81, "I4" }, /* a timer of 4; a fresh one has 3 */
     };
-    history h = history_make(whole, NULL, 1);
+    history h = history_make(&under_test, whole, NULL, 1);
     for (size_t i = 0; i < COUNT(changes); i++) {
         h.states->set.table.body[i * 7] = changes[i].is;
         expect_broken(&h, changes[i].invariant);
@@ -342,26 +245,9 @@ static void validate_names_each_invariant(void **state) {
     history_free(&h);
 }
 
-/* Whatever is in the body, it is looked at without harm. */
 static void nothing_is_unsafe_on_any_bytes(void **state) {
     (void)state;
-    dice chance = { 12 };
-    for (unsigned round = 0; round < 400; round++) {
-        history            h = history_make(geometries[round % COUNT(geometries)], NULL, round);
-        const tamis_table *table = &h.states->set.table;
-        tamis_states_info  info;
-        for (uint64_t i = 0; i < table->body_bytes; i++) {
-            uint64_t const roll = dice_below(&chance, UINT64_MAX);
-            table->body[i] = (uint8_t)(round % 2 == 0 ? roll : roll & roll >> 8 & roll >> 16);
-        }
-        assert_false(tamis_states_validate(h.states, NULL));
-        for (uint64_t id = 0; id < 20; id++) {
-            uint32_t value;
-            assert_int_not_equal(tamis_states_get_hash(h.states, id, &value), TAMIS_ERR_CANNOT);
-        }
-        assert_int_equal(tamis_states_inspect(h.states, &info), TAMIS_OK);
-        history_free(&h);
-    }
+    check_any_bytes(&under_test);
 }
 
 int main(int argc, char **argv) {
