@@ -128,16 +128,75 @@ static inline double life_answered(const life *of) {
     return (double)answered / QUERIES;
 }
 
+/* ------------------------------------------------------------------ the law */
+
+/* Any operation that a well-behaved caller does, and what is known then. Drops say which value the
+ * key has, or also that any will do. */
+static inline void law_step(life *of, uint64_t most, bool is_named) {
+    uint64_t const what = dice_below(&of->chance, 8);
+    if (of->n == 0 || (what < 3 && of->n < most)) {
+        life_put(of, life_any_value(of));
+        return;
+    }
+    uint64_t const i = dice_below(&of->chance, of->n);
+    if (what < 4) {
+        bool const     is_any = !is_named && dice_below(&of->chance, 2) == 0;
+        uint64_t const from = is_any ? TAMIS_ANY_VALUE : of->value[i];
+        assert_int_equal(tamis_states_drop_hash(of->states, of->id[i], from), TAMIS_OK);
+        of->id[i] = of->id[--of->n];
+        of->value[i] = of->value[of->n];
+    } else if (what < 6) {
+        tamis_status const status = life_move(of, i);
+        assert_true(!is_named || status == TAMIS_OK);
+    } else {
+        (void)life_is_unknown(of, i);
+    }
+}
+
+/* A key that is there never has a wrong value. Named: in a kind in which nobody who says what value
+ * a key has is ever refused. */
+static inline void check_law(const char *kind, const uint64_t *g, uint64_t operations,
+                             uint64_t seed, bool is_named) {
+    life *const of = life_make(kind, g, 1000, 1000000, seed);
+    for (uint64_t i = 0; i < operations; i++) law_step(of, 1000, is_named);
+    (void)life_unknown(of);
+    assert_int_equal(of->states->set.table.keys, of->n);
+    assert_true(tamis_states_validate(of->states, NULL));
+    life_free(of);
+}
+
+/* ------------------------------------------------------------------ churn */
+
+/* n keys, that all have been replaced so many times less one; with each that comes, some move. */
+typedef struct churn {
+    const uint64_t *g;
+    uint64_t        n, turnovers, moves;
+    sample          unknown, answered;
+} churn;
+
+static inline void churn_table(churn *of, const char *kind, uint64_t seed) {
+    life *const table = life_make(kind, of->g, of->n, of->n * of->turnovers, seed);
+    while (table->n < of->n) life_put(table, life_any_value(table));
+    for (uint64_t i = of->n; i < of->n * of->turnovers; i++) {
+        life_replace(table);
+        for (uint64_t j = 0; j < of->moves; j++)
+            (void)life_move(table, dice_below(&table->chance, of->n));
+    }
+    sample_add(&of->unknown, life_unknown(table));
+    sample_add(&of->answered, life_answered(table));
+    life_free(table);
+}
+
 /* Measured beside stated, for people. */
-static inline void print_rates(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
-                               const sample *unknown, const sample *answered,
-                               const shared_forecast *told) {
+static inline void churn_print(const churn *of, const shared_forecast *told) {
+    const uint64_t *const g = of->g;
     print_message("# cells=%llu hashes=%llu values=%llu counter_bits=%llu, %llu keys x %llu, %llu "
                   "moves: unknown %.5f, stated %.5f; fpr %.5f, stated %.5f\n",
                   (unsigned long long)g[SHARED_CELLS], (unsigned long long)g[SHARED_HASHES],
                   (unsigned long long)g[SHARED_VALUES], (unsigned long long)g[SHARED_COUNTER_BITS],
-                  (unsigned long long)n, (unsigned long long)turnovers, (unsigned long long)moves,
-                  sample_mean(unknown), told->unknown, sample_mean(answered), told->fpr);
+                  (unsigned long long)of->n, (unsigned long long)of->turnovers,
+                  (unsigned long long)of->moves, sample_mean(&of->unknown), told->unknown,
+                  sample_mean(&of->answered), told->fpr);
 }
 
 #endif

@@ -11,28 +11,6 @@ static uint64_t tables = 12, operations = 100000;
 
 /* ------------------------------------------------------------------ the law */
 
-/* Any operation that a well-behaved caller does, and what is known then. */
-static void law_step(life *of, uint64_t most) {
-    uint64_t const what = dice_below(&of->chance, 8);
-    if (of->n == 0 || (what < 3 && of->n < most)) {
-        life_put(of, life_any_value(of));
-        return;
-    }
-    uint64_t const i = dice_below(&of->chance, of->n);
-    if (what < 4) {
-        bool const         is_any = dice_below(&of->chance, 2) == 0;
-        uint64_t const     from = is_any ? TAMIS_ANY_VALUE : of->value[i];
-        tamis_status const status = tamis_states_drop_hash(of->states, of->id[i], from);
-        assert_int_equal(status, TAMIS_OK);
-        of->id[i] = of->id[--of->n];
-        of->value[i] = of->value[of->n];
-    } else if (what < 6) {
-        (void)life_move(of, i);
-    } else {
-        (void)life_is_unknown(of, i);
-    }
-}
-
 /* From tables with room to some in which nearly all is unknown and counters stick. */
 static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
     (void)state;
@@ -43,12 +21,7 @@ static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
         { 3000, 1, 100, 4, 0 },
     };
     for (size_t g = 0; g < COUNT(counted); g++) {
-        life *const of = life_make("state_bloom", counted[g], 1000, 1000000, 5 + g);
-        for (uint64_t i = 0; i < operations; i++) law_step(of, 1000);
-        (void)life_unknown(of);
-        assert_int_equal(of->states->set.table.keys, of->n);
-        assert_true(tamis_states_validate(of->states, NULL));
-        life_free(of);
+        check_law("state_bloom", counted[g], operations, 5 + g, false);
     }
 }
 
@@ -129,38 +102,21 @@ static void insertions_have_the_rates_of_the_paper(void **state) {
 
 /* ------------------------------------------------------------------ churn */
 
-typedef struct churn_rates {
-    sample unknown, answered;
-} churn_rates;
-
-static void churn_table(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
-                        uint64_t seed, churn_rates *rates) {
-    life *const of = life_make("state_bloom", g, n, n * turnovers, seed);
-    while (of->n < n) life_put(of, life_any_value(of));
-    for (uint64_t i = n; i < n * turnovers; i++) {
-        life_replace(of);
-        for (uint64_t j = 0; j < moves; j++) (void)life_move(of, dice_below(&of->chance, n));
-    }
-    sample_add(&rates->unknown, life_unknown(of));
-    sample_add(&rates->answered, life_answered(of));
-    life_free(of);
-}
-
 /* Values that all differ, or move as much as they can: every overlap is unknown, and the plan says
  * what is measured. Few values that stay: at most that. */
 static void expect_churn(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
                          bool is_tight) {
-    churn_rates     rates = { 0 };
+    churn           of = { .g = g, .n = n, .turnovers = turnovers, .moves = moves };
+    double const    one = 1.0 / (double)n;
     shared_forecast told;
     tamis_state_bloom_forecast(g, (double)n, (double)(n * turnovers), &told);
-    for (uint64_t i = 0; i < tables; i++) churn_table(g, n, turnovers, moves, 500 + i, &rates);
-    print_rates(g, n, turnovers, moves, &rates.unknown, &rates.answered, &told);
+    for (uint64_t i = 0; i < tables; i++) churn_table(&of, "state_bloom", 500 + i);
+    churn_print(&of, &told);
     if (is_tight)
-        expect_near("under churn a key is unknown", &rates.unknown, 1.0 / (double)n, told.unknown);
+        expect_near("under churn a key is unknown", &of.unknown, one, told.unknown);
     else
-        expect_at_most("under churn a key is unknown", &rates.unknown, 1.0 / (double)n,
-                       told.unknown);
-    expect_at_most("an absent key has a value", &rates.answered, 1.0 / QUERIES, told.fpr);
+        expect_at_most("under churn a key is unknown", &of.unknown, one, told.unknown);
+    expect_at_most("an absent key has a value", &of.answered, 1.0 / QUERIES, told.fpr);
 }
 
 static void churn_has_the_rates_that_are_stated(void **state) {

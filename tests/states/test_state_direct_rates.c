@@ -11,25 +11,6 @@ static uint64_t tables = 12, operations = 100000;
 
 /* ------------------------------------------------------------------ the law */
 
-/* Whoever names the value that a key has is never refused, so it is named here. */
-static void law_step(life *of, uint64_t most) {
-    uint64_t const what = dice_below(&of->chance, 8);
-    if (of->n == 0 || (what < 3 && of->n < most)) {
-        life_put(of, life_any_value(of));
-        return;
-    }
-    uint64_t const i = dice_below(&of->chance, of->n);
-    if (what < 4) {
-        assert_int_equal(tamis_states_drop_hash(of->states, of->id[i], of->value[i]), TAMIS_OK);
-        of->id[i] = of->id[--of->n];
-        of->value[i] = of->value[of->n];
-    } else if (what < 6) {
-        assert_int_equal(life_move(of, i), TAMIS_OK);
-    } else {
-        (void)life_is_unknown(of, i);
-    }
-}
-
 /* From tables with room to some in which nearly all is unknown and counters stick. */
 static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
     (void)state;
@@ -37,44 +18,26 @@ static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
         { 20000, 9, 8, 4, 0 }, { 6000, 4, 3, 3, 0 }, { 3000, 3, 2, 2, 0 }, { 4000, 1, 16, 4, 0 }
     };
     for (size_t g = 0; g < COUNT(counted); g++) {
-        life *const of = life_make("state_direct", counted[g], 1000, 1000000, 5 + g);
-        for (uint64_t i = 0; i < operations; i++) law_step(of, 1000);
-        (void)life_unknown(of);
-        assert_int_equal(of->states->set.table.keys, of->n);
-        assert_true(tamis_states_validate(of->states, NULL));
-        life_free(of);
+        check_law("state_direct", counted[g], operations, 5 + g, true);
     }
 }
 
 /* ------------------------------------------------------------------ rates */
 
-static void rates_of_table(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
-                           uint64_t seed, sample *unknown, sample *answered) {
-    life *const of = life_make("state_direct", g, n, n * turnovers, seed);
-    while (of->n < n) life_put(of, life_any_value(of));
-    for (uint64_t i = n; i < n * turnovers; i++) {
-        life_replace(of);
-        for (uint64_t j = 0; j < moves; j++) (void)life_move(of, dice_below(&of->chance, n));
-    }
-    sample_add(unknown, life_unknown(of));
-    sample_add(answered, life_answered(of));
-    life_free(of);
-}
-
 /* Near to what is stated, or at most that where counters stick. */
 static void expect_rates(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
                          bool is_tight) {
-    sample          unknown = { 0, 0, 0 }, answered = { 0, 0, 0 };
+    churn           of = { .g = g, .n = n, .turnovers = turnovers, .moves = moves };
+    double const    one = 1.0 / (double)n;
     shared_forecast told;
     tamis_state_direct_forecast(g, (double)n, (double)(n * turnovers), &told);
-    for (uint64_t i = 0; i < tables; i++)
-        rates_of_table(g, n, turnovers, moves, 300 + i, &unknown, &answered);
-    print_rates(g, n, turnovers, moves, &unknown, &answered, &told);
-    expect_at_most("a key is unknown", &unknown, 1.0 / (double)n, told.unknown);
-    expect_at_most("an absent key has a value", &answered, 1.0 / QUERIES, told.fpr);
+    for (uint64_t i = 0; i < tables; i++) churn_table(&of, "state_direct", 300 + i);
+    churn_print(&of, &told);
+    expect_at_most("a key is unknown", &of.unknown, one, told.unknown);
+    expect_at_most("an absent key has a value", &of.answered, 1.0 / QUERIES, told.fpr);
     if (!is_tight) return;
-    expect_near("a key is unknown", &unknown, 1.0 / (double)n, told.unknown);
-    expect_near("an absent key has a value", &answered, 1.0 / QUERIES, told.fpr);
+    expect_near("a key is unknown", &of.unknown, one, told.unknown);
+    expect_near("an absent key has a value", &of.answered, 1.0 / QUERIES, told.fpr);
 }
 
 static void tables_have_the_rates_that_are_stated(void **state) {
