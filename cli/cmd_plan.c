@@ -132,41 +132,26 @@ static void print_job(const tamis_spec *spec, const plans *all) {
 }
 
 static void add_able_row(report_table *table, const tamis_plan *plan) {
-    table_row *const row = table_add(table, plan->chosen ? STYLE_BOLD : STYLE_PLAIN);
-    number_text      text;
-    (void)snprintf(text, sizeof text, "%s %s", plan->chosen ? "*" : " ", plan->kind);
-    row_add(row, text);
-    number_size(plan->body_bytes, text);
-    row_add(row, text);
-    row_decimal(row, plan->bits_per_key);
-    number_rate(plan->fpr, text);
-    row_add(row, text);
+    table_row *const row = table_add_able(table, plan);
+    number_text      fpr;
+    number_rate(plan->fpr, fpr);
+    row_add(row, fpr);
     row_rate(row, plan->overflow);
     row_rate(row, plan->saturation);
-    row_decimal(row, plan->lines_present);
-    row_decimal(row, plan->lines_absent);
-    row_decimal(row, plan->lines_add);
+    row_lines(row, plan);
 }
 
 static void add_unable_row(report_table *table, const tamis_plan *plan, const tamis_spec *spec) {
-    table_row *const row = table_add(table, STYLE_FAINT);
-    why_text         text;
-    (void)snprintf(text, sizeof text, "  %s", plan->kind);
-    row_add(row, text);
-    why_not(plan, spec, text);
-    row_add(row, text);
+    why_text why;
+    why_not(plan, spec, why);
+    table_add_unable(table, plan, why);
 }
 
 static void print_table(const plans *all, const tamis_spec *spec) {
     static const char *const heads[TABLE_COLUMNS] = { "  kind", "size",     "bits/key",
                                                       "fpr",    "overflow", "saturation",
                                                       "hit",    "miss",     "add" };
-    report_table *const      table = calloc(1, sizeof *table);
-    if (table == NULL) die("out of memory");
-    table->group = "cache lines to";
-    table->group_column = 6;
-    table_row *const head = table_add(table, STYLE_PLAIN);
-    for (unsigned i = 0; i < TABLE_COLUMNS; i++) row_add(head, heads[i]);
+    report_table *const      table = plans_table(heads);
     for (size_t i = 0; i < all->n; i++) {
         if (plans_is_able(all, &all->rows[i]))
             add_able_row(table, &all->rows[i]);
@@ -186,13 +171,11 @@ static void print_comparison(const tamis_plan *chosen) {
 }
 
 static void print_for_people(const plans *all, const tamis_spec *spec) {
-    char                    why[160];
     const tamis_plan *const chosen = plans_chosen(all);
     print_job(spec, all);
     print_table(all, spec);
     if (chosen == NULL) return;
-    plans_why_chosen(all, chosen, spec->kind != NULL, why, sizeof why);
-    output_text("\n* tamis takes %s: %s.\n", chosen->kind, why);
+    plans_print_chosen(all, chosen, spec->kind != NULL);
     if (spec->kind == NULL && spec->prefer == TAMIS_PREFER_FAST && &all->rows[0] != chosen) {
         number_text size;
         number_size(all->rows[0].body_bytes, size);
@@ -220,17 +203,11 @@ static void json_plan(const tamis_plan *plan, const tamis_spec *spec, bool is_po
 }
 
 static void print_json(const plans *all, const tamis_spec *spec) {
-    char                    why[160];
-    const tamis_plan *const chosen = plans_chosen(all);
     json_open(NULL, '{');
     json_count("capacity", spec->capacity);
     json_number("fpr", spec->fpr);
     json_abilities(spec->abilities);
-    if (chosen != NULL) {
-        plans_why_chosen(all, chosen, spec->kind != NULL, why, sizeof why);
-        json_text("chosen", chosen->kind);
-        json_text("why", why);
-    }
+    plans_json_chosen(all, spec->kind != NULL);
     json_open("kinds", '[');
     for (size_t i = 0; i < all->n; i++)
         json_plan(&all->rows[i], spec, plans_is_able(all, &all->rows[i]));
@@ -290,11 +267,7 @@ static void code_spec(const tamis_spec *spec, const tamis_plan *chosen) {
     output_text("    spec.capacity = %llu;\n", (unsigned long long)spec->capacity);
     if (spec->fpr > 0) output_text("    spec.fpr = %.10g;\n", spec->fpr);
     code_abilities(spec->abilities);
-    if (spec->geometry != NULL) output_text("    spec.geometry = \"%s\";\n", spec->geometry);
-    if (spec->lifetime != 0) {
-        output_text("    spec.lifetime = %llu;\n", (unsigned long long)spec->lifetime);
-    }
-    if (spec->overflow > 0) output_text("    spec.overflow = %.10g;\n", spec->overflow);
+    code_rare_fields(spec->geometry, spec->lifetime, spec->overflow);
     output_text("    spec.kind = \"%s\"; /* without this line, tamis_create() chooses */\n",
                 chosen->kind);
 }

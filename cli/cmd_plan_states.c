@@ -1,7 +1,6 @@
 /* cmd_plan_states.c - tamis plan --values: what each kind would make of a table of states. */
 #include "commands.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "json.h"
@@ -73,59 +72,35 @@ static void print_job(const tamis_states_spec *spec, const tamis_plan *chosen) {
 }
 
 static void add_able_row(report_table *table, const tamis_plan *plan) {
-    table_row *const row = table_add(table, plan->chosen ? STYLE_BOLD : STYLE_PLAIN);
-    number_text      text;
-    (void)snprintf(text, sizeof text, "%s %s", plan->chosen ? "*" : " ", plan->kind);
-    row_add(row, text);
-    number_size(plan->body_bytes, text);
-    row_add(row, text);
-    row_decimal(row, plan->bits_per_key);
+    table_row *const row = table_add_able(table, plan);
     row_rate(row, plan->fpr);
     row_rate(row, plan->unknown);
     row_rate(row, plan->overflow);
-    row_decimal(row, plan->lines_present);
-    row_decimal(row, plan->lines_absent);
-    row_decimal(row, plan->lines_add);
-}
-
-static void add_unable_row(report_table *table, const tamis_plan *plan,
-                           const tamis_states_spec *spec) {
-    table_row *const row = table_add(table, STYLE_FAINT);
-    number_text      text;
-    (void)snprintf(text, sizeof text, "  %s", plan->kind);
-    row_add(row, text);
-    row_add(row, why_not(plan, spec));
+    row_lines(row, plan);
 }
 
 static void print_table(const plans *all, const tamis_states_spec *spec) {
     static const char *const heads[TABLE_COLUMNS] = { "  kind", "size",    "bits/key",
                                                       "fpr",    "unknown", "overflow",
                                                       "hit",    "miss",    "put" };
-    report_table *const      table = calloc(1, sizeof *table);
-    if (table == NULL) die("out of memory");
-    table->group = "cache lines to";
-    table->group_column = 6;
-    table_row *const head = table_add(table, STYLE_PLAIN);
-    for (unsigned i = 0; i < TABLE_COLUMNS; i++) row_add(head, heads[i]);
+    report_table *const      table = plans_table(heads);
     for (size_t i = 0; i < all->n; i++) {
         if (plans_is_able(all, &all->rows[i]))
             add_able_row(table, &all->rows[i]);
         else
-            add_unable_row(table, &all->rows[i], spec);
+            table_add_unable(table, &all->rows[i], why_not(&all->rows[i], spec));
     }
     table_print(table);
     free(table);
 }
 
 static void print_for_people(const plans *all, const tamis_states_spec *spec) {
-    char                    why[160];
     number_text             size;
     const tamis_plan *const chosen = plans_chosen(all);
     print_job(spec, chosen);
     print_table(all, spec);
     if (chosen == NULL) return;
-    plans_why_chosen(all, chosen, spec->kind != NULL, why, sizeof why);
-    output_text("\n* tamis takes %s: %s.\n", chosen->kind, why);
+    plans_print_chosen(all, chosen, spec->kind != NULL);
     number_size(16 * (spec->capacity + spec->capacity / 7), size);
     output_text("  An exact table of 64-bit hashes and values in 16 bytes, 7/8 full, would take "
                 "%s.\n",
@@ -151,19 +126,13 @@ static void json_plan(const tamis_plan *plan, const tamis_states_spec *spec) {
 }
 
 static void print_json(const plans *all, const tamis_states_spec *spec) {
-    char                    why[160];
-    const tamis_plan *const chosen = plans_chosen(all);
     json_open(NULL, '{');
     json_count("capacity", spec->capacity);
     json_count("values", spec->values);
     json_number("fpr", spec->fpr);
     json_number("unknown", spec->unknown != 0 ? spec->unknown : spec->fpr);
     json_count("timeout", spec->timeout);
-    if (chosen != NULL) {
-        plans_why_chosen(all, chosen, spec->kind != NULL, why, sizeof why);
-        json_text("chosen", chosen->kind);
-        json_text("why", why);
-    }
+    plans_json_chosen(all, spec->kind != NULL);
     json_open("kinds", '[');
     for (size_t i = 0; i < all->n; i++) json_plan(&all->rows[i], spec);
     json_close(']');
@@ -217,11 +186,7 @@ static void code_spec(const tamis_states_spec *spec, const tamis_plan *chosen) {
     if (spec->timeout != 0) {
         output_text("    spec.timeout = %llu; /* ticks */\n", (unsigned long long)spec->timeout);
     }
-    if (spec->geometry != NULL) output_text("    spec.geometry = \"%s\";\n", spec->geometry);
-    if (spec->lifetime != 0) {
-        output_text("    spec.lifetime = %llu;\n", (unsigned long long)spec->lifetime);
-    }
-    if (spec->overflow > 0) output_text("    spec.overflow = %.10g;\n", spec->overflow);
+    code_rare_fields(spec->geometry, spec->lifetime, spec->overflow);
     output_text("    spec.kind = \"%s\"; /* without this line, tamis_states_create() chooses */\n",
                 chosen->kind);
 }

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
+#include "message.h"
 #include "numbers.h"
+#include "output.h"
 
 bool plans_is_able(const plans *of, const tamis_plan *plan) {
     bool const is_large = of->memory != 0 && plan->body_bytes > of->memory;
@@ -52,9 +55,11 @@ static size_t compare_able(const plans *all, const tamis_plan *chosen, bool *ret
     return n_able;
 }
 
-void plans_why_chosen(const plans *all, const tamis_plan *chosen, bool is_named, char *ret_text,
-                      size_t n) {
+typedef char reason[160];
+
+static void why_chosen(const plans *all, const tamis_plan *chosen, bool is_named, reason ret_text) {
     bool         is_smallest, is_fastest;
+    size_t const n = sizeof(reason);
     size_t const n_able = compare_able(all, chosen, &is_smallest, &is_fastest);
     if (is_named)
         (void)snprintf(ret_text, n, "you named it");
@@ -66,16 +71,79 @@ void plans_why_chosen(const plans *all, const tamis_plan *chosen, bool is_named,
                        is_smallest && is_fastest ? ", and none touches fewer cache lines" : "");
 }
 
-/* ------------------------------------------------------------------ words */
+/* ------------------------------------------------------------------ for people */
 
-void row_decimal(table_row *row, double value) {
+report_table *plans_table(const char *const *heads) {
+    report_table *const table = calloc(1, sizeof *table);
+    if (table == NULL) die("out of memory");
+    table->group = "cache lines to";
+    table->group_column = TABLE_COLUMNS - 3;
+    table_row *const head = table_add(table, STYLE_PLAIN);
+    for (unsigned i = 0; i < TABLE_COLUMNS; i++) row_add(head, heads[i]);
+    return table;
+}
+
+static void row_decimal(table_row *row, double value) {
     number_text text;
     (void)snprintf(text, sizeof text, "%.1f", value);
     row_add(row, text);
+}
+
+static void row_kind(table_row *row, const char *mark, const char *kind) {
+    number_text text;
+    (void)snprintf(text, sizeof text, "%s %s", mark, kind);
+    row_add(row, text);
+}
+
+table_row *table_add_able(report_table *table, const tamis_plan *plan) {
+    table_row *const row = table_add(table, plan->chosen ? STYLE_BOLD : STYLE_PLAIN);
+    number_text      size;
+    row_kind(row, plan->chosen ? "*" : " ", plan->kind);
+    number_size(plan->body_bytes, size);
+    row_add(row, size);
+    row_decimal(row, plan->bits_per_key);
+    return row;
+}
+
+void row_lines(table_row *row, const tamis_plan *plan) {
+    row_decimal(row, plan->lines_present);
+    row_decimal(row, plan->lines_absent);
+    row_decimal(row, plan->lines_add);
+}
+
+void table_add_unable(report_table *table, const tamis_plan *plan, const char *why_not) {
+    table_row *const row = table_add(table, STYLE_FAINT);
+    row_kind(row, " ", plan->kind);
+    row_add(row, why_not);
 }
 
 void row_rate(table_row *row, double rate) {
     number_text text;
     number_rate(rate, text);
     row_add(row, rate == 0 ? "never" : text);
+}
+
+void plans_print_chosen(const plans *all, const tamis_plan *chosen, bool is_named) {
+    reason why;
+    why_chosen(all, chosen, is_named, why);
+    output_text("\n* tamis takes %s: %s.\n", chosen->kind, why);
+}
+
+/* ------------------------------------------------------------------ for programs */
+
+void plans_json_chosen(const plans *all, bool is_named) {
+    const tamis_plan *const chosen = plans_chosen(all);
+    reason                  why;
+    if (chosen == NULL) return;
+    why_chosen(all, chosen, is_named, why);
+    json_text("chosen", chosen->kind);
+    json_text("why", why);
+}
+
+/* ------------------------------------------------------------------ for programmers */
+
+void code_rare_fields(const char *geometry, uint64_t lifetime, double overflow) {
+    if (geometry != NULL) output_text("    spec.geometry = \"%s\";\n", geometry);
+    if (lifetime != 0) output_text("    spec.lifetime = %llu;\n", (unsigned long long)lifetime);
+    if (overflow > 0) output_text("    spec.overflow = %.10g;\n", overflow);
 }
