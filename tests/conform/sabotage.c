@@ -89,6 +89,15 @@ void flip(tamis_set *set, uint64_t bit) {
     set->table.body[bit / 8] ^= (uint8_t)(1u << (bit % 8));
 }
 
+void scramble(tamis_set *set, dice *chance, unsigned round) {
+    for (uint64_t at = 0; at < set->table.body_bytes; at++) {
+        uint64_t const roll = dice_roll(chance);
+        uint64_t const quarter = roll & roll >> 8, eighth = quarter & roll >> 16;
+        uint64_t const bits = round % 3 == 0 ? roll : round % 3 == 1 ? quarter : eighth;
+        set->table.body[at] = (uint8_t)bits;
+    }
+}
+
 void expect_flip_broken(tamis_set *set, uint64_t bit, const char *invariant) {
     flip(set, bit);
     expect_broken(set, invariant);

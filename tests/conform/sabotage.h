@@ -51,6 +51,10 @@ void expect_broken(tamis_set *set, const char *invariant);
 /* One bit of the body. */
 void flip(tamis_set *set, uint64_t bit);
 
+/* Any bytes, in the place of the body. Of three rounds, one has each bit set as often as not, the
+ * others a quarter and an eighth of them. */
+void scramble(tamis_set *set, dice *chance, unsigned round);
+
 /* Break it, see that it is seen, and mend it. */
 void expect_flip_broken(tamis_set *set, uint64_t bit, const char *invariant);
 

@@ -147,18 +147,14 @@ static void validate_and_lookups_are_safe_on_any_bytes(void **state) {
     (void)state;
     static const char *const geometries[] = { PLAIN, CENTRED };
     dice                     chance = { 7 };
-    for (unsigned round = 0; round < 2000; round++) {
+    for (unsigned round = 0; round < 100; round++) {
         tamis_set *const set = filled(geometries[round % 2]);
-        for (uint64_t at = 0; at < set->table.body_bytes; at++) {
-            uint64_t const roll = dice_roll(&chance);
-            set->table.body[at] = (uint8_t)(roll & (round % 3 == 0 ? UINT64_MAX : roll >> 8));
-        }
-        uint64_t count;
+        uint64_t         count;
+        scramble(set, &chance, round);
         (void)tamis_has_hash(set, round);
         assert_int_equal(tamis_count_hash(set, round, &count), TAMIS_OK);
         assert_false(tamis_validate(set, NULL));
         tamis_free(set);
-        round += 19;
     }
 }
 
