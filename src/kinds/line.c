@@ -51,29 +51,24 @@
  */
 #include "kinds/line.h"
 #include "core/checked.h"
+#include "kinds/prints_plan.h"
 #include "plan/line_size.h"
 
 static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHELF == SHELF_KEYS &&
                   LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS &&
                   LINE_WORD_BITS == ATTIC_OWN_BITS && LINE_MAX_TAIL == LINES_MAX_TAIL,
               "the plan is of these lines");
+static_assert(LINE_COPIES == LINE_COUNTER_BITS + 1 && LINE_VALUE_BITS == LINE_COPIES + 1,
+              "as prints_plan() has them");
 static_assert(LINE_FREE == KIND_FREE && LINE_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status line_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    prints_mode       fixed = { need->fixed[LINE_COUNTER_BITS], need->fixed[LINE_COPIES],
-                                need->fixed[LINE_VALUE_BITS] };
     prints_mode const counting = { .counter_bits = 4, .copies = 1 };
-    if (need->values != 0 && !tamis_prints_states(need->values, need->timer_bits, &fixed))
-        return TAMIS_ERR_CANNOT;
-    prints_mode const mode = tamis_prints_mode(fixed, (need->abilities & TAMIS_CAN_REMOVE) != 0,
-                                               (need->abilities & TAMIS_CAN_COUNT) != 0, counting);
     uint64_t          g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    g[LINE_COUNTER_BITS] = mode.counter_bits;
-    g[LINE_COPIES] = mode.copies;
-    g[LINE_VALUE_BITS] = mode.value_bits;
+    if (!prints_plan(need, counting, &g[LINE_COUNTER_BITS])) return TAMIS_ERR_CANNOT;
     line_need const want = { .n = (double)need->capacity,
                              .fpr = need->fpr,
                              .lifetime = (double)need->lifetime,

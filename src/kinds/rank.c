@@ -37,26 +37,21 @@
 #include "kinds/rank.h"
 #include "core/chains_pools.h"
 #include "core/checked.h"
+#include "kinds/prints_plan.h"
 #include "plan/rank_size.h"
 
+static_assert(RANK_COPIES == RANK_COUNTER_BITS + 1 && RANK_VALUE_BITS == RANK_COPIES + 1,
+              "as prints_plan() has them");
 static_assert(RANK_FREE == KIND_FREE && RANK_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 static_assert(RANK_MAX_CELLS <= CHAINS_MAX_CELLS && RANK_MAX_CELL_BITS <= FIELD_MAX_BITS, "limits");
 
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status rank_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    prints_mode       fixed = { need->fixed[RANK_COUNTER_BITS], need->fixed[RANK_COPIES],
-                                need->fixed[RANK_VALUE_BITS] };
     prints_mode const counting = { .counter_bits = 2, .copies = 4 };
-    if (need->values != 0 && !tamis_prints_states(need->values, need->timer_bits, &fixed))
-        return TAMIS_ERR_CANNOT;
-    prints_mode const mode = tamis_prints_mode(fixed, (need->abilities & TAMIS_CAN_REMOVE) != 0,
-                                               (need->abilities & TAMIS_CAN_COUNT) != 0, counting);
     uint64_t          g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    g[RANK_COUNTER_BITS] = mode.counter_bits;
-    g[RANK_COPIES] = mode.copies;
-    g[RANK_VALUE_BITS] = mode.value_bits;
+    if (!prints_plan(need, counting, &g[RANK_COUNTER_BITS])) return TAMIS_ERR_CANNOT;
     if (g[RANK_ALIGNED] == KIND_FREE) g[RANK_ALIGNED] = need->prefer == TAMIS_PREFER_FAST;
     if (g[RANK_COPIES] < 1 || g[RANK_COPIES] > RANK_MAX_COPIES) return TAMIS_ERR_CANNOT;
     rank_need const want = { .n = (double)need->capacity,
