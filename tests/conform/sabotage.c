@@ -69,6 +69,32 @@ int sabotage_run(const subject *of, const saboteur *saboteurs, size_t n_saboteur
     return failed;
 }
 
+/* ------------------------------------------------------------------ broken in any kind */
+
+bool forgets_single_copies(const tamis_table *table, uint64_t hash) {
+    return honest->has(table, hash) && honest->count(table, hash) > 1;
+}
+
+tamis_status removes_without_looking(tamis_table *table, uint64_t hash) {
+    tamis_status const status = honest->remove(table, hash);
+    return hash % 8 == 0 ? TAMIS_OK : status;
+}
+
+uint64_t counts_too_few(const tamis_table *table, uint64_t hash) {
+    uint64_t const count = honest->count(table, hash);
+    return count > 1 && count != TAMIS_COUNT_MANY ? count - 1 : count;
+}
+
+tamis_status merges_a_part(tamis_table *into, const tamis_table *from) {
+    tamis_status const status = honest->merge(into, from);
+    memset(into->body, 0, into->body_bytes / 4);
+    return status;
+}
+
+double flatters_itself(const tamis_table *table) {
+    return honest->current_fpr(table) * .8;
+}
+
 /* ------------------------------------------------------------------ broken tables */
 
 tamis_set *filled_set(const subject *of, uint64_t keys) {

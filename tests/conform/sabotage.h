@@ -40,6 +40,13 @@ typedef struct saboteur {
 int sabotage_run(const subject *of, const saboteur *saboteurs, size_t n_saboteurs,
                  const struct CMUnitTest *tests, size_t n_tests);
 
+/* Functions that can stand in the place of those of any kind that removes, counts and merges. */
+bool         forgets_single_copies(const tamis_table *table, uint64_t hash);
+tamis_status removes_without_looking(tamis_table *table, uint64_t hash);
+uint64_t     counts_too_few(const tamis_table *table, uint64_t hash);
+tamis_status merges_a_part(tamis_table *into, const tamis_table *from);
+double       flatters_itself(const tamis_table *table); /* of its present rate */
+
 /* ------------------------------------------------------------------ broken tables */
 
 /* A set of the subject's with the keys from 0 on, so many of them; it is valid. */

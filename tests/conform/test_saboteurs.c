@@ -66,11 +66,6 @@ static uint64_t removes_unlike_single(tamis_table *table, const uint64_t *hash, 
     return honest->remove_chunk(table, hash, n) ^ (n == 63 ? 1u : 0u);
 }
 
-static uint64_t counts_too_few(const tamis_table *table, uint64_t hash) {
-    uint64_t const count = honest->count(table, hash);
-    return count > 1 ? count - 1 : count;
-}
-
 static tamis_status merges_half(tamis_table *into, const tamis_table *from) {
     tamis_status const status = honest->merge(into, from);
     memset(into->body, 0, into->body_bytes / 8);
@@ -80,10 +75,6 @@ static tamis_status merges_half(tamis_table *into, const tamis_table *from) {
 static void converts_wrongly(const tamis_table *from, tamis_table *to) {
     honest->convert(from, to);
     memset(to->body, 0xff, to->body_bytes / 8);
-}
-
-static double flatters_itself(const tamis_table *table) {
-    return honest->current_fpr(table) * 0.8;
 }
 
 static bool never_valid(const tamis_table *table, const char **reterr_why) {

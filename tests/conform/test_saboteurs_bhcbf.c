@@ -46,30 +46,6 @@ static tamis_status wraps(tamis_table *table, uint64_t hash) {
     return status;
 }
 
-static bool forgets_single_copies(const tamis_table *table, uint64_t hash) {
-    return honest->has(table, hash) && honest->count(table, hash) > 1;
-}
-
-static tamis_status removes_without_looking(tamis_table *table, uint64_t hash) {
-    tamis_status const status = honest->remove(table, hash);
-    return hash % 8 == 0 ? TAMIS_OK : status;
-}
-
-static uint64_t counts_too_few(const tamis_table *table, uint64_t hash) {
-    uint64_t const count = honest->count(table, hash);
-    return count > 1 && count != TAMIS_COUNT_MANY ? count - 1 : count;
-}
-
-static tamis_status merges_a_part(tamis_table *into, const tamis_table *from) {
-    tamis_status const status = honest->merge(into, from);
-    memset(into->body, 0, into->body_bytes / 4);
-    return status;
-}
-
-static double flatters_itself(const tamis_table *table) {
-    return honest->current_fpr(table) * .8;
-}
-
 static const saboteur saboteurs[] = {
     SABOTEUR("floods_harm_nobody", NULL, remove, unmarks),
     SABOTEUR("no_false_negative_under_churn", TIGHT, remove, unmarks),

@@ -58,30 +58,6 @@ static tamis_status adds_another(tamis_table *table, uint64_t hash) {
     return c <= top ? status : TAMIS_ERR_FULL;
 }
 
-static bool forgets_single_copies(const tamis_table *table, uint64_t hash) {
-    return honest->has(table, hash) && honest->count(table, hash) > 1;
-}
-
-static tamis_status removes_without_looking(tamis_table *table, uint64_t hash) {
-    tamis_status const status = honest->remove(table, hash);
-    return hash % 8 == 0 ? TAMIS_OK : status;
-}
-
-static uint64_t counts_too_few(const tamis_table *table, uint64_t hash) {
-    uint64_t const count = honest->count(table, hash);
-    return count > 1 && count != TAMIS_COUNT_MANY ? count - 1 : count;
-}
-
-static tamis_status merges_a_part(tamis_table *into, const tamis_table *from) {
-    tamis_status const status = honest->merge(into, from);
-    memset(into->body, 0, into->body_bytes / 4);
-    return status;
-}
-
-static double flatters_itself(const tamis_table *table) {
-    return honest->current_fpr(table) * .8;
-}
-
 /* Counters that are not 0 exclude nobody: a third of the memory is lost. */
 static bool looks_at_zero_only(const tamis_table *table, uint64_t hash) {
     for (unsigned i = 0; i < table->geometry[VI_HASHES]; i++) {
