@@ -1,18 +1,12 @@
 /* fuzz_capture.c - bytes are a capture file: it is refused, or its packets are within the file. */
 #include "capture.h"
+#include "fuzz.h"
 #include "packet.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-static void must(bool condition) {
-    if (!condition) abort();
-}
 
 static void on_packet(void *context, const capture_packet *p) {
     const size_t *const n = context;

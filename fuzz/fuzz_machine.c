@@ -1,15 +1,9 @@
 /* fuzz_machine.c - bytes are the text of a machine: it is refused with a line and a reason, or it
  * answers for any packet. */
+#include "fuzz.h"
 #include "machine.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-static void must(bool condition) {
-    if (!condition) abort();
-}
 
 static void check_rule(const machine *m, const machine_rule *rule) {
     if (rule == NULL) return;

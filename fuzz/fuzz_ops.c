@@ -3,36 +3,17 @@
  * it.
  */
 #include "core/base.h"
+#include "fuzz.h"
 
-#include <stdlib.h>
 #include <tamis/tamis.h>
 
 #define KEYS 256
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 typedef struct machine {
     tamis_set *set;
     unsigned   truth[KEYS];
     unsigned   abilities;
 } machine;
-
-static void must(bool condition) {
-    if (!condition) abort();
-}
-
-typedef struct buffer {
-    uint8_t bytes[65536];
-    size_t  n;
-} buffer;
-
-static bool take(void *context, const void *bytes, size_t n) {
-    buffer *const to = context;
-    must(n <= sizeof to->bytes - to->n);
-    memcpy(to->bytes + to->n, bytes, n);
-    to->n += n;
-    return true;
-}
 
 /* Write, read back, and go on with what was read. */
 static void reopen(machine *m) {

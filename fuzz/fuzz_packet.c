@@ -3,17 +3,11 @@
  * The first bytes choose the link type and how much of the packet was captured; the others are the
  * packet. What was taken is asked again with the packet cut shorter: that may only make it unknown.
  */
+#include "fuzz.h"
 #include "link.h"
 #include "packet.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-static void must(bool condition) {
-    if (!condition) abort();
-}
 
 static size_t n_link_types(void) {
     size_t n = 0;

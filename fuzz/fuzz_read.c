@@ -4,15 +4,13 @@
  * fuzzer plays the attacker who can compute them. The last byte says whether it does.
  */
 #include "core/le.h"
+#include "fuzz.h"
 
-#include <stdlib.h>
 #include <tamis/tamis.h>
 #include <xxhash.h>
 
 #define HEADER 4096
 #define BLOCK 65536
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 static void seal(uint8_t *file, size_t n) {
     if (n < HEADER + 16) return;

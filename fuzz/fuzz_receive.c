@@ -6,8 +6,8 @@
  * attacker who can compute them. The second byte chooses what is asked of the receiver.
  */
 #include "core/le.h"
+#include "fuzz.h"
 
-#include <stdlib.h>
 #include <tamis/tamis.h>
 #include <xxhash.h>
 
@@ -16,28 +16,8 @@
 #define AT_FIELDS 96
 #define AT_GEOMETRY 104
 #define TOTAL 16
-#define MAX_BYTES 65536
 #define MAX_BODY ((size_t)4 << 20)
 #define N_GOOD 4
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-typedef struct stream {
-    uint8_t bytes[MAX_BYTES];
-    size_t  n;
-} stream;
-
-static void must(bool condition) {
-    if (!condition) abort();
-}
-
-static bool take(void *context, const void *bytes, size_t n) {
-    stream *const to = context;
-    must(n <= sizeof to->bytes - to->n);
-    memcpy(to->bytes + to->n, bytes, n);
-    to->n += n;
-    return true;
-}
 
 /* ------------------------------------------------------------------ memory */
 
@@ -59,7 +39,7 @@ static void give_memory(void *context, void *memory, size_t bytes) {
 
 /* ------------------------------------------------------------------ good streams */
 
-static stream     good[N_GOOD];
+static buffer     good[N_GOOD];
 static tamis_set *like;
 
 static tamis_set *good_set(unsigned which) {
@@ -103,13 +83,13 @@ static void make_good(void) {
 
 /* ------------------------------------------------------------------ from bytes to a stream */
 
-static size_t head_bytes(const stream *s) {
+static size_t head_bytes(const buffer *s) {
     if (s->n < AT_GEOMETRY) return SIZE_MAX;
     uint32_t const fields = le32_load(s->bytes + AT_FIELDS);
     return fields > 16 ? SIZE_MAX : AT_GEOMETRY + 8 * (size_t)fields + 8;
 }
 
-static void seal(stream *s) {
+static void seal(buffer *s) {
     size_t const head = head_bytes(s);
     if (head > s->n || s->n - head < TOTAL) return;
     le64_store(s->bytes + head - 8, XXH3_64bits(s->bytes, head - 8));
@@ -119,14 +99,14 @@ static void seal(stream *s) {
 }
 
 /* Three bytes each: where, and what to change there. */
-static void change(stream *s, const uint8_t *bytes, size_t n) {
+static void change(buffer *s, const uint8_t *bytes, size_t n) {
     for (size_t i = 0; i + 2 < n; i += 3) s->bytes[le16_load(bytes + i) % s->n] ^= bytes[i + 2];
 }
 
 /* How many there are, and the list. */
-static void replace_payload(stream *s, const uint8_t *bytes, size_t n) {
+static void replace_payload(buffer *s, const uint8_t *bytes, size_t n) {
     static const uint8_t zeros[TOTAL];
-    if (n < 2 || n > MAX_BYTES / 2) return;
+    if (n < 2 || n > BUFFER_BYTES / 2) return;
     s->n = head_bytes(s);
     le64_store(s->bytes + AT_LISTED, le16_load(bytes));
     le64_store(s->bytes + AT_PAYLOAD, n - 2);
@@ -154,7 +134,7 @@ static bool choose_spec(unsigned choice, tamis_spec *spec) {
 
 /* Sent again and received again, it is the same. */
 static void send_again(const tamis_set *set) {
-    static stream once, twice;
+    static buffer once, twice;
     tamis_set    *back = NULL;
     once.n = twice.n = 0;
     must(tamis_send(set, flags_of(set), take, &once) == TAMIS_OK);
@@ -178,16 +158,16 @@ static void use(tamis_set *set) {
 }
 
 /* Without a spec the memory is the system's, as much as the geometry asks for. */
-static bool is_giant(const stream *s) {
+static bool is_giant(const buffer *s) {
     return s->n >= AT_GEOMETRY + 8 && le64_load(s->bytes + AT_GEOMETRY) > 4096;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
-    static stream s;
+    static buffer s;
     tamis_spec    spec = TAMIS_SPEC_INIT;
     tamis_set    *set = NULL;
     make_good();
-    if (n < 2 || n > MAX_BYTES) return 0;
+    if (n < 2 || n > BUFFER_BYTES) return 0;
     s = good[bytes[0] / 8 % N_GOOD];
     if (bytes[0] % 4 == 0) {
         s.n = 0;

@@ -6,14 +6,12 @@
  * timers.
  */
 #include "core/base.h"
+#include "fuzz.h"
 
-#include <stdlib.h>
 #include <tamis/tamis.h>
 
 #define KEYS 200
 #define VALUES 5
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 typedef struct truth {
     bool     is_there;
@@ -27,23 +25,6 @@ typedef struct machine {
     uint64_t      now, timeout;
     bool          is_shared;
 } machine;
-
-static void must(bool condition) {
-    if (!condition) abort();
-}
-
-typedef struct buffer {
-    uint8_t bytes[65536];
-    size_t  n;
-} buffer;
-
-static bool take(void *context, const void *bytes, size_t n) {
-    buffer *const to = context;
-    must(n <= sizeof to->bytes - to->n);
-    memcpy(to->bytes + to->n, bytes, n);
-    to->n += n;
-    return true;
-}
 
 /* Write, read back, and go on with what was read. */
 static void reopen(machine *m) {
