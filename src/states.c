@@ -154,10 +154,16 @@ static bool are_values(const tamis_states *states, const tamis_states_batch *of,
 }
 
 /* The memory of a chunk has come: ask for what it points to. */
-static void chunk_ready(const key_batch *at, bool is_new) {
-    const tamis_set *const set = at->set;
-    if (at->n != 0 && set->kind->states->fetch_values != NULL)
-        set->kind->states->fetch_values(&set->table, at->hash, at->n, is_new);
+static void chunk_ready(const tamis_set *set, const uint64_t *hash, unsigned n, bool is_new) {
+    if (n != 0 && set->kind->states->fetch_values != NULL)
+        set->kind->states->fetch_values(&set->table, hash, n, is_new);
+}
+
+/* Before key i of a chunk. When most of it is done, the memory of the next one has come, and there
+ * is time left for what that points to. The first chunk of all has to wait. */
+static void chunk_look_ahead(const key_batch *at, unsigned i, bool is_new) {
+    if (at->at == 0 && i == 0) chunk_ready(at->set, at->hash, at->n, is_new);
+    if (i == at->n * 3 / 4) chunk_ready(at->set, at->hash_next, at->n_next, is_new);
 }
 
 /* The same request for all keys, each with its own values. */
@@ -172,8 +178,8 @@ static tamis_status request_batch(tamis_states *states, const tamis_states_batch
     size_t    n = 0;
     key_batch at;
     for (batch_begin(&at, &states->set, &from, true); at.n != 0; batch_next(&at)) {
-        chunk_ready(&at, asked.what == REQUEST_PUT);
         for (unsigned i = 0; i < at.n; i++) {
+            chunk_look_ahead(&at, i, asked.what == REQUEST_PUT);
             if (is_to) asked.to = of->values[at.at + i];
             if (is_from && of->from != NULL) asked.from = of->from[at.at + i];
             tamis_status const status = do_request(&states->set, at.hash[i], &asked);
@@ -226,7 +232,8 @@ tamis_status tamis_states_get_batch(const tamis_states *states, const tamis_stat
     uint32_t     values[TAMIS_CHUNK];
     tamis_status statuses[TAMIS_CHUNK];
     for (batch_begin(&at, &states->set, &from, false); at.n != 0; batch_next(&at)) {
-        if (states->set.kind->states->get_chunk == NULL) chunk_ready(&at, false);
+        if (states->set.kind->states->get_chunk == NULL)
+            chunk_ready(&states->set, at.hash, at.n, false);
         chunk_get(&states->set, at.hash, at.n, values, statuses);
         for (unsigned i = 0; i < at.n; i++) {
             bool const is_known = statuses[i] == TAMIS_OK;
@@ -284,8 +291,8 @@ tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_ba
     size_t           n = 0;
     key_batch        at;
     for (batch_begin(&at, set, &from, true); at.n != 0; batch_next(&at)) {
-        chunk_ready(&at, true);
         for (unsigned i = 0; i < at.n; i++) {
+            chunk_look_ahead(&at, i, true);
             kind_stepper const by = { step, context, at.at + i };
             uint32_t           value = 0;
             tamis_status       was;
