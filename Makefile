@@ -58,7 +58,7 @@ bench: ## Speed and space beside libbloom and DPDK: make bench N=4000000
 	@scripts/build $(BUILD)
 	@$(BUILD)/tamis-bench --n $(N)
 
-bench-report: ## Measure, draw and write the tables of docs/performance.md (20 minutes): RUNS="peers pages"
+bench-report: ## Measure, draw and write the tables of docs/performance.md (half an hour): RUNS="peers pages"
 	@scripts/setup build bench
 	@scripts/build $(BUILD)
 	@bench/report $(BUILD) $(RUNS)
