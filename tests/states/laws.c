@@ -412,24 +412,31 @@ static const char *merging_joins_what_both_know(const state_subject *of) {
     return why;
 }
 
+/* Two tables with one key that has another value in each. */
+static const char *try_conflict(const state_subject *of, tamis_states **ret_a, tamis_states **ret_b,
+                                tamis_states **ret_before) {
+    uint32_t const other = (uint32_t)(1 % of->values);
+    uint32_t       value = 0;
+    MUST(two_halves(of, ret_a, ret_b), "no tables");
+    MUST(tamis_states_move_hash(*ret_b, 0, 0, other) == TAMIS_OK, "no move");
+    MUST(tamis_states_copy(*ret_a, ret_before) == TAMIS_OK, "no copy");
+    tamis_status const status = tamis_states_merge(*ret_a, *ret_b);
+    MUST(status == TAMIS_ERR_CONFLICT || status == TAMIS_OK, "merge said %d", (int)status);
+    MUST(status == TAMIS_OK || is_same(*ret_a, *ret_before), "a refused merge changed something");
+    MUST(status != TAMIS_OK || tamis_states_get_hash(*ret_a, 0, &value) == TAMIS_ERR_UNKNOWN,
+         "two values became one");
+    return NULL;
+}
+
 /* A key with two values is refused, and then nothing has happened; or it is not known. */
 static const char *merging_is_all_or_nothing(const state_subject *of) {
-    tamis_states  *a = NULL, *b = NULL, *before = NULL;
-    uint32_t       value = 0;
-    uint32_t const other = (uint32_t)(1 % of->values);
+    tamis_states *a = NULL, *b = NULL, *before = NULL;
     if (of->is_shared) return NULL; /* cells that differ are unknown: see merging_joins */
-    MUST(two_halves(of, &a, &b), "no tables");
-    MUST(tamis_states_move_hash(b, 0, 0, other) == TAMIS_OK, "no move");
-    MUST(tamis_states_copy(a, &before) == TAMIS_OK, "no copy");
-    tamis_status const status = tamis_states_merge(a, b);
-    MUST(status == TAMIS_ERR_CONFLICT || status == TAMIS_OK, "merge said %d", (int)status);
-    MUST(status == TAMIS_OK || is_same(a, before), "a refused merge changed something");
-    MUST(status != TAMIS_OK || tamis_states_get_hash(a, 0, &value) == TAMIS_ERR_UNKNOWN,
-         "two values became one");
+    const char *const why = try_conflict(of, &a, &b, &before);
     tamis_states_free(a);
     tamis_states_free(b);
     tamis_states_free(before);
-    return NULL;
+    return why;
 }
 
 /* Time passes to the end: nothing is owed after it. */
