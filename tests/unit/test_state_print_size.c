@@ -8,6 +8,7 @@
 #include "touches.h"
 
 #include "kinds/state_print.c"
+#include "kinds/state_print_states.c"
 
 #include <stdio.h>
 
