@@ -19,6 +19,15 @@
 
 /* ------------------------------------------------------------------ commands */
 
+/* If nothing could be opened, what there is to say was said. */
+static void tell_results(const session *s) {
+    if (s->n_captures == 0) return;
+    if (s->asked->is_json)
+        summary_print(s);
+    else if (!s->asked->is_quiet)
+        report_print(s);
+}
+
 static int track(int argc, char **argv, const char *name) {
     options        asked;
     session *const s = malloc(sizeof *s);
@@ -29,12 +38,7 @@ static int track(int argc, char **argv, const char *name) {
     if (asked.interface != NULL) session_read(s, asked.interface);
     for (size_t i = 0; i < asked.n_captures; i++) session_read(s, asked.captures[i]);
     session_finish(s);
-    if (s->n_captures == 0)
-        ; /* what there is to say was said */
-    else if (asked.is_json)
-        summary_print(s);
-    else if (!asked.is_quiet)
-        report_print(s);
+    tell_results(s);
     int const code = s->is_broken                     ? EXIT_TROUBLE
                      : s->tracker.counts.refused != 0 ? EXIT_NONE
                                                       : EXIT_DONE;
