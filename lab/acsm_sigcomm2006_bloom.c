@@ -3,13 +3,13 @@
  * SIGCOMM 2006, section 3.3. The paper gives formulas for insertions only and prints no numbers. So
  * three configurations were chosen: values equally common, one that most keys have, and a table so
  * full that much is unknown. Each formula is held against tables; the library has them as
- * plan/state_bloom_size.h, places that coincide considered, which is less than a standard error.
+ * kinds/state_bloom/size.h, places that coincide considered, which is less than a standard error.
  *
  * Then what the paper leaves open: keys that come and go. Cells that say "don't know" remain so,
  * and the rates are no longer those of the formulas. The library's plan has one for that.
  */
 #include "lab.h"
-#include "plan/state_bloom_size.h"
+#include "kinds/state_bloom/size.h"
 #include "sets.h"
 
 #include <math.h>

@@ -9,8 +9,8 @@
 #include "core/field.h"
 #include "handle.h"
 #include "lab.h"
-#include "plan/fluid.h"
-#include "plan/state_print_size.h"
+#include "theory/fluid.h"
+#include "kinds/state_print/size.h"
 #include "theory.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* allerton2006_kinds.c - the filters of Allerton 2006, made by the library.
  *
- * The kinds dlbf and ddlcbf in the paper's sizes, held against the laws of plan/fluid.h and the
+ * The kinds dlbf and ddlcbf in the paper's sizes, held against the laws of theory/fluid.h and the
  * lab's own tables. A filter's own rate follows from its contents and has no sampling error; asking
  * tests the hashing too. Without a kind in the build, there are no rows.
  */

@@ -6,7 +6,7 @@
  * that tests the hashing too.
  */
 #include "lab.h"
-#include "plan/bloom_size.h"
+#include "theory/bloom_rate.h"
 #include "sets.h"
 #include "theory.h"
 
@@ -162,7 +162,7 @@ static void run_dozen(lab_run *run) {
                            .measured = lab_computed(tamis_bloom_fpr(of.m, of.k, of.n)),
                            .rule = LAB_RELATIVE,
                            .tolerance = 0.001,
-                           .reason = "plan/bloom_size.h claims a per mille for a dozen keys",
+                           .reason = "theory/bloom_rate.h claims a per mille for a dozen keys",
                            .remark = lab_text(run, "The textbook's p^k is %.3g: %.1f%% off.",
                                               textbook, 100 * fabs(textbook / law.mean - 1)) });
 }

@@ -13,7 +13,7 @@
 #include "coder.h"
 #include "core/field.h"
 #include "handle.h"
-#include "plan/bloom_size.h"
+#include "theory/bloom_rate.h"
 #include "sets.h"
 #include "theory.h"
 

@@ -11,8 +11,8 @@
 #include "core/probes.h"
 #include "handle.h"
 #include "lab.h"
-#include "plan/bloom_size.h"
-#include "plan/tails.h"
+#include "theory/bloom_rate.h"
+#include "theory/tails.h"
 #include "sets.h"
 #include "theory.h"
 

@@ -17,8 +17,8 @@
 /* ------------------------------------------------------------------ one length: a law
  *
  * Every bucket has the length that the most cells it ever had leave each. The share of buckets of a
- * subtable with so many cells now and so many at most follows equations like those of plan/fluid.h,
- * from the filling on.
+ * subtable with so many cells now and so many at most follows equations like those of
+ * theory/fluid.h, from the filling on.
  */
 
 typedef struct ddlcbf_peaks {

@@ -7,13 +7,13 @@
  * known (semi-sorting), a fingerprint is one or two bits longer than what is stored of it.
  *
  * Everything here stands twice, and none of it is the library's: as arithmetic over the laws of
- * plan/fluid.h, and as balls thrown into bins.
+ * theory/fluid.h, and as balls thrown into bins.
  */
 #ifndef TAMIS_LAB_DLBF_ALLERTON2006_H
 #define TAMIS_LAB_DLBF_ALLERTON2006_H
 
 #include "lab.h"
-#include "plan/fluid.h"
+#include "theory/fluid.h"
 
 #define DLBF_PAPER                                                                          \
     "Bonomi, Mitzenmacher, Panigrahy, Singh, Varghese: \"Bloom Filters via d-Left Hashing " \

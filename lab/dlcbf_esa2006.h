@@ -9,7 +9,7 @@
 #define TAMIS_LAB_DLCBF_ESA2006_H
 
 #include "lab.h"
-#include "plan/fluid.h"
+#include "theory/fluid.h"
 
 #define DLCBF_PAPER_TABLES 4
 #define DLCBF_PAPER_BUCKETS 2048u /* of each subtable */

@@ -9,7 +9,7 @@
  * are how full they are.
  */
 #include "dlcbf_esa2006.h"
-#include "plan/tails.h"
+#include "theory/tails.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * do.
  */
 #include "dlcbf_esa2006.h"
-#include "plan/prints.h"
+#include "theory/print_law.h"
 #include "theory.h"
 
 #include <math.h>

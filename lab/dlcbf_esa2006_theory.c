@@ -21,7 +21,7 @@ void dlcbf_law(double keys, fluid *ret_law) {
  *
  * A table that was just filled has far smaller tails than one in which keys have come and gone for
  * some time. That makes 2 to 3% fewer overflows in a trial than the limit has. So the equations of
- * plan/fluid.h are followed in time; their limit is the library's own, reached in another way.
+ * theory/fluid.h are followed in time; their limit is the library's own, reached in another way.
  */
 
 #define TOP 12             /* loads beyond are nothing */

@@ -1,7 +1,7 @@
 /* judge.c - holds a row against its rule, and the paper's print against theory. See lab.h. */
 #include "lab.h"
 
-#include "plan/tails.h"
+#include "theory/tails.h"
 
 #include <math.h>
 #include <stdlib.h>

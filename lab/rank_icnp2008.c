@@ -4,7 +4,7 @@
 
 #include "core/field.h"
 #include "handle.h"
-#include "plan/rank_size.h"
+#include "kinds/rank/size.h"
 
 /* ------------------------------------------------------------------ what is printed */
 

@@ -1,7 +1,7 @@
 /* rank_icnp2008.h - what the experiments on rank-indexed hashing share.
  *
  * Paper: N. Hua, H. Zhao, B. Lin, J. Xu, "Rank-Indexed Hashing: A Compact Construction of Bloom
- * Filters and Variants", ICNP 2008. Names as there and in plan/rank_size.h: B buckets of L chains,
+ * Filters and Variants", ICNP 2008. Names as there and in kinds/rank/size.h: B buckets of L chains,
  * lambda = n / BL, r bits of remainder, Z1 Z2 Z3 cells, J2 J3 extensions.
  */
 #ifndef TAMIS_LAB_RANK_ICNP2008_H

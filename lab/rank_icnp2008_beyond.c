@@ -5,7 +5,7 @@
  * that the library plans, every bit of it, in a thousandth of the time. The points of the figures
  * come out with --curves.
  */
-#include "plan/rank_size.h"
+#include "kinds/rank/size.h"
 #include "rank_icnp2008.h"
 
 #include <math.h>

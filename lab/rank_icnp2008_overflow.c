@@ -5,7 +5,7 @@
  * often a real table refuses a key, how often it should, and the bound by which the library sizes
  * its tables. The bound must not be below; how far it is above is what safety costs.
  */
-#include "plan/rank_size.h"
+#include "kinds/rank/size.h"
 #include "rank_icnp2008.h"
 #include "sets.h"
 

@@ -6,8 +6,8 @@
  * every copy, so that its loads are those of the keys. The tables of Table II are sets: a
  * fingerprint is stored once, and the loads are a little smaller.
  */
-#include "plan/rank_size.h"
-#include "plan/tails.h"
+#include "kinds/rank/size.h"
+#include "theory/tails.h"
 #include "rank_icnp2008.h"
 #include "sets.h"
 #include "theory.h"

@@ -2,7 +2,7 @@
  * overflow they are made, and how much smaller they could be if less and less of them is given. */
 #include "rank_icnp2008.h"
 
-#include "plan/rank_size.h"
+#include "kinds/rank/size.h"
 
 #include <math.h>
 

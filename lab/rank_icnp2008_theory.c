@@ -3,8 +3,8 @@
 #include "rank_icnp2008.h"
 
 #include "core/field.h"
-#include "plan/rank_size.h"
-#include "plan/tails.h"
+#include "kinds/rank/size.h"
+#include "theory/tails.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "rank_icnp2008.h"
 #include "theory.h"
 
-#include "plan/tails.h"
+#include "theory/tails.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,8 +2,8 @@
 #include "theory.h"
 
 #include "lab.h"
-#include "plan/bloom_size.h"
-#include "plan/tails.h"
+#include "theory/bloom_rate.h"
+#include "theory/tails.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  */
 #include "vicbf_ton2014.h"
 
-#include "plan/bloom_size.h"
+#include "theory/bloom_rate.h"
 #include "sets.h"
 #include "theory.h"
 

@@ -7,9 +7,9 @@
 
 #include "lab.h"
 
-#include "plan/bh_size.h"
-#include "plan/sequences.h"
-#include "plan/vi_size.h"
+#include "kinds/bhcbf/size.h"
+#include "kinds/bhcbf/sequences.h"
+#include "kinds/vicbf/size.h"
 
 #define VI_PAPER_KEYS 1024 /* in all of section VIII but table I */
 #define VI_TABLE_KEYS 2000 /* in table I */

@@ -8,8 +8,8 @@
 #include "vicbf_ton2014.h"
 
 #include "core/increments.h"
-#include "core/sums.h"
-#include "plan/bloom_size.h"
+#include "kinds/bhcbf/sums.h"
+#include "theory/bloom_rate.h"
 #include "sets.h"
 
 #include <math.h>

@@ -7,9 +7,9 @@
 
 #include "core/field.h"
 #include "handle.h"
-#include "plan/ml_law.h"
-#include "plan/ml_size.h"
-#include "plan/tails.h"
+#include "kinds/mlcbf/law.h"
+#include "kinds/mlcbf/size.h"
+#include "theory/tails.h"
 #include "sets.h"
 #include "theory.h"
 

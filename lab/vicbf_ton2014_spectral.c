@@ -7,8 +7,8 @@
  */
 #include "vicbf_ton2014.h"
 
-#include "plan/bloom_size.h"
-#include "plan/cbf_size.h"
+#include "theory/bloom_rate.h"
+#include "kinds/counting/size.h"
 #include "sets.h"
 
 #include <math.h>

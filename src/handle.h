@@ -52,7 +52,7 @@ typedef struct tamis_choice {
     sweep             sweep;  /* timeout, timer_bits and lives */
 } tamis_choice;
 
-/* plan/planner.c: what a spec that has been checked comes to. With `prints`, only kinds that store
+/* planner.c: what a spec that has been checked comes to. With `prints`, only kinds that store
  * fingerprints, with that many of them; 0: any. */
 tamis_status tamis_choose(const tamis_spec *spec, uint64_t prints, tamis_choice *ret_choice,
                           tamis_problem *problem);
@@ -61,7 +61,7 @@ tamis_status tamis_choose(const tamis_spec *spec, uint64_t prints, tamis_choice 
 tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
                         const tamis_allocator *allocator, tamis_set **ret_set);
 
-/* plan/planner.c: all that can be said of a geometry. */
+/* planner.c: all that can be said of a geometry. */
 void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry, uint64_t capacity,
                          uint64_t lifetime, tamis_plan *ret_plan);
 
@@ -87,7 +87,7 @@ tamis_status tamis_file_open(const char *path, const tamis_open_options *options
 tamis_status tamis_file_read(const void *bytes, size_t n, const tamis_open_options *options,
                              bool is_states, tamis_set **ret_set, tamis_problem *problem);
 
-/* plan/planner.c: the "field=number" of a geometry for a kind, into fixed[]; NULL is nothing. */
+/* planner.c: the "field=number" of a geometry for a kind, into fixed[]; NULL is nothing. */
 bool tamis_fix_geometry(const tamis_kind *kind, const char *geometry, uint64_t *fixed);
 
 /* make.c: a copy of the spec in today's size, with ranges checked. */

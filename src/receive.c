@@ -9,7 +9,7 @@
  */
 #include "core/hash.h"
 #include "core/le.h"
-#include "plan/prints.h"
+#include "theory/print_law.h"
 #include "transfer.h"
 
 #include <math.h>

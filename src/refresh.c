@@ -6,7 +6,7 @@
  * The set is made anew from what the other one holds, and takes its place. Before that, both must
  * hold the same fingerprints as often; one that is saturated in either is not counted.
  */
-#include "prints.h"
+#include "print_list.h"
 
 static bool is_alike(const tamis_set *a, const tamis_set *b) {
     return strcmp(a->kind->name, b->kind->name) == 0 && a->hasher.hash == b->hasher.hash &&

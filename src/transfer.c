@@ -21,7 +21,7 @@
 
 #include "core/le.h"
 #include "core/memory.h"
-#include "prints.h"
+#include "print_list.h"
 
 #define BUFFER_BYTES 65536
 #define MAX_HEADER_BYTES (AT_GEOMETRY + 8 * TAMIS_MAX_FIELDS + 8)

@@ -8,7 +8,7 @@
 #define TAMIS_TESTS_DDLCBF_ORACLE_H
 
 #include "core/permute.h"
-#include "plan/ddlcbf_size.h"
+#include "kinds/ddlcbf/size.h"
 #include "subject.h"
 
 #define ORACLE_BUCKETS 64 /* in all */

@@ -7,7 +7,7 @@
 #ifndef TAMIS_TESTS_RANK_ORACLE_H
 #define TAMIS_TESTS_RANK_ORACLE_H
 
-#include "plan/rank_size.h"
+#include "kinds/rank/size.h"
 #include "subject.h"
 
 typedef struct rank_oracle {

@@ -8,8 +8,8 @@
  */
 #include "both.h"
 #include "by_hand.h"
-#include "plan/bh_size.h"
-#include "plan/sequences.h"
+#include "kinds/bhcbf/size.h"
+#include "kinds/bhcbf/sequences.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
  * docs/format.md.
  */
 #include "counters_oracle.h"
-#include "plan/cbf_size.h"
+#include "kinds/counting/size.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
  * the bytes of a body must be follows from that, bit by bit. So a cell that lost a bit too many, or
  * is asked for one that it has lost, shows at once.
  */
-#include "plan/dlbf_size.h"
+#include "kinds/dlbf/size.h"
 #include "subject.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
  * it works out by long multiplication. Its lists, written bit by bit, are the body.
  */
 #include "by_hand.h"
-#include "plan/dlcbf_size.h"
+#include "kinds/dlcbf/size.h"
 #include "subject.h"
 
 #include <setjmp.h>

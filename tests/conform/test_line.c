@@ -8,7 +8,7 @@
  */
 #include "by_hand.h"
 #include "limits.h"
-#include "plan/line_size.h"
+#include "kinds/line/size.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

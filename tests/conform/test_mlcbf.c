@@ -6,8 +6,8 @@
  *
  * usage: test_mlcbf [STEPS]
  */
-#include "core/levels.h"
-#include "plan/ml_size.h"
+#include "kinds/mlcbf/levels.h"
+#include "kinds/mlcbf/size.h"
 #include "subject.h"
 
 #include <math.h>

@@ -3,9 +3,9 @@
  * First, kinds with one function broken: the law that guards it must see that. Then, tables with
  * one invariant broken: validate must name it.
  */
-#include "core/lines_list.h"
-#include "plan/line_size.h"
-#include "plan/rank_size.h"
+#include "kinds/line/lines_list.h"
+#include "kinds/line/size.h"
+#include "kinds/rank/size.h"
 #include "sabotage.h"
 
 /* ------------------------------------------------------------------ broken kinds */

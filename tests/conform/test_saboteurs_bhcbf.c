@@ -4,7 +4,7 @@
  * one invariant broken: validate must name it.
  */
 #include "core/packed.h"
-#include "plan/bh_size.h"
+#include "kinds/bhcbf/size.h"
 #include "sabotage.h"
 
 #define PLAIN "entries=501,hashes=5,count_bits=4,sum_bits=8,sequence=40978,h=3,centred=0"

@@ -4,8 +4,8 @@
  * one invariant broken: validate must name it.
  */
 #include "core/sectors.h"
-#include "plan/bloom_size.h"
-#include "plan/cbf_size.h"
+#include "theory/bloom_rate.h"
+#include "kinds/counting/size.h"
 #include "sabotage.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test_saboteurs_ddlcbf.c - tables with dynamic bit reassignment and one invariant broken: validate
  * must name it. And whatever the bytes, nothing outside of a table is touched.
  */
-#include "plan/ddlcbf_size.h"
+#include "kinds/ddlcbf/size.h"
 #include "sabotage.h"
 
 #define ONE "tables=3,buckets=7,cells=8,remainder_bits=9,counter_bits=2,lengths=1,bucket_bytes=16"

@@ -1,9 +1,9 @@
 /* test_saboteurs_dlbf.c - tables of the d-left kinds with one invariant broken: validate must name
  * it. See test_saboteurs.c.
  */
-#include "core/codes.h"
+#include "kinds/dlbf/codes.h"
 #include "core/field.h"
-#include "plan/dlbf_size.h"
+#include "kinds/dlbf/size.h"
 #include "sabotage.h"
 
 /* ------------------------------------------------------------------ dlbf */

@@ -1,6 +1,6 @@
 /* test_saboteurs_dlcbf.c - d-left tables with one invariant broken: validate must name it. */
 #include "core/cells.h"
-#include "plan/dlcbf_size.h"
+#include "kinds/dlcbf/size.h"
 #include "sabotage.h"
 
 /* Buckets with bits to spare behind their cells, some cells free; counters of 1 bit. */

@@ -3,8 +3,8 @@
  * Kinds with one function broken, each in a way that its levels invite: a law must see it. Then
  * tables with one invariant broken: validate must name it, and be safe on any bits.
  */
-#include "core/levels.h"
-#include "plan/ml_size.h"
+#include "kinds/mlcbf/levels.h"
+#include "kinds/mlcbf/size.h"
 #include "sabotage.h"
 
 static levels levels_of(const tamis_table *table) {

@@ -5,7 +5,7 @@
  */
 #include "core/field.h"
 #include "core/increments.h"
-#include "plan/vi_size.h"
+#include "kinds/vicbf/size.h"
 #include "sabotage.h"
 
 #define PLAIN "counters=501,hashes=5,more=0,counter_bits=7,increments=240,blocked=0"

@@ -6,7 +6,7 @@
  * docs/format.md, and knows by a table of all sums what a counter may hold.
  */
 #include "counters_oracle.h"
-#include "plan/vi_size.h"
+#include "kinds/vicbf/size.h"
 
 #define MAX_SUM 4096
 

@@ -9,8 +9,8 @@
 #include "sample.h"
 
 #include "handle.h"
-#include "plan/rank_size.h"
-#include "prints.h"
+#include "kinds/rank/size.h"
+#include "print_list.h"
 
 #include <math.h>
 #include <unistd.h>

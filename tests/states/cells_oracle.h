@@ -8,7 +8,7 @@
 
 #undef NDEBUG
 #include "handle.h"
-#include "plan/shared_size.h"
+#include "theory/shared_size.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

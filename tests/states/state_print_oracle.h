@@ -9,7 +9,7 @@
 
 #include "../conform/by_hand.h"
 #include "../conform/subject.h"
-#include "plan/state_print_size.h"
+#include "kinds/state_print/size.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

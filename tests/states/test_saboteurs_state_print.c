@@ -1,9 +1,9 @@
 /* test_saboteurs_state_print.c - d-left tables of states with one invariant broken: validate must
  * name it. */
 #include "../conform/subject.h"
-#include "core/side.h"
-#include "core/tagged.h"
-#include "plan/state_print_size.h"
+#include "kinds/state_print/side.h"
+#include "kinds/state_print/tagged.h"
+#include "kinds/state_print/size.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
  * asked for, no smaller table would do, and what cannot be is refused.
  */
 #include "cells_oracle.h"
-#include "plan/state_bloom_size.h"
-#include "plan/state_direct_size.h"
+#include "kinds/state_bloom/size.h"
+#include "kinds/state_direct/size.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
-/* test_state_bloom_rates.c - plan/state_bloom_size.h: what it states, against tables that live; and
- * the law that no key that is there ever has a wrong value.
+/* test_state_bloom_rates.c - kinds/state_bloom/size.h: what it states, against tables that live;
+ * and the law that no key that is there ever has a wrong value.
  *
  * usage: test_state_bloom_rates [TABLES [OPERATIONS]]     of each sort; of each history
  */
 #include "cells_oracle.h"
-#include "plan/state_bloom_size.h"
+#include "kinds/state_bloom/size.h"
 #include "rates.h"
 
 static uint64_t tables = 12, operations = 100000;

@@ -1,10 +1,10 @@
-/* test_state_direct_rates.c - plan/state_direct_size.h: what it states, against tables that live;
+/* test_state_direct_rates.c - kinds/state_direct/size.h: what it states, against tables that live;
  * and the law that no key that is there ever has a wrong value.
  *
  * usage: test_state_direct_rates [TABLES [OPERATIONS]]     of each sort; of each history
  */
 #include "cells_oracle.h"
-#include "plan/state_direct_size.h"
+#include "kinds/state_direct/size.h"
 #include "rates.h"
 
 static uint64_t tables = 12, operations = 100000;

@@ -1,4 +1,4 @@
-/* test_attic.c - core/attic.h against a sorted list.
+/* test_attic.c - kinds/line/attic.h against a sorted list.
  *
  * The oracle keeps the words in a list in the order of (home, word, rest). From that alone it
  * writes the whole body: each word at the first place that is neither before its home nor taken.
@@ -6,7 +6,7 @@
  */
 #include "core_units.h"
 
-#include "core/attic.h"
+#include "kinds/line/attic.h"
 
 #define MAX_WORDS 120
 #define MAX_BUCKETS 4000

@@ -2,8 +2,8 @@
  * random numbers, one by one. */
 #include "unit.h"
 
-#include "plan/bh_size.h"
-#include "plan/sequences.h"
+#include "kinds/bhcbf/size.h"
+#include "kinds/bhcbf/sequences.h"
 
 #define D SEQUENCE_4(1, 4, 13, 15)
 #define EXAMPLE SEQUENCE_4(1, 4, 8, 13)

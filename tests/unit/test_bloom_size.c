@@ -1,11 +1,11 @@
-/* test_bloom_size.c - plan/bloom_size.h against exact distributions and exhaustive search.
+/* test_bloom_size.c - theory/bloom_rate.h against exact distributions and exhaustive search.
  *
  * The oracle throws k x n times into m places, and keeps the whole distribution of the number of
  * marked ones, in long double: no expansion, no limit.
  */
 #include "unit.h"
 
-#include "plan/bloom_size.h"
+#include "theory/bloom_rate.h"
 
 #define MAX_PLACES 4096
 #define ROUNDING 1e-12 /* relative: what doubles lose on the way */

@@ -2,9 +2,9 @@
  * written out, and against every smaller choice. */
 #include "unit.h"
 
-#include "plan/blocked.h"
-#include "plan/bloom_size.h"
-#include "plan/cbf_size.h"
+#include "theory/blocked.h"
+#include "theory/bloom_rate.h"
+#include "kinds/counting/size.h"
 
 #define FREE CBF_FREE
 

@@ -1,4 +1,4 @@
-/* test_chains.c - core/chains.h and core/copies.h against chains that are plain arrays.
+/* test_chains.c - kinds/rank/chains.h and kinds/rank/copies.h against chains that are plain arrays.
  *
  * The oracle keeps the cells of every chain in an array, with the rule "append at the end; delete
  * moves the last into the hole", and which extension a bucket has. From that it writes the whole
@@ -7,7 +7,7 @@
  */
 #include "core_units.h"
 
-#include "core/copies.h"
+#include "kinds/rank/copies.h"
 
 #define MAX_BUCKETS 5
 #define MAX_CHAINS 64

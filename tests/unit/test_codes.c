@@ -1,7 +1,7 @@
-/* test_codes.c - core/codes.h against all splits that there are. */
+/* test_codes.c - kinds/dlbf/codes.h against all splits that there are. */
 #include "core_units.h"
 
-#include "core/codes.h"
+#include "kinds/dlbf/codes.h"
 
 /* ------------------------------------------------------------------ counting */
 

@@ -1,14 +1,14 @@
-/* test_ddlcbf_size.c - plan/ddlcbf_size.h and plan/levels.h: what they state, against tables that
- * live.
+/* test_ddlcbf_size.c - kinds/ddlcbf/size.h and kinds/ddlcbf/peaks.h: what they state,
+ * against tables that live.
  *
  * usage: test_ddlcbf_size [TABLES]     so many of each life
  */
 #include "unit.h"
 
 #include "kind.h"
-#include "plan/ddlcbf_size.h"
-#include "plan/fluid.h"
-#include "plan/levels.h"
+#include "kinds/ddlcbf/peaks.h"
+#include "kinds/ddlcbf/size.h"
+#include "theory/fluid.h"
 
 static unsigned tables = 1;
 

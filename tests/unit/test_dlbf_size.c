@@ -1,14 +1,14 @@
-/* test_dlbf_size.c - plan/dlbf_size.h: the numbers of the paper, and what tables do that live.
+/* test_dlbf_size.c - kinds/dlbf/size.h: the numbers of the paper, and what tables do that live.
  *
  * usage: test_dlbf_size [TABLES]     of each sort
  */
 #include "unit.h"
 
-#include "core/codes.h"
+#include "kinds/dlbf/codes.h"
 #include "core/hash.h"
 #include "handle.h"
-#include "plan/dlbf_size.h"
-#include "plan/fluid.h"
+#include "kinds/dlbf/size.h"
+#include "theory/fluid.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* test_dlcbf_size.c - plan/dlcbf_size.h: what it states, against d-left tables that live.
+/* test_dlcbf_size.c - kinds/dlcbf/size.h: what it states, against d-left tables that live.
  *
  * usage: test_dlcbf_size [N [TABLES]]     every N-th choice of the grid; so many tables that live
  *
@@ -7,7 +7,7 @@
  */
 #include "touches.h"
 
-#include "kinds/dlcbf.c"
+#include "kinds/dlcbf/dlcbf.c"
 
 #include <stdio.h>
 

@@ -1,11 +1,11 @@
-/* test_fluid.c - plan/fluid.h against the papers, its own equations, and d-left tables that live.
+/* test_fluid.c - theory/fluid.h against the papers, its own equations, and d-left tables that live.
  *
  * The papers' numbers are those of PAPERS.md: 000 is Bonomi et al. (ESA 2006), 002 the state
  * machines of SIGCOMM 2006, 003 dynamic bit reassignment (Allerton 2006).
  */
 #include "unit.h"
 
-#include "plan/fluid.h"
+#include "theory/fluid.h"
 
 #define SIGMAS 4.0
 

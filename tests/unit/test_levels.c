@@ -1,7 +1,7 @@
-/* test_levels.c - core/levels.h against a plain array of counters. */
+/* test_levels.c - kinds/mlcbf/levels.h against a plain array of counters. */
 #include "core_units.h"
 
-#include "core/levels.h"
+#include "kinds/mlcbf/levels.h"
 
 #define MAX_COUNTERS 300
 #define BYTES 2000

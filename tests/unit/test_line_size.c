@@ -1,4 +1,4 @@
-/* test_line_size.c - plan/line_size.h: what it states, against tables of cache lines that live.
+/* test_line_size.c - kinds/line/size.h: what it states, against tables of cache lines that live.
  *
  * usage: test_line_size [N [TABLES]]     every N-th choice of the grid; so many tables that live
  *
@@ -7,8 +7,8 @@
  */
 #include "touches.h"
 
-#include "kinds/line.c"
-#include "kinds/line_states.c"
+#include "kinds/line/line.c"
+#include "kinds/line/states.c"
 
 #define SIGMAS 4.0
 

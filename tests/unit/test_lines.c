@@ -1,4 +1,4 @@
-/* test_lines.c - core/lines.h against one sorted list of everything, and docs/format.md.
+/* test_lines.c - kinds/line/lines.h against one sorted list of everything, and docs/format.md.
  *
  * The oracle keeps the entries of all buckets in the order of (bucket, chain, byte, rest). From
  * that alone it writes the whole body: a line has the first whole chains within 50 slots, a shelf
@@ -7,7 +7,7 @@
  */
 #include "core_units.h"
 
-#include "core/lines_list.h"
+#include "kinds/line/lines_list.h"
 
 #define MAX_BUCKETS 20
 #define MAX_ENTRIES 1500

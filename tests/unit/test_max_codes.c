@@ -1,7 +1,7 @@
-/* test_max_codes.c - core/max_codes.h by counting. */
+/* test_max_codes.c - kinds/ddlcbf/max_codes.h by counting. */
 #include "core_units.h"
 
-#include "core/max_codes.h"
+#include "kinds/ddlcbf/max_codes.h"
 
 /* Every triple in its order has the next code, and every code gives its triple back. */
 static void max_codes_number_all_triples(void **state) {

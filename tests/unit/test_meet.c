@@ -3,8 +3,8 @@
 #include "unit.h"
 
 #include "core/increments.h"
-#include "plan/meet.h"
-#include "plan/vi_rate.h"
+#include "theory/meet.h"
+#include "theory/vi_rate.h"
 
 #define MASK(...) mask_of((const unsigned[]){ __VA_ARGS__, 0 })
 

@@ -1,7 +1,7 @@
-/* test_numbered.c - core/numbered.h against counting through. */
+/* test_numbered.c - kinds/mlcbf/numbered.h against counting through. */
 #include "core_units.h"
 
-#include "core/numbered.h"
+#include "kinds/mlcbf/numbered.h"
 
 #define REACH 3000
 

@@ -1,7 +1,7 @@
-/* test_parts.c - core/parts.h against a plain array. */
+/* test_parts.c - kinds/rank/parts.h against a plain array. */
 #include "core_units.h"
 
-#include "core/parts.h"
+#include "kinds/rank/parts.h"
 
 #define MAX_ROOM 40 /* of a piece */
 #define MAX_FIELDS (PARTS_MAX * MAX_ROOM)

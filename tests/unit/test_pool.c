@@ -1,7 +1,7 @@
-/* test_pool.c - core/pool.h against a plain array of what is taken. */
+/* test_pool.c - kinds/rank/pool.h against a plain array of what is taken. */
 #include "core_units.h"
 
-#include "core/pool.h"
+#include "kinds/rank/pool.h"
 
 #define MAX_RECORDS 400
 #define MAX_AT 200

@@ -1,4 +1,4 @@
-/* test_prefixes.c - core/prefixes.h: shapes, and buckets through random lives.
+/* test_prefixes.c - kinds/ddlcbf/prefixes.h: shapes, and buckets through random lives.
  *
  * The bytes are compared with an oracle's in tests/conform/test_ddlcbf.c; here it is what holds for
  * every shape: a bucket packs and unpacks to itself, its cells are prefixes of what was put there,
@@ -6,7 +6,7 @@
  */
 #include "core_units.h"
 
-#include "core/prefixes.h"
+#include "kinds/ddlcbf/prefixes.h"
 
 #define MAX_STRINGS 64
 

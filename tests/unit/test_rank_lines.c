@@ -19,8 +19,8 @@ static inline void traced_set_bit(uint8_t *body, uint64_t at, bool value) {
 
 #define field_get_wide traced_wide
 #define field_set_bit traced_set_bit
-#include "kinds/rank.c"
-#include "kinds/rank_states.c"
+#include "kinds/rank/rank.c"
+#include "kinds/rank/states.c"
 #undef field_get_wide
 #undef field_set_bit
 

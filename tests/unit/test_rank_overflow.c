@@ -16,7 +16,7 @@
  */
 #include "unit.h"
 
-#include "plan/rank_size.h"
+#include "kinds/rank/size.h"
 
 #define MAX_BUCKETS 512
 #define MAX_KEYS 20000

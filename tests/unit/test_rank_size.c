@@ -1,11 +1,11 @@
-/* test_rank_size.c - plan/rank_size.h: the paper's numbers, and choices that keep their promises.
+/* test_rank_size.c - kinds/rank/size.h: the paper's numbers, and choices that keep their promises.
  *
  * usage: test_rank_size [N]      every N-th choice of the grids; default all
  */
 #include "unit.h"
 
-#include "plan/rank_size.h"
-#include "plan/tails.h"
+#include "kinds/rank/size.h"
+#include "theory/tails.h"
 
 #define N_KEYS 1e5 /* of the paper's tables */
 

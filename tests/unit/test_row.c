@@ -1,7 +1,7 @@
-/* test_row.c - core/row.h against fields that are read bit by bit. */
+/* test_row.c - kinds/ddlcbf/row.h against fields that are read bit by bit. */
 #include "core_units.h"
 
-#include "core/row.h"
+#include "kinds/ddlcbf/row.h"
 
 #define MAX_BYTES 64
 

@@ -1,11 +1,11 @@
-/* test_runs.c - core/runs.h against single bits, lists of lengths and plain arrays of bytes.
+/* test_runs.c - kinds/line/runs.h against single bits, lists of lengths and plain arrays of bytes.
  *
  * These files are compiled for every instruction set, and each is held against the same models: so
  * all of them are equal, too. A line is tested between two neighbours of random bytes.
  */
 #include "core_units.h"
 
-#include "core/runs.h"
+#include "kinds/line/runs.h"
 
 #define LINE 64
 #define MAX_STARTS (RUNS_SLOTS + 1)

@@ -1,7 +1,7 @@
 /* test_sequences.c - Bh sequences and B-tilde-h sequences, against all their sums, one by one. */
 #include "unit.h"
 
-#include "plan/sequences.h"
+#include "kinds/bhcbf/sequences.h"
 
 /* ------------------------------------------------------------------ oracles */
 

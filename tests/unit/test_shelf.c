@@ -1,4 +1,4 @@
-/* test_shelf.c - core/shelf.h against sorted lists of what each bucket has.
+/* test_shelf.c - kinds/line/shelf.h against sorted lists of what each bucket has.
  *
  * The oracle keeps all entries in one list, in the order of (bucket, key, rest). From that alone it
  * writes the whole body: the first 28 entries of 16 buckets are on their shelf, the others in the
@@ -6,7 +6,7 @@
  */
 #include "core_units.h"
 
-#include "core/shelf.h"
+#include "kinds/line/shelf.h"
 
 #define MAX_BUCKETS 50
 #define MAX_ENTRIES 400

@@ -1,7 +1,8 @@
-/* test_side.c - core/side.h against a list, on memory that ends where the table does. */
+/* test_side.c - kinds/state_print/side.h against a list, on memory that ends where the table
+ * does. */
 #include "core_units.h"
 
-#include "core/side.h"
+#include "kinds/state_print/side.h"
 
 typedef struct model {
     unsigned n;

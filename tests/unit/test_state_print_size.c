@@ -1,4 +1,4 @@
-/* test_state_print_size.c - plan/state_print_size.h: what it states, against tables that live.
+/* test_state_print_size.c - kinds/state_print/size.h: what it states, against tables that live.
  *
  * usage: test_state_print_size [N [MILLIONS]]     every N-th choice of the grid; steps of each life
  *
@@ -7,8 +7,8 @@
  */
 #include "touches.h"
 
-#include "kinds/state_print.c"
-#include "kinds/state_print_states.c"
+#include "kinds/state_print/state_print.c"
+#include "kinds/state_print/states.c"
 
 #include <stdio.h>
 

@@ -1,7 +1,8 @@
-/* test_sums.c - core/sums.h and core/pairs.h against sums that are added up one by one. */
+/* test_sums.c - kinds/bhcbf/sums.h and kinds/bhcbf/pairs.h against sums that are added up
+ * one by one. */
 #include "core_units.h"
 
-#include "core/pairs.h"
+#include "kinds/bhcbf/pairs.h"
 
 /* Is s a sum of exactly j numbers? */
 static bool oracle_makes(uint64_t mask, unsigned j, uint64_t s) {

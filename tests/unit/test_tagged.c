@@ -1,7 +1,7 @@
-/* test_tagged.c - core/tagged.h against buckets that are lists. */
+/* test_tagged.c - kinds/state_print/tagged.h against buckets that are lists. */
 #include "core_units.h"
 
-#include "core/tagged.h"
+#include "kinds/state_print/tagged.h"
 
 #define MAX_BUCKETS 24
 #define MAX_CELLS 12

@@ -1,4 +1,4 @@
-/* test_tails.c - plan/tails.h against sums of exact terms.
+/* test_tails.c - theory/tails.h against sums of exact terms.
  *
  * The oracle multiplies a term out factor by factor in long double, whose exponent reaches down to
  * 1e-4932, and adds the terms up one by one: no logarithm, no cleverness. Values for large numbers,
@@ -6,7 +6,7 @@
  */
 #include "unit.h"
 
-#include "plan/tails.h"
+#include "theory/tails.h"
 
 /* What tails.h promises: digits that hold down to 1e-300. Twelve of them. */
 #define DIGITS 1e-12

@@ -5,8 +5,8 @@
 #include "core/hash.h"
 #include "core/increments.h"
 #include "handle.h"
-#include "plan/tails.h"
-#include "plan/vi_size.h"
+#include "theory/tails.h"
+#include "kinds/vicbf/size.h"
 
 #include <stdio.h>
 

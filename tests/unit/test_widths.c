@@ -1,7 +1,7 @@
-/* test_widths.c - core/widths.h against a loop over the cells. */
+/* test_widths.c - kinds/dlbf/widths.h against a loop over the cells. */
 #include "core_units.h"
 
-#include "core/widths.h"
+#include "kinds/dlbf/widths.h"
 
 static bool oracle_have(const uint8_t *from, unsigned at, unsigned bits, unsigned n,
                         uint64_t value) {

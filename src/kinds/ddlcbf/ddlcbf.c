@@ -1,0 +1,486 @@
+/* ddlcbf.c - the d-left counting filter with dynamic bit reassignment: remainders as long as there
+ * is room for.
+ *
+ * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Bloom Filters via d-Left
+ * Hashing and Dynamic Bit Reassignment", Allerton 2006, section III. Names below: d subtables of B
+ * buckets; a key is (b, r, z).
+ *
+ * Idea
+ * ----
+ * As in dlcbf.c, a key goes to the least loaded of d buckets, which are those of P_1(b, r) to
+ * P_d(b, r). What is stored there is the remainder r_i and behind it as much of z as there is room
+ * for: the fewer cells a bucket has, the longer they are (prefixes.h). So buckets that never
+ * were full have longer remainders, and fewer false positives, in the same memory.
+ *
+ * Why no key is ever lost
+ * -----------------------
+ * P_i can be undone, so every cell, wherever it is, is a prefix of the strings (b, r, z), at least
+ * (b, r) of them. Two cells that match a key are prefixes of one string: one begins with the other.
+ *
+ *   Claim. Keys can at any time be assigned to cells, each to a prefix of its own, one key to each
+ *   copy that a cell stands for, and any number to a cell that is stuck. (So all keys are found.)
+ *
+ *   An add gives the key a cell of its own, another copy of a cell that matches, or a cell that is
+ *   stuck. Cutting a cell, or two equal ones that become one, leave every assignment right.
+ *   A removal of x takes a copy of the longest cell that matches, c; nothing if that is stuck. If
+ *   that is x's own, fine. If x was assigned to another, c', and c to a key y: c' is no longer than
+ *   c and begins alike, so it is a prefix of c and of y too, and y can have it. If c was nobody's,
+ *   none is worse off.                                                                           []
+ *
+ * The same with any other match would be wrong: y need not begin with a longer c'. Nothing in this
+ * depends on how lengths are chosen, or on keys with the same (b, r) being in one bucket; so new
+ * cells may be longer than old ones (two lengths), and a bucket that is empty begins anew.
+ *
+ * At the limit, when all buckets of a key have as many cells as they can, one of them is cut to r
+ * bits and equal cells become one (III.A). If that makes no room, and the key matches no cell that
+ * could stand for it too, it is refused.
+ *
+ * Deviation: the paper puts keys with the same (b, r) into one bucket. Here they are anywhere, as
+ * it allows for copies; so no bucket must take a key when it is full, and fewer ever are.
+ *
+ * Counters of C bits count to 2^C - 1; further copies take further cells, up to 4, and what comes
+ * then sticks. So with C = 1 the bit only says that a cell is stuck.
+ *
+ * Invariants (checked by ddlcbf_validate)
+ *   I1  the code of a bucket is possible, and what its cells do not use is 0;
+ *   I2  cells of one length are sorted in their bucket;
+ *   I3  all copies sum up to `keys`, one that is stuck as 2^C, and `saturated` of them are.
+ */
+#include "core/checked.h"
+#include "core/permute.h"
+#include "prefixes.h"
+#include "kind.h"
+#include "size.h"
+
+static_assert(DDLCBF_FREE == KIND_FREE && DDLCBF_FIELDS <= TAMIS_MAX_FIELDS,
+              "one mark, enough room");
+
+/* The geometry worked out. */
+typedef struct ddlcbf_shape {
+    prefixes_shape cells;
+    unsigned       tables;
+    uint64_t       buckets, range; /* B, and B 2^r */
+    permutation    permute[DDLCBF_MAX_TABLES];
+} ddlcbf_shape;
+
+static_assert(sizeof(ddlcbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
+
+/* ------------------------------------------------------------------ planning */
+
+static tamis_status ddlcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
+    uint64_t g[TAMIS_MAX_FIELDS];
+    memcpy(g, need->fixed, sizeof g);
+    bool const is_counted = (need->abilities & TAMIS_CAN_COUNT) != 0;
+    if (g[DDLCBF_COUNTER_BITS] == KIND_FREE) g[DDLCBF_COUNTER_BITS] = is_counted ? 2 : 1;
+    ddlcbf_need const want = { .n = (double)need->capacity + DDLCBF_COPIES - 1,
+                               .fpr = need->fpr,
+                               .lifetime = (double)need->lifetime,
+                               .overflow = need->overflow };
+    if (need->prints != 0) return TAMIS_ERR_CANNOT; /* the rate that is planned is that of z too */
+    if (!tamis_ddlcbf_choose(&want, g)) return TAMIS_ERR_CANNOT;
+    memcpy(ret_geometry, g, DDLCBF_FIELDS * sizeof g[0]);
+    return TAMIS_OK;
+}
+
+static bool ddlcbf_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
+    uint64_t bytes;
+    if (!tamis_ddlcbf_bytes(geometry, &bytes)) return false;
+    return checked_body_bytes(bytes, 8, 0, ret_bytes);
+}
+
+static uint64_t ddlcbf_prints(const uint64_t *geometry) {
+    return geometry[DDLCBF_BUCKETS] << geometry[DDLCBF_REMAINDER_BITS];
+}
+
+static void ddlcbf_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+                           tamis_forecast *ret_forecast) {
+    double const n = (double)capacity, t = (double)lifetime;
+    *ret_forecast = (tamis_forecast){
+        .fpr = tamis_ddlcbf_fpr(g, n, t),
+        .overflow = tamis_ddlcbf_overflow(g, n + DDLCBF_COPIES - 1, t),
+        .saturation = tamis_prints_saturation(ddlcbf_prints(g), ddlcbf_most(g), n, t),
+    };
+    tamis_ddlcbf_touches(g, n, &ret_forecast->lines_present, &ret_forecast->lines_absent,
+                         &ret_forecast->lines_add);
+}
+
+static void ddlcbf_prepare(tamis_table *table) {
+    const uint64_t *const g = table->geometry;
+    ddlcbf_shape          shape = { .tables = (unsigned)g[DDLCBF_TABLES],
+                                    .buckets = g[DDLCBF_BUCKETS],
+                                    .range = g[DDLCBF_BUCKETS] << g[DDLCBF_REMAINDER_BITS] };
+    if (!tamis_ddlcbf_cells(g, &shape.cells)) return; /* it will get no body either */
+    for (unsigned i = 0; i < shape.tables; i++) {
+        shape.permute[i] = permutation_make(shape.range, i);
+    }
+    memcpy(table->derived, &shape, sizeof shape);
+}
+
+TAMIS_INLINE const ddlcbf_shape *shape_of(const tamis_table *table) {
+    return (const ddlcbf_shape *)(const void *)table->derived;
+}
+
+/* ------------------------------------------------------------------ where a key belongs */
+
+/* What is known of a key: (b, r) as one number, z from the top of a word, and how many bits of r
+ * and z together. */
+typedef struct ddlcbf_key {
+    uint64_t print, rest;
+    unsigned known;
+} ddlcbf_key;
+
+#define ALL_KNOWN 64
+
+TAMIS_INLINE ddlcbf_key ddlcbf_key_of(const ddlcbf_shape *s, uint64_t hash) {
+    uint64_t const bucket = fastrange_next(&hash, s->buckets);
+    unsigned const r = s->cells.least;
+    return (ddlcbf_key){ bucket << r | hash >> (64 - r), hash << r, ALL_KNOWN };
+}
+
+typedef struct ddlcbf_place {
+    uint8_t *bucket;
+    uint64_t string; /* r_i and z */
+} ddlcbf_place;
+
+TAMIS_INLINE ddlcbf_place ddlcbf_place_in(const tamis_table *table, const ddlcbf_key *key,
+                                          unsigned i) {
+    const ddlcbf_shape *const s = shape_of(table);
+    unsigned const            r = s->cells.least, z_bits = s->cells.most - r;
+    uint64_t const            at = multiplier_apply(s->permute[i].there, s->range, key->print);
+    uint64_t const            bucket = i * s->buckets + (at >> r);
+    uint64_t const            z = key->rest >> 1 >> (63 - z_bits); /* there may be none */
+    return (ddlcbf_place){ table->body + bucket * s->cells.bytes,
+                           (at & bits_low(r)) << z_bits | z };
+}
+
+/* What is known of the key that a cell of subtable i came from. */
+static ddlcbf_key ddlcbf_key_from(const ddlcbf_shape *s, unsigned i, uint64_t bucket,
+                                  uint64_t prefix, unsigned length) {
+    unsigned const z_bits = length - s->cells.least;
+    uint64_t const at = bucket << s->cells.least | prefix >> z_bits;
+    return (ddlcbf_key){ multiplier_apply(s->permute[i].back, s->range, at),
+                         (prefix & bits_low(z_bits)) << 1 << (63 - z_bits), length };
+}
+
+/* ------------------------------------------------------------------ looking */
+
+TAMIS_INLINE bool ddlcbf_holds(const tamis_table *table, const ddlcbf_key *key) {
+    const prefixes_shape *const cells = &shape_of(table)->cells;
+    for (unsigned i = 0; i < shape_of(table)->tables; i++) {
+        ddlcbf_place const  place = ddlcbf_place_in(table, key, i);
+        prefixes_head const head = prefixes_head_of(cells, place.bucket);
+        if (prefixes_match(cells, place.bucket, &head, place.string, key->known) != 0) return true;
+    }
+    return false;
+}
+
+/* A cell that matches. */
+typedef struct ddlcbf_cell {
+    uint8_t *bucket;
+    unsigned i, length;
+    uint64_t counter;
+} ddlcbf_cell;
+
+/* All that a table has of a key, and where there is room for it. */
+typedef struct ddlcbf_found {
+    uint64_t     copies;
+    unsigned     cells;
+    bool         is_stuck;      /* one of them */
+    ddlcbf_cell  longest, open; /* open: one that can count up; with a length, if there is one */
+    ddlcbf_place least;         /* the least loaded bucket */
+    unsigned     load;          /* of that */
+} ddlcbf_found;
+
+TAMIS_INLINE void ddlcbf_take_note(const prefixes_shape *s, ddlcbf_cell cell, ddlcbf_found *found) {
+    bool const is_stuck = cell.counter == prefixes_stuck(s);
+    bool const was_stuck = found->longest.counter == prefixes_stuck(s);
+    bool const is_open = cell.counter + 1 < prefixes_stuck(s);
+    found->cells++;
+    found->copies += cell.counter + 1;
+    found->is_stuck |= is_stuck;
+    if (cell.length > found->longest.length ||
+        (cell.length == found->longest.length && was_stuck && !is_stuck)) {
+        found->longest = cell;
+    }
+    if (is_open && cell.length > found->open.length) found->open = cell;
+}
+
+TAMIS_INLINE ddlcbf_found ddlcbf_look(const tamis_table *table, const ddlcbf_key *key) {
+    const prefixes_shape *const s = &shape_of(table)->cells;
+    ddlcbf_found                found = { .load = UINT32_MAX };
+    for (unsigned i = 0; i < shape_of(table)->tables; i++) {
+        ddlcbf_place const  place = ddlcbf_place_in(table, key, i);
+        prefixes_head const head = prefixes_head_of(s, place.bucket);
+        uint32_t            same = prefixes_match(s, place.bucket, &head, place.string, key->known);
+        for (; same != 0; same &= same - 1) {
+            unsigned const cell = bits_lowest(same);
+            uint64_t const all = prefixes_cell(s, place.bucket, &head, cell);
+            ddlcbf_take_note(s,
+                             (ddlcbf_cell){ place.bucket, cell, prefixes_length(&head, cell),
+                                            all & prefixes_stuck(s) },
+                             &found);
+        }
+        if (prefixes_load(&head) >= found.load) continue;
+        found.least = place;
+        found.load = prefixes_load(&head);
+    }
+    return found;
+}
+
+/* ------------------------------------------------------------------ changing */
+
+static void ddlcbf_set_counter(tamis_table *table, const ddlcbf_cell *cell, uint64_t counter) {
+    const prefixes_shape *const s = &shape_of(table)->cells;
+    prefixes                    p;
+    prefixes_unpack(s, cell->bucket, &p);
+    prefixes_set_counter(s, &p, cell->i, counter);
+    prefixes_pack(s, &p, cell->bucket);
+    table->keys += counter - cell->counter;
+    table->saturated += counter == prefixes_stuck(s);
+}
+
+static void ddlcbf_new_cell(tamis_table *table, const ddlcbf_place *place, unsigned known) {
+    const prefixes_shape *const s = &shape_of(table)->cells;
+    prefixes                    p;
+    prefixes_unpack(s, place->bucket, &p);
+    (void)prefixes_put(s, &p, place->string, known);
+    prefixes_pack(s, &p, place->bucket);
+    table->keys++;
+}
+
+/* Cut one of the buckets of a key, all of them full, to the least length and put equal cells
+ * together. False: none has equal ones. */
+static __attribute__((noinline)) bool ddlcbf_make_room(tamis_table *table, const ddlcbf_key *key) {
+    const prefixes_shape *const s = &shape_of(table)->cells;
+    for (unsigned i = 0; i < shape_of(table)->tables; i++) {
+        uint8_t *const bucket = ddlcbf_place_in(table, key, i).bucket;
+        prefixes       p, less;
+        prefixes_unpack(s, bucket, &p);
+        less = p;
+        prefixes_squeeze(s, &less);
+        if (less.n[0] == s->cells) continue;
+        prefixes_pack(s, &less, bucket);
+        table->keys += prefixes_copies(s, &less) - prefixes_copies(s, &p);
+        table->saturated += prefixes_n_stuck(s, &less) - prefixes_n_stuck(s, &p);
+        return true;
+    }
+    return false;
+}
+
+static tamis_status ddlcbf_add_key(tamis_table *table, const ddlcbf_key *key) {
+    const prefixes_shape *const s = &shape_of(table)->cells;
+    ddlcbf_found                found = ddlcbf_look(table, key);
+    if (!found.is_stuck && found.open.length == 0 && found.cells < DDLCBF_COPIES &&
+        found.load == s->cells && ddlcbf_make_room(table, key)) {
+        found = ddlcbf_look(table, key);
+    }
+    if (found.is_stuck) return TAMIS_OK;
+    if (found.open.length != 0)
+        ddlcbf_set_counter(table, &found.open, found.open.counter + 1);
+    else if (found.cells < DDLCBF_COPIES && found.load < s->cells)
+        ddlcbf_new_cell(table, &found.least, key->known);
+    else if (found.cells != 0)
+        ddlcbf_set_counter(table, &found.longest, prefixes_stuck(s));
+    else
+        return TAMIS_ERR_FULL;
+    return TAMIS_OK;
+}
+
+static bool ddlcbf_remove_key(tamis_table *table, const ddlcbf_key *key) {
+    const prefixes_shape *const s = &shape_of(table)->cells;
+    ddlcbf_found const          found = ddlcbf_look(table, key);
+    const ddlcbf_cell *const    cell = &found.longest;
+    if (found.cells == 0) return false;
+    if (cell->counter == prefixes_stuck(s)) return true;
+    if (cell->counter != 0) {
+        ddlcbf_set_counter(table, cell, cell->counter - 1);
+        return true;
+    }
+    prefixes p;
+    prefixes_unpack(s, cell->bucket, &p);
+    prefixes_take(&p, cell->i);
+    prefixes_pack(s, &p, cell->bucket);
+    table->keys--;
+    return true;
+}
+
+/* ------------------------------------------------------------------ keys, by their hash */
+
+static bool ddlcbf_has(const tamis_table *table, uint64_t hash) {
+    ddlcbf_key const key = ddlcbf_key_of(shape_of(table), hash);
+    return ddlcbf_holds(table, &key);
+}
+
+static tamis_status ddlcbf_add(tamis_table *table, uint64_t hash) {
+    ddlcbf_key const key = ddlcbf_key_of(shape_of(table), hash);
+    return ddlcbf_add_key(table, &key);
+}
+
+static tamis_status ddlcbf_remove(tamis_table *table, uint64_t hash) {
+    ddlcbf_key const key = ddlcbf_key_of(shape_of(table), hash);
+    return ddlcbf_remove_key(table, &key) ? TAMIS_OK : TAMIS_ERR_ABSENT;
+}
+
+static uint64_t ddlcbf_count(const tamis_table *table, uint64_t hash) {
+    ddlcbf_key const   key = ddlcbf_key_of(shape_of(table), hash);
+    ddlcbf_found const found = ddlcbf_look(table, &key);
+    return found.is_stuck ? TAMIS_COUNT_MANY : found.copies;
+}
+
+/* Keys in a chunk: all their buckets are asked for while the chunk before is worked on. */
+#define CHUNK 8
+
+static void ddlcbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
+                         bool is_update) {
+    const ddlcbf_shape *const s = shape_of(table);
+    (void)is_update;
+    for (unsigned k = 0; k < n; k++) {
+        ddlcbf_key const key = ddlcbf_key_of(s, hash[k]);
+        for (unsigned i = 0; i < s->tables; i++) {
+            const uint8_t *const bucket = ddlcbf_place_in(table, &key, i).bucket;
+            prefetch_to_read(bucket);
+            prefetch_to_read(bucket + s->cells.bytes - 1);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ whole tables */
+
+/* Every cell of a table. The buckets come in a scattered order: put into another table one after
+ * the other, the keys of a subtable would fill it before the others. */
+typedef struct ddlcbf_walk {
+    multiplier order;
+    uint64_t   at; /* buckets that are done */
+    unsigned   i;  /* the next cell of this one */
+    ddlcbf_key key;
+    uint64_t   counter;
+} ddlcbf_walk;
+
+static ddlcbf_walk ddlcbf_start(const tamis_table *table) {
+    const ddlcbf_shape *const s = shape_of(table);
+    return (ddlcbf_walk){ .order = permutation_make(s->tables * s->buckets, 0).there };
+}
+
+static bool ddlcbf_next(const tamis_table *table, ddlcbf_walk *walk) {
+    const ddlcbf_shape *const s = shape_of(table);
+    uint64_t const            buckets = s->tables * s->buckets;
+    for (; walk->at < buckets; walk->at++, walk->i = 0) {
+        uint64_t const       number = multiplier_apply(walk->order, buckets, walk->at);
+        const uint8_t *const bucket = table->body + number * s->cells.bytes;
+        prefixes_head const  head = prefixes_head_of(&s->cells, bucket);
+        if (walk->i == prefixes_load(&head)) continue;
+        unsigned const length = prefixes_length(&head, walk->i);
+        uint64_t const cell = prefixes_cell(&s->cells, bucket, &head, walk->i++);
+        walk->key = ddlcbf_key_from(s, (unsigned)(number / s->buckets), number % s->buckets,
+                                    cell >> s->cells.counter_bits, length);
+        walk->counter = cell & prefixes_stuck(&s->cells);
+        return true;
+    }
+    return false;
+}
+
+/* The print of a key is its (b, r): z is not told, as not all cells have it. */
+static bool ddlcbf_each(const tamis_table *table, kind_visit *visit, void *context) {
+    uint64_t const stuck = prefixes_stuck(&shape_of(table)->cells);
+    ddlcbf_walk    walk = ddlcbf_start(table);
+    while (ddlcbf_next(table, &walk)) {
+        uint64_t const copies = walk.counter == stuck ? TAMIS_COUNT_MANY : walk.counter + 1;
+        if (!visit(context, walk.key.print, copies)) return false;
+    }
+    return true;
+}
+
+static tamis_status ddlcbf_add_print(tamis_table *table, uint64_t print) {
+    ddlcbf_key const key = { print, 0, shape_of(table)->cells.least };
+    return ddlcbf_add_key(table, &key);
+}
+
+/* A cell that is stuck there is stuck here. */
+static void ddlcbf_stick(tamis_table *table, const ddlcbf_key *key) {
+    ddlcbf_found const found = ddlcbf_look(table, key);
+    if (!found.is_stuck)
+        ddlcbf_set_counter(table, &found.longest, prefixes_stuck(&shape_of(table)->cells));
+}
+
+/* A cell is added as a key of which no more is known. The tables need only have the same prints: so
+ * an empty one is refreshed from one with wider buckets (III.B). */
+static tamis_status ddlcbf_merge(tamis_table *into, const tamis_table *from) {
+    uint64_t const stuck = prefixes_stuck(&shape_of(from)->cells);
+    ddlcbf_walk    walk = ddlcbf_start(from);
+    while (ddlcbf_next(from, &walk)) {
+        bool const is_stuck = walk.counter == stuck;
+        for (uint64_t copies = is_stuck ? 1 : walk.counter + 1; copies != 0; copies--) {
+            if (ddlcbf_add_key(into, &walk.key) != TAMIS_OK) return TAMIS_ERR_FULL;
+        }
+        if (is_stuck) ddlcbf_stick(into, &walk.key);
+    }
+    return TAMIS_OK;
+}
+
+/* A stranger has each bucket of a subtable with the same chance, and there each string; so each
+ * string that is stored adds its share. */
+static double ddlcbf_current_fpr(const tamis_table *table) {
+    const ddlcbf_shape *const s = shape_of(table);
+    uint64_t                  n[PREFIXES_MAX_BITS + 1] = { 0 };
+    double                    sum = 0;
+    for (uint64_t bucket = 0; bucket < s->tables * s->buckets; bucket++) {
+        prefixes_count_lengths(&s->cells, table->body + bucket * s->cells.bytes, n);
+    }
+    for (unsigned length = PREFIXES_MAX_BITS; length != 0; length--) {
+        sum = (sum + (double)n[length]) / 2;
+    }
+    return sum / (double)s->buckets;
+}
+
+static bool ddlcbf_validate(const tamis_table *table, const char **reterr_why) {
+    const ddlcbf_shape *const   s = shape_of(table);
+    const prefixes_shape *const cells = &s->cells;
+    uint64_t const              bytes = s->tables * s->buckets * cells->bytes;
+    uint64_t                    copies = 0, n_stuck = 0;
+    for (uint64_t at = 0; at < bytes; at += cells->bytes) {
+        TAMIS_REQUIRE(prefixes_is_packed(cells, table->body + at), reterr_why,
+                      "I1: a bucket has an impossible code, or bits behind its cells");
+        TAMIS_REQUIRE(prefixes_is_sorted(cells, table->body + at), reterr_why,
+                      "I2: the cells of a bucket are out of order");
+    }
+    for (uint64_t at = bytes; at < table->body_bytes; at++) {
+        TAMIS_REQUIRE(table->body[at] == 0, reterr_why, "I1: bits behind the last bucket");
+    }
+    ddlcbf_walk walk = ddlcbf_start(table);
+    while (ddlcbf_next(table, &walk)) {
+        copies += walk.counter + 1;
+        n_stuck += walk.counter == prefixes_stuck(cells);
+    }
+    TAMIS_REQUIRE(copies == table->keys, reterr_why, "I3: the copies do not sum up to the keys");
+    TAMIS_REQUIRE(n_stuck == table->saturated, reterr_why,
+                  "I3: not as many cells as it says are saturated");
+    return true;
+}
+
+KIND_EXPORT(ddlcbf) = {
+    .name = "ddlcbf",
+    .summary = "d-left counting filter whose remainders are as long as there is room for",
+    .isa = KIND_ISA,
+    .field_names = { "tables", "buckets", "cells", "remainder_bits", "counter_bits", "lengths",
+                     "bucket_bytes", NULL },
+    .plan = ddlcbf_plan,
+    .body_bytes = ddlcbf_body_bytes,
+    .predict = ddlcbf_predict,
+    .prepare = ddlcbf_prepare,
+    .has = ddlcbf_has,
+    .add = ddlcbf_add,
+    .remove = ddlcbf_remove,
+    .count = ddlcbf_count,
+    .fetch = ddlcbf_fetch,
+    .chunk = CHUNK,
+    .merge = ddlcbf_merge,
+    .merges_by_steps = true,
+    .refreshes = true,
+    .prints = ddlcbf_prints,
+    .each = ddlcbf_each,
+    .each_is_scattered = true,
+    .add_print = ddlcbf_add_print,
+    .current_fpr = ddlcbf_current_fpr,
+    .validate = ddlcbf_validate,
+    .empties_to_zero = true,
+};

@@ -1,0 +1,350 @@
+/* size.c - see ddlcbf_size.h. */
+#include "size.h"
+
+#include "core/checked.h"
+#include "core/permute.h"
+#include "theory/fluid.h"
+#include "peaks.h"
+
+#include <math.h>
+
+static_assert(PREFIXES_MAX_CELLS <= LEVELS_MAX, "every number of cells has its level");
+
+/* ------------------------------------------------------------------ layout */
+
+static bool is_in(uint64_t value, uint64_t least, uint64_t most) {
+    return value >= least && value <= most;
+}
+
+/* Bits of r and z: as many as the hash has behind the bucket. */
+static unsigned string_bits(uint64_t buckets) {
+    unsigned bits = PREFIXES_MAX_BITS;
+    while (bits != 0 && buckets > PERMUTE_MAX >> bits) bits--;
+    return bits;
+}
+
+bool tamis_ddlcbf_cells(const uint64_t *g, prefixes_shape *ret_cells) {
+    bool const is_possible =
+        is_in(g[DDLCBF_TABLES], DDLCBF_MIN_TABLES, DDLCBF_MAX_TABLES) &&
+        is_in(g[DDLCBF_BUCKETS], 1, PERMUTE_MAX) && is_in(g[DDLCBF_CELLS], 1, PREFIXES_MAX_CELLS) &&
+        is_in(g[DDLCBF_REMAINDER_BITS], PREFIXES_MIN_BITS, string_bits(g[DDLCBF_BUCKETS])) &&
+        is_in(g[DDLCBF_COUNTER_BITS], 1, PREFIXES_MAX_COUNTER_BITS) &&
+        is_in(g[DDLCBF_LENGTHS], 1, 2) &&
+        is_in(g[DDLCBF_BUCKET_BYTES], PREFIXES_MIN_BYTES, PREFIXES_MAX_BYTES);
+    if (!is_possible) return false;
+    *ret_cells = (prefixes_shape){ .bytes = (uint16_t)g[DDLCBF_BUCKET_BYTES],
+                                   .cells = (uint8_t)g[DDLCBF_CELLS],
+                                   .counter_bits = (uint8_t)g[DDLCBF_COUNTER_BITS],
+                                   .least = (uint8_t)g[DDLCBF_REMAINDER_BITS],
+                                   .most = (uint8_t)string_bits(g[DDLCBF_BUCKETS]),
+                                   .lengths = (uint8_t)g[DDLCBF_LENGTHS] };
+    return prefixes_make(ret_cells);
+}
+
+bool tamis_ddlcbf_bytes(const uint64_t *g, uint64_t *ret_bytes) {
+    uint64_t       buckets;
+    prefixes_shape cells;
+    return tamis_ddlcbf_cells(g, &cells) &&
+           checked_mul(g[DDLCBF_BUCKETS], g[DDLCBF_TABLES], &buckets) &&
+           checked_mul(buckets, g[DDLCBF_BUCKET_BYTES], ret_bytes);
+}
+
+/* ------------------------------------------------------------------ one length */
+
+static double load_of(const uint64_t *g, double n) {
+    return n / ((double)g[DDLCBF_TABLES] * (double)g[DDLCBF_BUCKETS]);
+}
+
+static double turns_of(double n, double lifetime) {
+    return lifetime > n ? lifetime / n - 1 : 0;
+}
+
+/* The highest level there is. */
+static unsigned last_level(uint64_t cells, double n) {
+    return (unsigned)fmax(1, fmin((double)cells, n));
+}
+
+/* The rate from the cells of each length. */
+static double rate_of(double sum) {
+    return -expm1(-sum);
+}
+
+static double rate_by_levels(const levels *of, const prefixes_shape *s) {
+    double sum = 0;
+    for (unsigned level = 1; level <= s->cells; level++) {
+        sum += ldexp(of->keys[level], -s->length[level]);
+    }
+    return rate_of(sum);
+}
+
+/* ------------------------------------------------------------------ buckets that are followed */
+
+#define SMALL 512       /* buckets of a subtable that is followed */
+#define SMALL_TURNS 6.0 /* after which buckets of two lengths look the same for ever */
+#define FEW_BUCKETS 32  /* in all: fewer are not fluid */
+#define FEW_TURNS 64.0  /* that these are followed */
+#define FEW_STEPS 1e5   /* in all their lives */
+#define LOOKS 7         /* at a table that looks the same for ever, half a turn apart */
+
+/* A bucket without what is in its cells. */
+typedef struct outline {
+    uint8_t n[2], length[2], level;
+} outline;
+
+static prefixes outline_open(outline of) {
+    return (prefixes){ .n = { of.n[0], of.n[1] },
+                       .length = { of.length[0], of.length[1] },
+                       .level = of.n[0] == 0 ? 0 : of.level };
+}
+
+static outline outline_close(const prefixes *p) {
+    return (outline){ { (uint8_t)p->n[0], (uint8_t)p->n[1] },
+                      { (uint8_t)p->length[0], (uint8_t)p->length[1] },
+                      (uint8_t)p->level };
+}
+
+static outline outline_add(const prefixes_shape *s, outline of) {
+    prefixes p = outline_open(of);
+    (void)prefixes_put(s, &p, 0, s->most);
+    return outline_close(&p);
+}
+
+static outline outline_remove(outline of, unsigned i) {
+    prefixes p = outline_open(of);
+    prefixes_take(&p, i);
+    return outline_close(&p);
+}
+
+static double outline_rate(outline of) {
+    return ldexp(of.n[0], -of.length[0]) + ldexp(of.n[1], -of.length[1]);
+}
+
+/* After filling, the outline follows from the load. */
+static double filled_rate(const prefixes_shape *s, unsigned tables, double load) {
+    fluid   law;
+    outline of = { { 0, 0 }, { 0, 0 }, 0 };
+    double  sum = 0;
+    tamis_fluid_fill(tables, load, FLUID_MANY, &law);
+    for (unsigned k = 1; k <= s->cells; k++) {
+        of = outline_add(s, of);
+        double const next = k == s->cells ? 0 : tamis_fluid_share(&law, k + 1);
+        sum += (tamis_fluid_share(&law, k) - next) * outline_rate(of);
+    }
+    return rate_of(tables * sum);
+}
+
+/* A table of outlines. */
+typedef struct outlines {
+    const prefixes_shape *s;
+    unsigned              tables;
+    uint64_t              buckets, dice;
+    outline               at[DDLCBF_MAX_TABLES * SMALL];
+} outlines;
+
+static uint64_t outlines_roll(outlines *of, uint64_t n) {
+    of->dice += HASH_GOLDEN;
+    return fastrange(mix64(of->dice), n);
+}
+
+static void outlines_add(outlines *of) {
+    outline *least = NULL;
+    for (unsigned i = 0; i < of->tables; i++) {
+        outline *const here = &of->at[i * of->buckets + outlines_roll(of, of->buckets)];
+        if (least == NULL || here->n[0] + here->n[1] < least->n[0] + least->n[1]) least = here;
+    }
+    *least = outline_add(of->s, *least);
+}
+
+/* Any place of any bucket, until there is a cell in it. */
+static void outlines_remove(outlines *of) {
+    for (;;) {
+        outline *const here = &of->at[outlines_roll(of, of->tables * of->buckets)];
+        unsigned const cell = (unsigned)outlines_roll(of, of->s->cells);
+        if (cell >= (unsigned)here->n[0] + here->n[1]) continue;
+        *here = outline_remove(*here, cell);
+        return;
+    }
+}
+
+static double outlines_rate(const outlines *of) {
+    double sum = 0;
+    for (uint64_t i = 0; i < of->tables * of->buckets; i++) sum += outline_rate(of->at[i]);
+    return rate_of(sum / (double)of->buckets);
+}
+
+/* Filled with n keys, and then each replaced so many times; the mean of the last looks at it. */
+static double outlines_live(outlines *of, double n, double turns, unsigned looks) {
+    double sum = 0, steps = 0;
+    memset(of->at, 0, sizeof of->at);
+    for (double i = 0; i < n; i++) outlines_add(of);
+    for (unsigned look = 0; look < looks; look++) {
+        double const end = n * (turns - (looks - 1 - look) / 2.0);
+        for (; steps < end; steps++) {
+            outlines_remove(of);
+            outlines_add(of);
+        }
+        sum += outlines_rate(of);
+    }
+    return sum / looks;
+}
+
+/* Two lengths, or few buckets, which are followed many times. */
+static double followed_rate(const prefixes_shape *s, const uint64_t *g, double load, double turns) {
+    outlines     of = { .s = s,
+                        .tables = (unsigned)g[DDLCBF_TABLES],
+                        .buckets = min_u64(g[DDLCBF_BUCKETS], SMALL) };
+    double const buckets = (double)(of.tables * of.buckets), n = fmax(1, rint(load * buckets));
+    bool const   is_settled = s->lengths == 2 && turns >= SMALL_TURNS;
+    double const lived = fmin(turns, s->lengths == 2 ? SMALL_TURNS : FEW_TURNS);
+    double const lives = buckets < FEW_BUCKETS ? ceil(FEW_STEPS / (n * (1 + lived) + 1e3)) : 1;
+    double       sum = 0;
+    for (double i = 0; i < lives; i++) sum += outlines_live(&of, n, lived, is_settled ? LOOKS : 1);
+    return sum / lives;
+}
+
+/* ------------------------------------------------------------------ prediction */
+
+double tamis_ddlcbf_fpr(const uint64_t *g, double n, double lifetime) {
+    double const turns = turns_of(n, lifetime), load = fmin(load_of(g, n), (double)g[DDLCBF_CELLS]);
+    unsigned const tables = (unsigned)g[DDLCBF_TABLES];
+    prefixes_shape s;
+    levels         law;
+    if (!tamis_ddlcbf_cells(g, &s)) return 1;
+    bool const is_few = tables * g[DDLCBF_BUCKETS] < FEW_BUCKETS;
+    if (is_few || (s.lengths == 2 && turns > 0)) return followed_rate(&s, g, load, turns);
+    if (s.lengths == 2) return filled_rate(&s, tables, load);
+    tamis_levels(tables, load, turns, last_level(s.cells, n), &law);
+    return rate_by_levels(&law, &s);
+}
+
+/* The law that counts, of tables with so many buckets: without turns, that of filling. */
+static void law_of(uint64_t tables, bool is_churned, double load, double buckets, fluid *ret_law) {
+    if (is_churned)
+        tamis_fluid_churn((unsigned)tables, load, buckets, ret_law);
+    else
+        tamis_fluid_fill((unsigned)tables, load, buckets, ret_law);
+}
+
+double tamis_ddlcbf_overflow(const uint64_t *g, double n, double lifetime) {
+    fluid law;
+    if (n <= (double)g[DDLCBF_CELLS]) return 0;
+    if (load_of(g, n) > (double)g[DDLCBF_CELLS]) return 1;
+    law_of(g[DDLCBF_TABLES], lifetime > n, load_of(g, n), (double)g[DDLCBF_BUCKETS], &law);
+    return fmin(1, fmax(n, lifetime) * tamis_fluid_all(&law, (unsigned)g[DDLCBF_CELLS]));
+}
+
+/* A lookup goes from the left until it has found its key. */
+void tamis_ddlcbf_touches(const uint64_t *g, double n, double *ret_present, double *ret_absent,
+                          double *ret_add) {
+    double const bytes = (double)g[DDLCBF_BUCKET_BYTES], tables = (double)g[DDLCBF_TABLES];
+    bool const   is_aligned = 64 % g[DDLCBF_BUCKET_BYTES] == 0;
+    double const each = is_aligned ? 1 : 1 + (bytes - 1) / 64; /* lines of a bucket */
+    double       mean = 0, sum = 0;
+    fluid        law;
+    law_of(g[DDLCBF_TABLES], true, fmin(load_of(g, n), (double)g[DDLCBF_CELLS]), INFINITY, &law);
+    for (unsigned i = 0; i < law.tables; i++) {
+        for (unsigned j = 1; j <= FLUID_MAX_HEIGHT; j++) {
+            mean += (i + 1) * law.x[i][j];
+            sum += law.x[i][j];
+        }
+    }
+    *ret_present = each * (sum > 0 ? mean / sum : 1);
+    *ret_absent = *ret_add = each * tables;
+}
+
+/* ------------------------------------------------------------------ choice */
+
+/* The smallest table so far. */
+typedef struct search {
+    const ddlcbf_need *need;
+    const uint64_t    *fixed;
+    double             least;
+    uint64_t           best[DDLCBF_FIELDS];
+} search;
+
+/* The largest load at which c cells are enough; with buckets that are fixed, the one they have. */
+static double best_load(const search *of, const uint64_t *g) {
+    const ddlcbf_need *const need = of->need;
+    unsigned const           tables = (unsigned)g[DDLCBF_TABLES], c = (unsigned)g[DDLCBF_CELLS];
+    double const             chance = need->overflow / fmax(need->n, need->lifetime);
+    if (of->fixed[DDLCBF_BUCKETS] != DDLCBF_FREE) return fmin(c, load_of(g, need->n));
+    return need->lifetime > need->n ? tamis_fluid_churn_load(tables, c, chance, need->n, c)
+                                    : tamis_fluid_fill_load(tables, c, chance, need->n, c);
+}
+
+/* Remainders as long as full buckets have them, unless they are fixed. */
+static bool set_remainder(const search *of, uint64_t *g) {
+    prefixes_shape s;
+    if (of->fixed[DDLCBF_REMAINDER_BITS] != DDLCBF_FREE) return tamis_ddlcbf_cells(g, &s);
+    g[DDLCBF_REMAINDER_BITS] = PREFIXES_MIN_BITS;
+    if (!tamis_ddlcbf_cells(g, &s)) return false;
+    g[DDLCBF_REMAINDER_BITS] = s.length[s.cells];
+    return true;
+}
+
+/* As many buckets as there must be, and their remainders. */
+static bool set_buckets(const search *of, uint64_t *g, double load) {
+    double const needed = ceil(of->need->n / (load * (double)g[DDLCBF_TABLES]));
+    if (!(needed < 0x1p60)) return false;
+    if (of->fixed[DDLCBF_BUCKETS] == DDLCBF_FREE) g[DDLCBF_BUCKETS] = (uint64_t)fmax(1, needed);
+    return set_remainder(of, g);
+}
+
+/* Buckets of so many bytes. Returns whether they are long enough for the rate. */
+static bool try_bytes(search *of, uint64_t *g, double load, const levels *law) {
+    prefixes_shape s;
+    uint64_t       bytes;
+    if (!set_buckets(of, g, load) || !tamis_ddlcbf_bytes(g, &bytes)) return false;
+    if (!tamis_ddlcbf_cells(g, &s)) return false;
+    if (of->need->fpr > 0 && rate_by_levels(law, &s) > of->need->fpr) return false;
+    if ((double)bytes >= of->least) return true;
+    of->least = (double)bytes;
+    for (unsigned i = 0; i < DDLCBF_FIELDS; i++) of->best[i] = g[i];
+    return true;
+}
+
+static void try_cells(search *of, uint64_t *g) {
+    uint64_t const fixed = of->fixed[DDLCBF_BUCKET_BYTES];
+    double const   load = best_load(of, g);
+    uint64_t       bytes = fixed != DDLCBF_FREE ? fixed : PREFIXES_MIN_BYTES;
+    uint64_t const last = fixed != DDLCBF_FREE ? fixed : PREFIXES_MAX_BYTES;
+    levels         law;
+    if (!(load > 0)) return;
+    tamis_levels((unsigned)g[DDLCBF_TABLES], load, turns_of(of->need->n, of->need->lifetime),
+                 last_level(g[DDLCBF_CELLS], of->need->n), &law);
+    for (g[DDLCBF_BUCKET_BYTES] = bytes; g[DDLCBF_BUCKET_BYTES] <= last; g[DDLCBF_BUCKET_BYTES]++) {
+        if (try_bytes(of, g, load, &law)) return;
+    }
+}
+
+/* Numbers of cells whose codes leave little unused, and of subtables; the others are not better. */
+static const uint64_t good_cells[] = { 11, 15 }, good_tables[] = { 3, 4 };
+
+static void try_all(search *of, uint64_t *g) {
+    uint64_t const tables = of->fixed[DDLCBF_TABLES], cells = of->fixed[DDLCBF_CELLS];
+    for (unsigned i = 0; i < (tables == DDLCBF_FREE ? 2 : 1); i++) {
+        for (unsigned k = 0; k < (cells == DDLCBF_FREE ? 2 : 1); k++) {
+            g[DDLCBF_TABLES] = tables == DDLCBF_FREE ? good_tables[i] : tables;
+            g[DDLCBF_CELLS] = cells == DDLCBF_FREE ? good_cells[k] : cells;
+            if (!is_in(g[DDLCBF_TABLES], DDLCBF_MIN_TABLES, DDLCBF_MAX_TABLES)) return;
+            if (is_in(g[DDLCBF_CELLS], 1, PREFIXES_MAX_CELLS)) try_cells(of, g);
+        }
+    }
+}
+
+bool tamis_ddlcbf_choose(const ddlcbf_need *need, uint64_t *geometry) {
+    search   of = { .need = need, .fixed = geometry, .least = INFINITY };
+    uint64_t g[DDLCBF_FIELDS];
+    for (unsigned i = 0; i < DDLCBF_FIELDS; i++) g[i] = geometry[i];
+    if (g[DDLCBF_COUNTER_BITS] == DDLCBF_FREE) g[DDLCBF_COUNTER_BITS] = 1;
+    if (g[DDLCBF_LENGTHS] == DDLCBF_FREE) g[DDLCBF_LENGTHS] = 1;
+    if (need->fpr <= 0) { /* as in the paper, where nothing is said */
+        uint64_t *const fixed = geometry;
+        if (fixed[DDLCBF_TABLES] == DDLCBF_FREE) fixed[DDLCBF_TABLES] = 4;
+        if (fixed[DDLCBF_CELLS] == DDLCBF_FREE) fixed[DDLCBF_CELLS] = 8;
+        if (fixed[DDLCBF_BUCKET_BYTES] == DDLCBF_FREE) fixed[DDLCBF_BUCKET_BYTES] = 16;
+    }
+    try_all(&of, g);
+    for (unsigned i = 0; i < DDLCBF_FIELDS && of.least < INFINITY; i++) geometry[i] = of.best[i];
+    return of.least < INFINITY;
+}

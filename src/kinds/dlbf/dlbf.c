@@ -1,0 +1,473 @@
+/* dlbf.c - the d-left Bloom filter: fingerprints that get shorter as their bucket fills up.
+ *
+ * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Bloom Filters via d-Left
+ * Hashing and Dynamic Bit Reassignment", Allerton 2006, section II. Names below: d subtables of B
+ * buckets, a the load of a bucket.
+ *
+ * Idea
+ * ----
+ * As in dlcbf, a key has one bucket in each of d subtables and goes to the least loaded, the
+ * leftmost of several. But a bucket is just 64 or 128 bits, and its cells share them: the fewer
+ * there are, the longer they are. When one more comes, all lose their last bits.
+ *
+ *     load 3   code |        20        |        20        |        20        |
+ *     load 4   code |     15     |     15     |     15     |     15     |   + 1 bit in the code
+ *     load 5   code |   12    |   12    |   12    |   12    |   12    |     + 1 bit in the code
+ *
+ * The cells of a bucket are in order, and for the usual loads its code tells how many begin with 0,
+ * or with 00, 01, 10, 11: so the first one or two bits are not stored (codes.h). Four
+ * neighbouring buckets can be a group and share their bits; then a full bucket takes from an
+ * emptier one (size.h says how).
+ *
+ * Buckets and fingerprints are those of a remix of the hash for each subtable (core/hash.h). The
+ * permutations of dlcbf are for removal, and nothing is removed here.
+ *
+ * No removal: whose a shortened cell was, nobody knows. Nor can a cell move to an emptier bucket,
+ * or be merged into another table: in any that is not as full, it would need bits that are gone.
+ * But of keys that come together all bits are known: add_balanced places them again and again, each
+ * in the bucket that is the least loaded by then, before the first is stored.
+ *
+ * Invariants (checked by dlbf_validate)
+ *   I1  every bucket has a code that there is;
+ *   I2  cells that begin with the same sorted bits are in order;
+ *   I3  bits behind the last cell of a block, and behind the last block, are zero;
+ *   I4  the loads sum up to `keys`, and nothing is saturated.
+ */
+#include "core/checked.h"
+#include "codes.h"
+#include "core/hash.h"
+#include "widths.h"
+#include "kind.h"
+#include "size.h"
+
+#include <math.h>
+
+static_assert(DLBF_FREE == KIND_FREE && DLBF_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
+static_assert(DLBF_MAX_CELLS <= CODES_MAX_LOAD && DLBF_MAX_LENGTH <= WIDTHS_MAX, "one limit");
+static_assert(DLBF_MIN_LENGTH - CODES_MAX_SORTED >= WIDTHS_MIN, "no cell is too narrow");
+
+#define MAX_BLOCK_CELLS (DLBF_MAX_GROUP * DLBF_MAX_CELLS)
+
+/* The geometry worked out. */
+typedef struct dlbf_shape {
+    dlbf_layout layout;
+    unsigned    tables, group;
+    uint64_t    buckets;
+    codes       codes;
+    uint8_t     saved[DLBF_MAX_CELLS + 1];    /* bits that a load saves by sorting */
+    uint16_t    inverse[MAX_BLOCK_CELLS + 1]; /* of t cells: (2^16 - 1) / t */
+} dlbf_shape;
+
+static_assert(sizeof(dlbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
+
+/* ------------------------------------------------------------------ planning */
+
+static tamis_status dlbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
+    uint64_t g[TAMIS_MAX_FIELDS];
+    memcpy(g, need->fixed, sizeof g);
+    dlbf_need const want = { .n = (double)need->capacity,
+                             .fpr = need->fpr,
+                             .overflow = need->overflow,
+                             .is_fast = need->prefer == TAMIS_PREFER_FAST };
+    if (!tamis_dlbf_choose(&want, g)) return TAMIS_ERR_CANNOT;
+    memcpy(ret_geometry, g, DLBF_FIELDS * sizeof g[0]);
+    return TAMIS_OK;
+}
+
+static bool dlbf_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
+    dlbf_layout layout;
+    if (!tamis_dlbf_layout(geometry, &layout)) return false;
+    return checked_body_bytes(layout.blocks, 8 * layout.block_bytes, 0, ret_bytes);
+}
+
+static void dlbf_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+                         tamis_forecast *ret_forecast) {
+    (void)lifetime; /* no removal: the life of a filter is its filling */
+    dlbf_forecast const told = tamis_dlbf_forecast(g, (double)capacity);
+    *ret_forecast = (tamis_forecast){ .fpr = told.fpr,
+                                      .overflow = told.overflow,
+                                      .lines_present = told.lines,
+                                      .lines_absent = (double)g[DLBF_TABLES],
+                                      .lines_add = (double)g[DLBF_TABLES] };
+}
+
+static void dlbf_prepare(tamis_table *table) {
+    const uint64_t *const g = table->geometry;
+    dlbf_shape            s = { .tables = (unsigned)g[DLBF_TABLES],
+                                .group = (unsigned)g[DLBF_GROUP],
+                                .buckets = g[DLBF_BUCKETS] };
+    if (!tamis_dlbf_layout(g, &s.layout)) return; /* it will get no body either */
+    codes_make((unsigned)g[DLBF_CELLS], g[DLBF_SORTING], &s.codes);
+    for (unsigned a = 0; a <= DLBF_MAX_CELLS; a++) s.saved[a] = (uint8_t)(a * s.codes.sorted[a]);
+    s.inverse[0] = UINT16_MAX;
+    for (unsigned t = 1; t <= MAX_BLOCK_CELLS; t++) s.inverse[t] = (uint16_t)(UINT16_MAX / t);
+    memcpy(table->derived, &s, sizeof s);
+}
+
+TAMIS_INLINE const dlbf_shape *shape_of(const tamis_table *table) {
+    return (const dlbf_shape *)(const void *)table->derived;
+}
+
+/* ------------------------------------------------------------------ where a key belongs */
+
+typedef struct dlbf_place {
+    uint8_t *block;
+    unsigned bucket; /* of the block */
+    uint64_t print;  /* the longest */
+} dlbf_place;
+
+/* In subtable i; the bits of a hash that the bucket leaves are the fingerprint. */
+TAMIS_INLINE uint64_t dlbf_bucket_in(const dlbf_shape *s, uint64_t hash, unsigned i,
+                                     uint64_t *ret_rest) {
+    *ret_rest = remix(hash, i);
+    return i * s->buckets + fastrange_next(ret_rest, s->buckets);
+}
+
+TAMIS_INLINE dlbf_place dlbf_place_in(const tamis_table *table, uint64_t hash, unsigned i) {
+    const dlbf_shape *const s = shape_of(table);
+    uint64_t                rest;
+    uint64_t const          bucket = dlbf_bucket_in(s, hash, i, &rest);
+    uint64_t const          block = s->group == 1 ? bucket : bucket / DLBF_MAX_GROUP;
+    return (dlbf_place){ table->body + block * s->layout.block_bytes,
+                         (unsigned)bucket & (s->group - 1), rest >> (64 - s->layout.longest) };
+}
+
+/* ------------------------------------------------------------------ looking */
+
+/* A bucket of a block: how its cells are split, how long their fingerprints are, and the bits of
+ * them that are stored. */
+typedef struct dlbf_view {
+    codes_split split;
+    unsigned    length, width;
+    unsigned    at; /* bit of the block where the first cell begins */
+} dlbf_view;
+
+TAMIS_INLINE codes_split dlbf_split(const dlbf_shape *s, const uint8_t *block, unsigned bucket) {
+    unsigned const bits = s->layout.code_bits;
+    return s->codes.split[le64_load(block) >> (bucket * bits) & bits_low(bits)];
+}
+
+/* How long the fingerprints of a block are that has so many cells, and bits for them; and what is
+ * left over. Beyond the longest there is nothing to have, so nothing is left. */
+TAMIS_INLINE unsigned dlbf_length(const dlbf_shape *s, unsigned cells, unsigned bits,
+                                  int *ret_left) {
+    unsigned const length = bits * (s->inverse[cells] + 1u) >> 16; /* bits / cells */
+    bool const     is_less = length < s->layout.longest;
+    *ret_left = is_less ? (int)(bits - cells * length) : -1;
+    return is_less ? length : s->layout.longest;
+}
+
+/* The buckets of a block share its bits: see size.h. */
+TAMIS_INLINE dlbf_view dlbf_view_of(const dlbf_shape *s, const uint8_t *block, unsigned bucket,
+                                    unsigned group) {
+    unsigned load[DLBF_MAX_GROUP], cells = 0, bits = s->layout.data_bits;
+    for (unsigned i = 0; i < group; i++) {
+        load[i] = split_load(dlbf_split(s, block, i));
+        cells += load[i];
+        bits += s->saved[load[i]];
+    }
+    int            left, before = 0;
+    unsigned const length = dlbf_length(s, cells, bits, &left);
+    unsigned       at = group * s->layout.code_bits;
+    for (unsigned i = 0; i < bucket; i++) {
+        before += (int)load[i];
+        at += load[i] * (length + (before <= left)) - s->saved[load[i]];
+    }
+    unsigned const own = length + (group > 1 && before + (int)load[bucket] <= left);
+    return (dlbf_view){ dlbf_split(s, block, bucket), own, own - s->codes.sorted[load[bucket]],
+                        at };
+}
+
+TAMIS_INLINE bool dlbf_matches(const dlbf_shape *s, const uint8_t *block, dlbf_view view,
+                               uint64_t longest) {
+    uint64_t const print = longest >> (s->layout.longest - view.length);
+    unsigned const part = (unsigned)(print >> view.width);
+    unsigned const first = split_first(view.split, part), end = split_end(view.split, part);
+    return widths_have(block, view.at + first * view.width, view.width, end - first,
+                       print & bits_low(view.width));
+}
+
+TAMIS_INLINE bool dlbf_holds(const tamis_table *table, uint64_t hash, unsigned group) {
+    const dlbf_shape *const s = shape_of(table);
+    for (unsigned i = 0; i < s->tables; i++) {
+        dlbf_place const place = dlbf_place_in(table, hash, i);
+        dlbf_view const  view = dlbf_view_of(s, place.block, place.bucket, group);
+        if (dlbf_matches(s, place.block, view, place.print)) return true;
+    }
+    return false;
+}
+
+static bool dlbf_has(const tamis_table *table, uint64_t hash) {
+    return shape_of(table)->group == 1 ? dlbf_holds(table, hash, 1)
+                                       : dlbf_holds(table, hash, DLBF_MAX_GROUP);
+}
+
+/* ------------------------------------------------------------------ changing */
+
+/* A block taken apart: all bits of its fingerprints that are known, the others are 0. */
+typedef struct dlbf_block {
+    unsigned load[DLBF_MAX_GROUP];
+    uint64_t print[DLBF_MAX_GROUP][DLBF_MAX_CELLS + 1];
+} dlbf_block;
+
+static void dlbf_take_apart(const dlbf_shape *s, const uint8_t *block, dlbf_block *ret) {
+    for (unsigned i = 0; i < s->group; i++) {
+        dlbf_view const view = dlbf_view_of(s, block, i, s->group);
+        unsigned        part = 0;
+        ret->load[i] = split_load(view.split);
+        for (unsigned cell = 0; cell < ret->load[i]; cell++) {
+            while (split_end(view.split, part) <= cell) part++;
+            uint64_t const stored = field_get(block, view.at + cell * view.width, view.width);
+            uint64_t const print = (uint64_t)part << view.width | stored;
+            ret->print[i][cell] = print << (s->layout.longest - view.length);
+        }
+    }
+}
+
+static codes_split dlbf_split_cells(const dlbf_shape *s, const uint64_t *print, unsigned load) {
+    codes_split split = 0;
+    for (unsigned cell = 0; cell < load; cell++) {
+        split = split_with(split,
+                           (unsigned)(print[cell] >> (s->layout.longest - s->codes.sorted[load])));
+    }
+    return split;
+}
+
+static void dlbf_put_together(const dlbf_shape *s, const dlbf_block *from, uint8_t *block) {
+    uint64_t word = 0;
+    memset(block, 0, s->layout.block_bytes);
+    for (unsigned i = 0; i < s->group; i++) {
+        codes_split const split = dlbf_split_cells(s, from->print[i], from->load[i]);
+        word |= (uint64_t)codes_code(&s->codes, split) << (i * s->layout.code_bits);
+    }
+    le64_store(block, word);
+    for (unsigned i = 0; i < s->group; i++) {
+        dlbf_view const view = dlbf_view_of(s, block, i, s->group);
+        for (unsigned cell = 0; cell < from->load[i]; cell++) {
+            uint64_t const print = from->print[i][cell] >> (s->layout.longest - view.length);
+            field_set(block, view.at + cell * view.width, view.width, print & bits_low(view.width));
+        }
+    }
+}
+
+/* One cell more in a bucket that has room for it: in its place, since they are in order. */
+static void dlbf_insert(tamis_table *table, dlbf_place place) {
+    const dlbf_shape *const s = shape_of(table);
+    dlbf_block              block;
+    dlbf_take_apart(s, place.block, &block);
+    uint64_t *const print = block.print[place.bucket];
+    unsigned        cell = block.load[place.bucket]++;
+    for (; cell > 0 && print[cell - 1] > place.print; cell--) print[cell] = print[cell - 1];
+    print[cell] = place.print;
+    dlbf_put_together(s, &block, place.block);
+    table->keys++;
+}
+
+/* Nothing to do if a bucket has the key; else the least loaded gets it, if it has room. */
+TAMIS_INLINE tamis_status dlbf_add_key(tamis_table *table, uint64_t hash, unsigned group) {
+    const dlbf_shape *const s = shape_of(table);
+    dlbf_place              least = { 0 };
+    unsigned                least_load = (unsigned)table->geometry[DLBF_CELLS];
+    for (unsigned i = 0; i < s->tables; i++) {
+        dlbf_place const place = dlbf_place_in(table, hash, i);
+        dlbf_view const  view = dlbf_view_of(s, place.block, place.bucket, group);
+        if (dlbf_matches(s, place.block, view, place.print)) return TAMIS_OK;
+        if (split_load(view.split) >= least_load) continue;
+        least_load = split_load(view.split);
+        least = place;
+    }
+    if (least.block == NULL) return TAMIS_ERR_FULL;
+    dlbf_insert(table, least);
+    return TAMIS_OK;
+}
+
+static tamis_status dlbf_add(tamis_table *table, uint64_t hash) {
+    return shape_of(table)->group == 1 ? dlbf_add_key(table, hash, 1)
+                                       : dlbf_add_key(table, hash, DLBF_MAX_GROUP);
+}
+
+/* Keys in a chunk: all their buckets are asked for while the chunk before is worked on. */
+#define CHUNK 8
+
+static void dlbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
+    const dlbf_shape *const s = shape_of(table);
+    (void)is_update;
+    for (unsigned k = 0; k < n; k++) {
+        for (unsigned i = 0; i < s->tables; i++) {
+            prefetch_to_read(dlbf_place_in(table, hash[k], i).block);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ keys that come together */
+
+/* Section II.D: keys are placed one after the other, and then ten times each is taken out and
+ * placed again, where the load is the least by then. Ties go to the left also then: left where it
+ * is, a key would keep others from moving on, and the fpr would be a fifth higher. Only in the end
+ * are they stored, in the order that they came in.
+ *
+ * The scratch has a byte for each key, its subtable, and one for each bucket, its load to be. */
+#define ROUNDS 11
+#define AHEAD 8 /* keys whose memory is on its way */
+enum { NOWHERE = DLBF_MAX_TABLES, STORED };
+
+static uint64_t dlbf_balance_bytes(const tamis_table *table, uint64_t n) {
+    const dlbf_shape *const s = shape_of(table);
+    return n + s->tables * s->buckets;
+}
+
+static void dlbf_fetch_loads(const dlbf_shape *s, uint64_t hash, const uint8_t *load) {
+    uint64_t rest;
+    for (unsigned i = 0; i < s->tables; i++) {
+        prefetch_to_write(load + dlbf_bucket_in(s, hash, i, &rest));
+    }
+}
+
+/* A key at `where` is placed again; returns where then. */
+static uint8_t dlbf_replace(const tamis_table *table, uint64_t hash, uint8_t where, uint8_t *load) {
+    const dlbf_shape *const s = shape_of(table);
+    uint64_t                least = 0, rest;
+    unsigned                least_load = (unsigned)table->geometry[DLBF_CELLS];
+    if (where < s->tables) load[dlbf_bucket_in(s, hash, where, &rest)]--;
+    where = NOWHERE;
+    for (unsigned i = 0; i < s->tables; i++) {
+        uint64_t const bucket = dlbf_bucket_in(s, hash, i, &rest);
+        if (load[bucket] >= least_load) continue;
+        least_load = load[bucket];
+        least = bucket;
+        where = (uint8_t)i;
+    }
+    if (where != NOWHERE) load[least]++;
+    return where;
+}
+
+/* All are placed, those of them that are not in the table already. */
+static void dlbf_balance(const tamis_table *table, const uint64_t *hash, uint64_t n, uint8_t *where,
+                         uint8_t *load) {
+    const dlbf_shape *const s = shape_of(table);
+    for (uint64_t bucket = 0; bucket < s->tables * s->buckets; bucket++) {
+        const uint8_t *const block = table->body + bucket / s->group * s->layout.block_bytes;
+        load[bucket] = (uint8_t)split_load(dlbf_split(s, block, (unsigned)(bucket % s->group)));
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) dlbf_fetch(table, hash + i + AHEAD, 1, false);
+        where[i] = dlbf_has(table, hash[i]) ? STORED : NOWHERE;
+    }
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (uint64_t i = 0; i < n; i++) {
+            if (i + AHEAD < n) dlbf_fetch_loads(s, hash[i + AHEAD], load);
+            if (where[i] != STORED) where[i] = dlbf_replace(table, hash[i], where[i], load);
+        }
+    }
+}
+
+/* Store a key where it was placed. Another one of the batch may have been the same. */
+static tamis_status dlbf_store(tamis_table *table, uint64_t hash, unsigned where) {
+    const dlbf_shape *const s = shape_of(table);
+    if (where >= s->tables) return dlbf_add(table, hash);
+    dlbf_place const place = dlbf_place_in(table, hash, where);
+    unsigned const   load = split_load(dlbf_split(s, place.block, place.bucket));
+    if (load >= table->geometry[DLBF_CELLS]) return dlbf_add(table, hash);
+    if (!dlbf_has(table, hash)) dlbf_insert(table, place);
+    return TAMIS_OK;
+}
+
+static uint64_t dlbf_add_balanced(tamis_table *table, const uint64_t *hash, uint64_t n,
+                                  uint8_t *scratch) {
+    dlbf_balance(table, hash, n, scratch, scratch + n);
+    for (uint64_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) dlbf_fetch(table, hash + i + AHEAD, 1, true);
+        if (scratch[i] != STORED && dlbf_store(table, hash[i], scratch[i]) != TAMIS_OK) return i;
+    }
+    return n;
+}
+
+/* ------------------------------------------------------------------ whole tables */
+
+/* What the cells of a block add to the fpr, those that became equal once. */
+static double dlbf_block_fpr(const dlbf_shape *s, const uint8_t *at) {
+    dlbf_block block;
+    double     sum = 0;
+    dlbf_take_apart(s, at, &block);
+    for (unsigned i = 0; i < s->group; i++) {
+        const uint64_t *const print = block.print[i];
+        unsigned              different = block.load[i] != 0;
+        for (unsigned cell = 1; cell < block.load[i]; cell++) {
+            different += print[cell] != print[cell - 1];
+        }
+        sum += ldexp(different, -(int)dlbf_view_of(s, at, i, s->group).length);
+    }
+    return sum;
+}
+
+/* A stranger meets one bucket of each subtable, and what it meets there is independent. */
+static double dlbf_current_fpr(const tamis_table *table) {
+    const dlbf_shape *const s = shape_of(table);
+    uint64_t const          bytes = s->layout.blocks / s->tables * s->layout.block_bytes;
+    double                  hit = 0;
+    for (unsigned i = 0; i < s->tables; i++) {
+        double sum = 0;
+        for (uint64_t at = 0; at < bytes; at += s->layout.block_bytes) {
+            sum += dlbf_block_fpr(s, table->body + i * bytes + at);
+        }
+        hit += (1 - hit) * sum / (double)s->buckets;
+    }
+    return hit;
+}
+
+/* The invariants of one block; its loads are added up. */
+static bool dlbf_validate_block(const dlbf_shape *s, const uint8_t *at, uint64_t *cells,
+                                const char **reterr_why) {
+    unsigned const bits = s->layout.code_bits, last = s->group - 1;
+    dlbf_block     block;
+    for (unsigned i = 0; i < s->group; i++) {
+        TAMIS_REQUIRE((le64_load(at) >> (i * bits) & bits_low(bits)) < s->codes.n, reterr_why,
+                      "I1: a bucket with a code that there is not");
+    }
+    dlbf_take_apart(s, at, &block);
+    for (unsigned i = 0; i < s->group; i++) {
+        for (unsigned cell = 1; cell < block.load[i]; cell++) {
+            TAMIS_REQUIRE(block.print[i][cell - 1] <= block.print[i][cell], reterr_why,
+                          "I2: cells that are not in order");
+        }
+        *cells += block.load[i];
+    }
+    dlbf_view const view = dlbf_view_of(s, at, last, s->group);
+    TAMIS_REQUIRE(
+        field_rest_is_zero(at, view.at + block.load[last] * view.width, s->layout.block_bytes),
+        reterr_why, "I3: bits behind the last cell");
+    return true;
+}
+
+static bool dlbf_validate(const tamis_table *table, const char **reterr_why) {
+    const dlbf_shape *const s = shape_of(table);
+    uint64_t const          bytes = s->layout.blocks * s->layout.block_bytes;
+    uint64_t                cells = 0;
+    for (uint64_t at = 0; at < bytes; at += s->layout.block_bytes) {
+        if (!dlbf_validate_block(s, table->body + at, &cells, reterr_why)) return false;
+    }
+    TAMIS_REQUIRE(field_rest_is_zero(table->body, 8 * bytes, table->body_bytes), reterr_why,
+                  "I3: bits behind the last block");
+    TAMIS_REQUIRE(cells == table->keys, reterr_why, "I4: the loads do not sum up to the keys");
+    TAMIS_REQUIRE(table->saturated == 0, reterr_why, "I4: nothing can be saturated here");
+    return true;
+}
+
+KIND_EXPORT(dlbf) = {
+    .name = "dlbf",
+    .summary = "d-left Bloom filter: fingerprints that get shorter as buckets fill up",
+    .isa = KIND_ISA,
+    .field_names = { "tables", "buckets", "bucket_bits", "cells", "sorting", "group", NULL },
+    .plan = dlbf_plan,
+    .body_bytes = dlbf_body_bytes,
+    .predict = dlbf_predict,
+    .prepare = dlbf_prepare,
+    .has = dlbf_has,
+    .add = dlbf_add,
+    .fetch = dlbf_fetch,
+    .chunk = CHUNK,
+    .balance_bytes = dlbf_balance_bytes,
+    .add_balanced = dlbf_add_balanced,
+    .current_fpr = dlbf_current_fpr,
+    .validate = dlbf_validate,
+};

@@ -1,0 +1,418 @@
+/* dlcbf.c - the d-left counting filter: fingerprints in the least loaded of d buckets.
+ *
+ * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "An Improved Construction
+ * for Counting Bloom Filters", ESA 2006. Names below: d subtables of B buckets with c cells each, r
+ * bits of remainder.
+ *
+ * Idea
+ * ----
+ * A key is a true fingerprint f, a number below B 2^r whose low r bits are not 0. In subtable i it
+ * belongs to the bucket and has the remainder that P_i(f) says, a permutation (core/dleft.h). It
+ * is put into the least loaded of its d buckets, the leftmost of several. That balances so well
+ * that buckets can be five sixths full, and never overflow.
+ *
+ *         subtable 1          subtable 2          subtable 3
+ *     +---+---+---+---+   +---+---+---+---+   +---+---+---+---+
+ *     | r   r   r   . |   | r   r   .   . |   | r   r   r   . |
+ *     +---+---+---+---+   +---+---+---+---+   +---+---+---+---+
+ *          P_1(f)            P_2(f): here          P_3(f)
+ *
+ * Why permutations: with d independent buckets and one remainder, two keys can leave the same
+ * remainder in two buckets that a third key also has, and nobody knows which to remove. Through a
+ * permutation, what is in a bucket of subtable i can have come from one f alone. So equal cells are
+ * equal fingerprints, and removing one of them is right whichever it is.
+ *
+ * A cell has a remainder, which is never 0, and a counter of copies less one. All copies beyond
+ * what one counter can tell are in further cells, up to 4 in all; with all of them full, the
+ * fingerprint is saturated, and stays. Without counters a fingerprint is stored once, and there is
+ * no removal.
+ *
+ * When all d buckets are full (section 5.2), a cell of the first is moved to another bucket of its
+ * own, where there is room: P_1 can be undone. How often is counted.
+ *
+ * Invariants (checked by dlcbf_validate)
+ *   I1  in a bucket the used cells are first, no remainder is 0, and what is not used is 0;
+ *   I2  a fingerprint has at most 4 cells (without counters, 1), and of them all but one are full;
+ *   I3  all copies sum up to `keys`, and `saturated` fingerprints have all they can have.
+ */
+#include "core/cells.h"
+#include "core/checked.h"
+#include "core/dleft.h"
+#include "kind.h"
+#include "size.h"
+
+static_assert(DLCBF_FREE == KIND_FREE && DLCBF_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
+
+/* The geometry worked out. */
+typedef struct dlcbf_shape {
+    cells_shape cells;
+    dleft       places;
+    uint64_t    full, most; /* copies of a cell, and of a fingerprint */
+} dlcbf_shape;
+
+static_assert(sizeof(dlcbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
+
+/* ------------------------------------------------------------------ planning */
+
+static tamis_status dlcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
+    uint64_t g[TAMIS_MAX_FIELDS];
+    memcpy(g, need->fixed, sizeof g);
+    bool const is_counted = (need->abilities & (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)) != 0;
+    if (g[DLCBF_COUNTER_BITS] == KIND_FREE) g[DLCBF_COUNTER_BITS] = is_counted ? 2 : 0;
+    if (g[DLCBF_COUNTER_BITS] > DLCBF_MAX_COUNTER_BITS) return TAMIS_ERR_CANNOT;
+    double const     n = (double)need->capacity + DLCBF_COPIES - 1; /* one is added without end */
+    dlcbf_need const want = { .n = n,
+                              .fpr = need->fpr * n / (double)need->capacity,
+                              .lifetime = (double)need->lifetime,
+                              .overflow = need->overflow,
+                              .prints = need->prints,
+                              .is_fast = need->prefer == TAMIS_PREFER_FAST };
+    if (!tamis_dlcbf_choose(&want, g)) return TAMIS_ERR_CANNOT;
+    memcpy(ret_geometry, g, DLCBF_FIELDS * sizeof g[0]);
+    return TAMIS_OK;
+}
+
+static bool dlcbf_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
+    uint64_t bytes;
+    if (!tamis_dlcbf_bytes(geometry, &bytes)) return false;
+    return checked_body_bytes(bytes, 8, FIELD_PAD_BYTES, ret_bytes);
+}
+
+static unsigned dlcbf_lacks(const uint64_t *geometry) {
+    return geometry[DLCBF_COUNTER_BITS] == 0 ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0;
+}
+
+static uint64_t dlcbf_prints(const uint64_t *geometry) {
+    return tamis_dlcbf_prints(geometry);
+}
+
+static void dlcbf_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+                          tamis_forecast *ret_forecast) {
+    double const   n = (double)capacity, t = (double)lifetime;
+    uint64_t const prints = tamis_dlcbf_prints(g);
+    *ret_forecast = (tamis_forecast){
+        .fpr = tamis_prints_fpr(prints, n),
+        .overflow = tamis_dlcbf_overflow(g, n + DLCBF_COPIES - 1, t),
+        .saturation = tamis_prints_saturation(prints, dlcbf_most(g), n, t),
+    };
+    tamis_dlcbf_touches(g, n, &ret_forecast->lines_present, &ret_forecast->lines_absent,
+                        &ret_forecast->lines_add);
+}
+
+static void dlcbf_prepare(tamis_table *table) {
+    const uint64_t *const g = table->geometry;
+    uint64_t              bytes;
+    if (!tamis_dlcbf_bytes(g, &bytes)) return; /* it will get no body either */
+    dlcbf_shape const shape = { .cells = cells_make(
+                                    (cells_shape){ .n = (unsigned)g[DLCBF_CELLS],
+                                                   .bits = (unsigned)dlcbf_cell_bits(g),
+                                                   .print_bits = (unsigned)g[DLCBF_REMAINDER_BITS],
+                                                   .bytes = (unsigned)g[DLCBF_BUCKET_BYTES] }),
+                                .places = dleft_make((unsigned)g[DLCBF_TABLES], g[DLCBF_BUCKETS],
+                                                     (unsigned)g[DLCBF_REMAINDER_BITS], true),
+                                .full = UINT64_C(1) << g[DLCBF_COUNTER_BITS],
+                                .most = dlcbf_most(g) };
+    memcpy(table->derived, &shape, sizeof shape);
+}
+
+TAMIS_INLINE const dlcbf_shape *shape_of(const tamis_table *table) {
+    return (const dlcbf_shape *)(const void *)table->derived;
+}
+
+/* ------------------------------------------------------------------ where a key belongs */
+
+TAMIS_INLINE uint64_t dlcbf_fingerprint(const dlcbf_shape *s, uint64_t hash) {
+    return dleft_fingerprint(&s->places, hash);
+}
+
+/* As transfers know it: without those that are left out. */
+TAMIS_INLINE uint64_t dlcbf_print(const dlcbf_shape *s, uint64_t fingerprint) {
+    return fingerprint - (fingerprint >> s->cells.print_bits) - 1;
+}
+
+typedef struct dlcbf_place {
+    uint8_t *bucket;
+    uint64_t remainder;
+} dlcbf_place;
+
+TAMIS_INLINE dlcbf_place dlcbf_place_in(const tamis_table *table, uint64_t fingerprint,
+                                        unsigned i) {
+    const dlcbf_shape *const s = shape_of(table);
+    dleft_place const        place = dleft_place_in(&s->places, fingerprint, i);
+    return (dlcbf_place){ table->body + place.bucket * s->cells.bytes, place.print };
+}
+
+TAMIS_INLINE uint64_t dlcbf_copies(const dlcbf_shape *s, uint64_t cell) {
+    return 1 + (cell >> s->cells.print_bits);
+}
+
+/* ------------------------------------------------------------------ looking */
+
+TAMIS_INLINE bool dlcbf_holds(const tamis_table *table, uint64_t fingerprint) {
+    const dlcbf_shape *const s = shape_of(table);
+    for (unsigned i = 0; i < s->places.tables; i++) {
+        dlcbf_place const place = dlcbf_place_in(table, fingerprint, i);
+        if (cells_has(&s->cells, place.bucket, place.remainder)) return true;
+    }
+    return false;
+}
+
+/* All that a table has of a fingerprint, and where there is room for more. */
+typedef struct dlcbf_found {
+    uint64_t    copies;
+    unsigned    cells, partial; /* how many, and how many of them are not full */
+    unsigned    cell;           /* one of those, or any */
+    uint8_t    *bucket;         /* where it is */
+    dlcbf_place least;          /* the least loaded */
+    unsigned    load;           /* of that */
+} dlcbf_found;
+
+/* Add the cells of one bucket, of which the first is known. */
+TAMIS_INLINE void dlcbf_look_in(const dlcbf_shape *s, dlcbf_place place, unsigned cell,
+                                dlcbf_found *found) {
+    for (; cell < s->cells.n;
+         cell = cells_next(&s->cells, place.bucket, place.remainder, cell + 1)) {
+        uint64_t const copies = dlcbf_copies(s, cells_get(&s->cells, place.bucket, cell));
+        found->copies += copies;
+        found->partial += copies < s->full;
+        if (found->cells++ != 0 && copies == s->full) continue;
+        found->bucket = place.bucket;
+        found->cell = cell;
+    }
+}
+
+TAMIS_INLINE dlcbf_found dlcbf_look(const tamis_table *table, uint64_t fingerprint) {
+    const dlcbf_shape *const s = shape_of(table);
+    dlcbf_found              found = { .load = UINT32_MAX };
+    for (unsigned i = 0; i < s->places.tables; i++) {
+        dlcbf_place const place = dlcbf_place_in(table, fingerprint, i);
+        cells_seen const  seen = cells_see(&s->cells, place.bucket, place.remainder);
+        dlcbf_look_in(s, place, seen.first, &found);
+        if (seen.used >= found.load) continue;
+        found.least = place;
+        found.load = seen.used;
+    }
+    return found;
+}
+
+/* ------------------------------------------------------------------ changing */
+
+/* A cell of the first bucket goes to another bucket of its own, if there is one with room. */
+static __attribute__((noinline)) bool dlcbf_make_room(tamis_table *table, uint64_t fingerprint) {
+    const dlcbf_shape *const s = shape_of(table);
+    uint8_t *const           full = dlcbf_place_in(table, fingerprint, 0).bucket;
+    uint64_t const           bucket = (uint64_t)(full - table->body) / s->cells.bytes;
+    for (unsigned cell = 0; cell < s->cells.n; cell++) {
+        uint64_t const    moved = cells_get(&s->cells, full, cell);
+        dleft_place const place = { bucket, cells_print(&s->cells, moved) };
+        dlcbf_found const found = dlcbf_look(table, dleft_fingerprint_of(&s->places, place));
+        if (found.load == s->cells.n) continue;
+        uint64_t const counter = moved >> s->cells.print_bits << s->cells.print_bits;
+        cells_set(&s->cells, found.least.bucket, found.load, counter | found.least.remainder);
+        cells_delete(&s->cells, full, cell, s->cells.n);
+        table->moved++;
+        return true;
+    }
+    return false;
+}
+
+/* A new cell with so many copies. */
+static bool dlcbf_new_cell(tamis_table *table, uint64_t fingerprint, const dlcbf_found *found,
+                           uint64_t copies) {
+    const dlcbf_shape *const s = shape_of(table);
+    dlcbf_place              place = found->least;
+    unsigned                 at = found->load;
+    if (__builtin_expect(at == s->cells.n, 0)) {
+        if (table->geometry[DLCBF_MOVES] == 0 || !dlcbf_make_room(table, fingerprint)) return false;
+        place = dlcbf_place_in(table, fingerprint, 0);
+        at = s->cells.n - 1;
+    }
+    cells_set(&s->cells, place.bucket, at, (copies - 1) << s->cells.print_bits | place.remainder);
+    return true;
+}
+
+static void dlcbf_set_copies(const dlcbf_shape *s, const dlcbf_found *found, uint64_t copies) {
+    uint64_t const print = cells_print(&s->cells, cells_get(&s->cells, found->bucket, found->cell));
+    cells_set(&s->cells, found->bucket, found->cell, (copies - 1) << s->cells.print_bits | print);
+}
+
+/* Add up to `copies`, as many as one cell takes; returns how many, 0: there is no room. */
+TAMIS_INLINE uint64_t dlcbf_add_some(tamis_table *table, uint64_t fingerprint, uint64_t copies,
+                                     const dlcbf_found *found) {
+    const dlcbf_shape *const s = shape_of(table);
+    uint64_t const           open = found->cells * s->full - found->copies; /* left in a cell */
+    uint64_t const           added = min_u64(copies, open != 0 ? open : s->full);
+    if (open != 0)
+        dlcbf_set_copies(s, found, s->full - open + added);
+    else if (!dlcbf_new_cell(table, fingerprint, found, added))
+        return 0;
+    table->keys += added;
+    table->saturated += s->most > 1 && found->copies + added == s->most;
+    return added;
+}
+
+TAMIS_INLINE tamis_status dlcbf_add_fingerprint(tamis_table *table, uint64_t fingerprint) {
+    dlcbf_found const found = dlcbf_look(table, fingerprint);
+    if (found.copies >= shape_of(table)->most) return TAMIS_OK; /* stored once, or saturated */
+    return dlcbf_add_some(table, fingerprint, 1, &found) != 0 ? TAMIS_OK : TAMIS_ERR_FULL;
+}
+
+TAMIS_INLINE bool dlcbf_remove_fingerprint(tamis_table *table, uint64_t fingerprint) {
+    const dlcbf_shape *const s = shape_of(table);
+    dlcbf_found const        found = dlcbf_look(table, fingerprint);
+    if (found.copies == 0) return false;
+    if (found.copies >= s->most) return true; /* saturated: it stays */
+    uint64_t const left = s->full - (found.cells * s->full - found.copies) - 1; /* in that cell */
+    if (left != 0)
+        dlcbf_set_copies(s, &found, left);
+    else
+        cells_delete(&s->cells, found.bucket, found.cell, cells_used(&s->cells, found.bucket));
+    table->keys--;
+    return true;
+}
+
+/* ------------------------------------------------------------------ keys, by their hash */
+
+static bool dlcbf_has(const tamis_table *table, uint64_t hash) {
+    return dlcbf_holds(table, dlcbf_fingerprint(shape_of(table), hash));
+}
+
+static tamis_status dlcbf_add(tamis_table *table, uint64_t hash) {
+    return dlcbf_add_fingerprint(table, dlcbf_fingerprint(shape_of(table), hash));
+}
+
+static tamis_status dlcbf_remove(tamis_table *table, uint64_t hash) {
+    uint64_t const fingerprint = dlcbf_fingerprint(shape_of(table), hash);
+    return dlcbf_remove_fingerprint(table, fingerprint) ? TAMIS_OK : TAMIS_ERR_ABSENT;
+}
+
+static uint64_t dlcbf_count(const tamis_table *table, uint64_t hash) {
+    const dlcbf_shape *const s = shape_of(table);
+    dlcbf_found const        found = dlcbf_look(table, dlcbf_fingerprint(s, hash));
+    return found.copies >= s->most ? TAMIS_COUNT_MANY : found.copies;
+}
+
+/* Keys in a chunk: all their buckets are asked for while the chunk before is worked on. */
+#define CHUNK 8
+
+static void dlcbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
+                        bool is_update) {
+    const dlcbf_shape *const s = shape_of(table);
+    (void)is_update;
+    for (unsigned k = 0; k < n; k++) {
+        uint64_t const fingerprint = dlcbf_fingerprint(s, hash[k]);
+        for (unsigned i = 0; i < s->places.tables; i++) {
+            const uint8_t *const bucket = dlcbf_place_in(table, fingerprint, i).bucket;
+            prefetch_to_read(bucket);
+            prefetch_to_read(bucket + s->cells.bytes - 1);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ whole tables */
+
+typedef struct dlcbf_walk {
+    cells_walk at;
+    uint64_t   fingerprint, copies; /* of the cell */
+} dlcbf_walk;
+
+static bool dlcbf_next(const tamis_table *table, dlcbf_walk *walk) {
+    const dlcbf_shape *const s = shape_of(table);
+    if (!cells_walk_on(&s->cells, table->body, dleft_all(&s->places), &walk->at)) return false;
+    dleft_place const place = { walk->at.bucket, cells_print(&s->cells, walk->at.found) };
+    walk->fingerprint = dleft_fingerprint_of(&s->places, place);
+    walk->copies = dlcbf_copies(s, walk->at.found);
+    return true;
+}
+
+static bool dlcbf_each(const tamis_table *table, kind_visit *visit, void *context) {
+    const dlcbf_shape *const s = shape_of(table);
+    dlcbf_walk               walk = { .copies = 0 };
+    while (dlcbf_next(table, &walk)) {
+        bool const is_many = s->most > 1 && walk.copies == s->full &&
+                             dlcbf_look(table, walk.fingerprint).copies >= s->most;
+        if (!visit(context, dlcbf_print(s, walk.fingerprint),
+                   is_many ? TAMIS_COUNT_MANY : walk.copies))
+            return false;
+    }
+    return true;
+}
+
+/* A fingerprint whose copies are more than it can have together is saturated, and `keys` is what
+ * is stored. */
+static tamis_status dlcbf_merge(tamis_table *into, const tamis_table *from) {
+    uint64_t const most = shape_of(into)->most;
+    dlcbf_walk     walk = { .copies = 0 };
+    while (dlcbf_next(from, &walk)) {
+        for (uint64_t left = walk.copies, added; left != 0; left -= added) {
+            dlcbf_found const found = dlcbf_look(into, walk.fingerprint);
+            added = min_u64(left, most - found.copies);
+            if (added == 0) break;
+            added = dlcbf_add_some(into, walk.fingerprint, added, &found);
+            if (added == 0) return TAMIS_ERR_FULL;
+        }
+    }
+    return TAMIS_OK;
+}
+
+/* A key is taken for present if its fingerprint is stored. One that takes several cells is counted
+ * for each, which errs on the safe side. */
+static double dlcbf_current_fpr(const tamis_table *table) {
+    const dlcbf_shape *const s = shape_of(table);
+    uint64_t                 cells = 0;
+    for (uint64_t bucket = 0; bucket < dleft_all(&s->places); bucket++) {
+        cells += cells_used(&s->cells, table->body + bucket * s->cells.bytes);
+    }
+    return (double)cells / (double)tamis_dlcbf_prints(table->geometry);
+}
+
+static bool dlcbf_validate(const tamis_table *table, const char **reterr_why) {
+    const dlcbf_shape *const s = shape_of(table);
+    uint64_t const           buckets = dleft_all(&s->places);
+    uint64_t                 copies = 0, full_cells = 0;
+    for (uint64_t bucket = 0; bucket < buckets; bucket++) {
+        TAMIS_REQUIRE(cells_are_whole(&s->cells, table->body + bucket * s->cells.bytes), reterr_why,
+                      "I1: a bucket has a gap, a remainder of 0, or bits behind its cells");
+    }
+    TAMIS_REQUIRE(field_rest_is_zero(table->body, buckets * s->cells.bytes * 8, table->body_bytes),
+                  reterr_why, "I1: bits behind the last bucket");
+    dlcbf_walk walk = { .copies = 0 };
+    while (dlcbf_next(table, &walk)) {
+        dlcbf_found const found = dlcbf_look(table, walk.fingerprint);
+        TAMIS_REQUIRE(found.copies <= s->most && found.partial <= 1, reterr_why,
+                      "I2: a fingerprint has too many cells");
+        copies += walk.copies;
+        full_cells += s->most > 1 && found.copies == s->most;
+    }
+    TAMIS_REQUIRE(copies == table->keys, reterr_why, "I3: the copies do not sum up to the keys");
+    TAMIS_REQUIRE(full_cells / DLCBF_COPIES == table->saturated, reterr_why,
+                  "I3: not as many fingerprints as it says are saturated");
+    return true;
+}
+
+KIND_EXPORT(dlcbf) = {
+    .name = "dlcbf",
+    .summary = "d-left counting filter: fingerprints in the least loaded of d buckets",
+    .isa = KIND_ISA,
+    .field_names = { "tables", "buckets", "cells", "remainder_bits", "counter_bits", "bucket_bytes",
+                     "moves", NULL },
+    .plan = dlcbf_plan,
+    .body_bytes = dlcbf_body_bytes,
+    .predict = dlcbf_predict,
+    .lacks = dlcbf_lacks,
+    .prepare = dlcbf_prepare,
+    .has = dlcbf_has,
+    .add = dlcbf_add,
+    .remove = dlcbf_remove,
+    .count = dlcbf_count,
+    .fetch = dlcbf_fetch,
+    .chunk = CHUNK,
+    .merge = dlcbf_merge,
+    .merges_by_steps = true,
+    .prints = dlcbf_prints,
+    .each = dlcbf_each,
+    .each_is_scattered = true,
+    .current_fpr = dlcbf_current_fpr,
+    .validate = dlcbf_validate,
+    .empties_to_zero = true,
+};

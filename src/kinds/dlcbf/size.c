@@ -1,0 +1,52 @@
+/* size.c - see dlcbf_size.h. */
+#include "size.h"
+
+#include <math.h>
+
+static bool is_churned(const uint64_t *g) {
+    return g[DLCBF_COUNTER_BITS] != 0; /* without counters there is no removal */
+}
+
+bool tamis_dlcbf_bytes(const uint64_t *g, uint64_t *ret_bytes) {
+    if (g[DLCBF_COUNTER_BITS] > DLCBF_MAX_COUNTER_BITS || g[DLCBF_MOVES] > 1 ||
+        g[DLCBF_REMAINDER_BITS] > DLCBF_MAX_REMAINDER_BITS)
+        return false;
+    return tamis_dleft_bytes(g, ret_bytes);
+}
+
+uint64_t tamis_dlcbf_prints(const uint64_t *g) {
+    return tamis_dleft_prints(g);
+}
+
+double tamis_dlcbf_overflow(const uint64_t *g, double n, double lifetime) {
+    return tamis_dleft_overflow(g, is_churned(g), n, lifetime);
+}
+
+/* A lookup goes from the left until it has found its key. */
+void tamis_dlcbf_touches(const uint64_t *g, double n, double *ret_present, double *ret_absent,
+                         double *ret_add) {
+    double const   bytes = (double)g[DLCBF_BUCKET_BYTES], tables = (double)g[DLCBF_TABLES];
+    uint64_t const power = g[DLCBF_BUCKET_BYTES] & -g[DLCBF_BUCKET_BYTES]; /* buckets begin there */
+    double const   each = 1 + (bytes - fmin(64, (double)power)) / 64;      /* lines of a bucket */
+    double         mean = 0, sum = 0;
+    fluid          law;
+    tamis_dleft_law(g, is_churned(g), n, &law);
+    for (unsigned i = 0; i < law.tables; i++) {
+        for (unsigned j = 1; j <= FLUID_MAX_HEIGHT; j++) {
+            mean += (i + 1) * law.x[i][j];
+            sum += law.x[i][j];
+        }
+    }
+    *ret_present = each * (sum > 0 ? mean / sum : 1);
+    *ret_absent = *ret_add = each * tables;
+}
+
+bool tamis_dlcbf_choose(const dlcbf_need *need, uint64_t *geometry) {
+    dleft_need want = *need;
+    uint64_t   bytes;
+    want.is_churned = is_churned(geometry);
+    want.most_print_bits = DLCBF_MAX_REMAINDER_BITS;
+    if (!tamis_dleft_choose(&want, geometry)) return false;
+    if (geometry[DLCBF_MOVES] == DLCBF_FREE) geometry[DLCBF_MOVES] = 1;
+    return tamis_dlcbf_bytes(geometry, &bytes);
+}

@@ -1,0 +1,386 @@
+/* line.c - rank-indexed cache lines: the fastest set that can remove.
+ *
+ * Ours, after paper: N. Hua, H. Zhao, B. Lin, J. Xu, "Rank-Indexed Hashing", ICNP 2008
+ * (kinds/rank/rank.c), whose bucket is shrunk to one cache line, with its chains one after the
+ * other instead of level by level. Names below: B lines (buckets), 62 chains and 50 slots in each,
+ * r bits of remainder.
+ *
+ * Idea
+ * ----
+ * A hash is a line, a chain in it and a remainder. The top 8 bits of the remainder are a byte in
+ * the line, in the run of its chain (runs.h). To ask is: popcount for the rank of the chain,
+ * one PDEP for its run, one comparison of all 50 bytes. An absent key reads one cache line,
+ * whatever the rate: longer remainders, counters and values are in a plane of their own, "rests", a
+ * field for each slot with the slot's number, read only where the byte has matched.
+ *
+ * A line that is too full is cut at a chain; the later chains are on a shelf that 16 lines share
+ * (shelf.h), and what that cannot hold is in the attic (attic.h). Each is a function of
+ * what the set holds: no history shows, and what was removed leaves no trace.
+ *
+ *     the first 62 bits say which chains there are, the next 50 where their runs begin
+ *     +---------------+-----------+---------------------------------------------+
+ *     | occ 62        | starts 50 | 50 bytes, chain by chain                    |
+ *     +---------------+-----------+---------------------------------------------+
+ *
+ * Why
+ * ---
+ * A table that is larger than the caches pays for cache lines first, then for instructions. A
+ * counting filter changes k lines for a key and takes four times the memory; rank.c reads an index,
+ * and then cells that may be in other lines. Here it is one line and few instructions: with 60 M
+ * keys, batches of lookups reach three fifths of the speed of bare lines (docs/performance.md).
+ * Chain by chain and not level by level, since then a chain is one run of bytes, which one
+ * comparison can search.
+ *
+ * Why shelves: lines fill unevenly. With room for the fullest of them, the others would be a third
+ * empty. Why tails, and not any place that is free: so a table is a function of what it holds, its
+ * size can be computed (size.h), and it is empty when it is empty. That costs keys that
+ * meet a full line, one in six at capacity, another line.
+ *
+ * Modes: a multiset (counter_bits = 0: each copy is a slot, up to 8), counting (a counter of C bits
+ * for each slot: up to 2^C copies in one), a set (copies = 1: stored once, no removal). With all
+ * the copies that it can have, a fingerprint is saturated, and stays.
+ *
+ * Invariants (checked by line_validate)
+ *   I1  the index of a line is possible, its runs are in order, and free slots are zero;
+ *   I2  a line holds the first chains, as many as fit, and its tail all the others, in order;
+ *   I3  a shelf holds the first of its entries, the attic the others, in order;
+ *   I4  no fingerprint has more copies than it may, and with counters it has one slot;
+ *   I5  all copies sum up to `keys`, and `saturated` fingerprints have all they can have;
+ *   I6  what is not used is zero;
+ *   I7  of states, all values are among those that there are.
+ */
+#include "line.h"
+#include "core/checked.h"
+#include "prints_plan.h"
+#include "size.h"
+
+static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHELF == SHELF_KEYS &&
+                  LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS &&
+                  LINE_WORD_BITS == ATTIC_OWN_BITS && LINE_MAX_TAIL == LINES_MAX_TAIL,
+              "the plan is of these lines");
+static_assert(LINE_COPIES == LINE_COUNTER_BITS + 1 && LINE_VALUE_BITS == LINE_COPIES + 1,
+              "as prints_plan() has them");
+static_assert(LINE_FREE == KIND_FREE && LINE_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
+
+/* ------------------------------------------------------------------ planning */
+
+static tamis_status line_plan(const tamis_need *need, uint64_t *ret_geometry) {
+    prints_mode const counting = { .counter_bits = 4, .copies = 1 };
+    uint64_t          g[TAMIS_MAX_FIELDS];
+    memcpy(g, need->fixed, sizeof g);
+    if (!prints_plan(need, counting, &g[LINE_COUNTER_BITS])) return TAMIS_ERR_CANNOT;
+    line_need const want = { .n = (double)need->capacity,
+                             .fpr = need->fpr,
+                             .lifetime = (double)need->lifetime,
+                             .overflow = need->overflow,
+                             .prints = need->prints,
+                             .is_fast = need->prefer == TAMIS_PREFER_FAST };
+    if (!tamis_line_choose(&want, g)) return TAMIS_ERR_CANNOT;
+    memcpy(ret_geometry, g, LINE_FIELDS * sizeof g[0]);
+    return TAMIS_OK;
+}
+
+static bool line_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
+    line_layout layout;
+    if (!tamis_line_layout(geometry, &layout)) return false;
+    return checked_body_bytes(layout.end, 1, FIELD_PAD_BYTES, ret_bytes);
+}
+
+static unsigned line_lacks(const uint64_t *g) {
+    bool const is_once = g[LINE_COPIES] == 1 && g[LINE_COUNTER_BITS] == 0;
+    return (is_once ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0) |
+           (g[LINE_VALUE_BITS] != 0 ? TAMIS_CAN_MERGE : 0);
+}
+
+static uint64_t line_prints(const uint64_t *geometry) {
+    return tamis_line_prints(geometry);
+}
+
+static void line_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+                         tamis_forecast *ret_forecast) {
+    double const   n = (double)capacity, t = (double)lifetime;
+    uint64_t const prints = tamis_line_prints(g), most = g[LINE_COPIES] << g[LINE_COUNTER_BITS];
+    *ret_forecast = (tamis_forecast){ .fpr = tamis_line_fpr(g, n),
+                                      .overflow = tamis_line_overflow(g, n, t),
+                                      .saturation = tamis_prints_saturation(prints, most, n, t) };
+    tamis_line_touches(g, n, &ret_forecast->lines_present, &ret_forecast->lines_absent,
+                       &ret_forecast->lines_add);
+}
+
+static void line_prepare(tamis_table *table) {
+    const uint64_t *const g = table->geometry;
+    line_layout           layout;
+    if (!tamis_line_layout(g, &layout)) return; /* it will get no body either */
+    line_shape const shape = { .lines = { .buckets = g[LINE_BUCKETS],
+                                          .remainder_bits = g[LINE_REMAINDER_BITS],
+                                          .counter_bits = g[LINE_COUNTER_BITS],
+                                          .value_bits = g[LINE_VALUE_BITS],
+                                          .rest_bits = line_rest_bits(g),
+                                          .shelves = layout.shelves,
+                                          .words = layout.words,
+                                          .count = layout.count,
+                                          .slot_rests = layout.slot_rests,
+                                          .shelf_rests = layout.shelf_rests,
+                                          .word_rests = layout.word_rests,
+                                          .homes = line_attic_homes(g[LINE_ATTIC]),
+                                          .room = g[LINE_ATTIC],
+                                          .word_bits = 8 * line_word_bytes(g[LINE_BUCKETS]),
+                                          .end = layout.end },
+                               .most = g[LINE_COPIES] << g[LINE_COUNTER_BITS] };
+    memcpy(table->derived, &shape, sizeof shape);
+}
+
+/* ------------------------------------------------------------------ keys, by their places */
+
+TAMIS_INLINE tamis_status line_add_at(tamis_table *table, const lines_place *place) {
+    const line_shape *const s = shape_of(table);
+    lines_found const       found = lines_look(lines_of(table), place);
+    if (found.copies >= s->most) return TAMIS_OK; /* stored once, or saturated */
+    if (s->lines.counter_bits != 0 && found.copies != 0) {
+        lines_set_copies(lines_of(table), place, &found, found.copies + 1);
+    } else if (!lines_new_entry(lines_of(table), place, &found,
+                                rest_new(&s->lines, place->remainder, 0))) {
+        return TAMIS_ERR_FULL;
+    }
+    table->keys++;
+    table->saturated += found.copies + 1 == s->most && s->most > 1;
+    return TAMIS_OK;
+}
+
+TAMIS_INLINE bool line_remove_at(tamis_table *table, const lines_place *place) {
+    const line_shape *const s = shape_of(table);
+    lines_found const       found = lines_look(lines_of(table), place);
+    if (found.copies == 0) return false;
+    if (found.copies >= s->most) return true; /* saturated: it stays */
+    if (s->lines.counter_bits != 0 && found.copies > 1)
+        lines_set_copies(lines_of(table), place, &found, found.copies - 1);
+    else
+        lines_take(lines_of(table), place, &found);
+    table->keys--;
+    return true;
+}
+
+static uint64_t line_count_at(const tamis_table *table, const lines_place *place) {
+    unsigned const copies = lines_look(lines_of(table), place).copies;
+    return copies >= shape_of(table)->most ? TAMIS_COUNT_MANY : copies;
+}
+
+/* ------------------------------------------------------------------ keys, by their hash */
+
+static bool line_has(const tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(lines_of(table), hash);
+    return lines_holds(lines_of(table), &place);
+}
+
+static tamis_status line_add(tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(lines_of(table), hash);
+    return line_add_at(table, &place);
+}
+
+static tamis_status line_remove(tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(lines_of(table), hash);
+    return line_remove_at(table, &place) ? TAMIS_OK : TAMIS_ERR_ABSENT;
+}
+
+static uint64_t line_count(const tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(lines_of(table), hash);
+    return line_count_at(table, &place);
+}
+
+/* Keys in a chunk: their lines are asked for while the chunk before is worked on, and a core can
+ * wait for that many. */
+#define CHUNK 16
+
+static_assert(CHUNK <= TAMIS_CHUNK, "the front door's is the largest");
+
+static void line_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
+    for (unsigned i = 0; i < n; i++) {
+        lines_place const    place = lines_find(lines_of(table), hash[i]);
+        const uint8_t *const line = lines_at(lines_of(table), place.bucket);
+        if (is_update)
+            prefetch_to_write(line);
+        else
+            prefetch_to_read(line);
+        if (is_update && lines_of(table).shape->rest_bits != 0 && table->values == 0)
+            lines_fetch_rests(lines_of(table), place.bucket);
+    }
+}
+
+/* Where the keys of a chunk belong. The lines are here: ask for the shelves that may be needed. */
+TAMIS_INLINE void line_find_all(const tamis_table *table, const uint64_t *hash, unsigned n,
+                                lines_place *ret_place) {
+    for (unsigned i = 0; i < n; i++) {
+        ret_place[i] = lines_find(lines_of(table), hash[i]);
+        lines_fetch_tail(lines_of(table), ret_place[i].bucket);
+    }
+}
+
+/* What is on a shelf, and the rest of a byte that matched, is asked for at once and looked at in
+ * the end, so that nobody waits for it. */
+static uint64_t line_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
+    lines const   of = lines_of(table);
+    shelves const all = lines_shelves(of);
+    bool const    is_wide = of.shape->remainder_bits != LINES_BYTE_BITS;
+    lines_place   place[TAMIS_CHUNK];
+    uint64_t      slots[TAMIS_CHUNK], found = 0, far = 0, maybe = 0;
+    for (unsigned i = 0; i < n; i++) {
+        bool is_far;
+        place[i] = lines_find(of, hash[i]);
+        slots[i] = lines_slots_here(of, &place[i], &is_far);
+        maybe |= (uint64_t)(slots[i] != 0) << i;
+        if (is_wide && slots[i] != 0) lines_fetch_rest(of, &place[i], bits_lowest(slots[i]));
+        if (__builtin_expect(!is_far, 1)) continue;
+        prefetch_to_read(shelf_line(&all, place[i].bucket));
+        far |= UINT64_C(1) << i;
+    }
+    if (!is_wide) found = maybe;
+    for (; is_wide && maybe != 0; maybe &= maybe - 1) {
+        unsigned const i = bits_lowest(maybe);
+        found |= (uint64_t)(lines_with_rest(of, &place[i], slots[i]) != 0) << i;
+    }
+    for (; far != 0; far &= far - 1) {
+        unsigned const i = bits_lowest(far);
+        found |= (uint64_t)lines_far_holds(of, &place[i]) << i;
+    }
+    return found;
+}
+
+static unsigned line_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
+    lines_place place[TAMIS_CHUNK];
+    unsigned    added = 0;
+    line_find_all(table, hash, n, place);
+    while (added < n && line_add_at(table, &place[added]) == TAMIS_OK) added++;
+    return added;
+}
+
+static uint64_t line_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
+    lines_place place[TAMIS_CHUNK];
+    uint64_t    removed = 0;
+    line_find_all(table, hash, n, place);
+    for (unsigned i = 0; i < n; i++) removed |= (uint64_t)line_remove_at(table, &place[i]) << i;
+    return removed;
+}
+
+/* ------------------------------------------------------------------ fingerprints */
+
+static bool line_each(const tamis_table *table, kind_visit *visit, void *context) {
+    const line_shape *const s = shape_of(table);
+    lines_list              list;
+    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
+        lines_gather(lines_of(table), bucket, &list);
+        for (unsigned i = 0, n; i < list.n; i += n) {
+            unsigned const copies = lines_list_copies(&s->lines, &list, i, &n);
+            bool const     is_many = s->most > 1 && copies >= s->most;
+            uint64_t const print = lines_list_print(&s->lines, bucket, &list, i);
+            if (!visit(context, print, is_many ? TAMIS_COUNT_MANY : copies)) return false;
+        }
+    }
+    return true;
+}
+
+/* Everything only grows on the way, so what fits in the end fits. */
+static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
+    const line_shape *const s = shape_of(into);
+    lines_list              more;
+    tamis_status            status = TAMIS_OK;
+    if (!lines_can_join(lines_of(into), lines_of(from), s->most)) return TAMIS_ERR_FULL;
+    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
+        lines_gather(lines_of(from), bucket, &more);
+        for (unsigned i = 0; i < more.n; i++) {
+            lines_place const place = lines_list_place(&s->lines, bucket, &more, i);
+            unsigned const    copies = rest_copies(&s->lines, more.rest[i]);
+            for (unsigned k = 0; k < copies; k++) status |= line_add_at(into, &place);
+        }
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ whole tables */
+
+/* A key is taken for present if its fingerprint is stored. Copies of one are counted each, which
+ * errs on the safe side. */
+static double line_current_fpr(const tamis_table *table) {
+    const line_shape *const s = shape_of(table);
+    uint64_t                entries = le64_load(table->body + s->lines.count);
+    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
+        entries += runs_used(runs_load(lines_at(lines_of(table), bucket)));
+    }
+    for (uint64_t at = s->lines.shelves; at < s->lines.words; at += TAMIS_LINE_BYTES) {
+        entries += shelf_used(le64_load(table->body + at));
+    }
+    return (double)entries / (double)line_prints(table->geometry);
+}
+
+static bool line_copies_are_whole(const line_shape *s, const lines_list *list, uint64_t *copies,
+                                  uint64_t *saturated) {
+    for (unsigned i = 0, n; i < list->n; i += n) {
+        unsigned const here = lines_list_copies(&s->lines, list, i, &n);
+        if (here > s->most || (s->lines.counter_bits != 0 && n != 1)) return false;
+        *copies += here;
+        *saturated += s->most > 1 && here == s->most;
+    }
+    return true;
+}
+
+static bool line_validate(const tamis_table *table, const char **reterr_why) {
+    const line_shape *const s = shape_of(table);
+    shelves const           all = lines_shelves(lines_of(table));
+    uint64_t                copies = 0, saturated = 0, sent = 0;
+    lines_list              list;
+    tail_entry              beyond;
+    TAMIS_REQUIRE(attic_is_whole(&all.last, s->lines.buckets), reterr_why,
+                  "I3: the attic is not in order");
+    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
+        if (bucket % SHELF_BUCKETS == 0) {
+            TAMIS_REQUIRE(shelf_is_whole(&all, bucket, s->lines.buckets, &sent), reterr_why,
+                          "I3: a shelf is not in order");
+        }
+        TAMIS_REQUIRE(lines_index_is_whole(lines_of(table), bucket), reterr_why,
+                      "I1: the index of a line is impossible");
+        lines_gather(lines_of(table), bucket, &list);
+        TAMIS_REQUIRE(!tail_get(&all, bucket, LINES_MAX_TAIL, &beyond), reterr_why,
+                      "I2: a tail longer than any");
+        TAMIS_REQUIRE(lines_list_is_whole(runs_load(lines_at(lines_of(table), bucket)), &list),
+                      reterr_why, "I2: a line is not cut where it must be, or not in order");
+        TAMIS_REQUIRE(line_copies_are_whole(s, &list, &copies, &saturated), reterr_why,
+                      "I4: a fingerprint has more copies than it may");
+        TAMIS_REQUIRE(line_values_are_whole(table, &list), reterr_why,
+                      "I7: a value that there is not");
+    }
+    TAMIS_REQUIRE(sent == attic_count(&all.last), reterr_why, "I3: the attic of nobody");
+    TAMIS_REQUIRE(field_rest_is_zero(table->body, s->lines.end, table->body_bytes), reterr_why,
+                  "I6: a bit behind the last");
+    TAMIS_REQUIRE(copies == table->keys && saturated == table->saturated, reterr_why,
+                  "I5: the copies do not sum up to the keys");
+    return true;
+}
+
+KIND_EXPORT(line) = {
+    .name = "line",
+    .summary = "rank-indexed cache lines: the fastest that can remove",
+    .isa = KIND_ISA,
+    .is_default = true,
+    .field_names = { "buckets", "remainder_bits", "counter_bits", "copies", "value_bits", "attic",
+                     NULL },
+    .plan = line_plan,
+    .body_bytes = line_body_bytes,
+    .predict = line_predict,
+    .lacks = line_lacks,
+    .prepare = line_prepare,
+    .has = line_has,
+    .add = line_add,
+    .remove = line_remove,
+    .count = line_count,
+    .has_chunk = line_has_chunk,
+    .add_chunk = line_add_chunk,
+    .remove_chunk = line_remove_chunk,
+    .fetch = line_fetch,
+    .chunk = CHUNK,
+    .merge = line_merge,
+    .prints = line_prints,
+    .each = line_each,
+    .states = &KIND_STATES(line),
+    .current_fpr = line_current_fpr,
+    .validate = line_validate,
+    .empties_to_zero = true,
+};

@@ -1,0 +1,128 @@
+/* size.h - the sizes of a table of cache lines: how much goes to the shelves and the attic.
+ *
+ * Names: n keys in B lines, m = n / B on average; L = 62 chains and 50 slots in a line; shelves of
+ * 28 for 16 lines each; r bits of remainder, of which 8 are in the line (runs.h,
+ * shelf.h).
+ *
+ * The 62 chains of a line are nearly independent, Poisson(m/62) each. Going through them one by
+ * one gives the exact law of what the line keeps and of its tail; 16 tails together that of a
+ * shelf, and of what it sends to the attic. The attic holds the sum over all shelves: independent
+ * but for the total n, and growing with every chain, so Theorem 1 of the rank-indexed paper
+ * (kinds/rank/size.h) bounds its tail by twice that of independent ones, and Chernoff's bound does
+ * the rest.
+ *
+ * What a line, a shelf and the attic hold depends on the keys and not on their history, so a table
+ * in which keys come and go is at each moment one that was just filled: over a lifetime of T adds
+ * the probability is at most 1 + T - n times that.
+ */
+#ifndef TAMIS_KINDS_LINE_SIZE_H
+#define TAMIS_KINDS_LINE_SIZE_H
+
+#include "theory/print_law.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The geometry. */
+enum {
+    LINE_BUCKETS,
+    LINE_REMAINDER_BITS,
+    LINE_COUNTER_BITS,
+    LINE_COPIES, /* slots that one fingerprint may take */
+    LINE_VALUE_BITS,
+    LINE_ATTIC, /* words that the attic may hold */
+    LINE_FIELDS
+};
+
+#define LINE_FREE UINT64_MAX /* of a field: choose */
+
+#define LINE_CHAINS 62
+#define LINE_SLOTS 50
+#define LINE_GROUP 16 /* lines that share a shelf */
+#define LINE_SHELF 28
+#define LINE_MAX_TAIL 200 /* entries of a line that are elsewhere */
+#define LINE_BYTE_BITS 8
+#define LINE_WORD_BITS 14 /* of a word in the attic, besides the number of its bucket */
+#define LINE_MAX_REMAINDER_BITS 40
+#define LINE_MAX_COUNTER_BITS 8
+#define LINE_MAX_COPIES 8
+#define LINE_MAX_VALUE_BITS 37 /* of a value, and a timer */
+#define LINE_MAX_REST_BITS 56
+
+/* The mean load of a line: what is searched for the smallest table, and how far when it shall be
+ * fast: a cut line costs time. Rests cost it anyway, and then a fuller line saves more. */
+#define LINE_MIN_LOAD 24.0
+#define LINE_GOOD_LOAD 36.0 /* below it a longer remainder is better than more lines */
+#define LINE_MAX_LOAD 48.0
+#define LINE_LAWFUL_LOAD 56.0 /* beyond it no table is promised anything */
+#define LINE_FAST_LOAD 44.0
+#define LINE_FAST_LOAD_RESTS 46.0
+
+/* ------------------------------------------------------------------ layout */
+
+/* Bits beside each slot. */
+static inline uint64_t line_rest_bits(const uint64_t *g) {
+    return g[LINE_REMAINDER_BITS] - LINE_BYTE_BITS + g[LINE_COUNTER_BITS] + g[LINE_VALUE_BITS];
+}
+
+/* Places of the attic that are homes: five for four words, so that runs of words stay short. As
+ * many as it has room for follow. */
+static inline uint64_t line_attic_homes(uint64_t room) {
+    return room + room / 4 + 1;
+}
+
+/* Bytes of a word: a number of up to `buckets`, and 14 bits. */
+static inline uint64_t line_word_bytes(uint64_t buckets) {
+    return (64 - (uint64_t)__builtin_clzll(buckets) + LINE_WORD_BITS + 7) / 8;
+}
+
+/* Where the parts of a body begin. The lines are first. */
+typedef struct line_layout {
+    uint64_t shelves, words, count;               /* in bytes */
+    uint64_t slot_rests, shelf_rests, word_rests; /* in bits */
+    uint64_t end;
+} line_layout;
+
+/* False for a geometry out of its ranges, or too large. */
+bool tamis_line_layout(const uint64_t *geometry, line_layout *ret_layout);
+
+/* ------------------------------------------------------------------ prediction */
+
+/* How many fingerprints there are, B x L x 2^r; 0 if that is 2^64 or more. */
+uint64_t tamis_line_prints(const uint64_t *geometry);
+
+static inline double tamis_line_fpr(const uint64_t *geometry, double n) {
+    return tamis_prints_fpr(tamis_line_prints(geometry), n);
+}
+
+/* P[the attic is ever full] with n keys, over a lifetime. */
+double tamis_line_overflow(const uint64_t *geometry, double n, double lifetime);
+
+/* Cache lines that a lookup of a present and of an absent key, and an add touch on average. */
+void tamis_line_touches(const uint64_t *geometry, double n, double *ret_present, double *ret_absent,
+                        double *ret_add);
+
+/* What lines of a mean load send elsewhere. */
+typedef struct line_load {
+    double cut;      /* lines that do not hold all their keys */
+    double shelved;  /* share of the keys that are on a shelf */
+    double in_attic; /* and in the attic */
+    double crowded;  /* share of these whose shelf is full */
+    double room;     /* words of the attic so that it overflows with the probability asked for */
+} line_load;
+
+void tamis_line_load(double lines, double mean, double chance, line_load *ret_load);
+
+/* ------------------------------------------------------------------ choice */
+
+typedef struct line_need {
+    double   n, fpr, lifetime, overflow;
+    bool     is_fast; /* rather than small */
+    uint64_t prints;  /* the range of fingerprints to have, or 0: any */
+} line_need;
+
+/* Fill in the fields of the geometry that are LINE_FREE: the smallest table that meets the need.
+ * Counter bits, copies and value bits are the caller's. False: not to be had. */
+bool tamis_line_choose(const line_need *need, uint64_t *geometry);
+
+#endif

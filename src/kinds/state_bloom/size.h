@@ -1,0 +1,58 @@
+/* size.h - the analysis of the stateful Bloom filter.
+ *
+ * Names: m cells, k hashes, n keys at a time, L in a life. Cells of keys that overlap say "don't
+ * know" if the keys have different values, if one of them moves, and always if cells do not count.
+ * What a plan states holds whatever the values are and however much they move: every overlap is
+ * taken for "don't know".
+ *
+ * Unknown, of a key that is there. While it is there, a cell of its that says "don't know" goes on
+ * to do so, since it cannot become empty. So the cell says so if it was held when the key came, by
+ * any of n - 1 others, or was hit by any that came later. Keys come, n at a time, n in a mean life,
+ * and live for an exponential time. Of those that are there after T = L/n - 1 mean lives, a key has
+ * the age a with density e^-a, but with e^-T it is one of the first n, and as old as it can be:
+ *
+ *     q(a) = 1 - (1 - 1/m)^(k (n - 1 + n a))
+ *     unknown = integral from 0 to T of e^-a q(a)^k da  +  e^-T q(T)^k
+ *
+ * With T = 0 nothing is ever dropped, and that is the paper's formula if all values differ.
+ *
+ * False positive, of a key that is not there. To have a value all of its cells must be held, which
+ * with all values the same is all that it takes: p^k, p = 1 - (1 - 1/m)^(kn).
+ *
+ * Of tables that age, a key counts as long as any of its cells: until its timeout is over, and
+ * without counters that goes for keys that were dropped, too. (Asked for in that time, such a key
+ * has a value more often than others that are not there.) Without counters and timers a cell that
+ * says "don't know" does so for good: all L keys count as if they were there.
+ */
+#ifndef TAMIS_KINDS_STATE_BLOOM_SIZE_H
+#define TAMIS_KINDS_STATE_BLOOM_SIZE_H
+
+#include "theory/shared_size.h"
+
+/* Bits of the field that says: empty, a value, or "don't know". */
+unsigned tamis_state_bloom_code_bits(uint64_t values);
+
+unsigned tamis_state_bloom_cell_bits(const uint64_t *g);
+
+shared_law tamis_state_bloom_forecast;
+
+bool tamis_state_bloom_choose(shared_need need, uint64_t *g);
+
+/* ------------------------------------------------------------------ insertions only */
+
+/* What the paper says of a mix of values, n[i] keys having value i, before any of them moves and as
+ * long as cells count, so that keys of the same value can share a cell. */
+typedef struct state_bloom_mix {
+    double        m;
+    unsigned      k, values;
+    const double *n;
+} state_bloom_mix;
+
+/* A key of value i is unknown. */
+double tamis_state_bloom_mix_unknown(const state_bloom_mix *of, unsigned i);
+
+/* A key that is not there is unknown; or has value i. */
+double tamis_state_bloom_mix_absent_unknown(const state_bloom_mix *of);
+double tamis_state_bloom_mix_absent_value(const state_bloom_mix *of, unsigned i);
+
+#endif

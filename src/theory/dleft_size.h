@@ -1,0 +1,69 @@
+/* dleft_size.h - the sizes of d-left tables, whatever their cells hold beside a print.
+ *
+ * Names: n keys; d subtables of B buckets each, c cells in a bucket; r bits of print and x others
+ * in a cell. Prints of 0 are left out, so that a key is taken for one of n others with probability
+ * n / (B (2^r - 1)).
+ *
+ * A key finds no place when all its d buckets are full. The fluid limit (fluid.h) tells how
+ * often that is for the next key, at capacity; a life of T adds is at most T times worse. Where
+ * keys go it is the limit under churn that counts: at load 4 of 6 cells in 3 subtables, filling
+ * alone makes it 1e-30 and churn 1e-8. What a kind can do about it then is a net below that, and
+ * not counted here.
+ */
+#ifndef TAMIS_THEORY_DLEFT_SIZE_H
+#define TAMIS_THEORY_DLEFT_SIZE_H
+
+#include "theory/fluid.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The first fields of a geometry. */
+enum {
+    DLEFT_TABLES,
+    DLEFT_BUCKETS, /* of each */
+    DLEFT_CELLS,
+    DLEFT_PRINT_BITS,
+    DLEFT_OTHER_BITS,
+    DLEFT_BUCKET_BYTES, /* at least what the cells take */
+    DLEFT_FIELDS
+};
+
+#define DLEFT_FREE UINT64_MAX /* of a field: choose */
+
+#define DLEFT_MIN_TABLES 2
+#define DLEFT_MAX_CELLS 64
+#define DLEFT_MIN_PRINT_BITS 4
+#define DLEFT_MAX_PRINT_BITS 48
+#define DLEFT_MAX_OTHER_BITS 38
+#define DLEFT_MAX_BUCKET_BYTES 512
+
+static inline uint64_t dleft_cell_bits(const uint64_t *g) {
+    return g[DLEFT_PRINT_BITS] + g[DLEFT_OTHER_BITS];
+}
+
+/* All buckets. False for a geometry out of its ranges, or too large. */
+bool tamis_dleft_bytes(const uint64_t *geometry, uint64_t *ret_bytes);
+
+/* How many keys can be told apart; of a geometry that is possible. */
+uint64_t tamis_dleft_prints(const uint64_t *geometry);
+
+/* P[some add of a lifetime finds all its buckets full]. */
+double tamis_dleft_overflow(const uint64_t *geometry, bool is_churned, double n, double lifetime);
+
+/* How full the buckets of a large table are. */
+void tamis_dleft_law(const uint64_t *geometry, bool is_churned, double n, fluid *ret_law);
+
+typedef struct dleft_need {
+    double   n, fpr; /* fpr 0: only the fixed fields count */
+    double   lifetime, overflow;
+    uint64_t prints; /* as many, exactly; 0: any */
+    bool     is_fast;
+    bool     is_churned; /* keys go, too */
+    uint64_t most_print_bits;
+} dleft_need;
+
+/* Fill in what is free of the geometry; the other bits are given. False: it cannot be had. */
+bool tamis_dleft_choose(const dleft_need *need, uint64_t *geometry);
+
+#endif

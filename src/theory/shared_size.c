@@ -1,0 +1,151 @@
+/* shared_size.c - see shared_size.h. */
+#include "theory/shared_size.h"
+
+#include "core/checked.h"
+#include "theory/tails.h"
+
+#include <math.h>
+
+#define MAX_CELLS 9007199254740992.0 /* 2^53: up to there a double counts one by one */
+
+double tamis_shared_all(double p, double m, unsigned k) {
+    double product = 1;
+    p = fmin(p, 1);
+    for (unsigned i = 0; i < k; i++) product *= p + (1 - p) * fmin(i / m, 1);
+    return product;
+}
+
+double tamis_shared_stuck(double m, unsigned k, double n, double lifetime, double top) {
+    double const each = -expm1(k * log1p(-1 / m)), later = lifetime > n ? lifetime - n : 0;
+    double const filling = tamis_binomial_tail(n, each, top);
+    double const put = each * exp(tamis_binomial_log(n - 1, each, top - 1));
+    return fmin(filling + later * put, 1);
+}
+
+bool tamis_shared_body_bytes(const uint64_t *g, unsigned cell_bits, uint64_t *ret_bytes) {
+    uint64_t const timer = g[SHARED_TIMER_BITS];
+    bool const     is_timer = timer == 0 || (timer >= SWEEP_MIN_BITS && timer <= SWEEP_MAX_BITS);
+    if (g[SHARED_CELLS] < 2 || g[SHARED_HASHES] < 1 || g[SHARED_HASHES] > SHARED_MAX_HASHES)
+        return false;
+    if (g[SHARED_COUNTER_BITS] > SHARED_MAX_COUNTER_BITS || !is_timer) return false;
+    return checked_body_bytes(g[SHARED_CELLS], cell_bits, PACKED_PAD_BYTES, ret_bytes);
+}
+
+/* ------------------------------------------------------------------ the fewest bits */
+
+static bool meets(const shared_need *need, const uint64_t *g, double cells) {
+    uint64_t        at[SHARED_FIELDS];
+    shared_forecast told;
+    for (unsigned i = 0; i < SHARED_FIELDS; i++) at[i] = g[i];
+    at[SHARED_CELLS] = (uint64_t)cells;
+    need->law(at, need->n, need->lifetime, &told);
+    return (need->fpr == 0 || told.fpr <= need->fpr) &&
+           (need->unknown == 0 || told.unknown <= need->unknown);
+}
+
+/* The fewest cells, at most `most`, that meet the need with the k and the counters of g; both rates
+ * fall with the cells. 0: none. */
+static double fewest_cells(const shared_need *need, const uint64_t *g, double most) {
+    double low = 1, high = 2; /* low does not meet it, high will */
+    while (high < most && !meets(need, g, high)) {
+        low = high;
+        high *= 2;
+    }
+    high = fmin(high, most);
+    if (high < 2 || !meets(need, g, high)) return 0;
+    while (high - low > 1) {
+        double const middle = floor((low + high) / 2);
+        if (meets(need, g, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+/* The best of so far. */
+typedef struct best_cells {
+    double   bits; /* in all */
+    double   cells;
+    unsigned k, counter_bits;
+} best_cells;
+
+static void try_choice(const shared_need *need, uint64_t *g, best_cells *best) {
+    double const bits = need->cell_bits(g);
+    double const most = best->bits > 0 ? ceil(best->bits / bits) - 1 : MAX_CELLS;
+    if (most < 2 || (best->bits > 0 && !meets(need, g, most))) return;
+    double const cells = fewest_cells(need, g, most);
+    if (cells == 0) return;
+    *best = (best_cells){ cells * bits, cells, (unsigned)g[SHARED_HASHES],
+                          (unsigned)g[SHARED_COUNTER_BITS] };
+}
+
+/* As many cells as the cache lines hold that these need. */
+static uint64_t fill_lines(uint64_t cells, unsigned bits) {
+    uint64_t bytes;
+    if (!checked_body_bytes(cells, bits, PACKED_PAD_BYTES, &bytes)) return cells;
+    return (bytes - PACKED_PAD_BYTES) * 8 / bits;
+}
+
+/* Any number of cells, k and counters, but for what is fixed of the last two. */
+static bool choose_size(const shared_need *need, uint64_t *g) {
+    uint64_t const k_fixed = g[SHARED_HASHES], bits_fixed = g[SHARED_COUNTER_BITS];
+    unsigned const k_least = k_fixed == SHARED_FREE ? 1 : (unsigned)k_fixed;
+    unsigned const k_most = k_fixed == SHARED_FREE ? SHARED_MAX_HASHES : (unsigned)k_fixed;
+    bool const     is_any = bits_fixed == SHARED_FREE;
+    unsigned const least = is_any ? need->least_counter_bits : (unsigned)bits_fixed;
+    unsigned const most = is_any ? need->most_counter_bits : (unsigned)bits_fixed;
+    best_cells     best = { 0, 0, 0, 0 };
+    for (unsigned bits = least; bits <= most; bits++) {
+        for (unsigned k = k_least; k <= k_most; k++) {
+            g[SHARED_HASHES] = k;
+            g[SHARED_COUNTER_BITS] = bits;
+            try_choice(need, g, &best);
+        }
+    }
+    if (best.bits == 0) return false;
+    g[SHARED_HASHES] = best.k;
+    g[SHARED_COUNTER_BITS] = best.counter_bits;
+    g[SHARED_CELLS] = fill_lines((uint64_t)best.cells, need->cell_bits(g));
+    return true;
+}
+
+/* ------------------------------------------------------------------ with the cells given */
+
+static void choose_k(const shared_need *need, uint64_t *g) {
+    double   fewest = 2;
+    unsigned best = 1;
+    for (unsigned k = 1; k <= SHARED_MAX_HASHES; k++) {
+        shared_forecast told;
+        g[SHARED_HASHES] = k;
+        need->law(g, need->n, need->lifetime, &told);
+        if (told.unknown >= fewest) continue;
+        fewest = told.unknown;
+        best = k;
+    }
+    g[SHARED_HASHES] = best;
+}
+
+static bool take_or_agree(uint64_t *field, uint64_t value) {
+    if (*field == SHARED_FREE) *field = value;
+    return *field == value;
+}
+
+bool tamis_shared_choose(const shared_need *need, uint64_t *g) {
+    bool const is_k = g[SHARED_HASHES] == SHARED_FREE ||
+                      (g[SHARED_HASHES] >= 1 && g[SHARED_HASHES] <= SHARED_MAX_HASHES);
+    bool const is_bits =
+        g[SHARED_COUNTER_BITS] == SHARED_FREE || g[SHARED_COUNTER_BITS] <= SHARED_MAX_COUNTER_BITS;
+    if (!is_k || !is_bits || !take_or_agree(&g[SHARED_VALUES], need->values) ||
+        !take_or_agree(&g[SHARED_TIMER_BITS], need->timer_bits))
+        return false;
+    if (g[SHARED_CELLS] == SHARED_FREE) {
+        bool const is_rate = need->fpr > 0 || need->unknown > 0; /* or nothing says how large */
+        return is_rate && choose_size(need, g);
+    }
+    if (g[SHARED_CELLS] < 2) return false;
+    if (g[SHARED_COUNTER_BITS] == SHARED_FREE)
+        g[SHARED_COUNTER_BITS] = need->most_counter_bits == 0 ? 0 : SHARED_USUAL_COUNTER_BITS;
+    if (g[SHARED_HASHES] == SHARED_FREE) choose_k(need, g);
+    return true;
+}

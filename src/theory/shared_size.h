@@ -1,0 +1,69 @@
+/* shared_size.h - the arithmetic of cells that keys share, for the kinds of states that have them.
+ *
+ * Each of n keys has k places of m cells, chosen at random; places that coincide are one.
+ *
+ * Held. A cell that each of the keys misses with probability (1 - 1/m)^k is held by some key with
+ *     p = 1 - (1 - 1/m)^(kn).
+ * That all cells of a key are held is no likelier than if cells were held independently (throws of
+ * balls: that one cell is hit makes the others less likely to be), and place i falls on one of the
+ * key's earlier ones with at most i/m, so
+ *     P[all] <= (p + (1-p) 0/m) (p + (1-p) 1/m) ... (p + (1-p) (k-1)/m).
+ *
+ * Stuck. A counter that reaches its top sticks, and the cell is held for good. Expected in a life
+ * of L keys, n at a time, per cell: those that the filling brings there, P[Binomial(n, h) >= top],
+ * h = 1 - (1-1/m)^k, and those that each of the L - n later keys does, h P[Binomial(n-1, h) = top -
+ * 1]. Stuck cells are added to those that are held, or that nobody knows the value of.
+ */
+#ifndef TAMIS_THEORY_SHARED_SIZE_H
+#define TAMIS_THEORY_SHARED_SIZE_H
+
+#include "core/shared.h"
+
+/* The geometry of both kinds. */
+enum {
+    SHARED_CELLS,        /* m */
+    SHARED_HASHES,       /* k */
+    SHARED_VALUES,       /* that a key can have */
+    SHARED_COUNTER_BITS, /* 0: cells do not count */
+    SHARED_TIMER_BITS,   /* 0: nothing ages */
+    SHARED_FIELDS
+};
+
+#define SHARED_FREE UINT64_MAX
+#define SHARED_MAX_COUNTER_BITS 8
+#define SHARED_USUAL_COUNTER_BITS 4 /* if the number of cells is given */
+
+/* P[all k places of a key are in a set of cells that has the share p], places that coincide and all
+ * that is said above considered. */
+double tamis_shared_all(double p, double m, unsigned k);
+
+/* The share of cells that are stuck at the end of a life, at most. */
+double tamis_shared_stuck(double m, unsigned k, double n, double lifetime, double top);
+
+/* What a kind says of a geometry. */
+typedef struct shared_forecast {
+    double fpr, unknown, saturation;
+    double held; /* the share of cells */
+} shared_forecast;
+
+typedef void shared_law(const uint64_t *g, double n, double lifetime, shared_forecast *ret);
+
+/* What is to be met. A rate of 0 is none. */
+typedef struct shared_need {
+    double      n, lifetime, fpr, unknown;
+    uint64_t    values;
+    unsigned    timer_bits;
+    unsigned    least_counter_bits, most_counter_bits; /* to choose from */
+    shared_law *law;
+    unsigned (*cell_bits)(const uint64_t *g);
+} shared_need;
+
+/* Fill in what is SHARED_FREE of a geometry: the fewest bits in all that meet the rates. With the
+ * number of cells given, the k with the fewest unknown keys. False: not to be had, or what is fixed
+ * contradicts the need. */
+bool tamis_shared_choose(const shared_need *need, uint64_t *g);
+
+/* Is it a geometry at all, whose cells have so many bits? Returns the bytes of its body. */
+bool tamis_shared_body_bytes(const uint64_t *g, unsigned cell_bits, uint64_t *ret_bytes);
+
+#endif
