@@ -1,0 +1,60 @@
+/* ddlcbf.h - what the experiments on dynamic d-left counting filters share.
+ *
+ * Paper: as in dlbf.h, section III. The table of ESA 2006 again, with 120 bits in each
+ * bucket for remainders and their counters of one bit: 14 bits of a remainder at least, and as many
+ * more as there is room for.
+ */
+#ifndef TAMIS_LAB_DDLCBF_ALLERTON2006_H
+#define TAMIS_LAB_DDLCBF_ALLERTON2006_H
+
+#include "esa2006/dlcbf.h"
+
+#define DDLCBF_ROOM 120u
+#define DDLCBF_LEAST (unsigned)DLCBF_PAPER_BITS
+#define DDLCBF_MOST (DDLCBF_LEAST + 32)
+#define DDLCBF_TOP 10 /* no bucket ever has more cells */
+
+/* ------------------------------------------------------------------ one length: a law
+ *
+ * Every bucket has the length that the most cells it ever had leave each. The share of buckets of a
+ * subtable with so many cells now and so many at most follows equations like those of
+ * theory/fluid.h, from the filling on.
+ */
+
+typedef struct ddlcbf_peaks {
+    bool   is_forced;
+    double share[DLCBF_PAPER_TABLES][DDLCBF_TOP + 1][DDLCBF_TOP + 1]; /* table, now, at most */
+} ddlcbf_peaks;
+
+/* Forced, as in the paper: keys with the same (b, r) must go to one bucket, however full it is. Of
+ * 2^20 adds, 1500 are. */
+void ddlcbf_filled(bool is_forced, ddlcbf_peaks *ret_peaks);
+void ddlcbf_churn(double steps, ddlcbf_peaks *peaks);
+
+/* Of all buckets, those that ever had so many and no more. */
+double ddlcbf_peak_share(const ddlcbf_peaks *peaks, unsigned most);
+
+/* The false-positive rate, with the length that each peak leaves. */
+double ddlcbf_rate(const ddlcbf_peaks *peaks, const unsigned lengths[DDLCBF_TOP + 1]);
+
+/* The paper's: a counter of one bit, and semi-sorting, which saves one bit of each. */
+void ddlcbf_lengths(unsigned ret_lengths[DDLCBF_TOP + 1]);
+
+/* ------------------------------------------------------------------ a table, once more */
+
+/* From the paper alone, and slow. Keys are a (b, r) of 25 bits and 32 bits more. */
+typedef struct ddlcbf_config {
+    unsigned lengths;   /* 1, with semi-sorting, or 2, without */
+    bool     is_forced; /* keys with the same (b, r) go to one bucket */
+} ddlcbf_config;
+
+typedef struct ddlcbf_outcome {
+    double rate;                  /* from what is stored */
+    double peaks[DDLCBF_TOP + 1]; /* buckets */
+    double lost;                  /* keys that are not found */
+    double mean_length;
+} ddlcbf_outcome;
+
+void ddlcbf_trial(const void *config, lab_random *random, void *ret_outcome);
+
+#endif

@@ -1,0 +1,188 @@
+/* ddlcbf_table.c - a dynamic d-left counting filter, written from the paper alone.
+ *
+ * A cell here is a (b, r) and as many of the bits behind it as its length says, none of it packed.
+ * Keys with the same (b, r) go to one bucket (III.A). When a length shrinks, cells that become
+ * equal become one with a larger counter; so however full a bucket is, it can take a key whose
+ * (b, r) it has. The other way that the paper allows, such keys anywhere, is here too.
+ */
+#include "ddlcbf.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define RANGE_BITS 25
+
+typedef struct cell {
+    uint32_t print, more; /* (b, r); the bits behind it, those beyond the length 0 */
+    uint8_t  length, copies;
+} cell;
+
+typedef struct bucket {
+    cell    cells[DLCBF_PAPER_CELLS + 1];
+    uint8_t n, peak;
+} bucket;
+
+typedef struct table {
+    ddlcbf_config config;
+    uint64_t      factors[DLCBF_PAPER_TABLES];
+    bucket        buckets[DLCBF_ALL_BUCKETS];
+} table;
+
+static bucket *bucket_in(table *of, unsigned i, uint32_t print) {
+    uint32_t const at = (uint32_t)(of->factors[i] * print) % (1u << RANGE_BITS);
+    return &of->buckets[i * DLCBF_PAPER_BUCKETS + (at >> DLCBF_PAPER_BITS)];
+}
+
+static uint32_t cut(uint32_t more, unsigned length) {
+    unsigned const bits = length - DDLCBF_LEAST;
+    return bits == 0 ? 0 : more >> (32 - bits) << (32 - bits);
+}
+
+static bool matches(const cell *stored, uint32_t print, uint32_t more) {
+    return stored->print == print && stored->more == cut(more, stored->length);
+}
+
+/* ------------------------------------------------------------------ lengths */
+
+static unsigned at_least(unsigned length) {
+    return length < DDLCBF_LEAST ? DDLCBF_LEAST : length > DDLCBF_MOST ? DDLCBF_MOST : length;
+}
+
+/* No cell longer than this. */
+static void shorten(bucket *in, unsigned length) {
+    for (unsigned i = 0; i < in->n; i++) {
+        cell *const at = &in->cells[i];
+        if (at->length > length) at->length = (uint8_t)length;
+        at->more = cut(at->more, at->length);
+    }
+}
+
+/* Two lengths: the shortest cells keep theirs, the others and the newcomer, which is last, share
+ * the rest. If that would leave them no more, all get the same. */
+static unsigned long_length(const bucket *in) {
+    unsigned shortest = DDLCBF_MOST, n_short = 0, limit = DDLCBF_MOST;
+    for (unsigned i = 0; i + 1 < in->n; i++) {
+        if (in->cells[i].length < shortest) shortest = in->cells[i].length;
+    }
+    for (unsigned i = 0; i + 1 < in->n; i++) {
+        if (in->cells[i].length == shortest)
+            n_short++;
+        else if (in->cells[i].length < limit)
+            limit = in->cells[i].length; /* it cannot grow */
+    }
+    unsigned const left = DDLCBF_ROOM - n_short * (shortest + 1), each = left / (in->n - n_short);
+    if (each <= shortest + 1) return at_least(DDLCBF_ROOM / in->n - 1);
+    return each - 1 < limit ? each - 1 : limit;
+}
+
+static void merge_equal(bucket *in) {
+    for (unsigned i = 0; i < in->n; i++) {
+        for (unsigned k = i + 1; k < in->n; k++) {
+            cell *const one = &in->cells[i], *const other = &in->cells[k];
+            if (other->length != one->length || !matches(one, other->print, other->more)) continue;
+            one->copies = (uint8_t)(one->copies + other->copies);
+            in->cells[k--] = in->cells[--in->n];
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ keys come and go */
+
+/* Where (b, r) is already, or else the least loaded, the leftmost of several. */
+static bucket *choose(table *of, uint32_t print) {
+    bucket *best = NULL;
+    for (unsigned i = 0; i < DLCBF_PAPER_TABLES; i++) {
+        bucket *const at = bucket_in(of, i, print);
+        for (unsigned k = 0; k < at->n && of->config.is_forced; k++) {
+            if (at->cells[k].print == print) return at;
+        }
+        if (best == NULL || at->n < best->n) best = at;
+    }
+    return best;
+}
+
+static void add(table *to, uint32_t print, uint32_t more) {
+    bucket *const in = choose(to, print);
+    for (unsigned i = 0; i < in->n; i++) {
+        if (!matches(&in->cells[i], print, more)) continue;
+        in->cells[i].copies++;
+        return;
+    }
+    in->cells[in->n++] = (cell){ print, more, DDLCBF_MOST, 1 };
+    if (in->n > in->peak) in->peak = in->n;
+    shorten(in, to->config.lengths == 1 ? at_least(DDLCBF_ROOM / in->peak) : long_length(in));
+    merge_equal(in);
+    if (in->n > DLCBF_PAPER_CELLS) lab_die("a bucket of %u cells", in->n);
+}
+
+/* The longest match; NULL: there is none. */
+static cell *find(table *in, uint32_t print, uint32_t more, bucket **ret_bucket) {
+    cell *best = NULL;
+    for (unsigned i = 0; i < DLCBF_PAPER_TABLES; i++) {
+        bucket *const at = bucket_in(in, i, print);
+        for (unsigned k = 0; k < at->n; k++) {
+            cell *const stored = &at->cells[k];
+            if (!matches(stored, print, more)) continue;
+            if (best != NULL && stored->length <= best->length) continue;
+            best = stored;
+            *ret_bucket = at;
+        }
+    }
+    return best;
+}
+
+static void drop(table *from, uint32_t print, uint32_t more) {
+    bucket     *in = NULL;
+    cell *const found = find(from, print, more, &in);
+    if (found == NULL) lab_die("a key is lost");
+    if (--found->copies == 0) *found = in->cells[--in->n];
+}
+
+/* ------------------------------------------------------------------ one trial */
+
+typedef struct key {
+    uint32_t print, more;
+} key;
+
+static key draw(lab_random *random) {
+    uint64_t const bits = lab_random_next(random);
+    return (key){ (uint32_t)(bits >> (64 - RANGE_BITS)), (uint32_t)bits };
+}
+
+static void take_stock(table *of, const key *keys, ddlcbf_outcome *outcome) {
+    double n_cells = 0;
+    for (unsigned i = 0; i < DLCBF_ALL_BUCKETS; i++) {
+        const bucket *const at = &of->buckets[i];
+        outcome->peaks[at->peak]++;
+        for (unsigned k = 0; k < at->n; k++) {
+            outcome->rate += ldexp(1, -at->cells[k].length) / DLCBF_PAPER_BUCKETS;
+            outcome->mean_length += at->cells[k].length;
+            n_cells++;
+        }
+    }
+    outcome->mean_length /= n_cells;
+    for (unsigned i = 0; i < DLCBF_PAPER_KEYS; i++) {
+        bucket *in;
+        outcome->lost += find(of, keys[i].print, keys[i].more, &in) == NULL;
+    }
+}
+
+void ddlcbf_trial(const void *given, lab_random *random, void *ret_outcome) {
+    table *const of = lab_allocate(1, sizeof *of);
+    key *const   keys = lab_allocate(DLCBF_PAPER_KEYS, sizeof *keys);
+    of->config = *(const ddlcbf_config *)given;
+    for (unsigned i = 0; i < DLCBF_PAPER_TABLES; i++) of->factors[i] = lab_random_next(random) | 1;
+    for (unsigned i = 0; i < DLCBF_PAPER_KEYS; i++) {
+        keys[i] = draw(random);
+        add(of, keys[i].print, keys[i].more);
+    }
+    for (uint64_t step = 0; step < DLCBF_PAPER_STEPS; step++) {
+        key *const slot = &keys[lab_random_below(random, DLCBF_PAPER_KEYS)];
+        drop(of, slot->print, slot->more);
+        *slot = draw(random);
+        add(of, slot->print, slot->more);
+    }
+    take_stock(of, keys, ret_outcome);
+    free(keys);
+    free(of);
+}
