@@ -5,7 +5,7 @@
  * file or an allocator. What it cannot do is NULL, and what users are told that it can do is
  * derived from that. What it can do with values, if it keeps any, is a table of its own.
  *
- * Rules that every kind keeps, and tests/conform checks:
+ * Rules that every kind keeps, and tests/laws checks:
  *
  *   - The body is flat: bytes without pointers, little-endian, whose size follows from the geometry
  *     by integer arithmetic. All zero bytes are the empty table.

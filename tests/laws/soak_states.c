@@ -6,7 +6,7 @@
  * operations beside an exact account of all keys; from time to time the table goes through a file
  * and on. Prints what it did; exit status 1 if a law was broken, with the seed that repeats it.
  */
-#include "../conform/soak_options.h"
+#include "soak_options.h"
 #include "life.h"
 
 #include <time.h>

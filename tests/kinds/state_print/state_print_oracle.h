@@ -7,8 +7,8 @@
 #ifndef TAMIS_TESTS_STATE_PRINT_ORACLE_H
 #define TAMIS_TESTS_STATE_PRINT_ORACLE_H
 
-#include "../conform/by_hand.h"
-#include "../conform/subject.h"
+#include "by_hand.h"
+#include "subject.h"
 #include "kinds/state_print/size.h"
 
 #include <setjmp.h>

@@ -8,7 +8,7 @@
 #ifndef TAMIS_TESTS_LIFE_H
 #define TAMIS_TESTS_LIFE_H
 
-#include "../conform/subject.h"
+#include "subject.h"
 
 /* What is tested: one kind on one instruction set, in one variant. */
 typedef struct state_subject {

@@ -7,7 +7,7 @@
  * foresees every status exactly, the refusals too.
  */
 #include "by_hand.h"
-#include "limits.h"
+#include "overload.h"
 #include "kinds/line/size.h"
 
 #include <setjmp.h>

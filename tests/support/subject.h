@@ -30,7 +30,7 @@ typedef struct named_law {
     law        *holds;
 } named_law;
 
-/* laws.c: all of them, a NULL name after the last. */
+/* set_laws.c: all of them, a NULL name after the last. */
 extern const named_law laws[];
 
 /* A set of the subject's, made as a user would, with a seed of its own. NULL when it fails. */

@@ -1,6 +1,6 @@
-/* limits.h - sets of kinds that refuse keys, at their limits: flooded, and overfilled. */
-#ifndef TAMIS_TESTS_LIMITS_H
-#define TAMIS_TESTS_LIMITS_H
+/* overload.h - sets of kinds that refuse keys, at their limits: flooded, and overfilled. */
+#ifndef TAMIS_TESTS_OVERLOAD_H
+#define TAMIS_TESTS_OVERLOAD_H
 
 #include "subject.h"
 

@@ -1,5 +1,5 @@
-/* limits.c - see limits.h. */
-#include "limits.h"
+/* overload.c - see overload.h. */
+#include "overload.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

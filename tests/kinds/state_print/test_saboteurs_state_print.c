@@ -1,6 +1,6 @@
 /* test_saboteurs_state_print.c - d-left tables of states with one invariant broken: validate must
  * name it. */
-#include "../conform/subject.h"
+#include "subject.h"
 #include "kinds/state_print/side.h"
 #include "kinds/state_print/tagged.h"
 #include "kinds/state_print/size.h"

@@ -2,7 +2,7 @@
  *
  * usage: test_rank [STEPS]     operations of each history
  */
-#include "limits.h"
+#include "overload.h"
 #include "rank_oracle.h"
 
 #include <setjmp.h>

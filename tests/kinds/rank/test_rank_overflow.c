@@ -2,7 +2,7 @@
  * that live.
  *
  * What decides is how many cells each bucket has, so keys are balls and buckets are bins here;
- * tests/conform/test_rank.c shows that a real table refuses just when this picture says so. A table
+ * test_rank.c shows that a real table refuses just when this picture says so. A table
  * is filled, then a random key makes room for a new one until its lifetime is over. The geometries
  * are so tight that a few of a hundred tables overflow, by one of the three ways or by all.
  *

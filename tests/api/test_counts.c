@@ -3,7 +3,7 @@
  * Kinds in which copies take room say so (copies_take_room); they are held to it with keys that are
  * added once, all others also with copies. They are never taken for a spec that asks to count.
  */
-#include "../unit/unit.h"
+#include "unit.h"
 
 #include <tamis/tamis.h>
 

@@ -1,6 +1,6 @@
 /* test_prefixes.c - kinds/ddlcbf/prefixes.h: shapes, and buckets through random lives.
  *
- * The bytes are compared with an oracle's in tests/conform/test_ddlcbf.c; here it is what holds for
+ * The bytes are compared with an oracle's in test_ddlcbf.c; here it is what holds for
  * every shape: a bucket packs and unpacks to itself, its cells are prefixes of what was put there,
  * and it uses the room it has.
  */
