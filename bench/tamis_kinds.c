@@ -88,21 +88,21 @@ static size_t remove_bytes_batch(void *table, const uint64_t *keys, size_t n) {
 static size_t add_hashes(void *table, const uint64_t *keys, size_t n) {
     tamis_set *const set = ((kind_table *)table)->set;
     size_t           added = 0;
-    for (size_t i = 0; i < n; i++) added += tamis_add_hash(set, keys[i]) == TAMIS_OK;
+    for (size_t i = 0; i < n; i++) added += tamis_add_id(set, keys[i]) == TAMIS_OK;
     return added;
 }
 
 static size_t has_hashes(void *table, const uint64_t *keys, size_t n) {
     const tamis_set *const set = ((kind_table *)table)->set;
     size_t                 found = 0;
-    for (size_t i = 0; i < n; i++) found += tamis_has_hash(set, keys[i]);
+    for (size_t i = 0; i < n; i++) found += tamis_has_id(set, keys[i]);
     return found;
 }
 
 static size_t remove_hashes(void *table, const uint64_t *keys, size_t n) {
     tamis_set *const set = ((kind_table *)table)->set;
     size_t           removed = 0;
-    for (size_t i = 0; i < n; i++) removed += tamis_remove_hash(set, keys[i]) == TAMIS_OK;
+    for (size_t i = 0; i < n; i++) removed += tamis_remove_id(set, keys[i]) == TAMIS_OK;
     return removed;
 }
 
@@ -110,8 +110,8 @@ static size_t churn_hashes(void *table, const uint64_t *keys, size_t n) {
     tamis_set *const set = ((kind_table *)table)->set;
     size_t           done = 0;
     for (size_t i = 0; i < n; i++) {
-        done += tamis_remove_hash(set, keys[i]) == TAMIS_OK;
-        done += tamis_add_hash(set, keys[n + i]) == TAMIS_OK;
+        done += tamis_remove_id(set, keys[i]) == TAMIS_OK;
+        done += tamis_add_id(set, keys[n + i]) == TAMIS_OK;
     }
     return done;
 }
@@ -123,7 +123,7 @@ static size_t add_hashes_batch(void *table, const uint64_t *keys, size_t n) {
     size_t            refused = 0;
     for (size_t at = 0; at < n;) {
         size_t     added = 0;
-        bool const is_whole = tamis_add_hash_batch(t->set, keys + at, n - at, &added) == TAMIS_OK;
+        bool const is_whole = tamis_add_id_batch(t->set, keys + at, n - at, &added) == TAMIS_OK;
         at += added + !is_whole;
         refused += !is_whole;
     }
@@ -132,13 +132,13 @@ static size_t add_hashes_batch(void *table, const uint64_t *keys, size_t n) {
 
 static size_t has_hashes_batch(void *table, const uint64_t *keys, size_t n) {
     kind_table *const t = table;
-    return tamis_has_hash_batch(t->set, keys, n, t->answers);
+    return tamis_has_id_batch(t->set, keys, n, t->answers);
 }
 
 static size_t remove_hashes_batch(void *table, const uint64_t *keys, size_t n) {
     kind_table *const  t = table;
     size_t             removed = 0;
-    tamis_status const status = tamis_remove_hash_batch(t->set, keys, n, t->answers, &removed);
+    tamis_status const status = tamis_remove_id_batch(t->set, keys, n, t->answers, &removed);
     return status == TAMIS_OK ? removed : 0;
 }
 

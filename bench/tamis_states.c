@@ -30,7 +30,7 @@ static size_t put_each(void *table, const uint64_t *keys, size_t n) {
     states_table *const t = table;
     size_t              done = 0;
     for (size_t i = 0; i < n; i++)
-        done += tamis_states_put_hash(t->states, keys[i], next_value(t)) == TAMIS_OK;
+        done += tamis_states_put_id(t->states, keys[i], next_value(t)) == TAMIS_OK;
     return done;
 }
 
@@ -39,7 +39,7 @@ static size_t get_each(void *table, const uint64_t *keys, size_t n) {
     size_t              found = 0;
     uint32_t            value;
     for (size_t i = 0; i < n; i++)
-        found += tamis_states_get_hash(t->states, keys[i], &value) == TAMIS_OK;
+        found += tamis_states_get_id(t->states, keys[i], &value) == TAMIS_OK;
     return found;
 }
 
@@ -48,7 +48,7 @@ static size_t move_each(void *table, const uint64_t *keys, size_t n) {
     size_t              done = 0;
     for (size_t i = 0; i < n; i++)
         done +=
-            tamis_states_move_hash(t->states, keys[i], TAMIS_ANY_VALUE, next_value(t)) == TAMIS_OK;
+            tamis_states_move_id(t->states, keys[i], TAMIS_ANY_VALUE, next_value(t)) == TAMIS_OK;
     return done;
 }
 
@@ -56,7 +56,7 @@ static size_t drop_each(void *table, const uint64_t *keys, size_t n) {
     states_table *const t = table;
     size_t              done = 0;
     for (size_t i = 0; i < n; i++)
-        done += tamis_states_drop_hash(t->states, keys[i], TAMIS_ANY_VALUE) == TAMIS_OK;
+        done += tamis_states_drop_id(t->states, keys[i], TAMIS_ANY_VALUE) == TAMIS_OK;
     return done;
 }
 
@@ -73,7 +73,7 @@ typedef tamis_status states_call(tamis_states *states, const tamis_states_batch 
                                  size_t *ret_n);
 
 static size_t do_batch(states_table *t, const uint64_t *keys, size_t n, states_call *call) {
-    tamis_states_batch const batch = { .hashes = keys,
+    tamis_states_batch const batch = { .ids = keys,
                                        .n = n,
                                        .values = t->values,
                                        .ret_statuses = t->statuses,
@@ -97,7 +97,7 @@ static size_t drop_batch(void *table, const uint64_t *keys, size_t n) {
 static size_t get_batch(void *table, const uint64_t *keys, size_t n) {
     states_table *const      t = table;
     tamis_states_batch const batch = {
-        .hashes = keys, .n = n, .ret_statuses = t->statuses, .ret_values = t->got
+        .ids = keys, .n = n, .ret_statuses = t->statuses, .ret_values = t->got
     };
     size_t found = 0;
     return tamis_states_get_batch(t->states, &batch, &found) == TAMIS_OK ? found : 0;

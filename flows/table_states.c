@@ -150,7 +150,7 @@ static const table_states *states_of_const(const table *t) {
 
 static void states_step(table *base, const uint64_t *ids, size_t n, tamis_stepper *step,
                         void *context, tamis_status *ret_statuses) {
-    tamis_states_batch const batch = { .hashes = ids, .n = n, .ret_statuses = ret_statuses };
+    tamis_states_batch const batch = { .ids = ids, .n = n, .ret_statuses = ret_statuses };
     tamis_status const       status =
         tamis_states_step_batch(states_of(base)->states, &batch, step, context, NULL);
     (void)status; /* only of arguments, which are fine */

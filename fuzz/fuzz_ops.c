@@ -43,7 +43,7 @@ static void merge_and_subtract(machine *m, uint8_t key) {
     spec.like = m->set;
     must(tamis_create(&spec, &other, NULL) == TAMIS_OK);
     for (unsigned i = 0; i < key % 16u; i++) {
-        if (tamis_add_hash(other, (key + i * 37u) % KEYS) != TAMIS_OK) break;
+        if (tamis_add_id(other, (key + i * 37u) % KEYS) != TAMIS_OK) break;
     }
     if (tamis_merge(m->set, other) == TAMIS_OK) {
         tamis_status const status = tamis_subtract(m->set, other);
@@ -56,9 +56,9 @@ static void check(const machine *m) {
     for (uint64_t key = 0; key < KEYS; key++) {
         if (m->truth[key] == 0) continue;
         uint64_t count = UINT64_MAX;
-        must(tamis_has_hash(m->set, key));
+        must(tamis_has_id(m->set, key));
         if ((m->abilities & TAMIS_CAN_COUNT) != 0) {
-            must(tamis_count_hash(m->set, key, &count) == TAMIS_OK);
+            must(tamis_count_id(m->set, key, &count) == TAMIS_OK);
         }
         must(count >= m->truth[key]);
     }
@@ -68,11 +68,11 @@ static void check(const machine *m) {
 static void step(machine *m, uint8_t what, uint8_t key) {
     bool const can_remove = (m->abilities & TAMIS_CAN_REMOVE) != 0;
     if (what < 120) {
-        tamis_status const status = tamis_add_hash(m->set, key);
+        tamis_status const status = tamis_add_id(m->set, key);
         must(status == TAMIS_OK || status == TAMIS_ERR_FULL);
         m->truth[key] += status == TAMIS_OK;
     } else if (what < 240 && can_remove && m->truth[key] != 0) {
-        must(tamis_remove_hash(m->set, key) == TAMIS_OK);
+        must(tamis_remove_id(m->set, key) == TAMIS_OK);
         m->truth[key]--;
     } else if (what >= 254) {
         reopen(m);
@@ -81,7 +81,7 @@ static void step(machine *m, uint8_t what, uint8_t key) {
     } else if (what == 252) {
         merge_and_subtract(m, key);
     } else {
-        must(m->truth[key] == 0 || tamis_has_hash(m->set, key));
+        must(m->truth[key] == 0 || tamis_has_id(m->set, key));
     }
 }
 

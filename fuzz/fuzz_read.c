@@ -38,10 +38,10 @@ static void use(tamis_set *set) {
     uint64_t keys[100], counts[100];
     bool     flags[100];
     for (uint64_t i = 0; i < 100; i++) keys[i] = i;
-    (void)tamis_has_hash_batch(set, keys, 100, flags);
-    (void)!tamis_add_hash_batch(set, keys, 100, NULL);
-    (void)!tamis_count_hash_batch(set, keys, 100, counts);
-    (void)!tamis_remove_hash_batch(set, keys, 100, flags, NULL);
+    (void)tamis_has_id_batch(set, keys, 100, flags);
+    (void)!tamis_add_id_batch(set, keys, 100, NULL);
+    (void)!tamis_count_id_batch(set, keys, 100, counts);
+    (void)!tamis_remove_id_batch(set, keys, 100, flags, NULL);
     tamis_info info;
     if (tamis_inspect(set, &info) != TAMIS_OK || !tamis_validate(set, NULL)) abort();
 }

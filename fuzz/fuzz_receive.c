@@ -58,7 +58,7 @@ static tamis_set *good_set(unsigned which) {
     spec.seed = &seed;
     must(tamis_create(&spec, &set, NULL) == TAMIS_OK);
     for (uint64_t key = 0; key < 40; key++) {
-        for (uint64_t i = 0; i <= key % 4; i++) (void)!tamis_add_hash(set, key);
+        for (uint64_t i = 0; i <= key % 4; i++) (void)!tamis_add_id(set, key);
     }
     return set;
 }
@@ -150,10 +150,10 @@ static void use(tamis_set *set) {
     for (uint64_t i = 0; i < 100; i++) keys[i] = i;
     must(tamis_validate(set, NULL));
     send_again(set);
-    (void)tamis_has_hash_batch(set, keys, 100, flags);
-    (void)!tamis_add_hash_batch(set, keys, 100, NULL);
-    (void)!tamis_count_hash_batch(set, keys, 100, counts);
-    (void)!tamis_remove_hash_batch(set, keys, 100, flags, NULL);
+    (void)tamis_has_id_batch(set, keys, 100, flags);
+    (void)!tamis_add_id_batch(set, keys, 100, NULL);
+    (void)!tamis_count_id_batch(set, keys, 100, counts);
+    (void)!tamis_remove_id_batch(set, keys, 100, flags, NULL);
     must(tamis_validate(set, NULL));
 }
 

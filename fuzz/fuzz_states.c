@@ -45,7 +45,7 @@ static void check(const machine *m) {
     for (uint64_t key = 0; key < KEYS; key++) {
         const truth *const t = &m->keys[key];
         uint32_t           value = 0;
-        tamis_status const status = tamis_states_get_hash(m->states, key, &value);
+        tamis_status const status = tamis_states_get_id(m->states, key, &value);
         if (!is_sure(m, t)) continue;
         must(status != TAMIS_ERR_ABSENT);
         if (!m->is_shared || m->timeout == 0) must(status != TAMIS_OK || value == t->value);
@@ -60,21 +60,21 @@ static void act(machine *m, uint8_t what, uint64_t key, uint32_t value) {
     switch (what % 6) {
     case 0:
         if (m->is_shared && t->is_there) break;
-        if (tamis_states_put_hash(m->states, key, value) == TAMIS_OK)
+        if (tamis_states_put_id(m->states, key, value) == TAMIS_OK)
             *t = (truth){ true, value, m->now };
         break;
     case 1:
         if (m->is_shared && !is_there) break;
-        if (tamis_states_move_hash(m->states, key, TAMIS_ANY_VALUE, value) == TAMIS_OK)
+        if (tamis_states_move_id(m->states, key, TAMIS_ANY_VALUE, value) == TAMIS_OK)
             *t = (truth){ true, value, m->now }; /* else it is as it was, or stays unknown */
         break;
     case 2:
         if (m->is_shared && !is_there) break;
-        if (tamis_states_touch_hash(m->states, key) == TAMIS_OK) t->heard = m->now;
+        if (tamis_states_touch_id(m->states, key) == TAMIS_OK) t->heard = m->now;
         break;
     case 3:
         if (m->is_shared && !is_there) break;
-        if (tamis_states_drop_hash(m->states, key, TAMIS_ANY_VALUE) == TAMIS_OK)
+        if (tamis_states_drop_id(m->states, key, TAMIS_ANY_VALUE) == TAMIS_OK)
             t->is_there = false;
         break;
     case 4:

@@ -75,21 +75,21 @@ tamis_status tamis_count(const tamis_set *set, const void *key, size_t key_bytes
     return TAMIS_OK;
 }
 
-tamis_status tamis_add_hash(tamis_set *set, uint64_t hash) {
+tamis_status tamis_add_id(tamis_set *set, uint64_t hash) {
     tamis_status const status = check_change(set);
     return status == TAMIS_OK ? add_one(set, keyhash_id(&set->hasher, hash)) : status;
 }
 
-bool tamis_has_hash(const tamis_set *set, uint64_t hash) {
+bool tamis_has_id(const tamis_set *set, uint64_t hash) {
     return set != NULL && set->kind->has(&set->table, keyhash_id(&set->hasher, hash));
 }
 
-tamis_status tamis_remove_hash(tamis_set *set, uint64_t hash) {
+tamis_status tamis_remove_id(tamis_set *set, uint64_t hash) {
     tamis_status const status = check_remove(set);
     return status == TAMIS_OK ? remove_one(set, keyhash_id(&set->hasher, hash)) : status;
 }
 
-tamis_status tamis_count_hash(const tamis_set *set, uint64_t hash, uint64_t *ret_count) {
+tamis_status tamis_count_id(const tamis_set *set, uint64_t hash, uint64_t *ret_count) {
     tamis_status const status = check_count(set, ret_count);
     if (status != TAMIS_OK) return status;
     *ret_count = set->kind->count(&set->table, keyhash_id(&set->hasher, hash));
@@ -280,26 +280,25 @@ tamis_status tamis_count_batch(const tamis_set *set, const tamis_key *keys, size
     return count_keys(set, &(keys_from){ .keys = keys, .n = n }, ret_counts);
 }
 
-tamis_status tamis_add_hash_batch(tamis_set *set, const uint64_t *hashes, size_t n,
-                                  size_t *ret_added) {
-    return add_keys(set, &(keys_from){ .ids = hashes, .n = n }, ret_added);
+tamis_status tamis_add_id_batch(tamis_set *set, const uint64_t *ids, size_t n, size_t *ret_added) {
+    return add_keys(set, &(keys_from){ .ids = ids, .n = n }, ret_added);
 }
 
-tamis_status tamis_add_hash_balanced(tamis_set *set, const uint64_t *hashes, size_t n,
-                                     size_t *ret_added) {
-    return balance_keys(set, &(keys_from){ .ids = hashes, .n = n }, ret_added);
+tamis_status tamis_add_id_balanced(tamis_set *set, const uint64_t *ids, size_t n,
+                                   size_t *ret_added) {
+    return balance_keys(set, &(keys_from){ .ids = ids, .n = n }, ret_added);
 }
 
-size_t tamis_has_hash_batch(const tamis_set *set, const uint64_t *hashes, size_t n, bool *ret_has) {
-    return has_keys(set, &(keys_from){ .ids = hashes, .n = n }, ret_has);
+size_t tamis_has_id_batch(const tamis_set *set, const uint64_t *ids, size_t n, bool *ret_has) {
+    return has_keys(set, &(keys_from){ .ids = ids, .n = n }, ret_has);
 }
 
-tamis_status tamis_remove_hash_batch(tamis_set *set, const uint64_t *hashes, size_t n,
-                                     bool *ret_removed, size_t *ret_n_removed) {
-    return remove_keys(set, &(keys_from){ .ids = hashes, .n = n }, ret_removed, ret_n_removed);
+tamis_status tamis_remove_id_batch(tamis_set *set, const uint64_t *ids, size_t n, bool *ret_removed,
+                                   size_t *ret_n_removed) {
+    return remove_keys(set, &(keys_from){ .ids = ids, .n = n }, ret_removed, ret_n_removed);
 }
 
-tamis_status tamis_count_hash_batch(const tamis_set *set, const uint64_t *hashes, size_t n,
-                                    uint64_t *ret_counts) {
-    return count_keys(set, &(keys_from){ .ids = hashes, .n = n }, ret_counts);
+tamis_status tamis_count_id_batch(const tamis_set *set, const uint64_t *ids, size_t n,
+                                  uint64_t *ret_counts) {
+    return count_keys(set, &(keys_from){ .ids = ids, .n = n }, ret_counts);
 }

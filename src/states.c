@@ -104,20 +104,20 @@ tamis_status tamis_states_drop(tamis_states *states, const void *key, size_t key
     return request_bytes(states, key, key_bytes, ask_drop(from));
 }
 
-tamis_status tamis_states_put_hash(tamis_states *states, uint64_t hash, uint32_t value) {
+tamis_status tamis_states_put_id(tamis_states *states, uint64_t hash, uint32_t value) {
     return request_hash(states, hash, ask_put(value));
 }
 
-tamis_status tamis_states_move_hash(tamis_states *states, uint64_t hash, uint64_t from,
+tamis_status tamis_states_move_id(tamis_states *states, uint64_t hash, uint64_t from,
                                     uint32_t to) {
     return request_hash(states, hash, ask_move(from, to));
 }
 
-tamis_status tamis_states_touch_hash(tamis_states *states, uint64_t hash) {
+tamis_status tamis_states_touch_id(tamis_states *states, uint64_t hash) {
     return request_hash(states, hash, ask_touch());
 }
 
-tamis_status tamis_states_drop_hash(tamis_states *states, uint64_t hash, uint64_t from) {
+tamis_status tamis_states_drop_id(tamis_states *states, uint64_t hash, uint64_t from) {
     return request_hash(states, hash, ask_drop(from));
 }
 
@@ -128,7 +128,7 @@ tamis_status tamis_states_get(const tamis_states *states, const void *key, size_
     return states->set.kind->states->get(&states->set.table, hash, ret_value);
 }
 
-tamis_status tamis_states_get_hash(const tamis_states *states, uint64_t hash, uint32_t *ret_value) {
+tamis_status tamis_states_get_id(const tamis_states *states, uint64_t hash, uint32_t *ret_value) {
     if (states == NULL || ret_value == NULL) return TAMIS_ERR_ARGUMENT;
     return states->set.kind->states->get(&states->set.table, keyhash_id(&states->set.hasher, hash),
                                          ret_value);
@@ -137,8 +137,8 @@ tamis_status tamis_states_get_hash(const tamis_states *states, uint64_t hash, ui
 /* ------------------------------------------------------------------ batches */
 
 static bool is_keys(const tamis_states_batch *of, keys_from *ret_from) {
-    if (of == NULL || (of->keys != NULL && of->hashes != NULL)) return false;
-    *ret_from = (keys_from){ .keys = of->keys, .ids = of->hashes, .n = of->n };
+    if (of == NULL || (of->keys != NULL && of->ids != NULL)) return false;
+    *ret_from = (keys_from){ .keys = of->keys, .ids = of->ids, .n = of->n };
     return is_batch(ret_from);
 }
 

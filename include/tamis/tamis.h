@@ -23,7 +23,7 @@
  *     1  statuses               5  many keys at once        9  planning without making
  *     2  making a set           6  looking at a set        10  states
  *     3  one key at a time      7  whole sets              11  version
- *     4  64-bit ids and hashes  8  files
+ *     4  64-bit ids             8  files
  *
  * Threads: calls that take a `const tamis_set *` may run at the same time as each other. A call
  * that takes a `tamis_set *` needs the set for itself.
@@ -217,18 +217,18 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove(tamis_set *set, const void *
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_count(const tamis_set *set, const void *key,
                                                    size_t key_bytes, uint64_t *ret_count);
 
-/* ------------------------------------------------------------------ 4. 64-bit ids and hashes */
+/* ------------------------------------------------------------------ 4. 64-bit ids */
 
 /* The same four, for callers whose keys are 64-bit values: ids, or hashes they have anyway. Any
  * values will do, sequential ones too: each is mixed with the set's seed first, one to one (with
  * TAMIS_HASH_SIPHASH, hashed as 8 bytes). A key added by its bytes is asked for by its bytes, one
  * added by its hash by its hash. */
 
-TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_hash(tamis_set *set, uint64_t hash);
-TAMIS_API bool                         tamis_has_hash(const tamis_set *set, uint64_t hash);
-TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_hash(tamis_set *set, uint64_t hash);
-TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_hash(const tamis_set *set, uint64_t hash,
-                                                        uint64_t *ret_count);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_id(tamis_set *set, uint64_t id);
+TAMIS_API bool                         tamis_has_id(const tamis_set *set, uint64_t id);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_id(tamis_set *set, uint64_t id);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_id(const tamis_set *set, uint64_t id,
+                                                      uint64_t *ret_count);
 
 /* ------------------------------------------------------------------ 5. many keys at once */
 
@@ -272,22 +272,20 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_batch(const tamis_set *set,
                                                          const tamis_key *keys, size_t n,
                                                          uint64_t *ret_counts);
 
-/* The same four on 64-bit ids and hashes. */
+/* The same four on 64-bit ids. */
 
-TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_hash_batch(tamis_set *set, const uint64_t *hashes,
-                                                            size_t n, size_t *ret_added);
-TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_hash_balanced(tamis_set      *set,
-                                                               const uint64_t *hashes, size_t n,
-                                                               size_t *ret_added);
-TAMIS_API size_t tamis_has_hash_batch(const tamis_set *set, const uint64_t *hashes, size_t n,
-                                      bool *ret_has);
-TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_hash_batch(tamis_set      *set,
-                                                               const uint64_t *hashes, size_t n,
-                                                               bool   *ret_removed,
-                                                               size_t *ret_n_removed);
-TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_hash_batch(const tamis_set *set,
-                                                              const uint64_t *hashes, size_t n,
-                                                              uint64_t *ret_counts);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_id_batch(tamis_set *set, const uint64_t *ids,
+                                                          size_t n, size_t *ret_added);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_id_balanced(tamis_set *set, const uint64_t *ids,
+                                                             size_t n, size_t *ret_added);
+TAMIS_API size_t tamis_has_id_batch(const tamis_set *set, const uint64_t *ids, size_t n,
+                                    bool *ret_has);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_id_batch(tamis_set *set, const uint64_t *ids,
+                                                             size_t n, bool *ret_removed,
+                                                             size_t *ret_n_removed);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_id_batch(const tamis_set *set,
+                                                            const uint64_t *ids, size_t n,
+                                                            uint64_t *ret_counts);
 
 /* ------------------------------------------------------------------ 6. looking at a set */
 
@@ -609,22 +607,22 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_touch(tamis_states *states, 
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_drop(tamis_states *states, const void *key,
                                                          size_t key_bytes, uint64_t from);
 
-TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_put_hash(tamis_states *states, uint64_t hash,
-                                                             uint32_t value);
-TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_get_hash(const tamis_states *states,
-                                                             uint64_t hash, uint32_t *ret_value);
-TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_move_hash(tamis_states *states, uint64_t hash,
-                                                              uint64_t from, uint32_t to);
-TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_touch_hash(tamis_states *states, uint64_t hash);
-TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_drop_hash(tamis_states *states, uint64_t hash,
-                                                              uint64_t from);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_put_id(tamis_states *states, uint64_t id,
+                                                           uint32_t value);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_get_id(const tamis_states *states, uint64_t id,
+                                                           uint32_t *ret_value);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_move_id(tamis_states *states, uint64_t id,
+                                                            uint64_t from, uint32_t to);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_touch_id(tamis_states *states, uint64_t id);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_drop_id(tamis_states *states, uint64_t id,
+                                                            uint64_t from);
 
 /* Many keys, in order, each as if it were alone. They are given as bytes or as 64-bit values; what
  * goes with each of them, and where the answers are wanted, are lists, too. */
 
 typedef struct tamis_states_batch {
     const tamis_key *keys; /**< one of these two */
-    const uint64_t  *hashes;
+    const uint64_t  *ids;
     size_t           n;
     const uint64_t  *from;         /**< NULL: any value */
     const uint32_t  *values;       /**< to put, or to move to */

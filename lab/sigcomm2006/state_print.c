@@ -92,8 +92,8 @@ static uint64_t put_one(acsm_trial *trial) {
     for (;;) {
         uint64_t const key = new_key(trial);
         uint32_t       value;
-        if (tamis_states_get_hash(trial->states, key, &value) != TAMIS_ERR_ABSENT) continue;
-        tamis_status const status = tamis_states_put_hash(trial->states, key, value_of(key));
+        if (tamis_states_get_id(trial->states, key, &value) != TAMIS_ERR_ABSENT) continue;
+        tamis_status const status = tamis_states_put_id(trial->states, key, value_of(key));
         if (status == TAMIS_OK) return key;
         bool const is_stuck = ++trial->outcome->refused > STEPS; /* fuller than it can be */
         if (status != TAMIS_ERR_FULL || is_stuck)
@@ -103,12 +103,12 @@ static uint64_t put_one(acsm_trial *trial) {
 
 static void move_one(acsm_trial *trial) {
     uint64_t const key = trial->live[lab_random_below(trial->random, trial->n)];
-    (void)!tamis_states_move_hash(trial->states, key, TAMIS_ANY_VALUE, value_of(key));
+    (void)!tamis_states_move_id(trial->states, key, TAMIS_ANY_VALUE, value_of(key));
 }
 
 static void replace_one(acsm_trial *trial) {
     uint64_t *const    slot = &trial->live[lab_random_below(trial->random, trial->n)];
-    tamis_status const status = tamis_states_drop_hash(trial->states, *slot, TAMIS_ANY_VALUE);
+    tamis_status const status = tamis_states_drop_id(trial->states, *slot, TAMIS_ANY_VALUE);
     trial->outcome->stuck += status == TAMIS_ERR_UNKNOWN;
     trial->outcome->wrong += status == TAMIS_ERR_ABSENT;
     *slot = put_one(trial);
@@ -127,7 +127,7 @@ static uint64_t count_unknown(acsm_trial *trial) {
     uint64_t unknown = 0;
     for (uint64_t i = 0; i < trial->n; i++) {
         uint32_t           value = VALUES;
-        tamis_status const status = tamis_states_get_hash(trial->states, trial->live[i], &value);
+        tamis_status const status = tamis_states_get_id(trial->states, trial->live[i], &value);
         bool const         is_right = status == TAMIS_OK && value == value_of(trial->live[i]);
         unknown += status == TAMIS_ERR_UNKNOWN;
         trial->outcome->wrong += status != TAMIS_ERR_UNKNOWN && !is_right;
@@ -138,13 +138,13 @@ static uint64_t count_unknown(acsm_trial *trial) {
 static void ask(acsm_trial *trial) {
     for (unsigned i = 0; i < QUERIES; i++) {
         uint32_t           value;
-        tamis_status const status = tamis_states_get_hash(trial->states, new_key(trial), &value);
+        tamis_status const status = tamis_states_get_id(trial->states, new_key(trial), &value);
         trial->outcome->hits += status != TAMIS_ERR_ABSENT;
     }
     trial->outcome->unknown = count_unknown(trial);
     for (uint64_t i = 0; i < trial->n; i++) {
         uint32_t const own = value_of(trial->live[i]);
-        (void)!tamis_states_move_hash(trial->states, trial->live[i], own, own);
+        (void)!tamis_states_move_id(trial->states, trial->live[i], own, own);
     }
     trial->outcome->unknown_moved = count_unknown(trial);
 }

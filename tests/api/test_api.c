@@ -29,12 +29,12 @@ static void null_keys_are_refused(void **state) {
     assert_int_equal(tamis_remove(set, NULL, 3), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_count(set, NULL, 3, &count), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_count(set, "a", 1, NULL), TAMIS_ERR_ARGUMENT);
-    assert_int_equal(tamis_count_hash(set, 1, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_count_id(set, 1, NULL), TAMIS_ERR_ARGUMENT);
     assert_false(tamis_has(set, NULL, 3));
     assert_int_equal(tamis_add_batch(set, &key, 1, &n), TAMIS_ERR_ARGUMENT);
     assert_int_equal(n, 0);
     assert_int_equal(tamis_add_batch(set, NULL, 1, NULL), TAMIS_ERR_ARGUMENT);
-    assert_int_equal(tamis_add_hash_batch(set, NULL, 1, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_add_id_batch(set, NULL, 1, NULL), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_has_batch(set, &key, 1, NULL), 0);
     assert_int_equal(tamis_remove_batch(set, &key, 1, NULL, NULL), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_count_batch(set, &key, 1, &count), TAMIS_ERR_ARGUMENT);
@@ -99,13 +99,13 @@ static void a_null_set_is_refused(void **state) {
     tamis_set *set = NULL;
     tamis_info info;
     assert_int_equal(tamis_add(NULL, "a", 1), TAMIS_ERR_ARGUMENT);
-    assert_int_equal(tamis_add_hash(NULL, 1), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_add_id(NULL, 1), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_remove(NULL, "a", 1), TAMIS_ERR_ARGUMENT);
-    assert_int_equal(tamis_remove_hash(NULL, 1), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_remove_id(NULL, 1), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_count(NULL, "a", 1, &count), TAMIS_ERR_ARGUMENT);
-    assert_int_equal(tamis_count_hash(NULL, 1, &count), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_count_id(NULL, 1, &count), TAMIS_ERR_ARGUMENT);
     assert_false(tamis_has(NULL, "a", 1));
-    assert_false(tamis_has_hash(NULL, 1));
+    assert_false(tamis_has_id(NULL, 1));
     assert_int_equal(tamis_add_batch(NULL, NULL, 0, NULL), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_has_batch(NULL, NULL, 0, NULL), 0);
     assert_int_equal(tamis_remove_batch(NULL, NULL, 0, NULL, NULL), TAMIS_ERR_ARGUMENT);
@@ -146,9 +146,9 @@ static void what_a_kind_cannot_do_it_says(void **state) {
     tamis_set *const set = set_of("bloom");
     uint64_t         count = 7;
     assert_int_equal(tamis_remove(set, "a", 1), TAMIS_ERR_CANNOT);
-    assert_int_equal(tamis_remove_hash(set, 1), TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_remove_id(set, 1), TAMIS_ERR_CANNOT);
     assert_int_equal(tamis_count(set, "a", 1, &count), TAMIS_ERR_CANNOT);
-    assert_int_equal(tamis_count_hash(set, 1, &count), TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_count_id(set, 1, &count), TAMIS_ERR_CANNOT);
     assert_int_equal(count, 7);
     tamis_info info;
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
@@ -161,7 +161,7 @@ static void bytes_and_ids_are_different_keys(void **state) {
     (void)state;
     tamis_set *const set = set_of("counting");
     uint64_t         both = 0;
-    for (uint64_t id = 0; id < 100; id++) assert_int_equal(tamis_add_hash(set, id), TAMIS_OK);
+    for (uint64_t id = 0; id < 100; id++) assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
     for (uint64_t id = 0; id < 100; id++) both += tamis_has(set, &id, sizeof id);
     assert_true(both < 20); /* 1 is expected at 1% */
     tamis_free(set);
@@ -220,7 +220,7 @@ static void a_mapped_set_cannot_be_changed(void **state) {
     assert_true(tamis_has(mapped, "a", 1));
     assert_int_equal(tamis_add(mapped, "b", 1), TAMIS_ERR_READ_ONLY);
     assert_int_equal(tamis_remove(mapped, "a", 1), TAMIS_ERR_READ_ONLY);
-    assert_int_equal(tamis_add_hash_batch(mapped, NULL, 0, NULL), TAMIS_ERR_READ_ONLY);
+    assert_int_equal(tamis_add_id_batch(mapped, NULL, 0, NULL), TAMIS_ERR_READ_ONLY);
     assert_int_equal(tamis_clear(mapped), TAMIS_ERR_READ_ONLY);
     assert_int_equal(tamis_merge(mapped, set), TAMIS_ERR_READ_ONLY);
     assert_int_equal(tamis_merge(set, mapped), TAMIS_OK);

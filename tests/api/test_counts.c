@@ -31,7 +31,7 @@ static unsigned copies_of(uint64_t key, bool has_copies) {
 
 static uint64_t count_of(const tamis_set *set, uint64_t key) {
     uint64_t count = 0;
-    assert_int_equal(tamis_count_hash(set, key, &count), TAMIS_OK);
+    assert_int_equal(tamis_count_id(set, key, &count), TAMIS_OK);
     return count;
 }
 
@@ -39,7 +39,7 @@ static uint64_t count_of(const tamis_set *set, uint64_t key) {
 static void fill(tamis_set *set, bool has_copies) {
     for (uint64_t key = 0; key < CAPACITY; key++) {
         for (unsigned i = 0; i < copies_of(key, has_copies); i++) {
-            assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+            assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
         }
     }
 }

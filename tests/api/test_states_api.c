@@ -94,8 +94,8 @@ static void nothing_crashes_on_null(void **state) {
     tamis_states_batch const none = { 0 };
     uint64_t const           both[1] = { 1 };
     tamis_key const          key = { "a", 1 };
-    tamis_states_batch const twice = { .keys = &key, .hashes = both, .n = 1 };
-    tamis_states_batch const unsaid = { .hashes = both, .n = 1 };
+    tamis_states_batch const twice = { .keys = &key, .ids = both, .n = 1 };
+    tamis_states_batch const unsaid = { .ids = both, .n = 1 };
     uint32_t                 value;
     size_t                   n;
     (void)state;
@@ -108,8 +108,8 @@ static void nothing_crashes_on_null(void **state) {
     assert_int_equal(tamis_states_drop(states, "a", 1, 5), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_states_get(states, "a", 1, NULL), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_states_get(NULL, "a", 1, &value), TAMIS_ERR_ARGUMENT);
-    assert_int_equal(tamis_states_get_hash(NULL, 1, &value), TAMIS_ERR_ARGUMENT);
-    assert_int_equal(tamis_states_touch_hash(NULL, 1), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_get_id(NULL, 1, &value), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_touch_id(NULL, 1), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_states_put_batch(states, NULL, &n), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_states_put_batch(states, &none, NULL), TAMIS_OK);
     assert_int_equal(tamis_states_get_batch(states, &twice, &n), TAMIS_ERR_ARGUMENT);
@@ -174,8 +174,8 @@ static void clearing_forgets_all_and_time(void **state) {
     tamis_states_info   info;
     (void)state;
     for (uint64_t i = 0; i < 500; i++) {
-        assert_int_equal(tamis_states_put_hash(states, i, 1), TAMIS_OK);
-        assert_int_equal(tamis_states_put_hash(states, i, 2), TAMIS_ERR_CONFLICT);
+        assert_int_equal(tamis_states_put_id(states, i, 1), TAMIS_OK);
+        assert_int_equal(tamis_states_put_id(states, i, 2), TAMIS_ERR_CONFLICT);
     }
     assert_int_equal(tamis_states_tick(states, 13, NULL, NULL), TAMIS_OK);
     assert_int_equal(tamis_states_inspect(states, &info), TAMIS_OK);
@@ -198,12 +198,12 @@ static void a_call_in_each_tick_keeps_up(void **state) {
         spec.capacity = 200000;
         spec.kind = tamis_states_kind_name(kind);
         assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
-        assert_int_equal(tamis_states_put_hash(states, 77, 1), TAMIS_OK);
+        assert_int_equal(tamis_states_put_id(states, 77, 1), TAMIS_OK);
         for (unsigned tick = 0; tick < 2 * spec.timeout; tick++) {
             assert_int_equal(tamis_states_tick(states, 1, NULL, &left), TAMIS_OK);
             assert_int_equal(left, 0);
         }
-        assert_int_equal(tamis_states_get_hash(states, 77, &value), TAMIS_ERR_ABSENT);
+        assert_int_equal(tamis_states_get_id(states, 77, &value), TAMIS_ERR_ABSENT);
         assert_int_equal(tamis_states_tick(states, spec.timeout, NULL, &left), TAMIS_OK);
         assert_true(left > 0);
         for (all = left, before = left; left != 0; before = left) {

@@ -32,7 +32,7 @@ tamis_set *sample_set(const char *kind, size_t file_bytes, uint64_t keys, uint64
     spec.capacity = low;
     tamis_set *set = NULL;
     assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
-    for (uint64_t key = 0; key < keys; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    for (uint64_t key = 0; key < keys; key++) assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     return set;
 }
 

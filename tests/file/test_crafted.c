@@ -32,10 +32,10 @@ static void use(tamis_set *set) {
     uint64_t keys[300], counts[300];
     bool     flags[300];
     for (uint64_t i = 0; i < 300; i++) keys[i] = i * 7;
-    (void)tamis_has_hash_batch(set, keys, 300, flags);
-    (void)!tamis_add_hash_batch(set, keys, 300, NULL);
-    (void)!tamis_count_hash_batch(set, keys, 300, counts);
-    (void)!tamis_remove_hash_batch(set, keys, 300, flags, NULL);
+    (void)tamis_has_id_batch(set, keys, 300, flags);
+    (void)!tamis_add_id_batch(set, keys, 300, NULL);
+    (void)!tamis_count_id_batch(set, keys, 300, counts);
+    (void)!tamis_remove_id_batch(set, keys, 300, flags, NULL);
     tamis_info info;
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
     assert_true(tamis_validate(set, NULL));

@@ -77,7 +77,7 @@ static void an_intact_file_is_read(void **state) {
     sample     s = intact(*state);
     tamis_set *set = NULL;
     assert_int_equal(tamis_read(s.bytes, s.n, NULL, &set, NULL), TAMIS_OK);
-    for (uint64_t key = 0; key < 4000; key++) assert_true(tamis_has_hash(set, key));
+    for (uint64_t key = 0; key < 4000; key++) assert_true(tamis_has_id(set, key));
     tamis_free(set);
     free(s.bytes);
 }

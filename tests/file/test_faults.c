@@ -231,7 +231,7 @@ static void open_disturbed(unsigned flags) {
     tamis_status const status = tamis_open(path, &options, &set, &problem);
     fault.left = 0;
     if (status == TAMIS_OK) {
-        assert_true(tamis_has_hash(set, 3));
+        assert_true(tamis_has_id(set, 3));
     } else {
         assert_true(fault.has_struck && !is_harmless());
         assert_true(status == TAMIS_ERR_IO || status == TAMIS_ERR_SPACE);

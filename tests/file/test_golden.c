@@ -106,11 +106,11 @@ static void fill(tamis_set *set, uint64_t keys) {
     for (uint64_t i = 0; i < keys / 2; i++) {
         size_t const n = key_text(i, text);
         assert_int_equal(tamis_add(set, text, n), TAMIS_OK);
-        assert_int_equal(tamis_add_hash(set, i), TAMIS_OK);
-        if (i % 3 == 0) assert_int_equal(tamis_add_hash(set, i), TAMIS_OK);
+        assert_int_equal(tamis_add_id(set, i), TAMIS_OK);
+        if (i % 3 == 0) assert_int_equal(tamis_add_id(set, i), TAMIS_OK);
     }
-    for (uint64_t i = 0; i < keys / 2; i += 5) (void)!tamis_remove_hash(set, i + 1000000);
-    for (uint64_t i = 0; i < keys / 2; i += 3) (void)!tamis_remove_hash(set, i);
+    for (uint64_t i = 0; i < keys / 2; i += 5) (void)!tamis_remove_id(set, i + 1000000);
+    for (uint64_t i = 0; i < keys / 2; i += 3) (void)!tamis_remove_id(set, i);
 }
 
 /* NULL when its hash is not in this build. */
@@ -167,7 +167,7 @@ static void golden_is_read_and_answers(void **state) {
     for (uint64_t i = 0; i < g->keys / 2; i++) {
         size_t const n = key_text(i, text);
         assert_true(tamis_has(set, text, n));
-        assert_true(tamis_has_hash(set, i));
+        assert_true(tamis_has_id(set, i));
     }
     tamis_info info;
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);

@@ -64,11 +64,11 @@ static tamis_states *golden_make(const golden *g) {
     spec.seed = &seed;
     assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
     for (uint64_t i = 0; i < KEYS; i++) {
-        (void)!tamis_states_put_hash(states, i, (uint32_t)(i % g->values));
+        (void)!tamis_states_put_id(states, i, (uint32_t)(i % g->values));
         if (i % 3 == 0)
-            (void)!tamis_states_move_hash(states, i / 2, TAMIS_ANY_VALUE,
+            (void)!tamis_states_move_id(states, i / 2, TAMIS_ANY_VALUE,
                                           (uint32_t)(i % g->values));
-        if (i % 5 == 0) (void)!tamis_states_drop_hash(states, i / 3, TAMIS_ANY_VALUE);
+        if (i % 5 == 0) (void)!tamis_states_drop_id(states, i / 3, TAMIS_ANY_VALUE);
         if (i % 7 == 0) (void)!tamis_states_tick(states, 1, NULL, NULL);
     }
     return states;
@@ -160,11 +160,11 @@ static void use(tamis_states *states) {
     uint64_t backlog;
     for (uint64_t i = 0; i < 300; i++) {
         uint32_t value;
-        (void)!tamis_states_put_hash(states, i, 1);
-        (void)!tamis_states_get_hash(states, i * 3, &value);
-        (void)!tamis_states_move_hash(states, i * 5, TAMIS_ANY_VALUE, 0);
-        (void)!tamis_states_touch_hash(states, i * 2);
-        (void)!tamis_states_drop_hash(states, i * 7, TAMIS_ANY_VALUE);
+        (void)!tamis_states_put_id(states, i, 1);
+        (void)!tamis_states_get_id(states, i * 3, &value);
+        (void)!tamis_states_move_id(states, i * 5, TAMIS_ANY_VALUE, 0);
+        (void)!tamis_states_touch_id(states, i * 2);
+        (void)!tamis_states_drop_id(states, i * 7, TAMIS_ANY_VALUE);
         if (i % 20 == 0) (void)!tamis_states_tick(states, i, NULL, &backlog);
     }
     tamis_states_info info;

@@ -116,7 +116,7 @@ static bool is_counted(const tamis_set *set) {
 
 static void add_keys(tamis_set *set, uint64_t first, uint64_t end) {
     for (uint64_t key = first; key < end; key++) {
-        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     }
 }
 
@@ -124,7 +124,7 @@ static void add_keys(tamis_set *set, uint64_t first, uint64_t end) {
 static void add_copies(tamis_set *set, uint64_t capacity) {
     for (uint64_t key = 0; key < capacity / 2; key++) {
         unsigned const copies = key % 60 == 7 ? 100 : key % 3 == 0 ? 2 : 1;
-        for (unsigned i = 0; i < copies; i++) (void)!tamis_add_hash(set, key);
+        for (unsigned i = 0; i < copies; i++) (void)!tamis_add_id(set, key);
     }
 }
 
@@ -140,7 +140,7 @@ static void add_too_many(tamis_set *set, uint64_t capacity) {
         add_keys(set, 0, capacity * 21 / 20);
         return;
     }
-    while (key < 20 * capacity && tamis_add_hash(set, key) == TAMIS_OK) key++;
+    while (key < 20 * capacity && tamis_add_id(set, key) == TAMIS_OK) key++;
     assert_true(key > capacity && key < 20 * capacity);
 }
 
@@ -239,7 +239,7 @@ static void expect_same_answers(const tamis_set *a, const tamis_set *b) {
     char text[40];
     for (uint64_t key = 0; key < 20000; key++) {
         int const n = snprintf(text, sizeof text, "key %llu", (unsigned long long)key);
-        assert_int_equal(tamis_has_hash(a, key), tamis_has_hash(b, key));
+        assert_int_equal(tamis_has_id(a, key), tamis_has_id(b, key));
         assert_int_equal(tamis_has(a, text, (size_t)n), tamis_has(b, text, (size_t)n));
     }
 }
@@ -332,7 +332,7 @@ static tamis_set *small_set(const tamis_allocator *allocator) {
     tamis_set *const set = created(&spec);
     add_keys(set, 0, 40);
     add_keys(set, 0, 9);
-    for (unsigned i = 0; i < 100; i++) assert_int_equal(tamis_add_hash(set, 3), TAMIS_OK);
+    for (unsigned i = 0; i < 100; i++) assert_int_equal(tamis_add_id(set, 3), TAMIS_OK);
     return set;
 }
 
@@ -482,7 +482,7 @@ static void what_arrives_can_be_emptied(void **state) {
         sample const     s = sent(set, TAMIS_SEND_COPIES);
         tamis_set *const back = received(&s, NULL);
         for (uint64_t i = 0; i < 900; i++) {
-            assert_int_equal(tamis_remove_hash(back, i < 700 ? i : i - 700), TAMIS_OK);
+            assert_int_equal(tamis_remove_id(back, i < 700 ? i : i - 700), TAMIS_OK);
         }
         assert_int_equal(info_of(back).keys, 0);
         for (uint64_t i = 0; i < back->table.body_bytes; i++) {
@@ -500,7 +500,7 @@ static void stream_is_independent_of_history(void **state) {
     if (is_counted(other)) add_keys(other, 5000, 5300);
     for (uint64_t key = 600; key-- != 0;) add_keys(other, key, key + 1);
     for (uint64_t key = 5000; key < 5300 && is_counted(other); key++) {
-        assert_int_equal(tamis_remove_hash(other, key), TAMIS_OK);
+        assert_int_equal(tamis_remove_id(other, key), TAMIS_OK);
     }
     sample const a = sent(one, all_flags(one)), b = sent(other, all_flags(other));
     assert_int_equal(a.n, b.n);
@@ -730,7 +730,7 @@ static void abilities_that_are_left_open_are_those_of_the_sender(void **state) {
     expect_same_contents(set, back, true);
     expect_same_contents(set, less, false);
     for (uint64_t key = 1; key < 500 && own != 0; key += 60) {
-        assert_int_equal(tamis_remove_hash(back, key), TAMIS_OK);
+        assert_int_equal(tamis_remove_id(back, key), TAMIS_OK);
     }
     free(all.bytes);
     free(bare.bytes);
@@ -812,7 +812,7 @@ static void what_arrives_like_another_can_merge_with_it(void **state) {
     assert_int_equal(info_of(back).plan.capacity, capacity);
     expect_same_contents(set, back, true);
     assert_int_equal(tamis_merge(back, other), TAMIS_OK);
-    for (uint64_t key = 0; key < 100; key++) assert_true(tamis_has_hash(back, 90000 + key));
+    for (uint64_t key = 0; key < 100; key++) assert_true(tamis_has_id(back, 90000 + key));
     free(s.bytes);
     tamis_free(back);
     tamis_free(other);
@@ -995,8 +995,8 @@ static double best_formula_bits(double prints, double n) {
 static void add_different(tamis_set *set, uint64_t n) {
     uint64_t added = 0;
     for (uint64_t key = 0; added < n; key++) {
-        if (tamis_has_hash(set, key)) continue;
-        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        if (tamis_has_id(set, key)) continue;
+        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
         added++;
     }
 }
@@ -1198,9 +1198,9 @@ static void expect_safe(const sample *s, bool has_spec) {
     spec.allocator = ledger_of(&by);
     spec.abilities = has_spec ? TAMIS_CAN_REMOVE : 0;
     if (tamis_receive(s->bytes, s->n, &spec, &set, NULL) == TAMIS_OK) {
-        (void)tamis_has_hash_batch(set, keys, 100, NULL);
-        (void)!tamis_add_hash_batch(set, keys, 100, NULL);
-        (void)!tamis_remove_hash_batch(set, keys, 100, NULL, NULL);
+        (void)tamis_has_id_batch(set, keys, 100, NULL);
+        (void)!tamis_add_id_batch(set, keys, 100, NULL);
+        (void)!tamis_remove_id_batch(set, keys, 100, NULL, NULL);
         assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
         if (!tamis_validate(set, &why)) fail_msg("%s", why);
         tamis_free(set);
@@ -1611,7 +1611,7 @@ static void golden_streams_are_sent_and_received(void **state) {
         assert_int_equal(now.n, then.n);
         assert_memory_equal(now.bytes, then.bytes, now.n);
         expect_twin(set, back);
-        for (uint64_t key = 0; key < 300; key++) assert_true(tamis_has_hash(back, key));
+        for (uint64_t key = 0; key < 300; key++) assert_true(tamis_has_id(back, key));
         free(then.bytes);
         free(now.bytes);
         tamis_free(back);

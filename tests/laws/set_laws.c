@@ -27,13 +27,13 @@ static bool is_zero_body(const tamis_set *set) {
 /* Add the ids first..first+n-1; how many went in before the first refusal. */
 static size_t add_range(tamis_set *set, uint64_t first, size_t n) {
     size_t added = 0;
-    while (added < n && tamis_add_hash(set, first + added) == TAMIS_OK) added++;
+    while (added < n && tamis_add_id(set, first + added) == TAMIS_OK) added++;
     return added;
 }
 
 static const char *has_range(const tamis_set *set, uint64_t first, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        MUST(tamis_has_hash(set, first + i), "key %llu is lost", (unsigned long long)(first + i));
+        MUST(tamis_has_id(set, first + i), "key %llu is lost", (unsigned long long)(first + i));
     }
     return NULL;
 }
@@ -90,7 +90,7 @@ static const char *refuse_adds(tamis_set *set, tamis_set *before) {
     for (uint64_t key = 0; key < 4 * set->capacity + 64; key++) {
         memcpy(before->table.body, set->table.body, set->table.body_bytes);
         tamis_table const table = set->table;
-        if (tamis_add_hash(set, key) == TAMIS_OK) continue;
+        if (tamis_add_id(set, key) == TAMIS_OK) continue;
         MUST(memcmp(before->table.body, set->table.body, set->table.body_bytes) == 0,
              "a refused add changed the body");
         MUST(memcmp(&table, &set->table, sizeof table) == 0, "a refused add changed the counts");
@@ -117,11 +117,11 @@ static const char *refuse_removes(tamis_set *set, tamis_set *before) {
     uint64_t     refused = 0;
     for (uint64_t key = 1000000; key < 1002000; key++) {
         memcpy(before->table.body, set->table.body, set->table.body_bytes);
-        bool const         matched = tamis_has_hash(set, key);
-        tamis_status const status = tamis_remove_hash(set, key);
+        bool const         matched = tamis_has_id(set, key);
+        tamis_status const status = tamis_remove_id(set, key);
         if (status == TAMIS_OK) {
             MUST(matched, "an absent key was removed");
-            MUST(tamis_add_hash(set, key) == TAMIS_OK, "what was removed cannot be put back");
+            MUST(tamis_add_id(set, key) == TAMIS_OK, "what was removed cannot be put back");
             continue;
         }
         MUST(status == TAMIS_ERR_ABSENT, "remove said %d", status);
@@ -153,12 +153,12 @@ static const char *remove_strangers(tamis_set *set) {
     size_t const added = add_range(set, 0, (size_t)set->capacity);
     size_t       removed = 0, lost = 0;
     for (uint64_t key = 1000000; key < 1000000 + 10 * set->capacity; key++) {
-        bool const         matched = tamis_has_hash(set, key);
-        tamis_status const status = tamis_remove_hash(set, key);
+        bool const         matched = tamis_has_id(set, key);
+        tamis_status const status = tamis_remove_id(set, key);
         MUST(status == TAMIS_ERR_ABSENT || matched, "a key that is not there was removed");
         removed += status == TAMIS_OK;
     }
-    for (size_t key = 0; key < added; key++) lost += !tamis_has_hash(set, key);
+    for (size_t key = 0; key < added; key++) lost += !tamis_has_id(set, key);
     MUST(tamis_validate(set, &why), "%s", why);
     MUST(lost <= removed * 64, "%zu strange removals lost %zu keys", removed, lost);
     return NULL;
@@ -180,18 +180,18 @@ static const char *flooded(tamis_set *set) {
     uint64_t const flood = 77777777, bytes = set->table.body_bytes;
     size_t const   before = add_range(set, 0, half);
     for (unsigned i = 0; i < 100000; i++) {
-        MUST(tamis_add_hash(set, flood) == TAMIS_OK, "copy %u of a flood was refused", i);
+        MUST(tamis_add_id(set, flood) == TAMIS_OK, "copy %u of a flood was refused", i);
     }
     MUST(add_range(set, half, half) == half, "no room for others after a flood");
     const char *why = has_range(set, 0, before);
     if (why == NULL) why = has_range(set, half, half);
     if (why != NULL) return why;
-    MUST(tamis_has_hash(set, flood), "the flooded key is lost");
+    MUST(tamis_has_id(set, flood), "the flooded key is lost");
     MUST(set->table.body_bytes == bytes, "a flood made the set grow");
     if ((set->abilities & TAMIS_CAN_REMOVE) == 0) return NULL;
     MUST(set->table.saturated != 0 || set->table.keys > 100000, "the flood left no trace");
     for (unsigned i = 0; i < 100000; i++) {
-        MUST(tamis_remove_hash(set, flood) == TAMIS_OK, "copy %u cannot be removed", i);
+        MUST(tamis_remove_id(set, flood) == TAMIS_OK, "copy %u cannot be removed", i);
     }
     why = has_range(set, 0, before);
     return why != NULL ? why : has_range(set, half, half);
@@ -217,8 +217,8 @@ static const char *add_both_ways(tamis_set *single, tamis_set *batch, const uint
                                  size_t n) {
     size_t       added = 0, singly = 0;
     tamis_status status = TAMIS_OK;
-    while (singly < n && (status = tamis_add_hash(single, keys[singly])) == TAMIS_OK) singly++;
-    tamis_status const in_batch = tamis_add_hash_batch(batch, keys, n, &added);
+    while (singly < n && (status = tamis_add_id(single, keys[singly])) == TAMIS_OK) singly++;
+    tamis_status const in_batch = tamis_add_id_batch(batch, keys, n, &added);
     MUST(in_batch == status && added == singly, "added %zu (%d) in a batch, %zu (%d) singly", added,
          in_batch, singly, status);
     MUST(same_table(single, batch), "a batch of %zu adds left other bytes", n);
@@ -229,9 +229,9 @@ static const char *remove_both_ways(tamis_set *single, tamis_set *batch, const u
                                     size_t n) {
     bool   removed[MAX_BATCH];
     size_t n_removed = 0, n_singly = 0;
-    MUST(tamis_remove_hash_batch(batch, keys, n, removed, &n_removed) == TAMIS_OK, "batch failed");
+    MUST(tamis_remove_id_batch(batch, keys, n, removed, &n_removed) == TAMIS_OK, "batch failed");
     for (size_t i = 0; i < n; i++) {
-        bool const is_removed = tamis_remove_hash(single, keys[i]) == TAMIS_OK;
+        bool const is_removed = tamis_remove_id(single, keys[i]) == TAMIS_OK;
         MUST(is_removed == removed[i], "key %zu of %zu: removal differs", i, n);
         n_singly += is_removed;
     }
@@ -244,15 +244,15 @@ static const char *ask_both_ways(const tamis_set *set, const uint64_t *keys, siz
     bool         has[MAX_BATCH];
     uint64_t     counts[MAX_BATCH];
     size_t       n_has = 0;
-    size_t const in_batch = tamis_has_hash_batch(set, keys, n, has);
+    size_t const in_batch = tamis_has_id_batch(set, keys, n, has);
     bool const   can_count = (set->abilities & TAMIS_CAN_COUNT) != 0;
     if (can_count) {
-        MUST(tamis_count_hash_batch(set, keys, n, counts) == TAMIS_OK, "count batch failed");
+        MUST(tamis_count_id_batch(set, keys, n, counts) == TAMIS_OK, "count batch failed");
     }
     for (size_t i = 0; i < n; i++) {
         uint64_t count = 0;
-        MUST(has[i] == tamis_has_hash(set, keys[i]), "key %zu of %zu: has differs", i, n);
-        if (can_count) MUST(tamis_count_hash(set, keys[i], &count) == TAMIS_OK, "count failed");
+        MUST(has[i] == tamis_has_id(set, keys[i]), "key %zu of %zu: has differs", i, n);
+        if (can_count) MUST(tamis_count_id(set, keys[i], &count) == TAMIS_OK, "count failed");
         MUST(!can_count || count == counts[i], "key %zu of %zu: count differs", i, n);
         n_has += has[i];
     }
@@ -389,7 +389,7 @@ static const char *merge_two(const subject *of, tamis_set *a, tamis_set *b) {
     if (why == NULL && !tamis_validate(a, &why)) return because("%s", why);
     if (why != NULL || (a->abilities & TAMIS_CAN_REMOVE) == 0) return why;
     for (size_t key = 0; key < half; key++) {
-        MUST(tamis_remove_hash(a, key) == TAMIS_OK, "a merged key cannot be removed");
+        MUST(tamis_remove_id(a, key) == TAMIS_OK, "a merged key cannot be removed");
     }
     return has_range(a, half, rest);
 }
@@ -412,16 +412,16 @@ static const char *merges_hold_both(const subject *of) {
 static const char *merge_copies(tamis_set *a, tamis_set *b) {
     uint64_t truth[2] = { 0, 0 };
     for (unsigned i = 0; i < 2; i++) {
-        truth[i] += tamis_add_hash(a, i) == TAMIS_OK;
-        truth[i] += tamis_add_hash(b, i) == TAMIS_OK;
-        truth[i] += tamis_add_hash(b, i) == TAMIS_OK;
+        truth[i] += tamis_add_id(a, i) == TAMIS_OK;
+        truth[i] += tamis_add_id(b, i) == TAMIS_OK;
+        truth[i] += tamis_add_id(b, i) == TAMIS_OK;
     }
     tamis_status const status = tamis_merge(a, b);
     if (status == TAMIS_ERR_FULL) return NULL;
     MUST(status == TAMIS_OK, "merge said %d", status);
     for (unsigned i = 0; i < 2; i++) {
         uint64_t count = 0;
-        MUST(tamis_count_hash(a, i, &count) == TAMIS_OK, "count failed");
+        MUST(tamis_count_id(a, i, &count) == TAMIS_OK, "count failed");
         MUST(count >= truth[i], "merged copies count %llu, and are %llu", (unsigned long long)count,
              (unsigned long long)truth[i]);
     }
@@ -449,11 +449,11 @@ static bool can_subtract(const tamis_set *set) {
 static const char *answer_alike(const tamis_set *a, const tamis_set *b, uint64_t n) {
     for (uint64_t key = 0; key < n; key++) {
         uint64_t in_a = 0, in_b = 0;
-        MUST(tamis_has_hash(a, key) == tamis_has_hash(b, key), "answers differ for key %llu",
+        MUST(tamis_has_id(a, key) == tamis_has_id(b, key), "answers differ for key %llu",
              (unsigned long long)key);
         if ((a->abilities & TAMIS_CAN_COUNT) == 0) continue;
-        MUST(tamis_count_hash(a, key, &in_a) == TAMIS_OK, "count failed");
-        MUST(tamis_count_hash(b, key, &in_b) == TAMIS_OK, "count failed");
+        MUST(tamis_count_id(a, key, &in_a) == TAMIS_OK, "count failed");
+        MUST(tamis_count_id(b, key, &in_b) == TAMIS_OK, "count failed");
         MUST(in_a == in_b, "counts differ for key %llu", (unsigned long long)key);
     }
     return NULL;
@@ -555,7 +555,7 @@ static const char *convert_to_less(tamis_set *set, tamis_set *less) {
     const char *why = NULL;
     MUST(tamis_validate(less, &why), "%s", why);
     for (uint64_t key = 0; key < 5 * set->capacity + 1000; key++) {
-        MUST(tamis_has_hash(set, key) == tamis_has_hash(less, key), "answers differ for key %llu",
+        MUST(tamis_has_id(set, key) == tamis_has_id(less, key), "answers differ for key %llu",
              (unsigned long long)key);
     }
     MUST(less->table.body_bytes <= set->table.body_bytes, "it grew");
@@ -616,7 +616,7 @@ static const char *opened_alike(const tamis_set *set, const char *path, unsigned
     bool const is_same = same_table(set, opened) && set->capacity == opened->capacity &&
                          set->lifetime == opened->lifetime;
     bool const         is_mapped = (flags & TAMIS_OPEN_MAP) != 0;
-    tamis_status const change = tamis_add_hash(opened, 1);
+    tamis_status const change = tamis_add_id(opened, 1);
     tamis_free(opened);
     MUST(is_same, "what was opened (flags %u) is not what was saved", flags);
     MUST((change == TAMIS_ERR_READ_ONLY) == is_mapped, "add to an opened set said %d", change);
@@ -726,7 +726,7 @@ static const char *rate_of(tamis_set *set, uint64_t n, double *ret_current) {
     uint64_t const first = UINT64_C(1) << 40;
     (void)add_range(set, 0, (size_t)set->capacity);
     uint64_t hits = 0;
-    for (uint64_t key = first; key < first + n; key++) hits += tamis_has_hash(set, key);
+    for (uint64_t key = first; key < first + n; key++) hits += tamis_has_id(set, key);
     tamis_info info;
     MUST(tamis_inspect(set, &info) == TAMIS_OK, "inspect failed");
     double const expected = (double)n * info.current_fpr;
@@ -774,7 +774,7 @@ static const char *count_all(tamis_set *set) {
     double       high = 0;
     for (size_t key = 0; key < n; key++) {
         uint64_t count = 0;
-        MUST(tamis_count_hash(set, key, &count) == TAMIS_OK, "count failed");
+        MUST(tamis_count_id(set, key, &count) == TAMIS_OK, "count failed");
         MUST(count != 0, "key %zu counts 0", key);
         high += count != 1;
     }

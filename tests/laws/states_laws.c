@@ -78,10 +78,10 @@ static tamis_status ask_in_vain(tamis_states *states, uint64_t key, bool is_ther
     uint32_t const other = (uint32_t)((value + 1) % values);
     switch (turn % 3) {
     case 0:
-        return is_there ? tamis_states_put_hash(states, key, other)
-                        : tamis_states_move_hash(states, key, other, value);
-    case 1: return tamis_states_move_hash(states, key, other, value);
-    default: return tamis_states_drop_hash(states, key, is_there ? other : TAMIS_ANY_VALUE);
+        return is_there ? tamis_states_put_id(states, key, other)
+                        : tamis_states_move_id(states, key, other, value);
+    case 1: return tamis_states_move_id(states, key, other, value);
+    default: return tamis_states_drop_id(states, key, is_there ? other : TAMIS_ANY_VALUE);
     }
 }
 
@@ -95,7 +95,7 @@ static const char *refusals_change_nothing(const state_subject *of) {
         uint32_t       value = 0;
         tamis_states  *before = NULL;
         MUST(tamis_states_copy(l.states, &before) == TAMIS_OK, "no copy");
-        tamis_status const was = tamis_states_get_hash(l.states, key, &value);
+        tamis_status const was = tamis_states_get_id(l.states, key, &value);
         tamis_status const status =
             ask_in_vain(l.states, key, was == TAMIS_OK, value, of->values, i);
         bool const is_refused = status == TAMIS_ERR_CONFLICT || status == TAMIS_ERR_ABSENT;
@@ -179,26 +179,26 @@ static tamis_status batch_do(unsigned what, tamis_states *states, batch_of_keys 
 /* A step, one call at a time. */
 static tamis_status step_alone(tamis_states *states, uint64_t key, plan_of_steps *steps,
                                uint32_t *ret_value) {
-    tamis_status const was = tamis_states_get_hash(states, key, ret_value);
+    tamis_status const was = tamis_states_get_id(states, key, ret_value);
     uint32_t           next = 0;
     switch (step(steps, 0, was, *ret_value, &next)) {
     case TAMIS_STEP_LEAVE: return TAMIS_OK;
-    case TAMIS_STEP_TOUCH: return tamis_states_touch_hash(states, key);
-    case TAMIS_STEP_DROP: return tamis_states_drop_hash(states, key, *ret_value);
+    case TAMIS_STEP_TOUCH: return tamis_states_touch_id(states, key);
+    case TAMIS_STEP_DROP: return tamis_states_drop_id(states, key, *ret_value);
     case TAMIS_STEP_SET: break;
     }
-    return was == TAMIS_ERR_ABSENT ? tamis_states_put_hash(states, key, next)
-                                   : tamis_states_move_hash(states, key, *ret_value, next);
+    return was == TAMIS_ERR_ABSENT ? tamis_states_put_id(states, key, next)
+                                   : tamis_states_move_id(states, key, *ret_value, next);
 }
 
 static tamis_status alone_do(unsigned what, tamis_states *states, const batch_of_keys *b,
                              unsigned i, plan_of_steps *steps, uint32_t *ret_value) {
     switch (what) {
-    case 0: return tamis_states_put_hash(states, b->key[i], b->to[i]);
-    case 1: return tamis_states_move_hash(states, b->key[i], b->from[i], b->to[i]);
-    case 2: return tamis_states_touch_hash(states, b->key[i]);
-    case 3: return tamis_states_drop_hash(states, b->key[i], b->from[i]);
-    case 4: return tamis_states_get_hash(states, b->key[i], ret_value);
+    case 0: return tamis_states_put_id(states, b->key[i], b->to[i]);
+    case 1: return tamis_states_move_id(states, b->key[i], b->from[i], b->to[i]);
+    case 2: return tamis_states_touch_id(states, b->key[i]);
+    case 3: return tamis_states_drop_id(states, b->key[i], b->from[i]);
+    case 4: return tamis_states_get_id(states, b->key[i], ret_value);
     default: return step_alone(states, b->key[i], steps, ret_value);
     }
 }
@@ -286,7 +286,7 @@ static const char *values_have_times_of_their_own(const state_subject *of) {
     tamis_states *states = NULL;
     MUST(tamis_states_create(&spec, &states, NULL) == TAMIS_OK, "no table");
     for (uint64_t i = 0; i < 1000; i++) {
-        MUST(tamis_states_put_hash(states, i, i % 4) == TAMIS_OK, "no room");
+        MUST(tamis_states_put_id(states, i, i % 4) == TAMIS_OK, "no room");
     }
     uint64_t aged[4] = { 0, 0, 0, 0 }, counts[4];
     for (uint64_t now = 1; now <= 90; now++) {
@@ -345,7 +345,7 @@ static const char *files_keep_everything(const state_subject *of) {
     MUST(tamis_states_save(l.states, path, &problem) == TAMIS_OK, "%s", problem.text);
     MUST(tamis_states_open(path, &map, &mapped, &problem) == TAMIS_OK, "%s", problem.text);
     MUST(is_same(mapped, l.states), "mapped as something else");
-    MUST(tamis_states_put_hash(mapped, 1, 0) == TAMIS_ERR_READ_ONLY, "written to a mapped file");
+    MUST(tamis_states_put_id(mapped, 1, 0) == TAMIS_ERR_READ_ONLY, "written to a mapped file");
     MUST(tamis_open(path, NULL, &set, &problem) == TAMIS_ERR_KIND, "states opened as a set");
     MUST(unlink(path) == 0, "no file");
     for (unsigned i = 0; of->timeout != 0 && i < 5; i++) {
@@ -371,9 +371,9 @@ static bool two_halves(const state_subject *of, tamis_states **ret_a, tamis_stat
     if (*ret_a == NULL || tamis_states_create(&like, ret_b, NULL) != TAMIS_OK) return false;
     for (uint64_t i = 0; i < 2 * n; i++) {
         tamis_states *const where = i < n ? *ret_a : *ret_b;
-        refused += tamis_states_put_hash(where, i, (uint32_t)(i % of->values)) != TAMIS_OK;
+        refused += tamis_states_put_id(where, i, (uint32_t)(i % of->values)) != TAMIS_OK;
     }
-    if (!of->is_shared) refused += tamis_states_put_hash(*ret_b, 0, 0) != TAMIS_OK;
+    if (!of->is_shared) refused += tamis_states_put_id(*ret_b, 0, 0) != TAMIS_OK;
     return refused <= (uint64_t)(4 * (of->fpr + of->unknown) * (double)of->capacity) + 3;
 }
 
@@ -384,7 +384,7 @@ static const char *check_merged(const state_subject *of, const tamis_states *sta
     const char  *why = NULL;
     double const rates = of->is_shared || of->fpr > 1e-5 ? 4 * (of->fpr + of->unknown) : 0;
     for (uint64_t i = 0; i < n; i++) {
-        tamis_status const status = tamis_states_get_hash(states, i, &value);
+        tamis_status const status = tamis_states_get_id(states, i, &value);
         unknown += status == TAMIS_ERR_UNKNOWN;
         bad += status == TAMIS_ERR_ABSENT || (status == TAMIS_OK && value != i % of->values);
     }
@@ -418,12 +418,12 @@ static const char *try_conflict(const state_subject *of, tamis_states **ret_a, t
     uint32_t const other = (uint32_t)(1 % of->values);
     uint32_t       value = 0;
     MUST(two_halves(of, ret_a, ret_b), "no tables");
-    MUST(tamis_states_move_hash(*ret_b, 0, 0, other) == TAMIS_OK, "no move");
+    MUST(tamis_states_move_id(*ret_b, 0, 0, other) == TAMIS_OK, "no move");
     MUST(tamis_states_copy(*ret_a, ret_before) == TAMIS_OK, "no copy");
     tamis_status const status = tamis_states_merge(*ret_a, *ret_b);
     MUST(status == TAMIS_ERR_CONFLICT || status == TAMIS_OK, "merge said %d", (int)status);
     MUST(status == TAMIS_OK || is_same(*ret_a, *ret_before), "a refused merge changed something");
-    MUST(status != TAMIS_OK || tamis_states_get_hash(*ret_a, 0, &value) == TAMIS_ERR_UNKNOWN,
+    MUST(status != TAMIS_OK || tamis_states_get_id(*ret_a, 0, &value) == TAMIS_ERR_UNKNOWN,
          "two values became one");
     return NULL;
 }
@@ -466,7 +466,7 @@ static const char *two_hands(const state_subject *of, uint64_t seed, tamis_state
         uint64_t const ticks = of->timeout / n + later; /* a timeout in all */
         if (ticks != 0) why = tick_all(*ret_b, ticks);
         now += ticks;
-        tamis_status const status = tamis_states_put_hash(*ret_b, i, (uint32_t)(i % of->values));
+        tamis_status const status = tamis_states_put_id(*ret_b, i, (uint32_t)(i % of->values));
         when[i] = status == TAMIS_OK ? 1 + now : 0;
     }
     return why;
@@ -479,7 +479,7 @@ static const char *check_ages(const state_subject *of, const tamis_states *state
     for (uint64_t i = 0; i < n; i++) {
         uint32_t value;
         if (when[i] == 0) continue;
-        tamis_status const status = tamis_states_get_hash(states, i, &value);
+        tamis_status const status = tamis_states_get_id(states, i, &value);
         uint64_t const     age = now - (when[i] - 1);
         MUST(age > of->timeout || status != TAMIS_ERR_ABSENT, "gone at %llu of %llu",
              (unsigned long long)age, (unsigned long long)of->timeout);

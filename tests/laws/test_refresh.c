@@ -24,7 +24,7 @@ static tamis_set *make(const subject *of, uint64_t seed) {
 
 static void add_range(tamis_set *set, uint64_t first, uint64_t n) {
     for (uint64_t key = first; key < first + n; key++) {
-        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     }
 }
 
@@ -33,8 +33,8 @@ static tamis_set *lived(const subject *of) {
     tamis_set *const set = make(of, 1);
     add_range(set, 0, KEYS);
     for (uint64_t key = KEYS; key < TURNS * KEYS; key++) {
-        assert_int_equal(tamis_remove_hash(set, key - KEYS), TAMIS_OK);
-        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        assert_int_equal(tamis_remove_id(set, key - KEYS), TAMIS_OK);
+        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     }
     return set;
 }
@@ -52,10 +52,10 @@ static void expect_refreshed(tamis_set *set, const tamis_set *fuller) {
     assert_true(rate(set) < 0.8 * before);
     assert_true(tamis_validate(set, NULL));
     for (uint64_t key = (TURNS - 1) * KEYS; key < TURNS * KEYS; key++) {
-        assert_true(tamis_has_hash(set, key));
+        assert_true(tamis_has_id(set, key));
     }
     for (uint64_t key = (TURNS - 1) * KEYS; key < TURNS * KEYS; key++) {
-        assert_int_equal(tamis_remove_hash(set, key), TAMIS_OK);
+        assert_int_equal(tamis_remove_id(set, key), TAMIS_OK);
     }
     for (uint64_t i = 0; i < set->table.body_bytes; i++) assert_int_equal(set->table.body[i], 0);
 }
@@ -93,7 +93,7 @@ static void sets_that_hold_other_keys_are_refused(void **state) {
     expect_refused(set, again, TAMIS_ERR_MISMATCH); /* one is missing */
     add_range(again, 5, 1);
     expect_refused(set, again, TAMIS_ERR_MISMATCH); /* one is another */
-    assert_int_equal(tamis_remove_hash(again, 5), TAMIS_OK);
+    assert_int_equal(tamis_remove_id(again, 5), TAMIS_OK);
     add_range(again, TURNS * KEYS - 1, 1);
     assert_int_equal(tamis_refresh(set, again), TAMIS_OK);
     add_range(again, TURNS * KEYS - 1, 1);

@@ -166,12 +166,12 @@ static void a_batch_stops_where_it_is_refused(void **state) {
     uint64_t         keys[3000];
     size_t           added = 0;
     for (uint64_t i = 0; i < 3000; i++) keys[i] = i;
-    assert_int_equal(tamis_add_hash_batch(set, keys, 3000, &added), TAMIS_ERR_FULL);
+    assert_int_equal(tamis_add_id_batch(set, keys, 3000, &added), TAMIS_ERR_FULL);
     assert_in_range(added, TOY_ROOM, TOY_ROOM + 60); /* some matched, and needed no room */
     assert_int_equal(set->refused_adds, 1);
-    assert_int_equal(tamis_add_hash(set, keys[added]), TAMIS_ERR_FULL);
+    assert_int_equal(tamis_add_id(set, keys[added]), TAMIS_ERR_FULL);
     assert_int_equal(set->refused_adds, 2);
-    assert_int_equal(tamis_has_hash_batch(set, keys, added, NULL), added);
+    assert_int_equal(tamis_has_id_batch(set, keys, added, NULL), added);
     tamis_free(set);
 }
 
@@ -182,8 +182,8 @@ static void a_merge_that_does_not_fit_changes_nothing(void **state) {
     tamis_set *const a = subject_make(&of, 1), *const b = subject_make(&of, 1);
     tamis_set *before = NULL;
     for (uint64_t i = 0; i < 1500; i++) {
-        assert_int_equal(tamis_add_hash(a, i), TAMIS_OK);
-        assert_int_equal(tamis_add_hash(b, i + 1500), TAMIS_OK);
+        assert_int_equal(tamis_add_id(a, i), TAMIS_OK);
+        assert_int_equal(tamis_add_id(b, i + 1500), TAMIS_OK);
     }
     assert_int_equal(tamis_copy(a, &before), TAMIS_OK);
     assert_int_equal(tamis_merge(a, b), TAMIS_ERR_FULL);
@@ -278,7 +278,7 @@ static tamis_set *rank_filled(const char *geometry) {
     subject const of = { .kind = "rank", .capacity = 90, .geometry = geometry, .overflow = 0.9999 };
     tamis_set    *set = filled_set(&of, 90);
     for (uint64_t key = 0; key < 9; key++) {
-        for (unsigned i = 0; i < 3; i++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        for (unsigned i = 0; i < 3; i++) assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     }
     assert_true(tamis_validate(set, NULL));
     return set;
@@ -414,7 +414,7 @@ static void rank_validate_names_cells_and_counts_that_are_wrong(void **state) {
                                            "counter_bits=1,copies=2,aligned=0" };
     tamis_set *const set = subject_make(&of, 1);
     assert_non_null(set);
-    for (unsigned i = 0; i < 3; i++) assert_int_equal(tamis_add_hash(set, 5), TAMIS_OK);
+    for (unsigned i = 0; i < 3; i++) assert_int_equal(tamis_add_id(set, 5), TAMIS_OK);
     uint64_t const cells = 1 + 4; /* the base index, the higher index of 4, then cells of 8 bits */
     assert_true(tamis_validate(set, NULL));
     expect_flip_broken(set, cells + 7, "I4");     /* 1 + 1 copies in two cells */
@@ -475,7 +475,7 @@ static void rank_validate_is_safe_on_any_bytes(void **state) {
         for (unsigned round = 0; round < 3000; round++) {
             scramble(set, &chance, round);
             assert_false(tamis_validate(set, NULL));
-            (void)tamis_has_hash(set, round);
+            (void)tamis_has_id(set, round);
         }
         tamis_free(set);
     }
@@ -523,9 +523,9 @@ static tamis_set *line_filled(const char *geometry, line_view *ret_view) {
     tamis_set *set = subject_make(&of, 1);
     assert_non_null(set);
     line_view_of(set, ret_view);
-    for (uint64_t key = 0; key < 40; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    for (uint64_t key = 0; key < 40; key++) assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     for (uint64_t key = 0; attic_count(&ret_view->all.last) < 8; key++) {
-        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     }
     assert_true(tamis_validate(set, NULL));
     return set;
@@ -779,7 +779,7 @@ static void line_validate_is_safe_on_any_bytes(void **state) {
                 set->table.body[at] = (uint8_t)(roll & (round % 3 == 0 ? UINT64_MAX : mask));
             }
             assert_false(tamis_validate(set, NULL));
-            (void)tamis_has_hash(set, round);
+            (void)tamis_has_id(set, round);
         }
         free(good);
         tamis_free(set);

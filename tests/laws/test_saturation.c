@@ -35,8 +35,8 @@ static bool is_stuck_after(const life *of, uint64_t seed, double *ret_predicted)
     assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
     for (uint64_t key = 0; key < of->lifetime; key++) {
         bool const is_full = key >= of->capacity;
-        if (is_full) assert_int_equal(tamis_remove_hash(set, key - of->capacity), TAMIS_OK);
-        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        if (is_full) assert_int_equal(tamis_remove_id(set, key - of->capacity), TAMIS_OK);
+        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     }
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
     tamis_free(set);

@@ -47,19 +47,19 @@ typedef struct truth {
 static void come(truth *of, uint64_t i) {
     of->key[i] = of->next++;
     of->value[i] = (uint8_t)(chance() % VALUES);
-    of->is_refused[i] = tamis_states_put_hash(of->states, of->key[i], of->value[i]) != TAMIS_OK;
+    of->is_refused[i] = tamis_states_put_id(of->states, of->key[i], of->value[i]) != TAMIS_OK;
 }
 
 static void go(truth *of, uint64_t i) {
     if (of->is_refused[i]) return;
-    tamis_status const status = tamis_states_drop_hash(of->states, of->key[i], of->value[i]);
+    tamis_status const status = tamis_states_drop_id(of->states, of->key[i], of->value[i]);
     (void)status; /* if it is lost, it was counted when it was */
 }
 
 static void move(truth *of, uint64_t i) {
     uint8_t const to = (uint8_t)(chance() % VALUES);
     if (of->is_refused[i]) return;
-    if (tamis_states_move_hash(of->states, of->key[i], of->value[i], to) == TAMIS_OK)
+    if (tamis_states_move_id(of->states, of->key[i], of->value[i], to) == TAMIS_OK)
         of->value[i] = to;
 }
 
@@ -99,14 +99,14 @@ static answers ask(const truth *of) {
     answers found = { 0 };
     for (uint64_t i = 0; i < n_keys; i++) {
         uint32_t           value = 0;
-        tamis_status const status = tamis_states_get_hash(of->states, of->key[i], &value);
+        tamis_status const status = tamis_states_get_id(of->states, of->key[i], &value);
         bool const         is_taken = !of->is_refused[i];
         found.refused += !is_taken;
         found.unknown += is_taken && status == TAMIS_ERR_UNKNOWN;
         found.lost += is_taken && status == TAMIS_ERR_ABSENT;
         found.wrong += is_taken && status == TAMIS_OK && value != of->value[i];
         found.false_values +=
-            tamis_states_get_hash(of->states, (UINT64_C(1) << 40) + i, &value) == TAMIS_OK;
+            tamis_states_get_id(of->states, (UINT64_C(1) << 40) + i, &value) == TAMIS_OK;
     }
     return found;
 }

@@ -63,7 +63,7 @@ static tamis_states *make(const subject *of) {
 static void fill(faithful *all) {
     for (uint64_t i = 0; i < KEYS; i++) {
         all->is_taken[i] =
-            tamis_states_put_hash(all->states, all->first + i, i % VALUES) == TAMIS_OK;
+            tamis_states_put_id(all->states, all->first + i, i % VALUES) == TAMIS_OK;
     }
 }
 
@@ -71,7 +71,7 @@ static answers ask(const faithful *all) {
     answers found = { 0 };
     for (uint64_t i = 0; i < KEYS; i++) {
         uint32_t           value = 0;
-        tamis_status const status = tamis_states_get_hash(all->states, all->first + i, &value);
+        tamis_status const status = tamis_states_get_id(all->states, all->first + i, &value);
         if (!all->is_taken[i]) continue;
         found.present++;
         found.unknown += status == TAMIS_ERR_UNKNOWN;
@@ -86,15 +86,15 @@ static void live_among_strangers(faithful *all) {
     for (unsigned tick = 0; tick < TICKS; tick++) {
         tamis_status said = TAMIS_OK; /* whatever it is: nobody listens */
         for (uint64_t i = 0; i < KEYS; i++) {
-            if (all->is_taken[i]) said = tamis_states_touch_hash(all->states, all->first + i);
+            if (all->is_taken[i]) said = tamis_states_touch_id(all->states, all->first + i);
         }
         for (unsigned i = 0; i < ENDLESS; i++) {
-            said = tamis_states_put_hash(all->states, all->next_stranger++, i % VALUES);
+            said = tamis_states_put_id(all->states, all->next_stranger++, i % VALUES);
         }
         for (unsigned i = 0; i < STRANGERS; i++) {
             uint64_t const one = all->next_stranger++, other = all->next_stranger++;
-            said = tamis_states_move_hash(all->states, one, TAMIS_ANY_VALUE, i % VALUES);
-            said = tamis_states_drop_hash(all->states, other, TAMIS_ANY_VALUE);
+            said = tamis_states_move_id(all->states, one, TAMIS_ANY_VALUE, i % VALUES);
+            said = tamis_states_drop_id(all->states, other, TAMIS_ANY_VALUE);
         }
         (void)said;
         assert_int_equal(tamis_states_tick(all->states, 1, NULL, NULL), TAMIS_OK);

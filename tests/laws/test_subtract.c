@@ -32,12 +32,12 @@ static tamis_set *make(const subject *like, uint64_t seed) {
 }
 
 static void add_times(tamis_set *set, uint64_t key, unsigned times) {
-    for (unsigned i = 0; i < times; i++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    for (unsigned i = 0; i < times; i++) assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
 }
 
 static uint64_t count_of(const tamis_set *set, uint64_t key) {
     uint64_t count = 0;
-    assert_int_equal(tamis_count_hash(set, key, &count), TAMIS_OK);
+    assert_int_equal(tamis_count_id(set, key, &count), TAMIS_OK);
     return count;
 }
 
@@ -81,7 +81,7 @@ static void one_copy_too_many_is_refused_and_changes_nothing(void **state) {
         assert_memory_equal(into->table.body, copy->table.body, into->table.body_bytes);
         assert_int_equal(into->table.keys, copy->table.keys);
         assert_int_equal(into->refused_removes, 0);
-        assert_int_equal(tamis_remove_hash(from, KEYS - 1), TAMIS_OK);
+        assert_int_equal(tamis_remove_id(from, KEYS - 1), TAMIS_OK);
         assert_int_equal(tamis_subtract(into, from), TAMIS_OK);
         assert_int_equal(into->table.keys, 0);
         tamis_free(into);

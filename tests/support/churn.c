@@ -46,27 +46,27 @@ static uint64_t present_key(churn *c) {
 
 static const char *add_one(churn *c, uint64_t key) {
     if (c->truth[key] >= MAX_COPIES) return NULL;
-    tamis_status const status = tamis_add_hash(c->set, key);
+    tamis_status const status = tamis_add_id(c->set, key);
     MUST(status == TAMIS_OK || status == TAMIS_ERR_FULL, "add said %d", status);
     c->refused += status == TAMIS_ERR_FULL;
     if (status == TAMIS_OK) truth_add(c, key);
-    MUST(c->truth[key] == 0 || tamis_has_hash(c->set, key), "key %llu is lost as it is added",
+    MUST(c->truth[key] == 0 || tamis_has_id(c->set, key), "key %llu is lost as it is added",
          (unsigned long long)key);
     return NULL;
 }
 
 static const char *remove_one(churn *c, uint64_t key) {
-    tamis_status const status = tamis_remove_hash(c->set, key);
+    tamis_status const status = tamis_remove_id(c->set, key);
     MUST(status == TAMIS_OK, "remove of a present key said %d", status);
     truth_remove(c, key);
-    MUST(c->truth[key] == 0 || tamis_has_hash(c->set, key), "key %llu lost all its copies at once",
+    MUST(c->truth[key] == 0 || tamis_has_id(c->set, key), "key %llu lost all its copies at once",
          (unsigned long long)key);
     return NULL;
 }
 
 static const char *count_one(churn *c, uint64_t key) {
     uint64_t           count = 0;
-    tamis_status const status = tamis_count_hash(c->set, key, &count);
+    tamis_status const status = tamis_count_id(c->set, key, &count);
     MUST(status == TAMIS_OK, "count said %d", status);
     MUST(count >= c->truth[key], "key %llu counts %llu, and was added %u times",
          (unsigned long long)key, (unsigned long long)count, c->truth[key]);
@@ -79,7 +79,7 @@ static const char *add_batch(churn *c, unsigned n) {
     uint64_t keys[BATCH];
     for (unsigned i = 0; i < n; i++) keys[i] = any_key(c);
     size_t             added;
-    tamis_status const status = tamis_add_hash_batch(c->set, keys, n, &added);
+    tamis_status const status = tamis_add_id_batch(c->set, keys, n, &added);
     MUST(status == (added == n ? TAMIS_OK : TAMIS_ERR_FULL), "added %zu of %u and said %d", added,
          n, status);
     c->refused += status == TAMIS_ERR_FULL;
@@ -97,7 +97,7 @@ static const char *remove_batch(churn *c, unsigned n) {
         truth_remove(c, keys[n_taken++]);
     }
     size_t             n_removed;
-    tamis_status const status = tamis_remove_hash_batch(c->set, keys, n_taken, removed, &n_removed);
+    tamis_status const status = tamis_remove_id_batch(c->set, keys, n_taken, removed, &n_removed);
     MUST(status == TAMIS_OK && n_removed == n_taken, "removed %zu of %u present keys and said %d",
          n_removed, n_taken, status);
     for (unsigned i = 0; i < n_taken; i++) MUST(removed[i], "copy %u was not removed", i);
@@ -109,7 +109,7 @@ static const char *has_batch(churn *c, unsigned n) {
     bool     has[BATCH];
     size_t   n_true = 0;
     for (unsigned i = 0; i < n; i++) keys[i] = any_key(c);
-    size_t const n_has = tamis_has_hash_batch(c->set, keys, n, has);
+    size_t const n_has = tamis_has_id_batch(c->set, keys, n, has);
     for (unsigned i = 0; i < n; i++) {
         MUST(has[i] || c->truth[keys[i]] == 0, "key %llu is lost", (unsigned long long)keys[i]);
         n_true += has[i];
@@ -161,7 +161,7 @@ static const char *step(churn *c) {
     if (face < 64) return step_batch(c);
     c->operations++;
     if (face < 1024 && c->copies != 0) {
-        MUST(tamis_has_hash(c->set, present_key(c)), "a present key is lost");
+        MUST(tamis_has_id(c->set, present_key(c)), "a present key is lost");
         return NULL;
     }
     if (face < 1400 && (c->abilities & TAMIS_CAN_COUNT) != 0) return count_one(c, any_key(c));
@@ -169,7 +169,7 @@ static const char *step(churn *c) {
     if (can_remove && !is_growing(c)) return remove_one(c, present_key(c));
     if (can_remove || c->distinct < c->goal) return add_one(c, any_key(c));
     uint64_t const key = any_key(c); /* a filled filter stays as it is, and is asked */
-    MUST(tamis_has_hash(c->set, key) || c->truth[key] == 0, "a key is lost");
+    MUST(tamis_has_id(c->set, key) || c->truth[key] == 0, "a key is lost");
     return NULL;
 }
 
@@ -183,7 +183,7 @@ const char *churn_run(churn *c, uint64_t n) {
 const char *churn_check_all(const churn *c) {
     for (uint64_t key = 0; key < c->universe; key++) {
         if (c->truth[key] == 0) continue;
-        MUST(tamis_has_hash(c->set, key), "key %llu is lost", (unsigned long long)key);
+        MUST(tamis_has_id(c->set, key), "key %llu is lost", (unsigned long long)key);
     }
     const char *why = NULL;
     MUST(tamis_validate(c->set, &why), "%s", why);

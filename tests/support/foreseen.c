@@ -31,7 +31,7 @@ static void expect_get(const history *h, uint64_t id) {
     uint64_t           found = 0;
     uint32_t           value = 12345;
     tamis_status const status = oracle_get(h->o, hash, &found);
-    assert_int_equal(tamis_states_get_hash(h->states, id, &value), status);
+    assert_int_equal(tamis_states_get_id(h->states, id, &value), status);
     assert_int_equal(value, status == TAMIS_OK ? found : 12345);
 }
 
@@ -65,14 +65,14 @@ void history_step(history *h) {
     tamis_states  *s = h->states;
     oracle        *o = h->o;
     if (what < h->of->puts)
-        expect_status(h, tamis_states_put_hash(s, id, (uint32_t)a), oracle_put(o, hash, a));
+        expect_status(h, tamis_states_put_id(s, id, (uint32_t)a), oracle_put(o, hash, a));
     else if (what < h->of->puts + 3)
-        expect_status(h, tamis_states_move_hash(s, id, from, (uint32_t)b),
+        expect_status(h, tamis_states_move_id(s, id, from, (uint32_t)b),
                       oracle_move(o, hash, from, b));
     else if (what < 11)
-        expect_status(h, tamis_states_drop_hash(s, id, from), oracle_drop(o, hash, from));
+        expect_status(h, tamis_states_drop_id(s, id, from), oracle_drop(o, hash, from));
     else if (what < 12)
-        expect_status(h, tamis_states_touch_hash(s, id), oracle_touch(o, hash));
+        expect_status(h, tamis_states_touch_id(s, id), oracle_touch(o, hash));
     else if (what < 15)
         expect_get(h, id);
     else
@@ -145,7 +145,7 @@ void check_any_bytes(const tested *of) {
         assert_false(tamis_states_validate(h.states, NULL));
         for (uint64_t id = 0; id < 20; id++) {
             uint32_t value;
-            assert_int_not_equal(tamis_states_get_hash(h.states, id, &value), TAMIS_ERR_CANNOT);
+            assert_int_not_equal(tamis_states_get_id(h.states, id, &value), TAMIS_ERR_CANNOT);
         }
         assert_int_equal(tamis_states_inspect(h.states, &info), TAMIS_OK);
         history_free(&h);

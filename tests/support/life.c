@@ -136,7 +136,7 @@ static bool may_clash(const life *l) {
 const char *life_get(life *l, uint64_t i) {
     const person *const p = &l->people[i];
     uint32_t            value = UINT32_MAX;
-    tamis_status const  status = tamis_states_get_hash(l->states, life_key(l, i), &value);
+    tamis_status const  status = tamis_states_get_id(l->states, life_key(l, i), &value);
     MUST(status == TAMIS_OK || status == TAMIS_ERR_ABSENT || status == TAMIS_ERR_UNKNOWN,
          "get said %d", (int)status);
     MUST(status != TAMIS_OK || value < l->of->values, "a value that there is not: %u", value);
@@ -167,7 +167,7 @@ const char *life_get(life *l, uint64_t i) {
 const char *life_put(life *l, uint64_t i, uint32_t value) {
     person *const      p = &l->people[i];
     bool const         is_doubt = is_doubtful(l, p), was_there = p->is_there && !is_doubt;
-    tamis_status const status = tamis_states_put_hash(l->states, life_key(l, i), value);
+    tamis_status const status = tamis_states_put_id(l->states, life_key(l, i), value);
     l->refused += status == TAMIS_ERR_FULL;
     if (status == TAMIS_OK) {
         MUST(!was_there || p->value == value || may_clash(l), "put over another value");
@@ -189,7 +189,7 @@ const char *life_move(life *l, uint64_t i, uint32_t to) {
     bool const         is_doubt = is_doubtful(l, p), is_there = p->is_there && !is_doubt;
     bool const         is_any = dice_below(&l->chance, 2) == 0;
     uint64_t const     from = is_any || !p->is_there ? TAMIS_ANY_VALUE : p->value;
-    tamis_status const status = tamis_states_move_hash(l->states, life_key(l, i), from, to);
+    tamis_status const status = tamis_states_move_id(l->states, life_key(l, i), from, to);
     MUST(status != TAMIS_ERR_CONFLICT || from != TAMIS_ANY_VALUE, "a conflict with any value");
     MUST(status != TAMIS_ERR_CONFLICT || may_clash(l), "a conflict with its own value");
     MUST(status == TAMIS_OK || status == TAMIS_ERR_CONFLICT || status == TAMIS_ERR_ABSENT ||
@@ -204,7 +204,7 @@ const char *life_move(life *l, uint64_t i, uint32_t to) {
 
 const char *life_touch(life *l, uint64_t i) {
     person *const      p = &l->people[i];
-    tamis_status const status = tamis_states_touch_hash(l->states, life_key(l, i));
+    tamis_status const status = tamis_states_touch_id(l->states, life_key(l, i));
     bool const         is_there = p->is_there && !is_doubtful(l, p);
     MUST(!is_there || status != TAMIS_ERR_ABSENT || may_clash(l), "touch: a key is lost");
     MUST(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN || status == TAMIS_ERR_ABSENT,
@@ -217,7 +217,7 @@ const char *life_drop(life *l, uint64_t i) {
     person *const      p = &l->people[i];
     bool const         is_there = p->is_there && !is_doubtful(l, p);
     uint64_t const     from = p->is_there && dice_below(&l->chance, 2) ? p->value : TAMIS_ANY_VALUE;
-    tamis_status const status = tamis_states_drop_hash(l->states, life_key(l, i), from);
+    tamis_status const status = tamis_states_drop_id(l->states, life_key(l, i), from);
     MUST(!is_there || status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN || may_clash(l),
          "drop of a key that is there said %d", (int)status);
     if (status == TAMIS_OK || status == TAMIS_ERR_ABSENT) forget(l, p);

@@ -11,26 +11,26 @@
 #define FLOOD 1000000
 
 static void flood(tamis_set *set) {
-    for (uint64_t i = 0; i < FLOOD; i++) assert_int_equal(tamis_add_hash(set, 0), TAMIS_OK);
+    for (uint64_t i = 0; i < FLOOD; i++) assert_int_equal(tamis_add_id(set, 0), TAMIS_OK);
 }
 
 static void check_has_all(const tamis_set *set) {
-    for (uint64_t key = 0; key < set->capacity; key++) assert_true(tamis_has_hash(set, key));
+    for (uint64_t key = 0; key < set->capacity; key++) assert_true(tamis_has_id(set, key));
 }
 
 void check_flood(tamis_set *set) {
     flood(set);
     for (uint64_t key = 1; key < set->capacity; key++) {
-        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     }
     flood(set);
     check_has_all(set);
     if ((set->abilities & TAMIS_CAN_REMOVE) != 0) {
         uint64_t count = 0;
-        assert_int_equal(tamis_count_hash(set, 0, &count), TAMIS_OK);
+        assert_int_equal(tamis_count_id(set, 0, &count), TAMIS_OK);
         assert_true(count == TAMIS_COUNT_MANY);
         assert_int_equal(set->table.saturated, 1);
-        for (uint64_t i = 0; i < 1000; i++) assert_int_equal(tamis_remove_hash(set, 0), TAMIS_OK);
+        for (uint64_t i = 0; i < 1000; i++) assert_int_equal(tamis_remove_id(set, 0), TAMIS_OK);
         check_has_all(set);
     }
     assert_true(tamis_validate(set, NULL));
@@ -47,7 +47,7 @@ static uint64_t overfill(tamis_set *set, uint64_t keys, bool *ret_taken) {
     for (uint64_t key = 0; key < keys; key++) {
         bool const is_late = key >= set->capacity && key % 16 == 0;
         if (is_late) memcpy(before, set->table.body, set->table.body_bytes);
-        tamis_status const status = tamis_add_hash(set, key);
+        tamis_status const status = tamis_add_id(set, key);
         assert_true(status == TAMIS_OK || status == TAMIS_ERR_FULL);
         assert_true(status == TAMIS_OK || key >= set->capacity);
         ret_taken[key] = status == TAMIS_OK;
@@ -68,9 +68,9 @@ void check_exhaustion(tamis_set *set, uint64_t least_refused) {
     assert_int_equal(set->refused_adds, refused);
     assert_int_equal(set->table.keys, keys - refused);
     assert_true(tamis_validate(set, NULL));
-    for (uint64_t key = 0; key < keys; key++) assert_true(!taken[key] || tamis_has_hash(set, key));
+    for (uint64_t key = 0; key < keys; key++) assert_true(!taken[key] || tamis_has_id(set, key));
     for (uint64_t key = 0; key < keys; key++) {
-        if (taken[key]) assert_int_equal(tamis_remove_hash(set, key), TAMIS_OK);
+        if (taken[key]) assert_int_equal(tamis_remove_id(set, key), TAMIS_OK);
     }
     for (uint64_t i = 0; i < set->table.body_bytes; i++) assert_int_equal(set->table.body[i], 0);
     free(taken);

@@ -75,7 +75,7 @@ static inline void life_free(life *of) {
 static inline void life_put_at(life *of, uint64_t i, uint64_t value) {
     of->id[i] = of->next++;
     of->value[i] = (uint32_t)value;
-    assert_int_equal(tamis_states_put_hash(of->states, of->id[i], of->value[i]), TAMIS_OK);
+    assert_int_equal(tamis_states_put_id(of->states, of->id[i], of->value[i]), TAMIS_OK);
 }
 
 static inline void life_put(life *of, uint64_t value) {
@@ -88,7 +88,7 @@ static inline uint64_t life_any_value(life *of) {
 
 static inline tamis_status life_move(life *of, uint64_t i) {
     uint32_t const     to = (uint32_t)life_any_value(of);
-    tamis_status const status = tamis_states_move_hash(of->states, of->id[i], of->value[i], to);
+    tamis_status const status = tamis_states_move_id(of->states, of->id[i], of->value[i], to);
     assert_true(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN);
     if (status == TAMIS_OK) of->value[i] = to;
     return status;
@@ -97,7 +97,7 @@ static inline tamis_status life_move(life *of, uint64_t i) {
 /* Of n keys, one goes and one comes. */
 static inline void life_replace(life *of) {
     uint64_t const     i = dice_below(&of->chance, of->n);
-    tamis_status const status = tamis_states_drop_hash(of->states, of->id[i], of->value[i]);
+    tamis_status const status = tamis_states_drop_id(of->states, of->id[i], of->value[i]);
     assert_true(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN);
     life_put_at(of, i, life_any_value(of));
 }
@@ -105,7 +105,7 @@ static inline void life_replace(life *of) {
 /* Does the key have its value? No other, and it is never absent. */
 static inline bool life_is_unknown(const life *of, uint64_t i) {
     uint32_t           value = 0;
-    tamis_status const status = tamis_states_get_hash(of->states, of->id[i], &value);
+    tamis_status const status = tamis_states_get_id(of->states, of->id[i], &value);
     if (status == TAMIS_ERR_UNKNOWN) return true;
     assert_int_equal(status, TAMIS_OK);
     assert_int_equal(value, of->value[i]);
@@ -123,7 +123,7 @@ static inline double life_answered(const life *of) {
     uint64_t answered = 0;
     for (uint64_t i = 0; i < QUERIES; i++) {
         uint32_t value;
-        answered += tamis_states_get_hash(of->states, ABSENT_ID + i, &value) == TAMIS_OK;
+        answered += tamis_states_get_id(of->states, ABSENT_ID + i, &value) == TAMIS_OK;
     }
     return (double)answered / QUERIES;
 }
@@ -142,7 +142,7 @@ static inline void law_step(life *of, uint64_t most, bool is_named) {
     if (what < 4) {
         bool const     is_any = !is_named && dice_below(&of->chance, 2) == 0;
         uint64_t const from = is_any ? TAMIS_ANY_VALUE : of->value[i];
-        assert_int_equal(tamis_states_drop_hash(of->states, of->id[i], from), TAMIS_OK);
+        assert_int_equal(tamis_states_drop_id(of->states, of->id[i], from), TAMIS_OK);
         of->id[i] = of->id[--of->n];
         of->value[i] = of->value[of->n];
     } else if (what < 6) {

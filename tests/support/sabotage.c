@@ -100,7 +100,7 @@ double flatters_itself(const tamis_table *table) {
 tamis_set *filled_set(const subject *of, uint64_t keys) {
     tamis_set *const set = subject_make(of, 1);
     assert_non_null(set);
-    for (uint64_t key = 0; key < keys; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+    for (uint64_t key = 0; key < keys; key++) assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     assert_true(tamis_validate(set, NULL));
     return set;
 }

@@ -359,10 +359,10 @@ static means fill_many(const trial *of) {
         tamis_set *const set = created(of->geometry, 1024, 1024, seed);
         tamis_info       info;
         for (uint64_t key = 0; key < 1024; key++) {
-            assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+            assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
         }
         for (uint64_t key = 0; key < STRANGERS; key++) {
-            sum.hits += tamis_has_hash(set, 1000000 + key);
+            sum.hits += tamis_has_id(set, 1000000 + key);
         }
         assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
         sum.fpr += info.current_fpr / FILTERS;
@@ -435,8 +435,8 @@ static bool is_stuck_after(const life *of, uint64_t seed, double *ret_predicted)
     uint64_t const   capacity = (uint64_t)of->capacity;
     tamis_info       info;
     for (uint64_t key = 0; key < (uint64_t)of->lifetime; key++) {
-        if (key >= capacity) assert_int_equal(tamis_remove_hash(set, key - capacity), TAMIS_OK);
-        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        if (key >= capacity) assert_int_equal(tamis_remove_id(set, key - capacity), TAMIS_OK);
+        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     }
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
     tamis_free(set);

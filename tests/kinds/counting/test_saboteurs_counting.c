@@ -227,8 +227,8 @@ static void minimal_increase_cannot_remove(void **state) {
     size_t           removed = 7;
     uint64_t const   key = 0;
     assert_int_equal(set->abilities, TAMIS_CAN_COUNT | TAMIS_CAN_MERGE);
-    assert_int_equal(tamis_remove_hash(set, key), TAMIS_ERR_CANNOT);
-    assert_int_equal(tamis_remove_hash_batch(set, &key, 1, NULL, &removed), TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_remove_id(set, key), TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_remove_id_batch(set, &key, 1, NULL, &removed), TAMIS_ERR_CANNOT);
     tamis_free(set);
     subject const asked = { .kind = "counting",
                             .capacity = 100,

@@ -320,18 +320,18 @@ static void set_that_is_sent_arrives_with_the_least_lengths(void **state) {
     tamis_set          *back = NULL;
     assert_non_null(set);
     for (uint64_t i = 0; i < 4000; i++) {
-        assert_int_equal(tamis_add_hash(set, i % 3000), TAMIS_OK); /* a third of them twice */
+        assert_int_equal(tamis_add_id(set, i % 3000), TAMIS_OK); /* a third of them twice */
     }
-    for (unsigned i = 0; i < 15; i++) assert_int_equal(tamis_add_hash(set, 7), TAMIS_OK);
+    for (unsigned i = 0; i < 15; i++) assert_int_equal(tamis_add_id(set, 7), TAMIS_OK);
     assert_int_equal(tamis_send(set, TAMIS_SEND_COPIES, take_bytes, &stream), TAMIS_OK);
     assert_int_equal(tamis_receive(stream.bytes, stream.n, NULL, &back, NULL), TAMIS_OK);
     assert_true(tamis_validate(back, NULL));
     assert_true(fabs(back->kind->current_fpr(&back->table) * ldexp(128, 14) / 3000 - 1) < 0.02);
     for (uint64_t i = 0; i < 4000; i++) {
-        assert_true(tamis_has_hash(back, i % 3000));
-        assert_int_equal(tamis_remove_hash(back, i % 3000), TAMIS_OK);
+        assert_true(tamis_has_id(back, i % 3000));
+        assert_int_equal(tamis_remove_id(back, i % 3000), TAMIS_OK);
     }
-    assert_true(tamis_has_hash(back, 7)); /* saturated, here as there */
+    assert_true(tamis_has_id(back, 7)); /* saturated, here as there */
     tamis_free(set);
     tamis_free(back);
 }

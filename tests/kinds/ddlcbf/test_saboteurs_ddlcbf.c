@@ -12,11 +12,11 @@ static tamis_set *filled(const char *geometry, prefixes_shape *ret_shape) {
     subject const    of = { .kind = "ddlcbf", .capacity = 60, .geometry = geometry };
     tamis_set *const set = filled_set(&of, 125);
     for (uint64_t key = 0; key < 70; key++) {
-        assert_int_equal(tamis_remove_hash(set, key), TAMIS_OK);
+        assert_int_equal(tamis_remove_id(set, key), TAMIS_OK);
     }
     for (uint64_t key = 200; key < 230; key++) {
         for (uint64_t i = 0; i <= key % 3; i++)
-            assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+            assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     }
     assert_true(tamis_validate(set, NULL));
     assert_true(tamis_ddlcbf_cells(set->table.geometry, ret_shape));
@@ -179,9 +179,9 @@ static void nothing_is_touched_outside_whatever_the_bytes(void **state) {
         (void)tamis_validate(set, &why);
         for (unsigned i = 0; i < 60; i++) {
             uint64_t count, key = dice_below(&chance, 300);
-            (void)!tamis_add_hash(set, key);
-            (void)!tamis_remove_hash(set, dice_below(&chance, 300));
-            (void)!tamis_count_hash(set, key, &count);
+            (void)!tamis_add_id(set, key);
+            (void)!tamis_remove_id(set, dice_below(&chance, 300));
+            (void)!tamis_count_id(set, key, &count);
         }
         tamis_info info;
         (void)!tamis_inspect(set, &info);

@@ -434,17 +434,17 @@ static void balanced_sets_hold_all_and_err_less(void **state) {
     for (uint64_t i = 0; i < 4096; i++) ids[i] = i;
     tamis_set *const single = made(4096, "dlbf", SMALL_PAIR);
     tamis_set *const together = made(4096, "dlbf", SMALL_PAIR);
-    assert_true(tamis_add_hash_batch(single, ids, 4096, &added) == TAMIS_OK || added > 3900);
-    assert_int_equal(tamis_add_hash_balanced(together, ids, 4096, &added), TAMIS_OK);
+    assert_true(tamis_add_id_batch(single, ids, 4096, &added) == TAMIS_OK || added > 3900);
+    assert_int_equal(tamis_add_id_balanced(together, ids, 4096, &added), TAMIS_OK);
     assert_int_equal(added, 4096);
-    assert_int_equal(tamis_has_hash_batch(together, ids, 4096, NULL), 4096);
+    assert_int_equal(tamis_has_id_batch(together, ids, 4096, NULL), 4096);
     assert_true(tamis_validate(together, NULL));
     assert_true(rate_of(together) < 0.6 * rate_of(single));
     for (uint64_t i = 0; i < 4096; i++) ids[i] = 5000 + i;
-    assert_int_equal(tamis_add_hash_balanced(together, ids, 4096, &added), TAMIS_ERR_FULL);
+    assert_int_equal(tamis_add_id_balanced(together, ids, 4096, &added), TAMIS_ERR_FULL);
     assert_int_equal(together->refused_adds, 1);
     assert_true(added < 4096);
-    assert_int_equal(tamis_has_hash_batch(together, ids, added, NULL), added);
+    assert_int_equal(tamis_has_id_batch(together, ids, added, NULL), added);
     tamis_free(single);
     tamis_free(together);
 }
@@ -467,7 +467,7 @@ static void balancing_is_for_any_keys_and_kinds(void **state) {
         assert_int_equal(added, 0);
         tamis_free(set);
     }
-    assert_int_equal(tamis_add_hash_balanced(NULL, NULL, 0, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_add_id_balanced(NULL, NULL, 0, NULL), TAMIS_ERR_ARGUMENT);
 }
 
 static void *no_alloc(void *context, size_t bytes, size_t alignment) {
@@ -484,11 +484,11 @@ static void balancing_without_memory_changes_nothing(void **state) {
     tamis_set *const      set = made(100, "dlbf", NULL);
     tamis_allocator const allocator = set->allocator;
     set->allocator = (tamis_allocator){ .alloc = no_alloc };
-    assert_int_equal(tamis_add_hash_balanced(set, ids, 3, &added), TAMIS_ERR_MEMORY);
+    assert_int_equal(tamis_add_id_balanced(set, ids, 3, &added), TAMIS_ERR_MEMORY);
     set->allocator = allocator;
     assert_int_equal(added, 0);
     assert_int_equal(set->table.keys, 0);
-    assert_int_equal(tamis_has_hash_batch(set, ids, 3, NULL), 0);
+    assert_int_equal(tamis_has_id_batch(set, ids, 3, NULL), 0);
     tamis_free(set);
 }
 

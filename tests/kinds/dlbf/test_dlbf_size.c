@@ -38,8 +38,8 @@ static size_t fill(tamis_set *set, uint64_t n, bool is_balanced) {
     size_t          added = 0;
     assert_non_null(ids);
     for (uint64_t i = 0; i < n; i++) ids[i] = i;
-    tamis_status const status = is_balanced ? tamis_add_hash_balanced(set, ids, n, &added)
-                                            : tamis_add_hash_batch(set, ids, n, &added);
+    tamis_status const status = is_balanced ? tamis_add_id_balanced(set, ids, n, &added)
+                                            : tamis_add_id_batch(set, ids, n, &added);
     assert_int_equal(status, added == n ? TAMIS_OK : TAMIS_ERR_FULL);
     free(ids);
     return added;

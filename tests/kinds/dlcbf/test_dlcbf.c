@@ -576,8 +576,8 @@ static void merges_that_do_not_fit_change_nothing(void **state) {
         tamis_set *const a = make(200, COUNTED, geometry), *const b = make(200, COUNTED, geometry);
         tamis_set *before = NULL;
         for (uint64_t key = 0; key < keys / 2; key++) {
-            assert_int_equal(tamis_add_hash(a, key), TAMIS_OK);
-            assert_int_equal(tamis_add_hash(b, key + keys / 2), TAMIS_OK);
+            assert_int_equal(tamis_add_id(a, key), TAMIS_OK);
+            assert_int_equal(tamis_add_id(b, key + keys / 2), TAMIS_OK);
         }
         assert_int_equal(tamis_copy(a, &before), TAMIS_OK);
         tamis_status const status = tamis_merge(a, b);
@@ -586,7 +586,7 @@ static void merges_that_do_not_fit_change_nothing(void **state) {
         refused += status == TAMIS_ERR_FULL;
         assert_true(tamis_validate(a, NULL));
         for (uint64_t key = 0; key < keys && status == TAMIS_OK; key++) {
-            assert_true(tamis_has_hash(a, key));
+            assert_true(tamis_has_id(a, key));
         }
         tamis_free(before);
         tamis_free(a);
@@ -606,8 +606,8 @@ static void moves_make_room_and_are_counted(void **state) {
                        moves);
         tamis_set *const set = make(5000, COUNTED, geometry);
         tamis_info       info;
-        while (tamis_add_hash(set, taken[moves]) == TAMIS_OK) taken[moves]++;
-        for (uint64_t key = 0; key < taken[moves]; key++) assert_true(tamis_has_hash(set, key));
+        while (tamis_add_id(set, taken[moves]) == TAMIS_OK) taken[moves]++;
+        for (uint64_t key = 0; key < taken[moves]; key++) assert_true(tamis_has_id(set, key));
         assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
         assert_true((info.moved != 0) == (moves == 1));
         assert_true(tamis_validate(set, NULL));
@@ -624,7 +624,7 @@ static void check_unmoved(const tamis_set *set, uint64_t keys) {
     tamis_info info;
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
     assert_int_equal(info.moved, 0);
-    for (uint64_t key = 0; key < keys; key++) assert_true(tamis_has_hash(set, key));
+    for (uint64_t key = 0; key < keys; key++) assert_true(tamis_has_id(set, key));
 }
 
 static tamis_set *make_to(uint64_t capacity, unsigned abilities, tamis_preference prefer) {
@@ -649,7 +649,7 @@ static void merges_at_capacity_move_nothing(void **state) {
         tamis_set             *of[3];
         for (unsigned k = 0; k < 3; k++) of[k] = make_to(capacity, abilities, prefer);
         for (uint64_t key = 0; key < capacity; key++) {
-            assert_int_equal(tamis_add_hash(of[key % 2], key), TAMIS_OK);
+            assert_int_equal(tamis_add_id(of[key % 2], key), TAMIS_OK);
         }
         assert_int_equal(tamis_merge(of[0], of[1]), TAMIS_OK); /* halves */
         assert_int_equal(tamis_merge(of[2], of[0]), TAMIS_OK); /* all into none */
@@ -667,16 +667,16 @@ static void floods_of_one_key_harm_nobody(void **state) {
     uint64_t const   capacity = 3000;
     tamis_set *const set = make(capacity, COUNTED, NULL);
     uint64_t         count = 0;
-    for (uint64_t i = 0; i < FLOOD; i++) assert_int_equal(tamis_add_hash(set, 0), TAMIS_OK);
+    for (uint64_t i = 0; i < FLOOD; i++) assert_int_equal(tamis_add_id(set, 0), TAMIS_OK);
     for (uint64_t key = 1; key < capacity; key++) {
-        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     }
-    for (uint64_t i = 0; i < FLOOD; i++) assert_int_equal(tamis_add_hash(set, 0), TAMIS_OK);
-    assert_int_equal(tamis_count_hash(set, 0, &count), TAMIS_OK);
+    for (uint64_t i = 0; i < FLOOD; i++) assert_int_equal(tamis_add_id(set, 0), TAMIS_OK);
+    assert_int_equal(tamis_count_id(set, 0, &count), TAMIS_OK);
     assert_true(count == TAMIS_COUNT_MANY);
     assert_int_equal(set->table.saturated, 1);
-    for (uint64_t i = 0; i < FLOOD; i++) assert_int_equal(tamis_remove_hash(set, 0), TAMIS_OK);
-    for (uint64_t key = 0; key < capacity; key++) assert_true(tamis_has_hash(set, key));
+    for (uint64_t i = 0; i < FLOOD; i++) assert_int_equal(tamis_remove_id(set, 0), TAMIS_OK);
+    for (uint64_t key = 0; key < capacity; key++) assert_true(tamis_has_id(set, key));
     assert_true(tamis_validate(set, NULL));
     tamis_free(set);
 }

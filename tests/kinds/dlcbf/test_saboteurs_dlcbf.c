@@ -125,7 +125,7 @@ static void validate_names_cells_in_other_subtables(void **state) {
     for (uint64_t key = 0; key < 60; key++) {
         tamis_set *const set = make(SET, 0);
         const char      *why = "nothing";
-        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK); /* to the left, as it is empty */
+        assert_int_equal(tamis_add_id(set, key), TAMIS_OK); /* to the left, as it is empty */
         memcpy(set->table.body + half, other->table.body + half, half);
         for (uint64_t at = half; at < 2 * half; at += shape.bytes) {
             set->table.keys += cells_used(&shape, set->table.body + at);
@@ -164,7 +164,7 @@ static void validate_names_saturation_that_is_wrong(void **state) {
     set->table.saturated = 1;
     expect_broken(set, "I3");
     set->table.saturated = 0;
-    for (unsigned i = 0; i < 20; i++) assert_int_equal(tamis_add_hash(set, 1000), TAMIS_OK);
+    for (unsigned i = 0; i < 20; i++) assert_int_equal(tamis_add_id(set, 1000), TAMIS_OK);
     assert_int_equal(set->table.saturated, 1);
     assert_true(tamis_validate(set, NULL));
     set->table.saturated = 0;
@@ -213,9 +213,9 @@ static void validate_is_safe_on_any_bytes(void **state) {
         for (unsigned round = 0; round < 1500; round++) {
             scramble(set, &chance, round);
             assert_false(tamis_validate(set, NULL));
-            (void)tamis_has_hash(set, round);
-            (void)!tamis_add_hash(set, round);
-            (void)!tamis_remove_hash(set, round + 1);
+            (void)tamis_has_id(set, round);
+            (void)!tamis_add_id(set, round);
+            (void)!tamis_remove_id(set, round + 1);
         }
         tamis_free(set);
     }

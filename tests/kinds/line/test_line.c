@@ -733,7 +733,7 @@ static void check_twin(const tamis_set *set, const tamis_set *twin) {
 static void add_copies(tamis_set *set, uint64_t keys) {
     for (uint64_t key = 0; key < keys; key++) {
         unsigned const copies = key % 60 == 7 ? 300 : key % 3 == 0 ? 2 : 1;
-        for (unsigned i = 0; i < copies; i++) (void)!tamis_add_hash(set, key);
+        for (unsigned i = 0; i < copies; i++) (void)!tamis_add_id(set, key);
     }
 }
 
@@ -782,7 +782,7 @@ static void lines_become_ranks_and_lines_again(void **state) {
         tamis_set *const rank = received(set, &other);
         assert_string_equal(rank->kind->name, "rank");
         for (uint64_t key = 0; key < 20000; key++) {
-            assert_int_equal(tamis_has_hash(rank, key), tamis_has_hash(set, key));
+            assert_int_equal(tamis_has_id(rank, key), tamis_has_id(set, key));
         }
         like.like = set;
         tamis_set *const back = received(rank, &like);
@@ -812,7 +812,7 @@ static void ranks_become_lines_where_62_divides(void **state) {
         tamis_status const status = tamis_receive(s.bytes, s.n, &other, &line, NULL);
         assert_int_equal(status, i == 0 ? TAMIS_OK : TAMIS_ERR_CANNOT);
         for (uint64_t key = 0; i == 0 && key < 20000; key++) {
-            assert_int_equal(tamis_has_hash(line, key), tamis_has_hash(set, key));
+            assert_int_equal(tamis_has_id(line, key), tamis_has_id(set, key));
         }
         free(s.bytes);
         tamis_free(line);

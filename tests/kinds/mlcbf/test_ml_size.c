@@ -130,7 +130,7 @@ static double mean_rate(const uint64_t *g, uint64_t n) {
     double sum = 0;
     for (uint64_t filter = 0; filter < 50; filter++) {
         tamis_set *const set = make_set(g, n, filter);
-        for (uint64_t key = 0; key < n; key++) assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        for (uint64_t key = 0; key < n; key++) assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
         sum += set->kind->current_fpr(&set->table) / 50;
         tamis_free(set);
     }
@@ -210,9 +210,9 @@ static bool lives_and_sticks(const life *of, uint64_t seed) {
     assert_true(of->n <= UNIT_COUNT(keys));
     for (uint64_t i = 0; i < of->n * of->lifetime && set->table.saturated == 0; i++) {
         uint64_t *const at = &keys[i < of->n ? i : random_below(&random, of->n)];
-        if (i >= of->n) assert_int_equal(tamis_remove_hash(set, *at), TAMIS_OK);
+        if (i >= of->n) assert_int_equal(tamis_remove_id(set, *at), TAMIS_OK);
         *at = i;
-        assert_int_equal(tamis_add_hash(set, i), TAMIS_OK);
+        assert_int_equal(tamis_add_id(set, i), TAMIS_OK);
     }
     bool const has_stuck = set->table.saturated != 0;
     tamis_free(set);

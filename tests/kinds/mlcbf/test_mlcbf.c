@@ -357,11 +357,11 @@ static void the_papers_own_sizes_stick_and_lose_nothing(void **state) {
         tamis_set *const set = subject_make(&of, 50 + filter);
         tamis_ml_forecast(set->table.geometry, 2000, 2000, &told);
         for (uint64_t key = 0; key < 4000; key++) {
-            assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
-            if (key >= 2000) assert_int_equal(tamis_remove_hash(set, key - 2000), TAMIS_OK);
+            assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
+            if (key >= 2000) assert_int_equal(tamis_remove_id(set, key - 2000), TAMIS_OK);
             if (key == 1999) stuck += set->table.saturated != 0;
         }
-        for (uint64_t key = 2000; key < 4000; key++) assert_true(tamis_has_hash(set, key));
+        for (uint64_t key = 2000; key < 4000; key++) assert_true(tamis_has_id(set, key));
         tamis_free(set);
     }
     print_message("# %.0f of %.0f filters stick, %.1f expected\n", stuck, filters,

@@ -198,7 +198,7 @@ static void contents_are_told(void **state) {
         for (uint64_t i = 0; i < h.o->cells.m; i++) unknown += h.o->says[i] == h.o->unknown;
         for (uint64_t id = 0; id < asked; id++) {
             uint32_t value;
-            answered += tamis_states_get_hash(h.states, 1000000 + id, &value) == TAMIS_OK;
+            answered += tamis_states_get_id(h.states, 1000000 + id, &value) == TAMIS_OK;
         }
         assert_int_equal(tamis_states_inspect(h.states, &info), TAMIS_OK);
         assert_int_equal(info.unknown_cells, unknown);
@@ -216,7 +216,7 @@ static const uint64_t whole[SHARED_FIELDS] = { 200, 3, 6, 2, 3 }; /* cells of 8 
 static history filled(const uint64_t *g) {
     history h = history_make(&under_test, g, NULL, 77);
     for (uint32_t id = 0; id < 30; id++) {
-        tamis_status const status = tamis_states_put_hash(h.states, id, id % 5);
+        tamis_status const status = tamis_states_put_id(h.states, id, id % 5);
         assert_true(status == TAMIS_OK || status == TAMIS_ERR_CONFLICT);
     }
     assert_true(tamis_states_validate(h.states, NULL));

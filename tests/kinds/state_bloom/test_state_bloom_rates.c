@@ -57,7 +57,7 @@ static void mix_table(const uint64_t *g, const double *n, uint64_t seed, mix_rat
     for (uint64_t i = 0; i < of->n; i++) unknown[of->value[i]] += life_is_unknown(of, i);
     for (uint64_t i = 0; i < QUERIES; i++) {
         uint32_t           value = 0;
-        tamis_status const status = tamis_states_get_hash(of->states, ABSENT_ID + i, &value);
+        tamis_status const status = tamis_states_get_id(of->states, ABSENT_ID + i, &value);
         absent_unknown += status == TAMIS_ERR_UNKNOWN;
         absent[value] += status == TAMIS_OK;
     }
@@ -176,7 +176,7 @@ static double aged_table(const uint64_t *g, uint64_t seed) {
             life_put_at(of, i, life_any_value(of)); /* what was there is touched no more */
         }
         for (uint64_t i = tick % AGE_TOUCHED; i < of->n; i += AGE_TOUCHED) {
-            tamis_status const status = tamis_states_touch_hash(of->states, of->id[i]);
+            tamis_status const status = tamis_states_touch_id(of->states, of->id[i]);
             assert_true(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN);
         }
     }

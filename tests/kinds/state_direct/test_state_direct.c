@@ -178,16 +178,16 @@ static void a_value_that_is_named_settles_it(void **state) {
     history               h = history_make(&under_test, g, NULL, 4);
     uint64_t              settled = 0;
     for (uint32_t id = 0; id < 20; id++)
-        assert_int_equal(tamis_states_put_hash(h.states, id, id % 8), TAMIS_OK);
+        assert_int_equal(tamis_states_put_id(h.states, id, id % 8), TAMIS_OK);
     for (uint32_t id = 0; id < 20; id++) {
         uint32_t value;
-        if (tamis_states_get_hash(h.states, id, &value) != TAMIS_ERR_UNKNOWN) continue;
+        if (tamis_states_get_id(h.states, id, &value) != TAMIS_ERR_UNKNOWN) continue;
         uint32_t const to = (id + 1) % 8;
-        assert_int_equal(tamis_states_move_hash(h.states, id, TAMIS_ANY_VALUE, to),
+        assert_int_equal(tamis_states_move_id(h.states, id, TAMIS_ANY_VALUE, to),
                          TAMIS_ERR_UNKNOWN);
-        assert_int_equal(tamis_states_drop_hash(h.states, id, TAMIS_ANY_VALUE), TAMIS_ERR_UNKNOWN);
-        assert_int_equal(tamis_states_move_hash(h.states, id, id % 8, to), TAMIS_OK);
-        assert_int_equal(tamis_states_drop_hash(h.states, id, to), TAMIS_OK);
+        assert_int_equal(tamis_states_drop_id(h.states, id, TAMIS_ANY_VALUE), TAMIS_ERR_UNKNOWN);
+        assert_int_equal(tamis_states_move_id(h.states, id, id % 8, to), TAMIS_OK);
+        assert_int_equal(tamis_states_drop_id(h.states, id, to), TAMIS_OK);
         settled++;
     }
     assert_true(settled > 3);
@@ -202,18 +202,18 @@ static void marks_are_left_to_age(void **state) {
     history               h = history_make(&under_test, g, NULL, 4);
     tamis_states *const   s = h.states;
     uint32_t              value = 9;
-    assert_int_equal(tamis_states_put_hash(s, 5, 1), TAMIS_OK); /* lasts half as long as 0 */
+    assert_int_equal(tamis_states_put_id(s, 5, 1), TAMIS_OK); /* lasts half as long as 0 */
     assert_int_equal(tamis_states_tick(s, TIMEOUT / 10, NULL, NULL), TAMIS_OK);
-    assert_int_equal(tamis_states_move_hash(s, 5, 1, 0), TAMIS_OK);
-    assert_int_equal(tamis_states_get_hash(s, 5, &value), TAMIS_ERR_UNKNOWN);
+    assert_int_equal(tamis_states_move_id(s, 5, 1, 0), TAMIS_OK);
+    assert_int_equal(tamis_states_get_id(s, 5, &value), TAMIS_ERR_UNKNOWN);
     assert_int_equal(tamis_states_tick(s, TIMEOUT, NULL, NULL), TAMIS_OK);
-    assert_int_equal(tamis_states_get_hash(s, 5, &value), TAMIS_OK);
+    assert_int_equal(tamis_states_get_id(s, 5, &value), TAMIS_OK);
     assert_int_equal(value, 0);
-    assert_int_equal(tamis_states_drop_hash(s, 5, 1), TAMIS_ERR_CONFLICT);
-    assert_int_equal(tamis_states_drop_hash(s, 5, 0), TAMIS_ERR_UNKNOWN);
-    assert_int_equal(tamis_states_get_hash(s, 5, &value), TAMIS_OK);
+    assert_int_equal(tamis_states_drop_id(s, 5, 1), TAMIS_ERR_CONFLICT);
+    assert_int_equal(tamis_states_drop_id(s, 5, 0), TAMIS_ERR_UNKNOWN);
+    assert_int_equal(tamis_states_get_id(s, 5, &value), TAMIS_OK);
     assert_int_equal(tamis_states_tick(s, TIMEOUT / 3 + 1, NULL, NULL), TAMIS_OK);
-    assert_int_equal(tamis_states_get_hash(s, 5, &value), TAMIS_ERR_ABSENT);
+    assert_int_equal(tamis_states_get_id(s, 5, &value), TAMIS_ERR_ABSENT);
     history_free(&h);
 }
 

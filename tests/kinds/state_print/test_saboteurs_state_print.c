@@ -33,11 +33,11 @@ static tamis_states *make(const char *geometry) {
     tamis_problem problem;
     if (tamis_states_create(&spec, &states, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
     for (uint64_t key = 0; key < KEYS; key++) {
-        tamis_status const status = tamis_states_put_hash(states, key, (uint32_t)(key % 5));
+        tamis_status const status = tamis_states_put_id(states, key, (uint32_t)(key % 5));
         assert_true(status == TAMIS_OK || status == TAMIS_ERR_CONFLICT);
     }
     for (uint64_t key = 0; key < KEYS; key += 3) {
-        (void)!tamis_states_drop_hash(states, key, TAMIS_ANY_VALUE);
+        (void)!tamis_states_drop_id(states, key, TAMIS_ANY_VALUE);
     }
     assert_true(tamis_states_validate(states, NULL));
     return states;
@@ -256,11 +256,11 @@ static void all_is_safe_on_any_bytes(void **state) {
             uint64_t          counts[5], aged[5] = { 0 };
             tamis_states_info info;
             assert_false(tamis_states_validate(states, NULL));
-            (void)!tamis_states_get_hash(states, round, &value);
-            (void)!tamis_states_put_hash(states, round, 1);
-            (void)!tamis_states_move_hash(states, round + 1, TAMIS_ANY_VALUE, 2);
-            (void)!tamis_states_touch_hash(states, round + 2);
-            (void)!tamis_states_drop_hash(states, round + 3, TAMIS_ANY_VALUE);
+            (void)!tamis_states_get_id(states, round, &value);
+            (void)!tamis_states_put_id(states, round, 1);
+            (void)!tamis_states_move_id(states, round + 1, TAMIS_ANY_VALUE, 2);
+            (void)!tamis_states_touch_id(states, round + 2);
+            (void)!tamis_states_drop_id(states, round + 3, TAMIS_ANY_VALUE);
             (void)!tamis_states_tick(states, 20, aged, NULL);
             (void)!tamis_states_tally(states, counts);
             (void)!tamis_states_inspect(states, &info);

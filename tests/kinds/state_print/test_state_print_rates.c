@@ -52,7 +52,7 @@ static tamis_states *make(uint64_t n, unsigned print_bits, bool is_permuted, uin
 static void ask_present(const tamis_states *states, const bool *is_taken, uint64_t n, seen *of) {
     for (uint64_t i = 0; i < n; i++) {
         uint32_t           value = 0;
-        tamis_status const status = tamis_states_get_hash(states, i, &value);
+        tamis_status const status = tamis_states_get_id(states, i, &value);
         if (!is_taken[i]) continue;
         assert_int_not_equal(status, TAMIS_ERR_ABSENT);
         of->present++;
@@ -64,7 +64,7 @@ static void ask_present(const tamis_states *states, const bool *is_taken, uint64
 static void ask_absent(const tamis_states *states, seen *of) {
     for (uint64_t i = 0; i < QUERIES; i++) {
         uint32_t           value;
-        tamis_status const status = tamis_states_get_hash(states, (UINT64_C(1) << 40) + i, &value);
+        tamis_status const status = tamis_states_get_id(states, (UINT64_C(1) << 40) + i, &value);
         of->values += status == TAMIS_OK;
         of->unknown += status == TAMIS_ERR_UNKNOWN;
     }
@@ -81,7 +81,7 @@ static void fill_and_ask(double load, unsigned print_bits, bool is_permuted, uin
     tamis_states_info   info;
     assert_non_null(is_taken);
     for (uint64_t i = 0; i < n; i++) {
-        is_taken[i] = tamis_states_put_hash(states, i, (uint32_t)(i % VALUES)) == TAMIS_OK;
+        is_taken[i] = tamis_states_put_id(states, i, (uint32_t)(i % VALUES)) == TAMIS_OK;
         of->refused += !is_taken[i];
     }
     assert_int_equal(tamis_states_inspect(states, &info), TAMIS_OK);

@@ -256,10 +256,10 @@ static means fill_many(const uint64_t *g) {
         tamis_set *const set = created(g, N, N, seed);
         tamis_info       info;
         for (uint64_t key = 0; key < N; key++) {
-            assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+            assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
         }
         for (uint64_t key = 0; key < STRANGERS; key++) {
-            sum.hits += tamis_has_hash(set, 1000000 + key);
+            sum.hits += tamis_has_id(set, 1000000 + key);
         }
         assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
         sum.fpr += info.current_fpr / FILTERS;
@@ -321,8 +321,8 @@ static void vi_small_filters_are_as_predicted(void **state) {
             tamis_set *const set = created(tables[i].g, tables[i].n, tables[i].n, seed);
             tamis_info       info;
             for (uint64_t key = 0; key < tables[i].n; key++)
-                assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
-            for (uint64_t key = 0; key < 1000; key++) hits += tamis_has_hash(set, 1000000 + key);
+                assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
+            for (uint64_t key = 0; key < 1000; key++) hits += tamis_has_id(set, 1000000 + key);
             assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
             sum += info.current_fpr;
             squares += info.current_fpr * info.current_fpr;
@@ -350,8 +350,8 @@ static bool is_stuck_after(const life *of, uint64_t seed) {
     tamis_set *const set = created(of->g, of->n, of->lifetime, seed);
     uint64_t const   n = (uint64_t)of->n;
     for (uint64_t key = 0; key < (uint64_t)of->lifetime; key++) {
-        if (key >= n) assert_int_equal(tamis_remove_hash(set, key - n), TAMIS_OK);
-        assert_int_equal(tamis_add_hash(set, key), TAMIS_OK);
+        if (key >= n) assert_int_equal(tamis_remove_id(set, key - n), TAMIS_OK);
+        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     }
     bool const is_stuck = set->table.saturated != 0;
     tamis_free(set);
