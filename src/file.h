@@ -7,6 +7,9 @@
 #ifndef TAMIS_FILE_H
 #define TAMIS_FILE_H
 
+#include <stdio.h>
+#include <string.h>
+
 #include "core/le.h"
 #include "handle.h"
 
@@ -77,6 +80,20 @@ TAMIS_INLINE unsigned file_fields(const tamis_kind *kind, const uint64_t *geomet
     unsigned n = tamis_kind_n_fields(kind);
     while (kind->first_fields != 0 && n > kind->first_fields && geometry[n - 1] == 0) n--;
     return n;
+}
+
+/* A path, short enough for a message: of a long one the end is kept, where the file's name is. */
+typedef struct file_name {
+    char text[96];
+} file_name;
+
+TAMIS_INLINE file_name file_shorten(const char *path) {
+    file_name    name;
+    size_t const length = strlen(path), most = sizeof name.text - 1;
+    bool const   is_long = length > most;
+    (void)snprintf(name.text, sizeof name.text, "%s%s", is_long ? "..." : "",
+                   is_long ? path + (length - most + 3) : path);
+    return name;
 }
 
 /* save.c: "cannot save to PATH: No space left on device". Returns TAMIS_ERR_SPACE or _IO. */

@@ -17,13 +17,13 @@ typedef struct source {
     bool           is_mapped; /* the bytes stay, and the body is used where it is */
     bool           is_states; /* that is what is wanted, and not a set */
     uint64_t       n;
-    const char    *name;
+    const char    *name; /* for messages, short enough for them */
     tamis_problem *problem;
 } source;
 
 static tamis_status source_read(const source *from, uint64_t offset, void *ret_bytes, size_t n) {
     if (offset > from->n || n > from->n - offset) {
-        return tamis_problem_say(from->problem, TAMIS_ERR_TRUNCATED, "%.90s ends too early",
+        return tamis_problem_say(from->problem, TAMIS_ERR_TRUNCATED, "%s ends too early",
                                  from->name);
     }
     int error;
@@ -33,7 +33,7 @@ static tamis_status source_read(const source *from, uint64_t offset, void *ret_b
     else if (!tamis_os_read(from->file, offset, ret_bytes, n, &error)) {
         if (error != 0) return tamis_file_say_system(from->problem, "read", from->name, error);
         return tamis_problem_say(from->problem, TAMIS_ERR_TRUNCATED,
-                                 "%.90s was shortened while it was read", from->name);
+                                 "%s was shortened while it was read", from->name);
     }
     return TAMIS_OK;
 }
@@ -41,7 +41,7 @@ static tamis_status source_read(const source *from, uint64_t offset, void *ret_b
 /* "NAME: what", with the place. */
 static tamis_status say_at(const source *from, tamis_status status, uint64_t offset,
                            const char *what) {
-    (void)tamis_problem_say(from->problem, status, "%.90s: %s (byte %llu)", from->name, what,
+    (void)tamis_problem_say(from->problem, status, "%s: %s (byte %llu)", from->name, what,
                             (unsigned long long)offset);
     if (from->problem != NULL) from->problem->offset = offset;
     return status;
@@ -269,7 +269,7 @@ static tamis_status body_place(tamis_set *set, const source *from) {
     }
     tamis_status const status = tamis_handle_get_body(set);
     if (status == TAMIS_OK) return status;
-    return tamis_problem_say(from->problem, status, "no memory for %.90s", from->name);
+    return tamis_problem_say(from->problem, status, "no memory for %s", from->name);
 }
 
 /* The body, and all that can be checked of it. */
@@ -344,7 +344,7 @@ tamis_status tamis_read(const void *bytes, size_t n, const tamis_open_options *o
 /* The set owns the mapping once it is a set. */
 static tamis_status open_mapped(const os_file *file, source *from,
                                 const tamis_open_options *options, tamis_set **ret_set) {
-    if (from->n == 0) return header_read(from, NULL); /* there is nothing to map, and it says so */
+    if (from->n == 0) return say_at(from, TAMIS_ERR_TRUNCATED, 0, "the file is empty");
     int                  error;
     const uint8_t *const mapping = tamis_os_map(file, &error);
     if (mapping == NULL) return tamis_file_say_system(from->problem, "map", from->name, error);
@@ -370,14 +370,17 @@ tamis_status tamis_file_open(const char *path, const tamis_open_options *options
     if (path == NULL || ret_set == NULL) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "no path, or nowhere to open to");
     }
-    os_file file;
-    int     error;
+    os_file         file;
+    int             error;
+    file_name const name = file_shorten(path);
     if (!tamis_os_open(path, &file, &error)) {
         return tamis_file_say_system(problem, "open", path, error);
     }
-    source from = {
-        .file = &file, .n = file.bytes, .is_states = is_states, .name = path, .problem = problem
-    };
+    source from = { .file = &file,
+                    .n = file.bytes,
+                    .is_states = is_states,
+                    .name = name.text,
+                    .problem = problem };
     status = (checked.flags & TAMIS_OPEN_MAP) != 0 ? open_mapped(&file, &from, &checked, ret_set)
                                                    : set_take(&from, &checked, ret_set);
     tamis_os_close(&file);

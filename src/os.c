@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -30,8 +29,25 @@ bool tamis_os_is_no_space(int error) {
     return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
+/* strerror(3) may use one buffer for all threads; strerror_r(3) does not. There are two functions
+ * of that name: POSIX's returns 0 and fills the buffer, GNU's returns the text, which may lie
+ * elsewhere. */
+
+__attribute__((unused)) static const char *text_from_posix(int result, const char *buffer) {
+    return result == 0 ? buffer : "unknown error";
+}
+
+__attribute__((unused)) static const char *text_from_gnu(const char *text, const char *buffer) {
+    (void)buffer;
+    return text;
+}
+
 void tamis_os_text(int error, char *ret_text, size_t n) {
-    (void)snprintf(ret_text, n, "%s", strerror(error));
+    char buffer[128] = "";
+    (void)snprintf(ret_text, n, "%s",
+                   _Generic(strerror_r(error, buffer, sizeof buffer),
+                       char *: text_from_gnu,
+                       int: text_from_posix)(strerror_r(error, buffer, sizeof buffer), buffer));
 }
 
 static bool fail(int *reterr, int error) {
@@ -140,49 +156,71 @@ static bool save_find(const char *path, os_save *save, int *reterr) {
     return error == 0 || fail(reterr, error);
 }
 
-/* The mode of what is there, if anything is. It must be a file: replacing a device or a pipe by a
- * rename would destroy it. */
-static bool save_mode(const os_save *save, bool *ret_exists, mode_t *ret_mode, int *reterr) {
-    struct stat about;
-    *ret_exists = fstatat(save->folder, save->name, &about, AT_SYMLINK_NOFOLLOW) == 0;
+/* What is at the name, if anything is. It must be a file: replacing a device or a pipe by a rename
+ * would destroy it. And it must be writable: a rename asks only the folder, so without this check a
+ * save would replace a file that its owner has protected. A file without any write permission is
+ * refused to root, too, whom access(2) lets do everything. */
+static bool save_look(const os_save *save, bool *ret_exists, struct stat *ret_about, int *reterr) {
+    *ret_exists = fstatat(save->folder, save->name, ret_about, AT_SYMLINK_NOFOLLOW) == 0;
     if (!*ret_exists) return errno == ENOENT || fail(reterr, errno);
-    if (S_ISDIR(about.st_mode)) return fail(reterr, EISDIR);
-    if (!S_ISREG(about.st_mode)) return fail(reterr, EINVAL);
-    *ret_mode = about.st_mode & 0777;
+    if (S_ISDIR(ret_about->st_mode)) return fail(reterr, EISDIR);
+    if (!S_ISREG(ret_about->st_mode)) return fail(reterr, EINVAL);
+    if ((ret_about->st_mode & 0222) == 0) return fail(reterr, EACCES);
+    return faccessat(save->folder, save->name, W_OK, AT_EACCESS) == 0 || fail(reterr, errno);
+}
+
+/* Pick a temporary name. It is random, so that saves at the same time do not meet. If a file of
+ * that name is there all the same, O_EXCL and linkat(2) refuse to touch it. */
+static bool save_pick_name(os_save *save, int *reterr) {
+    uint64_t random = 0;
+    if (!tamis_os_random(&random, sizeof random)) return fail(reterr, EIO);
+    (void)snprintf(save->temporary, sizeof save->temporary, ".tamis-%016llx.tmp",
+                   (unsigned long long)random);
     return true;
 }
 
-/* A nameless file vanishes by itself when the process is killed. Not every file system has them. */
+/* A nameless file vanishes by itself when the process is killed. Not every file system has them;
+ * elsewhere the file has its temporary name from the beginning. */
 static bool save_create(os_save *save, int *reterr) {
     mode_t const mode = 0666;
-    (void)snprintf(save->temporary, sizeof save->temporary, ".%.*s.tamis.tmp", MAX_NAME,
-                   save->name);
+    if (!save_pick_name(save, reterr)) return false;
     save->is_named = false;
     save->descriptor = access("/proc/self/fd", X_OK) == 0
                            ? openat(save->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode)
                            : -1;
     if (save->descriptor >= 0) return true;
-    /* Here the name must be its own: another save must not take it for a leftover. */
-    uint64_t random = 0;
-    if (!tamis_os_random(&random, sizeof random)) return fail(reterr, EIO);
-    (void)snprintf(save->temporary, sizeof save->temporary, ".tamis-%016llx.tmp",
-                   (unsigned long long)random);
     save->descriptor =
         openat(save->folder, save->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
     save->is_named = save->descriptor >= 0;
     return save->is_named || fail(reterr, errno);
 }
 
+/* Give the new file the owner, group and mode of the old one, as far as the system allows: only
+ * root can give a file away, and others only to a group they are in. If the group is lost, its
+ * members get no more rights than everybody has: they are other people than before. */
+static void save_keep_rights(const os_save *save, const struct stat *old) {
+    struct stat new;
+    mode_t mode = old->st_mode & 0777;
+    if (fstat(save->descriptor, &new) != 0) return;
+    if (new.st_uid != old->st_uid && fchown(save->descriptor, old->st_uid, old->st_gid) == 0) {
+        new.st_gid = old->st_gid;
+    }
+    if (new.st_gid != old->st_gid && fchown(save->descriptor, (uid_t)-1, old->st_gid) != 0) {
+        mode &= (mode_t)~070 | (mode & 07) << 3;
+    }
+    (void)fchmod(save->descriptor, mode); /* last: a change of owner may clear bits */
+}
+
 bool tamis_os_save_begin(const char *path, os_save *ret_save, int *reterr) {
-    os_save save = { .descriptor = -1 };
-    bool    exists = false;
-    mode_t  mode = 0;
+    os_save     save = { .descriptor = -1 };
+    bool        exists = false;
+    struct stat old;
     if (!save_find(path, &save, reterr)) return false;
-    if (!save_mode(&save, &exists, &mode, reterr) || !save_create(&save, reterr)) {
+    if (!save_look(&save, &exists, &old, reterr) || !save_create(&save, reterr)) {
         tamis_os_save_abandon(&save);
         return false;
     }
-    if (exists) (void)fchmod(save.descriptor, mode); /* as it was, where the system allows it */
+    if (exists) save_keep_rights(&save, &old);
     *ret_save = save;
     return true;
 }
@@ -199,22 +237,15 @@ bool tamis_os_save_write(os_save *save, const void *bytes, size_t n, int *reterr
     return true;
 }
 
-/* Give a nameless file its temporary name. What is there already a killed save has left. */
+/* Give a nameless file its temporary name; linkat(2) never replaces a file that is there. */
 static bool save_give_name(os_save *save) {
     char self[64];
     (void)snprintf(self, sizeof self, "/proc/self/fd/%d", save->descriptor);
-    (void)unlinkat(save->folder, save->temporary, 0);
     save->is_named = linkat(AT_FDCWD, self, save->folder, save->temporary, AT_SYMLINK_FOLLOW) == 0;
     return save->is_named;
 }
 
-/* One save in a folder at a time takes this step, or one would take the name that another has just
- * given for a leftover. The lock ends with the descriptor. */
 static bool save_rename(os_save *save) {
-    int locked;
-    do {
-        locked = flock(save->folder, LOCK_EX);
-    } while (locked != 0 && errno == EINTR);
     if (!save->is_named && !save_give_name(save)) return false;
     return renameat(save->folder, save->temporary, save->folder, save->name) == 0;
 }

@@ -28,17 +28,21 @@ const uint8_t *tamis_os_map(const os_file *file, int *reterr);
 void           tamis_os_unmap(void *mapping, size_t bytes);
 
 /* A file being replaced: invisible until committed, then there as a whole. The steps are a nameless
- * (or temporary) file in the same folder, write, fsync, rename, fsync of the folder. After a
- * failure the old file is untouched and nothing is left behind; a failed fsync is final. What a
- * killed save leaves is removed by the next one to the same name (where the file system has no
- * nameless files, it stays). */
+ * (or temporary) file in the same folder, write, fsync, rename, fsync of the folder. Owner, group
+ * and mode are those of the old file, as far as the system allows; an old file that may not be
+ * written to is refused (EACCES). After a failure the old file is untouched and nothing is left
+ * behind; a failed fsync is final. No other file of the folder is touched, and no lock is taken.
+ *
+ * A process that is killed leaves nothing either, but in two cases: where the file system has no
+ * nameless files, and in the instant between link and rename. Then a file .tamis-*.tmp stays, with
+ * 16 random digits in its name. */
 typedef struct os_save {
     int  descriptor;
     int  folder;
-    bool is_named;       /* the temporary name is in the folder */
-    bool is_replaced;    /* the new file is there; set by commit, also if it fails after that */
-    char name[256];      /* of the file to replace, in the folder */
-    char temporary[256]; /* its name until then */
+    bool is_named;      /* the temporary name is in the folder */
+    bool is_replaced;   /* the new file is there; set by commit, also if it fails after that */
+    char name[256];     /* of the file to replace, in the folder */
+    char temporary[32]; /* its name until then */
 } os_save;
 
 bool tamis_os_save_begin(const char *path, os_save *ret_save, int *reterr);

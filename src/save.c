@@ -98,7 +98,8 @@ tamis_status tamis_file_say_system(tamis_problem *problem, const char *what, con
     tamis_status const status = tamis_os_is_no_space(error) ? TAMIS_ERR_SPACE : TAMIS_ERR_IO;
     char               reason[80];
     tamis_os_text(error, reason, sizeof reason);
-    (void)tamis_problem_say(problem, status, "cannot %s %.90s: %s", what, path, reason);
+    (void)tamis_problem_say(problem, status, "cannot %s %s: %s", what, file_shorten(path).text,
+                            reason);
     if (problem != NULL) problem->os_error = error;
     return status;
 }

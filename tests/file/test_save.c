@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -122,19 +123,83 @@ static void saves_refuse_a_broken_link(void **state) {
     tamis_free(set);
 }
 
-/* What a killed save has left is gone after the next one. */
-static void saves_clean_up_after_killed_ones(void **state) {
+/* Owner and group are kept, too, where the system allows it: here, to root. */
+static void saves_keep_the_owner_of_the_old_file(void **state) {
     (void)state;
-    char             path[200], left[200];
+    char        path[200];
+    struct stat about;
+    if (geteuid() != 0) skip();
+    tamis_set *const set = sample_set("bloom", 8192, 10, 1);
+    path_in(path, "owner.tamis");
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    assert_int_equal(chown(path, 12345, 23456), 0);
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_uid, 12345);
+    assert_int_equal(about.st_gid, 23456);
+    assert_int_equal(about.st_mode & 0777, 0640);
+    tamis_free(set);
+}
+
+/* Save as somebody who owns the folder and neither the file nor its group. */
+static void save_as_another(const tamis_set *set, const char *path) {
+    pid_t const child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (setgid(54321) != 0 || setuid(54321) != 0) _exit(2);
+        _exit(tamis_save(set, path, NULL) == TAMIS_OK ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* A group that the file did not have gets no rights that not everybody has. */
+static void saves_give_no_rights_to_another_group(void **state) {
+    (void)state;
+    char        path[200];
+    struct stat about;
+    if (geteuid() != 0) skip();
+    tamis_set *const set = sample_set("bloom", 8192, 10, 1);
+    path_in(path, "group.tamis");
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    assert_int_equal(chown(path, 12345, 23456), 0);
+    assert_int_equal(chmod(path, 0666), 0);
+    assert_int_equal(chmod(folder, 0777), 0);
+    save_as_another(set, path);
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_gid, 54321);
+    assert_int_equal(about.st_mode & 0777, 0666);
+    assert_int_equal(chown(path, 54321, 23456), 0);
+    assert_int_equal(chmod(path, 0664), 0);
+    save_as_another(set, path);
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0644);
+    assert_int_equal(chmod(folder, 0700), 0);
+    tamis_free(set);
+}
+
+/* Every file that has a name is somebody's: also one that is called as temporary files once were.
+ * And a lock on the folder is no reason to wait. */
+static void saves_touch_no_other_file_and_wait_for_no_lock(void **state) {
+    (void)state;
+    char             path[200], other[200];
     tamis_set *const set = sample_set("bloom", 8192, 10, 1);
     path_in(path, "clean.tamis");
-    path_in(left, ".clean.tamis.tamis.tmp");
-    FILE *const file = fopen(left, "w");
+    path_in(other, ".clean.tamis.tamis.tmp");
+    FILE *const file = fopen(other, "w");
     assert_non_null(file);
     assert_int_equal(fclose(file), 0);
+    int const lock = open(folder, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(flock(lock, LOCK_EX), 0);
+    (void)alarm(60); /* ends the test if it waits */
     assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
-    assert_int_equal(access(left, F_OK), -1);
+    (void)alarm(0);
+    assert_int_equal(close(lock), 0);
+    assert_int_equal(access(other, F_OK), 0);
     assert_int_equal(sample_keys_at(path), 10);
+    assert_int_equal(unlink(other), 0);
     tamis_free(set);
 }
 
@@ -169,6 +234,24 @@ static void expect_refused(const tamis_set *set, const char *path, int os_error)
     assert_int_equal(tamis_save(set, path, &problem), TAMIS_ERR_IO);
     assert_int_equal(problem.os_error, os_error);
     assert_non_null(strstr(problem.text, "cannot save to"));
+}
+
+/* A rename needs no right to write to the file; a save asks for it all the same. */
+static void saves_refuse_a_read_only_file(void **state) {
+    (void)state;
+    char             path[200];
+    struct stat      before, after;
+    tamis_set *const set = sample_set("bloom", 8192, 10, 1);
+    path_in(path, "read-only.tamis");
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    assert_int_equal(chmod(path, 0444), 0);
+    assert_int_equal(stat(path, &before), 0);
+    expect_refused(set, path, EACCES);
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(before.st_ino, after.st_ino);
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    tamis_free(set);
 }
 
 static void saves_refuse_what_is_not_a_file(void **state) {
@@ -294,7 +377,10 @@ int main(int argc, char **argv) {
         cmocka_unit_test(saves_keep_the_mode_of_the_old_file),
         cmocka_unit_test(saves_follow_a_link),
         cmocka_unit_test(saves_refuse_a_broken_link),
-        cmocka_unit_test(saves_clean_up_after_killed_ones),
+        cmocka_unit_test(saves_keep_the_owner_of_the_old_file),
+        cmocka_unit_test(saves_give_no_rights_to_another_group),
+        cmocka_unit_test(saves_refuse_a_read_only_file),
+        cmocka_unit_test(saves_touch_no_other_file_and_wait_for_no_lock),
         cmocka_unit_test(saves_at_the_same_time_all_succeed),
         cmocka_unit_test(saves_refuse_what_is_not_a_file),
         cmocka_unit_test(saves_into_the_current_folder),
