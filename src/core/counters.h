@@ -1,98 +1,110 @@
-/* counters.h - counters that stick: of one key, and of whole tables.
+/* counters.h - small counters that stay at their maximum, one by one and in whole tables.
  *
- * A counter is a field of a few bits, known by its first bit (sectors.h). One that reaches its
- * maximum, or would go beyond, no longer knows its value: it sticks there and never changes again.
+ * A counter is a field of 2 to 16 bits. It is identified by its first bit in the body (`at`), which
+ * sectors.h computes.
  *
- * Tables are added counter by counter. They are subtracted the same way, but only if each counter
- * of one can have been part of the other's: then nobody's share is touched but that of the keys
- * that are taken out. A counter that is stuck stays so. One that is stuck in the table to be taken
- * out alone stands for more than the other ever counted, and nothing can be subtracted.
+ *     body   | counter 0 | counter 1 | counter 2 | ...      `bits` bits each
+ *            at = 0      at = bits   at = 2 x bits
+ *
+ * Saturation. A counter that reaches its maximum, `top`, no longer knows its value: it may stand
+ * for any larger number. So it is "stuck": it is never counted up or down again. That can keep a
+ * removed key in the set, but it can never lose a key that is still there.
+ *
+ * Whole tables. The sum of two tables is the sum of their counters. The difference exists only if
+ * every counter of the table to be taken out can have been a part of the counter in the other one:
+ * otherwise keys of others would be taken out, too. A stuck counter stays stuck in the difference.
+ * If a counter is stuck only in the table to be taken out, that table holds more than the other one
+ * ever counted, and there is no difference.
  */
 #ifndef TAMIS_CORE_COUNTERS_H
 #define TAMIS_CORE_COUNTERS_H
 
 #include "core/sectors.h"
 
-/* Kept aside from a table, which a compiler must take for changed with every counter. */
+/* Where counters are and how wide. Operations keep these three words apart from the table: the
+ * compiler must assume that a store into the body changes the table, and would reload them. */
 typedef struct counters {
     uint8_t *body;
     unsigned bits;
-    uint64_t top; /* stuck */
+    uint64_t top; /* the maximum: a counter that has it is stuck */
 } counters;
 
-TAMIS_INLINE counters counters_of(const sectors *in, uint8_t *body) {
-    return (counters){ body, in->bits, bits_low(in->bits) };
+TAMIS_INLINE counters counters_of(const sectors *layout, uint8_t *body) {
+    return (counters){ body, layout->bits, bits_low(layout->bits) };
 }
 
 /* ------------------------------------------------------------------ one counter */
 
-/* Those of 8 bits are bytes, which is worth a branch that is always the same. */
-TAMIS_INLINE uint64_t counters_get(counters of, uint64_t at) {
-    return of.bits == 8 ? of.body[at / 8] : field_get(of.body, at, of.bits);
+/* Counters of 8 bits are bytes. The branch always goes the same way in one table, so it is cheaper
+ * than the shifts that it saves. */
+TAMIS_INLINE uint64_t counters_get(counters cells, uint64_t at) {
+    return cells.bits == 8 ? cells.body[at / 8] : field_get(cells.body, at, cells.bits);
 }
 
-TAMIS_INLINE void counters_set(counters of, uint64_t at, uint64_t value) {
-    if (of.bits == 8)
-        of.body[at / 8] = (uint8_t)value;
+TAMIS_INLINE void counters_set(counters cells, uint64_t at, uint64_t value) {
+    if (cells.bits == 8)
+        cells.body[at / 8] = (uint8_t)value;
     else
-        field_set(of.body, at, of.bits, value);
+        field_set(cells.body, at, cells.bits, value);
 }
 
-/* Count up, unless stuck. Returns whether it changed; *stuck counts those that stick. */
-TAMIS_INLINE bool counters_up(counters of, uint64_t at, uint64_t by, uint64_t *stuck) {
-    uint64_t const value = counters_get(of, at), sum = min_u64(value + by, of.top);
-    if (value == of.top) return false;
-    counters_set(of, at, sum);
-    *stuck += sum == of.top;
+/* Add `step` unless the counter is stuck. Returns whether it changed; *stuck is counted up if the
+ * counter has become stuck. */
+TAMIS_INLINE bool counters_up(counters cells, uint64_t at, uint64_t step, uint64_t *stuck) {
+    uint64_t const value = counters_get(cells, at), sum = min_u64(value + step, cells.top);
+    if (value == cells.top) return false;
+    counters_set(cells, at, sum);
+    *stuck += sum == cells.top;
     return true;
 }
 
-/* Count down one that is not less, unless stuck. Returns whether it changed. */
-TAMIS_INLINE bool counters_down(counters of, uint64_t at, uint64_t by) {
-    uint64_t const value = counters_get(of, at);
-    if (value == of.top) return false;
-    TAMIS_ASSERT(value >= by);
-    counters_set(of, at, value - by);
+/* Subtract `step` unless the counter is stuck. The caller has checked that the counter is at least
+ * `step`. Returns whether it changed. */
+TAMIS_INLINE bool counters_down(counters cells, uint64_t at, uint64_t step) {
+    uint64_t const value = counters_get(cells, at);
+    if (value == cells.top) return false;
+    TAMIS_ASSERT(value >= step);
+    counters_set(cells, at, value - step);
     return true;
 }
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* Add all of `from`. Returns how many counters stick by that. */
-static __attribute__((unused)) uint64_t counters_add_all(const sectors *in, uint8_t *into,
-                                                         const uint8_t *from) {
-    counters const of = counters_of(in, into);
+/* Add every counter of `other` to that of `body`. Returns how many counters became stuck. */
+static __attribute__((unused)) uint64_t counters_add_all(const sectors *layout, uint8_t *body,
+                                                         const uint8_t *other) {
+    counters const cells = counters_of(layout, body);
     uint64_t       stuck = 0;
-    for (uint64_t i = 0; i < in->counters; i++) {
-        uint64_t const at = sectors_at(in, i), by = field_get(from, at, of.bits);
-        if (by != 0) (void)counters_up(of, at, by, &stuck);
+    for (uint64_t i = 0; i < layout->counters; i++) {
+        uint64_t const at = sectors_at(layout, i), step = field_get(other, at, cells.bits);
+        if (step != 0) (void)counters_up(cells, at, step, &stuck);
     }
     return stuck;
 }
 
-/* Can one counter have been part of another, with `rest` left? NULL: with any. */
+/* A kind's own condition: can a counter hold `rest` after the subtraction? */
 typedef bool counters_can_be(const void *context, uint64_t rest);
 
-/* Can all of `from` be taken out? */
-TAMIS_INLINE bool counters_hold_all(const sectors *in, uint8_t *into, const uint8_t *from,
+/* Can every counter of `other` be subtracted? can_be NULL: any rest will do. */
+TAMIS_INLINE bool counters_hold_all(const sectors *layout, uint8_t *body, const uint8_t *other,
                                     counters_can_be *can_be, const void *context) {
-    counters const of = counters_of(in, into);
-    for (uint64_t i = 0; i < in->counters; i++) {
-        uint64_t const at = sectors_at(in, i);
-        uint64_t const value = counters_get(of, at), by = field_get(from, at, of.bits);
-        if (value == of.top) continue;
-        if (value < by || (can_be != NULL && !can_be(context, value - by))) return false;
+    counters const cells = counters_of(layout, body);
+    for (uint64_t i = 0; i < layout->counters; i++) {
+        uint64_t const at = sectors_at(layout, i);
+        uint64_t const value = counters_get(cells, at), step = field_get(other, at, cells.bits);
+        if (value == cells.top) continue;
+        if (value < step || (can_be != NULL && !can_be(context, value - step))) return false;
     }
     return true;
 }
 
-/* Take out all of `from`, which can be. */
-static __attribute__((unused)) void counters_take_all(const sectors *in, uint8_t *into,
-                                                      const uint8_t *from) {
-    counters const of = counters_of(in, into);
-    for (uint64_t i = 0; i < in->counters; i++) {
-        uint64_t const at = sectors_at(in, i), by = field_get(from, at, of.bits);
-        if (by != 0) (void)counters_down(of, at, by);
+/* Subtract every counter of `other`, after counters_hold_all() has said that this is possible. */
+static __attribute__((unused)) void counters_take_all(const sectors *layout, uint8_t *body,
+                                                      const uint8_t *other) {
+    counters const cells = counters_of(layout, body);
+    for (uint64_t i = 0; i < layout->counters; i++) {
+        uint64_t const at = sectors_at(layout, i), step = field_get(other, at, cells.bits);
+        if (step != 0) (void)counters_down(cells, at, step);
     }
 }
 

@@ -1,16 +1,23 @@
-/* increments.h - the numbers by which keys count counters up, and what a counter tells of them.
+/* increments.h - variable increments: which keys a counter can hold.
  *
  * Paper: O. Rottenstreich, Y. Kanizo, I. Keslassy, "The Variable-Increment Counting Bloom Filter",
- * sections III and IV. A key adds one of the numbers of a set D to each of its counters, which one
- * its hash says. A counter of value c can hold a key that added v only if c - v is a sum of numbers
- * of D itself, of any number of them: 0, or one of the semigroup that D generates. Otherwise the
- * key was certainly never added.
+ * IEEE/ACM Transactions on Networking 22(4), 2014, sections III and IV.
  *
- * D is a mask: bit v is set if v is in it. The semigroup is a table of bits. From its conductor on
- * it holds every number, if D has no common divisor, and the table need not reach further: two
- * numbers below 32 without one have a conductor of at most 30 x 29.
+ * A key does not add 1 to each of its counters, but a number v of a small set D; its hash says
+ * which. A counter of value c can hold a key that adds v only if the rest, c - v, is again a sum of
+ * numbers of D (any of them, any number of times; 0 is the empty sum). If it is not, the key was
+ * certainly never added. The sums of numbers of D are the additive semigroup that D generates:
  *
- * D = {1} is the plain counting filter; D = {L, ..., 2L-1} has everything from L on.
+ *     D = {8, 12, 14, 15}      sums: 0 8 12 14 15 16 20 22 23 24 26 27 28 29 30 31 32 34 35 ...
+ *     c = 22, v = 8            22 - 8 = 14 is a sum: perhaps
+ *     c = 22, v = 12           22 - 12 = 10 is not: certainly absent
+ *
+ * The sums are a table of bits. If the numbers of D have no common divisor, then every number from
+ * the conductor of the semigroup on is a sum. The conductor is at most (v_1 - 1) (v_l - 1) for the
+ * least and the largest number of D (Schur), here at most 29 x 30: so the table has all the gaps.
+ *
+ * D is given as a mask: bit v is set if v is in D. D = {1} is the plain counting filter; for the
+ * paper's D_L = {L, ..., 2L-1} every number from L on is a sum.
  */
 #ifndef TAMIS_CORE_INCREMENTS_H
 #define TAMIS_CORE_INCREMENTS_H
@@ -18,41 +25,42 @@
 #include "core/bits.h"
 #include "core/hash.h"
 
-#define INCREMENTS_MAX 31 /* the largest of them */
+#define INCREMENTS_MAX 31 /* the largest number that may be in D */
 #define INCREMENTS_WORDS 14
 
 static_assert((INCREMENTS_MAX - 1) * (INCREMENTS_MAX - 2) <= 64 * INCREMENTS_WORDS, "all gaps");
 
 typedef struct increments {
-    uint8_t  value[INCREMENTS_MAX]; /* in order */
-    uint8_t  n;
-    uint64_t sums[INCREMENTS_WORDS]; /* bit s: s is a sum of them; all beyond are */
+    uint8_t  value[INCREMENTS_MAX];  /* the numbers of D, increasing */
+    uint8_t  n;                      /* how many there are */
+    uint64_t sums[INCREMENTS_WORDS]; /* bit s: s is a sum; every s beyond the table is one */
 } increments;
 
-/* Is c a sum of increments, of any number of them, or 0? */
-TAMIS_INLINE bool increments_make_up(const increments *of, uint64_t c) {
-    return c >= 64 * INCREMENTS_WORDS || (of->sums[c / 64] >> (c % 64) & 1) != 0;
+/* Is c a sum of increments? 0 is. */
+TAMIS_INLINE bool increments_make_up(const increments *d, uint64_t c) {
+    return c >= 64 * INCREMENTS_WORDS || (d->sums[c / 64] >> (c % 64) & 1) != 0;
 }
 
 /* May a counter of value c hold a key that added v? */
-TAMIS_INLINE bool increments_may_hold(const increments *of, uint64_t c, uint64_t v) {
-    return c >= v && increments_make_up(of, c - v);
+TAMIS_INLINE bool increments_may_hold(const increments *d, uint64_t c, uint64_t v) {
+    return c >= v && increments_make_up(d, c - v);
 }
 
-/* How often at most it can hold such a key. */
-TAMIS_INLINE uint64_t increments_most(const increments *of, uint64_t c, uint64_t v) {
-    uint64_t times = c / v;
-    while (times != 0 && !increments_make_up(of, c - times * v)) times--;
-    return times;
+/* The largest number of copies of such a key that a counter of value c can hold. */
+TAMIS_INLINE uint64_t increments_most(const increments *d, uint64_t c, uint64_t v) {
+    uint64_t copies = c / v;
+    while (copies != 0 && !increments_make_up(d, c - copies * v)) copies--;
+    return copies;
 }
 
-/* The one that a hash chooses. */
-TAMIS_INLINE uint64_t increments_pick(const increments *of, uint64_t hash) {
-    return of->value[fastrange(hash, of->n)];
+/* The number of D that a hash selects. */
+TAMIS_INLINE uint64_t increments_pick(const increments *d, uint64_t hash) {
+    return d->value[fastrange(hash, d->n)];
 }
 
 /* ------------------------------------------------------------------ making them */
 
+/* The greatest common divisor of all numbers of D, by Euclid's algorithm. */
 static __attribute__((unused)) unsigned increments_divisor(uint64_t mask) {
     unsigned divisor = 0;
     for (unsigned v = 1; v <= INCREMENTS_MAX; v++) {
@@ -68,26 +76,26 @@ static __attribute__((unused)) unsigned increments_divisor(uint64_t mask) {
     return divisor;
 }
 
-/* Numbers from 1 to INCREMENTS_MAX, without a common divisor. */
+/* Is the mask a set that can be used: numbers from 1 to INCREMENTS_MAX, coprime as a whole? */
 static __attribute__((unused)) bool increments_are_possible(uint64_t mask) {
     return mask != 0 && (mask & 1) == 0 && mask >> INCREMENTS_MAX >> 1 == 0 &&
            increments_divisor(mask) == 1;
 }
 
-/* s is a sum if it is 0, or an increment more than one. */
+/* s is a sum if s - v is one for some v of D. In increasing order, so that s - v is known. */
 static __attribute__((unused)) increments increments_make(uint64_t mask) {
-    increments make = { .sums = { 1 } };
+    increments d = { .sums = { 1 } };
     for (unsigned v = 1; v <= INCREMENTS_MAX; v++) {
-        if ((mask >> v & 1) != 0) make.value[make.n++] = (uint8_t)v;
+        if ((mask >> v & 1) != 0) d.value[d.n++] = (uint8_t)v;
     }
     for (uint64_t s = 1; s < 64 * INCREMENTS_WORDS; s++) {
-        for (unsigned i = 0; i < make.n; i++) {
-            if (s < make.value[i] || !increments_make_up(&make, s - make.value[i])) continue;
-            make.sums[s / 64] |= UINT64_C(1) << (s % 64);
+        for (unsigned i = 0; i < d.n; i++) {
+            if (s < d.value[i] || !increments_make_up(&d, s - d.value[i])) continue;
+            d.sums[s / 64] |= UINT64_C(1) << (s % 64);
             break;
         }
     }
-    return make;
+    return d;
 }
 
 #endif

@@ -1,19 +1,25 @@
-/* probes.h - kinds that ask k independent places per key: Bloom filters and their relatives.
+/* probes.h - the k places of a key in a Bloom filter or one of its relatives.
  *
- * Place i of a key is fastrange(remix(hash, i), places). A present key is asked all k of them, an
- * absent one until the first that does not hold, about two. Many keys at once:
+ * Place i of a key is fastrange(remix(hash, i), places): k independent choices of one of m places.
+ * A lookup of a present key must ask all k of them. A lookup of an absent key stops at the first
+ * place that does not hold it: in a filter of the best size half of the places are empty, so that
+ * takes two places on average.
  *
- * probes_ask     lookups in a table beyond the cache. Fetching all k places of a key that is absent
- *                would waste k - 2 lines, so it goes in rounds: one place of every key in question,
- *                fetched for all of them, then looked at for all of them; those that fail leave.
- *                Once few leave (they are present, it seems) or few are left, the rest is asked
- *                at once.
- * probes_ask_near  lookups in a table within the cache. Nothing to wait for, so the cost is
- *                mispredicted branches: the first two places are asked without any.
- * probes_locate  updates, which need all k places: as many keys as fill the line-fill buffers.
+ * Looking up many keys at once, there are three ways:
  *
- * They take the kind's two questions (where is place p, does it hold) as functions, which the
- * compiler folds in: each instance is as if written by hand.
+ *   probes_ask       for a table beyond the cache. To prefetch all k places of an absent key would
+ *                    load k - 2 lines in vain. So it goes in rounds: place i of every open key is
+ *                    prefetched, then asked; keys whose place does not hold leave. Once few keys
+ *                    leave a round (the rest seem to be present), or few are left, all remaining
+ *                    places of all open keys are asked at once.
+ *   probes_ask_near  for a table within the cache, where there is nothing to wait for. The cost is
+ *                    then the mispredicted branch when a key leaves: places are asked two by two,
+ *                    without a branch.
+ *   probes_locate    for updates, which need all k places of every key: computes and prefetches the
+ *                    places of as many keys as fill the line-fill buffers.
+ *
+ * A kind passes two functions, "where is this place in the body" and "does this place hold". They
+ * are inlined, so that each instance is as fast as one written by hand.
  */
 #ifndef TAMIS_CORE_PROBES_H
 #define TAMIS_CORE_PROBES_H
@@ -24,9 +30,11 @@
 
 #define PROBES_MAX 64 /* the largest k */
 
-#define PROBES_FEW 8        /* keys left in question that are not worth rounds of their own */
-#define PROBES_LOCATED 128  /* places held ready at a time; at least PROBES_MAX */
-#define PROBES_NEAR 1048576 /* bytes that a core's own cache holds */
+#define PROBES_FEW 8        /* with so few open keys, another round does not pay */
+#define PROBES_LOCATED 128  /* places that are prefetched at a time; at least PROBES_MAX */
+#define PROBES_NEAR 1048576 /* bytes of a body that the cache of a core holds */
+
+static_assert(PROBES_LOCATED >= PROBES_MAX, "all places of one key");
 
 TAMIS_INLINE uint64_t probes_place(uint64_t hash, unsigned i, uint64_t places) {
     return fastrange(remix(hash, i), places);
@@ -35,7 +43,9 @@ TAMIS_INLINE uint64_t probes_place(uint64_t hash, unsigned i, uint64_t places) {
 typedef const uint8_t *probes_where(const void *table, uint64_t place);
 typedef bool           probes_holds(const void *table, uint64_t place);
 
-/* Do the places from `first` on hold? Stops at the first that does not. */
+/* ------------------------------------------------------------------ one key */
+
+/* Do the places first, ..., k - 1 of a key all hold? Stops at the first that does not. */
 TAMIS_INLINE bool probes_hold(const void *table, uint64_t hash, unsigned first, unsigned k,
                               uint64_t places, probes_holds *holds) {
     for (unsigned i = first; i < k; i++) {
@@ -44,7 +54,10 @@ TAMIS_INLINE bool probes_hold(const void *table, uint64_t hash, unsigned first, 
     return true;
 }
 
-/* Of the n listed keys, those whose places i and j hold stay; returns how many. No branch. */
+/* ------------------------------------------------------------------ many keys, in the cache */
+
+/* `list` has the indices of n open keys. Keep those whose places i and j both hold, and return how
+ * many are left. Every key is written, and the length grows only by those that stay: no branch. */
 TAMIS_INLINE unsigned probes_keep(const void *table, const uint64_t *hash, uint8_t *list,
                                   unsigned n, unsigned i, unsigned j, uint64_t places,
                                   probes_holds *holds) {
@@ -59,9 +72,10 @@ TAMIS_INLINE unsigned probes_keep(const void *table, const uint64_t *hash, uint8
     return kept;
 }
 
+/* Do all k places of each of n <= TAMIS_CHUNK keys hold? Bit i answers for hash[i]. */
 TAMIS_INLINE uint64_t probes_ask_near(const void *table, const uint64_t *hash, unsigned n,
                                       unsigned k, uint64_t places, probes_holds *holds) {
-    unsigned const second = k > 1; /* with k = 1, the first place again */
+    unsigned const second = k > 1; /* with k = 1, place 0 is asked twice */
     uint8_t        list[TAMIS_CHUNK];
     unsigned       open = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -78,7 +92,10 @@ TAMIS_INLINE uint64_t probes_ask_near(const void *table, const uint64_t *hash, u
     return found;
 }
 
-/* Ask place `i` of every open key; who holds? */
+/* ------------------------------------------------------------------ many keys, beyond the cache */
+
+/* One round: prefetch place `i` of every open key, then ask it. `open` is a mask of keys; returns
+ * the mask of those whose place holds. */
 TAMIS_INLINE uint64_t probes_ask_one(const void *table, const uint64_t *hash, uint64_t open,
                                      unsigned i, uint64_t places, probes_where *where,
                                      probes_holds *holds) {
@@ -95,7 +112,7 @@ TAMIS_INLINE uint64_t probes_ask_one(const void *table, const uint64_t *hash, ui
     return kept;
 }
 
-/* Ask the places from `first` on of every open key, as many keys at a time as give enough lines. */
+/* All places from `first` on of every open key, in blocks of at most PROBES_LOCATED places. */
 TAMIS_INLINE uint64_t probes_ask_rest(const void *table, const uint64_t *hash, uint64_t open,
                                       unsigned first, unsigned k, uint64_t places,
                                       probes_where *where, probes_holds *holds) {
@@ -103,7 +120,7 @@ TAMIS_INLINE uint64_t probes_ask_rest(const void *table, const uint64_t *hash, u
     while (open != 0) {
         uint64_t const *next = place;
         unsigned        n = 0;
-        uint64_t        block = 0;
+        uint64_t        block = 0; /* the keys of this block */
         for (; open != 0 && n + (k - first) <= PROBES_LOCATED; open &= open - 1) {
             unsigned const key = bits_lowest(open);
             block |= UINT64_C(1) << key;
@@ -121,7 +138,8 @@ TAMIS_INLINE uint64_t probes_ask_rest(const void *table, const uint64_t *hash, u
     return kept;
 }
 
-/* Do all k places of each of n <= TAMIS_CHUNK keys hold? Bit i answers for hash[i]. */
+/* Do all k places of each of n <= TAMIS_CHUNK keys hold? Bit i answers for hash[i]. Rounds go on
+ * while more than a quarter of the open keys leave, and more than PROBES_FEW are open. */
 TAMIS_INLINE uint64_t probes_ask(const void *table, const uint64_t *hash, unsigned n, unsigned k,
                                  uint64_t places, probes_where *where, probes_holds *holds) {
     uint64_t open = bits_low(n);
@@ -134,8 +152,10 @@ TAMIS_INLINE uint64_t probes_ask(const void *table, const uint64_t *hash, unsign
     return asked < k ? probes_ask_rest(table, hash, open, asked, k, places, where, holds) : open;
 }
 
-/* Compute and prefetch, for writing, the places of the first keys: place[i * k + j] is place j of
- * hash[i]. Returns how many keys fit, at least 1. */
+/* ------------------------------------------------------------------ updates */
+
+/* Compute and prefetch, for writing, all places of the first keys: place[i * k + j] is place j of
+ * hash[i]. Returns how many keys that are, at least 1. */
 TAMIS_INLINE unsigned probes_locate(const void *table, const uint64_t *hash, unsigned n, unsigned k,
                                     uint64_t places, probes_where *where,
                                     uint64_t place[PROBES_LOCATED]) {

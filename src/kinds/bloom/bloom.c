@@ -5,20 +5,23 @@
  *
  * Idea
  * ----
- * A key marks k random places among m bits. It is in the set if all its k places are marked.
+ * A key marks k random places among m bits. A key is reported as present if all its k places are
+ * marked.
  *
  *        add "apple"   0 1 0 0 1 0 0 0 0 1 0 ...     k = 3 places become 1
- *        has "pear"    ^             ^   ^           one of them is 0: certainly not there
+ *        has "pear"    ^             ^   ^           one of them is 0: certainly absent
  *
- * Why it cannot remove: a mark may belong to several keys, and nothing says to how many. That is
- * what every other kind in this folder is about.
+ * Why a key cannot be removed: several keys may have marked the same place, and a bit does not say
+ * how many. Clearing it would lose the other keys. All kinds with removal store more than a bit.
  *
- * The size is the smallest m over all k for which the exact rate (theory/bloom_rate.h) meets the
- * target; the body is then filled up to whole cache lines, which makes the rate a little better.
+ * Why copies cost nothing: adding a key again marks places that are marked already.
+ *
+ * Size. The planner takes the smallest m, over all k, whose exact rate (theory/bloom_rate.h) meets
+ * the target. The last cache line is then used completely, which lowers the rate a little.
  *
  * Invariants (checked by bloom_validate)
  *   I1  bits of the body beyond the m places are zero;
- *   I2  keys, which counts the adds that marked something new, is 0 just when nothing is marked;
+ *   I2  `keys` counts the adds that marked a new place; it is 0 exactly if nothing is marked;
  *   I3  at most k x keys places are marked;
  *   I4  nothing is saturated.
  */
@@ -31,37 +34,34 @@
 
 #include <math.h>
 
-enum { BITS, HASHES }; /* the geometry: m, k */
+enum { BLOOM_BITS, BLOOM_HASHES }; /* the fields of the geometry: m, k */
 
 static_assert(BLOOM_MAX_K == PROBES_MAX && BLOOM_FREE == KIND_FREE, "one limit, one mark");
 
 /* ------------------------------------------------------------------ planning */
 
-/* Whole cache lines, all of them places. */
-static uint64_t bloom_fill_lines(uint64_t places) {
-    return (places + 511) & ~UINT64_C(511);
-}
-
 static tamis_status bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    uint64_t places = need->fixed[BITS], k = need->fixed[HASHES];
+    uint64_t places = need->fixed[BLOOM_BITS], k = need->fixed[BLOOM_HASHES];
     if (!tamis_bloom_choose(need->fpr, (double)need->capacity, &places, &k)) {
         return TAMIS_ERR_CANNOT;
     }
-    ret_geometry[BITS] = need->fixed[BITS] == KIND_FREE ? bloom_fill_lines(places) : places;
-    ret_geometry[HASHES] = k;
+    if (need->fixed[BLOOM_BITS] == KIND_FREE) places = (places + 511) & ~UINT64_C(511);
+    ret_geometry[BLOOM_BITS] = places;
+    ret_geometry[BLOOM_HASHES] = k;
     return TAMIS_OK;
 }
 
 static bool bloom_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
-    if (geometry[BITS] < 2 || geometry[HASHES] < 1 || geometry[HASHES] > PROBES_MAX) return false;
-    return checked_body_bytes(geometry[BITS], 1, 0, ret_bytes);
+    uint64_t const k = geometry[BLOOM_HASHES];
+    if (geometry[BLOOM_BITS] < 2 || k < 1 || k > PROBES_MAX) return false;
+    return checked_body_bytes(geometry[BLOOM_BITS], 1, 0, ret_bytes);
 }
 
 static void bloom_predict(const uint64_t *geometry, uint64_t capacity, uint64_t lifetime,
                           tamis_forecast *ret_forecast) {
-    (void)lifetime; /* no removal: the life of a filter is its filling */
-    double const   m = (double)geometry[BITS], n = (double)capacity, lines = m / 512;
-    unsigned const k = (unsigned)geometry[HASHES];
+    (void)lifetime; /* without removal, the life of a filter is its filling */
+    double const   m = (double)geometry[BLOOM_BITS], n = (double)capacity, lines = m / 512;
+    unsigned const k = (unsigned)geometry[BLOOM_HASHES];
     *ret_forecast = (tamis_forecast){
         .fpr = tamis_bloom_fpr(m, k, n),
         .lines_present = tamis_bloom_lines_present(lines, k),
@@ -70,7 +70,9 @@ static void bloom_predict(const uint64_t *geometry, uint64_t capacity, uint64_t 
     };
 }
 
-/* ------------------------------------------------------------------ places */
+/* ------------------------------------------------------------------ places
+ *
+ * Place p is bit p % 8 of byte p / 8. The first two functions are what core/probes.h asks for. */
 
 TAMIS_INLINE const uint8_t *bloom_where(const void *table, uint64_t place) {
     return ((const tamis_table *)table)->body + place / 8;
@@ -80,7 +82,7 @@ TAMIS_INLINE bool bloom_holds(const void *table, uint64_t place) {
     return (*bloom_where(table, place) >> (place % 8)) & 1;
 }
 
-/* Returns 1 if the place was not marked before. */
+/* Mark a place. Returns 1 if it was not marked before. */
 TAMIS_INLINE unsigned bloom_mark(tamis_table *table, uint64_t place) {
     uint8_t *const byte = table->body + place / 8;
     unsigned const was = *byte, bit = 1u << (place % 8);
@@ -88,36 +90,39 @@ TAMIS_INLINE unsigned bloom_mark(tamis_table *table, uint64_t place) {
     return (was & bit) == 0;
 }
 
-/* ------------------------------------------------------------------ keys */
+/* ------------------------------------------------------------------ one key */
 
 static bool bloom_has(const tamis_table *table, uint64_t hash) {
-    return probes_hold(table, hash, 0, (unsigned)table->geometry[HASHES], table->geometry[BITS],
-                       bloom_holds);
+    return probes_hold(table, hash, 0, (unsigned)table->geometry[BLOOM_HASHES],
+                       table->geometry[BLOOM_BITS], bloom_holds);
 }
 
+/* An add that marks nothing new is not counted: the filter cannot tell that key from one it has. */
 static tamis_status bloom_add(tamis_table *table, uint64_t hash) {
-    unsigned const k = (unsigned)table->geometry[HASHES];
-    uint64_t const m = table->geometry[BITS];
-    unsigned       n_new = 0;
-    for (unsigned i = 0; i < k; i++) n_new |= bloom_mark(table, probes_place(hash, i, m));
-    table->keys += n_new;
+    unsigned const k = (unsigned)table->geometry[BLOOM_HASHES];
+    uint64_t const m = table->geometry[BLOOM_BITS];
+    unsigned       is_new = 0;
+    for (unsigned i = 0; i < k; i++) is_new |= bloom_mark(table, probes_place(hash, i, m));
+    table->keys += is_new;
     return TAMIS_OK;
 }
 
+/* ------------------------------------------------------------------ a chunk of keys */
+
 static uint64_t bloom_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
-    unsigned const k = (unsigned)table->geometry[HASHES];
-    uint64_t const m = table->geometry[BITS];
+    unsigned const k = (unsigned)table->geometry[BLOOM_HASHES];
+    uint64_t const m = table->geometry[BLOOM_BITS];
     return table->body_bytes <= PROBES_NEAR
                ? probes_ask_near(table, hash, n, k, m, bloom_holds)
                : probes_ask(table, hash, n, k, m, bloom_where, bloom_holds);
 }
 
 static unsigned bloom_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
-    unsigned const k = (unsigned)table->geometry[HASHES];
+    unsigned const k = (unsigned)table->geometry[BLOOM_HASHES];
     uint64_t       place[PROBES_LOCATED];
     for (unsigned done = 0, located; done < n; done += located) {
-        located = probes_locate(table, hash + done, n - done, k, table->geometry[BITS], bloom_where,
-                                place);
+        located = probes_locate(table, hash + done, n - done, k, table->geometry[BLOOM_BITS],
+                                bloom_where, place);
         for (unsigned i = 0; i < located; i++) {
             unsigned is_new = 0;
             for (unsigned j = 0; j < k; j++) is_new |= bloom_mark(table, place[i * k + j]);
@@ -129,6 +134,8 @@ static unsigned bloom_add_chunk(tamis_table *table, const uint64_t *hash, unsign
 
 /* ------------------------------------------------------------------ whole tables */
 
+/* The union of the keys is the union of the marks. Keys that are in both tables are counted twice:
+ * nobody can tell. */
 static tamis_status bloom_merge(tamis_table *into, const tamis_table *from) {
     for (uint64_t at = 0; at < into->body_bytes; at += 8) {
         le64_store(into->body + at, le64_load(into->body + at) | le64_load(from->body + at));
@@ -137,22 +144,24 @@ static tamis_status bloom_merge(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
+/* The chance that k random places are all marked. */
 static double bloom_current_fpr(const tamis_table *table) {
     double const marked = (double)bits_popcount_bytes(table->body, table->body_bytes);
-    return pow(marked / (double)table->geometry[BITS], (double)table->geometry[HASHES]);
+    return pow(marked / (double)table->geometry[BLOOM_BITS], (double)table->geometry[BLOOM_HASHES]);
 }
 
 static bool bloom_validate(const tamis_table *table, const char **reterr_why) {
-    uint64_t const m = table->geometry[BITS], k = table->geometry[HASHES];
+    uint64_t const m = table->geometry[BLOOM_BITS], k = table->geometry[BLOOM_HASHES];
     uint64_t const marked = bits_popcount_bytes(table->body, table->body_bytes);
     for (uint64_t place = m; place < table->body_bytes * 8; place++) {
-        TAMIS_REQUIRE(!bloom_holds(table, place), reterr_why, "I1: a bit beyond the last place");
+        TAMIS_REQUIRE(!bloom_holds(table, place), reterr_why,
+                      "I1: a bit is set beyond the last place");
     }
     TAMIS_REQUIRE((table->keys == 0) == (marked == 0), reterr_why,
-                  "I2: keys without marks, or marks without keys");
+                  "I2: there are keys and no marks, or marks and no keys");
     TAMIS_REQUIRE(table->keys > UINT64_MAX / k || marked <= table->keys * k, reterr_why,
-                  "I3: more marks than the keys can have made");
-    TAMIS_REQUIRE(table->saturated == 0, reterr_why, "I4: nothing can be saturated here");
+                  "I3: more places are marked than the keys can have marked");
+    TAMIS_REQUIRE(table->saturated == 0, reterr_why, "I4: a Bloom filter cannot be saturated");
     return true;
 }
 

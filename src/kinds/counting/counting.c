@@ -10,55 +10,57 @@
  * counters up, removing it counts them down, and a key is in the set if none of them is 0.
  *
  *        add "apple"   0 1 0 0 2 0 0 0 0 1 0 ...     k = 3 counters of 4 bits go up
- *        has "pear"    ^             ^   ^           one of them is 0: certainly not there
+ *        has "pear"    ^             ^   ^           one of them is 0: certainly absent
  *
- * Why four bits are enough: with the best k a counter holds ln 2 = 0.69 on average, and reaches 15
- * with probability 2e-15. Why that is still not never, and what then: a counter that reaches its
- * maximum no longer knows its value. It sticks there, and is never counted down again. So a key
- * whose counters are all stuck stays in the set for good (a flood of one key does that:
- * "saturated"), but no key is ever lost.
+ * Why four bits are enough for membership: with the best k a counter holds ln 2 = 0.69 on average,
+ * and reaches 15 with probability 2e-15. That is not never. A counter that reaches its maximum is
+ * stuck (core/counters.h): it is never counted down again. A key whose counters are all stuck stays
+ * in the set for good ("saturated"; a flood of one key does that), but no key is ever lost.
  *
- * Blocked: all counters of a key are in one cache line, chosen by its hash, and each in a sector of
- * the line of its own (core/sectors.h). Lines are not equally full, so for the same error the table
- * is larger, but an operation touches one line instead of k.
+ * Layout: the counters of a key are anywhere, or all in one cache line, one in each sector of it
+ * (core/sectors.h, "blocked"). Lines are not equally full, so for the same rate a blocked table is
+ * larger, but an operation touches one line instead of k.
  *
- * How many copies of a key? No more than its smallest counter says ("minimum selection"). That is
- * too many when others have hit all of its counters, as often as a stranger is taken for present.
+ * Counts ("minimum selection"): a key has at most as many copies as its smallest counter says. It
+ * has fewer when other keys have hit all of its counters, which is as frequent as a false positive.
  *
  * Minimal increase (S. Cohen, Y. Matias, "Spectral Bloom Filters", SIGMOD 2003): an add counts up
- * only those counters of the key that are its smallest. Each is still at least the copies of every
- * key that has it: for the key that is added the smallest was, and is one more now; for others
- * nothing fell. So counts stay upper estimates, and err several times less often. But a counter no
- * longer knows who counted it up: nothing can be removed. Two such tables merge by addition: what
- * is at least the copies of a key in each is at least their sum in both together.
+ * only those counters of the key that have its smallest value.
+ *   - Every counter is still at least the copies of each key that has it: the smallest counter of
+ *     the added key was at least its copies and is one more now, and no counter fell. So counts are
+ *     still upper estimates, and they are wrong several times less often.
+ *   - A counter no longer knows which keys counted it up, so nothing can be removed.
+ *   - Two such tables are merged by addition: counters that are at least the copies of a key in
+ *     each table are at least their sum in both together.
  *
- * Two places of one key may be the same counter. Then adding counts it up twice, and removing must
- * find 2 there: counting_remove looks before it changes anything, and takes back what it did in the
- * one case that looking place by place cannot see. Minimal increase counts it up once.
+ * Two of the k counters of a key may be the same one. An add then counts it up twice, and a removal
+ * must find 2 there. counting_down() looks at all counters before it changes any, and undoes its
+ * changes in the one case that looking at counters one by one cannot see. Minimal increase counts
+ * such a counter up once.
  *
  * Invariants (checked by counting_validate)
  *   I1  bits of the body that belong to no counter are zero;
  *   I2  `saturated` is the number of counters at their maximum;
  *   I3  while none is saturated, the counters sum up to k x keys;
- *   I4  with minimal increase instead, they sum up to keys at least and k x keys at most, and none
- *       is more than keys.
+ *   I4  with minimal increase instead, they sum up to at least keys and at most k x keys, and no
+ *       counter is more than keys.
  */
 #include "core/counters.h"
 #include "core/probes.h"
 #include "kind.h"
-#include "theory/bloom_rate.h"
 #include "size.h"
+#include "theory/bloom_rate.h"
 
 #include <math.h>
 
 static_assert(CBF_FREE == KIND_FREE && CBF_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 static_assert(CBF_MAX_HASHES <= PROBES_MAX, "places of a key fit");
-static_assert(sizeof(sectors) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
+static_assert(sizeof(sectors) <= KIND_DERIVED * sizeof(uint64_t), "the layout fits its place");
 
 /* ------------------------------------------------------------------ planning */
 
-/* Blocked only if that is fixed: this is the filter that everybody knows, and scattered it becomes
- * a Bloom filter with the same answers. */
+/* Blocked only if the user fixes that field: this kind is the baseline that everybody knows, and
+ * only a scattered table converts to a Bloom filter with the same answers. */
 static tamis_status counting_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[CBF_FIELDS];
     memcpy(g, need->fixed, sizeof g);
@@ -85,58 +87,60 @@ static void counting_predict(const uint64_t *g, uint64_t capacity, uint64_t life
     ret_forecast->lines_add = ret_forecast->lines_present;
 }
 
-/* With minimal increase a counter does not know who counted it up. */
 static unsigned counting_lacks(const uint64_t *geometry) {
     return geometry[CBF_MINIMAL] != 0 ? TAMIS_CAN_REMOVE : 0;
 }
 
+/* The layout of the counters is computed once and kept in table->derived. */
 static void counting_prepare(tamis_table *table) {
     const uint64_t *const g = table->geometry;
     uint64_t              bytes;
-    if (!tamis_cbf_body_bytes(g, &bytes)) return; /* it will get no body either */
-    sectors const shape =
+    if (!tamis_cbf_body_bytes(g, &bytes)) return; /* such a geometry gets no body either */
+    sectors const layout =
         sectors_make(g[CBF_COUNTERS], g[CBF_COUNTER_BITS], g[CBF_HASHES], g[CBF_BLOCKED] != 0);
-    memcpy(table->derived, &shape, sizeof shape);
+    memcpy(table->derived, &layout, sizeof layout);
 }
 
-TAMIS_INLINE const sectors *shape_of(const tamis_table *table) {
+TAMIS_INLINE const sectors *counting_layout(const tamis_table *table) {
     return (const sectors *)(const void *)table->derived;
 }
 
-TAMIS_INLINE unsigned hashes_of(const tamis_table *table) {
+TAMIS_INLINE unsigned counting_hashes(const tamis_table *table) {
     return (unsigned)table->geometry[CBF_HASHES];
 }
 
-TAMIS_INLINE counters counters_in(const tamis_table *table) {
-    return counters_of(shape_of(table), table->body);
+TAMIS_INLINE counters counting_cells(const tamis_table *table) {
+    return counters_of(counting_layout(table), table->body);
 }
 
-TAMIS_INLINE bool is_blocked(const tamis_table *table) {
-    return shape_of(table)->lines != 0;
+TAMIS_INLINE bool counting_is_blocked(const tamis_table *table) {
+    return counting_layout(table)->lines != 0;
 }
 
-/* ------------------------------------------------------------------ keys, by their counters */
+/* ------------------------------------------------------------------ a key whose counters are known
+ *
+ * In this section at[0..k-1] are the first bits of the counters of a key. */
 
 TAMIS_INLINE void counting_up(tamis_table *table, const uint64_t *at, unsigned k) {
-    counters const of = counters_in(table);
+    counters const cells = counting_cells(table);
     uint64_t       stuck = 0;
     bool           is_changed = false;
-    for (unsigned i = 0; i < k; i++) is_changed |= counters_up(of, at[i], 1, &stuck);
+    for (unsigned i = 0; i < k; i++) is_changed |= counters_up(cells, at[i], 1, &stuck);
     table->saturated += stuck;
     table->keys += is_changed; /* an add that met only stuck counters is not counted */
 }
 
-/* Minimal increase. A counter that was counted up is no longer one of the smallest: one that comes
- * up twice changes once. */
+/* Minimal increase. A counter that was just counted up is no longer one of the smallest, so a
+ * counter that the key has twice changes once. */
 TAMIS_INLINE void counting_up_least(tamis_table *table, const uint64_t *at, unsigned k) {
-    counters const of = counters_in(table);
-    uint64_t       least = of.top, stuck = 0;
-    for (unsigned i = 0; i < k; i++) least = min_u64(least, counters_get(of, at[i]));
-    for (unsigned i = 0; i < k && least != of.top; i++) {
-        if (counters_get(of, at[i]) == least) (void)counters_up(of, at[i], 1, &stuck);
+    counters const cells = counting_cells(table);
+    uint64_t       least = cells.top, stuck = 0;
+    for (unsigned i = 0; i < k; i++) least = min_u64(least, counters_get(cells, at[i]));
+    for (unsigned i = 0; i < k && least != cells.top; i++) {
+        if (counters_get(cells, at[i]) == least) (void)counters_up(cells, at[i], 1, &stuck);
     }
     table->saturated += stuck;
-    table->keys += least != of.top;
+    table->keys += least != cells.top;
 }
 
 TAMIS_INLINE void counting_add_at(tamis_table *table, const uint64_t *at, unsigned k) {
@@ -146,84 +150,90 @@ TAMIS_INLINE void counting_add_at(tamis_table *table, const uint64_t *at, unsign
         counting_up(table, at, k);
 }
 
+/* Returns whether the key was there; otherwise nothing has changed. The second loop finds a counter
+ * that is 0 only if the key has it twice and it held 1: then the first steps are undone. That
+ * cannot saturate a counter, since it only returns to the value that it had. */
 TAMIS_INLINE bool counting_down(tamis_table *table, const uint64_t *at, unsigned k) {
-    counters const of = counters_in(table);
-    uint64_t       none = 0; /* what is counted down and up again does not stick */
+    counters const cells = counting_cells(table);
+    uint64_t       none = 0;
     bool           is_changed = false;
     for (unsigned i = 0; i < k; i++) {
-        if (counters_get(of, at[i]) == 0) return false;
+        if (counters_get(cells, at[i]) == 0) return false;
     }
     for (unsigned i = 0; i < k; i++) {
-        if (counters_get(of, at[i]) == 0) { /* it is also an earlier one, and held 1 */
-            while (i-- != 0) (void)counters_up(of, at[i], 1, &none);
+        if (counters_get(cells, at[i]) == 0) {
+            while (i-- != 0) (void)counters_up(cells, at[i], 1, &none);
             return false;
         }
-        is_changed |= counters_down(of, at[i], 1);
+        is_changed |= counters_down(cells, at[i], 1);
     }
     table->keys -= is_changed && table->keys != 0;
     return true;
 }
 
-/* The smallest counter of the key that is not stuck; all stuck is many. */
+/* The smallest counter of the key. All stuck: nobody knows how many, but many. */
 TAMIS_INLINE uint64_t counting_least(const tamis_table *table, const uint64_t *at, unsigned k) {
-    counters const of = counters_in(table);
-    uint64_t       least = of.top;
-    for (unsigned i = 0; i < k; i++) least = min_u64(least, counters_get(of, at[i]));
-    return least == of.top ? TAMIS_COUNT_MANY : least;
+    counters const cells = counting_cells(table);
+    uint64_t       least = cells.top;
+    for (unsigned i = 0; i < k; i++) least = min_u64(least, counters_get(cells, at[i]));
+    return least == cells.top ? TAMIS_COUNT_MANY : least;
 }
 
 /* ------------------------------------------------------------------ where a key counts */
 
-/* Counters anywhere, as core/probes.h asks for them: by their number. */
+/* A scattered table as core/probes.h asks for it: by the number of the counter. */
 
-TAMIS_INLINE const uint8_t *place_where(const void *any, uint64_t place) {
+TAMIS_INLINE const uint8_t *counting_where(const void *any, uint64_t place) {
     const tamis_table *const table = any;
-    unsigned const           bits = shape_of(table)->bits;
+    unsigned const           bits = counting_layout(table)->bits;
     return table->body + field_find(place * bits, bits).byte;
 }
 
-TAMIS_INLINE bool place_holds(const void *any, uint64_t place) {
+TAMIS_INLINE bool counting_holds(const void *any, uint64_t place) {
     const tamis_table *const table = any;
-    return counters_get(counters_in(table), place * shape_of(table)->bits) != 0;
+    return counters_get(counting_cells(table), place * counting_layout(table)->bits) != 0;
 }
 
-/* In either layout: their first bits. Returns how many. */
+/* The first bits of the counters of a key, in either layout. Returns k. */
 TAMIS_INLINE unsigned counting_locate_one(const tamis_table *table, uint64_t hash, uint64_t *at) {
-    const sectors *const s = shape_of(table);
-    unsigned const       k = hashes_of(table);
-    if (s->lines == 0) {
-        for (unsigned i = 0; i < k; i++) at[i] = probes_place(hash, i, s->counters) * s->bits;
+    const sectors *const layout = counting_layout(table);
+    unsigned const       k = counting_hashes(table);
+    if (layout->lines == 0) {
+        for (unsigned i = 0; i < k; i++) {
+            at[i] = probes_place(hash, i, layout->counters) * layout->bits;
+        }
         return k;
     }
-    uint64_t const line = sectors_line(s, hash);
+    uint64_t const line = sectors_line(layout, hash);
     for (unsigned i = 0; i < k; i++) {
         uint64_t chosen = remix(hash, i);
-        at[i] = line + sectors_pick(s, i, &chosen) * s->bits;
+        at[i] = line + sectors_pick(layout, i, &chosen) * layout->bits;
     }
     return k;
 }
 
-/* Lines of a blocked table are asked for so many keys ahead: more than that are more than a core
- * keeps on their way. */
-#define AHEAD 16
+/* Lines of a blocked table are prefetched for so many keys ahead: about as many as a core can have
+ * on their way. */
+#define COUNTING_AHEAD 16
 
-TAMIS_INLINE void line_fetch(const tamis_table *table, uint64_t hash, bool is_update) {
-    const uint8_t *const line = table->body + sectors_line(shape_of(table), hash) / 8;
+TAMIS_INLINE void counting_fetch_line(const tamis_table *table, uint64_t hash, bool is_update) {
+    const uint8_t *const line = table->body + sectors_line(counting_layout(table), hash) / 8;
     if (is_update)
         prefetch_to_write(line);
     else
         prefetch_to_read(line);
 }
 
-/* The counters of as many keys as there is room for, and their memory is on its way. Returns how
- * many keys. Blocked, it was asked for already, but for that of keys further on. */
+/* Locate the counters of as many keys as `at` has room for, and prefetch them. Returns how many
+ * keys. In a blocked table the lines of these keys were prefetched before: prefetch those of the
+ * keys that come COUNTING_AHEAD later. */
 TAMIS_INLINE unsigned counting_locate(const tamis_table *table, const uint64_t *hash, unsigned n,
                                       uint64_t at[PROBES_LOCATED]) {
-    unsigned const k = hashes_of(table), n_keys = (unsigned)min_u64(n, PROBES_LOCATED / k);
+    unsigned const k = counting_hashes(table), n_keys = (unsigned)min_u64(n, PROBES_LOCATED / k);
     for (unsigned i = 0; i < n_keys; i++) {
         (void)counting_locate_one(table, hash[i], at + i * k);
-        if (is_blocked(table)) {
-            if (i + AHEAD < n) line_fetch(table, hash[i + AHEAD], true);
+        if (counting_is_blocked(table)) {
+            if (i + COUNTING_AHEAD < n) counting_fetch_line(table, hash[i + COUNTING_AHEAD], true);
             continue;
         }
         for (unsigned j = 0; j < k; j++) prefetch_to_write(table->body + at[i * k + j] / 8);
@@ -231,52 +241,58 @@ TAMIS_INLINE unsigned counting_locate(const tamis_table *table, const uint64_t *
     return n_keys;
 }
 
-/* The lines of the first keys of the next chunk. Tables that are not blocked fetch as they go. */
+/* Prefetch the lines of the first keys of the next chunk. Scattered tables prefetch as they go. */
 static void counting_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                            bool is_update) {
-    for (unsigned i = 0; i < n && i < AHEAD && is_blocked(table); i++) {
-        line_fetch(table, hash[i], is_update);
+    for (unsigned i = 0; i < n && i < COUNTING_AHEAD && counting_is_blocked(table); i++) {
+        counting_fetch_line(table, hash[i], is_update);
     }
 }
 
-/* ------------------------------------------------------------------ keys, by their hash */
+/* ------------------------------------------------------------------ lookups in one line */
 
-/* Is counter i of a key, in its line, not 0? */
-TAMIS_INLINE bool line_holds(const sectors *s, counters line, uint64_t hash, unsigned i) {
+/* Is the counter of a key in sector i not 0? */
+TAMIS_INLINE bool counting_line_holds(const sectors *layout, counters line, uint64_t hash,
+                                      unsigned i) {
     uint64_t chosen = remix(hash, i);
-    return counters_get(line, sectors_pick(s, i, &chosen) * line.bits) != 0;
+    return counters_get(line, sectors_pick(layout, i, &chosen) * line.bits) != 0;
 }
 
-/* Counter by counter, until one is 0. The first two at once: after one it would be a branch on a
- * coin toss. */
+/* Counter by counter, until one is 0. The first two are asked together: after one of them alone,
+ * the branch would be a coin toss that the processor mispredicts half of the time. */
 TAMIS_INLINE bool counting_has_in_line(const tamis_table *table, uint64_t hash, unsigned bits) {
-    const sectors *const s = shape_of(table);
-    counters const       line = { table->body + sectors_line(s, hash) / 8, bits, bits_low(bits) };
-    unsigned const       k = hashes_of(table);
-    unsigned const first = line_holds(s, line, hash, 0), second = line_holds(s, line, hash, k > 1);
+    const sectors *const layout = counting_layout(table);
+    uint8_t *const       first_byte = table->body + sectors_line(layout, hash) / 8;
+    counters const       line = { first_byte, bits, bits_low(bits) };
+    unsigned const       k = counting_hashes(table);
+    unsigned const       first = counting_line_holds(layout, line, hash, 0);
+    unsigned const       second = counting_line_holds(layout, line, hash, k > 1);
     if ((first & second) == 0) return false;
     for (unsigned i = 2; i < k; i++) {
-        if (!line_holds(s, line, hash, i)) return false;
+        if (!counting_line_holds(layout, line, hash, i)) return false;
     }
     return true;
 }
 
-/* Of any width. The usual one has an instance of its own. */
+/* Counters of any width. */
 static __attribute__((noinline)) bool counting_has_in_any_line(const tamis_table *table,
                                                                uint64_t           hash) {
-    return counting_has_in_line(table, hash, shape_of(table)->bits);
+    return counting_has_in_line(table, hash, counting_layout(table)->bits);
 }
 
+/* Counters of the usual width have an instance of their own, with a constant width. */
 TAMIS_INLINE bool counting_has_blocked(const tamis_table *table, uint64_t hash) {
-    return shape_of(table)->bits == CBF_USUAL_BITS
+    return counting_layout(table)->bits == CBF_USUAL_BITS
                ? counting_has_in_line(table, hash, CBF_USUAL_BITS)
                : counting_has_in_any_line(table, hash);
 }
 
+/* ------------------------------------------------------------------ one key */
+
 static bool counting_has(const tamis_table *table, uint64_t hash) {
-    if (is_blocked(table)) return counting_has_blocked(table, hash);
-    return probes_hold(table, hash, 0, hashes_of(table), table->geometry[CBF_COUNTERS],
-                       place_holds);
+    if (counting_is_blocked(table)) return counting_has_blocked(table, hash);
+    return probes_hold(table, hash, 0, counting_hashes(table), table->geometry[CBF_COUNTERS],
+                       counting_holds);
 }
 
 static tamis_status counting_add(tamis_table *table, uint64_t hash) {
@@ -298,24 +314,26 @@ static uint64_t counting_count(const tamis_table *table, uint64_t hash) {
     return counting_least(table, at, k);
 }
 
+/* ------------------------------------------------------------------ a chunk of keys */
+
 static uint64_t counting_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
-    unsigned const k = hashes_of(table);
+    unsigned const k = counting_hashes(table);
     uint64_t const m = table->geometry[CBF_COUNTERS];
     uint64_t       found = 0;
-    if (!is_blocked(table)) {
+    if (!counting_is_blocked(table)) {
         return table->body_bytes <= PROBES_NEAR
-                   ? probes_ask_near(table, hash, n, k, m, place_holds)
-                   : probes_ask(table, hash, n, k, m, place_where, place_holds);
+                   ? probes_ask_near(table, hash, n, k, m, counting_holds)
+                   : probes_ask(table, hash, n, k, m, counting_where, counting_holds);
     }
     for (unsigned i = 0; i < n; i++) {
-        if (i + AHEAD < n) line_fetch(table, hash[i + AHEAD], false);
+        if (i + COUNTING_AHEAD < n) counting_fetch_line(table, hash[i + COUNTING_AHEAD], false);
         found |= (uint64_t)counting_has_blocked(table, hash[i]) << i;
     }
     return found;
 }
 
 static unsigned counting_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
-    unsigned const k = hashes_of(table);
+    unsigned const k = counting_hashes(table);
     uint64_t       at[PROBES_LOCATED];
     for (unsigned done = 0, located; done < n; done += located) {
         located = counting_locate(table, hash + done, n - done, at);
@@ -325,7 +343,7 @@ static unsigned counting_add_chunk(tamis_table *table, const uint64_t *hash, uns
 }
 
 static uint64_t counting_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
-    unsigned const k = hashes_of(table);
+    unsigned const k = counting_hashes(table);
     uint64_t       at[PROBES_LOCATED], removed = 0;
     for (unsigned done = 0, located; done < n; done += located) {
         located = counting_locate(table, hash + done, n - done, at);
@@ -338,7 +356,7 @@ static uint64_t counting_remove_chunk(tamis_table *table, const uint64_t *hash, 
 
 static void counting_count_chunk(const tamis_table *table, const uint64_t *hash, unsigned n,
                                  uint64_t *ret_counts) {
-    unsigned const k = hashes_of(table);
+    unsigned const k = counting_hashes(table);
     uint64_t       at[PROBES_LOCATED];
     for (unsigned done = 0, located; done < n; done += located) {
         located = counting_locate(table, hash + done, n - done, at);
@@ -348,97 +366,106 @@ static void counting_count_chunk(const tamis_table *table, const uint64_t *hash,
     }
 }
 
-/* ------------------------------------------------------------------ whole tables */
+/* ------------------------------------------------------------------ merging and subtracting */
 
-/* A sum that reaches the maximum sticks, so this is never full. */
+/* A sum that reaches the maximum gets stuck, so a merge never fails for lack of room. */
 static tamis_status counting_merge(tamis_table *into, const tamis_table *from) {
-    into->saturated += counters_add_all(shape_of(into), into->body, from->body);
+    into->saturated += counters_add_all(counting_layout(into), into->body, from->body);
     into->keys = kind_sum_counts(into->keys, from->keys);
     return TAMIS_OK;
 }
 
 static tamis_status counting_subtract(tamis_table *into, const tamis_table *from) {
-    const sectors *const s = shape_of(into);
-    if (!counters_hold_all(s, into->body, from->body, NULL, NULL)) return TAMIS_ERR_ABSENT;
-    counters_take_all(s, into->body, from->body);
+    const sectors *const layout = counting_layout(into);
+    if (!counters_hold_all(layout, into->body, from->body, NULL, NULL)) return TAMIS_ERR_ABSENT;
+    counters_take_all(layout, into->body, from->body);
     into->keys = kind_less_counts(into->keys, from->keys);
     return TAMIS_OK;
 }
 
-/* A Bloom filter has its places anywhere. */
+/* ------------------------------------------------------------------ becoming a Bloom filter */
+
+/* Same places, same hashes. The places of a Bloom filter are anywhere, so a blocked table has no
+ * such geometry. */
 static bool counting_convert_geometry(const uint64_t *geometry, uint64_t *ret_geometry) {
     ret_geometry[0] = geometry[CBF_COUNTERS]; /* bits */
     ret_geometry[1] = geometry[CBF_HASHES];   /* hashes */
     return geometry[CBF_BLOCKED] == 0;
 }
 
-/* A counter that is not 0 becomes a mark. */
+/* A counter that is not 0 becomes a mark. Stuck counters may outlive their keys, so that there can
+ * be more marks than `keys` accounts for: bloom's I3 needs the larger number. */
 static void counting_convert(const tamis_table *from, tamis_table *to) {
     uint64_t const m = from->geometry[CBF_COUNTERS], k = from->geometry[CBF_HASHES];
     uint64_t       marked = 0;
     for (uint64_t i = 0; i < m; i++) {
-        uint64_t const holds = place_holds(from, i);
+        uint64_t const holds = counting_holds(from, i);
         to->body[i / 8] |= (uint8_t)(holds << (i % 8));
         marked += holds;
     }
-    /* stuck counters may outlive their keys, so that the marks say more than the count */
     to->keys = max_u64(from->keys, (marked + k - 1) / k);
 }
 
-/* The share of n counters from `first` on that are not 0. */
+/* ------------------------------------------------------------------ the rate as it is */
+
+/* The share of the n counters from `first` on that are not 0. */
 static double counting_share(const tamis_table *table, uint64_t first, uint64_t n) {
-    const sectors *const s = shape_of(table);
-    counters const       of = counters_in(table);
+    const sectors *const layout = counting_layout(table);
+    counters const       cells = counting_cells(table);
     uint64_t             held = 0;
-    for (uint64_t i = first; i < first + n; i++) held += counters_get(of, sectors_at(s, i)) != 0;
+    for (uint64_t i = first; i < first + n; i++) {
+        held += counters_get(cells, sectors_at(layout, i)) != 0;
+    }
     return (double)held / (double)n;
 }
 
-/* Blocked: the mean over lines of the product over sectors. */
+/* Scattered: the chance that k random counters are not 0. Blocked: the mean over all lines of the
+ * product over the sectors of the line. */
 static double counting_current_fpr(const tamis_table *table) {
-    const sectors *const s = shape_of(table);
-    unsigned const       k = hashes_of(table);
+    const sectors *const layout = counting_layout(table);
+    unsigned const       k = counting_hashes(table);
     double               sum = 0;
-    if (s->lines == 0) return pow(counting_share(table, 0, s->counters), k);
-    for (uint64_t line = 0; line < s->lines; line++) {
+    if (layout->lines == 0) return pow(counting_share(table, 0, layout->counters), k);
+    for (uint64_t line = 0; line < layout->lines; line++) {
         double rate = 1;
         for (unsigned i = 0; i < k && rate != 0; i++) {
-            uint64_t const first = line * s->per_line + s->first[i];
-            rate *= counting_share(table, first, s->first[i + 1] - s->first[i]);
+            uint64_t const first = line * layout->per_line + layout->first[i];
+            rate *= counting_share(table, first, layout->first[i + 1] - layout->first[i]);
         }
         sum += rate;
     }
-    return sum / (double)s->lines;
+    return sum / (double)layout->lines;
 }
 
-/* What the counters add up to. */
-typedef struct tally {
-    uint64_t sum, stuck, most;
-} tally;
+/* ------------------------------------------------------------------ validation */
 
-static tally counting_tally(const tamis_table *table) {
-    const sectors *const s = shape_of(table);
-    counters const       of = counters_in(table);
-    tally                all = { 0, 0, 0 };
-    for (uint64_t i = 0; i < s->counters; i++) {
-        uint64_t const value = counters_get(of, sectors_at(s, i));
+typedef struct counting_tally {
+    uint64_t sum, stuck, most; /* of all counters: their sum, how many are stuck, the largest */
+} counting_tally;
+
+static counting_tally counting_take_tally(const tamis_table *table) {
+    const sectors *const layout = counting_layout(table);
+    counters const       cells = counting_cells(table);
+    counting_tally       all = { 0, 0, 0 };
+    for (uint64_t i = 0; i < layout->counters; i++) {
+        uint64_t const value = counters_get(cells, sectors_at(layout, i));
         all.sum += value;
-        all.stuck += value == of.top;
+        all.stuck += value == cells.top;
         all.most = max_u64(all.most, value);
     }
     return all;
 }
 
 static bool counting_validate(const tamis_table *table, const char **reterr_why) {
-    tally const    all = counting_tally(table);
-    uint64_t const keys = table->keys;
-    uint64_t       hits = 0;
-    bool const     is_countable = checked_mul(keys, hashes_of(table), &hits);
-    bool const     is_minimal = table->geometry[CBF_MINIMAL] != 0, is_told = all.stuck == 0;
-    TAMIS_REQUIRE(sectors_gaps_are_zero(shape_of(table), table->body, table->body_bytes),
-                  reterr_why, "I1: a bit that belongs to no counter");
+    counting_tally const all = counting_take_tally(table);
+    uint64_t const       keys = table->keys;
+    uint64_t             hits = 0; /* k x keys */
+    bool const           is_countable = checked_mul(keys, counting_hashes(table), &hits);
+    bool const           is_minimal = table->geometry[CBF_MINIMAL] != 0, is_told = all.stuck == 0;
+    TAMIS_REQUIRE(sectors_gaps_are_zero(counting_layout(table), table->body, table->body_bytes),
+                  reterr_why, "I1: a bit is set that belongs to no counter");
     TAMIS_REQUIRE(all.stuck == table->saturated, reterr_why,
-                  "I2: the number of saturated counters is not what it is said to be");
+                  "I2: the number of saturated counters is not the stored one");
     TAMIS_REQUIRE(!is_told || is_minimal || (is_countable && all.sum == hits), reterr_why,
                   "I3: the counters do not sum up to k x keys");
     bool const is_between = is_countable && all.sum >= keys && all.sum <= hits && all.most <= keys;
