@@ -32,7 +32,8 @@ enum {
     AT_SEED_HIGH = 40,
     AT_REFUSED_ADDS = 48,
     AT_REFUSED_REMOVES = 56,
-    AT_AGED = 64,
+    AT_AGED = 64, /* of states only, as is the next */
+    AT_CONFLICTS = 72,
     AT_PART = 128,
     AT_CHECKSUM = HEADER_BYTES - 8,
 

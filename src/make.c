@@ -200,7 +200,7 @@ tamis_status tamis_clear(tamis_set *set) {
     memset(set->table.body, 0, (size_t)set->table.body_bytes);
     set->table.keys = set->table.saturated = set->table.moved = set->table.aged = 0;
     set->table.sweep.done = set->table.sweep.due = set->table.sweep.rest = 0;
-    set->refused_adds = set->refused_removes = 0;
+    set->refused_adds = set->refused_removes = set->conflicts = 0;
     return TAMIS_OK;
 }
 
@@ -222,6 +222,7 @@ tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy) {
     tamis_table_copy(&copy->table, &set->table);
     copy->refused_adds = set->refused_adds;
     copy->refused_removes = set->refused_removes;
+    copy->conflicts = set->conflicts;
     *ret_copy = copy;
     return TAMIS_OK;
 }

@@ -93,13 +93,15 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
     if (le32_load(h + AT_PARTS) != 1) {
         return say_at(from, TAMIS_ERR_VERSION, AT_PARTS, "this version reads sets of one part");
     }
-    bool const is_reserved_zero = is_zero(h, 28, AT_SEED_LOW) && is_zero(h, AT_AGED + 8, AT_PART) &&
-                                  is_zero(h, PART_FIELDS + 4, PART_MOVED) &&
-                                  is_zero(h, PART_END, AT_CHECKSUM);
-    bool const is_states_zero =
-        is_zero(h, AT_AGED, AT_AGED + 8) && is_zero(h, PART_VALUES, PART_GEOMETRY);
-    if (le16_load(h + AT_MINOR) <= MINOR &&
-        (!is_reserved_zero || (!from->is_states && !is_states_zero))) {
+    bool const is_reserved_zero =
+        is_zero(h, 28, AT_SEED_LOW) && is_zero(h, AT_CONFLICTS + 8, AT_PART) &&
+        is_zero(h, PART_FIELDS + 4, PART_MOVED) && is_zero(h, PART_END, AT_CHECKSUM);
+    /* a set has nothing of what only states have, and the other way round */
+    bool const is_other_zero =
+        from->is_states
+            ? is_zero(h, AT_REFUSED_REMOVES, AT_REFUSED_REMOVES + 8)
+            : is_zero(h, AT_AGED, AT_CONFLICTS + 8) && is_zero(h, PART_VALUES, PART_GEOMETRY);
+    if (le16_load(h + AT_MINOR) <= MINOR && (!is_reserved_zero || !is_other_zero)) {
         return say_at(from, TAMIS_ERR_CORRUPT, 28, "reserved bytes of the header are not zero");
     }
     return TAMIS_OK;
@@ -116,7 +118,7 @@ static tamis_status header_check_part(const source *from, const uint8_t *h) {
         le64_load(h + PART_MOVED) > KIND_MAX_COUNT ||
         le64_load(h + AT_REFUSED_ADDS) > KIND_MAX_COUNT ||
         le64_load(h + AT_REFUSED_REMOVES) > KIND_MAX_COUNT ||
-        le64_load(h + AT_AGED) > KIND_MAX_COUNT) {
+        le64_load(h + AT_AGED) > KIND_MAX_COUNT || le64_load(h + AT_CONFLICTS) > KIND_MAX_COUNT) {
         return say_at(from, TAMIS_ERR_CORRUPT, PART_KEYS, "impossible counts");
     }
     size_t const name_bytes = strnlen((const char *)h + PART_KIND, PART_KIND_BYTES);
@@ -160,6 +162,7 @@ static tamis_status header_kind(const source *from, const uint8_t *h, const char
 static tamis_status header_states(const source *from, const uint8_t *h, tamis_set *set) {
     tamis_table *const table = &set->table;
     table->aged = le64_load(h + AT_AGED);
+    set->conflicts = le64_load(h + AT_CONFLICTS);
     table->values = le64_load(h + PART_VALUES);
     table->sweep = (sweep){ .units = set->kind->states->units(table->geometry),
                             .timeout = le64_load(h + PART_TIMEOUT),
@@ -356,6 +359,7 @@ static tamis_status open_mapped(const os_file *file, source *from,
     if (status == TAMIS_OK) {
         (*ret_set)->mapping = whole;
         (*ret_set)->mapping_bytes = (size_t)from->n;
+        (*ret_set)->change_status = TAMIS_ERR_READ_ONLY;
     } else {
         tamis_os_unmap(whole, (size_t)from->n);
     }

@@ -12,9 +12,12 @@ uint64_t tamis_file_bytes(uint64_t body_bytes) {
     return HEADER_BYTES + body_bytes + 8 * file_blocks(body_bytes) + TOTAL_BYTES;
 }
 
-static void states_encode(const tamis_table *table, uint8_t *h) {
+/* What the header says of states alone. */
+static void header_encode_states(const tamis_set *set, uint8_t *h) {
+    const tamis_table *table = &set->table;
     le32_store(h + AT_REQUIRED, NEEDS_STATES);
     le64_store(h + AT_AGED, table->aged);
+    le64_store(h + AT_CONFLICTS, set->conflicts);
     le64_store(h + PART_VALUES, table->values);
     le64_store(h + PART_TIMEOUT, table->sweep.timeout);
     le64_store(h + PART_TIMER_BITS, table->sweep.timer_bits);
@@ -47,7 +50,7 @@ static void header_encode(const tamis_set *set, uint8_t *h) {
     for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
         le64_store(h + PART_GEOMETRY + 8 * i, table->geometry[i]);
     }
-    if (table->values != 0) states_encode(table, h);
+    if (table->values != 0) header_encode_states(set, h);
     le64_store(h + AT_CHECKSUM, XXH3_64bits(h, AT_CHECKSUM));
 }
 

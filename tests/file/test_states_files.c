@@ -66,8 +66,7 @@ static tamis_states *golden_make(const golden *g) {
     for (uint64_t i = 0; i < KEYS; i++) {
         (void)!tamis_states_put_id(states, i, (uint32_t)(i % g->values));
         if (i % 3 == 0)
-            (void)!tamis_states_move_id(states, i / 2, TAMIS_ANY_VALUE,
-                                          (uint32_t)(i % g->values));
+            (void)!tamis_states_move_id(states, i / 2, TAMIS_ANY_VALUE, (uint32_t)(i % g->values));
         if (i % 5 == 0) (void)!tamis_states_drop_id(states, i / 3, TAMIS_ANY_VALUE);
         if (i % 7 == 0) (void)!tamis_states_tick(states, 1, NULL, NULL);
     }
@@ -222,16 +221,44 @@ static void bodies_are_checked(void **state) {
     assert_true(n_refused > 1000);
 }
 
+/* Conflicts of states and refused removals of sets are two fields, and each is 0 in the other. */
+static void conflicts_have_a_field_of_their_own(void **state) {
+    static buffer     file;
+    tamis_states_info info;
+    tamis_problem     problem;
+    (void)state;
+    tamis_states *states = golden_make(&goldens[0]);
+    assert_int_equal(tamis_states_inspect(states, &info), TAMIS_OK);
+    uint64_t const before = info.conflicts;
+    assert_int_equal(tamis_states_put_id(states, 1000, 3), TAMIS_OK);
+    for (unsigned i = 0; i < 7; i++)
+        assert_int_equal(tamis_states_put_id(states, 1000, 4), TAMIS_ERR_CONFLICT);
+    file.n = 0;
+    assert_int_equal(tamis_states_write(states, take, &file), TAMIS_OK);
+    tamis_states_free(states);
+    assert_int_equal(le64_load(file.bytes + 56), 0);
+    assert_int_equal(le64_load(file.bytes + 72), before + 7);
+    assert_int_equal(tamis_states_read(file.bytes, file.n, NULL, &states, NULL), TAMIS_OK);
+    assert_int_equal(tamis_states_inspect(states, &info), TAMIS_OK);
+    assert_int_equal(info.conflicts, before + 7);
+    tamis_states_free(states);
+    le64_store(file.bytes + 56, 7); /* refused removals, in states */
+    seal(&file);
+    assert_int_equal(tamis_states_read(file.bytes, file.n, NULL, &states, &problem),
+                     TAMIS_ERR_CORRUPT);
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) return 2;
     folder = argv[1];
     if (argc > 2) return write_missing();
-    struct CMUnitTest tests[N_GOLDENS + 2];
+    struct CMUnitTest tests[N_GOLDENS + 3];
     for (size_t i = 0; i < N_GOLDENS; i++) {
         tests[i] = (struct CMUnitTest){ goldens[i].file, golden_is_written_and_read_the_same, NULL,
                                         NULL, (void *)(uintptr_t)&goldens[i] };
     }
     tests[N_GOLDENS] = (struct CMUnitTest)cmocka_unit_test(fields_of_the_header_are_checked);
     tests[N_GOLDENS + 1] = (struct CMUnitTest)cmocka_unit_test(bodies_are_checked);
-    return _cmocka_run_group_tests("files of states", tests, N_GOLDENS + 2, NULL, NULL);
+    tests[N_GOLDENS + 2] = (struct CMUnitTest)cmocka_unit_test(conflicts_have_a_field_of_their_own);
+    return _cmocka_run_group_tests("files of states", tests, N_GOLDENS + 3, NULL, NULL);
 }
