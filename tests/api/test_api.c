@@ -1,13 +1,7 @@
 /* test_api.c - what the public header says of arguments, statuses and abilities, for any kind. */
-#undef NDEBUG
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <tamis/tamis.h>
+#include "unit.h"
 
-#include <cmocka.h>
+#include <tamis/tamis.h>
 
 static tamis_set *set_of(const char *kind) {
     tamis_spec spec = TAMIS_SPEC_INIT;

@@ -29,5 +29,5 @@ static void example_of_the_header_works(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = { cmocka_unit_test(example_of_the_header_works) };
-    return unit_run("example", tests, UNIT_COUNT(tests));
+    return unit_run("example", tests, COUNT(tests));
 }

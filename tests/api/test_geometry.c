@@ -45,7 +45,7 @@ static const char *const broken[] = {
 
 static void geometry_of_unknown_or_broken_fields_is_an_argument_error(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(broken); i++) {
+    for (size_t i = 0; i < COUNT(broken); i++) {
         expect_geometry("bloom", broken[i], TAMIS_ERR_ARGUMENT);
     }
 }
@@ -102,7 +102,7 @@ static void geometry_may_be_written_with_commas_and_blanks(void **state) {
                                         "bits=4096 hashes=5",       "bits=4096, hashes=5",
                                         " bits=4096 ,hashes=5",     "bits=4096,,hashes=5,",
                                         "   hashes=5   bits=4096 ", ",bits=04096,hashes=05" };
-    for (size_t i = 0; i < UNIT_COUNT(good); i++) {
+    for (size_t i = 0; i < COUNT(good); i++) {
         tamis_spec spec = good_spec();
         spec.fpr = 0;
         spec.kind = "bloom";
@@ -120,7 +120,7 @@ static void geometry_leaves_other_fields_to_the_planner(void **state) {
     tamis_spec               spec = good_spec();
     spec.kind = "counting";
     tamis_info const free_choice = expect_made(&spec);
-    for (size_t i = 0; i < UNIT_COUNT(empty); i++) {
+    for (size_t i = 0; i < COUNT(empty); i++) {
         spec.geometry = empty[i];
         tamis_info const info = expect_made(&spec);
         assert_memory_equal(info.plan.fields, free_choice.plan.fields, sizeof info.plan.fields);
@@ -149,7 +149,7 @@ static void geometry_chooses_among_kinds_that_have_its_fields(void **state) {
 static void problem_text_is_one_line_whatever_the_caller_wrote(void **state) {
     (void)state;
     static const char *const names[] = { "a\nb", "\r\n", "\n\n\n", "a\tb\n" };
-    for (size_t i = 0; i < UNIT_COUNT(names); i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         tamis_spec    spec = good_spec();
         tamis_problem problem = { 0 };
         tamis_set    *set = NO_SET;
@@ -195,5 +195,5 @@ int main(void) {
         cmocka_unit_test(geometry_leaves_other_fields_to_the_planner),
         cmocka_unit_test(geometry_chooses_among_kinds_that_have_its_fields),
     };
-    return unit_run("geometry", tests, UNIT_COUNT(tests));
+    return unit_run("geometry", tests, COUNT(tests));
 }

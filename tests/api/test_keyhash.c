@@ -27,7 +27,7 @@ static void keyhash_siphash_is_the_published_function(void **state) {
     uint8_t          message[16];
     for (unsigned i = 0; i < sizeof message; i++) message[i] = (uint8_t)i;
     if (!keyhash_is_built(TAMIS_HASH_SIPHASH)) return;
-    for (size_t i = 0; i < UNIT_COUNT(published); i++) {
+    for (size_t i = 0; i < COUNT(published); i++) {
         assert_int_equal(keyhash_bytes(&with, message, published[i].bytes), published[i].hash);
     }
 }
@@ -50,12 +50,12 @@ static void check_seed_bits(tamis_hash hash, const uint8_t *key, size_t bytes) {
 
 static void keyhash_bytes_depends_on_every_bit_of_the_seed(void **state) {
     (void)state;
-    unit_random random = random_start();
-    uint8_t     key[1000];
-    random_fill(&random, key, sizeof key);
-    for (size_t i = 0; i < UNIT_COUNT(hashes); i++) {
+    dice    random = dice_start();
+    uint8_t key[1000];
+    dice_fill(&random, key, sizeof key);
+    for (size_t i = 0; i < COUNT(hashes); i++) {
         if (!keyhash_is_built(hashes[i])) continue;
-        for (size_t j = 0; j < UNIT_COUNT(lengths); j++) {
+        for (size_t j = 0; j < COUNT(lengths); j++) {
             check_seed_bits(hashes[i], key, lengths[j]);
         }
     }
@@ -64,22 +64,22 @@ static void keyhash_bytes_depends_on_every_bit_of_the_seed(void **state) {
 static void check_key_bits(const keyhash *with, uint8_t *key, size_t bytes) {
     uint64_t const first = keyhash_bytes(with, key, bytes);
     for (size_t bit = 0; bit < bytes * 8; bit++) {
-        key[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        flip_bit(key, bit);
         assert_true(keyhash_bytes(with, key, bytes) != first);
-        key[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        flip_bit(key, bit);
     }
 }
 
 /* And reads not a byte beyond the key. */
 static void keyhash_bytes_depends_on_every_bit_of_the_key(void **state) {
     (void)state;
-    unit_random random = random_start();
-    for (size_t i = 0; i < UNIT_COUNT(hashes); i++) {
+    dice random = dice_start();
+    for (size_t i = 0; i < COUNT(hashes); i++) {
         keyhash const with = keyhash_make(hashes[i], (tamis_seed){ 1, 2 });
         if (!keyhash_is_built(hashes[i])) continue;
-        for (size_t j = 0; j < UNIT_COUNT(lengths); j++) {
+        for (size_t j = 0; j < COUNT(lengths); j++) {
             fenced key = fenced_new(lengths[j]);
-            random_fill(&random, key.bytes, lengths[j]);
+            dice_fill(&random, key.bytes, lengths[j]);
             check_key_bits(&with, key.bytes, lengths[j]);
             fenced_free(&key);
         }
@@ -90,7 +90,7 @@ static void keyhash_bytes_depends_on_every_bit_of_the_key(void **state) {
 static void keyhash_bytes_depends_on_the_length(void **state) {
     (void)state;
     uint8_t const zeros[300] = { 0 };
-    for (size_t i = 0; i < UNIT_COUNT(hashes); i++) {
+    for (size_t i = 0; i < COUNT(hashes); i++) {
         keyhash const with = keyhash_make(hashes[i], (tamis_seed){ 1, 2 });
         if (!keyhash_is_built(hashes[i])) continue;
         for (size_t n = 0; n < sizeof zeros; n++) {
@@ -141,5 +141,5 @@ int main(void) {
         cmocka_unit_test(keyhash_id_never_gives_two_ids_one_hash),
         cmocka_unit_test(keyhash_id_depends_on_both_halves_of_the_seed),
     };
-    return unit_run("keyhash", tests, UNIT_COUNT(tests));
+    return unit_run("keyhash", tests, COUNT(tests));
 }

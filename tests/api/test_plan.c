@@ -81,7 +81,7 @@ static const double rates[] = { 0.5,  0.3,  0.1,  0.02, 1e-2, 1e-3,  1e-4,
 
 /* All of them, each planned once. */
 static const table *planned_at(size_t capacity, size_t rate) {
-    static table     grid[UNIT_COUNT(capacities)][UNIT_COUNT(rates)];
+    static table     grid[COUNT(capacities)][COUNT(rates)];
     table *const     of = &grid[capacity][rate];
     tamis_spec const spec = spec_of(capacities[capacity], rates[rate]);
     if (of->n == 0) *of = plan_of(&spec);
@@ -102,7 +102,7 @@ typedef void spec_check(const tamis_spec *spec);
 static void for_all_wishes(const double *sizes, size_t n_sizes, spec_check *check) {
     unsigned turn = 0;
     for (size_t i = 0; i < n_sizes; i++) {
-        for (size_t j = 0; j < UNIT_COUNT(some_rates); j++) {
+        for (size_t j = 0; j < COUNT(some_rates); j++) {
             for (unsigned wish = 0; wish < 2 * (ALL_ABILITIES + 1); wish++) {
                 if (turn++ % one_in != 0) continue;
                 tamis_spec spec = spec_of(sizes[i], some_rates[j]);
@@ -226,7 +226,7 @@ static void check_choice(const tamis_spec *spec) {
 
 static void plan_chooses_the_best_kind_that_can_do_it(void **state) {
     (void)state;
-    for_all_wishes(some_capacities, UNIT_COUNT(some_capacities), check_choice);
+    for_all_wishes(some_capacities, COUNT(some_capacities), check_choice);
 }
 
 static void check_made(const tamis_spec *spec) {
@@ -244,14 +244,14 @@ static void check_made(const tamis_spec *spec) {
 
 static void create_makes_what_the_plan_has_chosen(void **state) {
     (void)state;
-    for_all_wishes(small_capacities, UNIT_COUNT(small_capacities), check_made);
+    for_all_wishes(small_capacities, COUNT(small_capacities), check_made);
 }
 
 /* The first is of kinds that are not the default, the second of both, the third of nobody. */
 static void create_makes_what_the_plan_has_chosen_of_a_geometry(void **state) {
     (void)state;
     static const char *const geometries[] = { "hashes=4", "remainder_bits=11" };
-    for (unsigned i = 0; i < 2 * UNIT_COUNT(geometries); i++) {
+    for (unsigned i = 0; i < 2 * COUNT(geometries); i++) {
         tamis_spec spec = spec_of(3000, 0.01);
         spec.geometry = geometries[i / 2];
         spec.prefer = i % 2 == 0 ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL;
@@ -269,7 +269,7 @@ static void create_makes_what_the_plan_has_chosen_of_a_geometry(void **state) {
 static void create_makes_each_kind_as_planned_when_named(void **state) {
     (void)state;
     for (size_t i = 0; i < n_kinds(); i++) {
-        for (size_t j = 0; j < UNIT_COUNT(rates); j++) {
+        for (size_t j = 0; j < COUNT(rates); j++) {
             tamis_spec spec = spec_of(3000, rates[j]);
             spec.kind = tamis_kind_name(i);
             check_made(&spec);
@@ -294,8 +294,8 @@ static void check_prediction(const tamis_plan *row, const tamis_spec *spec) {
 /* Planning only: the largest of these have petabytes. */
 static void plan_predicts_no_more_than_the_rate_that_was_asked(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(capacities); i += apart) {
-        for (size_t j = 0; j < UNIT_COUNT(rates); j++) {
+    for (size_t i = 0; i < COUNT(capacities); i += apart) {
+        for (size_t j = 0; j < COUNT(rates); j++) {
             tamis_spec const   spec = spec_of(capacities[i], rates[j]);
             const table *const planned = planned_at(i, j);
             for (size_t row = 0; row < planned->n; row++) {
@@ -310,8 +310,8 @@ static void plan_predicts_no_more_than_the_rate_that_was_asked(void **state) {
  * thing that a Bloom filter cannot buy with places. */
 static void plan_of_bloom_fails_only_where_64_bits_are_too_few(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(capacities); i += apart) {
-        for (size_t j = 0; j < UNIT_COUNT(rates); j++) {
+    for (size_t i = 0; i < COUNT(capacities); i += apart) {
+        for (size_t j = 0; j < COUNT(rates); j++) {
             bool const is_enough = capacities[i] * 0x1p-64 < rates[j];
             assert_int_equal(row_of(planned_at(i, j), "bloom")->status,
                              is_enough ? TAMIS_OK : TAMIS_ERR_CANNOT);
@@ -323,8 +323,8 @@ static void plan_of_bloom_fails_only_where_64_bits_are_too_few(void **state) {
  * rates between 1/2 and 1/4 and little elsewhere, so 0.3 is left out. */
 static void plan_of_bloom_takes_the_bits_of_the_textbook(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(capacities); i += apart) {
-        for (size_t j = 0; j < UNIT_COUNT(rates); j++) {
+    for (size_t i = 0; i < COUNT(capacities); i += apart) {
+        for (size_t j = 0; j < COUNT(rates); j++) {
             double const n = capacities[i], fpr = rates[j];
             if (n < 1e5 || fpr == 0.3 || n * 0x1p-64 > fpr / 100) continue;
             assert_near(row_of(planned_at(i, j), "bloom")->bits_per_key, 1.4427 * log2(1 / fpr),
@@ -335,8 +335,8 @@ static void plan_of_bloom_takes_the_bits_of_the_textbook(void **state) {
 
 static void plan_never_grows_when_less_is_asked(void **state) {
     (void)state;
-    for (size_t i = apart; i < UNIT_COUNT(capacities); i += apart) {
-        for (size_t j = 1; j < UNIT_COUNT(rates); j++) {
+    for (size_t i = apart; i < COUNT(capacities); i += apart) {
+        for (size_t j = 1; j < COUNT(rates); j++) {
             const table *const all = planned_at(i, j);
             const table *const fewer = planned_at(i - apart, j), *const coarser =
                                                                      planned_at(i, j - 1);
@@ -414,7 +414,7 @@ static void plan_lifetime_is_16_fillings_when_removal_is_asked(void **state) {
 static void plan_lifetime_below_capacity_is_refused(void **state) {
     (void)state;
     static const uint64_t short_lives[] = { 1, 5, 999 };
-    for (size_t i = 0; i < UNIT_COUNT(short_lives); i++) {
+    for (size_t i = 0; i < COUNT(short_lives); i++) {
         for (unsigned abilities = 0; abilities <= ALL_ABILITIES; abilities++) {
             tamis_spec    spec = spec_of(1000, 0.01);
             tamis_problem problem = { .text = "" };
@@ -488,5 +488,5 @@ int main(int argc, char **argv) {
     };
     if (argc > 1) one_in = (unsigned)strtoul(argv[1], NULL, 10);
     if (argc > 2) apart = strtoul(argv[2], NULL, 10);
-    return unit_run("plan", tests, UNIT_COUNT(tests));
+    return unit_run("plan", tests, COUNT(tests));
 }

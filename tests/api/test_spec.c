@@ -1,8 +1,6 @@
 /* test_spec.c - the ranges of a spec: what is refused, with which status, and what is taken. */
 #include "expect.h"
 
-#include <stdio.h>
-
 /* ------------------------------------------------------------------ arguments */
 
 static void create_refuses_a_missing_spec_or_result(void **state) {
@@ -34,7 +32,7 @@ static void spec_capacity_is_1_to_2_to_40(void **state) {
     (void)state;
     static const uint64_t bad[] = { 0, (UINT64_C(1) << 40) + 1, UINT64_MAX };
     tamis_spec            spec = good_spec();
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         spec.capacity = bad[i];
         expect_refused(&spec, TAMIS_ERR_ARGUMENT);
     }
@@ -52,7 +50,7 @@ static void spec_fpr_is_1e_12_to_a_half(void **state) {
         (double)NAN
     };
     tamis_spec spec = good_spec();
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         spec.fpr = bad[i];
         expect_refused(&spec, TAMIS_ERR_ARGUMENT);
     }
@@ -71,7 +69,7 @@ static void spec_fpr_may_be_0_with_a_geometry(void **state) {
     spec.geometry = "bits=4096,hashes=3";
     spec.fpr = 0;
     assert_true(expect_made(&spec).plan.fpr > 0);
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         spec.fpr = bad[i];
         expect_refused(&spec, TAMIS_ERR_ARGUMENT);
     }
@@ -106,7 +104,7 @@ static void spec_preference_is_a_known_one(void **state) {
     (void)state;
     static const int bad[] = { 2, 7, 1000 };
     tamis_spec       spec = good_spec();
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         spec.prefer = (tamis_preference)bad[i];
         expect_refused(&spec, TAMIS_ERR_ARGUMENT);
     }
@@ -116,7 +114,7 @@ static void spec_hash_is_a_known_one(void **state) {
     (void)state;
     static const int bad[] = { 0, 3, 1000 };
     tamis_spec       spec = good_spec();
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         spec.hash = (tamis_hash)bad[i];
         expect_refused(&spec, TAMIS_ERR_ARGUMENT);
     }
@@ -140,7 +138,7 @@ static void spec_overflow_is_a_probability_below_1(void **state) {
     (void)state;
     static const double bad[] = { -1e-300, -1, 1, 2, (double)INFINITY, (double)NAN };
     tamis_spec          spec = good_spec();
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         spec.overflow = bad[i];
         expect_refused(&spec, TAMIS_ERR_ARGUMENT);
     }
@@ -154,7 +152,7 @@ static void spec_kind_is_a_known_one(void **state) {
     (void)state;
     static const char *const bad[] = { "", "blooms", "bloo", "BLOOM", "bloom ", "no such kind" };
     tamis_spec               spec = good_spec();
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         spec.kind = bad[i];
         expect_refused(&spec, TAMIS_ERR_KIND);
     }
@@ -165,7 +163,7 @@ static void spec_isa_is_one_that_runs_here(void **state) {
     (void)state;
     static const char *const bad[] = { "", "avx", "avx2 ", "PORTABLE", "sse9" };
     tamis_spec               spec = good_spec();
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         spec.isa = bad[i];
         spec.kind = NULL;
         expect_no_set(&spec, TAMIS_ERR_NOT_BUILT);
@@ -216,7 +214,7 @@ static void spec_size_is_that_of_a_spec(void **state) {
     (void)state;
     static const size_t bad[] = { 0, 1, sizeof(size_t) - 1, sizeof(tamis_spec) + 1, SIZE_MAX };
     tamis_spec          spec = good_spec();
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         spec.size = bad[i];
         expect_refused(&spec, TAMIS_ERR_ARGUMENT);
     }
@@ -389,7 +387,7 @@ static const tamis_status statuses[] = {
 
 static void status_texts_differ_and_have_no_full_stop(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(statuses); i++) {
+    for (size_t i = 0; i < COUNT(statuses); i++) {
         const char *const text = tamis_status_text(statuses[i]);
         assert_non_null(text);
         assert_true(strlen(text) > 2);
@@ -444,5 +442,5 @@ int main(void) {
         cmocka_unit_test(status_text_of_any_number_is_a_text),
         cmocka_unit_test(version_is_that_of_the_header),
     };
-    return unit_run("spec", tests, UNIT_COUNT(tests));
+    return unit_run("spec", tests, COUNT(tests));
 }

@@ -1,12 +1,8 @@
 /* test_states_api.c - the doors of states from outside: what is refused, and what it says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
+
+#include "unit.h"
 
 #include <tamis/tamis.h>
-
-#include <cmocka.h>
 
 static tamis_states_spec usual(void) {
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;

@@ -1,7 +1,6 @@
 /* core_main.c - run the tests of all of src/core/, built for the instruction set CORE_ISA. */
 #include "core_units.h"
 
-#include <stdio.h>
 #include <tamis/tamis.h>
 
 #define MAX_TESTS 200

@@ -19,11 +19,11 @@ static unsigned oracle_select(uint64_t word, unsigned rank) {
 }
 
 /* Words from nearly empty to nearly full. */
-static uint64_t random_density(unit_random *random) {
-    uint64_t word = random_next(random);
-    uint64_t thinned = random_below(random, 6);
-    while (thinned-- != 0) word &= random_next(random);
-    return random_below(random, 2) == 0 ? word : ~word;
+static uint64_t random_density(dice *random) {
+    uint64_t word = dice_roll(random);
+    uint64_t thinned = dice_below(random, 6);
+    while (thinned-- != 0) word &= dice_roll(random);
+    return dice_below(random, 2) == 0 ? word : ~word;
 }
 
 /* ------------------------------------------------------------------ tests */
@@ -52,7 +52,7 @@ static void bits_popcount_counts_all_16_bit_patterns(void **state) {
 
 static void bits_rank_counts_the_bits_below(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 10000; round++) {
         uint64_t const word = round == 0 ? 0 : round == 1 ? UINT64_MAX : random_density(&random);
         for (unsigned i = 0; i <= 64; i++) {
@@ -64,10 +64,10 @@ static void bits_rank_counts_the_bits_below(void **state) {
 
 static void bits_lowest_finds_the_first_set_bit(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned bit = 0; bit < 64; bit++) {
         for (unsigned round = 0; round < 100; round++) {
-            uint64_t const above = random_next(&random) & ~bits_low(bit);
+            uint64_t const above = dice_roll(&random) & ~bits_low(bit);
             assert_int_equal(bits_lowest(above | UINT64_C(1) << bit), bit);
         }
     }
@@ -75,7 +75,7 @@ static void bits_lowest_finds_the_first_set_bit(void **state) {
 
 static void bits_select_finds_the_bit_of_every_rank(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 10000; round++) {
         uint64_t const word = round == 0 ? 0 : round == 1 ? UINT64_MAX : random_density(&random);
         for (unsigned rank = 0; rank <= 65; rank++) {
@@ -107,12 +107,12 @@ static void bits_rank_of_select_is_the_rank(void **state) {
 
 static void bits_popcount_bytes_counts_a_body_and_nothing_behind_it(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (size_t bytes = 0; bytes <= 512; bytes += 8) {
         fenced   memory = fenced_new(bytes);
         uint64_t expected = 0;
-        random_fill(&random, memory.bytes, bytes);
-        for (size_t bit = 0; bit < bytes * 8; bit++) expected += oracle_bit(memory.bytes, bit);
+        dice_fill(&random, memory.bytes, bytes);
+        for (size_t bit = 0; bit < bytes * 8; bit++) expected += read_bit(memory.bytes, bit);
         assert_int_equal(bits_popcount_bytes(memory.bytes, bytes), expected);
         fenced_free(&memory);
     }

@@ -42,7 +42,7 @@ static uint64_t model_print(const model *m, unsigned i) {
 static void model_set(model *m, unsigned i, uint64_t cell) {
     m->cell[i] = cell;
     for (unsigned b = 0; b < m->shape.bits; b++) {
-        oracle_put(m->memory + m->at, i * m->shape.bits + b, cell >> b & 1);
+        write_bit(m->memory + m->at, i * m->shape.bits + b, cell >> b & 1);
     }
 }
 
@@ -64,7 +64,7 @@ static bool model_is_whole(const model *m) {
         if (m->cell[i] != 0) return false;
     }
     for (unsigned bit = m->shape.n * m->shape.bits; bit < 8 * m->shape.bytes; bit++) {
-        if (oracle_bit(m->memory + m->at, bit)) return false;
+        if (read_bit(m->memory + m->at, bit)) return false;
     }
     return true;
 }
@@ -73,32 +73,32 @@ static bool model_is_whole(const model *m) {
 
 /* Exact or padded, at any byte, among random ones. The memory ends with the bucket, or with the
  * 8 bytes that one of less is read by. */
-static model model_new(unit_random *random, unsigned n, unsigned bits, unsigned print_bits) {
+static model model_new(dice *random, unsigned n, unsigned bits, unsigned print_bits) {
     unsigned const least = (n * bits + 7) / 8;
-    unsigned const bytes = least + (unsigned)(random_below(random, 2) * random_below(random, 10));
-    model          m = { .at = (unsigned)random_below(random, BEFORE) };
+    unsigned const bytes = least + (unsigned)(dice_below(random, 2) * dice_below(random, 10));
+    model          m = { .at = (unsigned)dice_below(random, BEFORE) };
     m.shape = cells_make((cells_shape){ n, bits, print_bits, bytes, 0, 0 });
     m.memory_bytes = m.at + (bytes < 8 ? 8 : bytes);
-    random_fill(random, m.memory, m.memory_bytes);
-    for (unsigned bit = 0; bit < 8 * bytes; bit++) oracle_put(m.memory + m.at, bit, false);
+    dice_fill(random, m.memory, m.memory_bytes);
+    for (unsigned bit = 0; bit < 8 * bytes; bit++) write_bit(m.memory + m.at, bit, false);
     return m;
 }
 
 /* Few prints, so that equal ones meet; those that differ in one bit; counters of all sorts. */
-static uint64_t random_cell(const model *m, unit_random *random) {
+static uint64_t random_cell(const model *m, dice *random) {
     uint64_t const edges[] = { 1,
                                2,
                                bits_low(m->shape.print_bits),
                                3,
                                UINT64_C(1) << (m->shape.print_bits - 1),
-                               random_next(random) };
-    uint64_t const print = low_bits(edges[random_below(random, 6)], m->shape.print_bits);
-    uint64_t const counter = random_below(random, 2) == 0 ? 0 : random_next(random);
+                               dice_roll(random) };
+    uint64_t const print = low_bits(edges[dice_below(random, 6)], m->shape.print_bits);
+    uint64_t const counter = dice_below(random, 2) == 0 ? 0 : dice_roll(random);
     uint64_t const cell = print | counter << m->shape.print_bits;
     return low_bits(m->shape.print_bits == m->shape.bits ? print : cell, m->shape.bits);
 }
 
-static uint64_t random_print(const model *m, unit_random *random) {
+static uint64_t random_print(const model *m, dice *random) {
     uint64_t const print = low_bits(random_cell(m, random), m->shape.print_bits);
     return print == 0 ? 1 : print;
 }
@@ -116,15 +116,15 @@ static void check(const model *m, const uint8_t *bucket) {
     assert_memory_equal(bucket - m->at, m->memory, m->memory_bytes);
 }
 
-typedef void shape_check(model *m, const fenced *memory, unit_random *random);
+typedef void shape_check(model *m, const fenced *memory, dice *random);
 
 /* Every width, every number of cells; prints of all of a cell and of parts. */
 static void for_all_shapes(shape_check *check_one) {
-    unit_random random = random_start();
-    fenced      memory = fenced_new(MEMORY);
+    dice   random = dice_start();
+    fenced memory = fenced_new(MEMORY);
     for (unsigned bits = 4; bits <= MAX_BITS; bits++) {
         for (unsigned n = 1; n <= MAX_CELLS; n++) {
-            unsigned const less = (unsigned)random_below(&random, n % 3 == 0 ? bits - 1 : 4);
+            unsigned const less = (unsigned)dice_below(&random, n % 3 == 0 ? bits - 1 : 4);
             model          m = model_new(&random, n, bits, bits - less);
             check_one(&m, &memory, &random);
         }
@@ -134,10 +134,10 @@ static void for_all_shapes(shape_check *check_one) {
 
 /* ------------------------------------------------------------------ tests */
 
-static void get_and_set(model *m, const fenced *memory, unit_random *random) {
+static void get_and_set(model *m, const fenced *memory, dice *random) {
     uint8_t *const bucket = bucket_of(m, memory);
     for (unsigned round = 0; round < 2 * m->shape.n; round++) {
-        unsigned const i = (unsigned)random_below(random, m->shape.n);
+        unsigned const i = (unsigned)dice_below(random, m->shape.n);
         uint64_t const cell = random_cell(m, random);
         assert_int_equal(cells_get(&m->shape, bucket, i), m->cell[i]);
         cells_set(&m->shape, bucket, i, cell);
@@ -154,14 +154,14 @@ static void cells_are_read_and_set_and_nothing_else(void **state) {
 }
 
 /* Empty cells anywhere, counters without a print: what is asked is answered of any bytes. */
-static void look(model *m, const fenced *memory, unit_random *random) {
+static void look(model *m, const fenced *memory, dice *random) {
     for (unsigned i = 0; i < m->shape.n; i++) {
-        if (random_below(random, 4) != 0) model_set(m, i, random_cell(m, random));
+        if (dice_below(random, 4) != 0) model_set(m, i, random_cell(m, random));
     }
     const uint8_t *const bucket = bucket_of(m, memory);
     for (unsigned round = 0; round < 8; round++) {
         uint64_t const print = random_print(m, random);
-        unsigned const from = (unsigned)random_below(random, m->shape.n + 1);
+        unsigned const from = (unsigned)dice_below(random, m->shape.n + 1);
         assert_int_equal(cells_has(&m->shape, bucket, print), model_next(m, print, 0) < m->shape.n);
         assert_int_equal(cells_next(&m->shape, bucket, print, 0), model_next(m, print, 0));
         assert_int_equal(cells_next(&m->shape, bucket, print, from), model_next(m, print, from));
@@ -176,7 +176,7 @@ static void cells_are_found_and_counted_as_one_by_one(void **state) {
 }
 
 /* The one cell that has the print, at every place: none is overlooked, and none is made up. */
-static void find_one(model *m, const fenced *memory, unit_random *random) {
+static void find_one(model *m, const fenced *memory, dice *random) {
     uint64_t const print = random_print(m, random);
     uint64_t const other = low_bits(print ^ 1, m->shape.print_bits);
     for (unsigned i = 0; i < m->shape.n; i++) model_set(m, i, other);
@@ -198,9 +198,9 @@ static void cells_find_one_among_neighbours_of_one_bit(void **state) {
 }
 
 /* What is behind the cells, and in the bytes of others, is never taken for a cell. */
-static void ignore_what_is_behind(model *m, const fenced *memory, unit_random *random) {
+static void ignore_what_is_behind(model *m, const fenced *memory, dice *random) {
     for (unsigned bit = m->shape.n * m->shape.bits; bit < 8 * m->shape.bytes; bit++) {
-        oracle_put(m->memory + m->at, bit, random_below(random, 2));
+        write_bit(m->memory + m->at, bit, dice_below(random, 2));
     }
     const uint8_t *const bucket = bucket_of(m, memory);
     assert_int_equal(cells_used(&m->shape, bucket), 0);
@@ -215,7 +215,7 @@ static void cells_end_where_the_bucket_ends(void **state) {
     for_all_shapes(ignore_what_is_behind);
 }
 
-static void fill_first(model *m, unsigned used, unit_random *random) {
+static void fill_first(model *m, unsigned used, dice *random) {
     for (unsigned i = 0; i < used; i++) {
         uint64_t const cell = random_cell(m, random);
         model_set(m, i, low_bits(cell, m->shape.print_bits) != 0 ? cell : cell | 1);
@@ -223,12 +223,12 @@ static void fill_first(model *m, unsigned used, unit_random *random) {
 }
 
 /* Until none is left. */
-static void delete_all(model *m, const fenced *memory, unit_random *random) {
-    unsigned used = 1 + (unsigned)random_below(random, m->shape.n);
+static void delete_all(model *m, const fenced *memory, dice *random) {
+    unsigned used = 1 + (unsigned)dice_below(random, m->shape.n);
     fill_first(m, used, random);
     uint8_t *const bucket = bucket_of(m, memory);
     for (; used != 0; used--) {
-        unsigned const i = (unsigned)random_below(random, used);
+        unsigned const i = (unsigned)dice_below(random, used);
         cells_delete(&m->shape, bucket, i, used);
         model_set(m, i, m->cell[used - 1]);
         model_set(m, used - 1, 0);
@@ -244,20 +244,20 @@ static void cells_are_deleted_and_the_last_takes_the_place(void **state) {
 }
 
 /* A gap, a counter without a print, a bit behind the cells; or nothing wrong at all. */
-static void damage(model *m, unit_random *random) {
-    unsigned const i = (unsigned)random_below(random, m->shape.n);
+static void damage(model *m, dice *random) {
+    unsigned const i = (unsigned)dice_below(random, m->shape.n);
     uint64_t const print = bits_low(m->shape.print_bits);
-    unsigned const bit = (unsigned)random_below(random, 8 * m->shape.bytes);
-    switch (random_below(random, 4)) {
+    unsigned const bit = (unsigned)dice_below(random, 8 * m->shape.bytes);
+    switch (dice_below(random, 4)) {
     case 0: model_set(m, i, 0); break;
     case 1: model_set(m, i, m->cell[i] & ~print); break;
     case 2: model_set(m, i, random_cell(m, random)); break;
-    default: oracle_put(m->memory + m->at, bit, !oracle_bit(m->memory + m->at, bit));
+    default: write_bit(m->memory + m->at, bit, !read_bit(m->memory + m->at, bit));
     }
     for (unsigned k = 0; k < m->shape.n; k++) { /* what the bits are now */
         m->cell[k] = 0;
         for (unsigned b = 0; b < m->shape.bits; b++) {
-            bool const is_set = oracle_bit(m->memory + m->at, k * m->shape.bits + b);
+            bool const is_set = read_bit(m->memory + m->at, k * m->shape.bits + b);
             m->cell[k] |= (uint64_t)is_set << b;
         }
     }
@@ -265,8 +265,8 @@ static void damage(model *m, unit_random *random) {
 
 static unsigned seen[2];
 
-static void judge(model *m, const fenced *memory, unit_random *random) {
-    fill_first(m, (unsigned)random_below(random, m->shape.n + 1), random);
+static void judge(model *m, const fenced *memory, dice *random) {
+    fill_first(m, (unsigned)dice_below(random, m->shape.n + 1), random);
     assert_true(cells_are_whole(&m->shape, bucket_of(m, memory)));
     for (unsigned round = 0; round < 3; round++) {
         model hurt = *m;

@@ -34,8 +34,8 @@ static const uint64_t edges[] = {
 
 static void min_and_max_pick_the_smaller_and_the_larger(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(edges); i++) {
-        for (size_t j = 0; j < UNIT_COUNT(edges); j++) { /* `edges` is sorted */
+    for (size_t i = 0; i < COUNT(edges); i++) {
+        for (size_t j = 0; j < COUNT(edges); j++) { /* `edges` is sorted */
             assert_int_equal(min_u64(edges[i], edges[j]), edges[i < j ? i : j]);
             assert_int_equal(max_u64(edges[i], edges[j]), edges[i > j ? i : j]);
         }
@@ -74,29 +74,29 @@ static void check_add(uint64_t a, uint64_t b) {
 
 static void checked_add_is_exact_or_refused(void **state) {
     (void)state;
-    unit_random random = random_start();
-    for (size_t i = 0; i < UNIT_COUNT(edges); i++) {
-        for (size_t j = 0; j < UNIT_COUNT(edges); j++) check_add(edges[i], edges[j]);
+    dice random = dice_start();
+    for (size_t i = 0; i < COUNT(edges); i++) {
+        for (size_t j = 0; j < COUNT(edges); j++) check_add(edges[i], edges[j]);
     }
-    for (unsigned i = 0; i < 100000; i++) check_add(random_edgy(&random), random_edgy(&random));
+    for (unsigned i = 0; i < 100000; i++) check_add(dice_edge(&random), dice_edge(&random));
 }
 
 /* ------------------------------------------------------------------ products */
 
 static void check_mul(uint64_t a, uint64_t b) {
     uint64_t   product = UNTOUCHED, expected;
-    bool const wraps = oracle_mul(a, b, &expected) != 0;
+    bool const wraps = multiply_digits(a, b, &expected) != 0;
     assert_int_equal(checked_mul(a, b, &product), !wraps);
     assert_int_equal(product, wraps ? UNTOUCHED : expected);
 }
 
 static void checked_mul_is_exact_or_refused(void **state) {
     (void)state;
-    unit_random random = random_start();
-    for (size_t i = 0; i < UNIT_COUNT(edges); i++) {
-        for (size_t j = 0; j < UNIT_COUNT(edges); j++) check_mul(edges[i], edges[j]);
+    dice random = dice_start();
+    for (size_t i = 0; i < COUNT(edges); i++) {
+        for (size_t j = 0; j < COUNT(edges); j++) check_mul(edges[i], edges[j]);
     }
-    for (unsigned i = 0; i < 100000; i++) check_mul(random_edgy(&random), random_edgy(&random));
+    for (unsigned i = 0; i < 100000; i++) check_mul(dice_edge(&random), dice_edge(&random));
 }
 
 /* ------------------------------------------------------------------ rounding */
@@ -152,7 +152,7 @@ static void checked_body_bytes_are_whole_lines_that_just_fit(void **state) {
 
 static void check_body(uint64_t count, uint64_t bits, uint64_t pad) {
     uint64_t   bytes = UNTOUCHED, total, whole;
-    bool const wraps = oracle_mul(count, bits, &total) != 0 || total > UINT64_MAX - 7;
+    bool const wraps = multiply_digits(count, bits, &total) != 0 || total > UINT64_MAX - 7;
     bool const fits = !wraps && !oracle_add((total + 7) / 8, pad, &whole) && whole <= 0 - 64ull;
     assert_int_equal(checked_body_bytes(count, bits, pad, &bytes), fits);
     assert_int_equal(bytes, fits ? (whole + 63) / 64 * 64 : UNTOUCHED);
@@ -160,16 +160,16 @@ static void check_body(uint64_t count, uint64_t bits, uint64_t pad) {
 
 static void checked_body_bytes_refuses_every_step_that_would_wrap(void **state) {
     (void)state;
-    unit_random random = random_start();
-    for (size_t i = 0; i < UNIT_COUNT(edges); i++) {
-        for (size_t j = 0; j < UNIT_COUNT(edges); j++) {
-            for (size_t k = 0; k < UNIT_COUNT(edges); k++) {
+    dice random = dice_start();
+    for (size_t i = 0; i < COUNT(edges); i++) {
+        for (size_t j = 0; j < COUNT(edges); j++) {
+            for (size_t k = 0; k < COUNT(edges); k++) {
                 check_body(edges[i], edges[j], edges[k]);
             }
         }
     }
     for (unsigned i = 0; i < 100000; i++) {
-        check_body(random_edgy(&random), 1 + random_below(&random, 64), random_edgy(&random));
+        check_body(dice_edge(&random), 1 + dice_below(&random, 64), dice_edge(&random));
     }
 }
 

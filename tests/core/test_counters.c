@@ -12,12 +12,12 @@ typedef struct both {
     uint64_t value[MAX_COUNTERS];
 } both;
 
-static sectors any_shape(unit_random *random) {
-    uint64_t const bits = 2 + random_below(random, 11), per_line = 512 / bits;
-    bool const     is_blocked = random_below(random, 2) == 0;
-    uint64_t const lines = 1 + random_below(random, 2);
-    return sectors_make(is_blocked ? lines * per_line : 1 + random_below(random, MAX_COUNTERS),
-                        bits, 1, is_blocked);
+static sectors any_shape(dice *random) {
+    uint64_t const bits = 2 + dice_below(random, 11), per_line = 512 / bits;
+    bool const     is_blocked = dice_below(random, 2) == 0;
+    uint64_t const lines = 1 + dice_below(random, 2);
+    return sectors_make(is_blocked ? lines * per_line : 1 + dice_below(random, MAX_COUNTERS), bits,
+                        1, is_blocked);
 }
 
 static void expect_same(const sectors *in, const both *b) {
@@ -28,11 +28,11 @@ static void expect_same(const sectors *in, const both *b) {
 }
 
 /* Count any of them up, by something; how many stick. */
-static uint64_t count_up(const sectors *in, both *b, unsigned times, unit_random *random) {
+static uint64_t count_up(const sectors *in, both *b, unsigned times, dice *random) {
     counters const of = counters_of(in, b->body);
     uint64_t       stuck = 0, expected = 0;
     for (unsigned t = 0; t < times; t++) {
-        uint64_t const i = random_below(random, in->counters), by = random_below(random, 9);
+        uint64_t const i = dice_below(random, in->counters), by = dice_below(random, 9);
         bool const     was_stuck = b->value[i] == of.top;
         assert_int_equal(counters_up(of, sectors_at(in, i), by, &stuck), !was_stuck);
         b->value[i] = min_u64(b->value[i] + by, of.top);
@@ -45,16 +45,16 @@ static uint64_t count_up(const sectors *in, both *b, unsigned times, unit_random
 
 static void counters_count_and_stick(void **state) {
     (void)state;
-    unit_random random = random_start();
-    uint64_t    stuck = 0;
+    dice     random = dice_start();
+    uint64_t stuck = 0;
     for (unsigned round = 0; round < 300; round++) {
         both           b = { .body = { 0 } };
         sectors const  in = any_shape(&random);
         counters const of = counters_of(&in, b.body);
         stuck += count_up(&in, &b, 300, &random);
         for (unsigned t = 0; t < 300; t++) {
-            uint64_t const i = random_below(&random, in.counters), value = b.value[i];
-            uint64_t const by = random_below(&random, value + 1);
+            uint64_t const i = dice_below(&random, in.counters), value = b.value[i];
+            uint64_t const by = dice_below(&random, value + 1);
             assert_int_equal(counters_down(of, sectors_at(&in, i), by), value != of.top);
             if (value != of.top) b.value[i] -= by;
         }
@@ -70,7 +70,7 @@ static bool only_this_can_be(const void *context, uint64_t rest) {
 /* What was added can be taken out, and is then as before, but for what stuck meanwhile. */
 static void counters_of_tables_are_added_and_taken_out(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 300; round++) {
         both           a = { .body = { 0 } }, b = { .body = { 0 } };
         sectors const  in = any_shape(&random);

@@ -8,23 +8,23 @@ typedef struct shape {
     uint64_t buckets;
 } shape;
 
-static shape random_shape(unit_random *random) {
-    unsigned const bits = 4 + (unsigned)random_below(random, 45);
+static shape random_shape(dice *random) {
+    unsigned const bits = 4 + (unsigned)dice_below(random, 45);
     uint64_t const most = PERMUTE_MAX >> bits;
-    uint64_t const any = 1 + (random_edgy(random) >> random_below(random, 63)) % most;
-    return (shape){ 2 + (unsigned)random_below(random, 7), bits, any < most ? any : most };
+    uint64_t const any = 1 + (dice_edge(random) >> dice_below(random, 63)) % most;
+    return (shape){ 2 + (unsigned)dice_below(random, 7), bits, any < most ? any : most };
 }
 
 /* A print is one of 2^r - 1, in each subtable, and tells the fingerprint together with the bucket.
  * Just one: what is found by going back is what was there. */
 static void dleft_places_tell_the_fingerprint(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 3000; round++) {
         shape const of = random_shape(&random);
         dleft const d = dleft_make(of.tables, of.buckets, of.print_bits, true);
         for (unsigned k = 0; k < 20; k++) {
-            uint64_t const hash = k == 0 ? 0 : k == 1 ? UINT64_MAX : random_next(&random);
+            uint64_t const hash = k == 0 ? 0 : k == 1 ? UINT64_MAX : dice_roll(&random);
             uint64_t const fingerprint = dleft_fingerprint(&d, hash);
             assert_true(fingerprint < d.range && (fingerprint & bits_low(of.print_bits)) != 0);
             for (unsigned i = 0; i < of.tables; i++) {
@@ -41,7 +41,7 @@ static void dleft_places_tell_the_fingerprint(void **state) {
 static void dleft_fingerprints_are_all_had_in_order(void **state) {
     (void)state;
     static const shape shapes[] = { { 2, 4, 5 }, { 3, 7, 11 }, { 8, 5, 64 } };
-    for (size_t k = 0; k < UNIT_COUNT(shapes); k++) {
+    for (size_t k = 0; k < COUNT(shapes); k++) {
         dleft const d = dleft_make(shapes[k].tables, shapes[k].buckets, shapes[k].print_bits, true);
         uint64_t const prints = d.buckets * bits_low(d.print_bits);
         uint64_t       last = 0;
@@ -59,10 +59,10 @@ static void dleft_lone_buckets_and_prints_are_independent(void **state) {
     (void)state;
     enum { B = 7, PRINTS = 15, N = 200000 };
     dleft const d = dleft_make(3, B, 4, false);
-    unit_random random = random_start();
+    dice        random = dice_start();
     uint64_t    with_print[3][B * PRINTS] = { { 0 } }, with_next[3][B * B] = { { 0 } };
     for (unsigned k = 0; k < N; k++) {
-        uint64_t const hash = random_next(&random), print = dleft_lone_print(&d, hash) - 1;
+        uint64_t const hash = dice_roll(&random), print = dleft_lone_print(&d, hash) - 1;
         for (unsigned i = 0; i < 3; i++) {
             uint64_t const own = dleft_lone_bucket(&d, hash, i) - i * B;
             uint64_t const next = dleft_lone_bucket(&d, hash, (i + 1) % 3) - (i + 1) % 3 * B;

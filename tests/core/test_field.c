@@ -24,22 +24,22 @@ static void trace_start(void) {
 
 static uint64_t oracle_get(const uint8_t *body, uint64_t at, unsigned bits) {
     uint64_t value = 0;
-    for (unsigned i = 0; i < bits; i++) value |= (uint64_t)oracle_bit(body, at + i) << i;
+    for (unsigned i = 0; i < bits; i++) value |= (uint64_t)read_bit(body, at + i) << i;
     return value;
 }
 
 static void oracle_set(uint8_t *body, uint64_t at, unsigned bits, uint64_t value) {
-    for (unsigned i = 0; i < bits; i++) oracle_put(body, at + i, value >> i & 1);
+    for (unsigned i = 0; i < bits; i++) write_bit(body, at + i, value >> i & 1);
 }
 
 /* ------------------------------------------------------------------ fields */
 
 static void field_get_reads_every_width_at_every_bit(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      body = fenced_new(BYTES);
+    dice   random = dice_start();
+    fenced body = fenced_new(BYTES);
     for (unsigned bits = 0; bits <= FIELD_MAX_BITS; bits++) {
-        random_fill(&random, body.bytes, BYTES);
+        dice_fill(&random, body.bytes, BYTES);
         for (uint64_t at = 0; at + bits <= BITS; at++) {
             assert_int_equal(field_get(body.bytes, at, bits), oracle_get(body.bytes, at, bits));
         }
@@ -49,10 +49,10 @@ static void field_get_reads_every_width_at_every_bit(void **state) {
 
 static void field_get_wide_reads_every_width_at_every_bit(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      body = fenced_new(BYTES);
+    dice   random = dice_start();
+    fenced body = fenced_new(BYTES);
     for (unsigned bits = 0; bits <= MAX_WIDE; bits++) {
-        random_fill(&random, body.bytes, BYTES);
+        dice_fill(&random, body.bytes, BYTES);
         for (uint64_t at = 0; at + bits <= BITS; at++) {
             assert_int_equal(field_get_wide(body.bytes, at, bits),
                              oracle_get(body.bytes, at, bits));
@@ -64,14 +64,14 @@ static void field_get_wide_reads_every_width_at_every_bit(void **state) {
 /* All of the memory must agree, not only the field. */
 static void field_set_changes_its_bits_and_no_other(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      body = fenced_new(BYTES);
-    uint8_t     expected[BYTES];
+    dice    random = dice_start();
+    fenced  body = fenced_new(BYTES);
+    uint8_t expected[BYTES];
     for (unsigned bits = 0; bits <= FIELD_MAX_BITS; bits++) {
-        random_fill(&random, body.bytes, BYTES);
+        dice_fill(&random, body.bytes, BYTES);
         memcpy(expected, body.bytes, BYTES);
         for (uint64_t at = 0; at + bits <= BITS; at++) {
-            uint64_t const value = random_edgy(&random) & bits_low(bits);
+            uint64_t const value = dice_edge(&random) & bits_low(bits);
             field_set(body.bytes, at, bits, value);
             oracle_set(expected, at, bits, value);
             assert_memory_equal(body.bytes, expected, BYTES);
@@ -82,16 +82,16 @@ static void field_set_changes_its_bits_and_no_other(void **state) {
 
 static void field_bits_are_read_and_set_one_by_one(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      body = fenced_new(BYTES);
-    uint8_t     expected[BYTES];
-    random_fill(&random, body.bytes, BYTES);
+    dice    random = dice_start();
+    fenced  body = fenced_new(BYTES);
+    uint8_t expected[BYTES];
+    dice_fill(&random, body.bytes, BYTES);
     memcpy(expected, body.bytes, BYTES);
     for (uint64_t at = 0; at < BYTES * 8; at++) {
-        bool const value = random_below(&random, 2);
-        assert_int_equal(field_get_bit(body.bytes, at), oracle_bit(expected, at));
+        bool const value = dice_below(&random, 2);
+        assert_int_equal(field_get_bit(body.bytes, at), read_bit(expected, at));
         field_set_bit(body.bytes, at, value);
-        oracle_put(expected, at, value);
+        write_bit(expected, at, value);
         assert_memory_equal(body.bytes, expected, BYTES);
     }
     fenced_free(&body);
@@ -102,7 +102,7 @@ static void field_bits_are_read_and_set_one_by_one(void **state) {
 /* Beside the range everything is set, in it nothing, or one bit. */
 static void check_zero(uint8_t *body, uint64_t from, uint64_t to, uint64_t bit) {
     memset(body, 0xff, BYTES);
-    for (uint64_t i = from; i < to; i++) oracle_put(body, i, i == bit);
+    for (uint64_t i = from; i < to; i++) write_bit(body, i, i == bit);
     bool const is_inside = bit >= from && bit < to;
     if (field_is_zero(body, from, to) != !is_inside) {
         print_error("from %llu to %llu, bit %llu\n", (unsigned long long)from,
@@ -113,15 +113,15 @@ static void check_zero(uint8_t *body, uint64_t from, uint64_t to, uint64_t bit) 
 
 static void field_is_zero_sees_every_bit_of_the_range_and_no_other(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      body = fenced_new(BYTES);
+    dice   random = dice_start();
+    fenced body = fenced_new(BYTES);
     for (unsigned round = 0; round < 4000; round++) {
-        uint64_t const from = random_below(&random, BITS), n = random_below(&random, 300);
+        uint64_t const from = dice_below(&random, BITS), n = dice_below(&random, 300);
         uint64_t const to = min_u64(BITS, from + n);
         check_zero(body.bytes, from, to, BITS);
         check_zero(body.bytes, from, to, from);
         if (to > from) check_zero(body.bytes, from, to, to - 1);
-        if (to > from) check_zero(body.bytes, from, to, from + random_below(&random, to - from));
+        if (to > from) check_zero(body.bytes, from, to, from + dice_below(&random, to - from));
     }
     fenced_free(&body);
 }
@@ -130,11 +130,11 @@ static void field_rest_is_zero_sees_every_bit_from_its_first_on(void **state) {
     (void)state;
     fenced body = fenced_new(64);
     for (uint64_t bit = 0; bit < 512; bit++) {
-        oracle_put(body.bytes, bit, true);
+        write_bit(body.bytes, bit, true);
         for (uint64_t from = 0; from <= 512; from++) {
             assert_int_equal(field_rest_is_zero(body.bytes, from, 64), bit < from);
         }
-        oracle_put(body.bytes, bit, false);
+        write_bit(body.bytes, bit, false);
     }
     fenced_free(&body);
 }

@@ -49,15 +49,15 @@ static uint64_t unmix64(uint64_t mixed) {
 
 static void mix64_can_be_undone_so_it_is_one_to_one(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     assert_int_equal(UINT64_C(0x94d049bb133111eb) * reciprocal(UINT64_C(0x94d049bb133111eb)), 1);
     assert_int_equal(UINT64_C(0xbf58476d1ce4e5b9) * reciprocal(UINT64_C(0xbf58476d1ce4e5b9)), 1);
-    for (size_t i = 0; i < UNIT_COUNT(edges); i++) {
+    for (size_t i = 0; i < COUNT(edges); i++) {
         assert_int_equal(unmix64(mix64(edges[i])), edges[i]);
         assert_int_equal(mix64(unmix64(edges[i])), edges[i]);
     }
     for (unsigned i = 0; i < 20000; i++) {
-        uint64_t const any = random_edgy(&random);
+        uint64_t const any = dice_edge(&random);
         assert_int_equal(unmix64(mix64(any)), any);
         assert_int_equal(mix64(unmix64(any)), any);
     }
@@ -74,10 +74,10 @@ static uint64_t count_around(uint64_t i, unsigned at) {
 }
 
 /* How often flipping input bit `in` flips each of the 64 output bits. */
-static void count_flips(unsigned in, unit_random *random, uint64_t flipped[64]) {
+static void count_flips(unsigned in, dice *random, uint64_t flipped[64]) {
     memset(flipped, 0, 64 * sizeof flipped[0]);
     for (unsigned i = 0; i < FLIPS; i++) {
-        uint64_t const x = i % 2 == 0 ? random_next(random) : count_around(i / 2, in);
+        uint64_t const x = i % 2 == 0 ? dice_roll(random) : count_around(i / 2, in);
         uint64_t const change = mix64(x) ^ mix64(x ^ UINT64_C(1) << in);
         for (unsigned out = 0; out < 64; out++) flipped[out] += change >> out & 1;
     }
@@ -87,7 +87,7 @@ static void count_flips(unsigned in, unit_random *random, uint64_t flipped[64]) 
  * them: one chance in 10^5), and their squares together within 5. */
 static void mix64_flips_every_output_bit_half_the_time(void **state) {
     (void)state;
-    unit_random  random = random_start();
+    dice         random = dice_start();
     double const sigma = sqrt(FLIPS / 4.0);
     double       squares = 0;
     for (unsigned in = 0; in < 64; in++) {
@@ -206,7 +206,7 @@ static void remix_gives_a_bloom_filter_its_rate(void **state) {
 
 static void check_product(uint64_t a, uint64_t b) {
     uint64_t       low, narrow_low, expected_low;
-    uint64_t const expected = oracle_mul(a, b, &expected_low);
+    uint64_t const expected = multiply_digits(a, b, &expected_low);
     assert_int_equal(mul_wide(a, b, &low), expected);
     assert_int_equal(low, expected_low);
     assert_int_equal(narrow_mul_wide(a, b, &narrow_low), expected);
@@ -215,13 +215,13 @@ static void check_product(uint64_t a, uint64_t b) {
 
 static void mul_wide_is_the_product_as_on_paper_in_both_builds(void **state) {
     (void)state;
-    unit_random random = random_start();
-    for (size_t i = 0; i < UNIT_COUNT(edges); i++) {
-        for (size_t j = 0; j < UNIT_COUNT(edges); j++) check_product(edges[i], edges[j]);
+    dice random = dice_start();
+    for (size_t i = 0; i < COUNT(edges); i++) {
+        for (size_t j = 0; j < COUNT(edges); j++) check_product(edges[i], edges[j]);
     }
     for (unsigned i = 0; i < 300000; i++) {
-        check_product(random_edgy(&random), random_edgy(&random));
-        check_product(random_next(&random), random_next(&random));
+        check_product(dice_edge(&random), dice_edge(&random));
+        check_product(dice_roll(&random), dice_roll(&random));
     }
 }
 
@@ -229,9 +229,9 @@ static void mul_wide_is_the_product_as_on_paper_in_both_builds(void **state) {
 
 static void fastrange_stays_inside_its_range(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned i = 0; i < 100000; i++) {
-        uint64_t const hash = random_edgy(&random), n = random_edgy(&random) | 1;
+        uint64_t const hash = dice_edge(&random), n = dice_edge(&random) | 1;
         assert_true(fastrange(hash, n) < n);
         assert_int_equal(fastrange(hash, n), narrow_fastrange(hash, n));
         assert_int_equal(fastrange(hash, 1), 0);
@@ -256,7 +256,7 @@ static void fastrange_gives_every_value_its_exact_share(void **state) {
 static void fastrange_is_uniform_for_mixed_numbers(void **state) {
     (void)state;
     static const uint64_t sizes[] = { 2, 3, 7, 10, 64, 100, 1000, 1023, CELLS };
-    for (size_t i = 0; i < UNIT_COUNT(sizes); i++) {
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         uint64_t counts[CELLS] = { 0 };
         for (uint64_t hash = 0; hash < KEYS; hash++) counts[fastrange(mix64(hash), sizes[i])]++;
         assert_true(fabs(chi_square_sigmas(counts, sizes[i])) < UNIT_SIGMAS);
@@ -265,10 +265,10 @@ static void fastrange_is_uniform_for_mixed_numbers(void **state) {
 
 static void fastrange_next_gives_the_digits_of_one_number(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned i = 0; i < 100000; i++) {
-        uint64_t const first = random_edgy(&random) | 1, hash = random_edgy(&random);
-        uint64_t const second = 1 + random_next(&random) % (UINT64_MAX / first);
+        uint64_t const first = dice_edge(&random) | 1, hash = dice_edge(&random);
+        uint64_t const second = 1 + dice_roll(&random) % (UINT64_MAX / first);
         uint64_t       left = hash, narrow_left = hash;
         uint64_t const high = fastrange_next(&left, first);
         uint64_t const low = fastrange_next(&left, second);
@@ -282,10 +282,10 @@ static void fastrange_next_gives_the_digits_of_one_number(void **state) {
 
 static void fastrange_next_gives_three_digits_of_one_number(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned i = 0; i < 100000; i++) {
-        uint64_t const a = 1 + random_below(&random, 1u << 21), b = 1 + random_below(&random, 9999);
-        uint64_t const c = 1 + random_below(&random, 1u << 28), hash = random_next(&random);
+        uint64_t const a = 1 + dice_below(&random, 1u << 21), b = 1 + dice_below(&random, 9999);
+        uint64_t const c = 1 + dice_below(&random, 1u << 28), hash = dice_roll(&random);
         uint64_t       left = hash;
         uint64_t       number = fastrange_next(&left, a);
         number = number * b + fastrange_next(&left, b);

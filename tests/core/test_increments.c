@@ -30,11 +30,11 @@ static bool oracle_is_possible(uint64_t mask) {
     return true;
 }
 
-static uint64_t random_mask(unit_random *random) {
+static uint64_t random_mask(dice *random) {
     uint64_t mask = 0;
-    while (!increments_are_possible(mask)) mask |= UINT64_C(2) << random_below(random, 31);
-    for (uint64_t more = random_below(random, 4); more != 0; more--) {
-        mask |= UINT64_C(2) << random_below(random, 31);
+    while (!increments_are_possible(mask)) mask |= UINT64_C(2) << dice_below(random, 31);
+    for (uint64_t more = dice_below(random, 4); more != 0; more--) {
+        mask |= UINT64_C(2) << dice_below(random, 31);
     }
     return mask;
 }
@@ -64,7 +64,7 @@ static void increments_make_all_sums_of_small_numbers(void **state) {
 
 static void increments_make_all_sums_of_any_numbers(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned i = 0; i < 2000; i++) check_mask(random_mask(&random));
     for (unsigned a = 1; a <= INCREMENTS_MAX; a++) { /* few numbers have the longest gaps */
         for (unsigned b = 1; b <= INCREMENTS_MAX; b++) {
@@ -95,15 +95,15 @@ static void increments_of_the_paper(void **state) {
 /* Also for numbers that are sums themselves, as those of keys whose counters meet. */
 static void increments_may_hold_and_most(void **state) {
     (void)state;
-    unit_random random = random_start();
-    bool        is_sum[FAR];
+    dice random = dice_start();
+    bool is_sum[FAR];
     for (unsigned i = 0; i < 200; i++) {
         uint64_t const   mask = random_mask(&random);
         increments const of = increments_make(mask);
         oracle_sums(mask, is_sum);
         for (unsigned j = 0; j < 2000; j++) {
-            uint64_t const c = random_below(&random, FAR);
-            uint64_t       v = 1 + random_below(&random, 200), most = 0;
+            uint64_t const c = dice_below(&random, FAR);
+            uint64_t       v = 1 + dice_below(&random, 200), most = 0;
             while (!is_sum[v]) v++;
             for (uint64_t times = 1; times * v <= c; times++) {
                 if (is_sum[c - times * v]) most = times;
@@ -119,12 +119,12 @@ static void increments_may_hold_and_most(void **state) {
 
 static void increments_pick_is_uniform(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned i = 0; i < 40; i++) {
         increments const of = increments_make(random_mask(&random));
         uint64_t         counts[INCREMENTS_MAX + 1] = { 0 }, picked[INCREMENTS_MAX];
         if (of.n < 2) continue;
-        for (unsigned j = 0; j < 20000; j++) counts[increments_pick(&of, random_next(&random))]++;
+        for (unsigned j = 0; j < 20000; j++) counts[increments_pick(&of, dice_roll(&random))]++;
         uint64_t all = 0;
         for (unsigned v = 0; v < of.n; v++) all += picked[v] = counts[of.value[v]];
         assert_int_equal(all, 20000);
@@ -136,10 +136,10 @@ static void increments_pick_is_uniform(void **state) {
 
 static void increments_are_possible_without_a_divisor(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned i = 0; i < 50000; i++) {
-        uint64_t mask = i < 5000 ? i : random_next(&random) & random_next(&random);
-        if (i % 2 != 0) mask &= random_next(&random) & UINT32_MAX;
+        uint64_t mask = i < 5000 ? i : dice_roll(&random) & dice_roll(&random);
+        if (i % 2 != 0) mask &= dice_roll(&random) & UINT32_MAX;
         if (i % 4 == 1) mask &= UINT64_C(0x55555554) << (i / 4 % 2); /* even numbers, or odd */
         assert_int_equal(increments_are_possible(mask), oracle_is_possible(mask));
     }

@@ -18,10 +18,10 @@ static void oracle_store(uint8_t *to, uint64_t value, unsigned n) {
 
 static void le_load_reads_the_lowest_byte_first_at_any_address(void **state) {
     (void)state;
-    unit_random random = random_start();
-    uint8_t     bytes[ROOM];
+    dice    random = dice_start();
+    uint8_t bytes[ROOM];
     for (unsigned round = 0; round < 1000; round++) {
-        random_fill(&random, bytes, sizeof bytes);
+        dice_fill(&random, bytes, sizeof bytes);
         for (unsigned at = 0; at <= ROOM - 8; at++) {
             assert_int_equal(le16_load(bytes + at), oracle_load(bytes + at, 2));
             assert_int_equal(le32_load(bytes + at), oracle_load(bytes + at, 4));
@@ -38,13 +38,13 @@ static void store(uint8_t *to, uint64_t value, unsigned n) {
 
 static void le_store_writes_its_bytes_and_no_other(void **state) {
     (void)state;
-    unit_random random = random_start();
-    uint8_t     bytes[ROOM], expected[ROOM];
+    dice    random = dice_start();
+    uint8_t bytes[ROOM], expected[ROOM];
     for (unsigned round = 0; round < 300; round++) {
         for (unsigned n = 2; n <= 8; n *= 2) {
             for (unsigned at = 0; at <= ROOM - n; at++) {
-                uint64_t const value = random_edgy(&random);
-                random_fill(&random, bytes, sizeof bytes);
+                uint64_t const value = dice_edge(&random);
+                dice_fill(&random, bytes, sizeof bytes);
                 memcpy(expected, bytes, sizeof bytes);
                 oracle_store(expected + at, value, n);
                 store(bytes + at, value, n);

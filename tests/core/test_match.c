@@ -16,13 +16,13 @@ static uint64_t oracle_match_word(uint64_t word, uint64_t value, unsigned bits) 
 
 /* A word whose cells are the value, or one bit away from it, or anything; the bits above the last
  * whole cell are noise. */
-static uint64_t random_word(unit_random *random, uint64_t value, unsigned bits) {
-    uint64_t word = random_next(random);
+static uint64_t random_word(dice *random, uint64_t value, unsigned bits) {
+    uint64_t word = dice_roll(random);
     for (unsigned cell = 0; cell < 64 / bits; cell++) {
-        uint64_t const choice = random_below(random, 3), one_off = random_below(random, bits);
+        uint64_t const choice = dice_below(random, 3), one_off = dice_below(random, bits);
         uint64_t const here = choice == 0   ? value
                               : choice == 1 ? value ^ UINT64_C(1) << one_off
-                                            : random_next(random) & bits_low(bits);
+                                            : dice_roll(random) & bits_low(bits);
         word &= ~(bits_low(bits) << (cell * bits));
         word |= here << (cell * bits);
     }
@@ -31,10 +31,10 @@ static uint64_t random_word(unit_random *random, uint64_t value, unsigned bits) 
 
 static void match_word_finds_just_the_equal_cells_of_every_width(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned bits = 1; bits <= 64; bits++) {
         for (unsigned round = 0; round < 5000; round++) {
-            uint64_t const value = random_edgy(&random) & bits_low(bits);
+            uint64_t const value = dice_edge(&random) & bits_low(bits);
             uint64_t const word = random_word(&random, value, bits);
             assert_int_equal(match_word(word, value, bits), oracle_match_word(word, value, bits));
         }
@@ -75,11 +75,11 @@ static uint64_t match8(const uint8_t *cells, uint8_t value, unsigned n) {
     return n == 8 ? match_8x8(cells, value) : match_8x32(cells, value);
 }
 
-static void random_cells8(unit_random *random, uint8_t *cells, uint8_t value, unsigned n) {
+static void random_cells8(dice *random, uint8_t *cells, uint8_t value, unsigned n) {
     for (unsigned i = 0; i < n; i++) {
-        uint64_t const choice = random_below(random, 3);
-        uint8_t const  near = (uint8_t)(value ^ 1u << random_below(random, 8));
-        cells[i] = choice == 0 ? value : choice == 1 ? near : (uint8_t)random_next(random);
+        uint64_t const choice = dice_below(random, 3);
+        uint8_t const  near = (uint8_t)(value ^ 1u << dice_below(random, 8));
+        cells[i] = choice == 0 ? value : choice == 1 ? near : (uint8_t)dice_roll(random);
     }
 }
 
@@ -87,13 +87,13 @@ static void random_cells8(unit_random *random, uint8_t *cells, uint8_t value, un
 static void match_8_finds_just_the_equal_bytes(void **state) {
     (void)state;
     static const unsigned sizes[] = { 8, 32 };
-    unit_random           random = random_start();
-    for (size_t size = 0; size < UNIT_COUNT(sizes); size++) {
+    dice                  random = dice_start();
+    for (size_t size = 0; size < COUNT(sizes); size++) {
         unsigned const n = sizes[size];
         fenced         memory = fenced_new(n + 1);
         for (unsigned round = 0; round < 20000; round++) {
             uint8_t *const cells = memory.bytes + round % 2;
-            uint8_t const  value = (uint8_t)random_next(&random);
+            uint8_t const  value = (uint8_t)dice_roll(&random);
             random_cells8(&random, cells, value, n);
             assert_int_equal(match8(cells, value, n), oracle_match8(cells, value, n));
         }
@@ -120,11 +120,11 @@ static void match_8x32_finds_each_value_at_each_place(void **state) {
 
 static void below_8_finds_just_the_smaller_bytes(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      memory = fenced_new(33);
+    dice   random = dice_start();
+    fenced memory = fenced_new(33);
     for (unsigned round = 0; round < 20000; round++) {
         uint8_t *const cells = memory.bytes + round % 2;
-        uint8_t const  value = (uint8_t)random_next(&random);
+        uint8_t const  value = (uint8_t)dice_roll(&random);
         uint32_t       smaller = 0;
         random_cells8(&random, cells, value, 32);
         for (unsigned i = 0; i < 32; i++) smaller |= (uint32_t)(cells[i] < value) << i;

@@ -4,7 +4,6 @@
 #include "core/memory.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 
 #define MIB ((size_t)1 << 20)
 
@@ -64,7 +63,7 @@ static const size_t large_sizes[] = { 4 * MIB - 1,    4 * MIB,        4 * MIB + 
 
 static void memory_get_is_aligned_to_huge_pages_when_large(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(large_sizes); i++) {
+    for (size_t i = 0; i < COUNT(large_sizes); i++) {
         size_t const   bytes = large_sizes[i];
         size_t const   alignment = bytes >= 4 * MIB ? 2 * MIB : TAMIS_LINE_BYTES;
         uint8_t *const memory = memory_get(&system_memory, bytes);
@@ -80,7 +79,7 @@ static void memory_get_is_aligned_to_huge_pages_when_large(void **state) {
 static void memory_give_returns_every_huge_page(void **state) {
     (void)state;
     size_t const page = (size_t)sysconf(_SC_PAGESIZE);
-    for (size_t i = 0; i < UNIT_COUNT(large_sizes); i++) {
+    for (size_t i = 0; i < COUNT(large_sizes); i++) {
         size_t const bytes = large_sizes[i];
         if (bytes < 4 * MIB) continue;
         long const  before = mapped_pages();
@@ -117,7 +116,7 @@ static void memory_get_refuses_sizes_that_would_wrap(void **state) {
         4095,   4096, 4097, 2 * MIB - 1, 2 * MIB, 2 * MIB + 1, 2 * MIB + 4096,
         4 * MIB
     };
-    for (size_t i = 0; i < UNIT_COUNT(below); i++) {
+    for (size_t i = 0; i < COUNT(below); i++) {
         assert_null(memory_get(&system_memory, unforeseen(SIZE_MAX - below[i])));
     }
     assert_null(memory_get(&system_memory, unforeseen(SIZE_MAX / 2)));
@@ -158,7 +157,7 @@ static void memory_get_asks_the_allocator_for_every_size(void **state) {
     static const size_t sizes[] = { 1, 63, 64, 65, 4096, 4 * MIB - 1, 4 * MIB, 5 * MIB + 1 };
     ledger              book = { 0 };
     tamis_allocator     own = { ledger_alloc, ledger_free, &book };
-    for (size_t i = 0; i < UNIT_COUNT(sizes); i++) {
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         uint8_t *const memory = memory_get(&own, sizes[i]);
         assert_ptr_equal(memory, book.handed_out);
         assert_int_equal(book.n_asked, i + 1);

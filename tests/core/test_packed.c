@@ -10,14 +10,14 @@
 static uint64_t oracle_get(const uint8_t *array, uint64_t i, unsigned bits) {
     uint64_t value = 0;
     for (unsigned bit = 0; bit < bits; bit++) {
-        value |= (uint64_t)oracle_bit(array, i * bits + bit) << bit;
+        value |= (uint64_t)read_bit(array, i * bits + bit) << bit;
     }
     return value;
 }
 
 static void oracle_set(uint8_t *array, uint64_t i, unsigned bits, uint64_t value) {
     for (unsigned bit = 0; bit < bits; bit++) {
-        oracle_put(array, i * bits + bit, value >> bit & 1);
+        write_bit(array, i * bits + bit, value >> bit & 1);
     }
 }
 
@@ -30,12 +30,12 @@ static size_t array_bytes(uint64_t fields, unsigned bits) {
 
 static void packed_get_reads_every_field_of_every_width(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned bits = 1; bits <= PACKED_MAX_BITS; bits++) {
         for (uint64_t fields = FIELDS - 8; fields <= FIELDS; fields++) {
             size_t const bytes = array_bytes(fields, bits);
             fenced       array = fenced_new(bytes);
-            random_fill(&random, array.bytes, bytes);
+            dice_fill(&random, array.bytes, bytes);
             for (uint64_t i = 0; i < fields; i++) {
                 assert_int_equal(packed_get(array.bytes, i, bits),
                                  oracle_get(array.bytes, i, bits));
@@ -47,14 +47,14 @@ static void packed_get_reads_every_field_of_every_width(void **state) {
 
 static void packed_set_changes_its_field_and_no_other_bit(void **state) {
     (void)state;
-    unit_random random = random_start();
-    uint8_t     expected[4096];
+    dice    random = dice_start();
+    uint8_t expected[4096];
     for (unsigned bits = 1; bits <= PACKED_MAX_BITS; bits++) {
         size_t const bytes = array_bytes(FIELDS, bits);
         fenced       array = fenced_new(bytes);
         for (uint64_t i = 0; i < FIELDS; i++) {
-            uint64_t const value = random_edgy(&random) & bits_low(bits);
-            random_fill(&random, array.bytes, bytes);
+            uint64_t const value = dice_edge(&random) & bits_low(bits);
+            dice_fill(&random, array.bytes, bytes);
             memcpy(expected, array.bytes, bytes);
             oracle_set(expected, i, bits, value);
             packed_set(array.bytes, i, bits, value);
@@ -73,7 +73,7 @@ static void packed_set_holds_the_extremes_of_every_width(void **state) {
         fenced       array = fenced_new(bytes);
         for (uint64_t i = 0; i < FIELDS; i++) packed_set(array.bytes, i, bits, bits_low(bits));
         for (uint64_t bit = 0; bit < bytes * 8; bit++) {
-            assert_int_equal(oracle_bit(array.bytes, bit), bit < (uint64_t)FIELDS * bits);
+            assert_int_equal(read_bit(array.bytes, bit), bit < (uint64_t)FIELDS * bits);
         }
         for (uint64_t i = 0; i < FIELDS; i++) packed_set(array.bytes, i, bits, 0);
         for (size_t at = 0; at < bytes; at++) assert_int_equal(array.bytes[at], 0);

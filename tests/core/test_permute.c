@@ -19,10 +19,10 @@ static uint64_t oracle_product(uint64_t a, uint64_t x, uint64_t n) {
 }
 
 /* Any size up to 2^62, as often B x 2^r as not. */
-static uint64_t random_size(unit_random *random) {
-    uint64_t const any = random_edgy(random) >> (2 + random_below(random, 50));
-    uint64_t const r = random_below(random, 33);
-    uint64_t const size = random_below(random, 2) == 0 ? any : (any >> r) << r;
+static uint64_t random_size(dice *random) {
+    uint64_t const any = dice_edge(random) >> (2 + dice_below(random, 50));
+    uint64_t const r = dice_below(random, 33);
+    uint64_t const size = dice_below(random, 2) == 0 ? any : (any >> r) << r;
     return size == 0 ? PERMUTE_MAX : size;
 }
 
@@ -41,16 +41,16 @@ static void check_product(uint64_t factor, uint64_t n, uint64_t x) {
 
 static void multiplier_gives_the_product_modulo_n(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 30000; round++) {
         uint64_t const n = random_size(&random);
-        uint64_t const factors[] = { 0, 1 % n, n / 2, n - 1, random_below(&random, n) };
-        uint64_t const factor = factors[random_below(&random, UNIT_COUNT(factors))];
+        uint64_t const factors[] = { 0, 1 % n, n / 2, n - 1, dice_below(&random, n) };
+        uint64_t const factor = factors[dice_below(&random, COUNT(factors))];
         check_product(factor, n, 0);
         check_product(factor, n, n - 1);
         check_product(factor, n, n / 2);
-        check_product(factor, n, random_edgy(&random) % n);
-        check_product(factor, n, random_next(&random) % n);
+        check_product(factor, n, dice_edge(&random) % n);
+        check_product(factor, n, dice_roll(&random) % n);
     }
 }
 
@@ -93,14 +93,14 @@ static void permutation_is_a_bijection_for_buckets_of_every_number(void **state)
 /* Too large to look at all: whatever goes there comes back, and it is one multiplication. */
 static void permutation_of_any_n_can_be_undone(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 20000; round++) {
         uint64_t const    n = round == 0 ? PERMUTE_MAX : random_size(&random);
-        permutation const by = permutation_make(n, (unsigned)random_below(&random, MAX_TABLES));
-        uint64_t const    numbers[] = { 0, n - 1, random_edgy(&random) % n };
+        permutation const by = permutation_make(n, (unsigned)dice_below(&random, MAX_TABLES));
+        uint64_t const    numbers[] = { 0, n - 1, dice_edge(&random) % n };
         assert_true(by.there.factor < n && by.back.factor < n);
         assert_int_equal(oracle_product(by.there.factor, by.back.factor, n), 1 % n);
-        for (unsigned i = 0; i < UNIT_COUNT(numbers); i++) {
+        for (unsigned i = 0; i < COUNT(numbers); i++) {
             uint64_t const y = multiplier_apply(by.there, n, numbers[i]);
             assert_int_equal(y, oracle_product(by.there.factor, numbers[i], n));
             assert_int_equal(multiplier_apply(by.back, n, y), numbers[i]);
@@ -111,14 +111,14 @@ static void permutation_of_any_n_can_be_undone(void **state) {
 /* A kind takes 0 for an empty cell. */
 static void remainder_is_0_in_all_subtables_or_in_none(void **state) {
     (void)state;
-    unit_random random = random_start();
-    unsigned    zeros = 0;
+    dice     random = dice_start();
+    unsigned zeros = 0;
     for (unsigned round = 0; round < 20000; round++) {
-        unsigned const r = 4 + (unsigned)random_below(&random, 29);
-        uint64_t const n = (1 + (random_edgy(&random) >> (2 + r)) % (PERMUTE_MAX >> r)) << r;
+        unsigned const r = 4 + (unsigned)dice_below(&random, 29);
+        uint64_t const n = (1 + (dice_edge(&random) >> (2 + r)) % (PERMUTE_MAX >> r)) << r;
         uint64_t const mask = (UINT64_C(1) << r) - 1;
-        uint64_t const any = random_next(&random) % n;
-        uint64_t const x = random_below(&random, 2) == 0 ? any : any & ~mask;
+        uint64_t const any = dice_roll(&random) % n;
+        uint64_t const x = dice_below(&random, 2) == 0 ? any : any & ~mask;
         zeros += (x & mask) == 0;
         for (unsigned i = 0; i < MAX_TABLES; i++) {
             assert_int_equal((there(n, i, x) & mask) == 0, (x & mask) == 0);
@@ -162,11 +162,11 @@ static double worst_step(uint64_t n, unsigned tables) {
  * was found to have 1/250 of sqrt(n); two random factors have about 1. */
 static void no_two_subtables_are_nearly_the_same(void **state) {
     (void)state;
-    unit_random random = random_start();
-    double      worst = INFINITY;
+    dice   random = dice_start();
+    double worst = INFINITY;
     for (unsigned round = 0; round < 20000; round++) {
-        unsigned const r = 6 + (unsigned)random_below(&random, 15);
-        uint64_t const buckets = 1024 + random_below(&random, UINT64_C(1) << 20);
+        unsigned const r = 6 + (unsigned)dice_below(&random, 15);
+        uint64_t const buckets = 1024 + dice_below(&random, UINT64_C(1) << 20);
         worst = fmin(worst, worst_step(buckets << r, MAX_TABLES));
     }
     print_message("# the shortest step is %.2g of sqrt(N)\n", worst);
@@ -233,13 +233,13 @@ static void dleft_add(dleft *t, uint64_t fingerprint, uint64_t key) {
     t->place[key] = best << 16 | bucket[best];
 }
 
-static void dleft_live(dleft *t, uint64_t steps, unit_random *random) {
+static void dleft_live(dleft *t, uint64_t steps, dice *random) {
     uint64_t const prints = t->buckets << t->remainder_bits;
-    for (uint64_t key = 0; key < t->n; key++) dleft_add(t, random_below(random, prints), key);
+    for (uint64_t key = 0; key < t->n; key++) dleft_add(t, dice_below(random, prints), key);
     for (uint64_t i = 0; i < steps; i++) {
-        uint64_t const key = random_below(random, t->n);
+        uint64_t const key = dice_below(random, t->n);
         t->load[t->place[key] >> 16][t->place[key] & 0xffff]--;
-        dleft_add(t, random_below(random, prints), key);
+        dleft_add(t, dice_below(random, prints), key);
     }
 }
 
@@ -262,7 +262,7 @@ static void check_loads(uint64_t buckets, unsigned r) {
                                     .950466, .766867,  .289400,  .002272 };
     static const double within[] = { 0, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 3e-3, 4e-3, 4e-4 };
     double              share[CELLS + 1] = { 0 };
-    unit_random         random = random_start();
+    dice                random = dice_start();
     static dleft        t;
     for (unsigned trial = 0; trial < TRIALS; trial++) {
         dleft_start(&t, buckets, r, NULL);
@@ -289,13 +289,13 @@ static void tables_fill_as_with_independent_buckets(void **state) {
 static double fullest_in_order(const uint64_t *factors) {
     static dleft   t;
     double         share[CELLS + 1] = { 0 };
-    unit_random    random = random_start();
+    dice           random = dice_start();
     uint64_t       key = 0;
     uint64_t const step = (UINT64_C(2) << 14) / (6 * TABLES); /* on average half of that */
     dleft_start(&t, 2000, 14, factors);
     for (uint64_t f = 0; f < t.buckets << 14 && key < t.n; key++) {
         dleft_add(&t, f, key);
-        f += 1 + random_below(&random, step - 1);
+        f += 1 + dice_below(&random, step - 1);
     }
     assert_true(key > t.n * 99 / 100);
     dleft_shares(&t, share);
@@ -320,7 +320,7 @@ static void tables_fill_as_well_with_fingerprints_in_order(void **state) {
 static void small_factors_or_low_buckets_overflow(void **state) {
     (void)state;
     static const uint64_t small[] = { 1, 3, 5, 7 };
-    unit_random           random = random_start();
+    dice                  random = dice_start();
     static dleft          t;
     uint64_t              overflows[2] = { 0, 0 };
     for (unsigned trial = 0; trial < 16; trial++) {

@@ -31,16 +31,16 @@ static bool toy_holds(const void *table, uint64_t place) {
     return t->marked[place % PLACES] != 0;
 }
 
-static void toy_fill(toy *table, unit_random *random, uint64_t percent) {
+static void toy_fill(toy *table, dice *random, uint64_t percent) {
     *table = (toy){ .places = PLACES };
-    for (unsigned i = 0; i < PLACES; i++) table->marked[i] = random_below(random, 100) < percent;
+    for (unsigned i = 0; i < PLACES; i++) table->marked[i] = dice_below(random, 100) < percent;
 }
 
 /* ------------------------------------------------------------------ oracles */
 
 static uint64_t oracle_place(uint64_t hash, unsigned i, uint64_t places) {
     uint64_t low;
-    return oracle_mul(remix(hash, i), places, &low);
+    return multiply_digits(remix(hash, i), places, &low);
 }
 
 static bool oracle_has(const toy *table, uint64_t hash, unsigned k) {
@@ -53,11 +53,11 @@ static bool oracle_has(const toy *table, uint64_t hash, unsigned k) {
 /* ------------------------------------------------------------------ asking */
 
 /* A chunk of n keys, of which about half are surely present. */
-static void check_ask(toy *table, unit_random *random, unsigned n, unsigned k) {
+static void check_ask(toy *table, dice *random, unsigned n, unsigned k) {
     uint64_t hash[TAMIS_CHUNK], expected = 0;
     for (unsigned i = 0; i < n; i++) {
-        hash[i] = random_next(random);
-        bool const is_added = random_below(random, 2) == 0;
+        hash[i] = dice_roll(random);
+        bool const is_added = dice_below(random, 2) == 0;
         for (unsigned j = 0; is_added && j < k; j++) {
             table->marked[oracle_place(hash[i], j, PLACES)] = 1;
         }
@@ -69,7 +69,7 @@ static void check_ask(toy *table, unit_random *random, unsigned n, unsigned k) {
 
 static void probes_ask_far_and_near_mean_one_by_one_for_every_k_and_n(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned k = 1; k <= PROBES_MAX; k++) {
         for (unsigned n = 1; n <= TAMIS_CHUNK; n++) {
             toy table;
@@ -82,12 +82,12 @@ static void probes_ask_far_and_near_mean_one_by_one_for_every_k_and_n(void **sta
 /* However the rounds are cut, no place of a key is asked twice, and none is left out. */
 static void probes_ask_asks_every_place_of_a_present_key_once(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned k = 1; k <= PROBES_MAX; k++) {
         for (unsigned n = 1; n <= TAMIS_CHUNK; n++) {
             uint64_t hash[TAMIS_CHUNK];
             toy      table;
-            for (unsigned i = 0; i < n; i++) hash[i] = random_next(&random);
+            for (unsigned i = 0; i < n; i++) hash[i] = dice_roll(&random);
             toy_fill(&table, &random, 100);
             assert_int_equal(probes_ask(&table, hash, n, k, PLACES, toy_where, toy_holds),
                              bits_low(n));
@@ -99,11 +99,11 @@ static void probes_ask_asks_every_place_of_a_present_key_once(void **state) {
 /* What rounds are for: a full chunk of absent keys is refused by a few questions each, not k. */
 static void probes_ask_leaves_absent_keys_early(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned k = 1; k <= PROBES_MAX; k++) {
         uint64_t hash[TAMIS_CHUNK];
         toy      table;
-        for (unsigned i = 0; i < TAMIS_CHUNK; i++) hash[i] = random_next(&random);
+        for (unsigned i = 0; i < TAMIS_CHUNK; i++) hash[i] = dice_roll(&random);
         toy_fill(&table, &random, 0);
         assert_int_equal(probes_ask(&table, hash, TAMIS_CHUNK, k, PLACES, toy_where, toy_holds), 0);
         assert_in_range(table.asked, TAMIS_CHUNK, 4 * TAMIS_CHUNK);
@@ -113,7 +113,7 @@ static void probes_ask_leaves_absent_keys_early(void **state) {
 
 static void probes_ask_answers_duplicates_alike(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned k = 1; k <= PROBES_MAX; k++) {
         uint64_t hash[TAMIS_CHUNK];
         toy      table;
@@ -153,10 +153,10 @@ static void probes_hold_stops_at_the_first_place_that_does_not(void **state) {
 
 #define UNTOUCHED UINT64_C(0x5a5a5a5a5a5a5a5a)
 
-static void check_locate(unit_random *random, unsigned n, unsigned k, uint64_t places) {
+static void check_locate(dice *random, unsigned n, unsigned k, uint64_t places) {
     uint64_t hash[TAMIS_CHUNK], place[PROBES_LOCATED];
     toy      table = { .places = places };
-    for (unsigned i = 0; i < n; i++) hash[i] = random_next(random);
+    for (unsigned i = 0; i < n; i++) hash[i] = dice_roll(random);
     for (unsigned i = 0; i < PROBES_LOCATED; i++) place[i] = UNTOUCHED;
     unsigned const fit = PROBES_LOCATED / k, expected = n < fit ? n : fit;
     assert_int_equal(probes_locate(&table, hash, n, k, places, toy_where, place), expected);
@@ -169,7 +169,7 @@ static void check_locate(unit_random *random, unsigned n, unsigned k, uint64_t p
 
 static void probes_locate_finds_all_places_of_the_first_keys(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned k = 1; k <= PROBES_MAX; k++) {
         for (unsigned n = 1; n <= TAMIS_CHUNK; n++) {
             check_locate(&random, n, k, PLACES);
@@ -196,10 +196,10 @@ static void probes_locate_always_gets_on(void **state) {
 
 static void probes_place_is_a_remix_brought_into_range(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 100000; round++) {
-        uint64_t const hash = random_next(&random), places = random_edgy(&random) | 1;
-        unsigned const i = (unsigned)random_below(&random, PROBES_MAX);
+        uint64_t const hash = dice_roll(&random), places = dice_edge(&random) | 1;
+        unsigned const i = (unsigned)dice_below(&random, PROBES_MAX);
         assert_int_equal(probes_place(hash, i, places), oracle_place(hash, i, places));
         assert_true(probes_place(hash, i, places) < places);
     }

@@ -25,20 +25,20 @@ static void sectors_cut_a_line_into_parts_of_its_own(void **state) {
 
 static void sectors_pick_stays_in_its_part(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 20000; round++) {
-        uint64_t const bits = 1 + random_below(&random, MAX_BITS), per_line = 512 / bits;
+        uint64_t const bits = 1 + dice_below(&random, MAX_BITS), per_line = 512 / bits;
         uint64_t const most = per_line < SECTORS_MAX ? per_line : SECTORS_MAX;
-        uint64_t const n = 1 + random_below(&random, most), lines = 1 + random_below(&random, 1000);
+        uint64_t const n = 1 + dice_below(&random, most), lines = 1 + dice_below(&random, 1000);
         sectors const  of = sectors_make(lines * per_line, bits, n, true);
-        uint64_t const hash = random_edgy(&random), line = sectors_line(&of, hash);
-        uint64_t       low, first_hash = random_edgy(&random), chosen = first_hash;
-        unsigned const i = (unsigned)random_below(&random, n);
+        uint64_t const hash = dice_edge(&random), line = sectors_line(&of, hash);
+        uint64_t       low, first_hash = dice_edge(&random), chosen = first_hash;
+        unsigned const i = (unsigned)dice_below(&random, n);
         uint64_t const counter = sectors_pick(&of, i, &chosen);
-        assert_int_equal(line, 512 * oracle_mul(hash, lines, &low));
+        assert_int_equal(line, 512 * multiply_digits(hash, lines, &low));
         assert_in_range(counter, of.first[i], of.first[i + 1] - 1);
         uint64_t const size = of.first[i + 1] - of.first[i];
-        assert_int_equal(counter - of.first[i], oracle_mul(first_hash, size, &low));
+        assert_int_equal(counter - of.first[i], multiply_digits(first_hash, size, &low));
         assert_true(chosen == low);
     }
 }
@@ -63,10 +63,10 @@ static void sectors_at_and_the_gaps_are_all_bits(void **state) {
             }
             assert_true(sectors_gaps_are_zero(&of, body, bytes));
             for (uint64_t bit = 0; bit < bytes * 8; bit++) {
-                if (oracle_bit(body, bit)) continue;
-                oracle_put(body, bit, true);
+                if (read_bit(body, bit)) continue;
+                write_bit(body, bit, true);
                 assert_false(sectors_gaps_are_zero(&of, body, bytes));
-                oracle_put(body, bit, false);
+                write_bit(body, bit, false);
                 taken++;
             }
             assert_int_equal(taken, bytes * 8);

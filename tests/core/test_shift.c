@@ -12,15 +12,15 @@ typedef void mover(uint8_t *bits, uint64_t from, uint64_t to, unsigned w);
 /* ------------------------------------------------------------------ oracles */
 
 static void oracle_open(uint8_t *bits, uint64_t from, uint64_t to, unsigned w) {
-    for (uint64_t bit = to; bit-- > from;) oracle_put(bits, bit + w, oracle_bit(bits, bit));
-    for (uint64_t bit = from; bit < from + w; bit++) oracle_put(bits, bit, false);
+    for (uint64_t bit = to; bit-- > from;) write_bit(bits, bit + w, read_bit(bits, bit));
+    for (uint64_t bit = from; bit < from + w; bit++) write_bit(bits, bit, false);
 }
 
 static void oracle_close(uint8_t *bits, uint64_t from, uint64_t to, unsigned w) {
     for (uint64_t bit = from + w; bit < to; bit++) {
-        oracle_put(bits, bit - w, oracle_bit(bits, bit));
+        write_bit(bits, bit - w, read_bit(bits, bit));
     }
-    for (uint64_t bit = to - w; bit < to; bit++) oracle_put(bits, bit, false);
+    for (uint64_t bit = to - w; bit < to; bit++) write_bit(bits, bit, false);
 }
 
 static void open_gap(uint8_t *bits, uint64_t from, uint64_t to, unsigned w) {
@@ -50,12 +50,12 @@ static void check(mover *move, mover *oracle, const uint8_t *start, uint8_t *bit
 /* Every range and every distance inside three words. */
 static void shift_open_moves_every_range_up_and_zeroes_the_gap(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      bits = fenced_new(BITS / 8);
-    uint8_t     start[BITS / 8];
+    dice    random = dice_start();
+    fenced  bits = fenced_new(BITS / 8);
+    uint8_t start[BITS / 8];
     for (unsigned w = 1; w <= 63; w++) {
         for (uint64_t from = 0; from + w <= BITS; from++) {
-            random_fill(&random, start, sizeof start);
+            dice_fill(&random, start, sizeof start);
             for (uint64_t to = from; to + w <= BITS; to++) {
                 uint64_t const range[2] = { from, to };
                 check(open_gap, oracle_open, start, bits.bytes, sizeof start, range, w);
@@ -67,12 +67,12 @@ static void shift_open_moves_every_range_up_and_zeroes_the_gap(void **state) {
 
 static void shift_close_moves_every_range_down_and_zeroes_what_it_leaves(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      bits = fenced_new(BITS / 8);
-    uint8_t     start[BITS / 8];
+    dice    random = dice_start();
+    fenced  bits = fenced_new(BITS / 8);
+    uint8_t start[BITS / 8];
     for (unsigned w = 1; w <= 63; w++) {
         for (uint64_t from = 0; from + w <= BITS; from++) {
-            random_fill(&random, start, sizeof start);
+            dice_fill(&random, start, sizeof start);
             for (uint64_t to = from + w; to <= BITS; to++) {
                 uint64_t const range[2] = { from, to };
                 check(close_gap, oracle_close, start, bits.bytes, sizeof start, range, w);
@@ -84,15 +84,15 @@ static void shift_close_moves_every_range_down_and_zeroes_what_it_leaves(void **
 
 static void shift_moves_long_strings(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      bits = fenced_new(LONG_BYTES);
-    uint8_t     start[LONG_BYTES];
+    dice    random = dice_start();
+    fenced  bits = fenced_new(LONG_BYTES);
+    uint8_t start[LONG_BYTES];
     for (unsigned round = 0; round < 3000; round++) {
-        unsigned const w = 1 + (unsigned)random_below(&random, 63);
-        uint64_t const room = LONG_BYTES * 8 - w, from = random_below(&random, room + 1);
-        uint64_t const to = from + random_below(&random, room - from + 1);
+        unsigned const w = 1 + (unsigned)dice_below(&random, 63);
+        uint64_t const room = LONG_BYTES * 8 - w, from = dice_below(&random, room + 1);
+        uint64_t const to = from + dice_below(&random, room - from + 1);
         uint64_t const opened[2] = { from, to }, closed[2] = { from, to + w };
-        random_fill(&random, start, sizeof start);
+        dice_fill(&random, start, sizeof start);
         check(open_gap, oracle_open, start, bits.bytes, sizeof start, opened, w);
         check(close_gap, oracle_close, start, bits.bytes, sizeof start, closed, w);
     }
@@ -114,14 +114,14 @@ static void shift_stays_inside_the_words_of_the_range(void **state) {
 
 static void shift_close_undoes_shift_open(void **state) {
     (void)state;
-    unit_random random = random_start();
-    uint8_t     bits[LONG_BYTES], before[LONG_BYTES];
+    dice    random = dice_start();
+    uint8_t bits[LONG_BYTES], before[LONG_BYTES];
     for (unsigned round = 0; round < 3000; round++) {
-        unsigned const w = 1 + (unsigned)random_below(&random, 63);
-        uint64_t const to = random_below(&random, LONG_BYTES * 8 - w + 1);
-        uint64_t const from = random_below(&random, to + 1);
-        random_fill(&random, before, sizeof before);
-        for (uint64_t bit = to; bit < to + w; bit++) oracle_put(before, bit, false);
+        unsigned const w = 1 + (unsigned)dice_below(&random, 63);
+        uint64_t const to = dice_below(&random, LONG_BYTES * 8 - w + 1);
+        uint64_t const from = dice_below(&random, to + 1);
+        dice_fill(&random, before, sizeof before);
+        for (uint64_t bit = to; bit < to + w; bit++) write_bit(before, bit, false);
         memcpy(bits, before, sizeof bits);
         shift_open(bits, from, to, w);
         shift_close(bits, from, to + w, w);

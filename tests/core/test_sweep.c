@@ -58,29 +58,29 @@ static void check(const world *w) {
     }
 }
 
-static void live(world *w, unit_random *random, unsigned steps, unsigned most_work) {
+static void live(world *w, dice *random, unsigned steps, unsigned most_work) {
     for (unsigned step = 0; step < steps; step++) {
-        uint64_t const jump = random_below(random, 50) == 0 ? random_below(random, 9) : 0;
-        uint64_t const ticks = random_below(random, w->hand.timeout / 8 + 2);
+        uint64_t const jump = dice_below(random, 50) == 0 ? dice_below(random, 9) : 0;
+        uint64_t const ticks = dice_below(random, w->hand.timeout / 8 + 2);
         w->now += ticks + jump * w->hand.timeout;
         sweep_advance(&w->hand, ticks + jump * w->hand.timeout);
         for (unsigned work = 0; work < most_work && w->hand.done != w->hand.due; work++) pass(w);
         check(w);
         for (unsigned i = 0; i < 3; i++) {
-            hear(w, random_below(random, w->hand.units), random_below(random, 20));
+            hear(w, dice_below(random, w->hand.units), dice_below(random, 20));
         }
     }
 }
 
 static void cells_heard_of_stay_and_silent_ones_go(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 600; round++) {
         uint64_t const bits = 2 + round % 4, most = (UINT64_C(1) << (bits - 1)) - 1;
-        uint64_t const units = 1 + random_below(&random, MAX_UNITS);
+        uint64_t const units = 1 + dice_below(&random, MAX_UNITS);
         uint64_t       lives = 0;
-        for (unsigned i = 0; i < 16; i++) lives |= random_below(&random, most + 1) << (4 * i);
-        world w = world_make(units, 1 + random_below(&random, 3000), bits, lives);
+        for (unsigned i = 0; i < 16; i++) lives |= dice_below(&random, most + 1) << (4 * i);
+        world w = world_make(units, 1 + dice_below(&random, 3000), bits, lives);
         live(&w, &random, 400, round % 3 == 0 ? 1 : round % 3 == 1 ? 7 : 10000);
         if (round % 3 == 2) assert_true(w.gone > 0);
     }
@@ -89,15 +89,14 @@ static void cells_heard_of_stay_and_silent_ones_go(void **state) {
 /* As many units come due in a timeout as are passed in it, in whatever steps it goes. */
 static void time_adds_up_exactly(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 500; round++) {
-        uint64_t const timeout =
-            1 + random_below(&random, UINT64_C(1) << random_below(&random, 33));
-        uint64_t const units = 1 + random_below(&random, UINT64_C(1) << random_below(&random, 40));
-        uint64_t const bits = 2 + random_below(&random, 4), most = (UINT64_C(1) << (bits - 1)) - 1;
+        uint64_t const timeout = 1 + dice_below(&random, UINT64_C(1) << dice_below(&random, 33));
+        uint64_t const units = 1 + dice_below(&random, UINT64_C(1) << dice_below(&random, 40));
+        uint64_t const bits = 2 + dice_below(&random, 4), most = (UINT64_C(1) << (bits - 1)) - 1;
         world          w = world_make(units, timeout, bits, 0);
         for (uint64_t left = timeout; left != 0;) {
-            uint64_t const ticks = 1 + random_below(&random, left);
+            uint64_t const ticks = 1 + dice_below(&random, left);
             sweep_advance(&w.hand, ticks);
             left -= ticks;
         }
@@ -120,7 +119,7 @@ static void impossible_numbers_are_refused(void **state) {
     sweep const good = { 10, 100, 3, 0x321, 4, 17, 99 };
     assert_true(sweep_is_whole(&good));
     sweep bad[10];
-    for (unsigned i = 0; i < UNIT_COUNT(bad); i++) bad[i] = good;
+    for (unsigned i = 0; i < COUNT(bad); i++) bad[i] = good;
     bad[0].timeout = SWEEP_MAX_TIMEOUT + 1;
     bad[1].timer_bits = 1;
     bad[2].timer_bits = 6;
@@ -131,7 +130,7 @@ static void impossible_numbers_are_refused(void **state) {
     bad[7].rest = 100;
     bad[8].timeout = 0;
     bad[9].timer_bits = 0;
-    for (unsigned i = 0; i < UNIT_COUNT(bad); i++) assert_false(sweep_is_whole(&bad[i]));
+    for (unsigned i = 0; i < COUNT(bad); i++) assert_false(sweep_is_whole(&bad[i]));
 }
 
 static const struct CMUnitTest tests[] = {

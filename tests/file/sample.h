@@ -2,18 +2,13 @@
 #ifndef TAMIS_TESTS_SAMPLE_H
 #define TAMIS_TESTS_SAMPLE_H
 
-#undef NDEBUG
+#include "unit.h"
+
 #include "core/hash.h"
 #include "core/le.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <tamis/tamis.h>
 #include <xxhash.h>
-
-#include <cmocka.h>
 
 #define SAMPLE_HEADER 4096
 #define SAMPLE_BLOCK 65536

@@ -80,7 +80,7 @@ static const uint64_t extremes[] = {
     UINT64_MAX - 63,
     UINT64_MAX,
 };
-#define N_EXTREMES (sizeof extremes / sizeof extremes[0])
+#define N_EXTREMES COUNT(extremes)
 
 static sample fresh(const char *kind) {
     tamis_set *const set = sample_set(kind, 8192, 300, 1);
@@ -111,14 +111,14 @@ static void crafted_fields_are_safe(void **state) {
 
 /* Two words at a time: fields that contradict each other. */
 static void crafted_pairs_are_safe(void **state) {
-    sample   s = fresh(*state);
-    uint64_t dice = 5;
+    sample s = fresh(*state);
+    dice   chance = { 5 };
     for (unsigned trial = 0; trial < 6000; trial++) {
-        size_t const   a = fastrange(remix(dice, 2 * trial), 34) * 8 + 128;
-        size_t const   b = fastrange(remix(dice, 2 * trial + 1), 48) * 8;
+        size_t const   a = dice_below(&chance, 34) * 8 + 128;
+        size_t const   b = dice_below(&chance, 48) * 8;
         uint64_t const good_a = le64_load(s.bytes + a), good_b = le64_load(s.bytes + b);
-        le64_store(s.bytes + a, extremes[fastrange(remix(dice + 1, trial), N_EXTREMES)]);
-        le64_store(s.bytes + b, good_b ^ (UINT64_C(1) << fastrange(remix(dice + 2, trial), 64)));
+        le64_store(s.bytes + a, extremes[dice_below(&chance, N_EXTREMES)]);
+        le64_store(s.bytes + b, good_b ^ (UINT64_C(1) << dice_below(&chance, 64)));
         sample_seal(&s);
         try_file(&s);
         le64_store(s.bytes + b, good_b);

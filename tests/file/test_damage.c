@@ -29,9 +29,9 @@ static void every_flipped_bit_is_refused(void **state) {
     sample       s = intact(*state);
     size_t const bits = s.n * 8;
     for (size_t bit = 0; bit < bits; bit += step) {
-        s.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        flip_bit(s.bytes, bit);
         expect_refusal(&s, s.n, "bit", bit);
-        s.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        flip_bit(s.bytes, bit);
     }
     free(s.bytes);
 }

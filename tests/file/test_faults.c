@@ -117,7 +117,7 @@ WRAP(void *, mmap64, (void *at, size_t n, int protection, int flags, int file, o
 /* ------------------------------------------------------------------ a save that is disturbed */
 
 static const int errors[] = { EIO, ENOSPC, EACCES, EINTR, SHORT };
-#define N_ERRORS (sizeof errors / sizeof errors[0])
+#define N_ERRORS COUNT(errors)
 
 static char path[200], folder[64];
 
@@ -248,7 +248,7 @@ static void disturbed_opens_say_why(void **state) {
     assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
     tamis_free(set);
     static const enum call calls[] = { OPEN, FSTAT, READ, MAP };
-    for (size_t c = 0; c < sizeof calls / sizeof calls[0]; c++) {
+    for (size_t c = 0; c < COUNT(calls); c++) {
         unsigned struck = 0;
         for (size_t e = 0; e < N_ERRORS; e++) {
             if (errors[e] == SHORT && calls[c] != READ) continue;

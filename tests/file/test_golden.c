@@ -86,7 +86,7 @@ static const golden goldens[] = {
       TAMIS_HASH_XXH3 },
 };
 
-#define N_GOLDENS (sizeof goldens / sizeof goldens[0])
+#define N_GOLDENS COUNT(goldens)
 
 static const char *folder;
 

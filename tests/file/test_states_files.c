@@ -8,12 +8,8 @@
 
 #include "core/le.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/stat.h>
 #include <xxhash.h>
-
-#include <cmocka.h>
 
 static const char *folder;
 
@@ -46,7 +42,7 @@ static const golden goldens[] = {
       "cells=7257,hashes=11,values=5,counter_bits=3,timer_bits=2", 5, 60 },
 };
 
-#define N_GOLDENS (sizeof goldens / sizeof goldens[0])
+#define N_GOLDENS COUNT(goldens)
 #define KEYS 400
 
 /* Keys that come, change, age and go. */
@@ -192,7 +188,7 @@ static void fields_of_the_header_are_checked(void **state) {
     for (size_t i = 0; i < N_GOLDENS; i++) {
         golden_write(&goldens[i], &good);
         for (unsigned at = 48; at < 384; at += 8) {
-            for (size_t k = 0; k < sizeof extremes / sizeof extremes[0]; k++) {
+            for (size_t k = 0; k < COUNT(extremes); k++) {
                 file = good;
                 le64_store(file.bytes + at, extremes[k]);
                 try_file(&file);

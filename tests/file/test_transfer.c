@@ -15,7 +15,6 @@
 #include <math.h>
 #include <unistd.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define COUNTED (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
 #define NO_SET ((tamis_set *)(uintptr_t)0x5a5a)
 
@@ -1041,9 +1040,9 @@ static void every_flipped_bit_is_refused(void **state) {
     (void)state;
     sample s = small_stream();
     for (size_t bit = 0; bit < s.n * 8; bit++) {
-        s.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        flip_bit(s.bytes, bit);
         expect_refused(&s, NULL, 0, NULL);
-        s.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        flip_bit(s.bytes, bit);
     }
     free(s.bytes);
 }
@@ -1446,7 +1445,7 @@ static void crafted_bits_behind_the_list_are_refused(void **state) {
     assert_true(end % 8 != 0);
     for (size_t bit = end; bit % 8 != 0; bit++) {
         sample s = copy_of(&good);
-        s.bytes[bit / 8] |= (uint8_t)(1u << (bit % 8));
+        write_bit(s.bytes, bit, true);
         seal(&s);
         expect_refused(&s, NULL, TAMIS_ERR_CORRUPT, NULL);
         free(s.bytes);

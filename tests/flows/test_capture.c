@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <pcap/pcap.h>
-#include <stdio.h>
 
 #include "capture.h"
 #include "frames.h"
@@ -130,7 +129,7 @@ static const struct {
 
 static void files_are_read_as_libpcap_reads_them(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(formats); i++) {
+    for (size_t i = 0; i < COUNT(formats); i++) {
         seen              ours, theirs;
         const char *const path =
             make_file(formats[i].name, formats[i].format, i % 2 == 0 ? 262144 : 60);
@@ -143,7 +142,7 @@ static void files_are_read_as_libpcap_reads_them(void **state) {
 
 static void filters_choose_packets(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(formats); i++) {
+    for (size_t i = 0; i < COUNT(formats); i++) {
         seen              found;
         const char *const path = make_file("filtered", formats[i].format, 262144);
         assert_int_equal(read_file(path, "ip and src port 1004", &found), CAPTURE_END);
@@ -171,7 +170,7 @@ static void a_bad_filter_is_told(void **state) {
 static void captures_cut_at_every_byte_tell_all_before(void **state) {
     (void)state;
     static uint8_t bytes[65536];
-    for (size_t i = 0; i < UNIT_COUNT(formats); i++) {
+    for (size_t i = 0; i < COUNT(formats); i++) {
         size_t const n = load(make_file("whole", formats[i].format, 96), bytes, sizeof bytes);
         seen         whole, part;
         assert_int_equal(read_file(path_of("whole"), NULL, &whole), CAPTURE_END);
@@ -198,11 +197,11 @@ static void captures_cut_at_every_byte_tell_all_before(void **state) {
 static void damaged_captures_are_survived(void **state) {
     (void)state;
     static uint8_t bytes[65536];
-    unit_random    random = random_start();
+    dice           random = dice_start();
     for (unsigned i = 0; i < 2000; i++) {
         size_t const n = load(make_file("whole", formats[i % 4].format, 96), bytes, sizeof bytes);
-        for (unsigned j = 0; j < 1 + random_below(&random, 3); j++)
-            bytes[random_below(&random, n)] = (uint8_t)random_edgy(&random);
+        for (unsigned j = 0; j < 1 + dice_below(&random, 3); j++)
+            bytes[dice_below(&random, n)] = (uint8_t)dice_edge(&random);
         capture_text   problem = "";
         capture *const from = capture_open_file(store("damaged", bytes, n), NULL, problem);
         if (from == NULL) {
@@ -240,7 +239,7 @@ static void files_that_are_no_captures_are_refused(void **state) {
                   { "\x1f\x8b\x08 compressed", "zcat" },
                   { "BZh91AY", "bzcat" } };
     capture_text problem;
-    for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         const char *const path =
             store("text", (const uint8_t *)cases[i].bytes, strlen(cases[i].bytes));
         assert_null(capture_open_file(path, NULL, problem));
@@ -338,7 +337,7 @@ static int end(void **state) {
     (void)state;
     static const char *const names[] = { "micro", "nano",    "swapped", "ng",  "filtered", "whole",
                                          "cut",   "damaged", "text",    "odd", "two" };
-    for (size_t i = 0; i < UNIT_COUNT(names); i++) (void)unlink(path_of(names[i]));
+    for (size_t i = 0; i < COUNT(names); i++) (void)unlink(path_of(names[i]));
     return rmdir(folder);
 }
 
@@ -355,6 +354,6 @@ int main(void) {
         cmocka_unit_test(interfaces_of_pcapng_keep_their_link_types),
         cmocka_unit_test(pipes_are_read_as_bytes_come),
     };
-    print_message("# seed %llu\n", (unsigned long long)unit_seed());
-    return _cmocka_run_group_tests("capture", tests, UNIT_COUNT(tests), begin, end);
+    print_message("# seed %llu\n", (unsigned long long)dice_seed());
+    return _cmocka_run_group_tests("capture", tests, COUNT(tests), begin, end);
 }

@@ -102,7 +102,7 @@ static const struct {
 
 static void mistakes_are_told_with_line_and_what_was_expected(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(mistakes); i++) {
+    for (size_t i = 0; i < COUNT(mistakes); i++) {
         machine         m;
         machine_problem problem;
         assert_false(machine_read(mistakes[i].text, strlen(mistakes[i].text), &m, &problem));
@@ -158,19 +158,19 @@ static void limits_are_told(void **state) {
 static void any_bytes_are_read_or_refused(void **state) {
     (void)state;
     const machine_shipped *const tcp = machine_shipped_at(0);
-    unit_random                  random = random_start();
+    dice                         random = dice_start();
     for (unsigned i = 0; i < 3000; i++) {
         fenced          text = fenced_new(tcp->n);
         machine         m;
         machine_problem problem;
         memcpy(text.bytes, tcp->text, tcp->n);
-        for (unsigned j = 0; j < 1 + random_below(&random, 8); j++) {
+        for (unsigned j = 0; j < 1 + dice_below(&random, 8); j++) {
             static const char signs[] = " \n()\"#,=<>";
-            char const        sign = signs[random_below(&random, sizeof signs - 1)];
-            uint8_t const     any = (uint8_t)random_below(&random, 256);
-            text.bytes[random_below(&random, tcp->n)] = i % 2 == 0 ? any : (uint8_t)sign;
+            char const        sign = signs[dice_below(&random, sizeof signs - 1)];
+            uint8_t const     any = (uint8_t)dice_below(&random, 256);
+            text.bytes[dice_below(&random, tcp->n)] = i % 2 == 0 ? any : (uint8_t)sign;
         }
-        size_t const n = i % 3 == 0 ? (size_t)random_below(&random, tcp->n) : tcp->n;
+        size_t const n = i % 3 == 0 ? (size_t)dice_below(&random, tcp->n) : tcp->n;
         if (machine_read((const char *)text.bytes, n, &m, &problem))
             machine_free(&m);
         else
@@ -250,7 +250,7 @@ static void conditions_mean_what_they_say(void **state) {
     packet const ping = { .flow = { .protocol = PROTOCOL_ICMP6, .version = 6 },
                           .type = 128,
                           .is_fragment = true };
-    for (size_t i = 0; i < UNIT_COUNT(conditions); i++) {
+    for (size_t i = 0; i < COUNT(conditions); i++) {
         bool const is_right = holds(conditions[i].condition, &tcp, true) == conditions[i].of_tcp &&
                               holds(conditions[i].condition, &ping, true) == conditions[i].of_ping;
         if (!is_right) print_error("%s\n", conditions[i].condition);
@@ -385,7 +385,7 @@ static const struct {
 static void tcp_conversations_end_in_their_states(void **state) {
     (void)state;
     machine m = read_shipped("tcp");
-    for (size_t i = 0; i < UNIT_COUNT(conversations); i++) {
+    for (size_t i = 0; i < COUNT(conversations); i++) {
         unsigned          opened;
         const char *const end = talk(&m, conversations[i].packets, &opened);
         bool const        is_right =
@@ -418,5 +418,5 @@ int main(void) {
         cmocka_unit_test(tcp_conversations_end_in_their_states),
         cmocka_unit_test(shipped_machines_fit_into_four_bits),
     };
-    return unit_run("machine", tests, UNIT_COUNT(tests));
+    return unit_run("machine", tests, COUNT(tests));
 }

@@ -60,13 +60,13 @@ static void tcp_flags_ports_and_payload_are_found(void **state) {
 
 static void both_directions_have_the_same_tuple(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned i = 0; i < 2000; i++) {
         frame_style const style = { .version = i % 2 == 0 ? 4 : 6 };
         frame_end const   a =
-            end_of((unsigned)random_below(&random, 3), (uint16_t)random_below(&random, 3));
+            end_of((unsigned)dice_below(&random, 3), (uint16_t)dice_below(&random, 3));
         frame_end const b =
-            end_of((unsigned)random_below(&random, 3), (uint16_t)random_below(&random, 3));
+            end_of((unsigned)dice_below(&random, 3), (uint16_t)dice_below(&random, 3));
         frame there, back;
         frame_tcp(&there, &style, &a, &b, SYN, 0);
         frame_tcp(&back, &style, &b, &a, ACK, 0);
@@ -232,7 +232,7 @@ static void malformed_headers_are_told_by_reason(void **state) {
         { true, 6, 5, 12, PACKET_SHORT_TRANSPORT },  /* 12 bytes behind the header */
         { true, 6, 6, 0, PACKET_SHORT_IP },          /* an extension header, longer than the rest */
     };
-    for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         const frame_style *const style = cases[i].version == 4 ? &plain4 : &plain6;
         frame_end const          a = end_of(1, 0x1234), b = end_of(2, 80);
         frame                    made;
@@ -360,7 +360,7 @@ static void every_link_type_leads_to_the_same_packet(void **state) {
     frame           made;
     frame_tcp(&made, &plain4, &a, &b, SYN, 60);
     packet const expected = must_parse(&made);
-    for (size_t i = 0; i < UNIT_COUNT(links); i++) {
+    for (size_t i = 0; i < COUNT(links); i++) {
         packet p;
         wrap(i, &made);
         packet_skip const skip = parse_fenced(made.bytes, made.n, made.n, links[i].link_type, &p);
@@ -376,8 +376,7 @@ static void every_link_type_that_is_read_is_tested(void **state) {
     (void)state;
     for (size_t i = 0; link_type_at(i) >= 0; i++) {
         bool is_there = link_type_at(i) == 229; /* IPv6 alone: the headers above are of IPv4 */
-        for (size_t j = 0; j < UNIT_COUNT(links); j++)
-            is_there |= links[j].link_type == link_type_at(i);
+        for (size_t j = 0; j < COUNT(links); j++) is_there |= links[j].link_type == link_type_at(i);
         if (!is_there) print_error("link type %d\n", link_type_at(i));
         assert_true(is_there);
     }
@@ -397,7 +396,7 @@ static void unknown_link_types_are_told(void **state) {
 /* At every length: what is cut off by the capture is "cut"; what ends there, short or malformed. */
 static void packets_cut_at_every_byte_are_survived(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(links); i++) {
+    for (size_t i = 0; i < COUNT(links); i++) {
         frame  made;
         packet p;
         wrap(i, &made);
@@ -427,32 +426,32 @@ static void a_cut_capture_tells_the_same_sizes(void **state) {
 
 static void random_bytes_of_every_link_type_are_survived(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned i = 0; i < 60000; i++) {
         uint8_t      bytes[200];
-        size_t const n = (size_t)random_below(&random, sizeof bytes);
+        size_t const n = (size_t)dice_below(&random, sizeof bytes);
         packet       p;
-        random_fill(&random, bytes, n);
+        dice_fill(&random, bytes, n);
         int const link_type =
-            i % 4 == 0 ? (int)random_below(&random, 300) : links[i % UNIT_COUNT(links)].link_type;
-        (void)parse_fenced(bytes, n, n + (size_t)random_below(&random, 3) * 100, link_type, &p);
+            i % 4 == 0 ? (int)dice_below(&random, 300) : links[i % COUNT(links)].link_type;
+        (void)parse_fenced(bytes, n, n + (size_t)dice_below(&random, 3) * 100, link_type, &p);
     }
 }
 
 static void mutated_packets_are_survived(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned i = 0; i < 60000; i++) {
         frame  made;
         packet p;
-        wrap(i % UNIT_COUNT(links), &made);
-        for (unsigned j = 0; j < 1 + random_below(&random, 4); j++) {
-            made.bytes[random_below(&random, made.n)] = (uint8_t)random_edgy(&random);
+        wrap(i % COUNT(links), &made);
+        for (unsigned j = 0; j < 1 + dice_below(&random, 4); j++) {
+            made.bytes[dice_below(&random, made.n)] = (uint8_t)dice_edge(&random);
         }
         size_t const captured =
-            random_below(&random, 3) == 0 ? (size_t)random_below(&random, made.n + 1) : made.n;
+            dice_below(&random, 3) == 0 ? (size_t)dice_below(&random, made.n + 1) : made.n;
         packet_skip const skip =
-            parse_fenced(made.bytes, captured, made.n, links[i % UNIT_COUNT(links)].link_type, &p);
+            parse_fenced(made.bytes, captured, made.n, links[i % COUNT(links)].link_type, &p);
         assert_true(skip < N_PACKET_SKIPS);
         if (skip == PACKET_TAKEN) assert_true(p.payload_bytes <= made.n);
     }
@@ -493,5 +492,5 @@ int main(void) {
         cmocka_unit_test(mutated_packets_are_survived),
         cmocka_unit_test(reasons_have_different_names),
     };
-    return unit_run("packet", tests, UNIT_COUNT(tests));
+    return unit_run("packet", tests, COUNT(tests));
 }

@@ -12,11 +12,11 @@
 
 static void time_never_goes_back_and_never_runs_away(void **state) {
     (void)state;
-    unit_random random = random_start();
-    flow_clock  clock = { 0 };
-    uint64_t    before = 0;
+    dice       random = dice_start();
+    flow_clock clock = { 0 };
+    uint64_t   before = 0;
     for (unsigned i = 0; i < 100000; i++) {
-        clock_see(&clock, random_edgy(&random));
+        clock_see(&clock, dice_edge(&random));
         assert_true(clock.now_ns >= before && clock.now_ns - before <= CLOCK_JUMP_NS);
         before = clock.now_ns;
     }
@@ -70,18 +70,18 @@ static void two_clocks_that_differ_do_not_make_time_run(void **state) {
 static void the_exact_table_is_exact(void **state) {
     (void)state;
     static uint32_t oracle[ORACLE_IDS];
-    unit_random     random = random_start();
+    dice            random = dice_start();
     exact           table;
     uint64_t        n = 0;
     assert_true(exact_init(&table));
     for (unsigned i = 0; i < ORACLE_IDS; i++) oracle[i] = EXACT_FREE;
     for (unsigned i = 0; i < 300000; i++) {
-        uint64_t const which = random_below(&random, i % 1000 < 500 ? ORACLE_IDS : ORACLE_IDS / 10);
+        uint64_t const which = dice_below(&random, i % 1000 < 500 ? ORACLE_IDS : ORACLE_IDS / 10);
         uint64_t const id = which % 3 == 0 ? which : which << 52; /* crowded, and spread out */
         exact_slot *const slot = exact_find(&table, id);
         assert_true((slot != NULL) == (oracle[which] != EXACT_FREE));
         if (slot != NULL) assert_int_equal(slot->value, oracle[which]);
-        if (slot != NULL && random_below(&random, 2) == 0) {
+        if (slot != NULL && dice_below(&random, 2) == 0) {
             exact_remove(&table, slot);
             oracle[which] = EXACT_FREE;
             n--;
@@ -124,15 +124,15 @@ static void busy_sources_are_in_the_list_whatever_comes(void **state) {
     (void)state;
     static scans    s;
     static uint64_t truth[20000];
-    unit_random     random = random_start();
+    dice            random = dice_start();
     uint64_t const  n = 400000;
     memset(truth, 0, sizeof truth);
     scans_init(&s, 1);
     for (uint64_t i = 0; i < n; i++) {
-        bool const     is_busy = random_below(&random, 4) == 0;
+        bool const     is_busy = dice_below(&random, 4) == 0;
         uint32_t const who =
-            (uint32_t)(is_busy ? random_below(&random, 50) : random_below(&random, 20000));
-        scan_end const from = source_of(who), to = source_of((uint32_t)random_next(&random));
+            (uint32_t)(is_busy ? dice_below(&random, 50) : dice_below(&random, 20000));
+        scan_end const from = source_of(who), to = source_of((uint32_t)dice_roll(&random));
         (void)scans_attempt(&s, &from, &to);
         truth[who]++;
     }
@@ -148,7 +148,7 @@ static void busy_sources_are_in_the_list_whatever_comes(void **state) {
         if (truth[who] > n / SCANS_SOURCES) truth[who] = 0; /* found */
     }
     assert_int_equal(sum, n);
-    for (size_t i = 0; i < UNIT_COUNT(truth); i++) assert_true(truth[i] <= n / SCANS_SOURCES);
+    for (size_t i = 0; i < COUNT(truth); i++) assert_true(truth[i] <= n / SCANS_SOURCES);
 }
 
 static void scans_are_told_once_and_only_when_few_are_answered(void **state) {
@@ -204,7 +204,7 @@ static double estimate_of(uint32_t n_hosts, uint64_t seed) {
 static void hosts_are_estimated_within_their_error(void **state) {
     (void)state;
     static const uint32_t sizes[] = { 1, 2, 10, 100, 1000, 10000 };
-    for (size_t i = 0; i < UNIT_COUNT(sizes); i++) {
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         unsigned const n = sizes[i] < 10000 ? 400 : 100;
         double         sum = 0, squares = 0;
         for (uint64_t seed = 0; seed < n; seed++) {
@@ -223,7 +223,7 @@ static void timelines_keep_everything_at_its_time(void **state) {
     (void)state;
     static const uint64_t steps[] = { 1000, 1000000, 77777777, UINT64_C(5000000000),
                                       UINT64_C(900000000000) };
-    for (size_t i = 0; i < UNIT_COUNT(steps); i++) {
+    for (size_t i = 0; i < COUNT(steps); i++) {
         timeline line;
         uint64_t sum = 0;
         timeline_init(&line);
@@ -265,5 +265,5 @@ int main(void) {
         cmocka_unit_test(timelines_keep_everything_at_its_time),
         cmocka_unit_test(a_timeline_takes_any_time),
     };
-    return unit_run("parts", tests, UNIT_COUNT(tests));
+    return unit_run("parts", tests, COUNT(tests));
 }

@@ -94,11 +94,11 @@ static void finish(rig *r) {
 static void live(rig *r, uint64_t n_packets, uint32_t n_flows, uint64_t step_ns) {
     static const uint8_t flags[] = { TCP_SYN,           TCP_SYN | TCP_ACK, TCP_ACK, TCP_ACK,
                                      TCP_ACK | TCP_PSH, TCP_FIN | TCP_ACK, TCP_RST, 0 };
-    unit_random          random = random_start();
+    dice                 random = dice_start();
     for (uint64_t i = 0; i < n_packets; i++) {
-        send(r, (uint32_t)random_below(&random, n_flows), random_below(&random, 2) != 0,
-             flags[random_below(&random, UNIT_COUNT(flags))]);
-        r->now_ns += random_below(&random, 2 * step_ns);
+        send(r, (uint32_t)dice_below(&random, n_flows), dice_below(&random, 2) != 0,
+             flags[dice_below(&random, COUNT(flags))]);
+        r->now_ns += dice_below(&random, 2 * step_ns);
         if (i % 50000 == 0) {
             tracker_flush(&r->t);
             check_counts(r);
@@ -242,5 +242,5 @@ int main(void) {
         cmocka_unit_test(flows_without_room_are_counted_and_harm_nobody),
         cmocka_unit_test(memory_is_not_exceeded),
     };
-    return unit_run("tracker", tests, UNIT_COUNT(tests));
+    return unit_run("tracker", tests, COUNT(tests));
 }

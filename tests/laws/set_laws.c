@@ -5,9 +5,6 @@
  */
 #include "churn.h"
 
-#include <math.h>
-#include <unistd.h>
-
 /* ------------------------------------------------------------------ comparing */
 
 static bool same_table(const tamis_set *a, const tamis_set *b) {
@@ -210,7 +207,7 @@ static const char *floods_harm_nobody(const subject *of) {
 
 static const size_t batch_sizes[] = { 0,  1,  7,  8,  9,  15,  16,  17,  31,
                                       32, 33, 63, 64, 65, 127, 128, 1000 };
-#define N_BATCHES (sizeof batch_sizes / sizeof batch_sizes[0])
+#define N_BATCHES COUNT(batch_sizes)
 #define MAX_BATCH 1000
 
 static const char *add_both_ways(tamis_set *single, tamis_set *batch, const uint64_t *keys,

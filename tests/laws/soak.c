@@ -10,7 +10,6 @@
 #include "soak_options.h"
 
 #include <time.h>
-#include <unistd.h>
 
 static double seconds(void) {
     struct timespec now;

@@ -6,11 +6,10 @@
  * operations beside an exact account of all keys; from time to time the table goes through a file
  * and on. Prints what it did; exit status 1 if a law was broken, with the seed that repeats it.
  */
-#include "soak_options.h"
 #include "life.h"
+#include "soak_options.h"
 
 #include <time.h>
-#include <unistd.h>
 
 static double seconds(void) {
     struct timespec now;

@@ -1,9 +1,6 @@
 /* laws.c - what tamis.h, section 10, says of states, as laws. */
 #include "life.h"
 
-#include <math.h>
-#include <unistd.h>
-
 /* ------------------------------------------------------------------ helpers */
 
 static uint8_t *bytes_of(tamis_states *states) {

@@ -4,11 +4,6 @@
  */
 #include "subject.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 typedef struct trial {
     const subject   *of;
     const named_law *law;

@@ -1,11 +1,6 @@
 /* test_refresh.c - tamis_refresh: longer fingerprints again, all or nothing. */
 #include "subject.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 #define KEYS 3000
 #define TURNS 20
 

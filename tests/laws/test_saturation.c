@@ -8,12 +8,6 @@
  */
 #include "subject.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 #define SETS 1500
 
 typedef struct life {
@@ -68,8 +62,8 @@ int main(void) {
         { "counters=3000,hashes=3,counter_bits=2,minimal=1", 1300, 1300, .2 },
         { "counters=5120,hashes=2,counter_bits=2,blocked=1,minimal=1", 1400, 1400, .2 },
     };
-    struct CMUnitTest tests[sizeof lives / sizeof lives[0]];
-    for (size_t i = 0; i < sizeof lives / sizeof lives[0]; i++) {
+    struct CMUnitTest tests[COUNT(lives)];
+    for (size_t i = 0; i < COUNT(lives); i++) {
         tests[i] = (struct CMUnitTest){ lives[i].geometry, saturation_is_as_likely_as_stated, NULL,
                                         NULL, &lives[i] };
     }

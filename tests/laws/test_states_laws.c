@@ -5,11 +5,6 @@
  */
 #include "life.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 typedef struct trial {
     const state_subject   *of;
     const named_state_law *law;

@@ -7,14 +7,10 @@
  * wrong is left out: a key that was refused when it came, because it was taken for another one,
  * counts as wrong for as long as it would be there.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+
+#include "unit.h"
 
 #include <tamis/tamis.h>
-
-#include <cmocka.h>
 
 #define VALUES 8
 #define TURNOVERS 10 /* operations on each key, on average; a quarter of them is another key */
@@ -22,17 +18,7 @@
 #define MOST_BAD 0.001
 
 static uint64_t n_keys = 1000000;
-
-/* ------------------------------------------------------------------ chance */
-
-/* A generator of our own: the library is seen from outside. */
-static uint64_t chance(void) {
-    static uint64_t state = 1;
-    uint64_t        z = state += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
+static dice     chance = { 1 };
 
 /* ------------------------------------------------------------------ the truth */
 
@@ -46,7 +32,7 @@ typedef struct truth {
 
 static void come(truth *of, uint64_t i) {
     of->key[i] = of->next++;
-    of->value[i] = (uint8_t)(chance() % VALUES);
+    of->value[i] = (uint8_t)(dice_below(&chance, VALUES));
     of->is_refused[i] = tamis_states_put_id(of->states, of->key[i], of->value[i]) != TAMIS_OK;
 }
 
@@ -57,7 +43,7 @@ static void go(truth *of, uint64_t i) {
 }
 
 static void move(truth *of, uint64_t i) {
-    uint8_t const to = (uint8_t)(chance() % VALUES);
+    uint8_t const to = (uint8_t)(dice_below(&chance, VALUES));
     if (of->is_refused[i]) return;
     if (tamis_states_move_id(of->states, of->key[i], of->value[i], to) == TAMIS_OK)
         of->value[i] = to;
@@ -139,8 +125,8 @@ static void judge(const truth *of, double fpr) {
 static void churn(double fpr, uint64_t timeout) {
     truth of = begin(fpr, timeout);
     for (uint64_t k = 0; k < TURNOVERS * n_keys; k++) {
-        uint64_t const i = chance() % n_keys;
-        if (chance() % 4 != 0) {
+        uint64_t const i = dice_below(&chance, n_keys);
+        if (dice_below(&chance, 4) != 0) {
             move(&of, i);
         } else {
             go(&of, i);

@@ -5,11 +5,6 @@
  */
 #include "life.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 static const kind_states *honest; /* what the saboteur is a copy of */
 static unsigned           turn;
 
@@ -124,7 +119,7 @@ static const saboteur saboteurs[] = {
     { "merge what conflicts", spoil_merge_half, false },
 };
 
-#define N_SABOTEURS (sizeof saboteurs / sizeof saboteurs[0])
+#define N_SABOTEURS COUNT(saboteurs)
 
 static bool is_noticed(const state_subject *of) {
     for (size_t i = 0; state_laws[i].name != NULL; i++) {

@@ -3,14 +3,10 @@
  *
  * The figures of docs/states.md, "Callers that break the rules", are what this prints.
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+
+#include "unit.h"
 
 #include <tamis/tamis.h>
-
-#include <cmocka.h>
 
 #define KEYS 3000
 #define VALUES 8
@@ -19,7 +15,6 @@
 #define STRANGERS 2000 /* that move, and as many that drop, in each tick */
 #define ENDLESS 20     /* keys in each tick that come and are never heard of again */
 #define FPR 0.001
-#define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
 typedef struct subject {
     const char *kind, *geometry;

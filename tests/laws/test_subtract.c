@@ -1,13 +1,6 @@
 /* test_subtract.c - tamis_subtract() case by case; the law for all kinds is in laws.c. */
 #include "subject.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define KEYS 300
 
 /* Every kind that subtracts, with counts, and errors so rare that none is met. */

@@ -1,8 +1,6 @@
 /* both.c - see both.h. */
 #include "both.h"
 
-#include <math.h>
-
 /* ------------------------------------------------------------------ both */
 
 both both_make(const tested *of, const uint64_t *geometry, const char *isa, uint64_t seed) {

@@ -8,12 +8,6 @@
 
 #include "subject.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MAX_KEYS 400 /* that come and go in a history */
 
 /* ------------------------------------------------------------------ what a test writes */

@@ -6,28 +6,12 @@
 #ifndef TAMIS_TESTS_CELLS_ORACLE_H
 #define TAMIS_TESTS_CELLS_ORACLE_H
 
-#undef NDEBUG
+#include "unit.h"
+
 #include "handle.h"
 #include "theory/shared_size.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MAX_CELLS 512
-
-typedef struct dice {
-    uint64_t state;
-} dice;
-
-static inline uint64_t dice_below(dice *d, uint64_t n) {
-    d->state += HASH_GOLDEN;
-    return fastrange(mix64(d->state), n);
-}
 
 /* ------------------------------------------------------------------ tables */
 
@@ -154,12 +138,6 @@ static inline uint64_t cells_younger(const cells_oracle *into, const sweep *here
 
 /* ------------------------------------------------------------------ bytes */
 
-static inline void put_bits(uint8_t *bytes, uint64_t at, unsigned n, uint64_t value) {
-    for (unsigned i = 0; i < n; i++, at++) {
-        if ((value >> i & 1) != 0) bytes[at / 8] |= (uint8_t)(1u << (at % 8));
-    }
-}
-
 /* Is the body what the cells come to, to the last byte? */
 static inline void cells_expect_bytes(const cells_oracle *o, const tamis_table *table) {
     static uint8_t bytes[MAX_CELLS * 8 + 64];
@@ -168,8 +146,8 @@ static inline void cells_expect_bytes(const cells_oracle *o, const tamis_table *
     assert_true(table->body_bytes <= sizeof bytes);
     memset(bytes, 0, sizeof bytes);
     for (uint64_t i = 0; i < o->m; i++) {
-        put_bits(bytes, i * bits, o->content_bits, o->content[i]);
-        put_bits(bytes, i * bits + o->content_bits, o->timer_bits, o->timer[i]);
+        write_bits(bytes, i * bits, o->content_bits, o->content[i]);
+        write_bits(bytes, i * bits + o->content_bits, o->timer_bits, o->timer[i]);
     }
     assert_memory_equal(bytes, table->body, table->body_bytes);
 }

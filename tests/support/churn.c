@@ -105,7 +105,7 @@ static const char *remove_batch(churn *c, unsigned n) {
 }
 
 static const char *has_batch(churn *c, unsigned n) {
-    uint64_t keys[BATCH];
+    uint64_t keys[BATCH] = { 0 };
     bool     has[BATCH];
     size_t   n_true = 0;
     for (unsigned i = 0; i < n; i++) keys[i] = any_key(c);

@@ -26,9 +26,9 @@ CORE_UNITS(CORE_DECLARE)
 #undef CORE_DECLARE
 
 /* The last line of a unit's file: its array `tests`. */
-#define CORE_EXPORT(unit)                               \
-    unit_list core_##unit##_tests(void) {               \
-        return (unit_list){ tests, UNIT_COUNT(tests) }; \
+#define CORE_EXPORT(unit)                          \
+    unit_list core_##unit##_tests(void) {          \
+        return (unit_list){ tests, COUNT(tests) }; \
     }
 
 #endif

@@ -85,7 +85,7 @@ static inline void counters_bytes(const counters_oracle *o, uint8_t *to) {
         size_t const c = i / o->bits;
         size_t const in_line = c / o->per_line * 512 + c % o->per_line * o->bits;
         size_t const at = (o->is_blocked ? in_line : c * o->bits) + i % o->bits;
-        if ((o->counter[c] >> (i % o->bits) & 1) != 0) to[at / 8] |= (uint8_t)(1u << (at % 8));
+        write_bit(to, at, (o->counter[c] >> (i % o->bits) & 1) != 0);
     }
 }
 

@@ -13,20 +13,20 @@
 #define NO_ROWS ((size_t)12345)
 #define MAX_ROWS 64
 
-UNIT_INLINE tamis_spec good_spec(void) {
+static inline tamis_spec good_spec(void) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     spec.capacity = 1000;
     spec.fpr = 0.01;
     return spec;
 }
 
-UNIT_INLINE void check_words(const tamis_problem *problem, tamis_status status) {
+static inline void check_words(const tamis_problem *problem, tamis_status status) {
     assert_int_equal(problem->status, status);
     assert_non_null(memchr(problem->text, '\0', sizeof problem->text));
     assert_true(strlen(problem->text) >= 8);
 }
 
-UNIT_INLINE void expect_no_set(const tamis_spec *spec, tamis_status status) {
+static inline void expect_no_set(const tamis_spec *spec, tamis_status status) {
     tamis_problem problem = { 0 };
     tamis_set    *set = NO_SET;
     assert_int_equal(tamis_create(spec, &set, &problem), status);
@@ -35,7 +35,7 @@ UNIT_INLINE void expect_no_set(const tamis_spec *spec, tamis_status status) {
     assert_int_equal(tamis_create(spec, &set, NULL), status); /* nobody has to listen */
 }
 
-UNIT_INLINE void expect_no_plan(const tamis_spec *spec, tamis_status status) {
+static inline void expect_no_plan(const tamis_spec *spec, tamis_status status) {
     tamis_problem problem = { 0 };
     tamis_plan    rows[MAX_ROWS], before[MAX_ROWS];
     size_t        n = NO_ROWS;
@@ -48,13 +48,13 @@ UNIT_INLINE void expect_no_plan(const tamis_spec *spec, tamis_status status) {
     assert_int_equal(tamis_plan_kinds(spec, rows, MAX_ROWS, &n, NULL), status);
 }
 
-UNIT_INLINE void expect_refused(const tamis_spec *spec, tamis_status status) {
+static inline void expect_refused(const tamis_spec *spec, tamis_status status) {
     expect_no_set(spec, status);
     expect_no_plan(spec, status);
 }
 
 /* Make a set, look at it, and free it. */
-UNIT_INLINE tamis_info expect_made(const tamis_spec *spec) {
+static inline tamis_info expect_made(const tamis_spec *spec) {
     tamis_problem      problem = { 0 };
     tamis_info         info;
     tamis_set         *set = NULL;

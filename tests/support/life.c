@@ -24,7 +24,7 @@ static const struct {
     { 1000, 3, 30, 0.001, 0.01, "state_direct", "counter_bits=4" },
 };
 
-#define N_VARIANTS (sizeof variants / sizeof variants[0])
+#define N_VARIANTS COUNT(variants)
 
 static bool is_shared(const char *kind) {
     return strcmp(kind, "state_bloom") == 0 || strcmp(kind, "state_direct") == 0;

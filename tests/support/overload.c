@@ -1,11 +1,6 @@
 /* overload.c - see overload.h. */
 #include "overload.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 /* ------------------------------------------------------------------ floods */
 
 #define FLOOD 1000000

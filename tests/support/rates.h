@@ -8,8 +8,6 @@
 
 #include "cells_oracle.h"
 
-#include <math.h>
-
 #define MAX_KEYS 4000
 #define QUERIES 20000
 #define ABSENT_ID (UINT64_C(1) << 40) /* ids from here on are never put */

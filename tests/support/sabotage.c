@@ -112,7 +112,7 @@ void expect_broken(tamis_set *set, const char *invariant) {
 }
 
 void flip(tamis_set *set, uint64_t bit) {
-    set->table.body[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+    flip_bit(set->table.body, bit);
 }
 
 void scramble(tamis_set *set, dice *chance, unsigned round) {

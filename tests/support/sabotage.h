@@ -8,13 +8,6 @@
 
 #include "subject.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* ------------------------------------------------------------------ broken kinds */
 
 /* The honest kind behind the saboteurs. */

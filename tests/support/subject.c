@@ -1,8 +1,6 @@
 /* subject.c - see subject.h. */
 #include "subject.h"
 
-#include <stdarg.h>
-
 /* Every kind is tried in these. */
 static const struct {
     uint64_t capacity;
@@ -149,8 +147,8 @@ static const struct {
     { "rank", 900, "buckets=100000,chains=64,remainder_bits=7,cells=80,counter_bits=2", 0 },
 };
 
-#define N_SIZES (sizeof sizes / sizeof sizes[0])
-#define N_SPECIAL (sizeof special / sizeof special[0])
+#define N_SIZES COUNT(sizes)
+#define N_SPECIAL COUNT(special)
 
 const char *because(const char *format, ...) {
     static char reason[300];

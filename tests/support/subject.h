@@ -2,12 +2,10 @@
 #ifndef TAMIS_TESTS_SUBJECT_H
 #define TAMIS_TESTS_SUBJECT_H
 
-#undef NDEBUG
+#include "unit.h"
+
 #include "core/hash.h"
 #include "handle.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 typedef struct subject {
     const char       *kind;
@@ -61,19 +59,5 @@ __attribute__((format(printf, 1, 2))) const char *because(const char *format, ..
     do {                                               \
         if (!(condition)) return because(__VA_ARGS__); \
     } while (0)
-
-/* The n-th of a stream of random numbers. */
-typedef struct dice {
-    uint64_t state;
-} dice;
-
-static inline uint64_t dice_roll(dice *d) {
-    d->state += HASH_GOLDEN;
-    return mix64(d->state);
-}
-
-static inline uint64_t dice_below(dice *d, uint64_t n) {
-    return fastrange(dice_roll(d), n);
-}
 
 #endif

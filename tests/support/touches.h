@@ -22,7 +22,7 @@ static struct {
     unsigned  n;
 } touches_seen;
 
-UNIT_INLINE void touched(const void *from, size_t bytes) {
+static inline void touched(const void *from, size_t bytes) {
     uintptr_t const first = (uintptr_t)from / 64, last = ((uintptr_t)from + bytes - 1) / 64;
     for (uintptr_t line = first; touches_seen.is_on && line <= last; line++) {
         unsigned i = 0;
@@ -38,7 +38,7 @@ UNIT_INLINE void touched(const void *from, size_t bytes) {
 /* ------------------------------------------------------------------ tables */
 
 /* An empty table of a geometry, for the kind of this file or the library's own. */
-UNIT_INLINE tamis_table table_make(const tamis_kind *kind, const uint64_t *geometry) {
+static inline tamis_table table_make(const tamis_kind *kind, const uint64_t *geometry) {
     tamis_table table = { .keys = 0 };
     unsigned    n = 0;
     while (kind->field_names[n] != NULL) n++;
@@ -69,8 +69,8 @@ typedef struct touches_job {
     } fixed[TOUCHES_FIXED];
 } touches_job;
 
-UNIT_INLINE tamis_table touches_table(const tamis_kind *kind, const touches_job *of,
-                                      tamis_forecast *ret_stated) {
+static inline tamis_table touches_table(const tamis_kind *kind, const touches_job *of,
+                                        tamis_forecast *ret_stated) {
     tamis_need need = { .capacity = TOUCHES_CAPACITY,
                         .fpr = of->fpr,
                         .lifetime = TOUCHES_CAPACITY * (of->abilities != 0 ? 16 : 1),
@@ -94,11 +94,12 @@ typedef struct touches {
 } touches;
 
 /* Fill it, and count the lines of the last adds. */
-UNIT_INLINE double touches_of_adds(const tamis_kind *kind, tamis_table *table, uint64_t *ret_key) {
-    unit_random random = random_start();
-    double      total = 0;
+static inline double touches_of_adds(const tamis_kind *kind, tamis_table *table,
+                                     uint64_t *ret_key) {
+    dice   random = dice_start();
+    double total = 0;
     for (uint64_t i = 0; i < TOUCHES_CAPACITY; i++) {
-        ret_key[i] = random_next(&random);
+        ret_key[i] = dice_roll(&random);
         touches_seen.n = 0;
         touches_seen.is_on = i >= TOUCHES_CAPACITY - TOUCHES_LAST;
         assert_int_equal(kind->add(table, ret_key[i]), TAMIS_OK);
@@ -109,18 +110,18 @@ UNIT_INLINE double touches_of_adds(const tamis_kind *kind, tamis_table *table, u
 }
 
 /* What is removed makes room for others, until it looks as it will look in the end. */
-UNIT_INLINE void touches_churn(const tamis_kind *kind, tamis_table *table, uint64_t *key) {
-    unit_random random = { 99 };
+static inline void touches_churn(const tamis_kind *kind, tamis_table *table, uint64_t *key) {
+    dice random = { 99 };
     for (uint64_t i = 0; i < 8 * TOUCHES_CAPACITY; i++) {
-        uint64_t const at = random_below(&random, TOUCHES_CAPACITY);
+        uint64_t const at = dice_below(&random, TOUCHES_CAPACITY);
         assert_int_equal(kind->remove(table, key[at]), TAMIS_OK);
-        key[at] = random_next(&random);
+        key[at] = dice_roll(&random);
         assert_int_equal(kind->add(table, key[at]), TAMIS_OK);
     }
 }
 
-UNIT_INLINE double touches_of_has(const tamis_kind *kind, const tamis_table *table, uint64_t hash,
-                                  bool is_present) {
+static inline double touches_of_has(const tamis_kind *kind, const tamis_table *table, uint64_t hash,
+                                    bool is_present) {
     touches_seen.n = 0;
     touches_seen.is_on = true;
     assert_true(kind->has(table, hash) || !is_present);
@@ -128,16 +129,16 @@ UNIT_INLINE double touches_of_has(const tamis_kind *kind, const tamis_table *tab
     return touches_seen.n;
 }
 
-UNIT_INLINE touches touches_count(const tamis_kind *kind, tamis_table *table, bool is_churned) {
-    unit_random     random = { 12345 }; /* other keys than the table's */
+static inline touches touches_count(const tamis_kind *kind, tamis_table *table, bool is_churned) {
+    dice            random = { 12345 }; /* other keys than the table's */
     uint64_t *const key = calloc(TOUCHES_CAPACITY, sizeof *key);
     assert_non_null(key);
     touches mean = { .add = touches_of_adds(kind, table, key) };
     if (is_churned) touches_churn(kind, table, key);
     for (unsigned i = 0; i < TOUCHES_SAMPLES; i++) {
-        uint64_t const one = key[random_below(&random, TOUCHES_CAPACITY)];
+        uint64_t const one = key[dice_below(&random, TOUCHES_CAPACITY)];
         mean.present += touches_of_has(kind, table, one, true) / TOUCHES_SAMPLES;
-        mean.absent += touches_of_has(kind, table, random_next(&random), false) / TOUCHES_SAMPLES;
+        mean.absent += touches_of_has(kind, table, dice_roll(&random), false) / TOUCHES_SAMPLES;
     }
     free(key);
     return mean;
@@ -145,8 +146,8 @@ UNIT_INLINE touches touches_count(const tamis_kind *kind, tamis_table *table, bo
 
 /* The counts themselves are good to a hundredth of a line: their sigma is below 0.7 lines, of 5000
  * samples and more. */
-UNIT_INLINE void touches_check(const touches_job *of, const tamis_forecast *stated,
-                               const touches *counted, double near, double near_add) {
+static inline void touches_check(const touches_job *of, const tamis_forecast *stated,
+                                 const touches *counted, double near, double near_add) {
     print_message("# %s: present %.3f stated %.3f, absent %.3f stated %.3f, add %.3f stated %.3f\n",
                   of->name, counted->present, stated->lines_present, counted->absent,
                   stated->lines_absent, counted->add, stated->lines_add);

@@ -79,7 +79,7 @@ static void bloom_fpr_is_never_too_small_in_one_cache_line(void **state) {
 static void bloom_fpr_is_never_too_small_when_planned_for_few_keys(void **state) {
     (void)state;
     for (unsigned n = 1; n <= 24; n += n < 6 ? 1 : 6) {
-        for (size_t i = 0; i < UNIT_COUNT(rates); i++) {
+        for (size_t i = 0; i < COUNT(rates); i++) {
             uint64_t places;
             unsigned k;
             assert_true(tamis_bloom_smallest(rates[i], n, &places, &k));
@@ -171,7 +171,7 @@ static void check_places(double fpr, unsigned k, double n) {
 
 static void bloom_places_are_the_fewest_that_meet_the_rate(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(rates); i++) {
+    for (size_t i = 0; i < COUNT(rates); i++) {
         for (unsigned k = 1; k <= BLOOM_MAX_K; k++) {
             for (double n = 1; n <= 1e4; n = floor(n * 2.3 + 0.5)) check_places(rates[i], k, n);
         }
@@ -182,7 +182,7 @@ static void bloom_places_are_the_fewest_that_meet_the_rate(void **state) {
  * a search by doubles must not go on there for ever. */
 static void bloom_places_are_the_fewest_for_2_to_40_keys(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(rates); i++) {
+    for (size_t i = 0; i < COUNT(rates); i++) {
         for (unsigned k = 1; k <= BLOOM_MAX_K; k++) check_places(rates[i], k, 0x1p40);
     }
 }
@@ -210,7 +210,7 @@ static uint64_t search_smallest(double fpr, double n) {
 /* Where several k need the same places, the one that touches the fewest is taken. */
 static void bloom_smallest_is_the_smallest_of_all(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(rates); i++) {
+    for (size_t i = 0; i < COUNT(rates); i++) {
         for (unsigned n = 1; n <= 12; n++) {
             uint64_t places;
             unsigned k;
@@ -358,5 +358,5 @@ int main(void) {
         cmocka_unit_test(bloom_lines_absent_is_the_mean_number_of_lines),
         cmocka_unit_test(bloom_lines_are_right_at_the_edges),
     };
-    return unit_run("bloom_size", tests, UNIT_COUNT(tests));
+    return unit_run("bloom_size", tests, COUNT(tests));
 }

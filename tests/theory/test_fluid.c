@@ -23,7 +23,7 @@ static void table_1_of_paper_000(void **state) {
                                       0.9505, 0.7669, 0.2894, 0.0023 };
     fluid               law;
     tamis_fluid_churn(4, 6, INFINITY, &law);
-    for (unsigned j = 0; j < UNIT_COUNT(printed); j++) {
+    for (unsigned j = 0; j < COUNT(printed); j++) {
         check_digits(tamis_fluid_share(&law, j), printed[j], 5.1e-5);
     }
     assert_near(tamis_fluid_share(&law, 9), 1.681e-27, 1e-3);
@@ -56,8 +56,8 @@ static void tables_1_and_2_of_paper_003(void **state) {
     };
     static const double at_6_4[] = { 1.70e-8, 5.63e-7, 1.17e-5, 2.07e-4, 3.50e-3,
                                      5.58e-2, .4831,   .4512,   6.17e-3, 4.75e-15 };
-    check_loads(3, 4, at_4, UNIT_COUNT(at_4));
-    check_loads(3, 6.4, at_6_4, UNIT_COUNT(at_6_4));
+    check_loads(3, 4, at_4, COUNT(at_4));
+    check_loads(3, 6.4, at_6_4, COUNT(at_6_4));
 }
 
 /* 002, 3.4: what filling makes 1e-30 is 1e-8 under churn. */
@@ -85,7 +85,7 @@ static double mean_of(const fluid *of) {
 static void mean_of_all_buckets_is_the_load(void **state) {
     (void)state;
     for (unsigned tables = 1; tables <= FLUID_MAX_TABLES; tables++) {
-        for (size_t i = 0; i < UNIT_COUNT(loads); i++) {
+        for (size_t i = 0; i < COUNT(loads); i++) {
             fluid law;
             tamis_fluid_fill(tables, loads[i], INFINITY, &law);
             assert_near(mean_of(&law), loads[i], 1e-9);
@@ -108,7 +108,7 @@ static double oracle_rate(const fluid *of, unsigned i, unsigned j) {
 static void churn_comes_to_rest_where_as_many_come_as_go(void **state) {
     (void)state;
     for (unsigned tables = 2; tables <= FLUID_MAX_TABLES; tables++) {
-        for (size_t at = 0; at < UNIT_COUNT(loads); at++) {
+        for (size_t at = 0; at < COUNT(loads); at++) {
             fluid    law;
             unsigned seen = 0;
             tamis_fluid_churn(tables, loads[at], INFINITY, &law);
@@ -128,7 +128,7 @@ static void churn_comes_to_rest_where_as_many_come_as_go(void **state) {
 static void fuller_buckets_are_rarer_and_further_left(void **state) {
     (void)state;
     for (unsigned tables = 2; tables <= FLUID_MAX_TABLES; tables++) {
-        for (size_t at = 0; at < UNIT_COUNT(loads); at++) {
+        for (size_t at = 0; at < COUNT(loads); at++) {
             for (unsigned is_churn = 0; is_churn < 2; is_churn++) {
                 fluid law;
                 (is_churn ? tamis_fluid_churn : tamis_fluid_fill)(tables, loads[at], INFINITY,
@@ -162,7 +162,7 @@ static void filling_is_as_by_many_small_steps(void **state) {
     (void)state;
     static const double few[] = { 0.7, 2, 3.5, 6 };
     for (unsigned tables = 1; tables <= 5; tables++) {
-        for (size_t at = 0; at < UNIT_COUNT(few); at++) {
+        for (size_t at = 0; at < COUNT(few); at++) {
             fluid        law, slow, slower;
             double const load = few[at];
             tamis_fluid_fill(tables, load, INFINITY, &law);
@@ -181,7 +181,7 @@ static void filling_is_as_by_many_small_steps(void **state) {
 /* With one subtable there is no choice: the loads are Poisson's. */
 static void one_subtable_has_the_law_of_poisson(void **state) {
     (void)state;
-    for (size_t at = 0; at < UNIT_COUNT(loads); at++) {
+    for (size_t at = 0; at < COUNT(loads); at++) {
         fluid  law;
         double term = exp(-loads[at]), above = 1 - term;
         tamis_fluid_fill(1, loads[at], INFINITY, &law);
@@ -206,17 +206,17 @@ typedef struct balls {
     uint32_t *place; /* of each ball */
 } balls;
 
-static void balls_add(balls *b, uint64_t ball, unit_random *random) {
+static void balls_add(balls *b, uint64_t ball, dice *random) {
     uint32_t best = 0;
     for (unsigned i = 0; i < b->tables; i++) {
-        uint32_t const at = i * b->buckets + (uint32_t)(random_next(random) >> 33) % b->buckets;
+        uint32_t const at = i * b->buckets + (uint32_t)(dice_roll(random) >> 33) % b->buckets;
         if (i == 0 || b->load[at] < b->load[best]) best = at;
     }
     b->load[best]++;
     b->place[ball] = best;
 }
 
-static balls balls_fill(unsigned tables, double load, unsigned buckets, unit_random *random) {
+static balls balls_fill(unsigned tables, double load, unsigned buckets, dice *random) {
     balls b = { .tables = tables, .buckets = buckets };
     b.n = (uint64_t)(load * tables * buckets);
     b.load = calloc((size_t)tables * buckets, 1);
@@ -226,9 +226,9 @@ static balls balls_fill(unsigned tables, double load, unsigned buckets, unit_ran
     return b;
 }
 
-static void balls_churn(balls *b, uint64_t steps, unit_random *random) {
+static void balls_churn(balls *b, uint64_t steps, dice *random) {
     for (uint64_t i = 0; i < steps; i++) {
-        uint64_t const ball = (random_next(random) >> 20) % b->n;
+        uint64_t const ball = (dice_roll(random) >> 20) % b->n;
         b->load[b->place[ball]]--;
         balls_add(b, ball, random);
     }
@@ -277,7 +277,7 @@ static void check_sample(const sample *s, const fluid *law, unsigned buckets) {
 }
 
 static void check_life(unsigned tables, double load, bool is_churn) {
-    unit_random    random = random_start();
+    dice           random = dice_start();
     unsigned const buckets = 2000;
     sample         s = { 0 };
     fluid          law;
@@ -295,7 +295,7 @@ static void tables_that_live_have_these_loads(void **state) {
     (void)state;
     static const double few[] = { 0.75, 3, 6.5 };
     for (unsigned tables = 2; tables <= MAX_TABLES; tables++) {
-        for (size_t i = 0; i < UNIT_COUNT(few); i++) {
+        for (size_t i = 0; i < COUNT(few); i++) {
             check_life(tables, few[i], false);
             check_life(tables, few[i], true);
         }
@@ -366,12 +366,12 @@ static const life lives[LIVES] = {
 /* Adds that found all their buckets full, among those of a long life; they are refused. Refusals
  * come together: sets of them half a table of adds apart are taken for independent. */
 static double count_refused(const life *of, uint64_t steps, double *ret_bursts) {
-    unit_random random = random_start();
-    balls       b = balls_fill(of->tables, of->load, of->buckets, &random);
-    uint64_t    refused = 0, last = 0;
+    dice     random = dice_start();
+    balls    b = balls_fill(of->tables, of->load, of->buckets, &random);
+    uint64_t refused = 0, last = 0;
     balls_churn(&b, 8 * b.n, &random);
     for (uint64_t i = 1; i <= steps; i++) {
-        uint64_t const ball = (random_next(&random) >> 20) % b.n;
+        uint64_t const ball = (dice_roll(&random) >> 20) % b.n;
         if (b.place[ball] != NOWHERE) b.load[b.place[ball]]--;
         balls_add(&b, ball, &random);
         if (b.load[b.place[ball]] <= of->cells) continue;
@@ -445,5 +445,5 @@ int main(void) {
         cmocka_unit_test(finite_tables_are_full_as_often_as_stated),
         cmocka_unit_test(finite_tables_are_full_no_less_often_than_the_limit),
     };
-    return unit_run("fluid", tests, UNIT_COUNT(tests));
+    return unit_run("fluid", tests, COUNT(tests));
 }

@@ -52,14 +52,14 @@ static double rate_of_all(const table *of, unsigned k) {
 static void meet_rate_is_that_of_all_strangers(void **state) {
     (void)state;
     uint64_t const sets[] = { MASK(1), MASK(1, 2), MASK(4, 5, 6, 7), MASK(8, 12, 14, 15) };
-    unit_random    random = random_start();
+    dice           random = dice_start();
     for (unsigned round = 0; round < 200; round++) {
         table     of = { .d = increments_make(sets[round % 4]), .m = 1 + round / 4 % 5 };
         vi_counts counts = { .stuck = 0 };
         for (unsigned i = 0; i < of.m; i++) {
-            do of.counter[i] = random_below(&random, 40);
+            do of.counter[i] = dice_below(&random, 40);
             while (!increments_make_up(&of.d, of.counter[i]));
-            if (random_below(&random, 8) == 0) of.counter[i] = STUCK;
+            if (dice_below(&random, 8) == 0) of.counter[i] = STUCK;
             ++*(of.counter[i] == STUCK ? &counts.stuck : &counts.of[of.counter[i]]);
         }
         for (unsigned k = 1; k <= 4; k++) {
@@ -94,15 +94,15 @@ static double rate_of_product(unsigned m, unsigned k, double sorts[][MEET_MAX_K 
 static void meet_rate_of_large_tables_is_that_of_the_product(void **state) {
     (void)state;
     static const unsigned sizes[] = { 60, 64, 65, 400, 4096, 4097, 9000, 30000 };
-    unit_random           random = random_start();
-    for (size_t i = 0; i < UNIT_COUNT(sizes); i++) {
+    dice                  random = dice_start();
+    for (size_t i = 0; i < COUNT(sizes); i++) {
         for (unsigned k = 1; k <= 41; k = 2 * k + 1) {
             double   sorts[6][MEET_MAX_K + 1] = { { 0 } };
             unsigned m = sizes[i] - sizes[i] % 6;
             for (unsigned s = 0; s < 6; s++) { /* the more places, the fewer are held */
                 sorts[s][0] = s == 0 ? 0 : 1;
                 for (unsigned t = 1; t <= k; t++) {
-                    sorts[s][t] = sorts[s][t - 1] * (double)random_below(&random, 100) / 100;
+                    sorts[s][t] = sorts[s][t - 1] * (double)dice_below(&random, 100) / 100;
                 }
             }
             meet of = tamis_meet_begin(m, k);
@@ -135,5 +135,5 @@ int main(void) {
         cmocka_unit_test(meet_rate_of_large_tables_is_that_of_the_product),
         cmocka_unit_test(meet_rate_of_all_and_of_none),
     };
-    return unit_run("meet", tests, UNIT_COUNT(tests));
+    return unit_run("meet", tests, COUNT(tests));
 }

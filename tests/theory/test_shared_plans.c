@@ -5,8 +5,6 @@
 #include "kinds/state_bloom/size.h"
 #include "kinds/state_direct/size.h"
 
-#include <math.h>
-
 typedef struct planned_kind {
     const char *name;
     shared_law *law;

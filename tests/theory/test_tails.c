@@ -69,7 +69,7 @@ static void check_law(const law *of, unsigned last) {
 
 static void poisson_terms_and_tails_hold_twelve_digits_down_to_1e_300(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(poisson_means); i++) {
+    for (size_t i = 0; i < COUNT(poisson_means); i++) {
         law const of = { -1, poisson_means[i] };
         check_law(&of, 500);
     }
@@ -77,8 +77,8 @@ static void poisson_terms_and_tails_hold_twelve_digits_down_to_1e_300(void **sta
 
 static void binomial_terms_and_tails_hold_twelve_digits_down_to_1e_300(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(binomial_n); i++) {
-        for (size_t j = 0; j < UNIT_COUNT(binomial_p); j++) {
+    for (size_t i = 0; i < COUNT(binomial_n); i++) {
+        for (size_t j = 0; j < COUNT(binomial_p); j++) {
             law const of = { binomial_n[i], binomial_p[j] };
             check_law(&of, (unsigned)binomial_n[i]);
         }
@@ -90,8 +90,8 @@ static void binomial_tails_hold_their_digits_when_n_is_huge(void **state) {
     (void)state;
     static const double sizes[] = { 1e6, 1e9, 1e12, 1099511627776.0, 1e15 };
     static const double means[] = { 0.01, 0.6931, 6, 56 };
-    for (size_t i = 0; i < UNIT_COUNT(sizes); i++) {
-        for (size_t j = 0; j < UNIT_COUNT(means); j++) {
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        for (size_t j = 0; j < COUNT(means); j++) {
             law const of = { sizes[i], means[j] / sizes[i] };
             check_law(&of, 400);
         }
@@ -160,12 +160,12 @@ static void check_steps(const law *of, unsigned last) {
 
 static void tails_differ_by_the_term_between_them(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(poisson_means); i++) {
+    for (size_t i = 0; i < COUNT(poisson_means); i++) {
         law const of = { -1, poisson_means[i] };
         check_steps(&of, 500);
     }
-    for (size_t i = 0; i < UNIT_COUNT(binomial_n); i++) {
-        for (size_t j = 0; j < UNIT_COUNT(binomial_p); j++) {
+    for (size_t i = 0; i < COUNT(binomial_n); i++) {
+        for (size_t j = 0; j < COUNT(binomial_p); j++) {
             law const of = { binomial_n[i], binomial_p[j] };
             check_steps(&of, (unsigned)binomial_n[i]);
         }
@@ -174,14 +174,14 @@ static void tails_differ_by_the_term_between_them(void **state) {
 
 static void terms_sum_up_to_one(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(poisson_means); i++) {
+    for (size_t i = 0; i < COUNT(poisson_means); i++) {
         law const of = { -1, poisson_means[i] };
         double    sum = 0;
         for (unsigned k = 0; k <= 700; k++) sum += term_of(&of, k);
         assert_near(sum, 1, DIGITS);
     }
-    for (size_t i = 0; i < UNIT_COUNT(binomial_n); i++) {
-        for (size_t j = 0; j < UNIT_COUNT(binomial_p); j++) {
+    for (size_t i = 0; i < COUNT(binomial_n); i++) {
+        for (size_t j = 0; j < COUNT(binomial_p); j++) {
             law const of = { binomial_n[i], binomial_p[j] };
             double    sum = 0;
             for (unsigned k = 0; k <= binomial_n[i]; k++) sum += term_of(&of, k);
@@ -267,5 +267,5 @@ int main(void) {
         cmocka_unit_test(binomial_tails_are_right_at_the_edges),
         cmocka_unit_test(tails_below_the_smallest_double_are_zero),
     };
-    return unit_run("tails", tests, UNIT_COUNT(tests));
+    return unit_run("tails", tests, COUNT(tests));
 }

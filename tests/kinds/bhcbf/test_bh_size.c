@@ -2,8 +2,8 @@
  * random numbers, one by one. */
 #include "unit.h"
 
-#include "kinds/bhcbf/size.h"
 #include "kinds/bhcbf/sequences.h"
+#include "kinds/bhcbf/size.h"
 
 #define D SEQUENCE_4(1, 4, 13, 15)
 #define EXAMPLE SEQUENCE_4(1, 4, 8, 13)
@@ -55,7 +55,7 @@ static const row rows[] = {
 
 static void bh_numbers_are_those_of_the_paper(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         const row *const r = &rows[i];
         bh_profile const profile = profile_of(r->g);
         double const     fpr = plain_fpr(r->g, N), stuck = stuck_share(r->g, N);
@@ -215,7 +215,7 @@ static void bh_profile_is_that_of_all_ways_to_add(void **state) {
         { 100, 5, 4, 4, D, 3, 1, 1 }, { 100, 5, 2, 6, D, 3, 1, 1 }, { 100, 5, 3, 5, D, 2, 0, 1 },
         { 100, 5, 3, 2, D, 3, 1, 1 },
     };
-    for (size_t i = 0; i < UNIT_COUNT(geometries); i++) {
+    for (size_t i = 0; i < COUNT(geometries); i++) {
         bh_profile const profile = profile_of(geometries[i]);
         for (unsigned j = 0; j <= 7 && j <= profile.top; j++) {
             tally all = { .all = 0 };
@@ -256,7 +256,7 @@ static void bh_is_possible_checks_every_field(void **state) {
                   { BH_IMPROVED, 2 },
                   { BH_CENTRED, 2 } };
     assert_true(tamis_bh_is_possible(good));
-    for (size_t i = 0; i < UNIT_COUNT(wrong); i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         uint64_t g[BH_FIELDS];
         memcpy(g, good, sizeof g);
         g[wrong[i].field] = wrong[i].value;
@@ -274,7 +274,7 @@ static void all_free(uint64_t *g) {
 static void bh_choose_keeps_what_was_asked(void **state) {
     (void)state;
     static const double rates[] = { .5, .1, .01, .001, 1e-6, 1e-9 }, sizes[] = { 1, 300, 2e4, 1e8 };
-    for (size_t i = 0; i < UNIT_COUNT(rates) * UNIT_COUNT(sizes); i++) {
+    for (size_t i = 0; i < COUNT(rates) * COUNT(sizes); i++) {
         double const  n = sizes[i % 4], fpr = rates[i / 4];
         bh_need const need = { n, fpr, 16 * n, 1e-3 };
         uint64_t      g[BH_FIELDS];
@@ -307,12 +307,12 @@ static void bh_choose_has_more_bits_if_less_may_stick(void **state) {
 
 static void bh_choose_leaves_what_is_fixed(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned i = 0; i < 200; i++) {
         uint64_t const some[] = { 4000, 3 + i % 5, 3 + i % 3, 6 + i % 4,
                                   D,    1 + i % 3, i % 2,     i / 2 % 2 };
         bh_need const  need = { 1000, i % 2 == 0 ? .3 : .01, 16000, 1e-3 };
-        uint64_t       g[BH_FIELDS], fixed = random_below(&random, 1u << BH_FIELDS);
+        uint64_t       g[BH_FIELDS], fixed = dice_below(&random, 1u << BH_FIELDS);
         for (unsigned f = 0; f < BH_FIELDS; f++) g[f] = (fixed >> f & 1) != 0 ? some[f] : BH_FREE;
         if (!tamis_bh_choose(&need, g)) continue; /* it may be too few bits for the rate */
         assert_true(tamis_bh_is_possible(g));
@@ -373,5 +373,5 @@ int main(void) {
         cmocka_unit_test(bh_choose_takes_the_best_k_in_a_fixed_size),
         cmocka_unit_test(bh_choose_refuses_what_cannot_be),
     };
-    return unit_run("bh_size", tests, UNIT_COUNT(tests));
+    return unit_run("bh_size", tests, COUNT(tests));
 }

@@ -8,10 +8,8 @@
  */
 #include "both.h"
 #include "by_hand.h"
-#include "kinds/bhcbf/size.h"
 #include "kinds/bhcbf/sequences.h"
-
-#include <math.h>
+#include "kinds/bhcbf/size.h"
 
 #define MAX_ENTRIES 300
 #define MAX_SUM (64 * 64)
@@ -195,7 +193,7 @@ void oracle_bytes(const oracle *o, uint8_t *to) {
     for (size_t at = 0; at < o->g[BH_ENTRIES] * bits; at++) {
         size_t const e = at / bits;
         int const    field = o->is_stuck[e] ? -1 : oracle_field(o, o->c1[e], o->c2[e]);
-        if ((field >> (at % bits) & 1) != 0) to[at / 8] |= (uint8_t)(1u << (at % 8));
+        write_bit(to, at, (field >> (at % bits) & 1) != 0);
     }
 }
 

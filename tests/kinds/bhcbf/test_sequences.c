@@ -60,9 +60,9 @@ static bool oracle_bh_tilde(uint64_t mask, unsigned h) {
     return true;
 }
 
-static uint64_t random_mask(unit_random *random, unsigned l, unsigned bound) {
+static uint64_t random_mask(dice *random, unsigned l, unsigned bound) {
     uint64_t mask = 0;
-    for (unsigned i = 0; i < l; i++) mask |= UINT64_C(1) << (1 + random_below(random, bound));
+    for (unsigned i = 0; i < l; i++) mask |= UINT64_C(1) << (1 + dice_below(random, bound));
     return mask;
 }
 
@@ -70,12 +70,12 @@ static uint64_t random_mask(unit_random *random, unsigned l, unsigned bound) {
 
 static void is_bh_is_that_all_sums_differ(void **state) {
     (void)state;
-    unit_random random = random_start();
-    unsigned    good = 0;
+    dice     random = dice_start();
+    unsigned good = 0;
     for (unsigned i = 0; i < 4000; i++) {
-        unsigned const h = 1 + (unsigned)random_below(&random, 5);
+        unsigned const h = 1 + (unsigned)dice_below(&random, 5);
         uint64_t const mask =
-            random_mask(&random, 1 + (unsigned)random_below(&random, 5), i % 2 == 0 ? 63 : 15);
+            random_mask(&random, 1 + (unsigned)dice_below(&random, 5), i % 2 == 0 ? 63 : 15);
         assert_int_equal(tamis_is_bh(mask, h), oracle_bh(mask, h));
         good += tamis_is_bh(mask, h);
     }
@@ -84,12 +84,12 @@ static void is_bh_is_that_all_sums_differ(void **state) {
 
 static void is_bh_tilde_is_that_shorter_sums_are_alone(void **state) {
     (void)state;
-    unit_random random = random_start();
-    unsigned    good = 0;
+    dice     random = dice_start();
+    unsigned good = 0;
     for (unsigned i = 0; i < 600; i++) {
-        unsigned const h = 1 + (unsigned)random_below(&random, 3);
+        unsigned const h = 1 + (unsigned)dice_below(&random, 3);
         uint64_t const mask =
-            random_mask(&random, 1 + (unsigned)random_below(&random, 4), i % 2 == 0 ? 63 : 15);
+            random_mask(&random, 1 + (unsigned)dice_below(&random, 4), i % 2 == 0 ? 63 : 15);
         assert_int_equal(tamis_is_bh_tilde(mask, h), oracle_bh_tilde(mask, h));
         good += tamis_is_bh_tilde(mask, h);
     }
@@ -197,5 +197,5 @@ int main(void) {
         cmocka_unit_test(table_2_has_the_longest_sequences),
         cmocka_unit_test(searches_write_no_more_than_there_is_room_for),
     };
-    return unit_run("sequences", tests, UNIT_COUNT(tests));
+    return unit_run("sequences", tests, COUNT(tests));
 }

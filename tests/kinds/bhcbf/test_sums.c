@@ -13,18 +13,18 @@ static bool oracle_makes(uint64_t mask, unsigned j, uint64_t s) {
     return false;
 }
 
-static uint64_t random_mask(unit_random *random) {
+static uint64_t random_mask(dice *random) {
     uint64_t mask = 0;
-    while (!sums_are_possible(mask)) mask |= UINT64_C(2) << random_below(random, 63);
-    for (uint64_t more = random_below(random, 3); more != 0; more--) {
-        mask |= UINT64_C(2) << random_below(random, 63);
+    while (!sums_are_possible(mask)) mask |= UINT64_C(2) << dice_below(random, 63);
+    for (uint64_t more = dice_below(random, 3); more != 0; more--) {
+        mask |= UINT64_C(2) << dice_below(random, 63);
     }
     return mask;
 }
 
 static void sums_are_those_of_exactly_so_many_numbers(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned i = 0; i < 60; i++) {
         uint64_t const mask = random_mask(&random);
         sums const     of = sums_make(mask, 64);
@@ -40,10 +40,10 @@ static void sums_are_those_of_exactly_so_many_numbers(void **state) {
 /* Beyond the last row, everything between the least and the largest sum may be. */
 static void sums_beyond_the_table_may_be_any(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned i = 0; i < 200; i++) {
         uint64_t const mask = random_mask(&random);
-        unsigned const most = 1 + (unsigned)random_below(&random, 64);
+        unsigned const most = 1 + (unsigned)dice_below(&random, 64);
         sums const     of = sums_make(mask, most);
         unsigned const least = bits_lowest(mask), last = 63 - (unsigned)__builtin_clzll(mask);
         assert_true(of.rows >= 1 && of.rows <= most);
@@ -96,15 +96,15 @@ static void pairs_keep_what_is_in_range(void **state) {
 /* Steps are the places, by entries, in any table. */
 static void pairs_steps_are_the_places_by_entry(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned i = 0; i < 3000; i++) {
         pairs const    of = pairs_make(random_mask(&random), 4, 8, 3, false);
-        uint64_t const m = 2 + random_below(&random, i % 3 == 0 ? PAIRS_MAX_ENTRIES - 2 : 90);
+        uint64_t const m = 2 + dice_below(&random, i % 3 == 0 ? PAIRS_MAX_ENTRIES - 2 : 90);
         uint64_t       place[64], sum = 0, times = 0;
-        unsigned const k = 1 + (unsigned)random_below(&random, 64);
+        unsigned const k = 1 + (unsigned)dice_below(&random, 64);
         pairs_step     step[64];
         for (unsigned j = 0; j < k; j++) {
-            place[j] = fastrange(random_next(&random), m * of.sums.n);
+            place[j] = fastrange(dice_roll(&random), m * of.sums.n);
             assert_int_equal(pairs_entry(&of, place[j]), place[j] / of.sums.n);
             assert_int_equal(pairs_added(&of, place[j]), of.sums.value[place[j] % of.sums.n]);
             sum += pairs_added(&of, place[j]);

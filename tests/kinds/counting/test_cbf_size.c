@@ -2,9 +2,9 @@
  * written out, and against every smaller choice. */
 #include "unit.h"
 
+#include "kinds/counting/size.h"
 #include "theory/blocked.h"
 #include "theory/bloom_rate.h"
-#include "kinds/counting/size.h"
 
 #define FREE CBF_FREE
 
@@ -37,7 +37,7 @@ static void cbf_rate_of_lines_is_the_sum_over_their_keys(void **state) {
         { 128, 7, 4, 1 }, { 1280, 5, 4, 1 },   { 9 * 170, 9, 3, 1 },    { 40 * 102, 4, 5, 1 },
         { 146, 1, 7, 1 }, { 3200, 32, 16, 1 }, { 256 * 256, 64, 2, 1 }, { 128 * 1000, 11, 4, 1 },
     };
-    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         for (double n = 1; n < 3000; n = ceil(n * 2.3)) {
             assert_near(tamis_cbf_fpr(rows[i], n), blocked_rate(rows[i], n) + n / 0x1p64, 1e-7);
         }
@@ -75,7 +75,7 @@ static void cbf_saturation_of_the_filling_is_the_tail_of_each_counter(void **sta
         { 128 * 50, 7, 4, 1 },
         { 6400, 7, 3, 0 },
     };
-    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         const uint64_t *const g = rows[i];
         double const          n = 300, top = pow(2, (double)g[CBF_COUNTER_BITS]) - 1;
         uint64_t const        per_line = 512 / g[CBF_COUNTER_BITS], k = g[CBF_HASHES];
@@ -130,9 +130,9 @@ static void cbf_choice_is_the_smallest(void **state) {
     (void)state;
     static const double rates[] = { .3, .05, .01, .001, 1e-5 };
     static const double keys[] = { 1, 10, 1000, 1e6 };
-    for (size_t i = 0; i < UNIT_COUNT(rates) * UNIT_COUNT(keys); i++) {
+    for (size_t i = 0; i < COUNT(rates) * COUNT(keys); i++) {
         for (uint64_t bits = 2; bits <= 16; bits += 3) {
-            double const   fpr = rates[i / UNIT_COUNT(keys)], n = keys[i % UNIT_COUNT(keys)];
+            double const   fpr = rates[i / COUNT(keys)], n = keys[i % COUNT(keys)];
             uint64_t const per_line = 512 / bits;
             uint64_t       g[CBF_FIELDS] = { FREE, FREE, bits, 1 }, bytes;
             assert_true(tamis_cbf_choose(fpr, n, g));
@@ -185,5 +185,5 @@ int main(void) {
         cmocka_unit_test(cbf_choice_is_the_smallest),
         cmocka_unit_test(cbf_choice_keeps_what_is_fixed),
     };
-    return unit_run("cbf_size", tests, UNIT_COUNT(tests));
+    return unit_run("cbf_size", tests, COUNT(tests));
 }

@@ -8,8 +8,6 @@
 #include "counters_oracle.h"
 #include "kinds/counting/size.h"
 
-#include <math.h>
-
 static uint64_t steps = 6000;
 
 /* Tables so small that counters of a key meet, and counters stick: counters, hashes, counter_bits,

@@ -4,11 +4,9 @@
  * one invariant broken: validate must name it.
  */
 #include "core/sectors.h"
-#include "theory/bloom_rate.h"
 #include "kinds/counting/size.h"
 #include "sabotage.h"
-
-#include <math.h>
+#include "theory/bloom_rate.h"
 
 #define BLOCKED "counters=20400,hashes=6,counter_bits=5,blocked=1"
 #define TIGHT "counters=10240,hashes=6,counter_bits=2,blocked=1"

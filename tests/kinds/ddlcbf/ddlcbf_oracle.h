@@ -328,12 +328,6 @@ static inline uint64_t oracle_count(ddlcbf_oracle *o, const oracle_key *key) {
 
 /* ------------------------------------------------------------------ bytes */
 
-static inline void oracle_write(uint8_t *to, unsigned *at, uint64_t number, unsigned bits) {
-    for (unsigned i = 0; i < bits; i++, ++*at) {
-        if (number >> i & 1) to[*at / 8] |= (uint8_t)(1u << (*at % 8));
-    }
-}
-
 static inline unsigned oracle_bucket_code(const ddlcbf_oracle *o, const oracle_bucket *b) {
     unsigned const least = (unsigned)o->g[DDLCBF_REMAINDER_BITS];
     unsigned       zeros = 0, short_one, long_one, n_long;
@@ -349,18 +343,17 @@ static inline unsigned oracle_bucket_code(const ddlcbf_oracle *o, const oracle_b
 
 static inline void oracle_bytes(const ddlcbf_oracle *o, const oracle_bucket *b,
                                 uint8_t *ret_bytes) {
-    unsigned       at = 0;
+    uint64_t       at = 0;
     unsigned const bytes = (unsigned)o->g[DDLCBF_BUCKET_BYTES];
     memset(ret_bytes, 0, bytes);
     for (unsigned i = 0; i < b->n; i++) {
         const char *text = b->cell[i].text;
         if (o->g[DDLCBF_LENGTHS] == 1) text++;
         uint64_t const number = *text == '\0' ? 0 : strtoull(text, NULL, 2);
-        oracle_write(ret_bytes, &at, b->cell[i].counter, (unsigned)o->g[DDLCBF_COUNTER_BITS]);
-        oracle_write(ret_bytes, &at, number, (unsigned)strlen(text));
+        at = write_bits(ret_bytes, at, o->g[DDLCBF_COUNTER_BITS], b->cell[i].counter);
+        at = write_bits(ret_bytes, at, strlen(text), number);
     }
-    at = 8 * bytes - o->code_bits;
-    oracle_write(ret_bytes, &at, oracle_bucket_code(o, b), o->code_bits);
+    write_bits(ret_bytes, 8 * bytes - o->code_bits, o->code_bits, oracle_bucket_code(o, b));
 }
 
 #endif

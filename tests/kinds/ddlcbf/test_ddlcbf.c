@@ -7,12 +7,6 @@
  */
 #include "ddlcbf_oracle.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 static uint64_t steps = 4000;
 
 /* tables, buckets, cells, remainder_bits, counter_bits, lengths, bucket_bytes: full early, of one
@@ -25,7 +19,7 @@ static const uint64_t geometries[][DDLCBF_FIELDS] = {
     { 2, 2, 8, 15, 1, 1, 16 }, { 4, 2, 11, 30, 1, 1, 48 },
 };
 
-#define N_GEOMETRIES (sizeof geometries / sizeof geometries[0])
+#define N_GEOMETRIES COUNT(geometries)
 #define KEYS 60
 #define FAMILIES 9
 

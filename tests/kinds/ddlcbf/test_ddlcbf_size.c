@@ -75,17 +75,17 @@ static tamis_table table_make(const uint64_t *geometry, const tamis_kind **ret_k
 }
 
 /* Filled, then one of the keys after the other replaced at random. Counts what is refused. */
-static double rate_after(const life *of, unit_random *random, uint64_t *ret_refused) {
+static double rate_after(const life *of, dice *random, uint64_t *ret_refused) {
     const tamis_kind *kind;
     tamis_table       table = table_make(of->geometry, &kind);
     uint64_t *const   keys = calloc(of->n, sizeof *keys);
     assert_non_null(keys);
     *ret_refused = 0;
     for (uint64_t i = 0; i < of->n + of->steps; i++) {
-        uint64_t const at = i < of->n ? i : random_below(random, of->n);
+        uint64_t const at = i < of->n ? i : dice_below(random, of->n);
         if (i >= of->n) assert_int_equal(kind->remove(&table, keys[at]), TAMIS_OK);
         for (;; ++*ret_refused) {
-            keys[at] = random_next(random);
+            keys[at] = dice_roll(random);
             if (kind->add(&table, keys[at]) == TAMIS_OK) break;
         }
     }
@@ -97,7 +97,7 @@ static double rate_after(const life *of, unit_random *random, uint64_t *ret_refu
 
 static void rates_are_as_stated_at_the_end_of_a_life(void **state) {
     const life *const of = *state;
-    unit_random       random = random_start();
+    dice              random = dice_start();
     uint64_t          refused;
     double            sum = 0;
     for (unsigned i = 0; i < tables; i++) sum += rate_after(of, &random, &refused);
@@ -110,10 +110,10 @@ static void rates_are_as_stated_at_the_end_of_a_life(void **state) {
 /* Rarely enough that those that are refused do not change the loads. */
 static void adds_are_refused_as_often_as_stated(void **state) {
     (void)state;
-    life const  of = { { 3, 1000, 4, 12, 1, 1, 9 }, 7500, 400000, 0 };
-    unit_random random = random_start();
-    fluid       law;
-    uint64_t    refused;
+    life const of = { { 3, 1000, 4, 12, 1, 1, 9 }, 7500, 400000, 0 };
+    dice       random = dice_start();
+    fluid      law;
+    uint64_t   refused;
     (void)rate_after(&of, &random, &refused);
     tamis_fluid_churn(3, 2.5, INFINITY, &law);
     double const stated = 400000 * tamis_fluid_all(&law, 4);
@@ -173,9 +173,9 @@ static bool choose(double n, double fpr, double turnovers, uint64_t *ret_geometr
 static void choices_keep_what_was_asked(void **state) {
     (void)state;
     static const double ns[] = { 1, 10, 300, 5000, 1e6, 1e9 }, rates[] = { 0.3, 0.01, 1e-3, 1e-5 };
-    for (size_t i = 0; i < UNIT_COUNT(ns) * UNIT_COUNT(rates) * 2; i++) {
-        double const n = ns[i % UNIT_COUNT(ns)], turnovers = i % 2 == 0 ? 1 : 16;
-        double const fpr = rates[i / UNIT_COUNT(ns) % UNIT_COUNT(rates)];
+    for (size_t i = 0; i < COUNT(ns) * COUNT(rates) * 2; i++) {
+        double const n = ns[i % COUNT(ns)], turnovers = i % 2 == 0 ? 1 : 16;
+        double const fpr = rates[i / COUNT(ns) % COUNT(rates)];
         uint64_t     g[DDLCBF_FIELDS];
         for (unsigned k = 0; k < DDLCBF_FIELDS; k++) g[k] = DDLCBF_FREE;
         assert_true(choose(n, fpr, turnovers, g));
@@ -203,7 +203,7 @@ static void choices_keep_what_is_fixed(void **state) {
 }
 
 int main(int argc, char **argv) {
-    struct CMUnitTest tests[UNIT_COUNT(lives) + 7] = {
+    struct CMUnitTest tests[COUNT(lives) + 7] = {
         cmocka_unit_test(fields_out_of_their_ranges_are_impossible),
         cmocka_unit_test(adds_are_refused_as_often_as_stated),
         cmocka_unit_test(overflow_has_its_limits),
@@ -213,12 +213,12 @@ int main(int argc, char **argv) {
         cmocka_unit_test(choices_keep_what_is_fixed),
     };
     if (argc > 1) tables = (unsigned)strtoul(argv[1], NULL, 10);
-    for (size_t i = 0; i < UNIT_COUNT(lives); i++) {
-        static life copy[UNIT_COUNT(lives)];
+    for (size_t i = 0; i < COUNT(lives); i++) {
+        static life copy[COUNT(lives)];
         copy[i] = lives[i];
         tests[7 + i] =
             (struct CMUnitTest){ "rates_are_as_stated_at_the_end_of_a_life",
                                  rates_are_as_stated_at_the_end_of_a_life, NULL, NULL, &copy[i] };
     }
-    return unit_run("ddlcbf_size", tests, UNIT_COUNT(tests));
+    return unit_run("ddlcbf_size", tests, COUNT(tests));
 }

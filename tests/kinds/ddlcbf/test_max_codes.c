@@ -17,7 +17,7 @@ static void max_codes_number_all_triples(void **state) {
             }
         }
     }
-    assert_int_equal(code, UNIT_COUNT(max_codes_table));
+    assert_int_equal(code, COUNT(max_codes_table));
 }
 
 static void max_codes_up_to_eight_are_165(void **state) {

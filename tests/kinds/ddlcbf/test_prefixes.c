@@ -10,15 +10,15 @@
 
 #define MAX_STRINGS 64
 
-static bool any_shape(unit_random *random, prefixes_shape *ret_shape) {
+static bool any_shape(dice *random, prefixes_shape *ret_shape) {
     *ret_shape = (prefixes_shape){
         .bytes = (uint16_t)(PREFIXES_MIN_BYTES +
-                            random_below(random, PREFIXES_MAX_BYTES - PREFIXES_MIN_BYTES + 1)),
-        .cells = (uint8_t)(1 + random_below(random, PREFIXES_MAX_CELLS)),
-        .counter_bits = (uint8_t)(1 + random_below(random, PREFIXES_MAX_COUNTER_BITS)),
-        .least = (uint8_t)(PREFIXES_MIN_BITS + random_below(random, 20)),
-        .most = (uint8_t)(24 + random_below(random, PREFIXES_MAX_BITS - 23)),
-        .lengths = (uint8_t)(1 + random_below(random, 2))
+                            dice_below(random, PREFIXES_MAX_BYTES - PREFIXES_MIN_BYTES + 1)),
+        .cells = (uint8_t)(1 + dice_below(random, PREFIXES_MAX_CELLS)),
+        .counter_bits = (uint8_t)(1 + dice_below(random, PREFIXES_MAX_COUNTER_BITS)),
+        .least = (uint8_t)(PREFIXES_MIN_BITS + dice_below(random, 20)),
+        .most = (uint8_t)(24 + dice_below(random, PREFIXES_MAX_BITS - 23)),
+        .lengths = (uint8_t)(1 + dice_below(random, 2))
     };
     return prefixes_make(ret_shape);
 }
@@ -43,7 +43,7 @@ static void prefixes_of_the_paper_have_its_lengths(void **state) {
 /* As many cells as a level says always fit, and none is shorter than the least. */
 static void prefixes_fit_at_every_level(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 5000; round++) {
         prefixes_shape s;
         if (!any_shape(&random, &s)) continue;
@@ -80,7 +80,7 @@ static void check_bucket(const prefixes_shape *s, const uint8_t *bucket, const u
 /* Put and take at random; the longest match is taken, so the others stay. */
 static void prefixes_keep_what_was_put(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 2000; round++) {
         prefixes_shape s;
         if (!any_shape(&random, &s)) continue;
@@ -91,11 +91,11 @@ static void prefixes_keep_what_was_put(void **state) {
         for (unsigned step = 0; step < 100; step++) {
             prefixes p;
             prefixes_unpack(&s, memory.bytes, &p);
-            if (n < s.cells && random_below(&random, 20) < 12) {
-                strings[n] = random_next(&random) & bits_low(s.most);
+            if (n < s.cells && dice_below(&random, 20) < 12) {
+                strings[n] = dice_roll(&random) & bits_low(s.most);
                 assert_true(prefixes_put(&s, &p, strings[n++], 64));
             } else if (n != 0) {
-                unsigned const      at = (unsigned)random_below(&random, n);
+                unsigned const      at = (unsigned)dice_below(&random, n);
                 prefixes_head const head = prefixes_head_of(&s, memory.bytes);
                 uint32_t found = prefixes_match(&s, memory.bytes, &head, strings[at], 64);
                 prefixes_take(&p, 31 - (unsigned)__builtin_clz(found)); /* long ones are behind */
@@ -111,14 +111,14 @@ static void prefixes_keep_what_was_put(void **state) {
 /* A bucket with a cell less of which nothing is known but the least. */
 static void prefixes_of_which_less_is_known_are_short(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 2000; round++) {
         prefixes_shape s;
         prefixes       p = { .level = 0 };
         if (!any_shape(&random, &s)) continue;
         uint8_t bucket[PREFIXES_MAX_BYTES] = { 0 };
         prefixes_unpack(&s, bucket, &p);
-        uint64_t const string = random_next(&random) & bits_low(s.most);
+        uint64_t const string = dice_roll(&random) & bits_low(s.most);
         if (s.cells > 1) assert_true(prefixes_put(&s, &p, ~string & bits_low(s.most), 64));
         assert_true(prefixes_put(&s, &p, string, s.least));
         prefixes_pack(&s, &p, bucket);

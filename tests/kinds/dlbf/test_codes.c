@@ -89,7 +89,7 @@ static void check_sorting(unsigned highest, uint64_t sorting) {
 /* All of up to 6 cells, and random ones beyond. */
 static void every_code_has_a_split_and_leads_back(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned highest = 1; highest <= 6; highest++) {
         for (uint64_t sorting = 0; sorting < UINT64_C(4) << (2 * highest); sorting += 4) {
             if ((sorting & sorting >> 1 & UINT64_C(0x55555555)) != 0) continue; /* a 3 in it */
@@ -98,10 +98,10 @@ static void every_code_has_a_split_and_leads_back(void **state) {
         }
     }
     for (unsigned round = 0; round < 20000; round++) {
-        unsigned const highest = 7 + (unsigned)random_below(&random, 9);
+        unsigned const highest = 7 + (unsigned)dice_below(&random, 9);
         uint64_t       sorting = 0;
-        for (unsigned a = 1; a <= highest; a++) sorting |= random_below(&random, 3) << (2 * a);
-        if (random_below(&random, 2) == 0) sorting &= random_next(&random) | UINT64_C(0x55555554);
+        for (unsigned a = 1; a <= highest; a++) sorting |= dice_below(&random, 3) << (2 * a);
+        if (dice_below(&random, 2) == 0) sorting &= dice_roll(&random) | UINT64_C(0x55555554);
         if ((sorting & sorting >> 1 & UINT64_C(0x55555555)) != 0) continue;
         if (codes_count(highest, sorting) <= 256) check_sorting(highest, sorting);
     }
@@ -110,14 +110,14 @@ static void every_code_has_a_split_and_leads_back(void **state) {
 /* Cells one after the other, in any order: the split counts them. */
 static void a_split_counts_the_cells_of_each_class(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 5000; round++) {
-        unsigned const load = (unsigned)random_below(&random, 16);
-        unsigned const parts = 1u << random_below(&random, 3);
+        unsigned const load = (unsigned)dice_below(&random, 16);
+        unsigned const parts = 1u << dice_below(&random, 3);
         unsigned       count[4] = { 0 }, first = 0;
         codes_split    split = 0;
         for (unsigned i = 0; i < load; i++) {
-            unsigned const part = (unsigned)random_below(&random, parts);
+            unsigned const part = (unsigned)dice_below(&random, parts);
             count[part]++;
             split = split_with(split, part);
         }

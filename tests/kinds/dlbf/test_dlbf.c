@@ -9,12 +9,6 @@
 #include "kinds/dlbf/size.h"
 #include "subject.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 static uint64_t steps = 1200;
 
 #define NARROW 1280  /* the paper's: one sorted bit at loads 4 and 5 */
@@ -39,7 +33,7 @@ static const uint64_t geometries[][DLBF_FIELDS] = {
     { 2, 5, 128, 15, ALL_ONE(15), 1 },
 };
 
-#define N_GEOMETRIES (sizeof geometries / sizeof geometries[0])
+#define N_GEOMETRIES COUNT(geometries)
 
 /* ------------------------------------------------------------------ the oracle */
 
@@ -177,12 +171,6 @@ static tamis_status oracle_add(oracle *o, uint64_t hash) {
 
 /* ------------------------------------------------------------------ its bytes */
 
-static void put_bits(uint8_t *body, uint64_t *at, unsigned bits, uint64_t value) {
-    for (unsigned i = 0; i < bits; i++, ++*at) {
-        body[*at / 8] |= (uint8_t)((value >> i & 1) << (*at % 8));
-    }
-}
-
 /* Cells that begin with at most this, in their sorted bits. */
 static unsigned cells_up_to(const oracle *o, uint64_t bucket, unsigned sorted, unsigned part) {
     unsigned n = 0;
@@ -205,13 +193,13 @@ static void oracle_encode(const oracle *o, uint8_t *body) {
     for (uint64_t first = 0; first < buckets; first += group) {
         uint64_t at = first / group * block_bits;
         for (uint64_t b = first; b < first + group; b++) {
-            put_bits(body, &at, o->code_bits, oracle_code(o, b));
+            at = write_bits(body, at, o->code_bits, oracle_code(o, b));
         }
         for (uint64_t b = first; b < first + group; b++) {
             unsigned const length = oracle_length(o, b), sorted = sorted_at(o, o->load[b]);
             for (unsigned i = 0; i < o->load[b]; i++) {
                 uint64_t const print = o->print[b * DLBF_MAX_CELLS + i] >> (o->longest - length);
-                put_bits(body, &at, length - sorted, print);
+                at = write_bits(body, at, length - sorted, print);
             }
         }
         assert_true(at <= (first / group + 1) * block_bits);

@@ -4,13 +4,11 @@
  */
 #include "unit.h"
 
-#include "kinds/dlbf/codes.h"
 #include "core/hash.h"
 #include "handle.h"
+#include "kinds/dlbf/codes.h"
 #include "kinds/dlbf/size.h"
 #include "theory/fluid.h"
-
-#include <stdio.h>
 
 static unsigned n_tables = 12;
 
@@ -23,7 +21,7 @@ static unsigned n_tables = 12;
 /* ------------------------------------------------------------------ tables that live */
 
 static tamis_set *made(const tamis_spec *wanted, uint64_t i) {
-    tamis_seed const seed = { mix64(unit_seed() + i), mix64(i) };
+    tamis_seed const seed = { mix64(dice_seed() + i), mix64(i) };
     tamis_spec       spec = *wanted;
     tamis_set       *set = NULL;
     tamis_problem    problem = { .text = "" };
@@ -157,7 +155,7 @@ static const published rates[] = {
 
 static void rates_are_those_of_the_paper_or_better(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(rates); i++) {
+    for (size_t i = 0; i < COUNT(rates); i++) {
         const published *const of = &rates[i];
         uint64_t const         buckets = 16384;
         uint64_t const         n = (uint64_t)(of->load * 3 * (double)buckets);
@@ -201,11 +199,11 @@ static void live_tables_err_as_forecast(void **state) {
     (void)state;
     static const double   fprs[] = { 0.1, 0.01, 1e-3, 1e-4, 1e-6, 1e-8 };
     static const uint64_t keys[] = { 2000, 30000 };
-    for (size_t i = 0; i < UNIT_COUNT(fprs) * UNIT_COUNT(keys) * 2; i++) {
+    for (size_t i = 0; i < COUNT(fprs) * COUNT(keys) * 2; i++) {
         tamis_spec spec = TAMIS_SPEC_INIT;
-        spec.fpr = fprs[i % UNIT_COUNT(fprs)];
-        spec.capacity = keys[i / UNIT_COUNT(fprs) % 2];
-        spec.prefer = i / UNIT_COUNT(fprs) / 2 ? TAMIS_PREFER_SMALL : TAMIS_PREFER_FAST;
+        spec.fpr = fprs[i % COUNT(fprs)];
+        spec.capacity = keys[i / COUNT(fprs) % 2];
+        spec.prefer = i / COUNT(fprs) / 2 ? TAMIS_PREFER_SMALL : TAMIS_PREFER_FAST;
         tamis_set *const set = made(&spec, 0);
         double const     told = tamis_dlbf_forecast(set->table.geometry, (double)spec.capacity).fpr;
         tamis_free(set);
@@ -234,7 +232,7 @@ static void live_tables_overflow_as_forecast(void **state) {
                                          { 3, 1024, 5, 12400 },
                                          { 2, 2048, 6, 17700 }
     };
-    for (size_t i = 0; i < UNIT_COUNT(tight); i++) {
+    for (size_t i = 0; i < COUNT(tight); i++) {
         tamis_spec const spec = fixed(tight[i][0], tight[i][1], 64, tight[i][2], 0, 1, tight[i][3]);
         uint64_t const   g[] = { tight[i][0], tight[i][1], 64, tight[i][2], 0, 1 };
         double const     told = tamis_dlbf_forecast(g, (double)tight[i][3]).overflow;
@@ -250,7 +248,7 @@ static void small_tables_overflow_less_than_forecast(void **state) {
     static const uint64_t tight[][4] = {
         { 2, 8, 6, 60 }, { 2, 4, 6, 30 }, { 2, 8, 5, 44 }, { 3, 16, 5, 180 }, { 3, 64, 5, 740 }
     };
-    for (size_t i = 0; i < UNIT_COUNT(tight); i++) {
+    for (size_t i = 0; i < COUNT(tight); i++) {
         tamis_spec const spec = fixed(tight[i][0], tight[i][1], 64, tight[i][2], 0, 1, tight[i][3]);
         uint64_t const   g[] = { tight[i][0], tight[i][1], 64, tight[i][2], 0, 1 };
         double const     told = tamis_dlbf_forecast(g, (double)tight[i][3]).overflow;
@@ -261,25 +259,25 @@ static void small_tables_overflow_less_than_forecast(void **state) {
 
 /* ------------------------------------------------------------------ lengths */
 
-static bool random_geometry(unit_random *random, uint64_t *g, dlbf_layout *ret_layout) {
-    g[DLBF_TABLES] = 2 + random_below(random, 3);
-    g[DLBF_GROUP] = random_below(random, 2) == 0 ? 1 : 4;
-    g[DLBF_BUCKETS] = 4 * (1 + random_below(random, 1u << random_below(random, 31)));
-    g[DLBF_BUCKET_BITS] = 64u << random_below(random, 2);
-    g[DLBF_CELLS] = 1 + random_below(random, 15);
+static bool random_geometry(dice *random, uint64_t *g, dlbf_layout *ret_layout) {
+    g[DLBF_TABLES] = 2 + dice_below(random, 3);
+    g[DLBF_GROUP] = dice_below(random, 2) == 0 ? 1 : 4;
+    g[DLBF_BUCKETS] = 4 * (1 + dice_below(random, 1u << dice_below(random, 31)));
+    g[DLBF_BUCKET_BITS] = 64u << dice_below(random, 2);
+    g[DLBF_CELLS] = 1 + dice_below(random, 15);
     g[DLBF_SORTING] = 0;
     for (unsigned a = 1; a <= g[DLBF_CELLS]; a++) {
-        g[DLBF_SORTING] |= random_below(random, random_below(random, 3) + 1) << (2 * a);
+        g[DLBF_SORTING] |= dice_below(random, dice_below(random, 3) + 1) << (2 * a);
     }
     return tamis_dlbf_layout(g, ret_layout);
 }
 
 /* Cells fit their block, are long enough to be stored, and none gets longer as keys come. */
-static void check_growth(unit_random *random, const uint64_t *g, const dlbf_layout *layout) {
+static void check_growth(dice *random, const uint64_t *g, const dlbf_layout *layout) {
     unsigned       load[4] = { 0 }, before[4] = { 64, 64, 64, 64 }, total = 0;
     unsigned const group = (unsigned)g[DLBF_GROUP];
     while (total < group * g[DLBF_CELLS]) {
-        unsigned const at = (unsigned)random_below(random, group);
+        unsigned const at = (unsigned)dice_below(random, group);
         unsigned       length[4], bits = 0;
         if (load[at] == g[DLBF_CELLS]) continue;
         load[at]++;
@@ -300,8 +298,8 @@ static void check_growth(unit_random *random, const uint64_t *g, const dlbf_layo
 
 static void fingerprints_never_get_longer(void **state) {
     (void)state;
-    unit_random random = random_start();
-    unsigned    possible = 0;
+    dice     random = dice_start();
+    unsigned possible = 0;
     for (unsigned round = 0; round < 40000; round++) {
         uint64_t    g[DLBF_FIELDS];
         dlbf_layout layout;
@@ -343,7 +341,7 @@ static void geometries_out_of_range_are_refused(void **state) {
                                        { DLBF_CELLS, UINT64_MAX } };
     dlbf_layout           layout;
     assert_true(tamis_dlbf_layout(good, &layout));
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         uint64_t g[DLBF_FIELDS];
         memcpy(g, good, sizeof g);
         g[bad[i][0]] = bad[i][1];
@@ -370,7 +368,7 @@ static void the_plan_sorts_as_well_as_the_paper(void **state) {
                                        { 128, 10, WIDE, 1, 6.4, 0, 0 },
                                        { 64, 6, NARROW, 4, 4, 0, 0 },
                                        { 128, 10, WIDE, 4, 6.4, 0, 0 } };
-    for (size_t i = 0; i < UNIT_COUNT(paper); i++) {
+    for (size_t i = 0; i < COUNT(paper); i++) {
         const published *const of = &paper[i];
         uint64_t  theirs[] = { 3, 4096, of->bits, of->cells, of->sorting, of->group }, ours[6];
         dlbf_need need = { .n = 3 * 4096 * of->load, .overflow = 0.999 };
@@ -399,5 +397,5 @@ int main(int argc, char **argv) {
         cmocka_unit_test(underloaded_filters_are_sorted_at_their_own_loads),
         cmocka_unit_test(the_plan_sorts_as_well_as_the_paper),
     };
-    return unit_run("dlbf_size", tests, UNIT_COUNT(tests));
+    return unit_run("dlbf_size", tests, COUNT(tests));
 }

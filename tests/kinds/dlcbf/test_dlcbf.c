@@ -10,12 +10,6 @@
 #include "kinds/dlcbf/size.h"
 #include "subject.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MAX_BUCKETS 400 /* of all subtables */
 
 static uint64_t steps = 4000;
@@ -86,7 +80,7 @@ static uint64_t oracle_fingerprint(const oracle *o, uint64_t hash) {
 
 /* P_i. */
 static uint64_t place_of(const oracle *o, uint64_t fingerprint, unsigned i) {
-    return times_mod(o->factor[i], fingerprint, o->range);
+    return multiply_mod(o->factor[i], fingerprint, o->range);
 }
 
 static bucket *bucket_of(oracle *o, uint64_t fingerprint, unsigned i) {
@@ -177,12 +171,6 @@ static uint64_t oracle_count(oracle *o, uint64_t fingerprint) {
     return copies == o->most ? TAMIS_COUNT_MANY : copies;
 }
 
-static void put_bits(uint8_t *bytes, uint64_t at, uint64_t bits, uint64_t value) {
-    for (uint64_t i = 0; i < bits; i++) {
-        if (value >> i & 1) bytes[(at + i) / 8] |= (uint8_t)(1u << ((at + i) % 8));
-    }
-}
-
 static void oracle_write(const oracle *o, uint8_t *ret_body, uint64_t bytes) {
     uint64_t const r = o->g[DLCBF_REMAINDER_BITS], bits = r + o->g[DLCBF_COUNTER_BITS];
     memset(ret_body, 0, bytes);
@@ -193,8 +181,8 @@ static void oracle_write(const oracle *o, uint8_t *ret_body, uint64_t bytes) {
             uint64_t const     at = 8 * o->g[DLCBF_BUCKET_BYTES] * b + k * bits;
             uint64_t const     remainder = place_of(o, e->fingerprint, table) % (UINT64_C(1) << r);
             assert_true(remainder != 0); /* or the cell would be taken for an empty one */
-            put_bits(ret_body, at, r, remainder);
-            put_bits(ret_body, at + r, bits - r, e->copies - 1);
+            write_bits(ret_body, at, r, remainder);
+            write_bits(ret_body, at + r, bits - r, e->copies - 1);
         }
     }
 }

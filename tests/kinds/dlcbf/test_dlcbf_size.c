@@ -9,8 +9,6 @@
 
 #include "kinds/dlcbf/dlcbf.c"
 
-#include <stdio.h>
-
 #define SIGMAS 4.0
 
 static unsigned one_in = 1;    /* of the grid */
@@ -65,16 +63,16 @@ static void geometry_of(const life *of, uint64_t *ret_geometry) {
 }
 
 /* Did a life in which random keys make room for new ones have a refusal? */
-static bool has_overflown(const life *of, uint64_t n, uint64_t *key, unit_random *random) {
+static bool has_overflown(const life *of, uint64_t n, uint64_t *key, dice *random) {
     uint64_t          g[DLCBF_FIELDS];
     const tamis_kind *kind;
     bool              is_full = false;
     geometry_of(of, g);
     tamis_table table = own_table(g, &kind);
     for (uint64_t i = 0; i < of->lifetime * n && !is_full; i++) {
-        uint64_t const at = i < n ? i : random_below(random, n);
+        uint64_t const at = i < n ? i : dice_below(random, n);
         if (i >= n) assert_int_equal(kind->remove(&table, key[at]), TAMIS_OK);
-        key[at] = random_next(random);
+        key[at] = dice_roll(random);
         is_full = kind->add(&table, key[at]) == TAMIS_ERR_FULL;
     }
     free(table.body);
@@ -92,7 +90,7 @@ static void overflow_is_as_likely_as_stated_or_less(void **state) {
     double const      adds = (double)(of->lifetime * n);
     unsigned const    trials = 20 + (unsigned)(tables * 12000.0 / adds);
     uint64_t *const   key = calloc(n, sizeof *key);
-    unit_random       random = random_start();
+    dice              random = dice_start();
     uint64_t          g[DLCBF_FIELDS];
     unsigned          overflown = 0;
     assert_non_null(key);
@@ -126,7 +124,7 @@ static void sizes_are_those_that_are_promised(void **state) {
         { 0.01, 18.7, 4, 8, false },
         { 0.01, 18.0, DLCBF_FREE, DLCBF_FREE, true },
     };
-    for (size_t i = 0; i < UNIT_COUNT(promises); i++) {
+    for (size_t i = 0; i < COUNT(promises); i++) {
         const promise *const p = &promises[i];
         dlcbf_need const     need = {
                 .n = 1e6, .fpr = p->fpr, .lifetime = 16e6, .overflow = 1e-10, .is_fast = p->is_fast
@@ -158,19 +156,17 @@ typedef struct grid_point {
     uint64_t   counter_bits;
 } grid_point;
 
-#define GRID_POINTS                                                          \
-    (UNIT_COUNT(grid_n) * UNIT_COUNT(grid_fpr) * UNIT_COUNT(grid_overflow) * \
-     UNIT_COUNT(grid_bits) * 2)
+#define GRID_POINTS (COUNT(grid_n) * COUNT(grid_fpr) * COUNT(grid_overflow) * COUNT(grid_bits) * 2)
 
 static grid_point grid_at(size_t i) {
     grid_point p = { .need = { .is_fast = i % 2 != 0 } };
     i /= 2;
-    p.counter_bits = grid_bits[i % UNIT_COUNT(grid_bits)];
-    i /= UNIT_COUNT(grid_bits);
-    p.need.overflow = grid_overflow[i % UNIT_COUNT(grid_overflow)];
-    i /= UNIT_COUNT(grid_overflow);
-    p.need.fpr = grid_fpr[i % UNIT_COUNT(grid_fpr)];
-    p.need.n = grid_n[i / UNIT_COUNT(grid_fpr)];
+    p.counter_bits = grid_bits[i % COUNT(grid_bits)];
+    i /= COUNT(grid_bits);
+    p.need.overflow = grid_overflow[i % COUNT(grid_overflow)];
+    i /= COUNT(grid_overflow);
+    p.need.fpr = grid_fpr[i % COUNT(grid_fpr)];
+    p.need.n = grid_n[i / COUNT(grid_fpr)];
     p.need.lifetime = p.need.n * (p.counter_bits == 0 ? 1 : 16);
     return p;
 }
@@ -332,7 +328,7 @@ static void bytes_refuse_what_is_out_of_range(void **state) {
     uint64_t bytes = 0;
     assert_true(tamis_dlcbf_bytes(sane, &bytes));
     assert_int_equal(bytes, 4 * 100 * 16);
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         uint64_t g[DLCBF_FIELDS];
         memcpy(g, sane, sizeof g);
         g[bad[i].field] = bad[i].value;
@@ -343,20 +339,18 @@ static void bytes_refuse_what_is_out_of_range(void **state) {
 /* And each is had at the ends of its range. */
 static void bytes_of_any_geometry_are_those_of_its_buckets(void **state) {
     (void)state;
-    unit_random random = random_start();
-    unsigned    seen = 0;
+    dice     random = dice_start();
+    unsigned seen = 0;
     for (unsigned round = 0; round < 20000; round++) {
-        uint64_t const r = 4 + random_below(&random, 29), counter = random_below(&random, 5);
-        uint64_t const cells = 1 + random_below(&random, 64),
-                       least = (cells * (r + counter) + 7) / 8;
-        uint64_t const g[DLCBF_FIELDS] = { 2 + random_below(&random, 7),
-                                           1 + (random_edgy(&random) >> (2 + r)),
+        uint64_t const r = 4 + dice_below(&random, 29), counter = dice_below(&random, 5);
+        uint64_t const cells = 1 + dice_below(&random, 64), least = (cells * (r + counter) + 7) / 8;
+        uint64_t const g[DLCBF_FIELDS] = { 2 + dice_below(&random, 7),
+                                           1 + (dice_edge(&random) >> (2 + r)),
                                            cells,
                                            r,
                                            counter,
-                                           least +
-                                               random_below(&random, 2) * random_below(&random, 9),
-                                           random_below(&random, 2) };
+                                           least + dice_below(&random, 2) * dice_below(&random, 9),
+                                           dice_below(&random, 2) };
         uint64_t       bytes;
         if (!tamis_dlcbf_bytes(g, &bytes)) continue;
         assert_int_equal(bytes % (g[DLCBF_TABLES] * g[DLCBF_BUCKET_BYTES]), 0);
@@ -408,9 +402,9 @@ static const touches_job jobs[] = {
 
 /* ------------------------------------------------------------------ all */
 
-#define N_EACH (UNIT_COUNT(lives) + UNIT_COUNT(jobs))
+#define N_EACH (COUNT(lives) + COUNT(jobs))
 
-static char life_names[UNIT_COUNT(lives)][100];
+static char life_names[COUNT(lives)][100];
 
 static const char *life_name(size_t i) {
     const life *const of = &lives[i];
@@ -432,13 +426,13 @@ int main(int argc, char **argv) {
         cmocka_unit_test(bytes_refuse_what_is_out_of_range),
         cmocka_unit_test(bytes_of_any_geometry_are_those_of_its_buckets),
     };
-    struct CMUnitTest tests[UNIT_COUNT(single) + N_EACH];
-    size_t            n = UNIT_COUNT(single);
+    struct CMUnitTest tests[COUNT(single) + N_EACH];
+    size_t            n = COUNT(single);
     memcpy(tests, single, sizeof single);
-    for (size_t i = 0; i < UNIT_COUNT(lives); i++) {
+    for (size_t i = 0; i < COUNT(lives); i++) {
         tests[n++] = unit_named(life_name(i), overflow_is_as_likely_as_stated_or_less, &lives[i]);
     }
-    for (size_t i = 0; i < UNIT_COUNT(jobs); i++) {
+    for (size_t i = 0; i < COUNT(jobs); i++) {
         tests[n++] = unit_named(jobs[i].name, lines_are_as_stated, &jobs[i]);
     }
     if (argc > 1) one_in = (unsigned)strtoul(argv[1], NULL, 10);

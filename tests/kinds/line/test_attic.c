@@ -27,7 +27,7 @@ typedef struct model {
 
 static uint64_t home_of(const model *m, uint64_t bucket) {
     uint64_t low;
-    return oracle_mul(mix64(bucket / 16), m->shape.homes, &low);
+    return multiply_digits(mix64(bucket / 16), m->shape.homes, &low);
 }
 
 static bool is_before(const entry *a, const entry *b) {
@@ -56,7 +56,7 @@ static uint64_t model_place(const model *m, unsigned i) {
 }
 
 static void put(uint8_t *bytes, uint64_t at, unsigned bits, uint64_t value) {
-    for (unsigned i = 0; i < bits; i++) oracle_put(bytes, at + i, value >> i & 1);
+    for (unsigned i = 0; i < bits; i++) write_bit(bytes, at + i, value >> i & 1);
 }
 
 static void model_bytes(const model *m, uint8_t *ret_bytes) {
@@ -75,27 +75,25 @@ static void model_bytes(const model *m, uint8_t *ret_bytes) {
 /* ------------------------------------------------------------------ a model and its body */
 
 /* Words, count and rests, with other bytes before; all are zero. */
-static model model_new(unit_random *random, uint64_t room, uint64_t homes, unsigned rest_bits) {
-    model m = { .buckets = 1 + random_below(random, MAX_BUCKETS) };
+static model model_new(dice *random, uint64_t room, uint64_t homes, unsigned rest_bits) {
+    model m = { .buckets = 1 + dice_below(random, MAX_BUCKETS) };
     m.shape = (attic){
-        .words = random_below(random, 20), .homes = homes, .room = room, .rest_bits = rest_bits
+        .words = dice_below(random, 20), .homes = homes, .room = room, .rest_bits = rest_bits
     };
-    m.shape.word_bits = 8 * (4 + (unsigned)random_below(random, 5)); /* enough for all buckets */
-    m.shape.count =
-        m.shape.words + m.shape.word_bits / 8 * (homes + room) + random_below(random, 3);
-    m.shape.rests = 8 * (m.shape.count + 8) + random_below(random, 50);
+    m.shape.word_bits = 8 * (4 + (unsigned)dice_below(random, 5)); /* enough for all buckets */
+    m.shape.count = m.shape.words + m.shape.word_bits / 8 * (homes + room) + dice_below(random, 3);
+    m.shape.rests = 8 * (m.shape.count + 8) + dice_below(random, 50);
     m.bytes = (m.shape.rests + (homes + room) * rest_bits) / 8 + FIELD_PAD_BYTES + 8;
     m.bytes = m.bytes / 8 * 8; /* as bodies are: fields are read by aligned words */
     assert_true(m.bytes <= MAX_BYTES);
     return m;
 }
 
-static model random_model(unit_random *random) {
+static model random_model(dice *random) {
     static const unsigned rests[] = { 0, 1, 4, 8, 16, 33, 56 };
-    uint64_t const        room = 1 + random_below(random, random_below(random, 2) ? 40 : 8);
-    uint64_t const        homes =
-        random_below(random, 3) == 0 ? 1 + random_below(random, 3) : room / 2 + 1;
-    return model_new(random, room, homes, rests[random_below(random, UNIT_COUNT(rests))]);
+    uint64_t const        room = 1 + dice_below(random, dice_below(random, 2) ? 40 : 8);
+    uint64_t const homes = dice_below(random, 3) == 0 ? 1 + dice_below(random, 3) : room / 2 + 1;
+    return model_new(random, room, homes, rests[dice_below(random, COUNT(rests))]);
 }
 
 static attic attic_of(const model *m, fenced *memory) {
@@ -122,15 +120,15 @@ static void add_one(model *m, const attic *of, uint64_t word, uint64_t rest) {
 }
 
 /* Few buckets, keys and rests, so that equal ones meet. */
-static void add_random(model *m, const attic *of, unit_random *random) {
-    uint64_t const bucket = random_below(random, random_below(random, 2) ? m->buckets : 1 + m->n);
-    unsigned const own = (unsigned)random_below(random, random_below(random, 2) ? 1 << 14 : 3);
-    uint64_t const any = random_below(random, 2) ? random_next(random) : random_below(random, 4);
+static void add_random(model *m, const attic *of, dice *random) {
+    uint64_t const bucket = dice_below(random, dice_below(random, 2) ? m->buckets : 1 + m->n);
+    unsigned const own = (unsigned)dice_below(random, dice_below(random, 2) ? 1 << 14 : 3);
+    uint64_t const any = dice_below(random, 2) ? dice_roll(random) : dice_below(random, 4);
     add_one(m, of, attic_make_word(bucket % m->buckets, own), any & bits_low(of->rest_bits));
 }
 
-static void take_random(model *m, const attic *of, unit_random *random) {
-    unsigned const i = (unsigned)random_below(random, m->n);
+static void take_random(model *m, const attic *of, dice *random) {
+    unsigned const i = (unsigned)dice_below(random, m->n);
     attic_take(of, model_place(m, i));
     model_take(m, i);
 }
@@ -139,13 +137,13 @@ static void take_random(model *m, const attic *of, unit_random *random) {
 
 static void attic_is_as_a_sorted_list_would_be(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 150; round++) {
         model       m = random_model(&random);
         fenced      memory;
         attic const of = attic_of(&m, &memory);
         for (unsigned i = 0; i < 200; i++) {
-            bool const is_up = random_below(&random, 8) < (i / 50 % 2 == 0 ? 6u : 2u);
+            bool const is_up = dice_below(&random, 8) < (i / 50 % 2 == 0 ? 6u : 2u);
             if (m.n < m.shape.room && is_up) add_random(&m, &of, &random);
             if (m.n != 0 && !is_up) take_random(&m, &of, &random);
             check(&m, &of);
@@ -159,7 +157,7 @@ static void attic_is_as_a_sorted_list_would_be(void **state) {
 /* Every word is found where the list has the first of its kind. */
 static void attic_find_gives_the_first_place_not_before_a_word(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 300; round++) {
         model       m = random_model(&random);
         fenced      memory;
@@ -179,9 +177,9 @@ static void attic_find_gives_the_first_place_not_before_a_word(void **state) {
 
 #define STRANGER (1u << 13) /* a bit of the words that will not stay */
 
-static void shuffle(entry *list, unsigned n, unit_random *random) {
+static void shuffle(entry *list, unsigned n, dice *random) {
     for (unsigned i = n; i > 1; i--) {
-        unsigned const k = (unsigned)random_below(random, i);
+        unsigned const k = (unsigned)dice_below(random, i);
         entry const    one = list[k];
         list[k] = list[i - 1];
         list[i - 1] = one;
@@ -189,12 +187,12 @@ static void shuffle(entry *list, unsigned n, unit_random *random) {
 }
 
 /* Words that stay and strangers among them. */
-static unsigned random_list(const model *m, unit_random *random, entry *ret_list) {
+static unsigned random_list(const model *m, dice *random, entry *ret_list) {
     for (unsigned i = 0; i < m->shape.room; i++) {
-        unsigned const own = (unsigned)random_below(random, 5) * 1000;
-        ret_list[i].word = attic_make_word(random_below(random, m->buckets),
-                                           own | (random_below(random, 3) ? 0 : STRANGER));
-        ret_list[i].rest = random_next(random) & bits_low(m->shape.rest_bits);
+        unsigned const own = (unsigned)dice_below(random, 5) * 1000;
+        ret_list[i].word = attic_make_word(dice_below(random, m->buckets),
+                                           own | (dice_below(random, 3) ? 0 : STRANGER));
+        ret_list[i].rest = dice_roll(random) & bits_low(m->shape.rest_bits);
     }
     return (unsigned)m->shape.room;
 }
@@ -214,7 +212,7 @@ static void live(model *m, const attic *of, const entry *list, unsigned n, bool 
 /* The same words and rests in other orders, with strangers that come and go. */
 static void attic_looks_the_same_whatever_the_order(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 300; round++) {
         model const    empty = random_model(&random);
         entry          list[MAX_WORDS];
@@ -234,7 +232,7 @@ static void attic_looks_the_same_whatever_the_order(void **state) {
 /* All words at the last home, or at the first: `room` of them find a place, and no more. */
 static void attic_is_full_by_count_alone(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 100; round++) {
         model          m = random_model(&random);
         fenced         memory;
@@ -244,8 +242,8 @@ static void attic_is_full_by_count_alone(void **state) {
         m.buckets = MAX_BUCKETS;
         while (home_of(&m, bucket) != wanted) bucket += 16;
         while (m.n < m.shape.room) {
-            uint64_t const word = attic_make_word(bucket + random_below(&random, 16), m.n);
-            add_one(&m, &of, word, random_next(&random) & bits_low(of.rest_bits));
+            uint64_t const word = attic_make_word(bucket + dice_below(&random, 16), m.n);
+            add_one(&m, &of, word, dice_roll(&random) & bits_low(of.rest_bits));
             check(&m, &of);
         }
         assert_int_equal(model_place(&m, m.n - 1), wanted + m.shape.room - 1);
@@ -277,14 +275,14 @@ static bool model_is_whole(const model *m, const attic *of) {
 }
 
 /* A random change, from a bit to a word that has moved. */
-static void damage(const model *m, const attic *of, unit_random *random) {
+static void damage(const model *m, const attic *of, dice *random) {
     uint64_t const places = m->shape.homes + m->shape.room;
-    uint64_t const a = random_below(random, places), b = random_below(random, places);
+    uint64_t const a = dice_below(random, places), b = dice_below(random, places);
     uint64_t const word_a = attic_word(of, a), word_b = attic_word(of, b);
-    uint64_t const bit = random_below(random, of->word_bits * places);
-    switch (random_below(random, 5)) {
-    case 0: of->body[of->words + bit / 8] ^= (uint8_t)(1u << (bit % 8)); break;
-    case 1: of->body[of->count] ^= (uint8_t)(1u << (bit % 8)); break;
+    uint64_t const bit = dice_below(random, of->word_bits * places);
+    switch (dice_below(random, 5)) {
+    case 0: flip_bit(of->body + of->words, bit); break;
+    case 1: flip_bit(of->body + of->count, bit % 8); break;
     case 2: attic_set(of, a, 0, 0); break;
     case 3: attic_set(of, a, attic_word(of, a), bits_low(of->rest_bits)); break;
     default: attic_set(of, a, word_b, 0); attic_set(of, b, word_a, 0);
@@ -293,13 +291,13 @@ static void damage(const model *m, const attic *of, unit_random *random) {
 
 static void attic_is_whole_just_when_the_oracle_would_write_it(void **state) {
     (void)state;
-    unit_random random = random_start();
-    unsigned    seen[2] = { 0, 0 };
+    dice     random = dice_start();
+    unsigned seen[2] = { 0, 0 };
     for (unsigned round = 0; round < 400; round++) {
         model          m = random_model(&random);
         fenced         memory;
         attic const    of = attic_of(&m, &memory);
-        unsigned const n = (unsigned)random_below(&random, m.shape.room + 1);
+        unsigned const n = (unsigned)dice_below(&random, m.shape.room + 1);
         for (unsigned i = 0; i < n; i++) add_random(&m, &of, &random);
         for (unsigned i = 0; i < 20; i++) {
             damage(&m, &of, &random);
@@ -316,19 +314,19 @@ static void attic_is_whole_just_when_the_oracle_would_write_it(void **state) {
 /* Any bytes: whatever is asked comes to an end, and inside the body. */
 static void attic_of_any_bytes_is_read_inside_the_body(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 2000; round++) {
         model       m = random_model(&random);
         fenced      memory;
         attic const of = attic_of(&m, &memory);
-        random_fill(&random, of.body, m.bytes);
+        dice_fill(&random, of.body, m.bytes);
         for (uint64_t i = 0; i < m.shape.homes + m.shape.room && round % 2 == 0; i++) {
-            bool const is_there = random_below(&random, 4) != 0; /* plausible ones */
-            attic_set(&of, i, is_there ? attic_make_word(random_below(&random, 50), 7) : 0, 0);
+            bool const is_there = dice_below(&random, 4) != 0; /* plausible ones */
+            attic_set(&of, i, is_there ? attic_make_word(dice_below(&random, 50), 7) : 0, 0);
         }
         assert_int_equal(attic_is_whole(&of, m.buckets), model_is_whole(&m, &of));
         for (unsigned i = 0; i < 10; i++) {
-            uint64_t const bucket = random_edgy(&random) & bits_low(50);
+            uint64_t const bucket = dice_edge(&random) & bits_low(50);
             uint64_t const place = attic_find(&of, attic_make_word(bucket, 0));
             assert_true(place <= m.shape.homes + m.shape.room);
         }

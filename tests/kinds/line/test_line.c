@@ -7,15 +7,9 @@
  * foresees every status exactly, the refusals too.
  */
 #include "by_hand.h"
-#include "overload.h"
 #include "kinds/line/size.h"
+#include "overload.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MAX_BUCKETS 40
 #define MAX_HELD 4000
 #define MAX_TAIL 200 /* entries of a bucket beyond its line */

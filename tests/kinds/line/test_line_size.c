@@ -90,20 +90,20 @@ static void check_near(const char *what, double stated, const sample *measured, 
 #define LOAD_LINES 16000
 
 /* Random keys until the mean load is reached. */
-static tamis_table fill_to(double load, unit_random *random) {
+static tamis_table fill_to(double load, dice *random) {
     uint64_t const    g[LINE_FIELDS] = { LOAD_LINES, 24, 0, 1, 0, LOAD_LINES };
     const tamis_kind *kind;
     tamis_table       table = own_table(g, &kind);
     for (uint64_t i = 0; i < (uint64_t)(load * LOAD_LINES); i++) {
-        assert_int_equal(kind->add(&table, random_next(random)), TAMIS_OK);
+        assert_int_equal(kind->add(&table, dice_roll(random)), TAMIS_OK);
     }
     return table;
 }
 
 static void check_load(double load, unsigned rounds) {
-    sample      cut = { 0 }, tails = { 0 }, sent = { 0 };
-    unit_random random = random_start();
-    line_load   stated;
+    sample    cut = { 0 }, tails = { 0 }, sent = { 0 };
+    dice      random = dice_start();
+    line_load stated;
     for (unsigned round = 0; round < rounds; round++) {
         tamis_table const table = fill_to(load, &random);
         measure(&table, &cut, &tails, &sent);
@@ -122,7 +122,7 @@ static void check_load(double load, unsigned rounds) {
 static void lines_send_away_what_the_law_says(void **state) {
     (void)state;
     static const double loads[] = { 40, 44, 46, 48 };
-    for (size_t i = 0; i < UNIT_COUNT(loads); i++) check_load(loads[i], 3 + tables / 100);
+    for (size_t i = 0; i < COUNT(loads); i++) check_load(loads[i], 3 + tables / 100);
 }
 
 /* ------------------------------------------------------------------ overflow, measured */
@@ -145,15 +145,15 @@ static const life lives[] = {
 #define MAX_ATTIC 1000
 
 /* The most words of its attic in a life in which random keys make room for new ones. */
-static uint64_t peak_of(const life *of, uint64_t n, uint64_t *key, unit_random *random) {
+static uint64_t peak_of(const life *of, uint64_t n, uint64_t *key, dice *random) {
     uint64_t const    g[LINE_FIELDS] = { of->lines, 28, 1, 1, 0, MAX_ATTIC };
     const tamis_kind *kind;
     tamis_table       table = own_table(g, &kind);
     uint64_t          peak = 0;
     for (uint64_t i = 0; i < of->lifetime * n; i++) {
-        uint64_t const at = i < n ? i : random_below(random, n);
+        uint64_t const at = i < n ? i : dice_below(random, n);
         if (i >= n) assert_int_equal(kind->remove(&table, key[at]), TAMIS_OK);
-        key[at] = random_next(random);
+        key[at] = dice_roll(random);
         assert_int_equal(kind->add(&table, key[at]), TAMIS_OK);
         uint64_t const now = le64_load(table.body + shape_of(&table)->lines.count);
         if (now > peak) peak = now;
@@ -164,7 +164,7 @@ static uint64_t peak_of(const life *of, uint64_t n, uint64_t *key, unit_random *
 
 /* Tables that would have refused a key with so many words. */
 static void measure_peaks(const life *of, uint64_t n, unsigned *ret_refused) {
-    unit_random     random = random_start();
+    dice            random = dice_start();
     uint64_t *const key = calloc(n, sizeof *key);
     assert_non_null(key);
     for (unsigned i = 0; i < tables; i++) {
@@ -225,7 +225,7 @@ static void sizes_are_those_that_are_promised(void **state) {
         { 3.9e6, 1.18e-5, 21.5, false }, { 60e6, 1.18e-5, 21.5, false },
         { 3.9e6, 1.18e-5, 21.5, true },  { 60e6, 1.18e-5, 21.5, true },
     };
-    for (size_t i = 0; i < UNIT_COUNT(promises); i++) {
+    for (size_t i = 0; i < COUNT(promises); i++) {
         const promise *const p = &promises[i];
         line_need const      need = { p->n, p->fpr, 16 * p->n, 1e-10, p->is_fast, 0 };
         uint64_t             g[LINE_FIELDS];
@@ -256,22 +256,20 @@ typedef struct grid_point {
     uint64_t  counter_bits, copies, value_bits;
 } grid_point;
 
-#define GRID_POINTS                                                          \
-    (UNIT_COUNT(grid_n) * UNIT_COUNT(grid_fpr) * UNIT_COUNT(grid_overflow) * \
-     UNIT_COUNT(grid_modes) * 4)
+#define GRID_POINTS (COUNT(grid_n) * COUNT(grid_fpr) * COUNT(grid_overflow) * COUNT(grid_modes) * 4)
 
 static grid_point grid_at(size_t i) {
     grid_point p = { .need = { .is_fast = i % 2 != 0 } };
     bool const is_long = i / 2 % 2 != 0;
     i /= 4;
-    p.counter_bits = grid_modes[i % UNIT_COUNT(grid_modes)].counter_bits;
-    p.copies = grid_modes[i % UNIT_COUNT(grid_modes)].copies;
-    p.value_bits = grid_modes[i % UNIT_COUNT(grid_modes)].value_bits;
-    i /= UNIT_COUNT(grid_modes);
-    p.need.overflow = grid_overflow[i % UNIT_COUNT(grid_overflow)];
-    i /= UNIT_COUNT(grid_overflow);
-    p.need.fpr = grid_fpr[i % UNIT_COUNT(grid_fpr)];
-    p.need.n = grid_n[i / UNIT_COUNT(grid_fpr)];
+    p.counter_bits = grid_modes[i % COUNT(grid_modes)].counter_bits;
+    p.copies = grid_modes[i % COUNT(grid_modes)].copies;
+    p.value_bits = grid_modes[i % COUNT(grid_modes)].value_bits;
+    i /= COUNT(grid_modes);
+    p.need.overflow = grid_overflow[i % COUNT(grid_overflow)];
+    i /= COUNT(grid_overflow);
+    p.need.fpr = grid_fpr[i % COUNT(grid_fpr)];
+    p.need.n = grid_n[i / COUNT(grid_fpr)];
     p.need.lifetime = p.need.n * (is_long ? 16 : 1);
     return p;
 }
@@ -414,7 +412,7 @@ static void layout_refuses_what_is_out_of_range(void **state) {
     };
     line_layout layout;
     assert_true(tamis_line_layout(sane, &layout));
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         uint64_t g[LINE_FIELDS];
         memcpy(g, sane, sizeof g);
         g[bad[i].field] = bad[i].value;
@@ -431,12 +429,12 @@ static void layout_refuses_what_is_out_of_range(void **state) {
 /* One part after the other, as docs/format.md lists them. */
 static void layout_has_its_parts_one_after_the_other(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 20000; round++) {
-        uint64_t const counter = random_below(&random, 9);
+        uint64_t const counter = dice_below(&random, 9);
         uint64_t const g[LINE_FIELDS] = {
-            1 + (random_edgy(&random) >> 24), 8 + random_below(&random, 33), counter, 1,
-            random_below(&random, 33),        random_edgy(&random) >> 24
+            1 + (dice_edge(&random) >> 24), 8 + dice_below(&random, 33), counter, 1,
+            dice_below(&random, 33),        dice_edge(&random) >> 24
         };
         line_layout layout;
         if (!tamis_line_layout(g, &layout)) continue;
@@ -457,7 +455,8 @@ static void layout_has_its_parts_one_after_the_other(void **state) {
 
 /* ------------------------------------------------------------------ lines touched */
 
-/* Within 3%. Adds are counted while the table becomes full. */
+/* Lookups within 3%, adds within 5%. Adds are counted while one table becomes full, and a few of
+ * them touch many lines: between seeds the mean scatters by 1.6%. */
 static void lines_are_as_stated(void **state) {
     const touches_job *const of = *state;
     const tamis_kind *const  kind = &tamis_kind_line_traced;
@@ -465,7 +464,7 @@ static void lines_are_as_stated(void **state) {
     tamis_table              table = touches_table(kind, of, &stated);
     touches const            counted = touches_count(kind, &table, false);
     free(table.body);
-    touches_check(of, &stated, &counted, 0.03, 0.03);
+    touches_check(of, &stated, &counted, 0.03, 0.05);
 }
 
 #define COUNTED (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
@@ -504,7 +503,7 @@ static const touches_job jobs[] = {
 
 /* ------------------------------------------------------------------ all */
 
-#define N_EACH (UNIT_COUNT(lives) + UNIT_COUNT(jobs))
+#define N_EACH (COUNT(lives) + COUNT(jobs))
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest single[] = {
@@ -518,13 +517,13 @@ int main(int argc, char **argv) {
         cmocka_unit_test(layout_refuses_what_is_out_of_range),
         cmocka_unit_test(layout_has_its_parts_one_after_the_other),
     };
-    struct CMUnitTest tests[UNIT_COUNT(single) + N_EACH];
-    size_t            n = UNIT_COUNT(single);
+    struct CMUnitTest tests[COUNT(single) + N_EACH];
+    size_t            n = COUNT(single);
     memcpy(tests, single, sizeof single);
-    for (size_t i = 0; i < UNIT_COUNT(lives); i++) {
+    for (size_t i = 0; i < COUNT(lives); i++) {
         tests[n++] = unit_named(lives[i].name, overflow_is_as_likely_as_stated_or_less, &lives[i]);
     }
-    for (size_t i = 0; i < UNIT_COUNT(jobs); i++) {
+    for (size_t i = 0; i < COUNT(jobs); i++) {
         tests[n++] = unit_named(jobs[i].name, lines_are_as_stated, &jobs[i]);
     }
     if (argc > 1) one_in = (unsigned)strtoul(argv[1], NULL, 10);

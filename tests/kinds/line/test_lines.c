@@ -74,7 +74,7 @@ static bool model_fits(const model *m) {
 /* ------------------------------------------------------------------ the oracle: its bytes */
 
 static void put(uint8_t *bytes, uint64_t at, uint64_t bits, uint64_t value) {
-    for (uint64_t i = 0; i < bits; i++) oracle_put(bytes, at + i, value >> i & 1);
+    for (uint64_t i = 0; i < bits; i++) write_bit(bytes, at + i, value >> i & 1);
 }
 
 static void put_line(const model *m, uint64_t bucket, uint8_t *bytes) {
@@ -84,27 +84,27 @@ static void put_line(const model *m, uint64_t bucket, uint8_t *bytes) {
     for (unsigned i = first; i < end; i++) {
         const entry *const e = &m->list[i];
         unsigned const     slot = i - first;
-        oracle_put(bytes, line + (e->key >> 8), true);
+        write_bit(bytes, line + (e->key >> 8), true);
         if (slot >= kept) continue;
         bool const is_start = slot > 0 && e->key >> 8 != e[-1].key >> 8;
-        if (is_start) oracle_put(bytes, line + 61 + slot, true);
+        if (is_start) write_bit(bytes, line + 61 + slot, true);
         put(bytes, line + 112 + 8 * slot, 8, e->key & 255);
         put(bytes, m->shape.slot_rests + (bucket * RUNS_SLOTS + slot) * bits, bits, e->rest);
     }
-    if (kept != 0) oracle_put(bytes, line + 61 + kept, true);
+    if (kept != 0) write_bit(bytes, line + 61 + kept, true);
 }
 
 static void put_shelved(const model *m, const entry *e, unsigned n, uint8_t *bytes) {
     uint64_t const group = e->bucket / 16, at = 8 * (m->shape.shelves + 64 * group);
     uint64_t const bits = m->shape.rest_bits;
-    oracle_put(bytes, at + n + e->bucket % 16, true); /* a zero for each bucket before */
+    write_bit(bytes, at + n + e->bucket % 16, true); /* a zero for each bucket before */
     put(bytes, at + 64 + 16 * n, 16, e->key);
     put(bytes, m->shape.shelf_rests + (group * SHELF_KEYS + n) * bits, bits, e->rest);
 }
 
 static uint64_t home_of(const model *m, uint64_t bucket) {
     uint64_t low;
-    return oracle_mul(mix64(bucket / 16), m->shape.homes, &low);
+    return multiply_digits(mix64(bucket / 16), m->shape.homes, &low);
 }
 
 /* Those of the attic, in the order of the list; groups are sorted by their homes. */
@@ -209,14 +209,14 @@ static void check_bucket(const model *m, lines of, uint64_t bucket) {
 /* ------------------------------------------------------------------ one fingerprint */
 
 /* Few chains now and then, and few bytes, so that runs are long and equal ones meet. */
-static lines_place random_place(const model *m, unit_random *random, unsigned chains) {
-    uint64_t const any = random_edgy(random);
+static lines_place random_place(const model *m, dice *random, unsigned chains) {
+    uint64_t const any = dice_edge(random);
     unsigned const bits = (unsigned)m->shape.remainder_bits - 8;
-    uint64_t const near = random_below(random, 4) == 0 ? m->shape.buckets : 3; /* to the end */
+    uint64_t const near = dice_below(random, 4) == 0 ? m->shape.buckets : 3; /* to the end */
     return (lines_place){
-        .bucket = m->shape.buckets - 1 - random_below(random, min_u64(near, m->shape.buckets)),
-        .chain = (uint8_t)(random_below(random, chains) * 61 / (chains - 1)),
-        .byte = (uint8_t)(random_below(random, 3) == 0 ? any % 3 : any >> 8),
+        .bucket = m->shape.buckets - 1 - dice_below(random, min_u64(near, m->shape.buckets)),
+        .chain = (uint8_t)(dice_below(random, chains) * 61 / (chains - 1)),
+        .byte = (uint8_t)(dice_below(random, 3) == 0 ? any % 3 : any >> 8),
         .remainder = (any >> 16 ^ any) % 5 == 0 ? any % 2 & bits_low(bits) : any & bits_low(bits)
     };
 }
@@ -302,20 +302,20 @@ static const life lives[] = { { 1, 20, 62, 400 }, { 2, 90, 5, 700 },   { 1, 230,
                               { 3, 8, 30, 900 },  { 18, 30, 62, 900 }, { 2, 0, 62, 500 } };
 
 /* A value or a counter that fits. */
-static uint64_t random_value(const model *m, unit_random *random) {
+static uint64_t random_value(const model *m, dice *random) {
     if (m->shape.counter_bits != 0) return 0;
-    return random_next(random) & bits_low((unsigned)m->shape.value_bits);
+    return dice_roll(random) & bits_low((unsigned)m->shape.value_bits);
 }
 
-static void step(model *m, lines of, const life *as, bool is_up, unit_random *random) {
-    bool const  is_known = m->n != 0 && random_below(random, is_up ? 8 : 2) == 0;
-    unsigned    i = m->n == 0 ? 0 : (unsigned)random_below(random, m->n);
+static void step(model *m, lines of, const life *as, bool is_up, dice *random) {
+    bool const  is_known = m->n != 0 && dice_below(random, is_up ? 8 : 2) == 0;
+    unsigned    i = m->n == 0 ? 0 : (unsigned)dice_below(random, m->n);
     lines_place place =
         is_known || (!is_up && m->n != 0) ? place_at(m, i) : random_place(m, random, as->chains);
     unsigned   n;
     bool const is_counted = m->shape.counter_bits != 0 && find_print(m, &place, &n) < m->n;
     if (is_up)
-        step_add(m, of, &place, is_counted ? random_next(random) & 255 : random_value(m, random));
+        step_add(m, of, &place, is_counted ? dice_roll(random) & 255 : random_value(m, random));
     else
         step_remove(m, of, &place);
     check_bytes(m, of);
@@ -324,19 +324,19 @@ static void step(model *m, lines of, const life *as, bool is_up, unit_random *ra
 }
 
 /* What was met is added to met[]: cut lines, keys that are far, refusals. */
-static void live(const width *w, const life *as, unit_random *random, unsigned met[3]) {
+static void live(const width *w, const life *as, dice *random, unsigned met[3]) {
     model *const m = model_new(w, as->buckets, as->room);
     fenced       memory = fenced_new(m->bytes);
     lines const  of = { memory.bytes, &m->shape };
     for (unsigned i = 0; i < as->steps; i++) {
         bool const is_late = i > as->steps * 3 / 5; /* filled: up and down */
-        step(m, of, as, random_below(random, 8) < (is_late ? (i / 40 % 2 ? 6u : 2u) : 7u), random);
+        step(m, of, as, dice_below(random, 8) < (is_late ? (i / 40 % 2 ? 6u : 2u) : 7u), random);
     }
     met[0] += m->cut;
     met[1] += m->far;
     met[2] += m->refused;
     while (m->n != 0) {
-        lines_place const place = place_at(m, (unsigned)random_below(random, m->n));
+        lines_place const place = place_at(m, (unsigned)dice_below(random, m->n));
         step_remove(m, of, &place);
         if (m->n % 16 == 0) check_bytes(m, of);
     }
@@ -346,10 +346,10 @@ static void live(const width *w, const life *as, unit_random *random, unsigned m
 
 static void lines_are_as_one_sorted_list_says(void **state) {
     (void)state;
-    unit_random random = random_start();
-    for (unsigned i = 0; i < UNIT_COUNT(lives); i++) {
+    dice random = dice_start();
+    for (unsigned i = 0; i < COUNT(lives); i++) {
         unsigned met[3] = { 0, 0, 0 };
-        for (unsigned w = 0; w < UNIT_COUNT(widths); w++) live(&widths[w], &lives[i], &random, met);
+        for (unsigned w = 0; w < COUNT(widths); w++) live(&widths[w], &lives[i], &random, met);
         assert_true(met[0] > 1000 && met[1] > 200 && met[2] > 200); /* or it would show little */
     }
 }
@@ -359,13 +359,13 @@ static void lines_are_as_one_sorted_list_says(void **state) {
 /* The high half of hash x (buckets x 62 x 2^r), digit by digit. */
 static void lines_find_reads_the_digits_of_the_hash(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 20000; round++) {
-        uint64_t const    r = 8 + random_below(&random, 33), hash = random_edgy(&random);
-        lines_shape const shape = { .buckets = 1 + random_below(&random, 1 << 16),
+        uint64_t const    r = 8 + dice_below(&random, 33), hash = dice_edge(&random);
+        lines_shape const shape = { .buckets = 1 + dice_below(&random, 1 << 16),
                                     .remainder_bits = r };
         uint64_t          low;
-        uint64_t const    print = oracle_mul(hash, (shape.buckets * RUNS_CHAINS) << r, &low);
+        uint64_t const    print = multiply_digits(hash, (shape.buckets * RUNS_CHAINS) << r, &low);
         lines_place const place = lines_find((lines){ NULL, &shape }, hash);
         assert_int_equal(place.bucket, (print >> r) / RUNS_CHAINS);
         assert_int_equal(place.chain, (print >> r) % RUNS_CHAINS);
@@ -376,25 +376,25 @@ static void lines_find_reads_the_digits_of_the_hash(void **state) {
 
 /* ------------------------------------------------------------------ any bytes */
 
-static void random_bytes(unit_random *random, const model *m, uint8_t *body) {
-    random_fill(random, body, m->bytes);
-    if (random_below(random, 2) == 0) return;
-    for (uint64_t i = 0; i < m->shape.count; i++) body[i] &= (uint8_t)random_below(random, 256);
+static void random_bytes(dice *random, const model *m, uint8_t *body) {
+    dice_fill(random, body, m->bytes);
+    if (dice_below(random, 2) == 0) return;
+    for (uint64_t i = 0; i < m->shape.count; i++) body[i] &= (uint8_t)dice_below(random, 256);
     for (uint64_t at = m->shape.shelves; at < m->shape.words; at += 64) { /* some full ones */
-        le64_store(body + at, random_below(random, 2) ? bits_low(28) : random_edgy(random));
+        le64_store(body + at, dice_below(random, 2) ? bits_low(28) : dice_edge(random));
     }
     for (uint64_t at = m->shape.words; at < m->shape.count; at += m->shape.word_bits / 8) {
-        bool const is_there = random_below(random, 3) != 0;
-        le64_store(body + at, is_there ? attic_make_word(random_below(random, 20), 300) : 0);
+        bool const is_there = dice_below(random, 3) != 0;
+        le64_store(body + at, is_there ? attic_make_word(dice_below(random, 20), 300) : 0);
     }
 }
 
 static void lines_of_any_bytes_are_read_inside_the_body(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 1500; round++) {
-        model *const m = model_new(&widths[round % UNIT_COUNT(widths)],
-                                   1 + random_below(&random, MAX_BUCKETS), round % 40);
+        model *const m = model_new(&widths[round % COUNT(widths)],
+                                   1 + dice_below(&random, MAX_BUCKETS), round % 40);
         fenced       memory = fenced_new(m->bytes);
         lines const  of = { memory.bytes, &m->shape };
         lines_list   list;
@@ -404,7 +404,7 @@ static void lines_of_any_bytes_are_read_inside_the_body(void **state) {
             assert_true(list.n <= LINES_MAX_ENTRIES);
         }
         for (unsigned i = 0; i < 30; i++) {
-            lines_place const place = lines_find(of, random_next(&random));
+            lines_place const place = lines_find(of, dice_roll(&random));
             lines_found const found = lines_look(of, &place);
             if (m->shape.counter_bits == 0)
                 assert_int_equal(lines_holds(of, &place), found.copies != 0);
@@ -417,15 +417,15 @@ static void lines_of_any_bytes_are_read_inside_the_body(void **state) {
 /* A file that was opened on trust: what is changed may be wrong, and must be inside. */
 static void lines_of_any_bytes_are_changed_inside_the_body(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 3000; round++) {
-        model *const m = model_new(&widths[round % UNIT_COUNT(widths)],
-                                   1 + random_below(&random, MAX_BUCKETS), round % 40);
+        model *const m = model_new(&widths[round % COUNT(widths)],
+                                   1 + dice_below(&random, MAX_BUCKETS), round % 40);
         fenced       memory = fenced_new(m->bytes);
         lines const  of = { memory.bytes, &m->shape };
         random_bytes(&random, m, memory.bytes);
         for (unsigned i = 0; i < 60; i++) {
-            lines_place const place = lines_find(of, random_next(&random));
+            lines_place const place = lines_find(of, dice_roll(&random));
             lines_found const found = lines_look(of, &place);
             if (i % 2 == 0)
                 (void)lines_new_entry(of, &place, &found, rest_new(&m->shape, place.remainder, 0));

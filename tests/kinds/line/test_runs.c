@@ -15,9 +15,9 @@ typedef struct stage {
     uint8_t now[3 * LINE], expected[3 * LINE];
 } stage;
 
-static stage stage_random(unit_random *random) {
+static stage stage_random(dice *random) {
     stage s;
-    random_fill(random, s.now, sizeof s.now);
+    dice_fill(random, s.now, sizeof s.now);
     memcpy(s.expected, s.now, sizeof s.now);
     return s;
 }
@@ -35,17 +35,17 @@ static void check_stage(const stage *s) {
     assert_memory_equal(s->now, s->expected, sizeof s->now);
 }
 
-static runs random_index(unit_random *random) {
-    uint64_t const occ = random_edgy(random), starts = random_edgy(random);
+static runs random_index(dice *random) {
+    uint64_t const occ = dice_edge(random), starts = dice_edge(random);
     return (runs){ occ & bits_low(RUNS_CHAINS), (starts & bits_low(MAX_STARTS)) | 1 };
 }
 
 /* ------------------------------------------------------------------ the index in its line */
 
 static void check_index(stage *s, runs index) {
-    for (unsigned l = 0; l < RUNS_CHAINS; l++) oracle_put(expected_of(s), l, index.occ >> l & 1);
+    for (unsigned l = 0; l < RUNS_CHAINS; l++) write_bit(expected_of(s), l, index.occ >> l & 1);
     for (unsigned i = 1; i < MAX_STARTS; i++) {
-        oracle_put(expected_of(s), 61 + i, index.starts >> i & 1);
+        write_bit(expected_of(s), 61 + i, index.starts >> i & 1);
     }
     runs_store(line_of(s), index);
     check_stage(s);
@@ -55,8 +55,8 @@ static void check_index(stage *s, runs index) {
 
 static void runs_index_is_where_the_format_says(void **state) {
     (void)state;
-    unit_random random = random_start();
-    stage       s = stage_random(&random);
+    dice  random = dice_start();
+    stage s = stage_random(&random);
     for (unsigned l = 0; l < RUNS_CHAINS; l++) check_index(&s, (runs){ UINT64_C(1) << l, 1 });
     for (unsigned i = 0; i < MAX_STARTS; i++) check_index(&s, (runs){ 0, UINT64_C(1) << i | 1 });
     check_index(&s, (runs){ bits_low(RUNS_CHAINS), bits_low(MAX_STARTS) });
@@ -101,7 +101,7 @@ static void check_find(runs index, unsigned chain) {
 
 static void runs_find_agrees_with_counting_bit_by_bit(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 2000; round++) {
         runs const index = random_index(&random);
         for (unsigned chain = 0; chain < RUNS_CHAINS; chain++) check_find(index, chain);
@@ -110,7 +110,7 @@ static void runs_find_agrees_with_counting_bit_by_bit(void **state) {
 
 static void runs_counts_agree_with_counting_bit_by_bit(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 20000; round++) {
         runs const index = random_index(&random);
         unsigned   last = 0, starts = 0, chains = 0;
@@ -129,12 +129,12 @@ static void runs_counts_agree_with_counting_bit_by_bit(void **state) {
 
 static void runs_match_and_below_agree_with_a_loop(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      memory = fenced_new(LINE); /* asking reads the line and no more */
+    dice   random = dice_start();
+    fenced memory = fenced_new(LINE); /* asking reads the line and no more */
     for (unsigned round = 0; round < 300; round++) {
-        random_fill(&random, memory.bytes, LINE);
+        dice_fill(&random, memory.bytes, LINE);
         for (unsigned i = 0; i < 20; i++) {
-            memory.bytes[RUNS_AT + random_below(&random, RUNS_SLOTS)] = (uint8_t)(i * 255 / 19);
+            memory.bytes[RUNS_AT + dice_below(&random, RUNS_SLOTS)] = (uint8_t)(i * 255 / 19);
         }
         for (unsigned byte = 0; byte < 256; byte++) {
             uint64_t same = 0, below = 0;
@@ -151,11 +151,11 @@ static void runs_match_and_below_agree_with_a_loop(void **state) {
 
 static void runs_open_slot_moves_the_later_ones_up(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 200 * RUNS_SLOTS; round++) {
         stage          s = stage_random(&random);
         unsigned const at = round % RUNS_SLOTS;
-        uint8_t const  byte = (uint8_t)random_below(&random, 256);
+        uint8_t const  byte = (uint8_t)dice_below(&random, 256);
         uint8_t *const slots = expected_of(&s) + RUNS_AT;
         for (unsigned slot = RUNS_SLOTS - 1; slot > at; slot--) slots[slot] = slots[slot - 1];
         slots[at] = byte;
@@ -166,7 +166,7 @@ static void runs_open_slot_moves_the_later_ones_up(void **state) {
 
 static void runs_close_slot_moves_the_later_ones_down(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 200 * RUNS_SLOTS; round++) {
         stage          s = stage_random(&random);
         unsigned const at = round % RUNS_SLOTS;
@@ -203,12 +203,12 @@ static uint64_t start_bit(const lengths *l, unsigned i) {
 }
 
 /* Up to `most` slots in all. */
-static lengths random_lengths(unit_random *random, unsigned most) {
+static lengths random_lengths(dice *random, unsigned most) {
     lengths        l = { .n = 0 };
-    unsigned const longest = 1 + (unsigned)random_below(random, random_below(random, 4) ? 4 : 50);
-    unsigned const total = (unsigned)random_below(random, most + 1);
+    unsigned const longest = 1 + (unsigned)dice_below(random, dice_below(random, 4) ? 4 : 50);
+    unsigned const total = (unsigned)dice_below(random, most + 1);
     for (unsigned left = total; left != 0;) {
-        unsigned const length = 1 + (unsigned)random_below(random, longest);
+        unsigned const length = 1 + (unsigned)dice_below(random, longest);
         l.of[l.n++] = length < left ? length : left;
         left -= l.of[l.n - 1];
     }
@@ -225,7 +225,7 @@ static lengths with_born(const lengths *l, unsigned at) {
 
 static void a_slot_more_or_less_moves_the_later_starts(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 5000; round++) {
         lengths const l = random_lengths(&random, RUNS_SLOTS - 1);
         for (unsigned i = 0; i < l.n; i++) {
@@ -239,7 +239,7 @@ static void a_slot_more_or_less_moves_the_later_starts(void **state) {
 
 static void a_run_more_or_less_makes_place_and_closes_it(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 5000; round++) {
         lengths const l = random_lengths(&random, RUNS_SLOTS - 1);
         for (unsigned i = 0; i <= l.n; i++) {
@@ -253,12 +253,12 @@ static void a_run_more_or_less_makes_place_and_closes_it(void **state) {
 /* Chains of these lengths, on random chains: the mask of each is its slots, and no other's. */
 static void runs_of_the_chains_are_one_after_the_other(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 2000; round++) {
         lengths const l = random_lengths(&random, RUNS_SLOTS);
         runs          index = { .occ = 0, .starts = starts_of(&l) };
         while (bits_popcount(index.occ) < l.n) {
-            index.occ |= UINT64_C(1) << random_below(&random, RUNS_CHAINS);
+            index.occ |= UINT64_C(1) << dice_below(&random, RUNS_CHAINS);
         }
         uint64_t seen = 0;
         for (unsigned chain = 0, i = 0; chain < RUNS_CHAINS; chain++) {

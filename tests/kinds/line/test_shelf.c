@@ -40,7 +40,7 @@ static uint64_t group_of(uint64_t bucket) {
 /* The home of an entry among those of the attic. */
 static uint64_t home_of(const model *m, const entry *of) {
     uint64_t low;
-    return oracle_mul(mix64(group_of(of->bucket)), m->shape.last.homes, &low);
+    return multiply_digits(mix64(group_of(of->bucket)), m->shape.last.homes, &low);
 }
 
 /* In the attic: by home, then as everywhere. */
@@ -61,7 +61,7 @@ static void model_attic(const model *m, model *ret_attic) {
 }
 
 static void put(uint8_t *bytes, uint64_t at, unsigned bits, uint64_t value) {
-    for (unsigned i = 0; i < bits; i++) oracle_put(bytes, at + i, value >> i & 1);
+    for (unsigned i = 0; i < bits; i++) write_bit(bytes, at + i, value >> i & 1);
 }
 
 static void put_attic(const model *m, uint8_t *bytes) {
@@ -87,7 +87,7 @@ static void put_shelf(const model *m, uint64_t group, uint8_t *bytes) {
     for (unsigned i = 0; i < m->n && n < SHELF_KEYS; i++) {
         const entry *const e = &m->list[i];
         if (group_of(e->bucket) != group) continue;
-        oracle_put(bytes, at + n + e->bucket % 16, true); /* a zero for each bucket before */
+        write_bit(bytes, at + n + e->bucket % 16, true); /* a zero for each bucket before */
         put(bytes, at + 64 + 16 * n, 16, e->key);
         put(bytes, m->shape.rests + (group * SHELF_KEYS + n++) * bits, bits, e->rest);
     }
@@ -114,15 +114,15 @@ static uint64_t model_sent(const model *m, uint64_t more_to, unsigned more) {
 
 /* ------------------------------------------------------------------ a model and its body */
 
-static model model_new(unit_random *random, unsigned rest_bits) {
-    model m = { .buckets = 1 + random_below(random, MAX_BUCKETS) };
-    m.shape.last.room = random_below(random, 60);
+static model model_new(dice *random, unsigned rest_bits) {
+    model m = { .buckets = 1 + dice_below(random, MAX_BUCKETS) };
+    m.shape.last.room = dice_below(random, 60);
     m.shape.last.homes = m.shape.last.room / 2 + 1;
     m.shape.last.rest_bits = rest_bits;
-    m.shape.last.word_bits = 8 * (3 + (unsigned)random_below(random, 6));
+    m.shape.last.word_bits = 8 * (3 + (unsigned)dice_below(random, 6));
     uint64_t const places = m.shape.last.room + m.shape.last.homes;
     uint64_t const groups = group_of(m.buckets - 1) + 1;
-    m.shape.lines = 64 * random_below(random, 3);
+    m.shape.lines = 64 * dice_below(random, 3);
     m.shape.last.words = m.shape.lines + 64 * groups;
     m.shape.last.count = m.shape.last.words + m.shape.last.word_bits / 8 * places;
     m.shape.rests = 8 * (m.shape.last.count + 8);
@@ -166,8 +166,8 @@ static void check_tails(const model *m, const shelves *of) {
     }
 }
 
-static void check_room(const model *m, const shelves *of, unit_random *random) {
-    uint64_t const bucket = random_below(random, m->buckets);
+static void check_room(const model *m, const shelves *of, dice *random) {
+    uint64_t const bucket = dice_below(random, m->buckets);
     for (unsigned n = 1; n < 60; n++) {
         bool const has_room = model_sent(m, group_of(bucket), n) <= m->shape.last.room;
         assert_int_equal(tail_has_room(of, bucket, n), has_room);
@@ -176,11 +176,11 @@ static void check_room(const model *m, const shelves *of, unit_random *random) {
 
 /* ------------------------------------------------------------------ histories */
 
-static entry random_entry(const model *m, unit_random *random) {
-    uint64_t const any = random_next(random);
-    bool const     is_small = random_below(random, 2) == 0; /* so that equal ones meet */
-    return (entry){ .bucket = random_below(random, random_below(random, 3) ? m->buckets : 1),
-                    .key = (unsigned)random_below(random, is_small ? 4 : 62 * 256),
+static entry random_entry(const model *m, dice *random) {
+    uint64_t const any = dice_roll(random);
+    bool const     is_small = dice_below(random, 2) == 0; /* so that equal ones meet */
+    return (entry){ .bucket = dice_below(random, dice_below(random, 3) ? m->buckets : 1),
+                    .key = (unsigned)dice_below(random, is_small ? 4 : 62 * 256),
                     .rest = (is_small ? any % 3 : any) & bits_low(m->shape.last.rest_bits) };
 }
 
@@ -202,25 +202,25 @@ static void remove_at(model *m, const shelves *of, unsigned i) {
 }
 
 /* Up to what the attic can hold, and down again. */
-static void step(model *m, const shelves *of, bool is_up, unit_random *random) {
+static void step(model *m, const shelves *of, bool is_up, dice *random) {
     entry const next = random_entry(m, random);
     bool const  has_room = model_sent(m, group_of(next.bucket), 1) <= m->shape.last.room;
     assert_int_equal(tail_has_room(of, next.bucket, 1), has_room);
     if (is_up && has_room) add_one(m, of, &next);
-    if (!is_up && m->n != 0) remove_at(m, of, (unsigned)random_below(random, m->n));
+    if (!is_up && m->n != 0) remove_at(m, of, (unsigned)dice_below(random, m->n));
 }
 
-static void live(unsigned rest_bits, unit_random *random) {
+static void live(unsigned rest_bits, dice *random) {
     model         m = model_new(random, rest_bits);
     fenced        memory;
     shelves const of = shelves_of(&m, &memory);
     for (unsigned i = 0; i < 600; i++) {
-        step(&m, &of, random_below(random, 8) < (i / 150 % 2 == 0 ? 7u : 2u), random);
+        step(&m, &of, dice_below(random, 8) < (i / 150 % 2 == 0 ? 7u : 2u), random);
         check_bytes(&m, &of);
         if (i % 10 == 0) check_tails(&m, &of);
         if (i % 50 == 0) check_room(&m, &of, random);
     }
-    while (m.n != 0) remove_at(&m, &of, (unsigned)random_below(random, m.n));
+    while (m.n != 0) remove_at(&m, &of, (unsigned)dice_below(random, m.n));
     check_bytes(&m, &of); /* all zero */
     fenced_free(&memory);
 }
@@ -228,14 +228,14 @@ static void live(unsigned rest_bits, unit_random *random) {
 static void shelves_hold_the_first_and_the_attic_the_others(void **state) {
     (void)state;
     static const unsigned rests[] = { 0, 4, 8, 16, 32, 56 };
-    unit_random           random = random_start();
-    for (unsigned round = 0; round < 24; round++) live(rests[round % UNIT_COUNT(rests)], &random);
+    dice                  random = dice_start();
+    for (unsigned round = 0; round < 24; round++) live(rests[round % COUNT(rests)], &random);
 }
 
 /* The same entries in other orders; those of an odd key leave again. */
 static void shelves_look_the_same_whatever_the_order(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 20; round++) {
         model const empty = model_new(&random, round % 2 * 12);
         model       list = empty;
@@ -262,16 +262,16 @@ static void shelves_look_the_same_whatever_the_order(void **state) {
 
 static void shelf_find_agrees_with_counting_bit_by_bit(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 5000; round++) {
-        unsigned n[SHELF_BUCKETS] = { 0 }, left = (unsigned)random_below(&random, SHELF_KEYS + 1);
+        unsigned n[SHELF_BUCKETS] = { 0 }, left = (unsigned)dice_below(&random, SHELF_KEYS + 1);
         uint64_t ones = 0;
-        for (; left != 0; left--) n[random_below(&random, SHELF_BUCKETS)]++;
+        for (; left != 0; left--) n[dice_below(&random, SHELF_BUCKETS)]++;
         for (unsigned bucket = 0, at = 0; bucket < SHELF_BUCKETS; bucket++, at++) {
             for (unsigned i = 0; i < n[bucket]; i++) ones |= UINT64_C(1) << at++;
         }
         for (unsigned bucket = 0, first = 0; bucket < SHELF_BUCKETS; bucket++) {
-            shelf_part const part = shelf_find(ones, bucket + 16 * random_below(&random, 9));
+            shelf_part const part = shelf_find(ones, bucket + 16 * dice_below(&random, 9));
             assert_int_equal(part.first, first);
             assert_int_equal(part.n, n[bucket]);
             first += n[bucket];
@@ -282,14 +282,14 @@ static void shelf_find_agrees_with_counting_bit_by_bit(void **state) {
 
 static void shelves_of_any_bytes_are_read_inside_the_body(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 2000; round++) {
         model         m = model_new(&random, round % 5 * 14);
         fenced        memory;
         shelves const of = shelves_of(&m, &memory);
-        random_fill(&random, memory.bytes, m.bytes);
+        dice_fill(&random, memory.bytes, m.bytes);
         for (uint64_t group = 0; round % 2 == 0 && group <= group_of(m.buckets - 1); group++) {
-            uint64_t const ones = random_edgy(&random) & random_next(&random);
+            uint64_t const ones = dice_edge(&random) & dice_roll(&random);
             le64_store(memory.bytes + m.shape.lines + 64 * group, ones);
         }
         for (uint64_t bucket = 0; bucket < m.buckets; bucket++) {

@@ -13,13 +13,13 @@ typedef struct model {
     bool     is_stuck[MAX_COUNTERS], is_closed;
 } model;
 
-static model random_model(unit_random *random) {
+static model random_model(dice *random) {
     uint64_t       bits[LEVELS_MAX] = { 0 };
-    unsigned const depth = 1 + (unsigned)random_below(random, LEVELS_MAX);
-    uint64_t const n = 1 + random_below(random, MAX_COUNTERS);
-    for (unsigned l = 0; l < depth; l++) bits[l] = 1 + random_below(random, l == 0 ? 4 : 8);
-    uint64_t const area = depth == 1 ? 0 : random_below(random, 3 * n + 40);
-    return (model){ .l = levels_make(n, area, bits), .block = random_below(random, 200) };
+    unsigned const depth = 1 + (unsigned)dice_below(random, LEVELS_MAX);
+    uint64_t const n = 1 + dice_below(random, MAX_COUNTERS);
+    for (unsigned l = 0; l < depth; l++) bits[l] = 1 + dice_below(random, l == 0 ? 4 : 8);
+    uint64_t const area = depth == 1 ? 0 : dice_below(random, 3 * n + 40);
+    return (model){ .l = levels_make(n, area, bits), .block = dice_below(random, 200) };
 }
 
 static uint64_t cells_of(const model *m) {
@@ -62,23 +62,23 @@ static void check(const model *m, const uint8_t *body, const uint8_t *before) {
 }
 
 /* Mostly a little up or down, now and then far. */
-static uint64_t next_value(unit_random *random, const model *m, uint64_t value) {
+static uint64_t next_value(dice *random, const model *m, uint64_t value) {
     uint64_t const top = levels_top(&m->l);
-    uint64_t const far = random_below(random, 10) == 0 ? top : 4;
-    uint64_t const by = 1 + random_below(random, far);
-    if (random_below(random, 5) < 2) return value < by ? 0 : value - by;
+    uint64_t const far = dice_below(random, 10) == 0 ? top : 4;
+    uint64_t const by = 1 + dice_below(random, far);
+    if (dice_below(random, 5) < 2) return value < by ? 0 : value - by;
     return min_u64(top, value + by);
 }
 
-static void one_history(unit_random *random, uint8_t *body) {
+static void one_history(dice *random, uint8_t *body) {
     model    m = random_model(random);
     uint8_t  before[BYTES];
     uint64_t stuck = 0;
-    random_fill(random, body, BYTES);
+    dice_fill(random, body, BYTES);
     for (uint64_t i = 0; i < levels_block_bits(&m.l); i++) field_set_bit(body, m.block + i, false);
     memcpy(before, body, BYTES);
     for (unsigned step = 0; step < 400; step++) {
-        uint64_t const i = random_below(random, m.l.counters);
+        uint64_t const i = dice_below(random, m.l.counters);
         if (m.is_stuck[i]) continue;
         uint64_t const from = m.value[i];
         m.value[i] = next_value(random, &m, from);
@@ -91,21 +91,21 @@ static void one_history(unit_random *random, uint8_t *body) {
 
 static void counters_are_those_of_an_array(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      body = fenced_new(BYTES);
+    dice   random = dice_start();
+    fenced body = fenced_new(BYTES);
     for (unsigned round = 0; round < 60; round++) one_history(&random, body.bytes);
     fenced_free(&body);
 }
 
 static void full_fields_are_counted_at_every_place(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      body = fenced_new(400 + FIELD_PAD_BYTES);
+    dice   random = dice_start();
+    fenced body = fenced_new(400 + FIELD_PAD_BYTES);
     for (unsigned round = 0; round < 2000; round++) {
-        unsigned const bits = 1 + (unsigned)random_below(&random, LEVELS_MAX_BITS);
-        uint64_t const at = random_below(&random, 100), n = random_below(&random, 3000 / bits);
-        random_fill(&random, body.bytes, 400);
-        for (unsigned i = 0; i < 400; i++) body.bytes[i] |= (uint8_t)random_next(&random);
+        unsigned const bits = 1 + (unsigned)dice_below(&random, LEVELS_MAX_BITS);
+        uint64_t const at = dice_below(&random, 100), n = dice_below(&random, 3000 / bits);
+        dice_fill(&random, body.bytes, 400);
+        for (unsigned i = 0; i < 400; i++) body.bytes[i] |= (uint8_t)dice_roll(&random);
         uint64_t expected = 0;
         for (uint64_t i = 0; i < n; i++)
             expected += levels_is_full(body.bytes, at + i * bits, bits);

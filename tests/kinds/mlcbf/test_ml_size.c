@@ -10,8 +10,6 @@
 #include "kinds/mlcbf/size.h"
 #include "theory/tails.h"
 
-#include <stdio.h>
-
 #define GENERAL ML_GENERAL
 #define D4 ML_D4
 #define ONE ML_ONE
@@ -81,7 +79,7 @@ static void the_law_of_a_counter_is_that_of_its_hits(void **state) {
                   { GENERAL, 70, 50 }, { GENERAL, 8, 60 }, { GENERAL, 64, 3 } };
     static double expected[ML_MAX_SUM];
     static ml_law law;
-    for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         numbered const of = numbered_make(cases[i].mask, false);
         law_by_hits(cases[i].mask, cases[i].counters, cases[i].hits, expected);
         tamis_ml_law(&of, cases[i].counters, cases[i].hits, &law);
@@ -139,7 +137,7 @@ static double mean_rate(const uint64_t *g, uint64_t n) {
 
 static void the_papers_rates_are_stated_and_measured(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         uint64_t    g[ML_FIELDS];
         ml_forecast told;
         row_geometry(&rows[i], g);
@@ -163,7 +161,7 @@ static void the_papers_sizing_overflows_in_a_third_of_filters(void **state) {
     } known[] = { { 5, .302, .224, .529 }, { 6, .64, .936, .995 } };
     static ml_law  law;
     numbered const of = numbered_make(D4, true);
-    for (size_t i = 0; i < UNIT_COUNT(known); i++) {
+    for (size_t i = 0; i < COUNT(known); i++) {
         double top = 0, fourth = 0, zeros = 0;
         tamis_ml_law(&of, 12842, 2000 * known[i].k, &law);
         for (unsigned c = 29; c < ML_MAX_SUM; c++) {
@@ -205,11 +203,11 @@ static const life lives[] = {
 /* Has anything stuck, before its life was over? */
 static bool lives_and_sticks(const life *of, uint64_t seed) {
     tamis_set *const set = make_set(of->g, of->n, seed);
-    unit_random      random = { seed * 2 + 1 };
+    dice             random = { seed * 2 + 1 };
     uint64_t         keys[1000];
-    assert_true(of->n <= UNIT_COUNT(keys));
+    assert_true(of->n <= COUNT(keys));
     for (uint64_t i = 0; i < of->n * of->lifetime && set->table.saturated == 0; i++) {
-        uint64_t *const at = &keys[i < of->n ? i : random_below(&random, of->n)];
+        uint64_t *const at = &keys[i < of->n ? i : dice_below(&random, of->n)];
         if (i >= of->n) assert_int_equal(tamis_remove_id(set, *at), TAMIS_OK);
         *at = i;
         assert_int_equal(tamis_add_id(set, i), TAMIS_OK);
@@ -230,7 +228,7 @@ static double share_that_sticks(const life *of, uint64_t seed) {
  * is also tried with a little less area, where it has to stick as often. */
 static void sticking_is_as_often_as_stated(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(lives); i++) {
+    for (size_t i = 0; i < COUNT(lives); i++) {
         life        of = lives[i];
         ml_forecast told;
         tamis_ml_forecast(of.g, (double)of.n, (double)(of.n * of.lifetime), &told);
@@ -271,7 +269,7 @@ static const goal goals[] = {
 
 static void plans_are_as_small_as_was_said(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(goals); i++) {
+    for (size_t i = 0; i < COUNT(goals); i++) {
         const goal *const of = &goals[i];
         ml_need const     need = { of->n, of->fpr, 16 * of->n, 1e-10, of->is_fast };
         uint64_t          g[ML_FIELDS];
@@ -296,7 +294,7 @@ static void the_papers_levels_are_sized_right(void **state) {
         uint64_t mask, bits[5];
         double   most;
     } of[] = { { D4, { 4, 3, 3, 3, 8 }, 7.6 * 8192 }, { GENERAL, { 5, 5, 5, 4, 8 }, 7.6 * 8192 } };
-    for (size_t i = 0; i < UNIT_COUNT(of); i++) {
+    for (size_t i = 0; i < COUNT(of); i++) {
         ml_need const need = { 2000, .001, 2000, 1e-10, false };
         uint64_t      g[ML_FIELDS];
         all_free(g);
@@ -349,5 +347,5 @@ int main(int argc, char **argv) {
         cmocka_unit_test(what_is_fixed_is_kept_or_refused),
     };
     if (argc > 1) n_tables = (unsigned)strtoul(argv[1], NULL, 10);
-    return unit_run("ml_size", tests, UNIT_COUNT(tests));
+    return unit_run("ml_size", tests, COUNT(tests));
 }

@@ -10,12 +10,6 @@
 #include "kinds/mlcbf/size.h"
 #include "subject.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 static uint64_t steps = 3000;
 
 #define MAX_COUNTERS 2000
@@ -174,12 +168,6 @@ static void oracle_merge(oracle *o, const oracle *from) {
 
 /* ------------------------------------------------------------------ its body */
 
-static void put_bits(uint8_t *body, uint64_t *at, uint64_t value, uint64_t bits) {
-    for (uint64_t i = 0; i < bits; i++, ++*at) {
-        if ((value >> i & 1) != 0) body[*at / 8] = (uint8_t)(body[*at / 8] | 1u << (*at % 8));
-    }
-}
-
 /* One level: a cell for each of those that are at least `base`. */
 static void put_level(const oracle *o, uint64_t block, unsigned l, uint64_t base, uint8_t *body,
                       uint64_t *at) {
@@ -187,7 +175,7 @@ static void put_level(const oracle *o, uint64_t block, unsigned l, uint64_t base
         uint64_t const x = stored(o, block * o->g[ML_COUNTERS] + i);
         if (x < base) continue;
         uint64_t const rest = x - base, max = level_max(o, l);
-        put_bits(body, at, rest < max ? rest : max, o->g[ML_BITS + l]);
+        *at = write_bits(body, *at, o->g[ML_BITS + l], rest < max ? rest : max);
     }
 }
 
@@ -200,8 +188,7 @@ static void oracle_body(const oracle *o, uint8_t *ret_body, uint64_t bytes) {
             put_level(o, b, l, base, ret_body, &at);
             base += level_max(o, l);
         }
-        at = b * length + length - 1;
-        put_bits(ret_body, &at, o->is_closed[b], 1);
+        write_bit(ret_body, b * length + length - 1, o->is_closed[b]);
     }
 }
 
@@ -298,7 +285,7 @@ static const char *const geometries[] = {
     "blocks=1,counters=500,area=1100,hashes=3,increments=3640655872,bits=1,bits2=3,bits3=7,bits4=8",
 };
 
-#define N_GEOMETRIES (sizeof geometries / sizeof geometries[0])
+#define N_GEOMETRIES COUNT(geometries)
 
 static void every_status_answer_and_byte_is_the_oracles(void **state) {
     (void)state;

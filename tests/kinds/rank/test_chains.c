@@ -25,8 +25,8 @@ typedef struct model {
 
 /* ------------------------------------------------------------------ shapes */
 
-static uint64_t up_to(unit_random *random, uint64_t n) {
-    return 1 + random_below(random, n);
+static uint64_t up_to(dice *random, uint64_t n) {
+    return 1 + dice_below(random, n);
 }
 
 static unsigned bits_for(uint64_t n) {
@@ -43,20 +43,20 @@ static uint64_t aligned(uint64_t bits) {
 }
 
 /* Sizes: one to three parts, from one cell to as many as there may be. */
-static void random_sizes(unit_random *random, chains_shape *shape) {
+static void random_sizes(dice *random, chains_shape *shape) {
     unsigned const n = (unsigned)up_to(random, 3);
-    uint64_t const most = random_below(random, 3) == 0 ? 85 : 20;
+    uint64_t const most = dice_below(random, 3) == 0 ? 85 : 20;
     shape->buckets = up_to(random, MAX_BUCKETS);
-    shape->chains = up_to(random, random_below(random, 3) == 0 ? 4 : MAX_CHAINS);
+    shape->chains = up_to(random, dice_below(random, 3) == 0 ? 4 : MAX_CHAINS);
     for (unsigned part = 0; part < n; part++) {
         shape->room[part] = up_to(random, most);
         if (part != 0)
             shape->pool[part] = up_to(random, part == 1 ? shape->buckets : shape->pool[1]);
     }
-    shape->remainder_bits = up_to(random, random_below(random, 2) == 0 ? 3 : 40);
-    shape->counter_bits = random_below(random, 9);
+    shape->remainder_bits = up_to(random, dice_below(random, 2) == 0 ? 3 : 40);
+    shape->counter_bits = dice_below(random, 9);
     uint64_t const left = MAX_CELL_BITS - shape->remainder_bits - shape->counter_bits;
-    uint64_t const others = random_below(random, 2) == 0 ? 0 : random_below(random, left + 1);
+    uint64_t const others = dice_below(random, 2) == 0 ? 0 : dice_below(random, left + 1);
     shape->cell_bits = shape->remainder_bits + shape->counter_bits + others;
 }
 
@@ -83,11 +83,11 @@ static uint64_t lay_out(chains_shape *shape, uint64_t at, bool is_aligned) {
     return at;
 }
 
-static model *model_new(unit_random *random) {
+static model *model_new(dice *random) {
     model *const m = calloc(1, sizeof *m);
     assert_non_null(m);
-    bool const     is_aligned = random_below(random, 3) == 0;
-    uint64_t const first = is_aligned ? 0 : random_below(random, 70);
+    bool const     is_aligned = dice_below(random, 3) == 0;
+    uint64_t const first = is_aligned ? 0 : dice_below(random, 70);
     random_sizes(random, &m->shape);
     m->bytes = (lay_out(&m->shape, first, is_aligned) / 8 + FIELD_PAD_BYTES + 64) / 64 * 64;
     return m;
@@ -126,7 +126,7 @@ static unsigned model_border(const model *m, unsigned load) {
 static bool model_take(model *m, uint64_t bucket, unsigned part) {
     uint64_t const n = m->shape.pool[part], share = UINT64_MAX / m->shape.buckets;
     uint64_t       low;
-    uint64_t const wanted = oracle_mul(bucket * share, n, &low);
+    uint64_t const wanted = multiply_digits(bucket * share, n, &low);
     for (uint64_t i = 0; i < n; i++) {
         uint64_t const which = (wanted + i) % n;
         if (m->is_taken[part][which]) continue;
@@ -160,7 +160,7 @@ static void model_delete(model *m, const chains_place *from, unsigned depth) {
 /* ------------------------------------------------------------------ its bytes */
 
 static void put(uint8_t *bytes, uint64_t at, uint64_t bits, uint64_t value) {
-    for (uint64_t i = 0; i < bits; i++) oracle_put(bytes, at + i, value >> i & 1);
+    for (uint64_t i = 0; i < bits; i++) write_bit(bytes, at + i, value >> i & 1);
 }
 
 /* One cell and its bit of the higher index. */
@@ -171,7 +171,7 @@ static void put_cell(const model *m, uint64_t bucket, unsigned place, uint64_t c
     for (; part < 2 && place >= shape->room[part]; part++) place -= (unsigned)shape->room[part];
     uint64_t const which = part == 0 ? bucket : m->extension[bucket][part] - 1;
     uint64_t const at = shape->start[part] + which * shape->record[part];
-    oracle_put(bytes, at + shape->index[part] + place, has_next);
+    write_bit(bytes, at + shape->index[part] + place, has_next);
     put(bytes, at + shape->cells[part] + place * shape->cell_bits, shape->cell_bits, cell);
 }
 
@@ -180,7 +180,7 @@ static void put_bucket(const model *m, uint64_t bucket, uint8_t *bytes) {
     uint64_t                  at = shape->start[0] + bucket * shape->record[0];
     for (unsigned l = 0; l < shape->chains; l++) {
         unsigned const length = m->length[bucket][l];
-        oracle_put(bytes, at + l, length != 0);
+        write_bit(bytes, at + l, length != 0);
         for (unsigned depth = 0; depth < length; depth++) {
             put_cell(m, bucket, model_place(m, bucket, l, depth), m->cell[bucket][l][depth],
                      depth + 1 < length, bytes);
@@ -200,7 +200,7 @@ static void model_bytes(const model *m, uint8_t *ret_bytes) {
     }
     for (unsigned part = 1; part < 3; part++) {
         for (uint64_t i = 0; i < m->shape.pool[part]; i++) {
-            oracle_put(ret_bytes, m->shape.used[part] + i, m->is_taken[part][i]);
+            write_bit(ret_bytes, m->shape.used[part] + i, m->is_taken[part][i]);
         }
     }
 }
@@ -304,22 +304,21 @@ static void check_visits(const model *m, chains of, uint64_t bucket) {
 
 /* ------------------------------------------------------------------ histories */
 
-static chains_place random_place(const model *m, unit_random *random) {
+static chains_place random_place(const model *m, dice *random) {
     chains_place place;
 
-    place.bucket = random_below(random, m->shape.buckets);
+    place.bucket = dice_below(random, m->shape.buckets);
     place.at = m->shape.start[0] + place.bucket * m->shape.record[0];
-    place.chain =
-        (unsigned)random_below(random, random_below(random, 3) == 0 ? 1 : m->shape.chains);
-    place.remainder = random_edgy(random) & bits_low((unsigned)m->shape.remainder_bits);
+    place.chain = (unsigned)dice_below(random, dice_below(random, 3) == 0 ? 1 : m->shape.chains);
+    place.remainder = dice_edge(random) & bits_low((unsigned)m->shape.remainder_bits);
     return place;
 }
 
-static void step_append(model *m, chains of, unit_random *random) {
+static void step_append(model *m, chains of, dice *random) {
     chains_place const place = random_place(m, random);
     copies_trail const trail = check_trail(m, of, &place);
     unsigned const     others = (unsigned)(of.shape->cell_bits - of.shape->remainder_bits);
-    uint64_t const     more = random_edgy(random) & bits_low(others);
+    uint64_t const     more = dice_edge(random) & bits_low(others);
     uint64_t const     cell = place.remainder | more << of.shape->remainder_bits;
     bool const         is_taken = chains_append(of, &place, &trail.end, cell);
     assert_int_equal(is_taken, model_append(m, &place, cell));
@@ -329,11 +328,11 @@ static void step_append(model *m, chains of, unit_random *random) {
     check_chain(m, of, &place);
 }
 
-static void step_delete(model *m, chains of, unit_random *random) {
+static void step_delete(model *m, chains of, dice *random) {
     chains_place const place = random_place(m, random);
     copies_trail const trail = check_trail(m, of, &place);
     if (trail.end.length == 0) return;
-    unsigned const depth = (unsigned)random_below(random, trail.end.length);
+    unsigned const depth = (unsigned)dice_below(random, trail.end.length);
     chains_delete(of, &place, &trail.end, model_place(m, place.bucket, place.chain, depth));
     model_delete(m, &place, depth);
     check_bytes(m, of.body);
@@ -358,11 +357,11 @@ static void empty(model *m, chains of) {
 }
 
 /* Up and down, more often in the direction that this stretch of the history has. */
-static void live(model *m, chains of, unit_random *random) {
+static void live(model *m, chains of, dice *random) {
     for (unsigned stretch = 0; stretch < 4; stretch++) {
         uint64_t const steps = 40 + m->shape.buckets * chains_room(&m->shape);
         for (uint64_t i = 0; i < steps; i++) {
-            bool const towards = random_below(random, 4) != 0;
+            bool const towards = dice_below(random, 4) != 0;
             if ((stretch % 2 == 0) == towards)
                 step_append(m, of, random);
             else
@@ -374,8 +373,8 @@ static void live(model *m, chains of, unit_random *random) {
 
 static void chains_are_as_an_array_of_arrays_would_be(void **state) {
     (void)state;
-    unit_random random = random_start();
-    unsigned    refused = 0, second = 0, third = 0, longest = 0;
+    dice     random = dice_start();
+    unsigned refused = 0, second = 0, third = 0, longest = 0;
     for (unsigned round = 0; round < 100; round++) {
         model *const m = model_new(&random);
         fenced       body = fenced_new(m->bytes);
@@ -404,9 +403,9 @@ static void check_behind(const model *m, chains of, uint64_t bucket) {
         for (uint64_t bit = shape->index[part] + used; bit < shape->record[part]; bit++) {
             uint64_t const cells = shape->cells[part];
             if (bit >= cells && bit < cells + used * shape->cell_bits) continue;
-            of.body[(record + bit) / 8] ^= (uint8_t)(1u << (record + bit) % 8);
+            flip_bit(of.body, record + bit);
             assert_false(chains_are_whole(of, at, &load));
-            of.body[(record + bit) / 8] ^= (uint8_t)(1u << (record + bit) % 8);
+            flip_bit(of.body, record + bit);
         }
         left -= (unsigned)used;
     }
@@ -415,7 +414,7 @@ static void check_behind(const model *m, chains of, uint64_t bucket) {
 
 static void chains_are_not_whole_with_any_bit_behind_the_last_cell(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 40; round++) {
         model *const m = model_new(&random);
         fenced       body = fenced_new(m->bytes);
@@ -432,13 +431,13 @@ static void chains_are_not_whole_with_any_bit_behind_the_last_cell(void **state)
 /* ------------------------------------------------------------------ copies */
 
 /* One copy more or less of a fingerprint: the cells are as few as hold them, one not full. */
-static void step_copies(chains of, const chains_place *at, unsigned *copies, unit_random *random) {
+static void step_copies(chains of, const chains_place *at, unsigned *copies, dice *random) {
     copies_trail const trail = copies_follow(of, at);
     unsigned const     counter = (unsigned)of.shape->counter_bits;
     assert_int_equal(trail.copies, *copies);
     assert_int_equal(trail.cells, (*copies + (1u << counter) - 1) >> counter);
     assert_int_equal(trail.cells, copies_cells(of.shape, *copies));
-    if (random_below(random, 3) != 0) {
+    if (dice_below(random, 3) != 0) {
         *copies += copies_up(of, at, &trail);
     } else if (*copies != 0) {
         copies_down(of, at, &trail);
@@ -450,7 +449,7 @@ static void step_copies(chains of, const chains_place *at, unsigned *copies, uni
 
 static void copies_fill_one_cell_before_they_take_another(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 30; round++) {
         model *const m = model_new(&random);
         fenced       body = fenced_new(m->bytes);
@@ -477,7 +476,7 @@ static bool visit_any(void *context, const chains_place *at, const copies_entry 
 }
 
 /* All that reads; it may find anything, and must end. */
-static void read_all(chains of, unit_random *random) {
+static void read_all(chains of, dice *random) {
     uint64_t cells = 0;
     unsigned load;
     for (uint64_t bucket = 0; bucket < of.shape->buckets; bucket++) {
@@ -487,15 +486,15 @@ static void read_all(chains of, unit_random *random) {
         assert_true(copies_each(of, bucket, visit_any, &cells));
         (void)chains_load(of, at);
     }
-    chains_place const place = chains_find(of.shape, random_next(random));
+    chains_place const place = chains_find(of.shape, dice_roll(random));
     (void)chains_hold(of, &place);
     (void)copies_follow(of, &place);
 }
 
-static void random_bytes(unit_random *random, const model *m, uint8_t *body) {
-    uint64_t const density = random_below(random, 5); /* from hardly a bit to nearly all */
+static void random_bytes(dice *random, const model *m, uint8_t *body) {
+    uint64_t const density = dice_below(random, 5); /* from hardly a bit to nearly all */
     for (uint64_t i = 0; i < m->bytes; i++) {
-        uint8_t const a = (uint8_t)random_next(random), b = (uint8_t)random_next(random);
+        uint8_t const a = (uint8_t)dice_roll(random), b = (uint8_t)dice_roll(random);
         uint8_t const both = a & b, either = a | b;
         body[i] = density == 0 ? 0 : density == 1 ? both : density == 2 ? a : either;
         if (density == 4) body[i] = 0xff;
@@ -504,7 +503,7 @@ static void random_bytes(unit_random *random, const model *m, uint8_t *body) {
 
 static void chains_of_any_bytes_are_read_inside_the_body(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 1000; round++) {
         model *const m = model_new(&random);
         fenced       body = fenced_new(m->bytes);
@@ -518,14 +517,14 @@ static void chains_of_any_bytes_are_read_inside_the_body(void **state) {
 /* A file that was opened on trust: what is changed may be wrong, and must be inside. */
 static void chains_of_any_bytes_are_changed_inside_the_body(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 3000; round++) {
         model *const m = model_new(&random);
         fenced       body = fenced_new(m->bytes);
         chains const of = { body.bytes, &m->shape };
         random_bytes(&random, m, body.bytes);
         for (unsigned i = 0; i < 40; i++) {
-            chains_place const place = chains_find(of.shape, random_next(&random));
+            chains_place const place = chains_find(of.shape, dice_roll(&random));
             copies_trail const trail = copies_follow(of, &place);
             if (i % 2 == 0) (void)copies_up(of, &place, &trail);
             if (i % 2 == 1 && trail.cells != 0) copies_down(of, &place, &trail);

@@ -18,20 +18,20 @@ typedef struct model {
 } model;
 
 /* One to three pieces in any order, with others' bits between them. */
-static model random_model(unit_random *random) {
-    model          m = { .of.bits = 1 + (unsigned)random_below(random, MAX_FIELD_BITS) };
-    unsigned const pieces = 1 + (unsigned)random_below(random, PARTS_MAX);
-    unsigned const turn = (unsigned)random_below(random, pieces);
+static model random_model(dice *random) {
+    model          m = { .of.bits = 1 + (unsigned)dice_below(random, MAX_FIELD_BITS) };
+    unsigned const pieces = 1 + (unsigned)dice_below(random, PARTS_MAX);
+    unsigned const turn = (unsigned)dice_below(random, pieces);
     uint64_t       at = 0;
     for (unsigned i = 0; i < pieces; i++) {
         unsigned const piece = (i + turn) % pieces;
-        at += random_below(random, MAX_GAP);
+        at += dice_below(random, MAX_GAP);
         m.of.at[piece] = at;
-        m.of.room[piece] = 1 + (unsigned)random_below(random, MAX_ROOM);
+        m.of.room[piece] = 1 + (unsigned)dice_below(random, MAX_ROOM);
         m.room += m.of.room[piece];
         at += (uint64_t)m.of.room[piece] * m.of.bits;
     }
-    random_fill(random, m.beside, BYTES);
+    dice_fill(random, m.beside, BYTES);
     return m;
 }
 
@@ -52,7 +52,7 @@ static void model_bytes(const model *m, uint8_t *ret_bytes) {
     for (unsigned i = 0; i < m->room; i++) {
         uint64_t const value = i < m->used ? m->field[i] : 0, at = model_at(m, i);
         for (unsigned bit = 0; bit < m->of.bits; bit++) {
-            oracle_put(ret_bytes, at + bit, value >> bit & 1);
+            write_bit(ret_bytes, at + bit, value >> bit & 1);
         }
     }
 }
@@ -66,29 +66,29 @@ static void check(const model *m, const uint8_t *body) {
     fail();
 }
 
-static void step_open(model *m, uint8_t *body, unit_random *random) {
-    unsigned const i = (unsigned)random_below(random, m->used + 1);
-    uint64_t const value = random_edgy(random) & bits_low(m->of.bits);
+static void step_open(model *m, uint8_t *body, dice *random) {
+    unsigned const i = (unsigned)dice_below(random, m->used + 1);
+    uint64_t const value = dice_edge(random) & bits_low(m->of.bits);
     parts_open(body, &m->of, i, m->used, value);
     memmove(m->field + i + 1, m->field + i, (m->used - i) * sizeof m->field[0]);
     m->field[i] = value;
     m->used++;
 }
 
-static void step_close(model *m, uint8_t *body, unit_random *random) {
-    unsigned const i = (unsigned)random_below(random, m->used);
+static void step_close(model *m, uint8_t *body, dice *random) {
+    unsigned const i = (unsigned)dice_below(random, m->used);
     parts_close(body, &m->of, i, m->used);
     m->used--;
     memmove(m->field + i, m->field + i + 1, (m->used - i) * sizeof m->field[0]);
 }
 
 /* Up to the last field and down to none, three times. */
-static void live(model *m, uint8_t *body, unit_random *random) {
+static void live(model *m, uint8_t *body, dice *random) {
     model_bytes(m, body);
     for (unsigned turn = 0; turn < 6; turn++) {
         bool const is_growing = turn % 2 == 0;
         while (m->used != (is_growing ? m->room : 0)) {
-            bool const towards = random_below(random, 4) != 0;
+            bool const towards = dice_below(random, 4) != 0;
             if ((is_growing == towards || m->used == 0) && m->used < m->room)
                 step_open(m, body, random);
             else
@@ -100,8 +100,8 @@ static void live(model *m, uint8_t *body, unit_random *random) {
 
 static void parts_open_and_close_keep_an_array_in_order(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      body = fenced_new(BYTES);
+    dice   random = dice_start();
+    fenced body = fenced_new(BYTES);
     for (unsigned round = 0; round < 60; round++) {
         model m = random_model(&random);
         live(&m, body.bytes, &random);
@@ -111,7 +111,7 @@ static void parts_open_and_close_keep_an_array_in_order(void **state) {
 
 static void parts_at_finds_every_field(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 1000; round++) {
         model const m = random_model(&random);
         for (unsigned i = 0; i < m.room; i++) {

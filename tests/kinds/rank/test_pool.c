@@ -13,16 +13,16 @@ typedef struct model {
     uint8_t  beside[BYTES]; /* all bits that are not the pool's */
 } model;
 
-static model random_model(unit_random *random) {
-    model m = { .at = random_below(random, MAX_AT), .n = 1 + random_below(random, MAX_RECORDS) };
+static model random_model(dice *random) {
+    model m = { .at = dice_below(random, MAX_AT), .n = 1 + dice_below(random, MAX_RECORDS) };
     m.left = m.n;
-    random_fill(random, m.beside, BYTES);
+    dice_fill(random, m.beside, BYTES);
     return m;
 }
 
 static void model_bytes(const model *m, uint8_t *ret_bytes) {
     memcpy(ret_bytes, m->beside, BYTES);
-    for (uint64_t i = 0; i < m->n; i++) oracle_put(ret_bytes, m->at + i, m->is_taken[i]);
+    for (uint64_t i = 0; i < m->n; i++) write_bit(ret_bytes, m->at + i, m->is_taken[i]);
 }
 
 static void check(const model *m, const uint8_t *body) {
@@ -57,12 +57,12 @@ static void take_one(model *m, uint8_t *body, uint64_t wanted) {
 
 static void pool_takes_every_record_once_and_then_says_none(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      body = fenced_new(BYTES);
+    dice   random = dice_start();
+    fenced body = fenced_new(BYTES);
     for (unsigned round = 0; round < 100; round++) {
         model m = random_model(&random);
         model_bytes(&m, body.bytes);
-        for (uint64_t i = 0; i < m.n; i++) take_one(&m, body.bytes, random_below(&random, m.n));
+        for (uint64_t i = 0; i < m.n; i++) take_one(&m, body.bytes, dice_below(&random, m.n));
         assert_int_equal(m.left, 0);
         for (uint64_t wanted = 0; wanted < m.n; wanted++) take_one(&m, body.bytes, wanted);
     }
@@ -71,15 +71,15 @@ static void pool_takes_every_record_once_and_then_says_none(void **state) {
 
 static void pool_gives_the_wanted_record_or_the_next_one_around(void **state) {
     (void)state;
-    unit_random random = random_start();
-    fenced      body = fenced_new(BYTES);
+    dice   random = dice_start();
+    fenced body = fenced_new(BYTES);
     for (unsigned round = 0; round < 100; round++) {
         model          m = random_model(&random);
-        uint64_t const share = 1 + random_below(&random, 8);
+        uint64_t const share = 1 + dice_below(&random, 8);
         model_bytes(&m, body.bytes);
         for (unsigned i = 0; i < 600; i++) {
-            uint64_t const record = random_below(&random, m.n);
-            bool const     gives = m.is_taken[record] && random_below(&random, 9) < share;
+            uint64_t const record = dice_below(&random, m.n);
+            bool const     gives = m.is_taken[record] && dice_below(&random, 9) < share;
             if (gives) pool_give(body.bytes, m.at, record);
             if (gives) model_give(&m, record);
             check(&m, body.bytes);
@@ -96,7 +96,7 @@ static void pool_finds_the_last_free_record_from_every_place(void **state) {
     for (uint64_t vacant = 0; vacant < 130; vacant++) {
         for (uint64_t wanted = 0; wanted <= 130; wanted++) {
             memset(body.bytes, 0xff, BYTES);
-            oracle_put(body.bytes, 3 + vacant, false);
+            write_bit(body.bytes, 3 + vacant, false);
             assert_int_equal(pool_take(body.bytes, 3, 130, wanted), vacant);
             assert_int_equal(pool_take(body.bytes, 3, 130, wanted), POOL_NONE);
         }

@@ -5,11 +5,6 @@
 #include "overload.h"
 #include "rank_oracle.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 static uint64_t steps = 7000;
 
 /* Modes and layouts, with room for about as many keys as there are fingerprints to draw from, so
@@ -36,8 +31,8 @@ static const uint64_t maps[][RANK_FIELDS] = {
     { 20, 16, 6, 14, 6, 10, 9, 4, 2, 4, 5, 0 },
 };
 
-#define N_GEOMETRIES (sizeof geometries / sizeof geometries[0])
-#define N_MAPS (sizeof maps / sizeof maps[0])
+#define N_GEOMETRIES COUNT(geometries)
+#define N_MAPS COUNT(maps)
 
 /* ------------------------------------------------------------------ a table and its oracle */
 

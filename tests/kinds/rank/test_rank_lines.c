@@ -63,9 +63,9 @@ static const touches_job jobs[] = {
 };
 
 int main(void) {
-    struct CMUnitTest tests[UNIT_COUNT(jobs)];
-    for (size_t i = 0; i < UNIT_COUNT(jobs); i++) {
+    struct CMUnitTest tests[COUNT(jobs)];
+    for (size_t i = 0; i < COUNT(jobs); i++) {
         tests[i] = unit_named(jobs[i].name, lines_are_as_stated, &jobs[i]);
     }
-    return unit_run("rank_lines", tests, UNIT_COUNT(tests));
+    return unit_run("rank_lines", tests, COUNT(tests));
 }

@@ -72,9 +72,9 @@ static unsigned border(const life *of, unsigned load) {
     return of->extensions[1] != 0 && load == of->cells[0] + of->cells[1] ? 1 : 2;
 }
 
-static bool table_add(table *t, uint64_t key, unit_random *random) {
+static bool table_add(table *t, uint64_t key, dice *random) {
     const life *const of = t->of;
-    uint64_t const    bucket = random_below(random, of->buckets);
+    uint64_t const    bucket = dice_below(random, of->buckets);
     unsigned const    load = t->load[bucket], level = border(of, load);
     if (load == of->cells[0] + of->cells[1] + of->cells[2]) return false;
     if (level < 2 && t->taken[level] == of->extensions[level]) return false;
@@ -90,14 +90,14 @@ static void table_remove(table *t, uint64_t key) {
 }
 
 /* Does it take every key of its life? */
-static bool table_survives(const life *of, unit_random *random) {
+static bool table_survives(const life *of, dice *random) {
     table          t = { .of = of };
     uint64_t const churn = (of->lifetime - 1) * of->keys;
     for (uint64_t key = 0; key < of->keys; key++) {
         if (!table_add(&t, key, random)) return false;
     }
     for (uint64_t i = 0; i < churn; i++) {
-        uint64_t const key = random_below(random, of->keys);
+        uint64_t const key = dice_below(random, of->keys);
         table_remove(&t, key);
         if (!table_add(&t, key, random)) return false;
     }
@@ -109,8 +109,8 @@ static bool table_survives(const life *of, unit_random *random) {
 static unsigned tables = 1500; /* of each geometry: an argument of the program */
 
 static double share_of_overflows(const life *of) {
-    unit_random random = random_start();
-    double      overflows = 0;
+    dice   random = dice_start();
+    double overflows = 0;
     for (unsigned i = 0; i < tables; i++) overflows += !table_survives(of, &random);
     return overflows / tables;
 }
@@ -143,9 +143,9 @@ static void overflow_is_as_likely_as_stated_or_less(void **state) {
 }
 
 int main(int argc, char **argv) {
-    struct CMUnitTest tests[UNIT_COUNT(lives)];
+    struct CMUnitTest tests[COUNT(lives)];
     if (argc > 1) tables = (unsigned)strtoul(argv[1], NULL, 10);
-    for (size_t i = 0; i < UNIT_COUNT(lives); i++) {
+    for (size_t i = 0; i < COUNT(lives); i++) {
         union {
             const void *in;
             void       *out;
@@ -155,5 +155,5 @@ int main(int argc, char **argv) {
         test.name = lives[i].name;
         tests[i] = test;
     }
-    return unit_run("rank_overflow", tests, UNIT_COUNT(tests));
+    return unit_run("rank_overflow", tests, COUNT(tests));
 }

@@ -50,7 +50,7 @@ static double paper_bits(double b, double l, double r, const double z[3], double
 
 static void storage_by_the_papers_formula_is_the_published_one(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(table2); i++) {
+    for (size_t i = 0; i < COUNT(table2); i++) {
         const paper_row *const row = &table2[i];
         double const           b = N_KEYS / row->lambda / row->chains;
         double const           bits =
@@ -64,13 +64,13 @@ static void storage_by_the_papers_formula_is_the_published_one(void **state) {
  * is a power of two. Occupancy is one bit per extension in both. */
 static void layout_is_the_papers_storage_less_a_bit_per_pointer(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 2000; round++) {
-        uint64_t const b = 1 + random_below(&random, 100000), j2 = 1 + random_below(&random, b);
-        uint64_t const j3 = 1 + random_below(&random, j2), l = 1 + random_below(&random, 64);
-        uint64_t const r = 1 + random_below(&random, 20), c = random_below(&random, 3);
+        uint64_t const b = 1 + dice_below(&random, 100000), j2 = 1 + dice_below(&random, b);
+        uint64_t const j3 = 1 + dice_below(&random, j2), l = 1 + dice_below(&random, 64);
+        uint64_t const r = 1 + dice_below(&random, 20), c = dice_below(&random, 3);
         double         z[3];
-        for (unsigned i = 0; i < 3; i++) z[i] = (double)(1 + random_below(&random, 80));
+        for (unsigned i = 0; i < 3; i++) z[i] = (double)(1 + dice_below(&random, 80));
         uint64_t const geometry[RANK_FIELDS] = {
             b, l, r, (uint64_t)z[0], (uint64_t)z[1], (uint64_t)z[2], j2, j3, c, 4, 0, 0
         };
@@ -85,7 +85,7 @@ static void layout_is_the_papers_storage_less_a_bit_per_pointer(void **state) {
 /* The published geometries, with whole buckets, in our layout: never larger than published. */
 static void published_geometries_are_no_larger_here(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(table2); i++) {
+    for (size_t i = 0; i < COUNT(table2); i++) {
         const paper_row *const row = &table2[i];
         double const           b = ceil(N_KEYS / row->lambda / row->chains);
         uint64_t const         geometry[RANK_FIELDS] = { (uint64_t)b,
@@ -119,7 +119,7 @@ static void tails_of_table_1_are_the_published_ones(void **state) {
 static void overflow_of_table_2_is_what_its_bounds_give(void **state) {
     (void)state;
     static const double published[] = { 1.2e-12, 7.4e-12, 3.7e-12 };
-    for (size_t i = 0; i < UNIT_COUNT(table2); i++) {
+    for (size_t i = 0; i < COUNT(table2); i++) {
         const paper_row *const row = &table2[i];
         double const           b = N_KEYS / row->lambda / row->chains, n = N_KEYS;
         double sum = tamis_rank_bucket_overflow(b, n, n, row->z[0] + row->z[1] + row->z[2]);
@@ -143,7 +143,7 @@ static void sizes_are_those_that_are_promised(void **state) {
         { 1e-2, 10.4, 0, 1, 1 },  { 1e-3, 14.2, 0, 1, 1 },  { 1e-4, 18.2, 0, 1, 1 },
         { 1e-2, 12.9, 2, 4, 16 }, { 1e-3, 16.6, 2, 4, 16 }, { 1e-4, 20.6, 2, 4, 16 },
     };
-    for (size_t i = 0; i < UNIT_COUNT(promises); i++) {
+    for (size_t i = 0; i < COUNT(promises); i++) {
         const promise *const p = &promises[i];
         rank_need const      need = { .n = N_KEYS, p->fpr, p->lifetime * N_KEYS, 1e-10, 0 };
         uint64_t             g[RANK_FIELDS];
@@ -172,21 +172,19 @@ typedef struct grid_point {
     bool      is_aligned;
 } grid_point;
 
-#define GRID_POINTS                                                          \
-    (UNIT_COUNT(grid_n) * UNIT_COUNT(grid_fpr) * UNIT_COUNT(grid_overflow) * \
-     UNIT_COUNT(grid_modes) * 4)
+#define GRID_POINTS (COUNT(grid_n) * COUNT(grid_fpr) * COUNT(grid_overflow) * COUNT(grid_modes) * 4)
 
 static grid_point grid_at(size_t i) {
     grid_point p = { .is_aligned = i % 2 != 0 };
     bool const is_long = i / 2 % 2 != 0;
     i /= 4;
-    p.counter_bits = grid_modes[i % UNIT_COUNT(grid_modes)].counter_bits;
-    p.copies = grid_modes[i % UNIT_COUNT(grid_modes)].copies;
-    i /= UNIT_COUNT(grid_modes);
-    p.need.overflow = grid_overflow[i % UNIT_COUNT(grid_overflow)];
-    i /= UNIT_COUNT(grid_overflow);
-    p.need.fpr = grid_fpr[i % UNIT_COUNT(grid_fpr)];
-    p.need.n = grid_n[i / UNIT_COUNT(grid_fpr)];
+    p.counter_bits = grid_modes[i % COUNT(grid_modes)].counter_bits;
+    p.copies = grid_modes[i % COUNT(grid_modes)].copies;
+    i /= COUNT(grid_modes);
+    p.need.overflow = grid_overflow[i % COUNT(grid_overflow)];
+    i /= COUNT(grid_overflow);
+    p.need.fpr = grid_fpr[i % COUNT(grid_fpr)];
+    p.need.n = grid_n[i / COUNT(grid_fpr)];
     p.need.lifetime = p.need.n * (is_long ? 16 : 1);
     return p;
 }
@@ -372,7 +370,7 @@ static void levels_that_are_asked_for_are_there_or_refused(void **state) {
     static const unsigned fields[] = { RANK_CELLS2, RANK_CELLS3, RANK_EXTENSIONS2,
                                        RANK_EXTENSIONS3 };
     for (double n = 1; n < 1000; n *= 3) {
-        for (unsigned i = 0; i < UNIT_COUNT(fields); i++) {
+        for (unsigned i = 0; i < COUNT(fields); i++) {
             rank_need const need = { n, 1e-4, n, 1e-3, 0 };
             uint64_t        g[RANK_FIELDS];
             free_geometry(0, 1, i % 2 == 0, g);
@@ -425,7 +423,7 @@ static void layout_refuses_what_is_out_of_range(void **state) {
     };
     rank_layout layout;
     assert_true(tamis_rank_layout(sane, &layout));
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         uint64_t g[RANK_FIELDS];
         memcpy(g, sane, sizeof g);
         g[bad[i].field] = bad[i].value;
@@ -454,14 +452,14 @@ static void check_layout(const uint64_t *g) {
 
 static void layout_keeps_its_parts_apart(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 20000; round++) {
         uint64_t g[RANK_FIELDS];
         memcpy(g, sane, sizeof g);
         for (unsigned i = 0; i < 3; i++) {
-            g[random_below(&random, RANK_FIELDS)] = random_below(&random, 70);
+            g[dice_below(&random, RANK_FIELDS)] = dice_below(&random, 70);
         }
-        g[RANK_ALIGNED] = random_below(&random, 2);
+        g[RANK_ALIGNED] = dice_below(&random, 2);
         check_layout(g);
     }
 }
@@ -487,5 +485,5 @@ int main(int argc, char **argv) {
         cmocka_unit_test(layout_keeps_its_parts_apart),
     };
     if (argc > 1) one_in = (unsigned)strtoul(argv[1], NULL, 10);
-    return unit_run("rank_size", tests, UNIT_COUNT(tests));
+    return unit_run("rank_size", tests, COUNT(tests));
 }

@@ -8,13 +8,8 @@
 #define TAMIS_TESTS_STATE_PRINT_ORACLE_H
 
 #include "by_hand.h"
-#include "subject.h"
 #include "kinds/state_print/size.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "subject.h"
 
 #define ORACLE_BUCKETS 200 /* of all subtables, at most */
 #define ORACLE_CELLS 70
@@ -70,7 +65,7 @@ static unsigned home_of(const oracle *o, uint64_t hash, unsigned i, uint64_t *re
     }
     uint64_t const which = high_half(hash, b * prints);
     uint64_t const fingerprint = which / prints * (prints + 1) + which % prints + 1;
-    uint64_t const at = times_mod(o->factor[i], fingerprint, o->range);
+    uint64_t const at = multiply_mod(o->factor[i], fingerprint, o->range);
     *ret_print = at % (prints + 1);
     return (unsigned)(i * b + at / (prints + 1));
 }
@@ -227,20 +222,14 @@ static void oracle_sweep(oracle *o, unsigned unit, uint64_t *aged) {
 
 /* ------------------------------------------------------------------ bytes */
 
-static void put_bits(uint8_t *bytes, uint64_t at, uint64_t bits, uint64_t value) {
-    for (uint64_t i = 0; i < bits; i++) {
-        if (value >> i & 1) bytes[(at + i) / 8] |= (uint8_t)(1u << ((at + i) % 8));
-    }
-}
-
 /* So many names of some bits, from a bit on, and the fields behind the room for them. */
 static void write_list(const oracle *o, const bucket *b, uint64_t at, uint64_t bits, uint64_t room,
                        uint8_t *to) {
     uint64_t const x = o->g[STATE_PRINT_VALUE_BITS], timer_bits = o->table->sweep.timer_bits;
     for (unsigned k = 0; k < b->n; k++) {
-        put_bits(to, at + k * bits, bits, b->list[k].name);
-        put_bits(to, at + room * bits + k * x, x - timer_bits, b->list[k].value);
-        put_bits(to, at + room * bits + (k + 1) * x - timer_bits, timer_bits, b->list[k].timer);
+        write_bits(to, at + k * bits, bits, b->list[k].name);
+        write_bits(to, at + room * bits + k * x, x - timer_bits, b->list[k].value);
+        write_bits(to, at + room * bits + (k + 1) * x - timer_bits, timer_bits, b->list[k].timer);
     }
 }
 
@@ -253,7 +242,7 @@ static void oracle_write(const oracle *o, uint8_t *ret_body, uint64_t bytes) {
                    o->g[STATE_PRINT_CELLS], ret_body);
     }
     if (o->g[STATE_PRINT_SIDE] == 0) return;
-    put_bits(ret_body, 8 * side, 64, o->all[side_unit(o)].n);
+    write_bits(ret_body, 8 * side, 64, o->all[side_unit(o)].n);
     write_list(o, &o->all[side_unit(o)], 8 * (side + 8), 64, o->g[STATE_PRINT_SIDE], ret_body);
 }
 

@@ -1,14 +1,9 @@
 /* test_saboteurs_state_print.c - d-left tables of states with one invariant broken: validate must
  * name it. */
-#include "subject.h"
 #include "kinds/state_print/side.h"
-#include "kinds/state_print/tagged.h"
 #include "kinds/state_print/size.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "kinds/state_print/tagged.h"
+#include "subject.h"
 
 /* Buckets with bits to spare behind their cells, some cells free; keys in the side table. Five
  * values, so that 3 bits can say more than there are; timers of 2 bits. */
@@ -77,7 +72,7 @@ static void expect_broken(tamis_states *states, const char *invariant) {
 }
 
 static void flip(tamis_states *states, uint64_t bit) {
-    table_of(states)->body[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+    flip_bit(table_of(states)->body, bit);
 }
 
 static void expect_flip_broken(tamis_states *states, uint64_t bit, const char *invariant) {

@@ -19,21 +19,20 @@ static unsigned model_find(const model *m, uint64_t hash) {
 static void check_bytes(side of, const model *m) {
     uint8_t        expected[8 + SIDE_MAX_ROOM * 16] = { 0 };
     unsigned const room = of.shape->room, bits = of.shape->bits;
-    for (unsigned b = 0; b < 64; b++) oracle_put(expected, b, (uint64_t)m->n >> b & 1);
+    for (unsigned b = 0; b < 64; b++) write_bit(expected, b, (uint64_t)m->n >> b & 1);
     for (unsigned i = 0; i < m->n; i++) {
         for (unsigned b = 0; b < 64; b++) {
-            oracle_put(expected, 64 * (1 + i) + b, m->hash[i] >> b & 1);
+            write_bit(expected, 64 * (1 + i) + b, m->hash[i] >> b & 1);
         }
         for (unsigned b = 0; b < bits; b++) {
-            oracle_put(expected, 64 * (1 + room) + i * bits + b, m->field[i] >> b & 1);
+            write_bit(expected, 64 * (1 + room) + i * bits + b, m->field[i] >> b & 1);
         }
     }
     assert_memory_equal(of.body + of.shape->at, expected, side_bytes(room, bits));
 }
 
-static void check_step(side of, model *m, unit_random *random) {
-    uint64_t const hash =
-        random_below(random, 3) == 0 ? 0 : random_below(random, 2 * of.shape->room);
+static void check_step(side of, model *m, dice *random) {
+    uint64_t const hash = dice_below(random, 3) == 0 ? 0 : dice_below(random, 2 * of.shape->room);
     unsigned const at = model_find(m, hash);
     assert_int_equal(side_find(of, hash), at);
     assert_int_equal(side_has(of, hash), at < m->n);
@@ -43,7 +42,7 @@ static void check_step(side of, model *m, unit_random *random) {
         m->hash[at] = m->hash[--m->n];
         m->field[at] = m->field[m->n];
     } else {
-        uint64_t const field = random_next(random) & bits_low(of.shape->bits);
+        uint64_t const field = dice_roll(random) & bits_low(of.shape->bits);
         assert_int_equal(side_add(of, hash, field), m->n < of.shape->room);
         if (m->n < of.shape->room) {
             m->hash[m->n] = hash;
@@ -57,11 +56,11 @@ static void check_step(side of, model *m, unit_random *random) {
 
 static void side_is_a_list(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 200; round++) {
-        side_shape const shape = { 8 * random_below(&random, 4),
-                                   1 + (unsigned)random_below(&random, SIDE_MAX_ROOM),
-                                   1 + (unsigned)random_below(&random, 38) };
+        side_shape const shape = { 8 * dice_below(&random, 4),
+                                   1 + (unsigned)dice_below(&random, SIDE_MAX_ROOM),
+                                   1 + (unsigned)dice_below(&random, 38) };
         size_t const     bytes = shape.at + side_bytes(shape.room, shape.bits) + FIELD_PAD_BYTES;
         fenced           memory = fenced_new(bytes);
         side const       of = { memory.bytes, &shape };

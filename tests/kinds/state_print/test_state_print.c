@@ -4,7 +4,6 @@
  */
 #include "state_print_oracle.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define POOL 400 /* keys that come and go */
 
 static uint64_t steps = 6000;

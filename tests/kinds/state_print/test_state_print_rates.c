@@ -4,22 +4,16 @@
  *
  * usage: test_state_print_rates [TABLES OF EACH]
  */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
+
+#include "unit.h"
 
 #include <tamis/tamis.h>
-
-#include <cmocka.h>
 
 #define TABLES 3 /* d */
 #define BUCKETS 2048
 #define CELLS 7 /* h */
 #define VALUES 8
 #define QUERIES 200000
-#define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
 static unsigned n_tables = 4;
 

@@ -10,8 +10,6 @@
 #include "kinds/state_print/state_print.c"
 #include "kinds/state_print/states.c"
 
-#include <stdio.h>
-
 #define SIGMAS 4.0
 
 static unsigned one_in = 1; /* of the grid */
@@ -24,12 +22,12 @@ typedef struct world {
     tamis_table       table;
     uint64_t         *key;
     uint64_t          n;
-    unit_random       random;
+    dice              random;
 } world;
 
 /* Without ageing, and with as many values as fit. */
 static world world_make(const uint64_t *geometry, uint64_t n) {
-    world w = { .n = n, .key = calloc(n, sizeof *w.key), .random = random_start() };
+    world w = { .n = n, .key = calloc(n, sizeof *w.key), .random = dice_start() };
     assert_int_equal(tamis_kind_find("state_print", NULL, &w.kind), TAMIS_OK);
     memcpy(w.table.geometry, geometry, STATE_PRINT_FIELDS * sizeof geometry[0]);
     assert_true(print_body_bytes(w.table.geometry, &w.table.body_bytes));
@@ -56,7 +54,7 @@ static uint32_t value_of(const world *w, uint64_t key) {
  * its own: it is left out, so that those in the table are all different. */
 static bool world_put(world *w, uint64_t at) {
     for (;;) {
-        uint64_t const     key = random_next(&w->random);
+        uint64_t const     key = dice_roll(&w->random);
         uint32_t           value;
         tamis_status const was = w->kind->states->get(&w->table, key, &value);
         if (was == TAMIS_OK) continue;
@@ -77,7 +75,7 @@ static uint64_t world_fill(world *w) {
 static uint64_t world_churn(world *w, uint64_t steps) {
     uint64_t refused = 0;
     for (uint64_t i = 0; i < steps; i++) {
-        uint64_t const at = random_below(&w->random, w->n);
+        uint64_t const at = dice_below(&w->random, w->n);
         (void)!w->kind->states->drop(&w->table, w->key[at], TAMIS_ANY_VALUE);
         refused += !world_put(w, at);
     }
@@ -107,8 +105,7 @@ static answers ask_strangers(world *w, unsigned n) {
     answers seen = { 0, 0 };
     for (unsigned i = 0; i < n; i++) {
         uint32_t           value;
-        tamis_status const status =
-            w->kind->states->get(&w->table, random_next(&w->random), &value);
+        tamis_status const status = w->kind->states->get(&w->table, dice_roll(&w->random), &value);
         seen.values += status == TAMIS_OK;
         seen.unknown += status == TAMIS_ERR_UNKNOWN;
     }
@@ -163,7 +160,7 @@ static void check_share(const char *what, double seen, double of, double stated)
 static void members_are_unknown_as_often_as_stated(void **state) {
     (void)state;
     static const uint64_t shapes[][2] = { { 2, 9 }, { 3, 11 }, { 4, 12 }, { 8, 13 } };
-    for (unsigned i = 0; i < UNIT_COUNT(shapes); i++) {
+    for (unsigned i = 0; i < COUNT(shapes); i++) {
         uint64_t const d = shapes[i][0], f = shapes[i][1], n = 40 * 1000;
         uint64_t const g[] = { d, 2000, 4 * n / (2000 * d), f, 5, 512, 0, 0, 64 };
         double         unknown = 0, moved = 0, rounds = 8;
@@ -324,7 +321,7 @@ static void unknown_keys_go_aside_as_often_as_stated_or_less(void **state) {
     for (unsigned i = 0; i < 1000000; i++) {
         uint32_t value;
         strangers +=
-            w.kind->states->get(&w.table, random_next(&w.random), &value) == TAMIS_ERR_UNKNOWN;
+            w.kind->states->get(&w.table, dice_roll(&w.random), &value) == TAMIS_ERR_UNKNOWN;
     }
     double const p = (double)(w.table.keys - side_count(side_of(&w.table))) / (3000.0 * 255);
     check_rate("unknown strangers", strangers, 1e6, 3 * p * p * (1 - p) + p * p * p);
@@ -344,21 +341,19 @@ typedef struct grid_point {
     uint64_t         bits, permuted;
 } grid_point;
 
-#define GRID_POINTS                                                                               \
-    (UNIT_COUNT(grid_n) * UNIT_COUNT(grid_fpr) * UNIT_COUNT(grid_lives) * UNIT_COUNT(grid_bits) * \
-     2 * 2)
+#define GRID_POINTS (COUNT(grid_n) * COUNT(grid_fpr) * COUNT(grid_lives) * COUNT(grid_bits) * 2 * 2)
 
 static grid_point grid_at(size_t i) {
     grid_point p = { .need = { .overflow = 1e-10, .is_fast = i % 2 != 0 } };
     i /= 2;
     p.permuted = i % 2 == 0;
     i /= 2;
-    p.bits = grid_bits[i % UNIT_COUNT(grid_bits)];
-    i /= UNIT_COUNT(grid_bits);
-    double const turnovers = grid_lives[i % UNIT_COUNT(grid_lives)];
-    i /= UNIT_COUNT(grid_lives);
-    p.need.fpr = grid_fpr[i % UNIT_COUNT(grid_fpr)];
-    p.need.n = grid_n[i / UNIT_COUNT(grid_fpr)];
+    p.bits = grid_bits[i % COUNT(grid_bits)];
+    i /= COUNT(grid_bits);
+    double const turnovers = grid_lives[i % COUNT(grid_lives)];
+    i /= COUNT(grid_lives);
+    p.need.fpr = grid_fpr[i % COUNT(grid_fpr)];
+    p.need.n = grid_n[i / COUNT(grid_fpr)];
     p.need.unknown = p.need.fpr / (1 + (double)(i % 3) * 2);
     p.need.lifetime = p.need.n * turnovers;
     return p;
@@ -463,7 +458,7 @@ static void layouts_refuse_what_is_out_of_range(void **state) {
         { STATE_PRINT_REINSERTS, 2 },      { STATE_PRINT_SIDE, 65 },
         { STATE_PRINT_SIDE, UINT64_MAX },
     };
-    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         uint64_t           g[] = { 3, 1000, 8, 14, 4, 18, 1, 0, 16 };
         state_print_layout layout;
         g[bad[i].field] = bad[i].value;
@@ -527,15 +522,15 @@ static tamis_status just_put(world *w, uint64_t key) {
 static counts count_lines(world *w, bool is_churned) {
     counts total = { 0, 0, 0 };
     for (uint64_t i = 0; i < CAPACITY; i++) {
-        w->key[i] = random_next(&w->random);
+        w->key[i] = dice_roll(&w->random);
         unsigned const lines = count_one(w, w->key[i], just_put);
         if (i >= CAPACITY - LAST) total.put += (double)lines / LAST;
     }
     if (is_churned) (void)world_churn(w, 5 * CAPACITY);
     for (unsigned i = 0; i < SAMPLES; i++) {
-        uint64_t const key = w->key[random_below(&w->random, CAPACITY)];
+        uint64_t const key = w->key[dice_below(&w->random, CAPACITY)];
         total.present += (double)count_one(w, key, just_get) / SAMPLES;
-        total.absent += (double)count_one(w, random_next(&w->random), just_get) / SAMPLES;
+        total.absent += (double)count_one(w, dice_roll(&w->random), just_get) / SAMPLES;
     }
     return total;
 }
@@ -570,7 +565,7 @@ static const job jobs[] = {
 /* ------------------------------------------------------------------ all */
 
 static const char *life_name(size_t i) {
-    static char       names[UNIT_COUNT(lives)][100];
+    static char       names[COUNT(lives)][100];
     const life *const of = &lives[i];
     (void)snprintf(names[i], sizeof names[i], "overflow of 3 x %u buckets of %u cells at %.2f",
                    (unsigned)of->buckets, (unsigned)of->cells, of->load);
@@ -591,14 +586,14 @@ int main(int argc, char **argv) {
         cmocka_unit_test(layouts_are_those_of_the_paper),
         cmocka_unit_test(layouts_refuse_what_is_out_of_range),
     };
-    struct CMUnitTest tests[UNIT_COUNT(single) + UNIT_COUNT(lives) + UNIT_COUNT(jobs)];
-    size_t            n = UNIT_COUNT(single);
+    struct CMUnitTest tests[COUNT(single) + COUNT(lives) + COUNT(jobs)];
+    size_t            n = COUNT(single);
     memcpy(tests, single, sizeof single);
-    for (size_t i = 0; i < UNIT_COUNT(lives); i++) {
+    for (size_t i = 0; i < COUNT(lives); i++) {
         tests[n++] =
             unit_named(life_name(i), puts_are_refused_as_often_as_stated_or_less, &lives[i]);
     }
-    for (size_t i = 0; i < UNIT_COUNT(jobs); i++) {
+    for (size_t i = 0; i < COUNT(jobs); i++) {
         tests[n++] = unit_named(jobs[i].name, lines_are_as_stated, &jobs[i]);
     }
     if (argc > 1) one_in = (unsigned)strtoul(argv[1], NULL, 10);

@@ -11,22 +11,21 @@ typedef struct model {
     uint64_t print[MAX_BUCKETS][MAX_CELLS], field[MAX_BUCKETS][MAX_CELLS];
 } model;
 
-static tagged_shape random_shape(unit_random *random) {
-    unsigned const cells = 1 + (unsigned)random_below(random, MAX_CELLS);
-    unsigned const print_bits = 4 + (unsigned)random_below(random, 45);
-    unsigned const bits = 1 + (unsigned)random_below(random, 38);
-    bool const     is_permuted = random_below(random, 2) == 0;
-    return (tagged_shape){
-        .cells = cells_make((cells_shape){ .n = cells,
-                                           .bits = print_bits,
-                                           .print_bits = print_bits,
-                                           .bytes = (cells * (print_bits + bits) + 7) / 8 +
-                                                    (unsigned)random_below(random, 5) }),
-        .places = dleft_make(2 + (unsigned)random_below(random, 2), 1 + random_below(random, 8),
-                             print_bits, is_permuted),
-        .bits = bits,
-        .is_permuted = is_permuted
-    };
+static tagged_shape random_shape(dice *random) {
+    unsigned const cells = 1 + (unsigned)dice_below(random, MAX_CELLS);
+    unsigned const print_bits = 4 + (unsigned)dice_below(random, 45);
+    unsigned const bits = 1 + (unsigned)dice_below(random, 38);
+    bool const     is_permuted = dice_below(random, 2) == 0;
+    return (tagged_shape){ .cells = cells_make(
+                               (cells_shape){ .n = cells,
+                                              .bits = print_bits,
+                                              .print_bits = print_bits,
+                                              .bytes = (cells * (print_bits + bits) + 7) / 8 +
+                                                       (unsigned)dice_below(random, 5) }),
+                           .places = dleft_make(2 + (unsigned)dice_below(random, 2),
+                                                1 + dice_below(random, 8), print_bits, is_permuted),
+                           .bits = bits,
+                           .is_permuted = is_permuted };
 }
 
 static void check_bytes(tagged of, const model *m) {
@@ -37,13 +36,13 @@ static void check_bytes(tagged of, const model *m) {
     for (unsigned b = 0; b < all; b++) {
         for (unsigned i = 0; i < m->n[b]; i++) {
             for (unsigned bit = 0; bit < cells->bits; bit++) {
-                oracle_put(expected, 8 * cells->bytes * b + i * cells->bits + bit,
-                           m->print[b][i] >> bit & 1);
+                write_bit(expected, 8 * cells->bytes * b + i * cells->bits + bit,
+                          m->print[b][i] >> bit & 1);
             }
             for (unsigned bit = 0; bit < of.shape->bits; bit++) {
-                oracle_put(expected,
-                           8 * cells->bytes * b + cells->n * cells->bits + i * of.shape->bits + bit,
-                           m->field[b][i] >> bit & 1);
+                write_bit(expected,
+                          8 * cells->bytes * b + cells->n * cells->bits + i * of.shape->bits + bit,
+                          m->field[b][i] >> bit & 1);
             }
         }
         assert_int_equal(tagged_used(of, b), m->n[b]);
@@ -71,8 +70,8 @@ static tagged_found model_look(tagged of, const model *m, tagged_key key) {
     return found;
 }
 
-static void check_step(tagged of, model *m, unit_random *random) {
-    tagged_key const   key = tagged_key_of(of, random_below(random, 200) << 56);
+static void check_step(tagged of, model *m, dice *random) {
+    tagged_key const   key = tagged_key_of(of, dice_below(random, 200) << 56);
     tagged_found const found = tagged_look(of, key), expected = model_look(of, m, key);
     uint64_t           bucket = 0;
     unsigned           cell = 0;
@@ -90,7 +89,7 @@ static void check_step(tagged of, model *m, unit_random *random) {
         m->field[bucket][cell] = m->field[bucket][last];
         tagged_take(of, bucket, cell);
     } else if (found.load < of.shape->cells.n) {
-        uint64_t const field = random_next(random) & bits_low(of.shape->bits);
+        uint64_t const field = dice_roll(random) & bits_low(of.shape->bits);
         m->print[found.least.bucket][found.load] = found.least.print;
         m->field[found.least.bucket][found.load] = field;
         m->n[found.least.bucket]++;
@@ -102,7 +101,7 @@ static void check_step(tagged of, model *m, unit_random *random) {
 
 static void tagged_buckets_are_lists(void **state) {
     (void)state;
-    unit_random random = random_start();
+    dice random = dice_start();
     for (unsigned round = 0; round < 300; round++) {
         tagged_shape const shape = random_shape(&random);
         fenced memory = fenced_new(dleft_all(&shape.places) * shape.cells.bytes + FIELD_PAD_BYTES);
@@ -116,16 +115,16 @@ static void tagged_buckets_are_lists(void **state) {
 /* A walk sees every cell once: the first of all buckets, then the second of all. */
 static void cells_are_walked_level_by_level(void **state) {
     (void)state;
-    unit_random       random = random_start();
+    dice              random = dice_start();
     cells_shape const shape =
         cells_make((cells_shape){ .n = 5, .bits = 9, .print_bits = 7, .bytes = 6 });
     for (unsigned round = 0; round < 200; round++) {
         uint8_t        body[20 * 6 + 8] = { 0 };
-        uint64_t const buckets = random_below(&random, 20);
+        uint64_t const buckets = dice_below(&random, 20);
         cells_walk     walk = { .cell = 0 };
         for (uint64_t b = 0; b < buckets; b++) {
-            for (unsigned i = 0, n = (unsigned)random_below(&random, 6); i < n; i++) {
-                cells_set(&shape, body + 6 * b, i, 1 + random_below(&random, 127));
+            for (unsigned i = 0, n = (unsigned)dice_below(&random, 6); i < n; i++) {
+                cells_set(&shape, body + 6 * b, i, 1 + dice_below(&random, 127));
             }
         }
         for (unsigned i = 0; i < 5; i++) {

@@ -5,10 +5,8 @@
 #include "core/hash.h"
 #include "core/increments.h"
 #include "handle.h"
-#include "theory/tails.h"
 #include "kinds/vicbf/size.h"
-
-#include <stdio.h>
+#include "theory/tails.h"
 
 #define N 1024.0 /* keys, in all of section VIII but table I */
 #define ONE UINT64_C(2)
@@ -45,7 +43,7 @@ static double paper_fpr(const uint64_t *g, double n) {
 /* And what small tables do changes little in those. */
 static void vi_numbers_are_those_of_the_paper(void **state) {
     (void)state;
-    for (size_t i = 0; i < UNIT_COUNT(rows); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         double const fpr = paper_fpr(rows[i].g, N);
         if (fabs(fpr - rows[i].fpr) > 1e-5 / 2 + 1e-9) {
             fail_msg("row %zu: %.7f, not %.5f", i, fpr, rows[i].fpr);
@@ -115,7 +113,7 @@ static void tally_all(const increments *d, uint64_t top, unsigned j, uint64_t su
 static void vi_profile_is_that_of_all_ways_to_add(void **state) {
     (void)state;
     static const uint64_t sets[] = { VI_GENERAL, VI_D(4), VI_D(2), ONE, 0x26, 0xc0000000, 0x8102 };
-    for (size_t i = 0; i < UNIT_COUNT(sets) * 11; i++) {
+    for (size_t i = 0; i < COUNT(sets) * 11; i++) {
         unsigned const   bits = 2 + (unsigned)i % 11;
         increments const d = increments_make(sets[i / 11]);
         vi_profile const of = profile_of(sets[i / 11], bits);
@@ -196,7 +194,7 @@ static void vi_choose_takes_the_best_k_in_a_fixed_size(void **state) {
                                         { 3840, 8, VI_GENERAL, 6 },
                                         { 7314, 7, VI_D(4), 8 },
                                         { 6400, 8, VI_GENERAL, 10 } };
-    for (size_t i = 0; i < UNIT_COUNT(best); i++) {
+    for (size_t i = 0; i < COUNT(best); i++) {
         uint64_t g[] = { best[i][0], VI_FREE, 0, best[i][1], best[i][2], 0 };
         assert_true(tamis_vi_choose(&(vi_need){ N, 0, N, false }, g));
         assert_int_equal(g[VI_HASHES], best[i][3]);
@@ -288,7 +286,7 @@ static void vi_filters_are_as_predicted(void **state) {
         { 3840, 5, 128, 8, VI_GENERAL, 0 }, { 4000, 3, 250, 7, VI_D(4), 0 },
         { 3413, 4, 0, 9, VI_D(16), 0 },     { 4000, 4, 0, 5, VI_D(4), 0 }, /* many stick */
     };
-    for (size_t i = 0; i < UNIT_COUNT(scattered); i++) check_filters(scattered[i]);
+    for (size_t i = 0; i < COUNT(scattered); i++) check_filters(scattered[i]);
 }
 
 static void vi_blocked_filters_are_as_predicted(void **state) {
@@ -299,7 +297,7 @@ static void vi_blocked_filters_are_as_predicted(void **state) {
         { 4380, 3, 250, 7, VI_D(4), 1 },    { 3416, 4, 0, 9, VI_D(16), 1 },
         { 4080, 4, 0, 5, VI_D(4), 1 },      { 3840, 1, 40, 8, VI_GENERAL, 1 },
     };
-    for (size_t i = 0; i < UNIT_COUNT(blocked); i++) check_filters(blocked[i]);
+    for (size_t i = 0; i < COUNT(blocked); i++) check_filters(blocked[i]);
 }
 
 /* Tables so small that counters of a key often meet: the mean of many is within 1% of what is
@@ -315,7 +313,7 @@ static void vi_small_filters_are_as_predicted(void **state) {
         { { 300, 3, 128, 6, 6, 0 }, 60 },        { { 100, 4, 0, 6, 6, 0 }, 20 },
         { { 100, 4, 0, 8, VI_GENERAL, 0 }, 20 }, { { 40, 6, 0, 8, VI_GENERAL, 0 }, 6 },
     };
-    for (size_t i = 0; i < UNIT_COUNT(tables); i++) {
+    for (size_t i = 0; i < COUNT(tables); i++) {
         double sum = 0, squares = 0, hits = 0;
         for (uint64_t seed = 0; seed < SMALL_FILTERS; seed++) {
             tamis_set *const set = created(tables[i].g, tables[i].n, tables[i].n, seed);
@@ -370,7 +368,7 @@ static void vi_counters_stick_as_often_as_stated(void **state) {
         { { 1530, 4, 250, 5, VI_D(4), 1 }, 80, 800 },
         { { 1536, 4, 0, 2, ONE, 0 }, 50, 50 },
     };
-    for (size_t i = 0; i < UNIT_COUNT(lives); i++) {
+    for (size_t i = 0; i < COUNT(lives); i++) {
         const life *const of = &lives[i];
         double const      predicted = tamis_vi_saturation(of->g, of->n, of->lifetime);
         double            measured = 0;
@@ -409,7 +407,7 @@ static void vi_saturation_of_too_many_is_sure(void **state) {
                                                   { 320, 5, 0, 8, VI_GENERAL, 1 },
                                                   { 300, 40, 0, 10, ONE, 0 },
                                                   { 30, 40, 0, 12, ONE, 0 } };
-    for (size_t i = 0; i < UNIT_COUNT(tables); i++) {
+    for (size_t i = 0; i < COUNT(tables); i++) {
         for (double n = 12000; n < 1e7; n *= 5) {
             double const stuck = tamis_vi_saturation(tables[i], n, n);
             if (stuck < .999) fail_msg("table %zu, %g keys: %g", i, n, stuck);
@@ -453,5 +451,5 @@ int main(void) {
         cmocka_unit_test(vi_saturation_of_one_increment_is_the_tail),
         cmocka_unit_test(vi_saturation_of_too_many_is_sure),
     };
-    return unit_run("vi_size", tests, UNIT_COUNT(tests));
+    return unit_run("vi_size", tests, COUNT(tests));
 }
