@@ -1,7 +1,8 @@
-/* cmd_build.c - tamis build, add, remove: the commands that change what is in a file.
+/* cmd_build.c - tamis build, add, remove: the commands that change the contents of a file.
  *
- * All of them work on a set in memory and save it at the end. So whatever stops them, the file
- * holds what it held before, or all that was asked for.
+ * All of them work on a set in memory and save it at the end. If something goes wrong, the file is
+ * unchanged. A signal ends the input: what was read so far is saved (signals.h), unless
+ * --discard-on-interrupt is given.
  */
 #include "commands.h"
 
@@ -11,6 +12,7 @@
 #include "message.h"
 #include "numbers.h"
 #include "setfile.h"
+#include "signals.h"
 
 /* ------------------------------------------------------------------ telling */
 
@@ -34,14 +36,14 @@ static _Noreturn void die_of_full(const tamis_set *set, const char *path, uint64
 }
 
 /* "words.tamis: removed 10 keys, 0 absent; it holds 20 keys and is made for 100". Returns whether
- * it is more than that. */
-static bool tell_change(const tamis_info *info, const char *path, const char *what,
+ * it is overloaded. */
+static bool tell_change(const tamis_info *info, const char *path, const char *change,
                         const options *asked) {
     number_text keys, capacity;
     number_exact(info->keys, keys);
     number_exact(info->plan.capacity, capacity);
     if (!is_given(asked, OPTION_BIT(QUIET))) {
-        warn("%s: %s; it holds %s %s and is made for %s", path, what, keys,
+        warn("%s: %s; it holds %s %s and is made for %s", path, change, keys,
              plural(info->keys, "key", "keys"), capacity);
     }
     return setfile_warn_of_overload(info, path);
@@ -80,12 +82,12 @@ static void name_lines(const tamis_info *info, uint64_t n_read, uint64_t n_new,
 
 /* ------------------------------------------------------------------ adding */
 
-/* Add all of them, or end. */
-static void add_all(tamis_set *set, const char *path, lines *from) {
+/* Add all keys; if the set gets full, end the program. */
+static void add_all(tamis_set *set, const char *path, lines *input) {
     tamis_key keys[LINES_BATCH];
     uint64_t  added = 0;
     size_t    n, taken;
-    while ((n = lines_next(from, keys)) != 0) {
+    while ((n = lines_next(input, keys)) != 0) {
         tamis_status const status = tamis_add_batch(set, keys, n, &taken);
         added += taken;
         if (status == TAMIS_ERR_FULL) die_of_full(set, path, added);
@@ -95,18 +97,20 @@ static void add_all(tamis_set *set, const char *path, lines *from) {
 
 static int add_run(const options *asked) {
     const char *const path = asked->operands[0];
-    tamis_set *const  set = setfile_take(path, asked);
-    lines             from;
+    setfile_target    target;
+    tamis_set *const  set = setfile_take(path, asked, &target);
+    lines             input;
     tamis_info        before, after;
-    came_text         what;
+    came_text         change;
     setfile_inspect(set, &before);
-    keys_open(&from, asked, 1);
-    add_all(set, path, &from);
-    if (from.keys != 0) setfile_save(set, path);
+    keys_open(&input, asked, 1);
+    if (!is_given(asked, OPTION_BIT(DISCARD))) signals_end_input();
+    add_all(set, path, &input);
+    if (input.keys != 0) setfile_save(set, &target);
     setfile_inspect(set, &after);
-    name_lines(&after, from.keys, after.keys - before.keys, what);
-    bool const is_overloaded = tell_change(&after, path, what, asked);
-    lines_close(&from);
+    name_lines(&after, input.keys, after.keys - before.keys, change);
+    bool const is_overloaded = tell_change(&after, path, change, asked);
+    lines_close(&input);
     tamis_free(set);
     return is_overloaded ? EXIT_NONE : EXIT_DONE;
 }
@@ -116,13 +120,16 @@ const command command_add = {
     .operands = "FILE [KEYS...] ",
     .summary = "Add keys to a set",
     .text = "Keys are the lines of the files KEYS, or of standard input; an empty line is a key,\n"
-            "too. Adding a key twice to a set that can remove needs two removals. If the set\n"
-            "gets full, nothing is saved: the file is as it was. Ends with 1 if the keys are in\n"
-            "but are so many that the false-positive rate is not what the set was built for.\n",
+            "too. In a set that can remove, a key that was added twice must be removed twice. If\n"
+            "the set gets full, nothing is saved: the file is unchanged. If SIGINT (Ctrl-C),\n"
+            "SIGTERM or SIGHUP comes, the lines read so far are added and saved; a second signal\n"
+            "ends at once, without saving. Ends with 1 if the keys were added but are so many\n"
+            "that the false-positive rate is higher than the set was built for.\n",
     .examples = "  find . -type f | tamis add seen.tamis\n"
                 "  find . -type f -print0 | tamis add -0 seen.tamis\n"
-                "  tamis add seen.tamis monday.txt tuesday.txt\n",
-    .options = OPTION_BIT(NULL) | OPTION_BIT(QUIET),
+                "  tamis add seen.tamis monday.txt tuesday.txt\n"
+                "  tail -f access.log | tamis add seen.tamis         until Ctrl-C\n",
+    .options = OPTION_BIT(NULL) | OPTION_BIT(DISCARD) | OPTION_BIT(QUIET),
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .set_operands = 1,
@@ -132,43 +139,46 @@ const command command_add = {
 /* ------------------------------------------------------------------ building */
 
 /* An empty set as asked for; the keys are counted first if that is asked. */
-static tamis_set *make_set(const options *asked, lines *from) {
-    tamis_spec       spec = asked->spec;
-    tamis_set *const like = asked->like != NULL ? setfile_map(asked->like, asked) : NULL;
-    spec.like = like;
-    if (like == NULL && (asked->is_counted || !is_given(asked, OPTION_BIT(CAPACITY)))) {
-        uint64_t const count = lines_count(from);
+static tamis_set *make_set(const options *asked, lines *input) {
+    tamis_spec spec = asked->spec;
+    setfile    like = { .descriptor = -1 };
+    if (asked->like != NULL) setfile_open_set(asked->like, asked, &like);
+    spec.like = like.set;
+    if (like.set == NULL && (asked->is_counted || !is_given(asked, OPTION_BIT(CAPACITY)))) {
+        uint64_t const count = lines_count(input);
         spec.capacity = count != 0 ? count : 1;
     }
     tamis_set *const set = set_create(&spec);
-    tamis_free(like);
+    setfile_close(&like);
     return set;
 }
 
-/* "words.tamis: 100 lines read, all new; 183 KiB (bloom, made for 100), false-positive rate ...".
- * Returns whether it is more than it is made for. */
+/* "words.tamis: 100 lines read, all new; 183 KiB (bloom, made for 100 keys), false-positive rate
+ * ...". Returns whether the set is overloaded. */
 static bool tell_build(const tamis_set *set, const char *path, uint64_t n_read,
                        const options *asked) {
     tamis_info   info;
-    came_text    what;
-    setfile_text is;
+    came_text    change;
+    setfile_text description;
     setfile_inspect(set, &info);
-    name_lines(&info, n_read, info.keys, what);
-    setfile_describe(&info, is);
-    if (!is_given(asked, OPTION_BIT(QUIET))) warn("%s: %s; %s", path, what, is);
+    name_lines(&info, n_read, info.keys, change);
+    setfile_describe(&info, description);
+    if (!is_given(asked, OPTION_BIT(QUIET))) warn("%s: %s; %s", path, change, description);
     return setfile_warn_of_overload(&info, path);
 }
 
 static int build_run(const options *asked) {
     const char *const path = asked->operands[0];
-    lines             from;
-    setfile_check_target(path, asked);
-    keys_open(&from, asked, 1);
-    tamis_set *const set = make_set(asked, &from);
-    add_all(set, path, &from);
-    setfile_save(set, path);
-    bool const is_overloaded = tell_build(set, path, from.keys, asked);
-    lines_close(&from);
+    setfile_target    target;
+    lines             input;
+    setfile_aim(path, asked, &target);
+    keys_open(&input, asked, 1);
+    if (!is_given(asked, OPTION_BIT(DISCARD))) signals_end_input();
+    tamis_set *const set = make_set(asked, &input);
+    add_all(set, path, &input);
+    setfile_save(set, &target);
+    bool const is_overloaded = tell_build(set, path, input.keys, asked);
+    lines_close(&input);
     tamis_free(set);
     return is_overloaded ? EXIT_NONE : EXIT_DONE;
 }
@@ -178,16 +188,18 @@ const command command_build = {
     .operands = "FILE [KEYS...] ",
     .summary = "Make a set of keys and save it to FILE",
     .text = "Keys are the lines of the files KEYS, or of standard input; an empty line is a key,\n"
-            "too. -n says for how many different keys the set is made; without it, or with\n"
-            "'-n auto', the lines are counted first, copies included. 'tamis plan' shows what\n"
-            "the options cost. A set that was there is replaced, all at once, when the new one\n"
-            "is complete; another file is not, unless by --force. Ends with 1 if the set was\n"
-            "saved but there were so many keys that its false-positive rate is not that of -e.\n",
+            "too. -n is the number of different keys that the set is made for; without it, or\n"
+            "with '-n auto', the lines are counted first, copies included. 'tamis plan' shows\n"
+            "what the options cost. If FILE is a set, it is replaced when the new one is\n"
+            "complete; another file is replaced only with --force. If SIGINT (Ctrl-C), SIGTERM\n"
+            "or SIGHUP comes, a set of the lines read so far is saved; a second signal ends at\n"
+            "once, without saving. Ends with 1 if the set was saved but has so many keys that\n"
+            "its false-positive rate is higher than -e.\n",
     .examples = "  tamis build words.tamis </usr/share/dict/words\n"
                 "  tamis build seen.tamis -n 10M -e 1e-6 --remove </dev/null     empty, for later\n"
                 "  tamis build tuesday.tamis --like monday.tamis tuesday.txt     to be merged\n",
     .options = OPTIONS_OF_SPEC | OPTIONS_OF_HASHING | OPTION_BIT(LIKE) | OPTION_BIT(NULL) |
-               OPTION_BIT(FORCE) | OPTION_BIT(QUIET),
+               OPTION_BIT(FORCE) | OPTION_BIT(DISCARD) | OPTION_BIT(QUIET),
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .set_operands = 1,
@@ -196,7 +208,8 @@ const command command_build = {
 
 /* ------------------------------------------------------------------ removing */
 
-/* Counters that go up only where they are smallest know of no key: nothing makes them remove. */
+/* With minimal increase, an add raises only the smallest counters of a key. What it has raised is
+ * not known later, so nothing can be removed. */
 static bool is_minimal(const tamis_plan *plan) {
     for (unsigned i = 0; i < plan->n_fields; i++) {
         if (strcmp(plan->fields[i].name, "minimal") == 0) return plan->fields[i].value != 0;
@@ -213,15 +226,15 @@ static _Noreturn void die_of_inability(tamis_set *set, const char *path) {
             "without minimal=1",
             path, info.plan.kind);
     }
-    die("%s (%s) was not made to remove; build it with --remove", path, info.plan.kind);
+    die("%s (%s) was not built to remove; build it with --remove", path, info.plan.kind);
 }
 
 /* Returns how many keys were there. */
-static uint64_t remove_all(tamis_set *set, lines *from) {
+static uint64_t remove_all(tamis_set *set, lines *input) {
     tamis_key keys[LINES_BATCH];
     uint64_t  removed = 0;
     size_t    n, gone;
-    while ((n = lines_next(from, keys)) != 0) {
+    while ((n = lines_next(input, keys)) != 0) {
         if (tamis_remove_batch(set, keys, n, NULL, &gone) != TAMIS_OK) die("cannot remove");
         removed += gone;
     }
@@ -230,22 +243,24 @@ static uint64_t remove_all(tamis_set *set, lines *from) {
 
 static int remove_run(const options *asked) {
     const char *const path = asked->operands[0];
-    tamis_set *const  set = setfile_take(path, asked);
-    lines             from;
+    setfile_target    target;
+    tamis_set *const  set = setfile_take(path, asked, &target);
+    lines             input;
     tamis_info        info;
     number_text       removed_text, absent_text;
-    char              what[120];
+    char              change[120];
     if (tamis_remove_batch(set, NULL, 0, NULL, NULL) != TAMIS_OK) die_of_inability(set, path);
-    keys_open(&from, asked, 1);
-    uint64_t const removed = remove_all(set, &from), absent = from.keys - removed;
-    if (from.keys != 0) setfile_save(set, path);
+    keys_open(&input, asked, 1);
+    if (!is_given(asked, OPTION_BIT(DISCARD))) signals_end_input();
+    uint64_t const removed = remove_all(set, &input), absent = input.keys - removed;
+    if (input.keys != 0) setfile_save(set, &target);
     number_exact(removed, removed_text);
     number_exact(absent, absent_text);
-    (void)snprintf(what, sizeof what, "removed %s %s, %s absent", removed_text,
+    (void)snprintf(change, sizeof change, "removed %s %s, %s absent", removed_text,
                    plural(removed, "key", "keys"), absent_text);
     setfile_inspect(set, &info);
-    (void)tell_change(&info, path, what, asked);
-    lines_close(&from);
+    (void)tell_change(&info, path, change, asked);
+    lines_close(&input);
     tamis_free(set);
     return absent == 0 ? EXIT_DONE : EXIT_NONE;
 }
@@ -253,14 +268,16 @@ static int remove_run(const options *asked) {
 const command command_remove = {
     .name = "remove",
     .operands = "FILE [KEYS...] ",
-    .summary = "Remove keys from a set that can",
-    .text = "Takes out one copy of each key. Remove only what was added: a key that was not, but\n"
-            "looks like one that was (as probable as a false positive), takes that one with it.\n"
-            "Ends with 0 if all keys were there, with 1 if some were absent (the others are\n"
+    .summary = "Remove keys from a set that was built with --remove",
+    .text = "Removes one copy of each key. Remove only what was added: a key that was not, but is\n"
+            "taken for one that was (with the probability of a false positive), removes that one\n"
+            "instead. If SIGINT (Ctrl-C), SIGTERM or SIGHUP comes, the keys read so far are\n"
+            "removed and the set is saved; a second signal ends at once, without saving. Ends\n"
+            "with 0 if all keys were removed, with 1 if some were absent (the others are\n"
             "removed), with 2 on an error (nothing is removed).\n",
     .examples = "  tamis build seen.tamis -n 1M --remove <urls.txt\n"
                 "  tamis remove seen.tamis expired.txt\n",
-    .options = OPTION_BIT(NULL) | OPTION_BIT(QUIET),
+    .options = OPTION_BIT(NULL) | OPTION_BIT(DISCARD) | OPTION_BIT(QUIET),
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .set_operands = 1,

@@ -60,20 +60,20 @@ static uint64_t count_chosen(const bool *answers, size_t n, bool wanted) {
 static void dedup_all(memory_of *seen, const options *asked) {
     bool const is_inverted = is_given(asked, OPTION_BIT(INVERT));
     bool const is_counted = is_given(asked, OPTION_BIT(COUNT_LINES));
-    lines      from;
+    lines      input;
     tamis_key  keys[LINES_BATCH];
     bool       answers[LINES_BATCH];
     uint64_t   chosen = 0;
     size_t     n;
-    keys_open(&from, asked, 0);
-    while ((n = lines_next(&from, keys)) != 0) {
+    keys_open(&input, asked, 0);
+    while ((n = lines_next(&input, keys)) != 0) {
         look_and_remember(seen, keys, n, answers);
         if (is_counted)
             chosen += count_chosen(answers, n, is_inverted);
         else
             print_chosen(keys, answers, n, is_inverted);
     }
-    lines_close(&from);
+    lines_close(&input);
     if (!is_counted) return;
     output_number(chosen);
     output_string("\n");

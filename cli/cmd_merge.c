@@ -18,7 +18,7 @@ static bool is_same_geometry(const tamis_plan *a, const tamis_plan *b) {
     return true;
 }
 
-/* In what do two sets differ that cannot be merged? */
+/* Why can two sets not be merged? Name the first difference. */
 static const char *difference(const tamis_set *one, const tamis_set *other) {
     tamis_info a, b;
     setfile_inspect(one, &a);
@@ -28,51 +28,75 @@ static const char *difference(const tamis_set *one, const tamis_set *other) {
     return a.hash != b.hash ? "hash" : "seed";
 }
 
-/* What two sets that differ cannot do together. */
 static _Noreturn void die_of_difference(const tamis_set *one, const tamis_set *other,
                                         const options *asked, const char *path,
                                         const char *cannot) {
-    die("%s and %s differ in %s; only sets made alike can %s: build one with --like the other",
+    die("%s and %s differ in %s; only sets that were built alike can %s: build one with --like the "
+        "other",
         asked->operands[1], path, difference(one, other), cannot);
 }
 
+/* Can a set of this kind merge if it is asked to? */
+static bool is_mergeable(const tamis_plan *like) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_plan plan;
+    size_t     n;
+    spec.kind = like->kind;
+    spec.capacity = like->capacity;
+    spec.fpr = 0.5;
+    spec.abilities = TAMIS_CAN_MERGE;
+    return tamis_plan_kinds(&spec, &plan, 1, &n, NULL) == TAMIS_OK && plan.status == TAMIS_OK;
+}
+
+static _Noreturn void die_of_no_merge(const tamis_set *set, const char *path) {
+    tamis_info info;
+    setfile_inspect(set, &info);
+    if (is_mergeable(&info.plan)) {
+        die("%s (%s) was not built to merge; build it with --merge", path, info.plan.kind);
+    }
+    die("%s is of kind %s, which cannot merge; build it with --merge and another kind ('tamis plan "
+        "--merge' compares them)",
+        path, info.plan.kind);
+}
+
 static void merge_file(tamis_set *into, const char *path, const options *asked) {
-    const char *const  first = asked->operands[1];
-    tamis_set *const   from = setfile_map(path, asked);
-    tamis_status const status = tamis_merge(into, from);
-    if (status == TAMIS_ERR_MISMATCH) die_of_difference(into, from, asked, path, "merge");
+    const char *const first = asked->operands[1];
+    setfile           from;
+    setfile_open_set(path, asked, &from);
+    tamis_status const status = tamis_merge(into, from.set);
+    if (status == TAMIS_ERR_MISMATCH) die_of_difference(into, from.set, asked, path, "merge");
+    if (status == TAMIS_ERR_CANNOT) die_of_no_merge(into, first);
     if (status == TAMIS_ERR_FULL) {
         die("there is no room in %s for %s; nothing was saved, build larger ones", first, path);
     }
-    if (status != TAMIS_OK) {
-        die("%s cannot merge: %s; build it with --merge", first, tamis_status_text(status));
-    }
-    tamis_free(from);
+    if (status != TAMIS_OK) die("%s: %s; nothing was saved", first, tamis_status_text(status));
+    setfile_close(&from);
 }
 
 /* "all.tamis: 2 sets merged, at most 2,000 keys; 3.56 KiB (bloom, ...)". */
-static void tell_whole(const tamis_info *info, const char *path, const char *what,
+static void tell_saved(const tamis_info *info, const char *path, const char *change,
                        const options *asked) {
     number_text  keys;
-    setfile_text is;
+    setfile_text description;
     if (is_given(asked, OPTION_BIT(QUIET))) return;
     number_exact(info->keys, keys);
-    setfile_describe(info, is);
-    warn("%s: %s%s %s; %s", path, what, keys, plural(info->keys, "key", "keys"), is);
+    setfile_describe(info, description);
+    warn("%s: %s%s %s; %s", path, change, keys, plural(info->keys, "key", "keys"), description);
 }
 
 static int merge_run(const options *asked) {
     const char *const out = asked->operands[0];
+    setfile_target    target;
     tamis_info        info;
-    char              what[80];
-    setfile_check_target(out, asked);
+    char              change[80];
+    setfile_aim(out, asked, &target);
     tamis_set *const set = setfile_read(asked->operands[1], asked);
     for (size_t i = 2; i < asked->n_operands; i++) merge_file(set, asked->operands[i], asked);
-    setfile_save(set, out);
+    setfile_save(set, &target);
     setfile_inspect(set, &info);
-    (void)snprintf(what, sizeof what, "%zu sets merged, %s", asked->n_operands - 1,
+    (void)snprintf(change, sizeof change, "%zu sets merged, %s", asked->n_operands - 1,
                    is_bound_after_merge(&info.plan) ? "at most " : "");
-    tell_whole(&info, out, what, asked);
+    tell_saved(&info, out, change, asked);
     bool const is_overloaded = setfile_warn_of_overload(&info, out);
     tamis_free(set);
     return is_overloaded ? EXIT_NONE : EXIT_DONE;
@@ -82,10 +106,10 @@ const command command_merge = {
     .name = "merge",
     .operands = "OUT A B... ",
     .summary = "Save to OUT a set with the keys of A, B and so on",
-    .text = "Only sets that were made alike can merge: the same kind, size and seed. 'tamis\n"
-            "build --like A' makes one that can merge with A. OUT may be one of them. Ends with\n"
-            "1 if OUT was saved but has so many keys that its false-positive rate is not that of\n"
-            "the others.\n",
+    .text = "Only sets that were built alike can merge: the same kind, size and seed. 'tamis\n"
+            "build --like A' builds one that can merge with A. OUT may be one of them. Ends with\n"
+            "1 if OUT was saved but has so many keys that its false-positive rate is higher than\n"
+            "that of the others.\n",
     .examples = "  tamis build week.tamis -n 1M --merge monday.txt\n"
                 "  tamis build tuesday.tamis --like week.tamis tuesday.txt\n"
                 "  tamis merge week.tamis week.tamis tuesday.tamis\n",
@@ -98,41 +122,46 @@ const command command_merge = {
 
 /* ------------------------------------------------------------------ subtract */
 
-/* It cannot remove or merge, or its kind has no way to do it. */
-static _Noreturn void die_of_inability(const tamis_set *set, const char *path) {
+/* The set was not built to remove and merge, or its kind cannot subtract at all. */
+static _Noreturn void die_of_no_subtract(const tamis_set *set, const char *path) {
     unsigned const needed = TAMIS_CAN_REMOVE | TAMIS_CAN_MERGE;
     tamis_info     info;
     setfile_inspect(set, &info);
     bool const is_able = (info.plan.abilities & needed) == needed;
-    die("nothing can be subtracted from %s, of kind %s; build %s", path, info.plan.kind,
-        is_able ? "one of another kind" : "it with --remove --merge");
+    die("nothing can be subtracted from %s (%s); build it with %s", path, info.plan.kind,
+        is_able ? "another kind: line, rank or counting can" : "--remove --merge");
 }
 
 static void subtract_file(tamis_set *into, const char *path, const options *asked) {
-    const char *const  first = asked->operands[1];
-    tamis_set *const   from = setfile_map(path, asked);
-    tamis_status const status = tamis_subtract(into, from);
-    if (status == TAMIS_ERR_MISMATCH) die_of_difference(into, from, asked, path, "be subtracted");
-    if (status == TAMIS_ERR_ABSENT) {
-        die("%s is no part of %s: it holds what is not there; nothing was saved", path, first);
+    const char *const first = asked->operands[1];
+    setfile           from;
+    setfile_open_set(path, asked, &from);
+    tamis_status const status = tamis_subtract(into, from.set);
+    if (status == TAMIS_ERR_MISMATCH) {
+        die_of_difference(into, from.set, asked, path, "be subtracted");
     }
-    if (status == TAMIS_ERR_CANNOT) die_of_inability(into, first);
+    if (status == TAMIS_ERR_ABSENT) {
+        die("%s is not a subset of %s: it has keys that are not there; nothing was saved", path,
+            first);
+    }
+    if (status == TAMIS_ERR_CANNOT) die_of_no_subtract(into, first);
     if (status != TAMIS_OK) die("%s: %s", first, tamis_status_text(status));
-    tamis_free(from);
+    setfile_close(&from);
 }
 
 static int subtract_run(const options *asked) {
     const char *const out = asked->operands[0];
+    setfile_target    target;
     tamis_info        info;
-    char              what[80];
-    setfile_check_target(out, asked);
+    char              change[80];
+    setfile_aim(out, asked, &target);
     tamis_set *const set = setfile_read(asked->operands[1], asked);
     for (size_t i = 2; i < asked->n_operands; i++) subtract_file(set, asked->operands[i], asked);
-    setfile_save(set, out);
+    setfile_save(set, &target);
     setfile_inspect(set, &info);
-    (void)snprintf(what, sizeof what, "%zu %s subtracted, ", asked->n_operands - 2,
+    (void)snprintf(change, sizeof change, "%zu %s subtracted, ", asked->n_operands - 2,
                    plural(asked->n_operands - 2, "set", "sets"));
-    tell_whole(&info, out, what, asked);
+    tell_saved(&info, out, change, asked);
     tamis_free(set);
     return EXIT_DONE;
 }
@@ -141,9 +170,10 @@ const command command_subtract = {
     .name = "subtract",
     .operands = "OUT A B... ",
     .summary = "Save to OUT the set A without the keys of B and so on",
-    .text = "The reverse of merge, for sets that can remove: what was added to B must have been\n"
-            "added to A, or B merged into it. A B that holds something that A certainly does not\n"
-            "is refused, and nothing is saved. OUT may be A.\n",
+    .text =
+        "The reverse of merge, for sets that can remove. The keys of B must have been added to\n"
+        "A, or B merged into it: if B has a key that A certainly does not have, it is refused\n"
+        "and nothing is saved. OUT may be A.\n",
     .examples = "  tamis build day.tamis -n 100k --remove --merge monday.txt\n"
                 "  tamis merge week.tamis week.tamis day.tamis\n"
                 "  tamis subtract week.tamis week.tamis day.tamis       a week later\n",
@@ -156,7 +186,8 @@ const command command_subtract = {
 
 /* ------------------------------------------------------------------ convert */
 
-/* "bloom or rank": what the set can become; "" if nothing. The library answers by doing it. */
+/* "bloom or rank": the kinds that tamis_convert() can make of the set, found by trying; "" if there
+ * are none. */
 static void list_targets(const tamis_set *set, const char *own_kind, char *ret_text, size_t n) {
     size_t at = 0;
     ret_text[0] = '\0';
@@ -170,38 +201,62 @@ static void list_targets(const tamis_set *set, const char *own_kind, char *ret_t
     }
 }
 
-/* It has another kind already, or none is named, or it cannot become that one. */
-static _Noreturn void die_of_kind(const tamis_set *set, const char *path, const char *wanted) {
+/* There is no conversion, but a kind of fingerprints can be sent and received as another one. */
+static _Noreturn void die_of_no_conversion(const tamis_set *set, const options *asked,
+                                           const char *own_kind, const char *targets) {
+    const char *const in = asked->operands[0], *const out = asked->operands[1];
+    const char *const wanted = asked->spec.kind;
+    if (wanted != NULL && is_sent_as(set, wanted)) {
+        die("convert cannot make a %s of a %s, but this can: tamis send %s | tamis receive %s "
+            "--kind %s",
+            wanted, own_kind, in, out, wanted);
+    }
+    bool const is_any = *targets != '\0';
+    if (!is_any && is_sent_as(set, own_kind)) {
+        die("%s is of kind %s, which convert cannot change; 'tamis send' and 'tamis receive "
+            "--kind' "
+            "can",
+            in, own_kind);
+    }
+    die("%s is of kind %s, which can become %s%s", in, own_kind, is_any ? targets : "no other",
+        is_any ? "" : "; build one of the kind you want from the keys");
+}
+
+/* No kind is named, or the set has it already, or cannot be converted to it. */
+static _Noreturn void die_of_kind(const tamis_set *set, const options *asked) {
+    const char *const in = asked->operands[0], *const wanted = asked->spec.kind;
     tamis_info info;
     char       targets[200];
     setfile_inspect(set, &info);
     list_targets(set, info.plan.kind, targets, sizeof targets);
-    bool const is_any = *targets != '\0';
     if (wanted != NULL && strcmp(wanted, info.plan.kind) == 0) {
-        die("%s is of kind %s already; to have it twice, copy the file", path, wanted);
+        die("%s is already of kind %s; copy the file if you want two", in, wanted);
     }
-    if (wanted == NULL && is_any) die("into which kind? Say --kind %s", targets);
-    die("%s is of kind %s, which can become %s%s", path, info.plan.kind,
-        is_any ? targets : "no other", is_any ? "" : "; build one of the kind you want");
+    if (wanted == NULL && *targets != '\0') {
+        die("no kind is given; this set can become %s: say --kind", targets);
+    }
+    die_of_no_conversion(set, asked, info.plan.kind, targets);
 }
 
 static int convert_run(const options *asked) {
     const char *const in = asked->operands[0], *const out = asked->operands[1];
     const char *const kind = asked->spec.kind;
-    tamis_set *const  set = setfile_map(in, asked);
+    setfile           from;
+    setfile_target    target;
     tamis_set        *converted;
     tamis_info        info;
-    setfile_inspect(set, &info);
-    if (kind == NULL || strcmp(kind, info.plan.kind) == 0) die_of_kind(set, in, kind);
-    setfile_check_target(out, asked);
-    tamis_status const status = tamis_convert(set, kind, &converted);
-    if (status == TAMIS_ERR_CANNOT) die_of_kind(set, in, kind);
+    setfile_open_set(in, asked, &from);
+    setfile_inspect(from.set, &info);
+    if (kind == NULL || strcmp(kind, info.plan.kind) == 0) die_of_kind(from.set, asked);
+    setfile_aim(out, asked, &target);
+    tamis_status const status = tamis_convert(from.set, kind, &converted);
+    if (status == TAMIS_ERR_CANNOT) die_of_kind(from.set, asked);
     if (status != TAMIS_OK) die("%s: %s", in, tamis_status_text(status));
-    setfile_save(converted, out);
+    setfile_close(&from);
+    setfile_save(converted, &target);
     setfile_inspect(converted, &info);
-    tell_whole(&info, out, "", asked);
+    tell_saved(&info, out, "", asked);
     tamis_free(converted);
-    tamis_free(set);
     return EXIT_DONE;
 }
 
@@ -209,9 +264,10 @@ const command command_convert = {
     .name = "convert",
     .operands = "IN OUT --kind KIND ",
     .summary = "Save a set as one of another kind, smaller and with fewer abilities",
-    .text = "The new set answers 'has' as the old one does. For sending a set to where it is\n"
-            "only asked: counting becomes bloom in a quarter of the space. Without --kind, says\n"
-            "what the set can become.\n",
+    .text = "The new set answers 'has' as the old one does. Use it for a set that is only asked\n"
+            "from now on: counting becomes bloom in a quarter of the space. Without --kind, says\n"
+            "which kinds the set can become. Kinds that store fingerprints become each other by\n"
+            "'tamis send IN | tamis receive OUT --kind KIND'.\n",
     .examples = "  tamis convert seen.tamis seen-bloom.tamis --kind bloom\n",
     .options = OPTION_BIT(KIND) | OPTION_BIT(FORCE) | OPTION_BIT(QUIET),
     .min_operands = 2,

@@ -1,7 +1,7 @@
-/* cmd_send.c - tamis send and receive: sets without their empty places, from pipe to pipe.
+/* cmd_send.c - tamis send and receive: sets as compact streams, without their empty places.
  *
  * A stream is checked as a whole before it becomes a set, so it is read into memory first; the file
- * is saved at the end. Whatever stops a receiver, the file holds what it held before.
+ * is saved at the end. If something goes wrong, the file is unchanged.
  */
 #include "commands.h"
 
@@ -36,7 +36,7 @@ static bool pass_over(void *context, const void *bytes, size_t n) {
     return true;
 }
 
-/* Can sets of this kind be sent? The library answers by doing it. */
+/* Can sets of this kind be sent? Found by trying. */
 static bool is_sendable(const char *kind) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     tamis_set *set;
@@ -49,7 +49,7 @@ static bool is_sendable(const char *kind) {
     return is_sent;
 }
 
-/* "rank, dlcbf": those that can. */
+/* "rank, dlcbf": the kinds that can be sent. */
 static void list_sendable(char *ret_text, size_t n) {
     size_t at = 0;
     ret_text[0] = '\0';
@@ -62,13 +62,13 @@ static void list_sendable(char *ret_text, size_t n) {
 static _Noreturn void die_of_kind(const tamis_info *info, const char *path) {
     char kinds[200];
     list_sendable(kinds, sizeof kinds);
-    die("%s is of kind %s, which cannot be sent; these can: %s; build one of them, or send the "
-        "file itself",
+    die("%s is of kind %s, which cannot be sent; these kinds can: %s; build one of them, or copy "
+        "the file itself",
         path, info->plan.kind, kinds);
 }
 
-/* "words.tamis: sent 1,000 keys in 1.41 KiB, 11.5 bits per key; the file has 6.1 KiB, 4.3 times as
- * much". */
+/* "words.tamis: sent 1,000 keys in 1.41 KiB, 11.5 bits per key; the file is 6.1 KiB, 4.3 times as
+ * large". */
 static void tell_sent(const tamis_info *info, const char *path, uint64_t bytes, bool has_copies,
                       const options *asked) {
     number_text keys, size, file;
@@ -82,32 +82,33 @@ static void tell_sent(const tamis_info *info, const char *path, uint64_t bytes, 
                        8 * (double)bytes / (double)info->keys);
     }
     bool const is_less = (info->plan.abilities & TAMIS_CAN_REMOVE) != 0 && !has_copies;
-    warn("%s: sent %s %s in %s%s%s; the file has %s, %.1f times as much", path, keys,
+    warn("%s: sent %s %s in %s%s%s; the file is %s, %.1f times as large", path, keys,
          plural(info->keys, "key", "keys"), size, each,
-         is_less ? ", without what removal needs" : "", file,
+         is_less ? ", without the data for removal" : "", file,
          (double)info->plan.file_bytes / (double)bytes);
 }
 
 static int send_run(const options *asked) {
     const char *const path = asked->operands[0];
+    setfile           file;
     tamis_info        info;
     uint64_t          bytes = 0;
     if (isatty(STDOUT_FILENO)) {
-        die("a stream is nothing to look at; send it to a pipe or a file: tamis send %s >stream",
+        die("a terminal cannot show a stream; send it to a pipe or a file: tamis send %s >stream",
             path);
     }
-    tamis_set *const set = setfile_map(path, asked);
-    setfile_inspect(set, &info);
+    setfile_open_set(path, asked, &file);
+    setfile_inspect(file.set, &info);
     bool const can_count = (info.plan.abilities & TAMIS_CAN_COUNT) != 0;
     bool const has_copies = can_count && !is_given(asked, OPTION_BIT(NO_COPIES));
     progress_begin(0);
     tamis_status const status =
-        tamis_send(set, has_copies ? TAMIS_SEND_COPIES : 0, send_bytes, &bytes);
+        tamis_send(file.set, has_copies ? TAMIS_SEND_COPIES : 0, send_bytes, &bytes);
     if (status == TAMIS_ERR_CANNOT) die_of_kind(&info, path);
     if (status != TAMIS_OK) die("%s: %s", path, tamis_status_text(status));
+    setfile_close(&file);
     output_flush();
     tell_sent(&info, path, bytes, has_copies, asked);
-    tamis_free(set);
     return EXIT_DONE;
 }
 
@@ -117,9 +118,9 @@ const command command_send = {
     .summary = "Write a set as a small stream, for 'tamis receive' elsewhere",
     .text = "The stream goes to standard output. It leaves out the empty places of the set, so it\n"
             "is smaller than the file: about log2(1/rate) + 2 bits per key, and one more per key\n"
-            "in a set that can remove. --no-copies saves that bit; what arrives then answers the\n"
-            "same and cannot remove. Only kinds that store fingerprints can be sent. The stream\n"
-            "is checksummed, and the same for the same contents, however they came about.\n",
+            "in a set that can remove. --no-copies saves that bit; the received set then gives\n"
+            "the same answers but cannot remove. Only kinds that store fingerprints can be sent.\n"
+            "The stream is checksummed. Sets with the same contents give the same stream.\n",
     .examples = "  tamis send seen.tamis | ssh host tamis receive seen.tamis\n"
                 "  tamis send --no-copies seen.tamis >seen.stream\n",
     .options = OPTION_BIT(NO_COPIES) | OPTION_BIT(QUIET),
@@ -146,7 +147,7 @@ static const char *name_to_say(const incoming *from) {
 }
 
 static _Noreturn void die_of_reading(const incoming *from, int error) {
-    const char *const advice = error == ENOENT   ? "; name a file that is there"
+    const char *const advice = error == ENOENT   ? "; name an existing file"
                                : error == EISDIR ? "; name a file, not a folder"
                                : error == EACCES ? "; make it readable"
                                                  : "";
@@ -167,8 +168,9 @@ static void incoming_open(incoming *ret_from, const char *name) {
     progress_begin(is_sized ? (uint64_t)about.st_size : 0);
 }
 
-static void incoming_make_room(incoming *from) {
-    if (from->n < from->room) return;
+/* Room for at least `more` bytes, if doubling it once is enough for that. */
+static void incoming_make_room(incoming *from, size_t more) {
+    if (from->room - from->n >= more) return;
     size_t const   room = from->room == 0 ? FIRST_BYTES : 2 * from->room;
     uint8_t *const bytes = room > from->room ? realloc(from->bytes, room) : NULL;
     if (bytes == NULL) die("no memory for a stream of more than %zu bytes", from->n);
@@ -176,8 +178,8 @@ static void incoming_make_room(incoming *from) {
     from->room = room;
 }
 
-/* What is no stream need not be read to its end, if it has one. */
-static bool is_hopeless(const incoming *from) {
+/* Something else than a stream need not be read to its end; it may have none. */
+static bool is_no_stream(const incoming *from) {
     tamis_set *set;
     return from->n >= MAGIC_BYTES &&
            tamis_receive(from->bytes, MAGIC_BYTES, NULL, &set, NULL) == TAMIS_ERR_FOREIGN;
@@ -186,17 +188,42 @@ static bool is_hopeless(const incoming *from) {
 static void incoming_read(incoming *from) {
     ssize_t got = 1;
     while (got != 0) {
-        incoming_make_room(from);
+        incoming_make_room(from, 1);
         got = read(from->descriptor, from->bytes + from->n, from->room - from->n);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) die_of_reading(from, errno);
-        bool const was_hopeful = from->n >= MAGIC_BYTES;
+        bool const was_known = from->n >= MAGIC_BYTES;
         from->n += (size_t)got;
         progress_bytes(from->n);
-        if (!was_hopeful && is_hopeless(from)) break;
+        if (!was_known && is_no_stream(from)) break;
     }
     progress_hide();
     if (from->name != NULL) (void)close(from->descriptor);
+}
+
+/* ------------------------------------------------------------------ a set as another kind */
+
+static bool keep_bytes(void *context, const void *bytes, size_t n) {
+    incoming *const to = context;
+    while (to->room - to->n < n) incoming_make_room(to, n);
+    memcpy(to->bytes + to->n, bytes, n);
+    to->n += n;
+    return true;
+}
+
+bool is_sent_as(const tamis_set *set, const char *kind) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_set *received = NULL;
+    incoming   stream = { .descriptor = -1 };
+    tamis_info info;
+    spec.kind = kind;
+    setfile_inspect(set, &info);
+    unsigned const flags = (info.plan.abilities & TAMIS_CAN_COUNT) != 0 ? TAMIS_SEND_COPIES : 0;
+    bool const     is_done = tamis_send(set, flags, keep_bytes, &stream) == TAMIS_OK &&
+                         tamis_receive(stream.bytes, stream.n, &spec, &received, NULL) == TAMIS_OK;
+    tamis_free(received);
+    free(stream.bytes);
+    return is_done;
 }
 
 /* ------------------------------------------------------------------ receiving */
@@ -206,7 +233,7 @@ static void incoming_read(incoming *from) {
      OPTION_BIT(SMALL) | OPTION_BIT(KIND) | OPTION_BIT(GEOMETRY) | OPTION_BIT(LIFETIME) | \
      OPTION_BIT(OVERFLOW))
 
-/* Is it the file of a set, which needs no receiver? */
+/* Is it the file of a set, which can be used as it is? */
 static bool is_saved_set(const incoming *from) {
     tamis_set *set = NULL;
     bool const is_file =
@@ -225,17 +252,17 @@ static const char *advice_on(const tamis_problem *problem, const incoming *from)
     case TAMIS_ERR_CORRUPT: return "send it again";
     case TAMIS_ERR_VERSION:
     case TAMIS_ERR_KIND: return "use a newer tamis";
-    case TAMIS_ERR_MISMATCH: return "--like takes a set that the sent one was made like";
+    case TAMIS_ERR_MISMATCH: return "--like takes a set with the same seed and fingerprints";
     case TAMIS_ERR_LIMIT:
     case TAMIS_ERR_MEMORY: return "use a machine with more memory";
     default: return NULL;
     }
 }
 
-/* What the library says names its own functions, and cannot know our options. */
+/* The library's messages name functions and fields; users of the tool need the options. */
 static _Noreturn void die_of_inability(const tamis_problem *problem, const options *asked) {
     if (strstr(problem->text, "no copies") != NULL) {
-        die("the stream was sent without copies, so what comes of it cannot remove or count; send "
+        die("the stream was sent without copies, so the received set cannot remove or count; send "
             "it without --no-copies, or leave out %s",
             asked->like != NULL ? "--like" : "--remove and --count");
     }
@@ -245,37 +272,37 @@ static _Noreturn void die_of_inability(const tamis_problem *problem, const optio
         die("a stream cannot become a %s, only one of these: %s", asked->spec.kind, kinds);
     }
     if (strstr(problem->text, "taken for another") != NULL) {
-        int const what = (int)strcspn(problem->text, ":");
-        die("%.*s; give a smaller -n, or allow it with -e", what, problem->text);
+        int const length = (int)strcspn(problem->text, ":");
+        die("%.*s; give a smaller -n, or allow it with -e", length, problem->text);
     }
-    die("no set of that size and kind has the fingerprints that were sent; try another -n, or "
-        "leave "
-        "out the options to have the set as it was");
+    die("no set of that size and kind can hold the fingerprints of the stream; try another -n, or "
+        "leave out the options to get the set as it was");
 }
 
 static _Noreturn void die_of_stream(const tamis_problem *problem, const incoming *from,
                                     const options *asked) {
     if (problem->status == TAMIS_ERR_CANNOT) die_of_inability(problem, asked);
     if (problem->status == TAMIS_ERR_FULL) {
-        int const what = (int)strcspn(problem->text, ":"); /* without advice for programmers */
-        die("%.*s; give a larger -n", what, problem->text);
+        int const length = (int)strcspn(problem->text, ":"); /* without advice for programmers */
+        die("%.*s; give a larger -n", length, problem->text);
     }
     const char *const advice = advice_on(problem, from);
     const char *const text = *problem->text ? problem->text : tamis_status_text(problem->status);
     die("%s%s%s", text, advice ? "; " : "", advice ? advice : "");
 }
 
-/* With options, what they say; without, the set as it was. */
+/* Make the set that the options ask for; without options, the set as it was. */
 static tamis_set *receive_set(const incoming *from, const options *asked) {
-    tamis_spec       spec = asked->spec;
-    tamis_set       *set;
-    tamis_problem    problem = { .text = "" };
-    bool const       is_new = is_given(asked, OPTIONS_OF_RECEIVING | OPTION_BIT(LIKE));
-    tamis_set *const like = asked->like != NULL ? setfile_map(asked->like, asked) : NULL;
-    spec.like = like;
+    tamis_spec    spec = asked->spec;
+    tamis_set    *set;
+    tamis_problem problem = { .text = "" };
+    bool const    is_new = is_given(asked, OPTIONS_OF_RECEIVING | OPTION_BIT(LIKE));
+    setfile       like = { .descriptor = -1 };
+    if (asked->like != NULL) setfile_open_set(asked->like, asked, &like);
+    spec.like = like.set;
     if (!is_given(asked, OPTION_BIT(FPR))) spec.fpr = 0; /* about what it was */
     problem.status = tamis_receive(from->bytes, from->n, is_new ? &spec : NULL, &set, &problem);
-    tamis_free(like);
+    setfile_close(&like);
     if (problem.status != TAMIS_OK) die_of_stream(&problem, from, asked);
     return set;
 }
@@ -285,18 +312,19 @@ static int receive_run(const options *asked) {
     incoming          from;
     tamis_info        info;
     number_text       keys;
-    setfile_text      is;
-    if (asked->is_counted) die("-n auto: a stream says itself how many; leave out -n");
-    setfile_check_target(path, asked);
+    setfile_text      description;
+    setfile_target    target;
+    if (asked->is_counted) die("-n auto: the stream says how many keys it has; leave out -n");
+    setfile_aim(path, asked, &target);
     incoming_open(&from, asked->n_operands > 1 ? asked->operands[1] : NULL);
     incoming_read(&from);
     tamis_set *const set = receive_set(&from, asked);
-    setfile_save(set, path);
+    setfile_save(set, &target);
     setfile_inspect(set, &info);
     number_exact(info.keys, keys);
-    setfile_describe(&info, is);
+    setfile_describe(&info, description);
     if (!is_given(asked, OPTION_BIT(QUIET))) {
-        warn("%s: received %s %s; %s", path, keys, plural(info.keys, "key", "keys"), is);
+        warn("%s: received %s %s; %s", path, keys, plural(info.keys, "key", "keys"), description);
     }
     bool const is_overloaded = setfile_warn_of_overload(&info, path);
     tamis_free(set);
@@ -308,12 +336,13 @@ const command command_receive = {
     .name = "receive",
     .operands = "FILE [STREAM] ",
     .summary = "Make a set of a stream from 'tamis send' and save it to FILE",
-    .text = "The stream is the file STREAM, or standard input. Without options the set is as it\n"
-            "was, with the same size and answers. With some, it is laid out anew for what they\n"
-            "ask; hash, seed and fingerprints stay, so answers do, too, and the false-positive\n"
-            "rate grows with -n: more than half as much again as it was must be allowed with -e.\n"
-            "A damaged stream is refused, and FILE is as it was. A set that was there is\n"
-            "replaced, all at once; another file is not, unless by --force.\n",
+    .text =
+        "The stream is the file STREAM, or standard input. Without options the set is as it\n"
+        "was, with the same size and answers. With options it is laid out anew, as they ask.\n"
+        "Hash, seed and fingerprints stay the same, and so do the answers; but for more keys\n"
+        "(-n) the false-positive rate is higher, and if it is more than 1.5 times what it was,\n"
+        "-e must allow it. A damaged stream is refused, and FILE is unchanged. If FILE is a\n"
+        "set, it is replaced; another file is replaced only with --force.\n",
     .examples = "  tamis send seen.tamis | ssh host tamis receive seen.tamis\n"
                 "  tamis receive seen.tamis seen.stream\n"
                 "  tamis receive larger.tamis -n 2M -e 1% <seen.stream\n",

@@ -1,4 +1,4 @@
-/* commands.c - what several commands need. */
+/* commands.c - see commands.h. */
 #include "commands.h"
 
 #include <stdio.h>
@@ -6,9 +6,10 @@
 
 #include "json.h"
 #include "message.h"
+#include "output.h"
 #include "setfile.h"
 
-/* Somebody at a terminal may wonder why nothing happens. */
+/* Tell somebody at a terminal why nothing happens. */
 static void hint_at_terminal(const options *asked) {
     if (is_given(asked, OPTION_BIT(QUIET) | OPTION_BIT(SILENT))) return;
     if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
@@ -47,6 +48,12 @@ void die_of_spec(const tamis_problem *problem) {
 
 const char *plural(uint64_t n, const char *one, const char *many) {
     return n == 1 ? one : many;
+}
+
+void print_path(const char *path) {
+    char text[4096];
+    text_escape(path, text, sizeof text);
+    output_string(text);
 }
 
 void abilities_name(unsigned abilities, abilities_text ret_text) {

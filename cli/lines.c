@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "numbers.h"
 #include "output.h"
 #include "progress.h"
 #include "separators.h"
@@ -27,24 +29,33 @@ static bool is_stdin(const char *name) {
     return strcmp(name, "-") == 0;
 }
 
-static const char *name_to_say(const lines *from) {
-    const char *const name = from->names[from->name];
+static const char *name_to_say(const lines *input) {
+    const char *const name = input->names[input->name];
     return is_stdin(name) ? "standard input" : name;
 }
 
-static _Noreturn void die_of_reading(const lines *from, int error) {
-    const char *const advice = error == ENOENT   ? "; name a file that is there"
+/* Has a signal ended the input? It does not end the second pass over lines that were counted: that
+ * pass reads what the first one has counted, all of it. */
+static bool is_interrupted(const lines *input) {
+    return signals_caught() != 0 && input->limit == LINES_ALL;
+}
+
+static _Noreturn void die_of_reading(const lines *input, int error) {
+    const char *const advice = error == ENOENT   ? "; name an existing file"
                                : error == EISDIR ? "; name a file, not a folder"
                                : error == EACCES ? "; make it readable"
                                                  : "";
-    die("cannot read keys from %s: %s%s", name_to_say(from), strerror(error), advice);
+    die("cannot read keys from %s: %s%s", name_to_say(input), strerror(error), advice);
 }
 
-static int open_by_name(const lines *from) {
-    const char *const name = from->names[from->name];
+/* A named pipe waits here for somebody to write to it. Returns -1 if a signal comes meanwhile. */
+static int open_by_name(const lines *input) {
+    const char *const name = input->names[input->name];
+    int               descriptor;
     if (is_stdin(name)) return STDIN_FILENO;
-    int const descriptor = open(name, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) die_of_reading(from, errno);
+    do descriptor = open(name, O_RDONLY | O_CLOEXEC);
+    while (descriptor < 0 && errno == EINTR && !is_interrupted(input));
+    if (descriptor < 0 && errno != EINTR) die_of_reading(input, errno);
     return descriptor;
 }
 
@@ -53,34 +64,36 @@ static bool is_regular_file(int descriptor) {
     return fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-/* Open the file whose turn it is. */
-static void file_begin(lines *from) {
-    int const spool = from->spools != NULL ? from->spools[from->name] : -1;
-    from->descriptor = spool >= 0 ? spool : open_by_name(from);
-    from->is_regular = is_regular_file(from->descriptor);
-    from->is_at_end = false;
-    if (from->is_regular) {
-        (void)posix_fadvise(from->descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
+/* Open the next file. False if a signal comes meanwhile. */
+static bool file_begin(lines *input) {
+    int const spool = input->spools != NULL ? input->spools[input->name] : -1;
+    input->descriptor = spool >= 0 ? spool : open_by_name(input);
+    if (input->descriptor < 0) return false;
+    input->is_regular = is_regular_file(input->descriptor);
+    input->is_at_end = false;
+    if (input->is_regular) {
+        (void)posix_fadvise(input->descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
     }
+    return true;
 }
 
-static void file_end(lines *from) {
-    int const spool = from->spools != NULL ? from->spools[from->name] : -1;
-    if (from->descriptor != STDIN_FILENO && from->descriptor != spool) {
-        (void)close(from->descriptor);
+static void file_end(lines *input) {
+    int const spool = input->spools != NULL ? input->spools[input->name] : -1;
+    if (input->descriptor != STDIN_FILENO && input->descriptor != spool) {
+        (void)close(input->descriptor);
     }
-    from->descriptor = -1;
-    from->name++;
+    input->descriptor = -1;
+    input->name++;
 }
 
 /* The bytes of all files together, or 0 when one of them has no size. */
-static uint64_t total_bytes(const lines *from) {
+static uint64_t total_bytes(const lines *input) {
     uint64_t total = 0;
-    for (size_t i = 0; i < from->n_names; i++) {
+    for (size_t i = 0; i < input->n_names; i++) {
         struct stat about;
-        int const   spool = from->spools != NULL ? from->spools[i] : -1;
-        int const   descriptor = spool < 0 && is_stdin(from->names[i]) ? STDIN_FILENO : spool;
-        int const got = descriptor >= 0 ? fstat(descriptor, &about) : stat(from->names[i], &about);
+        int const   spool = input->spools != NULL ? input->spools[i] : -1;
+        int const   descriptor = spool < 0 && is_stdin(input->names[i]) ? STDIN_FILENO : spool;
+        int const got = descriptor >= 0 ? fstat(descriptor, &about) : stat(input->names[i], &about);
         if (got != 0 || !S_ISREG(about.st_mode)) return 0;
         total += (uint64_t)about.st_size;
     }
@@ -89,7 +102,7 @@ static uint64_t total_bytes(const lines *from) {
 
 /* ------------------------------------------------------------------ copies of pipes */
 
-/* A file without a name, which vanishes with the process. */
+/* Make a file without a name, which vanishes with the process. */
 static int spool_create(void) {
     const char *const wanted = getenv("TMPDIR");
     const char *const folder = wanted != NULL && *wanted != '\0' ? wanted : "/tmp";
@@ -97,7 +110,7 @@ static int spool_create(void) {
     if (nameless >= 0) return nameless;
     char path[4096];
     (void)snprintf(path, sizeof path, "%s/tamis-XXXXXX", folder);
-    signals_hold(); /* between these two lines the file has a name */
+    signals_hold(); /* until unlink() the file has a name, and would stay behind */
     int const named = mkostemp(path, O_CLOEXEC);
     int const error = errno;
     if (named >= 0) (void)unlink(path);
@@ -108,9 +121,10 @@ static int spool_create(void) {
         folder, strerror(error));
 }
 
-/* An empty pipe gets an empty copy: opening it a second time might wait for ever. */
-static void spool_write(lines *from, const char *at, size_t n) {
-    int *const spool = &from->spools[from->name];
+/* Append to the copy of a pipe. An empty pipe gets an empty copy, too: opening the pipe a second
+ * time might wait for ever. */
+static void spool_write(lines *input, const char *at, size_t n) {
+    int *const spool = &input->spools[input->name];
     if (*spool < 0) *spool = spool_create();
     while (n != 0) {
         ssize_t const put = write(*spool, at, n);
@@ -127,59 +141,74 @@ static void spool_write(lines *from, const char *at, size_t n) {
 
 /* ------------------------------------------------------------------ the buffer */
 
-/* Room for more behind what is still to be cut; one byte is kept for a last separator. */
-static void buffer_make_room(lines *from) {
-    size_t const kept = from->end - from->begin;
-    if (from->begin != 0) {
-        memmove(from->buffer, from->buffer + from->begin, kept);
-        from->scanned -= from->begin;
-        from->begin = 0;
-        from->end = kept;
+/* Make room behind the bytes that are not cut into lines yet. One byte stays free for the separator
+ * that a last line may lack. */
+static void buffer_make_room(lines *input) {
+    size_t const kept = input->end - input->begin;
+    if (input->begin != 0) {
+        memmove(input->buffer, input->buffer + input->begin, kept);
+        input->scanned -= input->begin;
+        input->begin = 0;
+        input->end = kept;
     }
-    if (kept + 1 < from->buffer_bytes) return;
-    if (from->buffer_bytes > SIZE_MAX / 4) die("%s: a line is too long", name_to_say(from));
-    size_t const larger = 2 * from->buffer_bytes;
-    char *const  buffer = realloc(from->buffer, larger + SEPARATORS_BLOCK);
-    if (buffer == NULL) die("%s: no memory for a line of %zu bytes", name_to_say(from), kept);
-    from->buffer = buffer;
-    from->buffer_bytes = larger;
+    if (kept + 1 < input->buffer_bytes) return;
+    if (input->buffer_bytes > SIZE_MAX / 4) die("%s: a line is too long", name_to_say(input));
+    size_t const larger = 2 * input->buffer_bytes;
+    char *const  buffer = realloc(input->buffer, larger + SEPARATORS_BLOCK);
+    if (buffer == NULL) die("%s: no memory for a line of %zu bytes", name_to_say(input), kept);
+    input->buffer = buffer;
+    input->buffer_bytes = larger;
 }
 
-/* Whoever waits at the other end of a pipe shall have all answers before we wait, too. */
-static size_t read_some(lines *from, char *to, size_t room) {
-    ssize_t got;
-    if (!from->is_regular) output_flush();
-    do got = read(from->descriptor, to, room);
+/* Wait until there is something to read. False if a signal comes first. */
+static bool wait_for_bytes(const lines *input) {
+    struct pollfd sources[2] = { { .fd = input->descriptor, .events = POLLIN },
+                                 { .fd = signals_descriptor(), .events = POLLIN } };
+    if (signals_descriptor() < 0) return true;
+    while (poll(sources, 2, -1) < 0 && errno == EINTR) continue;
+    return !is_interrupted(input);
+}
+
+/* Read more bytes into the buffer. False if a signal has ended the input.
+ *
+ * Answers are written out before a pipe or terminal is read, since that may wait: somebody who
+ * writes a line and waits for its answer must get it. */
+static bool buffer_fill(lines *input) {
+    if (is_interrupted(input)) return false;
+    buffer_make_room(input);
+    char *const  to = input->buffer + input->end;
+    size_t const room = input->buffer_bytes - input->end - 1;
+    ssize_t      got;
+    if (!input->is_regular) {
+        output_flush();
+        if (!wait_for_bytes(input)) return false;
+    }
+    do got = read(input->descriptor, to, room);
     while (got < 0 && errno == EINTR);
-    if (got < 0) die_of_reading(from, errno);
-    return (size_t)got;
-}
-
-static void buffer_fill(lines *from) {
-    buffer_make_room(from);
-    char *const  to = from->buffer + from->end;
-    size_t const got = read_some(from, to, from->buffer_bytes - from->end - 1);
-    if (from->spools != NULL && !from->is_regular) spool_write(from, to, got);
-    from->end += got;
-    from->bytes += got;
-    from->is_at_end = got == 0;
+    if (got < 0) die_of_reading(input, errno);
+    if (input->spools != NULL && !input->is_regular) spool_write(input, to, (size_t)got);
+    input->end += (size_t)got;
+    input->bytes += (size_t)got;
+    input->is_at_end = got == 0;
+    return true;
 }
 
 /* ------------------------------------------------------------------ lines */
 
-/* The separators of the block at `at`, of which `left` bytes are ours. */
+/* The separators of the block at `at`, of which only the first `left` bytes are input. */
 static uint64_t block_mask(const char *at, size_t left, char separator) {
     uint64_t const mask = separators_mask(at, separator);
     return left < SEPARATORS_BLOCK ? mask & ((UINT64_C(1) << left) - 1) : mask;
 }
 
-/* Cut the whole lines that the buffer holds, as long as there is room for a block full of them. */
-static size_t cut_lines(lines *from, tamis_key *ret_keys) {
-    const char *const end = from->buffer + from->end;
-    const char       *line = from->buffer + from->begin, *scan = from->buffer + from->scanned;
+/* Cut the whole lines that the buffer holds, as long as ret_keys has room for those of one more
+ * block. */
+static size_t cut_lines(lines *input, tamis_key *ret_keys) {
+    const char *const end = input->buffer + input->end;
+    const char       *line = input->buffer + input->begin, *scan = input->buffer + input->scanned;
     size_t            n = 0;
     while (scan < end && n <= LINES_BATCH - SEPARATORS_BLOCK) {
-        uint64_t mask = block_mask(scan, (size_t)(end - scan), from->separator);
+        uint64_t mask = block_mask(scan, (size_t)(end - scan), input->separator);
         for (; mask != 0; mask &= mask - 1) {
             const char *const stop = scan + __builtin_ctzll(mask);
             ret_keys[n++] = (tamis_key){ line, (size_t)(stop - line) };
@@ -187,43 +216,61 @@ static size_t cut_lines(lines *from, tamis_key *ret_keys) {
         }
         scan += SEPARATORS_BLOCK;
     }
-    from->begin = (size_t)(line - from->buffer);
-    from->scanned = scan < end ? (size_t)(scan - from->buffer) : from->end;
+    input->begin = (size_t)(line - input->buffer);
+    input->scanned = scan < end ? (size_t)(scan - input->buffer) : input->end;
     return n;
 }
 
-/* What follows the last separator of a file is a line if there is anything. */
-static size_t cut_last(lines *from, tamis_key *ret_keys) {
-    size_t const rest = from->end - from->begin;
+/* The bytes after the last separator of a file are a line, if there are any. */
+static size_t cut_last(lines *input, tamis_key *ret_keys) {
+    size_t const rest = input->end - input->begin;
     if (rest == 0) return 0;
-    ret_keys[0] = (tamis_key){ from->buffer + from->begin, rest };
-    from->buffer[from->end++] = from->separator;
-    from->begin = from->scanned = from->end;
+    ret_keys[0] = (tamis_key){ input->buffer + input->begin, rest };
+    input->buffer[input->end++] = input->separator;
+    input->begin = input->scanned = input->end;
     return 1;
 }
 
-static size_t next_keys(lines *from, tamis_key *ret_keys) {
-    while (from->descriptor >= 0 || from->name < from->n_names) {
-        if (from->descriptor < 0) file_begin(from);
-        size_t n = cut_lines(from, ret_keys);
-        if (n == 0 && from->is_at_end) {
-            n = cut_last(from, ret_keys);
-            file_end(from);
+/* Lines that are in the buffer when a signal comes are still cut; one that is not complete is left
+ * out, since its end is not known. */
+static size_t next_keys(lines *input, tamis_key *ret_keys) {
+    while (input->descriptor >= 0 || input->name < input->n_names) {
+        if (input->descriptor < 0 && !file_begin(input)) return 0;
+        size_t n = cut_lines(input, ret_keys);
+        if (n == 0 && input->is_at_end) {
+            n = cut_last(input, ret_keys);
+            file_end(input);
         }
         if (n != 0) return n;
-        if (from->descriptor >= 0) buffer_fill(from);
+        if (input->descriptor >= 0 && !buffer_fill(input)) return 0;
     }
     return 0;
 }
 
-size_t lines_next(lines *from, tamis_key *ret_keys) {
-    size_t const n = next_keys(from, ret_keys);
-    from->keys += n;
-    if (n != 0)
-        progress_step(from->keys, from->bytes);
+static void tell_of_interrupt(const lines *input) {
+    const char *const name = signals_name(signals_caught());
+    number_text       keys;
+    number_exact(input->keys, keys);
+    if (input->keys == 0)
+        warn("interrupted (%s) before a line was read", name);
     else
-        progress_hide();
-    return n;
+        warn("interrupted (%s): saving the result of the %s %s read so far; a second signal ends "
+             "at once, without saving",
+             name, keys, input->keys == 1 ? "line" : "lines");
+}
+
+size_t lines_next(lines *input, tamis_key *ret_keys) {
+    uint64_t const left = input->limit - input->keys;
+    size_t         n = left != 0 ? next_keys(input, ret_keys) : 0;
+    if (n > left) n = (size_t)left;
+    input->keys += n;
+    if (n != 0) {
+        progress_step(input->keys, input->bytes);
+        return n;
+    }
+    progress_hide();
+    if (is_interrupted(input)) tell_of_interrupt(input);
+    return 0;
 }
 
 size_t lines_span(const tamis_key *keys, size_t first, size_t last) {
@@ -240,6 +287,7 @@ void lines_open(lines *ret_lines, char *const *names, size_t n_names, char separ
     *ret_lines = (lines){ .names = n_names != 0 ? names : only_stdin,
                           .n_names = n_names != 0 ? n_names : 1,
                           .separator = separator,
+                          .limit = LINES_ALL,
                           .descriptor = -1,
                           .stdin_start = lseek(STDIN_FILENO, 0, SEEK_CUR),
                           .buffer_bytes = FIRST_BUFFER_BYTES };
@@ -248,31 +296,33 @@ void lines_open(lines *ret_lines, char *const *names, size_t n_names, char separ
     progress_begin(total_bytes(ret_lines));
 }
 
-static void lines_rewind(lines *from) {
-    if (from->stdin_start >= 0) (void)lseek(STDIN_FILENO, from->stdin_start, SEEK_SET);
-    for (size_t i = 0; i < from->n_names; i++) {
-        if (from->spools[i] >= 0) (void)lseek(from->spools[i], 0, SEEK_SET);
+static void lines_rewind(lines *input) {
+    if (input->descriptor >= 0) file_end(input); /* a signal has ended the input before its end */
+    if (input->stdin_start >= 0) (void)lseek(STDIN_FILENO, input->stdin_start, SEEK_SET);
+    for (size_t i = 0; i < input->n_names; i++) {
+        if (input->spools[i] >= 0) (void)lseek(input->spools[i], 0, SEEK_SET);
     }
-    from->name = from->begin = from->scanned = from->end = 0;
-    from->keys = from->bytes = 0;
-    progress_begin(total_bytes(from));
+    input->name = input->begin = input->scanned = input->end = 0;
+    input->keys = input->bytes = 0;
+    progress_begin(total_bytes(input));
 }
 
-uint64_t lines_count(lines *from) {
-    from->spools = malloc(from->n_names * sizeof from->spools[0]);
-    if (from->spools == NULL) die("out of memory");
-    for (size_t i = 0; i < from->n_names; i++) from->spools[i] = -1;
+uint64_t lines_count(lines *input) {
+    input->spools = malloc(input->n_names * sizeof input->spools[0]);
+    if (input->spools == NULL) die("out of memory");
+    for (size_t i = 0; i < input->n_names; i++) input->spools[i] = -1;
     tamis_key keys[LINES_BATCH];
-    while (lines_next(from, keys) != 0) continue;
-    uint64_t const count = from->keys;
-    lines_rewind(from);
+    while (lines_next(input, keys) != 0) continue;
+    uint64_t const count = input->keys;
+    lines_rewind(input);
+    if (signals_caught() != 0) input->limit = count; /* and then read no more than was counted */
     return count;
 }
 
-void lines_close(lines *from) {
-    for (size_t i = 0; from->spools != NULL && i < from->n_names; i++) {
-        if (from->spools[i] >= 0) (void)close(from->spools[i]);
+void lines_close(lines *input) {
+    for (size_t i = 0; input->spools != NULL && i < input->n_names; i++) {
+        if (input->spools[i] >= 0) (void)close(input->spools[i]);
     }
-    free(from->spools);
-    free(from->buffer);
+    free(input->spools);
+    free(input->buffer);
 }

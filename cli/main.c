@@ -1,8 +1,8 @@
-/* main.c - tamis(1): which command, and its help.
+/* main.c - tamis(1): find the command and run it, or print help.
  *
- *     main.c  ->  cmd_*.c  ->  options, lines (keys in), output (data out), setfile (sets)
+ *     main.c  ->  cmd_*.c  ->  options, lines (keys in), output (data out), setfile (files)
  *
- * The tool sees the library through <tamis/tamis.h> alone.
+ * The tool uses the library through <tamis/tamis.h> only.
  */
 #include <string.h>
 
@@ -14,9 +14,10 @@
 #include "suggest.h"
 
 static const command *const commands[] = {
-    &command_plan,     &command_build,   &command_add,  &command_has,     &command_remove,
-    &command_count,    &command_dedup,   &command_info, &command_verify,  &command_merge,
-    &command_subtract, &command_convert, &command_send, &command_receive, &command_kinds,
+    &command_plan,    &command_build,  &command_add,     &command_has,
+    &command_remove,  &command_count,  &command_dedup,   &command_get,
+    &command_info,    &command_verify, &command_merge,   &command_subtract,
+    &command_convert, &command_send,   &command_receive, &command_kinds,
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -34,8 +35,8 @@ static const command *command_find(const char *name) {
     return NULL;
 }
 
-/* What people call our commands who come from elsewhere. */
-static const char *synonym_of(const char *word) {
+/* What other tools call our commands. */
+static const char *synonym_find(const char *word) {
     static const char *const pairs[][2] = {
         { "contains", "has" },     { "check", "has" },     { "query", "has" },
         { "test", "has" },         { "grep", "has" },      { "rm", "remove" },
@@ -45,7 +46,8 @@ static const char *synonym_of(const char *word) {
         { "uniq", "dedup" },       { "union", "merge" },   { "minus", "subtract" },
         { "unmerge", "subtract" }, { "fsck", "verify" },   { "size", "plan" },
         { "list", "kinds" },       { "export", "send" },   { "dump", "send" },
-        { "import", "receive" },   { "load", "receive" },
+        { "import", "receive" },   { "load", "receive" },  { "lookup", "get" },
+        { "state", "get" },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (strcmp(pairs[i][0], word) == 0) return pairs[i][1];
@@ -56,7 +58,7 @@ static const char *synonym_of(const char *word) {
 static const command *command_need(const char *name) {
     const command *const found = command_find(name);
     if (found != NULL) return found;
-    const char *meant = synonym_of(name);
+    const char *meant = synonym_find(name);
     if (meant == NULL) meant = suggest(name, command_name);
     if (meant != NULL) die("there is no command '%s'; did you mean '%s'?", name, meant);
     die("there is no command '%s'; 'tamis help' lists them", name);
@@ -65,14 +67,15 @@ static const command *command_need(const char *name) {
 /* ------------------------------------------------------------------ help */
 
 static void print_overview(void) {
-    output_string("tamis: compact approximate sets, as a filter for lines\n\n"
+    output_string("tamis: compact approximate sets of lines\n\n"
                   "Usage: tamis COMMAND [options] ...\n\n"
                   "Commands:\n");
     for (size_t i = 0; i < N_COMMANDS; i++) {
         output_text("  %-8s  %s\n", commands[i]->name, commands[i]->summary);
     }
     output_string("\n"
-                  "'tamis help COMMAND' tells more, with examples; so does tamis(1). To begin:\n\n"
+                  "'tamis help COMMAND' prints its options and examples; tamis(1) is the manual.\n"
+                  "To begin:\n\n"
                   "  tamis build words.tamis </usr/share/dict/words\n"
                   "  echo sieve | tamis has words.tamis\n"
                   "  tamis info words.tamis\n");
@@ -121,5 +124,6 @@ int main(int argc, char **argv) {
     int const code = run(argc, argv);
     output_flush();
     progress_hide();
+    signals_end_if_caught();
     return code;
 }

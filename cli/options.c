@@ -21,7 +21,7 @@
 
 /* ------------------------------------------------------------------ values */
 
-/* "-n 10X: not a number; write 1000, 10k, 1M or 2G". NULL is no complaint. */
+/* "-n 10X: not a number; write 1000, 10k, 1M or 2G". Does nothing if the complaint is NULL. */
 static void refuse(const char *name, const char *text, const char *complaint) {
     if (complaint != NULL) die("%s %s: %s", name, *text != '\0' ? text : "''", complaint);
 }
@@ -49,7 +49,7 @@ static void take_memory(options *to, const char *text) {
 
 static void take_lifetime(options *to, const char *text) {
     refuse("--lifetime", text, number_read_count(text, &to->spec.lifetime));
-    if (to->spec.lifetime == 0) refuse("--lifetime", text, "a set lives for at least one add");
+    if (to->spec.lifetime == 0) refuse("--lifetime", text, "it must be at least 1");
 }
 
 static void take_overflow(options *to, const char *text) {
@@ -59,7 +59,7 @@ static void take_overflow(options *to, const char *text) {
     }
 }
 
-/* Tables of states have kinds of their own. */
+/* Kinds of sets and kinds of states have functions of their own to list them. */
 typedef const char *name_of(size_t i);
 
 /* "bloom, counting, ...", as far as it fits. */
@@ -73,15 +73,15 @@ static void list_kinds(name_of *kind_name, char *ret_text, size_t n) {
 
 static void check_kind(const char *kind, bool is_of_states) {
     name_of *const    kind_name = is_of_states ? tamis_states_kind_name : tamis_kind_name;
-    const char *const what = is_of_states ? "kind of states" : "kind";
+    const char *const noun = is_of_states ? "kind of states" : "kind";
     char              kinds[400];
     for (size_t i = 0; kind_name(i) != NULL; i++) {
         if (strcmp(kind_name(i), kind) == 0) return;
     }
     const char *const meant = suggest(kind, kind_name);
-    if (meant != NULL) die("there is no %s '%s'; did you mean '%s'?", what, kind, meant);
+    if (meant != NULL) die("there is no %s '%s'; did you mean '%s'?", noun, kind, meant);
     list_kinds(kind_name, kinds, sizeof kinds);
-    die("there is no %s '%s'; there are %s", what, kind, kinds);
+    die("there is no %s '%s'; there are %s", noun, kind, kinds);
 }
 
 static void take_kind(options *to, const char *text) {
@@ -105,7 +105,7 @@ static void take_unknown(options *to, const char *text) {
 static void take_timeout(options *to, const char *text) {
     refuse("--timeout", text, number_read_count(text, &to->timeout));
     if (to->timeout < 1 || to->timeout > MAX_TIMEOUT) {
-        refuse("--timeout", text, "a key is let go after 1 to 2^32 ticks");
+        refuse("--timeout", text, "a key can be dropped after 1 to 2^32 ticks");
     }
 }
 
@@ -171,53 +171,58 @@ static const option_entry table[N_OPTIONS] = {
                           take_capacity },
     [OPTION_FPR] = { 'e', "fpr", "RATE",
                      "false-positive rate when full: 0.1% (the default), 1e-6, 1/1000", take_fpr },
-    [OPTION_MEMORY] = { 0, "memory", "SIZE", "as many keys as this holds, instead of -n: 16MiB",
+    [OPTION_MEMORY] = { 0, "memory", "SIZE", "instead of -n: as many keys as fit into 16MiB",
                         take_memory },
     [OPTION_VALUES] = { 0, "values", "COUNT",
                         "plan a table of states: how many values a key can have", take_values },
     [OPTION_UNKNOWN] = { 0, "unknown", "RATE",
-                         "how often it may answer \"don't know\": as often as -e", take_unknown },
-    [OPTION_TIMEOUT] = { 0, "timeout", "TICKS",
-                         "states that are silent for so long go by themselves", take_timeout },
-    [OPTION_REMOVE] = { 0, "remove", NULL, "it must be able to remove keys", take_remove },
-    [OPTION_COUNT] = { 0, "count", NULL, "it must be able to count the copies of a key",
+                         "how often it may answer \"don't know\" (by default, the rate of -e)",
+                         take_unknown },
+    [OPTION_TIMEOUT] = { 0, "timeout", "TICKS", "drop keys that were not touched for so many ticks",
+                         take_timeout },
+    [OPTION_REMOVE] = { 0, "remove", NULL, "the set must be able to remove keys", take_remove },
+    [OPTION_COUNT] = { 0, "count", NULL, "the set must be able to count the copies of a key",
                        take_count_ability },
-    [OPTION_MERGE] = { 0, "merge", NULL, "it must be able to merge with another", take_merge },
+    [OPTION_MERGE] = { 0, "merge", NULL, "the set must be able to merge with another", take_merge },
     [OPTION_FAST] = { 0, "fast", NULL, "choose the fastest kind (the default)", NULL },
-    [OPTION_SMALL] = { 0, "small", NULL, "choose the fewest bytes", take_small },
+    [OPTION_SMALL] = { 0, "small", NULL, "choose the smallest kind", take_small },
     [OPTION_KIND] = { 'k', "kind", "KIND", "take this kind; 'tamis kinds' lists them", take_kind },
     [OPTION_GEOMETRY] = { 0, "geometry", "FIELDS", "fix fields of the kind: hashes=9,bits=65536",
                           take_geometry },
     [OPTION_LIFETIME] = { 0, "lifetime", "ADDS", "adds expected in all, over its whole life",
                           take_lifetime },
     [OPTION_OVERFLOW] = { 0, "overflow", "P",
-                          "how probable a refused add may be in that life (1e-10)", take_overflow },
-    [OPTION_LIKE] = { 0, "like", "FILE", "the same in all as this set, so that the two can merge",
+                          "acceptable probability of a refused add in that life (1e-10)",
+                          take_overflow },
+    [OPTION_LIKE] = { 0, "like", "FILE", "make it like this set, so that the two can merge",
                       take_like },
-    [OPTION_SEED] = { 0, "seed", "SEED", "do the same every time: a number, or 0x and hex digits",
+    [OPTION_SEED] = { 0, "seed", "SEED", "fix the seed, to repeat a run: a number, or 0x and hex",
                       take_seed },
     [OPTION_HASH] = { 0, "hash", "NAME", "xxh3, or siphash for keys that an attacker may choose",
                       take_hash },
     [OPTION_NULL] = { '0', "null", NULL, "keys end with a NUL byte, not with a newline",
                       take_null },
     [OPTION_INVERT] = { 'v', "invert", NULL, "print the other lines instead", NULL },
-    [OPTION_COUNT_LINES] = { 'c', "count", NULL, "print only how many lines there are", NULL },
+    [OPTION_COUNT_LINES] = { 'c', "count", NULL, "print only the number of such lines", NULL },
     [OPTION_JSON] = { 0, "json", NULL, "print JSON", NULL },
     [OPTION_CODE] = { 0, "code", NULL, "print a C program that makes and uses such a set", NULL },
     [OPTION_NO_COPIES] = { 0, "no-copies", NULL,
-                           "leave out how often keys are in it: a bit less each, no removal",
+                           "leave out the numbers of copies: a bit less per key, but no removal",
                            NULL },
-    [OPTION_FORCE] = { 'f', "force", NULL, "replace a file even if it is not a tamis file", NULL },
+    [OPTION_FORCE] = { 'f', "force", NULL, "replace a file even if it is not a set", NULL },
     [OPTION_TRUST] = { 0, "trust", NULL, "do not check the contents of the file before using it",
                        NULL },
+    [OPTION_READ] = { 0, "read", NULL, "read the whole file into memory; do not map it", NULL },
+    [OPTION_DISCARD] = { 0, "discard-on-interrupt", NULL,
+                         "save nothing if SIGINT (Ctrl-C), SIGTERM or SIGHUP comes", NULL },
     [OPTION_QUIET] = { 'q', "quiet", NULL, "say nothing when all goes well", NULL },
     [OPTION_SILENT] = { 'q', "quiet", NULL, "print nothing, and stop at the first such line",
                         NULL },
     [OPTION_HELP] = { 'h', "help", NULL, "print this page", NULL },
 };
 
-static bool takes(const command *of, unsigned id) {
-    return ((of->options | OPTION_BIT(HELP)) >> id & 1) != 0;
+static bool takes(const command *chosen, unsigned id) {
+    return ((chosen->options | OPTION_BIT(HELP)) >> id & 1) != 0;
 }
 
 /* ------------------------------------------------------------------ getopt */
@@ -228,12 +233,12 @@ typedef struct getopt_form {
     struct option names[N_OPTIONS + 1];
 } getopt_form;
 
-static void getopt_prepare(const command *of, getopt_form *ret_form) {
+static void getopt_prepare(const command *chosen, getopt_form *ret_form) {
     *ret_form = (getopt_form){ .letters = ":" };
     char          *letter = ret_form->letters + 1;
     struct option *name = ret_form->names;
     for (unsigned id = 0; id < N_OPTIONS; id++) {
-        if (!takes(of, id)) continue;
+        if (!takes(chosen, id)) continue;
         const option_entry *const entry = &table[id];
         bool const                has_value = entry->value != NULL;
         *name++ = (struct option){ entry->name, has_value ? required_argument : no_argument, NULL,
@@ -244,42 +249,42 @@ static void getopt_prepare(const command *of, getopt_form *ret_form) {
     }
 }
 
-/* The option that getopt_long() answered: its number, or its letter. */
-static unsigned option_of(const command *of, int answer) {
+/* The option that getopt_long() has found, by its number or by its letter. */
+static unsigned option_find(const command *chosen, int answer) {
     if (answer >= 256) return (unsigned)answer - 256;
     for (unsigned id = 0; id < N_OPTIONS; id++) {
-        if (takes(of, id) && table[id].letter == answer) return id;
+        if (takes(chosen, id) && table[id].letter == answer) return id;
     }
     return N_OPTIONS;
 }
 
-/* getopt_long() leaves the letter in optopt, or the number of an option with a value too many. */
-static _Noreturn void die_of_unknown(const command *of, char **argv) {
+/* optopt is the letter, or the number of an option that was given a value and takes none. */
+static _Noreturn void die_of_unknown(const command *chosen, char **argv) {
     if (optopt >= 256) die("--%s takes no value", table[optopt - 256].name);
     if (optopt > 0) {
-        die("there is no option '-%c'; 'tamis %s --help' lists them", optopt, of->name);
+        die("there is no option '-%c'; 'tamis %s --help' lists them", optopt, chosen->name);
     }
-    die("there is no option '%s'; 'tamis %s --help' lists them", argv[optind - 1], of->name);
+    die("there is no option '%s'; 'tamis %s --help' lists them", argv[optind - 1], chosen->name);
 }
 
-static _Noreturn void die_of_missing(const command *of) {
-    unsigned const id = option_of(of, optopt);
-    if (id == N_OPTIONS) die("an option lacks its value; see 'tamis %s --help'", of->name);
+static _Noreturn void die_of_missing(const command *chosen) {
+    unsigned const id = option_find(chosen, optopt);
+    if (id == N_OPTIONS) die("an option lacks its value; see 'tamis %s --help'", chosen->name);
     die("--%s needs a value (%s): %s", table[id].name, table[id].value, table[id].text);
 }
 
-static void take_options(const command *of, int argc, char **argv, options *to) {
+static void take_options(const command *chosen, int argc, char **argv, options *to) {
     getopt_form form;
-    getopt_prepare(of, &form);
+    getopt_prepare(chosen, &form);
     opterr = 0;
     int answer;
     while ((answer = getopt_long(argc, argv, form.letters, form.names, NULL)) != -1) {
-        if (answer == '?') die_of_unknown(of, argv);
-        if (answer == ':') die_of_missing(of);
-        unsigned const id = option_of(of, answer);
-        to->given |= UINT32_C(1) << id;
+        if (answer == '?') die_of_unknown(chosen, argv);
+        if (answer == ':') die_of_missing(chosen);
+        unsigned const id = option_find(chosen, answer);
+        to->given |= UINT64_C(1) << id;
         if (id == OPTION_HELP) {
-            options_help(of);
+            options_help(chosen);
             output_flush();
             exit(EXIT_DONE);
         }
@@ -291,31 +296,31 @@ static void take_options(const command *of, int argc, char **argv, options *to) 
 
 static void check_together(const options *asked) {
     if (is_given(asked, OPTION_BIT(FPR)) && asked->spec.fpr == 0 && asked->spec.geometry == NULL) {
-        refuse("-e", "0", "a set makes mistakes; write 1e-12 to 50% (0 only with --geometry)");
+        refuse("-e", "0", "no set is without errors; write 1e-12 to 50% (0 only with --geometry)");
     }
     if (is_given(asked, OPTION_BIT(FAST)) && is_given(asked, OPTION_BIT(SMALL))) {
         die("--fast and --small: choose one");
     }
     if (is_given(asked, OPTION_BIT(LIKE)) &&
         is_given(asked, OPTIONS_OF_SPEC | OPTIONS_OF_HASHING)) {
-        die("--like takes all from %s: leave out -n, -e and the others", asked->like);
+        die("--like takes everything from %s: leave out -n, -e and the others", asked->like);
     }
     if (is_given(asked, OPTION_BIT(JSON)) && is_given(asked, OPTION_BIT(CODE))) {
         die("--json and --code: choose one");
     }
     if (is_given(asked, OPTION_BIT(MEMORY)) && is_given(asked, OPTION_BIT(CAPACITY))) {
-        die("--memory finds the number of keys itself: leave out -n");
+        die("--memory computes the number of keys: leave out -n");
     }
 }
 
-/* A table of states can always drop, and merge. */
+/* Options that only states have, or only sets. */
 static void check_states(const options *asked) {
     bool const is_of_states = is_given(asked, OPTION_BIT(VALUES));
     if (!is_of_states && is_given(asked, OPTION_BIT(TIMEOUT))) {
-        die("--timeout: only a table of states ages; say how many values there are: --values 8");
+        die("--timeout: only states have one; say how many values there are: --values 8");
     }
     if (!is_of_states && is_given(asked, OPTION_BIT(UNKNOWN))) {
-        die("--unknown: only a table of states has it; say how many values there are: --values 8");
+        die("--unknown: only states have it; say how many values there are: --values 8");
     }
     if (is_of_states && is_given(asked, OPTIONS_OF_ABILITY)) {
         die("--values: every table of states can drop keys and merge, and none counts copies; "
@@ -326,32 +331,34 @@ static void check_states(const options *asked) {
     }
 }
 
-/* A set is mapped, and replaced by its name; neither can be done with a stream. */
+/* A set is mapped, and its file is replaced by a rename; a stream allows neither. */
 static void check_set_name(const char *name) {
     if (*name == '\0') die("the name of the set is empty; name a file");
     if (strcmp(name, "-") != 0) return;
-    die("'-' cannot be a set, only keys; name a file (write ./- if it is called so)");
+    die("'-' is standard input, which cannot be a set; name a file (write ./- if that is its "
+        "name)");
 }
 
-static void check_sets(const command *of, const options *asked) {
-    for (size_t i = 0; i < asked->n_operands && i < of->set_operands; i++) {
+static void check_set_names(const command *chosen, const options *asked) {
+    for (size_t i = 0; i < asked->n_operands && i < chosen->set_operands; i++) {
         check_set_name(asked->operands[i]);
     }
     if (asked->like != NULL) check_set_name(asked->like);
 }
 
-static void check_operands(const command *of, const options *asked) {
-    if (asked->n_operands < of->min_operands) {
+static void check_operands(const command *chosen, const options *asked) {
+    if (asked->n_operands < chosen->min_operands) {
         die("%s is missing; usage: tamis %s %s[options]",
-            asked->n_operands == 0 ? "the file" : "a file", of->name, of->operands);
+            asked->n_operands == 0 ? "the file" : "a file", chosen->name, chosen->operands);
     }
-    if (asked->n_operands > of->max_operands) {
-        die("'%s' is one too many; usage: tamis %s %s[options]", asked->operands[of->max_operands],
-            of->name, of->operands);
+    if (asked->n_operands > chosen->max_operands) {
+        die("'%s' is one operand too many; usage: tamis %s %s[options]",
+            asked->operands[chosen->max_operands], chosen->name, chosen->operands);
     }
 }
 
-/* TAMIS_ISA: for comparing speed. It never changes an answer. */
+/* The environment variable TAMIS_ISA chooses an instruction set, for comparing speed. It never
+ * changes an answer. */
 static const char *wanted_isa(void) {
     const char *const wanted = getenv("TAMIS_ISA");
     if (wanted == NULL || *wanted == '\0') return NULL;
@@ -365,20 +372,20 @@ static const char *wanted_isa(void) {
     die("TAMIS_ISA=%s: this machine runs %s", wanted, known);
 }
 
-void options_read(const command *of, int argc, char **argv, options *ret_options) {
+void options_read(const command *chosen, int argc, char **argv, options *ret_options) {
     tamis_spec const spec = TAMIS_SPEC_INIT;
-    *ret_options = (options){ .of = of, .spec = spec, .separator = '\n' };
+    *ret_options = (options){ .command = chosen, .spec = spec, .separator = '\n' };
     ret_options->spec.fpr = DEFAULT_FPR;
     ret_options->spec.isa = wanted_isa();
-    take_options(of, argc, argv, ret_options);
+    take_options(chosen, argc, argv, ret_options);
     ret_options->operands = argv + optind;
     ret_options->n_operands = (size_t)(argc - optind);
     bool const is_of_states = is_given(ret_options, OPTION_BIT(VALUES));
     if (ret_options->spec.kind != NULL) check_kind(ret_options->spec.kind, is_of_states);
     check_together(ret_options);
     check_states(ret_options);
-    check_operands(of, ret_options);
-    check_sets(of, ret_options);
+    check_operands(chosen, ret_options);
+    check_set_names(chosen, ret_options);
     if (ret_options->spec.geometry != NULL && !is_of_states) geometry_check(&ret_options->spec);
 }
 
@@ -389,18 +396,19 @@ static void help_option(const option_entry *entry) {
     (void)snprintf(name, sizeof name, "--%s%s%s", entry->name, entry->value ? " " : "",
                    entry->value ? entry->value : "");
     if (entry->letter != 0)
-        output_text("  -%c, %-19s %s\n", entry->letter, name, entry->text);
+        output_text("  -%c, %-22s %s\n", entry->letter, name, entry->text);
     else
-        output_text("      %-19s %s\n", name, entry->text);
+        output_text("      %-22s %s\n", name, entry->text);
 }
 
-void options_help(const command *of) {
-    output_text("Usage: tamis %s %s[options]\n\n%s.\n\n", of->name, of->operands, of->summary);
-    output_string(of->text);
+void options_help(const command *chosen) {
+    output_text("Usage: tamis %s %s[options]\n\n%s.\n\n", chosen->name, chosen->operands,
+                chosen->summary);
+    output_string(chosen->text);
     output_string("\nOptions:\n");
     for (unsigned id = 0; id < N_OPTIONS; id++) {
-        if (takes(of, id)) help_option(&table[id]);
+        if (takes(chosen, id)) help_option(&table[id]);
     }
     output_string("\nExamples:\n");
-    output_string(of->examples);
+    output_string(chosen->examples);
 }

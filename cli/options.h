@@ -35,15 +35,17 @@ typedef enum option_id {
     OPTION_NO_COPIES,
     OPTION_FORCE,
     OPTION_TRUST,
+    OPTION_READ,
+    OPTION_DISCARD,
     OPTION_QUIET,
     OPTION_SILENT,
     OPTION_HELP,
     N_OPTIONS
 } option_id;
 
-#define OPTION_BIT(id) (UINT32_C(1) << OPTION_##id)
+#define OPTION_BIT(id) (UINT64_C(1) << OPTION_##id)
 
-/* What a spec takes, and what reading keys takes. */
+/* The options that describe a set, a table of states, abilities, and how keys are hashed. */
 #define OPTIONS_OF_SPEC                                                                \
     (OPTION_BIT(CAPACITY) | OPTION_BIT(FPR) | OPTION_BIT(REMOVE) | OPTION_BIT(COUNT) | \
      OPTION_BIT(MERGE) | OPTION_BIT(FAST) | OPTION_BIT(SMALL) | OPTION_BIT(KIND) |     \
@@ -54,17 +56,17 @@ typedef enum option_id {
 
 typedef struct command command;
 
-/* What was asked for. */
+/* What the command line asks for. */
 typedef struct options {
-    const command *of;
-    uint32_t       given;      /* OPTION_BIT(...) of all that were */
-    tamis_spec     spec;       /* seed points to `seed` when one was given */
+    const command *command;
+    uint64_t       given;      /* OPTION_BIT(...) of every option that was given */
+    tamis_spec     spec;       /* its seed points to `seed` if one was given */
     bool           is_counted; /* -n auto */
     uint64_t       memory;     /* --memory */
-    uint64_t       values;     /* of a table of states */
-    double         unknown;    /* how often it may not know; 0: as often as it may be wrong */
-    uint64_t       timeout;    /* in ticks; 0: nothing ages */
-    const char    *like;       /* a path */
+    uint64_t       values;     /* --values: the number of values of a table of states */
+    double         unknown;    /* --unknown; 0: the same rate as -e */
+    uint64_t       timeout;    /* --timeout, in ticks; 0: keys do not age */
+    const char    *like;       /* --like: a path */
     tamis_seed     seed;
     char           separator;
     char *const   *operands;
@@ -75,22 +77,22 @@ struct command {
     const char *name;
     const char *operands; /* as in "FILE [KEYS...] ", with a blank after each */
     const char *summary;  /* one line */
-    const char *text;     /* what there is to know */
+    const char *text;     /* the rest of its help page */
     const char *examples;
-    uint32_t    options; /* OPTION_BIT(...) of those it takes */
+    uint64_t    options; /* OPTION_BIT(...) of every option that it takes */
     size_t      min_operands, max_operands;
-    size_t      set_operands; /* the first operands are sets: how many */
+    size_t      set_operands; /* so many operands, the first ones, are files of sets or states */
     int (*run)(const options *asked);
 };
 
-static inline bool is_given(const options *asked, uint32_t bits) {
+static inline bool is_given(const options *asked, uint64_t bits) {
     return (asked->given & bits) != 0;
 }
 
-/* Read the command line behind the command's name. Whatever is wrong ends the program. */
-void options_read(const command *of, int argc, char **argv, options *ret_options);
+/* Read the words after the command's name. Whatever is wrong ends the program. */
+void options_read(const command *chosen, int argc, char **argv, options *ret_options);
 
-/* The page that --help prints. */
-void options_help(const command *of);
+/* Print the page of --help. */
+void options_help(const command *chosen);
 
 #endif

@@ -8,30 +8,51 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "message.h"
 #include "numbers.h"
 #include "signals.h"
 
-/* ------------------------------------------------------------------ trouble */
+#define READ_BYTES ((off_t)1 << 24) /* reading a file of this size takes a few milliseconds */
 
-/* Which file was meant depends on the command: a set that keys go to, one to be like, any. */
-static const char *advice_on_name(bool is_missing, const options *asked) {
-    if (asked->like != NULL) return "--like takes the file of a set";
-    bool const is_for_keys = asked->of->max_operands > asked->of->set_operands;
-    if (!is_for_keys) return is_missing ? "name one that is there" : "name a set";
-    return is_missing ? "'tamis build' makes one"
-                      : "'tamis build' makes one; the set comes before the files of keys";
+/* ------------------------------------------------------------------ what is wrong */
+
+/* Is the file a stream from 'tamis send'? Its first bytes tell. */
+static bool is_stream(const char *path) {
+    uint8_t    start[8];
+    tamis_set *set;
+    int const  descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return false;
+    ssize_t const got = read(descriptor, start, sizeof start);
+    (void)close(descriptor);
+    return got == (ssize_t)sizeof start &&
+           tamis_receive(start, sizeof start, NULL, &set, NULL) != TAMIS_ERR_FOREIGN;
 }
 
-const char *setfile_advice(const tamis_problem *problem, const options *asked) {
+/* What the user may have meant depends on the command: a set that keys go to, or any set. */
+static const char *advice_on_name(bool is_missing, const options *asked) {
+    if (asked->like != NULL) return "--like takes the file of a set";
+    bool const is_for_keys = asked->command->max_operands > asked->command->set_operands;
+    if (asked->command == &command_get) {
+        return is_missing ? "name an existing file"
+                          : "name the file of states before the files of keys";
+    }
+    if (!is_for_keys) return is_missing ? "name an existing file" : "name a set";
+    return is_missing ? "'tamis build' makes one"
+                      : "'tamis build' makes one; name the set before the files of keys";
+}
+
+const char *setfile_advice(const char *path, const tamis_problem *problem, const options *asked) {
     if (problem->os_error == ENOENT) return advice_on_name(true, asked);
     if (problem->os_error == EISDIR) return advice_on_name(false, asked);
     if (problem->os_error == EACCES) return "make it readable";
     switch ((int)problem->status) {
-    case TAMIS_ERR_FOREIGN: return advice_on_name(false, asked);
+    case TAMIS_ERR_FOREIGN:
+        return is_stream(path) ? "it is a stream from 'tamis send': make a set of it with 'tamis "
+                                 "receive'"
+                               : advice_on_name(false, asked);
     case TAMIS_ERR_VERSION: return "use a newer tamis";
     case TAMIS_ERR_TRUNCATED:
     case TAMIS_ERR_CHECKSUM:
@@ -42,21 +63,141 @@ const char *setfile_advice(const tamis_problem *problem, const options *asked) {
     }
 }
 
-/* ------------------------------------------------------------------ before the work */
-
-/* Is the open file still the one with that name? */
-static bool is_current(int descriptor, const char *path) {
-    struct stat ours, named;
-    return fstat(descriptor, &ours) == 0 && stat(path, &named) == 0 &&
-           ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+static bool holds_states(const char *path) {
+    tamis_open_options how = TAMIS_OPEN_OPTIONS_INIT;
+    tamis_states      *states = NULL;
+    how.flags = TAMIS_OPEN_MAP | TAMIS_OPEN_TRUST;
+    tamis_status const status = tamis_states_open(path, &how, &states, NULL);
+    tamis_states_free(states);
+    return status != TAMIS_ERR_KIND && status != TAMIS_ERR_FOREIGN;
 }
 
-/* Saving replaces the file, so whoever waited for the lock of the old one must look again. The
- * lock goes with the process. A file system without locks goes without. */
+static _Noreturn void die_of_problem(const char *path, const tamis_problem *problem,
+                                     const options *asked) {
+    const char *const advice = setfile_advice(path, problem, asked);
+    die("%s%s%s", problem->text, advice ? "; " : "", advice ? advice : "");
+}
+
+/* ------------------------------------------------------------------ opening */
+
+static tamis_status open_as_set(const char *path, const tamis_open_options *how, setfile *file,
+                                tamis_problem *problem) {
+    return tamis_open(path, how, &file->set, problem);
+}
+
+static tamis_status open_as_states(const char *path, const tamis_open_options *how, setfile *file,
+                                   tamis_problem *problem) {
+    return tamis_states_open(path, how, &file->states, problem);
+}
+
+typedef tamis_status opener(const char *path, const tamis_open_options *how, setfile *file,
+                            tamis_problem *problem);
+
+/* Is it to be mapped? Then the file is opened here, too, in order to watch it: before the library
+ * opens it, so that no change is missed. */
+static bool watch_if_mapped(setfile *file, const options *asked) {
+    bool const is_trusted = is_given(asked, OPTION_BIT(TRUST));
+    if (is_given(asked, OPTION_BIT(READ))) return false;
+    file->descriptor = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file->descriptor >= 0 && fstat(file->descriptor, &file->before) == 0 &&
+        (is_trusted || file->before.st_size > READ_BYTES)) {
+        return true;
+    }
+    if (file->descriptor >= 0) (void)close(file->descriptor);
+    file->descriptor = -1;
+    return false;
+}
+
+static tamis_status open_watched(opener *open_as, const char *path, const options *asked,
+                                 setfile *ret_file, tamis_problem *reterr_problem) {
+    tamis_open_options how = TAMIS_OPEN_OPTIONS_INIT;
+    *ret_file = (setfile){ .path = path, .descriptor = -1 };
+    if (watch_if_mapped(ret_file, asked)) how.flags |= TAMIS_OPEN_MAP;
+    if (is_given(asked, OPTION_BIT(TRUST))) how.flags |= TAMIS_OPEN_TRUST;
+    how.isa = asked->spec.isa;
+    tamis_status const status = open_as(path, &how, ret_file, reterr_problem);
+    if (status == TAMIS_OK) return status;
+    if (ret_file->descriptor >= 0) (void)close(ret_file->descriptor);
+    ret_file->descriptor = -1;
+    return status;
+}
+
+void setfile_open_set(const char *path, const options *asked, setfile *ret_file) {
+    tamis_problem      problem;
+    tamis_status const status = open_watched(open_as_set, path, asked, ret_file, &problem);
+    if (status == TAMIS_OK) return;
+    if (status == TAMIS_ERR_KIND && holds_states(path)) {
+        die("%s holds states, not a set; 'tamis get' looks up the states of keys", path);
+    }
+    die_of_problem(path, &problem, asked);
+}
+
+void setfile_open_states(const char *path, const options *asked, setfile *ret_file) {
+    tamis_problem      problem;
+    tamis_status const status = open_watched(open_as_states, path, asked, ret_file, &problem);
+    if (status == TAMIS_OK) return;
+    if (status == TAMIS_ERR_KIND && !holds_states(path)) {
+        die("%s is a set, not a table of states; 'tamis has' and 'tamis count' ask it", path);
+    }
+    die_of_problem(path, &problem, asked);
+}
+
+/* A set of an unknown kind is refused by both; then the first problem is the right one. */
+tamis_status setfile_open_any(const char *path, const options *asked, setfile *ret_file,
+                              tamis_problem *reterr_problem) {
+    tamis_problem      second;
+    tamis_status const status = open_watched(open_as_set, path, asked, ret_file, reterr_problem);
+    if (status != TAMIS_ERR_KIND) return status;
+    second.status = open_watched(open_as_states, path, asked, ret_file, &second);
+    if (second.status == TAMIS_ERR_KIND) return status;
+    *reterr_problem = second;
+    return second.status;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool is_same_contents(const struct stat *a, const struct stat *b) {
+    return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+void setfile_check(const setfile *file) {
+    struct stat now;
+    if (file->descriptor < 0 || fstat(file->descriptor, &now) != 0) return;
+    if (is_same_contents(&file->before, &now)) return;
+    die("%s was overwritten while it was in use, so the last answers may be wrong; ask again, and "
+        "with --read if that goes on",
+        file->path);
+}
+
+void setfile_close(setfile *file) {
+    setfile_check(file);
+    tamis_free(file->set);
+    tamis_states_free(file->states);
+    if (file->descriptor >= 0) (void)close(file->descriptor);
+    *file = (setfile){ .descriptor = -1 };
+}
+
+tamis_set *setfile_read(const char *path, const options *asked) {
+    options with = *asked;
+    setfile file;
+    with.given |= OPTION_BIT(READ);
+    setfile_open_set(path, &with, &file);
+    return file.set;
+}
+
+/* ------------------------------------------------------------------ before the work */
+
+/* Saving replaces the file by a new one, so a process that has waited for the lock of the old file
+ * must look again. The lock ends with the process. Where the file system has no locks there is
+ * none, and only setfile_save() protects the file. */
 static void lock_file(const char *path, const options *asked) {
     bool is_said = is_given(asked, OPTION_BIT(QUIET));
     for (;;) {
-        int const descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        struct stat ours, named;
+        int const   descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (descriptor < 0) return; /* tamis_open() will say why */
         int locked = flock(descriptor, LOCK_EX | LOCK_NB);
         if (locked != 0 && errno == EWOULDBLOCK) {
@@ -64,14 +205,18 @@ static void lock_file(const char *path, const options *asked) {
             is_said = true;
             locked = flock(descriptor, LOCK_EX);
         }
-        if (locked != 0 || is_current(descriptor, path)) return;
+        if (locked != 0) return;
+        if (fstat(descriptor, &ours) == 0 && stat(path, &named) == 0 &&
+            is_same_file(&ours, &named)) {
+            return;
+        }
         (void)close(descriptor);
     }
 }
 
-/* Better before the work than after it: is there a folder for it, and may we write there? */
+/* It is better to know before the work than after it: can a file be saved there? */
 static void check_folder(const char *path) {
-    char *const       real = realpath(path, NULL); /* a link is followed when saving, too */
+    char *const       real = realpath(path, NULL); /* saving follows links, too */
     char *const       folder = strdup(real != NULL ? real : path);
     const char *const name = folder != NULL ? dirname(folder) : NULL;
     int const         error = name == NULL || access(name, W_OK) == 0 ? 0 : errno;
@@ -81,73 +226,100 @@ static void check_folder(const char *path) {
     if (error != 0) die("cannot save to %s: %s; make its folder writable", path, strerror(error));
 }
 
-/* ------------------------------------------------------------------ opening */
-
-static tamis_set *open_set(const char *path, const options *asked, unsigned flags) {
-    tamis_open_options how = TAMIS_OPEN_OPTIONS_INIT;
-    tamis_set         *set;
-    tamis_problem      problem;
-    how.flags = flags;
-    how.isa = asked->spec.isa;
-    if (tamis_open(path, &how, &set, &problem) == TAMIS_OK) return set;
-    const char *const advice = setfile_advice(&problem, asked);
-    die("%s%s%s", problem.text, advice ? "; " : "", advice ? advice : "");
+/* The library refuses the same files when it saves: a rename would not ask for the right to write,
+ * and root has it even where nobody else does. */
+static void check_writable(const char *path, const struct stat *about) {
+    if ((about->st_mode & 0222) != 0 && access(path, W_OK) == 0) return;
+    die("cannot save to %s: it is read-only; make it writable (chmod u+w)", path);
 }
 
-tamis_set *setfile_map(const char *path, const options *asked) {
-    unsigned const trust = is_given(asked, OPTION_BIT(TRUST)) ? TAMIS_OPEN_TRUST : 0;
-    return open_set(path, asked, TAMIS_OPEN_MAP | trust);
+static void target_find(const char *path, setfile_target *ret_target) {
+    *ret_target = (setfile_target){ .path = path };
+    ret_target->exists = stat(path, &ret_target->before) == 0;
 }
 
-tamis_set *setfile_read(const char *path, const options *asked) {
-    return open_set(path, asked, 0);
-}
-
-tamis_set *setfile_take(const char *path, const options *asked) {
+tamis_set *setfile_take(const char *path, const options *asked, setfile_target *ret_target) {
     lock_file(path, asked);
-    if (access(path, F_OK) == 0) check_folder(path);
+    target_find(path, ret_target);
+    if (ret_target->exists) {
+        check_folder(path);
+        if (S_ISREG(ret_target->before.st_mode)) check_writable(path, &ret_target->before);
+    }
     return setfile_read(path, asked);
 }
 
-/* ------------------------------------------------------------------ saving */
-
-/* Nothing, an empty file and a set may be replaced; other files only by force. */
-static bool is_foreign(const char *path) {
+/* Why a file should not be replaced, or NULL. Nothing, an empty file, a set and a damaged set may
+ * be. */
+static const char *reason_to_keep(const char *path) {
     tamis_open_options how = TAMIS_OPEN_OPTIONS_INIT;
     tamis_set         *set = NULL;
     how.flags = TAMIS_OPEN_MAP | TAMIS_OPEN_TRUST;
     tamis_status const status = tamis_open(path, &how, &set, NULL);
-    if (status == TAMIS_OK) tamis_free(set);
-    return status == TAMIS_ERR_FOREIGN;
+    tamis_free(set);
+    if (status == TAMIS_ERR_FOREIGN) return "is not a tamis file";
+    if (status == TAMIS_ERR_KIND && holds_states(path)) return "holds states, not a set";
+    if (status == TAMIS_ERR_KIND) return "is a set of a kind that this tamis does not know";
+    if (status == TAMIS_ERR_VERSION) return "was written by a newer tamis";
+    return NULL;
 }
 
-void setfile_check_target(const char *path, const options *asked) {
-    struct stat about;
+void setfile_aim(const char *path, const options *asked, setfile_target *ret_target) {
     check_folder(path);
     lock_file(path, asked);
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
+    target_find(path, ret_target);
+    if (!ret_target->exists) return;
+    if (!S_ISREG(ret_target->before.st_mode)) {
         die("%s is not a file that could hold a set; name another", path);
     }
-    if (is_given(asked, OPTION_BIT(FORCE)) || !is_foreign(path)) return;
-    bool const is_for_keys = asked->of->max_operands > asked->of->set_operands;
-    die("%s is there and is not a tamis file; name %s, or replace it with --force", path,
+    check_writable(path, &ret_target->before);
+    const char *const reason = is_given(asked, OPTION_BIT(FORCE)) ? NULL : reason_to_keep(path);
+    if (reason == NULL) return;
+    bool const is_for_keys = asked->command->max_operands > asked->command->set_operands;
+    die("%s exists and %s; name %s, or replace it with --force", path, reason,
         is_for_keys ? "the set first" : "another");
 }
 
-void setfile_save(const tamis_set *set, const char *path) {
+/* ------------------------------------------------------------------ saving */
+
+/* Programs that do not know our lock may have changed the file since we have read it. */
+static void check_unchanged(const setfile_target *target) {
+    setfile_target now;
+    target_find(target->path, &now);
+    if (!now.exists) {
+        if (target->exists) warn("%s was removed meanwhile, and is saved again", target->path);
+        return;
+    }
+    if (!target->exists) {
+        die("%s was made by another program meanwhile, and is left as it is; nothing was saved",
+            target->path);
+    }
+    if (!is_same_file(&target->before, &now.before) ||
+        !is_same_contents(&target->before, &now.before)) {
+        die("%s was changed by another program meanwhile, and is left as it is; nothing was saved, "
+            "run this again",
+            target->path);
+    }
+}
+
+/* The first signal waits for the end of the save; if it came before, the next one does not. */
+void setfile_save(const tamis_set *set, const setfile_target *target) {
     tamis_problem problem;
-    signals_hold();
-    tamis_status const status = tamis_save(set, path, &problem);
-    signals_release();
+    bool const    is_held = signals_caught() == 0;
+    check_unchanged(target);
+    if (is_held) signals_hold();
+    tamis_status const status = tamis_save(set, target->path, &problem);
+    if (is_held) signals_release();
     if (status == TAMIS_OK) return;
-    bool const is_old = access(path, F_OK) == 0;
+    bool const is_old = access(target->path, F_OK) == 0;
     bool const is_no_room = problem.os_error == ENOSPC || problem.os_error == EDQUOT;
-    die("%s; %s%s", problem.text, is_old ? "the old file is as it was" : "nothing was saved",
+    die("%s; %s%s", problem.text, is_old ? "the old file is unchanged" : "nothing was saved",
         is_no_room ? "; make room and try again" : "");
 }
 
+/* ------------------------------------------------------------------ telling */
+
 void setfile_inspect(const tamis_set *set, tamis_info *ret_info) {
-    if (tamis_inspect(set, ret_info) != TAMIS_OK) die("there is no set to look at");
+    if (tamis_inspect(set, ret_info) != TAMIS_OK) die("there is no set to inspect");
 }
 
 void setfile_describe(const tamis_info *info, setfile_text ret_text) {
@@ -155,22 +327,23 @@ void setfile_describe(const tamis_info *info, setfile_text ret_text) {
     number_size(info->plan.body_bytes, size);
     number_exact(info->plan.capacity, capacity);
     number_rate(info->current_fpr, rate);
-    (void)snprintf(ret_text, sizeof(setfile_text), "%s (%s, made for %s), false-positive rate %s",
-                   size, info->plan.kind, capacity, rate);
+    (void)snprintf(ret_text, sizeof(setfile_text),
+                   "%s (%s, made for %s %s), false-positive rate %s", size, info->plan.kind,
+                   capacity, info->plan.capacity == 1 ? "key" : "keys", rate);
 }
 
-/* A kind that never refuses gets worse instead. That copies of keys are many is no reason: what
- * counts is the rate, of which half as much again may be chance in a small set. */
+/* A kind that never refuses a key gets worse instead. The number of keys alone says little, since
+ * some may be copies: the rate decides, and in a small set half as much again may be chance. */
 bool setfile_warn_of_overload(const tamis_info *info, const char *path) {
     bool const is_worse = info->current_fpr > 1.5 * info->plan.fpr;
     if (info->keys <= info->plan.capacity || !is_worse) return false;
-    number_text keys, made_for, now, promised;
+    number_text keys, made_for, now, planned;
     number_exact(info->keys, keys);
     number_exact(info->plan.capacity, made_for);
     number_rate(info->current_fpr, now);
-    number_rate(info->plan.fpr, promised);
-    warn("%s holds %s keys and is made for %s: its false-positive rate is %s now, not %s; build a "
-         "larger one",
-         path, keys, made_for, now, promised);
+    number_rate(info->plan.fpr, planned);
+    warn("%s holds %s keys and is made for %s: its false-positive rate is now %s instead of %s; "
+         "build a larger one",
+         path, keys, made_for, now, planned);
     return true;
 }

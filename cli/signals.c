@@ -1,16 +1,25 @@
 /* signals.c - see signals.h. */
 #include "signals.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <unistd.h>
 
 #include "message.h"
 
-/* Reading a mapped file behind its end: somebody has shortened it under our hands. */
-static void on_bus_error(int signal_number) {
-    (void)signal_number;
-    static const char text[] = "tamis: the file of the set was shortened while it was in use\n";
+static const int endings[] = { SIGINT, SIGTERM, SIGHUP };
+
+#define N_ENDINGS (sizeof endings / sizeof endings[0])
+
+static volatile sig_atomic_t caught;                  /* the first signal, or 0 */
+static int                   wake_up[2] = { -1, -1 }; /* a pipe: the handler writes one byte */
+
+/* The mapped file ends before the address that was read: somebody has cut it short. */
+static void on_bus_error(int number) {
+    (void)number;
+    static const char text[] = "tamis: the file was cut short while it was in use\n";
     ssize_t const     put = write(STDERR_FILENO, text, sizeof text - 1);
     (void)put;
     _exit(EXIT_TROUBLE);
@@ -28,14 +37,58 @@ void signals_begin(void) {
     signal_set(SIGBUS, on_bus_error);
 }
 
+/* ------------------------------------------------------------------ the end of the input */
+
+/* A flag alone would be missed by a read(2) that begins just after it was looked at; the byte in
+ * the pipe stays until somebody polls. */
+static void on_ending(int number) {
+    int const error = errno;
+    if (caught != 0) {
+        signal_set(number, SIG_DFL);
+        (void)raise(number); /* comes when this handler returns */
+        return;
+    }
+    caught = number;
+    ssize_t const put = write(wake_up[1], "", 1);
+    (void)put;
+    errno = error;
+}
+
+void signals_end_input(void) {
+    if (pipe2(wake_up, O_CLOEXEC) != 0) return; /* signals then end the program, as elsewhere */
+    for (size_t i = 0; i < N_ENDINGS; i++) {
+        struct sigaction now;
+        if (sigaction(endings[i], NULL, &now) != 0 || now.sa_handler == SIG_IGN) continue;
+        signal_set(endings[i], on_ending);
+    }
+}
+
+int signals_caught(void) {
+    return caught;
+}
+
+int signals_descriptor(void) {
+    return wake_up[0];
+}
+
+const char *signals_name(int number) {
+    return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "SIGHUP";
+}
+
+void signals_end_if_caught(void) {
+    if (caught == 0) return;
+    signal_set(caught, SIG_DFL);
+    (void)raise(caught);
+}
+
+/* ------------------------------------------------------------------ while saving */
+
 static void mask_endings(int how) {
-    sigset_t endings;
-    (void)sigemptyset(&endings);
-    (void)sigaddset(&endings, SIGINT);
-    (void)sigaddset(&endings, SIGTERM);
-    (void)sigaddset(&endings, SIGHUP);
-    (void)sigaddset(&endings, SIGQUIT);
-    (void)sigprocmask(how, &endings, NULL);
+    sigset_t set;
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < N_ENDINGS; i++) (void)sigaddset(&set, endings[i]);
+    (void)sigaddset(&set, SIGQUIT);
+    (void)sigprocmask(how, &set, NULL);
 }
 
 void signals_hold(void) {

@@ -58,3 +58,44 @@ wait_for() {
     echo "waited in vain for: $*"
     return 1
 }
+
+# A file of states that a C program has made: make_states FILE [crowded]. With `crowded`, keys 1 to 2000 share the
+# cells of a table for 1000; otherwise "idle" has the value 0 and "running" 1.
+make_states() {
+    command -v "${CC:-cc}" >/dev/null || skip 'there is no C compiler'
+    states_flags=
+    if nm -D "$TAMIS_BUILD/libtamis.so" | grep -q __asan; then states_flags=-fsanitize=address,undefined; fi
+    cat >make_states.c <<'C'
+#include <stdio.h>
+#include <string.h>
+#include <tamis/tamis.h>
+static int put(tamis_states *states, const char *key, uint32_t value) {
+    return tamis_states_put(states, key, strlen(key), value) == TAMIS_OK;
+}
+int main(int argc, char **argv) {
+    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
+    tamis_seed const  seed = { 1, 2 };
+    tamis_states     *states;
+    spec.capacity = 1000;
+    spec.values = 8;
+    spec.fpr = argc > 2 ? 0.1 : 0.000001;
+    spec.kind = argc > 2 ? "state_bloom" : "rank";
+    spec.timeout = argc > 2 ? 0 : 60;
+    spec.seed = &seed;
+    if (tamis_states_create(&spec, &states, NULL) != TAMIS_OK) return 1;
+    if (argc == 2 && (!put(states, "idle", 0) || !put(states, "running", 1))) return 2;
+    for (unsigned i = 1; argc > 2 && i <= 2000; i++) {
+        char key[20];
+        snprintf(key, sizeof key, "%u", i);
+        if (!put(states, key, i % 2)) return 3;
+    }
+    if (tamis_states_save(states, argv[1], NULL) != TAMIS_OK) return 4;
+    tamis_states_free(states);
+    return 0;
+}
+C
+    # shellcheck disable=SC2086 # a list of words
+    ${CC:-cc} -std=c11 -Wall -Wextra -Werror $states_flags -I"$TAMIS_SOURCE/include" make_states.c -o make_states \
+        -L"$TAMIS_BUILD" -ltamis -Wl,-rpath,"$TAMIS_BUILD"
+    ./make_states "$@"
+}

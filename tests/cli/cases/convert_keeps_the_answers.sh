@@ -13,3 +13,9 @@ code_of tamis convert -q counting.tamis again.tamis --kind bloom
 cmp again.tamis bloom.tamis
 code_of tamis convert missing.tamis out.tamis --kind bloom
 seq 1000 | tamis has -c counting.tamis
+# where convert has no way, its advice is one that works
+tamis build -q line.tamis -n 1000 --remove --kind line < /dev/null
+code_of tamis convert line.tamis rank.tamis --kind rank
+tamis send -q line.tamis | tamis receive -q rank.tamis --kind rank
+tamis info rank.tamis | grep -c 'kind  *rank'
+code_of tamis convert line.tamis again.tamis

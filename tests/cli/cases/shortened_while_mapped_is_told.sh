@@ -2,7 +2,7 @@
 seq 100000 | tamis build -q set.tamis --kind bloom
 python3 - <<'END'
 import os, subprocess
-tool = subprocess.Popen(["tamis", "has", "set.tamis"], stdin=subprocess.PIPE,
+tool = subprocess.Popen(["tamis", "has", "--trust", "set.tamis"], stdin=subprocess.PIPE,
                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 tool.stdin.write(b"1\n")
 tool.stdin.flush()

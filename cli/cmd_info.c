@@ -1,0 +1,334 @@
+/* cmd_info.c - tamis info: all about sets and states in files. */
+#include "commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "json.h"
+#include "message.h"
+#include "numbers.h"
+#include "output.h"
+#include "setfile.h"
+
+#define INFO_COLUMNS 90
+#define MAX_TALLY 64 /* of values whose numbers of keys are listed */
+
+/* ------------------------------------------------------------------ what both have */
+
+static const char *hash_name(tamis_hash hash) {
+    return hash == TAMIS_HASH_SIPHASH ? "siphash" : "xxh3";
+}
+
+/* A list of words, as "bits=1024, hashes=9", on as many lines as it needs. */
+typedef struct info_list {
+    const char *name;
+    size_t      column;
+} info_list;
+
+static void list_add(info_list *list, const char *text, size_t length) {
+    bool const is_first = list->column == 0;
+    if (is_first || list->column + length + 3 > INFO_COLUMNS) {
+        output_text("%s  %-11s ", is_first ? "" : ",\n", is_first ? list->name : "");
+        list->column = 14 + length;
+    } else {
+        output_string(", ");
+        list->column += 2 + length;
+    }
+    output_string(text);
+}
+
+static void print_geometry(const tamis_plan *plan) {
+    info_list list = { .name = "geometry" };
+    for (unsigned i = 0; i < plan->n_fields; i++) {
+        char      text[80];
+        int const length = snprintf(text, sizeof text, "%s=%llu", plan->fields[i].name,
+                                    (unsigned long long)plan->fields[i].value);
+        list_add(&list, text, (size_t)length);
+    }
+    output_string("\n");
+}
+
+/* ", made for 2,000 (50%)". Beyond its capacity a set may hold copies, so there is no share. */
+static void print_capacity(uint64_t keys, uint64_t capacity) {
+    number_text text;
+    number_exact(capacity, text);
+    output_text(", made for %s", text);
+    if (keys <= capacity) output_text(" (%.0f%%)", 100 * (double)keys / (double)capacity);
+    output_string("\n");
+}
+
+static void print_size(const tamis_plan *plan) {
+    number_text body, file;
+    number_size(plan->body_bytes, body);
+    number_size(plan->file_bytes, file);
+    output_text("  size        %s, %.1f bits per key when full; the file is %s\n", body,
+                plan->bits_per_key, file);
+}
+
+/* "overflow    3.1e-12 in 16,000,000 adds; 0 adds refused so far" */
+static void print_risk(const char *name, double risk, const tamis_plan *plan, const char *noun,
+                       const char *so_far) {
+    number_text text, lifetime;
+    number_rate(risk, text);
+    number_exact(plan->lifetime, lifetime);
+    if (risk == 0)
+        output_text("  %-11s never; %s so far\n", name, so_far);
+    else
+        output_text("  %-11s %s in %s %s; %s so far\n", name, text, lifetime, noun, so_far);
+}
+
+static void print_lines_and_hash(const tamis_plan *plan, const char *adding, tamis_hash hash,
+                                 tamis_seed seed) {
+    number_text text;
+    number_seed(seed, text);
+    output_text("  lines       %.1f to find a key, %.1f to miss one, %.1f to %s one\n",
+                plan->lines_present, plan->lines_absent, plan->lines_add, adding);
+    output_text("  hash        %s, seed %s\n", hash_name(hash), text);
+}
+
+static void json_hash(tamis_hash hash, tamis_seed seed) {
+    number_text text;
+    number_seed(seed, text);
+    json_text("hash", hash_name(hash));
+    json_text("seed", text);
+}
+
+/* ------------------------------------------------------------------ sets */
+
+static void print_set_events(const tamis_info *info) {
+    number_text number;
+    char        so_far[80];
+    number_exact(info->refused_adds, number);
+    (void)snprintf(so_far, sizeof so_far, "%s %s refused", number,
+                   plural(info->refused_adds, "add", "adds"));
+    print_risk("overflow", info->plan.overflow, &info->plan, "adds", so_far);
+    number_exact(info->moved, number);
+    if (info->moved != 0)
+        output_text("  moved       %s %s moved to make room so far\n", number,
+                    plural(info->moved, "entry was", "entries were"));
+    number_exact(info->saturated, number);
+    (void)snprintf(so_far, sizeof so_far, "%s %s saturated", number,
+                   plural(info->saturated, "entry", "entries"));
+    print_risk("saturation", info->plan.saturation, &info->plan, "adds", so_far);
+    if ((info->plan.abilities & TAMIS_CAN_REMOVE) == 0) return;
+    number_exact(info->refused_removes, number);
+    output_text("  removals    %s %s absent so far\n", number,
+                plural(info->refused_removes, "key was", "keys were"));
+}
+
+static void print_set(const tamis_info *info) {
+    abilities_text abilities;
+    number_text    keys, now, full;
+    abilities_name(info->plan.abilities, abilities);
+    number_exact(info->keys, keys);
+    number_rate(info->current_fpr, now);
+    number_rate(info->plan.fpr, full);
+    output_text("  kind        %s: %s\n", info->plan.kind, info->plan.summary);
+    output_text("  can         add, has%s%s\n", *abilities ? ", " : "", abilities);
+    output_text("  keys        %s%s", keys,
+                is_bound_after_merge(&info->plan) ? " (at most, if sets were merged into it)" : "");
+    print_capacity(info->keys, info->plan.capacity);
+    output_text("  fpr         %s now, %s when full\n", now, full);
+    print_size(&info->plan);
+    print_geometry(&info->plan);
+    print_set_events(info);
+    print_lines_and_hash(&info->plan, "add", info->hash, info->seed);
+}
+
+static void json_set(const tamis_info *info) {
+    json_text("holds", "set");
+    json_text("kind", info->plan.kind);
+    json_text("summary", info->plan.summary);
+    json_abilities(info->plan.abilities);
+    json_count("keys", info->keys);
+    json_count("capacity", info->plan.capacity);
+    json_count("lifetime", info->plan.lifetime);
+    json_number("current_fpr", info->current_fpr);
+    json_forecast(&info->plan);
+    json_count("saturated", info->saturated);
+    json_count("moved", info->moved);
+    json_count("refused_adds", info->refused_adds);
+    json_count("refused_removes", info->refused_removes);
+    json_hash(info->hash, info->seed);
+}
+
+/* ------------------------------------------------------------------ states */
+
+/* How many keys have each value, to be freed; NULL if there are too many values, or the kind does
+ * not know. */
+static uint64_t *tally_make(const tamis_states *states, const tamis_states_info *info) {
+    uint64_t *const counts =
+        info->values <= MAX_TALLY ? calloc(info->values, sizeof(uint64_t)) : NULL;
+    if (counts == NULL || tamis_states_tally(states, counts) == TAMIS_OK) return counts;
+    free(counts);
+    return NULL;
+}
+
+/* "values      0: 12 keys, 3: 40 keys": only values that some key has. */
+static void print_tally(const tamis_states *states, const tamis_states_info *info) {
+    uint64_t *const counts = tally_make(states, info);
+    info_list       list = { .name = "values" };
+    for (uint64_t value = 0; counts != NULL && value < info->values; value++) {
+        char        text[80];
+        number_text number;
+        if (counts[value] == 0) continue;
+        number_exact(counts[value], number);
+        int const length = snprintf(text, sizeof text, "%llu: %s %s", (unsigned long long)value,
+                                    number, plural(counts[value], "key", "keys"));
+        list_add(&list, text, (size_t)length);
+    }
+    if (list.column != 0) output_string("\n");
+    free(counts);
+}
+
+static void print_ageing(const tamis_states_info *info) {
+    number_text ticks, aged, backlog;
+    if (info->timeout == 0) {
+        output_string("  timeout     none\n");
+        return;
+    }
+    number_exact(info->timeout, ticks);
+    number_exact(info->aged, aged);
+    number_exact(info->backlog, backlog);
+    output_text("  timeout     %s %s; %s dropped so far, %s buckets to be swept\n", ticks,
+                plural(info->timeout, "tick", "ticks"), aged, backlog);
+}
+
+static void print_states_events(const tamis_states_info *info) {
+    number_text number, room;
+    char        so_far[80];
+    number_exact(info->refused, number);
+    (void)snprintf(so_far, sizeof so_far, "%s %s refused", number,
+                   plural(info->refused, "put", "puts"));
+    print_risk("overflow", info->plan.overflow, &info->plan, "puts", so_far);
+    number_exact(info->conflicts, number);
+    output_text("  conflicts   %s so far: a key had another value than expected\n", number);
+    if (info->side_room == 0) return;
+    number_exact(info->side_keys, number);
+    number_exact(info->side_room, room);
+    output_text("  side table  %s of %s places used\n", number, room);
+}
+
+static void print_states(const tamis_states *states, const tamis_states_info *info) {
+    number_text keys, values, now, full, unknown, cells;
+    number_exact(info->keys, keys);
+    number_exact(info->values, values);
+    number_rate(info->current_fpr, now);
+    number_rate(info->plan.fpr, full);
+    number_rate(info->plan.unknown, unknown);
+    number_exact(info->unknown_cells, cells);
+    output_text("  kind        %s: %s\n", info->plan.kind, info->plan.summary);
+    output_text("  holds       states: each key has one of %s values\n", values);
+    output_text("  keys        %s", keys);
+    print_capacity(info->keys, info->plan.capacity);
+    print_tally(states, info);
+    output_text("  fpr         %s now, %s when full\n", now, full);
+    output_text("  unknown     %s when full; %s %s \"don't know\" now\n", unknown, cells,
+                plural(info->unknown_cells, "cell says", "cells say"));
+    print_ageing(info);
+    print_size(&info->plan);
+    print_geometry(&info->plan);
+    print_states_events(info);
+    print_lines_and_hash(&info->plan, "put", info->hash, info->seed);
+}
+
+static void json_tally(const tamis_states *states, const tamis_states_info *info) {
+    uint64_t *const counts = tally_make(states, info);
+    if (counts == NULL) return;
+    json_open("keys_by_value", '[');
+    for (uint64_t value = 0; value < info->values; value++) json_count(NULL, counts[value]);
+    json_close(']');
+    free(counts);
+}
+
+static void json_states(const tamis_states *states, const tamis_states_info *info) {
+    json_text("holds", "states");
+    json_text("kind", info->plan.kind);
+    json_text("summary", info->plan.summary);
+    json_count("values", info->values);
+    json_count("timeout", info->timeout);
+    json_count("timer_bits", info->timer_bits);
+    json_count("keys", info->keys);
+    json_tally(states, info);
+    json_count("capacity", info->plan.capacity);
+    json_count("lifetime", info->plan.lifetime);
+    json_number("current_fpr", info->current_fpr);
+    json_number("unknown", info->plan.unknown);
+    json_count("unknown_cells", info->unknown_cells);
+    json_forecast(&info->plan);
+    json_count("aged", info->aged);
+    json_count("backlog", info->backlog);
+    json_count("side_keys", info->side_keys);
+    json_count("side_room", info->side_room);
+    json_count("refused_puts", info->refused);
+    json_count("conflicts", info->conflicts);
+    json_hash(info->hash, info->seed);
+}
+
+/* ------------------------------------------------------------------ both */
+
+static void info_of_set(const tamis_set *set, bool is_json) {
+    tamis_info info;
+    setfile_inspect(set, &info);
+    if (is_json)
+        json_set(&info);
+    else
+        print_set(&info);
+}
+
+static void info_of_states(const tamis_states *states, bool is_json) {
+    tamis_states_info info;
+    if (tamis_states_inspect(states, &info) != TAMIS_OK) die("there are no states to inspect");
+    if (is_json)
+        json_states(states, &info);
+    else
+        print_states(states, &info);
+}
+
+static void info_of_file(const char *path, const options *asked) {
+    bool const    is_json = is_given(asked, OPTION_BIT(JSON));
+    setfile       file;
+    tamis_problem problem;
+    if (setfile_open_any(path, asked, &file, &problem) != TAMIS_OK) {
+        const char *const advice = setfile_advice(path, &problem, asked);
+        die("%s%s%s", problem.text, advice ? "; " : "", advice ? advice : "");
+    }
+    if (is_json) {
+        json_open(NULL, '{');
+        json_text("file", path);
+    } else {
+        print_path(path);
+        output_string("\n");
+    }
+    if (file.set != NULL)
+        info_of_set(file.set, is_json);
+    else
+        info_of_states(file.states, is_json);
+    if (is_json) json_close('}');
+    setfile_close(&file);
+}
+
+static int info_run(const options *asked) {
+    for (size_t i = 0; i < asked->n_operands; i++) {
+        if (i != 0 && !is_given(asked, OPTION_BIT(JSON))) output_string("\n");
+        info_of_file(asked->operands[i], asked);
+    }
+    return EXIT_DONE;
+}
+
+const command command_info = {
+    .name = "info",
+    .operands = "FILE... ",
+    .summary = "Print all about sets and files of states",
+    .text = "The kind and its abilities, the number of keys, the false-positive rate now and when\n"
+            "full, sizes, geometry, probabilities, and what has happened so far. For states, also\n"
+            "the values, how many keys have each, and the timeout. With --json, one object for\n"
+            "each file.\n",
+    .examples = "  tamis info words.tamis\n"
+                "  tamis info --json *.tamis | jq -r '[.file, .keys] | @tsv'\n",
+    .options = OPTION_BIT(JSON) | OPTION_BIT(TRUST) | OPTION_BIT(READ),
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .set_operands = SIZE_MAX,
+    .run = info_run,
+};
