@@ -21,7 +21,7 @@
 #ifndef TAMIS_KINDS_LINE_RUNS_H
 #define TAMIS_KINDS_LINE_RUNS_H
 
-#include "core/match.h"
+#include "core/lanes.h"
 
 #define RUNS_CHAINS 62
 #define RUNS_SLOTS 50
@@ -104,14 +104,14 @@ TAMIS_INLINE uint64_t run_mask(run of) {
 
 /* The slots that hold this byte; bits beyond the 50 are not set. */
 TAMIS_INLINE uint64_t runs_match(const uint8_t *line, uint8_t byte) {
-    uint64_t const low = match_8x32(line + RUNS_AT, byte);
-    return low | (uint64_t)match_8x32(line + 32, byte) << (32 - RUNS_AT);
+    uint64_t const low = lanes_equal_8x32(line + RUNS_AT, byte);
+    return low | (uint64_t)lanes_equal_8x32(line + 32, byte) << (32 - RUNS_AT);
 }
 
 /* The slots that hold a smaller one. */
 TAMIS_INLINE uint64_t runs_below(const uint8_t *line, uint8_t byte) {
-    uint64_t const low = below_8x32(line + RUNS_AT, byte);
-    return low | (uint64_t)below_8x32(line + 32, byte) << (32 - RUNS_AT);
+    uint64_t const low = lanes_below_8x32(line + RUNS_AT, byte);
+    return low | (uint64_t)lanes_below_8x32(line + 32, byte) << (32 - RUNS_AT);
 }
 
 #if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
