@@ -1,9 +1,20 @@
 /* state_cells.h - states for kinds that have one cell for one fingerprint.
  *
- * Such a kind can find the cell of a key, make one, and take it away; a field of the cell is its
- * state: the value in the low bits, the timer above it. What put, get, move, touch and drop mean is
- * said here, once for all of them. The functions are inlined into a kind with its own `state_cells`
+ * Such a kind can find the cell of a key, make one, and take it away. A field of the cell is the
+ * state of the key:
+ *
+ *     low bit                                high bit
+ *     +----------------------+--------------------+
+ *     | value                | timer              |      `bits` bits; without ageing no timer
+ *     +----------------------+--------------------+
+ *
+ * What put, get, move, touch and drop mean is written here, once for all of these kinds. So is what
+ * is done with whole units of the sweep (a unit is a bucket) in kinds whose cells stay in their
+ * unit: ageing, counting, merging. The functions are inlined into a kind with its own `state_cells`
  * in sight, so that no call is indirect.
+ *
+ * After TAMIS_OPEN_TRUST nobody has checked the body. A damaged value may then be larger than any
+ * that the table has, so it is never used as an index before it is compared with table->values.
  */
 #ifndef TAMIS_STATE_CELLS_H
 #define TAMIS_STATE_CELLS_H
@@ -14,31 +25,33 @@
 
 /* Where a state is. */
 typedef struct state_cell {
-    uint64_t bit;  /* of the body */
+    uint64_t bit;  /* of the body, where its field begins */
     uint64_t unit; /* of the sweep */
 } state_cell;
 
 typedef struct state_cells {
-    /* TAMIS_OK, _ABSENT; _UNKNOWN: there are several, or one that is known to be unknown. */
+    /* TAMIS_OK, _ABSENT; _UNKNOWN: the key has several cells, or one without a known value. */
     tamis_status (*find)(const tamis_table *table, uint64_t hash, state_cell *ret_cell);
 
-    /* Make a cell for a key that has none, with state_fresh() for a field. TAMIS_OK, _FULL. */
+    /* Make a cell for a key that has none, with state_fresh() as its field. TAMIS_OK, _FULL. */
     tamis_status (*insert)(tamis_table *table, uint64_t hash, uint32_t value);
 
     /* Take the cell of a key away that has one. */
     void (*erase)(tamis_table *table, uint64_t hash);
 
-    /* Refresh all cells of a key that is unknown, and if it is moved, note that nobody knows its
-     * value. NULL in kinds where that does not happen. */
+    /* Refresh all cells of a key that is unknown, and if it is moved, mark its value as unknown.
+     * NULL in kinds where no key is unknown. */
     void (*blur)(tamis_table *table, uint64_t hash, bool is_moved);
 } state_cells;
 
-/* Bits of the field: of the value, and with the timer. */
+/* ------------------------------------------------------------------ a field */
+
+/* Bits of the value in a field of `bits` bits. */
 TAMIS_INLINE unsigned state_value_bits(const tamis_table *table, unsigned bits) {
     return bits - (unsigned)table->sweep.timer_bits;
 }
 
-/* What a cell in a unit gets when it is put or touched now. */
+/* The field of a cell that is put, moved or touched now. */
 TAMIS_INLINE uint64_t state_fresh(const tamis_table *table, unsigned bits, uint64_t unit,
                                   uint64_t value) {
     return value | sweep_fresh(&table->sweep, unit, value) << state_value_bits(table, bits);
@@ -52,7 +65,7 @@ TAMIS_INLINE uint64_t state_timer(const tamis_table *table, unsigned bits, uint6
     return field >> state_value_bits(table, bits);
 }
 
-/* Is a field one that the sweep takes out when it comes by? */
+/* Will the sweep take the field out when it comes by? */
 TAMIS_INLINE bool state_is_over(const tamis_table *table, unsigned bits, uint64_t field) {
     return state_timer(table, bits, field) == 0;
 }
@@ -62,14 +75,28 @@ TAMIS_INLINE uint64_t state_older(const tamis_table *table, unsigned bits, uint6
     return field - (UINT64_C(1) << state_value_bits(table, bits));
 }
 
+/* For validate: no timer is longer than that of a cell that is touched now. Timers and the passes
+ * that are owed to a unit are counted down together, so this holds at any time. */
+TAMIS_INLINE bool state_timer_is_possible(const tamis_table *table, unsigned bits, uint64_t unit,
+                                          uint64_t field) {
+    uint64_t const value = state_value(table, bits, field);
+    return state_timer(table, bits, field) <= sweep_fresh(&table->sweep, unit, value);
+}
+
 TAMIS_INLINE void state_write(tamis_table *table, unsigned bits, const state_cell *cell,
                               uint64_t value) {
     field_set(table->body, cell->bit, bits, state_fresh(table, bits, cell->unit, value));
 }
 
+/* One more cell has aged. `aged` has a counter for each value, or is NULL. */
+TAMIS_INLINE void state_count_aged(tamis_table *table, uint64_t value, uint64_t *aged) {
+    table->aged++;
+    if (aged != NULL && value < table->values) aged[value]++;
+}
+
 /* ------------------------------------------------------------------ merging */
 
-/* A field of a unit in another table, as it is in a unit of this one. */
+/* A field of a unit in another table, as it would be in a unit of this one. */
 TAMIS_INLINE uint64_t state_brought(const tamis_table *into, uint64_t into_unit,
                                     const tamis_table *from, uint64_t from_unit, unsigned bits,
                                     uint64_t field) {
@@ -79,13 +106,8 @@ TAMIS_INLINE uint64_t state_brought(const tamis_table *into, uint64_t into_unit,
     return value | timer << state_value_bits(into, bits);
 }
 
-/* The same for kinds that leave it in its unit. */
-TAMIS_INLINE uint64_t state_taken_over(const tamis_table *into, const tamis_table *from,
-                                       unsigned bits, uint64_t unit, uint64_t field) {
-    return state_brought(into, unit, from, unit, bits, field);
-}
-
-/* Two fields of one key, both as of this table: the younger timer. _CONFLICT: other values. */
+/* Two fields of one key, both as of this table: keep the longer timer. _CONFLICT: the values
+ * differ. */
 TAMIS_INLINE tamis_status state_join(tamis_table *into, unsigned bits, uint64_t bit,
                                      uint64_t field) {
     uint64_t const own = field_get(into->body, bit, bits);
@@ -94,100 +116,246 @@ TAMIS_INLINE tamis_status state_join(tamis_table *into, unsigned bits, uint64_t 
     return TAMIS_OK;
 }
 
-/* ------------------------------------------------------------------ the five */
+/* ------------------------------------------------------------------ one key */
 
-TAMIS_INLINE tamis_status state_cells_get(const state_cells *of, const tamis_table *table,
+TAMIS_INLINE tamis_status state_cells_get(const state_cells *cells, const tamis_table *table,
                                           unsigned bits, uint64_t hash, uint32_t *ret_value) {
     state_cell         cell;
-    tamis_status const status = of->find(table, hash, &cell);
+    tamis_status const status = cells->find(table, hash, &cell);
     if (status != TAMIS_OK) return status;
     *ret_value = (uint32_t)state_value(table, bits, field_get(table->body, cell.bit, bits));
     return TAMIS_OK;
 }
 
-/* Find it, if it has the value that is expected. */
-TAMIS_INLINE tamis_status state_cells_find(const state_cells *of, const tamis_table *table,
-                                           unsigned bits, uint64_t hash, uint64_t from,
+/* Find the cell of a key. _CONFLICT: it has not the value `expected`. */
+TAMIS_INLINE tamis_status state_cells_find(const state_cells *cells, const tamis_table *table,
+                                           unsigned bits, uint64_t hash, uint64_t expected,
                                            state_cell *ret_cell) {
-    tamis_status const status = of->find(table, hash, ret_cell);
-    if (status != TAMIS_OK || from == TAMIS_ANY_VALUE) return status;
+    tamis_status const status = cells->find(table, hash, ret_cell);
+    if (status != TAMIS_OK || expected == TAMIS_ANY_VALUE) return status;
     uint64_t const field = field_get(table->body, ret_cell->bit, bits);
-    return state_value(table, bits, field) == from ? TAMIS_OK : TAMIS_ERR_CONFLICT;
+    return state_value(table, bits, field) == expected ? TAMIS_OK : TAMIS_ERR_CONFLICT;
 }
 
-TAMIS_INLINE tamis_status state_cells_put(const state_cells *of, tamis_table *table, unsigned bits,
-                                          uint64_t hash, uint32_t value) {
+TAMIS_INLINE tamis_status state_cells_put(const state_cells *cells, tamis_table *table,
+                                          unsigned bits, uint64_t hash, uint32_t value) {
     state_cell         cell;
-    tamis_status const status = state_cells_find(of, table, bits, hash, value, &cell);
-    if (status == TAMIS_ERR_ABSENT) return of->insert(table, hash, value);
+    tamis_status const status = state_cells_find(cells, table, bits, hash, value, &cell);
+    if (status == TAMIS_ERR_ABSENT) return cells->insert(table, hash, value);
     if (status == TAMIS_OK) state_write(table, bits, &cell, value);
-    if (status == TAMIS_ERR_UNKNOWN) of->blur(table, hash, false);
+    if (status == TAMIS_ERR_UNKNOWN) cells->blur(table, hash, false);
     return status;
 }
 
-TAMIS_INLINE tamis_status state_cells_move(const state_cells *of, tamis_table *table, unsigned bits,
-                                           uint64_t hash, uint64_t from, uint32_t to) {
+TAMIS_INLINE tamis_status state_cells_move(const state_cells *cells, tamis_table *table,
+                                           unsigned bits, uint64_t hash, uint64_t from,
+                                           uint32_t to) {
     state_cell         cell;
-    tamis_status const status = state_cells_find(of, table, bits, hash, from, &cell);
+    tamis_status const status = state_cells_find(cells, table, bits, hash, from, &cell);
     if (status == TAMIS_OK) state_write(table, bits, &cell, to);
-    if (status == TAMIS_ERR_UNKNOWN) of->blur(table, hash, true);
+    if (status == TAMIS_ERR_UNKNOWN) cells->blur(table, hash, true);
     return status;
 }
 
-TAMIS_INLINE tamis_status state_cells_touch(const state_cells *of, tamis_table *table,
+TAMIS_INLINE tamis_status state_cells_touch(const state_cells *cells, tamis_table *table,
                                             unsigned bits, uint64_t hash) {
     state_cell         cell;
-    tamis_status const status = of->find(table, hash, &cell);
+    tamis_status const status = cells->find(table, hash, &cell);
     if (status == TAMIS_OK) {
         uint64_t const field = field_get(table->body, cell.bit, bits);
         state_write(table, bits, &cell, state_value(table, bits, field));
     }
-    if (status == TAMIS_ERR_UNKNOWN) of->blur(table, hash, false);
+    if (status == TAMIS_ERR_UNKNOWN) cells->blur(table, hash, false);
     return status;
 }
 
-TAMIS_INLINE tamis_status state_cells_drop(const state_cells *of, tamis_table *table, unsigned bits,
-                                           uint64_t hash, uint64_t from) {
+TAMIS_INLINE tamis_status state_cells_drop(const state_cells *cells, tamis_table *table,
+                                           unsigned bits, uint64_t hash, uint64_t from) {
     state_cell         cell;
-    tamis_status const status = state_cells_find(of, table, bits, hash, from, &cell);
-    if (status == TAMIS_OK) of->erase(table, hash);
+    tamis_status const status = state_cells_find(cells, table, bits, hash, from, &cell);
+    if (status == TAMIS_OK) cells->erase(table, hash);
     return status;
 }
 
-/* What a stepper has decided about a key that has a cell. A busy key stays as it is: its value and
- * its timer are those already. */
-TAMIS_INLINE void state_cells_go_on(const state_cells *of, tamis_table *table, unsigned bits,
-                                    uint64_t hash, const state_cell *cell, tamis_step decided,
-                                    uint64_t was, uint32_t to) {
+/* Do what a stepper has decided about a key that has a cell, whose field was `was`. Nothing is
+ * written if nothing changes: a key that is stepped often has its value and its timer already. */
+TAMIS_INLINE void state_cells_obey(const state_cells *cells, tamis_table *table, unsigned bits,
+                                   uint64_t hash, const state_cell *cell, tamis_step decided,
+                                   uint64_t was, uint32_t to) {
     uint64_t const value = decided == TAMIS_STEP_SET ? to : state_value(table, bits, was);
     uint64_t const field = state_fresh(table, bits, cell->unit, value);
     if (decided == TAMIS_STEP_DROP)
-        of->erase(table, hash);
+        cells->erase(table, hash);
     else if (field != was)
         field_set(table->body, cell->bit, bits, field);
 }
 
-/* Get, decide and do, with one look for the cell. */
-TAMIS_INLINE tamis_status state_cells_step(const state_cells *of, tamis_table *table, unsigned bits,
-                                           uint64_t hash, const kind_stepper *by,
-                                           tamis_status *ret_was, uint32_t *ret_value) {
+/* Get, decide and do, with one search for the cell. */
+TAMIS_INLINE tamis_status state_cells_step(const state_cells *cells, tamis_table *table,
+                                           unsigned bits, uint64_t hash,
+                                           const kind_stepper *stepper, tamis_status *ret_was,
+                                           uint32_t *ret_value) {
     state_cell         cell;
-    tamis_status const was = *ret_was = of->find(table, hash, &cell);
+    tamis_status const was = *ret_was = cells->find(table, hash, &cell);
     uint64_t const     field = was == TAMIS_OK ? field_get(table->body, cell.bit, bits) : 0;
     uint32_t           to = 0;
     if (was == TAMIS_OK) *ret_value = (uint32_t)state_value(table, bits, field);
-    tamis_step const decided = by->decide(by->context, by->i, was, *ret_value, &to);
+    tamis_step const decided = stepper->decide(stepper->context, stepper->i, was, *ret_value, &to);
     if (decided == TAMIS_STEP_LEAVE) return TAMIS_OK;
     if (decided > TAMIS_STEP_DROP) return TAMIS_ERR_ARGUMENT;
     if (decided == TAMIS_STEP_SET && to >= table->values) return TAMIS_ERR_ARGUMENT;
     if (was == TAMIS_ERR_ABSENT)
-        return decided == TAMIS_STEP_SET ? of->insert(table, hash, to) : was;
+        return decided == TAMIS_STEP_SET ? cells->insert(table, hash, to) : was;
     if (was == TAMIS_ERR_UNKNOWN) {
-        if (decided != TAMIS_STEP_DROP) of->blur(table, hash, decided == TAMIS_STEP_SET);
+        if (decided != TAMIS_STEP_DROP) cells->blur(table, hash, decided == TAMIS_STEP_SET);
         return was;
     }
-    state_cells_go_on(of, table, bits, hash, &cell, decided, field, to);
+    state_cells_obey(cells, table, bits, hash, &cell, decided, field, to);
     return TAMIS_OK;
 }
+
+/* ------------------------------------------------------------------ whole units */
+
+#define STATE_LIST_MAX 256 /* states in a unit */
+
+/* The states of a unit. */
+typedef struct state_list {
+    unsigned n;
+    uint64_t bit[STATE_LIST_MAX];   /* where their fields begin */
+    uint64_t print[STATE_LIST_MAX]; /* and their fingerprints, where they are asked for */
+} state_list;
+
+/* Kinds whose cells stay in their unit, which is the bucket fastrange(hash, units): what they have
+ * beside state_cells. */
+typedef struct state_units {
+    void (*list)(const tamis_table *table, uint64_t unit, bool has_prints, state_list *ret_list);
+    uint64_t (*prints)(const uint64_t *geometry); /* as in tamis_kind */
+
+    /* As in state_cells, with the field. */
+    tamis_status (*insert)(tamis_table *table, uint64_t hash, uint64_t field);
+} state_units;
+
+/* Count the timers of a listed unit down. The prints and values of cells whose time is over are
+ * moved to the front of the list (a value takes the place of the bit); returns how many. */
+TAMIS_INLINE unsigned state_units_age(tamis_table *table, unsigned bits, state_list *list) {
+    unsigned over = 0;
+    for (unsigned i = 0; i < list->n; i++) {
+        uint64_t const field = field_get(table->body, list->bit[i], bits);
+        if (state_is_over(table, bits, field)) {
+            list->print[over] = list->print[i];
+            list->bit[over++] = state_value(table, bits, field);
+        } else {
+            field_set(table->body, list->bit[i], bits, state_older(table, bits, field));
+        }
+    }
+    return over;
+}
+
+/* The hand of the sweep passes a unit. Those that go are taken out last, since that moves cells.
+ * Prints are listed only if one goes, since in some kinds they cost time. */
+TAMIS_INLINE void state_units_sweep(const state_units *units, const state_cells *cells,
+                                    tamis_table *table, unsigned bits, uint64_t unit,
+                                    uint64_t *aged) {
+    uint64_t const prints = units->prints(table->geometry);
+    bool           is_any_over = false;
+    state_list     list;
+    units->list(table, unit, false, &list);
+    for (unsigned i = 0; i < list.n; i++) {
+        is_any_over |= state_is_over(table, bits, field_get(table->body, list.bit[i], bits));
+    }
+    if (is_any_over) units->list(table, unit, true, &list);
+    unsigned const over = state_units_age(table, bits, &list);
+    for (unsigned i = 0; i < over; i++) {
+        cells->erase(table, fastrange_inverse(list.print[i], prints));
+        state_count_aged(table, list.bit[i], aged);
+    }
+}
+
+/* Count the keys of each value. */
+TAMIS_INLINE void state_units_tally(const state_units *units, const tamis_table *table,
+                                    unsigned bits, uint64_t *counts) {
+    state_list list;
+    for (uint64_t unit = 0; unit < table->sweep.units; unit++) {
+        units->list(table, unit, false, &list);
+        for (unsigned i = 0; i < list.n; i++) {
+            uint64_t const field = field_get(table->body, list.bit[i], bits);
+            uint64_t const value = state_value(table, bits, field);
+            if (value < table->values) counts[value]++; /* always so in a table that was checked */
+        }
+    }
+}
+
+/* Bring all states of `from` into a table of the same geometry. */
+TAMIS_INLINE tamis_status state_units_merge(const state_units *units, const state_cells *cells,
+                                            tamis_table *into, const tamis_table *from,
+                                            unsigned bits) {
+    uint64_t const prints = units->prints(into->geometry);
+    state_list     list;
+    for (uint64_t unit = 0; unit < from->sweep.units; unit++) {
+        units->list(from, unit, true, &list);
+        for (unsigned i = 0; i < list.n; i++) {
+            uint64_t const field = field_get(from->body, list.bit[i], bits);
+            uint64_t const brought = state_brought(into, unit, from, unit, bits, field);
+            uint64_t const hash = fastrange_inverse(list.print[i], prints);
+            state_cell     cell;
+            tamis_status   status = cells->find(into, hash, &cell);
+            status = status == TAMIS_OK ? state_join(into, bits, cell.bit, brought)
+                                        : units->insert(into, hash, brought);
+            if (status != TAMIS_OK) return status;
+        }
+    }
+    return TAMIS_OK;
+}
+
+/* ------------------------------------------------------------------ the functions of a kind */
+
+/* Defines what such a kind needs for its kind_states: KIND_put() and so on. The kind has defined
+ * KIND_state_bits(table), KIND_find_state(), KIND_insert_field(), KIND_erase_state(),
+ * KIND_list_states() and tamis_KIND_prints(). Each function is one call. */
+#define STATE_UNITS_DEFINE(kind)                                                                   \
+    static tamis_status kind##_insert_state(tamis_table *table, uint64_t hash, uint32_t value) {   \
+        uint64_t const unit = fastrange(hash, table->sweep.units);                                 \
+        return kind##_insert_field(table, hash,                                                    \
+                                   state_fresh(table, kind##_state_bits(table), unit, value));     \
+    }                                                                                              \
+    static const state_cells kind##_cells = { .find = kind##_find_state,                           \
+                                              .insert = kind##_insert_state,                       \
+                                              .erase = kind##_erase_state };                       \
+    static const state_units kind##_units = { .list = kind##_list_states,                          \
+                                              .prints = tamis_##kind##_prints,                     \
+                                              .insert = kind##_insert_field };                     \
+    static tamis_status      kind##_put(tamis_table *table, uint64_t hash, uint32_t value) {       \
+             return state_cells_put(&kind##_cells, table, kind##_state_bits(table), hash, value);  \
+    }                                                                                              \
+    static tamis_status kind##_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) { \
+        return state_cells_get(&kind##_cells, table, kind##_state_bits(table), hash, ret_value);   \
+    }                                                                                              \
+    static tamis_status kind##_move(tamis_table *table, uint64_t hash, uint64_t from,              \
+                                    uint32_t to) {                                                 \
+        return state_cells_move(&kind##_cells, table, kind##_state_bits(table), hash, from, to);   \
+    }                                                                                              \
+    static tamis_status kind##_touch(tamis_table *table, uint64_t hash) {                          \
+        return state_cells_touch(&kind##_cells, table, kind##_state_bits(table), hash);            \
+    }                                                                                              \
+    static tamis_status kind##_drop(tamis_table *table, uint64_t hash, uint64_t from) {            \
+        return state_cells_drop(&kind##_cells, table, kind##_state_bits(table), hash, from);       \
+    }                                                                                              \
+    static tamis_status kind##_step(tamis_table *table, uint64_t hash,                             \
+                                    const kind_stepper *stepper, tamis_status *ret_was,            \
+                                    uint32_t *ret_value) {                                         \
+        return state_cells_step(&kind##_cells, table, kind##_state_bits(table), hash, stepper,     \
+                                ret_was, ret_value);                                               \
+    }                                                                                              \
+    static void kind##_sweep(tamis_table *table, uint64_t unit, uint64_t *aged) {                  \
+        state_units_sweep(&kind##_units, &kind##_cells, table, kind##_state_bits(table), unit,     \
+                          aged);                                                                   \
+    }                                                                                              \
+    static void kind##_tally(const tamis_table *table, uint64_t *counts) {                         \
+        state_units_tally(&kind##_units, table, kind##_state_bits(table), counts);                 \
+    }                                                                                              \
+    static tamis_status kind##_merge_states(tamis_table *into, const tamis_table *from) {          \
+        return state_units_merge(&kind##_units, &kind##_cells, into, from,                         \
+                                 kind##_state_bits(into));                                         \
+    }
 
 #endif

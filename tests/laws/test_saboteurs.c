@@ -490,8 +490,8 @@ static void rank_validate_is_safe_on_any_bytes(void **state) {
 /* How a table of lines looks, worked out of its geometry. */
 typedef struct line_view {
     lines_shape shape;
-    lines       of;
-    shelves     all;
+    lines_view  of;
+    shelf_view  all;
 } line_view;
 
 static void line_view_of(const tamis_set *set, line_view *ret_view) {
@@ -512,7 +512,7 @@ static void line_view_of(const tamis_set *set, line_view *ret_view) {
                                      .room = g[LINE_ATTIC],
                                      .word_bits = 8 * line_word_bytes(g[LINE_BUCKETS]),
                                      .end = at.end };
-    ret_view->of = (lines){ set->table.body, &ret_view->shape };
+    ret_view->of = (lines_view){ set->table.body, &ret_view->shape };
     ret_view->all = lines_shelves(ret_view->of);
 }
 
@@ -524,7 +524,7 @@ static tamis_set *line_filled(const char *geometry, line_view *ret_view) {
     assert_non_null(set);
     line_view_of(set, ret_view);
     for (uint64_t key = 0; key < 40; key++) assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
-    for (uint64_t key = 0; attic_count(&ret_view->all.last) < 8; key++) {
+    for (uint64_t key = 0; attic_count(&ret_view->all.attic) < 8; key++) {
         assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     }
     assert_true(tamis_validate(set, NULL));
@@ -627,10 +627,10 @@ static void line_validate_names_rests_out_of_order(void **state) {
  * or has what would have room on the shelf. */
 static void line_validate_names_shelves_and_attics_that_are_wrong(void **state) {
     (void)state;
-    line_view          view;
-    tamis_set *const   set = line_filled(LINE_MULTISET, &view);
-    const attic *const up = &view.all.last;
-    uint64_t const     first = 8 * view.shape.shelves, second = first + 512;
+    line_view               view;
+    tamis_set *const        set = line_filled(LINE_MULTISET, &view);
+    const attic_view *const up = &view.all.attic;
+    uint64_t const          first = 8 * view.shape.shelves, second = first + 512;
     assert_int_equal(shelf_used(le64_load(shelf_line(&view.all, 0))), SHELF_KEYS);
     unsigned const used = shelf_used(le64_load(shelf_line(&view.all, 16)));
     assert_true(used < SHELF_KEYS);
@@ -653,10 +653,10 @@ static void line_validate_names_shelves_and_attics_that_are_wrong(void **state) 
 /* I3: a word that is at another place than its own. */
 static void line_validate_names_words_that_are_not_at_home(void **state) {
     (void)state;
-    line_view          view;
-    tamis_set *const   set = line_filled(LINE_MULTISET, &view);
-    const attic *const up = &view.all.last;
-    unsigned           moved = 0;
+    line_view               view;
+    tamis_set *const        set = line_filled(LINE_MULTISET, &view);
+    const attic_view *const up = &view.all.attic;
+    unsigned                moved = 0;
     for (uint64_t place = 0; place < attic_places(up); place++) {
         uint64_t const word = attic_word(up, place), rest = attic_rest(up, place);
         for (uint64_t to = 0; word != 0 && to < attic_places(up); to++) {

@@ -1,26 +1,28 @@
 /* line.c - rank-indexed cache lines: the fastest set that can remove.
  *
- * Ours, after paper: N. Hua, H. Zhao, B. Lin, J. Xu, "Rank-Indexed Hashing", ICNP 2008
- * (kinds/rank/rank.c), whose bucket is shrunk to one cache line, with its chains one after the
- * other instead of level by level. Names below: B lines (buckets), 62 chains and 50 slots in each,
- * r bits of remainder.
+ * Ours, after the paper: N. Hua, H. Zhao, B. Lin, J. Xu, "Rank-Indexed Hashing", ICNP 2008
+ * (kinds/rank/rank.c). Its bucket is shrunk to one cache line, with its chains one after the other
+ * instead of level by level. Names below: B lines (buckets), 62 chains and 50 slots in each, r bits
+ * of remainder.
  *
  * Idea
  * ----
  * A hash is a line, a chain in it and a remainder. The top 8 bits of the remainder are a byte in
- * the line, in the run of its chain (runs.h). To ask is: popcount for the rank of the chain,
- * one PDEP for its run, one comparison of all 50 bytes. An absent key reads one cache line,
- * whatever the rate: longer remainders, counters and values are in a plane of their own, "rests", a
- * field for each slot with the slot's number, read only where the byte has matched.
+ * the line, in the run of its chain (runs.h). A lookup is: popcount for the rank of the chain, one
+ * PDEP for its run, one comparison with all 50 bytes. An absent key reads one cache line, whatever
+ * the fpr: the rest of a longer remainder, a counter and a value are in a plane of their own, a
+ * field for each slot, which is read only where the byte has matched (lines.h).
+ *
+ *     +---------------+-----------+---------------------------------------------+
+ *     | occ 62        | starts 50 | 50 bytes, chain by chain                    |      a line
+ *     +---------------+-----------+---------------------------------------------+
+ *       which chains    where each
+ *       are not empty   run begins
  *
  * A line that is too full is cut at a chain; the later chains are on a shelf that 16 lines share
- * (shelf.h), and what that cannot hold is in the attic (attic.h). Each is a function of
- * what the set holds: no history shows, and what was removed leaves no trace.
+ * (shelf.h), and what that cannot hold is in the attic (attic.h):
  *
- *     the first 62 bits say which chains there are, the next 50 where their runs begin
- *     +---------------+-----------+---------------------------------------------+
- *     | occ 62        | starts 50 | 50 bytes, chain by chain                    |
- *     +---------------+-----------+---------------------------------------------+
+ *     line, 50 slots  --tail-->  shelf, 28 keys of 16 lines  --rest-->  attic, one for the table
  *
  * Why
  * ---
@@ -32,22 +34,26 @@
  * comparison can search.
  *
  * Why shelves: lines fill unevenly. With room for the fullest of them, the others would be a third
- * empty. Why tails, and not any place that is free: so a table is a function of what it holds, its
- * size can be computed (size.h), and it is empty when it is empty. That costs keys that
- * meet a full line, one in six at capacity, another line.
+ * empty. Why a line is cut at a chain, and overflow does not go to any free place: so the body is a
+ * function of what the set holds. Its size can be computed (size.h), no history shows, and what was
+ * removed leaves no trace. It costs a second cache line for keys of a full line, one in six at
+ * capacity.
  *
- * Modes: a multiset (counter_bits = 0: each copy is a slot, up to 8), counting (a counter of C bits
- * for each slot: up to 2^C copies in one), a set (copies = 1: stored once, no removal). With all
- * the copies that it can have, a fingerprint is saturated, and stays.
+ * Modes: how many copies of a fingerprint are told apart.
+ *   copies = 1           a set: a fingerprint is stored once, and there is no removal;
+ *   copies = 2 to 8      a multiset: each copy is an entry, up to so many;
+ *   counter_bits = C     a counter of C bits beside each entry: one entry for up to 2^C copies.
+ * With all the copies that it can have, a fingerprint is saturated, and stays.
  *
  * Invariants (checked by line_validate)
- *   I1  the index of a line is possible, its runs are in order, and free slots are zero;
- *   I2  a line holds the first chains, as many as fit, and its tail all the others, in order;
- *   I3  a shelf holds the first of its entries, the attic the others, in order;
- *   I4  no fingerprint has more copies than it may, and with counters it has one slot;
- *   I5  all copies sum up to `keys`, and `saturated` fingerprints have all they can have;
- *   I6  what is not used is zero;
- *   I7  of states, all values are among those that there are.
+ *   I1  the index of a line is possible, and free slots and their rests are zero;
+ *   I2  a line holds the first chains, as many as fit, and its tail the others, all in order;
+ *   I3  a shelf holds the first entries of its tails, the attic the others, in order;
+ *   I4  no fingerprint has more copies than it may, and with counters it has one entry;
+ *   I5  the copies sum up to `keys`, and `saturated` fingerprints have all they can have;
+ *   I6  bits behind the last part of the body are zero;
+ *   I7  in states, all values are below `values`;
+ *   I8  in states, no timer is longer than that of a key which is touched now.
  */
 #include "line.h"
 #include "core/checked.h"
@@ -57,7 +63,7 @@
 static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHELF == SHELF_KEYS &&
                   LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS &&
                   LINE_WORD_BITS == ATTIC_OWN_BITS && LINE_MAX_TAIL == LINES_MAX_TAIL,
-              "the plan is of these lines");
+              "size.h plans these lines");
 static_assert(LINE_COPIES == LINE_COUNTER_BITS + 1 && LINE_VALUE_BITS == LINE_COPIES + 1,
               "as prints_plan() has them");
 static_assert(LINE_FREE == KIND_FREE && LINE_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
@@ -90,10 +96,6 @@ static unsigned line_lacks(const uint64_t *g) {
     bool const is_once = g[LINE_COPIES] == 1 && g[LINE_COUNTER_BITS] == 0;
     return (is_once ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0) |
            (g[LINE_VALUE_BITS] != 0 ? TAMIS_CAN_MERGE : 0);
-}
-
-static uint64_t line_prints(const uint64_t *geometry) {
-    return tamis_line_prints(geometry);
 }
 
 static void line_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
@@ -130,117 +132,124 @@ static void line_prepare(tamis_table *table) {
     memcpy(table->derived, &shape, sizeof shape);
 }
 
-/* ------------------------------------------------------------------ keys, by their places */
+/* ------------------------------------------------------------------ a key at its place */
+
+/* The lookup of all there is of a fingerprint, then the change. Refused adds change nothing. */
 
 TAMIS_INLINE tamis_status line_add_at(tamis_table *table, const lines_place *place) {
-    const line_shape *const s = shape_of(table);
-    lines_found const       found = lines_look(lines_of(table), place);
-    if (found.copies >= s->most) return TAMIS_OK; /* stored once, or saturated */
-    if (s->lines.counter_bits != 0 && found.copies != 0) {
-        lines_set_copies(lines_of(table), place, &found, found.copies + 1);
-    } else if (!lines_new_entry(lines_of(table), place, &found,
-                                rest_new(&s->lines, place->remainder, 0))) {
+    const line_shape *const shape = line_shape_of(table);
+    lines_view const        lines = line_view(table);
+    lines_found const       found = lines_look(lines, place);
+    if (found.copies >= shape->most) return TAMIS_OK; /* stored once, or saturated */
+    if (shape->lines.counter_bits != 0 && found.copies != 0) {
+        lines_set_copies(lines, place, &found, found.copies + 1);
+    } else if (!lines_new_entry(lines, place, &found,
+                                rest_new(&shape->lines, place->remainder, 0))) {
         return TAMIS_ERR_FULL;
     }
     table->keys++;
-    table->saturated += found.copies + 1 == s->most && s->most > 1;
+    table->saturated += found.copies + 1 == shape->most && shape->most > 1;
     return TAMIS_OK;
 }
 
 TAMIS_INLINE bool line_remove_at(tamis_table *table, const lines_place *place) {
-    const line_shape *const s = shape_of(table);
-    lines_found const       found = lines_look(lines_of(table), place);
+    const line_shape *const shape = line_shape_of(table);
+    lines_view const        lines = line_view(table);
+    lines_found const       found = lines_look(lines, place);
     if (found.copies == 0) return false;
-    if (found.copies >= s->most) return true; /* saturated: it stays */
-    if (s->lines.counter_bits != 0 && found.copies > 1)
-        lines_set_copies(lines_of(table), place, &found, found.copies - 1);
+    if (found.copies >= shape->most) return true; /* saturated: it stays */
+    if (shape->lines.counter_bits != 0 && found.copies > 1)
+        lines_set_copies(lines, place, &found, found.copies - 1);
     else
-        lines_take(lines_of(table), place, &found);
+        lines_take(lines, place, &found);
     table->keys--;
     return true;
 }
 
-static uint64_t line_count_at(const tamis_table *table, const lines_place *place) {
-    unsigned const copies = lines_look(lines_of(table), place).copies;
-    return copies >= shape_of(table)->most ? TAMIS_COUNT_MANY : copies;
-}
-
-/* ------------------------------------------------------------------ keys, by their hash */
+/* ------------------------------------------------------------------ one key */
 
 static bool line_has(const tamis_table *table, uint64_t hash) {
-    lines_place const place = lines_find(lines_of(table), hash);
-    return lines_holds(lines_of(table), &place);
+    lines_place const place = lines_find(line_view(table), hash);
+    return lines_holds(line_view(table), &place);
 }
 
 static tamis_status line_add(tamis_table *table, uint64_t hash) {
-    lines_place const place = lines_find(lines_of(table), hash);
+    lines_place const place = lines_find(line_view(table), hash);
     return line_add_at(table, &place);
 }
 
 static tamis_status line_remove(tamis_table *table, uint64_t hash) {
-    lines_place const place = lines_find(lines_of(table), hash);
+    lines_place const place = lines_find(line_view(table), hash);
     return line_remove_at(table, &place) ? TAMIS_OK : TAMIS_ERR_ABSENT;
 }
 
 static uint64_t line_count(const tamis_table *table, uint64_t hash) {
-    lines_place const place = lines_find(lines_of(table), hash);
-    return line_count_at(table, &place);
+    lines_place const place = lines_find(line_view(table), hash);
+    unsigned const    copies = lines_look(line_view(table), &place).copies;
+    return copies >= line_shape_of(table)->most ? TAMIS_COUNT_MANY : copies;
 }
 
-/* Keys in a chunk: their lines are asked for while the chunk before is worked on, and a core can
- * wait for that many. */
-#define CHUNK 16
+/* ------------------------------------------------------------------ batches */
 
-static_assert(CHUNK <= TAMIS_CHUNK, "the front door's is the largest");
+/* Keys in a chunk. The lines of the next chunk are prefetched while this one is worked on, and a
+ * core can have about so many cache misses under way. */
+#define LINE_CHUNK 16
 
+static_assert(LINE_CHUNK <= TAMIS_CHUNK, "the front door makes no larger chunks");
+
+/* Updates also change the rests, which are asked for together with the line. Not in states: a put
+ * or a move mostly changes one rest, and line_fetch_values() asks for just that. */
 static void line_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
+    lines_view const lines = line_view(table);
+    bool const       has_rests = lines.shape->rest_bits != 0 && table->values == 0;
     for (unsigned i = 0; i < n; i++) {
-        lines_place const    place = lines_find(lines_of(table), hash[i]);
-        const uint8_t *const line = lines_at(lines_of(table), place.bucket);
+        lines_place const    place = lines_find(lines, hash[i]);
+        const uint8_t *const line = lines_at(lines, place.bucket);
         if (is_update)
             prefetch_to_write(line);
         else
             prefetch_to_read(line);
-        if (is_update && lines_of(table).shape->rest_bits != 0 && table->values == 0)
-            lines_fetch_rests(lines_of(table), place.bucket);
+        if (is_update && has_rests) lines_fetch_rests(lines, place.bucket);
     }
 }
 
-/* Where the keys of a chunk belong. The lines are here: ask for the shelves that may be needed. */
+/* Find the places of a chunk of keys whose lines have arrived, and prefetch the shelves that
+ * updates may need. */
 TAMIS_INLINE void line_find_all(const tamis_table *table, const uint64_t *hash, unsigned n,
                                 lines_place *ret_place) {
     for (unsigned i = 0; i < n; i++) {
-        ret_place[i] = lines_find(lines_of(table), hash[i]);
-        lines_fetch_tail(lines_of(table), ret_place[i].bucket);
+        ret_place[i] = lines_find(line_view(table), hash[i]);
+        lines_fetch_tail(line_view(table), ret_place[i].bucket);
     }
 }
 
-/* What is on a shelf, and the rest of a byte that matched, is asked for at once and looked at in
- * the end, so that nobody waits for it. */
+/* Three passes: search the lines, and prefetch the shelf of a chain that is not there, or the rest
+ * of a byte that matched; then read those rests; then those shelves. So no key waits for memory
+ * while others could ask for theirs. Bit i of each mask is key i. */
 static uint64_t line_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
-    lines const   of = lines_of(table);
-    shelves const all = lines_shelves(of);
-    bool const    is_wide = of.shape->remainder_bits != LINES_BYTE_BITS;
-    lines_place   place[TAMIS_CHUNK];
-    uint64_t      slots[TAMIS_CHUNK], found = 0, far = 0, maybe = 0;
+    lines_view const lines = line_view(table);
+    shelf_view const shelves = lines_shelves(lines);
+    bool const       is_wide = lines.shape->remainder_bits != LINES_BYTE_BITS;
+    lines_place      place[TAMIS_CHUNK];
+    uint64_t         slots[TAMIS_CHUNK], found = 0, far = 0, maybe = 0;
     for (unsigned i = 0; i < n; i++) {
         bool is_far;
-        place[i] = lines_find(of, hash[i]);
-        slots[i] = lines_slots_here(of, &place[i], &is_far);
+        place[i] = lines_find(lines, hash[i]);
+        slots[i] = lines_slots_here(lines, &place[i], &is_far);
         maybe |= (uint64_t)(slots[i] != 0) << i;
-        if (is_wide && slots[i] != 0) lines_fetch_rest(of, &place[i], bits_lowest(slots[i]));
+        if (is_wide && slots[i] != 0) lines_fetch_rest(lines, &place[i], bits_lowest(slots[i]));
         if (__builtin_expect(!is_far, 1)) continue;
-        prefetch_to_read(shelf_line(&all, place[i].bucket));
+        prefetch_to_read(shelf_line(&shelves, place[i].bucket));
         far |= UINT64_C(1) << i;
     }
     if (!is_wide) found = maybe;
     for (; is_wide && maybe != 0; maybe &= maybe - 1) {
         unsigned const i = bits_lowest(maybe);
-        found |= (uint64_t)(lines_with_rest(of, &place[i], slots[i]) != 0) << i;
+        found |= (uint64_t)(lines_with_rest(lines, &place[i], slots[i]) != 0) << i;
     }
     for (; far != 0; far &= far - 1) {
         unsigned const i = bits_lowest(far);
-        found |= (uint64_t)lines_far_holds(of, &place[i]) << i;
+        found |= (uint64_t)lines_far_holds(lines, &place[i]) << i;
     }
     return found;
 }
@@ -264,31 +273,31 @@ static uint64_t line_remove_chunk(tamis_table *table, const uint64_t *hash, unsi
 /* ------------------------------------------------------------------ fingerprints */
 
 static bool line_each(const tamis_table *table, kind_visit *visit, void *context) {
-    const line_shape *const s = shape_of(table);
+    const line_shape *const shape = line_shape_of(table);
     lines_list              list;
-    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
-        lines_gather(lines_of(table), bucket, &list);
+    for (uint64_t bucket = 0; bucket < shape->lines.buckets; bucket++) {
+        lines_gather(line_view(table), bucket, &list);
         for (unsigned i = 0, n; i < list.n; i += n) {
-            unsigned const copies = lines_list_copies(&s->lines, &list, i, &n);
-            bool const     is_many = s->most > 1 && copies >= s->most;
-            uint64_t const print = lines_list_print(&s->lines, bucket, &list, i);
+            unsigned const copies = lines_list_copies(&shape->lines, &list, i, &n);
+            bool const     is_many = shape->most > 1 && copies >= shape->most;
+            uint64_t const print = lines_list_print(&shape->lines, bucket, &list, i);
             if (!visit(context, print, is_many ? TAMIS_COUNT_MANY : copies)) return false;
         }
     }
     return true;
 }
 
-/* Everything only grows on the way, so what fits in the end fits. */
+/* Tails only grow on the way, so if there is room for the result there is room for every step. */
 static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
-    const line_shape *const s = shape_of(into);
+    const line_shape *const shape = line_shape_of(into);
     lines_list              more;
     tamis_status            status = TAMIS_OK;
-    if (!lines_can_join(lines_of(into), lines_of(from), s->most)) return TAMIS_ERR_FULL;
-    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
-        lines_gather(lines_of(from), bucket, &more);
+    if (!lines_can_join(line_view(into), line_view(from), shape->most)) return TAMIS_ERR_FULL;
+    for (uint64_t bucket = 0; bucket < shape->lines.buckets; bucket++) {
+        lines_gather(line_view(from), bucket, &more);
         for (unsigned i = 0; i < more.n; i++) {
-            lines_place const place = lines_list_place(&s->lines, bucket, &more, i);
-            unsigned const    copies = rest_copies(&s->lines, more.rest[i]);
+            lines_place const place = lines_list_place(&shape->lines, bucket, &more, i);
+            unsigned const    copies = rest_copies(&shape->lines, more.rest[i]);
             for (unsigned k = 0; k < copies; k++) status |= line_add_at(into, &place);
         }
     }
@@ -297,59 +306,76 @@ static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* A key is taken for present if its fingerprint is stored. Copies of one are counted each, which
- * errs on the safe side. */
+/* A key is taken for present if its fingerprint is stored, so that is the share of fingerprints
+ * that are. Copies in entries of their own do not count. */
 static double line_current_fpr(const tamis_table *table) {
-    const line_shape *const s = shape_of(table);
-    uint64_t                entries = le64_load(table->body + s->lines.count);
-    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
-        entries += runs_used(runs_load(lines_at(lines_of(table), bucket)));
+    const line_shape *const shape = line_shape_of(table);
+    uint64_t                prints = 0;
+    lines_list              list;
+    for (uint64_t bucket = 0; bucket < shape->lines.buckets; bucket++) {
+        lines_gather(line_view(table), bucket, &list);
+        for (unsigned i = 0, n; i < list.n; i += n, prints++) {
+            (void)lines_list_copies(&shape->lines, &list, i, &n);
+        }
     }
-    for (uint64_t at = s->lines.shelves; at < s->lines.words; at += TAMIS_LINE_BYTES) {
-        entries += shelf_used(le64_load(table->body + at));
-    }
-    return (double)entries / (double)line_prints(table->geometry);
+    return (double)prints / (double)tamis_line_prints(table->geometry);
 }
 
-static bool line_copies_are_whole(const line_shape *s, const lines_list *list, uint64_t *copies,
+/* I4, and the sums for I5. */
+static bool line_copies_are_whole(const line_shape *shape, const lines_list *list, uint64_t *copies,
                                   uint64_t *saturated) {
     for (unsigned i = 0, n; i < list->n; i += n) {
-        unsigned const here = lines_list_copies(&s->lines, list, i, &n);
-        if (here > s->most || (s->lines.counter_bits != 0 && n != 1)) return false;
+        unsigned const here = lines_list_copies(&shape->lines, list, i, &n);
+        if (here > shape->most || (shape->lines.counter_bits != 0 && n != 1)) return false;
         *copies += here;
-        *saturated += s->most > 1 && here == s->most;
+        *saturated += shape->most > 1 && here == shape->most;
+    }
+    return true;
+}
+
+/* I7 and I8. */
+static bool line_states_are_whole(const tamis_table *table, uint64_t bucket, const lines_list *list,
+                                  const char **reterr_why) {
+    unsigned const bits = line_state_bits(table);
+    for (unsigned i = 0; i < list->n && table->values != 0; i++) {
+        uint64_t const field = lines_list_field(&line_shape_of(table)->lines, list, i);
+        TAMIS_REQUIRE(state_value(table, bits, field) < table->values, reterr_why,
+                      "I7: a value is out of range");
+        TAMIS_REQUIRE(state_timer_is_possible(table, bits, bucket, field), reterr_why,
+                      "I8: a timer is too long");
     }
     return true;
 }
 
 static bool line_validate(const tamis_table *table, const char **reterr_why) {
-    const line_shape *const s = shape_of(table);
-    shelves const           all = lines_shelves(lines_of(table));
+    const line_shape *const shape = line_shape_of(table);
+    lines_view const        lines = line_view(table);
+    shelf_view const        shelves = lines_shelves(lines);
     uint64_t                copies = 0, saturated = 0, sent = 0;
     lines_list              list;
     tail_entry              beyond;
-    TAMIS_REQUIRE(attic_is_whole(&all.last, s->lines.buckets), reterr_why,
+    TAMIS_REQUIRE(attic_is_whole(&shelves.attic, shape->lines.buckets), reterr_why,
                   "I3: the attic is not in order");
-    for (uint64_t bucket = 0; bucket < s->lines.buckets; bucket++) {
+    for (uint64_t bucket = 0; bucket < shape->lines.buckets; bucket++) {
         if (bucket % SHELF_BUCKETS == 0) {
-            TAMIS_REQUIRE(shelf_is_whole(&all, bucket, s->lines.buckets, &sent), reterr_why,
+            TAMIS_REQUIRE(shelf_is_whole(&shelves, bucket, shape->lines.buckets, &sent), reterr_why,
                           "I3: a shelf is not in order");
         }
-        TAMIS_REQUIRE(lines_index_is_whole(lines_of(table), bucket), reterr_why,
+        TAMIS_REQUIRE(lines_index_is_whole(lines, bucket), reterr_why,
                       "I1: the index of a line is impossible");
-        lines_gather(lines_of(table), bucket, &list);
-        TAMIS_REQUIRE(!tail_get(&all, bucket, LINES_MAX_TAIL, &beyond), reterr_why,
-                      "I2: a tail longer than any");
-        TAMIS_REQUIRE(lines_list_is_whole(runs_load(lines_at(lines_of(table), bucket)), &list),
-                      reterr_why, "I2: a line is not cut where it must be, or not in order");
-        TAMIS_REQUIRE(line_copies_are_whole(s, &list, &copies, &saturated), reterr_why,
-                      "I4: a fingerprint has more copies than it may");
-        TAMIS_REQUIRE(line_values_are_whole(table, &list), reterr_why,
-                      "I7: a value that there is not");
+        lines_gather(lines, bucket, &list);
+        TAMIS_REQUIRE(!tail_get(&shelves, bucket, LINES_MAX_TAIL, &beyond), reterr_why,
+                      "I2: a tail is too long");
+        TAMIS_REQUIRE(lines_list_is_whole(runs_load(lines_at(lines, bucket)), &list), reterr_why,
+                      "I2: a line is cut at a wrong place, or is not in order");
+        TAMIS_REQUIRE(line_copies_are_whole(shape, &list, &copies, &saturated), reterr_why,
+                      "I4: a fingerprint has more copies or entries than it may");
+        if (!line_states_are_whole(table, bucket, &list, reterr_why)) return false;
     }
-    TAMIS_REQUIRE(sent == attic_count(&all.last), reterr_why, "I3: the attic of nobody");
-    TAMIS_REQUIRE(field_rest_is_zero(table->body, s->lines.end, table->body_bytes), reterr_why,
-                  "I6: a bit behind the last");
+    TAMIS_REQUIRE(sent == attic_count(&shelves.attic), reterr_why,
+                  "I3: the attic has entries of no shelf");
+    TAMIS_REQUIRE(field_rest_is_zero(table->body, shape->lines.end, table->body_bytes), reterr_why,
+                  "I6: a bit behind the last part is set");
     TAMIS_REQUIRE(copies == table->keys && saturated == table->saturated, reterr_why,
                   "I5: the copies do not sum up to the keys");
     return true;
@@ -375,9 +401,9 @@ KIND_EXPORT(line) = {
     .add_chunk = line_add_chunk,
     .remove_chunk = line_remove_chunk,
     .fetch = line_fetch,
-    .chunk = CHUNK,
+    .chunk = LINE_CHUNK,
     .merge = line_merge,
-    .prints = line_prints,
+    .prints = tamis_line_prints,
     .each = line_each,
     .states = &KIND_STATES(line),
     .current_fpr = line_current_fpr,

@@ -1,4 +1,4 @@
-/* line.h - what the two halves of `line` share: the set in line.c and the values in line_states.c.
+/* line.h - what the two halves of `line` share: the set in line.c and the states in states.c.
  */
 #ifndef TAMIS_KINDS_LINE_LINE_H
 #define TAMIS_KINDS_LINE_LINE_H
@@ -6,39 +6,28 @@
 #include "lines_list.h"
 #include "state_cells.h"
 
-/* The geometry worked out. */
+/* What line_prepare() works out of the geometry. */
 typedef struct line_shape {
     lines_shape lines;
-    uint64_t    most; /* copies that a fingerprint can have */
+    uint64_t    most; /* copies of a fingerprint that can be told apart; then it is saturated */
 } line_shape;
 
 static_assert(sizeof(line_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
 
-TAMIS_INLINE const line_shape *shape_of(const tamis_table *table) {
+TAMIS_INLINE const line_shape *line_shape_of(const tamis_table *table) {
     return (const line_shape *)(const void *)table->derived;
 }
 
-TAMIS_INLINE lines lines_of(const tamis_table *table) {
-    return (lines){ table->body, &shape_of(table)->lines };
+TAMIS_INLINE lines_view line_view(const tamis_table *table) {
+    return (lines_view){ table->body, &line_shape_of(table)->lines };
 }
 
-/* ------------------------------------------------------------------ values */
-
-TAMIS_INLINE unsigned line_value_bits(const tamis_table *table) {
-    return (unsigned)shape_of(table)->lines.value_bits;
+/* Bits of a state: of its value and its timer. */
+TAMIS_INLINE unsigned line_state_bits(const tamis_table *table) {
+    return (unsigned)line_shape_of(table)->lines.value_bits;
 }
 
-/* Are all values of a bucket among those that there are? */
-static __attribute__((unused)) bool line_values_are_whole(const tamis_table *table,
-                                                          const lines_list  *list) {
-    if (table->values == 0) return true;
-    for (unsigned i = 0; i < list->n; i++) {
-        uint64_t const field = lines_list_field(&shape_of(table)->lines, list, i);
-        if (state_value(table, line_value_bits(table), field) >= table->values) return false;
-    }
-    return true;
-}
-
+/* In states.c. */
 extern const kind_states KIND_STATES(line);
 
 #endif

@@ -1,14 +1,25 @@
 /* lines.h - a table whose buckets are cache lines, with what does not fit in them.
  *
- * A bucket is a line of chains of bytes (runs.h) and, where that is cut, a tail on the shelf that
- * 16 lines share, or in the attic (shelf.h). Beside each slot is its rest, a field in a plane of
- * its own: what the remainder has beyond its byte, a value, a counter. Asking reads the line, and
- * the rest only where the byte has matched.
+ * A bucket is a line of chains of bytes (runs.h) and, where that is cut, a tail: on the shelf that
+ * 16 lines share, and beyond that in the attic (shelf.h, attic.h). An entry of a bucket is a chain,
+ * a byte and a rest. The rests are in planes of their own, a field for each slot of a line, each
+ * key of a shelf and each word of the attic:
  *
- * The rule that makes it all a function of what it holds: a bucket's entries are in the order of
- * (chain, byte, rest), the line has the first chains, as many as fit as a whole, and the tail the
- * others. So whatever comes or goes, at most the last run of the line moves out, or the first of
- * the tail moves in.
+ *     +-------+---------+-------+-------+------------+-------------+------------+
+ *     | lines | shelves | words | count | slot rests | shelf rests | word rests |      the body
+ *     +-------+---------+-------+-------+------------+-------------+------------+
+ *
+ *     high bit                                       low bit
+ *     +--------------------------+-------+---------------+
+ *     | remainder beyond the byte | value | copies less 1 |      a rest, of `rest_bits` bits
+ *     +--------------------------+-------+---------------+
+ *
+ * A lookup reads the line, and a rest only where the byte has matched.
+ *
+ * One rule makes the whole body a function of what it holds: the entries of a bucket are in the
+ * order of (chain, byte, rest); the line has the first chains, as many as fit as a whole, and the
+ * tail has the others. So an entry that comes moves at most the last run of the line out, and an
+ * entry that goes lets at most the first runs of the tail come back.
  */
 #ifndef TAMIS_KINDS_LINE_LINES_H
 #define TAMIS_KINDS_LINE_LINES_H
@@ -17,383 +28,404 @@
 #include "shelf.h"
 
 #define LINES_BYTE_BITS 8
-#define LINES_MAX_TAIL 200 /* entries of a tail; no honest one comes near */
+#define LINES_MAX_TAIL 200 /* entries in a tail; at any planned load none comes near */
 
-/* How a body looks, and what its cells are; all of one type, to lie in a table's derived words. */
+/* The layout of a body and of its entries. All members are of one type, so that the struct can lie
+ * in the derived words of a table. */
 typedef struct lines_shape {
     uint64_t buckets, remainder_bits, counter_bits, value_bits, rest_bits;
     uint64_t shelves, words, count; /* where they begin, in bytes; the lines are first */
     uint64_t slot_rests, shelf_rests, word_rests; /* the same in bits */
     uint64_t homes, room, word_bits;              /* of the attic */
-    uint64_t end;                                 /* of all, in bits */
+    uint64_t end;                                 /* of all parts, in bits */
 } lines_shape;
 
-/* A body and how it looks: what everything here works on. */
-typedef struct lines {
+/* A body and its layout: what all functions here work on. */
+typedef struct lines_view {
     uint8_t           *body;
     const lines_shape *shape;
-} lines;
+} lines_view;
+
+/* The shelves and the attic of a body. The compiler keeps of this what a caller uses. */
+TAMIS_INLINE shelf_view lines_shelves(lines_view lines) {
+    const lines_shape *const shape = lines.shape;
+    return (shelf_view){ .attic = { .body = lines.body,
+                                    .words = shape->words,
+                                    .rests = shape->word_rests,
+                                    .count = shape->count,
+                                    .homes = shape->homes,
+                                    .room = shape->room,
+                                    .rest_bits = (unsigned)shape->rest_bits,
+                                    .word_bits = (unsigned)shape->word_bits },
+                         .lines = shape->shelves,
+                         .rests = shape->shelf_rests };
+}
 
 /* ------------------------------------------------------------------ where a key belongs */
 
-TAMIS_INLINE shelves lines_shelves(lines of) {
-    const lines_shape *const s = of.shape;
-    return (shelves){ .last = { .body = of.body,
-                                .words = s->words,
-                                .rests = s->word_rests,
-                                .count = s->count,
-                                .homes = s->homes,
-                                .room = s->room,
-                                .rest_bits = (unsigned)s->rest_bits,
-                                .word_bits = (unsigned)s->word_bits },
-                      .lines = s->shelves,
-                      .rests = s->shelf_rests };
-}
-
 typedef struct lines_place {
     uint64_t bucket;
-    uint64_t remainder; /* without the byte: the top of a rest */
+    uint64_t remainder; /* without its top 8 bits, which are the byte */
     uint8_t  chain, byte;
 } lines_place;
 
-/* Line, chain and remainder are the digits of the hash, read as a fraction of 2^64. */
-TAMIS_INLINE lines_place lines_find(lines of, uint64_t hash) {
-    const lines_shape *const s = of.shape;
+/* Bucket, chain and remainder are the digits of the hash, read as a fraction of 2^64. */
+TAMIS_INLINE lines_place lines_find(lines_view lines, uint64_t hash) {
+    const lines_shape *const shape = lines.shape;
     lines_place              place;
-    place.bucket = fastrange_next(&hash, s->buckets);
+    place.bucket = fastrange_next(&hash, shape->buckets);
     place.chain = (uint8_t)fastrange_next(&hash, RUNS_CHAINS);
     place.byte = (uint8_t)(hash >> (64 - LINES_BYTE_BITS));
-    place.remainder = hash << LINES_BYTE_BITS >> 1 >> (63 + LINES_BYTE_BITS - s->remainder_bits);
+    /* Two shifts, since one by 64 has no meaning in C: remainder_bits may be 8. */
+    place.remainder =
+        hash << LINES_BYTE_BITS >> 1 >> (63 + LINES_BYTE_BITS - shape->remainder_bits);
     return place;
 }
 
-TAMIS_INLINE uint8_t *lines_at(lines of, uint64_t bucket) {
-    return of.body + bucket * TAMIS_LINE_BYTES;
+TAMIS_INLINE uint8_t *lines_at(lines_view lines, uint64_t bucket) {
+    return lines.body + bucket * TAMIS_LINE_BYTES;
 }
 
+/* Chain and byte in one number, as tails have them. */
 TAMIS_INLINE unsigned lines_key(const lines_place *place) {
     return (unsigned)place->chain << LINES_BYTE_BITS | place->byte;
 }
 
 /* ------------------------------------------------------------------ rests */
 
-/* From the highest bit: what is left of the remainder, the value, the copies less one. */
-
-TAMIS_INLINE uint64_t lines_rest_at(lines of, uint64_t bucket, unsigned slot) {
-    const lines_shape *const s = of.shape;
-    return s->slot_rests + (bucket * RUNS_SLOTS + slot) * s->rest_bits;
+/* The bit of the body where the rest of a slot begins. */
+TAMIS_INLINE uint64_t lines_rest_at(lines_view lines, uint64_t bucket, unsigned slot) {
+    const lines_shape *const shape = lines.shape;
+    return shape->slot_rests + (bucket * RUNS_SLOTS + slot) * shape->rest_bits;
 }
 
-TAMIS_INLINE uint64_t lines_rest(lines of, uint64_t bucket, unsigned slot) {
-    return rest_get(of.body, lines_rest_at(of, bucket, slot), (unsigned)of.shape->rest_bits);
+TAMIS_INLINE uint64_t lines_rest(lines_view lines, uint64_t bucket, unsigned slot) {
+    return rest_get(lines.body, lines_rest_at(lines, bucket, slot),
+                    (unsigned)lines.shape->rest_bits);
 }
 
-/* Ask for one of them, or for all of a bucket: an update moves those behind its own. */
-TAMIS_INLINE void lines_fetch_rest(lines of, const lines_place *place, unsigned slot) {
-    prefetch_to_read(of.body + lines_rest_at(of, place->bucket, slot) / 8);
+/* Prefetch the rest of one slot. */
+TAMIS_INLINE void lines_fetch_rest(lines_view lines, const lines_place *place, unsigned slot) {
+    prefetch_to_read(lines.body + lines_rest_at(lines, place->bucket, slot) / 8);
 }
 
-TAMIS_INLINE void lines_fetch_rests(lines of, uint64_t bucket) {
-    uint64_t const bits = 8 * TAMIS_LINE_BYTES, first = lines_rest_at(of, bucket, 0) / bits;
-    uint64_t const last = lines_rest_at(of, bucket, RUNS_SLOTS) / bits;
-    for (uint64_t i = first; i <= last; i++) prefetch_to_write(of.body + i * TAMIS_LINE_BYTES);
+/* Prefetch all rests of a bucket: an update moves those behind its own. */
+TAMIS_INLINE void lines_fetch_rests(lines_view lines, uint64_t bucket) {
+    uint64_t const bits = 8 * TAMIS_LINE_BYTES, first = lines_rest_at(lines, bucket, 0) / bits;
+    uint64_t const last = lines_rest_at(lines, bucket, RUNS_SLOTS) / bits;
+    for (uint64_t i = first; i <= last; i++) prefetch_to_write(lines.body + i * TAMIS_LINE_BYTES);
 }
 
-TAMIS_INLINE uint64_t rest_remainder(const lines_shape *s, uint64_t rest) {
-    return rest >> (s->counter_bits + s->value_bits);
+TAMIS_INLINE uint64_t rest_remainder(const lines_shape *shape, uint64_t rest) {
+    return rest >> (shape->counter_bits + shape->value_bits);
 }
 
-TAMIS_INLINE uint64_t rest_new(const lines_shape *s, uint64_t remainder, uint64_t value) {
-    return remainder << (s->counter_bits + s->value_bits) | value << s->counter_bits;
+/* The rest of a new entry, of one copy. */
+TAMIS_INLINE uint64_t rest_new(const lines_shape *shape, uint64_t remainder, uint64_t value) {
+    return remainder << (shape->counter_bits + shape->value_bits) | value << shape->counter_bits;
 }
 
-TAMIS_INLINE unsigned rest_copies(const lines_shape *s, uint64_t rest) {
-    return 1 + (unsigned)(rest & bits_low((unsigned)s->counter_bits));
+TAMIS_INLINE unsigned rest_copies(const lines_shape *shape, uint64_t rest) {
+    return 1 + (unsigned)(rest & bits_low((unsigned)shape->counter_bits));
 }
 
 /* Of the slots in `mask`, those whose rest has the remainder. */
-TAMIS_INLINE uint64_t lines_with_rest(lines of, const lines_place *place, uint64_t mask) {
-    const lines_shape *const s = of.shape;
-    if (s->remainder_bits == LINES_BYTE_BITS) return mask;
+TAMIS_INLINE uint64_t lines_with_rest(lines_view lines, const lines_place *place, uint64_t mask) {
+    const lines_shape *const shape = lines.shape;
+    if (shape->remainder_bits == LINES_BYTE_BITS) return mask;
     uint64_t kept = 0;
     for (; mask != 0; mask &= mask - 1) {
-        uint64_t const rest = lines_rest(of, place->bucket, bits_lowest(mask));
-        if (rest_remainder(s, rest) == place->remainder) kept |= mask & -mask;
+        uint64_t const rest = lines_rest(lines, place->bucket, bits_lowest(mask));
+        if (rest_remainder(shape, rest) == place->remainder) kept |= mask & -mask;
     }
     return kept;
 }
 
-/* ------------------------------------------------------------------ asking */
+/* ------------------------------------------------------------------ lookups */
 
-/* The first entry of the tail with the fingerprint, or false; *ret_n is how many there are. */
+/* Functions with "far" in their names work on a tail. They are never inlined: one key in six needs
+ * them, and the code of the others stays small. */
+
+/* The first entry of the tail with the fingerprint, or false. *ret_n: how many there are. */
 static __attribute__((noinline, unused)) bool
-lines_far_find(lines of, const lines_place *place, tail_entry *ret_first, unsigned *ret_n) {
-    const lines_shape *const s = of.shape;
-    shelves const            all = lines_shelves(of);
+lines_far_find(lines_view lines, const lines_place *place, tail_entry *ret_first, unsigned *ret_n) {
+    const lines_shape *const shape = lines.shape;
+    shelf_view const         shelves = lines_shelves(lines);
     unsigned const           key = lines_key(place);
-    tail_cursor              cursor = tail_begin(&all, place->bucket);
+    tail_cursor              cursor = tail_begin(&shelves, place->bucket);
     tail_entry               entry;
     unsigned                 n = 0;
-    while (tail_next(&all, &cursor, &entry) && entry.key <= key) {
-        if (entry.key != key || rest_remainder(s, entry.rest) != place->remainder) continue;
+    while (tail_next(&shelves, &cursor, &entry) && entry.key <= key) {
+        if (entry.key != key || rest_remainder(shape, entry.rest) != place->remainder) continue;
         if (n++ == 0) *ret_first = entry;
     }
     *ret_n = n;
     return n != 0;
 }
 
-static __attribute__((noinline, unused)) bool lines_far_holds(lines of, const lines_place *place) {
+static __attribute__((noinline, unused)) bool lines_far_holds(lines_view         lines,
+                                                              const lines_place *place) {
     tail_entry entry;
     unsigned   n;
-    return lines_far_find(of, place, &entry, &n);
+    return lines_far_find(lines, place, &entry, &n);
 }
 
-/* The slots of the line that have its byte, in its run. Or is its chain elsewhere? */
-TAMIS_INLINE uint64_t lines_slots_here(lines of, const lines_place *place, bool *ret_is_far) {
-    const uint8_t *const line = lines_at(of, place->bucket);
+/* The slots of the key's run that have its byte. *ret_is_far: its chain is in the tail. */
+TAMIS_INLINE uint64_t lines_slots_here(lines_view lines, const lines_place *place,
+                                       bool *ret_is_far) {
+    const uint8_t *const line = lines_at(lines, place->bucket);
     run const            mine = runs_find(runs_load(line), place->chain);
     *ret_is_far = run_is_far(mine);
     return runs_match(line, place->byte) & run_mask(mine);
 }
 
-TAMIS_INLINE bool lines_holds(lines of, const lines_place *place) {
+TAMIS_INLINE bool lines_holds(lines_view lines, const lines_place *place) {
     bool           is_far;
-    uint64_t const slots = lines_slots_here(of, place, &is_far);
-    bool const     is_here = lines_with_rest(of, place, slots) != 0;
-    return __builtin_expect(is_far, 0) ? lines_far_holds(of, place) : is_here;
+    uint64_t const slots = lines_slots_here(lines, place, &is_far);
+    bool const     is_here = lines_with_rest(lines, place, slots) != 0;
+    return __builtin_expect(is_far, 0) ? lines_far_holds(lines, place) : is_here;
 }
 
 /* ------------------------------------------------------------------ slots come and go */
 
-/* Where in its run a new entry goes: behind those that are smaller. */
-TAMIS_INLINE unsigned lines_slot_for(lines of, const uint8_t *line, const lines_place *place,
-                                     run mine, uint64_t rest) {
+/* The slot of a new entry: in its run, behind all entries that are smaller. */
+TAMIS_INLINE unsigned lines_slot_for(lines_view lines, const uint8_t *line,
+                                     const lines_place *place, run mine, uint64_t rest) {
     unsigned slot =
         bits_lowest(mine.start) + bits_popcount(runs_below(line, place->byte) & run_mask(mine));
-    if (of.shape->rest_bits == 0) return slot;
+    if (lines.shape->rest_bits == 0) return slot;
     uint64_t same = runs_match(line, place->byte) & run_mask(mine);
     for (; same != 0; same &= same - 1) {
-        slot += lines_rest(of, place->bucket, bits_lowest(same)) < rest;
+        slot += lines_rest(lines, place->bucket, bits_lowest(same)) < rest;
     }
     return slot;
 }
 
-/* A new slot in a line that has a free one. */
-TAMIS_INLINE void lines_insert(lines of, const lines_place *place, run mine, runs index,
+/* Put a new entry into a line that has a free slot. */
+TAMIS_INLINE void lines_insert(lines_view lines, const lines_place *place, run mine, runs index,
                                uint64_t rest) {
-    uint8_t *const line = lines_at(of, place->bucket);
-    unsigned const slot = lines_slot_for(of, line, place, mine, rest), used = runs_used(index);
-    unsigned const bits = (unsigned)of.shape->rest_bits;
+    uint8_t *const line = lines_at(lines, place->bucket);
+    unsigned const slot = lines_slot_for(lines, line, place, mine, rest), used = runs_used(index);
+    unsigned const bits = (unsigned)lines.shape->rest_bits;
     runs_open_slot(line, slot, place->byte);
     index.starts = runs_grown(index.starts, mine.start, !mine.is_occupied);
     index.occ |= UINT64_C(1) << place->chain;
     runs_store(line, index);
     if (bits == 0) return;
-    uint64_t const at = lines_rest_at(of, place->bucket, slot);
-    shift_open(of.body, at, lines_rest_at(of, place->bucket, used), bits);
-    field_set(of.body, at, bits, rest);
+    uint64_t const at = lines_rest_at(lines, place->bucket, slot);
+    shift_open(lines.body, at, lines_rest_at(lines, place->bucket, used), bits);
+    field_set(lines.body, at, bits, rest);
 }
 
-/* Take a slot of a run away. */
-TAMIS_INLINE runs lines_delete(lines of, uint64_t bucket, unsigned chain, run mine, runs index,
-                               unsigned slot) {
-    uint8_t *const line = lines_at(of, bucket);
-    unsigned const bits = (unsigned)of.shape->rest_bits, used = runs_used(index);
-    bool const     is_last = mine.start << 1 == mine.end;
+/* Take a slot of a run away. Returns the index of the line as it is now. */
+TAMIS_INLINE runs lines_delete(lines_view lines, uint64_t bucket, unsigned chain, run mine,
+                               runs index, unsigned slot) {
+    uint8_t *const line = lines_at(lines, bucket);
+    unsigned const bits = (unsigned)lines.shape->rest_bits, used = runs_used(index);
+    bool const     is_last = mine.start << 1 == mine.end; /* of its run */
     runs_close_slot(line, slot);
     index.starts = runs_shrunk(index.starts, mine.start, is_last);
     index.occ &= ~((uint64_t)is_last << chain);
     runs_store(line, index);
     if (bits != 0) {
-        shift_close(of.body, lines_rest_at(of, bucket, slot), lines_rest_at(of, bucket, used),
-                    bits);
+        shift_close(lines.body, lines_rest_at(lines, bucket, slot),
+                    lines_rest_at(lines, bucket, used), bits);
     }
     return index;
 }
 
 /* ------------------------------------------------------------------ lines that are full */
 
-/* The chain of the last run of a line; any, if it has none. */
-TAMIS_INLINE unsigned lines_last_chain(runs index) {
-    return bits_select(index.occ, runs_here(index) - 1) % 64;
-}
-
-/* Ask for the shelf of a line that is cut or full: an update is likely to need it. */
-TAMIS_INLINE void lines_fetch_tail(lines of, uint64_t bucket) {
-    runs const    index = runs_load(lines_at(of, bucket));
-    shelves const all = lines_shelves(of);
+/* Prefetch the shelf of a line that is cut or full: an update is likely to need it. */
+TAMIS_INLINE void lines_fetch_tail(lines_view lines, uint64_t bucket) {
+    runs const       index = runs_load(lines_at(lines, bucket));
+    shelf_view const shelves = lines_shelves(lines);
     if (runs_are_cut(index) || runs_used(index) == RUNS_SLOTS)
-        prefetch_to_write(shelf_line(&all, bucket));
+        prefetch_to_write(shelf_line(&shelves, bucket));
 }
 
-/* The last run of a line moves to the tail, whole. There is room. The chain stays occupied. */
-static __attribute__((unused)) void lines_cut_last(lines of, uint64_t bucket) {
-    shelves const  all = lines_shelves(of);
-    uint8_t *const line = lines_at(of, bucket);
-    runs           index = runs_load(line);
-    unsigned const chain = lines_last_chain(index), used = runs_used(index);
-    uint64_t const below = index.starts & bits_low(used);
-    unsigned const first = 63 - (unsigned)__builtin_clzll(below);
-    unsigned const bits = all.last.rest_bits;
+/* Move the last run of a line to the tail, whole. There must be room. Its chain stays occupied. */
+static __attribute__((unused)) void lines_cut_last(lines_view lines, uint64_t bucket) {
+    shelf_view const shelves = lines_shelves(lines);
+    uint8_t *const   line = lines_at(lines, bucket);
+    runs             index = runs_load(line);
+    unsigned const   chain = bits_select(index.occ, runs_here(index) - 1) % 64;
+    unsigned const   used = runs_used(index);
+    uint64_t const   below = index.starts & bits_low(used);
+    unsigned const   first = 63 - (unsigned)__builtin_clzll(below);
     for (unsigned slot = first; slot < used; slot++) {
-        tail_add(&all, bucket, chain << LINES_BYTE_BITS | line[RUNS_AT + slot],
-                 lines_rest(of, bucket, slot));
+        tail_add(&shelves, bucket, chain << LINES_BYTE_BITS | line[RUNS_AT + slot],
+                 lines_rest(lines, bucket, slot));
         line[RUNS_AT + slot] = 0;
-        rest_set(of.body, lines_rest_at(of, bucket, slot), bits, 0);
+        rest_set(lines.body, lines_rest_at(lines, bucket, slot), shelves.attic.rest_bits, 0);
     }
-    index.starts = below; /* its start is the end now */
+    index.starts = below; /* the start of that run is the end now */
     runs_store(line, index);
 }
 
-/* How many entries the first chain of the tail has, up to one more than `most`. */
-static __attribute__((unused)) unsigned lines_first_of_tail(const shelves *all, uint64_t bucket,
-                                                            unsigned most) {
-    tail_cursor cursor = tail_begin(all, bucket);
+/* The entries of the first chain of the tail, counted up to one more than `most`. */
+static __attribute__((unused)) unsigned lines_first_of_tail(const shelf_view *shelves,
+                                                            uint64_t bucket, unsigned most) {
+    tail_cursor cursor = tail_begin(shelves, bucket);
     tail_entry  first, entry;
     unsigned    n = 1;
-    if (!tail_next(all, &cursor, &first)) return 0;
-    while (n <= most && tail_next(all, &cursor, &entry) &&
+    if (!tail_next(shelves, &cursor, &first)) return 0;
+    while (n <= most && tail_next(shelves, &cursor, &entry) &&
            entry.key >> LINES_BYTE_BITS == first.key >> LINES_BYTE_BITS) {
         n++;
     }
     return n;
 }
 
-/* Bring back from the tail what has room in the line now. */
-static __attribute__((noinline, unused)) void lines_pull_back(lines of, uint64_t bucket) {
-    shelves const  all = lines_shelves(of);
-    uint8_t *const line = lines_at(of, bucket);
-    runs           index = runs_load(line);
-    unsigned const bits = all.last.rest_bits;
+/* Bring the first runs of the tail back into the line, as long as they fit as a whole. */
+static __attribute__((noinline, unused)) void lines_pull_back(lines_view lines, uint64_t bucket) {
+    shelf_view const shelves = lines_shelves(lines);
+    uint8_t *const   line = lines_at(lines, bucket);
+    runs             index = runs_load(line);
     while (runs_are_cut(index)) {
         unsigned const used = runs_used(index), room = RUNS_SLOTS - used;
-        unsigned const n = lines_first_of_tail(&all, bucket, room);
+        unsigned const n = lines_first_of_tail(&shelves, bucket, room);
         if (n == 0 || n > room) return;
         for (unsigned i = 0; i < n; i++) {
             tail_entry entry;
-            if (!tail_get(&all, bucket, 0, &entry)) return;
+            if (!tail_get(&shelves, bucket, 0, &entry)) return;
             line[RUNS_AT + used + i] = (uint8_t)entry.key;
-            rest_set(of.body, lines_rest_at(of, bucket, used + i), bits, entry.rest);
-            tail_remove(&all, bucket, &entry);
+            rest_set(lines.body, lines_rest_at(lines, bucket, used + i), shelves.attic.rest_bits,
+                     entry.rest);
+            tail_remove(&shelves, bucket, &entry);
         }
         index.starts |= UINT64_C(1) << (used + n);
         runs_store(line, index);
     }
 }
 
-/* A new entry for a line that has no free slot, or for a chain beyond its cut. What moves to the
- * tail is the last run of the line, if the entry comes before it; that run and the entry, if it
- * belongs to it; or only the entry. */
-static __attribute__((noinline, unused)) bool lines_far_insert(lines of, const lines_place *place,
-                                                               uint64_t rest) {
-    shelves const  all = lines_shelves(of);
-    uint8_t *const line = lines_at(of, place->bucket);
-    runs           index = runs_load(line);
-    run const      mine = runs_find(index, place->chain);
-    unsigned const last = lines_last_chain(index);
-    unsigned const last_slots = bits_popcount(run_mask(runs_find(index, last)));
-    bool const     is_before = run_is_here(mine) && place->chain < last;
-    bool const     is_in_last = run_is_here(mine) && place->chain == last && mine.is_occupied;
-    unsigned const moved = is_before ? last_slots : is_in_last ? last_slots + 1 : 1;
-    tail_entry     entry;
-    if (tail_get(&all, place->bucket, LINES_MAX_TAIL - moved, &entry)) return false;
-    if (!tail_has_room(&all, place->bucket, moved)) return false;
-    if (is_before || is_in_last) lines_cut_last(of, place->bucket);
+/* What happens to an entry that cannot just take a free slot of its line. */
+typedef enum lines_way {
+    LINES_PUSHES, /* it goes into the line, and the last run, a later chain, moves to the tail */
+    LINES_JOINS,  /* it belongs to the last run, and that does not fit any more: both to the tail */
+    LINES_FOLLOWS /* its chain comes behind all runs of the line: it alone goes to the tail */
+} lines_way;
+
+TAMIS_INLINE lines_way lines_way_of(runs index, unsigned chain, unsigned last_chain) {
+    run const mine = runs_find(index, chain);
+    if (!run_is_here(mine)) return LINES_FOLLOWS;
+    if (chain < last_chain) return LINES_PUSHES;
+    return chain == last_chain && mine.is_occupied ? LINES_JOINS : LINES_FOLLOWS;
+}
+
+/* Add an entry for a line that has no free slot, or for a chain beyond the cut of its line. False,
+ * and nothing has changed: the tail has no room for what would move there. */
+static __attribute__((noinline, unused)) bool
+lines_far_insert(lines_view lines, const lines_place *place, uint64_t rest) {
+    shelf_view const shelves = lines_shelves(lines);
+    uint8_t *const   line = lines_at(lines, place->bucket);
+    runs             index = runs_load(line);
+    unsigned const   last_chain = bits_select(index.occ, runs_here(index) - 1) % 64;
+    unsigned const   last_slots = bits_popcount(run_mask(runs_find(index, last_chain)));
+    lines_way const  way = lines_way_of(index, place->chain, last_chain);
+    unsigned const   moved = (way == LINES_FOLLOWS ? 0 : last_slots) + (way != LINES_PUSHES);
+    tail_entry       entry;
+    bool const is_too_long = tail_get(&shelves, place->bucket, LINES_MAX_TAIL - moved, &entry);
+    if (is_too_long || !tail_has_room(&shelves, place->bucket, moved)) return false;
+
+    if (way != LINES_FOLLOWS) lines_cut_last(lines, place->bucket);
     index = runs_load(line);
-    if (is_before) {
-        lines_insert(of, place, runs_find(index, place->chain), index, rest);
-        return true;
+    if (way == LINES_PUSHES) {
+        lines_insert(lines, place, runs_find(index, place->chain), index, rest);
+    } else {
+        tail_add(&shelves, place->bucket, lines_key(place), rest);
+        index.occ |= UINT64_C(1) << place->chain;
+        runs_store(line, index);
     }
-    tail_add(&all, place->bucket, lines_key(place), rest);
-    index.occ |= UINT64_C(1) << place->chain;
-    runs_store(line, index);
     return true;
 }
 
 /* ------------------------------------------------------------------ one fingerprint */
 
-/* What a table has of a fingerprint. */
+/* What a table has of a fingerprint, and where. */
 typedef struct lines_found {
     unsigned   copies;
-    uint64_t   slots;  /* in the line */
-    bool       is_far; /* or in the tail, and there */
-    tail_entry entry;
-    run        mine;
-    runs       index;
+    uint64_t   slots;  /* its slots in the line */
+    bool       is_far; /* its chain is in the tail: */
+    tail_entry entry;  /* its first entry there, if copies is not 0 */
+    run        mine;   /* its chain in the line */
+    runs       index;  /* of its line */
 } lines_found;
 
-TAMIS_INLINE lines_found lines_look(lines of, const lines_place *place) {
-    const lines_shape *const s = of.shape;
-    const uint8_t *const     line = lines_at(of, place->bucket);
+TAMIS_INLINE lines_found lines_look(lines_view lines, const lines_place *place) {
+    const lines_shape *const shape = lines.shape;
+    const uint8_t *const     line = lines_at(lines, place->bucket);
     lines_found              found;
     found.index = runs_load(line);
     found.mine = runs_find(found.index, place->chain);
     found.is_far = run_is_far(found.mine);
-    found.slots = lines_with_rest(of, place, runs_match(line, place->byte) & run_mask(found.mine));
+    found.slots =
+        lines_with_rest(lines, place, runs_match(line, place->byte) & run_mask(found.mine));
     found.copies = bits_popcount(found.slots);
     if (__builtin_expect(found.is_far, 0)) {
         tail_entry entry; /* not found.entry itself: what escapes cannot stay in registers */
         unsigned   entries;
-        if (lines_far_find(of, place, &entry, &entries)) found.entry = entry;
+        if (lines_far_find(lines, place, &entry, &entries)) found.entry = entry;
         found.copies = entries;
-        if (entries != 0 && s->counter_bits != 0) found.copies = rest_copies(s, entry.rest);
-    } else if (s->counter_bits != 0 && found.copies != 0) {
-        found.copies = rest_copies(s, lines_rest(of, place->bucket, bits_lowest(found.slots)));
+        if (entries != 0 && shape->counter_bits != 0) found.copies = rest_copies(shape, entry.rest);
+    } else if (shape->counter_bits != 0 && found.copies != 0) {
+        found.copies =
+            rest_copies(shape, lines_rest(lines, place->bucket, bits_lowest(found.slots)));
     }
     return found;
 }
 
-/* Where the rest of what was found is. */
-TAMIS_INLINE uint64_t lines_found_rest(lines of, const lines_place *place,
+/* The bit of the body where the rest of a fingerprint is that was found. */
+TAMIS_INLINE uint64_t lines_found_rest(lines_view lines, const lines_place *place,
                                        const lines_found *found) {
-    if (!found->is_far) return lines_rest_at(of, place->bucket, bits_lowest(found->slots));
-    shelves const all = lines_shelves(of);
-    return found->entry.is_shelved
-               ? shelf_rest_at(&all, place->bucket, (unsigned)found->entry.place)
-               : all.last.rests + found->entry.place * all.last.rest_bits;
+    if (!found->is_far) return lines_rest_at(lines, place->bucket, bits_lowest(found->slots));
+    shelf_view const shelves = lines_shelves(lines);
+    return tail_rest_at(&shelves, place->bucket, &found->entry);
 }
 
-TAMIS_INLINE void lines_set_copies(lines of, const lines_place *place, const lines_found *found,
-                                   unsigned copies) {
-    field_set(of.body, lines_found_rest(of, place, found), (unsigned)of.shape->counter_bits,
-              copies - 1);
+TAMIS_INLINE void lines_set_copies(lines_view lines, const lines_place *place,
+                                   const lines_found *found, unsigned copies) {
+    field_set(lines.body, lines_found_rest(lines, place, found),
+              (unsigned)lines.shape->counter_bits, copies - 1);
 }
 
-TAMIS_INLINE bool lines_new_entry(lines of, const lines_place *place, const lines_found *found,
-                                  uint64_t rest) {
-    bool const is_easy = run_is_here(found->mine) && runs_used(found->index) < RUNS_SLOTS;
-    if (__builtin_expect(!is_easy, 0)) return lines_far_insert(of, place, rest);
-    lines_insert(of, place, found->mine, found->index, rest);
+/* Add an entry for a fingerprint that was looked for. False, and nothing has changed: there is no
+ * room. */
+TAMIS_INLINE bool lines_new_entry(lines_view lines, const lines_place *place,
+                                  const lines_found *found, uint64_t rest) {
+    bool const has_slot = run_is_here(found->mine) && runs_used(found->index) < RUNS_SLOTS;
+    if (__builtin_expect(!has_slot, 0)) return lines_far_insert(lines, place, rest);
+    lines_insert(lines, place, found->mine, found->index, rest);
     return true;
 }
 
-/* The entry of the tail is gone. */
-static __attribute__((noinline, unused)) void lines_far_take(lines of, const lines_place *place,
-                                                             tail_entry gone) {
-    shelves const  all = lines_shelves(of);
-    uint8_t *const line = lines_at(of, place->bucket);
-    runs           index = runs_load(line);
-    tail_entry     entry;
-    bool           is_left = false;
-    tail_remove(&all, place->bucket, &gone);
-    tail_cursor cursor = tail_begin(&all, place->bucket);
-    while (!is_left && tail_next(&all, &cursor, &entry)) {
+/* Take an entry of the tail away. If it was the last of its chain, the chain is empty now. */
+static __attribute__((noinline, unused)) void
+lines_far_take(lines_view lines, const lines_place *place, tail_entry gone) {
+    shelf_view const shelves = lines_shelves(lines);
+    uint8_t *const   line = lines_at(lines, place->bucket);
+    runs             index = runs_load(line);
+    tail_entry       entry;
+    bool             is_left = false;
+    tail_remove(&shelves, place->bucket, &gone);
+    tail_cursor cursor = tail_begin(&shelves, place->bucket);
+    while (!is_left && tail_next(&shelves, &cursor, &entry)) {
         is_left = entry.key >> LINES_BYTE_BITS == place->chain;
     }
     if (!is_left) index.occ &= ~(UINT64_C(1) << place->chain);
     runs_store(line, index);
-    lines_pull_back(of, place->bucket);
+    lines_pull_back(lines, place->bucket);
 }
 
-/* Take away one entry of what was found. */
-TAMIS_INLINE void lines_take(lines of, const lines_place *place, const lines_found *found) {
+/* Take one entry of a fingerprint away that was found. */
+TAMIS_INLINE void lines_take(lines_view lines, const lines_place *place, const lines_found *found) {
     if (__builtin_expect(found->is_far, 0)) {
-        lines_far_take(of, place, found->entry);
+        lines_far_take(lines, place, found->entry);
         return;
     }
-    runs const index = lines_delete(of, place->bucket, place->chain, found->mine, found->index,
+    runs const index = lines_delete(lines, place->bucket, place->chain, found->mine, found->index,
                                     bits_lowest(found->slots));
-    if (__builtin_expect(runs_are_cut(index), 0)) lines_pull_back(of, place->bucket);
+    if (__builtin_expect(runs_are_cut(index), 0)) lines_pull_back(lines, place->bucket);
 }
 
 #endif

@@ -1,23 +1,32 @@
 /* copies.h - how many copies of a fingerprint a bucket of chains holds (chains.h).
  *
- * A cell is, from its lowest bit: the remainder, the copies that it stands for less one in C
- * counter bits, and whatever the kind keeps with it. The index says which cells there are, so no
- * value is lost to "empty", and a cell stands for 1 to 2^C copies. A fingerprint with more takes a
- * second cell in its chain, and so on; of its cells at most one is not full.
+ * A cell is:
+ *
+ *     low bit                                          high bit
+ *     +------------------+---------------------+---------+
+ *     | remainder        | copies less 1       | value   |
+ *     +------------------+---------------------+---------+
+ *       remainder_bits     counter_bits (C)      value_bits
+ *
+ * The index says which cells there are, so no value is lost to "empty", and a cell stands for 1 to
+ * 2^C copies. A fingerprint with more takes a second cell in its chain, and so on; at most one of
+ * its cells is not full. Two consequences: k copies take ceil(k / 2^C) cells; and keys that have at
+ * most 2^C copies each never take more cells than there are keys, even where their fingerprints
+ * collide.
  */
 #ifndef TAMIS_KINDS_RANK_COPIES_H
 #define TAMIS_KINDS_RANK_COPIES_H
 
 #include "chains.h"
 
-TAMIS_INLINE unsigned copies_get(chains of, uint64_t cell) {
-    return 1 + (unsigned)field_get(of.body, cell + of.shape->remainder_bits,
-                                   (unsigned)of.shape->counter_bits);
+TAMIS_INLINE unsigned copies_get(chains_view chains, uint64_t cell) {
+    return 1 + (unsigned)field_get(chains.body, cell + chains.shape->remainder_bits,
+                                   (unsigned)chains.shape->counter_bits);
 }
 
-TAMIS_INLINE void copies_set(chains of, uint64_t cell, unsigned copies) {
-    field_set(of.body, cell + of.shape->remainder_bits, (unsigned)of.shape->counter_bits,
-              copies - 1);
+TAMIS_INLINE void copies_set(chains_view chains, uint64_t cell, unsigned copies) {
+    field_set(chains.body, cell + chains.shape->remainder_bits,
+              (unsigned)chains.shape->counter_bits, copies - 1);
 }
 
 /* Cells that so many copies take. */
@@ -25,7 +34,7 @@ TAMIS_INLINE unsigned copies_cells(const chains_shape *shape, uint64_t copies) {
     return (unsigned)((copies + bits_low((unsigned)shape->counter_bits)) >> shape->counter_bits);
 }
 
-/* ------------------------------------------------------------------ of one fingerprint */
+/* ------------------------------------------------------------------ one fingerprint */
 
 /* A chain followed to its end: where that is, and what there is of a fingerprint on the way. */
 typedef struct copies_trail {
@@ -35,48 +44,49 @@ typedef struct copies_trail {
     unsigned   match_copies;
 } copies_trail;
 
-TAMIS_INLINE copies_trail copies_follow(chains of, const chains_place *place) {
-    uint64_t const base = chains_base(of, place->at);
+TAMIS_INLINE copies_trail copies_follow(chains_view chains, const chains_place *place) {
+    uint64_t const base = chains_base(chains, place->at);
     chains_step    step = chains_first(base, place->chain);
     copies_trail   trail = { .end.next = step.rank };
     if (((base >> place->chain) & 1) == 0) return trail;
     do {
         unsigned const i = chains_at_step(&step);
-        uint64_t const cell = chains_cell(of, place->at, i);
+        uint64_t const cell = chains_cell(chains, place->at, i);
         trail.end.before = trail.end.last;
         trail.end.last = i;
         trail.end.length++;
-        if (chains_remainder(of, cell) != place->remainder) continue;
-        unsigned const copies = copies_get(of, cell);
+        if (chains_remainder(chains, cell) != place->remainder) continue;
+        unsigned const copies = copies_get(chains, cell);
         bool const     is_emptier = trail.cells == 0 || copies < trail.match_copies;
         if (is_emptier) trail.match = i;
         if (is_emptier) trail.match_copies = copies;
         trail.cells++;
         trail.copies += copies;
-    } while (chains_next(of, place->at, &step));
+    } while (chains_next(chains, place->at, &step));
     trail.end.next = chains_at_step(&step);
     return trail;
 }
 
-/* One copy more. False: that takes another cell, and there is no room for it. */
-TAMIS_INLINE bool copies_up(chains of, const chains_place *place, const copies_trail *trail) {
-    if (trail->cells == 0 || trail->match_copies >> of.shape->counter_bits != 0) {
-        return chains_append(of, place, &trail->end, place->remainder);
-    }
-    copies_set(of, chains_cell(of, place->at, trail->match), trail->match_copies + 1);
+/* One copy more. False, and nothing has changed: it takes another cell, and there is no room. */
+TAMIS_INLINE bool copies_up(chains_view chains, const chains_place *place,
+                            const copies_trail *trail) {
+    bool const is_full = trail->match_copies >> chains.shape->counter_bits != 0;
+    if (trail->cells == 0 || is_full)
+        return chains_append(chains, place, &trail->end, place->remainder);
+    copies_set(chains, chains_cell(chains, place->at, trail->match), trail->match_copies + 1);
     return true;
 }
 
-/* One copy less, of those that there are. */
-TAMIS_INLINE void copies_down(chains of, const chains_place *place, const copies_trail *trail) {
-    if (trail->match_copies == 1) {
-        chains_delete(of, place, &trail->end, trail->match);
-    } else {
-        copies_set(of, chains_cell(of, place->at, trail->match), trail->match_copies - 1);
-    }
+/* One copy less of a fingerprint that has some. */
+TAMIS_INLINE void copies_down(chains_view chains, const chains_place *place,
+                              const copies_trail *trail) {
+    if (trail->match_copies == 1)
+        chains_delete(chains, place, &trail->end, trail->match);
+    else
+        copies_set(chains, chains_cell(chains, place->at, trail->match), trail->match_copies - 1);
 }
 
-/* ------------------------------------------------------------------ of all fingerprints */
+/* ------------------------------------------------------------------ all of a bucket */
 
 /* A fingerprint of a bucket, and what there is of it. */
 typedef struct copies_entry {
@@ -84,7 +94,7 @@ typedef struct copies_entry {
     unsigned copies, cells;
 } copies_entry;
 
-/* Add one cell to a list in increasing order of remainders. */
+/* Add one cell to a list in increasing order of remainders. Returns the new length. */
 TAMIS_INLINE unsigned copies_list(copies_entry *list, unsigned n, uint64_t remainder,
                                   unsigned copies) {
     unsigned at = n;
@@ -103,19 +113,19 @@ TAMIS_INLINE unsigned copies_list(copies_entry *list, unsigned n, uint64_t remai
 typedef bool copies_visit(void *context, const chains_place *place, const copies_entry *entry);
 
 /* Visit every fingerprint of a bucket once, in increasing order. */
-static __attribute__((unused)) bool copies_each(chains of, uint64_t bucket, copies_visit *visit,
-                                                void *context) {
-    chains_place   place = { .bucket = bucket, .at = chains_bucket_at(of.shape, bucket) };
-    uint64_t const base = chains_base(of, place.at);
+static __attribute__((unused)) bool copies_each(chains_view chains, uint64_t bucket,
+                                                copies_visit *visit, void *context) {
+    chains_place   place = { .bucket = bucket, .at = chains_bucket_at(chains.shape, bucket) };
+    uint64_t const base = chains_base(chains, place.at);
     copies_entry   list[CHAINS_MAX_CELLS + 1];
     for (uint64_t left = base; left != 0; left &= left - 1) {
         place.chain = bits_lowest(left);
         chains_step step = chains_first(base, place.chain);
         unsigned    n = 0;
         do {
-            uint64_t const cell = chains_cell(of, place.at, chains_at_step(&step));
-            n = copies_list(list, n, chains_remainder(of, cell), copies_get(of, cell));
-        } while (chains_next(of, place.at, &step));
+            uint64_t const cell = chains_cell(chains, place.at, chains_at_step(&step));
+            n = copies_list(list, n, chains_remainder(chains, cell), copies_get(chains, cell));
+        } while (chains_next(chains, place.at, &step));
         for (unsigned i = 0; i < n; i++) {
             place.remainder = list[i].remainder;
             if (!visit(context, &place, &list[i])) return false;

@@ -1,9 +1,14 @@
 /* parts.h - an array of small fields that lies in up to three pieces.
  *
  * A bucket whose cells have run out goes on in an extension elsewhere. Its fields are numbered
- * through: piece 0 holds the first room[0] of them, piece 1 the next room[1], and so on. Opening a
- * gap for one field shifts the rest of its piece up by one, and what falls out at the end of a
- * piece goes to the beginning of the next; closing does the reverse. All by whole words (shift.h).
+ * through: piece 0 holds the first room[0] of them, piece 1 the next room[1], and so on.
+ *
+ *     piece 0                piece 1         piece 2
+ *     [ a b c d e f ]        [ g h i ]       [ j k . ]
+ *
+ * Opening a gap for one field moves the fields behind it in its piece up by one; what falls out at
+ * the end of a piece goes to the beginning of the next. Closing a gap does the reverse. All by
+ * whole words (core/shift.h).
  */
 #ifndef TAMIS_KINDS_RANK_PARTS_H
 #define TAMIS_KINDS_RANK_PARTS_H
@@ -13,52 +18,55 @@
 
 #define PARTS_MAX 3
 
-typedef struct parts {
+typedef struct parts_list {
     uint64_t at[PARTS_MAX];   /* bit of the body where the piece begins */
-    unsigned room[PARTS_MAX]; /* fields of the piece; 0 after the last */
+    unsigned room[PARTS_MAX]; /* fields of the piece; 0 after the last one */
     unsigned bits;            /* of a field */
-} parts;
+} parts_list;
 
 /* The bit where field i is. */
-TAMIS_INLINE uint64_t parts_at(const parts *of, unsigned i) {
+TAMIS_INLINE uint64_t parts_at(const parts_list *parts, unsigned i) {
     unsigned part = 0;
-    for (; part + 1 < PARTS_MAX && i >= of->room[part]; part++) i -= of->room[part];
-    return of->at[part] + (uint64_t)i * of->bits;
+    for (; part + 1 < PARTS_MAX && i >= parts->room[part]; part++) i -= parts->room[part];
+    return parts->at[part] + (uint64_t)i * parts->bits;
 }
 
-/* Put `value` at place i of `used` fields; those from i on move up. There is room for one more. */
-TAMIS_INLINE void parts_open(uint8_t *body, const parts *of, unsigned i, unsigned used,
+/* Put `value` at place i of `used` fields; those from i on move up. There must be room for it. */
+TAMIS_INLINE void parts_open(uint8_t *body, const parts_list *parts, unsigned i, unsigned used,
                              uint64_t value) {
     TAMIS_ASSERT(i <= used);
-    for (unsigned part = 0, first = 0; part < PARTS_MAX; first += of->room[part++]) {
-        unsigned const end = first + of->room[part];
+    unsigned const bits = parts->bits;
+    for (unsigned part = 0, first = 0; part < PARTS_MAX; first += parts->room[part++]) {
+        unsigned const end = first + parts->room[part]; /* the piece holds fields first..end-1 */
         if (i >= end) continue;
         bool const     is_full = used >= end;
-        uint64_t const start = of->at[part], last = start + (uint64_t)(end - first - 1) * of->bits;
-        uint64_t const out = is_full ? field_get(body, last, of->bits) : 0;
-        uint64_t const to = is_full ? last : start + (uint64_t)(used - first) * of->bits;
-        uint64_t const from = start + (uint64_t)(i - first) * of->bits;
-        shift_open(body, from, to, of->bits);
-        field_set(body, from, of->bits, value);
+        uint64_t const start = parts->at[part], last = start + (uint64_t)(end - first - 1) * bits;
+        uint64_t const falls_out = is_full ? field_get(body, last, bits) : 0;
+        uint64_t const to = is_full ? last : start + (uint64_t)(used - first) * bits;
+        uint64_t const gap = start + (uint64_t)(i - first) * bits;
+        shift_open(body, gap, to, bits);
+        field_set(body, gap, bits, value);
         if (!is_full) return;
-        value = out;
+        value = falls_out; /* for place 0 of the next piece */
         i = end;
     }
 }
 
 /* Take field i of `used` away; those behind it move down, and a zero is left behind the last. */
-TAMIS_INLINE void parts_close(uint8_t *body, const parts *of, unsigned i, unsigned used) {
+TAMIS_INLINE void parts_close(uint8_t *body, const parts_list *parts, unsigned i, unsigned used) {
     TAMIS_ASSERT(i < used);
-    for (unsigned part = 0, first = 0; part < PARTS_MAX; first += of->room[part++]) {
-        unsigned const end = first + of->room[part];
+    unsigned const bits = parts->bits;
+    for (unsigned part = 0, first = 0; part < PARTS_MAX; first += parts->room[part++]) {
+        unsigned const end = first + parts->room[part];
         if (i >= end) continue;
-        uint64_t const start = of->at[part];
+        uint64_t const start = parts->at[part];
         unsigned const here = (unsigned)min_u64(used, end) - first;
-        shift_close(body, start + (uint64_t)(i - first) * of->bits,
-                    start + (uint64_t)here * of->bits, of->bits);
+        shift_close(body, start + (uint64_t)(i - first) * bits, start + (uint64_t)here * bits,
+                    bits);
         if (used <= end || part + 1 == PARTS_MAX) return;
-        field_set(body, start + (uint64_t)(here - 1) * of->bits, of->bits,
-                  field_get(body, of->at[part + 1], of->bits));
+        /* The first field of the next piece becomes the last of this one. */
+        field_set(body, start + (uint64_t)(here - 1) * bits, bits,
+                  field_get(body, parts->at[part + 1], bits));
         i = end;
     }
 }

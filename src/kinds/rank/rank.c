@@ -1,19 +1,30 @@
 /* rank.c - rank-indexed hashing: chains without pointers, found by counting bits.
  *
  * Paper: N. Hua, H. Zhao, B. Lin, J. Xu, "Rank-Indexed Hashing: A Compact Construction of Bloom
- * Filters and Variants", ICNP 2008. Names below: B buckets, L <= 64 chains in each, Z cells, r bits
- * of remainder, I0 the base index, IH the higher index, A the cells.
+ * Filters and Variants", ICNP 2008. Names below follow it: B buckets, L <= 64 chains in each, Z
+ * cells, r bits of remainder, I0 the base index, IH the higher index, A the cells.
  *
  * Idea
  * ----
  * A hash is a bucket, a chain in it, and a remainder; only the remainder is stored. The chains of a
- * bucket need no pointers: their cells are packed level by level, and a bit beside each says
- * whether its chain goes on, so the place of a cell is a count of ones. chains.h shows how,
- * and copies.h how a cell counts.
+ * bucket need no pointers: their cells are packed level by level, and a bit beside each cell says
+ * whether its chain goes on, so the place of a cell is a count of ones (chains.h).
+ *
+ *     hash -> [ bucket | chain | remainder ]
+ *                  |       |         |
+ *                  |       |         +-- stored in a cell of A (copies.h: with a counter, a value)
+ *                  |       +------------ its rank in I0 is the place of its first cell
+ *                  +-------------------- [ I0, L bits | pointer | IH, Z bits | A, Z cells ]
  *
  * Buckets fill unevenly. One that is full goes on in an extension of Z2 cells, and that in one of
- * Z3, from two pools shared by all (size.h has their sizes). When a pool has none left
- * the add is refused. An extension goes back as soon as the bucket can do without.
+ * Z3, from two pools shared by all buckets (size.h computes their sizes). When a pool has none left
+ * the add is refused. An extension goes back as soon as the bucket can do without it.
+ *
+ * Why
+ * ---
+ * The smallest kind that can remove. A chain costs a bit where a hash table spends a pointer, so
+ * chains can be short, and a fingerprint keeps only the bits that bucket and chain do not say.
+ * Extensions take the room for the fullest buckets from all of them together.
  *
  * Modes: how many copies of a fingerprint are told apart.
  *   copies = 1           a set: a fingerprint is stored once, and there is no removal;
@@ -21,7 +32,7 @@
  *   counter_bits = C     when counting is: a cell counts 1 to 2^C, then its chain gets a second.
  * With copies x 2^C of them a fingerprint is saturated, and stays.
  *
- * Layouts. Packed: no bit lost, a bucket begins anywhere. Aligned: a bucket is one cache line.
+ * Layouts. Packed: no bit is lost, a bucket begins anywhere. Aligned: a bucket is one cache line.
  *
  * Body: the buckets (I0, pointer to an extension or 0, IH, A), the extensions of level 2 (pointer,
  * IH, A), those of level 3 (IH, A), and a bit for each extension that is taken.
@@ -29,10 +40,11 @@
  * Invariants (checked by rank_validate)
  *   I1  the levels of a bucket add up, and nothing is marked or stored behind them;
  *   I2  a bucket has an extension just when its cells need one, and each is taken by one bucket;
- *   I3  what is not taken is zero;
- *   I4  of one fingerprint there are at most `copies` cells, of which one may not be full;
+ *   I3  free extensions, and bits behind the last part, are zero;
+ *   I4  a fingerprint has at most `copies` cells, of which at most one is not full;
  *   I5  the counts of all cells sum up to `keys`, and `saturated` fingerprints have all copies;
- *   I6  of states, all values are among those that there are.
+ *   I6  in states, all values are below `values`;
+ *   I7  in states, no timer is longer than that of a key which is touched now.
  */
 #include "rank.h"
 #include "chains_pools.h"
@@ -89,10 +101,7 @@ static void rank_predict(const uint64_t *geometry, uint64_t capacity, uint64_t l
                      &ret_forecast->lines_add);
 }
 
-static uint64_t rank_prints(const uint64_t *geometry) {
-    return tamis_rank_prints(geometry);
-}
-
+/* The layout of size.h, whose levels 1 to 3 are the parts 0 to 2 of chains.h. */
 static chains_shape rank_chains(const uint64_t *g, const rank_layout *layout) {
     chains_shape shape = { .buckets = g[RANK_BUCKETS],
                            .chains = g[RANK_CHAINS],
@@ -125,37 +134,21 @@ static void rank_prepare(tamis_table *table) {
     memcpy(table->derived, &shape, sizeof shape);
 }
 
-/* ------------------------------------------------------------------ keys, by their places */
-
-static tamis_status rank_add_at(tamis_table *table, const chains_place *place) {
-    uint64_t const     most = shape_of(table)->most;
-    copies_trail const trail = copies_follow(chains_of(table), place);
-    if (trail.copies >= most) return TAMIS_OK; /* stored once, or saturated */
-    if (!copies_up(chains_of(table), place, &trail)) return TAMIS_ERR_FULL;
-    table->keys++;
-    table->saturated += trail.copies + 1 == most && most > 1;
-    return TAMIS_OK;
-}
-
-static bool rank_remove_at(tamis_table *table, const chains_place *place) {
-    copies_trail const trail = copies_follow(chains_of(table), place);
-    if (trail.cells == 0) return false;
-    if (trail.copies >= shape_of(table)->most) return true; /* saturated: it stays */
-    copies_down(chains_of(table), place, &trail);
-    table->keys--;
-    return true;
-}
-
-static uint64_t rank_count_at(const tamis_table *table, const chains_place *place) {
-    unsigned const copies = copies_follow(chains_of(table), place).copies;
-    return copies >= shape_of(table)->most ? TAMIS_COUNT_MANY : copies;
-}
-
-/* ------------------------------------------------------------------ keys, by their hash */
+/* ------------------------------------------------------------------ one key */
 
 static bool rank_has(const tamis_table *table, uint64_t hash) {
     chains_place const place = rank_find(table, hash);
-    return chains_hold(chains_of(table), &place);
+    return chains_hold(rank_view(table), &place);
+}
+
+static tamis_status rank_add_at(tamis_table *table, const chains_place *place) {
+    uint64_t const     most = rank_shape_of(table)->most;
+    copies_trail const trail = copies_follow(rank_view(table), place);
+    if (trail.copies >= most) return TAMIS_OK; /* stored once, or saturated */
+    if (!copies_up(rank_view(table), place, &trail)) return TAMIS_ERR_FULL;
+    table->keys++;
+    table->saturated += trail.copies + 1 == most && most > 1;
+    return TAMIS_OK;
 }
 
 static tamis_status rank_add(tamis_table *table, uint64_t hash) {
@@ -165,7 +158,17 @@ static tamis_status rank_add(tamis_table *table, uint64_t hash) {
 
 static tamis_status rank_remove(tamis_table *table, uint64_t hash) {
     chains_place const place = rank_find(table, hash);
-    return rank_remove_at(table, &place) ? TAMIS_OK : TAMIS_ERR_ABSENT;
+    copies_trail const trail = copies_follow(rank_view(table), &place);
+    if (trail.cells == 0) return TAMIS_ERR_ABSENT;
+    if (trail.copies >= rank_shape_of(table)->most) return TAMIS_OK; /* saturated: it stays */
+    copies_down(rank_view(table), &place, &trail);
+    table->keys--;
+    return TAMIS_OK;
+}
+
+static uint64_t rank_count_at(const tamis_table *table, const chains_place *place) {
+    unsigned const copies = copies_follow(rank_view(table), place).copies;
+    return copies >= rank_shape_of(table)->most ? TAMIS_COUNT_MANY : copies;
 }
 
 static uint64_t rank_count(const tamis_table *table, uint64_t hash) {
@@ -173,13 +176,16 @@ static uint64_t rank_count(const tamis_table *table, uint64_t hash) {
     return rank_count_at(table, &place);
 }
 
-/* Keys in a chunk: their memory is asked for while the chunk before is worked on. With twice as
- * many, a core asks for more than it can wait for, and all is a third slower. */
-#define CHUNK 16
+/* ------------------------------------------------------------------ batches */
 
-/* Ask for the buckets of the keys: for lookups their index, for updates all of them. */
+/* Keys in a chunk. The buckets of the next chunk are prefetched while this one is worked on. With
+ * twice as many, a core has more cache misses under way than it can track, and all is a third
+ * slower. */
+#define RANK_CHUNK 16
+
+/* Prefetch the buckets of the keys: their index for lookups, all of them for updates. */
 static void rank_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
-    uint64_t const bytes = is_update ? shape_of(table)->chains.record[0] / 8 : 1;
+    uint64_t const bytes = is_update ? rank_shape_of(table)->chains.record[0] / 8 : 1;
     for (unsigned i = 0; i < n; i++) {
         const uint8_t *const first = table->body + rank_find(table, hash[i]).at / 8;
         for (uint64_t byte = 0; byte < bytes; byte += TAMIS_LINE_BYTES) {
@@ -188,20 +194,17 @@ static void rank_fetch(const tamis_table *table, const uint64_t *hash, unsigned 
     }
 }
 
-/* Where the keys of a chunk belong. */
+/* Find the places of a chunk of keys whose indexes have arrived. Prefetch the first cell of each
+ * chain, unless it is in the line of the index anyway. */
 TAMIS_INLINE void rank_find_all(const tamis_table *table, const uint64_t *hash, unsigned n,
                                 chains_place *ret_place) {
+    chains_view const chains = rank_view(table);
     for (unsigned i = 0; i < n; i++) ret_place[i] = rank_find(table, hash[i]);
-}
-
-/* The index has come: ask for the line of the first cell, if it is another one. */
-TAMIS_INLINE void rank_fetch_cells(const tamis_table *table, const chains_place *place,
-                                   unsigned n) {
     if (table->geometry[RANK_ALIGNED] != 0) return;
-    chains const of = chains_of(table);
     for (unsigned i = 0; i < n; i++) {
-        unsigned const rank = bits_rank(chains_base(of, place[i].at), place[i].chain);
-        prefetch_to_read(table->body + chains_cell(of, place[i].at, rank) / 8);
+        uint64_t const at = ret_place[i].at;
+        unsigned const rank = bits_rank(chains_base(chains, at), ret_place[i].chain);
+        prefetch_to_read(table->body + chains_cell(chains, at, rank) / 8);
     }
 }
 
@@ -209,9 +212,8 @@ static uint64_t rank_has_chunk(const tamis_table *table, const uint64_t *hash, u
     chains_place place[TAMIS_CHUNK];
     uint64_t     found = 0;
     rank_find_all(table, hash, n, place);
-    rank_fetch_cells(table, place, n);
     for (unsigned i = 0; i < n; i++)
-        found |= (uint64_t)chains_hold(chains_of(table), &place[i]) << i;
+        found |= (uint64_t)chains_hold(rank_view(table), &place[i]) << i;
     return found;
 }
 
@@ -219,32 +221,31 @@ static void rank_count_chunk(const tamis_table *table, const uint64_t *hash, uns
                              uint64_t *ret_counts) {
     chains_place place[TAMIS_CHUNK];
     rank_find_all(table, hash, n, place);
-    rank_fetch_cells(table, place, n);
     for (unsigned i = 0; i < n; i++) ret_counts[i] = rank_count_at(table, &place[i]);
 }
 
 /* ------------------------------------------------------------------ fingerprints */
 
-typedef struct rank_outward {
+/* From copies_each(), which knows buckets, to a visitor that knows fingerprints. */
+typedef struct rank_visit {
     const rank_shape *shape;
     kind_visit       *visit;
     void             *context;
-} rank_outward;
+} rank_visit;
 
-static bool rank_show(void *context, const chains_place *place, const copies_entry *entry) {
-    const rank_outward *const to = context;
-    const chains_shape *const shape = &to->shape->chains;
-    uint64_t const            chain = place->bucket * shape->chains + place->chain;
-    uint64_t const            print = chain << shape->remainder_bits | entry->remainder;
-    bool const                is_many = to->shape->most > 1 && entry->copies >= to->shape->most;
-    return to->visit(to->context, print, is_many ? TAMIS_COUNT_MANY : entry->copies);
+static bool rank_visit_one(void *context, const chains_place *place, const copies_entry *entry) {
+    const rank_visit *const job = context;
+    uint64_t const          print =
+        rank_print(&job->shape->chains, place->bucket, place->chain, entry->remainder);
+    bool const is_many = job->shape->most > 1 && entry->copies >= job->shape->most;
+    return job->visit(job->context, print, is_many ? TAMIS_COUNT_MANY : entry->copies);
 }
 
 static bool rank_each(const tamis_table *table, kind_visit *visit, void *context) {
-    rank_outward   to = { shape_of(table), visit, context };
+    rank_visit     job = { rank_shape_of(table), visit, context };
     uint64_t const buckets = table->geometry[RANK_BUCKETS];
-    for (uint64_t b = 0; b < buckets; b++) {
-        if (!copies_each(chains_of(table), b, rank_show, &to)) return false;
+    for (uint64_t bucket = 0; bucket < buckets; bucket++) {
+        if (!copies_each(rank_view(table), bucket, rank_visit_one, &job)) return false;
     }
     return true;
 }
@@ -256,30 +257,25 @@ typedef struct rank_joint {
     unsigned     cells; /* that the bucket of `into` would have */
 } rank_joint;
 
-static bool rank_try(void *context, const chains_place *place, const copies_entry *entry) {
+/* Count the cells that a fingerprint adds to a bucket of `into`. */
+static bool rank_join_cells(void *context, const chains_place *place, const copies_entry *entry) {
     rank_joint *const       joint = context;
-    const rank_shape *const shape = shape_of(joint->into);
-    copies_trail const      trail = copies_follow(chains_of(joint->into), place);
+    const rank_shape *const shape = rank_shape_of(joint->into);
+    copies_trail const      trail = copies_follow(rank_view(joint->into), place);
     uint64_t const          sum = min_u64(trail.copies + entry->copies, shape->most);
     joint->cells += copies_cells(&shape->chains, sum) - trail.cells;
     return true;
 }
 
-static bool rank_join(void *context, const chains_place *place, const copies_entry *entry) {
-    rank_joint *const joint = context;
-    tamis_status      status = TAMIS_OK;
-    for (unsigned i = 0; i < entry->copies; i++) status |= rank_add_at(joint->into, place);
-    TAMIS_ASSERT(status == TAMIS_OK); /* there is room, see below */
-    return status == TAMIS_OK;
-}
-
-/* Would all of `from` find room? Buckets only grow on the way, so what fits in the end fits. */
-static bool rank_has_room(tamis_table *into, const tamis_table *from) {
-    const chains_shape *const shape = &shape_of(into)->chains;
+/* Is there room for all of `from`? Buckets only grow on the way, so if there is room for the result
+ * there is room for every step. */
+static bool rank_can_join(tamis_table *into, const tamis_table *from) {
+    const chains_shape *const shape = &rank_shape_of(into)->chains;
     uint64_t                  needed[3] = { 0 };
-    for (uint64_t b = 0; b < shape->buckets; b++) {
-        rank_joint joint = { into, chains_load(chains_of(into), chains_bucket_at(shape, b)) };
-        copies_each(chains_of(from), b, rank_try, &joint);
+    for (uint64_t bucket = 0; bucket < shape->buckets; bucket++) {
+        uint64_t const at = chains_bucket_at(shape, bucket);
+        rank_joint     joint = { into, chains_load(rank_view(into), at) };
+        copies_each(rank_view(from), bucket, rank_join_cells, &joint);
         if (joint.cells > chains_room(shape)) return false;
         needed[1] += joint.cells > shape->room[0];
         needed[2] += joint.cells > shape->room[0] + shape->room[1];
@@ -287,25 +283,41 @@ static bool rank_has_room(tamis_table *into, const tamis_table *from) {
     return needed[1] <= shape->pool[1] && needed[2] <= shape->pool[2];
 }
 
+static bool rank_join_one(void *context, const chains_place *place, const copies_entry *entry) {
+    rank_joint *const joint = context;
+    tamis_status      status = TAMIS_OK;
+    for (unsigned i = 0; i < entry->copies; i++) status |= rank_add_at(joint->into, place);
+    TAMIS_ASSERT(status == TAMIS_OK); /* rank_can_join() said so */
+    return status == TAMIS_OK;
+}
+
 static tamis_status rank_merge(tamis_table *into, const tamis_table *from) {
-    if (!rank_has_room(into, from)) return TAMIS_ERR_FULL;
+    if (!rank_can_join(into, from)) return TAMIS_ERR_FULL;
     rank_joint     joint = { .into = into };
     uint64_t const buckets = into->geometry[RANK_BUCKETS];
-    for (uint64_t b = 0; b < buckets; b++) copies_each(chains_of(from), b, rank_join, &joint);
+    for (uint64_t bucket = 0; bucket < buckets; bucket++) {
+        copies_each(rank_view(from), bucket, rank_join_one, &joint);
+    }
     return TAMIS_OK;
 }
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* A key is taken for present if its fingerprint is stored. One that takes several cells is counted
- * for each, which errs on the safe side. */
+static bool rank_count_one(void *context, const chains_place *place, const copies_entry *entry) {
+    (void)place;
+    (void)entry;
+    ++*(uint64_t *)context;
+    return true;
+}
+
+/* A key is taken for present if its fingerprint is stored, so that is the share of fingerprints
+ * that are. One that takes several cells counts once. */
 static double rank_current_fpr(const tamis_table *table) {
-    const chains_shape *const shape = &shape_of(table)->chains;
-    uint64_t                  cells = 0;
-    for (uint64_t b = 0; b < shape->buckets; b++) {
-        cells += chains_load(chains_of(table), chains_bucket_at(shape, b));
+    uint64_t prints = 0;
+    for (uint64_t bucket = 0; bucket < table->geometry[RANK_BUCKETS]; bucket++) {
+        copies_each(rank_view(table), bucket, rank_count_one, &prints);
     }
-    return (double)cells / (double)tamis_rank_prints(table->geometry);
+    return (double)prints / (double)tamis_rank_prints(table->geometry);
 }
 
 /* What the buckets hold, summed up. */
@@ -315,7 +327,8 @@ typedef struct rank_audit {
     chains_taken      taken;
 } rank_audit;
 
-static bool rank_check(void *context, const chains_place *place, const copies_entry *entry) {
+/* I4, and the sums for I5. */
+static bool rank_check_one(void *context, const chains_place *place, const copies_entry *entry) {
     (void)place;
     rank_audit *const audit = context;
     uint64_t const    most = audit->shape->most;
@@ -325,30 +338,47 @@ static bool rank_check(void *context, const chains_place *place, const copies_en
            entry->cells == copies_cells(&audit->shape->chains, entry->copies);
 }
 
-static bool rank_validate(const tamis_table *table, const char **reterr_why) {
-    chains const of = chains_of(table);
-    rank_audit   audit = { .shape = shape_of(table) };
-    rank_layout  layout = { .end = 0 };
-    for (uint64_t b = 0; b < of.shape->buckets; b++) {
-        uint64_t const at = chains_bucket_at(of.shape, b);
-        unsigned       load;
-        TAMIS_REQUIRE(chains_are_whole(of, at, &load), reterr_why,
-                      "I1: the levels of a bucket do not add up");
-        chains_note_taken(of, at, load, &audit.taken);
-        TAMIS_REQUIRE(copies_each(of, b, rank_check, &audit), reterr_why,
-                      "I4: a fingerprint in more cells than it needs");
-        TAMIS_REQUIRE(rank_values_are_whole(table, at, load), reterr_why,
-                      "I6: a value that there is not");
+/* I6 and I7. */
+static bool rank_states_are_whole(const tamis_table *table, uint64_t bucket, unsigned load,
+                                  const char **reterr_why) {
+    chains_view const chains = rank_view(table);
+    uint64_t const    at = chains_bucket_at(chains.shape, bucket);
+    unsigned const    bits = rank_state_bits(table);
+    for (unsigned i = 0; i < load && table->values != 0; i++) {
+        uint64_t const bit = rank_state_at(chains.shape, chains_cell(chains, at, i));
+        uint64_t const field = field_get(table->body, bit, bits);
+        TAMIS_REQUIRE(state_value(table, bits, field) < table->values, reterr_why,
+                      "I6: a value is out of range");
+        TAMIS_REQUIRE(state_timer_is_possible(table, bits, bucket, field), reterr_why,
+                      "I7: a timer is too long");
     }
-    TAMIS_REQUIRE(chains_pool_is_whole(of, &audit.taken, 1) &&
-                      chains_pool_is_whole(of, &audit.taken, 2),
-                  reterr_why, "I2: an extension that no bucket has, or two");
+    return true;
+}
+
+static bool rank_validate(const tamis_table *table, const char **reterr_why) {
+    chains_view const chains = rank_view(table);
+    rank_audit        audit = { .shape = rank_shape_of(table) };
+    rank_layout       layout = { .end = 0 };
+    for (uint64_t bucket = 0; bucket < chains.shape->buckets; bucket++) {
+        uint64_t const at = chains_bucket_at(chains.shape, bucket);
+        unsigned       load;
+        TAMIS_REQUIRE(chains_are_whole(chains, at, &load), reterr_why,
+                      "I1: the levels of a bucket do not add up");
+        chains_note_taken(chains, at, load, &audit.taken);
+        TAMIS_REQUIRE(copies_each(chains, bucket, rank_check_one, &audit), reterr_why,
+                      "I4: a fingerprint is in more cells than it needs");
+        if (!rank_states_are_whole(table, bucket, load, reterr_why)) return false;
+    }
+    TAMIS_REQUIRE(chains_pool_is_whole(chains, &audit.taken, 1) &&
+                      chains_pool_is_whole(chains, &audit.taken, 2),
+                  reterr_why, "I2: an extension belongs to no bucket, or to two");
     for (unsigned part = 0; part < 3; part++) {
-        TAMIS_REQUIRE(chains_free_is_zero(of, part), reterr_why, "I3: a bit where nothing is");
+        TAMIS_REQUIRE(chains_free_is_zero(chains, part), reterr_why,
+                      "I3: a bit of a free extension is set");
     }
     (void)tamis_rank_layout(table->geometry, &layout);
-    TAMIS_REQUIRE(field_rest_is_zero(of.body, layout.end, table->body_bytes), reterr_why,
-                  "I3: a bit behind the last record");
+    TAMIS_REQUIRE(field_rest_is_zero(table->body, layout.end, table->body_bytes), reterr_why,
+                  "I3: a bit behind the last part is set");
     TAMIS_REQUIRE(audit.copies == table->keys && audit.saturated == table->saturated, reterr_why,
                   "I5: the cells do not sum up to the keys");
     return true;
@@ -373,9 +403,9 @@ KIND_EXPORT(rank) = {
     .has_chunk = rank_has_chunk,
     .count_chunk = rank_count_chunk,
     .fetch = rank_fetch,
-    .chunk = CHUNK,
+    .chunk = RANK_CHUNK,
     .merge = rank_merge,
-    .prints = rank_prints,
+    .prints = tamis_rank_prints,
     .each = rank_each,
     .states = &KIND_STATES(rank),
     .current_fpr = rank_current_fpr,

@@ -1,4 +1,4 @@
-/* rank.h - what the two halves of `rank` share: the set in rank.c and the values in rank_states.c.
+/* rank.h - what the two halves of `rank` share: the set in rank.c and the states in states.c.
  */
 #ifndef TAMIS_KINDS_RANK_RANK_H
 #define TAMIS_KINDS_RANK_RANK_H
@@ -6,56 +6,44 @@
 #include "copies.h"
 #include "state_cells.h"
 
-/* The geometry worked out. */
+/* What rank_prepare() works out of the geometry. */
 typedef struct rank_shape {
     chains_shape chains;
     uint64_t     value_bits;
-    uint64_t     most; /* copies that a fingerprint can have */
+    uint64_t     most; /* copies of a fingerprint that can be told apart; then it is saturated */
 } rank_shape;
 
 static_assert(sizeof(rank_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
 
-TAMIS_INLINE const rank_shape *shape_of(const tamis_table *table) {
+TAMIS_INLINE const rank_shape *rank_shape_of(const tamis_table *table) {
     return (const rank_shape *)(const void *)table->derived;
 }
 
-TAMIS_INLINE chains chains_of(const tamis_table *table) {
-    return (chains){ table->body, &shape_of(table)->chains };
+TAMIS_INLINE chains_view rank_view(const tamis_table *table) {
+    return (chains_view){ table->body, &rank_shape_of(table)->chains };
 }
 
 TAMIS_INLINE chains_place rank_find(const tamis_table *table, uint64_t hash) {
-    return chains_find(&shape_of(table)->chains, hash);
+    return chains_find(&rank_shape_of(table)->chains, hash);
 }
 
-/* ------------------------------------------------------------------ values */
-
-TAMIS_INLINE unsigned rank_value_bits(const tamis_table *table) {
-    return (unsigned)shape_of(table)->value_bits;
+/* The fingerprint at a place as one number: bucket, chain and remainder are its digits. */
+TAMIS_INLINE uint64_t rank_print(const chains_shape *shape, uint64_t bucket, unsigned chain,
+                                 uint64_t remainder) {
+    return (bucket * shape->chains + chain) << shape->remainder_bits | remainder;
 }
 
-/* The field of the value in a cell that begins at a bit. */
-TAMIS_INLINE uint64_t rank_value_at(const chains_shape *shape, uint64_t cell) {
+/* Bits of a state: of its value and its timer. */
+TAMIS_INLINE unsigned rank_state_bits(const tamis_table *table) {
+    return (unsigned)rank_shape_of(table)->value_bits;
+}
+
+/* The bit where the state in a cell begins. */
+TAMIS_INLINE uint64_t rank_state_at(const chains_shape *shape, uint64_t cell) {
     return cell + shape->remainder_bits + shape->counter_bits;
 }
 
-/* Cell i of a bucket: the field of its state. */
-TAMIS_INLINE uint64_t rank_field_at(const tamis_table *table, uint64_t at, unsigned i) {
-    chains const of = chains_of(table);
-    return rank_value_at(of.shape, chains_cell(of, at, i));
-}
-
-/* Are all values of a bucket among those that there are? */
-static __attribute__((unused)) bool rank_values_are_whole(const tamis_table *table, uint64_t at,
-                                                          unsigned load) {
-    unsigned const bits = rank_value_bits(table);
-    if (table->values == 0) return true;
-    for (unsigned i = 0; i < load; i++) {
-        uint64_t const field = field_get(table->body, rank_field_at(table, at, i), bits);
-        if (state_value(table, bits, field) >= table->values) return false;
-    }
-    return true;
-}
-
+/* In states.c. */
 extern const kind_states KIND_STATES(rank);
 
 #endif

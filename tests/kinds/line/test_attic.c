@@ -17,10 +17,10 @@ typedef struct entry {
 } entry;
 
 typedef struct model {
-    attic    shape; /* without a body */
-    uint64_t bytes, buckets;
-    unsigned n;
-    entry    list[MAX_WORDS];
+    attic_view shape; /* without a body */
+    uint64_t   bytes, buckets;
+    unsigned   n;
+    entry      list[MAX_WORDS];
 } model;
 
 /* ------------------------------------------------------------------ the oracle */
@@ -60,8 +60,8 @@ static void put(uint8_t *bytes, uint64_t at, unsigned bits, uint64_t value) {
 }
 
 static void model_bytes(const model *m, uint8_t *ret_bytes) {
-    const attic *const shape = &m->shape;
-    uint64_t           place = 0;
+    const attic_view *const shape = &m->shape;
+    uint64_t                place = 0;
     memset(ret_bytes, 0, m->bytes);
     for (unsigned i = 0; i < m->n; i++) {
         place = i > 0 && m->list[i].home <= place ? place + 1 : m->list[i].home;
@@ -77,7 +77,7 @@ static void model_bytes(const model *m, uint8_t *ret_bytes) {
 /* Words, count and rests, with other bytes before; all are zero. */
 static model model_new(dice *random, uint64_t room, uint64_t homes, unsigned rest_bits) {
     model m = { .buckets = 1 + dice_below(random, MAX_BUCKETS) };
-    m.shape = (attic){
+    m.shape = (attic_view){
         .words = dice_below(random, 20), .homes = homes, .room = room, .rest_bits = rest_bits
     };
     m.shape.word_bits = 8 * (4 + (unsigned)dice_below(random, 5)); /* enough for all buckets */
@@ -96,40 +96,40 @@ static model random_model(dice *random) {
     return model_new(random, room, homes, rests[dice_below(random, COUNT(rests))]);
 }
 
-static attic attic_of(const model *m, fenced *memory) {
-    attic of = m->shape;
+static attic_view attic_here(const model *m, fenced *memory) {
+    attic_view attic = m->shape;
     *memory = fenced_new(m->bytes);
-    of.body = memory->bytes;
-    return of;
+    attic.body = memory->bytes;
+    return attic;
 }
 
-static void check(const model *m, const attic *of) {
+static void check(const model *m, const attic_view *attic) {
     uint8_t expected[MAX_BYTES];
     model_bytes(m, expected);
-    assert_memory_equal(of->body, expected, m->bytes);
-    assert_true(attic_is_whole(of, m->buckets));
-    assert_int_equal(attic_count(of), m->n);
+    assert_memory_equal(attic->body, expected, m->bytes);
+    assert_true(attic_is_whole(attic, m->buckets));
+    assert_int_equal(attic_count(attic), m->n);
     for (uint64_t n = 1; n <= m->shape.room + 1; n++) {
-        assert_int_equal(attic_has_room(of, n), m->n + n <= m->shape.room);
+        assert_int_equal(attic_has_room(attic, n), m->n + n <= m->shape.room);
     }
 }
 
-static void add_one(model *m, const attic *of, uint64_t word, uint64_t rest) {
+static void add_one(model *m, const attic_view *attic, uint64_t word, uint64_t rest) {
     model_add(m, word, rest);
-    attic_add(of, word, rest);
+    attic_add(attic, word, rest);
 }
 
 /* Few buckets, keys and rests, so that equal ones meet. */
-static void add_random(model *m, const attic *of, dice *random) {
+static void add_random(model *m, const attic_view *attic, dice *random) {
     uint64_t const bucket = dice_below(random, dice_below(random, 2) ? m->buckets : 1 + m->n);
     unsigned const own = (unsigned)dice_below(random, dice_below(random, 2) ? 1 << 14 : 3);
     uint64_t const any = dice_below(random, 2) ? dice_roll(random) : dice_below(random, 4);
-    add_one(m, of, attic_make_word(bucket % m->buckets, own), any & bits_low(of->rest_bits));
+    add_one(m, attic, attic_make_word(bucket % m->buckets, own), any & bits_low(attic->rest_bits));
 }
 
-static void take_random(model *m, const attic *of, dice *random) {
+static void take_random(model *m, const attic_view *attic, dice *random) {
     unsigned const i = (unsigned)dice_below(random, m->n);
-    attic_take(of, model_place(m, i));
+    attic_take(attic, model_place(m, i));
     model_take(m, i);
 }
 
@@ -139,17 +139,17 @@ static void attic_is_as_a_sorted_list_would_be(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 150; round++) {
-        model       m = random_model(&random);
-        fenced      memory;
-        attic const of = attic_of(&m, &memory);
+        model            m = random_model(&random);
+        fenced           memory;
+        attic_view const attic = attic_here(&m, &memory);
         for (unsigned i = 0; i < 200; i++) {
             bool const is_up = dice_below(&random, 8) < (i / 50 % 2 == 0 ? 6u : 2u);
-            if (m.n < m.shape.room && is_up) add_random(&m, &of, &random);
-            if (m.n != 0 && !is_up) take_random(&m, &of, &random);
-            check(&m, &of);
+            if (m.n < m.shape.room && is_up) add_random(&m, &attic, &random);
+            if (m.n != 0 && !is_up) take_random(&m, &attic, &random);
+            check(&m, &attic);
         }
-        while (m.n != 0) take_random(&m, &of, &random);
-        check(&m, &of); /* all zero */
+        while (m.n != 0) take_random(&m, &attic, &random);
+        check(&m, &attic); /* all zero */
         fenced_free(&memory);
     }
 }
@@ -159,17 +159,17 @@ static void attic_find_gives_the_first_place_not_before_a_word(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 300; round++) {
-        model       m = random_model(&random);
-        fenced      memory;
-        attic const of = attic_of(&m, &memory);
-        while (m.n < m.shape.room) add_random(&m, &of, &random);
+        model            m = random_model(&random);
+        fenced           memory;
+        attic_view const attic = attic_here(&m, &memory);
+        while (m.n < m.shape.room) add_random(&m, &attic, &random);
         for (unsigned i = 0; i < m.n; i++) {
             unsigned first = i;
             while (first > 0 && m.list[first - 1].word == m.list[i].word) first--;
             uint64_t const place = model_place(&m, first);
-            assert_int_equal(attic_find(&of, m.list[i].word), place);
-            assert_int_equal(attic_word(&of, place), m.list[i].word);
-            assert_int_equal(attic_rest(&of, place), m.list[first].rest);
+            assert_int_equal(attic_find(&attic, m.list[i].word), place);
+            assert_int_equal(attic_word(&attic, place), m.list[i].word);
+            assert_int_equal(attic_rest(&attic, place), m.list[first].rest);
         }
         fenced_free(&memory);
     }
@@ -198,12 +198,12 @@ static unsigned random_list(const model *m, dice *random, entry *ret_list) {
 }
 
 /* Adds in this order; then the strangers go, each at once when `is_eager`, or all in the end. */
-static void live(model *m, const attic *of, const entry *list, unsigned n, bool is_eager) {
+static void live(model *m, const attic_view *attic, const entry *list, unsigned n, bool is_eager) {
     for (unsigned i = 0; i < n; i++) {
-        add_one(m, of, list[i].word, list[i].rest);
+        add_one(m, attic, list[i].word, list[i].rest);
         for (unsigned k = m->n; (is_eager || i == n - 1) && k-- > 0;) {
             if ((m->list[k].word & STRANGER) == 0) continue;
-            attic_take(of, model_place(m, k));
+            attic_take(attic, model_place(m, k));
             model_take(m, k);
         }
     }
@@ -219,10 +219,10 @@ static void attic_looks_the_same_whatever_the_order(void **state) {
         unsigned const n = random_list(&empty, &random, list);
         fenced         memory[4];
         for (unsigned i = 0; i < 4; i++) {
-            model       m = empty;
-            attic const of = attic_of(&m, &memory[i]);
-            live(&m, &of, list, n, i % 2 == 0);
-            assert_memory_equal(of.body, memory[0].bytes, m.bytes);
+            model            m = empty;
+            attic_view const attic = attic_here(&m, &memory[i]);
+            live(&m, &attic, list, n, i % 2 == 0);
+            assert_memory_equal(attic.body, memory[0].bytes, m.bytes);
             shuffle(list, n, &random);
         }
         for (unsigned i = 0; i < 4; i++) fenced_free(&memory[i]);
@@ -234,21 +234,21 @@ static void attic_is_full_by_count_alone(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 100; round++) {
-        model          m = random_model(&random);
-        fenced         memory;
-        attic const    of = attic_of(&m, &memory);
-        uint64_t const wanted = round % 2 == 0 ? m.shape.homes - 1 : 0;
-        uint64_t       bucket = 0;
+        model            m = random_model(&random);
+        fenced           memory;
+        attic_view const attic = attic_here(&m, &memory);
+        uint64_t const   wanted = round % 2 == 0 ? m.shape.homes - 1 : 0;
+        uint64_t         bucket = 0;
         m.buckets = MAX_BUCKETS;
         while (home_of(&m, bucket) != wanted) bucket += 16;
         while (m.n < m.shape.room) {
             uint64_t const word = attic_make_word(bucket + dice_below(&random, 16), m.n);
-            add_one(&m, &of, word, dice_roll(&random) & bits_low(of.rest_bits));
-            check(&m, &of);
+            add_one(&m, &attic, word, dice_roll(&random) & bits_low(attic.rest_bits));
+            check(&m, &attic);
         }
         assert_int_equal(model_place(&m, m.n - 1), wanted + m.shape.room - 1);
-        while (m.n != 0) take_random(&m, &of, &random);
-        check(&m, &of);
+        while (m.n != 0) take_random(&m, &attic, &random);
+        check(&m, &attic);
         fenced_free(&memory);
     }
 }
@@ -256,36 +256,36 @@ static void attic_is_full_by_count_alone(void **state) {
 /* ------------------------------------------------------------------ wholeness */
 
 /* Would the oracle write these words? Equal words may have their rests in any order here. */
-static bool model_is_whole(const model *m, const attic *of) {
+static bool model_is_whole(const model *m, const attic_view *attic) {
     model    copy = *m;
     uint64_t n = 0;
     copy.n = 0;
     for (uint64_t place = 0; place < m->shape.homes + m->shape.room; place++) {
-        uint64_t const word = attic_word(of, place);
-        if (word == 0 && attic_rest(of, place) != 0) return false;
+        uint64_t const word = attic_word(attic, place);
+        if (word == 0 && attic_rest(attic, place) != 0) return false;
         if (word == 0) continue;
         if (word < 1 << 14 || (word >> 14) - 1 >= m->buckets || ++n > m->shape.room) return false;
         model_add(&copy, word, 0);
     }
-    if (attic_count(of) != n) return false;
+    if (attic_count(attic) != n) return false;
     for (unsigned i = 0; i < copy.n; i++) {
-        if (attic_word(of, model_place(&copy, i)) != copy.list[i].word) return false;
+        if (attic_word(attic, model_place(&copy, i)) != copy.list[i].word) return false;
     }
     return true;
 }
 
 /* A random change, from a bit to a word that has moved. */
-static void damage(const model *m, const attic *of, dice *random) {
+static void damage(const model *m, const attic_view *attic, dice *random) {
     uint64_t const places = m->shape.homes + m->shape.room;
     uint64_t const a = dice_below(random, places), b = dice_below(random, places);
-    uint64_t const word_a = attic_word(of, a), word_b = attic_word(of, b);
-    uint64_t const bit = dice_below(random, of->word_bits * places);
+    uint64_t const word_a = attic_word(attic, a), word_b = attic_word(attic, b);
+    uint64_t const bit = dice_below(random, attic->word_bits * places);
     switch (dice_below(random, 5)) {
-    case 0: flip_bit(of->body + of->words, bit); break;
-    case 1: flip_bit(of->body + of->count, bit % 8); break;
-    case 2: attic_set(of, a, 0, 0); break;
-    case 3: attic_set(of, a, attic_word(of, a), bits_low(of->rest_bits)); break;
-    default: attic_set(of, a, word_b, 0); attic_set(of, b, word_a, 0);
+    case 0: flip_bit(attic->body + attic->words, bit); break;
+    case 1: flip_bit(attic->body + attic->count, bit % 8); break;
+    case 2: attic_set(attic, a, 0, 0); break;
+    case 3: attic_set(attic, a, attic_word(attic, a), bits_low(attic->rest_bits)); break;
+    default: attic_set(attic, a, word_b, 0); attic_set(attic, b, word_a, 0);
     }
 }
 
@@ -294,17 +294,17 @@ static void attic_is_whole_just_when_the_oracle_would_write_it(void **state) {
     dice     random = dice_start();
     unsigned seen[2] = { 0, 0 };
     for (unsigned round = 0; round < 400; round++) {
-        model          m = random_model(&random);
-        fenced         memory;
-        attic const    of = attic_of(&m, &memory);
-        unsigned const n = (unsigned)dice_below(&random, m.shape.room + 1);
-        for (unsigned i = 0; i < n; i++) add_random(&m, &of, &random);
+        model            m = random_model(&random);
+        fenced           memory;
+        attic_view const attic = attic_here(&m, &memory);
+        unsigned const   n = (unsigned)dice_below(&random, m.shape.room + 1);
+        for (unsigned i = 0; i < n; i++) add_random(&m, &attic, &random);
         for (unsigned i = 0; i < 20; i++) {
-            damage(&m, &of, &random);
-            bool const is_whole = model_is_whole(&m, &of);
-            assert_int_equal(attic_is_whole(&of, m.buckets), is_whole);
+            damage(&m, &attic, &random);
+            bool const is_whole = model_is_whole(&m, &attic);
+            assert_int_equal(attic_is_whole(&attic, m.buckets), is_whole);
             seen[is_whole]++;
-            model_bytes(&m, of.body);
+            model_bytes(&m, attic.body);
         }
         fenced_free(&memory);
     }
@@ -316,18 +316,18 @@ static void attic_of_any_bytes_is_read_inside_the_body(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 2000; round++) {
-        model       m = random_model(&random);
-        fenced      memory;
-        attic const of = attic_of(&m, &memory);
-        dice_fill(&random, of.body, m.bytes);
+        model            m = random_model(&random);
+        fenced           memory;
+        attic_view const attic = attic_here(&m, &memory);
+        dice_fill(&random, attic.body, m.bytes);
         for (uint64_t i = 0; i < m.shape.homes + m.shape.room && round % 2 == 0; i++) {
             bool const is_there = dice_below(&random, 4) != 0; /* plausible ones */
-            attic_set(&of, i, is_there ? attic_make_word(dice_below(&random, 50), 7) : 0, 0);
+            attic_set(&attic, i, is_there ? attic_make_word(dice_below(&random, 50), 7) : 0, 0);
         }
-        assert_int_equal(attic_is_whole(&of, m.buckets), model_is_whole(&m, &of));
+        assert_int_equal(attic_is_whole(&attic, m.buckets), model_is_whole(&m, &attic));
         for (unsigned i = 0; i < 10; i++) {
             uint64_t const bucket = dice_edge(&random) & bits_low(50);
-            uint64_t const place = attic_find(&of, attic_make_word(bucket, 0));
+            uint64_t const place = attic_find(&attic, attic_make_word(bucket, 0));
             assert_true(place <= m.shape.homes + m.shape.room);
         }
         fenced_free(&memory);

@@ -62,8 +62,8 @@ static double sample_sigma(const sample *of) {
 
 /* What the shelves of a table have: lines that are cut, keys in tails, keys in the attic. */
 static void measure(const tamis_table *table, sample *cut, sample *tails, sample *sent) {
-    lines const    of = lines_of(table);
-    uint64_t const buckets = table->geometry[LINE_BUCKETS];
+    lines_view const of = line_view(table);
+    uint64_t const   buckets = table->geometry[LINE_BUCKETS];
     for (uint64_t first = 0; first < buckets; first += LINE_GROUP) {
         unsigned   n_cut = 0, n_tails = 0;
         lines_list list;
@@ -155,7 +155,7 @@ static uint64_t peak_of(const life *of, uint64_t n, uint64_t *key, dice *random)
         if (i >= n) assert_int_equal(kind->remove(&table, key[at]), TAMIS_OK);
         key[at] = dice_roll(random);
         assert_int_equal(kind->add(&table, key[at]), TAMIS_OK);
-        uint64_t const now = le64_load(table.body + shape_of(&table)->lines.count);
+        uint64_t const now = le64_load(table.body + line_shape_of(&table)->lines.count);
         if (now > peak) peak = now;
     }
     free(table.body);

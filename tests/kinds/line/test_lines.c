@@ -185,18 +185,18 @@ static model *model_new(const width *w, uint64_t buckets, uint64_t room) {
     return m;
 }
 
-static void check_bytes(const model *m, lines of) {
+static void check_bytes(const model *m, lines_view lines) {
     uint8_t expected[MAX_BYTES];
     model_bytes(m, expected);
-    assert_memory_equal(of.body, expected, m->bytes);
+    assert_memory_equal(lines.body, expected, m->bytes);
 }
 
 /* The entries of a bucket, and where its line is cut. */
-static void check_bucket(const model *m, lines of, uint64_t bucket) {
+static void check_bucket(const model *m, lines_view lines, uint64_t bucket) {
     unsigned const first = first_of(m, bucket), n = first_of(m, bucket + 1) - first;
-    runs const     index = runs_load(lines_at(of, bucket));
+    runs const     index = runs_load(lines_at(lines, bucket));
     lines_list     list;
-    lines_gather(of, bucket, &list);
+    lines_gather(lines, bucket, &list);
     assert_int_equal(list.n, n);
     for (unsigned i = 0; i < n; i++) {
         assert_int_equal(list.key[i], m->list[first + i].key);
@@ -236,34 +236,34 @@ static unsigned find_print(const model *m, const lines_place *place, unsigned *r
     return i;
 }
 
-static lines_found check_look(model *m, lines of, const lines_place *place) {
-    lines_found const found = lines_look(of, place);
+static lines_found check_look(model *m, lines_view lines, const lines_place *place) {
+    lines_found const found = lines_look(lines, place);
     unsigned          n;
     unsigned const    i = find_print(m, place, &n);
     if (n != 0 && m->shape.counter_bits != 0) n = 1 + (m->list[i].rest & 255);
     assert_int_equal(found.copies, n);
-    assert_int_equal(lines_holds(of, place), n != 0);
+    assert_int_equal(lines_holds(lines, place), n != 0);
     m->far += found.is_far;
     if (n == 0) return found;
-    uint64_t const at = lines_found_rest(of, place, &found);
-    assert_int_equal(field_get(of.body, at, (unsigned)m->shape.rest_bits), m->list[i].rest);
+    uint64_t const at = lines_found_rest(lines, place, &found);
+    assert_int_equal(field_get(lines.body, at, (unsigned)m->shape.rest_bits), m->list[i].rest);
     return found;
 }
 
-static void step_add(model *m, lines of, const lines_place *place, uint64_t value) {
-    lines_found const found = check_look(m, of, place);
+static void step_add(model *m, lines_view lines, const lines_place *place, uint64_t value) {
+    lines_found const found = check_look(m, lines, place);
     unsigned          n;
     unsigned const    i = find_print(m, place, &n);
     uint64_t const    rest = rest_new(&m->shape, place->remainder, value);
     if (n != 0 && m->shape.counter_bits != 0) { /* another number of copies */
-        lines_set_copies(of, place, &found, 1 + (unsigned)(value & 255));
+        lines_set_copies(lines, place, &found, 1 + (unsigned)(value & 255));
         m->list[i].rest = (m->list[i].rest & ~UINT64_C(255)) | (value & 255);
         return;
     }
     m->list[m->n++] = (entry){ place->bucket, rest, lines_key(place) };
     qsort(m->list, m->n, sizeof m->list[0], compare);
     bool const fits = model_fits(m);
-    assert_int_equal(lines_new_entry(of, place, &found, rest), fits);
+    assert_int_equal(lines_new_entry(lines, place, &found, rest), fits);
     if (fits) return;
     entry const added = { place->bucket, rest, lines_key(place) };
     unsigned    k = 0;
@@ -272,12 +272,12 @@ static void step_add(model *m, lines of, const lines_place *place, uint64_t valu
     m->refused++;
 }
 
-static void step_remove(model *m, lines of, const lines_place *place) {
-    lines_found const found = check_look(m, of, place);
+static void step_remove(model *m, lines_view lines, const lines_place *place) {
+    lines_found const found = check_look(m, lines, place);
     unsigned          n;
     unsigned          i = find_print(m, place, &n);
     if (n == 0) return;
-    lines_take(of, place, &found);
+    lines_take(lines, place, &found);
     for (m->n--; i < m->n; i++) m->list[i] = m->list[i + 1];
 }
 
@@ -307,7 +307,7 @@ static uint64_t random_value(const model *m, dice *random) {
     return dice_roll(random) & bits_low((unsigned)m->shape.value_bits);
 }
 
-static void step(model *m, lines of, const life *as, bool is_up, dice *random) {
+static void step(model *m, lines_view lines, const life *as, bool is_up, dice *random) {
     bool const  is_known = m->n != 0 && dice_below(random, is_up ? 8 : 2) == 0;
     unsigned    i = m->n == 0 ? 0 : (unsigned)dice_below(random, m->n);
     lines_place place =
@@ -315,30 +315,30 @@ static void step(model *m, lines of, const life *as, bool is_up, dice *random) {
     unsigned   n;
     bool const is_counted = m->shape.counter_bits != 0 && find_print(m, &place, &n) < m->n;
     if (is_up)
-        step_add(m, of, &place, is_counted ? dice_roll(random) & 255 : random_value(m, random));
+        step_add(m, lines, &place, is_counted ? dice_roll(random) & 255 : random_value(m, random));
     else
-        step_remove(m, of, &place);
-    check_bytes(m, of);
-    check_bucket(m, of, place.bucket);
+        step_remove(m, lines, &place);
+    check_bytes(m, lines);
+    check_bucket(m, lines, place.bucket);
     m->cut += kept_of(m, place.bucket) < first_of(m, place.bucket + 1) - first_of(m, place.bucket);
 }
 
 /* What was met is added to met[]: cut lines, keys that are far, refusals. */
 static void live(const width *w, const life *as, dice *random, unsigned met[3]) {
-    model *const m = model_new(w, as->buckets, as->room);
-    fenced       memory = fenced_new(m->bytes);
-    lines const  of = { memory.bytes, &m->shape };
+    model *const     m = model_new(w, as->buckets, as->room);
+    fenced           memory = fenced_new(m->bytes);
+    lines_view const lines = { memory.bytes, &m->shape };
     for (unsigned i = 0; i < as->steps; i++) {
         bool const is_late = i > as->steps * 3 / 5; /* filled: up and down */
-        step(m, of, as, dice_below(random, 8) < (is_late ? (i / 40 % 2 ? 6u : 2u) : 7u), random);
+        step(m, lines, as, dice_below(random, 8) < (is_late ? (i / 40 % 2 ? 6u : 2u) : 7u), random);
     }
     met[0] += m->cut;
     met[1] += m->far;
     met[2] += m->refused;
     while (m->n != 0) {
         lines_place const place = place_at(m, (unsigned)dice_below(random, m->n));
-        step_remove(m, of, &place);
-        if (m->n % 16 == 0) check_bytes(m, of);
+        step_remove(m, lines, &place);
+        if (m->n % 16 == 0) check_bytes(m, lines);
     }
     fenced_free(&memory);
     free(m);
@@ -366,7 +366,7 @@ static void lines_find_reads_the_digits_of_the_hash(void **state) {
                                     .remainder_bits = r };
         uint64_t          low;
         uint64_t const    print = multiply_digits(hash, (shape.buckets * RUNS_CHAINS) << r, &low);
-        lines_place const place = lines_find((lines){ NULL, &shape }, hash);
+        lines_place const place = lines_find((lines_view){ NULL, &shape }, hash);
         assert_int_equal(place.bucket, (print >> r) / RUNS_CHAINS);
         assert_int_equal(place.chain, (print >> r) % RUNS_CHAINS);
         assert_int_equal(place.byte, print >> (r - 8) & 255);
@@ -393,21 +393,21 @@ static void lines_of_any_bytes_are_read_inside_the_body(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 1500; round++) {
-        model *const m = model_new(&widths[round % COUNT(widths)],
-                                   1 + dice_below(&random, MAX_BUCKETS), round % 40);
-        fenced       memory = fenced_new(m->bytes);
-        lines const  of = { memory.bytes, &m->shape };
-        lines_list   list;
+        model *const     m = model_new(&widths[round % COUNT(widths)],
+                                       1 + dice_below(&random, MAX_BUCKETS), round % 40);
+        fenced           memory = fenced_new(m->bytes);
+        lines_view const lines = { memory.bytes, &m->shape };
+        lines_list       list;
         random_bytes(&random, m, memory.bytes);
         for (uint64_t bucket = 0; bucket < m->shape.buckets; bucket++) {
-            lines_gather(of, bucket, &list);
+            lines_gather(lines, bucket, &list);
             assert_true(list.n <= LINES_MAX_ENTRIES);
         }
         for (unsigned i = 0; i < 30; i++) {
-            lines_place const place = lines_find(of, dice_roll(&random));
-            lines_found const found = lines_look(of, &place);
+            lines_place const place = lines_find(lines, dice_roll(&random));
+            lines_found const found = lines_look(lines, &place);
             if (m->shape.counter_bits == 0)
-                assert_int_equal(lines_holds(of, &place), found.copies != 0);
+                assert_int_equal(lines_holds(lines, &place), found.copies != 0);
         }
         fenced_free(&memory);
         free(m);
@@ -419,18 +419,19 @@ static void lines_of_any_bytes_are_changed_inside_the_body(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 3000; round++) {
-        model *const m = model_new(&widths[round % COUNT(widths)],
-                                   1 + dice_below(&random, MAX_BUCKETS), round % 40);
-        fenced       memory = fenced_new(m->bytes);
-        lines const  of = { memory.bytes, &m->shape };
+        model *const     m = model_new(&widths[round % COUNT(widths)],
+                                       1 + dice_below(&random, MAX_BUCKETS), round % 40);
+        fenced           memory = fenced_new(m->bytes);
+        lines_view const lines = { memory.bytes, &m->shape };
         random_bytes(&random, m, memory.bytes);
         for (unsigned i = 0; i < 60; i++) {
-            lines_place const place = lines_find(of, dice_roll(&random));
-            lines_found const found = lines_look(of, &place);
+            lines_place const place = lines_find(lines, dice_roll(&random));
+            lines_found const found = lines_look(lines, &place);
             if (i % 2 == 0)
-                (void)lines_new_entry(of, &place, &found, rest_new(&m->shape, place.remainder, 0));
+                (void)lines_new_entry(lines, &place, &found,
+                                      rest_new(&m->shape, place.remainder, 0));
             else if (found.copies != 0)
-                lines_take(of, &place, &found);
+                lines_take(lines, &place, &found);
         }
         fenced_free(&memory);
         free(m);

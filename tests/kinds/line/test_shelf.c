@@ -18,10 +18,10 @@ typedef struct entry {
 } entry;
 
 typedef struct model {
-    shelves  shape; /* without a body */
-    uint64_t bytes, buckets;
-    unsigned n;
-    entry    list[MAX_ENTRIES];
+    shelf_view shape; /* without a body */
+    uint64_t   bytes, buckets;
+    unsigned   n;
+    entry      list[MAX_ENTRIES];
 } model;
 
 /* ------------------------------------------------------------------ the oracle */
@@ -38,9 +38,9 @@ static uint64_t group_of(uint64_t bucket) {
 }
 
 /* The home of an entry among those of the attic. */
-static uint64_t home_of(const model *m, const entry *of) {
+static uint64_t home_of(const model *m, const entry *one) {
     uint64_t low;
-    return multiply_digits(mix64(group_of(of->bucket)), m->shape.last.homes, &low);
+    return multiply_digits(mix64(group_of(one->bucket)), m->shape.attic.homes, &low);
 }
 
 /* In the attic: by home, then as everywhere. */
@@ -65,9 +65,9 @@ static void put(uint8_t *bytes, uint64_t at, unsigned bits, uint64_t value) {
 }
 
 static void put_attic(const model *m, uint8_t *bytes) {
-    const attic *const shape = &m->shape.last;
-    model              up;
-    uint64_t           place = 0;
+    const attic_view *const shape = &m->shape.attic;
+    model                   up;
+    uint64_t                place = 0;
     model_attic(m, &up);
     for (unsigned i = 0; i < up.n; i++) {
         uint64_t const home = home_of(m, &up.list[i]);
@@ -82,7 +82,7 @@ static void put_attic(const model *m, uint8_t *bytes) {
 /* Ones and zeros of a shelf, its keys, its rests. */
 static void put_shelf(const model *m, uint64_t group, uint8_t *bytes) {
     uint64_t const at = 8 * (m->shape.lines + 64 * group);
-    unsigned const bits = m->shape.last.rest_bits;
+    unsigned const bits = m->shape.attic.rest_bits;
     unsigned       n = 0;
     for (unsigned i = 0; i < m->n && n < SHELF_KEYS; i++) {
         const entry *const e = &m->list[i];
@@ -116,39 +116,39 @@ static uint64_t model_sent(const model *m, uint64_t more_to, unsigned more) {
 
 static model model_new(dice *random, unsigned rest_bits) {
     model m = { .buckets = 1 + dice_below(random, MAX_BUCKETS) };
-    m.shape.last.room = dice_below(random, 60);
-    m.shape.last.homes = m.shape.last.room / 2 + 1;
-    m.shape.last.rest_bits = rest_bits;
-    m.shape.last.word_bits = 8 * (3 + (unsigned)dice_below(random, 6));
-    uint64_t const places = m.shape.last.room + m.shape.last.homes;
+    m.shape.attic.room = dice_below(random, 60);
+    m.shape.attic.homes = m.shape.attic.room / 2 + 1;
+    m.shape.attic.rest_bits = rest_bits;
+    m.shape.attic.word_bits = 8 * (3 + (unsigned)dice_below(random, 6));
+    uint64_t const places = m.shape.attic.room + m.shape.attic.homes;
     uint64_t const groups = group_of(m.buckets - 1) + 1;
     m.shape.lines = 64 * dice_below(random, 3);
-    m.shape.last.words = m.shape.lines + 64 * groups;
-    m.shape.last.count = m.shape.last.words + m.shape.last.word_bits / 8 * places;
-    m.shape.rests = 8 * (m.shape.last.count + 8);
-    m.shape.last.rests = m.shape.rests + groups * SHELF_KEYS * rest_bits;
-    m.bytes = (m.shape.last.rests + places * rest_bits) / 8 + FIELD_PAD_BYTES + 8;
+    m.shape.attic.words = m.shape.lines + 64 * groups;
+    m.shape.attic.count = m.shape.attic.words + m.shape.attic.word_bits / 8 * places;
+    m.shape.rests = 8 * (m.shape.attic.count + 8);
+    m.shape.attic.rests = m.shape.rests + groups * SHELF_KEYS * rest_bits;
+    m.bytes = (m.shape.attic.rests + places * rest_bits) / 8 + FIELD_PAD_BYTES + 8;
     m.bytes = m.bytes / 8 * 8; /* as bodies are: fields are read by aligned words */
     assert_true(m.bytes <= MAX_BYTES);
     return m;
 }
 
-static shelves shelves_of(const model *m, fenced *memory) {
-    shelves of = m->shape;
+static shelf_view shelves_here(const model *m, fenced *memory) {
+    shelf_view shelves = m->shape;
     *memory = fenced_new(m->bytes);
-    of.last.body = memory->bytes;
-    return of;
+    shelves.attic.body = memory->bytes;
+    return shelves;
 }
 
-static void check_bytes(const model *m, const shelves *of) {
+static void check_bytes(const model *m, const shelf_view *shelves) {
     uint8_t expected[MAX_BYTES];
     model_bytes(m, expected);
-    assert_memory_equal(of->last.body, expected, m->bytes);
-    assert_true(attic_is_whole(&of->last, m->buckets));
+    assert_memory_equal(shelves->attic.body, expected, m->bytes);
+    assert_true(attic_is_whole(&shelves->attic, m->buckets));
 }
 
 /* Every tail, entry by entry, and no entry more. */
-static void check_tails(const model *m, const shelves *of) {
+static void check_tails(const model *m, const shelf_view *shelves) {
     uint64_t group = UINT64_MAX;
     unsigned on_shelf = 0, k = 0;
     for (uint64_t bucket = 0; bucket < m->buckets; bucket++) {
@@ -157,20 +157,20 @@ static void check_tails(const model *m, const shelves *of) {
         on_shelf = group_of(bucket) == group ? on_shelf : 0;
         group = group_of(bucket);
         for (; k < m->n && m->list[k].bucket == bucket; k++, on_shelf++) {
-            assert_true(tail_get(of, bucket, i++, &found));
+            assert_true(tail_get(shelves, bucket, i++, &found));
             assert_int_equal(found.key, m->list[k].key);
             assert_int_equal(found.rest, m->list[k].rest);
             assert_int_equal(found.is_shelved, on_shelf < SHELF_KEYS);
         }
-        assert_false(tail_get(of, bucket, i, &found));
+        assert_false(tail_get(shelves, bucket, i, &found));
     }
 }
 
-static void check_room(const model *m, const shelves *of, dice *random) {
+static void check_room(const model *m, const shelf_view *shelves, dice *random) {
     uint64_t const bucket = dice_below(random, m->buckets);
     for (unsigned n = 1; n < 60; n++) {
-        bool const has_room = model_sent(m, group_of(bucket), n) <= m->shape.last.room;
-        assert_int_equal(tail_has_room(of, bucket, n), has_room);
+        bool const has_room = model_sent(m, group_of(bucket), n) <= m->shape.attic.room;
+        assert_int_equal(tail_has_room(shelves, bucket, n), has_room);
     }
 }
 
@@ -181,47 +181,47 @@ static entry random_entry(const model *m, dice *random) {
     bool const     is_small = dice_below(random, 2) == 0; /* so that equal ones meet */
     return (entry){ .bucket = dice_below(random, dice_below(random, 3) ? m->buckets : 1),
                     .key = (unsigned)dice_below(random, is_small ? 4 : 62 * 256),
-                    .rest = (is_small ? any % 3 : any) & bits_low(m->shape.last.rest_bits) };
+                    .rest = (is_small ? any % 3 : any) & bits_low(m->shape.attic.rest_bits) };
 }
 
-static void add_one(model *m, const shelves *of, const entry *added) {
+static void add_one(model *m, const shelf_view *shelves, const entry *added) {
     assert_true(m->n < MAX_ENTRIES);
     m->list[m->n++] = *added;
     qsort(m->list, m->n, sizeof m->list[0], compare);
-    tail_add(of, added->bucket, added->key, added->rest);
+    tail_add(shelves, added->bucket, added->key, added->rest);
 }
 
-static void remove_at(model *m, const shelves *of, unsigned i) {
+static void remove_at(model *m, const shelf_view *shelves, unsigned i) {
     uint64_t const bucket = m->list[i].bucket;
     unsigned       first = i;
     tail_entry     found;
     while (first > 0 && m->list[first - 1].bucket == bucket) first--;
-    assert_true(tail_get(of, bucket, i - first, &found));
-    tail_remove(of, bucket, &found);
+    assert_true(tail_get(shelves, bucket, i - first, &found));
+    tail_remove(shelves, bucket, &found);
     for (m->n--; i < m->n; i++) m->list[i] = m->list[i + 1];
 }
 
 /* Up to what the attic can hold, and down again. */
-static void step(model *m, const shelves *of, bool is_up, dice *random) {
+static void step(model *m, const shelf_view *shelves, bool is_up, dice *random) {
     entry const next = random_entry(m, random);
-    bool const  has_room = model_sent(m, group_of(next.bucket), 1) <= m->shape.last.room;
-    assert_int_equal(tail_has_room(of, next.bucket, 1), has_room);
-    if (is_up && has_room) add_one(m, of, &next);
-    if (!is_up && m->n != 0) remove_at(m, of, (unsigned)dice_below(random, m->n));
+    bool const  has_room = model_sent(m, group_of(next.bucket), 1) <= m->shape.attic.room;
+    assert_int_equal(tail_has_room(shelves, next.bucket, 1), has_room);
+    if (is_up && has_room) add_one(m, shelves, &next);
+    if (!is_up && m->n != 0) remove_at(m, shelves, (unsigned)dice_below(random, m->n));
 }
 
 static void live(unsigned rest_bits, dice *random) {
-    model         m = model_new(random, rest_bits);
-    fenced        memory;
-    shelves const of = shelves_of(&m, &memory);
+    model            m = model_new(random, rest_bits);
+    fenced           memory;
+    shelf_view const shelves = shelves_here(&m, &memory);
     for (unsigned i = 0; i < 600; i++) {
-        step(&m, &of, dice_below(random, 8) < (i / 150 % 2 == 0 ? 7u : 2u), random);
-        check_bytes(&m, &of);
-        if (i % 10 == 0) check_tails(&m, &of);
-        if (i % 50 == 0) check_room(&m, &of, random);
+        step(&m, &shelves, dice_below(random, 8) < (i / 150 % 2 == 0 ? 7u : 2u), random);
+        check_bytes(&m, &shelves);
+        if (i % 10 == 0) check_tails(&m, &shelves);
+        if (i % 50 == 0) check_room(&m, &shelves, random);
     }
-    while (m.n != 0) remove_at(&m, &of, (unsigned)dice_below(random, m.n));
-    check_bytes(&m, &of); /* all zero */
+    while (m.n != 0) remove_at(&m, &shelves, (unsigned)dice_below(random, m.n));
+    check_bytes(&m, &shelves); /* all zero */
     fenced_free(&memory);
 }
 
@@ -240,18 +240,18 @@ static void shelves_look_the_same_whatever_the_order(void **state) {
         model const empty = model_new(&random, round % 2 * 12);
         model       list = empty;
         fenced      memory[3];
-        while (model_sent(&list, 0, 0) < empty.shape.last.room && list.n < 150) {
+        while (model_sent(&list, 0, 0) < empty.shape.attic.room && list.n < 150) {
             list.list[list.n++] = random_entry(&empty, &random);
         }
-        if (model_sent(&list, 0, 0) > empty.shape.last.room) list.n--;
+        if (model_sent(&list, 0, 0) > empty.shape.attic.room) list.n--;
         for (unsigned i = 0; i < 3; i++) {
-            model         m = empty;
-            shelves const of = shelves_of(&m, &memory[i]);
+            model            m = empty;
+            shelf_view const shelves = shelves_here(&m, &memory[i]);
             for (unsigned k = 0; k < list.n; k++) {
-                add_one(&m, &of, &list.list[i == 1 ? list.n - 1 - k : k]);
+                add_one(&m, &shelves, &list.list[i == 1 ? list.n - 1 - k : k]);
             }
             for (unsigned k = m.n; k-- > 0;) {
-                if (m.list[k].key % 2 != 0) remove_at(&m, &of, k);
+                if (m.list[k].key % 2 != 0) remove_at(&m, &shelves, k);
             }
             assert_memory_equal(memory[i].bytes, memory[0].bytes, m.bytes);
             qsort(list.list, list.n, sizeof list.list[0], compare);
@@ -284,9 +284,9 @@ static void shelves_of_any_bytes_are_read_inside_the_body(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 2000; round++) {
-        model         m = model_new(&random, round % 5 * 14);
-        fenced        memory;
-        shelves const of = shelves_of(&m, &memory);
+        model            m = model_new(&random, round % 5 * 14);
+        fenced           memory;
+        shelf_view const shelves = shelves_here(&m, &memory);
         dice_fill(&random, memory.bytes, m.bytes);
         for (uint64_t group = 0; round % 2 == 0 && group <= group_of(m.buckets - 1); group++) {
             uint64_t const ones = dice_edge(&random) & dice_roll(&random);
@@ -295,9 +295,9 @@ static void shelves_of_any_bytes_are_read_inside_the_body(void **state) {
         for (uint64_t bucket = 0; bucket < m.buckets; bucket++) {
             tail_entry found;
             for (unsigned i = 0; i < 250; i++) {
-                if (!tail_get(&of, bucket, i, &found)) continue;
+                if (!tail_get(&shelves, bucket, i, &found)) continue;
                 assert_true(found.is_shelved ? found.place < SHELF_KEYS
-                                             : found.place < attic_places(&of.last));
+                                             : found.place < attic_places(&shelves.attic));
             }
         }
         fenced_free(&memory);

@@ -234,33 +234,33 @@ static copies_entry model_entry(const model *m, const chains_place *at, uint64_t
     return entry;
 }
 
-static void check_bucket(const model *m, chains of, uint64_t bucket) {
-    uint64_t const at = chains_bucket_at(of.shape, bucket);
+static void check_bucket(const model *m, chains_view chains, uint64_t bucket) {
+    uint64_t const at = chains_bucket_at(chains.shape, bucket);
     unsigned       load = 0;
-    assert_true(chains_are_whole(of, at, &load));
+    assert_true(chains_are_whole(chains, at, &load));
     assert_int_equal(load, model_load(m, bucket));
-    assert_int_equal(chains_load(of, at), load);
+    assert_int_equal(chains_load(chains, at), load);
 }
 
 /* Down the chain with the code's own steps. */
-static void check_chain(const model *m, chains of, const chains_place *at) {
+static void check_chain(const model *m, chains_view chains, const chains_place *at) {
     unsigned const length = m->length[at->bucket][at->chain];
-    uint64_t const base = chains_base(of, at->at);
+    uint64_t const base = chains_base(chains, at->at);
     chains_step    step = chains_first(base, at->chain);
     assert_int_equal(base >> at->chain & 1, length != 0);
     for (unsigned depth = 0; depth < length; depth++) {
         unsigned const i = chains_at_step(&step);
         assert_int_equal(i, model_place(m, at->bucket, at->chain, depth));
-        assert_int_equal(
-            field_get(of.body, chains_cell(of, at->at, i), (unsigned)of.shape->cell_bits),
-            m->cell[at->bucket][at->chain][depth]);
-        assert_int_equal(chains_next(of, at->at, &step), depth + 1 < length);
+        assert_int_equal(field_get(chains.body, chains_cell(chains, at->at, i),
+                                   (unsigned)chains.shape->cell_bits),
+                         m->cell[at->bucket][at->chain][depth]);
+        assert_int_equal(chains_next(chains, at->at, &step), depth + 1 < length);
     }
 }
 
 /* The trail of a key: all of it but which of several equal cells is the match. */
-static copies_trail check_trail(const model *m, chains of, const chains_place *at) {
-    copies_trail const trail = copies_follow(of, at);
+static copies_trail check_trail(const model *m, chains_view chains, const chains_place *at) {
+    copies_trail const trail = copies_follow(chains, at);
     copies_entry const entry = model_entry(m, at, at->remainder);
     unsigned const     length = m->length[at->bucket][at->chain];
     assert_int_equal(trail.end.length, length);
@@ -271,7 +271,7 @@ static copies_trail check_trail(const model *m, chains of, const chains_place *a
         assert_int_equal(trail.end.before, model_place(m, at->bucket, at->chain, length - 2));
     assert_int_equal(trail.cells, entry.cells);
     assert_int_equal(trail.copies, entry.copies);
-    assert_int_equal(chains_hold(of, at), entry.cells != 0);
+    assert_int_equal(chains_hold(chains, at), entry.cells != 0);
     return trail;
 }
 
@@ -296,9 +296,9 @@ static bool check_visit(void *context, const chains_place *at, const copies_entr
     return true;
 }
 
-static void check_visits(const model *m, chains of, uint64_t bucket) {
+static void check_visits(const model *m, chains_view chains, uint64_t bucket) {
     visits seen = { .m = m };
-    assert_true(copies_each(of, bucket, check_visit, &seen));
+    assert_true(copies_each(chains, bucket, check_visit, &seen));
     assert_int_equal(seen.cells, model_load(m, bucket));
 }
 
@@ -314,60 +314,60 @@ static chains_place random_place(const model *m, dice *random) {
     return place;
 }
 
-static void step_append(model *m, chains of, dice *random) {
+static void step_append(model *m, chains_view chains, dice *random) {
     chains_place const place = random_place(m, random);
-    copies_trail const trail = check_trail(m, of, &place);
-    unsigned const     others = (unsigned)(of.shape->cell_bits - of.shape->remainder_bits);
+    copies_trail const trail = check_trail(m, chains, &place);
+    unsigned const     others = (unsigned)(chains.shape->cell_bits - chains.shape->remainder_bits);
     uint64_t const     more = dice_edge(random) & bits_low(others);
-    uint64_t const     cell = place.remainder | more << of.shape->remainder_bits;
-    bool const         is_taken = chains_append(of, &place, &trail.end, cell);
+    uint64_t const     cell = place.remainder | more << chains.shape->remainder_bits;
+    bool const         is_taken = chains_append(chains, &place, &trail.end, cell);
     assert_int_equal(is_taken, model_append(m, &place, cell));
     m->refused += !is_taken;
-    check_bytes(m, of.body);
-    check_bucket(m, of, place.bucket);
-    check_chain(m, of, &place);
+    check_bytes(m, chains.body);
+    check_bucket(m, chains, place.bucket);
+    check_chain(m, chains, &place);
 }
 
-static void step_delete(model *m, chains of, dice *random) {
+static void step_delete(model *m, chains_view chains, dice *random) {
     chains_place const place = random_place(m, random);
-    copies_trail const trail = check_trail(m, of, &place);
+    copies_trail const trail = check_trail(m, chains, &place);
     if (trail.end.length == 0) return;
     unsigned const depth = (unsigned)dice_below(random, trail.end.length);
-    chains_delete(of, &place, &trail.end, model_place(m, place.bucket, place.chain, depth));
+    chains_delete(chains, &place, &trail.end, model_place(m, place.bucket, place.chain, depth));
     model_delete(m, &place, depth);
-    check_bytes(m, of.body);
-    check_bucket(m, of, place.bucket);
-    check_chain(m, of, &place);
+    check_bytes(m, chains.body);
+    check_bucket(m, chains, place.bucket);
+    check_chain(m, chains, &place);
 }
 
 /* Take everything away, one by one. */
-static void empty(model *m, chains of) {
+static void empty(model *m, chains_view chains) {
     for (uint64_t bucket = 0; bucket < m->shape.buckets; bucket++) {
-        chains_place place = { .bucket = bucket, .at = chains_bucket_at(of.shape, bucket) };
+        chains_place place = { .bucket = bucket, .at = chains_bucket_at(chains.shape, bucket) };
         for (place.chain = 0; place.chain < m->shape.chains; place.chain++) {
             while (m->length[bucket][place.chain] != 0) {
-                copies_trail const trail = check_trail(m, of, &place);
-                chains_delete(of, &place, &trail.end, trail.end.last);
+                copies_trail const trail = check_trail(m, chains, &place);
+                chains_delete(chains, &place, &trail.end, trail.end.last);
                 model_delete(m, &place, trail.end.length - 1);
             }
         }
     }
-    check_bytes(m, of.body);
-    for (uint64_t i = 0; i < m->bytes; i++) assert_int_equal(of.body[i], 0);
+    check_bytes(m, chains.body);
+    for (uint64_t i = 0; i < m->bytes; i++) assert_int_equal(chains.body[i], 0);
 }
 
 /* Up and down, more often in the direction that this stretch of the history has. */
-static void live(model *m, chains of, dice *random) {
+static void live(model *m, chains_view chains, dice *random) {
     for (unsigned stretch = 0; stretch < 4; stretch++) {
         uint64_t const steps = 40 + m->shape.buckets * chains_room(&m->shape);
         for (uint64_t i = 0; i < steps; i++) {
             bool const towards = dice_below(random, 4) != 0;
             if ((stretch % 2 == 0) == towards)
-                step_append(m, of, random);
+                step_append(m, chains, random);
             else
-                step_delete(m, of, random);
+                step_delete(m, chains, random);
         }
-        for (uint64_t b = 0; b < m->shape.buckets; b++) check_visits(m, of, b);
+        for (uint64_t b = 0; b < m->shape.buckets; b++) check_visits(m, chains, b);
     }
 }
 
@@ -376,11 +376,11 @@ static void chains_are_as_an_array_of_arrays_would_be(void **state) {
     dice     random = dice_start();
     unsigned refused = 0, second = 0, third = 0, longest = 0;
     for (unsigned round = 0; round < 100; round++) {
-        model *const m = model_new(&random);
-        fenced       body = fenced_new(m->bytes);
-        chains const of = { body.bytes, &m->shape };
-        live(m, of, &random);
-        empty(m, of);
+        model *const      m = model_new(&random);
+        fenced            body = fenced_new(m->bytes);
+        chains_view const chains = { body.bytes, &m->shape };
+        live(m, chains, &random);
+        empty(m, chains);
         refused += m->refused;
         second += m->extended[1];
         third += m->extended[2];
@@ -392,8 +392,8 @@ static void chains_are_as_an_array_of_arrays_would_be(void **state) {
 }
 
 /* Every bit of a record that is behind what `load` cells use. */
-static void check_behind(const model *m, chains of, uint64_t bucket) {
-    const chains_shape *const shape = of.shape;
+static void check_behind(const model *m, chains_view chains, uint64_t bucket) {
+    const chains_shape *const shape = chains.shape;
     uint64_t const            at = chains_bucket_at(shape, bucket);
     unsigned                  left = model_load(m, bucket), load;
     for (unsigned part = 0; part < 3 && (part == 0 || m->extension[bucket][part] != 0); part++) {
@@ -403,25 +403,25 @@ static void check_behind(const model *m, chains of, uint64_t bucket) {
         for (uint64_t bit = shape->index[part] + used; bit < shape->record[part]; bit++) {
             uint64_t const cells = shape->cells[part];
             if (bit >= cells && bit < cells + used * shape->cell_bits) continue;
-            flip_bit(of.body, record + bit);
-            assert_false(chains_are_whole(of, at, &load));
-            flip_bit(of.body, record + bit);
+            flip_bit(chains.body, record + bit);
+            assert_false(chains_are_whole(chains, at, &load));
+            flip_bit(chains.body, record + bit);
         }
         left -= (unsigned)used;
     }
-    assert_true(chains_are_whole(of, at, &load));
+    assert_true(chains_are_whole(chains, at, &load));
 }
 
 static void chains_are_not_whole_with_any_bit_behind_the_last_cell(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 40; round++) {
-        model *const m = model_new(&random);
-        fenced       body = fenced_new(m->bytes);
-        chains const of = { body.bytes, &m->shape };
-        for (unsigned i = 0; i < 20 + 10 * round; i++) step_append(m, of, &random);
+        model *const      m = model_new(&random);
+        fenced            body = fenced_new(m->bytes);
+        chains_view const chains = { body.bytes, &m->shape };
+        for (unsigned i = 0; i < 20 + 10 * round; i++) step_append(m, chains, &random);
         for (uint64_t bucket = 0; bucket < m->shape.buckets; bucket++) {
-            check_behind(m, of, bucket);
+            check_behind(m, chains, bucket);
         }
         fenced_free(&body);
         free(m);
@@ -431,36 +431,37 @@ static void chains_are_not_whole_with_any_bit_behind_the_last_cell(void **state)
 /* ------------------------------------------------------------------ copies */
 
 /* One copy more or less of a fingerprint: the cells are as few as hold them, one not full. */
-static void step_copies(chains of, const chains_place *at, unsigned *copies, dice *random) {
-    copies_trail const trail = copies_follow(of, at);
-    unsigned const     counter = (unsigned)of.shape->counter_bits;
+static void step_copies(chains_view chains, const chains_place *at, unsigned *copies,
+                        dice *random) {
+    copies_trail const trail = copies_follow(chains, at);
+    unsigned const     counter = (unsigned)chains.shape->counter_bits;
     assert_int_equal(trail.copies, *copies);
     assert_int_equal(trail.cells, (*copies + (1u << counter) - 1) >> counter);
-    assert_int_equal(trail.cells, copies_cells(of.shape, *copies));
+    assert_int_equal(trail.cells, copies_cells(chains.shape, *copies));
     if (dice_below(random, 3) != 0) {
-        *copies += copies_up(of, at, &trail);
+        *copies += copies_up(chains, at, &trail);
     } else if (*copies != 0) {
-        copies_down(of, at, &trail);
+        copies_down(chains, at, &trail);
         --*copies;
     }
     unsigned load = 0;
-    assert_true(chains_are_whole(of, at->at, &load));
+    assert_true(chains_are_whole(chains, at->at, &load));
 }
 
 static void copies_fill_one_cell_before_they_take_another(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 30; round++) {
-        model *const m = model_new(&random);
-        fenced       body = fenced_new(m->bytes);
-        chains const of = { body.bytes, &m->shape };
-        unsigned     copies[MAX_BUCKETS][2][4] = { 0 };
+        model *const      m = model_new(&random);
+        fenced            body = fenced_new(m->bytes);
+        chains_view const chains = { body.bytes, &m->shape };
+        unsigned          copies[MAX_BUCKETS][2][4] = { 0 };
         for (unsigned i = 0; i < 2000; i++) {
             chains_place place = random_place(m, &random);
             place.chain = (unsigned)(m->shape.chains - 1) * (i % 2);
             place.remainder &= 3;
             unsigned const which = m->shape.chains == 1 ? 0 : i % 2;
-            step_copies(of, &place, &copies[place.bucket][which][place.remainder], &random);
+            step_copies(chains, &place, &copies[place.bucket][which][place.remainder], &random);
         }
         fenced_free(&body);
         free(m);
@@ -476,19 +477,19 @@ static bool visit_any(void *context, const chains_place *at, const copies_entry 
 }
 
 /* All that reads; it may find anything, and must end. */
-static void read_all(chains of, dice *random) {
+static void read_all(chains_view chains, dice *random) {
     uint64_t cells = 0;
     unsigned load;
-    for (uint64_t bucket = 0; bucket < of.shape->buckets; bucket++) {
-        uint64_t const at = chains_bucket_at(of.shape, bucket);
-        (void)chains_are_whole(of, at, &load);
-        assert_true(load <= chains_room(of.shape));
-        assert_true(copies_each(of, bucket, visit_any, &cells));
-        (void)chains_load(of, at);
+    for (uint64_t bucket = 0; bucket < chains.shape->buckets; bucket++) {
+        uint64_t const at = chains_bucket_at(chains.shape, bucket);
+        (void)chains_are_whole(chains, at, &load);
+        assert_true(load <= chains_room(chains.shape));
+        assert_true(copies_each(chains, bucket, visit_any, &cells));
+        (void)chains_load(chains, at);
     }
-    chains_place const place = chains_find(of.shape, dice_roll(random));
-    (void)chains_hold(of, &place);
-    (void)copies_follow(of, &place);
+    chains_place const place = chains_find(chains.shape, dice_roll(random));
+    (void)chains_hold(chains, &place);
+    (void)copies_follow(chains, &place);
 }
 
 static void random_bytes(dice *random, const model *m, uint8_t *body) {
@@ -508,7 +509,7 @@ static void chains_of_any_bytes_are_read_inside_the_body(void **state) {
         model *const m = model_new(&random);
         fenced       body = fenced_new(m->bytes);
         random_bytes(&random, m, body.bytes);
-        for (unsigned i = 0; i < 20; i++) read_all((chains){ body.bytes, &m->shape }, &random);
+        for (unsigned i = 0; i < 20; i++) read_all((chains_view){ body.bytes, &m->shape }, &random);
         fenced_free(&body);
         free(m);
     }
@@ -519,15 +520,15 @@ static void chains_of_any_bytes_are_changed_inside_the_body(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 3000; round++) {
-        model *const m = model_new(&random);
-        fenced       body = fenced_new(m->bytes);
-        chains const of = { body.bytes, &m->shape };
+        model *const      m = model_new(&random);
+        fenced            body = fenced_new(m->bytes);
+        chains_view const chains = { body.bytes, &m->shape };
         random_bytes(&random, m, body.bytes);
         for (unsigned i = 0; i < 40; i++) {
-            chains_place const place = chains_find(of.shape, dice_roll(&random));
-            copies_trail const trail = copies_follow(of, &place);
-            if (i % 2 == 0) (void)copies_up(of, &place, &trail);
-            if (i % 2 == 1 && trail.cells != 0) copies_down(of, &place, &trail);
+            chains_place const place = chains_find(chains.shape, dice_roll(&random));
+            copies_trail const trail = copies_follow(chains, &place);
+            if (i % 2 == 0) (void)copies_up(chains, &place, &trail);
+            if (i % 2 == 1 && trail.cells != 0) copies_down(chains, &place, &trail);
         }
         fenced_free(&body);
         free(m);
