@@ -94,7 +94,7 @@ static int help_run(int argc, char **argv) {
 static int command_run(int argc, char **argv) {
     const command *const chosen = command_need(argv[0]);
     options              asked;
-    message_speak_for(chosen->name);
+    message_command(chosen->name);
     options_read(chosen, argc, argv, &asked);
     return chosen->run(&asked);
 }

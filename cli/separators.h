@@ -1,7 +1,8 @@
-/* separators.h - where are the separators in the next 64 bytes?
+/* separators.h - find the separators in the next 64 bytes.
  *
- * memchr(3) costs a call per line, which for short lines is more than hashing one. A mask of 64
- * bytes at a time is four comparisons on every x86-64; elsewhere, eight times a little arithmetic.
+ * memchr(3) costs one call per line, which for short lines takes longer than hashing them. A mask
+ * for 64 bytes takes four comparisons on every x86-64; on other processors, eight times a few
+ * instructions on 8 bytes.
  */
 #ifndef CLI_SEPARATORS_H
 #define CLI_SEPARATORS_H
@@ -28,7 +29,7 @@ static inline uint64_t separators_mask(const char *bytes, char separator) {
 
 #else
 
-/* The eight bytes as a number whose lowest byte is the first, on every machine. */
+/* Load eight bytes as a number whose lowest byte is the first, on every machine. */
 static inline uint64_t separators_load(const char *bytes) {
     uint64_t word;
     memcpy(&word, bytes, sizeof word);
@@ -38,8 +39,8 @@ static inline uint64_t separators_load(const char *bytes) {
     return word;
 }
 
-/* A byte of `word` that equals the separator becomes 0 by the xor, and only a 0 has no bit left
- * after 0x7f was added to its low seven. The product gathers the eight answers in the top byte. */
+/* The xor makes every byte 0 that equals the separator. Only for a 0 does adding 0x7f to the low
+ * seven bits leave the top bit 0. The product gathers the eight results in the top byte. */
 static inline uint64_t separators_mask(const char *bytes, char separator) {
     uint64_t const ones = UINT64_C(0x0101010101010101), low = 0x7f * ones;
     uint64_t       mask = 0;

@@ -18,7 +18,7 @@ void row_add(table_row *row, const char *word) {
     (void)snprintf(row->words[row->n_words++], sizeof row->words[0], "%s", word);
 }
 
-/* The last word of a short row may hang over. */
+/* Does the word count for the width of its column? The last word of a short row does not. */
 static bool has_width(const table_row *row, unsigned column) {
     return column < row->n_words && (row->n_words == TABLE_COLUMNS || column + 1 < row->n_words);
 }
@@ -46,7 +46,7 @@ static void row_print(const table_row *row, const int *widths, bool is_colourful
     output_text("%s%s%s\n", is_styled ? begin[row->style] : "", line, is_styled ? "\033[0m" : "");
 }
 
-/* In the middle above its columns, as far as they leave room. */
+/* Centre the heading above its columns, if they are wide enough. */
 static void group_print(const report_table *table, const int *widths) {
     int before = 0, over = -2;
     for (unsigned i = 0; i < TABLE_COLUMNS; i++) {

@@ -1,7 +1,8 @@
-/* columns.h - tables for people.
+/* columns.h - print a table.
  *
- * Rows of words in columns as wide as their widest word. The first column is flush left, the
- * others right. A row may end early: its last word may be as long as it likes.
+ * Rows of words, in columns that are as wide as their widest word. The first column is flush left,
+ * the others are flush right. A row may have fewer words than there are columns: its last word may
+ * then be wider than its column.
  */
 #ifndef COMMON_COLUMNS_H
 #define COMMON_COLUMNS_H
@@ -25,10 +26,10 @@ typedef struct report_table {
     unsigned    group_column;
 } report_table;
 
-/* A new row, empty; the last one again when there is no room for more. */
+/* Add an empty row. If the table is full, the last row is emptied and returned. */
 table_row *table_add(report_table *table, table_style style);
 
-/* One more word. */
+/* Add a word to a row. */
 void row_add(table_row *row, const char *word);
 
 void table_print(const report_table *table);

@@ -6,7 +6,7 @@
 #include "output.h"
 
 static unsigned depth;
-static bool     is_first = true; /* the next value is the first of its list or object */
+static bool     is_first = true; /* is the next value the first of its list or object? */
 static bool     is_compact;
 
 void json_compact(void) {
@@ -19,8 +19,8 @@ static void json_indent(void) {
     for (unsigned i = 0; i < depth; i++) output_string("  ");
 }
 
-/* The length of the UTF-8 character at `text`, or 0 if there is none. Overlong forms and the like
- * are let through: every reader of JSON does something sensible with them. */
+/* The number of bytes of the UTF-8 character at `text`, or 0 if it is not one. Overlong forms and
+ * surrogates are accepted: readers of JSON can deal with them. */
 static size_t utf8_bytes(const unsigned char *text) {
     size_t const n = *text < 0x80 ? 1 : *text >= 0xf0 ? 4 : *text >= 0xe0 ? 3 : 2;
     if (n > 1 && (*text < 0xc2 || *text > 0xf4)) return 0;
@@ -30,7 +30,7 @@ static size_t utf8_bytes(const unsigned char *text) {
     return n;
 }
 
-/* File names are any bytes; what is not UTF-8 becomes the replacement character. */
+/* File names may be any bytes; a byte that is not UTF-8 becomes the replacement character. */
 static void json_string(const char *text) {
     output_string("\"");
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0';) {
@@ -68,7 +68,7 @@ void json_close(char bracket) {
     depth--;
     if (!is_first) json_indent();
     output_bytes(&bracket, 1);
-    is_first = depth == 0; /* what follows at the top is a document of its own */
+    is_first = depth == 0; /* the next value of the top level is a document of its own */
     if (depth == 0) output_string("\n");
 }
 

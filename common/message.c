@@ -8,17 +8,17 @@
 #include "output.h"
 #include "progress.h"
 
-#define MESSAGE_BYTES 6000 /* a path and some words; what fprintf() writes at once */
+#define MESSAGE_BYTES 6000 /* a path (at most 4096 bytes) and some words */
 
 static const char *program = "tamis";
-static const char *speaker; /* the command that runs, or NULL */
+static const char *command; /* that runs, or NULL */
 
 void message_program(const char *name) {
     program = name;
 }
 
-void message_speak_for(const char *command) {
-    speaker = command;
+void message_command(const char *name) {
+    command = name;
 }
 
 void text_escape(const char *text, char *ret_text, size_t n) {
@@ -35,14 +35,14 @@ void text_escape(const char *text, char *ret_text, size_t n) {
     ret_text[at] = '\0';
 }
 
-/* A message is one line, whatever a file is called, and one write, so that the lines of several
- * processes do not mix. */
+/* A message is one line, whatever the names of files contain, and one call of fprintf(), so that
+ * the lines of several processes do not mix. */
 static void say(const char *format, va_list arguments) {
     char text[MESSAGE_BYTES], line[MESSAGE_BYTES];
     (void)vsnprintf(text, sizeof text, format, arguments);
     text_escape(text, line, sizeof line);
     progress_hide();
-    (void)fprintf(stderr, "%s%s%s: %s\n", program, speaker ? " " : "", speaker ? speaker : "",
+    (void)fprintf(stderr, "%s%s%s: %s\n", program, command ? " " : "", command ? command : "",
                   line);
 }
 
@@ -54,7 +54,7 @@ void warn(const char *format, ...) {
 }
 
 void die(const char *format, ...) {
-    output_flush(); /* answers that were found before the trouble are still answers */
+    output_flush(); /* answers that were found before the error are still right */
     va_list arguments;
     va_start(arguments, format);
     say(format, arguments);

@@ -1,4 +1,4 @@
-/* message.h - what a tool says to people: one line each, on stderr. */
+/* message.h - messages on standard error, one line each. */
 #ifndef COMMON_MESSAGE_H
 #define COMMON_MESSAGE_H
 
@@ -10,24 +10,24 @@
 enum {
     EXIT_DONE = 0,
     EXIT_NONE = 1,       /* no line selected, some keys absent, no kind can do it, overloaded */
-    EXIT_TROUBLE = 2,    /* nothing was changed */
-    EXIT_PIPE = 128 + 13 /* nobody reads the output any more: as if SIGPIPE had come */
+    EXIT_TROUBLE = 2,    /* an error; nothing was changed */
+    EXIT_PIPE = 128 + 13 /* nobody reads the output any more: as if ended by SIGPIPE */
 };
 
-/* The name before every message: "tamis", until somebody else speaks. */
+/* Set the name at the beginning of every message; "tamis" by default. */
 void message_program(const char *name);
 
-/* It becomes "tamis COMMAND". */
-void message_speak_for(const char *command);
+/* Add the name of the command to it: "tamis COMMAND". */
+void message_command(const char *command);
 
-/* Say what is wrong and end with EXIT_TROUBLE. */
+/* Print what is wrong, and end the program with EXIT_TROUBLE. */
 _Noreturn void die(const char *format, ...) MESSAGE_FORMAT(1);
 
-/* Something to know that is no reason to stop. */
+/* Print a message and go on. */
 void warn(const char *format, ...) MESSAGE_FORMAT(1);
 
-/* The text with its control bytes spelt out, so that it is one line and moves no cursor; cut to n
- * bytes. Messages are made so by themselves. */
+/* Spell out the control bytes of a text, so that it is one line and moves no cursor; cut it to n
+ * bytes. warn() and die() do this to their messages. */
 void text_escape(const char *text, char *ret_text, size_t n);
 
 #endif

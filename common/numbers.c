@@ -1,4 +1,4 @@
-/* numbers.c - see numbers.h. The tool never leaves the C locale, so a point is a point. */
+/* numbers.c - see numbers.h. The tools never call setlocale(), so the decimal point is a point. */
 #include "numbers.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@
 
 /* ------------------------------------------------------------------ reading */
 
-/* The plain number that `text` begins with. strtod() by itself would also take " 5", "-5", "0x5",
- * "inf" and "nan". Returns what follows, or NULL. */
+/* Read a decimal number at the beginning of `text`. strtod() alone would also accept " 5", "-5",
+ * "0x5", "inf" and "nan". Returns the rest of the text, or NULL. */
 static const char *read_plain(const char *text, double *ret_value) {
     if (!(*text >= '0' && *text <= '9') && *text != '.') return NULL;
     if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) return NULL;
@@ -35,7 +35,7 @@ typedef struct suffix {
     double      factor;
 } suffix;
 
-/* What the suffix stands for, in any case; 0 when it is none of them. */
+/* The factor of a suffix, in upper or lower case; 0 if it is unknown. */
 static double suffix_find(const suffix *table, const char *name) {
     for (; table->name != NULL; table++) {
         if (strcasecmp(table->name, name) == 0) return table->factor;
@@ -43,7 +43,7 @@ static double suffix_find(const suffix *table, const char *name) {
     return 0;
 }
 
-/* A whole number below 2^63, after its suffix. */
+/* Read a number and its suffix; their product must be a whole number below 2^63. */
 static const char *read_whole(const char *text, const suffix *suffixes, const char *complaint,
                               uint64_t *ret_value) {
     double            value;
@@ -140,7 +140,7 @@ void number_exact(uint64_t value, number_text ret_text) {
     *to = '\0';
 }
 
-/* Three digits that count, without zeros at the end: 1.23, 12.3, 123, 1. */
+/* Write three significant digits, without zeros at the end: 1.23, 12.3, 123, 1. */
 static int write_digits(double value, char *ret_text, size_t n) {
     int const decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
     int       length = snprintf(ret_text, n, "%.*f", decimals, value);
@@ -150,7 +150,7 @@ static int write_digits(double value, char *ret_text, size_t n) {
     return length;
 }
 
-/* In steps of `step`, named by the letters. */
+/* Divide by `step` until the number is short enough, and write the name of that unit after it. */
 static void write_scaled(double value, double step, const char *const *names,
                          number_text ret_text) {
     while (value >= 0.9995 * step && names[1] != NULL) {

@@ -1,7 +1,7 @@
-/* numbers.h - numbers as people write them: 10M keys, 0.1%, 16MiB.
+/* numbers.h - read and write numbers as people write them: 10M keys, 0.1%, 16MiB.
  *
- * A reader answers NULL when all is well, or else what is wrong and how to write it, to be put
- * after the offending text.
+ * A number_read function returns NULL if the text is right, or else a message: what is wrong and
+ * how to write it.
  */
 #ifndef COMMON_NUMBERS_H
 #define COMMON_NUMBERS_H

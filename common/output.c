@@ -11,7 +11,7 @@
 
 #include "progress.h"
 
-#define BUFFER_BYTES ((size_t)1 << 16) /* what a pipe holds; larger was not faster */
+#define BUFFER_BYTES ((size_t)1 << 16) /* as much as a pipe holds; more was not faster */
 
 static char   buffer[BUFFER_BYTES];
 static size_t filled;
@@ -25,7 +25,7 @@ void output_begin(void) {
 }
 
 static _Noreturn void output_fail(int error) {
-    filled = 0; /* or ending would try again */
+    filled = 0; /* or exit would try to write it again */
     if (error == EPIPE) exit(EXIT_PIPE);
     die("cannot write the output: %s%s", strerror(error),
         error == ENOSPC ? "; make room and try again" : "");
@@ -51,7 +51,7 @@ void output_flush(void) {
 void output_bytes(const void *bytes, size_t n) {
     if (n > BUFFER_BYTES - filled) output_flush();
     if (n >= BUFFER_BYTES) {
-        write_all(bytes, n); /* a long run of lines goes out from where it was read */
+        write_all(bytes, n); /* a long run of lines is written without a copy */
         return;
     }
     memcpy(buffer + filled, bytes, n);

@@ -1,7 +1,7 @@
-/* output.h - data on stdout, in large writes.
+/* output.h - data on standard output, in large writes.
  *
- * A reader that went away ends the program quietly, with EXIT_PIPE. Any other failure is said, and
- * ends it with EXIT_TROUBLE: data that could not be written is never passed over.
+ * If the reader of a pipe has gone, the program ends quietly, with EXIT_PIPE. Any other failure is
+ * reported and ends the program with EXIT_TROUBLE: no data is lost without a message.
  */
 #ifndef COMMON_OUTPUT_H
 #define COMMON_OUTPUT_H
@@ -13,7 +13,8 @@
 #include "message.h"
 
 /* Once, at the start. If one of the three standard files is closed, a file that we open would get
- * its number, and our messages. So the place is taken, in the direction that fails. */
+ * its number, and our messages would be written to it. So open /dev/null there, in the direction
+ * in which every use fails. */
 void output_begin(void);
 
 void output_bytes(const void *bytes, size_t n);
@@ -22,7 +23,7 @@ void output_number(uint64_t value); /* in decimal digits */
 void output_text(const char *format, ...) MESSAGE_FORMAT(1);
 void output_flush(void);
 
-/* May there be colours? Only on a terminal that can, for people who did not say NO_COLOR. */
+/* May there be colours? Only on a terminal that has them, and not if NO_COLOR is set. */
 bool output_is_colourful(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* progress.c - see progress.h. There is one terminal and one line, so the state is the file's. */
+/* progress.c - see progress.h. There is one terminal and one line, so the state is static. */
 #include "progress.h"
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@ void progress_begin(uint64_t total_bytes) {
     due = began + FIRST_SECONDS;
 }
 
-/* ", 43%, 12 s left", when the end is known. */
+/* ", 43%, 12 s left", if the total is known. */
 static void progress_left(double seconds, uint64_t bytes) {
     if (total == 0 || bytes == 0 || bytes > total) return;
     double const done = (double)bytes / (double)total;

@@ -11,7 +11,8 @@ static size_t least(size_t a, size_t b, size_t c) {
     return ab < c ? ab : c;
 }
 
-/* Letters to insert, drop or change to make b of a (Levenshtein), row by row. */
+/* The Levenshtein distance: how many letters must be inserted, deleted or changed to turn a into b.
+ * The matrix is computed row by row. */
 static size_t edits(const char *a, const char *b) {
     size_t row[MAX_LENGTH + 1];
     for (size_t j = 0; j <= strlen(b); j++) row[j] = j;

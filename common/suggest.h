@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-/* The i-th of a list of names; NULL after the last. */
+/* Returns the i-th of a list of names; NULL after the last. */
 typedef const char *name_at(size_t i);
 
-/* The name that is most like `text`, or NULL if none is much like it. */
+/* The name that is closest to `text`, or NULL if none is close. */
 const char *suggest(const char *text, name_at *names);
 
 #endif

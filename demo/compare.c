@@ -1,10 +1,10 @@
-/* compare.c - the parts of `make demo` that look inside the program.
+/* compare.c - the parts of `make demo` that need a program of their own.
  *
  * usage: tamis-demo-compare WORDS         the same words in every kind of set and in an exact one
- *        tamis-demo-compare WORDS FILE    a set in memory, and the same one saved and mapped
+ *        tamis-demo-compare WORDS FILE    a set in memory, and the same set saved and mapped
  *
- * WORDS is a file of lines, all different. Every second one goes into the sets, the others are
- * asked for: a yes to one of those is wrong.
+ * WORDS is a file of lines, all different. Every second word is added to the sets, and the others
+ * are asked for: each yes to one of those is a false positive.
  */
 #include <math.h>
 #include <stdio.h>
@@ -68,13 +68,13 @@ typedef struct row {
     uint64_t bytes;
     unsigned abilities;
     size_t   errors;
-    double   fpr; /* what its own analysis expects */
+    double   fpr; /* predicted by its own analysis */
 } row;
 
-/* ------------------------------------------------------------------ the exact one */
+/* ------------------------------------------------------------------ the exact set */
 
 /* A hash table of pointers to the words, at most half full, and the words themselves: about the
- * least that keeps them and finds one at once. */
+ * least memory in which an exact set finds a word with one or two probes. */
 typedef struct exact_set {
     const tamis_key **slots;
     size_t            n_slots; /* a power of two */
@@ -88,7 +88,7 @@ static size_t exact_hash(const tamis_key *key) {
     return (size_t)(hash ^ (hash >> 32));
 }
 
-/* The slot of the key, or the empty one where it would go. */
+/* The slot of the key, or the empty slot where it would be stored. */
 static const tamis_key **exact_find(const exact_set *set, const tamis_key *key) {
     for (size_t at = exact_hash(key);; at++) {
         const tamis_key **const slot = &set->slots[at & (set->n_slots - 1)];
@@ -115,9 +115,9 @@ static bool exact_row(const words *w, row *ret_row) {
     return true;
 }
 
-/* ------------------------------------------------------------------ ours */
+/* ------------------------------------------------------------------ our sets */
 
-/* A set with the members in it, all of which it has; or NULL. */
+/* Make a set with all members in it; NULL if that fails, or if it misses one of them. */
 static tamis_set *make_set(const char *kind, unsigned abilities, const words *w) {
     tamis_seed const seed = { 1, 2 }; /* the same demo every time */
     tamis_spec       spec = TAMIS_SPEC_INIT;
@@ -137,7 +137,7 @@ static tamis_set *make_set(const char *kind, unsigned abilities, const words *w)
 static bool kind_row(const char *kind, const words *w, row *ret_row) {
     tamis_set *set = make_set(kind, TAMIS_CAN_REMOVE, w);
     tamis_info info;
-    if (set == NULL) set = make_set(kind, 0, w); /* one that cannot forget is shown as well */
+    if (set == NULL) set = make_set(kind, 0, w); /* kinds that cannot remove are shown, too */
     if (set == NULL) return false;
     size_t const n_others = w->n - w->n_members;
     row          r = { .errors = tamis_has_batch(set, w->keys + w->n_members, n_others, NULL) };
@@ -161,8 +161,8 @@ static void print_bar(uint64_t bytes, uint64_t most) {
     (void)printf("%s\n", parts[eighths % 8]);
 }
 
-/* Among n others, each a wrong yes with probability p, the number of them is binomial: n p, and a
- * standard deviation of sqrt(n p (1 - p)). "52 ± 7". */
+/* "52 ± 7". If each of n words is a false positive with probability p, their number is binomial: it
+ * has mean n p and standard deviation sqrt(n p (1 - p)). */
 static void name_expected(const words *w, double fpr, char *ret_text, size_t n) {
     double const expected = fpr * (double)(w->n - w->n_members);
     (void)snprintf(ret_text, n, "%.0f ± %.0f", expected, sqrt(expected * (1 - fpr)));
@@ -171,7 +171,7 @@ static void name_expected(const words *w, double fpr, char *ret_text, size_t n) 
 static void print_row(const row *r, const words *w, uint64_t most) {
     char range[40] = "none";
     if (r->fpr > 0) name_expected(w, r->fpr, range, sizeof range);
-    int const width = 12 + (r->fpr > 0); /* the sign takes two bytes and one place */
+    int const width = 12 + (r->fpr > 0); /* the sign ± is two bytes and one column */
     (void)printf("   %-16s %8.1f %11.1f    %-8s %9zu   %-*s ", r->name, (double)r->bytes / 1024,
                  8.0 * (double)r->bytes / (double)w->n_members,
                  (r->abilities & TAMIS_CAN_REMOVE) != 0 ? "yes" : "no", r->errors, width, range);
@@ -181,15 +181,16 @@ static void print_row(const row *r, const words *w, uint64_t most) {
 static void print_table(const row *rows, size_t n, const words *w) {
     uint64_t most = 0;
     for (size_t i = 0; i < n; i++) most = rows[i].bytes > most ? rows[i].bytes : most;
-    (void)printf("   %zu words in the set, %zu others asked for, wrong at most once in %.0f.\n\n",
-                 w->n_members, w->n - w->n_members, 1 / FPR);
-    (void)printf("   %-16s %8s %11s    %-8s %9s   %-12s %s\n\n", "", "KiB", "bits/word", "forgets",
+    (void)printf(
+        "   %zu words in the set, %zu others asked for; at most one wrong yes in %.0f.\n\n",
+        w->n_members, w->n - w->n_members, 1 / FPR);
+    (void)printf("   %-16s %8s %11s    %-8s %9s   %-12s %s\n\n", "", "KiB", "bits/word", "removes",
                  "wrong yes", "expected", "size");
     for (size_t i = 0; i < n; i++) print_row(&rows[i], w, most);
     (void)printf("\n   ± is one standard deviation: two counts in three lie within it.\n");
 }
 
-/* A kind that cannot do it has no row. */
+/* Kinds that cannot do it are left out. */
 static int compare_kinds(const words *w) {
     row    rows[64];
     size_t n = 0;
@@ -209,7 +210,7 @@ static double now_ms(void) {
     return 1e3 * (double)time.tv_sec + 1e-6 * (double)time.tv_nsec;
 }
 
-/* How many of all words the two answer differently; *ret_yes: to how many the first says yes. */
+/* For how many words the two sets give different answers; *ret_yes: how many the first one has. */
 static size_t count_differences(const tamis_set *a, const tamis_set *b, const words *w,
                                 size_t *ret_yes) {
     size_t yes = 0, different = 0;
@@ -222,7 +223,7 @@ static size_t count_differences(const tamis_set *a, const tamis_set *b, const wo
     return different;
 }
 
-/* Is it mapped, with the same answers? */
+/* Compare the two sets. Returns whether the second is mapped and gives the same answers. */
 static bool print_mapped(const tamis_set *set, const tamis_set *mapped, const char *path,
                          double milliseconds, const words *w) {
     tamis_info   info;
@@ -233,9 +234,9 @@ static bool print_mapped(const tamis_set *set, const tamis_set *mapped, const ch
     name_expected(w, info.plan.fpr, range, sizeof range);
     (void)printf("   in memory   a set of %zu words, kind %s, %llu bytes\n", w->n_members,
                  info.plan.kind, (unsigned long long)info.plan.body_bytes);
-    (void)printf("   saved       %s, %llu bytes: the same bytes, a header, checksums\n", path,
+    (void)printf("   saved       %s, %llu bytes: the same bytes, a header and checksums\n", path,
                  (unsigned long long)info.plan.file_bytes);
-    (void)printf("   mapped      %s, every checksum checked, in %.1f ms; nothing was copied\n",
+    (void)printf("   mapped      %s, all checksums verified, in %.1f ms; nothing was copied\n",
                  info.is_mapped ? "read-only" : "NOT MAPPED", milliseconds);
     (void)printf("   asked both  %zu words: %zu times yes, %zu of them wrong (%s expected)\n", w->n,
                  yes, yes - w->n_members, range);
