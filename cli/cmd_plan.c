@@ -1,4 +1,5 @@
-/* cmd_plan.c - tamis plan: what each kind would make of it, and which one to take; tamis kinds. */
+/* cmd_plan.c - tamis plan: what each kind would take for a job, and which one to choose; tamis
+ * kinds. */
 #include "commands.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "plan_rows.h"
 #include "setfile.h"
 
-/* Copies that take room are no way to count, unless the user says so. */
+/* Kinds whose copies use up capacity are chosen for counting only if they are named. */
 static bool is_passed_over(const tamis_plan *plan, const tamis_spec *spec) {
     bool const is_counting = (spec->abilities & TAMIS_CAN_COUNT) != 0;
     return is_counting && plan->copies_take_room && spec->kind == NULL && !plan->chosen;
@@ -22,6 +23,8 @@ static bool is_passed_over(const tamis_plan *plan, const tamis_spec *spec) {
 
 static void plans_make(const tamis_spec *spec, plans *ret_plans) {
     tamis_problem problem;
+    ret_plans->is_named = spec->kind != NULL;
+    ret_plans->prefer = spec->prefer;
     if (tamis_plan_kinds(spec, ret_plans->rows, PLANS_MAX, &ret_plans->n, &problem) != TAMIS_OK) {
         die_of_spec(&problem);
     }
@@ -43,7 +46,7 @@ static bool fits(const tamis_spec *spec, uint64_t capacity, uint64_t memory) {
     return chosen != NULL && chosen->body_bytes <= memory;
 }
 
-/* Not even one key fits: because no kind can do it, or for want of memory? */
+/* Not even one key fits: either no kind can do the job, or the memory is too small. */
 static _Noreturn void die_of_memory(const tamis_spec *spec, uint64_t memory) {
     static plans trial;
     tamis_spec   with = *spec;
@@ -57,12 +60,11 @@ static _Noreturn void die_of_memory(const tamis_spec *spec, uint64_t memory) {
     }
     number_size(memory, given);
     number_size(chosen->body_bytes, least);
-    die("--memory: a set that can do that takes at least %s (%s), and %s are given; give more",
-        least, chosen->kind, given);
+    die("--memory %s is not enough: even for one key, %s takes %s", given, chosen->kind, least);
 }
 
-/* The largest number of keys for which the choice fits: double until it does not, then halve the
- * interval until it is fine to a thousandth. */
+/* The largest number of keys for which the chosen kind fits, to a thousandth: double it until it
+ * does not fit, then halve the interval. */
 static uint64_t capacity_for(const tamis_spec *spec, uint64_t memory) {
     uint64_t low = 1, high = 2;
     if (!fits(spec, low, memory)) die_of_memory(spec, memory);
@@ -85,15 +87,16 @@ static uint64_t capacity_for(const tamis_spec *spec, uint64_t memory) {
 typedef char why_text[TABLE_WORD_BYTES];
 
 /* Why a kind cannot do it, in a few words. */
-static void why_not(const tamis_plan *plan, const tamis_spec *spec, why_text ret_text) {
+static void why_not(const tamis_plan *plan, const tamis_spec *spec, uint64_t memory,
+                    why_text ret_text) {
     size_t const   n = sizeof(why_text);
     unsigned const missing = spec->abilities & ~plan->abilities;
     abilities_text names;
     number_text    size;
     abilities_name(missing, names);
-    number_size(plan->body_bytes, size);
+    number_size(plan->body_bytes - memory, size);
     if (plan->status == TAMIS_OK)
-        (void)snprintf(ret_text, n, "does not fit: takes %s", size);
+        (void)snprintf(ret_text, n, "does not fit: %s too large", size);
     else if (geometry_complain(plan->kind, spec->geometry, ret_text, n))
         return;
     else if (plan->status == TAMIS_ERR_LIMIT)
@@ -101,9 +104,9 @@ static void why_not(const tamis_plan *plan, const tamis_spec *spec, why_text ret
     else if (missing != 0)
         (void)snprintf(ret_text, n, "cannot %s", names);
     else if (is_passed_over(plan, spec))
-        (void)snprintf(ret_text, n, "only if named: copies take room");
+        (void)snprintf(ret_text, n, "copies use up capacity: chosen only if named");
     else if (plan->overflow > 0 && plan->fpr <= spec->fpr)
-        (void)snprintf(ret_text, n, "overflows more often than that");
+        (void)snprintf(ret_text, n, "overflows too often");
     else
         (void)snprintf(ret_text, n, "cannot reach that rate%s",
                        spec->geometry ? " with that geometry" : "");
@@ -141,28 +144,26 @@ static void add_able_row(report_table *table, const tamis_plan *plan) {
     row_lines(row, plan);
 }
 
-static void add_unable_row(report_table *table, const tamis_plan *plan, const tamis_spec *spec) {
-    why_text why;
-    why_not(plan, spec, why);
-    table_add_unable(table, plan, why);
-}
-
 static void print_table(const plans *all, const tamis_spec *spec) {
     static const char *const heads[TABLE_COLUMNS] = { "  kind", "size",     "bits/key",
                                                       "fpr",    "overflow", "saturation",
                                                       "hit",    "miss",     "add" };
     report_table *const      table = plans_table(heads);
     for (size_t i = 0; i < all->n; i++) {
-        if (plans_is_able(all, &all->rows[i]))
+        if (plans_is_able(all, &all->rows[i])) {
             add_able_row(table, &all->rows[i]);
-        else
-            add_unable_row(table, &all->rows[i], spec);
+        } else {
+            why_text why;
+            why_not(&all->rows[i], spec, all->memory, why);
+            table_add_unable(table, &all->rows[i], why);
+        }
     }
     table_print(table);
     free(table);
 }
 
-/* What it saves: an exact set must keep every key's 64-bit hash, in a table with some air. */
+/* For comparison: an exact set must keep the 64-bit hash of every key, in a table with some free
+ * places. */
 static void print_comparison(const tamis_plan *chosen) {
     number_text    size;
     uint64_t const exact_bytes = 8 * (chosen->capacity + chosen->capacity / 7);
@@ -170,24 +171,43 @@ static void print_comparison(const tamis_plan *chosen) {
     output_text("  An exact table of 64-bit hashes, 7/8 full, would take %s.\n", size);
 }
 
+/* What --small would choose; NULL if that was asked for, or a kind was named. It is laid out in its
+ * own way, so the rows of the other plan say nothing about it. */
+static const tamis_plan *plan_small(const tamis_spec *spec, uint64_t memory) {
+    static plans small;
+    tamis_spec   with = *spec;
+    if (spec->kind != NULL || spec->prefer == TAMIS_PREFER_SMALL) return NULL;
+    with.prefer = TAMIS_PREFER_SMALL;
+    if (memory != 0) with.capacity = capacity_for(&with, memory);
+    plans_make(&with, &small);
+    return plans_chosen(&small);
+}
+
+/* "With --small it takes rank, 1.65 MiB." */
+static void print_small(const tamis_plan *small, const plans *all) {
+    number_text size, keys;
+    number_size(small->body_bytes, size);
+    number_short((double)small->capacity, keys);
+    output_text("  With --small it takes %s, %s", small->kind, size);
+    if (all->memory != 0) output_text(", for %s %s", keys, plural(small->capacity, "key", "keys"));
+    output_string(".\n");
+}
+
 static void print_for_people(const plans *all, const tamis_spec *spec) {
-    const tamis_plan *const chosen = plans_chosen(all);
     print_job(spec, all);
     print_table(all, spec);
-    if (chosen == NULL) return;
-    plans_print_chosen(all, chosen, spec->kind != NULL);
-    if (spec->kind == NULL && spec->prefer == TAMIS_PREFER_FAST && &all->rows[0] != chosen) {
-        number_text size;
-        number_size(all->rows[0].body_bytes, size);
-        output_text("  With --small it takes %s, %s.\n", all->rows[0].kind, size);
-    }
-    print_comparison(chosen);
+    if (plans_chosen(all) == NULL) return;
+    plans_print_chosen(all);
+    const tamis_plan *const small = plan_small(spec, all->memory);
+    if (small != NULL) print_small(small, all);
+    print_comparison(plans_chosen(all));
 }
 
 /* ------------------------------------------------------------------ for programs */
 
-static void json_plan(const tamis_plan *plan, const tamis_spec *spec, bool is_possible) {
-    why_text why;
+static void json_plan(const tamis_plan *plan, const tamis_spec *spec, const plans *all) {
+    bool const is_possible = plans_is_able(all, plan);
+    why_text   why;
     json_open(NULL, '{');
     json_text("kind", plan->kind);
     json_text("summary", plan->summary);
@@ -195,7 +215,7 @@ static void json_plan(const tamis_plan *plan, const tamis_spec *spec, bool is_po
     json_bool("possible", is_possible);
     json_bool("chosen", plan->chosen);
     if (!is_possible) {
-        why_not(plan, spec, why);
+        why_not(plan, spec, all->memory, why);
         json_text("why_not", why);
     }
     if (plan->status == TAMIS_OK) json_forecast(plan);
@@ -207,10 +227,17 @@ static void print_json(const plans *all, const tamis_spec *spec) {
     json_count("capacity", spec->capacity);
     json_number("fpr", spec->fpr);
     json_abilities(spec->abilities);
-    plans_json_chosen(all, spec->kind != NULL);
+    plans_json_chosen(all);
+    const tamis_plan *const small = plan_small(spec, all->memory);
+    if (small != NULL) {
+        json_open("with_small", '{');
+        json_text("kind", small->kind);
+        json_count("capacity", small->capacity);
+        json_count("body_bytes", small->body_bytes);
+        json_close('}');
+    }
     json_open("kinds", '[');
-    for (size_t i = 0; i < all->n; i++)
-        json_plan(&all->rows[i], spec, plans_is_able(all, &all->rows[i]));
+    for (size_t i = 0; i < all->n; i++) json_plan(&all->rows[i], spec, all);
     json_close(']');
     json_close('}');
 }
@@ -294,7 +321,7 @@ static void print_code(const plans *all, const tamis_spec *spec) {
 static void find_capacity(const options *asked, tamis_spec *spec) {
     if (asked->is_counted) die("-n auto: plan reads no keys; write a number");
     if (!is_given(asked, OPTION_BIT(CAPACITY) | OPTION_BIT(MEMORY))) {
-        die("for how many keys? Say -n 1M, or what they may take: --memory 16MiB");
+        die("for how many keys? Say -n 1M, or give the memory: --memory 16MiB");
     }
     if (!is_given(asked, OPTION_BIT(MEMORY))) return;
     spec->capacity = capacity_for(spec, asked->memory);
@@ -323,13 +350,13 @@ static int plan_run(const options *asked) {
 const command command_plan = {
     .name = "plan",
     .operands = "-n KEYS [-e RATE] ",
-    .summary = "Show what each kind of set would take for a job, and which one to choose",
-    .text = "Nothing is made. For each kind that can do the job: its size, its false-positive\n"
-            "rate (fpr) when full, the probability that it ever refuses an add (overflows) or\n"
-            "that a counter ever sticks (saturates), and the cache lines that it touches to\n"
-            "find a key (hit), to miss one and to add one. Ends with 1 if no kind can do it.\n"
-            "With --values it plans a table of states instead, in which each key has a value;\n"
-            "unknown is how often it answers \"don't know\". See docs/states.md.\n",
+    .summary = "Compare the kinds of sets for a job, and choose one",
+    .text = "Nothing is made. For each kind that can do the job it prints the size, the\n"
+            "false-positive rate (fpr) when full, the probability that an add is ever refused\n"
+            "(overflow) or that a counter ever reaches its end (saturation), and the cache lines\n"
+            "that are touched to find a key (hit), to miss one and to add one. Ends with 1 if no\n"
+            "kind can do it. With --values it plans a table of states instead, in which each key\n"
+            "has a value; unknown is how often the answer is \"don't know\" (docs/states.md).\n",
     .examples = "  tamis plan -n 1M -e 0.1%                 a million keys\n"
                 "  tamis plan -n 1M -e 0.1% --remove        the same, and remove them again\n"
                 "  tamis plan --memory 16MiB -e 1e-6        how many keys do 16 MiB hold?\n"
@@ -357,8 +384,8 @@ static void json_kind(const tamis_plan *plan) {
     json_close('}');
 }
 
-/* What a kind can do may depend on its geometry, which is laid out for what is asked. So each
- * ability is asked for. */
+/* What a kind can do may depend on its geometry, which depends on the abilities that are asked for.
+ * So each ability is tried. */
 static void find_abilities(const tamis_spec *spec, plans *all) {
     static plans   trial;
     tamis_spec     with = *spec;
@@ -376,7 +403,7 @@ static int kinds_run(const options *asked) {
     static plans all;
     tamis_spec   spec = asked->spec;
     bool const   is_json = is_given(asked, OPTION_BIT(JSON));
-    spec.capacity = 1000; /* any will do: only names and abilities are wanted */
+    spec.capacity = 1000; /* any number: only names and abilities are printed */
     plans_make(&spec, &all);
     find_abilities(&spec, &all);
     if (is_json) json_open(NULL, '[');

@@ -11,8 +11,8 @@
 
 /* ------------------------------------------------------------------ the job */
 
-/* Few bytes are what states are for: unless --fast is given, the smallest kind is taken. */
-static tamis_states_spec spec_of(const options *asked) {
+/* States are meant to be small: unless --fast is given, the smallest kind is chosen. */
+static tamis_states_spec states_spec(const options *asked) {
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
     spec.capacity = asked->spec.capacity;
     spec.values = asked->values;
@@ -29,7 +29,7 @@ static tamis_states_spec spec_of(const options *asked) {
 
 static void plans_make(const tamis_states_spec *spec, plans *ret_plans) {
     tamis_problem problem;
-    *ret_plans = (plans){ .n = 0 };
+    *ret_plans = (plans){ .is_named = spec->kind != NULL, .prefer = spec->prefer };
     if (tamis_states_plan_kinds(spec, ret_plans->rows, PLANS_MAX, &ret_plans->n, &problem) !=
         TAMIS_OK) {
         die_of_spec(&problem);
@@ -42,7 +42,7 @@ static const char *why_not(const tamis_plan *plan, const tamis_states_spec *spec
     if (plan->status == TAMIS_ERR_LIMIT) return "too large to address";
     if (plan->status == TAMIS_ERR_ARGUMENT) return "has no such fields";
     if (plan->fpr > spec->fpr) return "is wrong more often than that";
-    if (plan->unknown > unknown) return "does not know more often than that";
+    if (plan->unknown > unknown) return "answers \"don't know\" more often than that";
     if (plan->overflow > spec->overflow && plan->body_bytes != 0)
         return "overflows more often than that";
     return spec->geometry != NULL ? "cannot reach that with that geometry"
@@ -51,7 +51,7 @@ static const char *why_not(const tamis_plan *plan, const tamis_states_spec *spec
 
 /* ------------------------------------------------------------------ for people */
 
-/* "1M keys of 8 values, at most 0.1% wrong and 0.1% unknown, silent ones go after 60 ticks". */
+/* "1M keys of 8 values, at most 0.1% wrong and 0.1% unknown, dropped after 60 ticks". */
 static void print_job(const tamis_states_spec *spec, const tamis_plan *chosen) {
     number_text keys, values, rate, unknown, puts;
     number_short((double)spec->capacity, keys);
@@ -61,7 +61,7 @@ static void print_job(const tamis_states_spec *spec, const tamis_plan *chosen) {
     output_text("%s %s of %s values", keys, plural(spec->capacity, "key", "keys"), values);
     if (spec->fpr > 0) output_text(", at most %s wrong and %s unknown", rate, unknown);
     if (spec->timeout != 0) {
-        output_text(", silent ones go after %llu %s", (unsigned long long)spec->timeout,
+        output_text(", dropped after %llu %s without a touch", (unsigned long long)spec->timeout,
                     plural(spec->timeout, "tick", "ticks"));
     }
     if (chosen != NULL && chosen->lifetime > spec->capacity) {
@@ -100,7 +100,7 @@ static void print_for_people(const plans *all, const tamis_states_spec *spec) {
     print_job(spec, chosen);
     print_table(all, spec);
     if (chosen == NULL) return;
-    plans_print_chosen(all, chosen, spec->kind != NULL);
+    plans_print_chosen(all);
     number_size(16 * (spec->capacity + spec->capacity / 7), size);
     output_text("  An exact table of 64-bit hashes and values in 16 bytes, 7/8 full, would take "
                 "%s.\n",
@@ -132,7 +132,7 @@ static void print_json(const plans *all, const tamis_states_spec *spec) {
     json_number("fpr", spec->fpr);
     json_number("unknown", spec->unknown != 0 ? spec->unknown : spec->fpr);
     json_count("timeout", spec->timeout);
-    plans_json_chosen(all, spec->kind != NULL);
+    plans_json_chosen(all);
     json_open("kinds", '[');
     for (size_t i = 0; i < all->n; i++) json_plan(&all->rows[i], spec);
     json_close(']');
@@ -164,7 +164,7 @@ static const char code_create[] =
 
 static const char code_tick[] =
     "\n"
-    "    uint64_t backlog; /* a call does a bounded part: go on until nothing is left */\n"
+    "    uint64_t backlog; /* one call does a bounded part of the sweep: repeat it */\n"
     "    if (tamis_states_tick(states, 2 * spec.timeout, NULL, &backlog) != TAMIS_OK) return 1;\n"
     "    while (backlog != 0) {\n"
     "        if (tamis_states_tick(states, 0, NULL, &backlog) != TAMIS_OK) return 1;\n"
@@ -211,7 +211,7 @@ static void print_code(const plans *all, const tamis_states_spec *spec) {
 
 int plan_states_run(const options *asked) {
     static plans            all;
-    tamis_states_spec const spec = spec_of(asked);
+    tamis_states_spec const spec = states_spec(asked);
     if (asked->is_counted) die("-n auto: plan reads no keys; write a number");
     if (spec.capacity == 0) die("for how many keys? Say -n 1M");
     plans_make(&spec, &all);

@@ -10,14 +10,14 @@
 #include "numbers.h"
 #include "output.h"
 
-bool plans_is_able(const plans *of, const tamis_plan *plan) {
-    bool const is_large = of->memory != 0 && plan->body_bytes > of->memory;
+bool plans_is_able(const plans *all, const tamis_plan *plan) {
+    bool const is_large = all->memory != 0 && plan->body_bytes > all->memory;
     return plan->status == TAMIS_OK && !is_large;
 }
 
-const tamis_plan *plans_chosen(const plans *of) {
-    for (size_t i = 0; i < of->n; i++) {
-        if (of->rows[i].chosen) return &of->rows[i];
+const tamis_plan *plans_chosen(const plans *all) {
+    for (size_t i = 0; i < all->n; i++) {
+        if (all->rows[i].chosen) return &all->rows[i];
     }
     return NULL;
 }
@@ -30,45 +30,39 @@ static int compare_plans(const void *left, const void *right) {
     return strcmp(a->kind, b->kind);
 }
 
-void plans_sort(plans *of) {
-    qsort(of->rows, of->n, sizeof of->rows[0], compare_plans);
+void plans_sort(plans *all) {
+    qsort(all->rows, all->n, sizeof all->rows[0], compare_plans);
 }
 
 /* ------------------------------------------------------------------ why */
 
-static double lines_of(const tamis_plan *plan) {
-    return plan->lines_present + plan->lines_absent + plan->lines_add;
-}
-
-/* Of the kinds that can do it: how many, and is none smaller, or faster, than this one? */
-static size_t compare_able(const plans *all, const tamis_plan *chosen, bool *ret_is_smallest,
-                           bool *ret_is_fastest) {
-    size_t n_able = 0;
-    *ret_is_smallest = *ret_is_fastest = true;
-    for (size_t i = 0; i < all->n; i++) {
-        const tamis_plan *const plan = &all->rows[i];
-        if (!plans_is_able(all, plan)) continue;
-        n_able++;
-        if (plan->body_bytes < chosen->body_bytes) *ret_is_smallest = false;
-        if (lines_of(plan) < lines_of(chosen)) *ret_is_fastest = false;
-    }
-    return n_able;
-}
-
 typedef char reason[160];
 
-static void why_chosen(const plans *all, const tamis_plan *chosen, bool is_named, reason ret_text) {
-    bool         is_smallest, is_fastest;
-    size_t const n = sizeof(reason);
-    size_t const n_able = compare_able(all, chosen, &is_smallest, &is_fastest);
-    if (is_named)
-        (void)snprintf(ret_text, n, "you named it");
-    else if (n_able == 1)
-        (void)snprintf(ret_text, n, "the only kind that can do it");
+/* "the only kind that can do it", "the only kind that fits", or NULL if there are others. */
+static const char *name_only(size_t n_possible, size_t n_able) {
+    if (n_able != 1) return NULL;
+    return n_possible == 1 ? "the only kind that can do it" : "the only kind that fits";
+}
+
+/* The planner chooses by preference; the reason says no more than that. That a kind is also the
+ * smallest of this table would not be a reason to believe that it is the smallest there is: with
+ * --small, every kind is laid out anew, and smaller. */
+static void why_chosen(const plans *all, reason ret_text) {
+    size_t n_possible = 0, n_able = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        n_possible += all->rows[i].status == TAMIS_OK;
+        n_able += plans_is_able(all, &all->rows[i]);
+    }
+    const char *const only = name_only(n_possible, n_able);
+    if (all->is_named)
+        (void)snprintf(ret_text, sizeof(reason), "you named it");
+    else if (only != NULL)
+        (void)snprintf(ret_text, sizeof(reason), "%s", only);
     else
-        (void)snprintf(ret_text, n, "%s of the %zu kinds that can do it%s",
-                       is_smallest ? "the smallest" : "expected to be the fastest", n_able,
-                       is_smallest && is_fastest ? ", and none touches fewer cache lines" : "");
+        (void)snprintf(ret_text, sizeof(reason), "%s of the %zu kinds that %s",
+                       all->prefer == TAMIS_PREFER_SMALL ? "the smallest"
+                                                         : "expected to be the fastest",
+                       n_able, n_able < n_possible ? "fit" : "can do it");
 }
 
 /* ------------------------------------------------------------------ for people */
@@ -123,19 +117,20 @@ void row_rate(table_row *row, double rate) {
     row_add(row, rate == 0 ? "never" : text);
 }
 
-void plans_print_chosen(const plans *all, const tamis_plan *chosen, bool is_named) {
-    reason why;
-    why_chosen(all, chosen, is_named, why);
+void plans_print_chosen(const plans *all) {
+    const tamis_plan *const chosen = plans_chosen(all);
+    reason                  why;
+    why_chosen(all, why);
     output_text("\n* tamis takes %s: %s.\n", chosen->kind, why);
 }
 
 /* ------------------------------------------------------------------ for programs */
 
-void plans_json_chosen(const plans *all, bool is_named) {
+void plans_json_chosen(const plans *all) {
     const tamis_plan *const chosen = plans_chosen(all);
     reason                  why;
     if (chosen == NULL) return;
-    why_chosen(all, chosen, is_named, why);
+    why_chosen(all, why);
     json_text("chosen", chosen->kind);
     json_text("why", why);
 }

@@ -1,4 +1,4 @@
-/* plan_rows.h - the answers of all kinds to a spec: which can do it, which one is taken, why. */
+/* plan_rows.h - what all kinds make of a spec: which can do the job, which is chosen, and why. */
 #ifndef CLI_PLAN_ROWS_H
 #define CLI_PLAN_ROWS_H
 
@@ -11,20 +11,23 @@
 
 #define PLANS_MAX (TABLE_ROWS - 1)
 
-/* Every kind's answer to a spec. */
+/* What every kind makes of a spec. */
 typedef struct plans {
-    tamis_plan rows[PLANS_MAX];
-    size_t     n;
-    uint64_t   memory; /* a kind that takes more is out of the question; 0: no limit */
+    tamis_plan       rows[PLANS_MAX];
+    size_t           n;
+    uint64_t         memory;   /* a kind that takes more does not fit; 0: no limit */
+    bool             is_named; /* the user has named the kind */
+    tamis_preference prefer;   /* otherwise, what the planner chooses by */
 } plans;
 
-bool plans_is_able(const plans *of, const tamis_plan *plan);
+/* Can the kind do the job, and does it fit? */
+bool plans_is_able(const plans *all, const tamis_plan *plan);
 
 /* NULL if no kind can do it. */
-const tamis_plan *plans_chosen(const plans *of);
+const tamis_plan *plans_chosen(const plans *all);
 
-/* Those that can do it come first, the smallest on top; then the others, by name. */
-void plans_sort(plans *of);
+/* Kinds that can do the job come first, the smallest on top; then the others, by name. */
+void plans_sort(plans *all);
 
 /* ------------------------------------------------------------------ for people */
 
@@ -42,17 +45,17 @@ void table_add_unable(report_table *table, const tamis_plan *plan, const char *w
 /* One more word of a row: 0.1%, "never" for 0. */
 void row_rate(table_row *row, double rate);
 
-/* "tamis takes dlcbf: the smallest of the 3 kinds that can do it." and the like. */
-void plans_print_chosen(const plans *all, const tamis_plan *chosen, bool is_named);
+/* "tamis takes dlcbf: the smallest of the 3 kinds that can do it." One must be chosen. */
+void plans_print_chosen(const plans *all);
 
 /* ------------------------------------------------------------------ for programs */
 
-/* Which kind is taken, and why; nothing if none is. */
-void plans_json_chosen(const plans *all, bool is_named);
+/* Which kind is chosen, and why; nothing if none is. */
+void plans_json_chosen(const plans *all);
 
 /* ------------------------------------------------------------------ for programmers */
 
-/* The fields of a spec that are seldom set: NULL and 0 are left out. */
+/* Print the fields of a spec that are seldom set; NULL and 0 are left out. */
 void code_rare_fields(const char *geometry, uint64_t lifetime, double overflow);
 
 #endif

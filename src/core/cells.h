@@ -14,6 +14,7 @@
 #define TAMIS_CORE_CELLS_H
 
 #include "core/field.h"
+#include "core/lanes.h"
 
 typedef struct cells_shape {
     unsigned n, bits, print_bits, bytes;
@@ -71,10 +72,8 @@ TAMIS_INLINE uint64_t cells_word(const cells_shape *of, const uint8_t *bucket, u
 
 /* The top bits of the cells whose print is not this one. */
 TAMIS_INLINE uint64_t cells_differ(const cells_shape *of, uint64_t word, uint64_t print) {
-    uint64_t const tops = of->ones << (of->bits - 1);
     uint64_t const prints = of->ones * bits_low(of->print_bits);
-    uint64_t const differ = (word ^ print * of->ones) & prints;
-    return (((differ & ~tops) + (tops - of->ones)) | differ) & tops;
+    return lanes_nonzero((word ^ print * of->ones) & prints, of->ones, of->bits);
 }
 
 /* Does a cell have the print? It is not 0, so those beyond the last do not. */

@@ -1,8 +1,6 @@
 /* vi_rate.c - see vi_rate.h. */
 #include "theory/vi_rate.h"
 
-#include "theory/meet.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +12,7 @@ double tamis_vi_excluded(const increments *d, uint64_t c) {
     return (double)excluded / d->n;
 }
 
-/* Each pair of two different ones counts twice. */
+/* Pairs are ordered: (v, w) and (w, v) are two, (v, v) is one. */
 double tamis_vi_held_both(const increments *d, uint64_t c) {
     unsigned held = 0;
     for (unsigned i = 0; i < d->n; i++) {
@@ -26,66 +24,76 @@ double tamis_vi_held_both(const increments *d, uint64_t c) {
     return (double)held / ((double)d->n * d->n);
 }
 
-/* ------------------------------------------------------------------ all counters */
+/* ------------------------------------------------------------------ t probes in one counter */
 
-#define MAX_SUM (MEET_MAX_K * INCREMENTS_MAX)
-
-/* The law of a sum of so many random increments. */
+/* The distribution of the sum of t random increments. It lies between t times the least and t times
+ * the largest increment, so chance[x] is that of t x least + x. */
 typedef struct sum_law {
-    double   chance[MAX_SUM + 1];
-    unsigned last; /* the largest sum */
+    double   chance[MEET_MAX_K * (INCREMENTS_MAX - 1) + 1];
+    unsigned t;
 } sum_law;
 
-/* One increment more, in place: from the top down. */
+/* From t to t + 1 increments. In place, from the top down: chance[x] is needed only for sums that
+ * are at least as large. */
 static void draw_one(const increments *d, sum_law *law) {
-    law->last += d->value[d->n - 1];
-    for (unsigned x = law->last + 1; x-- > 0;) {
+    unsigned const least = d->value[0], width = d->value[d->n - 1] - least;
+    for (unsigned x = ++law->t * width + 1; x-- > 0;) {
         double sum = 0;
-        for (unsigned i = 0; i < d->n && d->value[i] <= x; i++) {
-            sum += law->chance[x - d->value[i]];
+        for (unsigned i = 0; i < d->n && d->value[i] - least <= x; i++) {
+            sum += law->chance[x - (d->value[i] - least)];
         }
         law->chance[x] = sum / d->n;
     }
 }
 
-/* The chance that a counter holds what the law says. */
+/* The chance that a counter may hold such a sum. */
 static double held_by(const increments *d, uint64_t counter, const sum_law *law) {
-    double sum = 0;
-    for (unsigned x = d->value[0]; x <= law->last && x <= counter; x++) {
-        if (increments_make_up(d, counter - x)) sum += law->chance[x];
+    uint64_t const base = (uint64_t)law->t * d->value[0];
+    unsigned const width = d->value[d->n - 1] - d->value[0];
+    double         sum = 0;
+    for (unsigned x = 0; x <= law->t * width && base + x <= counter; x++) {
+        if (increments_make_up(d, counter - base - x)) sum += law->chance[x];
     }
     return sum;
 }
 
-/* So many counters of a value. One that does not hold t places does not hold more. */
-static void add_counters(const increments *d, uint64_t value, uint64_t how_many, meet *rate) {
-    sum_law law;
-    double  held[MEET_MAX_K + 1] = { 0 };
+/* ------------------------------------------------------------------ all counters */
+
+void tamis_vi_rate_begin(vi_rate *ret_rate, const increments *d, double counters, unsigned k,
+                         unsigned more) {
+    ret_rate->d = d;
+    ret_rate->meet = tamis_meet_begin(counters, k + (more != 0));
+    ret_rate->k = k;
+    ret_rate->more = more;
+    ret_rate->stuck = 0;
+    memset(ret_rate->n_of, 0, sizeof ret_rate->n_of);
+}
+
+/* A counter that cannot hold t probes cannot hold more. One that is 0 holds none. */
+void tamis_vi_rate_flush(vi_rate *rate, uint64_t value) {
+    double const n = rate->n_of[value];
+    double       held[MEET_MAX_K + 1] = { 0 };
+    sum_law      law;
+    rate->n_of[value] = 0;
+    if (n == 0 || value == 0) return;
     memset(law.chance, 0, sizeof law.chance);
     law.chance[0] = 1;
-    law.last = 0;
-    for (unsigned t = 1; t <= rate->depth; t++) {
-        draw_one(d, &law);
-        held[t] = held_by(d, value, &law);
+    law.t = 0;
+    for (unsigned t = 1; t <= rate->meet.depth; t++) {
+        draw_one(rate->d, &law);
+        held[t] = held_by(rate->d, value, &law);
         if (held[t] == 0) break;
     }
-    tamis_meet_add(rate, held, (double)how_many);
+    tamis_meet_add(&rate->meet, held, n);
 }
 
-static void add_stuck(uint64_t how_many, meet *rate) {
-    double held[MEET_MAX_K + 1];
-    for (unsigned t = 0; t <= MEET_MAX_K; t++) held[t] = 1;
-    tamis_meet_add(rate, held, (double)how_many);
-}
-
-double tamis_vi_rate(const increments *d, const vi_counts *counts, unsigned k, unsigned more) {
-    double total = (double)counts->stuck, some = more / 256.0;
-    for (unsigned value = 0; value < VI_RATE_VALUES; value++) total += (double)counts->of[value];
-    meet rate = tamis_meet_begin(total, k + (more != 0));
-    for (unsigned value = 1; value < VI_RATE_VALUES; value++) {
-        if (counts->of[value] != 0) add_counters(d, value, counts->of[value], &rate);
-    }
-    if (counts->stuck != 0) add_stuck(counts->stuck, &rate);
-    double const usual = tamis_meet_rate(&rate, k);
-    return more == 0 ? usual : (1 - some) * usual + some * tamis_meet_rate(&rate, k + 1);
+double tamis_vi_rate_end(vi_rate *rate) {
+    double const some = rate->more / 256.0;
+    double       held[MEET_MAX_K + 1];
+    for (uint64_t value = 0; value < VI_RATE_VALUES; value++) tamis_vi_rate_flush(rate, value);
+    for (unsigned t = 0; t <= MEET_MAX_K; t++) held[t] = 1; /* a stuck counter holds anything */
+    if (rate->stuck != 0) tamis_meet_add(&rate->meet, held, (double)rate->stuck);
+    double const usual = tamis_meet_rate(&rate->meet, rate->k);
+    if (rate->more == 0) return usual;
+    return (1 - some) * usual + some * tamis_meet_rate(&rate->meet, rate->k + 1);
 }

@@ -49,25 +49,48 @@ static double rate_of_all(const table *of, unsigned k) {
     return count_ways(of, k, adds) / pow((double)of->m * of->d.n, k);
 }
 
+static double rate_stated(const table *of, unsigned k, unsigned more) {
+    vi_rate rate;
+    tamis_vi_rate_begin(&rate, &of->d, of->m, k, more);
+    for (unsigned i = 0; i < of->m; i++) {
+        vi_rate_add(&rate, of->counter[i] == STUCK ? VI_RATE_STUCK : of->counter[i]);
+    }
+    return tamis_vi_rate_end(&rate);
+}
+
 static void meet_rate_is_that_of_all_strangers(void **state) {
     (void)state;
     uint64_t const sets[] = { MASK(1), MASK(1, 2), MASK(4, 5, 6, 7), MASK(8, 12, 14, 15) };
     dice           random = dice_start();
     for (unsigned round = 0; round < 200; round++) {
-        table     of = { .d = increments_make(sets[round % 4]), .m = 1 + round / 4 % 5 };
-        vi_counts counts = { .stuck = 0 };
+        table of = { .d = increments_make(sets[round % 4]), .m = 1 + round / 4 % 5 };
         for (unsigned i = 0; i < of.m; i++) {
             do of.counter[i] = dice_below(&random, 40);
             while (!increments_make_up(&of.d, of.counter[i]));
             if (dice_below(&random, 8) == 0) of.counter[i] = STUCK;
-            ++*(of.counter[i] == STUCK ? &counts.stuck : &counts.of[of.counter[i]]);
         }
         for (unsigned k = 1; k <= 4; k++) {
             double const rate = rate_of_all(&of, k), next = rate_of_all(&of, k + 1);
-            assert_near(tamis_vi_rate(&of.d, &counts, k, 0) + 1, rate + 1, 1e-13);
-            assert_near(tamis_vi_rate(&of.d, &counts, k, 64) + 1, .75 * rate + .25 * next + 1,
-                        1e-13);
+            assert_near(rate_stated(&of, k, 0) + 1, rate + 1, 1e-13);
+            assert_near(rate_stated(&of, k, 64) + 1, .75 * rate + .25 * next + 1, 1e-13);
         }
+    }
+}
+
+/* Counters of 1, which hold one probe that adds 1 and no more, in numbers that the tally hands over
+ * in several parts. */
+static void vi_rate_of_many_counters_is_that_of_all_of_them(void **state) {
+    (void)state;
+    double const     held[MEET_MAX_K + 1] = { 0, 1 };
+    increments const d = increments_make(MASK(1));
+    for (unsigned n = UINT16_MAX - 1; n <= 4u * UINT16_MAX; n += UINT16_MAX / 2) {
+        vi_rate rate;
+        meet    direct = tamis_meet_begin(2.0 * n, 5);
+        tamis_vi_rate_begin(&rate, &d, 2.0 * n, 5, 0);
+        for (unsigned i = 0; i < n; i++) vi_rate_add(&rate, 0);
+        for (unsigned i = 0; i < n; i++) vi_rate_add(&rate, 1);
+        tamis_meet_add(&direct, held, n);
+        assert_near(tamis_vi_rate_end(&rate), tamis_meet_rate(&direct, 5), 1e-12);
     }
 }
 
@@ -132,6 +155,7 @@ static void meet_rate_of_all_and_of_none(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(meet_rate_is_that_of_all_strangers),
+        cmocka_unit_test(vi_rate_of_many_counters_is_that_of_all_of_them),
         cmocka_unit_test(meet_rate_of_large_tables_is_that_of_the_product),
         cmocka_unit_test(meet_rate_of_all_and_of_none),
     };

@@ -117,7 +117,7 @@ TAMIS_INLINE bool counting_is_blocked(const tamis_table *table) {
     return counting_layout(table)->lines != 0;
 }
 
-/* ------------------------------------------------------------------ a key whose counters are known
+/* ------------------------------------------------------------------ a key, by its counters
  *
  * In this section at[0..k-1] are the first bits of the counters of a key. */
 

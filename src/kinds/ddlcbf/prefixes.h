@@ -29,7 +29,7 @@
 #define TAMIS_KINDS_DDLCBF_PREFIXES_H
 
 #include "max_codes.h"
-#include "row.h"
+#include "core/row.h"
 
 #define PREFIXES_MAX_CELLS (MAX_CODES_LEVELS - 1)
 #define PREFIXES_MIN_BYTES 8

@@ -33,18 +33,19 @@
  *   I3  bits behind the last cell of a block, and behind the last block, are zero;
  *   I4  the loads sum up to `keys`, and nothing is saturated.
  */
-#include "core/checked.h"
 #include "codes.h"
+#include "core/checked.h"
+#include "core/field.h"
 #include "core/hash.h"
-#include "widths.h"
+#include "core/row.h"
 #include "kind.h"
 #include "size.h"
 
 #include <math.h>
 
 static_assert(DLBF_FREE == KIND_FREE && DLBF_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
-static_assert(DLBF_MAX_CELLS <= CODES_MAX_LOAD && DLBF_MAX_LENGTH <= WIDTHS_MAX, "one limit");
-static_assert(DLBF_MIN_LENGTH - CODES_MAX_SORTED >= WIDTHS_MIN, "no cell is too narrow");
+static_assert(DLBF_MAX_CELLS <= CODES_MAX_LOAD && DLBF_MAX_LENGTH <= ROW_MAX_WIDTH, "one limit");
+static_assert(DLBF_MIN_LENGTH - CODES_MAX_SORTED >= 1, "no cell is too narrow");
 
 #define MAX_BLOCK_CELLS (DLBF_MAX_GROUP * DLBF_MAX_CELLS)
 
@@ -183,8 +184,9 @@ TAMIS_INLINE bool dlbf_matches(const dlbf_shape *s, const uint8_t *block, dlbf_v
     uint64_t const print = longest >> (s->layout.longest - view.length);
     unsigned const part = (unsigned)(print >> view.width);
     unsigned const first = split_first(view.split, part), end = split_end(view.split, part);
-    return widths_have(block, view.at + first * view.width, view.width, end - first,
-                       print & bits_low(view.width));
+    row const      cells = { s->layout.block_bytes, view.at + first * view.width, end - first,
+                             view.width };
+    return row_has(block, cells, print & bits_low(view.width));
 }
 
 TAMIS_INLINE bool dlbf_holds(const tamis_table *table, uint64_t hash, unsigned group) {

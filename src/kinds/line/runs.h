@@ -30,7 +30,7 @@
 #ifndef TAMIS_KINDS_LINE_RUNS_H
 #define TAMIS_KINDS_LINE_RUNS_H
 
-#include "core/match.h"
+#include "core/lanes.h"
 
 #define RUNS_CHAINS 62
 #define RUNS_SLOTS 50
@@ -123,14 +123,14 @@ TAMIS_INLINE uint64_t run_mask(run found) {
 /* A mask of the slots that hold this byte. The line is compared in two halves of 32 bytes, which
  * overlap by 14; bits beyond the 50 slots are not set. */
 TAMIS_INLINE uint64_t runs_match(const uint8_t *line, uint8_t byte) {
-    uint64_t const low = match_8x32(line + RUNS_AT, byte);
-    return low | (uint64_t)match_8x32(line + 32, byte) << (32 - RUNS_AT);
+    uint64_t const low = lanes_equal_8x32(line + RUNS_AT, byte);
+    return low | (uint64_t)lanes_equal_8x32(line + 32, byte) << (32 - RUNS_AT);
 }
 
 /* A mask of the slots that hold a smaller byte. */
 TAMIS_INLINE uint64_t runs_below(const uint8_t *line, uint8_t byte) {
-    uint64_t const low = below_8x32(line + RUNS_AT, byte);
-    return low | (uint64_t)below_8x32(line + 32, byte) << (32 - RUNS_AT);
+    uint64_t const low = lanes_below_8x32(line + RUNS_AT, byte);
+    return low | (uint64_t)lanes_below_8x32(line + 32, byte) << (32 - RUNS_AT);
 }
 
 #if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)

@@ -1,27 +1,31 @@
 /* levels.h - blocks of counters that take more bits only when they need them.
  *
  * Paper: D. Ficara, S. Giordano, G. Procissi, F. Vitucci, "MultiLayer Compressed Counting Bloom
- * Filters", INFOCOM 2008, for the levels. A counter is a field of bits[0] bits. One that is at its
- * maximum goes on in a cell of its own on the next level, and its value is the sum of both; a cell
- * at its maximum has one on the level after, and so on.
+ * Filters", INFOCOM 2008, for the levels.
  *
- *     level 0      2  3  0  3  1  3  0      7 counters of 2 bits; 3 is the maximum
+ * A counter is a field of bits[0] bits on level 0. If that field is full (all bits set), the
+ * counter continues in a cell of its own on level 1, and its value is the sum of both. A full cell
+ * continues on level 2, and so on.
+ *
+ *     level 0      2  3  0  3  1  3  0      7 counters of 2 bits; 3 is full
  *                     |     |     |
- *     level 1         0     3     1         cells of 2 bits, one for each that is full, in order
+ *     level 1         0     3     1         cells of 2 bits, one for each full field, in order
  *                           |
  *     level 2               4               so the counters are 2 3 0 10 1 4 0
  *
- * Whose cell is whose? Theirs is found by a perfect hash, which has to be built anew whenever a
- * counter becomes full. Here it is found by rank: cell r belongs to the counter that has r full
- * ones before it, as in rank-indexed hashing. A counter that becomes full opens a gap for its cell,
- * one that comes down closes it; both shift bits of one block, and nothing else has to be stored.
+ * Which cell belongs to which counter? In the paper a perfect hash says so, which has to be built
+ * anew whenever a counter becomes full. Here the rank says so: cell r of a level belongs to the
+ * field that has r full fields before it on the level below. A counter that becomes full inserts
+ * its cell, a counter that comes down deletes it. Both shift bits within one block, and nothing has
+ * to be stored besides.
  *
- *     a block      [ counters of level 0 | cells of level 1, of level 2, ... , zeros | closed ]
- *                                         '------------ area, in bits --------------'
+ *     a block      | counters of level 0 | cells of level 1, 2, ... | zeros | closed |
+ *                                        '------------ area ----------------'  1 bit
  *
- * Counters stick in two ways. One that is at the maximum of the last level stays there. And when
- * the area has no room for a cell, the block is closed for good: its cells are dropped, and every
- * counter that is full on level 0, now or later, is stuck.
+ * Counters get stuck in two ways, and stay so:
+ *   - a counter whose cell on the last level is full is at the top;
+ *   - if the area has no room for a cell, the block is closed: all its cells are dropped, and every
+ *     field that is full on level 0, now or later, is a stuck counter.
  */
 #ifndef TAMIS_KINDS_MLCBF_LEVELS_H
 #define TAMIS_KINDS_MLCBF_LEVELS_H
@@ -31,51 +35,57 @@
 
 #define LEVELS_MAX 6
 #define LEVELS_MAX_BITS 8
-#define LEVELS_STUCK UINT64_MAX
+#define LEVELS_STUCK UINT64_MAX /* the value of a stuck counter */
 
+/* The layout of a block. Below, `block` is the first bit of a block in the body. */
 typedef struct levels {
-    uint32_t counters; /* of a block */
-    uint32_t area;
-    uint16_t base[LEVELS_MAX + 1]; /* a counter this large has a cell on that level */
-    uint8_t  bits[LEVELS_MAX];
-    uint8_t  depth;
+    uint32_t counters;             /* in a block */
+    uint32_t area;                 /* bits for all cells above level 0 */
+    uint16_t base[LEVELS_MAX + 1]; /* a counter of at least base[l] has a cell on level l */
+    uint8_t  bits[LEVELS_MAX];     /* of a cell, on each level */
+    uint8_t  depth;                /* how many levels there are */
 } levels;
 
-TAMIS_INLINE uint64_t levels_top(const levels *of) {
-    return of->base[of->depth];
+/* The value at which a counter is stuck: every level is full. */
+TAMIS_INLINE uint64_t levels_top(const levels *layout) {
+    return layout->base[layout->depth];
 }
 
-TAMIS_INLINE uint64_t levels_area_at(const levels *of, uint64_t block) {
-    return block + (uint64_t)of->counters * of->bits[0];
+TAMIS_INLINE uint64_t levels_area_at(const levels *layout, uint64_t block) {
+    return block + (uint64_t)layout->counters * layout->bits[0];
 }
 
-TAMIS_INLINE uint64_t levels_closed_at(const levels *of, uint64_t block) {
-    return levels_area_at(of, block) + of->area;
+TAMIS_INLINE uint64_t levels_closed_at(const levels *layout, uint64_t block) {
+    return levels_area_at(layout, block) + layout->area;
 }
 
-TAMIS_INLINE uint64_t levels_block_bits(const levels *of) {
-    return levels_closed_at(of, 0) + 1;
+TAMIS_INLINE uint64_t levels_block_bits(const levels *layout) {
+    return levels_closed_at(layout, 0) + 1;
 }
 
-TAMIS_INLINE bool levels_is_closed(const levels *of, const uint8_t *body, uint64_t block) {
-    return field_get_bit(body, levels_closed_at(of, block));
+TAMIS_INLINE bool levels_is_closed(const levels *layout, const uint8_t *body, uint64_t block) {
+    return field_get_bit(body, levels_closed_at(layout, block));
 }
 
-/* Levels of so many bits, up to the first of 0 bits. */
+/* Levels of bits[0], bits[1], ... bits, up to the first that is 0. */
 static __attribute__((unused)) levels levels_make(uint64_t counters, uint64_t area,
                                                   const uint64_t bits[LEVELS_MAX]) {
-    levels make = { .counters = (uint32_t)counters, .area = (uint32_t)area };
-    while (make.depth < LEVELS_MAX && bits[make.depth] != 0) {
-        unsigned const l = make.depth++;
-        make.bits[l] = (uint8_t)bits[l];
-        make.base[l + 1] = (uint16_t)(make.base[l] + bits_low(make.bits[l]));
+    levels layout = { .counters = (uint32_t)counters, .area = (uint32_t)area };
+    while (layout.depth < LEVELS_MAX && bits[layout.depth] != 0) {
+        unsigned const l = layout.depth++;
+        layout.bits[l] = (uint8_t)bits[l];
+        layout.base[l + 1] = (uint16_t)(layout.base[l] + bits_low(layout.bits[l]));
     }
-    return make;
+    return layout;
 }
 
-/* ------------------------------------------------------------------ ranks */
+/* ------------------------------------------------------------------ counting full fields
+ *
+ * A rank is the number of full fields before a field. Fields are read 56 bits at a time (a read at
+ * any bit position delivers that many), and the fields of such a word are tested together: a field
+ * is full if all its bits are set, so the bits are ANDed down into the lowest bit of the field. */
 
-/* The lowest bit of as many fields as 56 bits have room for, by their size. */
+/* By the bits of a field: the lowest bits of all fields in 56 bits, and how many fields. */
 static const uint64_t levels_lowest[LEVELS_MAX_BITS + 1] = {
     0,
     UINT64_C(0xffffffffffffff),
@@ -89,7 +99,7 @@ static const uint64_t levels_lowest[LEVELS_MAX_BITS + 1] = {
 };
 static const uint8_t levels_fields[LEVELS_MAX_BITS + 1] = { 0, 56, 28, 18, 14, 11, 9, 8, 7 };
 
-/* `bits` is a constant in each call below, so that all this is one short loop. */
+/* `bits` is a constant in each call below, so that all this becomes one short loop. */
 TAMIS_INLINE uint64_t levels_count(const uint8_t *body, uint64_t at, uint64_t n, unsigned bits) {
     uint64_t const lowest = levels_lowest[bits], fields = levels_fields[bits];
     uint64_t       found = 0;
@@ -105,7 +115,7 @@ TAMIS_INLINE uint64_t levels_count(const uint8_t *body, uint64_t at, uint64_t n,
     return found + bits_popcount(full);
 }
 
-/* How many of n fields have all their bits set. */
+/* How many of n fields, from bit `at` on, are full. */
 static __attribute__((unused)) uint64_t levels_full(const uint8_t *body, uint64_t at, uint64_t n,
                                                     unsigned bits) {
     switch (bits) {
@@ -120,47 +130,49 @@ static __attribute__((unused)) uint64_t levels_full(const uint8_t *body, uint64_
     }
 }
 
-/* ------------------------------------------------------------------ one counter */
+/* ------------------------------------------------------------------ reading a counter */
 
 TAMIS_INLINE bool levels_is_full(const uint8_t *body, uint64_t at, unsigned bits) {
     return field_get(body, at, bits) == bits_low(bits);
 }
 
-/* The counter, or LEVELS_STUCK. Looks no further than it has to: the cells of a level are counted
- * only if the level after the next is asked, since it begins behind them. */
-TAMIS_INLINE uint64_t levels_get(const levels *of, const uint8_t *body, uint64_t block,
+/* The value of counter i, or LEVELS_STUCK. It looks no further than it has to: where a level begins
+ * depends on the number of cells on the level before, so the cells of a level are counted only if
+ * the level after the next one is needed. */
+TAMIS_INLINE uint64_t levels_get(const levels *layout, const uint8_t *body, uint64_t block,
                                  uint64_t i) {
-    uint64_t first = block, n = of->counters, value = 0;
+    uint64_t first = block, n = layout->counters, value = 0; /* n cells on this level, from first */
     for (unsigned l = 0;; l++) {
-        unsigned const bits = of->bits[l];
+        unsigned const bits = layout->bits[l];
         uint64_t const here = first + i * bits, cell = field_get(body, here, bits);
         value += cell;
         if (cell != bits_low(bits)) return value;
-        if (l + 1 == of->depth || (l == 0 && levels_is_closed(of, body, block))) break;
+        if (l + 1 == layout->depth || (l == 0 && levels_is_closed(layout, body, block))) break;
         uint64_t const rank = levels_full(body, first, i, bits);
         first += n * bits;
-        if (l + 2 < of->depth &&
-            levels_is_full(body, first + rank * of->bits[l + 1], of->bits[l + 1])) {
-            n = rank + levels_full(body, here, n - i, bits);
+        if (l + 2 < layout->depth) {
+            unsigned const next = layout->bits[l + 1];
+            if (levels_is_full(body, first + rank * next, next))
+                n = rank + levels_full(body, here, n - i, bits);
         }
         i = rank;
     }
     return LEVELS_STUCK;
 }
 
-/* Where the counter has its cells, or would have them, and where all cells end. */
+/* Where the cells of a counter are, or would be inserted, on every level. */
 typedef struct levels_path {
     uint64_t at[LEVELS_MAX];
-    uint64_t end;
-    uint64_t tops; /* cells of the last level that are full */
+    uint64_t end;  /* where all cells of the block end */
+    uint64_t tops; /* how many cells of the last level are full */
 } levels_path;
 
-TAMIS_INLINE levels_path levels_find(const levels *of, const uint8_t *body, uint64_t block,
+TAMIS_INLINE levels_path levels_find(const levels *layout, const uint8_t *body, uint64_t block,
                                      uint64_t i) {
     levels_path path = { .end = block };
-    uint64_t    n = of->counters;
-    for (unsigned l = 0; l < of->depth; l++) {
-        unsigned const bits = of->bits[l];
+    uint64_t    n = layout->counters;
+    for (unsigned l = 0; l < layout->depth; l++) {
+        unsigned const bits = layout->bits[l];
         uint64_t const first = path.end, here = first + i * bits;
         path.at[l] = here;
         path.end = first + n * bits;
@@ -172,113 +184,122 @@ TAMIS_INLINE levels_path levels_find(const levels *of, const uint8_t *body, uint
     return path;
 }
 
-/* Give up all cells: what is full on level 0 is stuck from now on. How many more than before? */
-TAMIS_INLINE uint64_t levels_close(const levels *of, uint8_t *body, uint64_t block) {
-    uint64_t const from = levels_area_at(of, block), to = levels_closed_at(of, block);
-    uint64_t const tops = levels_find(of, body, block, 0).tops;
-    for (uint64_t at = from; at < to; at += FIELD_MAX_BITS - 1) {
-        field_set(body, at, (unsigned)min_u64(to - at, FIELD_MAX_BITS - 1), 0);
+/* ------------------------------------------------------------------ changing a counter */
+
+/* Close a block: drop all cells. Returns how many counters are stuck now that were not before: the
+ * full ones on level 0, less those that were at the top. */
+TAMIS_INLINE uint64_t levels_close(const levels *layout, uint8_t *body, uint64_t block) {
+    uint64_t const first = levels_area_at(layout, block), end = levels_closed_at(layout, block);
+    uint64_t const tops = levels_find(layout, body, block, 0).tops;
+    for (uint64_t at = first; at < end; at += FIELD_MAX_BITS - 1) {
+        field_set(body, at, (unsigned)min_u64(end - at, FIELD_MAX_BITS - 1), 0);
     }
-    field_set_bit(body, to, true);
-    return levels_full(body, block, of->counters, of->bits[0]) - tops;
+    field_set_bit(body, end, true);
+    return levels_full(body, block, layout->counters, layout->bits[0]) - tops;
 }
 
-/* Bits of cells that a counter of this value has above level 0. */
-TAMIS_INLINE uint64_t levels_cost(const levels *of, uint64_t value) {
+/* Bits of all cells that a counter of this value has above level 0. */
+TAMIS_INLINE uint64_t levels_cost(const levels *layout, uint64_t value) {
     uint64_t bits = 0;
-    for (unsigned l = 1; l < of->depth && value >= of->base[l]; l++) bits += of->bits[l];
+    for (unsigned l = 1; l < layout->depth && value >= layout->base[l]; l++) {
+        bits += layout->bits[l];
+    }
     return bits;
 }
 
-/* Level by level: a cell is set anew, or a gap is opened for it, or it is closed. What is above the
- * gap has moved by so much when its level's turn comes. */
-TAMIS_INLINE void levels_move(const levels *of, uint8_t *body, levels_path path, uint64_t from,
-                              uint64_t to) {
-    uint64_t moved = 0; /* modulo 2^64: down is negative */
-    for (unsigned l = 0; l < of->depth && max_u64(from, to) >= of->base[l]; l++) {
-        unsigned const bits = of->bits[l];
+/* Change a counter from one value to another, level by level: its cell is rewritten, or inserted,
+ * or deleted. An insertion or deletion moves everything behind it, so cells of later levels are
+ * found that much further on. */
+TAMIS_INLINE void levels_move(const levels *layout, uint8_t *body, levels_path path,
+                              uint64_t old_value, uint64_t new_value) {
+    uint64_t moved = 0; /* modulo 2^64: a deletion makes it negative */
+    for (unsigned l = 0; l < layout->depth && max_u64(old_value, new_value) >= layout->base[l];
+         l++) {
+        unsigned const bits = layout->bits[l];
         uint64_t const at = path.at[l] + moved;
-        if (to < of->base[l]) {
+        if (new_value < layout->base[l]) {
             shift_close(body, at, path.end + moved, bits);
             moved -= bits;
             continue;
         }
-        if (from < of->base[l]) {
+        if (old_value < layout->base[l]) {
             shift_open(body, at, path.end + moved, bits);
             moved += bits;
         }
-        field_set(body, at, bits, min_u64(to - of->base[l], bits_low(bits)));
+        field_set(body, at, bits, min_u64(new_value - layout->base[l], bits_low(bits)));
     }
 }
 
-/* Change a counter that is not stuck from one value to another, at most levels_top(). Returns how
- * many counters are stuck that were not. */
-TAMIS_INLINE uint64_t levels_set(const levels *of, uint8_t *body, uint64_t block, uint64_t i,
-                                 uint64_t from, uint64_t to) {
-    uint64_t const full = of->base[1], at = block + i * of->bits[0];
-    TAMIS_ASSERT(i < of->counters && to <= levels_top(of));
-    if (max_u64(from, to) < full) {
-        field_set(body, at, of->bits[0], to);
+/* Change counter i, which is not stuck, from old_value to new_value <= levels_top(). Closes the
+ * block if it has no room. Returns how many counters are stuck now that were not before. */
+TAMIS_INLINE uint64_t levels_set(const levels *layout, uint8_t *body, uint64_t block, uint64_t i,
+                                 uint64_t old_value, uint64_t new_value) {
+    uint64_t const full = layout->base[1], at = block + i * layout->bits[0];
+    TAMIS_ASSERT(i < layout->counters && new_value <= levels_top(layout));
+    if (max_u64(old_value, new_value) < full) { /* level 0 alone: the usual case */
+        field_set(body, at, layout->bits[0], new_value);
         return 0;
     }
     uint64_t newly = 0;
-    if (!levels_is_closed(of, body, block)) {
-        levels_path const path = levels_find(of, body, block, i);
-        uint64_t const    before = levels_cost(of, from), after = levels_cost(of, to);
-        if (after <= before || path.end + after - before <= levels_closed_at(of, block)) {
-            levels_move(of, body, path, from, to);
-            return to == levels_top(of);
+    if (!levels_is_closed(layout, body, block)) {
+        levels_path const path = levels_find(layout, body, block, i);
+        uint64_t const    before = levels_cost(layout, old_value);
+        uint64_t const    after = levels_cost(layout, new_value);
+        if (after <= before || path.end + after - before <= levels_closed_at(layout, block)) {
+            levels_move(layout, body, path, old_value, new_value);
+            return new_value == levels_top(layout);
         }
-        newly = levels_close(of, body, block);
+        newly = levels_close(layout, body, block);
     }
-    newly += from < full; /* else it was full, and is counted already */
-    field_set(body, at, of->bits[0], full);
+    newly += old_value < full; /* if it was full already, levels_close has counted it */
+    field_set(body, at, layout->bits[0], full);
     return newly;
 }
 
-/* ------------------------------------------------------------------ all counters */
+/* ------------------------------------------------------------------ all counters of a block */
 
-/* From the first to the last. A block of unknown bits must have passed levels_fit. */
+/* A walk over all counters, from the first to the last: the next cell on each level. The bits of a
+ * block that come from a file must have passed levels_fit() first. */
 typedef struct levels_walk {
     uint64_t at[LEVELS_MAX];
-    uint64_t end;
+    uint64_t end; /* where all cells end */
     bool     is_closed;
 } levels_walk;
 
-TAMIS_INLINE levels_walk levels_begin(const levels *of, const uint8_t *body, uint64_t block) {
-    levels_walk walk = { .is_closed = levels_is_closed(of, body, block) };
+TAMIS_INLINE levels_walk levels_begin(const levels *layout, const uint8_t *body, uint64_t block) {
+    levels_walk walk = { .is_closed = levels_is_closed(layout, body, block) };
     if (!walk.is_closed) {
-        levels_path const path = levels_find(of, body, block, 0);
+        levels_path const path = levels_find(layout, body, block, 0);
         memcpy(walk.at, path.at, sizeof walk.at);
         walk.end = path.end;
     }
     walk.at[0] = block;
-    if (walk.is_closed) walk.end = levels_area_at(of, block);
+    if (walk.is_closed) walk.end = levels_area_at(layout, block);
     return walk;
 }
 
 /* The next counter, or LEVELS_STUCK. */
-TAMIS_INLINE uint64_t levels_next(const levels *of, const uint8_t *body, levels_walk *walk) {
+TAMIS_INLINE uint64_t levels_next(const levels *layout, const uint8_t *body, levels_walk *walk) {
     uint64_t value = 0;
-    for (unsigned l = 0; l < of->depth; l++) {
-        uint64_t const cell = field_get(body, walk->at[l], of->bits[l]);
-        walk->at[l] += of->bits[l];
+    for (unsigned l = 0; l < layout->depth; l++) {
+        uint64_t const cell = field_get(body, walk->at[l], layout->bits[l]);
+        walk->at[l] += layout->bits[l];
         value += cell;
-        if (cell != bits_low(of->bits[l])) return value;
+        if (cell != bits_low(layout->bits[l])) return value;
         if (walk->is_closed) break;
     }
     return LEVELS_STUCK;
 }
 
-/* Are the cells of an open block inside its area, whatever its bits are? */
-TAMIS_INLINE bool levels_fit(const levels *of, const uint8_t *body, uint64_t block) {
-    uint64_t       first = block, n = of->counters;
-    uint64_t const end = levels_closed_at(of, block);
-    for (unsigned l = 0; l < of->depth; l++) {
-        if (n * of->bits[l] > end - first) return false;
-        if (l + 1 == of->depth) break;
-        uint64_t const full = levels_full(body, first, n, of->bits[l]);
-        first += n * of->bits[l];
+/* Do the cells of an open block end inside its area? Safe on any bits. */
+TAMIS_INLINE bool levels_fit(const levels *layout, const uint8_t *body, uint64_t block) {
+    uint64_t       first = block, n = layout->counters;
+    uint64_t const end = levels_closed_at(layout, block);
+    for (unsigned l = 0; l < layout->depth; l++) {
+        if (n * layout->bits[l] > end - first) return false;
+        if (l + 1 == layout->depth) break;
+        uint64_t const full = levels_full(body, first, n, layout->bits[l]);
+        first += n * layout->bits[l];
         n = full;
     }
     return true;

@@ -1,48 +1,53 @@
 /* mlcbf.c - counters on several levels: the smallest of the counting Bloom filters.
  *
  * Paper: O. Rottenstreich, Y. Kanizo, I. Keslassy, "The Variable-Increment Counting Bloom Filter",
- * section V: ML-VI-HCBF; with D = {1} it is the ML-HCBF of D. Ficara, S. Giordano, G. Procissi and
- * F. Vitucci, "MultiLayer Compressed Counting Bloom Filters", INFOCOM 2008. Names below: n keys, m
- * counters, k hashes, D increments.
+ * IEEE/ACM Transactions on Networking 22(4), 2014, section V: ML-VI-HCBF. With D = {1} it is the
+ * ML-HCBF of D. Ficara, S. Giordano, G. Procissi, F. Vitucci, "MultiLayer Compressed Counting Bloom
+ * Filters", INFOCOM 2008. Names below follow them: n keys, m counters, k hashes, D increments.
  *
  * Idea
  * ----
- * A counting Bloom filter in which a key counts each of its k counters up by a number of its own,
- * out of a small set D, as its hash says. An absent key is excluded by a counter that is 0, and
- * also by one that cannot be the key's number and a sum of others (core/increments.h).
+ * A counting Bloom filter with variable increments: a key adds to each of its k counters a number
+ * of the set D that its hash says. An absent key is excluded by a counter that is 0, and also by a
+ * counter that is not the key's number plus a sum of others (core/increments.h).
  *
- *        D = {8, 12, 14, 15}     a counter of 22 = 8 + 14 excludes a key that would add 12 or 15
+ *        D = {8, 12, 14, 15}     a counter of 22 = 8 + 14 excludes a key that adds 12 or 15
  *
- * Most counters are small, so all have few bits, and those that need more get them on further
- * levels (levels.h). What follows is ours. The paper finds a counter's cell on the next level
- * by a perfect hash, which it neither counts nor rebuilds; here cells are found by rank, inside a
- * block, and follow each change. And what is stored is not the sum but its number among the sums
- * there are (numbered.h). Both together let the first level shrink to a single bit: 17.6 bits
- * per key at a rate of 1/1000, where counters of fixed size take 37.6, and nothing is left out.
+ * Most counters are small. So all counters have a few bits, and those that need more get them on
+ * further levels (levels.h).
  *
- * Why it never loses a key: a counter at the top of its levels sticks, and a block whose cells have
- * run out is closed, so that its full counters stick; both answer "maybe" for good. How rarely that
- * happens is planned (size.h). No add is ever refused.
+ * Deviations from the paper:
+ *   - The paper finds the cell of a counter on the next level by a perfect hash, which it neither
+ *     counts as memory nor rebuilds when counters change. Here a cell is found by its rank inside a
+ *     block, and cells move with every change.
+ *   - A counter does not store its sum but the number of this sum among all sums there are
+ *     (numbered.h). Together this lets level 0 shrink to a single bit: 17.6 bits per key at a rate
+ *     of 1/1000, everything counted, where counters of a fixed size take 37.6.
  *
- * Places of a key that are the same counter are one place with the sum of their increments: asked,
- * counted and taken back as one.
+ * Why no key is ever lost: a counter at the top of its levels is stuck; a block whose area is
+ * exhausted is closed, and its full counters are stuck. Stuck counters answer "perhaps" for good.
+ * How rarely that happens is planned (size.h). No add is ever refused.
+ *
+ * Places of a key that fall on the same counter are one place with the sum of their increments:
+ * looked up, added and removed as one.
  *
  * Invariants (checked by mlcbf_validate)
- *   I1  the cells of an open block fit its area, and the rest of the area is zero;
+ *   I1  the cells of an open block fit into its area, and the rest of the area is zero;
  *   I2  the area of a closed block is zero, and at least one of its counters is full;
  *   I3  bits of the body beyond the last block are zero;
- *   I4  a plain counter that is not stuck is 0 or a sum of increments;
+ *   I4  a plain counter that is not stuck is a sum of increments;
  *   I5  `saturated` is the number of stuck counters;
- *   I6  with one increment and while none is stuck, the counters sum up to k x keys. With more of
- *       them, keys that were never added may have been removed, and took another sum.
+ *   I6  if D = {1} and no counter is stuck, the counters sum up to k x keys. With more numbers
+ *       there is no such sum: the removal of a key that was never added, but was taken for present,
+ *       subtracts other numbers than those that were added.
  */
 #include "core/checked.h"
-#include "levels.h"
-#include "numbered.h"
 #include "core/packed.h"
 #include "kind.h"
-#include "theory/bloom_rate.h"
+#include "levels.h"
+#include "numbered.h"
 #include "size.h"
+#include "theory/bloom_rate.h"
 #include "theory/vi_rate.h"
 
 #include <math.h>
@@ -51,13 +56,13 @@ static_assert(LEVELS_MAX * ((1 << LEVELS_MAX_BITS) - 1) + 64 * INCREMENTS_WORDS 
               "the largest number, and the gaps below it");
 
 /* What mlcbf_prepare makes of the geometry. */
-typedef struct shape {
-    numbered of;
-    levels   l;
+typedef struct mlcbf_shape {
+    numbered map; /* between what a counter stores and its sum */
+    levels   layout;
     uint64_t block_bits;
-} shape;
+} mlcbf_shape;
 
-static_assert(sizeof(shape) <= KIND_DERIVED * sizeof(uint64_t), "fits the handle");
+static_assert(sizeof(mlcbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
 
 /* ------------------------------------------------------------------ planning */
 
@@ -71,7 +76,7 @@ static tamis_status mlcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
     return tamis_ml_choose(&ask, ret_geometry) ? TAMIS_OK : TAMIS_ERR_CANNOT;
 }
 
-/* Levels of 1 to LEVELS_MAX_BITS bits, then none. */
+/* Are the level sizes 1 to LEVELS_MAX_BITS bits, and 0 after the last level? */
 static bool mlcbf_levels_are_possible(const uint64_t *g) {
     bool is_over = false;
     for (unsigned l = 0; l < LEVELS_MAX; l++) {
@@ -88,21 +93,22 @@ static bool mlcbf_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     if (g[ML_BLOCKS] < 1 || (g[ML_BLOCKS] == 1 && g[ML_COUNTERS] == 1)) return false;
     if (g[ML_HASHES] < 1 || g[ML_HASHES] > ML_MAX_HASHES || g[ML_PLAIN] > 1) return false;
     if (!increments_are_possible(g[ML_INCREMENTS]) || !mlcbf_levels_are_possible(g)) return false;
-    levels const l = levels_make(g[ML_COUNTERS], g[ML_AREA], g + ML_BITS);
-    return checked_body_bytes(g[ML_BLOCKS], levels_block_bits(&l), FIELD_PAD_BYTES, ret_bytes);
+    levels const layout = levels_make(g[ML_COUNTERS], g[ML_AREA], g + ML_BITS);
+    return checked_body_bytes(g[ML_BLOCKS], levels_block_bits(&layout), FIELD_PAD_BYTES, ret_bytes);
 }
 
-/* A counter that is not full is in one line. For one that is, half of its block is counted through
- * to find its cell, and all of it if that changes. */
-static void mlcbf_predict(const uint64_t *geometry, uint64_t capacity, uint64_t lifetime,
+/* Lines per operation. A counter that is not full on level 0 is in one line. For a full one, half
+ * of its block is read on average to find the rank of its cell, and all of it if the cell
+ * changes. */
+static void mlcbf_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
                           tamis_forecast *ret_forecast) {
-    unsigned const k = (unsigned)geometry[ML_HASHES];
-    levels const   l = levels_make(geometry[ML_COUNTERS], geometry[ML_AREA], geometry + ML_BITS);
-    double const   length = (double)levels_block_bits(&l) / 512;
-    double const   lines = fmax(1, (double)geometry[ML_BLOCKS] * length);
+    unsigned const k = (unsigned)g[ML_HASHES];
+    levels const   layout = levels_make(g[ML_COUNTERS], g[ML_AREA], g + ML_BITS);
+    double const   length = (double)levels_block_bits(&layout) / 512;
+    double const   lines = fmax(1, (double)g[ML_BLOCKS] * length);
     ml_forecast    told;
-    tamis_ml_forecast(geometry, (double)capacity, (double)lifetime, &told);
-    double const passes = pow(told.fpr, 1.0 / k), full = l.depth > 1 ? told.level[1] : 0;
+    tamis_ml_forecast(g, (double)capacity, (double)lifetime, &told);
+    double const passes = pow(told.fpr, 1.0 / k), full = layout.depth > 1 ? told.level[1] : 0;
     double const others = full * fmax(0, length - 1), asked = 1 + others / 2, changed = 1 + others;
     *ret_forecast = (tamis_forecast){
         .fpr = told.fpr,
@@ -115,39 +121,44 @@ static void mlcbf_predict(const uint64_t *geometry, uint64_t capacity, uint64_t 
 
 static void mlcbf_prepare(tamis_table *table) {
     const uint64_t *const g = table->geometry;
-    shape                 make = { .of = numbered_make(g[ML_INCREMENTS], g[ML_PLAIN] != 0),
-                                   .l = levels_make(g[ML_COUNTERS], g[ML_AREA], g + ML_BITS) };
-    make.block_bits = levels_block_bits(&make.l);
-    memcpy(table->derived, &make, sizeof make);
+    mlcbf_shape           shape;
+    memset(&shape, 0, sizeof shape);
+    shape.map = numbered_make(g[ML_INCREMENTS], g[ML_PLAIN] != 0);
+    shape.layout = levels_make(g[ML_COUNTERS], g[ML_AREA], g + ML_BITS);
+    shape.block_bits = levels_block_bits(&shape.layout);
+    memcpy(table->derived, &shape, sizeof shape);
 }
 
-TAMIS_INLINE const shape *shape_of(const tamis_table *table) {
-    return (const shape *)(const void *)table->derived;
+TAMIS_INLINE const mlcbf_shape *mlcbf_shape_of(const tamis_table *table) {
+    return (const mlcbf_shape *)(const void *)table->derived;
 }
 
-/* ------------------------------------------------------------------ places */
+/* ------------------------------------------------------------------ one place of a key */
 
-typedef struct place {
-    uint64_t block; /* the bit where it begins */
-    uint32_t i;     /* which counter of it */
-    uint32_t step;
-} place;
+typedef struct mlcbf_place {
+    uint64_t block; /* its first bit in the body */
+    uint32_t i;     /* which counter of the block */
+    uint32_t step;  /* what the key adds to it */
+} mlcbf_place;
 
-TAMIS_INLINE place mlcbf_place(const tamis_table *table, uint64_t hash, unsigned i) {
-    const shape *const s = shape_of(table);
-    uint64_t           value = remix(hash, i);
-    uint64_t const     block = fastrange_next(&value, table->geometry[ML_BLOCKS]);
-    uint32_t const     at = (uint32_t)fastrange_next(&value, s->l.counters);
-    return (place){ block * s->block_bits, at, (uint32_t)increments_pick(&s->of.d, value) };
+/* Place number i: one random number selects the block, the counter and the increment. */
+TAMIS_INLINE mlcbf_place mlcbf_find_place(const tamis_table *table, uint64_t hash, unsigned i) {
+    const mlcbf_shape *const shape = mlcbf_shape_of(table);
+    uint64_t                 value = remix(hash, i);
+    uint64_t const           block = fastrange_next(&value, table->geometry[ML_BLOCKS]);
+    uint32_t const           at = (uint32_t)fastrange_next(&value, shape->layout.counters);
+    uint32_t const           step = (uint32_t)increments_pick(&shape->map.d, value);
+    return (mlcbf_place){ block * shape->block_bits, at, step };
 }
 
-/* All places of a key, each once. Returns how many. */
-TAMIS_INLINE unsigned mlcbf_places(const tamis_table *table, uint64_t hash, place *ret_places) {
+/* All places of a key, those on the same counter joined. Returns how many. */
+TAMIS_INLINE unsigned mlcbf_find_places(const tamis_table *table, uint64_t hash,
+                                        mlcbf_place *ret_places) {
     unsigned const k = (unsigned)table->geometry[ML_HASHES];
     unsigned       n = 0;
     for (unsigned i = 0; i < k; i++) {
-        place const p = mlcbf_place(table, hash, i);
-        unsigned    same = 0;
+        mlcbf_place const p = mlcbf_find_place(table, hash, i);
+        unsigned          same = 0;
         while (same < n && (ret_places[same].block != p.block || ret_places[same].i != p.i)) same++;
         if (same < n) {
             ret_places[same].step += p.step;
@@ -158,182 +169,191 @@ TAMIS_INLINE unsigned mlcbf_places(const tamis_table *table, uint64_t hash, plac
     return n;
 }
 
-TAMIS_INLINE const uint8_t *place_where(const tamis_table *table, const place *p) {
-    return table->body + (p->block + (uint64_t)p->i * shape_of(table)->l.bits[0]) / 8;
+/* What the counter of a place stores: the number of its sum, or LEVELS_STUCK. */
+TAMIS_INLINE uint64_t mlcbf_get(const tamis_table *table, const mlcbf_place *place) {
+    return levels_get(&mlcbf_shape_of(table)->layout, table->body, place->block, place->i);
 }
 
-TAMIS_INLINE uint64_t place_get(const tamis_table *table, const place *p) {
-    return levels_get(&shape_of(table)->l, table->body, p->block, p->i);
+TAMIS_INLINE void mlcbf_set(tamis_table *table, const mlcbf_place *place, uint64_t old_number,
+                            uint64_t new_number) {
+    table->saturated += levels_set(&mlcbf_shape_of(table)->layout, table->body, place->block,
+                                   place->i, old_number, new_number);
 }
 
-/* May the counter hold the key? */
-TAMIS_INLINE bool number_may_hold(const numbered *of, uint64_t x, uint64_t step) {
-    return x == LEVELS_STUCK || increments_may_hold(&of->d, numbered_value(of, x), step);
+/* May a counter that stores x hold a key that adds `step`? */
+TAMIS_INLINE bool mlcbf_may_hold(const numbered *map, uint64_t x, uint64_t step) {
+    return x == LEVELS_STUCK || increments_may_hold(&map->d, numbered_value(map, x), step);
 }
 
-TAMIS_INLINE bool place_holds(const tamis_table *table, const place *p) {
-    return number_may_hold(&shape_of(table)->of, place_get(table, p), p->step);
-}
-
-TAMIS_INLINE void place_set(tamis_table *table, const place *p, uint64_t from, uint64_t to) {
-    table->saturated += levels_set(&shape_of(table)->l, table->body, p->block, p->i, from, to);
-}
-
-/* Count up, unless stuck. Returns 1 if the counter changed. */
-TAMIS_INLINE unsigned place_up(tamis_table *table, const place *p) {
-    const shape *const s = shape_of(table);
-    uint64_t const     x = place_get(table, p);
+/* Add the step of a place, unless its counter is stuck. Returns 1 if the counter changed. */
+TAMIS_INLINE unsigned mlcbf_up_one(tamis_table *table, const mlcbf_place *place) {
+    const mlcbf_shape *const shape = mlcbf_shape_of(table);
+    uint64_t const           x = mlcbf_get(table, place);
     if (x == LEVELS_STUCK) return 0;
-    uint64_t const sum = numbered_value(&s->of, x) + p->step;
-    place_set(table, p, x, min_u64(numbered_number(&s->of, sum), levels_top(&s->l)));
+    uint64_t const sum = numbered_value(&shape->map, x) + place->step;
+    uint64_t const number = numbered_number(&shape->map, sum);
+    mlcbf_set(table, place, x, min_u64(number, levels_top(&shape->layout)));
     return 1;
 }
 
-/* ------------------------------------------------------------------ keys, by their places */
+/* ------------------------------------------------------------------ a key, by its places */
 
-static void mlcbf_up(tamis_table *table, const place *at, unsigned n) {
+static void mlcbf_up(tamis_table *table, const mlcbf_place *places, unsigned n) {
     unsigned changed = 0;
-    for (unsigned i = 0; i < n; i++) changed |= place_up(table, &at[i]);
+    for (unsigned i = 0; i < n; i++) changed |= mlcbf_up_one(table, &places[i]);
     table->keys += changed; /* an add that met only stuck counters is not counted */
 }
 
-static bool mlcbf_down(tamis_table *table, const place *at, unsigned n) {
-    const numbered *const of = &shape_of(table)->of;
+/* Returns whether the key was there; otherwise nothing has changed. Counters are looked at first.
+ * Places are joined, so that no change of one place touches the counter of another one; but it can
+ * move its cells, or close its block, so mlcbf_set() finds these anew. */
+static bool mlcbf_down(tamis_table *table, const mlcbf_place *places, unsigned n) {
+    const numbered *const map = &mlcbf_shape_of(table)->map;
     uint64_t              x[ML_MAX_HASHES];
     unsigned              changed = 0;
     for (unsigned i = 0; i < n; i++) {
-        x[i] = place_get(table, &at[i]);
-        if (!number_may_hold(of, x[i], at[i].step)) return false;
+        x[i] = mlcbf_get(table, &places[i]);
+        if (!mlcbf_may_hold(map, x[i], places[i].step)) return false;
     }
     for (unsigned i = 0; i < n; i++) {
         if (x[i] == LEVELS_STUCK) continue;
-        place_set(table, &at[i], x[i], numbered_number(of, numbered_value(of, x[i]) - at[i].step));
+        uint64_t const rest = numbered_value(map, x[i]) - places[i].step;
+        mlcbf_set(table, &places[i], x[i], numbered_number(map, rest));
         changed = 1;
     }
     table->keys -= table->keys != 0 ? changed : 0;
     return true;
 }
 
-/* How often at most the counters can hold the key; all stuck is many. */
-static uint64_t mlcbf_most(const tamis_table *table, const place *at, unsigned n) {
-    const numbered *const of = &shape_of(table)->of;
+/* The fewest copies that any counter allows which is not stuck. All stuck: many. */
+static uint64_t mlcbf_least(const tamis_table *table, const mlcbf_place *places, unsigned n) {
+    const numbered *const map = &mlcbf_shape_of(table)->map;
     uint64_t              least = TAMIS_COUNT_MANY;
     for (unsigned i = 0; i < n && least != 0; i++) {
-        uint64_t const x = place_get(table, &at[i]);
+        uint64_t const x = mlcbf_get(table, &places[i]);
         if (x == LEVELS_STUCK) continue;
-        least = min_u64(least, increments_most(&of->d, numbered_value(of, x), at[i].step));
+        least = min_u64(least, increments_most(&map->d, numbered_value(map, x), places[i].step));
     }
     return least;
 }
 
-/* ------------------------------------------------------------------ keys, by their hash */
+/* ------------------------------------------------------------------ one key */
 
 static bool mlcbf_has(const tamis_table *table, uint64_t hash) {
-    place          at[ML_MAX_HASHES];
-    unsigned const n = mlcbf_places(table, hash, at);
+    const numbered *const map = &mlcbf_shape_of(table)->map;
+    mlcbf_place           places[ML_MAX_HASHES];
+    unsigned const        n = mlcbf_find_places(table, hash, places);
     for (unsigned i = 0; i < n; i++) {
-        if (!place_holds(table, &at[i])) return false;
+        if (!mlcbf_may_hold(map, mlcbf_get(table, &places[i]), places[i].step)) return false;
     }
     return true;
 }
 
 static tamis_status mlcbf_add(tamis_table *table, uint64_t hash) {
-    place          at[ML_MAX_HASHES];
-    unsigned const n = mlcbf_places(table, hash, at);
-    mlcbf_up(table, at, n);
+    mlcbf_place    places[ML_MAX_HASHES];
+    unsigned const n = mlcbf_find_places(table, hash, places);
+    mlcbf_up(table, places, n);
     return TAMIS_OK;
 }
 
 static tamis_status mlcbf_remove(tamis_table *table, uint64_t hash) {
-    place          at[ML_MAX_HASHES];
-    unsigned const n = mlcbf_places(table, hash, at);
-    return mlcbf_down(table, at, n) ? TAMIS_OK : TAMIS_ERR_ABSENT;
+    mlcbf_place    places[ML_MAX_HASHES];
+    unsigned const n = mlcbf_find_places(table, hash, places);
+    return mlcbf_down(table, places, n) ? TAMIS_OK : TAMIS_ERR_ABSENT;
 }
 
 static uint64_t mlcbf_count(const tamis_table *table, uint64_t hash) {
-    place          at[ML_MAX_HASHES];
-    unsigned const n = mlcbf_places(table, hash, at);
-    return mlcbf_most(table, at, n);
+    mlcbf_place    places[ML_MAX_HASHES];
+    unsigned const n = mlcbf_find_places(table, hash, places);
+    return mlcbf_least(table, places, n);
 }
 
-/* A chunk: the counters of all keys are on their way while the next chunk is thought of. */
+/* Keys in a chunk: few, so that the lines prefetched for the next chunk are still on their way or
+ * in the first cache when its turn comes. */
 #define MLCBF_CHUNK 16
 
+/* The field on level 0 of each place. Most absent keys are excluded by their first two places. */
 static void mlcbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                         bool is_update) {
     unsigned const k = (unsigned)table->geometry[ML_HASHES];
-    unsigned const asked =
-        is_update ? k : (unsigned)min_u64(k, 2); /* most absent ones need no more */
+    unsigned const asked = is_update ? k : (unsigned)min_u64(k, 2);
+    unsigned const bits = mlcbf_shape_of(table)->layout.bits[0];
     for (unsigned i = 0; i < n; i++) {
         for (unsigned j = 0; j < asked; j++) {
-            place const p = mlcbf_place(table, hash[i], j);
-            prefetch_to_read(place_where(table, &p));
+            mlcbf_place const p = mlcbf_find_place(table, hash[i], j);
+            prefetch_to_read(table->body + (p.block + (uint64_t)p.i * bits) / 8);
         }
     }
 }
 
-/* ------------------------------------------------------------------ whole tables */
+/* ------------------------------------------------------------------ merging */
 
-/* A block of `from` that is closed closes that of `into`; a counter that is stuck sticks. */
+/* Add every counter of a block. A closed block of `from` closes that of `into`, and a stuck counter
+ * of `from` makes that of `into` stuck. */
 static void mlcbf_merge_block(tamis_table *into, const tamis_table *from, uint64_t block) {
-    const shape *const s = shape_of(into);
-    uint64_t const     top = levels_top(&s->l);
-    levels_walk        walk = levels_begin(&s->l, from->body, block);
-    if (walk.is_closed && !levels_is_closed(&s->l, into->body, block)) {
-        into->saturated += levels_close(&s->l, into->body, block);
+    const mlcbf_shape *const shape = mlcbf_shape_of(into);
+    const levels *const      layout = &shape->layout;
+    levels_walk              walk = levels_begin(layout, from->body, block);
+    if (walk.is_closed && !levels_is_closed(layout, into->body, block)) {
+        into->saturated += levels_close(layout, into->body, block);
     }
-    for (uint32_t i = 0; i < s->l.counters; i++) {
-        place const    p = { block, i, 0 };
-        uint64_t const x = levels_next(&s->l, from->body, &walk), y = place_get(into, &p);
+    for (uint32_t i = 0; i < layout->counters; i++) {
+        mlcbf_place const place = { block, i, 0 };
+        uint64_t const    x = levels_next(layout, from->body, &walk), y = mlcbf_get(into, &place);
+        uint64_t          to = levels_top(layout);
         if (x == 0 || y == LEVELS_STUCK) continue;
-        uint64_t const sum =
-            x == LEVELS_STUCK ? 0 : numbered_value(&s->of, x) + numbered_value(&s->of, y);
-        uint64_t const to = x == LEVELS_STUCK ? top : numbered_number(&s->of, sum);
-        place_set(into, &p, y, min_u64(to, top));
+        if (x != LEVELS_STUCK) {
+            uint64_t const sum = numbered_value(&shape->map, x) + numbered_value(&shape->map, y);
+            to = min_u64(to, numbered_number(&shape->map, sum));
+        }
+        mlcbf_set(into, &place, y, to);
     }
 }
 
-/* Counter by counter. What reaches a limit sticks, so this is never full. */
+/* What reaches a limit gets stuck, so a merge never fails for lack of room. */
 static tamis_status mlcbf_merge(tamis_table *into, const tamis_table *from) {
-    uint64_t const bits = shape_of(into)->block_bits;
-    for (uint64_t b = 0; b < into->geometry[ML_BLOCKS]; b++)
+    uint64_t const bits = mlcbf_shape_of(into)->block_bits;
+    for (uint64_t b = 0; b < into->geometry[ML_BLOCKS]; b++) {
         mlcbf_merge_block(into, from, b * bits);
+    }
     into->keys = kind_sum_counts(into->keys, from->keys);
     return TAMIS_OK;
 }
 
-/* Can each counter of a block be without that of the other? */
+/* ------------------------------------------------------------------ subtracting */
+
+/* Can every counter of a block of `from` have been a part of that of `into`? */
 static bool mlcbf_block_can_lose(const tamis_table *into, const tamis_table *from, uint64_t block) {
-    const shape *const s = shape_of(into);
-    levels_walk        to = levels_begin(&s->l, into->body, block);
-    levels_walk        of = levels_begin(&s->l, from->body, block);
-    for (uint32_t i = 0; i < s->l.counters; i++) {
-        uint64_t const y = levels_next(&s->l, into->body, &to);
-        uint64_t const x = levels_next(&s->l, from->body, &of);
+    const mlcbf_shape *const shape = mlcbf_shape_of(into);
+    levels_walk              walk_into = levels_begin(&shape->layout, into->body, block);
+    levels_walk              walk_from = levels_begin(&shape->layout, from->body, block);
+    for (uint32_t i = 0; i < shape->layout.counters; i++) {
+        uint64_t const y = levels_next(&shape->layout, into->body, &walk_into);
+        uint64_t const x = levels_next(&shape->layout, from->body, &walk_from);
         if (x == 0 || y == LEVELS_STUCK) continue;
-        if (x == LEVELS_STUCK || !number_may_hold(&s->of, y, numbered_value(&s->of, x)))
+        if (x == LEVELS_STUCK || !mlcbf_may_hold(&shape->map, y, numbered_value(&shape->map, x)))
             return false;
     }
     return true;
 }
 
 static void mlcbf_block_lose(tamis_table *into, const tamis_table *from, uint64_t block) {
-    const shape *const s = shape_of(into);
-    levels_walk        of = levels_begin(&s->l, from->body, block);
-    for (uint32_t i = 0; i < s->l.counters; i++) {
-        place const    p = { block, i, 0 };
-        uint64_t const x = levels_next(&s->l, from->body, &of);
+    const mlcbf_shape *const shape = mlcbf_shape_of(into);
+    levels_walk              walk = levels_begin(&shape->layout, from->body, block);
+    for (uint32_t i = 0; i < shape->layout.counters; i++) {
+        mlcbf_place const place = { block, i, 0 };
+        uint64_t const    x = levels_next(&shape->layout, from->body, &walk);
         if (x == 0 || x == LEVELS_STUCK) continue;
-        uint64_t const y = place_get(into, &p);
+        uint64_t const y = mlcbf_get(into, &place);
         if (y == LEVELS_STUCK) continue;
-        uint64_t const rest = numbered_value(&s->of, y) - numbered_value(&s->of, x);
-        place_set(into, &p, y, numbered_number(&s->of, rest));
+        uint64_t const rest = numbered_value(&shape->map, y) - numbered_value(&shape->map, x);
+        mlcbf_set(into, &place, y, numbered_number(&shape->map, rest));
     }
 }
 
-/* Counter by counter, if each can be without the other's. What is stuck stays so. */
+/* Look at all blocks first, then subtract. Stuck counters stay stuck. */
 static tamis_status mlcbf_subtract(tamis_table *into, const tamis_table *from) {
-    uint64_t const bits = shape_of(into)->block_bits, blocks = into->geometry[ML_BLOCKS];
+    uint64_t const bits = mlcbf_shape_of(into)->block_bits, blocks = into->geometry[ML_BLOCKS];
     for (uint64_t b = 0; b < blocks; b++) {
         if (!mlcbf_block_can_lose(into, from, b * bits)) return TAMIS_ERR_ABSENT;
     }
@@ -342,72 +362,74 @@ static tamis_status mlcbf_subtract(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
+/* ------------------------------------------------------------------ the rate as it is */
+
 /* By how many counters of each value there are. */
 static double mlcbf_current_fpr(const tamis_table *table) {
-    const shape *const s = shape_of(table);
-    vi_counts          all = { .stuck = 0 };
-    for (uint64_t b = 0; b < table->geometry[ML_BLOCKS]; b++) {
-        levels_walk walk = levels_begin(&s->l, table->body, b * s->block_bits);
-        for (uint32_t i = 0; i < s->l.counters; i++) {
-            uint64_t const x = levels_next(&s->l, table->body, &walk);
-            ++*(x == LEVELS_STUCK ? &all.stuck : &all.of[numbered_value(&s->of, x)]);
+    const mlcbf_shape *const shape = mlcbf_shape_of(table);
+    uint64_t const           blocks = table->geometry[ML_BLOCKS];
+    uint32_t const           counters = shape->layout.counters;
+    vi_rate                  rate;
+    tamis_vi_rate_begin(&rate, &shape->map.d, (double)blocks * counters,
+                        (unsigned)table->geometry[ML_HASHES], 0);
+    for (uint64_t b = 0; b < blocks; b++) {
+        levels_walk walk = levels_begin(&shape->layout, table->body, b * shape->block_bits);
+        for (uint32_t i = 0; i < counters; i++) {
+            uint64_t const x = levels_next(&shape->layout, table->body, &walk);
+            vi_rate_add(&rate, x == LEVELS_STUCK ? VI_RATE_STUCK : numbered_value(&shape->map, x));
         }
     }
-    return tamis_vi_rate(&s->of.d, &all, (unsigned)table->geometry[ML_HASHES], 0);
+    return tamis_vi_rate_end(&rate);
 }
 
 /* ------------------------------------------------------------------ validation */
 
-/* What a body adds up to. */
-typedef struct tally {
-    uint64_t stuck, sum;
-} tally;
+typedef struct mlcbf_tally {
+    uint64_t stuck, sum; /* stuck counters, and the sum of the others */
+} mlcbf_tally;
 
-static bool mlcbf_check_block(const tamis_table *table, uint64_t block, tally *count,
+/* I1, I2 and I4 of one block, whose counters are added to the tally. */
+static bool mlcbf_check_block(const tamis_table *table, uint64_t block, mlcbf_tally *tally,
                               const char **reterr_why) {
-    const shape *const s = shape_of(table);
-    bool const         is_closed = levels_is_closed(&s->l, table->body, block);
-    TAMIS_REQUIRE(is_closed || levels_fit(&s->l, table->body, block), reterr_why,
+    const mlcbf_shape *const shape = mlcbf_shape_of(table);
+    const levels *const      layout = &shape->layout;
+    bool const               is_closed = levels_is_closed(layout, table->body, block);
+    TAMIS_REQUIRE(is_closed || levels_fit(layout, table->body, block), reterr_why,
                   "I1: cells beyond the area of their block");
-    levels_walk    walk = levels_begin(&s->l, table->body, block);
-    uint64_t const before = count->stuck;
-    TAMIS_REQUIRE(field_is_zero(table->body, walk.end, levels_closed_at(&s->l, block)), reterr_why,
+    levels_walk    walk = levels_begin(layout, table->body, block);
+    uint64_t const before = tally->stuck;
+    TAMIS_REQUIRE(field_is_zero(table->body, walk.end, levels_closed_at(layout, block)), reterr_why,
                   is_closed ? "I2: a bit in the area of a closed block"
                             : "I1: a bit behind the last cell of a block");
-    for (uint32_t i = 0; i < s->l.counters; i++) {
-        uint64_t const x = levels_next(&s->l, table->body, &walk);
+    for (uint32_t i = 0; i < layout->counters; i++) {
+        uint64_t const x = levels_next(layout, table->body, &walk);
         bool const     is_stuck = x == LEVELS_STUCK;
-        uint64_t const value = is_stuck ? 0 : numbered_value(&s->of, x);
-        TAMIS_REQUIRE(increments_make_up(&s->of.d, value), reterr_why,
-                      "I4: a counter that is no sum of increments");
-        count->stuck += is_stuck;
-        count->sum += value;
+        uint64_t const value = is_stuck ? 0 : numbered_value(&shape->map, x);
+        TAMIS_REQUIRE(increments_make_up(&shape->map.d, value), reterr_why,
+                      "I4: a counter is not a sum of increments");
+        tally->stuck += is_stuck;
+        tally->sum += value;
     }
-    TAMIS_REQUIRE(!is_closed || count->stuck != before, reterr_why,
+    TAMIS_REQUIRE(!is_closed || tally->stuck != before, reterr_why,
                   "I2: a closed block without a stuck counter");
     return true;
 }
 
-/* Can `keys` keys with k increments each sum up to this? */
-static bool mlcbf_adds_up(const tamis_table *table, uint64_t sum) {
-    const increments *const d = &shape_of(table)->of.d;
-    uint64_t                hits;
-    if (d->n != 1) return true;
-    return checked_mul(table->keys, table->geometry[ML_HASHES], &hits) && sum == hits;
-}
-
 static bool mlcbf_validate(const tamis_table *table, const char **reterr_why) {
-    uint64_t const bits = shape_of(table)->block_bits, blocks = table->geometry[ML_BLOCKS];
-    tally          count = { 0, 0 };
+    const mlcbf_shape *const shape = mlcbf_shape_of(table);
+    uint64_t const           bits = shape->block_bits, blocks = table->geometry[ML_BLOCKS];
+    mlcbf_tally              tally = { 0, 0 };
+    uint64_t                 hits; /* k x keys */
     for (uint64_t b = 0; b < blocks; b++) {
-        if (!mlcbf_check_block(table, b * bits, &count, reterr_why)) return false;
+        if (!mlcbf_check_block(table, b * bits, &tally, reterr_why)) return false;
     }
     TAMIS_REQUIRE(field_rest_is_zero(table->body, blocks * bits, table->body_bytes), reterr_why,
-                  "I3: a bit beyond the last block");
-    TAMIS_REQUIRE(count.stuck == table->saturated, reterr_why,
-                  "I5: the number of stuck counters is not what it is said to be");
-    TAMIS_REQUIRE(count.stuck != 0 || mlcbf_adds_up(table, count.sum), reterr_why,
-                  "I6: the counters do not sum up to what the keys can have added");
+                  "I3: a bit is set beyond the last block");
+    TAMIS_REQUIRE(tally.stuck == table->saturated, reterr_why,
+                  "I5: the number of stuck counters is not the stored one");
+    if (shape->map.d.n != 1 || tally.stuck != 0) return true;
+    TAMIS_REQUIRE(checked_mul(table->keys, table->geometry[ML_HASHES], &hits) && tally.sum == hits,
+                  reterr_why, "I6: the counters do not sum up to k x keys");
     return true;
 }
 

@@ -1,62 +1,68 @@
-/* vicbf.c - a counting filter that reads its counters: a third smaller, with the same layout.
+/* vicbf.c - the variable-increment counting Bloom filter: a third smaller than the plain one.
  *
- * Paper: O. Rottenstreich, Y. Kanizo, I. Keslassy, "The Variable-Increment Counting Bloom Filter".
- * Names below: m counters, k hashes, n keys; D, the increments.
+ * Paper: O. Rottenstreich, Y. Kanizo, I. Keslassy, "The Variable-Increment Counting Bloom Filter",
+ * IEEE/ACM Transactions on Networking 22(4), 2014. Names below follow it: m counters, k hashes, n
+ * keys; D, the set of increments.
  *
  * Idea
  * ----
  * A counting Bloom filter in which a key adds to each of its k counters not 1 but a number of a
- * small set D, which one its hash says. A counter can then exclude a key although it is not 0: if
- * what is left without the key's own number is no sum of numbers of D.
+ * small set D; its hash says which. So a counter can exclude a key although it is not 0: if the
+ * rest without the key's own number is no sum of numbers of D (core/increments.h).
  *
  *        D = {4, 5, 6, 7}    add "apple"   0 0 6 0 0 5 0 0 0 4 0 ...
- *                            has "pear"      7 at the counter that is 6: certainly not there
- *                            has "plum"      5 at a counter that is 9 = 5 + 4: perhaps
+ *                            has "pear"    adds 7 to the counter that is 6: certainly absent
+ *                            has "plum"    adds 5 to a counter that is 9 = 5 + 4: perhaps
  *
- * The best D found is {8, 12, 14, 15} with counters of 8 bits. Fewer counters of more bits, and at
- * the same error a third less memory than counters of 4 bits that only count. With D = {1} it is
- * the plain counting filter.
+ * Why it saves memory: counters of 8 bits cost twice as much as counters of 4 bits, but each of
+ * them excludes far more keys, so that fewer of them are needed. The best D that was found is
+ * {8, 12, 14, 15}: at the same rate a third less memory than the plain counting filter, which is
+ * this kind with D = {1}.
  *
- * A counter that reaches its maximum no longer knows its value. It sticks there, is never counted
+ * Saturation: a counter that reaches its maximum is stuck (core/counters.h). It is never counted
  * down again, and excludes nobody.
  *
- * Two counters of a key may be the same one. Then the key adds both numbers to it at once, and it
- * can hold the key only if it can hold their sum.
+ * Two of the k counters of a key may be the same one. The key then adds both numbers to it at once,
+ * and the counter holds the key only if it can hold their sum. So an operation first joins such
+ * probes (vicbf_join). A lookup asks counter by counter first, which excludes most absent keys, and
+ * joins only if that has not excluded the key.
  *
- * Blocked: all counters of a key are in one cache line, chosen by its hash, and each in a part of
- * the line of its own. Lines are not equally full, so for the same error the table is larger, by a
- * tenth at 1% and a fifth at 0.1%; but an operation touches one line instead of k.
+ * Layout: the counters of a key are anywhere, or all in one cache line, one in each sector of it
+ * (core/sectors.h, "blocked"). For the same rate a blocked table is larger, by a tenth at 1% and a
+ * fifth at 0.1%, but an operation touches one line instead of k.
  *
  * Invariants (checked by vicbf_validate)
  *   I1  bits of the body that belong to no counter are zero;
  *   I2  `saturated` is the number of counters at their maximum;
  *   I3  every other counter is a sum of increments;
- *   I4  with one increment and while none is saturated, the counters sum up to k x keys. With more
- *       of them, keys that were never added may have been removed, and took another sum.
+ *   I4  if D = {1} and no counter is saturated, the counters sum up to k x keys. With more numbers
+ *       there is no such sum: the removal of a key that was never added, but was taken for present,
+ *       subtracts other numbers than those that were added.
  */
 #include "core/counters.h"
 #include "core/increments.h"
 #include "kind.h"
+#include "size.h"
 #include "theory/bloom_rate.h"
 #include "theory/vi_rate.h"
-#include "size.h"
 
 #include <math.h>
 
 static_assert(VI_FREE == KIND_FREE && VI_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 
-/* Of few increments and counters of few bits, which counter may hold which is looked up. */
-#define LISTED 16
-#define LISTED_BITS 8
+/* If D and the counters are small, a table says which counter values may hold which increments. */
+#define VICBF_LISTED 16
+#define VICBF_LISTED_BITS 8
 
-/* The geometry worked out. */
+/* What vicbf_prepare makes of the geometry. */
 typedef struct vicbf_shape {
     increments d;
-    sectors    in;
-    unsigned   bits, hashes, more;
-    bool       is_listed; /* what holds what is in `holds` */
-    uint64_t   top;
-    uint16_t   holds[1 << LISTED_BITS]; /* bit i: a counter of that value may hold increment i */
+    sectors    layout;
+    unsigned   bits, hashes;
+    unsigned   more;                          /* of 256 keys, how many have one hash more */
+    bool       is_listed;                     /* `holds` is filled in */
+    uint64_t   top;                           /* the maximum of a counter */
+    uint16_t   holds[1 << VICBF_LISTED_BITS]; /* holds[c] bit i: c may hold increment i of D */
 } vicbf_shape;
 
 static_assert(sizeof(vicbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
@@ -106,13 +112,14 @@ static void vicbf_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetim
     ret_forecast->lines_add = ret_forecast->lines_present;
 }
 
-/* One that is stuck holds anybody. */
-static void vicbf_list(vicbf_shape *s) {
-    s->is_listed = s->bits <= LISTED_BITS && s->d.n <= LISTED;
-    for (uint64_t c = 0; s->is_listed && c <= s->top; c++) {
-        for (unsigned i = 0; i < s->d.n; i++) {
-            bool const is_held = c == s->top || increments_may_hold(&s->d, c, s->d.value[i]);
-            s->holds[c] = (uint16_t)(s->holds[c] | (unsigned)is_held << i);
+/* Fill in `holds`. A stuck counter holds every increment. */
+static void vicbf_list(vicbf_shape *shape) {
+    const increments *const d = &shape->d;
+    shape->is_listed = shape->bits <= VICBF_LISTED_BITS && d->n <= VICBF_LISTED;
+    for (uint64_t c = 0; shape->is_listed && c <= shape->top; c++) {
+        for (unsigned i = 0; i < d->n; i++) {
+            bool const is_held = c == shape->top || increments_may_hold(d, c, d->value[i]);
+            shape->holds[c] = (uint16_t)(shape->holds[c] | (unsigned)is_held << i);
         }
     }
 }
@@ -120,10 +127,10 @@ static void vicbf_list(vicbf_shape *s) {
 static void vicbf_prepare(tamis_table *table) {
     const uint64_t *const g = table->geometry;
     uint64_t              bytes;
-    if (!vicbf_body_bytes(g, &bytes)) return; /* it will get no body either */
+    if (!vicbf_body_bytes(g, &bytes)) return; /* such a geometry gets no body either */
     vicbf_shape shape = { .d = increments_make(g[VI_INCREMENTS]),
-                          .in = sectors_make(g[VI_COUNTERS], g[VI_COUNTER_BITS], vi_sectors(g),
-                                             g[VI_BLOCKED] != 0),
+                          .layout = sectors_make(g[VI_COUNTERS], g[VI_COUNTER_BITS], vi_sectors(g),
+                                                 g[VI_BLOCKED] != 0),
                           .bits = (unsigned)g[VI_COUNTER_BITS],
                           .hashes = (unsigned)g[VI_HASHES],
                           .more = (unsigned)g[VI_MORE],
@@ -132,23 +139,25 @@ static void vicbf_prepare(tamis_table *table) {
     memcpy(table->derived, &shape, sizeof shape);
 }
 
-TAMIS_INLINE const vicbf_shape *shape_of(const tamis_table *table) {
+TAMIS_INLINE const vicbf_shape *vicbf_shape_of(const tamis_table *table) {
     return (const vicbf_shape *)(const void *)table->derived;
 }
 
 /* ------------------------------------------------------------------ where a key counts */
 
-/* A counter, by its first bit, and what the key adds to it. */
+/* A counter of a key, by its first bit, and what the key adds to it. */
 typedef struct vicbf_probe {
     uint64_t at, adds;
 } vicbf_probe;
 
-/* Hashes of a key: some have one more. */
-TAMIS_INLINE unsigned vicbf_hashes(const vicbf_shape *s, uint64_t hash) {
-    return s->hashes + (s->more != 0 && (remix(hash, VI_MAX_HASHES + 1) & 255) < s->more);
+/* How many hashes a key has. With `more`, some keys have one more, so that the mean number of
+ * hashes need not be an integer. */
+TAMIS_INLINE unsigned vicbf_hashes(const vicbf_shape *shape, uint64_t hash) {
+    return shape->hashes +
+           (shape->more != 0 && (remix(hash, VI_MAX_HASHES + 1) & 255) < shape->more);
 }
 
-/* Those at the same counter become one. Returns how many are left. */
+/* Join probes at the same counter into one. Returns how many are left. */
 static unsigned vicbf_join(vicbf_probe *probe, unsigned n) {
     unsigned kept = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -162,123 +171,131 @@ static unsigned vicbf_join(vicbf_probe *probe, unsigned n) {
     return kept;
 }
 
-/* In a line no two are at the same counter. */
-TAMIS_INLINE unsigned vicbf_probes_in_line(const vicbf_shape *s, uint64_t hash,
+/* Blocked: sectors keep the probes of a key apart. */
+TAMIS_INLINE unsigned vicbf_probes_in_line(const vicbf_shape *shape, uint64_t hash,
                                            vicbf_probe *ret_probe) {
-    uint64_t const line = sectors_line(&s->in, hash);
-    unsigned const hashes = vicbf_hashes(s, hash);
+    uint64_t const line = sectors_line(&shape->layout, hash);
+    unsigned const hashes = vicbf_hashes(shape, hash);
     for (unsigned i = 0; i < hashes; i++) {
         uint64_t       chosen = remix(hash, i);
-        uint64_t const counter = sectors_pick(&s->in, i, &chosen);
-        ret_probe[i] = (vicbf_probe){ line + counter * s->bits, increments_pick(&s->d, chosen) };
+        uint64_t const counter = sectors_pick(&shape->layout, i, &chosen);
+        ret_probe[i] =
+            (vicbf_probe){ line + counter * shape->bits, increments_pick(&shape->d, chosen) };
     }
     return hashes;
 }
 
-/* All of them, those at the same counter as one. Returns how many. */
-TAMIS_INLINE unsigned vicbf_probes(const vicbf_shape *s, uint64_t hash, vicbf_probe *ret_probe) {
-    if (s->in.lines != 0) return vicbf_probes_in_line(s, hash, ret_probe);
-    unsigned const hashes = vicbf_hashes(s, hash);
-    uint64_t       seen = 0; /* counters, modulo 64: most keys need look no further */
+/* All probes of a key, joined. Returns how many. One random number per hash selects the counter,
+ * and what is left of it the increment. */
+TAMIS_INLINE unsigned vicbf_probes(const vicbf_shape *shape, uint64_t hash,
+                                   vicbf_probe *ret_probe) {
+    if (shape->layout.lines != 0) return vicbf_probes_in_line(shape, hash, ret_probe);
+    unsigned const hashes = vicbf_hashes(shape, hash);
+    uint64_t       seen = 0; /* counters modulo 64: if all differ, no two probes can meet */
     for (unsigned i = 0; i < hashes; i++) {
         uint64_t       chosen = remix(hash, i);
-        uint64_t const counter = fastrange_next(&chosen, s->in.counters);
-        ret_probe[i] = (vicbf_probe){ counter * s->bits, increments_pick(&s->d, chosen) };
+        uint64_t const counter = fastrange_next(&chosen, shape->layout.counters);
+        ret_probe[i] = (vicbf_probe){ counter * shape->bits, increments_pick(&shape->d, chosen) };
         seen |= UINT64_C(1) << (counter % 64);
     }
     return bits_popcount(seen) == hashes ? hashes : vicbf_join(ret_probe, hashes);
 }
 
-/* May a counter hold the increments of a probe? */
-TAMIS_INLINE bool vicbf_may_hold(const vicbf_shape *s, uint64_t c, uint64_t adds) {
-    return c == s->top || increments_may_hold(&s->d, c, adds);
+/* May a counter of value c hold a probe that adds so much? */
+TAMIS_INLINE bool vicbf_may_hold(const vicbf_shape *shape, uint64_t c, uint64_t adds) {
+    return c == shape->top || increments_may_hold(&shape->d, c, adds);
 }
 
-/* The same, of the increment in place `which`, looked up if it can be. */
-TAMIS_INLINE bool vicbf_may_hold_one(const vicbf_shape *s, uint64_t c, uint64_t which,
+/* The same for increment number `which` of D alone, from the table if there is one. */
+TAMIS_INLINE bool vicbf_may_hold_one(const vicbf_shape *shape, uint64_t c, uint64_t which,
                                      bool is_listed) {
-    if (is_listed) return (s->holds[c] >> which & 1) != 0;
-    return vicbf_may_hold(s, c, s->d.value[which]);
+    if (is_listed) return (shape->holds[c] >> which & 1) != 0;
+    return vicbf_may_hold(shape, c, shape->d.value[which]);
 }
 
-/* ------------------------------------------------------------------ lookups in a line */
+/* ------------------------------------------------------------------ lookups, blocked */
 
-/* Does counter i of a key allow that it is there? */
-TAMIS_INLINE bool vicbf_line_holds(const vicbf_shape *s, counters line, uint64_t hash, unsigned i,
-                                   bool is_listed) {
+/* May the counter of a key in sector i hold it? */
+TAMIS_INLINE bool vicbf_line_holds(const vicbf_shape *shape, counters line, uint64_t hash,
+                                   unsigned i, bool is_listed) {
     uint64_t       chosen = remix(hash, i);
-    uint64_t const counter = sectors_pick(&s->in, i, &chosen), which = fastrange(chosen, s->d.n);
-    return vicbf_may_hold_one(s, counters_get(line, counter * line.bits), which, is_listed);
+    uint64_t const counter = sectors_pick(&shape->layout, i, &chosen);
+    uint64_t const which = fastrange(chosen, shape->d.n);
+    return vicbf_may_hold_one(shape, counters_get(line, counter * line.bits), which, is_listed);
 }
 
-/* Counter by counter, until one excludes the key. The first two at once: after one it would be a
- * branch on a coin toss. */
-TAMIS_INLINE bool vicbf_has_in_line(const vicbf_shape *s, counters of, uint64_t hash,
+/* Counter by counter, until one excludes the key. The first two are asked together: after one of
+ * them alone, the branch would be a coin toss that the processor mispredicts half of the time. */
+TAMIS_INLINE bool vicbf_has_in_line(const vicbf_shape *shape, counters cells, uint64_t hash,
                                     bool is_listed) {
-    counters const line = { of.body + sectors_line(&s->in, hash) / 8, of.bits, of.top };
-    unsigned const hashes = vicbf_hashes(s, hash);
-    unsigned const first = vicbf_line_holds(s, line, hash, 0, is_listed);
-    unsigned const second = vicbf_line_holds(s, line, hash, hashes > 1, is_listed);
+    uint8_t *const first_byte = cells.body + sectors_line(&shape->layout, hash) / 8;
+    counters const line = { first_byte, cells.bits, cells.top };
+    unsigned const hashes = vicbf_hashes(shape, hash);
+    unsigned const first = vicbf_line_holds(shape, line, hash, 0, is_listed);
+    unsigned const second = vicbf_line_holds(shape, line, hash, hashes > 1, is_listed);
     if ((first & second) == 0) return false;
     for (unsigned i = 2; i < hashes; i++) {
-        if (!vicbf_line_holds(s, line, hash, i, is_listed)) return false;
+        if (!vicbf_line_holds(shape, line, hash, i, is_listed)) return false;
     }
     return true;
 }
 
-/* ------------------------------------------------------------------ lookups anywhere */
+/* Counters of any width. Those of 8 bits have an instance of their own in vicbf_has. */
+static __attribute__((noinline)) bool vicbf_has_in_any_line(const vicbf_shape *shape, uint8_t *body,
+                                                            uint64_t hash) {
+    return vicbf_has_in_line(shape, counters_of(&shape->layout, body), hash, shape->is_listed);
+}
 
-/* Of a key whose counters all hold it, and some are the same: do they hold it together? */
-static __attribute__((noinline)) bool vicbf_holds_together(const vicbf_shape *s, counters of,
+/* ------------------------------------------------------------------ lookups, scattered */
+
+/* All counters of the key hold it one by one, and some of them may be the same: do they hold it
+ * with the joined probes, too? Rarely asked. */
+static __attribute__((noinline)) bool vicbf_holds_together(const vicbf_shape *shape, counters cells,
                                                            uint64_t hash) {
     vicbf_probe    probe[VI_MAX_HASHES + 1];
-    unsigned const n = vicbf_probes(s, hash, probe);
+    unsigned const n = vicbf_probes(shape, hash, probe);
     for (unsigned i = 0; i < n; i++) {
-        if (!vicbf_may_hold(s, counters_get(of, probe[i].at), probe[i].adds)) return false;
+        if (!vicbf_may_hold(shape, counters_get(cells, probe[i].at), probe[i].adds)) return false;
     }
     return true;
 }
 
-/* Counter by counter, until one excludes the key. Only if none does, those that are the same are
- * looked at as one. */
-static __attribute__((noinline)) bool vicbf_has_anywhere(const vicbf_shape *s, counters of,
+/* Counter by counter, until one excludes the key. */
+static __attribute__((noinline)) bool vicbf_has_anywhere(const vicbf_shape *shape, counters cells,
                                                          uint64_t hash) {
-    unsigned const hashes = vicbf_hashes(s, hash);
-    uint64_t       seen = 0; /* counters, modulo 64 */
+    unsigned const hashes = vicbf_hashes(shape, hash);
+    uint64_t       seen = 0; /* counters modulo 64 */
     for (unsigned i = 0; i < hashes; i++) {
         uint64_t       chosen = remix(hash, i);
-        uint64_t const counter = fastrange_next(&chosen, s->in.counters);
-        uint64_t const c = counters_get(of, counter * of.bits);
-        if (!vicbf_may_hold_one(s, c, fastrange(chosen, s->d.n), s->is_listed)) return false;
+        uint64_t const counter = fastrange_next(&chosen, shape->layout.counters);
+        uint64_t const c = counters_get(cells, counter * cells.bits);
+        uint64_t const which = fastrange(chosen, shape->d.n);
+        if (!vicbf_may_hold_one(shape, c, which, shape->is_listed)) return false;
         seen |= UINT64_C(1) << (counter % 64);
     }
-    return bits_popcount(seen) == hashes || vicbf_holds_together(s, of, hash);
+    return bits_popcount(seen) == hashes || vicbf_holds_together(shape, cells, hash);
 }
 
-/* ------------------------------------------------------------------ keys, by their hash */
-
-/* Of any width. The usual one has an instance of its own. */
-static __attribute__((noinline)) bool vicbf_has_in_any_line(const vicbf_shape *s, uint8_t *body,
-                                                            uint64_t hash) {
-    return vicbf_has_in_line(s, counters_of(&s->in, body), hash, s->is_listed);
-}
+/* ------------------------------------------------------------------ one key */
 
 static bool vicbf_has(const tamis_table *table, uint64_t hash) {
-    const vicbf_shape *const s = shape_of(table);
-    if (s->in.lines == 0) return vicbf_has_anywhere(s, counters_of(&s->in, table->body), hash);
-    if (s->bits != 8 || !s->is_listed) return vicbf_has_in_any_line(s, table->body, hash);
-    return vicbf_has_in_line(s, (counters){ table->body, 8, 255 }, hash, true);
+    const vicbf_shape *const shape = vicbf_shape_of(table);
+    if (shape->layout.lines == 0)
+        return vicbf_has_anywhere(shape, counters_of(&shape->layout, table->body), hash);
+    if (shape->bits != 8 || !shape->is_listed)
+        return vicbf_has_in_any_line(shape, table->body, hash);
+    return vicbf_has_in_line(shape, (counters){ table->body, 8, 255 }, hash, true);
 }
 
 static tamis_status vicbf_add(tamis_table *table, uint64_t hash) {
-    const vicbf_shape *const s = shape_of(table);
+    const vicbf_shape *const shape = vicbf_shape_of(table);
     vicbf_probe              probe[VI_MAX_HASHES + 1];
-    counters const           of = counters_of(&s->in, table->body);
-    unsigned const           n = vicbf_probes(s, hash, probe);
+    counters const           cells = counters_of(&shape->layout, table->body);
+    unsigned const           n = vicbf_probes(shape, hash, probe);
     uint64_t                 stuck = 0;
     bool                     is_changed = false;
     for (unsigned i = 0; i < n; i++) {
-        is_changed |= counters_up(of, probe[i].at, probe[i].adds, &stuck);
+        is_changed |= counters_up(cells, probe[i].at, probe[i].adds, &stuck);
     }
     table->saturated += stuck;
     table->keys += is_changed; /* an add that met only stuck counters is not counted */
@@ -286,138 +303,150 @@ static tamis_status vicbf_add(tamis_table *table, uint64_t hash) {
 }
 
 static tamis_status vicbf_remove(tamis_table *table, uint64_t hash) {
-    const vicbf_shape *const s = shape_of(table);
+    const vicbf_shape *const shape = vicbf_shape_of(table);
     vicbf_probe              probe[VI_MAX_HASHES + 1];
-    counters const           of = counters_of(&s->in, table->body);
-    unsigned const           n = vicbf_probes(s, hash, probe);
+    counters const           cells = counters_of(&shape->layout, table->body);
+    unsigned const           n = vicbf_probes(shape, hash, probe);
     bool                     is_changed = false;
     for (unsigned i = 0; i < n; i++) {
-        if (!vicbf_may_hold(s, counters_get(of, probe[i].at), probe[i].adds))
+        if (!vicbf_may_hold(shape, counters_get(cells, probe[i].at), probe[i].adds))
             return TAMIS_ERR_ABSENT;
     }
-    for (unsigned i = 0; i < n; i++) is_changed |= counters_down(of, probe[i].at, probe[i].adds);
+    for (unsigned i = 0; i < n; i++) {
+        is_changed |= counters_down(cells, probe[i].at, probe[i].adds);
+    }
     table->keys -= is_changed && table->keys != 0;
     return TAMIS_OK;
 }
 
-/* No counter can hold it more often than this; all stuck is many. */
+/* The fewest copies that any counter allows which is not stuck. All stuck: many. */
 static uint64_t vicbf_count(const tamis_table *table, uint64_t hash) {
-    const vicbf_shape *const s = shape_of(table);
+    const vicbf_shape *const shape = vicbf_shape_of(table);
     vicbf_probe              probe[VI_MAX_HASHES + 1];
-    unsigned const           n = vicbf_probes(s, hash, probe);
+    unsigned const           n = vicbf_probes(shape, hash, probe);
     uint64_t                 least = TAMIS_COUNT_MANY;
     for (unsigned i = 0; i < n; i++) {
-        uint64_t const c = field_get(table->body, probe[i].at, s->bits);
-        if (c != s->top) least = min_u64(least, increments_most(&s->d, c, probe[i].adds));
+        uint64_t const c = field_get(table->body, probe[i].at, shape->bits);
+        if (c != shape->top) least = min_u64(least, increments_most(&shape->d, c, probe[i].adds));
     }
     return least;
 }
 
-/* Keys in a chunk: their first lines are asked for while the chunk before is worked on. */
-#define CHUNK 16
+/* Keys in a chunk: few, so that the lines prefetched for the next chunk are still on their way or
+ * in the first cache when its turn comes. */
+#define VICBF_CHUNK 16
 
-/* A lookup of an absent key needs one or two of its counters, an update all. */
+/* A lookup of an absent key needs one or two of its counters, an update all of them. */
 static void vicbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                         bool is_update) {
-    const vicbf_shape *const s = shape_of(table);
-    unsigned const           probes = is_update ? s->hashes : 2;
-    for (unsigned i = 0; i < n && s->in.lines != 0; i++) {
-        prefetch_to_read(table->body + sectors_line(&s->in, hash[i]) / 8);
+    const vicbf_shape *const shape = vicbf_shape_of(table);
+    const sectors *const     layout = &shape->layout;
+    unsigned const           probes = is_update ? shape->hashes : 2;
+    for (unsigned i = 0; i < n && layout->lines != 0; i++) {
+        prefetch_to_read(table->body + sectors_line(layout, hash[i]) / 8);
     }
-    for (unsigned i = 0; i < n && s->in.lines == 0; i++) {
-        for (unsigned j = 0; j < probes && j < s->hashes; j++) {
-            uint64_t const counter = fastrange(remix(hash[i], j), s->in.counters);
-            prefetch_to_read(table->body + counter * s->bits / 8);
+    for (unsigned i = 0; i < n && layout->lines == 0; i++) {
+        for (unsigned j = 0; j < probes && j < shape->hashes; j++) {
+            uint64_t const counter = fastrange(remix(hash[i], j), layout->counters);
+            prefetch_to_read(table->body + counter * shape->bits / 8);
         }
     }
 }
 
-/* ------------------------------------------------------------------ whole tables */
+/* ------------------------------------------------------------------ merging and subtracting */
 
-/* A sum that reaches the maximum sticks, so this is never full. */
+/* A sum that reaches the maximum gets stuck, so a merge never fails for lack of room. */
 static tamis_status vicbf_merge(tamis_table *into, const tamis_table *from) {
-    into->saturated += counters_add_all(&shape_of(into)->in, into->body, from->body);
+    into->saturated += counters_add_all(&vicbf_shape_of(into)->layout, into->body, from->body);
     into->keys = kind_sum_counts(into->keys, from->keys);
     return TAMIS_OK;
 }
 
-static bool vicbf_can_be(const void *context, uint64_t rest) {
-    return increments_make_up(context, rest);
+static bool vicbf_can_be(const void *d, uint64_t rest) {
+    return increments_make_up(d, rest);
 }
 
-/* What is left of each counter must be a sum of increments. */
+/* What is left of each counter must be a sum of increments (I3). */
 static tamis_status vicbf_subtract(tamis_table *into, const tamis_table *from) {
-    const vicbf_shape *const s = shape_of(into);
-    if (!counters_hold_all(&s->in, into->body, from->body, vicbf_can_be, &s->d))
+    const vicbf_shape *const shape = vicbf_shape_of(into);
+    if (!counters_hold_all(&shape->layout, into->body, from->body, vicbf_can_be, &shape->d))
         return TAMIS_ERR_ABSENT;
-    counters_take_all(&s->in, into->body, from->body);
+    counters_take_all(&shape->layout, into->body, from->body);
     into->keys = kind_less_counts(into->keys, from->keys);
     return TAMIS_OK;
 }
 
-/* The share of (counter, increment) pairs that exclude nobody, of n counters from `first` on. */
+/* ------------------------------------------------------------------ the rate as it is */
+
+/* Of all pairs of an increment and one of the n counters from `first` on: the share in which the
+ * counter may hold the increment. */
 static double vicbf_share(const tamis_table *table, uint64_t first, uint64_t n) {
-    const vicbf_shape *const s = shape_of(table);
+    const vicbf_shape *const shape = vicbf_shape_of(table);
     uint64_t                 pass = 0;
     for (uint64_t i = first; i < first + n; i++) {
-        uint64_t const c = field_get(table->body, sectors_at(&s->in, i), s->bits);
-        for (unsigned j = 0; j < s->d.n && c != 0; j++) {
-            pass += c == s->top || increments_may_hold(&s->d, c, s->d.value[j]);
+        uint64_t const c = field_get(table->body, sectors_at(&shape->layout, i), shape->bits);
+        for (unsigned j = 0; j < shape->d.n && c != 0; j++) {
+            pass += vicbf_may_hold(shape, c, shape->d.value[j]);
         }
     }
-    return (double)pass / (double)(n * s->d.n);
+    return (double)pass / (double)(n * shape->d.n);
 }
 
-/* Of a line, the product over its sectors; the last one is for some keys only. */
+/* The chance that an absent key of this line passes all its sectors. Only some keys have the last
+ * sector, if there is one for `more`. */
 static double vicbf_line_fpr(const tamis_table *table, uint64_t line) {
-    const vicbf_shape *const s = shape_of(table);
-    double const             more = s->more / 256.0;
+    const vicbf_shape *const shape = vicbf_shape_of(table);
+    const sectors *const     layout = &shape->layout;
+    double const             more = shape->more / 256.0;
     double                   rate = 1;
-    for (unsigned i = 0; i < s->hashes + (s->more != 0); i++) {
-        uint64_t const first = line * s->in.per_line + s->in.first[i];
-        double const   share = vicbf_share(table, first, s->in.first[i + 1] - s->in.first[i]);
-        rate *= i < s->hashes ? share : 1 - more + more * share;
+    for (unsigned i = 0; i < shape->hashes + (shape->more != 0); i++) {
+        uint64_t const first = line * layout->per_line + layout->first[i];
+        double const   share = vicbf_share(table, first, layout->first[i + 1] - layout->first[i]);
+        rate *= i < shape->hashes ? share : 1 - more + more * share;
     }
     return rate;
 }
 
-/* How many counters of each value there are. */
-static vi_counts vicbf_tally(const tamis_table *table) {
-    const vicbf_shape *const s = shape_of(table);
-    vi_counts                all = { .stuck = 0 };
-    for (uint64_t i = 0; i < s->in.counters; i++) {
-        uint64_t const c = field_get(table->body, sectors_at(&s->in, i), s->bits);
-        ++*(c == s->top ? &all.stuck : &all.of[c]);
+/* Scattered: by how many counters of each value there are. */
+static double vicbf_scattered_fpr(const tamis_table *table) {
+    const vicbf_shape *const shape = vicbf_shape_of(table);
+    vi_rate                  rate;
+    tamis_vi_rate_begin(&rate, &shape->d, (double)shape->layout.counters, shape->hashes,
+                        shape->more);
+    for (uint64_t i = 0; i < shape->layout.counters; i++) {
+        uint64_t const c = field_get(table->body, sectors_at(&shape->layout, i), shape->bits);
+        vi_rate_add(&rate, c == shape->top ? VI_RATE_STUCK : c);
     }
-    return all;
+    return tamis_vi_rate_end(&rate);
 }
 
 static double vicbf_current_fpr(const tamis_table *table) {
-    const vicbf_shape *const s = shape_of(table);
-    double                   sum = 0;
-    for (uint64_t line = 0; line < s->in.lines; line++) sum += vicbf_line_fpr(table, line);
-    if (s->in.lines != 0) return sum / (double)s->in.lines;
-    vi_counts const all = vicbf_tally(table);
-    return tamis_vi_rate(&s->d, &all, s->hashes, s->more);
+    const sectors *const layout = &vicbf_shape_of(table)->layout;
+    double               sum = 0;
+    if (layout->lines == 0) return vicbf_scattered_fpr(table);
+    for (uint64_t line = 0; line < layout->lines; line++) sum += vicbf_line_fpr(table, line);
+    return sum / (double)layout->lines;
 }
 
+/* ------------------------------------------------------------------ validation */
+
 static bool vicbf_validate(const tamis_table *table, const char **reterr_why) {
-    const vicbf_shape *const s = shape_of(table);
+    const vicbf_shape *const shape = vicbf_shape_of(table);
     uint64_t                 saturated = 0;
     double                   sum = 0;
-    TAMIS_REQUIRE(sectors_gaps_are_zero(&s->in, table->body, table->body_bytes), reterr_why,
-                  "I1: bits that belong to no counter");
-    for (uint64_t i = 0; i < s->in.counters; i++) {
-        uint64_t const c = field_get(table->body, sectors_at(&s->in, i), s->bits);
-        saturated += c == s->top;
+    TAMIS_REQUIRE(sectors_gaps_are_zero(&shape->layout, table->body, table->body_bytes), reterr_why,
+                  "I1: a bit is set that belongs to no counter");
+    for (uint64_t i = 0; i < shape->layout.counters; i++) {
+        uint64_t const c = field_get(table->body, sectors_at(&shape->layout, i), shape->bits);
+        saturated += c == shape->top;
         sum += (double)c;
-        TAMIS_REQUIRE(c == s->top || increments_make_up(&s->d, c), reterr_why,
-                      "I3: a counter that is no sum of increments");
+        TAMIS_REQUIRE(c == shape->top || increments_make_up(&shape->d, c), reterr_why,
+                      "I3: a counter is not a sum of increments");
     }
     TAMIS_REQUIRE(saturated == table->saturated, reterr_why,
-                  "I2: not as many counters as it says are saturated");
-    bool const is_told = s->d.n == 1 && s->more == 0 && saturated == 0;
-    TAMIS_REQUIRE(!is_told || sum == (double)table->keys * s->hashes, reterr_why,
+                  "I2: the number of saturated counters is not the stored one");
+    bool const is_told = shape->d.n == 1 && shape->more == 0 && saturated == 0;
+    TAMIS_REQUIRE(!is_told || sum == (double)table->keys * shape->hashes, reterr_why,
                   "I4: the counters do not sum up to k x keys");
     return true;
 }
@@ -437,7 +466,7 @@ KIND_EXPORT(vicbf) = {
     .remove = vicbf_remove,
     .count = vicbf_count,
     .fetch = vicbf_fetch,
-    .chunk = CHUNK,
+    .chunk = VICBF_CHUNK,
     .merge = vicbf_merge,
     .subtract = vicbf_subtract,
     .current_fpr = vicbf_current_fpr,

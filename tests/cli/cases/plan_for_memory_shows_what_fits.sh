@@ -11,5 +11,5 @@ for size, bytes in (("512", 512), ("1KiB", 1024), ("1MiB", 1 << 20)):
         assert fits or kind["why_not"], kind
     assert any(kind["chosen"] for kind in found["kinds"])
 END
-tamis plan --memory 1KiB --merge --small | grep -c '^  counting  *does not fit: takes [0-9.]* KiB$'
+tamis plan --memory 1KiB --merge --small | grep -c '^  counting  *does not fit: [0-9.]* KiB too large$'
 tamis plan --memory 1KiB --kind bloom | head -n 1

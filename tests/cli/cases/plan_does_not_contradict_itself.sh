@@ -1,0 +1,34 @@
+# The line about --small says what --small does; a kind is called the smallest, or the only one, only if it is.
+python3 - <<'PYTHON'
+import json, re, subprocess
+def run(*options):
+    return subprocess.run(["tamis", "plan", *options], check=True, capture_output=True, text=True).stdout
+def fact(*options):
+    found = json.loads(run("--json", *options))
+    return found, next(kind for kind in found["kinds"] if kind["chosen"])
+JOBS = [["-n", n, "-e", e, *abilities]
+        for n, e in (("1M", "1%"), ("1M", "0.1%"), ("777", "7%"), ("29", "1e-6"))
+        for abilities in ([], ["--remove"], ["--count"], ["--merge"])]
+JOBS += [["--memory", m, *abilities] for m in ("1KiB", "1MiB") for abilities in ([], ["--remove"], ["--merge"])]
+for job in JOBS:
+    text = run(*job)
+    fast, _ = fact(*job)
+    small, smallest = fact("--small", *job)
+    named = re.search(r"With --small it takes (\S+), (.*?)(, for .*)?\.\n", text)
+    assert named, (job, text)
+    first = run("--small", *job).split("\n\n")[1]
+    starred = next(line for line in first.split("\n") if line.startswith("*")).split()
+    assert named[1] == smallest["kind"] == starred[1], (job, named[1], smallest["kind"])
+    assert named[2] == " ".join(starred[2:4]), (job, named[2], starred)
+    assert fast["with_small"]["body_bytes"] == smallest["body_bytes"], job
+    assert fast["with_small"]["capacity"] == small["capacity"], job
+    assert "with_small" not in small
+    assert "smallest" not in fast["why"], fast["why"]
+    for found in fast, small:
+        possible = [kind for kind in found["kinds"] if "body_bytes" in kind]
+        assert "only kind that can do it" not in found["why"] or len(possible) == 1, (job, found["why"])
+    fitting = [kind["body_bytes"] for kind in small["kinds"] if kind["possible"]]
+    assert smallest["body_bytes"] == min(fitting), job
+PYTHON
+tamis plan -n 1M -e 1% --remove | grep -- --small
+tamis plan -n 777 -e 7% --count | grep -c -- '--small it takes rank'
