@@ -1,28 +1,37 @@
-/* cmd_dedup.c - tamis dedup: each line the first time it is seen, in bounded memory. */
+/* cmd_dedup.c - tamis dedup: print each line the first time it is seen, in bounded memory.
+ *
+ * With --set, the lines that were seen are kept in a file for the next run. It is saved when all
+ * output is written. If something goes wrong before, the file is unchanged, and the next run prints
+ * lines again rather than losing them.
+ */
 #include "commands.h"
+
+#include <unistd.h>
 
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
+#include "setfile.h"
+#include "signals.h"
 
-/* What was seen, and what has been said about it. */
-typedef struct memory_of {
-    tamis_set *set;
-    uint64_t   capacity, different;
-    bool       is_full;
-} memory_of;
+/* The lines that were seen. */
+typedef struct dedup_memory {
+    tamis_set     *set;
+    uint64_t       capacity, different;
+    bool           is_full;
+    setfile_target target; /* with --set */
+} dedup_memory;
 
-/* The false-positive rate only holds up to the capacity; whoever wants to rely on the output must
- * know. */
-static void warn_of_many(const memory_of *seen) {
+/* The false-positive rate holds only up to the capacity; users who rely on the output must know. */
+static void warn_of_many(const dedup_memory *seen) {
     number_text capacity;
     number_exact(seen->capacity, capacity);
-    warn("more different lines than the %s of -n: from here on, more new lines than asked for are "
-         "taken for old ones; give a larger -n",
+    warn("more than %s different lines: from here on, new lines are taken for old ones more often "
+         "than the rate of -e; give a larger -n",
          capacity);
 }
 
-static void warn_of_full(const memory_of *seen) {
+static void warn_of_full(const dedup_memory *seen) {
     number_text different;
     number_exact(seen->different, different);
     warn("no room for more than %s different lines: from here on, new lines are printed each time; "
@@ -30,8 +39,8 @@ static void warn_of_full(const memory_of *seen) {
          different);
 }
 
-/* A new line is remembered, if there is room. */
-static void remember(memory_of *seen, const tamis_key *key) {
+/* Add a new line, if there is room. */
+static void remember(dedup_memory *seen, const tamis_key *key) {
     tamis_status const status = tamis_add(seen->set, key->data, key->bytes);
     if (status != TAMIS_OK && !seen->is_full) {
         seen->is_full = true;
@@ -42,7 +51,7 @@ static void remember(memory_of *seen, const tamis_key *key) {
 
 /* answers[i]: was keys[i] seen before? The batch fetches the memory; a line that it did not find
  * may still have come earlier in the same batch, so it is asked again, which is cheap by then. */
-static void look_and_remember(memory_of *seen, const tamis_key *keys, size_t n, bool *answers) {
+static void look_and_remember(dedup_memory *seen, const tamis_key *keys, size_t n, bool *answers) {
     if (tamis_has_batch(seen->set, keys, n, answers) == n) return;
     for (size_t i = 0; i < n; i++) {
         if (answers[i]) continue;
@@ -57,7 +66,8 @@ static uint64_t count_chosen(const bool *answers, size_t n, bool wanted) {
     return chosen;
 }
 
-static void dedup_all(memory_of *seen, const options *asked) {
+/* Returns how many lines were read. */
+static uint64_t dedup_all(dedup_memory *seen, const options *asked) {
     bool const is_inverted = is_given(asked, OPTION_BIT(INVERT));
     bool const is_counted = is_given(asked, OPTION_BIT(COUNT_LINES));
     lines      input;
@@ -73,18 +83,69 @@ static void dedup_all(memory_of *seen, const options *asked) {
         else
             print_chosen(keys, answers, n, is_inverted);
     }
+    uint64_t const n_read = input.keys;
     lines_close(&input);
-    if (!is_counted) return;
+    if (!is_counted) return n_read;
     output_number(chosen);
     output_string("\n");
+    return n_read;
+}
+
+/* ------------------------------------------------------------------ the set */
+
+static void memory_create(dedup_memory *seen, const options *asked) {
+    if (asked->is_counted) die("-n auto: a stream is read only once; write a number");
+    if (asked->spec.capacity == 0) die("how many different lines may there be? Say -n 1M");
+    seen->set = set_create(&asked->spec);
+    seen->capacity = asked->spec.capacity;
+}
+
+/* The set of an earlier run. It has its own capacity and rate; a script that gives them each time
+ * is told if they are not the same. */
+static void memory_open(dedup_memory *seen, const options *asked) {
+    tamis_info  info;
+    number_text capacity;
+    seen->set = setfile_take(asked->set, asked, &seen->target);
+    setfile_inspect(seen->set, &info);
+    seen->capacity = info.plan.capacity;
+    seen->different = info.keys;
+    number_exact(seen->capacity, capacity);
+    if (is_given(asked, OPTION_BIT(CAPACITY)) && asked->spec.capacity != seen->capacity) {
+        warn("%s exists and is made for %s keys; -n does not change that", asked->set, capacity);
+    }
+}
+
+static void memory_save(const dedup_memory *seen, uint64_t n_read, uint64_t n_before,
+                        const options *asked) {
+    number_text read, new, holds, capacity;
+    output_flush();
+    setfile_save(seen->set, &seen->target);
+    number_exact(n_read, read);
+    number_exact(seen->different - n_before, new);
+    number_exact(seen->different, holds);
+    number_exact(seen->capacity, capacity);
+    if (is_given(asked, OPTION_BIT(QUIET))) return;
+    warn("%s: %s %s read, %s new; it holds %s keys and is made for %s", asked->set, read,
+         plural(n_read, "line", "lines"), new, holds, capacity);
 }
 
 static int dedup_run(const options *asked) {
-    memory_of seen = { .capacity = asked->spec.capacity };
-    if (asked->is_counted) die("-n auto: a stream is read only once; write a number");
-    if (seen.capacity == 0) die("how many different lines may there be? Say -n 1M");
-    seen.set = set_create(&asked->spec);
-    dedup_all(&seen, asked);
+    dedup_memory seen = { .set = NULL };
+    if (asked->set == NULL) {
+        memory_create(&seen, asked);
+        (void)dedup_all(&seen, asked);
+    } else {
+        if (access(asked->set, F_OK) == 0) {
+            memory_open(&seen, asked);
+        } else {
+            setfile_aim(asked->set, asked, &seen.target);
+            memory_create(&seen, asked);
+        }
+        uint64_t const n_before = seen.different;
+        if (!is_given(asked, OPTION_BIT(DISCARD))) signals_end_input();
+        uint64_t const n_read = dedup_all(&seen, asked);
+        memory_save(&seen, n_read, n_before, asked);
+    }
     tamis_free(seen.set);
     return seen.is_full || seen.different > seen.capacity ? EXIT_NONE : EXIT_DONE;
 }
@@ -93,16 +154,22 @@ const command command_dedup = {
     .name = "dedup",
     .operands = "-n LINES [KEYS...] ",
     .summary = "Print each line the first time it is seen, in bounded memory",
-    .text = "The order stays, nothing is sorted, and answers come as lines come. With the\n"
-            "false-positive rate of -e, a new line is taken for one that was seen and is left\n"
-            "out: at 0.1%, at most one in a thousand. -n is how many different lines there may\n"
-            "be; a warning comes when there are more, and the end is 1: new lines are then left\n"
-            "out more often, or, if the set is full, old ones printed again. -v prints the\n"
-            "repeated lines instead.\n",
+    .text =
+        "The order stays, nothing is sorted, and a line is printed as soon as it is read. With\n"
+        "the false-positive rate of -e, a new line is taken for one that was seen and is left\n"
+        "out: at 0.1%, at most one in a thousand. -n is how many different lines there may\n"
+        "be. If there are more, a warning says so and the exit code is 1: from then on, new\n"
+        "lines are left out more often or, if the set is full, repeated lines are printed\n"
+        "again. -v prints the repeated lines instead. With --set FILE, lines that an earlier\n"
+        "run has seen count, too: they are kept in FILE, which is made if it does not exist\n"
+        "(-n and -e are for that). If the run fails, FILE is unchanged; if SIGINT (Ctrl-C),\n"
+        "SIGTERM or SIGHUP comes, what was printed so far is saved.\n",
     .examples = "  tamis dedup -n 10M -e 1e-6 <urls.txt >urls.unique\n"
+                "  tamis dedup --set seen.tamis -n 10M <today.txt             new since last time\n"
                 "  tail -f access.log | cut -d' ' -f1 | tamis dedup -n 1M     new visitors\n",
-    .options = (OPTIONS_OF_SPEC & ~OPTIONS_OF_ABILITY) | OPTIONS_OF_HASHING | OPTION_BIT(NULL) |
-               OPTION_BIT(INVERT) | OPTION_BIT(COUNT_LINES),
+    .options = (OPTIONS_OF_SPEC & ~OPTIONS_OF_ABILITY) | OPTIONS_OF_HASHING | OPTION_BIT(SET) |
+               OPTION_BIT(NULL) | OPTION_BIT(INVERT) | OPTION_BIT(COUNT_LINES) |
+               OPTION_BIT(DISCARD) | OPTION_BIT(QUIET),
     .max_operands = SIZE_MAX,
     .run = dedup_run,
 };

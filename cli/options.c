@@ -117,6 +117,10 @@ static void take_like(options *to, const char *text) {
     to->like = text;
 }
 
+static void take_set(options *to, const char *text) {
+    to->set = text;
+}
+
 static void take_seed(options *to, const char *text) {
     refuse("--seed", text, number_read_seed(text, &to->seed));
     to->spec.seed = &to->seed;
@@ -196,6 +200,8 @@ static const option_entry table[N_OPTIONS] = {
                           take_overflow },
     [OPTION_LIKE] = { 0, "like", "FILE", "make it like this set, so that the two can merge",
                       take_like },
+    [OPTION_SET] = { 0, "set", "FILE", "keep the lines that were seen in this set, between runs",
+                     take_set },
     [OPTION_SEED] = { 0, "seed", "SEED", "fix the seed, to repeat a run: a number, or 0x and hex",
                       take_seed },
     [OPTION_HASH] = { 0, "hash", "NAME", "xxh3, or siphash for keys that an attacker may choose",
@@ -344,6 +350,7 @@ static void check_set_names(const command *chosen, const options *asked) {
         check_set_name(asked->operands[i]);
     }
     if (asked->like != NULL) check_set_name(asked->like);
+    if (asked->set != NULL) check_set_name(asked->set);
 }
 
 static void check_operands(const command *chosen, const options *asked) {

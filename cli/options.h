@@ -25,6 +25,7 @@ typedef enum option_id {
     OPTION_LIFETIME,
     OPTION_OVERFLOW,
     OPTION_LIKE,
+    OPTION_SET,
     OPTION_SEED,
     OPTION_HASH,
     OPTION_NULL,
@@ -67,6 +68,7 @@ typedef struct options {
     double         unknown;    /* --unknown; 0: the same rate as -e */
     uint64_t       timeout;    /* --timeout, in ticks; 0: keys do not age */
     const char    *like;       /* --like: a path */
+    const char    *set;        /* --set: a path */
     tamis_seed     seed;
     char           separator;
     char *const   *operands;

@@ -34,6 +34,7 @@ static bool is_stream(const char *path) {
 /* What the user may have meant depends on the command: a set that keys go to, or any set. */
 static const char *advice_on_name(bool is_missing, const options *asked) {
     if (asked->like != NULL) return "--like takes the file of a set";
+    if (asked->set != NULL) return "name another file with --set";
     bool const is_for_keys = asked->command->max_operands > asked->command->set_operands;
     if (asked->command == &command_get) {
         return is_missing ? "name an existing file"

@@ -1,6 +1,6 @@
 # bash completion for tamis(1)
 #
-# Commands, options and kinds come from the tool itself, so they are never out of date.
+# Commands, options and kinds are asked from the tool, so they are never out of date.
 
 _tamis_commands() {
     "$1" help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p'
@@ -21,7 +21,7 @@ _tamis() {
         mapfile -t COMPREPLY < <(compgen -W "$(_tamis_commands "$tool") help --version" -- "$word")
         return
     fi
-    if [[ $command == help ]] && ((COMP_CWORD > 2)); then return; fi # one command, and no more
+    if [[ $command == help ]] && ((COMP_CWORD > 2)); then return; fi # help takes one command
     case $before in
     help) mapfile -t COMPREPLY < <(compgen -W "$(_tamis_commands "$tool")" -- "$word") ;;
     -k | --kind) mapfile -t COMPREPLY < <(compgen -W "$(_tamis_kinds "$tool")" -- "$word") ;;
@@ -29,6 +29,10 @@ _tamis() {
     -n | --capacity) mapfile -t COMPREPLY < <(compgen -W "auto 1k 10k 100k 1M 10M 100M" -- "$word") ;;
     -e | --fpr | --unknown) mapfile -t COMPREPLY < <(compgen -W "1% 0.1% 0.01% 1e-6 1e-9" -- "$word") ;;
     --memory) mapfile -t COMPREPLY < <(compgen -W "64KiB 1MiB 16MiB 256MiB 1GiB" -- "$word") ;;
+    --like | --set)
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        ;;
     --geometry | --lifetime | --overflow | --seed | --values | --timeout) ;;
     *)
         if [[ $word == -* ]]; then
