@@ -1,40 +1,41 @@
-/* bhcbf.c - the Bh counting filter: pairs of counters that tell what they are made of.
+/* bhcbf.c - the Bh counting Bloom filter: pairs of counters that tell which keys they hold.
  *
  * Paper: O. Rottenstreich, Y. Kanizo, I. Keslassy, "The Variable-Increment Counting Bloom Filter",
- * sections II and VI. Names below: m entries, k hashes, a Bh sequence
- * D of l numbers, counters c1, c2 and c3.
+ * IEEE/ACM Transactions on Networking 22(4), 2014, sections II and VI. Names below follow it: m
+ * entries, k hashes, n keys; a Bh sequence D of l numbers; counters c1, c2 and c3.
  *
  * Idea
  * ----
- * A counting Bloom filter whose entries have a second counter. A key counts c1 up by one and c2 by
- * a number of D, which its hash says for each of its k entries. All sums of up to h numbers of D
- * are different: so an entry with few keys tells which numbers were added, and a key whose number
- * is not among them was never there.
+ * A counting Bloom filter whose entries have two counters. A key adds 1 to c1 and a number of the
+ * sequence D to c2; its hash says which number, for each of its k entries. D is a Bh sequence: all
+ * sums of h of its numbers are different. So an entry with up to h keys tells exactly which numbers
+ * were added, and a key whose number is not among them was never added.
  *
- *        D = {1, 4, 13, 15}     c1 = 2, c2 = 17: 4 + 13, and nothing else
- *        has "pear"             adds 15 there: certainly not
+ *        D = {1, 4, 13, 15}     c1 = 2, c2 = 17: only 4 + 13 makes 17
+ *        has "pear"             adds 15 here: certainly absent
  *
- * Why beyond h, too: that 2 keys with c2 = 17 can hold one that adds v is the same as that 1 key
- * can make 17 - v, and of how many keys which sums are to be had is in a table (sums.h), for
- * any number of them. That is the improved lookup; the basic one takes more than h keys for
- * anything. Removals and counts always ask the table, in which the sum that is left must be, too.
+ * Why more than h keys still exclude some: 5 keys with sum c2 can hold one that adds v only if 4
+ * keys can make c2 - v, and a table says which sums of 4 numbers there are (sums.h). The paper's
+ * "improved" lookup asks this table for any number of keys; its basic lookup takes more than h keys
+ * for "perhaps". Removals and counts always ask the table, since what remains must be a sum, too.
  *
- * Why an entry sticks as a whole, and what a centred counter c3 is: pairs.h.
+ * Saturation, and the centred counter c3: see pairs.h.
  *
- * Several places of a key may be the same entry. They are one step: so many keys, and the sum of
- * their numbers. A lookup asks place by place, which is enough to say no, and then by steps.
+ * Several places of a key may fall on the same entry. They are one step then: so many keys, and the
+ * sum of their numbers. A lookup asks place by place, which excludes nearly all absent keys, and
+ * asks by steps only if that has not.
  *
  * Invariants (checked by bhcbf_validate)
  *   I1  bits of the body beyond the m entries are zero;
- *   I2  `saturated` is the number of entries that are marked;
- *   I3  in all others c2 is a sum of c1 numbers of D;
- *   I4  while none is marked, all c1 sum up to k x keys.
+ *   I2  `saturated` is the number of marked entries;
+ *   I3  in every other entry, c2 is a sum of c1 numbers of D;
+ *   I4  while no entry is marked, all c1 sum up to k x keys.
  */
 #include "core/checked.h"
 #include "core/packed.h"
-#include "pairs.h"
 #include "core/probes.h"
 #include "kind.h"
+#include "pairs.h"
 #include "rate.h"
 #include "size.h"
 #include "theory/bloom_rate.h"
@@ -44,7 +45,7 @@
 #define MAX_STUCK 1e-3 /* chance that any entry ever sticks, unless more is put up with */
 
 static_assert(BH_FREE == KIND_FREE && BH_MAX_HASHES <= PROBES_MAX, "one mark, enough room");
-static_assert(sizeof(pairs) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
+static_assert(sizeof(pairs) <= KIND_DERIVED * sizeof(uint64_t), "the layout fits its place");
 
 /* ------------------------------------------------------------------ planning */
 
@@ -99,118 +100,86 @@ static void bhcbf_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetim
 }
 
 static void bhcbf_prepare(tamis_table *table) {
-    if (!tamis_bh_is_possible(table->geometry)) return; /* it will get no body either */
-    pairs const shape = tamis_bh_pairs(table->geometry);
-    memcpy(table->derived, &shape, sizeof shape);
+    if (!tamis_bh_is_possible(table->geometry)) return; /* such a geometry gets no body either */
+    pairs const layout = tamis_bh_pairs(table->geometry);
+    memcpy(table->derived, &layout, sizeof layout);
 }
 
-TAMIS_INLINE const pairs *shape_of(const tamis_table *table) {
+TAMIS_INLINE const pairs *bhcbf_layout(const tamis_table *table) {
     return (const pairs *)(const void *)table->derived;
 }
 
-/* ------------------------------------------------------------------ entries */
+/* ------------------------------------------------------------------ one entry */
 
-TAMIS_INLINE uint64_t entry_get(const tamis_table *table, uint64_t entry) {
-    return packed_get(table->body, entry, pairs_bits(shape_of(table)));
+TAMIS_INLINE uint64_t bhcbf_get(const tamis_table *table, uint64_t entry) {
+    return packed_get(table->body, entry, pairs_bits(bhcbf_layout(table)));
 }
 
-TAMIS_INLINE bool entry_may_hold(const tamis_table *table, uint64_t entry, uint64_t times,
-                                 uint64_t sum) {
-    const pairs *const s = shape_of(table);
-    uint64_t const     field = entry_get(table, entry);
-    return field == pairs_mark(s) || pairs_may_hold(s, pairs_unpack(s, field), times, sum);
+/* Store a pair in an entry that was not marked. If it does not fit, the entry is marked now. */
+TAMIS_INLINE void bhcbf_set(tamis_table *table, uint64_t entry, pair p) {
+    const pairs *const layout = bhcbf_layout(table);
+    uint64_t const     field = pairs_pack(layout, p);
+    packed_set(table->body, entry, pairs_bits(layout), field);
+    table->saturated += field == pairs_mark(layout);
 }
 
-/* What an entry was becomes something else. It may be marked by that. */
-TAMIS_INLINE void entry_set(tamis_table *table, uint64_t entry, pair p) {
-    const pairs *const s = shape_of(table);
-    uint64_t const     field = pairs_pack(s, p);
-    packed_set(table->body, entry, pairs_bits(s), field);
-    table->saturated += field == pairs_mark(s);
+TAMIS_INLINE bool bhcbf_entry_may_hold(const tamis_table *table, uint64_t entry, uint64_t times,
+                                       uint64_t sum) {
+    const pairs *const layout = bhcbf_layout(table);
+    uint64_t const     field = bhcbf_get(table, entry);
+    if (field == pairs_mark(layout)) return true;
+    return pairs_may_hold(layout, pairs_unpack(layout, field), times, sum);
 }
 
-/* A step forward, unless marked. Returns 1 if the entry changed. */
-TAMIS_INLINE unsigned entry_up(tamis_table *table, const pairs_step *step) {
-    const pairs *const s = shape_of(table);
-    uint64_t const     field = entry_get(table, step->entry);
-    if (field == pairs_mark(s)) return 0;
-    pair const p = pairs_unpack(s, field);
-    entry_set(table, step->entry, (pair){ p.count + step->times, p.sum + step->sum });
+TAMIS_INLINE bool bhcbf_entry_can_lose(const tamis_table *table, const pairs_step *step) {
+    const pairs *const layout = bhcbf_layout(table);
+    uint64_t const     field = bhcbf_get(table, step->entry);
+    if (field == pairs_mark(layout)) return true;
+    return pairs_can_lose(layout, pairs_unpack(layout, field), step->times, step->sum);
+}
+
+/* Add a step, unless the entry is marked. Returns 1 if the entry changed. */
+TAMIS_INLINE unsigned bhcbf_entry_up(tamis_table *table, const pairs_step *step) {
+    const pairs *const layout = bhcbf_layout(table);
+    uint64_t const     field = bhcbf_get(table, step->entry);
+    if (field == pairs_mark(layout)) return 0;
+    pair const p = pairs_unpack(layout, field);
+    bhcbf_set(table, step->entry, (pair){ p.count + step->times, p.sum + step->sum });
     return 1;
 }
 
-/* A step back, of one that can be taken back, unless marked. Returns 1 if the entry changed. */
-TAMIS_INLINE unsigned entry_down(tamis_table *table, const pairs_step *step) {
-    const pairs *const s = shape_of(table);
-    uint64_t const     field = entry_get(table, step->entry);
-    if (field == pairs_mark(s)) return 0;
-    pair const p = pairs_unpack(s, field);
-    entry_set(table, step->entry, (pair){ p.count - step->times, p.sum - step->sum });
+/* Subtract a step that the entry can lose, unless it is marked. Returns 1 if the entry changed. */
+TAMIS_INLINE unsigned bhcbf_entry_down(tamis_table *table, const pairs_step *step) {
+    const pairs *const layout = bhcbf_layout(table);
+    uint64_t const     field = bhcbf_get(table, step->entry);
+    if (field == pairs_mark(layout)) return 0;
+    pair const p = pairs_unpack(layout, field);
+    bhcbf_set(table, step->entry, (pair){ p.count - step->times, p.sum - step->sum });
     return 1;
 }
 
-TAMIS_INLINE bool entry_can_lose(const tamis_table *table, const pairs_step *step) {
-    const pairs *const s = shape_of(table);
-    uint64_t const     field = entry_get(table, step->entry);
-    return field == pairs_mark(s) ||
-           pairs_can_lose(s, pairs_unpack(s, field), step->times, step->sum);
-}
+/* ------------------------------------------------------------------ where a key counts */
 
-/* ------------------------------------------------------------------ keys, by their places */
-
-TAMIS_INLINE const uint8_t *place_where(const void *any, uint64_t place) {
-    const tamis_table *const table = any;
-    const pairs *const       s = shape_of(table);
-    return table->body + packed_find(pairs_entry(s, place), pairs_bits(s)).byte;
-}
-
-TAMIS_INLINE bool place_holds(const void *any, uint64_t place) {
-    const tamis_table *const table = any;
-    const pairs *const       s = shape_of(table);
-    return entry_may_hold(table, pairs_entry(s, place), 1, pairs_added(s, place));
-}
-
-TAMIS_INLINE void bhcbf_up(tamis_table *table, const uint64_t *place, unsigned k) {
-    pairs_step     step[PROBES_MAX];
-    unsigned const n = pairs_steps(shape_of(table), place, k, step);
-    unsigned       changed = 0;
-    for (unsigned i = 0; i < n; i++) changed |= entry_up(table, &step[i]);
-    table->keys += changed; /* an add that met only marked entries is not counted */
-}
-
-TAMIS_INLINE bool bhcbf_down(tamis_table *table, const uint64_t *place, unsigned k) {
-    pairs_step     step[PROBES_MAX];
-    unsigned const n = pairs_steps(shape_of(table), place, k, step);
-    unsigned       changed = 0;
-    for (unsigned i = 0; i < n; i++) {
-        if (!entry_can_lose(table, &step[i])) return false;
-    }
-    for (unsigned i = 0; i < n; i++) changed |= entry_down(table, &step[i]);
-    table->keys -= table->keys != 0 ? changed : 0;
-    return true;
-}
-
-/* The least that an entry of the key allows which is not marked; all marked is many. */
-TAMIS_INLINE uint64_t bhcbf_least(const tamis_table *table, const uint64_t *place, unsigned k) {
-    const pairs *const s = shape_of(table);
-    pairs_step         step[PROBES_MAX];
-    unsigned const     n = pairs_steps(s, place, k, step);
-    uint64_t           least = TAMIS_COUNT_MANY;
-    for (unsigned i = 0; i < n; i++) {
-        uint64_t const field = entry_get(table, step[i].entry);
-        if (field == pairs_mark(s)) continue;
-        least = min_u64(least, pairs_most(s, pairs_unpack(s, field), &step[i]));
-    }
-    return least;
-}
-
-/* ------------------------------------------------------------------ keys, by their hash */
-
-/* An entry and a number of D for each hash (pairs.h): so many of both together. */
+/* A place is an entry and a number of D (pairs.h). There are so many: */
 TAMIS_INLINE uint64_t bhcbf_places(const tamis_table *table) {
-    return table->geometry[BH_ENTRIES] * shape_of(table)->sums.n;
+    return table->geometry[BH_ENTRIES] * bhcbf_layout(table)->sums.n;
 }
 
+/* What core/probes.h asks for. */
+
+TAMIS_INLINE const uint8_t *bhcbf_where(const void *any, uint64_t place) {
+    const tamis_table *const table = any;
+    const pairs *const       layout = bhcbf_layout(table);
+    return table->body + packed_find(pairs_entry(layout, place), pairs_bits(layout)).byte;
+}
+
+TAMIS_INLINE bool bhcbf_holds(const void *any, uint64_t place) {
+    const tamis_table *const table = any;
+    const pairs *const       layout = bhcbf_layout(table);
+    return bhcbf_entry_may_hold(table, pairs_entry(layout, place), 1, pairs_added(layout, place));
+}
+
+/* All places of one key. Returns k. */
 TAMIS_INLINE unsigned bhcbf_locate_one(const tamis_table *table, uint64_t hash,
                                        uint64_t place[PROBES_MAX]) {
     unsigned const k = (unsigned)table->geometry[BH_HASHES];
@@ -219,29 +188,78 @@ TAMIS_INLINE unsigned bhcbf_locate_one(const tamis_table *table, uint64_t hash,
     return k;
 }
 
-/* Of a key whose places all hold, and some meet: do they hold together? Seldom asked. */
+/* All places of as many keys as there is room for, prefetched. Returns how many keys. */
+TAMIS_INLINE unsigned bhcbf_locate(const tamis_table *table, const uint64_t *hash, unsigned n,
+                                   uint64_t place[PROBES_LOCATED]) {
+    return probes_locate(table, hash, n, (unsigned)table->geometry[BH_HASHES], bhcbf_places(table),
+                         bhcbf_where, place);
+}
+
+/* ------------------------------------------------------------------ a key, by its places */
+
+TAMIS_INLINE void bhcbf_up(tamis_table *table, const uint64_t *place, unsigned k) {
+    pairs_step     step[PROBES_MAX];
+    unsigned const n = pairs_steps(bhcbf_layout(table), place, k, step);
+    unsigned       changed = 0;
+    for (unsigned i = 0; i < n; i++) changed |= bhcbf_entry_up(table, &step[i]);
+    table->keys += changed; /* an add that met only marked entries is not counted */
+}
+
+/* Returns whether the key was there; otherwise nothing has changed. */
+TAMIS_INLINE bool bhcbf_down(tamis_table *table, const uint64_t *place, unsigned k) {
+    pairs_step     step[PROBES_MAX];
+    unsigned const n = pairs_steps(bhcbf_layout(table), place, k, step);
+    unsigned       changed = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (!bhcbf_entry_can_lose(table, &step[i])) return false;
+    }
+    for (unsigned i = 0; i < n; i++) changed |= bhcbf_entry_down(table, &step[i]);
+    table->keys -= table->keys != 0 ? changed : 0;
+    return true;
+}
+
+/* The fewest copies that any entry allows which is not marked. All marked: many. */
+TAMIS_INLINE uint64_t bhcbf_least(const tamis_table *table, const uint64_t *place, unsigned k) {
+    const pairs *const layout = bhcbf_layout(table);
+    pairs_step         step[PROBES_MAX];
+    unsigned const     n = pairs_steps(layout, place, k, step);
+    uint64_t           least = TAMIS_COUNT_MANY;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t const field = bhcbf_get(table, step[i].entry);
+        if (field == pairs_mark(layout)) continue;
+        least = min_u64(least, pairs_most(layout, pairs_unpack(layout, field), &step[i]));
+    }
+    return least;
+}
+
+/* All places of a key hold it one by one, and some are in the same entry: does every entry hold its
+ * whole step? Rarely asked. */
 static __attribute__((noinline)) bool bhcbf_holds_together(const tamis_table *table,
                                                            const uint64_t *place, unsigned k) {
     pairs_step     step[PROBES_MAX];
-    unsigned const n = pairs_steps(shape_of(table), place, k, step);
+    unsigned const n = pairs_steps(bhcbf_layout(table), place, k, step);
     for (unsigned i = 0; i < n; i++) {
-        if (!entry_may_hold(table, step[i].entry, step[i].times, step[i].sum)) return false;
+        if (!bhcbf_entry_may_hold(table, step[i].entry, step[i].times, step[i].sum)) return false;
     }
     return true;
 }
 
+/* The second half of a lookup, for a key whose places all hold. If its entries differ modulo 64,
+ * then no two places are in the same entry, and nothing is left to ask. */
 TAMIS_INLINE bool bhcbf_holds_steps(const tamis_table *table, uint64_t hash) {
-    uint64_t       place[PROBES_MAX], seen = 0; /* entries, modulo 64 */
+    uint64_t       place[PROBES_MAX], seen = 0;
     unsigned const k = bhcbf_locate_one(table, hash, place);
     for (unsigned i = 0; i < k; i++) {
-        seen |= UINT64_C(1) << (pairs_entry(shape_of(table), place[i]) % 64);
+        seen |= UINT64_C(1) << (pairs_entry(bhcbf_layout(table), place[i]) % 64);
     }
     return bits_popcount(seen) == k || bhcbf_holds_together(table, place, k);
 }
 
+/* ------------------------------------------------------------------ one key */
+
 static bool bhcbf_has(const tamis_table *table, uint64_t hash) {
     return probes_hold(table, hash, 0, (unsigned)table->geometry[BH_HASHES], bhcbf_places(table),
-                       place_holds) &&
+                       bhcbf_holds) &&
            bhcbf_holds_steps(table, hash);
 }
 
@@ -264,24 +282,20 @@ static uint64_t bhcbf_count(const tamis_table *table, uint64_t hash) {
     return bhcbf_least(table, place, k);
 }
 
+/* ------------------------------------------------------------------ a chunk of keys */
+
 static uint64_t bhcbf_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
     unsigned const k = (unsigned)table->geometry[BH_HASHES];
     uint64_t const places = bhcbf_places(table);
     uint64_t const open = table->body_bytes <= PROBES_NEAR
-                              ? probes_ask_near(table, hash, n, k, places, place_holds)
-                              : probes_ask(table, hash, n, k, places, place_where, place_holds);
+                              ? probes_ask_near(table, hash, n, k, places, bhcbf_holds)
+                              : probes_ask(table, hash, n, k, places, bhcbf_where, bhcbf_holds);
     uint64_t       found = open;
     for (uint64_t left = open; left != 0; left &= left - 1) {
         unsigned const key = bits_lowest(left);
         if (!bhcbf_holds_steps(table, hash[key])) found &= ~(UINT64_C(1) << key);
     }
     return found;
-}
-
-TAMIS_INLINE unsigned bhcbf_locate(const tamis_table *table, const uint64_t *hash, unsigned n,
-                                   uint64_t place[PROBES_LOCATED]) {
-    return probes_locate(table, hash, n, (unsigned)table->geometry[BH_HASHES], bhcbf_places(table),
-                         place_where, place);
 }
 
 static unsigned bhcbf_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
@@ -318,64 +332,75 @@ static void bhcbf_count_chunk(const tamis_table *table, const uint64_t *hash, un
     }
 }
 
-/* ------------------------------------------------------------------ whole tables */
+/* ------------------------------------------------------------------ merging and subtracting */
 
-/* Entry by entry; what no longer fits is marked, so that it is never full. A mark is the largest
- * count there is: with anything more it is a mark again. */
+/* Entry by entry. A sum that does not fit is marked, so a merge never fails for lack of room. A
+ * marked entry of `from` unpacks to the largest count there is: with anything more it is out of
+ * range, and an empty entry takes it over as it is. */
 static tamis_status bhcbf_merge(tamis_table *into, const tamis_table *from) {
-    const pairs *const s = shape_of(into);
+    const pairs *const layout = bhcbf_layout(into);
     for (uint64_t i = 0; i < into->geometry[BH_ENTRIES]; i++) {
-        uint64_t const a = entry_get(into, i), b = entry_get(from, i);
-        if (a == pairs_mark(s) || b == 0) continue;
-        pair const p = pairs_unpack(s, a), q = pairs_unpack(s, b);
-        entry_set(into, i, (pair){ p.count + q.count, p.sum + q.sum });
+        uint64_t const a = bhcbf_get(into, i), b = bhcbf_get(from, i);
+        if (a == pairs_mark(layout) || b == 0) continue;
+        pair const p = pairs_unpack(layout, a), q = pairs_unpack(layout, b);
+        bhcbf_set(into, i, (pair){ p.count + q.count, p.sum + q.sum });
     }
     into->keys = kind_sum_counts(into->keys, from->keys);
     return TAMIS_OK;
 }
 
-/* Entry by entry, if each can be without the other's keys. One that is marked stays so. */
-static tamis_status bhcbf_subtract(tamis_table *into, const tamis_table *from) {
-    const pairs *const s = shape_of(into);
-    uint64_t const     m = into->geometry[BH_ENTRIES], mark = pairs_mark(s);
-    for (uint64_t i = 0; i < m; i++) {
-        uint64_t const a = entry_get(into, i), b = entry_get(from, i);
-        pair const     q = pairs_unpack(s, b);
+/* Can every entry of `from` have been a part of that of `into`? */
+static bool bhcbf_can_subtract(const tamis_table *into, const tamis_table *from) {
+    const pairs *const layout = bhcbf_layout(into);
+    uint64_t const     mark = pairs_mark(layout);
+    for (uint64_t i = 0; i < into->geometry[BH_ENTRIES]; i++) {
+        uint64_t const a = bhcbf_get(into, i), b = bhcbf_get(from, i);
+        pair const     q = pairs_unpack(layout, b);
         if (a == mark) continue;
-        if (b == mark || !pairs_can_lose(s, pairs_unpack(s, a), q.count, q.sum))
-            return TAMIS_ERR_ABSENT;
+        if (b == mark || !pairs_can_lose(layout, pairs_unpack(layout, a), q.count, q.sum))
+            return false;
     }
-    for (uint64_t i = 0; i < m; i++) {
-        uint64_t const a = entry_get(into, i), b = entry_get(from, i);
-        pair const     p = pairs_unpack(s, a), q = pairs_unpack(s, b);
-        if (a != mark && b != 0) entry_set(into, i, (pair){ p.count - q.count, p.sum - q.sum });
+    return true;
+}
+
+/* Entry by entry. A marked entry stays marked. */
+static tamis_status bhcbf_subtract(tamis_table *into, const tamis_table *from) {
+    const pairs *const layout = bhcbf_layout(into);
+    if (!bhcbf_can_subtract(into, from)) return TAMIS_ERR_ABSENT;
+    for (uint64_t i = 0; i < into->geometry[BH_ENTRIES]; i++) {
+        uint64_t const a = bhcbf_get(into, i), b = bhcbf_get(from, i);
+        pair const     p = pairs_unpack(layout, a), q = pairs_unpack(layout, b);
+        if (a == pairs_mark(layout) || b == 0) continue;
+        bhcbf_set(into, i, (pair){ p.count - q.count, p.sum - q.sum });
     }
     into->keys = kind_less_counts(into->keys, from->keys);
     return TAMIS_OK;
 }
 
+/* ------------------------------------------------------------------ the table as it is */
+
 static double bhcbf_current_fpr(const tamis_table *table) {
-    return tamis_bh_rate(shape_of(table), table->body, table->geometry[BH_ENTRIES],
+    return tamis_bh_rate(bhcbf_layout(table), table->body, table->geometry[BH_ENTRIES],
                          (unsigned)table->geometry[BH_HASHES]);
 }
 
 static bool bhcbf_validate(const tamis_table *table, const char **reterr_why) {
-    const pairs *const s = shape_of(table);
+    const pairs *const layout = bhcbf_layout(table);
     uint64_t const     m = table->geometry[BH_ENTRIES], k = table->geometry[BH_HASHES];
     uint64_t           total = 0, marked = 0, expected;
-    TAMIS_REQUIRE(field_rest_is_zero(table->body, m * pairs_bits(s), table->body_bytes), reterr_why,
-                  "I1: a bit beyond the last entry");
+    TAMIS_REQUIRE(field_rest_is_zero(table->body, m * pairs_bits(layout), table->body_bytes),
+                  reterr_why, "I1: a bit is set beyond the last entry");
     for (uint64_t i = 0; i < m; i++) {
-        uint64_t const field = entry_get(table, i);
-        pair const     p = pairs_unpack(s, field);
-        bool const     is_marked = field == pairs_mark(s);
+        uint64_t const field = bhcbf_get(table, i);
+        pair const     p = pairs_unpack(layout, field);
+        bool const     is_marked = field == pairs_mark(layout);
         marked += is_marked;
         total += is_marked ? 0 : p.count;
-        TAMIS_REQUIRE(is_marked || sums_may_be(&s->sums, p.count, p.sum), reterr_why,
-                      "I3: a sum of so many numbers that there is not");
+        TAMIS_REQUIRE(is_marked || sums_may_be(&layout->sums, p.count, p.sum), reterr_why,
+                      "I3: the second counter of an entry is not a sum of so many numbers");
     }
     TAMIS_REQUIRE(marked == table->saturated, reterr_why,
-                  "I2: the number of saturated entries is not what it is said to be");
+                  "I2: the number of saturated entries is not the stored one");
     TAMIS_REQUIRE(marked != 0 || (checked_mul(table->keys, k, &expected) && total == expected),
                   reterr_why, "I4: the counters do not sum up to k x keys");
     return true;

@@ -1,4 +1,4 @@
-/* rate.c - see bh_rate.h. */
+/* rate.c - see rate.h. */
 #include "rate.h"
 
 #include "core/packed.h"
@@ -6,62 +6,81 @@
 
 #include <string.h>
 
-#define AT_ONCE 8   /* as many places as meet in an entry, but in a table of a few */
-#define FIELDS 4096 /* all that there are in entries of up to 12 bits: they are counted first */
+/* The distribution of the sum of t random numbers of the sequence, for t = 0, 1, ..., in rows as in
+ * sums.h: chance[sums_row(t) + x] is that of the sum t v_1 + x. More than MOST_PLACES places of a
+ * stranger do not meet in one entry, or hardly ever do. The table is limited to what the stack of a
+ * small thread holds: rows for 8 places if v_l - v_1 is at most 38, for 6 places in any case. */
+#define MOST_PLACES 8
+#define LAW_ROOM 1400
 
-/* law[t][x]: the chance that t random numbers sum up to x. */
-typedef double sums_law[AT_ONCE + 1][AT_ONCE * SUMS_MAX + 1];
+typedef struct step_law {
+    double   chance[LAW_ROOM];
+    unsigned places; /* the last row */
+} step_law;
 
-static void draw(const sums *of, sums_law law) {
-    memset(law, 0, sizeof(sums_law));
-    law[0][0] = 1;
-    for (unsigned t = 0; t < AT_ONCE; t++) {
-        for (unsigned x = 0; x <= t * SUMS_MAX; x++) {
-            if (law[t][x] == 0) continue;
-            for (unsigned i = 0; i < of->n; i++) law[t + 1][x + of->value[i]] += law[t][x] / of->n;
+static void step_law_make(const sums *table, step_law *ret_law) {
+    unsigned t = 0;
+    memset(ret_law->chance, 0, sizeof ret_law->chance);
+    ret_law->chance[0] = 1;
+    for (; t < MOST_PLACES && sums_row(table, t + 2) <= LAW_ROOM; t++) {
+        double *const from = ret_law->chance + sums_row(table, t);
+        double *const to = ret_law->chance + sums_row(table, t + 1);
+        for (unsigned x = 0; x <= t * table->width; x++) {
+            for (unsigned i = 0; i < table->n; i++) {
+                to[x + table->value[i] - table->least] += from[x] / table->n;
+            }
         }
     }
+    ret_law->places = t;
 }
 
-/* The chance that an entry holds t random places at once. */
-static double chance(const pairs *of, uint64_t field, sums_law law, unsigned t) {
+/* The chance that an entry holds t random places together. */
+static double chance_to_hold(const pairs *layout, uint64_t field, const step_law *law, unsigned t) {
     double sum = 0;
-    if (field == pairs_mark(of)) return 1;
-    pair const p = pairs_unpack(of, field);
-    if (t > AT_ONCE || p.count < t) return 0;
-    for (unsigned x = t * of->sums.least; x <= t * (of->sums.least + of->sums.width); x++) {
-        if (law[t][x] != 0 && pairs_may_hold(of, p, t, x)) sum += law[t][x];
+    if (field == pairs_mark(layout)) return 1;
+    pair const p = pairs_unpack(layout, field);
+    if (t > law->places || p.count < t) return 0;
+    const double *const chance = law->chance + sums_row(&layout->sums, t);
+    for (unsigned x = 0; x <= t * layout->sums.width; x++) {
+        if (chance[x] == 0) continue;
+        if (pairs_may_hold(layout, p, t, (uint64_t)t * layout->sums.least + x)) sum += chance[x];
     }
     return sum;
 }
 
-/* So many entries with this in them. */
-static void add_entries(const pairs *of, uint64_t field, sums_law law, uint64_t how_many,
+/* Add n entries with this content. An empty entry holds nothing. */
+static void add_entries(const pairs *layout, uint64_t field, const step_law *law, unsigned n,
                         meet *rate) {
     double held[MEET_MAX_K + 1] = { 0 };
-    if (how_many == 0 || field == 0) return;
+    if (n == 0 || field == 0) return;
     for (unsigned t = 1; t <= rate->depth; t++) {
-        held[t] = chance(of, field, law, t);
-        if (held[t] == 0) break; /* nor does it hold more */
+        held[t] = chance_to_hold(layout, field, law, t);
+        if (held[t] == 0) break; /* an entry that cannot hold t places cannot hold more */
     }
-    tamis_meet_add(rate, held, (double)how_many);
+    tamis_meet_add(rate, held, n);
 }
 
-double tamis_bh_rate(const pairs *of, const uint8_t *body, uint64_t entries, unsigned k) {
-    uint64_t       count[FIELDS] = { 0 };
+/* Contents of up to 12 bits are tallied, so that each is looked at once and not for every entry.
+ * Counts of 8 bits keep the tally small; a count that is full is handed over. */
+#define TALLIED 4096
+
+double tamis_bh_rate(const pairs *layout, const uint8_t *body, uint64_t entries, unsigned k) {
+    uint8_t        count[TALLIED] = { 0 };
     meet           rate = tamis_meet_begin((double)entries, k);
-    unsigned const bits = pairs_bits(of);
-    sums_law       law;
-    draw(&of->sums, law);
+    unsigned const bits = pairs_bits(layout);
+    step_law       law;
+    step_law_make(&layout->sums, &law);
     for (uint64_t i = 0; i < entries; i++) {
         uint64_t const field = packed_get(body, i, bits);
-        if (field < FIELDS)
-            count[field]++;
-        else
-            add_entries(of, field, law, 1, &rate);
+        if (field >= TALLIED) {
+            add_entries(layout, field, &law, 1, &rate);
+        } else if (++count[field] == UINT8_MAX) {
+            add_entries(layout, field, &law, UINT8_MAX, &rate);
+            count[field] = 0;
+        }
     }
-    for (uint64_t field = 1; field < FIELDS; field++) {
-        add_entries(of, field, law, count[field], &rate);
+    for (uint64_t field = 1; field < TALLIED; field++) {
+        add_entries(layout, field, &law, count[field], &rate);
     }
     return tamis_meet_rate(&rate, k);
 }

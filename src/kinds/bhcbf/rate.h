@@ -1,13 +1,14 @@
-/* rate.h - the false-positive rate of a table of pairs as it is, with all that has stuck in it.
+/* rate.h - the false-positive rate of a table of pairs as it is now, saturated entries included.
  *
- * A stranger has k places, each an entry and a number, all of them equally likely. Those that meet
- * are one step, which an entry may not hold although it holds each by itself (meet.h).
+ * A stranger (a key that was never added) has k places, each a random entry and a random number of
+ * the sequence. Places that fall on the same entry are one step, which the entry may not hold
+ * although it holds each place by itself (theory/meet.h).
  */
 #ifndef TAMIS_KINDS_BHCBF_RATE_H
 #define TAMIS_KINDS_BHCBF_RATE_H
 
 #include "pairs.h"
 
-double tamis_bh_rate(const pairs *of, const uint8_t *body, uint64_t entries, unsigned k);
+double tamis_bh_rate(const pairs *layout, const uint8_t *body, uint64_t entries, unsigned k);
 
 #endif

@@ -1,11 +1,11 @@
-/* sequences.h - sequences whose sums tell what they are made of.
+/* sequences.h - sequences whose sums tell which numbers they are made of.
  *
  * Paper: O. Rottenstreich, Y. Kanizo, I. Keslassy, "The Variable-Increment Counting Bloom Filter",
- * definitions 1 and 2. In a Bh sequence all sums of h numbers are different (of fewer, then, too).
- * In a B-tilde-h sequence all sums of up to h numbers are different, from each other and from those
- * of more.
+ * definitions 1 and 2. In a Bh sequence all sums of h numbers are different, and then those of
+ * fewer numbers are, too. In a B-tilde-h sequence all sums of up to h numbers are different from
+ * each other and from all sums of more numbers.
  *
- * A sequence is a mask: bit v is set if v, 1 to 63, is in it.
+ * A sequence is given as a mask: bit v is set if v, 1 to 63, is in it.
  */
 #ifndef TAMIS_KINDS_BHCBF_SEQUENCES_H
 #define TAMIS_KINDS_BHCBF_SEQUENCES_H
@@ -24,12 +24,12 @@
 bool tamis_is_bh(uint64_t mask, unsigned h);
 bool tamis_is_bh_tilde(uint64_t mask, unsigned h);
 
-/* All Bh sequences of l numbers from 1 to `bound` that begin with 1: if all numbers of a sequence
- * are one more, so are its sums by h, and nothing else changes. In the order of their numbers.
- * Returns how many there are, of which the first `max` are written. */
+/* Find all Bh sequences of l numbers from 1 to `bound` that begin with 1, in the order of their
+ * numbers. (To add 1 to all numbers of a sequence adds h to all sums, so that nothing changes.)
+ * Returns how many there are; the first `max` are written. */
 size_t tamis_bh_search(unsigned h, unsigned l, unsigned bound, uint64_t *ret_masks, size_t max);
 
-/* All B-tilde-h sequences of l numbers from 1 to `bound`; here it matters where they begin. */
+/* The same for B-tilde-h sequences, which may begin with any number: here that matters. */
 size_t tamis_bh_tilde_search(unsigned h, unsigned l, unsigned bound, uint64_t *ret_masks,
                              size_t max);
 

@@ -366,35 +366,3 @@ bool tamis_bh_choose(const bh_need *need, uint64_t *geometry) {
     if (!(of.least < INFINITY) && is_any) try_widest(&of, g);
     return settle(&of, geometry);
 }
-
-/* ------------------------------------------------------------------ the best sequence */
-
-#define MAX_SEQUENCES 4096
-
-/* The fpr with the k that is fixed, or the best. */
-static double least_fpr(const uint64_t *g, double n) {
-    pairs const of = tamis_bh_pairs(g);
-    bool const  is_any = g[BH_HASHES] == BH_FREE;
-    double      least = 1;
-    bh_profile  profile;
-    tamis_bh_profile(&of, &profile);
-    for (uint64_t k = is_any ? 1 : g[BH_HASHES]; k <= (is_any ? TRIED_K : g[BH_HASHES]); k++) {
-        least = fmin(least, fpr_of(&profile, (double)g[BH_ENTRIES], (double)k, n));
-    }
-    return least;
-}
-
-uint64_t tamis_bh_best(const uint64_t *geometry, double n, unsigned l, unsigned bound) {
-    uint64_t     g[BH_FIELDS], masks[MAX_SEQUENCES], best = 0;
-    double       least = INFINITY;
-    size_t const found = tamis_bh_search((unsigned)geometry[BH_H], l, bound, masks, MAX_SEQUENCES);
-    memcpy(g, geometry, sizeof g);
-    for (size_t i = 0; i < found && i < MAX_SEQUENCES; i++) {
-        g[BH_SEQUENCE] = masks[i];
-        double const fpr = least_fpr(g, n);
-        if (fpr >= least) continue;
-        least = fpr;
-        best = masks[i];
-    }
-    return best;
-}

@@ -74,9 +74,4 @@ typedef struct bh_need {
 /* Fill in what is free, for the smallest table. False: it cannot be had. */
 bool tamis_bh_choose(const bh_need *need, uint64_t *geometry);
 
-/* The Bh sequence of l numbers up to `bound` that makes the fpr least, with the best k if that is
- * free, in a geometry that is fixed but for it; 0: there is none. Of several, the first; of no more
- * than 4096. */
-uint64_t tamis_bh_best(const uint64_t *geometry, double n, unsigned l, unsigned bound);
-
 #endif
