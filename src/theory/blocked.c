@@ -5,13 +5,14 @@
 
 #include <math.h>
 
-/* Term by term, each from the one before it, over 8 sigma on either side and a little more. */
-double tamis_blocked_mean(double lines, double n, blocked_tells *tells, const void *context) {
+/* Over 8 standard deviations to either side of the mean, and a little more. Each binomial term
+ * follows from the one before it. */
+double tamis_blocked_mean(double lines, double n, blocked_quantity *quantity, const void *context) {
     double const mean = n / lines, far = 8 * sqrt(mean) + 8, odds = 1 / (lines - 1);
     double       sum = 0, j = fmax(0, floor(mean - far));
-    if (lines < 2) return tells(context, n);
+    if (lines < 2) return quantity(context, n);
     for (double p = exp(tamis_binomial_log(n, 1 / lines, j)); j <= fmin(n, mean + far); j++) {
-        if (p > 1e-30) sum += p * tells(context, j);
+        if (p > 1e-30) sum += p * quantity(context, j);
         p *= (n - j) / (j + 1) * odds;
     }
     return sum;

@@ -1,16 +1,17 @@
-/* bloom_rate.c - see bloom_size.h. */
+/* bloom_rate.c - see bloom_rate.h. */
 #include "theory/bloom_rate.h"
 
 #include <math.h>
 
-#define MAX_PLACES 9007199254740992.0 /* 2^53: up to there a double counts one by one */
+#define MAX_PLACES 9007199254740992.0 /* 2^53: a double holds every integer up to there */
 
 double tamis_bloom_fill(double places, double k, double n) {
     return -expm1(k * n * log1p(-1 / places));
 }
 
-/* Variance of the share of marked places after `throws` throws: that of independent places, less
- * what they have in common, since (1-2/m) / (1-1/m)^2 = 1 - 1/(m-1)^2. */
+/* The variance of the share of marked places after `throws` throws. Two places are both unmarked
+ * with (1 - 2/m)^throws, which is less than for independent places, since
+ * (1 - 2/m) / (1 - 1/m)^2 = 1 - 1/(m-1)^2. */
 static double fill_variance(double places, double p, double throws) {
     double const q = 1 - p, rest = places - 1;
     double const common = q * q * expm1(throws * log1p(-1 / (rest * rest)));
@@ -21,7 +22,7 @@ double tamis_bloom_fpr(double places, unsigned k, double n) {
     if (places < 2) return 1;
     double const p = tamis_bloom_fill(places, k, n);
     double const scatter = fill_variance(places, p, k * n) / (p * p);
-    double       sum = 1, term = 1; /* E[X^k] / p^k of a normal X: all its even moments */
+    double       sum = 1, term = 1; /* E[X^k] / p^k of a normal X, by its even moments */
     for (unsigned j = 2; j <= k; j += 2) {
         term *= (k - j + 2.0) * (k - j + 1.0) / j * scatter;
         sum += term;
@@ -30,7 +31,7 @@ double tamis_bloom_fpr(double places, unsigned k, double n) {
     return fpr < 1 ? fpr : 1;
 }
 
-/* All of them: the textbook's k = ln 2 x m/n is for the limit of large m. */
+/* Every k is tried: the textbook's k = ln 2 x m/n holds in the limit of large m only. */
 unsigned tamis_bloom_best_k(double places, double n) {
     unsigned best = 1;
     for (unsigned k = 2; k <= BLOOM_MAX_K; k++) {
@@ -40,7 +41,7 @@ unsigned tamis_bloom_best_k(double places, double n) {
 }
 
 uint64_t tamis_bloom_places(double fpr, unsigned k, double n) {
-    double low = 1, high = MAX_PLACES; /* the rate falls with m: low does not meet it, high does */
+    double low = 1, high = MAX_PLACES; /* low does not meet the rate, high does */
     if (tamis_bloom_fpr(high, k, n) > fpr) return 0;
     while (high - low > 1) {
         double const middle = floor((low + high) / 2);
@@ -52,6 +53,7 @@ uint64_t tamis_bloom_places(double fpr, unsigned k, double n) {
     return (uint64_t)high;
 }
 
+/* A k that does not meet the rate with one place less than the best so far need not be searched. */
 bool tamis_bloom_smallest(double fpr, double n, uint64_t *ret_places, unsigned *ret_k) {
     uint64_t fewest = 0;
     for (unsigned k = 1; k <= BLOOM_MAX_K; k++) {
@@ -69,8 +71,8 @@ bool tamis_bloom_smallest(double fpr, double n, uint64_t *ret_places, unsigned *
 bool tamis_bloom_choose(double fpr, double n, uint64_t *places, uint64_t *k) {
     bool const is_any_size = *places == BLOOM_FREE, is_any_k = *k == BLOOM_FREE;
     if (!is_any_k && (*k < 1 || *k > BLOOM_MAX_K)) return false;
-    if (!is_any_size && *places < 2) return false; /* everything would be in one place */
-    if (is_any_size && !(fpr > 0)) return false;   /* nothing says how large */
+    if (!is_any_size && *places < 2) return false; /* all keys would share one place */
+    if (is_any_size && !(fpr > 0)) return false;   /* nothing says how large it must be */
     if (is_any_size && is_any_k) {
         unsigned best;
         if (!tamis_bloom_smallest(fpr, n, places, &best)) return false;
@@ -85,7 +87,8 @@ bool tamis_bloom_choose(double fpr, double n, uint64_t *places, uint64_t *k) {
     return true;
 }
 
-/* Place i is asked if the i before it were marked, and is on a new line if it misses theirs. */
+/* Place i is asked if the i places before it were marked; it costs a line if it is in none of
+ * theirs. */
 double tamis_bloom_lines_absent(double lines, unsigned k, double fill) {
     double const again = lines > 1 ? fill * (1 - 1 / lines) : 0;
     double       sum = 0, term = 1;

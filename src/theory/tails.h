@@ -1,8 +1,8 @@
-/* tails.h - the far tails of the binomial and Poisson distributions.
+/* tails.h - far tails of the binomial and Poisson distributions.
  *
- * Overflow probabilities of 1e-10 and less are sums of terms that underflow if computed naively.
- * Here every term is computed through its logarithm and a tail is summed from its largest term
- * outwards, so that relative accuracy holds down to 1e-300.
+ * Overflow probabilities of 1e-10 and less are sums of terms that underflow if they are computed
+ * naively. Here a term is computed through its logarithm, and a tail is summed from its largest
+ * term outwards. So the relative accuracy holds down to 1e-300.
  */
 #ifndef TAMIS_THEORY_TAILS_H
 #define TAMIS_THEORY_TAILS_H
