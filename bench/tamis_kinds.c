@@ -77,10 +77,10 @@ static size_t has_bytes_batch(void *table, const uint64_t *keys, size_t n) {
 
 static size_t remove_bytes_batch(void *table, const uint64_t *keys, size_t n) {
     kind_table *const  t = table;
-    size_t             removed = 0;
+    tamis_removal      removal = { 0, 0, 0 };
     tamis_status const status =
-        tamis_remove_batch(t->set, point_at(t, keys, n), n, t->answers, &removed);
-    return status == TAMIS_OK ? removed : 0;
+        tamis_remove_batch(t->set, point_at(t, keys, n), n, t->answers, &removal);
+    return status == TAMIS_OK ? removal.removed : 0;
 }
 
 /* ------------------------------------------------------------------ keys as hashes, one by one */
@@ -137,9 +137,9 @@ static size_t has_hashes_batch(void *table, const uint64_t *keys, size_t n) {
 
 static size_t remove_hashes_batch(void *table, const uint64_t *keys, size_t n) {
     kind_table *const  t = table;
-    size_t             removed = 0;
-    tamis_status const status = tamis_remove_id_batch(t->set, keys, n, t->answers, &removed);
-    return status == TAMIS_OK ? removed : 0;
+    tamis_removal      removal = { 0, 0, 0 };
+    tamis_status const status = tamis_remove_id_batch(t->set, keys, n, t->answers, &removal);
+    return status == TAMIS_OK ? removal.removed : 0;
 }
 
 /* ------------------------------------------------------------------ entering */
@@ -204,7 +204,7 @@ static void kind_make(contestant *who, const bench_options *options, uint64_t n)
     who->table = table;
     who->bytes = info.plan.body_bytes;
     who->lines = info.plan.lines_present;
-    who->isa = info.isa;
+    who->isa = info.facts.isa;
     who->ops = kind_ops(options->is_hashed, (info.plan.abilities & TAMIS_CAN_REMOVE) != 0);
 }
 

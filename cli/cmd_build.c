@@ -21,7 +21,7 @@ static _Noreturn void die_of_full(const tamis_set *set, const char *path, uint64
     number_text after, holds, made_for;
     setfile_inspect(set, &info);
     number_exact(added, after);
-    number_exact(info.keys, holds);
+    number_exact(info.facts.keys, holds);
     number_exact(info.plan.capacity, made_for);
     bool has_copies = (info.plan.abilities & TAMIS_CAN_REMOVE) != 0; /* that take room */
     for (unsigned i = 0; i < info.plan.n_fields; i++) {
@@ -40,11 +40,11 @@ static _Noreturn void die_of_full(const tamis_set *set, const char *path, uint64
 static bool tell_change(const tamis_info *info, const char *path, const char *change,
                         const options *asked) {
     number_text keys, capacity;
-    number_exact(info->keys, keys);
+    number_exact(info->facts.keys, keys);
     number_exact(info->plan.capacity, capacity);
     if (!is_given(asked, OPTION_BIT(QUIET))) {
         warn("%s: %s; it holds %s %s and is made for %s", path, change, keys,
-             plural(info->keys, "key", "keys"), capacity);
+             plural(info->facts.keys, "key", "keys"), capacity);
     }
     return setfile_warn_of_overload(info, path);
 }
@@ -108,7 +108,7 @@ static int add_run(const options *asked) {
     add_all(set, path, &input);
     if (input.keys != 0) setfile_save(set, &target);
     setfile_inspect(set, &after);
-    name_lines(&after, input.keys, after.keys - before.keys, change);
+    name_lines(&after, input.keys, after.facts.keys - before.facts.keys, change);
     bool const is_overloaded = tell_change(&after, path, change, asked);
     lines_close(&input);
     tamis_free(set);
@@ -161,7 +161,7 @@ static bool tell_build(const tamis_set *set, const char *path, uint64_t n_read,
     came_text    change;
     setfile_text description;
     setfile_inspect(set, &info);
-    name_lines(&info, n_read, info.keys, change);
+    name_lines(&info, n_read, info.facts.keys, change);
     setfile_describe(&info, description);
     if (!is_given(asked, OPTION_BIT(QUIET))) warn("%s: %s; %s", path, change, description);
     return setfile_warn_of_overload(&info, path);
@@ -231,12 +231,13 @@ static _Noreturn void die_of_inability(tamis_set *set, const char *path) {
 
 /* Returns how many keys were there. */
 static uint64_t remove_all(tamis_set *set, lines *input) {
-    tamis_key keys[LINES_BATCH];
-    uint64_t  removed = 0;
-    size_t    n, gone;
+    tamis_key     keys[LINES_BATCH];
+    uint64_t      removed = 0;
+    size_t        n;
+    tamis_removal gone;
     while ((n = lines_next(input, keys)) != 0) {
         if (tamis_remove_batch(set, keys, n, NULL, &gone) != TAMIS_OK) die("cannot remove");
-        removed += gone;
+        removed += gone.removed;
     }
     return removed;
 }

@@ -108,7 +108,7 @@ static void memory_open(dedup_memory *seen, const options *asked) {
     seen->set = setfile_take(asked->set, asked, &seen->target);
     setfile_inspect(seen->set, &info);
     seen->capacity = info.plan.capacity;
-    seen->different = info.keys;
+    seen->different = info.facts.keys;
     number_exact(seen->capacity, capacity);
     if (is_given(asked, OPTION_BIT(CAPACITY)) && asked->spec.capacity != seen->capacity) {
         warn("%s exists and is made for %s keys; -n does not change that", asked->set, capacity);

@@ -98,41 +98,41 @@ static void json_hash(tamis_hash hash, tamis_seed seed) {
 static void print_set_events(const tamis_info *info) {
     number_text number;
     char        so_far[80];
-    number_exact(info->refused_adds, number);
+    number_exact(info->facts.refused_adds, number);
     (void)snprintf(so_far, sizeof so_far, "%s %s refused", number,
-                   plural(info->refused_adds, "add", "adds"));
+                   plural(info->facts.refused_adds, "add", "adds"));
     print_risk("overflow", info->plan.overflow, &info->plan, "adds", so_far);
-    number_exact(info->moved, number);
-    if (info->moved != 0)
+    number_exact(info->facts.moved, number);
+    if (info->facts.moved != 0)
         output_text("  moved       %s %s moved to make room so far\n", number,
-                    plural(info->moved, "entry was", "entries were"));
-    number_exact(info->saturated, number);
+                    plural(info->facts.moved, "entry was", "entries were"));
+    number_exact(info->facts.saturated, number);
     (void)snprintf(so_far, sizeof so_far, "%s %s saturated", number,
-                   plural(info->saturated, "entry", "entries"));
+                   plural(info->facts.saturated, "entry", "entries"));
     print_risk("saturation", info->plan.saturation, &info->plan, "adds", so_far);
     if ((info->plan.abilities & TAMIS_CAN_REMOVE) == 0) return;
-    number_exact(info->refused_removes, number);
+    number_exact(info->facts.refused_removes, number);
     output_text("  removals    %s %s absent so far\n", number,
-                plural(info->refused_removes, "key was", "keys were"));
+                plural(info->facts.refused_removes, "key was", "keys were"));
 }
 
 static void print_set(const tamis_info *info) {
     abilities_text abilities;
     number_text    keys, now, full;
     abilities_name(info->plan.abilities, abilities);
-    number_exact(info->keys, keys);
+    number_exact(info->facts.keys, keys);
     number_rate(info->current_fpr, now);
     number_rate(info->plan.fpr, full);
     output_text("  kind        %s: %s\n", info->plan.kind, info->plan.summary);
     output_text("  can         add, has%s%s\n", *abilities ? ", " : "", abilities);
     output_text("  keys        %s%s", keys,
                 is_bound_after_merge(&info->plan) ? " (at most, if sets were merged into it)" : "");
-    print_capacity(info->keys, info->plan.capacity);
+    print_capacity(info->facts.keys, info->plan.capacity);
     output_text("  fpr         %s now, %s when full\n", now, full);
     print_size(&info->plan);
     print_geometry(&info->plan);
     print_set_events(info);
-    print_lines_and_hash(&info->plan, "add", info->hash, info->seed);
+    print_lines_and_hash(&info->plan, "add", info->facts.hash, info->facts.seed);
 }
 
 static void json_set(const tamis_info *info) {
@@ -140,16 +140,16 @@ static void json_set(const tamis_info *info) {
     json_text("kind", info->plan.kind);
     json_text("summary", info->plan.summary);
     json_abilities(info->plan.abilities);
-    json_count("keys", info->keys);
+    json_count("keys", info->facts.keys);
     json_count("capacity", info->plan.capacity);
     json_count("lifetime", info->plan.lifetime);
     json_number("current_fpr", info->current_fpr);
     json_forecast(&info->plan);
-    json_count("saturated", info->saturated);
-    json_count("moved", info->moved);
-    json_count("refused_adds", info->refused_adds);
-    json_count("refused_removes", info->refused_removes);
-    json_hash(info->hash, info->seed);
+    json_count("saturated", info->facts.saturated);
+    json_count("moved", info->facts.moved);
+    json_count("refused_adds", info->facts.refused_adds);
+    json_count("refused_removes", info->facts.refused_removes);
+    json_hash(info->facts.hash, info->facts.seed);
 }
 
 /* ------------------------------------------------------------------ states */

@@ -25,7 +25,7 @@ static const char *difference(const tamis_set *one, const tamis_set *other) {
     setfile_inspect(other, &b);
     if (strcmp(a.plan.kind, b.plan.kind) != 0) return "kind";
     if (!is_same_geometry(&a.plan, &b.plan)) return "geometry (size)";
-    return a.hash != b.hash ? "hash" : "seed";
+    return a.facts.hash != b.facts.hash ? "hash" : "seed";
 }
 
 static _Noreturn void die_of_difference(const tamis_set *one, const tamis_set *other,
@@ -79,9 +79,10 @@ static void tell_saved(const tamis_info *info, const char *path, const char *cha
     number_text  keys;
     setfile_text description;
     if (is_given(asked, OPTION_BIT(QUIET))) return;
-    number_exact(info->keys, keys);
+    number_exact(info->facts.keys, keys);
     setfile_describe(info, description);
-    warn("%s: %s%s %s; %s", path, change, keys, plural(info->keys, "key", "keys"), description);
+    warn("%s: %s%s %s; %s", path, change, keys, plural(info->facts.keys, "key", "keys"),
+         description);
 }
 
 static int merge_run(const options *asked) {

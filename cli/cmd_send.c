@@ -74,16 +74,16 @@ static void tell_sent(const tamis_info *info, const char *path, uint64_t bytes, 
     number_text keys, size, file;
     char        each[40] = "";
     if (is_given(asked, OPTION_BIT(QUIET))) return;
-    number_exact(info->keys, keys);
+    number_exact(info->facts.keys, keys);
     number_size(bytes, size);
     number_size(info->plan.file_bytes, file);
-    if (info->keys != 0) {
+    if (info->facts.keys != 0) {
         (void)snprintf(each, sizeof each, ", %.1f bits per key",
-                       8 * (double)bytes / (double)info->keys);
+                       8 * (double)bytes / (double)info->facts.keys);
     }
     bool const is_less = (info->plan.abilities & TAMIS_CAN_REMOVE) != 0 && !has_copies;
     warn("%s: sent %s %s in %s%s%s; the file is %s, %.1f times as large", path, keys,
-         plural(info->keys, "key", "keys"), size, each,
+         plural(info->facts.keys, "key", "keys"), size, each,
          is_less ? ", without the data for removal" : "", file,
          (double)info->plan.file_bytes / (double)bytes);
 }
@@ -321,10 +321,11 @@ static int receive_run(const options *asked) {
     tamis_set *const set = receive_set(&from, asked);
     setfile_save(set, &target);
     setfile_inspect(set, &info);
-    number_exact(info.keys, keys);
+    number_exact(info.facts.keys, keys);
     setfile_describe(&info, description);
     if (!is_given(asked, OPTION_BIT(QUIET))) {
-        warn("%s: received %s %s; %s", path, keys, plural(info.keys, "key", "keys"), description);
+        warn("%s: received %s %s; %s", path, keys, plural(info.facts.keys, "key", "keys"),
+             description);
     }
     bool const is_overloaded = setfile_warn_of_overload(&info, path);
     tamis_free(set);

@@ -17,7 +17,7 @@ static verified look_at(const setfile *file) {
     tamis_states_info of_states;
     if (file->set != NULL) {
         setfile_inspect(file->set, &of_set);
-        return (verified){ of_set.plan.kind, of_set.keys };
+        return (verified){ of_set.plan.kind, of_set.facts.keys };
     }
     if (tamis_states_inspect(file->states, &of_states) != TAMIS_OK) die("there are no states");
     return (verified){ of_states.plan.kind, of_states.keys };

@@ -337,9 +337,9 @@ void setfile_describe(const tamis_info *info, setfile_text ret_text) {
  * some may be copies: the rate decides, and in a small set half as much again may be chance. */
 bool setfile_warn_of_overload(const tamis_info *info, const char *path) {
     bool const is_worse = info->current_fpr > 1.5 * info->plan.fpr;
-    if (info->keys <= info->plan.capacity || !is_worse) return false;
+    if (info->facts.keys <= info->plan.capacity || !is_worse) return false;
     number_text keys, made_for, now, planned;
-    number_exact(info->keys, keys);
+    number_exact(info->facts.keys, keys);
     number_exact(info->plan.capacity, made_for);
     number_rate(info->current_fpr, now);
     number_rate(info->plan.fpr, planned);

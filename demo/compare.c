@@ -237,11 +237,11 @@ static bool print_mapped(const tamis_set *set, const tamis_set *mapped, const ch
     (void)printf("   saved       %s, %llu bytes: the same bytes, a header and checksums\n", path,
                  (unsigned long long)info.plan.file_bytes);
     (void)printf("   mapped      %s, all checksums verified, in %.1f ms; nothing was copied\n",
-                 info.is_mapped ? "read-only" : "NOT MAPPED", milliseconds);
+                 info.facts.is_mapped ? "read-only" : "NOT MAPPED", milliseconds);
     (void)printf("   asked both  %zu words: %zu times yes, %zu of them wrong (%s expected)\n", w->n,
                  yes, yes - w->n_members, range);
     (void)printf("               %zu different answers\n", different);
-    return info.is_mapped && different == 0;
+    return info.facts.is_mapped && different == 0;
 }
 
 static int compare_mapped(const words *w, const char *path) {

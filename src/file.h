@@ -34,6 +34,7 @@ enum {
     AT_REFUSED_REMOVES = 56,
     AT_AGED = 64, /* of states only, as is the next */
     AT_CONFLICTS = 72,
+    AT_MORE_COPIES = 80, /* of every key, planned for: minus one, so that 0 is the usual */
     AT_PART = 128,
     AT_CHECKSUM = HEADER_BYTES - 8,
 

@@ -12,7 +12,8 @@ struct tamis_set {
     tamis_table       table;
     unsigned          abilities; /* of this kind in this geometry */
     keyhash           hasher;
-    uint64_t          capacity;
+    uint64_t          capacity; /* the workload that it is planned for, as in need.h */
+    uint64_t          copies;
     uint64_t          lifetime;
     uint64_t          refused_adds;
     uint64_t          refused_removes; /* of sets: removals that found no key */
@@ -46,36 +47,72 @@ TAMIS_INLINE bool allocator_is_whole(const tamis_allocator *allocator) {
 __attribute__((format(printf, 3, 4))) tamis_status
 tamis_problem_say(tamis_problem *problem, tamis_status status, const char *format, ...);
 
+/* What counts default to, and what a kind must reach to be chosen, if the spec does not say. */
+#define TAMIS_DEFAULT_COUNT_TO 15
+
+/* A spec of a set or of states, checked and completed (spec.c). */
+typedef struct tamis_request {
+    tamis_need need;        /* `fixed` is filled for each kind, from `geometry` */
+    bool     is_count_open; /* need.count_to is the default: a kind that is named may count less */
+    sweep    sweep;         /* of states: timeout, timer_bits and lives */
+    uint64_t memory;        /* largest body; 0: no limit. Then capacity or fpr may be 0: open */
+    uint64_t lifetime;      /* as in the spec; 0: by default, a multiple of the capacity */
+
+    const char       *kind, *geometry, *isa; /* NULL: not given */
+    tamis_hash        hash;
+    const tamis_seed *seed;
+    const tamis_set  *like;
+    tamis_allocator   allocator;
+} tamis_request;
+
+/* spec.c: TAMIS_OK, _ARGUMENT, _NOT_BUILT. */
+tamis_status tamis_request_set(const tamis_spec *spec, tamis_request *ret_request,
+                               tamis_problem *problem);
+tamis_status tamis_request_states(const tamis_states_spec *spec, tamis_request *ret_request,
+                                  tamis_problem *problem);
+
+/* spec.c: ask for another capacity, with the lifetime that goes with it. */
+void tamis_request_resize(tamis_request *request, uint64_t capacity);
+
+/* spec.c: copy a struct that begins with its size from a caller who may be older or newer than this
+ * library. False: NULL, too small to be one, or with fields that this library does not know. */
+bool tamis_copy_sized(void *ours, size_t our_bytes, const void *theirs);
+
 /* A kind and a geometry for it. */
 typedef struct tamis_choice {
     const tamis_kind *kind;
     uint64_t          geometry[TAMIS_MAX_FIELDS];
-    uint64_t          capacity, lifetime;
+    tamis_workload    work;
     uint64_t          values; /* of states */
     sweep             sweep;  /* timeout, timer_bits and lives */
 } tamis_choice;
 
-/* planner.c: what a spec that has been checked comes to. With `prints`, only kinds that store
- * fingerprints, with that many of them; 0: any. */
-tamis_status tamis_choose(const tamis_spec *spec, uint64_t prints, tamis_choice *ret_choice,
+/* planner.c: which kind, in which geometry. TAMIS_OK, _ARGUMENT, _KIND, _CANNOT, _LIMIT,
+ * _NOT_BUILT. */
+tamis_status tamis_choose(const tamis_request *request, tamis_choice *ret_choice,
                           tamis_problem *problem);
+
+/* make.c: an empty set or table of states, as requested. */
+tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_set,
+                                  tamis_problem *problem);
 
 /* make.c: an empty set. TAMIS_OK, _LIMIT or _MEMORY. */
 tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
                         const tamis_allocator *allocator, tamis_set **ret_set);
 
 /* planner.c: all that can be said of a geometry. */
-void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry, uint64_t capacity,
-                         uint64_t lifetime, tamis_plan *ret_plan);
+void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry,
+                         const tamis_workload *work, tamis_plan *ret_plan);
+
+TAMIS_INLINE tamis_workload tamis_handle_workload(const tamis_set *set) {
+    return (tamis_workload){ set->capacity, set->copies, set->lifetime };
+}
 
 /* make.c: what a set that can be merged with another is made of. */
 tamis_choice tamis_choice_like(const tamis_set *other);
 
 /* make.c: same kind, and the same places for every key. */
 bool tamis_is_alike(const tamis_set *a, const tamis_set *b);
-
-/* make.c: the seed that is given, or a random one. TAMIS_OK, _IO. */
-tamis_status tamis_seed_get(const tamis_seed *given, tamis_seed *ret_seed, tamis_problem *problem);
 
 /* make.c: all that a table is besides its geometry. */
 void tamis_table_copy(tamis_table *to, const tamis_table *from);
@@ -87,14 +124,10 @@ tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
 /* open.c: open a set, or states: each wants its own. */
 tamis_status tamis_file_open(const char *path, const tamis_open_options *options, bool is_states,
                              tamis_set **ret_set, tamis_problem *problem);
+tamis_status tamis_file_open_fd(int fd, const tamis_open_options *options, bool is_states,
+                                tamis_set **ret_set, tamis_problem *problem);
 tamis_status tamis_file_read(const void *bytes, size_t n, const tamis_open_options *options,
                              bool is_states, tamis_set **ret_set, tamis_problem *problem);
-
-/* planner.c: the "field=number" of a geometry for a kind, into fixed[]; NULL is nothing. */
-bool tamis_fix_geometry(const tamis_kind *kind, const char *geometry, uint64_t *fixed);
-
-/* make.c: a copy of the spec in today's size, with ranges checked. */
-tamis_status tamis_spec_check(const tamis_spec *spec, tamis_spec *ret_spec, tamis_problem *problem);
 
 /* save.c: bytes of the file that a body of this size becomes. */
 uint64_t tamis_file_bytes(uint64_t body_bytes);

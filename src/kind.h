@@ -20,6 +20,7 @@
 
 #include "core/batch.h"
 #include "core/sweep.h"
+#include "need.h"
 
 #include <tamis/tamis.h>
 
@@ -29,7 +30,7 @@
 typedef struct tamis_table {
     uint8_t *body;
     uint64_t body_bytes;                 /* a multiple of TAMIS_LINE_BYTES */
-    uint64_t geometry[TAMIS_MAX_FIELDS]; /* in the order of the kind's field_names */
+    uint64_t geometry[TAMIS_MAX_FIELDS]; /* in the order of the kind's fields */
     uint64_t derived[KIND_DERIVED];      /* what the kind's prepare made of the geometry */
     uint64_t keys;                       /* see tamis_info */
     uint64_t saturated;
@@ -41,24 +42,6 @@ typedef struct tamis_table {
     uint64_t aged; /* what the sweep has taken out */
 } tamis_table;
 
-/* A spec, checked and completed. */
-typedef struct tamis_need {
-    uint64_t         capacity;
-    double           fpr; /* 0 when only the fixed geometry counts */
-    uint64_t         lifetime;
-    double           overflow;
-    unsigned         abilities; /* TAMIS_CAN_... */
-    tamis_preference prefer;
-    uint64_t         prints;          /* the range of fingerprints that it must have, or 0: any */
-    uint64_t fixed[TAMIS_MAX_FIELDS]; /* what the user fixed of the geometry, or KIND_FREE */
-
-    /* of states only */
-    uint64_t values;     /* 0: a set */
-    double   unknown;    /* how often a key may be unknown */
-    unsigned timer_bits; /* 0: nothing ages */
-} tamis_need;
-
-#define KIND_FREE UINT64_MAX
 #define KIND_MAX_VALUES (UINT64_C(1) << 32)
 
 /* No count of a table goes beyond this: sets that are merged into each other again and again would
@@ -74,14 +57,19 @@ TAMIS_INLINE uint64_t kind_less_counts(uint64_t a, uint64_t b) {
     return a > b ? a - b : 0;
 }
 
-/* What the kind's own analysis says of a geometry at capacity, over a lifetime. */
-typedef struct tamis_forecast {
-    double fpr;
-    double overflow;
-    double saturation;
-    double lines_present, lines_absent, lines_add;
-    double unknown; /* of states */
-} tamis_forecast;
+/* What reading the whole body tells. */
+typedef struct kind_survey {
+    double   fpr;      /* of the contents now */
+    double   distinct; /* how many different keys were added, estimated */
+    double   load;     /* share of the room that is in use, 0 to 1 */
+    uint64_t prints;   /* different fingerprints that are stored; 0 if the kind stores none */
+} kind_survey;
+
+/* One number of a geometry, and the values that it can have. */
+typedef struct kind_field {
+    const char *name;
+    uint64_t    least, most;
+} kind_field;
 
 /* Called for a fingerprint and how many copies of it there are; TAMIS_COUNT_MANY: it is saturated.
  * Returns false to stop. */
@@ -140,9 +128,9 @@ typedef struct tamis_kind {
     const char *name; /* at most 15 letters; it stands in every file */
     const char *summary;
     const char *isa;
-    bool        is_default;                        /* taken to be fast, where it can do the job */
-    bool        copies_take_room;                  /* each as much as another key */
-    const char *field_names[TAMIS_MAX_FIELDS + 1]; /* of the geometry; NULL after the last */
+    bool        is_default;                   /* taken to be fast, where it can do the job */
+    bool        copies_take_room;             /* every copy takes as much room as another key */
+    kind_field  fields[TAMIS_MAX_FIELDS + 1]; /* of the geometry; the name after the last is NULL */
     unsigned    first_fields; /* how many it had at first, if others came later: those stand in
                                  files only where they are not 0. 0: it always had all */
 
@@ -151,15 +139,18 @@ typedef struct tamis_kind {
      * from a file passes through it. */
     tamis_status (*plan)(const tamis_need *need, uint64_t *ret_geometry);
     bool (*body_bytes)(const uint64_t *geometry, uint64_t *ret_bytes);
-    void (*predict)(const uint64_t *geometry, uint64_t capacity, uint64_t lifetime,
+    void (*predict)(const uint64_t *geometry, const tamis_workload *work,
                     tamis_forecast *ret_forecast);
+    uint64_t (*count_to)(const uint64_t *geometry); /* the highest count that is exact; NULL with
+                                                       kinds that cannot count */
     unsigned (*lacks)(
         const uint64_t *geometry); /* abilities that this geometry takes away; NULL: none */
 
     /* Work out, from the geometry into table->derived, what operations need; NULL: nothing. */
     void (*prepare)(tamis_table *table);
 
-    /* One key. */
+    /* One key. remove: TAMIS_OK; or nothing changed and _ABSENT, or _SATURATED: it has more copies
+     * than can be counted, so it stays. */
     bool (*has)(const tamis_table *table, uint64_t hash);
     tamis_status (*add)(tamis_table *table, uint64_t hash);
     tamis_status (*remove)(tamis_table *table, uint64_t hash);
@@ -169,8 +160,8 @@ typedef struct tamis_kind {
     uint64_t (*has_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n);
     unsigned (*add_chunk)(tamis_table *table, const uint64_t *hash,
                           unsigned n); /* how many, until full */
-    uint64_t (*remove_chunk)(tamis_table *table, const uint64_t *hash,
-                             unsigned n); /* mask: which */
+    uint64_t (*remove_chunk)(tamis_table *table, const uint64_t *hash, unsigned n,
+                             uint64_t *ret_saturated); /* masks: removed; saturated, so kept */
     void (*count_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n,
                         uint64_t *ret_counts);
 
@@ -218,7 +209,8 @@ typedef struct tamis_kind {
     bool (*convert_geometry)(const uint64_t *geometry, uint64_t *ret_geometry);
     void (*convert)(const tamis_table *from, tamis_table *to);
 
-    double (*current_fpr)(const tamis_table *table);
+    /* Read the whole body. */
+    void (*survey)(const tamis_table *table, kind_survey *ret_survey);
 
     /* Check the numbered invariants; name the first that is broken. Must be safe on any bytes. */
     bool (*validate)(const tamis_table *table, const char **reterr_why);

@@ -17,72 +17,8 @@ const char *tamis_version(void) {
         TAMIS_VERSION_PATCH);
 }
 
-/* ------------------------------------------------------------------ the spec */
-
-#define MIN_FPR 1e-12
-#define MAX_FPR 0.5
-#define DEFAULT_OVERFLOW 1e-10
-#define DEFAULT_TURNOVERS 16 /* lifetime / capacity when keys come and go */
-
-static tamis_status spec_check_ranges(const tamis_spec *spec, tamis_problem *problem) {
-    unsigned const abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT | TAMIS_CAN_MERGE;
-    if (spec->capacity < 1 || spec->capacity > HANDLE_MAX_CAPACITY) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "capacity must be 1 to 2^40 keys");
-    }
-    bool const is_rate = spec->fpr >= MIN_FPR && spec->fpr <= MAX_FPR; /* false for NaN */
-    if (!is_rate && !(spec->fpr == 0 && spec->geometry != NULL)) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
-                                 "fpr must be 1e-12 to 0.5 (0 only with a fixed geometry)");
-    }
-    if ((spec->abilities & ~abilities) != 0) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "unknown ability 0x%x",
-                                 spec->abilities & ~abilities);
-    }
-    if (spec->prefer != TAMIS_PREFER_FAST && spec->prefer != TAMIS_PREFER_SMALL) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "unknown preference");
-    }
-    if (!(spec->overflow >= 0 && spec->overflow < 1)) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "overflow must be 0 to 1");
-    }
-    return TAMIS_OK;
-}
-
-static tamis_status spec_check_hash(const tamis_spec *spec, tamis_problem *problem) {
-    if (spec->hash != TAMIS_HASH_XXH3 && spec->hash != TAMIS_HASH_SIPHASH) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "unknown hash %d", (int)spec->hash);
-    }
-    if (!keyhash_is_built(spec->hash)) {
-        return tamis_problem_say(problem, TAMIS_ERR_NOT_BUILT,
-                                 "SipHash is not built in: configure with -Dsodium=enabled");
-    }
-    return TAMIS_OK;
-}
-
-tamis_status tamis_spec_check(const tamis_spec *spec, tamis_spec *ret_spec,
-                              tamis_problem *problem) {
-    tamis_spec today = TAMIS_SPEC_INIT; /* fields that an older caller does not know */
-    if (spec == NULL || spec->size < sizeof spec->size || spec->size > sizeof today) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "start a spec from TAMIS_SPEC_INIT");
-    }
-    memcpy(&today, spec, spec->size);
-    if (!allocator_is_whole(&today.allocator)) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "an allocator needs alloc and free");
-    }
-    if (today.like == NULL) {
-        tamis_status status = spec_check_ranges(&today, problem);
-        if (status == TAMIS_OK) status = spec_check_hash(&today, problem);
-        if (status != TAMIS_OK) return status;
-        if (today.overflow == 0) today.overflow = DEFAULT_OVERFLOW;
-        bool const     is_churned = (today.abilities & TAMIS_CAN_REMOVE) != 0;
-        uint64_t const usual = today.capacity * (is_churned ? DEFAULT_TURNOVERS : 1);
-        if (today.lifetime == 0) today.lifetime = usual;
-        if (today.lifetime < today.capacity) {
-            return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
-                                     "lifetime counts all adds, so it is at least the capacity");
-        }
-    }
-    *ret_spec = today;
-    return TAMIS_OK;
+unsigned tamis_version_number(void) {
+    return TAMIS_VERSION_NUMBER;
 }
 
 /* ------------------------------------------------------------------ handles */
@@ -125,8 +61,9 @@ tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
     tamis_set *const set = tamis_handle_new(choice->kind, choice->geometry, allocator);
     if (set == NULL) return TAMIS_ERR_MEMORY;
     set->hasher = *hasher;
-    set->capacity = choice->capacity;
-    set->lifetime = choice->lifetime;
+    set->capacity = choice->work.capacity;
+    set->copies = choice->work.copies;
+    set->lifetime = choice->work.lifetime;
     set->table.values = choice->values;
     set->table.sweep = choice->sweep;
     if (choice->values != 0) set->table.sweep.units = choice->kind->states->units(choice->geometry);
@@ -141,8 +78,7 @@ tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
 tamis_choice tamis_choice_like(const tamis_set *other) {
     const sweep *const ageing = &other->table.sweep;
     tamis_choice       choice = { .kind = other->kind,
-                                  .capacity = other->capacity,
-                                  .lifetime = other->lifetime,
+                                  .work = tamis_handle_workload(other),
                                   .values = other->table.values,
                                   .sweep = { .timeout = ageing->timeout,
                                              .timer_bits = ageing->timer_bits,
@@ -151,45 +87,59 @@ tamis_choice tamis_choice_like(const tamis_set *other) {
     return choice;
 }
 
-tamis_status tamis_seed_get(const tamis_seed *given, tamis_seed *ret_seed, tamis_problem *problem) {
-    if (given != NULL) {
-        *ret_seed = *given;
-        return TAMIS_OK;
+/* The hash of a new set: with the seed that is given, or a random one. TAMIS_OK, _IO. */
+static tamis_status make_hasher(const tamis_request *request, keyhash *ret_hasher,
+                                tamis_problem *problem) {
+    tamis_seed seed;
+    if (request->seed != NULL)
+        seed = *request->seed;
+    else if (!tamis_os_random(&seed, sizeof seed))
+        return tamis_problem_say(problem, TAMIS_ERR_IO,
+                                 "the system gave no random seed: set spec.seed");
+    *ret_hasher = keyhash_make(request->hash, seed);
+    return TAMIS_OK;
+}
+
+static tamis_status say_no_memory(tamis_problem *problem, tamis_status status,
+                                  const tamis_choice *choice) {
+    uint64_t bytes = 0;
+    (void)choice->kind->body_bytes(choice->geometry, &bytes);
+    return tamis_problem_say(problem, status, "%s: a %s for %llu keys needs %.1f MiB",
+                             tamis_status_text(status), choice->kind->name,
+                             (unsigned long long)choice->work.capacity, (double)bytes / 0x1p20);
+}
+
+tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_set,
+                                  tamis_problem *problem) {
+    tamis_choice choice;
+    keyhash      hasher;
+    tamis_status status;
+    if (request->like != NULL) {
+        choice = tamis_choice_like(request->like);
+        hasher = request->like->hasher;
+        status = tamis_kind_find(choice.kind->name, request->isa, &choice.kind);
+    } else {
+        status = tamis_choose(request, &choice, problem);
+        if (status == TAMIS_OK) status = make_hasher(request, &hasher, problem);
     }
-    if (tamis_os_random(ret_seed, sizeof *ret_seed)) return TAMIS_OK;
-    return tamis_problem_say(problem, TAMIS_ERR_IO, "the system gives no random seed: set one");
+    if (status == TAMIS_ERR_NOT_BUILT) {
+        return tamis_problem_say(problem, status, "this build or processor has no \"%s\"",
+                                 request->isa);
+    }
+    if (status != TAMIS_OK) return status;
+    status = tamis_make(&choice, &hasher, &request->allocator, ret_set);
+    return status == TAMIS_OK ? status : say_no_memory(problem, status, &choice);
 }
 
 tamis_status tamis_create(const tamis_spec *spec, tamis_set **ret_set,
                           tamis_problem *reterr_problem) {
-    tamis_spec   checked;
-    tamis_status status = tamis_spec_check(spec, &checked, reterr_problem);
+    tamis_request      request;
+    tamis_status const status = tamis_request_set(spec, &request, reterr_problem);
     if (status != TAMIS_OK) return status;
-    if (ret_set == NULL) return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "no ret_set");
-
-    tamis_choice choice;
-    keyhash      hasher;
-    if (checked.like != NULL) {
-        choice = tamis_choice_like(checked.like);
-        hasher = checked.like->hasher;
-        status = tamis_kind_find(choice.kind->name, checked.isa, &choice.kind);
-    } else {
-        tamis_seed seed;
-        status = tamis_choose(&checked, 0, &choice, reterr_problem);
-        if (status == TAMIS_OK) status = tamis_seed_get(checked.seed, &seed, reterr_problem);
-        if (status == TAMIS_OK) hasher = keyhash_make(checked.hash, seed);
+    if (ret_set == NULL) {
+        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "ret_set is NULL");
     }
-    if (status == TAMIS_ERR_NOT_BUILT) {
-        (void)tamis_problem_say(reterr_problem, status, "no instruction set '%s' here",
-                                checked.isa);
-    }
-    if (status != TAMIS_OK) return status;
-
-    status = tamis_make(&choice, &hasher, &checked.allocator, ret_set);
-    if (status == TAMIS_OK) return status;
-    return tamis_problem_say(
-        reterr_problem, status, "%s: a %s of %llu keys needs more than there is",
-        tamis_status_text(status), choice.kind->name, (unsigned long long)choice.capacity);
+    return tamis_make_requested(&request, ret_set, reterr_problem);
 }
 
 /* ------------------------------------------------------------------ whole sets */
@@ -276,32 +226,57 @@ tamis_status tamis_convert(const tamis_set *set, const char *kind, tamis_set **r
 
 /* ------------------------------------------------------------------ looking at a set */
 
+tamis_status tamis_get_facts(const tamis_set *set, tamis_facts *ret_facts) {
+    if (set == NULL || ret_facts == NULL) return TAMIS_ERR_ARGUMENT;
+    const tamis_table *const table = &set->table;
+    bool const               is_mapped = set->mapping != NULL;
+    *ret_facts = (tamis_facts){
+        .kind = set->kind->name,
+        .isa = set->kind->isa,
+        .abilities = set->abilities,
+        .hash = set->hasher.hash,
+        .seed = set->hasher.seed,
+        .is_mapped = is_mapped,
+        .is_huge = !is_mapped && memory_is_huge(&set->allocator, (size_t)table->body_bytes),
+        .capacity = set->capacity,
+        .copies = set->copies,
+        .lifetime = set->lifetime,
+        .keys = table->keys,
+        .saturated = table->saturated,
+        .refused_adds = set->refused_adds,
+        .refused_removes = set->refused_removes,
+        .moved = table->moved,
+        .body_bytes = table->body_bytes,
+        .memory_bytes = table->body_bytes + sizeof *set,
+    };
+    if ((set->abilities & TAMIS_CAN_COUNT) != 0) {
+        ret_facts->count_to = set->kind->count_to(table->geometry);
+    }
+    return TAMIS_OK;
+}
+
 tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info) {
     if (set == NULL || ret_info == NULL) return TAMIS_ERR_ARGUMENT;
-    const tamis_table *table = &set->table;
-    tamis_info         info = { 0 };
-    info.isa = set->kind->isa;
-    info.hash = set->hasher.hash;
-    info.seed = set->hasher.seed;
-    info.is_mapped = set->mapping != NULL;
-    info.is_huge = !info.is_mapped && memory_is_huge(&set->allocator, (size_t)table->body_bytes);
-    info.keys = table->keys;
-    /* to the kind's own come keys whose 64-bit hashes are equal; fingerprints include them */
-    info.current_fpr = set->kind->current_fpr(table);
+    const tamis_table   *table = &set->table;
+    tamis_workload const work = tamis_handle_workload(set);
+    kind_survey          survey = { 0 };
+    tamis_info           info = { 0 };
+    set->kind->survey(table, &survey);
+    info.current_fpr = survey.fpr;
+    /* Keys whose 64-bit hashes are equal come on top, except where fingerprints include them. */
     if (set->kind->prints == NULL) info.current_fpr += (double)table->keys / 0x1p64;
-    info.saturated = table->saturated;
-    info.moved = table->moved;
-    info.refused_adds = set->refused_adds;
-    info.refused_removes = set->refused_removes;
-    info.memory_bytes = table->body_bytes + sizeof *set;
-    tamis_plan_describe(set->kind, table->geometry, set->capacity, set->lifetime, &info.plan);
+    info.distinct = survey.distinct;
+    info.load = survey.load;
+    info.prints = survey.prints;
+    tamis_plan_describe(set->kind, table->geometry, &work, &info.plan);
+    tamis_status const status = tamis_get_facts(set, &info.facts);
     *ret_info = info;
-    return TAMIS_OK;
+    return status;
 }
 
 bool tamis_validate(const tamis_set *set, const char **reterr_why) {
     const char *why = NULL;
     bool const  is_valid = set != NULL && set->kind->validate(&set->table, &why);
-    if (!is_valid && reterr_why != NULL) *reterr_why = why != NULL ? why : "there is no set";
+    if (!is_valid && reterr_why != NULL) *reterr_why = why != NULL ? why : "the set is NULL";
     return is_valid;
 }

@@ -8,6 +8,8 @@
 #include "file.h"
 #include "os.h"
 
+#include <stdio.h>
+
 /* ------------------------------------------------------------------ where from */
 
 /* A file, or bytes in memory (a mapped file is that, too). */
@@ -94,7 +96,7 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
         return say_at(from, TAMIS_ERR_VERSION, AT_PARTS, "this version reads sets of one part");
     }
     bool const is_reserved_zero =
-        is_zero(h, 28, AT_SEED_LOW) && is_zero(h, AT_CONFLICTS + 8, AT_PART) &&
+        is_zero(h, 28, AT_SEED_LOW) && is_zero(h, AT_MORE_COPIES + 8, AT_PART) &&
         is_zero(h, PART_FIELDS + 4, PART_MOVED) && is_zero(h, PART_END, AT_CHECKSUM);
     /* a set has nothing of what only states have, and the other way round */
     bool const is_other_zero =
@@ -112,6 +114,9 @@ static tamis_status header_check_part(const source *from, const uint8_t *h) {
     uint64_t const capacity = le64_load(h + PART_CAPACITY);
     if (capacity < 1 || capacity > HANDLE_MAX_CAPACITY || le64_load(h + PART_LIFETIME) < capacity) {
         return say_at(from, TAMIS_ERR_CORRUPT, PART_CAPACITY, "impossible capacity or lifetime");
+    }
+    if (le64_load(h + AT_MORE_COPIES) >= UINT64_C(1) << 32) {
+        return say_at(from, TAMIS_ERR_CORRUPT, AT_MORE_COPIES, "impossible number of copies");
     }
     if (le64_load(h + PART_KEYS) > KIND_MAX_COUNT ||
         le64_load(h + PART_SATURATED) > KIND_MAX_COUNT ||
@@ -201,6 +206,7 @@ static tamis_status header_to_handle(const source *from, const uint8_t *h,
     set->refused_adds = le64_load(h + AT_REFUSED_ADDS);
     set->refused_removes = le64_load(h + AT_REFUSED_REMOVES);
     set->capacity = le64_load(h + PART_CAPACITY);
+    set->copies = le64_load(h + AT_MORE_COPIES) + 1;
     set->lifetime = le64_load(h + PART_LIFETIME);
     set->table.keys = le64_load(h + PART_KEYS);
     set->table.saturated = le64_load(h + PART_SATURATED);
@@ -311,12 +317,10 @@ static tamis_status set_take(const source *from, const tamis_open_options *optio
 static tamis_status options_check(const tamis_open_options *options,
                                   tamis_open_options *ret_options, tamis_problem *problem) {
     tamis_open_options today = TAMIS_OPEN_OPTIONS_INIT;
-    size_t const       size = options != NULL ? options->size : 0;
-    if (options != NULL && (size < sizeof options->size || size > sizeof today)) {
+    if (options != NULL && !tamis_copy_sized(&today, sizeof today, options)) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
                                  "start options from TAMIS_OPEN_OPTIONS_INIT");
     }
-    if (options != NULL) memcpy(&today, options, size);
     if ((today.flags & ~(unsigned)(TAMIS_OPEN_MAP | TAMIS_OPEN_TRUST)) != 0 ||
         !allocator_is_whole(&today.allocator)) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "unknown flag, or half an allocator");
@@ -366,13 +370,24 @@ static tamis_status open_mapped(const os_file *file, source *from,
     return status;
 }
 
+/* Read or map an open file. */
+static tamis_status file_take(const os_file *file, const char *name,
+                              const tamis_open_options *options, bool is_states,
+                              tamis_set **ret_set, tamis_problem *problem) {
+    source from = {
+        .file = file, .n = file->bytes, .is_states = is_states, .name = name, .problem = problem
+    };
+    return (options->flags & TAMIS_OPEN_MAP) != 0 ? open_mapped(file, &from, options, ret_set)
+                                                  : set_take(&from, options, ret_set);
+}
+
 tamis_status tamis_file_open(const char *path, const tamis_open_options *options, bool is_states,
                              tamis_set **ret_set, tamis_problem *problem) {
     tamis_open_options checked;
     tamis_status       status = options_check(options, &checked, problem);
     if (status != TAMIS_OK) return status;
     if (path == NULL || ret_set == NULL) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "no path, or nowhere to open to");
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "the path or the result is NULL");
     }
     os_file         file;
     int             error;
@@ -380,18 +395,35 @@ tamis_status tamis_file_open(const char *path, const tamis_open_options *options
     if (!tamis_os_open(path, &file, &error)) {
         return tamis_file_say_system(problem, "open", path, error);
     }
-    source from = { .file = &file,
-                    .n = file.bytes,
-                    .is_states = is_states,
-                    .name = name.text,
-                    .problem = problem };
-    status = (checked.flags & TAMIS_OPEN_MAP) != 0 ? open_mapped(&file, &from, &checked, ret_set)
-                                                   : set_take(&from, &checked, ret_set);
+    status = file_take(&file, name.text, &checked, is_states, ret_set, problem);
     tamis_os_close(&file);
     return status;
+}
+
+tamis_status tamis_file_open_fd(int fd, const tamis_open_options *options, bool is_states,
+                                tamis_set **ret_set, tamis_problem *problem) {
+    tamis_open_options checked;
+    tamis_status const status = options_check(options, &checked, problem);
+    if (status != TAMIS_OK) return status;
+    if (ret_set == NULL) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "the result is NULL");
+    }
+    os_file file;
+    int     error;
+    char    name[32];
+    (void)snprintf(name, sizeof name, "descriptor %d", fd);
+    if (!tamis_os_use(fd, &file, &error)) {
+        return tamis_file_say_system(problem, "read", name, error);
+    }
+    return file_take(&file, name, &checked, is_states, ret_set, problem);
 }
 
 tamis_status tamis_open(const char *path, const tamis_open_options *options, tamis_set **ret_set,
                         tamis_problem *reterr_problem) {
     return tamis_file_open(path, options, false, ret_set, reterr_problem);
+}
+
+tamis_status tamis_open_fd(int fd, const tamis_open_options *options, tamis_set **ret_set,
+                           tamis_problem *reterr_problem) {
+    return tamis_file_open_fd(fd, options, false, ret_set, reterr_problem);
 }

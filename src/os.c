@@ -75,20 +75,21 @@ static bool sync_whole(int descriptor) {
 
 /* ------------------------------------------------------------------ reading */
 
+bool tamis_os_use(int descriptor, os_file *ret_file, int *reterr) {
+    struct stat about;
+    if (fstat(descriptor, &about) != 0) return fail(reterr, errno);
+    if (S_ISDIR(about.st_mode)) return fail(reterr, EISDIR);
+    if (!S_ISREG(about.st_mode)) return fail(reterr, ESPIPE);
+    *ret_file = (os_file){ descriptor, (uint64_t)about.st_size };
+    return true;
+}
+
 bool tamis_os_open(const char *path, os_file *ret_file, int *reterr) {
     int const descriptor = open_to_read(path, O_NONBLOCK); /* a pipe must not make us wait */
     if (descriptor < 0) return fail(reterr, errno);
-
-    struct stat about;
-    int         error = fstat(descriptor, &about) == 0 ? 0 : errno;
-    if (error == 0 && S_ISDIR(about.st_mode)) error = EISDIR;
-    if (error == 0 && !S_ISREG(about.st_mode)) error = ESPIPE;
-    if (error != 0) {
-        (void)close(descriptor);
-        return fail(reterr, error);
-    }
-    *ret_file = (os_file){ descriptor, (uint64_t)about.st_size };
-    return true;
+    if (tamis_os_use(descriptor, ret_file, reterr)) return true;
+    (void)close(descriptor);
+    return false;
 }
 
 bool tamis_os_read(const os_file *file, uint64_t offset, void *ret_bytes, size_t n, int *reterr) {

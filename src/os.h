@@ -20,6 +20,9 @@ typedef struct os_file {
 } os_file;
 
 bool tamis_os_open(const char *path, os_file *ret_file, int *reterr);
+
+/* The same for a descriptor that stays the caller's: tamis_os_close() is not called on it. */
+bool tamis_os_use(int descriptor, os_file *ret_file, int *reterr);
 bool tamis_os_read(const os_file *file, uint64_t offset, void *ret_bytes, size_t n, int *reterr);
 void tamis_os_close(const os_file *file);
 

@@ -1,14 +1,22 @@
-/* planner.c - from a spec to a kind and a geometry.
+/* planner.c - from a request to a kind and a geometry, for sets and for states.
  *
- * Who is to be fast takes the default kind where it can do the job: its operations are the shortest
- * (docs/performance.md), on any machine. So the others are not even asked; laying them all out
- * takes longer than filling a small set. Where it cannot, they are compared by the cache lines that
- * operations touch (the speed of a set that does not fit the cache); who is to be small, by bytes.
- * A tie goes to the other measure, then to the order of the registry. Who is to count gets a kind
- * in which copies take room only if there is no other.
+ * Every kind that does the job plans itself for the need. Which one is taken:
+ *
+ *   PREFER_FAST   the default kind, if it can do the job: its operations are the shortest
+ *                 (docs/performance.md). So the others are not even asked; planning all of them
+ *                 takes longer than filling a small set. If it cannot, the kind whose operations
+ *                 touch the fewest cache lines: that is what speed is beyond the cache.
+ *   PREFER_SMALL  the fewest bytes. Under a limit of memory, the most keys or the lowest fpr.
+ *
+ * A tie is decided by the other measure, then by the order of the registry. A set that counts gets
+ * a kind whose copies take room only if there is no other.
+ *
+ * Under a limit of memory (`memory`), what the spec leaves open, capacity or fpr, is found for each
+ * kind by bisection.
  */
 #include "handle.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ------------------------------------------------------------------ fixed fields */
@@ -19,14 +27,14 @@ static bool is_separator(char c) {
 
 /* Read one "name=value" for this kind into fixed[]. Returns what follows it, or NULL. */
 static const char *fix_field(const tamis_kind *kind, const char *text, uint64_t *fixed) {
-    for (unsigned i = 0; kind->field_names[i] != NULL; i++) {
-        size_t const length = strlen(kind->field_names[i]);
-        if (strncmp(text, kind->field_names[i], length) != 0 || text[length] != '=') continue;
+    for (unsigned i = 0; kind->fields[i].name != NULL; i++) {
+        size_t const length = strlen(kind->fields[i].name);
+        if (strncmp(text, kind->fields[i].name, length) != 0 || text[length] != '=') continue;
         const char *const digits = text + length + 1;
         if (*digits < '0' || *digits > '9') return NULL;
         char                    *end;
         unsigned long long const value = strtoull(digits, &end, 10);
-        if (value == KIND_FREE || (*end != '\0' && !is_separator(*end))) return NULL;
+        if (value == NEED_FREE || (*end != '\0' && !is_separator(*end))) return NULL;
         fixed[i] = value;
         return end;
     }
@@ -34,9 +42,9 @@ static const char *fix_field(const tamis_kind *kind, const char *text, uint64_t 
 }
 
 /* All of "a=1,b=2"; NULL is nothing. False when a field is not the kind's, or has no number. */
-bool tamis_fix_geometry(const tamis_kind *kind, const char *geometry, uint64_t *fixed) {
+static bool fix_geometry(const tamis_kind *kind, const char *geometry, uint64_t *fixed) {
     const char *text = geometry != NULL ? geometry : "";
-    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) fixed[i] = KIND_FREE;
+    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) fixed[i] = NEED_FREE;
     while (text != NULL && *text != '\0') {
         if (is_separator(*text))
             text++;
@@ -48,17 +56,18 @@ bool tamis_fix_geometry(const tamis_kind *kind, const char *geometry, uint64_t *
 
 /* ------------------------------------------------------------------ one kind */
 
-void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry, uint64_t capacity,
-                         uint64_t lifetime, tamis_plan *ret_plan) {
+void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry,
+                         const tamis_workload *work, tamis_plan *ret_plan) {
     tamis_forecast forecast = { 0 };
-    kind->predict(geometry, capacity, lifetime, &forecast);
+    kind->predict(geometry, work, &forecast);
     tamis_plan plan = {
         .kind = kind->name,
         .summary = kind->summary,
         .copies_take_room = kind->copies_take_room,
         .abilities = tamis_kind_abilities(kind, geometry),
-        .capacity = capacity,
-        .lifetime = lifetime,
+        .capacity = work->capacity,
+        .copies = work->copies,
+        .lifetime = work->lifetime,
         .n_fields = tamis_kind_n_fields(kind),
         .fpr = forecast.fpr,
         .overflow = forecast.overflow,
@@ -68,239 +77,377 @@ void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry, uint6
         .lines_add = forecast.lines_add,
         .unknown = forecast.unknown,
     };
+    if ((plan.abilities & TAMIS_CAN_COUNT) != 0) plan.count_to = kind->count_to(geometry);
     for (unsigned i = 0; i < plan.n_fields; i++) {
-        plan.fields[i] = (tamis_field){ kind->field_names[i], geometry[i] };
+        plan.fields[i] = (tamis_field){ kind->fields[i].name, geometry[i] };
     }
     if (kind->body_bytes(geometry, &plan.body_bytes)) {
         plan.file_bytes = tamis_file_bytes(plan.body_bytes);
-        plan.bits_per_key = 8.0 * (double)plan.body_bytes / (double)capacity;
+        plan.bits_per_key = 8.0 * (double)plan.body_bytes / (double)work->capacity;
     }
     *ret_plan = plan;
 }
 
-/* Lay out one kind. ret_plan->status says whether it can do the job. */
-static void plan_kind(const tamis_kind *kind, const tamis_spec *spec, uint64_t prints,
-                      uint64_t *ret_geometry, tamis_plan *ret_plan) {
-    tamis_need need = { .capacity = spec->capacity,
-                        .fpr = spec->fpr,
-                        .lifetime = spec->lifetime,
-                        .overflow = spec->overflow,
-                        .abilities = spec->abilities,
-                        .prefer = spec->prefer,
-                        .prints = prints };
-    uint64_t   geometry[TAMIS_MAX_FIELDS] = { 0 };
-    uint64_t   bytes;
-    *ret_plan = (tamis_plan){ .kind = kind->name,
-                              .summary = kind->summary,
-                              .status = TAMIS_ERR_CANNOT,
-                              .copies_take_room = kind->copies_take_room,
-                              .abilities = tamis_kind_abilities(kind, NULL) };
-    if (!tamis_fix_geometry(kind, spec->geometry, need.fixed)) {
-        ret_plan->status = TAMIS_ERR_ARGUMENT;
-        return;
-    }
-    if ((spec->abilities & ~ret_plan->abilities) != 0) return; /* in no geometry */
-    if (prints != 0 && kind->prints == NULL) return;
-    if (kind->plan(&need, geometry) != TAMIS_OK) return;
-    if (prints != 0 && kind->prints(geometry) != prints) return;
-    if (!kind->body_bytes(geometry, &bytes)) {
-        ret_plan->status = TAMIS_ERR_LIMIT;
-        return;
-    }
-    tamis_plan_describe(kind, geometry, spec->capacity, spec->lifetime, ret_plan);
-    bool const is_able = (spec->abilities & ~ret_plan->abilities) == 0;
-    bool const is_exact = spec->fpr == 0 || ret_plan->fpr <= spec->fpr * (1 + 1e-9);
-    bool const is_roomy = ret_plan->overflow <= spec->overflow;
-    if (!is_able || !is_exact || !is_roomy) ret_plan->status = TAMIS_ERR_CANNOT;
-    memcpy(ret_geometry, geometry, sizeof geometry);
-}
-
-/* ------------------------------------------------------------------ all kinds */
-
-static double lines_of(const tamis_plan *plan) {
-    return plan->lines_present + plan->lines_absent + plan->lines_add;
-}
-
-/* A kind and what it makes of a spec. */
+/* A kind and what it makes of a request. plan.status tells whether it can do the job. */
 typedef struct candidate {
     const tamis_kind *kind; /* NULL: none */
     uint64_t          geometry[TAMIS_MAX_FIELDS];
     tamis_plan        plan;
 } candidate;
 
-static void ask_kind(const tamis_kind *kind, const tamis_spec *spec, uint64_t prints,
+/* Does what the kind states of its geometry meet the request? */
+static bool meets(const candidate *made, const tamis_request *request) {
+    const tamis_need *const need = &request->need;
+    const tamis_plan *const plan = &made->plan;
+    double const            slack = 1 + 1e-9; /* the kind may compute its rate in another order */
+    if ((need->abilities & ~plan->abilities) != 0) return false;
+    if (need->fpr != 0 && plan->fpr > need->fpr * slack) return false;
+    if (plan->overflow > need->overflow) return false;
+    if (request->memory != 0 && plan->body_bytes > request->memory) return false;
+    bool const is_given = request->kind != NULL || request->geometry != NULL || need->prints != 0;
+    bool const must_count = !request->is_count_open || !is_given;
+    if (must_count && need->count_to > plan->count_to) return false;
+    if (need->values == 0) return true;
+    if (need->unknown != 0 && plan->unknown > need->unknown * slack) return false;
+    return made->kind->states->holds_values(made->geometry, need->values, need->timer_bits);
+}
+
+/* Let a kind plan itself. */
+static void ask_kind(const tamis_kind *kind, const tamis_request *request,
                      candidate *ret_candidate) {
-    *ret_candidate = (candidate){ .kind = kind };
-    plan_kind(kind, spec, prints, ret_candidate->geometry, &ret_candidate->plan);
+    tamis_need need = request->need;
+    uint64_t   bytes;
+    candidate  made = { .kind = kind,
+                        .plan = { .kind = kind->name,
+                                  .summary = kind->summary,
+                                  .status = TAMIS_ERR_CANNOT,
+                                  .copies_take_room = kind->copies_take_room,
+                                  .abilities = tamis_kind_abilities(kind, NULL) } };
+    *ret_candidate = made;
+    if (!fix_geometry(kind, request->geometry, need.fixed)) {
+        ret_candidate->plan.status = TAMIS_ERR_ARGUMENT;
+        return;
+    }
+    if ((need.abilities & ~made.plan.abilities) != 0) return; /* in no geometry */
+    if (need.prints != 0 && kind->prints == NULL) return;
+    if (kind->plan(&need, made.geometry) != TAMIS_OK) return;
+    if (need.prints != 0 && kind->prints(made.geometry) != need.prints) return;
+    if (!kind->body_bytes(made.geometry, &bytes)) {
+        ret_candidate->plan.status = TAMIS_ERR_LIMIT;
+        return;
+    }
+    tamis_plan_describe(kind, made.geometry, &need.work, &made.plan);
+    if (!meets(&made, request)) made.plan.status = TAMIS_ERR_CANNOT;
+    *ret_candidate = made;
 }
 
-/* Is nobody better, whoever else can do the job? */
-static bool is_first(const candidate *is, const tamis_spec *spec) {
-    return is->plan.status == TAMIS_OK && is->kind->is_default && spec->prefer == TAMIS_PREFER_FAST;
+/* ------------------------------------------------------------------ a limit of memory */
+
+#define FIT_STEPS 14 /* of bisection: 1/16384 of the range */
+
+/* The most keys that a kind has room for. A kind's bytes grow with its keys, but for steps of
+ * rounding, so bisection finds a capacity that fits and is at most a few keys from the largest. */
+static void fit_capacity(const tamis_kind *kind, tamis_request *request, candidate *ret_best) {
+    uint64_t  fits = 0, beyond = min_u64(request->memory, HANDLE_MAX_CAPACITY); /* 8 bits per key */
+    candidate next;
+    for (;;) {
+        tamis_request_resize(request, beyond);
+        ask_kind(kind, request, &next);
+        if (next.plan.status != TAMIS_OK) break;
+        *ret_best = next;
+        fits = beyond;
+        if (beyond == HANDLE_MAX_CAPACITY) return;
+        beyond = min_u64(2 * beyond, HANDLE_MAX_CAPACITY);
+    }
+    for (unsigned i = 0; i < FIT_STEPS || (fits == 0 && beyond > 1); i++) {
+        uint64_t const middle = fits + (beyond - fits) / 2;
+        if (middle == fits) break;
+        tamis_request_resize(request, middle);
+        ask_kind(kind, request, &next);
+        bool const is_possible = next.plan.status == TAMIS_OK;
+        if (is_possible) *ret_best = next;
+        *(is_possible ? &fits : &beyond) = middle;
+    }
+    if (fits == 0) *ret_best = next;
 }
 
-/* Who is to count has copies. Where they take room, capacity is soon used up. */
-static bool copies_fit(const candidate *is, const tamis_spec *spec) {
-    return (spec->abilities & TAMIS_CAN_COUNT) == 0 || !is->kind->copies_take_room;
+/* The lowest fpr that a kind reaches. */
+static void fit_rate(const tamis_kind *kind, tamis_request *request, candidate *ret_best) {
+    double    fits = 1, beyond = 40; /* -log2 of the fpr: 0.5 to 1e-12 */
+    candidate next;
+    bool      is_any = false;
+    for (unsigned i = 0; i < FIT_STEPS; i++) {
+        double const middle = i == 0 ? fits : (fits + beyond) / 2;
+        request->need.fpr = exp2(-middle);
+        ask_kind(kind, request, &next);
+        bool const is_possible = next.plan.status == TAMIS_OK;
+        if (i == 0 && !is_possible) break;
+        is_any = true;
+        if (is_possible) *ret_best = next;
+        *(is_possible ? &fits : &beyond) = middle;
+    }
+    if (!is_any) *ret_best = next;
 }
 
-static bool is_better(const candidate *is, const candidate *best, const tamis_spec *spec) {
-    if (is->plan.status != TAMIS_OK || best->kind == NULL) return is->plan.status == TAMIS_OK;
-    if (is_first(is, spec) || is_first(best, spec)) return is_first(is, spec);
-    if (copies_fit(is, spec) != copies_fit(best, spec)) return copies_fit(is, spec);
-    double const faster = lines_of(&best->plan) - lines_of(&is->plan);
-    double const smaller = (double)best->plan.body_bytes - (double)is->plan.body_bytes;
-    double const first = spec->prefer == TAMIS_PREFER_SMALL ? smaller : faster;
-    double const second = spec->prefer == TAMIS_PREFER_SMALL ? faster : smaller;
+/* What a kind makes of a request, with what a limit of memory leaves open. */
+static void plan_kind(const tamis_kind *kind, const tamis_request *request,
+                      candidate *ret_candidate) {
+    tamis_request tried = *request;
+    if (request->need.work.capacity == 0)
+        fit_capacity(kind, &tried, ret_candidate);
+    else if (request->memory != 0 && request->need.fpr == 0 && request->geometry == NULL)
+        fit_rate(kind, &tried, ret_candidate);
+    else
+        ask_kind(kind, request, ret_candidate);
+}
+
+/* ------------------------------------------------------------------ the best kind */
+
+static const tamis_kind *kind_of(const tamis_request *request, size_t i) {
+    return request->need.values != 0 ? tamis_states_kind_at(i) : tamis_kind_at(i);
+}
+
+static double lines_touched(const tamis_plan *plan) {
+    return plan->lines_present + plan->lines_absent + plan->lines_add;
+}
+
+/* Is this one taken, whoever else can do the job? */
+static bool is_first(const candidate *one, const tamis_request *request) {
+    return one->plan.status == TAMIS_OK && one->kind->is_default && need_is_fast(&request->need);
+}
+
+/* A set that counts has many copies. Where they take room, capacity is soon used up. */
+static bool copies_fit(const candidate *one, const tamis_request *request) {
+    return !need_can(&request->need, TAMIS_CAN_COUNT) || !one->kind->copies_take_room;
+}
+
+/* How much smaller `one` is than `other`, by the measure that the request leaves open. */
+static double smaller_by(const candidate *one, const candidate *other,
+                         const tamis_request *request) {
+    const tamis_plan *const a = &one->plan, *const b = &other->plan;
+    if (request->need.work.capacity == 0) return (double)a->capacity - (double)b->capacity;
+    if (request->memory != 0 && request->need.fpr == 0) return b->fpr - a->fpr;
+    return (double)b->body_bytes - (double)a->body_bytes;
+}
+
+static bool is_better(const candidate *one, const candidate *best, const tamis_request *request) {
+    if (one->plan.status != TAMIS_OK || best->kind == NULL) return one->plan.status == TAMIS_OK;
+    if (is_first(one, request) || is_first(best, request)) return is_first(one, request);
+    if (copies_fit(one, request) != copies_fit(best, request)) return copies_fit(one, request);
+    double const faster = lines_touched(&best->plan) - lines_touched(&one->plan);
+    double const smaller = smaller_by(one, best, request);
+    double const first = need_is_fast(&request->need) ? faster : smaller;
+    double const second = need_is_fast(&request->need) ? smaller : faster;
     return first != 0 ? first > 0 : second > 0;
 }
 
-static const tamis_kind *default_kind(void) {
-    const tamis_kind *kind;
-    for (size_t i = 0; (kind = tamis_kind_at(i)) != NULL && !kind->is_default; i++) continue;
-    return kind;
+/* ------------------------------------------------------------------ why not, in words */
+
+static const char *ability_word(unsigned missing) {
+    if ((missing & TAMIS_CAN_REMOVE) != 0) return "remove";
+    return (missing & TAMIS_CAN_COUNT) != 0 ? "count" : "merge";
 }
 
-/* Why a named kind will not do, in words. */
-static tamis_status say_why_not(const tamis_spec *spec, const tamis_plan *plan,
+static tamis_status say_too_large(const tamis_request *request, const tamis_plan *plan,
+                                  tamis_problem *problem) {
+    if (plan->status == TAMIS_ERR_LIMIT) {
+        return tamis_problem_say(problem, TAMIS_ERR_LIMIT,
+                                 "a %s for that many keys is too large to address", plan->kind);
+    }
+    return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
+                             "kind %s needs %llu bytes for that, and the limit of memory is %llu",
+                             plan->kind, (unsigned long long)plan->body_bytes,
+                             (unsigned long long)request->memory);
+}
+
+static tamis_status say_why_not(const tamis_request *request, const tamis_plan *plan,
                                 tamis_problem *problem) {
     const char *const kind = plan->kind;
-    unsigned const    missing = spec->abilities & ~plan->abilities;
+    const char *const where = request->geometry != NULL ? " in that geometry" : "";
+    unsigned const    missing = request->need.abilities & ~plan->abilities;
     if (plan->status == TAMIS_ERR_ARGUMENT) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
-                                 "the geometry '%s' does not fit kind %s: write field=number, with "
-                                 "its own fields",
-                                 spec->geometry, kind);
+                                 "geometry '%s' does not fit kind %s: write field=number, with the "
+                                 "fields of that kind",
+                                 request->geometry, kind);
     }
-    if (plan->status == TAMIS_ERR_LIMIT) {
-        return tamis_problem_say(problem, TAMIS_ERR_LIMIT, "that %s is too large to address", kind);
-    }
+    bool const is_over = request->memory != 0 && plan->body_bytes > request->memory;
+    if (plan->status == TAMIS_ERR_LIMIT || is_over) return say_too_large(request, plan, problem);
     if (missing != 0) {
         return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                                 "kind %s cannot %s%s: name another kind, or leave the choice open",
-                                 kind,
-                                 missing & TAMIS_CAN_REMOVE  ? "remove"
-                                 : missing & TAMIS_CAN_COUNT ? "count"
-                                                             : "merge",
-                                 spec->geometry ? " in that geometry" : "");
+                                 "kind %s cannot %s%s: name another kind, or name none", kind,
+                                 ability_word(missing), where);
+    }
+    if (request->need.count_to > plan->count_to && plan->body_bytes != 0) {
+        return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
+                                 "kind %s counts to %llu%s: ask for less, or name another kind",
+                                 kind, (unsigned long long)plan->count_to, where);
+    }
+    if (request->need.values != 0) {
+        return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
+                                 "kind %s cannot reach those rates with so many values%s: ask for "
+                                 "higher rates or fewer values, or name another kind",
+                                 kind, where);
     }
     return tamis_problem_say(
         problem, TAMIS_ERR_CANNOT, "kind %s cannot reach that fpr and overflow%s", kind,
-        spec->geometry ? " in that geometry, or its fields exclude each other" : "");
+        request->geometry ? " in that geometry, or its fields exclude each other" : "");
 }
 
-/* The best of all kinds. Returns whether the geometry is that of any of them. */
-static bool ask_all(const tamis_spec *spec, uint64_t prints, candidate *ret_best) {
-    bool              is_any = false;
+static tamis_status say_unknown_kind(const tamis_request *request, tamis_problem *problem) {
+    char              names[160] = "";
+    size_t            used = 0;
     const tamis_kind *kind;
-    *ret_best = (candidate){ .kind = NULL };
-    for (size_t i = 0; (kind = tamis_kind_at(i)) != NULL; i++) {
-        candidate next;
-        ask_kind(kind, spec, prints, &next);
-        is_any = is_any || next.plan.status != TAMIS_ERR_ARGUMENT;
-        if (is_better(&next, ret_best, spec)) *ret_best = next;
+    for (size_t i = 0; (kind = kind_of(request, i)) != NULL; i++) {
+        size_t const length = strlen(kind->name);
+        if (used + length + 3 > sizeof names) break;
+        if (used != 0) {
+            memcpy(names + used, ", ", 2);
+            used += 2;
+        }
+        memcpy(names + used, kind->name, length + 1);
+        used += length;
     }
-    return is_any;
+    return tamis_problem_say(problem, TAMIS_ERR_KIND, "unknown kind \"%s\"%s (this build has: %s)",
+                             request->kind, request->need.values != 0 ? " of states" : "", names);
 }
 
-/* The best kind that can do it, asking no more of them than there must be. */
-static tamis_status choose_best(const tamis_spec *spec, uint64_t prints, candidate *ret_best,
-                                tamis_problem *problem) {
-    if (spec->prefer == TAMIS_PREFER_FAST) {
-        ask_kind(default_kind(), spec, prints, ret_best);
-        if (is_first(ret_best, spec)) return TAMIS_OK;
+/* ------------------------------------------------------------------ choosing */
+
+/* The kind that the spec names, if it can do the job. */
+static tamis_status choose_named(const tamis_request *request, candidate *ret_best,
+                                 tamis_problem *problem) {
+    const tamis_kind *kind;
+    tamis_status      status = tamis_kind_find(request->kind, request->isa, &kind);
+    bool const        is_states = request->need.values != 0;
+    if (status == TAMIS_OK && (is_states ? kind->states == NULL : kind->has == NULL)) {
+        status = TAMIS_ERR_KIND;
     }
-    bool const is_geometry = ask_all(spec, prints, ret_best);
+    if (status == TAMIS_ERR_KIND) return say_unknown_kind(request, problem);
+    if (status != TAMIS_OK) return status;
+    plan_kind(kind, request, ret_best);
+    if (ret_best->plan.status == TAMIS_OK) return TAMIS_OK;
+    return say_why_not(request, &ret_best->plan, problem);
+}
+
+/* The best kind that can do the job, asking no more of them than needed. */
+static tamis_status choose_best(const tamis_request *request, candidate *ret_best,
+                                tamis_problem *problem) {
+    const tamis_kind *kind;
+    bool              is_geometry = false; /* is it a geometry of any kind? */
+    *ret_best = (candidate){ .kind = NULL };
+    for (size_t i = 0; need_is_fast(&request->need) && (kind = kind_of(request, i)) != NULL; i++) {
+        if (!kind->is_default) continue;
+        plan_kind(kind, request, ret_best);
+        if (is_first(ret_best, request)) return TAMIS_OK;
+        *ret_best = (candidate){ .kind = NULL };
+    }
+    for (size_t i = 0; (kind = kind_of(request, i)) != NULL; i++) {
+        candidate next;
+        plan_kind(kind, request, &next);
+        is_geometry = is_geometry || next.plan.status != TAMIS_ERR_ARGUMENT;
+        if (is_better(&next, ret_best, request)) *ret_best = next;
+    }
     if (ret_best->kind != NULL) return TAMIS_OK;
     if (!is_geometry) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
                                  "no kind has the geometry '%s': write field=number",
-                                 spec->geometry);
+                                 request->geometry);
     }
     return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                             "no kind can do all of that: ask for less, or see tamis_plan_kinds()");
+                             "no kind can do all of that: ask for less, or compare the kinds with "
+                             "tamis_%splan_kinds()",
+                             request->need.values != 0 ? "states_" : "");
 }
 
-/* The kind that the spec names, if it can do it. */
-static tamis_status choose_named(const tamis_spec *spec, uint64_t prints, candidate *ret_best,
-                                 tamis_problem *problem) {
-    const tamis_kind *kind;
-    tamis_status      status = tamis_kind_find(spec->kind, spec->isa, &kind);
-    if (status == TAMIS_OK && kind->has == NULL) status = TAMIS_ERR_KIND;
-    if (status == TAMIS_ERR_KIND) {
-        return tamis_problem_say(problem, status, "there is no kind '%s'", spec->kind);
-    }
-    if (status != TAMIS_OK) return status;
-    ask_kind(kind, spec, prints, ret_best);
-    return ret_best->plan.status == TAMIS_OK ? TAMIS_OK
-                                             : say_why_not(spec, &ret_best->plan, problem);
-}
-
-tamis_status tamis_choose(const tamis_spec *spec, uint64_t prints, tamis_choice *ret_choice,
+tamis_status tamis_choose(const tamis_request *request, tamis_choice *ret_choice,
                           tamis_problem *problem) {
     candidate    best;
-    tamis_choice choice = { .capacity = spec->capacity, .lifetime = spec->lifetime };
-    tamis_status status = spec->kind != NULL ? choose_named(spec, prints, &best, problem)
-                                             : choose_best(spec, prints, &best, problem);
-    if (status == TAMIS_OK) status = tamis_kind_find(best.kind->name, spec->isa, &choice.kind);
+    tamis_choice choice = { .values = request->need.values, .sweep = request->sweep };
+    tamis_status status = request->kind != NULL ? choose_named(request, &best, problem)
+                                                : choose_best(request, &best, problem);
+    if (status == TAMIS_OK) status = tamis_kind_find(best.kind->name, request->isa, &choice.kind);
     if (status != TAMIS_OK) return status;
     memcpy(choice.geometry, best.geometry, sizeof choice.geometry);
+    choice.work = (tamis_workload){ best.plan.capacity, best.plan.copies, best.plan.lifetime };
     *ret_choice = choice;
     return TAMIS_OK;
 }
 
-/* ------------------------------------------------------------------ the table */
+/* ------------------------------------------------------------------ the table of all kinds */
 
-static size_t plan_like(const tamis_set *like, tamis_plan *ret_rows, size_t max_rows) {
-    if (max_rows != 0) {
-        tamis_plan_describe(like->kind, like->table.geometry, like->capacity, like->lifetime,
-                            ret_rows);
-        ret_rows->chosen = true;
-    }
-    return 1;
-}
-
-/* A row for each kind, or for the one that is named. Each is laid out once: what tamis_choose()
+/* A row for each kind, or for the one that is named. Each is planned once: what tamis_choose()
  * takes is the best of the rows. */
-static size_t plan_rows(const tamis_spec *spec, tamis_plan *ret_rows, size_t max_rows) {
+static size_t plan_rows(const tamis_request *request, tamis_plan *ret_rows, size_t max_rows) {
     candidate         best = { .kind = NULL };
     size_t            n = 0, best_row = 0;
     const tamis_kind *kind;
-    for (size_t i = 0; (kind = tamis_kind_at(i)) != NULL; i++) {
-        if (spec->kind != NULL && strcmp(spec->kind, kind->name) != 0) continue;
+    for (size_t i = 0; (kind = kind_of(request, i)) != NULL; i++) {
+        if (request->kind != NULL && strcmp(request->kind, kind->name) != 0) continue;
         size_t const row = n++;
         if (max_rows == 0) continue;
         candidate next;
-        ask_kind(kind, spec, 0, &next);
+        plan_kind(kind, request, &next);
         if (row < max_rows) ret_rows[row] = next.plan;
-        if (!is_better(&next, &best, spec)) continue;
+        if (!is_better(&next, &best, request)) continue;
         best = next;
         best_row = row;
     }
     bool const is_any = best.kind != NULL && best_row < max_rows;
-    if (is_any && tamis_kind_find(best.kind->name, spec->isa, &kind) == TAMIS_OK) {
+    if (is_any && tamis_kind_find(best.kind->name, request->isa, &kind) == TAMIS_OK) {
         ret_rows[best_row].chosen = true;
     }
     return n;
 }
 
-tamis_status tamis_plan_kinds(const tamis_spec *spec, tamis_plan *ret_rows, size_t max_rows,
-                              size_t *ret_n_rows, tamis_problem *reterr_problem) {
-    tamis_spec         checked;
-    tamis_status const status = tamis_spec_check(spec, &checked, reterr_problem);
-    if (status != TAMIS_OK) return status;
+/* The same for specs of sets and of states. */
+static tamis_status plan_all(const tamis_request *request, tamis_plan *ret_rows, size_t max_rows,
+                             size_t *ret_n_rows, tamis_problem *problem) {
     if (ret_n_rows == NULL || (ret_rows == NULL && max_rows != 0)) {
-        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "no room for the rows");
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "ret_rows or ret_n_rows is missing");
     }
-    if (checked.like != NULL) {
-        *ret_n_rows = plan_like(checked.like, ret_rows, max_rows);
+    const tamis_set *const like = request->like;
+    if (like != NULL) {
+        tamis_workload const work = tamis_handle_workload(like);
+        if (max_rows != 0) tamis_plan_describe(like->kind, like->table.geometry, &work, ret_rows);
+        if (max_rows != 0) ret_rows->chosen = true;
+        *ret_n_rows = 1;
         return TAMIS_OK;
     }
-    size_t const n = plan_rows(&checked, ret_rows, max_rows);
-    if (n == 0) {
-        return tamis_problem_say(reterr_problem, TAMIS_ERR_KIND, "there is no kind '%s'",
-                                 checked.kind);
-    }
+    size_t const n = plan_rows(request, ret_rows, max_rows);
+    if (n == 0) return say_unknown_kind(request, problem);
     *ret_n_rows = n;
+    return TAMIS_OK;
+}
+
+tamis_status tamis_plan_kinds(const tamis_spec *spec, tamis_plan *ret_rows, size_t max_rows,
+                              size_t *ret_n_rows, tamis_problem *reterr_problem) {
+    tamis_request      request;
+    tamis_status const status = tamis_request_set(spec, &request, reterr_problem);
+    if (status != TAMIS_OK) return status;
+    return plan_all(&request, ret_rows, max_rows, ret_n_rows, reterr_problem);
+}
+
+tamis_status tamis_states_plan_kinds(const tamis_states_spec *spec, tamis_plan *ret_rows,
+                                     size_t max_rows, size_t *ret_n_rows,
+                                     tamis_problem *reterr_problem) {
+    tamis_request      request;
+    tamis_status const status = tamis_request_states(spec, &request, reterr_problem);
+    if (status != TAMIS_OK) return status;
+    return plan_all(&request, ret_rows, max_rows, ret_n_rows, reterr_problem);
+}
+
+tamis_status tamis_kind_fields(const char *kind, tamis_field_range *ret_fields,
+                               size_t *ret_n_fields) {
+    const tamis_kind *found;
+    if (kind == NULL || ret_fields == NULL || ret_n_fields == NULL) return TAMIS_ERR_ARGUMENT;
+    tamis_status const status = tamis_kind_find(kind, NULL, &found);
+    if (status != TAMIS_OK) return status;
+    unsigned const n = tamis_kind_n_fields(found);
+    for (unsigned i = 0; i < n; i++) {
+        const kind_field *const field = &found->fields[i];
+        ret_fields[i] = (tamis_field_range){ field->name, field->least, field->most };
+    }
+    *ret_n_fields = n;
     return TAMIS_OK;
 }

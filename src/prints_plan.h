@@ -5,8 +5,6 @@
 #include "kind.h"
 #include "theory/print_law.h"
 
-static_assert(PRINTS_FREE == KIND_FREE, "one mark");
-
 /* Three fields of the geometry: counter_bits, copies and value_bits, fixed or free. What is free is
  * chosen. False: the need cannot be met with what is fixed. `counting` is as in prints.h. */
 static inline bool prints_plan(const tamis_need *need, prints_mode counting, uint64_t *fields) {

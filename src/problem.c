@@ -11,6 +11,7 @@ const char *tamis_status_text(tamis_status status) {
     case TAMIS_ERR_ABSENT: return "the key is not in the set";
     case TAMIS_ERR_UNKNOWN: return "the state of the key is not known";
     case TAMIS_ERR_CONFLICT: return "the key has another state";
+    case TAMIS_ERR_SATURATED: return "the key has more copies than can be counted; it stays";
     case TAMIS_ERR_ARGUMENT: return "an argument is missing or out of range";
     case TAMIS_ERR_KIND: return "there is no kind of that name";
     case TAMIS_ERR_CANNOT: return "this kind of set cannot do that";
@@ -18,6 +19,7 @@ const char *tamis_status_text(tamis_status status) {
     case TAMIS_ERR_READ_ONLY: return "the set is mapped from a file and cannot be changed";
     case TAMIS_ERR_NOT_BUILT: return "left out of this build, or not run by this processor";
     case TAMIS_ERR_LIMIT: return "too large";
+    case TAMIS_ERR_REENTRY: return "a callback called into the table that called it";
     case TAMIS_ERR_MEMORY: return "out of memory";
     case TAMIS_ERR_IO: return "input or output failed";
     case TAMIS_ERR_SPACE: return "no space left";
@@ -25,7 +27,7 @@ const char *tamis_status_text(tamis_status status) {
     case TAMIS_ERR_VERSION: return "written by a newer version of tamis";
     case TAMIS_ERR_TRUNCATED: return "the file is shorter than it should be";
     case TAMIS_ERR_CHECKSUM: return "the file is damaged: a checksum is wrong";
-    case TAMIS_ERR_CORRUPT: return "the file contradicts itself";
+    case TAMIS_ERR_CORRUPT: return "checksums match, but the contents are invalid";
     }
     return "unknown status";
 }

@@ -236,8 +236,7 @@ static tamis_status choose_like(const stream *of, const tamis_spec *spec, tamis_
                                  "the stream and the set it shall be like differ in seed, hash or "
                                  "fingerprints");
     }
-    ret_choice->capacity = like->capacity;
-    ret_choice->lifetime = like->lifetime;
+    ret_choice->work = tamis_handle_workload(like);
     memcpy(ret_choice->geometry, like->table.geometry, sizeof ret_choice->geometry);
     return tamis_kind_find(like->kind->name, spec->isa, &ret_choice->kind);
 }
@@ -250,7 +249,7 @@ static unsigned stream_abilities(const stream *of) {
     if (of->n_fields != tamis_kind_n_fields(sender)) return 0;
     unsigned wanted = TAMIS_CAN_REMOVE;
     for (unsigned i = 0; i < of->n_fields; i++) {
-        bool const is_counter = strcmp(sender->field_names[i], "counter_bits") == 0;
+        bool const is_counter = strcmp(sender->fields[i].name, "counter_bits") == 0;
         if (is_counter && of->geometry[i] != 0) wanted |= TAMIS_CAN_COUNT;
     }
     return tamis_kind_abilities(sender, of->geometry) & wanted;
@@ -260,21 +259,22 @@ static unsigned stream_abilities(const stream *of) {
  * prints grows with the keys, and half as much again is put up with. */
 static tamis_status choose_new(const stream *of, const tamis_spec *spec, tamis_choice *ret_choice,
                                tamis_problem *problem) {
-    double const own_rate = (double)of->capacity / (double)of->prints;
-    tamis_spec   asked = *spec, checked;
+    double const  own_rate = (double)of->capacity / (double)of->prints;
+    tamis_spec    asked = *spec;
+    tamis_request request;
     if (asked.capacity == 0) asked.capacity = max_u64(of->capacity, of->listed);
-    if (asked.fpr == 0) asked.fpr = 0.5;
-    tamis_status const status = tamis_spec_check(&asked, &checked, problem);
+    if (asked.fpr == 0) asked.fpr = fmin(1.5 * own_rate, 0.5);
+    if (asked.abilities == 0) asked.abilities = stream_abilities(of);
+    tamis_status const status = tamis_request_set(&asked, &request, problem);
     if (status != TAMIS_OK) return status;
-    checked.fpr = spec->fpr != 0 ? spec->fpr : fmin(1.5 * own_rate, 0.5);
-    if (spec->abilities == 0) checked.abilities = stream_abilities(of);
-    tamis_status const chosen = tamis_choose(&checked, of->prints, ret_choice, problem);
-    double const       rate = tamis_prints_fpr(of->prints, (double)checked.capacity);
-    if (chosen == TAMIS_ERR_CANNOT && rate > checked.fpr) {
+    request.need.prints = of->prints;
+    tamis_status const chosen = tamis_choose(&request, ret_choice, problem);
+    double const       rate = tamis_prints_fpr(of->prints, (double)asked.capacity);
+    if (chosen == TAMIS_ERR_CANNOT && rate > request.need.fpr) {
         return tamis_problem_say(problem, chosen,
                                  "of %llu keys with these fingerprints one in %.0f would be taken "
                                  "for another: ask for fewer, or allow that fpr",
-                                 (unsigned long long)checked.capacity, 1 / rate);
+                                 (unsigned long long)asked.capacity, 1 / rate);
     }
     return chosen;
 }
@@ -284,7 +284,7 @@ static tamis_status receive_choice(const stream *of, const tamis_spec *spec,
     tamis_status      status;
     const tamis_kind *sender;
     bool              is_complete = of->has_copies;
-    tamis_choice      choice = { .capacity = of->capacity, .lifetime = of->lifetime };
+    tamis_choice      choice = { .work = { of->capacity, 1, of->lifetime } };
     if (!is_complete && tamis_kind_find(of->kind, NULL, &sender) == TAMIS_OK) {
         is_complete = (tamis_kind_abilities(sender, of->geometry) & TAMIS_CAN_REMOVE) == 0;
     }
@@ -313,11 +313,10 @@ tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, 
     tamis_spec today = TAMIS_SPEC_INIT;
     stream     of;
     if ((bytes == NULL && n != 0) || ret_set == NULL ||
-        (spec != NULL && (spec->size < sizeof spec->size || spec->size > sizeof today))) {
+        (spec != NULL && !tamis_copy_sized(&today, sizeof today, spec))) {
         return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT,
                                  "no bytes, no ret_set, or a spec not from TAMIS_SPEC_INIT");
     }
-    if (spec != NULL) memcpy(&today, spec, spec->size);
     if (!allocator_is_whole(&today.allocator)) {
         return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT,
                                  "an allocator needs alloc and free");

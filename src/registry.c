@@ -146,6 +146,6 @@ unsigned tamis_kind_abilities(const tamis_kind *kind, const uint64_t *geometry) 
 
 unsigned tamis_kind_n_fields(const tamis_kind *kind) {
     unsigned n = 0;
-    while (kind->field_names[n] != NULL) n++;
+    while (kind->fields[n].name != NULL) n++;
     return n;
 }

@@ -41,6 +41,7 @@ static void header_encode(const tamis_set *set, uint8_t *h) {
     le64_store(h + AT_REFUSED_REMOVES, set->refused_removes);
     memcpy(h + PART_KIND, set->kind->name, strlen(set->kind->name));
     le64_store(h + PART_BODY_BYTES, table->body_bytes);
+    le64_store(h + AT_MORE_COPIES, set->copies - 1);
     le64_store(h + PART_CAPACITY, set->capacity);
     le64_store(h + PART_LIFETIME, set->lifetime);
     le64_store(h + PART_KEYS, table->keys);

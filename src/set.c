@@ -1,10 +1,9 @@
-/* set.c - the front door: check, hash, call the kind.
+/* set.c - the front door of sets: check the arguments, hash the key, call the kind.
  *
- * Hop 1 of every operation on keys. Single calls hash and go straight to the kind. Batches go in
- * chunks of TAMIS_CHUNK keys: hash the chunk after this one, let the kind ask for the first memory
- * that it needs, then let it work on this one as a whole. So the memory is never idle between
- * chunks. Keys given as bytes and keys given as 64-bit values differ only in how a chunk is hashed,
- * and every batch is written once, over a `keys_from`.
+ * Hop 1 of every operation on keys. A single call hashes its key and goes straight to the kind. A
+ * batch goes in chunks of up to TAMIS_CHUNK keys: the next chunk is hashed, the kind asks for the
+ * memory that it will need, and then the kind works on this chunk. So memory is never idle between
+ * chunks. Keys come as bytes, as ids or as hashes; every batch is written once, over a `keys_from`.
  */
 #include "core/bits.h"
 #include "core/checked.h"
@@ -12,25 +11,35 @@
 #include "core/memory.h"
 #include "keys.h"
 
-/* ------------------------------------------------------------------ one hash */
+/* ------------------------------------------------------------------ checks */
 
 static tamis_status check_change(const tamis_set *set) {
     if (set == NULL) return TAMIS_ERR_ARGUMENT;
     return set->mapping != NULL ? TAMIS_ERR_READ_ONLY : TAMIS_OK;
 }
 
-static tamis_status check_ability(const tamis_set *set, unsigned ability) {
-    return (set->abilities & ability) != 0 ? TAMIS_OK : TAMIS_ERR_CANNOT;
-}
-
 static tamis_status check_remove(const tamis_set *set) {
     tamis_status const status = check_change(set);
-    return status == TAMIS_OK ? check_ability(set, TAMIS_CAN_REMOVE) : status;
+    if (status != TAMIS_OK) return status;
+    return (set->abilities & TAMIS_CAN_REMOVE) != 0 ? TAMIS_OK : TAMIS_ERR_CANNOT;
 }
 
 static tamis_status check_count(const tamis_set *set, const uint64_t *ret_count) {
     if (set == NULL || ret_count == NULL) return TAMIS_ERR_ARGUMENT;
-    return check_ability(set, TAMIS_CAN_COUNT);
+    return (set->abilities & TAMIS_CAN_COUNT) != 0 ? TAMIS_OK : TAMIS_ERR_CANNOT;
+}
+
+/* ------------------------------------------------------------------ one hash */
+
+uint64_t tamis_hash_key(const tamis_set *set, const void *key, size_t key_bytes) {
+    bool const is_given = set != NULL && is_key(key, key_bytes);
+    TAMIS_ASSERT(is_given);
+    return is_given ? keyhash_bytes(&set->hasher, key, key_bytes) : 0;
+}
+
+uint64_t tamis_hash_id(const tamis_set *set, uint64_t id) {
+    TAMIS_ASSERT(set != NULL);
+    return set != NULL ? keyhash_id(&set->hasher, id) : 0;
 }
 
 static tamis_status add_one(tamis_set *set, uint64_t hash) {
@@ -45,7 +54,34 @@ static tamis_status remove_one(tamis_set *set, uint64_t hash) {
     return status;
 }
 
-/* ------------------------------------------------------------------ single calls */
+/* Where keys cannot be counted, adding one again changes nothing. A saturated key takes no more. */
+static bool takes_more_copies(const tamis_set *set, uint64_t hash) {
+    return set->kind->count != NULL && set->kind->count(&set->table, hash) != TAMIS_COUNT_MANY;
+}
+
+/* All copies, or none: those that were added are removed again when there is no room for all. */
+static tamis_status add_some(tamis_set *set, uint64_t hash, uint64_t copies) {
+    uint64_t added = 0;
+    while (added < copies) {
+        tamis_status const status = add_one(set, hash);
+        if (status != TAMIS_OK) {
+            for (; added != 0; added--) (void)set->kind->remove(&set->table, hash);
+            return status;
+        }
+        added++;
+        if (added < copies && !takes_more_copies(set, hash)) break;
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status add_if_new(tamis_set *set, uint64_t hash, bool *ret_is_new) {
+    bool const         is_new = !set->kind->has(&set->table, hash);
+    tamis_status const status = is_new ? add_one(set, hash) : TAMIS_OK;
+    if (status == TAMIS_OK) *ret_is_new = is_new;
+    return status;
+}
+
+/* ------------------------------------------------------------------ keys given as bytes */
 
 tamis_status tamis_add(tamis_set *set, const void *key, size_t key_bytes) {
     tamis_status const status = check_change(set);
@@ -54,7 +90,22 @@ tamis_status tamis_add(tamis_set *set, const void *key, size_t key_bytes) {
     return add_one(set, keyhash_bytes(&set->hasher, key, key_bytes));
 }
 
+tamis_status tamis_add_copies(tamis_set *set, const void *key, size_t key_bytes, uint64_t copies) {
+    tamis_status const status = check_change(set);
+    if (status != TAMIS_OK) return status;
+    if (!is_key(key, key_bytes)) return TAMIS_ERR_ARGUMENT;
+    return add_some(set, keyhash_bytes(&set->hasher, key, key_bytes), copies);
+}
+
+tamis_status tamis_add_new(tamis_set *set, const void *key, size_t key_bytes, bool *ret_is_new) {
+    tamis_status const status = check_change(set);
+    if (status != TAMIS_OK) return status;
+    if (!is_key(key, key_bytes) || ret_is_new == NULL) return TAMIS_ERR_ARGUMENT;
+    return add_if_new(set, keyhash_bytes(&set->hasher, key, key_bytes), ret_is_new);
+}
+
 bool tamis_has(const tamis_set *set, const void *key, size_t key_bytes) {
+    TAMIS_ASSERT(set != NULL && is_key(key, key_bytes));
     if (set == NULL || !is_key(key, key_bytes)) return false;
     return set->kind->has(&set->table, keyhash_bytes(&set->hasher, key, key_bytes));
 }
@@ -75,30 +126,67 @@ tamis_status tamis_count(const tamis_set *set, const void *key, size_t key_bytes
     return TAMIS_OK;
 }
 
-tamis_status tamis_add_id(tamis_set *set, uint64_t hash) {
+/* ------------------------------------------------------------------ hashes, and ids */
+
+tamis_status tamis_add_hash(tamis_set *set, uint64_t hash) {
     tamis_status const status = check_change(set);
-    return status == TAMIS_OK ? add_one(set, keyhash_id(&set->hasher, hash)) : status;
+    return status == TAMIS_OK ? add_one(set, hash) : status;
 }
 
-bool tamis_has_id(const tamis_set *set, uint64_t hash) {
-    return set != NULL && set->kind->has(&set->table, keyhash_id(&set->hasher, hash));
+bool tamis_has_hash(const tamis_set *set, uint64_t hash) {
+    TAMIS_ASSERT(set != NULL);
+    return set != NULL && set->kind->has(&set->table, hash);
 }
 
-tamis_status tamis_remove_id(tamis_set *set, uint64_t hash) {
+tamis_status tamis_remove_hash(tamis_set *set, uint64_t hash) {
     tamis_status const status = check_remove(set);
-    return status == TAMIS_OK ? remove_one(set, keyhash_id(&set->hasher, hash)) : status;
+    return status == TAMIS_OK ? remove_one(set, hash) : status;
 }
 
-tamis_status tamis_count_id(const tamis_set *set, uint64_t hash, uint64_t *ret_count) {
+tamis_status tamis_count_hash(const tamis_set *set, uint64_t hash, uint64_t *ret_count) {
     tamis_status const status = check_count(set, ret_count);
+    if (status == TAMIS_OK) *ret_count = set->kind->count(&set->table, hash);
+    return status;
+}
+
+tamis_status tamis_add_id(tamis_set *set, uint64_t id) {
+    tamis_status const status = check_change(set);
+    return status == TAMIS_OK ? add_one(set, keyhash_id(&set->hasher, id)) : status;
+}
+
+tamis_status tamis_add_copies_id(tamis_set *set, uint64_t id, uint64_t copies) {
+    tamis_status const status = check_change(set);
+    return status == TAMIS_OK ? add_some(set, keyhash_id(&set->hasher, id), copies) : status;
+}
+
+tamis_status tamis_add_new_id(tamis_set *set, uint64_t id, bool *ret_is_new) {
+    tamis_status const status = check_change(set);
     if (status != TAMIS_OK) return status;
-    *ret_count = set->kind->count(&set->table, keyhash_id(&set->hasher, hash));
-    return TAMIS_OK;
+    if (ret_is_new == NULL) return TAMIS_ERR_ARGUMENT;
+    return add_if_new(set, keyhash_id(&set->hasher, id), ret_is_new);
+}
+
+bool tamis_has_id(const tamis_set *set, uint64_t id) {
+    TAMIS_ASSERT(set != NULL);
+    return set != NULL && set->kind->has(&set->table, keyhash_id(&set->hasher, id));
+}
+
+tamis_status tamis_remove_id(tamis_set *set, uint64_t id) {
+    tamis_status const status = check_remove(set);
+    return status == TAMIS_OK ? remove_one(set, keyhash_id(&set->hasher, id)) : status;
+}
+
+tamis_status tamis_count_id(const tamis_set *set, uint64_t id, uint64_t *ret_count) {
+    tamis_status const status = check_count(set, ret_count);
+    if (status == TAMIS_OK) {
+        *ret_count = set->kind->count(&set->table, keyhash_id(&set->hasher, id));
+    }
+    return status;
 }
 
 /* ------------------------------------------------------------------ chunks */
 
-/* The kind's chunk functions, or one by one where it has none. */
+/* The kind's chunk functions, or one key after the other where it has none. */
 
 static unsigned chunk_add(tamis_set *set, const uint64_t *hash, unsigned n) {
     if (set->kind->add_chunk != NULL) return set->kind->add_chunk(&set->table, hash, n);
@@ -114,12 +202,18 @@ static uint64_t chunk_has(const tamis_set *set, const uint64_t *hash, unsigned n
     return found;
 }
 
-static uint64_t chunk_remove(tamis_set *set, const uint64_t *hash, unsigned n) {
-    if (set->kind->remove_chunk != NULL) return set->kind->remove_chunk(&set->table, hash, n);
-    uint64_t removed = 0;
-    for (unsigned i = 0; i < n; i++) {
-        removed |= (uint64_t)(set->kind->remove(&set->table, hash[i]) == TAMIS_OK) << i;
+static uint64_t chunk_remove(tamis_set *set, const uint64_t *hash, unsigned n,
+                             uint64_t *ret_saturated) {
+    if (set->kind->remove_chunk != NULL) {
+        return set->kind->remove_chunk(&set->table, hash, n, ret_saturated);
     }
+    uint64_t removed = 0, saturated = 0;
+    for (unsigned i = 0; i < n; i++) {
+        tamis_status const status = set->kind->remove(&set->table, hash[i]);
+        removed |= (uint64_t)(status == TAMIS_OK) << i;
+        saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << i;
+    }
+    *ret_saturated = saturated;
     return removed;
 }
 
@@ -134,7 +228,6 @@ static void chunk_count(const tamis_set *set, const uint64_t *hash, unsigned n,
 
 /* Bit i: keys[at + i] is a key. */
 static uint64_t chunk_keys(const keys_from *from, size_t at, unsigned n) {
-    if (from->ids != NULL) return bits_low(n);
     uint64_t mask = 0;
     for (unsigned i = 0; i < n; i++) {
         mask |= (uint64_t)is_key(from->keys[at + i].data, from->keys[at + i].bytes) << i;
@@ -142,8 +235,8 @@ static uint64_t chunk_keys(const keys_from *from, size_t at, unsigned n) {
     return mask;
 }
 
-/* Eight bits become eight bools at a time: each byte of a copy keeps its own bit, and what is not 0
- * carries into the top bit of its byte. */
+/* Turn eight bits at a time into eight bools: each byte of a copy keeps its own bit, and a byte
+ * that is not 0 carries into its top bit. */
 static_assert(sizeof(bool) == 1, "eight at a time");
 
 static void mask_to_bools(uint64_t mask, unsigned n, bool *ret) {
@@ -160,22 +253,48 @@ static void mask_to_bools(uint64_t mask, unsigned n, bool *ret) {
 
 static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_added) {
     tamis_status status = check_change(set);
-    if (status == TAMIS_OK && !is_batch(from)) status = TAMIS_ERR_ARGUMENT;
+    if (status == TAMIS_OK && !keys_are_given(from)) status = TAMIS_ERR_ARGUMENT;
     if (ret_added != NULL) *ret_added = 0;
     if (status != TAMIS_OK) return status;
     size_t    added = 0;
-    key_batch of;
-    for (batch_begin(&of, set, from, true); of.n != 0 && status == TAMIS_OK; batch_next(&of)) {
-        unsigned const taken = chunk_add(set, of.hash, of.n);
+    key_batch batch;
+    batch_begin(&batch, set, from, true);
+    for (; batch.n != 0 && status == TAMIS_OK; batch_next(&batch)) {
+        unsigned const taken = chunk_add(set, batch.hash, batch.n);
         added += taken;
-        if (taken != of.n) status = TAMIS_ERR_FULL;
+        if (taken != batch.n) status = TAMIS_ERR_FULL;
     }
     set->refused_adds += status == TAMIS_ERR_FULL;
     if (ret_added != NULL) *ret_added = added;
     return status;
 }
 
-/* All hashes of a batch, and behind them what the kind wants for balancing. */
+/* One key after the other: a key may be new or not because of the one before it. The memory of the
+ * chunk has been fetched, so this costs no more than a batch of lookups and one of adds. */
+static tamis_status add_new_keys(tamis_set *set, const keys_from *from, bool *ret_is_new,
+                                 size_t *ret_done) {
+    tamis_status status = check_change(set);
+    if (status == TAMIS_OK && !keys_are_given(from)) status = TAMIS_ERR_ARGUMENT;
+    if (ret_done != NULL) *ret_done = 0;
+    if (status != TAMIS_OK) return status;
+    size_t    done = 0;
+    key_batch batch;
+    for (batch_begin(&batch, set, from, true); batch.n != 0; batch_next(&batch)) {
+        unsigned i = 0;
+        bool     is_new;
+        for (; i < batch.n && status == TAMIS_OK; i++) {
+            status = add_if_new(set, batch.hash[i], &is_new);
+            if (status != TAMIS_OK) break;
+            if (ret_is_new != NULL) ret_is_new[batch.at + i] = is_new;
+        }
+        done += i;
+        if (status != TAMIS_OK) break;
+    }
+    if (ret_done != NULL) *ret_done = done;
+    return status;
+}
+
+/* All hashes of a batch, and behind them the scratch memory that the kind needs. */
 static tamis_status balance_all(tamis_set *set, const keys_from *from, size_t *ret_added) {
     uint64_t   hash_bytes, bytes;
     bool const is_possible =
@@ -197,7 +316,7 @@ static tamis_status balance_keys(tamis_set *set, const keys_from *from, size_t *
     tamis_status status = check_change(set);
     if (status != TAMIS_OK || set->kind->add_balanced == NULL)
         return add_keys(set, from, ret_added);
-    if (!is_batch(from)) status = TAMIS_ERR_ARGUMENT;
+    if (!keys_are_given(from)) status = TAMIS_ERR_ARGUMENT;
     size_t added = 0;
     if (status == TAMIS_OK && from->n != 0) status = balance_all(set, from, &added);
     set->refused_adds += status == TAMIS_ERR_FULL;
@@ -205,7 +324,7 @@ static tamis_status balance_keys(tamis_set *set, const keys_from *from, size_t *
     return status;
 }
 
-/* May one of the chunk be no key? Nearly never; so the careful look is only taken then. */
+/* May an entry of the chunk be no key? That is rare, so the exact check is made only then. */
 static bool is_any_null(const keys_from *from, size_t at, unsigned n) {
     bool is_any = false;
     for (unsigned i = 0; i < n; i++) is_any |= from->keys[at + i].data == NULL;
@@ -213,46 +332,51 @@ static bool is_any_null(const keys_from *from, size_t at, unsigned n) {
 }
 
 static size_t has_keys(const tamis_set *set, const keys_from *from, bool *ret_has) {
-    if (set == NULL || (from->keys == NULL && from->ids == NULL)) {
+    bool const is_given = from->keys != NULL || from->ids != NULL || from->hashes != NULL;
+    TAMIS_ASSERT(set != NULL && (is_given || from->n == 0));
+    if (set == NULL || !is_given) {
         if (ret_has != NULL && from->n != 0) memset(ret_has, 0, from->n * sizeof *ret_has);
         return 0;
     }
     size_t    found = 0;
-    key_batch of;
-    for (batch_begin(&of, set, from, false); of.n != 0; batch_next(&of)) {
-        uint64_t mask = chunk_has(set, of.hash, of.n);
-        if (from->ids == NULL && is_any_null(from, of.at, of.n))
-            mask &= chunk_keys(from, of.at, of.n);
-        if (ret_has != NULL) mask_to_bools(mask, of.n, ret_has + of.at);
+    key_batch batch;
+    for (batch_begin(&batch, set, from, false); batch.n != 0; batch_next(&batch)) {
+        uint64_t mask = chunk_has(set, batch.hash, batch.n);
+        if (from->keys != NULL && is_any_null(from, batch.at, batch.n))
+            mask &= chunk_keys(from, batch.at, batch.n);
+        if (ret_has != NULL) mask_to_bools(mask, batch.n, ret_has + batch.at);
         found += bits_popcount(mask);
     }
     return found;
 }
 
 static tamis_status remove_keys(tamis_set *set, const keys_from *from, bool *ret_removed,
-                                size_t *ret_n_removed) {
+                                tamis_removal *ret_removal) {
     tamis_status const status = check_remove(set);
     if (status != TAMIS_OK) return status;
-    if (!is_batch(from)) return TAMIS_ERR_ARGUMENT;
-    size_t    removed = 0;
-    key_batch of;
-    for (batch_begin(&of, set, from, true); of.n != 0; batch_next(&of)) {
-        uint64_t const mask = chunk_remove(set, of.hash, of.n);
-        if (ret_removed != NULL) mask_to_bools(mask, of.n, ret_removed + of.at);
-        removed += bits_popcount(mask);
+    if (!keys_are_given(from)) return TAMIS_ERR_ARGUMENT;
+    tamis_removal removal = { 0, 0, 0 };
+    key_batch     batch;
+    for (batch_begin(&batch, set, from, true); batch.n != 0; batch_next(&batch)) {
+        uint64_t       saturated;
+        uint64_t const mask = chunk_remove(set, batch.hash, batch.n, &saturated);
+        if (ret_removed != NULL) mask_to_bools(mask, batch.n, ret_removed + batch.at);
+        removal.removed += bits_popcount(mask);
+        removal.saturated += bits_popcount(saturated);
     }
-    set->refused_removes += from->n - removed;
-    if (ret_n_removed != NULL) *ret_n_removed = removed;
+    removal.absent = from->n - removal.removed - removal.saturated;
+    set->refused_removes += removal.absent;
+    if (ret_removal != NULL) *ret_removal = removal;
     return TAMIS_OK;
 }
 
 static tamis_status count_keys(const tamis_set *set, const keys_from *from, uint64_t *ret_counts) {
     tamis_status const status = check_count(set, ret_counts);
     if (status != TAMIS_OK) return status;
-    if (!is_batch(from)) return TAMIS_ERR_ARGUMENT;
-    key_batch of;
-    for (batch_begin(&of, set, from, false); of.n != 0; batch_next(&of)) {
-        chunk_count(set, of.hash, of.n, ret_counts + of.at);
+    if (!keys_are_given(from)) return TAMIS_ERR_ARGUMENT;
+    key_batch batch;
+    for (batch_begin(&batch, set, from, false); batch.n != 0; batch_next(&batch)) {
+        chunk_count(set, batch.hash, batch.n, ret_counts + batch.at);
     }
     return TAMIS_OK;
 }
@@ -266,13 +390,18 @@ tamis_status tamis_add_balanced(tamis_set *set, const tamis_key *keys, size_t n,
     return balance_keys(set, &(keys_from){ .keys = keys, .n = n }, ret_added);
 }
 
+tamis_status tamis_add_new_batch(tamis_set *set, const tamis_key *keys, size_t n, bool *ret_is_new,
+                                 size_t *ret_done) {
+    return add_new_keys(set, &(keys_from){ .keys = keys, .n = n }, ret_is_new, ret_done);
+}
+
 size_t tamis_has_batch(const tamis_set *set, const tamis_key *keys, size_t n, bool *ret_has) {
     return has_keys(set, &(keys_from){ .keys = keys, .n = n }, ret_has);
 }
 
 tamis_status tamis_remove_batch(tamis_set *set, const tamis_key *keys, size_t n, bool *ret_removed,
-                                size_t *ret_n_removed) {
-    return remove_keys(set, &(keys_from){ .keys = keys, .n = n }, ret_removed, ret_n_removed);
+                                tamis_removal *ret_removal) {
+    return remove_keys(set, &(keys_from){ .keys = keys, .n = n }, ret_removed, ret_removal);
 }
 
 tamis_status tamis_count_batch(const tamis_set *set, const tamis_key *keys, size_t n,
@@ -289,16 +418,40 @@ tamis_status tamis_add_id_balanced(tamis_set *set, const uint64_t *ids, size_t n
     return balance_keys(set, &(keys_from){ .ids = ids, .n = n }, ret_added);
 }
 
+tamis_status tamis_add_new_id_batch(tamis_set *set, const uint64_t *ids, size_t n, bool *ret_is_new,
+                                    size_t *ret_done) {
+    return add_new_keys(set, &(keys_from){ .ids = ids, .n = n }, ret_is_new, ret_done);
+}
+
 size_t tamis_has_id_batch(const tamis_set *set, const uint64_t *ids, size_t n, bool *ret_has) {
     return has_keys(set, &(keys_from){ .ids = ids, .n = n }, ret_has);
 }
 
 tamis_status tamis_remove_id_batch(tamis_set *set, const uint64_t *ids, size_t n, bool *ret_removed,
-                                   size_t *ret_n_removed) {
-    return remove_keys(set, &(keys_from){ .ids = ids, .n = n }, ret_removed, ret_n_removed);
+                                   tamis_removal *ret_removal) {
+    return remove_keys(set, &(keys_from){ .ids = ids, .n = n }, ret_removed, ret_removal);
 }
 
 tamis_status tamis_count_id_batch(const tamis_set *set, const uint64_t *ids, size_t n,
                                   uint64_t *ret_counts) {
     return count_keys(set, &(keys_from){ .ids = ids, .n = n }, ret_counts);
+}
+
+tamis_status tamis_add_hash_batch(tamis_set *set, const uint64_t *hashes, size_t n,
+                                  size_t *ret_added) {
+    return add_keys(set, &(keys_from){ .hashes = hashes, .n = n }, ret_added);
+}
+
+size_t tamis_has_hash_batch(const tamis_set *set, const uint64_t *hashes, size_t n, bool *ret_has) {
+    return has_keys(set, &(keys_from){ .hashes = hashes, .n = n }, ret_has);
+}
+
+tamis_status tamis_remove_hash_batch(tamis_set *set, const uint64_t *hashes, size_t n,
+                                     bool *ret_removed, tamis_removal *ret_removal) {
+    return remove_keys(set, &(keys_from){ .hashes = hashes, .n = n }, ret_removed, ret_removal);
+}
+
+tamis_status tamis_count_hash_batch(const tamis_set *set, const uint64_t *hashes, size_t n,
+                                    uint64_t *ret_counts) {
+    return count_keys(set, &(keys_from){ .hashes = hashes, .n = n }, ret_counts);
 }

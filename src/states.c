@@ -150,7 +150,7 @@ tamis_status tamis_states_get_id(const tamis_states *states, uint64_t id, uint32
 static bool states_batch_keys(const tamis_states_batch *batch, keys_from *ret_keys) {
     if (batch == NULL || (batch->keys != NULL && batch->ids != NULL)) return false;
     *ret_keys = (keys_from){ .keys = batch->keys, .ids = batch->ids, .n = batch->n };
-    return is_batch(ret_keys);
+    return keys_are_given(ret_keys);
 }
 
 /* Is every value to put or move to a value of this table? */
@@ -429,26 +429,26 @@ tamis_status tamis_states_inspect(const tamis_states *states, tamis_states_info 
     if (status != TAMIS_OK) return status;
     if (states_kind(states)->census != NULL) states_kind(states)->census(table, &census);
     *ret_info = (tamis_states_info){ .plan = as_set.plan,
-                                     .isa = as_set.isa,
-                                     .hash = as_set.hash,
-                                     .seed = as_set.seed,
-                                     .is_mapped = as_set.is_mapped,
-                                     .is_huge = as_set.is_huge,
+                                     .isa = as_set.facts.isa,
+                                     .hash = as_set.facts.hash,
+                                     .seed = as_set.facts.seed,
+                                     .is_mapped = as_set.facts.is_mapped,
+                                     .is_huge = as_set.facts.is_huge,
                                      .values = table->values,
                                      .timeout = table->sweep.timeout,
                                      .timer_bits = (unsigned)table->sweep.timer_bits,
-                                     .keys = as_set.keys,
+                                     .keys = as_set.facts.keys,
                                      .current_fpr = as_set.current_fpr,
                                      .unknown_cells = census.unknown_cells,
                                      .side_keys = census.side_keys,
                                      .side_room = census.side_room,
-                                     .saturated = as_set.saturated,
-                                     .moved = as_set.moved,
+                                     .saturated = as_set.facts.saturated,
+                                     .moved = as_set.facts.moved,
                                      .aged = table->aged,
                                      .backlog = table->sweep.due - table->sweep.done,
-                                     .refused = as_set.refused_adds,
+                                     .refused = as_set.facts.refused_adds,
                                      .conflicts = states->set.conflicts,
-                                     .memory_bytes = as_set.memory_bytes };
+                                     .memory_bytes = as_set.facts.memory_bytes };
     return TAMIS_OK;
 }
 
@@ -480,6 +480,19 @@ bool tamis_states_validate(const tamis_states *states, const char **reterr_why) 
 tamis_status tamis_states_clear(tamis_states *states) {
     tamis_status const checked = states_check(states);
     return checked == TAMIS_OK ? tamis_clear(&states->set) : checked;
+}
+
+tamis_status tamis_states_create(const tamis_states_spec *spec, tamis_states **ret_states,
+                                 tamis_problem *reterr_problem) {
+    tamis_request request;
+    tamis_set    *set = NULL;
+    tamis_status  status = tamis_request_states(spec, &request, reterr_problem);
+    if (status != TAMIS_OK) return status;
+    if (ret_states == NULL) {
+        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "ret_states is NULL");
+    }
+    status = tamis_make_requested(&request, &set, reterr_problem);
+    return states_hand_over(status, set, ret_states);
 }
 
 tamis_status tamis_states_copy(const tamis_states *states, tamis_states **ret_copy) {

@@ -151,7 +151,7 @@ static void take_stock(cbf_trial *trial) {
     }
     tamis_info info;
     if (tamis_inspect(trial->set, &info) != TAMIS_OK) lab_die("a filter cannot be inspected");
-    outcome->stuck = info.saturated;
+    outcome->stuck = info.facts.saturated;
 }
 
 static void cbf_trial_run(const void *given, lab_random *random, void *ret_outcome) {

@@ -101,7 +101,7 @@ static void take_stock(dlcbf_trial *trial) {
     }
     tamis_info info;
     if (tamis_inspect(trial->set, &info) != TAMIS_OK) lab_die("a set cannot be inspected");
-    outcome->moved = info.moved;
+    outcome->moved = info.facts.moved;
 }
 
 static void dlcbf_trial_run(const void *given, lab_random *random, void *ret_outcome) {

@@ -156,7 +156,7 @@ static void counting_trial(const void *given, lab_random *random, void *ret_outc
         outcome->refused += tamis_remove(set, key, KEY_BYTES) != TAMIS_OK;
     }
     if (tamis_inspect(set, &info) != TAMIS_OK) lab_die("a table cannot be inspected");
-    outcome->left = info.keys + rank_extensions_used(set, 2) + rank_extensions_used(set, 3);
+    outcome->left = info.facts.keys + rank_extensions_used(set, 2) + rank_extensions_used(set, 3);
     tamis_free(set);
 }
 

@@ -54,7 +54,7 @@ static tamis_forecast forecast_of(const tamis_plan *plan, double keys) {
     tamis_forecast    told;
     if (tamis_kind_find(plan->kind, NULL, &kind) != TAMIS_OK) lab_die("no kind %s", plan->kind);
     for (unsigned i = 0; i < plan->n_fields; i++) geometry[i] = plan->fields[i].value;
-    kind->predict(geometry, (uint64_t)keys, (uint64_t)keys, &told);
+    kind->predict(geometry, &(tamis_workload){ (uint64_t)keys, 1, (uint64_t)keys }, &told);
     return told;
 }
 

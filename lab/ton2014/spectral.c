@@ -75,7 +75,7 @@ static void spectral_trial(const void *given, lab_random *random, void *ret_outc
     if (of->is_merged) merge_rest(set, &keys);
     if (tamis_inspect(set, &info) != TAMIS_OK) lab_die("a filter cannot be inspected");
     outcome->own = info.current_fpr;
-    outcome->is_stuck = info.saturated != 0;
+    outcome->is_stuck = info.facts.saturated != 0;
     count_keys(set, &keys, outcome);
     tamis_free(set);
 }

@@ -100,7 +100,7 @@ static void rate_trial(const void *given, lab_random *random, void *ret_outcome)
     sets_fill(set, &keys, 0, of->n);
     if (tamis_inspect(set, &info) != TAMIS_OK) lab_die("a filter cannot be inspected");
     outcome->own = info.current_fpr;
-    outcome->stuck = (double)info.saturated / (double)of->g[0];
+    outcome->stuck = (double)info.facts.saturated / (double)of->g[0];
     outcome->lost = (double)(of->n - sets_count(set, &keys, 0, of->n));
     outcome->hits = (double)sets_count(set, &keys, of->n, QUERIES);
     tamis_free(set);

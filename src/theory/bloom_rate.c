@@ -69,7 +69,7 @@ bool tamis_bloom_smallest(double fpr, double n, uint64_t *ret_places, unsigned *
 }
 
 bool tamis_bloom_choose(double fpr, double n, uint64_t *places, uint64_t *k) {
-    bool const is_any_size = *places == BLOOM_FREE, is_any_k = *k == BLOOM_FREE;
+    bool const is_any_size = *places == NEED_FREE, is_any_k = *k == NEED_FREE;
     if (!is_any_k && (*k < 1 || *k > BLOOM_MAX_K)) return false;
     if (!is_any_size && *places < 2) return false; /* all keys would share one place */
     if (is_any_size && !(fpr > 0)) return false;   /* nothing says how large it must be */

@@ -14,6 +14,7 @@
 #ifndef TAMIS_THEORY_BLOOM_RATE_H
 #define TAMIS_THEORY_BLOOM_RATE_H
 
+#include "need.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,9 +33,8 @@ uint64_t tamis_bloom_places(double fpr, unsigned k, double n);
 bool tamis_bloom_smallest(double fpr, double n, uint64_t *ret_places, unsigned *ret_k);
 
 #define BLOOM_MAX_K 64
-#define BLOOM_FREE UINT64_MAX
 
-/* Fill in places and k, as far as they are BLOOM_FREE: the fewest places, or the best k for given
+/* Fill in places and k, as far as they are NEED_FREE: the fewest places, or the best k for given
  * places. If both are fixed, or if the fpr is 0 and the places are fixed, any rate is accepted. */
 bool tamis_bloom_choose(double fpr, double n, uint64_t *places, uint64_t *k);
 

@@ -101,7 +101,7 @@ typedef struct search {
 /* The buckets that there must be, or 0: any number. */
 static uint64_t buckets_given(const search *of, const uint64_t *g) {
     uint64_t const step = (UINT64_C(1) << g[DLEFT_PRINT_BITS]) - 1;
-    if (of->fixed[DLEFT_BUCKETS] != DLEFT_FREE) return of->fixed[DLEFT_BUCKETS];
+    if (of->fixed[DLEFT_BUCKETS] != NEED_FREE) return of->fixed[DLEFT_BUCKETS];
     return of->need->prints / step;
 }
 
@@ -126,7 +126,7 @@ static void try_load(search *of, uint64_t *g, double load) {
 static void set_cells(const search *of, uint64_t *g, uint64_t cells, uint64_t bytes) {
     uint64_t const fixed = of->fixed[DLEFT_BUCKET_BYTES];
     g[DLEFT_CELLS] = cells < DLEFT_MAX_CELLS ? cells : DLEFT_MAX_CELLS;
-    g[DLEFT_BUCKET_BYTES] = fixed != DLEFT_FREE ? fixed : bytes != 0 ? bytes : cell_bytes(g);
+    g[DLEFT_BUCKET_BYTES] = fixed != NEED_FREE ? fixed : bytes != 0 ? bytes : cell_bytes(g);
 }
 
 /* Could these cells be full enough to be smaller than the best? With keys that come and go, one
@@ -164,7 +164,7 @@ static void try_widths(search *of, uint64_t *g, double limit) {
         if (load > fmin(limit * (1 + 1e-12), MAX_LOAD)) return;
         limit = load;
     }
-    if (of->fixed[DLEFT_CELLS] != DLEFT_FREE) {
+    if (of->fixed[DLEFT_CELLS] != NEED_FREE) {
         try_cells(of, g, of->fixed[DLEFT_CELLS], 0, limit);
     } else if (of->need->is_fast) { /* buckets that never lie in two cache lines */
         for (uint64_t bytes = 16; bytes <= 64; bytes *= 2) {
@@ -180,8 +180,8 @@ static void try_widths(search *of, uint64_t *g, double limit) {
 
 static void try_tables(search *of, uint64_t *g) {
     uint64_t const fixed = of->fixed[DLEFT_PRINT_BITS];
-    bool const     is_free = fixed == DLEFT_FREE;
-    bool const     is_given = of->need->prints != 0 || of->fixed[DLEFT_BUCKETS] != DLEFT_FREE;
+    bool const     is_free = fixed == NEED_FREE;
+    bool const     is_given = of->need->prints != 0 || of->fixed[DLEFT_BUCKETS] != NEED_FREE;
     double         limit = 0;
     for (uint64_t r = is_free ? DLEFT_MIN_PRINT_BITS : fixed;
          r <= (is_free ? of->need->most_print_bits : fixed); r++) {
@@ -207,8 +207,8 @@ bool tamis_dleft_choose(const dleft_need *need, uint64_t *geometry) {
     dleft_need     any = *need;
     search         of = { .need = need, .fixed = geometry, .least = INFINITY };
     uint64_t const fixed = geometry[DLEFT_TABLES];
-    uint64_t const first = fixed != DLEFT_FREE ? fixed : DLEFT_MIN_TABLES;
-    uint64_t const last = fixed != DLEFT_FREE ? fixed : 4;
+    uint64_t const first = fixed != NEED_FREE ? fixed : DLEFT_MIN_TABLES;
+    uint64_t const last = fixed != NEED_FREE ? fixed : 4;
     try_all(&of, first, need->is_fast ? first : last);
     any.is_fast = false;
     of.need = &any;

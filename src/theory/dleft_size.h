@@ -13,6 +13,7 @@
 #ifndef TAMIS_THEORY_DLEFT_SIZE_H
 #define TAMIS_THEORY_DLEFT_SIZE_H
 
+#include "need.h"
 #include "theory/fluid.h"
 
 #include <stdbool.h>
@@ -28,8 +29,6 @@ enum {
     DLEFT_BUCKET_BYTES, /* at least what the cells take */
     DLEFT_FIELDS
 };
-
-#define DLEFT_FREE UINT64_MAX /* of a field: choose */
 
 #define DLEFT_MIN_TABLES 2
 #define DLEFT_MAX_CELLS 64

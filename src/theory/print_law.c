@@ -25,12 +25,12 @@ double tamis_prints_saturation(uint64_t prints, uint64_t most, double n, double 
 prints_mode tamis_prints_mode(prints_mode fixed, bool is_removed, bool is_counted,
                               prints_mode counting) {
     prints_mode mode = fixed;
-    if (mode.value_bits == PRINTS_FREE) mode.value_bits = 0;
-    if (mode.counter_bits == PRINTS_FREE) {
-        bool const is_fixed = mode.copies != PRINTS_FREE || mode.value_bits != 0;
+    if (mode.value_bits == NEED_FREE) mode.value_bits = 0;
+    if (mode.counter_bits == NEED_FREE) {
+        bool const is_fixed = mode.copies != NEED_FREE || mode.value_bits != 0;
         mode.counter_bits = is_counted && !is_fixed ? counting.counter_bits : 0;
     }
-    if (mode.copies == PRINTS_FREE) {
+    if (mode.copies == NEED_FREE) {
         bool const is_multiset = (is_removed || is_counted) && mode.value_bits == 0;
         mode.copies = mode.counter_bits != 0 ? counting.copies
                       : is_multiset          ? PRINTS_MULTISET_COPIES
@@ -46,7 +46,7 @@ unsigned tamis_prints_value_bits(uint64_t values, unsigned timer_bits) {
 }
 
 static bool is_free_or(uint64_t fixed, uint64_t value) {
-    return fixed == PRINTS_FREE || fixed == value;
+    return fixed == NEED_FREE || fixed == value;
 }
 
 bool tamis_prints_states(uint64_t values, unsigned timer_bits, prints_mode *mode) {

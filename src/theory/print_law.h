@@ -4,6 +4,7 @@
 #ifndef TAMIS_THEORY_PRINT_LAW_H
 #define TAMIS_THEORY_PRINT_LAW_H
 
+#include "need.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,9 +17,8 @@ double tamis_prints_churn(double n, double lifetime);
 /* P[any print ever gets `most` copies] of different keys; 0 if one is all that it can have. */
 double tamis_prints_saturation(uint64_t prints, uint64_t most, double n, double lifetime);
 
-/* How copies are kept. What is PRINTS_FREE is chosen: without removal a print is stored once; to
+/* How copies are kept. What is NEED_FREE is chosen: without removal a print is stored once; to
  * remove, each copy takes a cell; to count, cells have counters. Values need one cell per print. */
-#define PRINTS_FREE UINT64_MAX
 #define PRINTS_MULTISET_COPIES 8
 
 typedef struct prints_mode {

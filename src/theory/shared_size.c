@@ -90,9 +90,9 @@ static uint64_t fill_lines(uint64_t cells, unsigned bits) {
 /* Any number of cells, k and counters, but for what is fixed of the last two. */
 static bool choose_size(const shared_need *need, uint64_t *g) {
     uint64_t const k_fixed = g[SHARED_HASHES], bits_fixed = g[SHARED_COUNTER_BITS];
-    unsigned const k_least = k_fixed == SHARED_FREE ? 1 : (unsigned)k_fixed;
-    unsigned const k_most = k_fixed == SHARED_FREE ? SHARED_MAX_HASHES : (unsigned)k_fixed;
-    bool const     is_any = bits_fixed == SHARED_FREE;
+    unsigned const k_least = k_fixed == NEED_FREE ? 1 : (unsigned)k_fixed;
+    unsigned const k_most = k_fixed == NEED_FREE ? SHARED_MAX_HASHES : (unsigned)k_fixed;
+    bool const     is_any = bits_fixed == NEED_FREE;
     unsigned const least = is_any ? need->least_counter_bits : (unsigned)bits_fixed;
     unsigned const most = is_any ? need->most_counter_bits : (unsigned)bits_fixed;
     best_cells     best = { 0, 0, 0, 0 };
@@ -127,25 +127,25 @@ static void choose_k(const shared_need *need, uint64_t *g) {
 }
 
 static bool take_or_agree(uint64_t *field, uint64_t value) {
-    if (*field == SHARED_FREE) *field = value;
+    if (*field == NEED_FREE) *field = value;
     return *field == value;
 }
 
 bool tamis_shared_choose(const shared_need *need, uint64_t *g) {
-    bool const is_k = g[SHARED_HASHES] == SHARED_FREE ||
+    bool const is_k = g[SHARED_HASHES] == NEED_FREE ||
                       (g[SHARED_HASHES] >= 1 && g[SHARED_HASHES] <= SHARED_MAX_HASHES);
     bool const is_bits =
-        g[SHARED_COUNTER_BITS] == SHARED_FREE || g[SHARED_COUNTER_BITS] <= SHARED_MAX_COUNTER_BITS;
+        g[SHARED_COUNTER_BITS] == NEED_FREE || g[SHARED_COUNTER_BITS] <= SHARED_MAX_COUNTER_BITS;
     if (!is_k || !is_bits || !take_or_agree(&g[SHARED_VALUES], need->values) ||
         !take_or_agree(&g[SHARED_TIMER_BITS], need->timer_bits))
         return false;
-    if (g[SHARED_CELLS] == SHARED_FREE) {
+    if (g[SHARED_CELLS] == NEED_FREE) {
         bool const is_rate = need->fpr > 0 || need->unknown > 0; /* or nothing says how large */
         return is_rate && choose_size(need, g);
     }
     if (g[SHARED_CELLS] < 2) return false;
-    if (g[SHARED_COUNTER_BITS] == SHARED_FREE)
+    if (g[SHARED_COUNTER_BITS] == NEED_FREE)
         g[SHARED_COUNTER_BITS] = need->most_counter_bits == 0 ? 0 : SHARED_USUAL_COUNTER_BITS;
-    if (g[SHARED_HASHES] == SHARED_FREE) choose_k(need, g);
+    if (g[SHARED_HASHES] == NEED_FREE) choose_k(need, g);
     return true;
 }

@@ -18,6 +18,7 @@
 #define TAMIS_THEORY_SHARED_SIZE_H
 
 #include "core/shared.h"
+#include "need.h"
 
 /* The geometry of both kinds. */
 enum {
@@ -29,7 +30,6 @@ enum {
     SHARED_FIELDS
 };
 
-#define SHARED_FREE UINT64_MAX
 #define SHARED_MAX_COUNTER_BITS 8
 #define SHARED_USUAL_COUNTER_BITS 4 /* if the number of cells is given */
 
@@ -58,7 +58,7 @@ typedef struct shared_need {
     unsigned (*cell_bits)(const uint64_t *g);
 } shared_need;
 
-/* Fill in what is SHARED_FREE of a geometry: the fewest bits in all that meet the rates. With the
+/* Fill in what is NEED_FREE of a geometry: the fewest bits in all that meet the rates. With the
  * number of cells given, the k with the fewest unknown keys. False: not to be had, or what is fixed
  * contradicts the need. */
 bool tamis_shared_choose(const shared_need *need, uint64_t *g);

@@ -34,7 +34,7 @@ static void null_keys_are_refused(void **state) {
     assert_int_equal(tamis_count_batch(set, &key, 1, &count), TAMIS_ERR_ARGUMENT);
     tamis_info info;
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
-    assert_int_equal(info.keys, 0);
+    assert_int_equal(info.facts.keys, 0);
     tamis_free(set);
 }
 
@@ -168,7 +168,8 @@ static void seeds_are_random_unless_given(void **state) {
     tamis_info in_a, in_b;
     assert_int_equal(tamis_inspect(a, &in_a), TAMIS_OK);
     assert_int_equal(tamis_inspect(b, &in_b), TAMIS_OK);
-    assert_true(in_a.seed.low != in_b.seed.low && in_a.seed.high != in_b.seed.high);
+    assert_true(in_a.facts.seed.low != in_b.facts.seed.low &&
+                in_a.facts.seed.high != in_b.facts.seed.high);
     assert_int_equal(tamis_merge(a, b), TAMIS_ERR_MISMATCH);
     tamis_free(a);
     tamis_free(b);

@@ -58,7 +58,7 @@ uint64_t sample_keys_at(const char *path) {
     tamis_info info;
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
     tamis_free(set);
-    return info.keys;
+    return info.facts.keys;
 }
 
 /* Written from docs/format.md, not from save.c. */

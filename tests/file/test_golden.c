@@ -173,7 +173,7 @@ static void golden_is_read_and_answers(void **state) {
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
     assert_string_equal(info.plan.kind, g->kind);
     assert_int_equal(info.plan.capacity, g->keys);
-    assert_int_equal(info.hash, g->hash);
+    assert_int_equal(info.facts.hash, g->hash);
     tamis_free(set);
 }
 

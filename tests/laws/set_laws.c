@@ -224,15 +224,16 @@ static const char *add_both_ways(tamis_set *single, tamis_set *batch, const uint
 
 static const char *remove_both_ways(tamis_set *single, tamis_set *batch, const uint64_t *keys,
                                     size_t n) {
-    bool   removed[MAX_BATCH];
-    size_t n_removed = 0, n_singly = 0;
-    MUST(tamis_remove_id_batch(batch, keys, n, removed, &n_removed) == TAMIS_OK, "batch failed");
+    bool          removed[MAX_BATCH];
+    tamis_removal tally = { 0, 0, 0 };
+    size_t        n_singly = 0;
+    MUST(tamis_remove_id_batch(batch, keys, n, removed, &tally) == TAMIS_OK, "batch failed");
     for (size_t i = 0; i < n; i++) {
         bool const is_removed = tamis_remove_id(single, keys[i]) == TAMIS_OK;
         MUST(is_removed == removed[i], "key %zu of %zu: removal differs", i, n);
         n_singly += is_removed;
     }
-    MUST(n_removed == n_singly, "removed %zu in a batch, %zu singly", n_removed, n_singly);
+    MUST(tally.removed == n_singly, "removed %zu in a batch, %zu singly", tally.removed, n_singly);
     MUST(same_table(single, batch), "a batch of %zu removals left other bytes", n);
     return NULL;
 }
@@ -301,8 +302,9 @@ static const char *byte_keys_both_ways(tamis_set *single, tamis_set *batch) {
         MUST(has[i] && tamis_has(batch, keys[i].data, keys[i].bytes), "byte key %zu is lost", i);
     }
     if ((single->abilities & TAMIS_CAN_REMOVE) == 0) return NULL;
-    size_t removed;
-    MUST(tamis_remove_batch(batch, keys, n, NULL, &removed) == TAMIS_OK && removed == n, "removal");
+    tamis_removal removed;
+    MUST(tamis_remove_batch(batch, keys, n, NULL, &removed) == TAMIS_OK && removed.removed == n,
+         "removal");
     for (size_t i = 0; i < n; i++) {
         MUST(tamis_remove(single, keys[i].data, keys[i].bytes) == TAMIS_OK, "single removal");
     }
@@ -777,7 +779,7 @@ static const char *count_all(tamis_set *set) {
     }
     MUST(tamis_inspect(set, &info) == TAMIS_OK, "inspect failed");
     double const most = (double)n * info.current_fpr, sigma = sqrt(2 * most) + 1;
-    if (info.saturated != 0) return NULL; /* a key is hit by what it has made stick itself */
+    if (info.facts.saturated != 0) return NULL; /* a key is hit by what it has made stick itself */
     MUST(high <= most + 4 * sigma, "%.0f of %zu counts are too high, at most %.1f +- %.1f expected",
          high, n, most, sigma);
     return NULL;
@@ -807,8 +809,8 @@ static const char *counted_and_sized_truly(const subject *of) {
          (unsigned long long)bytes, (unsigned long long)info.plan.body_bytes);
     MUST(bytes % TAMIS_LINE_BYTES == 0, "a body of %llu bytes", (unsigned long long)bytes);
     MUST(info.plan.bits_per_key == 8.0 * (double)bytes / (double)of->capacity, "bits per key");
-    MUST(info.keys <= added && (double)info.keys + slack >= (double)added, "%llu keys of %zu",
-         (unsigned long long)info.keys, added);
+    MUST(info.facts.keys <= added && (double)info.facts.keys + slack >= (double)added,
+         "%llu keys of %zu", (unsigned long long)info.facts.keys, added);
     return NULL;
 }
 

@@ -161,7 +161,12 @@ static void batch_fill(batch_of_keys *b, dice *chance, uint64_t population, uint
 }
 
 static tamis_status batch_do(unsigned what, tamis_states *states, batch_of_keys *b, size_t *ret_n) {
-    tamis_states_batch const batch = { NULL, b->key, BATCH, b->from, b->to, b->status, b->got };
+    tamis_states_batch const batch = { .ids = b->key,
+                                       .n = BATCH,
+                                       .from = b->from,
+                                       .values = b->to,
+                                       .ret_statuses = b->status,
+                                       .ret_values = b->got };
     plan_of_steps            steps = b->steps;
     switch (what) {
     case 0: return tamis_states_put_batch(states, &batch, ret_n);

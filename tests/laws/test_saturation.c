@@ -35,7 +35,7 @@ static bool is_stuck_after(const life *of, uint64_t seed, double *ret_predicted)
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
     tamis_free(set);
     *ret_predicted = info.plan.saturation;
-    return info.saturated != 0;
+    return info.facts.saturated != 0;
 }
 
 static void saturation_is_as_likely_as_stated(void **state) {

@@ -1,5 +1,6 @@
 /* both.c - see both.h. */
 #include "both.h"
+#include "survey.h"
 
 /* ------------------------------------------------------------------ both */
 
@@ -176,7 +177,7 @@ void check_rates(const tested *of, size_t keys) {
     for (size_t i = 0; i < of->n; i++) {
         both b = both_make(of, &of->geometries[i * of->fields], NULL, i + 1);
         for (size_t key = 0; key < keys; key++) {
-            double const rate = oracle_rate(b.o), said = b.kind->current_fpr(&b.table);
+            double const rate = oracle_rate(b.o), said = survey_fpr(b.kind, &b.table);
             if (fabs(rate - said) > 1e-9) fail_msg("%zu, %zu keys: %g, not %g", i, key, said, rate);
             both_add(&b, key);
         }

@@ -96,10 +96,10 @@ static const char *remove_batch(churn *c, unsigned n) {
         keys[n_taken] = present_key(c);
         truth_remove(c, keys[n_taken++]);
     }
-    size_t             n_removed;
-    tamis_status const status = tamis_remove_id_batch(c->set, keys, n_taken, removed, &n_removed);
-    MUST(status == TAMIS_OK && n_removed == n_taken, "removed %zu of %u present keys and said %d",
-         n_removed, n_taken, status);
+    tamis_removal      tally = { 0, 0, 0 };
+    tamis_status const status = tamis_remove_id_batch(c->set, keys, n_taken, removed, &tally);
+    MUST(status == TAMIS_OK && tally.removed == n_taken,
+         "removed %zu of %u present keys and said %d", tally.removed, n_taken, status);
     for (unsigned i = 0; i < n_taken; i++) MUST(removed[i], "copy %u was not removed", i);
     return NULL;
 }

@@ -19,7 +19,7 @@ static tamis_kind sabotage(const tamis_kind *by) {
     if (by->subtract != NULL) kind.subtract = by->subtract;
     if (by->convert != NULL) kind.convert = by->convert;
     if (by->predict != NULL) kind.predict = by->predict;
-    if (by->current_fpr != NULL) kind.current_fpr = by->current_fpr;
+    if (by->survey != NULL) kind.survey = by->survey;
     if (by->validate != NULL) kind.validate = by->validate;
     return kind;
 }
@@ -91,8 +91,9 @@ tamis_status merges_a_part(tamis_table *into, const tamis_table *from) {
     return status;
 }
 
-double flatters_itself(const tamis_table *table) {
-    return honest->current_fpr(table) * .8;
+void flatters_itself(const tamis_table *table, kind_survey *ret_survey) {
+    honest->survey(table, ret_survey);
+    ret_survey->fpr *= .8;
 }
 
 /* ------------------------------------------------------------------ broken tables */

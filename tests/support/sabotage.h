@@ -38,7 +38,7 @@ bool         forgets_single_copies(const tamis_table *table, uint64_t hash);
 tamis_status removes_without_looking(tamis_table *table, uint64_t hash);
 uint64_t     counts_too_few(const tamis_table *table, uint64_t hash);
 tamis_status merges_a_part(tamis_table *into, const tamis_table *from);
-double       flatters_itself(const tamis_table *table); /* of its present rate */
+void flatters_itself(const tamis_table *table, kind_survey *ret_survey); /* of its present rate */
 
 /* ------------------------------------------------------------------ broken tables */
 

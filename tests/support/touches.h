@@ -41,7 +41,7 @@ static inline void touched(const void *from, size_t bytes) {
 static inline tamis_table table_make(const tamis_kind *kind, const uint64_t *geometry) {
     tamis_table table = { .keys = 0 };
     unsigned    n = 0;
-    while (kind->field_names[n] != NULL) n++;
+    while (kind->fields[n].name != NULL) n++;
     memcpy(table.geometry, geometry, n * sizeof geometry[0]);
     assert_true(kind->body_bytes(table.geometry, &table.body_bytes));
     table.body = aligned_alloc(64, table.body_bytes);
@@ -71,19 +71,19 @@ typedef struct touches_job {
 
 static inline tamis_table touches_table(const tamis_kind *kind, const touches_job *of,
                                         tamis_forecast *ret_stated) {
-    tamis_need need = { .capacity = TOUCHES_CAPACITY,
+    tamis_need need = { .work = { TOUCHES_CAPACITY, 1,
+                                  TOUCHES_CAPACITY * (of->abilities != 0 ? 16 : 1) },
                         .fpr = of->fpr,
-                        .lifetime = TOUCHES_CAPACITY * (of->abilities != 0 ? 16 : 1),
                         .overflow = 1e-10,
                         .abilities = of->abilities,
                         .prefer = of->prefer };
     uint64_t   g[TAMIS_MAX_FIELDS] = { 0 };
-    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) need.fixed[i] = KIND_FREE;
+    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) need.fixed[i] = NEED_FREE;
     for (unsigned i = 0; i < TOUCHES_FIXED; i++) {
         if (of->fixed[i].value != 0) need.fixed[of->fixed[i].field] = of->fixed[i].value;
     }
     assert_int_equal(kind->plan(&need, g), TAMIS_OK);
-    kind->predict(g, TOUCHES_CAPACITY, need.lifetime, ret_stated);
+    kind->predict(g, &need.work, ret_stated);
     return table_make(kind, g);
 }
 

@@ -240,19 +240,19 @@ static void bloom_smallest_says_what_is_not_to_be_had(void **state) {
 
 static void bloom_choose_fills_in_what_is_free(void **state) {
     (void)state;
-    uint64_t places = BLOOM_FREE, k = BLOOM_FREE, fewest;
+    uint64_t places = NEED_FREE, k = NEED_FREE, fewest;
     unsigned best;
     assert_true(tamis_bloom_smallest(1e-3, 1000, &fewest, &best));
     assert_true(tamis_bloom_choose(1e-3, 1000, &places, &k));
     assert_int_equal(places, fewest);
     assert_int_equal(k, best);
 
-    places = BLOOM_FREE, k = 4;
+    places = NEED_FREE, k = 4;
     assert_true(tamis_bloom_choose(1e-3, 1000, &places, &k));
     assert_int_equal(k, 4);
     assert_int_equal(places, tamis_bloom_places(1e-3, 4, 1000));
 
-    places = 16000, k = BLOOM_FREE;
+    places = 16000, k = NEED_FREE;
     assert_true(tamis_bloom_choose(1e-3, 1000, &places, &k));
     assert_int_equal(places, 16000);
     assert_int_equal(k, tamis_bloom_best_k(16000, 1000));
@@ -275,16 +275,16 @@ static void check_no_choice(double fpr, double n, uint64_t places, uint64_t k) {
 
 static void bloom_choose_refuses_what_cannot_be(void **state) {
     (void)state;
-    check_no_choice(0, 1000, BLOOM_FREE, BLOOM_FREE); /* nothing says how large */
-    check_no_choice(0, 1000, BLOOM_FREE, 7);
-    check_no_choice((double)NAN, 1000, BLOOM_FREE, 7);
-    check_no_choice(1e-3, 1000, BLOOM_FREE, 0);
-    check_no_choice(1e-3, 1000, BLOOM_FREE, BLOOM_MAX_K + 1);
+    check_no_choice(0, 1000, NEED_FREE, NEED_FREE); /* nothing says how large */
+    check_no_choice(0, 1000, NEED_FREE, 7);
+    check_no_choice((double)NAN, 1000, NEED_FREE, 7);
+    check_no_choice(1e-3, 1000, NEED_FREE, 0);
+    check_no_choice(1e-3, 1000, NEED_FREE, BLOOM_MAX_K + 1);
     check_no_choice(1e-3, 1000, 16000, 0);
     check_no_choice(1e-3, 1000, 16000, BLOOM_MAX_K + 1);
     check_no_choice(1e-3, 1000, 16000, UINT64_MAX - 1);
-    check_no_choice(1e-12, 0x1p40, BLOOM_FREE, BLOOM_FREE);
-    check_no_choice(1e-12, 0x1p40, BLOOM_FREE, 40);
+    check_no_choice(1e-12, 0x1p40, NEED_FREE, NEED_FREE);
+    check_no_choice(1e-12, 0x1p40, NEED_FREE, 40);
 }
 
 /* ------------------------------------------------------------------ cache lines */

@@ -44,7 +44,7 @@
 
 #define MAX_STUCK 1e-3 /* chance that any entry ever sticks, unless more is put up with */
 
-static_assert(BH_FREE == KIND_FREE && BH_MAX_HASHES <= PROBES_MAX, "one mark, enough room");
+static_assert(BH_MAX_HASHES <= PROBES_MAX, "room for all places of a key");
 static_assert(sizeof(pairs) <= KIND_DERIVED * sizeof(uint64_t), "the layout fits its place");
 
 /* ------------------------------------------------------------------ planning */
@@ -65,12 +65,12 @@ static uint64_t bhcbf_fill_lines(const uint64_t *g) {
 static tamis_status bhcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    bh_need const want = { .n = (double)need->capacity,
+    bh_need const want = { .n = (double)need->work.capacity,
                            .fpr = need->fpr,
-                           .lifetime = (double)need->lifetime,
+                           .lifetime = (double)need->work.lifetime,
                            .stuck = fmax(need->overflow, MAX_STUCK) };
     if (!tamis_bh_choose(&want, g)) return TAMIS_ERR_CANNOT;
-    if (need->fixed[BH_ENTRIES] == KIND_FREE) g[BH_ENTRIES] = bhcbf_fill_lines(g);
+    if (need->fixed[BH_ENTRIES] == NEED_FREE) g[BH_ENTRIES] = bhcbf_fill_lines(g);
     memcpy(ret_geometry, g, BH_FIELDS * sizeof g[0]);
     return TAMIS_OK;
 }
@@ -81,8 +81,9 @@ static bool bhcbf_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
                               ret_bytes);
 }
 
-static void bhcbf_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+static void bhcbf_predict(const uint64_t *g, const tamis_workload *work,
                           tamis_forecast *ret_forecast) {
+    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
     double const   m = (double)g[BH_ENTRIES], n = (double)capacity;
     double const   lines = m * (double)bhcbf_entry_bits(g) / 512;
     unsigned const k = (unsigned)g[BH_HASHES];
@@ -308,7 +309,9 @@ static unsigned bhcbf_add_chunk(tamis_table *table, const uint64_t *hash, unsign
     return n;
 }
 
-static uint64_t bhcbf_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
+static uint64_t bhcbf_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n,
+                                   uint64_t *ret_saturated) {
+    *ret_saturated = 0;
     unsigned const k = (unsigned)table->geometry[BH_HASHES];
     uint64_t       place[PROBES_LOCATED], removed = 0;
     for (unsigned done = 0, located; done < n; done += located) {
@@ -406,16 +409,32 @@ static bool bhcbf_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+static void bhcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
+    *ret_survey = (kind_survey){ .fpr = bhcbf_current_fpr(table), .distinct = (double)table->keys };
+}
+
+static uint64_t bhcbf_count_to(const uint64_t *g) {
+    return (UINT64_C(1) << g[BH_COUNT_BITS]) - 2;
+}
+
 KIND_EXPORT(bhcbf) = {
     .name = "bhcbf",
     .summary = "Bh counting filter: a second counter tells keys apart",
     .isa = KIND_ISA,
     .copies_take_room = true,
-    .field_names = { "entries", "hashes", "count_bits", "sum_bits", "sequence", "h", "improved",
-                     "centred", NULL },
+    .fields = { { "entries", 0, UINT64_MAX - 1 },
+                { "hashes", 0, UINT64_MAX - 1 },
+                { "count_bits", 0, UINT64_MAX - 1 },
+                { "sum_bits", 0, UINT64_MAX - 1 },
+                { "sequence", 0, UINT64_MAX - 1 },
+                { "h", 0, UINT64_MAX - 1 },
+                { "improved", 0, UINT64_MAX - 1 },
+                { "centred", 0, UINT64_MAX - 1 },
+                { NULL, 0, 0 } },
     .plan = bhcbf_plan,
     .body_bytes = bhcbf_body_bytes,
     .predict = bhcbf_predict,
+    .count_to = bhcbf_count_to,
     .prepare = bhcbf_prepare,
     .has = bhcbf_has,
     .add = bhcbf_add,
@@ -427,7 +446,7 @@ KIND_EXPORT(bhcbf) = {
     .count_chunk = bhcbf_count_chunk,
     .merge = bhcbf_merge,
     .subtract = bhcbf_subtract,
-    .current_fpr = bhcbf_current_fpr,
+    .survey = bhcbf_survey,
     .validate = bhcbf_validate,
     .empties_to_zero = true,
 };

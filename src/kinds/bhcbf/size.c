@@ -1,8 +1,8 @@
 /* size.c - see bh_size.h. */
 #include "size.h"
 
-#include "theory/meet.h"
 #include "sequences.h"
+#include "theory/meet.h"
 #include "theory/tails.h"
 
 #include <math.h>
@@ -200,8 +200,8 @@ static uint64_t largest_h(uint64_t mask) {
 /* What is free of the sequence and its h; false: there is none. */
 static bool choose_sequence(uint64_t *g) {
     for (unsigned i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
-        uint64_t const mask = g[BH_SEQUENCE] != BH_FREE ? g[BH_SEQUENCE] : sequences[i];
-        uint64_t const most = largest_h(mask), h = g[BH_H] != BH_FREE ? g[BH_H] : most;
+        uint64_t const mask = g[BH_SEQUENCE] != NEED_FREE ? g[BH_SEQUENCE] : sequences[i];
+        uint64_t const most = largest_h(mask), h = g[BH_H] != NEED_FREE ? g[BH_H] : most;
         if (h < 1 || h > most) continue;
         g[BH_SEQUENCE] = mask;
         g[BH_H] = h;
@@ -223,7 +223,7 @@ typedef struct search {
 } search;
 
 static bool is_fixed(const search *of, unsigned field) {
-    return of->fixed[field] != BH_FREE;
+    return of->fixed[field] != NEED_FREE;
 }
 
 /* The fewest entries that keep the fpr, to one in 10^4; infinity: none do. */
@@ -300,9 +300,10 @@ static bool is_short(const search *of, uint64_t count_bits) {
 static void try_all(search *of, uint64_t *g) {
     uint64_t const a = of->fixed[BH_COUNT_BITS], b = of->fixed[BH_SUM_BITS];
     g[BH_CENTRED] = of->fixed[BH_CENTRED] != 0;
-    for (uint64_t bits = a != BH_FREE ? a : 3; bits <= (a != BH_FREE ? a : 6); bits++) {
+    for (uint64_t bits = a != NEED_FREE ? a : 3; bits <= (a != NEED_FREE ? a : 6); bits++) {
         g[BH_COUNT_BITS] = bits;
-        for (uint64_t sum = b != BH_FREE ? b : bits + 1; sum <= (b != BH_FREE ? b : 12); sum++) {
+        for (uint64_t sum = b != NEED_FREE ? b : bits + 1; sum <= (b != NEED_FREE ? b : 12);
+             sum++) {
             g[BH_SUM_BITS] = sum;
             if (!is_short(of, bits)) try_bits(of, g);
         }
@@ -342,11 +343,11 @@ static bool settle(search *of, uint64_t *ret_geometry) {
 }
 
 static bool is_free_or(uint64_t value, uint64_t first, uint64_t last) {
-    return value == BH_FREE || is_in(value, first, last);
+    return value == NEED_FREE || is_in(value, first, last);
 }
 
 static bool may_be_possible(const bh_need *need, const uint64_t *g) {
-    return (need->fpr > 0 || g[BH_ENTRIES] != BH_FREE) &&
+    return (need->fpr > 0 || g[BH_ENTRIES] != NEED_FREE) &&
            is_free_or(g[BH_ENTRIES], 2, PAIRS_MAX_ENTRIES) &&
            is_free_or(g[BH_HASHES], 1, BH_MAX_HASHES) &&
            is_free_or(g[BH_COUNT_BITS], BH_MIN_BITS, BH_MAX_COUNT_BITS) &&
@@ -358,7 +359,7 @@ bool tamis_bh_choose(const bh_need *need, uint64_t *geometry) {
     uint64_t g[BH_FIELDS];
     memcpy(g, geometry, sizeof g);
     if (!may_be_possible(need, g) || !choose_sequence(g)) return false;
-    if (g[BH_IMPROVED] == BH_FREE) g[BH_IMPROVED] = 1;
+    if (g[BH_IMPROVED] == NEED_FREE) g[BH_IMPROVED] = 1;
     search     of = { .need = need, .fixed = geometry, .stuck = need->stuck, .least = INFINITY };
     bool const is_any = is_fixed(&of, BH_COUNT_BITS) || is_fixed(&of, BH_SUM_BITS);
     if (!choose_k(&of, g)) return false;

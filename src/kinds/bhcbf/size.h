@@ -16,6 +16,7 @@
 #ifndef TAMIS_KINDS_BHCBF_SIZE_H
 #define TAMIS_KINDS_BHCBF_SIZE_H
 
+#include "need.h"
 #include "pairs.h"
 
 /* The geometry. */
@@ -30,8 +31,6 @@ enum {
     BH_CENTRED,    /* 1: c3 in place of c2 */
     BH_FIELDS
 };
-
-#define BH_FREE UINT64_MAX
 
 #define BH_MIN_BITS 2
 #define BH_MAX_COUNT_BITS 6

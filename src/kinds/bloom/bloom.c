@@ -36,16 +36,14 @@
 
 enum { BLOOM_BITS, BLOOM_HASHES }; /* the fields of the geometry: m, k */
 
-static_assert(BLOOM_MAX_K == PROBES_MAX && BLOOM_FREE == KIND_FREE, "one limit, one mark");
-
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t places = need->fixed[BLOOM_BITS], k = need->fixed[BLOOM_HASHES];
-    if (!tamis_bloom_choose(need->fpr, (double)need->capacity, &places, &k)) {
+    if (!tamis_bloom_choose(need->fpr, (double)need->work.capacity, &places, &k)) {
         return TAMIS_ERR_CANNOT;
     }
-    if (need->fixed[BLOOM_BITS] == KIND_FREE) places = (places + 511) & ~UINT64_C(511);
+    if (need->fixed[BLOOM_BITS] == NEED_FREE) places = (places + 511) & ~UINT64_C(511);
     ret_geometry[BLOOM_BITS] = places;
     ret_geometry[BLOOM_HASHES] = k;
     return TAMIS_OK;
@@ -57,8 +55,9 @@ static bool bloom_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
     return checked_body_bytes(geometry[BLOOM_BITS], 1, 0, ret_bytes);
 }
 
-static void bloom_predict(const uint64_t *geometry, uint64_t capacity, uint64_t lifetime,
+static void bloom_predict(const uint64_t *geometry, const tamis_workload *work,
                           tamis_forecast *ret_forecast) {
+    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
     (void)lifetime; /* without removal, the life of a filter is its filling */
     double const   m = (double)geometry[BLOOM_BITS], n = (double)capacity, lines = m / 512;
     unsigned const k = (unsigned)geometry[BLOOM_HASHES];
@@ -165,11 +164,15 @@ static bool bloom_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+static void bloom_survey(const tamis_table *table, kind_survey *ret_survey) {
+    *ret_survey = (kind_survey){ .fpr = bloom_current_fpr(table), .distinct = (double)table->keys };
+}
+
 KIND_EXPORT(bloom) = {
     .name = "bloom",
     .summary = "Bloom filter: small, no removal",
     .isa = KIND_ISA,
-    .field_names = { "bits", "hashes", NULL },
+    .fields = { { "bits", 0, UINT64_MAX - 1 }, { "hashes", 0, UINT64_MAX - 1 }, { NULL, 0, 0 } },
     .plan = bloom_plan,
     .body_bytes = bloom_body_bytes,
     .predict = bloom_predict,
@@ -178,6 +181,6 @@ KIND_EXPORT(bloom) = {
     .has_chunk = bloom_has_chunk,
     .add_chunk = bloom_add_chunk,
     .merge = bloom_merge,
-    .current_fpr = bloom_current_fpr,
+    .survey = bloom_survey,
     .validate = bloom_validate,
 };

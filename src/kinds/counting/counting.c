@@ -53,7 +53,6 @@
 
 #include <math.h>
 
-static_assert(CBF_FREE == KIND_FREE && CBF_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 static_assert(CBF_MAX_HASHES <= PROBES_MAX, "places of a key fit");
 static_assert(sizeof(sectors) <= KIND_DERIVED * sizeof(uint64_t), "the layout fits its place");
 
@@ -64,13 +63,14 @@ static_assert(sizeof(sectors) <= KIND_DERIVED * sizeof(uint64_t), "the layout fi
 static tamis_status counting_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[CBF_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    if (!tamis_cbf_choose(need->fpr, (double)need->capacity, g)) return TAMIS_ERR_CANNOT;
+    if (!tamis_cbf_choose(need->fpr, (double)need->work.capacity, g)) return TAMIS_ERR_CANNOT;
     memcpy(ret_geometry, g, sizeof g);
     return TAMIS_OK;
 }
 
-static void counting_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+static void counting_predict(const uint64_t *g, const tamis_workload *work,
                              tamis_forecast *ret_forecast) {
+    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
     double const   m = (double)g[CBF_COUNTERS], n = (double)capacity;
     double const   lines = m * (double)g[CBF_COUNTER_BITS] / SECTORS_LINE_BITS;
     unsigned const k = (unsigned)g[CBF_HASHES];
@@ -342,7 +342,9 @@ static unsigned counting_add_chunk(tamis_table *table, const uint64_t *hash, uns
     return n;
 }
 
-static uint64_t counting_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
+static uint64_t counting_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n,
+                                      uint64_t *ret_saturated) {
+    *ret_saturated = 0;
     unsigned const k = counting_hashes(table);
     uint64_t       at[PROBES_LOCATED], removed = 0;
     for (unsigned done = 0, located; done < n; done += located) {
@@ -474,15 +476,30 @@ static bool counting_validate(const tamis_table *table, const char **reterr_why)
     return true;
 }
 
+static void counting_survey(const tamis_table *table, kind_survey *ret_survey) {
+    *ret_survey =
+        (kind_survey){ .fpr = counting_current_fpr(table), .distinct = (double)table->keys };
+}
+
+static uint64_t counting_count_to(const uint64_t *g) {
+    return (UINT64_C(1) << g[CBF_COUNTER_BITS]) - 2;
+}
+
 KIND_EXPORT(counting) = {
     .name = "counting",
     .summary = "counting Bloom filter: the textbook's way to remove, but not with minimal=1",
     .isa = KIND_ISA,
-    .field_names = { "counters", "hashes", "counter_bits", "blocked", "minimal", NULL },
+    .fields = { { "counters", 0, UINT64_MAX - 1 },
+                { "hashes", 0, UINT64_MAX - 1 },
+                { "counter_bits", 0, UINT64_MAX - 1 },
+                { "blocked", 0, UINT64_MAX - 1 },
+                { "minimal", 0, UINT64_MAX - 1 },
+                { NULL, 0, 0 } },
     .first_fields = 3,
     .plan = counting_plan,
     .body_bytes = tamis_cbf_body_bytes,
     .predict = counting_predict,
+    .count_to = counting_count_to,
     .lacks = counting_lacks,
     .prepare = counting_prepare,
     .has = counting_has,
@@ -500,7 +517,7 @@ KIND_EXPORT(counting) = {
     .converts_to = "bloom",
     .convert_geometry = counting_convert_geometry,
     .convert = counting_convert,
-    .current_fpr = counting_current_fpr,
+    .survey = counting_survey,
     .validate = counting_validate,
     .empties_to_zero = true,
 };

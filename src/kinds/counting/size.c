@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-static_assert(CBF_FREE == BLOOM_FREE && CBF_MAX_HASHES == BLOOM_MAX_K, "one mark, one limit");
-static_assert(CBF_MAX_HASHES <= SECTORS_MAX, "a sector for each hash");
+static_assert(CBF_MAX_HASHES <= SECTORS_MAX && CBF_MAX_HASHES == BLOOM_MAX_K,
+              "a sector for each hash, and one limit of hashes");
 
 #define MAX_LINES 9007199254740992.0 /* 2^53: up to there a double counts one by one */
 
@@ -157,7 +157,7 @@ static uint64_t fill_lines(const uint64_t *g) {
 }
 
 static bool choose_scattered(double fpr, double n, uint64_t *g) {
-    bool const is_any_size = g[CBF_COUNTERS] == CBF_FREE;
+    bool const is_any_size = g[CBF_COUNTERS] == NEED_FREE;
     if (!tamis_bloom_choose(fpr, n, &g[CBF_COUNTERS], &g[CBF_HASHES])) return false;
     if (is_any_size) g[CBF_COUNTERS] = fill_lines(g);
     return true;
@@ -210,9 +210,9 @@ static void lowest_blocked(double n, uint64_t first, uint64_t last, uint64_t *g)
 
 static bool choose_blocked(double fpr, double n, uint64_t *g) {
     uint64_t const k = g[CBF_HASHES], room = per_line(g), most = min_u64(CBF_MAX_HASHES, room);
-    uint64_t const first = k != CBF_FREE ? k : 1, last = k != CBF_FREE ? k : most;
+    uint64_t const first = k != NEED_FREE ? k : 1, last = k != NEED_FREE ? k : most;
     if (first < 1 || last > most) return false;
-    if (g[CBF_COUNTERS] == CBF_FREE) {
+    if (g[CBF_COUNTERS] == NEED_FREE) {
         if (!(fpr > 0) || !smallest_blocked(fpr, n, first, last, g)) return false;
     }
     if (g[CBF_COUNTERS] == 0 || g[CBF_COUNTERS] % room != 0) return false;
@@ -221,10 +221,10 @@ static bool choose_blocked(double fpr, double n, uint64_t *g) {
 }
 
 bool tamis_cbf_choose(double fpr, double n, uint64_t *g) {
-    if (g[CBF_COUNTER_BITS] == CBF_FREE) g[CBF_COUNTER_BITS] = CBF_USUAL_BITS;
+    if (g[CBF_COUNTER_BITS] == NEED_FREE) g[CBF_COUNTER_BITS] = CBF_USUAL_BITS;
     if (g[CBF_COUNTER_BITS] < CBF_MIN_BITS || g[CBF_COUNTER_BITS] > CBF_MAX_BITS) return false;
-    if (g[CBF_BLOCKED] == CBF_FREE) g[CBF_BLOCKED] = 0;
-    if (g[CBF_MINIMAL] == CBF_FREE) g[CBF_MINIMAL] = 0;
+    if (g[CBF_BLOCKED] == NEED_FREE) g[CBF_BLOCKED] = 0;
+    if (g[CBF_MINIMAL] == NEED_FREE) g[CBF_MINIMAL] = 0;
     if (g[CBF_BLOCKED] > 1 || g[CBF_MINIMAL] > 1) return false;
     return g[CBF_BLOCKED] != 0 ? choose_blocked(fpr, n, g) : choose_scattered(fpr, n, g);
 }

@@ -24,6 +24,7 @@
 #define TAMIS_KINDS_COUNTING_SIZE_H
 
 #include "core/sectors.h"
+#include "need.h"
 
 /* The geometry. */
 enum {
@@ -34,8 +35,6 @@ enum {
     CBF_MINIMAL, /* 1: an add counts up only the smallest counters of the key */
     CBF_FIELDS
 };
-
-#define CBF_FREE UINT64_MAX
 
 #define CBF_MIN_BITS 2
 #define CBF_USUAL_BITS 4

@@ -48,12 +48,9 @@
  */
 #include "core/checked.h"
 #include "core/permute.h"
-#include "prefixes.h"
 #include "kind.h"
+#include "prefixes.h"
 #include "size.h"
-
-static_assert(DDLCBF_FREE == KIND_FREE && DDLCBF_FIELDS <= TAMIS_MAX_FIELDS,
-              "one mark, enough room");
 
 /* The geometry worked out. */
 typedef struct ddlcbf_shape {
@@ -71,10 +68,10 @@ static tamis_status ddlcbf_plan(const tamis_need *need, uint64_t *ret_geometry) 
     uint64_t g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
     bool const is_counted = (need->abilities & TAMIS_CAN_COUNT) != 0;
-    if (g[DDLCBF_COUNTER_BITS] == KIND_FREE) g[DDLCBF_COUNTER_BITS] = is_counted ? 2 : 1;
-    ddlcbf_need const want = { .n = (double)need->capacity + DDLCBF_COPIES - 1,
+    if (g[DDLCBF_COUNTER_BITS] == NEED_FREE) g[DDLCBF_COUNTER_BITS] = is_counted ? 2 : 1;
+    ddlcbf_need const want = { .n = (double)need->work.capacity + DDLCBF_COPIES - 1,
                                .fpr = need->fpr,
-                               .lifetime = (double)need->lifetime,
+                               .lifetime = (double)need->work.lifetime,
                                .overflow = need->overflow };
     if (need->prints != 0) return TAMIS_ERR_CANNOT; /* the rate that is planned is that of z too */
     if (!tamis_ddlcbf_choose(&want, g)) return TAMIS_ERR_CANNOT;
@@ -92,9 +89,10 @@ static uint64_t ddlcbf_prints(const uint64_t *geometry) {
     return geometry[DDLCBF_BUCKETS] << geometry[DDLCBF_REMAINDER_BITS];
 }
 
-static void ddlcbf_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+static void ddlcbf_predict(const uint64_t *g, const tamis_workload *work,
                            tamis_forecast *ret_forecast) {
-    double const n = (double)capacity, t = (double)lifetime;
+    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
+    double const   n = (double)capacity, t = (double)lifetime;
     *ret_forecast = (tamis_forecast){
         .fpr = tamis_ddlcbf_fpr(g, n, t),
         .overflow = tamis_ddlcbf_overflow(g, n + DDLCBF_COPIES - 1, t),
@@ -457,15 +455,31 @@ static bool ddlcbf_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+static void ddlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
+    *ret_survey =
+        (kind_survey){ .fpr = ddlcbf_current_fpr(table), .distinct = (double)table->keys };
+}
+
+static uint64_t ddlcbf_count_to(const uint64_t *g) {
+    return ddlcbf_most(g) - 1;
+}
+
 KIND_EXPORT(ddlcbf) = {
     .name = "ddlcbf",
     .summary = "d-left counting filter whose remainders are as long as there is room for",
     .isa = KIND_ISA,
-    .field_names = { "tables", "buckets", "cells", "remainder_bits", "counter_bits", "lengths",
-                     "bucket_bytes", NULL },
+    .fields = { { "tables", 0, UINT64_MAX - 1 },
+                { "buckets", 0, UINT64_MAX - 1 },
+                { "cells", 0, UINT64_MAX - 1 },
+                { "remainder_bits", 0, UINT64_MAX - 1 },
+                { "counter_bits", 0, UINT64_MAX - 1 },
+                { "lengths", 0, UINT64_MAX - 1 },
+                { "bucket_bytes", 0, UINT64_MAX - 1 },
+                { NULL, 0, 0 } },
     .plan = ddlcbf_plan,
     .body_bytes = ddlcbf_body_bytes,
     .predict = ddlcbf_predict,
+    .count_to = ddlcbf_count_to,
     .prepare = ddlcbf_prepare,
     .has = ddlcbf_has,
     .add = ddlcbf_add,
@@ -480,7 +494,7 @@ KIND_EXPORT(ddlcbf) = {
     .each = ddlcbf_each,
     .each_is_scattered = true,
     .add_print = ddlcbf_add_print,
-    .current_fpr = ddlcbf_current_fpr,
+    .survey = ddlcbf_survey,
     .validate = ddlcbf_validate,
     .empties_to_zero = true,
 };

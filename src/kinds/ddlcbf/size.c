@@ -3,8 +3,8 @@
 
 #include "core/checked.h"
 #include "core/permute.h"
-#include "theory/fluid.h"
 #include "peaks.h"
+#include "theory/fluid.h"
 
 #include <math.h>
 
@@ -267,7 +267,7 @@ static double best_load(const search *of, const uint64_t *g) {
     const ddlcbf_need *const need = of->need;
     unsigned const           tables = (unsigned)g[DDLCBF_TABLES], c = (unsigned)g[DDLCBF_CELLS];
     double const             chance = need->overflow / fmax(need->n, need->lifetime);
-    if (of->fixed[DDLCBF_BUCKETS] != DDLCBF_FREE) return fmin(c, load_of(g, need->n));
+    if (of->fixed[DDLCBF_BUCKETS] != NEED_FREE) return fmin(c, load_of(g, need->n));
     return need->lifetime > need->n ? tamis_fluid_churn_load(tables, c, chance, need->n, c)
                                     : tamis_fluid_fill_load(tables, c, chance, need->n, c);
 }
@@ -275,7 +275,7 @@ static double best_load(const search *of, const uint64_t *g) {
 /* Remainders as long as full buckets have them, unless they are fixed. */
 static bool set_remainder(const search *of, uint64_t *g) {
     prefixes_shape s;
-    if (of->fixed[DDLCBF_REMAINDER_BITS] != DDLCBF_FREE) return tamis_ddlcbf_cells(g, &s);
+    if (of->fixed[DDLCBF_REMAINDER_BITS] != NEED_FREE) return tamis_ddlcbf_cells(g, &s);
     g[DDLCBF_REMAINDER_BITS] = PREFIXES_MIN_BITS;
     if (!tamis_ddlcbf_cells(g, &s)) return false;
     g[DDLCBF_REMAINDER_BITS] = s.length[s.cells];
@@ -286,7 +286,7 @@ static bool set_remainder(const search *of, uint64_t *g) {
 static bool set_buckets(const search *of, uint64_t *g, double load) {
     double const needed = ceil(of->need->n / (load * (double)g[DDLCBF_TABLES]));
     if (!(needed < 0x1p60)) return false;
-    if (of->fixed[DDLCBF_BUCKETS] == DDLCBF_FREE) g[DDLCBF_BUCKETS] = (uint64_t)fmax(1, needed);
+    if (of->fixed[DDLCBF_BUCKETS] == NEED_FREE) g[DDLCBF_BUCKETS] = (uint64_t)fmax(1, needed);
     return set_remainder(of, g);
 }
 
@@ -306,8 +306,8 @@ static bool try_bytes(search *of, uint64_t *g, double load, const levels *law) {
 static void try_cells(search *of, uint64_t *g) {
     uint64_t const fixed = of->fixed[DDLCBF_BUCKET_BYTES];
     double const   load = best_load(of, g);
-    uint64_t       bytes = fixed != DDLCBF_FREE ? fixed : PREFIXES_MIN_BYTES;
-    uint64_t const last = fixed != DDLCBF_FREE ? fixed : PREFIXES_MAX_BYTES;
+    uint64_t       bytes = fixed != NEED_FREE ? fixed : PREFIXES_MIN_BYTES;
+    uint64_t const last = fixed != NEED_FREE ? fixed : PREFIXES_MAX_BYTES;
     levels         law;
     if (!(load > 0)) return;
     tamis_levels((unsigned)g[DDLCBF_TABLES], load, turns_of(of->need->n, of->need->lifetime),
@@ -322,10 +322,10 @@ static const uint64_t good_cells[] = { 11, 15 }, good_tables[] = { 3, 4 };
 
 static void try_all(search *of, uint64_t *g) {
     uint64_t const tables = of->fixed[DDLCBF_TABLES], cells = of->fixed[DDLCBF_CELLS];
-    for (unsigned i = 0; i < (tables == DDLCBF_FREE ? 2 : 1); i++) {
-        for (unsigned k = 0; k < (cells == DDLCBF_FREE ? 2 : 1); k++) {
-            g[DDLCBF_TABLES] = tables == DDLCBF_FREE ? good_tables[i] : tables;
-            g[DDLCBF_CELLS] = cells == DDLCBF_FREE ? good_cells[k] : cells;
+    for (unsigned i = 0; i < (tables == NEED_FREE ? 2 : 1); i++) {
+        for (unsigned k = 0; k < (cells == NEED_FREE ? 2 : 1); k++) {
+            g[DDLCBF_TABLES] = tables == NEED_FREE ? good_tables[i] : tables;
+            g[DDLCBF_CELLS] = cells == NEED_FREE ? good_cells[k] : cells;
             if (!is_in(g[DDLCBF_TABLES], DDLCBF_MIN_TABLES, DDLCBF_MAX_TABLES)) return;
             if (is_in(g[DDLCBF_CELLS], 1, PREFIXES_MAX_CELLS)) try_cells(of, g);
         }
@@ -336,13 +336,13 @@ bool tamis_ddlcbf_choose(const ddlcbf_need *need, uint64_t *geometry) {
     search   of = { .need = need, .fixed = geometry, .least = INFINITY };
     uint64_t g[DDLCBF_FIELDS];
     for (unsigned i = 0; i < DDLCBF_FIELDS; i++) g[i] = geometry[i];
-    if (g[DDLCBF_COUNTER_BITS] == DDLCBF_FREE) g[DDLCBF_COUNTER_BITS] = 1;
-    if (g[DDLCBF_LENGTHS] == DDLCBF_FREE) g[DDLCBF_LENGTHS] = 1;
+    if (g[DDLCBF_COUNTER_BITS] == NEED_FREE) g[DDLCBF_COUNTER_BITS] = 1;
+    if (g[DDLCBF_LENGTHS] == NEED_FREE) g[DDLCBF_LENGTHS] = 1;
     if (need->fpr <= 0) { /* as in the paper, where nothing is said */
         uint64_t *const fixed = geometry;
-        if (fixed[DDLCBF_TABLES] == DDLCBF_FREE) fixed[DDLCBF_TABLES] = 4;
-        if (fixed[DDLCBF_CELLS] == DDLCBF_FREE) fixed[DDLCBF_CELLS] = 8;
-        if (fixed[DDLCBF_BUCKET_BYTES] == DDLCBF_FREE) fixed[DDLCBF_BUCKET_BYTES] = 16;
+        if (fixed[DDLCBF_TABLES] == NEED_FREE) fixed[DDLCBF_TABLES] = 4;
+        if (fixed[DDLCBF_CELLS] == NEED_FREE) fixed[DDLCBF_CELLS] = 8;
+        if (fixed[DDLCBF_BUCKET_BYTES] == NEED_FREE) fixed[DDLCBF_BUCKET_BYTES] = 16;
     }
     try_all(&of, g);
     for (unsigned i = 0; i < DDLCBF_FIELDS && of.least < INFINITY; i++) geometry[i] = of.best[i];

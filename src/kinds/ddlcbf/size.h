@@ -17,6 +17,7 @@
 #ifndef TAMIS_KINDS_DDLCBF_SIZE_H
 #define TAMIS_KINDS_DDLCBF_SIZE_H
 
+#include "need.h"
 #include "prefixes.h"
 #include "theory/print_law.h"
 
@@ -31,8 +32,6 @@ enum {
     DDLCBF_BUCKET_BYTES,
     DDLCBF_FIELDS
 };
-
-#define DDLCBF_FREE UINT64_MAX /* of a field: choose */
 
 #define DDLCBF_MIN_TABLES 2
 #define DDLCBF_MAX_TABLES 8

@@ -43,7 +43,6 @@
 
 #include <math.h>
 
-static_assert(DLBF_FREE == KIND_FREE && DLBF_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 static_assert(DLBF_MAX_CELLS <= CODES_MAX_LOAD && DLBF_MAX_LENGTH <= ROW_MAX_WIDTH, "one limit");
 static_assert(DLBF_MIN_LENGTH - CODES_MAX_SORTED >= 1, "no cell is too narrow");
 
@@ -66,7 +65,7 @@ static_assert(sizeof(dlbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape 
 static tamis_status dlbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    dlbf_need const want = { .n = (double)need->capacity,
+    dlbf_need const want = { .n = (double)need->work.capacity,
                              .fpr = need->fpr,
                              .overflow = need->overflow,
                              .is_fast = need->prefer == TAMIS_PREFER_FAST };
@@ -81,8 +80,9 @@ static bool dlbf_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
     return checked_body_bytes(layout.blocks, 8 * layout.block_bytes, 0, ret_bytes);
 }
 
-static void dlbf_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+static void dlbf_predict(const uint64_t *g, const tamis_workload *work,
                          tamis_forecast *ret_forecast) {
+    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
     (void)lifetime; /* no removal: the life of a filter is its filling */
     dlbf_forecast const told = tamis_dlbf_forecast(g, (double)capacity);
     *ret_forecast = (tamis_forecast){ .fpr = told.fpr,
@@ -455,11 +455,21 @@ static bool dlbf_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+static void dlbf_survey(const tamis_table *table, kind_survey *ret_survey) {
+    *ret_survey = (kind_survey){ .fpr = dlbf_current_fpr(table), .distinct = (double)table->keys };
+}
+
 KIND_EXPORT(dlbf) = {
     .name = "dlbf",
     .summary = "d-left Bloom filter: fingerprints that get shorter as buckets fill up",
     .isa = KIND_ISA,
-    .field_names = { "tables", "buckets", "bucket_bits", "cells", "sorting", "group", NULL },
+    .fields = { { "tables", 0, UINT64_MAX - 1 },
+                { "buckets", 0, UINT64_MAX - 1 },
+                { "bucket_bits", 0, UINT64_MAX - 1 },
+                { "cells", 0, UINT64_MAX - 1 },
+                { "sorting", 0, UINT64_MAX - 1 },
+                { "group", 0, UINT64_MAX - 1 },
+                { NULL, 0, 0 } },
     .plan = dlbf_plan,
     .body_bytes = dlbf_body_bytes,
     .predict = dlbf_predict,
@@ -470,6 +480,6 @@ KIND_EXPORT(dlbf) = {
     .chunk = CHUNK,
     .balance_bytes = dlbf_balance_bytes,
     .add_balanced = dlbf_add_balanced,
-    .current_fpr = dlbf_current_fpr,
+    .survey = dlbf_survey,
     .validate = dlbf_validate,
 };

@@ -284,12 +284,12 @@ static double complete(const search *of, const fluid *law, uint64_t *g) {
     while (cells < DLBF_MAX_CELLS &&
            (cells < law->load || overflow_of(g, law, cells, of->need->n) > of->need->overflow))
         cells++;
-    g[DLBF_CELLS] = of->fixed[DLBF_CELLS] != DLBF_FREE ? of->fixed[DLBF_CELLS] : cells;
+    g[DLBF_CELLS] = of->fixed[DLBF_CELLS] != NEED_FREE ? of->fixed[DLBF_CELLS] : cells;
     if (!is_between(g[DLBF_CELLS], 1, DLBF_MAX_CELLS)) return INFINITY;
     if (overflow_of(g, law, (unsigned)g[DLBF_CELLS], of->need->n) > of->need->overflow)
         return INFINITY;
     g[DLBF_SORTING] = of->fixed[DLBF_SORTING];
-    return g[DLBF_SORTING] != DLBF_FREE ? fpr_of(g, law) : sort_best(g, law);
+    return g[DLBF_SORTING] != NEED_FREE ? fpr_of(g, law) : sort_best(g, law);
 }
 
 static bool set_buckets(const search *of, uint64_t *g, double load) {
@@ -345,7 +345,7 @@ static bool try_buckets(search *of, uint64_t *g) {
 
 /* Buckets of a size that is given. Few keys are a little less even than their limit. */
 static void try_size(search *of, uint64_t *g) {
-    if (of->fixed[DLBF_BUCKETS] != DLBF_FREE) {
+    if (of->fixed[DLBF_BUCKETS] != NEED_FREE) {
         g[DLBF_BUCKETS] = of->fixed[DLBF_BUCKETS];
         if (g[DLBF_BUCKETS] >= 1) (void)try_buckets(of, g);
         return;
@@ -362,12 +362,12 @@ bool tamis_dlbf_choose(const dlbf_need *need, uint64_t *geometry) {
     uint64_t   g[DLBF_FIELDS];
     bool const is_single = need->is_fast || need->n <= FEW;
     for (unsigned i = 0; i < DLBF_FIELDS; i++) g[i] = geometry[i];
-    if (g[DLBF_TABLES] == DLBF_FREE) g[DLBF_TABLES] = 3;
-    if (g[DLBF_GROUP] == DLBF_FREE) g[DLBF_GROUP] = is_single ? 1 : DLBF_MAX_GROUP;
+    if (g[DLBF_TABLES] == NEED_FREE) g[DLBF_TABLES] = 3;
+    if (g[DLBF_GROUP] == NEED_FREE) g[DLBF_GROUP] = is_single ? 1 : DLBF_MAX_GROUP;
     if (!is_between(g[DLBF_TABLES], DLBF_MIN_TABLES, DLBF_MAX_TABLES)) return false;
     if (g[DLBF_GROUP] != 1 && g[DLBF_GROUP] != DLBF_MAX_GROUP) return false;
     for (uint64_t bits = 64; bits <= 128; bits *= 2) {
-        if (geometry[DLBF_BUCKET_BITS] != DLBF_FREE && geometry[DLBF_BUCKET_BITS] != bits) continue;
+        if (geometry[DLBF_BUCKET_BITS] != NEED_FREE && geometry[DLBF_BUCKET_BITS] != bits) continue;
         g[DLBF_BUCKET_BITS] = bits;
         try_size(&of, g);
     }

@@ -27,6 +27,7 @@
 #ifndef TAMIS_KINDS_DLBF_SIZE_H
 #define TAMIS_KINDS_DLBF_SIZE_H
 
+#include "need.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -40,8 +41,6 @@ enum {
     DLBF_GROUP,
     DLBF_FIELDS
 };
-
-#define DLBF_FREE UINT64_MAX /* of a field: choose */
 
 #define DLBF_MIN_TABLES 2
 #define DLBF_MAX_TABLES 4

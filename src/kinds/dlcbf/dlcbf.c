@@ -41,8 +41,6 @@
 #include "kind.h"
 #include "size.h"
 
-static_assert(DLCBF_FREE == KIND_FREE && DLCBF_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
-
 /* The geometry worked out. */
 typedef struct dlcbf_shape {
     cells_shape cells;
@@ -58,12 +56,12 @@ static tamis_status dlcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
     bool const is_counted = (need->abilities & (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)) != 0;
-    if (g[DLCBF_COUNTER_BITS] == KIND_FREE) g[DLCBF_COUNTER_BITS] = is_counted ? 2 : 0;
+    if (g[DLCBF_COUNTER_BITS] == NEED_FREE) g[DLCBF_COUNTER_BITS] = is_counted ? 2 : 0;
     if (g[DLCBF_COUNTER_BITS] > DLCBF_MAX_COUNTER_BITS) return TAMIS_ERR_CANNOT;
-    double const     n = (double)need->capacity + DLCBF_COPIES - 1; /* one is added without end */
+    double const n = (double)need->work.capacity + DLCBF_COPIES - 1; /* one is added without end */
     dlcbf_need const want = { .n = n,
-                              .fpr = need->fpr * n / (double)need->capacity,
-                              .lifetime = (double)need->lifetime,
+                              .fpr = need->fpr * n / (double)need->work.capacity,
+                              .lifetime = (double)need->work.lifetime,
                               .overflow = need->overflow,
                               .prints = need->prints,
                               .is_fast = need->prefer == TAMIS_PREFER_FAST };
@@ -86,8 +84,9 @@ static uint64_t dlcbf_prints(const uint64_t *geometry) {
     return tamis_dlcbf_prints(geometry);
 }
 
-static void dlcbf_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+static void dlcbf_predict(const uint64_t *g, const tamis_workload *work,
                           tamis_forecast *ret_forecast) {
+    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
     double const   n = (double)capacity, t = (double)lifetime;
     uint64_t const prints = tamis_dlcbf_prints(g);
     *ret_forecast = (tamis_forecast){
@@ -390,15 +389,30 @@ static bool dlcbf_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+static void dlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
+    *ret_survey = (kind_survey){ .fpr = dlcbf_current_fpr(table), .distinct = (double)table->keys };
+}
+
+static uint64_t dlcbf_count_to(const uint64_t *g) {
+    return dlcbf_most(g) - 1;
+}
+
 KIND_EXPORT(dlcbf) = {
     .name = "dlcbf",
     .summary = "d-left counting filter: fingerprints in the least loaded of d buckets",
     .isa = KIND_ISA,
-    .field_names = { "tables", "buckets", "cells", "remainder_bits", "counter_bits", "bucket_bytes",
-                     "moves", NULL },
+    .fields = { { "tables", 0, UINT64_MAX - 1 },
+                { "buckets", 0, UINT64_MAX - 1 },
+                { "cells", 0, UINT64_MAX - 1 },
+                { "remainder_bits", 0, UINT64_MAX - 1 },
+                { "counter_bits", 0, UINT64_MAX - 1 },
+                { "bucket_bytes", 0, UINT64_MAX - 1 },
+                { "moves", 0, UINT64_MAX - 1 },
+                { NULL, 0, 0 } },
     .plan = dlcbf_plan,
     .body_bytes = dlcbf_body_bytes,
     .predict = dlcbf_predict,
+    .count_to = dlcbf_count_to,
     .lacks = dlcbf_lacks,
     .prepare = dlcbf_prepare,
     .has = dlcbf_has,
@@ -412,7 +426,7 @@ KIND_EXPORT(dlcbf) = {
     .prints = dlcbf_prints,
     .each = dlcbf_each,
     .each_is_scattered = true,
-    .current_fpr = dlcbf_current_fpr,
+    .survey = dlcbf_survey,
     .validate = dlcbf_validate,
     .empties_to_zero = true,
 };

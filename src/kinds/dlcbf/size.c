@@ -47,6 +47,6 @@ bool tamis_dlcbf_choose(const dlcbf_need *need, uint64_t *geometry) {
     want.is_churned = is_churned(geometry);
     want.most_print_bits = DLCBF_MAX_REMAINDER_BITS;
     if (!tamis_dleft_choose(&want, geometry)) return false;
-    if (geometry[DLCBF_MOVES] == DLCBF_FREE) geometry[DLCBF_MOVES] = 1;
+    if (geometry[DLCBF_MOVES] == NEED_FREE) geometry[DLCBF_MOVES] = 1;
     return tamis_dlcbf_bytes(geometry, &bytes);
 }

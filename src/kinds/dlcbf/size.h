@@ -9,6 +9,7 @@
 #ifndef TAMIS_KINDS_DLCBF_SIZE_H
 #define TAMIS_KINDS_DLCBF_SIZE_H
 
+#include "need.h"
 #include "theory/dleft_size.h"
 #include "theory/print_law.h"
 
@@ -31,7 +32,6 @@ static_assert((int)DLCBF_REMAINDER_BITS == (int)DLEFT_PRINT_BITS &&
                   (int)DLCBF_MOVES == (int)DLEFT_FIELDS,
               "it begins as all d-left tables do");
 
-#define DLCBF_FREE DLEFT_FREE
 #define DLCBF_MAX_REMAINDER_BITS 32
 #define DLCBF_MAX_COUNTER_BITS 4
 #define DLCBF_COPIES 4 /* cells that a fingerprint may take, if it has counters */

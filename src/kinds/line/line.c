@@ -66,7 +66,6 @@ static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHE
               "size.h plans these lines");
 static_assert(LINE_COPIES == LINE_COUNTER_BITS + 1 && LINE_VALUE_BITS == LINE_COPIES + 1,
               "as prints_plan() has them");
-static_assert(LINE_FREE == KIND_FREE && LINE_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 
 /* ------------------------------------------------------------------ planning */
 
@@ -75,9 +74,9 @@ static tamis_status line_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t          g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
     if (!prints_plan(need, counting, &g[LINE_COUNTER_BITS])) return TAMIS_ERR_CANNOT;
-    line_need const want = { .n = (double)need->capacity,
+    line_need const want = { .n = (double)need->work.capacity,
                              .fpr = need->fpr,
-                             .lifetime = (double)need->lifetime,
+                             .lifetime = (double)need->work.lifetime,
                              .overflow = need->overflow,
                              .prints = need->prints,
                              .is_fast = need->prefer == TAMIS_PREFER_FAST };
@@ -98,8 +97,9 @@ static unsigned line_lacks(const uint64_t *g) {
            (g[LINE_VALUE_BITS] != 0 ? TAMIS_CAN_MERGE : 0);
 }
 
-static void line_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+static void line_predict(const uint64_t *g, const tamis_workload *work,
                          tamis_forecast *ret_forecast) {
+    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
     double const   n = (double)capacity, t = (double)lifetime;
     uint64_t const prints = tamis_line_prints(g), most = g[LINE_COPIES] << g[LINE_COUNTER_BITS];
     *ret_forecast = (tamis_forecast){ .fpr = tamis_line_fpr(g, n),
@@ -262,7 +262,9 @@ static unsigned line_add_chunk(tamis_table *table, const uint64_t *hash, unsigne
     return added;
 }
 
-static uint64_t line_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
+static uint64_t line_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n,
+                                  uint64_t *ret_saturated) {
+    *ret_saturated = 0;
     lines_place place[TAMIS_CHUNK];
     uint64_t    removed = 0;
     line_find_all(table, hash, n, place);
@@ -381,16 +383,30 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+static void line_survey(const tamis_table *table, kind_survey *ret_survey) {
+    *ret_survey = (kind_survey){ .fpr = line_current_fpr(table), .distinct = (double)table->keys };
+}
+
+static uint64_t line_count_to(const uint64_t *g) {
+    return (g[LINE_COPIES] << g[LINE_COUNTER_BITS]) - 1;
+}
+
 KIND_EXPORT(line) = {
     .name = "line",
     .summary = "rank-indexed cache lines: the fastest that can remove",
     .isa = KIND_ISA,
     .is_default = true,
-    .field_names = { "buckets", "remainder_bits", "counter_bits", "copies", "value_bits", "attic",
-                     NULL },
+    .fields = { { "buckets", 0, UINT64_MAX - 1 },
+                { "remainder_bits", 0, UINT64_MAX - 1 },
+                { "counter_bits", 0, UINT64_MAX - 1 },
+                { "copies", 0, UINT64_MAX - 1 },
+                { "value_bits", 0, UINT64_MAX - 1 },
+                { "attic", 0, UINT64_MAX - 1 },
+                { NULL, 0, 0 } },
     .plan = line_plan,
     .body_bytes = line_body_bytes,
     .predict = line_predict,
+    .count_to = line_count_to,
     .lacks = line_lacks,
     .prepare = line_prepare,
     .has = line_has,
@@ -406,7 +422,7 @@ KIND_EXPORT(line) = {
     .prints = tamis_line_prints,
     .each = line_each,
     .states = &KIND_STATES(line),
-    .current_fpr = line_current_fpr,
+    .survey = line_survey,
     .validate = line_validate,
     .empties_to_zero = true,
 };

@@ -225,7 +225,7 @@ void tamis_line_touches(const uint64_t *g, double n, double *ret_present, double
 /* ------------------------------------------------------------------ choice */
 
 static uint64_t or_fixed(uint64_t fixed, double chosen) {
-    return fixed != LINE_FREE ? fixed : (uint64_t)chosen;
+    return fixed != NEED_FREE ? fixed : (uint64_t)chosen;
 }
 
 /* At a mean load: the lines and the attic. Returns the bits of the body. */
@@ -237,12 +237,12 @@ static double try_load(const line_need *need, const uint64_t *fixed, uint64_t *g
         uint64_t const step = (uint64_t)LINE_CHAINS << g[LINE_REMAINDER_BITS];
         if (need->prints % step != 0) return INFINITY;
         g[LINE_BUCKETS] = need->prints / step;
-        if (fixed[LINE_BUCKETS] != LINE_FREE && fixed[LINE_BUCKETS] != g[LINE_BUCKETS])
+        if (fixed[LINE_BUCKETS] != NEED_FREE && fixed[LINE_BUCKETS] != g[LINE_BUCKETS])
             return INFINITY;
     }
     line_load    load = { .room = 0 };
     double const chance = need->overflow / (1 + tamis_prints_churn(need->n, need->lifetime));
-    bool const   is_sent = fixed[LINE_ATTIC] == LINE_FREE && n > LINE_SLOTS;
+    bool const   is_sent = fixed[LINE_ATTIC] == NEED_FREE && n > LINE_SLOTS;
     if (is_sent && mean_load(g, n) > LINE_LAWFUL_LOAD) return INFINITY;
     if (is_sent) tamis_line_load((double)g[LINE_BUCKETS], mean_load(g, n), chance, &load);
     g[LINE_ATTIC] = or_fixed(fixed[LINE_ATTIC], is_sent ? fmax(load.room, MIN_ATTIC) : 0);
@@ -258,7 +258,7 @@ static double best_load(const line_need *need, const uint64_t *fixed, uint64_t *
     double const limit = need->fpr > 0 ? need->fpr * chains : most; /* n/F <= fpr */
     uint64_t     best[LINE_FIELDS] = { 0 };
     double       least = INFINITY, bits = INFINITY, mean = fmin(most, limit), lines = 0;
-    bool const   is_free = need->prints == 0 && fixed[LINE_BUCKETS] == LINE_FREE;
+    bool const   is_free = need->prints == 0 && fixed[LINE_BUCKETS] == NEED_FREE;
     do { /* until it only grows */
         double const needed = ceil(entries_of(g, need->n) / mean);
         if (needed != lines) bits = try_load(need, fixed, g, mean);
@@ -285,9 +285,9 @@ static unsigned first_remainder(const line_need *need) {
 
 bool tamis_line_choose(const line_need *need, uint64_t *geometry) {
     uint64_t const fixed = geometry[LINE_REMAINDER_BITS];
-    if (fixed != LINE_FREE && fixed > LINE_MAX_REMAINDER_BITS) return false;
-    unsigned const first = fixed != LINE_FREE ? (unsigned)fixed : first_remainder(need);
-    unsigned const tries = fixed != LINE_FREE ? 1 : need->prints != 0 ? 33 : need->fpr > 0 ? 2 : 1;
+    if (fixed != NEED_FREE && fixed > LINE_MAX_REMAINDER_BITS) return false;
+    unsigned const first = fixed != NEED_FREE ? (unsigned)fixed : first_remainder(need);
+    unsigned const tries = fixed != NEED_FREE ? 1 : need->prints != 0 ? 33 : need->fpr > 0 ? 2 : 1;
     uint64_t       best[LINE_FIELDS] = { 0 };
     double         least = INFINITY;
     for (unsigned bits = first; bits < first + tries && bits <= LINE_MAX_REMAINDER_BITS; bits++) {

@@ -18,6 +18,7 @@
 #ifndef TAMIS_KINDS_LINE_SIZE_H
 #define TAMIS_KINDS_LINE_SIZE_H
 
+#include "need.h"
 #include "theory/print_law.h"
 
 #include <stdbool.h>
@@ -33,8 +34,6 @@ enum {
     LINE_ATTIC, /* words that the attic may hold */
     LINE_FIELDS
 };
-
-#define LINE_FREE UINT64_MAX /* of a field: choose */
 
 #define LINE_CHAINS 62
 #define LINE_SLOTS 50
@@ -121,7 +120,7 @@ typedef struct line_need {
     uint64_t prints;  /* the range of fingerprints to have, or 0: any */
 } line_need;
 
-/* Fill in the fields of the geometry that are LINE_FREE: the smallest table that meets the need.
+/* Fill in the fields of the geometry that are NEED_FREE: the smallest table that meets the need.
  * Counter bits, copies and value bits are the caller's. False: not to be had. */
 bool tamis_line_choose(const line_need *need, uint64_t *geometry);
 

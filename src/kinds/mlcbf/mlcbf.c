@@ -67,9 +67,9 @@ static_assert(sizeof(mlcbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status mlcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    ml_need const ask = { .n = (double)need->capacity,
+    ml_need const ask = { .n = (double)need->work.capacity,
                           .fpr = need->fpr,
-                          .lifetime = (double)need->lifetime,
+                          .lifetime = (double)need->work.lifetime,
                           .overflow = need->overflow,
                           .is_fast = need->prefer == TAMIS_PREFER_FAST };
     memcpy(ret_geometry, need->fixed, ML_FIELDS * sizeof need->fixed[0]);
@@ -100,8 +100,9 @@ static bool mlcbf_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
 /* Lines per operation. A counter that is not full on level 0 is in one line. For a full one, half
  * of its block is read on average to find the rank of its cell, and all of it if the cell
  * changes. */
-static void mlcbf_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+static void mlcbf_predict(const uint64_t *g, const tamis_workload *work,
                           tamis_forecast *ret_forecast) {
+    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
     unsigned const k = (unsigned)g[ML_HASHES];
     levels const   layout = levels_make(g[ML_COUNTERS], g[ML_AREA], g + ML_BITS);
     double const   length = (double)levels_block_bits(&layout) / 512;
@@ -433,16 +434,37 @@ static bool mlcbf_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+static void mlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
+    *ret_survey = (kind_survey){ .fpr = mlcbf_current_fpr(table), .distinct = (double)table->keys };
+}
+
+static uint64_t mlcbf_count_to(const uint64_t *g) {
+    (void)g;
+    return 1;
+}
+
 KIND_EXPORT(mlcbf) = {
     .name = "mlcbf",
     .summary = "multilayer counting filter, variable increments: never refuses, in little memory",
     .isa = KIND_ISA,
     .copies_take_room = true,
-    .field_names = { "blocks", "counters", "area", "hashes", "increments", "plain", "bits", "bits2",
-                     "bits3", "bits4", "bits5", "bits6", NULL },
+    .fields = { { "blocks", 0, UINT64_MAX - 1 },
+                { "counters", 0, UINT64_MAX - 1 },
+                { "area", 0, UINT64_MAX - 1 },
+                { "hashes", 0, UINT64_MAX - 1 },
+                { "increments", 0, UINT64_MAX - 1 },
+                { "plain", 0, UINT64_MAX - 1 },
+                { "bits", 0, UINT64_MAX - 1 },
+                { "bits2", 0, UINT64_MAX - 1 },
+                { "bits3", 0, UINT64_MAX - 1 },
+                { "bits4", 0, UINT64_MAX - 1 },
+                { "bits5", 0, UINT64_MAX - 1 },
+                { "bits6", 0, UINT64_MAX - 1 },
+                { NULL, 0, 0 } },
     .plan = mlcbf_plan,
     .body_bytes = mlcbf_body_bytes,
     .predict = mlcbf_predict,
+    .count_to = mlcbf_count_to,
     .prepare = mlcbf_prepare,
     .has = mlcbf_has,
     .add = mlcbf_add,
@@ -452,7 +474,7 @@ KIND_EXPORT(mlcbf) = {
     .chunk = MLCBF_CHUNK,
     .merge = mlcbf_merge,
     .subtract = mlcbf_subtract,
-    .current_fpr = mlcbf_current_fpr,
+    .survey = mlcbf_survey,
     .validate = mlcbf_validate,
     .empties_to_zero = true,
 };

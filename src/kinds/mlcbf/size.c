@@ -189,11 +189,11 @@ static bool fit_line(const ml_need *need, const ml_heights *is, double m, uint64
 static void fit_blocks(const ml_heights *is, double m, const uint64_t *fixed, uint64_t *g) {
     double const bits = m * ((double)g[ML_BITS] + 1.1 * tamis_ml_mean_cost(is));
     double const most = ML_MAX_COUNTERS - 1;
-    if (fixed[ML_COUNTERS] != ML_FREE) {
+    if (fixed[ML_COUNTERS] != NEED_FREE) {
         g[ML_BLOCKS] = (uint64_t)fmax(1, ceil(m / (double)fixed[ML_COUNTERS]));
         return;
     }
-    if (fixed[ML_BLOCKS] == ML_FREE) {
+    if (fixed[ML_BLOCKS] == NEED_FREE) {
         g[ML_BLOCKS] = (uint64_t)fmax(ceil(bits / ML_BLOCK_BITS), ceil(m / most));
     }
     g[ML_COUNTERS] = (uint64_t)ceil(m / (double)g[ML_BLOCKS]);
@@ -201,15 +201,15 @@ static void fit_blocks(const ml_heights *is, double m, const uint64_t *fixed, ui
 
 static bool layout(const search *of, const ml_heights *is, double m, uint64_t *g) {
     const uint64_t *const fixed = of->fixed;
-    bool const            is_free = fixed[ML_BLOCKS] == ML_FREE && fixed[ML_COUNTERS] == ML_FREE;
-    if (of->need->is_fast && is_free && fixed[ML_AREA] == ML_FREE && is->depth > 1) {
+    bool const is_free = fixed[ML_BLOCKS] == NEED_FREE && fixed[ML_COUNTERS] == NEED_FREE;
+    if (of->need->is_fast && is_free && fixed[ML_AREA] == NEED_FREE && is->depth > 1) {
         return fit_line(of->need, is, m, g);
     }
-    if (fixed[ML_BLOCKS] == ML_FREE || fixed[ML_COUNTERS] == ML_FREE) {
+    if (fixed[ML_BLOCKS] == NEED_FREE || fixed[ML_COUNTERS] == NEED_FREE) {
         fit_blocks(is, m, fixed, g);
     }
     if (g[ML_COUNTERS] > ML_MAX_COUNTERS) return false;
-    if (fixed[ML_AREA] == ML_FREE) return fit_area(of->need, is, g);
+    if (fixed[ML_AREA] == NEED_FREE) return fit_area(of->need, is, g);
     return true;
 }
 
@@ -246,7 +246,7 @@ static void try_one(search *of, const ml_model *with, const uint64_t *g) {
     double const price = price_of(of, g, table_bits(g));
     if (price > of->least) return;
     forecast(with, g, of->need->n, of->need->lifetime, &told);
-    if (of->need->fpr > 0 && told.fpr > of->need->fpr && of->fixed[ML_BLOCKS] == ML_FREE) return;
+    if (of->need->fpr > 0 && told.fpr > of->need->fpr && of->fixed[ML_BLOCKS] == NEED_FREE) return;
     if (price >= of->least && told.fpr >= of->rate) return;
     of->least = price;
     of->rate = told.fpr;
@@ -256,7 +256,7 @@ static void try_one(search *of, const ml_model *with, const uint64_t *g) {
 /* With k hashes: counters, then levels, then blocks. Returns the bits, or infinity. */
 static double try_hashes(search *of, const ml_model *with, uint64_t *g) {
     const ml_need *const need = of->need;
-    bool const   is_given = of->fixed[ML_BLOCKS] != ML_FREE && of->fixed[ML_COUNTERS] != ML_FREE;
+    bool const is_given = of->fixed[ML_BLOCKS] != NEED_FREE && of->fixed[ML_COUNTERS] != NEED_FREE;
     double const k = (double)g[ML_HASHES], ideal = is_given ? ml_total(g) : fewest(with, need, k);
     double const m = is_given || ideal == 0 ? ideal : fmax(ideal, MIN_COUNTERS);
     ml_law       law;
@@ -264,7 +264,7 @@ static double try_hashes(search *of, const ml_model *with, uint64_t *g) {
     double       at_least[MAX_X];
     if (m < 2 || need->n * k / m > MAX_HITS) return INFINITY;
     tamis_ml_law(&with->of, m, need->n * k, &law);
-    if (of->fixed[ML_BITS] == ML_FREE) {
+    if (of->fixed[ML_BITS] == NEED_FREE) {
         double const chances = m + fmax(0, need->lifetime - need->n) * k;
         tail_of(with, &law, at_least);
         unsigned const top = lowest_top(with, at_least, goal_of(need) / 8 / chances);
@@ -282,17 +282,17 @@ static double try_hashes(search *of, const ml_model *with, uint64_t *g) {
 /* All numbers of hashes, until the table only grows. */
 static void try_set(search *of, uint64_t mask) {
     uint64_t const fixed = of->fixed[ML_HASHES];
-    uint64_t const last = fixed != ML_FREE ? fixed : ML_MAX_HASHES;
+    uint64_t const last = fixed != NEED_FREE ? fixed : ML_MAX_HASHES;
     double         least = INFINITY;
     ml_model       with;
     tamis_ml_model(mask, of->fixed[ML_PLAIN] == 1, &with);
-    for (uint64_t k = fixed != ML_FREE ? fixed : 1; k <= last; k++) {
+    for (uint64_t k = fixed != NEED_FREE ? fixed : 1; k <= last; k++) {
         uint64_t g[ML_FIELDS];
         memcpy(g, of->fixed, sizeof g);
         g[ML_HASHES] = k;
         g[ML_INCREMENTS] = mask;
         g[ML_PLAIN] = of->fixed[ML_PLAIN] == 1;
-        for (unsigned l = 0; l < LEVELS_MAX; l++) g[ML_BITS + l] *= g[ML_BITS + l] != ML_FREE;
+        for (unsigned l = 0; l < LEVELS_MAX; l++) g[ML_BITS + l] *= g[ML_BITS + l] != NEED_FREE;
         double const bits = try_hashes(of, &with, g);
         if (bits > 1.1 * least) break;
         least = fmin(least, bits);
@@ -300,18 +300,18 @@ static void try_set(search *of, uint64_t mask) {
 }
 
 static bool is_possible(const ml_need *need, const uint64_t *fixed) {
-    bool const is_sized = fixed[ML_BLOCKS] != ML_FREE && fixed[ML_COUNTERS] != ML_FREE;
+    bool const is_sized = fixed[ML_BLOCKS] != NEED_FREE && fixed[ML_COUNTERS] != NEED_FREE;
     if (need->fpr <= 0 && !is_sized) return false;
-    if (fixed[ML_HASHES] != ML_FREE && (fixed[ML_HASHES] < 1 || fixed[ML_HASHES] > ML_MAX_HASHES))
+    if (fixed[ML_HASHES] != NEED_FREE && (fixed[ML_HASHES] < 1 || fixed[ML_HASHES] > ML_MAX_HASHES))
         return false;
     if (fixed[ML_BLOCKS] == 0 || fixed[ML_COUNTERS] == 0) return false;
-    if (fixed[ML_PLAIN] != ML_FREE && fixed[ML_PLAIN] > 1) return false;
+    if (fixed[ML_PLAIN] != NEED_FREE && fixed[ML_PLAIN] > 1) return false;
     for (unsigned l = 0; l < LEVELS_MAX; l++) {
         uint64_t const bits = fixed[ML_BITS + l];
-        if (bits != ML_FREE && bits > LEVELS_MAX_BITS) return false;
+        if (bits != NEED_FREE && bits > LEVELS_MAX_BITS) return false;
     }
     if (fixed[ML_BITS] == 0) return false;
-    return fixed[ML_INCREMENTS] == ML_FREE || increments_are_possible(fixed[ML_INCREMENTS]);
+    return fixed[ML_INCREMENTS] == NEED_FREE || increments_are_possible(fixed[ML_INCREMENTS]);
 }
 
 bool tamis_ml_choose(const ml_need *need, uint64_t *geometry) {
@@ -319,7 +319,7 @@ bool tamis_ml_choose(const ml_need *need, uint64_t *geometry) {
     search                of = { .need = need, .fixed = geometry, .least = INFINITY, .rate = 2 };
     if (!is_possible(need, geometry)) return false;
     for (unsigned i = 0; i < sizeof sets / sizeof sets[0]; i++) {
-        bool const is_given = geometry[ML_INCREMENTS] != ML_FREE;
+        bool const is_given = geometry[ML_INCREMENTS] != NEED_FREE;
         if (is_given && i != 0) break;
         try_set(&of, is_given ? geometry[ML_INCREMENTS] : sets[i]);
     }

@@ -12,6 +12,7 @@
 #define TAMIS_KINDS_MLCBF_SIZE_H
 
 #include "levels.h"
+#include "need.h"
 
 /* The geometry. */
 enum {
@@ -24,8 +25,6 @@ enum {
     ML_BITS,       /* of level 0, 1, ...; 0 after the last */
     ML_FIELDS = ML_BITS + LEVELS_MAX
 };
-
-#define ML_FREE UINT64_MAX
 
 /* Sets of increments: the paper's best, its like with one more bit, its simplest, and that of the
  * plain counting filter. Of 1000 others the best one, {17, 19, 20, 25}, saved 1% more. */

@@ -54,7 +54,6 @@
 
 static_assert(RANK_COPIES == RANK_COUNTER_BITS + 1 && RANK_VALUE_BITS == RANK_COPIES + 1,
               "as prints_plan() has them");
-static_assert(RANK_FREE == KIND_FREE && RANK_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
 static_assert(RANK_MAX_CELLS <= CHAINS_MAX_CELLS && RANK_MAX_CELL_BITS <= FIELD_MAX_BITS, "limits");
 
 /* ------------------------------------------------------------------ planning */
@@ -64,11 +63,11 @@ static tamis_status rank_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t          g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
     if (!prints_plan(need, counting, &g[RANK_COUNTER_BITS])) return TAMIS_ERR_CANNOT;
-    if (g[RANK_ALIGNED] == KIND_FREE) g[RANK_ALIGNED] = need->prefer == TAMIS_PREFER_FAST;
+    if (g[RANK_ALIGNED] == NEED_FREE) g[RANK_ALIGNED] = need->prefer == TAMIS_PREFER_FAST;
     if (g[RANK_COPIES] < 1 || g[RANK_COPIES] > RANK_MAX_COPIES) return TAMIS_ERR_CANNOT;
-    rank_need const want = { .n = (double)need->capacity,
+    rank_need const want = { .n = (double)need->work.capacity,
                              .fpr = need->fpr,
-                             .lifetime = (double)need->lifetime,
+                             .lifetime = (double)need->work.lifetime,
                              .overflow = need->overflow,
                              .prints = need->prints };
     if (!tamis_rank_choose(&want, g)) return TAMIS_ERR_CANNOT;
@@ -87,8 +86,9 @@ static unsigned rank_lacks(const uint64_t *geometry) {
     return once | (geometry[RANK_VALUE_BITS] != 0 ? TAMIS_CAN_MERGE : 0);
 }
 
-static void rank_predict(const uint64_t *geometry, uint64_t capacity, uint64_t lifetime,
+static void rank_predict(const uint64_t *geometry, const tamis_workload *work,
                          tamis_forecast *ret_forecast) {
+    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
     double const   n = (double)capacity, cells = n + (double)(geometry[RANK_COPIES] - 1);
     double const   t = (double)lifetime;
     uint64_t const most = geometry[RANK_COPIES] << geometry[RANK_COUNTER_BITS];
@@ -384,16 +384,35 @@ static bool rank_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+static void rank_survey(const tamis_table *table, kind_survey *ret_survey) {
+    *ret_survey = (kind_survey){ .fpr = rank_current_fpr(table), .distinct = (double)table->keys };
+}
+
+static uint64_t rank_count_to(const uint64_t *g) {
+    return (g[RANK_COPIES] << g[RANK_COUNTER_BITS]) - 1;
+}
+
 KIND_EXPORT(rank) = {
     .name = "rank",
     .summary = "rank-indexed hashing: the smallest that can remove",
     .isa = KIND_ISA,
-    .field_names = { "buckets", "chains", "remainder_bits", "cells", "cells2", "cells3",
-                     "extensions2", "extensions3", "counter_bits", "copies", "value_bits",
-                     "aligned", NULL },
+    .fields = { { "buckets", 0, UINT64_MAX - 1 },
+                { "chains", 0, UINT64_MAX - 1 },
+                { "remainder_bits", 0, UINT64_MAX - 1 },
+                { "cells", 0, UINT64_MAX - 1 },
+                { "cells2", 0, UINT64_MAX - 1 },
+                { "cells3", 0, UINT64_MAX - 1 },
+                { "extensions2", 0, UINT64_MAX - 1 },
+                { "extensions3", 0, UINT64_MAX - 1 },
+                { "counter_bits", 0, UINT64_MAX - 1 },
+                { "copies", 0, UINT64_MAX - 1 },
+                { "value_bits", 0, UINT64_MAX - 1 },
+                { "aligned", 0, UINT64_MAX - 1 },
+                { NULL, 0, 0 } },
     .plan = rank_plan,
     .body_bytes = rank_body_bytes,
     .predict = rank_predict,
+    .count_to = rank_count_to,
     .lacks = rank_lacks,
     .prepare = rank_prepare,
     .has = rank_has,
@@ -408,7 +427,7 @@ KIND_EXPORT(rank) = {
     .prints = tamis_rank_prints,
     .each = rank_each,
     .states = &KIND_STATES(rank),
-    .current_fpr = rank_current_fpr,
+    .survey = rank_survey,
     .validate = rank_validate,
     .empties_to_zero = true,
 };

@@ -119,7 +119,7 @@ typedef struct search {
 } search;
 
 static uint64_t or_fixed(uint64_t fixed, uint64_t chosen) {
-    return fixed != RANK_FREE ? fixed : chosen;
+    return fixed != NEED_FREE ? fixed : chosen;
 }
 
 /* P[more than J of the buckets] from above by a geometric series, in a few operations: within 3%
@@ -151,7 +151,7 @@ static uint64_t pool_needed(const search *s, double buckets, double cells) {
 }
 
 static uint64_t pool_for(search *s, double buckets, uint64_t cells) {
-    if (s->pool[cells] == RANK_FREE) s->pool[cells] = pool_needed(s, buckets, (double)cells);
+    if (s->pool[cells] == NEED_FREE) s->pool[cells] = pool_needed(s, buckets, (double)cells);
     return s->pool[cells];
 }
 
@@ -173,7 +173,7 @@ static uint64_t most_cells(const search *s, double buckets) {
 static void consider(search *s, const uint64_t *g) {
     rank_layout layout;
     if (!tamis_rank_layout(g, &layout)) return;
-    if (g[RANK_ALIGNED] != 0 && layout.record[1] > 512 && s->fixed[RANK_CELLS] == RANK_FREE) return;
+    if (g[RANK_ALIGNED] != 0 && layout.record[1] > 512 && s->fixed[RANK_CELLS] == NEED_FREE) return;
     if (layout.end >= s->bits) return;
     s->bits = layout.end;
     for (unsigned i = 0; i < RANK_FIELDS; i++) s->best[i] = g[i];
@@ -206,7 +206,7 @@ static void choose_upper(search *s, uint64_t *g, uint64_t most) {
         double const second =
             (double)g[RANK_EXTENSIONS2] * (double)(g[RANK_CELLS2] * rank_cell_bits(g));
         if (first + second >= (double)s->bits) return; /* and it only grows */
-        if (two < most && s->fixed[RANK_CELLS2] == RANK_FREE && is_unfilled(g)) continue;
+        if (two < most && s->fixed[RANK_CELLS2] == NEED_FREE && is_unfilled(g)) continue;
         if (or_fixed(s->fixed[RANK_CELLS2], g[RANK_CELLS2]) != g[RANK_CELLS2]) continue;
         g[RANK_EXTENSIONS3] =
             or_fixed(s->fixed[RANK_EXTENSIONS3], two < most ? pool_for(s, buckets, two) : 0);
@@ -230,7 +230,7 @@ static bool is_hopeless(const search *s, const uint64_t *g, uint64_t cells) {
     uint64_t const record = g[RANK_CHAINS] + cells * (1 + rank_cell_bits(g));
     double const   line = (double)(g[RANK_ALIGNED] != 0 ? rank_align(record) : record);
     double const   all = (double)g[RANK_CHAINS] * buckets + s->cells * cell;
-    return s->fixed[RANK_CELLS] == RANK_FREE && fmax(all, buckets * line) >= (double)s->bits;
+    return s->fixed[RANK_CELLS] == NEED_FREE && fmax(all, buckets * line) >= (double)s->bits;
 }
 
 /* B, L and r are chosen: choose the cells. */
@@ -240,16 +240,16 @@ static void choose_cells(search *s, uint64_t *g) {
     if (is_hopeless(s, g, low)) return;
     uint64_t       most = most_cells(s, (double)g[RANK_BUCKETS]);
     uint64_t const fixed = s->fixed[RANK_CELLS];
-    if (fixed != RANK_FREE) {
+    if (fixed != NEED_FREE) {
         g[RANK_CELLS] = fixed;
         most = max_u64(min_u64(most, RANK_MAX_CELLS), min_u64(fixed, RANK_MAX_CELLS - 1) + 1);
-        if (s->fixed[RANK_CELLS2] != RANK_FREE) most = RANK_MAX_CELLS;
+        if (s->fixed[RANK_CELLS2] != NEED_FREE) most = RANK_MAX_CELLS;
     }
     if (most > RANK_MAX_CELLS) return;
-    for (unsigned i = 0; i <= RANK_MAX_CELLS; i++) s->pool[i] = RANK_FREE;
+    for (unsigned i = 0; i <= RANK_MAX_CELLS; i++) s->pool[i] = NEED_FREE;
     uint64_t const high = min_u64(most, (uint64_t)(mean + 4 * sigma) + 1);
     g[RANK_EXTENSIONS2] = 0;
-    for (uint64_t cells = high; cells >= low && fixed == RANK_FREE; cells--) {
+    for (uint64_t cells = high; cells >= low && fixed == NEED_FREE; cells--) {
         g[RANK_CELLS] = cells;
         if (g[RANK_ALIGNED] != 0 && rank_record_bits(g, 1) > 512) continue;
         choose_upper(s, g, most);
@@ -275,7 +275,7 @@ static void choose_buckets(search *s, uint64_t *g) {
     if (g[RANK_BUCKETS] == 0 || tamis_rank_prints(g) == 0) return;
     if (s->need->fpr > 0 && tamis_rank_fpr(g, s->need->n) > s->need->fpr) return;
     double const lambda = s->need->n / ((double)g[RANK_BUCKETS] * (double)g[RANK_CHAINS]);
-    bool const   is_free = s->fixed[RANK_REMAINDER_BITS] == RANK_FREE && g[RANK_BUCKETS] > 1;
+    bool const   is_free = s->fixed[RANK_REMAINDER_BITS] == NEED_FREE && g[RANK_BUCKETS] > 1;
     if (is_free && !(lambda >= MIN_LAMBDA && lambda <= MAX_LAMBDA)) return;
     choose_cells(s, g);
 }
@@ -291,7 +291,7 @@ static void choose_chains(search *s, uint64_t *g) {
     for (uint64_t chains = RANK_MAX_CHAINS; chains >= least; chains -= step) {
         g[RANK_CHAINS] = or_fixed(fixed, chains);
         choose_buckets(s, g);
-        if (fixed != RANK_FREE) return;
+        if (fixed != NEED_FREE) return;
     }
 }
 
@@ -301,7 +301,7 @@ bool tamis_rank_choose(const rank_need *need, uint64_t *geometry) {
     for (unsigned i = 0; i < RANK_FIELDS; i++) g[i] = geometry[i];
     s.cells = need->n + (double)(geometry[RANK_COPIES] - 1); /* one flooded key harms nobody */
     uint64_t const fixed = geometry[RANK_REMAINDER_BITS];
-    uint64_t const usual = need->fpr > 0 || need->prints != 0 ? RANK_FREE : 8;
+    uint64_t const usual = need->fpr > 0 || need->prints != 0 ? NEED_FREE : 8;
     for (uint64_t r = 1; r <= RANK_MAX_CELL_BITS; r++) {
         g[RANK_REMAINDER_BITS] = r;
         if (or_fixed(fixed, or_fixed(usual, r)) == r) choose_chains(&s, g);

@@ -19,6 +19,7 @@
 #ifndef TAMIS_KINDS_RANK_SIZE_H
 #define TAMIS_KINDS_RANK_SIZE_H
 
+#include "need.h"
 #include "theory/print_law.h"
 
 #include <stdbool.h>
@@ -40,8 +41,6 @@ enum {
     RANK_ALIGNED, /* 1: buckets begin and end at cache lines */
     RANK_FIELDS
 };
-
-#define RANK_FREE UINT64_MAX /* of a field: choose */
 
 #define RANK_MAX_CHAINS 64 /* the base index is one word */
 #define RANK_MAX_CELLS 256 /* of a bucket with its extensions */
@@ -120,7 +119,7 @@ typedef struct rank_need {
     uint64_t prints; /* the range of fingerprints to have, or 0: any */
 } rank_need;
 
-/* Fill in the fields of the geometry that are RANK_FREE: the smallest table that meets the need.
+/* Fill in the fields of the geometry that are NEED_FREE: the smallest table that meets the need.
  * Counter bits, copies, value bits and alignment are the caller's. False: not to be had. */
 bool tamis_rank_choose(const rank_need *need, uint64_t *geometry);
 

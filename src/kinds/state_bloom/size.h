@@ -27,6 +27,7 @@
 #ifndef TAMIS_KINDS_STATE_BLOOM_SIZE_H
 #define TAMIS_KINDS_STATE_BLOOM_SIZE_H
 
+#include "need.h"
 #include "theory/shared_size.h"
 
 /* Bits of the field that says: empty, a value, or "don't know". */

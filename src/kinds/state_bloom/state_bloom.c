@@ -54,12 +54,10 @@
  */
 #include "core/shared.h"
 #include "kind.h"
-#include "theory/bloom_rate.h"
 #include "size.h"
+#include "theory/bloom_rate.h"
 
 #include <math.h>
-
-static_assert(SHARED_FREE == KIND_FREE && SHARED_FIELDS <= TAMIS_MAX_FIELDS, "one mark, room");
 
 #define EMPTY 0
 
@@ -77,8 +75,8 @@ static_assert(sizeof(bloom_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape
 
 static tamis_status state_bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t          g[TAMIS_MAX_FIELDS];
-    shared_need const want = { .n = (double)need->capacity,
-                               .lifetime = (double)need->lifetime,
+    shared_need const want = { .n = (double)need->work.capacity,
+                               .lifetime = (double)need->work.lifetime,
                                .fpr = need->fpr,
                                .unknown = need->unknown,
                                .values = need->values,
@@ -95,8 +93,9 @@ static bool state_bloom_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     return tamis_shared_body_bytes(g, tamis_state_bloom_cell_bits(g), ret_bytes);
 }
 
-static void state_bloom_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+static void state_bloom_predict(const uint64_t *g, const tamis_workload *work,
                                 tamis_forecast *ret_forecast) {
+    uint64_t const  capacity = work->capacity, lifetime = work->lifetime;
     unsigned const  k = (unsigned)g[SHARED_HASHES];
     double const    lines = (double)g[SHARED_CELLS] * tamis_state_bloom_cell_bits(g) / 512;
     shared_forecast told;
@@ -423,11 +422,21 @@ static const kind_states state_bloom_states = {
     .merge = state_bloom_merge,
 };
 
+static void state_bloom_survey(const tamis_table *table, kind_survey *ret_survey) {
+    *ret_survey =
+        (kind_survey){ .fpr = state_bloom_current_fpr(table), .distinct = (double)table->keys };
+}
+
 KIND_EXPORT(state_bloom) = {
     .name = "state_bloom",
     .summary = "stateful Bloom filter: never a wrong value for a key that is there",
     .isa = KIND_ISA,
-    .field_names = { "cells", "hashes", "values", "counter_bits", "timer_bits", NULL },
+    .fields = { { "cells", 0, UINT64_MAX - 1 },
+                { "hashes", 0, UINT64_MAX - 1 },
+                { "values", 0, UINT64_MAX - 1 },
+                { "counter_bits", 0, UINT64_MAX - 1 },
+                { "timer_bits", 0, UINT64_MAX - 1 },
+                { NULL, 0, 0 } },
     .plan = state_bloom_plan,
     .body_bytes = state_bloom_body_bytes,
     .predict = state_bloom_predict,
@@ -435,6 +444,6 @@ KIND_EXPORT(state_bloom) = {
     .fetch = state_bloom_fetch,
     .chunk = CHUNK,
     .states = &state_bloom_states,
-    .current_fpr = state_bloom_current_fpr,
+    .survey = state_bloom_survey,
     .validate = state_bloom_validate,
 };

@@ -18,6 +18,7 @@
 #ifndef TAMIS_KINDS_STATE_DIRECT_SIZE_H
 #define TAMIS_KINDS_STATE_DIRECT_SIZE_H
 
+#include "need.h"
 #include "theory/shared_size.h"
 
 #define STATE_DIRECT_MAX_VALUES 16 /* every get asks for all */

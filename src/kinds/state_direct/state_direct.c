@@ -42,12 +42,10 @@
  */
 #include "core/shared.h"
 #include "kind.h"
-#include "theory/bloom_rate.h"
 #include "size.h"
+#include "theory/bloom_rate.h"
 
 #include <math.h>
-
-static_assert(SHARED_FREE == KIND_FREE && SHARED_FIELDS <= TAMIS_MAX_FIELDS, "one mark, room");
 
 #define FIRST_VALUE 64 /* remix 64 + value makes the hash of a pair; those before are its places */
 
@@ -64,8 +62,8 @@ static_assert(sizeof(direct_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shap
 
 static tamis_status state_direct_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t          g[TAMIS_MAX_FIELDS];
-    shared_need const want = { .n = (double)need->capacity,
-                               .lifetime = (double)need->lifetime,
+    shared_need const want = { .n = (double)need->work.capacity,
+                               .lifetime = (double)need->work.lifetime,
                                .fpr = need->fpr,
                                .unknown = need->unknown,
                                .values = need->values,
@@ -85,8 +83,9 @@ static bool state_direct_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
 }
 
 /* A value that is not the key's is asked for until a cell is not held. */
-static void state_direct_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+static void state_direct_predict(const uint64_t *g, const tamis_workload *work,
                                  tamis_forecast *ret_forecast) {
+    uint64_t const  capacity = work->capacity, lifetime = work->lifetime;
     unsigned const  k = (unsigned)g[SHARED_HASHES];
     double const    values = (double)g[SHARED_VALUES];
     double const    lines = (double)g[SHARED_CELLS] * tamis_state_direct_cell_bits(g) / 512;
@@ -383,11 +382,21 @@ static const kind_states state_direct_states = {
     .merge = state_direct_merge,
 };
 
+static void state_direct_survey(const tamis_table *table, kind_survey *ret_survey) {
+    *ret_survey =
+        (kind_survey){ .fpr = state_direct_current_fpr(table), .distinct = (double)table->keys };
+}
+
 KIND_EXPORT(state_direct) = {
     .name = "state_direct",
     .summary = "direct Bloom filter of states: pairs of key and value, for a few values",
     .isa = KIND_ISA,
-    .field_names = { "cells", "hashes", "values", "counter_bits", "timer_bits", NULL },
+    .fields = { { "cells", 0, UINT64_MAX - 1 },
+                { "hashes", 0, UINT64_MAX - 1 },
+                { "values", 0, UINT64_MAX - 1 },
+                { "counter_bits", 0, UINT64_MAX - 1 },
+                { "timer_bits", 0, UINT64_MAX - 1 },
+                { NULL, 0, 0 } },
     .plan = state_direct_plan,
     .body_bytes = state_direct_body_bytes,
     .predict = state_direct_predict,
@@ -395,6 +404,6 @@ KIND_EXPORT(state_direct) = {
     .fetch = state_direct_fetch,
     .chunk = CHUNK,
     .states = &state_direct_states,
-    .current_fpr = state_direct_current_fpr,
+    .survey = state_direct_survey,
     .validate = state_direct_validate,
 };

@@ -133,7 +133,7 @@ void tamis_state_print_touches(const uint64_t *g, bool is_churned, double n, dou
 
 /* The least room in the side table that is enough; false: none is. */
 static bool choose_side(const state_print_need *need, uint64_t *g) {
-    if (g[STATE_PRINT_SIDE] != STATE_PRINT_FREE) return true;
+    if (g[STATE_PRINT_SIDE] != NEED_FREE) return true;
     for (uint64_t room = USUAL_SIDE; room <= SIDE_MAX_ROOM; room += 8) {
         g[STATE_PRINT_SIDE] = room;
         if (side_overflow(g, need->n, need->lifetime) <= need->overflow / 2) return true;
@@ -151,7 +151,7 @@ static bool keeps(const state_print_need *need, const uint64_t *g) {
 /* Is there nothing to choose of the buckets? */
 static bool is_given(const uint64_t *g) {
     unsigned i = 0;
-    while (i < DLEFT_FIELDS && g[i] != STATE_PRINT_FREE) i++;
+    while (i < DLEFT_FIELDS && g[i] != NEED_FREE) i++;
     return i == DLEFT_FIELDS;
 }
 
@@ -168,7 +168,7 @@ static double try_keys(const state_print_need *need, double keys, double fpr, ui
                                 .is_churned = need->lifetime > need->n,
                                 .most_print_bits = DLEFT_MAX_PRINT_BITS };
     if (!is_given(g) && !tamis_dleft_choose(&want, g)) return INFINITY;
-    if (g[STATE_PRINT_REINSERTS] == STATE_PRINT_FREE) g[STATE_PRINT_REINSERTS] = 0;
+    if (g[STATE_PRINT_REINSERTS] == NEED_FREE) g[STATE_PRINT_REINSERTS] = 0;
     if (!choose_side(need, g) || !tamis_state_print_layout(g, &layout)) return INFINITY;
     return keeps(need, g) ? (double)layout.end : INFINITY;
 }

@@ -26,6 +26,7 @@
 #ifndef TAMIS_KINDS_STATE_PRINT_SIZE_H
 #define TAMIS_KINDS_STATE_PRINT_SIZE_H
 
+#include "need.h"
 #include "theory/dleft_size.h"
 
 #include <assert.h>
@@ -48,8 +49,6 @@ static_assert((int)STATE_PRINT_PRINT_BITS == (int)DLEFT_PRINT_BITS &&
                   (int)STATE_PRINT_VALUE_BITS == (int)DLEFT_OTHER_BITS &&
                   (int)STATE_PRINT_PERMUTED == (int)DLEFT_FIELDS,
               "it begins as all d-left tables do");
-
-#define STATE_PRINT_FREE DLEFT_FREE
 
 /* Where the side table is, and where all ends: bytes of the body. */
 typedef struct state_print_layout {

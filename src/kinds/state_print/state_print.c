@@ -46,22 +46,19 @@
 #include "core/checked.h"
 #include "size.h"
 
-static_assert(STATE_PRINT_FREE == KIND_FREE && STATE_PRINT_FIELDS <= TAMIS_MAX_FIELDS,
-              "one mark, enough room");
-
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status print_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    if (g[STATE_PRINT_PERMUTED] == KIND_FREE) g[STATE_PRINT_PERMUTED] = 1;
+    if (g[STATE_PRINT_PERMUTED] == NEED_FREE) g[STATE_PRINT_PERMUTED] = 1;
     uint64_t const bits = print_value_bits(need->values, need->timer_bits, g[STATE_PRINT_PERMUTED]);
-    if (g[STATE_PRINT_VALUE_BITS] == KIND_FREE) g[STATE_PRINT_VALUE_BITS] = bits;
+    if (g[STATE_PRINT_VALUE_BITS] == NEED_FREE) g[STATE_PRINT_VALUE_BITS] = bits;
     if (g[STATE_PRINT_VALUE_BITS] != bits || need->values == 0) return TAMIS_ERR_CANNOT;
-    state_print_need const want = { .n = (double)need->capacity,
+    state_print_need const want = { .n = (double)need->work.capacity,
                                     .fpr = need->fpr,
                                     .unknown = need->unknown,
-                                    .lifetime = (double)need->lifetime,
+                                    .lifetime = (double)need->work.lifetime,
                                     .overflow = need->overflow,
                                     .is_fast = need->prefer == TAMIS_PREFER_FAST };
     if (!tamis_state_print_choose(&want, g)) return TAMIS_ERR_CANNOT;
@@ -75,9 +72,10 @@ static bool print_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
     return checked_body_bytes(layout.end, 8, FIELD_PAD_BYTES, ret_bytes);
 }
 
-static void print_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+static void print_predict(const uint64_t *g, const tamis_workload *work,
                           tamis_forecast *ret_forecast) {
-    double const n = (double)capacity, t = (double)lifetime;
+    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
+    double const   n = (double)capacity, t = (double)lifetime;
     *ret_forecast = (tamis_forecast){ .fpr = tamis_state_print_fpr(g, n, t),
                                       .overflow = tamis_state_print_overflow(g, n, t),
                                       .unknown = tamis_state_print_unknown(g, n, t) };
@@ -172,12 +170,24 @@ static bool print_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+static void print_survey(const tamis_table *table, kind_survey *ret_survey) {
+    *ret_survey = (kind_survey){ .fpr = print_current_fpr(table), .distinct = (double)table->keys };
+}
+
 KIND_EXPORT(state_print) = {
     .name = "state_print",
     .summary = "states beside fingerprints, in the least loaded of d buckets",
     .isa = KIND_ISA,
-    .field_names = { "tables", "buckets", "cells", "print_bits", "value_bits", "bucket_bytes",
-                     "permuted", "reinserts", "side", NULL },
+    .fields = { { "tables", 0, UINT64_MAX - 1 },
+                { "buckets", 0, UINT64_MAX - 1 },
+                { "cells", 0, UINT64_MAX - 1 },
+                { "print_bits", 0, UINT64_MAX - 1 },
+                { "value_bits", 0, UINT64_MAX - 1 },
+                { "bucket_bytes", 0, UINT64_MAX - 1 },
+                { "permuted", 0, UINT64_MAX - 1 },
+                { "reinserts", 0, UINT64_MAX - 1 },
+                { "side", 0, UINT64_MAX - 1 },
+                { NULL, 0, 0 } },
     .plan = print_plan,
     .body_bytes = print_body_bytes,
     .predict = print_predict,
@@ -185,7 +195,7 @@ KIND_EXPORT(state_print) = {
     .fetch = print_fetch,
     .chunk = CHUNK,
     .states = &KIND_STATES(state_print),
-    .current_fpr = print_current_fpr,
+    .survey = print_survey,
     .validate = print_validate,
     .empties_to_zero = true,
 };

@@ -224,7 +224,7 @@ typedef struct search {
  * better than one that does not, and if none does, the lowest is best. */
 static bool is_better(const search *of, double size, double rate) {
     bool const keeps = rate <= of->need->fpr, kept = of->rate <= of->need->fpr;
-    if (of->fixed[VI_COUNTERS] != VI_FREE && !(keeps && kept))
+    if (of->fixed[VI_COUNTERS] != NEED_FREE && !(keeps && kept))
         return keeps || (!kept && rate < .999 * of->rate);
     return size < of->least || (size <= of->least && rate < of->rate);
 }
@@ -232,10 +232,10 @@ static bool is_better(const search *of, double size, double rate) {
 /* Its counters do not stick, and it is better than the best so far. */
 static void try_one(search *of, const vi_profile *profile, const uint64_t *g) {
     double const size = (double)g[VI_COUNTERS] * (double)g[VI_COUNTER_BITS];
-    if (size > of->least && of->fixed[VI_COUNTERS] == VI_FREE) return;
+    if (size > of->least && of->fixed[VI_COUNTERS] == NEED_FREE) return;
     double const rate = fpr_of(profile, g, of->need->n);
     double const stuck = stuck_of(profile, g, of->need->n, of->need->lifetime);
-    if (stuck > MAX_STUCK && of->fixed[VI_COUNTER_BITS] == VI_FREE) return;
+    if (stuck > MAX_STUCK && of->fixed[VI_COUNTER_BITS] == NEED_FREE) return;
     if (!is_better(of, size, rate)) return;
     of->least = size;
     of->rate = rate;
@@ -245,15 +245,15 @@ static void try_one(search *of, const vi_profile *profile, const uint64_t *g) {
 /* All numbers of hashes, until the table only grows. */
 static void try_hashes(search *of, uint64_t *g) {
     uint64_t const fixed = of->fixed[VI_HASHES], m = of->fixed[VI_COUNTERS];
-    uint64_t const last = fixed != VI_FREE ? fixed : VI_MAX_HASHES;
+    uint64_t const last = fixed != NEED_FREE ? fixed : VI_MAX_HASHES;
     vi_profile     profile;
     double         least = INFINITY;
     tamis_vi_profile(g[VI_INCREMENTS], (unsigned)g[VI_COUNTER_BITS], &profile);
-    for (uint64_t k = fixed != VI_FREE ? fixed : 1; k <= last; k++) {
+    for (uint64_t k = fixed != NEED_FREE ? fixed : 1; k <= last; k++) {
         g[VI_HASHES] = k;
         if (g[VI_BLOCKED] != 0 && vi_sectors(g) > vi_per_line(g)) break;
         double const most = of->least / (double)g[VI_COUNTER_BITS];
-        g[VI_COUNTERS] = m != VI_FREE ? m : fewest_below(of->need, &profile, g, most);
+        g[VI_COUNTERS] = m != NEED_FREE ? m : fewest_below(of->need, &profile, g, most);
         if (g[VI_COUNTERS] == 0) continue;
         if ((double)g[VI_COUNTERS] > 1.05 * least) break;
         least = fmin(least, (double)g[VI_COUNTERS]);
@@ -263,7 +263,7 @@ static void try_hashes(search *of, uint64_t *g) {
 
 /* Given counters are as many as lines hold, or need not be. */
 static bool fills_lines(const uint64_t *fixed, const uint64_t *g) {
-    if (fixed[VI_COUNTERS] == VI_FREE || g[VI_BLOCKED] == 0) return true;
+    if (fixed[VI_COUNTERS] == NEED_FREE || g[VI_BLOCKED] == 0) return true;
     return fixed[VI_COUNTERS] % vi_per_line(g) == 0;
 }
 
@@ -273,28 +273,28 @@ static void try_bits(search *of, uint64_t *g) {
     static const uint64_t widths[] = { 8, 7, 9, 6, 5 };
     uint64_t const        fixed = of->fixed[VI_COUNTER_BITS];
     for (unsigned i = 0; i < sizeof widths / sizeof widths[0]; i++) {
-        g[VI_COUNTER_BITS] = fixed != VI_FREE ? fixed : widths[i];
-        if (fixed != VI_FREE && i != 0) break;
+        g[VI_COUNTER_BITS] = fixed != NEED_FREE ? fixed : widths[i];
+        if (fixed != NEED_FREE && i != 0) break;
         if (fills_lines(of->fixed, g)) try_hashes(of, g);
     }
 }
 
 static bool is_possible(const vi_need *need, const uint64_t *fixed) {
-    if (need->fpr <= 0 && (fixed[VI_COUNTERS] == VI_FREE)) return false;
-    if (fixed[VI_HASHES] != VI_FREE && (fixed[VI_HASHES] < 1 || fixed[VI_HASHES] > VI_MAX_HASHES))
+    if (need->fpr <= 0 && (fixed[VI_COUNTERS] == NEED_FREE)) return false;
+    if (fixed[VI_HASHES] != NEED_FREE && (fixed[VI_HASHES] < 1 || fixed[VI_HASHES] > VI_MAX_HASHES))
         return false;
-    if (fixed[VI_COUNTER_BITS] != VI_FREE &&
+    if (fixed[VI_COUNTER_BITS] != NEED_FREE &&
         (fixed[VI_COUNTER_BITS] < VI_MIN_BITS || fixed[VI_COUNTER_BITS] > VI_MAX_BITS))
         return false;
-    return fixed[VI_INCREMENTS] == VI_FREE || increments_are_possible(fixed[VI_INCREMENTS]);
+    return fixed[VI_INCREMENTS] == NEED_FREE || increments_are_possible(fixed[VI_INCREMENTS]);
 }
 
 /* The user gave counters that are not so many as lines hold, and did not ask for lines. */
 static bool choose_scattered(const vi_need *need, uint64_t *geometry) {
     vi_need scattered = *need;
     scattered.is_blocked = false;
-    return need->is_blocked && geometry[VI_BLOCKED] == VI_FREE &&
-           geometry[VI_COUNTERS] != VI_FREE && tamis_vi_choose(&scattered, geometry);
+    return need->is_blocked && geometry[VI_BLOCKED] == NEED_FREE &&
+           geometry[VI_COUNTERS] != NEED_FREE && tamis_vi_choose(&scattered, geometry);
 }
 
 bool tamis_vi_choose(const vi_need *need, uint64_t *geometry) {
@@ -304,10 +304,10 @@ bool tamis_vi_choose(const vi_need *need, uint64_t *geometry) {
     for (unsigned i = 0; i < sizeof sets / sizeof sets[0]; i++) {
         uint64_t g[VI_FIELDS];
         memcpy(g, geometry, sizeof g);
-        if (g[VI_MORE] == VI_FREE) g[VI_MORE] = 0;
-        if (g[VI_BLOCKED] == VI_FREE) g[VI_BLOCKED] = need->is_blocked;
-        if (g[VI_INCREMENTS] != VI_FREE && i != 0) break;
-        if (g[VI_INCREMENTS] == VI_FREE) g[VI_INCREMENTS] = sets[i];
+        if (g[VI_MORE] == NEED_FREE) g[VI_MORE] = 0;
+        if (g[VI_BLOCKED] == NEED_FREE) g[VI_BLOCKED] = need->is_blocked;
+        if (g[VI_INCREMENTS] != NEED_FREE && i != 0) break;
+        if (g[VI_INCREMENTS] == NEED_FREE) g[VI_INCREMENTS] = sets[i];
         try_bits(&of, g);
     }
     if (!(of.least < INFINITY)) return choose_scattered(need, geometry);

@@ -21,6 +21,7 @@
 #define TAMIS_KINDS_VICBF_SIZE_H
 
 #include "core/sectors.h"
+#include "need.h"
 
 /* The geometry. */
 enum {
@@ -32,8 +33,6 @@ enum {
     VI_BLOCKED,    /* 1: all counters of a key are in one cache line */
     VI_FIELDS
 };
-
-#define VI_FREE UINT64_MAX
 
 #define VI_MIN_BITS 2
 #define VI_MAX_BITS 12

@@ -48,8 +48,6 @@
 
 #include <math.h>
 
-static_assert(VI_FREE == KIND_FREE && VI_FIELDS <= TAMIS_MAX_FIELDS, "one mark, enough room");
-
 /* If D and the counters are small, a table says which counter values may hold which increments. */
 #define VICBF_LISTED 16
 #define VICBF_LISTED_BITS 8
@@ -74,9 +72,9 @@ static_assert(1 << VI_MAX_BITS <= VI_RATE_VALUES, "counters of all values");
 static tamis_status vicbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    vi_need const want = { .n = (double)need->capacity,
+    vi_need const want = { .n = (double)need->work.capacity,
                            .fpr = need->fpr,
-                           .lifetime = (double)need->lifetime,
+                           .lifetime = (double)need->work.lifetime,
                            .is_blocked = need->prefer == TAMIS_PREFER_FAST };
     if (!tamis_vi_choose(&want, g)) return TAMIS_ERR_CANNOT;
     memcpy(ret_geometry, g, VI_FIELDS * sizeof g[0]);
@@ -93,11 +91,12 @@ static bool vicbf_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
                               FIELD_PAD_BYTES, ret_bytes);
 }
 
-static void vicbf_predict(const uint64_t *g, uint64_t capacity, uint64_t lifetime,
+static void vicbf_predict(const uint64_t *g, const tamis_workload *work,
                           tamis_forecast *ret_forecast) {
-    double const n = (double)capacity, hashes = ceil(vi_mean_hashes(g));
-    double const lines = (double)g[VI_COUNTERS] * (double)g[VI_COUNTER_BITS] / SECTORS_LINE_BITS;
-    vi_profile   profile;
+    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
+    double const   n = (double)capacity, hashes = ceil(vi_mean_hashes(g));
+    double const   lines = (double)g[VI_COUNTERS] * (double)g[VI_COUNTER_BITS] / SECTORS_LINE_BITS;
+    vi_profile     profile;
     tamis_vi_profile(g[VI_INCREMENTS], (unsigned)g[VI_COUNTER_BITS], &profile);
     double const excludes =
         tamis_vi_excludes(&profile, (double)g[VI_COUNTERS], n * vi_mean_hashes(g));
@@ -451,15 +450,30 @@ static bool vicbf_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+static void vicbf_survey(const tamis_table *table, kind_survey *ret_survey) {
+    *ret_survey = (kind_survey){ .fpr = vicbf_current_fpr(table), .distinct = (double)table->keys };
+}
+
+static uint64_t vicbf_count_to(const uint64_t *g) {
+    return (UINT64_C(1) << g[VI_COUNTER_BITS]) / 4;
+}
+
 KIND_EXPORT(vicbf) = {
     .name = "vicbf",
     .summary = "variable-increment counting filter: reads its counters, a third smaller",
     .isa = KIND_ISA,
     .copies_take_room = true,
-    .field_names = { "counters", "hashes", "more", "counter_bits", "increments", "blocked", NULL },
+    .fields = { { "counters", 0, UINT64_MAX - 1 },
+                { "hashes", 0, UINT64_MAX - 1 },
+                { "more", 0, UINT64_MAX - 1 },
+                { "counter_bits", 0, UINT64_MAX - 1 },
+                { "increments", 0, UINT64_MAX - 1 },
+                { "blocked", 0, UINT64_MAX - 1 },
+                { NULL, 0, 0 } },
     .plan = vicbf_plan,
     .body_bytes = vicbf_body_bytes,
     .predict = vicbf_predict,
+    .count_to = vicbf_count_to,
     .prepare = vicbf_prepare,
     .has = vicbf_has,
     .add = vicbf_add,
@@ -469,7 +483,7 @@ KIND_EXPORT(vicbf) = {
     .chunk = VICBF_CHUNK,
     .merge = vicbf_merge,
     .subtract = vicbf_subtract,
-    .current_fpr = vicbf_current_fpr,
+    .survey = vicbf_survey,
     .validate = vicbf_validate,
     .empties_to_zero = true,
 };

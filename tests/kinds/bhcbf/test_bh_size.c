@@ -273,7 +273,7 @@ static void bh_is_possible_checks_every_field(void **state) {
 /* ------------------------------------------------------------------ choice */
 
 static void all_free(uint64_t *g) {
-    for (unsigned i = 0; i < BH_FIELDS; i++) g[i] = BH_FREE;
+    for (unsigned i = 0; i < BH_FIELDS; i++) g[i] = NEED_FREE;
 }
 
 /* What is chosen keeps the rate and hardly ever sticks; one entry in a hundred less does not. */
@@ -319,7 +319,7 @@ static void bh_choose_leaves_what_is_fixed(void **state) {
                                   D,    1 + i % 3, i % 2,     i / 2 % 2 };
         bh_need const  need = { 1000, i % 2 == 0 ? .3 : .01, 16000, 1e-3 };
         uint64_t       g[BH_FIELDS], fixed = dice_below(&random, 1u << BH_FIELDS);
-        for (unsigned f = 0; f < BH_FIELDS; f++) g[f] = (fixed >> f & 1) != 0 ? some[f] : BH_FREE;
+        for (unsigned f = 0; f < BH_FIELDS; f++) g[f] = (fixed >> f & 1) != 0 ? some[f] : NEED_FREE;
         if (!tamis_bh_choose(&need, g)) continue; /* it may be too few bits for the rate */
         assert_true(tamis_bh_is_possible(g));
         for (unsigned f = 0; f < BH_FIELDS; f++) {
@@ -330,11 +330,11 @@ static void bh_choose_leaves_what_is_fixed(void **state) {
 
 static void bh_choose_takes_the_best_k_in_a_fixed_size(void **state) {
     (void)state;
-    uint64_t      g[] = { 2560, BH_FREE, 4, 8, D, 3, 1, 0 };
+    uint64_t      g[] = { 2560, NEED_FREE, 4, 8, D, 3, 1, 0 };
     bh_need const need = { N, 0, N, 1e-3 };
     assert_true(tamis_bh_choose(&need, g));
     assert_int_equal(g[BH_HASHES], 6);
-    uint64_t basic[] = { 2560, BH_FREE, 4, 8, D, 3, 0, 0 };
+    uint64_t basic[] = { 2560, NEED_FREE, 4, 8, D, 3, 0, 0 };
     assert_true(tamis_bh_choose(&need, basic));
     assert_int_equal(basic[BH_HASHES], 5);
 }
@@ -347,7 +347,7 @@ static void bh_choose_refuses_what_cannot_be(void **state) {
     assert_false(tamis_bh_choose(&any, g)); /* nothing says how large */
     g[BH_SEQUENCE] = D, g[BH_H] = 4;
     assert_false(tamis_bh_choose(&need, g)); /* it is none for 4 */
-    g[BH_SEQUENCE] = BH_FREE, g[BH_H] = 14;
+    g[BH_SEQUENCE] = NEED_FREE, g[BH_H] = 14;
     assert_false(tamis_bh_choose(&need, g));
     g[BH_H] = 13;
     assert_true(tamis_bh_choose(&need, g));

@@ -236,7 +236,7 @@ static void chunks_are_their_keys_one_by_one(void **state) {
     for (size_t i = 0; i < COUNT(geometries); i++) {
         both b = both_make(&under_test, geometries[i], NULL, i);
         for (unsigned round = 0; round < 30; round++) {
-            uint64_t       hash[TAMIS_CHUNK], removed = 0;
+            uint64_t       hash[TAMIS_CHUNK], removed = 0, saturated;
             unsigned const n = 1 + (unsigned)dice_below(&b.chance, TAMIS_CHUNK);
             for (unsigned j = 0; j < n; j++) hash[j] = b.hash[dice_below(&b.chance, 30)];
             for (unsigned j = 0; j < n && round % 3 != 2; j++) oracle_add(b.o, hash[j]);
@@ -246,7 +246,7 @@ static void chunks_are_their_keys_one_by_one(void **state) {
             if (round % 3 != 2)
                 assert_int_equal(b.kind->add_chunk(&b.table, hash, n), n);
             else
-                assert_int_equal(b.kind->remove_chunk(&b.table, hash, n), removed);
+                assert_int_equal(b.kind->remove_chunk(&b.table, hash, n, &saturated), removed);
             both_check_counts(&b);
             both_check_bytes(&b);
         }
@@ -365,7 +365,7 @@ static means fill_many(const trial *of) {
         assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
         sum.fpr += info.current_fpr / FILTERS;
         sum.predicted = info.plan.fpr;
-        sum.stuck += (double)info.saturated;
+        sum.stuck += (double)info.facts.saturated;
         sum.entries += (double)set->table.geometry[BH_ENTRIES];
         tamis_free(set);
     }
@@ -439,7 +439,7 @@ static bool is_stuck_after(const life *of, uint64_t seed, double *ret_predicted)
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
     tamis_free(set);
     *ret_predicted = info.plan.saturation;
-    return info.saturated != 0;
+    return info.facts.saturated != 0;
 }
 
 /* To four sigma below, and a sixth above: an entry that comes back is counted twice. */

@@ -6,7 +6,7 @@
 #include "theory/blocked.h"
 #include "theory/bloom_rate.h"
 
-#define FREE CBF_FREE
+#define FREE NEED_FREE
 
 /* ------------------------------------------------------------------ rates */
 

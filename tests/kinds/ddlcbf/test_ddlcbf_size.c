@@ -3,6 +3,7 @@
  *
  * usage: test_ddlcbf_size [TABLES]     so many of each life
  */
+#include "../../support/survey.h"
 #include "unit.h"
 
 #include "kind.h"
@@ -89,7 +90,7 @@ static double rate_after(const life *of, dice *random, uint64_t *ret_refused) {
             if (kind->add(&table, keys[at]) == TAMIS_OK) break;
         }
     }
-    double const rate = kind->current_fpr(&table);
+    double const rate = survey_fpr(kind, &table);
     free(keys);
     free(table.body);
     return rate;
@@ -177,7 +178,7 @@ static void choices_keep_what_was_asked(void **state) {
         double const n = ns[i % COUNT(ns)], turnovers = i % 2 == 0 ? 1 : 16;
         double const fpr = rates[i / COUNT(ns) % COUNT(rates)];
         uint64_t     g[DDLCBF_FIELDS];
-        for (unsigned k = 0; k < DDLCBF_FIELDS; k++) g[k] = DDLCBF_FREE;
+        for (unsigned k = 0; k < DDLCBF_FIELDS; k++) g[k] = NEED_FREE;
         assert_true(choose(n, fpr, turnovers, g));
         assert_true(tamis_ddlcbf_fpr(g, n, n * turnovers) <= fpr);
         assert_true(tamis_ddlcbf_overflow(g, n, n * turnovers) <= 1e-10);
@@ -189,7 +190,7 @@ static void choices_keep_what_is_fixed(void **state) {
     uint64_t const fixed[DDLCBF_FIELDS] = { 2, 500, 10, 9, 3, 2, 33 };
     for (unsigned i = 0; i < DDLCBF_FIELDS; i++) {
         uint64_t g[DDLCBF_FIELDS];
-        for (unsigned k = 0; k < DDLCBF_FIELDS; k++) g[k] = DDLCBF_FREE;
+        for (unsigned k = 0; k < DDLCBF_FIELDS; k++) g[k] = NEED_FREE;
         g[i] = fixed[i];
         assert_true(choose(3000, 0.01, 16, g));
         assert_int_equal(g[i], fixed[i]);

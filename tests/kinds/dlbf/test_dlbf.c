@@ -6,6 +6,7 @@
  * the bytes of a body must be follows from that, bit by bit. So a cell that lost a bit too many, or
  * is asked for one that it has lost, shows at once.
  */
+#include "../../support/survey.h"
 #include "kinds/dlbf/size.h"
 #include "subject.h"
 
@@ -322,7 +323,7 @@ static void the_rate_is_that_of_its_cells(void **state) {
         pair p = pair_make(geometries[g], NULL, g);
         for (unsigned i = 0; i < 300; i++) {
             step_add(&p, dice_roll(&p.chance));
-            double const expected = oracle_fpr(&p.oracle), told = p.kind->current_fpr(&p.table);
+            double const expected = oracle_fpr(&p.oracle), told = survey_fpr(p.kind, &p.table);
             assert_true(fabs(told - expected) <= 1e-9 * expected + 1e-15);
         }
         pair_free(&p);
@@ -410,7 +411,7 @@ static tamis_set *made(uint64_t capacity, const char *kind, const char *geometry
 }
 
 static double rate_of(const tamis_set *set) {
-    return set->kind->current_fpr(&set->table);
+    return survey_fpr(set->kind, &set->table);
 }
 
 #define SMALL_PAIR "tables=2,buckets=512,bucket_bits=64,cells=6,sorting=1280,group=1"

@@ -2,6 +2,7 @@
  *
  * usage: test_dlbf_size [TABLES]     of each sort
  */
+#include "../../support/survey.h"
 #include "unit.h"
 
 #include "core/hash.h"
@@ -65,7 +66,7 @@ static double rate_of(const tamis_spec *spec, bool is_balanced, double *ret_sigm
         tamis_set *const set = made(spec, i);
         assert_int_equal(fill(set, spec->capacity, is_balanced), spec->capacity);
         assert_true(tamis_validate(set, NULL));
-        double const rate = set->kind->current_fpr(&set->table);
+        double const rate = survey_fpr(set->kind, &set->table);
         sum += rate;
         squares += rate * rate;
         tamis_free(set);
@@ -180,7 +181,7 @@ static double bits_for(double fpr, tamis_preference prefer) {
     uint64_t  g[DLBF_FIELDS];
     dlbf_need need = { .n = 1e6, .fpr = fpr, .overflow = 1e-10 };
     need.is_fast = prefer == TAMIS_PREFER_FAST;
-    for (unsigned i = 0; i < DLBF_FIELDS; i++) g[i] = DLBF_FREE;
+    for (unsigned i = 0; i < DLBF_FIELDS; i++) g[i] = NEED_FREE;
     assert_true(tamis_dlbf_choose(&need, g));
     return (double)(g[DLBF_TABLES] * g[DLBF_BUCKETS] * g[DLBF_BUCKET_BITS]) / need.n;
 }
@@ -373,7 +374,7 @@ static void the_plan_sorts_as_well_as_the_paper(void **state) {
         uint64_t  theirs[] = { 3, 4096, of->bits, of->cells, of->sorting, of->group }, ours[6];
         dlbf_need need = { .n = 3 * 4096 * of->load, .overflow = 0.999 };
         memcpy(ours, theirs, sizeof ours);
-        ours[DLBF_SORTING] = DLBF_FREE;
+        ours[DLBF_SORTING] = NEED_FREE;
         assert_true(tamis_dlbf_choose(&need, ours));
         double const fpr = tamis_dlbf_forecast(ours, need.n).fpr;
         assert_true(fpr <= 1.0001 * tamis_dlbf_forecast(theirs, need.n).fpr);

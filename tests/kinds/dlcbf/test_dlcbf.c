@@ -597,7 +597,7 @@ static void moves_make_room_and_are_counted(void **state) {
         while (tamis_add_id(set, taken[moves]) == TAMIS_OK) taken[moves]++;
         for (uint64_t key = 0; key < taken[moves]; key++) assert_true(tamis_has_id(set, key));
         assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
-        assert_true((info.moved != 0) == (moves == 1));
+        assert_true((info.facts.moved != 0) == (moves == 1));
         assert_true(tamis_validate(set, NULL));
         tamis_free(set);
     }
@@ -611,7 +611,7 @@ static void moves_make_room_and_are_counted(void **state) {
 static void check_unmoved(const tamis_set *set, uint64_t keys) {
     tamis_info info;
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
-    assert_int_equal(info.moved, 0);
+    assert_int_equal(info.facts.moved, 0);
     for (uint64_t key = 0; key < keys; key++) assert_true(tamis_has_id(set, key));
 }
 

@@ -23,7 +23,7 @@ static tamis_table own_table(const uint64_t *geometry, const tamis_kind **ret_ki
 }
 
 static void free_geometry(uint64_t counter_bits, uint64_t *ret_geometry) {
-    for (unsigned i = 0; i < DLCBF_FIELDS; i++) ret_geometry[i] = DLCBF_FREE;
+    for (unsigned i = 0; i < DLCBF_FIELDS; i++) ret_geometry[i] = NEED_FREE;
     ret_geometry[DLCBF_COUNTER_BITS] = counter_bits;
 }
 
@@ -109,7 +109,7 @@ static void overflow_is_as_likely_as_stated_or_less(void **state) {
 
 typedef struct promise {
     double   fpr, bits_per_key;
-    uint64_t d, cells; /* or DLCBF_FREE */
+    uint64_t d, cells; /* or NEED_FREE */
     bool     is_fast;
 } promise;
 
@@ -118,11 +118,9 @@ typedef struct promise {
 static void sizes_are_those_that_are_promised(void **state) {
     (void)state;
     static const promise promises[] = {
-        { 0.01, 17.7, DLCBF_FREE, DLCBF_FREE, false },
-        { 1e-3, 20.4, DLCBF_FREE, DLCBF_FREE, false },
-        { 1e-4, 23.8, DLCBF_FREE, DLCBF_FREE, false },
-        { 0.01, 18.7, 4, 8, false },
-        { 0.01, 18.0, DLCBF_FREE, DLCBF_FREE, true },
+        { 0.01, 17.7, NEED_FREE, NEED_FREE, false }, { 1e-3, 20.4, NEED_FREE, NEED_FREE, false },
+        { 1e-4, 23.8, NEED_FREE, NEED_FREE, false }, { 0.01, 18.7, 4, 8, false },
+        { 0.01, 18.0, NEED_FREE, NEED_FREE, true },
     };
     for (size_t i = 0; i < COUNT(promises); i++) {
         const promise *const p = &promises[i];

@@ -25,7 +25,7 @@ static tamis_table own_table(const uint64_t *geometry, const tamis_kind **ret_ki
 
 static void free_geometry(uint64_t counter_bits, uint64_t copies, uint64_t value_bits,
                           uint64_t *ret_geometry) {
-    for (unsigned i = 0; i < LINE_FIELDS; i++) ret_geometry[i] = LINE_FREE;
+    for (unsigned i = 0; i < LINE_FIELDS; i++) ret_geometry[i] = NEED_FREE;
     ret_geometry[LINE_COUNTER_BITS] = counter_bits;
     ret_geometry[LINE_COPIES] = copies;
     ret_geometry[LINE_VALUE_BITS] = value_bits;

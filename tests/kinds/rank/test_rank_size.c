@@ -14,7 +14,7 @@ static unsigned one_in = 1; /* of the grid */
 /* A geometry to be chosen. */
 static void free_geometry(uint64_t counter_bits, uint64_t copies, bool is_aligned,
                           uint64_t *ret_geometry) {
-    for (unsigned i = 0; i < RANK_FIELDS; i++) ret_geometry[i] = RANK_FREE;
+    for (unsigned i = 0; i < RANK_FIELDS; i++) ret_geometry[i] = NEED_FREE;
     ret_geometry[RANK_COUNTER_BITS] = counter_bits;
     ret_geometry[RANK_COPIES] = copies;
     ret_geometry[RANK_VALUE_BITS] = 0;

@@ -360,7 +360,7 @@ static grid_point grid_at(size_t i) {
 }
 
 static void free_geometry(const grid_point *p, uint64_t *ret_geometry) {
-    for (unsigned i = 0; i < STATE_PRINT_FIELDS; i++) ret_geometry[i] = STATE_PRINT_FREE;
+    for (unsigned i = 0; i < STATE_PRINT_FIELDS; i++) ret_geometry[i] = NEED_FREE;
     ret_geometry[STATE_PRINT_VALUE_BITS] = p->bits;
     ret_geometry[STATE_PRINT_PERMUTED] = p->permuted;
 }
@@ -491,14 +491,14 @@ static world job_world(const job *of, tamis_forecast *ret_stated) {
                                     .overflow = 1e-10,
                                     .is_fast = of->is_fast };
     uint64_t               g[STATE_PRINT_FIELDS];
-    for (unsigned i = 0; i < STATE_PRINT_FIELDS; i++) g[i] = STATE_PRINT_FREE;
+    for (unsigned i = 0; i < STATE_PRINT_FIELDS; i++) g[i] = NEED_FREE;
     g[STATE_PRINT_VALUE_BITS] = of->bits;
     g[STATE_PRINT_PERMUTED] = of->permuted;
     g[STATE_PRINT_SIDE] = of->side;
     if (of->cells != 0) g[STATE_PRINT_CELLS] = of->cells;
     if (of->bytes != 0) g[STATE_PRINT_BUCKET_BYTES] = of->bytes;
     assert_true(tamis_state_print_choose(&need, g));
-    print_predict(g, CAPACITY, (uint64_t)need.lifetime, ret_stated);
+    print_predict(g, &(tamis_workload){ CAPACITY, 1, (uint64_t)need.lifetime }, ret_stated);
     return world_make(g, CAPACITY);
 }
 

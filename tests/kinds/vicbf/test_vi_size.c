@@ -84,12 +84,12 @@ static void vi_sizes_are_those_of_table_1(void **state) {
     static const uint64_t tables[][3] = { { VI_D(4), 7, 12331 }, { VI_GENERAL, 8, 9388 } };
     vi_need const         need = { 2000, 1e-3, 2000, false };
     for (size_t i = 0; i < 2; i++) {
-        uint64_t g[] = { VI_FREE, VI_FREE, 0, tables[i][1], tables[i][0], 0 };
+        uint64_t g[] = { NEED_FREE, NEED_FREE, 0, tables[i][1], tables[i][0], 0 };
         assert_true(tamis_vi_choose(&need, g));
         assert_int_equal(g[VI_HASHES], 7);
         assert_in_range(g[VI_COUNTERS], tables[i][2] - 2, tables[i][2] + 2);
     }
-    uint64_t five[] = { VI_FREE, 5, 0, 7, VI_D(4), 0 }; /* the paper's own choice */
+    uint64_t five[] = { NEED_FREE, 5, 0, 7, VI_D(4), 0 }; /* the paper's own choice */
     assert_true(tamis_vi_choose(&need, five));
     assert_in_range(five[VI_COUNTERS], 12842 - 2, 12842 + 2);
 }
@@ -129,7 +129,7 @@ static void vi_profile_is_that_of_all_ways_to_add(void **state) {
 /* ------------------------------------------------------------------ choice */
 
 static void all_free(uint64_t *g) {
-    for (unsigned i = 0; i < VI_FIELDS; i++) g[i] = VI_FREE;
+    for (unsigned i = 0; i < VI_FIELDS; i++) g[i] = NEED_FREE;
 }
 
 /* And not much more than asked: a tenth fewer counters would not do. */
@@ -195,7 +195,7 @@ static void vi_choose_takes_the_best_k_in_a_fixed_size(void **state) {
                                         { 7314, 7, VI_D(4), 8 },
                                         { 6400, 8, VI_GENERAL, 10 } };
     for (size_t i = 0; i < COUNT(best); i++) {
-        uint64_t g[] = { best[i][0], VI_FREE, 0, best[i][1], best[i][2], 0 };
+        uint64_t g[] = { best[i][0], NEED_FREE, 0, best[i][1], best[i][2], 0 };
         assert_true(tamis_vi_choose(&(vi_need){ N, 0, N, false }, g));
         assert_int_equal(g[VI_HASHES], best[i][3]);
     }
@@ -419,13 +419,14 @@ static void vi_saturation_of_too_many_is_sure(void **state) {
 static void vi_choose_scatters_what_fills_no_lines(void **state) {
     (void)state;
     vi_need const need = { .n = 1024, .fpr = .02, .lifetime = 1024, .is_blocked = true };
-    uint64_t      g[VI_FIELDS] = { 4388, VI_FREE, VI_FREE, 7, VI_FREE, VI_FREE };
+    uint64_t      g[VI_FIELDS] = { 4388, NEED_FREE, NEED_FREE, 7, NEED_FREE, NEED_FREE };
     assert_true(tamis_vi_choose(&need, g));
     assert_int_equal(g[VI_COUNTERS], 4388);
     assert_int_equal(g[VI_BLOCKED], 0);
-    uint64_t lines[VI_FIELDS] = { 4388, VI_FREE, VI_FREE, 7, VI_FREE, 1 };
+    uint64_t lines[VI_FIELDS] = { 4388, NEED_FREE, NEED_FREE, 7, NEED_FREE, 1 };
     assert_false(tamis_vi_choose(&need, lines));
-    uint64_t whole[VI_FIELDS] = { 512 / 7 * 60, VI_FREE, VI_FREE, VI_FREE, VI_FREE, VI_FREE };
+    uint64_t whole[VI_FIELDS] = { 512 / 7 * 60, NEED_FREE, NEED_FREE,
+                                  NEED_FREE,    NEED_FREE, NEED_FREE };
     assert_true(tamis_vi_choose(&need, whole));
     assert_int_equal(whole[VI_BLOCKED], 1);
     assert_int_equal(whole[VI_COUNTERS] % vi_per_line(whole), 0);

@@ -1,0 +1,283 @@
+/* states.h - keys that carry a small value: the state of a connection, the phase of a job.
+ *
+ * A table keeps the value of each key in a few bits. A lookup has three results: a value, "absent"
+ * (TAMIS_ERR_ABSENT), or "don't know" (TAMIS_ERR_UNKNOWN). "Don't know" is the answer where the
+ * table can tell that a value might be wrong.
+ *
+ *     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
+ *     spec.capacity = 1000000;
+ *     spec.values = 8;                     // 0 to 7
+ *     spec.fpr = 0.001;
+ *     spec.timeout = 60;                   // ticks, of whatever length; 0: nothing ages
+ *
+ *     tamis_states *states;
+ *     uint32_t      value;
+ *     if (tamis_states_create(&spec, &states, NULL) != TAMIS_OK) ...
+ *     if (tamis_states_put(states, key, n, SYN) != TAMIS_OK) ...
+ *     if (tamis_states_move(states, key, n, SYN, ESTABLISHED) != TAMIS_OK) ...
+ *     if (tamis_states_get(states, key, n, &value) == TAMIS_OK) ...
+ *     if (tamis_states_tick(states, 1, NULL, NULL) != TAMIS_OK) ...
+ *     tamis_states_free(states);
+ *
+ * What can go wrong, and how often, is the plan's to say: `fpr` is how often a key that is not
+ * there has a value, or one that is there another one's; `unknown` how often a key that is there is
+ * answered with "don't know".
+ *
+ * Kinds that store fingerprints ("line", "rank", "state_print") keep one value for one fingerprint.
+ * Two keys with the same fingerprint are one key to them. So put on a key that matches and has the
+ * same value refreshes it, and with another value it is a conflict. The kinds of cells that keys
+ * share ("state_bloom", "state_direct") take every put for a new key as long as they need not age
+ * (`timeout` 0): then keys are told apart by how often their cells were put to. "state_bloom" never
+ * has a wrong value then, provided that the caller keeps to the rules: put once, move and drop only
+ * what is there.
+ */
+
+#ifndef TAMIS_STATES_H
+#define TAMIS_STATES_H
+
+#include <tamis/tamis.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tamis_states tamis_states;
+
+/** Matches any current value. */
+#define TAMIS_ANY_VALUE UINT64_MAX
+
+/** What you want. Start from TAMIS_STATES_SPEC_INIT; `capacity`, `values` and `fpr` must be set. */
+typedef struct tamis_states_spec {
+    size_t size; /**< set by TAMIS_STATES_SPEC_INIT */
+
+    uint64_t capacity; /**< keys at one time, 1 to 2^40. 0 with `memory`: as many as fit */
+    uint64_t values;   /**< how many there are, 2 to 2^32: 0, 1, ... */
+    double   fpr;      /**< how often a key that is not there may have a value, 1e-12 to 0.5 */
+    double   unknown;  /**< how often a key that is there may be answered with "don't know", under
+                            churn; 0: as often as fpr */
+
+    uint64_t        timeout;  /**< ticks after which a silent key goes, 1 to 2^32; 0: none goes */
+    const uint64_t *timeouts; /**< NULL, or one for each of up to 16 values; none beyond `timeout`,
+                                    and each is rounded up to a multiple of timeout / n */
+    unsigned        timer_bits; /**< 2 to 5: a silent key goes within timeout x (1 + 1 / n), n being
+                                     1, 3, 7 or 15; 0: 2, or 4 with `timeouts` */
+
+    uint64_t memory; /**< largest body in bytes; 0: no limit */
+
+    tamis_preference prefer;   /**< default: TAMIS_PREFER_SMALL */
+    const char      *kind;     /**< "rank", "state_print", ...; NULL: chosen for you */
+    const char      *geometry; /**< NULL, or fields to fix */
+
+    uint64_t lifetime; /**< keys expected over the whole life; 0: 16 x capacity. With the capacity
+                            itself, none is ever dropped */
+    double   overflow; /**< largest acceptable probability that a put within capacity is ever
+                            refused; 0: 1e-10 */
+
+    const tamis_seed   *seed; /**< as in tamis_spec */
+    tamis_hash          hash;
+    const tamis_states *like; /**< same kind, geometry, values, timeouts, hash and seed as this one.
+                                   All fields above are then ignored */
+
+    tamis_allocator allocator;
+    const char     *isa;
+} tamis_states_spec;
+
+#define TAMIS_STATES_SPEC_INIT                                                                   \
+    {                                                                                            \
+        sizeof(tamis_states_spec), 0, 0, 0, 0, 0, NULL, 0, 0, TAMIS_PREFER_SMALL, NULL, NULL, 0, \
+            0, NULL, TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL                        \
+    }
+
+/** Make an empty table. @return as tamis_create(). */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_create(const tamis_states_spec *spec,
+                                                           tamis_states           **ret_states,
+                                                           tamis_problem           *reterr_problem);
+
+TAMIS_API void tamis_states_free(tamis_states *states);
+
+/* One key. Each also takes a 64-bit id or hash instead, as in section 4.
+ *
+ * put    the key comes, with a value. TAMIS_OK; _CONFLICT: it is there with another value, nothing
+ *        changed; _FULL; _UNKNOWN: nobody knows its value, and there is nowhere to note it apart;
+ *        _ARGUMENT: there is no such value.
+ * get    TAMIS_OK and the value, _ABSENT or _UNKNOWN. Never refreshes a timer.
+ * move   give another value to a key that has `from`, or TAMIS_ANY_VALUE, and refresh it. TAMIS_OK;
+ *        _CONFLICT: it has another value, nothing changed; _ABSENT; _UNKNOWN: it stays unknown.
+ * touch  refresh it. TAMIS_OK, _ABSENT; _UNKNOWN: it is refreshed, whatever it is.
+ * drop   the key goes, if it has `from`, or TAMIS_ANY_VALUE. TAMIS_OK; _CONFLICT, _ABSENT; or
+ *        _UNKNOWN: it cannot be told from another one, and stays until it has aged. */
+
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_put(tamis_states *states, const void *key,
+                                                        size_t key_bytes, uint32_t value);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_get(const tamis_states *states, const void *key,
+                                                        size_t key_bytes, uint32_t *ret_value);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_move(tamis_states *states, const void *key,
+                                                         size_t key_bytes, uint64_t from,
+                                                         uint32_t to);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_touch(tamis_states *states, const void *key,
+                                                          size_t key_bytes);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_drop(tamis_states *states, const void *key,
+                                                         size_t key_bytes, uint64_t from);
+
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_put_id(tamis_states *states, uint64_t id,
+                                                           uint32_t value);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_get_id(const tamis_states *states, uint64_t id,
+                                                           uint32_t *ret_value);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_move_id(tamis_states *states, uint64_t id,
+                                                            uint64_t from, uint32_t to);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_touch_id(tamis_states *states, uint64_t id);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_drop_id(tamis_states *states, uint64_t id,
+                                                            uint64_t from);
+
+/* Many keys, in order, each as if it were alone. They are given as bytes or as 64-bit values; what
+ * goes with each of them, and where the answers are wanted, are lists, too. */
+
+typedef struct tamis_states_batch {
+    const tamis_key *keys; /**< one of these two */
+    const uint64_t  *ids;
+    size_t           n;
+    const uint64_t  *from;         /**< NULL: any value */
+    const uint32_t  *values;       /**< to put, or to move to */
+    tamis_status    *ret_statuses; /**< what each call would have said; may be NULL */
+    uint32_t        *ret_values;   /**< for get: written where the status is TAMIS_OK */
+    const void      *reserved[2];  /**< NULL */
+} tamis_states_batch;
+
+/* All return TAMIS_OK also when some or all of the keys were refused, and count those that were not
+ * in *ret_n (may be NULL); _READ_ONLY, _ARGUMENT: nothing was done. */
+
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_put_batch(tamis_states             *states,
+                                                              const tamis_states_batch *batch,
+                                                              size_t                   *ret_n);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_get_batch(const tamis_states       *states,
+                                                              const tamis_states_batch *batch,
+                                                              size_t                   *ret_n);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_move_batch(tamis_states             *states,
+                                                               const tamis_states_batch *batch,
+                                                               size_t                   *ret_n);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_touch_batch(tamis_states             *states,
+                                                                const tamis_states_batch *batch,
+                                                                size_t                   *ret_n);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_drop_batch(tamis_states             *states,
+                                                               const tamis_states_batch *batch,
+                                                               size_t                   *ret_n);
+
+/** What a state machine says to an event of a key. */
+typedef enum tamis_step {
+    TAMIS_STEP_LEAVE = 0, /**< nothing */
+    TAMIS_STEP_TOUCH = 1, /**< refresh it */
+    TAMIS_STEP_SET = 2,   /**< put it, or move it, to *ret_to */
+    TAMIS_STEP_DROP = 3   /**< it is over */
+} tamis_step;
+
+/** Given key i of the batch as it is at its turn (`status` and `value` as of get), decide. */
+typedef tamis_step tamis_stepper(void *context, size_t i, tamis_status status, uint32_t value,
+                                 uint32_t *ret_to);
+
+/** Take each key through one step of your machine: get, decide, and do what was decided. Of the
+ *  batch, `from` and `values` are not used; ret_statuses tell how what was decided went, and
+ *  ret_values what get said before it. @return as the other batches. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_step_batch(tamis_states             *states,
+                                                               const tamis_states_batch *batch,
+                                                               tamis_stepper *step, void *context,
+                                                               size_t *ret_n);
+
+/** Let time pass. A sweep goes round the table, once in `timeout` (with more timer bits, more
+ *  often), and takes out what was silent. One call does a bounded part of that, at most as much as
+ *  falls due in two ticks (or 1024 units, if that is more): whoever calls once in a tick keeps up.
+ *  What a call leaves is the backlog, which later calls work off, tick(states, 0, ...) as well.
+ *
+ *  A key that was put, moved or touched within its timeout is never taken out, whatever the
+ *  backlog. One that was silent for two timeouts is gone when the backlog is zero (unless it was
+ *  touched when there was one: then it may take two more). For kinds of shared cells that is said
+ *  of each cell: a key goes when one of its cells does.
+ *
+ *  @param aged NULL, or room for `values` counters, to which those that go are added, by value
+ *  (by the kinds that store fingerprints).
+ *  @param ret_backlog buckets that are due; may be NULL.
+ *  @return TAMIS_OK, _READ_ONLY, _ARGUMENT; _CANNOT: there is no timeout. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks,
+                                                         uint64_t *aged, uint64_t *ret_backlog);
+
+typedef struct tamis_states_info {
+    tamis_plan  plan; /**< of the geometry; `unknown` there is the predicted one */
+    const char *isa;
+    tamis_hash  hash;
+    tamis_seed  seed;
+    bool        is_mapped;
+    bool        is_huge;
+
+    uint64_t values;
+    uint64_t timeout;
+    unsigned timer_bits;
+
+    uint64_t keys;          /**< that came and did not go; where cells are shared and age, an upper
+                                 bound */
+    double   current_fpr;   /**< from the contents now */
+    uint64_t unknown_cells; /**< cells that say "don't know" */
+    uint64_t side_keys;     /**< keys in the exact side table (state_print) */
+    uint64_t side_room;
+    uint64_t saturated;
+    uint64_t moved;
+    uint64_t aged;      /**< keys (of shared cells: cells) that were silent for too long */
+    uint64_t backlog;   /**< buckets that are due to be looked through */
+    uint64_t refused;   /**< puts that said TAMIS_ERR_FULL */
+    uint64_t conflicts; /**< calls that said TAMIS_ERR_CONFLICT */
+    uint64_t memory_bytes;
+
+    uint64_t reserved[8];
+} tamis_states_info;
+
+/** Tell all about a table. Reads the whole body. @return TAMIS_OK, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_inspect(const tamis_states *states,
+                                                            tamis_states_info  *ret_info);
+
+/** How many keys have each value, into room for `values` counters. Reads the whole body.
+ *  @return TAMIS_OK, _ARGUMENT; _CANNOT: kinds of shared cells do not know. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_tally(const tamis_states *states,
+                                                          uint64_t           *ret_counts);
+
+/* Whole tables and files, as sections 6 to 9 have them for sets. A file of states is opened with
+ * tamis_states_open(), one of a set with tamis_open(); each says so when it is given the other. */
+
+TAMIS_API bool tamis_states_validate(const tamis_states *states, const char **reterr_why);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_clear(tamis_states *states);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_copy(const tamis_states *states,
+                                                         tamis_states      **ret_copy);
+
+/** Put all that `from` holds: all of it or nothing. A key of both keeps the younger timer. Where
+ *  the two sweeps are at different places a silent key may stay for a round longer; none goes
+ *  sooner.
+ *  @return as tamis_merge(); _CONFLICT: some key has different values in the two (with kinds that
+ *  can store "don't know" it becomes that, and is no reason to refuse). */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_merge(tamis_states       *into,
+                                                          const tamis_states *from);
+
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_save(const tamis_states *states,
+                                                         const char         *path,
+                                                         tamis_problem      *reterr_problem);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_write(const tamis_states *states,
+                                                          tamis_writer *writer, void *context);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_open(const char               *path,
+                                                         const tamis_open_options *options,
+                                                         tamis_states            **ret_states,
+                                                         tamis_problem            *reterr_problem);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_read(const void *bytes, size_t n,
+                                                         const tamis_open_options *options,
+                                                         tamis_states            **ret_states,
+                                                         tamis_problem            *reterr_problem);
+
+/** Lay out every kind of states for a spec. @return as tamis_plan_kinds(). */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_plan_kinds(const tamis_states_spec *spec,
+                                                               tamis_plan              *ret_rows,
+                                                               size_t max_rows, size_t *ret_n_rows,
+                                                               tamis_problem *reterr_problem);
+
+/** The names of the kinds of states, i = 0, 1, ...; NULL after the last. */
+TAMIS_API const char *tamis_states_kind_name(size_t i);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

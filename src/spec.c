@@ -1,0 +1,235 @@
+/* spec.c - from the user's spec to a request: check every value, fill in every default.
+ *
+ * Specs of sets and of states become the same `tamis_request`. Everything behind this file (the
+ * planner, the kinds) sees only that.
+ */
+#include "handle.h"
+
+#define MIN_RATE 1e-12
+#define MAX_RATE 0.5
+#define MAX_COPIES (UINT64_C(1) << 32)
+#define MAX_STRUCT_BYTES 4096 /* a larger `size` is not one */
+#define DEFAULT_OVERFLOW 1e-10
+#define DEFAULT_TURNOVERS 16 /* lifetime / capacity when keys come and go */
+#define DEFAULT_TIMER_BITS 2
+#define LIVES_TIMER_BITS 4 /* when values have timeouts of their own */
+
+/* ------------------------------------------------------------------ structs that grow */
+
+bool tamis_copy_sized(void *ours, size_t our_bytes, const void *theirs) {
+    size_t their_bytes = 0;
+    if (theirs == NULL) return false;
+    memcpy(&their_bytes, theirs, sizeof their_bytes); /* `size` is the first member */
+    if (their_bytes < sizeof their_bytes || their_bytes > MAX_STRUCT_BYTES) return false;
+    for (size_t i = our_bytes; i < their_bytes; i++) {
+        if (((const uint8_t *)theirs)[i] != 0) return false; /* a field that we do not know */
+    }
+    memcpy(ours, theirs, their_bytes < our_bytes ? their_bytes : our_bytes);
+    memcpy(ours, &our_bytes, sizeof our_bytes);
+    return true;
+}
+
+/* ------------------------------------------------------------------ what both specs have */
+
+static bool is_rate(double rate) {
+    return rate >= MIN_RATE && rate <= MAX_RATE; /* false for NaN */
+}
+
+static tamis_status check_size(const tamis_request *request, tamis_problem *problem) {
+    const tamis_need *const need = &request->need;
+    bool const              is_free = need->work.capacity == 0 && request->memory != 0;
+    if (!is_free && (need->work.capacity < 1 || need->work.capacity > HANDLE_MAX_CAPACITY)) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "capacity must be 1 to 2^40 keys (0 only with a limit of memory)");
+    }
+    bool const is_open = need->fpr == 0 && (request->geometry != NULL || request->memory != 0);
+    if (!is_open && !is_rate(need->fpr)) {
+        return tamis_problem_say(
+            problem, TAMIS_ERR_ARGUMENT,
+            "fpr must be 1e-12 to 0.5 (0 only with a fixed geometry or a limit of memory)");
+    }
+    if (is_free && need->fpr == 0) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "with a limit of memory, set the capacity or the fpr");
+    }
+    if (!(need->overflow >= 0 && need->overflow < 1)) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "overflow must be 0 to 1");
+    }
+    if (need->prefer != TAMIS_PREFER_FAST && need->prefer != TAMIS_PREFER_SMALL) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "unknown preference %d",
+                                 (int)need->prefer);
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status check_hash(tamis_request *request, tamis_problem *problem) {
+    if (request->hash == TAMIS_HASH_DEFAULT) request->hash = TAMIS_HASH_XXH3;
+    if (request->hash != TAMIS_HASH_XXH3 && request->hash != TAMIS_HASH_SIPHASH) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "unknown hash %d",
+                                 (int)request->hash);
+    }
+    if (!keyhash_is_built(request->hash)) {
+        return tamis_problem_say(problem, TAMIS_ERR_NOT_BUILT,
+                                 "this build has no SipHash: configure it with -Dsodium=enabled");
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status check_allocator(const tamis_allocator *allocator, tamis_problem *problem) {
+    if (allocator_is_whole(allocator)) return TAMIS_OK;
+    return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "an allocator needs alloc and free");
+}
+
+static tamis_status complete(tamis_request *request, tamis_problem *problem) {
+    tamis_status status = check_size(request, problem);
+    if (status == TAMIS_OK) status = check_hash(request, problem);
+    if (status != TAMIS_OK) return status;
+    if (request->need.overflow == 0) request->need.overflow = DEFAULT_OVERFLOW;
+    if (request->lifetime != 0 && request->lifetime < request->need.work.capacity) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "lifetime counts every key that arrives, so it is at least the "
+                                 "capacity");
+    }
+    tamis_request_resize(request, request->need.work.capacity);
+    return TAMIS_OK;
+}
+
+void tamis_request_resize(tamis_request *request, uint64_t capacity) {
+    tamis_workload *const work = &request->need.work;
+    bool const is_churned = request->need.values != 0 || need_can(&request->need, TAMIS_CAN_REMOVE);
+    work->capacity = capacity;
+    work->lifetime = capacity * (is_churned ? DEFAULT_TURNOVERS : 1);
+    if (request->lifetime != 0) work->lifetime = max_u64(request->lifetime, capacity);
+}
+
+/* ------------------------------------------------------------------ sets */
+
+static tamis_status check_abilities(const tamis_spec *spec, tamis_problem *problem) {
+    unsigned const known = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT | TAMIS_CAN_MERGE;
+    if ((spec->abilities & ~known) != 0) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "unknown ability 0x%x",
+                                 spec->abilities & ~known);
+    }
+    if (spec->copies > MAX_COPIES || spec->count_to > MAX_COPIES) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "copies and count_to must be at most 2^32");
+    }
+    if (spec->count_to != 0 && (spec->abilities & TAMIS_CAN_COUNT) == 0) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "count_to needs TAMIS_CAN_COUNT in abilities");
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis_request_set(const tamis_spec *spec, tamis_request *ret_request,
+                               tamis_problem *problem) {
+    tamis_spec today = TAMIS_SPEC_INIT;
+    if (!tamis_copy_sized(&today, sizeof today, spec)) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "start a spec from TAMIS_SPEC_INIT");
+    }
+    bool const    is_counted = (today.abilities & TAMIS_CAN_COUNT) != 0;
+    tamis_request request = {
+        .need = { .work = { .capacity = today.capacity,
+                            .copies = today.copies != 0 ? today.copies : 1 },
+                  .fpr = today.fpr,
+                  .overflow = today.overflow,
+                  .abilities = today.abilities,
+                  .count_to = is_counted ? max_u64(today.count_to, today.copies) : 0,
+                  .prefer = today.prefer },
+        .memory = today.memory,
+        .lifetime = today.lifetime,
+        .kind = today.kind,
+        .geometry = today.geometry,
+        .isa = today.isa,
+        .hash = today.hash,
+        .seed = today.seed,
+        .like = today.like,
+        .allocator = today.allocator,
+    };
+    if (is_counted && today.count_to == 0) {
+        request.is_count_open = true;
+        request.need.count_to = max_u64(request.need.count_to, TAMIS_DEFAULT_COUNT_TO);
+    }
+    tamis_status status = check_allocator(&today.allocator, problem);
+    if (status == TAMIS_OK && today.like == NULL) {
+        status = check_abilities(&today, problem);
+        if (status == TAMIS_OK) status = complete(&request, problem);
+    }
+    if (status == TAMIS_OK) *ret_request = request;
+    return status;
+}
+
+/* ------------------------------------------------------------------ states */
+
+static tamis_status check_values(const tamis_states_spec *spec, tamis_problem *problem) {
+    if (spec->values < 2 || spec->values > KIND_MAX_VALUES) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "values must be 2 to 2^32");
+    }
+    if (!is_rate(spec->unknown) && spec->unknown != 0) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "unknown must be 1e-12 to 0.5 (0: the same as fpr)");
+    }
+    if (spec->timeout > SWEEP_MAX_TIMEOUT) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "timeout must be at most 2^32 ticks");
+    }
+    bool const is_bits = spec->timer_bits >= SWEEP_MIN_BITS && spec->timer_bits <= SWEEP_MAX_BITS;
+    if (spec->timer_bits != 0 && (!is_bits || spec->timeout == 0)) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "timer_bits must be 2 to 5, and needs a timeout");
+    }
+    for (unsigned i = 0; spec->timeouts != NULL && i < spec->values && i < SWEEP_LIVES; i++) {
+        if (spec->timeouts[i] < 1 || spec->timeouts[i] > spec->timeout) {
+            return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                     "the timeout of value %u must be 1 to `timeout`", i);
+        }
+    }
+    return TAMIS_OK;
+}
+
+/* How keys age. A value's own timeout is rounded up to passes of the sweep. */
+static sweep spec_sweep(const tamis_states_spec *spec) {
+    unsigned const bits = spec->timeouts != NULL ? LIVES_TIMER_BITS : DEFAULT_TIMER_BITS;
+    sweep          make = { .timeout = spec->timeout, .timer_bits = spec->timer_bits };
+    if (spec->timeout != 0 && spec->timer_bits == 0) make.timer_bits = bits;
+    for (unsigned i = 0; spec->timeouts != NULL && i < spec->values && i < SWEEP_LIVES; i++) {
+        uint64_t const passes =
+            (spec->timeouts[i] * sweep_most(&make) + spec->timeout - 1) / spec->timeout;
+        make.lives |= passes << (4 * i);
+    }
+    return make;
+}
+
+tamis_status tamis_request_states(const tamis_states_spec *spec, tamis_request *ret_request,
+                                  tamis_problem *problem) {
+    tamis_states_spec today = TAMIS_STATES_SPEC_INIT;
+    if (!tamis_copy_sized(&today, sizeof today, spec)) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "start a spec from TAMIS_STATES_SPEC_INIT");
+    }
+    tamis_status status = check_allocator(&today.allocator, problem);
+    if (status == TAMIS_OK && today.like == NULL) status = check_values(&today, problem);
+    if (status != TAMIS_OK) return status;
+    sweep const   ageing = today.like == NULL ? spec_sweep(&today) : (sweep){ .timeout = 0 };
+    tamis_request request = {
+        .need = { .work = { .capacity = today.capacity, .copies = 1 },
+                  .fpr = today.fpr,
+                  .overflow = today.overflow,
+                  .prefer = today.prefer,
+                  .values = today.values,
+                  .unknown = today.unknown != 0 ? today.unknown : today.fpr,
+                  .timer_bits = (unsigned)ageing.timer_bits },
+        .sweep = ageing,
+        .memory = today.memory,
+        .lifetime = today.lifetime,
+        .kind = today.kind,
+        .geometry = today.geometry,
+        .isa = today.isa,
+        .hash = today.hash,
+        .seed = today.seed,
+        .like = today.like != NULL ? &today.like->set : NULL,
+        .allocator = today.allocator,
+    };
+    if (today.like == NULL) status = complete(&request, problem);
+    if (status == TAMIS_OK) *ret_request = request;
+    return status;
+}
