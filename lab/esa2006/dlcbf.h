@@ -63,11 +63,35 @@ typedef struct dlcbf_outcome {
 dlcbf_outcome *dlcbf_trials(const lab_run *run, const char *stream, const dlcbf_config *config,
                             uint64_t n);
 
+/* ------------------------------------------------------------------ other geometries */
+
+#define DLCBF_WARM_UP 8 /* lives of a key, until the loads have their limit */
+#define DLCBF_MAX_CELLS 32
+
+typedef struct dlcbf_shape {
+    unsigned buckets, cells, bits; /* of each of 4 subtables; of a bucket; of a remainder */
+    unsigned moves;
+    uint64_t keys, steps;
+    uint64_t queries; /* at the end, for absent keys */
+} dlcbf_shape;
+
+typedef struct dlcbf_churn_outcome {
+    uint64_t adds, refused;                /* after the warm-up */
+    uint64_t buckets[DLCBF_MAX_CELLS + 1]; /* with at least so many cells used, at the end */
+    uint64_t hits;                         /* of the queries */
+    uint64_t bits;                         /* of all buckets */
+} dlcbf_churn_outcome;
+
+dlcbf_churn_outcome *dlcbf_churn_trials(const lab_run *run, const char *stream,
+                                        const dlcbf_shape *shape, uint64_t n);
+
 /* ------------------------------------------------------------------ experiments */
 
 void dlcbf_esa2006(lab_run *run);
 void dlcbf_overflow(lab_run *run);
 void dlcbf_permuted(lab_run *run);
 void dlcbf_compared(lab_run *run);
+void dlcbf_larger(lab_run *run);
+void dlcbf_moves(lab_run *run);
 
 #endif
