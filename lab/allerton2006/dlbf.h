@@ -86,9 +86,16 @@ double dlbf_bins_group_rate(const dlbf_bins *bins, const bucket_layout *layout,
 /* Two subtables of 4096 buckets, all keys placed again ten times: the rates of some trials. */
 lab_sample dlbf_offline_rate(const lab_run *run, const bucket_layout *layout, unsigned keys);
 
-/* Filters of the kind dlbf with three subtables (kinds.c): their own rates. */
-lab_sample dlbf_kind_own_rate(const lab_run *run, const char *stream, const bucket_layout *layout,
-                              unsigned buckets, uint64_t keys, uint64_t n);
+/* A filter of the library's kind dlbf. */
+typedef struct dlbf_kind_config {
+    unsigned             tables, buckets, group; /* buckets: of each subtable */
+    uint64_t             keys;
+    const bucket_layout *layout;
+} dlbf_kind_config;
+
+/* The own rates of n such filters (kinds.c). */
+lab_sample dlbf_kind_own_rate(const lab_run *run, const char *stream,
+                              const dlbf_kind_config *config, uint64_t n);
 
 /* ------------------------------------------------------------------ experiments */
 
@@ -100,6 +107,9 @@ void dlbf_rates_run(lab_run *run);
 void dlbf_compared_run(lab_run *run);
 void dlbf_offline_run(lab_run *run);
 void dlbf_underloaded_run(lab_run *run);
+void dlbf_tables_run(lab_run *run);
+void dlbf_even_run(lab_run *run);
+void dlbf_groups_run(lab_run *run);
 void ddlcbf_peaks_run(lab_run *run);
 void dlbf_kind_run(lab_run *run);
 void dlbf_balanced_run(lab_run *run);

@@ -66,8 +66,9 @@ static lab_measured measure(lab_run *run, const subject *of, double part) {
     double const   keys = keys_at(of, part);
     uint64_t const n = run->is_full ? 400 : 24;
     if (!sets_have("dlbf")) return (lab_measured){ 0 };
-    lab_sample const own = dlbf_kind_own_rate(run, lab_text(run, "%s.%.2f", of->layout->name, part),
-                                              of->layout, BUCKETS, (uint64_t)keys, n);
+    dlbf_kind_config const config = { DLBF_PAPER_TABLES, BUCKETS, 1, (uint64_t)keys, of->layout };
+    const char *const      stream = lab_text(run, "%s.%.2f", of->layout->name, part);
+    lab_sample const       own = dlbf_kind_own_rate(run, stream, &config, n);
     return lab_sample_mean(&own, 0);
 }
 
