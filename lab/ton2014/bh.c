@@ -1,10 +1,11 @@
-/* bh.c - Bh sequences one by one, entries of fewer bits, and bounds that are proved.
+/* bh.c - Bh sequences one by one, and entries of fewer bits.
  *
  * What the library takes from laws of sums is computed here from all multisets of numbers.
  */
 #include "vicbf.h"
 
 #include <math.h>
+#include <string.h>
 
 #define N VI_PAPER_KEYS
 #define L 4     /* numbers of a sequence */
@@ -60,6 +61,18 @@ static unsigned count_sequences(void) {
                 found += is_b3(&(sequence){ { 1, a, b, c } });
             }
         }
+    }
+    return found;
+}
+
+/* What an entry can be: pairs of a count and a sum. */
+double vi_count_entries(void) {
+    static const sequence example = { { 1, 4, 8, 13 } };
+    unsigned              found = 0;
+    for (unsigned j = 0; j <= 3; j++) {
+        sum_counts counts = { { 0 } };
+        for_multisets(&example, j, count_sum, &counts);
+        for (unsigned sum = 0; sum < SUMS; sum++) found += counts.of[sum] != 0;
     }
     return found;
 }
@@ -171,6 +184,68 @@ static void record_thirteen(lab_run *run) {
                                 .flaw = "It is a B13 sequence as well." });
 }
 
+/* ------------------------------------------------------------------ the largest l
+ *
+ * How many numbers up to 15 a Bh sequence can have: by trying each next number, as long as all sums
+ * of h numbers differ. By definition 1; the library looks at differences of sums instead.
+ */
+
+#define MOST_SUM 512 /* above 15 x 14 */
+
+/* Are all sums of j numbers different? ways[s] counts multisets of sum s, by number of numbers. */
+static bool sums_differ(const unsigned *values, unsigned n, unsigned h) {
+    static unsigned ways[MOST + 1][MOST_SUM];
+    memset(ways, 0, sizeof ways);
+    ways[0][0] = 1;
+    for (unsigned i = 0; i < n; i++) {
+        for (unsigned j = 1; j <= h; j++) {
+            for (unsigned s = values[i]; s < MOST_SUM; s++)
+                ways[j][s] += ways[j - 1][s - values[i]];
+        }
+    }
+    for (unsigned s = 0; s < MOST_SUM; s++) {
+        if (ways[h][s] > 1) return false;
+    }
+    return true;
+}
+
+static unsigned longest_from(unsigned *values, unsigned n, unsigned h) {
+    unsigned longest = n;
+    for (unsigned next = values[n - 1] + 1; next <= MOST; next++) {
+        values[n] = next;
+        if (!sums_differ(values, n + 1, h)) continue;
+        unsigned const found = longest_from(values, n + 1, h);
+        if (found > longest) longest = found;
+    }
+    return longest;
+}
+
+/* All sequences begin with 1: to add the same to all numbers changes nothing. */
+static unsigned longest_by_trying(unsigned h) {
+    unsigned values[MOST + 1] = { 1 };
+    return longest_from(values, 1, h);
+}
+
+static unsigned longest_in_library(unsigned h) {
+    unsigned l = 1;
+    uint64_t mask;
+    while (l < MOST && tamis_bh_search(h, l + 1, MOST, &mask, 1) != 0) l++;
+    return l;
+}
+
+static void record_longest(lab_run *run) {
+    static const struct {
+        unsigned    h;
+        const char *published;
+    } rows[] = { { 1, "15" }, { 2, "5" }, { 3, "4" }, { 4, NULL }, { 12, "3" }, { 14, NULL } };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        unsigned const h = rows[i].h;
+        vi_record_computed(run, lab_text(run, "longest.%u", h),
+                           lab_text(run, "largest l of a B%u sequence up to 15", h),
+                           rows[i].published, longest_by_trying(h), longest_in_library(h));
+    }
+}
+
 void vi_sequences_run(lab_run *run) {
     double const basic = vi_theorem_1(2560, 5, N, 3, L);
     uint64_t     masks[SEQUENCES];
@@ -188,6 +263,7 @@ void vi_sequences_run(lab_run *run) {
                                                    1 - improved_rate(BH_PAPER, 6) / basic) });
     record_detection(run);
     record_thirteen(run);
+    record_longest(run);
 }
 
 /* ------------------------------------------------------------------ bits */
@@ -230,132 +306,4 @@ void vi_bits_run(lab_run *run) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) vi_record_rates(run, &rows[i]);
     record_ideal(run);
-}
-
-/* ------------------------------------------------------------------ theorem 3 */
-
-/* The paper's lower bound of p, with r = 1/2 and L = 4. */
-static double bound_p0(double m0) {
-    double const r = .5, log2 = log(2), x = log2 * (log2 - 1 / m0) / (2 * r * r);
-    return pow(1 - 1 / (m0 * r), m0 * log2) * (1 + .75 * log2 / r + 15.0 / 96 * x);
-}
-
-static double first_above_half(void) {
-    double m0 = 3;
-    while (bound_p0(m0) <= .5) m0++;
-    return m0;
-}
-
-/* (e n k / (j m))^j, with n k / m = ln 2 / r. */
-static double bound_of(double j, double r) {
-    return pow(exp(1) * log(2) / (j * r), j);
-}
-
-static void record_bound(lab_run *run, const char *name, const char *what, const char *place,
-                         double bound) {
-    lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
-                                .place = place,
-                                .exact = bound_of(16, 1),
-                                .measured = lab_computed(bound),
-                                .rule = LAB_AT_MOST,
-                                .reason = "it is said to be lower than that of a CBF" });
-}
-
-/* Theorem 3, (i) and (ii): m counters of 4 bits, or half as many of 8 bits with D4, and the same k,
- * the best of the former: the rates of as many keys. */
-static double ratio_of(double m, double n) {
-    double const   k = fmax(1, round(m / n * log(2)));
-    uint64_t const g[VI_FIELDS] = { (uint64_t)(m / 2), (uint64_t)k, 0, 8, VI_D(4), 0 };
-    vi_config      vi = { VI_VI, (uint64_t)n, { 0 } }, cbf = { VI_CBF, (uint64_t)n, { 0 } };
-    for (unsigned i = 0; i < VI_FIELDS; i++) vi.g[i] = g[i];
-    cbf.g[0] = (uint64_t)m;
-    cbf.g[1] = (uint64_t)k;
-    return vi_plain_rate(&vi) / vi_plain_rate(&cbf);
-}
-
-static void record_ratios(lab_run *run) {
-    double most = 0;
-    for (double m = 20; m < 1e5; m = 2 * floor(m * .6)) {
-        for (double n = 2; n <= m / 2; n = ceil(n * 1.3)) most = fmax(most, ratio_of(m, n));
-    }
-    lab_record(run,
-               &(lab_row){ .name = "ratio",
-                           .what = "largest ratio of rates, m from 20 on",
-                           .exact = 1,
-                           .measured = lab_computed(most),
-                           .rule = LAB_AT_MOST,
-                           .reason = "theorem 3 (i): always lower than that of a CBF",
-                           .remark = lab_text(run, "20, 50 and 100 bits per key: %.2g, %.2g, %.2g.",
-                                              ratio_of(5000, 1000), ratio_of(12500, 1000),
-                                              ratio_of(25000, 1000)) });
-}
-
-static void record_overflow(lab_run *run) {
-    double const   r = 4.0 / 7, seven = r * (.25 * bound_of(19, r) + bound_of(20, r));
-    uint64_t const g[VI_FIELDS] = { 4388, 5, 0, 7, VI_D(4), 0 };
-    record_bound(run, "overflow.8bit", "8 bits, r = 1/2: bound, over m", NULL,
-                 .5 * pow(exp(1) * log(2) / 16, 37));
-    record_bound(run, "overflow.7bit", "7 bits, r = 4/7: bound, over m", "ToN 2014, section VIII.C",
-                 seven);
-    lab_record(run, &(lab_row){ .name = "overflow.library",
-                                .what = "7680 of the 7-bit bound, and the law",
-                                .place = "ToN 2014, section VIII.C",
-                                .exact = 7680 * seven,
-                                .measured = lab_computed(tamis_vi_saturation(g, N, N)),
-                                .rule = LAB_AT_MOST,
-                                .reason = "a bound",
-                                .remark = "The library's counters stick at 127 already." });
-}
-
-/* What an entry can be: pairs of a count and a sum. */
-static double count_entries(void) {
-    static const sequence example = { { 1, 4, 8, 13 } };
-    unsigned              found = 0;
-    for (unsigned j = 0; j <= 3; j++) {
-        sum_counts counts = { { 0 } };
-        for_multisets(&example, j, count_sum, &counts);
-        for (unsigned sum = 0; sum < SUMS; sum++) found += counts.of[sum] != 0;
-    }
-    return found;
-}
-
-/* What a counter of one and of two keys excludes, in theorem 2 and by the law of sums. */
-static void record_theorem_2(lab_run *run) {
-    static const unsigned lengths[] = { 2, 4, 8, 16 };
-    for (unsigned i = 0; i < 4; i++) {
-        double const l = lengths[i];
-        vi_profile   profile;
-        tamis_vi_profile(VI_D(lengths[i]), 9, &profile);
-        vi_record_computed(run, lab_text(run, "one.d%u", lengths[i]),
-                           lab_text(run, "excluded by one key, D%u", lengths[i]), NULL, (l - 1) / l,
-                           profile.excludes[1]);
-        vi_record_computed(run, lab_text(run, "two.d%u", lengths[i]),
-                           lab_text(run, "excluded by two keys, D%u", lengths[i]), NULL,
-                           (l - 1) * (l + 1) / (6 * l * l), profile.excludes[2]);
-    }
-}
-
-void vi_theorems_run(lab_run *run) {
-    record_theorem_2(run);
-    lab_record(run, &(lab_row){ .name = "cbf",
-                                .what = "a CBF counter reaches 16: bound",
-                                .published = "1.37e-15",
-                                .exact = bound_of(16, 1),
-                                .rule = LAB_EQUAL,
-                                .reason = "arithmetic" });
-    lab_record(run, &(lab_row){ .name = "p0.20",
-                                .what = "p0 with m0 = 20",
-                                .published = ">0.5",
-                                .exact = bound_p0(20),
-                                .rule = LAB_EQUAL,
-                                .reason = "arithmetic",
-                                .remark = lab_text(run, "Above 0.5 from m0 = %g on; limit %.4f.",
-                                                   first_above_half(), bound_p0(1e9)) });
-    record_ratios(run);
-    record_overflow(run);
-    vi_record_computed(run, "multisets", "multisets of up to 3 of 4 numbers", "35", 7 * 6 * 5 / 6,
-                       count_entries());
-    vi_record_computed(run, "multisets.bits", "bits for one of them", "6", ceil(log2(35)),
-                       ceil(log2(count_entries())));
 }

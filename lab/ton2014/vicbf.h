@@ -67,7 +67,45 @@ double vi_same(double exact, double computed, double within);
 void vi_record_computed(lab_run *run, const char *name, const char *what, const char *published,
                         double exact, double computed);
 
-/* bh.c, _figures.c, _sizes.c, _spectral.c */
+/* ------------------------------------------------------------------ table I */
+
+/* A scheme whose number of counters and hashes is to be chosen. */
+typedef struct vi_scheme {
+    vi_config of;
+    bool      is_improved; /* Bh-CBF, with lookups that use entries of up to 6 keys */
+    unsigned  bits;        /* of a counter, or of an entry */
+} vi_scheme;
+
+#define VI_SCHEME_CBF \
+    { { VI_CBF, VI_TABLE_KEYS, { 0, 0, 4 } }, false, 4 }
+#define VI_SCHEME_BH \
+    { { VI_BH, VI_TABLE_KEYS, { 0, 0, 4, 8, BH_PAPER, 3, 0, 0 } }, false, 12 }
+#define VI_SCHEME_IMPROVED \
+    { { VI_BH, VI_TABLE_KEYS, { 0, 0, 4, 8, BH_PAPER, 3, 1, 0 } }, true, 12 }
+#define VI_SCHEME_D4 \
+    { { VI_VI, VI_TABLE_KEYS, { 0, 0, 0, 7, VI_D(4), 0 } }, false, 7 }
+#define VI_SCHEME_GENERAL \
+    { { VI_VI, VI_TABLE_KEYS, { 0, 0, 0, 8, VI_GENERAL, 0 } }, false, 8 }
+
+double vi_scheme_rate(const vi_scheme *s, uint64_t m, unsigned k);
+
+/* The fewest counters with which it has a rate of 0.1%; and the k for which these are fewest. */
+uint64_t vi_scheme_fewest(const vi_scheme *s, unsigned k);
+unsigned vi_scheme_best_k(const vi_scheme *s);
+
+/* What the library plans for the same keys and rate, beside the paper's bits. */
+typedef struct vi_planned_row {
+    const char *name, *what, *kind, *geometry;
+    double      bits; /* of the paper's */
+} vi_planned_row;
+
+void vi_record_planned(lab_run *run, const vi_planned_row *row);
+
+/* ------------------------------------------------------------------ experiments */
+
+/* bh.c: what an entry of up to 3 keys can be, pairs of a count and a sum. */
+double vi_count_entries(void);
+
 void vi_sequences_run(lab_run *run);
 void vi_bits_run(lab_run *run);
 void vi_theorems_run(lab_run *run);
