@@ -142,6 +142,11 @@ uint64_t rank_extensions_used(const tamis_set *set, unsigned level) {
 /* ------------------------------------------------------------------ experiments */
 
 const lab_experiment lab_rank_icnp2008[] = {
+    { .id = "rank.example",
+      .title = "the bucket of Figure 3: 8 chains, 7 fingerprints",
+      .paper = RANK_PAPER,
+      .place = "ICNP 2008, sections III-A and III-B, Figure 3",
+      .run = rank_example },
     { .id = "rank.loads",
       .title = "how many buckets overflow: 1000 buckets, 64 chains each, lambda = 0.875",
       .paper = RANK_PAPER,

@@ -130,6 +130,7 @@ uint64_t rank_extensions_used(const tamis_set *set, unsigned level);
 
 /* ------------------------------------------------------------------ experiments */
 
+void rank_example(lab_run *run);
 void rank_loads(lab_run *run);
 void rank_sizes(lab_run *run);
 void rank_overflow(lab_run *run);

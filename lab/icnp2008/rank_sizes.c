@@ -6,8 +6,11 @@
  * every copy, so that its loads are those of the keys. The tables of Table II are sets: a
  * fingerprint is stored once, and the loads are a little smaller.
  */
+#include "core/bits.h"
+#include "core/field.h"
 #include "frame/sets.h"
 #include "frame/theory.h"
+#include "handle.h"
 #include "kinds/rank/size.h"
 #include "rank.h"
 #include "theory/tails.h"
@@ -27,9 +30,35 @@ typedef struct fill_given {
 
 typedef struct fill_outcome {
     double   used[2]; /* extensions of level 2, 3 */
+    double   empty;   /* share of the cells of all buckets, extensions left out */
     double   own_rate;
     uint64_t hits, lost;
 } fill_outcome;
+
+/* Cells in use of a bucket itself: the levels of its index, one after the other, as far as they are
+ * in the bucket. Those that go on in an extension fill it. */
+static uint64_t bucket_load(const tamis_set *set, uint64_t at) {
+    const uint64_t *const g = set->table.geometry;
+    uint64_t const        index = at + g[RANK_CHAINS] + rank_pointer_bits(g[RANK_EXTENSIONS2]);
+    unsigned size = bits_popcount(field_get_wide(set->table.body, at, (unsigned)g[RANK_CHAINS]));
+    uint64_t load = 0;
+    while (size != 0 && load + size <= g[RANK_CELLS]) {
+        unsigned const more = bits_popcount(field_get_wide(set->table.body, index + load, size));
+        load += size;
+        size = more;
+    }
+    return size != 0 ? g[RANK_CELLS] : load;
+}
+
+static double empty_share(const tamis_set *set) {
+    const uint64_t *const g = set->table.geometry;
+    uint64_t              used = 0;
+    rank_layout           layout;
+    if (!tamis_rank_layout(g, &layout)) lab_die("a table without a layout");
+    for (uint64_t i = 0; i < g[RANK_BUCKETS]; i++)
+        used += bucket_load(set, layout.start[1] + i * layout.record[1]);
+    return 1 - (double)used / (double)(g[RANK_BUCKETS] * g[RANK_CELLS]);
+}
 
 static void fill_trial(const void *given, lab_random *random, void *ret_outcome) {
     const fill_given   *of = given;
@@ -41,6 +70,7 @@ static void fill_trial(const void *given, lab_random *random, void *ret_outcome)
     tamis_info          info;
     sets_fill(set, &keys, 0, of->keys);
     for (unsigned i = 0; i < 2; i++) outcome->used[i] = (double)rank_extensions_used(set, i + 2);
+    outcome->empty = empty_share(set);
     if (tamis_inspect(set, &info) != TAMIS_OK) lab_die("a table cannot be inspected");
     outcome->own_rate = info.current_fpr;
     outcome->lost = of->keys - sets_count(set, &keys, 0, of->keys);
@@ -49,7 +79,7 @@ static void fill_trial(const void *given, lab_random *random, void *ret_outcome)
 }
 
 typedef struct fill_samples {
-    lab_sample used[2], own, asked;
+    lab_sample used[2], empty, own, asked;
     uint64_t   lost, tables;
     uint64_t   over_example; /* tables that need more than 130 extensions */
 } fill_samples;
@@ -65,6 +95,7 @@ static fill_samples fill_run(const lab_run *run, const char *stream, const fill_
     fill_samples        samples = { .tables = tables };
     for (uint64_t i = 0; i < tables; i++) {
         for (unsigned l = 0; l < 2; l++) lab_sample_add(&samples.used[l], outcomes[i].used[l]);
+        lab_sample_add(&samples.empty, outcomes[i].empty);
         lab_sample_add(&samples.own, outcomes[i].own_rate);
         if (given->queries != 0)
             lab_sample_add(&samples.asked, (double)outcomes[i].hits / (double)given->queries);
@@ -135,6 +166,30 @@ static void record_example(lab_run *run, const fill_samples *samples) {
                                           "tables overflow. Table II has room to spare." });
 }
 
+/* 64 cells for 56 keys. */
+static void record_cells(lab_run *run, const fill_samples *samples) {
+    double const keys = EXAMPLE_BUCKETS * EXAMPLE_MEAN;
+    double       in_bucket = 0; /* E[min(load, 64)] */
+    for (unsigned j = 1; j <= 64; j++)
+        in_bucket += tamis_binomial_tail(keys, 1.0 / EXAMPLE_BUCKETS, j);
+    lab_record(run, &(lab_row){ .name = "cells",
+                                .what = "cells of a bucket per key, 64/56",
+                                .published = "1.14",
+                                .exact = 64.0 / EXAMPLE_MEAN,
+                                .rule = LAB_EQUAL,
+                                .reason = "arithmetic",
+                                .remark =
+                                    "Called the \"fraction of unused cells\", which it is not: see "
+                                    "the next row." });
+    lab_record(run, &(lab_row){ .name = "cells.empty",
+                                .what = "share of these cells that is empty",
+                                .published = "1.14",
+                                .exact = 1 - in_bucket / 64,
+                                .measured = lab_sample_mean(&samples->empty, 0),
+                                LAB_WITHIN_4_SIGMA,
+                                .flaw = "What is printed is the number of cells per key." });
+}
+
 void rank_loads(lab_run *run) {
     fill_given const   given = { .table = { .buckets = EXAMPLE_BUCKETS,
                                             .chains = 64,
@@ -148,6 +203,7 @@ void rank_loads(lab_run *run) {
     record_load(run, 74, "0.01", &samples.used[1]);
     record_far_load(run);
     record_example(run, &samples);
+    record_cells(run, &samples);
 }
 
 /* ------------------------------------------------------------------ Table II: bits and overflow */
