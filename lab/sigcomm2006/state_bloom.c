@@ -8,7 +8,8 @@
  * Then what the paper leaves open: keys that come and go. Cells that say "don't know" remain so,
  * and the rates are no longer those of the formulas. The library's plan has one for that.
  */
-#include "frame/lab.h"
+#include "sigcomm2006.h"
+
 #include "frame/sets.h"
 #include "kinds/state_bloom/size.h"
 
@@ -22,10 +23,6 @@
 #define FULL_TABLES 5000
 #define TURNOVERS 16 /* keys over a life, for each that is there at a time */
 #define ALL_DIFFER (UINT64_C(1) << 20)
-
-static const char PAPER[] = "Bonomi, Mitzenmacher, Panigrahy, Singh, Varghese: \"Beyond Bloom "
-                            "Filters: From Approximate Membership Checks to Approximate State "
-                            "Machines\"";
 
 /* Tables of m cells and k hashes; share[i] of the keys have value i, or any of `values`. */
 typedef struct sbf_config {
@@ -249,7 +246,7 @@ static void run_mix(lab_run *run, const sbf_config *of) {
     record_never(run, of, &samples);
 }
 
-static void sbf_insertions(lab_run *run) {
+void sbf_insertions_run(lab_run *run) {
     static const sbf_config configs[] = {
         { .name = "equal",
           .what = "4 values, equally common; 5 cells per key, k = 3",
@@ -319,7 +316,7 @@ static void run_churn(lab_run *run, const sbf_config *of) {
     record_never(run, of, &samples);
 }
 
-static void sbf_churn(lab_run *run) {
+void sbf_churn_run(lab_run *run) {
     static const sbf_config configs[] = {
         { .name = "differ",
           .what = "all values differ; 20 cells per key, k = 4, 16 turnovers",
@@ -356,17 +353,3 @@ static void sbf_churn(lab_run *run) {
     };
     for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) run_churn(run, &configs[i]);
 }
-
-const lab_experiment lab_acsm_sigcomm2006_bloom[] = {
-    { .id = "sbf.sigcomm2006",
-      .title = "stateful Bloom filters after insertions",
-      .paper = PAPER,
-      .place = "SIGCOMM 2006, section 3.3",
-      .run = sbf_insertions },
-    { .id = "sbf.churn",
-      .title = "stateful Bloom filters in which keys come and go",
-      .paper = PAPER,
-      .place = "beyond SIGCOMM 2006, section 3.3",
-      .run = sbf_churn },
-    { .id = NULL },
-};

@@ -6,8 +6,9 @@
  * 4. Its table: 3 subtables of n / 12 buckets with 6 cells. Here n is 49152. The library's side
  * table is left out where overflow is counted.
  */
+#include "sigcomm2006.h"
+
 #include "core/field.h"
-#include "frame/lab.h"
 #include "frame/theory.h"
 #include "handle.h"
 #include "kinds/state_print/size.h"
@@ -328,7 +329,7 @@ static void record_loads(lab_run *run, bool is_churned) {
                                 .reason = "the number of rare events is Poisson" });
 }
 
-static void acsm_overflow(lab_run *run) {
+void fcf_overflow_run(lab_run *run) {
     static const overflow_row rows[] = {
         { "4.125", 4.125, CELLS, false, 0, 6, 200 },
         { "4.250", 4.25, CELLS, false, 0, 3, 40 },
@@ -516,29 +517,9 @@ static void record_churn(lab_run *run, bool is_permuted) {
                  lab_text(run, "wrong or lost, %s", name), 0, sum.wrong, n);
 }
 
-static void acsm_rates(lab_run *run) {
+void fcf_rates_run(lab_run *run) {
     for (unsigned i = 0; i < 2; i++) {
         record_rates(run, i != 0);
         record_churn(run, i != 0);
     }
 }
-
-/* ------------------------------------------------------------------ experiments */
-
-#define PAPER                                                                         \
-    "Bonomi, Mitzenmacher, Panigrahy, Singh, Varghese: \"Beyond Bloom Filters: From " \
-    "Approximate Membership Checks to Approximate State Machines\""
-
-const lab_experiment lab_acsm_sigcomm2006_print[] = {
-    { .id = "fcf.overflow",
-      .title = "states in d-left tables: 3 subtables, 4 keys in 6 cells, filled and lived in",
-      .paper = PAPER,
-      .place = "SIGCOMM 2006, section 3.4",
-      .run = acsm_overflow },
-    { .id = "fcf.rates",
-      .title = "fingerprints in two buckets, and the permutations that avoid it",
-      .paper = PAPER,
-      .place = "SIGCOMM 2006, sections 3.4 and 4",
-      .run = acsm_rates },
-    { .id = NULL },
-};
