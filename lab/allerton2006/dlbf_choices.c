@@ -14,7 +14,7 @@
 #define II_B "Allerton 2006, section II.B"
 #define II_C "Allerton 2006, section II.C"
 
-/* ------------------------------------------------------------------ two, three or four subtables */
+/* ------------------------------------------------------------------ how many subtables */
 
 #define QUICK_TRIALS 24
 #define FULL_TRIALS 400

@@ -1,9 +1,9 @@
 /* dlcbf_larger.c - sections 4 and 5.1: fewer, larger buckets.
  *
- * With 6 keys in 8 cells a key takes 4/3 of a cell. The paper says that larger buckets can be filled
- * more tightly, so that this factor comes near to 1, at the price of a larger constant and of more
- * cells that a lookup looks at. It gives no numbers. Here a bucket of c cells gets as many keys
- * as make an add fail as rarely as with 6 keys in 8 cells. A remainder of r bits then gives
+ * With 6 keys in 8 cells a key takes 4/3 of a cell. The paper says that larger buckets can be
+ * filled more tightly, so that this factor comes near to 1, at the price of a larger constant and
+ * of more cells that a lookup looks at. It gives no numbers. Here a bucket of c cells gets as many
+ * keys as make an add fail as rarely as with 6 keys in 8 cells. A remainder of r bits then gives
  * the rate 4 load 2^-r, so a key takes
  *
  *     c / load  (r + 2)  =  c / load  log2(1 / f)  +  c / load (log2(4 load) + 2)   bits.

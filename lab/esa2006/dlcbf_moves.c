@@ -8,8 +8,8 @@
  *     any     a cell of any of the four buckets moves
  *     two     as any, and if that fails, a cell moves after another one has made room for it
  *
- * The law: with x(i) the share of full buckets of subtable i, all buckets of a new key are full with
- * the chance e = x(1) x(2) x(3) x(4). A cell of subtable i cannot move if its three other
+ * The law: with x(i) the share of full buckets of subtable i, all buckets of a new key are full
+ * with the chance e = x(1) x(2) x(3) x(4). A cell of subtable i cannot move if its three other
  * buckets are full, q(i) = e / x(i), and none of 8 can with the chance q(i)^8. So an add is refused
  * with
  *
@@ -18,9 +18,9 @@
  *     two     e, times for each i and each of its 8 cells the product over the other subtables k
  *             of x(k) q(k)^8
  *
- * and x(i) follows from the equations of theory/fluid.h, in which a key that finds four full buckets
- * makes another one longer. That takes a key's buckets for independent. They are not quite: when
- * the key came, its own bucket had the least load.
+ * and x(i) follows from the equations of theory/fluid.h, in which a key that finds four full
+ * buckets makes another one longer. That takes a key's buckets for independent. They are not quite:
+ * when the key came, its own bucket had the least load.
  */
 #include "dlcbf.h"
 

@@ -1,15 +1,15 @@
 /* rank_example.c - Figure 3: the seven fingerprints of one bucket, in a table of the library.
  *
- * The bucket has L = 8 chains and Z = 12 cells. Chain 7 has three fingerprints, the last of which is
- * looked for; another chain before it has two, one more before and one behind it have one each. Which
- * two of the first six chains these are is only in the drawing: here they are 2 and 4.
+ * The bucket has L = 8 chains and Z = 12 cells. Chain 7 has three fingerprints, the last of which
+ * is looked for; another chain before it has two, one more before and one behind it have one each.
+ * Which two of the first six chains these are is only in the drawing: here they are 2 and 4.
  *
  *     base index I0      0 1 0 1 0 0 1 1
  *     higher index       I1 = 0 1 1 0     I2 = 0 1     I3 = 0
  *     cells              A1 = a b d g     A2 = c e     A3 = f
  *
- * The table gets hashes that say just these chains and remainders. What it makes of them is read from
- * its body.
+ * The table gets hashes that say just these chains and remainders. What it makes of them is read
+ * from its body.
  */
 #include "rank.h"
 
@@ -45,8 +45,8 @@ static unsigned length_of(unsigned chain) {
     return length;
 }
 
-/* Chains up to this one that have a fingerprint on the level, from 1: the size of the level, and the
- * place of a chain in it. */
+/* Chains up to this one that have a fingerprint on the level, from 1: the size of the level, and
+ * the place of a chain in it. */
 static double level_rank(unsigned level, unsigned upto) {
     double rank = 0;
     for (unsigned chain = 1; chain <= upto; chain++) rank += length_of(chain) >= level;

@@ -1,5 +1,5 @@
-/* larger.c - section 3.4: "higher utilizations and hence less overall space is possible by using larger
- * values of d, f, and h".
+/* larger.c - section 3.4: "higher utilizations and hence less overall space is possible by using
+ * larger values of d, f, and h".
  *
  * The paper's table has d = 3, h = 6 and u = 2/3, for insertions only. Here keys come and go, and a
  * table is as full as lets one put in 10^10 fail. With more keys in the buckets of a lookup the

@@ -1,7 +1,7 @@
 /* sigcomm2006.h - what the experiments on approximate state machines share.
  *
- * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Beyond Bloom Filters: From
- * Approximate Membership Checks to Approximate State Machines", SIGCOMM 2006.
+ * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Beyond Bloom Filters:
+ * From Approximate Membership Checks to Approximate State Machines", SIGCOMM 2006.
  */
 #ifndef TAMIS_LAB_SIGCOMM2006_H
 #define TAMIS_LAB_SIGCOMM2006_H

@@ -1,14 +1,14 @@
 /* thresholds.c - section 3.3: a value only if t of a key's cells say it.
  *
- * The paper returns a value as soon as one cell of a key says it and all others say "don't know", and
- * remarks that another threshold did not prove especially effective. With insertions only, a cell of
- * a key with value i says "don't know" with
+ * The paper returns a value as soon as one cell of a key says it and all others say "don't know",
+ * and remarks that another threshold did not prove especially effective. With insertions only, a
+ * cell of a key with value i says "don't know" with
  *
  *     q = 1 - (1 - 1/m)^(k (n - n_i)),
  *
- * so a key that is there is unknown if fewer than t of k cells do not: a binomial tail. A cell says i
- * with a_i = (1 - q) (1 - (1 - 1/m)^(k n_i)), and "don't know" with u = 1 - (1 - 1/m)^(kn) - sum a_i,
- * so a stranger has value i with
+ * so a key that is there is unknown if fewer than t of k cells do not: a binomial tail. A cell says
+ * i with a_i = (1 - q) (1 - (1 - 1/m)^(k n_i)), and "don't know" with u = 1 - (1 - 1/m)^(kn) - sum
+ * a_i, so a stranger has value i with
  *
  *     sum over j >= t of  C(k, j) a_i^j u^(k - j).
  *

@@ -1,17 +1,17 @@
 /* timers.c - keys that are not dropped and go by their age: sections 3.3 and 3.4.
  *
- * So many keys come in each tick, and none is heard of again. A sweep goes round the table n times in
- * a timeout T, n being 1, 3, 7 or 15 with 2 to 5 timer bits, and takes out what was silent for T. So
- * a key stays for T and, until the sweep comes by, for up to T / n more. If it came at any time since
- * the last sweep that would be T (1 + 1 / 2n) on average.
+ * So many keys come in each tick, and none is heard of again. A sweep goes round the table n times
+ * in a timeout T, n being 1, 3, 7 or 15 with 2 to 5 timer bits, and takes out what was silent for
+ * T. So a key stays for T and, until the sweep comes by, for up to T / n more. If it came at any
+ * time since the last sweep that would be T (1 + 1 / 2n) on average.
  *
- * Fingerprints (3.4): the table has to hold the keys of that time, and they are more. A bucket that was
- * just swept has fewer keys than others, so new ones go there, and these stay longest. For how many
- * they are there is no formula: exact is a second table, in which buckets are lists of timers.
+ * Fingerprints (3.4): the table has to hold the keys of that time, and they are more. A bucket that
+ * was just swept has fewer keys than others, so new ones go there, and these stay longest. For how
+ * many they are there is no formula: exact is a second table, in which buckets are lists of timers.
  *
  * Stateful Bloom filters without counters (3.3): "on an insertion, any non-zero cell becomes a DK".
- * With P keys in a tick and k of m cells each, a cell is empty if no key came to it for T + s, s being
- * the time since the sweep came by, from 0 to T / n:
+ * With P keys in a tick and k of m cells each, a cell is empty if no key came to it for T + s, s
+ * being the time since the sweep came by, from 0 to T / n:
  *
  *     e = mean over s of (1 - 1/m)^(k P (T + s)).
  *
@@ -105,8 +105,8 @@ static void ask_one(const timer_trial *trial, uint64_t id, timer_outcome *outcom
     outcome->wrong += status == TAMIS_OK && value != value_of(trial, id);
 }
 
-/* Those of the last timeout and those that were touched must be there; those that were silent for two
- * timeouts must not. */
+/* Those of the last timeout and those that were touched must be there; those that were silent for
+ * two timeouts must not. */
 static void ask_all(const timer_trial *trial, timer_outcome *outcome) {
     uint64_t const live = trial->config->per_tick * TIMEOUT;
     for (uint64_t i = trial->n - live; i < trial->n; i++) ask_one(trial, trial->ids[i], outcome);
@@ -317,8 +317,8 @@ static double one_alone(double empty) {
     return empty * (1 - empty);
 }
 
-/* Keys that come and are taken for present are not put: all their cells say "don't know", or one says
- * a value. They would be unknown. */
+/* Keys that come and are taken for present are not put: all their cells say "don't know", or one
+ * says a value. They would be unknown. */
 static double unknown_share(unsigned sweeps) {
     double const empty = mean_over_sweep(sweeps, itself);
     double const value = mean_over_sweep(sweeps, one_alone), unsaid = 1 - empty - value;

@@ -101,9 +101,9 @@ static void record_theorem_2(lab_run *run) {
 
 /* ------------------------------------------------------------------ theorem 3, (ii)
  *
- * "When alpha goes to infinity the ratio of the rates goes to 0", and it is at most
- * ((1 - p0) / (1/2))^k. With k a whole number the CBF is not at its best, so k is a real number here,
- * as it is in the proof. The measured ratio is that of filters, with the next whole k.
+ * "When alpha goes to infinity the ratio of the rates goes to 0", and it is at most ((1 - p0) /
+ * (1/2))^k. With k a whole number the CBF is not at its best, so k is a real number here, as it is
+ * in the proof. The measured ratio is that of filters, with the next whole k.
  */
 
 #define RATIO_KEYS 1000.0

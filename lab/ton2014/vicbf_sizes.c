@@ -189,8 +189,8 @@ static void record_dlcbf(lab_run *run) {
 
 /* ------------------------------------------------------------------ totals
  *
- * Counters and a table of sums: h^2 v bits as the paper counts it. Measured is the body of a filter of
- * the library with as many counters, in whole cache lines, and the same table.
+ * Counters and a table of sums: h^2 v bits as the paper counts it. Measured is the body of a filter
+ * of the library with as many counters, in whole cache lines, and the same table.
  */
 
 #define TABLE_BH (3 * 3 * 15)
