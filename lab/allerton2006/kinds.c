@@ -227,10 +227,12 @@ static void record_balanced(lab_run *run, const dlbf_kind_config *config, kind_r
 void dlbf_balanced_run(lab_run *run) {
     static const dlbf_kind_config configs[] = { { 2, 4096, 1, 32768, &dlbf_sorted64 },
                                                 { 2, 4096, 1, 49152, &dlbf_two128 } };
-    static const kind_row         rows[] = {
-                { .name = "64", .what = "64 bits, 32768 keys at once", .published = "0.00023894" },
-                { .name = "128", .what = "128 bits, 49152 keys at once", .published = "0.000004605" },
+    /* clang-format off */
+    static const kind_row rows[] = {
+        { .name = "64", .what = "64 bits, 32768 keys at once", .published = "0.00023894" },
+        { .name = "128", .what = "128 bits, 49152 keys at once", .published = "0.000004605" },
     };
+    /* clang-format on */
     if (!sets_have("dlbf")) return;
     record_balanced(run, &configs[0], rows[0]);
     record_balanced(run, &configs[1], rows[1]);

@@ -141,7 +141,7 @@ static of_sequences rate_sequences(unsigned k) {
     uint64_t     masks[SEQUENCES];
     double       rate[SEQUENCES];
     double const basic = vi_theorem_1(2560, k, N, 3, L);
-    size_t const n = tamis_bh_search(3, L, MOST, masks, SEQUENCES);
+    size_t const n = bh_search(3, L, MOST, masks, SEQUENCES);
     of_sequences ret = { .least = 1, .papers = improved_rate(BH_PAPER, k) };
     for (size_t i = 0; i < n && i < SEQUENCES; i++) {
         rate[i] = improved_rate(masks[i], k);
@@ -229,7 +229,7 @@ static unsigned longest_by_trying(unsigned h) {
 static unsigned longest_in_library(unsigned h) {
     unsigned l = 1;
     uint64_t mask;
-    while (l < MOST && tamis_bh_search(h, l + 1, MOST, &mask, 1) != 0) l++;
+    while (l < MOST && bh_search(h, l + 1, MOST, &mask, 1) != 0) l++;
     return l;
 }
 
@@ -250,7 +250,7 @@ void vi_sequences_run(lab_run *run) {
     double const basic = vi_theorem_1(2560, 5, N, 3, L);
     uint64_t     masks[SEQUENCES];
     vi_record_computed(run, "count", "B3 sequences of 4 numbers up to 15", "48", count_sequences(),
-                       (double)tamis_bh_search(3, L, MOST, masks, SEQUENCES));
+                       (double)bh_search(3, L, MOST, masks, SEQUENCES));
     record_best(run, 5);
     record_best(run, 6);
     lab_record(run, &(lab_row){ .name = "saved",

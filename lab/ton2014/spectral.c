@@ -5,10 +5,10 @@
  * as reference [7] has it. Here counters have a fixed number of bits, as `counting` with minimal
  * increase has them; it counts up only the smallest counters of a key, so that few bits will do.
  */
+#include "count_error.h"
 #include "vicbf.h"
 
 #include "frame/sets.h"
-#include "kinds/counting/size.h"
 #include "theory/bloom_rate.h"
 
 #include <math.h>
@@ -161,17 +161,17 @@ static void record_counts(lab_run *run) {
     spectral_samples const       c = take_samples(run, "counts.merged", &merged);
     lab_record(run, &(lab_row){ .name = "counts.plain",
                                 .what = "1%, minimum selection: counts too high",
-                                .exact = tamis_cbf_count_error(plain.g, N),
+                                .exact = count_error(plain.g, N),
                                 .measured = lab_sample_mean(&a.too_high, 0),
                                 LAB_WITHIN_4_SIGMA });
     lab_record(run, &(lab_row){ .name = "counts.minimal",
                                 .what = "1%, minimal increase: counts too high",
-                                .exact = tamis_cbf_count_error(minimal.g, N),
+                                .exact = count_error(minimal.g, N),
                                 .measured = lab_sample_mean(&b.too_high, 0),
                                 LAB_WITHIN_4_SIGMA });
     lab_record(run, &(lab_row){ .name = "counts.merged",
                                 .what = "the same, merged of two halves",
-                                .exact = tamis_cbf_count_error(minimal.g, N / 2.0) +
+                                .exact = count_error(minimal.g, N / 2.0) +
                                          tamis_cbf_fpr(minimal.g, N / 2.0),
                                 .measured = lab_sample_mean(&c.too_high, 0),
                                 LAB_WITHIN_4_SIGMA,

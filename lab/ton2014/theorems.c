@@ -230,7 +230,7 @@ static void record_example_5(lab_run *run) {
     unsigned exact = 1, library = 1;
     unsigned few[TILDE_MOST] = { 0 }, multisets = 0, different = 0;
     while (is_tilde(exact + 1)) exact++;
-    while (tamis_is_bh_tilde(SEQUENCE_2(3, 4), library + 1)) library++;
+    while (is_bh_tilde(SEQUENCE_2(3, 4), library + 1)) library++;
     count_ways(1, 2, few);
     for (unsigned sum = 0; sum < TILDE_MOST; sum++) {
         multisets += few[sum];

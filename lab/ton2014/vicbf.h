@@ -7,9 +7,9 @@
 
 #include "frame/lab.h"
 
-#include "kinds/bhcbf/sequences.h"
 #include "kinds/bhcbf/size.h"
 #include "kinds/vicbf/size.h"
+#include "sequences.h"
 
 #define VI_PAPER_KEYS 1024 /* in all of section VIII but table I */
 #define VI_TABLE_KEYS 2000 /* in table I */

@@ -53,15 +53,6 @@ double tamis_cbf_fpr(const uint64_t *g, double n) {
     return fmin(1, tamis_blocked_mean(lines_of(g), n, line_passes, &sizes) + n / 0x1p64);
 }
 
-#define STEPS 200 /* of the filling, for a mean over it */
-
-double tamis_cbf_count_error(const uint64_t *g, double n) {
-    double sum = 0;
-    if (g[CBF_MINIMAL] == 0) return tamis_cbf_fpr(g, n - 1);
-    for (unsigned i = 0; i < STEPS; i++) sum += tamis_cbf_fpr(g, floor((i + .5) / STEPS * n));
-    return sum / STEPS;
-}
-
 /* ------------------------------------------------------------------ minimal increase */
 
 #define MAX_LEVELS 64 /* counters beyond are reached in a table that is many times too full */

@@ -51,12 +51,6 @@ double tamis_cbf_fpr(const uint64_t *geometry, double n);
  * counted twice. With minimal increase nothing falls, and it is that of n keys. */
 double tamis_cbf_saturation(const uint64_t *geometry, double n, double lifetime);
 
-/* P[the count of a key is too high], when n different keys were added once each. All its counters
- * have been hit by others. With minimal increase they had been hit already when it came, which is
- * the mean of the rate over the filling: later ones hardly ever raise all of them. (To 3% below a
- * rate of 5%.) */
-double tamis_cbf_count_error(const uint64_t *geometry, double n);
-
 /* Fill in what is free, for the smallest table. With fpr 0, or the counters and hashes fixed, the
  * rate is what it is. False: it cannot be had. */
 bool tamis_cbf_choose(double fpr, double n, uint64_t *geometry);

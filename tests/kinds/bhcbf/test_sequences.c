@@ -1,7 +1,7 @@
 /* test_sequences.c - Bh sequences and B-tilde-h sequences, against all their sums, one by one. */
 #include "unit.h"
 
-#include "kinds/bhcbf/sequences.h"
+#include "ton2014/sequences.h"
 
 /* ------------------------------------------------------------------ oracles */
 
@@ -90,8 +90,8 @@ static void is_bh_tilde_is_that_shorter_sums_are_alone(void **state) {
         unsigned const h = 1 + (unsigned)dice_below(&random, 3);
         uint64_t const mask =
             random_mask(&random, 1 + (unsigned)dice_below(&random, 4), i % 2 == 0 ? 63 : 15);
-        assert_int_equal(tamis_is_bh_tilde(mask, h), oracle_bh_tilde(mask, h));
-        good += tamis_is_bh_tilde(mask, h);
+        assert_int_equal(is_bh_tilde(mask, h), oracle_bh_tilde(mask, h));
+        good += is_bh_tilde(mask, h);
     }
     assert_in_range(good, 60, 540);
 }
@@ -109,19 +109,19 @@ static void sequences_of_the_paper_are_what_they_are_said_to_be(void **state) {
     assert_false(tamis_is_bh(0xfffe, 2));
     assert_true(tamis_is_bh(last, 12) && tamis_is_bh(last, 13));
     assert_false(tamis_is_bh(last, 14));
-    assert_true(tamis_is_bh_tilde(SEQUENCE_2(3, 4), 2));
-    assert_false(tamis_is_bh_tilde(SEQUENCE_2(3, 4), 3));
-    assert_false(tamis_is_bh_tilde(one, 2)); /* 1 + 1 + 1 + 1 */
+    assert_true(is_bh_tilde(SEQUENCE_2(3, 4), 2));
+    assert_false(is_bh_tilde(SEQUENCE_2(3, 4), 3));
+    assert_false(is_bh_tilde(one, 2)); /* 1 + 1 + 1 + 1 */
 }
 
 static void sequences_refuse_what_is_none(void **state) {
     (void)state;
-    assert_false(tamis_is_bh(0, 1) || tamis_is_bh_tilde(0, 1));
-    assert_false(tamis_is_bh(1, 1) || tamis_is_bh_tilde(3, 1)); /* 0 is no number of it */
-    assert_false(tamis_is_bh(2, 0) || tamis_is_bh_tilde(2, 0));
-    assert_true(tamis_is_bh(2, SEQUENCES_MAX_H) && tamis_is_bh_tilde(2, SEQUENCES_MAX_H));
+    assert_false(tamis_is_bh(0, 1) || is_bh_tilde(0, 1));
+    assert_false(tamis_is_bh(1, 1) || is_bh_tilde(3, 1)); /* 0 is no number of it */
+    assert_false(tamis_is_bh(2, 0) || is_bh_tilde(2, 0));
+    assert_true(tamis_is_bh(2, SEQUENCES_MAX_H) && is_bh_tilde(2, SEQUENCES_MAX_H));
     assert_false(tamis_is_bh(2, SEQUENCES_MAX_H + 1));
-    assert_false(tamis_is_bh_tilde(2, SEQUENCES_MAX_H + 1));
+    assert_false(is_bh_tilde(2, SEQUENCES_MAX_H + 1));
     assert_true(tamis_is_bh(UINT64_C(1) << 63 | 2, SEQUENCES_MAX_H));
     assert_false(tamis_is_bh(~UINT64_C(1), SEQUENCES_MAX_H)); /* and says so at once */
 }
@@ -132,7 +132,7 @@ static void bh_search_finds_the_48(void **state) {
     (void)state;
     uint64_t masks[60];
     memset(masks, 0, sizeof masks);
-    assert_int_equal(tamis_bh_search(3, 4, 15, masks, 60), 48);
+    assert_int_equal(bh_search(3, 4, 15, masks, 60), 48);
     bool has_best = false, has_mirror = false;
     for (unsigned i = 0; i < 48; i++) {
         assert_true(oracle_bh(masks[i], 3) && (masks[i] & 3) == 2);
@@ -153,10 +153,10 @@ static void searches_find_all_that_there_are(void **state) {
             for (uint64_t mask = 2; mask < UINT64_C(1) << 13; mask += 2) {
                 if ((unsigned)__builtin_popcountll(mask) != l) continue;
                 bh += (mask & 2) != 0 && oracle_bh(mask, h);
-                tilde += tamis_is_bh_tilde(mask, h);
+                tilde += is_bh_tilde(mask, h);
             }
-            assert_int_equal(tamis_bh_search(h, l, 12, NULL, 0), bh);
-            assert_int_equal(tamis_bh_tilde_search(h, l, 12, NULL, 0), tilde);
+            assert_int_equal(bh_search(h, l, 12, NULL, 0), bh);
+            assert_int_equal(bh_tilde_search(h, l, 12, NULL, 0), tilde);
         }
     }
 }
@@ -164,26 +164,26 @@ static void searches_find_all_that_there_are(void **state) {
 /* What is said to be the longest of table II: under 15 there is none of one number more. */
 static void table_2_has_the_longest_sequences(void **state) {
     (void)state;
-    assert_int_equal(tamis_bh_search(1, 15, 15, NULL, 0), 1);
-    assert_true(tamis_bh_search(2, 5, 15, NULL, 0) > 0);
-    assert_int_equal(tamis_bh_search(2, 6, 15, NULL, 0), 0);
-    assert_int_equal(tamis_bh_search(3, 5, 15, NULL, 0), 0);
-    assert_true(tamis_bh_search(12, 3, 15, NULL, 0) > 0);
-    assert_int_equal(tamis_bh_search(12, 4, 15, NULL, 0), 0);
+    assert_int_equal(bh_search(1, 15, 15, NULL, 0), 1);
+    assert_true(bh_search(2, 5, 15, NULL, 0) > 0);
+    assert_int_equal(bh_search(2, 6, 15, NULL, 0), 0);
+    assert_int_equal(bh_search(3, 5, 15, NULL, 0), 0);
+    assert_true(bh_search(12, 3, 15, NULL, 0) > 0);
+    assert_int_equal(bh_search(12, 4, 15, NULL, 0), 0);
 }
 
 static void searches_write_no_more_than_there_is_room_for(void **state) {
     (void)state;
     uint64_t masks[3] = { 7, 7, 7 }, all[60];
-    assert_int_equal(tamis_bh_search(3, 4, 15, masks, 2), 48);
-    assert_int_equal(tamis_bh_search(3, 4, 15, all, 60), 48);
+    assert_int_equal(bh_search(3, 4, 15, masks, 2), 48);
+    assert_int_equal(bh_search(3, 4, 15, all, 60), 48);
     assert_true(masks[0] == all[0] && masks[1] == all[1] && masks[2] == 7);
-    assert_int_equal(tamis_bh_search(0, 4, 15, masks, 3), 0);
-    assert_int_equal(tamis_bh_search(3, 0, 15, masks, 3), 0);
-    assert_int_equal(tamis_bh_search(3, 4, 0, masks, 3), 0);
-    assert_int_equal(tamis_bh_search(3, 4, 64, masks, 3), 0);
-    assert_int_equal(tamis_bh_tilde_search(3, 0, 15, masks, 3), 0);
-    assert_int_equal(tamis_bh_tilde_search(3, 2, 64, masks, 3), 0);
+    assert_int_equal(bh_search(0, 4, 15, masks, 3), 0);
+    assert_int_equal(bh_search(3, 0, 15, masks, 3), 0);
+    assert_int_equal(bh_search(3, 4, 0, masks, 3), 0);
+    assert_int_equal(bh_search(3, 4, 64, masks, 3), 0);
+    assert_int_equal(bh_tilde_search(3, 0, 15, masks, 3), 0);
+    assert_int_equal(bh_tilde_search(3, 2, 64, masks, 3), 0);
 }
 
 int main(void) {

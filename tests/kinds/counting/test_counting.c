@@ -6,7 +6,7 @@
  * docs/format.md.
  */
 #include "counters_oracle.h"
-#include "kinds/counting/size.h"
+#include "ton2014/count_error.h"
 
 static uint64_t steps = 6000;
 
@@ -200,7 +200,7 @@ static void counts_are_too_high_as_often_as_stated(void **state) {
     for (size_t i = 0; i < COUNT(rows); i++) {
         unsigned const tables = (unsigned)(400000 / rows[i].n);
         double const   is = share_too_high(rows[i].g, rows[i].n, tables);
-        double const   stated = tamis_cbf_count_error(rows[i].g, (double)rows[i].n);
+        double const   stated = count_error(rows[i].g, (double)rows[i].n);
         double const   sigma = 2 * sqrt(stated / ((double)rows[i].n * tables));
         if (fabs(is - stated) > .03 * stated + 4 * sigma) {
             fail_msg("row %zu: %.5f, stated %.5f +- %.5f", i, is, stated, sigma);
