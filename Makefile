@@ -41,7 +41,7 @@ sanitize: ## The tests under AddressSanitizer and UndefinedBehaviorSanitizer
 soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations per kind)
 	@scripts/setup build test
 	@scripts/build $(BUILD)
-	@$(BUILD)/tests/laws/soak --ops $(SOAK)
+	@$(BUILD)/tests/laws/soak_sets --ops $(SOAK)
 	@$(BUILD)/tests/laws/soak_states --ops $(SOAK)
 
 fuzz: ## libFuzzer on the reader and on histories: make fuzz FUZZ=30 (seconds each)

@@ -1,16 +1,12 @@
 /* test_api.c - what the public header says of arguments, statuses and abilities, for any kind. */
-#include "unit.h"
-
-#include <tamis/tamis.h>
+#include "make.h"
 
 static tamis_set *set_of(const char *kind) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     spec.capacity = 100;
     spec.fpr = 0.01;
     spec.kind = kind;
-    tamis_set *set = NULL;
-    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
-    return set;
+    return make_set_from(&spec);
 }
 
 static void null_keys_are_refused(void **state) {

@@ -3,9 +3,7 @@
  * Kinds in which copies take room say so (copies_take_room); they are held to it with keys that are
  * added once, all others also with copies. They are never taken for a spec that asks to count.
  */
-#include "unit.h"
-
-#include <tamis/tamis.h>
+#include "make.h"
 
 #define CAPACITY UINT64_C(100000)
 #define FPR 0.01
@@ -25,22 +23,14 @@ static tamis_spec spec_of(const char *kind, tamis_preference prefer) {
 }
 
 /* One key in four may have three copies. */
-static unsigned copies_of(uint64_t key, bool has_copies) {
+static unsigned true_copies(uint64_t key, bool has_copies) {
     return has_copies && key % 4 == 0 ? 3 : 1;
-}
-
-static uint64_t count_of(const tamis_set *set, uint64_t key) {
-    uint64_t count = 0;
-    assert_int_equal(tamis_count_id(set, key, &count), TAMIS_OK);
-    return count;
 }
 
 /* To capacity: of different keys. */
 static void fill(tamis_set *set, bool has_copies) {
     for (uint64_t key = 0; key < CAPACITY; key++) {
-        for (unsigned i = 0; i < copies_of(key, has_copies); i++) {
-            assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
-        }
+        add_copies(set, key, true_copies(key, has_copies));
     }
 }
 
@@ -51,15 +41,14 @@ static double most_of(double n, double chance) {
 
 static void check_counts(const char *kind, tamis_preference prefer, bool has_copies) {
     tamis_spec const spec = spec_of(kind, prefer);
-    tamis_set       *set = NULL;
+    tamis_set *const set = make_set_from(&spec);
     double           more = 0, absent = 0;
-    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
     fill(set, has_copies);
     for (uint64_t key = 0; key < CAPACITY; key++) {
-        uint64_t const count = count_of(set, key), truth = copies_of(key, has_copies);
+        uint64_t const count = copies_of(set, key), truth = true_copies(key, has_copies);
         assert_true(count >= truth);
         more += count > truth;
-        absent += count_of(set, ABSENT + key) != 0;
+        absent += copies_of(set, ABSENT + key) != 0;
     }
     print_message("# %s, %s%s: too many %g, absent %g, of %g\n", kind,
                   prefer == TAMIS_PREFER_SMALL ? "small" : "fast", has_copies ? ", copies" : "",
@@ -97,13 +86,10 @@ static void nobody_counts_where_copies_take_room_unless_he_says_so(void **state)
     for (unsigned round = 0; round < 16; round++) {
         static const double rates[] = { 0.3, 0.02, 1e-3, 1e-6 };
         tamis_spec spec = spec_of(NULL, round % 2 == 0 ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL);
-        tamis_set *set = NULL;
-        tamis_info info;
         spec.fpr = rates[round / 4];
         if (round / 2 % 2 != 0) spec.abilities = TAMIS_CAN_COUNT;
-        assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
-        assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
-        assert_false(info.plan.copies_take_room);
+        tamis_set *const set = make_set_from(&spec);
+        assert_false(inspect(set).plan.copies_take_room);
         tamis_free(set);
     }
 }
@@ -112,12 +98,9 @@ static void nobody_counts_where_copies_take_room_unless_he_says_so(void **state)
 static void a_geometry_says_so_too(void **state) {
     (void)state;
     tamis_spec spec = spec_of(NULL, TAMIS_PREFER_SMALL);
-    tamis_set *set = NULL;
-    tamis_info info;
     spec.geometry = "increments=240,plain=0";
-    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
-    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
-    assert_true(info.plan.copies_take_room);
+    tamis_set *const set = make_set_from(&spec);
+    assert_true(inspect(set).plan.copies_take_room);
     tamis_free(set);
 }
 

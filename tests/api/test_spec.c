@@ -1,5 +1,6 @@
 /* test_spec.c - the ranges of a spec: what is refused, with which status, and what is taken. */
 #include "expect.h"
+#include "ledger.h"
 
 /* ------------------------------------------------------------------ arguments */
 
@@ -276,29 +277,6 @@ static void spec_of_an_older_caller_takes_defaults_for_the_rest(void **state) {
 
 /* ------------------------------------------------------------------ allocator */
 
-typedef struct ledger {
-    size_t n, bytes;     /* out now */
-    size_t n_all;        /* ever */
-    size_t refused_from; /* the request that is refused, counted from 0 */
-} ledger;
-
-static void *ledger_alloc(void *context, size_t bytes, size_t alignment) {
-    ledger *const book = context;
-    if (book->n_all++ >= book->refused_from) return NULL;
-    assert_true(alignment <= (size_t)2 << 20 && (alignment & (alignment - 1)) == 0);
-    book->n++;
-    book->bytes += bytes;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void ledger_free(void *context, void *memory, size_t bytes) {
-    ledger *const book = context;
-    assert_true(book->n > 0 && book->bytes >= bytes);
-    book->n--;
-    book->bytes -= bytes;
-    free(memory);
-}
-
 static void spec_allocator_is_both_functions_or_none(void **state) {
     (void)state;
     tamis_spec spec = good_spec();
@@ -314,16 +292,16 @@ static void spec_allocator_gets_every_request_and_everything_back(void **state) 
     (void)state;
     tamis_spec spec = good_spec();
     for (spec.capacity = 1000; spec.capacity <= 8000000; spec.capacity *= 8000) {
-        ledger     book = { .refused_from = SIZE_MAX };
+        ledger     book = { 0 };
         tamis_set *set;
         tamis_info info;
-        spec.allocator = (tamis_allocator){ ledger_alloc, ledger_free, &book };
+        spec.allocator = ledger_allocator(&book);
         assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
         assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
         assert_int_equal(info.facts.memory_bytes, book.bytes);
         assert_false(info.facts.is_huge);
         tamis_free(set);
-        assert_int_equal(book.n, 0);
+        assert_int_equal(book.blocks, 0);
         assert_int_equal(book.bytes, 0);
     }
 }
@@ -331,12 +309,12 @@ static void spec_allocator_gets_every_request_and_everything_back(void **state) 
 static void create_says_memory_when_any_request_fails(void **state) {
     (void)state;
     tamis_spec spec = good_spec();
-    ledger     book = { .refused_from = SIZE_MAX };
-    spec.allocator = (tamis_allocator){ ledger_alloc, ledger_free, &book };
+    ledger     book = { 0 };
+    spec.allocator = ledger_allocator(&book);
     (void)expect_made(&spec);
-    size_t const n_requests = book.n_all;
+    size_t const n_requests = book.requests;
     for (size_t i = 0; i < n_requests; i++) {
-        book = (ledger){ .refused_from = i };
+        book = (ledger){ .fail_at = i + 1 };
         tamis_problem problem = { 0 };
         tamis_set    *set = NO_SET;
         assert_int_equal(tamis_create(&spec, &set, &problem), TAMIS_ERR_MEMORY);

@@ -1,8 +1,5 @@
 /* test_states_api.c - the doors of states from outside: what is refused, and what it says. */
-
-#include "unit.h"
-
-#include <tamis/tamis.h>
+#include "make.h"
 
 static tamis_states_spec usual(void) {
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
@@ -15,9 +12,7 @@ static tamis_states_spec usual(void) {
 
 static tamis_states *make(void) {
     tamis_states_spec const spec = usual();
-    tamis_states           *states = NULL;
-    assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
-    return states;
+    return make_states_from(&spec);
 }
 
 /* A spec that is refused, with words. */

@@ -1,5 +1,6 @@
 /* test_memory.c - core/memory.h: aligned, zero, given back whole; the caller's allocator obeyed. */
 #include "core_units.h"
+#include "ledger.h"
 
 #include "core/memory.h"
 
@@ -125,72 +126,45 @@ static void memory_get_refuses_sizes_that_would_wrap(void **state) {
 
 /* ------------------------------------------------------------------ the caller's */
 
-/* An allocator that writes down its last request, and hands out dirty memory. */
-typedef struct ledger {
-    size_t asked, alignment, given_back;
-    void  *handed_out, *returned;
-    size_t n_asked, n_returned;
-    bool   is_empty;
-} ledger;
-
-static void *ledger_alloc(void *context, size_t bytes, size_t alignment) {
-    ledger *const book = context;
-    book->n_asked++;
-    book->asked = bytes;
-    book->alignment = alignment;
-    if (book->is_empty) return NULL;
-    book->handed_out = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-    if (book->handed_out != NULL) memset(book->handed_out, 0xee, bytes);
-    return book->handed_out;
-}
-
-static void ledger_free(void *context, void *memory, size_t bytes) {
-    ledger *const book = context;
-    book->n_returned++;
-    book->returned = memory;
-    book->given_back = bytes;
-    free(memory);
-}
-
 static void memory_get_asks_the_allocator_for_every_size(void **state) {
     (void)state;
     static const size_t sizes[] = { 1, 63, 64, 65, 4096, 4 * MIB - 1, 4 * MIB, 5 * MIB + 1 };
     ledger              book = { 0 };
-    tamis_allocator     own = { ledger_alloc, ledger_free, &book };
+    tamis_allocator     own = ledger_allocator(&book);
     for (size_t i = 0; i < COUNT(sizes); i++) {
         uint8_t *const memory = memory_get(&own, sizes[i]);
-        assert_ptr_equal(memory, book.handed_out);
-        assert_int_equal(book.n_asked, i + 1);
-        assert_int_equal(book.asked, sizes[i]);
-        assert_int_equal(book.alignment, TAMIS_LINE_BYTES);
+        assert_ptr_equal(memory, book.last.memory);
+        assert_int_equal(book.requests, i + 1);
+        assert_int_equal(book.last.bytes, sizes[i]);
+        assert_int_equal(book.last.alignment, TAMIS_LINE_BYTES);
         assert_true(is_zero(memory, sizes[i]));
         memory_give(&own, memory, sizes[i]);
-        assert_int_equal(book.n_returned, i + 1);
-        assert_int_equal(book.given_back, sizes[i]);
-        assert_ptr_equal(book.returned, book.handed_out);
+        assert_int_equal(book.returns, i + 1);
+        assert_int_equal(book.returned.bytes, sizes[i]);
+        assert_ptr_equal(book.returned.memory, book.last.memory);
     }
 }
 
 static void memory_get_is_null_when_the_allocator_has_nothing(void **state) {
     (void)state;
     ledger          book = { .is_empty = true };
-    tamis_allocator own = { ledger_alloc, ledger_free, &book };
+    tamis_allocator own = ledger_allocator(&book);
     assert_null(memory_get(&own, 1));
     assert_null(memory_get(&own, 4 * MIB));
     assert_null(memory_get(&own, unforeseen(SIZE_MAX / 2)));
-    assert_int_equal(book.n_asked, 3);
+    assert_int_equal(book.requests, 3);
     assert_null(memory_get(&own, unforeseen(SIZE_MAX)));
-    assert_int_equal(book.n_returned, 0);
+    assert_int_equal(book.returns, 0);
 }
 
 static void memory_give_of_null_does_nothing(void **state) {
     (void)state;
     ledger          book = { 0 };
-    tamis_allocator own = { ledger_alloc, ledger_free, &book };
+    tamis_allocator own = ledger_allocator(&book);
     memory_give(&own, NULL, 100);
     memory_give(&system_memory, NULL, 100);
     memory_give(&system_memory, NULL, 8 * MIB);
-    assert_int_equal(book.n_returned, 0);
+    assert_int_equal(book.returns, 0);
 }
 
 static const struct CMUnitTest tests[] = {

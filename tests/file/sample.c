@@ -16,7 +16,7 @@ static uint64_t planned_bytes(tamis_spec *spec, uint64_t capacity) {
 }
 
 tamis_set *sample_set(const char *kind, size_t file_bytes, uint64_t keys, uint64_t seed) {
-    tamis_seed const whole_seed = { mix64(seed), mix64(~seed) };
+    tamis_seed const whole_seed = make_seed(seed);
     tamis_spec       spec = TAMIS_SPEC_INIT;
     spec.kind = kind;
     spec.fpr = 0.01;
@@ -30,24 +30,14 @@ tamis_set *sample_set(const char *kind, size_t file_bytes, uint64_t keys, uint64
             high = middle;
     }
     spec.capacity = low;
-    tamis_set *set = NULL;
-    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
-    for (uint64_t key = 0; key < keys; key++) assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
+    tamis_set *const set = make_set_from(&spec);
+    add_ids(set, 0, keys);
     return set;
 }
 
-static bool take(void *context, const void *bytes, size_t n) {
-    sample *const to = context;
-    to->bytes = realloc(to->bytes, to->n + n);
-    assert_non_null(to->bytes);
-    memcpy(to->bytes + to->n, bytes, n);
-    to->n += n;
-    return true;
-}
-
-sample sample_of(const tamis_set *set) {
-    sample s = { NULL, 0 };
-    assert_int_equal(tamis_write(set, take, &s), TAMIS_OK);
+buffer sample_of(const tamis_set *set) {
+    buffer s = { NULL, 0 };
+    assert_int_equal(tamis_write(set, buffer_write, &s), TAMIS_OK);
     return s;
 }
 
@@ -55,14 +45,13 @@ uint64_t sample_keys_at(const char *path) {
     tamis_set    *set = NULL;
     tamis_problem problem;
     if (tamis_open(path, NULL, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
-    tamis_info info;
-    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    uint64_t const keys = inspect(set).facts.keys;
     tamis_free(set);
-    return info.facts.keys;
+    return keys;
 }
 
 /* Written from docs/format.md, not from save.c. */
-void sample_seal(sample *s) {
+void sample_seal(buffer *s) {
     le64_store(s->bytes + 4088, XXH3_64bits(s->bytes, 4088));
     size_t const   rest = s->n - SAMPLE_HEADER - 16;
     size_t const   blocks = (rest + SAMPLE_BLOCK + 7) / (SAMPLE_BLOCK + 8);

@@ -2,7 +2,8 @@
 #ifndef TAMIS_TESTS_SAMPLE_H
 #define TAMIS_TESTS_SAMPLE_H
 
-#include "unit.h"
+#include "buffer.h"
+#include "make.h"
 
 #include "core/hash.h"
 #include "core/le.h"
@@ -13,11 +14,6 @@
 #define SAMPLE_HEADER 4096
 #define SAMPLE_BLOCK 65536
 
-typedef struct sample {
-    uint8_t *bytes;
-    size_t   n;
-} sample;
-
 /* Each test once for every kind there is, with its name as the state; the caller frees. */
 struct CMUnitTest *sample_tests(const struct CMUnitTest *tests, size_t n, size_t *ret_n);
 
@@ -25,13 +21,13 @@ struct CMUnitTest *sample_tests(const struct CMUnitTest *tests, size_t n, size_t
 tamis_set *sample_set(const char *kind, size_t file_bytes, uint64_t keys, uint64_t seed);
 
 /* Its file, in memory; the caller frees the bytes. */
-sample sample_of(const tamis_set *set);
+buffer sample_of(const tamis_set *set);
 
 /* How many keys the file at a path holds; fails when it cannot be opened. */
 uint64_t sample_keys_at(const char *path);
 
 /* Make all checksums right again: what an attacker would do. */
-void sample_seal(sample *s);
+void sample_seal(buffer *s);
 
 /* The number of descriptors that are open. */
 unsigned sample_open_files(void);

@@ -3,26 +3,8 @@
  * Whatever is accepted must then survive operations on it; whatever is not must say so. No case
  * may ask for more memory than twice the file and a bit.
  */
+#include "ledger.h"
 #include "sample.h"
-
-/* ------------------------------------------------------------------ memory, watched */
-
-typedef struct watched {
-    size_t now, most;
-} watched;
-
-static void *watched_alloc(void *context, size_t bytes, size_t alignment) {
-    watched *const by = context;
-    by->now += bytes;
-    if (by->now > by->most) by->most = by->now;
-    assert_true(bytes < (size_t)64 << 20);
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void watched_free(void *context, void *memory, size_t bytes) {
-    ((watched *)context)->now -= bytes;
-    free(memory);
-}
 
 /* ------------------------------------------------------------------ one crafted file */
 
@@ -41,14 +23,14 @@ static void use(tamis_set *set) {
     assert_true(tamis_validate(set, NULL));
 }
 
-static void try_file(const sample *s) {
-    watched            by = { 0, 0 };
+static void try_file(const buffer *s) {
+    ledger             book = { 0 };
     tamis_set         *set = NULL;
     tamis_problem      problem;
     tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
-    options.allocator = (tamis_allocator){ watched_alloc, watched_free, &by };
+    options.allocator = ledger_allocator(&book);
     tamis_status const status = tamis_read(s->bytes, s->n, &options, &set, &problem);
-    assert_true(by.most <= 2 * s->n + ((size_t)1 << 20));
+    assert_true(book.peak <= 2 * s->n + ((size_t)1 << 20));
     if (status == TAMIS_OK) {
         use(set);
         n_accepted++;
@@ -58,7 +40,7 @@ static void try_file(const sample *s) {
         n_refused++;
     }
     tamis_free(set);
-    assert_int_equal(by.now, 0);
+    assert_int_equal(book.bytes, 0);
 }
 
 /* ------------------------------------------------------------------ what is crafted */
@@ -82,16 +64,16 @@ static const uint64_t extremes[] = {
 };
 #define N_EXTREMES COUNT(extremes)
 
-static sample fresh(const char *kind) {
+static buffer fresh(const char *kind) {
     tamis_set *const set = sample_set(kind, 8192, 300, 1);
-    sample const     s = sample_of(set);
+    buffer const     s = sample_of(set);
     tamis_free(set);
     return s;
 }
 
 /* Each word of the header: every bit, and every extreme. */
 static void crafted_fields_are_safe(void **state) {
-    sample s = fresh(*state);
+    buffer s = fresh(*state);
     for (size_t at = 0; at < 400; at += 8) {
         uint64_t const good = le64_load(s.bytes + at);
         for (unsigned bit = 0; bit < 64; bit++) {
@@ -111,7 +93,7 @@ static void crafted_fields_are_safe(void **state) {
 
 /* Two words at a time: fields that contradict each other. */
 static void crafted_pairs_are_safe(void **state) {
-    sample s = fresh(*state);
+    buffer s = fresh(*state);
     dice   chance = { 5 };
     for (unsigned trial = 0; trial < 6000; trial++) {
         size_t const   a = dice_below(&chance, 34) * 8 + 128;
@@ -129,7 +111,7 @@ static void crafted_pairs_are_safe(void **state) {
 
 /* The body: any bytes at all. */
 static void crafted_bodies_are_safe(void **state) {
-    sample s = fresh(*state);
+    buffer s = fresh(*state);
     for (unsigned trial = 0; trial < 2000; trial++) {
         for (unsigned i = 0; i <= trial % 7; i++) {
             uint64_t const random = remix(trial, i);
@@ -144,7 +126,7 @@ static void crafted_bodies_are_safe(void **state) {
 
 /* A file of a few kilobytes that claims to be of a terabyte. */
 static void crafted_giants_are_refused(void **state) {
-    sample s = fresh(*state);
+    buffer s = fresh(*state);
     le64_store(s.bytes + 128 + 128, UINT64_C(1) << 43); /* places */
     le64_store(s.bytes + 128 + 16, (UINT64_C(1) << 43) / 8);
     sample_seal(&s);
@@ -156,7 +138,7 @@ static void crafted_giants_are_refused(void **state) {
 
 /* Every reserved byte of the header, and those behind the name of the kind. */
 static void crafted_reserved_bytes_are_refused(void **state) {
-    sample       s = fresh(*state);
+    buffer       s = fresh(*state);
     size_t const name_end = 128 + strlen(*state);
     for (size_t at = 28; at < 4088; at++) {
         bool const is_name = at >= name_end && at < 128 + 16;

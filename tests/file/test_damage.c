@@ -6,16 +6,16 @@
 
 static unsigned step = 1;
 
-static sample intact(const char *kind) {
+static buffer intact(const char *kind) {
     tamis_set *const set = sample_set(kind, 65536, 4000, 1);
-    sample const     s = sample_of(set);
+    buffer const     s = sample_of(set);
     tamis_free(set);
     assert_in_range(s.n, 65536 - 512, 65536);
     return s;
 }
 
 /* Refused, with a reason, and nothing handed out. */
-static void expect_refusal(const sample *s, size_t n, const char *what, size_t at) {
+static void expect_refusal(const buffer *s, size_t n, const char *what, size_t at) {
     tamis_set         *set = NULL;
     tamis_problem      problem = { .text = "" };
     tamis_status const status = tamis_read(s->bytes, n, NULL, &set, &problem);
@@ -26,7 +26,7 @@ static void expect_refusal(const sample *s, size_t n, const char *what, size_t a
 }
 
 static void every_flipped_bit_is_refused(void **state) {
-    sample       s = intact(*state);
+    buffer       s = intact(*state);
     size_t const bits = s.n * 8;
     for (size_t bit = 0; bit < bits; bit += step) {
         flip_bit(s.bytes, bit);
@@ -37,13 +37,13 @@ static void every_flipped_bit_is_refused(void **state) {
 }
 
 static void every_cut_is_refused(void **state) {
-    sample s = intact(*state);
+    buffer s = intact(*state);
     for (size_t n = 0; n < s.n; n++) expect_refusal(&s, n, "cut", n);
     free(s.bytes);
 }
 
 static void every_surplus_is_refused(void **state) {
-    sample s = intact(*state);
+    buffer s = intact(*state);
     s.bytes = realloc(s.bytes, s.n + 4096);
     assert_non_null(s.bytes);
     memset(s.bytes + s.n, 0, 4096);
@@ -54,7 +54,7 @@ static void every_surplus_is_refused(void **state) {
 
 /* What disks do: zeroed sectors, sectors in each other's place, bursts. */
 static void every_torn_sector_is_refused(void **state) {
-    sample         s = intact(*state);
+    buffer         s = intact(*state);
     uint8_t *const good = malloc(s.n);
     assert_non_null(good);
     memcpy(good, s.bytes, s.n);
@@ -74,7 +74,7 @@ static void every_torn_sector_is_refused(void **state) {
 }
 
 static void an_intact_file_is_read(void **state) {
-    sample     s = intact(*state);
+    buffer     s = intact(*state);
     tamis_set *set = NULL;
     assert_int_equal(tamis_read(s.bytes, s.n, NULL, &set, NULL), TAMIS_OK);
     for (uint64_t key = 0; key < 4000; key++) assert_true(tamis_has_id(set, key));

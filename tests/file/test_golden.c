@@ -86,8 +86,6 @@ static const golden goldens[] = {
       TAMIS_HASH_XXH3 },
 };
 
-#define N_GOLDENS COUNT(goldens)
-
 static const char *folder;
 
 /* Key i as text, of many lengths. */
@@ -134,23 +132,17 @@ static void golden_path(const golden *g, char ret_path[500]) {
     (void)snprintf(ret_path, 500, "%s/%s", folder, g->file);
 }
 
-static sample golden_bytes(const golden *g) {
+static buffer golden_bytes(const golden *g) {
     char path[500];
     golden_path(g, path);
-    FILE *const file = fopen(path, "rb");
-    if (file == NULL) fail_msg("%s is not there", path);
-    sample s = { malloc(1 << 20), 0 };
-    assert_non_null(s.bytes);
-    s.n = fread(s.bytes, 1, 1 << 20, file);
-    assert_int_equal(fclose(file), 0);
-    return s;
+    return buffer_read(path);
 }
 
 static void golden_is_written_the_same(void **state) {
     const golden *const g = *state;
     tamis_set *const    set = make(g);
     assert_non_null(set);
-    sample const now = sample_of(set), then = golden_bytes(g);
+    buffer const now = sample_of(set), then = golden_bytes(g);
     assert_int_equal(now.n, then.n);
     assert_memory_equal(now.bytes, then.bytes, now.n);
     free(now.bytes);
@@ -178,7 +170,7 @@ static void golden_is_read_and_answers(void **state) {
 }
 
 static int write_missing(void) {
-    for (size_t i = 0; i < N_GOLDENS; i++) {
+    for (size_t i = 0; i < COUNT(goldens); i++) {
         char path[500];
         golden_path(&goldens[i], path);
         if (access(path, F_OK) == 0) continue;
@@ -191,12 +183,12 @@ static int write_missing(void) {
 }
 
 int main(int argc, char **argv) {
-    struct CMUnitTest tests[2 * N_GOLDENS];
+    struct CMUnitTest tests[2 * COUNT(goldens)];
     if (argc < 2) return 2;
     folder = argv[1];
     if (argc > 2 && strcmp(argv[2], "--write") == 0) return write_missing();
     size_t n = 0;
-    for (size_t i = 0; i < N_GOLDENS; i++) {
+    for (size_t i = 0; i < COUNT(goldens); i++) {
         tamis_set *const set = make(&goldens[i]);
         tamis_free(set);
         if (set == NULL) continue; /* its hash is not in this build */

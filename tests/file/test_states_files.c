@@ -4,12 +4,9 @@
  * usage: test_states_files FOLDER            compare with the golden files in the folder
  *        test_states_files FOLDER --write    write those that are missing; never over an old one
  */
-#include "life.h"
-
-#include "core/le.h"
+#include "sample.h"
 
 #include <sys/stat.h>
-#include <xxhash.h>
 
 static const char *folder;
 
@@ -42,14 +39,12 @@ static const golden goldens[] = {
       "cells=7257,hashes=11,values=5,counter_bits=3,timer_bits=2", 5, 60 },
 };
 
-#define N_GOLDENS COUNT(goldens)
 #define KEYS 400
 
 /* Keys that come, change, age and go. */
 static tamis_states *golden_make(const golden *g) {
     tamis_seed const  seed = { UINT64_C(0x0123456789abcdef), UINT64_C(0xfedcba9876543210) };
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
-    tamis_states     *states = NULL;
     spec.capacity = KEYS;
     spec.values = g->values;
     spec.timeout = g->timeout;
@@ -58,7 +53,7 @@ static tamis_states *golden_make(const golden *g) {
     spec.overflow = 0.9;
     spec.unknown = 0.5;
     spec.seed = &seed;
-    assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
+    tamis_states *const states = make_states_from(&spec);
     for (uint64_t i = 0; i < KEYS; i++) {
         (void)!tamis_states_put_id(states, i, (uint32_t)(i % g->values));
         if (i % 3 == 0)
@@ -69,84 +64,47 @@ static tamis_states *golden_make(const golden *g) {
     return states;
 }
 
-typedef struct buffer {
-    uint8_t bytes[1 << 18];
-    size_t  n;
-} buffer;
-
-static bool take(void *context, const void *bytes, size_t n) {
-    buffer *const to = context;
-    if (n > sizeof to->bytes - to->n) return false;
-    memcpy(to->bytes + to->n, bytes, n);
-    to->n += n;
-    return true;
-}
-
-static void golden_write(const golden *g, buffer *ret_file) {
+static buffer golden_write(const golden *g) {
     tamis_states *const states = golden_make(g);
-    ret_file->n = 0;
-    assert_int_equal(tamis_states_write(states, take, ret_file), TAMIS_OK);
+    buffer              file = { NULL, 0 };
+    assert_int_equal(tamis_states_write(states, buffer_write, &file), TAMIS_OK);
     tamis_states_free(states);
+    return file;
 }
 
 static void golden_is_written_and_read_the_same(void **state) {
     const golden *const g = *state;
-    static buffer       now, then;
     char                path[500];
     tamis_states       *states = NULL;
     const char         *why = "";
     (void)snprintf(path, sizeof path, "%s/%s", folder, g->file);
-    FILE *const file = fopen(path, "rb");
-    if (file == NULL) fail_msg("%s is not there", path);
-    then.n = fread(then.bytes, 1, sizeof then.bytes, file);
-    (void)fclose(file);
-    golden_write(g, &now);
+    buffer const now = golden_write(g), then = buffer_read(path);
     assert_int_equal(now.n, then.n);
     assert_memory_equal(now.bytes, then.bytes, now.n);
     assert_int_equal(tamis_states_read(then.bytes, then.n, NULL, &states, NULL), TAMIS_OK);
     if (!tamis_states_validate(states, &why)) fail_msg("%s", why);
     tamis_states_free(states);
+    free(now.bytes);
+    free(then.bytes);
 }
 
 static int write_missing(void) {
-    for (size_t i = 0; i < N_GOLDENS; i++) {
-        static buffer now;
-        char          path[500];
-        struct stat   old;
+    for (size_t i = 0; i < COUNT(goldens); i++) {
+        char        path[500];
+        struct stat old;
         (void)snprintf(path, sizeof path, "%s/%s", folder, goldens[i].file);
         if (stat(path, &old) == 0) continue;
-        golden_write(&goldens[i], &now);
-        FILE *const file = fopen(path, "wb");
+        buffer const now = golden_write(&goldens[i]);
+        FILE *const  file = fopen(path, "wb");
         if (file == NULL || fwrite(now.bytes, 1, now.n, file) != now.n || fclose(file) != 0) {
             return 1;
         }
+        free(now.bytes);
     }
     return 0;
 }
 
 /* ------------------------------------------------------------------ crafted ones */
-
-#define HEADER 4096
-#define BLOCK 65536
-
-/* Make all checksums right again. */
-static void seal(buffer *file) {
-    uint64_t const body = le64_load(file->bytes + 128 + 16), blocks = (body + BLOCK - 1) / BLOCK;
-    le64_store(file->bytes + HEADER - 8, XXH3_64bits(file->bytes, HEADER - 8));
-    if (HEADER + body + 8 * blocks + 16 != file->n) return;
-    uint8_t *const sums = file->bytes + HEADER + body;
-    XXH3_state_t   state;
-    for (uint64_t i = 0; i < blocks; i++) {
-        size_t const n = (size_t)min_u64(body - i * BLOCK, BLOCK);
-        le64_store(sums + 8 * i, XXH3_64bits(file->bytes + HEADER + i * BLOCK, n));
-    }
-    (void)XXH3_128bits_reset(&state);
-    (void)XXH3_128bits_update(&state, file->bytes, HEADER);
-    (void)XXH3_128bits_update(&state, sums, (size_t)(8 * blocks));
-    XXH128_hash_t const total = XXH3_128bits_digest(&state);
-    le64_store(sums + 8 * blocks, total.low64);
-    le64_store(sums + 8 * blocks + 8, total.high64);
-}
 
 static unsigned n_accepted, n_refused;
 
@@ -169,7 +127,7 @@ static void use(tamis_states *states) {
 
 /* Read it as a user would. */
 static void try_file(buffer *file) {
-    seal(file);
+    sample_seal(file);
     tamis_states      *states = NULL;
     tamis_status const status = tamis_states_read(file->bytes, file->n, NULL, &states, NULL);
     if (status == TAMIS_OK) use(states);
@@ -182,44 +140,49 @@ static void fields_of_the_header_are_checked(void **state) {
     static const uint64_t extremes[] = {
         0, 1, 2, 3, 15, UINT64_C(1) << 31, UINT64_C(1) << 33, UINT64_C(1) << 57, UINT64_MAX
     };
-    static buffer good, file;
     (void)state;
     n_accepted = n_refused = 0;
-    for (size_t i = 0; i < N_GOLDENS; i++) {
-        golden_write(&goldens[i], &good);
+    for (size_t i = 0; i < COUNT(goldens); i++) {
+        buffer file = golden_write(&goldens[i]);
         for (unsigned at = 48; at < 384; at += 8) {
+            uint64_t const good = le64_load(file.bytes + at);
             for (size_t k = 0; k < COUNT(extremes); k++) {
-                file = good;
                 le64_store(file.bytes + at, extremes[k]);
                 try_file(&file);
             }
+            le64_store(file.bytes + at, good);
         }
+        free(file.bytes);
     }
     assert_true(n_accepted > 20 && n_refused > 500);
 }
 
 static void bodies_are_checked(void **state) {
-    static buffer good, file;
-    dice          chance = { 1 };
+    dice chance = { 1 };
     (void)state;
     n_accepted = n_refused = 0;
-    for (size_t i = 0; i < N_GOLDENS; i++) {
-        golden_write(&goldens[i], &good);
+    for (size_t i = 0; i < COUNT(goldens); i++) {
+        buffer const good = golden_write(&goldens[i]);
+        buffer       file = { malloc(good.n), good.n };
         size_t const body = (size_t)le64_load(good.bytes + 128 + 16);
+        assert_non_null(file.bytes);
         for (unsigned k = 0; k < 3000; k++) {
-            file = good;
+            memcpy(file.bytes, good.bytes, good.n);
             for (uint64_t n = dice_below(&chance, 3) + 1; n != 0; n--) {
-                file.bytes[HEADER + dice_below(&chance, body)] ^= (uint8_t)dice_roll(&chance);
+                file.bytes[SAMPLE_HEADER + dice_below(&chance, body)] ^=
+                    (uint8_t)dice_roll(&chance);
             }
             try_file(&file);
         }
+        free(good.bytes);
+        free(file.bytes);
     }
     assert_true(n_refused > 1000);
 }
 
 /* Conflicts of states and refused removals of sets are two fields, and each is 0 in the other. */
 static void conflicts_have_a_field_of_their_own(void **state) {
-    static buffer     file;
+    buffer            file = { NULL, 0 };
     tamis_states_info info;
     tamis_problem     problem;
     (void)state;
@@ -229,8 +192,7 @@ static void conflicts_have_a_field_of_their_own(void **state) {
     assert_int_equal(tamis_states_put_id(states, 1000, 3), TAMIS_OK);
     for (unsigned i = 0; i < 7; i++)
         assert_int_equal(tamis_states_put_id(states, 1000, 4), TAMIS_ERR_CONFLICT);
-    file.n = 0;
-    assert_int_equal(tamis_states_write(states, take, &file), TAMIS_OK);
+    assert_int_equal(tamis_states_write(states, buffer_write, &file), TAMIS_OK);
     tamis_states_free(states);
     assert_int_equal(le64_load(file.bytes + 56), 0);
     assert_int_equal(le64_load(file.bytes + 72), before + 7);
@@ -239,22 +201,24 @@ static void conflicts_have_a_field_of_their_own(void **state) {
     assert_int_equal(info.conflicts, before + 7);
     tamis_states_free(states);
     le64_store(file.bytes + 56, 7); /* refused removals, in states */
-    seal(&file);
+    sample_seal(&file);
     assert_int_equal(tamis_states_read(file.bytes, file.n, NULL, &states, &problem),
                      TAMIS_ERR_CORRUPT);
+    free(file.bytes);
 }
 
 int main(int argc, char **argv) {
     if (argc < 2) return 2;
     folder = argv[1];
     if (argc > 2) return write_missing();
-    struct CMUnitTest tests[N_GOLDENS + 3];
-    for (size_t i = 0; i < N_GOLDENS; i++) {
+    struct CMUnitTest tests[COUNT(goldens) + 3];
+    for (size_t i = 0; i < COUNT(goldens); i++) {
         tests[i] = (struct CMUnitTest){ goldens[i].file, golden_is_written_and_read_the_same, NULL,
                                         NULL, (void *)(uintptr_t)&goldens[i] };
     }
-    tests[N_GOLDENS] = (struct CMUnitTest)cmocka_unit_test(fields_of_the_header_are_checked);
-    tests[N_GOLDENS + 1] = (struct CMUnitTest)cmocka_unit_test(bodies_are_checked);
-    tests[N_GOLDENS + 2] = (struct CMUnitTest)cmocka_unit_test(conflicts_have_a_field_of_their_own);
-    return _cmocka_run_group_tests("files of states", tests, N_GOLDENS + 3, NULL, NULL);
+    tests[COUNT(goldens)] = (struct CMUnitTest)cmocka_unit_test(fields_of_the_header_are_checked);
+    tests[COUNT(goldens) + 1] = (struct CMUnitTest)cmocka_unit_test(bodies_are_checked);
+    tests[COUNT(goldens) + 2] =
+        (struct CMUnitTest)cmocka_unit_test(conflicts_have_a_field_of_their_own);
+    return _cmocka_run_group_tests("files of states", tests, COUNT(goldens) + 3, NULL, NULL);
 }

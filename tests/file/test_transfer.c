@@ -6,6 +6,8 @@
  * What a set holds is what its kind's `each` shows: fingerprints and how many copies. Streams are
  * crafted below from docs/format.md, not from transfer.c.
  */
+#include "ledger.h"
+#include "make.h"
 #include "sample.h"
 
 #include "handle.h"
@@ -34,32 +36,6 @@ enum {
     AT_GEOMETRY = 104,
     TOTAL = 16
 };
-
-/* ------------------------------------------------------------------ memory, counted */
-
-/* Bytes that are out, and a fault: the `left`-th request from now fails. 0: none does. */
-typedef struct ledger {
-    size_t   bytes, most;
-    unsigned left;
-} ledger;
-
-static void *ledger_alloc(void *context, size_t bytes, size_t alignment) {
-    ledger *const by = context;
-    if (by->left != 0 && --by->left == 0) return NULL;
-    if (bytes > (size_t)1 << 28) return NULL;
-    by->bytes += bytes;
-    if (by->bytes > by->most) by->most = by->bytes;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void ledger_free(void *context, void *memory, size_t bytes) {
-    ((ledger *)context)->bytes -= bytes;
-    free(memory);
-}
-
-static tamis_allocator ledger_of(ledger *by) {
-    return (tamis_allocator){ ledger_alloc, ledger_free, by };
-}
 
 /* ------------------------------------------------------------------ sets */
 
@@ -97,30 +73,17 @@ static tamis_spec spec_of(const mode *as, uint64_t capacity) {
     return spec;
 }
 
-static tamis_set *created(const tamis_spec *spec) {
-    tamis_set    *set = NULL;
-    tamis_problem problem = { .text = "" };
-    if (tamis_create(spec, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
-    return set;
-}
-
 static tamis_set *make(const mode *as, uint64_t capacity) {
     tamis_spec const spec = spec_of(as, capacity);
-    return created(&spec);
+    return make_set_from(&spec);
 }
 
 static bool is_counted(const tamis_set *set) {
     return (set->abilities & TAMIS_CAN_COUNT) != 0;
 }
 
-static void add_keys(tamis_set *set, uint64_t first, uint64_t end) {
-    for (uint64_t key = first; key < end; key++) {
-        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
-    }
-}
-
 /* Half of what it is made for: a third of the keys twice, some so often that they saturate. */
-static void add_copies(tamis_set *set, uint64_t capacity) {
+static void add_mixed(tamis_set *set, uint64_t capacity) {
     for (uint64_t key = 0; key < capacity / 2; key++) {
         unsigned const copies = key % 60 == 7 ? 100 : key % 3 == 0 ? 2 : 1;
         for (unsigned i = 0; i < copies; i++) (void)!tamis_add_id(set, key);
@@ -136,7 +99,7 @@ static bool is_dleft(const tamis_set *set) {
 static void add_too_many(tamis_set *set, uint64_t capacity) {
     uint64_t key = 0;
     if (is_dleft(set)) {
-        add_keys(set, 0, capacity * 21 / 20);
+        add_ids(set, 0, capacity * 21 / 20);
         return;
     }
     while (key < 20 * capacity && tamis_add_id(set, key) == TAMIS_OK) key++;
@@ -148,19 +111,13 @@ enum filling { EMPTY, ONE, COPIES, FULL, OVER, N_FILLINGS };
 static tamis_set *make_filled(const mode *as, uint64_t capacity, unsigned filling) {
     tamis_set *const set = make(as, capacity);
     switch (filling) {
-    case ONE: add_keys(set, 12345, 12346); break;
-    case COPIES: add_copies(set, capacity); break;
-    case FULL: add_keys(set, 0, capacity); break;
+    case ONE: add_ids(set, 12345, 1); break;
+    case COPIES: add_mixed(set, capacity); break;
+    case FULL: add_ids(set, 0, capacity); break;
     case OVER: add_too_many(set, capacity); break;
     default: break;
     }
     return set;
-}
-
-static tamis_info info_of(const tamis_set *set) {
-    tamis_info info;
-    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
-    return info;
 }
 
 /* ------------------------------------------------------------------ what is in them */
@@ -195,7 +152,7 @@ static holdings holdings_of(const tamis_set *set) {
 }
 
 static uint64_t field_of(const tamis_set *set, const char *name) {
-    tamis_info const info = info_of(set);
+    tamis_info const info = inspect(set);
     for (unsigned i = 0; i < info.plan.n_fields; i++) {
         if (strcmp(info.plan.fields[i].name, name) == 0) return info.plan.fields[i].value;
     }
@@ -250,18 +207,9 @@ static void expect_sound(const tamis_set *set) {
 
 /* ------------------------------------------------------------------ streams */
 
-static bool take(void *context, const void *bytes, size_t n) {
-    sample *const to = context;
-    to->bytes = realloc(to->bytes, to->n + n + 1);
-    assert_non_null(to->bytes);
-    memcpy(to->bytes + to->n, bytes, n);
-    to->n += n;
-    return true;
-}
-
-static sample sent(const tamis_set *set, unsigned flags) {
-    sample s = { NULL, 0 };
-    assert_int_equal(tamis_send(set, flags, take, &s), TAMIS_OK);
+static buffer sent(const tamis_set *set, unsigned flags) {
+    buffer s = { NULL, 0 };
+    assert_int_equal(tamis_send(set, flags, buffer_write, &s), TAMIS_OK);
     return s;
 }
 
@@ -269,7 +217,7 @@ static unsigned all_flags(const tamis_set *set) {
     return is_counted(set) ? TAMIS_SEND_COPIES : 0;
 }
 
-static tamis_set *received(const sample *s, const tamis_spec *spec) {
+static tamis_set *received(const buffer *s, const tamis_spec *spec) {
     tamis_set         *set = NULL;
     tamis_problem      problem = { .text = "no text" };
     tamis_status const status = tamis_receive(s->bytes, s->n, spec, &set, &problem);
@@ -280,9 +228,9 @@ static tamis_set *received(const sample *s, const tamis_spec *spec) {
 
 /* Refused for that reason, in words, with nothing handed out and nothing kept. 0: any reason that a
  * reader of damaged bytes may have. */
-static void expect_refused(const sample *s, const tamis_spec *spec, tamis_status wanted,
+static void expect_refused(const buffer *s, const tamis_spec *spec, tamis_status wanted,
                            const char *word) {
-    ledger             by = { 0, 0, 0 };
+    ledger             book = { 0 };
     tamis_spec         watched = TAMIS_SPEC_INIT;
     tamis_problem      problem = { .text = "" };
     tamis_set         *set = NO_SET;
@@ -295,11 +243,11 @@ static void expect_refused(const sample *s, const tamis_spec *spec, tamis_status
     if (word != NULL && strstr(problem.text, word) == NULL) fail_msg("%s", problem.text);
     if (spec != NULL) watched = *spec;
     if (watched.allocator.alloc == NULL && watched.allocator.free == NULL) {
-        watched.allocator = ledger_of(&by);
+        watched.allocator = ledger_allocator(&book);
     }
     assert_true(tamis_receive(s->bytes, s->n, &watched, &set, NULL) != TAMIS_OK);
     assert_ptr_equal(set, NO_SET);
-    assert_int_equal(by.bytes, 0);
+    assert_int_equal(book.bytes, 0);
 }
 
 static size_t head_bytes(const uint8_t *stream) {
@@ -308,7 +256,7 @@ static size_t head_bytes(const uint8_t *stream) {
 }
 
 /* Both checksums right again: what an attacker would do. */
-static void seal(sample *s) {
+static void seal(buffer *s) {
     size_t const head = head_bytes(s->bytes);
     le64_store(s->bytes + head - 8, XXH3_64bits(s->bytes, head - 8));
     XXH128_hash_t const total = XXH3_128bits(s->bytes, s->n - TOTAL);
@@ -316,9 +264,9 @@ static void seal(sample *s) {
     le64_store(s->bytes + s->n - 8, total.high64);
 }
 
-static sample copy_of(const sample *s) {
-    sample copy = { NULL, 0 };
-    (void)take(&copy, s->bytes, s->n);
+static buffer copy_of(const buffer *s) {
+    buffer copy = { NULL, 0 };
+    (void)buffer_write(&copy, s->bytes, s->n);
     return copy;
 }
 
@@ -328,16 +276,16 @@ static tamis_set *small_set(const tamis_allocator *allocator) {
     spec.fpr = 0;
     spec.geometry = "buckets=5,chains=12,remainder_bits=6,counter_bits=2,aligned=0";
     if (allocator != NULL) spec.allocator = *allocator;
-    tamis_set *const set = created(&spec);
-    add_keys(set, 0, 40);
-    add_keys(set, 0, 9);
+    tamis_set *const set = make_set_from(&spec);
+    add_ids(set, 0, 40);
+    add_ids(set, 0, 9);
     for (unsigned i = 0; i < 100; i++) assert_int_equal(tamis_add_id(set, 3), TAMIS_OK);
     return set;
 }
 
-static sample small_stream(void) {
+static buffer small_stream(void) {
     tamis_set *const set = small_set(NULL);
-    sample const     s = sent(set, TAMIS_SEND_COPIES);
+    buffer const     s = sent(set, TAMIS_SEND_COPIES);
     tamis_free(set);
     return s;
 }
@@ -388,7 +336,7 @@ static void prints_are_told_in_order_each_once(void **state) {
             assert_int_equal(all.all[i].copies, by_hand.all[i].copies);
             copies += is_many ? most_of(set) : all.all[i].copies;
         }
-        assert_int_equal(copies, info_of(set).facts.keys);
+        assert_int_equal(copies, inspect(set).facts.keys);
         free(all.all);
         free(by_hand.all);
         tamis_free(set);
@@ -421,7 +369,7 @@ static bool is_same_geometry(const tamis_plan *a, const tamis_plan *b) {
 }
 
 static void expect_twin(const tamis_set *set, const tamis_set *back) {
-    tamis_info const a = info_of(set), b = info_of(back);
+    tamis_info const a = inspect(set), b = inspect(back);
     assert_string_equal(a.plan.kind, b.plan.kind);
     assert_true(is_same_geometry(&a.plan, &b.plan));
     assert_int_equal(a.plan.capacity, b.plan.capacity);
@@ -437,11 +385,11 @@ static void expect_twin(const tamis_set *set, const tamis_set *back) {
 static void what_arrives_is_what_was_sent(void **state) {
     for (unsigned filling = 0; filling < N_FILLINGS; filling++) {
         tamis_set *const set = make_filled(*state, 1000, filling);
-        sample const     s = sent(set, all_flags(set));
+        buffer const     s = sent(set, all_flags(set));
         tamis_set *const back = received(&s, NULL);
         expect_twin(set, back);
-        assert_int_equal(info_of(set).facts.saturated != 0, filling == COPIES && is_counted(set));
-        sample const again = sent(back, all_flags(back));
+        assert_int_equal(inspect(set).facts.saturated != 0, filling == COPIES && is_counted(set));
+        buffer const again = sent(back, all_flags(back));
         assert_int_equal(again.n, s.n);
         assert_memory_equal(again.bytes, s.bytes, s.n);
         free(again.bytes);
@@ -455,10 +403,10 @@ static void what_arrives_is_what_was_sent(void **state) {
 static void what_arrives_without_copies_answers_the_same(void **state) {
     for (unsigned filling = 0; filling < OVER; filling++) {
         tamis_set *const set = make_filled(*state, 1000, filling);
-        sample const     s = sent(set, 0);
+        buffer const     s = sent(set, 0);
         tamis_set *const back = received(&s, NULL);
         holdings const   all = holdings_of(set);
-        tamis_info const info = info_of(back);
+        tamis_info const info = inspect(back);
         assert_int_equal(info.facts.keys, all.n);
         assert_int_equal(info.facts.saturated, 0);
         assert_int_equal(info.plan.abilities & COUNTED, 0);
@@ -476,14 +424,14 @@ static void what_arrives_without_copies_answers_the_same(void **state) {
 static void what_arrives_can_be_emptied(void **state) {
     tamis_set *const set = make(*state, 1000);
     if (is_counted(set)) {
-        add_keys(set, 0, 700);
-        add_keys(set, 0, 200);
-        sample const     s = sent(set, TAMIS_SEND_COPIES);
+        add_ids(set, 0, 700);
+        add_ids(set, 0, 200);
+        buffer const     s = sent(set, TAMIS_SEND_COPIES);
         tamis_set *const back = received(&s, NULL);
         for (uint64_t i = 0; i < 900; i++) {
             assert_int_equal(tamis_remove_id(back, i < 700 ? i : i - 700), TAMIS_OK);
         }
-        assert_int_equal(info_of(back).facts.keys, 0);
+        assert_int_equal(inspect(back).facts.keys, 0);
         for (uint64_t i = 0; i < back->table.body_bytes; i++) {
             assert_int_equal(back->table.body[i], 0);
         }
@@ -495,13 +443,13 @@ static void what_arrives_can_be_emptied(void **state) {
 
 static void stream_is_independent_of_history(void **state) {
     tamis_set *const one = make(*state, 1000), *const other = make(*state, 1000);
-    add_keys(one, 0, 600);
-    if (is_counted(other)) add_keys(other, 5000, 5300);
-    for (uint64_t key = 600; key-- != 0;) add_keys(other, key, key + 1);
+    add_ids(one, 0, 600);
+    if (is_counted(other)) add_ids(other, 5000, 300);
+    for (uint64_t key = 600; key-- != 0;) add_ids(other, key, 1);
     for (uint64_t key = 5000; key < 5300 && is_counted(other); key++) {
         assert_int_equal(tamis_remove_id(other, key), TAMIS_OK);
     }
-    sample const a = sent(one, all_flags(one)), b = sent(other, all_flags(other));
+    buffer const a = sent(one, all_flags(one)), b = sent(other, all_flags(other));
     assert_int_equal(a.n, b.n);
     assert_memory_equal(a.bytes, b.bytes, a.n);
     free(a.bytes);
@@ -511,18 +459,18 @@ static void stream_is_independent_of_history(void **state) {
 }
 
 static void stream_is_the_same_for_every_instruction_set(void **state) {
-    sample first = { NULL, 0 };
+    buffer first = { NULL, 0 };
     for (size_t i = 0; tamis_isa_name(i) != NULL; i++) {
         tamis_spec spec = spec_of(*state, 1000);
         spec.isa = tamis_isa_name(i);
-        tamis_set *const set = created(&spec);
-        add_copies(set, 1000);
-        sample const s = sent(set, all_flags(set));
+        tamis_set *const set = make_set_from(&spec);
+        add_mixed(set, 1000);
+        buffer const s = sent(set, all_flags(set));
         if (i == 0) first = copy_of(&s);
         assert_int_equal(s.n, first.n);
         assert_memory_equal(s.bytes, first.bytes, s.n);
         tamis_set *const back = received(&first, &spec);
-        assert_string_equal(info_of(back).facts.isa, tamis_isa_name(i));
+        assert_string_equal(inspect(back).facts.isa, tamis_isa_name(i));
         expect_same_contents(set, back, true);
         free(s.bytes);
         tamis_free(back);
@@ -542,7 +490,7 @@ static void mapped_set_is_sent_the_same(void **state) {
     tamis_set         *mapped = NULL;
     how.flags = TAMIS_OPEN_MAP;
     assert_int_equal(tamis_open(path, &how, &mapped, NULL), TAMIS_OK);
-    sample const a = sent(set, all_flags(set)), b = sent(mapped, all_flags(mapped));
+    buffer const a = sent(set, all_flags(set)), b = sent(mapped, all_flags(mapped));
     assert_int_equal(a.n, b.n);
     assert_memory_equal(a.bytes, b.bytes, a.n);
     free(a.bytes);
@@ -592,7 +540,7 @@ static double rate_of(const tamis_set *set, uint64_t keys) {
 }
 
 /* More wrong answers than half as many again are refused until the spec allows them. */
-static void allow_rate(const sample *s, const tamis_set *from, tamis_spec *spec) {
+static void allow_rate(const buffer *s, const tamis_set *from, tamis_spec *spec) {
     double const rate = rate_of(from, spec->capacity);
     expect_refused(s, spec, TAMIS_ERR_CANNOT, "would be taken for another");
     spec->fpr = rate * 0.99;
@@ -603,22 +551,22 @@ static void allow_rate(const sample *s, const tamis_set *from, tamis_spec *spec)
 static void expect_changed(const change *as) {
     uint64_t const   capacity = 4000, held = 500;
     tamis_set *const set = make(&modes[as->from], capacity);
-    add_copies(set, held);
+    add_mixed(set, held);
     tamis_spec spec = TAMIS_SPEC_INIT;
     spec.capacity = (uint64_t)((double)capacity * as->capacity);
     spec.abilities = as->abilities;
     spec.geometry = as->geometry;
-    sample const s = sent(set, all_flags(set));
+    buffer const s = sent(set, all_flags(set));
     if (as->capacity > 1.5) allow_rate(&s, set, &spec);
     tamis_set *const back = received(&s, &spec);
-    tamis_info const info = info_of(back);
+    tamis_info const info = inspect(back);
     assert_int_equal(info.plan.capacity, spec.capacity);
     assert_int_equal(as->abilities & ~info.plan.abilities, 0);
     assert_int_equal(prints_of(back), prints_of(set));
     assert_true(info.plan.overflow <= 1e-10);
     expect_same_contents(set, back, true);
     expect_same_answers(set, back);
-    add_keys(back, 100000, 100000 + spec.capacity - held);
+    add_ids(back, 100000, spec.capacity - held);
     free(s.bytes);
     tamis_free(back);
     tamis_free(set);
@@ -643,16 +591,16 @@ static void d_left_becomes_rank_and_d_left_again(void **state) {
         (void)snprintf(geometry, sizeof geometry, "buckets=1024,remainder_bits=12,counter_bits=%u",
                        bits);
         spec.geometry = geometry;
-        tamis_set *const set = created(&spec);
-        add_copies(set, 8000);
-        sample const s = sent(set, all_flags(set));
+        tamis_set *const set = make_set_from(&spec);
+        add_mixed(set, 8000);
+        buffer const s = sent(set, all_flags(set));
         other.kind = "rank";
         other.seed = NULL;
         tamis_set *const rank = received(&s, &other);
         assert_string_equal(rank->kind->name, "rank");
         expect_same_contents(set, rank, true);
         expect_same_answers(set, rank);
-        sample const t = sent(rank, all_flags(rank));
+        buffer const t = sent(rank, all_flags(rank));
         like.like = set;
         tamis_set *const back = received(&t, &like);
         if (bits == 0) expect_twin(set, back);
@@ -673,13 +621,13 @@ static void d_left_arrives_without_a_move(void **state) {
         uint64_t const capacity = i < 4 ? 3000 : 200000;
         tamis_spec     spec = spec_of(&as, capacity);
         spec.prefer = i / 2 % 2 == 0 ? TAMIS_PREFER_SMALL : TAMIS_PREFER_FAST;
-        tamis_set *const set = created(&spec);
-        add_keys(set, 0, capacity);
-        sample const     s = sent(set, all_flags(set));
+        tamis_set *const set = make_set_from(&spec);
+        add_ids(set, 0, capacity);
+        buffer const     s = sent(set, all_flags(set));
         tamis_set *const back = received(&s, NULL);
         expect_twin(set, back);
-        assert_int_equal(info_of(set).facts.moved, 0);
-        assert_int_equal(info_of(back).facts.moved, 0);
+        assert_int_equal(inspect(set).facts.moved, 0);
+        assert_int_equal(inspect(back).facts.moved, 0);
         free(s.bytes);
         tamis_free(back);
         tamis_free(set);
@@ -696,19 +644,19 @@ static tamis_spec spec_of_capacity(uint64_t capacity) {
  * asks is told what would come of it. */
 static void rate_that_is_left_open_is_about_that_of_the_sender(void **state) {
     tamis_set *const set = make_filled(*state, 10000, COPIES);
-    sample const     s = sent(set, all_flags(set));
+    buffer const     s = sent(set, all_flags(set));
     tamis_spec const most = spec_of_capacity(15000);
     tamis_spec       more = spec_of_capacity(15500), same = spec_of_capacity(0);
     tamis_set *const back = received(&s, &most);
     double const     prints = (double)prints_of(set), rate = rate_of(set, 15500);
     char             told[80];
-    assert_true(info_of(back).plan.fpr <= 1.5 * 10000 / prints);
+    assert_true(inspect(back).plan.fpr <= 1.5 * 10000 / prints);
     (void)snprintf(told, sizeof told, "of 15500 keys with these fingerprints one in %.0f ",
                    1 / rate);
     expect_refused(&s, &more, TAMIS_ERR_CANNOT, told);
     more.fpr = rate * 1.01;
     tamis_set *const larger = received(&s, &more);
-    assert_int_equal(info_of(larger).plan.capacity, 15500);
+    assert_int_equal(inspect(larger).plan.capacity, 15500);
     same.fpr = 0.5 * 10000 / prints; /* less than it is */
     expect_refused(&s, &same, TAMIS_ERR_CANNOT, "would be taken for another");
     free(s.bytes);
@@ -721,7 +669,7 @@ static void rate_that_is_left_open_is_about_that_of_the_sender(void **state) {
 static void abilities_that_are_left_open_are_those_of_the_sender(void **state) {
     tamis_set *const set = make_filled(*state, 1000, COPIES);
     unsigned const   own = set->abilities & COUNTED;
-    sample const     all = sent(set, all_flags(set)), bare = sent(set, 0);
+    buffer const     all = sent(set, all_flags(set)), bare = sent(set, 0);
     tamis_spec const spec = spec_of_capacity(1200);
     tamis_set *const back = received(&all, &spec), *const less = received(&bare, &spec);
     assert_int_equal(back->abilities & own, own);
@@ -741,7 +689,7 @@ static void abilities_that_are_left_open_are_those_of_the_sender(void **state) {
 /* With so many fingerprints, buckets that are fixed are had or refused. */
 static void buckets_that_are_fixed_are_had_or_refused(void **state) {
     tamis_set *const set = make_filled(*state, 1000, COPIES);
-    sample const     s = sent(set, all_flags(set));
+    buffer const     s = sent(set, all_flags(set));
     uint64_t const   own = field_of(set, "buckets");
     tamis_spec       spec = spec_of(*state, 1000);
     const char      *none = is_dleft(set) ? "moves=1" : "value_bits=0";
@@ -776,17 +724,17 @@ static void buckets_that_are_fixed_are_had_or_refused(void **state) {
 static void what_arrives_without_removal_is_smaller(void **state) {
     (void)state;
     tamis_set *const set = make_filled(&modes[2], 10000, FULL);
-    sample const     s = sent(set, TAMIS_SEND_COPIES);
+    buffer const     s = sent(set, TAMIS_SEND_COPIES);
     tamis_spec       spec = TAMIS_SPEC_INIT;
     spec.prefer = TAMIS_PREFER_SMALL;
     tamis_set *const counting = received(&s, &spec);
     spec.abilities = TAMIS_CAN_MERGE;
     tamis_set *const back = received(&s, &spec);
-    assert_int_equal(info_of(counting).plan.abilities & COUNTED, COUNTED);
-    assert_int_equal(info_of(back).plan.abilities & COUNTED, 0);
-    assert_int_equal(info_of(back).plan.capacity, 10000);
-    assert_true(info_of(back).plan.body_bytes * 100 < info_of(set).plan.body_bytes * 85);
-    assert_true(info_of(back).plan.body_bytes * 100 < info_of(counting).plan.body_bytes * 85);
+    assert_int_equal(inspect(counting).plan.abilities & COUNTED, COUNTED);
+    assert_int_equal(inspect(back).plan.abilities & COUNTED, 0);
+    assert_int_equal(inspect(back).plan.capacity, 10000);
+    assert_true(inspect(back).plan.body_bytes * 100 < inspect(set).plan.body_bytes * 85);
+    assert_true(inspect(back).plan.body_bytes * 100 < inspect(counting).plan.body_bytes * 85);
     expect_same_contents(set, counting, true);
     expect_same_contents(set, back, true);
     free(s.bytes);
@@ -800,15 +748,15 @@ static void what_arrives_like_another_can_merge_with_it(void **state) {
     uint64_t const   capacity = is_line ? 1100 : 3000; /* no more lines than prints allow */
     tamis_set *const set = make_filled(*state, 1000, COPIES);
     tamis_spec       spec = spec_of(*state, capacity);
-    sample const     s = sent(set, all_flags(set));
+    buffer const     s = sent(set, all_flags(set));
     spec.fpr = 0.04; /* of three times as many keys */
     tamis_set *const other = received(&s, &spec);
     assert_int_equal(tamis_clear(other), TAMIS_OK);
-    add_keys(other, 90000, 90100);
+    add_ids(other, 90000, 100);
     tamis_spec like = TAMIS_SPEC_INIT;
     like.like = other;
     tamis_set *const back = received(&s, &like);
-    assert_int_equal(info_of(back).plan.capacity, capacity);
+    assert_int_equal(inspect(back).plan.capacity, capacity);
     expect_same_contents(set, back, true);
     assert_int_equal(tamis_merge(back, other), TAMIS_OK);
     for (uint64_t key = 0; key < 100; key++) assert_true(tamis_has_id(back, 90000 + key));
@@ -823,7 +771,7 @@ static void what_arrives_like_another_can_merge_with_it(void **state) {
 static void stream_without_copies_cannot_become_removable(void **state) {
     (void)state;
     tamis_set *const set = make_filled(&modes[2], 1000, COPIES);
-    sample const     s = sent(set, 0);
+    buffer const     s = sent(set, 0);
     tamis_spec       spec = TAMIS_SPEC_INIT, like = TAMIS_SPEC_INIT;
     spec.abilities = TAMIS_CAN_REMOVE;
     expect_refused(&s, &spec, TAMIS_ERR_CANNOT, "has no copies");
@@ -839,7 +787,7 @@ static void stream_without_copies_cannot_become_removable(void **state) {
 static void too_small_a_capacity_is_refused(void **state) {
     if (strcmp(((const mode *)*state)->kind, "line") == 0) return;
     tamis_set *const set = make_filled(*state, 10000, FULL);
-    sample const     s = sent(set, all_flags(set));
+    buffer const     s = sent(set, all_flags(set));
     tamis_spec       spec = spec_of(*state, 1000);
     spec.fpr = 0;
     expect_refused(&s, &spec, TAMIS_ERR_FULL, "ask for more capacity");
@@ -862,7 +810,7 @@ static void kinds_without_fingerprints_cannot_be_sent(void **state) {
         spec.capacity = 100;
         spec.fpr = 0.01;
         spec.kind = kinds[i];
-        tamis_set *const set = created(&spec);
+        tamis_set *const set = make_set_from(&spec);
         assert_int_equal(tamis_send(set, 0, must_not_write, NULL), TAMIS_ERR_CANNOT);
         assert_int_equal(tamis_send(set, TAMIS_SEND_COPIES, must_not_write, NULL),
                          TAMIS_ERR_CANNOT);
@@ -885,7 +833,7 @@ static void wrong_arguments_of_sending_are_refused(void **state) {
 
 static void wrong_arguments_of_receiving_are_refused(void **state) {
     (void)state;
-    sample const s = small_stream();
+    buffer const s = small_stream();
     tamis_set   *set = NO_SET;
     tamis_spec   spec = TAMIS_SPEC_INIT;
     assert_int_equal(tamis_receive(NULL, 1, NULL, &set, NULL), TAMIS_ERR_ARGUMENT);
@@ -908,7 +856,7 @@ static void wrong_arguments_of_receiving_are_refused(void **state) {
 
 static void wrong_specs_are_refused(void **state) {
     (void)state;
-    sample const s = small_stream();
+    buffer const s = small_stream();
     EXPECT_SPEC(TAMIS_ERR_ARGUMENT, capacity, (UINT64_C(1) << 40) + 1);
     EXPECT_SPEC(TAMIS_ERR_ARGUMENT, fpr, 0.7);
     EXPECT_SPEC(TAMIS_ERR_ARGUMENT, fpr, -1);
@@ -931,7 +879,7 @@ static void wrong_specs_are_refused(void **state) {
 /* With `like`, of all others the allocator and the instruction set still count. */
 static void half_an_allocator_is_refused_with_like_too(void **state) {
     (void)state;
-    sample const     s = small_stream();
+    buffer const     s = small_stream();
     tamis_set *const set = small_set(NULL);
     tamis_spec       spec = TAMIS_SPEC_INIT;
     spec.like = set;
@@ -945,7 +893,7 @@ static void half_an_allocator_is_refused_with_like_too(void **state) {
 
 static void missing_instruction_set_is_told(void **state) {
     (void)state;
-    sample const     s = small_stream();
+    buffer const     s = small_stream();
     tamis_set *const set = small_set(NULL);
     EXPECT_SPEC(TAMIS_ERR_NOT_BUILT, isa, "avx1024");
     tamis_spec spec = TAMIS_SPEC_INIT;
@@ -960,7 +908,7 @@ static void missing_instruction_set_is_told(void **state) {
 
 static void sets_that_are_not_alike_are_refused(void **state) {
     (void)state;
-    sample const     s = small_stream();
+    buffer const     s = small_stream();
     tamis_seed const other_seed = { 1, 2 };
     tamis_spec       specs[3] = { spec_of(&modes[2], 40), spec_of(&modes[2], 40),
                                   spec_of(&modes[0], 40) };
@@ -970,7 +918,7 @@ static void sets_that_are_not_alike_are_refused(void **state) {
     specs[2].kind = "bloom";
     specs[2].geometry = NULL;
     for (size_t i = 0; i < COUNT(specs); i++) {
-        tamis_set *const other = created(&specs[i]);
+        tamis_set *const other = make_set_from(&specs[i]);
         EXPECT_SPEC(TAMIS_ERR_MISMATCH, like, other);
         tamis_free(other);
     }
@@ -1006,9 +954,9 @@ static void add_different(tamis_set *set, uint64_t n) {
 static void expect_size(const mode *as, uint64_t keys, double fpr) {
     tamis_spec spec = spec_of(as, keys);
     spec.fpr = fpr;
-    tamis_set *const set = created(&spec);
+    tamis_set *const set = make_set_from(&spec);
     add_different(set, keys);
-    sample const   s = sent(set, 0);
+    buffer const   s = sent(set, 0);
     double const   n = (double)keys, bits = 8.0 * (double)s.n;
     double const   prints = (double)prints_of(set);
     unsigned const own_r = (unsigned)field_of(set, "remainder_bits");
@@ -1018,7 +966,7 @@ static void expect_size(const mode *as, uint64_t keys, double fpr) {
     assert_true(bits <= 1.01 * best && bits >= 0.99 * best);
     assert_true(bits <= 1.01 * own);
     if (is_counted(set)) {
-        sample const with = sent(set, TAMIS_SEND_COPIES);
+        buffer const with = sent(set, TAMIS_SEND_COPIES);
         print_message(", %.3f with copies", 8.0 * (double)with.n / n);
         assert_true(fabs(8.0 * (double)with.n - bits - n) <= 8);
         free(with.bytes);
@@ -1038,7 +986,7 @@ static void stream_is_as_small_as_the_formula(void **state) {
 
 static void every_flipped_bit_is_refused(void **state) {
     (void)state;
-    sample s = small_stream();
+    buffer s = small_stream();
     for (size_t bit = 0; bit < s.n * 8; bit++) {
         flip_bit(s.bytes, bit);
         expect_refused(&s, NULL, 0, NULL);
@@ -1049,9 +997,9 @@ static void every_flipped_bit_is_refused(void **state) {
 
 static void every_cut_is_refused(void **state) {
     (void)state;
-    sample s = small_stream();
+    buffer s = small_stream();
     for (size_t n = 0; n < s.n; n++) {
-        sample cut = { malloc(n + 1), n }; /* of its own, so that reading on is noticed */
+        buffer cut = { malloc(n + 1), n }; /* of its own, so that reading on is noticed */
         assert_non_null(cut.bytes);
         cut.bytes = realloc(cut.bytes, n != 0 ? n : 1);
         assert_non_null(cut.bytes);
@@ -1064,7 +1012,7 @@ static void every_cut_is_refused(void **state) {
 
 static void every_surplus_is_refused(void **state) {
     (void)state;
-    sample       s = small_stream();
+    buffer       s = small_stream();
     size_t const n = s.n;
     s.bytes = realloc(s.bytes, n + 64);
     assert_non_null(s.bytes);
@@ -1077,11 +1025,11 @@ static void foreign_bytes_are_refused(void **state) {
     (void)state;
     static const char text[] = "#!/bin/sh\necho this is no set\n";
     tamis_set *const  set = small_set(NULL);
-    sample            file = sample_of(set), script = { NULL, 0 };
-    (void)take(&script, text, sizeof text);
+    buffer            file = sample_of(set), script = { NULL, 0 };
+    (void)buffer_write(&script, text, sizeof text);
     expect_refused(&file, NULL, TAMIS_ERR_FOREIGN, "not a set that was sent");
     expect_refused(&script, NULL, TAMIS_ERR_FOREIGN, "not a set that was sent");
-    sample const s = small_stream();
+    buffer const s = small_stream();
     tamis_set   *opened = NO_SET;
     assert_int_equal(tamis_read(s.bytes, s.n, NULL, &opened, NULL), TAMIS_ERR_FOREIGN);
     free(s.bytes);
@@ -1144,10 +1092,10 @@ static void store(uint8_t *to, size_t bytes, uint64_t value) {
 
 static void crafted_headers_are_refused(void **state) {
     (void)state;
-    sample const good = small_stream();
+    buffer const good = small_stream();
     for (size_t i = 0; i < COUNT(crafted_fields); i++) {
         const crafted_field *const of = &crafted_fields[i];
-        sample                     s = copy_of(&good);
+        buffer                     s = copy_of(&good);
         tamis_set                 *set = NO_SET;
         store(s.bytes + of->at, of->bytes, of->value);
         seal(&s);
@@ -1162,7 +1110,7 @@ static void crafted_headers_are_refused(void **state) {
 /* A name of 16 letters has no end. */
 static void crafted_names_without_an_end_are_refused(void **state) {
     (void)state;
-    sample s = small_stream();
+    buffer s = small_stream();
     memset(s.bytes + AT_KIND, 'k', 16);
     seal(&s);
     expect_refused(&s, NULL, TAMIS_ERR_CORRUPT, NULL);
@@ -1172,7 +1120,7 @@ static void crafted_names_without_an_end_are_refused(void **state) {
 /* As in a file: what is reserved is zero, and so is what follows the name of the kind. */
 static void crafted_reserved_bytes_are_refused(void **state) {
     (void)state;
-    sample s = small_stream();
+    buffer s = small_stream();
     for (size_t at = AT_KIND + 5; at < AT_GEOMETRY; at++) {
         if (at >= AT_FIELDS && at < AT_RESERVED) continue;
         s.bytes[at] = 1;
@@ -1186,15 +1134,15 @@ static void crafted_reserved_bytes_are_refused(void **state) {
 }
 
 /* Refused, or a set that can be used. */
-static void expect_safe(const sample *s, bool has_spec) {
-    ledger      by = { 0, 0, 0 };
+static void expect_safe(const buffer *s, bool has_spec) {
+    ledger      book = { 0 };
     tamis_spec  spec = TAMIS_SPEC_INIT;
     tamis_set  *set = NULL;
     uint64_t    keys[100];
     tamis_info  info;
     const char *why = "";
     for (uint64_t i = 0; i < 100; i++) keys[i] = i;
-    spec.allocator = ledger_of(&by);
+    spec.allocator = ledger_allocator(&book);
     spec.abilities = has_spec ? TAMIS_CAN_REMOVE : 0;
     if (tamis_receive(s->bytes, s->n, &spec, &set, NULL) == TAMIS_OK) {
         (void)tamis_has_id_batch(set, keys, 100, NULL);
@@ -1204,7 +1152,7 @@ static void expect_safe(const sample *s, bool has_spec) {
         if (!tamis_validate(set, &why)) fail_msg("%s", why);
         tamis_free(set);
     }
-    assert_int_equal(by.bytes, 0);
+    assert_int_equal(book.bytes, 0);
 }
 
 /* Each word of the header: every bit, and every extreme. */
@@ -1214,7 +1162,7 @@ static void crafted_words_are_safe(void **state) {
         0,         1, 63, 65535, UINT32_MAX, UINT64_C(1) << 39, UINT64_C(1) << 60, UINT64_MAX - 63,
         UINT64_MAX
     };
-    sample       s = small_stream();
+    buffer       s = small_stream();
     size_t const head = head_bytes(s.bytes);
     for (size_t at = 8; at + 8 < head; at += 8) {
         uint64_t const good = le64_load(s.bytes + at);
@@ -1230,10 +1178,10 @@ static void crafted_words_are_safe(void **state) {
 
 static void crafted_payloads_are_safe(void **state) {
     (void)state;
-    sample const good = small_stream();
+    buffer const good = small_stream();
     size_t const head = head_bytes(good.bytes);
     for (unsigned trial = 0; trial < 5000; trial++) {
-        sample s = copy_of(&good);
+        buffer s = copy_of(&good);
         for (unsigned i = 0; i <= trial % 5; i++) {
             uint64_t const random = remix(trial, i);
             size_t const   at = head + fastrange(random, s.n - head - TOTAL);
@@ -1291,15 +1239,15 @@ static void put_list(bit_string *to, const holdings *list, uint64_t prints, unsi
 }
 
 /* A stream of the small set with another payload. */
-static sample with_payload(const bit_string *payload, unsigned r, uint64_t listed,
+static buffer with_payload(const bit_string *payload, unsigned r, uint64_t listed,
                            bool has_copies) {
-    sample const good = small_stream();
+    buffer const good = small_stream();
     size_t const head = head_bytes(good.bytes), bytes = (payload->bits + 7) / 8;
-    sample       s = { NULL, 0 };
+    buffer       s = { NULL, 0 };
     uint8_t      total[TOTAL] = { 0 };
-    (void)take(&s, good.bytes, head);
-    (void)take(&s, payload->bytes, bytes);
-    (void)take(&s, total, TOTAL);
+    (void)buffer_write(&s, good.bytes, head);
+    (void)buffer_write(&s, payload->bytes, bytes);
+    (void)buffer_write(&s, total, TOTAL);
     le32_store(s.bytes + AT_FLAGS, has_copies ? TAMIS_SEND_COPIES : 0);
     le32_store(s.bytes + AT_R, r);
     le64_store(s.bytes + AT_LISTED, listed);
@@ -1314,11 +1262,11 @@ static void stream_is_what_the_format_says(void **state) {
     tamis_set *const set = small_set(NULL);
     holdings const   list = holdings_of(set);
     for (unsigned has_copies = 0; has_copies < 2; has_copies++) {
-        sample const   by_us = sent(set, has_copies ? TAMIS_SEND_COPIES : 0);
+        buffer const   by_us = sent(set, has_copies ? TAMIS_SEND_COPIES : 0);
         bit_string     payload = { .bits = 0 };
         unsigned const r = le32_load(by_us.bytes + AT_R);
         put_list(&payload, &list, 3840, r, has_copies);
-        sample const by_format = with_payload(&payload, r, list.n, has_copies);
+        buffer const by_format = with_payload(&payload, r, list.n, has_copies);
         assert_int_equal(by_us.n, by_format.n);
         assert_memory_equal(by_us.bytes, by_format.bytes, by_us.n);
         free(by_us.bytes);
@@ -1336,7 +1284,7 @@ static void list_may_be_cut_into_any_chains(void **state) {
     for (unsigned r = 0; r <= 56; r++) {
         bit_string payload = { .bits = 0 };
         put_list(&payload, &list, 3840, r, true);
-        sample const     s = with_payload(&payload, r, list.n, true);
+        buffer const     s = with_payload(&payload, r, list.n, true);
         tamis_set *const back = received(&s, NULL);
         expect_twin(set, back);
         free(s.bytes);
@@ -1347,7 +1295,7 @@ static void list_may_be_cut_into_any_chains(void **state) {
 }
 
 /* Some prints with one copy each, in the order given, then so many zeros. */
-static sample listed(const uint64_t *prints, size_t n, unsigned r, unsigned zeros) {
+static buffer listed(const uint64_t *prints, size_t n, unsigned r, unsigned zeros) {
     bit_string payload = { .bits = 0 };
     uint64_t   chain = 0;
     for (size_t i = 0; i < n; i++) {
@@ -1387,7 +1335,7 @@ static void crafted_lists_are_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(crafted_lists); i++) {
         const crafted_list *const of = &crafted_lists[i];
-        sample const              s = listed(of->prints, of->n, of->r, of->zeros);
+        buffer const              s = listed(of->prints, of->n, of->r, of->zeros);
         tamis_set                *set = NULL;
         tamis_status const        status = tamis_receive(s.bytes, s.n, NULL, &set, NULL);
         tamis_status const        wanted = of->is_good ? TAMIS_OK : TAMIS_ERR_CORRUPT;
@@ -1399,7 +1347,7 @@ static void crafted_lists_are_refused(void **state) {
 }
 
 /* A list of one print whose copies are so many zeros, a one, and as many bits. */
-static sample with_gamma(unsigned zeros, uint64_t rest) {
+static buffer with_gamma(unsigned zeros, uint64_t rest) {
     bit_string payload = { .bits = 0 };
     put(&payload, 1, 1);
     put(&payload, 9, 6);
@@ -1414,11 +1362,11 @@ static sample with_gamma(unsigned zeros, uint64_t rest) {
 static void crafted_copies_are_refused(void **state) {
     (void)state;
     for (unsigned zeros = 0; zeros < 40; zeros++) {
-        sample const s = with_gamma(zeros, 0);
+        buffer const s = with_gamma(zeros, 0);
         if (zeros <= 16) {
             tamis_set *const set = received(&s, NULL);
-            assert_int_equal(info_of(set).facts.keys, zeros < 4 ? UINT64_C(1) << zeros : 16);
-            assert_int_equal(info_of(set).facts.saturated, zeros >= 4);
+            assert_int_equal(inspect(set).facts.keys, zeros < 4 ? UINT64_C(1) << zeros : 16);
+            assert_int_equal(inspect(set).facts.saturated, zeros >= 4);
             tamis_free(set);
         } else {
             expect_refused(&s, NULL, TAMIS_ERR_CORRUPT, NULL);
@@ -1430,7 +1378,7 @@ static void crafted_copies_are_refused(void **state) {
 static void crafted_copies_beyond_saturation_are_refused(void **state) {
     (void)state;
     for (unsigned bit = 0; bit < 16; bit++) {
-        sample const s = with_gamma(16, UINT64_C(1) << bit);
+        buffer const s = with_gamma(16, UINT64_C(1) << bit);
         expect_refused(&s, NULL, TAMIS_ERR_CORRUPT, NULL);
         free(s.bytes);
     }
@@ -1440,11 +1388,11 @@ static void crafted_copies_beyond_saturation_are_refused(void **state) {
 static void crafted_bits_behind_the_list_are_refused(void **state) {
     (void)state;
     static const uint64_t prints[] = { 5, 6, 3839 };
-    sample const          good = listed(prints, 3, 6, 1);
+    buffer const          good = listed(prints, 3, 6, 1);
     size_t const          bits = 59 + 3 * 8 + 1, end = head_bytes(good.bytes) * 8 + bits;
     assert_true(end % 8 != 0);
     for (size_t bit = end; bit % 8 != 0; bit++) {
-        sample s = copy_of(&good);
+        buffer s = copy_of(&good);
         write_bit(s.bytes, bit, true);
         seal(&s);
         expect_refused(&s, NULL, TAMIS_ERR_CORRUPT, NULL);
@@ -1457,16 +1405,16 @@ static void crafted_bits_behind_the_list_are_refused(void **state) {
 
 static void every_failing_allocation_of_receiving_is_told(void **state) {
     (void)state;
-    sample const s = small_stream();
+    buffer const s = small_stream();
     tamis_set   *set = NO_SET;
     tamis_status status = TAMIS_ERR_MEMORY;
     unsigned     turn = 0;
     while (status != TAMIS_OK) {
-        ledger        by = { .left = ++turn };
+        ledger        book = { .fail_at = ++turn };
         tamis_problem problem = { .text = "" };
         tamis_spec    spec = TAMIS_SPEC_INIT;
         spec.abilities = COUNTED;
-        spec.allocator = ledger_of(&by);
+        spec.allocator = ledger_allocator(&book);
         status = tamis_receive(s.bytes, s.n, &spec, &set, &problem);
         if (status == TAMIS_OK) {
             tamis_free(set);
@@ -1475,7 +1423,7 @@ static void every_failing_allocation_of_receiving_is_told(void **state) {
             assert_int_equal(problem.status, TAMIS_ERR_MEMORY);
             assert_ptr_equal(set, NO_SET);
         }
-        assert_int_equal(by.bytes, 0);
+        assert_int_equal(book.bytes, 0);
     }
     assert_true(turn > 2);
     free(s.bytes);
@@ -1483,24 +1431,24 @@ static void every_failing_allocation_of_receiving_is_told(void **state) {
 
 static void every_failing_allocation_of_sending_is_told(void **state) {
     (void)state;
-    ledger                by = { 0, 0, 0 };
-    tamis_allocator const allocator = ledger_of(&by);
+    ledger                book = { 0 };
+    tamis_allocator const allocator = ledger_allocator(&book);
     tamis_set *const      set = small_set(&allocator);
-    size_t const          before = by.bytes;
+    size_t const          before = book.bytes;
     tamis_status          status = TAMIS_ERR_MEMORY;
     unsigned              turn = 0;
     while (status != TAMIS_OK) {
-        sample s = { NULL, 0 };
-        by.left = ++turn;
-        status = tamis_send(set, TAMIS_SEND_COPIES, take, &s);
+        buffer s = { NULL, 0 };
+        book.fail_at = book.requests + ++turn;
+        status = tamis_send(set, TAMIS_SEND_COPIES, buffer_write, &s);
         assert_true(status == TAMIS_OK || (status == TAMIS_ERR_MEMORY && s.n == 0));
-        assert_int_equal(by.bytes, before);
+        assert_int_equal(book.bytes, before);
         free(s.bytes);
     }
     assert_true(turn > 1);
-    by.left = 0;
+    book.fail_at = 0;
     tamis_free(set);
-    assert_int_equal(by.bytes, 0);
+    assert_int_equal(book.bytes, 0);
 }
 
 /* A writer that stops at its `left`-th call, and must not be called again. */
@@ -1519,19 +1467,19 @@ static bool stop(void *context, const void *bytes, size_t n) {
 }
 
 static void writer_that_stops_is_told(void **state) {
-    ledger     by = { 0, 0, 0 };
+    ledger     book = { 0 };
     tamis_spec spec = spec_of(*state, 100000);
-    spec.allocator = ledger_of(&by);
-    tamis_set *const set = created(&spec);
-    add_keys(set, 0, 100000);
-    size_t const before = by.bytes;
+    spec.allocator = ledger_allocator(&book);
+    tamis_set *const set = make_set_from(&spec);
+    add_ids(set, 0, 100000);
+    size_t const before = book.bytes;
     tamis_status status = TAMIS_ERR_IO;
     unsigned     turn = 0;
     while (status != TAMIS_OK) {
         stopper to = { .left = ++turn };
         status = tamis_send(set, all_flags(set), stop, &to);
         assert_int_equal(status, to.has_stopped ? TAMIS_ERR_IO : TAMIS_OK);
-        assert_int_equal(by.bytes, before);
+        assert_int_equal(book.bytes, before);
     }
     assert_true(turn > 4); /* header, payload in several pieces, checksum */
     tamis_free(set);
@@ -1578,9 +1526,9 @@ static tamis_set *golden_set(const golden *of) {
     tamis_status const status = tamis_create(&spec, &set, NULL);
     if (status == TAMIS_ERR_NOT_BUILT) return NULL;
     assert_int_equal(status, TAMIS_OK);
-    add_keys(set, 0, 300);
-    for (uint64_t key = 0; key < 20; key++) add_keys(set, key, key + 1);
-    for (unsigned i = 0; i < 40; i++) add_keys(set, 50, 51);
+    add_ids(set, 0, 300);
+    for (uint64_t key = 0; key < 20; key++) add_ids(set, key, 1);
+    for (unsigned i = 0; i < 40; i++) add_ids(set, 50, 1);
     return set;
 }
 
@@ -1588,16 +1536,10 @@ static void golden_path(const golden *of, char ret_path[500]) {
     (void)snprintf(ret_path, 500, "%s/%s", folder, of->file);
 }
 
-static sample golden_bytes(const golden *of) {
+static buffer golden_bytes(const golden *of) {
     char path[500];
     golden_path(of, path);
-    FILE *const file = fopen(path, "rb");
-    if (file == NULL) fail_msg("%s is not there", path);
-    sample s = { malloc(65536), 0 };
-    assert_non_null(s.bytes);
-    s.n = fread(s.bytes, 1, 65536, file);
-    assert_int_equal(fclose(file), 0);
-    return s;
+    return buffer_read(path);
 }
 
 static void golden_streams_are_sent_and_received(void **state) {
@@ -1605,7 +1547,7 @@ static void golden_streams_are_sent_and_received(void **state) {
     for (size_t i = 0; i < COUNT(goldens); i++) {
         tamis_set *const set = golden_set(&goldens[i]);
         if (set == NULL) continue;
-        sample const     then = golden_bytes(&goldens[i]), now = sent(set, goldens[i].flags);
+        buffer const     then = golden_bytes(&goldens[i]), now = sent(set, goldens[i].flags);
         tamis_set *const back = received(&then, NULL);
         assert_int_equal(now.n, then.n);
         assert_memory_equal(now.bytes, then.bytes, now.n);
@@ -1626,7 +1568,7 @@ static int write_missing(void) {
         tamis_set *const set = golden_set(&goldens[i]);
         FILE *const      file = set != NULL ? fopen(path, "wb") : NULL;
         if (file == NULL) return 1;
-        sample const s = sent(set, goldens[i].flags);
+        buffer const s = sent(set, goldens[i].flags);
         bool const   is_written = fwrite(s.bytes, 1, s.n, file) == s.n && fclose(file) == 0;
         (void)printf("%s %s, %zu bytes\n", is_written ? "wrote" : "could not write", path, s.n);
         free(s.bytes);

@@ -3,7 +3,9 @@
  * Each law makes its own sets with fixed seeds, and returns NULL or a reason. Some can only be
  * broken by a kind that refuses adds, or removes; for others they hold by having nothing to do.
  */
+#include "buffer.h"
 #include "churn.h"
+#include "ledger.h"
 
 /* ------------------------------------------------------------------ comparing */
 
@@ -591,19 +593,6 @@ static const char *conversions_answer_alike(const subject *of) {
 
 /* ------------------------------------------------------------------ files */
 
-typedef struct buffer {
-    uint8_t *bytes;
-    size_t   n, room;
-} buffer;
-
-static bool buffer_write(void *context, const void *bytes, size_t n) {
-    buffer *const to = context;
-    if (n > to->room - to->n) return false;
-    memcpy(to->bytes + to->n, bytes, n);
-    to->n += n;
-    return true;
-}
-
 static const char *opened_alike(const tamis_set *set, const char *path, unsigned flags) {
     tamis_set         *opened = NULL;
     tamis_problem      problem;
@@ -625,7 +614,7 @@ static const char *opened_alike(const tamis_set *set, const char *path, unsigned
 static const char *read_alike(const tamis_set *set) {
     tamis_info info;
     MUST(tamis_inspect(set, &info) == TAMIS_OK, "inspect failed");
-    buffer     to = { malloc(info.plan.file_bytes), 0, info.plan.file_bytes };
+    buffer     to = { NULL, 0 };
     tamis_set *back = NULL;
     bool const is_written = tamis_write(set, buffer_write, &to) == TAMIS_OK;
     bool const is_read = is_written && tamis_read(to.bytes, to.n, NULL, &back, NULL) == TAMIS_OK;
@@ -654,27 +643,6 @@ static const char *saved_opened_mapped_alike(const subject *of) {
 
 /* ------------------------------------------------------------------ memory that runs out */
 
-typedef struct scarce {
-    int    left;  /* requests until the one that fails */
-    size_t bytes; /* held now */
-    bool   has_failed;
-} scarce;
-
-static void *scarce_alloc(void *context, size_t bytes, size_t alignment) {
-    scarce *const from = context;
-    if (from->left-- == 0) {
-        from->has_failed = true;
-        return NULL;
-    }
-    from->bytes += bytes;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void scarce_free(void *context, void *memory, size_t bytes) {
-    ((scarce *)context)->bytes -= bytes;
-    free(memory);
-}
-
 /* One pass through everything that allocates. TAMIS_OK, or what the first failure said. */
 static tamis_status allocate_everything(const subject *of, tamis_allocator *allocator,
                                         buffer *file) {
@@ -682,7 +650,7 @@ static tamis_status allocate_everything(const subject *of, tamis_allocator *allo
     tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
     options.allocator = *allocator;
     file->n = 0;
-    tamis_status status = subject_try(of, 17, allocator, &set);
+    tamis_status status = subject_try(of, 17, allocator, &set, NULL);
     if (status == TAMIS_OK) (void)add_range(set, 0, (size_t)set->capacity);
     if (status == TAMIS_OK) status = tamis_copy(set, &copy);
     if (status == TAMIS_OK && can_convert(set)) {
@@ -700,18 +668,18 @@ static tamis_status allocate_everything(const subject *of, tamis_allocator *allo
 }
 
 static const char *every_allocation_may_fail(const subject *of) {
-    buffer      file = { malloc((size_t)16 << 20), 0, (size_t)16 << 20 };
-    const char *why = file.bytes == NULL ? "no memory" : NULL;
+    buffer      file = { NULL, 0 };
+    const char *why = NULL;
     bool        is_done = false;
     for (int at = 0; !is_done && why == NULL; at++) {
-        scarce             from = { .left = at };
-        tamis_allocator    allocator = { scarce_alloc, scarce_free, &from };
+        ledger             book = { .fail_at = (size_t)at + 1 };
+        tamis_allocator    allocator = ledger_allocator(&book);
         tamis_status const status = allocate_everything(of, &allocator, &file);
-        tamis_status const expected = from.has_failed ? TAMIS_ERR_MEMORY : TAMIS_OK;
+        tamis_status const expected = book.has_failed ? TAMIS_ERR_MEMORY : TAMIS_OK;
         if (status != expected) why = because("request %d failed and the call said %d", at, status);
-        if (from.bytes != 0)
-            why = because("request %d failed and %zu bytes leaked", at, from.bytes);
-        is_done = !from.has_failed;
+        if (book.bytes != 0)
+            why = because("request %d failed and %zu bytes leaked", at, book.bytes);
+        is_done = !book.has_failed;
         if (at > 100) why = "it never stops asking for memory";
     }
     free(file.bytes);
@@ -814,7 +782,7 @@ static const char *counted_and_sized_truly(const subject *of) {
     return NULL;
 }
 
-const named_law laws[] = {
+const named_law set_laws[] = {
     { "no_false_negative_under_churn", no_false_negative_under_churn },
     { "emptying_restores_every_byte", emptying_restores_every_byte },
     { "refused_adds_change_nothing", refused_adds_change_nothing },

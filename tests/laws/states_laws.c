@@ -1,4 +1,5 @@
 /* laws.c - what tamis.h, section 10, says of states, as laws. */
+#include "buffer.h"
 #include "life.h"
 
 /* ------------------------------------------------------------------ helpers */
@@ -15,7 +16,7 @@ static bool is_same(const tamis_states *a, const tamis_states *b) {
 }
 
 /* A life that has gone on for a while. */
-static const char *life_grown(life *l, const state_subject *of, uint64_t seed) {
+static const char *life_grown(life *l, const subject *of, uint64_t seed) {
     MUST(life_begin(l, of, 2 * of->capacity, seed), "no table");
     return life_run(l, of->operations / 2 + of->capacity, 0.9);
 }
@@ -23,7 +24,7 @@ static const char *life_grown(life *l, const state_subject *of, uint64_t seed) {
 /* ------------------------------------------------------------------ histories */
 
 /* Keys come, change, age and go; every answer is one that the account allows. */
-static const char *answers_are_those_of_an_exact_table(const state_subject *of) {
+static const char *answers_are_those_of_an_exact_table(const subject *of) {
     life        l;
     const char *why = life_grown(&l, of, 1);
     for (unsigned part = 0; part < 4 && why == NULL; part++) {
@@ -42,7 +43,7 @@ static const char *check_rate(const char *what, uint64_t n, uint64_t of_n, doubl
     return NULL;
 }
 
-static const char *rates_are_those_of_the_plan(const state_subject *of) {
+static const char *rates_are_those_of_the_plan(const subject *of) {
     life              l;
     tamis_states_info info;
     if (of->capacity > of->operations) return NULL; /* that takes long: in long runs only */
@@ -83,7 +84,7 @@ static tamis_status ask_in_vain(tamis_states *states, uint64_t key, bool is_ther
 }
 
 /* What is refused changes no byte; what a fingerprint shows to be impossible is refused. */
-static const char *refusals_change_nothing(const state_subject *of) {
+static const char *refusals_change_nothing(const subject *of) {
     life        l;
     uint64_t    refused = 0;
     const char *why = life_grown(&l, of, 2);
@@ -109,7 +110,7 @@ static const char *refusals_change_nothing(const state_subject *of) {
 }
 
 /* Beyond the capacity puts go on until one is refused, which loses nothing. */
-static const char *full_loses_nothing(const state_subject *of) {
+static const char *full_loses_nothing(const subject *of) {
     life        l;
     const char *why = NULL;
     MUST(life_begin(&l, of, 6 * of->capacity, 3), "no table");
@@ -226,7 +227,7 @@ static const char *one_batch(unsigned what, tamis_states *together, tamis_states
     return NULL;
 }
 
-static const char *a_batch_is_its_operations_in_order(const state_subject *of) {
+static const char *a_batch_is_its_operations_in_order(const subject *of) {
     life          l;
     tamis_states *alone = NULL;
     const char   *why = life_grown(&l, of, 4);
@@ -245,7 +246,7 @@ static const char *a_batch_is_its_operations_in_order(const state_subject *of) {
 /* ------------------------------------------------------------------ time */
 
 /* A key that is heard of within its timeout stays, however late the sweep is; all go in the end. */
-static const char *silent_keys_go_and_others_stay(const state_subject *of) {
+static const char *silent_keys_go_and_others_stay(const subject *of) {
     life        l;
     const char *why = NULL;
     if (of->timeout == 0) return NULL;
@@ -274,7 +275,7 @@ static const char *silent_keys_go_and_others_stay(const state_subject *of) {
 }
 
 /* Each value has the time that it was given, and no more than a pass on top. */
-static const char *values_have_times_of_their_own(const state_subject *of) {
+static const char *values_have_times_of_their_own(const subject *of) {
     static const uint64_t times[4] = { 10, 33, 70, 41 };
     tamis_states_spec     spec = TAMIS_STATES_SPEC_INIT;
     if (of->is_shared || of->geometry != NULL || of->values > 1000) return NULL;
@@ -309,23 +310,8 @@ static const char *values_have_times_of_their_own(const state_subject *of) {
 
 /* ------------------------------------------------------------------ whole tables */
 
-typedef struct buffer {
-    uint8_t *bytes;
-    size_t   n;
-} buffer;
-
-static bool buffer_write(void *context, const void *bytes, size_t n) {
-    buffer *const to = context;
-    uint8_t      *more = realloc(to->bytes, to->n + n);
-    if (more == NULL) return false;
-    memcpy(more + to->n, bytes, n);
-    to->bytes = more;
-    to->n += n;
-    return true;
-}
-
 /* Written, read and opened again, it is the same, and goes on the same. */
-static const char *files_keep_everything(const state_subject *of) {
+static const char *files_keep_everything(const subject *of) {
     life               l;
     tamis_states      *read = NULL, *mapped = NULL;
     tamis_set         *set = NULL;
@@ -363,11 +349,11 @@ static const char *files_keep_everything(const state_subject *of) {
 }
 
 /* n keys in each of two tables that can be merged, and one that both have. */
-static bool two_halves(const state_subject *of, tamis_states **ret_a, tamis_states **ret_b) {
+static bool two_halves(const subject *of, tamis_states **ret_a, tamis_states **ret_b) {
     tamis_states_spec like = TAMIS_STATES_SPEC_INIT;
     uint64_t const    n = of->capacity / 2;
     uint64_t          refused = 0;
-    *ret_a = state_subject_make(of, 8);
+    *ret_a = states_subject_make(of, 8);
     like.like = *ret_a;
     like.isa = of->isa;
     if (*ret_a == NULL || tamis_states_create(&like, ret_b, NULL) != TAMIS_OK) return false;
@@ -380,7 +366,7 @@ static bool two_halves(const state_subject *of, tamis_states **ret_a, tamis_stat
 }
 
 /* Does the table know all keys with their values, as far as it is known to? */
-static const char *check_merged(const state_subject *of, const tamis_states *states) {
+static const char *check_merged(const subject *of, const tamis_states *states) {
     uint64_t     unknown = 0, bad = 0, n = of->capacity / 2 * 2;
     uint32_t     value = 0;
     const char  *why = NULL;
@@ -400,7 +386,7 @@ static const char *check_merged(const state_subject *of, const tamis_states *sta
 }
 
 /* Two tables become one that knows what both knew. */
-static const char *merging_joins_what_both_know(const state_subject *of) {
+static const char *merging_joins_what_both_know(const subject *of) {
     tamis_states *a = NULL, *b = NULL;
     const char   *why = NULL;
     MUST(two_halves(of, &a, &b), "no tables");
@@ -415,7 +401,7 @@ static const char *merging_joins_what_both_know(const state_subject *of) {
 }
 
 /* Two tables with one key that has another value in each. */
-static const char *try_conflict(const state_subject *of, tamis_states **ret_a, tamis_states **ret_b,
+static const char *try_conflict(const subject *of, tamis_states **ret_a, tamis_states **ret_b,
                                 tamis_states **ret_before) {
     uint32_t const other = (uint32_t)(1 % of->values);
     uint32_t       value = 0;
@@ -431,7 +417,7 @@ static const char *try_conflict(const state_subject *of, tamis_states **ret_a, t
 }
 
 /* A key with two values is refused, and then nothing has happened; or it is not known. */
-static const char *merging_is_all_or_nothing(const state_subject *of) {
+static const char *merging_is_all_or_nothing(const subject *of) {
     tamis_states *a = NULL, *b = NULL, *before = NULL;
     if (of->is_shared) return NULL; /* cells that differ are unknown: see merging_joins */
     const char *const why = try_conflict(of, &a, &b, &before);
@@ -453,12 +439,12 @@ static const char *tick_all(tamis_states *states, uint64_t ticks) {
 
 /* The hand of one table is somewhere; keys come to the other one, a few in each part of a timeout.
  * Those that were taken are marked with 1 + when. */
-static const char *two_hands(const state_subject *of, uint64_t seed, tamis_states **ret_a,
+static const char *two_hands(const subject *of, uint64_t seed, tamis_states **ret_a,
                              tamis_states **ret_b, uint64_t *when, uint64_t n) {
     tamis_states_spec like = TAMIS_STATES_SPEC_INIT;
     dice              chance = { mix64(seed) };
     const char       *why = NULL;
-    *ret_a = state_subject_make(of, seed);
+    *ret_a = states_subject_make(of, seed);
     like.like = *ret_a;
     like.isa = of->isa;
     MUST(*ret_a != NULL && tamis_states_create(&like, ret_b, NULL) == TAMIS_OK, "no tables");
@@ -475,8 +461,8 @@ static const char *two_hands(const state_subject *of, uint64_t seed, tamis_state
 }
 
 /* Nobody goes before his time is over; nor is anybody left a round after two timeouts. */
-static const char *check_ages(const state_subject *of, const tamis_states *states,
-                              const uint64_t *when, uint64_t n, uint64_t now) {
+static const char *check_ages(const subject *of, const tamis_states *states, const uint64_t *when,
+                              uint64_t n, uint64_t now) {
     uint64_t const round = of->timeout; /* with timers of two bits, as all subjects have */
     for (uint64_t i = 0; i < n; i++) {
         uint32_t value;
@@ -493,7 +479,7 @@ static const char *check_ages(const state_subject *of, const tamis_states *state
 }
 
 /* Whoever was heard of within the timeout is in the merged table, wherever the two hands were. */
-static const char *merging_takes_nobody_out(const state_subject *of) {
+static const char *merging_takes_nobody_out(const subject *of) {
     enum { KEYS = 64 };
     uint64_t       when[KEYS] = { 0 };
     uint64_t const part = of->timeout / 16 + 1, seeds = of->capacity > 10000 ? 1 : 10;
@@ -515,7 +501,7 @@ static const char *merging_takes_nobody_out(const state_subject *of) {
 }
 
 /* Everything dropped, nothing is left; where the kind says so, not a bit. */
-static const char *dropping_all_leaves_nothing(const state_subject *of) {
+static const char *dropping_all_leaves_nothing(const subject *of) {
     life        l;
     const char *why = life_grown(&l, of, 9);
     if (why != NULL) return why;
@@ -534,9 +520,9 @@ static const char *dropping_all_leaves_nothing(const state_subject *of) {
 }
 
 /* The same life on the portable build leaves the same bytes. */
-static const char *instruction_sets_change_no_bit(const state_subject *of) {
-    state_subject other = *of;
-    life          a, b;
+static const char *instruction_sets_change_no_bit(const subject *of) {
+    subject other = *of;
+    life    a, b;
     other.isa = "portable";
     const char *why = life_grown(&a, of, 10);
     if (why == NULL) why = life_grown(&b, &other, 10);
@@ -548,7 +534,7 @@ static const char *instruction_sets_change_no_bit(const state_subject *of) {
 }
 
 /* The counts of tally are those of the keys. */
-static const char *tallies_add_up(const state_subject *of) {
+static const char *tallies_add_up(const subject *of) {
     life     l;
     uint64_t counts[32], sum = 0, right = 0;
     if (of->values > 32) return NULL;
@@ -568,7 +554,7 @@ static const char *tallies_add_up(const state_subject *of) {
 
 /* ------------------------------------------------------------------ all of them */
 
-const named_state_law state_laws[] = {
+const named_law states_laws[] = {
     { "answers_are_those_of_an_exact_table", answers_are_those_of_an_exact_table },
     { "rates_are_those_of_the_plan", rates_are_those_of_the_plan },
     { "refusals_change_nothing", refusals_change_nothing },

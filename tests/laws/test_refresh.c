@@ -11,54 +11,28 @@ static const subject wide = { .kind = "ddlcbf",
                               .capacity = KEYS,
                               .geometry = "buckets=128,remainder_bits=14,bucket_bytes=40" };
 
-static tamis_set *make(const subject *of, uint64_t seed) {
-    tamis_set *const set = subject_make(of, seed);
-    assert_non_null(set);
-    return set;
-}
-
-static void add_range(tamis_set *set, uint64_t first, uint64_t n) {
-    for (uint64_t key = first; key < first + n; key++) {
-        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
-    }
-}
-
 /* A set through which keys have gone, and which holds the last KEYS of them. */
 static tamis_set *lived(const subject *of) {
-    tamis_set *const set = make(of, 1);
-    add_range(set, 0, KEYS);
-    for (uint64_t key = KEYS; key < TURNS * KEYS; key++) {
-        assert_int_equal(tamis_remove_id(set, key - KEYS), TAMIS_OK);
-        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
-    }
+    tamis_set *const set = make_set(of, 1);
+    replace_ids(set, KEYS, TURNS * KEYS);
     return set;
-}
-
-static double rate(const tamis_set *set) {
-    tamis_info info;
-    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
-    return info.current_fpr;
 }
 
 /* As good as new, complete, and every key can be removed. */
 static void expect_refreshed(tamis_set *set, const tamis_set *fuller) {
-    double const before = rate(set);
+    double const before = inspect(set).current_fpr;
     assert_int_equal(tamis_refresh(set, fuller), TAMIS_OK);
-    assert_true(rate(set) < 0.8 * before);
+    assert_true(inspect(set).current_fpr < 0.8 * before);
     assert_true(tamis_validate(set, NULL));
-    for (uint64_t key = (TURNS - 1) * KEYS; key < TURNS * KEYS; key++) {
-        assert_true(tamis_has_id(set, key));
-    }
-    for (uint64_t key = (TURNS - 1) * KEYS; key < TURNS * KEYS; key++) {
-        assert_int_equal(tamis_remove_id(set, key), TAMIS_OK);
-    }
+    expect_ids(set, (TURNS - 1) * KEYS, KEYS);
+    remove_ids(set, (TURNS - 1) * KEYS, KEYS);
     for (uint64_t i = 0; i < set->table.body_bytes; i++) assert_int_equal(set->table.body[i], 0);
 }
 
 static void set_is_refreshed_from_its_keys(void **state) {
     (void)state;
-    tamis_set *const set = lived(&lean), *const again = make(&lean, 1);
-    add_range(again, (TURNS - 1) * KEYS, KEYS);
+    tamis_set *const set = lived(&lean), *const again = make_set(&lean, 1);
+    add_ids(again, (TURNS - 1) * KEYS, KEYS);
     expect_refreshed(set, again);
     tamis_free(set);
     tamis_free(again);
@@ -83,15 +57,15 @@ static void expect_refused(tamis_set *set, const tamis_set *from, tamis_status s
 
 static void sets_that_hold_other_keys_are_refused(void **state) {
     (void)state;
-    tamis_set *const set = lived(&lean), *const again = make(&lean, 1);
-    add_range(again, (TURNS - 1) * KEYS, KEYS - 1);
+    tamis_set *const set = lived(&lean), *const again = make_set(&lean, 1);
+    add_ids(again, (TURNS - 1) * KEYS, KEYS - 1);
     expect_refused(set, again, TAMIS_ERR_MISMATCH); /* one is missing */
-    add_range(again, 5, 1);
+    add_ids(again, 5, 1);
     expect_refused(set, again, TAMIS_ERR_MISMATCH); /* one is another */
     assert_int_equal(tamis_remove_id(again, 5), TAMIS_OK);
-    add_range(again, TURNS * KEYS - 1, 1);
+    add_ids(again, TURNS * KEYS - 1, 1);
     assert_int_equal(tamis_refresh(set, again), TAMIS_OK);
-    add_range(again, TURNS * KEYS - 1, 1);
+    add_ids(again, TURNS * KEYS - 1, 1);
     expect_refused(set, again, TAMIS_ERR_MISMATCH); /* one is there twice */
     tamis_free(set);
     tamis_free(again);
@@ -103,8 +77,8 @@ static void sets_that_are_not_alike_are_refused(void **state) {
                                .capacity = KEYS,
                                .geometry = "buckets=129,remainder_bits=14,bucket_bytes=16" };
     subject const    counting = { .kind = "counting", .capacity = KEYS, .fpr = 0.01 };
-    tamis_set *const set = make(&lean, 1), *const seed = make(&lean, 2);
-    tamis_set *const size = make(&other, 1), *const kind = make(&counting, 1);
+    tamis_set *const set = make_set(&lean, 1), *const seed = make_set(&lean, 2);
+    tamis_set *const size = make_set(&other, 1), *const kind = make_set(&counting, 1);
     assert_int_equal(tamis_refresh(set, seed), TAMIS_ERR_MISMATCH);
     assert_int_equal(tamis_refresh(set, size), TAMIS_ERR_MISMATCH);
     assert_int_equal(tamis_refresh(set, kind), TAMIS_ERR_MISMATCH);

@@ -17,22 +17,13 @@ typedef struct life {
 } life;
 
 static bool is_stuck_after(const life *of, uint64_t seed, double *ret_predicted) {
-    tamis_seed const whole_seed = { mix64(seed), seed };
-    tamis_spec       spec = TAMIS_SPEC_INIT;
-    spec.kind = "counting";
-    spec.geometry = of->geometry;
-    spec.capacity = of->capacity;
-    spec.lifetime = of->lifetime;
-    spec.seed = &whole_seed;
-    tamis_set *set = NULL;
-    tamis_info info;
-    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
-    for (uint64_t key = 0; key < of->lifetime; key++) {
-        bool const is_full = key >= of->capacity;
-        if (is_full) assert_int_equal(tamis_remove_id(set, key - of->capacity), TAMIS_OK);
-        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
-    }
-    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    tamis_set *const set = make_set(&(subject){ .kind = "counting",
+                                                .geometry = of->geometry,
+                                                .capacity = of->capacity,
+                                                .lifetime = of->lifetime },
+                                    seed);
+    replace_ids(set, of->capacity, of->lifetime);
+    tamis_info const info = inspect(set);
     tamis_free(set);
     *ret_predicted = info.plan.saturation;
     return info.facts.saturated != 0;

@@ -8,9 +8,7 @@
  * counts as wrong for as long as it would be there.
  */
 
-#include "unit.h"
-
-#include <tamis/tamis.h>
+#include "make.h"
 
 #define VALUES 8
 #define TURNOVERS 10 /* operations on each key, on average; a quarter of them is another key */
@@ -58,7 +56,7 @@ static truth begin(double fpr, uint64_t timeout) {
     spec.fpr = fpr;
     spec.timeout = timeout;
     spec.seed = &seed;
-    assert_int_equal(tamis_states_create(&spec, &made.states, NULL), TAMIS_OK);
+    made.states = make_states_from(&spec);
     made.key = malloc(n_keys * sizeof made.key[0]);
     made.value = malloc(n_keys * sizeof made.value[0]);
     made.is_refused = malloc(n_keys * sizeof made.is_refused[0]);

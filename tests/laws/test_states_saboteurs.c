@@ -121,9 +121,9 @@ static const saboteur saboteurs[] = {
 
 #define N_SABOTEURS COUNT(saboteurs)
 
-static bool is_noticed(const state_subject *of) {
-    for (size_t i = 0; state_laws[i].name != NULL; i++) {
-        if (state_laws[i].holds(of) != NULL) return true;
+static bool is_noticed(const subject *of) {
+    for (size_t i = 0; states_laws[i].name != NULL; i++) {
+        if (states_laws[i].holds(of) != NULL) return true;
     }
     return false;
 }
@@ -134,16 +134,16 @@ static void some_law_notices(void **state) {
     for (size_t i = 0; (kind = tamis_states_kind_at(i)) != NULL; i++) {
         bool const is_shared = kind->states->tally == NULL;
         if (is_shared) continue; /* their answers may be unknown: see their own tests */
-        kind_states   worse = *kind->states;
-        tamis_kind    spoiled = *kind;
-        state_subject of = { .kind = kind->name,
-                             .isa = kind->isa,
-                             .capacity = 900,
-                             .values = 8,
-                             .timeout = how->is_ageing ? 60 : 0,
-                             .fpr = 1e-7,
-                             .operations = 20000,
-                             .instead = &spoiled };
+        kind_states worse = *kind->states;
+        tamis_kind  spoiled = *kind;
+        subject     of = { .kind = kind->name,
+                           .isa = kind->isa,
+                           .capacity = 900,
+                           .values = 8,
+                           .timeout = how->is_ageing ? 60 : 0,
+                           .fpr = 1e-7,
+                           .operations = 20000,
+                           .instead = &spoiled };
         honest = kind->states;
         spoiled.states = &worse;
         how->spoil(&worse);

@@ -4,9 +4,7 @@
  * The figures of docs/states.md, "Callers that break the rules", are what this prints.
  */
 
-#include "unit.h"
-
-#include <tamis/tamis.h>
+#include "make.h"
 
 #define KEYS 3000
 #define VALUES 8
@@ -42,7 +40,6 @@ typedef struct answers {
 static tamis_states *make(const subject *of) {
     tamis_seed const  seed = { 3, 4 };
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
-    tamis_states     *states = NULL;
     spec.capacity = KEYS;
     spec.values = VALUES;
     spec.fpr = FPR;
@@ -51,14 +48,12 @@ static tamis_states *make(const subject *of) {
     spec.kind = of->kind;
     spec.geometry = of->geometry;
     spec.seed = &seed;
-    assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
-    return states;
+    return make_states_from(&spec);
 }
 
 static void fill(faithful *all) {
     for (uint64_t i = 0; i < KEYS; i++) {
-        all->is_taken[i] =
-            tamis_states_put_id(all->states, all->first + i, i % VALUES) == TAMIS_OK;
+        all->is_taken[i] = tamis_states_put_id(all->states, all->first + i, i % VALUES) == TAMIS_OK;
     }
 }
 

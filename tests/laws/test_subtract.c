@@ -1,4 +1,4 @@
-/* test_subtract.c - tamis_subtract() case by case; the law for all kinds is in laws.c. */
+/* test_subtract.c - tamis_subtract() case by case; the law for all kinds is in set_laws.c. */
 #include "subject.h"
 
 #define KEYS 300
@@ -19,19 +19,7 @@ static tamis_set *make(const subject *like, uint64_t seed) {
     subject of = *like;
     of.capacity = KEYS;
     of.abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT | TAMIS_CAN_MERGE;
-    tamis_set *const set = subject_make(&of, seed);
-    assert_non_null(set);
-    return set;
-}
-
-static void add_times(tamis_set *set, uint64_t key, unsigned times) {
-    for (unsigned i = 0; i < times; i++) assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
-}
-
-static uint64_t count_of(const tamis_set *set, uint64_t key) {
-    uint64_t count = 0;
-    assert_int_equal(tamis_count_id(set, key, &count), TAMIS_OK);
-    return count;
+    return make_set(&of, seed);
 }
 
 /* Key i is there i % 4 times, of which i % 3 are taken out, or all if they are fewer. */
@@ -42,8 +30,8 @@ static void copies_are_subtracted(void **state) {
         uint64_t left = 0;
         for (uint64_t i = 0; i < KEYS; i++) {
             uint64_t const there = i % 4, taken = there < i % 3 ? there : i % 3;
-            add_times(into, i, (unsigned)there);
-            add_times(from, i, (unsigned)taken);
+            add_copies(into, i, (unsigned)there);
+            add_copies(from, i, (unsigned)taken);
             left += there - taken;
         }
         assert_int_equal(tamis_subtract(into, from), TAMIS_OK);
@@ -52,7 +40,7 @@ static void copies_are_subtracted(void **state) {
                      (unsigned long long)into->table.keys, (unsigned long long)left);
         for (uint64_t i = 0; i < KEYS; i++) {
             uint64_t const there = i % 4, taken = there < i % 3 ? there : i % 3;
-            assert_int_equal(count_of(into, i), there - taken);
+            assert_int_equal(copies_of(into, i), there - taken);
         }
         assert_true(tamis_validate(into, NULL));
         tamis_free(into);
@@ -66,8 +54,8 @@ static void one_copy_too_many_is_refused_and_changes_nothing(void **state) {
     for (size_t k = 0; k < COUNT(kinds); k++) {
         tamis_set *const into = make(&kinds[k], 1), *const from = make(&kinds[k], 1), *copy = NULL;
         for (uint64_t i = 0; i < KEYS; i++) {
-            add_times(into, i, 2);
-            add_times(from, i, i == KEYS - 1 ? 3 : 2);
+            add_copies(into, i, 2);
+            add_copies(from, i, i == KEYS - 1 ? 3 : 2);
         }
         assert_int_equal(tamis_copy(into, &copy), TAMIS_OK);
         assert_int_equal(tamis_subtract(into, from), TAMIS_ERR_ABSENT);
@@ -89,16 +77,16 @@ static void what_is_saturated_stays(void **state) {
     for (size_t k = 0; k < COUNT(kinds); k++) {
         tamis_set *const into = make(&kinds[k], 1), *const flood = make(&kinds[k], 1);
         tamis_set *const one = make(&kinds[k], 1);
-        add_times(flood, 7, 5000);
-        assert_int_equal(count_of(flood, 7), TAMIS_COUNT_MANY);
-        add_times(into, 7, 3);
-        add_times(one, 7, 1);
+        add_copies(flood, 7, 5000);
+        assert_int_equal(copies_of(flood, 7), TAMIS_COUNT_MANY);
+        add_copies(into, 7, 3);
+        add_copies(one, 7, 1);
         assert_int_equal(tamis_subtract(into, flood), TAMIS_ERR_ABSENT);
-        assert_int_equal(count_of(into, 7), 3);
-        add_times(into, 7, 5000);
+        assert_int_equal(copies_of(into, 7), 3);
+        add_copies(into, 7, 5000);
         assert_int_equal(tamis_subtract(into, one), TAMIS_OK);
         assert_int_equal(tamis_subtract(into, flood), TAMIS_OK);
-        assert_int_equal(count_of(into, 7), TAMIS_COUNT_MANY);
+        assert_int_equal(copies_of(into, 7), TAMIS_COUNT_MANY);
         assert_true(tamis_validate(into, NULL));
         tamis_free(into);
         tamis_free(flood);
@@ -134,8 +122,7 @@ static void kinds_that_cannot_say_so(void **state) {
         { .kind = "rank", .capacity = KEYS, .geometry = "remainder_bits=8,copies=8,value_bits=9" },
     };
     for (size_t k = 0; k < COUNT(others); k++) {
-        tamis_set *const a = subject_make(&others[k], 1), *const b = subject_make(&others[k], 1);
-        assert_true(a != NULL && b != NULL);
+        tamis_set *const a = make_set(&others[k], 1), *const b = make_set(&others[k], 1);
         if (tamis_subtract(a, b) != TAMIS_ERR_CANNOT) fail_msg("%s", others[k].kind);
         tamis_free(a);
         tamis_free(b);
@@ -151,7 +138,7 @@ static void mapped_sets_are_only_read(void **state) {
     tamis_set *const   set = make(&kinds[2], 1);
     (void)snprintf(path, sizeof path, "subtract-%d.tamis", (int)getpid());
     options.flags = TAMIS_OPEN_MAP;
-    add_times(set, 1, 2);
+    add_copies(set, 1, 2);
     assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
     assert_int_equal(tamis_open(path, &options, &mapped, NULL), TAMIS_OK);
     assert_int_equal(tamis_subtract(mapped, set), TAMIS_ERR_READ_ONLY);

@@ -1,19 +1,15 @@
 /* both.c - see both.h. */
 #include "both.h"
 #include "survey.h"
+#include "table.h"
 
 /* ------------------------------------------------------------------ both */
 
 both both_make(const tested *of, const uint64_t *geometry, const char *isa, uint64_t seed) {
     both b = { .o = oracle_make(geometry), .chance = { seed } };
-    assert_int_equal(tamis_kind_find(of->kind, isa, &b.kind), TAMIS_OK);
-    memcpy(b.table.geometry, geometry, of->fields * sizeof geometry[0]);
-    assert_true(b.kind->body_bytes(b.table.geometry, &b.table.body_bytes));
+    b.kind = find_kind(of->kind, isa);
+    b.table = table_make(b.kind, geometry);
     assert_int_equal(b.table.body_bytes, oracle_look(b.o).body_bytes);
-    b.table.body = aligned_alloc(64, b.table.body_bytes);
-    assert_non_null(b.table.body);
-    memset(b.table.body, 0, b.table.body_bytes);
-    b.kind->prepare(&b.table);
     for (unsigned i = 0; i < MAX_KEYS; i++) b.hash[i] = dice_roll(&b.chance);
     return b;
 }

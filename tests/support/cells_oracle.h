@@ -6,7 +6,8 @@
 #ifndef TAMIS_TESTS_CELLS_ORACLE_H
 #define TAMIS_TESTS_CELLS_ORACLE_H
 
-#include "unit.h"
+#include "make.h"
+#include "table.h"
 
 #include "handle.h"
 #include "theory/shared_size.h"
@@ -32,17 +33,9 @@ static inline uint64_t passes_of(const uint64_t *g, uint64_t value) {
 static inline tamis_states *states_of(const char *kind, const char *isa, const uint64_t *g,
                                       uint64_t capacity, uint64_t lifetime, uint64_t seed) {
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
-    tamis_problem     problem = { 0 };
-    tamis_states     *states = NULL;
-    char              geometry[200];
     uint64_t          timeouts[16];
     tamis_seed const  seeds = { seed, 7 };
     for (unsigned i = 0; i < 16; i++) timeouts[i] = timeout_of(g, i);
-    (void)snprintf(geometry, sizeof geometry,
-                   "cells=%llu,hashes=%llu,values=%llu,counter_bits=%llu,timer_bits=%llu",
-                   (unsigned long long)g[SHARED_CELLS], (unsigned long long)g[SHARED_HASHES],
-                   (unsigned long long)g[SHARED_VALUES], (unsigned long long)g[SHARED_COUNTER_BITS],
-                   (unsigned long long)g[SHARED_TIMER_BITS]);
     spec.capacity = capacity;
     spec.lifetime = lifetime;
     spec.values = g[SHARED_VALUES];
@@ -51,10 +44,9 @@ static inline tamis_states *states_of(const char *kind, const char *isa, const u
     spec.timer_bits = (unsigned)g[SHARED_TIMER_BITS];
     spec.kind = kind;
     spec.isa = isa;
-    spec.geometry = geometry;
+    spec.geometry = geometry_text(find_kind(kind, isa), g);
     spec.seed = &seeds;
-    if (tamis_states_create(&spec, &states, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
-    return states;
+    return make_states_from(&spec);
 }
 
 /* ------------------------------------------------------------------ cells */

@@ -28,12 +28,15 @@ static inline dice dice_start(void) {
     return (dice){ dice_seed() };
 }
 
-/* 64 random bits. */
-static inline uint64_t dice_roll(dice *d) {
-    uint64_t x = d->state += UINT64_C(0x9e3779b97f4a7c15);
+static inline uint64_t dice_mix(uint64_t x) {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return x ^ (x >> 31);
+}
+
+/* 64 random bits. */
+static inline uint64_t dice_roll(dice *d) {
+    return dice_mix(d->state += UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* A number in [0, n). */

@@ -3,7 +3,7 @@
 
 /* ------------------------------------------------------------------ histories */
 
-history history_make(const tested *of, const uint64_t *g, const char *isa, uint64_t seed) {
+history history_make(const tested_states *of, const uint64_t *g, const char *isa, uint64_t seed) {
     history h = { .of = of, .chance = { seed }, .values = g[SHARED_VALUES] };
     h.states = states_of(of->kind, isa, g, 100, 1600, 3);
     h.o = oracle_make(g, h.states);
@@ -90,7 +90,7 @@ static void history_run(history *h, uint64_t steps, happened *all) {
     all->stuck += oracle_cells(h->o)->saturated;
 }
 
-happened check_histories(const tested *of, uint64_t steps) {
+happened check_state_histories(const tested_states *of, uint64_t steps) {
     happened    all = { .aged = 0 };
     const char *isa;
     for (size_t i = 0; (isa = tamis_isa_name(i)) != NULL; i++) {
@@ -105,7 +105,7 @@ happened check_histories(const tested *of, uint64_t steps) {
 
 /* ------------------------------------------------------------------ merges */
 
-void check_merges(const tested *of) {
+void check_state_merges(const tested_states *of) {
     for (size_t g = 0; g < of->n; g++) {
         history a = history_make(of, of->geometries[g], NULL, 1 + g);
         history b = history_make(of, of->geometries[g], NULL, 2);
@@ -126,22 +126,12 @@ void check_merges(const tested *of) {
 
 /* ------------------------------------------------------------------ broken tables */
 
-void expect_broken(const history *h, const char *invariant) {
-    const char *why = "nothing";
-    assert_false(tamis_states_validate(h->states, &why));
-    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
-}
-
-void check_any_bytes(const tested *of) {
+void check_state_bodies(const tested_states *of) {
     dice chance = { 12 };
     for (unsigned round = 0; round < 400; round++) {
-        history            h = history_make(of, of->geometries[round % of->n], NULL, round);
-        const tamis_table *table = &h.states->set.table;
-        tamis_states_info  info;
-        for (uint64_t i = 0; i < table->body_bytes; i++) {
-            uint64_t const roll = dice_below(&chance, UINT64_MAX);
-            table->body[i] = (uint8_t)(round % 2 == 0 ? roll : roll & roll >> 8 & roll >> 16);
-        }
+        history           h = history_make(of, of->geometries[round % of->n], NULL, round);
+        tamis_states_info info;
+        scramble(&h.states->set, &chance, round);
         assert_false(tamis_states_validate(h.states, NULL));
         for (uint64_t id = 0; id < 20; id++) {
             uint32_t value;

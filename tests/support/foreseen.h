@@ -8,6 +8,7 @@
 #ifndef TAMIS_TESTS_FORESEEN_H
 #define TAMIS_TESTS_FORESEEN_H
 
+#include "broken.h"
 #include "cells_oracle.h"
 
 /* ------------------------------------------------------------------ what a test writes */
@@ -31,35 +32,32 @@ void oracle_pass(oracle *o, uint64_t unit);
 void oracle_merge(oracle *into, const oracle *from);
 
 /* A kind, and geometries so small that everything happens in them. */
-typedef struct tested {
+typedef struct tested_states {
     const char *kind;
     const uint64_t (*geometries)[SHARED_FIELDS];
     size_t   n;
     uint64_t keys;   /* different ones of a history */
     uint64_t values; /* of those that a key can have, so many are used: the last ones */
     unsigned puts;   /* of 16 operations; 3 are moves, and 11 - puts are drops */
-} tested;
+} tested_states;
 
 /* ------------------------------------------------------------------ histories */
 
 typedef struct history {
-    const tested *of;
-    tamis_states *states;
-    oracle       *o;
-    dice          chance;
-    uint64_t      values;
-    uint64_t      seen[5]; /* operations, by status */
+    const tested_states *of;
+    tamis_states        *states;
+    oracle              *o;
+    dice                 chance;
+    uint64_t             values;
+    uint64_t             seen[5]; /* operations, by status */
 } history;
 
 /* With that geometry, which need not be one of those of `of`. */
-history history_make(const tested *of, const uint64_t *g, const char *isa, uint64_t seed);
+history history_make(const tested_states *of, const uint64_t *g, const char *isa, uint64_t seed);
 void    history_free(history *h);
 
 /* One operation, mostly on a key that may be there, with values that may be right. */
 void history_step(history *h);
-
-/* The table is found broken, for the reason that begins so. */
-void expect_broken(const history *h, const char *invariant);
 
 /* ------------------------------------------------------------------ what holds for every kind */
 
@@ -69,11 +67,11 @@ typedef struct happened {
 } happened;
 
 /* Histories of `steps` operations in every geometry, on every instruction set. */
-happened check_histories(const tested *of, uint64_t steps);
+happened check_state_histories(const tested_states *of, uint64_t steps);
 
-void check_merges(const tested *of);
+void check_state_merges(const tested_states *of);
 
 /* Whatever is in the body, it is looked at without harm. */
-void check_any_bytes(const tested *of);
+void check_state_bodies(const tested_states *of);
 
 #endif

@@ -36,33 +36,33 @@ static bool variant_is_for(size_t variant, const char *kind) {
     return own != NULL ? strcmp(own, kind) == 0 : is_few || !is_shared(kind);
 }
 
-state_subject *state_subjects(uint64_t operations, size_t *ret_n) {
+subject *states_subjects(uint64_t operations, size_t *ret_n) {
     size_t kinds = 0, isas = 0, n = 0;
     while (tamis_states_kind_name(kinds) != NULL) kinds++;
     while (tamis_isa_name(isas) != NULL) isas++;
-    state_subject *const all = calloc(kinds * isas * N_VARIANTS, sizeof *all);
+    subject *const all = calloc(kinds * isas * N_VARIANTS, sizeof *all);
     for (size_t i = 0; all != NULL && i < kinds * isas * N_VARIANTS; i++) {
         const char *const kind = tamis_states_kind_name(i / isas / N_VARIANTS);
         size_t const      variant = i % N_VARIANTS;
         if (!variant_is_for(variant, kind)) continue;
         bool const is_middle = i / N_VARIANTS % isas == 1 && isas > 2; /* between best and plain */
-        all[n++] = (state_subject){ .kind = kind,
-                                    .isa = tamis_isa_name(i / N_VARIANTS % isas),
-                                    .capacity = variants[variant].capacity,
-                                    .values = variants[variant].values,
-                                    .timeout = variants[variant].timeout,
-                                    .fpr = variants[variant].fpr,
-                                    .unknown = variants[variant].unknown,
-                                    .geometry = variants[variant].geometry,
-                                    .is_shared = is_shared(kind),
-                                    .operations = is_middle ? operations / 4 : operations };
+        all[n++] = (subject){ .kind = kind,
+                              .isa = tamis_isa_name(i / N_VARIANTS % isas),
+                              .capacity = variants[variant].capacity,
+                              .values = variants[variant].values,
+                              .timeout = variants[variant].timeout,
+                              .fpr = variants[variant].fpr,
+                              .unknown = variants[variant].unknown,
+                              .geometry = variants[variant].geometry,
+                              .is_shared = is_shared(kind),
+                              .operations = is_middle ? operations / 4 : operations };
     }
     *ret_n = n;
     return all;
 }
 
-tamis_states *state_subject_make(const state_subject *of, uint64_t seed) {
-    tamis_seed const  fixed = { mix64(seed), mix64(~seed) };
+tamis_states *states_subject_make(const subject *of, uint64_t seed) {
+    tamis_seed const  fixed = make_seed(seed);
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
     spec.capacity = of->capacity;
     spec.values = of->values;
@@ -85,10 +85,10 @@ tamis_states *state_subject_make(const state_subject *of, uint64_t seed) {
 
 /* ------------------------------------------------------------------ the account */
 
-bool life_begin(life *l, const state_subject *of, uint64_t population, uint64_t seed) {
+bool life_begin(life *l, const subject *of, uint64_t population, uint64_t seed) {
     *l = (life){ .of = of, .population = population, .chance = { mix64(seed) } };
     l->people = calloc(population, sizeof *l->people);
-    l->states = state_subject_make(of, seed);
+    l->states = states_subject_make(of, seed);
     return l->people != NULL && l->states != NULL;
 }
 

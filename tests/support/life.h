@@ -10,31 +10,11 @@
 
 #include "subject.h"
 
-/* What is tested: one kind on one instruction set, in one variant. */
-typedef struct state_subject {
-    const char       *kind, *isa;
-    uint64_t          capacity, values, timeout;
-    double            fpr, unknown;
-    const char       *geometry;   /* NULL, or fixed fields */
-    bool              is_shared;  /* cells that keys share, as in state_bloom */
-    uint64_t          operations; /* how long histories are */
-    const tamis_kind *instead;    /* NULL, or a sabotaged copy of the kind */
-} state_subject;
-
-/* A law returns NULL, or what is wrong. */
-typedef struct named_state_law {
-    const char *name;
-    const char *(*holds)(const state_subject *of);
-} named_state_law;
-
-/* laws.c: all of them, a NULL name after the last. */
-extern const named_state_law state_laws[];
-
 /* Every kind of states on every instruction set that runs here, in all variants; the caller frees.
  */
-state_subject *state_subjects(uint64_t operations, size_t *ret_n);
+subject *states_subjects(uint64_t operations, size_t *ret_n);
 
-tamis_states *state_subject_make(const state_subject *of, uint64_t seed);
+tamis_states *states_subject_make(const subject *of, uint64_t seed);
 
 /* A key of the account. */
 typedef struct person {
@@ -51,20 +31,20 @@ typedef struct answers {
 } answers;
 
 typedef struct life {
-    const state_subject *of;
-    tamis_states        *states;
-    dice                 chance;
-    uint64_t             population, there;
-    person              *people;
-    bool                 is_behaved; /* nobody moves or drops what is not there, or puts what is */
-    uint64_t             now, backlog;
-    uint64_t             refused; /* puts that found no room */
-    uint64_t             clashes; /* puts that met another key's fingerprint */
-    answers              answers;
+    const subject *of;
+    tamis_states  *states;
+    dice           chance;
+    uint64_t       population, there;
+    person        *people;
+    bool           is_behaved; /* nobody moves or drops what is not there, or puts what is */
+    uint64_t       now, backlog;
+    uint64_t       refused; /* puts that found no room */
+    uint64_t       clashes; /* puts that met another key's fingerprint */
+    answers        answers;
 } life;
 
 /* False: no memory, or no table. */
-bool life_begin(life *l, const state_subject *of, uint64_t population, uint64_t seed);
+bool life_begin(life *l, const subject *of, uint64_t population, uint64_t seed);
 void life_end(life *l);
 
 /* Key i of the account, as the table knows it. */

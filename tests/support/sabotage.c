@@ -25,7 +25,7 @@ static tamis_kind sabotage(const tamis_kind *by) {
 }
 
 static const named_law *law_named(const char *name) {
-    const named_law *at = laws;
+    const named_law *at = set_laws;
     while (at->name != NULL && strcmp(at->name, name) != 0) at++;
     assert_non_null(at->name);
     return at;
@@ -94,39 +94,4 @@ tamis_status merges_a_part(tamis_table *into, const tamis_table *from) {
 void flatters_itself(const tamis_table *table, kind_survey *ret_survey) {
     honest->survey(table, ret_survey);
     ret_survey->fpr *= .8;
-}
-
-/* ------------------------------------------------------------------ broken tables */
-
-tamis_set *filled_set(const subject *of, uint64_t keys) {
-    tamis_set *const set = subject_make(of, 1);
-    assert_non_null(set);
-    for (uint64_t key = 0; key < keys; key++) assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
-    assert_true(tamis_validate(set, NULL));
-    return set;
-}
-
-void expect_broken(tamis_set *set, const char *invariant) {
-    const char *why = "nothing";
-    assert_false(tamis_validate(set, &why));
-    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
-}
-
-void flip(tamis_set *set, uint64_t bit) {
-    flip_bit(set->table.body, bit);
-}
-
-void scramble(tamis_set *set, dice *chance, unsigned round) {
-    for (uint64_t at = 0; at < set->table.body_bytes; at++) {
-        uint64_t const roll = dice_roll(chance);
-        uint64_t const quarter = roll & roll >> 8, eighth = quarter & roll >> 16;
-        uint64_t const bits = round % 3 == 0 ? roll : round % 3 == 1 ? quarter : eighth;
-        set->table.body[at] = (uint8_t)bits;
-    }
-}
-
-void expect_flip_broken(tamis_set *set, uint64_t bit, const char *invariant) {
-    flip(set, bit);
-    expect_broken(set, invariant);
-    flip(set, bit);
 }

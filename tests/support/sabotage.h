@@ -1,12 +1,11 @@
 /* sabotage.h - what the tests of checkers share: a checker that never fires proves nothing.
  *
- * Kinds with one function broken: the law that guards it must see that. Tables with one bit broken:
- * validate must name the invariant.
+ * Kinds with one function broken: the law that guards it must see that. (Tables: broken.h.)
  */
 #ifndef TAMIS_TESTS_SABOTAGE_H
 #define TAMIS_TESTS_SABOTAGE_H
 
-#include "subject.h"
+#include "broken.h"
 
 /* ------------------------------------------------------------------ broken kinds */
 
@@ -39,23 +38,5 @@ tamis_status removes_without_looking(tamis_table *table, uint64_t hash);
 uint64_t     counts_too_few(const tamis_table *table, uint64_t hash);
 tamis_status merges_a_part(tamis_table *into, const tamis_table *from);
 void flatters_itself(const tamis_table *table, kind_survey *ret_survey); /* of its present rate */
-
-/* ------------------------------------------------------------------ broken tables */
-
-/* A set of the subject's with the keys from 0 on, so many of them; it is valid. */
-tamis_set *filled_set(const subject *of, uint64_t keys);
-
-/* Validate must name this invariant: why it says no begins like that. */
-void expect_broken(tamis_set *set, const char *invariant);
-
-/* One bit of the body. */
-void flip(tamis_set *set, uint64_t bit);
-
-/* Any bytes, in the place of the body. Of three rounds, one has each bit set as often as not, the
- * others a quarter and an eighth of them. */
-void scramble(tamis_set *set, dice *chance, unsigned round);
-
-/* Break it, see that it is seen, and mend it. */
-void expect_flip_broken(tamis_set *set, uint64_t bit, const char *invariant);
 
 #endif

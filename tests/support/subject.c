@@ -160,27 +160,35 @@ const char *because(const char *format, ...) {
 }
 
 tamis_status subject_try(const subject *of, uint64_t seed, const tamis_allocator *allocator,
-                         tamis_set **ret_set) {
-    tamis_seed const whole_seed = { mix64(seed), mix64(~seed) };
+                         tamis_set **ret_set, tamis_problem *reterr_problem) {
+    tamis_seed const whole_seed = make_seed(seed);
     tamis_spec       spec = TAMIS_SPEC_INIT;
     spec.capacity = of->capacity;
+    spec.lifetime = of->lifetime;
     spec.fpr = of->geometry != NULL ? 0 : of->fpr;
     spec.kind = of->kind;
     spec.geometry = of->geometry;
     spec.isa = of->isa;
     spec.abilities = of->abilities;
     spec.overflow = of->overflow;
+    spec.prefer = of->prefer;
     spec.seed = &whole_seed;
     if (allocator != NULL) spec.allocator = *allocator;
-    tamis_problem      problem = { .text = "" };
-    tamis_status const status = tamis_create(&spec, ret_set, &problem);
+    tamis_status const status = tamis_create(&spec, ret_set, reterr_problem);
     if (status == TAMIS_OK && of->instead != NULL) (*ret_set)->kind = of->instead;
     return status;
 }
 
 tamis_set *subject_make(const subject *of, uint64_t seed) {
     tamis_set *set = NULL;
-    return subject_try(of, seed, NULL, &set) == TAMIS_OK ? set : NULL;
+    return subject_try(of, seed, NULL, &set, NULL) == TAMIS_OK ? set : NULL;
+}
+
+tamis_set *make_set(const subject *of, uint64_t seed) {
+    tamis_set    *set = NULL;
+    tamis_problem problem = { 0 };
+    if (subject_try(of, seed, NULL, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
+    return set;
 }
 
 static bool is_for(size_t i, const char *kind) {
@@ -190,7 +198,7 @@ static bool is_for(size_t i, const char *kind) {
 /* Not every kind reaches every rate; one that says so is not tried at it. */
 static bool is_possible(const subject *of) {
     tamis_set         *set = NULL;
-    tamis_status const status = subject_try(of, 1, NULL, &set);
+    tamis_status const status = subject_try(of, 1, NULL, &set, NULL);
     tamis_free(set);
     return status != TAMIS_ERR_CANNOT;
 }
@@ -235,21 +243,4 @@ subject *subjects_all(uint64_t operations, size_t *ret_n) {
     }
     *ret_n = n;
     return all;
-}
-
-selection selection_read(int argc, char **argv, uint64_t operations) {
-    selection of = { .operations = argc > 1 ? strtoull(argv[1], NULL, 10) : operations,
-                     .kind = argc > 2 ? argv[2] : "",
-                     .isa = argc > 3 ? argv[3] : "",
-                     .law = argc > 4 ? argv[4] : "" };
-    if (strcmp(of.isa, "best") == 0) of.isa = tamis_isa_name(0);
-    return of;
-}
-
-static bool is_or_any(const char *wanted, const char *name) {
-    return *wanted == '\0' || strcmp(wanted, name) == 0;
-}
-
-bool selection_has(const selection *of, const char *kind, const char *isa, const char *name) {
-    return is_or_any(of->kind, kind) && is_or_any(of->isa, isa) && strstr(name, of->law) != NULL;
 }

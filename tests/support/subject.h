@@ -2,7 +2,7 @@
 #ifndef TAMIS_TESTS_SUBJECT_H
 #define TAMIS_TESTS_SUBJECT_H
 
-#include "unit.h"
+#include "make.h"
 
 #include "core/hash.h"
 #include "handle.h"
@@ -11,45 +11,42 @@ typedef struct subject {
     const char       *kind;
     const char       *isa;
     uint64_t          capacity;
+    uint64_t          lifetime; /* 0: the default */
     double            fpr;
     unsigned          abilities;  /* asked for */
+    tamis_preference  prefer;     /* 0: the default */
     const char       *geometry;   /* NULL, or fields that the variant fixes */
     double            overflow;   /* 0, or what is put up with in a tight geometry */
     uint64_t          operations; /* how long histories are */
     const tamis_kind *instead;    /* NULL, or a sabotaged copy of the kind */
+    /* States only: life.h makes them. */
+    uint64_t values, timeout; /* values: 0 for a set */
+    double   unknown;
+    bool     is_shared; /* keys share cells, as in state_bloom */
 } subject;
 
 /* A law returns NULL, or what is wrong. Laws never assert: a saboteur must be able to see them
  * fail. */
-typedef const char *law(const subject *of);
-
 typedef struct named_law {
     const char *name;
-    law        *holds;
+    const char *(*holds)(const subject *of);
 } named_law;
 
-/* set_laws.c: all of them, a NULL name after the last. */
-extern const named_law laws[];
+/* set_laws.c and states_laws.c: all of them, a NULL name after the last. */
+extern const named_law set_laws[], states_laws[];
 
-/* A set of the subject's, made as a user would, with a seed of its own. NULL when it fails. */
+/* A set of the subject's, made as a user would. NULL when it fails: a law must not assert. */
 tamis_set *subject_make(const subject *of, uint64_t seed);
+
+/* The same for tests: they fail with the reason. */
+tamis_set *make_set(const subject *of, uint64_t seed);
 
 /* The same with every request for memory going through `allocator`. */
 tamis_status subject_try(const subject *of, uint64_t seed, const tamis_allocator *allocator,
-                         tamis_set **ret_set);
+                         tamis_set **ret_set, tamis_problem *reterr_problem);
 
 /* Subjects of every registered kind, on every instruction set that runs here; the caller frees. */
 subject *subjects_all(uint64_t operations, size_t *ret_n);
-
-/* Which of all trials a program is to run: its arguments, [OPERATIONS [KIND [ISA [LAW]]]]. "" is
- * any of them; ISA can be "best", and LAW a part of a name. */
-typedef struct selection {
-    uint64_t    operations;
-    const char *kind, *isa, *law;
-} selection;
-
-selection selection_read(int argc, char **argv, uint64_t operations);
-bool      selection_has(const selection *of, const char *kind, const char *isa, const char *name);
 
 /* A reason with numbers in it. The buffer is static: one reason at a time. */
 __attribute__((format(printf, 1, 2))) const char *because(const char *format, ...);

@@ -33,23 +33,7 @@ static inline void touched(const void *from, size_t bytes) {
     }
 }
 
-#include "kind.h"
-
-/* ------------------------------------------------------------------ tables */
-
-/* An empty table of a geometry, for the kind of this file or the library's own. */
-static inline tamis_table table_make(const tamis_kind *kind, const uint64_t *geometry) {
-    tamis_table table = { .keys = 0 };
-    unsigned    n = 0;
-    while (kind->fields[n].name != NULL) n++;
-    memcpy(table.geometry, geometry, n * sizeof geometry[0]);
-    assert_true(kind->body_bytes(table.geometry, &table.body_bytes));
-    table.body = aligned_alloc(64, table.body_bytes);
-    assert_non_null(table.body);
-    memset(table.body, 0, table.body_bytes);
-    if (kind->prepare != NULL) kind->prepare(&table);
-    return table;
-}
+#include "table.h"
 
 /* ------------------------------------------------------------------ jobs */
 

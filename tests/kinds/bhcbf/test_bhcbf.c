@@ -327,18 +327,14 @@ static void the_present_rate_is_that_of_all_strangers(void **state) {
 #define FILTERS 50
 #define STRANGERS 10000
 
-static tamis_set *created(const char *geometry, double capacity, double lifetime, uint64_t seed) {
-    tamis_seed const whole_seed = { mix64(seed), mix64(~seed) };
-    tamis_spec       spec = TAMIS_SPEC_INIT;
-    tamis_set       *set = NULL;
-    spec.kind = "bhcbf";
-    spec.capacity = (uint64_t)capacity;
-    spec.lifetime = (uint64_t)lifetime;
-    spec.geometry = geometry;
-    spec.fpr = geometry != NULL ? 0 : .001;
-    spec.seed = &whole_seed;
-    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
-    return set;
+static tamis_set *make_bhcbf(const char *geometry, double capacity, double lifetime,
+                             uint64_t seed) {
+    return make_set(&(subject){ .kind = "bhcbf",
+                                .capacity = (uint64_t)capacity,
+                                .lifetime = (uint64_t)lifetime,
+                                .geometry = geometry,
+                                .fpr = .001 },
+                    seed);
 }
 
 typedef struct trial {
@@ -354,15 +350,10 @@ typedef struct means {
 static means fill_many(const trial *of) {
     means sum = { .fpr = 0 };
     for (uint64_t seed = 0; seed < FILTERS; seed++) {
-        tamis_set *const set = created(of->geometry, 1024, 1024, seed);
-        tamis_info       info;
-        for (uint64_t key = 0; key < 1024; key++) {
-            assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
-        }
-        for (uint64_t key = 0; key < STRANGERS; key++) {
-            sum.hits += tamis_has_id(set, 1000000 + key);
-        }
-        assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+        tamis_set *const set = make_bhcbf(of->geometry, 1024, 1024, seed);
+        add_ids(set, 0, 1024);
+        sum.hits += (double)count_ids(set, 1000000, STRANGERS);
+        tamis_info const info = inspect(set);
         sum.fpr += info.current_fpr / FILTERS;
         sum.predicted = info.plan.fpr;
         sum.stuck += (double)info.facts.saturated;
@@ -429,14 +420,9 @@ typedef struct life {
 } life;
 
 static bool is_stuck_after(const life *of, uint64_t seed, double *ret_predicted) {
-    tamis_set *const set = created(of->geometry, of->capacity, of->lifetime, seed);
-    uint64_t const   capacity = (uint64_t)of->capacity;
-    tamis_info       info;
-    for (uint64_t key = 0; key < (uint64_t)of->lifetime; key++) {
-        if (key >= capacity) assert_int_equal(tamis_remove_id(set, key - capacity), TAMIS_OK);
-        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
-    }
-    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    tamis_set *const set = make_bhcbf(of->geometry, of->capacity, of->lifetime, seed);
+    replace_ids(set, (uint64_t)of->capacity, (uint64_t)of->lifetime);
+    tamis_info const info = inspect(set);
     tamis_free(set);
     *ret_predicted = info.plan.saturation;
     return info.facts.saturated != 0;

@@ -6,6 +6,8 @@
  * docs/format.md.
  */
 #include "counters_oracle.h"
+#include "table.h"
+
 #include "ton2014/count_error.h"
 
 static uint64_t steps = 6000;
@@ -154,8 +156,7 @@ static void only_scattered_counters_become_a_bloom_filter(void **state) {
         { .kind = "counting", .capacity = 100, .geometry = "blocked=1,counters=1280,hashes=5" }
     };
     for (unsigned i = 0; i < 2; i++) {
-        tamis_set *const set = subject_make(&of[i], 1), *less = NULL;
-        assert_non_null(set);
+        tamis_set *const set = make_set(&of[i], 1), *less = NULL;
         assert_int_equal(tamis_convert(set, "bloom", &less), i == 0 ? TAMIS_OK : TAMIS_ERR_CANNOT);
         tamis_free(less);
         tamis_free(set);
@@ -166,15 +167,9 @@ static void only_scattered_counters_become_a_bloom_filter(void **state) {
 
 /* The share of keys, each added once, whose count is too high; the mean over tables. */
 static double share_too_high(const uint64_t *g, uint64_t n, unsigned tables) {
-    uint64_t          high = 0;
-    const tamis_kind *kind;
-    tamis_table       table = { .body = NULL };
-    assert_int_equal(tamis_kind_find("counting", NULL, &kind), TAMIS_OK);
-    memcpy(table.geometry, g, CBF_FIELDS * sizeof g[0]);
-    assert_true(kind->body_bytes(g, &table.body_bytes));
-    table.body = aligned_alloc(64, table.body_bytes);
-    assert_non_null(table.body);
-    kind->prepare(&table);
+    uint64_t                high = 0;
+    const tamis_kind *const kind = find_kind("counting", NULL);
+    tamis_table             table = table_make(kind, g);
     for (uint64_t t = 0; t < tables; t++) {
         dice keys = { t << 32 }, again = { t << 32 };
         memset(table.body, 0, table.body_bytes);

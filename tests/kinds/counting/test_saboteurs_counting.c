@@ -234,12 +234,43 @@ static void minimal_increase_cannot_remove(void **state) {
                             .abilities = TAMIS_CAN_REMOVE,
                             .geometry = "minimal=1,counters=1000" };
     tamis_set    *none = NULL;
-    assert_int_equal(subject_try(&asked, 1, NULL, &none), TAMIS_ERR_CANNOT);
+    assert_int_equal(subject_try(&asked, 1, NULL, &none, NULL), TAMIS_ERR_CANNOT);
 }
 
 static void validate_sees_every_flipped_bit(void **state) {
     (void)state;
     tamis_set *const set = filled(GAPS);
+    for (uint64_t bit = 0; bit < set->table.body_bytes * 8; bit++) {
+        flip(set, bit);
+        assert_false(tamis_validate(set, NULL));
+        flip(set, bit);
+    }
+    assert_true(tamis_validate(set, NULL));
+    tamis_free(set);
+}
+
+#define SCATTERED "counters=999,hashes=5,counter_bits=4"
+
+static void validate_names_each_invariant_of_scattered_counters(void **state) {
+    (void)state;
+    tamis_set *const set = filled(SCATTERED);
+    set->table.body[999 / 2] ^= 0x10; /* the first bits beyond */
+    expect_broken(set, "I1");
+    set->table.body[999 / 2] ^= 0x10;
+    set->table.saturated = 1;
+    expect_broken(set, "I2");
+    set->table.saturated = 0;
+    set->table.keys++;
+    expect_broken(set, "I3");
+    set->table.keys = UINT64_MAX / 2; /* and no overflow in the check */
+    expect_broken(set, "I3");
+    tamis_free(set);
+}
+
+/* Any change of any counter shows. */
+static void validate_sees_every_flipped_bit_of_scattered_counters(void **state) {
+    (void)state;
+    tamis_set *const set = filled(SCATTERED);
     for (uint64_t bit = 0; bit < set->table.body_bytes * 8; bit++) {
         flip(set, bit);
         assert_false(tamis_validate(set, NULL));
@@ -256,6 +287,8 @@ int main(void) {
         cmocka_unit_test(validate_sees_every_flipped_bit),
         cmocka_unit_test(validate_knows_what_minimal_increase_can_be),
         cmocka_unit_test(minimal_increase_cannot_remove),
+        cmocka_unit_test(validate_names_each_invariant_of_scattered_counters),
+        cmocka_unit_test(validate_sees_every_flipped_bit_of_scattered_counters),
     };
     return sabotage_run(&of, saboteurs, COUNT(saboteurs), of_tables, COUNT(of_tables));
 }

@@ -5,8 +5,10 @@
  * Keys are chosen to be as alike as can be: a few (b, r), and z that begin alike for some bits. So
  * cells match keys that they are not of all the time, which by chance happens once in 1000 keys.
  */
-#include "../../support/survey.h"
+#include "buffer.h"
 #include "ddlcbf_oracle.h"
+#include "survey.h"
+#include "table.h"
 
 static uint64_t steps = 4000;
 
@@ -41,17 +43,6 @@ typedef struct pair {
     test_key          key[KEYS];
 } pair;
 
-static tamis_table table_make(const tamis_kind *kind, const uint64_t *geometry) {
-    tamis_table table = { .keys = 0 };
-    memcpy(table.geometry, geometry, DDLCBF_FIELDS * sizeof geometry[0]);
-    assert_true(kind->body_bytes(table.geometry, &table.body_bytes));
-    table.body = aligned_alloc(64, table.body_bytes);
-    assert_non_null(table.body);
-    memset(table.body, 0, table.body_bytes);
-    kind->prepare(&table);
-    return table;
-}
-
 /* Families of keys with one (b, r), whose z are those of the one before with one letter changed. */
 static void make_keys(pair *p) {
     const ddlcbf_oracle *const o = &p->oracle;
@@ -71,7 +62,7 @@ static pair *pair_make(const uint64_t *geometry, const char *isa, uint64_t seed)
     pair *const p = calloc(1, sizeof *p);
     assert_non_null(p);
     p->chance = (dice){ seed };
-    assert_int_equal(tamis_kind_find("ddlcbf", isa, &p->kind), TAMIS_OK);
+    p->kind = find_kind("ddlcbf", isa);
     p->table = table_make(p->kind, geometry);
     oracle_make(geometry, &p->oracle);
     make_keys(p);
@@ -241,13 +232,12 @@ static void merged_tables_hold_both(void **state) {
 /* The refresh of III.B: what a fuller copy holds, in longer cells. `fuller` has wider buckets. */
 static void cells_are_refreshed_from_a_fuller_copy(void **state) {
     (void)state;
-    const tamis_kind *kind;
+    const tamis_kind *kind = find_kind("ddlcbf", NULL);
     uint64_t const    lean[DDLCBF_FIELDS] = { 4, 128, 8, 14, 1, 1, 16 };
     uint64_t const    wide[DDLCBF_FIELDS] = { 4, 128, 8, 14, 1, 1, 48 };
-    assert_int_equal(tamis_kind_find("ddlcbf", NULL, &kind), TAMIS_OK);
-    tamis_table table = table_make(kind, lean), fuller = table_make(kind, wide);
-    dice        chance = { 1 };
-    uint64_t    keys[3072];
+    tamis_table       table = table_make(kind, lean), fuller = table_make(kind, wide);
+    dice              chance = { 1 };
+    uint64_t          keys[3072];
     for (unsigned i = 0; i < 30 * 3072; i++) {
         uint64_t *const key = &keys[i % 3072];
         if (i >= 3072) assert_int_equal(kind->remove(&table, *key), TAMIS_OK);
@@ -290,35 +280,21 @@ static void prints_match_all_their_keys(void **state) {
 
 /* ------------------------------------------------------------------ sets that are sent */
 
-typedef struct stream_bytes {
-    uint8_t bytes[65536];
-    size_t  n;
-} stream_bytes;
-
-static bool take_bytes(void *context, const void *bytes, size_t n) {
-    stream_bytes *const to = context;
-    if (n > sizeof to->bytes - to->n) return false;
-    memcpy(to->bytes + to->n, bytes, n);
-    to->n += n;
-    return true;
-}
-
 /* z stays behind, so what arrives has remainders of r bits: no key is lost, all can be removed, and
  * the rate is that of the prints. */
 static void set_that_is_sent_arrives_with_the_least_lengths(void **state) {
     (void)state;
-    subject const       of = { .kind = "ddlcbf",
-                               .capacity = 3000,
-                               .geometry = "buckets=128,remainder_bits=14,counter_bits=2" };
-    static stream_bytes stream;
-    tamis_set *const    set = subject_make(&of, 1);
-    tamis_set          *back = NULL;
-    assert_non_null(set);
+    subject const    of = { .kind = "ddlcbf",
+                            .capacity = 3000,
+                            .geometry = "buckets=128,remainder_bits=14,counter_bits=2" };
+    buffer           stream = { NULL, 0 };
+    tamis_set *const set = make_set(&of, 1);
+    tamis_set       *back = NULL;
     for (uint64_t i = 0; i < 4000; i++) {
         assert_int_equal(tamis_add_id(set, i % 3000), TAMIS_OK); /* a third of them twice */
     }
     for (unsigned i = 0; i < 15; i++) assert_int_equal(tamis_add_id(set, 7), TAMIS_OK);
-    assert_int_equal(tamis_send(set, TAMIS_SEND_COPIES, take_bytes, &stream), TAMIS_OK);
+    assert_int_equal(tamis_send(set, TAMIS_SEND_COPIES, buffer_write, &stream), TAMIS_OK);
     assert_int_equal(tamis_receive(stream.bytes, stream.n, NULL, &back, NULL), TAMIS_OK);
     assert_true(tamis_validate(back, NULL));
     assert_true(fabs(survey_fpr(back->kind, &back->table) * ldexp(128, 14) / 3000 - 1) < 0.02);
@@ -329,6 +305,7 @@ static void set_that_is_sent_arrives_with_the_least_lengths(void **state) {
     assert_true(tamis_has_id(back, 7)); /* saturated, here as there */
     tamis_free(set);
     tamis_free(back);
+    free(stream.bytes);
 }
 
 /* ------------------------------------------------------------------ lengths */
@@ -371,11 +348,10 @@ static void newcomers_are_longer_with_two_lengths(void **state) {
 
 /* 49152 keys in 4 x 2048 buckets, then 2^20 times one of them goes and another comes. */
 static double live(const uint64_t *g, uint64_t seed, double *ret_level_8) {
-    const tamis_kind *kind;
-    prefixes_shape    s;
-    dice              chance = { seed };
-    uint64_t *const   keys = calloc(49152, sizeof *keys);
-    assert_int_equal(tamis_kind_find("ddlcbf", NULL, &kind), TAMIS_OK);
+    const tamis_kind *const kind = find_kind("ddlcbf", NULL);
+    prefixes_shape          s;
+    dice                    chance = { seed };
+    uint64_t *const         keys = calloc(49152, sizeof *keys);
     assert_true(keys != NULL && tamis_ddlcbf_cells(g, &s));
     tamis_table table = table_make(kind, g);
     for (uint64_t i = 0; i < 49152 + (1 << 20); i++) {

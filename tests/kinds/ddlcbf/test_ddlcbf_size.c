@@ -3,10 +3,9 @@
  *
  * usage: test_ddlcbf_size [TABLES]     so many of each life
  */
-#include "../../support/survey.h"
-#include "unit.h"
+#include "survey.h"
+#include "table.h"
 
-#include "kind.h"
 #include "kinds/ddlcbf/peaks.h"
 #include "kinds/ddlcbf/size.h"
 #include "theory/fluid.h"
@@ -63,22 +62,10 @@ static const life lives[] = {
     { { 3, 700, 15, 12, 1, 2, 31 }, 26000, 260000, 0.06 },
 };
 
-static tamis_table table_make(const uint64_t *geometry, const tamis_kind **ret_kind) {
-    tamis_table table = { .keys = 0 };
-    assert_int_equal(tamis_kind_find("ddlcbf", NULL, ret_kind), TAMIS_OK);
-    memcpy(table.geometry, geometry, DDLCBF_FIELDS * sizeof geometry[0]);
-    assert_true((*ret_kind)->body_bytes(table.geometry, &table.body_bytes));
-    table.body = aligned_alloc(64, table.body_bytes);
-    assert_non_null(table.body);
-    memset(table.body, 0, table.body_bytes);
-    (*ret_kind)->prepare(&table);
-    return table;
-}
-
 /* Filled, then one of the keys after the other replaced at random. Counts what is refused. */
 static double rate_after(const life *of, dice *random, uint64_t *ret_refused) {
-    const tamis_kind *kind;
-    tamis_table       table = table_make(of->geometry, &kind);
+    const tamis_kind *kind = find_kind("ddlcbf", NULL);
+    tamis_table       table = table_make(kind, of->geometry);
     uint64_t *const   keys = calloc(of->n, sizeof *keys);
     assert_non_null(keys);
     *ret_refused = 0;

@@ -1,8 +1,8 @@
 /* test_saboteurs_ddlcbf.c - tables with dynamic bit reassignment and one invariant broken: validate
  * must name it. And whatever the bytes, nothing outside of a table is touched.
  */
+#include "broken.h"
 #include "kinds/ddlcbf/size.h"
-#include "sabotage.h"
 
 #define ONE "tables=3,buckets=7,cells=8,remainder_bits=9,counter_bits=2,lengths=1,bucket_bytes=16"
 #define TWO "tables=3,buckets=7,cells=8,remainder_bits=9,counter_bits=2,lengths=2,bucket_bytes=17"
@@ -15,8 +15,7 @@ static tamis_set *filled(const char *geometry, prefixes_shape *ret_shape) {
         assert_int_equal(tamis_remove_id(set, key), TAMIS_OK);
     }
     for (uint64_t key = 200; key < 230; key++) {
-        for (uint64_t i = 0; i <= key % 3; i++)
-            assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
+        for (uint64_t i = 0; i <= key % 3; i++) assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     }
     assert_true(tamis_validate(set, NULL));
     assert_true(tamis_ddlcbf_cells(set->table.geometry, ret_shape));

@@ -6,9 +6,11 @@
  * the bytes of a body must be follows from that, bit by bit. So a cell that lost a bit too many, or
  * is asked for one that it has lost, shows at once.
  */
-#include "../../support/survey.h"
 #include "kinds/dlbf/size.h"
+#include "ledger.h"
 #include "subject.h"
+#include "survey.h"
+#include "table.h"
 
 static uint64_t steps = 1200;
 
@@ -220,15 +222,10 @@ typedef struct pair {
 
 static pair pair_make(const uint64_t *geometry, const char *isa, uint64_t seed) {
     pair p = { .oracle = oracle_make(geometry), .chance = { seed } };
-    assert_int_equal(tamis_kind_find("dlbf", isa, &p.kind), TAMIS_OK);
-    memcpy(p.table.geometry, geometry, DLBF_FIELDS * sizeof geometry[0]);
-    assert_true(p.kind->body_bytes(p.table.geometry, &p.table.body_bytes));
-    p.table.body = aligned_alloc(64, p.table.body_bytes);
+    p.kind = find_kind("dlbf", isa);
+    p.table = table_make(p.kind, geometry);
     p.expected = malloc(p.table.body_bytes);
-    assert_non_null(p.table.body);
     assert_non_null(p.expected);
-    memset(p.table.body, 0, p.table.body_bytes);
-    p.kind->prepare(&p.table);
     return p;
 }
 
@@ -397,17 +394,12 @@ static void keys_that_come_together_are_balanced(void **state) {
 /* ------------------------------------------------------------------ through the front door */
 
 static tamis_set *made(uint64_t capacity, const char *kind, const char *geometry) {
-    tamis_seed const seed = { 3, 4 };
-    tamis_spec       spec = TAMIS_SPEC_INIT;
-    tamis_set       *set = NULL;
-    spec.capacity = capacity;
-    spec.kind = kind;
-    spec.geometry = geometry;
-    spec.fpr = geometry == NULL ? 0.01 : 0;
-    spec.overflow = 1 - 1e-9;
-    spec.seed = &seed;
-    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
-    return set;
+    return make_set(&(subject){ .kind = kind,
+                                .capacity = capacity,
+                                .geometry = geometry,
+                                .fpr = 0.01,
+                                .overflow = 1 - 1e-9 },
+                    3);
 }
 
 static double rate_of(const tamis_set *set) {
@@ -459,20 +451,14 @@ static void balancing_is_for_any_keys_and_kinds(void **state) {
     assert_int_equal(tamis_add_id_balanced(NULL, NULL, 0, NULL), TAMIS_ERR_ARGUMENT);
 }
 
-static void *no_alloc(void *context, size_t bytes, size_t alignment) {
-    (void)context;
-    (void)bytes;
-    (void)alignment;
-    return NULL;
-}
-
 static void balancing_without_memory_changes_nothing(void **state) {
     (void)state;
     uint64_t const        ids[] = { 1, 2, 3 };
     size_t                added = 9;
+    ledger                book = { .is_empty = true };
     tamis_set *const      set = made(100, "dlbf", NULL);
     tamis_allocator const allocator = set->allocator;
-    set->allocator = (tamis_allocator){ .alloc = no_alloc };
+    set->allocator = ledger_allocator(&book);
     assert_int_equal(tamis_add_id_balanced(set, ids, 3, &added), TAMIS_ERR_MEMORY);
     set->allocator = allocator;
     assert_int_equal(added, 0);

@@ -2,11 +2,10 @@
  *
  * usage: test_dlbf_size [TABLES]     of each sort
  */
-#include "../../support/survey.h"
-#include "unit.h"
+#include "subject.h"
+#include "survey.h"
+#include "table.h"
 
-#include "core/hash.h"
-#include "handle.h"
 #include "kinds/dlbf/codes.h"
 #include "kinds/dlbf/size.h"
 #include "theory/fluid.h"
@@ -21,15 +20,8 @@ static unsigned n_tables = 12;
 
 /* ------------------------------------------------------------------ tables that live */
 
-static tamis_set *made(const tamis_spec *wanted, uint64_t i) {
-    tamis_seed const seed = { mix64(dice_seed() + i), mix64(i) };
-    tamis_spec       spec = *wanted;
-    tamis_set       *set = NULL;
-    tamis_problem    problem = { .text = "" };
-    spec.kind = "dlbf";
-    spec.seed = &seed;
-    if (tamis_create(&spec, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
-    return set;
+static tamis_set *made(const subject *wanted, uint64_t i) {
+    return make_set(wanted, dice_seed() + i);
 }
 
 static size_t fill(tamis_set *set, uint64_t n, bool is_balanced) {
@@ -44,23 +36,17 @@ static size_t fill(tamis_set *set, uint64_t n, bool is_balanced) {
     return added;
 }
 
-static tamis_spec fixed(uint64_t tables, uint64_t buckets, uint64_t bits, uint64_t cells,
-                        uint64_t sorting, uint64_t group, uint64_t n) {
-    static char geometry[200];
-    tamis_spec  spec = TAMIS_SPEC_INIT;
-    (void)snprintf(geometry, sizeof geometry,
-                   "tables=%llu,buckets=%llu,bucket_bits=%llu,cells=%llu,sorting=%llu,group=%llu",
-                   (unsigned long long)tables, (unsigned long long)buckets,
-                   (unsigned long long)bits, (unsigned long long)cells, (unsigned long long)sorting,
-                   (unsigned long long)group);
-    spec.geometry = geometry;
-    spec.capacity = n;
-    spec.overflow = 1 - 1e-9;
-    return spec;
+static subject fixed(uint64_t tables, uint64_t buckets, uint64_t bits, uint64_t cells,
+                     uint64_t sorting, uint64_t group, uint64_t n) {
+    uint64_t const g[DLBF_FIELDS] = { tables, buckets, bits, cells, sorting, group };
+    return (subject){ .kind = "dlbf",
+                      .geometry = geometry_text(find_kind("dlbf", NULL), g),
+                      .capacity = n,
+                      .overflow = 1 - 1e-9 };
 }
 
 /* The mean of what full tables say of themselves, and how far off it may be by chance. */
-static double rate_of(const tamis_spec *spec, bool is_balanced, double *ret_sigma) {
+static double rate_of(const subject *spec, bool is_balanced, double *ret_sigma) {
     double sum = 0, squares = 0;
     for (unsigned i = 0; i < n_tables; i++) {
         tamis_set *const set = made(spec, i);
@@ -76,7 +62,7 @@ static double rate_of(const tamis_spec *spec, bool is_balanced, double *ret_sigm
     return mean;
 }
 
-static double mean_rate(const tamis_spec *spec, bool is_balanced) {
+static double mean_rate(const subject *spec, bool is_balanced) {
     double sigma;
     return rate_of(spec, is_balanced, &sigma);
 }
@@ -112,7 +98,7 @@ static void count_loads(const tamis_set *set, uint64_t *counts) {
     }
 }
 
-static void check_loads(const tamis_spec *spec, const double *share, unsigned loads) {
+static void check_loads(const subject *spec, const double *share, unsigned loads) {
     uint64_t counts[16] = { 0 };
     double   buckets = 0;
     for (unsigned i = 0; i < n_tables; i++) {
@@ -132,7 +118,7 @@ static void check_loads(const tamis_spec *spec, const double *share, unsigned lo
 
 static void live_tables_have_those_loads(void **state) {
     (void)state;
-    tamis_spec spec = fixed(3, 4096, 64, 6, NARROW, 1, 49152);
+    subject spec = fixed(3, 4096, 64, 6, NARROW, 1, 49152);
     check_loads(&spec, table1, 8);
     spec = fixed(3, 2560, 128, 10, WIDE, 1, 49152);
     check_loads(&spec, table2, 10);
@@ -160,8 +146,8 @@ static void rates_are_those_of_the_paper_or_better(void **state) {
         const published *const of = &rates[i];
         uint64_t const         buckets = 16384;
         uint64_t const         n = (uint64_t)(of->load * 3 * (double)buckets);
-        tamis_spec const spec = fixed(3, buckets, of->bits, of->cells, of->sorting, of->group, n);
-        uint64_t const   g[] = { 3, buckets, of->bits, of->cells, of->sorting, of->group };
+        subject const  spec = fixed(3, buckets, of->bits, of->cells, of->sorting, of->group, n);
+        uint64_t const g[] = { 3, buckets, of->bits, of->cells, of->sorting, of->group };
         assert_near(tamis_dlbf_forecast(g, (double)n).fpr, of->fpr, of->within);
         assert_near(mean_rate(&spec, false), of->fpr, 0.015);
     }
@@ -171,7 +157,7 @@ static void rates_are_those_of_the_paper_or_better(void **state) {
 /* II.D: two subtables of 4096, keys that come together, ties to the left. */
 static void balanced_rates_are_those_of_the_paper(void **state) {
     (void)state;
-    tamis_spec spec = fixed(2, 4096, 64, 6, NARROW, 1, 32768);
+    subject spec = fixed(2, 4096, 64, 6, NARROW, 1, 32768);
     assert_near(mean_rate(&spec, true), .00023894, 0.03);
     spec = fixed(2, 4096, 128, 10, WIDE, 1, 49152);
     assert_near(mean_rate(&spec, true), .000004605, 0.03);
@@ -201,7 +187,7 @@ static void live_tables_err_as_forecast(void **state) {
     static const double   fprs[] = { 0.1, 0.01, 1e-3, 1e-4, 1e-6, 1e-8 };
     static const uint64_t keys[] = { 2000, 30000 };
     for (size_t i = 0; i < COUNT(fprs) * COUNT(keys) * 2; i++) {
-        tamis_spec spec = TAMIS_SPEC_INIT;
+        subject spec = { .kind = "dlbf" };
         spec.fpr = fprs[i % COUNT(fprs)];
         spec.capacity = keys[i / COUNT(fprs) % 2];
         spec.prefer = i / COUNT(fprs) / 2 ? TAMIS_PREFER_SMALL : TAMIS_PREFER_FAST;
@@ -217,7 +203,7 @@ static void live_tables_err_as_forecast(void **state) {
 }
 
 /* Of tight tables, how many refuse a key before they have all. */
-static double refusals(const tamis_spec *spec, unsigned n) {
+static double refusals(const subject *spec, unsigned n) {
     unsigned full = 0;
     for (unsigned i = 0; i < n; i++) {
         tamis_set *const set = made(spec, i);
@@ -234,10 +220,10 @@ static void live_tables_overflow_as_forecast(void **state) {
                                          { 2, 2048, 6, 17700 }
     };
     for (size_t i = 0; i < COUNT(tight); i++) {
-        tamis_spec const spec = fixed(tight[i][0], tight[i][1], 64, tight[i][2], 0, 1, tight[i][3]);
-        uint64_t const   g[] = { tight[i][0], tight[i][1], 64, tight[i][2], 0, 1 };
-        double const     told = tamis_dlbf_forecast(g, (double)tight[i][3]).overflow;
-        unsigned const   n = 25 * n_tables;
+        subject const  spec = fixed(tight[i][0], tight[i][1], 64, tight[i][2], 0, 1, tight[i][3]);
+        uint64_t const g[] = { tight[i][0], tight[i][1], 64, tight[i][2], 0, 1 };
+        double const   told = tamis_dlbf_forecast(g, (double)tight[i][3]).overflow;
+        unsigned const n = 25 * n_tables;
         assert_true(told > 0.05 && told < 0.6);
         assert_true(fabs(refusals(&spec, n) - told) < 0.15 * told + 4 * sqrt(told / n));
     }
@@ -250,10 +236,10 @@ static void small_tables_overflow_less_than_forecast(void **state) {
         { 2, 8, 6, 60 }, { 2, 4, 6, 30 }, { 2, 8, 5, 44 }, { 3, 16, 5, 180 }, { 3, 64, 5, 740 }
     };
     for (size_t i = 0; i < COUNT(tight); i++) {
-        tamis_spec const spec = fixed(tight[i][0], tight[i][1], 64, tight[i][2], 0, 1, tight[i][3]);
-        uint64_t const   g[] = { tight[i][0], tight[i][1], 64, tight[i][2], 0, 1 };
-        double const     told = tamis_dlbf_forecast(g, (double)tight[i][3]).overflow;
-        unsigned const   n = 100 * n_tables;
+        subject const  spec = fixed(tight[i][0], tight[i][1], 64, tight[i][2], 0, 1, tight[i][3]);
+        uint64_t const g[] = { tight[i][0], tight[i][1], 64, tight[i][2], 0, 1 };
+        double const   told = tamis_dlbf_forecast(g, (double)tight[i][3]).overflow;
+        unsigned const n = 100 * n_tables;
         assert_true(refusals(&spec, n) <= told + 4 * sqrt(told / n) + 1e-3);
     }
 }
@@ -314,7 +300,7 @@ static void fingerprints_never_get_longer(void **state) {
 /* Every bit of the body is one of a bucket, up to a cache line. */
 static void sizes_count_every_bit(void **state) {
     (void)state;
-    tamis_spec const spec = fixed(3, 4100, 128, 10, WIDE, 4, 70000);
+    subject const    spec = fixed(3, 4100, 128, 10, WIDE, 4, 70000);
     tamis_set *const set = made(&spec, 0);
     assert_int_equal(set->table.body_bytes, (3 * 4100 * 16 + 63) / 64 * 64);
     tamis_free(set);
@@ -355,10 +341,11 @@ static void geometries_out_of_range_are_refused(void **state) {
 /* II.E: with room for twice the keys, other loads are the usual ones, and are sorted. */
 static void underloaded_filters_are_sorted_at_their_own_loads(void **state) {
     (void)state;
-    tamis_spec   paper = fixed(3, 4096, 64, 6, NARROW, 1, 24576), own = TAMIS_SPEC_INIT;
-    double const with_papers = mean_rate(&paper, false);
-    own.capacity = 24576;
-    own.geometry = "tables=3,buckets=4096,bucket_bits=64,cells=6,group=1";
+    subject const paper = fixed(3, 4096, 64, 6, NARROW, 1, 24576);
+    subject const own = { .kind = "dlbf",
+                          .capacity = 24576,
+                          .geometry = "tables=3,buckets=4096,bucket_bits=64,cells=6,group=1" };
+    double const  with_papers = mean_rate(&paper, false);
     assert_true(mean_rate(&own, false) < 0.55 * with_papers);
 }
 

@@ -1,11 +1,11 @@
 /* test_saboteurs_dlbf.c - tables of the d-left kinds with one invariant broken: validate must name
  * it. See test_saboteurs.c.
  */
-#include "../../support/survey.h"
+#include "broken.h"
 #include "core/field.h"
 #include "kinds/dlbf/codes.h"
 #include "kinds/dlbf/size.h"
-#include "sabotage.h"
+#include "survey.h"
 
 /* ------------------------------------------------------------------ dlbf */
 

@@ -9,6 +9,7 @@
 #include "by_hand.h"
 #include "kinds/dlcbf/size.h"
 #include "subject.h"
+#include "table.h"
 
 #define MAX_BUCKETS 400 /* of all subtables */
 
@@ -202,14 +203,10 @@ static pair pair_make(const uint64_t *geometry, const char *isa, uint64_t seed) 
     pair p = { .oracle = malloc(sizeof *p.oracle), .chance = { seed } };
     assert_non_null(p.oracle);
     oracle_start(p.oracle, geometry);
-    assert_int_equal(tamis_kind_find("dlcbf", isa, &p.kind), TAMIS_OK);
-    memcpy(p.table.geometry, geometry, DLCBF_FIELDS * sizeof geometry[0]);
-    assert_true(p.kind->body_bytes(p.table.geometry, &p.table.body_bytes));
-    p.table.body = aligned_alloc(64, p.table.body_bytes);
+    p.kind = find_kind("dlcbf", isa);
+    p.table = table_make(p.kind, geometry);
     p.expected = malloc(p.table.body_bytes);
-    assert_true(p.table.body != NULL && p.expected != NULL);
-    memset(p.table.body, 0, p.table.body_bytes);
-    p.kind->prepare(&p.table);
+    assert_non_null(p.expected);
     return p;
 }
 
@@ -530,21 +527,14 @@ static void merges_are_the_oracles_up_to_the_edge(void **state) {
 
 #define COUNTED (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
 
-static const tamis_seed seed = { 4711, 1147 };
-
 static tamis_set *make(uint64_t capacity, unsigned abilities, const char *geometry) {
-    tamis_problem problem = { .text = "" };
-    tamis_spec    spec = TAMIS_SPEC_INIT;
-    tamis_set    *set = NULL;
-    spec.kind = "dlcbf";
-    spec.capacity = capacity;
-    spec.fpr = geometry != NULL ? 0 : 0.001;
-    spec.overflow = geometry != NULL ? 0.999 : 0;
-    spec.abilities = abilities;
-    spec.geometry = geometry;
-    spec.seed = &seed;
-    if (tamis_create(&spec, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
-    return set;
+    return make_set(&(subject){ .kind = "dlcbf",
+                                .capacity = capacity,
+                                .fpr = 0.001,
+                                .overflow = geometry != NULL ? 0.999 : 0,
+                                .abilities = abilities,
+                                .geometry = geometry },
+                    4711);
 }
 
 static void check_same(const tamis_set *a, const tamis_set *b) {
@@ -616,16 +606,12 @@ static void check_unmoved(const tamis_set *set, uint64_t keys) {
 }
 
 static tamis_set *make_to(uint64_t capacity, unsigned abilities, tamis_preference prefer) {
-    tamis_spec spec = TAMIS_SPEC_INIT;
-    tamis_set *set = NULL;
-    spec.kind = "dlcbf";
-    spec.capacity = capacity;
-    spec.fpr = 0.01;
-    spec.abilities = abilities;
-    spec.prefer = prefer;
-    spec.seed = &seed;
-    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
-    return set;
+    return make_set(&(subject){ .kind = "dlcbf",
+                                .capacity = capacity,
+                                .fpr = 0.01,
+                                .abilities = abilities,
+                                .prefer = prefer },
+                    4711);
 }
 
 static void merges_at_capacity_move_nothing(void **state) {

@@ -1,5 +1,5 @@
 /* test_saboteurs_dlcbf.c - d-left tables with one invariant broken: validate must name it. */
-#include "sabotage.h"
+#include "broken.h"
 
 #include "core/cells.h"
 #include "kinds/dlcbf/size.h"
@@ -8,8 +8,7 @@
 #define COUNTING "tables=3,buckets=20,cells=7,remainder_bits=9,counter_bits=1,bucket_bytes=11"
 #define SET "tables=2,buckets=30,cells=7,remainder_bits=9,counter_bits=0,bucket_bytes=9"
 
-    static tamis_set *
-    make(const char *geometry, uint64_t keys) {
+static tamis_set *make(const char *geometry, uint64_t keys) {
     subject const of = {
         .kind = "dlcbf", .capacity = 100, .geometry = geometry, .overflow = 0.999
     };

@@ -6,9 +6,11 @@
  * fingerprints with their copies and values, and how many entries each chain has; with that it
  * foresees every status exactly, the refusals too.
  */
+#include "buffer.h"
 #include "by_hand.h"
 #include "kinds/line/size.h"
 #include "overload.h"
+#include "table.h"
 
 #define MAX_BUCKETS 40
 #define MAX_HELD 4000
@@ -193,17 +195,12 @@ typedef struct pair {
 static pair pair_make(const uint64_t *geometry, const char *isa, uint64_t seed) {
     pair p = { .oracle = calloc(1, sizeof *p.oracle), .chance = { seed } };
     assert_non_null(p.oracle);
-    assert_int_equal(tamis_kind_find("line", isa, &p.kind), TAMIS_OK);
-    memcpy(p.table.geometry, geometry, LINE_FIELDS * sizeof geometry[0]);
+    p.kind = find_kind("line", isa);
+    p.table = table_make(p.kind, geometry);
     memcpy(p.oracle->g, geometry, sizeof p.oracle->g);
     p.oracle->prints = (geometry[LINE_BUCKETS] * 62) << geometry[LINE_REMAINDER_BITS];
     p.oracle->most = geometry[LINE_COPIES] << geometry[LINE_COUNTER_BITS];
     assert_int_equal(p.kind->prints(geometry), p.oracle->prints);
-    assert_true(p.kind->body_bytes(p.table.geometry, &p.table.body_bytes));
-    p.table.body = aligned_alloc(64, p.table.body_bytes);
-    assert_non_null(p.table.body);
-    memset(p.table.body, 0, p.table.body_bytes);
-    p.kind->prepare(&p.table);
     return p;
 }
 
@@ -657,16 +654,9 @@ static tamis_spec spec_of(uint64_t capacity, unsigned abilities, const char *geo
     return spec;
 }
 
-static tamis_set *created(const tamis_spec *spec) {
-    tamis_problem problem = { .text = "" };
-    tamis_set    *set = NULL;
-    if (tamis_create(spec, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
-    return set;
-}
-
 static tamis_set *make(uint64_t capacity, unsigned abilities, const char *geometry) {
     tamis_spec const spec = spec_of(capacity, abilities, geometry);
-    return created(&spec);
+    return make_set_from(&spec);
 }
 
 #define COUNTED (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
@@ -688,26 +678,13 @@ static void exhaustion_at_half_as_much_again_loses_no_key(void **state) {
 
 /* ------------------------------------------------------------------ sent and received */
 
-typedef struct stream {
-    uint8_t *bytes;
-    size_t   n;
-} stream;
-
-static bool take(void *context, const void *bytes, size_t n) {
-    stream *const to = context;
-    to->bytes = realloc(to->bytes, to->n + n + 1);
-    assert_non_null(to->bytes);
-    memcpy(to->bytes + to->n, bytes, n);
-    to->n += n;
-    return true;
-}
-
 static tamis_set *received(const tamis_set *from, const tamis_spec *spec) {
     bool const         has_copies = (from->abilities & TAMIS_CAN_COUNT) != 0;
-    stream             s = { NULL, 0 };
+    buffer             s = { NULL, 0 };
     tamis_set         *set = NULL;
     tamis_problem      problem = { .text = "" };
-    tamis_status const status = tamis_send(from, has_copies ? TAMIS_SEND_COPIES : 0, take, &s);
+    tamis_status const status =
+        tamis_send(from, has_copies ? TAMIS_SEND_COPIES : 0, buffer_write, &s);
     assert_int_equal(status, TAMIS_OK);
     if (tamis_receive(s.bytes, s.n, spec, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
     if (!tamis_validate(set, NULL)) fail_msg("what arrived is not valid");
@@ -724,7 +701,7 @@ static void check_twin(const tamis_set *set, const tamis_set *twin) {
 }
 
 /* Some keys twice, some so often that they saturate. */
-static void add_copies(tamis_set *set, uint64_t keys) {
+static void add_mixed(tamis_set *set, uint64_t keys) {
     for (uint64_t key = 0; key < keys; key++) {
         unsigned const copies = key % 60 == 7 ? 300 : key % 3 == 0 ? 2 : 1;
         for (unsigned i = 0; i < copies; i++) (void)!tamis_add_id(set, key);
@@ -751,8 +728,8 @@ static void what_arrives_is_what_was_sent(void **state) {
         for (size_t k = 0; k < COUNT(keys); k++) {
             tamis_spec spec = spec_of(2000, modes[i].abilities, modes[i].geometry);
             if (strstr(spec.geometry, "remainder") != NULL) spec.fpr = 0;
-            tamis_set *const set = created(&spec);
-            add_copies(set, keys[k]);
+            tamis_set *const set = make_set_from(&spec);
+            add_mixed(set, keys[k]);
             tamis_set *const back = received(set, NULL);
             check_twin(set, back);
             tamis_free(back);
@@ -767,8 +744,8 @@ static void lines_become_ranks_and_lines_again(void **state) {
     for (size_t i = 0; i < COUNT(modes); i++) {
         tamis_spec spec = spec_of(2000, modes[i].abilities, modes[i].geometry);
         if (strstr(spec.geometry, "remainder") != NULL) spec.fpr = 0;
-        tamis_set *const set = created(&spec);
-        add_copies(set, 1500);
+        tamis_set *const set = make_set_from(&spec);
+        add_mixed(set, 1500);
         tamis_spec other = TAMIS_SPEC_INIT, like = TAMIS_SPEC_INIT;
         other.kind = "rank";
         other.abilities = modes[i].abilities;
@@ -796,13 +773,13 @@ static void ranks_become_lines_where_62_divides(void **state) {
         tamis_spec spec = spec_of(2000, TAMIS_CAN_REMOVE, geometry[i]), other = TAMIS_SPEC_INIT;
         spec.kind = "rank";
         spec.fpr = 0;
-        tamis_set *const set = created(&spec);
-        add_copies(set, 1500);
+        tamis_set *const set = make_set_from(&spec);
+        add_mixed(set, 1500);
         other.kind = "line";
         other.abilities = TAMIS_CAN_REMOVE;
-        stream     s = { NULL, 0 };
+        buffer     s = { NULL, 0 };
         tamis_set *line = NULL;
-        assert_int_equal(tamis_send(set, TAMIS_SEND_COPIES, take, &s), TAMIS_OK);
+        assert_int_equal(tamis_send(set, TAMIS_SEND_COPIES, buffer_write, &s), TAMIS_OK);
         tamis_status const status = tamis_receive(s.bytes, s.n, &other, &line, NULL);
         assert_int_equal(status, i == 0 ? TAMIS_OK : TAMIS_ERR_CANNOT);
         for (uint64_t key = 0; i == 0 && key < 20000; key++) {

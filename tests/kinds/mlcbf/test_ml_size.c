@@ -3,10 +3,10 @@
  *
  * usage: test_ml_size [TABLES]
  */
-#include "../../support/survey.h"
-#include "unit.h"
+#include "subject.h"
+#include "survey.h"
+#include "table.h"
 
-#include "handle.h"
 #include "kinds/mlcbf/law.h"
 #include "kinds/mlcbf/size.h"
 #include "theory/tails.h"
@@ -19,24 +19,11 @@ static unsigned n_tables = 200;
 
 /* ------------------------------------------------------------------ helpers */
 
-static tamis_set *make_set(const uint64_t *g, uint64_t capacity, uint64_t seed) {
-    static const char *const names[ML_FIELDS] = { "blocks",     "counters", "area",  "hashes",
-                                                  "increments", "plain",    "bits",  "bits2",
-                                                  "bits3",      "bits4",    "bits5", "bits6" };
-    tamis_seed const         whole = { seed * UINT64_C(0x9e3779b97f4a7c15) + 1, seed + 77 };
-    tamis_spec               spec = TAMIS_SPEC_INIT;
-    char                     text[400] = "";
-    tamis_set               *set = NULL;
-    for (unsigned i = 0; i < ML_FIELDS; i++) {
-        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s=%llu,", names[i],
-                       (unsigned long long)g[i]);
-    }
-    spec.kind = "mlcbf";
-    spec.capacity = capacity;
-    spec.geometry = text;
-    spec.seed = &whole;
-    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
-    return set;
+static tamis_set *make_mlcbf(const uint64_t *g, uint64_t capacity, uint64_t seed) {
+    return make_set(&(subject){ .kind = "mlcbf",
+                                .capacity = capacity,
+                                .geometry = geometry_text(find_kind("mlcbf", NULL), g) },
+                    seed);
 }
 
 static double total_bits(const uint64_t *g) {
@@ -128,8 +115,8 @@ static void row_geometry(const row *of, uint64_t *g) {
 static double mean_rate(const uint64_t *g, uint64_t n) {
     double sum = 0;
     for (uint64_t filter = 0; filter < 50; filter++) {
-        tamis_set *const set = make_set(g, n, filter);
-        for (uint64_t key = 0; key < n; key++) assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
+        tamis_set *const set = make_mlcbf(g, n, filter);
+        add_ids(set, 0, n);
         sum += survey_fpr(set->kind, &set->table) / 50;
         tamis_free(set);
     }
@@ -203,7 +190,7 @@ static const life lives[] = {
 
 /* Has anything stuck, before its life was over? */
 static bool lives_and_sticks(const life *of, uint64_t seed) {
-    tamis_set *const set = make_set(of->g, of->n, seed);
+    tamis_set *const set = make_mlcbf(of->g, of->n, seed);
     dice             random = { seed * 2 + 1 };
     uint64_t         keys[1000];
     assert_true(of->n <= COUNT(keys));

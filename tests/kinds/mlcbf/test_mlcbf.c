@@ -201,10 +201,8 @@ static uint64_t oracle_stuck(const oracle *o) {
 /* ------------------------------------------------------------------ both */
 
 static tamis_set *make(const char *geometry, const char *isa) {
-    subject const    of = { .kind = "mlcbf", .capacity = 50, .geometry = geometry, .isa = isa };
-    tamis_set *const set = subject_make(&of, 1);
-    assert_non_null(set);
-    return set;
+    return make_set(&(subject){ .kind = "mlcbf", .capacity = 50, .geometry = geometry, .isa = isa },
+                    1);
 }
 
 static void check_body(const oracle *o, const tamis_set *set) {
@@ -341,7 +339,7 @@ static void the_papers_own_sizes_stick_and_lose_nothing(void **state) {
                                 .capacity = 2000,
                                 .geometry = "blocks=1,counters=12842,area=2724,hashes=5,increments="
                                                "240,plain=1,bits=4,bits2=3,bits3=3,bits4=3" };
-        tamis_set *const set = subject_make(&of, 50 + filter);
+        tamis_set *const set = make_set(&of, 50 + filter);
         tamis_ml_forecast(set->table.geometry, 2000, 2000, &told);
         for (uint64_t key = 0; key < 4000; key++) {
             assert_int_equal(tamis_add_id(set, key), TAMIS_OK);

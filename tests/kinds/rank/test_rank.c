@@ -4,6 +4,7 @@
  */
 #include "overload.h"
 #include "rank_oracle.h"
+#include "table.h"
 
 static uint64_t steps = 7000;
 
@@ -46,13 +47,8 @@ typedef struct pair {
 
 static pair pair_make(const uint64_t *geometry, const char *isa, uint64_t seed) {
     pair p = { .oracle = oracle_make(geometry), .chance = { seed } };
-    assert_int_equal(tamis_kind_find("rank", isa, &p.kind), TAMIS_OK);
-    memcpy(p.table.geometry, geometry, RANK_FIELDS * sizeof geometry[0]);
-    assert_true(p.kind->body_bytes(p.table.geometry, &p.table.body_bytes));
-    p.table.body = aligned_alloc(64, p.table.body_bytes);
-    assert_non_null(p.table.body);
-    memset(p.table.body, 0, p.table.body_bytes);
-    p.kind->prepare(&p.table);
+    p.kind = find_kind("rank", isa);
+    p.table = table_make(p.kind, geometry);
     assert_int_equal(p.kind->prints(geometry), p.oracle.prints);
     return p;
 }
@@ -344,17 +340,12 @@ static void merges_are_all_or_nothing_at_the_edge(void **state) {
 /* ------------------------------------------------------------------ through the front door */
 
 static tamis_set *make(uint64_t capacity, unsigned abilities, tamis_preference prefer) {
-    tamis_seed const seed = { 4711, capacity };
-    tamis_spec       spec = TAMIS_SPEC_INIT;
-    tamis_set       *set = NULL;
-    spec.kind = "rank";
-    spec.capacity = capacity;
-    spec.fpr = 0.001;
-    spec.abilities = abilities;
-    spec.prefer = prefer;
-    spec.seed = &seed;
-    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
-    return set;
+    return make_set(&(subject){ .kind = "rank",
+                                .capacity = capacity,
+                                .fpr = 0.001,
+                                .abilities = abilities,
+                                .prefer = prefer },
+                    4711);
 }
 
 static void a_million_adds_of_one_key_harm_nobody(void **state) {

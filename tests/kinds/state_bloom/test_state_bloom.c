@@ -165,7 +165,7 @@ void oracle_merge(oracle *into, const oracle *from) {
 
 /* ------------------------------------------------------------------ histories */
 
-static const tested under_test = {
+static const tested_states under_test = {
     .kind = "state_bloom",
     .geometries = geometries,
     .n = COUNT(geometries),
@@ -176,7 +176,7 @@ static const tested under_test = {
 
 static void every_answer_and_byte_is_foreseen(void **state) {
     (void)state;
-    happened const all = check_histories(&under_test, steps);
+    happened const all = check_state_histories(&under_test, steps);
     assert_int_equal(all.status[1], 0); /* it is never full */
     assert_true(all.status[0] > 1000 && all.status[2] > 1000 && all.status[3] > 1000);
     assert_true(all.status[4] > 1000 && all.aged > 1000 && all.stuck > 100);
@@ -184,7 +184,7 @@ static void every_answer_and_byte_is_foreseen(void **state) {
 
 static void a_merge_is_foreseen(void **state) {
     (void)state;
-    check_merges(&under_test);
+    check_state_merges(&under_test);
 }
 
 /* What is told of a table: the cells that do not know, and the rate of this very table. */
@@ -243,28 +243,28 @@ static void validate_names_each_invariant(void **state) {
         while (body[at] != changes[i].was) at++;
         body[at] = changes[i].is;
         if (changes[i].invariant != NULL)
-            expect_broken(&h, changes[i].invariant);
+            expect_broken(&h.states->set, changes[i].invariant);
         else
             assert_true(tamis_states_validate(h.states, NULL));
         history_free(&h);
     }
     history h = filled(whole);
     h.states->set.table.body[200] = 1;
-    expect_broken(&h, "I1");
+    expect_broken(&h.states->set, "I1");
     h.states->set.table.body[200] = 0;
     h.states->set.table.saturated++;
-    expect_broken(&h, "I4");
+    expect_broken(&h.states->set, "I4");
     history_free(&h);
     static const uint64_t narrow[SHARED_FIELDS] = { 200, 3, 5, 2, 3 }; /* 7 codes of 8 */
     h = filled(narrow);
     h.states->set.table.body[0] |= 7;
-    expect_broken(&h, "I2");
+    expect_broken(&h.states->set, "I2");
     history_free(&h);
 }
 
 static void nothing_is_unsafe_on_any_bytes(void **state) {
     (void)state;
-    check_any_bytes(&under_test);
+    check_state_bodies(&under_test);
 }
 
 int main(int argc, char **argv) {

@@ -148,7 +148,7 @@ void oracle_merge(oracle *into, const oracle *from) {
 
 /* ------------------------------------------------------------------ histories */
 
-static const tested under_test = {
+static const tested_states under_test = {
     .kind = "state_direct",
     .geometries = geometries,
     .n = COUNT(geometries),
@@ -159,7 +159,7 @@ static const tested under_test = {
 
 static void every_answer_and_byte_is_foreseen(void **state) {
     (void)state;
-    happened const all = check_histories(&under_test, steps);
+    happened const all = check_state_histories(&under_test, steps);
     assert_int_equal(all.status[1], 0); /* it is never full */
     assert_true(all.status[0] > 1000 && all.status[2] > 1000 && all.status[3] > 1000);
     assert_true(all.status[4] > 500 && all.aged > 1000 && all.stuck > 100);
@@ -167,7 +167,7 @@ static void every_answer_and_byte_is_foreseen(void **state) {
 
 static void a_merge_is_foreseen(void **state) {
     (void)state;
-    check_merges(&under_test);
+    check_state_merges(&under_test);
 }
 
 /* A key of which another value seems to be there, too, is unknown; who names the true one can move
@@ -233,21 +233,21 @@ static void validate_names_each_invariant(void **state) {
     history h = history_make(&under_test, whole, NULL, 1);
     for (size_t i = 0; i < COUNT(changes); i++) {
         h.states->set.table.body[i * 7] = changes[i].is;
-        expect_broken(&h, changes[i].invariant);
+        expect_broken(&h.states->set, changes[i].invariant);
         h.states->set.table.body[i * 7] = 0x61;
         assert_true(tamis_states_validate(h.states, NULL));
     }
     h.states->set.table.body[200] = 1;
-    expect_broken(&h, "I1");
+    expect_broken(&h.states->set, "I1");
     h.states->set.table.body[200] = 0;
     h.states->set.table.saturated++;
-    expect_broken(&h, "I3");
+    expect_broken(&h.states->set, "I3");
     history_free(&h);
 }
 
 static void nothing_is_unsafe_on_any_bytes(void **state) {
     (void)state;
-    check_any_bytes(&under_test);
+    check_state_bodies(&under_test);
 }
 
 int main(int argc, char **argv) {

@@ -1,9 +1,9 @@
 /* test_saboteurs_state_print.c - d-left tables of states with one invariant broken: validate must
  * name it. */
+#include "broken.h"
 #include "kinds/state_print/side.h"
 #include "kinds/state_print/size.h"
 #include "kinds/state_print/tagged.h"
-#include "subject.h"
 
 /* Buckets with bits to spare behind their cells, some cells free; keys in the side table. Five
  * values, so that 3 bits can say more than there are; timers of 2 bits. */
@@ -17,7 +17,6 @@
 static tamis_states *make(const char *geometry) {
     tamis_seed const  seed = { 3, 4 };
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
-    tamis_states     *states = NULL;
     spec.capacity = spec.lifetime = 90;
     spec.values = 5;
     spec.timeout = 50;
@@ -25,8 +24,7 @@ static tamis_states *make(const char *geometry) {
     spec.geometry = geometry;
     spec.overflow = 0.999;
     spec.seed = &seed;
-    tamis_problem problem;
-    if (tamis_states_create(&spec, &states, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
+    tamis_states *const states = make_states_from(&spec);
     for (uint64_t key = 0; key < KEYS; key++) {
         tamis_status const status = tamis_states_put_id(states, key, (uint32_t)(key % 5));
         assert_true(status == TAMIS_OK || status == TAMIS_ERR_CONFLICT);
@@ -65,22 +63,6 @@ static side_shape side_shape_of(const tamis_states *states) {
                          (unsigned)g[STATE_PRINT_VALUE_BITS] };
 }
 
-static void expect_broken(tamis_states *states, const char *invariant) {
-    const char *why = "nothing";
-    assert_false(tamis_states_validate(states, &why));
-    if (strncmp(why, invariant, strlen(invariant)) != 0) fail_msg("%s, not %s", why, invariant);
-}
-
-static void flip(tamis_states *states, uint64_t bit) {
-    flip_bit(table_of(states)->body, bit);
-}
-
-static void expect_flip_broken(tamis_states *states, uint64_t bit, const char *invariant) {
-    flip(states, bit);
-    expect_broken(states, invariant);
-    flip(states, bit);
-}
-
 /* The first bucket that has so many cells in use, and one that is free. */
 static uint64_t bucket_with(tagged of, unsigned used) {
     for (uint64_t b = 0; b < dleft_all(&of.shape->places); b++) {
@@ -102,15 +84,15 @@ static void validate_names_gaps_and_bits_of_nobody(void **state) {
     unsigned const      used = tagged_used(of, b);
     uint64_t const      print = cells_get(&shape.cells, tagged_bucket(of, b), 0);
     cells_set(&shape.cells, tagged_bucket(of, b), 0, 0); /* a gap */
-    expect_broken(states, "I1");
+    expect_broken(&states->set, "I1");
     cells_set(&shape.cells, tagged_bucket(of, b), 0, print);
     for (unsigned cell = used; cell < shape.cells.n; cell++) { /* a field of no print */
         for (unsigned bit = 0; bit < shape.bits; bit++) {
-            expect_flip_broken(states, tagged_field_at(of, b, cell) + bit, "I1");
+            expect_flip_broken(&states->set, tagged_field_at(of, b, cell) + bit, "I1");
         }
     }
     for (uint64_t bit = tagged_field_at(of, b, shape.cells.n); bit < 8 * (b + 1) * 10; bit++) {
-        expect_flip_broken(states, bit, "I1");
+        expect_flip_broken(&states->set, bit, "I1");
     }
     assert_true(tamis_states_validate(states, NULL));
     tamis_states_free(states);
@@ -131,7 +113,7 @@ static void validate_names_fingerprints_with_two_cells(void **state) {
         unsigned const      used = tagged_used(of, b);
         table_of(states)->keys++;
         tagged_add(of, place, used, 0);
-        expect_broken(states, "I2");
+        expect_broken(&states->set, "I2");
         tagged_take(of, b, used);
         uint64_t const fingerprint = dleft_fingerprint_of(&shape.places, place);
         for (unsigned k = 0; i == 0 && k < shape.places.tables; k++) {
@@ -139,7 +121,7 @@ static void validate_names_fingerprints_with_two_cells(void **state) {
             unsigned const    there = tagged_used(of, other.bucket);
             if (other.bucket == b || there == shape.cells.n) continue;
             tagged_add(of, other, there, 0);
-            expect_broken(states, "I2");
+            expect_broken(&states->set, "I2");
             tagged_take(of, other.bucket, there);
         }
         table_of(states)->keys--;
@@ -159,18 +141,18 @@ static void validate_names_side_tables_that_are_not_in_order(void **state) {
     assert_in_range(n, 2, shape.room - 1);
     uint64_t const hash = side_hash(of, 0);
     le64_store(side_hash_at(of, 0), side_hash(of, 1)); /* a key twice */
-    expect_broken(states, "I3");
+    expect_broken(&states->set, "I3");
     le64_store(side_hash_at(of, 0), hash);
     for (unsigned i = n; i < shape.room; i++) { /* what is behind the last */
-        expect_flip_broken(states, 8 * (shape.at + 8 + 8 * i) + 13, "I3");
-        expect_flip_broken(states, side_field_at(of, i), "I3");
+        expect_flip_broken(&states->set, 8 * (shape.at + 8 + 8 * i) + 13, "I3");
+        expect_flip_broken(&states->set, side_field_at(of, i), "I3");
     }
     le64_store(of.body + shape.at, shape.room + 1); /* more than there is room for */
-    expect_broken(states, "I3");
+    expect_broken(&states->set, "I3");
     le64_store(of.body + shape.at, UINT64_MAX);
-    expect_broken(states, "I3");
+    expect_broken(&states->set, "I3");
     le64_store(of.body + shape.at, n - 1); /* fewer than there are */
-    expect_broken(states, "I3");
+    expect_broken(&states->set, "I3");
     le64_store(of.body + shape.at, n);
     assert_true(tamis_states_validate(states, NULL));
     tamis_states_free(states);
@@ -182,12 +164,12 @@ static void validate_names_counts_that_are_wrong(void **state) {
     (void)state;
     tamis_states *const states = make(PERMUTED);
     table_of(states)->keys++;
-    expect_broken(states, "I4");
+    expect_broken(&states->set, "I4");
     table_of(states)->keys -= 2;
-    expect_broken(states, "I4");
+    expect_broken(&states->set, "I4");
     table_of(states)->keys++;
     table_of(states)->saturated = 1;
-    expect_broken(states, "I4");
+    expect_broken(&states->set, "I4");
     tamis_states_free(states);
 }
 
@@ -211,7 +193,7 @@ static void validate_names_values_that_there_are_not(void **state) {
                 if (value < 5 + i)
                     assert_true(tamis_states_validate(states, NULL));
                 else
-                    expect_broken(states, "I5");
+                    expect_broken(&states->set, "I5");
             }
             field_set(of.body, bits[k], 3, own);
         }
@@ -226,9 +208,9 @@ static void validate_names_bits_behind_the_last(void **state) {
     state_print_layout  layout;
     assert_true(tamis_state_print_layout(table_of(states)->geometry, &layout));
     assert_int_equal(layout.side, 272); /* 27 buckets of 10 bytes */
-    for (uint64_t bit = 8 * 270; bit < 8 * 272; bit++) expect_flip_broken(states, bit, "I6");
+    for (uint64_t bit = 8 * 270; bit < 8 * 272; bit++) expect_flip_broken(&states->set, bit, "I6");
     for (uint64_t bit = 8 * layout.end; bit < 8 * table_of(states)->body_bytes; bit++) {
-        expect_flip_broken(states, bit, "I6");
+        expect_flip_broken(&states->set, bit, "I6");
     }
     tamis_states_free(states);
 }

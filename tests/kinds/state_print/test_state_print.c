@@ -3,6 +3,7 @@
  * usage: test_state_print [STEPS]     operations of each history
  */
 #include "state_print_oracle.h"
+#include "table.h"
 
 #define POOL 400 /* keys that come and go */
 
@@ -53,14 +54,11 @@ typedef struct pair {
 static void pair_make(pair *p, const config *of, const char *isa, uint64_t seed) {
     *p = (pair){ .oracle = malloc(sizeof *p->oracle), .chance = { seed } };
     assert_non_null(p->oracle);
-    assert_int_equal(tamis_kind_find("state_print", isa, &p->kind), TAMIS_OK);
-    memcpy(p->table.geometry, of->g, sizeof of->g);
-    assert_true(p->kind->body_bytes(p->table.geometry, &p->table.body_bytes));
+    p->kind = find_kind("state_print", isa);
+    p->table = table_make(p->kind, of->g);
     assert_true(p->kind->states->holds_values(of->g, of->values, (unsigned)of->timer_bits));
-    p->table.body = aligned_alloc(64, p->table.body_bytes);
     p->expected = malloc(p->table.body_bytes);
-    assert_true(p->table.body != NULL && p->expected != NULL);
-    memset(p->table.body, 0, p->table.body_bytes);
+    assert_non_null(p->expected);
     p->table.values = of->values;
     p->table.sweep = (sweep){ .units = p->kind->states->units(of->g),
                               .timeout = of->timeout,

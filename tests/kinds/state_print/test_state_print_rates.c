@@ -5,9 +5,7 @@
  * usage: test_state_print_rates [TABLES OF EACH]
  */
 
-#include "unit.h"
-
-#include <tamis/tamis.h>
+#include "make.h"
 
 #define TABLES 3 /* d */
 #define BUCKETS 2048
@@ -28,8 +26,6 @@ typedef struct seen {
 static tamis_states *make(uint64_t n, unsigned print_bits, bool is_permuted, uint64_t seed) {
     tamis_seed const  fixed = { seed, print_bits };
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
-    tamis_states     *states = NULL;
-    tamis_problem     problem;
     char              geometry[120];
     (void)snprintf(geometry, sizeof geometry,
                    "tables=%u,buckets=%u,cells=%u,print_bits=%u,permuted=%d,side=64", TABLES,
@@ -39,8 +35,7 @@ static tamis_states *make(uint64_t n, unsigned print_bits, bool is_permuted, uin
     spec.kind = "state_print";
     spec.geometry = geometry;
     spec.seed = &fixed;
-    if (tamis_states_create(&spec, &states, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
-    return states;
+    return make_states_from(&spec);
 }
 
 static void ask_present(const tamis_states *states, const bool *is_taken, uint64_t n, seen *of) {

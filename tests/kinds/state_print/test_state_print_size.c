@@ -28,16 +28,13 @@ typedef struct world {
 /* Without ageing, and with as many values as fit. */
 static world world_make(const uint64_t *geometry, uint64_t n) {
     world w = { .n = n, .key = calloc(n, sizeof *w.key), .random = dice_start() };
-    assert_int_equal(tamis_kind_find("state_print", NULL, &w.kind), TAMIS_OK);
-    memcpy(w.table.geometry, geometry, STATE_PRINT_FIELDS * sizeof geometry[0]);
-    assert_true(print_body_bytes(w.table.geometry, &w.table.body_bytes));
-    w.table.body = aligned_alloc(64, w.table.body_bytes);
-    assert_true(w.table.body != NULL && w.key != NULL);
-    memset(w.table.body, 0, w.table.body_bytes);
+    assert_non_null(w.key);
+    w.kind = find_kind("state_print", NULL);
+    w.table = table_make(w.kind, geometry);
     w.table.values =
         (UINT64_C(1) << geometry[STATE_PRINT_VALUE_BITS]) - (geometry[STATE_PRINT_PERMUTED] == 0);
     w.table.sweep.units = print_units(geometry);
-    print_prepare(&w.table);
+    w.kind->prepare(&w.table);
     return w;
 }
 

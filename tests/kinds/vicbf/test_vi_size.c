@@ -1,10 +1,9 @@
 /* test_vi_size.c - the analysis of variable increments: against the paper, against all ways to add
  * them, one by one, and against filters that are filled. */
-#include "unit.h"
+#include "subject.h"
+#include "table.h"
 
-#include "core/hash.h"
 #include "core/increments.h"
-#include "handle.h"
 #include "kinds/vicbf/size.h"
 #include "theory/tails.h"
 
@@ -227,21 +226,12 @@ static void vi_choose_refuses_what_cannot_be(void **state) {
 #define STRANGERS 10000
 #define SMALL_FILTERS 1000
 
-static tamis_set *created(const uint64_t *g, double n, double lifetime, uint64_t seed) {
-    tamis_seed const whole_seed = { mix64(seed), mix64(~seed) };
-    char             text[200];
-    tamis_spec       spec = TAMIS_SPEC_INIT;
-    tamis_set       *set = NULL;
-    (void)snprintf(text, sizeof text,
-                   "counters=%d,hashes=%d,more=%d,counter_bits=%d,increments=%u,blocked=%d",
-                   (int)g[0], (int)g[1], (int)g[2], (int)g[3], (unsigned)g[4], (int)g[5]);
-    spec.kind = "vicbf";
-    spec.capacity = (uint64_t)n;
-    spec.lifetime = (uint64_t)lifetime;
-    spec.geometry = text;
-    spec.seed = &whole_seed;
-    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
-    return set;
+static tamis_set *make_vicbf(const uint64_t *g, double n, double lifetime, uint64_t seed) {
+    return make_set(&(subject){ .kind = "vicbf",
+                                .capacity = (uint64_t)n,
+                                .lifetime = (uint64_t)lifetime,
+                                .geometry = geometry_text(find_kind("vicbf", NULL), g) },
+                    seed);
 }
 
 typedef struct means {
@@ -251,16 +241,10 @@ typedef struct means {
 static means fill_many(const uint64_t *g) {
     means sum = { 0, 0 };
     for (uint64_t seed = 0; seed < FILTERS; seed++) {
-        tamis_set *const set = created(g, N, N, seed);
-        tamis_info       info;
-        for (uint64_t key = 0; key < N; key++) {
-            assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
-        }
-        for (uint64_t key = 0; key < STRANGERS; key++) {
-            sum.hits += tamis_has_id(set, 1000000 + key);
-        }
-        assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
-        sum.fpr += info.current_fpr / FILTERS;
+        tamis_set *const set = make_vicbf(g, N, N, seed);
+        add_ids(set, 0, N);
+        sum.hits += (double)count_ids(set, 1000000, STRANGERS);
+        sum.fpr += inspect(set).current_fpr / FILTERS;
         tamis_free(set);
     }
     return sum;
@@ -316,14 +300,12 @@ static void vi_small_filters_are_as_predicted(void **state) {
     for (size_t i = 0; i < COUNT(tables); i++) {
         double sum = 0, squares = 0, hits = 0;
         for (uint64_t seed = 0; seed < SMALL_FILTERS; seed++) {
-            tamis_set *const set = created(tables[i].g, tables[i].n, tables[i].n, seed);
-            tamis_info       info;
-            for (uint64_t key = 0; key < tables[i].n; key++)
-                assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
-            for (uint64_t key = 0; key < 1000; key++) hits += tamis_has_id(set, 1000000 + key);
-            assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
-            sum += info.current_fpr;
-            squares += info.current_fpr * info.current_fpr;
+            tamis_set *const set = make_vicbf(tables[i].g, tables[i].n, tables[i].n, seed);
+            add_ids(set, 0, (uint64_t)tables[i].n);
+            hits += (double)count_ids(set, 1000000, 1000);
+            double const rate = inspect(set).current_fpr;
+            sum += rate;
+            squares += rate * rate;
             tamis_free(set);
         }
         double const mean = sum / SMALL_FILTERS, predicted = tamis_vi_fpr(tables[i].g, tables[i].n);
@@ -345,12 +327,8 @@ typedef struct life {
 } life;
 
 static bool is_stuck_after(const life *of, uint64_t seed) {
-    tamis_set *const set = created(of->g, of->n, of->lifetime, seed);
-    uint64_t const   n = (uint64_t)of->n;
-    for (uint64_t key = 0; key < (uint64_t)of->lifetime; key++) {
-        if (key >= n) assert_int_equal(tamis_remove_id(set, key - n), TAMIS_OK);
-        assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
-    }
+    tamis_set *const set = make_vicbf(of->g, of->n, of->lifetime, seed);
+    replace_ids(set, (uint64_t)of->n, (uint64_t)of->lifetime);
     bool const is_stuck = set->table.saturated != 0;
     tamis_free(set);
     return is_stuck;

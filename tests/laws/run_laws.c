@@ -1,0 +1,77 @@
+/* run_laws.c - see run_laws.h. */
+#include "run_laws.h"
+
+typedef struct trial {
+    const subject   *of;
+    const named_law *law;
+    char             name[200];
+} trial;
+
+static void law_holds(void **state) {
+    const trial *const t = *state;
+    const char *const  why = t->law->holds(t->of);
+    if (why != NULL) fail_msg("%s: %s", t->name, why);
+}
+
+static void name_trial(trial *t) {
+    const subject *const of = t->of;
+    char                 states[60] = "";
+    if (of->values != 0)
+        (void)snprintf(states, sizeof states, " v=%llu t=%llu", (unsigned long long)of->values,
+                       (unsigned long long)of->timeout);
+    (void)snprintf(t->name, sizeof t->name, "%s %s n=%llu%s %s: %s", of->kind, of->isa,
+                   (unsigned long long)of->capacity, states,
+                   of->geometry != NULL ? of->geometry : "planned", t->law->name);
+}
+
+/* ------------------------------------------------------------------ arguments */
+
+typedef struct selection {
+    uint64_t    operations;
+    const char *kind, *isa, *law;
+} selection;
+
+static selection read_selection(int argc, char **argv, uint64_t operations) {
+    selection all = { .operations = argc > 1 ? strtoull(argv[1], NULL, 10) : operations,
+                      .kind = argc > 2 ? argv[2] : "",
+                      .isa = argc > 3 ? argv[3] : "",
+                      .law = argc > 4 ? argv[4] : "" };
+    if (strcmp(all.isa, "best") == 0) all.isa = tamis_isa_name(0);
+    return all;
+}
+
+static bool is_name_or_any(const char *wanted, const char *name) {
+    return *wanted == '\0' || strcmp(wanted, name) == 0;
+}
+
+static bool is_selected(const selection *wanted, const trial *t) {
+    if (t->of->capacity > 10 * wanted->operations) return false; /* large ones in long runs only */
+    return is_name_or_any(wanted->kind, t->of->kind) && is_name_or_any(wanted->isa, t->of->isa) &&
+           strstr(t->law->name, wanted->law) != NULL;
+}
+
+/* ------------------------------------------------------------------ the program */
+
+int run_laws(const named_law *laws, subject_list *list, uint64_t operations, int argc,
+             char **argv) {
+    selection const wanted = read_selection(argc, argv, operations);
+    size_t          n_subjects, n_laws = 0, n = 0;
+    subject *const  all = list(wanted.operations, &n_subjects);
+    while (laws[n_laws].name != NULL) n_laws++;
+    trial *const             trials = calloc(n_subjects * n_laws, sizeof *trials);
+    struct CMUnitTest *const tests = calloc(n_subjects * n_laws, sizeof *tests);
+    assert(all != NULL && trials != NULL && tests != NULL);
+    for (size_t i = 0; i < n_subjects * n_laws; i++) {
+        trials[n] = (trial){ .of = &all[i / n_laws], .law = &laws[i % n_laws] };
+        if (!is_selected(&wanted, &trials[n])) continue;
+        name_trial(&trials[n]);
+        tests[n] = (struct CMUnitTest){ trials[n].name, law_holds, NULL, NULL, &trials[n] };
+        n++;
+    }
+    if (n == 0) puts("1..0 # SKIP nothing of that runs here");
+    int const failed = n == 0 ? 0 : _cmocka_run_group_tests("laws", tests, n, NULL, NULL);
+    free(tests);
+    free(trials);
+    free(all);
+    return failed;
+}
