@@ -7,6 +7,9 @@ code_of tamis-flows tcp --flows 1X made
 code_of tamis-flows tcp --flows 0 made
 code_of tamis-flows tcp --memory 16X made
 code_of tamis-flows tcp --memory 1 made
+code_of tamis-flows tcp --memory 100 made
+code_of tamis-flows tcp --memory 100 --kind line made
+code_of tamis-flows tcp --kind state_bloom made
 code_of tamis-flows tcp --memory 1M --flows 1M made
 code_of tamis-flows tcp -e 2 made
 code_of tamis-flows tcp -c 0 made
