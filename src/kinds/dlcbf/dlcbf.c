@@ -1,39 +1,50 @@
 /* dlcbf.c - the d-left counting filter: fingerprints in the least loaded of d buckets.
  *
  * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "An Improved Construction
- * for Counting Bloom Filters", ESA 2006. Names below: d subtables of B buckets with c cells each, r
- * bits of remainder.
+ * for Counting Bloom Filters", ESA 2006. The paper's names: d subtables of B buckets with c cells
+ * each, r bits of remainder.
  *
  * Idea
  * ----
- * A key is a true fingerprint f, a number below B 2^r whose low r bits are not 0. In subtable i it
- * belongs to the bucket and has the remainder that P_i(f) says, a permutation (core/dleft.h). It
- * is put into the least loaded of its d buckets, the leftmost of several. That balances so well
- * that buckets can be five sixths full, and never overflow.
+ * A key is a fingerprint f, a number below B 2^r whose low r bits are not 0. It has one bucket in
+ * each of d subtables, and in that bucket a remainder: P_i(f) says both (core/dleft.h). The key
+ * goes to the least loaded of its d buckets; of several, to the leftmost. That balances so well
+ * that buckets can be five sixths full and still never overflow.
  *
  *         subtable 1          subtable 2          subtable 3
  *     +---+---+---+---+   +---+---+---+---+   +---+---+---+---+
  *     | r   r   r   . |   | r   r   .   . |   | r   r   r   . |
  *     +---+---+---+---+   +---+---+---+---+   +---+---+---+---+
- *          P_1(f)            P_2(f): here          P_3(f)
+ *       bucket of P_1(f)    bucket of P_2(f)    bucket of P_3(f)
+ *                           least loaded: f goes here
  *
- * Why permutations: with d independent buckets and one remainder, two keys can leave the same
- * remainder in two buckets that a third key also has, and nobody knows which to remove. Through a
- * permutation, what is in a bucket of subtable i can have come from one f alone. So equal cells are
- * equal fingerprints, and removing one of them is right whichever it is.
+ * A cell (core/cells.h) is a remainder, never 0, and above it a counter of copies less one:
  *
- * A cell has a remainder, which is never 0, and a counter of copies less one. All copies beyond
- * what one counter can tell are in further cells, up to 4 in all; with all of them full, the
- * fingerprint is saturated, and stays. Without counters a fingerprint is stored once, and there is
- * no removal.
+ *     | counter, C bits | remainder, r bits |          0: an empty cell
  *
- * When all d buckets are full (section 5.2), a cell of the first is moved to another bucket of its
- * own, where there is room: P_1 can be undone. How often is counted.
+ * Why permutations
+ * ----------------
+ * With d independent buckets and one remainder for all of them, two keys can leave the same
+ * remainder in two buckets that a third key has both. Nobody knows then which one to remove for
+ * that third key. As P_i is a permutation, a remainder in a bucket of subtable i can have come from
+ * one f only. So equal cells are equal fingerprints, and any of them is the right one to remove.
+ *
+ * Copies
+ * ------
+ * Copies beyond what one counter can hold take further cells, up to DLCBF_COPIES (4) in all. When
+ * all of these are full, the fingerprint is saturated and stays for ever. Without counters (C = 0)
+ * a fingerprint is stored once, and there is no removal.
+ *
+ * Moves
+ * -----
+ * When all d buckets of a key are full (section 5.2), a cell of the first bucket is moved to
+ * another bucket of its own that has room: P_1 can be undone, so all buckets of that cell are
+ * known. `moved` counts how often that was needed.
  *
  * Invariants (checked by dlcbf_validate)
- *   I1  in a bucket the used cells are first, no remainder is 0, and what is not used is 0;
- *   I2  a fingerprint has at most 4 cells (without counters, 1), and of them all but one are full;
- *   I3  all copies sum up to `keys`, and `saturated` fingerprints have all they can have.
+ *   I1  in a bucket the used cells come first, no remainder is 0, and the rest of the bucket is 0;
+ *   I2  a fingerprint has at most 4 cells (1 without counters), and all but one of them are full;
+ *   I3  the copies of all cells sum up to `keys`; `saturated` fingerprints have 4 full cells.
  */
 #include "core/cells.h"
 #include "core/checked.h"
@@ -45,7 +56,8 @@
 typedef struct dlcbf_shape {
     cells_shape cells;
     dleft       places;
-    uint64_t    full, most; /* copies of a cell, and of a fingerprint */
+    uint64_t    full; /* most copies of one cell */
+    uint64_t    most; /* most copies of a fingerprint: then it is saturated */
 } dlcbf_shape;
 
 static_assert(sizeof(dlcbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
@@ -114,21 +126,13 @@ static void dlcbf_prepare(tamis_table *table) {
     memcpy(table->derived, &shape, sizeof shape);
 }
 
-TAMIS_INLINE const dlcbf_shape *shape_of(const tamis_table *table) {
+TAMIS_INLINE const dlcbf_shape *dlcbf_shape_of(const tamis_table *table) {
     return (const dlcbf_shape *)(const void *)table->derived;
 }
 
 /* ------------------------------------------------------------------ where a key belongs */
 
-TAMIS_INLINE uint64_t dlcbf_fingerprint(const dlcbf_shape *s, uint64_t hash) {
-    return dleft_fingerprint(&s->places, hash);
-}
-
-/* As transfers know it: without those that are left out. */
-TAMIS_INLINE uint64_t dlcbf_print(const dlcbf_shape *s, uint64_t fingerprint) {
-    return fingerprint - (fingerprint >> s->cells.print_bits) - 1;
-}
-
+/* A bucket of a key, and the key's remainder there. */
 typedef struct dlcbf_place {
     uint8_t *bucket;
     uint64_t remainder;
@@ -136,37 +140,34 @@ typedef struct dlcbf_place {
 
 TAMIS_INLINE dlcbf_place dlcbf_place_in(const tamis_table *table, uint64_t fingerprint,
                                         unsigned i) {
-    const dlcbf_shape *const s = shape_of(table);
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
     dleft_place const        place = dleft_place_in(&s->places, fingerprint, i);
     return (dlcbf_place){ table->body + place.bucket * s->cells.bytes, place.print };
 }
 
+/* Copies that a cell stands for. */
 TAMIS_INLINE uint64_t dlcbf_copies(const dlcbf_shape *s, uint64_t cell) {
     return 1 + (cell >> s->cells.print_bits);
 }
 
-/* ------------------------------------------------------------------ looking */
-
-TAMIS_INLINE bool dlcbf_holds(const tamis_table *table, uint64_t fingerprint) {
-    const dlcbf_shape *const s = shape_of(table);
-    for (unsigned i = 0; i < s->places.tables; i++) {
-        dlcbf_place const place = dlcbf_place_in(table, fingerprint, i);
-        if (cells_has(&s->cells, place.bucket, place.remainder)) return true;
-    }
-    return false;
+TAMIS_INLINE uint64_t dlcbf_cell(const dlcbf_shape *s, uint64_t copies, uint64_t remainder) {
+    return (copies - 1) << s->cells.print_bits | remainder;
 }
 
-/* All that a table has of a fingerprint, and where there is room for more. */
+/* ------------------------------------------------------------------ looking */
+
+/* All that a table has of a fingerprint, and the best bucket for a new cell of it. */
 typedef struct dlcbf_found {
-    uint64_t    copies;
-    unsigned    cells, partial; /* how many, and how many of them are not full */
-    unsigned    cell;           /* one of those, or any */
-    uint8_t    *bucket;         /* where it is */
-    dlcbf_place least;          /* the least loaded */
-    unsigned    load;           /* of that */
+    uint64_t    copies;  /* in all its cells */
+    unsigned    cells;   /* how many it has */
+    unsigned    partial; /* how many of them are not full: at most 1 by I2 */
+    unsigned    cell;    /* the one that is not full, or any if all are */
+    uint8_t    *bucket;  /* the bucket of that cell */
+    dlcbf_place least;   /* the least loaded bucket */
+    unsigned    load;    /* its cells in use */
 } dlcbf_found;
 
-/* Add the cells of one bucket, of which the first is known. */
+/* Add up the cells of a fingerprint in one bucket; `cell` is the first, or n if there is none. */
 TAMIS_INLINE void dlcbf_look_in(const dlcbf_shape *s, dlcbf_place place, unsigned cell,
                                 dlcbf_found *found) {
     for (; cell < s->cells.n;
@@ -181,13 +182,13 @@ TAMIS_INLINE void dlcbf_look_in(const dlcbf_shape *s, dlcbf_place place, unsigne
 }
 
 TAMIS_INLINE dlcbf_found dlcbf_look(const tamis_table *table, uint64_t fingerprint) {
-    const dlcbf_shape *const s = shape_of(table);
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
     dlcbf_found              found = { .load = UINT32_MAX };
     for (unsigned i = 0; i < s->places.tables; i++) {
         dlcbf_place const place = dlcbf_place_in(table, fingerprint, i);
         cells_seen const  seen = cells_see(&s->cells, place.bucket, place.remainder);
         dlcbf_look_in(s, place, seen.first, &found);
-        if (seen.used >= found.load) continue;
+        if (seen.used >= found.load) continue; /* ties go to the left */
         found.least = place;
         found.load = seen.used;
     }
@@ -196,9 +197,11 @@ TAMIS_INLINE dlcbf_found dlcbf_look(const tamis_table *table, uint64_t fingerpri
 
 /* ------------------------------------------------------------------ changing */
 
-/* A cell of the first bucket goes to another bucket of its own, if there is one with room. */
+/* All buckets of a fingerprint are full: move a cell of the first one to another bucket of that
+ * cell's own fingerprint. False: none of them has room. The moved cell keeps its counter; only its
+ * remainder is another in the other bucket. */
 static __attribute__((noinline)) bool dlcbf_make_room(tamis_table *table, uint64_t fingerprint) {
-    const dlcbf_shape *const s = shape_of(table);
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
     uint8_t *const           full = dlcbf_place_in(table, fingerprint, 0).bucket;
     uint64_t const           bucket = (uint64_t)(full - table->body) / s->cells.bytes;
     for (unsigned cell = 0; cell < s->cells.n; cell++) {
@@ -206,8 +209,8 @@ static __attribute__((noinline)) bool dlcbf_make_room(tamis_table *table, uint64
         dleft_place const place = { bucket, cells_print(&s->cells, moved) };
         dlcbf_found const found = dlcbf_look(table, dleft_fingerprint_of(&s->places, place));
         if (found.load == s->cells.n) continue;
-        uint64_t const counter = moved >> s->cells.print_bits << s->cells.print_bits;
-        cells_set(&s->cells, found.least.bucket, found.load, counter | found.least.remainder);
+        cells_set(&s->cells, found.least.bucket, found.load,
+                  dlcbf_cell(s, dlcbf_copies(s, moved), found.least.remainder));
         cells_delete(&s->cells, full, cell, s->cells.n);
         table->moved++;
         return true;
@@ -215,10 +218,10 @@ static __attribute__((noinline)) bool dlcbf_make_room(tamis_table *table, uint64
     return false;
 }
 
-/* A new cell with so many copies. */
+/* A new cell with so many copies. False: there is no room, and nothing has changed. */
 static bool dlcbf_new_cell(tamis_table *table, uint64_t fingerprint, const dlcbf_found *found,
                            uint64_t copies) {
-    const dlcbf_shape *const s = shape_of(table);
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
     dlcbf_place              place = found->least;
     unsigned                 at = found->load;
     if (__builtin_expect(at == s->cells.n, 0)) {
@@ -226,19 +229,21 @@ static bool dlcbf_new_cell(tamis_table *table, uint64_t fingerprint, const dlcbf
         place = dlcbf_place_in(table, fingerprint, 0);
         at = s->cells.n - 1;
     }
-    cells_set(&s->cells, place.bucket, at, (copies - 1) << s->cells.print_bits | place.remainder);
+    cells_set(&s->cells, place.bucket, at, dlcbf_cell(s, copies, place.remainder));
     return true;
 }
 
+/* The cell that was found has so many copies from now on. */
 static void dlcbf_set_copies(const dlcbf_shape *s, const dlcbf_found *found, uint64_t copies) {
-    uint64_t const print = cells_print(&s->cells, cells_get(&s->cells, found->bucket, found->cell));
-    cells_set(&s->cells, found->bucket, found->cell, (copies - 1) << s->cells.print_bits | print);
+    uint64_t const old = cells_get(&s->cells, found->bucket, found->cell);
+    cells_set(&s->cells, found->bucket, found->cell,
+              dlcbf_cell(s, copies, cells_print(&s->cells, old)));
 }
 
-/* Add up to `copies`, as many as one cell takes; returns how many, 0: there is no room. */
+/* Add up to `copies`, as many as one cell takes; returns how many. 0: there is no room. */
 TAMIS_INLINE uint64_t dlcbf_add_some(tamis_table *table, uint64_t fingerprint, uint64_t copies,
                                      const dlcbf_found *found) {
-    const dlcbf_shape *const s = shape_of(table);
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
     uint64_t const           open = found->cells * s->full - found->copies; /* left in a cell */
     uint64_t const           added = min_u64(copies, open != 0 ? open : s->full);
     if (open != 0)
@@ -250,56 +255,57 @@ TAMIS_INLINE uint64_t dlcbf_add_some(tamis_table *table, uint64_t fingerprint, u
     return added;
 }
 
-TAMIS_INLINE tamis_status dlcbf_add_fingerprint(tamis_table *table, uint64_t fingerprint) {
-    dlcbf_found const found = dlcbf_look(table, fingerprint);
-    if (found.copies >= shape_of(table)->most) return TAMIS_OK; /* stored once, or saturated */
-    return dlcbf_add_some(table, fingerprint, 1, &found) != 0 ? TAMIS_OK : TAMIS_ERR_FULL;
-}
-
-TAMIS_INLINE bool dlcbf_remove_fingerprint(tamis_table *table, uint64_t fingerprint) {
-    const dlcbf_shape *const s = shape_of(table);
-    dlcbf_found const        found = dlcbf_look(table, fingerprint);
-    if (found.copies == 0) return false;
-    if (found.copies >= s->most) return true; /* saturated: it stays */
-    uint64_t const left = s->full - (found.cells * s->full - found.copies) - 1; /* in that cell */
-    if (left != 0)
-        dlcbf_set_copies(s, &found, left);
-    else
-        cells_delete(&s->cells, found.bucket, found.cell, cells_used(&s->cells, found.bucket));
-    table->keys--;
-    return true;
-}
-
 /* ------------------------------------------------------------------ keys, by their hash */
 
 static bool dlcbf_has(const tamis_table *table, uint64_t hash) {
-    return dlcbf_holds(table, dlcbf_fingerprint(shape_of(table), hash));
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
+    uint64_t const           fingerprint = dleft_fingerprint(&s->places, hash);
+    for (unsigned i = 0; i < s->places.tables; i++) {
+        dlcbf_place const place = dlcbf_place_in(table, fingerprint, i);
+        if (cells_has(&s->cells, place.bucket, place.remainder)) return true;
+    }
+    return false;
 }
 
 static tamis_status dlcbf_add(tamis_table *table, uint64_t hash) {
-    return dlcbf_add_fingerprint(table, dlcbf_fingerprint(shape_of(table), hash));
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
+    uint64_t const           fingerprint = dleft_fingerprint(&s->places, hash);
+    dlcbf_found const        found = dlcbf_look(table, fingerprint);
+    if (found.copies >= s->most) return TAMIS_OK; /* saturated; or stored once, without counters */
+    return dlcbf_add_some(table, fingerprint, 1, &found) != 0 ? TAMIS_OK : TAMIS_ERR_FULL;
 }
 
+/* One copy less. By I2 all cells but one are full, so it is taken from the one that is not. */
 static tamis_status dlcbf_remove(tamis_table *table, uint64_t hash) {
-    uint64_t const fingerprint = dlcbf_fingerprint(shape_of(table), hash);
-    return dlcbf_remove_fingerprint(table, fingerprint) ? TAMIS_OK : TAMIS_ERR_ABSENT;
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
+    dlcbf_found const        found = dlcbf_look(table, dleft_fingerprint(&s->places, hash));
+    if (found.copies == 0) return TAMIS_ERR_ABSENT;
+    if (found.copies >= s->most) return TAMIS_OK; /* saturated: it stays */
+    uint64_t const in_cell = s->full - (found.cells * s->full - found.copies);
+    if (in_cell > 1)
+        dlcbf_set_copies(s, &found, in_cell - 1);
+    else
+        cells_delete(&s->cells, found.bucket, found.cell, cells_used(&s->cells, found.bucket));
+    table->keys--;
+    return TAMIS_OK;
 }
 
 static uint64_t dlcbf_count(const tamis_table *table, uint64_t hash) {
-    const dlcbf_shape *const s = shape_of(table);
-    dlcbf_found const        found = dlcbf_look(table, dlcbf_fingerprint(s, hash));
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
+    dlcbf_found const        found = dlcbf_look(table, dleft_fingerprint(&s->places, hash));
     return found.copies >= s->most ? TAMIS_COUNT_MANY : found.copies;
 }
 
-/* Keys in a chunk: all their buckets are asked for while the chunk before is worked on. */
-#define CHUNK 8
+/* Keys of a chunk: their buckets are on their way from memory while the chunk before is worked on.
+ * A bucket may lie in two cache lines. */
+#define DLCBF_CHUNK 8
 
 static void dlcbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                         bool is_update) {
-    const dlcbf_shape *const s = shape_of(table);
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
     (void)is_update;
     for (unsigned k = 0; k < n; k++) {
-        uint64_t const fingerprint = dlcbf_fingerprint(s, hash[k]);
+        uint64_t const fingerprint = dleft_fingerprint(&s->places, hash[k]);
         for (unsigned i = 0; i < s->places.tables; i++) {
             const uint8_t *const bucket = dlcbf_place_in(table, fingerprint, i).bucket;
             prefetch_to_read(bucket);
@@ -310,13 +316,14 @@ static void dlcbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned
 
 /* ------------------------------------------------------------------ whole tables */
 
+/* Visits every cell. */
 typedef struct dlcbf_walk {
     cells_walk at;
-    uint64_t   fingerprint, copies; /* of the cell */
+    uint64_t   fingerprint, copies; /* of the cell where it is */
 } dlcbf_walk;
 
 static bool dlcbf_next(const tamis_table *table, dlcbf_walk *walk) {
-    const dlcbf_shape *const s = shape_of(table);
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
     if (!cells_walk_on(&s->cells, table->body, dleft_all(&s->places), &walk->at)) return false;
     dleft_place const place = { walk->at.bucket, cells_print(&s->cells, walk->at.found) };
     walk->fingerprint = dleft_fingerprint_of(&s->places, place);
@@ -324,23 +331,23 @@ static bool dlcbf_next(const tamis_table *table, dlcbf_walk *walk) {
     return true;
 }
 
+/* Fingerprints with a low part of 0 do not exist (I1), so they are left out of the numbering of
+ * prints that other kinds share: there are B (2^r - 1) of them. */
 static bool dlcbf_each(const tamis_table *table, kind_visit *visit, void *context) {
-    const dlcbf_shape *const s = shape_of(table);
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
     dlcbf_walk               walk = { .copies = 0 };
     while (dlcbf_next(table, &walk)) {
-        bool const is_many = s->most > 1 && walk.copies == s->full &&
+        uint64_t const print = walk.fingerprint - (walk.fingerprint >> s->cells.print_bits) - 1;
+        bool const     is_many = s->most > 1 && walk.copies == s->full &&
                              dlcbf_look(table, walk.fingerprint).copies >= s->most;
-        if (!visit(context, dlcbf_print(s, walk.fingerprint),
-                   is_many ? TAMIS_COUNT_MANY : walk.copies))
-            return false;
+        if (!visit(context, print, is_many ? TAMIS_COUNT_MANY : walk.copies)) return false;
     }
     return true;
 }
 
-/* A fingerprint whose copies are more than it can have together is saturated, and `keys` is what
- * is stored. */
+/* Copies beyond what a fingerprint can have saturate it; `keys` counts what is stored. */
 static tamis_status dlcbf_merge(tamis_table *into, const tamis_table *from) {
-    uint64_t const most = shape_of(into)->most;
+    uint64_t const most = dlcbf_shape_of(into)->most;
     dlcbf_walk     walk = { .copies = 0 };
     while (dlcbf_next(from, &walk)) {
         for (uint64_t left = walk.copies, added; left != 0; left -= added) {
@@ -354,10 +361,10 @@ static tamis_status dlcbf_merge(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
-/* A key is taken for present if its fingerprint is stored. One that takes several cells is counted
- * for each, which errs on the safe side. */
+/* A key is taken for present if its fingerprint is stored. A fingerprint with several cells is
+ * counted for each, so this is an upper bound. */
 static double dlcbf_current_fpr(const tamis_table *table) {
-    const dlcbf_shape *const s = shape_of(table);
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
     uint64_t                 cells = 0;
     for (uint64_t bucket = 0; bucket < dleft_all(&s->places); bucket++) {
         cells += cells_used(&s->cells, table->body + bucket * s->cells.bytes);
@@ -365,27 +372,28 @@ static double dlcbf_current_fpr(const tamis_table *table) {
     return (double)cells / (double)tamis_dlcbf_prints(table->geometry);
 }
 
+/* A fingerprint that is saturated is met once for each of its cells, so the cells are counted. */
 static bool dlcbf_validate(const tamis_table *table, const char **reterr_why) {
-    const dlcbf_shape *const s = shape_of(table);
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
     uint64_t const           buckets = dleft_all(&s->places);
-    uint64_t                 copies = 0, full_cells = 0;
+    uint64_t                 copies = 0, saturated_cells = 0;
     for (uint64_t bucket = 0; bucket < buckets; bucket++) {
         TAMIS_REQUIRE(cells_are_whole(&s->cells, table->body + bucket * s->cells.bytes), reterr_why,
                       "I1: a bucket has a gap, a remainder of 0, or bits behind its cells");
     }
     TAMIS_REQUIRE(field_rest_is_zero(table->body, buckets * s->cells.bytes * 8, table->body_bytes),
-                  reterr_why, "I1: bits behind the last bucket");
+                  reterr_why, "I1: bits behind the last bucket are not 0");
     dlcbf_walk walk = { .copies = 0 };
     while (dlcbf_next(table, &walk)) {
         dlcbf_found const found = dlcbf_look(table, walk.fingerprint);
         TAMIS_REQUIRE(found.copies <= s->most && found.partial <= 1, reterr_why,
                       "I2: a fingerprint has too many cells");
         copies += walk.copies;
-        full_cells += s->most > 1 && found.copies == s->most;
+        saturated_cells += s->most > 1 && found.copies == s->most;
     }
     TAMIS_REQUIRE(copies == table->keys, reterr_why, "I3: the copies do not sum up to the keys");
-    TAMIS_REQUIRE(full_cells / DLCBF_COPIES == table->saturated, reterr_why,
-                  "I3: not as many fingerprints as it says are saturated");
+    TAMIS_REQUIRE(saturated_cells / DLCBF_COPIES == table->saturated, reterr_why,
+                  "I3: the number of saturated fingerprints is wrong");
     return true;
 }
 
@@ -420,7 +428,7 @@ KIND_EXPORT(dlcbf) = {
     .remove = dlcbf_remove,
     .count = dlcbf_count,
     .fetch = dlcbf_fetch,
-    .chunk = CHUNK,
+    .chunk = DLCBF_CHUNK,
     .merge = dlcbf_merge,
     .merges_by_steps = true,
     .prints = dlcbf_prints,
