@@ -1,23 +1,28 @@
-/* codes.h - the few bits of a bucket that tell how many cells it has, and how many of them begin
+/* codes.h - the few bits of a bucket that say how many cells it has, and how many of them begin
  * with each value of their first bits.
  *
  * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Bloom Filters via d-Left
  * Hashing and Dynamic Bit Reassignment", Allerton 2006, section II.B (semi-sorting).
  *
- * The cells of a bucket are in order. If its code tells how many begin with 0, the first bit of
- * none needs to be stored; if it tells how many begin with 00, 01, 10 and 11, the first two. Which
- * loads are told so is the `sorting`: s(a) sorted bits, 0 to 2, at bits 2 a and 2 a + 1 of one
- * number. A load of a cells then has as many codes as they can be split into 2^s parts:
+ * The cells of a bucket are sorted. If its code says how many of them begin with 0, the first bit
+ * of no cell needs to be stored; if it says how many begin with 00, 01, 10 and 11, the first two
+ * need not be. s(a), 0 to 2, is the number of bits that the code of a bucket with a cells says.
+ * The `sorting` has all of them, s(a) at bits 2a and 2a + 1:
+ *
+ *     sorting   | ... | s(3) | s(2) | s(1) | s(0) = 0 |        2 bits each
+ *
+ * A bucket with a cells has as many codes as there are ways to split them into 2^s parts:
  *
  *     s = 0:  1          s = 1:  a + 1          s = 2:  (a + 1) (a + 2) (a + 3) / 6
  *
- * Code 0 is load 0; then come the codes of load 1, and so on. A split is the number of cells up to
- * the end of each part, b0 <= b1 <= b2 <= a, and within its load it has the number
+ * Code 0 is the empty bucket; then come the codes of one cell, those of two, and so on. A split is
+ * given by the number of cells up to the end of each part, b0 <= b1 <= b2 <= a. Among the splits of
+ * its load it has the number
  *
  *     s = 1:  b0         s = 2:  b0 + b1 (b1 + 1) / 2 + b2 (b2 + 1) (b2 + 2) / 6
  *
- * which goes through 0, 1, 2, ... as (b2, b1, b0) go through all that there are. So codes are
- * computed, and a table of splits for all codes of a sorting is made from that.
+ * which takes the values 0, 1, 2, ... in this order of (b2, b1, b0), without gaps. So a code is
+ * computed from a split; the way back is a table.
  */
 #ifndef TAMIS_KINDS_DLBF_CODES_H
 #define TAMIS_KINDS_DLBF_CODES_H
@@ -28,9 +33,9 @@
 #define CODES_MAX_SORTED 2
 #define CODES_MAX_BITS 8
 
-/* ------------------------------------------------------------------ how many there are */
+/* ------------------------------------------------------------------ how many codes there are */
 
-/* s(load) of a sorting. */
+/* s(load). */
 TAMIS_INLINE unsigned codes_sorted(uint64_t sorting, unsigned load) {
     return (unsigned)(sorting >> (2 * load)) & 3;
 }
@@ -40,14 +45,14 @@ TAMIS_INLINE unsigned codes_of_load(unsigned load, unsigned sorted) {
     return sorted == 1 ? load + 1 : (load + 1) * (load + 2) * (load + 3) / 6;
 }
 
-/* Of all loads up to the highest. */
+/* Codes of all loads up to the highest. */
 TAMIS_INLINE unsigned codes_count(unsigned highest, uint64_t sorting) {
     unsigned n = 0;
     for (unsigned a = 0; a <= highest; a++) n += codes_of_load(a, codes_sorted(sorting, a));
     return n;
 }
 
-/* The bits that a number below n takes. */
+/* Bits of a number below n. */
 TAMIS_INLINE unsigned codes_bits(uint64_t n) {
     unsigned bits = 0;
     while (bits < 64 && n > UINT64_C(1) << bits) bits++;
@@ -56,14 +61,14 @@ TAMIS_INLINE unsigned codes_bits(uint64_t n) {
 
 /* ------------------------------------------------------------------ splits */
 
-/* Four numbers of 4 bits: b0, b1, b2, a. The ends of parts that there are not are a, too. */
+/* Four numbers of 4 bits: | a | b2 | b1 | b0 |. The ends of parts that do not exist are a, too. */
 typedef uint16_t codes_split;
 
 TAMIS_INLINE unsigned split_load(codes_split split) {
     return split >> 12;
 }
 
-/* The cells of a part are those from its first up to its end. */
+/* A part has the cells from its first up to its end, which is not one of them. */
 TAMIS_INLINE unsigned split_first(codes_split split, unsigned part) {
     return (unsigned)split << 4 >> (4 * part) & 15;
 }
@@ -72,56 +77,57 @@ TAMIS_INLINE unsigned split_end(codes_split split, unsigned part) {
     return (unsigned)split >> (4 * part) & 15;
 }
 
-/* One cell more in a part: it counts for the end of that one and of all behind it. */
+/* One cell more in a part: the ends of that part and of all behind it rise by one. */
 TAMIS_INLINE codes_split split_with(codes_split split, unsigned part) {
     return (codes_split)(split + (0x1111u << (4 * part)));
 }
 
-/* Its number among those of its load. */
+/* The number of a split among those of its load. */
 TAMIS_INLINE unsigned split_number(codes_split split, unsigned sorted) {
     unsigned const b0 = split & 15, b1 = split >> 4 & 15, b2 = split >> 8 & 15;
     if (sorted == 0) return 0;
     return sorted == 1 ? b0 : b0 + b1 * (b1 + 1) / 2 + b2 * (b2 + 1) * (b2 + 2) / 6;
 }
 
-/* ------------------------------------------------------------------ a sorting worked out */
+/* ------------------------------------------------------------------ all codes of a sorting */
 
 typedef struct codes {
-    unsigned    n, bits; /* how many there are, and what one takes */
-    uint8_t     sorted[CODES_MAX_LOAD + 1];
-    uint16_t    first[CODES_MAX_LOAD + 1];  /* code of a load */
-    codes_split split[1 << CODES_MAX_BITS]; /* of a code; that of a number which is none: empty */
+    unsigned    n, bits;                    /* how many there are, and how wide one is */
+    uint8_t     sorted[CODES_MAX_LOAD + 1]; /* s(a) */
+    uint16_t    first[CODES_MAX_LOAD + 1];  /* the first code of a load */
+    codes_split split[1 << CODES_MAX_BITS]; /* by code; a number that is no code has no cells */
 } codes;
 
-TAMIS_INLINE unsigned codes_code(const codes *of, codes_split split) {
+TAMIS_INLINE unsigned codes_code(const codes *all, codes_split split) {
     unsigned const load = split_load(split);
-    return of->first[load] + split_number(split, of->sorted[load]);
+    return all->first[load] + split_number(split, all->sorted[load]);
 }
 
-/* The splits of one load: all ends that are free go through all their values. */
-static __attribute__((unused)) void codes_fill_load(codes *of, unsigned load) {
-    unsigned const sorted = of->sorted[load], low = sorted == 2 ? 0 : load;
+/* All splits of one load: the ends that are free take all their values. */
+static __attribute__((unused)) void codes_fill_load(codes *all, unsigned load) {
+    unsigned const sorted = all->sorted[load], low = sorted == 2 ? 0 : load;
     for (unsigned b2 = low; b2 <= load; b2++) {
         for (unsigned b1 = low; b1 <= b2; b1++) {
             for (unsigned b0 = sorted == 0 ? load : 0; b0 <= b1; b0++) {
                 codes_split const split = (codes_split)(b0 | b1 << 4 | b2 << 8 | load << 12);
-                of->split[codes_code(of, split)] = split;
+                all->split[codes_code(all, split)] = split;
             }
         }
     }
 }
 
-/* Of a sorting with at most 2^CODES_MAX_BITS codes. */
-static __attribute__((unused)) void codes_make(unsigned highest, uint64_t sorting, codes *ret) {
-    *ret = (codes){ .n = codes_count(highest, sorting) };
-    TAMIS_ASSERT(highest <= CODES_MAX_LOAD && ret->n <= 1u << CODES_MAX_BITS);
-    ret->bits = codes_bits(ret->n);
+/* For a sorting with at most 2^CODES_MAX_BITS codes. */
+static __attribute__((unused)) void codes_make(unsigned highest, uint64_t sorting,
+                                               codes *ret_codes) {
+    *ret_codes = (codes){ .n = codes_count(highest, sorting) };
+    TAMIS_ASSERT(highest <= CODES_MAX_LOAD && ret_codes->n <= 1u << CODES_MAX_BITS);
+    ret_codes->bits = codes_bits(ret_codes->n);
     unsigned n = 0;
     for (unsigned a = 0; a <= highest; a++) {
-        ret->sorted[a] = (uint8_t)codes_sorted(sorting, a);
-        ret->first[a] = (uint16_t)n;
-        n += codes_of_load(a, ret->sorted[a]);
-        codes_fill_load(ret, a);
+        ret_codes->sorted[a] = (uint8_t)codes_sorted(sorting, a);
+        ret_codes->first[a] = (uint16_t)n;
+        n += codes_of_load(a, ret_codes->sorted[a]);
+        codes_fill_load(ret_codes, a);
     }
 }
 

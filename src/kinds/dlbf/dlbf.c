@@ -1,37 +1,45 @@
 /* dlbf.c - the d-left Bloom filter: fingerprints that get shorter as their bucket fills up.
  *
  * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Bloom Filters via d-Left
- * Hashing and Dynamic Bit Reassignment", Allerton 2006, section II. Names below: d subtables of B
- * buckets, a the load of a bucket.
+ * Hashing and Dynamic Bit Reassignment", Allerton 2006, section II. The paper's names: d subtables
+ * of B buckets; a is the load of a bucket.
  *
  * Idea
  * ----
- * As in dlcbf, a key has one bucket in each of d subtables and goes to the least loaded, the
- * leftmost of several. But a bucket is just 64 or 128 bits, and its cells share them: the fewer
- * there are, the longer they are. When one more comes, all lose their last bits.
+ * As in dlcbf, a key has one bucket in each of d subtables, and goes to the least loaded; of
+ * several, to the leftmost. But a bucket has just 64 or 128 bits, and its cells share them: the
+ * fewer cells, the longer they are. When one more comes, all lose their last bits.
  *
- *     load 3   code |        20        |        20        |        20        |
- *     load 4   code |     15     |     15     |     15     |     15     |   + 1 bit in the code
- *     load 5   code |   12    |   12    |   12    |   12    |   12    |     + 1 bit in the code
+ *     load 3   | code |        20        |        20        |        20        |
+ *     load 4   | code |     15     |     15     |     15     |     15     |  + 1 bit in the code
+ *     load 5   | code |   12    |   12    |   12    |   12    |   12    |  + 1 bit in the code
  *
- * The cells of a bucket are in order, and for the usual loads its code tells how many begin with 0,
- * or with 00, 01, 10, 11: so the first one or two bits are not stored (codes.h). Four
- * neighbouring buckets can be a group and share their bits; then a full bucket takes from an
- * emptier one (size.h says how).
+ * The cells of a bucket are sorted. For the usual loads the code says how many of them begin with
+ * 0, or with 00, 01, 10 and 11; so the first one or two bits of a cell need not be stored
+ * (codes.h).
  *
- * Buckets and fingerprints are those of a remix of the hash for each subtable (core/hash.h). The
- * permutations of dlcbf are for removal, and nothing is removed here.
+ * A block is one bucket, or a group of four neighbours that share their bits: then a full bucket
+ * takes bits from an emptier one (size.h says how many).
  *
- * No removal: whose a shortened cell was, nobody knows. Nor can a cell move to an emptier bucket,
- * or be merged into another table: in any that is not as full, it would need bits that are gone.
- * But of keys that come together all bits are known: add_balanced places them again and again, each
- * in the bucket that is the least loaded by then, before the first is stored.
+ *     block of a group   | code 0 | code 1 | code 2 | code 3 | cells of 0 | cells of 1 | ... | 0 |
+ *
+ * Every subtable has its own remix of the hash (core/hash.h): some bits of it choose the bucket,
+ * and those that are left are the fingerprint. dlcbf's permutations serve removal, and nothing is
+ * removed here.
+ *
+ * What it cannot do
+ * -----------------
+ * There is no removal: nobody can tell whose a shortened cell was. For the same reason a cell
+ * cannot move to an emptier bucket, and tables cannot be merged: a bucket that is less full would
+ * need bits that are gone. But all bits of keys that come together are known, so add_balanced
+ * places them several times, each in the bucket that is the least loaded by then, before it stores
+ * the first.
  *
  * Invariants (checked by dlbf_validate)
- *   I1  every bucket has a code that there is;
- *   I2  cells that begin with the same sorted bits are in order;
+ *   I1  the code of every bucket is one that exists;
+ *   I2  the cells of a bucket are sorted;
  *   I3  bits behind the last cell of a block, and behind the last block, are zero;
- *   I4  the loads sum up to `keys`, and nothing is saturated.
+ *   I4  the loads of all buckets sum up to `keys`, and nothing is saturated.
  */
 #include "codes.h"
 #include "core/checked.h"
@@ -46,7 +54,7 @@
 static_assert(DLBF_MAX_CELLS <= CODES_MAX_LOAD && DLBF_MAX_LENGTH <= ROW_MAX_WIDTH, "one limit");
 static_assert(DLBF_MIN_LENGTH - CODES_MAX_SORTED >= 1, "no cell is too narrow");
 
-#define MAX_BLOCK_CELLS (DLBF_MAX_GROUP * DLBF_MAX_CELLS)
+#define DLBF_BLOCK_CELLS (DLBF_MAX_GROUP * DLBF_MAX_CELLS)
 
 /* The geometry worked out. */
 typedef struct dlbf_shape {
@@ -54,8 +62,8 @@ typedef struct dlbf_shape {
     unsigned    tables, group;
     uint64_t    buckets;
     codes       codes;
-    uint8_t     saved[DLBF_MAX_CELLS + 1];    /* bits that a load saves by sorting */
-    uint16_t    inverse[MAX_BLOCK_CELLS + 1]; /* of t cells: (2^16 - 1) / t */
+    uint8_t     saved[DLBF_MAX_CELLS + 1];     /* bits that a load a saves by sorting: a s(a) */
+    uint16_t    inverse[DLBF_BLOCK_CELLS + 1]; /* (2^16 - 1) / t for t cells: to divide by t */
 } dlbf_shape;
 
 static_assert(sizeof(dlbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
@@ -101,23 +109,25 @@ static void dlbf_prepare(tamis_table *table) {
     codes_make((unsigned)g[DLBF_CELLS], g[DLBF_SORTING], &s.codes);
     for (unsigned a = 0; a <= DLBF_MAX_CELLS; a++) s.saved[a] = (uint8_t)(a * s.codes.sorted[a]);
     s.inverse[0] = UINT16_MAX;
-    for (unsigned t = 1; t <= MAX_BLOCK_CELLS; t++) s.inverse[t] = (uint16_t)(UINT16_MAX / t);
+    for (unsigned t = 1; t <= DLBF_BLOCK_CELLS; t++) s.inverse[t] = (uint16_t)(UINT16_MAX / t);
     memcpy(table->derived, &s, sizeof s);
 }
 
-TAMIS_INLINE const dlbf_shape *shape_of(const tamis_table *table) {
+TAMIS_INLINE const dlbf_shape *dlbf_shape_of(const tamis_table *table) {
     return (const dlbf_shape *)(const void *)table->derived;
 }
 
 /* ------------------------------------------------------------------ where a key belongs */
 
+/* Where a key belongs in one subtable. */
 typedef struct dlbf_place {
     uint8_t *block;
     unsigned bucket; /* of the block */
-    uint64_t print;  /* the longest */
+    uint64_t print;  /* the fingerprint in its longest form */
 } dlbf_place;
 
-/* In subtable i; the bits of a hash that the bucket leaves are the fingerprint. */
+/* The bucket in subtable i, numbered through all subtables. The bits of the hash that are left are
+ * the fingerprint. */
 TAMIS_INLINE uint64_t dlbf_bucket_in(const dlbf_shape *s, uint64_t hash, unsigned i,
                                      uint64_t *ret_rest) {
     *ret_rest = remix(hash, i);
@@ -125,7 +135,7 @@ TAMIS_INLINE uint64_t dlbf_bucket_in(const dlbf_shape *s, uint64_t hash, unsigne
 }
 
 TAMIS_INLINE dlbf_place dlbf_place_in(const tamis_table *table, uint64_t hash, unsigned i) {
-    const dlbf_shape *const s = shape_of(table);
+    const dlbf_shape *const s = dlbf_shape_of(table);
     uint64_t                rest;
     uint64_t const          bucket = dlbf_bucket_in(s, hash, i, &rest);
     uint64_t const          block = s->group == 1 ? bucket : bucket / DLBF_MAX_GROUP;
@@ -135,12 +145,12 @@ TAMIS_INLINE dlbf_place dlbf_place_in(const tamis_table *table, uint64_t hash, u
 
 /* ------------------------------------------------------------------ looking */
 
-/* A bucket of a block: how its cells are split, how long their fingerprints are, and the bits of
- * them that are stored. */
+/* What the codes of a block say of one of its buckets. */
 typedef struct dlbf_view {
-    codes_split split;
-    unsigned    length, width;
-    unsigned    at; /* bit of the block where the first cell begins */
+    codes_split split;  /* how many cells begin with what */
+    unsigned    length; /* bits of a fingerprint that are known */
+    unsigned    width;  /* those of them that are stored: without the sorted bits */
+    unsigned    at;     /* bit of the block at which the first cell begins */
 } dlbf_view;
 
 TAMIS_INLINE codes_split dlbf_split(const dlbf_shape *s, const uint8_t *block, unsigned bucket) {
@@ -148,8 +158,8 @@ TAMIS_INLINE codes_split dlbf_split(const dlbf_shape *s, const uint8_t *block, u
     return s->codes.split[le64_load(block) >> (bucket * bits) & bits_low(bits)];
 }
 
-/* How long the fingerprints of a block are that has so many cells, and bits for them; and what is
- * left over. Beyond the longest there is nothing to have, so nothing is left. */
+/* The length of the fingerprints in a block with so many cells that share so many bits; and the
+ * bits that are left over, or -1 if all cells are as long as a fingerprint can be. */
 TAMIS_INLINE unsigned dlbf_length(const dlbf_shape *s, unsigned cells, unsigned bits,
                                   int *ret_left) {
     unsigned const length = bits * (s->inverse[cells] + 1u) >> 16; /* bits / cells */
@@ -158,7 +168,9 @@ TAMIS_INLINE unsigned dlbf_length(const dlbf_shape *s, unsigned cells, unsigned 
     return is_less ? length : s->layout.longest;
 }
 
-/* The buckets of a block share its bits: see size.h. */
+/* All buckets of a block are looked at, since they share its bits. With bits left over, the first
+ * buckets of a group get one bit more for every cell, as long as there are enough (size.h). `group`
+ * is a constant at every call, so that the loops for single buckets disappear. */
 TAMIS_INLINE dlbf_view dlbf_view_of(const dlbf_shape *s, const uint8_t *block, unsigned bucket,
                                     unsigned group) {
     unsigned load[DLBF_MAX_GROUP], cells = 0, bits = s->layout.data_bits;
@@ -179,6 +191,7 @@ TAMIS_INLINE dlbf_view dlbf_view_of(const dlbf_shape *s, const uint8_t *block, u
                         at };
 }
 
+/* Does a cell of the bucket match? Only those are compared that begin with the same sorted bits. */
 TAMIS_INLINE bool dlbf_matches(const dlbf_shape *s, const uint8_t *block, dlbf_view view,
                                uint64_t longest) {
     uint64_t const print = longest >> (s->layout.longest - view.length);
@@ -190,7 +203,7 @@ TAMIS_INLINE bool dlbf_matches(const dlbf_shape *s, const uint8_t *block, dlbf_v
 }
 
 TAMIS_INLINE bool dlbf_holds(const tamis_table *table, uint64_t hash, unsigned group) {
-    const dlbf_shape *const s = shape_of(table);
+    const dlbf_shape *const s = dlbf_shape_of(table);
     for (unsigned i = 0; i < s->tables; i++) {
         dlbf_place const place = dlbf_place_in(table, hash, i);
         dlbf_view const  view = dlbf_view_of(s, place.block, place.bucket, group);
@@ -200,81 +213,78 @@ TAMIS_INLINE bool dlbf_holds(const tamis_table *table, uint64_t hash, unsigned g
 }
 
 static bool dlbf_has(const tamis_table *table, uint64_t hash) {
-    return shape_of(table)->group == 1 ? dlbf_holds(table, hash, 1)
-                                       : dlbf_holds(table, hash, DLBF_MAX_GROUP);
+    return dlbf_shape_of(table)->group == 1 ? dlbf_holds(table, hash, 1)
+                                            : dlbf_holds(table, hash, DLBF_MAX_GROUP);
 }
 
-/* ------------------------------------------------------------------ changing */
+/* ------------------------------------------------------------------ adding */
 
-/* A block taken apart: all bits of its fingerprints that are known, the others are 0. */
+/* A block unpacked: the fingerprints of its buckets, in their longest form. Bits that are not known
+ * any more are 0. */
 typedef struct dlbf_block {
     unsigned load[DLBF_MAX_GROUP];
     uint64_t print[DLBF_MAX_GROUP][DLBF_MAX_CELLS + 1];
 } dlbf_block;
 
-static void dlbf_take_apart(const dlbf_shape *s, const uint8_t *block, dlbf_block *ret) {
+static void dlbf_unpack(const dlbf_shape *s, const uint8_t *bytes, dlbf_block *ret_block) {
     for (unsigned i = 0; i < s->group; i++) {
-        dlbf_view const view = dlbf_view_of(s, block, i, s->group);
+        dlbf_view const view = dlbf_view_of(s, bytes, i, s->group);
         unsigned        part = 0;
-        ret->load[i] = split_load(view.split);
-        for (unsigned cell = 0; cell < ret->load[i]; cell++) {
+        ret_block->load[i] = split_load(view.split);
+        for (unsigned cell = 0; cell < ret_block->load[i]; cell++) {
             while (split_end(view.split, part) <= cell) part++;
-            uint64_t const stored = field_get(block, view.at + cell * view.width, view.width);
+            uint64_t const stored = field_get(bytes, view.at + cell * view.width, view.width);
             uint64_t const print = (uint64_t)part << view.width | stored;
-            ret->print[i][cell] = print << (s->layout.longest - view.length);
+            ret_block->print[i][cell] = print << (s->layout.longest - view.length);
         }
     }
 }
 
-static codes_split dlbf_split_cells(const dlbf_shape *s, const uint64_t *print, unsigned load) {
-    codes_split split = 0;
-    for (unsigned cell = 0; cell < load; cell++) {
-        split = split_with(split,
-                           (unsigned)(print[cell] >> (s->layout.longest - s->codes.sorted[load])));
-    }
-    return split;
-}
-
-static void dlbf_put_together(const dlbf_shape *s, const dlbf_block *from, uint8_t *block) {
+/* The codes come first, since the place of a cell in the block depends on all of them. */
+static void dlbf_pack(const dlbf_shape *s, const dlbf_block *block, uint8_t *bytes) {
     uint64_t word = 0;
-    memset(block, 0, s->layout.block_bytes);
+    memset(bytes, 0, s->layout.block_bytes);
     for (unsigned i = 0; i < s->group; i++) {
-        codes_split const split = dlbf_split_cells(s, from->print[i], from->load[i]);
+        unsigned const unsorted = s->layout.longest - s->codes.sorted[block->load[i]];
+        codes_split    split = 0;
+        for (unsigned cell = 0; cell < block->load[i]; cell++) {
+            split = split_with(split, (unsigned)(block->print[i][cell] >> unsorted));
+        }
         word |= (uint64_t)codes_code(&s->codes, split) << (i * s->layout.code_bits);
     }
-    le64_store(block, word);
+    le64_store(bytes, word);
     for (unsigned i = 0; i < s->group; i++) {
-        dlbf_view const view = dlbf_view_of(s, block, i, s->group);
-        for (unsigned cell = 0; cell < from->load[i]; cell++) {
-            uint64_t const print = from->print[i][cell] >> (s->layout.longest - view.length);
-            field_set(block, view.at + cell * view.width, view.width, print & bits_low(view.width));
+        dlbf_view const view = dlbf_view_of(s, bytes, i, s->group);
+        for (unsigned cell = 0; cell < block->load[i]; cell++) {
+            uint64_t const print = block->print[i][cell] >> (s->layout.longest - view.length);
+            field_set(bytes, view.at + cell * view.width, view.width, print & bits_low(view.width));
         }
     }
 }
 
-/* One cell more in a bucket that has room for it: in its place, since they are in order. */
+/* One cell more in a bucket that has room for it, at its place among the sorted ones. */
 static void dlbf_insert(tamis_table *table, dlbf_place place) {
-    const dlbf_shape *const s = shape_of(table);
+    const dlbf_shape *const s = dlbf_shape_of(table);
     dlbf_block              block;
-    dlbf_take_apart(s, place.block, &block);
+    dlbf_unpack(s, place.block, &block);
     uint64_t *const print = block.print[place.bucket];
     unsigned        cell = block.load[place.bucket]++;
     for (; cell > 0 && print[cell - 1] > place.print; cell--) print[cell] = print[cell - 1];
     print[cell] = place.print;
-    dlbf_put_together(s, &block, place.block);
+    dlbf_pack(s, &block, place.block);
     table->keys++;
 }
 
-/* Nothing to do if a bucket has the key; else the least loaded gets it, if it has room. */
+/* A key that matches is not stored again. Else the least loaded bucket gets it, if it has room. */
 TAMIS_INLINE tamis_status dlbf_add_key(tamis_table *table, uint64_t hash, unsigned group) {
-    const dlbf_shape *const s = shape_of(table);
+    const dlbf_shape *const s = dlbf_shape_of(table);
     dlbf_place              least = { 0 };
     unsigned                least_load = (unsigned)table->geometry[DLBF_CELLS];
     for (unsigned i = 0; i < s->tables; i++) {
         dlbf_place const place = dlbf_place_in(table, hash, i);
         dlbf_view const  view = dlbf_view_of(s, place.block, place.bucket, group);
         if (dlbf_matches(s, place.block, view, place.print)) return TAMIS_OK;
-        if (split_load(view.split) >= least_load) continue;
+        if (split_load(view.split) >= least_load) continue; /* ties go to the left */
         least_load = split_load(view.split);
         least = place;
     }
@@ -284,15 +294,16 @@ TAMIS_INLINE tamis_status dlbf_add_key(tamis_table *table, uint64_t hash, unsign
 }
 
 static tamis_status dlbf_add(tamis_table *table, uint64_t hash) {
-    return shape_of(table)->group == 1 ? dlbf_add_key(table, hash, 1)
-                                       : dlbf_add_key(table, hash, DLBF_MAX_GROUP);
+    return dlbf_shape_of(table)->group == 1 ? dlbf_add_key(table, hash, 1)
+                                            : dlbf_add_key(table, hash, DLBF_MAX_GROUP);
 }
 
-/* Keys in a chunk: all their buckets are asked for while the chunk before is worked on. */
-#define CHUNK 8
+/* Keys of a chunk: their blocks are on their way from memory while the chunk before is worked on.
+ * A block is never in two cache lines. */
+#define DLBF_CHUNK 8
 
 static void dlbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
-    const dlbf_shape *const s = shape_of(table);
+    const dlbf_shape *const s = dlbf_shape_of(table);
     (void)is_update;
     for (unsigned k = 0; k < n; k++) {
         for (unsigned i = 0; i < s->tables; i++) {
@@ -303,18 +314,19 @@ static void dlbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned 
 
 /* ------------------------------------------------------------------ keys that come together */
 
-/* Section II.D: keys are placed one after the other, and then ten times each is taken out and
- * placed again, where the load is the least by then. Ties go to the left also then: left where it
- * is, a key would keep others from moving on, and the fpr would be a fifth higher. Only in the end
- * are they stored, in the order that they came in.
+/* Section II.D: every key is placed once; then ten times each is taken out and placed again, where
+ * the load is the least by then. Ties go to the left then, too: a key that stayed where it is would
+ * keep others from moving on, and the false-positive rate would be a fifth higher. Only in the end
+ * the keys are stored, in the order in which they came.
  *
- * The scratch has a byte for each key, its subtable, and one for each bucket, its load to be. */
-#define ROUNDS 11
-#define AHEAD 8 /* keys whose memory is on its way */
-enum { NOWHERE = DLBF_MAX_TABLES, STORED };
+ *     scratch   | subtable of each key, a byte | load of each bucket once all are stored, a byte |
+ */
+#define DLBF_ROUNDS 11
+#define DLBF_AHEAD 8 /* keys whose memory is on its way */
+enum { DLBF_NOWHERE = DLBF_MAX_TABLES, DLBF_STORED };
 
 static uint64_t dlbf_balance_bytes(const tamis_table *table, uint64_t n) {
-    const dlbf_shape *const s = shape_of(table);
+    const dlbf_shape *const s = dlbf_shape_of(table);
     return n + s->tables * s->buckets;
 }
 
@@ -325,13 +337,15 @@ static void dlbf_fetch_loads(const dlbf_shape *s, uint64_t hash, const uint8_t *
     }
 }
 
-/* A key at `where` is placed again; returns where then. */
-static uint8_t dlbf_replace(const tamis_table *table, uint64_t hash, uint8_t where, uint8_t *load) {
-    const dlbf_shape *const s = shape_of(table);
+/* Take a key out of subtable `where`, if it has a place yet, and place it again. Returns the new
+ * subtable, or DLBF_NOWHERE if all its buckets are full. */
+static uint8_t dlbf_place_again(const tamis_table *table, uint64_t hash, uint8_t where,
+                                uint8_t *load) {
+    const dlbf_shape *const s = dlbf_shape_of(table);
     uint64_t                least = 0, rest;
     unsigned                least_load = (unsigned)table->geometry[DLBF_CELLS];
     if (where < s->tables) load[dlbf_bucket_in(s, hash, where, &rest)]--;
-    where = NOWHERE;
+    where = DLBF_NOWHERE;
     for (unsigned i = 0; i < s->tables; i++) {
         uint64_t const bucket = dlbf_bucket_in(s, hash, i, &rest);
         if (load[bucket] >= least_load) continue;
@@ -339,33 +353,35 @@ static uint8_t dlbf_replace(const tamis_table *table, uint64_t hash, uint8_t whe
         least = bucket;
         where = (uint8_t)i;
     }
-    if (where != NOWHERE) load[least]++;
+    if (where != DLBF_NOWHERE) load[least]++;
     return where;
 }
 
-/* All are placed, those of them that are not in the table already. */
+/* Find a place for all keys that are not in the table already. */
 static void dlbf_balance(const tamis_table *table, const uint64_t *hash, uint64_t n, uint8_t *where,
                          uint8_t *load) {
-    const dlbf_shape *const s = shape_of(table);
+    const dlbf_shape *const s = dlbf_shape_of(table);
     for (uint64_t bucket = 0; bucket < s->tables * s->buckets; bucket++) {
         const uint8_t *const block = table->body + bucket / s->group * s->layout.block_bytes;
         load[bucket] = (uint8_t)split_load(dlbf_split(s, block, (unsigned)(bucket % s->group)));
     }
     for (uint64_t i = 0; i < n; i++) {
-        if (i + AHEAD < n) dlbf_fetch(table, hash + i + AHEAD, 1, false);
-        where[i] = dlbf_has(table, hash[i]) ? STORED : NOWHERE;
+        if (i + DLBF_AHEAD < n) dlbf_fetch(table, hash + i + DLBF_AHEAD, 1, false);
+        where[i] = dlbf_has(table, hash[i]) ? DLBF_STORED : DLBF_NOWHERE;
     }
-    for (unsigned round = 0; round < ROUNDS; round++) {
+    for (unsigned round = 0; round < DLBF_ROUNDS; round++) {
         for (uint64_t i = 0; i < n; i++) {
-            if (i + AHEAD < n) dlbf_fetch_loads(s, hash[i + AHEAD], load);
-            if (where[i] != STORED) where[i] = dlbf_replace(table, hash[i], where[i], load);
+            if (i + DLBF_AHEAD < n) dlbf_fetch_loads(s, hash[i + DLBF_AHEAD], load);
+            if (where[i] != DLBF_STORED)
+                where[i] = dlbf_place_again(table, hash[i], where[i], load);
         }
     }
 }
 
-/* Store a key where it was placed. Another one of the batch may have been the same. */
+/* Store a key where it was placed. It may match by now: another key of the batch may have the same
+ * fingerprint, or be the same key. */
 static tamis_status dlbf_store(tamis_table *table, uint64_t hash, unsigned where) {
-    const dlbf_shape *const s = shape_of(table);
+    const dlbf_shape *const s = dlbf_shape_of(table);
     if (where >= s->tables) return dlbf_add(table, hash);
     dlbf_place const place = dlbf_place_in(table, hash, where);
     unsigned const   load = split_load(dlbf_split(s, place.block, place.bucket));
@@ -376,35 +392,36 @@ static tamis_status dlbf_store(tamis_table *table, uint64_t hash, unsigned where
 
 static uint64_t dlbf_add_balanced(tamis_table *table, const uint64_t *hash, uint64_t n,
                                   uint8_t *scratch) {
+    const uint8_t *const where = scratch;
     dlbf_balance(table, hash, n, scratch, scratch + n);
     for (uint64_t i = 0; i < n; i++) {
-        if (i + AHEAD < n) dlbf_fetch(table, hash + i + AHEAD, 1, true);
-        if (scratch[i] != STORED && dlbf_store(table, hash[i], scratch[i]) != TAMIS_OK) return i;
+        if (i + DLBF_AHEAD < n) dlbf_fetch(table, hash + i + DLBF_AHEAD, 1, true);
+        if (where[i] != DLBF_STORED && dlbf_store(table, hash[i], where[i]) != TAMIS_OK) return i;
     }
     return n;
 }
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* What the cells of a block add to the fpr, those that became equal once. */
-static double dlbf_block_fpr(const dlbf_shape *s, const uint8_t *at) {
+/* What the cells of a block add to the fpr. Cells that became equal count once. */
+static double dlbf_block_fpr(const dlbf_shape *s, const uint8_t *bytes) {
     dlbf_block block;
     double     sum = 0;
-    dlbf_take_apart(s, at, &block);
+    dlbf_unpack(s, bytes, &block);
     for (unsigned i = 0; i < s->group; i++) {
         const uint64_t *const print = block.print[i];
         unsigned              different = block.load[i] != 0;
         for (unsigned cell = 1; cell < block.load[i]; cell++) {
             different += print[cell] != print[cell - 1];
         }
-        sum += ldexp(different, -(int)dlbf_view_of(s, at, i, s->group).length);
+        sum += ldexp(different, -(int)dlbf_view_of(s, bytes, i, s->group).length);
     }
     return sum;
 }
 
-/* A stranger meets one bucket of each subtable, and what it meets there is independent. */
+/* A key that was not added has one bucket in each subtable, and these are independent. */
 static double dlbf_current_fpr(const tamis_table *table) {
-    const dlbf_shape *const s = shape_of(table);
+    const dlbf_shape *const s = dlbf_shape_of(table);
     uint64_t const          bytes = s->layout.blocks / s->tables * s->layout.block_bytes;
     double                  hit = 0;
     for (unsigned i = 0; i < s->tables; i++) {
@@ -417,39 +434,39 @@ static double dlbf_current_fpr(const tamis_table *table) {
     return hit;
 }
 
-/* The invariants of one block; its loads are added up. */
-static bool dlbf_validate_block(const dlbf_shape *s, const uint8_t *at, uint64_t *cells,
+/* Check one block, and add its loads to `cells`. */
+static bool dlbf_validate_block(const dlbf_shape *s, const uint8_t *bytes, uint64_t *cells,
                                 const char **reterr_why) {
     unsigned const bits = s->layout.code_bits, last = s->group - 1;
     dlbf_block     block;
     for (unsigned i = 0; i < s->group; i++) {
-        TAMIS_REQUIRE((le64_load(at) >> (i * bits) & bits_low(bits)) < s->codes.n, reterr_why,
-                      "I1: a bucket with a code that there is not");
+        TAMIS_REQUIRE((le64_load(bytes) >> (i * bits) & bits_low(bits)) < s->codes.n, reterr_why,
+                      "I1: a bucket has a code that does not exist");
     }
-    dlbf_take_apart(s, at, &block);
+    dlbf_unpack(s, bytes, &block);
     for (unsigned i = 0; i < s->group; i++) {
         for (unsigned cell = 1; cell < block.load[i]; cell++) {
             TAMIS_REQUIRE(block.print[i][cell - 1] <= block.print[i][cell], reterr_why,
-                          "I2: cells that are not in order");
+                          "I2: the cells of a bucket are not sorted");
         }
         *cells += block.load[i];
     }
-    dlbf_view const view = dlbf_view_of(s, at, last, s->group);
+    dlbf_view const view = dlbf_view_of(s, bytes, last, s->group);
     TAMIS_REQUIRE(
-        field_rest_is_zero(at, view.at + block.load[last] * view.width, s->layout.block_bytes),
-        reterr_why, "I3: bits behind the last cell");
+        field_rest_is_zero(bytes, view.at + block.load[last] * view.width, s->layout.block_bytes),
+        reterr_why, "I3: bits behind the last cell of a block are not 0");
     return true;
 }
 
 static bool dlbf_validate(const tamis_table *table, const char **reterr_why) {
-    const dlbf_shape *const s = shape_of(table);
+    const dlbf_shape *const s = dlbf_shape_of(table);
     uint64_t const          bytes = s->layout.blocks * s->layout.block_bytes;
     uint64_t                cells = 0;
     for (uint64_t at = 0; at < bytes; at += s->layout.block_bytes) {
         if (!dlbf_validate_block(s, table->body + at, &cells, reterr_why)) return false;
     }
     TAMIS_REQUIRE(field_rest_is_zero(table->body, 8 * bytes, table->body_bytes), reterr_why,
-                  "I3: bits behind the last block");
+                  "I3: bits behind the last block are not 0");
     TAMIS_REQUIRE(cells == table->keys, reterr_why, "I4: the loads do not sum up to the keys");
     TAMIS_REQUIRE(table->saturated == 0, reterr_why, "I4: nothing can be saturated here");
     return true;
@@ -477,7 +494,7 @@ KIND_EXPORT(dlbf) = {
     .has = dlbf_has,
     .add = dlbf_add,
     .fetch = dlbf_fetch,
-    .chunk = CHUNK,
+    .chunk = DLBF_CHUNK,
     .balance_bytes = dlbf_balance_bytes,
     .add_balanced = dlbf_add_balanced,
     .survey = dlbf_survey,
