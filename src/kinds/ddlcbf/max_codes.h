@@ -1,14 +1,21 @@
-/* max_codes.h - three small numbers in one: the most a bucket ever held, what it holds, and how
- * many of those begin with 0.
+/* max_codes.h - three small numbers in one code: the most cells that a bucket ever had (its level),
+ * the cells it has now, and how many of those begin with 0.
  *
- * All triples (level, cells, zeros) with zeros <= cells <= level, one after the other:
+ * The codes number all triples (level, cells, zeros) with zeros <= cells <= level:
  *
- *     level 0: (0 0 0)   level 1: (1 0 0) (1 1 0) (1 1 1)   level 2: (2 0 0) (2 1 0) ...
+ *     code     0       1       2       3       4       5       6       7   ...
+ *     triple (0 0 0) (1 0 0) (1 1 0) (1 1 1) (2 0 0) (2 1 0) (2 1 1) (2 2 0) ...
+ *             level 0 |------ level 1 -------|-- level 2 ...
  *
- * There are (L+1)(L+2)(L+3)/6 of them for levels up to L, so levels up to 8 take 165 of the 256
- * codes of a byte, where three numbers of their own would take 12 bits. Within a level the code is
- * that of a pair, zeros <= cells. What a code stands for is read from a table, which the
- * preprocessor makes; the other way is a sum.
+ * Levels up to L have (L+1)(L+2)(L+3)/6 triples. So levels up to 8 take 165 of the 256 codes of a
+ * byte, where three numbers of their own would take 12 bits.
+ *
+ * Within a level, pairs (cells, zeros) are numbered in the same way: pair 0 is (0 0), then (1 0),
+ * (1 1), (2 0), ... So a code is the number of triples with a lower level, plus its pair:
+ *
+ *     code = level (level+1) (level+2) / 6  +  cells (cells+1) / 2  +  zeros
+ *
+ * The way back goes through two small tables: the level of a code, and the cells of a pair.
  */
 #ifndef TAMIS_KINDS_DDLCBF_MAX_CODES_H
 #define TAMIS_KINDS_DDLCBF_MAX_CODES_H
@@ -21,85 +28,61 @@ typedef struct max_code {
     unsigned level, cells, zeros;
 } max_code;
 
-/* Pairs with fewer than so many cells, and triples of lower levels than this: triangular and
- * tetrahedral numbers. */
-TAMIS_INLINE unsigned max_codes_pairs(unsigned cells) {
-    return cells * (cells + 1) / 2;
-}
-
-TAMIS_INLINE unsigned max_codes_below(unsigned level) {
-    return level * (level + 1) * (level + 2) / 6;
-}
+/* Pairs with fewer cells, and triples with a lower level: triangular and tetrahedral numbers. */
+#define MAX_CODES_PAIRS(cells) ((cells) * ((cells) + 1) / 2)
+#define MAX_CODES_BELOW(level) ((level) * ((level) + 1) * ((level) + 2) / 6)
+#define MAX_CODES_ALL MAX_CODES_BELOW(MAX_CODES_LEVELS + 1)
 
 TAMIS_INLINE unsigned max_codes_pair(unsigned cells, unsigned zeros) {
-    return max_codes_pairs(cells) + zeros;
+    return MAX_CODES_PAIRS(cells) + zeros;
 }
 
-TAMIS_INLINE unsigned max_codes_of(max_code of) {
-    return max_codes_below(of.level) + max_codes_pair(of.cells, of.zeros);
+TAMIS_INLINE unsigned max_codes_code(max_code triple) {
+    return MAX_CODES_BELOW(triple.level) + max_codes_pair(triple.cells, triple.zeros);
 }
 
-/* ------------------------------------------------------------------ the table */
+/* ------------------------------------------------------------------ the way back */
 
-/* clang-format off */
-#define MC_ONE(l, c, z) (l) << 10 | (c) << 5 | (z)
-#define MC_Z0(l, c) MC_ONE(l, c, 0)
-#define MC_Z1(l, c) MC_Z0(l, c), MC_ONE(l, c, 1)
-#define MC_Z2(l, c) MC_Z1(l, c), MC_ONE(l, c, 2)
-#define MC_Z3(l, c) MC_Z2(l, c), MC_ONE(l, c, 3)
-#define MC_Z4(l, c) MC_Z3(l, c), MC_ONE(l, c, 4)
-#define MC_Z5(l, c) MC_Z4(l, c), MC_ONE(l, c, 5)
-#define MC_Z6(l, c) MC_Z5(l, c), MC_ONE(l, c, 6)
-#define MC_Z7(l, c) MC_Z6(l, c), MC_ONE(l, c, 7)
-#define MC_Z8(l, c) MC_Z7(l, c), MC_ONE(l, c, 8)
-#define MC_Z9(l, c) MC_Z8(l, c), MC_ONE(l, c, 9)
-#define MC_Z10(l, c) MC_Z9(l, c), MC_ONE(l, c, 10)
-#define MC_Z11(l, c) MC_Z10(l, c), MC_ONE(l, c, 11)
-#define MC_Z12(l, c) MC_Z11(l, c), MC_ONE(l, c, 12)
-#define MC_Z13(l, c) MC_Z12(l, c), MC_ONE(l, c, 13)
-#define MC_Z14(l, c) MC_Z13(l, c), MC_ONE(l, c, 14)
-#define MC_Z15(l, c) MC_Z14(l, c), MC_ONE(l, c, 15)
-#define MC_Z16(l, c) MC_Z15(l, c), MC_ONE(l, c, 16)
-#define MC_Z17(l, c) MC_Z16(l, c), MC_ONE(l, c, 17)
-#define MC_C0(l) MC_Z0(l, 0)
-#define MC_C1(l) MC_C0(l), MC_Z1(l, 1)
-#define MC_C2(l) MC_C1(l), MC_Z2(l, 2)
-#define MC_C3(l) MC_C2(l), MC_Z3(l, 3)
-#define MC_C4(l) MC_C3(l), MC_Z4(l, 4)
-#define MC_C5(l) MC_C4(l), MC_Z5(l, 5)
-#define MC_C6(l) MC_C5(l), MC_Z6(l, 6)
-#define MC_C7(l) MC_C6(l), MC_Z7(l, 7)
-#define MC_C8(l) MC_C7(l), MC_Z8(l, 8)
-#define MC_C9(l) MC_C8(l), MC_Z9(l, 9)
-#define MC_C10(l) MC_C9(l), MC_Z10(l, 10)
-#define MC_C11(l) MC_C10(l), MC_Z11(l, 11)
-#define MC_C12(l) MC_C11(l), MC_Z12(l, 12)
-#define MC_C13(l) MC_C12(l), MC_Z13(l, 13)
-#define MC_C14(l) MC_C13(l), MC_Z14(l, 14)
-#define MC_C15(l) MC_C14(l), MC_Z15(l, 15)
-#define MC_C16(l) MC_C15(l), MC_Z16(l, 16)
-#define MC_C17(l) MC_C16(l), MC_Z17(l, 17)
+/* A run of entries that are the same: GCC and Clang take "[first ... last] = value". */
+#define MAX_CODES_LEVEL(l) \
+    [MAX_CODES_BELOW(l)... MAX_CODES_BELOW((l) + 1) - 1] = (l) << 11 | MAX_CODES_BELOW(l)
+#define MAX_CODES_CELLS(c) \
+    [MAX_CODES_PAIRS(c)... MAX_CODES_PAIRS((c) + 1) - 1] = (c) << 8 | MAX_CODES_PAIRS(c)
 
-static const uint16_t max_codes_table[] __attribute__((unused)) = {
-    MC_C0(0), MC_C1(1), MC_C2(2), MC_C3(3), MC_C4(4), MC_C5(5), MC_C6(6), MC_C7(7), MC_C8(8),
-    MC_C9(9), MC_C10(10), MC_C11(11), MC_C12(12), MC_C13(13), MC_C14(14), MC_C15(15),
-    MC_C16(16), MC_C17(17),
+/* By code: its level, and below it, in 11 bits, the first code of that level. */
+static const uint16_t max_codes_levels[MAX_CODES_ALL] __attribute__((unused)) = {
+    MAX_CODES_LEVEL(0),  MAX_CODES_LEVEL(1),  MAX_CODES_LEVEL(2),  MAX_CODES_LEVEL(3),
+    MAX_CODES_LEVEL(4),  MAX_CODES_LEVEL(5),  MAX_CODES_LEVEL(6),  MAX_CODES_LEVEL(7),
+    MAX_CODES_LEVEL(8),  MAX_CODES_LEVEL(9),  MAX_CODES_LEVEL(10), MAX_CODES_LEVEL(11),
+    MAX_CODES_LEVEL(12), MAX_CODES_LEVEL(13), MAX_CODES_LEVEL(14), MAX_CODES_LEVEL(15),
+    MAX_CODES_LEVEL(16), MAX_CODES_LEVEL(17),
 };
-/* clang-format on */
 
-static_assert(sizeof max_codes_table / sizeof max_codes_table[0] ==
-                  (MAX_CODES_LEVELS + 1) * (MAX_CODES_LEVELS + 2) * (MAX_CODES_LEVELS + 3) / 6,
-              "every triple has its code");
+/* By pair: its cells, and below them, in 8 bits, the first pair with so many. */
+static const uint16_t max_codes_cells[MAX_CODES_PAIRS(MAX_CODES_LEVELS + 1)]
+    __attribute__((unused)) = {
+        MAX_CODES_CELLS(0),  MAX_CODES_CELLS(1),  MAX_CODES_CELLS(2),  MAX_CODES_CELLS(3),
+        MAX_CODES_CELLS(4),  MAX_CODES_CELLS(5),  MAX_CODES_CELLS(6),  MAX_CODES_CELLS(7),
+        MAX_CODES_CELLS(8),  MAX_CODES_CELLS(9),  MAX_CODES_CELLS(10), MAX_CODES_CELLS(11),
+        MAX_CODES_CELLS(12), MAX_CODES_CELLS(13), MAX_CODES_CELLS(14), MAX_CODES_CELLS(15),
+        MAX_CODES_CELLS(16), MAX_CODES_CELLS(17),
+    };
 
-/* Of a code that there is. */
-TAMIS_INLINE max_code max_codes_get(unsigned code) {
-    unsigned const entry = max_codes_table[code];
-    return (max_code){ entry >> 10, entry >> 5 & 31, entry & 31 };
+static_assert(MAX_CODES_ALL <= 1 << 11 && MAX_CODES_PAIRS(MAX_CODES_LEVELS) < 1 << 8,
+              "the entries have room for both numbers");
+
+/* Of a pair that exists; the level is left 0. */
+TAMIS_INLINE max_code max_codes_get_pair(unsigned pair) {
+    unsigned const entry = max_codes_cells[pair];
+    return (max_code){ 0, entry >> 8, pair - (entry & 255) };
 }
 
-/* The same for a pair: the last level has them all. */
-TAMIS_INLINE max_code max_codes_get_pair(unsigned pair) {
-    return max_codes_get(max_codes_below(MAX_CODES_LEVELS) + pair);
+/* Of a code that exists. */
+TAMIS_INLINE max_code max_codes_get(unsigned code) {
+    unsigned const entry = max_codes_levels[code];
+    max_code       triple = max_codes_get_pair(code - (entry & 2047));
+    triple.level = entry >> 11;
+    return triple;
 }
 
 #endif
