@@ -118,6 +118,7 @@ static tamis_set *make(const golden *g) {
     spec.kind = g->kind;
     spec.geometry = g->geometry;
     spec.capacity = g->keys;
+    spec.overflow = 1e-6; /* small tables, and full ones */
     spec.hash = g->hash;
     spec.seed = &seed;
     tamis_set         *set = NULL;

@@ -1,23 +1,17 @@
-/* size.h - the sizes of a table of cache lines: how much goes to the shelves and the attic.
+/* size.h - the sizes of a table of cache lines: its layout, what it promises, and the search for
+ * the smallest one.
  *
- * Names: n keys in B lines, m = n / B on average; L = 62 chains and 50 slots in a line; shelves of
- * 28 for 16 lines each; r bits of remainder, of which 8 are in the line (runs.h,
- * shelf.h).
+ * Names: n keys in B lines, m = n / B on average; 62 chains and 50 slots in a line; shelves of 28
+ * for 16 lines each; r bits of remainder, of which 8 are in the line (runs.h, shelf.h). law.h has
+ * the probability of overflow.
  *
- * The 62 chains of a line are nearly independent, Poisson(m/62) each. Going through them one by
- * one gives the exact law of what the line keeps and of its tail; 16 tails together that of a
- * shelf, and of what it sends to the attic. The attic holds the sum over all shelves: independent
- * but for the total n, and growing with every chain, so Theorem 1 of the rank-indexed paper
- * (kinds/rank/size.h) bounds its tail by twice that of independent ones, and Chernoff's bound does
- * the rest.
- *
- * What a line, a shelf and the attic hold depends on the keys and not on their history, so a table
- * in which keys come and go is at each moment one that was just filled: over a lifetime of T adds
- * the probability is at most 1 + T - n times that.
+ * The fpr is n / F with F = B x 62 x 2^r fingerprints. The mean load m is a choice: fuller lines
+ * waste fewer slots, and send more keys to the attic.
  */
 #ifndef TAMIS_KINDS_LINE_SIZE_H
 #define TAMIS_KINDS_LINE_SIZE_H
 
+#include "law.h"
 #include "need.h"
 #include "theory/print_law.h"
 
@@ -35,10 +29,6 @@ enum {
     LINE_FIELDS
 };
 
-#define LINE_CHAINS 62
-#define LINE_SLOTS 50
-#define LINE_GROUP 16 /* lines that share a shelf */
-#define LINE_SHELF 28
 #define LINE_MAX_TAIL 200 /* entries of a line that are elsewhere */
 #define LINE_BYTE_BITS 8
 #define LINE_WORD_BITS 14 /* of a word in the attic, besides the number of its bucket */
@@ -48,14 +38,14 @@ enum {
 #define LINE_MAX_VALUE_BITS 37 /* of a value, and a timer */
 #define LINE_MAX_REST_BITS 56
 
-/* The mean load of a line: what is searched for the smallest table, and how far when it shall be
- * fast: a cut line costs time. Rests cost it anyway, and then a fuller line saves more. */
+/* Mean loads of a line. The smallest table is searched between the first and the last. One that
+ * shall be fast is not as full, since a line that is cut costs time; with rests, which cost time
+ * anyway, it is a little fuller. */
 #define LINE_MIN_LOAD 24.0
-#define LINE_GOOD_LOAD 36.0 /* below it a longer remainder is better than more lines */
-#define LINE_MAX_LOAD 48.0
-#define LINE_LAWFUL_LOAD 56.0 /* beyond it no table is promised anything */
+#define LINE_GOOD_LOAD 36.0 /* below it, a longer remainder is better than more lines */
 #define LINE_FAST_LOAD 44.0
 #define LINE_FAST_LOAD_RESTS 46.0
+#define LINE_MAX_LOAD 48.0
 
 /* ------------------------------------------------------------------ layout */
 
@@ -100,17 +90,6 @@ double tamis_line_overflow(const uint64_t *geometry, double n, double lifetime);
 /* Cache lines that a lookup of a present and of an absent key, and an add touch on average. */
 void tamis_line_touches(const uint64_t *geometry, double n, double *ret_present, double *ret_absent,
                         double *ret_add);
-
-/* What lines of a mean load send elsewhere. */
-typedef struct line_load {
-    double cut;      /* lines that do not hold all their keys */
-    double shelved;  /* share of the keys that are on a shelf */
-    double in_attic; /* and in the attic */
-    double crowded;  /* share of these whose shelf is full */
-    double room;     /* words of the attic so that it overflows with the probability asked for */
-} line_load;
-
-void tamis_line_load(double lines, double mean, double chance, line_load *ret_load);
 
 /* ------------------------------------------------------------------ choice */
 

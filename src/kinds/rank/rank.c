@@ -88,13 +88,11 @@ static unsigned rank_lacks(const uint64_t *geometry) {
 
 static void rank_predict(const uint64_t *geometry, const tamis_workload *work,
                          tamis_forecast *ret_forecast) {
-    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
-    double const   n = (double)capacity, cells = n + (double)(geometry[RANK_COPIES] - 1);
-    double const   t = (double)lifetime;
+    double const   n = (double)work->capacity, t = (double)work->lifetime;
     uint64_t const most = geometry[RANK_COPIES] << geometry[RANK_COUNTER_BITS];
     *ret_forecast = (tamis_forecast){
         .fpr = tamis_rank_fpr(geometry, n),
-        .overflow = tamis_rank_overflow(geometry, cells, t),
+        .overflow = tamis_rank_overflow(geometry, n, t),
         .saturation = tamis_prints_saturation(tamis_rank_prints(geometry), most, n, t),
     };
     tamis_rank_lines(geometry, n, &ret_forecast->lines_present, &ret_forecast->lines_absent,

@@ -1,10 +1,11 @@
-/* size.c - see rank_size.h.
+/* size.c - see size.h.
  *
- * The search. For every r the load lambda = fpr x 2^r is as large as the fpr allows, and that
- * leaves four or five r to try: a smaller lambda wastes index, a larger one wastes remainders.
- * Given B, the probabilities fall apart: J2 depends on Z1 alone, J3 on Z1 + Z2 alone, and Z1 + Z2 +
- * Z3 on neither, once each of the three ways to overflow has its share of the budget. So all of it
- * is a double loop over Z1 and Z1 + Z2 with two table lookups inside.
+ * The search goes from the outside in, a function for each step: r, L, B, Z1, Z2. For every r the
+ * load lambda = fpr x 2^r is as large as the fpr allows, and that leaves four or five r to try: a
+ * smaller lambda wastes index, a larger one wastes remainders. Given B, the three ways to overflow
+ * can be planned apart, once each has its share of the allowed probability: J2 depends on Z1 alone,
+ * J3 on Z1 + Z2 alone, and W3 = Z1 + Z2 + Z3 on neither. So what is left is a double loop over Z1
+ * and Z1 + Z2 with two table lookups inside.
  */
 #include "size.h"
 
@@ -12,16 +13,17 @@
 #include "theory/tails.h"
 
 #include <math.h>
+
 /* ------------------------------------------------------------------ layout */
 
-static bool is_within(uint64_t value, uint64_t low, uint64_t high) {
+static bool rank_is_within(uint64_t value, uint64_t low, uint64_t high) {
     return value >= low && value <= high;
 }
 
 /* A level has cells and extensions, or neither; and no level follows a missing one. */
-static bool levels_are_possible(const uint64_t *g) {
+static bool rank_levels_are_possible(const uint64_t *g) {
     uint64_t const cells = g[RANK_CELLS], more = RANK_MAX_CELLS;
-    if (!is_within(cells, 1, more)) return false;
+    if (!rank_is_within(cells, 1, more)) return false;
     if (g[RANK_CELLS2] > more - cells || g[RANK_CELLS3] > more - cells - g[RANK_CELLS2])
         return false;
     bool const has2 = g[RANK_CELLS2] != 0, has3 = g[RANK_CELLS3] != 0;
@@ -30,20 +32,20 @@ static bool levels_are_possible(const uint64_t *g) {
     return g[RANK_EXTENSIONS2] <= g[RANK_BUCKETS] && g[RANK_EXTENSIONS3] <= g[RANK_EXTENSIONS2];
 }
 
-static bool cells_are_possible(const uint64_t *g) {
-    if (!is_within(g[RANK_REMAINDER_BITS], 1, RANK_MAX_CELL_BITS)) return false;
+static bool rank_cells_are_possible(const uint64_t *g) {
+    if (!rank_is_within(g[RANK_REMAINDER_BITS], 1, RANK_MAX_CELL_BITS)) return false;
     if (g[RANK_COUNTER_BITS] > RANK_MAX_COUNTER_BITS || g[RANK_VALUE_BITS] > RANK_MAX_VALUE_BITS)
         return false;
-    if (!is_within(g[RANK_COPIES], 1, RANK_MAX_COPIES)) return false;
+    if (!rank_is_within(g[RANK_COPIES], 1, RANK_MAX_COPIES)) return false;
     if (g[RANK_COPIES] == 1 && g[RANK_COUNTER_BITS] != 0) return false;
     return rank_cell_bits(g) <= RANK_MAX_CELL_BITS;
 }
 
 bool tamis_rank_layout(const uint64_t *geometry, rank_layout *ret_layout) {
-    if (!is_within(geometry[RANK_BUCKETS], 1, UINT64_C(1) << 48)) return false;
-    if (!is_within(geometry[RANK_CHAINS], 1, RANK_MAX_CHAINS)) return false;
-    if (geometry[RANK_ALIGNED] > 1 || !cells_are_possible(geometry)) return false;
-    if (!levels_are_possible(geometry) || tamis_rank_prints(geometry) == 0) return false;
+    if (!rank_is_within(geometry[RANK_BUCKETS], 1, UINT64_C(1) << 48)) return false;
+    if (!rank_is_within(geometry[RANK_CHAINS], 1, RANK_MAX_CHAINS)) return false;
+    if (geometry[RANK_ALIGNED] > 1 || !rank_cells_are_possible(geometry)) return false;
+    if (!rank_levels_are_possible(geometry) || tamis_rank_prints(geometry) == 0) return false;
     uint64_t const count[4] = { 0, geometry[RANK_BUCKETS], geometry[RANK_EXTENSIONS2],
                                 geometry[RANK_EXTENSIONS3] };
     rank_layout    layout = { .end = 0 };
@@ -89,88 +91,122 @@ double tamis_rank_bucket_overflow(double buckets, double n, double lifetime, dou
     return fmin(1, filling + tamis_prints_churn(n, lifetime) * add);
 }
 
+/* P[the bucket of a flooded key, which has `flood` cells beside its own, ever exceeds `cells`]. Of
+ * the n - 1 others, as many as there is room for may fall into that bucket. */
+static double rank_flooded_overflow(double buckets, double n, double lifetime, double cells,
+                                    double flood) {
+    double const room = cells - flood - 1;
+    if (flood == 0 || room >= n - 1) return 0;
+    if (room < 0) return 1;
+    double const filling = tamis_binomial_tail(n - 1, 1 / buckets, room + 1);
+    double const add = exp(tamis_binomial_log(n - 2, 1 / buckets, room)) / buckets;
+    return fmin(1, filling + tamis_prints_churn(n, lifetime) * add);
+}
+
 double tamis_rank_overflow(const uint64_t *geometry, double n, double lifetime) {
-    double const buckets = (double)geometry[RANK_BUCKETS];
-    double       cells = (double)geometry[RANK_CELLS], sum = 0;
+    double const buckets = (double)geometry[RANK_BUCKETS],
+                 flood = (double)geometry[RANK_COPIES] - 1;
+    double cells = (double)geometry[RANK_CELLS], sum = 0;
     for (unsigned level = 2; level <= 3; level++) {
         double const extensions = (double)geometry[RANK_EXTENSIONS2 + level - 2];
         if (extensions == 0) break; /* then the last term is the same event, and sharper */
-        sum += tamis_rank_pool_overflow(buckets, n, lifetime, cells, extensions);
+        if (extensions < buckets)
+            sum += tamis_rank_pool_overflow(buckets, n, lifetime, cells, extensions - (flood != 0));
         cells += (double)geometry[RANK_CELLS + level - 1];
     }
-    return fmin(1, sum + tamis_rank_bucket_overflow(buckets, n, lifetime, cells));
+    sum += tamis_rank_bucket_overflow(buckets, n, lifetime, cells);
+    return fmin(1, sum + rank_flooded_overflow(buckets, n, lifetime, cells, flood));
 }
 
 /* ------------------------------------------------------------------ choice */
 
-/* How the budget is shared: a pool is sized finely; one cell more makes the last term a third. */
+/* How the allowed probability of overflow is shared: a pool is sized finely; one cell more makes
+ * the last term a third. */
 #define POOL_SHARE 0.45
 #define BUCKET_SHARE 0.1
 
 #define MIN_LAMBDA 0.2
 #define MAX_LAMBDA 3.5
 
-typedef struct search {
+typedef struct rank_search {
     const rank_need *need;
-    const uint64_t  *fixed;
-    double           cells;                    /* in use at capacity */
-    uint64_t         best[RANK_FIELDS], bits;  /* of the best so far */
+    const uint64_t  *fixed;                    /* fields that are not for us to choose */
+    double           flood;                    /* cells that one key may have beside its own */
+    uint64_t         best[RANK_FIELDS], bits;  /* the best geometry so far */
     uint64_t         pool[RANK_MAX_CELLS + 1]; /* J for a bucket of so many cells; FREE: not yet */
-} search;
+} rank_search;
 
-static uint64_t or_fixed(uint64_t fixed, uint64_t chosen) {
+static uint64_t rank_or_fixed(uint64_t fixed, uint64_t chosen) {
     return fixed != NEED_FREE ? fixed : chosen;
 }
 
+/* May the field have this value: is it free, or fixed to just that? */
+static bool rank_may_be(const rank_search *s, unsigned field, uint64_t value) {
+    return rank_or_fixed(s->fixed[field], value) == value;
+}
+
+/* ------------------------------------------------------------------ extensions, and cells */
+
 /* P[more than J of the buckets] from above by a geometric series, in a few operations: within 3%
  * of the sum at the probabilities that matter. */
-static double pool_bound(double buckets, double over, double exact, double adds, double j) {
+static double rank_pool_bound(double buckets, double over, double exact, double adds, double j) {
     double const here = exp(tamis_binomial_log(buckets, over, j + 1));
     double const ratio = (buckets - j - 1) / (j + 2) * over / (1 - over);
     double const add = exp(tamis_binomial_log(buckets - 1, over, j)) * exact;
     return 2 * (here / (1 - ratio) + adds * add);
 }
 
-/* The fewest extensions for buckets of so many cells. */
-static uint64_t pool_needed(const search *s, double buckets, double cells) {
-    if (cells >= s->cells) return 0;
-    double const budget = POOL_SHARE * s->need->overflow, mean = s->cells / buckets;
+/* The fewest extensions for buckets of so many cells, without a flooded key. By bisection, which
+ * begins with a good guess. */
+static uint64_t rank_plain_pool(const rank_search *s, double buckets, double cells) {
+    if (cells >= s->need->n) return 0;
+    double const budget = POOL_SHARE * s->need->overflow, mean = s->need->n / buckets;
     double const over = tamis_poisson_tail(mean, cells + 1);
     double const exact = exp(tamis_poisson_log(mean, cells));
-    double const adds = tamis_prints_churn(s->cells, s->need->lifetime);
+    double const adds = tamis_prints_churn(s->need->n, s->need->lifetime);
     double       low = floor(buckets * over), high = buckets; /* enough is in (low, high] */
-    if (buckets * over < 1 && pool_bound(buckets, over, exact, adds, 0) <= budget) return 0;
+    if (buckets * over < 1 && rank_pool_bound(buckets, over, exact, adds, 0) <= budget) return 0;
     double guess = floor(low + 8 * sqrt(low + 1) + 20);
     while (high - low > 1) {
         double const middle = guess < high && guess > low ? guess : floor((low + high) / 2);
-        bool const   enough = pool_bound(buckets, over, exact, adds, middle) <= budget;
+        bool const   enough = rank_pool_bound(buckets, over, exact, adds, middle) <= budget;
         *(enough ? &high : &low) = middle;
         guess = 0;
     }
     return (uint64_t)high;
 }
 
-static uint64_t pool_for(search *s, double buckets, uint64_t cells) {
-    if (s->pool[cells] == NEED_FREE) s->pool[cells] = pool_needed(s, buckets, (double)cells);
-    return s->pool[cells];
+/* The same with one for the flooded key, unless even its bucket needs none. */
+static uint64_t rank_pool_for(rank_search *s, uint64_t buckets, uint64_t cells) {
+    if (s->pool[cells] != NEED_FREE) return s->pool[cells];
+    double const b = (double)buckets, c = (double)cells;
+    uint64_t     pool = rank_plain_pool(s, b, c);
+    double const flooded = rank_flooded_overflow(b, s->need->n, s->need->lifetime, c, s->flood);
+    if (s->flood != 0 && (pool != 0 || flooded > BUCKET_SHARE * s->need->overflow))
+        pool = min_u64(pool + 1, buckets);
+    return s->pool[cells] = pool;
 }
 
 /* The fewest cells that hardly any bucket exceeds; too many when RANK_MAX_CELLS are not enough. */
-static uint64_t most_cells(const search *s, double buckets) {
-    double const budget = BUCKET_SHARE * s->need->overflow;
-    uint64_t     low = (uint64_t)(s->cells / buckets), high = RANK_MAX_CELLS + 1;
+static uint64_t rank_most_cells(const rank_search *s, double buckets) {
+    const rank_need *const need = s->need;
+    uint64_t               low = (uint64_t)(need->n / buckets), high = RANK_MAX_CELLS + 1;
     if (low >= high) return high;
     while (high - low > 1) {
         uint64_t const middle = (low + high) / 2;
-        bool const     enough = tamis_rank_bucket_overflow(buckets, s->cells, s->need->lifetime,
-                                                           (double)middle) <= budget;
-        *(enough ? &high : &low) = middle;
+        double const   cells = (double)middle;
+        double const   overflow =
+            tamis_rank_bucket_overflow(buckets, need->n, need->lifetime, cells) +
+            rank_flooded_overflow(buckets, need->n, need->lifetime, cells, s->flood);
+        *(overflow <= BUCKET_SHARE * need->overflow ? &high : &low) = middle;
     }
     return high;
 }
 
-/* Keep a candidate if it is possible and the smallest yet. */
-static void consider(search *s, const uint64_t *g) {
+/* ------------------------------------------------------------------ Z2 and Z3 */
+
+/* Keep a candidate if it is possible and the smallest yet. An aligned bucket is one line. */
+static void rank_consider(rank_search *s, const uint64_t *g) {
     rank_layout layout;
     if (!tamis_rank_layout(g, &layout)) return;
     if (g[RANK_ALIGNED] != 0 && layout.record[1] > 512 && s->fixed[RANK_CELLS] == NEED_FREE) return;
@@ -180,131 +216,160 @@ static void consider(search *s, const uint64_t *g) {
 }
 
 /* Would an aligned extension of one cell more be no larger, whatever its pointer? */
-static bool is_unfilled(const uint64_t *g) {
+static bool rank_is_unfilled(const uint64_t *g) {
     uint64_t const cell = 1 + rank_cell_bits(g), most_pointer = 32;
     if (g[RANK_ALIGNED] == 0) return false;
     return rank_align(g[RANK_CELLS2] * cell) ==
            rank_align((g[RANK_CELLS2] + 1) * cell + most_pointer);
 }
 
-/* Z1 is chosen: choose the levels above it. */
-static void choose_upper(search *s, uint64_t *g, uint64_t most) {
-    double const   buckets = (double)g[RANK_BUCKETS];
-    uint64_t const cells = g[RANK_CELLS];
-    g[RANK_CELLS2] = g[RANK_CELLS3] = g[RANK_EXTENSIONS2] = g[RANK_EXTENSIONS3] = 0;
-    if (buckets * (double)rank_record_bits(g, 1) >= (double)s->bits) return;
-    g[RANK_EXTENSIONS2] = or_fixed(s->fixed[RANK_EXTENSIONS2], pool_for(s, buckets, cells));
-    if (g[RANK_EXTENSIONS2] == 0) {
-        if (or_fixed(s->fixed[RANK_CELLS2], 0) == 0 && or_fixed(s->fixed[RANK_CELLS3], 0) == 0 &&
-            or_fixed(s->fixed[RANK_EXTENSIONS3], 0) == 0)
-            consider(s, g);
-        return;
-    }
-    double const first = buckets * (double)rank_record_bits(g, 1);
+/* Buckets of Z1 cells, and no bucket needs more. */
+static void rank_try_one_level(rank_search *s, uint64_t *g) {
+    bool const is_allowed = rank_may_be(s, RANK_CELLS2, 0) && rank_may_be(s, RANK_CELLS3, 0) &&
+                            rank_may_be(s, RANK_EXTENSIONS3, 0);
+    if (is_allowed) rank_consider(s, g);
+}
+
+/* Z1 and J2 are chosen: try all Z2. With each of them go J3 extensions that fill a bucket up to
+ * `most` cells; none if Z1 + Z2 is that already. Z2 grows, and so do the buckets and extensions of
+ * level 2 together: when these alone are larger than the best table, the search is over. */
+static void rank_try_extensions(rank_search *s, uint64_t *g, uint64_t most) {
+    uint64_t const buckets = g[RANK_BUCKETS], cells = g[RANK_CELLS];
+    double const   first = (double)buckets * (double)rank_record_bits(g, 1);
     for (uint64_t two = cells + 1; two <= most; two++) {
         g[RANK_CELLS2] = two - cells;
         double const second =
             (double)g[RANK_EXTENSIONS2] * (double)(g[RANK_CELLS2] * rank_cell_bits(g));
-        if (first + second >= (double)s->bits) return; /* and it only grows */
-        if (two < most && s->fixed[RANK_CELLS2] == NEED_FREE && is_unfilled(g)) continue;
-        if (or_fixed(s->fixed[RANK_CELLS2], g[RANK_CELLS2]) != g[RANK_CELLS2]) continue;
-        g[RANK_EXTENSIONS3] =
-            or_fixed(s->fixed[RANK_EXTENSIONS3], two < most ? pool_for(s, buckets, two) : 0);
-        g[RANK_CELLS3] = or_fixed(s->fixed[RANK_CELLS3], g[RANK_EXTENSIONS3] ? most - two : 0);
-        consider(s, g);
+        if (first + second >= (double)s->bits) return;
+        if (!rank_may_be(s, RANK_CELLS2, g[RANK_CELLS2])) continue;
+        bool const is_last = two == most || s->fixed[RANK_CELLS2] != NEED_FREE;
+        if (!is_last && rank_is_unfilled(g)) continue;
+        g[RANK_EXTENSIONS3] = rank_or_fixed(s->fixed[RANK_EXTENSIONS3],
+                                            two < most ? rank_pool_for(s, buckets, two) : 0);
+        g[RANK_CELLS3] =
+            rank_or_fixed(s->fixed[RANK_CELLS3], g[RANK_EXTENSIONS3] != 0 ? most - two : 0);
+        rank_consider(s, g);
     }
 }
 
-/* Is the bucket a line that has no room for one cell more? */
-static bool fills_line(const uint64_t *g) {
+/* Z1 is chosen, and no bucket has more than `most` cells: choose the levels above. */
+static void rank_choose_upper(rank_search *s, uint64_t *g, uint64_t most) {
+    g[RANK_CELLS2] = g[RANK_CELLS3] = g[RANK_EXTENSIONS2] = g[RANK_EXTENSIONS3] = 0;
+    if ((double)g[RANK_BUCKETS] * (double)rank_record_bits(g, 1) >= (double)s->bits) return;
+    g[RANK_EXTENSIONS2] =
+        rank_or_fixed(s->fixed[RANK_EXTENSIONS2], rank_pool_for(s, g[RANK_BUCKETS], g[RANK_CELLS]));
+    if (g[RANK_EXTENSIONS2] == 0)
+        rank_try_one_level(s, g);
+    else
+        rank_try_extensions(s, g, most);
+}
+
+/* ------------------------------------------------------------------ Z1 */
+
+/* Is an aligned bucket a line that has no room for one cell more? */
+static bool rank_fills_line(const uint64_t *g) {
     uint64_t const cell = 1 + rank_cell_bits(g);
     uint64_t const bits =
         g[RANK_CHAINS] + rank_pointer_bits(g[RANK_EXTENSIONS2]) + g[RANK_CELLS] * cell;
-    return bits <= 512 && bits + cell > 512;
+    return g[RANK_ALIGNED] != 0 && bits <= 512 && bits + cell > 512;
 }
 
 /* Is every table of so many buckets, with at least so many cells each, too large? All keys need a
  * cell somewhere. */
-static bool is_hopeless(const search *s, const uint64_t *g, uint64_t cells) {
+static bool rank_is_hopeless(const rank_search *s, const uint64_t *g, uint64_t cells) {
     double const   cell = 1 + (double)rank_cell_bits(g), buckets = (double)g[RANK_BUCKETS];
     uint64_t const record = g[RANK_CHAINS] + cells * (1 + rank_cell_bits(g));
     double const   line = (double)(g[RANK_ALIGNED] != 0 ? rank_align(record) : record);
-    double const   all = (double)g[RANK_CHAINS] * buckets + s->cells * cell;
+    double const   all = (double)g[RANK_CHAINS] * buckets + s->need->n * cell;
     return s->fixed[RANK_CELLS] == NEED_FREE && fmax(all, buckets * line) >= (double)s->bits;
 }
 
-/* B, L and r are chosen: choose the cells. */
-static void choose_cells(search *s, uint64_t *g) {
-    double const   mean = s->cells / (double)g[RANK_BUCKETS], sigma = sqrt(mean);
-    uint64_t const low = (uint64_t)fmax(1, mean - sigma);
-    if (is_hopeless(s, g, low)) return;
-    uint64_t       most = most_cells(s, (double)g[RANK_BUCKETS]);
+/* Z1 is fixed. Extensions fill a bucket up to `most`, and at least one cell more. */
+static void rank_try_fixed_cells(rank_search *s, uint64_t *g, uint64_t most) {
     uint64_t const fixed = s->fixed[RANK_CELLS];
-    if (fixed != NEED_FREE) {
-        g[RANK_CELLS] = fixed;
-        most = max_u64(min_u64(most, RANK_MAX_CELLS), min_u64(fixed, RANK_MAX_CELLS - 1) + 1);
-        if (s->fixed[RANK_CELLS2] != NEED_FREE) most = RANK_MAX_CELLS;
+    most = max_u64(min_u64(most, RANK_MAX_CELLS), min_u64(fixed, RANK_MAX_CELLS - 1) + 1);
+    if (s->fixed[RANK_CELLS2] != NEED_FREE) most = RANK_MAX_CELLS;
+    g[RANK_CELLS] = fixed;
+    if (fixed <= RANK_MAX_CELLS) rank_choose_upper(s, g, most);
+}
+
+/* B, L and r are chosen: choose Z1, from the mean less one sigma to the mean and four, and all
+ * cells in one level. */
+static void rank_choose_cells(rank_search *s, uint64_t *g) {
+    double const   mean = s->need->n / (double)g[RANK_BUCKETS], sigma = sqrt(mean);
+    uint64_t const low = (uint64_t)fmax(1, mean - sigma);
+    if (rank_is_hopeless(s, g, low)) return;
+    uint64_t const most = rank_most_cells(s, (double)g[RANK_BUCKETS]);
+    for (unsigned i = 0; i <= RANK_MAX_CELLS; i++) s->pool[i] = NEED_FREE;
+    if (s->fixed[RANK_CELLS] != NEED_FREE) {
+        rank_try_fixed_cells(s, g, most);
+        return;
     }
     if (most > RANK_MAX_CELLS) return;
-    for (unsigned i = 0; i <= RANK_MAX_CELLS; i++) s->pool[i] = NEED_FREE;
-    uint64_t const high = min_u64(most, (uint64_t)(mean + 4 * sigma) + 1);
     g[RANK_EXTENSIONS2] = 0;
-    for (uint64_t cells = high; cells >= low && fixed == NEED_FREE; cells--) {
+    for (uint64_t cells = min_u64(most, (uint64_t)(mean + 4 * sigma) + 1); cells >= low; cells--) {
         g[RANK_CELLS] = cells;
         if (g[RANK_ALIGNED] != 0 && rank_record_bits(g, 1) > 512) continue;
-        choose_upper(s, g, most);
-        if (g[RANK_ALIGNED] != 0 && fills_line(g)) break; /* fewer cells would only waste it */
+        rank_choose_upper(s, g, most);
+        if (rank_fills_line(g)) break; /* fewer cells would only waste it */
     }
-    g[RANK_CELLS] = or_fixed(fixed, most); /* and all in one level */
-    choose_upper(s, g, most);
+    g[RANK_CELLS] = most;
+    rank_choose_upper(s, g, most);
 }
+
+/* ------------------------------------------------------------------ r, L and B */
 
 /* L and r are chosen: choose B, the fewest buckets that meet the fpr. */
-static void choose_buckets(search *s, uint64_t *g) {
-    double const rate = s->need->fpr > 0 ? s->need->fpr : ldexp(1, -(int)g[RANK_REMAINDER_BITS]);
-    double const chains = s->need->n / rate / ldexp(1, (int)g[RANK_REMAINDER_BITS]);
+static void rank_choose_buckets(rank_search *s, uint64_t *g) {
+    const rank_need *const need = s->need;
+    double const rate = need->fpr > 0 ? need->fpr : ldexp(1, -(int)g[RANK_REMAINDER_BITS]);
+    double const chains = need->n / rate / ldexp(1, (int)g[RANK_REMAINDER_BITS]);
     double const buckets = fmax(1, ceil(chains / (double)g[RANK_CHAINS]));
     if (buckets > 0x1p48) return;
-    g[RANK_BUCKETS] = or_fixed(s->fixed[RANK_BUCKETS], (uint64_t)buckets);
-    if (s->need->prints != 0) {
+    g[RANK_BUCKETS] = rank_or_fixed(s->fixed[RANK_BUCKETS], (uint64_t)buckets);
+    if (need->prints != 0) {
         uint64_t const step = g[RANK_CHAINS] << g[RANK_REMAINDER_BITS];
-        if (step == 0 || s->need->prints % step != 0) return;
-        g[RANK_BUCKETS] = s->need->prints / step;
-        if (or_fixed(s->fixed[RANK_BUCKETS], g[RANK_BUCKETS]) != g[RANK_BUCKETS]) return;
+        if (step == 0 || need->prints % step != 0) return;
+        g[RANK_BUCKETS] = need->prints / step;
+        if (!rank_may_be(s, RANK_BUCKETS, g[RANK_BUCKETS])) return;
     }
     if (g[RANK_BUCKETS] == 0 || tamis_rank_prints(g) == 0) return;
-    if (s->need->fpr > 0 && tamis_rank_fpr(g, s->need->n) > s->need->fpr) return;
-    double const lambda = s->need->n / ((double)g[RANK_BUCKETS] * (double)g[RANK_CHAINS]);
+    if (need->fpr > 0 && tamis_rank_fpr(g, need->n) > need->fpr) return;
+    double const lambda = need->n / ((double)g[RANK_BUCKETS] * (double)g[RANK_CHAINS]);
     bool const   is_free = s->fixed[RANK_REMAINDER_BITS] == NEED_FREE && g[RANK_BUCKETS] > 1;
     if (is_free && !(lambda >= MIN_LAMBDA && lambda <= MAX_LAMBDA)) return;
-    choose_cells(s, g);
+    rank_choose_cells(s, g);
 }
 
-/* Fewer than 64 chains pay where a bucket shall be one line, or where few buckets make B coarse. */
-static void choose_chains(search *s, uint64_t *g) {
-    bool const     is_coarse = s->need->n < 20000;
-    bool const     is_bound = s->need->prints != 0; /* then L must divide them */
-    uint64_t const step = is_bound ? 1 : g[RANK_ALIGNED] != 0 ? 2 : 4;
+/* r is chosen: choose L. Fewer than 64 chains pay where a bucket shall be one line, and where few
+ * buckets make B coarse. Where the number of fingerprints is given, L must divide it. */
+static void rank_choose_chains(rank_search *s, uint64_t *g) {
+    bool const     is_coarse = s->need->n < 20000, is_bound = s->need->prints != 0;
+    bool const     is_aligned = g[RANK_ALIGNED] != 0;
+    uint64_t const step = is_bound ? 1 : is_aligned ? 2 : 4;
+    uint64_t const least = is_aligned || is_bound ? 2 : is_coarse ? 32 : RANK_MAX_CHAINS;
     uint64_t const fixed = s->fixed[RANK_CHAINS];
-    uint64_t const few = g[RANK_ALIGNED] != 0 || is_bound ? 2 : 32;
-    uint64_t const least = few == 32 && !is_coarse ? RANK_MAX_CHAINS : few;
+    if (fixed != NEED_FREE) {
+        g[RANK_CHAINS] = fixed;
+        rank_choose_buckets(s, g);
+        return;
+    }
     for (uint64_t chains = RANK_MAX_CHAINS; chains >= least; chains -= step) {
-        g[RANK_CHAINS] = or_fixed(fixed, chains);
-        choose_buckets(s, g);
-        if (fixed != NEED_FREE) return;
+        g[RANK_CHAINS] = chains;
+        rank_choose_buckets(s, g);
     }
 }
 
 bool tamis_rank_choose(const rank_need *need, uint64_t *geometry) {
-    search   s = { .need = need, .fixed = geometry, .bits = UINT64_MAX };
-    uint64_t g[RANK_FIELDS];
+    rank_search s = { .need = need, .fixed = geometry, .bits = UINT64_MAX };
+    uint64_t    g[RANK_FIELDS];
     for (unsigned i = 0; i < RANK_FIELDS; i++) g[i] = geometry[i];
-    s.cells = need->n + (double)(geometry[RANK_COPIES] - 1); /* one flooded key harms nobody */
-    uint64_t const fixed = geometry[RANK_REMAINDER_BITS];
+    s.flood = (double)(geometry[RANK_COPIES] - 1);
     uint64_t const usual = need->fpr > 0 || need->prints != 0 ? NEED_FREE : 8;
+    uint64_t const fixed = rank_or_fixed(geometry[RANK_REMAINDER_BITS], usual);
     for (uint64_t r = 1; r <= RANK_MAX_CELL_BITS; r++) {
         g[RANK_REMAINDER_BITS] = r;
-        if (or_fixed(fixed, or_fixed(usual, r)) == r) choose_chains(&s, g);
+        if (rank_or_fixed(fixed, r) == r) rank_choose_chains(&s, g);
     }
     if (s.bits == UINT64_MAX) return false;
     for (unsigned i = 0; i < RANK_FIELDS; i++) geometry[i] = s.best[i];

@@ -6,8 +6,8 @@
  * chains in each, lambda = n / BL, r bits of remainder, Z1 Z2 Z3 cells of a bucket and its two
  * extensions, J2 J3 extensions, W1 = Z1, W2 = Z1 + Z2, W3 = Z1 + Z2 + Z3.
  *
- * Overflow. A bucket's load X is nearly Poisson(n/B). With O_i the number of buckets that need an
- * i-th part, Theorem 1 of the paper bounds
+ * Overflow. The load X of a bucket is nearly Poisson(n/B). With O_i the number of buckets that need
+ * an i-th part, Theorem 1 of the paper bounds
  *     P[O_i > J_i] <= 2 P[Binomial(B, P[X > W_(i-1)]) > J_i],    i = 2, 3,
  * and P[some X > W3] <= B P[Binomial(n, 1/B) > W3]. That is a table that is filled once. When keys
  * come and go, every add is another chance: it overflows the pool if all J are taken and it falls
@@ -15,6 +15,15 @@
  *     P[X = W_(i-1)] P[Binomial(B - 1, P[X > W_(i-1)]) = J_i],
  * with the same factor 2; and the last level with probability P[Binomial(n - 1, 1/B) = W3]. The
  * overflow over a lifetime of T adds is the sum of the static terms and T - n times these.
+ *
+ * One key may be flooded: it takes f = `copies` - 1 cells more than the others, all in one bucket.
+ * That bucket may need one extension more of each level, so the others have to do with J_i - 1; and
+ * it overflows if more than W3 - f - 1 of the other keys fall into it.
+ *
+ * How careful that is. Tables that were filled and churned overflowed 20 to 130 times more rarely
+ * than the bounds say. A law that knew it would give back, in bits for each key: 0.05 to 0.1 with
+ * 10^4 keys, 0.03 to 0.05 with 10^5, 0.02 with 10^6, less with more. The bounds are simple, and
+ * stay.
  */
 #ifndef TAMIS_KINDS_RANK_SIZE_H
 #define TAMIS_KINDS_RANK_SIZE_H
@@ -98,17 +107,18 @@ static inline double tamis_rank_fpr(const uint64_t *geometry, double n) {
 }
 
 /* P[O > J]: that more than `extensions` of the buckets have more than `cells` keys, in the filling
- * and over a lifetime. Exposed for the lab. */
+ * or later in a lifetime. Also for the lab. */
 double tamis_rank_pool_overflow(double buckets, double n, double lifetime, double cells,
                                 double extensions);
 
 /* P[any bucket has more than `cells` keys], ever. */
 double tamis_rank_bucket_overflow(double buckets, double n, double lifetime, double cells);
 
-/* The three together. `n` is the cells in use at capacity. */
+/* P[an add is ever refused] with n different keys, of which one may have all the cells it can. */
 double tamis_rank_overflow(const uint64_t *geometry, double n, double lifetime);
 
-/* Cache lines that a lookup of a present and of an absent key, and an add touch on average. */
+/* Cache lines that a lookup of a present and of an absent key, and an add touch on average
+ * (touched.c). */
 void tamis_rank_lines(const uint64_t *geometry, double n, double *ret_present, double *ret_absent,
                       double *ret_add);
 

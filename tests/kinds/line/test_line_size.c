@@ -101,15 +101,15 @@ static tamis_table fill_to(double load, dice *random) {
 }
 
 static void check_load(double load, unsigned rounds) {
-    sample    cut = { 0 }, tails = { 0 }, sent = { 0 };
-    dice      random = dice_start();
-    line_load stated;
+    sample     cut = { 0 }, tails = { 0 }, sent = { 0 };
+    dice       random = dice_start();
+    law_shares stated;
     for (unsigned round = 0; round < rounds; round++) {
         tamis_table const table = fill_to(load, &random);
         measure(&table, &cut, &tails, &sent);
         free(table.body);
     }
-    tamis_line_load(LOAD_LINES, load, 1e-10, &stated);
+    tamis_line_shares(load, &stated);
     print_message("# load %g\n", load);
     check_near("lines that are cut", stated.cut, &cut, LINE_GROUP);
     check_near("keys beyond their lines", stated.shelved + stated.in_attic, &tails,
@@ -134,25 +134,41 @@ typedef struct life {
     uint64_t    lines;
     double      load;
     unsigned    lifetime; /* in times its keys */
+    uint64_t    copies;   /* of one key, which is flooded; 1: none is */
 } life;
 
 static const life lives[] = {
-    { "16 lines, filled once", 16, 46, 1 },   { "16 lines, churned", 16, 44, 8 },
-    { "64 lines, filled once", 64, 46, 1 },   { "64 lines, churned", 64, 46, 4 },
-    { "200 lines, filled once", 200, 44, 1 }, { "200 lines, fuller", 200, 48, 1 },
+    { "7 lines, filled once", 7, 46, 1, 1 },     { "7 lines, flooded", 7, 46, 1, 8 },
+    { "16 lines, filled once", 16, 46, 1, 1 },   { "16 lines, churned", 16, 44, 8, 1 },
+    { "16 lines, flooded", 16, 46, 1, 8 },       { "16 lines, flooded, churned", 16, 46, 8, 8 },
+    { "64 lines, filled once", 64, 46, 1, 1 },   { "64 lines, churned", 64, 46, 4, 1 },
+    { "200 lines, filled once", 200, 44, 1, 1 }, { "200 lines, fuller", 200, 48, 1, 1 },
+    { "200 lines, flooded", 200, 44, 1, 8 },     { "500 lines, filled once", 500, 46, 1, 1 },
 };
 
 #define MAX_ATTIC 1000
 
-/* The most words of its attic in a life in which random keys make room for new ones. */
+/* The geometry of a life. Remainders of 28 bits: no two keys have one fingerprint. */
+static void life_geometry(const life *of, uint64_t attic, uint64_t *ret_geometry) {
+    uint64_t const g[LINE_FIELDS] = { of->lines, 28, 0, of->copies, 0, attic };
+    memcpy(ret_geometry, g, sizeof g);
+}
+
+/* The most words of its attic in a life in which random keys make room for new ones. The first key
+ * is the one that is flooded, and stays. A set that stores fingerprints once cannot remove, so
+ * without a flood there are counters. */
 static uint64_t peak_of(const life *of, uint64_t n, uint64_t *key, dice *random) {
-    uint64_t const    g[LINE_FIELDS] = { of->lines, 28, 1, 1, 0, MAX_ATTIC };
+    uint64_t          g[LINE_FIELDS], peak = 0;
     const tamis_kind *kind;
-    tamis_table       table = own_table(g, &kind);
-    uint64_t          peak = 0;
+    life_geometry(of, MAX_ATTIC, g);
+    g[LINE_COUNTER_BITS] = of->copies == 1;
+    tamis_table table = own_table(g, &kind);
     for (uint64_t i = 0; i < of->lifetime * n; i++) {
-        uint64_t const at = i < n ? i : dice_below(random, n);
+        uint64_t const at = i < n ? i : 1 + dice_below(random, n - 1);
         if (i >= n) assert_int_equal(kind->remove(&table, key[at]), TAMIS_OK);
+        for (uint64_t more = 1; i == n - 1 && more < of->copies; more++) {
+            assert_int_equal(kind->add(&table, key[0]), TAMIS_OK);
+        }
         key[at] = dice_roll(random);
         assert_int_equal(kind->add(&table, key[at]), TAMIS_OK);
         uint64_t const now = le64_load(table.body + line_shape_of(&table)->lines.count);
@@ -176,30 +192,34 @@ static void measure_peaks(const life *of, uint64_t n, unsigned *ret_refused) {
 
 /* The smallest attic that is stated to overflow with at most a quarter; and that which does. */
 static void explain_life(const life *of, uint64_t n, const unsigned *refused) {
-    uint64_t g[LINE_FIELDS] = { of->lines, 28, 1, 1, 0, 0 }, found = 0;
+    uint64_t g[LINE_FIELDS], found = 0;
+    life_geometry(of, 0, g);
     while (refused[found] > tables / 4) found++;
     while (tamis_line_overflow(g, (double)n, (double)(of->lifetime * n)) > 0.25) g[LINE_ATTIC]++;
     print_message("# %s: 1/4 overflow with %u words, stated %u; %.4f there\n", of->name,
                   (unsigned)found, (unsigned)g[LINE_ATTIC],
                   (double)refused[g[LINE_ATTIC]] / tables);
-    assert_true(g[LINE_ATTIC] <= 3 * found + 50); /* safe, and not absurd */
+    /* Safe, and not absurd: the attic of a small table is close. */
+    bool const is_exact = of->lines <= LAW_EXACT_SHELVES * LINE_GROUP && of->load < 48;
+    assert_true(g[LINE_ATTIC] <= (is_exact && of->lifetime == 1 ? 2 * found + 12 : 3 * found + 50));
 }
 
-/* To four sigma, for every size of the attic. What was found in 5000 tables each: where a quarter
- * is stated, 0.0004 to 0.0064 of those that are filled once overflow, 40 to 600 times fewer, and
- * none of those that are churned. (Chernoff's bound, the factor 2 of the theorem, loads that sum up
- * to n, and 1 + T - n chances taken for independent.) In words of the attic: 201 for 116 that would
- * do with 200 full lines, 41 for 12 with 64 lines, 23 for none with 16. */
+/* To four sigma, for every size of the attic. What was found in 2500 tables each, where a quarter
+ * is stated: of small tables that are filled once, 3 to 10% overflow (the factor 2 of the theorem,
+ * and loads that sum up to n); of larger ones 0.2% (Chernoff's bound); of those that are churned,
+ * hardly any (every add is taken for a chance of its own). In words of the attic: 21 for 12 that
+ * would do with 64 lines, 11 for 5 with 200, 143 for 81 with 500; churned, 74 for 36 with 64. */
 static void overflow_is_as_likely_as_stated_or_less(void **state) {
     const life *const of = *state;
     uint64_t const    n = (uint64_t)(of->load * (double)of->lines);
     unsigned          refused[MAX_ATTIC + 1] = { 0 };
     measure_peaks(of, n, refused);
     for (uint64_t words = 0; words < MAX_ATTIC; words++) {
-        uint64_t const g[LINE_FIELDS] = { of->lines, 28, 1, 1, 0, words };
-        double const   share = (double)refused[words] / tables;
-        double const   stated = tamis_line_overflow(g, (double)n, (double)(of->lifetime * n));
-        double const   sigma = sqrt(stated * (1 - stated) / tables) + 1.0 / tables;
+        uint64_t g[LINE_FIELDS];
+        life_geometry(of, words, g);
+        double const share = (double)refused[words] / tables;
+        double const stated = tamis_line_overflow(g, (double)n, (double)(of->lifetime * n));
+        double const sigma = sqrt(stated * (1 - stated) / tables) + 1.0 / tables;
         assert_true(share <= stated + SIGMAS * sigma);
         if (refused[words] == 0) break;
     }

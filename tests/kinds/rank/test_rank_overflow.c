@@ -29,19 +29,25 @@ typedef struct life {
     uint64_t    cells[3], extensions[2];
     unsigned    lifetime; /* in times its keys */
     uint64_t    less[3];  /* cells, extensions of the second and of the third level */
+    unsigned    flood;    /* cells that the first key has beside its own */
 } life;
 
 static const life lives[] = {
-    { "one level, filled once", 100, 1000, { 20, 0, 0 }, { 0, 0 }, 1, { 1, 0, 0 } },
-    { "one level, churned", 100, 1000, { 25, 0, 0 }, { 0, 0 }, 16, { 1, 0, 0 } },
-    { "second level, filled once", 200, 4000, { 26, 40, 0 }, { 20, 0 }, 1, { 0, 3, 0 } },
-    { "second level, churned", 200, 4000, { 26, 40, 0 }, { 32, 0 }, 16, { 0, 6, 0 } },
-    { "second level near the mean", 200, 4000, { 22, 40, 0 }, { 62, 0 }, 1, { 0, 5, 0 } },
-    { "third level, filled once", 200, 4000, { 15, 13, 30 }, { 200, 9 }, 1, { 0, 0, 2 } },
-    { "third level, churned", 200, 4000, { 15, 13, 30 }, { 200, 18 }, 16, { 0, 0, 4 } },
-    { "all three, filled once", 100, 3000, { 30, 8, 11 }, { 54, 10 }, 1, { 0, 4, 3 } },
-    { "all three, churned", 100, 3000, { 30, 8, 19 }, { 64, 20 }, 8, { 0, 9, 6 } },
-    { "few buckets, churned", 12, 240, { 20, 8, 20 }, { 11, 4 }, 16, { 0, 3, 2 } },
+    { "one level, filled once", 100, 1000, { 20, 0, 0 }, { 0, 0 }, 1, { 1, 0, 0 }, 0 },
+    { "one level, churned", 100, 1000, { 25, 0, 0 }, { 0, 0 }, 16, { 1, 0, 0 }, 0 },
+    { "one level, flooded", 100, 1000, { 22, 0, 0 }, { 0, 0 }, 1, { 2, 0, 0 }, 7 },
+    { "one level, flooded and churned", 100, 1000, { 27, 0, 0 }, { 0, 0 }, 16, { 2, 0, 0 }, 7 },
+    { "one bucket of few, flooded", 3, 30, { 21, 0, 0 }, { 0, 0 }, 1, { 2, 0, 0 }, 7 },
+    { "second level, filled once", 200, 4000, { 26, 40, 0 }, { 20, 0 }, 1, { 0, 3, 0 }, 0 },
+    { "second level, churned", 200, 4000, { 26, 40, 0 }, { 32, 0 }, 16, { 0, 6, 0 }, 0 },
+    { "second level, flooded", 200, 4000, { 26, 40, 0 }, { 21, 0 }, 1, { 0, 4, 0 }, 7 },
+    { "second level near the mean", 200, 4000, { 22, 40, 0 }, { 62, 0 }, 1, { 0, 5, 0 }, 0 },
+    { "third level, filled once", 200, 4000, { 15, 13, 30 }, { 200, 9 }, 1, { 0, 0, 2 }, 0 },
+    { "third level, churned", 200, 4000, { 15, 13, 30 }, { 200, 18 }, 16, { 0, 0, 4 }, 0 },
+    { "all three, filled once", 100, 3000, { 30, 8, 11 }, { 54, 10 }, 1, { 0, 4, 3 }, 0 },
+    { "all three, churned", 100, 3000, { 30, 8, 19 }, { 64, 20 }, 8, { 0, 9, 6 }, 0 },
+    { "all three, flooded", 100, 3000, { 30, 8, 18 }, { 55, 11 }, 1, { 0, 5, 4 }, 7 },
+    { "few buckets, churned", 12, 240, { 20, 8, 20 }, { 11, 4 }, 16, { 0, 3, 2 }, 0 },
 };
 
 static void life_geometry(const life *of, uint64_t *ret_geometry) {
@@ -53,7 +59,7 @@ static void life_geometry(const life *of, uint64_t *ret_geometry) {
                                              [RANK_CELLS3] = of->cells[2],
                                              [RANK_EXTENSIONS2] = of->extensions[0],
                                              [RANK_EXTENSIONS3] = of->extensions[1],
-                                             [RANK_COPIES] = 1 };
+                                             [RANK_COPIES] = 1 + of->flood };
     memcpy(ret_geometry, geometry, sizeof geometry);
 }
 
@@ -72,16 +78,20 @@ static unsigned border(const life *of, unsigned load) {
     return of->extensions[1] != 0 && load == of->cells[0] + of->cells[1] ? 1 : 2;
 }
 
-static bool table_add(table *t, uint64_t key, dice *random) {
+static bool table_add_cell(table *t, uint64_t bucket) {
     const life *const of = t->of;
-    uint64_t const    bucket = dice_below(random, of->buckets);
     unsigned const    load = t->load[bucket], level = border(of, load);
     if (load == of->cells[0] + of->cells[1] + of->cells[2]) return false;
     if (level < 2 && t->taken[level] == of->extensions[level]) return false;
     if (level < 2) t->taken[level]++;
     t->load[bucket]++;
-    t->bucket_of[key] = (uint16_t)bucket;
     return true;
+}
+
+static bool table_add(table *t, uint64_t key, dice *random) {
+    uint64_t const bucket = dice_below(random, t->of->buckets);
+    t->bucket_of[key] = (uint16_t)bucket;
+    return table_add_cell(t, bucket);
 }
 
 static void table_remove(table *t, uint64_t key) {
@@ -89,15 +99,18 @@ static void table_remove(table *t, uint64_t key) {
     if (level < 2) t->taken[level]--;
 }
 
-/* Does it take every key of its life? */
+/* Does it take every key of its life? The first one is flooded, and stays. */
 static bool table_survives(const life *of, dice *random) {
     table          t = { .of = of };
     uint64_t const churn = (of->lifetime - 1) * of->keys;
     for (uint64_t key = 0; key < of->keys; key++) {
         if (!table_add(&t, key, random)) return false;
     }
+    for (unsigned i = 0; i < of->flood; i++) {
+        if (!table_add_cell(&t, t.bucket_of[0])) return false;
+    }
     for (uint64_t i = 0; i < churn; i++) {
-        uint64_t const key = dice_below(random, of->keys);
+        uint64_t const key = 1 + dice_below(random, of->keys - 1);
         table_remove(&t, key);
         if (!table_add(&t, key, random)) return false;
     }

@@ -149,10 +149,9 @@ static void sizes_are_those_that_are_promised(void **state) {
         uint64_t             g[RANK_FIELDS];
         free_geometry(p->counter_bits, p->copies, false, g);
         assert_true(tamis_rank_choose(&need, g));
-        double const cells = N_KEYS + (double)(p->copies - 1);
         assert_true((double)bits_of(g) / N_KEYS <= p->bits_per_key);
         assert_true(tamis_rank_fpr(g, N_KEYS) <= p->fpr);
-        assert_true(tamis_rank_overflow(g, cells, need.lifetime) <= 1e-10);
+        assert_true(tamis_rank_overflow(g, N_KEYS, need.lifetime) <= 1e-10);
     }
 }
 
@@ -206,17 +205,16 @@ static void explain(const grid_point *p, const uint64_t *g) {
 /* Every choice is possible and keeps what was asked for; there is one unless more than 2^64
  * fingerprints would be needed. */
 static void check_choice(const grid_point *p) {
-    uint64_t     g[RANK_FIELDS];
-    rank_layout  layout;
-    bool const   is_beyond = p->need.n / p->need.fpr >= 0x1p64;
-    bool const   is_chosen = grid_choose(p, g);
-    double const cells = p->need.n + (double)(p->copies - 1);
+    uint64_t    g[RANK_FIELDS];
+    rank_layout layout;
+    bool const  is_beyond = p->need.n / p->need.fpr >= 0x1p64;
+    bool const  is_chosen = grid_choose(p, g);
     if (is_chosen != !is_beyond) explain(p, g);
     assert_int_equal(is_chosen, !is_beyond);
     if (!is_chosen) return;
     bool const is_kept = tamis_rank_layout(g, &layout) &&
                          tamis_rank_fpr(g, p->need.n) <= p->need.fpr &&
-                         tamis_rank_overflow(g, cells, p->need.lifetime) <= p->need.overflow &&
+                         tamis_rank_overflow(g, p->need.n, p->need.lifetime) <= p->need.overflow &&
                          g[RANK_COUNTER_BITS] == p->counter_bits && g[RANK_COPIES] == p->copies &&
                          g[RANK_VALUE_BITS] == 0 && g[RANK_ALIGNED] == p->is_aligned;
     if (!is_kept) explain(p, g);
