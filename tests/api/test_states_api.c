@@ -79,7 +79,7 @@ static void what_cannot_be_is_refused_with_what_to_ask_for(void **state) {
     spec = usual();
     spec.geometry = "counter_bits=3,print_bits=9";
     refused(&spec, TAMIS_ERR_ARGUMENT, "no kind has the geometry");
-    spec.geometry = "counter_bits=3";
+    spec.geometry = "print_bits=4";
     refused(&spec, TAMIS_ERR_CANNOT, "ask for less");
 }
 
