@@ -7,18 +7,18 @@ FUZZ ?= 30
 N ?= 4000000
 PREFIX ?= /usr/local
 
-.PHONY: help all demo test check sanitize soak fuzz cross bench bench-report lab test-web lint format install clean
+.PHONY: help all demo test check sanitize soak fuzz cross bench bench-report lab test-web lint format install uninstall clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 all: ## Build the library and the tools in build/
 	@scripts/setup build
-	@scripts/build $(BUILD)
+	@scripts/build $(BUILD) products
 
 demo: ## Show the main job on real words, in a minute
 	@scripts/setup build demo
-	@scripts/build $(BUILD)
+	@scripts/build $(BUILD) demo
 	@scripts/demo $(BUILD)
 
 test: ## Build and run all tests (within 15 minutes on 2 cores); ends with "N passed, N failed"
@@ -81,8 +81,11 @@ format: ## clang-format over all sources
 
 install: ## Install under PREFIX (default /usr/local), below DESTDIR if that is set
 	@scripts/setup build
-	@scripts/build $(BUILD) --prefix=$(PREFIX)
+	@scripts/build $(BUILD) products --prefix=$(PREFIX)
 	@meson install -C $(BUILD) --no-rebuild
+
+uninstall: ## Remove what the last install of this build folder put there
+	@ninja -C $(BUILD) uninstall
 
 clean: ## Remove what was built
 	@rm -rf build build-*

@@ -9,10 +9,6 @@
 
 #include "tamis_config.h"
 
-#if defined(__AVX2__) || defined(__BMI2__)
-#error "Compile this file with the default flags: it decides whether the machine has more."
-#endif
-
 #define TAMIS_KIND(name) extern KIND_CAT(const tamis_kind tamis_kind_##name, _portable);
 #include "kinds.inc"
 #undef TAMIS_KIND

@@ -296,7 +296,7 @@ static tamis_status add_new_keys(tamis_set *set, const keys_from *from, bool *re
 
 /* All hashes of a batch, and behind them the scratch memory that the kind needs. */
 static tamis_status balance_all(tamis_set *set, const keys_from *from, size_t *ret_added) {
-    uint64_t   hash_bytes, bytes;
+    uint64_t   hash_bytes = 0, bytes = 0;
     bool const is_possible =
         checked_mul(from->n, sizeof(uint64_t), &hash_bytes) &&
         checked_add(hash_bytes, set->kind->balance_bytes(&set->table, from->n), &bytes) &&

@@ -244,7 +244,7 @@ TAMIS_INLINE tamis_status bloom_find(const tamis_table *table, uint64_t hash, ui
 
 /* The same for a key that is to have a certain value; _CONFLICT if it has another one. */
 TAMIS_INLINE tamis_status bloom_expect(const tamis_table *table, uint64_t hash, uint64_t value) {
-    uint64_t           code;
+    uint64_t           code = EMPTY;
     tamis_status const status = bloom_find(table, hash, &code);
     if (status != TAMIS_OK || value == TAMIS_ANY_VALUE) return status;
     return code == value + 1 ? TAMIS_OK : TAMIS_ERR_CONFLICT;
