@@ -39,25 +39,27 @@ static void warn_of_full(const dedup_memory *seen) {
          different);
 }
 
-/* Add a new line, if there is room. */
-static void remember(dedup_memory *seen, const tamis_key *key) {
-    tamis_status const status = tamis_add(seen->set, key->data, key->bytes);
-    if (status != TAMIS_OK && !seen->is_full) {
-        seen->is_full = true;
-        warn_of_full(seen);
-    }
-    if (status == TAMIS_OK && ++seen->different == seen->capacity + 1) warn_of_many(seen);
+/* A line was refused: from now on, lines that are not in the set are printed each time. */
+static void note_full(dedup_memory *seen) {
+    if (!seen->is_full) warn_of_full(seen);
+    seen->is_full = true;
 }
 
-/* answers[i]: was keys[i] seen before? The batch fetches the memory; a line that it did not find
- * may still have come earlier in the same batch, so it is asked again, which is cheap by then. */
-static void look_and_remember(dedup_memory *seen, const tamis_key *keys, size_t n, bool *answers) {
-    if (tamis_has_batch(seen->set, keys, n, answers) == n) return;
-    for (size_t i = 0; i < n; i++) {
-        if (answers[i]) continue;
-        answers[i] = tamis_has(seen->set, keys[i].data, keys[i].bytes);
-        if (!answers[i]) remember(seen, &keys[i]);
+/* is_new[i]: is keys[i] seen for the first time? New lines are added, as long as there is room. */
+static void look_and_remember(dedup_memory *seen, const tamis_key *keys, size_t n, bool *is_new) {
+    uint64_t const before = seen->different;
+    size_t         done = 0, some;
+    while (done < n) {
+        tamis_status const status =
+            tamis_add_new_batch(seen->set, keys + done, n - done, is_new + done, &some);
+        for (size_t i = done; i < done + some; i++) seen->different += is_new[i];
+        done += some;
+        if (status == TAMIS_OK) break;
+        if (status != TAMIS_ERR_FULL) die("cannot add: %s", tamis_status_text(status));
+        note_full(seen);
+        is_new[done++] = true;
     }
+    if (before <= seen->capacity && seen->different > seen->capacity) warn_of_many(seen);
 }
 
 static uint64_t count_chosen(const bool *answers, size_t n, bool wanted) {
@@ -72,16 +74,16 @@ static uint64_t dedup_all(dedup_memory *seen, const options *asked) {
     bool const is_counted = is_given(asked, OPTION_BIT(COUNT_LINES));
     lines      input;
     tamis_key  keys[LINES_BATCH];
-    bool       answers[LINES_BATCH];
+    bool       is_new[LINES_BATCH];
     uint64_t   chosen = 0;
     size_t     n;
     keys_open(&input, asked, 0);
     while ((n = lines_next(&input, keys)) != 0) {
-        look_and_remember(seen, keys, n, answers);
+        look_and_remember(seen, keys, n, is_new);
         if (is_counted)
-            chosen += count_chosen(answers, n, is_inverted);
+            chosen += count_chosen(is_new, n, !is_inverted);
         else
-            print_chosen(keys, answers, n, is_inverted);
+            print_chosen(keys, is_new, n, !is_inverted);
     }
     uint64_t const n_read = input.keys;
     lines_close(&input);
@@ -103,12 +105,12 @@ static void memory_create(dedup_memory *seen, const options *asked) {
 /* The set of an earlier run. It has its own capacity and rate; a script that gives them each time
  * is told if they are not the same. */
 static void memory_open(dedup_memory *seen, const options *asked) {
-    tamis_info  info;
+    tamis_facts facts;
     number_text capacity;
     seen->set = setfile_take(asked->set, asked, &seen->target);
-    setfile_inspect(seen->set, &info);
-    seen->capacity = info.plan.capacity;
-    seen->different = info.facts.keys;
+    if (tamis_get_facts(seen->set, &facts) != TAMIS_OK) die("there is no set to inspect");
+    seen->capacity = facts.capacity;
+    seen->different = facts.keys;
     number_exact(seen->capacity, capacity);
     if (is_given(asked, OPTION_BIT(CAPACITY)) && asked->spec.capacity != seen->capacity) {
         warn("%s exists and is made for %s keys; -n does not change that", asked->set, capacity);
@@ -125,7 +127,7 @@ static void memory_save(const dedup_memory *seen, uint64_t n_read, uint64_t n_be
     number_exact(seen->different, holds);
     number_exact(seen->capacity, capacity);
     if (is_given(asked, OPTION_BIT(QUIET))) return;
-    warn("%s: %s %s read, %s new; it holds %s keys and is made for %s", asked->set, read,
+    warn("%s: %s %s read, %s new; it holds %s keys and is made for %s keys", asked->set, read,
          plural(n_read, "line", "lines"), new, holds, capacity);
 }
 

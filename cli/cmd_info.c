@@ -116,18 +116,39 @@ static void print_set_events(const tamis_info *info) {
                 plural(info->facts.refused_removes, "key was", "keys were"));
 }
 
+/* How many different keys there are is only known from the contents: a set does not store keys, and
+ * a key that it took for present when it was added has left no trace. So this is an estimate, and
+ * what is counted exactly is told beside it. */
+static void print_keys(const tamis_info *info) {
+    bool const    is_multiset = (info->plan.abilities & TAMIS_CAN_REMOVE) != 0;
+    number_text   distinct, keys, prints;
+    capacity_text made_for;
+    number_exact((uint64_t)(info->distinct + 0.5), distinct);
+    number_exact(info->facts.keys, keys);
+    number_exact(info->prints, prints);
+    setfile_name_capacity(&info->plan, made_for);
+    output_text("  keys        about %s different, made for %s\n", distinct, made_for);
+    if (is_multiset)
+        output_text("  copies      %s in all, added and not removed\n", keys);
+    else
+        output_text("  added       %s %s changed the set, or a set that was merged into it\n", keys,
+                    plural(info->facts.keys, "add has", "adds have"));
+    output_text("  load        %.3g%% of the room is in use", 100 * info->load);
+    if (info->prints != 0) output_text(", by %s different fingerprints", prints);
+    output_string("\n");
+}
+
 static void print_set(const tamis_info *info) {
     abilities_text abilities;
-    number_text    keys, now, full;
+    number_text    count_to, now, full;
     abilities_name(info->plan.abilities, abilities);
-    number_exact(info->facts.keys, keys);
+    number_exact(info->plan.count_to, count_to);
     number_rate(info->current_fpr, now);
     number_rate(info->plan.fpr, full);
     output_text("  kind        %s: %s\n", info->plan.kind, info->plan.summary);
     output_text("  can         add, has%s%s\n", *abilities ? ", " : "", abilities);
-    output_text("  keys        %s%s", keys,
-                is_bound_after_merge(&info->plan) ? " (at most, if sets were merged into it)" : "");
-    print_capacity(info->facts.keys, info->plan.capacity);
+    if (info->plan.count_to != 0) output_text("  counts      exactly up to %s copies\n", count_to);
+    print_keys(info);
     output_text("  fpr         %s now, %s when full\n", now, full);
     print_size(&info->plan);
     print_geometry(&info->plan);
@@ -141,7 +162,9 @@ static void json_set(const tamis_info *info) {
     json_text("summary", info->plan.summary);
     json_abilities(info->plan.abilities);
     json_count("keys", info->facts.keys);
-    json_count("capacity", info->plan.capacity);
+    json_number("distinct", info->distinct);
+    json_count("prints", info->prints);
+    json_number("load", info->load);
     json_count("lifetime", info->plan.lifetime);
     json_number("current_fpr", info->current_fpr);
     json_forecast(&info->plan);
@@ -250,7 +273,6 @@ static void json_states(const tamis_states *states, const tamis_states_info *inf
     json_count("timer_bits", info->timer_bits);
     json_count("keys", info->keys);
     json_tally(states, info);
-    json_count("capacity", info->plan.capacity);
     json_count("lifetime", info->plan.lifetime);
     json_number("current_fpr", info->current_fpr);
     json_number("unknown", info->plan.unknown);

@@ -73,15 +73,16 @@ static void merge_file(tamis_set *into, const char *path, const options *asked) 
     setfile_close(&from);
 }
 
-/* "all.tamis: 2 sets merged, at most 2,000 keys; 3.56 KiB (bloom, ...)". */
+/* "all.tamis: 2 sets merged, about 1,998 different keys; 3.56 KiB (bloom, ...)". */
 static void tell_saved(const tamis_info *info, const char *path, const char *change,
                        const options *asked) {
     number_text  keys;
     setfile_text description;
     if (is_given(asked, OPTION_BIT(QUIET))) return;
-    number_exact(info->facts.keys, keys);
+    uint64_t const distinct = (uint64_t)(info->distinct + 0.5);
+    number_exact(distinct, keys);
     setfile_describe(info, description);
-    warn("%s: %s%s %s; %s", path, change, keys, plural(info->facts.keys, "key", "keys"),
+    warn("%s: %sabout %s different %s; %s", path, change, keys, plural(distinct, "key", "keys"),
          description);
 }
 
@@ -95,8 +96,7 @@ static int merge_run(const options *asked) {
     for (size_t i = 2; i < asked->n_operands; i++) merge_file(set, asked->operands[i], asked);
     setfile_save(set, &target);
     setfile_inspect(set, &info);
-    (void)snprintf(change, sizeof change, "%zu sets merged, %s", asked->n_operands - 1,
-                   is_bound_after_merge(&info.plan) ? "at most " : "");
+    (void)snprintf(change, sizeof change, "%zu sets merged, ", asked->n_operands - 1);
     tell_saved(&info, out, change, asked);
     bool const is_overloaded = setfile_warn_of_overload(&info, out);
     tamis_free(set);

@@ -25,6 +25,7 @@ static void plans_make(const tamis_spec *spec, plans *ret_plans) {
     tamis_problem problem;
     ret_plans->is_named = spec->kind != NULL;
     ret_plans->prefer = spec->prefer;
+    ret_plans->open = plans_open(spec->memory, spec->capacity, spec->fpr);
     if (tamis_plan_kinds(spec, ret_plans->rows, PLANS_MAX, &ret_plans->n, &problem) != TAMIS_OK) {
         die_of_spec(&problem);
     }
@@ -35,74 +36,29 @@ static void plans_make(const tamis_spec *spec, plans *ret_plans) {
     }
 }
 
-/* ------------------------------------------------------------------ how many keys fit */
-
-static bool fits(const tamis_spec *spec, uint64_t capacity, uint64_t memory) {
-    static plans trial;
-    tamis_spec   with = *spec;
-    with.capacity = capacity;
-    plans_make(&with, &trial);
-    const tamis_plan *const chosen = plans_chosen(&trial);
-    return chosen != NULL && chosen->body_bytes <= memory;
-}
-
-/* Not even one key fits: either no kind can do the job, or the memory is too small. */
-static _Noreturn void die_of_memory(const tamis_spec *spec, uint64_t memory) {
-    static plans trial;
-    tamis_spec   with = *spec;
-    number_text  given, least;
-    with.capacity = 1;
-    plans_make(&with, &trial);
-    const tamis_plan *const chosen = plans_chosen(&trial);
-    if (chosen == NULL) {
-        die("no kind can do all of that, in any memory; ask for less, or see why: 'tamis plan -n' "
-            "with the same options");
-    }
-    number_size(memory, given);
-    number_size(chosen->body_bytes, least);
-    die("--memory %s is not enough: even for one key, %s takes %s", given, chosen->kind, least);
-}
-
-/* The largest number of keys for which the chosen kind fits, to a thousandth: double it until it
- * does not fit, then halve the interval. */
-static uint64_t capacity_for(const tamis_spec *spec, uint64_t memory) {
-    uint64_t low = 1, high = 2;
-    if (!fits(spec, low, memory)) die_of_memory(spec, memory);
-    while (high < UINT64_C(1) << 40 && fits(spec, high, memory)) {
-        low = high;
-        high *= 2;
-    }
-    while (high - low > 1 + low / 1000) {
-        uint64_t const middle = low + (high - low) / 2;
-        if (fits(spec, middle, memory))
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* ------------------------------------------------------------------ why */
 
 typedef char why_text[TABLE_WORD_BYTES];
 
 /* Why a kind cannot do it, in a few words. */
-static void why_not(const tamis_plan *plan, const tamis_spec *spec, uint64_t memory,
-                    why_text ret_text) {
+static void why_not(const tamis_plan *plan, const tamis_spec *spec, why_text ret_text) {
     size_t const   n = sizeof(why_text);
     unsigned const missing = spec->abilities & ~plan->abilities;
     abilities_text names;
     number_text    size;
     abilities_name(missing, names);
-    number_size(plan->body_bytes - memory, size);
-    if (plan->status == TAMIS_OK)
-        (void)snprintf(ret_text, n, "does not fit: %s too large", size);
-    else if (geometry_complain(plan->kind, spec->geometry, ret_text, n))
+    number_size(plan->body_bytes, size);
+    if (geometry_complain(plan->kind, spec->geometry, ret_text, n))
         return;
     else if (plan->status == TAMIS_ERR_LIMIT)
         (void)snprintf(ret_text, n, "too large to address");
     else if (missing != 0)
         (void)snprintf(ret_text, n, "cannot %s", names);
+    else if (spec->memory != 0 && plan->body_bytes > spec->memory)
+        (void)snprintf(ret_text, n, "does not fit: takes %s%s", size,
+                       spec->capacity == 0 ? " for one key" : "");
+    else if (plan->body_bytes != 0 && plan->count_to < spec->count_to)
+        (void)snprintf(ret_text, n, "counts only to %llu", (unsigned long long)plan->count_to);
     else if (is_passed_over(plan, spec))
         (void)snprintf(ret_text, n, "copies use up capacity: chosen only if named");
     else if (plan->overflow > 0 && plan->fpr <= spec->fpr)
@@ -114,47 +70,56 @@ static void why_not(const tamis_plan *plan, const tamis_spec *spec, uint64_t mem
 
 /* ------------------------------------------------------------------ for people */
 
-/* The job in words: "1M keys, at most 0.1% false positives, to add, ask and remove". */
+/* The job in words: "1M keys, at most 0.1% false positives, able to remove; 16M adds in its life".
+ */
 static void print_job(const tamis_spec *spec, const plans *all) {
-    number_text             keys, rate, adds, memory;
+    number_text             keys, copies, rate, adds, memory;
     abilities_text          names;
     const tamis_plan *const chosen = plans_chosen(all);
     number_short((double)spec->capacity, keys);
+    number_exact(spec->copies, copies);
     number_rate(spec->fpr, rate);
-    number_size(all->memory, memory);
+    number_size(spec->memory, memory);
     abilities_name(spec->abilities, names);
-    output_text("%s %s", keys, plural(spec->capacity, "key", "keys"));
+    if (spec->capacity != 0)
+        output_text("%s %s", keys, plural(spec->capacity, "key", "keys"));
+    else
+        output_string("As many keys as fit");
+    if (spec->memory != 0) output_text(", in at most %s", memory);
+    if (spec->copies > 1) output_text(", with up to %s copies each", copies);
     if (spec->fpr > 0) output_text(", at most %s false positives", rate);
     if (spec->abilities != 0) output_text(", able to %s", names);
-    if (all->memory != 0) output_text(", in at most %s", memory);
-    if (chosen != NULL && chosen->lifetime > spec->capacity) {
+    if (chosen != NULL && spec->capacity != 0 && chosen->lifetime > spec->capacity) {
         number_short((double)chosen->lifetime, adds);
         output_text("; %s adds in its life", adds);
     }
     output_string("\n\n");
 }
 
-static void add_able_row(report_table *table, const tamis_plan *plan) {
-    table_row *const row = table_add_able(table, plan);
-    number_text      fpr;
+static void add_able_row(report_table *table, const plans *all, const tamis_plan *plan,
+                         bool is_counting) {
+    table_row *const row = table_add_able(table, all, plan);
+    number_text      fpr, count_to;
     number_rate(plan->fpr, fpr);
     row_add(row, fpr);
     row_rate(row, plan->overflow);
     row_rate(row, plan->saturation);
+    number_exact(plan->count_to, count_to);
+    if (is_counting) row_add(row, count_to);
     row_lines(row, plan);
 }
 
 static void print_table(const plans *all, const tamis_spec *spec) {
-    static const char *const heads[TABLE_COLUMNS] = { "  kind", "size",     "bits/key",
-                                                      "fpr",    "overflow", "saturation",
-                                                      "hit",    "miss",     "add" };
-    report_table *const      table = plans_table(heads);
+    bool const          is_counting = (spec->abilities & TAMIS_CAN_COUNT) != 0;
+    const char *const   heads[] = { "  kind",   plans_size_head(all), "bits/key", "fpr",
+                                    "overflow", "saturation",         "counts to" };
+    report_table *const table = plans_table(heads, is_counting ? 7 : 6);
     for (size_t i = 0; i < all->n; i++) {
-        if (plans_is_able(all, &all->rows[i])) {
-            add_able_row(table, &all->rows[i]);
+        if (all->rows[i].status == TAMIS_OK) {
+            add_able_row(table, all, &all->rows[i], is_counting);
         } else {
             why_text why;
-            why_not(&all->rows[i], spec, all->memory, why);
+            why_not(&all->rows[i], spec, why);
             table_add_unable(table, &all->rows[i], why);
         }
     }
@@ -173,24 +138,13 @@ static void print_comparison(const tamis_plan *chosen) {
 
 /* What --small would choose; NULL if that was asked for, or a kind was named. It is laid out in its
  * own way, so the rows of the other plan say nothing about it. */
-static const tamis_plan *plan_small(const tamis_spec *spec, uint64_t memory) {
+static const tamis_plan *plan_small(const tamis_spec *spec) {
     static plans small;
     tamis_spec   with = *spec;
     if (spec->kind != NULL || spec->prefer == TAMIS_PREFER_SMALL) return NULL;
     with.prefer = TAMIS_PREFER_SMALL;
-    if (memory != 0) with.capacity = capacity_for(&with, memory);
     plans_make(&with, &small);
     return plans_chosen(&small);
-}
-
-/* "With --small it takes rank, 1.65 MiB." */
-static void print_small(const tamis_plan *small, const plans *all) {
-    number_text size, keys;
-    number_size(small->body_bytes, size);
-    number_short((double)small->capacity, keys);
-    output_text("  With --small it takes %s, %s", small->kind, size);
-    if (all->memory != 0) output_text(", for %s %s", keys, plural(small->capacity, "key", "keys"));
-    output_string(".\n");
 }
 
 static void print_for_people(const plans *all, const tamis_spec *spec) {
@@ -198,15 +152,15 @@ static void print_for_people(const plans *all, const tamis_spec *spec) {
     print_table(all, spec);
     if (plans_chosen(all) == NULL) return;
     plans_print_chosen(all);
-    const tamis_plan *const small = plan_small(spec, all->memory);
-    if (small != NULL) print_small(small, all);
+    const tamis_plan *const small = plan_small(spec);
+    if (small != NULL) plans_print_small(all, small);
     print_comparison(plans_chosen(all));
 }
 
 /* ------------------------------------------------------------------ for programs */
 
-static void json_plan(const tamis_plan *plan, const tamis_spec *spec, const plans *all) {
-    bool const is_possible = plans_is_able(all, plan);
+static void json_plan(const tamis_plan *plan, const tamis_spec *spec) {
+    bool const is_possible = plan->status == TAMIS_OK;
     why_text   why;
     json_open(NULL, '{');
     json_text("kind", plan->kind);
@@ -215,29 +169,34 @@ static void json_plan(const tamis_plan *plan, const tamis_spec *spec, const plan
     json_bool("possible", is_possible);
     json_bool("chosen", plan->chosen);
     if (!is_possible) {
-        why_not(plan, spec, all->memory, why);
+        why_not(plan, spec, why);
         json_text("why_not", why);
     }
-    if (plan->status == TAMIS_OK) json_forecast(plan);
+    if (is_possible) json_forecast(plan);
     json_close('}');
 }
 
 static void print_json(const plans *all, const tamis_spec *spec) {
     json_open(NULL, '{');
-    json_count("capacity", spec->capacity);
+    const tamis_plan *const chosen = plans_chosen(all);
+    json_count("capacity", chosen != NULL ? chosen->capacity : spec->capacity);
     json_number("fpr", spec->fpr);
+    json_count("memory", spec->memory);
+    json_count("copies", spec->copies > 1 ? spec->copies : 1);
+    json_count("count_to", spec->count_to);
     json_abilities(spec->abilities);
     plans_json_chosen(all);
-    const tamis_plan *const small = plan_small(spec, all->memory);
+    const tamis_plan *const small = plan_small(spec);
     if (small != NULL) {
         json_open("with_small", '{');
         json_text("kind", small->kind);
         json_count("capacity", small->capacity);
         json_count("body_bytes", small->body_bytes);
+        json_number("fpr", small->fpr);
         json_close('}');
     }
     json_open("kinds", '[');
-    for (size_t i = 0; i < all->n; i++) json_plan(&all->rows[i], spec, all);
+    for (size_t i = 0; i < all->n; i++) json_plan(&all->rows[i], spec);
     json_close(']');
     json_close('}');
 }
@@ -290,10 +249,17 @@ static void code_abilities(unsigned abilities) {
     if (abilities != 0) output_string(";\n");
 }
 
+static void code_number(const char *field, uint64_t value) {
+    if (value != 0) output_text("    spec.%s = %llu;\n", field, (unsigned long long)value);
+}
+
 static void code_spec(const tamis_spec *spec, const tamis_plan *chosen) {
-    output_text("    spec.capacity = %llu;\n", (unsigned long long)spec->capacity);
+    output_text("    spec.capacity = %llu;\n", (unsigned long long)chosen->capacity);
     if (spec->fpr > 0) output_text("    spec.fpr = %.10g;\n", spec->fpr);
     code_abilities(spec->abilities);
+    code_number("copies", spec->copies);
+    code_number("count_to", spec->count_to);
+    code_number("memory", spec->memory);
     code_rare_fields(spec->geometry, spec->lifetime, spec->overflow);
     output_text("    spec.kind = \"%s\"; /* without this line, tamis_create() chooses */\n",
                 chosen->kind);
@@ -303,11 +269,11 @@ static void print_code(const plans *all, const tamis_spec *spec) {
     const tamis_plan *const chosen = plans_chosen(all);
     number_text             keys, size;
     if (chosen == NULL) return;
-    number_short((double)spec->capacity, keys);
+    number_short((double)chosen->capacity, keys);
     number_size(chosen->body_bytes, size);
     output_text("/* A set for %s %s in %s (%s).\n"
                 " * Build it with: cc set.c $(pkg-config --cflags --libs tamis) */\n",
-                keys, plural(spec->capacity, "key", "keys"), size, chosen->kind);
+                keys, plural(chosen->capacity, "key", "keys"), size, chosen->kind);
     output_string(code_head);
     code_spec(spec, chosen);
     output_string(code_create);
@@ -318,32 +284,26 @@ static void print_code(const plans *all, const tamis_spec *spec) {
 
 /* ------------------------------------------------------------------ plan */
 
-static void find_capacity(const options *asked, tamis_spec *spec) {
+static int plan_run(const options *asked) {
+    static plans            all;
+    const tamis_spec *const spec = &asked->spec;
+    if (is_given(asked, OPTION_BIT(VALUES))) return plan_states_run(asked);
     if (asked->is_counted) die("-n auto: plan reads no keys; write a number");
     if (!is_given(asked, OPTION_BIT(CAPACITY) | OPTION_BIT(MEMORY))) {
         die("for how many keys? Say -n 1M, or give the memory: --memory 16MiB");
     }
-    if (!is_given(asked, OPTION_BIT(MEMORY))) return;
-    spec->capacity = capacity_for(spec, asked->memory);
-}
-
-static int plan_run(const options *asked) {
-    static plans all;
-    tamis_spec   spec = asked->spec;
-    if (is_given(asked, OPTION_BIT(VALUES))) return plan_states_run(asked);
-    find_capacity(asked, &spec);
-    plans_make(&spec, &all);
-    all.memory = asked->memory;
+    plans_make(spec, &all);
     plans_sort(&all);
     if (is_given(asked, OPTION_BIT(JSON)))
-        print_json(&all, &spec);
+        print_json(&all, spec);
     else if (is_given(asked, OPTION_BIT(CODE)))
-        print_code(&all, &spec);
+        print_code(&all, spec);
     else
-        print_for_people(&all, &spec);
+        print_for_people(&all, spec);
     if (plans_chosen(&all) != NULL) return EXIT_DONE;
     output_flush();
-    warn("no kind can do all of that; ask for less");
+    warn("no kind can do all of that; ask for less%s",
+         spec->memory != 0 ? ", or give more memory" : "");
     return EXIT_NONE;
 }
 
@@ -359,7 +319,8 @@ const command command_plan = {
             "has a value; unknown is how often the answer is \"don't know\" (docs/states.md).\n",
     .examples = "  tamis plan -n 1M -e 0.1%                 a million keys\n"
                 "  tamis plan -n 1M -e 0.1% --remove        the same, and remove them again\n"
-                "  tamis plan --memory 16MiB -e 1e-6        how many keys do 16 MiB hold?\n"
+                "  tamis plan --memory 16MiB -e 1e-6        how many keys fit into 16 MiB?\n"
+                "  tamis plan --memory 16MiB -n 10M         which rate can 10M keys have there?\n"
                 "  tamis plan -n 10M --count --code >set.c  the C program for it\n"
                 "  tamis plan -n 1M --values 8 --timeout 60 the states of a million connections\n",
     .options = OPTIONS_OF_SPEC | OPTIONS_OF_STATES | OPTION_BIT(MEMORY) | OPTION_BIT(JSON) |

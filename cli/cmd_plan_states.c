@@ -19,6 +19,7 @@ static tamis_states_spec states_spec(const options *asked) {
     spec.fpr = asked->spec.fpr;
     spec.unknown = asked->unknown;
     spec.timeout = asked->timeout;
+    spec.memory = asked->spec.memory;
     spec.prefer = is_given(asked, OPTION_BIT(FAST)) ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL;
     spec.kind = asked->spec.kind;
     spec.geometry = asked->spec.geometry;
@@ -29,7 +30,9 @@ static tamis_states_spec states_spec(const options *asked) {
 
 static void plans_make(const tamis_states_spec *spec, plans *ret_plans) {
     tamis_problem problem;
-    *ret_plans = (plans){ .is_named = spec->kind != NULL, .prefer = spec->prefer };
+    *ret_plans = (plans){ .is_named = spec->kind != NULL,
+                          .prefer = spec->prefer,
+                          .open = plans_open(spec->memory, spec->capacity, spec->fpr) };
     if (tamis_states_plan_kinds(spec, ret_plans->rows, PLANS_MAX, &ret_plans->n, &problem) !=
         TAMIS_OK) {
         die_of_spec(&problem);
@@ -53,26 +56,32 @@ static const char *why_not(const tamis_plan *plan, const tamis_states_spec *spec
 
 /* "1M keys of 8 values, at most 0.1% wrong and 0.1% unknown, dropped after 60 ticks". */
 static void print_job(const tamis_states_spec *spec, const tamis_plan *chosen) {
-    number_text keys, values, rate, unknown, puts;
+    number_text keys, values, rate, unknown, memory, puts;
     number_short((double)spec->capacity, keys);
     number_short((double)spec->values, values);
     number_rate(spec->fpr, rate);
     number_rate(spec->unknown != 0 ? spec->unknown : spec->fpr, unknown);
-    output_text("%s %s of %s values", keys, plural(spec->capacity, "key", "keys"), values);
+    number_size(spec->memory, memory);
+    if (spec->capacity != 0)
+        output_text("%s %s", keys, plural(spec->capacity, "key", "keys"));
+    else
+        output_string("As many keys as fit");
+    output_text(" of %s values", values);
+    if (spec->memory != 0) output_text(", in at most %s", memory);
     if (spec->fpr > 0) output_text(", at most %s wrong and %s unknown", rate, unknown);
     if (spec->timeout != 0) {
         output_text(", dropped after %llu %s without a touch", (unsigned long long)spec->timeout,
                     plural(spec->timeout, "tick", "ticks"));
     }
-    if (chosen != NULL && chosen->lifetime > spec->capacity) {
+    if (chosen != NULL && spec->capacity != 0 && chosen->lifetime > spec->capacity) {
         number_short((double)chosen->lifetime, puts);
         output_text("; %s puts in its life", puts);
     }
     output_string("\n\n");
 }
 
-static void add_able_row(report_table *table, const tamis_plan *plan) {
-    table_row *const row = table_add_able(table, plan);
+static void add_able_row(report_table *table, const plans *all, const tamis_plan *plan) {
+    table_row *const row = table_add_able(table, all, plan);
     row_rate(row, plan->fpr);
     row_rate(row, plan->unknown);
     row_rate(row, plan->overflow);
@@ -80,13 +89,12 @@ static void add_able_row(report_table *table, const tamis_plan *plan) {
 }
 
 static void print_table(const plans *all, const tamis_states_spec *spec) {
-    static const char *const heads[TABLE_COLUMNS] = { "  kind", "size",    "bits/key",
-                                                      "fpr",    "unknown", "overflow",
-                                                      "hit",    "miss",    "put" };
-    report_table *const      table = plans_table(heads);
+    const char *const   heads[] = { "  kind",  plans_size_head(all), "bits/key", "fpr", "unknown",
+                                    "overflow" };
+    report_table *const table = plans_table(heads, 6);
     for (size_t i = 0; i < all->n; i++) {
-        if (plans_is_able(all, &all->rows[i]))
-            add_able_row(table, &all->rows[i]);
+        if (all->rows[i].status == TAMIS_OK)
+            add_able_row(table, all, &all->rows[i]);
         else
             table_add_unable(table, &all->rows[i], why_not(&all->rows[i], spec));
     }
@@ -101,7 +109,7 @@ static void print_for_people(const plans *all, const tamis_states_spec *spec) {
     print_table(all, spec);
     if (chosen == NULL) return;
     plans_print_chosen(all);
-    number_size(16 * (spec->capacity + spec->capacity / 7), size);
+    number_size(16 * (chosen->capacity + chosen->capacity / 7), size);
     output_text("  An exact table of 64-bit hashes and values in 16 bytes, 7/8 full, would take "
                 "%s.\n",
                 size);
@@ -179,7 +187,7 @@ static const char code_tail[] = "\n"
                                 "}\n";
 
 static void code_spec(const tamis_states_spec *spec, const tamis_plan *chosen) {
-    output_text("    spec.capacity = %llu;\n", (unsigned long long)spec->capacity);
+    output_text("    spec.capacity = %llu;\n", (unsigned long long)chosen->capacity);
     output_text("    spec.values = UINT64_C(%llu);\n", (unsigned long long)spec->values);
     if (spec->fpr > 0) output_text("    spec.fpr = %.10g;\n", spec->fpr);
     if (spec->unknown > 0) output_text("    spec.unknown = %.10g;\n", spec->unknown);
@@ -195,11 +203,11 @@ static void print_code(const plans *all, const tamis_states_spec *spec) {
     const tamis_plan *const chosen = plans_chosen(all);
     number_text             keys, size;
     if (chosen == NULL) return;
-    number_short((double)spec->capacity, keys);
+    number_short((double)chosen->capacity, keys);
     number_size(chosen->body_bytes, size);
     output_text("/* States for %s %s in %s (%s).\n"
                 " * Build it with: cc states.c $(pkg-config --cflags --libs tamis) */\n",
-                keys, plural(spec->capacity, "key", "keys"), size, chosen->kind);
+                keys, plural(chosen->capacity, "key", "keys"), size, chosen->kind);
     output_string(code_head);
     code_spec(spec, chosen);
     output_string(code_create);
@@ -213,7 +221,9 @@ int plan_states_run(const options *asked) {
     static plans            all;
     tamis_states_spec const spec = states_spec(asked);
     if (asked->is_counted) die("-n auto: plan reads no keys; write a number");
-    if (spec.capacity == 0) die("for how many keys? Say -n 1M");
+    if (spec.capacity == 0 && spec.memory == 0) {
+        die("for how many keys? Say -n 1M, or give the memory: --memory 16MiB");
+    }
     plans_make(&spec, &all);
     if (is_given(asked, OPTION_BIT(JSON)))
         print_json(&all, &spec);

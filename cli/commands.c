@@ -84,6 +84,9 @@ void json_forecast(const tamis_plan *plan) {
         json_count(plan->fields[i].name, plan->fields[i].value);
     }
     json_close('}');
+    json_count("capacity", plan->capacity);
+    json_count("copies", plan->copies);
+    json_count("count_to", plan->count_to);
     json_count("body_bytes", plan->body_bytes);
     json_count("file_bytes", plan->file_bytes);
     json_number("bits_per_key", plan->bits_per_key);
@@ -93,9 +96,4 @@ void json_forecast(const tamis_plan *plan) {
     json_number("lines_present", plan->lines_present);
     json_number("lines_absent", plan->lines_absent);
     json_number("lines_add", plan->lines_add);
-}
-
-bool is_bound_after_merge(const tamis_plan *plan) {
-    unsigned const exact = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT;
-    return (plan->abilities & TAMIS_CAN_MERGE) != 0 && (plan->abilities & exact) == 0;
 }

@@ -6,7 +6,8 @@
 #include "options.h"
 
 extern const command command_plan, command_kinds;                      /* cmd_plan.c */
-extern const command command_build, command_add, command_remove;       /* cmd_build.c */
+extern const command command_build;                                    /* cmd_build.c */
+extern const command command_add, command_remove;                      /* cmd_add.c */
 extern const command command_has, command_count;                       /* cmd_query.c */
 extern const command command_dedup;                                    /* cmd_dedup.c */
 extern const command command_get;                                      /* cmd_get.c */
@@ -46,9 +47,5 @@ void         abilities_name(unsigned abilities, abilities_text ret_text);
 /* Parts of JSON objects: the abilities of a set; its geometry, sizes and probabilities. */
 void json_abilities(unsigned abilities);
 void json_forecast(const tamis_plan *plan);
-
-/* Is the number of keys only an upper bound after a merge? It is for sets that can neither remove
- * nor count: they do not know which keys they have in common. */
-bool is_bound_after_merge(const tamis_plan *plan);
 
 #endif

@@ -292,31 +292,29 @@ void lines_open(lines *ret_lines, char *const *names, size_t n_names, char separ
                           .stdin_start = lseek(STDIN_FILENO, 0, SEEK_CUR),
                           .buffer_bytes = FIRST_BUFFER_BYTES };
     ret_lines->buffer = malloc(ret_lines->buffer_bytes + SEPARATORS_BLOCK);
-    if (ret_lines->buffer == NULL) die("out of memory");
+    if (ret_lines->buffer == NULL) {
+        die("not enough memory: needs %zu bytes to read lines", ret_lines->buffer_bytes);
+    }
     progress_begin(total_bytes(ret_lines));
 }
 
-static void lines_rewind(lines *input) {
+void lines_keep(lines *input) {
+    size_t const bytes = input->n_names * sizeof input->spools[0];
+    input->spools = malloc(bytes);
+    if (input->spools == NULL) die("not enough memory: needs %zu bytes", bytes);
+    for (size_t i = 0; i < input->n_names; i++) input->spools[i] = -1;
+}
+
+void lines_rewind(lines *input) {
     if (input->descriptor >= 0) file_end(input); /* a signal has ended the input before its end */
     if (input->stdin_start >= 0) (void)lseek(STDIN_FILENO, input->stdin_start, SEEK_SET);
     for (size_t i = 0; i < input->n_names; i++) {
         if (input->spools[i] >= 0) (void)lseek(input->spools[i], 0, SEEK_SET);
     }
+    if (is_interrupted(input)) input->limit = input->keys; /* read as much again, and no more */
     input->name = input->begin = input->scanned = input->end = 0;
     input->keys = input->bytes = 0;
     progress_begin(total_bytes(input));
-}
-
-uint64_t lines_count(lines *input) {
-    input->spools = malloc(input->n_names * sizeof input->spools[0]);
-    if (input->spools == NULL) die("out of memory");
-    for (size_t i = 0; i < input->n_names; i++) input->spools[i] = -1;
-    tamis_key keys[LINES_BATCH];
-    while (lines_next(input, keys) != 0) continue;
-    uint64_t const count = input->keys;
-    lines_rewind(input);
-    if (signals_caught() != 0) input->limit = count; /* and then read no more than was counted */
-    return count;
 }
 
 void lines_close(lines *input) {

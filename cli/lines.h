@@ -47,9 +47,12 @@ size_t lines_next(lines *input, tamis_key *ret_keys);
 /* The bytes of keys[first..last-1] with their separators, in one piece. */
 size_t lines_span(const tamis_key *keys, size_t first, size_t last);
 
-/* Count the lines, and go back to the first. Lines from a pipe are copied to a nameless file in
- * TMPDIR, since a pipe can be read only once. */
-uint64_t lines_count(lines *input);
+/* Read the lines so that they can be read again. Call it before the first lines_next(). Lines from
+ * a pipe are copied to a nameless file in TMPDIR, since a pipe can be read only once. */
+void lines_keep(lines *input);
+
+/* Go back to the first line, after lines_keep(). */
+void lines_rewind(lines *input);
 
 void lines_close(lines *input);
 

@@ -17,6 +17,7 @@
 #define MIN_FPR 1e-12
 #define MAX_FPR 0.5
 #define MAX_VALUES (UINT64_C(1) << 32)
+#define MAX_COPIES (UINT64_C(1) << 32)
 #define MAX_TIMEOUT (UINT64_C(1) << 32)
 
 /* ------------------------------------------------------------------ values */
@@ -44,7 +45,8 @@ static void take_fpr(options *to, const char *text) {
 }
 
 static void take_memory(options *to, const char *text) {
-    refuse("--memory", text, number_read_size(text, &to->memory));
+    refuse("--memory", text, number_read_size(text, &to->spec.memory));
+    if (to->spec.memory == 0) refuse("--memory", text, "a set takes more than that");
 }
 
 static void take_lifetime(options *to, const char *text) {
@@ -59,11 +61,8 @@ static void take_overflow(options *to, const char *text) {
     }
 }
 
-/* Kinds of sets and kinds of states have functions of their own to list them. */
-typedef const char *name_of(size_t i);
-
 /* "bloom, counting, ...", as far as it fits. */
-static void list_kinds(name_of *kind_name, char *ret_text, size_t n) {
+static void list_kinds(name_at *kind_name, char *ret_text, size_t n) {
     size_t at = 0;
     ret_text[0] = '\0';
     for (size_t i = 0; kind_name(i) != NULL && at < n; i++) {
@@ -72,9 +71,9 @@ static void list_kinds(name_of *kind_name, char *ret_text, size_t n) {
 }
 
 static void check_kind(const char *kind, bool is_of_states) {
-    name_of *const    kind_name = is_of_states ? tamis_states_kind_name : tamis_kind_name;
-    const char *const noun = is_of_states ? "kind of states" : "kind";
-    char              kinds[400];
+    name_at *const kind_name = is_of_states ? tamis_states_kind_name : tamis_kind_name;
+    const char *const  noun = is_of_states ? "kind of states" : "kind";
+    char               kinds[400];
     for (size_t i = 0; kind_name(i) != NULL; i++) {
         if (strcmp(kind_name(i), kind) == 0) return;
     }
@@ -145,6 +144,22 @@ static void take_count_ability(options *to, const char *text) {
     to->spec.abilities |= TAMIS_CAN_COUNT;
 }
 
+/* Whoever says how far to count wants to count. */
+static void take_count_to(options *to, const char *text) {
+    refuse("--count-to", text, number_read_count(text, &to->spec.count_to));
+    if (to->spec.count_to < 1 || to->spec.count_to > MAX_COPIES) {
+        refuse("--count-to", text, "a set counts to 1 at least, and to 2^32 at most");
+    }
+    to->spec.abilities |= TAMIS_CAN_COUNT;
+}
+
+static void take_copies(options *to, const char *text) {
+    refuse("--copies", text, number_read_count(text, &to->spec.copies));
+    if (to->spec.copies < 1 || to->spec.copies > MAX_COPIES) {
+        refuse("--copies", text, "a key has 1 to 2^32 copies");
+    }
+}
+
 static void take_merge(options *to, const char *text) {
     (void)text;
     to->spec.abilities |= TAMIS_CAN_MERGE;
@@ -175,7 +190,8 @@ static const option_entry table[N_OPTIONS] = {
                           take_capacity },
     [OPTION_FPR] = { 'e', "fpr", "RATE",
                      "false-positive rate when full: 0.1% (the default), 1e-6, 1/1000", take_fpr },
-    [OPTION_MEMORY] = { 0, "memory", "SIZE", "instead of -n: as many keys as fit into 16MiB",
+    [OPTION_MEMORY] = { 0, "memory", "SIZE",
+                        "at most so large (16MiB); without -n or -e, the best that fits",
                         take_memory },
     [OPTION_VALUES] = { 0, "values", "COUNT",
                         "plan a table of states: how many values a key can have", take_values },
@@ -187,6 +203,10 @@ static const option_entry table[N_OPTIONS] = {
     [OPTION_REMOVE] = { 0, "remove", NULL, "the set must be able to remove keys", take_remove },
     [OPTION_COUNT] = { 0, "count", NULL, "the set must be able to count the copies of a key",
                        take_count_ability },
+    [OPTION_COUNT_TO] = { 0, "count-to", "N", "count, and exactly up to N copies (255 by default)",
+                          take_count_to },
+    [OPTION_COPIES] = { 0, "copies", "N", "make room for so many copies of every key (1)",
+                        take_copies },
     [OPTION_MERGE] = { 0, "merge", NULL, "the set must be able to merge with another", take_merge },
     [OPTION_FAST] = { 0, "fast", NULL, "choose the fastest kind (the default)", NULL },
     [OPTION_SMALL] = { 0, "small", NULL, "choose the smallest kind", take_small },
@@ -208,6 +228,8 @@ static const option_entry table[N_OPTIONS] = {
                       take_hash },
     [OPTION_NULL] = { '0', "null", NULL, "keys end with a NUL byte, not with a newline",
                       take_null },
+    [OPTION_COUNTS] = { 0, "counts", NULL, "each line ends with a tab and a number of copies",
+                        NULL },
     [OPTION_INVERT] = { 'v', "invert", NULL, "print the other lines instead", NULL },
     [OPTION_COUNT_LINES] = { 'c', "count", NULL, "print only the number of such lines", NULL },
     [OPTION_JSON] = { 0, "json", NULL, "print JSON", NULL },
@@ -308,14 +330,11 @@ static void check_together(const options *asked) {
         die("--fast and --small: choose one");
     }
     if (is_given(asked, OPTION_BIT(LIKE)) &&
-        is_given(asked, OPTIONS_OF_SPEC | OPTIONS_OF_HASHING)) {
+        is_given(asked, OPTIONS_OF_SPEC | OPTIONS_OF_HASHING | OPTION_BIT(MEMORY))) {
         die("--like takes everything from %s: leave out -n, -e and the others", asked->like);
     }
     if (is_given(asked, OPTION_BIT(JSON)) && is_given(asked, OPTION_BIT(CODE))) {
         die("--json and --code: choose one");
-    }
-    if (is_given(asked, OPTION_BIT(MEMORY)) && is_given(asked, OPTION_BIT(CAPACITY))) {
-        die("--memory computes the number of keys: leave out -n");
     }
 }
 
@@ -330,10 +349,7 @@ static void check_states(const options *asked) {
     }
     if (is_of_states && is_given(asked, OPTIONS_OF_ABILITY)) {
         die("--values: every table of states can drop keys and merge, and none counts copies; "
-            "leave out --remove, --count and --merge");
-    }
-    if (is_of_states && is_given(asked, OPTION_BIT(MEMORY))) {
-        die("--memory: for sets only; say how many keys there are: -n 1M");
+            "leave out --remove, --count, --copies and --merge");
     }
 }
 
@@ -379,12 +395,19 @@ static const char *wanted_isa(void) {
     die("TAMIS_ISA=%s: this machine runs %s", wanted, known);
 }
 
+/* Without -e, 0.1%; but if keys and memory are given, the lowest rate that fits. */
+static void default_fpr(options *asked) {
+    bool const is_open =
+        is_given(asked, OPTION_BIT(MEMORY)) && is_given(asked, OPTION_BIT(CAPACITY));
+    if (!is_given(asked, OPTION_BIT(FPR)) && !is_open) asked->spec.fpr = DEFAULT_FPR;
+}
+
 void options_read(const command *chosen, int argc, char **argv, options *ret_options) {
     tamis_spec const spec = TAMIS_SPEC_INIT;
     *ret_options = (options){ .command = chosen, .spec = spec, .separator = '\n' };
-    ret_options->spec.fpr = DEFAULT_FPR;
     ret_options->spec.isa = wanted_isa();
     take_options(chosen, argc, argv, ret_options);
+    default_fpr(ret_options);
     ret_options->operands = argv + optind;
     ret_options->n_operands = (size_t)(argc - optind);
     bool const is_of_states = is_given(ret_options, OPTION_BIT(VALUES));

@@ -17,6 +17,8 @@ typedef enum option_id {
     OPTION_TIMEOUT,
     OPTION_REMOVE,
     OPTION_COUNT,
+    OPTION_COUNT_TO,
+    OPTION_COPIES,
     OPTION_MERGE,
     OPTION_FAST,
     OPTION_SMALL,
@@ -29,6 +31,7 @@ typedef enum option_id {
     OPTION_SEED,
     OPTION_HASH,
     OPTION_NULL,
+    OPTION_COUNTS,
     OPTION_INVERT,
     OPTION_COUNT_LINES,
     OPTION_JSON,
@@ -47,12 +50,15 @@ typedef enum option_id {
 #define OPTION_BIT(id) (UINT64_C(1) << OPTION_##id)
 
 /* The options that describe a set, a table of states, abilities, and how keys are hashed. */
-#define OPTIONS_OF_SPEC                                                                \
-    (OPTION_BIT(CAPACITY) | OPTION_BIT(FPR) | OPTION_BIT(REMOVE) | OPTION_BIT(COUNT) | \
-     OPTION_BIT(MERGE) | OPTION_BIT(FAST) | OPTION_BIT(SMALL) | OPTION_BIT(KIND) |     \
-     OPTION_BIT(GEOMETRY) | OPTION_BIT(LIFETIME) | OPTION_BIT(OVERFLOW))
+#define OPTIONS_OF_SPEC                                                                   \
+    (OPTION_BIT(CAPACITY) | OPTION_BIT(FPR) | OPTION_BIT(REMOVE) | OPTION_BIT(COUNT) |    \
+     OPTION_BIT(MERGE) | OPTION_BIT(COUNT_TO) | OPTION_BIT(COPIES) | OPTION_BIT(FAST) |   \
+     OPTION_BIT(SMALL) | OPTION_BIT(KIND) | OPTION_BIT(GEOMETRY) | OPTION_BIT(LIFETIME) | \
+     OPTION_BIT(OVERFLOW))
 #define OPTIONS_OF_STATES (OPTION_BIT(VALUES) | OPTION_BIT(UNKNOWN) | OPTION_BIT(TIMEOUT))
-#define OPTIONS_OF_ABILITY (OPTION_BIT(REMOVE) | OPTION_BIT(COUNT) | OPTION_BIT(MERGE))
+#define OPTIONS_OF_ABILITY                                                                \
+    (OPTION_BIT(REMOVE) | OPTION_BIT(COUNT) | OPTION_BIT(COUNT_TO) | OPTION_BIT(COPIES) | \
+     OPTION_BIT(MERGE))
 #define OPTIONS_OF_HASHING (OPTION_BIT(SEED) | OPTION_BIT(HASH))
 
 typedef struct command command;
@@ -63,7 +69,6 @@ typedef struct options {
     uint64_t       given;      /* OPTION_BIT(...) of every option that was given */
     tamis_spec     spec;       /* its seed points to `seed` if one was given */
     bool           is_counted; /* -n auto */
-    uint64_t       memory;     /* --memory */
     uint64_t       values;     /* --values: the number of values of a table of states */
     double         unknown;    /* --unknown; 0: the same rate as -e */
     uint64_t       timeout;    /* --timeout, in ticks; 0: keys do not age */

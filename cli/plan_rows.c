@@ -10,9 +10,9 @@
 #include "numbers.h"
 #include "output.h"
 
-bool plans_is_able(const plans *all, const tamis_plan *plan) {
-    bool const is_large = all->memory != 0 && plan->body_bytes > all->memory;
-    return plan->status == TAMIS_OK && !is_large;
+plan_open plans_open(uint64_t memory, uint64_t capacity, double fpr) {
+    if (memory == 0) return OPEN_NOTHING;
+    return capacity == 0 ? OPEN_CAPACITY : fpr == 0 ? OPEN_RATE : OPEN_NOTHING;
 }
 
 const tamis_plan *plans_chosen(const plans *all) {
@@ -22,58 +22,69 @@ const tamis_plan *plans_chosen(const plans *all) {
     return NULL;
 }
 
-static int compare_plans(const void *left, const void *right) {
-    const tamis_plan *const a = left, *const b = right;
-    bool const can_a = a->status == TAMIS_OK, can_b = b->status == TAMIS_OK;
-    if (can_a != can_b) return can_a ? -1 : 1;
-    if (can_a && a->body_bytes != b->body_bytes) return a->body_bytes < b->body_bytes ? -1 : 1;
-    return strcmp(a->kind, b->kind);
+/* Negative if a comes before b. A kind with fewer bits per key has room for more keys in the same
+ * memory; with the same keys and memory, the lower rate is better. */
+static double compare_sizes(const tamis_plan *a, const tamis_plan *b, plan_open open) {
+    if (open == OPEN_CAPACITY) return (double)b->capacity - (double)a->capacity;
+    if (open == OPEN_RATE) return a->fpr - b->fpr;
+    return (double)a->body_bytes - (double)b->body_bytes;
 }
 
+static bool comes_before(const tamis_plan *a, const tamis_plan *b, plan_open open) {
+    bool const can_a = a->status == TAMIS_OK, can_b = b->status == TAMIS_OK;
+    if (can_a != can_b) return can_a;
+    double const difference = can_a ? compare_sizes(a, b, open) : 0;
+    return difference != 0 ? difference < 0 : strcmp(a->kind, b->kind) < 0;
+}
+
+/* By insertion: there are about a dozen rows. */
 void plans_sort(plans *all) {
-    qsort(all->rows, all->n, sizeof all->rows[0], compare_plans);
+    for (size_t i = 1; i < all->n; i++) {
+        tamis_plan const row = all->rows[i];
+        size_t           at = i;
+        for (; at != 0 && comes_before(&row, &all->rows[at - 1], all->open); at--) {
+            all->rows[at] = all->rows[at - 1];
+        }
+        all->rows[at] = row;
+    }
 }
 
 /* ------------------------------------------------------------------ why */
 
 typedef char reason[160];
 
-/* "the only kind that can do it", "the only kind that fits", or NULL if there are others. */
-static const char *name_only(size_t n_possible, size_t n_able) {
-    if (n_able != 1) return NULL;
-    return n_possible == 1 ? "the only kind that can do it" : "the only kind that fits";
+static const char *name_measure(const plans *all) {
+    if (all->prefer == TAMIS_PREFER_FAST) return "expected to be the fastest";
+    if (all->open == OPEN_CAPACITY) return "it holds the most keys";
+    return all->open == OPEN_RATE ? "it has the lowest rate" : "the smallest";
 }
 
 /* The planner chooses by preference; the reason says no more than that. That a kind is also the
- * smallest of this table would not be a reason to believe that it is the smallest there is: with
- * --small, every kind is laid out anew, and smaller. */
+ * smallest of this table would not mean that it is the smallest there is: with --small, every kind
+ * is laid out anew, and smaller. */
 static void why_chosen(const plans *all, reason ret_text) {
-    size_t n_possible = 0, n_able = 0;
-    for (size_t i = 0; i < all->n; i++) {
-        n_possible += all->rows[i].status == TAMIS_OK;
-        n_able += plans_is_able(all, &all->rows[i]);
-    }
-    const char *const only = name_only(n_possible, n_able);
+    size_t n_able = 0;
+    for (size_t i = 0; i < all->n; i++) n_able += all->rows[i].status == TAMIS_OK;
     if (all->is_named)
         (void)snprintf(ret_text, sizeof(reason), "you named it");
-    else if (only != NULL)
-        (void)snprintf(ret_text, sizeof(reason), "%s", only);
+    else if (n_able == 1)
+        (void)snprintf(ret_text, sizeof(reason), "the only kind that can do it");
     else
-        (void)snprintf(ret_text, sizeof(reason), "%s of the %zu kinds that %s",
-                       all->prefer == TAMIS_PREFER_SMALL ? "the smallest"
-                                                         : "expected to be the fastest",
-                       n_able, n_able < n_possible ? "fit" : "can do it");
+        (void)snprintf(ret_text, sizeof(reason), "%s of the %zu kinds that can do it",
+                       name_measure(all), n_able);
 }
 
 /* ------------------------------------------------------------------ for people */
 
-report_table *plans_table(const char *const *heads) {
-    report_table *const table = calloc(1, sizeof *table);
-    if (table == NULL) die("out of memory");
+report_table *plans_table(const char *const *heads, unsigned n) {
+    static const char *const last[] = { "hit", "miss", "add" };
+    report_table *const      table = calloc(1, sizeof *table);
+    if (table == NULL) die("not enough memory: needs %zu bytes for a table", sizeof *table);
     table->group = "cache lines to";
-    table->group_column = TABLE_COLUMNS - 3;
+    table->group_column = n;
     table_row *const head = table_add(table, STYLE_PLAIN);
-    for (unsigned i = 0; i < TABLE_COLUMNS; i++) row_add(head, heads[i]);
+    for (unsigned i = 0; i < n; i++) row_add(head, heads[i]);
+    for (unsigned i = 0; i < 3; i++) row_add(head, last[i]);
     return table;
 }
 
@@ -89,11 +100,18 @@ static void row_kind(table_row *row, const char *mark, const char *kind) {
     row_add(row, text);
 }
 
-table_row *table_add_able(report_table *table, const tamis_plan *plan) {
+const char *plans_size_head(const plans *all) {
+    return all->open == OPEN_CAPACITY ? "keys" : "size";
+}
+
+table_row *table_add_able(report_table *table, const plans *all, const tamis_plan *plan) {
     table_row *const row = table_add(table, plan->chosen ? STYLE_BOLD : STYLE_PLAIN);
     number_text      size;
     row_kind(row, plan->chosen ? "*" : " ", plan->kind);
-    number_size(plan->body_bytes, size);
+    if (all->open == OPEN_CAPACITY)
+        number_exact(plan->capacity, size);
+    else
+        number_size(plan->body_bytes, size);
     row_add(row, size);
     row_decimal(row, plan->bits_per_key);
     return row;
@@ -122,6 +140,24 @@ void plans_print_chosen(const plans *all) {
     reason                  why;
     why_chosen(all, why);
     output_text("\n* tamis takes %s: %s.\n", chosen->kind, why);
+}
+
+void plans_print_small(const plans *all, const tamis_plan *small) {
+    number_text text;
+    if (all->open == OPEN_CAPACITY)
+        number_exact(small->capacity, text);
+    else if (all->open == OPEN_RATE)
+        number_rate(small->fpr, text);
+    else
+        number_size(small->body_bytes, text);
+    output_text("  With --small it takes %s, %s%s%s.\n", small->kind,
+                all->open == OPEN_CAPACITY ? "for "
+                : all->open == OPEN_RATE   ? "at "
+                                           : "",
+                text,
+                all->open != OPEN_CAPACITY ? ""
+                : small->capacity == 1     ? " key"
+                                           : " keys");
 }
 
 /* ------------------------------------------------------------------ for programs */

@@ -11,33 +11,43 @@
 
 #define PLANS_MAX (TABLE_ROWS - 1)
 
+/* Under a limit of memory, each kind has its own capacity, or its own rate. */
+typedef enum plan_open { OPEN_NOTHING, OPEN_CAPACITY, OPEN_RATE } plan_open;
+
+plan_open plans_open(uint64_t memory, uint64_t capacity, double fpr);
+
 /* What every kind makes of a spec. */
 typedef struct plans {
     tamis_plan       rows[PLANS_MAX];
     size_t           n;
-    uint64_t         memory;   /* a kind that takes more does not fit; 0: no limit */
     bool             is_named; /* the user has named the kind */
     tamis_preference prefer;   /* otherwise, what the planner chooses by */
+    plan_open        open;     /* what a limit of memory leaves to each kind */
 } plans;
-
-/* Can the kind do the job, and does it fit? */
-bool plans_is_able(const plans *all, const tamis_plan *plan);
 
 /* NULL if no kind can do it. */
 const tamis_plan *plans_chosen(const plans *all);
 
-/* Kinds that can do the job come first, the smallest on top; then the others, by name. */
+/* Kinds that can do the job come first, with the smallest on top (or the one with the most keys, or
+ * the lowest rate); then the others, by name. */
 void plans_sort(plans *all);
 
 /* ------------------------------------------------------------------ for people */
 
-/* A table of kinds with these TABLE_COLUMNS heads, the last three of which are cache lines. Freed
- * with free(). */
-report_table *plans_table(const char *const *heads);
+/* A table of kinds that begins with these n headings; three for cache lines follow. Free it with
+ * free(). */
+report_table *plans_table(const char *const *heads, unsigned n);
 
-/* A row of a kind that can do it, up to the bits for a key; and its last words, the cache lines. */
-table_row *table_add_able(report_table *table, const tamis_plan *plan);
+/* Add a row for a kind that can do it, up to the bits per key; and its last words, the cache lines.
+ */
+table_row *table_add_able(report_table *table, const plans *all, const tamis_plan *plan);
 void       row_lines(table_row *row, const tamis_plan *plan);
+
+/* The heading of the second column: "size", or "keys" if each kind has its own capacity. */
+const char *plans_size_head(const plans *all);
+
+/* "With --small it takes rank, 1.65 MiB." (Or "for 466 keys", or "at 0.03%".) */
+void plans_print_small(const plans *all, const tamis_plan *small);
 
 /* A row of a kind that cannot do it. */
 void table_add_unable(report_table *table, const tamis_plan *plan, const char *why_not);

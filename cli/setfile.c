@@ -323,14 +323,26 @@ void setfile_inspect(const tamis_set *set, tamis_info *ret_info) {
     if (tamis_inspect(set, ret_info) != TAMIS_OK) die("there is no set to inspect");
 }
 
+void setfile_name_capacity(const tamis_plan *plan, capacity_text ret_text) {
+    number_text capacity, copies;
+    number_exact(plan->capacity, capacity);
+    number_exact(plan->copies, copies);
+    int const length = snprintf(ret_text, sizeof(capacity_text), "%s %s", capacity,
+                                plan->capacity == 1 ? "key" : "keys");
+    if (plan->copies > 1) {
+        (void)snprintf(ret_text + length, sizeof(capacity_text) - (size_t)length,
+                       " with up to %s copies each", copies);
+    }
+}
+
 void setfile_describe(const tamis_info *info, setfile_text ret_text) {
-    number_text size, capacity, rate;
+    number_text   size, rate;
+    capacity_text made_for;
     number_size(info->plan.body_bytes, size);
-    number_exact(info->plan.capacity, capacity);
+    setfile_name_capacity(&info->plan, made_for);
     number_rate(info->current_fpr, rate);
-    (void)snprintf(ret_text, sizeof(setfile_text),
-                   "%s (%s, made for %s %s), false-positive rate %s", size, info->plan.kind,
-                   capacity, info->plan.capacity == 1 ? "key" : "keys", rate);
+    (void)snprintf(ret_text, sizeof(setfile_text), "%s (%s, made for %s), false-positive rate %s",
+                   size, info->plan.kind, made_for, rate);
 }
 
 /* A kind that never refuses a key gets worse instead. The number of keys alone says little, since

@@ -71,8 +71,12 @@ void setfile_inspect(const tamis_set *set, tamis_info *ret_info);
 /* What to do about a problem with a file, in the words of the command line; or NULL. */
 const char *setfile_advice(const char *path, const tamis_problem *problem, const options *asked);
 
+/* "100,000 keys", or "100,000 keys with up to 3 copies each": what a set is made for. */
+typedef char capacity_text[120];
+void         setfile_name_capacity(const tamis_plan *plan, capacity_text ret_text);
+
 /* "183 KiB (bloom, made for 100,000 keys), false-positive rate 0.1%": what a set is now. */
-typedef char setfile_text[240];
+typedef char setfile_text[300];
 void         setfile_describe(const tamis_info *info, setfile_text ret_text);
 
 /* Warn if a set that never refuses keys has taken more than it was made for, so that its

@@ -1,13 +1,13 @@
 /* columns.h - print a table.
  *
- * Rows of words, in columns that are as wide as their widest word. The first column is flush left,
- * the others are flush right. A row may have fewer words than there are columns: its last word may
- * then be wider than its column.
+ * Rows of words, in columns that are as wide as their widest word. The first row has the headings:
+ * it says how many columns there are. The first column is flush left, the others are flush right. A
+ * row may have fewer words than there are columns: its last word may then be wider than its column.
  */
 #ifndef COMMON_COLUMNS_H
 #define COMMON_COLUMNS_H
 
-#define TABLE_COLUMNS 9
+#define TABLE_COLUMNS 11 /* at most */
 #define TABLE_ROWS 40
 #define TABLE_WORD_BYTES 128
 

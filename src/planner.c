@@ -173,12 +173,14 @@ static void fit_capacity(const tamis_kind *kind, tamis_request *request, candida
 
 /* The lowest fpr that a kind reaches. */
 static void fit_rate(const tamis_kind *kind, tamis_request *request, candidate *ret_best) {
-    double    fits = 1, beyond = 40; /* -log2 of the fpr: 0.5 to 1e-12 */
-    candidate next;
-    bool      is_any = false;
+    double     fits = 1, beyond = 40; /* -log2 of the fpr: 0.5 to 1e-12 */
+    candidate  next;
+    bool       is_any = false;
+    bool const is_unknown_open = request->need.unknown == 0; /* then it is as often as the fpr */
     for (unsigned i = 0; i < FIT_STEPS; i++) {
         double const middle = i == 0 ? fits : (fits + beyond) / 2;
         request->need.fpr = exp2(-middle);
+        if (is_unknown_open) request->need.unknown = request->need.fpr;
         ask_kind(kind, request, &next);
         bool const is_possible = next.plan.status == TAMIS_OK;
         if (i == 0 && !is_possible) break;

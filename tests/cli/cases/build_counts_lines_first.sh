@@ -1,5 +1,5 @@
 # By default and with -n auto; from a file, a redirection, a pipe, a named pipe, and several.
-made() { tamis info "$1" | sed -n "s/^  keys  */$1: /p"; }
+made() { tamis info "$1" | sed -n "s/^  keys .*, \\(made for .*\\)/$1: \\1/p"; }
 seq 1000 >keys
 tamis build -q --kind counting a.tamis keys && made a.tamis
 tamis build -q --kind counting b.tamis -n auto <keys && made b.tamis

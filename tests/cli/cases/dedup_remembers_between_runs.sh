@@ -3,7 +3,7 @@ seq 5 | code_of tamis dedup --set seen.tamis -n 1000 -e 1e-9
 seq 3 8 | code_of tamis dedup --set seen.tamis -n 1000 -e 1e-9
 seq 8 | code_of tamis dedup --set seen.tamis -q -c
 seq 9 | code_of tamis dedup --set seen.tamis -q -v -n 1000 | tail -n 2
-tamis info seen.tamis | grep '^  keys'
+tamis info seen.tamis | grep -o 'made for .*'
 # -n belongs to the first run
 echo 10 | code_of tamis dedup --set seen.tamis -n 2000
 echo 10 | code_of tamis dedup --set new.tamis

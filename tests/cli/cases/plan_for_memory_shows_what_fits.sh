@@ -11,5 +11,12 @@ for size, bytes in (("512", 512), ("1KiB", 1024), ("1MiB", 1 << 20)):
         assert fits or kind["why_not"], kind
     assert any(kind["chosen"] for kind in found["kinds"])
 END
-tamis plan --memory 1KiB --merge --small | grep -c '^  counting  *does not fit: [0-9.]* KiB too large$'
+tamis plan --memory 100 --remove | grep '^  line'
+tamis plan --memory 1MiB -n 1M -e 0.1% --remove 2>err >table || echo "exit $?"
+grep -c 'does not fit: takes [0-9.]* MiB$' table
+# each kind has room for a number of keys of its own; or, if that is given, a rate of its own
 tamis plan --memory 1KiB --kind bloom | head -n 1
+tamis plan --memory 1KiB --kind bloom -n 600 | sed -n -e 1p -e '/^\*/s/  */ /gp'
+tamis build -q set.tamis --memory 1KiB --kind bloom </dev/null -n 600
+tamis info set.tamis | grep -o '^  fpr.*0 when full\|[0-9.]*% when full'
+seq 600 | tamis build set.tamis --memory 1KiB --kind bloom 2>&1 | grep -o 'made for .* keys'

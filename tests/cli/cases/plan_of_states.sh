@@ -33,8 +33,10 @@ code_of tamis plan -n 1000 --values 8 --timeout 0
 code_of tamis plan -n 1000 --values 8 --unknown 2
 code_of tamis plan -n 1000 --values 8 --remove
 code_of tamis plan -n 1000 --values 8 --lifetime 999
-code_of tamis plan --memory 1MiB --values 8
 code_of tamis plan -n 1000 --timeout 60
 code_of tamis plan -n 1000 --unknown 1%
 code_of tamis plan --values 8
 code_of tamis plan --values 8 -n auto
+# under a limit of memory: as many keys as fit, or the lowest rates
+tamis plan --values 8 --memory 1MiB | sed -n -e 1p -e '/^\* tamis/p'
+tamis plan --values 8 --memory 1MiB -n 300k | sed -n -e 1p -e '/^\* tamis/p'

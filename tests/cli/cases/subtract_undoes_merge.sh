@@ -1,7 +1,7 @@
 . "$CLI_TESTS/helpers.sh"
 for kind in $(tamis kinds | cut -d' ' -f1); do
-    tamis plan -n 3000 -e 1e-6 --kind "$kind" --merge --remove >/dev/null 2>&1 || continue
-    seq 1000 | tamis build -q a.tamis -n 3000 -e 1e-6 --kind "$kind" --merge --remove
+    tamis plan -n 3000 -e 1e-9 --kind "$kind" --merge --remove >/dev/null 2>&1 || continue
+    seq 1000 | tamis build -q a.tamis -n 3000 -e 1e-9 --kind "$kind" --merge --remove
     seq 501 1500 | tamis build -q b.tamis --like a.tamis
     seq 1501 2500 | tamis build -q c.tamis --like a.tamis
     tamis merge -q all.tamis a.tamis b.tamis c.tamis

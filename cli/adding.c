@@ -1,0 +1,123 @@
+/* adding.c - see adding.h. */
+#include "adding.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "message.h"
+#include "numbers.h"
+#include "setfile.h"
+
+/* ------------------------------------------------------------------ adding */
+
+/* The digits of a number below 2^63; false if it is not one. */
+static bool read_digits(const char *digits, size_t n, uint64_t *ret_value) {
+    uint64_t value = 0;
+    if (n == 0 || n > 18) return false;
+    for (size_t i = 0; i < n; i++) {
+        if (digits[i] < '0' || digits[i] > '9') return false;
+        value = 10 * value + (uint64_t)(digits[i] - '0');
+    }
+    *ret_value = value;
+    return true;
+}
+
+uint64_t counted_split(tamis_key *key, uint64_t line_number) {
+    const char *const text = key->data;
+    const char *const tab = key->bytes != 0 ? memrchr(text, '\t', key->bytes) : NULL;
+    uint64_t          copies;
+    if (tab == NULL || !read_digits(tab + 1, (size_t)(text + key->bytes - tab - 1), &copies)) {
+        number_text number;
+        number_exact(line_number, number);
+        die("line %s does not end with a tab and a number of copies, as --counts needs it; nothing "
+            "was saved",
+            number);
+    }
+    key->bytes = (size_t)(tab - text);
+    return copies;
+}
+
+/* Add keys as often as their lines say. */
+static tamis_status add_counted(tamis_set *set, tamis_key *keys, size_t n, uint64_t n_before,
+                                uint64_t *copies) {
+    for (size_t i = 0; i < n; i++) {
+        uint64_t const     wanted = counted_split(&keys[i], n_before + i + 1);
+        tamis_status const status = tamis_add_copies(set, keys[i].data, keys[i].bytes, wanted);
+        if (status != TAMIS_OK) return status;
+        *copies += wanted;
+    }
+    return TAMIS_OK;
+}
+
+tamis_status add_lines(tamis_set *set, const char *path, lines *input, const options *asked,
+                       uint64_t *ret_copies) {
+    bool const   is_counted = is_given(asked, OPTION_BIT(COUNTS));
+    tamis_key    keys[LINES_BATCH];
+    tamis_status status = TAMIS_OK;
+    size_t       n, added;
+    *ret_copies = 0;
+    while (status == TAMIS_OK && (n = lines_next(input, keys)) != 0) {
+        if (is_counted) {
+            status = add_counted(set, keys, n, input->keys - n, ret_copies);
+        } else {
+            status = tamis_add_batch(set, keys, n, &added);
+            *ret_copies += added;
+        }
+    }
+    if (status != TAMIS_OK && status != TAMIS_ERR_FULL) {
+        die("%s: %s; nothing was saved", path, tamis_status_text(status));
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ reporting */
+
+void die_of_full(const tamis_set *set, const char *path, uint64_t n_lines) {
+    bool          is_multiset;
+    tamis_info    info;
+    number_text   lines_text, holds;
+    capacity_text made_for;
+    setfile_inspect(set, &info);
+    is_multiset = (info.plan.abilities & TAMIS_CAN_REMOVE) != 0;
+    number_exact(n_lines, lines_text);
+    number_exact(info.facts.keys, holds);
+    setfile_name_capacity(&info.plan, made_for);
+    die("%s is full after %s %s: it holds %s %s and is made for %s; nothing was saved, build a "
+        "larger one with -n%s",
+        path, lines_text, plural(n_lines, "line", "lines"), holds,
+        plural(info.facts.keys, "key", "keys"), made_for,
+        is_multiset ? ", or one with room for more copies of each key with --copies" : "");
+}
+
+/* Lines that changed nothing are not lost. A set that cannot remove stores nothing for a key that
+ * it has, or takes for one that it has; a set that can remove has counted as far as it can. */
+static void name_rest(bool is_multiset, uint64_t n_new, char *ret_text, size_t n) {
+    number_text text;
+    number_exact(n_new, text);
+    (void)snprintf(ret_text, n, "%s %s (%s %s)", n_new != 0 ? text : "none",
+                   is_multiset ? "added" : "new", n_new != 0 ? "the others" : "all",
+                   is_multiset ? "are copies beyond what it can count"
+                               : "were in it already, or seem to be");
+}
+
+void name_added(const tamis_info *info, uint64_t n_lines, uint64_t n_copies, uint64_t n_new,
+                added_text ret_text) {
+    bool const  is_multiset = (info->plan.abilities & TAMIS_CAN_REMOVE) != 0;
+    number_text read, copies;
+    char        rest[128], counted[80] = "";
+    number_exact(n_lines, read);
+    number_exact(n_copies, copies);
+    if (n_copies != n_lines) {
+        (void)snprintf(counted, sizeof counted, " with %s %s", copies,
+                       plural(n_copies, "copy", "copies"));
+    }
+    if (n_new < n_copies)
+        name_rest(is_multiset, n_new, rest, sizeof rest);
+    else
+        (void)snprintf(rest, sizeof rest, "%s%s", n_copies > 1 ? "all " : "",
+                       is_multiset ? "added" : "new");
+    (void)snprintf(ret_text, sizeof(added_text), "%s %s read%s%s%s", read,
+                   plural(n_lines, "line", "lines"), counted, n_copies != 0 ? ", " : "",
+                   n_copies != 0 ? rest : "");
+}
