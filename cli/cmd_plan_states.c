@@ -49,7 +49,7 @@ static const char *why_not(const tamis_plan *plan, const tamis_states_spec *spec
     if (plan->overflow > spec->overflow && plan->body_bytes != 0)
         return "overflows more often than that";
     return spec->geometry != NULL ? "cannot reach that with that geometry"
-                                  : "cannot reach that with so many values";
+                                  : "cannot do all of that";
 }
 
 /* ------------------------------------------------------------------ for people */

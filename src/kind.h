@@ -115,6 +115,9 @@ typedef struct kind_states {
     tamis_status (*step)(tamis_table *table, uint64_t hash, const kind_stepper *by,
                          tamis_status *ret_was, uint32_t *ret_value);
 
+    /* The number of keys, for kinds in which table->keys is something else; NULL: it is that. */
+    uint64_t (*keys)(const tamis_table *table);
+
     /* What some can: the keys of each value, and what else there is to tell. */
     void (*tally)(const tamis_table *table, uint64_t *counts);
     void (*census)(const tamis_table *table, kind_census *ret_census);

@@ -287,8 +287,8 @@ static tamis_status say_why_not(const tamis_request *request, const tamis_plan *
     }
     if (request->need.values != 0) {
         return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                                 "kind %s cannot reach those rates with so many values%s: ask for "
-                                 "higher rates or fewer values, or name another kind",
+                                 "kind %s cannot do all of that%s: ask for higher rates, fewer "
+                                 "values or no timeout, or name another kind",
                                  kind, where);
     }
     return tamis_problem_say(

@@ -8,7 +8,7 @@
  *
  *     tamis_states_move()   here       may the table change, is there such a value? hash the key
  *     state_bloom_move()    the kind   find the key, once, and change what was found
- *     shared_places()       core/      the bits
+ *     shared_read()         core/      which bits are where
  */
 #include "core/memory.h"
 #include "keys.h"
@@ -420,6 +420,12 @@ tamis_status tamis_states_merge(tamis_states *into, const tamis_states *from) {
     return tamis_merge_or_restore(&into->set, &from->set, states_kind(into)->merge);
 }
 
+/* How many keys there are; an estimate where keys share cells and age. */
+static uint64_t states_keys(const tamis_states *states) {
+    const kind_states *const kind = states_kind(states);
+    return kind->keys != NULL ? kind->keys(&states->set.table) : states->set.table.keys;
+}
+
 tamis_status tamis_states_inspect(const tamis_states *states, tamis_states_info *ret_info) {
     tamis_info  as_set;
     kind_census census = { 0, 0, 0 };
@@ -437,7 +443,7 @@ tamis_status tamis_states_inspect(const tamis_states *states, tamis_states_info 
                                      .values = table->values,
                                      .timeout = table->sweep.timeout,
                                      .timer_bits = (unsigned)table->sweep.timer_bits,
-                                     .keys = as_set.facts.keys,
+                                     .keys = states_keys(states),
                                      .current_fpr = as_set.current_fpr,
                                      .unknown_cells = census.unknown_cells,
                                      .side_keys = census.side_keys,

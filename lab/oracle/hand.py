@@ -48,7 +48,11 @@ class Ageing:
 
     def __init__(self, g, units):
         self.g, self.hand = g, Hand(g, units)
-        self.keys = self.aged = self.moved = 0
+        self.puts = self.aged = self.moved = 0  # puts: less those that were dropped
+
+    @property
+    def keys(self):
+        return self.puts
 
     @property
     def is_timed(self):

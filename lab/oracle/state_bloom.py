@@ -6,9 +6,11 @@ Where the library does otherwise than the paper, and why:
     is still there: here it is a value of its own, and stays with one key;
   - a cell with several keys, one of which moves to the value that the cell says, still says it;
   - counters stick at their maximum; the paper's have none;
-  - with timers, a put of a key that is there refreshes it, and refuses another value. An unknown key
-    is not dropped: it need not be one that was put. Without, its cells count it, and it is;
-  - without counters a cell that is unknown is left as it is, as nobody knows how many keys it has.
+  - with timers, a put of a key that is there with another value is refused;
+  - without counters a cell that is unknown is left as it is, as nobody knows how many keys it has, and
+    an unknown key is not dropped. With timers and without counters a put of a key that is there
+    refreshes it;
+  - with timers nobody can count keys: cells in use are counted instead.
 """
 from common import Bits, digits, remix
 from hand import Ageing
@@ -47,6 +49,10 @@ class Oracle(Ageing):
         self.cells = [Cell() for _ in range(g["cells"])]
         self.most = 2 ** g["counter_bits"]
         self.is_counted = g["counter_bits"] != 0
+
+    @property
+    def keys(self):
+        return sum(cell.says != EMPTY for cell in self.cells) if self.is_timed else self.puts
 
     @property
     def saturated(self):
@@ -108,10 +114,12 @@ class Oracle(Ageing):
 
     def put(self, h, value):
         status = self.expect(h, value)
-        if self.is_timed and status != "absent":
+        if self.is_timed and status == "conflict":
+            return status
+        if self.is_timed and not self.is_counted and status != "absent":
             return self.seen(h, status)
         self.each(h, self.insert, value)
-        self.keys += 1
+        self.puts += 1
         return "ok"
 
     def move(self, h, from_, to):
@@ -126,9 +134,9 @@ class Oracle(Ageing):
 
     def drop(self, h, from_):
         status = self.expect(h, from_)
-        if status == "ok" or status == "unknown" and self.is_counted and not self.is_timed:
+        if status == "ok" or status == "unknown" and self.is_counted:
             self.each(h, self.delete)
-            self.keys = max(self.keys - 1, 0)
+            self.puts = max(self.puts - 1, 0)
             return "ok"
         return status
 

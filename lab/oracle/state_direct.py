@@ -4,10 +4,12 @@ SIGCOMM 2006 compares the others with it. Where the library does otherwise, and 
 
   - with several pairs found the key is unknown; who says which value he means is believed;
   - counters stick at their maximum;
-  - with timers, a put of a key that is there refreshes it, and refuses another value;
+  - with timers, a put of a key that is there with another value is refused;
   - a cell that pairs with different timeouts share keeps the longer timer;
   - without counters a cell is a mark, which may be another pair's, too. So none is taken away: a drop
-    says that it does not know, and a move leaves the old pair to age.
+    says that it does not know, and a move leaves the old pair to age. With timers, a put of a key that
+    seems to be there refreshes what it seems to have;
+  - with timers nobody can count keys: cells in use are counted instead.
 """
 from common import Bits, remix
 from hand import Ageing
@@ -27,6 +29,10 @@ class Oracle(Ageing):
         self.counts, self.timers = [0] * g["cells"], [0] * g["cells"]
         self.top = 2 ** cell_bits(g)[0] - 1
         self.is_counted = g["counter_bits"] != 0
+
+    @property
+    def keys(self):
+        return sum(count != 0 for count in self.counts) if self.is_timed else self.puts
 
     @property
     def saturated(self):
@@ -79,10 +85,12 @@ class Oracle(Ageing):
 
     def put(self, h, value):
         found = self.found(h)
-        if self.is_timed and found:
-            return "conflict" if len(found) == 1 and found != [value] else self.touch(h)
+        if self.is_timed and len(found) == 1 and found != [value]:
+            return "conflict"
+        if self.is_timed and not self.is_counted and found:
+            return self.touch(h)
         self.add(h, value)
-        self.keys += 1
+        self.puts += 1
         return "ok"
 
     def move(self, h, from_, to):
@@ -103,7 +111,7 @@ class Oracle(Ageing):
             return "unknown"
         if status == "ok":
             self.remove(h, value)
-            self.keys = max(self.keys - 1, 0)
+            self.puts = max(self.puts - 1, 0)
         return status
 
     def passes(self, unit, _):

@@ -45,10 +45,6 @@ class Oracle(Ageing):
     def keys(self):
         return sum(map(len, self.lists))
 
-    @keys.setter
-    def keys(self, _):
-        """They are counted when they are asked for."""
-
     # -------------------------------------------------- where a key is
 
     def places(self, h):

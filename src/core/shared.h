@@ -1,12 +1,16 @@
-/* shared.h - cells that keys share, and that age.
+/* shared.h - cells that several keys share, and that age.
  *
- * A key has k places of m cells, by independent remixes of its hash. Places that coincide are one
- * place: it counts once. What a cell holds is the kind's business, as long as a cell without
- * content is empty, and an empty cell is all zero bits:
+ * A key has k places among m cells, by independent remixes of its hash. Two places of a key that
+ * coincide are one place, and count once. What the content of a cell means is up to the kind. There
+ * is one rule: a cell that belongs to no key is all zero bits.
  *
- *     cell    content | timer         timer in the high bits; none where nothing ages
+ *     high bits                   low bits
+ *     +---------------------------+------------------------------+
+ *     | timer (none: nothing ages)| content, 0 in an empty cell  |      one cell
+ *     +---------------------------+------------------------------+
  *
- * The sweep goes by units: as many cells, a power of two, as are within about a cache line.
+ * The sweep (core/sweep.h) goes by units: the largest power of two of cells that is not longer than
+ * a cache line.
  */
 #ifndef TAMIS_CORE_SHARED_H
 #define TAMIS_CORE_SHARED_H
@@ -18,9 +22,9 @@
 #define SHARED_MAX_HASHES 32
 
 typedef struct shared_cells {
-    uint64_t cells;
-    unsigned hashes;
-    unsigned bits; /* of a cell: content and timer */
+    uint64_t n;      /* m */
+    unsigned hashes; /* k */
+    unsigned bits;   /* of a cell: content and timer */
     unsigned content_bits;
     unsigned unit_shift; /* a unit is 2^unit_shift cells */
 } shared_cells;
@@ -31,20 +35,50 @@ TAMIS_INLINE unsigned shared_unit_shift(unsigned bits) {
     return shift;
 }
 
-TAMIS_INLINE shared_cells shared_make(uint64_t cells, unsigned hashes, unsigned content_bits,
+TAMIS_INLINE shared_cells shared_make(uint64_t n, unsigned hashes, unsigned content_bits,
                                       unsigned timer_bits) {
     unsigned const bits = content_bits + timer_bits;
-    return (shared_cells){ cells, hashes, bits, content_bits, shared_unit_shift(bits) };
+    return (shared_cells){ n, hashes, bits, content_bits, shared_unit_shift(bits) };
 }
 
-/* ------------------------------------------------------------------ where a key is */
+/* ------------------------------------------------------------------ one cell */
 
-/* The places of a key, each once. Returns how many there are. */
-TAMIS_INLINE unsigned shared_places(const shared_cells *of, uint64_t hash,
+TAMIS_INLINE uint64_t shared_get(const shared_cells *cells, const uint8_t *body, uint64_t place) {
+    return packed_get(body, place, cells->bits);
+}
+
+TAMIS_INLINE void shared_set(const shared_cells *cells, uint8_t *body, uint64_t place,
+                             uint64_t cell) {
+    packed_set(body, place, cells->bits, cell);
+}
+
+TAMIS_INLINE uint64_t shared_content(const shared_cells *cells, uint64_t cell) {
+    return cell & bits_low(cells->content_bits);
+}
+
+TAMIS_INLINE uint64_t shared_timer(const shared_cells *cells, uint64_t cell) {
+    return cell >> cells->content_bits;
+}
+
+TAMIS_INLINE uint64_t shared_cell(const shared_cells *cells, uint64_t content, uint64_t timer) {
+    return content | timer << cells->content_bits;
+}
+
+/* ------------------------------------------------------------------ the cells of a key */
+
+/* The cells of a key: where they are, each place once, and what they held when they were read. */
+typedef struct shared_found {
+    unsigned n;
+    uint64_t place[SHARED_MAX_HASHES];
+    uint64_t cell[SHARED_MAX_HASHES];
+} shared_found;
+
+/* The places of a key, in the order of its remixes, without repeats. Returns how many. */
+TAMIS_INLINE unsigned shared_places(const shared_cells *cells, uint64_t hash,
                                     uint64_t place[SHARED_MAX_HASHES]) {
     unsigned n = 0;
-    for (unsigned i = 0; i < of->hashes; i++) {
-        uint64_t const next = probes_place(hash, i, of->cells);
+    for (unsigned i = 0; i < cells->hashes; i++) {
+        uint64_t const next = probes_place(hash, i, cells->n);
         unsigned       same = 0;
         for (unsigned j = 0; j < n; j++) same |= place[j] == next;
         place[n] = next;
@@ -53,71 +87,59 @@ TAMIS_INLINE unsigned shared_places(const shared_cells *of, uint64_t hash,
     return n;
 }
 
-/* Ask for the first `probes` places of each of n keys. */
-TAMIS_INLINE void shared_fetch(const shared_cells *of, const uint8_t *body, const uint64_t *hash,
+/* Read all cells of a key: what a change needs, in one look. */
+TAMIS_INLINE void shared_read(const shared_cells *cells, const uint8_t *body, uint64_t hash,
+                              shared_found *ret_found) {
+    ret_found->n = shared_places(cells, hash, ret_found->place);
+    for (unsigned i = 0; i < ret_found->n; i++) {
+        ret_found->cell[i] = shared_get(cells, body, ret_found->place[i]);
+    }
+}
+
+/* Ask for the memory of the first `probes` places of each of n keys. */
+TAMIS_INLINE void shared_fetch(const shared_cells *cells, const uint8_t *body, const uint64_t *hash,
                                unsigned n, unsigned probes) {
     for (unsigned i = 0; i < n; i++) {
-        for (unsigned j = 0; j < probes && j < of->hashes; j++) {
+        for (unsigned j = 0; j < probes && j < cells->hashes; j++) {
             prefetch_to_read(body +
-                             packed_find(probes_place(hash[i], j, of->cells), of->bits).byte);
+                             packed_find(probes_place(hash[i], j, cells->n), cells->bits).byte);
         }
     }
 }
 
-/* ------------------------------------------------------------------ what a cell holds */
-
-TAMIS_INLINE uint64_t shared_get(const shared_cells *of, const uint8_t *body, uint64_t place) {
-    return packed_get(body, place, of->bits);
-}
-
-TAMIS_INLINE void shared_set(const shared_cells *of, uint8_t *body, uint64_t place, uint64_t cell) {
-    packed_set(body, place, of->bits, cell);
-}
-
-TAMIS_INLINE uint64_t shared_content(const shared_cells *of, uint64_t cell) {
-    return cell & bits_low(of->content_bits);
-}
-
-TAMIS_INLINE uint64_t shared_timer(const shared_cells *of, uint64_t cell) {
-    return cell >> of->content_bits;
-}
-
-TAMIS_INLINE uint64_t shared_cell(const shared_cells *of, uint64_t content, uint64_t timer) {
-    return content | timer << of->content_bits;
-}
-
 /* ------------------------------------------------------------------ ageing */
 
-TAMIS_INLINE uint64_t shared_unit(const shared_cells *of, uint64_t place) {
-    return place >> of->unit_shift;
+TAMIS_INLINE uint64_t shared_unit(const shared_cells *cells, uint64_t place) {
+    return place >> cells->unit_shift;
 }
 
-TAMIS_INLINE uint64_t shared_units(const shared_cells *of) {
-    return shared_unit(of, of->cells - 1) + 1;
+TAMIS_INLINE uint64_t shared_units(const shared_cells *cells) {
+    return shared_unit(cells, cells->n - 1) + 1;
 }
 
-/* The cells of a unit: from the first to before the end. */
-TAMIS_INLINE uint64_t shared_unit_end(const shared_cells *of, uint64_t unit) {
-    return min_u64((unit + 1) << of->unit_shift, of->cells);
+/* The place behind the last cell of a unit. */
+TAMIS_INLINE uint64_t shared_unit_end(const shared_cells *cells, uint64_t unit) {
+    return min_u64((unit + 1) << cells->unit_shift, cells->n);
 }
 
-/* A cell that is not empty, after the hand has passed: 0 if its time is over. */
-TAMIS_INLINE uint64_t shared_older(const shared_cells *of, uint64_t cell) {
-    return shared_timer(of, cell) == 0 ? 0 : cell - (UINT64_C(1) << of->content_bits);
+/* What a cell that is in use becomes when the hand passes: 0 if its time is over. */
+TAMIS_INLINE uint64_t shared_older(const shared_cells *cells, uint64_t cell) {
+    return shared_timer(cells, cell) == 0 ? 0 : cell - (UINT64_C(1) << cells->content_bits);
 }
 
-/* The timer of another table's cell, as it is here. */
-TAMIS_INLINE uint64_t shared_timer_here(const shared_cells *of, const sweep *here,
+/* The timer of a cell of another table with the same cells, as it is in this one. */
+TAMIS_INLINE uint64_t shared_timer_here(const shared_cells *cells, const sweep *here,
                                         const sweep *there, uint64_t place, uint64_t cell) {
-    uint64_t const unit = shared_unit(of, place);
-    return sweep_taken_over(here, unit, there, unit, shared_timer(of, cell), UINT64_MAX);
+    uint64_t const unit = shared_unit(cells, place);
+    return sweep_taken_over(here, unit, there, unit, shared_timer(cells, cell), UINT64_MAX);
 }
 
-/* Can a cell have this timer? None runs longer than a fresh one. */
-TAMIS_INLINE bool shared_timer_is_whole(const shared_cells *of, const sweep *hand, uint64_t place,
-                                        uint64_t cell) {
+/* For validate: can a cell have this timer? None runs longer than a fresh one. */
+TAMIS_INLINE bool shared_timer_is_whole(const shared_cells *cells, const sweep *hand,
+                                        uint64_t place, uint64_t cell) {
     if (hand->timer_bits == 0) return true;
-    return shared_timer(of, cell) <= sweep_most(hand) + sweep_owed(hand, shared_unit(of, place));
+    return shared_timer(cells, cell) <=
+           sweep_most(hand) + sweep_owed(hand, shared_unit(cells, place));
 }
 
 #endif

@@ -191,6 +191,7 @@ static void a_call_in_each_tick_keeps_up(void **state) {
         uint32_t          value;
         spec.capacity = 200000;
         spec.kind = tamis_states_kind_name(kind);
+        if (strcmp(spec.kind, "state_direct") == 0) spec.geometry = "counter_bits=4";
         assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
         assert_int_equal(tamis_states_put_id(states, 77, 1), TAMIS_OK);
         for (unsigned tick = 0; tick < 2 * spec.timeout; tick++) {

@@ -20,10 +20,14 @@ typedef struct subject {
 } subject;
 
 static const subject subjects[] = {
-    { "line", NULL, false },        { "rank", NULL, false },
-    { "state_print", NULL, false }, { "state_print", "permuted=0", false },
-    { "state_bloom", NULL, true },  { "state_bloom", "counter_bits=0", true },
-    { "state_direct", NULL, true }, { "state_direct", "counter_bits=0", true },
+    { "line", NULL, false },
+    { "rank", NULL, false },
+    { "state_print", NULL, false },
+    { "state_print", "permuted=0", false },
+    { "state_bloom", NULL, true },
+    { "state_bloom", "counter_bits=0", true },
+    { "state_direct", "counter_bits=4", true },
+    { "state_direct", "counter_bits=0", true },
 };
 
 typedef struct faithful {

@@ -99,6 +99,13 @@ static inline void cells_clear(cells_oracle *o, uint64_t cell) {
     o->content[cell] = o->timer[cell] = 0;
 }
 
+/* What a table with timers counts instead of its keys. */
+static inline uint64_t cells_in_use(const cells_oracle *o) {
+    uint64_t used = 0;
+    for (uint64_t i = 0; i < o->m; i++) used += o->content[i] != 0;
+    return used;
+}
+
 /* The hand passes a unit. */
 static inline void cells_age(cells_oracle *o, uint64_t unit) {
     for (uint64_t i = unit * o->per_unit; i < o->m && i < (unit + 1) * o->per_unit; i++) {

@@ -33,7 +33,9 @@ static bool is_shared(const char *kind) {
 static bool variant_is_for(size_t variant, const char *kind) {
     const char *const own = variants[variant].kind;
     bool const        is_few = variants[variant].values <= 16;
-    return own != NULL ? strcmp(own, kind) == 0 : is_few || !is_shared(kind);
+    bool const        is_direct = strcmp(kind, "state_direct") == 0; /* ages only on request */
+    if (own != NULL) return strcmp(own, kind) == 0;
+    return (is_few || !is_shared(kind)) && (!is_direct || variants[variant].timeout == 0);
 }
 
 subject *states_subjects(uint64_t operations, size_t *ret_n) {

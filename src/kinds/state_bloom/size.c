@@ -1,4 +1,4 @@
-/* size.c - see state_bloom_size.h. */
+/* size.c - see size.h. */
 #include "size.h"
 
 #include <math.h>
@@ -22,25 +22,25 @@ unsigned tamis_state_bloom_cell_bits(const uint64_t *g) {
 typedef struct churn {
     double   m, n, lives; /* lives: T */
     unsigned k;
-    double   stuck; /* share of cells */
+    double   stuck; /* share of cells that are stuck, and say "don't know" to everybody */
 } churn;
 
-/* All cells of a key of that age are held by others, or were. */
-static double p_overlapped(const churn *of, double age) {
-    double const others = of->n - 1 + of->n * age;
-    double const q = -expm1(of->k * others * log1p(-1 / of->m));
-    return tamis_shared_all(q + of->stuck, of->m, of->k);
+/* q(a)^k: all cells of a key of that age are held by others, or were since it came. */
+static double churn_overlapped(const churn *keys, double age) {
+    double const others = keys->n - 1 + keys->n * age;
+    double const q = -expm1(keys->k * others * log1p(-1 / keys->m));
+    return tamis_shared_all(q + keys->stuck, keys->m, keys->k);
 }
 
-/* Simpson's rule over the ages up to T; the rest are as old as the table. */
-static double churn_unknown(const churn *of) {
-    double const oldest = fmin(of->lives, OLDEST), step = oldest / STEPS;
+/* The integral by Simpson's rule over the ages up to T, and keys that are as old as the table. */
+static double churn_unknown(const churn *keys) {
+    double const oldest = fmin(keys->lives, OLDEST), step = oldest / STEPS;
     double       sum = 0;
     for (unsigned i = 0; i <= STEPS && oldest > 0; i++) {
         double const age = i * step, weight = i == 0 || i == STEPS ? 1 : i % 2 == 1 ? 4 : 2;
-        sum += weight * exp(-age) * p_overlapped(of, age);
+        sum += weight * exp(-age) * churn_overlapped(keys, age);
     }
-    return sum * step / 3 + exp(-oldest) * p_overlapped(of, oldest);
+    return sum * step / 3 + exp(-oldest) * churn_overlapped(keys, oldest);
 }
 
 void tamis_state_bloom_forecast(const uint64_t *g, double n, double lifetime,
@@ -50,20 +50,21 @@ void tamis_state_bloom_forecast(const uint64_t *g, double n, double lifetime,
     unsigned const bits = (unsigned)g[SHARED_COUNTER_BITS];
     bool const     is_for_good = bits == 0 && g[SHARED_TIMER_BITS] == 0;
     double const   there = is_for_good ? fmax(n, lifetime) : n;
-    churn          of = { .m = m, .n = there, .k = k };
-    of.lives = fmax(lifetime / there - 1, 0);
-    of.stuck = bits == 0 ? 0 : tamis_shared_stuck(m, k, n, lifetime, (double)(UINT64_C(1) << bits));
-    double const held = fmin(-expm1(k * there * log1p(-1 / m)) + of.stuck, 1);
-    *ret = (shared_forecast){ .fpr = tamis_shared_all(held, m, k) + n / 18446744073709551616.0,
-                              .unknown = fmin(churn_unknown(&of), 1),
-                              .saturation = -expm1(-m * of.stuck),
+    double const   top = (double)(UINT64_C(1) << bits);
+    double const   stuck = bits == 0 ? 0 : tamis_shared_stuck(m, k, n, lifetime, top);
+    double const   held = fmin(-expm1(k * there * log1p(-1 / m)) + stuck, 1);
+    churn const    keys = {
+           .m = m, .n = there, .lives = fmax(lifetime / there - 1, 0), .k = k, .stuck = stuck
+    };
+    *ret = (shared_forecast){ .fpr = tamis_shared_all(held, m, k) + n / 0x1p64,
+                              .unknown = fmin(churn_unknown(&keys), 1),
+                              .saturation = -expm1(-m * stuck),
                               .held = held };
 }
 
-/* Cells that age need no counters: a key counts until its timeout is over in any case. And without
- * drops there is nothing to count. */
+/* Without drops there is nothing to count. */
 bool tamis_state_bloom_choose(shared_need need, uint64_t *g) {
-    bool const is_counted = need.timer_bits == 0 && need.lifetime > need.n;
+    bool const is_counted = need.lifetime > need.n;
     need.law = tamis_state_bloom_forecast;
     need.cell_bits = tamis_state_bloom_cell_bits;
     need.least_counter_bits = is_counted ? 1 : 0;
@@ -74,37 +75,38 @@ bool tamis_state_bloom_choose(shared_need need, uint64_t *g) {
 /* ------------------------------------------------------------------ insertions only */
 
 /* P[none of so many keys hits a cell]. */
-static double p_missed(const state_bloom_mix *of, double keys) {
-    return exp(of->k * keys * log1p(-1 / of->m));
+static double mix_missed(const state_bloom_mix *mix, double keys) {
+    return exp(mix->k * keys * log1p(-1 / mix->m));
 }
 
-static double all_keys(const state_bloom_mix *of) {
+static double mix_keys(const state_bloom_mix *mix) {
     double sum = 0;
-    for (unsigned i = 0; i < of->values; i++) sum += of->n[i];
+    for (unsigned i = 0; i < mix->values; i++) sum += mix->n[i];
     return sum;
 }
 
 /* P[a cell has value i]: hit by keys of that value and no others. */
-static double p_value(const state_bloom_mix *of, unsigned i) {
-    return p_missed(of, all_keys(of) - of->n[i]) * (1 - p_missed(of, of->n[i]));
+static double mix_value(const state_bloom_mix *mix, unsigned i) {
+    return mix_missed(mix, mix_keys(mix) - mix->n[i]) * (1 - mix_missed(mix, mix->n[i]));
 }
 
-static double p_unknown(const state_bloom_mix *of) {
-    double rest = 1 - p_missed(of, all_keys(of));
-    for (unsigned i = 0; i < of->values; i++) rest -= p_value(of, i);
+/* P[a cell says "don't know"]: it is hit, and says no value. */
+static double mix_unknown(const state_bloom_mix *mix) {
+    double rest = 1 - mix_missed(mix, mix_keys(mix));
+    for (unsigned i = 0; i < mix->values; i++) rest -= mix_value(mix, i);
     return fmax(rest, 0);
 }
 
-double tamis_state_bloom_mix_unknown(const state_bloom_mix *of, unsigned i) {
-    return tamis_shared_all(1 - p_missed(of, all_keys(of) - of->n[i]), of->m, of->k);
+double tamis_state_bloom_mix_unknown(const state_bloom_mix *mix, unsigned i) {
+    return tamis_shared_all(1 - mix_missed(mix, mix_keys(mix) - mix->n[i]), mix->m, mix->k);
 }
 
-double tamis_state_bloom_mix_absent_unknown(const state_bloom_mix *of) {
-    return tamis_shared_all(p_unknown(of), of->m, of->k);
+double tamis_state_bloom_mix_absent_unknown(const state_bloom_mix *mix) {
+    return tamis_shared_all(mix_unknown(mix), mix->m, mix->k);
 }
 
-double tamis_state_bloom_mix_absent_value(const state_bloom_mix *of, unsigned i) {
-    double const unknown = p_unknown(of);
-    return tamis_shared_all(unknown + p_value(of, i), of->m, of->k) -
-           tamis_shared_all(unknown, of->m, of->k);
+double tamis_state_bloom_mix_absent_value(const state_bloom_mix *mix, unsigned i) {
+    double const unknown = mix_unknown(mix);
+    return tamis_shared_all(unknown + mix_value(mix, i), mix->m, mix->k) -
+           tamis_shared_all(unknown, mix->m, mix->k);
 }

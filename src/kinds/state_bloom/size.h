@@ -16,13 +16,23 @@
  *
  * With T = 0 nothing is ever dropped, and that is the paper's formula if all values differ.
  *
- * False positive, of a key that is not there. To have a value all of its cells must be held, which
- * with all values the same is all that it takes: p^k, p = 1 - (1 - 1/m)^(kn).
+ * False positive, of a key that is not there. To have a value all of its cells must be held, and no
+ * two of them may say different values. If all keys have the same value, the first is all that it
+ * takes:
  *
- * Of tables that age, a key counts as long as any of its cells: until its timeout is over, and
- * without counters that goes for keys that were dropped, too. (Asked for in that time, such a key
- * has a value more often than others that are not there.) Without counters and timers a cell that
- * says "don't know" does so for good: all L keys count as if they were there.
+ *     fpr = p^k,    p = 1 - (1 - 1/m)^(kn)
+ *
+ * That is what a plan states: an upper bound, which a table of keys with one value reaches (half
+ * open connections in a flood are such keys). With V values that are equally common it is up to
+ * V^(k-1) times too high; the more cells say "don't know" the less. For 8 values and k = 3 a
+ * quarter of it was measured. The formulas of the paper for a mix of values are below. It seldom
+ * decides the size: `unknown` takes many more cells.
+ *
+ * Tables that age. A key that ends in silence counts until the sweep has taken its cells: up to one
+ * round of the hand after its timeout. In a table without counters that goes for a key that was
+ * dropped, too. (Asked for in that time, such a key has a value more often than others that are not
+ * there.) Without counters and timers a cell that says "don't know" does so for good: all L keys
+ * count as if they were there.
  */
 #ifndef TAMIS_KINDS_STATE_BLOOM_SIZE_H
 #define TAMIS_KINDS_STATE_BLOOM_SIZE_H
@@ -50,10 +60,10 @@ typedef struct state_bloom_mix {
 } state_bloom_mix;
 
 /* A key of value i is unknown. */
-double tamis_state_bloom_mix_unknown(const state_bloom_mix *of, unsigned i);
+double tamis_state_bloom_mix_unknown(const state_bloom_mix *mix, unsigned i);
 
 /* A key that is not there is unknown; or has value i. */
-double tamis_state_bloom_mix_absent_unknown(const state_bloom_mix *of);
-double tamis_state_bloom_mix_absent_value(const state_bloom_mix *of, unsigned i);
+double tamis_state_bloom_mix_absent_unknown(const state_bloom_mix *mix);
+double tamis_state_bloom_mix_absent_value(const state_bloom_mix *mix, unsigned i);
 
 #endif

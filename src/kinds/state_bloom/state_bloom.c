@@ -2,11 +2,12 @@
  *
  * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Beyond Bloom Filters:
  * From Approximate Membership Checks to Approximate State Machines", SIGCOMM 2006, section 3.3.
- * Names below: m cells, k hashes, n keys; DK, "don't know".
+ * Names below: m cells, k hashes, n keys; DK, "don't know"; insertion, modify, deletion and lookup
+ * are the paper's operations put, move, drop and get.
  *
  * Idea
  * ----
- * A Bloom filter whose places hold the value of the key that was put there. Where keys with
+ * A Bloom filter whose cells hold the value of the key that was put there. Where keys with
  * different values meet, the cell says DK instead. A key has the value that any of its cells says.
  *
  *        put "apple" 3     . 3 . . . 3 . 3 . .      k = 3 cells say 3
@@ -16,60 +17,49 @@
  *        get "fig"           3   .                  an empty cell: certainly not there
  *
  * A cell also counts its keys. It changes its value with a key that moves only if that is its only
- * one, else it becomes DK; it is empty again when the last of them is dropped, and only then does a
- * cell that is DK become anything else. (The paper defines DK as "no value, and two keys or more".
- * When one of two is dropped the other one is still there, and a cell that was then taken for empty
- * would lose it: DK with one key is DK.) So all keys of a cell that says a value have that value,
+ * key, else it becomes DK. It is empty again when the last of them is dropped, and only then does a
+ * cell that is DK become anything else. So all keys of a cell that says a value have that value,
  * and no key that was put and not dropped ever has a wrong one.
+ *
+ * Deviation: the paper's DK is "no value, and a count of two or more". When one of two keys is
+ * dropped the other one is still there, and a cell that was then taken for empty would lose it. So
+ * here DK is a code of its own, and stays DK with a count of one.
+ *
+ *     +-------+----------------------------+---------------------------------------+
+ *     | timer | keys beside the first      | code: 1 + value, or DK = values + 1   |      a cell
+ *     +-------+----------------------------+---------------------------------------+
  *
  * Variants, by the geometry:
  *
- *   counters, no timers   every put is a new key. If all cells of a key are DK it can still be
- *                         dropped, since it must be one that was put.
- *   timers, no counters   a put to a cell that is not empty makes it DK, whatever it says. So a
- *                         cell that says a value belongs to one key, which may change and empty it;
- *                         one that is DK is left until it has aged. A put of a key that is there
- *                         already refreshes it.
- *   both                  a cell goes when its timer ends, whatever it counts.
- *   neither               nothing is ever dropped, as in a map that is made once: it can be, but
+ *   counters              every put is a new key. If all cells of a key are DK it can still be
+ *                         dropped: it must be one that was put, and its cells count it.
+ *   counters and timers   the same, and a cell goes when its timer ends, whatever it counts. This
+ *                         is what a plan with a timeout takes. A put of a key that is there with
+ *                         another value is refused.
+ *   timers                the paper's choice where keys age: a put to a cell that is in use makes
+ *                         it DK, whatever it says. So a cell that says a value belongs to one key,
+ *                         which may change and empty it; one that is DK is left until it has aged.
+ *                         A put of a key that is there already refreshes it. A new key that only
+ *                         seems to be there (as often as `fpr` says) is taken for that: it shares
+ *                         the cells of other keys, and goes when they go.
+ *   neither               nothing is ever dropped, as in a map that is made once. It can be, but
  *                         cells that are DK remain so.
  *
  * With timers, a key that was silent for its timeout loses its cells one by one, while the hand
- * goes round once. Heard of in that time, it may be taken for one that is there with a cell that is
- * another's by now, and change or empty it. Whoever knows better lets it go and puts it later.
+ * goes round once. If it is heard of in that time, it may be taken for one that is there, with a
+ * cell that is another key's by now, and change or empty that cell. A caller who keeps the time of
+ * his keys does not move or drop a key that was silent for longer than its timeout.
  *
  * Why anybody would want it: never a wrong value for a key that is there. What it costs: cells that
  * are DK remain so for long, which takes many cells. The longer a key lives the likelier it is
  * unknown (size.h).
  *
- * A cell: what it says (0: nothing, it is empty; 1 + value; the largest: DK), how many keys it has
- * beside the first, and the timer. A counter at its maximum sticks.
- *
- * Invariants (checked by state_bloom_validate)
- *   I1  bits of the body beyond the m cells are zero;
- *   I2  what a cell says is a value that there is, or DK, or nothing;
- *   I3  an empty cell is all zero bits;
- *   I4  `saturated` is the number of counters at their maximum;
- *   I5  no timer runs longer than a fresh one.
+ * Invariants: those of state_shared.h. I6 here: a cell that is in use says a value of this table,
+ * or DK.
  */
-#include "core/shared.h"
-#include "kind.h"
 #include "size.h"
+#include "state_shared.h"
 #include "theory/bloom_rate.h"
-
-#include <math.h>
-
-#define EMPTY 0
-
-/* The geometry worked out. */
-typedef struct bloom_shape {
-    shared_cells cells;
-    uint64_t     unknown; /* the code for DK */
-    uint64_t     top;     /* of the counters; 0: there are none */
-    unsigned     code_bits;
-} bloom_shape;
-
-static_assert(sizeof(bloom_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
 
 /* ------------------------------------------------------------------ planning */
 
@@ -95,11 +85,10 @@ static bool state_bloom_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
 
 static void state_bloom_predict(const uint64_t *g, const tamis_workload *work,
                                 tamis_forecast *ret_forecast) {
-    uint64_t const  capacity = work->capacity, lifetime = work->lifetime;
     unsigned const  k = (unsigned)g[SHARED_HASHES];
     double const    lines = (double)g[SHARED_CELLS] * tamis_state_bloom_cell_bits(g) / 512;
     shared_forecast told;
-    tamis_state_bloom_forecast(g, (double)capacity, (double)lifetime, &told);
+    tamis_state_bloom_forecast(g, (double)work->capacity, (double)work->lifetime, &told);
     *ret_forecast = (tamis_forecast){ .fpr = told.fpr,
                                       .unknown = told.unknown,
                                       .saturation = told.saturation,
@@ -108,305 +97,318 @@ static void state_bloom_predict(const uint64_t *g, const tamis_workload *work,
                                       .lines_add = tamis_bloom_lines_present(lines, k) };
 }
 
-static bloom_shape state_bloom_shape(const uint64_t *g) {
-    unsigned const counter_bits = (unsigned)g[SHARED_COUNTER_BITS];
-    unsigned const code_bits = tamis_state_bloom_code_bits(g[SHARED_VALUES]);
-    return (bloom_shape){ .cells =
-                              shared_make(g[SHARED_CELLS], (unsigned)g[SHARED_HASHES],
-                                          code_bits + counter_bits, (unsigned)g[SHARED_TIMER_BITS]),
-                          .unknown = g[SHARED_VALUES] + 1,
-                          .top = bits_low(counter_bits),
-                          .code_bits = code_bits };
+static unsigned state_bloom_content_bits(const uint64_t *g) {
+    return tamis_state_bloom_cell_bits(g) - (unsigned)g[SHARED_TIMER_BITS];
 }
 
 static void state_bloom_prepare(tamis_table *table) {
-    uint64_t bytes;
-    if (!state_bloom_body_bytes(table->geometry, &bytes)) return; /* it will get no body either */
-    bloom_shape const shape = state_bloom_shape(table->geometry);
-    memcpy(table->derived, &shape, sizeof shape);
+    const uint64_t *const g = table->geometry;
+    uint64_t              bytes;
+    if (!state_bloom_body_bytes(g, &bytes)) return; /* it will get no body either */
+    state_shared_prepare(table, tamis_state_bloom_code_bits(g[SHARED_VALUES]),
+                         state_bloom_content_bits(g));
 }
 
-TAMIS_INLINE const bloom_shape *shape_of(const tamis_table *table) {
-    return (const bloom_shape *)(const void *)table->derived;
+/* ------------------------------------------------------------------ the rules of a cell */
+
+/* A content is 1 + value, or DK, and above it the number of keys beside the first. DK is the code
+ * behind the last value. */
+TAMIS_INLINE uint64_t state_bloom_unknown(const shared_shape *shape) {
+    return shape->values + 1;
 }
 
-/* ------------------------------------------------------------------ cells */
-
-typedef struct bloom_cell {
-    uint64_t code;
-    uint64_t more; /* keys beside the first */
-    uint64_t timer;
-} bloom_cell;
-
-TAMIS_INLINE bloom_cell cell_get(const tamis_table *table, uint64_t place) {
-    const bloom_shape *const s = shape_of(table);
-    uint64_t const           cell = shared_get(&s->cells, table->body, place);
-    return (bloom_cell){ .code = cell & bits_low(s->code_bits),
-                         .more = shared_content(&s->cells, cell) >> s->code_bits,
-                         .timer = shared_timer(&s->cells, cell) };
+TAMIS_INLINE uint64_t state_bloom_content(const shared_shape *shape, uint64_t code, uint64_t more) {
+    return code | more << shape->code_bits;
 }
 
-TAMIS_INLINE void cell_set(tamis_table *table, uint64_t place, bloom_cell cell) {
-    const bloom_shape *const s = shape_of(table);
-    uint64_t const           content = cell.code | cell.more << s->code_bits;
-    shared_set(&s->cells, table->body, place, shared_cell(&s->cells, content, cell.timer));
+/* Insertion: the first key of a cell writes its value; another one makes it DK, unless both are
+ * known to have the same value, which takes counters: a cell that does not count and says a value
+ * belongs to one key. */
+TAMIS_INLINE uint64_t state_bloom_inserted(const shared_shape *shape, uint64_t content,
+                                           uint64_t code) {
+    if (content == 0) return code;
+    uint64_t const more = state_shared_count(shape, content);
+    bool const     is_same = state_shared_code(shape, content) == code && shape->top != 0;
+    return state_bloom_content(shape, is_same ? code : state_bloom_unknown(shape),
+                               min_u64(more + 1, shape->top));
 }
 
-/* What lasts as long as `code` does, DK being no value with a life of its own. */
-TAMIS_INLINE uint64_t cell_fresh(const tamis_table *table, uint64_t place, uint64_t code) {
-    const bloom_shape *const s = shape_of(table);
-    uint64_t const           value = code == s->unknown ? UINT64_MAX : code - 1;
-    return sweep_fresh(&table->sweep, shared_unit(&s->cells, place), value);
+/* Modify: the only key of a cell changes its value; with other keys the cell becomes DK. */
+TAMIS_INLINE uint64_t state_bloom_modified(const shared_shape *shape, uint64_t content,
+                                           uint64_t code) {
+    uint64_t const was = state_shared_code(shape, content);
+    uint64_t const more = state_shared_count(shape, content);
+    if (was == state_bloom_unknown(shape) || was == code) return content;
+    return state_bloom_content(shape, more == 0 ? code : state_bloom_unknown(shape), more);
 }
 
-TAMIS_INLINE bool cell_is_stuck(const bloom_shape *s, uint64_t more) {
-    return s->top != 0 && more == s->top;
+/* Deletion: the last key of a cell leaves it empty. A cell that is stuck, or DK and not counting,
+ * may have any number of keys, and stays. */
+TAMIS_INLINE uint64_t state_bloom_deleted(const shared_shape *shape, uint64_t content) {
+    uint64_t const more = state_shared_count(shape, content);
+    bool const     is_many = shape->top == 0
+                                 ? state_shared_code(shape, content) == state_bloom_unknown(shape)
+                                 : more == shape->top;
+    if (is_many) return content;
+    return more == 0 ? 0 : content - (UINT64_C(1) << shape->code_bits);
 }
 
-TAMIS_INLINE void cell_clear(tamis_table *table, uint64_t place, bloom_cell was) {
-    table->saturated -= cell_is_stuck(shape_of(table), was.more);
-    cell_set(table, place, (bloom_cell){ EMPTY, 0, 0 });
+/* ------------------------------------------------------------------ looking */
+
+/* What cells say of their key, one after the other. */
+typedef struct bloom_saying {
+    uint64_t code;      /* of a value; 0: no cell said one */
+    bool     is_absent; /* a cell is empty, or two say different values, which no key has */
+} bloom_saying;
+
+TAMIS_INLINE void state_bloom_hear(const shared_shape *shape, uint64_t cell, bloom_saying *saying) {
+    uint64_t const code = state_shared_code(shape, cell);
+    bool const     is_value = code != 0 && code != state_bloom_unknown(shape);
+    saying->is_absent |= code == 0 || (is_value && saying->code != 0 && saying->code != code);
+    if (is_value) saying->code = code;
 }
 
-/* The four rules of the paper: what an operation on a key does to one of its cells. */
+TAMIS_INLINE tamis_status state_bloom_status(const bloom_saying *saying) {
+    if (saying->is_absent) return TAMIS_ERR_ABSENT;
+    return saying->code != 0 ? TAMIS_OK : TAMIS_ERR_UNKNOWN;
+}
 
-static void cell_insert(tamis_table *table, uint64_t place, uint64_t code) {
-    const bloom_shape *const s = shape_of(table);
-    bloom_cell               cell = cell_get(table, place);
-    if (cell.code == EMPTY) {
-        cell.code = code;
-    } else {
-        if (cell.code != code || s->top == 0) cell.code = s->unknown;
-        if (cell.more < s->top) table->saturated += ++cell.more == s->top;
+/* Read all cells of a key, to change them. TAMIS_OK and the code of its value, _ABSENT, _UNKNOWN;
+ * _CONFLICT: it has another value than `from`. */
+TAMIS_INLINE tamis_status state_bloom_find(const tamis_table *table, uint64_t hash, uint64_t from,
+                                           shared_found *ret_found, uint64_t *ret_code) {
+    const shared_shape *const shape = state_shared_shape(table);
+    bloom_saying              saying = { 0, false };
+    shared_read(&shape->cells, table->body, hash, ret_found);
+    for (unsigned i = 0; i < ret_found->n; i++)
+        state_bloom_hear(shape, ret_found->cell[i], &saying);
+    tamis_status const status = state_bloom_status(&saying);
+    *ret_code = saying.code;
+    bool const is_other = from != TAMIS_ANY_VALUE && saying.code != from + 1;
+    return status == TAMIS_OK && is_other ? TAMIS_ERR_CONFLICT : status;
+}
+
+/* The same without changing anything: stops at the first cell that settles it. */
+static tamis_status state_bloom_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
+    const shared_shape *const shape = state_shared_shape(table);
+    bloom_saying              saying = { 0, false };
+    for (unsigned i = 0; i < shape->cells.hashes && !saying.is_absent; i++) {
+        uint64_t const place = probes_place(hash, i, shape->cells.n);
+        state_bloom_hear(shape, shared_get(&shape->cells, table->body, place), &saying);
     }
-    cell.timer = cell_fresh(table, place, cell.code);
-    cell_set(table, place, cell);
+    tamis_status const status = state_bloom_status(&saying);
+    if (status == TAMIS_OK) *ret_value = (uint32_t)(saying.code - 1);
+    return status;
 }
 
-static void cell_modify(tamis_table *table, uint64_t place, uint64_t code) {
-    const bloom_shape *const s = shape_of(table);
-    bloom_cell               cell = cell_get(table, place);
-    if (cell.code != s->unknown && cell.code != code) {
-        cell.code = cell.more == 0 ? code : s->unknown;
+/* ------------------------------------------------------------------ changing */
+
+/* Write a cell of a key that was heard of: its content, with a fresh timer. A cell lasts as long as
+ * the value that it says; one that is DK may have keys of any value, and lasts the longest. */
+TAMIS_INLINE void state_bloom_write(tamis_table *table, const shared_found *found, unsigned i,
+                                    uint64_t content) {
+    const shared_shape *const shape = state_shared_shape(table);
+    uint64_t const            code = state_shared_code(shape, content);
+    uint64_t const            value = code == state_bloom_unknown(shape) ? UINT64_MAX : code - 1;
+    uint64_t const            unit = shared_unit(&shape->cells, found->place[i]);
+    uint64_t const            timer = sweep_fresh(&table->sweep, unit, value);
+    state_shared_write(table, found->place[i], found->cell[i],
+                       shared_cell(&shape->cells, content, timer));
+}
+
+static void state_bloom_insert(tamis_table *table, const shared_found *found, uint32_t value) {
+    const shared_shape *const shape = state_shared_shape(table);
+    for (unsigned i = 0; i < found->n; i++) {
+        uint64_t const content = shared_content(&shape->cells, found->cell[i]);
+        state_bloom_write(table, found, i,
+                          state_bloom_inserted(shape, content, value + UINT64_C(1)));
     }
-    cell.timer = cell_fresh(table, place, cell.code);
-    cell_set(table, place, cell);
+    state_shared_count_key(table, 1);
 }
 
-static void cell_refresh(tamis_table *table, uint64_t place, uint64_t code) {
-    bloom_cell cell = cell_get(table, place);
-    (void)code;
-    cell.timer = cell_fresh(table, place, cell.code);
-    cell_set(table, place, cell);
-}
-
-static void cell_delete(tamis_table *table, uint64_t place, uint64_t code) {
-    const bloom_shape *const s = shape_of(table);
-    bloom_cell               cell = cell_get(table, place);
-    bool const               is_kept = s->top == 0 ? cell.code == s->unknown : cell.more == s->top;
-    (void)code;
-    if (is_kept) return;
-    if (cell.more == 0) {
-        cell_clear(table, place, cell);
-    } else {
-        cell.more--;
-        cell_set(table, place, cell);
+static void state_bloom_modify(tamis_table *table, const shared_found *found, uint32_t value) {
+    const shared_shape *const shape = state_shared_shape(table);
+    for (unsigned i = 0; i < found->n; i++) {
+        uint64_t const content = shared_content(&shape->cells, found->cell[i]);
+        state_bloom_write(table, found, i,
+                          state_bloom_modified(shape, content, value + UINT64_C(1)));
     }
 }
 
-typedef void cell_rule(tamis_table *table, uint64_t place, uint64_t code);
+/* A key that is there, known or not, is refreshed, and the status passed on. */
+static tamis_status state_bloom_refresh(tamis_table *table, const shared_found *found,
+                                        tamis_status status) {
+    bool const is_there = status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN;
+    for (unsigned i = 0; is_there && state_shared_ages(table) && i < found->n; i++) {
+        state_bloom_write(table, found, i,
+                          shared_content(&state_shared_shape(table)->cells, found->cell[i]));
+    }
+    return status;
+}
 
-TAMIS_INLINE void each_cell(tamis_table *table, uint64_t hash, cell_rule *rule, uint64_t code) {
-    uint64_t       place[SHARED_MAX_HASHES];
-    unsigned const n = shared_places(&shape_of(table)->cells, hash, place);
-    for (unsigned i = 0; i < n; i++) rule(table, place[i], code);
+/* A key that is found with `status` goes. One that nobody knows can go where cells count: they
+ * count it, whatever they say. */
+static tamis_status state_bloom_delete(tamis_table *table, const shared_found *found,
+                                       tamis_status status) {
+    const shared_shape *const shape = state_shared_shape(table);
+    if (status == TAMIS_ERR_UNKNOWN && shape->top != 0) status = TAMIS_OK;
+    if (status != TAMIS_OK) return status;
+    for (unsigned i = 0; i < found->n; i++) {
+        uint64_t const cell = found->cell[i];
+        uint64_t const content = state_bloom_deleted(shape, shared_content(&shape->cells, cell));
+        uint64_t const timer = content != 0 ? shared_timer(&shape->cells, cell) : 0;
+        state_shared_write(table, found->place[i], cell,
+                           shared_cell(&shape->cells, content, timer));
+    }
+    state_shared_count_key(table, -1);
+    return TAMIS_OK;
+}
+
+/* A key that is found with `status` has `value` from now on, if it can be known. */
+static tamis_status state_bloom_assign(tamis_table *table, const shared_found *found,
+                                       tamis_status status, uint32_t value) {
+    if (status == TAMIS_ERR_UNKNOWN) return state_bloom_refresh(table, found, status);
+    if (status == TAMIS_ERR_ABSENT)
+        state_bloom_insert(table, found, value);
+    else
+        state_bloom_modify(table, found, value);
+    return TAMIS_OK;
 }
 
 /* ------------------------------------------------------------------ keys */
 
-/* What the cells of a key say: TAMIS_OK and the code of a value, _ABSENT or _UNKNOWN. */
-TAMIS_INLINE tamis_status bloom_find(const tamis_table *table, uint64_t hash, uint64_t *ret_code) {
-    const bloom_shape *const s = shape_of(table);
-    uint64_t                 said = EMPTY;
-    for (unsigned i = 0; i < s->cells.hashes; i++) {
-        uint64_t const place = probes_place(hash, i, s->cells.cells);
-        uint64_t const cell = shared_get(&s->cells, table->body, place);
-        uint64_t const code = cell & bits_low(s->code_bits);
-        if (code == EMPTY) return TAMIS_ERR_ABSENT;
-        if (code == s->unknown || code == said) continue;
-        if (said != EMPTY) return TAMIS_ERR_ABSENT; /* two values: no key has both */
-        said = code;
-    }
-    if (said == EMPTY) return TAMIS_ERR_UNKNOWN;
-    *ret_code = said;
-    return TAMIS_OK;
-}
-
-/* The same for a key that is to have a certain value; _CONFLICT if it has another one. */
-TAMIS_INLINE tamis_status bloom_expect(const tamis_table *table, uint64_t hash, uint64_t value) {
-    uint64_t           code = EMPTY;
-    tamis_status const status = bloom_find(table, hash, &code);
-    if (status != TAMIS_OK || value == TAMIS_ANY_VALUE) return status;
-    return code == value + 1 ? TAMIS_OK : TAMIS_ERR_CONFLICT;
-}
-
-/* A key that is there, known or not, is refreshed. Nothing changes where nothing ages. */
-static tamis_status bloom_refresh(tamis_table *table, uint64_t hash, tamis_status status) {
-    bool const is_there = status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN;
-    if (is_there && table->sweep.timer_bits != 0) each_cell(table, hash, cell_refresh, EMPTY);
-    return status;
-}
-
+/* Where nothing ages every put is a new key. Where cells age and count it is one, too, unless it is
+ * there with another value. Where they age and do not count, a key that is there is refreshed. */
 static tamis_status state_bloom_put(tamis_table *table, uint64_t hash, uint32_t value) {
-    if (table->sweep.timer_bits != 0) {
-        tamis_status const status = bloom_expect(table, hash, value);
-        if (status != TAMIS_ERR_ABSENT) return bloom_refresh(table, hash, status);
-    }
-    each_cell(table, hash, cell_insert, value + UINT64_C(1));
-    table->keys++;
-    return TAMIS_OK;
-}
-
-static tamis_status state_bloom_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
+    bool const         is_counted = state_shared_shape(table)->top != 0;
+    shared_found       found;
     uint64_t           code;
-    tamis_status const status = bloom_find(table, hash, &code);
-    if (status == TAMIS_OK) *ret_value = (uint32_t)(code - 1);
-    return status;
+    tamis_status const status = state_bloom_find(table, hash, value, &found, &code);
+    if (state_shared_ages(table)) {
+        if (status == TAMIS_ERR_CONFLICT) return status;
+        if (status != TAMIS_ERR_ABSENT && !is_counted)
+            return state_bloom_refresh(table, &found, status);
+    }
+    state_bloom_insert(table, &found, value);
+    return TAMIS_OK;
 }
 
 static tamis_status state_bloom_move(tamis_table *table, uint64_t hash, uint64_t from,
                                      uint32_t to) {
-    tamis_status const status = bloom_expect(table, hash, from);
-    if (status != TAMIS_OK) return bloom_refresh(table, hash, status);
-    each_cell(table, hash, cell_modify, to + UINT64_C(1));
+    shared_found       found;
+    uint64_t           code;
+    tamis_status const status = state_bloom_find(table, hash, from, &found, &code);
+    if (status != TAMIS_OK) return state_bloom_refresh(table, &found, status);
+    state_bloom_modify(table, &found, to);
     return TAMIS_OK;
 }
 
 static tamis_status state_bloom_touch(tamis_table *table, uint64_t hash) {
-    return bloom_refresh(table, hash, bloom_expect(table, hash, TAMIS_ANY_VALUE));
+    shared_found       found;
+    uint64_t           code;
+    tamis_status const status = state_bloom_find(table, hash, TAMIS_ANY_VALUE, &found, &code);
+    return state_bloom_refresh(table, &found, status);
 }
 
-/* A key that nobody knows can be dropped where all keys are known to have been put: its cells count
- * it, whatever they say. */
 static tamis_status state_bloom_drop(tamis_table *table, uint64_t hash, uint64_t from) {
-    bool const         is_counted = shape_of(table)->top != 0 && table->sweep.timer_bits == 0;
-    tamis_status const status = bloom_expect(table, hash, from);
-    if (status != TAMIS_OK && !(status == TAMIS_ERR_UNKNOWN && is_counted)) return status;
-    each_cell(table, hash, cell_delete, EMPTY);
-    table->keys -= table->keys != 0;
-    return TAMIS_OK;
+    shared_found       found;
+    uint64_t           code;
+    tamis_status const status = state_bloom_find(table, hash, from, &found, &code);
+    return state_bloom_delete(table, &found, status);
 }
 
-#define CHUNK 8 /* keys in a chunk, of several lines each */
+static tamis_status state_bloom_step(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
+                                     tamis_status *ret_was, uint32_t *ret_value) {
+    shared_found       found;
+    uint64_t           code;
+    uint32_t           to = 0;
+    tamis_status const was = state_bloom_find(table, hash, TAMIS_ANY_VALUE, &found, &code);
+    *ret_was = was;
+    if (was == TAMIS_OK) *ret_value = (uint32_t)(code - 1);
+    switch (state_shared_decide(table, stepper, was, *ret_value, &to)) {
+    case TAMIS_STEP_LEAVE: return TAMIS_OK;
+    case TAMIS_STEP_TOUCH: return state_bloom_refresh(table, &found, was);
+    case TAMIS_STEP_SET: return state_bloom_assign(table, &found, was, to);
+    case TAMIS_STEP_DROP: return state_bloom_delete(table, &found, was);
+    }
+    return TAMIS_ERR_ARGUMENT;
+}
 
-/* All of them: a key that is there is asked for all, and it is not known which are. */
+#define STATE_BLOOM_CHUNK 8 /* keys in a chunk, of several lines each */
+
+/* All places: a key that is there is asked for all of them, and nobody knows which keys are. */
 static void state_bloom_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                               bool is_update) {
     (void)is_update;
-    shared_fetch(&shape_of(table)->cells, table->body, hash, n, SHARED_MAX_HASHES);
+    shared_fetch(&state_shared_shape(table)->cells, table->body, hash, n, SHARED_MAX_HASHES);
 }
-
-/* ------------------------------------------------------------------ ageing */
 
 static uint64_t state_bloom_units(const uint64_t *g) {
-    bloom_shape const shape = state_bloom_shape(g);
-    return shared_units(&shape.cells);
-}
-
-static bool state_bloom_holds_values(const uint64_t *g, uint64_t values, unsigned timer_bits) {
-    return g[SHARED_VALUES] == values && g[SHARED_TIMER_BITS] == timer_bits;
-}
-
-static void state_bloom_sweep(tamis_table *table, uint64_t unit, uint64_t *aged) {
-    const bloom_shape *const s = shape_of(table);
-    uint64_t const           end = shared_unit_end(&s->cells, unit);
-    (void)aged; /* cells go, and nobody knows whose */
-    for (uint64_t place = unit << s->cells.unit_shift; place < end; place++) {
-        bloom_cell cell = cell_get(table, place);
-        if (cell.code == EMPTY) continue;
-        if (cell.timer == 0) {
-            cell_clear(table, place, cell);
-            table->aged++;
-        } else {
-            cell.timer--;
-            cell_set(table, place, cell);
-        }
-    }
+    shared_cells const cells =
+        shared_make(g[SHARED_CELLS], (unsigned)g[SHARED_HASHES], state_bloom_content_bits(g),
+                    (unsigned)g[SHARED_TIMER_BITS]);
+    return shared_units(&cells);
 }
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* Two cells become one. Where cells do not count, one that says a value has one key, which may not
- * be the same one in both. */
-static bloom_cell cell_join(const bloom_shape *s, bloom_cell a, bloom_cell b) {
-    bool const is_same = a.code == b.code && s->top != 0;
-    return (bloom_cell){ .code = is_same ? a.code : s->unknown,
-                         .more = min_u64(a.more + b.more + 1, s->top),
-                         .timer = max_u64(a.timer, b.timer) };
+/* Where cells do not count, one that says a value has one key, which may not be the same key in
+ * both tables. */
+TAMIS_INLINE uint64_t state_bloom_join(const shared_shape *shape, uint64_t a, uint64_t b) {
+    uint64_t const code = state_shared_code(shape, a);
+    bool const     is_same = code == state_shared_code(shape, b) && shape->top != 0;
+    uint64_t const more = state_shared_count(shape, a) + state_shared_count(shape, b) + 1;
+    return state_bloom_content(shape, is_same ? code : state_bloom_unknown(shape),
+                               min_u64(more, shape->top));
 }
 
 static tamis_status state_bloom_merge(tamis_table *into, const tamis_table *from) {
-    const bloom_shape *const s = shape_of(into);
-    for (uint64_t place = 0; place < s->cells.cells; place++) {
-        uint64_t const   there = shared_get(&s->cells, from->body, place);
-        bloom_cell const own = cell_get(into, place);
-        bloom_cell       cell = cell_get(from, place);
-        if (cell.code == EMPTY) continue;
-        cell.timer = shared_timer_here(&s->cells, &into->sweep, &from->sweep, place, there);
-        if (own.code != EMPTY) cell = cell_join(s, own, cell);
-        cell_set(into, place, cell);
-        into->saturated += !cell_is_stuck(s, own.more) && cell_is_stuck(s, cell.more);
-    }
-    into->keys = kind_sum_counts(into->keys, from->keys);
+    state_shared_merge(into, from, state_bloom_join);
     return TAMIS_OK;
 }
 
 static void state_bloom_census(const tamis_table *table, kind_census *ret_census) {
-    const bloom_shape *const s = shape_of(table);
-    uint64_t                 unknown = 0;
-    for (uint64_t place = 0; place < s->cells.cells; place++) {
-        unknown += cell_get(table, place).code == s->unknown;
+    const shared_shape *const shape = state_shared_shape(table);
+    uint64_t                  unknown = 0;
+    for (uint64_t place = 0; place < shape->cells.n; place++) {
+        uint64_t const cell = shared_get(&shape->cells, table->body, place);
+        unknown += state_shared_code(shape, cell) == state_bloom_unknown(shape);
     }
     ret_census->unknown_cells = unknown;
 }
 
-#define TOLD_APART 64 /* values; beyond, several count as one, and the rate is an upper bound */
+#define STATE_BLOOM_TOLD_APART 64 /* values; of more, several count as one: an upper bound */
 
-/* A key that is not there has value i if its cells say i or DK, and not all of them DK. */
-static double state_bloom_current_fpr(const tamis_table *table) {
-    const bloom_shape *const s = shape_of(table);
-    double const             m = (double)s->cells.cells, k = s->cells.hashes;
-    uint64_t                 says[TOLD_APART] = { 0 }, unknown = 0;
-    double                   sum = 0;
-    for (uint64_t place = 0; place < s->cells.cells; place++) {
-        uint64_t const code = cell_get(table, place).code;
-        unknown += code == s->unknown;
-        if (code != EMPTY && code != s->unknown) says[(code - 1) % TOLD_APART]++;
+/* fpr: a key that is not there has value i if its cells say i or DK, and not all of them DK. */
+static void state_bloom_survey(const tamis_table *table, kind_survey *ret_survey) {
+    const shared_shape *const shape = state_shared_shape(table);
+    double const              m = (double)shape->cells.n, k = shape->cells.hashes;
+    uint64_t                  says[STATE_BLOOM_TOLD_APART] = { 0 }, unknown = 0, used = 0;
+    double                    fpr = 0;
+    for (uint64_t place = 0; place < shape->cells.n; place++) {
+        uint64_t const cell = shared_get(&shape->cells, table->body, place);
+        uint64_t const code = state_shared_code(shape, cell);
+        unknown += code == state_bloom_unknown(shape);
+        used += cell != 0;
+        if (code != 0 && code != state_bloom_unknown(shape))
+            says[(code - 1) % STATE_BLOOM_TOLD_APART]++;
     }
-    for (unsigned i = 0; i < TOLD_APART; i++) {
-        sum += pow((double)(says[i] + unknown) / m, k) - pow((double)unknown / m, k);
+    for (unsigned i = 0; i < STATE_BLOOM_TOLD_APART; i++) {
+        fpr += pow((double)(says[i] + unknown) / m, k) - pow((double)unknown / m, k);
     }
-    return sum;
+    *ret_survey = (kind_survey){ .fpr = fpr,
+                                 .distinct = state_shared_estimate(&shape->cells, used),
+                                 .load = (double)used / m };
+}
+
+/* A cell in use says a value of this table, or DK. */
+TAMIS_INLINE bool state_bloom_is_content(const shared_shape *shape, uint64_t content) {
+    uint64_t const code = state_shared_code(shape, content);
+    return code != 0 && code <= state_bloom_unknown(shape);
 }
 
 static bool state_bloom_validate(const tamis_table *table, const char **reterr_why) {
-    const bloom_shape *const s = shape_of(table);
-    uint64_t                 stuck = 0;
-    for (uint64_t place = 0; place < s->cells.cells; place++) {
-        uint64_t const   bits = shared_get(&s->cells, table->body, place);
-        bloom_cell const cell = cell_get(table, place);
-        TAMIS_REQUIRE(cell.code <= s->unknown, reterr_why, "I2: a value that there is not");
-        TAMIS_REQUIRE(cell.code != EMPTY || bits == 0, reterr_why, "I3: an empty cell has more");
-        TAMIS_REQUIRE(shared_timer_is_whole(&s->cells, &table->sweep, place, bits), reterr_why,
-                      "I5: a timer runs longer than a fresh one");
-        stuck += cell_is_stuck(s, cell.more);
-    }
-    TAMIS_REQUIRE(
-        field_rest_is_zero(table->body, s->cells.cells * s->cells.bits, table->body_bytes),
-        reterr_why, "I1: a bit beyond the last cell");
-    TAMIS_REQUIRE(stuck == table->saturated, reterr_why,
-                  "I4: the number of saturated counters is not what it is said to be");
-    return true;
+    return state_shared_validate(table, state_bloom_is_content, reterr_why);
 }
 
 static const kind_states state_bloom_states = {
@@ -415,34 +417,31 @@ static const kind_states state_bloom_states = {
     .move = state_bloom_move,
     .touch = state_bloom_touch,
     .drop = state_bloom_drop,
+    .step = state_bloom_step,
     .units = state_bloom_units,
-    .holds_values = state_bloom_holds_values,
-    .sweep = state_bloom_sweep,
+    .holds_values = state_shared_holds_values,
+    .sweep = state_shared_sweep,
+    .keys = state_shared_keys,
     .census = state_bloom_census,
     .merge = state_bloom_merge,
 };
-
-static void state_bloom_survey(const tamis_table *table, kind_survey *ret_survey) {
-    *ret_survey =
-        (kind_survey){ .fpr = state_bloom_current_fpr(table), .distinct = (double)table->keys };
-}
 
 KIND_EXPORT(state_bloom) = {
     .name = "state_bloom",
     .summary = "stateful Bloom filter: never a wrong value for a key that is there",
     .isa = KIND_ISA,
-    .fields = { { "cells", 0, UINT64_MAX - 1 },
-                { "hashes", 0, UINT64_MAX - 1 },
-                { "values", 0, UINT64_MAX - 1 },
-                { "counter_bits", 0, UINT64_MAX - 1 },
-                { "timer_bits", 0, UINT64_MAX - 1 },
+    .fields = { { "cells", 2, UINT64_MAX - 1 },
+                { "hashes", 1, SHARED_MAX_HASHES },
+                { "values", 2, KIND_MAX_VALUES },
+                { "counter_bits", 0, SHARED_MAX_COUNTER_BITS },
+                { "timer_bits", 0, SWEEP_MAX_BITS },
                 { NULL, 0, 0 } },
     .plan = state_bloom_plan,
     .body_bytes = state_bloom_body_bytes,
     .predict = state_bloom_predict,
     .prepare = state_bloom_prepare,
     .fetch = state_bloom_fetch,
-    .chunk = CHUNK,
+    .chunk = STATE_BLOOM_CHUNK,
     .states = &state_bloom_states,
     .survey = state_bloom_survey,
     .validate = state_bloom_validate,

@@ -1,7 +1,9 @@
-/* size.c - see state_direct_size.h. */
+/* size.c - see size.h. */
 #include "size.h"
 
 #include <math.h>
+
+#define ROUNDS 100 /* towards the number of keys that stay */
 
 unsigned tamis_state_direct_count_bits(const uint64_t *g) {
     return g[SHARED_COUNTER_BITS] == 0 ? 1 : (unsigned)g[SHARED_COUNTER_BITS];
@@ -19,22 +21,56 @@ double tamis_state_direct_unknown(double f, double values) {
     return -expm1((values - 1) * log1p(-f));
 }
 
-void tamis_state_direct_forecast(const uint64_t *g, double n, double lifetime,
-                                 shared_forecast *ret) {
+/* ------------------------------------------------------------------ rates */
+
+/* A table with so many keys at one time. */
+typedef struct filling {
+    double stuck, held; /* shares of cells */
+    double f;
+} filling;
+
+static filling filling_of(const uint64_t *g, double keys, double lifetime) {
     double const   m = (double)g[SHARED_CELLS], values = (double)g[SHARED_VALUES];
     unsigned const k = (unsigned)g[SHARED_HASHES], bits = (unsigned)g[SHARED_COUNTER_BITS];
-    bool const     is_for_good = bits == 0 && g[SHARED_TIMER_BITS] == 0;
-    double const   there = is_for_good ? fmax(n, lifetime) : n;
     double const   top = (double)(UINT64_C(1) << bits) - 1;
-    double const   pairs = fmax(n, lifetime) * values;
-    double const   stuck = bits == 0 ? 0 : tamis_shared_stuck(m, k, n, pairs, top);
-    double const   held = fmin(-expm1(k * there * log1p(-1 / m)) + stuck, 1);
-    double const   f = fmin(tamis_shared_all(held, m, k) + n / 18446744073709551616.0, 1);
-    *ret = (shared_forecast){ .fpr = tamis_state_direct_fpr(f, values),
-                              .unknown = tamis_state_direct_unknown(f, values),
-                              .saturation = -expm1(-m * stuck),
-                              .held = held };
+    double const   pairs = fmax(keys, lifetime) * values;
+    double const   stuck = bits == 0 ? 0 : tamis_shared_stuck(m, k, keys, pairs, top);
+    double const   held = fmin(-expm1(k * keys * log1p(-1 / m)) + stuck, 1);
+    return (filling){ stuck, held, fmin(tamis_shared_all(held, m, k) + keys / 0x1p64, 1) };
 }
+
+/* N = n + (L - n) u(N), from below: u grows with N, so every round is below the solution, and the
+ * last one is it. L: all stay, or nearly so. */
+double tamis_state_direct_keys(const uint64_t *g, double n, double lifetime) {
+    bool const is_counted = g[SHARED_COUNTER_BITS] != 0, is_timed = g[SHARED_TIMER_BITS] != 0;
+    if (is_timed || lifetime <= n) return n;
+    if (!is_counted) return lifetime;
+    double keys = n;
+    for (unsigned i = 0; i < ROUNDS && keys < lifetime; i++) {
+        double const f = filling_of(g, keys, lifetime).f;
+        double const unknown = tamis_state_direct_unknown(f, (double)g[SHARED_VALUES]);
+        double const next = n + (lifetime - n) * unknown;
+        if (next - keys <= 1e-6 * n) return next;
+        keys = next;
+    }
+    return lifetime;
+}
+
+/* A key with several hits has no value, so the fpr falls again once f is beyond 1 / V. Between n
+ * and N keys, what is stated is the largest. */
+void tamis_state_direct_forecast(const uint64_t *g, double n, double lifetime,
+                                 shared_forecast *ret) {
+    double const  values = (double)g[SHARED_VALUES];
+    double const  keys = tamis_state_direct_keys(g, n, lifetime);
+    filling const first = filling_of(g, n, lifetime), last = filling_of(g, keys, lifetime);
+    double const  worst = fmin(fmax(1 / values, first.f), last.f);
+    *ret = (shared_forecast){ .fpr = tamis_state_direct_fpr(worst, values),
+                              .unknown = tamis_state_direct_unknown(last.f, values),
+                              .saturation = -expm1(-(double)g[SHARED_CELLS] * last.stuck),
+                              .held = last.held };
+}
+
+/* ------------------------------------------------------------------ choice */
 
 bool tamis_state_direct_choose(shared_need need, uint64_t *g) {
     uint64_t const bits = g[SHARED_COUNTER_BITS];
@@ -44,5 +80,6 @@ bool tamis_state_direct_choose(shared_need need, uint64_t *g) {
     need.most_counter_bits = SHARED_MAX_COUNTER_BITS;
     if (need.values > STATE_DIRECT_MAX_VALUES) return false;
     if (bits != 0 && bits < STATE_DIRECT_MIN_COUNTER_BITS) return false;
+    if (need.timer_bits != 0 && bits == NEED_FREE) return false; /* only if it is asked for */
     return tamis_shared_choose(&need, g);
 }

@@ -1,4 +1,4 @@
-/* size.c - see state_print_size.h. */
+/* size.c - see size.h. */
 #include "size.h"
 
 #include "core/cells.h"

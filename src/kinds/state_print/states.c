@@ -3,8 +3,8 @@
  * What the table is, is said in state_print.c; what put, get, move, touch and drop mean, in
  * state_cells.h. A unit of the sweep is a bucket, and the side table is one more.
  */
-#include "state_print.h"
 #include "size.h"
+#include "state_print.h"
 
 /* ------------------------------------------------------------------ one key */
 

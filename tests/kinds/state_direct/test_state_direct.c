@@ -103,10 +103,9 @@ static tamis_status oracle_find(const oracle *o, uint64_t hash, uint64_t from,
 tamis_status oracle_put(oracle *o, uint64_t hash, uint64_t value) {
     uint64_t           found = 0;
     tamis_status const status = oracle_get(o, hash, &found);
-    if (o->cells.timer_bits != 0 && status != TAMIS_ERR_ABSENT) {
-        if (status == TAMIS_OK && found != value) return TAMIS_ERR_CONFLICT;
+    if (o->cells.timer_bits != 0 && status == TAMIS_OK && found != value) return TAMIS_ERR_CONFLICT;
+    if (o->cells.timer_bits != 0 && o->top == 0 && status != TAMIS_ERR_ABSENT)
         return oracle_touch(o, hash);
-    }
     oracle_apply(o, hash, value, 'u');
     o->cells.keys++;
     return TAMIS_OK;
@@ -233,6 +232,7 @@ static void validate_names_each_invariant(void **state) {
     history h = history_make(&under_test, whole, NULL, 1);
     for (size_t i = 0; i < COUNT(changes); i++) {
         h.states->set.table.body[i * 7] = changes[i].is;
+        h.states->set.table.keys++; /* one more is in use */
         expect_broken(&h.states->set, changes[i].invariant);
         h.states->set.table.body[i * 7] = 0x61;
         assert_true(tamis_states_validate(h.states, NULL));
@@ -242,6 +242,9 @@ static void validate_names_each_invariant(void **state) {
     h.states->set.table.body[200] = 0;
     h.states->set.table.saturated++;
     expect_broken(&h.states->set, "I3");
+    h.states->set.table.saturated--;
+    h.states->set.table.keys--;
+    expect_broken(&h.states->set, "I5");
     history_free(&h);
 }
 

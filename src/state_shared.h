@@ -1,0 +1,201 @@
+/* state_shared.h - what kinds of states have in common whose keys share cells.
+ *
+ * In `state_bloom` and `state_direct` a key has k cells, and other keys may have some of them, too
+ * (core/shared.h). The two differ in what the content of a cell says, and so in how a key is found.
+ * The rest is here: the shape, the one function that changes a cell, the sweep, merging, checking.
+ *
+ *     +-------+-----------------+------------------+
+ *     | timer | counter         | code             |      a cell; any of the three may have no bits
+ *     +-------+-----------------+------------------+
+ *     |       |<----- content, 0 if empty -------->|
+ *
+ * Cells with counters are given back when all of their keys were dropped. Such a table takes every
+ * put for a new key, which it counts, so that a drop can be counted down: a key that only seems to
+ * be there, since all its cells are other keys', must not be taken for one that is put again, or
+ * its drop would take those other keys out. A counter at its maximum sticks: it is not counted down
+ * any more, only the sweep empties the cell.
+ *
+ * Cells with timers go when the timer ends, whatever they count. So nobody can count the keys of
+ * such a table: `table->keys` is the number of its cells that are in use, and the number of keys is
+ * estimated from that. (Without timers it is the number of puts less the number of drops.)
+ *
+ * Invariants (checked by state_shared_validate)
+ *   I1  bits of the body beyond the m cells are zero;
+ *   I2  a cell without content has no timer;
+ *   I3  `saturated` is the number of counters at their maximum;
+ *   I4  no timer runs longer than a fresh one;
+ *   I5  in a table with timers, `keys` is the number of cells that are in use;
+ *   I6  the content of a cell is one that the kind can have made.
+ */
+#ifndef TAMIS_STATE_SHARED_H
+#define TAMIS_STATE_SHARED_H
+
+#include "core/shared.h"
+#include "kind.h"
+#include "theory/shared_size.h"
+
+#include <math.h>
+
+/* The geometry worked out. */
+typedef struct shared_shape {
+    shared_cells cells;
+    uint64_t     values;
+    uint64_t     top;       /* of a counter; 0: there are none */
+    unsigned     code_bits; /* of a content, below its counter */
+} shared_shape;
+
+static_assert(sizeof(shared_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
+
+TAMIS_INLINE const shared_shape *state_shared_shape(const tamis_table *table) {
+    return (const shared_shape *)(const void *)table->derived;
+}
+
+/* Of a geometry that passed body_bytes; content_bits: code and counter. */
+TAMIS_INLINE void state_shared_prepare(tamis_table *table, unsigned code_bits,
+                                       unsigned content_bits) {
+    const uint64_t *const g = table->geometry;
+    shared_shape const shape = { .cells = shared_make(g[SHARED_CELLS], (unsigned)g[SHARED_HASHES],
+                                                      content_bits, (unsigned)g[SHARED_TIMER_BITS]),
+                                 .values = g[SHARED_VALUES],
+                                 .top = bits_low((unsigned)g[SHARED_COUNTER_BITS]),
+                                 .code_bits = code_bits };
+    memcpy(table->derived, &shape, sizeof shape);
+}
+
+TAMIS_INLINE bool state_shared_ages(const tamis_table *table) {
+    return table->sweep.timer_bits != 0;
+}
+
+/* ------------------------------------------------------------------ cells */
+
+TAMIS_INLINE uint64_t state_shared_count(const shared_shape *shape, uint64_t content) {
+    return content >> shape->code_bits;
+}
+
+TAMIS_INLINE uint64_t state_shared_code(const shared_shape *shape, uint64_t content) {
+    return content & bits_low(shape->code_bits);
+}
+
+TAMIS_INLINE bool state_shared_is_stuck(const shared_shape *shape, uint64_t content) {
+    return shape->top != 0 && state_shared_count(shape, content) == shape->top;
+}
+
+/* Change a cell from `was` to `cell`. Nothing else changes one: I3 and I5 are kept here. */
+TAMIS_INLINE void state_shared_write(tamis_table *table, uint64_t place, uint64_t was,
+                                     uint64_t cell) {
+    const shared_shape *const shape = state_shared_shape(table);
+    table->saturated += state_shared_is_stuck(shape, shared_content(&shape->cells, cell));
+    table->saturated -= state_shared_is_stuck(shape, shared_content(&shape->cells, was));
+    if (state_shared_ages(table)) {
+        table->keys += cell != 0;
+        table->keys -= was != 0;
+    }
+    shared_set(&shape->cells, table->body, place, cell);
+}
+
+/* A key has come or gone. With timers, its cells are counted instead. */
+TAMIS_INLINE void state_shared_count_key(tamis_table *table, int64_t change) {
+    if (!state_shared_ages(table) && (change > 0 || table->keys != 0))
+        table->keys += (uint64_t)change;
+}
+
+/* ------------------------------------------------------------------ ageing */
+
+/* The hand passes all cells of a unit. Cells go, and nobody knows whose: `aged` gets nothing. */
+static __attribute__((unused)) void state_shared_sweep(tamis_table *table, uint64_t unit,
+                                                       uint64_t *aged) {
+    const shared_cells *const cells = &state_shared_shape(table)->cells;
+    uint64_t const            end = shared_unit_end(cells, unit);
+    (void)aged;
+    for (uint64_t place = unit << cells->unit_shift; place < end; place++) {
+        uint64_t const cell = shared_get(cells, table->body, place);
+        if (cell == 0) continue;
+        uint64_t const older = shared_older(cells, cell);
+        state_shared_write(table, place, cell, older);
+        table->aged += older == 0;
+    }
+}
+
+static __attribute__((unused)) bool
+state_shared_holds_values(const uint64_t *geometry, uint64_t values, unsigned timer_bits) {
+    return geometry[SHARED_VALUES] == values && geometry[SHARED_TIMER_BITS] == timer_bits;
+}
+
+/* How many keys are expected to leave so many cells in use: n keys leave a share of (1 - 1/m)^(kn)
+ * of the cells empty. A table that has no empty cell is taken to have half of one. */
+TAMIS_INLINE double state_shared_estimate(const shared_cells *cells, uint64_t used) {
+    double const m = (double)cells->n, share = fmin((double)used, m - 0.5) / m;
+    return log1p(-share) / (cells->hashes * log1p(-1 / m));
+}
+
+/* How many keys there are. With timers, an estimate: a silent key counts as long as its cells. */
+static __attribute__((unused)) uint64_t state_shared_keys(const tamis_table *table) {
+    const shared_cells *const cells = &state_shared_shape(table)->cells;
+    if (!state_shared_ages(table)) return table->keys;
+    return (uint64_t)(state_shared_estimate(cells, table->keys) + 0.5);
+}
+
+/* ------------------------------------------------------------------ whole tables */
+
+/* What the contents of two cells, both in use, come to. */
+typedef uint64_t state_shared_join(const shared_shape *shape, uint64_t a, uint64_t b);
+
+/* Put all that `from` holds. A cell that is in use in both keeps the younger timer. */
+TAMIS_INLINE void state_shared_merge(tamis_table *into, const tamis_table *from,
+                                     state_shared_join *join) {
+    const shared_shape *const shape = state_shared_shape(into);
+    const shared_cells *const cells = &shape->cells;
+    for (uint64_t place = 0; place < cells->n; place++) {
+        uint64_t const there = shared_get(cells, from->body, place);
+        uint64_t const own = shared_get(cells, into->body, place);
+        if (there == 0) continue;
+        uint64_t content = shared_content(cells, there);
+        if (own != 0) content = join(shape, shared_content(cells, own), content);
+        uint64_t const timer =
+            max_u64(shared_timer(cells, own),
+                    shared_timer_here(cells, &into->sweep, &from->sweep, place, there));
+        state_shared_write(into, place, own, shared_cell(cells, content, timer));
+    }
+    if (!state_shared_ages(into)) into->keys = kind_sum_counts(into->keys, from->keys);
+}
+
+/* Can the kind have made this content of a cell that is in use? */
+typedef bool state_shared_is_content(const shared_shape *shape, uint64_t content);
+
+TAMIS_INLINE bool state_shared_validate(const tamis_table *table, state_shared_is_content *is_whole,
+                                        const char **reterr_why) {
+    const shared_shape *const shape = state_shared_shape(table);
+    const shared_cells *const cells = &shape->cells;
+    uint64_t                  stuck = 0, used = 0;
+    for (uint64_t place = 0; place < cells->n; place++) {
+        uint64_t const cell = shared_get(cells, table->body, place);
+        uint64_t const content = shared_content(cells, cell);
+        if (cell == 0) continue;
+        TAMIS_REQUIRE(content != 0, reterr_why, "I2: an empty cell has a timer");
+        TAMIS_REQUIRE(is_whole(shape, content), reterr_why, "I6: a cell has impossible content");
+        TAMIS_REQUIRE(shared_timer_is_whole(cells, &table->sweep, place, cell), reterr_why,
+                      "I4: a timer runs longer than a fresh one");
+        stuck += state_shared_is_stuck(shape, content);
+        used++;
+    }
+    TAMIS_REQUIRE(field_rest_is_zero(table->body, cells->n * cells->bits, table->body_bytes),
+                  reterr_why, "I1: a bit beyond the last cell is not zero");
+    TAMIS_REQUIRE(stuck == table->saturated, reterr_why,
+                  "I3: the number of saturated counters is wrong");
+    TAMIS_REQUIRE(!state_shared_ages(table) || used == table->keys, reterr_why,
+                  "I5: the number of cells in use is wrong");
+    return true;
+}
+
+/* ------------------------------------------------------------------ machines */
+
+#define STATE_SHARED_NO_STEP ((tamis_step)-1)
+
+/* Ask the caller's machine what to do. NO_STEP: its answer means nothing. */
+TAMIS_INLINE tamis_step state_shared_decide(const tamis_table *table, const kind_stepper *stepper,
+                                            tamis_status was, uint32_t value, uint32_t *ret_to) {
+    tamis_step const decided = stepper->decide(stepper->context, stepper->i, was, value, ret_to);
+    return decided == TAMIS_STEP_SET && *ret_to >= table->values ? STATE_SHARED_NO_STEP : decided;
+}
+
+#endif
