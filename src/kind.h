@@ -87,6 +87,15 @@ typedef struct kind_stepper {
     size_t         i;
 } kind_stepper;
 
+#define KIND_NO_STEP ((tamis_step)-1)
+
+/* Ask the machine what to do with a key. KIND_NO_STEP: its answer means nothing. */
+TAMIS_INLINE tamis_step kind_decide(const tamis_table *table, const kind_stepper *stepper,
+                                    tamis_status was, uint32_t value, uint32_t *ret_to) {
+    tamis_step const decided = stepper->decide(stepper->context, stepper->i, was, value, ret_to);
+    return decided == TAMIS_STEP_SET && *ret_to >= table->values ? KIND_NO_STEP : decided;
+}
+
 /* What a kind can do that keeps a value with a key. Values are within range, and what the functions
  * mean is said in tamis.h, section 10. */
 typedef struct kind_states {

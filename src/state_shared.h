@@ -187,15 +187,4 @@ TAMIS_INLINE bool state_shared_validate(const tamis_table *table, state_shared_i
     return true;
 }
 
-/* ------------------------------------------------------------------ machines */
-
-#define STATE_SHARED_NO_STEP ((tamis_step)-1)
-
-/* Ask the caller's machine what to do. NO_STEP: its answer means nothing. */
-TAMIS_INLINE tamis_step state_shared_decide(const tamis_table *table, const kind_stepper *stepper,
-                                            tamis_status was, uint32_t value, uint32_t *ret_to) {
-    tamis_step const decided = stepper->decide(stepper->context, stepper->i, was, value, ret_to);
-    return decided == TAMIS_STEP_SET && *ret_to >= table->values ? STATE_SHARED_NO_STEP : decided;
-}
-
 #endif

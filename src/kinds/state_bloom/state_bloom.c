@@ -325,7 +325,7 @@ static tamis_status state_bloom_step(tamis_table *table, uint64_t hash, const ki
     tamis_status const was = state_bloom_find(table, hash, TAMIS_ANY_VALUE, &found, &code);
     *ret_was = was;
     if (was == TAMIS_OK) *ret_value = (uint32_t)(code - 1);
-    switch (state_shared_decide(table, stepper, was, *ret_value, &to)) {
+    switch (kind_decide(table, stepper, was, *ret_value, &to)) {
     case TAMIS_STEP_LEAVE: return TAMIS_OK;
     case TAMIS_STEP_TOUCH: return state_bloom_refresh(table, &found, was);
     case TAMIS_STEP_SET: return state_bloom_assign(table, &found, was, to);
@@ -430,7 +430,7 @@ KIND_EXPORT(state_bloom) = {
     .name = "state_bloom",
     .summary = "stateful Bloom filter: never a wrong value for a key that is there",
     .isa = KIND_ISA,
-    .fields = { { "cells", 2, UINT64_MAX - 1 },
+    .fields = { { "cells", 2, (UINT64_MAX - 7) / 2 }, /* of two bits, the fewest */
                 { "hashes", 1, SHARED_MAX_HASHES },
                 { "values", 2, KIND_MAX_VALUES },
                 { "counter_bits", 0, SHARED_MAX_COUNTER_BITS },

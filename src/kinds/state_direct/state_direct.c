@@ -301,7 +301,7 @@ static tamis_status state_direct_step(tamis_table *table, uint64_t hash,
     tamis_status const was = state_direct_find(table, hash, TAMIS_ANY_VALUE, &pair, &value, &hits);
     *ret_was = was;
     if (was == TAMIS_OK) *ret_value = (uint32_t)value;
-    tamis_step const decided = state_shared_decide(table, stepper, was, *ret_value, &to);
+    tamis_step const decided = kind_decide(table, stepper, was, *ret_value, &to);
     if (decided == TAMIS_STEP_LEAVE) return TAMIS_OK;
     if (decided == TAMIS_STEP_TOUCH) return state_direct_refresh_all(table, hash, hits);
     if (decided != TAMIS_STEP_SET && decided != TAMIS_STEP_DROP) return TAMIS_ERR_ARGUMENT;
@@ -382,7 +382,7 @@ KIND_EXPORT(state_direct) = {
     .name = "state_direct",
     .summary = "direct Bloom filter of states: pairs of key and value, for a few values",
     .isa = KIND_ISA,
-    .fields = { { "cells", 2, UINT64_MAX - 1 },
+    .fields = { { "cells", 2, UINT64_MAX - 7 }, /* of one bit */
                 { "hashes", 1, SHARED_MAX_HASHES },
                 { "values", 2, STATE_DIRECT_MAX_VALUES },
                 { "counter_bits", 0, SHARED_MAX_COUNTER_BITS },

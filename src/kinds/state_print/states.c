@@ -1,165 +1,260 @@
 /* states.c - the values that `state_print` keeps with its prints.
  *
- * What the table is, is said in state_print.c; what put, get, move, touch and drop mean, in
- * state_cells.h. A unit of the sweep is a bucket, and the side table is one more.
+ * What the table is, is said in state_print.c. A unit of the sweep is a bucket, and the side table
+ * is one more unit.
+ *
+ * Each operation looks for its key once: in the side table, if there is anything in it, then in
+ * the buckets. What was found is then changed in place.
  */
 #include "size.h"
 #include "state_print.h"
 
-/* ------------------------------------------------------------------ one key */
+/* ------------------------------------------------------------------ looking */
 
-static tamis_status print_find(const tamis_table *table, uint64_t hash, state_cell *ret_cell) {
-    const print_shape *const s = shape_of(table);
-    tagged const             of = cells_of(table);
-    side const               aside = side_of(table);
-    unsigned const           count = side_count(aside);
-    unsigned const           at = __builtin_expect(count != 0, 0) ? side_find(aside, hash) : 0;
-    if (at < count) {
-        *ret_cell = (state_cell){ side_field_at(aside, at), s->side_unit };
-    } else if (s->is_permuted) {
-        unsigned cell;
-        if (!tagged_find(of, tagged_key_of(of, hash), &ret_cell->unit, &cell))
-            return TAMIS_ERR_ABSENT;
-        ret_cell->bit = tagged_field_at(of, ret_cell->unit, cell);
+/* Where a key is. */
+typedef struct print_found {
+    state_cell   cell;     /* of a key that is there: its field */
+    bool         is_aside; /* it is in the side table */
+    unsigned     aside;    /* its number there */
+    tagged_found seen;     /* of a key that is not: what its buckets have */
+} print_found;
+
+/* Is the key in the side table? While that is empty, which is nearly always, that is one look at
+ * its count. */
+TAMIS_INLINE bool state_print_find_aside(const tamis_table *table, uint64_t hash,
+                                         print_found *ret_found) {
+    side const     list = state_print_side(table);
+    unsigned const count = side_count(list);
+    if (__builtin_expect(count == 0, 1)) return false;
+    ret_found->aside = side_find(list, hash);
+    if (ret_found->aside == count) return false;
+    ret_found->cell =
+        (state_cell){ side_field_at(list, ret_found->aside), state_print_shape(table)->side_unit };
+    return true;
+}
+
+/* What one field says: TAMIS_OK, or _UNKNOWN, a value of its own where prints are apart. */
+TAMIS_INLINE tamis_status state_print_field_status(const tamis_table *table, uint64_t bit) {
+    return state_print_value(table, bit) == table->values ? TAMIS_ERR_UNKNOWN : TAMIS_OK;
+}
+
+/* What was seen in the buckets. Two cells match: nobody knows which of them is the key's. */
+TAMIS_INLINE tamis_status state_print_seen_status(const tamis_table *table, print_found *found) {
+    const tagged_found *const seen = &found->seen;
+    if (seen->matches == 0) return TAMIS_ERR_ABSENT;
+    if (seen->matches > 1) return TAMIS_ERR_UNKNOWN;
+    found->cell.unit = seen->bucket;
+    found->cell.bit = tagged_field_at(state_print_cells(table), seen->bucket, seen->cell);
+    return state_print_field_status(table, found->cell.bit);
+}
+
+/* Look for a key, and for room if it is not there. TAMIS_OK, _ABSENT or _UNKNOWN. */
+TAMIS_INLINE tamis_status state_print_look(const tamis_table *table, uint64_t hash,
+                                           print_found *ret_found) {
+    tagged const cells = state_print_cells(table);
+    ret_found->is_aside = state_print_find_aside(table, hash, ret_found);
+    if (ret_found->is_aside) return state_print_field_status(table, ret_found->cell.bit);
+    ret_found->seen = tagged_look_for(cells, tagged_key_of(cells, hash));
+    return state_print_seen_status(table, ret_found);
+}
+
+/* The same for calls that want no room. Permuted, only prints are compared and no cells counted. */
+TAMIS_INLINE tamis_status state_print_find(const tamis_table *table, uint64_t hash,
+                                           print_found *ret_found) {
+    tagged const cells = state_print_cells(table);
+    if (!state_print_shape(table)->is_permuted) return state_print_look(table, hash, ret_found);
+    ret_found->is_aside = state_print_find_aside(table, hash, ret_found);
+    if (ret_found->is_aside) return TAMIS_OK;
+    tagged_found *const seen = &ret_found->seen;
+    if (!tagged_find(cells, tagged_key_of(cells, hash), &seen->bucket, &seen->cell))
+        return TAMIS_ERR_ABSENT;
+    ret_found->cell =
+        (state_cell){ tagged_field_at(cells, seen->bucket, seen->cell), seen->bucket };
+    return TAMIS_OK;
+}
+
+/* The same for a key that is to have a certain value. _CONFLICT: it has another one. */
+TAMIS_INLINE tamis_status state_print_expect(const tamis_table *table, uint64_t hash, uint64_t from,
+                                             print_found *ret_found) {
+    tamis_status const status = state_print_find(table, hash, ret_found);
+    if (status != TAMIS_OK || from == TAMIS_ANY_VALUE) return status;
+    return state_print_value(table, ret_found->cell.bit) == from ? TAMIS_OK : TAMIS_ERR_CONFLICT;
+}
+
+/* ------------------------------------------------------------------ changing */
+
+static void state_print_add(tamis_table *table, dleft_place place, unsigned used, uint64_t field) {
+    tagged_add(state_print_cells(table), place, used, field);
+    table->keys++;
+}
+
+static tamis_status state_print_add_aside(tamis_table *table, uint64_t hash, uint64_t field) {
+    if (!side_add(state_print_side(table), hash, field)) return TAMIS_ERR_FULL;
+    table->keys++;
+    return TAMIS_OK;
+}
+
+/* Take a key away that was found. */
+static void state_print_take(tamis_table *table, const print_found *found) {
+    if (found->is_aside)
+        side_take(state_print_side(table), found->aside);
+    else
+        tagged_take(state_print_cells(table), found->seen.bucket, found->seen.cell);
+    table->keys--;
+}
+
+/* Put a key into the least loaded of its buckets, or into the side table: if all are full, or if a
+ * cell matches. (Such a cell is another key's: this key was in the side table, and goes back.) */
+static tamis_status state_print_insert(tamis_table *table, uint64_t hash, const tagged_found *seen,
+                                       uint32_t value) {
+    const print_shape *const shape = state_print_shape(table);
+    bool const               is_aside = seen->matches != 0 || seen->load == shape->cells.cells.n;
+    uint64_t const           unit = is_aside ? shape->side_unit : seen->least.bucket;
+    uint64_t const           field = state_fresh(table, shape->bits, unit, value);
+    if (__builtin_expect(is_aside, 0)) return state_print_add_aside(table, hash, field);
+    state_print_add(table, seen->least, seen->load, field);
+    return TAMIS_OK;
+}
+
+/* Give another value to a key that was found: in its place or, with `reinserts`, in the bucket that
+ * is least loaded once it is taken out. There is room: the key was somewhere. */
+static tamis_status state_print_change(tamis_table *table, uint64_t hash, const print_found *found,
+                                       uint32_t to) {
+    const print_shape *const shape = state_print_shape(table);
+    tagged const             cells = state_print_cells(table);
+    if (!shape->is_reinserted) {
+        state_write(table, shape->bits, &found->cell, to);
         return TAMIS_OK;
-    } else {
-        tagged_found const found = tagged_look(of, tagged_key_of(of, hash));
-        if (found.matches == 0) return TAMIS_ERR_ABSENT;
-        if (found.matches > 1) return TAMIS_ERR_UNKNOWN;
-        *ret_cell = (state_cell){ tagged_field_at(of, found.bucket, found.cell), found.bucket };
     }
-    return print_value(table, ret_cell->bit) == table->values ? TAMIS_ERR_UNKNOWN : TAMIS_OK;
+    state_print_take(table, found);
+    tagged_found const seen = tagged_look(cells, tagged_key_of(cells, hash));
+    return state_print_insert(table, hash, &seen, to);
 }
 
-static void print_add(tamis_table *table, dleft_place place, unsigned used, uint64_t field) {
-    tagged_add(cells_of(table), place, used, field);
-    table->keys++;
+/* Refresh a field; is_moved: nobody knows its value from now on. */
+static void state_print_refresh(tamis_table *table, const state_cell *cell, bool is_moved) {
+    uint64_t const value = is_moved ? table->values : state_print_value(table, cell->bit);
+    state_write(table, state_print_shape(table)->bits, cell, value);
 }
 
-static void print_take(tamis_table *table, uint64_t bucket, unsigned cell) {
-    tagged_take(cells_of(table), bucket, cell);
-    table->keys--;
-}
-
-static tamis_status print_add_aside(tamis_table *table, uint64_t hash, uint64_t field) {
-    if (!side_add(side_of(table), hash, field)) return TAMIS_ERR_FULL;
-    table->keys++;
-    return TAMIS_OK;
-}
-
-static void print_take_aside(tamis_table *table, unsigned i) {
-    side_take(side_of(table), i);
-    table->keys--;
-}
-
-/* A match is another key's; this one was in the side table, and must go there again. */
-static tamis_status print_insert(tamis_table *table, uint64_t hash, uint32_t value) {
-    const print_shape *const s = shape_of(table);
-    tagged const             of = cells_of(table);
-    tagged_found const       found = tagged_look(of, tagged_key_of(of, hash));
-    bool const               is_aside = found.matches != 0 || found.load == s->cells.cells.n;
-    uint64_t const           unit = is_aside ? s->side_unit : found.least.bucket;
-    uint64_t const           field = state_fresh(table, s->bits, unit, value);
-    if (__builtin_expect(is_aside, 0)) return print_add_aside(table, hash, field);
-    print_add(table, found.least, found.load, field);
-    return TAMIS_OK;
-}
-
-static void print_erase(tamis_table *table, uint64_t hash) {
-    unsigned const at = side_find(side_of(table), hash);
-    if (at < side_count(side_of(table))) {
-        print_take_aside(table, at);
+/* A key that nobody knows was heard of, which only happens where prints are apart. All cells that
+ * may be its are refreshed, and lose their value if it moves. */
+static void state_print_blur(tamis_table *table, uint64_t hash, const print_found *found,
+                             bool is_moved) {
+    tagged const     cells = state_print_cells(table);
+    tagged_key const key = tagged_key_of(cells, hash);
+    if (found->is_aside) {
+        state_print_refresh(table, &found->cell, is_moved);
         return;
     }
-    tagged const       of = cells_of(table);
-    tagged_found const found = tagged_look(of, tagged_key_of(of, hash));
-    print_take(table, found.bucket, found.cell);
-}
-
-static void print_blur_one(tamis_table *table, const state_cell *cell, bool is_moved) {
-    uint64_t const value = is_moved ? table->values : print_value(table, cell->bit);
-    state_write(table, shape_of(table)->bits, cell, value);
-}
-
-/* Only where not permuted. */
-static void print_blur(tamis_table *table, uint64_t hash, bool is_moved) {
-    tagged const   of = cells_of(table);
-    side const     aside = side_of(table);
-    unsigned const at = side_find(aside, hash);
-    if (at < side_count(aside)) {
-        state_cell const cell = { side_field_at(aside, at), shape_of(table)->side_unit };
-        print_blur_one(table, &cell, is_moved);
-        return;
-    }
-    for (unsigned i = 0; i < of.shape->places.tables; i++) {
-        tagged_found found = TAGGED_NOTHING;
-        tagged_look_in(of, tagged_place_in(of, tagged_key_of(of, hash), i), &found);
-        if (found.matches == 0) continue;
-        state_cell const cell = { tagged_field_at(of, found.bucket, found.cell), found.bucket };
-        print_blur_one(table, &cell, is_moved);
+    for (unsigned i = 0; i < cells.shape->places.tables; i++) {
+        tagged_found seen = TAGGED_NOTHING;
+        tagged_look_in(cells, tagged_place_in(cells, key, i), &seen);
+        if (seen.matches == 0) continue;
+        state_cell const cell = { tagged_field_at(cells, seen.bucket, seen.cell), seen.bucket };
+        state_print_refresh(table, &cell, is_moved);
     }
 }
 
-static const state_cells print_cells = { print_find, print_insert, print_erase, print_blur };
-
-/* ------------------------------------------------------------------ states */
-
-/* A key that is unknown is known from now on, aside. */
-static tamis_status print_put_unknown(tamis_table *table, uint64_t hash, uint32_t value) {
-    const print_shape *const s = shape_of(table);
-    side const               aside = side_of(table);
-    unsigned const           at = side_find(aside, hash);
-    uint64_t const           field = state_fresh(table, s->bits, s->side_unit, value);
-    if (at == side_count(aside)) return print_add_aside(table, hash, field);
-    field_set(table->body, side_field_at(aside, at), s->bits, field);
+/* A key is put that nobody knows: from now on it is known, in the side table. */
+static tamis_status state_print_put_aside(tamis_table *table, uint64_t hash,
+                                          const print_found *found, uint32_t value) {
+    const print_shape *const shape = state_print_shape(table);
+    uint64_t const           field = state_fresh(table, shape->bits, shape->side_unit, value);
+    if (!found->is_aside) return state_print_add_aside(table, hash, field);
+    field_set(table->body, found->cell.bit, shape->bits, field);
     return TAMIS_OK;
 }
 
-static tamis_status print_put(tamis_table *table, uint64_t hash, uint32_t value) {
-    const print_shape *const s = shape_of(table);
-    state_cell               cell;
-    if (!s->is_permuted && print_find(table, hash, &cell) == TAMIS_ERR_UNKNOWN)
-        return print_put_unknown(table, hash, value);
-    return state_cells_put(&print_cells, table, s->bits, hash, value);
+/* ------------------------------------------------------------------ keys */
+
+static tamis_status state_print_put(tamis_table *table, uint64_t hash, uint32_t value) {
+    print_found        found;
+    tamis_status const status = state_print_look(table, hash, &found);
+    if (status == TAMIS_ERR_ABSENT) return state_print_insert(table, hash, &found.seen, value);
+    if (status == TAMIS_ERR_UNKNOWN) return state_print_put_aside(table, hash, &found, value);
+    if (state_print_value(table, found.cell.bit) != value) return TAMIS_ERR_CONFLICT;
+    state_print_refresh(table, &found.cell, false);
+    return TAMIS_OK;
 }
 
-static tamis_status print_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
-    return state_cells_get(&print_cells, table, shape_of(table)->bits, hash, ret_value);
+static tamis_status state_print_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
+    print_found        found;
+    tamis_status const status = state_print_find(table, hash, &found);
+    if (status == TAMIS_OK) *ret_value = (uint32_t)state_print_value(table, found.cell.bit);
+    return status;
 }
 
-static tamis_status print_move(tamis_table *table, uint64_t hash, uint64_t from, uint32_t to) {
-    const print_shape *const s = shape_of(table);
-    state_cell               cell;
-    if (!s->is_reinserted ||
-        state_cells_find(&print_cells, table, s->bits, hash, from, &cell) != TAMIS_OK)
-        return state_cells_move(&print_cells, table, s->bits, hash, from, to);
-    print_erase(table, hash);
-    return print_insert(table, hash, to); /* there is room: it was somewhere */
+static tamis_status state_print_move(tamis_table *table, uint64_t hash, uint64_t from,
+                                     uint32_t to) {
+    print_found        found;
+    tamis_status const status = state_print_expect(table, hash, from, &found);
+    if (status == TAMIS_OK) return state_print_change(table, hash, &found, to);
+    if (status == TAMIS_ERR_UNKNOWN) state_print_blur(table, hash, &found, true);
+    return status;
 }
 
-static tamis_status print_touch(tamis_table *table, uint64_t hash) {
-    return state_cells_touch(&print_cells, table, shape_of(table)->bits, hash);
+static tamis_status state_print_touch(tamis_table *table, uint64_t hash) {
+    print_found        found;
+    tamis_status const status = state_print_find(table, hash, &found);
+    if (status == TAMIS_OK) state_print_refresh(table, &found.cell, false);
+    if (status == TAMIS_ERR_UNKNOWN) state_print_blur(table, hash, &found, false);
+    return status;
 }
 
-static tamis_status print_drop(tamis_table *table, uint64_t hash, uint64_t from) {
-    return state_cells_drop(&print_cells, table, shape_of(table)->bits, hash, from);
+static tamis_status state_print_drop(tamis_table *table, uint64_t hash, uint64_t from) {
+    print_found        found;
+    tamis_status const status = state_print_expect(table, hash, from, &found);
+    if (status == TAMIS_OK) state_print_take(table, &found);
+    return status;
+}
+
+/* A key that was looked for has the value `to` from now on, if it can be known. */
+static tamis_status state_print_assign(tamis_table *table, uint64_t hash, tamis_status was,
+                                       const print_found *found, uint32_t to) {
+    if (was == TAMIS_ERR_ABSENT) return state_print_insert(table, hash, &found->seen, to);
+    if (was == TAMIS_OK) return state_print_change(table, hash, found, to);
+    state_print_blur(table, hash, found, true);
+    return was;
+}
+
+static tamis_status state_print_step(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
+                                     tamis_status *ret_was, uint32_t *ret_value) {
+    print_found        found;
+    uint32_t           to = 0;
+    tamis_status const was = *ret_was = state_print_look(table, hash, &found);
+    if (was == TAMIS_OK) *ret_value = (uint32_t)state_print_value(table, found.cell.bit);
+    switch (kind_decide(table, stepper, was, *ret_value, &to)) {
+    case TAMIS_STEP_LEAVE: return TAMIS_OK;
+    case TAMIS_STEP_SET: return state_print_assign(table, hash, was, &found, to);
+    case TAMIS_STEP_TOUCH:
+        if (was == TAMIS_OK) state_print_refresh(table, &found.cell, false);
+        if (was == TAMIS_ERR_UNKNOWN) state_print_blur(table, hash, &found, false);
+        return was;
+    case TAMIS_STEP_DROP:
+        if (was == TAMIS_OK) state_print_take(table, &found);
+        return was;
+    }
+    return TAMIS_ERR_ARGUMENT;
 }
 
 /* ------------------------------------------------------------------ time */
 
-static uint64_t print_units(const uint64_t *g) {
+static uint64_t state_print_units(const uint64_t *g) {
     return g[STATE_PRINT_TABLES] * g[STATE_PRINT_BUCKETS] + (g[STATE_PRINT_SIDE] != 0);
 }
 
-static bool print_holds_values(const uint64_t *g, uint64_t values, unsigned timer_bits) {
+static bool state_print_holds_values(const uint64_t *g, uint64_t values, unsigned timer_bits) {
     return g[STATE_PRINT_VALUE_BITS] ==
-           print_value_bits(values, timer_bits, g[STATE_PRINT_PERMUTED]);
+           state_print_value_bits(values, timer_bits, g[STATE_PRINT_PERMUTED]);
 }
 
-/* The hand passes a field. Is its time over? */
-static bool print_ages(tamis_table *table, uint64_t bit, uint64_t *aged) {
-    unsigned const bits = shape_of(table)->bits;
-    uint64_t const field = print_field(table, bit), value = state_value(table, bits, field);
+/* The hand passes a field: count its timer down. True: its time is over. A value that is none (DK,
+ * or a damaged one of a file that was trusted) has no counter in `aged`. */
+static bool state_print_ages(tamis_table *table, uint64_t bit, uint64_t *aged) {
+    unsigned const bits = state_print_shape(table)->bits;
+    uint64_t const field = state_print_field(table, bit);
+    uint64_t const value = state_value(table, bits, field);
     if (!state_is_over(table, bits, field)) {
         field_set(table->body, bit, bits, state_older(table, bits, field));
         return false;
@@ -169,140 +264,154 @@ static bool print_ages(tamis_table *table, uint64_t bit, uint64_t *aged) {
     return true;
 }
 
-/* From the last one on: it is the last that takes the place of one that goes. */
-static void print_sweep(tamis_table *table, uint64_t unit, uint64_t *aged) {
-    tagged const of = cells_of(table);
-    side const   aside = side_of(table);
-    if (unit == shape_of(table)->side_unit) {
+/* From the last cell to the first: the last one takes the place of one that goes. */
+static void state_print_sweep(tamis_table *table, uint64_t unit, uint64_t *aged) {
+    tagged const cells = state_print_cells(table);
+    side const   aside = state_print_side(table);
+    if (unit == state_print_shape(table)->side_unit) {
         for (unsigned i = side_count(aside); i-- > 0;) {
-            if (print_ages(table, side_field_at(aside, i), aged)) print_take_aside(table, i);
+            if (!state_print_ages(table, side_field_at(aside, i), aged)) continue;
+            side_take(aside, i);
+            table->keys--;
         }
         return;
     }
-    for (unsigned i = tagged_used(of, unit); i-- > 0;) {
-        if (print_ages(table, tagged_field_at(of, unit, i), aged)) print_take(table, unit, i);
+    for (unsigned i = tagged_used(cells, unit); i-- > 0;) {
+        if (!state_print_ages(table, tagged_field_at(cells, unit, i), aged)) continue;
+        tagged_take(cells, unit, i);
+        table->keys--;
     }
 }
 
 /* ------------------------------------------------------------------ merging */
 
-static uint64_t print_brought(const tamis_table *into, uint64_t into_unit, const tamis_table *from,
-                              uint64_t from_unit, uint64_t field) {
-    return state_brought(into, into_unit, from, from_unit, shape_of(into)->bits, field);
+/* A field of another table as it is here: the same value, and a timer for this table's hand. */
+static uint64_t state_print_brought(const tamis_table *into, uint64_t into_unit,
+                                    const tamis_table *from, uint64_t from_unit, uint64_t field) {
+    return state_brought(into, into_unit, from, from_unit, state_print_shape(into)->bits, field);
 }
 
-/* Where "don't know" can be stored, that is what two values become. */
-static tamis_status print_join(tamis_table *into, uint64_t bit, uint64_t field) {
-    const print_shape *const s = shape_of(into);
-    unsigned const           shift = state_value_bits(into, s->bits);
-    tamis_status const       status = state_join(into, s->bits, bit, field);
-    if (status != TAMIS_ERR_CONFLICT || s->is_permuted) return status;
-    uint64_t const timer = max_u64(print_field(into, bit) >> shift, field >> shift);
-    field_set(into->body, bit, s->bits, into->values | timer << shift);
+/* Two fields of one key become one, with the younger timer. Two values become "don't know" where
+ * that can be stored; else _CONFLICT. */
+static tamis_status state_print_join(tamis_table *into, uint64_t bit, uint64_t field) {
+    const print_shape *const shape = state_print_shape(into);
+    unsigned const           shift = state_value_bits(into, shape->bits);
+    tamis_status const       status = state_join(into, shape->bits, bit, field);
+    if (status != TAMIS_ERR_CONFLICT || shape->is_permuted) return status;
+    uint64_t const timer = max_u64(state_print_field(into, bit) >> shift, field >> shift);
+    field_set(into->body, bit, shape->bits, into->values | timer << shift);
     return TAMIS_OK;
 }
 
-/* A key of the other's side table stays one, unless it may be in a cell here. */
-static tamis_status print_merge_aside(tamis_table *into, const tamis_table *from, unsigned i) {
-    uint64_t const     hash = side_hash(side_of(from), i), unit = shape_of(from)->side_unit;
-    uint64_t const     field = print_field(from, side_field_at(side_of(from), i));
-    tagged const       of = cells_of(into);
-    side const         aside = side_of(into);
-    tagged_found const found = tagged_look(of, tagged_key_of(of, hash));
-    uint64_t const     taken = print_brought(into, unit, from, unit, field);
+/* A key of the other's side table goes to the side table here, unless it may be in a cell. */
+static tamis_status state_print_merge_aside(tamis_table *into, const tamis_table *from,
+                                            unsigned i) {
+    uint64_t const     hash = side_hash(state_print_side(from), i);
+    uint64_t const     unit = state_print_shape(from)->side_unit;
+    uint64_t const     field = state_print_field(from, side_field_at(state_print_side(from), i));
+    tagged const       cells = state_print_cells(into);
+    side const         aside = state_print_side(into);
+    tagged_found const seen = tagged_look(cells, tagged_key_of(cells, hash));
+    uint64_t const     brought = state_print_brought(into, unit, from, unit, field);
     unsigned const     at = side_find(aside, hash);
-    if (at < side_count(aside)) return print_join(into, side_field_at(aside, at), taken);
-    if (found.matches != 1) return print_add_aside(into, hash, taken);
-    return print_join(into, tagged_field_at(of, found.bucket, found.cell),
-                      print_brought(into, found.bucket, from, unit, field));
+    if (at < side_count(aside)) return state_print_join(into, side_field_at(aside, at), brought);
+    if (seen.matches != 1) return state_print_add_aside(into, hash, brought);
+    return state_print_join(into, tagged_field_at(cells, seen.bucket, seen.cell),
+                            state_print_brought(into, seen.bucket, from, unit, field));
 }
 
 /* A cell has come that may be the one of a key in the side table: then the two are one key. Not so
  * if the other table had the key in its own side table, beside the cell. */
-static tamis_status print_absorb(tamis_table *into, const tamis_table *from, dleft_place place,
-                                 const state_cell *cell) {
-    tagged const   of = cells_of(into);
-    side const     aside = side_of(into);
-    uint64_t const unit = shape_of(into)->side_unit;
-    unsigned const subtable = (unsigned)(place.bucket / of.shape->places.buckets);
+static tamis_status state_print_absorb(tamis_table *into, const tamis_table *from,
+                                       dleft_place place, const state_cell *cell) {
+    tagged const   cells = state_print_cells(into);
+    side const     aside = state_print_side(into);
+    uint64_t const unit = state_print_shape(into)->side_unit;
+    unsigned const subtable = (unsigned)(place.bucket / cells.shape->places.buckets);
     tamis_status   status = TAMIS_OK;
     for (unsigned i = side_count(aside); i-- > 0 && status == TAMIS_OK;) {
         uint64_t const    hash = side_hash(aside, i);
-        dleft_place const own = tagged_place_in(of, tagged_key_of(of, hash), subtable);
+        dleft_place const own = tagged_place_in(cells, tagged_key_of(cells, hash), subtable);
         if (own.bucket != place.bucket || own.print != place.print) continue;
-        if (side_has(side_of(from), hash)) continue;
-        uint64_t const field = print_field(into, side_field_at(aside, i));
-        status = print_join(into, cell->bit, print_brought(into, cell->unit, into, unit, field));
-        print_take_aside(into, i);
+        if (side_has(state_print_side(from), hash)) continue;
+        uint64_t const field = state_print_field(into, side_field_at(aside, i));
+        status = state_print_join(into, cell->bit,
+                                  state_print_brought(into, cell->unit, into, unit, field));
+        side_take(aside, i);
+        into->keys--;
     }
     return status;
 }
 
-/* Permuted, a fingerprint can go to any of its buckets; otherwise a print stays where it is. */
-static tamis_status print_merge_cell(tamis_table *into, const tamis_table *from, dleft_place place,
-                                     uint64_t field) {
-    const print_shape *const s = shape_of(into);
-    tagged const             of = cells_of(into);
-    tagged_found             found = TAGGED_NOTHING;
-    if (s->is_permuted)
-        found = tagged_look(of, (tagged_key){ 0, dleft_fingerprint_of(&of.shape->places, place) });
-    else
-        tagged_look_in(of, place, &found);
-    bool const is_new = found.matches == 0;
-    if (is_new && found.load == s->cells.cells.n) return TAMIS_ERR_FULL;
-    uint64_t const   unit = is_new ? found.least.bucket : found.bucket;
-    uint64_t const   taken = print_brought(into, unit, from, place.bucket, field);
-    state_cell const cell = { tagged_field_at(of, unit, is_new ? found.load : found.cell), unit };
-    if (is_new) print_add(into, found.least, found.load, taken);
-    tamis_status const status = is_new ? TAMIS_OK : print_join(into, cell.bit, taken);
-    return status == TAMIS_OK ? print_absorb(into, from, place, &cell) : status;
+/* Permuted, a fingerprint can go to any of its buckets; apart, a print stays where it is. */
+static tamis_status state_print_merge_cell(tamis_table *into, const tamis_table *from,
+                                           dleft_place place, uint64_t field) {
+    const print_shape *const shape = state_print_shape(into);
+    tagged const             cells = state_print_cells(into);
+    tagged_found             seen = TAGGED_NOTHING;
+    if (shape->is_permuted) {
+        uint64_t const fingerprint = dleft_fingerprint_of(&cells.shape->places, place);
+        seen = tagged_look(cells, (tagged_key){ 0, fingerprint });
+    } else {
+        tagged_look_in(cells, place, &seen);
+    }
+    bool const is_new = seen.matches == 0;
+    if (is_new && seen.load == shape->cells.cells.n) return TAMIS_ERR_FULL;
+    uint64_t const   unit = is_new ? seen.least.bucket : seen.bucket;
+    uint64_t const   brought = state_print_brought(into, unit, from, place.bucket, field);
+    state_cell const cell = { tagged_field_at(cells, unit, is_new ? seen.load : seen.cell), unit };
+    if (is_new) state_print_add(into, seen.least, seen.load, brought);
+    tamis_status const status = is_new ? TAMIS_OK : state_print_join(into, cell.bit, brought);
+    return status == TAMIS_OK ? state_print_absorb(into, from, place, &cell) : status;
 }
 
-static tamis_status print_merge(tamis_table *into, const tamis_table *from) {
-    tagged const of = cells_of(from);
+static tamis_status state_print_merge(tamis_table *into, const tamis_table *from) {
+    tagged const cells = state_print_cells(from);
     cells_walk   walk = { .cell = 0 };
     tamis_status status = TAMIS_OK;
-    for (unsigned i = 0; i < side_count(side_of(from)) && status == TAMIS_OK; i++) {
-        status = print_merge_aside(into, from, i);
+    for (unsigned i = 0; i < side_count(state_print_side(from)) && status == TAMIS_OK; i++) {
+        status = state_print_merge_aside(into, from, i);
     }
     while (status == TAMIS_OK &&
-           cells_walk_on(&of.shape->cells, of.body, dleft_all(&of.shape->places), &walk)) {
+           cells_walk_on(&cells.shape->cells, cells.body, dleft_all(&cells.shape->places), &walk)) {
         dleft_place const place = { walk.bucket, walk.found };
-        status = print_merge_cell(into, from, place,
-                                  print_field(from, tagged_field_at(of, walk.bucket, walk.cell)));
+        uint64_t const    field =
+            state_print_field(from, tagged_field_at(cells, walk.bucket, walk.cell));
+        status = state_print_merge_cell(into, from, place, field);
     }
     return status;
 }
 
 /* ------------------------------------------------------------------ counting */
 
-static void print_tally(const tamis_table *table, uint64_t *counts) {
-    print_walk walk = { .bit = 0 };
-    while (print_next(table, &walk)) {
-        uint64_t const value = print_value(table, walk.bit);
+static void state_print_tally(const tamis_table *table, uint64_t *counts) {
+    print_walk walk = { .aside = 0 };
+    while (state_print_next(table, &walk)) {
+        uint64_t const value = state_print_value(table, walk.cell.bit);
         if (value < table->values) counts[value]++;
     }
 }
 
-static void print_census(const tamis_table *table, kind_census *ret_census) {
-    print_walk walk = { .bit = 0 };
-    *ret_census = (kind_census){ .side_keys = side_count(side_of(table)),
-                                 .side_room = shape_of(table)->side.room };
-    while (print_next(table, &walk)) {
-        ret_census->unknown_cells += print_value(table, walk.bit) == table->values;
+static void state_print_census(const tamis_table *table, kind_census *ret_census) {
+    print_walk walk = { .aside = 0 };
+    *ret_census = (kind_census){ .side_keys = side_count(state_print_side(table)),
+                                 .side_room = state_print_shape(table)->side.room };
+    while (state_print_next(table, &walk)) {
+        ret_census->unknown_cells += state_print_value(table, walk.cell.bit) == table->values;
     }
 }
 
 const kind_states KIND_STATES(state_print) = {
-    .put = print_put,
-    .get = print_get,
-    .move = print_move,
-    .touch = print_touch,
-    .drop = print_drop,
-    .units = print_units,
-    .holds_values = print_holds_values,
-    .sweep = print_sweep,
-    .tally = print_tally,
-    .census = print_census,
-    .merge = print_merge,
+    .put = state_print_put,
+    .get = state_print_get,
+    .move = state_print_move,
+    .touch = state_print_touch,
+    .drop = state_print_drop,
+    .step = state_print_step,
+    .units = state_print_units,
+    .holds_values = state_print_holds_values,
+    .sweep = state_print_sweep,
+    .tally = state_print_tally,
+    .census = state_print_census,
+    .merge = state_print_merge,
 };

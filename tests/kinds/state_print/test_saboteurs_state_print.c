@@ -158,7 +158,7 @@ static void validate_names_side_tables_that_are_not_in_order(void **state) {
     tamis_states_free(states);
 }
 
-/* ------------------------------------------------------------------ I4, I5 and I6 */
+/* ------------------------------------------------------------------ I4 to I7 */
 
 static void validate_names_counts_that_are_wrong(void **state) {
     (void)state;
@@ -199,6 +199,73 @@ static void validate_names_values_that_there_are_not(void **state) {
         }
         tamis_states_free(states);
     }
+}
+
+/* Timers of 2 bits count to 1 when they are fresh, and to 3 when the hand owes as many passes. In a
+ * cell and in the side table. */
+static void validate_names_timers_that_run_too_long(void **state) {
+    (void)state;
+    tamis_states *const states = make(PERMUTED);
+    tagged_shape const  shape = cells_shape_of(states);
+    side_shape const    aside_shape = side_shape_of(states);
+    tagged const        of = { table_of(states)->body, &shape };
+    side const          aside = { table_of(states)->body, &aside_shape };
+    uint64_t const      bits[] = { tagged_field_at(of, bucket_with(of, 1), 0) + 3,
+                                   side_field_at(aside, 0) + 3 };
+    assert_true(side_count(aside) != 0);
+    for (unsigned owed = 0; owed <= 2; owed++) {
+        table_of(states)->sweep.due = owed * table_of(states)->sweep.units;
+        for (unsigned k = 0; k < 2; k++) {
+            uint64_t const own = field_get(of.body, bits[k], 2);
+            for (uint64_t timer = 0; timer < 4; timer++) {
+                field_set(of.body, bits[k], 2, timer);
+                if (timer <= 1 + owed)
+                    assert_true(tamis_states_validate(states, NULL));
+                else
+                    expect_broken(&states->set, "I7");
+            }
+            field_set(of.body, bits[k], 2, own);
+        }
+    }
+    tamis_states_free(states);
+}
+
+static bool take_bytes(void *context, const void *bytes, size_t n) {
+    uint8_t **const to = context;
+    memcpy(*to, bytes, n);
+    *to += n;
+    return true;
+}
+
+/* A file whose values are out of range, opened without a check: when its keys age they are counted
+ * nowhere, and not behind the counters. */
+static void values_out_of_range_are_not_counted(void **state) {
+    (void)state;
+    tamis_states      *states = make(PERMUTED);
+    tagged_shape const shape = cells_shape_of(states);
+    side_shape const   aside_shape = side_shape_of(states);
+    tagged const       of = { table_of(states)->body, &shape };
+    side const         aside = { table_of(states)->body, &aside_shape };
+    for (uint64_t b = 0; b < dleft_all(&shape.places); b++) {
+        for (unsigned i = 0; i < tagged_used(of, b); i++)
+            field_set(of.body, tagged_field_at(of, b, i), 3, 5 + i % 3);
+    }
+    for (unsigned i = 0; i < side_count(aside); i++)
+        field_set(of.body, side_field_at(aside, i), 3, 7);
+    static uint8_t     file[1 << 16];
+    uint8_t           *end = file;
+    tamis_open_options trust = TAMIS_OPEN_OPTIONS_INIT;
+    trust.flags = TAMIS_OPEN_TRUST;
+    uint64_t const keys = table_of(states)->keys;
+    assert_int_equal(tamis_states_write(states, take_bytes, &end), TAMIS_OK);
+    tamis_states_free(states);
+    assert_int_equal(tamis_states_read(file, (size_t)(end - file), &trust, &states, NULL),
+                     TAMIS_OK);
+    uint64_t aged[8] = { 0 }; /* five values, and three that must stay 0 */
+    assert_int_equal(tamis_states_tick(states, 200, aged, NULL), TAMIS_OK);
+    assert_int_equal(table_of(states)->aged, keys);
+    for (unsigned value = 0; value < 8; value++) assert_int_equal(aged[value], 0);
+    tamis_states_free(states);
 }
 
 /* Behind the side table, and before it: buckets need not end at a multiple of 8 bytes. */
@@ -255,6 +322,8 @@ int main(void) {
         cmocka_unit_test(validate_names_side_tables_that_are_not_in_order),
         cmocka_unit_test(validate_names_counts_that_are_wrong),
         cmocka_unit_test(validate_names_values_that_there_are_not),
+        cmocka_unit_test(validate_names_timers_that_run_too_long),
+        cmocka_unit_test(values_out_of_range_are_not_counted),
         cmocka_unit_test(validate_names_bits_behind_the_last),
         cmocka_unit_test(all_is_safe_on_any_bytes),
     };

@@ -33,7 +33,7 @@ static world world_make(const uint64_t *geometry, uint64_t n) {
     w.table = table_make(w.kind, geometry);
     w.table.values =
         (UINT64_C(1) << geometry[STATE_PRINT_VALUE_BITS]) - (geometry[STATE_PRINT_PERMUTED] == 0);
-    w.table.sweep.units = print_units(geometry);
+    w.table.sweep.units = state_print_units(geometry);
     w.kind->prepare(&w.table);
     return w;
 }
@@ -79,7 +79,7 @@ static uint64_t world_churn(world *w, uint64_t steps) {
     return refused;
 }
 
-static void print_geometry(const uint64_t *g) {
+static void state_print_geometry(const uint64_t *g) {
     for (unsigned i = 0; i < STATE_PRINT_FIELDS; i++)
         print_error(" %llu", (unsigned long long)g[i]);
     print_error("\n");
@@ -118,13 +118,15 @@ static void strangers_have_a_value_as_often_as_stated(void **state) {
         world          w = world_make(g, n);
         assert_int_equal(world_fill(&w), 0);
         if (i % 4 < 2) (void)world_churn(&w, n); /* some, and some not */
-        uint64_t const aside = side_count(side_of(&w.table));
+        uint64_t const aside = side_count(state_print_side(&w.table));
         double const   cells = (double)(w.table.keys - aside), asked = 1000000;
         answers const  seen = ask_strangers(&w, 1000000);
         double const   bound = 3 * 7 * ldexp(1, -11);
         check_rate("strangers", seen.values + seen.unknown, asked,
                    -expm1(cells * log1p(-1 / (500 * (ldexp(1, 11) - 1)))));
-        assert_near(print_current_fpr(&w.table), cells / (500 * (ldexp(1, 11) - 1)), 1e-12);
+        kind_survey survey;
+        state_print_survey(&w.table, &survey);
+        assert_near(survey.fpr, cells / (500 * (ldexp(1, 11) - 1)), 1e-12);
         assert_true((seen.values + seen.unknown) / asked < bound);
         assert_true(g[STATE_PRINT_PERMUTED] == 0 || seen.unknown == 0);
         world_free(&w);
@@ -296,7 +298,7 @@ static void what_overflows_is_aside(void **state) {
     assert_int_equal(world_fill(&w), 0);
     for (unsigned i = 0; i < 200; i++) {
         assert_int_equal(world_churn(&w, 500), 0);
-        most = max_u64(most, side_count(side_of(&w.table)));
+        most = max_u64(most, side_count(state_print_side(&w.table)));
     }
     assert_in_range(most, 3, 40); /* 4050 x 5e-4 on average */
     answers const seen = ask_members(&w);
@@ -320,7 +322,8 @@ static void unknown_keys_go_aside_as_often_as_stated_or_less(void **state) {
         strangers +=
             w.kind->states->get(&w.table, dice_roll(&w.random), &value) == TAMIS_ERR_UNKNOWN;
     }
-    double const p = (double)(w.table.keys - side_count(side_of(&w.table))) / (3000.0 * 255);
+    double const p =
+        (double)(w.table.keys - side_count(state_print_side(&w.table))) / (3000.0 * 255);
     check_rate("unknown strangers", strangers, 1e6, 3 * p * p * (1 - p) + p * p * p);
     assert_true(strangers / 1e6 <= stated);
     world_free(&w);
@@ -370,7 +373,7 @@ static bool grid_choose(const grid_point *p, uint64_t *ret_geometry) {
 static void explain(const grid_point *p, const uint64_t *g) {
     print_error("n %g fpr %g unknown %g lifetime %g%s:", p->need.n, p->need.fpr, p->need.unknown,
                 p->need.lifetime, p->need.is_fast ? ", fast" : "");
-    print_geometry(g);
+    state_print_geometry(g);
 }
 
 static bool keeps_all(const grid_point *p, const uint64_t *g) {
@@ -495,7 +498,7 @@ static world job_world(const job *of, tamis_forecast *ret_stated) {
     if (of->cells != 0) g[STATE_PRINT_CELLS] = of->cells;
     if (of->bytes != 0) g[STATE_PRINT_BUCKET_BYTES] = of->bytes;
     assert_true(tamis_state_print_choose(&need, g));
-    print_predict(g, &(tamis_workload){ CAPACITY, 1, (uint64_t)need.lifetime }, ret_stated);
+    state_print_predict(g, &(tamis_workload){ CAPACITY, 1, (uint64_t)need.lifetime }, ret_stated);
     return world_make(g, CAPACITY);
 }
 
@@ -509,11 +512,11 @@ static unsigned count_one(world *w, uint64_t key, tamis_status (*what)(world *, 
 
 static tamis_status just_get(world *w, uint64_t key) {
     uint32_t value;
-    return print_get(&w->table, key, &value);
+    return state_print_get(&w->table, key, &value);
 }
 
 static tamis_status just_put(world *w, uint64_t key) {
-    return print_put(&w->table, key, value_of(w, key));
+    return state_print_put(&w->table, key, value_of(w, key));
 }
 
 static counts count_lines(world *w, bool is_churned) {
