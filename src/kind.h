@@ -1,17 +1,27 @@
 /* kind.h - the interface of a construction.
  *
- * A kind is one file that exports one constant tamis_kind. (Those that are sets and can keep values
- * too have a second file for the values.) It sees 64-bit hashes and a table; it never sees a key, a
- * file or an allocator. What it cannot do is NULL, and what users are told that it can do is
- * derived from that. What it can do with values, if it keeps any, is a table of its own.
+ * A kind is one folder that exports one constant tamis_kind per instruction set. It sees 64-bit
+ * hashes and a table; it never sees a key, a file or an allocator. What it cannot do is NULL, and
+ * what users are told that it can do is derived from that. If it keeps values with its keys, the
+ * functions for values are a table of their own (kind_states).
+ *
+ * The slots of tamis_kind, in groups:
+ *
+ *     identity      name, summary, isa, fields
+ *     planning      plan, body_bytes, predict, count_to, lacks        (pure functions)
+ *     one key       has, add, remove, count
+ *     many keys     *_chunk, fetch, chunk, add_balanced               (optional: for speed)
+ *     whole tables  merge, subtract, convert, survey, validate
+ *     fingerprints  prints, each, add_print                           (optional: for sending)
+ *     states        a kind_states                                     (optional)
  *
  * Rules that every kind keeps, and tests/laws checks:
  *
  *   - The body is flat: bytes without pointers, little-endian, whose size follows from the geometry
  *     by integer arithmetic. All zero bytes are the empty table.
  *   - add either succeeds or says TAMIS_ERR_FULL and has changed no byte.
- *   - remove either succeeds or says TAMIS_ERR_ABSENT and has changed no byte.
- *   - An entry that reaches its limit sticks: it is never counted down again.
+ *   - remove either succeeds, or says TAMIS_ERR_ABSENT or _SATURATED and has changed no byte.
+ *   - An entry that reaches its limit is saturated: it is never counted down again.
  *   - The instruction set changes speed, never a bit.
  *   - plan and predict are pure functions.
  */
@@ -44,15 +54,15 @@ typedef struct tamis_table {
 
 #define KIND_MAX_VALUES (UINT64_C(1) << 32)
 
-/* No count of a table goes beyond this: sets that are merged into each other again and again would
- * wrap around, and files with larger ones are refused. */
+/* Counts of a table stop here: in sets that are merged into each other again and again they would
+ * wrap around. Files with larger counts are refused. */
 #define KIND_MAX_COUNT (UINT64_C(1) << 56)
 
 TAMIS_INLINE uint64_t kind_sum_counts(uint64_t a, uint64_t b) {
     return min_u64(a + b, KIND_MAX_COUNT);
 }
 
-/* Where keys are taken out that may not all have been counted. */
+/* For removals of keys that may not all have been counted. */
 TAMIS_INLINE uint64_t kind_less_counts(uint64_t a, uint64_t b) {
     return a > b ? a - b : 0;
 }
@@ -71,16 +81,16 @@ typedef struct kind_field {
     uint64_t    least, most;
 } kind_field;
 
-/* Called for a fingerprint and how many copies of it there are; TAMIS_COUNT_MANY: it is saturated.
+/* Gets a fingerprint and how many copies of it are stored; TAMIS_COUNT_MANY: it is saturated.
  * Returns false to stop. */
 typedef bool kind_visit(void *context, uint64_t print, uint64_t copies);
 
-/* What there is to tell of states beside the keys; see tamis_states_info. */
+/* What a table of states tells beside its keys; see tamis_states_info. */
 typedef struct kind_census {
     uint64_t unknown_cells, side_keys, side_room;
 } kind_census;
 
-/* The caller's machine, and which key of his batch it is asked about. */
+/* The caller's state machine, and which key of the batch it is asked about. */
 typedef struct kind_stepper {
     tamis_stepper *decide;
     void          *context;
@@ -96,138 +106,139 @@ TAMIS_INLINE tamis_step kind_decide(const tamis_table *table, const kind_stepper
     return decided == TAMIS_STEP_SET && *ret_to >= table->values ? KIND_NO_STEP : decided;
 }
 
-/* What a kind can do that keeps a value with a key. Values are within range, and what the functions
- * mean is said in tamis.h, section 10. */
+/* What a kind does with values. Values are checked before; tamis/states.h says what each operation
+ * means. */
 typedef struct kind_states {
-    /* All kinds of states have these. units: of the sweep. holds_values: does the geometry have
-     * room for so many, and timers of so many bits? sweep: the hand passes a unit. `aged` has a
-     * counter for each value, for those that go; NULL: nobody asks. */
     tamis_status (*put)(tamis_table *table, uint64_t hash, uint32_t value);
     tamis_status (*get)(const tamis_table *table, uint64_t hash, uint32_t *ret_value);
     tamis_status (*move)(tamis_table *table, uint64_t hash, uint64_t from, uint32_t to);
     tamis_status (*touch)(tamis_table *table, uint64_t hash);
     tamis_status (*drop)(tamis_table *table, uint64_t hash, uint64_t from);
+
+    /* Ageing (core/sweep.h). units: how many units the sweep has. holds_values: does the geometry
+     * have room for so many values, and for timers of so many bits? sweep: the hand passes a unit;
+     * `aged` has a counter for each value that keys leave with, or is NULL. */
     uint64_t (*units)(const uint64_t *geometry);
     bool (*holds_values)(const uint64_t *geometry, uint64_t values, unsigned timer_bits);
     void (*sweep)(tamis_table *table, uint64_t unit, uint64_t *aged);
 
-    /* For speed. get_chunk: 1 <= n <= TAMIS_CHUNK keys; NULL: one by one. fetch_values: what the
-     * kind's `fetch` asked for has come; ask for the memory that it points to, before keys are put
-     * (is_new), or looked for; NULL: there is none. */
+    /* Optional, for speed. get_chunk: 1 <= n <= TAMIS_CHUNK keys. fetch_values: the memory that the
+     * kind's `fetch` asked for has arrived; ask for the memory that it points to, before keys are
+     * put (is_new) or looked up. */
     void (*get_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n,
                       uint32_t *ret_values, tamis_status *ret_statuses);
     void (*fetch_values)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_new);
 
-    /* For speed: get, decide and do, as tamis_states_step_batch() says, with one look for the key.
-     * Says how that went, and in ret_was and ret_value what get would have said. NULL: the front
-     * door goes one by one. */
-    tamis_status (*step)(tamis_table *table, uint64_t hash, const kind_stepper *by,
+    /* Optional, for speed: get, decide and do, with one look for the key, as
+     * tamis_states_step_batch() says. Returns how it went; ret_was and ret_value are what get would
+     * have said before. */
+    tamis_status (*step)(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
                          tamis_status *ret_was, uint32_t *ret_value);
 
-    /* The number of keys, for kinds in which table->keys is something else; NULL: it is that. */
+    /* Optional: the number of keys, for kinds whose table->keys is something else. */
     uint64_t (*keys)(const tamis_table *table);
 
-    /* What some can: the keys of each value, and what else there is to tell. */
+    /* Optional. tally: add the keys of each value to its counter. */
     void (*tally)(const tamis_table *table, uint64_t *counts);
     void (*census)(const tamis_table *table, kind_census *ret_census);
 
-    /* The same as the kind's merge, for states. _CONFLICT is another reason to refuse. It may find
-     * out in the middle: a copy is kept. NULL: cannot. */
+    /* Optional: as the kind's merge; _CONFLICT is one more reason to refuse. It may find out in the
+     * middle, so the front door keeps a copy. */
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);
 } kind_states;
 
 typedef struct tamis_kind {
-    const char *name; /* at most 15 letters; it stands in every file */
+    /* ---- identity */
+    const char *name; /* at most 15 letters; it is written into every file */
     const char *summary;
     const char *isa;
-    bool        is_default;                   /* taken to be fast, where it can do the job */
+    bool        is_default;                   /* PREFER_FAST takes it, if it can do the job */
     bool        copies_take_room;             /* every copy takes as much room as another key */
     kind_field  fields[TAMIS_MAX_FIELDS + 1]; /* of the geometry; the name after the last is NULL */
-    unsigned    first_fields; /* how many it had at first, if others came later: those stand in
-                                 files only where they are not 0. 0: it always had all */
+    unsigned    first_fields; /* fields that the format had first. Later ones are written into files
+                                 only where they are not 0. 0: all fields were there first */
 
-    /* Planning. plan: TAMIS_OK, or _CANNOT when no geometry meets the need. body_bytes: false for a
-     * geometry that the kind would never make, or one too large to address; everything that comes
-     * from a file passes through it. */
+    /* ---- planning: pure functions */
+
+    /* Fill in the geometry. TAMIS_OK, or _CANNOT: no geometry meets the need. */
     tamis_status (*plan)(const tamis_need *need, uint64_t *ret_geometry);
+    /* The size of the body. False for a geometry that the kind would never make, or that is too
+     * large to address. Every geometry that comes from a file passes through this. */
     bool (*body_bytes)(const uint64_t *geometry, uint64_t *ret_bytes);
     void (*predict)(const uint64_t *geometry, const tamis_workload *work,
                     tamis_forecast *ret_forecast);
-    uint64_t (*count_to)(const uint64_t *geometry); /* the highest count that is exact; NULL with
-                                                       kinds that cannot count */
-    unsigned (*lacks)(
-        const uint64_t *geometry); /* abilities that this geometry takes away; NULL: none */
-
-    /* Work out, from the geometry into table->derived, what operations need; NULL: nothing. */
+    /* The highest count that is exact. NULL in kinds that cannot count. */
+    uint64_t (*count_to)(const uint64_t *geometry);
+    /* Abilities that this geometry takes away. Optional. */
+    unsigned (*lacks)(const uint64_t *geometry);
+    /* Compute what operations need from the geometry, into table->derived. Optional. */
     void (*prepare)(tamis_table *table);
 
-    /* One key. remove: TAMIS_OK; or nothing changed and _ABSENT, or _SATURATED: it has more copies
-     * than can be counted, so it stays. */
+    /* ---- one key */
     bool (*has)(const tamis_table *table, uint64_t hash);
     tamis_status (*add)(tamis_table *table, uint64_t hash);
+    /* TAMIS_OK; or nothing changed, and _ABSENT, or _SATURATED: it has more copies than can be
+     * counted, so it stays. */
     tamis_status (*remove)(tamis_table *table, uint64_t hash);
     uint64_t (*count)(const tamis_table *table, uint64_t hash);
 
-    /* 1 <= n <= TAMIS_CHUNK keys, in order. NULL: the front door goes one by one. */
+    /* ---- many keys: optional. 1 <= n <= TAMIS_CHUNK keys, in order, with the same result as one
+     * by one. Masks have a bit for each key. */
     uint64_t (*has_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n);
-    unsigned (*add_chunk)(tamis_table *table, const uint64_t *hash,
-                          unsigned n); /* how many, until full */
+    unsigned (*add_chunk)(tamis_table *table, const uint64_t *hash, unsigned n); /* until full */
     uint64_t (*remove_chunk)(tamis_table *table, const uint64_t *hash, unsigned n,
-                             uint64_t *ret_saturated); /* masks: removed; saturated, so kept */
+                             uint64_t *ret_saturated); /* returns the removed ones */
     void (*count_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n,
                         uint64_t *ret_counts);
-
-    /* Ask for the memory that a chunk of keys will need; it is worked on after the present one.
-     * With it goes `chunk`, keys in a chunk: as many as memory can be on its way for. NULL and 0:
-     * chunks are TAMIS_CHUNK keys, and the kind asks for their memory by itself. */
+    /* Ask for the memory of the keys that are worked on next, `chunk` of them: as many as memory
+     * can be on its way for. NULL and 0: chunks of TAMIS_CHUNK keys, and the kind asks for their
+     * memory itself. */
     void (*fetch)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update);
     unsigned chunk;
-
-    /* Kinds whose keys are better placed when many are known: add all, each where there is the most
-     * room once the others are placed, too. `scratch` has so many bytes, of any value. Returns how
-     * many were added, in order, until full. Both or neither. */
+    /* Add keys that are known together, each where there is most room once all are placed.
+     * `scratch` has balance_bytes() bytes of any contents. Returns how many were added, in order,
+     * until full. Both or neither. */
     uint64_t (*balance_bytes)(const tamis_table *table, uint64_t n);
     uint64_t (*add_balanced)(tamis_table *table, const uint64_t *hash, uint64_t n,
                              uint8_t *scratch);
 
-    /* Whole tables. merge: same geometry is given; TAMIS_OK, or _FULL and nothing changed. */
+    /* ---- whole tables */
+
+    /* Of tables with the same geometry: TAMIS_OK, or _FULL and nothing changed, unless
+     * merges_by_steps says that something may have changed: then the front door keeps a copy. */
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);
-    bool merges_by_steps; /* with _FULL something has changed: a copy must be kept */
-    /* The reverse, for kinds whose merge adds counters: TAMIS_OK, or _ABSENT and nothing changed,
-     * since `from` cannot have been part of it. NULL: by fingerprints, if it has them and no more
-     * of a key (subtract.c). */
-    tamis_status (*subtract)(tamis_table *into, const tamis_table *from);
+    bool merges_by_steps;
     bool refreshes; /* merge also takes another geometry with as many prints (refresh.c) */
-
-    /* Kinds that store fingerprints, that is all they know of a key: fastrange(hash, prints).
-     * prints: how many there are. each: visit all that are stored, in increasing order, each once.
-     * With these a table can be sent without its empty places, and become one of another geometry
-     * or kind with as many prints (transfer.c, receive.c). Both or neither. */
-    uint64_t (*prints)(const uint64_t *geometry);
-    bool (*each)(const tamis_table *table, kind_visit *visit, void *context);
-    bool each_is_scattered; /* not in order, and a print perhaps in several parts */
-
-    /* Kinds that know more of a key than its print: add one of which nothing more is known. NULL: a
-     * hash that has the print is added. */
-    tamis_status (*add_print)(tamis_table *table, uint64_t print);
-
-    /* What it can do with values. NULL: it keeps none. A kind can have these and no `has`, and then
-     * it is no kind of set. Kinds that have both keep states in geometries with value_bits. */
-    const kind_states *states;
-
+    /* The reverse, for kinds whose merge adds counters: TAMIS_OK, or _ABSENT and nothing changed,
+     * since `from` cannot be a part of `into`. Optional: subtract.c does it for kinds that store
+     * fingerprints only. */
+    tamis_status (*subtract)(tamis_table *into, const tamis_table *from);
     /* A kind with the same answers and fewer abilities, and how to become it; NULL: none.
-     * convert_geometry: false if it has no such geometry. */
+     * convert_geometry: false if that kind has no such geometry. */
     const char *converts_to;
     bool (*convert_geometry)(const uint64_t *geometry, uint64_t *ret_geometry);
     void (*convert)(const tamis_table *from, tamis_table *to);
-
-    /* Read the whole body. */
+    /* Read the whole body, and tell what is in it. */
     void (*survey)(const tamis_table *table, kind_survey *ret_survey);
-
-    /* Check the numbered invariants; name the first that is broken. Must be safe on any bytes. */
+    /* Check the numbered invariants; name the first that is broken. Safe on any bytes. */
     bool (*validate)(const tamis_table *table, const char **reterr_why);
+    bool empties_to_zero; /* with nothing saturated, removing all keys leaves all zero bytes */
 
-    bool empties_to_zero; /* with nothing saturated, removing all leaves all zero bytes */
+    /* ---- fingerprints: optional, for kinds that know of a key only fastrange(hash, prints). They
+     * can be sent without their empty places, and become a table of another geometry or kind with
+     * as many prints (transfer.c, receive.c). */
+    uint64_t (*prints)(const uint64_t *geometry); /* how many there are */
+    /* Visit every stored print once, in increasing order. each_is_scattered: in any order, and a
+     * print perhaps in several parts (print_list.c sorts them). */
+    bool (*each)(const tamis_table *table, kind_visit *visit, void *context);
+    bool each_is_scattered;
+    /* For kinds that know more of a key than its print: add one of which only the print is known.
+     * NULL: a hash with that print is added. */
+    tamis_status (*add_print)(tamis_table *table, uint64_t print);
+
+    /* ---- states: optional. A kind with `states` and no `has` is no kind of set. A kind with both
+     * keeps states in geometries that have value_bits. */
+    const kind_states *states;
 } tamis_kind;
 
 /* For validate: name the broken invariant and stop. */
@@ -239,8 +250,8 @@ typedef struct tamis_kind {
         }                                       \
     } while (0)
 
-/* The one symbol of a kind, as in tamis_kind_bloom_avx2. A kind in two files has another one: what
- * it can do with values, as in tamis_kind_line_states_avx2. */
+/* The one symbol of a kind, as in tamis_kind_bloom_avx2. A kind with a states.c has a second one
+ * for its kind_states, as in tamis_kind_line_states_avx2. */
 #define KIND_CAT_(a, b) a##b
 #define KIND_CAT(a, b) KIND_CAT_(a, b)
 #define KIND_STRING_(a) #a
