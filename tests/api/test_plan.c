@@ -82,10 +82,10 @@ static const double rates[] = { 0.5,  0.3,  0.1,  0.02, 1e-2, 1e-3,  1e-4,
 /* All of them, each planned once. */
 static const table *planned_at(size_t capacity, size_t rate) {
     static table     grid[COUNT(capacities)][COUNT(rates)];
-    table *const     of = &grid[capacity][rate];
+    table *const     t = &grid[capacity][rate];
     tamis_spec const spec = spec_of(capacities[capacity], rates[rate]);
-    if (of->n == 0) *of = plan_of(&spec);
-    return of;
+    if (t->n == 0) *t = plan_of(&spec);
+    return t;
 }
 
 /* A few of each, for what is tried with all abilities and preferences. */

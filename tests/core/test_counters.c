@@ -29,14 +29,14 @@ static void expect_same(const sectors *in, const both *b) {
 
 /* Count any of them up, by something; how many stick. */
 static uint64_t count_up(const sectors *in, both *b, unsigned times, dice *random) {
-    counters const of = counters_of(in, b->body);
+    counters const all = counters_of(in, b->body);
     uint64_t       stuck = 0, expected = 0;
     for (unsigned t = 0; t < times; t++) {
-        uint64_t const i = dice_below(random, in->counters), by = dice_below(random, 9);
-        bool const     was_stuck = b->value[i] == of.top;
-        assert_int_equal(counters_up(of, sectors_at(in, i), by, &stuck), !was_stuck);
-        b->value[i] = min_u64(b->value[i] + by, of.top);
-        expected += !was_stuck && b->value[i] == of.top;
+        uint64_t const i = dice_below(random, in->counters), amount = dice_below(random, 9);
+        bool const     was_stuck = b->value[i] == all.top;
+        assert_int_equal(counters_up(all, sectors_at(in, i), amount, &stuck), !was_stuck);
+        b->value[i] = min_u64(b->value[i] + amount, all.top);
+        expected += !was_stuck && b->value[i] == all.top;
     }
     assert_int_equal(stuck, expected);
     expect_same(in, b);
@@ -50,13 +50,13 @@ static void counters_count_and_stick(void **state) {
     for (unsigned round = 0; round < 300; round++) {
         both           b = { .body = { 0 } };
         sectors const  in = any_shape(&random);
-        counters const of = counters_of(&in, b.body);
+        counters const all = counters_of(&in, b.body);
         stuck += count_up(&in, &b, 300, &random);
         for (unsigned t = 0; t < 300; t++) {
             uint64_t const i = dice_below(&random, in.counters), value = b.value[i];
-            uint64_t const by = dice_below(&random, value + 1);
-            assert_int_equal(counters_down(of, sectors_at(&in, i), by), value != of.top);
-            if (value != of.top) b.value[i] -= by;
+            uint64_t const amount = dice_below(&random, value + 1);
+            assert_int_equal(counters_down(all, sectors_at(&in, i), amount), value != all.top);
+            if (value != all.top) b.value[i] -= amount;
         }
         expect_same(&in, &b);
     }

@@ -21,16 +21,16 @@ static void dleft_places_tell_the_fingerprint(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 3000; round++) {
-        shape const of = random_shape(&random);
-        dleft const d = dleft_make(of.tables, of.buckets, of.print_bits, true);
+        shape const sizes = random_shape(&random);
+        dleft const d = dleft_make(sizes.tables, sizes.buckets, sizes.print_bits, true);
         for (unsigned k = 0; k < 20; k++) {
             uint64_t const hash = k == 0 ? 0 : k == 1 ? UINT64_MAX : dice_roll(&random);
             uint64_t const fingerprint = dleft_fingerprint(&d, hash);
-            assert_true(fingerprint < d.range && (fingerprint & bits_low(of.print_bits)) != 0);
-            for (unsigned i = 0; i < of.tables; i++) {
+            assert_true(fingerprint < d.range && (fingerprint & bits_low(sizes.print_bits)) != 0);
+            for (unsigned i = 0; i < sizes.tables; i++) {
                 dleft_place const place = dleft_place_in(&d, fingerprint, i);
-                assert_int_equal(place.bucket / of.buckets, i);
-                assert_true(place.print != 0 && place.print <= bits_low(of.print_bits));
+                assert_int_equal(place.bucket / sizes.buckets, i);
+                assert_true(place.print != 0 && place.print <= bits_low(sizes.print_bits));
                 assert_int_equal(dleft_fingerprint_of(&d, place), fingerprint);
             }
         }

@@ -41,16 +41,16 @@ static uint64_t random_mask(dice *random) {
 
 /* The numbers in order, and every sum up to beyond the table. */
 static void check_mask(uint64_t mask) {
-    increments const of = increments_make(mask);
+    increments const numbers = increments_make(mask);
     bool             is_sum[FAR];
     uint64_t         again = 0, wrong = 0;
     oracle_sums(mask, is_sum);
-    for (unsigned i = 0; i < of.n; i++) {
-        again |= UINT64_C(1) << of.value[i];
-        assert_true(i == 0 || of.value[i] > of.value[i - 1]);
+    for (unsigned i = 0; i < numbers.n; i++) {
+        again |= UINT64_C(1) << numbers.value[i];
+        assert_true(i == 0 || numbers.value[i] > numbers.value[i - 1]);
     }
     assert_int_equal(again, mask);
-    for (unsigned c = 0; c < FAR; c++) wrong += increments_make_up(&of, c) != is_sum[c];
+    for (unsigned c = 0; c < FAR; c++) wrong += increments_make_up(&numbers, c) != is_sum[c];
     if (wrong != 0)
         fail_msg("mask %llx: %llu sums", (unsigned long long)mask, (unsigned long long)wrong);
 }
@@ -79,10 +79,10 @@ static void increments_of_the_paper(void **state) {
     (void)state;
     static const uint8_t gaps[] = { 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 13, 17, 18, 19, 21, 25, 33 };
     for (unsigned l = 1; l <= 16; l++) {
-        increments const of = increments_make((UINT64_C(1) << 2 * l) - (UINT64_C(1) << l));
-        assert_int_equal(of.n, l);
+        increments const numbers = increments_make((UINT64_C(1) << 2 * l) - (UINT64_C(1) << l));
+        assert_int_equal(numbers.n, l);
         for (unsigned c = 0; c < FAR; c++) {
-            assert_int_equal(increments_make_up(&of, c), c == 0 || c >= l);
+            assert_int_equal(increments_make_up(&numbers, c), c == 0 || c >= l);
         }
     }
     increments const general = increments_make(GENERAL);
@@ -99,7 +99,7 @@ static void increments_may_hold_and_most(void **state) {
     bool is_sum[FAR];
     for (unsigned i = 0; i < 200; i++) {
         uint64_t const   mask = random_mask(&random);
-        increments const of = increments_make(mask);
+        increments const numbers = increments_make(mask);
         oracle_sums(mask, is_sum);
         for (unsigned j = 0; j < 2000; j++) {
             uint64_t const c = dice_below(&random, FAR);
@@ -108,9 +108,9 @@ static void increments_may_hold_and_most(void **state) {
             for (uint64_t times = 1; times * v <= c; times++) {
                 if (is_sum[c - times * v]) most = times;
             }
-            assert_int_equal(increments_most(&of, c, v), most);
-            assert_int_equal(increments_may_hold(&of, c, v), v <= c && is_sum[c - v]);
-            assert_int_equal(increments_may_hold(&of, c, v), most != 0);
+            assert_int_equal(increments_most(&numbers, c, v), most);
+            assert_int_equal(increments_may_hold(&numbers, c, v), v <= c && is_sum[c - v]);
+            assert_int_equal(increments_may_hold(&numbers, c, v), most != 0);
         }
     }
     increments const one = increments_make(2);
@@ -121,16 +121,17 @@ static void increments_pick_is_uniform(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned i = 0; i < 40; i++) {
-        increments const of = increments_make(random_mask(&random));
+        increments const numbers = increments_make(random_mask(&random));
         uint64_t         counts[INCREMENTS_MAX + 1] = { 0 }, picked[INCREMENTS_MAX];
-        if (of.n < 2) continue;
-        for (unsigned j = 0; j < 20000; j++) counts[increments_pick(&of, dice_roll(&random))]++;
+        if (numbers.n < 2) continue;
+        for (unsigned j = 0; j < 20000; j++)
+            counts[increments_pick(&numbers, dice_roll(&random))]++;
         uint64_t all = 0;
-        for (unsigned v = 0; v < of.n; v++) all += picked[v] = counts[of.value[v]];
+        for (unsigned v = 0; v < numbers.n; v++) all += picked[v] = counts[numbers.value[v]];
         assert_int_equal(all, 20000);
-        assert_true(chi_square_sigmas(picked, of.n) < UNIT_SIGMAS);
-        assert_int_equal(increments_pick(&of, 0), of.value[0]);
-        assert_int_equal(increments_pick(&of, UINT64_MAX), of.value[of.n - 1]);
+        assert_true(chi_square_sigmas(picked, numbers.n) < UNIT_SIGMAS);
+        assert_int_equal(increments_pick(&numbers, 0), numbers.value[0]);
+        assert_int_equal(increments_pick(&numbers, UINT64_MAX), numbers.value[numbers.n - 1]);
     }
 }
 

@@ -61,14 +61,14 @@ static void multiplier_gives_the_product_modulo_n(void **state) {
 /* All numbers come out, each once, and go back. */
 static void check_bijection(uint64_t n, unsigned i) {
     static uint8_t    seen[MAX_SIZE];
-    permutation const by = permutation_make(n, i);
+    permutation const p = permutation_make(n, i);
     memset(seen, 0, n);
     for (uint64_t x = 0; x < n; x++) {
-        uint64_t const y = multiplier_apply(by.there, n, x);
+        uint64_t const y = multiplier_apply(p.there, n, x);
         if (y >= n || seen[y]++ != 0) {
             fail_msg("P_%u(%u) of %u is %u", i, (unsigned)x, (unsigned)n, (unsigned)y);
         }
-        assert_int_equal(multiplier_apply(by.back, n, y), x);
+        assert_int_equal(multiplier_apply(p.back, n, y), x);
     }
 }
 
@@ -96,14 +96,14 @@ static void permutation_of_any_n_can_be_undone(void **state) {
     dice random = dice_start();
     for (unsigned round = 0; round < 20000; round++) {
         uint64_t const    n = round == 0 ? PERMUTE_MAX : random_size(&random);
-        permutation const by = permutation_make(n, (unsigned)dice_below(&random, MAX_TABLES));
+        permutation const p = permutation_make(n, (unsigned)dice_below(&random, MAX_TABLES));
         uint64_t const    numbers[] = { 0, n - 1, dice_edge(&random) % n };
-        assert_true(by.there.factor < n && by.back.factor < n);
-        assert_int_equal(oracle_product(by.there.factor, by.back.factor, n), 1 % n);
+        assert_true(p.there.factor < n && p.back.factor < n);
+        assert_int_equal(oracle_product(p.there.factor, p.back.factor, n), 1 % n);
         for (unsigned i = 0; i < COUNT(numbers); i++) {
-            uint64_t const y = multiplier_apply(by.there, n, numbers[i]);
-            assert_int_equal(y, oracle_product(by.there.factor, numbers[i], n));
-            assert_int_equal(multiplier_apply(by.back, n, y), numbers[i]);
+            uint64_t const y = multiplier_apply(p.there, n, numbers[i]);
+            assert_int_equal(y, oracle_product(p.there.factor, numbers[i], n));
+            assert_int_equal(multiplier_apply(p.back, n, y), numbers[i]);
         }
     }
 }
@@ -199,7 +199,7 @@ static void factors_of_subtables_are_different(void **state) {
 
 typedef struct dleft {
     uint64_t   buckets, remainder_bits;
-    multiplier by[TABLES];
+    multiplier multiplier_of[TABLES];
     bool       is_low; /* the bucket is the low part */
     uint8_t    load[TABLES][MAX_BUCKETS];
     uint32_t   place[MAX_KEYS]; /* of each key */
@@ -213,12 +213,14 @@ static void dleft_start(dleft *t, uint64_t buckets, unsigned r, const uint64_t *
     t->n = 6 * TABLES * buckets;
     for (unsigned i = 0; i < TABLES; i++) {
         uint64_t const n = buckets << r;
-        t->by[i] = factors == NULL ? permutation_make(n, i).there : multiplier_make(factors[i], n);
+        t->multiplier_of[i] =
+            factors == NULL ? permutation_make(n, i).there : multiplier_make(factors[i], n);
     }
 }
 
 static uint32_t dleft_bucket(const dleft *t, uint64_t fingerprint, unsigned i) {
-    uint64_t const at = multiplier_apply(t->by[i], t->buckets << t->remainder_bits, fingerprint);
+    uint64_t const at =
+        multiplier_apply(t->multiplier_of[i], t->buckets << t->remainder_bits, fingerprint);
     return (uint32_t)(t->is_low ? at % t->buckets : at >> t->remainder_bits);
 }
 

@@ -11,12 +11,12 @@ static void sectors_cut_a_line_into_parts_of_its_own(void **state) {
     for (uint64_t bits = 1; bits <= MAX_BITS; bits++) {
         uint64_t const per_line = 512 / bits;
         for (uint64_t n = 1; n <= per_line && n <= SECTORS_MAX; n++) {
-            sectors const of = sectors_make(3 * per_line, bits, n, true);
-            assert_int_equal(of.lines, 3);
-            assert_int_equal(of.first[0], 0);
-            assert_int_equal(of.first[n], per_line);
+            sectors const in = sectors_make(3 * per_line, bits, n, true);
+            assert_int_equal(in.lines, 3);
+            assert_int_equal(in.first[0], 0);
+            assert_int_equal(in.first[n], per_line);
             for (uint64_t i = 0; i < n; i++) {
-                uint64_t const size = of.first[i + 1] - of.first[i];
+                uint64_t const size = in.first[i + 1] - in.first[i];
                 assert_in_range(size, per_line / n, (per_line + n - 1) / n);
             }
         }
@@ -30,15 +30,15 @@ static void sectors_pick_stays_in_its_part(void **state) {
         uint64_t const bits = 1 + dice_below(&random, MAX_BITS), per_line = 512 / bits;
         uint64_t const most = per_line < SECTORS_MAX ? per_line : SECTORS_MAX;
         uint64_t const n = 1 + dice_below(&random, most), lines = 1 + dice_below(&random, 1000);
-        sectors const  of = sectors_make(lines * per_line, bits, n, true);
-        uint64_t const hash = dice_edge(&random), line = sectors_line(&of, hash);
+        sectors const  in = sectors_make(lines * per_line, bits, n, true);
+        uint64_t const hash = dice_edge(&random), line = sectors_line(&in, hash);
         uint64_t       low, first_hash = dice_edge(&random), chosen = first_hash;
         unsigned const i = (unsigned)dice_below(&random, n);
-        uint64_t const counter = sectors_pick(&of, i, &chosen);
+        uint64_t const counter = sectors_pick(&in, i, &chosen);
         assert_int_equal(line, 512 * multiply_digits(hash, lines, &low));
-        assert_in_range(counter, of.first[i], of.first[i + 1] - 1);
-        uint64_t const size = of.first[i + 1] - of.first[i];
-        assert_int_equal(counter - of.first[i], multiply_digits(first_hash, size, &low));
+        assert_in_range(counter, in.first[i], in.first[i + 1] - 1);
+        uint64_t const size = in.first[i + 1] - in.first[i];
+        assert_int_equal(counter - in.first[i], multiply_digits(first_hash, size, &low));
         assert_true(chosen == low);
     }
 }
@@ -49,23 +49,23 @@ static void sectors_at_and_the_gaps_are_all_bits(void **state) {
     for (uint64_t bits = 2; bits <= MAX_BITS; bits++) {
         for (unsigned is_blocked = 0; is_blocked < 2; is_blocked++) {
             uint64_t const per_line = 512 / bits;
-            sectors const  of = sectors_make(3 * per_line, bits, 1, is_blocked);
+            sectors const  in = sectors_make(3 * per_line, bits, 1, is_blocked);
             uint8_t        body[5 * 64] = { 0 };
             uint64_t       bytes = 0, taken = 0;
-            assert_true(sectors_body_bytes(of.counters, bits, 1, is_blocked, 8, &bytes));
+            assert_true(sectors_body_bytes(in.counters, bits, 1, is_blocked, 8, &bytes));
             assert_in_range(bytes, 1, sizeof body);
-            for (uint64_t i = 0; i < of.counters; i++) {
-                uint64_t const at = sectors_at(&of, i);
+            for (uint64_t i = 0; i < in.counters; i++) {
+                uint64_t const at = sectors_at(&in, i);
                 assert_int_equal(field_get(body, at, (unsigned)bits), 0);
                 assert_true(!is_blocked || at / 512 == (at + bits - 1) / 512);
                 field_set(body, at, (unsigned)bits, bits_low((unsigned)bits));
                 taken += bits;
             }
-            assert_true(sectors_gaps_are_zero(&of, body, bytes));
+            assert_true(sectors_gaps_are_zero(&in, body, bytes));
             for (uint64_t bit = 0; bit < bytes * 8; bit++) {
                 if (read_bit(body, bit)) continue;
                 write_bit(body, bit, true);
-                assert_false(sectors_gaps_are_zero(&of, body, bytes));
+                assert_false(sectors_gaps_are_zero(&in, body, bytes));
                 write_bit(body, bit, false);
                 taken++;
             }

@@ -8,11 +8,11 @@ static void shared_places_are_each_once(void **state) {
     (void)state;
     for (uint64_t cells = 2; cells < 200; cells += 9) {
         for (unsigned hashes = 1; hashes <= SHARED_MAX_HASHES; hashes++) {
-            shared_cells const of = shared_make(cells, hashes, 5, 2);
+            shared_cells const layout = shared_make(cells, hashes, 5, 2);
             for (uint64_t id = 0; id < 20; id++) {
                 uint64_t       place[SHARED_MAX_HASHES], expected = 0;
                 uint64_t const hash = mix64(id + 1);
-                unsigned const n = shared_places(&of, hash, place);
+                unsigned const n = shared_places(&layout, hash, place);
                 for (unsigned i = 0; i < hashes; i++) {
                     uint64_t const next = probes_place(hash, i, cells);
                     unsigned       j = 0;
@@ -30,14 +30,14 @@ static void shared_units_are_about_a_line(void **state) {
     (void)state;
     for (unsigned bits = 1; bits <= PACKED_MAX_BITS; bits++) {
         for (uint64_t cells = 2; cells < 1200; cells += 7) {
-            shared_cells const of = shared_make(cells, 1, bits, 0);
-            uint64_t const     per_unit = UINT64_C(1) << of.unit_shift;
+            shared_cells const layout = shared_make(cells, 1, bits, 0);
+            uint64_t const     per_unit = UINT64_C(1) << layout.unit_shift;
             uint64_t           place = 0;
             assert_true(per_unit * bits <= 512 && 2 * per_unit * bits > 512);
-            for (uint64_t unit = 0; unit < shared_units(&of); unit++) {
-                uint64_t const end = shared_unit_end(&of, unit);
+            for (uint64_t unit = 0; unit < shared_units(&layout); unit++) {
+                uint64_t const end = shared_unit_end(&layout, unit);
                 assert_true(end > place && end - place <= per_unit);
-                for (; place < end; place++) assert_int_equal(shared_unit(&of, place), unit);
+                for (; place < end; place++) assert_int_equal(shared_unit(&layout, place), unit);
             }
             assert_int_equal(place, cells);
         }
@@ -46,15 +46,15 @@ static void shared_units_are_about_a_line(void **state) {
 
 static void shared_cells_are_content_and_timer(void **state) {
     (void)state;
-    shared_cells const of = shared_make(1000, 4, 6, 3);
+    shared_cells const layout = shared_make(1000, 4, 6, 3);
     for (uint64_t timer = 0; timer < 8; timer++) {
         for (uint64_t content = 1; content < 64; content++) {
-            uint64_t const cell = shared_cell(&of, content, timer);
-            assert_true(cell <= bits_low(of.bits));
-            assert_int_equal(shared_content(&of, cell), content);
-            assert_int_equal(shared_timer(&of, cell), timer);
-            uint64_t const older = timer == 0 ? 0 : shared_cell(&of, content, timer - 1);
-            assert_int_equal(shared_older(&of, cell), older);
+            uint64_t const cell = shared_cell(&layout, content, timer);
+            assert_true(cell <= bits_low(layout.bits));
+            assert_int_equal(shared_content(&layout, cell), content);
+            assert_int_equal(shared_timer(&layout, cell), timer);
+            uint64_t const older = timer == 0 ? 0 : shared_cell(&layout, content, timer - 1);
+            assert_int_equal(shared_older(&layout, cell), older);
         }
     }
 }
@@ -77,7 +77,7 @@ static uint64_t foreseen_passes(const sweep *here, const sweep *there, uint64_t 
 /* Nobody goes sooner in one table than in the other, whatever each owes. */
 static void shared_timers_move_between_tables(void **state) {
     (void)state;
-    shared_cells const of = shared_make(640, 4, 5, 3); /* 10 units of 64 cells */
+    shared_cells const layout = shared_make(640, 4, 5, 3); /* 10 units of 64 cells */
     sweep const        start = { .units = 10, .timeout = 100, .timer_bits = 3 };
     for (uint64_t here = 0; here <= 40; here++) {
         for (uint64_t there = 0; there <= 40; there++) {
@@ -85,21 +85,21 @@ static void shared_timers_move_between_tables(void **state) {
             into.due = here;
             from.due = there;
             for (uint64_t left = 0; left <= sweep_most(&start); left++) {
-                uint64_t const place = 64 * (left + here % 7), unit = shared_unit(&of, place);
+                uint64_t const place = 64 * (left + here % 7), unit = shared_unit(&layout, place);
                 uint64_t const timer = left + sweep_owed(&from, unit);
-                uint64_t const cell = shared_cell(&of, 1, timer);
-                assert_true(shared_timer_is_whole(&of, &from, place, cell));
-                assert_int_equal(shared_timer_here(&of, &into, &from, place, cell),
+                uint64_t const cell = shared_cell(&layout, 1, timer);
+                assert_true(shared_timer_is_whole(&layout, &from, place, cell));
+                assert_int_equal(shared_timer_here(&layout, &into, &from, place, cell),
                                  foreseen_passes(&into, &from, unit, left) +
                                      sweep_owed(&into, unit));
             }
         }
     }
     sweep const never = { .units = 10 };
-    assert_int_equal(shared_timer_here(&of, &never, &never, 5, 1), 0);
-    assert_true(shared_timer_is_whole(&of, &never, 5, 1));
-    assert_true(shared_timer_is_whole(&of, &start, 5, shared_cell(&of, 1, 3)));
-    assert_false(shared_timer_is_whole(&of, &start, 5, shared_cell(&of, 1, 4)));
+    assert_int_equal(shared_timer_here(&layout, &never, &never, 5, 1), 0);
+    assert_true(shared_timer_is_whole(&layout, &never, 5, 1));
+    assert_true(shared_timer_is_whole(&layout, &start, 5, shared_cell(&layout, 1, 3)));
+    assert_false(shared_timer_is_whole(&layout, &start, 5, shared_cell(&layout, 1, 4)));
 }
 
 static const struct CMUnitTest tests[] = {

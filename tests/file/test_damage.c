@@ -15,11 +15,11 @@ static buffer intact(const char *kind) {
 }
 
 /* Refused, with a reason, and nothing handed out. */
-static void expect_refusal(const buffer *s, size_t n, const char *what, size_t at) {
+static void expect_refusal(const buffer *s, size_t n, const char *name, size_t at) {
     tamis_set         *set = NULL;
     tamis_problem      problem = { .text = "" };
     tamis_status const status = tamis_read(s->bytes, n, NULL, &set, &problem);
-    if (!sample_is_refusal(status)) fail_msg("%s at %zu: status %d", what, at, status);
+    if (!sample_is_refusal(status)) fail_msg("%s at %zu: status %d", name, at, status);
     assert_null(set);
     assert_int_equal(problem.status, status);
     assert_true(problem.text[0] != '\0');

@@ -504,7 +504,7 @@ static void mapped_set_is_sent_the_same(void **state) {
 
 /* What is asked of the receiver: times the capacity, abilities, geometry. */
 typedef struct change {
-    const char *what;
+    const char *name;
     unsigned    from; /* of the modes */
     double      capacity;
     unsigned    abilities;
@@ -575,7 +575,7 @@ static void expect_changed(const change *as) {
 static void what_arrives_may_have_another_geometry(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(changes); i++) {
-        print_message("# %s\n", changes[i].what);
+        print_message("# %s\n", changes[i].name);
         expect_changed(&changes[i]);
     }
 }
@@ -1041,7 +1041,7 @@ static void foreign_bytes_are_refused(void **state) {
 /* ------------------------------------------------------------------ crafted headers */
 
 typedef struct crafted_field {
-    const char  *what;
+    const char  *name;
     size_t       at, bytes;
     uint64_t     value;
     tamis_status status;
@@ -1094,13 +1094,13 @@ static void crafted_headers_are_refused(void **state) {
     (void)state;
     buffer const good = small_stream();
     for (size_t i = 0; i < COUNT(crafted_fields); i++) {
-        const crafted_field *const of = &crafted_fields[i];
+        const crafted_field *const field = &crafted_fields[i];
         buffer                     s = copy_of(&good);
         tamis_set                 *set = NO_SET;
-        store(s.bytes + of->at, of->bytes, of->value);
+        store(s.bytes + field->at, field->bytes, field->value);
         seal(&s);
         tamis_status const status = tamis_receive(s.bytes, s.n, NULL, &set, NULL);
-        if (status != of->status) fail_msg("%s: %d, not %d", of->what, status, of->status);
+        if (status != field->status) fail_msg("%s: %d, not %d", field->name, status, field->status);
         assert_ptr_equal(set, NO_SET);
         free(s.bytes);
     }
@@ -1307,7 +1307,7 @@ static buffer listed(const uint64_t *prints, size_t n, unsigned r, unsigned zero
 }
 
 typedef struct crafted_list {
-    const char *what;
+    const char *name;
     uint64_t    prints[3];
     size_t      n;
     unsigned    r, zeros;
@@ -1334,13 +1334,13 @@ static const crafted_list crafted_lists[] = {
 static void crafted_lists_are_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(crafted_lists); i++) {
-        const crafted_list *const of = &crafted_lists[i];
-        buffer const              s = listed(of->prints, of->n, of->r, of->zeros);
+        const crafted_list *const list = &crafted_lists[i];
+        buffer const              s = listed(list->prints, list->n, list->r, list->zeros);
         tamis_set                *set = NULL;
         tamis_status const        status = tamis_receive(s.bytes, s.n, NULL, &set, NULL);
-        tamis_status const        wanted = of->is_good ? TAMIS_OK : TAMIS_ERR_CORRUPT;
-        if (status != wanted) fail_msg("%s: %d, not %d", of->what, status, wanted);
-        if (!of->is_good) expect_refused(&s, NULL, TAMIS_ERR_CORRUPT, NULL);
+        tamis_status const        wanted = list->is_good ? TAMIS_OK : TAMIS_ERR_CORRUPT;
+        if (status != wanted) fail_msg("%s: %d, not %d", list->name, status, wanted);
+        if (!list->is_good) expect_refused(&s, NULL, TAMIS_ERR_CORRUPT, NULL);
         tamis_free(set);
         free(s.bytes);
     }
@@ -1458,12 +1458,12 @@ typedef struct stopper {
 } stopper;
 
 static bool stop(void *context, const void *bytes, size_t n) {
-    stopper *const by = context;
+    stopper *const writer = context;
     (void)bytes;
     (void)n;
-    assert_false(by->has_stopped);
-    by->has_stopped = --by->left == 0;
-    return !by->has_stopped;
+    assert_false(writer->has_stopped);
+    writer->has_stopped = --writer->left == 0;
+    return !writer->has_stopped;
 }
 
 static void writer_that_stops_is_told(void **state) {
@@ -1512,16 +1512,16 @@ static const golden goldens[] = {
 };
 
 /* NULL when its hash is not in this build. */
-static tamis_set *golden_set(const golden *of) {
+static tamis_set *golden_set(const golden *file) {
     tamis_seed const fixed = { UINT64_C(0x0123456789abcdef), UINT64_C(0xfedcba9876543210) };
     tamis_spec       spec = TAMIS_SPEC_INIT;
     tamis_set       *set = NULL;
     spec.kind = "rank";
-    spec.geometry = of->geometry;
+    spec.geometry = file->geometry;
     spec.capacity = 300;
     spec.lifetime = 4800;
     spec.overflow = 0.9;
-    spec.hash = of->hash;
+    spec.hash = file->hash;
     spec.seed = &fixed;
     tamis_status const status = tamis_create(&spec, &set, NULL);
     if (status == TAMIS_ERR_NOT_BUILT) return NULL;
@@ -1532,13 +1532,13 @@ static tamis_set *golden_set(const golden *of) {
     return set;
 }
 
-static void golden_path(const golden *of, char ret_path[500]) {
-    (void)snprintf(ret_path, 500, "%s/%s", folder, of->file);
+static void golden_path(const golden *file, char ret_path[500]) {
+    (void)snprintf(ret_path, 500, "%s/%s", folder, file->file);
 }
 
-static buffer golden_bytes(const golden *of) {
+static buffer golden_bytes(const golden *file) {
     char path[500];
-    golden_path(of, path);
+    golden_path(file, path);
     return buffer_read(path);
 }
 

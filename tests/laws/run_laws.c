@@ -2,26 +2,26 @@
 #include "run_laws.h"
 
 typedef struct trial {
-    const subject   *of;
+    const subject   *variant;
     const named_law *law;
     char             name[200];
 } trial;
 
 static void law_holds(void **state) {
     const trial *const t = *state;
-    const char *const  why = t->law->holds(t->of);
+    const char *const  why = t->law->holds(t->variant);
     if (why != NULL) fail_msg("%s: %s", t->name, why);
 }
 
 static void name_trial(trial *t) {
-    const subject *const of = t->of;
+    const subject *const variant = t->variant;
     char                 states[60] = "";
-    if (of->values != 0)
-        (void)snprintf(states, sizeof states, " v=%llu t=%llu", (unsigned long long)of->values,
-                       (unsigned long long)of->timeout);
-    (void)snprintf(t->name, sizeof t->name, "%s %s n=%llu%s %s: %s", of->kind, of->isa,
-                   (unsigned long long)of->capacity, states,
-                   of->geometry != NULL ? of->geometry : "planned", t->law->name);
+    if (variant->values != 0)
+        (void)snprintf(states, sizeof states, " v=%llu t=%llu", (unsigned long long)variant->values,
+                       (unsigned long long)variant->timeout);
+    (void)snprintf(t->name, sizeof t->name, "%s %s n=%llu%s %s: %s", variant->kind, variant->isa,
+                   (unsigned long long)variant->capacity, states,
+                   variant->geometry != NULL ? variant->geometry : "planned", t->law->name);
 }
 
 /* ------------------------------------------------------------------ arguments */
@@ -45,8 +45,10 @@ static bool is_name_or_any(const char *wanted, const char *name) {
 }
 
 static bool is_selected(const selection *wanted, const trial *t) {
-    if (t->of->capacity > 10 * wanted->operations) return false; /* large ones in long runs only */
-    return is_name_or_any(wanted->kind, t->of->kind) && is_name_or_any(wanted->isa, t->of->isa) &&
+    if (t->variant->capacity > 10 * wanted->operations)
+        return false; /* large ones in long runs only */
+    return is_name_or_any(wanted->kind, t->variant->kind) &&
+           is_name_or_any(wanted->isa, t->variant->isa) &&
            strstr(t->law->name, wanted->law) != NULL;
 }
 
@@ -62,7 +64,7 @@ int run_laws(const named_law *laws, subject_list *list, uint64_t operations, int
     struct CMUnitTest *const tests = calloc(n_subjects * n_laws, sizeof *tests);
     assert(all != NULL && trials != NULL && tests != NULL);
     for (size_t i = 0; i < n_subjects * n_laws; i++) {
-        trials[n] = (trial){ .of = &all[i / n_laws], .law = &laws[i % n_laws] };
+        trials[n] = (trial){ .variant = &all[i / n_laws], .law = &laws[i % n_laws] };
         if (!is_selected(&wanted, &trials[n])) continue;
         name_trial(&trials[n]);
         tests[n] = (struct CMUnitTest){ trials[n].name, law_holds, NULL, NULL, &trials[n] };

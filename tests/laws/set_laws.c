@@ -41,26 +41,26 @@ static const char *read_alike(const tamis_set *set);
 
 /* ------------------------------------------------------------------ histories */
 
-static const char *churned(const subject *of, tamis_set *set) {
+static const char *churned(const subject *variant, tamis_set *set) {
     churn c;
     if (!churn_begin(&c, set, 7)) return "no memory";
-    const char *why = churn_run(&c, of->operations);
+    const char *why = churn_run(&c, variant->operations);
     churn_end(&c);
     return why;
 }
 
-static const char *no_false_negative_under_churn(const subject *of) {
-    tamis_set *const set = subject_make(of, 1);
+static const char *no_false_negative_under_churn(const subject *variant) {
+    tamis_set *const set = subject_make(variant, 1);
     MUST(set != NULL, "could not be made");
-    const char *const why = churned(of, set);
+    const char *const why = churned(variant, set);
     tamis_free(set);
     return why;
 }
 
-static const char *empty_again(const subject *of, tamis_set *set) {
+static const char *empty_again(const subject *variant, tamis_set *set) {
     churn c;
     if (!churn_begin(&c, set, 8)) return "no memory";
-    const char *why = churn_run(&c, of->operations);
+    const char *why = churn_run(&c, variant->operations);
     if (why == NULL) why = churn_empty(&c);
     churn_end(&c);
     if (why != NULL) return why;
@@ -71,11 +71,11 @@ static const char *empty_again(const subject *of, tamis_set *set) {
     return NULL;
 }
 
-static const char *emptying_restores_every_byte(const subject *of) {
-    tamis_set *const set = subject_make(of, 2);
+static const char *emptying_restores_every_byte(const subject *variant) {
+    tamis_set *const set = subject_make(variant, 2);
     MUST(set != NULL, "could not be made");
     bool const        can = (set->abilities & TAMIS_CAN_REMOVE) != 0;
-    const char *const why = can ? empty_again(of, set) : NULL;
+    const char *const why = can ? empty_again(variant, set) : NULL;
     tamis_free(set);
     return why;
 }
@@ -99,9 +99,9 @@ static const char *refuse_adds(tamis_set *set, tamis_set *before) {
     return NULL;
 }
 
-static const char *refused_adds_change_nothing(const subject *of) {
-    if (of->capacity > 5000) return NULL; /* the small ones say the same, at a cost of n^2 */
-    tamis_set *const set = subject_make(of, 3), *const before = subject_make(of, 3);
+static const char *refused_adds_change_nothing(const subject *variant) {
+    if (variant->capacity > 5000) return NULL; /* the small ones say the same, at a cost of n^2 */
+    tamis_set *const set = subject_make(variant, 3), *const before = subject_make(variant, 3);
     const char *why = set && before ? NULL : "could not be made";
     if (why == NULL && set->table.body_bytes <= MAX_COMPARED) why = refuse_adds(set, before);
     tamis_free(set);
@@ -135,8 +135,8 @@ static const char *refuse_removes(tamis_set *set, tamis_set *before) {
     return is_print ? has_range(set, 0, added) : NULL;
 }
 
-static const char *refused_removes_change_nothing(const subject *of) {
-    tamis_set *const set = subject_make(of, 4), *const before = subject_make(of, 4);
+static const char *refused_removes_change_nothing(const subject *variant) {
+    tamis_set *const set = subject_make(variant, 4), *const before = subject_make(variant, 4);
     const char *why = set && before ? NULL : "could not be made";
     bool const  is_tried = why == NULL && (set->abilities & TAMIS_CAN_REMOVE) != 0 &&
                           set->table.body_bytes <= MAX_COMPARED;
@@ -163,8 +163,8 @@ static const char *remove_strangers(tamis_set *set) {
     return NULL;
 }
 
-static const char *strange_removals_keep_the_structure(const subject *of) {
-    tamis_set *const set = subject_make(of, 5);
+static const char *strange_removals_keep_the_structure(const subject *variant) {
+    tamis_set *const set = subject_make(variant, 5);
     MUST(set != NULL, "could not be made");
     bool const        can = (set->abilities & TAMIS_CAN_REMOVE) != 0;
     const char *const why = can ? remove_strangers(set) : NULL;
@@ -196,8 +196,8 @@ static const char *flooded(tamis_set *set) {
     return why != NULL ? why : has_range(set, half, half);
 }
 
-static const char *floods_harm_nobody(const subject *of) {
-    tamis_set *const set = subject_make(of, 6);
+static const char *floods_harm_nobody(const subject *variant) {
+    tamis_set *const set = subject_make(variant, 6);
     MUST(set != NULL, "could not be made");
     const char *why = flooded(set);
     if (why == NULL && !tamis_validate(set, &why)) why = because("%s", why);
@@ -278,8 +278,8 @@ static const char *both_ways(tamis_set *single, tamis_set *batch) {
     return why;
 }
 
-static const char *batch_equals_single(const subject *of) {
-    tamis_set *const single = subject_make(of, 10), *const batch = subject_make(of, 10);
+static const char *batch_equals_single(const subject *variant) {
+    tamis_set *const single = subject_make(variant, 10), *const batch = subject_make(variant, 10);
     const char *why = single && batch ? both_ways(single, batch) : "could not be made";
     tamis_free(single);
     tamis_free(batch);
@@ -314,8 +314,8 @@ static const char *byte_keys_both_ways(tamis_set *single, tamis_set *batch) {
     return NULL;
 }
 
-static const char *byte_keys_of_any_length(const subject *of) {
-    tamis_set *const single = subject_make(of, 11), *const batch = subject_make(of, 11);
+static const char *byte_keys_of_any_length(const subject *variant) {
+    tamis_set *const single = subject_make(variant, 11), *const batch = subject_make(variant, 11);
     const char *why = single && batch ? byte_keys_both_ways(single, batch) : "could not be made";
     tamis_free(single);
     tamis_free(batch);
@@ -324,10 +324,10 @@ static const char *byte_keys_of_any_length(const subject *of) {
 
 /* ------------------------------------------------------------------ determinism */
 
-static const char *churned_alike(const subject *of, const subject *other) {
-    tamis_set *const a = subject_make(of, 12), *const b = subject_make(other, 12);
+static const char *churned_alike(const subject *variant, const subject *other) {
+    tamis_set *const a = subject_make(variant, 12), *const b = subject_make(other, 12);
     const char *why = a && b ? NULL : "could not be made";
-    if (why == NULL) why = churned(of, a);
+    if (why == NULL) why = churned(variant, a);
     if (why == NULL) why = churned(other, b);
     if (why == NULL && !same_table(a, b)) why = "the same history left other bytes";
     tamis_free(a);
@@ -335,25 +335,25 @@ static const char *churned_alike(const subject *of, const subject *other) {
     return why;
 }
 
-static const char *same_seed_same_bytes(const subject *of) {
-    return churned_alike(of, of);
+static const char *same_seed_same_bytes(const subject *variant) {
+    return churned_alike(variant, variant);
 }
 
-static const char *same_bytes_on_every_isa(const subject *of) {
+static const char *same_bytes_on_every_isa(const subject *variant) {
     const char *why = NULL;
     for (size_t i = 0; tamis_isa_name(i) != NULL && why == NULL; i++) {
-        subject other = *of;
+        subject other = *variant;
         other.isa = tamis_isa_name(i);
         other.instead = NULL;
-        why = churned_alike(of, &other);
+        why = churned_alike(variant, &other);
     }
     return why;
 }
 
 /* ------------------------------------------------------------------ whole sets */
 
-static const char *copy_and_clear(const subject *of, tamis_set *set) {
-    tamis_set *copy = NULL, *fresh = subject_make(of, 13);
+static const char *copy_and_clear(const subject *variant, tamis_set *set) {
+    tamis_set *copy = NULL, *fresh = subject_make(variant, 13);
     MUST(fresh != NULL, "could not be made");
     (void)add_range(set, 0, (size_t)set->capacity);
     MUST(tamis_copy(set, &copy) == TAMIS_OK, "copy failed");
@@ -367,19 +367,19 @@ static const char *copy_and_clear(const subject *of, tamis_set *set) {
     return why;
 }
 
-static const char *copies_and_clears_are_exact(const subject *of) {
-    tamis_set *const set = subject_make(of, 13);
+static const char *copies_and_clears_are_exact(const subject *variant) {
+    tamis_set *const set = subject_make(variant, 13);
     MUST(set != NULL, "could not be made");
-    const char *const why = copy_and_clear(of, set);
+    const char *const why = copy_and_clear(variant, set);
     tamis_free(set);
     return why;
 }
 
 /* Two halves merged hold all; and a stranger is refused without a trace. */
-static const char *merge_two(const subject *of, tamis_set *a, tamis_set *b) {
+static const char *merge_two(const subject *variant, tamis_set *a, tamis_set *b) {
     size_t const half = (size_t)(a->capacity + 1) / 2, rest = (size_t)a->capacity - half;
     MUST(add_range(a, 0, half) == half && add_range(b, half, rest) == rest, "adds refused");
-    tamis_set *const stranger = subject_make(of, 999);
+    tamis_set *const stranger = subject_make(variant, 999);
     MUST(stranger != NULL, "could not be made");
     tamis_status const strange = tamis_merge(a, stranger);
     tamis_free(stranger);
@@ -395,15 +395,15 @@ static const char *merge_two(const subject *of, tamis_set *a, tamis_set *b) {
     return has_range(a, half, rest);
 }
 
-static const char *merges_hold_both(const subject *of) {
-    tamis_set *const a = subject_make(of, 14);
+static const char *merges_hold_both(const subject *variant) {
+    tamis_set *const a = subject_make(variant, 14);
     MUST(a != NULL, "could not be made");
     tamis_spec spec = TAMIS_SPEC_INIT;
     spec.like = a;
-    spec.isa = of->isa;
+    spec.isa = variant->isa;
     tamis_set  *b = NULL;
     const char *why = tamis_create(&spec, &b, NULL) == TAMIS_OK ? NULL : "no set like this one";
-    if (why == NULL && (a->abilities & TAMIS_CAN_MERGE) != 0) why = merge_two(of, a, b);
+    if (why == NULL && (a->abilities & TAMIS_CAN_MERGE) != 0) why = merge_two(variant, a, b);
     tamis_free(a);
     tamis_free(b);
     return why;
@@ -429,8 +429,8 @@ static const char *merge_copies(tamis_set *a, tamis_set *b) {
     return NULL;
 }
 
-static const char *merged_counts_are_sums(const subject *of) {
-    tamis_set *const a = subject_make(of, 20), *const b = subject_make(of, 20);
+static const char *merged_counts_are_sums(const subject *variant) {
+    tamis_set *const a = subject_make(variant, 20), *const b = subject_make(variant, 20);
     const char    *why = a && b ? NULL : "could not be made";
     unsigned const needed = TAMIS_CAN_MERGE | TAMIS_CAN_COUNT;
     if (why == NULL && (a->abilities & needed) == needed) why = merge_copies(a, b);
@@ -510,9 +510,9 @@ static const char *subtract_all_ways(tamis_set *a, tamis_set *b) {
     return why;
 }
 
-static const char *subtractions_undo_merges(const subject *of) {
-    tamis_set *const a = subject_make(of, 22), *const b = subject_make(of, 22);
-    tamis_set *const stranger = subject_make(of, 999);
+static const char *subtractions_undo_merges(const subject *variant) {
+    tamis_set *const a = subject_make(variant, 22), *const b = subject_make(variant, 22);
+    tamis_set *const stranger = subject_make(variant, 999);
     const char      *why = a && b && stranger ? NULL : "could not be made";
     if (why == NULL && tamis_subtract(a, stranger) != TAMIS_ERR_MISMATCH)
         why = "subtracted a set with another seed";
@@ -542,8 +542,8 @@ static const char *merge_for_ever(tamis_set *set) {
     return why != NULL ? why : read_alike(set);
 }
 
-static const char *merged_for_ever_and_still_read(const subject *of) {
-    tamis_set *const set = subject_make(of, 19);
+static const char *merged_for_ever_and_still_read(const subject *variant) {
+    tamis_set *const set = subject_make(variant, 19);
     MUST(set != NULL, "could not be made");
     bool const is_tried =
         (set->abilities & TAMIS_CAN_MERGE) != 0 && set->table.body_bytes <= MAX_COMPARED;
@@ -570,10 +570,10 @@ static bool can_convert(const tamis_set *set) {
            set->kind->convert_geometry(set->table.geometry, geometry);
 }
 
-static const char *conversions_answer_alike(const subject *of) {
-    tamis_set *const set = subject_make(of, 15);
+static const char *conversions_answer_alike(const subject *variant) {
+    tamis_set *const set = subject_make(variant, 15);
     MUST(set != NULL, "could not be made");
-    const char *why = churned(of, set);
+    const char *why = churned(variant, set);
     tamis_set  *less = NULL;
     if (why == NULL && can_convert(set)) {
         why = tamis_convert(set, set->kind->converts_to, &less) == TAMIS_OK
@@ -626,12 +626,12 @@ static const char *read_alike(const tamis_set *set) {
     return NULL;
 }
 
-static const char *saved_opened_mapped_alike(const subject *of) {
+static const char *saved_opened_mapped_alike(const subject *variant) {
     char path[64];
     (void)snprintf(path, sizeof path, "conform-%d.tamis", (int)getpid());
-    tamis_set *const set = subject_make(of, 16);
+    tamis_set *const set = subject_make(variant, 16);
     MUST(set != NULL, "could not be made");
-    const char *why = churned(of, set);
+    const char *why = churned(variant, set);
     if (why == NULL && tamis_save(set, path, NULL) != TAMIS_OK) why = "save failed";
     for (unsigned flags = 0; flags < 4 && why == NULL; flags++)
         why = opened_alike(set, path, flags);
@@ -644,13 +644,13 @@ static const char *saved_opened_mapped_alike(const subject *of) {
 /* ------------------------------------------------------------------ memory that runs out */
 
 /* One pass through everything that allocates. TAMIS_OK, or what the first failure said. */
-static tamis_status allocate_everything(const subject *of, tamis_allocator *allocator,
+static tamis_status allocate_everything(const subject *variant, tamis_allocator *allocator,
                                         buffer *file) {
     tamis_set         *set = NULL, *copy = NULL, *less = NULL, *back = NULL;
     tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
     options.allocator = *allocator;
     file->n = 0;
-    tamis_status status = subject_try(of, 17, allocator, &set, NULL);
+    tamis_status status = subject_try(variant, 17, allocator, &set, NULL);
     if (status == TAMIS_OK) (void)add_range(set, 0, (size_t)set->capacity);
     if (status == TAMIS_OK) status = tamis_copy(set, &copy);
     if (status == TAMIS_OK && can_convert(set)) {
@@ -667,14 +667,14 @@ static tamis_status allocate_everything(const subject *of, tamis_allocator *allo
     return status;
 }
 
-static const char *every_allocation_may_fail(const subject *of) {
+static const char *every_allocation_may_fail(const subject *variant) {
     buffer      file = { NULL, 0 };
     const char *why = NULL;
     bool        is_done = false;
     for (int at = 0; !is_done && why == NULL; at++) {
         ledger             book = { .fail_at = (size_t)at + 1 };
         tamis_allocator    allocator = ledger_allocator(&book);
-        tamis_status const status = allocate_everything(of, &allocator, &file);
+        tamis_status const status = allocate_everything(variant, &allocator, &file);
         tamis_status const expected = book.has_failed ? TAMIS_ERR_MEMORY : TAMIS_OK;
         if (status != expected) why = because("request %d failed and the call said %d", at, status);
         if (book.bytes != 0)
@@ -707,12 +707,13 @@ static const char *rate_of(tamis_set *set, uint64_t n, double *ret_current) {
 #define FILTERS 24
 
 /* The mean over filters of their own rate, within 4 sigma of the prediction for the geometry. */
-static const char *error_rate_is_as_predicted(const subject *of) {
-    uint64_t const strangers = min_u64(10 * of->operations, 200000);
+static const char *error_rate_is_as_predicted(const subject *variant) {
+    uint64_t const strangers = min_u64(10 * variant->operations, 200000);
     double         sum = 0, squares = 0, predicted = 0;
-    if (of->isa != NULL && strcmp(of->isa, tamis_isa_name(0)) != 0) return NULL; /* same bytes */
+    if (variant->isa != NULL && strcmp(variant->isa, tamis_isa_name(0)) != 0)
+        return NULL; /* same bytes */
     for (uint64_t i = 0; i < FILTERS; i++) {
-        tamis_set *const set = subject_make(of, 100 + i);
+        tamis_set *const set = subject_make(variant, 100 + i);
         MUST(set != NULL, "could not be made");
         double            current = 0;
         tamis_info        info;
@@ -728,7 +729,7 @@ static const char *error_rate_is_as_predicted(const subject *of) {
     double const twice = predicted * predicted; /* a kind may count keys that collide twice */
     MUST(fabs(mean - predicted) <= 4 * sigma + 1e-9 * predicted + twice,
          "mean fpr %.4g +- %.2g, predicted %.4g", mean, sigma, predicted);
-    MUST(of->geometry != NULL || predicted <= of->fpr, "predicts more than was asked");
+    MUST(variant->geometry != NULL || predicted <= variant->fpr, "predicts more than was asked");
     return NULL;
 }
 
@@ -753,8 +754,8 @@ static const char *count_all(tamis_set *set) {
     return NULL;
 }
 
-static const char *counts_are_seldom_too_high(const subject *of) {
-    tamis_set *const set = subject_make(of, 21);
+static const char *counts_are_seldom_too_high(const subject *variant) {
+    tamis_set *const set = subject_make(variant, 21);
     MUST(set != NULL, "could not be made");
     bool const        can = (set->abilities & TAMIS_CAN_COUNT) != 0;
     const char *const why = can ? count_all(set) : NULL;
@@ -762,8 +763,8 @@ static const char *counts_are_seldom_too_high(const subject *of) {
     return why;
 }
 
-static const char *counted_and_sized_truly(const subject *of) {
-    tamis_set *const set = subject_make(of, 18);
+static const char *counted_and_sized_truly(const subject *variant) {
+    tamis_set *const set = subject_make(variant, 18);
     MUST(set != NULL, "could not be made");
     size_t const added = add_range(set, 0, (size_t)set->capacity);
     tamis_info   info;
@@ -776,7 +777,7 @@ static const char *counted_and_sized_truly(const subject *of) {
     MUST(is_told && is_sized && is_same, "bytes: %llu planned, %llu told",
          (unsigned long long)bytes, (unsigned long long)info.plan.body_bytes);
     MUST(bytes % TAMIS_LINE_BYTES == 0, "a body of %llu bytes", (unsigned long long)bytes);
-    MUST(info.plan.bits_per_key == 8.0 * (double)bytes / (double)of->capacity, "bits per key");
+    MUST(info.plan.bits_per_key == 8.0 * (double)bytes / (double)variant->capacity, "bits per key");
     MUST(info.facts.keys <= added && (double)info.facts.keys + slack >= (double)added,
          "%llu keys of %zu", (unsigned long long)info.facts.keys, added);
     return NULL;

@@ -13,9 +13,9 @@
 typedef struct soak {
     const char *usage;
     subject *(*list)(uint64_t operations, size_t *ret_n);
-    bool (*is_soaked)(const subject *of);
+    bool (*is_soaked)(const subject *variant);
     /* One life. NULL, or what is wrong; the line that sums it up goes to stdout. */
-    const char *(*life)(const subject *of, uint64_t seed);
+    const char *(*life)(const subject *variant, uint64_t seed);
 } soak;
 
 /* The whole main() of such a program. */

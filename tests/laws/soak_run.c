@@ -52,12 +52,13 @@ static soak_options read_options(const char *usage, int argc, char **argv) {
 
 /* ------------------------------------------------------------------ the program */
 
-static void tell_subject(const subject *of) {
-    (void)printf("%s, %s, %llu keys", of->kind, of->isa, (unsigned long long)of->capacity);
-    if (of->values != 0)
-        (void)printf(" of %llu values, timeout %llu", (unsigned long long)of->values,
-                     (unsigned long long)of->timeout);
-    (void)printf(", %s\n", of->geometry != NULL ? of->geometry : "planned");
+static void tell_subject(const subject *variant) {
+    (void)printf("%s, %s, %llu keys", variant->kind, variant->isa,
+                 (unsigned long long)variant->capacity);
+    if (variant->values != 0)
+        (void)printf(" of %llu values, timeout %llu", (unsigned long long)variant->values,
+                     (unsigned long long)variant->timeout);
+    (void)printf(", %s\n", variant->geometry != NULL ? variant->geometry : "planned");
     (void)fflush(stdout);
 }
 
@@ -68,11 +69,11 @@ int soak_run(const soak *program, int argc, char **argv) {
     int                n_broken = 0, n_done = 0;
     assert(all != NULL);
     for (size_t i = 0; i < n; i++) {
-        const subject *const of = &all[i];
-        if (options.kind != NULL && strcmp(options.kind, of->kind) != 0) continue;
-        if (!program->is_soaked(of)) continue;
-        tell_subject(of);
-        const char *const why = program->life(of, options.seed);
+        const subject *const variant = &all[i];
+        if (options.kind != NULL && strcmp(options.kind, variant->kind) != 0) continue;
+        if (!program->is_soaked(variant)) continue;
+        tell_subject(variant);
+        const char *const why = program->life(variant, options.seed);
         if (why != NULL)
             (void)printf("  BROKEN with --seed %llu: %s\n", (unsigned long long)options.seed, why);
         n_broken += why != NULL;

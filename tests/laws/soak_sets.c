@@ -6,19 +6,19 @@
 #include "soak.h"
 
 /* The largest set that is planned, and those that saturate early or lie beyond the cache. */
-static bool is_long(const subject *of) {
-    return of->geometry != NULL ? of->capacity >= 900 : of->capacity >= 20000;
+static bool is_long(const subject *variant) {
+    return variant->geometry != NULL ? variant->capacity >= 900 : variant->capacity >= 20000;
 }
 
-static const char *live(const subject *of, uint64_t seed) {
-    tamis_set *const set = subject_make(of, seed);
+static const char *live(const subject *variant, uint64_t seed) {
+    tamis_set *const set = subject_make(variant, seed);
     churn            c;
     if (set == NULL || !churn_begin(&c, set, seed)) return "no memory";
     double const since = soak_seconds();
     const char  *why = NULL;
-    while (c.operations < of->operations && why == NULL) {
-        why = churn_run(&c, min_u64(of->operations - c.operations, 5000000));
-        soak_progress(c.operations, of->operations, since);
+    while (c.operations < variant->operations && why == NULL) {
+        why = churn_run(&c, min_u64(variant->operations - c.operations, 5000000));
+        soak_progress(c.operations, variant->operations, since);
     }
     bool const can_remove = (set->abilities & TAMIS_CAN_REMOVE) != 0;
     if (why == NULL && can_remove) why = churn_empty(&c);

@@ -12,7 +12,7 @@ static const char *reopen(life *l) {
     buffer             file = { NULL, 0 };
     tamis_states      *back = NULL;
     tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
-    options.isa = l->of->isa;
+    options.isa = l->variant->isa;
     MUST(tamis_states_write(l->states, buffer_write, &file) == TAMIS_OK, "not written");
     tamis_problem problem;
     if (tamis_states_read(file.bytes, file.n, &options, &back, &problem) != TAMIS_OK)
@@ -23,19 +23,19 @@ static const char *reopen(life *l) {
     return NULL;
 }
 
-static const char *live(const subject *of, uint64_t seed) {
+static const char *live(const subject *variant, uint64_t seed) {
     life        l;
     double      since = soak_seconds();
     const char *why = NULL;
     uint64_t    done = 0, part = 0;
-    if (!life_begin(&l, of, 2 * of->capacity, seed)) return "no table";
-    for (; done < of->operations && why == NULL; part++) {
-        uint64_t const n = min_u64(of->operations - done, 2000000);
+    if (!life_begin(&l, variant, 2 * variant->capacity, seed)) return "no table";
+    for (; done < variant->operations && why == NULL; part++) {
+        uint64_t const n = min_u64(variant->operations - done, 2000000);
         why = life_run(&l, n, part % 4 == 3 ? 0.2 : 0.95);
         if (why == NULL) why = life_census(&l);
         if (why == NULL) why = reopen(&l);
         done += n;
-        soak_progress(done, of->operations, since);
+        soak_progress(done, variant->operations, since);
     }
     const answers *const a = &l.answers;
     if (why == NULL)
@@ -50,8 +50,8 @@ static const char *live(const subject *of, uint64_t seed) {
     return why;
 }
 
-static bool is_any(const subject *of) {
-    (void)of;
+static bool is_any(const subject *variant) {
+    (void)variant;
     return true;
 }
 

@@ -16,19 +16,19 @@ static bool is_same(const tamis_states *a, const tamis_states *b) {
 }
 
 /* A life that has gone on for a while. */
-static const char *life_grown(life *l, const subject *of, uint64_t seed) {
-    MUST(life_begin(l, of, 2 * of->capacity, seed), "no table");
-    return life_run(l, of->operations / 2 + of->capacity, 0.9);
+static const char *life_grown(life *l, const subject *variant, uint64_t seed) {
+    MUST(life_begin(l, variant, 2 * variant->capacity, seed), "no table");
+    return life_run(l, variant->operations / 2 + variant->capacity, 0.9);
 }
 
 /* ------------------------------------------------------------------ histories */
 
 /* Keys come, change, age and go; every answer is one that the account allows. */
-static const char *answers_are_those_of_an_exact_table(const subject *of) {
+static const char *answers_are_those_of_an_exact_table(const subject *variant) {
     life        l;
-    const char *why = life_grown(&l, of, 1);
+    const char *why = life_grown(&l, variant, 1);
     for (unsigned part = 0; part < 4 && why == NULL; part++) {
-        why = life_run(&l, of->operations / 4, part % 2 == 0 ? 0.95 : 0.3);
+        why = life_run(&l, variant->operations / 4, part % 2 == 0 ? 0.95 : 0.3);
         if (why == NULL) why = life_census(&l);
     }
     life_end(&l);
@@ -36,24 +36,25 @@ static const char *answers_are_those_of_an_exact_table(const subject *of) {
 }
 
 /* In a behaved history the rates are those of the plan, within 4 sigma and one. */
-static const char *check_rate(const char *what, uint64_t n, uint64_t of_n, double stated) {
+static const char *check_rate(const char *name, uint64_t n, uint64_t of_n, double stated) {
     double const expected = stated * (double)of_n;
-    MUST((double)n <= expected + 4 * sqrt(expected) + 1, "%s: %llu of %llu, stated %.3g", what,
+    MUST((double)n <= expected + 4 * sqrt(expected) + 1, "%s: %llu of %llu, stated %.3g", name,
          (unsigned long long)n, (unsigned long long)of_n, stated);
     return NULL;
 }
 
-static const char *rates_are_those_of_the_plan(const subject *of) {
+static const char *rates_are_those_of_the_plan(const subject *variant) {
     life              l;
     tamis_states_info info;
-    if (of->capacity > of->operations) return NULL; /* that takes long: in long runs only */
-    MUST(life_begin(&l, of, 4 * of->capacity, 5), "no table");
+    if (variant->capacity > variant->operations)
+        return NULL; /* that takes long: in long runs only */
+    MUST(life_begin(&l, variant, 4 * variant->capacity, 5), "no table");
     l.is_behaved = true;
-    const char *why = life_run(&l, 30 * of->capacity, 0.97);
+    const char *why = life_run(&l, 30 * variant->capacity, 0.97);
     l.answers = (answers){ 0 };
     for (unsigned round = 0; round < 3 && why == NULL; round++) {
         why = life_census(&l);
-        if (why == NULL) why = life_run(&l, of->capacity, 0.97);
+        if (why == NULL) why = life_run(&l, variant->capacity, 0.97);
     }
     if (why != NULL) return why;
     MUST(tamis_states_inspect(l.states, &info) == TAMIS_OK, "no info");
@@ -62,7 +63,7 @@ static const char *rates_are_those_of_the_plan(const subject *of) {
     why = check_rate("wrong or lost", a->wrong + a->lost, a->present, 2 * info.plan.fpr);
     if (why == NULL) why = check_rate("unknown", a->unknown, a->present, info.plan.unknown);
     if (why == NULL) why = check_rate("false", a->false_values, a->absent, info.plan.fpr);
-    if (why == NULL && strcmp(of->kind, "state_bloom") == 0 && of->timeout == 0)
+    if (why == NULL && strcmp(variant->kind, "state_bloom") == 0 && variant->timeout == 0)
         MUST(a->wrong == 0 && a->lost == 0, "state_bloom has a wrong value, or lost a key");
     life_end(&l);
     return why;
@@ -84,10 +85,10 @@ static tamis_status ask_in_vain(tamis_states *states, uint64_t key, bool is_ther
 }
 
 /* What is refused changes no byte; what a fingerprint shows to be impossible is refused. */
-static const char *refusals_change_nothing(const subject *of) {
+static const char *refusals_change_nothing(const subject *variant) {
     life        l;
     uint64_t    refused = 0;
-    const char *why = life_grown(&l, of, 2);
+    const char *why = life_grown(&l, variant, 2);
     for (unsigned i = 0; i < 400 && why == NULL; i++) {
         uint64_t const key = life_key(&l, dice_below(&l.chance, l.population));
         uint32_t       value = 0;
@@ -95,11 +96,11 @@ static const char *refusals_change_nothing(const subject *of) {
         MUST(tamis_states_copy(l.states, &before) == TAMIS_OK, "no copy");
         tamis_status const was = tamis_states_get_id(l.states, key, &value);
         tamis_status const status =
-            ask_in_vain(l.states, key, was == TAMIS_OK, value, of->values, i);
+            ask_in_vain(l.states, key, was == TAMIS_OK, value, variant->values, i);
         bool const is_refused = status == TAMIS_ERR_CONFLICT || status == TAMIS_ERR_ABSENT;
         bool const is_expected = status == (was == TAMIS_OK ? TAMIS_ERR_CONFLICT : was);
         if (is_refused && !is_same(l.states, before)) why = "what was refused changed something";
-        if (!is_expected && !of->is_shared) why = because("%d for %d", (int)status, (int)was);
+        if (!is_expected && !variant->is_shared) why = because("%d for %d", (int)status, (int)was);
         if (!is_refused) tamis_table_copy(&l.states->set.table, &before->set.table);
         refused += is_refused;
         tamis_states_free(before);
@@ -110,15 +111,15 @@ static const char *refusals_change_nothing(const subject *of) {
 }
 
 /* Beyond the capacity puts go on until one is refused, which loses nothing. */
-static const char *full_loses_nothing(const subject *of) {
+static const char *full_loses_nothing(const subject *variant) {
     life        l;
     const char *why = NULL;
-    MUST(life_begin(&l, of, 6 * of->capacity, 3), "no table");
+    MUST(life_begin(&l, variant, 6 * variant->capacity, 3), "no table");
     for (uint64_t i = 0; i < l.population && l.refused < 20 && why == NULL; i++) {
-        why = life_put(&l, i, (uint32_t)(i % of->values));
+        why = life_put(&l, i, (uint32_t)(i % variant->values));
     }
     if (why == NULL) why = life_census(&l);
-    if (why == NULL && !of->is_shared && l.refused == 0) why = "six times as much, and room";
+    if (why == NULL && !variant->is_shared && l.refused == 0) why = "six times as much, and room";
     life_end(&l);
     return why;
 }
@@ -161,7 +162,8 @@ static void batch_fill(batch_of_keys *b, dice *chance, uint64_t population, uint
     b->steps = (plan_of_steps){ *chance, values };
 }
 
-static tamis_status batch_do(unsigned what, tamis_states *states, batch_of_keys *b, size_t *ret_n) {
+static tamis_status batch_do(unsigned operation, tamis_states *states, batch_of_keys *b,
+                             size_t *ret_n) {
     tamis_states_batch const batch = { .ids = b->key,
                                        .n = BATCH,
                                        .from = b->from,
@@ -169,7 +171,7 @@ static tamis_status batch_do(unsigned what, tamis_states *states, batch_of_keys 
                                        .ret_statuses = b->status,
                                        .ret_values = b->got };
     plan_of_steps            steps = b->steps;
-    switch (what) {
+    switch (operation) {
     case 0: return tamis_states_put_batch(states, &batch, ret_n);
     case 1: return tamis_states_move_batch(states, &batch, ret_n);
     case 2: return tamis_states_touch_batch(states, &batch, ret_n);
@@ -194,9 +196,9 @@ static tamis_status step_alone(tamis_states *states, uint64_t key, plan_of_steps
                                    : tamis_states_move_id(states, key, *ret_value, next);
 }
 
-static tamis_status alone_do(unsigned what, tamis_states *states, const batch_of_keys *b,
+static tamis_status alone_do(unsigned operation, tamis_states *states, const batch_of_keys *b,
                              unsigned i, plan_of_steps *steps, uint32_t *ret_value) {
-    switch (what) {
+    switch (operation) {
     case 0: return tamis_states_put_id(states, b->key[i], b->to[i]);
     case 1: return tamis_states_move_id(states, b->key[i], b->from[i], b->to[i]);
     case 2: return tamis_states_touch_id(states, b->key[i]);
@@ -207,35 +209,35 @@ static tamis_status alone_do(unsigned what, tamis_states *states, const batch_of
 }
 
 /* The same operations as a batch and one by one, on two copies. */
-static const char *one_batch(unsigned what, tamis_states *together, tamis_states *alone,
+static const char *one_batch(unsigned operation, tamis_states *together, tamis_states *alone,
                              batch_of_keys *b) {
     plan_of_steps      steps = b->steps;
     size_t             n = SIZE_MAX, n_ok = 0;
-    tamis_status const all = batch_do(what, together, b, &n);
+    tamis_status const all = batch_do(operation, together, b, &n);
     MUST(all == TAMIS_OK, "a batch said %d", (int)all);
     for (unsigned i = 0; i < BATCH; i++) {
         uint32_t           value = 0;
-        tamis_status const one = alone_do(what, alone, b, i, &steps, &value);
-        MUST(b->status[i] == one, "operation %u, key %u: %d in a batch, %d alone", what, i,
+        tamis_status const one = alone_do(operation, alone, b, i, &steps, &value);
+        MUST(b->status[i] == one, "operation %u, key %u: %d in a batch, %d alone", operation, i,
              (int)b->status[i], (int)one);
-        MUST(b->got[i] == value, "operation %u, key %u: value %u in a batch, %u alone", what, i,
-             b->got[i], value);
+        MUST(b->got[i] == value, "operation %u, key %u: value %u in a batch, %u alone", operation,
+             i, b->got[i], value);
         n_ok += one == TAMIS_OK;
     }
     MUST(n == n_ok, "a batch counted %zu of %zu", n, n_ok);
-    MUST(is_same(together, alone), "operation %u left other bytes", what);
+    MUST(is_same(together, alone), "operation %u left other bytes", operation);
     return NULL;
 }
 
-static const char *a_batch_is_its_operations_in_order(const subject *of) {
+static const char *a_batch_is_its_operations_in_order(const subject *variant) {
     life          l;
     tamis_states *alone = NULL;
-    const char   *why = life_grown(&l, of, 4);
+    const char   *why = life_grown(&l, variant, 4);
     if (why != NULL) return why;
     MUST(tamis_states_copy(l.states, &alone) == TAMIS_OK, "no copy");
     for (unsigned i = 0; i < 10 * OPERATIONS && why == NULL; i++) {
         static batch_of_keys b;
-        batch_fill(&b, &l.chance, l.population, of->values);
+        batch_fill(&b, &l.chance, l.population, variant->values);
         why = one_batch(i % OPERATIONS, l.states, alone, &b);
     }
     tamis_states_free(alone);
@@ -246,46 +248,46 @@ static const char *a_batch_is_its_operations_in_order(const subject *of) {
 /* ------------------------------------------------------------------ time */
 
 /* A key that is heard of within its timeout stays, however late the sweep is; all go in the end. */
-static const char *silent_keys_go_and_others_stay(const subject *of) {
+static const char *silent_keys_go_and_others_stay(const subject *variant) {
     life        l;
     const char *why = NULL;
-    if (of->timeout == 0) return NULL;
-    MUST(life_begin(&l, of, of->capacity, 6), "no table");
+    if (variant->timeout == 0) return NULL;
+    MUST(life_begin(&l, variant, variant->capacity, 6), "no table");
     for (uint64_t i = 0; i < l.population && why == NULL; i++) {
-        why = life_put(&l, i, (uint32_t)(i % of->values));
+        why = life_put(&l, i, (uint32_t)(i % variant->values));
     }
     for (unsigned round = 0; round < 12 && why == NULL; round++) { /* the first half is faithful */
         for (uint64_t i = 0; i < l.population / 2 && why == NULL; i++) why = life_touch(&l, i);
-        why = life_tick(&l, of->timeout); /* with a backlog, if the table is large */
+        why = life_tick(&l, variant->timeout); /* with a backlog, if the table is large */
         for (unsigned k = round; k < 6 && why == NULL; k++) why = life_tick(&l, 0);
         if (why == NULL) why = life_census(&l);
     }
     for (unsigned i = 0; i < 4 && why == NULL; i++) {
-        why = life_tick(&l, 2 * of->timeout);
+        why = life_tick(&l, 2 * variant->timeout);
         while (l.backlog != 0 && why == NULL) why = life_tick(&l, 0);
     }
     tamis_states_info info;
     if (why != NULL) return why;
     MUST(tamis_states_inspect(l.states, &info) == TAMIS_OK, "no info");
-    MUST(of->is_shared || (info.keys == 0 && info.aged > 0), "%llu keys are left",
+    MUST(variant->is_shared || (info.keys == 0 && info.aged > 0), "%llu keys are left",
          (unsigned long long)info.keys);
-    MUST(info.current_fpr == 0 || of->is_shared, "something is left");
+    MUST(info.current_fpr == 0 || variant->is_shared, "something is left");
     life_end(&l);
     return NULL;
 }
 
 /* Each value has the time that it was given, and no more than a pass on top. */
-static const char *values_have_times_of_their_own(const subject *of) {
+static const char *values_have_times_of_their_own(const subject *variant) {
     static const uint64_t times[4] = { 10, 33, 70, 41 };
     tamis_states_spec     spec = TAMIS_STATES_SPEC_INIT;
-    if (of->is_shared || of->geometry != NULL || of->values > 1000) return NULL;
+    if (variant->is_shared || variant->geometry != NULL || variant->values > 1000) return NULL;
     spec.capacity = 1000;
     spec.values = 4;
     spec.fpr = 1e-7;
     spec.timeout = 70;
     spec.timeouts = times;
-    spec.kind = of->kind;
-    spec.isa = of->isa;
+    spec.kind = variant->kind;
+    spec.isa = variant->isa;
     tamis_states *states = NULL;
     MUST(tamis_states_create(&spec, &states, NULL) == TAMIS_OK, "no table");
     for (uint64_t i = 0; i < 1000; i++) {
@@ -311,7 +313,7 @@ static const char *values_have_times_of_their_own(const subject *of) {
 /* ------------------------------------------------------------------ whole tables */
 
 /* Written, read and opened again, it is the same, and goes on the same. */
-static const char *files_keep_everything(const subject *of) {
+static const char *files_keep_everything(const subject *variant) {
     life               l;
     tamis_states      *read = NULL, *mapped = NULL;
     tamis_set         *set = NULL;
@@ -320,12 +322,12 @@ static const char *files_keep_everything(const subject *of) {
     tamis_open_options map = TAMIS_OPEN_OPTIONS_INIT;
     tamis_problem      problem;
     uint64_t           a = 0, b = 0;
-    const char        *why = life_grown(&l, of, 7);
+    const char        *why = life_grown(&l, variant, 7);
     if (why != NULL) return why;
     map.flags = TAMIS_OPEN_MAP;
     int const fd = mkstemp(path);
     MUST(fd >= 0 && close(fd) == 0, "no file");
-    if (of->timeout != 0) MUST(life_tick(&l, of->timeout / 3 + 1) == NULL, "no tick");
+    if (variant->timeout != 0) MUST(life_tick(&l, variant->timeout / 3 + 1) == NULL, "no tick");
     MUST(tamis_states_write(l.states, buffer_write, &file) == TAMIS_OK, "not written");
     MUST(tamis_states_read(file.bytes, file.n, NULL, &read, &problem) == TAMIS_OK, "%s",
          problem.text);
@@ -336,9 +338,9 @@ static const char *files_keep_everything(const subject *of) {
     MUST(tamis_states_put_id(mapped, 1, 0) == TAMIS_ERR_READ_ONLY, "written to a mapped file");
     MUST(tamis_open(path, NULL, &set, &problem) == TAMIS_ERR_KIND, "states opened as a set");
     MUST(unlink(path) == 0, "no file");
-    for (unsigned i = 0; of->timeout != 0 && i < 5; i++) {
-        MUST(tamis_states_tick(read, of->timeout / 4, NULL, &a) == TAMIS_OK, "no tick");
-        MUST(tamis_states_tick(l.states, of->timeout / 4, NULL, &b) == TAMIS_OK, "no tick");
+    for (unsigned i = 0; variant->timeout != 0 && i < 5; i++) {
+        MUST(tamis_states_tick(read, variant->timeout / 4, NULL, &a) == TAMIS_OK, "no tick");
+        MUST(tamis_states_tick(l.states, variant->timeout / 4, NULL, &b) == TAMIS_OK, "no tick");
         MUST(a == b && is_same(read, l.states), "time is another one in the copy");
     }
     free(file.bytes);
@@ -349,35 +351,37 @@ static const char *files_keep_everything(const subject *of) {
 }
 
 /* n keys in each of two tables that can be merged, and one that both have. */
-static bool two_halves(const subject *of, tamis_states **ret_a, tamis_states **ret_b) {
+static bool two_halves(const subject *variant, tamis_states **ret_a, tamis_states **ret_b) {
     tamis_states_spec like = TAMIS_STATES_SPEC_INIT;
-    uint64_t const    n = of->capacity / 2;
+    uint64_t const    n = variant->capacity / 2;
     uint64_t          refused = 0;
-    *ret_a = states_subject_make(of, 8);
+    *ret_a = states_subject_make(variant, 8);
     like.like = *ret_a;
-    like.isa = of->isa;
+    like.isa = variant->isa;
     if (*ret_a == NULL || tamis_states_create(&like, ret_b, NULL) != TAMIS_OK) return false;
     for (uint64_t i = 0; i < 2 * n; i++) {
         tamis_states *const where = i < n ? *ret_a : *ret_b;
-        refused += tamis_states_put_id(where, i, (uint32_t)(i % of->values)) != TAMIS_OK;
+        refused += tamis_states_put_id(where, i, (uint32_t)(i % variant->values)) != TAMIS_OK;
     }
-    if (!of->is_shared) refused += tamis_states_put_id(*ret_b, 0, 0) != TAMIS_OK;
-    return refused <= (uint64_t)(4 * (of->fpr + of->unknown) * (double)of->capacity) + 3;
+    if (!variant->is_shared) refused += tamis_states_put_id(*ret_b, 0, 0) != TAMIS_OK;
+    return refused <=
+           (uint64_t)(4 * (variant->fpr + variant->unknown) * (double)variant->capacity) + 3;
 }
 
 /* Does the table know all keys with their values, as far as it is known to? */
-static const char *check_merged(const subject *of, const tamis_states *states) {
-    uint64_t     unknown = 0, bad = 0, n = of->capacity / 2 * 2;
+static const char *check_merged(const subject *variant, const tamis_states *states) {
+    uint64_t     unknown = 0, bad = 0, n = variant->capacity / 2 * 2;
     uint32_t     value = 0;
     const char  *why = NULL;
-    double const rates = of->is_shared || of->fpr > 1e-5 ? 4 * (of->fpr + of->unknown) : 0;
+    double const rates =
+        variant->is_shared || variant->fpr > 1e-5 ? 4 * (variant->fpr + variant->unknown) : 0;
     for (uint64_t i = 0; i < n; i++) {
         tamis_status const status = tamis_states_get_id(states, i, &value);
         unknown += status == TAMIS_ERR_UNKNOWN;
-        bad += status == TAMIS_ERR_ABSENT || (status == TAMIS_OK && value != i % of->values);
+        bad += status == TAMIS_ERR_ABSENT || (status == TAMIS_OK && value != i % variant->values);
     }
     /* Not permuted, a key that both have may be in two of its buckets then. */
-    bool const is_apart = of->geometry != NULL && strcmp(of->geometry, "permuted=0") == 0;
+    bool const is_apart = variant->geometry != NULL && strcmp(variant->geometry, "permuted=0") == 0;
     MUST((double)(bad + unknown) <= rates * (double)n + (rates > 0 ? 20 : is_apart),
          "%llu + %llu of %llu are not right", (unsigned long long)bad, (unsigned long long)unknown,
          (unsigned long long)n);
@@ -386,26 +390,26 @@ static const char *check_merged(const subject *of, const tamis_states *states) {
 }
 
 /* Two tables become one that knows what both knew. */
-static const char *merging_joins_what_both_know(const subject *of) {
+static const char *merging_joins_what_both_know(const subject *variant) {
     tamis_states *a = NULL, *b = NULL;
     const char   *why = NULL;
-    MUST(two_halves(of, &a, &b), "no tables");
-    bool const         is_clear = of->fpr < 1e-5 && !of->is_shared;
+    MUST(two_halves(variant, &a, &b), "no tables");
+    bool const         is_clear = variant->fpr < 1e-5 && !variant->is_shared;
     tamis_status const status = tamis_states_merge(a, b);
     MUST(status == TAMIS_OK || (!is_clear && status == TAMIS_ERR_CONFLICT), "merge said %d",
          (int)status);
-    if (status == TAMIS_OK) why = check_merged(of, a);
+    if (status == TAMIS_OK) why = check_merged(variant, a);
     tamis_states_free(a);
     tamis_states_free(b);
     return why;
 }
 
 /* Two tables with one key that has another value in each. */
-static const char *try_conflict(const subject *of, tamis_states **ret_a, tamis_states **ret_b,
+static const char *try_conflict(const subject *variant, tamis_states **ret_a, tamis_states **ret_b,
                                 tamis_states **ret_before) {
-    uint32_t const other = (uint32_t)(1 % of->values);
+    uint32_t const other = (uint32_t)(1 % variant->values);
     uint32_t       value = 0;
-    MUST(two_halves(of, ret_a, ret_b), "no tables");
+    MUST(two_halves(variant, ret_a, ret_b), "no tables");
     MUST(tamis_states_move_id(*ret_b, 0, 0, other) == TAMIS_OK, "no move");
     MUST(tamis_states_copy(*ret_a, ret_before) == TAMIS_OK, "no copy");
     tamis_status const status = tamis_states_merge(*ret_a, *ret_b);
@@ -417,10 +421,10 @@ static const char *try_conflict(const subject *of, tamis_states **ret_a, tamis_s
 }
 
 /* A key with two values is refused, and then nothing has happened; or it is not known. */
-static const char *merging_is_all_or_nothing(const subject *of) {
+static const char *merging_is_all_or_nothing(const subject *variant) {
     tamis_states *a = NULL, *b = NULL, *before = NULL;
-    if (of->is_shared) return NULL; /* cells that differ are unknown: see merging_joins */
-    const char *const why = try_conflict(of, &a, &b, &before);
+    if (variant->is_shared) return NULL; /* cells that differ are unknown: see merging_joins */
+    const char *const why = try_conflict(variant, &a, &b, &before);
     tamis_states_free(a);
     tamis_states_free(b);
     tamis_states_free(before);
@@ -439,59 +443,60 @@ static const char *tick_all(tamis_states *states, uint64_t ticks) {
 
 /* The hand of one table is somewhere; keys come to the other one, a few in each part of a timeout.
  * Those that were taken are marked with 1 + when. */
-static const char *two_hands(const subject *of, uint64_t seed, tamis_states **ret_a,
+static const char *two_hands(const subject *variant, uint64_t seed, tamis_states **ret_a,
                              tamis_states **ret_b, uint64_t *when, uint64_t n) {
     tamis_states_spec like = TAMIS_STATES_SPEC_INIT;
     dice              chance = { mix64(seed) };
     const char       *why = NULL;
-    *ret_a = states_subject_make(of, seed);
+    *ret_a = states_subject_make(variant, seed);
     like.like = *ret_a;
-    like.isa = of->isa;
+    like.isa = variant->isa;
     MUST(*ret_a != NULL && tamis_states_create(&like, ret_b, NULL) == TAMIS_OK, "no tables");
-    why = tick_all(*ret_a, dice_below(&chance, 2 * of->timeout));
+    why = tick_all(*ret_a, dice_below(&chance, 2 * variant->timeout));
     for (uint64_t i = 0, now = 0; i < n && why == NULL; i++) {
-        uint64_t const later = dice_below(&chance, n) < of->timeout % n ? 1 : 0;
-        uint64_t const ticks = of->timeout / n + later; /* a timeout in all */
+        uint64_t const later = dice_below(&chance, n) < variant->timeout % n ? 1 : 0;
+        uint64_t const ticks = variant->timeout / n + later; /* a timeout in all */
         if (ticks != 0) why = tick_all(*ret_b, ticks);
         now += ticks;
-        tamis_status const status = tamis_states_put_id(*ret_b, i, (uint32_t)(i % of->values));
+        tamis_status const status = tamis_states_put_id(*ret_b, i, (uint32_t)(i % variant->values));
         when[i] = status == TAMIS_OK ? 1 + now : 0;
     }
     return why;
 }
 
 /* Nobody goes before his time is over; nor is anybody left a round after two timeouts. */
-static const char *check_ages(const subject *of, const tamis_states *states, const uint64_t *when,
-                              uint64_t n, uint64_t now) {
-    uint64_t const round = of->timeout; /* with timers of two bits, as all subjects have */
+static const char *check_ages(const subject *variant, const tamis_states *states,
+                              const uint64_t *when, uint64_t n, uint64_t now) {
+    uint64_t const round = variant->timeout; /* with timers of two bits, as all subjects have */
     for (uint64_t i = 0; i < n; i++) {
         uint32_t value;
         if (when[i] == 0) continue;
         tamis_status const status = tamis_states_get_id(states, i, &value);
         uint64_t const     age = now - (when[i] - 1);
-        MUST(age > of->timeout || status != TAMIS_ERR_ABSENT, "gone at %llu of %llu",
-             (unsigned long long)age, (unsigned long long)of->timeout);
-        bool const is_over = age >= 2 * of->timeout + round && !of->is_shared && of->fpr < 1e-5;
+        MUST(age > variant->timeout || status != TAMIS_ERR_ABSENT, "gone at %llu of %llu",
+             (unsigned long long)age, (unsigned long long)variant->timeout);
+        bool const is_over =
+            age >= 2 * variant->timeout + round && !variant->is_shared && variant->fpr < 1e-5;
         MUST(!is_over || status == TAMIS_ERR_ABSENT, "there at %llu of %llu",
-             (unsigned long long)age, (unsigned long long)of->timeout);
+             (unsigned long long)age, (unsigned long long)variant->timeout);
     }
     return NULL;
 }
 
 /* Whoever was heard of within the timeout is in the merged table, wherever the two hands were. */
-static const char *merging_takes_nobody_out(const subject *of) {
+static const char *merging_takes_nobody_out(const subject *variant) {
     enum { KEYS = 64 };
     uint64_t       when[KEYS] = { 0 };
-    uint64_t const part = of->timeout / 16 + 1, seeds = of->capacity > 10000 ? 1 : 10;
+    uint64_t const part = variant->timeout / 16 + 1, seeds = variant->capacity > 10000 ? 1 : 10;
     const char    *why = NULL;
-    for (uint64_t seed = 1; seed <= seeds && of->timeout != 0 && why == NULL; seed++) {
+    for (uint64_t seed = 1; seed <= seeds && variant->timeout != 0 && why == NULL; seed++) {
         tamis_states *a = NULL, *b = NULL;
         uint64_t      now = 0;
-        why = two_hands(of, seed, &a, &b, when, KEYS);
+        why = two_hands(variant, seed, &a, &b, when, KEYS);
         for (unsigned i = 0; i < KEYS; i++) now = max_u64(now, when[i] != 0 ? when[i] - 1 : 0);
         if (why == NULL && tamis_states_merge(a, b) != TAMIS_OK) why = "not merged";
-        for (uint64_t end = now + 3 * of->timeout; now <= end && why == NULL; now += part) {
-            why = check_ages(of, a, when, KEYS, now);
+        for (uint64_t end = now + 3 * variant->timeout; now <= end && why == NULL; now += part) {
+            why = check_ages(variant, a, when, KEYS, now);
             if (why == NULL) why = tick_all(a, part);
         }
         tamis_states_free(a);
@@ -501,15 +506,15 @@ static const char *merging_takes_nobody_out(const subject *of) {
 }
 
 /* Everything dropped, nothing is left; where the kind says so, not a bit. */
-static const char *dropping_all_leaves_nothing(const subject *of) {
+static const char *dropping_all_leaves_nothing(const subject *variant) {
     life        l;
-    const char *why = life_grown(&l, of, 9);
+    const char *why = life_grown(&l, variant, 9);
     if (why != NULL) return why;
     for (uint64_t i = 0; i < l.population && why == NULL; i++) {
-        if (l.people[i].is_there || !of->is_shared) why = life_drop(&l, i);
+        if (l.people[i].is_there || !variant->is_shared) why = life_drop(&l, i);
     }
     const tamis_table *const table = &l.states->set.table;
-    bool const               is_clear = of->fpr < 1e-5 && !of->is_shared && of->geometry == NULL;
+    bool const is_clear = variant->fpr < 1e-5 && !variant->is_shared && variant->geometry == NULL;
     MUST(!is_clear || table->keys == 0, "%llu keys are left", (unsigned long long)table->keys);
     for (uint64_t i = 0; is_clear && l.states->set.kind->empties_to_zero && i < table->body_bytes;
          i++) {
@@ -520,11 +525,11 @@ static const char *dropping_all_leaves_nothing(const subject *of) {
 }
 
 /* The same life on the portable build leaves the same bytes. */
-static const char *instruction_sets_change_no_bit(const subject *of) {
-    subject other = *of;
+static const char *instruction_sets_change_no_bit(const subject *variant) {
+    subject other = *variant;
     life    a, b;
     other.isa = "portable";
-    const char *why = life_grown(&a, of, 10);
+    const char *why = life_grown(&a, variant, 10);
     if (why == NULL) why = life_grown(&b, &other, 10);
     if (why != NULL) return why;
     MUST(is_same(a.states, b.states), "other bytes than the portable build's");
@@ -534,17 +539,18 @@ static const char *instruction_sets_change_no_bit(const subject *of) {
 }
 
 /* The counts of tally are those of the keys. */
-static const char *tallies_add_up(const subject *of) {
+static const char *tallies_add_up(const subject *variant) {
     life     l;
     uint64_t counts[32], sum = 0, right = 0;
-    if (of->values > 32) return NULL;
-    const char *why = life_grown(&l, of, 11);
+    if (variant->values > 32) return NULL;
+    const char *why = life_grown(&l, variant, 11);
     if (why != NULL) return why;
     tamis_status const status = tamis_states_tally(l.states, counts);
-    MUST(status == (of->is_shared ? TAMIS_ERR_CANNOT : TAMIS_OK), "tally said %d", (int)status);
-    for (unsigned v = 0; status == TAMIS_OK && v < of->values; v++) sum += counts[v];
+    MUST(status == (variant->is_shared ? TAMIS_ERR_CANNOT : TAMIS_OK), "tally said %d",
+         (int)status);
+    for (unsigned v = 0; status == TAMIS_OK && v < variant->values; v++) sum += counts[v];
     for (uint64_t i = 0; i < l.population; i++) right += l.people[i].is_there;
-    MUST(status != TAMIS_OK || sum == l.states->set.table.keys || of->geometry != NULL,
+    MUST(status != TAMIS_OK || sum == l.states->set.table.keys || variant->geometry != NULL,
          "%llu keys, %llu counted", (unsigned long long)l.states->set.table.keys,
          (unsigned long long)sum);
     MUST(status != TAMIS_OK || sum <= right, "more than there are");

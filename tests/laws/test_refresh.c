@@ -12,8 +12,8 @@ static const subject wide = { .kind = "ddlcbf",
                               .geometry = "buckets=128,remainder_bits=14,bucket_bytes=40" };
 
 /* A set through which keys have gone, and which holds the last KEYS of them. */
-static tamis_set *lived(const subject *of) {
-    tamis_set *const set = make_set(of, 1);
+static tamis_set *lived(const subject *variant) {
+    tamis_set *const set = make_set(variant, 1);
     replace_ids(set, KEYS, TURNS * KEYS);
     return set;
 }

@@ -148,10 +148,11 @@ static subject toy_subject(const tamis_kind *toy) {
 static void every_law_holds_for_a_kind_that_fills_up(void **state) {
     (void)state;
     tamis_kind const toy = toy_kind();
-    subject const    of = toy_subject(&toy);
+    subject const    variant = toy_subject(&toy);
     for (const named_law *at = set_laws; at->name != NULL; at++) {
         bool const        is_by_isa = strcmp(at->name, "same_bytes_on_every_isa") == 0;
-        const char *const why = is_by_isa ? NULL : at->holds(&of); /* the others do not fill up */
+        const char *const why =
+            is_by_isa ? NULL : at->holds(&variant); /* the others do not fill up */
         if (why != NULL) fail_msg("%s: %s", at->name, why);
     }
 }
@@ -159,8 +160,8 @@ static void every_law_holds_for_a_kind_that_fills_up(void **state) {
 static void a_batch_stops_where_it_is_refused(void **state) {
     (void)state;
     tamis_kind const toy = toy_kind();
-    subject const    of = toy_subject(&toy);
-    tamis_set *const set = make_set(&of, 1);
+    subject const    variant = toy_subject(&toy);
+    tamis_set *const set = make_set(&variant, 1);
     uint64_t         keys[3000];
     size_t           added = 0;
     for (uint64_t i = 0; i < 3000; i++) keys[i] = i;
@@ -176,8 +177,8 @@ static void a_batch_stops_where_it_is_refused(void **state) {
 static void a_merge_that_does_not_fit_changes_nothing(void **state) {
     (void)state;
     tamis_kind const toy = toy_kind();
-    subject const    of = toy_subject(&toy);
-    tamis_set *const a = make_set(&of, 1), *const b = make_set(&of, 1);
+    subject const    variant = toy_subject(&toy);
+    tamis_set *const a = make_set(&variant, 1), *const b = make_set(&variant, 1);
     tamis_set *before = NULL;
     for (uint64_t i = 0; i < 1500; i++) {
         assert_int_equal(tamis_add_id(a, i), TAMIS_OK);
@@ -202,7 +203,7 @@ static void a_geometry_may_take_abilities_away(void **state) {
 }
 
 int main(void) {
-    static const subject of = {
+    static const subject variant = {
         .kind = "counting", .capacity = 2000, .fpr = 0.01, .operations = 50000
     };
     static const struct CMUnitTest tests[] = {
@@ -211,5 +212,5 @@ int main(void) {
         cmocka_unit_test(a_merge_that_does_not_fit_changes_nothing),
         cmocka_unit_test(a_geometry_may_take_abilities_away),
     };
-    return sabotage_run(&of, saboteurs, COUNT(saboteurs), tests, COUNT(tests));
+    return sabotage_run(&variant, saboteurs, COUNT(saboteurs), tests, COUNT(tests));
 }

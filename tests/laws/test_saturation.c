@@ -16,13 +16,13 @@ typedef struct life {
     double      slack; /* what the prediction may be too small by */
 } life;
 
-static bool is_stuck_after(const life *of, uint64_t seed, double *ret_predicted) {
+static bool is_stuck_after(const life *lived, uint64_t seed, double *ret_predicted) {
     tamis_set *const set = make_set(&(subject){ .kind = "counting",
-                                                .geometry = of->geometry,
-                                                .capacity = of->capacity,
-                                                .lifetime = of->lifetime },
+                                                .geometry = lived->geometry,
+                                                .capacity = lived->capacity,
+                                                .lifetime = lived->lifetime },
                                     seed);
-    replace_ids(set, of->capacity, of->lifetime);
+    replace_ids(set, lived->capacity, lived->lifetime);
     tamis_info const info = inspect(set);
     tamis_free(set);
     *ret_predicted = info.plan.saturation;
@@ -30,14 +30,14 @@ static bool is_stuck_after(const life *of, uint64_t seed, double *ret_predicted)
 }
 
 static void saturation_is_as_likely_as_stated(void **state) {
-    const life *const of = *state;
+    const life *const lived = *state;
     double            predicted = 0, stuck = 0;
-    for (uint64_t seed = 0; seed < SETS; seed++) stuck += is_stuck_after(of, seed, &predicted);
+    for (uint64_t seed = 0; seed < SETS; seed++) stuck += is_stuck_after(lived, seed, &predicted);
     double const measured = stuck / SETS;
     double const sigma = sqrt(predicted * (1 - predicted) / SETS) + 1e-9;
-    double const high = (1 + of->slack) * predicted, low = (0.9 - of->slack / 2) * predicted;
+    double const high = (1 + lived->slack) * predicted, low = (0.9 - lived->slack / 2) * predicted;
     if (measured > high + 4 * sigma || measured < low - 4 * sigma) {
-        fail_msg("%s: %.4f +- %.4f, predicted %.4f", of->geometry, measured, sigma, predicted);
+        fail_msg("%s: %.4f +- %.4f, predicted %.4f", lived->geometry, measured, sigma, predicted);
     }
 }
 

@@ -28,23 +28,25 @@ typedef struct truth {
     uint64_t      next; /* key: no two are the same */
 } truth;
 
-static void come(truth *of, uint64_t i) {
-    of->key[i] = of->next++;
-    of->value[i] = (uint8_t)(dice_below(&chance, VALUES));
-    of->is_refused[i] = tamis_states_put_id(of->states, of->key[i], of->value[i]) != TAMIS_OK;
+static void come(truth *account, uint64_t i) {
+    account->key[i] = account->next++;
+    account->value[i] = (uint8_t)(dice_below(&chance, VALUES));
+    account->is_refused[i] =
+        tamis_states_put_id(account->states, account->key[i], account->value[i]) != TAMIS_OK;
 }
 
-static void go(truth *of, uint64_t i) {
-    if (of->is_refused[i]) return;
-    tamis_status const status = tamis_states_drop_id(of->states, of->key[i], of->value[i]);
+static void go(truth *account, uint64_t i) {
+    if (account->is_refused[i]) return;
+    tamis_status const status =
+        tamis_states_drop_id(account->states, account->key[i], account->value[i]);
     (void)status; /* if it is lost, it was counted when it was */
 }
 
-static void move(truth *of, uint64_t i) {
+static void move(truth *account, uint64_t i) {
     uint8_t const to = (uint8_t)(dice_below(&chance, VALUES));
-    if (of->is_refused[i]) return;
-    if (tamis_states_move_id(of->states, of->key[i], of->value[i], to) == TAMIS_OK)
-        of->value[i] = to;
+    if (account->is_refused[i]) return;
+    if (tamis_states_move_id(account->states, account->key[i], account->value[i], to) == TAMIS_OK)
+        account->value[i] = to;
 }
 
 static truth begin(double fpr, uint64_t timeout) {
@@ -65,11 +67,11 @@ static truth begin(double fpr, uint64_t timeout) {
     return made;
 }
 
-static void end(truth *of) {
-    tamis_states_free(of->states);
-    free(of->key);
-    free(of->value);
-    free(of->is_refused);
+static void end(truth *account) {
+    tamis_states_free(account->states);
+    free(account->key);
+    free(account->value);
+    free(account->is_refused);
 }
 
 /* ------------------------------------------------------------------ answers */
@@ -79,18 +81,18 @@ typedef struct answers {
     uint64_t false_values;                  /* of as many that are not */
 } answers;
 
-static answers ask(const truth *of) {
+static answers ask(const truth *account) {
     answers found = { 0 };
     for (uint64_t i = 0; i < n_keys; i++) {
         uint32_t           value = 0;
-        tamis_status const status = tamis_states_get_id(of->states, of->key[i], &value);
-        bool const         is_taken = !of->is_refused[i];
+        tamis_status const status = tamis_states_get_id(account->states, account->key[i], &value);
+        bool const         is_taken = !account->is_refused[i];
         found.refused += !is_taken;
         found.unknown += is_taken && status == TAMIS_ERR_UNKNOWN;
         found.lost += is_taken && status == TAMIS_ERR_ABSENT;
-        found.wrong += is_taken && status == TAMIS_OK && value != of->value[i];
+        found.wrong += is_taken && status == TAMIS_OK && value != account->value[i];
         found.false_values +=
-            tamis_states_get_id(of->states, (UINT64_C(1) << 40) + i, &value) == TAMIS_OK;
+            tamis_states_get_id(account->states, (UINT64_C(1) << 40) + i, &value) == TAMIS_OK;
     }
     return found;
 }
@@ -99,12 +101,12 @@ static double percent(uint64_t n) {
     return 100 * (double)n / (double)n_keys;
 }
 
-static void judge(const truth *of, double fpr) {
-    answers const     found = ask(of);
+static void judge(const truth *account, double fpr) {
+    answers const     found = ask(account);
     uint64_t const    bad = found.unknown + found.wrong + found.lost + found.refused;
     double const      expected = fpr * (double)n_keys;
     tamis_states_info info;
-    assert_int_equal(tamis_states_inspect(of->states, &info), TAMIS_OK);
+    assert_int_equal(tamis_states_inspect(account->states, &info), TAMIS_OK);
     double const bits = 8 * (double)info.memory_bytes / (double)n_keys;
     print_message("# %s, fpr %g, timeout %llu: %.2f bits per key; %.4f%% unknown, %.4f%% wrong, "
                   "%.4f%% lost, %.4f%% refused: %.4f%%; of others %.4f%% have a value\n",
@@ -121,18 +123,18 @@ static void judge(const truth *of, double fpr) {
 
 /* Time stands still: what is there is heard of often enough. */
 static void churn(double fpr, uint64_t timeout) {
-    truth of = begin(fpr, timeout);
+    truth account = begin(fpr, timeout);
     for (uint64_t k = 0; k < TURNOVERS * n_keys; k++) {
         uint64_t const i = dice_below(&chance, n_keys);
         if (dice_below(&chance, 4) != 0) {
-            move(&of, i);
+            move(&account, i);
         } else {
-            go(&of, i);
-            come(&of, i);
+            go(&account, i);
+            come(&account, i);
         }
     }
-    judge(&of, fpr);
-    end(&of);
+    judge(&account, fpr);
+    end(&account);
 }
 
 static void a_million_states_are_right_but_for_one_in_a_thousand(void **state) {

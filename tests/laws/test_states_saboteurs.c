@@ -84,9 +84,9 @@ typedef struct saboteur {
     bool is_ageing;
 } saboteur;
 
-#define SPOIL(name, field, by)              \
+#define SPOIL(name, field, function)        \
     static void name(kind_states *states) { \
-        states->field = by;                 \
+        states->field = function;           \
     }
 
 SPOIL(spoil_put_over, put, put_over)
@@ -121,9 +121,9 @@ static const saboteur saboteurs[] = {
 
 #define N_SABOTEURS COUNT(saboteurs)
 
-static bool is_noticed(const subject *of) {
+static bool is_noticed(const subject *variant) {
     for (size_t i = 0; states_laws[i].name != NULL; i++) {
-        if (states_laws[i].holds(of) != NULL) return true;
+        if (states_laws[i].holds(variant) != NULL) return true;
     }
     return false;
 }
@@ -136,18 +136,18 @@ static void some_law_notices(void **state) {
         if (is_shared) continue; /* their answers may be unknown: see their own tests */
         kind_states worse = *kind->states;
         tamis_kind  spoiled = *kind;
-        subject     of = { .kind = kind->name,
-                           .isa = kind->isa,
-                           .capacity = 900,
-                           .values = 8,
-                           .timeout = how->is_ageing ? 60 : 0,
-                           .fpr = 1e-7,
-                           .operations = 20000,
-                           .instead = &spoiled };
+        subject     variant = { .kind = kind->name,
+                                .isa = kind->isa,
+                                .capacity = 900,
+                                .values = 8,
+                                .timeout = how->is_ageing ? 60 : 0,
+                                .fpr = 1e-7,
+                                .operations = 20000,
+                                .instead = &spoiled };
         honest = kind->states;
         spoiled.states = &worse;
         how->spoil(&worse);
-        if (!is_noticed(&of)) fail_msg("%s: no law notices: %s", kind->name, how->name);
+        if (!is_noticed(&variant)) fail_msg("%s: no law notices: %s", kind->name, how->name);
     }
 }
 

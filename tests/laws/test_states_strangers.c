@@ -41,7 +41,7 @@ typedef struct answers {
     uint64_t present, wrong, lost, unknown;
 } answers;
 
-static tamis_states *make(const subject *of) {
+static tamis_states *make(const subject *variant) {
     tamis_seed const  seed = { 3, 4 };
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
     spec.capacity = KEYS;
@@ -49,8 +49,8 @@ static tamis_states *make(const subject *of) {
     spec.fpr = FPR;
     spec.unknown = 10 * FPR;
     spec.timeout = TIMEOUT;
-    spec.kind = of->kind;
-    spec.geometry = of->geometry;
+    spec.kind = variant->kind;
+    spec.geometry = variant->geometry;
     spec.seed = &seed;
     return make_states_from(&spec);
 }
@@ -103,25 +103,26 @@ static void let_all_age(tamis_states *states) {
     }
 }
 
-static void tell(const subject *of, const answers *found) {
+static void tell(const subject *variant, const answers *found) {
     double const percent = 100 / (double)found->present;
-    print_message("# %s %s: %.2f%% wrong, %.2f%% lost, %.2f%% unknown\n", of->kind,
-                  of->geometry != NULL ? of->geometry : "", percent * (double)found->wrong,
-                  percent * (double)found->lost, percent * (double)found->unknown);
+    print_message("# %s %s: %.2f%% wrong, %.2f%% lost, %.2f%% unknown\n", variant->kind,
+                  variant->geometry != NULL ? variant->geometry : "",
+                  percent * (double)found->wrong, percent * (double)found->lost,
+                  percent * (double)found->unknown);
 }
 
 /* Each stranger hits as often as fpr says; where a cell is one key's, he hurts that one alone. Only
  * where marks are never taken away is nobody lost for sure. */
-static void judge_damage(const subject *of, const answers *found) {
+static void judge_damage(const subject *variant, const answers *found) {
     double const hits = FPR * TICKS * (2 * STRANGERS + ENDLESS);
     double const hurt = (double)(found->wrong + found->lost);
-    tell(of, found);
-    if (!of->is_shared) assert_true(hurt > 0 && hurt <= hits + 4 * sqrt(hits));
-    if (strcmp(of->kind, "state_bloom") == 0) assert_true(hurt <= 0.002 * KEYS);
+    tell(variant, found);
+    if (!variant->is_shared) assert_true(hurt > 0 && hurt <= hits + 4 * sqrt(hits));
+    if (strcmp(variant->kind, "state_bloom") == 0) assert_true(hurt <= 0.002 * KEYS);
 }
 
 /* All was silent for two timeouts: a table as good as new. */
-static void judge_recovery(const subject *of, const faithful *all) {
+static void judge_recovery(const subject *variant, const faithful *all) {
     answers const     found = ask(all);
     double const      unknown = 10 * FPR * KEYS;
     tamis_states_info info;
@@ -131,7 +132,7 @@ static void judge_recovery(const subject *of, const faithful *all) {
     assert_int_equal(found.wrong | found.lost, 0);
     assert_true(found.present >= KEYS * (1 - 4 * FPR));
     assert_true((double)found.unknown <= unknown + 4 * sqrt(unknown));
-    assert_true(of->is_shared || info.keys <= KEYS);
+    assert_true(variant->is_shared || info.keys <= KEYS);
 }
 
 static void what_strangers_do_ages_away(void **state) {

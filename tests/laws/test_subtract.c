@@ -16,10 +16,10 @@ static const subject kinds[] = {
 };
 
 static tamis_set *make(const subject *like, uint64_t seed) {
-    subject of = *like;
-    of.capacity = KEYS;
-    of.abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT | TAMIS_CAN_MERGE;
-    return make_set(&of, seed);
+    subject variant = *like;
+    variant.capacity = KEYS;
+    variant.abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT | TAMIS_CAN_MERGE;
+    return make_set(&variant, seed);
 }
 
 /* Key i is there i % 4 times, of which i % 3 are taken out, or all if they are fewer. */

@@ -5,9 +5,9 @@
 
 /* ------------------------------------------------------------------ both */
 
-both both_make(const tested *of, const uint64_t *geometry, const char *isa, uint64_t seed) {
+both both_make(const tested *target, const uint64_t *geometry, const char *isa, uint64_t seed) {
     both b = { .o = oracle_make(geometry), .chance = { seed } };
-    b.kind = find_kind(of->kind, isa);
+    b.kind = find_kind(target->kind, isa);
     b.table = table_make(b.kind, geometry);
     assert_int_equal(b.table.body_bytes, oracle_look(b.o).body_bytes);
     for (unsigned i = 0; i < MAX_KEYS; i++) b.hash[i] = dice_roll(&b.chance);
@@ -96,9 +96,9 @@ static bool can_remove(const both *b) {
 }
 
 /* Up for a while, then down for a while, with floods. What cannot shrink begins anew. */
-static void history(both *b, const tested *of, uint64_t n, bool is_fair) {
+static void history(both *b, const tested *target, uint64_t n, bool is_fair) {
     oracle_facts const facts = oracle_look(b->o);
-    uint64_t const     round = n / 6 + 1, goal = facts.places * of->crowd / facts.hashes + 2;
+    uint64_t const     round = n / 6 + 1, goal = facts.places * target->crowd / facts.hashes + 2;
     bool const         is_growing = !can_remove(b);
     uint64_t           there = 0;
     for (uint64_t i = 0; i < n; i++) {
@@ -110,7 +110,7 @@ static void history(both *b, const tested *of, uint64_t n, bool is_fair) {
             there = 0;
         }
         if (is_add || is_growing) {
-            both_add(b, i / round >= of->calm && i % round < 12 ? 0 : key);
+            both_add(b, i / round >= target->calm && i % round < 12 ? 0 : key);
             there++;
         } else {
             both_remove(b, key, is_fair);
@@ -123,18 +123,18 @@ static void history(both *b, const tested *of, uint64_t n, bool is_fair) {
     both_check_bytes(b);
 }
 
-void check_histories(const tested *of, uint64_t steps) {
+void check_histories(const tested *target, uint64_t steps) {
     for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
         uint64_t saturated = 0, refused = 0;
-        for (size_t i = 0; i < 2 * of->n; i++) {
-            const uint64_t *const g = &of->geometries[i / 2 * of->fields];
-            both                  b = both_make(of, g, tamis_isa_name(isa), i + 1);
-            history(&b, of, steps, i % 2 == 0);
+        for (size_t i = 0; i < 2 * target->n; i++) {
+            const uint64_t *const g = &target->geometries[i / 2 * target->fields];
+            both                  b = both_make(target, g, tamis_isa_name(isa), i + 1);
+            history(&b, target, steps, i % 2 == 0);
             saturated += b.table.saturated != 0;
             refused += b.refused;
             both_free(&b);
         }
-        assert_in_range(saturated, of->n / 2, 2 * of->n);
+        assert_in_range(saturated, target->n / 2, 2 * target->n);
         assert_true(refused > steps / 10);
     }
 }
@@ -157,10 +157,10 @@ static void check_merge(both *a, both *b) {
     }
 }
 
-void check_merges(const tested *of) {
-    for (size_t i = 0; i < of->n; i++) {
-        const uint64_t *const g = &of->geometries[i * of->fields];
-        both                  a = both_make(of, g, NULL, 1), b = both_make(of, g, NULL, 1);
+void check_merges(const tested *target) {
+    for (size_t i = 0; i < target->n; i++) {
+        const uint64_t *const g = &target->geometries[i * target->fields];
+        both                  a = both_make(target, g, NULL, 1), b = both_make(target, g, NULL, 1);
         check_merge(&a, &b);
         both_free(&a);
         both_free(&b);
@@ -169,9 +169,9 @@ void check_merges(const tested *of) {
 
 /* ------------------------------------------------------------------ the present rate */
 
-void check_rates(const tested *of, size_t keys) {
-    for (size_t i = 0; i < of->n; i++) {
-        both b = both_make(of, &of->geometries[i * of->fields], NULL, i + 1);
+void check_rates(const tested *target, size_t keys) {
+    for (size_t i = 0; i < target->n; i++) {
+        both b = both_make(target, &target->geometries[i * target->fields], NULL, i + 1);
         for (size_t key = 0; key < keys; key++) {
             double const rate = oracle_rate(b.o), said = survey_fpr(b.kind, &b.table);
             if (fabs(rate - said) > 1e-9) fail_msg("%zu, %zu keys: %g, not %g", i, key, said, rate);

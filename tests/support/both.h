@@ -58,7 +58,7 @@ typedef struct both {
 } both;
 
 /* A table with that geometry, which need not be one of those of `of`. */
-both both_make(const tested *of, const uint64_t *geometry, const char *isa, uint64_t seed);
+both both_make(const tested *target, const uint64_t *geometry, const char *isa, uint64_t seed);
 void both_free(both *b);
 
 void both_add(both *b, size_t key);
@@ -72,12 +72,12 @@ void both_check_bytes(const both *b);
 /* ------------------------------------------------------------------ what holds for every kind */
 
 /* Fair and unfair histories of `steps` operations in every geometry, on every instruction set. */
-void check_histories(const tested *of, uint64_t steps);
+void check_histories(const tested *target, uint64_t steps);
 
 /* Place by place, stuck ones too; and what was in either is in the sum. */
-void check_merges(const tested *of);
+void check_merges(const tested *target);
 
 /* A table says of itself what rate it has, with 0 to `keys` - 1 keys. */
-void check_rates(const tested *of, size_t keys);
+void check_rates(const tested *target, size_t keys);
 
 #endif

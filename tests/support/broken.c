@@ -1,8 +1,8 @@
 /* broken.c - see broken.h. */
 #include "broken.h"
 
-tamis_set *filled_set(const subject *of, uint64_t keys) {
-    tamis_set *const set = make_set(of, 1);
+tamis_set *filled_set(const subject *variant, uint64_t keys) {
+    tamis_set *const set = make_set(variant, 1);
     add_ids(set, 0, keys);
     assert_true(tamis_validate(set, NULL));
     return set;

@@ -8,7 +8,7 @@
 #include "subject.h"
 
 /* A valid set of the subject's with the ids 0 to keys - 1. */
-tamis_set *filled_set(const subject *of, uint64_t keys);
+tamis_set *filled_set(const subject *variant, uint64_t keys);
 
 /* Validate says no, and its reason begins with the name of this invariant ("I3"). */
 void expect_broken(const tamis_set *set, const char *invariant);

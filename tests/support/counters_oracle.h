@@ -56,9 +56,9 @@ static inline double counters_mean(const counters_oracle *all, const oracle *o,
 }
 
 /* Counts up; true if it did not stick before. */
-static inline bool counters_add(counters_oracle *o, size_t c, uint64_t by) {
-    if (by == 0 || o->counter[c] == o->top) return false;
-    o->counter[c] = min_u64(o->counter[c] + by, o->top);
+static inline bool counters_add(counters_oracle *o, size_t c, uint64_t amount) {
+    if (amount == 0 || o->counter[c] == o->top) return false;
+    o->counter[c] = min_u64(o->counter[c] + amount, o->top);
     o->saturated += o->counter[c] == o->top;
     return true;
 }

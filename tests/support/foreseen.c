@@ -3,9 +3,10 @@
 
 /* ------------------------------------------------------------------ histories */
 
-history history_make(const tested_states *of, const uint64_t *g, const char *isa, uint64_t seed) {
-    history h = { .of = of, .chance = { seed }, .values = g[SHARED_VALUES] };
-    h.states = states_of(of->kind, isa, g, 100, 1600, 3);
+history history_make(const tested_states *target, const uint64_t *g, const char *isa,
+                     uint64_t seed) {
+    history h = { .target = target, .chance = { seed }, .values = g[SHARED_VALUES] };
+    h.states = states_of(target->kind, isa, g, 100, 1600, 3);
     h.o = oracle_make(g, h.states);
     return h;
 }
@@ -57,23 +58,24 @@ static void let_time_pass(history *h) {
 }
 
 void history_step(history *h) {
-    uint64_t const id = dice_below(&h->chance, h->of->keys), what = dice_below(&h->chance, 16);
+    uint64_t const id = dice_below(&h->chance, h->target->keys),
+                   operation = dice_below(&h->chance, 16);
     uint64_t const hash = keyhash_id(&h->states->set.hasher, id);
-    uint64_t const few = min_u64(h->values, h->of->values), last = h->values - 1;
+    uint64_t const few = min_u64(h->values, h->target->values), last = h->values - 1;
     uint64_t const a = last - dice_below(&h->chance, few), b = last - dice_below(&h->chance, few);
     uint64_t const from = dice_below(&h->chance, 2) == 0 ? TAMIS_ANY_VALUE : a;
     tamis_states  *s = h->states;
     oracle        *o = h->o;
-    if (what < h->of->puts)
+    if (operation < h->target->puts)
         expect_status(h, tamis_states_put_id(s, id, (uint32_t)a), oracle_put(o, hash, a));
-    else if (what < h->of->puts + 3)
+    else if (operation < h->target->puts + 3)
         expect_status(h, tamis_states_move_id(s, id, from, (uint32_t)b),
                       oracle_move(o, hash, from, b));
-    else if (what < 11)
+    else if (operation < 11)
         expect_status(h, tamis_states_drop_id(s, id, from), oracle_drop(o, hash, from));
-    else if (what < 12)
+    else if (operation < 12)
         expect_status(h, tamis_states_touch_id(s, id), oracle_touch(o, hash));
-    else if (what < 15)
+    else if (operation < 15)
         expect_get(h, id);
     else
         let_time_pass(h);
@@ -90,12 +92,12 @@ static void history_run(history *h, uint64_t steps, happened *all) {
     all->stuck += oracle_cells(h->o)->saturated;
 }
 
-happened check_state_histories(const tested_states *of, uint64_t steps) {
+happened check_state_histories(const tested_states *target, uint64_t steps) {
     happened    all = { .aged = 0 };
     const char *isa;
     for (size_t i = 0; (isa = tamis_isa_name(i)) != NULL; i++) {
-        for (size_t g = 0; g < of->n; g++) {
-            history h = history_make(of, of->geometries[g], isa, 99 + g);
+        for (size_t g = 0; g < target->n; g++) {
+            history h = history_make(target, target->geometries[g], isa, 99 + g);
             history_run(&h, steps, &all);
             history_free(&h);
         }
@@ -105,10 +107,10 @@ happened check_state_histories(const tested_states *of, uint64_t steps) {
 
 /* ------------------------------------------------------------------ merges */
 
-void check_state_merges(const tested_states *of) {
-    for (size_t g = 0; g < of->n; g++) {
-        history a = history_make(of, of->geometries[g], NULL, 1 + g);
-        history b = history_make(of, of->geometries[g], NULL, 2);
+void check_state_merges(const tested_states *target) {
+    for (size_t g = 0; g < target->n; g++) {
+        history a = history_make(target, target->geometries[g], NULL, 1 + g);
+        history b = history_make(target, target->geometries[g], NULL, 2);
         for (unsigned round = 0; round < 5; round++) {
             for (unsigned step = 0; step < 40; step++) {
                 history_step(&a);
@@ -126,10 +128,10 @@ void check_state_merges(const tested_states *of) {
 
 /* ------------------------------------------------------------------ broken tables */
 
-void check_state_bodies(const tested_states *of) {
+void check_state_bodies(const tested_states *target) {
     dice chance = { 12 };
     for (unsigned round = 0; round < 400; round++) {
-        history           h = history_make(of, of->geometries[round % of->n], NULL, round);
+        history h = history_make(target, target->geometries[round % target->n], NULL, round);
         tamis_states_info info;
         scramble(&h.states->set, &chance, round);
         assert_false(tamis_states_validate(h.states, NULL));

@@ -44,7 +44,7 @@ typedef struct tested_states {
 /* ------------------------------------------------------------------ histories */
 
 typedef struct history {
-    const tested_states *of;
+    const tested_states *target;
     tamis_states        *states;
     oracle              *o;
     dice                 chance;
@@ -53,7 +53,8 @@ typedef struct history {
 } history;
 
 /* With that geometry, which need not be one of those of `of`. */
-history history_make(const tested_states *of, const uint64_t *g, const char *isa, uint64_t seed);
+history history_make(const tested_states *target, const uint64_t *g, const char *isa,
+                     uint64_t seed);
 void    history_free(history *h);
 
 /* One operation, mostly on a key that may be there, with values that may be right. */
@@ -67,11 +68,11 @@ typedef struct happened {
 } happened;
 
 /* Histories of `steps` operations in every geometry, on every instruction set. */
-happened check_state_histories(const tested_states *of, uint64_t steps);
+happened check_state_histories(const tested_states *target, uint64_t steps);
 
-void check_state_merges(const tested_states *of);
+void check_state_merges(const tested_states *target);
 
 /* Whatever is in the body, it is looked at without harm. */
-void check_state_bodies(const tested_states *of);
+void check_state_bodies(const tested_states *target);
 
 #endif

@@ -63,34 +63,34 @@ subject *states_subjects(uint64_t operations, size_t *ret_n) {
     return all;
 }
 
-tamis_states *states_subject_make(const subject *of, uint64_t seed) {
+tamis_states *states_subject_make(const subject *variant, uint64_t seed) {
     tamis_seed const  fixed = make_seed(seed);
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
-    spec.capacity = of->capacity;
-    spec.values = of->values;
-    spec.timeout = of->timeout;
-    spec.fpr = of->fpr;
-    spec.unknown = of->unknown;
-    spec.kind = of->kind;
-    spec.geometry = of->geometry;
+    spec.capacity = variant->capacity;
+    spec.values = variant->values;
+    spec.timeout = variant->timeout;
+    spec.fpr = variant->fpr;
+    spec.unknown = variant->unknown;
+    spec.kind = variant->kind;
+    spec.geometry = variant->geometry;
     spec.seed = &fixed;
-    spec.isa = of->isa;
+    spec.isa = variant->isa;
     tamis_states *states = NULL;
     tamis_problem problem;
     if (tamis_states_create(&spec, &states, &problem) != TAMIS_OK) {
-        (void)fprintf(stderr, "%s: %s\n", of->kind, problem.text);
+        (void)fprintf(stderr, "%s: %s\n", variant->kind, problem.text);
         return NULL;
     }
-    if (of->instead != NULL) states->set.kind = of->instead;
+    if (variant->instead != NULL) states->set.kind = variant->instead;
     return states;
 }
 
 /* ------------------------------------------------------------------ the account */
 
-bool life_begin(life *l, const subject *of, uint64_t population, uint64_t seed) {
-    *l = (life){ .of = of, .population = population, .chance = { mix64(seed) } };
+bool life_begin(life *l, const subject *variant, uint64_t population, uint64_t seed) {
+    *l = (life){ .variant = variant, .population = population, .chance = { mix64(seed) } };
     l->people = calloc(population, sizeof *l->people);
-    l->states = states_subject_make(of, seed);
+    l->states = states_subject_make(variant, seed);
     return l->people != NULL && l->states != NULL;
 }
 
@@ -106,21 +106,22 @@ uint64_t life_key(const life *l, uint64_t i) {
 
 /* A key that ages and was silent: nobody can say whether it is still there. */
 static bool is_doubtful(const life *l, const person *p) {
-    return p->is_there && l->of->timeout != 0 && l->now - p->heard > l->of->timeout;
+    return p->is_there && l->variant->timeout != 0 && l->now - p->heard > l->variant->timeout;
 }
 
 /* A key that must be gone. For shared cells the law is of cells, which others may keep alive. */
 static bool is_over(const life *l, const person *p) {
-    return is_doubtful(l, p) && !l->of->is_shared && !p->is_blurred && l->backlog == 0 &&
-           l->now - p->heard >= 2 * l->of->timeout;
+    return is_doubtful(l, p) && !l->variant->is_shared && !p->is_blurred && l->backlog == 0 &&
+           l->now - p->heard >= 2 * l->variant->timeout;
 }
 
 /* A key of shared cells that was silent for long may have lost some of them, and others may have
  * come to where they were: whether it is heard of again, or they are, nobody can tell. */
 static void hear(life *l, person *p, uint32_t value) {
-    bool const is_patched = l->of->is_shared && p->is_there && (p->is_blurred || is_doubtful(l, p));
+    bool const is_patched =
+        l->variant->is_shared && p->is_there && (p->is_blurred || is_doubtful(l, p));
     if (!p->is_there) l->there++;
-    *p = (person){ true, is_patched || (!l->of->is_shared && l->backlog != 0), value, l->now };
+    *p = (person){ true, is_patched || (!l->variant->is_shared && l->backlog != 0), value, l->now };
 }
 
 static void forget(life *l, person *p) {
@@ -132,7 +133,7 @@ static void forget(life *l, person *p) {
 
 /* Where two keys may be one to the table, the rates say how often; here it is counted. */
 static bool may_clash(const life *l) {
-    return l->of->fpr > 1e-5 || l->of->is_shared;
+    return l->variant->fpr > 1e-5 || l->variant->is_shared;
 }
 
 const char *life_get(life *l, uint64_t i) {
@@ -141,13 +142,13 @@ const char *life_get(life *l, uint64_t i) {
     tamis_status const  status = tamis_states_get_id(l->states, life_key(l, i), &value);
     MUST(status == TAMIS_OK || status == TAMIS_ERR_ABSENT || status == TAMIS_ERR_UNKNOWN,
          "get said %d", (int)status);
-    MUST(status != TAMIS_OK || value < l->of->values, "a value that there is not: %u", value);
+    MUST(status != TAMIS_OK || value < l->variant->values, "a value that there is not: %u", value);
     MUST(status == TAMIS_OK || value == UINT32_MAX, "get wrote a value and said %d", (int)status);
     if (is_over(l, p)) {
         MUST(status == TAMIS_ERR_ABSENT || may_clash(l), "silent for two timeouts and still there");
         return NULL;
     }
-    if (is_doubtful(l, p) || (l->of->is_shared && p->is_there && p->is_blurred)) return NULL;
+    if (is_doubtful(l, p) || (l->variant->is_shared && p->is_there && p->is_blurred)) return NULL;
     if (!p->is_there) {
         l->answers.absent++;
         l->answers.false_values += status == TAMIS_OK;
@@ -178,7 +179,7 @@ const char *life_put(life *l, uint64_t i, uint32_t value) {
         MUST(may_clash(l) || is_doubt || (was_there && p->value != value), "no conflict");
         l->clashes += !p->is_there;
     } else if (status == TAMIS_ERR_UNKNOWN) {
-        MUST(l->of->is_shared || l->of->geometry != NULL, "put said unknown");
+        MUST(l->variant->is_shared || l->variant->geometry != NULL, "put said unknown");
         l->clashes += !p->is_there;
     } else {
         MUST(status == TAMIS_ERR_FULL && !was_there, "put said %d", (int)status);
@@ -229,7 +230,7 @@ const char *life_drop(life *l, uint64_t i) {
 /* ------------------------------------------------------------------ time, and much of it */
 
 const char *life_tick(life *l, uint64_t ticks) {
-    if (l->of->timeout == 0) {
+    if (l->variant->timeout == 0) {
         MUST(tamis_states_tick(l->states, 1, NULL, NULL) == TAMIS_ERR_CANNOT, "time without end");
         return NULL;
     }
@@ -250,29 +251,29 @@ static uint64_t pick(life *l, bool is_there) {
 /* Shared cells without timers take a caller at his word: put only what is not there, and move and
  * drop only what is. */
 static bool must_behave(const life *l) {
-    return l->is_behaved || (l->of->is_shared && l->of->timeout == 0);
+    return l->is_behaved || (l->variant->is_shared && l->variant->timeout == 0);
 }
 
 /* Nobody who behaves moves or drops what is not there; nor, where cells are shared, what was silent
  * for too long: some of its cells may have become another key's. */
 static bool must_leave(const life *l, uint64_t i) {
     const person *const p = &l->people[i];
-    return must_behave(l) && (!p->is_there || (l->of->is_shared && is_doubtful(l, p)));
+    return must_behave(l) && (!p->is_there || (l->variant->is_shared && is_doubtful(l, p)));
 }
 
 /* Gone for sure, also if it was touched while the sweep was late: it can come again, as a new key.
  */
 static void let_go(life *l, uint64_t i) {
     person *const p = &l->people[i];
-    bool const    is_gone = l->backlog == 0 && l->now - p->heard >= 4 * l->of->timeout;
-    if (l->of->is_shared && is_doubtful(l, p) && is_gone) forget(l, p);
+    bool const    is_gone = l->backlog == 0 && l->now - p->heard >= 4 * l->variant->timeout;
+    if (l->variant->is_shared && is_doubtful(l, p) && is_gone) forget(l, p);
 }
 
 static const char *come(life *l) {
     uint64_t const i = pick(l, false);
     if (must_behave(l)) let_go(l, i);
     if (must_behave(l) && l->people[i].is_there) return NULL;
-    return life_put(l, i, (uint32_t)dice_below(&l->chance, l->of->values));
+    return life_put(l, i, (uint32_t)dice_below(&l->chance, l->variant->values));
 }
 
 static const char *change(life *l) {
@@ -280,7 +281,7 @@ static const char *change(life *l) {
     if (must_leave(l, i)) return NULL;
     switch (dice_below(&l->chance, 3)) {
     case 0: return life_touch(l, i);
-    default: return life_move(l, i, (uint32_t)dice_below(&l->chance, l->of->values));
+    default: return life_move(l, i, (uint32_t)dice_below(&l->chance, l->variant->values));
     }
 }
 
@@ -294,7 +295,7 @@ static const char *go(life *l) {
 /* Time passes so that the capacity is heard of a few times in a timeout; now and then it jumps. One
  * of eight operations comes here. */
 static const char *pass(life *l) {
-    uint64_t const timeout = l->of->timeout, parts = l->of->capacity / 2;
+    uint64_t const timeout = l->variant->timeout, parts = l->variant->capacity / 2;
     uint64_t const jump = dice_below(&l->chance, 5000) == 0 ? 3 * timeout : 0;
     uint64_t const whole = 2 * timeout / parts; /* on average, so much and a part */
     bool const     is_more = dice_below(&l->chance, parts) < timeout % parts;
@@ -303,7 +304,7 @@ static const char *pass(life *l) {
 }
 
 const char *life_run(life *l, uint64_t n, double share) {
-    uint64_t const level = (uint64_t)(share * (double)l->of->capacity);
+    uint64_t const level = (uint64_t)(share * (double)l->variant->capacity);
     const char    *why = NULL;
     for (uint64_t k = 0; k < n && why == NULL; k++) {
         bool const is_low = l->there < level;
@@ -314,7 +315,7 @@ const char *life_run(life *l, uint64_t n, double share) {
         case 3: why = go(l); break;
         case 4:
         case 5: why = change(l); break;
-        case 6: why = l->of->timeout != 0 ? pass(l) : NULL; break;
+        case 6: why = l->variant->timeout != 0 ? pass(l) : NULL; break;
         default: why = life_get(l, pick(l, k % 2 == 0)); break;
         }
     }

@@ -14,7 +14,7 @@
  */
 subject *states_subjects(uint64_t operations, size_t *ret_n);
 
-tamis_states *states_subject_make(const subject *of, uint64_t seed);
+tamis_states *states_subject_make(const subject *variant, uint64_t seed);
 
 /* A key of the account. */
 typedef struct person {
@@ -31,7 +31,7 @@ typedef struct answers {
 } answers;
 
 typedef struct life {
-    const subject *of;
+    const subject *variant;
     tamis_states  *states;
     dice           chance;
     uint64_t       population, there;
@@ -44,7 +44,7 @@ typedef struct life {
 } life;
 
 /* False: no memory, or no table. */
-bool life_begin(life *l, const subject *of, uint64_t population, uint64_t seed);
+bool life_begin(life *l, const subject *variant, uint64_t population, uint64_t seed);
 void life_end(life *l);
 
 /* Key i of the account, as the table knows it. */

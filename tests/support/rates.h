@@ -18,30 +18,32 @@ typedef struct sample {
     double n, sum, squares;
 } sample;
 
-static inline void sample_add(sample *of, double x) {
-    of->n++;
-    of->sum += x;
-    of->squares += x * x;
+static inline void sample_add(sample *rates, double x) {
+    rates->n++;
+    rates->sum += x;
+    rates->squares += x * x;
 }
 
-static inline double sample_mean(const sample *of) {
-    return of->sum / of->n;
+static inline double sample_mean(const sample *rates) {
+    return rates->sum / rates->n;
 }
 
 /* The standard error of the mean, but not less than if one more event had been seen. */
-static inline double sample_error(const sample *of, double one) {
-    double const mean = sample_mean(of), variance = of->squares / of->n - mean * mean;
-    return sqrt(fmax(variance, 0) / (of->n - 1)) + one / of->n;
+static inline double sample_error(const sample *rates, double one) {
+    double const mean = sample_mean(rates), variance = rates->squares / rates->n - mean * mean;
+    return sqrt(fmax(variance, 0) / (rates->n - 1)) + one / rates->n;
 }
 
-static inline void expect_near(const char *what, const sample *of, double one, double stated) {
-    double const off = (sample_mean(of) - stated) / sample_error(of, one);
-    if (fabs(off) > 4) fail_msg("%s: %g, not %g (%.1f sigma)", what, sample_mean(of), stated, off);
+static inline void expect_near(const char *name, const sample *rates, double one, double stated) {
+    double const off = (sample_mean(rates) - stated) / sample_error(rates, one);
+    if (fabs(off) > 4)
+        fail_msg("%s: %g, not %g (%.1f sigma)", name, sample_mean(rates), stated, off);
 }
 
-static inline void expect_at_most(const char *what, const sample *of, double one, double stated) {
-    double const off = (sample_mean(of) - stated) / sample_error(of, one);
-    if (off > 4) fail_msg("%s: %g, above %g (%.1f sigma)", what, sample_mean(of), stated, off);
+static inline void expect_at_most(const char *name, const sample *rates, double one,
+                                  double stated) {
+    double const off = (sample_mean(rates) - stated) / sample_error(rates, one);
+    if (off > 4) fail_msg("%s: %g, above %g (%.1f sigma)", name, sample_mean(rates), stated, off);
 }
 
 /* ------------------------------------------------------------------ a table and the truth */
@@ -56,72 +58,73 @@ typedef struct life {
 
 static inline life *life_make(const char *kind, const uint64_t *g, uint64_t n, uint64_t lifetime,
                               uint64_t seed) {
-    life *const of = calloc(1, sizeof *of);
-    assert_non_null(of);
+    life *const lived = calloc(1, sizeof *lived);
+    assert_non_null(lived);
     assert_true(n <= MAX_KEYS);
-    of->states = states_of(kind, NULL, g, n, lifetime, seed);
-    of->chance = (dice){ seed * 77 };
-    of->values = g[SHARED_VALUES];
-    return of;
+    lived->states = states_of(kind, NULL, g, n, lifetime, seed);
+    lived->chance = (dice){ seed * 77 };
+    lived->values = g[SHARED_VALUES];
+    return lived;
 }
 
-static inline void life_free(life *of) {
-    tamis_states_free(of->states);
-    free(of);
+static inline void life_free(life *lived) {
+    tamis_states_free(lived->states);
+    free(lived);
 }
 
-static inline void life_put_at(life *of, uint64_t i, uint64_t value) {
-    of->id[i] = of->next++;
-    of->value[i] = (uint32_t)value;
-    assert_int_equal(tamis_states_put_id(of->states, of->id[i], of->value[i]), TAMIS_OK);
+static inline void life_put_at(life *lived, uint64_t i, uint64_t value) {
+    lived->id[i] = lived->next++;
+    lived->value[i] = (uint32_t)value;
+    assert_int_equal(tamis_states_put_id(lived->states, lived->id[i], lived->value[i]), TAMIS_OK);
 }
 
-static inline void life_put(life *of, uint64_t value) {
-    life_put_at(of, of->n++, value);
+static inline void life_put(life *lived, uint64_t value) {
+    life_put_at(lived, lived->n++, value);
 }
 
-static inline uint64_t life_any_value(life *of) {
-    return dice_below(&of->chance, of->values);
+static inline uint64_t life_any_value(life *lived) {
+    return dice_below(&lived->chance, lived->values);
 }
 
-static inline tamis_status life_move(life *of, uint64_t i) {
-    uint32_t const     to = (uint32_t)life_any_value(of);
-    tamis_status const status = tamis_states_move_id(of->states, of->id[i], of->value[i], to);
+static inline tamis_status life_move(life *lived, uint64_t i) {
+    uint32_t const     to = (uint32_t)life_any_value(lived);
+    tamis_status const status =
+        tamis_states_move_id(lived->states, lived->id[i], lived->value[i], to);
     assert_true(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN);
-    if (status == TAMIS_OK) of->value[i] = to;
+    if (status == TAMIS_OK) lived->value[i] = to;
     return status;
 }
 
 /* Of n keys, one goes and one comes. */
-static inline void life_replace(life *of) {
-    uint64_t const     i = dice_below(&of->chance, of->n);
-    tamis_status const status = tamis_states_drop_id(of->states, of->id[i], of->value[i]);
+static inline void life_replace(life *lived) {
+    uint64_t const     i = dice_below(&lived->chance, lived->n);
+    tamis_status const status = tamis_states_drop_id(lived->states, lived->id[i], lived->value[i]);
     assert_true(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN);
-    life_put_at(of, i, life_any_value(of));
+    life_put_at(lived, i, life_any_value(lived));
 }
 
 /* Does the key have its value? No other, and it is never absent. */
-static inline bool life_is_unknown(const life *of, uint64_t i) {
+static inline bool life_is_unknown(const life *lived, uint64_t i) {
     uint32_t           value = 0;
-    tamis_status const status = tamis_states_get_id(of->states, of->id[i], &value);
+    tamis_status const status = tamis_states_get_id(lived->states, lived->id[i], &value);
     if (status == TAMIS_ERR_UNKNOWN) return true;
     assert_int_equal(status, TAMIS_OK);
-    assert_int_equal(value, of->value[i]);
+    assert_int_equal(value, lived->value[i]);
     return false;
 }
 
-static inline double life_unknown(const life *of) {
+static inline double life_unknown(const life *lived) {
     uint64_t unknown = 0;
-    for (uint64_t i = 0; i < of->n; i++) unknown += life_is_unknown(of, i);
-    return (double)unknown / (double)of->n;
+    for (uint64_t i = 0; i < lived->n; i++) unknown += life_is_unknown(lived, i);
+    return (double)unknown / (double)lived->n;
 }
 
 /* How often a key that is not there has a value. */
-static inline double life_answered(const life *of) {
+static inline double life_answered(const life *lived) {
     uint64_t answered = 0;
     for (uint64_t i = 0; i < QUERIES; i++) {
         uint32_t value;
-        answered += tamis_states_get_id(of->states, ABSENT_ID + i, &value) == TAMIS_OK;
+        answered += tamis_states_get_id(lived->states, ABSENT_ID + i, &value) == TAMIS_OK;
     }
     return (double)answered / QUERIES;
 }
@@ -130,24 +133,24 @@ static inline double life_answered(const life *of) {
 
 /* Any operation that a well-behaved caller does, and what is known then. Drops say which value the
  * key has, or also that any will do. */
-static inline void law_step(life *of, uint64_t most, bool is_named) {
-    uint64_t const what = dice_below(&of->chance, 8);
-    if (of->n == 0 || (what < 3 && of->n < most)) {
-        life_put(of, life_any_value(of));
+static inline void law_step(life *lived, uint64_t most, bool is_named) {
+    uint64_t const operation = dice_below(&lived->chance, 8);
+    if (lived->n == 0 || (operation < 3 && lived->n < most)) {
+        life_put(lived, life_any_value(lived));
         return;
     }
-    uint64_t const i = dice_below(&of->chance, of->n);
-    if (what < 4) {
-        bool const     is_any = !is_named && dice_below(&of->chance, 2) == 0;
-        uint64_t const from = is_any ? TAMIS_ANY_VALUE : of->value[i];
-        assert_int_equal(tamis_states_drop_id(of->states, of->id[i], from), TAMIS_OK);
-        of->id[i] = of->id[--of->n];
-        of->value[i] = of->value[of->n];
-    } else if (what < 6) {
-        tamis_status const status = life_move(of, i);
+    uint64_t const i = dice_below(&lived->chance, lived->n);
+    if (operation < 4) {
+        bool const     is_any = !is_named && dice_below(&lived->chance, 2) == 0;
+        uint64_t const from = is_any ? TAMIS_ANY_VALUE : lived->value[i];
+        assert_int_equal(tamis_states_drop_id(lived->states, lived->id[i], from), TAMIS_OK);
+        lived->id[i] = lived->id[--lived->n];
+        lived->value[i] = lived->value[lived->n];
+    } else if (operation < 6) {
+        tamis_status const status = life_move(lived, i);
         assert_true(!is_named || status == TAMIS_OK);
     } else {
-        (void)life_is_unknown(of, i);
+        (void)life_is_unknown(lived, i);
     }
 }
 
@@ -155,12 +158,12 @@ static inline void law_step(life *of, uint64_t most, bool is_named) {
  * a key has is ever refused. */
 static inline void check_law(const char *kind, const uint64_t *g, uint64_t operations,
                              uint64_t seed, bool is_named) {
-    life *const of = life_make(kind, g, 1000, 1000000, seed);
-    for (uint64_t i = 0; i < operations; i++) law_step(of, 1000, is_named);
-    (void)life_unknown(of);
-    assert_int_equal(of->states->set.table.keys, of->n);
-    assert_true(tamis_states_validate(of->states, NULL));
-    life_free(of);
+    life *const lived = life_make(kind, g, 1000, 1000000, seed);
+    for (uint64_t i = 0; i < operations; i++) law_step(lived, 1000, is_named);
+    (void)life_unknown(lived);
+    assert_int_equal(lived->states->set.table.keys, lived->n);
+    assert_true(tamis_states_validate(lived->states, NULL));
+    life_free(lived);
 }
 
 /* ------------------------------------------------------------------ churn */
@@ -172,29 +175,29 @@ typedef struct churn {
     sample          unknown, answered;
 } churn;
 
-static inline void churn_table(churn *of, const char *kind, uint64_t seed) {
-    life *const table = life_make(kind, of->g, of->n, of->n * of->turnovers, seed);
-    while (table->n < of->n) life_put(table, life_any_value(table));
-    for (uint64_t i = of->n; i < of->n * of->turnovers; i++) {
+static inline void churn_table(churn *c, const char *kind, uint64_t seed) {
+    life *const table = life_make(kind, c->g, c->n, c->n * c->turnovers, seed);
+    while (table->n < c->n) life_put(table, life_any_value(table));
+    for (uint64_t i = c->n; i < c->n * c->turnovers; i++) {
         life_replace(table);
-        for (uint64_t j = 0; j < of->moves; j++)
-            (void)life_move(table, dice_below(&table->chance, of->n));
+        for (uint64_t j = 0; j < c->moves; j++)
+            (void)life_move(table, dice_below(&table->chance, c->n));
     }
-    sample_add(&of->unknown, life_unknown(table));
-    sample_add(&of->answered, life_answered(table));
+    sample_add(&c->unknown, life_unknown(table));
+    sample_add(&c->answered, life_answered(table));
     life_free(table);
 }
 
 /* Measured beside stated, for people. */
-static inline void churn_print(const churn *of, const shared_forecast *told) {
-    const uint64_t *const g = of->g;
+static inline void churn_print(const churn *c, const shared_forecast *told) {
+    const uint64_t *const g = c->g;
     print_message("# cells=%llu hashes=%llu values=%llu counter_bits=%llu, %llu keys x %llu, %llu "
                   "moves: unknown %.5f, stated %.5f; fpr %.5f, stated %.5f\n",
                   (unsigned long long)g[SHARED_CELLS], (unsigned long long)g[SHARED_HASHES],
                   (unsigned long long)g[SHARED_VALUES], (unsigned long long)g[SHARED_COUNTER_BITS],
-                  (unsigned long long)of->n, (unsigned long long)of->turnovers,
-                  (unsigned long long)of->moves, sample_mean(&of->unknown), told->unknown,
-                  sample_mean(&of->answered), told->fpr);
+                  (unsigned long long)c->n, (unsigned long long)c->turnovers,
+                  (unsigned long long)c->moves, sample_mean(&c->unknown), told->unknown,
+                  sample_mean(&c->answered), told->fpr);
 }
 
 #endif

@@ -6,21 +6,21 @@
 const tamis_kind *honest;
 
 /* A chunk goes one by one, by the broken one. */
-static tamis_kind sabotage(const tamis_kind *by) {
+static tamis_kind sabotage(const tamis_kind *broken) {
     tamis_kind kind = *honest;
-    if (by->has != NULL) kind.has = by->has;
-    if (by->has_chunk != NULL) kind.has_chunk = by->has_chunk;
-    if (by->add != NULL) kind.add = by->add, kind.add_chunk = NULL;
-    if (by->add_chunk != NULL) kind.add_chunk = by->add_chunk;
-    if (by->remove != NULL) kind.remove = by->remove, kind.remove_chunk = NULL;
-    if (by->remove_chunk != NULL) kind.remove_chunk = by->remove_chunk;
-    if (by->count != NULL) kind.count = by->count;
-    if (by->merge != NULL) kind.merge = by->merge;
-    if (by->subtract != NULL) kind.subtract = by->subtract;
-    if (by->convert != NULL) kind.convert = by->convert;
-    if (by->predict != NULL) kind.predict = by->predict;
-    if (by->survey != NULL) kind.survey = by->survey;
-    if (by->validate != NULL) kind.validate = by->validate;
+    if (broken->has != NULL) kind.has = broken->has;
+    if (broken->has_chunk != NULL) kind.has_chunk = broken->has_chunk;
+    if (broken->add != NULL) kind.add = broken->add, kind.add_chunk = NULL;
+    if (broken->add_chunk != NULL) kind.add_chunk = broken->add_chunk;
+    if (broken->remove != NULL) kind.remove = broken->remove, kind.remove_chunk = NULL;
+    if (broken->remove_chunk != NULL) kind.remove_chunk = broken->remove_chunk;
+    if (broken->count != NULL) kind.count = broken->count;
+    if (broken->merge != NULL) kind.merge = broken->merge;
+    if (broken->subtract != NULL) kind.subtract = broken->subtract;
+    if (broken->convert != NULL) kind.convert = broken->convert;
+    if (broken->predict != NULL) kind.predict = broken->predict;
+    if (broken->survey != NULL) kind.survey = broken->survey;
+    if (broken->validate != NULL) kind.validate = broken->validate;
     return kind;
 }
 
@@ -32,38 +32,39 @@ static const named_law *law_named(const char *name) {
 }
 
 typedef struct trial {
-    const subject  *of;
-    const saboteur *by;
+    const subject  *variant;
+    const saboteur *broken;
     char            name[120];
 } trial;
 
 static void law_sees_the_saboteur(void **state) {
     const trial *const     t = *state;
-    const named_law *const guard = law_named(t->by->law);
-    tamis_kind const       broken = sabotage(&t->by->broken);
-    subject                of = *t->of;
-    of.isa = honest->isa;
-    if (t->by->geometry != NULL) of.geometry = t->by->geometry;
-    assert_null(guard->holds(&of));
-    of.instead = &broken;
-    assert_non_null(guard->holds(&of));
+    const named_law *const guard = law_named(t->broken->law);
+    tamis_kind const       broken = sabotage(&t->broken->broken);
+    subject                variant = *t->variant;
+    variant.isa = honest->isa;
+    if (t->broken->geometry != NULL) variant.geometry = t->broken->geometry;
+    assert_null(guard->holds(&variant));
+    variant.instead = &broken;
+    assert_non_null(guard->holds(&variant));
 }
 
-int sabotage_run(const subject *of, const saboteur *saboteurs, size_t n_saboteurs,
+int sabotage_run(const subject *variant, const saboteur *saboteurs, size_t n_saboteurs,
                  const struct CMUnitTest *tests, size_t n_tests) {
     struct CMUnitTest *const all = calloc(n_tests + n_saboteurs, sizeof *all);
     trial *const             trials = calloc(n_saboteurs + 1, sizeof *trials);
     assert(all != NULL && trials != NULL);
-    assert(tamis_kind_find(of->kind, NULL, &honest) == TAMIS_OK);
+    assert(tamis_kind_find(variant->kind, NULL, &honest) == TAMIS_OK);
     memcpy(all, tests, n_tests * sizeof *tests);
     for (size_t i = 0; i < n_saboteurs; i++) {
-        const saboteur *const by = &saboteurs[i];
+        const saboteur *const one = &saboteurs[i];
         trial *const          t = &trials[i];
-        *t = (trial){ .of = of, .by = by };
-        (void)snprintf(t->name, sizeof t->name, "%s_sees_who_%s", by->law, by->name);
+        *t = (trial){ .variant = variant, .broken = one };
+        (void)snprintf(t->name, sizeof t->name, "%s_sees_who_%s", one->law, one->name);
         all[n_tests + i] = (struct CMUnitTest){ t->name, law_sees_the_saboteur, NULL, NULL, t };
     }
-    int const failed = _cmocka_run_group_tests(of->kind, all, n_tests + n_saboteurs, NULL, NULL);
+    int const failed =
+        _cmocka_run_group_tests(variant->kind, all, n_tests + n_saboteurs, NULL, NULL);
     free(trials);
     free(all);
     return failed;

@@ -29,7 +29,7 @@ typedef struct saboteur {
 
 /* Run these tests, and for each saboteur one more: its law holds for the subject, and no longer
  * does with what it broke. */
-int sabotage_run(const subject *of, const saboteur *saboteurs, size_t n_saboteurs,
+int sabotage_run(const subject *variant, const saboteur *saboteurs, size_t n_saboteurs,
                  const struct CMUnitTest *tests, size_t n_tests);
 
 /* Functions that can stand in the place of those of any kind that removes, counts and merges. */

@@ -159,35 +159,35 @@ const char *because(const char *format, ...) {
     return reason;
 }
 
-tamis_status subject_try(const subject *of, uint64_t seed, const tamis_allocator *allocator,
+tamis_status subject_try(const subject *variant, uint64_t seed, const tamis_allocator *allocator,
                          tamis_set **ret_set, tamis_problem *reterr_problem) {
     tamis_seed const whole_seed = make_seed(seed);
     tamis_spec       spec = TAMIS_SPEC_INIT;
-    spec.capacity = of->capacity;
-    spec.lifetime = of->lifetime;
-    spec.fpr = of->geometry != NULL ? 0 : of->fpr;
-    spec.kind = of->kind;
-    spec.geometry = of->geometry;
-    spec.isa = of->isa;
-    spec.abilities = of->abilities;
-    spec.overflow = of->overflow;
-    spec.prefer = of->prefer;
+    spec.capacity = variant->capacity;
+    spec.lifetime = variant->lifetime;
+    spec.fpr = variant->geometry != NULL ? 0 : variant->fpr;
+    spec.kind = variant->kind;
+    spec.geometry = variant->geometry;
+    spec.isa = variant->isa;
+    spec.abilities = variant->abilities;
+    spec.overflow = variant->overflow;
+    spec.prefer = variant->prefer;
     spec.seed = &whole_seed;
     if (allocator != NULL) spec.allocator = *allocator;
     tamis_status const status = tamis_create(&spec, ret_set, reterr_problem);
-    if (status == TAMIS_OK && of->instead != NULL) (*ret_set)->kind = of->instead;
+    if (status == TAMIS_OK && variant->instead != NULL) (*ret_set)->kind = variant->instead;
     return status;
 }
 
-tamis_set *subject_make(const subject *of, uint64_t seed) {
+tamis_set *subject_make(const subject *variant, uint64_t seed) {
     tamis_set *set = NULL;
-    return subject_try(of, seed, NULL, &set, NULL) == TAMIS_OK ? set : NULL;
+    return subject_try(variant, seed, NULL, &set, NULL) == TAMIS_OK ? set : NULL;
 }
 
-tamis_set *make_set(const subject *of, uint64_t seed) {
+tamis_set *make_set(const subject *variant, uint64_t seed) {
     tamis_set    *set = NULL;
     tamis_problem problem = { 0 };
-    if (subject_try(of, seed, NULL, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
+    if (subject_try(variant, seed, NULL, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
     return set;
 }
 
@@ -196,9 +196,9 @@ static bool is_for(size_t i, const char *kind) {
 }
 
 /* Not every kind reaches every rate; one that says so is not tried at it. */
-static bool is_possible(const subject *of) {
+static bool is_possible(const subject *variant) {
     tamis_set         *set = NULL;
-    tamis_status const status = subject_try(of, 1, NULL, &set, NULL);
+    tamis_status const status = subject_try(variant, 1, NULL, &set, NULL);
     tamis_free(set);
     return status != TAMIS_ERR_CANNOT;
 }

@@ -29,20 +29,20 @@ typedef struct subject {
  * fail. */
 typedef struct named_law {
     const char *name;
-    const char *(*holds)(const subject *of);
+    const char *(*holds)(const subject *variant);
 } named_law;
 
 /* set_laws.c and states_laws.c: all of them, a NULL name after the last. */
 extern const named_law set_laws[], states_laws[];
 
 /* A set of the subject's, made as a user would. NULL when it fails: a law must not assert. */
-tamis_set *subject_make(const subject *of, uint64_t seed);
+tamis_set *subject_make(const subject *variant, uint64_t seed);
 
 /* The same for tests: they fail with the reason. */
-tamis_set *make_set(const subject *of, uint64_t seed);
+tamis_set *make_set(const subject *variant, uint64_t seed);
 
 /* The same with every request for memory going through `allocator`. */
-tamis_status subject_try(const subject *of, uint64_t seed, const tamis_allocator *allocator,
+tamis_status subject_try(const subject *variant, uint64_t seed, const tamis_allocator *allocator,
                          tamis_set **ret_set, tamis_problem *reterr_problem);
 
 /* Subjects of every registered kind, on every instruction set that runs here; the caller frees. */

@@ -53,18 +53,18 @@ typedef struct touches_job {
     } fixed[TOUCHES_FIXED];
 } touches_job;
 
-static inline tamis_table touches_table(const tamis_kind *kind, const touches_job *of,
+static inline tamis_table touches_table(const tamis_kind *kind, const touches_job *job,
                                         tamis_forecast *ret_stated) {
     tamis_need need = { .work = { TOUCHES_CAPACITY, 1,
-                                  TOUCHES_CAPACITY * (of->abilities != 0 ? 16 : 1) },
-                        .fpr = of->fpr,
+                                  TOUCHES_CAPACITY * (job->abilities != 0 ? 16 : 1) },
+                        .fpr = job->fpr,
                         .overflow = 1e-10,
-                        .abilities = of->abilities,
-                        .prefer = of->prefer };
+                        .abilities = job->abilities,
+                        .prefer = job->prefer };
     uint64_t   g[TAMIS_MAX_FIELDS] = { 0 };
     for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) need.fixed[i] = NEED_FREE;
     for (unsigned i = 0; i < TOUCHES_FIXED; i++) {
-        if (of->fixed[i].value != 0) need.fixed[of->fixed[i].field] = of->fixed[i].value;
+        if (job->fixed[i].value != 0) need.fixed[job->fixed[i].field] = job->fixed[i].value;
     }
     assert_int_equal(kind->plan(&need, g), TAMIS_OK);
     kind->predict(g, &need.work, ret_stated);
@@ -130,10 +130,10 @@ static inline touches touches_count(const tamis_kind *kind, tamis_table *table, 
 
 /* The counts themselves are good to a hundredth of a line: their sigma is below 0.7 lines, of 5000
  * samples and more. */
-static inline void touches_check(const touches_job *of, const tamis_forecast *stated,
+static inline void touches_check(const touches_job *job, const tamis_forecast *stated,
                                  const touches *counted, double near, double near_add) {
     print_message("# %s: present %.3f stated %.3f, absent %.3f stated %.3f, add %.3f stated %.3f\n",
-                  of->name, counted->present, stated->lines_present, counted->absent,
+                  job->name, counted->present, stated->lines_present, counted->absent,
                   stated->lines_absent, counted->add, stated->lines_add);
     assert_near(stated->lines_present, counted->present, near);
     assert_near(stated->lines_absent, counted->absent, near);

@@ -76,9 +76,9 @@ static void churn_of_3_subtables_is_another_matter(void **state) {
 
 static const double loads[] = { 0.5, 1, 1.5, 2.25, 4, 6, 7.9, 12, 20, 32, 47.3, 48 };
 
-static double mean_of(const fluid *of) {
+static double mean_of(const fluid *law) {
     double sum = 0;
-    for (unsigned j = 1; j <= FLUID_MAX_HEIGHT; j++) sum += tamis_fluid_share(of, j);
+    for (unsigned j = 1; j <= FLUID_MAX_HEIGHT; j++) sum += tamis_fluid_share(law, j);
     return sum;
 }
 
@@ -97,10 +97,10 @@ static void mean_of_all_buckets_is_the_load(void **state) {
 }
 
 /* P[the next key makes a bucket of subtable i have j]. */
-static double oracle_rate(const fluid *of, unsigned i, unsigned j) {
-    double rate = of->x[i][j - 1] - of->x[i][j];
-    for (unsigned k = 0; k < i; k++) rate *= of->x[k][j];
-    for (unsigned k = i + 1; k < of->tables; k++) rate *= of->x[k][j - 1];
+static double oracle_rate(const fluid *law, unsigned i, unsigned j) {
+    double rate = law->x[i][j - 1] - law->x[i][j];
+    for (unsigned k = 0; k < i; k++) rate *= law->x[k][j];
+    for (unsigned k = i + 1; k < law->tables; k++) rate *= law->x[k][j - 1];
     return rate;
 }
 
@@ -314,9 +314,9 @@ static double chance_at(law_at *law_of, unsigned tables, unsigned j, double n, d
 }
 
 /* `step`: the next load that it would have tried, and what it may lose besides. */
-static void check_load_for(load_for *best, law_at *law_of, const unsigned *of, double chance,
+static void check_load_for(load_for *best, law_at *law_of, const unsigned *sizes, double chance,
                            double n, double step) {
-    unsigned const tables = of[0], j = of[1];
+    unsigned const tables = sizes[0], j = sizes[1];
     double const   limit = j, load = best(tables, j, chance, n, limit);
     double const   slack = 1.15; /* steps from another beginning */
     if (load >= 0 && load <= limit &&
@@ -332,11 +332,12 @@ static void loads_are_the_largest_that_keep_the_chance(void **state) {
     static const double   keys[] = { 3000, 1e5, INFINITY };
     static const unsigned cells[] = { 1, 3, 8, 20, 40 };
     for (unsigned round = 0; round < 3 * 4 * 5 * 5; round++) {
-        unsigned const of[2] = { 2 + 2 * (round / 3 % 4), cells[round / 12 % 5] };
+        unsigned const sizes[2] = { 2 + 2 * (round / 3 % 4), cells[round / 12 % 5] };
         double const   chance = chances[round / 60], n = keys[round % 3];
-        double const   fewer = isinf(n) ? 0.051 : 0.051 + 0.05 * of[1]; /* buckets, see there */
-        check_load_for(tamis_fluid_fill_load, tamis_fluid_fill, of, chance, n, fewer);
-        check_load_for(tamis_fluid_churn_load, tamis_fluid_churn, of, chance, n, 3e-3 * of[1]);
+        double const   fewer = isinf(n) ? 0.051 : 0.051 + 0.05 * sizes[1]; /* buckets, see there */
+        check_load_for(tamis_fluid_fill_load, tamis_fluid_fill, sizes, chance, n, fewer);
+        check_load_for(tamis_fluid_churn_load, tamis_fluid_churn, sizes, chance, n,
+                       3e-3 * sizes[1]);
     }
 }
 
@@ -365,16 +366,16 @@ static const life lives[LIVES] = {
 
 /* Adds that found all their buckets full, among those of a long life; they are refused. Refusals
  * come together: sets of them half a table of adds apart are taken for independent. */
-static double count_refused(const life *of, uint64_t steps, double *ret_bursts) {
+static double count_refused(const life *lived, uint64_t steps, double *ret_bursts) {
     dice     random = dice_start();
-    balls    b = balls_fill(of->tables, of->load, of->buckets, &random);
+    balls    b = balls_fill(lived->tables, lived->load, lived->buckets, &random);
     uint64_t refused = 0, last = 0;
     balls_churn(&b, 8 * b.n, &random);
     for (uint64_t i = 1; i <= steps; i++) {
         uint64_t const ball = (dice_roll(&random) >> 20) % b.n;
         if (b.place[ball] != NOWHERE) b.load[b.place[ball]]--;
         balls_add(&b, ball, &random);
-        if (b.load[b.place[ball]] <= of->cells) continue;
+        if (b.load[b.place[ball]] <= lived->cells) continue;
         b.load[b.place[ball]]--;
         b.place[ball] = NOWHERE;
         *ret_bursts += i - last > b.n / 2 || last == 0;
@@ -390,19 +391,19 @@ static double count_refused(const life *of, uint64_t steps, double *ret_bursts) 
 static void finite_tables_are_full_as_often_as_stated(void **state) {
     (void)state;
     for (unsigned i = 0; i < LIVES; i++) {
-        const life *const of = &lives[i];
+        const life *const lived = &lives[i];
         uint64_t const    steps = UINT64_C(1) << 24;
         double            bursts = 0;
-        double const      refused = count_refused(of, steps, &bursts);
+        double const      refused = count_refused(lived, steps, &bursts);
         fluid             limit, law;
-        tamis_fluid_churn(of->tables, of->load, INFINITY, &limit);
-        tamis_fluid_churn(of->tables, of->load, of->buckets, &law);
-        double const stated = tamis_fluid_all(&law, of->cells) * (double)steps;
+        tamis_fluid_churn(lived->tables, lived->load, INFINITY, &limit);
+        tamis_fluid_churn(lived->tables, lived->load, lived->buckets, &law);
+        double const stated = tamis_fluid_all(&law, lived->cells) * (double)steps;
         double const sigma = refused / sqrt(bursts + 1) + 1;
         print_message("# d %u, %u cells, %u buckets: refused %g +- %.2g, stated %.3g, limit %.2g\n",
-                      of->tables, of->cells, of->buckets, refused, sigma, stated,
-                      tamis_fluid_all(&limit, of->cells) * (double)steps);
-        assert_near(tamis_fluid_all(&limit, of->cells), of->limit, 0.5);
+                      lived->tables, lived->cells, lived->buckets, refused, sigma, stated,
+                      tamis_fluid_all(&limit, lived->cells) * (double)steps);
+        assert_near(tamis_fluid_all(&limit, lived->cells), lived->limit, 0.5);
         assert_true(refused - SIGMAS * sigma <= 1.5 * stated);
         assert_true(stated <= 100 * (refused + SIGMAS * sigma));
     }

@@ -24,36 +24,36 @@ typedef struct table {
     unsigned   m;
 } table;
 
-static bool holds(const table *of, const uint64_t *adds) {
-    for (unsigned i = 0; i < of->m; i++) {
-        bool const is_asked = adds[i] != 0 && of->counter[i] != STUCK;
-        if (is_asked && !increments_may_hold(&of->d, of->counter[i], adds[i])) return false;
+static bool holds(const table *t, const uint64_t *adds) {
+    for (unsigned i = 0; i < t->m; i++) {
+        bool const is_asked = adds[i] != 0 && t->counter[i] != STUCK;
+        if (is_asked && !increments_may_hold(&t->d, t->counter[i], adds[i])) return false;
     }
     return true;
 }
 
 /* How many of all ways to choose k counters and increments are held. */
-static double count_ways(const table *of, unsigned k, uint64_t *adds) {
+static double count_ways(const table *t, unsigned k, uint64_t *adds) {
     double sum = 0;
-    if (k == 0) return holds(of, adds);
-    for (unsigned way = 0; way < of->m * of->d.n; way++) {
-        adds[way / of->d.n] += of->d.value[way % of->d.n];
-        sum += count_ways(of, k - 1, adds);
-        adds[way / of->d.n] -= of->d.value[way % of->d.n];
+    if (k == 0) return holds(t, adds);
+    for (unsigned way = 0; way < t->m * t->d.n; way++) {
+        adds[way / t->d.n] += t->d.value[way % t->d.n];
+        sum += count_ways(t, k - 1, adds);
+        adds[way / t->d.n] -= t->d.value[way % t->d.n];
     }
     return sum;
 }
 
-static double rate_of_all(const table *of, unsigned k) {
+static double rate_of_all(const table *t, unsigned k) {
     uint64_t adds[5] = { 0 };
-    return count_ways(of, k, adds) / pow((double)of->m * of->d.n, k);
+    return count_ways(t, k, adds) / pow((double)t->m * t->d.n, k);
 }
 
-static double rate_stated(const table *of, unsigned k, unsigned more) {
+static double rate_stated(const table *t, unsigned k, unsigned more) {
     vi_rate rate;
-    tamis_vi_rate_begin(&rate, &of->d, of->m, k, more);
-    for (unsigned i = 0; i < of->m; i++) {
-        vi_rate_add(&rate, of->counter[i] == STUCK ? VI_RATE_STUCK : of->counter[i]);
+    tamis_vi_rate_begin(&rate, &t->d, t->m, k, more);
+    for (unsigned i = 0; i < t->m; i++) {
+        vi_rate_add(&rate, t->counter[i] == STUCK ? VI_RATE_STUCK : t->counter[i]);
     }
     return tamis_vi_rate_end(&rate);
 }
@@ -63,16 +63,16 @@ static void meet_rate_is_that_of_all_strangers(void **state) {
     uint64_t const sets[] = { MASK(1), MASK(1, 2), MASK(4, 5, 6, 7), MASK(8, 12, 14, 15) };
     dice           random = dice_start();
     for (unsigned round = 0; round < 200; round++) {
-        table of = { .d = increments_make(sets[round % 4]), .m = 1 + round / 4 % 5 };
-        for (unsigned i = 0; i < of.m; i++) {
-            do of.counter[i] = dice_below(&random, 40);
-            while (!increments_make_up(&of.d, of.counter[i]));
-            if (dice_below(&random, 8) == 0) of.counter[i] = STUCK;
+        table t = { .d = increments_make(sets[round % 4]), .m = 1 + round / 4 % 5 };
+        for (unsigned i = 0; i < t.m; i++) {
+            do t.counter[i] = dice_below(&random, 40);
+            while (!increments_make_up(&t.d, t.counter[i]));
+            if (dice_below(&random, 8) == 0) t.counter[i] = STUCK;
         }
         for (unsigned k = 1; k <= 4; k++) {
-            double const rate = rate_of_all(&of, k), next = rate_of_all(&of, k + 1);
-            assert_near(rate_stated(&of, k, 0) + 1, rate + 1, 1e-13);
-            assert_near(rate_stated(&of, k, 64) + 1, .75 * rate + .25 * next + 1, 1e-13);
+            double const rate = rate_of_all(&t, k), next = rate_of_all(&t, k + 1);
+            assert_near(rate_stated(&t, k, 0) + 1, rate + 1, 1e-13);
+            assert_near(rate_stated(&t, k, 64) + 1, .75 * rate + .25 * next + 1, 1e-13);
         }
     }
 }
@@ -128,10 +128,10 @@ static void meet_rate_of_large_tables_is_that_of_the_product(void **state) {
                     sorts[s][t] = sorts[s][t - 1] * (double)dice_below(&random, 100) / 100;
                 }
             }
-            meet of = tamis_meet_begin(m, k);
-            for (unsigned s = 0; s < 6; s++) tamis_meet_add(&of, sorts[s], m / 6);
+            meet pair = tamis_meet_begin(m, k);
+            for (unsigned s = 0; s < 6; s++) tamis_meet_add(&pair, sorts[s], m / 6);
             double const exact = rate_of_product(m, k, sorts, 6);
-            assert_near(tamis_meet_rate(&of, k), exact, m <= 64 ? 1e-12 : m < 4096 ? 1e-3 : 1e-4);
+            assert_near(tamis_meet_rate(&pair, k), exact, m <= 64 ? 1e-12 : m < 4096 ? 1e-3 : 1e-4);
         }
     }
 }

@@ -19,10 +19,10 @@ static const planned_kind planned[] = {
     { "state_direct", tamis_state_direct_forecast, tamis_state_direct_cell_bits, 16, 2 },
 };
 
-static tamis_states_spec spec_of(const planned_kind *of, uint64_t capacity, uint64_t values,
+static tamis_states_spec spec_of(const planned_kind *row, uint64_t capacity, uint64_t values,
                                  double fpr) {
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
-    spec.kind = of->name;
+    spec.kind = row->name;
     spec.capacity = capacity;
     spec.values = values;
     spec.fpr = fpr;
@@ -45,19 +45,19 @@ static void geometry_of(const tamis_plan *plan, uint64_t *ret_g) {
 }
 
 /* Would a table of at most so many bits do, with this k and these counters? */
-static bool would_do(const planned_kind *of, const tamis_states_spec *spec, uint64_t lifetime,
+static bool would_do(const planned_kind *row, const tamis_states_spec *spec, uint64_t lifetime,
                      uint64_t *g, double bits) {
     shared_forecast told;
     double const    unknown = spec->unknown != 0 ? spec->unknown : spec->fpr;
     if (bits < 0) return false;
-    g[SHARED_CELLS] = (uint64_t)(bits / of->cell_bits(g));
+    g[SHARED_CELLS] = (uint64_t)(bits / row->cell_bits(g));
     if (g[SHARED_CELLS] < 2) return false;
-    of->law(g, (double)spec->capacity, (double)lifetime, &told);
+    row->law(g, (double)spec->capacity, (double)lifetime, &told);
     return told.fpr <= spec->fpr && told.unknown <= unknown;
 }
 
 /* A plan is what was asked for; no table that is a cache line smaller is. */
-static void expect_plan(const planned_kind *of, const tamis_states_spec *spec) {
+static void expect_plan(const planned_kind *row, const tamis_states_spec *spec) {
     tamis_plan const plan = plan_of(spec);
     uint64_t         g[SHARED_FIELDS], other[SHARED_FIELDS];
     assert_int_equal(plan.status, TAMIS_OK);
@@ -66,18 +66,18 @@ static void expect_plan(const planned_kind *of, const tamis_states_spec *spec) {
     assert_int_equal(g[SHARED_TIMER_BITS], spec->timer_bits);
     assert_true(plan.fpr <= spec->fpr);
     assert_true(plan.unknown <= (spec->unknown != 0 ? spec->unknown : spec->fpr));
-    uint64_t const bits = g[SHARED_CELLS] * of->cell_bits(g);
+    uint64_t const bits = g[SHARED_CELLS] * row->cell_bits(g);
     assert_int_equal(plan.body_bytes, ((bits + 7) / 8 + 8 + 63) / 64 * 64);
     memcpy(other, g, sizeof g);
     bool const is_counted = g[SHARED_COUNTER_BITS] != 0;
-    for (unsigned c = is_counted ? of->least_bits : 0; c <= (is_counted ? 8u : 0u); c++) {
+    for (unsigned c = is_counted ? row->least_bits : 0; c <= (is_counted ? 8u : 0u); c++) {
         for (unsigned k = 1; k <= SHARED_MAX_HASHES; k++) {
             other[SHARED_HASHES] = k;
             other[SHARED_COUNTER_BITS] = c;
-            if (would_do(of, spec, plan.lifetime, other, (double)bits - 512)) {
+            if (would_do(row, spec, plan.lifetime, other, (double)bits - 512)) {
                 fail_msg("%s of %llu keys, %llu values, fpr %g: %llu cells, k %llu, %llu bits; and "
                          "%llu, %u, %u",
-                         of->name, (unsigned long long)spec->capacity,
+                         row->name, (unsigned long long)spec->capacity,
                          (unsigned long long)spec->values, spec->fpr,
                          (unsigned long long)g[SHARED_CELLS], (unsigned long long)g[SHARED_HASHES],
                          (unsigned long long)g[SHARED_COUNTER_BITS],
@@ -108,9 +108,9 @@ static void plans_are_the_smallest_that_do(void **state) {
     }
 }
 
-static void expect_status(const planned_kind *of, const char *geometry, double fpr,
+static void expect_status(const planned_kind *row, const char *geometry, double fpr,
                           tamis_status status) {
-    tamis_states_spec spec = spec_of(of, 1000, 8, fpr);
+    tamis_states_spec spec = spec_of(row, 1000, 8, fpr);
     tamis_states     *states = NULL;
     spec.geometry = geometry;
     assert_int_equal(plan_of(&spec).status, status);
@@ -132,15 +132,15 @@ static void what_cannot_be_is_refused(void **state) {
         "counter_bits=9,cells=1000",
     };
     for (size_t kind = 0; kind < COUNT(planned); kind++) {
-        const planned_kind *const of = &planned[kind];
+        const planned_kind *const row = &planned[kind];
         for (size_t i = 0; i < COUNT(impossible); i++)
-            expect_status(of, impossible[i], 0.01, TAMIS_ERR_CANNOT);
-        expect_status(of, "buckets=5", 0.01, TAMIS_ERR_ARGUMENT);
-        expect_status(of, "hashes=4", 0, TAMIS_ERR_CANNOT); /* nothing says how large */
-        expect_status(of, "cells=2000", 0.01, TAMIS_ERR_CANNOT);
-        expect_status(of, "cells=2000", 0, TAMIS_OK);
-        expect_status(of, "cells=2,hashes=32,counter_bits=8", 0, TAMIS_OK);
-        expect_status(of, "cells=9000000000000000000", 0, TAMIS_ERR_LIMIT);
+            expect_status(row, impossible[i], 0.01, TAMIS_ERR_CANNOT);
+        expect_status(row, "buckets=5", 0.01, TAMIS_ERR_ARGUMENT);
+        expect_status(row, "hashes=4", 0, TAMIS_ERR_CANNOT); /* nothing says how large */
+        expect_status(row, "cells=2000", 0.01, TAMIS_ERR_CANNOT);
+        expect_status(row, "cells=2000", 0, TAMIS_OK);
+        expect_status(row, "cells=2,hashes=32,counter_bits=8", 0, TAMIS_OK);
+        expect_status(row, "cells=9000000000000000000", 0, TAMIS_ERR_LIMIT);
     }
 }
 
@@ -148,8 +148,8 @@ static void what_cannot_be_is_refused(void **state) {
 static void a_fixed_size_has_the_best_k(void **state) {
     (void)state;
     for (size_t kind = 0; kind < COUNT(planned); kind++) {
-        const planned_kind *const of = &planned[kind];
-        tamis_states_spec         spec = spec_of(of, 1000, 8, 0);
+        const planned_kind *const row = &planned[kind];
+        tamis_states_spec         spec = spec_of(row, 1000, 8, 0);
         uint64_t                  g[SHARED_FIELDS];
         spec.geometry = "cells=30000";
         tamis_plan const plan = plan_of(&spec);
@@ -157,7 +157,7 @@ static void a_fixed_size_has_the_best_k(void **state) {
         for (unsigned k = 1; k <= SHARED_MAX_HASHES; k++) {
             shared_forecast told;
             g[SHARED_HASHES] = k;
-            of->law(g, 1000, 16000, &told);
+            row->law(g, 1000, 16000, &told);
             assert_true(plan.unknown <= told.unknown);
         }
     }

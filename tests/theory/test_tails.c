@@ -18,37 +18,40 @@ typedef struct law {
     long double n, p; /* n < 0: Poisson with mean p */
 } law;
 
-static long double law_mean(const law *of) {
-    return of->n < 0 ? of->p : of->n * of->p;
+static long double law_mean(const law *fluid_law) {
+    return fluid_law->n < 0 ? fluid_law->p : fluid_law->n * fluid_law->p;
 }
 
 /* P[X = k], factor by factor. */
-static long double law_term(const law *of, unsigned k) {
-    if (of->n >= 0 && k > of->n) return 0;
-    long double term = of->n < 0 ? expl(-of->p) : expl((of->n - k) * log1pl(-of->p));
+static long double law_term(const law *fluid_law, unsigned k) {
+    if (fluid_law->n >= 0 && k > fluid_law->n) return 0;
+    long double term =
+        fluid_law->n < 0 ? expl(-fluid_law->p) : expl((fluid_law->n - k) * log1pl(-fluid_law->p));
     for (unsigned i = 0; i < k; i++) {
-        term *= of->n < 0 ? of->p / (i + 1) : (of->n - i) / (i + 1) * of->p;
+        term *=
+            fluid_law->n < 0 ? fluid_law->p / (i + 1) : (fluid_law->n - i) / (i + 1) * fluid_law->p;
     }
     return term;
 }
 
 /* P[X >= k]: from where nothing comes any more, back to k, so that small terms are added first. */
-static long double law_tail(const law *of, unsigned k) {
+static long double law_tail(const law *fluid_law, unsigned k) {
     unsigned top = k;
-    while (top < law_mean(of) || law_term(of, top) > law_term(of, k) * 1e-22L) top++;
+    while (top < law_mean(fluid_law) || law_term(fluid_law, top) > law_term(fluid_law, k) * 1e-22L)
+        top++;
     long double sum = 0;
-    for (unsigned i = top + 1; i-- > k;) sum += law_term(of, i);
+    for (unsigned i = top + 1; i-- > k;) sum += law_term(fluid_law, i);
     return sum;
 }
 
-static double term_of(const law *of, unsigned k) {
-    if (of->n < 0) return exp(tamis_poisson_log((double)of->p, k));
-    return exp(tamis_binomial_log((double)of->n, (double)of->p, k));
+static double term_of(const law *fluid_law, unsigned k) {
+    if (fluid_law->n < 0) return exp(tamis_poisson_log((double)fluid_law->p, k));
+    return exp(tamis_binomial_log((double)fluid_law->n, (double)fluid_law->p, k));
 }
 
-static double tail_of(const law *of, unsigned k) {
-    if (of->n < 0) return tamis_poisson_tail((double)of->p, k);
-    return tamis_binomial_tail((double)of->n, (double)of->p, k);
+static double tail_of(const law *fluid_law, unsigned k) {
+    if (fluid_law->n < 0) return tamis_poisson_tail((double)fluid_law->p, k);
+    return tamis_binomial_tail((double)fluid_law->n, (double)fluid_law->p, k);
 }
 
 /* Doubles, so that the oracle and the library start from the same p. */
@@ -58,20 +61,20 @@ static const double binomial_p[] = { 1e-9, 1e-3, 0.1, 0.3, 0.5, 0.9, 0.999, 1 - 
 
 /* ------------------------------------------------------------------ against the oracle */
 
-static void check_law(const law *of, unsigned last) {
+static void check_law(const law *fluid_law, unsigned last) {
     for (unsigned k = 0; k <= last; k++) {
-        long double const term = law_term(of, k);
+        long double const term = law_term(fluid_law, k);
         if (term < SMALLEST) continue;
-        assert_near(term_of(of, k), term, DIGITS);
-        assert_near(tail_of(of, k), law_tail(of, k), DIGITS);
+        assert_near(term_of(fluid_law, k), term, DIGITS);
+        assert_near(tail_of(fluid_law, k), law_tail(fluid_law, k), DIGITS);
     }
 }
 
 static void poisson_terms_and_tails_hold_twelve_digits_down_to_1e_300(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(poisson_means); i++) {
-        law const of = { -1, poisson_means[i] };
-        check_law(&of, 500);
+        law const fluid_law = { -1, poisson_means[i] };
+        check_law(&fluid_law, 500);
     }
 }
 
@@ -79,8 +82,8 @@ static void binomial_terms_and_tails_hold_twelve_digits_down_to_1e_300(void **st
     (void)state;
     for (size_t i = 0; i < COUNT(binomial_n); i++) {
         for (size_t j = 0; j < COUNT(binomial_p); j++) {
-            law const of = { binomial_n[i], binomial_p[j] };
-            check_law(&of, (unsigned)binomial_n[i]);
+            law const fluid_law = { binomial_n[i], binomial_p[j] };
+            check_law(&fluid_law, (unsigned)binomial_n[i]);
         }
     }
 }
@@ -92,8 +95,8 @@ static void binomial_tails_hold_their_digits_when_n_is_huge(void **state) {
     static const double means[] = { 0.01, 0.6931, 6, 56 };
     for (size_t i = 0; i < COUNT(sizes); i++) {
         for (size_t j = 0; j < COUNT(means); j++) {
-            law const of = { sizes[i], means[j] / sizes[i] };
-            check_law(&of, 400);
+            law const fluid_law = { sizes[i], means[j] / sizes[i] };
+            check_law(&fluid_law, 400);
         }
     }
 }
@@ -150,9 +153,10 @@ static void binomial_of_a_fair_coin_is_symmetric(void **state) {
 }
 
 /* Above the mean the term is no small part of the tail, so that the digits survive subtracting. */
-static void check_steps(const law *of, unsigned last) {
-    for (unsigned k = (unsigned)law_mean(of) + 1; k <= last; k++) {
-        double const step = tail_of(of, k) - tail_of(of, k + 1), term = term_of(of, k);
+static void check_steps(const law *fluid_law, unsigned last) {
+    for (unsigned k = (unsigned)law_mean(fluid_law) + 1; k <= last; k++) {
+        double const step = tail_of(fluid_law, k) - tail_of(fluid_law, k + 1),
+                     term = term_of(fluid_law, k);
         if (term < 1e-290) break;
         assert_near(step, term, DIGITS);
     }
@@ -161,13 +165,13 @@ static void check_steps(const law *of, unsigned last) {
 static void tails_differ_by_the_term_between_them(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(poisson_means); i++) {
-        law const of = { -1, poisson_means[i] };
-        check_steps(&of, 500);
+        law const fluid_law = { -1, poisson_means[i] };
+        check_steps(&fluid_law, 500);
     }
     for (size_t i = 0; i < COUNT(binomial_n); i++) {
         for (size_t j = 0; j < COUNT(binomial_p); j++) {
-            law const of = { binomial_n[i], binomial_p[j] };
-            check_steps(&of, (unsigned)binomial_n[i]);
+            law const fluid_law = { binomial_n[i], binomial_p[j] };
+            check_steps(&fluid_law, (unsigned)binomial_n[i]);
         }
     }
 }
@@ -175,16 +179,16 @@ static void tails_differ_by_the_term_between_them(void **state) {
 static void terms_sum_up_to_one(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(poisson_means); i++) {
-        law const of = { -1, poisson_means[i] };
+        law const fluid_law = { -1, poisson_means[i] };
         double    sum = 0;
-        for (unsigned k = 0; k <= 700; k++) sum += term_of(&of, k);
+        for (unsigned k = 0; k <= 700; k++) sum += term_of(&fluid_law, k);
         assert_near(sum, 1, DIGITS);
     }
     for (size_t i = 0; i < COUNT(binomial_n); i++) {
         for (size_t j = 0; j < COUNT(binomial_p); j++) {
-            law const of = { binomial_n[i], binomial_p[j] };
+            law const fluid_law = { binomial_n[i], binomial_p[j] };
             double    sum = 0;
-            for (unsigned k = 0; k <= binomial_n[i]; k++) sum += term_of(&of, k);
+            for (unsigned k = 0; k <= binomial_n[i]; k++) sum += term_of(&fluid_law, k);
             assert_near(sum, 1, DIGITS);
         }
     }

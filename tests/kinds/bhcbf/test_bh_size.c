@@ -10,10 +10,10 @@
 #define N 1024.0 /* keys, in all of section VIII but table I */
 
 static bh_profile profile_of(const uint64_t *g) {
-    pairs const of = tamis_bh_pairs(g);
+    pairs const layout = tamis_bh_pairs(g);
     bh_profile  profile;
     assert_true(tamis_bh_is_possible(g));
-    tamis_bh_profile(&of, &profile);
+    tamis_bh_profile(&layout, &profile);
     return profile;
 }
 
@@ -143,10 +143,10 @@ static void bh_best_is_that_of_the_paper(void **state) {
 
 /* Table I: entries for 2000 keys at 1e-3; improved with a table of up to 6 keys. */
 static double size_in_kib(unsigned reach, unsigned k) {
-    pairs const of = pairs_make(D, 4, 8, reach, false);
+    pairs const layout = pairs_make(D, 4, 8, reach, false);
     bh_profile  profile;
     double      m = 4000;
-    tamis_bh_profile(&of, &profile);
+    tamis_bh_profile(&layout, &profile);
     while (pow(1 - tamis_bh_excludes(&profile, m, 2000.0 * k), k) > 1e-3) m++;
     return m * 12 / 8 / 1024;
 }

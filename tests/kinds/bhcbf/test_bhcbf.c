@@ -154,14 +154,14 @@ uint64_t oracle_count(const oracle *o, uint64_t hash) {
     return least;
 }
 
-static void oracle_move(oracle *o, const visit *v, int by) {
+static void oracle_move(oracle *o, const visit *v, int sign) {
     bool is_changed = false;
     for (size_t e = 0; e < o->g[BH_ENTRIES]; e++) {
         if (v->times[e] == 0 || o->is_stuck[e]) continue;
         is_changed = true;
-        oracle_set(o, e, o->c1[e] + by * v->times[e], o->c2[e] + by * v->sum[e]);
+        oracle_set(o, e, o->c1[e] + sign * v->times[e], o->c2[e] + sign * v->sum[e]);
     }
-    if (is_changed && (by > 0 || o->keys != 0)) o->keys += (uint64_t)by;
+    if (is_changed && (sign > 0 || o->keys != 0)) o->keys += (uint64_t)sign;
 }
 
 void oracle_add(oracle *o, uint64_t hash) {
@@ -347,10 +347,10 @@ typedef struct means {
     double fpr, predicted, hits, stuck, entries;
 } means;
 
-static means fill_many(const trial *of) {
+static means fill_many(const trial *tried) {
     means sum = { .fpr = 0 };
     for (uint64_t seed = 0; seed < FILTERS; seed++) {
-        tamis_set *const set = make_bhcbf(of->geometry, 1024, 1024, seed);
+        tamis_set *const set = make_bhcbf(tried->geometry, 1024, 1024, seed);
         add_ids(set, 0, 1024);
         sum.hits += (double)count_ids(set, 1000000, STRANGERS);
         tamis_info const info = inspect(set);
@@ -366,11 +366,11 @@ static means fill_many(const trial *of) {
 /* The mean of 50 filters, 3% from what is stated of the paper's, and from what is predicted; and
  * strangers that are taken for present are as many as the filters say of themselves. */
 static void filters_are_as_predicted(void **state) {
-    const trial *const of = *state;
-    means const        mean = fill_many(of);
+    const trial *const tried = *state;
+    means const        mean = fill_many(tried);
     double const       expected = mean.fpr * FILTERS * STRANGERS;
-    if (of->fpr != 0 && fabs(mean.fpr / of->fpr - 1) > .03) {
-        fail_msg("%s: %.5f, not %.5f", of->geometry, mean.fpr, of->fpr);
+    if (tried->fpr != 0 && fabs(mean.fpr / tried->fpr - 1) > .03) {
+        fail_msg("%s: %.5f, not %.5f", tried->geometry, mean.fpr, tried->fpr);
     }
     if (fabs(mean.fpr / mean.predicted - 1) > .03) {
         fail_msg("%.5f is predicted, and is %.5f", mean.predicted, mean.fpr);
@@ -378,7 +378,7 @@ static void filters_are_as_predicted(void **state) {
     if (fabs(mean.hits - expected) > 5 * sqrt(expected)) {
         fail_msg("%.0f strangers, not %.1f", mean.hits, expected);
     }
-    double const stuck = of->stuck * mean.entries;
+    double const stuck = tried->stuck * mean.entries;
     if (fabs(mean.stuck - stuck) > .03 * stuck + 4 * sqrt(stuck)) {
         fail_msg("%.0f entries are stuck, not %.1f", mean.stuck, stuck);
     }
@@ -419,9 +419,9 @@ typedef struct life {
     double      capacity, lifetime;
 } life;
 
-static bool is_stuck_after(const life *of, uint64_t seed, double *ret_predicted) {
-    tamis_set *const set = make_bhcbf(of->geometry, of->capacity, of->lifetime, seed);
-    replace_ids(set, (uint64_t)of->capacity, (uint64_t)of->lifetime);
+static bool is_stuck_after(const life *lived, uint64_t seed, double *ret_predicted) {
+    tamis_set *const set = make_bhcbf(lived->geometry, lived->capacity, lived->lifetime, seed);
+    replace_ids(set, (uint64_t)lived->capacity, (uint64_t)lived->lifetime);
     tamis_info const info = inspect(set);
     tamis_free(set);
     *ret_predicted = info.plan.saturation;
@@ -430,13 +430,13 @@ static bool is_stuck_after(const life *of, uint64_t seed, double *ret_predicted)
 
 /* To four sigma below, and a sixth above: an entry that comes back is counted twice. */
 static void entries_stick_as_often_as_stated(void **state) {
-    const life *const of = *state;
+    const life *const lived = *state;
     double            predicted = 0, stuck = 0;
-    for (uint64_t seed = 0; seed < SETS; seed++) stuck += is_stuck_after(of, seed, &predicted);
+    for (uint64_t seed = 0; seed < SETS; seed++) stuck += is_stuck_after(lived, seed, &predicted);
     double const measured = stuck / SETS;
     double const sigma = sqrt(predicted * (1 - predicted) / SETS) + 1e-9;
     if (measured > predicted + 4 * sigma || measured < predicted / 1.2 - 4 * sigma) {
-        fail_msg("%s: %.4f +- %.4f, predicted %.4f", of->geometry, measured, sigma, predicted);
+        fail_msg("%s: %.4f +- %.4f, predicted %.4f", lived->geometry, measured, sigma, predicted);
     }
 }
 

@@ -21,10 +21,10 @@ static unsigned bits_of(const tamis_table *table) {
 static tamis_status unmarks(tamis_table *table, uint64_t hash) {
     tamis_status const status = honest->remove(table, hash);
     unsigned const     bits = bits_of(table);
-    pairs const        of = tamis_bh_pairs(table->geometry);
-    uint64_t const     place = fastrange(remix(hash, 0), table->geometry[BH_ENTRIES] * of.sums.n);
-    if (packed_get(table->body, place / of.sums.n, bits) == bits_low(bits)) {
-        packed_set(table->body, place / of.sums.n, bits, 0);
+    pairs const        layout = tamis_bh_pairs(table->geometry);
+    uint64_t const place = fastrange(remix(hash, 0), table->geometry[BH_ENTRIES] * layout.sums.n);
+    if (packed_get(table->body, place / layout.sums.n, bits) == bits_low(bits)) {
+        packed_set(table->body, place / layout.sums.n, bits, 0);
         table->saturated--;
     }
     return status;
@@ -60,8 +60,8 @@ static const saboteur saboteurs[] = {
 /* ------------------------------------------------------------------ broken tables */
 
 static tamis_set *filled(const char *geometry) {
-    subject const    of = { .kind = "bhcbf", .capacity = 100, .geometry = geometry };
-    tamis_set *const set = filled_set(&of, 100);
+    subject const    variant = { .kind = "bhcbf", .capacity = 100, .geometry = geometry };
+    tamis_set *const set = filled_set(&variant, 100);
     assert_int_equal(set->table.saturated, 0);
     return set;
 }
@@ -104,13 +104,14 @@ static void validate_sees_flipped_bits(void **state) {
     for (unsigned i = 0; i < 2; i++) {
         tamis_set *const set = filled(geometries[i]);
         unsigned const   bits = bits_of(&set->table);
-        pairs const      of = tamis_bh_pairs(set->table.geometry);
+        pairs const      layout = tamis_bh_pairs(set->table.geometry);
         for (uint64_t bit = 0; bit < set->table.body_bytes * 8; bit++) {
             flip(set, bit);
             uint64_t const e = bit / bits,
                            field = packed_get(set->table.body, e < 501 ? e : 0, bits);
-            pair const p = pairs_unpack(&of, field);
-            bool const is_sum = e < 501 && bit % bits >= 4 && sums_may_be(&of.sums, p.count, p.sum);
+            pair const p = pairs_unpack(&layout, field);
+            bool const is_sum =
+                e < 501 && bit % bits >= 4 && sums_may_be(&layout.sums, p.count, p.sum);
             assert_int_equal(tamis_validate(set, NULL), is_sum);
             flip(set, bit);
         }
@@ -135,7 +136,7 @@ static void validate_and_lookups_are_safe_on_any_bytes(void **state) {
 }
 
 int main(void) {
-    static const subject of = {
+    static const subject variant = {
         .kind = "bhcbf", .capacity = 1000, .fpr = .01, .operations = 30000
     };
     static const struct CMUnitTest of_tables[] = {
@@ -143,5 +144,5 @@ int main(void) {
         cmocka_unit_test(validate_sees_flipped_bits),
         cmocka_unit_test(validate_and_lookups_are_safe_on_any_bytes),
     };
-    return sabotage_run(&of, saboteurs, COUNT(saboteurs), of_tables, COUNT(of_tables));
+    return sabotage_run(&variant, saboteurs, COUNT(saboteurs), of_tables, COUNT(of_tables));
 }

@@ -23,10 +23,10 @@ static void oracle_sums(uint64_t mask, unsigned from, unsigned left, unsigned su
     }
 }
 
-static bool oracle_distinct(const all_sums *of) {
-    for (unsigned i = 0; i < of->n; i++) {
+static bool oracle_distinct(const all_sums *sums) {
+    for (unsigned i = 0; i < sums->n; i++) {
         for (unsigned j = 0; j < i; j++) {
-            if (of->sum[i] == of->sum[j]) return false;
+            if (sums->sum[i] == sums->sum[j]) return false;
         }
     }
     return true;

@@ -27,12 +27,12 @@ static void sums_are_those_of_exactly_so_many_numbers(void **state) {
     dice random = dice_start();
     for (unsigned i = 0; i < 60; i++) {
         uint64_t const mask = random_mask(&random);
-        sums const     of = sums_make(mask, 64);
+        sums const     all = sums_make(mask, 64);
         for (unsigned j = 0; j <= 5; j++) {
             for (uint64_t s = 0; s <= 64 * j + 5; s++) {
-                assert_int_equal(sums_may_be(&of, j, s), oracle_makes(mask, j, s));
+                assert_int_equal(sums_may_be(&all, j, s), oracle_makes(mask, j, s));
             }
-            assert_false(sums_may_be(&of, j, UINT64_MAX - 3)); /* what is less than nothing */
+            assert_false(sums_may_be(&all, j, UINT64_MAX - 3)); /* what is less than nothing */
         }
     }
 }
@@ -44,15 +44,15 @@ static void sums_beyond_the_table_may_be_any(void **state) {
     for (unsigned i = 0; i < 200; i++) {
         uint64_t const mask = random_mask(&random);
         unsigned const most = 1 + (unsigned)dice_below(&random, 64);
-        sums const     of = sums_make(mask, most);
+        sums const     all = sums_make(mask, most);
         unsigned const least = bits_lowest(mask), last = 63 - (unsigned)__builtin_clzll(mask);
-        assert_true(of.rows >= 1 && of.rows <= most);
-        assert_true(sums_row(&of, of.rows) <= 64 * SUMS_WORDS);
-        assert_true(of.rows == most || sums_row(&of, of.rows + 1u) > 64 * SUMS_WORDS);
-        for (unsigned j = of.rows; j < of.rows + 3u; j++) {
-            assert_false(sums_may_be(&of, j, (uint64_t)j * least - 1));
-            assert_false(sums_may_be(&of, j, (uint64_t)j * last + 1));
-            for (uint64_t s = j * least; s <= j * last; s++) assert_true(sums_may_be(&of, j, s));
+        assert_true(all.rows >= 1 && all.rows <= most);
+        assert_true(sums_row(&all, all.rows) <= 64 * SUMS_WORDS);
+        assert_true(all.rows == most || sums_row(&all, all.rows + 1u) > 64 * SUMS_WORDS);
+        for (unsigned j = all.rows; j < all.rows + 3u; j++) {
+            assert_false(sums_may_be(&all, j, (uint64_t)j * least - 1));
+            assert_false(sums_may_be(&all, j, (uint64_t)j * last + 1));
+            for (uint64_t s = j * least; s <= j * last; s++) assert_true(sums_may_be(&all, j, s));
         }
     }
 }
@@ -60,10 +60,10 @@ static void sums_beyond_the_table_may_be_any(void **state) {
 /* For up to 5 numbers of {1, 4, 13, 15}, 216 bits: 1 + 15 + 29 + 43 + 57 + 71. */
 static void sums_take_few_bits(void **state) {
     (void)state;
-    sums const of = sums_make(UINT64_C(0xa012), 64);
-    assert_int_equal(of.n, 4);
-    assert_int_equal(sums_row(&of, 6), 216);
-    assert_int_equal(of.rows, 18);
+    sums const all = sums_make(UINT64_C(0xa012), 64);
+    assert_int_equal(all.n, 4);
+    assert_int_equal(sums_row(&all, 6), 216);
+    assert_int_equal(all.rows, 18);
     assert_false(sums_are_possible(0) || sums_are_possible(2) || sums_are_possible(3));
 }
 
@@ -72,21 +72,21 @@ static void pairs_keep_what_is_in_range(void **state) {
     (void)state;
     for (unsigned i = 0; i < 2 * 4 * 8; i++) {
         unsigned const a = 2 + i / 2 % 4, b = 2 + i / 8, centre = i % 2 == 0 ? 0 : 8;
-        pairs const    of = pairs_make(UINT64_C(0xa012), a, b, 3, i % 2 != 0);
+        pairs const    layout = pairs_make(UINT64_C(0xa012), a, b, 3, i % 2 != 0);
         int const      low = centre == 0 ? 0 : 1 - (1 << (b - 1)), high = low + (1 << b) - 1;
         unsigned       marks = 0;
-        assert_int_equal(of.centre, centre);
-        assert_int_equal(pairs_pack(&of, (pair){ 0, 0 }), 0);
+        assert_int_equal(layout.centre, centre);
+        assert_int_equal(pairs_pack(&layout, (pair){ 0, 0 }), 0);
         for (uint64_t c1 = 0; c1 < (1u << a) + 3; c1++) {
             for (uint64_t c2 = 0; c2 < 400; c2++) {
                 int const      c3 = (int)c2 - (int)(centre * c1);
-                uint64_t const field = pairs_pack(&of, (pair){ c1, c2 });
+                uint64_t const field = pairs_pack(&layout, (pair){ c1, c2 });
                 bool const     fits = c1 < 1u << a && c3 >= low && c3 <= high;
-                if (!fits) assert_int_equal(field, pairs_mark(&of));
-                marks += fits && field == pairs_mark(&of);
-                if (field == pairs_mark(&of)) continue;
-                assert_int_equal(pairs_unpack(&of, field).count, c1);
-                assert_int_equal(pairs_unpack(&of, field).sum, c2);
+                if (!fits) assert_int_equal(field, pairs_mark(&layout));
+                marks += fits && field == pairs_mark(&layout);
+                if (field == pairs_mark(&layout)) continue;
+                assert_int_equal(pairs_unpack(&layout, field).count, c1);
+                assert_int_equal(pairs_unpack(&layout, field).sum, c2);
             }
         }
         assert_true(marks <= 1);
@@ -98,25 +98,26 @@ static void pairs_steps_are_the_places_by_entry(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned i = 0; i < 3000; i++) {
-        pairs const    of = pairs_make(random_mask(&random), 4, 8, 3, false);
+        pairs const    layout = pairs_make(random_mask(&random), 4, 8, 3, false);
         uint64_t const m = 2 + dice_below(&random, i % 3 == 0 ? PAIRS_MAX_ENTRIES - 2 : 90);
         uint64_t       place[64], sum = 0, times = 0;
         unsigned const k = 1 + (unsigned)dice_below(&random, 64);
         pairs_step     step[64];
         for (unsigned j = 0; j < k; j++) {
-            place[j] = fastrange(dice_roll(&random), m * of.sums.n);
-            assert_int_equal(pairs_entry(&of, place[j]), place[j] / of.sums.n);
-            assert_int_equal(pairs_added(&of, place[j]), of.sums.value[place[j] % of.sums.n]);
-            sum += pairs_added(&of, place[j]);
+            place[j] = fastrange(dice_roll(&random), m * layout.sums.n);
+            assert_int_equal(pairs_entry(&layout, place[j]), place[j] / layout.sums.n);
+            assert_int_equal(pairs_added(&layout, place[j]),
+                             layout.sums.value[place[j] % layout.sums.n]);
+            sum += pairs_added(&layout, place[j]);
         }
-        unsigned const n = pairs_steps(&of, place, k, step);
+        unsigned const n = pairs_steps(&layout, place, k, step);
         for (unsigned j = 0; j < n; j++) {
             for (unsigned l = 0; l < j; l++) assert_true(step[l].entry != step[j].entry);
             for (unsigned l = 0; l < k; l++) {
-                if (place[l] / of.sums.n != step[j].entry) continue;
+                if (place[l] / layout.sums.n != step[j].entry) continue;
                 step[j].times--, times++;
-                step[j].sum -= of.sums.value[place[l] % of.sums.n];
-                sum -= of.sums.value[place[l] % of.sums.n];
+                step[j].sum -= layout.sums.value[place[l] % layout.sums.n];
+                sum -= layout.sums.value[place[l] % layout.sums.n];
             }
             assert_true(step[j].times == 0 && step[j].sum == 0);
         }
@@ -128,13 +129,13 @@ static void pairs_steps_are_the_places_by_entry(void **state) {
 static void pairs_divide_exactly(void **state) {
     (void)state;
     for (unsigned n = 2; n <= 63; n++) {
-        pairs const    of = pairs_make(bits_low(n) << 1, 4, 8, 3, false);
+        pairs const    layout = pairs_make(bits_low(n) << 1, 4, 8, 3, false);
         uint64_t const last = PAIRS_MAX_ENTRIES * n - 1;
-        assert_int_equal(pairs_entry(&of, last), PAIRS_MAX_ENTRIES - 1);
-        assert_int_equal(pairs_entry(&of, last - n + 1), PAIRS_MAX_ENTRIES - 1);
-        assert_int_equal(pairs_entry(&of, last - n), PAIRS_MAX_ENTRIES - 2);
-        assert_int_equal(pairs_entry(&of, n - 1), 0);
-        assert_int_equal(pairs_entry(&of, n), 1);
+        assert_int_equal(pairs_entry(&layout, last), PAIRS_MAX_ENTRIES - 1);
+        assert_int_equal(pairs_entry(&layout, last - n + 1), PAIRS_MAX_ENTRIES - 1);
+        assert_int_equal(pairs_entry(&layout, last - n), PAIRS_MAX_ENTRIES - 2);
+        assert_int_equal(pairs_entry(&layout, n - 1), 0);
+        assert_int_equal(pairs_entry(&layout, n), 1);
     }
 }
 

@@ -3,8 +3,8 @@
 
 static void validate_names_each_invariant(void **state) {
     (void)state;
-    subject const    of = { .kind = "bloom", .capacity = 100, .geometry = "bits=1000,hashes=5" };
-    tamis_set *const set = filled_set(&of, 100);
+    subject const variant = { .kind = "bloom", .capacity = 100, .geometry = "bits=1000,hashes=5" };
+    tamis_set *const set = filled_set(&variant, 100);
     set->table.body[1000 / 8] ^= 1; /* the first bit beyond */
     expect_broken(set, "I1");
     set->table.body[1000 / 8] ^= 1;

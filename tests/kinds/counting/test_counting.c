@@ -151,12 +151,12 @@ static void the_present_rate_is_that_of_all_strangers(void **state) {
 /* A Bloom filter has no lines. */
 static void only_scattered_counters_become_a_bloom_filter(void **state) {
     (void)state;
-    subject const of[2] = {
+    subject const variant[2] = {
         { .kind = "counting", .capacity = 100, .geometry = "blocked=0,counters=1280,hashes=5" },
         { .kind = "counting", .capacity = 100, .geometry = "blocked=1,counters=1280,hashes=5" }
     };
     for (unsigned i = 0; i < 2; i++) {
-        tamis_set *const set = make_set(&of[i], 1), *less = NULL;
+        tamis_set *const set = make_set(&variant[i], 1), *less = NULL;
         assert_int_equal(tamis_convert(set, "bloom", &less), i == 0 ? TAMIS_OK : TAMIS_ERR_CANNOT);
         tamis_free(less);
         tamis_free(set);
@@ -194,11 +194,11 @@ static void counts_are_too_high_as_often_as_stated(void **state) {
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         unsigned const tables = (unsigned)(400000 / rows[i].n);
-        double const   is = share_too_high(rows[i].g, rows[i].n, tables);
+        double const   measured = share_too_high(rows[i].g, rows[i].n, tables);
         double const   stated = count_error(rows[i].g, (double)rows[i].n);
         double const   sigma = 2 * sqrt(stated / ((double)rows[i].n * tables));
-        if (fabs(is - stated) > .03 * stated + 4 * sigma) {
-            fail_msg("row %zu: %.5f, stated %.5f +- %.5f", i, is, stated, sigma);
+        if (fabs(measured - stated) > .03 * stated + 4 * sigma) {
+            fail_msg("row %zu: %.5f, stated %.5f +- %.5f", i, measured, stated, sigma);
         }
     }
 }

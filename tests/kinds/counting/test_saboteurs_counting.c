@@ -116,9 +116,9 @@ static tamis_status takes_what_there_is(tamis_table *into, const tamis_table *fr
     sectors const in = shape_of(into);
     for (uint64_t i = 0; i < in.counters; i++) {
         uint64_t const at = sectors_at(&in, i), value = field_get(into->body, at, in.bits);
-        uint64_t const by = field_get(from->body, at, in.bits);
+        uint64_t const amount = field_get(from->body, at, in.bits);
         if (value != bits_low(in.bits))
-            field_set(into->body, at, in.bits, value - min_u64(by, value));
+            field_set(into->body, at, in.bits, value - min_u64(amount, value));
     }
     into->keys -= min_u64(into->keys, from->keys);
     return TAMIS_OK;
@@ -136,9 +136,9 @@ static tamis_status takes_from_stuck(tamis_table *into, const tamis_table *from)
     sectors const      in = shape_of(into);
     tamis_status const status = honest->subtract(into, from);
     for (uint64_t i = 0; i < in.counters && status == TAMIS_OK; i++) {
-        uint64_t const at = sectors_at(&in, i), by = field_get(from->body, at, in.bits);
-        if (field_get(into->body, at, in.bits) != bits_low(in.bits) || by == 0) continue;
-        field_set(into->body, at, in.bits, bits_low(in.bits) - by);
+        uint64_t const at = sectors_at(&in, i), amount = field_get(from->body, at, in.bits);
+        if (field_get(into->body, at, in.bits) != bits_low(in.bits) || amount == 0) continue;
+        field_set(into->body, at, in.bits, bits_low(in.bits) - amount);
         into->saturated--;
     }
     return status;
@@ -167,8 +167,8 @@ static const saboteur saboteurs[] = {
 /* ------------------------------------------------------------------ broken tables */
 
 static tamis_set *filled(const char *geometry) {
-    subject const    of = { .kind = "counting", .capacity = 100, .geometry = geometry };
-    tamis_set *const set = filled_set(&of, 100);
+    subject const    variant = { .kind = "counting", .capacity = 100, .geometry = geometry };
+    tamis_set *const set = filled_set(&variant, 100);
     assert_int_equal(set->table.saturated, 0);
     return set;
 }
@@ -281,7 +281,7 @@ static void validate_sees_every_flipped_bit_of_scattered_counters(void **state) 
 }
 
 int main(void) {
-    static const subject of = { .kind = "counting", .capacity = 2000, .operations = 30000 };
+    static const subject variant = { .kind = "counting", .capacity = 2000, .operations = 30000 };
     static const struct CMUnitTest of_tables[] = {
         cmocka_unit_test(validate_names_each_invariant),
         cmocka_unit_test(validate_sees_every_flipped_bit),
@@ -290,5 +290,5 @@ int main(void) {
         cmocka_unit_test(validate_names_each_invariant_of_scattered_counters),
         cmocka_unit_test(validate_sees_every_flipped_bit_of_scattered_counters),
     };
-    return sabotage_run(&of, saboteurs, COUNT(saboteurs), of_tables, COUNT(of_tables));
+    return sabotage_run(&variant, saboteurs, COUNT(saboteurs), of_tables, COUNT(of_tables));
 }

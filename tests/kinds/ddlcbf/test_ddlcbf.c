@@ -284,11 +284,11 @@ static void prints_match_all_their_keys(void **state) {
  * the rate is that of the prints. */
 static void set_that_is_sent_arrives_with_the_least_lengths(void **state) {
     (void)state;
-    subject const    of = { .kind = "ddlcbf",
-                            .capacity = 3000,
-                            .geometry = "buckets=128,remainder_bits=14,counter_bits=2" };
+    subject const    variant = { .kind = "ddlcbf",
+                                 .capacity = 3000,
+                                 .geometry = "buckets=128,remainder_bits=14,counter_bits=2" };
     buffer           stream = { NULL, 0 };
-    tamis_set *const set = make_set(&of, 1);
+    tamis_set *const set = make_set(&variant, 1);
     tamis_set       *back = NULL;
     for (uint64_t i = 0; i < 4000; i++) {
         assert_int_equal(tamis_add_id(set, i % 3000), TAMIS_OK); /* a third of them twice */

@@ -18,9 +18,9 @@ static bool is_possible(uint64_t d, uint64_t b, uint64_t c, uint64_t r, uint64_t
                         uint64_t lengths, uint64_t bytes) {
     uint64_t const g[DDLCBF_FIELDS] = { d, b, c, r, counter, lengths, bytes };
     uint64_t       all = 0;
-    bool const     is = tamis_ddlcbf_bytes(g, &all);
-    assert_true(!is || all == d * b * bytes);
-    return is;
+    bool const     is_possible = tamis_ddlcbf_bytes(g, &all);
+    assert_true(!is_possible || all == d * b * bytes);
+    return is_possible;
 }
 
 static void fields_out_of_their_ranges_are_impossible(void **state) {
@@ -63,15 +63,15 @@ static const life lives[] = {
 };
 
 /* Filled, then one of the keys after the other replaced at random. Counts what is refused. */
-static double rate_after(const life *of, dice *random, uint64_t *ret_refused) {
+static double rate_after(const life *lived, dice *random, uint64_t *ret_refused) {
     const tamis_kind *kind = find_kind("ddlcbf", NULL);
-    tamis_table       table = table_make(kind, of->geometry);
-    uint64_t *const   keys = calloc(of->n, sizeof *keys);
+    tamis_table       table = table_make(kind, lived->geometry);
+    uint64_t *const   keys = calloc(lived->n, sizeof *keys);
     assert_non_null(keys);
     *ret_refused = 0;
-    for (uint64_t i = 0; i < of->n + of->steps; i++) {
-        uint64_t const at = i < of->n ? i : dice_below(random, of->n);
-        if (i >= of->n) assert_int_equal(kind->remove(&table, keys[at]), TAMIS_OK);
+    for (uint64_t i = 0; i < lived->n + lived->steps; i++) {
+        uint64_t const at = i < lived->n ? i : dice_below(random, lived->n);
+        if (i >= lived->n) assert_int_equal(kind->remove(&table, keys[at]), TAMIS_OK);
         for (;; ++*ret_refused) {
             keys[at] = dice_roll(random);
             if (kind->add(&table, keys[at]) == TAMIS_OK) break;
@@ -84,30 +84,30 @@ static double rate_after(const life *of, dice *random, uint64_t *ret_refused) {
 }
 
 static void rates_are_as_stated_at_the_end_of_a_life(void **state) {
-    const life *const of = *state;
+    const life *const lived = *state;
     dice              random = dice_start();
     uint64_t          refused;
     double            sum = 0;
-    for (unsigned i = 0; i < tables; i++) sum += rate_after(of, &random, &refused);
+    for (unsigned i = 0; i < tables; i++) sum += rate_after(lived, &random, &refused);
     double const stated =
-        tamis_ddlcbf_fpr(of->geometry, (double)of->n, (double)(of->n + of->steps));
+        tamis_ddlcbf_fpr(lived->geometry, (double)lived->n, (double)(lived->n + lived->steps));
     print_message("# %.4g, stated %.4g\n", sum / tables, stated);
-    assert_near(sum / tables, stated, of->tolerance);
+    assert_near(sum / tables, stated, lived->tolerance);
 }
 
 /* Rarely enough that those that are refused do not change the loads. */
 static void adds_are_refused_as_often_as_stated(void **state) {
     (void)state;
-    life const of = { { 3, 1000, 4, 12, 1, 1, 9 }, 7500, 400000, 0 };
+    life const lived = { { 3, 1000, 4, 12, 1, 1, 9 }, 7500, 400000, 0 };
     dice       random = dice_start();
     fluid      law;
     uint64_t   refused;
-    (void)rate_after(&of, &random, &refused);
+    (void)rate_after(&lived, &random, &refused);
     tamis_fluid_churn(3, 2.5, INFINITY, &law);
     double const stated = 400000 * tamis_fluid_all(&law, 4);
     print_message("# %llu refused, stated %.1f\n", (unsigned long long)refused, stated);
     assert_true(fabs((double)refused - stated) < 0.05 * stated + 4 * sqrt(stated));
-    double const less = tamis_ddlcbf_overflow(of.geometry, 6000, 6001);
+    double const less = tamis_ddlcbf_overflow(lived.geometry, 6000, 6001);
     tamis_fluid_churn(3, 2, INFINITY, &law);
     assert_near(less, 6001 * tamis_fluid_all(&law, 4), 1e-9);
 }

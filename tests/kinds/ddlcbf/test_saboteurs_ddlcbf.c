@@ -9,8 +9,8 @@
 
 /* Half full after more than that, so that there are two lengths, some keys in several copies. */
 static tamis_set *filled(const char *geometry, prefixes_shape *ret_shape) {
-    subject const    of = { .kind = "ddlcbf", .capacity = 60, .geometry = geometry };
-    tamis_set *const set = filled_set(&of, 125);
+    subject const    variant = { .kind = "ddlcbf", .capacity = 60, .geometry = geometry };
+    tamis_set *const set = filled_set(&variant, 125);
     for (uint64_t key = 0; key < 70; key++) {
         assert_int_equal(tamis_remove_id(set, key), TAMIS_OK);
     }

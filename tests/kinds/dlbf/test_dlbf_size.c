@@ -143,13 +143,13 @@ static const published rates[] = {
 static void rates_are_those_of_the_paper_or_better(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(rates); i++) {
-        const published *const of = &rates[i];
+        const published *const row = &rates[i];
         uint64_t const         buckets = 16384;
-        uint64_t const         n = (uint64_t)(of->load * 3 * (double)buckets);
-        subject const  spec = fixed(3, buckets, of->bits, of->cells, of->sorting, of->group, n);
-        uint64_t const g[] = { 3, buckets, of->bits, of->cells, of->sorting, of->group };
-        assert_near(tamis_dlbf_forecast(g, (double)n).fpr, of->fpr, of->within);
-        assert_near(mean_rate(&spec, false), of->fpr, 0.015);
+        uint64_t const         n = (uint64_t)(row->load * 3 * (double)buckets);
+        subject const  spec = fixed(3, buckets, row->bits, row->cells, row->sorting, row->group, n);
+        uint64_t const g[] = { 3, buckets, row->bits, row->cells, row->sorting, row->group };
+        assert_near(tamis_dlbf_forecast(g, (double)n).fpr, row->fpr, row->within);
+        assert_near(mean_rate(&spec, false), row->fpr, 0.015);
     }
     assert_true(rates[4].fpr < .0003520 && rates[5].fpr < .00002042);
 }
@@ -357,9 +357,9 @@ static void the_plan_sorts_as_well_as_the_paper(void **state) {
                                        { 64, 6, NARROW, 4, 4, 0, 0 },
                                        { 128, 10, WIDE, 4, 6.4, 0, 0 } };
     for (size_t i = 0; i < COUNT(paper); i++) {
-        const published *const of = &paper[i];
-        uint64_t  theirs[] = { 3, 4096, of->bits, of->cells, of->sorting, of->group }, ours[6];
-        dlbf_need need = { .n = 3 * 4096 * of->load, .overflow = 0.999 };
+        const published *const row = &paper[i];
+        uint64_t  theirs[] = { 3, 4096, row->bits, row->cells, row->sorting, row->group }, ours[6];
+        dlbf_need need = { .n = 3 * 4096 * row->load, .overflow = 0.999 };
         memcpy(ours, theirs, sizeof ours);
         ours[DLBF_SORTING] = NEED_FREE;
         assert_true(tamis_dlbf_choose(&need, ours));

@@ -13,8 +13,10 @@
 #define GROUPED "tables=3,buckets=12,bucket_bits=128,cells=10,sorting=1418580,group=4"
 
 static tamis_set *filled(const char *geometry, uint64_t n) {
-    subject const of = { .kind = "dlbf", .capacity = n, .geometry = geometry, .overflow = 0.999 };
-    return filled_set(&of, n);
+    subject const variant = {
+        .kind = "dlbf", .capacity = n, .geometry = geometry, .overflow = 0.999
+    };
+    return filled_set(&variant, n);
 }
 
 /* The bit where the first bucket of a load begins; they have 8 bits of code and 120 of cells. */

@@ -414,14 +414,14 @@ static void removal_never_takes_the_cell_of_another(void **state) {
 /* ------------------------------------------------------------------ visiting */
 
 typedef struct visits {
-    pair    *of;
+    pair    *visited;
     uint64_t total, n;
 } visits;
 
 /* Each entry as it is; each of a saturated fingerprint as such. */
 static bool check_visit(void *context, uint64_t print, uint64_t copies) {
     visits *const  seen = context;
-    oracle *const  o = seen->of->oracle;
+    oracle *const  o = seen->visited->oracle;
     uint64_t const hash = fastrange_inverse(print, prints_of(o->g));
     uint64_t const fingerprint = oracle_fingerprint(o, hash);
     bool const     is_many = o->most > 1 && oracle_find(o, fingerprint).copies == o->most;
@@ -446,7 +446,7 @@ static void each_visits_every_cell_until_it_is_told_to_stop(void **state) {
         assert_true(p.kind->each(&p.table, stop_at_third, &n));
         assert_int_equal(n, 0);
         history(&p, 700);
-        visits seen = { .of = &p };
+        visits seen = { .visited = &p };
         assert_true(p.kind->each(&p.table, check_visit, &seen));
         assert_int_equal(seen.total, p.table.keys);
         uint64_t entries = 0;
@@ -620,16 +620,16 @@ static void merges_at_capacity_move_nothing(void **state) {
         uint64_t const         capacity = i < 4 ? 2000 : 100000;
         unsigned const         abilities = i % 2 == 0 ? 0 : COUNTED;
         tamis_preference const prefer = i / 2 % 2 == 0 ? TAMIS_PREFER_SMALL : TAMIS_PREFER_FAST;
-        tamis_set             *of[3];
-        for (unsigned k = 0; k < 3; k++) of[k] = make_to(capacity, abilities, prefer);
+        tamis_set             *sets[3];
+        for (unsigned k = 0; k < 3; k++) sets[k] = make_to(capacity, abilities, prefer);
         for (uint64_t key = 0; key < capacity; key++) {
-            assert_int_equal(tamis_add_id(of[key % 2], key), TAMIS_OK);
+            assert_int_equal(tamis_add_id(sets[key % 2], key), TAMIS_OK);
         }
-        assert_int_equal(tamis_merge(of[0], of[1]), TAMIS_OK); /* halves */
-        assert_int_equal(tamis_merge(of[2], of[0]), TAMIS_OK); /* all into none */
-        check_unmoved(of[0], capacity);
-        check_unmoved(of[2], capacity);
-        for (unsigned k = 0; k < 3; k++) tamis_free(of[k]);
+        assert_int_equal(tamis_merge(sets[0], sets[1]), TAMIS_OK); /* halves */
+        assert_int_equal(tamis_merge(sets[2], sets[0]), TAMIS_OK); /* all into none */
+        check_unmoved(sets[0], capacity);
+        check_unmoved(sets[2], capacity);
+        for (unsigned k = 0; k < 3; k++) tamis_free(sets[k]);
     }
 }
 

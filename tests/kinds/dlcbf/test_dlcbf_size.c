@@ -52,24 +52,24 @@ static const life lives[] = {
     { 2, 32, 6, 0, 4.25, 1 },    { 3, 200, 6, 0, 5.1, 1 },    { 2, 2000, 4, 0, 2.1, 1 },
 };
 
-static void geometry_of(const life *of, uint64_t *ret_geometry) {
-    ret_geometry[DLCBF_TABLES] = of->d;
-    ret_geometry[DLCBF_BUCKETS] = of->buckets;
-    ret_geometry[DLCBF_CELLS] = of->cells;
+static void geometry_of(const life *lived, uint64_t *ret_geometry) {
+    ret_geometry[DLCBF_TABLES] = lived->d;
+    ret_geometry[DLCBF_BUCKETS] = lived->buckets;
+    ret_geometry[DLCBF_CELLS] = lived->cells;
     ret_geometry[DLCBF_REMAINDER_BITS] = 24; /* hardly any two keys are the same */
-    ret_geometry[DLCBF_COUNTER_BITS] = of->counter_bits;
-    ret_geometry[DLCBF_BUCKET_BYTES] = (of->cells * (24 + of->counter_bits) + 7) / 8;
+    ret_geometry[DLCBF_COUNTER_BITS] = lived->counter_bits;
+    ret_geometry[DLCBF_BUCKET_BYTES] = (lived->cells * (24 + lived->counter_bits) + 7) / 8;
     ret_geometry[DLCBF_MOVES] = 0;
 }
 
 /* Did a life in which random keys make room for new ones have a refusal? */
-static bool has_overflown(const life *of, uint64_t n, uint64_t *key, dice *random) {
+static bool has_overflown(const life *lived, uint64_t n, uint64_t *key, dice *random) {
     uint64_t          g[DLCBF_FIELDS];
     const tamis_kind *kind;
     bool              is_full = false;
-    geometry_of(of, g);
+    geometry_of(lived, g);
     tamis_table table = own_table(g, &kind);
-    for (uint64_t i = 0; i < of->lifetime * n && !is_full; i++) {
+    for (uint64_t i = 0; i < lived->lifetime * n && !is_full; i++) {
         uint64_t const at = i < n ? i : dice_below(random, n);
         if (i >= n) assert_int_equal(kind->remove(&table, key[at]), TAMIS_OK);
         key[at] = dice_roll(random);
@@ -85,17 +85,17 @@ static bool has_overflown(const life *of, uint64_t n, uint64_t *key, dice *rando
  * last keys meet full buckets. Longer lives of balls and bins were up to 1.75 times worse than
  * stated where there are 64 to 128 buckets: hence half as much again. */
 static void overflow_is_as_likely_as_stated_or_less(void **state) {
-    const life *const of = *state;
-    uint64_t const    n = (uint64_t)(of->load * (double)(of->d * of->buckets));
-    double const      adds = (double)(of->lifetime * n);
+    const life *const lived = *state;
+    uint64_t const    n = (uint64_t)(lived->load * (double)(lived->d * lived->buckets));
+    double const      adds = (double)(lived->lifetime * n);
     unsigned const    trials = 20 + (unsigned)(tables * 12000.0 / adds);
     uint64_t *const   key = calloc(n, sizeof *key);
     dice              random = dice_start();
     uint64_t          g[DLCBF_FIELDS];
     unsigned          overflown = 0;
     assert_non_null(key);
-    for (unsigned i = 0; i < trials; i++) overflown += has_overflown(of, n, key, &random);
-    geometry_of(of, g);
+    for (unsigned i = 0; i < trials; i++) overflown += has_overflown(lived, n, key, &random);
+    geometry_of(lived, g);
     double const stated = tamis_dlcbf_overflow(g, (double)n, adds);
     double const share = (double)overflown / trials;
     double const sigma = sqrt(stated * (1 - stated) / trials) + 1.0 / trials;
@@ -363,13 +363,13 @@ static void bytes_of_any_geometry_are_those_of_its_buckets(void **state) {
 
 /* Within 3%; one in a hundred absent keys is taken for present, and found before the end. */
 static void lines_are_as_stated(void **state) {
-    const touches_job *const of = *state;
+    const touches_job *const job = *state;
     const tamis_kind *const  kind = &tamis_kind_dlcbf_traced;
     tamis_forecast           stated;
-    tamis_table              table = touches_table(kind, of, &stated);
-    touches const            counted = touches_count(kind, &table, of->abilities != 0);
+    tamis_table              table = touches_table(kind, job, &stated);
+    touches const            counted = touches_count(kind, &table, job->abilities != 0);
     free(table.body);
-    touches_check(of, &stated, &counted, 0.03, 0.03);
+    touches_check(job, &stated, &counted, 0.03, 0.03);
 }
 
 #define COUNTED (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
@@ -405,11 +405,11 @@ static const touches_job jobs[] = {
 static char life_names[COUNT(lives)][100];
 
 static const char *life_name(size_t i) {
-    const life *const of = &lives[i];
+    const life *const lived = &lives[i];
     (void)snprintf(life_names[i], sizeof life_names[i],
-                   "overflow of %u x %u buckets of %u cells at %.2f, %s", (unsigned)of->d,
-                   (unsigned)of->buckets, (unsigned)of->cells, of->load,
-                   of->lifetime == 1 ? "filled once" : "churned");
+                   "overflow of %u x %u buckets of %u cells at %.2f, %s", (unsigned)lived->d,
+                   (unsigned)lived->buckets, (unsigned)lived->cells, lived->load,
+                   lived->lifetime == 1 ? "filled once" : "churned");
     return life_names[i];
 }
 

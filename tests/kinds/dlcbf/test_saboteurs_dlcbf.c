@@ -9,10 +9,10 @@
 #define SET "tables=2,buckets=30,cells=7,remainder_bits=9,counter_bits=0,bucket_bytes=9"
 
 static tamis_set *make(const char *geometry, uint64_t keys) {
-    subject const of = {
+    subject const variant = {
         .kind = "dlcbf", .capacity = 100, .geometry = geometry, .overflow = 0.999
     };
-    return filled_set(&of, keys);
+    return filled_set(&variant, keys);
 }
 
 static cells_shape shape_of(const tamis_set *set) {

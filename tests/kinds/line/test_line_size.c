@@ -45,33 +45,33 @@ typedef struct sample {
     double n, sum, squares;
 } sample;
 
-static void sample_add(sample *of, double value) {
-    of->n++;
-    of->sum += value;
-    of->squares += value * value;
+static void sample_add(sample *rates, double value) {
+    rates->n++;
+    rates->sum += value;
+    rates->squares += value * value;
 }
 
-static double sample_mean(const sample *of) {
-    return of->sum / of->n;
+static double sample_mean(const sample *rates) {
+    return rates->sum / rates->n;
 }
 
-static double sample_sigma(const sample *of) {
-    double const mean = sample_mean(of);
-    return sqrt((of->squares / of->n - mean * mean) / of->n);
+static double sample_sigma(const sample *rates) {
+    double const mean = sample_mean(rates);
+    return sqrt((rates->squares / rates->n - mean * mean) / rates->n);
 }
 
 /* What the shelves of a table have: lines that are cut, keys in tails, keys in the attic. */
 static void measure(const tamis_table *table, sample *cut, sample *tails, sample *sent) {
-    lines_view const of = line_view(table);
+    lines_view const view = line_view(table);
     uint64_t const   buckets = table->geometry[LINE_BUCKETS];
     for (uint64_t first = 0; first < buckets; first += LINE_GROUP) {
         unsigned   n_cut = 0, n_tails = 0;
         lines_list list;
         for (uint64_t bucket = first; bucket < first + LINE_GROUP; bucket++) {
-            runs const index = runs_load(lines_at(of, bucket));
+            runs const index = runs_load(lines_at(view, bucket));
             n_cut += runs_are_cut(index);
             if (!runs_are_cut(index)) continue;
-            lines_gather(of, bucket, &list);
+            lines_gather(view, bucket, &list);
             n_tails += list.n - runs_used(index);
         }
         sample_add(cut, n_cut);
@@ -81,9 +81,9 @@ static void measure(const tamis_table *table, sample *cut, sample *tails, sample
 }
 
 /* Within four sigma, of what is counted per shelf. So few as 30 in all have no sigma yet. */
-static void check_near(const char *what, double stated, const sample *measured, double per) {
+static void check_near(const char *name, double stated, const sample *measured, double per) {
     double const mean = sample_mean(measured) / per, sigma = sample_sigma(measured) / per;
-    print_message("#   %s: %.6g +- %.2g, stated %.6g\n", what, mean, sigma, stated);
+    print_message("#   %s: %.6g +- %.2g, stated %.6g\n", name, mean, sigma, stated);
     assert_true(stated * per * measured->n < 30 || fabs(stated - mean) <= SIGMAS * sigma);
 }
 
@@ -149,24 +149,24 @@ static const life lives[] = {
 #define MAX_ATTIC 1000
 
 /* The geometry of a life. Remainders of 28 bits: no two keys have one fingerprint. */
-static void life_geometry(const life *of, uint64_t attic, uint64_t *ret_geometry) {
-    uint64_t const g[LINE_FIELDS] = { of->lines, 28, 0, of->copies, 0, attic };
+static void life_geometry(const life *lived, uint64_t attic, uint64_t *ret_geometry) {
+    uint64_t const g[LINE_FIELDS] = { lived->lines, 28, 0, lived->copies, 0, attic };
     memcpy(ret_geometry, g, sizeof g);
 }
 
 /* The most words of its attic in a life in which random keys make room for new ones. The first key
  * is the one that is flooded, and stays. A set that stores fingerprints once cannot remove, so
  * without a flood there are counters. */
-static uint64_t peak_of(const life *of, uint64_t n, uint64_t *key, dice *random) {
+static uint64_t peak_of(const life *lived, uint64_t n, uint64_t *key, dice *random) {
     uint64_t          g[LINE_FIELDS], peak = 0;
     const tamis_kind *kind;
-    life_geometry(of, MAX_ATTIC, g);
-    g[LINE_COUNTER_BITS] = of->copies == 1;
+    life_geometry(lived, MAX_ATTIC, g);
+    g[LINE_COUNTER_BITS] = lived->copies == 1;
     tamis_table table = own_table(g, &kind);
-    for (uint64_t i = 0; i < of->lifetime * n; i++) {
+    for (uint64_t i = 0; i < lived->lifetime * n; i++) {
         uint64_t const at = i < n ? i : 1 + dice_below(random, n - 1);
         if (i >= n) assert_int_equal(kind->remove(&table, key[at]), TAMIS_OK);
-        for (uint64_t more = 1; i == n - 1 && more < of->copies; more++) {
+        for (uint64_t more = 1; i == n - 1 && more < lived->copies; more++) {
             assert_int_equal(kind->add(&table, key[0]), TAMIS_OK);
         }
         key[at] = dice_roll(random);
@@ -179,29 +179,30 @@ static uint64_t peak_of(const life *of, uint64_t n, uint64_t *key, dice *random)
 }
 
 /* Tables that would have refused a key with so many words. */
-static void measure_peaks(const life *of, uint64_t n, unsigned *ret_refused) {
+static void measure_peaks(const life *lived, uint64_t n, unsigned *ret_refused) {
     dice            random = dice_start();
     uint64_t *const key = calloc(n, sizeof *key);
     assert_non_null(key);
     for (unsigned i = 0; i < tables; i++) {
-        uint64_t const peak = peak_of(of, n, key, &random);
+        uint64_t const peak = peak_of(lived, n, key, &random);
         for (uint64_t words = 0; words < peak; words++) ret_refused[words]++;
     }
     free(key);
 }
 
 /* The smallest attic that is stated to overflow with at most a quarter; and that which does. */
-static void explain_life(const life *of, uint64_t n, const unsigned *refused) {
+static void explain_life(const life *lived, uint64_t n, const unsigned *refused) {
     uint64_t g[LINE_FIELDS], found = 0;
-    life_geometry(of, 0, g);
+    life_geometry(lived, 0, g);
     while (refused[found] > tables / 4) found++;
-    while (tamis_line_overflow(g, (double)n, (double)(of->lifetime * n)) > 0.25) g[LINE_ATTIC]++;
-    print_message("# %s: 1/4 overflow with %u words, stated %u; %.4f there\n", of->name,
+    while (tamis_line_overflow(g, (double)n, (double)(lived->lifetime * n)) > 0.25) g[LINE_ATTIC]++;
+    print_message("# %s: 1/4 overflow with %u words, stated %u; %.4f there\n", lived->name,
                   (unsigned)found, (unsigned)g[LINE_ATTIC],
                   (double)refused[g[LINE_ATTIC]] / tables);
     /* Safe, and not absurd: the attic of a small table is close. */
-    bool const is_exact = of->lines <= LAW_EXACT_SHELVES * LINE_GROUP && of->load < 48;
-    assert_true(g[LINE_ATTIC] <= (is_exact && of->lifetime == 1 ? 2 * found + 12 : 3 * found + 50));
+    bool const is_exact = lived->lines <= LAW_EXACT_SHELVES * LINE_GROUP && lived->load < 48;
+    assert_true(g[LINE_ATTIC] <=
+                (is_exact && lived->lifetime == 1 ? 2 * found + 12 : 3 * found + 50));
 }
 
 /* To four sigma, for every size of the attic. What was found in 2500 tables each, where a quarter
@@ -210,20 +211,20 @@ static void explain_life(const life *of, uint64_t n, const unsigned *refused) {
  * hardly any (every add is taken for a chance of its own). In words of the attic: 21 for 12 that
  * would do with 64 lines, 11 for 5 with 200, 143 for 81 with 500; churned, 74 for 36 with 64. */
 static void overflow_is_as_likely_as_stated_or_less(void **state) {
-    const life *const of = *state;
-    uint64_t const    n = (uint64_t)(of->load * (double)of->lines);
+    const life *const lived = *state;
+    uint64_t const    n = (uint64_t)(lived->load * (double)lived->lines);
     unsigned          refused[MAX_ATTIC + 1] = { 0 };
-    measure_peaks(of, n, refused);
+    measure_peaks(lived, n, refused);
     for (uint64_t words = 0; words < MAX_ATTIC; words++) {
         uint64_t g[LINE_FIELDS];
-        life_geometry(of, words, g);
+        life_geometry(lived, words, g);
         double const share = (double)refused[words] / tables;
-        double const stated = tamis_line_overflow(g, (double)n, (double)(of->lifetime * n));
+        double const stated = tamis_line_overflow(g, (double)n, (double)(lived->lifetime * n));
         double const sigma = sqrt(stated * (1 - stated) / tables) + 1.0 / tables;
         assert_true(share <= stated + SIGMAS * sigma);
         if (refused[words] == 0) break;
     }
-    explain_life(of, n, refused);
+    explain_life(lived, n, refused);
 }
 
 /* ------------------------------------------------------------------ sizes that are promised */
@@ -478,13 +479,13 @@ static void layout_has_its_parts_one_after_the_other(void **state) {
 /* Lookups within 3%, adds within 5%. Adds are counted while one table becomes full, and a few of
  * them touch many lines: between seeds the mean scatters by 1.6%. */
 static void lines_are_as_stated(void **state) {
-    const touches_job *const of = *state;
+    const touches_job *const job = *state;
     const tamis_kind *const  kind = &tamis_kind_line_traced;
     tamis_forecast           stated;
-    tamis_table              table = touches_table(kind, of, &stated);
+    tamis_table              table = touches_table(kind, job, &stated);
     touches const            counted = touches_count(kind, &table, false);
     free(table.body);
-    touches_check(of, &stated, &counted, 0.03, 0.05);
+    touches_check(job, &stated, &counted, 0.03, 0.05);
 }
 
 #define COUNTED (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)

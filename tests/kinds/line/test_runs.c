@@ -182,7 +182,7 @@ static void runs_close_slot_moves_the_later_ones_down(void **state) {
 
 /* The lengths of the runs of a line, in order. */
 typedef struct lengths {
-    unsigned n, of[RUNS_SLOTS + 1];
+    unsigned n, length_of[RUNS_SLOTS + 1];
 } lengths;
 
 static uint64_t starts_of(const lengths *l) {
@@ -190,7 +190,7 @@ static uint64_t starts_of(const lengths *l) {
     unsigned at = 0;
     for (unsigned i = 0; i < l->n; i++) {
         starts |= UINT64_C(1) << at;
-        at += l->of[i];
+        at += l->length_of[i];
     }
     return starts | UINT64_C(1) << at;
 }
@@ -198,7 +198,7 @@ static uint64_t starts_of(const lengths *l) {
 /* Where run i begins; that behind the last, the end. */
 static uint64_t start_bit(const lengths *l, unsigned i) {
     unsigned at = 0;
-    for (unsigned k = 0; k < i; k++) at += l->of[k];
+    for (unsigned k = 0; k < i; k++) at += l->length_of[k];
     return UINT64_C(1) << at;
 }
 
@@ -209,8 +209,8 @@ static lengths random_lengths(dice *random, unsigned most) {
     unsigned const total = (unsigned)dice_below(random, most + 1);
     for (unsigned left = total; left != 0;) {
         unsigned const length = 1 + (unsigned)dice_below(random, longest);
-        l.of[l.n++] = length < left ? length : left;
-        left -= l.of[l.n - 1];
+        l.length_of[l.n++] = length < left ? length : left;
+        left -= l.length_of[l.n - 1];
     }
     return l;
 }
@@ -218,7 +218,7 @@ static lengths random_lengths(dice *random, unsigned most) {
 static lengths with_born(const lengths *l, unsigned at) {
     lengths more = { .n = l->n + 1 };
     for (unsigned i = 0; i < more.n; i++) {
-        more.of[i] = i < at ? l->of[i] : i == at ? 1 : l->of[i - 1];
+        more.length_of[i] = i < at ? l->length_of[i] : i == at ? 1 : l->length_of[i - 1];
     }
     return more;
 }
@@ -230,7 +230,7 @@ static void a_slot_more_or_less_moves_the_later_starts(void **state) {
         lengths const l = random_lengths(&random, RUNS_SLOTS - 1);
         for (unsigned i = 0; i < l.n; i++) {
             lengths more = l;
-            more.of[i]++;
+            more.length_of[i]++;
             assert_true(runs_grown(starts_of(&l), start_bit(&l, i), false) == starts_of(&more));
             assert_true(runs_shrunk(starts_of(&more), start_bit(&l, i), false) == starts_of(&l));
         }
@@ -263,7 +263,7 @@ static void runs_of_the_chains_are_one_after_the_other(void **state) {
         uint64_t seen = 0;
         for (unsigned chain = 0, i = 0; chain < RUNS_CHAINS; chain++) {
             uint64_t const mask = run_mask(runs_find(index, chain));
-            unsigned const length = index.occ >> chain & 1 ? l.of[i++] : 0;
+            unsigned const length = index.occ >> chain & 1 ? l.length_of[i++] : 0;
             assert_int_equal(bits_popcount(mask), length);
             assert_true(mask == bits_low(bits_popcount(seen | mask)) - seen);
             seen |= mask;

@@ -11,7 +11,7 @@
 /* How a table of lines looks, worked out of its geometry. */
 typedef struct line_view {
     lines_shape shape;
-    lines_view  of;
+    lines_view  lines;
     shelf_view  all;
 } line_view;
 
@@ -33,15 +33,15 @@ static void view_of(const tamis_set *set, line_view *ret_view) {
                                      .room = g[LINE_ATTIC],
                                      .word_bits = 8 * line_word_bytes(g[LINE_BUCKETS]),
                                      .end = at.end };
-    ret_view->of = (lines_view){ set->table.body, &ret_view->shape };
-    ret_view->all = lines_shelves(ret_view->of);
+    ret_view->lines = (lines_view){ set->table.body, &ret_view->shape };
+    ret_view->all = lines_shelves(ret_view->lines);
 }
 
 static tamis_set *filled(const char *geometry, line_view *ret_view) {
-    subject const of = {
+    subject const variant = {
         .kind = "line", .capacity = 900, .geometry = geometry, .overflow = 0.9999
     };
-    tamis_set *set = make_set(&of, 1);
+    tamis_set *set = make_set(&variant, 1);
     view_of(set, ret_view);
     for (uint64_t key = 0; key < 40; key++) assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     for (uint64_t key = 0; attic_count(&ret_view->all.attic) < 8; key++) {
@@ -54,7 +54,7 @@ static tamis_set *filled(const char *geometry, line_view *ret_view) {
 /* The first line that is cut, or has free slots and is not. */
 static uint64_t find_line(const line_view *view, bool is_cut) {
     for (uint64_t bucket = 0; bucket < view->shape.buckets; bucket++) {
-        runs const index = runs_load(lines_at(view->of, bucket));
+        runs const index = runs_load(lines_at(view->lines, bucket));
         if (runs_are_cut(index) == is_cut && (is_cut || runs_used(index) < RUNS_SLOTS)) {
             return bucket;
         }
@@ -69,12 +69,12 @@ static void validate_names_an_impossible_index(void **state) {
     line_view        view;
     tamis_set *const set = filled(MULTISET, &view);
     uint64_t const   bucket = find_line(&view, false), at = 512 * bucket;
-    runs const       index = runs_load(lines_at(view.of, bucket));
+    runs const       index = runs_load(lines_at(view.lines, bucket));
     expect_flip_broken(set, at + bits_lowest(index.occ), "I1");
     expect_flip_broken(set, at + 61 + RUNS_SLOTS, "I1");
     expect_flip_broken(set, at + 511, "I1");
     expect_flip_broken(set, at + 112 + 8 * runs_used(index), "I1");
-    uint64_t const rest = lines_rest_at(view.of, bucket, RUNS_SLOTS - 1);
+    uint64_t const rest = lines_rest_at(view.lines, bucket, RUNS_SLOTS - 1);
     expect_flip_broken(set, rest + 3, "I1");
     assert_true(tamis_validate(set, NULL));
     tamis_free(set);
@@ -82,10 +82,10 @@ static void validate_names_an_impossible_index(void **state) {
 
 /* Swap the bytes, or the rests, of a slot and the next in its run. */
 static bool swap_slots(const line_view *view, uint64_t bucket, unsigned slot, bool is_rest) {
-    uint8_t *const slots = lines_at(view->of, bucket) + RUNS_AT;
-    runs const     index = runs_load(lines_at(view->of, bucket));
-    uint64_t const one = lines_rest(view->of, bucket, slot);
-    uint64_t const next = lines_rest(view->of, bucket, slot + 1);
+    uint8_t *const slots = lines_at(view->lines, bucket) + RUNS_AT;
+    runs const     index = runs_load(lines_at(view->lines, bucket));
+    uint64_t const one = lines_rest(view->lines, bucket, slot);
+    uint64_t const next = lines_rest(view->lines, bucket, slot + 1);
     if (slot + 1 >= runs_used(index) || (index.starts >> (slot + 1) & 1) != 0) return false;
     if (is_rest ? slots[slot] != slots[slot + 1] || one == next : slots[slot] == slots[slot + 1])
         return false;
@@ -93,8 +93,8 @@ static bool swap_slots(const line_view *view, uint64_t bucket, unsigned slot, bo
     unsigned const bits = (unsigned)view->shape.rest_bits;
     slots[slot] = slots[slot + 1];
     slots[slot + 1] = byte;
-    field_set(view->of.body, lines_rest_at(view->of, bucket, slot), bits, next);
-    field_set(view->of.body, lines_rest_at(view->of, bucket, slot + 1), bits, one);
+    field_set(view->lines.body, lines_rest_at(view->lines, bucket, slot), bits, next);
+    field_set(view->lines.body, lines_rest_at(view->lines, bucket, slot + 1), bits, one);
     return true;
 }
 
@@ -105,8 +105,8 @@ static void validate_names_lines_out_of_order(void **state) {
     tamis_set *const set = filled(MULTISET, &view);
     unsigned         swapped = 0;
     uint64_t const   bucket = find_line(&view, false), cut = find_line(&view, true);
-    runs const       index = runs_load(lines_at(view.of, bucket));
-    runs const       other = runs_load(lines_at(view.of, cut));
+    runs const       index = runs_load(lines_at(view.lines, bucket));
+    runs const       other = runs_load(lines_at(view.lines, cut));
     expect_flip_broken(set, 512 * bucket + bits_lowest(~index.occ), "I2");
     expect_flip_broken(set, 512 * cut + bits_lowest(~other.occ), "I2");
     for (uint64_t b = 0; b < view.shape.buckets; b++) {
@@ -118,7 +118,7 @@ static void validate_names_lines_out_of_order(void **state) {
         }
     }
     assert_true(swapped > 50 && tamis_validate(set, NULL));
-    lines_cut_last(view.of, bucket); /* all is there, and in order */
+    lines_cut_last(view.lines, bucket); /* all is there, and in order */
     expect_broken(set, "I2");
     tamis_free(set);
 }
@@ -131,13 +131,13 @@ static void validate_names_rests_out_of_order(void **state) {
     uint64_t const    bucket = find_line(&view, false);
     lines_place const place = { .bucket = bucket, .chain = 3, .byte = 77, .remainder = 5 };
     lines_place const more = { .bucket = bucket, .chain = 3, .byte = 77, .remainder = 9 };
-    lines_found       found = lines_look(view.of, &place);
-    assert_true(lines_new_entry(view.of, &place, &found, 5));
-    found = lines_look(view.of, &more);
-    assert_true(lines_new_entry(view.of, &more, &found, 9));
+    lines_found       found = lines_look(view.lines, &place);
+    assert_true(lines_new_entry(view.lines, &place, &found, 5));
+    found = lines_look(view.lines, &more);
+    assert_true(lines_new_entry(view.lines, &more, &found, 9));
     set->table.keys += 2;
     assert_true(tamis_validate(set, NULL));
-    found = lines_look(view.of, &place);
+    found = lines_look(view.lines, &place);
     assert_true(swap_slots(&view, bucket, bits_lowest(found.slots), true));
     expect_broken(set, "I2");
     tamis_free(set);
@@ -203,8 +203,8 @@ static void validate_names_too_many_copies(void **state) {
         unsigned const    most = i == 0 ? 8 : 1;
         lines_place const place = { .bucket = 16, .chain = 3, .byte = 77, .remainder = 0 };
         for (unsigned copy = 0; copy < most + 1; copy++) {
-            lines_found const found = lines_look(view.of, &place);
-            assert_true(lines_new_entry(view.of, &place, &found, 0));
+            lines_found const found = lines_look(view.lines, &place);
+            assert_true(lines_new_entry(view.lines, &place, &found, 0));
             set->table.keys++;
             set->table.saturated += copy + 1 == most && most > 1;
             if (copy < most) assert_true(tamis_validate(set, NULL));
@@ -225,7 +225,7 @@ static void validate_names_counts_and_bits_that_are_wrong(void **state) {
     set->table.saturated++;
     expect_broken(set, "I5");
     set->table.saturated--;
-    expect_flip_broken(set, lines_rest_at(view.of, 0, 0), "I5"); /* a copy more or less */
+    expect_flip_broken(set, lines_rest_at(view.lines, 0, 0), "I5"); /* a copy more or less */
     expect_flip_broken(set, view.shape.end, "I6");
     expect_flip_broken(set, set->table.body_bytes * 8 - 1, "I6");
     assert_true(tamis_validate(set, NULL));
@@ -235,10 +235,10 @@ static void validate_names_counts_and_bits_that_are_wrong(void **state) {
 /* More entries of a bucket than any operation makes or sees: they are not to be believed. */
 static void validate_names_a_bucket_with_too_many(void **state) {
     (void)state;
-    subject const    of = { .kind = "line",
-                            .capacity = 40,
-                            .geometry = "buckets=1,remainder_bits=12,copies=8,attic=400" };
-    tamis_set *const set = make_set(&of, 1);
+    subject const    variant = { .kind = "line",
+                                 .capacity = 40,
+                                 .geometry = "buckets=1,remainder_bits=12,copies=8,attic=400" };
+    tamis_set *const set = make_set(&variant, 1);
     line_view        view;
     view_of(set, &view);
     for (unsigned i = 0; i < LINES_MAX_ENTRIES + 10; i++) {

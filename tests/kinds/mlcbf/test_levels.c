@@ -65,9 +65,9 @@ static void check(const model *m, const uint8_t *body, const uint8_t *before) {
 static uint64_t next_value(dice *random, const model *m, uint64_t value) {
     uint64_t const top = levels_top(&m->l);
     uint64_t const far = dice_below(random, 10) == 0 ? top : 4;
-    uint64_t const by = 1 + dice_below(random, far);
-    if (dice_below(random, 5) < 2) return value < by ? 0 : value - by;
-    return min_u64(top, value + by);
+    uint64_t const amount = 1 + dice_below(random, far);
+    if (dice_below(random, 5) < 2) return value < amount ? 0 : value - amount;
+    return min_u64(top, value + amount);
 }
 
 static void one_history(dice *random, uint8_t *body) {

@@ -68,9 +68,9 @@ static void the_law_of_a_counter_is_that_of_its_hits(void **state) {
     static double expected[ML_MAX_SUM];
     static ml_law law;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        numbered const of = numbered_make(cases[i].mask, false);
+        numbered const numbers = numbered_make(cases[i].mask, false);
         law_by_hits(cases[i].mask, cases[i].counters, cases[i].hits, expected);
-        tamis_ml_law(&of, cases[i].counters, cases[i].hits, &law);
+        tamis_ml_law(&numbers, cases[i].counters, cases[i].hits, &law);
         for (unsigned c = 0; c < ML_MAX_SUM; c++) {
             double const scale = expected[c] > 1e-30 ? expected[c] * 1e-6 : 0;
             assert_true(fabs(law.chance[c] - expected[c]) <= scale + 1e-17);
@@ -101,15 +101,15 @@ static const row rows[] = {
 };
 
 /* In one block, with all the room its levels could want: so was it computed. */
-static void row_geometry(const row *of, uint64_t *g) {
+static void row_geometry(const row *entry, uint64_t *g) {
     memset(g, 0, ML_FIELDS * sizeof *g);
     g[ML_BLOCKS] = 1;
-    g[ML_COUNTERS] = of->m;
-    g[ML_AREA] = of->bits[1] == 0 ? 0 : of->m * 2;
-    g[ML_HASHES] = of->k;
-    g[ML_INCREMENTS] = of->mask;
+    g[ML_COUNTERS] = entry->m;
+    g[ML_AREA] = entry->bits[1] == 0 ? 0 : entry->m * 2;
+    g[ML_HASHES] = entry->k;
+    g[ML_INCREMENTS] = entry->mask;
     g[ML_PLAIN] = 1;
-    memcpy(g + ML_BITS, of->bits, sizeof of->bits);
+    memcpy(g + ML_BITS, entry->bits, sizeof entry->bits);
 }
 
 static double mean_rate(const uint64_t *g, uint64_t n) {
@@ -148,10 +148,10 @@ static void the_papers_sizing_overflows_in_a_third_of_filters(void **state) {
         double k, beyond_top, last_level, with_zeros;
     } known[] = { { 5, .302, .224, .529 }, { 6, .64, .936, .995 } };
     static ml_law  law;
-    numbered const of = numbered_make(D4, true);
+    numbered const numbers = numbered_make(D4, true);
     for (size_t i = 0; i < COUNT(known); i++) {
         double top = 0, fourth = 0, zeros = 0;
-        tamis_ml_law(&of, 12842, 2000 * known[i].k, &law);
+        tamis_ml_law(&numbers, 12842, 2000 * known[i].k, &law);
         for (unsigned c = 29; c < ML_MAX_SUM; c++) {
             zeros += law.chance[c];
             if (c > 29) fourth += law.chance[c];
@@ -189,14 +189,14 @@ static const life lives[] = {
 };
 
 /* Has anything stuck, before its life was over? */
-static bool lives_and_sticks(const life *of, uint64_t seed) {
-    tamis_set *const set = make_mlcbf(of->g, of->n, seed);
+static bool lives_and_sticks(const life *lived, uint64_t seed) {
+    tamis_set *const set = make_mlcbf(lived->g, lived->n, seed);
     dice             random = { seed * 2 + 1 };
     uint64_t         keys[1000];
-    assert_true(of->n <= COUNT(keys));
-    for (uint64_t i = 0; i < of->n * of->lifetime && set->table.saturated == 0; i++) {
-        uint64_t *const at = &keys[i < of->n ? i : dice_below(&random, of->n)];
-        if (i >= of->n) assert_int_equal(tamis_remove_id(set, *at), TAMIS_OK);
+    assert_true(lived->n <= COUNT(keys));
+    for (uint64_t i = 0; i < lived->n * lived->lifetime && set->table.saturated == 0; i++) {
+        uint64_t *const at = &keys[i < lived->n ? i : dice_below(&random, lived->n)];
+        if (i >= lived->n) assert_int_equal(tamis_remove_id(set, *at), TAMIS_OK);
         *at = i;
         assert_int_equal(tamis_add_id(set, i), TAMIS_OK);
     }
@@ -205,9 +205,9 @@ static bool lives_and_sticks(const life *of, uint64_t seed) {
     return has_stuck;
 }
 
-static double share_that_sticks(const life *of, uint64_t seed) {
+static double share_that_sticks(const life *lived, uint64_t seed) {
     unsigned stuck = 0;
-    for (unsigned t = 0; t < n_tables; t++) stuck += lives_and_sticks(of, seed + t);
+    for (unsigned t = 0; t < n_tables; t++) stuck += lives_and_sticks(lived, seed + t);
     return (double)stuck / n_tables;
 }
 
@@ -217,18 +217,18 @@ static double share_that_sticks(const life *of, uint64_t seed) {
 static void sticking_is_as_often_as_stated(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(lives); i++) {
-        life        of = lives[i];
+        life        lived = lives[i];
         ml_forecast told;
-        tamis_ml_forecast(of.g, (double)of.n, (double)(of.n * of.lifetime), &told);
+        tamis_ml_forecast(lived.g, (double)lived.n, (double)(lived.n * lived.lifetime), &told);
         double const sigma = sqrt(told.ever * (1 - told.ever) / n_tables) + 1.0 / n_tables;
-        double const share = share_that_sticks(&of, 1000 * i);
-        of.g[ML_AREA] -= of.less;
-        double const tighter = of.less != 0 ? share_that_sticks(&of, 1000 * i) : share;
+        double const share = share_that_sticks(&lived, 1000 * i);
+        lived.g[ML_AREA] -= lived.less;
+        double const tighter = lived.less != 0 ? share_that_sticks(&lived, 1000 * i) : share;
         print_message(
             "# life %zu: stated %.3f, %.3f of %u tables stick; with %llu bits less %.3f\n", i,
-            told.ever, share, n_tables, (unsigned long long)of.less, tighter);
+            told.ever, share, n_tables, (unsigned long long)lived.less, tighter);
         assert_true(share <= told.ever + 4 * sigma);
-        assert_true(tighter >= told.ever * (of.lifetime == 1 ? 1 : .7) - 4 * sigma);
+        assert_true(tighter >= told.ever * (lived.lifetime == 1 ? 1 : .7) - 4 * sigma);
     }
 }
 
@@ -258,20 +258,20 @@ static const goal goals[] = {
 static void plans_are_as_small_as_was_said(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(goals); i++) {
-        const goal *const of = &goals[i];
-        ml_need const     need = { of->n, of->fpr, 16 * of->n, 1e-10, of->is_fast };
+        const goal *const wanted = &goals[i];
+        ml_need const     need = { wanted->n, wanted->fpr, 16 * wanted->n, 1e-10, wanted->is_fast };
         uint64_t          g[ML_FIELDS];
         ml_forecast       told;
         all_free(g);
-        g[ML_INCREMENTS] = of->mask;
+        g[ML_INCREMENTS] = wanted->mask;
         assert_true(tamis_ml_choose(&need, g));
-        tamis_ml_forecast(g, of->n, 16 * of->n, &told);
+        tamis_ml_forecast(g, wanted->n, 16 * wanted->n, &told);
         double const bits = total_bits(g);
-        print_message("# %s: %.2f bits per key, %.3f KiB, fpr %.4g, ever stuck %.2g\n", of->name,
-                      bits / of->n, bits / 8192, told.fpr, told.ever);
-        assert_true(bits <= of->most);
-        assert_true(told.fpr <= of->fpr && told.ever <= 1e-10);
-        if (of->is_fast) assert_int_equal((uint64_t)bits, g[ML_BLOCKS] * ML_LINE_BITS);
+        print_message("# %s: %.2f bits per key, %.3f KiB, fpr %.4g, ever stuck %.2g\n",
+                      wanted->name, bits / wanted->n, bits / 8192, told.fpr, told.ever);
+        assert_true(bits <= wanted->most);
+        assert_true(told.fpr <= wanted->fpr && told.ever <= 1e-10);
+        if (wanted->is_fast) assert_int_equal((uint64_t)bits, g[ML_BLOCKS] * ML_LINE_BITS);
     }
 }
 
@@ -281,21 +281,22 @@ static void the_papers_levels_are_sized_right(void **state) {
     static const struct {
         uint64_t mask, bits[5];
         double   most;
-    } of[] = { { D4, { 4, 3, 3, 3, 8 }, 7.6 * 8192 }, { GENERAL, { 5, 5, 5, 4, 8 }, 7.6 * 8192 } };
-    for (size_t i = 0; i < COUNT(of); i++) {
+    } sizings[] = { { D4, { 4, 3, 3, 3, 8 }, 7.6 * 8192 },
+                    { GENERAL, { 5, 5, 5, 4, 8 }, 7.6 * 8192 } };
+    for (size_t i = 0; i < COUNT(sizings); i++) {
         ml_need const need = { 2000, .001, 2000, 1e-10, false };
         uint64_t      g[ML_FIELDS];
         all_free(g);
-        g[ML_INCREMENTS] = of[i].mask;
+        g[ML_INCREMENTS] = sizings[i].mask;
         g[ML_PLAIN] = 1;
         g[ML_BLOCKS] = 1;
-        memcpy(g + ML_BITS, of[i].bits, sizeof of[i].bits);
+        memcpy(g + ML_BITS, sizings[i].bits, sizeof sizings[i].bits);
         assert_true(tamis_ml_choose(&need, g));
         print_message(
             "# levels of Table I, sized for 1e-10: %llu counters, k=%llu, area %llu: %.3f KiB\n",
             (unsigned long long)g[ML_COUNTERS], (unsigned long long)g[ML_HASHES],
             (unsigned long long)g[ML_AREA], total_bits(g) / 8192);
-        assert_true(total_bits(g) <= of[i].most);
+        assert_true(total_bits(g) <= sizings[i].most);
     }
 }
 

@@ -28,7 +28,7 @@ typedef struct oracle {
 } oracle;
 
 typedef struct step {
-    uint64_t counter, by;
+    uint64_t counter, amount;
 } step;
 
 static void oracle_begin(oracle *o, const uint64_t *geometry) {
@@ -91,25 +91,25 @@ static void settle(oracle *o, uint64_t block) {
 static unsigned steps_of(const oracle *o, uint64_t hash, step *ret_steps) {
     unsigned n = 0;
     for (unsigned i = 0; i < o->g[ML_HASHES]; i++) {
-        uint64_t       rest = remix(hash, i), by = 0;
+        uint64_t       rest = remix(hash, i), amount = 0;
         uint64_t const block = fastrange_next(&rest, o->g[ML_BLOCKS]);
         uint64_t const counter =
             block * o->g[ML_COUNTERS] + fastrange_next(&rest, o->g[ML_COUNTERS]);
         uint64_t chosen = fastrange(rest, (uint64_t)__builtin_popcountll(o->g[ML_INCREMENTS]));
-        for (uint64_t v = 1; v < 32 && by == 0; v++) {
-            if ((o->g[ML_INCREMENTS] >> v & 1) != 0 && chosen-- == 0) by = v;
+        for (uint64_t v = 1; v < 32 && amount == 0; v++) {
+            if ((o->g[ML_INCREMENTS] >> v & 1) != 0 && chosen-- == 0) amount = v;
         }
         unsigned same = 0;
         while (same < n && ret_steps[same].counter != counter) same++;
         if (same == n) ret_steps[n++] = (step){ counter, 0 };
-        ret_steps[same].by += by;
+        ret_steps[same].amount += amount;
     }
     return n;
 }
 
 static bool may_hold(const oracle *o, const step *at) {
     uint64_t const value = o->value[at->counter];
-    return o->is_stuck[at->counter] || (value >= at->by && o->is_sum[value - at->by]);
+    return o->is_stuck[at->counter] || (value >= at->amount && o->is_sum[value - at->amount]);
 }
 
 static bool oracle_has(const oracle *o, uint64_t hash) {
@@ -128,7 +128,7 @@ static void oracle_change(oracle *o, uint64_t hash, bool is_add) {
     for (unsigned i = 0; i < n; i++) {
         uint64_t const c = at[i].counter;
         if (o->is_stuck[c]) continue;
-        o->value[c] = is_add ? o->value[c] + at[i].by : o->value[c] - at[i].by;
+        o->value[c] = is_add ? o->value[c] + at[i].amount : o->value[c] - at[i].amount;
         changed = 1;
         settle(o, c / o->g[ML_COUNTERS]);
     }
@@ -146,8 +146,8 @@ static uint64_t oracle_count(const oracle *o, uint64_t hash) {
         uint64_t const value = o->value[at[i].counter];
         uint64_t       most = 0;
         if (o->is_stuck[at[i].counter]) continue;
-        for (uint64_t t = 1; t * at[i].by <= value; t++) {
-            if (o->is_sum[value - t * at[i].by]) most = t;
+        for (uint64_t t = 1; t * at[i].amount <= value; t++) {
+            if (o->is_sum[value - t * at[i].amount]) most = t;
         }
         if (most < least) least = most;
     }
@@ -335,11 +335,12 @@ static void the_papers_own_sizes_stick_and_lose_nothing(void **state) {
     ml_forecast  told = { 0 };
     double       stuck = 0;
     for (uint64_t filter = 0; filter < (uint64_t)filters; filter++) {
-        subject const    of = { .kind = "mlcbf",
-                                .capacity = 2000,
-                                .geometry = "blocks=1,counters=12842,area=2724,hashes=5,increments="
-                                               "240,plain=1,bits=4,bits2=3,bits3=3,bits4=3" };
-        tamis_set *const set = make_set(&of, 50 + filter);
+        subject const    variant = { .kind = "mlcbf",
+                                     .capacity = 2000,
+                                     .geometry =
+                                         "blocks=1,counters=12842,area=2724,hashes=5,increments="
+                                            "240,plain=1,bits=4,bits2=3,bits3=3,bits4=3" };
+        tamis_set *const set = make_set(&variant, 50 + filter);
         tamis_ml_forecast(set->table.geometry, 2000, 2000, &told);
         for (uint64_t key = 0; key < 4000; key++) {
             assert_int_equal(tamis_add_id(set, key), TAMIS_OK);

@@ -9,7 +9,7 @@ static const uint64_t masks[] = { 2, 0xf0, 0xd100, 0xd9000000, UINT64_C(3) << 30
 
 /* Every sum, found from those below it, and its number. */
 static void check_numbers(uint64_t mask) {
-    numbered const of = numbered_make(mask, false);
+    numbered const numbers = numbered_make(mask, false);
     static bool    is_sum[REACH];
     uint64_t       number = 0;
     for (uint64_t c = 0; c < REACH; c++) {
@@ -17,10 +17,10 @@ static void check_numbers(uint64_t mask) {
         for (uint64_t v = 1; v < 32 && v <= c; v++) {
             if ((mask >> v & 1) != 0 && is_sum[c - v]) is_sum[c] = true;
         }
-        assert_int_equal(increments_make_up(&of.d, c), is_sum[c]);
+        assert_int_equal(increments_make_up(&numbers.d, c), is_sum[c]);
         if (!is_sum[c]) continue;
-        assert_int_equal(numbered_number(&of, c), number);
-        assert_int_equal(numbered_value(&of, number), c);
+        assert_int_equal(numbered_number(&numbers, c), number);
+        assert_int_equal(numbered_value(&numbers, number), c);
         number++;
     }
 }
@@ -32,18 +32,18 @@ static void numbers_and_sums_are_each_others(void **state) {
 
 static void plain_counters_are_their_own_numbers(void **state) {
     (void)state;
-    numbered const of = numbered_make(0xd100, true);
+    numbered const numbers = numbered_make(0xd100, true);
     for (uint64_t c = 0; c < REACH; c++) {
-        assert_int_equal(numbered_number(&of, c), c);
-        assert_int_equal(numbered_value(&of, c), c);
+        assert_int_equal(numbered_number(&numbers, c), c);
+        assert_int_equal(numbered_value(&numbers, c), c);
     }
 }
 
 static void four_bits_reach_as_far_as_five_did(void **state) {
     (void)state;
-    numbered const of = numbered_make(0xd100, false);
-    assert_int_equal(numbered_number(&of, 31), 15);
-    assert_int_equal(numbered_value(&of, 15), 31);
+    numbered const numbers = numbered_make(0xd100, false);
+    assert_int_equal(numbered_number(&numbers, 31), 15);
+    assert_int_equal(numbered_value(&numbers, 15), 31);
 }
 
 static const struct CMUnitTest tests[] = {

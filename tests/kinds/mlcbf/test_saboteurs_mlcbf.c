@@ -75,11 +75,11 @@ static const saboteur saboteurs[] = {
 /* ------------------------------------------------------------------ broken tables */
 
 static tamis_set *filled(uint64_t keys) {
-    subject const of = { .kind = "mlcbf",
-                         .capacity = 100,
-                         .geometry = "blocks=3,counters=150,area=210,hashes=3,increments=240,"
-                                     "plain=1,bits=3,bits2=3,bits3=6" };
-    return filled_set(&of, keys);
+    subject const variant = { .kind = "mlcbf",
+                              .capacity = 100,
+                              .geometry = "blocks=3,counters=150,area=210,hashes=3,increments=240,"
+                                          "plain=1,bits=3,bits2=3,bits3=6" };
+    return filled_set(&variant, keys);
 }
 
 /* Break one bit, see it, and mend it. */
@@ -132,11 +132,11 @@ static void validate_sees_a_closed_block_that_need_not_be(void **state) {
 /* Of one increment, the counters sum up to k x keys: one that is another shows, and so do keys. */
 static void validate_sees_counters_that_do_not_add_up(void **state) {
     (void)state;
-    subject const    of = { .kind = "mlcbf",
-                            .capacity = 100,
-                            .geometry = "blocks=3,counters=150,area=210,hashes=3,increments=2,"
-                                           "plain=1,bits=3,bits2=3,bits3=6" };
-    tamis_set *const set = filled_set(&of, 60);
+    subject const    variant = { .kind = "mlcbf",
+                                 .capacity = 100,
+                                 .geometry = "blocks=3,counters=150,area=210,hashes=3,increments=2,"
+                                                "plain=1,bits=3,bits2=3,bits3=6" };
+    tamis_set *const set = filled_set(&variant, 60);
     assert_int_equal(set->table.saturated, 0);
     expect_bit(set, counter_at(set, 0), "I6");
     expect_bit(set, counter_at(set, 1), "I6");
@@ -166,13 +166,14 @@ static void any_bits_are_safe(void **state) {
     }
 }
 
+#define TIGHT                                   \
+    "blocks=30,counters=150,area=130,hashes=4," \
+    "increments=53504,bits=2,bits2=2,bits3=3,bits4=6"
+
 int main(void) {
-    static const subject           of = { .kind = "mlcbf",
-                                          .capacity = 1000,
-                                          .geometry = "blocks=30,counters=150,area=130,hashes=4,"
-                                                                "increments=53504,"
-                                                                "bits=2,bits2=2,bits3=3,bits4=6",
-                                          .operations = 50000 };
+    static const subject variant = {
+        .kind = "mlcbf", .capacity = 1000, .geometry = TIGHT, .operations = 50000
+    };
     static const struct CMUnitTest of_tables[] = {
         cmocka_unit_test(validate_names_each_invariant),
         cmocka_unit_test(validate_sees_cells_beyond_the_area),
@@ -180,5 +181,5 @@ int main(void) {
         cmocka_unit_test(validate_sees_counters_that_do_not_add_up),
         cmocka_unit_test(any_bits_are_safe),
     };
-    return sabotage_run(&of, saboteurs, COUNT(saboteurs), of_tables, COUNT(of_tables));
+    return sabotage_run(&variant, saboteurs, COUNT(saboteurs), of_tables, COUNT(of_tables));
 }

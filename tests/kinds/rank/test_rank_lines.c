@@ -26,13 +26,13 @@ static inline void traced_set_bit(uint8_t *body, uint64_t at, bool value) {
 
 /* Lookups within 2.5%, adds within 10%; found were 1.8% and 8.5%. */
 static void lines_are_as_stated(void **state) {
-    const touches_job *const of = *state;
+    const touches_job *const job = *state;
     const tamis_kind *const  kind = &tamis_kind_rank_traced;
     tamis_forecast           stated;
-    tamis_table              table = touches_table(kind, of, &stated);
+    tamis_table              table = touches_table(kind, job, &stated);
     touches const            counted = touches_count(kind, &table, false);
     free(table.body);
-    touches_check(of, &stated, &counted, 0.025, 0.1);
+    touches_check(job, &stated, &counted, 0.025, 0.1);
 }
 
 #define COUNTED (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)

@@ -50,67 +50,67 @@ static const life lives[] = {
     { "few buckets, churned", 12, 240, { 20, 8, 20 }, { 11, 4 }, 16, { 0, 3, 2 }, 0 },
 };
 
-static void life_geometry(const life *of, uint64_t *ret_geometry) {
-    uint64_t const geometry[RANK_FIELDS] = { [RANK_BUCKETS] = of->buckets,
+static void life_geometry(const life *lived, uint64_t *ret_geometry) {
+    uint64_t const geometry[RANK_FIELDS] = { [RANK_BUCKETS] = lived->buckets,
                                              [RANK_CHAINS] = 64,
                                              [RANK_REMAINDER_BITS] = 20,
-                                             [RANK_CELLS] = of->cells[0],
-                                             [RANK_CELLS2] = of->cells[1],
-                                             [RANK_CELLS3] = of->cells[2],
-                                             [RANK_EXTENSIONS2] = of->extensions[0],
-                                             [RANK_EXTENSIONS3] = of->extensions[1],
-                                             [RANK_COPIES] = 1 + of->flood };
+                                             [RANK_CELLS] = lived->cells[0],
+                                             [RANK_CELLS2] = lived->cells[1],
+                                             [RANK_CELLS3] = lived->cells[2],
+                                             [RANK_EXTENSIONS2] = lived->extensions[0],
+                                             [RANK_EXTENSIONS3] = lived->extensions[1],
+                                             [RANK_COPIES] = 1 + lived->flood };
     memcpy(ret_geometry, geometry, sizeof geometry);
 }
 
 /* ------------------------------------------------------------------ a table of balls */
 
 typedef struct table {
-    const life *of;
+    const life *lived;
     unsigned    load[MAX_BUCKETS];
     unsigned    taken[2];
     uint16_t    bucket_of[MAX_KEYS];
 } table;
 
 /* The level that begins with this cell of a bucket: 0 or 1, or 2 for none. */
-static unsigned border(const life *of, unsigned load) {
-    if (of->extensions[0] != 0 && load == of->cells[0]) return 0;
-    return of->extensions[1] != 0 && load == of->cells[0] + of->cells[1] ? 1 : 2;
+static unsigned border(const life *lived, unsigned load) {
+    if (lived->extensions[0] != 0 && load == lived->cells[0]) return 0;
+    return lived->extensions[1] != 0 && load == lived->cells[0] + lived->cells[1] ? 1 : 2;
 }
 
 static bool table_add_cell(table *t, uint64_t bucket) {
-    const life *const of = t->of;
-    unsigned const    load = t->load[bucket], level = border(of, load);
-    if (load == of->cells[0] + of->cells[1] + of->cells[2]) return false;
-    if (level < 2 && t->taken[level] == of->extensions[level]) return false;
+    const life *const lived = t->lived;
+    unsigned const    load = t->load[bucket], level = border(lived, load);
+    if (load == lived->cells[0] + lived->cells[1] + lived->cells[2]) return false;
+    if (level < 2 && t->taken[level] == lived->extensions[level]) return false;
     if (level < 2) t->taken[level]++;
     t->load[bucket]++;
     return true;
 }
 
 static bool table_add(table *t, uint64_t key, dice *random) {
-    uint64_t const bucket = dice_below(random, t->of->buckets);
+    uint64_t const bucket = dice_below(random, t->lived->buckets);
     t->bucket_of[key] = (uint16_t)bucket;
     return table_add_cell(t, bucket);
 }
 
 static void table_remove(table *t, uint64_t key) {
-    unsigned const load = --t->load[t->bucket_of[key]], level = border(t->of, load);
+    unsigned const load = --t->load[t->bucket_of[key]], level = border(t->lived, load);
     if (level < 2) t->taken[level]--;
 }
 
 /* Does it take every key of its life? The first one is flooded, and stays. */
-static bool table_survives(const life *of, dice *random) {
-    table          t = { .of = of };
-    uint64_t const churn = (of->lifetime - 1) * of->keys;
-    for (uint64_t key = 0; key < of->keys; key++) {
+static bool table_survives(const life *lived, dice *random) {
+    table          t = { .lived = lived };
+    uint64_t const churn = (lived->lifetime - 1) * lived->keys;
+    for (uint64_t key = 0; key < lived->keys; key++) {
         if (!table_add(&t, key, random)) return false;
     }
-    for (unsigned i = 0; i < of->flood; i++) {
+    for (unsigned i = 0; i < lived->flood; i++) {
         if (!table_add_cell(&t, t.bucket_of[0])) return false;
     }
     for (uint64_t i = 0; i < churn; i++) {
-        uint64_t const key = 1 + dice_below(random, of->keys - 1);
+        uint64_t const key = 1 + dice_below(random, lived->keys - 1);
         table_remove(&t, key);
         if (!table_add(&t, key, random)) return false;
     }
@@ -121,10 +121,10 @@ static bool table_survives(const life *of, dice *random) {
 
 static unsigned tables = 1500; /* of each geometry: an argument of the program */
 
-static double share_of_overflows(const life *of) {
+static double share_of_overflows(const life *lived) {
     dice   random = dice_start();
     double overflows = 0;
-    for (unsigned i = 0; i < tables; i++) overflows += !table_survives(of, &random);
+    for (unsigned i = 0; i < tables; i++) overflows += !table_survives(lived, &random);
     return overflows / tables;
 }
 
@@ -132,23 +132,23 @@ static double sigma_of(double share) {
     return sqrt(share * (1 - share) / tables) + 1.0 / tables;
 }
 
-static life with_less(const life *of) {
-    life less = *of;
-    less.cells[0] -= of->less[0];
-    less.extensions[0] -= of->less[1];
-    less.extensions[1] -= of->less[2];
+static life with_less(const life *lived) {
+    life less = *lived;
+    less.cells[0] -= lived->less[0];
+    less.extensions[0] -= lived->less[1];
+    less.extensions[1] -= lived->less[2];
     return less;
 }
 
 static void overflow_is_as_likely_as_stated_or_less(void **state) {
-    const life *const of = *state;
-    life const        less = with_less(of);
+    const life *const lived = *state;
+    life const        less = with_less(lived);
     uint64_t          geometry[RANK_FIELDS];
-    life_geometry(of, geometry);
-    double const n = (double)of->keys;
-    double const stated = tamis_rank_overflow(geometry, n, of->lifetime * n);
-    double const measured = share_of_overflows(of), tight = share_of_overflows(&less);
-    print_message("# %s: %.4f +- %.4f, stated %.4f, with less %.4f\n", of->name, measured,
+    life_geometry(lived, geometry);
+    double const n = (double)lived->keys;
+    double const stated = tamis_rank_overflow(geometry, n, lived->lifetime * n);
+    double const measured = share_of_overflows(lived), tight = share_of_overflows(&less);
+    print_message("# %s: %.4f +- %.4f, stated %.4f, with less %.4f\n", lived->name, measured,
                   sigma_of(measured), stated, tight);
     assert_true(stated > 0.04 && stated < 0.6); /* or it would show nothing */
     assert_true(measured <= stated + SIGMAS * sigma_of(stated));

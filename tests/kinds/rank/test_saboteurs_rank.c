@@ -15,8 +15,10 @@
     "counter_bits=0,copies=1,aligned=1"
 
 static tamis_set *filled(const char *geometry) {
-    subject const of = { .kind = "rank", .capacity = 90, .geometry = geometry, .overflow = 0.9999 };
-    tamis_set    *set = filled_set(&of, 90);
+    subject const variant = {
+        .kind = "rank", .capacity = 90, .geometry = geometry, .overflow = 0.9999
+    };
+    tamis_set *set = filled_set(&variant, 90);
     for (uint64_t key = 0; key < 9; key++) {
         for (unsigned i = 0; i < 3; i++) assert_int_equal(tamis_add_id(set, key), TAMIS_OK);
     }
@@ -148,11 +150,11 @@ static void validate_names_bits_where_nothing_is(void **state) {
 /* I4: a second cell of a fingerprint whose first is not full. I5: counts that are not `keys`. */
 static void validate_names_cells_and_counts_that_are_wrong(void **state) {
     (void)state;
-    subject const    of = { .kind = "rank",
-                            .capacity = 2,
-                            .geometry = "buckets=1,chains=1,remainder_bits=7,cells=4,"
-                                           "counter_bits=1,copies=2,aligned=0" };
-    tamis_set *const set = make_set(&of, 1);
+    subject const    variant = { .kind = "rank",
+                                 .capacity = 2,
+                                 .geometry = "buckets=1,chains=1,remainder_bits=7,cells=4,"
+                                                "counter_bits=1,copies=2,aligned=0" };
+    tamis_set *const set = make_set(&variant, 1);
     assert_non_null(set);
     for (unsigned i = 0; i < 3; i++) assert_int_equal(tamis_add_id(set, 5), TAMIS_OK);
     uint64_t const cells = 1 + 4; /* the base index, the higher index of 4, then cells of 8 bits */

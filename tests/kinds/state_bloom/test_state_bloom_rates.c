@@ -29,15 +29,15 @@ static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
 static void a_wrong_value_needs_no_counters_to_be_ruled_out(void **state) {
     (void)state;
     static const uint64_t plain[SHARED_FIELDS] = { 60000, 6, 5, 0, 0 };
-    life *const           of = life_make("state_bloom", plain, 1000, 5000, 9);
-    while (of->n < 1000) life_put(of, life_any_value(of));
+    life *const           lived = life_make("state_bloom", plain, 1000, 5000, 9);
+    while (lived->n < 1000) life_put(lived, life_any_value(lived));
     for (uint64_t i = 0; i < 4000; i++) {
-        life_replace(of);
-        (void)life_move(of, dice_below(&of->chance, of->n));
-        (void)life_is_unknown(of, dice_below(&of->chance, of->n));
+        life_replace(lived);
+        (void)life_move(lived, dice_below(&lived->chance, lived->n));
+        (void)life_is_unknown(lived, dice_below(&lived->chance, lived->n));
     }
-    (void)life_unknown(of);
-    life_free(of);
+    (void)life_unknown(lived);
+    life_free(lived);
 }
 
 /* ------------------------------------------------------------------ insertions only */
@@ -49,15 +49,15 @@ typedef struct mix_rates {
 } mix_rates;
 
 static void mix_table(const uint64_t *g, const double *n, uint64_t seed, mix_rates *rates) {
-    life *const of = life_make("state_bloom", g, 2000, 2000, seed);
+    life *const lived = life_make("state_bloom", g, 2000, 2000, seed);
     uint64_t    unknown[MIX_VALUES] = { 0 }, absent_unknown = 0, absent[MIX_VALUES] = { 0 };
     for (unsigned v = 0; v < MIX_VALUES; v++) {
-        for (double i = 0; i < n[v]; i++) life_put(of, v);
+        for (double i = 0; i < n[v]; i++) life_put(lived, v);
     }
-    for (uint64_t i = 0; i < of->n; i++) unknown[of->value[i]] += life_is_unknown(of, i);
+    for (uint64_t i = 0; i < lived->n; i++) unknown[lived->value[i]] += life_is_unknown(lived, i);
     for (uint64_t i = 0; i < QUERIES; i++) {
         uint32_t           value = 0;
-        tamis_status const status = tamis_states_get_id(of->states, ABSENT_ID + i, &value);
+        tamis_status const status = tamis_states_get_id(lived->states, ABSENT_ID + i, &value);
         absent_unknown += status == TAMIS_ERR_UNKNOWN;
         absent[value] += status == TAMIS_OK;
     }
@@ -66,7 +66,7 @@ static void mix_table(const uint64_t *g, const double *n, uint64_t seed, mix_rat
         if (n[v] > 0) sample_add(&rates->unknown[v], (double)unknown[v] / n[v]);
         sample_add(&rates->absent_value[v], (double)absent[v] / QUERIES);
     }
-    life_free(of);
+    life_free(lived);
 }
 
 static void expect_mix(const uint64_t *g, const double *n) {
@@ -106,17 +106,17 @@ static void insertions_have_the_rates_of_the_paper(void **state) {
  * what is measured. Few values that stay: at most that. */
 static void expect_churn(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
                          bool is_tight) {
-    churn           of = { .g = g, .n = n, .turnovers = turnovers, .moves = moves };
+    churn           c = { .g = g, .n = n, .turnovers = turnovers, .moves = moves };
     double const    one = 1.0 / (double)n;
     shared_forecast told;
     tamis_state_bloom_forecast(g, (double)n, (double)(n * turnovers), &told);
-    for (uint64_t i = 0; i < tables; i++) churn_table(&of, "state_bloom", 500 + i);
-    churn_print(&of, &told);
+    for (uint64_t i = 0; i < tables; i++) churn_table(&c, "state_bloom", 500 + i);
+    churn_print(&c, &told);
     if (is_tight)
-        expect_near("under churn a key is unknown", &of.unknown, one, told.unknown);
+        expect_near("under churn a key is unknown", &c.unknown, one, told.unknown);
     else
-        expect_at_most("under churn a key is unknown", &of.unknown, one, told.unknown);
-    expect_at_most("an absent key has a value", &of.answered, 1.0 / QUERIES, told.fpr);
+        expect_at_most("under churn a key is unknown", &c.unknown, one, told.unknown);
+    expect_at_most("an absent key has a value", &c.answered, 1.0 / QUERIES, told.fpr);
 }
 
 static void churn_has_the_rates_that_are_stated(void **state) {
@@ -147,10 +147,10 @@ static void one_value_has_the_fpr_that_is_stated(void **state) {
     shared_forecast       told;
     tamis_state_bloom_forecast(g, 2000, 2000, &told);
     for (uint64_t i = 0; i < tables; i++) {
-        life *const of = life_make("state_bloom", g, 2000, 2000, 900 + i);
-        while (of->n < 2000) life_put(of, 1);
-        sample_add(&answered, life_answered(of));
-        life_free(of);
+        life *const lived = life_make("state_bloom", g, 2000, 2000, 900 + i);
+        while (lived->n < 2000) life_put(lived, 1);
+        sample_add(&answered, life_answered(lived));
+        life_free(lived);
     }
     expect_near("an absent key has a value", &answered, 1.0 / QUERIES, told.fpr);
 }
@@ -164,24 +164,24 @@ static void one_value_has_the_fpr_that_is_stated(void **state) {
 
 /* Keys end in silence, and are there until their cells go: those that linger count, too. */
 static double aged_table(const uint64_t *g, uint64_t seed) {
-    life *const of =
+    life *const lived =
         life_make("state_bloom", g, AGE_ACTIVE + AGE_LINGERING, UINT64_C(1) << 20, seed);
     uint64_t backlog;
-    for (uint64_t i = 0; i < AGE_ACTIVE; i++) life_put(of, life_any_value(of));
+    for (uint64_t i = 0; i < AGE_ACTIVE; i++) life_put(lived, life_any_value(lived));
     for (uint64_t tick = 0; tick < 8 * AGE_LIFE; tick++) {
-        assert_int_equal(tamis_states_tick(of->states, 1, NULL, &backlog), TAMIS_OK);
+        assert_int_equal(tamis_states_tick(lived->states, 1, NULL, &backlog), TAMIS_OK);
         assert_int_equal(backlog, 0);
-        if (dice_below(&of->chance, AGE_LIFE) < AGE_ACTIVE) {
-            uint64_t const i = dice_below(&of->chance, of->n);
-            life_put_at(of, i, life_any_value(of)); /* what was there is touched no more */
+        if (dice_below(&lived->chance, AGE_LIFE) < AGE_ACTIVE) {
+            uint64_t const i = dice_below(&lived->chance, lived->n);
+            life_put_at(lived, i, life_any_value(lived)); /* what was there is touched no more */
         }
-        for (uint64_t i = tick % AGE_TOUCHED; i < of->n; i += AGE_TOUCHED) {
-            tamis_status const status = tamis_states_touch_id(of->states, of->id[i]);
+        for (uint64_t i = tick % AGE_TOUCHED; i < lived->n; i += AGE_TOUCHED) {
+            tamis_status const status = tamis_states_touch_id(lived->states, lived->id[i]);
             assert_true(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN);
         }
     }
-    double const unknown = life_unknown(of);
-    life_free(of);
+    double const unknown = life_unknown(lived);
+    life_free(lived);
     return unknown;
 }
 

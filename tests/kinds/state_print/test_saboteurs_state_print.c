@@ -64,10 +64,10 @@ static side_shape side_shape_of(const tamis_states *states) {
 }
 
 /* The first bucket that has so many cells in use, and one that is free. */
-static uint64_t bucket_with(tagged of, unsigned used) {
-    for (uint64_t b = 0; b < dleft_all(&of.shape->places); b++) {
-        unsigned const has = tagged_used(of, b);
-        if (has >= used && has < of.shape->cells.n) return b;
+static uint64_t bucket_with(tagged view, unsigned used) {
+    for (uint64_t b = 0; b < dleft_all(&view.shape->places); b++) {
+        unsigned const has = tagged_used(view, b);
+        if (has >= used && has < view.shape->cells.n) return b;
     }
     fail_msg("there is no such bucket");
     return 0;
@@ -79,19 +79,19 @@ static void validate_names_gaps_and_bits_of_nobody(void **state) {
     (void)state;
     tamis_states *const states = make(PERMUTED);
     tagged_shape const  shape = cells_shape_of(states);
-    tagged const        of = { table_of(states)->body, &shape };
-    uint64_t const      b = bucket_with(of, 2);
-    unsigned const      used = tagged_used(of, b);
-    uint64_t const      print = cells_get(&shape.cells, tagged_bucket(of, b), 0);
-    cells_set(&shape.cells, tagged_bucket(of, b), 0, 0); /* a gap */
+    tagged const        view = { table_of(states)->body, &shape };
+    uint64_t const      b = bucket_with(view, 2);
+    unsigned const      used = tagged_used(view, b);
+    uint64_t const      print = cells_get(&shape.cells, tagged_bucket(view, b), 0);
+    cells_set(&shape.cells, tagged_bucket(view, b), 0, 0); /* a gap */
     expect_broken(&states->set, "I1");
-    cells_set(&shape.cells, tagged_bucket(of, b), 0, print);
+    cells_set(&shape.cells, tagged_bucket(view, b), 0, print);
     for (unsigned cell = used; cell < shape.cells.n; cell++) { /* a field of no print */
         for (unsigned bit = 0; bit < shape.bits; bit++) {
-            expect_flip_broken(&states->set, tagged_field_at(of, b, cell) + bit, "I1");
+            expect_flip_broken(&states->set, tagged_field_at(view, b, cell) + bit, "I1");
         }
     }
-    for (uint64_t bit = tagged_field_at(of, b, shape.cells.n); bit < 8 * (b + 1) * 10; bit++) {
+    for (uint64_t bit = tagged_field_at(view, b, shape.cells.n); bit < 8 * (b + 1) * 10; bit++) {
         expect_flip_broken(&states->set, bit, "I1");
     }
     assert_true(tamis_states_validate(states, NULL));
@@ -107,22 +107,22 @@ static void validate_names_fingerprints_with_two_cells(void **state) {
     for (unsigned i = 0; i < 2; i++) {
         tamis_states *const states = make(geometries[i]);
         tagged_shape const  shape = cells_shape_of(states);
-        tagged const        of = { table_of(states)->body, &shape };
-        uint64_t const      b = bucket_with(of, 1);
-        dleft_place const   place = { b, cells_get(&shape.cells, tagged_bucket(of, b), 0) };
-        unsigned const      used = tagged_used(of, b);
+        tagged const        view = { table_of(states)->body, &shape };
+        uint64_t const      b = bucket_with(view, 1);
+        dleft_place const   place = { b, cells_get(&shape.cells, tagged_bucket(view, b), 0) };
+        unsigned const      used = tagged_used(view, b);
         table_of(states)->keys++;
-        tagged_add(of, place, used, 0);
+        tagged_add(view, place, used, 0);
         expect_broken(&states->set, "I2");
-        tagged_take(of, b, used);
+        tagged_take(view, b, used);
         uint64_t const fingerprint = dleft_fingerprint_of(&shape.places, place);
         for (unsigned k = 0; i == 0 && k < shape.places.tables; k++) {
             dleft_place const other = dleft_place_in(&shape.places, fingerprint, k);
-            unsigned const    there = tagged_used(of, other.bucket);
+            unsigned const    there = tagged_used(view, other.bucket);
             if (other.bucket == b || there == shape.cells.n) continue;
-            tagged_add(of, other, there, 0);
+            tagged_add(view, other, there, 0);
             expect_broken(&states->set, "I2");
-            tagged_take(of, other.bucket, there);
+            tagged_take(view, other.bucket, there);
         }
         table_of(states)->keys--;
         assert_true(tamis_states_validate(states, NULL));
@@ -136,24 +136,24 @@ static void validate_names_side_tables_that_are_not_in_order(void **state) {
     (void)state;
     tamis_states *const states = make(PERMUTED);
     side_shape const    shape = side_shape_of(states);
-    side const          of = { table_of(states)->body, &shape };
-    unsigned const      n = side_count(of);
+    side const          list = { table_of(states)->body, &shape };
+    unsigned const      n = side_count(list);
     assert_in_range(n, 2, shape.room - 1);
-    uint64_t const hash = side_hash(of, 0);
-    le64_store(side_hash_at(of, 0), side_hash(of, 1)); /* a key twice */
+    uint64_t const hash = side_hash(list, 0);
+    le64_store(side_hash_at(list, 0), side_hash(list, 1)); /* a key twice */
     expect_broken(&states->set, "I3");
-    le64_store(side_hash_at(of, 0), hash);
+    le64_store(side_hash_at(list, 0), hash);
     for (unsigned i = n; i < shape.room; i++) { /* what is behind the last */
         expect_flip_broken(&states->set, 8 * (shape.at + 8 + 8 * i) + 13, "I3");
-        expect_flip_broken(&states->set, side_field_at(of, i), "I3");
+        expect_flip_broken(&states->set, side_field_at(list, i), "I3");
     }
-    le64_store(of.body + shape.at, shape.room + 1); /* more than there is room for */
+    le64_store(list.body + shape.at, shape.room + 1); /* more than there is room for */
     expect_broken(&states->set, "I3");
-    le64_store(of.body + shape.at, UINT64_MAX);
+    le64_store(list.body + shape.at, UINT64_MAX);
     expect_broken(&states->set, "I3");
-    le64_store(of.body + shape.at, n - 1); /* fewer than there are */
+    le64_store(list.body + shape.at, n - 1); /* fewer than there are */
     expect_broken(&states->set, "I3");
-    le64_store(of.body + shape.at, n);
+    le64_store(list.body + shape.at, n);
     assert_true(tamis_states_validate(states, NULL));
     tamis_states_free(states);
 }
@@ -181,21 +181,21 @@ static void validate_names_values_that_there_are_not(void **state) {
         tamis_states *const states = make(geometries[i]);
         tagged_shape const  shape = cells_shape_of(states);
         side_shape const    aside_shape = side_shape_of(states);
-        tagged const        of = { table_of(states)->body, &shape };
+        tagged const        view = { table_of(states)->body, &shape };
         side const          aside = { table_of(states)->body, &aside_shape };
         assert_true(side_count(aside) != 0);
-        uint64_t const bits[] = { tagged_field_at(of, bucket_with(of, 1), 0),
+        uint64_t const bits[] = { tagged_field_at(view, bucket_with(view, 1), 0),
                                   side_field_at(aside, 0) };
         for (unsigned k = 0; k < 2; k++) {
-            uint64_t const own = field_get(of.body, bits[k], 3);
+            uint64_t const own = field_get(view.body, bits[k], 3);
             for (uint64_t value = 0; value < 8; value++) {
-                field_set(of.body, bits[k], 3, value);
+                field_set(view.body, bits[k], 3, value);
                 if (value < 5 + i)
                     assert_true(tamis_states_validate(states, NULL));
                 else
                     expect_broken(&states->set, "I5");
             }
-            field_set(of.body, bits[k], 3, own);
+            field_set(view.body, bits[k], 3, own);
         }
         tamis_states_free(states);
     }
@@ -208,23 +208,23 @@ static void validate_names_timers_that_run_too_long(void **state) {
     tamis_states *const states = make(PERMUTED);
     tagged_shape const  shape = cells_shape_of(states);
     side_shape const    aside_shape = side_shape_of(states);
-    tagged const        of = { table_of(states)->body, &shape };
+    tagged const        view = { table_of(states)->body, &shape };
     side const          aside = { table_of(states)->body, &aside_shape };
-    uint64_t const      bits[] = { tagged_field_at(of, bucket_with(of, 1), 0) + 3,
+    uint64_t const      bits[] = { tagged_field_at(view, bucket_with(view, 1), 0) + 3,
                                    side_field_at(aside, 0) + 3 };
     assert_true(side_count(aside) != 0);
     for (unsigned owed = 0; owed <= 2; owed++) {
         table_of(states)->sweep.due = owed * table_of(states)->sweep.units;
         for (unsigned k = 0; k < 2; k++) {
-            uint64_t const own = field_get(of.body, bits[k], 2);
+            uint64_t const own = field_get(view.body, bits[k], 2);
             for (uint64_t timer = 0; timer < 4; timer++) {
-                field_set(of.body, bits[k], 2, timer);
+                field_set(view.body, bits[k], 2, timer);
                 if (timer <= 1 + owed)
                     assert_true(tamis_states_validate(states, NULL));
                 else
                     expect_broken(&states->set, "I7");
             }
-            field_set(of.body, bits[k], 2, own);
+            field_set(view.body, bits[k], 2, own);
         }
     }
     tamis_states_free(states);
@@ -244,14 +244,14 @@ static void values_out_of_range_are_not_counted(void **state) {
     tamis_states      *states = make(PERMUTED);
     tagged_shape const shape = cells_shape_of(states);
     side_shape const   aside_shape = side_shape_of(states);
-    tagged const       of = { table_of(states)->body, &shape };
+    tagged const       view = { table_of(states)->body, &shape };
     side const         aside = { table_of(states)->body, &aside_shape };
     for (uint64_t b = 0; b < dleft_all(&shape.places); b++) {
-        for (unsigned i = 0; i < tagged_used(of, b); i++)
-            field_set(of.body, tagged_field_at(of, b, i), 3, 5 + i % 3);
+        for (unsigned i = 0; i < tagged_used(view, b); i++)
+            field_set(view.body, tagged_field_at(view, b, i), 3, 5 + i % 3);
     }
     for (unsigned i = 0; i < side_count(aside); i++)
-        field_set(of.body, side_field_at(aside, i), 3, 7);
+        field_set(view.body, side_field_at(aside, i), 3, 7);
     static uint8_t     file[1 << 16];
     uint8_t           *end = file;
     tamis_open_options trust = TAMIS_OPEN_OPTIONS_INIT;

@@ -16,9 +16,9 @@ static unsigned model_find(const model *m, uint64_t hash) {
 }
 
 /* Bit by bit: the count, the hashes, the fields behind the room for them. */
-static void check_bytes(side of, const model *m) {
+static void check_bytes(side list, const model *m) {
     uint8_t        expected[8 + SIDE_MAX_ROOM * 16] = { 0 };
-    unsigned const room = of.shape->room, bits = of.shape->bits;
+    unsigned const room = list.shape->room, bits = list.shape->bits;
     for (unsigned b = 0; b < 64; b++) write_bit(expected, b, (uint64_t)m->n >> b & 1);
     for (unsigned i = 0; i < m->n; i++) {
         for (unsigned b = 0; b < 64; b++) {
@@ -28,30 +28,31 @@ static void check_bytes(side of, const model *m) {
             write_bit(expected, 64 * (1 + room) + i * bits + b, m->field[i] >> b & 1);
         }
     }
-    assert_memory_equal(of.body + of.shape->at, expected, side_bytes(room, bits));
+    assert_memory_equal(list.body + list.shape->at, expected, side_bytes(room, bits));
 }
 
-static void check_step(side of, model *m, dice *random) {
-    uint64_t const hash = dice_below(random, 3) == 0 ? 0 : dice_below(random, 2 * of.shape->room);
+static void check_step(side list, model *m, dice *random) {
+    uint64_t const hash = dice_below(random, 3) == 0 ? 0 : dice_below(random, 2 * list.shape->room);
     unsigned const at = model_find(m, hash);
-    assert_int_equal(side_find(of, hash), at);
-    assert_int_equal(side_has(of, hash), at < m->n);
+    assert_int_equal(side_find(list, hash), at);
+    assert_int_equal(side_has(list, hash), at < m->n);
     if (at < m->n) {
-        assert_int_equal(field_get(of.body, side_field_at(of, at), of.shape->bits), m->field[at]);
-        side_take(of, at);
+        assert_int_equal(field_get(list.body, side_field_at(list, at), list.shape->bits),
+                         m->field[at]);
+        side_take(list, at);
         m->hash[at] = m->hash[--m->n];
         m->field[at] = m->field[m->n];
     } else {
-        uint64_t const field = dice_roll(random) & bits_low(of.shape->bits);
-        assert_int_equal(side_add(of, hash, field), m->n < of.shape->room);
-        if (m->n < of.shape->room) {
+        uint64_t const field = dice_roll(random) & bits_low(list.shape->bits);
+        assert_int_equal(side_add(list, hash, field), m->n < list.shape->room);
+        if (m->n < list.shape->room) {
             m->hash[m->n] = hash;
             m->field[m->n++] = field;
         }
     }
-    assert_int_equal(side_count(of), m->n);
-    assert_true(side_is_whole(of));
-    check_bytes(of, m);
+    assert_int_equal(side_count(list), m->n);
+    assert_true(side_is_whole(list));
+    check_bytes(list, m);
 }
 
 static void side_is_a_list(void **state) {
@@ -63,9 +64,9 @@ static void side_is_a_list(void **state) {
                                    1 + (unsigned)dice_below(&random, 38) };
         size_t const     bytes = shape.at + side_bytes(shape.room, shape.bits) + FIELD_PAD_BYTES;
         fenced           memory = fenced_new(bytes);
-        side const       of = { memory.bytes, &shape };
+        side const       list = { memory.bytes, &shape };
         model            m = { .n = 0 };
-        for (unsigned i = 0; i < 4 * shape.room; i++) check_step(of, &m, &random);
+        for (unsigned i = 0; i < 4 * shape.room; i++) check_step(list, &m, &random);
         fenced_free(&memory);
     }
 }
@@ -73,12 +74,12 @@ static void side_is_a_list(void **state) {
 static void side_without_room_is_nothing(void **state) {
     (void)state;
     side_shape const shape = { 0, 0, 5 };
-    side const       of = { NULL, &shape };
+    side const       list = { NULL, &shape };
     assert_int_equal(side_bytes(0, 5), 0);
-    assert_int_equal(side_count(of), 0);
-    assert_false(side_has(of, 0));
-    assert_false(side_add(of, 1, 2));
-    assert_true(side_is_whole(of));
+    assert_int_equal(side_count(list), 0);
+    assert_false(side_has(list, 0));
+    assert_false(side_add(list, 1, 2));
+    assert_true(side_is_whole(list));
 }
 
 /* A count from a file leads nowhere else. */
@@ -86,11 +87,11 @@ static void side_count_is_never_more_than_there_is_room_for(void **state) {
     (void)state;
     uint8_t          bytes[8 + 3 * 8 + 2 + FIELD_PAD_BYTES] = { 0 };
     side_shape const shape = { 0, 3, 5 };
-    side const       of = { bytes, &shape };
+    side const       list = { bytes, &shape };
     for (uint64_t count = 0; count < 10; count++) {
         le64_store(bytes, count == 9 ? UINT64_MAX : count);
-        assert_int_equal(side_count(of), count < 3 ? count : 3);
-        assert_int_equal(side_is_whole(of), count < 2); /* or the hash 0 is there twice */
+        assert_int_equal(side_count(list), count < 3 ? count : 3);
+        assert_int_equal(side_is_whole(list), count < 2); /* or the hash 0 is there twice */
     }
 }
 

@@ -51,19 +51,20 @@ typedef struct pair {
 } pair;
 
 /* In its place: the oracle knows where the table is. */
-static void pair_make(pair *p, const config *of, const char *isa, uint64_t seed) {
+static void pair_make(pair *p, const config *wanted, const char *isa, uint64_t seed) {
     *p = (pair){ .oracle = malloc(sizeof *p->oracle), .chance = { seed } };
     assert_non_null(p->oracle);
     p->kind = find_kind("state_print", isa);
-    p->table = table_make(p->kind, of->g);
-    assert_true(p->kind->states->holds_values(of->g, of->values, (unsigned)of->timer_bits));
+    p->table = table_make(p->kind, wanted->g);
+    assert_true(
+        p->kind->states->holds_values(wanted->g, wanted->values, (unsigned)wanted->timer_bits));
     p->expected = malloc(p->table.body_bytes);
     assert_non_null(p->expected);
-    p->table.values = of->values;
-    p->table.sweep = (sweep){ .units = p->kind->states->units(of->g),
-                              .timeout = of->timeout,
-                              .timer_bits = of->timer_bits,
-                              .lives = of->lives };
+    p->table.values = wanted->values;
+    p->table.sweep = (sweep){ .units = p->kind->states->units(wanted->g),
+                              .timeout = wanted->timeout,
+                              .timer_bits = wanted->timer_bits,
+                              .lives = wanted->lives };
     p->kind->prepare(&p->table);
     oracle_start(p->oracle, &p->table);
     for (unsigned i = 0; i < POOL; i++) p->pool[i] = dice_roll(&p->chance);
@@ -395,8 +396,8 @@ static void overflow_goes_aside_and_comes_back(void **state) {
 /* ------------------------------------------------------------------ merging */
 
 /* A table of the same keys with another past. */
-static void pair_make_other(pair *other, const pair *p, const config *of, uint64_t seed) {
-    pair_make(other, of, NULL, seed);
+static void pair_make_other(pair *other, const pair *p, const config *wanted, uint64_t seed) {
+    pair_make(other, wanted, NULL, seed);
     memcpy(other->pool, p->pool, sizeof other->pool);
     other->chance.state ^= mix64(seed);
 }
@@ -452,15 +453,15 @@ typedef struct merges {
     unsigned done, full, conflicts, aside;
 } merges;
 
-static void merge_once(const config *of, uint64_t seed, bool is_same, merges *count) {
-    bool const  is_permuted = of->g[STATE_PRINT_PERMUTED] != 0;
-    unsigned    n = (unsigned)(of->g[STATE_PRINT_TABLES] * of->g[STATE_PRINT_BUCKETS] *
-                            of->g[STATE_PRINT_CELLS]);
+static void merge_once(const config *wanted, uint64_t seed, bool is_same, merges *count) {
+    bool const  is_permuted = wanted->g[STATE_PRINT_PERMUTED] != 0;
+    unsigned    n = (unsigned)(wanted->g[STATE_PRINT_TABLES] * wanted->g[STATE_PRINT_BUCKETS] *
+                            wanted->g[STATE_PRINT_CELLS]);
     pair        p, other;
     answers     a, b, both;
     kind_census census;
-    pair_make(&p, of, NULL, seed);
-    pair_make_other(&other, &p, of, seed + 1);
+    pair_make(&p, wanted, NULL, seed);
+    pair_make_other(&other, &p, wanted, seed + 1);
     unsigned const drops = n * (unsigned)(seed % 5);
     some_puts(&p, n, drops, is_same);
     some_puts(&other, n + n / 2, drops, is_same);
@@ -473,7 +474,7 @@ static void merge_once(const config *of, uint64_t seed, bool is_same, merges *co
         check_valid(&p);
         assert_false(is_permuted && clash(&a, &b));
         for (unsigned i = 0; i < POOL; i++) {
-            if (!is_union(&a, &b, &both, i, is_permuted)) fail_msg("%s: key %u", of->name, i);
+            if (!is_union(&a, &b, &both, i, is_permuted)) fail_msg("%s: key %u", wanted->name, i);
         }
         count->done++;
         count->aside += census.side_keys != 0;
@@ -511,11 +512,11 @@ static void a_merged_table_knows_what_both_knew(void **state) {
  * two keys have the same fingerprint. */
 static void keys_that_meet_in_a_merge_are_one_or_two(void **state) {
     (void)state;
-    static const config of = { "tiny", { 2, 1, 1, 8, 3, 2, 1, 0, 4 }, 8, 0, 0, 0 };
+    static const config wanted = { "tiny", { 2, 1, 1, 8, 3, 2, 1, 0, 4 }, 8, 0, 0, 0 };
     pair                a, b;
     for (unsigned round = 0; round < 6; round++) {
-        pair_make(&a, &of, NULL, 1);
-        pair_make_other(&b, &a, &of, 1);
+        pair_make(&a, &wanted, NULL, 1);
+        pair_make_other(&b, &a, &wanted, 1);
         uint64_t const hash = UINT64_C(0x4000000000000000), twin = hash + 1;
         uint64_t const others[] = { UINT64_C(0x8000000000000000), UINT64_C(0xc000000000000000) };
         /* a: both buckets are full, so that the key is aside */
@@ -607,10 +608,10 @@ static void merged_keys_do_not_age_before_their_time(void **state) {
     };
     unsigned merged = 0;
     for (uint64_t seed = 1; seed < 100; seed++) {
-        const config *const of = &small[seed % COUNT(small)];
+        const config *const wanted = &small[seed % COUNT(small)];
         clocks              c = { .now = 0 };
-        pair_make(&c.table[0], of, NULL, seed);
-        pair_make_other(&c.table[1], &c.table[0], of, seed + 1);
+        pair_make(&c.table[0], wanted, NULL, seed);
+        pair_make_other(&c.table[1], &c.table[0], wanted, seed + 1);
         for (unsigned i = 0; i < POOL; i++) c.heard[i] = NEVER;
         uint64_t const ticks = 100 + seed, left = dice_below(&c.table[0].chance, 50);
         while (c.now < ticks) tick_both(&c, c.now < 80 ? 0 : left);

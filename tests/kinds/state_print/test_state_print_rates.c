@@ -38,31 +38,32 @@ static tamis_states *make(uint64_t n, unsigned print_bits, bool is_permuted, uin
     return make_states_from(&spec);
 }
 
-static void ask_present(const tamis_states *states, const bool *is_taken, uint64_t n, seen *of) {
+static void ask_present(const tamis_states *states, const bool *is_taken, uint64_t n,
+                        seen *counts) {
     for (uint64_t i = 0; i < n; i++) {
         uint32_t           value = 0;
         tamis_status const status = tamis_states_get_id(states, i, &value);
         if (!is_taken[i]) continue;
         assert_int_not_equal(status, TAMIS_ERR_ABSENT);
-        of->present++;
-        of->present_unknown += status == TAMIS_ERR_UNKNOWN;
-        of->wrong += status == TAMIS_OK && value != i % VALUES;
+        counts->present++;
+        counts->present_unknown += status == TAMIS_ERR_UNKNOWN;
+        counts->wrong += status == TAMIS_OK && value != i % VALUES;
     }
 }
 
-static void ask_absent(const tamis_states *states, seen *of) {
+static void ask_absent(const tamis_states *states, seen *counts) {
     for (uint64_t i = 0; i < QUERIES; i++) {
         uint32_t           value;
         tamis_status const status = tamis_states_get_id(states, (UINT64_C(1) << 40) + i, &value);
-        of->values += status == TAMIS_OK;
-        of->unknown += status == TAMIS_ERR_UNKNOWN;
+        counts->values += status == TAMIS_OK;
+        counts->unknown += status == TAMIS_ERR_UNKNOWN;
     }
-    of->asked += QUERIES;
+    counts->asked += QUERIES;
 }
 
 /* A print is never 0: there is one less. Keys that met another one are not stored. */
 static void fill_and_ask(double load, unsigned print_bits, bool is_permuted, uint64_t seed,
-                         seen *of) {
+                         seen *counts) {
     uint64_t const      n = (uint64_t)(load * TABLES * BUCKETS);
     double const        prints = ldexp(1, (int)print_bits) - 1;
     tamis_states *const states = make(n, print_bits, is_permuted, seed);
@@ -71,13 +72,13 @@ static void fill_and_ask(double load, unsigned print_bits, bool is_permuted, uin
     assert_non_null(is_taken);
     for (uint64_t i = 0; i < n; i++) {
         is_taken[i] = tamis_states_put_id(states, i, (uint32_t)(i % VALUES)) == TAMIS_OK;
-        of->refused += !is_taken[i];
+        counts->refused += !is_taken[i];
     }
     assert_int_equal(tamis_states_inspect(states, &info), TAMIS_OK);
-    of->expected += (double)(info.keys - info.side_keys) / BUCKETS / prints * QUERIES;
-    of->expected_unknown += info.plan.unknown * (double)n;
-    ask_present(states, is_taken, n, of);
-    ask_absent(states, of);
+    counts->expected += (double)(info.keys - info.side_keys) / BUCKETS / prints * QUERIES;
+    counts->expected_unknown += info.plan.unknown * (double)n;
+    ask_present(states, is_taken, n, counts);
+    ask_absent(states, counts);
     free(is_taken);
     tamis_states_free(states);
 }
@@ -88,22 +89,22 @@ static double sigmas(double counted, double expected) {
 
 /* Insertions only: nothing is ever wrong, since what meets another value is refused. */
 static void expect_rates(double load, unsigned print_bits, bool is_permuted) {
-    seen of = { 0 };
-    for (unsigned i = 0; i < n_tables; i++) fill_and_ask(load, print_bits, is_permuted, i, &of);
-    double const matches = (double)(of.values + 2 * of.unknown), bound = TABLES * CELLS;
-    double const off = sigmas(matches, of.expected);
-    double const off_unknown = sigmas((double)of.present_unknown, of.expected_unknown);
+    seen counts = { 0 };
+    for (unsigned i = 0; i < n_tables; i++) fill_and_ask(load, print_bits, is_permuted, i, &counts);
+    double const matches = (double)(counts.values + 2 * counts.unknown), bound = TABLES * CELLS;
+    double const off = sigmas(matches, counts.expected);
+    double const off_unknown = sigmas((double)counts.present_unknown, counts.expected_unknown);
     print_message("# %s, load %g, f = %u: %.6f have a value, %.6f expected (%.1f sigma); of those "
                   "that are there %.6f are unknown, %.6f stated (%.1f sigma)\n",
-                  is_permuted ? "permuted" : "plain", load, print_bits, matches / (double)of.asked,
-                  of.expected / (double)of.asked, off,
-                  (double)of.present_unknown / (double)of.present,
-                  of.expected_unknown / (double)(of.present + of.refused), off_unknown);
+                  is_permuted ? "permuted" : "plain", load, print_bits,
+                  matches / (double)counts.asked, counts.expected / (double)counts.asked, off,
+                  (double)counts.present_unknown / (double)counts.present,
+                  counts.expected_unknown / (double)(counts.present + counts.refused), off_unknown);
     assert_true(fabs(off) < 4);
-    assert_true(matches < bound / ldexp(1, (int)print_bits) * (double)of.asked);
+    assert_true(matches < bound / ldexp(1, (int)print_bits) * (double)counts.asked);
     assert_true(off_unknown < 4);
-    assert_true(is_permuted == (of.present_unknown == 0));
-    assert_int_equal(of.wrong, 0);
+    assert_true(is_permuted == (counts.present_unknown == 0));
+    assert_int_equal(counts.wrong, 0);
 }
 
 static void wrong_answers_are_those_of_prints_that_meet(void **state) {

@@ -87,11 +87,11 @@ static void state_print_geometry(const uint64_t *g) {
 
 /* ------------------------------------------------------------------ rates, measured */
 
-static void check_rate(const char *what, double seen, double of, double stated) {
-    double const sigma = sqrt(stated * (1 - stated) / of);
-    print_message("# %s: %.6f, stated %.6f, %+.1f sigma\n", what, seen / of, stated,
-                  (seen / of - stated) / sigma);
-    assert_true(fabs(seen / of - stated) <= SIGMAS * sigma);
+static void check_rate(const char *name, double seen, double all, double stated) {
+    double const sigma = sqrt(stated * (1 - stated) / all);
+    print_message("# %s: %.6f, stated %.6f, %+.1f sigma\n", name, seen / all, stated,
+                  (seen / all - stated) / sigma);
+    assert_true(fabs(seen / all - stated) <= SIGMAS * sigma);
 }
 
 typedef struct answers {
@@ -147,11 +147,11 @@ static answers ask_members(const world *w) {
 }
 
 /* As many as stated, or a few less: up to a sixth. */
-static void check_share(const char *what, double seen, double of, double stated) {
-    double const sigma = sqrt(stated * (1 - stated) / of);
-    print_message("# %s: %.6f, stated %.6f or less\n", what, seen / of, stated);
-    assert_true(seen / of <= stated + SIGMAS * sigma);
-    assert_true(seen / of >= stated * 5 / 6 - SIGMAS * sigma);
+static void check_share(const char *name, double seen, double all, double stated) {
+    double const sigma = sqrt(stated * (1 - stated) / all);
+    print_message("# %s: %.6f, stated %.6f or less\n", name, seen / all, stated);
+    assert_true(seen / all <= stated + SIGMAS * sigma);
+    assert_true(seen / all >= stated * 5 / 6 - SIGMAS * sigma);
 }
 
 /* Apart, after a filling: half of what is stated. When all keys were moved: all of it, since the
@@ -242,9 +242,10 @@ static const life lives[] = {
     { 1000, 4.25, 6, 0, true }, { 1000, 4.5, 6, 0, true }, { 1000, 4.25, 7, 0, false },
 };
 
-static void life_geometry(const life *of, uint64_t *ret_geometry) {
-    uint64_t const g[] = { 3, of->buckets,   of->cells, 30, 3, (of->cells * 33 + 7) / 8,
-                           1, of->reinserts, 0 };
+static void life_geometry(const life *lived, uint64_t *ret_geometry) {
+    uint64_t const g[] = {
+        3, lived->buckets, lived->cells, 30, 3, (lived->cells * 33 + 7) / 8, 1, lived->reinserts, 0
+    };
     memcpy(ret_geometry, g, sizeof g);
 }
 
@@ -252,21 +253,21 @@ static void life_geometry(const life *of, uint64_t *ret_geometry) {
  * as stated; in tables of a few buckets no more than that. The chance at 4.00 in large ones,
  * 1.6e-8, is for the lab. */
 static void puts_are_refused_as_often_as_stated_or_less(void **state) {
-    const life *const of = *state;
+    const life *const lived = *state;
     uint64_t          g[STATE_PRINT_FIELDS];
     fluid             law;
-    life_geometry(of, g);
-    uint64_t const n = (uint64_t)(of->load * 3 * (double)of->buckets);
+    life_geometry(lived, g);
+    uint64_t const n = (uint64_t)(lived->load * 3 * (double)lived->buckets);
     double const   steps = millions * 1e6;
     world          w = world_make(g, n);
     (void)world_fill(&w);
     (void)world_churn(&w, 6 * n);
     double const refused = (double)world_churn(&w, (uint64_t)steps);
-    tamis_fluid_churn(3, of->load, of->is_limit ? INFINITY : (double)of->buckets, &law);
-    double const stated = steps * tamis_fluid_all(&law, (unsigned)of->cells);
+    tamis_fluid_churn(3, lived->load, lived->is_limit ? INFINITY : (double)lived->buckets, &law);
+    double const stated = steps * tamis_fluid_all(&law, (unsigned)lived->cells);
     print_message("# %.0f of %.0f refused, stated %.3g\n", refused, steps, stated);
     assert_true(refused <= stated + SIGMAS * sqrt(stated) + 1);
-    if (of->is_limit) assert_true(refused >= stated - SIGMAS * sqrt(stated));
+    if (lived->is_limit) assert_true(refused >= stated - SIGMAS * sqrt(stated));
     assert_near(tamis_state_print_overflow(g, 1000, 1e4), tamis_dleft_overflow(g, true, 1000, 1e4),
                 1e-12);
     world_free(&w);
@@ -483,29 +484,29 @@ typedef struct counts {
     double present, absent, put;
 } counts;
 
-static world job_world(const job *of, tamis_forecast *ret_stated) {
+static world job_world(const job *wanted, tamis_forecast *ret_stated) {
     state_print_need const need = { .n = CAPACITY,
-                                    .fpr = of->fpr,
-                                    .unknown = of->fpr,
-                                    .lifetime = of->is_churned ? 16 * CAPACITY : CAPACITY,
+                                    .fpr = wanted->fpr,
+                                    .unknown = wanted->fpr,
+                                    .lifetime = wanted->is_churned ? 16 * CAPACITY : CAPACITY,
                                     .overflow = 1e-10,
-                                    .is_fast = of->is_fast };
+                                    .is_fast = wanted->is_fast };
     uint64_t               g[STATE_PRINT_FIELDS];
     for (unsigned i = 0; i < STATE_PRINT_FIELDS; i++) g[i] = NEED_FREE;
-    g[STATE_PRINT_VALUE_BITS] = of->bits;
-    g[STATE_PRINT_PERMUTED] = of->permuted;
-    g[STATE_PRINT_SIDE] = of->side;
-    if (of->cells != 0) g[STATE_PRINT_CELLS] = of->cells;
-    if (of->bytes != 0) g[STATE_PRINT_BUCKET_BYTES] = of->bytes;
+    g[STATE_PRINT_VALUE_BITS] = wanted->bits;
+    g[STATE_PRINT_PERMUTED] = wanted->permuted;
+    g[STATE_PRINT_SIDE] = wanted->side;
+    if (wanted->cells != 0) g[STATE_PRINT_CELLS] = wanted->cells;
+    if (wanted->bytes != 0) g[STATE_PRINT_BUCKET_BYTES] = wanted->bytes;
     assert_true(tamis_state_print_choose(&need, g));
     state_print_predict(g, &(tamis_workload){ CAPACITY, 1, (uint64_t)need.lifetime }, ret_stated);
     return world_make(g, CAPACITY);
 }
 
-static unsigned count_one(world *w, uint64_t key, tamis_status (*what)(world *, uint64_t)) {
+static unsigned count_one(world *w, uint64_t key, tamis_status (*operation)(world *, uint64_t)) {
     touches_seen.n = 0;
     touches_seen.is_on = true;
-    (void)!what(w, key);
+    (void)!operation(w, key);
     touches_seen.is_on = false;
     return touches_seen.n;
 }
@@ -537,12 +538,12 @@ static counts count_lines(world *w, bool is_churned) {
 
 /* Within 3%; one in a hundred strangers is taken for a member, and found before the end. */
 static void lines_are_as_stated(void **state) {
-    const job *const of = *state;
+    const job *const wanted = *state;
     tamis_forecast   stated;
-    world            w = job_world(of, &stated);
-    counts const     counted = count_lines(&w, of->is_churned);
+    world            w = job_world(wanted, &stated);
+    counts const     counted = count_lines(&w, wanted->is_churned);
     print_message("# %s: present %.3f stated %.3f, absent %.3f stated %.3f, put %.3f stated %.3f\n",
-                  of->name, counted.present, stated.lines_present, counted.absent,
+                  wanted->name, counted.present, stated.lines_present, counted.absent,
                   stated.lines_absent, counted.put, stated.lines_add);
     world_free(&w);
     assert_near(stated.lines_present, counted.present, 0.03);
@@ -566,9 +567,9 @@ static const job jobs[] = {
 
 static const char *life_name(size_t i) {
     static char       names[COUNT(lives)][100];
-    const life *const of = &lives[i];
+    const life *const lived = &lives[i];
     (void)snprintf(names[i], sizeof names[i], "overflow of 3 x %u buckets of %u cells at %.2f",
-                   (unsigned)of->buckets, (unsigned)of->cells, of->load);
+                   (unsigned)lived->buckets, (unsigned)lived->cells, lived->load);
     return names[i];
 }
 

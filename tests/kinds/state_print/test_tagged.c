@@ -28,10 +28,10 @@ static tagged_shape random_shape(dice *random) {
                            .is_permuted = is_permuted };
 }
 
-static void check_bytes(tagged of, const model *m) {
+static void check_bytes(tagged view, const model *m) {
     static uint8_t           expected[MAX_BUCKETS * MAX_CELLS * 12];
-    const cells_shape *const cells = &of.shape->cells;
-    uint64_t const           all = dleft_all(&of.shape->places);
+    const cells_shape *const cells = &view.shape->cells;
+    uint64_t const           all = dleft_all(&view.shape->places);
     memset(expected, 0, sizeof expected);
     for (unsigned b = 0; b < all; b++) {
         for (unsigned i = 0; i < m->n[b]; i++) {
@@ -39,23 +39,24 @@ static void check_bytes(tagged of, const model *m) {
                 write_bit(expected, 8 * cells->bytes * b + i * cells->bits + bit,
                           m->print[b][i] >> bit & 1);
             }
-            for (unsigned bit = 0; bit < of.shape->bits; bit++) {
+            for (unsigned bit = 0; bit < view.shape->bits; bit++) {
                 write_bit(expected,
-                          8 * cells->bytes * b + cells->n * cells->bits + i * of.shape->bits + bit,
+                          8 * cells->bytes * b + cells->n * cells->bits + i * view.shape->bits +
+                              bit,
                           m->field[b][i] >> bit & 1);
             }
         }
-        assert_int_equal(tagged_used(of, b), m->n[b]);
-        assert_true(tagged_is_whole(of, b));
+        assert_int_equal(tagged_used(view, b), m->n[b]);
+        assert_true(tagged_is_whole(view, b));
     }
-    assert_memory_equal(of.body, expected, all * cells->bytes);
+    assert_memory_equal(view.body, expected, all * cells->bytes);
 }
 
 /* What there is of a key, bucket by bucket and cell by cell. */
-static tagged_found model_look(tagged of, const model *m, tagged_key key) {
+static tagged_found model_look(tagged view, const model *m, tagged_key key) {
     tagged_found found = TAGGED_NOTHING;
-    for (unsigned i = 0; i < of.shape->places.tables; i++) {
-        dleft_place const place = tagged_place_in(of, key, i);
+    for (unsigned i = 0; i < view.shape->places.tables; i++) {
+        dleft_place const place = tagged_place_in(view, key, i);
         unsigned          k = 0;
         while (k < m->n[place.bucket] && m->print[place.bucket][k] != place.print) k++;
         if (k < m->n[place.bucket]) {
@@ -70,16 +71,16 @@ static tagged_found model_look(tagged of, const model *m, tagged_key key) {
     return found;
 }
 
-static void check_step(tagged of, model *m, dice *random) {
-    tagged_key const   key = tagged_key_of(of, dice_below(random, 200) << 56);
-    tagged_found const found = tagged_look(of, key), expected = model_look(of, m, key);
+static void check_step(tagged view, model *m, dice *random) {
+    tagged_key const   key = tagged_key_of(view, dice_below(random, 200) << 56);
+    tagged_found const found = tagged_look(view, key), expected = model_look(view, m, key);
     uint64_t           bucket = 0;
     unsigned           cell = 0;
     assert_int_equal(found.matches, expected.matches);
     assert_int_equal(found.load, expected.load);
     assert_int_equal(found.least.bucket, expected.least.bucket);
     assert_int_equal(found.least.print, expected.least.print);
-    assert_int_equal(tagged_find(of, key, &bucket, &cell), expected.matches != 0);
+    assert_int_equal(tagged_find(view, key, &bucket, &cell), expected.matches != 0);
     if (found.matches != 0) {
         assert_int_equal(found.bucket, expected.bucket);
         assert_int_equal(found.cell, expected.cell);
@@ -87,16 +88,16 @@ static void check_step(tagged of, model *m, dice *random) {
         unsigned const last = --m->n[bucket];
         m->print[bucket][cell] = m->print[bucket][last];
         m->field[bucket][cell] = m->field[bucket][last];
-        tagged_take(of, bucket, cell);
-    } else if (found.load < of.shape->cells.n) {
-        uint64_t const field = dice_roll(random) & bits_low(of.shape->bits);
+        tagged_take(view, bucket, cell);
+    } else if (found.load < view.shape->cells.n) {
+        uint64_t const field = dice_roll(random) & bits_low(view.shape->bits);
         m->print[found.least.bucket][found.load] = found.least.print;
         m->field[found.least.bucket][found.load] = field;
         m->n[found.least.bucket]++;
-        tagged_add(of, found.least, found.load, field);
-        assert_int_equal(tagged_look(of, key).matches, 1);
+        tagged_add(view, found.least, found.load, field);
+        assert_int_equal(tagged_look(view, key).matches, 1);
     }
-    check_bytes(of, m);
+    check_bytes(view, m);
 }
 
 static void tagged_buckets_are_lists(void **state) {
@@ -105,9 +106,9 @@ static void tagged_buckets_are_lists(void **state) {
     for (unsigned round = 0; round < 300; round++) {
         tagged_shape const shape = random_shape(&random);
         fenced memory = fenced_new(dleft_all(&shape.places) * shape.cells.bytes + FIELD_PAD_BYTES);
-        tagged const of = { memory.bytes, &shape };
+        tagged const view = { memory.bytes, &shape };
         model        m = { .n = { 0 } };
-        for (unsigned i = 0; i < 150; i++) check_step(of, &m, &random);
+        for (unsigned i = 0; i < 150; i++) check_step(view, &m, &random);
         fenced_free(&memory);
     }
 }

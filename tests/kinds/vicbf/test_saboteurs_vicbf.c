@@ -82,8 +82,8 @@ static const saboteur saboteurs[] = {
 /* ------------------------------------------------------------------ broken tables */
 
 static tamis_set *filled(const char *geometry) {
-    subject const    of = { .kind = "vicbf", .capacity = 100, .geometry = geometry };
-    tamis_set *const set = filled_set(&of, 100);
+    subject const    variant = { .kind = "vicbf", .capacity = 100, .geometry = geometry };
+    tamis_set *const set = filled_set(&variant, 100);
     assert_int_equal(set->table.saturated, 0);
     return set;
 }
@@ -158,7 +158,7 @@ static void validate_and_lookups_are_safe_on_any_bytes(void **state) {
 }
 
 int main(void) {
-    static const subject of = {
+    static const subject variant = {
         .kind = "vicbf", .capacity = 1000, .fpr = .01, .operations = 30000
     };
     static const struct CMUnitTest of_tables[] = {
@@ -166,5 +166,5 @@ int main(void) {
         cmocka_unit_test(validate_sees_flipped_bits),
         cmocka_unit_test(validate_and_lookups_are_safe_on_any_bytes),
     };
-    return sabotage_run(&of, saboteurs, COUNT(saboteurs), of_tables, COUNT(of_tables));
+    return sabotage_run(&variant, saboteurs, COUNT(saboteurs), of_tables, COUNT(of_tables));
 }

@@ -34,9 +34,9 @@ static const row rows[] = {
 
 /* As the paper has it: (1 - p)^k. */
 static double paper_fpr(const uint64_t *g, double n) {
-    vi_profile const of = profile_of(g[VI_INCREMENTS], (unsigned)g[VI_COUNTER_BITS]);
+    vi_profile const profile = profile_of(g[VI_INCREMENTS], (unsigned)g[VI_COUNTER_BITS]);
     double const     k = (double)g[VI_HASHES];
-    return pow(1 - tamis_vi_excludes(&of, (double)g[VI_COUNTERS], n * k), k);
+    return pow(1 - tamis_vi_excludes(&profile, (double)g[VI_COUNTERS], n * k), k);
 }
 
 /* And what small tables do changes little in those. */
@@ -55,16 +55,16 @@ static void vi_numbers_are_those_of_the_paper(void **state) {
 static void vi_with_d_l_is_theorem_2(void **state) {
     (void)state;
     for (unsigned l = 1; l <= 16; l++) {
-        vi_profile const of = profile_of(VI_D(l), 12);
+        vi_profile const profile = profile_of(VI_D(l), 12);
         double const     size = l, two = (size * size - 1) / (6 * size * size);
-        assert_near(of.excludes[0], 1, 0);
-        assert_near(of.excludes[1] + 1 / size, 1, 1e-14);
-        assert_near(of.excludes[2] + 1, two + 1, 1e-14);
-        for (unsigned j = 3; j <= of.top; j++) assert_near(of.excludes[j] + 1, 1, 1e-14);
+        assert_near(profile.excludes[0], 1, 0);
+        assert_near(profile.excludes[1] + 1 / size, 1, 1e-14);
+        assert_near(profile.excludes[2] + 1, two + 1, 1e-14);
+        for (unsigned j = 3; j <= profile.top; j++) assert_near(profile.excludes[j] + 1, 1, 1e-14);
         double const m = 3000, hits = 5 * N, none = exp(hits * log1p(-1 / m));
         double const once = none * hits / (m - 1), twice = once * (hits - 1) / 2 / (m - 1);
         double const p = none + once * (1 - 1 / size) + twice * two;
-        assert_near(tamis_vi_excludes(&of, m, hits), p, 1e-12);
+        assert_near(tamis_vi_excludes(&profile, m, hits), p, 1e-12);
     }
 }
 
@@ -115,12 +115,12 @@ static void vi_profile_is_that_of_all_ways_to_add(void **state) {
     for (size_t i = 0; i < COUNT(sets) * 11; i++) {
         unsigned const   bits = 2 + (unsigned)i % 11;
         increments const d = increments_make(sets[i / 11]);
-        vi_profile const of = profile_of(sets[i / 11], bits);
-        for (unsigned j = 0; j <= 6 && j <= of.top; j++) {
+        vi_profile const profile = profile_of(sets[i / 11], bits);
+        for (unsigned j = 0; j <= 6 && j <= profile.top; j++) {
             tally all = { 0, 0, 0 };
             tally_all(&d, (1u << bits) - 1, j, 0, &all);
-            assert_near(of.excludes[j] + 1, all.excluded / all.ways + 1, 1e-13);
-            assert_near(of.stuck[j] + 1, all.stuck / all.ways + 1, 1e-13);
+            assert_near(profile.excludes[j] + 1, all.excluded / all.ways + 1, 1e-13);
+            assert_near(profile.stuck[j] + 1, all.stuck / all.ways + 1, 1e-13);
         }
     }
 }
@@ -326,9 +326,9 @@ typedef struct life {
     double   n, lifetime;
 } life;
 
-static bool is_stuck_after(const life *of, uint64_t seed) {
-    tamis_set *const set = make_vicbf(of->g, of->n, of->lifetime, seed);
-    replace_ids(set, (uint64_t)of->n, (uint64_t)of->lifetime);
+static bool is_stuck_after(const life *lived, uint64_t seed) {
+    tamis_set *const set = make_vicbf(lived->g, lived->n, lived->lifetime, seed);
+    replace_ids(set, (uint64_t)lived->n, (uint64_t)lived->lifetime);
     bool const is_stuck = set->table.saturated != 0;
     tamis_free(set);
     return is_stuck;
@@ -347,10 +347,10 @@ static void vi_counters_stick_as_often_as_stated(void **state) {
         { { 1536, 4, 0, 2, ONE, 0 }, 50, 50 },
     };
     for (size_t i = 0; i < COUNT(lives); i++) {
-        const life *const of = &lives[i];
-        double const      predicted = tamis_vi_saturation(of->g, of->n, of->lifetime);
+        const life *const lived = &lives[i];
+        double const      predicted = tamis_vi_saturation(lived->g, lived->n, lived->lifetime);
         double            measured = 0;
-        for (uint64_t seed = 0; seed < SETS; seed++) measured += is_stuck_after(of, seed);
+        for (uint64_t seed = 0; seed < SETS; seed++) measured += is_stuck_after(lived, seed);
         measured /= SETS;
         double const sigma = sqrt(predicted * (1 - predicted) / SETS) + 1e-9;
         if (measured > predicted + 4 * sigma || measured < predicted / 1.2 - 4 * sigma)
