@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-#define SWEEP_SLOTS 256 /* looked at per batch, to forget what is over */
+#define SWEEP_SLOTS 256 /* slots per batch that are searched for timed-out flows */
 
 static const struct {
     const char *name, *text;
 } results[N_CHECK_RESULTS] = {
     [CHECK_SAME] = { "same", "the same" },
     [CHECK_UNKNOWN] = { "unknown", "don't know" },
-    [CHECK_MISSED] = { "missed", "missed: absent, but there" },
-    [CHECK_GHOST] = { "ghost", "ghost: a state, but absent" },
-    [CHECK_WRONG] = { "wrong", "wrong: another state" },
+    [CHECK_MISSED] = { "missed", "missed: exists, not found" },
+    [CHECK_GHOST] = { "ghost", "ghost: found, does not exist" },
+    [CHECK_WRONG] = { "wrong", "wrong: found in wrong state" },
 };
 
 const char *check_result_name(check_result result) {
@@ -35,20 +35,22 @@ void check_fini(check *c) {
 
 /* ------------------------------------------------------------------ time */
 
-typedef enum lateness { IN_TIME, EITHER, OVER } lateness;
+/* May the small table have forgotten this flow? IN_TIME: no. EITHER: yes or no. TOO_LATE: it must
+ * have. */
+typedef enum lateness { IN_TIME, EITHER, TOO_LATE } lateness;
 
-static lateness lateness_of(const check *c, const exact_slot *slot) {
+static lateness get_lateness(const check *c, const exact_slot *slot) {
     uint64_t const silence = (uint32_t)(c->now - slot->tick);
     if (silence <= c->asked[slot->value]) return IN_TIME;
-    bool const is_over = silence > 2 * table_timeout(c->small, slot->value);
-    return is_over && !table_is_behind(c->small) ? OVER : EITHER;
+    bool const is_late = silence > 2 * table_timeout(c->small, slot->value);
+    return is_late && !table_is_behind(c->small) ? TOO_LATE : EITHER;
 }
 
-static void sweep(check *c) {
+static void check_sweep(check *c) {
     for (unsigned i = 0; i < SWEEP_SLOTS; i++) {
         if (c->swept >= c->flows.n_slots) c->swept = 0;
         exact_slot *const slot = &c->flows.slots[c->swept];
-        bool const        is_gone = slot->value != EXACT_FREE && lateness_of(c, slot) == OVER;
+        bool const        is_gone = slot->value != EXACT_FREE && get_lateness(c, slot) == TOO_LATE;
         if (is_gone) exact_remove(&c->flows, slot);
         c->swept += !is_gone;
     }
@@ -56,18 +58,18 @@ static void sweep(check *c) {
 
 /* ------------------------------------------------------------------ comparing */
 
-static check_result compare(const exact_slot *slot, tamis_status status, uint32_t value) {
-    bool const is_there = slot != NULL;
-    if (status == TAMIS_ERR_UNKNOWN) return is_there ? CHECK_UNKNOWN : CHECK_GHOST;
-    if (status == TAMIS_ERR_ABSENT) return is_there ? CHECK_MISSED : CHECK_SAME;
-    if (!is_there) return CHECK_GHOST;
+static check_result compare_answers(const exact_slot *slot, tamis_status status, uint32_t value) {
+    bool const exists = slot != NULL;
+    if (status == TAMIS_ERR_UNKNOWN) return exists ? CHECK_UNKNOWN : CHECK_GHOST;
+    if (status == TAMIS_ERR_ABSENT) return exists ? CHECK_MISSED : CHECK_SAME;
+    if (!exists) return CHECK_GHOST;
     return slot->value == value ? CHECK_SAME : CHECK_WRONG;
 }
 
-/* The flow as the exact table has it; where the time is in question, the small one has decided. */
+/* Find a flow in the exact table. Between one and two timeouts, follow the small table. */
 static exact_slot *find_flow(check *c, uint64_t id, const tracked *p) {
     exact_slot *const slot = exact_find(&c->flows, id);
-    lateness const    late = slot != NULL ? lateness_of(c, slot) : IN_TIME;
+    lateness const    late = slot != NULL ? get_lateness(c, slot) : IN_TIME;
     if (late == IN_TIME) return slot;
     bool const is_same = p->before == TAMIS_OK && p->value == slot->value;
     c->n_either += late == EITHER && (is_same || p->before == TAMIS_ERR_ABSENT);
@@ -76,7 +78,7 @@ static exact_slot *find_flow(check *c, uint64_t id, const tracked *p) {
     return NULL;
 }
 
-static void set_value(check *c, exact_slot *slot, uint64_t id, uint32_t value) {
+static void check_set(check *c, exact_slot *slot, uint64_t id, uint32_t value) {
     if (slot == NULL) slot = exact_add(&c->flows, id);
     c->is_out_of_memory |= slot == NULL;
     if (slot == NULL) return;
@@ -87,10 +89,10 @@ static void set_value(check *c, exact_slot *slot, uint64_t id, uint32_t value) {
 static void check_one(check *c, const tracked *p, uint64_t id) {
     exact_slot *const slot = find_flow(c, id, p);
     tracked           own = *p;
-    c->packets[compare(slot, p->before, p->value)]++;
+    c->packets[compare_answers(slot, p->before, p->value)]++;
     switch (tracker_decide(c->m, &own, slot != NULL ? TAMIS_OK : TAMIS_ERR_ABSENT,
                            slot != NULL ? slot->value : 0)) {
-    case TAMIS_STEP_SET: set_value(c, slot, id, own.to); break;
+    case TAMIS_STEP_SET: check_set(c, slot, id, own.to); break;
     case TAMIS_STEP_DROP: exact_remove(&c->flows, slot); break;
     case TAMIS_STEP_TOUCH: slot->tick = c->now; break;
     case TAMIS_STEP_LEAVE: break;
@@ -100,39 +102,40 @@ static void check_one(check *c, const tracked *p, uint64_t id) {
 void check_batch(check *c, const tracked *batch, const uint64_t *ids, size_t n, uint32_t tick) {
     c->now = tick;
     for (size_t i = 0; i < n; i++) check_one(c, &batch[i], ids[i]);
-    sweep(c);
+    check_sweep(c);
 }
 
 /* ------------------------------------------------------------------ at the end */
 
-typedef struct asking {
+/* Flows of the exact table that the small one is asked about. */
+typedef struct question {
     check            *c;
     const exact_slot *slots[TRACKER_BATCH];
-} asking;
+} question;
 
-static tamis_step on_asked(void *context, size_t i, tamis_status status, uint32_t value,
-                           uint32_t *ret_to) {
-    asking *const ask = context;
+static tamis_step on_question(void *context, size_t i, tamis_status status, uint32_t value,
+                              uint32_t *ret_to) {
+    question *const asked = context;
     (void)ret_to;
-    ask->c->ends[compare(ask->slots[i], status, value)]++;
+    asked->c->ends[compare_answers(asked->slots[i], status, value)]++;
     return TAMIS_STEP_LEAVE;
 }
 
 void check_finish(check *c, uint32_t tick) {
     uint64_t     ids[TRACKER_BATCH];
     tamis_status statuses[TRACKER_BATCH];
-    asking       ask = { .c = c };
+    question     asked = { .c = c };
     size_t       n = 0;
     c->now = tick;
     for (uint64_t i = 0; i <= c->flows.n_slots; i++) {
         const exact_slot *const slot = &c->flows.slots[i < c->flows.n_slots ? i : 0];
         bool const              is_last = i == c->flows.n_slots;
         if (n == TRACKER_BATCH || (is_last && n != 0)) {
-            table_step(c->small, ids, n, on_asked, &ask, statuses);
+            table_step(c->small, ids, n, on_question, &asked, statuses);
             n = 0;
         }
-        if (is_last || slot->value == EXACT_FREE || lateness_of(c, slot) != IN_TIME) continue;
+        if (is_last || slot->value == EXACT_FREE || get_lateness(c, slot) != IN_TIME) continue;
         ids[n] = slot->id;
-        ask.slots[n++] = slot;
+        asked.slots[n++] = slot;
     }
 }

@@ -1,10 +1,10 @@
-/* classic.h - the classic capture format: a header, then records of a header and bytes each.
+/* classic.h - the classic capture format (pcap): a file header, then one record per packet.
  *
  *     header   magic, version, 2 x 0, snapshot length, link type      24 bytes
  *     record   seconds, fraction, captured, on the wire, bytes ...    16 bytes and more
  *
- * All numbers in the byte order of the machine that wrote it, which the magic number tells, as it
- * tells whether fractions are micro- or nanoseconds.
+ * All numbers are in the byte order of the machine that wrote the file. The magic number tells the
+ * byte order, and whether fractions are microseconds or nanoseconds.
  */
 #ifndef FLOWS_CLASSIC_H
 #define FLOWS_CLASSIC_H
@@ -12,24 +12,25 @@
 #include "capture.h"
 #include "source.h"
 
-/* What libpcap takes for damage, too. */
+/* A longer record counts as damage, as it does for libpcap. */
 #define CLASSIC_MAX_CAPTURED 262144
 
 typedef struct classic {
-    source  *from;
+    source  *input;
     bool     is_swapped, is_nano;
     uint32_t snapshot_bytes;
     int      link_type;
     uint64_t n_packets;
 } classic;
 
-/* Is it one? Then its header is consumed. Nothing is, if it is not. */
-bool classic_begin(classic *ret_file, source *from);
+/* Begin to read if it is a classic capture: its header is consumed. Otherwise nothing is. */
+bool classic_begin(classic *ret_file, source *input);
 
-/* The next record, if it is complete in the buffer: its bytes stay there until the next call. */
+/* Get the next packet if its record is complete in the buffer. Its bytes stay there until the next
+ * call. */
 bool classic_next(classic *file, capture_packet *ret_packet);
 
-/* There was no next record: read on. CAPTURE_MORE: try again. */
+/* Read more bytes after classic_next() said no. CAPTURE_MORE: call it again. */
 capture_status classic_more(classic *file, capture_text reterr_text);
 
 #endif

@@ -1,13 +1,15 @@
-/* clock.h - the time of a capture, made to behave.
+/* clock.h - the time of a capture, made monotonic.
  *
- * Stamps of packets may be out of order, and a few may be nonsense. Ageing wants a time that never
- * goes back and does not run away:
+ * Timestamps of packets may be out of order, and a few may be wrong. Timeouts need a time that
+ * never goes back and does not jump far ahead:
  *
- *   - a stamp up to a minute behind the latest: packets overtook each other. Time stands still.
- *   - further behind: the same, but after a hundred of them in a row the stamps start again from
- *     there, and time goes on from where it was. So one packet from the year 2106 does not stop the
- *     clock for ever, and two interfaces whose clocks differ, in one capture, do not make it run.
- *   - more than an hour ahead: time goes on by that hour only.
+ *   - A timestamp up to a minute behind the latest one: packets overtook each other. Time stands
+ *     still.
+ *   - Further behind: time stands still, too. But after a hundred such packets in a row their
+ *     timestamps are believed, and time goes on from where it was. So one packet from the year 2106
+ *     does not stop the clock for good. And two interfaces with different clocks in one capture do
+ *     not drive time ahead.
+ *   - More than an hour ahead: time goes on by one hour only.
  */
 #ifndef FLOWS_CLOCK_H
 #define FLOWS_CLOCK_H
@@ -18,25 +20,21 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define CLOCK_LATE_NS (60 * NS_PER_SECOND)
 #define CLOCK_JUMP_NS (3600 * NS_PER_SECOND)
-#define CLOCK_BEHIND 100 /* packets in a row that are believed */
+#define CLOCK_BEHIND 100 /* so many packets in a row that are far behind are believed */
 
 typedef struct flow_clock {
     uint64_t now_ns;    /* since the first packet */
-    uint64_t latest_ns; /* the stamp that belongs to it, since 1970 */
+    uint64_t latest_ns; /* the timestamp of now_ns, since 1970 */
     uint64_t first_ns;
     bool     is_begun;
-    uint64_t behind_ns; /* latest_ns when the packets came that are far behind, */
-    unsigned n_behind;  /* and how many of them */
+    uint64_t behind_ns; /* latest_ns at the last packet that was far behind */
+    unsigned n_behind;  /* how many came in a row */
     uint64_t n_late;    /* packets out of order */
-    uint64_t n_jumps;   /* stamps that were too far from the ones before, in either direction */
+    uint64_t n_jumps;   /* timestamps too far ahead or behind */
 } flow_clock;
 
-static inline void clock_begin(flow_clock *clock, uint64_t stamp_ns) {
-    clock->is_begun = true;
-    clock->first_ns = clock->latest_ns = stamp_ns;
-}
-
-static inline void clock_go_back(flow_clock *clock, uint64_t stamp_ns) {
+/* A packet is behind the latest one. */
+static inline void clock_see_late(flow_clock *clock, uint64_t stamp_ns) {
     clock->n_late++;
     if (clock->latest_ns - stamp_ns <= CLOCK_LATE_NS) return;
     bool const is_in_a_row = clock->n_behind != 0 && clock->behind_ns == clock->latest_ns;
@@ -48,11 +46,12 @@ static inline void clock_go_back(flow_clock *clock, uint64_t stamp_ns) {
     clock->latest_ns = stamp_ns;
 }
 
-/* A packet with this stamp comes. */
+/* A packet with this timestamp arrives. */
 static inline void clock_see(flow_clock *clock, uint64_t stamp_ns) {
-    if (!clock->is_begun) clock_begin(clock, stamp_ns);
+    if (!clock->is_begun) clock->first_ns = clock->latest_ns = stamp_ns;
+    clock->is_begun = true;
     if (stamp_ns < clock->latest_ns) {
-        clock_go_back(clock, stamp_ns);
+        clock_see_late(clock, stamp_ns);
         return;
     }
     uint64_t const ahead = stamp_ns - clock->latest_ns;

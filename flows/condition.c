@@ -12,7 +12,7 @@ static bool code_add(reader *r, machine_rule *rule, unsigned code) {
     return true;
 }
 
-/* The same question is asked once. */
+/* Two equal tests share one atom. */
 static bool code_add_atom(reader *r, machine_rule *rule, machine_atom atom) {
     machine *const m = r->m;
     if (atom.kind == ATOM_CLIENT) m->has_direction = true;
@@ -22,21 +22,20 @@ static bool code_add_atom(reader *r, machine_rule *rule, machine_atom atom) {
             return code_add(r, rule, i);
     }
     if (m->n_atoms == MACHINE_ATOMS) {
-        return word_fail(
-            r, "expected no more than %d different questions about a packet, found another",
-            MACHINE_ATOMS - 1);
+        return word_fail(r, "more than %d different tests of a packet in all conditions",
+                         MACHINE_ATOMS - 1);
     }
     m->atoms[m->n_atoms] = atom;
     return code_add(r, rule, m->n_atoms++);
 }
 
-/* Words that stand for themselves. */
-static bool find_plain(const char *word, machine_atom *ret_atom, bool *ret_is_negated) {
+/* Tests that are a single word. */
+static bool find_single(const char *word, machine_atom *ret_atom, bool *ret_is_negated) {
     static const struct {
         const char  *word;
         machine_atom atom;
         bool         is_negated;
-    } plain[] = {
+    } singles[] = {
         { "syn", { ATOM_FLAG, TCP_SYN, 0 }, false },
         { "ack", { ATOM_FLAG, TCP_ACK, 0 }, false },
         { "fin", { ATOM_FLAG, TCP_FIN, 0 }, false },
@@ -54,18 +53,13 @@ static bool find_plain(const char *word, machine_atom *ret_atom, bool *ret_is_ne
         { "ip6", { ATOM_VERSION, 6, 0 }, false },
         { "fragment", { ATOM_FRAGMENT, 0, 0 }, false },
     };
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
-        if (strcmp(plain[i].word, word) != 0) continue;
-        *ret_atom = plain[i].atom;
-        *ret_is_negated = plain[i].is_negated;
+    for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++) {
+        if (strcmp(singles[i].word, word) != 0) continue;
+        *ret_atom = singles[i].atom;
+        *ret_is_negated = singles[i].is_negated;
         return true;
     }
     return false;
-}
-
-static bool read_plain(reader *r, machine_rule *rule, machine_atom atom, bool is_negated) {
-    return code_add_atom(r, rule, atom) && (!is_negated || code_add(r, rule, CODE_NOT)) &&
-           word_next(r);
 }
 
 static bool read_port(reader *r, machine_rule *rule, atom_kind kind) {
@@ -83,7 +77,12 @@ static bool read_type(reader *r, machine_rule *rule) {
            code_add_atom(r, rule, atom);
 }
 
-/* All that is asked is "n or more": it makes up the rest. */
+/* The only atom is "n bytes or more". The other comparisons are built from it:
+ *
+ *     size >= n   n or more              size <  n   not (n or more)
+ *     size >  n   n + 1 or more          size <= n   not (n + 1 or more)
+ *     size =  n   n or more, and not (n + 1 or more)
+ */
 static bool read_size(reader *r, machine_rule *rule) {
     char         sign[3];
     machine_atom least = { ATOM_SIZE, 0, 0 };
@@ -99,14 +98,13 @@ static bool read_size(reader *r, machine_rule *rule) {
         return code_add_atom(r, rule, least) && code_add_atom(r, rule, more) &&
                code_add(r, rule, CODE_NOT) && code_add(r, rule, CODE_AND);
     }
-    bool const is_more = (sign[0] == '>') != is_or_equal; /* > and <= ask for one byte more */
+    bool const is_more = (sign[0] == '>') != is_or_equal; /* > and <= use n + 1 */
     return code_add_atom(r, rule, is_more ? more : least) &&
            (sign[0] == '>' || code_add(r, rule, CODE_NOT));
 }
 
 static bool read_group(reader *r, machine_rule *rule) {
-    if (r->depth == MAX_DEPTH)
-        return word_fail(r, "expected no more than %d parentheses within each other", MAX_DEPTH);
+    if (r->depth == MAX_DEPTH) return word_fail(r, "more than %d nested parentheses", MAX_DEPTH);
     r->depth++;
     bool const is_fine =
         word_next(r) && condition_read(r, rule) && word_expect(r, ")", "'and', 'or' or ')'");
@@ -136,8 +134,9 @@ static bool read_factor(reader *r, machine_rule *rule) {
         is_fine = read_type(r, rule);
     else if (word_is(r, "size"))
         is_fine = read_size(r, rule);
-    else if (!r->is_quoted && find_plain(r->word, &atom, &is_negated))
-        is_fine = read_plain(r, rule, atom, is_negated);
+    else if (!r->is_quoted && find_single(r->word, &atom, &is_negated))
+        is_fine = code_add_atom(r, rule, atom) && (!is_negated || code_add(r, rule, CODE_NOT)) &&
+                  word_next(r);
     else
         is_fine = word_fail_expected(r, "a condition (syn, client, port 53, size > 0, any, ...)");
     return is_fine && (n_nots % 2 == 0 || code_add(r, rule, CODE_NOT));

@@ -1,7 +1,7 @@
-/* condition.h - the conditions of rules, as in "syn and not (ack or server)".
+/* condition.h - parse the conditions of rules, as in "syn and not (ack or server)".
  *
- * Read by recursive descent, one function per level of precedence, and turned into code for a stack
- * on the way (machine.h):
+ * A recursive descent parser, with one function per level of precedence, that emits code for a
+ * stack (machine.h):
  *
  *     condition = term { "or" term }
  *     term      = factor { "and" factor }

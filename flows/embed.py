@@ -1,6 +1,6 @@
-"""Write the machines as C: embed.py OUTPUT MACHINE...
+"""Write the machines as C source: embed.py OUTPUT MACHINE...
 
-What is compiled in is each file, byte by byte, under the name before its dot.
+Each file becomes an array of bytes. The machine is named after the file, without its extension.
 """
 import sys
 from pathlib import Path

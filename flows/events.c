@@ -40,7 +40,7 @@ static void write_end(const flow_tuple *flow, bool is_high, const char *name,
     json_count(port_name, flow->port[is_high]);
 }
 
-/* Who opened the flow, as far as the machine cares; or else who sends. */
+/* Which end opened the flow? If the machine does not keep that: which end sent the packet? */
 static bool is_client_high(const machine *m, const tracked *p) {
     if (!m->has_direction) return p->p.is_from_high;
     if (p->step == TAMIS_STEP_SET) return (p->to & 1) != 0;

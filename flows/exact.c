@@ -6,9 +6,9 @@
 
 #define FIRST_SLOTS 1024
 
-/* In proportion, so that any number of slots will do. Ids are hashes already, with a seed that
- * nobody knows. */
-static uint64_t home_of(const exact *t, uint64_t id) {
+/* Scale the id to the number of slots, which need not be a power of two. Ids are hashes with a
+ * secret seed already, so their high bits are random. */
+static uint64_t home_slot(const exact *t, uint64_t id) {
     return (uint64_t)((unsigned __int128)id * t->n_slots >> 64);
 }
 
@@ -34,14 +34,14 @@ void exact_fini(exact *t) {
 }
 
 exact_slot *exact_find(const exact *t, uint64_t id) {
-    for (uint64_t i = home_of(t, id); t->slots[i].value != EXACT_FREE; i = slot_after(t, i)) {
+    for (uint64_t i = home_slot(t, id); t->slots[i].value != EXACT_FREE; i = slot_after(t, i)) {
         if (t->slots[i].id == id) return &t->slots[i];
     }
     return NULL;
 }
 
 static exact_slot *find_free(const exact *t, uint64_t id) {
-    uint64_t i = home_of(t, id);
+    uint64_t i = home_slot(t, id);
     while (t->slots[i].value != EXACT_FREE) i = slot_after(t, i);
     return &t->slots[i];
 }
@@ -69,16 +69,12 @@ exact_slot *exact_add(exact *t, uint64_t id) {
     return slot;
 }
 
-/* May the one in slot `from` move to slot `to`, before it? Only if its home is not in between. */
-static bool may_move(const exact *t, uint64_t from, uint64_t to) {
-    uint64_t const home = home_of(t, t->slots[from].id);
-    return from > to ? home <= to || home > from : home <= to && home > from;
-}
-
 void exact_remove(exact *t, exact_slot *slot) {
     uint64_t hole = (uint64_t)(slot - t->slots);
     for (uint64_t i = slot_after(t, hole); t->slots[i].value != EXACT_FREE; i = slot_after(t, i)) {
-        if (!may_move(t, i, hole)) continue;
+        uint64_t const home = home_slot(t, t->slots[i].id);
+        bool const is_home_between = hole < i ? home > hole && home <= i : home > hole || home <= i;
+        if (is_home_between) continue; /* it would not be found in the hole */
         t->slots[hole] = t->slots[i];
         hole = i;
     }

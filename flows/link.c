@@ -1,14 +1,14 @@
 /* link.c - see link.h.
  *
- * Idea: a link layer is a function that consumes its header and either knows that IP follows, or
- * calls the next layer: Ethernet -> VLAN tag -> PPPoE -> PPP -> IP. Each consumes something, and
- * only the tags may repeat, so a chain of layers ends soon.
+ * Idea: a link layer is a function that consumes its header. Then it either knows that IP follows,
+ * or it calls the next layer: Ethernet -> VLAN tag -> PPPoE -> PPP -> IP. Each layer consumes at
+ * least one byte and only tags may repeat, so every chain of layers is short.
  *
- * All of them are small; what makes the file long is that there are many.
+ * Each layer is small. The file is long because there are many.
  */
 #include "link.h"
 
-/* Tags and labels: nobody stacks more. */
+/* The most VLAN tags or MPLS labels in a packet. More than two or three are unusual. */
 #define MAX_TAGS 8
 
 enum {
@@ -23,69 +23,69 @@ enum {
     TYPE_PPPOE = 0x8864,
 };
 
-#define SHORTEST_TYPE 0x0600 /* below, the field of Ethernet is a length, and LLC follows */
+#define SHORTEST_TYPE 0x0600 /* a smaller number is a length, and LLC follows */
 
-/* ------------------------------------------------------------------ what they share */
+/* ------------------------------------------------------------------ shared by several layers */
 
-static packet_skip skip_bytes(cursor *from, size_t n) {
-    return cursor_take(from, n) != NULL ? PACKET_TAKEN : PACKET_SHORT_LINK;
+static packet_skip skip_bytes(cursor *rest, size_t n) {
+    return cursor_take(rest, n) != NULL ? PACKET_TAKEN : PACKET_SHORT_LINK;
 }
 
-/* IP of either version, with nothing before it. */
-static packet_skip strip_nothing(cursor *from) {
-    if (cursor_left(from) == 0) return PACKET_SHORT_LINK;
-    unsigned const version = *from->at >> 4;
+/* No link header: IPv4 or IPv6 follows at once. */
+static packet_skip strip_nothing(cursor *rest) {
+    if (cursor_left(rest) == 0) return PACKET_SHORT_LINK;
+    unsigned const version = *rest->at >> 4;
     return version == 4 || version == 6 ? PACKET_TAKEN : PACKET_NOT_IP;
 }
 
-static packet_skip strip_mpls(cursor *from) {
+static packet_skip strip_mpls(cursor *rest) {
     for (unsigned i = 0; i < MAX_TAGS; i++) {
-        const uint8_t *const label = cursor_take(from, 4);
+        const uint8_t *const label = cursor_take(rest, 4);
         if (label == NULL) return PACKET_SHORT_LINK;
         bool const is_last = (label[2] & 1) != 0;
-        if (is_last) return strip_nothing(from);
+        if (is_last) return strip_nothing(rest);
     }
     return PACKET_BAD_LINK;
 }
 
-/* PPP leaves out what both ends agreed to leave out: address and control, and a leading zero of the
- * protocol, whose first byte is even otherwise. */
-static packet_skip strip_ppp(cursor *from) {
-    if (cursor_left(from) < 2) return PACKET_SHORT_LINK;
-    if (from->at[0] == 0xff && from->at[1] == 0x03) from->at += 2;
-    const uint8_t *const first = cursor_take(from, 1);
+/* PPP: address and control may be left out, if both ends agreed to. So may the leading zero byte of
+ * the protocol. The first byte of a protocol of two bytes is even, the last byte is odd. */
+static packet_skip strip_ppp(cursor *rest) {
+    if (cursor_left(rest) < 2) return PACKET_SHORT_LINK;
+    if (rest->at[0] == 0xff && rest->at[1] == 0x03) rest->at += 2;
+    const uint8_t *const first = cursor_take(rest, 1);
     if (first == NULL) return PACKET_SHORT_LINK;
     unsigned protocol = *first;
     if ((protocol & 1) == 0) {
-        const uint8_t *const second = cursor_take(from, 1);
+        const uint8_t *const second = cursor_take(rest, 1);
         if (second == NULL) return PACKET_SHORT_LINK;
         protocol = protocol << 8 | *second;
     }
-    if (protocol == 0x0281 || protocol == 0x0283) return strip_mpls(from);
+    if (protocol == 0x0281 || protocol == 0x0283) return strip_mpls(rest);
     return protocol == 0x0021 || protocol == 0x0057 ? PACKET_TAKEN : PACKET_NOT_IP;
 }
 
-static packet_skip strip_pppoe(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 6);
+static packet_skip strip_pppoe(cursor *rest) {
+    const uint8_t *const header = cursor_take(rest, 6);
     if (header == NULL) return PACKET_SHORT_LINK;
     bool const is_session = header[1] == 0;
-    return is_session ? strip_ppp(from) : PACKET_NOT_IP;
+    return is_session ? strip_ppp(rest) : PACKET_NOT_IP;
 }
 
-/* What an Ethernet type announces. */
-static packet_skip strip_type(cursor *from, unsigned type) {
+/* The header that an Ethernet type announces. */
+static packet_skip strip_type(cursor *rest, unsigned type) {
     for (unsigned i = 0; i <= MAX_TAGS; i++) {
         switch (type) {
         case TYPE_IPV4:
         case TYPE_IPV6: return PACKET_TAKEN;
         case TYPE_MPLS:
-        case TYPE_MPLS_MULTICAST: return strip_mpls(from);
-        case TYPE_PPPOE: return strip_pppoe(from);
+        case TYPE_MPLS_MULTICAST: return strip_mpls(rest);
+        case TYPE_PPPOE: return strip_pppoe(rest);
         case TYPE_VLAN:
         case TYPE_QINQ:
         case TYPE_VLAN_OLD:
         case TYPE_VLAN_OLDER: {
-            const uint8_t *const tag = cursor_take(from, 4);
+            const uint8_t *const tag = cursor_take(rest, 4);
             if (tag == NULL) return PACKET_SHORT_LINK;
             type = big16(tag + 2);
             break;
@@ -96,25 +96,25 @@ static packet_skip strip_type(cursor *from, unsigned type) {
     return PACKET_BAD_LINK;
 }
 
-/* IEEE 802.2: SNAP, or nothing for us. */
-static packet_skip strip_llc(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 3);
+/* IEEE 802.2 (LLC): IP is found only behind a SNAP header. */
+static packet_skip strip_llc(cursor *rest) {
+    const uint8_t *const header = cursor_take(rest, 3);
     if (header == NULL) return PACKET_SHORT_LINK;
     bool const is_snap = header[0] == 0xaa && header[1] == 0xaa && header[2] == 0x03;
     if (!is_snap) return PACKET_NOT_IP;
-    const uint8_t *const rest = cursor_take(from, 5);
-    return rest != NULL ? strip_type(from, big16(rest + 3)) : PACKET_SHORT_LINK;
+    const uint8_t *const snap = cursor_take(rest, 5);
+    return snap != NULL ? strip_type(rest, big16(snap + 3)) : PACKET_SHORT_LINK;
 }
 
-static packet_skip strip_ethernet(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 14);
+static packet_skip strip_ethernet(cursor *rest) {
+    const uint8_t *const header = cursor_take(rest, 14);
     if (header == NULL) return PACKET_SHORT_LINK;
     unsigned const type = big16(header + 12);
-    return type < SHORTEST_TYPE ? strip_llc(from) : strip_type(from, type);
+    return type < SHORTEST_TYPE ? strip_llc(rest) : strip_type(rest, type);
 }
 
-/* The address families of IPv6 on the systems that write such files: Linux, NetBSD and OpenBSD,
- * FreeBSD, macOS, Windows. */
+/* Address families: 2 is IPv4 everywhere. IPv6 is 10 on Linux, 24 on NetBSD and OpenBSD, 28 on
+ * FreeBSD, 30 on macOS, 23 on Windows. */
 static packet_skip strip_family(uint32_t family) {
     switch (family) {
     case 2:
@@ -127,140 +127,137 @@ static packet_skip strip_family(uint32_t family) {
     }
 }
 
-/* Loopback: a family in the byte order of whoever captured. */
-static packet_skip strip_loopback(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 4);
+/* Loopback: an address family, in the byte order of the machine that captured. */
+static packet_skip strip_loopback(cursor *rest) {
+    const uint8_t *const header = cursor_take(rest, 4);
     if (header == NULL) return PACKET_SHORT_LINK;
     uint32_t const family = big32(header);
     return strip_family(family > 0xffff ? __builtin_bswap32(family) : family);
 }
 
-/* ------------------------------------------------------------------ a header, then one of those */
+/* ------------------------------------------------------------------ headers of fixed length */
 
-static packet_skip strip_sll(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 16);
-    return header != NULL ? strip_type(from, big16(header + 14)) : PACKET_SHORT_LINK;
+static packet_skip strip_sll(cursor *rest) {
+    const uint8_t *const header = cursor_take(rest, 16);
+    return header != NULL ? strip_type(rest, big16(header + 14)) : PACKET_SHORT_LINK;
 }
 
-static packet_skip strip_sll2(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 20);
-    return header != NULL ? strip_type(from, big16(header)) : PACKET_SHORT_LINK;
+static packet_skip strip_sll2(cursor *rest) {
+    const uint8_t *const header = cursor_take(rest, 20);
+    return header != NULL ? strip_type(rest, big16(header)) : PACKET_SHORT_LINK;
 }
 
 /* InfiniBand: two addresses of 20 bytes. */
-static packet_skip strip_infiniband(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 44);
-    return header != NULL ? strip_type(from, big16(header + 40)) : PACKET_SHORT_LINK;
+static packet_skip strip_infiniband(cursor *rest) {
+    const uint8_t *const header = cursor_take(rest, 44);
+    return header != NULL ? strip_type(rest, big16(header + 40)) : PACKET_SHORT_LINK;
 }
 
-static packet_skip strip_cisco_hdlc(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 4);
-    return header != NULL ? strip_type(from, big16(header + 2)) : PACKET_SHORT_LINK;
+static packet_skip strip_cisco_hdlc(cursor *rest) {
+    const uint8_t *const header = cursor_take(rest, 4);
+    return header != NULL ? strip_type(rest, big16(header + 2)) : PACKET_SHORT_LINK;
 }
 
-/* Serial lines that speak Cisco's protocol are captured as PPP, too. */
-static packet_skip strip_serial(cursor *from) {
-    bool const is_cisco = cursor_left(from) != 0 && (*from->at & 0x7f) == 0x0f;
-    return is_cisco ? strip_cisco_hdlc(from) : strip_ppp(from);
+/* Serial lines with Cisco HDLC are captured with the link types of PPP, too. */
+static packet_skip strip_serial(cursor *rest) {
+    bool const is_cisco = cursor_left(rest) != 0 && (*rest->at & 0x7f) == 0x0f;
+    return is_cisco ? strip_cisco_hdlc(rest) : strip_ppp(rest);
 }
 
-static packet_skip strip_ppp_direction(cursor *from) {
-    packet_skip const skip = skip_bytes(from, 1);
-    return skip == PACKET_TAKEN ? strip_ppp(from) : skip;
+static packet_skip strip_ppp_direction(cursor *rest) {
+    packet_skip const skip = skip_bytes(rest, 1);
+    return skip == PACKET_TAKEN ? strip_ppp(rest) : skip;
 }
 
-static packet_skip strip_fddi(cursor *from) {
-    packet_skip const skip = skip_bytes(from, 13);
-    return skip == PACKET_TAKEN ? strip_llc(from) : skip;
+static packet_skip strip_fddi(cursor *rest) {
+    packet_skip const skip = skip_bytes(rest, 13);
+    return skip == PACKET_TAKEN ? strip_llc(rest) : skip;
 }
 
-static packet_skip strip_fibre_channel(cursor *from) {
-    packet_skip const skip = skip_bytes(from, 16);
-    return skip == PACKET_TAKEN ? strip_llc(from) : skip;
+static packet_skip strip_fibre_channel(cursor *rest) {
+    packet_skip const skip = skip_bytes(rest, 16);
+    return skip == PACKET_TAKEN ? strip_llc(rest) : skip;
 }
 
-/* The first bit of the source address says that a route follows, which tells its own length. */
-static packet_skip strip_token_ring(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 14);
+/* If the first bit of the source address is set, a routing field follows. It begins with its own
+ * length. */
+static packet_skip strip_token_ring(cursor *rest) {
+    const uint8_t *const header = cursor_take(rest, 14);
     if (header == NULL) return PACKET_SHORT_LINK;
     if ((header[8] & 0x80) != 0) {
-        if (cursor_left(from) < 2) return PACKET_SHORT_LINK;
-        packet_skip const skip = skip_bytes(from, *from->at & 0x1f);
+        if (cursor_left(rest) < 2) return PACKET_SHORT_LINK;
+        packet_skip const skip = skip_bytes(rest, *rest->at & 0x1f);
         if (skip != PACKET_TAKEN) return skip;
     }
-    return strip_llc(from);
+    return strip_llc(rest);
 }
 
-/* RFC 2427: an address of 2 to 4 bytes (the last one is odd), control, and what follows. */
-static packet_skip strip_frame_relay(cursor *from) {
+/* RFC 2427: an address of 2 to 4 bytes (the last one is odd), control, and the next layer. */
+static packet_skip strip_frame_relay(cursor *rest) {
     const uint8_t *byte;
     unsigned       n = 0;
     do {
-        byte = cursor_take(from, 1);
+        byte = cursor_take(rest, 1);
         if (byte == NULL) return PACKET_SHORT_LINK;
     } while ((*byte & 1) == 0 && ++n < 4);
-    const uint8_t *header = cursor_take(from, 2);
+    const uint8_t *header = cursor_take(rest, 2);
     if (header == NULL) return PACKET_SHORT_LINK;
     if (header[0] != 0x03) return PACKET_NOT_IP;
     const uint8_t *const layer_at =
-        header[1] == 0 ? cursor_take(from, 1) : header + 1; /* padding */
+        header[1] == 0 ? cursor_take(rest, 1) : header + 1; /* padding */
     if (layer_at == NULL) return PACKET_SHORT_LINK;
     uint8_t const layer = *layer_at;
     if (layer == 0xcc || layer == 0x8e) return PACKET_TAKEN;
     if (layer != 0x80) return PACKET_NOT_IP;
-    header = cursor_take(from, 5); /* SNAP */
-    return header != NULL ? strip_type(from, big16(header + 3)) : PACKET_SHORT_LINK;
+    header = cursor_take(rest, 5); /* SNAP */
+    return header != NULL ? strip_type(rest, big16(header + 3)) : PACKET_SHORT_LINK;
 }
 
-static packet_skip strip_pflog(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 2);
+static packet_skip strip_pflog(cursor *rest) {
+    const uint8_t *const header = cursor_take(rest, 2);
     if (header == NULL) return PACKET_SHORT_LINK;
     size_t const header_bytes = ((size_t)header[0] + 3) / 4 * 4;
     if (header_bytes < 4) return PACKET_BAD_LINK;
-    packet_skip const skip = skip_bytes(from, header_bytes - 2);
+    packet_skip const skip = skip_bytes(rest, header_bytes - 2);
     return skip == PACKET_TAKEN ? strip_family(header[1]) : skip;
 }
 
-static packet_skip strip_enc(cursor *from) {
-    packet_skip const skip = skip_bytes(from, 12);
-    return skip == PACKET_TAKEN ? strip_nothing(from) : skip;
+static packet_skip strip_enc(cursor *rest) {
+    packet_skip const skip = skip_bytes(rest, 12);
+    return skip == PACKET_TAKEN ? strip_nothing(rest) : skip;
 }
 
-static packet_skip strip_netanalyzer(cursor *from) {
-    packet_skip const skip = skip_bytes(from, 4);
-    return skip == PACKET_TAKEN ? strip_ethernet(from) : skip;
+static packet_skip strip_netanalyzer(cursor *rest) {
+    packet_skip const skip = skip_bytes(rest, 4);
+    return skip == PACKET_TAKEN ? strip_ethernet(rest) : skip;
 }
 
-/* With the preamble that other captures leave out. */
-static packet_skip strip_preamble(cursor *from) {
-    packet_skip const skip = skip_bytes(from, 8);
-    return skip == PACKET_TAKEN ? strip_ethernet(from) : skip;
+/* Ethernet with its preamble, which other captures leave out. */
+static packet_skip strip_preamble(cursor *rest) {
+    packet_skip const skip = skip_bytes(rest, 8);
+    return skip == PACKET_TAKEN ? strip_ethernet(rest) : skip;
 }
 
-static packet_skip strip_netanalyzer_transparent(cursor *from) {
-    packet_skip const skip = skip_bytes(from, 4);
-    return skip == PACKET_TAKEN ? strip_preamble(from) : skip;
+static packet_skip strip_netanalyzer_transparent(cursor *rest) {
+    packet_skip const skip = skip_bytes(rest, 4);
+    return skip == PACKET_TAKEN ? strip_preamble(rest) : skip;
 }
 
-/* ------------------------------------------------------------------ headers of many lengths */
+/* ------------------------------------------------------------------ headers of variable length */
 
 static uint32_t little16(const uint8_t *at) {
     return (uint32_t)at[1] << 8 | at[0];
 }
 
-static uint32_t little32(const uint8_t *at) {
-    return little16(at + 2) << 16 | little16(at);
+/* Consume the end of a header of `header_bytes`, of which `consumed` were consumed already. */
+static packet_skip skip_rest(cursor *rest, size_t header_bytes, size_t consumed) {
+    if (header_bytes < consumed) return PACKET_BAD_LINK;
+    return skip_bytes(rest, header_bytes - consumed);
 }
 
-/* A header of `header_bytes`, of which `begun` were taken already. */
-static packet_skip skip_rest(cursor *from, size_t header_bytes, size_t begun) {
-    if (header_bytes < begun) return PACKET_BAD_LINK;
-    return skip_bytes(from, header_bytes - begun);
-}
-
-/* Wireless: only frames with data that is not encrypted have IP inside. */
-static packet_skip strip_wireless(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 24);
+/* IEEE 802.11: IP is found only in data frames that are not encrypted. */
+static packet_skip strip_wireless(cursor *rest) {
+    const uint8_t *const header = cursor_take(rest, 24);
     if (header == NULL) return PACKET_SHORT_LINK;
     bool const is_data = (header[0] & 0x0c) == 0x08 && (header[0] & 0x40) == 0;
     bool const is_protected = (header[1] & 0x40) != 0;
@@ -270,48 +267,48 @@ static packet_skip strip_wireless(cursor *from) {
     bool const   has_control = has_quality && (header[1] & 0x80) != 0;
     size_t const more =
         (has_four_addresses ? 6u : 0) + (has_quality ? 2u : 0) + (has_control ? 4u : 0);
-    packet_skip const skip = skip_bytes(from, more);
-    return skip == PACKET_TAKEN ? strip_llc(from) : skip;
+    packet_skip const skip = skip_bytes(rest, more);
+    return skip == PACKET_TAKEN ? strip_llc(rest) : skip;
 }
 
-static packet_skip strip_radiotap(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 4);
+static packet_skip strip_radiotap(cursor *rest) {
+    const uint8_t *const header = cursor_take(rest, 4);
     if (header == NULL) return PACKET_SHORT_LINK;
-    packet_skip const skip = skip_rest(from, little16(header + 2), 4);
-    return skip == PACKET_TAKEN ? strip_wireless(from) : skip;
+    packet_skip const skip = skip_rest(rest, little16(header + 2), 4);
+    return skip == PACKET_TAKEN ? strip_wireless(rest) : skip;
 }
 
-/* 144 bytes, or the newer form, which has a magic number and tells its length. */
-static packet_skip strip_prism(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 8);
+/* The older form has 144 bytes. The newer one has a magic number and tells its length. */
+static packet_skip strip_prism(cursor *rest) {
+    const uint8_t *const header = cursor_take(rest, 8);
     if (header == NULL) return PACKET_SHORT_LINK;
     bool const        is_newer = (big32(header) & 0xfffff000) == 0x80211000;
-    packet_skip const skip = skip_rest(from, is_newer ? big32(header + 4) : 144, 8);
-    return skip == PACKET_TAKEN ? strip_wireless(from) : skip;
+    packet_skip const skip = skip_rest(rest, is_newer ? big32(header + 4) : 144, 8);
+    return skip == PACKET_TAKEN ? strip_wireless(rest) : skip;
 }
 
-/* Netfilter's log: attributes, of which one is the packet. */
-static packet_skip strip_nflog(cursor *from) {
-    packet_skip const skip = skip_bytes(from, 4);
+/* Netfilter's log: a list of attributes, of which one (type 9) is the packet. */
+static packet_skip strip_nflog(cursor *rest) {
+    packet_skip const skip = skip_bytes(rest, 4);
     if (skip != PACKET_TAKEN) return skip;
     for (;;) {
-        const uint8_t *const attribute = cursor_take(from, 4);
+        const uint8_t *const attribute = cursor_take(rest, 4);
         if (attribute == NULL) return PACKET_SHORT_LINK;
-        if ((little16(attribute + 2) & 0x7fff) == 9) return strip_nothing(from);
+        if ((little16(attribute + 2) & 0x7fff) == 9) return strip_nothing(rest);
         size_t const rounded = (little16(attribute) + 3) / 4 * 4;
         if (rounded < 4) return PACKET_BAD_LINK;
-        if (cursor_take(from, rounded - 4) == NULL) return PACKET_SHORT_LINK;
+        if (cursor_take(rest, rounded - 4) == NULL) return PACKET_SHORT_LINK;
     }
 }
 
-/* ------------------------------------------------------------------ the table */
+/* ------------------------------------------------------------------ all link types */
 
 typedef struct link_layer {
     int type;
-    packet_skip (*strip)(cursor *from);
+    packet_skip (*strip)(cursor *rest);
 } link_layer;
 
-/* Numbers of LINKTYPE_, and those of DLT_ where Linux has others. */
+/* LINKTYPE_ numbers, and DLT_ numbers where they differ. */
 static const link_layer layers[] = {
     { 0, strip_loopback },        /* NULL */
     { 1, strip_ethernet },        /* EN10MB */
@@ -357,23 +354,23 @@ int link_type_at(size_t i) {
     return i < N_LAYERS ? layers[i].type : -1;
 }
 
-/* PPI wraps another type, which its header names. */
-static packet_skip strip_ppi(cursor *from) {
-    const uint8_t *const header = cursor_take(from, 8);
+/* PPI wraps another link type, which its header names. */
+static packet_skip strip_ppi(cursor *rest) {
+    const uint8_t *const header = cursor_take(rest, 8);
     if (header == NULL) return PACKET_SHORT_LINK;
-    uint32_t const    inner = little32(header + 4);
-    packet_skip const skip = skip_rest(from, little16(header + 2), 8);
+    uint32_t const    inner = little16(header + 6) << 16 | little16(header + 4);
+    packet_skip const skip = skip_rest(rest, little16(header + 2), 8);
     if (skip != PACKET_TAKEN) return skip;
     for (size_t i = 0; i < N_LAYERS; i++) {
-        if ((uint32_t)layers[i].type == inner) return layers[i].strip(from);
+        if ((uint32_t)layers[i].type == inner) return layers[i].strip(rest);
     }
     return PACKET_UNKNOWN_LINK_TYPE;
 }
 
-packet_skip link_strip_any(cursor *from, int link_type) {
-    if (link_type == 192) return strip_ppi(from);
+packet_skip link_strip_any(cursor *rest, int link_type) {
+    if (link_type == 192) return strip_ppi(rest);
     for (size_t i = 0; i < N_LAYERS; i++) {
-        if (layers[i].type == link_type) return layers[i].strip(from);
+        if (layers[i].type == link_type) return layers[i].strip(rest);
     }
     return PACKET_UNKNOWN_LINK_TYPE;
 }

@@ -1,16 +1,16 @@
 /* machine.c - see machine.h.
  *
- * Idea: the conditions of a machine ask a handful of different questions ("is SYN set?", "is the
- * payload 100 bytes or more?"). With the answers as the bits of a number, the rule that applies is
- * a matter of the state and of that number alone. So it is found once for each of them, and a
- * packet costs its questions and one look into a table:
+ * Idea: the conditions of a machine use a few different tests of a packet ("is SYN set?", "has the
+ * payload 100 bytes or more?"). Take the answers as the bits of a number. Then the state and that
+ * number decide which rule applies. So the rule is found once for each combination, and a packet
+ * costs its tests and one lookup in a table:
  *
  *     chosen[state][answers] -> rule
  *
- * Why at most 12 questions: the table has 2^12 bytes for each state, and stays in the cache. TCP
- * asks five.
+ * Why at most 12 tests: the table has 2^12 bytes for each state, and stays in the cache. The
+ * machine for TCP uses five.
  *
- * Having the whole table, we can also tell the author of a machine which rules never apply.
+ * The complete table also shows which rules can never apply. Such a machine is refused.
  */
 #include "machine.h"
 
@@ -19,7 +19,7 @@
 
 /* ------------------------------------------------------------------ conditions */
 
-/* The stack is a number, its top the lowest bit. */
+/* The stack is the bits of a number; the lowest bit is its top. */
 bool machine_holds(const machine_rule *rule, uint32_t answers) {
     uint64_t stack = 0;
     for (unsigned i = 0; i < rule->code_bytes; i++) {
@@ -37,7 +37,7 @@ bool machine_holds(const machine_rule *rule, uint32_t answers) {
 
 /* ------------------------------------------------------------------ the table */
 
-/* The first rule of the file that applies. */
+/* The first rule of the file that applies, plus 1; 0: none. */
 static uint8_t find_rule(const machine *m, unsigned row, uint32_t answers) {
     for (unsigned i = 0; i < m->n_rules; i++) {
         bool const is_from_here = (m->rules[i].from >> row & 1) != 0;
@@ -46,19 +46,15 @@ static uint8_t find_rule(const machine *m, unsigned row, uint32_t answers) {
     return 0;
 }
 
-/* Whoever sends the first packet of a flow is the client, so half of that row is out of the
- * question, and must not count as a use of a rule. */
-static bool is_possible(unsigned row, uint32_t answers) {
-    return row != 0 || (answers & 1) != 0;
-}
-
+/* Row 0 is for new flows. The sender of a first packet is the client by definition, so the half of
+ * the row with the answer "server" cannot occur. It does not count as a use of a rule. */
 static void fill_row(machine *m, unsigned row, uint64_t used[2]) {
     uint8_t *const at = m->chosen + ((size_t)row << m->n_atoms);
     for (uint32_t answers = 0; answers < UINT32_C(1) << m->n_atoms; answers++) {
         uint8_t const rule = find_rule(m, row, answers);
         at[answers] = rule;
-        if (rule != 0 && is_possible(row, answers))
-            used[(rule - 1) / 64] |= UINT64_C(1) << (rule - 1) % 64;
+        bool const can_occur = row != 0 || (answers & 1) != 0;
+        if (rule != 0 && can_occur) used[(rule - 1) / 64] |= UINT64_C(1) << (rule - 1) % 64;
     }
 }
 
@@ -86,8 +82,8 @@ bool machine_compile(machine *m, machine_problem *reterr_problem) {
         if ((used[i / 64] >> i % 64 & 1) != 0) continue;
         *reterr_problem = (machine_problem){
             .line = m->rules[i].line,
-            .text = "this rule never applies: its condition never holds, or rules above it take "
-                    "every packet that it is for"
+            .text = "this rule never applies: its condition is never true, or rules above it match "
+                    "all its packets"
         };
         machine_free(m);
         return false;
@@ -100,9 +96,9 @@ void machine_free(machine *m) {
     m->chosen = NULL;
 }
 
-/* ------------------------------------------------------------------ at work */
+/* ------------------------------------------------------------------ testing packets */
 
-static bool is_within(const machine_atom *atom, uint32_t value) {
+static bool is_in_range(const machine_atom *atom, uint32_t value) {
     return value - atom->low <= atom->high - atom->low;
 }
 
@@ -112,7 +108,7 @@ bool machine_takes(const machine *m, const packet *p) {
         return false;
     }
     machine_atom const ports = { ATOM_PORT, m->low_port, m->high_port };
-    return is_within(&ports, p->flow.port[0]) || is_within(&ports, p->flow.port[1]);
+    return is_in_range(&ports, p->flow.port[0]) || is_in_range(&ports, p->flow.port[1]);
 }
 
 static bool is_icmp(const packet *p) {
@@ -123,15 +119,15 @@ static bool atom_holds(const machine_atom *atom, const packet *p) {
     const uint16_t *const port = p->flow.port;
     switch (atom->kind) {
     case ATOM_CLIENT:
-    case ATOM_FLAG: return false; /* not here: it depends on the flow; flags have their own table */
+    case ATOM_FLAG: return false; /* client depends on the flow; flags have a table */
     case ATOM_PROTOCOL:
         return p->flow.protocol == atom->low || (atom->low == PROTOCOL_ICMP && is_icmp(p));
     case ATOM_VERSION: return p->flow.version == atom->low;
-    case ATOM_PORT: return is_within(atom, port[0]) || is_within(atom, port[1]);
-    case ATOM_FROM_PORT: return is_within(atom, port[p->is_from_high]);
-    case ATOM_TO_PORT: return is_within(atom, port[!p->is_from_high]);
+    case ATOM_PORT: return is_in_range(atom, port[0]) || is_in_range(atom, port[1]);
+    case ATOM_FROM_PORT: return is_in_range(atom, port[p->is_from_high]);
+    case ATOM_TO_PORT: return is_in_range(atom, port[!p->is_from_high]);
     case ATOM_SIZE: return p->payload_bytes >= atom->low;
-    case ATOM_TYPE: return is_icmp(p) && is_within(atom, p->type);
+    case ATOM_TYPE: return is_icmp(p) && is_in_range(atom, p->type);
     case ATOM_FRAGMENT: return p->is_fragment;
     }
     return false;

@@ -1,7 +1,7 @@
-/* machine_text.c - reading a machine (machine.h) from text.
+/* machine_text.c - parse a machine (machine.h) from text.
  *
- * The first word of a line says what it is: machine, over, state or from. Whatever is wrong is told
- * with its line, what was expected there, and what was found instead.
+ * The first word of a line names the statement: machine, over, state or from. An error message
+ * gives the line, what was expected there, and what was found.
  *
  *     machine_text.c (statements)  ->  condition.c (conditions)  ->  words.c (words)
  */
@@ -19,15 +19,16 @@ static int state_find(const machine *m, const char *name) {
     return -1;
 }
 
-static const machine *naming; /* whose states are suggested: suggest() passes no context on */
+static const machine *suggesting; /* suggest() has no context argument */
 
 static const char *state_name_at(size_t i) {
-    return i < naming->n_states ? naming->states[i].name : NULL;
+    return i < suggesting->n_states ? suggesting->states[i].name : NULL;
 }
 
+/* The word is not the name of a state. */
 static bool fail_state(reader *r) {
     if (r->word[0] == '\0') return word_fail_expected(r, "a state");
-    naming = r->m;
+    suggesting = r->m;
     const char *const meant = suggest(r->word, state_name_at);
     if (meant != NULL)
         return word_fail(r, "there is no state '%s' above this line; did you mean '%s'?", r->word,
@@ -37,10 +38,9 @@ static bool fail_state(reader *r) {
 
 /* ------------------------------------------------------------------ statements */
 
-static bool read_machine(reader *r) {
+static bool read_machine_line(reader *r) {
     machine *const m = r->m;
-    if (m->name[0] != '\0')
-        return word_fail(r, "expected no second 'machine': a file describes one");
+    if (m->name[0] != '\0') return word_fail(r, "a second 'machine': a file has only one");
     if (!word_take_name(r, m->name, "a name after 'machine'")) return false;
     memcpy(m->title, m->name, sizeof m->name);
     if (!r->is_quoted) return true;
@@ -56,7 +56,7 @@ static bool read_over(reader *r) {
         { "tcp", PROTOCOL_TCP }, { "udp", PROTOCOL_UDP }, { "icmp", PROTOCOL_ICMP }, { "any", 0 }
     };
     bool has_ports;
-    if (r->has_over) return word_fail(r, "expected no second 'over': a machine has one");
+    if (r->has_over) return word_fail(r, "a second 'over': a machine has only one");
     r->has_over = true;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (!word_is(r, known[i].word)) continue;
@@ -85,16 +85,15 @@ static bool read_state_words(reader *r, machine_state *state) {
 static bool read_state(reader *r) {
     machine      *m = r->m;
     machine_state state = { .line = r->line };
-    if (m->n_states == MACHINE_STATES)
-        return word_fail(r, "expected no more than %d states, found another", MACHINE_STATES);
+    if (m->n_states == MACHINE_STATES) return word_fail(r, "more than %d states", MACHINE_STATES);
     if (!word_take_name(r, state.name, "a name after 'state'")) return false;
     if (state_find(m, state.name) >= 0)
-        return word_fail(r, "expected another name: a state '%s' is there already", state.name);
-    static const char *const taken[] = { "new", "any", "stay", "end" };
-    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
-        if (strcmp(state.name, taken[i]) == 0)
-            return word_fail(r, "no state can be called '%s', which has a meaning in rules",
-                             taken[i]);
+        return word_fail(r, "there is a state '%s' already", state.name);
+    static const char *const reserved[] = { "new", "any", "stay", "end" };
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
+        if (strcmp(state.name, reserved[i]) == 0)
+            return word_fail(r, "a state cannot be called '%s': the word has a meaning in rules",
+                             reserved[i]);
     }
     memcpy(state.shown, state.name, sizeof state.shown);
     if (!word_expect(r, "timeout", "'timeout' after the name of the state")) return false;
@@ -103,7 +102,7 @@ static bool read_state(reader *r) {
     return true;
 }
 
-/* new, any, or states with commas between them. */
+/* The states of a rule: new, any, or names separated by commas. */
 static bool read_from(reader *r, machine_rule *rule) {
     bool is_more = true;
     while (is_more) {
@@ -136,9 +135,9 @@ static bool read_go(reader *r, machine_rule *rule) {
 
 static bool take_event(reader *r, machine_rule *rule, bool is_anomaly) {
     machine *const m = r->m;
-    if (rule->event >= 0) return word_fail(r, "a second event: a rule has one");
+    if (rule->event >= 0) return word_fail(r, "a second event: a rule has only one");
     if (is_anomaly != r->is_quoted || r->word[0] == '\0') {
-        return word_fail_expected(r, is_anomaly ? "words in quotes after 'anomaly'"
+        return word_fail_expected(r, is_anomaly ? "a quoted text after 'anomaly'"
                                                 : "a name after 'event'");
     }
     if (!is_anomaly && !word_is_name(r))
@@ -149,7 +148,7 @@ static bool take_event(reader *r, machine_rule *rule, bool is_anomaly) {
     }
     if (rule->event < 0) {
         if (m->n_events == MACHINE_EVENTS)
-            return word_fail(r, "expected no more than %d events, found another", MACHINE_EVENTS);
+            return word_fail(r, "more than %d events", MACHINE_EVENTS);
         rule->event = (int)m->n_events++;
         machine_event *const event = &m->events[rule->event];
         event->is_anomaly = is_anomaly;
@@ -180,11 +179,11 @@ static bool read_rule_words(reader *r, machine_rule *rule) {
     return true;
 }
 
-static bool check_rule(reader *r, machine_rule *rule) {
+static bool check_rule_words(reader *r, machine_rule *rule) {
     bool const is_new = (rule->from & 1) != 0;
     if (rule->opens && rule->go < 0) return word_fail(r, "'opens' needs a state to go to");
     if (is_new && rule->go == GO_END)
-        return word_fail(r, "a new flow cannot end; write 'go stay' to leave it alone");
+        return word_fail(r, "a new flow cannot end; write 'go stay' to ignore the packet");
     if (rule->is_reversed && !(rule->opens || is_new))
         return word_fail(r, "'reversed' is for rules that open a flow");
     return true;
@@ -193,11 +192,11 @@ static bool check_rule(reader *r, machine_rule *rule) {
 static bool read_rule(reader *r) {
     machine     *m = r->m;
     machine_rule rule = { .line = r->line, .event = -1 };
-    if (m->n_rules == MACHINE_RULES)
-        return word_fail(r, "expected no more than %d rules, found another", MACHINE_RULES);
+    if (m->n_rules == MACHINE_RULES) return word_fail(r, "more than %d rules", MACHINE_RULES);
     if (!read_from(r, &rule) || !word_expect(r, "when", "',' or 'when'")) return false;
     if (!condition_read(r, &rule) || !word_expect(r, "go", "'and', 'or' or 'go'")) return false;
-    if (!read_go(r, &rule) || !read_rule_words(r, &rule) || !check_rule(r, &rule)) return false;
+    if (!read_go(r, &rule) || !read_rule_words(r, &rule) || !check_rule_words(r, &rule))
+        return false;
     m->rules[m->n_rules++] = rule;
     return true;
 }
@@ -208,7 +207,7 @@ static bool read_statement(reader *r) {
     static const struct {
         const char *word;
         bool (*read)(reader *r);
-    } statements[] = { { "machine", read_machine },
+    } statements[] = { { "machine", read_machine_line },
                        { "over", read_over },
                        { "state", read_state },
                        { "from", read_rule } };
@@ -221,8 +220,8 @@ static bool read_statement(reader *r) {
     return word_fail_expected(r, "'machine', 'over', 'state' or 'from'");
 }
 
-/* Every state is gone to by some rule. */
-static bool check_states(reader *r) {
+/* Some rule must go to each state. */
+static bool check_reachable(reader *r) {
     machine *const m = r->m;
     uint64_t       reached = 0;
     for (unsigned i = 0; i < m->n_rules; i++) {
@@ -236,6 +235,7 @@ static bool check_states(reader *r) {
     return true;
 }
 
+/* With many values a table has one timeout for all of them. */
 static bool check_timeouts(reader *r) {
     machine *const m = r->m;
     for (unsigned i = 1; i < m->n_states; i++) {
@@ -243,10 +243,9 @@ static bool check_timeouts(reader *r) {
             machine_values(m) <= MACHINE_TIMED_VALUES)
             continue;
         r->line = m->states[i].line;
-        return word_fail(r, "timeouts that differ are for at most %u states%s",
+        return word_fail(r, "different timeouts need at most %u states%s",
                          MACHINE_TIMED_VALUES / (m->has_direction ? 2 : 1),
-                         m->has_direction ? ", or 16 where no condition says client or server"
-                                          : "");
+                         m->has_direction ? " (16 if no condition says client or server)" : "");
     }
     return true;
 }
@@ -256,12 +255,12 @@ static bool check_whole(reader *r) {
     if (m->name[0] == '\0')
         return word_fail(r, "expected 'machine' and its name, found the end of the file");
     if (m->n_states == 0) return word_fail(r, "expected a 'state', found the end of the file");
-    bool is_begun = false;
+    bool has_begin = false;
     for (unsigned i = 0; i < m->n_rules; i++)
-        is_begun |= (m->rules[i].from & 1) != 0 && m->rules[i].go >= 0;
-    if (!is_begun)
+        has_begin |= (m->rules[i].from & 1) != 0 && m->rules[i].go >= 0;
+    if (!has_begin)
         return word_fail(r, "expected a rule 'from new ... go STATE', found the end of the file");
-    return check_states(r) && check_timeouts(r);
+    return check_reachable(r) && check_timeouts(r);
 }
 
 bool machine_read(const char *text, size_t n, machine *ret_machine,
@@ -274,7 +273,7 @@ bool machine_read(const char *text, size_t n, machine *ret_machine,
     if (!words_are_text(&r)) return false;
     while (r.at != r.end) {
         if (!read_statement(&r)) return false;
-        while (r.at != r.end && *r.at != '\n') r.at++; /* a comment */
+        while (r.at != r.end && *r.at != '\n') r.at++; /* skip a comment */
         if (r.at == r.end) break;
         r.at++;
         r.line++;

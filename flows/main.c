@@ -1,8 +1,8 @@
-/* main.c - tamis-flows(1): which command.
+/* main.c - tamis-flows(1): choose and run the command.
  *
  *     main.c  ->  session.c  ->  capture, packet, tracker (machine, table)  ->  report, summary
  *
- * The tool sees the library through <tamis/tamis.h> alone.
+ * The tool uses the library through <tamis/tamis.h> only.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@
 
 /* ------------------------------------------------------------------ commands */
 
-/* If nothing could be opened, what there is to say was said. */
-static void tell_results(const session *s) {
+/* Without an open capture there is nothing to report: the errors were printed already. */
+static void print_results(const session *s) {
     if (s->n_captures == 0) return;
     if (s->asked->is_json)
         summary_print(s);
@@ -38,7 +38,7 @@ static int track(int argc, char **argv, const char *name) {
     if (asked.interface != NULL) session_read(s, asked.interface);
     for (size_t i = 0; i < asked.n_captures; i++) session_read(s, asked.captures[i]);
     session_finish(s);
-    tell_results(s);
+    print_results(s);
     int const code = s->is_broken                     ? EXIT_TROUBLE
                      : s->tracker.counts.refused != 0 ? EXIT_NONE
                                                       : EXIT_DONE;
@@ -47,6 +47,7 @@ static int track(int argc, char **argv, const char *name) {
     return code;
 }
 
+/* The name of built-in machine i, or NULL after the last. */
 static const char *shipped_name(size_t i) {
     const machine_shipped *const shipped = machine_shipped_at(i);
     return shipped != NULL ? shipped->name : NULL;
@@ -66,69 +67,67 @@ static int list_machines(void) {
 }
 
 static int show_machine(int argc, char **argv) {
-    if (argc != 2) die("show which machine? 'tamis-flows machines' lists them");
+    if (argc != 2) die("show needs the name of a machine; 'tamis-flows machines' lists them");
     for (size_t i = 0; shipped_name(i) != NULL; i++) {
         if (strcmp(shipped_name(i), argv[1]) != 0) continue;
         output_bytes(machine_shipped_at(i)->text, machine_shipped_at(i)->n);
         return EXIT_DONE;
     }
-    die("there is no machine '%s' in here; 'tamis-flows machines' lists them", argv[1]);
+    die("there is no built-in machine '%s'; 'tamis-flows machines' lists them", argv[1]);
 }
 
-static const char *command_name(size_t i) {
+/* All commands, for suggestions: the fixed ones, then the built-in machines. */
+static const char *command_at(size_t i) {
     static const char *const names[] = { "run", "show", "machines", "help" };
     size_t const             n = sizeof names / sizeof names[0];
     return i < n ? names[i] : shipped_name(i - n);
 }
 
-static _Noreturn void die_of_command(const char *name) {
-    const char *const meant = suggest(name, command_name);
+static _Noreturn void refuse_command(const char *name) {
+    const char *const meant = suggest(name, command_at);
     if (meant != NULL) die("there is no command '%s'; did you mean '%s'?", name, meant);
-    die("there is no command '%s'; 'tamis-flows help' lists them; for a machine of yours: run "
-        "MACHINE",
+    die("there is no command '%s'; 'tamis-flows help' lists them; 'tamis-flows run FILE' runs your "
+        "own machine",
         name);
 }
 
-static bool is_one_of(const char *word, const char *a, const char *b) {
-    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
-}
-
-static int run(int argc, char **argv) {
-    if (argc < 2 || is_one_of(argv[1], "help", "--help") || strcmp(argv[1], "-h") == 0) {
+static int run_command(int argc, char **argv) {
+    const char *const name = argc < 2 ? "help" : argv[1];
+    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         options_help();
         return argc < 2 ? EXIT_TROUBLE : EXIT_DONE;
     }
-    if (is_one_of(argv[1], "--version", "-V")) {
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         output_text("tamis-flows %s\n", tamis_version());
         return EXIT_DONE;
     }
-    if (strcmp(argv[1], "machines") == 0) return list_machines();
-    if (strcmp(argv[1], "show") == 0) return show_machine(argc - 1, argv + 1);
-    if (strcmp(argv[1], "run") == 0) return track(argc - 1, argv + 1, NULL);
+    if (strcmp(name, "machines") == 0) return list_machines();
+    if (strcmp(name, "show") == 0) return show_machine(argc - 1, argv + 1);
+    if (strcmp(name, "run") == 0) return track(argc - 1, argv + 1, NULL);
     for (size_t i = 0; shipped_name(i) != NULL; i++) {
-        if (strcmp(shipped_name(i), argv[1]) == 0) return track(argc - 1, argv + 1, argv[1]);
+        if (strcmp(shipped_name(i), name) == 0) return track(argc - 1, argv + 1, name);
     }
-    die_of_command(argv[1]);
+    refuse_command(name);
 }
 
 /* ------------------------------------------------------------------ main */
 
-/* The first Ctrl-C ends the capture, and the report comes; another one, a second later or more,
- * ends us. What comes sooner is the same one: timeout(1) signals us, and then our whole group. */
-static void on_ending(int number) {
+/* The first Ctrl-C ends the capture, and the report is printed. Another one, a second later or
+ * more, ends the process. A signal that comes sooner counts as the same one: timeout(1) signals the
+ * process and then its whole group. */
+static void on_stop_signal(int number) {
     static time_t   first;
     struct timespec time;
     capture_stop();
     if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) return;
     if (first == 0) first = time.tv_sec;
-    if (time.tv_sec - first < 2) return; /* whole seconds: one has passed for sure */
+    if (time.tv_sec - first < 2) return; /* seconds are rounded: at 2 at least one has passed */
     (void)signal(number, SIG_DFL);
     (void)raise(number);
 }
 
-static void signals_begin(void) {
-    struct sigaction action = { .sa_handler =
-                                    on_ending }; /* reads are interrupted: no SA_RESTART */
+static void catch_signals(void) {
+    struct sigaction action = { .sa_handler = on_stop_signal }; /* no SA_RESTART: stop reads */
     (void)sigemptyset(&action.sa_mask);
     (void)sigaddset(&action.sa_mask, SIGINT);
     (void)sigaddset(&action.sa_mask, SIGTERM);
@@ -139,9 +138,9 @@ static void signals_begin(void) {
 
 int main(int argc, char **argv) {
     output_begin();
-    signals_begin();
+    catch_signals();
     message_program("tamis-flows");
-    int const code = run(argc, argv);
+    int const code = run_command(argc, argv);
     output_flush();
     progress_hide();
     return code;

@@ -15,110 +15,122 @@
 #define DEFAULT_FPR 0.0005
 #define MAX_FLOWS (UINT64_C(1) << 36)
 
-static void refuse(const char *name, const char *text, const char *complaint) {
-    if (complaint != NULL) die("%s %s: %s", name, *text != '\0' ? text : "''", complaint);
-}
+/* ------------------------------------------------------------------ the list of options */
 
-static void take_interface(options *to, const char *text) {
-    to->interface = text;
-}
-
-static void take_filter(options *to, const char *text) {
-    to->filter = text;
-}
-
-static void take_flows(options *to, const char *text) {
-    refuse("--flows", text, number_read_count(text, &to->flows));
-    if (to->flows < 1 || to->flows > MAX_FLOWS)
-        refuse("--flows", text, "a table is made for 1 to 2^36 flows");
-}
-
-static void take_memory(options *to, const char *text) {
-    refuse("--memory", text, number_read_size(text, &to->memory));
-    if (to->memory == 0) refuse("--memory", text, "give it some, as in 16M");
-}
-
-static void take_fpr(options *to, const char *text) {
-    refuse("-e", text, number_read_rate(text, &to->fpr));
-    if (!(to->fpr >= 1e-12 && to->fpr <= 0.5))
-        refuse("-e", text, "a rate is between 1e-12 and 50%");
-}
-
-static void take_kind(options *to, const char *text) {
-    to->kind = text;
-    for (size_t i = 0; tamis_states_kind_name(i) != NULL; i++) {
-        if (strcmp(tamis_states_kind_name(i), text) == 0) return;
-    }
-    const char *const meant = suggest(text, tamis_states_kind_name);
-    if (meant != NULL) die("there is no kind of states '%s'; did you mean '%s'?", text, meant);
-    die("there is no kind of states '%s'", text);
-}
-
-static void take_seed(options *to, const char *text) {
-    refuse("--seed", text, number_read_seed(text, &to->seed));
-    to->has_seed = true;
-}
-
-static void take_count(options *to, const char *text) {
-    refuse("-c", text, number_read_count(text, &to->max_packets));
-    if (to->max_packets == 0) refuse("-c", text, "stop after at least one packet");
-}
-
-static void take_check(options *to, const char *text) {
-    (void)text;
-    to->is_checked = true;
-}
-
-static void take_exact(options *to, const char *text) {
-    (void)text;
-    to->is_exact = true;
-}
-
-static void take_json(options *to, const char *text) {
-    (void)text;
-    to->is_json = true;
-}
-
-static void take_quiet(options *to, const char *text) {
-    (void)text;
-    to->is_quiet = true;
-}
-
-static void take_help(options *to, const char *text) {
-    (void)to;
-    (void)text;
-    options_help();
-    output_flush();
-    exit(EXIT_DONE);
-}
-
-/* ------------------------------------------------------------------ the table */
+typedef enum option_id {
+    OPTION_INTERFACE,
+    OPTION_FILTER,
+    OPTION_FLOWS,
+    OPTION_MEMORY,
+    OPTION_FPR,
+    OPTION_KIND,
+    OPTION_SEED,
+    OPTION_COUNT,
+    OPTION_CHECK,
+    OPTION_EXACT,
+    OPTION_JSON,
+    OPTION_QUIET,
+    OPTION_HELP,
+    N_OPTIONS
+} option_id;
 
 static const struct {
     char        letter;
     const char *name, *value, *text;
-    void (*take)(options *to, const char *text);
-} table[] = {
-    { 'i', "interface", "NAME", "capture here, until Ctrl-C, instead of reading files",
-      take_interface },
-    { 'f', "filter", "EXPRESSION", "only packets that pass, as in 'host 10.0.0.1 and port 80'",
-      take_filter },
-    { 0, "flows", "FLOWS", "make the table for so many flows at one time: 1M (the default)",
-      take_flows },
-    { 0, "memory", "SIZE", "or for as many as fit into this: 16M", take_memory },
-    { 'e', "fpr", "RATE", "how often a new flow may be taken for another: 0.05% (the default)",
-      take_fpr },
-    { 'k', "kind", "KIND", "take this kind of states", take_kind },
-    { 0, "seed", "SEED", "do the same every time: a number, or 0x and hex digits", take_seed },
-    { 'c', "count", "PACKETS", "stop after so many", take_count },
-    { 0, "check", NULL, "keep an exact table beside, and tell how the two disagree", take_check },
-    { 0, "exact", NULL, "use an exact table instead, of whatever size it gets", take_exact },
-    { 0, "json", NULL, "print events as they happen, one per line, and a summary", take_json },
-    { 'q', "quiet", NULL, "no report at the end, no line on the terminal", take_quiet },
-    { 'h', "help", NULL, "print this page", take_help },
+} list[N_OPTIONS] = {
+    [OPTION_INTERFACE] = { 'i', "interface", "NAME", "capture from this interface, until Ctrl-C" },
+    [OPTION_FILTER] = { 'f', "filter", "EXPRESSION",
+                        "use only matching packets: 'host 10.0.0.1 and port 80'" },
+    [OPTION_FLOWS] = { 0, "flows", "FLOWS",
+                       "make room for so many flows at one time: 1M (default)" },
+    [OPTION_MEMORY] = { 0, "memory", "SIZE", "or for as many flows as fit into this size: 16M" },
+    [OPTION_FPR] = { 'e', "fpr", "RATE",
+                     "how often a new flow may be mistaken for another: 0.05% (default)" },
+    [OPTION_KIND] = { 'k', "kind", "KIND", "use this kind of table instead of the fastest" },
+    [OPTION_SEED] = { 0, "seed", "SEED", "make runs repeatable: a number, or 0x and hex digits" },
+    [OPTION_COUNT] = { 'c', "count", "PACKETS", "stop after so many packets" },
+    [OPTION_CHECK] = { 0, "check", NULL,
+                       "keep an exact table too, and report how often the two disagree" },
+    [OPTION_EXACT] = { 0, "exact", NULL, "use an exact table instead; it grows as needed" },
+    [OPTION_JSON] = { 0, "json", NULL,
+                      "print events as they happen, one per line, then a summary" },
+    [OPTION_QUIET] = { 'q', "quiet", NULL, "no report at the end, no progress line" },
+    [OPTION_HELP] = { 'h', "help", NULL, "print this page" },
 };
 
-#define N_OPTIONS (sizeof table / sizeof table[0])
+/* ------------------------------------------------------------------ values */
+
+/* End the program if there is a complaint about the value of an option. */
+static void check_option_value(option_id id, const char *text, const char *complaint) {
+    if (complaint == NULL) return;
+    die("--%s %s: %s", list[id].name, *text != '\0' ? text : "''", complaint);
+}
+
+static void check_kind(const char *name) {
+    for (size_t i = 0; tamis_states_kind_name(i) != NULL; i++) {
+        if (strcmp(tamis_states_kind_name(i), name) == 0) return;
+    }
+    const char *const meant = suggest(name, tamis_states_kind_name);
+    if (meant != NULL) die("there is no kind of table '%s'; did you mean '%s'?", name, meant);
+    die("there is no kind of table '%s'; use line, rank or state_print", name);
+}
+
+/* Read a number into *opt, and return the complaint about it, or NULL. */
+static const char *take_number(options *opt, option_id id, const char *text) {
+    const char *complaint = NULL;
+    switch (id) {
+    case OPTION_FLOWS:
+        complaint = number_read_count(text, &opt->flows);
+        if (complaint == NULL && (opt->flows < 1 || opt->flows > MAX_FLOWS))
+            complaint = "the number of flows must be between 1 and 2^36";
+        break;
+    case OPTION_MEMORY:
+        complaint = number_read_size(text, &opt->memory);
+        if (complaint == NULL && opt->memory == 0)
+            complaint = "the size must not be 0; write 16M, for example";
+        break;
+    case OPTION_FPR:
+        complaint = number_read_rate(text, &opt->fpr);
+        if (complaint == NULL && !(opt->fpr >= 1e-12 && opt->fpr <= 0.5))
+            complaint = "the rate must be between 1e-12 and 50%";
+        break;
+    case OPTION_COUNT:
+        complaint = number_read_count(text, &opt->max_packets);
+        if (complaint == NULL && opt->max_packets == 0)
+            complaint = "the number of packets must be at least 1";
+        break;
+    default: break;
+    }
+    return complaint;
+}
+
+static void take_option(options *opt, option_id id, const char *text) {
+    switch (id) {
+    case OPTION_INTERFACE: opt->interface = text; break;
+    case OPTION_FILTER: opt->filter = text; break;
+    case OPTION_FLOWS:
+    case OPTION_MEMORY:
+    case OPTION_FPR:
+    case OPTION_COUNT: check_option_value(id, text, take_number(opt, id, text)); break;
+    case OPTION_KIND:
+        check_kind(text);
+        opt->kind = text;
+        break;
+    case OPTION_SEED:
+        check_option_value(id, text, number_read_seed(text, &opt->seed));
+        opt->has_seed = true;
+        break;
+    case OPTION_CHECK: opt->is_checked = true; break;
+    case OPTION_EXACT: opt->is_exact = true; break;
+    case OPTION_JSON: opt->is_json = true; break;
+    case OPTION_QUIET: opt->is_quiet = true; break;
+    case OPTION_HELP:
+    case N_OPTIONS:
+        options_help();
+        output_flush();
+        exit(EXIT_DONE);
+    }
+}
 
 /* ------------------------------------------------------------------ reading */
 
@@ -127,100 +139,102 @@ typedef struct getopt_form {
     struct option names[N_OPTIONS + 1];
 } getopt_form;
 
-static void getopt_prepare(getopt_form *ret_form) {
+static void prepare_getopt(getopt_form *ret_form) {
     *ret_form = (getopt_form){ .letters = ":" };
     char *letter = ret_form->letters + 1;
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        bool const has_value = table[i].value != NULL;
+        bool const has_value = list[i].value != NULL;
         ret_form->names[i] =
-            (struct option){ table[i].name, has_value ? required_argument : no_argument, NULL,
+            (struct option){ list[i].name, has_value ? required_argument : no_argument, NULL,
                              (int)(256 + i) };
-        if (table[i].letter == 0) continue;
-        *letter++ = table[i].letter;
+        if (list[i].letter == 0) continue;
+        *letter++ = list[i].letter;
         if (has_value) *letter++ = ':';
     }
 }
 
-static size_t option_of(int answer) {
-    if (answer >= 256) return (size_t)answer - 256;
+/* The index of an option, from what getopt_long() returns. */
+static option_id find_option(int answer) {
+    if (answer >= 256) return (option_id)(answer - 256);
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (table[i].letter == answer) return i;
+        if (list[i].letter == answer) return (option_id)i;
     }
-    return 0;
+    return OPTION_HELP;
 }
 
-static _Noreturn void die_of_option(int answer, char **argv) {
+static _Noreturn void refuse_option(int answer, char **argv) {
     if (answer == ':') {
-        size_t const i = option_of(optopt);
-        die("--%s needs a value (%s): %s", table[i].name, table[i].value, table[i].text);
+        option_id const i = find_option(optopt);
+        die("--%s needs a value (%s): %s", list[i].name, list[i].value, list[i].text);
     }
-    if (optopt >= 256) die("--%s takes no value", table[optopt - 256].name);
+    if (optopt >= 256) die("--%s takes no value", list[optopt - 256].name);
     if (optopt > 0) die("there is no option '-%c'; 'tamis-flows help' lists them", optopt);
     die("there is no option '%s'; 'tamis-flows help' lists them", argv[optind - 1]);
 }
 
-static void take_options(int argc, char **argv, options *to) {
+static void parse_options(int argc, char **argv, options *opt) {
     getopt_form form;
     int         answer;
-    getopt_prepare(&form);
+    prepare_getopt(&form);
     opterr = 0;
     while ((answer = getopt_long(argc, argv, form.letters, form.names, NULL)) != -1) {
-        if (answer == '?' || answer == ':') die_of_option(answer, argv);
-        table[option_of(answer)].take(to, optarg);
+        if (answer == '?' || answer == ':') refuse_option(answer, argv);
+        take_option(opt, find_option(answer), optarg);
     }
 }
 
-static void check_together(const options *asked) {
-    if (asked->flows != 0 && asked->memory != 0) die("--flows and --memory: choose one");
+static void check_combination(const options *asked) {
+    if (asked->flows != 0 && asked->memory != 0)
+        die("--flows and --memory cannot be used together");
     if (asked->is_exact && asked->is_checked)
-        die("--exact and --check: choose one; --check has both tables");
+        die("--exact and --check cannot be used together; --check uses both tables");
     if (asked->interface != NULL && asked->n_captures != 0) {
-        die("'%s' is one too many: with -i, packets come from %s", asked->captures[0],
-            asked->interface);
+        die("'%s': with -i %s no capture files are read; leave out one of the two",
+            asked->captures[0], asked->interface);
     }
     if (asked->interface == NULL && asked->n_captures == 0) {
-        die("where are the packets? Name a capture file, '-' for standard input, or -i and an "
-            "interface");
+        die("nothing to read: name a capture file, '-' for standard input, or -i INTERFACE");
     }
 }
 
 void options_read(int argc, char **argv, const char *machine, options *ret_options) {
     *ret_options = (options){ .machine = machine, .fpr = DEFAULT_FPR };
-    take_options(argc, argv, ret_options);
+    parse_options(argc, argv, ret_options);
     if (machine == NULL && optind == argc)
-        die("which machine? Name a file, or one of 'tamis-flows machines'");
+        die("run needs a machine: a file, or one that 'tamis-flows machines' lists");
     if (machine == NULL) ret_options->machine = argv[optind++];
     ret_options->captures = argv + optind;
     ret_options->n_captures = (size_t)(argc - optind);
-    check_together(ret_options);
+    check_combination(ret_options);
     if (ret_options->flows == 0 && ret_options->memory == 0) ret_options->flows = DEFAULT_FLOWS;
 }
 
 /* ------------------------------------------------------------------ help */
 
-static void help_option(size_t i) {
+static void print_option(size_t i) {
     char name[64];
-    (void)snprintf(name, sizeof name, "--%s%s%s", table[i].name, table[i].value ? " " : "",
-                   table[i].value ? table[i].value : "");
-    if (table[i].letter != 0)
-        output_text("  -%c, %-20s %s\n", table[i].letter, name, table[i].text);
+    (void)snprintf(name, sizeof name, "--%s%s%s", list[i].name, list[i].value ? " " : "",
+                   list[i].value ? list[i].value : "");
+    if (list[i].letter != 0)
+        output_text("  -%c, %-20s %s\n", list[i].letter, name, list[i].text);
     else
-        output_text("      %-20s %s\n", name, table[i].text);
+        output_text("      %-20s %s\n", name, list[i].text);
 }
 
 void options_help(void) {
     output_string(
-        "tamis-flows: the states of connections, in a few bits each\n\n"
-        "Usage: tamis-flows tcp [options] CAPTURE...       every TCP connection\n"
-        "       tamis-flows dns [options] CAPTURE...       DNS questions and answers\n"
+        "tamis-flows: track the states of connections in a few bits each\n\n"
+        "Usage: tamis-flows tcp [options] CAPTURE...       track TCP connections\n"
+        "       tamis-flows dns [options] CAPTURE...       track DNS queries and answers\n"
         "       tamis-flows run MACHINE [options] CAPTURE...\n"
-        "                                                  a machine of your own, from a file\n"
-        "       tamis-flows machines                       those that came along\n"
-        "       tamis-flows show MACHINE                   print one, to begin with\n\n"
+        "                                                  use your own state machine, from a "
+        "file\n"
+        "       tamis-flows machines                       list the built-in machines\n"
+        "       tamis-flows show MACHINE                   print one, as a start for your own\n\n"
         "A CAPTURE is a pcap or pcapng file, or '-' for standard input. The table of flows\n"
-        "has a fixed size. Where it cannot tell the state of a flow, it says so.\n\n"
+        "has a fixed size. If it cannot tell the state of a flow, it says \"don't know\".\n\n"
         "Options:\n");
-    for (size_t i = 0; i < N_OPTIONS; i++) help_option(i);
+    for (size_t i = 0; i < N_OPTIONS; i++) print_option(i);
     output_string(
         "\nExamples:\n"
         "  tamis-flows tcp capture.pcap\n"

@@ -9,12 +9,12 @@
 #include <tamis/tamis.h>
 
 typedef struct options {
-    const char  *machine;   /* a name that came along, or a file */
-    const char  *interface; /* NULL: captures are files */
+    const char  *machine;   /* the name of a built-in machine, or of a file */
+    const char  *interface; /* NULL: read capture files */
     char *const *captures;
     size_t       n_captures;
     const char  *filter;
-    uint64_t     flows, memory; /* one of the two is not 0 */
+    uint64_t     flows, memory; /* exactly one of the two is not 0 */
     double       fpr;
     const char  *kind;
     bool         has_seed;
@@ -23,8 +23,8 @@ typedef struct options {
     bool         is_exact, is_checked, is_json, is_quiet;
 } options;
 
-/* Read the command line behind the command. `machine` is what the command stands for, or NULL if
- * the first operand names it. Whatever is wrong ends the program. */
+/* Read the arguments after the command. `machine` is the machine that the command names, or NULL if
+ * the first operand names it. An error ends the program with a message. */
 void options_read(int argc, char **argv, const char *machine, options *ret_options);
 
 void options_help(void);

@@ -15,7 +15,7 @@
 #define TIMELINE_ROWS 20
 #define BAR_WIDTH 40
 
-/* ------------------------------------------------------------------ what summary.c wants, too */
+/* ------------------------------------------------------------------ shared with summary.c */
 
 unsigned report_states(const session *s, report_state *ret_states) {
     unsigned n = 0;
@@ -45,9 +45,9 @@ double report_bits_per_flow(const table_info *info) {
     return info->capacity != 0 ? 8 * (double)info->body_bytes / (double)info->capacity : NAN;
 }
 
-/* ------------------------------------------------------------------ numbers in words */
+/* ------------------------------------------------------------------ numbers as text */
 
-/* "12.3 s", "4 min 10 s", "3 h 20 min": rounded as a whole, so that no minute has 60 seconds. */
+/* "12.3 s", "4 min 10 s", "3 h 20 min". Rounded before it is split, so never "3 min 60 s". */
 static void write_duration(double seconds, number_text ret_text) {
     double const whole = round(seconds), minutes = round(seconds / 60);
     if (seconds < 120) {
@@ -61,8 +61,7 @@ static void write_duration(double seconds, number_text ret_text) {
     }
 }
 
-/* "0:04.500", "3:20" or "10:03:20": a time since the beginning, as exact as rows need it that are
- * so far apart. */
+/* "0:04.500", "3:20" or "10:03:20": a time since the beginning, for rows that are step_ms apart. */
 static void write_moment(uint64_t ms, uint64_t step_ms, number_text ret_text) {
     unsigned long long const seconds = ms / 1000, hours = seconds / 3600;
     int n = hours != 0 ? snprintf(ret_text, sizeof(number_text), "%llu:%02llu:%02llu", hours,
@@ -80,10 +79,10 @@ static void write_date(uint64_t time_ns, number_text ret_text) {
     struct tm    date;
     if (gmtime_r(&seconds, &date) == NULL ||
         strftime(ret_text, sizeof(number_text), "%Y-%m-%d %H:%M:%S UTC", &date) == 0)
-        (void)snprintf(ret_text, sizeof(number_text), "at an unknown time");
+        (void)snprintf(ret_text, sizeof(number_text), "unknown");
 }
 
-/* Per second. What is rare has its two digits, too: 0 is never. */
+/* A rate per second. Small rates have two digits, so that only 0 is printed as 0. */
 static void write_rate(double per_second, number_text ret_text) {
     if (per_second > 0 && per_second < 0.1)
         (void)snprintf(ret_text, sizeof(number_text), "%.2g", per_second);
@@ -91,8 +90,8 @@ static void write_rate(double per_second, number_text ret_text) {
         number_short(per_second, ret_text);
 }
 
-/* "107 Mbit/s": the blank goes before the letter of number_short(). */
-static void write_bits(double bits_per_second, number_text ret_text) {
+/* "107 Mbit/s": number_short() with a blank before the letter. */
+static void write_bit_rate(double bits_per_second, number_text ret_text) {
     number_text short_text;
     number_short(bits_per_second, short_text);
     size_t const digits = strspn(short_text, "0123456789.");
@@ -100,7 +99,7 @@ static void write_bits(double bits_per_second, number_text ret_text) {
                    short_text + digits);
 }
 
-/* Part of a whole, as a rate. Nearly all is not "100%", but as many nines as there are. */
+/* A part of a whole in percent. Nearly all of it is 99.99...%, with all its nines, and not 100%. */
 static void write_share(uint64_t part, uint64_t whole, number_text ret_text) {
     double const rest = part < whole ? (double)(whole - part) / (double)whole : 0;
     if (part == 0)
@@ -112,10 +111,10 @@ static void write_share(uint64_t part, uint64_t whole, number_text ret_text) {
         number_rate((double)part / (double)whole, ret_text);
 }
 
-/* A line: a name of up to 14 letters, and what there is to say. */
-static void say(const char *name, const char *format, ...) MESSAGE_FORMAT(2);
+/* Print a line: a name of up to 14 letters, and a text. */
+static void report_line(const char *name, const char *format, ...) MESSAGE_FORMAT(2);
 
-static void say(const char *name, const char *format, ...) {
+static void report_line(const char *name, const char *format, ...) {
     char    text[400];
     va_list arguments;
     va_start(arguments, format);
@@ -132,22 +131,22 @@ static void print_traffic(const session *s) {
     const char  *noun = s->packets == 1 ? "packet" : "packets";
     if (s->clock.is_begun) {
         write_date(s->clock.first_ns, duration);
-        say("began", "%s", duration);
+        report_line("began", "%s", duration);
     }
     number_exact(s->packets, packets);
     number_size(s->bytes, bytes);
     write_duration(seconds, duration);
     if (seconds > 0) {
         write_rate((double)s->packets / seconds, rate);
-        write_bits(8 * (double)s->bytes / seconds, bits);
-        say("traffic", "%s %s, %s, in %s: %s packets/s, %s", packets, noun, bytes, duration, rate,
-            bits);
+        write_bit_rate(8 * (double)s->bytes / seconds, bits);
+        report_line("traffic", "%s %s, %s, in %s: %s packets/s, %s", packets, noun, bytes, duration,
+                    rate, bits);
     } else {
-        say("traffic", "%s %s, %s", packets, noun, bytes);
+        report_line("traffic", "%s %s, %s", packets, noun, bytes);
     }
     if (s->dropped != 0) {
         number_exact(s->dropped, packets);
-        say("", "%s more were lost: the kernel had no room for them", packets);
+        report_line("", "%s more were dropped by the kernel", packets);
     }
 }
 
@@ -156,7 +155,7 @@ static void print_flows(const session *s) {
     number_exact(s->tracker.counts.flows, flows);
     number_exact(report_flows_now(s), now);
     number_exact(s->tracker.counts.peak, most);
-    say("flows", "%s seen; %s now, at most %s at one time", flows, now, most);
+    report_line("flows", "%s seen; %s now, at most %s at one time", flows, now, most);
 }
 
 static void print_half_open(const report_state *states, unsigned n) {
@@ -171,20 +170,20 @@ static void print_half_open(const report_state *states, unsigned n) {
     }
     number_exact(now, now_text);
     number_exact(aged, aged_text);
-    if (has_half_open) say("half-open", "%s now; %s were given up", now_text, aged_text);
+    if (has_half_open) report_line("half-open", "%s now; %s timed out", now_text, aged_text);
 }
 
-static void print_states(const session *s) {
+static void print_flow_states(const session *s) {
     report_state   states[MACHINE_STATES];
     unsigned const n = report_states(s, states);
     number_text    now, aged;
     print_half_open(states, n);
     output_string("\n");
-    say("state", "%14s %14s", "now", "aged");
+    report_line("state", "%14s %14s", "now", "timed out");
     for (unsigned i = 0; i < n; i++) {
         number_exact(states[i].now, now);
         number_exact(states[i].aged, aged);
-        say(states[i].name, "%14s %14s", now, aged);
+        report_line(states[i].name, "%14s %14s", now, aged);
     }
 }
 
@@ -212,7 +211,7 @@ static void print_scan(const scan_source *source, int width) {
                 ports == 1 ? "port" : "ports");
 }
 
-/* So that the column is as wide as it must be: addresses of IPv6 are long. */
+/* The width of the column of addresses. IPv6 addresses can be long. */
 static int longest_address(const scan_source *const *sources, size_t n) {
     size_t longest = 18;
     for (size_t i = 0; i < n; i++) {
@@ -237,22 +236,23 @@ static void print_scans(const session *s) {
 
 /* ------------------------------------------------------------------ the table */
 
-static void print_table(const session *s) {
+static void print_flow_table(const session *s) {
     table_info  info;
     number_text size, capacity, unknown, share, refused;
     table_inspect(s->flows, &info);
     number_size(info.body_bytes, size);
     number_exact(info.capacity, capacity);
     output_string("\n");
-    say("table", "%s (%s) for %s flows, %.1f bits per flow", size, info.kind, capacity,
-        report_bits_per_flow(&info));
+    report_line("table", "%s (%s) for %s flows, %.1f bits per flow", size, info.kind, capacity,
+                report_bits_per_flow(&info));
     if (s->asked->is_exact) return;
     number_exact(s->tracker.counts.unknown, unknown);
     write_share(s->tracker.counts.unknown, s->tracker.counts.packets, share);
-    say("don't know", "%s of the packets (%s)", unknown, share);
+    report_line("don't know", "%s packets (%s)", unknown, share);
     number_exact(s->tracker.counts.refused, refused);
     if (s->tracker.counts.refused != 0)
-        say("no room", "%s times for a new flow; give it more --memory", refused);
+        report_line("no room", "%s times for a new flow; use a larger --flows or --memory",
+                    refused);
 }
 
 static void print_check_row(check_result result, const uint64_t *packets, const uint64_t *ends,
@@ -278,18 +278,18 @@ static void print_check(const session *s) {
     table_inspect(s->flows, &info);
     number_size(info.body_bytes, small);
     number_size(exact_bytes(&s->check.flows), large);
-    output_text("\n  beside an exact table: %s, this one %s\n", large, small);
+    output_text("\n  compared with an exact table of %s (this one: %s)\n", large, small);
     output_text("    %-28s %14s %9s   %14s\n", "before each packet", "packets", "", "flows now");
     for (unsigned i = 0; i < N_CHECK_RESULTS; i++) {
         print_check_row((check_result)i, s->check.packets, s->check.ends, n_packets, n_ends);
     }
     if (s->check.is_out_of_memory)
-        output_string("    the exact table ran out of memory: these figures are wrong\n");
+        output_string("    the exact table ran out of memory: these numbers are wrong\n");
 }
 
-/* ------------------------------------------------------------------ over time */
+/* ------------------------------------------------------------------ timeline */
 
-static void print_row(const session *s, size_t first, size_t n, uint64_t most) {
+static void print_timeline_row(const session *s, size_t first, size_t n, uint64_t most) {
     timeline_slot sum = { 0 };
     number_text   from, rate, flows;
     double const  width = 1e-9 * (double)timeline_width_ns(&s->line);
@@ -322,11 +322,11 @@ static void print_timeline(const session *s) {
         uint64_t const packets = packets_in(s, i, per_row);
         if (packets > most) most = packets;
     }
-    output_text("\n    %12s %9s %8s\n", "after", "packets/s", "new");
-    for (size_t i = 0; i < slots; i += per_row) print_row(s, i, per_row, most);
+    output_text("\n    %12s %9s %8s\n", "time", "packets/s", "new");
+    for (size_t i = 0; i < slots; i += per_row) print_timeline_row(s, i, per_row, most);
 }
 
-/* ------------------------------------------------------------------ what was not looked at */
+/* ------------------------------------------------------------------ the rest */
 
 static void print_skipped(const session *s) {
     bool        is_first = true;
@@ -334,7 +334,7 @@ static void print_skipped(const session *s) {
     for (unsigned i = PACKET_TAKEN + 1; i < N_PACKET_SKIPS; i++) {
         if (s->skipped[i] == 0) continue;
         number_exact(s->skipped[i], count);
-        if (is_first) output_string("\n  passed over\n");
+        if (is_first) output_string("\n  skipped\n");
         is_first = false;
         output_text("  %14s %s", count, packet_skip_text((packet_skip)i));
         if (i == PACKET_UNKNOWN_LINK_TYPE) output_text(" (%d)", s->unknown_link_type);
@@ -342,45 +342,44 @@ static void print_skipped(const session *s) {
     }
 }
 
-/* Worth telling: of files only, and not of small ones. */
+/* The speed is reported for files only, and not for small ones. */
 static bool has_speed(const session *s) {
     return s->asked->interface == NULL && s->seconds >= 0.001 && s->packets != 0;
 }
 
-static bool has_rest(const session *s) {
-    return has_speed(s) || s->others != 0 || s->tracker.counts.unruled != 0 ||
-           s->clock.n_late != 0 || s->clock.n_jumps != 0;
-}
-
 static void print_rest(const session *s) {
     number_text count, rate;
-    if (!has_rest(s)) return;
+    bool const  has_rest = has_speed(s) || s->others != 0 || s->tracker.counts.unruled != 0 ||
+                          s->clock.n_late != 0 || s->clock.n_jumps != 0;
+    if (!has_rest) return;
     output_string("\n");
     number_exact(s->others, count);
-    if (s->others != 0) say("others", "%s packets that are not for this machine", count);
+    if (s->others != 0)
+        report_line("others", "%s packets that this machine does not handle", count);
     number_exact(s->tracker.counts.unruled, count);
-    if (s->tracker.counts.unruled != 0) say("no rule", "%s packets that begin no flow", count);
+    if (s->tracker.counts.unruled != 0)
+        report_line("no rule", "%s packets that begin no flow by any rule", count);
     number_exact(s->clock.n_late, count);
-    if (s->clock.n_late != 0) say("out of order", "%s packets, by their time", count);
+    if (s->clock.n_late != 0) report_line("out of order", "%s packets, by their timestamps", count);
     number_exact(s->clock.n_jumps, count);
     if (s->clock.n_jumps != 0)
-        say("time jumped", "%s %s, and was held back", count,
-            s->clock.n_jumps == 1 ? "time" : "times");
+        report_line("time jumped", "%s %s, and was corrected", count,
+                    s->clock.n_jumps == 1 ? "time" : "times");
     if (!has_speed(s)) return;
     number_short((double)s->packets / s->seconds, rate);
-    say("speed", "%s packets/s, in %.*f s", rate, s->seconds < 0.1 ? 4 : 2, s->seconds);
+    report_line("speed", "%s packets/s, in %.*f s", rate, s->seconds < 0.1 ? 4 : 2, s->seconds);
 }
 
 void report_print(const session *s) {
     output_text("%s\n\n", s->m.title);
     print_traffic(s);
     print_flows(s);
-    print_states(s);
+    print_flow_states(s);
     print_events(s, false);
     print_events(s, true);
     print_scans(s);
     print_timeline(s);
-    print_table(s);
+    print_flow_table(s);
     if (s->has_check) print_check(s);
     print_skipped(s);
     print_rest(s);

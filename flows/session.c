@@ -17,7 +17,7 @@
 #define READ_PACKETS 256
 #define MAX_MACHINE_BYTES 65536
 
-/* ------------------------------------------------------------------ beginning */
+/* ------------------------------------------------------------------ machine and table */
 
 static const machine_shipped *find_shipped(const char *name) {
     for (size_t i = 0; machine_shipped_at(i) != NULL; i++) {
@@ -26,29 +26,30 @@ static const machine_shipped *find_shipped(const char *name) {
     return NULL;
 }
 
-static _Noreturn void die_of_length(const char *name, const char *text, size_t n) {
+/* n bytes were read, one more than a machine may have. */
+static _Noreturn void refuse_length(const char *name, const char *text, size_t n) {
     unsigned line = 1;
     for (size_t i = 0; i < n; i++) line += text[i] == '\n';
-    die("%s:%u: expected a machine of up to %zu bytes, found more", name, line, n - 1);
+    die("%s:%u: a machine has at most %zu bytes, and this file is longer", name, line, n - 1);
 }
 
-/* The text of a machine's file, or the end. */
-static size_t load(const char *name, char *ret_text, size_t max) {
+/* Read a machine's file. An error ends the program. */
+static size_t load_text(const char *name, char *ret_text, size_t max) {
     FILE *const file = fopen(name, "r");
     if (file == NULL) die("%s: %s", name, strerror(errno));
     size_t const n = fread(ret_text, 1, max, file);
     bool const   is_bad = ferror(file) != 0;
     (void)fclose(file);
-    if (is_bad) die("%s: cannot read it", name);
-    if (n == max) die_of_length(name, ret_text, n);
+    if (is_bad) die("%s: reading failed", name);
+    if (n == max) refuse_length(name, ret_text, n);
     return n;
 }
 
-static void read_machine(session *s, const char *name) {
+static void load_machine(session *s, const char *name) {
     static char                  buffer[MAX_MACHINE_BYTES + 1];
     const machine_shipped *const shipped = find_shipped(name);
     const char *const            text = shipped != NULL ? shipped->text : buffer;
-    size_t const    n = shipped != NULL ? shipped->n : load(name, buffer, sizeof buffer);
+    size_t const    n = shipped != NULL ? shipped->n : load_text(name, buffer, sizeof buffer);
     machine_problem problem;
     if (!machine_read(text, n, &s->m, &problem)) die("%s:%u: %s", name, problem.line, problem.text);
 }
@@ -56,11 +57,11 @@ static void read_machine(session *s, const char *name) {
 static uint64_t random64(void) {
     uint64_t value;
     if (getrandom(&value, sizeof value, 0) != (ssize_t)sizeof value)
-        die("no random numbers: %s", strerror(errno));
+        die("the system gives no random numbers: %s", strerror(errno));
     return value;
 }
 
-static void make_table(session *s) {
+static void make_flow_table(session *s) {
     const options *const asked = s->asked;
     tamis_problem        problem = { .status = TAMIS_OK };
     s->spec = (table_spec){
@@ -76,31 +77,29 @@ static void make_table(session *s) {
     if (s->has_check && !check_init(&s->check, &s->m, s->flows, &s->spec)) die("out of memory");
 }
 
-/* ------------------------------------------------------------------ what happens */
+/* ------------------------------------------------------------------ events of the tracker */
 
 static bool is_opening(const tracked *p, tamis_status after) {
     return p->step == TAMIS_STEP_SET && after == TAMIS_OK &&
            (p->before == TAMIS_ERR_ABSENT || p->rule->opens);
 }
 
-/* A flow begins half-open: somebody tries something. */
-static bool is_attempt(const session *s, const tracked *p, tamis_status after) {
-    return is_opening(p, after) && !p->rule->is_reversed && s->m.states[p->rule->go].is_half_open;
-}
-
-static void end_of(const packet *p, bool is_high, scan_end *ret_end) {
+static void get_end(const packet *p, bool is_high, scan_end *ret_end) {
     memcpy(ret_end->address, p->flow.address[is_high], sizeof ret_end->address);
     ret_end->version = p->flow.version;
     ret_end->port = p->flow.port[is_high];
 }
 
+/* A flow that begins half-open is an attempt of its source. */
 static void watch_scans(session *s, const tracked *p, tamis_status after) {
     scan_end   from, to;
-    bool const is_trying = is_attempt(s, p, after);
-    if (!is_trying && !(p->rule->answers && p->before == TAMIS_OK)) return;
-    end_of(&p->p, p->p.is_from_high, &from);
-    end_of(&p->p, !p->p.is_from_high, &to);
-    if (!is_trying) {
+    bool const is_attempt =
+        is_opening(p, after) && !p->rule->is_reversed && s->m.states[p->rule->go].is_half_open;
+    bool const is_answer = p->rule->answers && p->before == TAMIS_OK;
+    if (!is_attempt && !is_answer) return;
+    get_end(&p->p, p->p.is_from_high, &from);
+    get_end(&p->p, !p->p.is_from_high, &to);
+    if (!is_attempt) {
         scans_answer(&s->scans, &to);
         return;
     }
@@ -108,8 +107,8 @@ static void watch_scans(session *s, const tracked *p, tamis_status after) {
     if (likely != NULL && s->asked->is_json) events_scan(likely, p->time_ns);
 }
 
-static void on_batch(void *context, const tracked *batch, const uint64_t *ids,
-                     const tamis_status *after, size_t n, uint32_t tick) {
+static void session_on_batch(void *context, const tracked *batch, const uint64_t *ids,
+                             const tamis_status *after, size_t n, uint32_t tick) {
     session *const s = context;
     for (size_t i = 0; i < n; i++) {
         const tracked *const p = &batch[i];
@@ -121,7 +120,7 @@ static void on_batch(void *context, const tracked *batch, const uint64_t *ids,
     if (s->has_check) check_batch(&s->check, batch, ids, n, tick);
 }
 
-static void on_aged(void *context, unsigned state, uint64_t n) {
+static void session_on_aged(void *context, unsigned state, uint64_t n) {
     session *const s = context;
     if (s->asked->is_json) events_aged(&s->m.states[state], n, s->clock.latest_ns);
 }
@@ -130,48 +129,48 @@ void session_begin(session *ret_session, const options *asked) {
     session *const s = ret_session;
     memset(s, 0, sizeof *s);
     s->asked = asked;
-    read_machine(s, asked->machine);
-    make_table(s);
+    load_machine(s, asked->machine);
+    make_flow_table(s);
     tracker_init(&s->tracker, &s->m, s->flows, s->spec.seed.low ^ s->spec.seed.high);
-    s->tracker.hooks = (tracker_hooks){ s, on_batch, on_aged };
+    s->tracker.hooks = (tracker_hooks){ s, session_on_batch, session_on_aged };
     scans_init(&s->scans, s->spec.seed.high);
     timeline_init(&s->line);
 }
 
 /* ------------------------------------------------------------------ packets */
 
-static void count_packet(session *s, const capture_packet *from) {
+static void count_packet(session *s, const capture_packet *raw) {
     timeline_slot *const slot = timeline_at(&s->line, s->clock.now_ns);
     s->packets++;
-    s->bytes += from->on_wire;
+    s->bytes += raw->on_wire;
     slot->packets++;
-    slot->bytes += from->on_wire;
+    slot->bytes += raw->on_wire;
 }
 
-static void on_packet(void *context, const capture_packet *from) {
+static void session_on_packet(void *context, const capture_packet *raw) {
     session *const s = context;
-    clock_see(&s->clock, from->time_ns);
-    count_packet(s, from);
+    clock_see(&s->clock, raw->time_ns);
+    count_packet(s, raw);
     packet *const     p = tracker_room(&s->tracker, s->clock.now_ns);
     packet_skip const skip =
-        packet_parse(from->bytes, from->captured, from->on_wire, from->link_type, p);
+        packet_parse(raw->bytes, raw->captured, raw->on_wire, raw->link_type, p);
     s->skipped[skip]++;
-    if (skip == PACKET_UNKNOWN_LINK_TYPE) s->unknown_link_type = from->link_type;
+    if (skip == PACKET_UNKNOWN_LINK_TYPE) s->unknown_link_type = raw->link_type;
     if (skip != PACKET_TAKEN) return;
     if (machine_takes(&s->m, p))
-        tracker_add(&s->tracker, from->time_ns, s->clock.now_ns);
+        tracker_add(&s->tracker, raw->time_ns, s->clock.now_ns);
     else
         s->others++;
 }
 
-static double now(void) {
+static double monotonic_seconds(void) {
     struct timespec time;
     (void)clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* The rate is that since the line before: an average over hours would tell nothing. */
-static void show_status(session *s, const capture *from) {
+/* The rate is the one since the last progress line, not the average over the whole capture. */
+static void show_status(session *s, const capture *input) {
     double const seconds = progress_due();
     number_text  packets, rate, flows;
     char         text[200];
@@ -184,10 +183,10 @@ static void show_status(session *s, const capture *from) {
     s->shown_seconds = seconds;
     number_short((double)n_flows, flows);
     (void)snprintf(text, sizeof text, "%s packets, %s/s, %s flows now", packets, rate, flows);
-    progress_show(text, seconds, capture_read_bytes(from));
+    progress_show(text, seconds, capture_read_bytes(input));
 }
 
-/* Where no packets come, time passes all the same. */
+/* Live: time passes without packets, too. */
 static void pass_idle_time(session *s) {
     struct timespec time;
     (void)clock_gettime(CLOCK_REALTIME, &time);
@@ -196,24 +195,23 @@ static void pass_idle_time(session *s) {
     tracker_advance(&s->tracker, s->clock.now_ns);
 }
 
-static bool has_enough(const session *s) {
-    return s->asked->max_packets != 0 && s->packets >= s->asked->max_packets;
-}
-
+/* Packets to read next, at most READ_PACKETS; 0: -c says that there were enough. */
 static size_t packets_to_read(const session *s) {
-    uint64_t const left = s->asked->max_packets - s->packets;
-    return s->asked->max_packets != 0 && left < READ_PACKETS ? (size_t)left : READ_PACKETS;
+    uint64_t const max = s->asked->max_packets;
+    if (max == 0 || s->packets + READ_PACKETS <= max) return READ_PACKETS;
+    return s->packets < max ? (size_t)(max - s->packets) : 0;
 }
 
-static capture_status read_all(session *s, capture *from, bool is_live) {
+/* From a pipe or an interface, packets are handled as they come and not when a batch is full. */
+static capture_status read_packets(session *s, capture *input, bool is_live) {
     capture_status status = CAPTURE_MORE;
-    bool const     is_waiting = capture_total_bytes(from) == 0; /* for whoever writes the pipe */
-    while ((status == CAPTURE_MORE || status == CAPTURE_IDLE) && !has_enough(s)) {
-        status = capture_read(from, packets_to_read(s), on_packet, s);
-        if (is_waiting) tracker_flush(&s->tracker);
-        if (is_waiting && s->asked->is_json) output_flush();
+    bool const     is_stream = capture_total_bytes(input) == 0;
+    while ((status == CAPTURE_MORE || status == CAPTURE_IDLE) && packets_to_read(s) != 0) {
+        status = capture_read(input, packets_to_read(s), session_on_packet, s);
+        if (is_stream) tracker_flush(&s->tracker);
+        if (is_stream && s->asked->is_json) output_flush();
         if (is_live && status == CAPTURE_IDLE) pass_idle_time(s);
-        if (!s->asked->is_quiet) show_status(s, from);
+        if (!s->asked->is_quiet) show_status(s, input);
     }
     return status;
 }
@@ -221,28 +219,28 @@ static capture_status read_all(session *s, capture *from, bool is_live) {
 void session_read(session *s, const char *name) {
     capture_text   problem;
     bool const     is_live = s->asked->interface != NULL;
-    capture *const from = is_live ? capture_open_interface(name, s->asked->filter, problem)
-                                  : capture_open_file(name, s->asked->filter, problem);
-    if (from == NULL) {
+    capture *const input = is_live ? capture_open_interface(name, s->asked->filter, problem)
+                                   : capture_open_file(name, s->asked->filter, problem);
+    if (input == NULL) {
         warn("%s", problem);
         s->is_broken = true;
         return;
     }
     s->n_captures++;
-    double const began = now();
-    if (!s->asked->is_quiet) progress_begin(capture_total_bytes(from));
+    double const began = monotonic_seconds();
+    if (!s->asked->is_quiet) progress_begin(capture_total_bytes(input));
     s->shown_packets = s->packets;
     s->shown_seconds = 0;
-    capture_status const status = read_all(s, from, is_live);
+    capture_status const status = read_packets(s, input, is_live);
     tracker_flush(&s->tracker);
-    s->seconds += now() - began;
-    s->dropped += capture_dropped(from);
+    s->seconds += monotonic_seconds() - began;
+    s->dropped += capture_dropped(input);
     progress_hide();
     if (status == CAPTURE_BROKEN) {
-        warn("%s: %s", name, capture_problem(from));
+        warn("%s: %s", name, capture_problem(input));
         s->is_broken = true;
     }
-    capture_close(from);
+    capture_close(input);
 }
 
 void session_finish(session *s) {

@@ -1,4 +1,4 @@
-/* summary.c - the last line of --json: the whole session in one object. */
+/* summary.c - the last line of --json: the report of the session as one object. */
 #include <math.h>
 
 #include "events.h"

@@ -1,10 +1,10 @@
-/* table.h - where the states of flows are kept: a table of tamis, or an exact one.
+/* table.h - where the states of flows are kept: in a tamis table or in an exact one.
  *
- * Flows are 64-bit ids. For each the machine is asked what to do, with the state that the flow has
- * at its turn, and that is done (tamis_stepper of <tamis/tamis.h>).
+ * A flow is a 64-bit id. For each packet the table looks up its flow, asks the machine what to do
+ * in that state, and does it (see tamis_stepper in <tamis/states.h>).
  *
- *     table_states.c   tamis_states: a few bits per flow, a fixed size, "don't know", rare mistakes
- *     table_exact.c    ids, values and times as they are; grows without limit
+ *     table_states.c   tamis_states: a few bits per flow, fixed size, "don't know", rare mistakes
+ *     table_exact.c    stores ids, values and times; grows without limit
  */
 #ifndef FLOWS_TABLE_H
 #define FLOWS_TABLE_H
@@ -18,10 +18,10 @@
 typedef struct table table;
 
 typedef struct table_spec {
-    uint64_t    capacity; /* flows at one time */
-    uint64_t    memory;   /* or 0, and then as many flows as fit into so many bytes */
+    uint64_t    capacity; /* flows at one time; 0: as many as fit into `memory` */
+    uint64_t    memory;   /* bytes; 0: no limit */
     double      fpr;
-    const char *kind; /* NULL: choose for me */
+    const char *kind; /* NULL: the library chooses */
     tamis_seed  seed;
     unsigned    n_values;
     uint64_t    timeouts[TABLE_VALUES]; /* of each value, in ticks */
@@ -30,9 +30,9 @@ typedef struct table_spec {
 typedef struct table_info {
     const char *kind;
     uint64_t    capacity;
-    uint64_t    body_bytes; /* of the table itself */
+    uint64_t    body_bytes; /* the table alone */
     uint64_t    memory_bytes;
-    uint64_t    flows;        /* now */
+    uint64_t    flows;        /* in the table now */
     double      fpr, unknown; /* predicted */
 } table_info;
 
@@ -59,23 +59,23 @@ static inline void table_free(table *t) {
     if (t != NULL) t->ops->free(t);
 }
 
-/* Take each id through one step. ret_statuses tell how what was decided went. */
+/* Take each id through one step. ret_statuses[i] is the result of the step that was decided. */
 static inline void table_step(table *t, const uint64_t *ids, size_t n, tamis_stepper *step,
                               void *context, tamis_status *ret_statuses) {
     t->ops->step(t, ids, n, step, context, ret_statuses);
 }
 
-/* Let time pass. Those that go are added to `aged`, by value. */
+/* Let time pass. Adds the number of flows that timed out to aged[value]. */
 static inline void table_tick(table *t, uint64_t ticks, uint64_t *aged) {
     t->ops->tick(t, ticks, aged);
 }
 
-/* True as long as there is more to do: table_tick() with 0 ticks does it. */
+/* True while some ageing is still to be done; table_tick() with 0 ticks continues it. */
 static inline bool table_is_behind(const table *t) {
     return t->ops->is_behind(t);
 }
 
-/* A timeout as the table keeps it: it may be longer than what was asked for. */
+/* The timeout that the table applies, in ticks. It may be longer than the requested one. */
 static inline uint64_t table_timeout(const table *t, uint32_t value) {
     return t->ops->timeout(t, value);
 }
@@ -84,7 +84,7 @@ static inline void table_inspect(const table *t, table_info *ret_info) {
     t->ops->inspect(t, ret_info);
 }
 
-/* How many flows have each value; false: this kind does not know. */
+/* Count the flows that have each value. False: this kind cannot tell. */
 static inline bool table_tally(const table *t, uint64_t *ret_counts) {
     return t->ops->tally(t, ret_counts);
 }

@@ -1,4 +1,4 @@
-/* table_exact.c - the exact table as a table.h: for --exact, and to hold the other one against. */
+/* table_exact.c - an exact table behind the interface of table.h, for --exact. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,32 +12,24 @@ typedef struct table_exact {
     uint64_t timeouts[TABLE_VALUES];
     uint64_t shortest;
     uint32_t now;
-    uint64_t swept;              /* the slot that the sweep comes to next */
-    uint64_t aged[TABLE_VALUES]; /* found on the way, not told yet */
+    uint64_t swept;              /* the slot that the sweep looks at next */
+    uint64_t aged[TABLE_VALUES]; /* found since the last tick, not reported yet */
 } table_exact;
 
-static table_exact *exact_of(table *t) {
-    return (table_exact *)t;
-}
-
-static const table_exact *exact_of_const(const table *t) {
-    return (const table_exact *)t;
-}
-
-static bool is_over(const table_exact *t, const exact_slot *slot) {
+static bool has_timed_out(const table_exact *t, const exact_slot *slot) {
     return (uint32_t)(t->now - slot->tick) > t->timeouts[slot->value];
 }
 
-/* The flow, if it is there and has not been silent for too long. */
+/* Find a flow that has not timed out. One that has is removed. */
 static exact_slot *find_alive(table_exact *t, uint64_t id) {
     exact_slot *const slot = exact_find(&t->flows, id);
-    if (slot == NULL || !is_over(t, slot)) return slot;
+    if (slot == NULL || !has_timed_out(t, slot)) return slot;
     t->aged[slot->value]++;
     exact_remove(&t->flows, slot);
     return NULL;
 }
 
-static tamis_status set_value(table_exact *t, uint64_t id, exact_slot *slot, uint32_t value) {
+static tamis_status set_exact_value(table_exact *t, uint64_t id, exact_slot *slot, uint32_t value) {
     if (slot == NULL) slot = exact_add(&t->flows, id);
     if (slot == NULL) return TAMIS_ERR_FULL;
     slot->value = value;
@@ -51,7 +43,7 @@ static tamis_status step_one(table_exact *t, uint64_t id, size_t i, tamis_steppe
     tamis_status const status = slot != NULL ? TAMIS_OK : TAMIS_ERR_ABSENT;
     uint32_t           to = 0;
     switch (step(context, i, status, slot != NULL ? slot->value : 0, &to)) {
-    case TAMIS_STEP_SET: return set_value(t, id, slot, to);
+    case TAMIS_STEP_SET: return set_exact_value(t, id, slot, to);
     case TAMIS_STEP_TOUCH:
         if (slot != NULL) slot->tick = t->now;
         return status;
@@ -62,45 +54,45 @@ static tamis_status step_one(table_exact *t, uint64_t id, size_t i, tamis_steppe
     }
 }
 
-static void exact_step(table *base, const uint64_t *ids, size_t n, tamis_stepper *step,
-                       void *context, tamis_status *ret_statuses) {
-    for (size_t i = 0; i < n; i++)
-        ret_statuses[i] = step_one(exact_of(base), ids[i], i, step, context);
+static void table_exact_step(table *base, const uint64_t *ids, size_t n, tamis_stepper *step,
+                             void *context, tamis_status *ret_statuses) {
+    table_exact *const t = (table_exact *)base;
+    for (size_t i = 0; i < n; i++) ret_statuses[i] = step_one(t, ids[i], i, step, context);
 }
 
-/* Once around in the shortest timeout. */
-static void sweep(table_exact *t, uint64_t ticks) {
+/* Remove flows that have timed out. The sweep passes all slots once per shortest timeout. */
+static void sweep_slots(table_exact *t, uint64_t ticks) {
     uint64_t const share = t->flows.n_slots / t->shortest + 1;
     uint64_t       left = ticks < t->shortest ? share * ticks : t->flows.n_slots;
     while (left-- != 0) {
         if (t->swept >= t->flows.n_slots) t->swept = 0;
         exact_slot *const slot = &t->flows.slots[t->swept];
-        bool const        is_gone = slot->value != EXACT_FREE && is_over(t, slot);
+        bool const        is_gone = slot->value != EXACT_FREE && has_timed_out(t, slot);
         if (is_gone) t->aged[slot->value]++;
         if (is_gone) exact_remove(&t->flows, slot);
-        t->swept += !is_gone; /* another may have moved up */
+        t->swept += !is_gone; /* another flow may have moved into this slot */
     }
 }
 
-static void exact_tick(table *base, uint64_t ticks, uint64_t *aged) {
-    table_exact *const t = exact_of(base);
+static void table_exact_tick(table *base, uint64_t ticks, uint64_t *aged) {
+    table_exact *const t = (table_exact *)base;
     t->now += (uint32_t)ticks;
-    sweep(t, ticks);
+    sweep_slots(t, ticks);
     for (unsigned i = 0; i < t->n_values; i++) aged[i] += t->aged[i];
     memset(t->aged, 0, sizeof t->aged);
 }
 
-static bool exact_is_behind(const table *base) {
+static bool table_exact_is_behind(const table *base) {
     (void)base;
     return false;
 }
 
-static uint64_t exact_timeout(const table *base, uint32_t value) {
-    return exact_of_const(base)->timeouts[value];
+static uint64_t table_exact_timeout(const table *base, uint32_t value) {
+    return ((const table_exact *)base)->timeouts[value];
 }
 
-static void exact_inspect(const table *base, table_info *ret_info) {
-    const exact *const flows = &exact_of_const(base)->flows;
+static void table_exact_inspect(const table *base, table_info *ret_info) {
+    const exact *const flows = &((const table_exact *)base)->flows;
     *ret_info = (table_info){ .kind = "exact",
                               .capacity = flows->peak_used,
                               .body_bytes = exact_bytes(flows),
@@ -108,8 +100,8 @@ static void exact_inspect(const table *base, table_info *ret_info) {
                               .flows = flows->n_used };
 }
 
-static bool exact_tally(const table *base, uint64_t *ret_counts) {
-    const table_exact *const t = exact_of_const(base);
+static bool table_exact_tally(const table *base, uint64_t *ret_counts) {
+    const table_exact *const t = (const table_exact *)base;
     memset(ret_counts, 0, t->n_values * sizeof *ret_counts);
     for (uint64_t i = 0; i < t->flows.n_slots; i++) {
         if (t->flows.slots[i].value != EXACT_FREE) ret_counts[t->flows.slots[i].value]++;
@@ -117,14 +109,19 @@ static bool exact_tally(const table *base, uint64_t *ret_counts) {
     return true;
 }
 
-static void exact_free(table *base) {
-    exact_fini(&exact_of(base)->flows);
+static void table_exact_free(table *base) {
+    exact_fini(&((table_exact *)base)->flows);
     free(base);
 }
 
 table *table_exact_new(const table_spec *spec, tamis_problem *reterr_problem) {
-    static const table_ops ops = { exact_free,    exact_step,    exact_tick, exact_is_behind,
-                                   exact_timeout, exact_inspect, exact_tally };
+    static const table_ops ops = { .free = table_exact_free,
+                                   .step = table_exact_step,
+                                   .tick = table_exact_tick,
+                                   .is_behind = table_exact_is_behind,
+                                   .timeout = table_exact_timeout,
+                                   .inspect = table_exact_inspect,
+                                   .tally = table_exact_tally };
     table_exact *const     t = calloc(1, sizeof *t);
     if (t == NULL || !exact_init(&t->flows)) {
         free(t);

@@ -21,22 +21,22 @@ void timeline_init(timeline *ret_line) {
     ret_line->end_ns = TIMELINE_SLOTS * timeline_width_ns(ret_line);
 }
 
-static void slot_add(timeline_slot *to, const timeline_slot *from) {
-    to->packets += from->packets;
-    to->bytes += from->bytes;
-    to->flows += from->flows;
-}
-
-static void widen(timeline *line) {
-    uint64_t const times = widths[line->width + 1] / widths[line->width];
+/* Go to the next width, and merge slots. */
+static void widen_slots(timeline *line) {
+    uint64_t const n_merged = widths[line->width + 1] / widths[line->width];
     timeline       wider = { .width = line->width + 1 };
-    for (size_t i = 0; i < TIMELINE_SLOTS; i++) slot_add(&wider.slots[i / times], &line->slots[i]);
+    for (size_t i = 0; i < TIMELINE_SLOTS; i++) {
+        timeline_slot *const slot = &wider.slots[i / n_merged];
+        slot->packets += line->slots[i].packets;
+        slot->bytes += line->slots[i].bytes;
+        slot->flows += line->slots[i].flows;
+    }
     wider.end_ns = TIMELINE_SLOTS * timeline_width_ns(&wider);
     *line = wider;
 }
 
 timeline_slot *timeline_find(timeline *line, uint64_t now_ns) {
-    while (now_ns >= line->end_ns && line->width + 1 < N_WIDTHS) widen(line);
+    while (now_ns >= line->end_ns && line->width + 1 < N_WIDTHS) widen_slots(line);
     uint64_t const width = timeline_width_ns(line), slot = now_ns / width;
     line->last = slot < TIMELINE_SLOTS ? (size_t)slot : TIMELINE_SLOTS - 1;
     line->from_ns = line->last * width;

@@ -1,7 +1,7 @@
-/* timeline.h - what came when, in a fixed number of slots.
+/* timeline.h - counts of packets, bytes and flows over time, in a fixed number of slots.
  *
- * Nobody knows beforehand how long a capture is. So slots begin narrow; when time leaves the last
- * of them, neighbours are put together and all get wider, to the next width that people like.
+ * The length of a capture is not known beforehand. So slots begin narrow. When time passes the end
+ * of the last slot, neighbouring slots are merged, and all become wider: 1, 2, 10, 20 ms, ...
  */
 #ifndef FLOWS_TIMELINE_H
 #define FLOWS_TIMELINE_H
@@ -17,19 +17,20 @@ typedef struct timeline_slot {
 } timeline_slot;
 
 typedef struct timeline {
-    unsigned      width;             /* which of the widths */
+    unsigned      width;             /* an index into the list of widths */
     uint64_t      end_ns;            /* where the last slot ends */
-    uint64_t      from_ns, until_ns; /* the slot of the last call, and */
-    size_t        last;              /* which it was */
+    size_t        last;              /* the slot that the last call found, */
+    uint64_t      from_ns, until_ns; /* and its borders */
     timeline_slot slots[TIMELINE_SLOTS];
 } timeline;
 
 void     timeline_init(timeline *ret_line);
 uint64_t timeline_width_ns(const timeline *line);
 
-/* The slot of a time, after making room for it. */
+/* Find the slot of a time. Widens all slots if it is after the last one. */
 timeline_slot *timeline_find(timeline *line, uint64_t now_ns);
 
+/* The same, with a fast path for the slot of the last call. */
 static inline timeline_slot *timeline_at(timeline *line, uint64_t now_ns) {
     bool const is_same = now_ns >= line->from_ns && now_ns < line->until_ns;
     return is_same ? &line->slots[line->last] : timeline_find(line, now_ns);

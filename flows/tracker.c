@@ -18,8 +18,8 @@ uint64_t tracker_tick_ns(const machine *m) {
     return tick > SHORTEST_TICK_NS ? tick : SHORTEST_TICK_NS;
 }
 
-/* Rounded up. Ticks that begin and end a silence are not whole, but a flow goes only when there are
- * more of them than its timeout has. */
+/* Timeouts are rounded up to whole ticks. A silence begins and ends within a tick, but a flow times
+ * out only after more ticks than its timeout has, so never too early. */
 void tracker_timeouts(const machine *m, table_spec *spec) {
     uint64_t const tick_ns = tracker_tick_ns(m);
     spec->n_values = machine_values(m);
@@ -90,7 +90,7 @@ static void count_set(tracker *t, const tracked *p, tamis_status after) {
     counts->flows += is_new || p->rule->opens;
 }
 
-static void count_one(tracker *t, const tracked *p, tamis_status after) {
+static void count_packet_step(tracker *t, const tracked *p, tamis_status after) {
     tracker_counts *const counts = &t->counts;
     counts->unknown += p->before == TAMIS_ERR_UNKNOWN;
     counts->unruled += p->before == TAMIS_ERR_ABSENT && p->rule == NULL;
@@ -117,7 +117,7 @@ void tracker_flush(tracker *t) {
         t->batch[i].answers = machine_answers(t->m, &t->batch[i].p);
     }
     table_step(t->flows, ids, t->n, on_step, t, after);
-    for (size_t i = 0; i < t->n; i++) count_one(t, &t->batch[i], after[i]);
+    for (size_t i = 0; i < t->n; i++) count_packet_step(t, &t->batch[i], after[i]);
     count_peak(&t->counts);
     t->counts.packets += t->n;
     if (t->hooks.on_batch != NULL) {

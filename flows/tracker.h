@@ -1,8 +1,8 @@
-/* tracker.h - packets in, the states of flows moved on, what happened out.
+/* tracker.h - takes packets through the machine and the table, and counts what happens.
  *
- * Packets are gathered, up to TRACKER_BATCH of them, and go through the table together, so that its
- * memory accesses overlap. All packets of a batch belong to the same tick of the clock: however
- * rare the packets are, no flow is taken for older than it is.
+ * Up to TRACKER_BATCH packets are collected and go through the table together, so that its memory
+ * accesses overlap. All packets of a batch belong to the same tick of the clock. So the table never
+ * believes that a flow is older than it is, even if packets are rare.
  */
 #ifndef FLOWS_TRACKER_H
 #define FLOWS_TRACKER_H
@@ -12,84 +12,84 @@
 
 #define TRACKER_BATCH 128
 
-/* A packet of the batch, and what becomes of it. */
+/* A packet of the batch, and what the machine decides about it. */
 typedef struct tracked {
     packet              p;
-    uint64_t            time_ns; /* its own stamp */
-    uint64_t            now_ns;  /* the clock's time */
+    uint64_t            time_ns; /* its own timestamp */
+    uint64_t            now_ns;  /* the time of the clock */
     uint32_t            answers; /* machine_answers() */
-    tamis_status        before;  /* what the table knew: TAMIS_OK, _ABSENT or _UNKNOWN */
-    uint32_t            value;   /* and the value, if it was TAMIS_OK */
-    const machine_rule *rule;    /* that applies; or NULL */
+    tamis_status        before;  /* of the flow in the table: TAMIS_OK, _ABSENT or _UNKNOWN */
+    uint32_t            value;   /* of the flow, if `before` is TAMIS_OK */
+    const machine_rule *rule;    /* that applies, or NULL */
     tamis_step          step;
-    uint32_t            to; /* the value that it goes to, if the step is TAMIS_STEP_SET */
+    uint32_t            to; /* the new value, if the step is TAMIS_STEP_SET */
 } tracked;
 
 typedef struct tracker_counts {
-    uint64_t packets; /* that the machine looks at */
-    uint64_t flows;   /* that were opened */
+    uint64_t packets; /* that the machine handles */
+    uint64_t flows;   /* opened */
     uint64_t refused; /* flows for which the table had no room */
     uint64_t unknown; /* packets whose flow's state the table did not know */
-    uint64_t unruled; /* packets of no flow, which no rule takes */
+    uint64_t unruled; /* packets without a flow that no rule applies to */
     uint64_t now[MACHINE_STATES];
-    uint64_t peak; /* most flows at one time */
+    uint64_t peak; /* the most flows at one time */
     uint64_t aged[MACHINE_STATES];
     uint64_t events[MACHINE_EVENTS];
 } tracker_counts;
 
-/* Who wants to know. Both may be NULL. */
+/* Callbacks. Both may be NULL. */
 typedef struct tracker_hooks {
     void *context;
-    /* A batch went through: `after` tells for each packet how its step went. */
+    /* A batch went through the table. after[i] is the result of the step of packet i. */
     void (*on_batch)(void *context, const tracked *batch, const uint64_t *ids,
                      const tamis_status *after, size_t n, uint32_t tick);
-    /* Flows in a state were silent for too long. */
+    /* n flows in a state have timed out. */
     void (*on_aged)(void *context, unsigned state, uint64_t n);
 } tracker_hooks;
 
 typedef struct tracker {
     const machine *m;
     table         *flows;
-    uint64_t       seed; /* of the ids */
+    uint64_t       seed; /* of the hash that makes ids */
     uint64_t       tick_ns;
-    uint64_t       tick;    /* the one of the batch */
-    uint64_t       next_ns; /* when the next one begins */
+    uint64_t       tick;    /* of the batch */
+    uint64_t       next_ns; /* when the next tick begins */
     tracker_hooks  hooks;
     tracker_counts counts;
     size_t         n;
     tracked        batch[TRACKER_BATCH];
 } tracker;
 
-/* How long a tick is: the shortest timeout has at least 64, unless it is below 64 ms. */
+/* The length of a tick. The shortest timeout has 64 ticks, or fewer if it is below 64 ms. */
 uint64_t tracker_tick_ns(const machine *m);
 
-/* `flows` was made with tracker_timeouts(). */
+/* `flows` is a table made from a spec that tracker_timeouts() filled in. */
 void tracker_init(tracker *ret_tracker, const machine *m, table *flows, uint64_t seed);
 
-/* The timeouts of all values, in ticks. */
+/* Set n_values and the timeouts of all values, in ticks. */
 void tracker_timeouts(const machine *m, table_spec *spec);
 
-/* The id of a flow. */
+/* The id of a flow: a hash of its tuple. */
 uint64_t tracker_id(const tracker *t, const flow_tuple *flow);
 
-/* Where to put the next packet, which comes at that time of the clock. */
+/* Where to parse the next packet into, which arrives at time now_ns. */
 packet *tracker_room(tracker *t, uint64_t now_ns);
 
-/* It is there, and it is for this machine. `time_ns` is its own stamp. */
+/* Add the packet that was parsed into tracker_room(). `time_ns` is its own timestamp. */
 void tracker_add(tracker *t, uint64_t time_ns, uint64_t now_ns);
 
-/* Take what was gathered through the table; and let time pass. */
+/* Take the collected packets through the table. tracker_advance() also lets time pass. */
 void tracker_flush(tracker *t);
-void tracker_advance(tracker *t, uint64_t now_ns); /* never back */
+void tracker_advance(tracker *t, uint64_t now_ns); /* time never goes back */
 
-/* Is there an event to tell? Not of a flow that found no room: it would come again with each of its
- * packets. */
+/* Does this packet cause an event? Not if the table had no room for its flow: the event would be
+ * repeated with each packet. */
 static inline bool tracker_is_event(const tracked *p, tamis_status after) {
     return p->rule != NULL && p->rule->event >= 0 &&
            (p->step != TAMIS_STEP_SET || after == TAMIS_OK);
 }
 
-/* What the machine says: fills rule, step and `to`. */
+/* Let the machine decide about a packet: sets all fields from `before` on. */
 tamis_step tracker_decide(const machine *m, tracked *p, tamis_status status, uint32_t value);
 
 #endif

@@ -8,7 +8,7 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define MAX_TIMEOUT_MS (30 * UINT64_C(86400000))
 
-/* ------------------------------------------------------------------ complaints */
+/* ------------------------------------------------------------------ errors */
 
 bool word_fail(reader *r, const char *format, ...) {
     va_list arguments;
@@ -26,18 +26,18 @@ bool word_fail_expected(reader *r, const char *expected) {
 
 /* ------------------------------------------------------------------ text */
 
-static size_t left_in(const reader *r) {
+static size_t bytes_left(const reader *r) {
     return (size_t)(r->end - r->at);
 }
 
-/* Of the character at r->at in UTF-8; 0: there is none. Forms that are longer than needed, and
- * halves of UTF-16, are let through: they do no harm here. */
-static size_t letter_bytes(const reader *r) {
+/* The length of the UTF-8 character at r->at; 0: it is not valid. Overlong forms and surrogates are
+ * accepted, since they do no harm here. */
+static size_t character_bytes(const reader *r) {
     unsigned char const first = (unsigned char)*r->at;
     bool const          is_plain = first >= ' ' && first != 0x7f;
     if (first < 0x80) return is_plain || first == '\t' || first == '\r' || first == '\n';
     size_t const n = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-    if (n > left_in(r)) return 0;
+    if (n > bytes_left(r)) return 0;
     for (size_t i = 1; i < n; i++) {
         if (((unsigned char)r->at[i] & 0xc0) != 0x80) return 0;
     }
@@ -47,7 +47,7 @@ static size_t letter_bytes(const reader *r) {
 bool words_are_text(reader *r) {
     const char *const begin = r->at;
     while (r->at != r->end) {
-        size_t const n = letter_bytes(r);
+        size_t const n = character_bytes(r);
         if (n == 0)
             return word_fail(r, "expected text in UTF-8, found the byte 0x%02x",
                              (unsigned char)*r->at);
@@ -56,8 +56,8 @@ bool words_are_text(reader *r) {
     }
     r->at = begin;
     r->line = 1;
-    bool const has_mark = left_in(r) >= 3 && memcmp(r->at, "\xef\xbb\xbf", 3) == 0;
-    if (has_mark) r->at += 3; /* which some editors put before the text */
+    bool const has_mark = bytes_left(r) >= 3 && memcmp(r->at, "\xef\xbb\xbf", 3) == 0;
+    if (has_mark) r->at += 3; /* the byte order mark that some editors write */
     return true;
 }
 
@@ -75,11 +75,11 @@ static bool is_line_end(const reader *r) {
     return r->at == r->end || *r->at == '\n' || *r->at == '#';
 }
 
-static bool take_bytes(reader *r, const char *from, size_t n) {
+static bool set_word(reader *r, const char *begin, size_t n) {
     if (n >= sizeof r->word)
-        return word_fail(r, "expected words of up to %zu letters, found one of %zu",
-                         sizeof r->word - 1, n);
-    memcpy(r->word, from, n);
+        return word_fail(r, "a word of %zu letters is too long; at most %zu", n,
+                         sizeof r->word - 1);
+    memcpy(r->word, begin, n);
     r->word[n] = '\0';
     return true;
 }
@@ -90,7 +90,7 @@ static bool next_quoted(reader *r) {
     if (r->at == r->end || *r->at == '\n')
         return word_fail(r, "expected a closing quote before the end of the line");
     r->is_quoted = true;
-    return take_bytes(r, begin, (size_t)(r->at++ - begin));
+    return set_word(r, begin, (size_t)(r->at++ - begin));
 }
 
 bool word_next(reader *r) {
@@ -103,10 +103,10 @@ bool word_next(reader *r) {
     if (is_sign(*r->at)) {
         r->at++;
         if ((*begin == '<' || *begin == '>') && r->at != r->end && *r->at == '=') r->at++;
-        return take_bytes(r, begin, (size_t)(r->at - begin));
+        return set_word(r, begin, (size_t)(r->at - begin));
     }
     while (!is_line_end(r) && !is_blank(*r->at) && !is_sign(*r->at) && *r->at != '"') r->at++;
-    return take_bytes(r, begin, (size_t)(r->at - begin));
+    return set_word(r, begin, (size_t)(r->at - begin));
 }
 
 bool word_is_end(const reader *r) {
@@ -117,9 +117,9 @@ bool word_is(const reader *r, const char *word) {
     return !r->is_quoted && strcmp(r->word, word) == 0;
 }
 
-bool word_accept(reader *r, const char *word, bool *ret_is) {
-    *ret_is = word_is(r, word);
-    return *ret_is ? word_next(r) : true;
+bool word_accept(reader *r, const char *word, bool *ret_accepted) {
+    *ret_accepted = word_is(r, word);
+    return *ret_accepted ? word_next(r) : true;
 }
 
 bool word_expect(reader *r, const char *word, const char *expected) {
@@ -128,16 +128,10 @@ bool word_expect(reader *r, const char *word, const char *expected) {
 
 /* ------------------------------------------------------------------ names */
 
-static bool is_name_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_';
-}
-
 bool word_is_name(const reader *r) {
-    for (const char *letter = r->word; *letter != '\0'; letter++) {
-        if (!is_name_letter(*letter)) return false;
-    }
-    return !r->is_quoted && r->word[0] != '\0';
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    return !r->is_quoted && r->word[0] != '\0' && r->word[strspn(r->word, letters)] == '\0';
 }
 
 bool word_take_name(reader *r, machine_word ret_name, const char *expected) {
@@ -153,7 +147,7 @@ bool word_take_name(reader *r, machine_word ret_name, const char *expected) {
 
 /* ------------------------------------------------------------------ numbers */
 
-/* Digits up to `limit`; *ret_rest is what follows them in the word. */
+/* Parse a number up to `limit`. *ret_rest is the part of the word after it. */
 static bool read_digits(const char *word, uint64_t limit, uint64_t *ret_value,
                         const char **ret_rest) {
     uint64_t value = 0;

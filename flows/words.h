@@ -1,8 +1,8 @@
-/* words.h - the words of a machine's text, and what is wrong with them.
+/* words.h - split the text of a machine into words, and report errors.
  *
- * A line is a statement. Words are separated by blanks; ( ) , < > = are words of their own; a #
- * begins a comment. The reader has one word in hand, "" at the end of the line. All functions that
- * answer with a bool say false when something is wrong, and have told it then.
+ * A line is a statement. Words are separated by blanks; ( ) , < > = are words by themselves; a #
+ * begins a comment. The reader holds the current word, "" at the end of the line. Functions that
+ * parse return false after an error, which they have reported by word_fail().
  */
 #ifndef FLOWS_WORDS_H
 #define FLOWS_WORDS_H
@@ -10,37 +10,38 @@
 #include "machine.h"
 
 typedef struct reader {
-    const char      *at, *end; /* of the text that is not read yet */
+    const char      *at, *end; /* the text after the current word */
     unsigned         line;
     char             word[MACHINE_TEXT_BYTES];
     bool             is_quoted;
     unsigned         depth;    /* of parentheses */
-    bool             has_over; /* there was such a line */
+    bool             has_over; /* there was an 'over' line */
     machine         *m;
     machine_problem *problem;
 } reader;
 
-/* Tell what is wrong in this line. Always false. */
+/* Report an error in this line. Returns false. */
 bool word_fail(reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool word_fail_expected(reader *r, const char *expected); /* ..., found the word in hand */
+bool word_fail_expected(reader *r, const char *expected); /* "expected ..., found WORD" */
 
-/* Before the first word: is all of it text? Later ones need not care, whatever they print. */
+/* Before the first word: check that all of it is text, so that words can be printed in messages. */
 bool words_are_text(reader *r);
 
-/* Take the next word of this line in hand. */
+/* Go to the next word of this line. */
 bool word_next(reader *r);
 
 bool word_is(const reader *r, const char *word);
 bool word_is_end(const reader *r);
 bool word_is_name(const reader *r); /* of letters, digits, - and _ */
 
-/* If it is this word, go on; *ret_is says whether. */
-bool word_accept(reader *r, const char *word, bool *ret_is);
+/* If the current word is this one, go to the next. *ret_accepted says whether. */
+bool word_accept(reader *r, const char *word, bool *ret_accepted);
 
-/* It must be this word. */
+/* The current word must be this one; go to the next. */
 bool word_expect(reader *r, const char *word, const char *expected);
 
-/* A name; a number; one or two numbers, as in 53 or 6000-6063; a time, as in 30s. */
+/* Parse the current word and go to the next: a name; a number; a range, as in 53 or 6000-6063; a
+ * duration, as in 30s. */
 bool word_take_name(reader *r, machine_word ret_name, const char *expected);
 bool word_take_number(reader *r, uint32_t limit, const char *expected, uint32_t *ret_value);
 bool word_take_range(reader *r, uint32_t limit, const char *expected, uint32_t *ret_low,

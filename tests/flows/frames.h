@@ -1,5 +1,5 @@
-/* frames.h - building packets byte by byte, and keeping them until they are written in the order of
- * their times. For make_capture.c and the tests. */
+/* frames.h - build packets byte by byte, and write them to capture files. For make_capture.c and
+ * the tests. */
 #ifndef TESTS_FRAMES_H
 #define TESTS_FRAMES_H
 
@@ -15,13 +15,13 @@ typedef struct frame_end {
     uint16_t port;
 } frame_end;
 
-/* How the packets of a conversation are wrapped. */
+/* How the packets of a conversation are built. */
 typedef struct frame_style {
     uint8_t  version;        /* of IP: 4 or 6 */
     unsigned n_tags;         /* VLAN tags, 0 to 2 */
     bool     has_options;    /* IPv4: options; IPv6: hop-by-hop and destination headers */
     bool     has_timestamps; /* TCP: options of 12 bytes */
-    uint32_t sequence;       /* TCP: number of the SYN */
+    uint32_t sequence;       /* TCP: sequence number of the SYN */
 } frame_style;
 
 #define FRAME_BYTES 2048
@@ -31,7 +31,7 @@ typedef struct frame {
     size_t  n;
 } frame;
 
-/* Ethernet, tags, IP and what is asked, with `payload` bytes behind it. */
+/* Ethernet, tags, IP, a transport header, and `payload` bytes. */
 void frame_tcp(frame *ret_frame, const frame_style *style, const frame_end *from,
                const frame_end *to, unsigned flags, size_t payload);
 void frame_udp(frame *ret_frame, const frame_style *style, const frame_end *from,
@@ -39,7 +39,7 @@ void frame_udp(frame *ret_frame, const frame_style *style, const frame_end *from
 void frame_echo(frame *ret_frame, const frame_style *style, const frame_end *from,
                 const frame_end *to, bool is_reply);
 
-/* A UDP datagram of `payload` bytes in two fragments, of which the second is made when asked. */
+/* The first or the second fragment of a UDP datagram of `payload` bytes. */
 void frame_fragment(frame *ret_frame, const frame_style *style, const frame_end *from,
                     const frame_end *to, size_t payload, bool is_second);
 void frame_arp(frame *ret_frame);
@@ -52,8 +52,8 @@ typedef struct frame_writer frame_writer;
 
 /* NULL: errno says why. "-" is standard output. */
 frame_writer *writer_open(const char *name, frame_format format, size_t snapshot, int link_type);
-void          writer_put(frame_writer *to, const frame *from, uint64_t time_ns);
-uint64_t      writer_packets(const frame_writer *to);
-bool          writer_close(frame_writer *to); /* false: something could not be written */
+void          writer_put(frame_writer *writer, const frame *f, uint64_t time_ns);
+uint64_t      writer_packets(const frame_writer *writer);
+bool          writer_close(frame_writer *writer); /* false: something could not be written */
 
 #endif

@@ -1,13 +1,14 @@
-/* make_capture.c - captures to test and to show tamis-flows with; the same seed, the same bytes.
+/* make_capture.c - make captures for tests and demonstrations of tamis-flows. The same seed gives
+ * the same bytes.
  *
- * usage: make_capture mixed FILE [option=value ...]     a bit of everything
+ * usage: make_capture mixed FILE [option=value ...]     some of everything
  *        make_capture bulk FILE [option=value ...]      many connections at one time
  *
- * What is in it goes to standard output, as JSON: what tamis-flows should find.
+ * Prints what is in the capture, and so what tamis-flows should find, as JSON.
  *
  * Options: seed=1, connections=1000 (mixed: TCP connections; bulk: at one time), packets=5 (bulk:
- * data packets of each), loss=0 (mixed: percent of packets that the capture lacks), scans=2 (mixed:
- * sources), format=micro|nano|swapped|ng, snapshot=262144, seconds=60.
+ * data packets per connection), loss=0 (mixed: percent of packets that are left out), scans=2
+ * (mixed: sources that scan), format=micro|nano|swapped|ng, snapshot=262144, seconds=60.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ static bool is_one_in(uint64_t n) {
     return random_below(n) == 0;
 }
 
-/* ------------------------------------------------------------------ packets to come */
+/* ------------------------------------------------------------------ planned packets */
 
 typedef enum piece { PIECE_TCP, PIECE_UDP, PIECE_ECHO, PIECE_FIRST, PIECE_SECOND, PIECE_ARP } piece;
 
@@ -53,13 +54,13 @@ typedef struct planned {
     uint32_t    payload;
     frame_end   from, to;
     frame_style style;
-    uint8_t     what, flags;
+    uint8_t     piece, flags;
 } planned;
 
 static planned *plans;
 static size_t   n_plans, n_room;
 
-static planned *plan_add(piece what, uint64_t time_ns, const frame_end *from, const frame_end *to,
+static planned *plan_add(piece type, uint64_t time_ns, const frame_end *from, const frame_end *to,
                          const frame_style *style) {
     if (n_plans == n_room) {
         n_room = n_room == 0 ? 65536 : 2 * n_room;
@@ -69,21 +70,21 @@ static planned *plan_add(piece what, uint64_t time_ns, const frame_end *from, co
     planned *const p = &plans[n_plans];
     *p = (planned){ .time_ns = time_ns,
                     .order = (uint32_t)n_plans++,
-                    .what = (uint8_t)what,
+                    .piece = (uint8_t)type,
                     .from = *from,
                     .to = *to,
                     .style = *style };
     return p;
 }
 
-static int by_time(const void *a, const void *b) {
+static int compare_times(const void *a, const void *b) {
     const planned *const x = a, *const y = b;
     if (x->time_ns != y->time_ns) return x->time_ns < y->time_ns ? -1 : 1;
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
 static void plan_frame(const planned *p, frame *ret_frame) {
-    switch ((piece)p->what) {
+    switch ((piece)p->piece) {
     case PIECE_TCP: frame_tcp(ret_frame, &p->style, &p->from, &p->to, p->flags, p->payload); break;
     case PIECE_UDP: frame_udp(ret_frame, &p->style, &p->from, &p->to, p->payload); break;
     case PIECE_ECHO: frame_echo(ret_frame, &p->style, &p->from, &p->to, p->flags != 0); break;
@@ -107,7 +108,7 @@ static frame_style random_style(void) {
     return style;
 }
 
-/* The n-th end: different addresses for different n, up to 2^24 of them. */
+/* End number n. Different n up to 2^24 have different addresses. */
 static frame_end make_end(const frame_style *style, unsigned network, uint64_t n, uint16_t port) {
     frame_end end = { .port = port };
     if (style->version == 6) {
@@ -126,7 +127,7 @@ static frame_end make_end(const frame_style *style, unsigned network, uint64_t n
 
 /* ------------------------------------------------------------------ connections */
 
-/* What becomes of a connection; the names are those of the truth. */
+/* How a connection ends. The names are those in the JSON output. */
 typedef enum fate {
     FATE_CLOSED,
     FATE_OPEN,
@@ -140,6 +141,7 @@ typedef enum fate {
 static const char *const fate_names[N_FATES] = { "closed",  "open",      "reset",
                                                  "refused", "half_open", "picked_up" };
 
+/* A connection, and the time of its next packet. */
 typedef struct talk {
     frame_style style;
     frame_end   client, server;
@@ -148,8 +150,8 @@ typedef struct talk {
 
 static uint64_t counts[N_FATES], n_reused, n_dns, n_unanswered, n_echoes, n_scan_attempts;
 
-/* A packet, a little after the one before. */
-static void say(talk *t, bool is_client, unsigned flags, uint32_t payload) {
+/* Plan a packet, a little after the one before. */
+static void talk_packet(talk *t, bool is_client, unsigned flags, uint32_t payload) {
     planned *const p = plan_add(PIECE_TCP, t->now_ns, is_client ? &t->client : &t->server,
                                 is_client ? &t->server : &t->client, &t->style);
     p->flags = (uint8_t)flags;
@@ -157,43 +159,43 @@ static void say(talk *t, bool is_client, unsigned flags, uint32_t payload) {
     t->now_ns += MS + random_below(20 * MS);
 }
 
-static void say_handshake(talk *t) {
-    say(t, true, SYN, 0);
-    say(t, false, SYN | ACK, 0);
-    say(t, true, ACK, 0);
+static void talk_handshake(talk *t) {
+    talk_packet(t, true, SYN, 0);
+    talk_packet(t, false, SYN | ACK, 0);
+    talk_packet(t, true, ACK, 0);
 }
 
-static void say_data(talk *t) {
+static void talk_data(talk *t) {
     uint64_t const n = 1 + random_below(6);
     for (uint64_t i = 0; i < n; i++) {
         bool const is_client = is_one_in(2);
-        say(t, is_client, PSH | ACK, (uint32_t)(1 + random_below(1200)));
-        say(t, !is_client, ACK, 0);
+        talk_packet(t, is_client, PSH | ACK, (uint32_t)(1 + random_below(1200)));
+        talk_packet(t, !is_client, ACK, 0);
     }
 }
 
-static void say_goodbye(talk *t) {
+static void talk_close(talk *t) {
     bool const is_client = is_one_in(2);
-    say(t, is_client, FIN | ACK, 0);
-    if (is_one_in(2)) say(t, !is_client, ACK, 0);
-    say(t, !is_client, FIN | ACK, 0);
-    say(t, is_client, ACK, 0);
+    talk_packet(t, is_client, FIN | ACK, 0);
+    if (is_one_in(2)) talk_packet(t, !is_client, ACK, 0);
+    talk_packet(t, !is_client, FIN | ACK, 0);
+    talk_packet(t, is_client, ACK, 0);
 }
 
-static void say_all(talk *t, fate f) {
+static void talk_all(talk *t, fate f) {
     if (f == FATE_HALF_OPEN) {
-        for (unsigned i = 0; i < 3; i++) say(t, true, SYN, 0);
+        for (unsigned i = 0; i < 3; i++) talk_packet(t, true, SYN, 0);
         return;
     }
     if (f == FATE_REFUSED) {
-        say(t, true, SYN, 0);
-        say(t, false, RST | ACK, 0);
+        talk_packet(t, true, SYN, 0);
+        talk_packet(t, false, RST | ACK, 0);
         return;
     }
-    if (f != FATE_MIDDLE) say_handshake(t);
-    say_data(t);
-    if (f == FATE_CLOSED) say_goodbye(t);
-    if (f == FATE_RESET) say(t, is_one_in(2), RST | ACK, 0);
+    if (f != FATE_MIDDLE) talk_handshake(t);
+    talk_data(t);
+    if (f == FATE_CLOSED) talk_close(t);
+    if (f == FATE_RESET) talk_packet(t, is_one_in(2), RST | ACK, 0);
 }
 
 static fate random_fate(void) {
@@ -206,7 +208,7 @@ static fate random_fate(void) {
                     : FATE_MIDDLE;
 }
 
-/* The i-th connection: its client's address is its own, so all tuples are different. */
+/* Connection number i. Each has a client address of its own, so all tuples are different. */
 static void plan_connection(uint64_t i, uint64_t span_ns) {
     static const uint16_t ports[] = { 80, 443, 22, 25, 8080 };
     talk       t = { .style = random_style(), .now_ns = BEGIN_NS + random_below(span_ns) };
@@ -215,24 +217,24 @@ static void plan_connection(uint64_t i, uint64_t span_ns) {
     t.server =
         make_end(&t.style, is_one_in(2) ? 9 : 192, random_below(500), ports[random_below(5)]);
     counts[f]++;
-    say_all(&t, f);
+    talk_all(&t, f);
     if (f != FATE_CLOSED || !is_one_in(20)) return;
     t.now_ns += 1000 * MS;
     t.style.sequence += 1000000;
     counts[FATE_CLOSED]++;
     n_reused++;
-    say_all(&t, FATE_CLOSED);
+    talk_all(&t, FATE_CLOSED);
 }
 
-/* ------------------------------------------------------------------ others */
+/* ------------------------------------------------------------------ other packets */
 
-/* One source: hosts x ports, one answer in 50. */
-static void plan_scan(unsigned which, uint64_t span_ns) {
-    frame_style const style = { .version = which % 3 == 2 ? 6 : 4 };
+/* A scan by source number i: hosts x ports, with one answer in 50. */
+static void plan_scan(unsigned i_source, uint64_t span_ns) {
+    frame_style const style = { .version = i_source % 3 == 2 ? 6 : 4 };
     uint64_t const    start_ns = BEGIN_NS + random_below(span_ns / 2);
-    uint64_t const    n_hosts = which % 2 == 0 ? 254 : 1, n_ports = which % 2 == 0 ? 2 : 500;
+    uint64_t const    n_hosts = i_source % 2 == 0 ? 254 : 1, n_ports = i_source % 2 == 0 ? 2 : 500;
     for (uint64_t i = 0; i < n_hosts * n_ports; i++) {
-        frame_end const source = make_end(&style, 66, which + 1, (uint16_t)(40000 + which));
+        frame_end const source = make_end(&style, 66, i_source + 1, (uint16_t)(40000 + i_source));
         frame_end const target = make_end(&style, 172, i % n_hosts, (uint16_t)(1 + i / n_hosts));
         uint64_t const  time_ns = start_ns + i * MS;
         plan_add(PIECE_TCP, time_ns, &source, &target, &style)->flags = SYN;
@@ -242,7 +244,7 @@ static void plan_scan(unsigned which, uint64_t span_ns) {
     }
 }
 
-static void plan_question(uint64_t i, uint64_t span_ns) {
+static void plan_dns_query(uint64_t i, uint64_t span_ns) {
     frame_style const style = random_style();
     uint64_t const    time_ns = BEGIN_NS + random_below(span_ns);
     frame_end const   from = make_end(&style, 10, i, (uint16_t)(1024 + random_below(60000)));
@@ -279,28 +281,28 @@ static void plan_mixed(const settings *set) {
     frame_style    plain = { .version = 4 };
     for (uint64_t i = 0; i < set->connections; i++) plan_connection(i, span_ns);
     for (unsigned i = 0; i < set->scans; i++) plan_scan(i, span_ns);
-    for (uint64_t i = 0; i < set->connections / 5; i++) plan_question(i, span_ns);
+    for (uint64_t i = 0; i < set->connections / 5; i++) plan_dns_query(i, span_ns);
     for (uint64_t i = 0; i < set->connections / 20; i++) plan_echo(i, span_ns);
     for (uint64_t i = 0; i < set->connections / 50; i++) plan_fragments(i, span_ns);
     for (uint64_t i = 0; i < set->connections / 50; i++) {
         plan_add(PIECE_ARP, BEGIN_NS + random_below(span_ns), &nobody, &nobody, &plain);
     }
-    qsort(plans, n_plans, sizeof *plans, by_time);
+    qsort(plans, n_plans, sizeof *plans, compare_times);
 }
 
-static void write_mixed(const settings *set, frame_writer *to) {
+static void write_mixed(const settings *set, frame_writer *writer) {
     frame made;
     plan_mixed(set);
     for (size_t i = 0; i < n_plans; i++) {
         if (set->loss != 0 && random_below(100) < set->loss) continue;
         plan_frame(&plans[i], &made);
-        writer_put(to, &made, plans[i].time_ns);
+        writer_put(writer, &made, plans[i].time_ns);
     }
     uint64_t established = counts[FATE_CLOSED] + counts[FATE_OPEN] + counts[FATE_RESET],
              all = n_scan_attempts;
     for (unsigned i = 0; i < N_FATES; i++) all += counts[i];
     printf("{\"packets\":%llu,\"tcp\":%llu,\"established\":%llu",
-           (unsigned long long)writer_packets(to), (unsigned long long)all,
+           (unsigned long long)writer_packets(writer), (unsigned long long)all,
            (unsigned long long)established);
     for (unsigned i = 0; i < N_FATES; i++)
         printf(",\"%s\":%llu", fate_names[i], (unsigned long long)counts[i]);
@@ -314,7 +316,7 @@ static void write_mixed(const settings *set, frame_writer *to) {
 
 /* ------------------------------------------------------------------ bulk */
 
-/* Connection i, its ends made of its number. */
+/* The ends of connection i, computed from its number. */
 static void bulk_ends(uint64_t i, frame_end *ret_client, frame_end *ret_server,
                       frame_style *ret_style) {
     uint64_t const mixed = i * UINT64_C(0x9e3779b97f4a7c15) >> 40; /* 24 bits */
@@ -324,19 +326,19 @@ static void bulk_ends(uint64_t i, frame_end *ret_client, frame_end *ret_server,
     *ret_server = make_end(ret_style, 192, mixed % 4096, i % 4 == 0 ? 80 : 443);
 }
 
-static void bulk_put(frame_writer *to, uint64_t i, bool is_client, unsigned flags, uint32_t payload,
-                     uint64_t time_ns) {
+static void bulk_put(frame_writer *writer, uint64_t i, bool is_client, unsigned flags,
+                     uint32_t payload, uint64_t time_ns) {
     frame_end   client, server;
     frame_style style;
     frame       made;
     bulk_ends(i, &client, &server, &style);
     frame_tcp(&made, &style, is_client ? &client : &server, is_client ? &server : &client, flags,
               payload);
-    writer_put(to, &made, time_ns);
+    writer_put(writer, &made, time_ns);
 }
 
-/* All shake hands, then all talk, in no order, then every other one says goodbye. */
-static void write_bulk(const settings *set, frame_writer *to) {
+/* All connections open, then all exchange data in random order, then every second one closes. */
+static void write_bulk(const settings *set, frame_writer *writer) {
     static const struct {
         bool    is_client;
         uint8_t flags;
@@ -347,18 +349,18 @@ static void write_bulk(const settings *set, frame_writer *to) {
     uint64_t       time_ns = BEGIN_NS;
     for (unsigned k = 0; k < 3; k++) {
         for (uint64_t i = 0; i < n; i++)
-            bulk_put(to, i, begin[k].is_client, begin[k].flags, 0, time_ns += step_ns);
+            bulk_put(writer, i, begin[k].is_client, begin[k].flags, 0, time_ns += step_ns);
     }
     for (uint64_t i = 0; i < n * set->packets; i++) {
-        bulk_put(to, random_below(n), is_one_in(2), ACK, (uint32_t)random_below(64),
+        bulk_put(writer, random_below(n), is_one_in(2), ACK, (uint32_t)random_below(64),
                  time_ns += step_ns);
     }
     for (unsigned k = 0; k < 3; k++) {
         for (uint64_t i = 0; i < n / 2; i++)
-            bulk_put(to, 2 * i, end[k].is_client, end[k].flags, 0, time_ns += step_ns);
+            bulk_put(writer, 2 * i, end[k].is_client, end[k].flags, 0, time_ns += step_ns);
     }
     printf("{\"packets\":%llu,\"tcp\":%llu,\"established\":%llu,\"closed\":%llu}\n",
-           (unsigned long long)writer_packets(to), (unsigned long long)n, (unsigned long long)n,
+           (unsigned long long)writer_packets(writer), (unsigned long long)n, (unsigned long long)n,
            (unsigned long long)(n / 2));
 }
 
@@ -382,16 +384,16 @@ static void set_option(settings *set, const char *word) {
         set->format = word + 7;
         return;
     }
-    fprintf(stderr, "make_capture: what is '%s'?\n", word);
+    fprintf(stderr, "make_capture: unknown option '%s'\n", word);
     exit(2);
 }
 
-static frame_format format_of(const char *name) {
+static frame_format parse_format(const char *name) {
     static const char *const names[] = { "micro", "nano", "swapped", "ng" };
     for (unsigned i = 0; i < 4; i++) {
         if (strcmp(names[i], name) == 0) return (frame_format)i;
     }
-    fprintf(stderr, "make_capture: a format is micro, nano, swapped or ng\n");
+    fprintf(stderr, "make_capture: the format must be micro, nano, swapped or ng\n");
     exit(2);
 }
 
@@ -409,14 +411,14 @@ int main(int argc, char **argv) {
     }
     for (int i = 3; i < argc; i++) set_option(&set, argv[i]);
     random_state = set.seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
-    frame_writer *const to = writer_open(argv[2], format_of(set.format), set.snapshot, 1);
-    if (to == NULL) {
+    frame_writer *const writer = writer_open(argv[2], parse_format(set.format), set.snapshot, 1);
+    if (writer == NULL) {
         fprintf(stderr, "make_capture: %s: %s\n", argv[2], strerror(errno));
         return 2;
     }
     if (strcmp(argv[1], "bulk") == 0)
-        write_bulk(&set, to);
+        write_bulk(&set, writer);
     else
-        write_mixed(&set, to);
-    return writer_close(to) ? 0 : 2;
+        write_mixed(&set, writer);
+    return writer_close(writer) ? 0 : 2;
 }

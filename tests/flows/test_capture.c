@@ -1,4 +1,4 @@
-/* test_capture.c - capture files: what is read, beside libpcap; cut at every byte; damaged. */
+/* test_capture.c - capture files: compared with libpcap, cut at every byte, and damaged. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 static char folder[] = "/tmp/tamis-capture-XXXXXX";
 
-static const char *path_of(const char *name) {
+static const char *make_path(const char *name) {
     static char path[sizeof folder + 40];
     (void)snprintf(path, sizeof path, "%s/%s", folder, name);
     return path;
@@ -20,7 +20,7 @@ static const char *path_of(const char *name) {
 
 /* ------------------------------------------------------------------ files */
 
-/* The i-th packet of all files here. */
+/* Packet i of every file. */
 static void make_packet(unsigned i, frame *ret_frame) {
     frame_style const style = { .version = i % 3 == 0 ? 6 : 4,
                                 .n_tags = i % 2,
@@ -31,20 +31,20 @@ static void make_packet(unsigned i, frame *ret_frame) {
 }
 
 static const char *make_file(const char *name, frame_format format, size_t snapshot) {
-    const char *const path = path_of(name);
-    (void)unlink(path); /* some file systems wait for the disk when a file is written over */
-    frame_writer *const to = writer_open(path, format, snapshot, 1);
-    assert_non_null(to);
+    const char *const path = make_path(name);
+    (void)unlink(path); /* some file systems wait for the disk when a file is overwritten */
+    frame_writer *const writer = writer_open(path, format, snapshot, 1);
+    assert_non_null(writer);
     for (unsigned i = 0; i < N_PACKETS; i++) {
         frame made;
         make_packet(i, &made);
-        writer_put(to, &made, BEGIN_NS + i * UINT64_C(1000001001));
+        writer_put(writer, &made, BEGIN_NS + i * UINT64_C(1000001001));
     }
-    assert_true(writer_close(to));
+    assert_true(writer_close(writer));
     return path;
 }
 
-static size_t load(const char *path, uint8_t *ret_bytes, size_t max) {
+static size_t load_file(const char *path, uint8_t *ret_bytes, size_t max) {
     FILE *const file = fopen(path, "rb");
     assert_non_null(file);
     size_t const n = fread(ret_bytes, 1, max, file);
@@ -53,8 +53,8 @@ static size_t load(const char *path, uint8_t *ret_bytes, size_t max) {
     return n;
 }
 
-static const char *store(const char *name, const uint8_t *bytes, size_t n) {
-    const char *const path = path_of(name);
+static const char *store_file(const char *name, const uint8_t *bytes, size_t n) {
+    const char *const path = make_path(name);
     (void)unlink(path);
     FILE *const file = fopen(path, "wb");
     assert_non_null(file);
@@ -65,43 +65,44 @@ static const char *store(const char *name, const uint8_t *bytes, size_t n) {
 
 /* ------------------------------------------------------------------ reading */
 
+/* What was read of each packet. */
 typedef struct seen {
     unsigned n;
     uint64_t times[N_PACKETS];
-    uint64_t sums[N_PACKETS]; /* of lengths and bytes */
+    uint64_t sums[N_PACKETS]; /* a checksum of lengths and bytes */
     int      link_types[N_PACKETS];
 } seen;
 
-static void on_packet(void *context, const capture_packet *p) {
-    seen *const to = context;
+static void note_packet(void *context, const capture_packet *p) {
+    seen *const packets = context;
     uint64_t    sum = p->on_wire * 1000003 + p->captured;
-    assert_true(to->n < N_PACKETS);
+    assert_true(packets->n < N_PACKETS);
     for (size_t i = 0; i < p->captured; i++) sum = sum * 31 + p->bytes[i];
-    to->times[to->n] = p->time_ns;
-    to->link_types[to->n] = p->link_type;
-    to->sums[to->n++] = sum;
+    packets->times[packets->n] = p->time_ns;
+    packets->link_types[packets->n] = p->link_type;
+    packets->sums[packets->n++] = sum;
 }
 
-static capture_status read_to_end(capture *from, seen *ret_seen) {
+static capture_status read_to_end(capture *input, seen *ret_seen) {
     capture_status status = CAPTURE_MORE;
     *ret_seen = (seen){ 0 };
-    while (status == CAPTURE_MORE) status = capture_read(from, 7, on_packet, ret_seen);
+    while (status == CAPTURE_MORE) status = capture_read(input, 7, note_packet, ret_seen);
     return status;
 }
 
 static capture_status read_file(const char *path, const char *filter, seen *ret_seen) {
     capture_text   problem;
-    capture *const from = capture_open_file(path, filter, problem);
-    if (from == NULL) print_error("%s\n", problem);
-    assert_non_null(from);
-    capture_status const status = read_to_end(from, ret_seen);
-    if (status == CAPTURE_BROKEN) assert_true(strlen(capture_problem(from)) > 10);
-    capture_close(from);
+    capture *const input = capture_open_file(path, filter, problem);
+    if (input == NULL) print_error("%s\n", problem);
+    assert_non_null(input);
+    capture_status const status = read_to_end(input, ret_seen);
+    if (status == CAPTURE_BROKEN) assert_true(strlen(capture_problem(input)) > 10);
+    capture_close(input);
     return status;
 }
 
-/* The same by libpcap. */
-static void read_with_libpcap(const char *path, seen *ret_seen) {
+/* Read the same file with libpcap. */
+static void read_by_libpcap(const char *path, seen *ret_seen) {
     char          text[PCAP_ERRBUF_SIZE];
     pcap_t *const pcap =
         pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, text);
@@ -114,7 +115,7 @@ static void read_with_libpcap(const char *path, seen *ret_seen) {
                                    (uint64_t)header->ts.tv_sec * 1000000000 +
                                        (uint64_t)header->ts.tv_usec,
                                    pcap_datalink(pcap) };
-        on_packet(ret_seen, &p);
+        note_packet(ret_seen, &p);
     }
     pcap_close(pcap);
 }
@@ -134,13 +135,13 @@ static void files_are_read_as_libpcap_reads_them(void **state) {
         const char *const path =
             make_file(formats[i].name, formats[i].format, i % 2 == 0 ? 262144 : 60);
         assert_int_equal(read_file(path, NULL, &ours), CAPTURE_END);
-        read_with_libpcap(path, &theirs);
+        read_by_libpcap(path, &theirs);
         assert_int_equal(ours.n, N_PACKETS);
         assert_memory_equal(&ours, &theirs, sizeof ours);
     }
 }
 
-static void filters_choose_packets(void **state) {
+static void filters_select_packets(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(formats); i++) {
         seen              found;
@@ -152,12 +153,12 @@ static void filters_choose_packets(void **state) {
     }
 }
 
-static void a_bad_filter_is_told(void **state) {
+static void bad_filters_are_reported(void **state) {
     (void)state;
     capture_text problem = "";
     assert_null(
         capture_open_file(make_file("filtered", FORMAT_MICRO, 262144), "host and", problem));
-    assert_non_null(strstr(problem, "the filter 'host and'"));
+    assert_non_null(strstr(problem, "filter 'host and'"));
     seen found;
     assert_int_equal(read_file(make_file("filtered", FORMAT_NG, 262144), "host and", &found),
                      CAPTURE_BROKEN);
@@ -165,26 +166,26 @@ static void a_bad_filter_is_told(void **state) {
 
 /* ------------------------------------------------------------------ cut and damaged */
 
-/* A capture cut at every byte: what is complete is read, and the cut is told unless it is between
- * two packets. */
-static void captures_cut_at_every_byte_tell_all_before(void **state) {
+/* A capture cut at every byte: complete packets are read, and the cut is reported unless it is
+ * between two packets. */
+static void captures_cut_at_every_byte_are_read_up_to_the_cut(void **state) {
     (void)state;
     static uint8_t bytes[65536];
     for (size_t i = 0; i < COUNT(formats); i++) {
-        size_t const n = load(make_file("whole", formats[i].format, 96), bytes, sizeof bytes);
+        size_t const n = load_file(make_file("whole", formats[i].format, 96), bytes, sizeof bytes);
         seen         whole, part;
-        assert_int_equal(read_file(path_of("whole"), NULL, &whole), CAPTURE_END);
+        assert_int_equal(read_file(make_path("whole"), NULL, &whole), CAPTURE_END);
         unsigned ends = 0;
         for (size_t length = 0; length < n; length += 1 + length / 700) {
             capture_text      problem = "";
-            const char *const path = store("cut", bytes, length);
-            capture *const    from = capture_open_file(path, NULL, problem);
-            if (from == NULL) {
+            const char *const path = store_file("cut", bytes, length);
+            capture *const    input = capture_open_file(path, NULL, problem);
+            if (input == NULL) {
                 assert_true(length < 24 && strlen(problem) > 10);
                 continue;
             }
-            capture_status const status = read_to_end(from, &part);
-            capture_close(from);
+            capture_status const status = read_to_end(input, &part);
+            capture_close(input);
             assert_true(status == CAPTURE_BROKEN || status == CAPTURE_END);
             assert_true(part.n < N_PACKETS);
             assert_memory_equal(part.sums, whole.sums, part.n * sizeof part.sums[0]);
@@ -194,58 +195,59 @@ static void captures_cut_at_every_byte_tell_all_before(void **state) {
     }
 }
 
-static void damaged_captures_are_survived(void **state) {
+static void damaged_captures_do_no_harm(void **state) {
     (void)state;
     static uint8_t bytes[65536];
     dice           random = dice_start();
     for (unsigned i = 0; i < 2000; i++) {
-        size_t const n = load(make_file("whole", formats[i % 4].format, 96), bytes, sizeof bytes);
+        size_t const n =
+            load_file(make_file("whole", formats[i % 4].format, 96), bytes, sizeof bytes);
         for (unsigned j = 0; j < 1 + dice_below(&random, 3); j++)
             bytes[dice_below(&random, n)] = (uint8_t)dice_edge(&random);
         capture_text   problem = "";
-        capture *const from = capture_open_file(store("damaged", bytes, n), NULL, problem);
-        if (from == NULL) {
+        capture *const input = capture_open_file(store_file("damaged", bytes, n), NULL, problem);
+        if (input == NULL) {
             assert_true(strlen(problem) > 10);
             continue;
         }
         seen                 found;
-        capture_status const status = read_to_end(from, &found);
+        capture_status const status = read_to_end(input, &found);
         assert_true(status == CAPTURE_END ||
-                    (status == CAPTURE_BROKEN && strlen(capture_problem(from)) > 10));
-        capture_close(from);
+                    (status == CAPTURE_BROKEN && strlen(capture_problem(input)) > 10));
+        capture_close(input);
     }
 }
 
-static void lengths_that_cannot_be_are_told_as_damage(void **state) {
+static void impossible_lengths_are_reported_as_damage(void **state) {
     (void)state;
     static uint8_t bytes[65536];
     capture_text   problem;
     seen           found;
-    size_t const   n = load(make_file("whole", FORMAT_MICRO, 96), bytes, sizeof bytes);
+    size_t const   n = load_file(make_file("whole", FORMAT_MICRO, 96), bytes, sizeof bytes);
     memset(bytes + 24 + 8, 0x7f, 4); /* of the first record */
-    capture *const from = capture_open_file(store("damaged", bytes, n), NULL, problem);
-    assert_non_null(from);
-    assert_int_equal(read_to_end(from, &found), CAPTURE_BROKEN);
-    assert_non_null(strstr(capture_problem(from), "packet 1 says that it has 2139062143 bytes"));
-    capture_close(from);
+    capture *const input = capture_open_file(store_file("damaged", bytes, n), NULL, problem);
+    assert_non_null(input);
+    assert_int_equal(read_to_end(input, &found), CAPTURE_BROKEN);
+    assert_non_null(strstr(capture_problem(input), "packet 1 claims to have 2139062143 bytes"));
+    capture_close(input);
 }
 
-static void files_that_are_no_captures_are_refused(void **state) {
+static void other_files_are_refused(void **state) {
     (void)state;
     static const struct {
         const char *bytes, *words;
-    } cases[] = { { "", "not a capture" },
-                  { "hello, world, this is a text", "not a capture" },
+    } cases[] = { { "", "not a capture file" },
+                  { "hello, world, this is a text", "not a capture file" },
                   { "\x1f\x8b\x08 compressed", "zcat" },
                   { "BZh91AY", "bzcat" } };
     capture_text problem;
     for (size_t i = 0; i < COUNT(cases); i++) {
         const char *const path =
-            store("text", (const uint8_t *)cases[i].bytes, strlen(cases[i].bytes));
+            store_file("text", (const uint8_t *)cases[i].bytes, strlen(cases[i].bytes));
         assert_null(capture_open_file(path, NULL, problem));
         assert_non_null(strstr(problem, cases[i].words));
     }
-    assert_null(capture_open_file(path_of("nowhere"), NULL, problem));
+    assert_null(capture_open_file(make_path("nowhere"), NULL, problem));
     assert_non_null(strstr(problem, "No such file"));
     assert_null(capture_open_file(folder, NULL, problem));
     assert_non_null(strstr(problem, "Is a directory"));
@@ -253,25 +255,26 @@ static void files_that_are_no_captures_are_refused(void **state) {
     assert_non_null(strstr(problem, "no-such-interface"));
 }
 
-/* ------------------------------------------------------------------ odd ones */
+/* ------------------------------------------------------------------ unusual files */
 
-/* With fields that only Linux once wrote: left to libpcap. */
-static void formats_that_are_not_ours_are_left_to_libpcap(void **state) {
+/* An old format of Linux, with two more fields per packet. */
+static void unusual_formats_are_read_by_libpcap(void **state) {
     (void)state;
     static uint8_t bytes[200];
     uint32_t const header[6] = { 0xa1b2cd34, 4 << 16 | 2, 0, 0, 96, 1 };
-    uint32_t const record[6] = { 1700000000, 5, 60, 60, 0, 0 }; /* two words more than others */
+    uint32_t const record[6] = { 1700000000, 5, 60, 60, 0, 0 }; /* the last two words are extra */
     memcpy(bytes, header, 24);
     memcpy(bytes + 24, record, 24);
     seen ours, theirs;
-    assert_int_equal(read_file(store("odd", bytes, 24 + 24 + 60), NULL, &ours), CAPTURE_END);
-    read_with_libpcap(path_of("odd"), &theirs);
+    assert_int_equal(read_file(store_file("odd", bytes, 24 + 24 + 60), NULL, &ours), CAPTURE_END);
+    read_by_libpcap(make_path("odd"), &theirs);
     assert_int_equal(ours.n, 1);
     assert_memory_equal(&ours, &theirs, sizeof ours);
-    assert_int_equal(read_file(store("odd", bytes, 24 + 24 + 50), NULL, &ours), CAPTURE_BROKEN);
+    assert_int_equal(read_file(store_file("odd", bytes, 24 + 24 + 50), NULL, &ours),
+                     CAPTURE_BROKEN);
 }
 
-/* Two interfaces of different link types, with different clocks; and a block that nobody knows. */
+/* Two interfaces with different link types and time units, and a block of an unknown type. */
 static void interfaces_of_pcapng_keep_their_link_types(void **state) {
     (void)state;
     /* clang-format off */
@@ -279,18 +282,19 @@ static void interfaces_of_pcapng_keep_their_link_types(void **state) {
         0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0xffffffff, 0xffffffff, 28, /* a section */
         1, 32, 1, 0, 1 << 16 | 9, 9, 0, 32,                        /* Ethernet, nanoseconds */
         1, 32, 101, 65535, 1 << 16 | 9, 0x80 | 10, 0, 32,          /* raw IP, in 1/1024 s */
-        0x0bad, 20, 1, 2, 20,                                      /* what is this? */
-        6, 36, 1, 0, 1024 * 5 + 512, 4, 9, 0x45454545, 36,         /* by the second */
-        6, 36, 0, 0, 77, 4, 4, 0x45454545, 36,                     /* by the first */
-        3, 20, 9, 0x45454545, 20,                                  /* in the short form */
-        2, 36, 1, 1, 1024, 4, 9, 0x45454545, 36,                   /* in the old form, after 2^32 */
+        0x0bad, 20, 1, 2, 20,                                      /* unknown */
+        6, 36, 1, 0, 1024 * 5 + 512, 4, 9, 0x45454545, 36,         /* a packet of the second */
+        6, 36, 0, 0, 77, 4, 4, 0x45454545, 36,                     /* of the first */
+        3, 20, 9, 0x45454545, 20,                                  /* the simple form */
+        2, 36, 1, 1, 1024, 4, 9, 0x45454545, 36,                   /* the old form, after 2^32 */
         0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0xffffffff, 0xffffffff, 28, /* another section */
         6, 36, 0, 0, 77, 4, 4, 0x45454545, 36,                     /* its interface is missing */
     };
     /* clang-format on */
     seen found;
-    assert_int_equal(read_file(store("two", (const uint8_t *)words, sizeof words), NULL, &found),
-                     CAPTURE_BROKEN);
+    assert_int_equal(
+        read_file(store_file("two", (const uint8_t *)words, sizeof words), NULL, &found),
+        CAPTURE_BROKEN);
     assert_int_equal(found.n, 4);
     assert_int_equal(found.link_types[0], 101);
     assert_int_equal(found.link_types[1], 1);
@@ -301,10 +305,10 @@ static void interfaces_of_pcapng_keep_their_link_types(void **state) {
     assert_int_equal(found.times[3], UINT64_C(4194305000000000));
 }
 
-static void pipes_are_read_as_bytes_come(void **state) {
+static void pipes_are_read_as_bytes_arrive(void **state) {
     (void)state;
     static uint8_t bytes[65536];
-    size_t const   n = load(make_file("whole", FORMAT_MICRO, 96), bytes, sizeof bytes);
+    size_t const   n = load_file(make_file("whole", FORMAT_MICRO, 96), bytes, sizeof bytes);
     int            ends[2];
     capture_text   problem;
     seen           found = { 0 };
@@ -312,48 +316,49 @@ static void pipes_are_read_as_bytes_come(void **state) {
     int const kept = dup(STDIN_FILENO);
     assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
     assert_int_equal(write(ends[1], bytes, 300), 300);
-    capture *const from = capture_open_file("-", NULL, problem);
-    assert_non_null(from);
-    assert_int_equal(capture_total_bytes(from), 0);
-    assert_int_equal(capture_read(from, 100, on_packet, &found), CAPTURE_MORE); /* does not wait */
+    capture *const input = capture_open_file("-", NULL, problem);
+    assert_non_null(input);
+    assert_int_equal(capture_total_bytes(input), 0);
+    assert_int_equal(capture_read(input, 100, note_packet, &found),
+                     CAPTURE_MORE); /* does not wait */
     assert_true(found.n >= 2);
     assert_int_equal(write(ends[1], bytes + 300, n - 300), n - 300);
     assert_int_equal(close(ends[1]), 0);
-    while (capture_read(from, 100, on_packet, &found) == CAPTURE_MORE) {
+    while (capture_read(input, 100, note_packet, &found) == CAPTURE_MORE) {
     }
     assert_int_equal(found.n, N_PACKETS);
-    capture_close(from);
+    capture_close(input);
     assert_int_equal(dup2(kept, STDIN_FILENO), STDIN_FILENO);
     (void)close(kept);
     (void)close(ends[0]);
 }
 
-static int begin(void **state) {
+static int make_folder(void **state) {
     (void)state;
     return mkdtemp(folder) != NULL ? 0 : -1;
 }
 
-static int end(void **state) {
+static int remove_folder(void **state) {
     (void)state;
     static const char *const names[] = { "micro", "nano",    "swapped", "ng",  "filtered", "whole",
                                          "cut",   "damaged", "text",    "odd", "two" };
-    for (size_t i = 0; i < COUNT(names); i++) (void)unlink(path_of(names[i]));
+    for (size_t i = 0; i < COUNT(names); i++) (void)unlink(make_path(names[i]));
     return rmdir(folder);
 }
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_read_as_libpcap_reads_them),
-        cmocka_unit_test(filters_choose_packets),
-        cmocka_unit_test(a_bad_filter_is_told),
-        cmocka_unit_test(captures_cut_at_every_byte_tell_all_before),
-        cmocka_unit_test(damaged_captures_are_survived),
-        cmocka_unit_test(lengths_that_cannot_be_are_told_as_damage),
-        cmocka_unit_test(files_that_are_no_captures_are_refused),
-        cmocka_unit_test(formats_that_are_not_ours_are_left_to_libpcap),
+        cmocka_unit_test(filters_select_packets),
+        cmocka_unit_test(bad_filters_are_reported),
+        cmocka_unit_test(captures_cut_at_every_byte_are_read_up_to_the_cut),
+        cmocka_unit_test(damaged_captures_do_no_harm),
+        cmocka_unit_test(impossible_lengths_are_reported_as_damage),
+        cmocka_unit_test(other_files_are_refused),
+        cmocka_unit_test(unusual_formats_are_read_by_libpcap),
         cmocka_unit_test(interfaces_of_pcapng_keep_their_link_types),
-        cmocka_unit_test(pipes_are_read_as_bytes_come),
+        cmocka_unit_test(pipes_are_read_as_bytes_arrive),
     };
     print_message("# seed %llu\n", (unsigned long long)dice_seed());
-    return _cmocka_run_group_tests("capture", tests, COUNT(tests), begin, end);
+    return _cmocka_run_group_tests("capture", tests, COUNT(tests), make_folder, remove_folder);
 }

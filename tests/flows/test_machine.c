@@ -1,9 +1,9 @@
-/* test_machine.c - machines: what is read, what is refused and how, and which rule applies. */
+/* test_machine.c - machines: parsing, error messages, and which rule applies. */
 #include "unit.h"
 
 #include "tracker.h"
 
-static machine read_fine(const char *text) {
+static machine read_valid(const char *text) {
     machine         m;
     machine_problem problem;
     bool const      is_fine = machine_read(text, strlen(text), &m, &problem);
@@ -34,7 +34,7 @@ static machine read_shipped(const char *name) {
 static const struct {
     const char *text;
     unsigned    line;
-    const char *words; /* that the complaint has */
+    const char *words; /* part of the message */
 } mistakes[] = {
     { "", 1, "expected 'machine' and its name, found the end of the file" },
     { "# nothing\n\n", 3, "found the end of the file" },
@@ -43,7 +43,7 @@ static const struct {
     { "machine \"m\"\n", 1, "expected a name after 'machine', found 'm'" },
     { "machine m \"title\" more\n", 1, "expected the end of the line, found 'more'" },
     { "machine m \"title\n", 1, "expected a closing quote" },
-    { "machine m\nmachine n\n", 2, "expected no second 'machine'" },
+    { "machine m\nmachine n\n", 2, "a second 'machine': a file has only one" },
     { "machine m,n\n", 1, "expected the end of the line, found ','" },
     { "machine m!\n", 1, "expected a name of letters, digits, - and _, found 'm!'" },
     { "machine an-endless-name-that-never-comes-to-its-end\n", 1, "too long for a name" },
@@ -59,9 +59,8 @@ static const struct {
     { "machine m\nstate a timeout 99999999999999999999s\n", 2, "expected a duration" },
     { "machine m\nstate a timeout 5s halfopen\n", 2, "expected 'half-open', 'as' or the end" },
     { "machine m\nstate a timeout 5s as\n", 2, "expected a name after 'as'" },
-    { "machine m\nstate a timeout 5s\nstate a timeout 6s\n", 3,
-      "expected another name: a state 'a' is there already" },
-    { "machine m\nstate new timeout 5s\n", 2, "no state can be called 'new'" },
+    { "machine m\nstate a timeout 5s\nstate a timeout 6s\n", 3, "there is a state 'a' already" },
+    { "machine m\nstate new timeout 5s\n", 2, "a state cannot be called 'new'" },
     { "machine m\n", 2, "expected a 'state', found the end of the file" },
     { HEAD, 5, "expected a rule 'from new ... go STATE'" },
     { HEAD "from x when any go a\n", 5, "there is no state 'x' above this line" },
@@ -82,7 +81,7 @@ static const struct {
     { HEAD "from new when any go end\n", 5, "a new flow cannot end" },
     { HEAD "from new when any go a loudly\n", 5, "expected 'event', 'anomaly', 'opens'" },
     { HEAD "from new when any go a event\n", 5, "expected a name after 'event'" },
-    { HEAD "from new when any go a anomaly odd\n", 5, "expected words in quotes after 'anomaly'" },
+    { HEAD "from new when any go a anomaly odd\n", 5, "expected a quoted text after 'anomaly'" },
     { HEAD "from new when any go a event x event y\n", 5, "a second event" },
     { HEAD "from new when any go a\nfrom a when any go b reversed\n", 6,
       "'reversed' is for rules that open" },
@@ -95,34 +94,34 @@ static const struct {
     { HEAD "# caf\xe9\n", 5, "expected text in UTF-8, found the byte 0xe9" },
     { "machine m \"\x1b[31mred\"\n", 1, "expected text in UTF-8, found the byte 0x1b" },
     { "machine m \"cut \xe2\x82", 1, "found the byte 0xe2" },
-    { "machine m\nover tcp\nover udp\n", 3, "expected no second 'over'" },
+    { "machine m\nover tcp\nover udp\n", 3, "a second 'over': a machine has only one" },
     { HEAD "from new when any go a event caf\xc3\xa9\n", 5,
       "expected a name of letters, digits, - and _ after 'event', found 'caf\xc3\xa9'" },
 };
 
-static void mistakes_are_told_with_line_and_what_was_expected(void **state) {
+static void errors_name_the_line_and_what_was_expected(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(mistakes); i++) {
         machine         m;
         machine_problem problem;
         assert_false(machine_read(mistakes[i].text, strlen(mistakes[i].text), &m, &problem));
-        bool const is_told =
+        bool const is_right =
             problem.line == mistakes[i].line && strstr(problem.text, mistakes[i].words) != NULL;
-        if (!is_told) print_error("case %zu: line %u: %s\n", i, problem.line, problem.text);
-        assert_true(is_told);
+        if (!is_right) print_error("case %zu: line %u: %s\n", i, problem.line, problem.text);
+        assert_true(is_right);
     }
 }
 
-static void titles_are_in_any_language(void **state) {
+static void titles_may_use_utf8(void **state) {
     (void)state;
     machine m =
-        read_fine("\xef\xbb\xbfmachine m \"\xc3\xa9t\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82\"\r\n"
-                  "state a timeout 1s\r\nfrom new when any go a\r\n");
+        read_valid("\xef\xbb\xbfmachine m \"\xc3\xa9t\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82\"\r\n"
+                   "state a timeout 1s\r\nfrom new when any go a\r\n");
     assert_string_equal(m.title, "\xc3\xa9t\xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82");
     machine_free(&m);
 }
 
-static void limits_are_told(void **state) {
+static void limits_are_reported(void **state) {
     (void)state;
     static char     text[200000];
     machine         m;
@@ -135,11 +134,11 @@ static void limits_are_told(void **state) {
     for (unsigned i = 0; i < 20; i++)
         n += (size_t)sprintf(text + n, "from a when port %u go b\n", i);
     assert_false(machine_read(text, n, &m, &problem));
-    assert_non_null(strstr(problem.text, "more than 11 different questions"));
+    assert_non_null(strstr(problem.text, "more than 11 different tests"));
     n = (size_t)sprintf(text, HEAD "from new when ");
     for (unsigned i = 0; i < 100000; i++) text[n++] = '(';
     assert_false(machine_read(text, n, &m, &problem));
-    assert_non_null(strstr(problem.text, "more than 16 parentheses"));
+    assert_non_null(strstr(problem.text, "more than 16 nested parentheses"));
     n = (size_t)sprintf(text, HEAD "from new when syn");
     for (unsigned i = 0; i < 100; i++) n += (size_t)sprintf(text + n, " and syn");
     assert_false(machine_read(text, n, &m, &problem));
@@ -152,10 +151,10 @@ static void limits_are_told(void **state) {
         n += (size_t)sprintf(text + n, "from s%u when client go s%u\n", i, i + 1);
     assert_false(machine_read(text, n, &m, &problem));
     assert_int_equal(problem.line, 3);
-    assert_non_null(strstr(problem.text, "timeouts that differ are for at most 8 states"));
+    assert_non_null(strstr(problem.text, "different timeouts need at most 8 states"));
 }
 
-static void any_bytes_are_read_or_refused(void **state) {
+static void random_changes_are_parsed_or_refused(void **state) {
     (void)state;
     const machine_shipped *const tcp = machine_shipped_at(0);
     dice                         random = dice_start();
@@ -181,14 +180,14 @@ static void any_bytes_are_read_or_refused(void **state) {
 
 /* ------------------------------------------------------------------ conditions */
 
-/* Does the condition hold for the packet, sent by the client of a flow or by its server? */
-static bool holds(const char *condition, const packet *p, bool is_client) {
+/* Is the condition true for a packet from the client of a flow, or from its server? */
+static bool condition_holds(const char *condition, const packet *p, bool is_client) {
     char text[400];
     (void)snprintf(text, sizeof text,
                    "machine m\nstate a timeout 1s\nstate b timeout 1s\nfrom new when any go "
                    "a\nfrom a when %s go b\n",
                    condition);
-    machine    m = read_fine(text);
+    machine    m = read_valid(text);
     bool const is_chosen = machine_choose(&m, 0, machine_answers(&m, p), is_client) != NULL;
     machine_free(&m);
     return is_chosen;
@@ -196,7 +195,7 @@ static bool holds(const char *condition, const packet *p, bool is_client) {
 
 static const struct {
     const char *condition;
-    bool        of_tcp, of_ping; /* by the client */
+    bool        for_tcp, for_ping; /* sent by the client */
 } conditions[] = {
     { "any", true, true },
     { "not any or any", true, true },
@@ -241,7 +240,7 @@ static const struct {
     { "type 0-127", false, false },
 };
 
-static void conditions_mean_what_they_say(void **state) {
+static void conditions_test_packets(void **state) {
     (void)state;
     packet const tcp = { .flow = { .protocol = PROTOCOL_TCP, .version = 4, .port = { 80, 5000 } },
                          .flags = TCP_SYN | TCP_PSH,
@@ -251,19 +250,20 @@ static void conditions_mean_what_they_say(void **state) {
                           .type = 128,
                           .is_fragment = true };
     for (size_t i = 0; i < COUNT(conditions); i++) {
-        bool const is_right = holds(conditions[i].condition, &tcp, true) == conditions[i].of_tcp &&
-                              holds(conditions[i].condition, &ping, true) == conditions[i].of_ping;
+        const char *const text = conditions[i].condition;
+        bool const        is_right = condition_holds(text, &tcp, true) == conditions[i].for_tcp &&
+                              condition_holds(text, &ping, true) == conditions[i].for_ping;
         if (!is_right) print_error("%s\n", conditions[i].condition);
         assert_true(is_right);
     }
-    assert_true(holds("server", &tcp, false));
-    assert_false(holds("client", &tcp, false));
+    assert_true(condition_holds("server", &tcp, false));
+    assert_false(condition_holds("client", &tcp, false));
 }
 
-static void the_first_rule_that_holds_applies(void **state) {
+static void the_first_matching_rule_applies(void **state) {
     (void)state;
     machine m =
-        read_fine(HEAD "from new when syn go a event one\nfrom new when any go b event two\n");
+        read_valid(HEAD "from new when syn go a event one\nfrom new when any go b event two\n");
     packet p = { .flow = { .protocol = PROTOCOL_TCP }, .flags = TCP_SYN };
     assert_int_equal(machine_choose(&m, -1, machine_answers(&m, &p), true)->line, 5);
     p.flags = TCP_ACK;
@@ -273,10 +273,10 @@ static void the_first_rule_that_holds_applies(void **state) {
     machine_free(&m);
 }
 
-static void over_says_which_packets(void **state) {
+static void over_selects_packets(void **state) {
     (void)state;
     machine m =
-        read_fine("machine m\nover udp port 53\nstate a timeout 1s\nfrom new when any go a\n");
+        read_valid("machine m\nover udp port 53\nstate a timeout 1s\nfrom new when any go a\n");
     packet p = { .flow = { .protocol = PROTOCOL_UDP, .port = { 53, 999 } } };
     assert_true(machine_takes(&m, &p));
     p.flow.port[0] = 52;
@@ -286,22 +286,22 @@ static void over_says_which_packets(void **state) {
     p.flow.protocol = PROTOCOL_TCP;
     assert_false(machine_takes(&m, &p));
     machine_free(&m);
-    m = read_fine("machine m\nover icmp\nstate a timeout 1s\nfrom new when any go a\n");
+    m = read_valid("machine m\nover icmp\nstate a timeout 1s\nfrom new when any go a\n");
     p.flow.protocol = PROTOCOL_ICMP6;
     assert_true(machine_takes(&m, &p));
     machine_free(&m);
-    m = read_fine("machine m\nstate a timeout 1s\nfrom new when any go a\n");
+    m = read_valid("machine m\nstate a timeout 1s\nfrom new when any go a\n");
     assert_true(machine_takes(&m, &p));
     machine_free(&m);
 }
 
-static void words_of_states_are_read(void **state) {
+static void all_words_are_parsed(void **state) {
     (void)state;
-    machine m = read_fine("machine m \"My flows\" # mine\n\n"
-                          "state a timeout 1500ms half-open as waiting\r\nstate b timeout 2h\n"
-                          "from new when any go a reversed\n"
-                          "from a,b when syn go b anomaly \"odd # thing\"\n"
-                          "from any when any go end event over");
+    machine m = read_valid("machine m \"My flows\" # mine\n\n"
+                           "state a timeout 1500ms half-open as waiting\r\nstate b timeout 2h\n"
+                           "from new when any go a reversed\n"
+                           "from a,b when syn go b anomaly \"odd # thing\"\n"
+                           "from any when any go end event over");
     assert_string_equal(m.title, "My flows");
     assert_string_equal(m.states[0].shown, "waiting");
     assert_true(m.states[0].is_half_open && !m.states[1].is_half_open);
@@ -315,9 +315,9 @@ static void words_of_states_are_read(void **state) {
     machine_free(&m);
 }
 
-/* ------------------------------------------------------------- the machines that come along */
+/* ------------------------------------------------------------------ the built-in machines */
 
-static uint8_t flags_of(const char *letters) {
+static uint8_t parse_flags(const char *letters) {
     static const char names[] = "FSRPA";
     uint8_t           flags = 0;
     for (; *letters != '\0' && *letters != ' '; letters++) {
@@ -327,8 +327,9 @@ static uint8_t flags_of(const char *letters) {
     return flags;
 }
 
-/* A conversation, as in "c:S s:SA c:A": who sends, and which flags. The state at the end. */
-static const char *talk(const machine *m, const char *packets, unsigned *ret_opened) {
+/* Play a conversation, as in "c:S s:SA c:A": the sender and the flags of each packet. Returns the
+ * state at the end. */
+static const char *play(const machine *m, const char *packets, unsigned *ret_opened) {
     tamis_status status = TAMIS_ERR_ABSENT;
     uint32_t     value = 0;
     *ret_opened = 0;
@@ -336,7 +337,7 @@ static const char *talk(const machine *m, const char *packets, unsigned *ret_ope
         at += *at == ' ';
         tracked p = { .p = { .flow = { .protocol = PROTOCOL_TCP, .version = 4 },
                              .is_from_high = at[0] == 's',
-                             .flags = flags_of(at + 2) } };
+                             .flags = parse_flags(at + 2) } };
         p.answers = machine_answers(m, &p.p);
         if (tracker_decide(m, &p, status, value) != TAMIS_STEP_SET) continue;
         *ret_opened += status == TAMIS_ERR_ABSENT || p.rule->opens;
@@ -357,7 +358,7 @@ static const struct {
     { "c:S s:SA c:A", "established", 1 },
     { "c:S s:SA c:PA s:A", "established", 1 },
     { "c:S s:SA c:A c:FA", "client-fin", 1 },
-    { "c:S s:SA c:A c:FA c:FA s:A", "client-fin", 1 }, /* a FIN that is repeated is no second one */
+    { "c:S s:SA c:A c:FA c:FA s:A", "client-fin", 1 }, /* a repeated FIN */
     { "c:S s:SA c:A s:FA", "server-fin", 1 },
     { "c:S s:SA c:A c:FA s:FA c:A", "closed", 1 },
     { "c:S s:SA c:A s:FA c:FA s:A", "closed", 1 },
@@ -365,21 +366,21 @@ static const struct {
     { "c:S s:RA", "reset", 1 },
     { "c:S s:SA c:R", "reset", 1 },
     { "c:S s:SA c:A s:R", "reset", 1 },
-    { "c:S s:SA c:A s:FA c:FA c:S", "syn", 2 }, /* the port again */
-    { "c:S s:SA c:A s:FA c:FA s:S", "syn", 2 }, /* opened by the other end this time */
+    { "c:S s:SA c:A s:FA c:FA c:S", "syn", 2 }, /* the ports are used again */
+    { "c:S s:SA c:A s:FA c:FA s:S", "syn", 2 }, /* opened by the other end */
     { "c:S s:SA c:A s:FA c:FA s:S c:SA s:A", "established", 2 },
     { "c:S s:RA c:S s:SA c:A", "established", 2 },
     { "c:S c:A", "established", 1 },  /* the answer was not captured */
-    { "s:SA c:A", "established", 1 }, /* the question was not: c is the client all the same */
+    { "s:SA c:A", "established", 1 }, /* the SYN was not: c is still the client */
     { "s:SA c:A c:FA", "client-fin", 1 },
-    { "c:S s:S", "syn-ack", 1 },  /* both at once */
+    { "c:S s:S", "syn-ack", 1 },  /* both ends open */
     { "c:PA", "established", 1 }, /* picked up */
     { "s:PA s:FA", "client-fin", 1 },
     { "c:FA", "client-fin", 1 },
     { "c:R", "reset", 1 },
     { "c:SF", "reset", 1 },
     { "c:", "reset", 1 },
-    { "c:S s:SA c:A c:S", "established", 1 }, /* a SYN within */
+    { "c:S s:SA c:A c:S", "established", 1 }, /* a SYN within a connection */
 };
 
 static void tcp_conversations_end_in_their_states(void **state) {
@@ -387,7 +388,7 @@ static void tcp_conversations_end_in_their_states(void **state) {
     machine m = read_shipped("tcp");
     for (size_t i = 0; i < COUNT(conversations); i++) {
         unsigned          opened;
-        const char *const end = talk(&m, conversations[i].packets, &opened);
+        const char *const end = play(&m, conversations[i].packets, &opened);
         bool const        is_right =
             strcmp(end, conversations[i].end) == 0 && opened == conversations[i].opened;
         if (!is_right) print_error("%s: %s, opened %u\n", conversations[i].packets, end, opened);
@@ -396,7 +397,7 @@ static void tcp_conversations_end_in_their_states(void **state) {
     machine_free(&m);
 }
 
-static void shipped_machines_fit_into_four_bits(void **state) {
+static void built_in_machines_fit_into_four_bits(void **state) {
     (void)state;
     for (size_t i = 0; machine_shipped_at(i) != NULL; i++) {
         machine m = read_shipped(machine_shipped_at(i)->name);
@@ -407,16 +408,16 @@ static void shipped_machines_fit_into_four_bits(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mistakes_are_told_with_line_and_what_was_expected),
-        cmocka_unit_test(limits_are_told),
-        cmocka_unit_test(titles_are_in_any_language),
-        cmocka_unit_test(any_bytes_are_read_or_refused),
-        cmocka_unit_test(conditions_mean_what_they_say),
-        cmocka_unit_test(the_first_rule_that_holds_applies),
-        cmocka_unit_test(over_says_which_packets),
-        cmocka_unit_test(words_of_states_are_read),
+        cmocka_unit_test(errors_name_the_line_and_what_was_expected),
+        cmocka_unit_test(limits_are_reported),
+        cmocka_unit_test(titles_may_use_utf8),
+        cmocka_unit_test(random_changes_are_parsed_or_refused),
+        cmocka_unit_test(conditions_test_packets),
+        cmocka_unit_test(the_first_matching_rule_applies),
+        cmocka_unit_test(over_selects_packets),
+        cmocka_unit_test(all_words_are_parsed),
         cmocka_unit_test(tcp_conversations_end_in_their_states),
-        cmocka_unit_test(shipped_machines_fit_into_four_bits),
+        cmocka_unit_test(built_in_machines_fit_into_four_bits),
     };
     return unit_run("machine", tests, COUNT(tests));
 }

@@ -1,4 +1,4 @@
-/* test_packet.c - the packet parser: what it finds, and that it never reads too far. */
+/* test_packet.c - the packet parser: what it finds, and that it never reads beyond the packet. */
 #include "unit.h"
 
 #include "frames.h"
@@ -10,14 +10,14 @@
 
 static const frame_style plain4 = { .version = 4 }, plain6 = { .version = 6 };
 
-static frame_end end_of(unsigned last, uint16_t port) {
+static frame_end make_frame_end(unsigned last, uint16_t port) {
     frame_end end = { .port = port };
     for (unsigned i = 0; i < 16; i++) end.address[i] = (uint8_t)(i + 1);
     end.address[3] = end.address[15] = (uint8_t)last;
     return end;
 }
 
-/* Parsed where the next byte is not ours. */
+/* Parse a copy that ends at the end of a page, so that reading beyond it crashes. */
 static packet_skip parse_fenced(const uint8_t *bytes, size_t captured, size_t on_wire,
                                 int link_type, packet *ret_packet) {
     fenced memory = fenced_new(captured);
@@ -27,23 +27,23 @@ static packet_skip parse_fenced(const uint8_t *bytes, size_t captured, size_t on
     return skip;
 }
 
-static packet must_parse(const frame *from) {
+static packet must_parse(const frame *f) {
     packet p;
     memset(&p, 0x5a, sizeof p);
-    assert_int_equal(parse_fenced(from->bytes, from->n, from->n, ETHERNET, &p), PACKET_TAKEN);
+    assert_int_equal(parse_fenced(f->bytes, f->n, f->n, ETHERNET, &p), PACKET_TAKEN);
     return p;
 }
 
-static packet_skip skip_of(const frame *from) {
+static packet_skip parse_status(const frame *f) {
     packet p;
-    return parse_fenced(from->bytes, from->n, from->n, ETHERNET, &p);
+    return parse_fenced(f->bytes, f->n, f->n, ETHERNET, &p);
 }
 
 /* ------------------------------------------------------------------ what it finds */
 
 static void tcp_flags_ports_and_payload_are_found(void **state) {
     (void)state;
-    frame_end const client = end_of(1, 40000), server = end_of(2, 443);
+    frame_end const client = make_frame_end(1, 40000), server = make_frame_end(2, 443);
     for (unsigned flags = 0; flags < 256; flags++) {
         frame made;
         frame_tcp(&made, flags % 2 == 0 ? &plain4 : &plain6, &client, &server, flags, flags);
@@ -64,9 +64,9 @@ static void both_directions_have_the_same_tuple(void **state) {
     for (unsigned i = 0; i < 2000; i++) {
         frame_style const style = { .version = i % 2 == 0 ? 4 : 6 };
         frame_end const   a =
-            end_of((unsigned)dice_below(&random, 3), (uint16_t)dice_below(&random, 3));
+            make_frame_end((unsigned)dice_below(&random, 3), (uint16_t)dice_below(&random, 3));
         frame_end const b =
-            end_of((unsigned)dice_below(&random, 3), (uint16_t)dice_below(&random, 3));
+            make_frame_end((unsigned)dice_below(&random, 3), (uint16_t)dice_below(&random, 3));
         frame there, back;
         frame_tcp(&there, &style, &a, &b, SYN, 0);
         frame_tcp(&back, &style, &b, &a, ACK, 0);
@@ -77,9 +77,9 @@ static void both_directions_have_the_same_tuple(void **state) {
     }
 }
 
-static void addresses_stand_at_the_end_that_has_them(void **state) {
+static void each_end_has_its_own_address(void **state) {
     (void)state;
-    frame_end const low = end_of(1, 9), high = end_of(200, 5);
+    frame_end const low = make_frame_end(1, 9), high = make_frame_end(200, 5);
     frame           made;
     frame_udp(&made, &plain4, &high, &low, 10);
     packet const p = must_parse(&made);
@@ -95,7 +95,7 @@ static void addresses_stand_at_the_end_that_has_them(void **state) {
 
 static void tags_options_and_extensions_change_nothing(void **state) {
     (void)state;
-    frame_end const a = end_of(1, 1000), b = end_of(2, 80);
+    frame_end const a = make_frame_end(1, 1000), b = make_frame_end(2, 80);
     for (unsigned i = 0; i < 24; i++) {
         frame_style const bare = { .version = i % 2 == 0 ? 4 : 6 };
         frame_style const style = { .version = bare.version,
@@ -110,21 +110,21 @@ static void tags_options_and_extensions_change_nothing(void **state) {
     }
 }
 
-/* Put an IP header of either version before what is in a frame. */
-static void put_into_tunnel(frame *into, const frame_style *outer) {
-    frame_end const a = end_of(70, 0), b = end_of(71, 0);
+/* Wrap the IP packet of a frame into another IP packet. */
+static void put_into_tunnel(frame *f, const frame_style *outer) {
+    frame_end const a = make_frame_end(70, 0), b = make_frame_end(71, 0);
     frame           made;
-    size_t const    inner = into->n - ETHERNET_BYTES;
-    uint8_t const   inner_version = into->bytes[ETHERNET_BYTES] >> 4;
+    size_t const    inner = f->n - ETHERNET_BYTES;
+    uint8_t const   inner_version = f->bytes[ETHERNET_BYTES] >> 4;
     frame_udp(&made, outer, &a, &b, inner - 8);
     made.bytes[ETHERNET_BYTES + (outer->version == 4 ? 9 : 6)] = inner_version == 4 ? 4 : 41;
-    memcpy(made.bytes + made.n - inner, into->bytes + ETHERNET_BYTES, inner);
-    *into = made;
+    memcpy(made.bytes + made.n - inner, f->bytes + ETHERNET_BYTES, inner);
+    *f = made;
 }
 
-static void ip_in_ip_has_the_flow_that_is_inside(void **state) {
+static void ip_in_ip_is_the_inner_flow(void **state) {
     (void)state;
-    frame_end const a = end_of(1, 1000), b = end_of(2, 80);
+    frame_end const a = make_frame_end(1, 1000), b = make_frame_end(2, 80);
     for (unsigned i = 0; i < 4; i++) {
         const frame_style *const inner = i % 2 == 0 ? &plain4 : &plain6;
         const frame_style *const outer = i / 2 == 0 ? &plain4 : &plain6;
@@ -138,7 +138,7 @@ static void ip_in_ip_has_the_flow_that_is_inside(void **state) {
             assert_memory_equal(&p, &expected, sizeof p);
         }
         put_into_tunnel(&made, outer);
-        assert_int_equal(must_parse(&made).flow.port[0], 0); /* nobody goes deeper */
+        assert_int_equal(must_parse(&made).flow.port[0], 0); /* deeper ones are not unwrapped */
     }
 }
 
@@ -146,7 +146,7 @@ static void echoes_and_their_answers_are_one_flow(void **state) {
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
         const frame_style *const style = i == 0 ? &plain4 : &plain6;
-        frame_end const          a = end_of(1, 77), b = end_of(2, 77);
+        frame_end const          a = make_frame_end(1, 77), b = make_frame_end(2, 77);
         frame                    there, back;
         frame_echo(&there, style, &a, &b, false);
         frame_echo(&back, style, &b, &a, true);
@@ -158,11 +158,11 @@ static void echoes_and_their_answers_are_one_flow(void **state) {
     }
 }
 
-static void first_fragments_have_ports_and_later_ones_are_passed_over(void **state) {
+static void first_fragments_have_ports_and_later_ones_are_skipped(void **state) {
     (void)state;
     for (unsigned i = 0; i < 4; i++) {
         frame_style const style = { .version = i % 2 == 0 ? 4 : 6, .has_options = i / 2 != 0 };
-        frame_end const   a = end_of(1, 5000), b = end_of(2, 6000);
+        frame_end const   a = make_frame_end(1, 5000), b = make_frame_end(2, 6000);
         frame             first, second;
         frame_fragment(&first, &style, &a, &b, 1800, false);
         frame_fragment(&second, &style, &a, &b, 1800, true);
@@ -170,13 +170,13 @@ static void first_fragments_have_ports_and_later_ones_are_passed_over(void **sta
         assert_true(p.is_fragment);
         assert_int_equal(p.flow.port[0], 5000);
         assert_int_equal(p.payload_bytes, 1000);
-        assert_int_equal(skip_of(&second), PACKET_FRAGMENT);
+        assert_int_equal(parse_status(&second), PACKET_FRAGMENT);
     }
 }
 
 static void other_protocols_are_flows_without_ports(void **state) {
     (void)state;
-    frame_end const a = end_of(1, 1), b = end_of(2, 2);
+    frame_end const a = make_frame_end(1, 1), b = make_frame_end(2, 2);
     frame           made;
     frame_udp(&made, &plain4, &a, &b, 30);
     made.bytes[ETHERNET_BYTES + 9] = 47; /* GRE */
@@ -187,9 +187,9 @@ static void other_protocols_are_flows_without_ports(void **state) {
     assert_int_equal(must_parse(&made).flow.port[1], 2);
 }
 
-static void an_ip_length_of_zero_means_all_that_there_is(void **state) {
+static void an_ip_length_of_zero_means_the_whole_rest(void **state) {
     (void)state;
-    frame_end const a = end_of(1, 1), b = end_of(2, 2);
+    frame_end const a = make_frame_end(1, 1), b = make_frame_end(2, 2);
     frame           made;
     for (unsigned i = 0; i < 2; i++) {
         frame_tcp(&made, i == 0 ? &plain4 : &plain6, &a, &b, ACK, 500);
@@ -198,21 +198,21 @@ static void an_ip_length_of_zero_means_all_that_there_is(void **state) {
     }
 }
 
-/* ------------------------------------------------------------------ why it passes over */
+/* ------------------------------------------------------------------ why packets are skipped */
 
-static void packets_that_are_not_ip_are_passed_over(void **state) {
+static void packets_other_than_ip_are_skipped(void **state) {
     (void)state;
     frame made;
     frame_arp(&made);
-    assert_int_equal(skip_of(&made), PACKET_NOT_IP);
-    made.bytes[12] = 0; /* a length, and LLC behind it: spanning tree */
+    assert_int_equal(parse_status(&made), PACKET_NOT_IP);
+    made.bytes[12] = 0; /* a length, and then LLC: spanning tree */
     made.bytes[13] = 38;
     made.bytes[14] = made.bytes[15] = 0x42;
-    assert_int_equal(skip_of(&made), PACKET_NOT_IP);
+    assert_int_equal(parse_status(&made), PACKET_NOT_IP);
 }
 
-/* One byte of a good packet, changed, and what it is passed over for. */
-static void malformed_headers_are_told_by_reason(void **state) {
+/* One byte of a good packet is changed. Why is the packet skipped? */
+static void malformed_headers_are_skipped_for_the_right_reason(void **state) {
     (void)state;
     static const struct {
         bool        is_tcp;
@@ -225,16 +225,16 @@ static void malformed_headers_are_told_by_reason(void **state) {
         { true, 4, 0, 0x44, PACKET_BAD_IP },         /* a header of 16 bytes */
         { true, 4, 3, 19, PACKET_BAD_IP },           /* 19 bytes in all */
         { true, 4, 3, 30, PACKET_SHORT_TRANSPORT },  /* 10 bytes of TCP */
-        { true, 4, 0, 0x4f, PACKET_BAD_IP },         /* 60 bytes of header, more than in all */
+        { true, 4, 0, 0x4f, PACKET_BAD_IP },         /* a header of 60 bytes, more than in all */
         { true, 4, 32, 0x40, PACKET_BAD_TRANSPORT }, /* a TCP header of 16 bytes */
-        { true, 4, 32, 0xf0, PACKET_BAD_TRANSPORT }, /* of 60, of which 20 are there */
+        { true, 4, 32, 0xf0, PACKET_BAD_TRANSPORT }, /* of 60 bytes, of which 20 exist */
         { false, 4, 25, 7, PACKET_BAD_TRANSPORT },   /* a UDP datagram of 7 bytes */
-        { true, 6, 5, 12, PACKET_SHORT_TRANSPORT },  /* 12 bytes behind the header */
+        { true, 6, 5, 12, PACKET_SHORT_TRANSPORT },  /* 12 bytes after the header */
         { true, 6, 6, 0, PACKET_SHORT_IP },          /* an extension header, longer than the rest */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         const frame_style *const style = cases[i].version == 4 ? &plain4 : &plain6;
-        frame_end const          a = end_of(1, 0x1234), b = end_of(2, 80);
+        frame_end const          a = make_frame_end(1, 0x1234), b = make_frame_end(2, 80);
         frame                    made;
         if (cases[i].is_tcp)
             frame_tcp(&made, style, &a, &b, ACK, 0);
@@ -242,13 +242,13 @@ static void malformed_headers_are_told_by_reason(void **state) {
             frame_udp(&made, style, &a, &b, 4);
         made.bytes[ETHERNET_BYTES + (cases[i].at == 3 ? 2 : cases[i].at)] = 0;
         made.bytes[ETHERNET_BYTES + cases[i].at] = cases[i].value;
-        packet_skip const skip = skip_of(&made);
+        packet_skip const skip = parse_status(&made);
         if (skip != cases[i].why) print_error("case %zu: %s\n", i, packet_skip_text(skip));
         assert_int_equal(skip, cases[i].why);
     }
 }
 
-static void endless_tags_and_extensions_are_given_up(void **state) {
+static void too_many_tags_or_extensions_are_refused(void **state) {
     (void)state;
     frame made = { .n = 12 };
     while (made.n < 200) {
@@ -256,18 +256,18 @@ static void endless_tags_and_extensions_are_given_up(void **state) {
         memcpy(made.bytes + made.n, tag, 4);
         made.n += 4;
     }
-    assert_int_equal(skip_of(&made), PACKET_BAD_LINK);
-    frame_end const a = end_of(1, 1), b = end_of(2, 2);
+    assert_int_equal(parse_status(&made), PACKET_BAD_LINK);
+    frame_end const a = make_frame_end(1, 1), b = make_frame_end(2, 2);
     frame_udp(&made, &plain6, &a, &b, 400);
     memset(made.bytes + ETHERNET_BYTES + 40, 0,
            408); /* hop-by-hop headers of 8 bytes, 51 of them */
     made.bytes[ETHERNET_BYTES + 6] = 0;
-    assert_int_equal(skip_of(&made), PACKET_BAD_EXTENSIONS);
+    assert_int_equal(parse_status(&made), PACKET_BAD_EXTENSIONS);
 }
 
 /* ------------------------------------------------------------------ link types */
 
-/* Headers before IPv4, in the words of hex_read(). */
+/* Link headers before IPv4, as text for hex_read(). */
 static const struct {
     int         link_type;
     const char *header;
@@ -285,14 +285,14 @@ static const struct {
     { 9, "0021" },
     { 9, "ff030021" },
     { 9, "21" },
-    { 9, "0f000800" },                                    /* Cisco's */
+    { 9, "0f000800" },                                    /* Cisco HDLC */
     { 10, "50020000000001020000000002aaaa030000000800" }, /* FDDI */
     { 11, "aaaa030000000800" },
     { 12, "" },
     { 14, "" },
     { 19, "aaaa030000000800" },
     { 50, "ff030021" },
-    { 50, "8f000800" }, /* to all */
+    { 50, "8f000800" }, /* broadcast */
     { 51, "11000001002a0021" },
     { 100, "aaaa030000000800" },
     { 101, "" },
@@ -323,7 +323,7 @@ static const struct {
     { 276, "0800000000000002000100060200000000010000" },
 };
 
-/* Words of hexadecimal digits, or z and a number: so many zeros. */
+/* Read hexadecimal digits. A word like z22 stands for 22 zero bytes. */
 static size_t hex_read(const char *text, uint8_t *ret_bytes) {
     size_t n = 0;
     while (*text != '\0') {
@@ -344,25 +344,25 @@ static size_t hex_read(const char *text, uint8_t *ret_bytes) {
     return n;
 }
 
-/* A link header of the table, and IP behind it. */
-static void wrap(size_t which, frame *ret_frame) {
-    frame_end const a = end_of(1, 1000), b = end_of(2, 80);
+/* A link header of the list, followed by IP. */
+static void wrap_in_link(size_t i, frame *ret_frame) {
+    frame_end const a = make_frame_end(1, 1000), b = make_frame_end(2, 80);
     frame           inner;
     frame_tcp(&inner, &plain4, &a, &b, SYN, 60);
-    ret_frame->n = hex_read(links[which].header, ret_frame->bytes);
+    ret_frame->n = hex_read(links[i].header, ret_frame->bytes);
     memcpy(ret_frame->bytes + ret_frame->n, inner.bytes + ETHERNET_BYTES, inner.n - ETHERNET_BYTES);
     ret_frame->n += inner.n - ETHERNET_BYTES;
 }
 
 static void every_link_type_leads_to_the_same_packet(void **state) {
     (void)state;
-    frame_end const a = end_of(1, 1000), b = end_of(2, 80);
+    frame_end const a = make_frame_end(1, 1000), b = make_frame_end(2, 80);
     frame           made;
     frame_tcp(&made, &plain4, &a, &b, SYN, 60);
     packet const expected = must_parse(&made);
     for (size_t i = 0; i < COUNT(links); i++) {
         packet p;
-        wrap(i, &made);
+        wrap_in_link(i, &made);
         packet_skip const skip = parse_fenced(made.bytes, made.n, made.n, links[i].link_type, &p);
         if (skip != PACKET_TAKEN)
             print_error("link type %d, row %zu: %s\n", links[i].link_type, i,
@@ -372,34 +372,36 @@ static void every_link_type_leads_to_the_same_packet(void **state) {
     }
 }
 
-static void every_link_type_that_is_read_is_tested(void **state) {
+static void every_supported_link_type_is_tested(void **state) {
     (void)state;
     for (size_t i = 0; link_type_at(i) >= 0; i++) {
-        bool is_there = link_type_at(i) == 229; /* IPv6 alone: the headers above are of IPv4 */
-        for (size_t j = 0; j < COUNT(links); j++) is_there |= links[j].link_type == link_type_at(i);
-        if (!is_there) print_error("link type %d\n", link_type_at(i));
-        assert_true(is_there);
+        bool is_tested = link_type_at(i) == 229; /* IPv6 only: the packets here are IPv4 */
+        for (size_t j = 0; j < COUNT(links); j++)
+            is_tested |= links[j].link_type == link_type_at(i);
+        if (!is_tested) print_error("link type %d\n", link_type_at(i));
+        assert_true(is_tested);
     }
 }
 
-static void unknown_link_types_are_told(void **state) {
+static void unknown_link_types_are_reported(void **state) {
     (void)state;
     frame made;
-    wrap(0, &made);
+    wrap_in_link(0, &made);
     packet p;
     assert_int_equal(packet_parse(made.bytes, made.n, made.n, 147, &p), PACKET_UNKNOWN_LINK_TYPE);
     assert_int_equal(packet_parse(made.bytes, made.n, made.n, -1, &p), PACKET_UNKNOWN_LINK_TYPE);
 }
 
-/* ------------------------------------------------------------------ never too far */
+/* ------------------------------------------------------------------ never beyond the packet */
 
-/* At every length: what is cut off by the capture is "cut"; what ends there, short or malformed. */
-static void packets_cut_at_every_byte_are_survived(void **state) {
+/* At every length: a packet that the capture cut off is "cut". One that ends there is short or
+ * malformed. */
+static void packets_cut_at_every_byte_do_no_harm(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(links); i++) {
         frame  made;
         packet p;
-        wrap(i, &made);
+        wrap_in_link(i, &made);
         for (size_t n = 0; n <= made.n; n++) {
             packet_skip const cut = parse_fenced(made.bytes, n, made.n, links[i].link_type, &p);
             packet_skip const ends = parse_fenced(made.bytes, n, n, links[i].link_type, &p);
@@ -413,9 +415,9 @@ static void packets_cut_at_every_byte_are_survived(void **state) {
     }
 }
 
-static void a_cut_capture_tells_the_same_sizes(void **state) {
+static void cut_packets_have_the_same_sizes(void **state) {
     (void)state;
-    frame_end const a = end_of(1, 1000), b = end_of(2, 80);
+    frame_end const a = make_frame_end(1, 1000), b = make_frame_end(2, 80);
     frame           made;
     frame_tcp(&made, &plain6, &a, &b, PSH | ACK, 1000);
     packet const whole = must_parse(&made);
@@ -424,7 +426,7 @@ static void a_cut_capture_tells_the_same_sizes(void **state) {
     assert_memory_equal(&p, &whole, sizeof p);
 }
 
-static void random_bytes_of_every_link_type_are_survived(void **state) {
+static void random_bytes_of_every_link_type_do_no_harm(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned i = 0; i < 60000; i++) {
@@ -438,13 +440,13 @@ static void random_bytes_of_every_link_type_are_survived(void **state) {
     }
 }
 
-static void mutated_packets_are_survived(void **state) {
+static void changed_packets_do_no_harm(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned i = 0; i < 60000; i++) {
         frame  made;
         packet p;
-        wrap(i % COUNT(links), &made);
+        wrap_in_link(i % COUNT(links), &made);
         for (unsigned j = 0; j < 1 + dice_below(&random, 4); j++) {
             made.bytes[dice_below(&random, made.n)] = (uint8_t)dice_edge(&random);
         }
@@ -473,23 +475,23 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(tcp_flags_ports_and_payload_are_found),
         cmocka_unit_test(both_directions_have_the_same_tuple),
-        cmocka_unit_test(addresses_stand_at_the_end_that_has_them),
+        cmocka_unit_test(each_end_has_its_own_address),
         cmocka_unit_test(tags_options_and_extensions_change_nothing),
-        cmocka_unit_test(ip_in_ip_has_the_flow_that_is_inside),
+        cmocka_unit_test(ip_in_ip_is_the_inner_flow),
         cmocka_unit_test(echoes_and_their_answers_are_one_flow),
-        cmocka_unit_test(first_fragments_have_ports_and_later_ones_are_passed_over),
+        cmocka_unit_test(first_fragments_have_ports_and_later_ones_are_skipped),
         cmocka_unit_test(other_protocols_are_flows_without_ports),
-        cmocka_unit_test(an_ip_length_of_zero_means_all_that_there_is),
-        cmocka_unit_test(packets_that_are_not_ip_are_passed_over),
-        cmocka_unit_test(malformed_headers_are_told_by_reason),
-        cmocka_unit_test(endless_tags_and_extensions_are_given_up),
+        cmocka_unit_test(an_ip_length_of_zero_means_the_whole_rest),
+        cmocka_unit_test(packets_other_than_ip_are_skipped),
+        cmocka_unit_test(malformed_headers_are_skipped_for_the_right_reason),
+        cmocka_unit_test(too_many_tags_or_extensions_are_refused),
         cmocka_unit_test(every_link_type_leads_to_the_same_packet),
-        cmocka_unit_test(every_link_type_that_is_read_is_tested),
-        cmocka_unit_test(unknown_link_types_are_told),
-        cmocka_unit_test(packets_cut_at_every_byte_are_survived),
-        cmocka_unit_test(a_cut_capture_tells_the_same_sizes),
-        cmocka_unit_test(random_bytes_of_every_link_type_are_survived),
-        cmocka_unit_test(mutated_packets_are_survived),
+        cmocka_unit_test(every_supported_link_type_is_tested),
+        cmocka_unit_test(unknown_link_types_are_reported),
+        cmocka_unit_test(packets_cut_at_every_byte_do_no_harm),
+        cmocka_unit_test(cut_packets_have_the_same_sizes),
+        cmocka_unit_test(random_bytes_of_every_link_type_do_no_harm),
+        cmocka_unit_test(changed_packets_do_no_harm),
         cmocka_unit_test(reasons_have_different_names),
     };
     return unit_run("packet", tests, COUNT(tests));

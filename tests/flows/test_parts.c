@@ -1,4 +1,4 @@
-/* test_parts.c - the small parts: the clock, the exact table, scans, the timeline. */
+/* test_parts.c - the clock, the exact table, scans, and the timeline. */
 #include "unit.h"
 
 #include "clock.h"
@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------ the clock */
 
-static void time_never_goes_back_and_never_runs_away(void **state) {
+static void time_never_goes_back_or_jumps_far(void **state) {
     (void)state;
     dice       random = dice_start();
     flow_clock clock = { 0 };
@@ -36,7 +36,7 @@ static void packets_out_of_order_do_not_move_time(void **state) {
     assert_int_equal(clock.n_jumps, 0);
 }
 
-static void one_stamp_of_nonsense_does_not_stop_the_clock(void **state) {
+static void one_wrong_timestamp_does_not_stop_the_clock(void **state) {
     (void)state;
     flow_clock clock = { 0 };
     clock_see(&clock, 1000 * SECOND);
@@ -50,7 +50,7 @@ static void one_stamp_of_nonsense_does_not_stop_the_clock(void **state) {
 }
 
 /* A capture of two interfaces, one of which is ten minutes behind. */
-static void two_clocks_that_differ_do_not_make_time_run(void **state) {
+static void two_different_clocks_do_not_drive_time_ahead(void **state) {
     (void)state;
     flow_clock clock = { 0 };
     for (unsigned i = 0; i <= 1000; i++) {
@@ -66,7 +66,8 @@ static void two_clocks_that_differ_do_not_make_time_run(void **state) {
 
 #define ORACLE_IDS 3000
 
-/* Against an array with a place for every id; ids that are close together probe long. */
+/* Compare with an array that has an element for every id. Small ids share a home, so probes are
+ * long. */
 static void the_exact_table_is_exact(void **state) {
     (void)state;
     static uint32_t oracle[ORACLE_IDS];
@@ -77,7 +78,8 @@ static void the_exact_table_is_exact(void **state) {
     for (unsigned i = 0; i < ORACLE_IDS; i++) oracle[i] = EXACT_FREE;
     for (unsigned i = 0; i < 300000; i++) {
         uint64_t const which = dice_below(&random, i % 1000 < 500 ? ORACLE_IDS : ORACLE_IDS / 10);
-        uint64_t const id = which % 3 == 0 ? which : which << 52; /* crowded, and spread out */
+        uint64_t const id =
+            which % 3 == 0 ? which : which << 52; /* some close together, some spread out */
         exact_slot *const slot = exact_find(&table, id);
         assert_true((slot != NULL) == (oracle[which] != EXACT_FREE));
         if (slot != NULL) assert_int_equal(slot->value, oracle[which]);
@@ -112,15 +114,15 @@ static void the_exact_table_wraps_around(void **state) {
 
 /* ------------------------------------------------------------------ scans */
 
-static scan_end source_of(uint32_t n) {
+static scan_end make_scan_end(uint32_t n) {
     scan_end end = { .version = 4 };
     memcpy(end.address, &n, sizeof n);
     return end;
 }
 
-/* What Space-Saving promises: who makes more than 1/1024 of all attempts is in the list, and no
- * counter is below the truth or too far above it. */
-static void busy_sources_are_in_the_list_whatever_comes(void **state) {
+/* The guarantee of Space-Saving: a source with more than 1/1024 of all attempts is in the list, and
+ * no counter is below the true count or more than that share above it. */
+static void busy_sources_are_always_in_the_list(void **state) {
     (void)state;
     static scans    s;
     static uint64_t truth[20000];
@@ -130,37 +132,38 @@ static void busy_sources_are_in_the_list_whatever_comes(void **state) {
     scans_init(&s, 1);
     for (uint64_t i = 0; i < n; i++) {
         bool const     is_busy = dice_below(&random, 4) == 0;
-        uint32_t const who =
+        uint32_t const source =
             (uint32_t)(is_busy ? dice_below(&random, 50) : dice_below(&random, 20000));
-        scan_end const from = source_of(who), to = source_of((uint32_t)dice_roll(&random));
+        scan_end const from = make_scan_end(source),
+                       to = make_scan_end((uint32_t)dice_roll(&random));
         (void)scans_attempt(&s, &from, &to);
-        truth[who]++;
+        truth[source]++;
     }
     assert_int_equal(s.n_attempts, n);
     uint64_t sum = 0;
     for (size_t i = 0; i < s.n; i++) {
-        uint32_t who;
-        memcpy(&who, s.sources[i].address, sizeof who);
-        assert_true(s.counts[i] >= truth[who]);
-        assert_true(s.counts[i] - truth[who] <= n / SCANS_SOURCES);
-        assert_true(s.sources[i].attempts <= truth[who]);
+        uint32_t source;
+        memcpy(&source, s.sources[i].address, sizeof source);
+        assert_true(s.counts[i] >= truth[source]);
+        assert_true(s.counts[i] - truth[source] <= n / SCANS_SOURCES);
+        assert_true(s.sources[i].attempts <= truth[source]);
         sum += s.counts[i];
-        if (truth[who] > n / SCANS_SOURCES) truth[who] = 0; /* found */
+        if (truth[source] > n / SCANS_SOURCES) truth[source] = 0; /* found */
     }
     assert_int_equal(sum, n);
     for (size_t i = 0; i < COUNT(truth); i++) assert_true(truth[i] <= n / SCANS_SOURCES);
 }
 
-static void scans_are_told_once_and_only_when_few_are_answered(void **state) {
+static void scans_are_reported_once_and_only_with_few_answers(void **state) {
     (void)state;
     static scans   s;
-    scan_end const scanner = source_of(1), crawler = source_of(2);
-    unsigned       told = 0;
+    scan_end const scanner = make_scan_end(1), crawler = make_scan_end(2);
+    unsigned       n_reported = 0;
     scans_init(&s, 1);
     for (uint32_t i = 0; i < 1000; i++) {
-        scan_end const target = source_of(1000 + i);
-        told += scans_attempt(&s, &scanner, &target) != NULL;
-        assert_int_equal(told, i + 1 >= SCANS_ATTEMPTS ? 1 : 0);
+        scan_end const target = make_scan_end(1000 + i);
+        n_reported += scans_attempt(&s, &scanner, &target) != NULL;
+        assert_int_equal(n_reported, i + 1 >= SCANS_ATTEMPTS ? 1 : 0);
         if (i % 20 == 0) scans_answer(&s, &scanner);
         assert_null(scans_attempt(&s, &crawler, &target));
         if (i % 5 == 0) scans_answer(&s, &crawler);
@@ -172,15 +175,15 @@ static void scans_are_told_once_and_only_when_few_are_answered(void **state) {
     assert_int_equal(likely[0]->answers, 50);
 }
 
-static void likely_scans_come_in_order(void **state) {
+static void likely_scans_are_sorted(void **state) {
     (void)state;
     static scans       s;
     const scan_source *likely[3];
     scans_init(&s, 1);
-    for (uint32_t who = 1; who <= 5; who++) {
-        scan_end const from = source_of(who);
-        for (uint32_t i = 0; i < 100 * who; i++) {
-            scan_end const to = source_of(i);
+    for (uint32_t source = 1; source <= 5; source++) {
+        scan_end const from = make_scan_end(source);
+        for (uint32_t i = 0; i < 100 * source; i++) {
+            scan_end const to = make_scan_end(i);
             (void)scans_attempt(&s, &from, &to);
         }
     }
@@ -188,19 +191,19 @@ static void likely_scans_come_in_order(void **state) {
     for (unsigned i = 0; i < 3; i++) assert_int_equal(likely[i]->attempts, 500 - 100 * i);
 }
 
-/* The estimate for so many hosts, over the truth. */
-static double estimate_of(uint32_t n_hosts, uint64_t seed) {
+/* The estimate for so many hosts, relative to the true number. */
+static double relative_estimate(uint32_t n_hosts, uint64_t seed) {
     static scans   s;
-    scan_end const from = source_of(1);
+    scan_end const from = make_scan_end(1);
     scans_init(&s, seed);
     for (uint32_t i = 0; i < n_hosts; i++) {
-        scan_end const to = source_of(i * 7);
+        scan_end const to = make_scan_end(i * 7);
         (void)scans_attempt(&s, &from, &to);
     }
     return scans_estimate(s.sources[0].hosts) / n_hosts;
 }
 
-/* 64 registers: a standard error of 1.04 / sqrt(64), which is 13%. */
+/* 64 registers have a standard error of 1.04 / sqrt(64) = 13%. */
 static void hosts_are_estimated_within_their_error(void **state) {
     (void)state;
     static const uint32_t sizes[] = { 1, 2, 10, 100, 1000, 10000 };
@@ -208,7 +211,7 @@ static void hosts_are_estimated_within_their_error(void **state) {
         unsigned const n = sizes[i] < 10000 ? 400 : 100;
         double         sum = 0, squares = 0;
         for (uint64_t seed = 0; seed < n; seed++) {
-            double const error = estimate_of(sizes[i], seed) - 1;
+            double const error = relative_estimate(sizes[i], seed) - 1;
             sum += error;
             squares += error * error;
         }
@@ -219,7 +222,7 @@ static void hosts_are_estimated_within_their_error(void **state) {
 
 /* ------------------------------------------------------------------ the timeline */
 
-static void timelines_keep_everything_at_its_time(void **state) {
+static void timelines_keep_everything_in_its_slot(void **state) {
     (void)state;
     static const uint64_t steps[] = { 1000, 1000000, 77777777, UINT64_C(5000000000),
                                       UINT64_C(900000000000) };
@@ -232,8 +235,8 @@ static void timelines_keep_everything_at_its_time(void **state) {
             uint64_t const width = timeline_width_ns(&line), begin = slot * width,
                            end = begin + width;
             uint64_t const first = (begin + steps[i] - 1) / steps[i],
-                           behind = (end + steps[i] - 1) / steps[i];
-            uint64_t const expected = first >= 5000 ? 0 : (behind < 5000 ? behind : 5000) - first;
+                           next = (end + steps[i] - 1) / steps[i];
+            uint64_t const expected = first >= 5000 ? 0 : (next < 5000 ? next : 5000) - first;
             assert_int_equal(line.slots[slot].packets, expected);
             sum += line.slots[slot].packets;
         }
@@ -241,7 +244,7 @@ static void timelines_keep_everything_at_its_time(void **state) {
     }
 }
 
-static void a_timeline_takes_any_time(void **state) {
+static void timelines_accept_any_time(void **state) {
     (void)state;
     timeline line;
     timeline_init(&line);
@@ -252,18 +255,18 @@ static void a_timeline_takes_any_time(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_never_goes_back_and_never_runs_away),
+        cmocka_unit_test(time_never_goes_back_or_jumps_far),
         cmocka_unit_test(packets_out_of_order_do_not_move_time),
-        cmocka_unit_test(one_stamp_of_nonsense_does_not_stop_the_clock),
-        cmocka_unit_test(two_clocks_that_differ_do_not_make_time_run),
+        cmocka_unit_test(one_wrong_timestamp_does_not_stop_the_clock),
+        cmocka_unit_test(two_different_clocks_do_not_drive_time_ahead),
         cmocka_unit_test(the_exact_table_is_exact),
         cmocka_unit_test(the_exact_table_wraps_around),
-        cmocka_unit_test(busy_sources_are_in_the_list_whatever_comes),
-        cmocka_unit_test(scans_are_told_once_and_only_when_few_are_answered),
-        cmocka_unit_test(likely_scans_come_in_order),
+        cmocka_unit_test(busy_sources_are_always_in_the_list),
+        cmocka_unit_test(scans_are_reported_once_and_only_with_few_answers),
+        cmocka_unit_test(likely_scans_are_sorted),
         cmocka_unit_test(hosts_are_estimated_within_their_error),
-        cmocka_unit_test(timelines_keep_everything_at_its_time),
-        cmocka_unit_test(a_timeline_takes_any_time),
+        cmocka_unit_test(timelines_keep_everything_in_its_slot),
+        cmocka_unit_test(timelines_accept_any_time),
     };
     return unit_run("parts", tests, COUNT(tests));
 }

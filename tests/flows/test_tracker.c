@@ -1,5 +1,5 @@
-/* test_tracker.c - flows through both tables: the counts are the tables' own, time is kept, and the
- * small table agrees with the exact one as far as it promises. */
+/* test_tracker.c - flows in both tables: counts match the tables, timeouts are kept, and the small
+ * table agrees with the exact one as often as it promises. */
 #include "unit.h"
 
 #include "check.h"
@@ -15,6 +15,7 @@ static machine read_tcp(void) {
     return m;
 }
 
+/* A machine, a table, a tracker, and an exact table to compare with. */
 typedef struct rig {
     machine    m;
     table_spec spec;
@@ -24,8 +25,8 @@ typedef struct rig {
     uint64_t   now_ns;
 } rig;
 
-static void on_batch(void *context, const tracked *batch, const uint64_t *ids,
-                     const tamis_status *after, size_t n, uint32_t tick) {
+static void rig_on_batch(void *context, const tracked *batch, const uint64_t *ids,
+                         const tamis_status *after, size_t n, uint32_t tick) {
     (void)after;
     check_batch(context, batch, ids, n, tick);
 }
@@ -41,7 +42,7 @@ static void rig_init(rig *r, bool is_exact, uint64_t capacity, double fpr) {
     assert_non_null(r->flows);
     tracker_init(&r->t, &r->m, r->flows, 77);
     assert_true(check_init(&r->beside, &r->m, r->flows, &r->spec));
-    r->t.hooks = (tracker_hooks){ &r->beside, on_batch, NULL };
+    r->t.hooks = (tracker_hooks){ &r->beside, rig_on_batch, NULL };
 }
 
 static void rig_free(rig *r) {
@@ -50,7 +51,7 @@ static void rig_free(rig *r) {
     machine_free(&r->m);
 }
 
-static void send(rig *r, uint32_t flow, bool is_high, uint8_t flags) {
+static void send_packet(rig *r, uint32_t flow, bool is_high, uint8_t flags) {
     packet *const p = tracker_room(&r->t, r->now_ns);
     *p = (packet){ .flow = { .protocol = PROTOCOL_TCP, .version = 4 },
                    .is_from_high = is_high,
@@ -67,70 +68,71 @@ static uint64_t now_in(const rig *r, const char *name) {
     return 0;
 }
 
-/* The counts that were kept on the way are those of the table itself. */
-static void check_counts(rig *r) {
-    uint64_t   counts[TABLE_VALUES], of_states[MACHINE_STATES] = { 0 };
+/* The tracker's counts must be those of the table itself. */
+static void assert_counts_match(rig *r) {
+    uint64_t   counts[TABLE_VALUES], by_state[MACHINE_STATES] = { 0 };
     table_info info;
-    tracker_advance(&r->t, r->t.tick * r->t.tick_ns); /* what was found on the way is told */
+    tracker_advance(&r->t, r->t.tick * r->t.tick_ns); /* report what has timed out */
     if (!table_tally(r->flows, counts)) return;
     for (unsigned i = 0; i < r->spec.n_values; i++)
-        of_states[machine_state_of(&r->m, i)] += counts[i];
-    for (unsigned i = 0; i < r->m.n_states; i++) assert_int_equal(r->t.counts.now[i], of_states[i]);
+        by_state[machine_state_of(&r->m, i)] += counts[i];
+    for (unsigned i = 0; i < r->m.n_states; i++) assert_int_equal(r->t.counts.now[i], by_state[i]);
     table_inspect(r->flows, &info);
     uint64_t sum = 0;
-    for (unsigned i = 0; i < r->m.n_states; i++) sum += of_states[i];
+    for (unsigned i = 0; i < r->m.n_states; i++) sum += by_state[i];
     assert_int_equal(info.flows, sum);
 }
 
-static void finish(rig *r) {
+static void rig_finish(rig *r) {
     tracker_advance(&r->t, r->now_ns);
     while (table_is_behind(r->flows)) tracker_advance(&r->t, r->now_ns);
     check_finish(&r->beside, (uint32_t)r->t.tick);
 }
 
-/* ------------------------------------------------------------------ random lives */
+/* ------------------------------------------------------------------ random packets */
 
-/* Any flags from any end: machines and tables must not care what sense it makes. */
-static void live(rig *r, uint64_t n_packets, uint32_t n_flows, uint64_t step_ns) {
+/* Random flags from random ends: machines and tables must handle nonsense. */
+static void send_random_packets(rig *r, uint64_t n_packets, uint32_t n_flows, uint64_t step_ns) {
     static const uint8_t flags[] = { TCP_SYN,           TCP_SYN | TCP_ACK, TCP_ACK, TCP_ACK,
                                      TCP_ACK | TCP_PSH, TCP_FIN | TCP_ACK, TCP_RST, 0 };
     dice                 random = dice_start();
     for (uint64_t i = 0; i < n_packets; i++) {
-        send(r, (uint32_t)dice_below(&random, n_flows), dice_below(&random, 2) != 0,
-             flags[dice_below(&random, COUNT(flags))]);
+        send_packet(r, (uint32_t)dice_below(&random, n_flows), dice_below(&random, 2) != 0,
+                    flags[dice_below(&random, COUNT(flags))]);
         r->now_ns += dice_below(&random, 2 * step_ns);
         if (i % 50000 == 0) {
             tracker_flush(&r->t);
-            check_counts(r);
+            assert_counts_match(r);
         }
     }
-    finish(r);
-    check_counts(r);
+    rig_finish(r);
+    assert_counts_match(r);
 }
 
-static uint64_t sum_of(const uint64_t *counts) {
+static uint64_t sum_results(const uint64_t *counts) {
     uint64_t sum = 0;
     for (unsigned i = 0; i < N_CHECK_RESULTS; i++) sum += counts[i];
     return sum;
 }
 
-static void both_exact_tables_agree_always(void **state) {
+static void exact_tables_always_agree(void **state) {
     (void)state;
     static rig r;
     rig_init(&r, true, 1, 0.1);
-    live(&r, 400000, 3000, 50000000); /* 20000 s: all ages and comes again */
+    send_random_packets(&r, 400000, 3000,
+                        50000000); /* 20000 s: every flow times out and comes again */
     assert_int_equal(r.beside.packets[CHECK_SAME], 400000);
-    assert_int_equal(sum_of(r.beside.packets), 400000);
+    assert_int_equal(sum_results(r.beside.packets), 400000);
     rig_free(&r);
 }
 
-/* Ghosts come with the probability of a false positive, and what they leave behind is wrong. */
-static void the_small_table_disagrees_as_often_as_it_says(void **state) {
+/* A new flow is a ghost with the probability of a false positive, and causes wrong states later. */
+static void the_small_table_is_wrong_as_rarely_as_planned(void **state) {
     (void)state;
     static rig r;
     rig_init(&r, false, 40000, 0.001);
-    live(&r, 1000000, 30000, 1000000);
-    uint64_t const all = sum_of(r.beside.packets), same = r.beside.packets[CHECK_SAME];
+    send_random_packets(&r, 1000000, 30000, 1000000);
+    uint64_t const all = sum_results(r.beside.packets), same = r.beside.packets[CHECK_SAME];
     print_message(
         "# of %llu packets: unknown %llu, missed %llu, ghost %llu, wrong %llu; refused %llu\n",
         (unsigned long long)all, (unsigned long long)r.beside.packets[CHECK_UNKNOWN],
@@ -147,73 +149,73 @@ static void with_a_tiny_rate_nothing_is_wrong(void **state) {
     (void)state;
     static rig r;
     rig_init(&r, false, 20000, 1e-7);
-    live(&r, 500000, 10000, 10000000);
+    send_random_packets(&r, 500000, 10000, 10000000);
     assert_int_equal(r.beside.packets[CHECK_SAME], 500000);
-    assert_int_equal(r.beside.ends[CHECK_SAME], sum_of(r.beside.ends));
+    assert_int_equal(r.beside.ends[CHECK_SAME], sum_results(r.beside.ends));
     assert_true(r.beside.ends[CHECK_SAME] > 1000);
     rig_free(&r);
 }
 
 /* ------------------------------------------------------------------ time */
 
-/* Packets seldom come: no batch may make a flow older than it is. */
+/* Packets are rare: collecting them in a batch must not make a flow older than it is. */
 static void a_flow_is_kept_for_its_timeout_and_forgotten_after_two(void **state) {
     (void)state;
     for (unsigned is_exact = 0; is_exact < 2; is_exact++) {
         static rig r;
         rig_init(&r, is_exact != 0, 1000, 0.001);
-        send(&r, 1, false, TCP_SYN);
-        send(&r, 2, false, TCP_ACK);
+        send_packet(&r, 1, false, TCP_SYN);
+        send_packet(&r, 2, false, TCP_ACK);
         for (unsigned i = 0; i < 100; i++) { /* others, every 0.6 s, for 59.4 s */
             r.now_ns += SECOND * 6 / 10;
-            if (i < 99) send(&r, 1000 + i % 3, false, TCP_ACK);
+            if (i < 99) send_packet(&r, 1000 + i % 3, false, TCP_ACK);
         }
         r.now_ns -= SECOND / 2;
-        finish(&r);
+        rig_finish(&r);
         assert_int_equal(now_in(&r, "syn"), 1);
         assert_int_equal(now_in(&r, "established"), 4);
         r.now_ns += 65 * SECOND; /* more than twice a minute after the SYN */
-        finish(&r);
+        rig_finish(&r);
         assert_int_equal(now_in(&r, "syn"), 0);
         assert_int_equal(r.t.counts.aged[0], 1);
         assert_int_equal(now_in(&r, "established"), 4);
         r.now_ns += 1801 * SECOND;
-        finish(&r);
+        rig_finish(&r);
         assert_int_equal(now_in(&r, "established"), 0);
-        check_counts(&r);
+        assert_counts_match(&r);
         rig_free(&r);
     }
 }
 
-static void touched_flows_stay(void **state) {
+static void active_flows_stay(void **state) {
     (void)state;
     static rig r;
     rig_init(&r, false, 1000, 0.001);
     for (unsigned i = 0; i < 200; i++) {
-        for (uint32_t flow = 0; flow < 500; flow++) send(&r, flow, false, TCP_SYN);
+        for (uint32_t flow = 0; flow < 500; flow++) send_packet(&r, flow, false, TCP_SYN);
         r.now_ns += 59 * SECOND;
     }
     tracker_flush(&r.t);
-    assert_true(now_in(&r, "syn") >= 498); /* but for false positives */
+    assert_true(now_in(&r, "syn") >= 498); /* false positives may merge a few */
     assert_true(r.t.counts.flows <= 500);
     rig_free(&r);
 }
 
 /* ------------------------------------------------------------------ room */
 
-static void flows_without_room_are_counted_and_harm_nobody(void **state) {
+static void refused_flows_are_counted(void **state) {
     (void)state;
     static rig r;
     rig_init(&r, false, 1000, 0.001);
-    for (uint32_t flow = 0; flow < 100000; flow++) send(&r, flow, false, TCP_SYN);
+    for (uint32_t flow = 0; flow < 100000; flow++) send_packet(&r, flow, false, TCP_SYN);
     tracker_flush(&r.t);
     assert_true(r.t.counts.refused > 90000);
     assert_true(r.t.counts.flows >= 1000);
-    check_counts(&r);
+    assert_counts_match(&r);
     rig_free(&r);
 }
 
-static void memory_is_not_exceeded(void **state) {
+static void memory_limit_is_kept(void **state) {
     (void)state;
     machine       m = read_tcp();
     tamis_problem problem;
@@ -234,13 +236,13 @@ static void memory_is_not_exceeded(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_exact_tables_agree_always),
-        cmocka_unit_test(the_small_table_disagrees_as_often_as_it_says),
+        cmocka_unit_test(exact_tables_always_agree),
+        cmocka_unit_test(the_small_table_is_wrong_as_rarely_as_planned),
         cmocka_unit_test(with_a_tiny_rate_nothing_is_wrong),
         cmocka_unit_test(a_flow_is_kept_for_its_timeout_and_forgotten_after_two),
-        cmocka_unit_test(touched_flows_stay),
-        cmocka_unit_test(flows_without_room_are_counted_and_harm_nobody),
-        cmocka_unit_test(memory_is_not_exceeded),
+        cmocka_unit_test(active_flows_stay),
+        cmocka_unit_test(refused_flows_are_counted),
+        cmocka_unit_test(memory_limit_is_kept),
     };
     return unit_run("tracker", tests, COUNT(tests));
 }

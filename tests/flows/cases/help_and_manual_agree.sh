@@ -1,4 +1,4 @@
-# Every option of help is in the manual page, and the other way round.
+# The help and the manual page list the same options.
 page=$TAMIS_SOURCE/docs/man/tamis-flows.1.scd
 tamis-flows help | sed -n '/^Options:/,/^$/s/.* \(--[a-z-]*\).*/\1/p' | sort -u >helped
 sed -n '/^# OPTIONS/,/^# /s/^\(\*-.*\)/\1/p' "$page" | grep -o -- '--[a-z-]*' | sort -u >manual

@@ -1,4 +1,4 @@
-# Real packets on the loopback interface: 40 connections, one refused, until Ctrl-C.
+# Capture from the loopback interface until Ctrl-C: 40 connections, and one that is refused.
 . "$CLI_TESTS/helpers.sh"
 tamis-flows tcp -q -i lo -c 1 -f 'port 1' 2>why & probe=$!
 sleep 0.5

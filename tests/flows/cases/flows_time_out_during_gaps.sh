@@ -1,5 +1,5 @@
-# The first packet after a gap meets no flow that is over by then, however large the table is: all is as with
-# an exact table.
+# The first packet after a gap must not find a flow that has timed out, however large the table is. The results
+# are those of an exact table.
 python3 - <<'END'
 import struct
 

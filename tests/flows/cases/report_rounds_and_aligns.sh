@@ -1,5 +1,5 @@
-# Times just below a minute, long addresses, shares just below all, empty rows: none is rounded up, or
-# leaves blanks behind.
+# Times just below a minute, long addresses, rare packets and empty rows: rounded correctly, aligned, and
+# without blanks at the end of a line.
 python3 - <<'END'
 import struct
 

@@ -1,4 +1,4 @@
-# The second half of a capture goes on where the first one ended.
+# A capture in two halves gives the same results as the whole.
 tamis-make-capture mixed made connections=200 >/dev/null
 python3 - <<'END'
 import struct

@@ -4,7 +4,7 @@ code_of tamis-flows tcp --flows 500 --seed 1 made >out
 tail -n 1 out
 grep -c 'no room' out
 code_of tamis-flows tcp --flows 500 --json --seed 1 made | tail -n 1
-# Flows that are not followed have no events: as many connections are established as were seen, or fewer.
+# A flow without room in the table has no events, so there are at most as many events as flows.
 tamis-make-capture bulk many connections=2000 packets=10 >/dev/null
 tamis-flows tcp --flows 500 --json many >lines || true
 python3 - <<'END'

@@ -9,8 +9,8 @@ for event in events:
     if event["event"] == "aged":
         aged[event["state"]] += event["flows"]
         times[event["time"], event["state"]] += 1
-if sum(times.values()) > 1.05 * len(times):  # ageing that was behind comes in two parts
-    print("told twice:", times.most_common(3))
+if sum(times.values()) > 1.05 * len(times):  # ageing that was behind is reported in two parts
+    print("reported twice:", times.most_common(3))
 told = {state: n for state, n in summary["aged"].items() if n}
 if aged != collections.Counter(told) or not aged["syn"]:
     print(aged, told)

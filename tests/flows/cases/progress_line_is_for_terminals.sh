@@ -1,9 +1,9 @@
-# A pipe that stays open: after a second, the line says what came so far.
+# The pipe stays open. After a second, the progress line shows what was read so far.
 tamis-make-capture mixed made connections=100 >/dev/null
 python3 "$CLI_TESTS/on-terminal" 0 sh -c '(cat made; sleep 1.5; tail -c +25 made) | tamis-flows tcp --json -' |
     tr '<' '\n' | grep -c 'packets, .*/s, .* flows now'
 python3 "$CLI_TESTS/on-terminal" 0 sh -c '(cat made; sleep 1.5; tail -c +25 made) | tamis-flows tcp --json -q -'
-# The rate is the one of now: many packets, then one after a while, and another one.
+# The rate is the current one: many packets, then one after a pause, and another one.
 tamis-make-capture mixed many connections=2000 >/dev/null
 tail -c +25 made | head -c $((16 + $(od -An -tu4 -j32 -N4 made))) >one
 python3 "$CLI_TESTS/on-terminal" 0 sh -c '(cat many; sleep 1.5; cat one; sleep 1; cat one) | tamis-flows tcp --json -' |

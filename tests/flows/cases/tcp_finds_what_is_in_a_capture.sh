@@ -1,4 +1,4 @@
-# What was put into a capture is found in it, in every format, whatever was left out of each packet.
+# Everything that was put into a capture is found, in every format and with a small snapshot length.
 for format in micro nano swapped ng; do
     for snapshot in 262144 120; do
         tamis-make-capture mixed made connections=2000 scans=3 format=$format snapshot=$snapshot >truth

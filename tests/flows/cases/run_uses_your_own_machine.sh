@@ -1,4 +1,4 @@
-# Who sends large packets to port 443?
+# Find connections with large packets to port 443.
 cat >large.machine <<'END'
 machine large "Large packets"
 over tcp port 443

@@ -1,4 +1,4 @@
-# As timeout(1) sends it: to the process, and at once to its group. The report comes all the same.
+# timeout(1) signals the process and at once its group, too. The report must still be printed.
 . "$CLI_TESTS/helpers.sh"
 tamis-make-capture mixed made connections=20 >/dev/null
 mkfifo pipe
