@@ -162,7 +162,7 @@ const command command_build = {
     .operands = "FILE [KEYS...] ",
     .summary = "Make a set of keys and save it to FILE",
     .text = "Keys are the lines of the files KEYS, or of standard input; an empty line is a key,\n"
-            "too. -n is the number of different keys that the set is made for; each may have so\n"
+            "too. -n is the number of different keys that the set is made for; each may have as\n"
             "many copies as --copies says, and any one of them may have any number. Without -n,\n"
             "or with '-n auto', the lines are counted first, and the set has room for them and\n"
             "their copies. 'tamis plan' shows what the options cost. If FILE is a set, it is\n"

@@ -65,7 +65,7 @@ static void print_size(const tamis_plan *plan) {
                 plan->bits_per_key, file);
 }
 
-/* "overflow    3.1e-12 in 16,000,000 adds; 0 adds refused so far" */
+/* "overflow    3.1e-12 in 16,000,000 keys; 0 adds refused so far" */
 static void print_risk(const char *name, double risk, const tamis_plan *plan, const char *noun,
                        const char *so_far) {
     number_text text, lifetime;
@@ -101,7 +101,7 @@ static void print_set_events(const tamis_info *info) {
     number_exact(info->facts.refused_adds, number);
     (void)snprintf(so_far, sizeof so_far, "%s %s refused", number,
                    plural(info->facts.refused_adds, "add", "adds"));
-    print_risk("overflow", info->plan.overflow, &info->plan, "adds", so_far);
+    print_risk("overflow", info->plan.overflow, &info->plan, "keys", so_far);
     number_exact(info->facts.moved, number);
     if (info->facts.moved != 0)
         output_text("  moved       %s %s moved to make room so far\n", number,
@@ -109,7 +109,7 @@ static void print_set_events(const tamis_info *info) {
     number_exact(info->facts.saturated, number);
     (void)snprintf(so_far, sizeof so_far, "%s %s saturated", number,
                    plural(info->facts.saturated, "entry", "entries"));
-    print_risk("saturation", info->plan.saturation, &info->plan, "adds", so_far);
+    print_risk("saturation", info->plan.saturation, &info->plan, "keys", so_far);
     if ((info->plan.abilities & TAMIS_CAN_REMOVE) == 0) return;
     number_exact(info->facts.refused_removes, number);
     output_text("  removals    %s %s absent so far\n", number,
@@ -223,7 +223,7 @@ static void print_states_events(const tamis_states_info *info) {
     number_exact(info->refused, number);
     (void)snprintf(so_far, sizeof so_far, "%s %s refused", number,
                    plural(info->refused, "put", "puts"));
-    print_risk("overflow", info->plan.overflow, &info->plan, "puts", so_far);
+    print_risk("overflow", info->plan.overflow, &info->plan, "keys", so_far);
     number_exact(info->conflicts, number);
     output_text("  conflicts   %s so far: a key had another value than expected\n", number);
     if (info->side_room == 0) return;

@@ -70,10 +70,10 @@ static void why_not(const tamis_plan *plan, const tamis_spec *spec, why_text ret
 
 /* ------------------------------------------------------------------ for people */
 
-/* The job in words: "1M keys, at most 0.1% false positives, able to remove; 16M adds in its life".
+/* The job in words: "1M keys, at most 0.1% false positives, able to remove; 16M keys in its life".
  */
 static void print_job(const tamis_spec *spec, const plans *all) {
-    number_text             keys, copies, rate, adds, memory;
+    number_text             keys, copies, rate, arrivals, memory;
     abilities_text          names;
     const tamis_plan *const chosen = plans_chosen(all);
     number_short((double)spec->capacity, keys);
@@ -90,8 +90,8 @@ static void print_job(const tamis_spec *spec, const plans *all) {
     if (spec->fpr > 0) output_text(", at most %s false positives", rate);
     if (spec->abilities != 0) output_text(", able to %s", names);
     if (chosen != NULL && spec->capacity != 0 && chosen->lifetime > spec->capacity) {
-        number_short((double)chosen->lifetime, adds);
-        output_text("; %s adds in its life", adds);
+        number_short((double)chosen->lifetime, arrivals);
+        output_text("; %s keys in its life", arrivals);
     }
     output_string("\n\n");
 }

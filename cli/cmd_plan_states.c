@@ -75,7 +75,7 @@ static void print_job(const tamis_states_spec *spec, const tamis_plan *chosen) {
     }
     if (chosen != NULL && spec->capacity != 0 && chosen->lifetime > spec->capacity) {
         number_short((double)chosen->lifetime, puts);
-        output_text("; %s puts in its life", puts);
+        output_text("; %s keys in its life", puts);
     }
     output_string("\n\n");
 }

@@ -71,9 +71,9 @@ static void list_kinds(name_at *kind_name, char *ret_text, size_t n) {
 }
 
 static void check_kind(const char *kind, bool is_of_states) {
-    name_at *const kind_name = is_of_states ? tamis_states_kind_name : tamis_kind_name;
-    const char *const  noun = is_of_states ? "kind of states" : "kind";
-    char               kinds[400];
+    name_at *const    kind_name = is_of_states ? tamis_states_kind_name : tamis_kind_name;
+    const char *const noun = is_of_states ? "kind of states" : "kind";
+    char              kinds[400];
     for (size_t i = 0; kind_name(i) != NULL; i++) {
         if (strcmp(kind_name(i), kind) == 0) return;
     }
@@ -191,7 +191,7 @@ static const option_entry table[N_OPTIONS] = {
     [OPTION_FPR] = { 'e', "fpr", "RATE",
                      "false-positive rate when full: 0.1% (the default), 1e-6, 1/1000", take_fpr },
     [OPTION_MEMORY] = { 0, "memory", "SIZE",
-                        "at most so large (16MiB); without -n or -e, the best that fits",
+                        "largest size, as in 16MiB; without -n or -e, the best that fits",
                         take_memory },
     [OPTION_VALUES] = { 0, "values", "COUNT",
                         "plan a table of states: how many values a key can have", take_values },
@@ -213,7 +213,7 @@ static const option_entry table[N_OPTIONS] = {
     [OPTION_KIND] = { 'k', "kind", "KIND", "take this kind; 'tamis kinds' lists them", take_kind },
     [OPTION_GEOMETRY] = { 0, "geometry", "FIELDS", "fix fields of the kind: hashes=9,bits=65536",
                           take_geometry },
-    [OPTION_LIFETIME] = { 0, "lifetime", "ADDS", "adds expected in all, over its whole life",
+    [OPTION_LIFETIME] = { 0, "lifetime", "KEYS", "keys that arrive in all, over its whole life",
                           take_lifetime },
     [OPTION_OVERFLOW] = { 0, "overflow", "P",
                           "acceptable probability of a refused add in that life (1e-10)",
