@@ -1,12 +1,12 @@
-/* ceiling.c - what the memory gives: one random 64-byte line per key and next to nothing else.
+/* ceiling.c - the speed of bare memory: one random 64-byte line per key and almost no other work.
  *
- * A set must fetch at least one line per key when it is larger than the caches, so no contestant
- * can be much faster than this. `has` reads a line; `add` and `remove` read it, change a word and
- * write it back. Single calls are a plain loop, whose reads the processor overlaps as far as its
- * window reaches; batch calls prefetch groups of 32 lines first.
+ * A set that is larger than the caches must fetch at least one line per key, so no contestant can
+ * be much faster than this. `has` reads a line; `add` and `remove` change a word in it. Single
+ * calls are a plain loop, whose reads the processor overlaps as far as it looks ahead. Batch calls
+ * prefetch groups of 32 lines first.
  *
- * Small tables are faster than large ones, so a small set held against the ceiling of a large one
- * would look better than it is. There are ceilings of several sizes, a factor of two apart.
+ * Small tables are faster than large ones. A small set would look better than it is against the
+ * ceiling of a large one. So there are ceilings of several sizes, a factor of two apart.
  */
 #include "contestant.h"
 
@@ -28,50 +28,50 @@ typedef struct ceiling {
     uint64_t n_lines;
 } ceiling;
 
-/* Keys are random already: the high half of a product spreads them over any number of lines. */
-static inline line *line_of(const ceiling *c, uint64_t key) {
+/* Keys are random, so the high half of a product spreads them over any number of lines. */
+static inline line *find_ceiling_line(const ceiling *c, uint64_t key) {
     return &c->lines[(uint64_t)(((unsigned __int128)key * c->n_lines) >> 64)];
 }
 
-static size_t read_plain(void *table, const uint64_t *keys, size_t n) {
+static size_t ceiling_read_plain(void *table, const uint64_t *keys, size_t n) {
     ceiling const c = *(const ceiling *)table;
     size_t        odd = 0;
-    for (size_t i = 0; i < n; i++) odd += line_of(&c, keys[i])->word[0] & 1;
+    for (size_t i = 0; i < n; i++) odd += find_ceiling_line(&c, keys[i])->word[0] & 1;
     return odd;
 }
 
-static size_t change_plain(void *table, const uint64_t *keys, size_t n) {
+static size_t ceiling_change_plain(void *table, const uint64_t *keys, size_t n) {
     ceiling const c = *(const ceiling *)table;
-    for (size_t i = 0; i < n; i++) line_of(&c, keys[i])->word[0]++;
+    for (size_t i = 0; i < n; i++) find_ceiling_line(&c, keys[i])->word[0]++;
     return n;
 }
 
-static size_t churn_plain(void *table, const uint64_t *keys, size_t n) {
+static size_t ceiling_churn_plain(void *table, const uint64_t *keys, size_t n) {
     ceiling const c = *(const ceiling *)table;
     for (size_t i = 0; i < n; i++) {
-        line_of(&c, keys[i])->word[0]--;
-        line_of(&c, keys[n + i])->word[0]++;
+        find_ceiling_line(&c, keys[i])->word[0]--;
+        find_ceiling_line(&c, keys[n + i])->word[0]++;
     }
     return 2 * n;
 }
 
-static size_t read_groups(void *table, const uint64_t *keys, size_t n) {
+static size_t ceiling_read_groups(void *table, const uint64_t *keys, size_t n) {
     ceiling const c = *(const ceiling *)table;
     size_t        odd = 0;
     for (size_t at = 0; at < n; at += GROUP) {
         size_t const end = at + GROUP < n ? at + GROUP : n;
-        for (size_t i = at; i < end; i++) __builtin_prefetch(line_of(&c, keys[i]), 0);
-        for (size_t i = at; i < end; i++) odd += line_of(&c, keys[i])->word[0] & 1;
+        for (size_t i = at; i < end; i++) __builtin_prefetch(find_ceiling_line(&c, keys[i]), 0);
+        for (size_t i = at; i < end; i++) odd += find_ceiling_line(&c, keys[i])->word[0] & 1;
     }
     return odd;
 }
 
-static size_t change_groups(void *table, const uint64_t *keys, size_t n) {
+static size_t ceiling_change_groups(void *table, const uint64_t *keys, size_t n) {
     ceiling const c = *(const ceiling *)table;
     for (size_t at = 0; at < n; at += GROUP) {
         size_t const end = at + GROUP < n ? at + GROUP : n;
-        for (size_t i = at; i < end; i++) __builtin_prefetch(line_of(&c, keys[i]), 1);
-        for (size_t i = at; i < end; i++) line_of(&c, keys[i])->word[0]++;
+        for (size_t i = at; i < end; i++) __builtin_prefetch(find_ceiling_line(&c, keys[i]), 1);
+        for (size_t i = at; i < end; i++) find_ceiling_line(&c, keys[i])->word[0]++;
     }
     return n;
 }
@@ -87,7 +87,7 @@ static void ceiling_free(void *table) {
     free(c);
 }
 
-/* On huge pages where the library would be: aligned to them, and asked for. */
+/* Use huge pages where the library does: align the memory to them, and ask for them. */
 static line *map_lines(size_t bytes) {
     uint8_t *const raw =
         mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -101,29 +101,30 @@ static line *map_lines(size_t bytes) {
     return (line *)(void *)aligned;
 }
 
-static void name_by_size(contestant *who, size_t bytes) {
+static void name_by_size(contestant *entrant, size_t bytes) {
     double const kilobytes = (double)bytes / 1024;
     bool const   is_large = kilobytes >= 1024;
-    (void)snprintf(who->name, sizeof who->name, "lines of %.3g %s",
+    (void)snprintf(entrant->name, sizeof entrant->name, "lines of %.3g %s",
                    is_large ? kilobytes / 1024 : kilobytes, is_large ? "MiB" : "KiB");
 }
 
-static void ceiling_make(contestant *who, uint64_t bytes) {
+static void ceiling_make(contestant *entrant, uint64_t bytes) {
     ceiling *const c = malloc(sizeof *c);
     size_t const   whole = ((size_t)bytes + PAGE - 1) & ~(PAGE - 1);
     line *const    lines = c == NULL ? NULL : map_lines(whole);
-    *who = (contestant){ .group = "ceiling", .lines = 1, .bytes = whole };
-    name_by_size(who, whole);
+    *entrant = (contestant){ .group = "ceiling", .lines = 1, .bytes = whole };
+    name_by_size(entrant, whole);
     if (lines == NULL) {
-        contestant_sit_out(who, "no memory for it");
+        contestant_exclude(entrant, "out of memory");
         free(c);
         return;
     }
     *c = (ceiling){ .lines = lines, .n_lines = whole / LINE_BYTES };
-    who->table = c;
-    who->ops = (bench_ops){
-        .call = { { change_plain, read_plain, change_plain, churn_plain },
-                  { change_groups, read_groups, change_groups, NULL } },
+    entrant->table = c;
+    entrant->ops = (bench_ops){
+        .call = { { ceiling_change_plain, ceiling_read_plain, ceiling_change_plain,
+                    ceiling_churn_plain },
+                  { ceiling_change_groups, ceiling_read_groups, ceiling_change_groups, NULL } },
         .clear = ceiling_clear,
         .free = ceiling_free,
     };
@@ -133,14 +134,14 @@ static void ceiling_make(contestant *who, uint64_t bytes) {
 static uint64_t largest_below(const bench_lineup *lineup, uint64_t below) {
     uint64_t largest = 0;
     for (size_t i = 0; i < lineup->n; i++) {
-        const contestant *const who = &lineup->rows[i];
-        if (who->table == NULL || who->bytes >= below) continue;
-        if (who->bytes > largest) largest = who->bytes;
+        const contestant *const entrant = &lineup->rows[i];
+        if (entrant->table == NULL || entrant->bytes >= below) continue;
+        if (entrant->bytes > largest) largest = entrant->bytes;
     }
     return largest;
 }
 
-/* A ceiling serves tables down to half its size. */
+/* A ceiling is used for tables down to half its size. */
 static size_t choose_sizes(const bench_lineup *lineup, const bench_options *options,
                            uint64_t ret_bytes[MAX_CEILINGS]) {
     size_t n = 0;

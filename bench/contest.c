@@ -1,14 +1,15 @@
-/* contest.c - the interleaved measuring.
+/* contest.c - measure all contestants in turns.
  *
  * A phase is cut into slices. In each slice every contestant does the same work on the same keys,
- * one after the other, and who begins moves on by one from slice to slice: a machine that slows
- * down for a second then slows down for all. Time is the thread's CPU time.
+ * one after the other. The first one changes from slice to slice. If the machine is slow for a
+ * second, it is slow for all of them. Time is the CPU time of the thread.
  *
- * Taking turns has a price: a contestant comes back to caches full of the others' lines. So each
- * turn begins with lookups that are not timed, enough to bring back a table that fits the caches.
- * A table that does not fit has no use for them, and gets few.
+ * After the turns of the others, the caches hold their lines. So each turn begins with lookups that
+ * are not timed, enough to fetch a table that fits into the caches. A larger table gains nothing
+ * from them and gets few.
  *
- * All the pages were touched before the first slice (clear), or the fill would measure the kernel.
+ * All pages are touched before the first slice (by clear). Otherwise the fill would measure the
+ * kernel.
  */
 #include "contest.h"
 
@@ -19,23 +20,24 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Long enough for the clock (about a microsecond to read), short enough to take turns often. */
+/* Operations per slice: many compared with the cost of reading the clock (about a microsecond), few
+ * enough to take turns often. */
 #define MIN_LOOKUPS 10000
 #define MAX_LOOKUPS 200000
 #define MIN_FILL 2000
 #define MIN_PAIRS 2500
-#define CHURNED_SHARE 4 /* of n, one in */
+#define CHURNED_SHARE 4 /* one in 4 keys */
 #define REMOVED_SHARE 2
 
 #define MAX_WARM 1000000
 #define FEW_WARM 10000
-#define WARM_PER_LINE 4 /* random draws per line: all but 2% of the lines come back */
-#define USUAL_CACHE (INT64_C(32) << 20) /* where the system does not tell */
+#define WARM_PER_LINE 4                 /* random lookups per line fetch all but 2% of the lines */
+#define USUAL_CACHE (INT64_C(32) << 20) /* if the system does not tell */
 
 #define ABSENT_FROM (UINT64_C(1) << 62) /* key numbers that are never added */
 
-/* Where the contest stands. Keys [first, end) by number are in the tables. */
-typedef struct bench_stand {
+/* The state of a running contest. The keys with numbers [first, end) are in the tables. */
+typedef struct contest_state {
     bench_contest *contest;
     bench_mode     mode;
     unsigned       round;
@@ -44,11 +46,11 @@ typedef struct bench_stand {
     uint64_t       first, end;
     uint64_t       next_absent;
     uint64_t      *keys; /* of this slice */
-    uint64_t      *warm; /* some that are present */
+    uint64_t      *warm; /* present keys, for warming up */
     size_t         n_warm;
     uint64_t       cache_bytes;
     double         clock_cost;
-} bench_stand;
+} contest_state;
 
 typedef struct bench_slice {
     bench_phase phase;
@@ -62,8 +64,8 @@ static double cpu_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* What reading the clock twice costs: the least of many tries. */
-static double clock_cost(void) {
+/* The cost of reading the clock twice: the smallest of many tries. */
+static double measure_clock_cost(void) {
     double least = 1;
     for (int i = 0; i < 1000; i++) {
         double const start = cpu_seconds();
@@ -73,34 +75,34 @@ static double clock_cost(void) {
     return least;
 }
 
-/* ------------------------------------------------------------------ who can do what */
+/* ------------------------------------------------------------------ abilities */
 
-static bench_what call_of(bench_phase phase) {
-    static const bench_what what[N_PHASES] = { CALL_ADD, CALL_HAS, CALL_HAS, CALL_CHURN,
-                                               CALL_REMOVE };
-    return what[phase];
+static bench_operation phase_operation(bench_phase phase) {
+    static const bench_operation operations[N_PHASES] = { CALL_ADD, CALL_HAS, CALL_HAS, CALL_CHURN,
+                                                          CALL_REMOVE };
+    return operations[phase];
 }
 
-static bool can_do(const contestant *who, bench_mode mode, bench_phase phase) {
-    bench_call *const *const call = who->ops.call[mode];
+static bool can_do(const contestant *entrant, bench_mode mode, bench_phase phase) {
+    bench_call *const *const call = entrant->ops.call[mode];
     bool const               is_composed = mode == MODE_BATCH && phase == PHASE_CHURN;
     if (is_composed) return call[CALL_ADD] != NULL && call[CALL_REMOVE] != NULL;
-    return call[call_of(phase)] != NULL;
+    return call[phase_operation(phase)] != NULL;
 }
 
 bool contest_has_row(const bench_contest *contest, size_t row, bench_mode mode) {
-    const contestant *const who = &contest->lineup->rows[row];
-    if (who->table == NULL) return false;
+    const contestant *const entrant = &contest->lineup->rows[row];
+    if (entrant->table == NULL) return false;
     for (int phase = 0; phase < N_PHASES; phase++) {
-        if (can_do(who, mode, (bench_phase)phase)) return true;
+        if (can_do(entrant, mode, (bench_phase)phase)) return true;
     }
     return false;
 }
 
 /* ------------------------------------------------------------------ one turn */
 
-static size_t in_batches(void *table, bench_call *call, const uint64_t *keys, size_t n,
-                         size_t batch) {
+static size_t work_in_batches(void *table, bench_call *call, const uint64_t *keys, size_t n,
+                              size_t batch) {
     size_t done = 0;
     for (size_t at = 0; at < n; at += batch) {
         done += call(table, keys + at, n - at < batch ? n - at : batch);
@@ -108,41 +110,42 @@ static size_t in_batches(void *table, bench_call *call, const uint64_t *keys, si
     return done;
 }
 
-static size_t churn_in_batches(const contestant *who, const uint64_t *keys, size_t n,
+static size_t churn_in_batches(const contestant *entrant, const uint64_t *keys, size_t n,
                                size_t batch) {
-    bench_call *const *const call = who->ops.call[MODE_BATCH];
+    bench_call *const *const call = entrant->ops.call[MODE_BATCH];
     size_t                   done = 0;
     for (size_t at = 0; at < n; at += batch) {
         size_t const now = n - at < batch ? n - at : batch;
-        done += call[CALL_REMOVE](who->table, keys + at, now);
-        done += call[CALL_ADD](who->table, keys + n + at, now);
+        done += call[CALL_REMOVE](entrant->table, keys + at, now);
+        done += call[CALL_ADD](entrant->table, keys + n + at, now);
     }
     return done;
 }
 
-static size_t work(const contestant *who, bench_mode mode, bench_phase phase, const uint64_t *keys,
-                   size_t n, size_t batch) {
-    bench_call *const call = who->ops.call[mode][call_of(phase)];
-    if (mode == MODE_SINGLE) return call(who->table, keys, n);
-    if (phase == PHASE_CHURN) return churn_in_batches(who, keys, n, batch);
-    return in_batches(who->table, call, keys, n, batch);
+static size_t do_work(const contestant *entrant, bench_mode mode, bench_phase phase,
+                      const uint64_t *keys, size_t n, size_t batch) {
+    bench_call *const call = entrant->ops.call[mode][phase_operation(phase)];
+    if (mode == MODE_SINGLE) return call(entrant->table, keys, n);
+    if (phase == PHASE_CHURN) return churn_in_batches(entrant, keys, n, batch);
+    return work_in_batches(entrant->table, call, keys, n, batch);
 }
 
-static size_t warm_lookups(const bench_stand *stand, const contestant *who) {
-    double const lines = (double)who->bytes / LINE_BYTES;
-    double const wish = WARM_PER_LINE * lines / (who->lines >= 1 ? who->lines : 1) + FEW_WARM;
-    if (who->bytes > 2 * stand->cache_bytes) return FEW_WARM;
-    return wish < MAX_WARM ? (size_t)wish : MAX_WARM;
+static size_t warm_lookups(const contest_state *state, const contestant *entrant) {
+    double const lines = (double)entrant->bytes / LINE_BYTES;
+    double const enough =
+        WARM_PER_LINE * lines / (entrant->lines >= 1 ? entrant->lines : 1) + FEW_WARM;
+    if (entrant->bytes > 2 * state->cache_bytes) return FEW_WARM;
+    return enough < MAX_WARM ? (size_t)enough : MAX_WARM;
 }
 
-static void warm_up(const bench_stand *stand, const contestant *who) {
-    bool const       has_batch = who->ops.call[MODE_BATCH][CALL_HAS] != NULL;
+static void warm_up(const contest_state *state, const contestant *entrant) {
+    bool const       has_batch = entrant->ops.call[MODE_BATCH][CALL_HAS] != NULL;
     bench_mode const mode = has_batch ? MODE_BATCH : MODE_SINGLE;
-    size_t const     n = warm_lookups(stand, who);
-    (void)work(who, mode, PHASE_PRESENT, stand->warm, n, stand->contest->options->batch);
+    size_t const     n = warm_lookups(state, entrant);
+    (void)do_work(entrant, mode, PHASE_PRESENT, state->warm, n, state->contest->options->batch);
 }
 
-static void tally(bench_outcome *outcome, const bench_slice *slice, uint64_t done) {
+static void count_answers(bench_outcome *outcome, const bench_slice *slice, uint64_t done) {
     switch (slice->phase) {
     case PHASE_FILL: outcome->refused_adds += slice->n - done; break;
     case PHASE_PRESENT:
@@ -159,73 +162,74 @@ static void tally(bench_outcome *outcome, const bench_slice *slice, uint64_t don
     }
 }
 
-/* Who has no batch call to add is filled by single ones, untimed, so that it can be asked. */
-static void take_turn(bench_stand *stand, size_t row, const bench_slice *slice) {
-    bench_contest *const    contest = stand->contest;
-    const contestant *const who = &contest->lineup->rows[row];
-    if (!contest_has_row(contest, row, stand->mode)) return;
-    bool const is_timed = can_do(who, stand->mode, slice->phase);
+/* A contestant without batch adds is filled by untimed single calls, to time its lookups. */
+static void take_turn(contest_state *state, size_t row, const bench_slice *slice) {
+    bench_contest *const    contest = state->contest;
+    const contestant *const entrant = &contest->lineup->rows[row];
+    if (!contest_has_row(contest, row, state->mode)) return;
+    bool const is_timed = can_do(entrant, state->mode, slice->phase);
     if (!is_timed && slice->phase != PHASE_FILL) return;
 
-    bench_mode const mode = is_timed ? stand->mode : MODE_SINGLE;
-    warm_up(stand, who);
+    bench_mode const mode = is_timed ? state->mode : MODE_SINGLE;
+    warm_up(state, entrant);
     double const start = cpu_seconds();
     size_t const done =
-        work(who, mode, slice->phase, stand->keys, slice->n, contest->options->batch);
-    double const seconds = cpu_seconds() - start - stand->clock_cost;
+        do_work(entrant, mode, slice->phase, state->keys, slice->n, contest->options->batch);
+    double const seconds = cpu_seconds() - start - state->clock_cost;
 
-    bench_outcome *const outcome = &contest->outcomes[row][stand->mode];
+    bench_outcome *const outcome = &contest->outcomes[row][state->mode];
     bench_series *const  series = &outcome->phase[slice->phase];
-    tally(outcome, slice, done);
+    count_answers(outcome, slice, done);
     if (!is_timed) return;
-    series->samples[stand->round * series->n_slices + slice->position] =
+    series->samples[state->round * series->n_slices + slice->position] =
         (sample){ .ops = slice->n, .seconds = seconds };
 }
 
-/* Into an empty table, keys that are not there yet: they lead to the same lines. */
-static void choose_warm(bench_stand *stand) {
-    uint64_t const present = stand->end - stand->first;
-    uint64_t const range = present == 0 ? stand->contest->n : present;
-    for (size_t i = 0; i < stand->n_warm; i++) {
-        uint64_t const number = stand->first + key_random_below(&stand->random, range);
-        stand->warm[i] = key_number(stand->key_base, number);
+/* For an empty table, take keys that will be added: they lead to the same lines. */
+static void choose_warm(contest_state *state) {
+    uint64_t const present = state->end - state->first;
+    uint64_t const range = present == 0 ? state->contest->n : present;
+    for (size_t i = 0; i < state->n_warm; i++) {
+        uint64_t const number = state->first + key_random_below(&state->random, range);
+        state->warm[i] = key_number(state->key_base, number);
     }
 }
 
-static void show_progress(const bench_stand *stand, const bench_slice *slice) {
+static void show_progress(const contest_state *state, const bench_slice *slice) {
     static const char *const names[N_PHASES] = { "fill", "has present", "has absent", "churn",
                                                  "remove" };
     if (!isatty(STDERR_FILENO)) return;
     (void)fprintf(stderr, "\r%llu keys, round %u of %u, %s calls: %s %u    \033[K",
-                  (unsigned long long)stand->contest->n, stand->round + 1, stand->contest->rounds,
-                  stand->mode == MODE_SINGLE ? "single" : "batch", names[slice->phase],
+                  (unsigned long long)state->contest->n, state->round + 1, state->contest->rounds,
+                  state->mode == MODE_SINGLE ? "single" : "batch", names[slice->phase],
                   slice->position + 1);
 }
 
-static void run_slice(bench_stand *stand, const bench_slice *slice) {
+static void run_slice(contest_state *state, const bench_slice *slice) {
     if (slice->n == 0) return;
-    show_progress(stand, slice);
-    choose_warm(stand);
-    size_t const n_rows = stand->contest->lineup->n;
-    size_t const first = (slice->position + stand->round) % n_rows;
-    for (size_t i = 0; i < n_rows; i++) take_turn(stand, (first + i) % n_rows, slice);
+    show_progress(state, slice);
+    choose_warm(state);
+    size_t const n_rows = state->contest->lineup->n;
+    size_t const first = (slice->position + state->round) % n_rows;
+    for (size_t i = 0; i < n_rows; i++) take_turn(state, (first + i) % n_rows, slice);
 }
 
 /* ------------------------------------------------------------------ phases */
 
-static void number_keys(const bench_stand *stand, uint64_t *keys, uint64_t first, uint64_t n) {
-    for (uint64_t i = 0; i < n; i++) keys[i] = key_number(stand->key_base, first + i);
+static void number_keys(const contest_state *state, uint64_t *keys, uint64_t first, uint64_t n) {
+    for (uint64_t i = 0; i < n; i++) keys[i] = key_number(state->key_base, first + i);
 }
 
-static uint64_t min_u64(uint64_t a, uint64_t b) {
+static uint64_t bench_min(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
 static uint64_t clamp_u64(uint64_t x, uint64_t low, uint64_t high) {
-    return x < low ? low : min_u64(x, high);
+    return x < low ? low : bench_min(x, high);
 }
 
-/* Where slice i of the fill begins: even pieces of the first nine tenths, then of the last. */
+/* The key at which slice i of the fill begins: equal slices of the first nine tenths, then of the
+ * last tenth. */
 static uint64_t fill_border(const bench_contest *contest, unsigned i) {
     uint64_t const most = contest->n / 10 * 9;
     unsigned const before = contest->fill_slices - contest->last_slices;
@@ -233,13 +237,13 @@ static uint64_t fill_border(const bench_contest *contest, unsigned i) {
     return most + (contest->n - most) * (i - before) / contest->last_slices;
 }
 
-static void run_fill(bench_stand *stand) {
-    const bench_contest *const contest = stand->contest;
+static void run_fill(contest_state *state) {
+    const bench_contest *const contest = state->contest;
     for (unsigned i = 0; i < contest->fill_slices; i++) {
-        uint64_t const n = fill_border(contest, i + 1) - stand->end;
-        number_keys(stand, stand->keys, stand->end, n);
-        run_slice(stand, &(bench_slice){ PHASE_FILL, i, n });
-        stand->end += n;
+        uint64_t const n = fill_border(contest, i + 1) - state->end;
+        number_keys(state, state->keys, state->end, n);
+        run_slice(state, &(bench_slice){ PHASE_FILL, i, n });
+        state->end += n;
     }
 }
 
@@ -247,41 +251,41 @@ static uint64_t lookups_per_slice(const bench_contest *contest) {
     return clamp_u64(contest->n / contest->other_slices, MIN_LOOKUPS, MAX_LOOKUPS);
 }
 
-static void run_present(bench_stand *stand) {
-    uint64_t const n = lookups_per_slice(stand->contest);
-    for (unsigned i = 0; i < stand->contest->other_slices; i++) {
+static void run_present(contest_state *state) {
+    uint64_t const n = lookups_per_slice(state->contest);
+    for (unsigned i = 0; i < state->contest->other_slices; i++) {
         for (uint64_t k = 0; k < n; k++) {
-            uint64_t const range = stand->end - stand->first;
-            uint64_t const number = stand->first + key_random_below(&stand->random, range);
-            stand->keys[k] = key_number(stand->key_base, number);
+            uint64_t const range = state->end - state->first;
+            uint64_t const number = state->first + key_random_below(&state->random, range);
+            state->keys[k] = key_number(state->key_base, number);
         }
-        run_slice(stand, &(bench_slice){ PHASE_PRESENT, i, n });
+        run_slice(state, &(bench_slice){ PHASE_PRESENT, i, n });
     }
 }
 
-static void run_absent(bench_stand *stand) {
-    uint64_t const n = lookups_per_slice(stand->contest);
-    for (unsigned i = 0; i < stand->contest->other_slices; i++) {
-        number_keys(stand, stand->keys, stand->next_absent, n);
-        stand->next_absent += n;
-        run_slice(stand, &(bench_slice){ PHASE_ABSENT, i, n });
+static void run_absent(contest_state *state) {
+    uint64_t const n = lookups_per_slice(state->contest);
+    for (unsigned i = 0; i < state->contest->other_slices; i++) {
+        number_keys(state, state->keys, state->next_absent, n);
+        state->next_absent += n;
+        run_slice(state, &(bench_slice){ PHASE_ABSENT, i, n });
     }
 }
 
-/* Small sets are turned over several times, so that a slice is not too short. */
+/* In small sets all keys are replaced several times, so that a slice is not too short. */
 static uint64_t pairs_per_slice(const bench_contest *contest) {
     uint64_t const pairs = contest->n / CHURNED_SHARE / contest->other_slices;
-    return min_u64(pairs < MIN_PAIRS ? MIN_PAIRS : pairs, contest->n);
+    return bench_min(pairs < MIN_PAIRS ? MIN_PAIRS : pairs, contest->n);
 }
 
-static void run_churn(bench_stand *stand) {
-    uint64_t const n = pairs_per_slice(stand->contest);
-    for (unsigned i = 0; i < stand->contest->other_slices; i++) {
-        number_keys(stand, stand->keys, stand->first, n);
-        number_keys(stand, stand->keys + n, stand->end, n);
-        run_slice(stand, &(bench_slice){ PHASE_CHURN, i, n });
-        stand->first += n;
-        stand->end += n;
+static void run_churn_phase(contest_state *state) {
+    uint64_t const n = pairs_per_slice(state->contest);
+    for (unsigned i = 0; i < state->contest->other_slices; i++) {
+        number_keys(state, state->keys, state->first, n);
+        number_keys(state, state->keys + n, state->end, n);
+        run_slice(state, &(bench_slice){ PHASE_CHURN, i, n });
+        state->first += n;
+        state->end += n;
     }
 }
 
@@ -289,30 +293,30 @@ static uint64_t removals_per_slice(const bench_contest *contest) {
     return contest->n / REMOVED_SHARE / contest->fill_slices;
 }
 
-static void run_remove(bench_stand *stand) {
-    uint64_t const n = removals_per_slice(stand->contest);
-    for (unsigned i = 0; i < stand->contest->fill_slices; i++) {
-        number_keys(stand, stand->keys, stand->first, n);
-        run_slice(stand, &(bench_slice){ PHASE_REMOVE, i, n });
-        stand->first += n;
+static void run_remove(contest_state *state) {
+    uint64_t const n = removals_per_slice(state->contest);
+    for (unsigned i = 0; i < state->contest->fill_slices; i++) {
+        number_keys(state, state->keys, state->first, n);
+        run_slice(state, &(bench_slice){ PHASE_REMOVE, i, n });
+        state->first += n;
     }
 }
 
-static void run_round(bench_stand *stand) {
-    const bench_lineup *const lineup = stand->contest->lineup;
+static void run_round(contest_state *state) {
+    const bench_lineup *const lineup = state->contest->lineup;
     for (size_t i = 0; i < lineup->n; i++) {
-        const contestant *const who = &lineup->rows[i];
-        if (who->table != NULL) who->ops.clear(who->table);
+        const contestant *const entrant = &lineup->rows[i];
+        if (entrant->table != NULL) entrant->ops.clear(entrant->table);
     }
-    stand->first = stand->end = 0;
-    run_fill(stand);
-    run_present(stand);
-    run_absent(stand);
-    run_churn(stand);
-    run_remove(stand);
+    state->first = state->end = 0;
+    run_fill(state);
+    run_present(state);
+    run_absent(state);
+    run_churn_phase(state);
+    run_remove(state);
 }
 
-/* ------------------------------------------------------------------ the whole */
+/* ------------------------------------------------------------------ the whole contest */
 
 static uint64_t longest_slice(const bench_contest *contest) {
     unsigned const before = contest->fill_slices - contest->last_slices;
@@ -325,28 +329,28 @@ static uint64_t longest_slice(const bench_contest *contest) {
     return longest;
 }
 
-static size_t most_warm_lookups(const bench_stand *stand) {
-    const bench_lineup *const lineup = stand->contest->lineup;
+static size_t most_warm_lookups(const contest_state *state) {
+    const bench_lineup *const lineup = state->contest->lineup;
     size_t                    most = FEW_WARM;
     for (size_t row = 0; row < lineup->n; row++) {
-        size_t const wanted = warm_lookups(stand, &lineup->rows[row]);
+        size_t const wanted = warm_lookups(state, &lineup->rows[row]);
         if (wanted > most) most = wanted;
     }
     return most;
 }
 
-static bool stand_init(bench_stand *stand, bench_contest *contest) {
+static bool state_init(contest_state *state, bench_contest *contest) {
     long const cache = contest->machine->cache_bytes[N_CACHES - 1];
-    stand->contest = contest;
-    stand->key_base = key_mix(contest->options->seed + 1);
-    stand->random = contest->options->seed;
-    stand->next_absent = ABSENT_FROM;
-    stand->cache_bytes = (uint64_t)(cache > 0 ? cache : USUAL_CACHE);
-    stand->clock_cost = clock_cost();
-    stand->n_warm = most_warm_lookups(stand);
-    stand->keys = calloc(longest_slice(contest), sizeof *stand->keys);
-    stand->warm = calloc(stand->n_warm, sizeof *stand->warm);
-    return stand->keys != NULL && stand->warm != NULL;
+    state->contest = contest;
+    state->key_base = key_mix(contest->options->seed + 1);
+    state->random = contest->options->seed;
+    state->next_absent = ABSENT_FROM;
+    state->cache_bytes = (uint64_t)(cache > 0 ? cache : USUAL_CACHE);
+    state->clock_cost = measure_clock_cost();
+    state->n_warm = most_warm_lookups(state);
+    state->keys = calloc(longest_slice(contest), sizeof *state->keys);
+    state->warm = calloc(state->n_warm, sizeof *state->warm);
+    return state->keys != NULL && state->warm != NULL;
 }
 
 static bool outcomes_init(bench_contest *contest) {
@@ -354,10 +358,11 @@ static bool outcomes_init(bench_contest *contest) {
     for (size_t row = 0; row < contest->lineup->n; row++) {
         for (int mode = 0; mode < N_MODES; mode++) {
             for (int phase = 0; phase < N_PHASES; phase++) {
-                bool const    is_cut_alike = phase == PHASE_FILL || phase == PHASE_REMOVE;
+                bool const    is_cut_as_fill = phase == PHASE_FILL || phase == PHASE_REMOVE;
                 bench_series *series = &contest->outcomes[row][mode].phase[phase];
-                is_fine &= series_init(series, contest->rounds,
-                                       is_cut_alike ? contest->fill_slices : contest->other_slices);
+                is_fine &=
+                    series_init(series, contest->rounds,
+                                is_cut_as_fill ? contest->fill_slices : contest->other_slices);
             }
         }
     }
@@ -384,20 +389,21 @@ static bench_contest *contest_new(const bench_options *options, const bench_mach
 bench_contest *contest_run(const bench_options *options, const bench_machine *machine,
                            const bench_lineup *lineup, uint64_t n) {
     bench_contest *const contest = contest_new(options, machine, lineup, n);
-    bench_stand          stand = { 0 };
+    contest_state        state = { 0 };
     if (contest == NULL) return NULL;
-    bool const is_ready = stand_init(&stand, contest);
-    bool const has_players = lineup->n_ceilings > 0; /* they come with the first contestant */
-    for (unsigned round = 0; is_ready && has_players && round < contest->rounds; round++) {
-        stand.round = round;
+    bool const is_ready = state_init(&state, contest);
+    bool const has_tables =
+        lineup->n_ceilings > 0; /* there are ceilings if there are contestants */
+    for (unsigned round = 0; is_ready && has_tables && round < contest->rounds; round++) {
+        state.round = round;
         for (int mode = 0; mode < N_MODES; mode++) {
-            stand.mode = (bench_mode)mode;
-            run_round(&stand);
+            state.mode = (bench_mode)mode;
+            run_round(&state);
         }
     }
     if (isatty(STDERR_FILENO)) (void)fputs("\r\033[K", stderr);
-    free(stand.keys);
-    free(stand.warm);
+    free(state.keys);
+    free(state.warm);
     if (is_ready) return contest;
     contest_free(contest);
     return NULL;

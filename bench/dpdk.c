@@ -1,14 +1,14 @@
 /* dpdk.c - DPDK's rte_member in hash-table mode: a cuckoo filter with 16-bit signatures.
  *
- * Memory: DPDK 22.11 rounds num_keys up to a power of two, and stores 16 entries to a bucket of one
- * cache line: 16 signatures and 16 set numbers, 16 bits each. So 32 bits per entry, and 32 to 64
- * per key: 4,000,000 keys get 2^22 entries, 33.6 bits per key at a load of 95%. The table is an
- * open field of rte_member_setsum, so its size is read and not guessed.
+ * Memory: DPDK 22.11 rounds num_keys up to a power of two, and stores 16 entries in a bucket of one
+ * cache line: 16 signatures and 16 set numbers, 16 bits each. That is 32 bits per entry, and 32 to
+ * 64 per key: 4,000,000 keys get 2^22 entries, 33.6 bits per key at a load of 95%. The table is a
+ * public field of rte_member_setsum, so its size is read from there.
  *
- * Its false-positive rate cannot be asked for. All it keeps of a key are 32 bits of CRC, so two
- * keys in 2^32 are one: at n keys, n / 2^32 comes on top of what the signatures give.
+ * Its false-positive rate cannot be set. It keeps 32 bits of CRC of a key. Two keys share them with
+ * probability 2^-32, so at n keys the rate is n / 2^32 plus the rate of the signatures.
  *
- * Lookups have a bulk call of at most 64 keys; adding and removing are single only.
+ * Lookups have a bulk call for at most 64 keys. Adds and removals are single calls.
  */
 #include "contestant.h"
 
@@ -19,14 +19,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_ENTRIES (UINT64_C(1) << 29) /* at 2^30 its table size wraps around in 32 bits */
+#define MAX_ENTRIES (UINT64_C(1) << 29) /* at 2^30 its table size overflows 32 bits */
 #define THE_SET 1
 #define SLACK_MEGABYTES 64
 
 /* ------------------------------------------------------------------ calls */
 
 static size_t dpdk_add(void *table, const uint64_t *keys, size_t n) {
-    size_t added = 0; /* 1 says that entries had to move */
+    size_t added = 0; /* a result of 1 means that entries had to move */
     for (size_t i = 0; i < n; i++) added += rte_member_add(table, &keys[i], THE_SET) >= 0;
     return added;
 }
@@ -85,52 +85,50 @@ static uint64_t entries_for(uint64_t n) {
     return entries;
 }
 
-static uint64_t table_megabytes(uint64_t n) {
-    return (entries_for(n) / RTE_MEMBER_BUCKET_ENTRIES * LINE_BYTES >> 20) + 1;
-}
-
-/* DPDK wants a whole world around it, once per process. This one needs no huge pages, no network
- * cards and no rights, and stays on the processor that we are on. */
-static bool start_world(uint64_t largest_n) {
+/* DPDK must be initialised once per process. This way it needs no huge pages, no network cards and
+ * no privileges, and stays on the current processor. */
+static bool start_dpdk(uint64_t largest_n) {
+    uint64_t const table_megabytes =
+        (entries_for(largest_n) / RTE_MEMBER_BUCKET_ENTRIES * LINE_BYTES >> 20) + 1;
     char memory[32], place[32];
     char quiet[] = "--log-level=critical", name[] = "tamis-bench", no_huge[] = "--no-huge";
     char no_pci[] = "--no-pci", no_telemetry[] = "--no-telemetry", no_files[] = "--no-shconf";
     char iova[] = "--iova-mode=va", m[] = "-m";
     (void)snprintf(memory, sizeof memory, "%llu",
-                   (unsigned long long)(table_megabytes(largest_n) + SLACK_MEGABYTES));
+                   (unsigned long long)(table_megabytes + SLACK_MEGABYTES));
     (void)snprintf(place, sizeof place, "--lcores=0@%d", sched_getcpu());
     char *arguments[] = { name,  no_huge, no_pci, no_telemetry, no_files, iova,
                           quiet, place,   m,      memory };
     return rte_eal_init((int)(sizeof arguments / sizeof arguments[0]), arguments) >= 0;
 }
 
-static bool *world_is_up(void) {
-    static bool is_up = false; /* DPDK's state is the process's, so this is too */
-    return &is_up;
+static bool *dpdk_is_started(void) {
+    static bool is_started = false; /* per process, like the state of DPDK */
+    return &is_started;
 }
 
-static bool ensure_world(const bench_options *options) {
+static bool ensure_dpdk(const bench_options *options) {
     uint64_t largest = options_largest_size(options);
     if (largest > MAX_ENTRIES) largest = MAX_ENTRIES;
-    if (!*world_is_up()) *world_is_up() = start_world(largest);
-    return *world_is_up();
+    if (!*dpdk_is_started()) *dpdk_is_started() = start_dpdk(largest);
+    return *dpdk_is_started();
 }
 
-void leave_dpdk(void) {
-    if (*world_is_up()) rte_eal_cleanup();
-    *world_is_up() = false;
+void dpdk_shutdown(void) {
+    if (*dpdk_is_started()) rte_eal_cleanup();
+    *dpdk_is_started() = false;
 }
 
 /* ------------------------------------------------------------------ entering */
 
-static struct rte_member_setsum *dpdk_make(contestant *who, const bench_options *options,
+static struct rte_member_setsum *dpdk_make(contestant *entrant, const bench_options *options,
                                            uint64_t n) {
     if (n > MAX_ENTRIES) {
-        contestant_sit_out(who, "rte_member stops at 2^29 keys");
+        contestant_exclude(entrant, "rte_member supports at most 2^29 keys");
         return NULL;
     }
-    if (!ensure_world(options)) {
-        contestant_sit_out(who, "rte_eal_init: %s", rte_strerror(rte_errno));
+    if (!ensure_dpdk(options)) {
+        contestant_exclude(entrant, "rte_eal_init: %s", rte_strerror(rte_errno));
         return NULL;
     }
     struct rte_member_parameters const parameters = {
@@ -142,27 +140,28 @@ static struct rte_member_setsum *dpdk_make(contestant *who, const bench_options 
         .sec_hash_seed = (uint32_t)(2 * options->seed + 1),
     };
     struct rte_member_setsum *const table = rte_member_create(&parameters);
-    if (table == NULL) contestant_sit_out(who, "rte_member_create: %s", rte_strerror(rte_errno));
+    if (table == NULL)
+        contestant_exclude(entrant, "rte_member_create: %s", rte_strerror(rte_errno));
     return table;
 }
 
 void enter_dpdk(bench_lineup *lineup, const bench_options *options, const bench_entry *entry,
                 uint64_t n) {
-    contestant *const who = lineup_enter(lineup, entry);
-    if (who == NULL) return;
-    struct rte_member_setsum *const table = dpdk_make(who, options, n);
+    contestant *const entrant = lineup_enter(lineup, entry);
+    if (entrant == NULL) return;
+    struct rte_member_setsum *const table = dpdk_make(entrant, options, n);
     if (table == NULL) return;
-    (void)snprintf(who->name, sizeof who->name, "rte_member HT");
-    who->ops = (bench_ops){
+    (void)snprintf(entrant->name, sizeof entrant->name, "rte_member HT");
+    entrant->ops = (bench_ops){
         .call = { { dpdk_add, dpdk_has, dpdk_remove, dpdk_churn },
                   { NULL, dpdk_has_bulk, NULL, NULL } },
         .clear = dpdk_clear,
         .free = dpdk_free,
     };
-    who->table = table;
-    who->bytes = (uint64_t)table->bucket_cnt * LINE_BYTES;
-    who->lines = 2;
-    (void)snprintf(who->note, sizeof who->note,
-                   "its fpr cannot be asked for; 2^k entries, here %.0f%% full; 4 KiB pages",
+    entrant->table = table;
+    entrant->bytes = (uint64_t)table->bucket_cnt * LINE_BYTES;
+    entrant->lines = 2;
+    (void)snprintf(entrant->note, sizeof entrant->note,
+                   "its fpr cannot be set; 2^k entries, here %.0f%% full; 4 KiB pages",
                    100.0 * (double)n / ((double)table->bucket_cnt * RTE_MEMBER_BUCKET_ENTRIES));
 }

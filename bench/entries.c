@@ -1,11 +1,11 @@
-/* entries.c - the list of --only. */
+/* entries.c - parse the list of --only. */
 #include "entries.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <tamis/tamis.h>
 
-/* Whom it can name, i = 0, 1, ...; NULL after the last. */
+/* The names that --only knows, i = 0, 1, ...; NULL after the last. */
 static const char *contestant_key(size_t i) {
     static const char *const peers[] = { "libbloom", "rte_member", NULL };
     size_t                   n_kinds = 0;
@@ -13,7 +13,7 @@ static const char *contestant_key(size_t i) {
     return i < n_kinds ? tamis_kind_name(i) : peers[i - n_kinds];
 }
 
-static bool is_key(const char *text) {
+static bool is_contestant_key(const char *text) {
     for (size_t i = 0; contestant_key(i) != NULL; i++) {
         if (strcmp(contestant_key(i), text) == 0) return true;
     }
@@ -38,14 +38,14 @@ bool parse_fpr(const char *text, double *ret_fpr) {
 
 /* ------------------------------------------------------------------ one entry */
 
-static const char *isa_named(const char *word) {
+static const char *find_isa(const char *word) {
     for (size_t i = 0; tamis_isa_name(i) != NULL; i++) {
         if (strcmp(tamis_isa_name(i), word) == 0) return tamis_isa_name(i);
     }
     return NULL;
 }
 
-/* One field more. */
+/* Append a field to the geometry. */
 static bool parse_field(bench_entry *entry, const char *word) {
     size_t const at = strlen(entry->geometry), room = sizeof entry->geometry - at;
     int const    n = snprintf(entry->geometry + at, room, "%s%s", at != 0 ? "," : "", word);
@@ -66,11 +66,11 @@ static bool parse_word(bench_entry *entry, const char *word) {
         *flags[i].flag = true;
         return true;
     }
-    entry->isa = isa_named(word);
+    entry->isa = find_isa(word);
     return entry->isa != NULL || parse_fpr(word, &entry->fpr);
 }
 
-/* Copies the next part, up to one of `ends`; false if it is empty or too long. */
+/* Copy the next part, up to one of `ends`. False: it is empty or too long. */
 static bool next_part(const char **text, const char *ends, char *ret_part, size_t bytes) {
     size_t const length = strcspn(*text, ends);
     if (length == 0 || length >= bytes) return false;
@@ -84,14 +84,14 @@ static bool parse_entry(bench_entry *ret_entry) {
     const char *text = ret_entry->text;
     char        word[sizeof ret_entry->text];
     if (!next_part(&text, ":", ret_entry->key, sizeof ret_entry->key)) return false;
-    if (!is_key(ret_entry->key)) return false;
+    if (!is_contestant_key(ret_entry->key)) return false;
     while (*text++ == ':') {
         if (!next_part(&text, ":", word, sizeof word) || !parse_word(ret_entry, word)) return false;
     }
     return true;
 }
 
-/* ------------------------------------------------------------------ all of them */
+/* ------------------------------------------------------------------ all entries */
 
 bool entries_parse(bench_entries *entries, const char *text) {
     entries->n = 0;
@@ -108,7 +108,7 @@ bool entry_has_states(const bench_entry *entry) {
     return entry->is_states || entry->is_moving;
 }
 
-const bench_entry *entries_find_ageless(const bench_entries *entries) {
+const bench_entry *entries_find_ageing_set(const bench_entries *entries) {
     for (size_t i = 0; i < entries->n; i++) {
         const bench_entry *const entry = &entries->list[i];
         if (entry->is_ageing && !entry_has_states(entry)) return entry;
@@ -116,7 +116,7 @@ const bench_entry *entries_find_ageless(const bench_entries *entries) {
     return NULL;
 }
 
-static void enter_everybody(bench_entries *entries) {
+static void add_all_entries(bench_entries *entries) {
     for (size_t i = 0; contestant_key(i) != NULL && entries->n < MAX_NAMED; i++) {
         bench_entry *const entry = &entries->list[entries->n++];
         *entry = (bench_entry){ .fpr = 0 };
@@ -126,7 +126,7 @@ static void enter_everybody(bench_entries *entries) {
 }
 
 void entries_complete(bench_entries *entries, double fpr, bool is_removing) {
-    if (entries->n == 0) enter_everybody(entries);
+    if (entries->n == 0) add_all_entries(entries);
     for (size_t i = 0; i < entries->n; i++) {
         bench_entry *const entry = &entries->list[i];
         if (entry->fpr == 0) entry->fpr = fpr;

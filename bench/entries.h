@@ -1,5 +1,5 @@
-/* entries.h - who is to be measured, and with which spec: "line", "line:0.003",
- * "rank:0.003:small", "counting:blocked=1", "line:states". */
+/* entries.h - what is measured, and with which spec: "line", "line:0.003", "rank:0.003:small",
+ * "counting:blocked=1", "line:states". */
 #ifndef BENCH_ENTRIES_H
 #define BENCH_ENTRIES_H
 
@@ -9,15 +9,15 @@
 
 #define MAX_NAMED 48
 
-/* One word of --only. Peers heed what they can: libbloom the rate, rte_member nothing. */
+/* One entry of --only. Peers use what they can: libbloom the rate, rte_member nothing. */
 typedef struct bench_entry {
-    char        text[48];     /* as it was written: the name in the table */
+    char        text[48];     /* as written; the name in the report */
     char        key[24];      /* a kind of tamis, or a peer */
-    double      fpr;          /* 0: that of --fpr */
-    const char *isa;          /* or NULL: that of --isa */
-    char        geometry[64]; /* fields that are fixed, "blocked=1,hashes=7"; "": none */
+    double      fpr;          /* 0: the one of --fpr */
+    const char *isa;          /* NULL: the one of --isa */
+    char        geometry[64]; /* fixed fields, as in "blocked=1,hashes=7"; "": none */
     bool        is_small, is_plain, is_removing, is_counting;
-    bool        is_states, is_moving, is_ageing; /* keys with a state: tamis_states.c */
+    bool        is_states, is_moving, is_ageing; /* keys have a state: tamis_states.c */
 } bench_entry;
 
 typedef struct bench_entries {
@@ -25,24 +25,24 @@ typedef struct bench_entries {
     size_t      n;
 } bench_entries;
 
-/* "NAME[:FPR][:WORD...],..."; false: it cannot be that. */
+/* Parse "NAME[:FPR][:WORD...],...". False: not valid. */
 bool entries_parse(bench_entries *entries, const char *text);
 
-/* Are its keys to have states? */
+/* Do its keys have states? */
 bool entry_has_states(const bench_entry *entry);
 
-/* The first entry with timers and no states that could have them; NULL: there is none. */
-const bench_entry *entries_find_ageless(const bench_entries *entries);
+/* The first entry that asks for timers without states. NULL: none. */
+const bench_entry *entries_find_ageing_set(const bench_entries *entries);
 
-/* Everybody, if nobody was named; and what is said for all, where an entry says nothing. */
+/* If there are no entries, add all contestants. Then fill in the options that hold for all. */
 void entries_complete(bench_entries *entries, double fpr, bool is_removing);
 
-/* The entry written like that, or else the first of that name; NULL: there is none. */
+/* The entry with this text, or else the first with this name. NULL: none. */
 const bench_entry *entries_find(const bench_entries *entries, const char *text);
 
 bool parse_fpr(const char *text, double *ret_fpr);
 
-/* All names that there are. */
+/* Print all names. */
 void entries_print_keys(FILE *out);
 
 #endif

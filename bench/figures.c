@@ -1,14 +1,15 @@
-/* figures.c - what came out of a contest. */
+/* figures.c - compute the columns of the report from the results of a contest. */
 #include "contest.h"
 
-/* Where the samples of a column are. The fill changes on its way, so its times are summed up. */
+/* Where the samples of a column are. The fill gets slower as the set fills, so its times are
+ * summed. */
 typedef struct column_place {
     bench_phase phase;
     unsigned    first, end; /* slices */
     bool        is_total;
 } column_place;
 
-static column_place place_of(const bench_contest *contest, bench_column column) {
+static column_place find_column(const bench_contest *contest, bench_column column) {
     unsigned const fill = contest->fill_slices, others = contest->other_slices;
     switch (column) {
     case COLUMN_FILL: return (column_place){ PHASE_FILL, 0, fill, true };
@@ -24,13 +25,13 @@ static column_place place_of(const bench_contest *contest, bench_column column) 
 
 bench_figure contest_figure(const bench_contest *contest, size_t row, bench_mode mode,
                             bench_column column) {
-    column_place const        at = place_of(contest, column);
+    column_place const        at = find_column(contest, column);
     const bench_series *const series = &contest->outcomes[row][mode].phase[at.phase];
     if (at.is_total) return series_total(series, at.first, at.end);
     return series_part(series, at.first, at.end);
 }
 
-/* ------------------------------------------------------------------ one against another */
+/* ------------------------------------------------------------------ ratios */
 
 size_t contest_ratio_row(const bench_contest *contest) {
     const bench_options *const options = contest->options;
@@ -38,8 +39,8 @@ size_t contest_ratio_row(const bench_contest *contest) {
     if (options->ratios == NULL) return row;
     const bench_entry *const entry = entries_find(&options->entries, options->ratios);
     for (row = 0; row < contest->lineup->n; row++) {
-        const contestant *const who = &contest->lineup->rows[row];
-        if (who->entry == entry && who->table != NULL) break;
+        const contestant *const entrant = &contest->lineup->rows[row];
+        if (entrant->entry == entry && entrant->table != NULL) break;
     }
     return row;
 }
@@ -52,10 +53,10 @@ bench_mode contest_ratio_mode(const bench_contest *contest, size_t other, bench_
 
 bench_figure contest_ratio(const bench_contest *contest, size_t row, size_t other, bench_mode mode,
                            bench_column column) {
-    column_place const        at = place_of(contest, column);
-    bench_mode const          its_mode = contest_ratio_mode(contest, other, mode, column);
+    column_place const        at = find_column(contest, column);
+    bench_mode const          other_mode = contest_ratio_mode(contest, other, mode, column);
     const bench_series *const a = &contest->outcomes[row][mode].phase[at.phase];
-    const bench_series *const b = &contest->outcomes[other][its_mode].phase[at.phase];
+    const bench_series *const b = &contest->outcomes[other][other_mode].phase[at.phase];
     bench_figure              ratio = series_ratio(a, b, at.first, at.end);
     if (at.is_total && ratio.n_samples != 0) {
         ratio.rate =
@@ -75,9 +76,9 @@ bench_figure contest_filling(const bench_contest *contest, size_t row, bench_mod
     return series_part(series, slice, slice + 1);
 }
 
-/* ------------------------------------------------------------------ the ceiling, the rate */
+/* ------------------------------------------------------------------ ceiling and fpr */
 
-/* How many times larger the larger one is. */
+/* How many times larger the larger table is. */
 static double size_ratio(const contestant *a, const contestant *b) {
     double const ratio = (double)a->bytes / (double)b->bytes;
     return ratio < 1 ? 1 / ratio : ratio;

@@ -1,9 +1,9 @@
-/* json.c - every number, for programs.
+/* json.c - print all numbers as JSON.
  *
  *     { "machine": {...}, "parameters": {...},
  *       "sizes": [ { "n": ..., "contestants": [ {..., "calls": [...] } ] } ] }
  *
- * What was not measured is null. docs: bench/README.md.
+ * What was not measured is null. bench/README.md describes all fields.
  */
 #include "report.h"
 
@@ -35,7 +35,7 @@ static void put_text(FILE *out, const char *name, const char *text) {
     (void)fputs(", ", out);
 }
 
-/* Without a comma: the last of an object. */
+/* The last field of an object: without a comma. */
 static void put_last_number(FILE *out, const char *name, double number) {
     if (isfinite(number))
         fprintf(out, "\"%s\": %.9g", name, number);
@@ -70,7 +70,7 @@ static void put_machine(FILE *out, const bench_machine *machine) {
 static void put_parameters(FILE *out, const bench_options *options) {
     (void)fputs("  \"parameters\": { ", out);
     put_text(out, "unit", "million operations per second, thread CPU time");
-    put_text(out, "keys", options->is_hashed ? "hashes" : "bytes");
+    put_text(out, "keys", options->is_id ? "ids" : "bytes");
     put_text(out, "pages", options->is_small_pages ? "small" : "own");
     put_text(out, "isa", options->is_every_isa ? "all" : "best");
     put_text(out, "only", options->only);
@@ -95,8 +95,8 @@ void json_end(FILE *out) {
 
 /* ------------------------------------------------------------------ one size */
 
-/* "name": { "rate": ..., and the spread: the caller ends it. False: it was null. */
-static bool put_figure(FILE *out, bench_column column, const char *what,
+/* Print "name": { "rate": ..., and the spread. The caller closes the object. False: it was null. */
+static bool put_figure(FILE *out, bench_column column, const char *rate_name,
                        const bench_figure *figure) {
     static const char *const names[N_COLUMNS] = { "fill",       "fill_last_tenth", "has_present",
                                                   "has_absent", "remove",          "churn_pairs" };
@@ -106,7 +106,7 @@ static bool put_figure(FILE *out, bench_column column, const char *what,
         return false;
     }
     (void)fputs("{ ", out);
-    put_number(out, what, figure->rate);
+    put_number(out, rate_name, figure->rate);
     put_number(out, "p10", figure->low);
     put_number(out, "p90", figure->high);
     return true;
@@ -121,7 +121,7 @@ static void put_rate(FILE *out, const bench_contest *contest, size_t row, bench_
     fprintf(out, "\"samples\": %zu }", figure.n_samples);
 }
 
-static const char *mode_name(bench_mode mode) {
+static const char *json_mode(bench_mode mode) {
     return mode == MODE_SINGLE ? "single" : "batch";
 }
 
@@ -137,28 +137,28 @@ static void put_filling(FILE *out, const bench_contest *contest, size_t row, ben
     (void)fputs("]", out);
 }
 
-/* How many times faster the one of --ratios is than this row, in calls of a mode. */
+/* How many times faster the entry of --ratios is than this row, in one mode. */
 static void put_ratios(FILE *out, const bench_contest *contest, size_t row, bench_mode mode) {
     size_t const best = contest_ratio_row(contest);
     (void)fputs("\n          { ", out);
-    put_text(out, "mode", mode_name(mode));
+    put_text(out, "mode", json_mode(mode));
     (void)fputs("\"rates\": {", out);
     for (int i = 0; i < N_COLUMNS; i++) {
         bench_column const column = (bench_column)i;
         bench_figure const ratio = contest_ratio(contest, best, row, mode, column);
         if (!put_figure(out, column, "ratio", &ratio)) continue;
-        fprintf(out, "\"to\": \"%s\" }", mode_name(contest_ratio_mode(contest, row, mode, column)));
+        fprintf(out, "\"to\": \"%s\" }", json_mode(contest_ratio_mode(contest, row, mode, column)));
     }
     (void)fputs(" } }", out);
 }
 
 static void put_all_ratios(FILE *out, const bench_contest *contest, size_t row) {
     size_t const best = contest_ratio_row(contest);
-    bool const   is_told = best < contest->lineup->n && best != row &&
-                         row >= contest->lineup->n_ceilings &&
-                         contest->lineup->rows[row].table != NULL;
+    bool const   has_ratios = best < contest->lineup->n && best != row &&
+                            row >= contest->lineup->n_ceilings &&
+                            contest->lineup->rows[row].table != NULL;
     (void)fputs("\"ratios\": [", out);
-    for (int mode = 0; mode < N_MODES && is_told; mode++) {
+    for (int mode = 0; mode < N_MODES && has_ratios; mode++) {
         if (mode != 0) (void)fputc(',', out);
         put_ratios(out, contest, row, (bench_mode)mode);
     }
@@ -168,7 +168,7 @@ static void put_all_ratios(FILE *out, const bench_contest *contest, size_t row) 
 static void put_mode(FILE *out, const bench_contest *contest, size_t row, bench_mode mode) {
     const bench_outcome *const outcome = &contest->outcomes[row][mode];
     (void)fputs("\n          { ", out);
-    put_text(out, "mode", mode_name(mode));
+    put_text(out, "mode", json_mode(mode));
     put_whole(out, "present_asked", outcome->present_asked);
     put_whole(out, "present_found", outcome->present_found);
     put_whole(out, "absent_asked", outcome->absent_asked);
@@ -185,21 +185,21 @@ static void put_mode(FILE *out, const bench_contest *contest, size_t row, bench_
 }
 
 static void put_contestant(FILE *out, const bench_contest *contest, size_t row) {
-    const contestant *const who = &contest->lineup->rows[row];
+    const contestant *const entrant = &contest->lineup->rows[row];
     bool const              is_ceiling = row < contest->lineup->n_ceilings;
     double const            fpr = contest_fpr(contest, row);
-    double const            bits = 8 * (double)who->bytes / (double)contest->n;
+    double const            bits = 8 * (double)entrant->bytes / (double)contest->n;
     fprintf(out, "%s\n        { ", row == 0 ? "" : ",");
-    put_text(out, "name", who->name);
-    put_text(out, "entry", who->entry == NULL ? NULL : who->entry->text);
-    put_text(out, "group", who->group);
-    put_text(out, "isa", who->isa);
-    put_text(out, "note", who->note);
-    fprintf(out, "\"took_part\": %s, ", who->table != NULL ? "true" : "false");
-    put_whole(out, "bytes", who->bytes);
-    put_number(out, "bits_per_key", is_ceiling || who->table == NULL ? NAN : bits);
+    put_text(out, "name", entrant->name);
+    put_text(out, "entry", entrant->entry == NULL ? NULL : entrant->entry->text);
+    put_text(out, "group", entrant->group);
+    put_text(out, "isa", entrant->isa);
+    put_text(out, "note", entrant->note);
+    fprintf(out, "\"took_part\": %s, ", entrant->table != NULL ? "true" : "false");
+    put_whole(out, "bytes", entrant->bytes);
+    put_number(out, "bits_per_key", is_ceiling || entrant->table == NULL ? NAN : bits);
     put_text(out, "ceiling", contest->lineup->rows[contest_ceiling_row(contest, row)].name);
-    put_number(out, "fpr_asked", who->entry == NULL ? NAN : who->entry->fpr);
+    put_number(out, "fpr_asked", entrant->entry == NULL ? NAN : entrant->entry->fpr);
     put_number(out, "fpr_measured", fpr < 0 ? NAN : fpr);
     put_all_ratios(out, contest, row);
     (void)fputs("\"calls\": [", out);

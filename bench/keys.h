@@ -1,7 +1,7 @@
-/* keys.h - the keys: random, all different, and known by a number.
+/* keys.h - random keys, all different, each with a number.
  *
- * Key number i is a one-to-one mix of i, so no list of keys is kept: "was it added?" is a question
- * about i. Made outside of the timed parts.
+ * Key number i is a one-to-one mix of i. So no list of keys is kept: the number tells whether a key
+ * was added. Keys are made outside of the timed parts.
  */
 #ifndef BENCH_KEYS_H
 #define BENCH_KEYS_H
@@ -20,7 +20,7 @@ static inline uint64_t key_number(uint64_t base, uint64_t i) {
     return key_mix(base + i * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* A random number below `n`; `state` is any number, and moves on. */
+/* A random number below `n`. `state` starts with any number and is updated. */
 static inline uint64_t key_random_below(uint64_t *state, uint64_t n) {
     *state += UINT64_C(0x9e3779b97f4a7c15);
     return (uint64_t)(((unsigned __int128)key_mix(*state ^ 0x5bd1e995) * n) >> 64);

@@ -1,4 +1,4 @@
-/* machine.c - where the figures were taken. */
+/* machine.c - facts about the machine that is measured on. */
 #include "machine.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ static void strip_newline(char *text) {
     text[strcspn(text, "\n")] = '\0';
 }
 
-/* "model name : AMD EPYC" of /proc/cpuinfo; other architectures have other words, or none. */
+/* The "model name" line of /proc/cpuinfo. Other architectures have other words, or none. */
 static void read_cpu(char *ret_cpu, size_t bytes) {
     (void)snprintf(ret_cpu, bytes, "unknown");
     FILE *const file = fopen("/proc/cpuinfo", "r");
@@ -26,7 +26,7 @@ static void read_cpu(char *ret_cpu, size_t bytes) {
     (void)fclose(file);
 }
 
-/* "always [madvise] never": the word in brackets. */
+/* The file holds "always [madvise] never"; take the word in brackets. */
 static void read_huge_pages(char *ret_word, size_t bytes) {
     (void)snprintf(ret_word, bytes, "unknown");
     FILE *const file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
@@ -41,7 +41,7 @@ static void read_huge_pages(char *ret_word, size_t bytes) {
     (void)fclose(file);
 }
 
-/* One line of a file of /sys about a cache of this processor; "" if there is none. */
+/* Read a line of a file in /sys about a cache of this processor. "": there is none. */
 static void read_cache_file(int cpu, int index, const char *name, char *ret_line, size_t bytes) {
     char path[96];
     (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/%s", cpu, index,
@@ -53,7 +53,7 @@ static void read_cache_file(int cpu, int index, const char *name, char *ret_line
     (void)fclose(file);
 }
 
-/* From /sys and not from sysconf(), which tells guests the third level of the whole host. */
+/* From /sys and not from sysconf(), which reports the level 3 cache of the whole host to guests. */
 static void read_caches(int cpu, long ret_bytes[N_CACHES]) {
     for (int index = 0; index < 8; index++) {
         char level[16], type[16], kilobytes[16];

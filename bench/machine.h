@@ -1,4 +1,4 @@
-/* machine.h - where the figures are taken. */
+/* machine.h - facts about the machine that is measured on. */
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 
@@ -6,10 +6,10 @@
 
 typedef struct bench_machine {
     char        cpu[96];
-    char        huge_pages[64]; /* the kernel's word for it: "madvise", "always", "never" */
+    char        huge_pages[64]; /* the kernel's setting: "madvise", "always", "never" */
     const char *compiler;
     long        page_bytes;
-    long        cache_bytes[N_CACHES]; /* first level, data only, to third; 0: not known */
+    long        cache_bytes[N_CACHES]; /* level 1 (data) to level 3; 0: unknown */
     int         pinned_to;             /* processor, or -1 */
 } bench_machine;
 

@@ -1,4 +1,4 @@
-/* main.c - tamis-bench: speed and space of every kind, beside its peers and the machine's limit. */
+/* main.c - tamis-bench: speed and size of every kind, compared with peers and with bare memory. */
 #include "report.h"
 
 #include <sched.h>
@@ -14,7 +14,7 @@ typedef struct bench_run {
     FILE         *json; /* or NULL */
 } bench_run;
 
-/* @return the processor, or -1 where that is not allowed: then it runs unpinned and says so. */
+/* @return the processor, or -1 if pinning is not allowed. The report says so then. */
 static int pin_to(int cpu) {
     cpu_set_t set;
     int const where = cpu >= 0 ? cpu : sched_getcpu();
@@ -24,16 +24,16 @@ static int pin_to(int cpu) {
     return sched_setaffinity(0, sizeof set, &set) == 0 ? where : -1;
 }
 
-static bench_enter *enter_of(const char *key) {
+static bench_enter *find_enter(const char *key) {
     if (strcmp(key, "libbloom") == 0) return enter_libbloom;
     if (strcmp(key, "rte_member") == 0) return enter_dpdk;
     return enter_tamis;
 }
 
-static void gather(bench_lineup *lineup, const bench_options *options, uint64_t n) {
+static void enter_all(bench_lineup *lineup, const bench_options *options, uint64_t n) {
     for (size_t i = 0; i < options->entries.n; i++) {
         const bench_entry *const entry = &options->entries.list[i];
-        enter_of(entry->key)(lineup, options, entry, n);
+        find_enter(entry->key)(lineup, options, entry, n);
     }
     enter_ceilings(lineup, options);
 }
@@ -41,7 +41,7 @@ static void gather(bench_lineup *lineup, const bench_options *options, uint64_t 
 static bool run_size(const bench_run *run, uint64_t n, bool is_first) {
     bench_lineup *const lineup = calloc(1, sizeof *lineup);
     if (lineup == NULL) return false;
-    gather(lineup, &run->options, n);
+    enter_all(lineup, &run->options, n);
     bench_contest *const contest = contest_run(&run->options, &run->machine, lineup, n);
     bool const           is_fine = contest != NULL;
     if (is_fine) {
@@ -67,8 +67,8 @@ static bool run_sizes(const bench_run *run) {
     return is_fine;
 }
 
-/* JSON to stdout sends the table to stderr. */
-static bool open_outputs(bench_run *run) {
+/* If JSON goes to stdout, the report goes to stderr. */
+static bool open_bench_outputs(bench_run *run) {
     const char *const name = run->options.json;
     run->table = stdout;
     if (name == NULL) return true;
@@ -82,7 +82,7 @@ static bool open_outputs(bench_run *run) {
     return run->json != NULL;
 }
 
-/* Buffered output fails late: ask. */
+/* Buffered writes may fail late, so check at the end. */
 static bool close_output(FILE *file) {
     bool const had_error = ferror(file) != 0;
     if (fclose(file) == 0 && !had_error) return true;
@@ -94,12 +94,12 @@ int main(int argc, char **argv) {
     bench_run             run = { .json = NULL };
     options_verdict const verdict = options_parse(&run.options, argc, argv);
     if (verdict != OPTIONS_RUN) return verdict == OPTIONS_DONE ? EXIT_SUCCESS : 2;
-    if (!open_outputs(&run)) return 2;
+    if (!open_bench_outputs(&run)) return 2;
     if (run.options.is_small_pages) (void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     run.machine = machine_look(pin_to(run.options.cpu));
 
     bool is_fine = run_sizes(&run);
-    leave_dpdk();
+    dpdk_shutdown();
     if (run.json != NULL && run.json != stdout) is_fine &= close_output(run.json);
     is_fine &= close_output(stdout);
     return is_fine ? EXIT_SUCCESS : EXIT_FAILURE;

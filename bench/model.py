@@ -1,15 +1,15 @@
-"""The cost model: an operation costs its instructions, and so many lines at what a line costs.
+"""The cost model: an operation costs its instructions, plus a number of lines times the cost of a line.
 
     cost(operation, s) = a + k (line(s) - line in the first cache)
 
-s is the size of the table in bytes, line(s) the cost of one random line of a table of that size in
+s is the size of the table in bytes. line(s) is the cost of one random line of a table of that size, in
 a loop that does nothing else (the ceiling of the bench):
 
     line(s) = c0 + c1 miss(L1) + c2 miss(L2) + c3 miss(L3) + c4 doublings of s beyond L3
-    miss(L) = 1 - L / s, where s > L: a random line of s bytes is not among the L that are there
+    miss(L) = 1 - L / s if s > L, else 0: a random line of s bytes is not among the L bytes in the cache
 
-All coefficients are fitted to measured costs, none below zero, by least squares of the relative
-error. The last term is what page tables cost: they grow with the table.
+All coefficients are fitted to measured costs by least squares of the relative error, and none is
+negative. The last term is the cost of page tables, which grow with the table.
 """
 import itertools
 import math
@@ -25,7 +25,7 @@ def features(size_bytes, caches):
 
 
 def solve(matrix, right):
-    """Gauss; None if it is singular."""
+    """Gaussian elimination. None if the matrix is singular."""
     n = len(right)
     rows = [list(row) + [value] for row, value in zip(matrix, right)]
     for i in range(n):
@@ -44,7 +44,7 @@ def solve(matrix, right):
 
 
 def least_squares(points, columns):
-    """The coefficients of some columns that fit points [(features, cost)] in relative error."""
+    """The coefficients of these columns that fit points [(features, cost)], by relative error."""
     scaled = [([row[c] / cost for c in columns], 1.0) for row, cost in points]
     n = len(columns)
     matrix = [[sum(row[i] * row[j] for row, _ in scaled) for j in range(n)] for i in range(n)]
@@ -56,7 +56,7 @@ def value(coefficients, row):
 
 
 def fit(points):
-    """Least squares without negative coefficients: the best of all choices of columns."""
+    """Least squares without negative coefficients: the best of all subsets of columns."""
     best, best_error = None, math.inf
     width = len(points[0][0])
     for k in range(1, min(width, len(points)) + 1):
@@ -82,7 +82,7 @@ def caches_of(run):
 
 
 def line_points(all_runs, mode, operation):
-    """The bare lines of all runs with pages as they come."""
+    """The costs of bare lines in all runs with default pages."""
     points = []
     for name in ["small", "peers", "large"]:
         run = all_runs.get(name, {"sizes": []})
@@ -95,12 +95,12 @@ def line_points(all_runs, mode, operation):
 
 
 def bare_operation(operation):
-    """What the bare line does that is like it."""
+    """The operation on bare lines to compare with: reading or changing."""
     return "has_present" if operation.startswith("has") else "fill"
 
 
 class LineCost:
-    """line(s) for one mode and operation; `extra` is without what the first cache costs."""
+    """line(s) for one mode and operation. `extra` leaves out the cost in the first cache."""
 
     def __init__(self, all_runs, mode, operation):
         self.points = line_points(all_runs, mode, bare_operation(operation))
@@ -112,7 +112,7 @@ class LineCost:
 
 
 class OperationCost:
-    """a and k of one entry, and what they predict."""
+    """a and k of one entry, and the cost that they predict."""
 
     def __init__(self, all_runs, grown, mode, operation):
         self.line = LineCost(all_runs, mode, operation)

@@ -1,13 +1,13 @@
-/* no_dpdk.c - in place of dpdk.c where the package is missing. */
+/* no_dpdk.c - replaces dpdk.c if the package is not installed. */
 #include "contestant.h"
 
 void enter_dpdk(bench_lineup *lineup, const bench_options *options, const bench_entry *entry,
                 uint64_t n) {
     (void)options;
     (void)n;
-    contestant *const who = lineup_enter(lineup, entry);
-    if (who != NULL) contestant_sit_out(who, "not in this build: install libdpdk-dev");
+    contestant *const entrant = lineup_enter(lineup, entry);
+    if (entrant != NULL) contestant_exclude(entrant, "not in this build: install libdpdk-dev");
 }
 
-void leave_dpdk(void) {
+void dpdk_shutdown(void) {
 }

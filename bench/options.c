@@ -9,45 +9,46 @@
 
 #define MIN_KEYS 100
 #define MAX_KEYS (UINT64_C(1) << 36)
-#define MANY_KEYS 10000000 /* above, one round: it fills for minutes, and has samples enough */
+#define MANY_KEYS 10000000 /* with more, one round is enough and takes minutes */
 
 static const char help[] =
     "usage: tamis-bench [options]\n"
     "\n"
-    "Speed and space of every tamis kind beside libbloom and DPDK's rte_member, on the same keys\n"
-    "in one process, with the speed of bare random memory as the first row. bench/README.md tells\n"
-    "how to read the table.\n"
+    "Compare speed and size of every tamis kind, of libbloom and of DPDK's rte_member, on the "
+    "same\n"
+    "keys in one process. The first rows are the speed of bare random memory. bench/README.md\n"
+    "explains the report.\n"
     "\n"
-    "  --n SIZES       keys: 4000000, 4M, or several, 100k,4M,60M (default 4M)\n"
-    "  --fpr P         false-positive rate to ask for, where it can be asked (default 0.01)\n"
-    "  --keys WHAT     bytes: all hash 8 key bytes, like for like (default);\n"
-    "                  hashes: tamis takes the keys as 64-bit hashes, its peers still hash\n"
-    "  --only NAMES    of the list below (default: all). A name may carry its own wishes, and "
-    "come\n"
-    "                  more than once: line:0.003,rank:0.001:small. They are an fpr; small "
-    "(rather\n"
-    "                  than fast); remove, count, or plain (neither, with --remove); an --isa; a\n"
-    "                  FIELD=NUMBER of the geometry, as in counting:blocked=1;\n"
-    "                  states or moves (keys have a state: put, get, drop; or move instead of\n"
-    "                  get), and with one of them ageing (with timers)\n"
-    "  --ratios NAME   one of them against each other one, slice by slice\n"
+    "  --n SIZES       number of keys: 4000000, 4M, or several: 100k,4M,60M (default 4M)\n"
+    "  --fpr P         false-positive rate, for those that have a choice (default 0.01)\n"
+    "  --keys TYPE     bytes: all hash 8 key bytes (default);\n"
+    "                  ids: tamis takes the keys as 64-bit ids, while its peers still hash\n"
+    "  --only NAMES    names of the list below (default: all), each with options of its own:\n"
+    "                  line:0.003,rank:0.001:small. Options are: an fpr; small (the smallest "
+    "table\n"
+    "                  instead of the fastest); remove, count, or plain (neither, with --remove);\n"
+    "                  an instruction set; FIELD=NUMBER of the geometry, as in "
+    "counting:blocked=1;\n"
+    "                  states (keys have a state: put, get, drop) or moves (move instead of get),\n"
+    "                  and ageing (with timers). A name may occur more than once.\n"
+    "  --ratios NAME   compare this one with each of the others, slice by slice\n"
     "  --isa WHICH     best (default), or all: each tamis kind on each instruction set\n"
-    "  --remove        ask tamis for sets that can remove; kinds that cannot sit out\n"
+    "  --remove        ask tamis for sets that can remove; other kinds are left out\n"
     "  --batch B       keys per batch call, 1 to 1024 (default 256)\n"
-    "  --slices S      pieces a phase is cut into; contestants take turns (default 16)\n"
-    "  --rounds R      repeat all of it (default 3; 1 above 10M keys)\n"
-    "  --pages small   no huge pages for anybody (default: own, each as it comes)\n"
-    "  --ceiling SIZE  bytes of the table of the first rows (default: by the contestants)\n"
+    "  --slices S      slices per phase; contestants take turns in each (default 16)\n"
+    "  --rounds R      repeat everything (default 3; 1 above 10M keys)\n"
+    "  --pages small   no huge pages for anyone (default: own, each as it does by itself)\n"
+    "  --ceiling SIZE  bytes of the bare memory (default: chosen by the sizes of the tables)\n"
     "  --cpu C         pin to this processor (default: the current one)\n"
-    "  --seed S        of the keys (default 1)\n"
-    "  --json FILE     every number as JSON; - for stdout, and the table goes to stderr\n"
+    "  --seed S        seed of the keys (default 1)\n"
+    "  --json FILE     write all numbers as JSON; -: to stdout, and the report to stderr\n"
     "  --help\n"
     "\n"
     "  tamis-bench --n 4M\n"
     "  tamis-bench --n 100k,4M,60M --fpr 0.001 --json speed.json\n"
     "  tamis-bench --n 1M --only bloom,libbloom --keys bytes --pages small\n"
     "  tamis-bench --n 4M --remove --only line:0.003,counting:0.001,rte_member --ratios line\n"
-    "  tamis-bench --n 20k --slices 4          a glance, in a second or two\n";
+    "  tamis-bench --n 20k --slices 4          a first look, in a second or two\n";
 
 /* ------------------------------------------------------------------ numbers */
 
@@ -119,12 +120,7 @@ static bool parse_choice(const char *text, const char *no, const char *yes, bool
     return *ret_is_yes || strcmp(text, no) == 0;
 }
 
-static bool parse_only(bench_options *options, const char *text) {
-    options->only = text;
-    return entries_parse(&options->entries, text);
-}
-
-/* ------------------------------------------------------------------ all of it */
+/* ------------------------------------------------------------------ all options */
 
 enum { HELP = 'h', N = 256, FPR, KEYS, ONLY, RATIOS, ISA, REMOVE, BATCH, SLICES };
 enum { ROUNDS = SLICES + 1, PAGES, CEILING, CPU, SEED, JSON };
@@ -153,8 +149,8 @@ static bool parse_one(bench_options *options, int option, const char *text) {
     switch (option) {
     case N: return parse_sizes(options, text);
     case FPR: return parse_fpr(text, &options->fpr);
-    case KEYS: return parse_choice(text, "bytes", "hashes", &options->is_hashed);
-    case ONLY: return parse_only(options, text);
+    case KEYS: return parse_choice(text, "bytes", "ids", &options->is_id);
+    case ONLY: options->only = text; return entries_parse(&options->entries, text);
     case RATIOS: options->ratios = text; return true;
     case ISA: return parse_choice(text, "best", "all", &options->is_every_isa);
     case REMOVE: options->is_removing = true; return true;
@@ -172,29 +168,30 @@ static bool parse_one(bench_options *options, int option, const char *text) {
 
 static void print_help(void) {
     (void)fputs(help, stdout);
-    (void)fputs("\n--only knows ", stdout);
+    (void)fputs("\nnames for --only: ", stdout);
     entries_print_keys(stdout);
 }
 
-static void complain(int option, const char *name, const char *text) {
-    (void)fprintf(stderr, "tamis-bench: --%s cannot be '%s'; see --help\n", name, text);
+static void refuse_value(int option, const char *name, const char *text) {
+    (void)fprintf(stderr, "tamis-bench: --%s '%s' is not valid; see --help\n", name, text);
     if (option != ONLY) return;
-    (void)fputs("tamis-bench: there are ", stderr);
+    (void)fputs("tamis-bench: names for --only: ", stderr);
     entries_print_keys(stderr);
 }
 
-/* What depends on several options, after the last. */
-static options_verdict settle(bench_options *options) {
+/* Check what depends on several options, and fill in defaults. */
+static options_verdict complete_options(bench_options *options) {
     entries_complete(&options->entries, options->fpr, options->is_removing);
-    const bench_entry *const ageless = entries_find_ageless(&options->entries);
-    if (ageless != NULL) {
-        (void)fprintf(stderr, "tamis-bench: '%s': only states age; write %s:states, or %s:moves\n",
-                      ageless->text, ageless->text, ageless->text);
+    const bench_entry *const ageing = entries_find_ageing_set(&options->entries);
+    if (ageing != NULL) {
+        (void)fprintf(stderr,
+                      "tamis-bench: '%s': ageing needs states; write %s:states or %s:moves\n",
+                      ageing->text, ageing->text, ageing->text);
         return OPTIONS_WRONG;
     }
     const char *const name = options->ratios;
     if (name == NULL || entries_find(&options->entries, name) != NULL) return OPTIONS_RUN;
-    (void)fprintf(stderr, "tamis-bench: --ratios wants one who takes part, not '%s'\n", name);
+    (void)fprintf(stderr, "tamis-bench: --ratios '%s': this name does not take part\n", name);
     return OPTIONS_WRONG;
 }
 
@@ -209,13 +206,13 @@ options_verdict options_parse(bench_options *ret_options, int argc, char **argv)
             print_help();
             return OPTIONS_DONE;
         }
-        if (option == '?') return OPTIONS_WRONG; /* getopt has said why */
+        if (option == '?') return OPTIONS_WRONG; /* getopt has printed why */
         if (parse_one(ret_options, option, optarg)) continue;
-        complain(option, long_options[which].name, optarg);
+        refuse_value(option, long_options[which].name, optarg);
         return OPTIONS_WRONG;
     }
-    if (optind == argc) return settle(ret_options);
-    (void)fprintf(stderr, "tamis-bench: what is '%s'? see --help\n", argv[optind]);
+    if (optind == argc) return complete_options(ret_options);
+    (void)fprintf(stderr, "tamis-bench: unexpected argument '%s'; see --help\n", argv[optind]);
     return OPTIONS_WRONG;
 }
 

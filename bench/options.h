@@ -1,4 +1,4 @@
-/* options.h - what the command line asks for. */
+/* options.h - the command line of tamis-bench. */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
@@ -17,19 +17,19 @@ typedef struct bench_options {
     double      fpr;
     size_t      batch; /* keys per batch call */
     unsigned    slices;
-    unsigned    rounds; /* 0: by the number of keys */
+    unsigned    rounds; /* 0: chosen by the number of keys */
     uint64_t    seed;
-    uint64_t    ceiling_bytes; /* 0: as large as the largest tamis table */
-    int         cpu;           /* -1: where the process happens to run */
-    bool        is_hashed;     /* tamis gets 64-bit hashes instead of 8 key bytes */
+    uint64_t    ceiling_bytes; /* 0: chosen by the sizes of the contestants */
+    int         cpu;           /* -1: the current one */
+    bool        is_id;         /* tamis gets 64-bit ids instead of 8 key bytes */
     bool        is_every_isa;
     bool        is_removing; /* ask tamis for sets that can remove */
     bool        is_small_pages;
-    const char *only;   /* what was said, or NULL: all */
-    const char *ratios; /* whom to hold against the others, or NULL */
+    const char *only;   /* the list as written; NULL: all */
+    const char *ratios; /* the entry to compare with the others, or NULL */
     const char *json;   /* a file, "-", or NULL */
 
-    bench_entries entries; /* who takes part */
+    bench_entries entries; /* what is measured */
 } bench_options;
 
 typedef enum options_verdict { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_WRONG } options_verdict;
@@ -39,7 +39,7 @@ options_verdict options_parse(bench_options *ret_options, int argc, char **argv)
 
 uint64_t options_largest_size(const bench_options *options);
 
-/* How often everything is repeated with n keys. */
+/* How many rounds to run with n keys. */
 unsigned options_rounds(const bench_options *options, uint64_t n);
 
 #endif

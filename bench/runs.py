@@ -1,4 +1,4 @@
-"""What tamis-bench --json wrote, as the plots and the tables want it."""
+"""Read what tamis-bench --json wrote, for the plots and the tables."""
 import json
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def load(folder):
 
 
 def rows_of(size, group=None):
-    """Those who took part: the ceilings, or (without a group) everybody else."""
+    """The contestants that took part: those of a group, or (without one) all but the ceilings."""
     is_wanted = (lambda row: row["group"] == group) if group else \
         (lambda row: row["group"] != "ceiling")
     return [row for row in size["contestants"] if row["took_part"] and is_wanted(row)]
@@ -31,16 +31,16 @@ def figure_of(row, mode, operation):
 
 
 def best_figure(row, mode, operation):
-    """In calls of a mode or, where it has none, of the other one; and in which."""
-    for way in [mode, "single"]:
-        figure = figure_of(row, way, operation)
+    """The figure for a mode, or for single calls if there is none; and the mode that it is for."""
+    for tried in [mode, "single"]:
+        figure = figure_of(row, tried, operation)
         if figure:
-            return figure, way
+            return figure, tried
     return None, mode
 
 
 def cost_of(row, mode, operation):
-    """Nanoseconds, or None."""
+    """Nanoseconds per operation, or None."""
     figure = figure_of(row, mode, operation)
     return 1000 / figure["rate"] if figure else None
 
@@ -50,7 +50,7 @@ def ceiling_of(size, row):
 
 
 def label_of(row):
-    """Who it is, whatever its rate: "rank small"."""
+    """The entry without its rate: "rank small"."""
     name, *words = row["entry"].split(":")
     return " ".join([name] + [word for word in words if not is_number(word) and word != "plain"])
 
@@ -64,7 +64,7 @@ def is_number(word):
 
 
 def keys_text(n):
-    """3900000: 3.9 M."""
+    """3900000 becomes "3.9 M"."""
     for factor, letter in [(10**9, " G"), (10**6, " M"), (10**3, " k")]:
         if n >= factor:
             return f"{n / factor:g}{letter}"
@@ -76,7 +76,7 @@ def size_of(run, n):
 
 
 def growth(all_runs):
-    """{entry: [(n, row, size)] by growing n}, from the runs of several sizes."""
+    """{entry: [(n, row, size)], sorted by n}, from the runs with several sizes."""
     found = {}
     for name in ["small", "peers", "large"]:
         for size in all_runs.get(name, {"sizes": []})["sizes"]:

@@ -20,7 +20,7 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Of sorted values, between neighbours in proportion. */
+/* A quantile of sorted values, interpolated between neighbours. */
 static double quantile(const double *sorted, size_t n, double share) {
     double const at = share * (double)(n - 1);
     size_t const below = (size_t)at;
@@ -29,7 +29,7 @@ static double quantile(const double *sorted, size_t n, double share) {
 }
 
 /* Sorts the values. */
-static bench_figure figure_of(double *values, size_t n) {
+static bench_figure make_figure(double *values, size_t n) {
     if (n == 0) return (bench_figure){ 0 };
     qsort(values, n, sizeof values[0], compare_doubles);
     return (bench_figure){ .rate = quantile(values, n, 0.5),
@@ -38,12 +38,12 @@ static bench_figure figure_of(double *values, size_t n) {
                            .n_samples = n };
 }
 
-/* Million operations per second; 0 where nothing was timed. */
-static double rate_of(const sample *at) {
-    return at->ops == 0 || at->seconds <= 0 ? 0 : (double)at->ops / at->seconds / 1e6;
+/* Million operations per second; 0 if the slice was not timed. */
+static double slice_rate(const sample *slice) {
+    return slice->ops == 0 || slice->seconds <= 0 ? 0 : (double)slice->ops / slice->seconds / 1e6;
 }
 
-/* With b NULL, the rates of a themselves. */
+/* If b is NULL: the rates of a. */
 bench_figure series_ratio(const bench_series *a, const bench_series *b, size_t first_slice,
                           size_t end_slice) {
     double *const values = calloc(a->n_rounds * a->n_slices, sizeof *values);
@@ -51,12 +51,12 @@ bench_figure series_ratio(const bench_series *a, const bench_series *b, size_t f
     if (values == NULL) return (bench_figure){ 0 };
     for (size_t i = 0; i < a->n_rounds * a->n_slices; i++) {
         size_t const slice = i % a->n_slices;
-        double const over = rate_of(&a->samples[i]);
-        double const under = b == NULL ? 1 : rate_of(&b->samples[i]);
+        double const over = slice_rate(&a->samples[i]);
+        double const under = b == NULL ? 1 : slice_rate(&b->samples[i]);
         if (slice < first_slice || slice >= end_slice || over <= 0 || under <= 0) continue;
         values[n++] = over / under;
     }
-    bench_figure const figure = figure_of(values, n);
+    bench_figure const figure = make_figure(values, n);
     free(values);
     return figure;
 }
@@ -65,7 +65,7 @@ bench_figure series_part(const bench_series *series, size_t first_slice, size_t 
     return series_ratio(series, NULL, first_slice, end_slice);
 }
 
-/* A median rate of one slice over the rounds is the median of its times. */
+/* All rounds of a slice have the same work, so its median rate gives its median time. */
 bench_figure series_total(const bench_series *series, size_t first_slice, size_t end_slice) {
     bench_figure figure = series_part(series, first_slice, end_slice);
     double       ops = 0, seconds = 0;

@@ -1,4 +1,4 @@
-/* stats.h - from timed slices to one figure and its spread. */
+/* stats.h - turn timed slices into one figure and its spread. */
 #ifndef BENCH_STATS_H
 #define BENCH_STATS_H
 
@@ -20,21 +20,21 @@ typedef struct bench_series {
 /* Rates in million operations per second. */
 typedef struct bench_figure {
     double rate;
-    double low, high; /* a tenth of the slices is slower than low, a tenth faster than high */
+    double low, high; /* 10th and 90th percentile of the slices */
     size_t n_samples;
 } bench_figure;
 
 bool series_init(bench_series *series, size_t n_rounds, size_t n_slices);
 void series_fini(bench_series *series);
 
-/* Slices [first, end) of all rounds, all alike: the median of the rates. */
+/* For slices [first, end) with equal work: the median of the rates of all rounds. */
 bench_figure series_part(const bench_series *series, size_t first_slice, size_t end_slice);
 
-/* For work that changes from slice to slice, as the fill does: of each slice the median time of
- * all rounds, and the rate of their sum. */
+/* For work that changes from slice to slice, as in the fill: take the median time of each slice
+ * over all rounds, and the rate of the sum of these times. */
 bench_figure series_total(const bench_series *series, size_t first_slice, size_t end_slice);
 
-/* How many times faster a was than b: the ratios of what was done in the same slice. */
+/* How many times faster a was than b: the median of the ratios within each slice. */
 bench_figure series_ratio(const bench_series *a, const bench_series *b, size_t first_slice,
                           size_t end_slice);
 

@@ -1,8 +1,8 @@
-/* tamis_kinds.c - every kind that the library has, by name: a new one takes part by itself.
+/* tamis_kinds.c - every kind of the library, by name. A new kind takes part without a change here.
  *
- * Two ways in: 8 key bytes, which the set hashes as the peers hash theirs, or the same 64 bits as
- * a ready hash. A batch of byte keys needs an array of pointers and lengths; filling that in is
- * timed, since a caller has to do it too.
+ * Keys are 8 bytes, which the set hashes as the peers do, or the same 64 bits as an id. A batch of
+ * byte keys needs an array of pointers and lengths. Filling it in is timed, since a caller has to
+ * do it, too.
  */
 #include "contestant.h"
 
@@ -13,10 +13,10 @@
 typedef struct kind_table {
     tamis_set *set;
     tamis_key  keys[MAX_BATCH];
-    bool       answers[MAX_BATCH]; /* callers want to know which, so we ask */
+    bool       answers[MAX_BATCH]; /* callers need an answer for each key */
 } kind_table;
 
-/* ------------------------------------------------------------------ keys as bytes, one by one */
+/* ------------------------------------------------------------------ keys as bytes, single calls */
 
 static size_t add_bytes(void *table, const uint64_t *keys, size_t n) {
     tamis_set *const set = ((kind_table *)table)->set;
@@ -51,15 +51,15 @@ static size_t churn_bytes(void *table, const uint64_t *keys, size_t n) {
 
 /* ------------------------------------------------------------------ keys as bytes, in batches */
 
-static const tamis_key *point_at(kind_table *table, const uint64_t *keys, size_t n) {
+static const tamis_key *make_key_array(kind_table *table, const uint64_t *keys, size_t n) {
     for (size_t i = 0; i < n; i++) table->keys[i] = (tamis_key){ &keys[i], KEY_BYTES };
     return table->keys;
 }
 
-/* A batch stops at the first refused key; single calls would go on, so this does. */
+/* A batch stops at the first refused key. Go on after it, as single calls do. */
 static size_t add_bytes_batch(void *table, const uint64_t *keys, size_t n) {
     kind_table *const      t = table;
-    const tamis_key *const all = point_at(t, keys, n);
+    const tamis_key *const all = make_key_array(t, keys, n);
     size_t                 refused = 0;
     for (size_t at = 0; at < n;) {
         size_t     added = 0;
@@ -72,41 +72,41 @@ static size_t add_bytes_batch(void *table, const uint64_t *keys, size_t n) {
 
 static size_t has_bytes_batch(void *table, const uint64_t *keys, size_t n) {
     kind_table *const t = table;
-    return tamis_has_batch(t->set, point_at(t, keys, n), n, t->answers);
+    return tamis_has_batch(t->set, make_key_array(t, keys, n), n, t->answers);
 }
 
 static size_t remove_bytes_batch(void *table, const uint64_t *keys, size_t n) {
     kind_table *const  t = table;
     tamis_removal      removal = { 0, 0, 0 };
     tamis_status const status =
-        tamis_remove_batch(t->set, point_at(t, keys, n), n, t->answers, &removal);
+        tamis_remove_batch(t->set, make_key_array(t, keys, n), n, t->answers, &removal);
     return status == TAMIS_OK ? removal.removed : 0;
 }
 
-/* ------------------------------------------------------------------ keys as hashes, one by one */
+/* ------------------------------------------------------------------ keys as ids, single calls */
 
-static size_t add_hashes(void *table, const uint64_t *keys, size_t n) {
+static size_t bench_add_ids(void *table, const uint64_t *keys, size_t n) {
     tamis_set *const set = ((kind_table *)table)->set;
     size_t           added = 0;
     for (size_t i = 0; i < n; i++) added += tamis_add_id(set, keys[i]) == TAMIS_OK;
     return added;
 }
 
-static size_t has_hashes(void *table, const uint64_t *keys, size_t n) {
+static size_t bench_has_ids(void *table, const uint64_t *keys, size_t n) {
     const tamis_set *const set = ((kind_table *)table)->set;
     size_t                 found = 0;
     for (size_t i = 0; i < n; i++) found += tamis_has_id(set, keys[i]);
     return found;
 }
 
-static size_t remove_hashes(void *table, const uint64_t *keys, size_t n) {
+static size_t bench_remove_ids(void *table, const uint64_t *keys, size_t n) {
     tamis_set *const set = ((kind_table *)table)->set;
     size_t           removed = 0;
     for (size_t i = 0; i < n; i++) removed += tamis_remove_id(set, keys[i]) == TAMIS_OK;
     return removed;
 }
 
-static size_t churn_hashes(void *table, const uint64_t *keys, size_t n) {
+static size_t bench_churn_ids(void *table, const uint64_t *keys, size_t n) {
     tamis_set *const set = ((kind_table *)table)->set;
     size_t           done = 0;
     for (size_t i = 0; i < n; i++) {
@@ -116,9 +116,9 @@ static size_t churn_hashes(void *table, const uint64_t *keys, size_t n) {
     return done;
 }
 
-/* ------------------------------------------------------------------ keys as hashes, in batches */
+/* ------------------------------------------------------------------ keys as ids, in batches */
 
-static size_t add_hashes_batch(void *table, const uint64_t *keys, size_t n) {
+static size_t bench_add_ids_batch(void *table, const uint64_t *keys, size_t n) {
     kind_table *const t = table;
     size_t            refused = 0;
     for (size_t at = 0; at < n;) {
@@ -130,23 +130,23 @@ static size_t add_hashes_batch(void *table, const uint64_t *keys, size_t n) {
     return n - refused;
 }
 
-static size_t has_hashes_batch(void *table, const uint64_t *keys, size_t n) {
+static size_t bench_has_ids_batch(void *table, const uint64_t *keys, size_t n) {
     kind_table *const t = table;
     return tamis_has_id_batch(t->set, keys, n, t->answers);
 }
 
-static size_t remove_hashes_batch(void *table, const uint64_t *keys, size_t n) {
+static size_t bench_remove_ids_batch(void *table, const uint64_t *keys, size_t n) {
     kind_table *const  t = table;
     tamis_removal      removal = { 0, 0, 0 };
     tamis_status const status = tamis_remove_id_batch(t->set, keys, n, t->answers, &removal);
     return status == TAMIS_OK ? removal.removed : 0;
 }
 
-/* ------------------------------------------------------------------ entering */
+/* ------------------------------------------------------------------ making contestants */
 
 static void kind_clear(void *table) {
     tamis_status const status = tamis_clear(((kind_table *)table)->set);
-    (void)status; /* it can only fail for sets that are mapped from files */
+    (void)status; /* it fails only for sets that are mapped from files */
 }
 
 static void kind_free(void *table) {
@@ -154,31 +154,31 @@ static void kind_free(void *table) {
     free(table);
 }
 
-static bench_ops kind_ops(bool is_hashed, bool can_remove) {
+static bench_ops kind_ops(bool is_id, bool can_remove) {
     static const bench_ops bytes = {
         .call = { { add_bytes, has_bytes, remove_bytes, churn_bytes },
                   { add_bytes_batch, has_bytes_batch, remove_bytes_batch, NULL } },
         .clear = kind_clear,
         .free = kind_free,
     };
-    static const bench_ops hashes = {
-        .call = { { add_hashes, has_hashes, remove_hashes, churn_hashes },
-                  { add_hashes_batch, has_hashes_batch, remove_hashes_batch, NULL } },
+    static const bench_ops ids = {
+        .call = { { bench_add_ids, bench_has_ids, bench_remove_ids, bench_churn_ids },
+                  { bench_add_ids_batch, bench_has_ids_batch, bench_remove_ids_batch, NULL } },
         .clear = kind_clear,
         .free = kind_free,
     };
-    bench_ops ops = is_hashed ? hashes : bytes;
+    bench_ops ops = is_id ? ids : bytes;
     for (int mode = 0; mode < N_MODES && !can_remove; mode++) {
         ops.call[mode][CALL_REMOVE] = ops.call[mode][CALL_CHURN] = NULL;
     }
     return ops;
 }
 
-static tamis_spec kind_spec(const contestant *who, uint64_t n, const tamis_seed *seed) {
-    const bench_entry *const entry = who->entry;
+static tamis_spec kind_spec(const contestant *entrant, uint64_t n, const tamis_seed *seed) {
+    const bench_entry *const entry = entrant->entry;
     tamis_spec               spec = TAMIS_SPEC_INIT;
     spec.kind = entry->key;
-    spec.isa = who->isa;
+    spec.isa = entrant->isa;
     spec.capacity = n;
     spec.fpr = entry->fpr;
     if (*entry->geometry != '\0') spec.geometry = entry->geometry;
@@ -189,34 +189,34 @@ static tamis_spec kind_spec(const contestant *who, uint64_t n, const tamis_seed 
     return spec;
 }
 
-static void kind_make(contestant *who, const bench_options *options, uint64_t n) {
+static void kind_make(contestant *entrant, const bench_options *options, uint64_t n) {
     tamis_seed const  seed = { options->seed, 0 };
-    tamis_spec const  spec = kind_spec(who, n, &seed);
-    tamis_problem     problem = { .text = "no memory" };
+    tamis_spec const  spec = kind_spec(entrant, n, &seed);
+    tamis_problem     problem = { .text = "out of memory" };
     tamis_info        info;
     kind_table *const table = malloc(sizeof *table);
     if (table == NULL || tamis_create(&spec, &table->set, &problem) != TAMIS_OK) {
-        contestant_sit_out(who, "%s", problem.text);
+        contestant_exclude(entrant, "%s", problem.text);
         free(table);
         return;
     }
     if (tamis_inspect(table->set, &info) != TAMIS_OK) info = (tamis_info){ 0 };
-    who->table = table;
-    who->bytes = info.plan.body_bytes;
-    who->lines = info.plan.lines_present;
-    who->isa = info.facts.isa;
-    who->ops = kind_ops(options->is_hashed, (info.plan.abilities & TAMIS_CAN_REMOVE) != 0);
+    entrant->table = table;
+    entrant->bytes = info.plan.body_bytes;
+    entrant->lines = info.plan.lines_present;
+    entrant->isa = info.facts.isa;
+    entrant->ops = kind_ops(options->is_id, (info.plan.abilities & TAMIS_CAN_REMOVE) != 0);
 }
 
-/* With isa NULL, on the best instruction set, which goes without saying. */
+/* isa NULL: the one of the entry or the best one, which the name does not show. */
 static void enter_kind(bench_lineup *lineup, const bench_options *options, const bench_entry *entry,
                        uint64_t n, const char *isa) {
-    contestant *const who = lineup_enter(lineup, entry);
-    if (who == NULL) return;
-    who->group = "tamis";
-    who->isa = isa == NULL ? entry->isa : isa;
-    if (isa != NULL) (void)snprintf(who->name, sizeof who->name, "%s/%s", entry->text, isa);
-    kind_make(who, options, n);
+    contestant *const entrant = lineup_enter(lineup, entry);
+    if (entrant == NULL) return;
+    entrant->group = "tamis";
+    entrant->isa = isa == NULL ? entry->isa : isa;
+    if (isa != NULL) (void)snprintf(entrant->name, sizeof entrant->name, "%s/%s", entry->text, isa);
+    kind_make(entrant, options, n);
 }
 
 void enter_tamis(bench_lineup *lineup, const bench_options *options, const bench_entry *entry,

@@ -1,7 +1,7 @@
-/* tamis_states.c - kinds that keep a state with a key: "line:states" puts, gets and drops, where a
- * set adds, asks and removes; "line:moves" moves each key to its next state where a set asks.
+/* tamis_states.c - kinds that keep a state with each key. "line:states" puts, gets and drops where
+ * a set adds, looks up and removes. "line:moves" moves each key to its next state instead of get.
  *
- * Eight states, and no timers unless the entry says "ageing".
+ * There are eight states, and no timers unless the entry says "ageing".
  */
 #include "contestant.h"
 
@@ -13,24 +13,24 @@
 
 typedef struct states_table {
     tamis_states *states;
-    uint32_t      values[MAX_BATCH]; /* what is put, or moved to */
+    uint32_t      values[MAX_BATCH]; /* to put, or to move to */
     uint32_t      got[MAX_BATCH];
     tamis_status  statuses[MAX_BATCH];
     uint32_t      turn;
 } states_table;
 
-/* A state for the next key. */
-static uint32_t next_value(states_table *t) {
+/* The state for the next key. */
+static uint32_t take_next_value(states_table *t) {
     return t->turn++ % STATES;
 }
 
-/* ------------------------------------------------------------------ one by one */
+/* ------------------------------------------------------------------ single calls */
 
 static size_t put_each(void *table, const uint64_t *keys, size_t n) {
     states_table *const t = table;
     size_t              done = 0;
     for (size_t i = 0; i < n; i++)
-        done += tamis_states_put_id(t->states, keys[i], next_value(t)) == TAMIS_OK;
+        done += tamis_states_put_id(t->states, keys[i], take_next_value(t)) == TAMIS_OK;
     return done;
 }
 
@@ -47,8 +47,8 @@ static size_t move_each(void *table, const uint64_t *keys, size_t n) {
     states_table *const t = table;
     size_t              done = 0;
     for (size_t i = 0; i < n; i++)
-        done +=
-            tamis_states_move_id(t->states, keys[i], TAMIS_ANY_VALUE, next_value(t)) == TAMIS_OK;
+        done += tamis_states_move_id(t->states, keys[i], TAMIS_ANY_VALUE, take_next_value(t)) ==
+                TAMIS_OK;
     return done;
 }
 
@@ -73,12 +73,10 @@ typedef tamis_status states_call(tamis_states *states, const tamis_states_batch 
                                  size_t *ret_n);
 
 static size_t do_batch(states_table *t, const uint64_t *keys, size_t n, states_call *call) {
-    tamis_states_batch const batch = { .ids = keys,
-                                       .n = n,
-                                       .values = t->values,
-                                       .ret_statuses = t->statuses,
-                                       .ret_values = t->got };
-    size_t                   done = 0;
+    tamis_states_batch const batch = {
+        .ids = keys, .n = n, .values = t->values, .ret_statuses = t->statuses, .ret_values = t->got
+    };
+    size_t done = 0;
     return call(t->states, &batch, &done) == TAMIS_OK ? done : 0;
 }
 
@@ -103,14 +101,14 @@ static size_t get_batch(void *table, const uint64_t *keys, size_t n) {
     return tamis_states_get_batch(t->states, &batch, &found) == TAMIS_OK ? found : 0;
 }
 
-/* ------------------------------------------------------------------ entering */
+/* ------------------------------------------------------------------ making contestants */
 
-static void states_clear(void *table) {
+static void clear_states(void *table) {
     tamis_status const status = tamis_states_clear(((states_table *)table)->states);
-    (void)status; /* it can only fail for those that are mapped from files */
+    (void)status; /* it fails only for tables that are mapped from files */
 }
 
-static void states_free(void *table) {
+static void free_states(void *table) {
     tamis_states_free(((states_table *)table)->states);
     free(table);
 }
@@ -119,8 +117,8 @@ static bench_ops states_ops(bool is_moving) {
     bench_ops ops = {
         .call = { { put_each, get_each, drop_each, churn_each },
                   { put_batch, get_batch, drop_batch, NULL } },
-        .clear = states_clear,
-        .free = states_free,
+        .clear = clear_states,
+        .free = free_states,
     };
     if (is_moving) ops.call[MODE_SINGLE][CALL_HAS] = move_each;
     if (is_moving) ops.call[MODE_BATCH][CALL_HAS] = move_batch;
@@ -129,12 +127,12 @@ static bench_ops states_ops(bool is_moving) {
 
 void enter_states(bench_lineup *lineup, const bench_options *options, const bench_entry *entry,
                   uint64_t n) {
-    contestant *const who = lineup_enter(lineup, entry);
-    if (who == NULL) return;
-    who->group = "tamis";
+    contestant *const entrant = lineup_enter(lineup, entry);
+    if (entrant == NULL) return;
+    entrant->group = "tamis";
     tamis_seed const  seed = { options->seed, 0 };
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
-    tamis_problem     problem = { .text = "no memory" };
+    tamis_problem     problem = { .text = "out of memory" };
     spec.kind = entry->key;
     spec.isa = entry->isa;
     if (*entry->geometry != '\0') spec.geometry = entry->geometry;
@@ -146,16 +144,16 @@ void enter_states(bench_lineup *lineup, const bench_options *options, const benc
     spec.seed = &seed;
     states_table *const table = calloc(1, sizeof *table);
     if (table == NULL || tamis_states_create(&spec, &table->states, &problem) != TAMIS_OK) {
-        contestant_sit_out(who, "%s", problem.text);
+        contestant_exclude(entrant, "%s", problem.text);
         free(table);
         return;
     }
     tamis_states_info info;
     if (tamis_states_inspect(table->states, &info) != TAMIS_OK) info = (tamis_states_info){ 0 };
-    for (size_t i = 0; i < MAX_BATCH; i++) table->values[i] = next_value(table);
-    who->table = table;
-    who->bytes = info.plan.body_bytes;
-    who->lines = info.plan.lines_present;
-    who->isa = info.isa;
-    who->ops = states_ops(entry->is_moving);
+    for (size_t i = 0; i < MAX_BATCH; i++) table->values[i] = take_next_value(table);
+    entrant->table = table;
+    entrant->bytes = info.plan.body_bytes;
+    entrant->lines = info.plan.lines_present;
+    entrant->isa = info.isa;
+    entrant->ops = states_ops(entry->is_moving);
 }
