@@ -27,7 +27,7 @@ test: ## Build and run all tests (within 15 minutes on 2 cores); ends with "N pa
 	@scripts/lint $(BUILD)
 	@scripts/run-tests $(BUILD)
 
-check: ## The quick part of the tests (a minute and a half on 2 cores), and the lint
+check: ## The quick part of the tests (a good minute on 2 cores), and the lint
 	@scripts/setup build test
 	@scripts/build $(BUILD)
 	@scripts/lint $(BUILD)

@@ -5,10 +5,12 @@
  * below, and above by no more than a tenth, since the prediction counts a counter that falls and
  * rises again twice, and may be that much too large. That of minimal increase is a mean-field law,
  * and may be off by a fifth either way.
+ *
+ * usage: test_saturation [SETS]     of each geometry
  */
 #include "subject.h"
 
-#define SETS 1500
+static uint64_t n_sets = 1500;
 
 typedef struct life {
     const char *geometry;
@@ -32,16 +34,17 @@ static bool is_stuck_after(const life *lived, uint64_t seed, double *ret_predict
 static void saturation_is_as_likely_as_stated(void **state) {
     const life *const lived = *state;
     double            predicted = 0, stuck = 0;
-    for (uint64_t seed = 0; seed < SETS; seed++) stuck += is_stuck_after(lived, seed, &predicted);
-    double const measured = stuck / SETS;
-    double const sigma = sqrt(predicted * (1 - predicted) / SETS) + 1e-9;
+    for (uint64_t seed = 0; seed < n_sets; seed++) stuck += is_stuck_after(lived, seed, &predicted);
+    double const measured = stuck / (double)n_sets;
+    double const sigma = sqrt(predicted * (1 - predicted) / (double)n_sets) + 1e-9;
     double const high = (1 + lived->slack) * predicted, low = (0.9 - lived->slack / 2) * predicted;
     if (measured > high + 4 * sigma || measured < low - 4 * sigma) {
         fail_msg("%s: %.4f +- %.4f, predicted %.4f", lived->geometry, measured, sigma, predicted);
     }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    if (argc > 1) n_sets = strtoull(argv[1], NULL, 10);
     static life lives[] = {
         { "counters=400,hashes=10,counter_bits=2", 1, 480, 0 },
         { "counters=1000,hashes=10,counter_bits=2", 2, 800, 0 },

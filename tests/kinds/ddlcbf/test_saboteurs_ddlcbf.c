@@ -166,7 +166,7 @@ static void validate_names_counts_that_are_wrong(void **state) {
 static void nothing_is_touched_outside_whatever_the_bytes(void **state) {
     (void)state;
     dice chance = { 9 };
-    for (unsigned round = 0; round < 4000; round++) {
+    for (unsigned round = 0; round < 1500; round++) {
         prefixes_shape   s;
         tamis_set *const set = filled(round % 2 == 0 ? ONE : TWO, &s);
         bool const       is_wild = round % 4 < 2;
