@@ -1,4 +1,4 @@
-/* check.h - an exact table beside the small one: how often do the two disagree?
+/* check.h - compare the small table with an exact one: how often do the two disagree?
  *
  * Idea: take every packet through the same machine a second time, with an exact table, and compare
  * what the two tables knew before the packet. Each table then continues with its own state. So a

@@ -66,7 +66,7 @@ static void check_option_value(option_id id, const char *text, const char *compl
     die("--%s %s: %s", list[id].name, *text != '\0' ? text : "''", complaint);
 }
 
-static void check_kind(const char *name) {
+static void check_table_kind(const char *name) {
     for (size_t i = 0; tamis_states_kind_name(i) != NULL; i++) {
         if (strcmp(tamis_states_kind_name(i), name) == 0) return;
     }
@@ -113,7 +113,7 @@ static void take_option(options *opt, option_id id, const char *text) {
     case OPTION_FPR:
     case OPTION_COUNT: check_option_value(id, text, take_number(opt, id, text)); break;
     case OPTION_KIND:
-        check_kind(text);
+        check_table_kind(text);
         opt->kind = text;
         break;
     case OPTION_SEED:

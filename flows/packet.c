@@ -274,7 +274,7 @@ packet_skip packet_parse(const uint8_t *bytes, size_t captured, size_t wire_byte
         sort_ends(&p, ret_packet);
         return PACKET_TAKEN;
     }
-    /* Where the capture cut the packet, nobody can tell whether it was complete. */
+    /* Where the capture cut the packet, it may have been complete. */
     bool const is_cut = captured < wire_bytes && p.rest.end == bytes + captured;
     bool const is_short =
         skip == PACKET_SHORT_LINK || skip == PACKET_SHORT_IP || skip == PACKET_SHORT_TRANSPORT;

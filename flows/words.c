@@ -148,8 +148,8 @@ bool word_take_name(reader *r, machine_word ret_name, const char *expected) {
 /* ------------------------------------------------------------------ numbers */
 
 /* Parse a number up to `limit`. *ret_rest is the part of the word after it. */
-static bool read_digits(const char *word, uint64_t limit, uint64_t *ret_value,
-                        const char **ret_rest) {
+static bool read_leading_number(const char *word, uint64_t limit, uint64_t *ret_value,
+                                const char **ret_rest) {
     uint64_t value = 0;
     if (*word < '0' || *word > '9') return false;
     for (; *word >= '0' && *word <= '9'; word++) {
@@ -164,7 +164,7 @@ static bool read_digits(const char *word, uint64_t limit, uint64_t *ret_value,
 bool word_take_number(reader *r, uint32_t limit, const char *expected, uint32_t *ret_value) {
     uint64_t    value;
     const char *rest;
-    if (!read_digits(r->word, limit, &value, &rest) || *rest != '\0')
+    if (!read_leading_number(r->word, limit, &value, &rest) || *rest != '\0')
         return word_fail_expected(r, expected);
     *ret_value = (uint32_t)value;
     return word_next(r);
@@ -174,9 +174,9 @@ bool word_take_range(reader *r, uint32_t limit, const char *expected, uint32_t *
                      uint32_t *ret_high) {
     uint64_t    low, high;
     const char *rest;
-    if (!read_digits(r->word, limit, &low, &rest)) return word_fail_expected(r, expected);
+    if (!read_leading_number(r->word, limit, &low, &rest)) return word_fail_expected(r, expected);
     high = low;
-    if (*rest == '-' && !read_digits(rest + 1, limit, &high, &rest))
+    if (*rest == '-' && !read_leading_number(rest + 1, limit, &high, &rest))
         return word_fail_expected(r, expected);
     if (*rest != '\0' || high < low) return word_fail_expected(r, expected);
     *ret_low = (uint32_t)low;
@@ -192,7 +192,7 @@ bool word_take_duration(reader *r, uint64_t *ret_ns) {
     static const char *const expected = "a duration from 1ms to 30d, as in 500ms, 30s, 5m or 2h";
     uint64_t                 value;
     const char              *rest;
-    if (!read_digits(r->word, MAX_TIMEOUT_MS, &value, &rest))
+    if (!read_leading_number(r->word, MAX_TIMEOUT_MS, &value, &rest))
         return word_fail_expected(r, expected);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (strcmp(rest, units[i].name) != 0) continue;

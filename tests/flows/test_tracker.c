@@ -21,7 +21,7 @@ typedef struct rig {
     table_spec spec;
     table     *flows;
     tracker    t;
-    check      beside;
+    check      compared;
     uint64_t   now_ns;
 } rig;
 
@@ -41,12 +41,12 @@ static void rig_init(rig *r, bool is_exact, uint64_t capacity, double fpr) {
     if (r->flows == NULL) print_error("%s\n", problem.text);
     assert_non_null(r->flows);
     tracker_init(&r->t, &r->m, r->flows, 77);
-    assert_true(check_init(&r->beside, &r->m, r->flows, &r->spec));
-    r->t.hooks = (tracker_hooks){ &r->beside, rig_on_batch, NULL };
+    assert_true(check_init(&r->compared, &r->m, r->flows, &r->spec));
+    r->t.hooks = (tracker_hooks){ &r->compared, rig_on_batch, NULL };
 }
 
 static void rig_free(rig *r) {
-    check_fini(&r->beside);
+    check_fini(&r->compared);
     table_free(r->flows);
     machine_free(&r->m);
 }
@@ -86,7 +86,7 @@ static void assert_counts_match(rig *r) {
 static void rig_finish(rig *r) {
     tracker_advance(&r->t, r->now_ns);
     while (table_is_behind(r->flows)) tracker_advance(&r->t, r->now_ns);
-    check_finish(&r->beside, (uint32_t)r->t.tick);
+    check_finish(&r->compared, (uint32_t)r->t.tick);
 }
 
 /* ------------------------------------------------------------------ random packets */
@@ -121,8 +121,8 @@ static void exact_tables_always_agree(void **state) {
     rig_init(&r, true, 1, 0.1);
     send_random_packets(&r, 400000, 3000,
                         50000000); /* 20000 s: every flow times out and comes again */
-    assert_int_equal(r.beside.packets[CHECK_SAME], 400000);
-    assert_int_equal(sum_results(r.beside.packets), 400000);
+    assert_int_equal(r.compared.packets[CHECK_SAME], 400000);
+    assert_int_equal(sum_results(r.compared.packets), 400000);
     rig_free(&r);
 }
 
@@ -132,13 +132,14 @@ static void the_small_table_is_wrong_as_rarely_as_planned(void **state) {
     static rig r;
     rig_init(&r, false, 40000, 0.001);
     send_random_packets(&r, 1000000, 30000, 1000000);
-    uint64_t const all = sum_results(r.beside.packets), same = r.beside.packets[CHECK_SAME];
+    uint64_t const all = sum_results(r.compared.packets), same = r.compared.packets[CHECK_SAME];
     print_message(
         "# of %llu packets: unknown %llu, missed %llu, ghost %llu, wrong %llu; refused %llu\n",
-        (unsigned long long)all, (unsigned long long)r.beside.packets[CHECK_UNKNOWN],
-        (unsigned long long)r.beside.packets[CHECK_MISSED],
-        (unsigned long long)r.beside.packets[CHECK_GHOST],
-        (unsigned long long)r.beside.packets[CHECK_WRONG], (unsigned long long)r.t.counts.refused);
+        (unsigned long long)all, (unsigned long long)r.compared.packets[CHECK_UNKNOWN],
+        (unsigned long long)r.compared.packets[CHECK_MISSED],
+        (unsigned long long)r.compared.packets[CHECK_GHOST],
+        (unsigned long long)r.compared.packets[CHECK_WRONG],
+        (unsigned long long)r.t.counts.refused);
     assert_int_equal(all, 1000000);
     assert_true(r.t.counts.refused == 0);
     assert_true(all - same < all / 250);
@@ -150,9 +151,9 @@ static void with_a_tiny_rate_nothing_is_wrong(void **state) {
     static rig r;
     rig_init(&r, false, 20000, 1e-7);
     send_random_packets(&r, 500000, 10000, 10000000);
-    assert_int_equal(r.beside.packets[CHECK_SAME], 500000);
-    assert_int_equal(r.beside.ends[CHECK_SAME], sum_results(r.beside.ends));
-    assert_true(r.beside.ends[CHECK_SAME] > 1000);
+    assert_int_equal(r.compared.packets[CHECK_SAME], 500000);
+    assert_int_equal(r.compared.ends[CHECK_SAME], sum_results(r.compared.ends));
+    assert_true(r.compared.ends[CHECK_SAME] > 1000);
     rig_free(&r);
 }
 

@@ -10,9 +10,9 @@ tamis-flows tcp --flows 500 --json many >lines || true
 python3 - <<'END'
 import collections, json
 *events, summary = [json.loads(line) for line in open("lines")]
-told = collections.Counter(event["event"] for event in events if event["event"] != "aged")
-if told != collections.Counter({name: n for name, n in summary["events"].items() if n}):
-    print(told, summary["events"])
-if not summary["refused"] or told["picked-up"] > summary["flows"] or told["established"] > summary["flows"]:
-    print(told, summary["flows"])
+reported = collections.Counter(event["event"] for event in events if event["event"] != "aged")
+if reported != collections.Counter({name: n for name, n in summary["events"].items() if n}):
+    print(reported, summary["events"])
+if not summary["refused"] or reported["picked-up"] > summary["flows"] or reported["established"] > summary["flows"]:
+    print(reported, summary["flows"])
 END

@@ -5,11 +5,11 @@ import collections, json
 lines = [json.loads(line) for line in open("lines")]
 *events, summary = lines
 count = collections.Counter(event["event"] for event in events if event["event"] != "aged")
-told = {name: n for name, n in summary["events"].items() if n}
+reported = {name: n for name, n in summary["events"].items() if n}
 scans = sum(event.get("what") == "likely scan" for event in events)
 odd = sum(summary["anomalies"].values()) + scans
-if summary["event"] != "summary" or count != collections.Counter(dict(told, anomaly=odd)):
-    print(count, told, odd)
+if summary["event"] != "summary" or count != collections.Counter(dict(reported, anomaly=odd)):
+    print(count, reported, odd)
 if scans != len(summary["scans"]):
     print("scans", scans, summary["scans"])
 for event in events:

@@ -12,15 +12,15 @@ expected = {
     "reset": truth["reset"] + truth["refused"], "picked-up": truth["picked_up"],
     "scans": truth["scans"], "attempts": truth["scan_attempts"], "complete": True,
 }
-told = {
+reported = {
     "packets": found["packets"], "flows": found["flows"],
     "established": found["events"]["established"], "closed": found["events"]["closed"],
     "reset": found["events"]["reset"], "picked-up": found["events"]["picked-up"],
     "scans": len(found["scans"]), "attempts": sum(scan["attempts"] for scan in found["scans"]),
     "complete": found["is_complete"],
 }
-if told != expected or any(found["anomalies"].values()):
-    print(sys.argv[1], told, expected, found["anomalies"])
+if reported != expected or any(found["anomalies"].values()):
+    print(sys.argv[1], reported, expected, found["anomalies"])
 END
     done
 done

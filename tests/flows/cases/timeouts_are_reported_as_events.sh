@@ -11,10 +11,10 @@ for event in events:
         times[event["time"], event["state"]] += 1
 if sum(times.values()) > 1.05 * len(times):  # ageing that was behind is reported in two parts
     print("reported twice:", times.most_common(3))
-told = {state: n for state, n in summary["aged"].items() if n}
-if aged != collections.Counter(told) or not aged["syn"]:
-    print(aged, told)
-again = summary["flows"] - summary["flows_now"] - sum(told.values())
+reported = {state: n for state, n in summary["aged"].items() if n}
+if aged != collections.Counter(reported) or not aged["syn"]:
+    print(aged, reported)
+again = summary["flows"] - summary["flows_now"] - sum(reported.values())
 if again != json.load(open("truth"))["reused"]:
     print("opened again:", again)
 END
