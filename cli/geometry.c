@@ -1,8 +1,4 @@
-/* geometry.c - see geometry.h.
- *
- * The library says only whether a kind takes a geometry. Which field it is, and where its limits
- * are, is found by asking again with one field at a time.
- */
+/* geometry.c - see geometry.h. */
 #include "geometry.h"
 
 #include <errno.h>
@@ -37,7 +33,7 @@ static size_t take_bytes(const char *text, const char *accepted, char *ret_text,
     return length;
 }
 
-/* Read "name=number"; returns what follows, or NULL. */
+/* Read "name=number"; returns the rest of the text, or NULL. */
 static const char *read_field(const char *text, given_field *ret_field) {
     size_t const name = take_bytes(text, "abcdefghijklmnopqrstuvwxyz0123456789_", ret_field->name,
                                    sizeof ret_field->name);
@@ -46,12 +42,12 @@ static const char *read_field(const char *text, given_field *ret_field) {
     size_t const n = take_bytes(digits, "0123456789", ret_field->number, sizeof ret_field->number);
     if (n == 0 || n >= sizeof ret_field->number) return NULL;
     errno = 0;
-    ret_field->value = strtoull(digits, NULL, 10);
-    if (errno == ERANGE || ret_field->value == UINT64_MAX) ret_field->value = UINT64_MAX - 1;
+    ret_field->value =
+        strtoull(digits, NULL, 10); /* ERANGE gives the largest, which is too large */
     return digits[n] == '\0' || is_between(digits[n]) ? digits + n : NULL;
 }
 
-/* False when it is not a list of FIELD=NUMBER, at least one. */
+/* False if it is not a list of FIELD=NUMBER, at least one. */
 static bool read_fields(const char *text, given_fields *ret_fields) {
     ret_fields->n = 0;
     while (text != NULL && *text != '\0') {
@@ -77,28 +73,26 @@ static const char *find_twice(const given_fields *given) {
 
 /* ------------------------------------------------------------------ the kind */
 
-/* A plan of the kind, of which the names and usual values of the fields are wanted. */
-static bool plan_usual(const char *kind, tamis_plan *ret_plan) {
-    tamis_spec spec = TAMIS_SPEC_INIT;
-    size_t     n;
-    spec.kind = kind;
-    spec.capacity = 100000;
-    spec.fpr = 0.01;
-    return tamis_plan_kinds(&spec, ret_plan, 1, &n, NULL) == TAMIS_OK &&
-           ret_plan->status == TAMIS_OK;
+typedef struct kind_fields {
+    tamis_field_range list[TAMIS_MAX_FIELDS];
+    size_t            n;
+} kind_fields;
+
+static void fields_of_kind(const char *kind, kind_fields *ret_fields) {
+    if (tamis_kind_fields(kind, ret_fields->list, &ret_fields->n) != TAMIS_OK) ret_fields->n = 0;
 }
 
-static const tamis_field *field_of(const tamis_plan *plan, const char *name) {
-    for (unsigned i = 0; i < plan->n_fields; i++) {
-        if (strcmp(plan->fields[i].name, name) == 0) return &plan->fields[i];
+static const tamis_field_range *field_find(const kind_fields *fields, const char *name) {
+    for (size_t i = 0; i < fields->n; i++) {
+        if (strcmp(fields->list[i].name, name) == 0) return &fields->list[i];
     }
     return NULL;
 }
 
-/* "bits, hashes": appended, without those that are there already. */
-static void list_fields(const tamis_plan *plan, char *text, size_t n) {
-    for (unsigned i = 0; i < plan->n_fields; i++) {
-        const char *const name = plan->fields[i].name, *const there = strstr(text, name);
+/* "bits, hashes": append the names that are not in the text yet. */
+static void list_fields(const kind_fields *fields, char *text, size_t n) {
+    for (size_t i = 0; i < fields->n; i++) {
+        const char *const name = fields->list[i].name, *const there = strstr(text, name);
         char const after = there != NULL ? there[strlen(name)] : '?';
         if (after == ',' || after == '\0') continue;
         size_t const at = strlen(text);
@@ -106,78 +100,40 @@ static void list_fields(const tamis_plan *plan, char *text, size_t n) {
     }
 }
 
-/* Is there any job for which the kind takes this field? As good as it gets, or as bad as may be. */
-static bool is_possible(const char *kind, const char *name, uint64_t value) {
-    static const uint64_t capacities[] = { 1, 1000, 1000000 };
-    static const double   rates[] = { 0.5, 0 };
-    char                  text[80];
-    (void)snprintf(text, sizeof text, "%s=%llu", name, (unsigned long long)value);
-    for (unsigned i = 0; i < 6; i++) {
-        tamis_spec spec = TAMIS_SPEC_INIT;
-        tamis_plan plan;
-        size_t     n;
-        spec.kind = kind;
-        spec.geometry = text;
-        spec.capacity = capacities[i / 2];
-        spec.fpr = rates[i % 2];
-        spec.overflow = 0.999;
-        if (tamis_plan_kinds(&spec, &plan, 1, &n, NULL) == TAMIS_OK && plan.status == TAMIS_OK) {
-            return true;
-        }
-    }
-    return false;
-}
+/* ------------------------------------------------------------------ what is wrong */
 
-/* The last value on the way from a good one to a bad one that is good. */
-static uint64_t find_limit(const char *kind, const char *name, uint64_t good, uint64_t bad) {
-    for (;;) {
-        uint64_t const gap = good < bad ? bad - good : good - bad;
-        if (gap <= 1) return good;
-        uint64_t const middle = good < bad ? good + gap / 2 : good - gap / 2;
-        if (is_possible(kind, name, middle))
-            good = middle;
-        else
-            bad = middle;
-    }
-}
-
-/* With the names that it has, if there is room for them. */
-static void complain_of_name(const tamis_plan *plan, const char *name, char *ret_text, size_t n) {
-    char      fields[400] = "";
+/* List the names that the kind has, if there is room for them. */
+static void complain_of_name(const kind_fields *fields, const char *name, char *ret_text,
+                             size_t n) {
+    char      names[400] = "";
     int const length = snprintf(ret_text, n, "has no field '%s'", name);
-    list_fields(plan, fields, sizeof fields);
-    if (length < 0 || (size_t)length + strlen(fields) + 12 > n) return;
-    (void)snprintf(ret_text + length, n - (size_t)length, " (it has %s)", fields);
+    list_fields(fields, names, sizeof names);
+    if (length < 0 || (size_t)length + strlen(names) + 12 > n) return;
+    (void)snprintf(ret_text + length, n - (size_t)length, " (it has %s)", names);
 }
 
-static void complain_of_value(const char *kind, const given_field *given, uint64_t usual,
+static void complain_of_value(const tamis_field_range *range, const given_field *given,
                               char *ret_text, size_t n) {
-    if (!is_possible(kind, given->name, usual)) {
-        (void)snprintf(ret_text, n, "has no use for %s=%s", given->name, given->number);
-        return;
-    }
-    uint64_t const limit = find_limit(kind, given->name, usual, given->value);
+    bool const is_small = given->value < range->least;
     (void)snprintf(ret_text, n, "takes %s of at %s %llu, not %s", given->name,
-                   given->value < usual ? "least" : "most", (unsigned long long)limit,
-                   given->number);
+                   is_small ? "least" : "most",
+                   (unsigned long long)(is_small ? range->least : range->most), given->number);
 }
-
-/* ------------------------------------------------------------------ all together */
 
 typedef enum complaint { NO_COMPLAINT, UNKNOWN_FIELD, WRONG_VALUE } complaint;
 
 static complaint complain(const char *kind, const given_fields *given, char *ret_text, size_t n) {
-    tamis_plan plan;
-    if (!plan_usual(kind, &plan)) return NO_COMPLAINT;
+    kind_fields fields;
+    fields_of_kind(kind, &fields);
     for (unsigned i = 0; i < given->n; i++) {
-        const given_field *const field = &given->list[i];
-        const tamis_field *const known = field_of(&plan, field->name);
-        if (known == NULL) {
-            complain_of_name(&plan, field->name, ret_text, n);
+        const given_field *const       field = &given->list[i];
+        const tamis_field_range *const range = field_find(&fields, field->name);
+        if (range == NULL) {
+            complain_of_name(&fields, field->name, ret_text, n);
             return UNKNOWN_FIELD;
         }
-        if (!is_possible(kind, field->name, field->value)) {
-            complain_of_value(kind, field, known->value, ret_text, n);
+        if (field->value < range->least || field->value > range->most) {
+            complain_of_value(range, field, ret_text, n);
             return WRONG_VALUE;
         }
     }
@@ -190,65 +146,62 @@ bool geometry_complain(const char *kind, const char *geometry, char *ret_text, s
            complain(kind, &given, ret_text, n) != NO_COMPLAINT;
 }
 
-/* "--geometry X: write FIELD=NUMBER,... as in bits=9585,hashes=7". */
-static _Noreturn void die_of_text(const tamis_spec *spec) {
-    tamis_plan plan;
-    char       example[500] = "";
-    if (plan_usual(spec->kind != NULL ? spec->kind : tamis_kind_name(0), &plan)) {
-        for (unsigned i = 0; i < plan.n_fields; i++) {
-            size_t const at = strlen(example);
-            (void)snprintf(example + at, sizeof example - at, "%s%s=%llu", i ? "," : "",
-                           plan.fields[i].name, (unsigned long long)plan.fields[i].value);
-        }
-    }
-    die("--geometry '%s': write FIELD=NUMBER, one or more, as %s has %s", spec->geometry, plan.kind,
-        example);
+/* ------------------------------------------------------------------ the option */
+
+static _Noreturn void die_of_text(const char *geometry, const char *kind) {
+    kind_fields fields;
+    char        names[400] = "";
+    fields_of_kind(kind, &fields);
+    list_fields(&fields, names, sizeof names);
+    die("--geometry '%s': write FIELD=NUMBER, one or more with commas between; %s has %s", geometry,
+        kind, names);
 }
 
 /* No kind is named, and none has all of the fields: is there one that none has? */
-static _Noreturn void die_of_fields(const tamis_spec *spec, const given_fields *given) {
-    char fields[600] = "";
+static _Noreturn void die_of_fields(const char *geometry, const given_fields *given,
+                                    kind_lister *kinds) {
+    char names[600] = "";
     for (unsigned i = 0; i < given->n; i++) {
         bool is_known = false;
-        for (size_t k = 0; tamis_kind_name(k) != NULL; k++) {
-            tamis_plan plan;
-            if (!plan_usual(tamis_kind_name(k), &plan)) continue;
-            is_known = is_known || field_of(&plan, given->list[i].name) != NULL;
-            list_fields(&plan, fields, sizeof fields);
+        for (size_t k = 0; kinds(k) != NULL; k++) {
+            kind_fields fields;
+            fields_of_kind(kinds(k), &fields);
+            is_known = is_known || field_find(&fields, given->list[i].name) != NULL;
+            list_fields(&fields, names, sizeof names);
         }
         if (!is_known) {
-            die("--geometry '%s': no kind has a field '%s'; there are %s", spec->geometry,
-                given->list[i].name, fields);
+            die("--geometry '%s': no kind has a field '%s'; there are %s", geometry,
+                given->list[i].name, names);
         }
     }
-    die("--geometry '%s': no kind has all of these fields; name one with --kind to learn which it "
-        "has",
-        spec->geometry);
+    die("--geometry '%s': no kind has all of these fields; name one with --kind to see its fields",
+        geometry);
 }
 
-/* All kinds complain, unless this returns. One that has the fields knows best what is wrong. */
-static void check_all_kinds(const tamis_spec *spec, const given_fields *given) {
-    const char *expert = NULL;
+/* Returns if some kind takes the fields. A kind that has them but not these numbers has the best
+ * complaint. */
+static void check_all_kinds(const char *geometry, const given_fields *given, kind_lister *kinds) {
+    const char *best_kind = NULL;
     char        why[500], best[500];
-    for (size_t k = 0; tamis_kind_name(k) != NULL; k++) {
-        complaint const found = complain(tamis_kind_name(k), given, why, sizeof why);
+    for (size_t k = 0; kinds(k) != NULL; k++) {
+        complaint const found = complain(kinds(k), given, why, sizeof why);
         if (found == NO_COMPLAINT) return;
-        if (found != WRONG_VALUE || expert != NULL) continue;
-        expert = tamis_kind_name(k);
+        if (found != WRONG_VALUE || best_kind != NULL) continue;
+        best_kind = kinds(k);
         memcpy(best, why, sizeof best);
     }
-    if (expert != NULL) die("--geometry '%s': kind %s %s", spec->geometry, expert, best);
-    die_of_fields(spec, given);
+    if (best_kind != NULL) die("--geometry '%s': kind %s %s", geometry, best_kind, best);
+    die_of_fields(geometry, given, kinds);
 }
 
-void geometry_check(const tamis_spec *spec) {
+void geometry_check(const char *geometry, const char *kind, kind_lister *kinds) {
     given_fields given;
     char         why[500];
-    if (!read_fields(spec->geometry, &given)) die_of_text(spec);
+    if (!read_fields(geometry, &given)) die_of_text(geometry, kind != NULL ? kind : kinds(0));
     const char *const twice = find_twice(&given);
-    if (twice != NULL) die("--geometry '%s': %s is given twice", spec->geometry, twice);
-    if (spec->kind == NULL)
-        check_all_kinds(spec, &given);
-    else if (complain(spec->kind, &given, why, sizeof why) != NO_COMPLAINT)
-        die("--geometry '%s': kind %s %s", spec->geometry, spec->kind, why);
+    if (twice != NULL) die("--geometry '%s': %s is given twice", geometry, twice);
+    if (kind == NULL)
+        check_all_kinds(geometry, &given, kinds);
+    else if (complain(kind, &given, why, sizeof why) != NO_COMPLAINT)
+        die("--geometry '%s': kind %s %s", geometry, kind, why);
 }

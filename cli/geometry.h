@@ -7,11 +7,14 @@
 
 #include <tamis/tamis.h>
 
-/* End the program if the text is not FIELD=NUMBER,..., or if the kind that the spec names (or, if
- * it names none, every kind) cannot have such fields. */
-void geometry_check(const tamis_spec *spec);
+/* tamis_kind_name() or tamis_states_kind_name(). */
+typedef const char *kind_lister(size_t i);
 
-/* What is wrong with it for this kind, as it follows the kind's name: "has no field 'x' (...)".
+/* End the program if the text is not FIELD=NUMBER,..., or if the kind cannot have such fields. If
+ * `kind` is NULL, every kind of the list is tried. */
+void geometry_check(const char *geometry, const char *kind, kind_lister *kinds);
+
+/* What is wrong with it for this kind, to be put after the kind's name: "has no field 'x' (...)".
  * False if nothing is. */
 bool geometry_complain(const char *kind, const char *geometry, char *ret_text, size_t n);
 

@@ -416,7 +416,10 @@ void options_read(const command *chosen, int argc, char **argv, options *ret_opt
     check_states(ret_options);
     check_operands(chosen, ret_options);
     check_set_names(chosen, ret_options);
-    if (ret_options->spec.geometry != NULL && !is_of_states) geometry_check(&ret_options->spec);
+    if (ret_options->spec.geometry != NULL) {
+        geometry_check(ret_options->spec.geometry, ret_options->spec.kind,
+                       is_of_states ? tamis_states_kind_name : tamis_kind_name);
+    }
 }
 
 /* ------------------------------------------------------------------ help */

@@ -6,7 +6,7 @@ for geometry in nonsense=1 bits=1000 hashes=x hashes= hashes '' , 'hashes=5;coun
     hashes=0 hashes=65 hashes=99999999999999999999 hashes=999999999999999999999999 counter_bits=99 counters=1; do
     code_of tamis build b.tamis -n 100 --kind counting --geometry "$geometry"
 done
-code_of tamis plan -n 100 --kind bloom --geometry hashes=65
+code_of tamis build b.tamis -n 100 --kind bloom --geometry hashes=65
 code_of tamis build -q b.tamis -n 1M -e 0 --kind bloom --geometry bits=1024 </dev/null
 tamis info b.tamis | sed -n 's/^  fpr .* now, //p'
 code_of tamis build b.tamis -n 1M -e 0 --kind bloom
@@ -18,5 +18,4 @@ code_of tamis plan -n 1024 -e 1% --kind vicbf --geometry counters=4388,counter_b
 # without a kind: one that has the field is enough, and the others say what they lack
 code_of tamis plan -n 1000 --geometry nonsense=1 2>err
 sed 's/there are .*/there are .../' err >&2
-code_of tamis plan -n 1000 --geometry counter_bits=99
 tamis plan -n 1000 --geometry counter_bits=5 | sed -n -e 's/^. \(counting\)  *[0-9].*/\1 can/p' -e 's/^  \(bloom .*\)/\1/p'
