@@ -142,13 +142,14 @@ static void record_filters(lab_run *run, unsigned bits) {
                                 .exact = tamis_cbf_fpr(of.g, N),
                                 .measured = lab_sample_mean(&is.own, 0),
                                 LAB_WITHIN_4_SIGMA });
-    lab_record(run,
-               &(lab_row){ .name = lab_text(run, "stuck.%u", bits),
-                           .what = lab_text(run, "filters with a stuck counter, %u bits", bits),
-                           .exact = fmax(1e-12, tamis_cbf_saturation(of.g, N, N)),
-                           .measured = lab_sample_mean(&is.stuck, 0),
-                           .rule = LAB_AT_MOST,
-                           .reason = "it is so rare that none is seen" });
+    lab_record(
+        run,
+        &(lab_row){ .name = lab_text(run, "stuck.%u", bits),
+                    .what = lab_text(run, "filters with a stuck counter, %u bits", bits),
+                    .exact = fmax(1e-12, tamis_cbf_saturation(of.g, &(tamis_workload){ N, 1, N })),
+                    .measured = lab_sample_mean(&is.stuck, 0),
+                    .rule = LAB_AT_MOST,
+                    .reason = "it is so rare that none is seen" });
 }
 
 /* Of a filter of 1%, where counts err often enough to be measured. */

@@ -9,6 +9,11 @@ double tamis_bloom_fill(double places, double k, double n) {
     return -expm1(k * n * log1p(-1 / places));
 }
 
+double tamis_bloom_distinct(double places, double k, double marked) {
+    double const unmarked = fmax(places - marked, 0.5);
+    return marked == 0 ? 0 : log(unmarked / places) / (k * log1p(-1 / places));
+}
+
 /* The variance of the share of marked places after `throws` throws. Two places are both unmarked
  * with (1 - 2/m)^throws, which is less than for independent places, since
  * (1 - 2/m) / (1 - 1/m)^2 = 1 - 1/(m-1)^2. */

@@ -23,6 +23,10 @@ double tamis_bloom_fill(double places, double k, double n);
 
 double tamis_bloom_fpr(double places, unsigned k, double n);
 
+/* How many different keys were added, estimated from the places that they have marked: the n for
+ * which so many marked places are expected. If all are marked, a lower bound. */
+double tamis_bloom_distinct(double places, double k, double marked);
+
 /* The k that makes the fpr smallest for m places and n keys. */
 unsigned tamis_bloom_best_k(double places, double n);
 

@@ -6,7 +6,7 @@
 /* Every kind that subtracts, with counts, and errors so rare that none is met. */
 static const subject kinds[] = {
     { .kind = "counting", .fpr = 1e-9 },
-    { .kind = "counting", .geometry = "counters=12800,hashes=9,blocked=1" },
+    { .kind = "counting", .geometry = "counters=12800,hashes=9,counter_bits=4,blocked=1" },
     { .kind = "vicbf", .fpr = 1e-9 },
     { .kind = "bhcbf", .fpr = 1e-9 },
     { .kind = "mlcbf", .fpr = 1e-9 },

@@ -33,12 +33,20 @@ void both_add(both *b, size_t key) {
     b->copies[key]++;
 }
 
+/* What a removal says: of a key whose places are all stuck, that it is saturated. */
+static tamis_status foresee_removal(both *b, uint64_t hash) {
+    bool const         is_saturated = oracle_count(b->o, hash) == TAMIS_COUNT_MANY;
+    tamis_status const status = oracle_remove(b->o, hash);
+    return is_saturated && status == TAMIS_OK ? TAMIS_ERR_SATURATED : status;
+}
+
 void both_remove(both *b, size_t key, bool is_fair) {
     while (is_fair && b->copies[key] == 0) key = (key + 1) % MAX_KEYS;
-    tamis_status const status = oracle_remove(b->o, b->hash[key]);
+    tamis_status const status = foresee_removal(b, b->hash[key]);
     assert_int_equal(b->kind->remove(&b->table, b->hash[key]), status);
-    assert_true(!is_fair || status == TAMIS_OK);
-    b->refused += status != TAMIS_OK;
+    assert_true(!is_fair || status != TAMIS_ERR_ABSENT);
+    b->refused += status == TAMIS_ERR_ABSENT;
+    b->kept += status == TAMIS_ERR_SATURATED;
     b->copies[key] -= b->copies[key] != 0;
 }
 
@@ -125,18 +133,57 @@ static void history(both *b, const tested *target, uint64_t n, bool is_fair) {
 
 void check_histories(const tested *target, uint64_t steps) {
     for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
-        uint64_t saturated = 0, refused = 0;
+        uint64_t saturated = 0, refused = 0, kept = 0;
         for (size_t i = 0; i < 2 * target->n; i++) {
             const uint64_t *const g = &target->geometries[i / 2 * target->fields];
             both                  b = both_make(target, g, tamis_isa_name(isa), i + 1);
             history(&b, target, steps, i % 2 == 0);
             saturated += b.table.saturated != 0;
             refused += b.refused;
+            kept += b.kept;
             both_free(&b);
         }
         assert_in_range(saturated, target->n / 2, 2 * target->n);
         assert_true(refused > steps / 10);
+        assert_true(kept > steps / 10);
     }
+}
+
+/* ------------------------------------------------------------------ chunks */
+
+static void check_removal(both *b, const uint64_t *hash, unsigned n) {
+    uint64_t removed = 0, saturated = 0, kept = 1;
+    for (unsigned j = 0; j < n; j++) {
+        tamis_status const status = foresee_removal(b, hash[j]);
+        removed |= (uint64_t)(status == TAMIS_OK) << j;
+        saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << j;
+    }
+    assert_int_equal(b->kind->remove_chunk(&b->table, hash, n, &kept), removed);
+    assert_int_equal(kept, saturated);
+    b->kept += saturated != 0;
+}
+
+void check_chunks(const tested *target) {
+    uint64_t kept = 0;
+    for (size_t i = 0; i < target->n; i++) {
+        both b = both_make(target, &target->geometries[i * target->fields], NULL, i);
+        for (unsigned round = 0; round < 30; round++) {
+            uint64_t       hash[TAMIS_CHUNK];
+            unsigned const n = 1 + (unsigned)dice_below(&b.chance, TAMIS_CHUNK);
+            bool const     is_add = round % 3 != 2 || !can_remove(&b);
+            for (unsigned j = 0; j < n; j++) hash[j] = b.hash[dice_below(&b.chance, 30)];
+            for (unsigned j = 0; j < n && is_add; j++) oracle_add(b.o, hash[j]);
+            if (is_add)
+                assert_int_equal(b.kind->add_chunk(&b.table, hash, n), n);
+            else
+                check_removal(&b, hash, n);
+            both_check_counts(&b);
+            both_check_bytes(&b);
+        }
+        kept += b.kept;
+        both_free(&b);
+    }
+    assert_true(kept > 0);
 }
 
 /* ------------------------------------------------------------------ merges */

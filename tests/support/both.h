@@ -54,7 +54,7 @@ typedef struct both {
     dice              chance;
     uint64_t          hash[MAX_KEYS];
     unsigned          copies[MAX_KEYS]; /* what is really there */
-    uint64_t          refused;          /* removals */
+    uint64_t          refused, kept;    /* removals of absent keys, and of saturated ones */
 } both;
 
 /* A table with that geometry, which need not be one of those of `of`. */
@@ -73,6 +73,9 @@ void both_check_bytes(const both *b);
 
 /* Fair and unfair histories of `steps` operations in every geometry, on every instruction set. */
 void check_histories(const tested *target, uint64_t steps);
+
+/* Chunks of keys do what their keys do one by one, and say so. For kinds that take chunks. */
+void check_chunks(const tested *target);
 
 /* Place by place, stuck ones too; and what was in either is in the sum. */
 void check_merges(const tested *target);

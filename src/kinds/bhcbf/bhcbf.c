@@ -206,17 +206,17 @@ TAMIS_INLINE void bhcbf_up(tamis_table *table, const uint64_t *place, unsigned k
     table->keys += changed; /* an add that met only marked entries is not counted */
 }
 
-/* Returns whether the key was there; otherwise nothing has changed. */
-TAMIS_INLINE bool bhcbf_down(tamis_table *table, const uint64_t *place, unsigned k) {
+/* TAMIS_OK; or nothing changed, and _ABSENT, or _SATURATED if all entries are marked. */
+TAMIS_INLINE tamis_status bhcbf_down(tamis_table *table, const uint64_t *place, unsigned k) {
     pairs_step     step[PROBES_MAX];
     unsigned const n = pairs_steps(bhcbf_layout(table), place, k, step);
     unsigned       changed = 0;
     for (unsigned i = 0; i < n; i++) {
-        if (!bhcbf_entry_can_lose(table, &step[i])) return false;
+        if (!bhcbf_entry_can_lose(table, &step[i])) return TAMIS_ERR_ABSENT;
     }
     for (unsigned i = 0; i < n; i++) changed |= bhcbf_entry_down(table, &step[i]);
     table->keys -= table->keys != 0 ? changed : 0;
-    return true;
+    return changed != 0 ? TAMIS_OK : TAMIS_ERR_SATURATED;
 }
 
 /* The fewest copies that any entry allows which is not marked. All marked: many. */
@@ -274,7 +274,7 @@ static tamis_status bhcbf_add(tamis_table *table, uint64_t hash) {
 static tamis_status bhcbf_remove(tamis_table *table, uint64_t hash) {
     uint64_t       place[PROBES_MAX];
     unsigned const k = bhcbf_locate_one(table, hash, place);
-    return bhcbf_down(table, place, k) ? TAMIS_OK : TAMIS_ERR_ABSENT;
+    return bhcbf_down(table, place, k);
 }
 
 static uint64_t bhcbf_count(const tamis_table *table, uint64_t hash) {
@@ -311,15 +311,17 @@ static unsigned bhcbf_add_chunk(tamis_table *table, const uint64_t *hash, unsign
 
 static uint64_t bhcbf_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n,
                                    uint64_t *ret_saturated) {
-    *ret_saturated = 0;
     unsigned const k = (unsigned)table->geometry[BH_HASHES];
-    uint64_t       place[PROBES_LOCATED], removed = 0;
+    uint64_t       place[PROBES_LOCATED], removed = 0, saturated = 0;
     for (unsigned done = 0, located; done < n; done += located) {
         located = bhcbf_locate(table, hash + done, n - done, place);
         for (unsigned i = 0; i < located; i++) {
-            removed |= (uint64_t)bhcbf_down(table, place + i * k, k) << (done + i);
+            tamis_status const status = bhcbf_down(table, place + i * k, k);
+            removed |= (uint64_t)(status == TAMIS_OK) << (done + i);
+            saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << (done + i);
         }
     }
+    *ret_saturated = saturated;
     return removed;
 }
 

@@ -36,6 +36,8 @@
 
 enum { BLOOM_BITS, BLOOM_HASHES }; /* the fields of the geometry: m, k */
 
+#define BLOOM_MAX_BITS (UINT64_C(1) << 63)
+
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
@@ -51,15 +53,16 @@ static tamis_status bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
 
 static bool bloom_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
     uint64_t const k = geometry[BLOOM_HASHES];
-    if (geometry[BLOOM_BITS] < 2 || k < 1 || k > PROBES_MAX) return false;
+    if (geometry[BLOOM_BITS] < 2 || geometry[BLOOM_BITS] > BLOOM_MAX_BITS) return false;
+    if (k < 1 || k > PROBES_MAX) return false;
     return checked_body_bytes(geometry[BLOOM_BITS], 1, 0, ret_bytes);
 }
 
+/* Without removal the life of a filter is its filling, and copies mark nothing new: of the workload
+ * only the capacity matters. */
 static void bloom_predict(const uint64_t *geometry, const tamis_workload *work,
                           tamis_forecast *ret_forecast) {
-    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
-    (void)lifetime; /* without removal, the life of a filter is its filling */
-    double const   m = (double)geometry[BLOOM_BITS], n = (double)capacity, lines = m / 512;
+    double const   m = (double)geometry[BLOOM_BITS], n = (double)work->capacity, lines = m / 512;
     unsigned const k = (unsigned)geometry[BLOOM_HASHES];
     *ret_forecast = (tamis_forecast){
         .fpr = tamis_bloom_fpr(m, k, n),
@@ -143,10 +146,13 @@ static tamis_status bloom_merge(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
-/* The chance that k random places are all marked. */
-static double bloom_current_fpr(const tamis_table *table) {
+/* All from the share of marked places: the rate is the chance that k random places are marked. */
+static void bloom_survey(const tamis_table *table, kind_survey *ret_survey) {
     double const marked = (double)bits_popcount_bytes(table->body, table->body_bytes);
-    return pow(marked / (double)table->geometry[BLOOM_BITS], (double)table->geometry[BLOOM_HASHES]);
+    double const m = (double)table->geometry[BLOOM_BITS], k = (double)table->geometry[BLOOM_HASHES];
+    *ret_survey = (kind_survey){ .fpr = pow(marked / m, k),
+                                 .distinct = tamis_bloom_distinct(m, k, marked),
+                                 .load = marked / m };
 }
 
 static bool bloom_validate(const tamis_table *table, const char **reterr_why) {
@@ -164,15 +170,11 @@ static bool bloom_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
-static void bloom_survey(const tamis_table *table, kind_survey *ret_survey) {
-    *ret_survey = (kind_survey){ .fpr = bloom_current_fpr(table), .distinct = (double)table->keys };
-}
-
 KIND_EXPORT(bloom) = {
     .name = "bloom",
     .summary = "Bloom filter: small, no removal",
     .isa = KIND_ISA,
-    .fields = { { "bits", 0, UINT64_MAX - 1 }, { "hashes", 0, UINT64_MAX - 1 }, { NULL, 0, 0 } },
+    .fields = { { "bits", 2, BLOOM_MAX_BITS }, { "hashes", 1, BLOOM_MAX_K }, { NULL, 0, 0 } },
     .plan = bloom_plan,
     .body_bytes = bloom_body_bytes,
     .predict = bloom_predict,

@@ -61,22 +61,17 @@ static_assert(sizeof(sectors) <= KIND_DERIVED * sizeof(uint64_t), "the layout fi
 /* Blocked only if the user fixes that field: this kind is the baseline that everybody knows, and
  * only a scattered table converts to a Bloom filter with the same answers. */
 static tamis_status counting_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    uint64_t g[CBF_FIELDS];
-    memcpy(g, need->fixed, sizeof g);
-    if (!tamis_cbf_choose(need->fpr, (double)need->work.capacity, g)) return TAMIS_ERR_CANNOT;
-    memcpy(ret_geometry, g, sizeof g);
-    return TAMIS_OK;
+    return tamis_cbf_choose(need, ret_geometry) ? TAMIS_OK : TAMIS_ERR_CANNOT;
 }
 
 static void counting_predict(const uint64_t *g, const tamis_workload *work,
                              tamis_forecast *ret_forecast) {
-    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
-    double const   m = (double)g[CBF_COUNTERS], n = (double)capacity;
+    double const   m = (double)g[CBF_COUNTERS], n = (double)work->capacity;
     double const   lines = m * (double)g[CBF_COUNTER_BITS] / SECTORS_LINE_BITS;
     unsigned const k = (unsigned)g[CBF_HASHES];
     *ret_forecast = (tamis_forecast){
         .fpr = tamis_cbf_fpr(g, n),
-        .saturation = tamis_cbf_saturation(g, n, (double)lifetime),
+        .saturation = tamis_cbf_saturation(g, work),
         .lines_present = 1,
         .lines_absent = 1,
         .lines_add = 1,
@@ -150,25 +145,25 @@ TAMIS_INLINE void counting_add_at(tamis_table *table, const uint64_t *at, unsign
         counting_up(table, at, k);
 }
 
-/* Returns whether the key was there; otherwise nothing has changed. The second loop finds a counter
- * that is 0 only if the key has it twice and it held 1: then the first steps are undone. That
- * cannot saturate a counter, since it only returns to the value that it had. */
-TAMIS_INLINE bool counting_down(tamis_table *table, const uint64_t *at, unsigned k) {
+/* TAMIS_OK; or nothing changed, and _ABSENT, or _SATURATED if all counters are stuck. The second
+ * loop finds a counter that is 0 only if the key has it twice and it held 1: then the first steps
+ * are undone. That cannot saturate a counter, since it only returns to the value that it had. */
+TAMIS_INLINE tamis_status counting_down(tamis_table *table, const uint64_t *at, unsigned k) {
     counters const cells = counting_cells(table);
     uint64_t       none = 0;
     bool           is_changed = false;
     for (unsigned i = 0; i < k; i++) {
-        if (counters_get(cells, at[i]) == 0) return false;
+        if (counters_get(cells, at[i]) == 0) return TAMIS_ERR_ABSENT;
     }
     for (unsigned i = 0; i < k; i++) {
         if (counters_get(cells, at[i]) == 0) {
             while (i-- != 0) (void)counters_up(cells, at[i], 1, &none);
-            return false;
+            return TAMIS_ERR_ABSENT;
         }
         is_changed |= counters_down(cells, at[i], 1);
     }
     table->keys -= is_changed && table->keys != 0;
-    return true;
+    return is_changed ? TAMIS_OK : TAMIS_ERR_SATURATED;
 }
 
 /* The smallest counter of the key. All stuck: nobody knows how many, but many. */
@@ -305,7 +300,7 @@ static tamis_status counting_add(tamis_table *table, uint64_t hash) {
 static tamis_status counting_remove(tamis_table *table, uint64_t hash) {
     uint64_t       at[PROBES_MAX];
     unsigned const k = counting_locate_one(table, hash, at);
-    return counting_down(table, at, k) ? TAMIS_OK : TAMIS_ERR_ABSENT;
+    return counting_down(table, at, k);
 }
 
 static uint64_t counting_count(const tamis_table *table, uint64_t hash) {
@@ -344,15 +339,17 @@ static unsigned counting_add_chunk(tamis_table *table, const uint64_t *hash, uns
 
 static uint64_t counting_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n,
                                       uint64_t *ret_saturated) {
-    *ret_saturated = 0;
     unsigned const k = counting_hashes(table);
-    uint64_t       at[PROBES_LOCATED], removed = 0;
+    uint64_t       at[PROBES_LOCATED], removed = 0, saturated = 0;
     for (unsigned done = 0, located; done < n; done += located) {
         located = counting_locate(table, hash + done, n - done, at);
         for (unsigned i = 0; i < located; i++) {
-            removed |= (uint64_t)counting_down(table, at + i * k, k) << (done + i);
+            tamis_status const status = counting_down(table, at + i * k, k);
+            removed |= (uint64_t)(status == TAMIS_OK) << (done + i);
+            saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << (done + i);
         }
     }
+    *ret_saturated = saturated;
     return removed;
 }
 
@@ -408,35 +405,49 @@ static void counting_convert(const tamis_table *from, tamis_table *to) {
     to->keys = max_u64(from->keys, (marked + k - 1) / k);
 }
 
-/* ------------------------------------------------------------------ the rate as it is */
+/* ------------------------------------------------------------------ the table as it is */
 
-/* The share of the n counters from `first` on that are not 0. */
-static double counting_share(const tamis_table *table, uint64_t first, uint64_t n) {
+/* How many of the n counters from `first` on are not 0. */
+static uint64_t counting_held(const tamis_table *table, uint64_t first, uint64_t n) {
     const sectors *const layout = counting_layout(table);
     counters const       cells = counting_cells(table);
     uint64_t             held = 0;
     for (uint64_t i = first; i < first + n; i++) {
         held += counters_get(cells, sectors_at(layout, i)) != 0;
     }
-    return (double)held / (double)n;
+    return held;
 }
 
-/* Scattered: the chance that k random counters are not 0. Blocked: the mean over all lines of the
- * product over the sectors of the line. */
-static double counting_current_fpr(const tamis_table *table) {
+/* The chance that an absent key of this line finds its counter in every sector not 0. */
+static double counting_line_fpr(const tamis_table *table, uint64_t line, uint64_t *held) {
     const sectors *const layout = counting_layout(table);
-    unsigned const       k = counting_hashes(table);
-    double               sum = 0;
-    if (layout->lines == 0) return pow(counting_share(table, 0, layout->counters), k);
-    for (uint64_t line = 0; line < layout->lines; line++) {
-        double rate = 1;
-        for (unsigned i = 0; i < k && rate != 0; i++) {
-            uint64_t const first = line * layout->per_line + layout->first[i];
-            rate *= counting_share(table, first, layout->first[i + 1] - layout->first[i]);
-        }
-        sum += rate;
+    double               rate = 1;
+    for (unsigned i = 0; i < counting_hashes(table); i++) {
+        uint64_t const size = layout->first[i + 1] - layout->first[i];
+        uint64_t const n = counting_held(table, line * layout->per_line + layout->first[i], size);
+        rate *= (double)n / (double)size;
+        *held += n;
     }
-    return sum / (double)layout->lines;
+    return rate;
+}
+
+/* Scattered: the rate is the chance that k random counters are not 0. Blocked: the mean of the rate
+ * over all lines. */
+static void counting_survey(const tamis_table *table, kind_survey *ret_survey) {
+    const sectors *const layout = counting_layout(table);
+    double const         m = (double)layout->counters, k = (double)counting_hashes(table);
+    uint64_t             held = 0;
+    double               rate = 0;
+    for (uint64_t line = 0; line < layout->lines; line++) {
+        rate += counting_line_fpr(table, line, &held) / (double)layout->lines;
+    }
+    if (layout->lines == 0) {
+        held = counting_held(table, 0, layout->counters);
+        rate = pow((double)held / m, k);
+    }
+    *ret_survey = (kind_survey){ .fpr = rate,
+                                 .distinct = tamis_bloom_distinct(m, k, (double)held),
+                                 .load = (double)held / m };
 }
 
 /* ------------------------------------------------------------------ validation */
@@ -476,30 +487,21 @@ static bool counting_validate(const tamis_table *table, const char **reterr_why)
     return true;
 }
 
-static void counting_survey(const tamis_table *table, kind_survey *ret_survey) {
-    *ret_survey =
-        (kind_survey){ .fpr = counting_current_fpr(table), .distinct = (double)table->keys };
-}
-
-static uint64_t counting_count_to(const uint64_t *g) {
-    return (UINT64_C(1) << g[CBF_COUNTER_BITS]) - 2;
-}
-
 KIND_EXPORT(counting) = {
     .name = "counting",
     .summary = "counting Bloom filter: the textbook's way to remove, but not with minimal=1",
     .isa = KIND_ISA,
-    .fields = { { "counters", 0, UINT64_MAX - 1 },
-                { "hashes", 0, UINT64_MAX - 1 },
-                { "counter_bits", 0, UINT64_MAX - 1 },
-                { "blocked", 0, UINT64_MAX - 1 },
-                { "minimal", 0, UINT64_MAX - 1 },
+    .fields = { { "counters", 2, CBF_MAX_COUNTERS },
+                { "hashes", 1, CBF_MAX_HASHES },
+                { "counter_bits", CBF_MIN_BITS, CBF_MAX_BITS },
+                { "blocked", 0, 1 },
+                { "minimal", 0, 1 },
                 { NULL, 0, 0 } },
     .first_fields = 3,
     .plan = counting_plan,
     .body_bytes = tamis_cbf_body_bytes,
     .predict = counting_predict,
-    .count_to = counting_count_to,
+    .count_to = tamis_cbf_count_to,
     .lacks = counting_lacks,
     .prepare = counting_prepare,
     .has = counting_has,

@@ -1,4 +1,4 @@
-/* size.c - see cbf_size.h. */
+/* size.c - see size.h. */
 #include "size.h"
 
 #include "theory/blocked.h"
@@ -7,40 +7,50 @@
 
 #include <math.h>
 
-static_assert(CBF_MAX_HASHES <= SECTORS_MAX && CBF_MAX_HASHES == BLOOM_MAX_K,
-              "a sector for each hash, and one limit of hashes");
+static_assert(CBF_MAX_HASHES == BLOOM_MAX_K && CBF_MAX_HASHES <= SECTORS_MAX, "one limit");
 
-#define MAX_LINES 9007199254740992.0 /* 2^53: up to there a double counts one by one */
+/* ------------------------------------------------------------------ geometries */
 
 bool tamis_cbf_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     uint64_t const bits = g[CBF_COUNTER_BITS];
-    if (g[CBF_COUNTERS] < 2 || g[CBF_HASHES] < 1 || g[CBF_HASHES] > CBF_MAX_HASHES) return false;
+    bool const     is_blocked = g[CBF_BLOCKED] != 0;
+    if (g[CBF_COUNTERS] < 2 || g[CBF_COUNTERS] > CBF_MAX_COUNTERS) return false;
+    if (g[CBF_HASHES] < 1 || g[CBF_HASHES] > CBF_MAX_HASHES) return false;
     if (bits < CBF_MIN_BITS || bits > CBF_MAX_BITS) return false;
     if (g[CBF_BLOCKED] > 1 || g[CBF_MINIMAL] > 1) return false;
-    bool const is_blocked = g[CBF_BLOCKED] != 0;
     return sectors_body_bytes(g[CBF_COUNTERS], bits, g[CBF_HASHES], is_blocked,
                               is_blocked ? 0 : CBF_PAD_BYTES, ret_bytes);
 }
 
-static uint64_t per_line(const uint64_t *g) {
+static uint64_t cbf_top(const uint64_t *g) {
+    return bits_low((unsigned)g[CBF_COUNTER_BITS]);
+}
+
+uint64_t tamis_cbf_count_to(const uint64_t *g) {
+    return cbf_top(g) - 1;
+}
+
+/* Of a blocked table: counters in a line, lines, sizes of the sectors. */
+
+static uint64_t cbf_per_line(const uint64_t *g) {
     return SECTORS_LINE_BITS / g[CBF_COUNTER_BITS];
 }
 
-static double lines_of(const uint64_t *g) {
-    return (double)(g[CBF_COUNTERS] / per_line(g));
+static double cbf_lines(const uint64_t *g) {
+    return (double)(g[CBF_COUNTERS] / cbf_per_line(g));
 }
 
-static blocked_sizes sizes_of(const uint64_t *g) {
-    return tamis_blocked_sizes(per_line(g), g[CBF_HASHES], g[CBF_HASHES]);
+static blocked_sizes cbf_sectors(const uint64_t *g) {
+    return tamis_blocked_sizes(cbf_per_line(g), g[CBF_HASHES], g[CBF_HASHES]);
 }
 
 /* ------------------------------------------------------------------ rates */
 
-/* P[a stranger to a line with so many keys finds none of its counters 0]. */
+/* P[an absent key finds all its counters not 0], in a line with so many keys. */
 static double line_passes(const void *context, double keys) {
     const blocked_sizes *const sizes = context;
     double const               least = sizes->least;
-    if (keys == 0) return 0; /* also where a sector is one counter */
+    if (keys == 0) return 0; /* also if a sector is a single counter */
     return pow(tamis_bloom_fill(least, 1, keys), sizes->small) *
            pow(tamis_bloom_fill(least + 1, 1, keys), sizes->larger);
 }
@@ -49,96 +59,96 @@ double tamis_cbf_fpr(const uint64_t *g, double n) {
     if (n == 0) return 0;
     if (g[CBF_BLOCKED] == 0)
         return tamis_bloom_fpr((double)g[CBF_COUNTERS], (unsigned)g[CBF_HASHES], n);
-    blocked_sizes const sizes = sizes_of(g);
-    return fmin(1, tamis_blocked_mean(lines_of(g), n, line_passes, &sizes) + n / 0x1p64);
+    blocked_sizes const sizes = cbf_sectors(g);
+    return fmin(1, tamis_blocked_mean(cbf_lines(g), n, line_passes, &sizes) + n / 0x1p64);
 }
 
 /* ------------------------------------------------------------------ minimal increase */
 
-#define MAX_LEVELS 64 /* counters beyond are reached in a table that is many times too full */
+#define MAX_LEVELS 64 /* values beyond are reached only in a table that is many times too full */
 
 typedef struct minimal_law {
     double   k, per_line;
-    unsigned top; /* at most MAX_LEVELS */
+    unsigned top; /* hits that make a counter stick, at most MAX_LEVELS */
 } minimal_law;
 
-/* A step of the law, from the shares and their slopes. */
-static void minimal_step(const minimal_law *of, const double *from, const double *slopes, double du,
-                         double *to) {
-    to[0] = 1;
-    for (unsigned v = 0; v < of->top; v++) {
-        to[v + 1] = from[v + 1] + du * (slopes[v] - slopes[v + 1]) * pow(slopes[v], of->k - 1);
+/* One step of the law: next[v] = now[v] + du x slope, where the slope is that of the shares in
+ * `at`. */
+static void minimal_step(const minimal_law *law, const double *now, const double *at, double du,
+                         double *next) {
+    next[0] = 1;
+    for (unsigned v = 0; v < law->top; v++) {
+        next[v + 1] = now[v + 1] + du * (at[v] - at[v + 1]) * pow(at[v], law->k - 1);
     }
 }
 
-/* By midpoints: how often keys bring counters to their maximum, until each is hit u times; of k
- * counters. */
-static double minimal_events(const minimal_law *of, double u) {
+/* How often keys bring counters to their maximum until each counter is hit u times, per k counters.
+ * By the midpoint method. */
+static double minimal_events(const minimal_law *law, double u) {
     double         now[MAX_LEVELS + 1] = { 1 }, half[MAX_LEVELS + 1], next[MAX_LEVELS + 1];
     double         events = 0;
-    unsigned const steps = (unsigned)fmin(4000, 100 + 50 * u), top = of->top;
+    unsigned const steps = (unsigned)fmin(4000, 100 + 50 * u), top = law->top;
+    double const   du = u / steps;
     for (unsigned i = 0; i < steps; i++) {
-        minimal_step(of, now, now, u / steps / 2, half);
-        minimal_step(of, now, half, u / steps, next);
-        events += u / steps * (pow(half[top - 1], of->k) - pow(half[top], of->k));
+        minimal_step(law, now, now, du / 2, half);
+        minimal_step(law, now, half, du, next);
+        events += du * (pow(half[top - 1], law->k) - pow(half[top], law->k));
         for (unsigned v = 0; v <= top; v++) now[v] = fmin(1, next[v]);
     }
     return events;
 }
 
-/* The same of a line with so many keys. */
+/* The same for a line with so many keys. */
 static double minimal_line(const void *context, double keys) {
-    const minimal_law *const of = context;
-    return minimal_events(of, keys * of->k / of->per_line);
+    const minimal_law *const law = context;
+    return minimal_events(law, keys * law->k / law->per_line);
 }
 
-/* Keys that bring counters to their maximum. */
-static double minimal_stuck(const uint64_t *g, double n) {
+/* Expected keys that bring counters to their maximum, which `hits` hits do. */
+static double minimal_stuck(const uint64_t *g, double n, double hits) {
     double const      m = (double)g[CBF_COUNTERS], k = (double)g[CBF_HASHES];
-    uint64_t const    top = bits_low((unsigned)g[CBF_COUNTER_BITS]);
-    minimal_law const of = { k, (double)per_line(g), (unsigned)min_u64(top, MAX_LEVELS) };
-    if (g[CBF_BLOCKED] == 0) return m / k * minimal_events(&of, n * k / m);
-    return m / k * tamis_blocked_mean(lines_of(g), n, minimal_line, &of);
+    minimal_law const law = { k, (double)cbf_per_line(g), (unsigned)fmin(hits, MAX_LEVELS) };
+    if (g[CBF_BLOCKED] == 0) return m / k * minimal_events(&law, n * k / m);
+    return m / k * tamis_blocked_mean(cbf_lines(g), n, minimal_line, &law);
 }
 
 /* ------------------------------------------------------------------ counters that stick */
 
-/* `counters` of them get so many of `hits`, with a chance of 1/places each. Expected to stick in
- * the filling. */
-static double stuck_by(double counters, double hits, double places, double top) {
-    return counters * tamis_binomial_tail(hits, 1 / places, top);
+/* Of so many counters, how many get `hits` of `throws` throws, each into any of `places`. */
+static double stuck_by(double counters, double throws, double places, double hits) {
+    return counters * tamis_binomial_tail(throws, 1 / places, hits);
 }
 
-/* Expected counters that one add brings to their maximum when n - 1 keys are there: those that
- * reach it with n keys and not with n - 1. For many keys that difference cancels, and a key hits a
- * counter at most once: it is then k times the chance to meet one that is just below. */
-static double scattered_risk(double m, double k, double n, double top) {
-    if (n > 100000) return k * exp(tamis_binomial_log((n - 1) * k, 1 / m, top - 1));
-    return stuck_by(m, n * k, m, top) - stuck_by(m, (n - 1) * k, m, top);
+/* Expected counters that one add brings to `hits` hits when n - 1 keys are there: those that have
+ * so many with n keys, less those that have them with n - 1. For many keys that difference cancels;
+ * then a key hits a counter at most once, and it is k times the chance to meet one that has one hit
+ * less. */
+static double scattered_risk(double m, double k, double n, double hits) {
+    if (n > 100000) return k * exp(tamis_binomial_log((n - 1) * k, 1 / m, hits - 1));
+    return stuck_by(m, n * k, m, hits) - stuck_by(m, (n - 1) * k, m, hits);
 }
 
-/* Of all sectors with so many counters: those that stick in the filling, and later. */
-static double sectors_stuck(const uint64_t *g, double how_many, double size, double n,
-                            double later) {
-    double const top = (double)bits_low((unsigned)g[CBF_COUNTER_BITS]);
-    double const places = lines_of(g) * size;
-    double const risk = n < 1 ? 0 : exp(tamis_binomial_log(n - 1, 1 / places, top - 1));
-    return how_many * (stuck_by(places, n, places, top) + later * risk);
+/* All sectors of a size: those that stick in the filling, and later. */
+static double sectors_stuck(const uint64_t *g, double how_many, double size, double n, double later,
+                            double hits) {
+    double const places = cbf_lines(g) * size;
+    double const risk = n < 1 ? 0 : exp(tamis_binomial_log(n - 1, 1 / places, hits - 1));
+    return how_many * (stuck_by(places, n, places, hits) + later * risk);
 }
 
-double tamis_cbf_saturation(const uint64_t *g, double n, double lifetime) {
-    double const m = (double)g[CBF_COUNTERS], k = (double)g[CBF_HASHES];
-    double const top = (double)bits_low((unsigned)g[CBF_COUNTER_BITS]);
-    double const later = fmax(0, lifetime - n); /* adds in place of a removed key */
-    if (g[CBF_MINIMAL] != 0) return -expm1(-minimal_stuck(g, n));
+double tamis_cbf_saturation(const uint64_t *g, const tamis_workload *work) {
+    double const m = (double)g[CBF_COUNTERS], k = (double)g[CBF_HASHES], n = (double)work->capacity;
+    double const hits = ceil((double)cbf_top(g) / (double)work->copies);
+    double const later = fmax(0, (double)work->lifetime - n); /* keys in place of a removed one */
+    if (g[CBF_MINIMAL] != 0) return -expm1(-minimal_stuck(g, n, hits));
     if (g[CBF_BLOCKED] == 0)
-        return -expm1(-(stuck_by(m, n * k, m, top) + later * scattered_risk(m, k, n, top)));
-    blocked_sizes const sizes = sizes_of(g);
-    return -expm1(-(sectors_stuck(g, sizes.small, sizes.least, n, later) +
-                    sectors_stuck(g, sizes.larger, sizes.least + 1, n, later)));
+        return -expm1(-(stuck_by(m, n * k, m, hits) + later * scattered_risk(m, k, n, hits)));
+    blocked_sizes const sizes = cbf_sectors(g);
+    return -expm1(-(sectors_stuck(g, sizes.small, sizes.least, n, later, hits) +
+                    sectors_stuck(g, sizes.larger, sizes.least + 1, n, later, hits)));
 }
 
-/* ------------------------------------------------------------------ choice */
+/* ------------------------------------------------------------------ the choice, scattered */
 
 /* As many counters as the cache lines hold that these need. */
 static uint64_t fill_lines(const uint64_t *g) {
@@ -147,45 +157,52 @@ static uint64_t fill_lines(const uint64_t *g) {
     return (bytes - CBF_PAD_BYTES) * 8 / g[CBF_COUNTER_BITS];
 }
 
-static bool choose_scattered(double fpr, double n, uint64_t *g) {
+static bool choose_scattered(const tamis_need *need, uint64_t *g) {
     bool const is_any_size = g[CBF_COUNTERS] == NEED_FREE;
-    if (!tamis_bloom_choose(fpr, n, &g[CBF_COUNTERS], &g[CBF_HASHES])) return false;
+    if (!tamis_bloom_choose(need->fpr, (double)need->work.capacity, &g[CBF_COUNTERS],
+                            &g[CBF_HASHES]))
+        return false;
     if (is_any_size) g[CBF_COUNTERS] = fill_lines(g);
     return true;
 }
 
-/* The rate of a blocked table of so many lines. */
-static double rate_of(uint64_t *g, double lines, double n) {
-    g[CBF_COUNTERS] = (uint64_t)lines * per_line(g);
+/* ------------------------------------------------------------------ the choice, blocked */
+
+#define MAX_LINES 9007199254740992.0 /* 2^53: a double holds every integer up to there */
+
+/* The rate of a table of so many lines. */
+static double rate_with_lines(uint64_t *g, double lines, double n) {
+    g[CBF_COUNTERS] = (uint64_t)lines * cbf_per_line(g);
     return tamis_cbf_fpr(g, n);
 }
 
-/* The fewest lines that keep the rate, up to `most`, which do. */
+/* The fewest lines that meet the rate; `most` lines do. */
 static double fewest_lines(double fpr, double n, uint64_t *g, double most) {
     double low = 0, high = most;
     while (high - low > 1) {
         double const middle = floor((low + high) / 2);
-        *(rate_of(g, middle, n) <= fpr ? &high : &low) = middle;
+        *(rate_with_lines(g, middle, n) <= fpr ? &high : &low) = middle;
     }
     return high;
 }
 
-/* Of all numbers of hashes from first to last. One that does not keep the rate with a line less
- * than the best so far need not be searched. */
-static bool smallest_blocked(double fpr, double n, uint64_t first, uint64_t last, uint64_t *g) {
-    double most = MAX_LINES / SECTORS_LINE_BITS;
-    bool   is_any = false;
+/* The smallest table with first to last hashes. A number of hashes that does not meet the rate with
+ * one line less than the best so far need not be searched. */
+static bool smallest_blocked(const tamis_need *need, uint64_t first, uint64_t last, uint64_t *g) {
+    double const n = (double)need->work.capacity;
+    double       most = MAX_LINES / SECTORS_LINE_BITS;
+    bool         is_any = false;
     for (uint64_t k = first; k <= last && most >= 1; k++) {
         g[CBF_HASHES] = k;
-        if (rate_of(g, most, n) > fpr) continue;
-        most = fewest_lines(fpr, n, g, most) - 1;
+        if (rate_with_lines(g, most, n) > need->fpr) continue;
+        most = fewest_lines(need->fpr, n, g, most) - 1;
         is_any = true;
     }
-    g[CBF_COUNTERS] = (uint64_t)(most + 1) * per_line(g);
+    g[CBF_COUNTERS] = (uint64_t)(most + 1) * cbf_per_line(g);
     return is_any;
 }
 
-/* The number of hashes with the lowest rate, for a table of this size. */
+/* For a table of this size, the number of hashes with the lowest rate. */
 static void lowest_blocked(double n, uint64_t first, uint64_t last, uint64_t *g) {
     uint64_t best = first;
     double   lowest = INFINITY;
@@ -199,23 +216,51 @@ static void lowest_blocked(double n, uint64_t first, uint64_t last, uint64_t *g)
     g[CBF_HASHES] = best;
 }
 
-static bool choose_blocked(double fpr, double n, uint64_t *g) {
-    uint64_t const k = g[CBF_HASHES], room = per_line(g), most = min_u64(CBF_MAX_HASHES, room);
+static bool choose_blocked(const tamis_need *need, uint64_t *g) {
+    uint64_t const k = g[CBF_HASHES], room = cbf_per_line(g), most = min_u64(CBF_MAX_HASHES, room);
     uint64_t const first = k != NEED_FREE ? k : 1, last = k != NEED_FREE ? k : most;
     if (first < 1 || last > most) return false;
     if (g[CBF_COUNTERS] == NEED_FREE) {
-        if (!(fpr > 0) || !smallest_blocked(fpr, n, first, last, g)) return false;
+        if (!(need->fpr > 0) || !smallest_blocked(need, first, last, g)) return false;
     }
     if (g[CBF_COUNTERS] == 0 || g[CBF_COUNTERS] % room != 0) return false;
-    lowest_blocked(n, first, last, g);
+    lowest_blocked((double)need->work.capacity, first, last, g);
     return true;
 }
 
-bool tamis_cbf_choose(double fpr, double n, uint64_t *g) {
-    if (g[CBF_COUNTER_BITS] == NEED_FREE) g[CBF_COUNTER_BITS] = CBF_USUAL_BITS;
+/* ------------------------------------------------------------------ the choice */
+
+#define USUAL_HITS 15 /* that make a counter of the usual width stick */
+
+/* Are counters of so many bits wide enough? See size.h. */
+static bool bits_are_enough(const tamis_need *need, unsigned bits) {
+    uint64_t const top = bits_low(bits), copies = need->work.copies;
+    return top > max_u64(need->count_to, copies) && (top + copies - 1) / copies >= USUAL_HITS;
+}
+
+/* The fewest bits for counters. A fixed number of counters must fill whole lines with them, if the
+ * table is blocked. More than CBF_MAX_BITS: there are none. */
+static unsigned fewest_bits(const tamis_need *need) {
+    uint64_t const counters = need->fixed[CBF_COUNTERS];
+    bool const     is_whole = need->fixed[CBF_BLOCKED] == 1 && counters != NEED_FREE;
+    unsigned       bits = CBF_USUAL_BITS;
+    for (; bits <= CBF_MAX_BITS; bits++) {
+        if (is_whole && counters % (SECTORS_LINE_BITS / bits) != 0) continue;
+        if (bits_are_enough(need, bits)) break;
+    }
+    return bits;
+}
+
+bool tamis_cbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
+    uint64_t g[CBF_FIELDS];
+    memcpy(g, need->fixed, sizeof g);
+    if (g[CBF_COUNTER_BITS] == NEED_FREE) g[CBF_COUNTER_BITS] = fewest_bits(need);
     if (g[CBF_COUNTER_BITS] < CBF_MIN_BITS || g[CBF_COUNTER_BITS] > CBF_MAX_BITS) return false;
+    if (tamis_cbf_count_to(g) < need->work.copies) return false; /* every key would saturate */
     if (g[CBF_BLOCKED] == NEED_FREE) g[CBF_BLOCKED] = 0;
     if (g[CBF_MINIMAL] == NEED_FREE) g[CBF_MINIMAL] = 0;
     if (g[CBF_BLOCKED] > 1 || g[CBF_MINIMAL] > 1) return false;
-    return g[CBF_BLOCKED] != 0 ? choose_blocked(fpr, n, g) : choose_scattered(fpr, n, g);
+    if (!(g[CBF_BLOCKED] != 0 ? choose_blocked(need, g) : choose_scattered(need, g))) return false;
+    memcpy(ret_geometry, g, sizeof g);
+    return true;
 }

@@ -205,16 +205,16 @@ static void mlcbf_up(tamis_table *table, const mlcbf_place *places, unsigned n) 
     table->keys += changed; /* an add that met only stuck counters is not counted */
 }
 
-/* Returns whether the key was there; otherwise nothing has changed. Counters are looked at first.
- * Places are joined, so that no change of one place touches the counter of another one; but it can
- * move its cells, or close its block, so mlcbf_set() finds these anew. */
-static bool mlcbf_down(tamis_table *table, const mlcbf_place *places, unsigned n) {
+/* TAMIS_OK; or nothing changed, and _ABSENT, or _SATURATED if all counters are stuck. All counters
+ * are looked at first. Places are joined, so that no change of one place touches the counter of
+ * another one; but it can move its cells, or close its block, so mlcbf_set() finds these anew. */
+static tamis_status mlcbf_down(tamis_table *table, const mlcbf_place *places, unsigned n) {
     const numbered *const map = &mlcbf_shape_of(table)->map;
     uint64_t              x[ML_MAX_HASHES];
     unsigned              changed = 0;
     for (unsigned i = 0; i < n; i++) {
         x[i] = mlcbf_get(table, &places[i]);
-        if (!mlcbf_may_hold(map, x[i], places[i].step)) return false;
+        if (!mlcbf_may_hold(map, x[i], places[i].step)) return TAMIS_ERR_ABSENT;
     }
     for (unsigned i = 0; i < n; i++) {
         if (x[i] == LEVELS_STUCK) continue;
@@ -223,7 +223,7 @@ static bool mlcbf_down(tamis_table *table, const mlcbf_place *places, unsigned n
         changed = 1;
     }
     table->keys -= table->keys != 0 ? changed : 0;
-    return true;
+    return changed != 0 ? TAMIS_OK : TAMIS_ERR_SATURATED;
 }
 
 /* The fewest copies that any counter allows which is not stuck. All stuck: many. */
@@ -260,7 +260,7 @@ static tamis_status mlcbf_add(tamis_table *table, uint64_t hash) {
 static tamis_status mlcbf_remove(tamis_table *table, uint64_t hash) {
     mlcbf_place    places[ML_MAX_HASHES];
     unsigned const n = mlcbf_find_places(table, hash, places);
-    return mlcbf_down(table, places, n) ? TAMIS_OK : TAMIS_ERR_ABSENT;
+    return mlcbf_down(table, places, n);
 }
 
 static uint64_t mlcbf_count(const tamis_table *table, uint64_t hash) {

@@ -301,6 +301,7 @@ static tamis_status vicbf_add(tamis_table *table, uint64_t hash) {
     return TAMIS_OK;
 }
 
+/* All counters are looked at before any is changed. All stuck: nothing changes. */
 static tamis_status vicbf_remove(tamis_table *table, uint64_t hash) {
     const vicbf_shape *const shape = vicbf_shape_of(table);
     vicbf_probe              probe[VI_MAX_HASHES + 1];
@@ -315,7 +316,7 @@ static tamis_status vicbf_remove(tamis_table *table, uint64_t hash) {
         is_changed |= counters_down(cells, probe[i].at, probe[i].adds);
     }
     table->keys -= is_changed && table->keys != 0;
-    return TAMIS_OK;
+    return is_changed ? TAMIS_OK : TAMIS_ERR_SATURATED;
 }
 
 /* The fewest copies that any counter allows which is not stuck. All stuck: many. */

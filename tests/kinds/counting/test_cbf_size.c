@@ -2,6 +2,8 @@
  * written out, and against every smaller choice. */
 #include "unit.h"
 
+#include "needs.h"
+
 #include "theory/blocked.h"
 #include "theory/bloom_rate.h"
 #include "ton2014/count_error.h"
@@ -60,6 +62,11 @@ static void cbf_sectors_of_one_counter_are_always_marked(void **state) {
 
 /* ------------------------------------------------------------------ saturation */
 
+static double saturation(const uint64_t *g, double n, double lifetime) {
+    tamis_workload const work = work_of(n, lifetime);
+    return tamis_cbf_saturation(g, &work);
+}
+
 /* The chance that a counter of a sector gets at least `top` of n keys, written out. */
 static double tail(double n, double p, double top) {
     double sum = 0;
@@ -87,8 +94,8 @@ static void cbf_saturation_of_the_filling_is_the_tail_of_each_counter(void **sta
         if (g[CBF_BLOCKED] == 0) {
             stuck = (double)g[CBF_COUNTERS] * tail(n * (double)k, 1 / (double)g[CBF_COUNTERS], top);
         }
-        assert_near(tamis_cbf_saturation(g, n, n), -expm1(-stuck), 1e-6);
-        assert_true(tamis_cbf_saturation(g, n, 10 * n) > tamis_cbf_saturation(g, n, n));
+        assert_near(saturation(g, n, n), -expm1(-stuck), 1e-6);
+        assert_true(saturation(g, n, 10 * n) > saturation(g, n, n));
     }
 }
 
@@ -103,7 +110,7 @@ static void cbf_minimal_increase_of_one_hash_is_poisson(void **state) {
             term *= u / v;
             tail += v >= 7 ? term : 0;
         }
-        assert_near(tamis_cbf_saturation(g, n, n), -expm1(-100000 * tail), .01);
+        assert_near(saturation(g, n, n), -expm1(-100000 * tail), .01);
     }
 }
 
@@ -116,14 +123,37 @@ static void cbf_minimal_increase_is_better_than_none(void **state) {
         assert_near(tamis_cbf_fpr(plain, 1000), tamis_cbf_fpr(minimal, 1000), 0);
         double const error = count_error(plain, 1000);
         assert_true(count_error(minimal, 1000) < error / 3);
-        assert_true(tamis_cbf_saturation(plain, 1000, 1000) > .99);
-        assert_true(tamis_cbf_saturation(minimal, 1000, 1000) < 1e-3);
-        assert_near(tamis_cbf_saturation(minimal, 1000, 9000),
-                    tamis_cbf_saturation(minimal, 1000, 1000), 0);
+        assert_true(saturation(plain, 1000, 1000) > .99);
+        assert_true(saturation(minimal, 1000, 1000) < 1e-3);
+        assert_near(saturation(minimal, 1000, 9000), saturation(minimal, 1000, 1000), 0);
+    }
+}
+
+/* Every hit of a key with c copies adds c: as if the maximum were c times lower. */
+static void cbf_saturation_of_copies_is_that_of_a_lower_maximum(void **state) {
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++) { /* blocked and minimal, or not */
+        bool const     is_minimal = i >= 2;
+        uint64_t const k = is_minimal ? 2 : 5;
+        uint64_t const wide[CBF_FIELDS] = { 21760, k, 3, i % 2, is_minimal }; /* up to 7 */
+        uint64_t const low[CBF_FIELDS] = { 21760, k, 2, i % 2, is_minimal };  /* up to 3 */
+        tamis_workload work = is_minimal ? work_of(1000, 1000) : work_of(100, 100);
+        double const   once = tamis_cbf_saturation(wide, &work);
+        work.copies = 2;
+        double const twice = tamis_cbf_saturation(wide, &work); /* 4 hits */
+        work.copies = 1;
+        assert_true(once < twice && twice < tamis_cbf_saturation(low, &work));
+        work.copies = 7;
+        assert_true(tamis_cbf_saturation(wide, &work) > .999999); /* each hit */
     }
 }
 
 /* ------------------------------------------------------------------ choice */
+
+static bool choose(double fpr, double n, uint64_t *g) {
+    tamis_need const need = need_of(n, fpr, n, g, CBF_FIELDS);
+    return tamis_cbf_choose(&need, g);
+}
 
 /* No number of hashes keeps the rate with a line less, and none has a lower one with these. */
 static void cbf_choice_is_the_smallest(void **state) {
@@ -135,7 +165,7 @@ static void cbf_choice_is_the_smallest(void **state) {
             double const   fpr = rates[i / COUNT(keys)], n = keys[i % COUNT(keys)];
             uint64_t const per_line = 512 / bits;
             uint64_t       g[CBF_FIELDS] = { FREE, FREE, bits, 1 }, bytes;
-            assert_true(tamis_cbf_choose(fpr, n, g));
+            assert_true(choose(fpr, n, g));
             assert_true(tamis_cbf_body_bytes(g, &bytes));
             assert_int_equal(bytes, g[CBF_COUNTERS] / per_line * 64);
             double const rate = tamis_cbf_fpr(g, n);
@@ -159,19 +189,49 @@ static void cbf_choice_keeps_what_is_fixed(void **state) {
     uint64_t worse[CBF_FIELDS] = { FREE, FREE, FREE, 0, 2 };
     uint64_t nothing[CBF_FIELDS] = { 0, FREE, 4, 1, 0 };
     uint64_t anywhere[CBF_FIELDS] = { FREE, FREE, FREE, FREE, FREE };
-    assert_true(tamis_cbf_choose(.01, 1000, hashes));
+    assert_true(choose(.01, 1000, hashes));
     assert_int_equal(hashes[CBF_HASHES], 3);
     assert_int_equal(hashes[CBF_COUNTER_BITS], CBF_USUAL_BITS);
-    assert_true(tamis_cbf_choose(0, 100, size));
+    assert_true(choose(0, 100, size));
     assert_int_equal(size[CBF_COUNTERS], 1280);
-    assert_false(tamis_cbf_choose(.01, 1000, odd));
-    assert_false(tamis_cbf_choose(.01, 1000, many));
-    assert_false(tamis_cbf_choose(.01, 1000, wrong));
-    assert_false(tamis_cbf_choose(.01, 1000, worse));
-    assert_false(tamis_cbf_choose(.01, 1000, nothing));
-    assert_true(tamis_cbf_choose(.01, 1000, anywhere));
+    assert_false(choose(.01, 1000, odd));
+    assert_false(choose(.01, 1000, many));
+    assert_false(choose(.01, 1000, wrong));
+    assert_false(choose(.01, 1000, worse));
+    assert_false(choose(.01, 1000, nothing));
+    assert_true(choose(.01, 1000, anywhere));
     assert_int_equal(anywhere[CBF_BLOCKED], 0);
     assert_int_equal(anywhere[CBF_MINIMAL], 0);
+}
+
+/* Counters that count so far, and do not stick when every key has its copies. */
+static void cbf_bits_are_enough_for_counts_and_copies(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t count_to, copies, bits;
+    } rows[] = { { 0, 1, 4 },    { 14, 1, 4 },     { 15, 1, 5 },  { 254, 1, 8 },
+                 { 255, 1, 9 },  { 0, 2, 5 },      { 2, 2, 5 },   { 0, 16, 8 },
+                 { 255, 16, 9 }, { 65534, 1, 16 }, { 0, 300, 13 } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        tamis_need need = need_of(1000, .01, 1000, NULL, 0);
+        uint64_t   g[CBF_FIELDS];
+        need.count_to = rows[i].count_to;
+        need.work.copies = rows[i].copies;
+        assert_true(tamis_cbf_choose(&need, g));
+        assert_int_equal(g[CBF_COUNTER_BITS], rows[i].bits);
+        assert_true(tamis_cbf_count_to(g) >= rows[i].count_to);
+        assert_true(tamis_cbf_saturation(g, &need.work) < 1e-9);
+    }
+    tamis_need need = need_of(1000, .01, 1000, NULL, 0);
+    uint64_t   g[CBF_FIELDS];
+    need.count_to = 65535;
+    assert_false(tamis_cbf_choose(&need, g));
+    need.count_to = 0;
+    need.work.copies = 5000;
+    assert_false(tamis_cbf_choose(&need, g));
+    need.work.copies = 3;
+    need.fixed[CBF_COUNTER_BITS] = 2; /* a count of 3 is "stuck" there */
+    assert_false(tamis_cbf_choose(&need, g));
 }
 
 int main(void) {
@@ -182,6 +242,8 @@ int main(void) {
         cmocka_unit_test(cbf_saturation_of_the_filling_is_the_tail_of_each_counter),
         cmocka_unit_test(cbf_minimal_increase_of_one_hash_is_poisson),
         cmocka_unit_test(cbf_minimal_increase_is_better_than_none),
+        cmocka_unit_test(cbf_saturation_of_copies_is_that_of_a_lower_maximum),
+        cmocka_unit_test(cbf_bits_are_enough_for_counts_and_copies),
         cmocka_unit_test(cbf_choice_is_the_smallest),
         cmocka_unit_test(cbf_choice_keeps_what_is_fixed),
     };

@@ -136,6 +136,11 @@ static void answers_and_bytes_are_the_oracles(void **state) {
     check_histories(&under_test, steps);
 }
 
+static void chunks_are_their_keys_one_by_one(void **state) {
+    (void)state;
+    check_chunks(&under_test);
+}
+
 static void merges_are_sums(void **state) {
     (void)state;
     check_merges(&under_test);
@@ -206,6 +211,7 @@ static void counts_are_too_high_as_often_as_stated(void **state) {
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_and_bytes_are_the_oracles),
+        cmocka_unit_test(chunks_are_their_keys_one_by_one),
         cmocka_unit_test(merges_are_sums),
         cmocka_unit_test(the_present_rate_is_that_of_all_strangers),
         cmocka_unit_test(only_scattered_counters_become_a_bloom_filter),
