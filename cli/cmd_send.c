@@ -119,8 +119,9 @@ const command command_send = {
     .text = "The stream goes to standard output. It leaves out the empty places of the set, so it\n"
             "is smaller than the file: about log2(1/rate) + 2 bits per key, and one more per key\n"
             "in a set that can remove. --no-copies saves that bit; the received set then gives\n"
-            "the same answers but cannot remove. Only kinds that store fingerprints can be sent.\n"
-            "The stream is checksummed. Sets with the same contents give the same stream.\n",
+            "the same answers but cannot remove. Only kinds that store fingerprints and no more\n"
+            "of a key can be sent: line, rank and dlcbf. The stream is checksummed. Sets with the\n"
+            "same contents give the same stream.\n",
     .examples = "  tamis send seen.tamis | ssh host tamis receive seen.tamis\n"
                 "  tamis send --no-copies seen.tamis >seen.stream\n",
     .options = OPTION_BIT(NO_COPIES) | OPTION_BIT(QUIET),

@@ -12,7 +12,7 @@
  *     one key       has, add, remove, count
  *     many keys     *_chunk, fetch, chunk, add_balanced               (optional: for speed)
  *     whole tables  merge, subtract, convert, survey, validate
- *     fingerprints  prints, each, add_print                           (optional: for sending)
+ *     fingerprints  prints, each                                      (optional: for sending)
  *     states        a kind_states                                     (optional)
  *
  * Rules that every kind keeps, and tests/laws checks:
@@ -226,15 +226,16 @@ typedef struct tamis_kind {
 
     /* ---- fingerprints: optional, for kinds that know of a key only fastrange(hash, prints). They
      * can be sent without their empty places, and become a table of another geometry or kind with
-     * as many prints (transfer.c, receive.c). */
+     * as many prints (send.c, receive.c). */
     uint64_t (*prints)(const uint64_t *geometry); /* how many there are */
     /* Visit every stored print once, in increasing order. each_is_scattered: in any order, and a
      * print perhaps in several parts (print_list.c sorts them). */
     bool (*each)(const tamis_table *table, kind_visit *visit, void *context);
     bool each_is_scattered;
-    /* For kinds that know more of a key than its print: add one of which only the print is known.
-     * NULL: a hash with that print is added. */
-    tamis_status (*add_print)(tamis_table *table, uint64_t print);
+    /* Its tables keep more of a key than the print. So they cannot be sent: what is received would
+     * have lost that, and have a higher fpr. Nor can they be subtracted print by print: of two keys
+     * with the same print, the wrong one might go. */
+    bool keeps_more_than_prints;
 
     /* ---- states: optional. A kind with `states` and no `has` is no kind of set. A kind with both
      * keeps states in geometries that have value_bits. */

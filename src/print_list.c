@@ -1,4 +1,4 @@
-/* print_list.c - see prints.h. */
+/* print_list.c - see print_list.h. */
 #include "print_list.h"
 
 #include "core/memory.h"
@@ -6,24 +6,9 @@
 #define DIGIT_BITS 8
 #define DIGITS (1u << DIGIT_BITS)
 
-/* ------------------------------------------------------------------ listing */
+/* ------------------------------------------------------------------ sorting */
 
-static bool count_one(void *context, uint64_t print, uint64_t copies) {
-    uint64_t *const n = context;
-    (void)print;
-    (void)copies;
-    ++*n;
-    return true;
-}
-
-static bool list_one(void *context, uint64_t print, uint64_t copies) {
-    prints_list *const of = context;
-    if (of->n == of->room) return false; /* more than there were: not while nobody changes it */
-    of->list[of->n++] = (print_copies){ print, copies };
-    return true;
-}
-
-/* Radix sort by one digit. Returns whether anything had to move. */
+/* Radix sort by one digit. False: all have the same digit, and nothing was moved. */
 static bool sort_digit(const print_copies *from, uint64_t n, unsigned shift, print_copies *to) {
     uint64_t start[DIGITS] = { 0 }, sum = 0;
     for (uint64_t i = 0; i < n; i++) start[from[i].print >> shift & (DIGITS - 1)]++;
@@ -37,51 +22,81 @@ static bool sort_digit(const print_copies *from, uint64_t n, unsigned shift, pri
     return true;
 }
 
-/* The other half of the list is the space to sort in. */
-static void sort_all(prints_list *of) {
-    print_copies *from = of->list, *to = of->list + of->room;
-    for (unsigned shift = 0; shift < 64 && of->n != 0; shift += DIGIT_BITS) {
-        if (!sort_digit(from, of->n, shift, to)) continue;
+/* Sort n entries, with room for as many behind them. */
+static void sort_entries(print_copies *entries, uint64_t n) {
+    print_copies *from = entries, *to = entries + n;
+    for (unsigned shift = 0; shift < 64 && n != 0; shift += DIGIT_BITS) {
+        if (!sort_digit(from, n, shift, to)) continue;
         print_copies *const sorted = to;
         to = from;
         from = sorted;
     }
-    if (from != of->list) memcpy(of->list, from, (size_t)of->n * sizeof *from);
+    if (from != entries) memcpy(entries, from, (size_t)n * sizeof *from);
 }
 
-tamis_status tamis_prints_list(const tamis_set *set, prints_list *ret_list) {
+/* Put entries with the same print together: their copies add up. Returns how many are left. */
+static uint64_t join_entries(print_copies *entries, uint64_t n) {
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        if (kept == 0 || entries[kept - 1].print != entries[i].print) {
+            entries[kept++] = entries[i];
+            continue;
+        }
+        uint64_t *const copies = &entries[kept - 1].copies;
+        bool const is_many = *copies == TAMIS_COUNT_MANY || entries[i].copies == TAMIS_COUNT_MANY;
+        *copies = is_many ? TAMIS_COUNT_MANY : *copies + entries[i].copies;
+    }
+    return kept;
+}
+
+/* ------------------------------------------------------------------ listing */
+
+static bool count_one(void *context, uint64_t print, uint64_t copies) {
+    (void)print;
+    (void)copies;
+    ++*(uint64_t *)context;
+    return true;
+}
+
+/* Entries that are being listed. */
+typedef struct listing {
+    print_copies *entries;
+    uint64_t      n, room;
+} listing;
+
+/* A mapped file that somebody writes to may show more prints than it did when they were counted. */
+static bool list_one(void *context, uint64_t print, uint64_t copies) {
+    listing *const made = context;
+    if (made->n == made->room) return false;
+    made->entries[made->n++] = (print_copies){ print, copies };
+    return true;
+}
+
+tamis_status tamis_print_list_make(const tamis_set *set, print_list *ret_list) {
     const tamis_kind *const kind = set->kind;
-    *ret_list = (prints_list){ .set = set };
+    listing                 made = { .room = 0 };
+    size_t                  bytes;
+    *ret_list = (print_list){ .set = set };
     if (!kind->each_is_scattered) return TAMIS_OK;
-    (void)kind->each(&set->table, count_one, &ret_list->room);
-    ret_list->list =
-        memory_get(&set->allocator, (size_t)(2 * ret_list->room + 1) * sizeof *ret_list->list);
-    if (ret_list->list == NULL) return TAMIS_ERR_MEMORY;
-    (void)kind->each(&set->table, list_one, ret_list);
-    sort_all(ret_list);
+    (void)kind->each(&set->table, count_one, &made.room);
+    if (!print_list_bytes(made.room, SIZE_MAX, &bytes)) return TAMIS_ERR_MEMORY;
+    made.entries = memory_get(&set->allocator, bytes);
+    if (made.entries == NULL) return TAMIS_ERR_MEMORY;
+    (void)kind->each(&set->table, list_one, &made);
+    sort_entries(made.entries, made.n);
+    *ret_list = (print_list){ set, made.entries, join_entries(made.entries, made.n), bytes };
     return TAMIS_OK;
 }
 
-void tamis_prints_free(prints_list *of) {
-    if (of->list == NULL) return;
-    memory_give(&of->set->allocator, of->list, (size_t)(2 * of->room + 1) * sizeof *of->list);
-    of->list = NULL;
-}
-
-/* ------------------------------------------------------------------ visiting */
-
-static uint64_t sum_copies(uint64_t a, uint64_t b) {
-    return a == TAMIS_COUNT_MANY || b == TAMIS_COUNT_MANY ? TAMIS_COUNT_MANY : a + b;
-}
-
-bool tamis_prints_each(const prints_list *of, kind_visit *visit, void *context) {
-    if (of->list == NULL) return of->set->kind->each(&of->set->table, visit, context);
-    for (uint64_t i = 0; i < of->n;) {
-        print_copies all = of->list[i++];
-        for (; i < of->n && of->list[i].print == all.print; i++) {
-            all.copies = sum_copies(all.copies, of->list[i].copies);
-        }
-        if (!visit(context, all.print, all.copies)) return false;
+bool tamis_print_list_each(const print_list *list, kind_visit *visit, void *context) {
+    if (list->entries == NULL) return list->set->kind->each(&list->set->table, visit, context);
+    for (uint64_t i = 0; i < list->n; i++) {
+        if (!visit(context, list->entries[i].print, list->entries[i].copies)) return false;
     }
     return true;
+}
+
+void tamis_print_list_free(print_list *list) {
+    if (list->entries != NULL) memory_give(&list->set->allocator, list->entries, list->bytes);
+    list->entries = NULL;
 }

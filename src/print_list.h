@@ -1,30 +1,43 @@
-/* print_list.h - the fingerprints of a set in order, whatever order its kind keeps them in.
+/* print_list.h - the fingerprints of a set in increasing order, whatever order its kind keeps.
  *
- * Most kinds list theirs sorted (kind.h, `each`). A kind whose tables have them scattered is listed
- * into memory once, and sorted there; what it tells of one print in several parts is put together.
+ * Most kinds visit their prints sorted (kind.h, `each`). The prints of a kind whose tables have
+ * them scattered are listed in memory and sorted there; a print that the kind visits in several
+ * parts is listed once, with all its copies.
  */
 #ifndef TAMIS_PRINT_LIST_H
 #define TAMIS_PRINT_LIST_H
 
+#include "core/checked.h"
 #include "handle.h"
 
 typedef struct print_copies {
-    uint64_t print, copies;
+    uint64_t print, copies; /* copies: TAMIS_COUNT_MANY if it is saturated */
 } print_copies;
 
-typedef struct prints_list {
+typedef struct print_list {
     const tamis_set *set;
-    uint64_t         n;    /* listed in memory, if the kind's are scattered */
-    print_copies    *list; /* those, or NULL: ask the kind */
-    uint64_t         room;
-} prints_list;
+    print_copies    *entries; /* sorted; NULL: ask the kind, whose prints are in order */
+    uint64_t         n;       /* entries */
+    size_t           bytes;   /* of memory */
+} print_list;
+
+/* Memory for n entries, and as much again to sort them; at most `most` bytes, SIZE_MAX but for
+ * tests. False: that is too much. */
+TAMIS_INLINE bool print_list_bytes(uint64_t n, uint64_t most, size_t *ret_bytes) {
+    uint64_t bytes;
+    if (!checked_mul(n, 2 * sizeof(print_copies), &bytes) || bytes > most - sizeof(print_copies)) {
+        return false;
+    }
+    *ret_bytes = (size_t)bytes + sizeof(print_copies); /* not 0, for no entries either */
+    return true;
+}
 
 /* TAMIS_OK, _MEMORY. */
-tamis_status tamis_prints_list(const tamis_set *set, prints_list *ret_list);
+tamis_status tamis_print_list_make(const tamis_set *set, print_list *ret_list);
 
-/* Visit each print once, in increasing order. False: the visitor did not want to go on. */
-bool tamis_prints_each(const prints_list *of, kind_visit *visit, void *context);
+/* Visit each print once, in increasing order. False: the visitor stopped. */
+bool tamis_print_list_each(const print_list *list, kind_visit *visit, void *context);
 
-void tamis_prints_free(prints_list *of);
+void tamis_print_list_free(print_list *list);
 
 #endif

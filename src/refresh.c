@@ -4,7 +4,8 @@
  * larger versions of the remainders, which could be used to refresh short remainders periodically".
  *
  * The set is made anew from what the other one holds, and takes its place. Before that, both must
- * hold the same fingerprints as often; one that is saturated in either is not counted.
+ * hold the same fingerprints with as many copies; copies of one that is saturated in either set are
+ * not compared.
  */
 #include "print_list.h"
 
@@ -14,37 +15,25 @@ static bool is_alike(const tamis_set *a, const tamis_set *b) {
            a->kind->prints(a->table.geometry) == b->kind->prints(b->table.geometry);
 }
 
-/* The next print of a list, with all its copies. */
-static bool next_print(const prints_list *of, uint64_t *i, print_copies *ret_next) {
-    if (*i == of->n) return false;
-    *ret_next = of->list[(*i)++];
-    for (; *i < of->n && of->list[*i].print == ret_next->print; ++*i) {
-        uint64_t const more = of->list[*i].copies;
-        bool const     is_many = more == TAMIS_COUNT_MANY || ret_next->copies == TAMIS_COUNT_MANY;
-        ret_next->copies = is_many ? TAMIS_COUNT_MANY : ret_next->copies + more;
+static bool lists_agree(const print_list *a, const print_list *b) {
+    if (a->n != b->n) return false;
+    for (uint64_t i = 0; i < a->n; i++) {
+        print_copies const x = a->entries[i], y = b->entries[i];
+        bool const         is_many = x.copies == TAMIS_COUNT_MANY || y.copies == TAMIS_COUNT_MANY;
+        if (x.print != y.print || (!is_many && x.copies != y.copies)) return false;
     }
     return true;
 }
 
-static bool lists_agree(const prints_list *a, const prints_list *b) {
-    uint64_t     i = 0, k = 0;
-    print_copies left, right;
-    while (next_print(a, &i, &left)) {
-        if (!next_print(b, &k, &right) || left.print != right.print) return false;
-        bool const is_many = left.copies == TAMIS_COUNT_MANY || right.copies == TAMIS_COUNT_MANY;
-        if (!is_many && left.copies != right.copies) return false;
-    }
-    return k == b->n;
-}
-
-/* TAMIS_OK if both hold the same fingerprints; _MISMATCH, _MEMORY. */
-static tamis_status compare(const tamis_set *set, const tamis_set *fuller) {
-    prints_list  a = { .list = NULL }, b = { .list = NULL };
-    tamis_status status = tamis_prints_list(set, &a);
-    if (status == TAMIS_OK) status = tamis_prints_list(fuller, &b);
+/* TAMIS_OK if both hold the same fingerprints; _MISMATCH, _MEMORY. Kinds that are refreshed have
+ * their prints scattered, so both lists are in memory. */
+static tamis_status compare_sets(const tamis_set *set, const tamis_set *fuller) {
+    print_list   a = { .entries = NULL }, b = { .entries = NULL };
+    tamis_status status = tamis_print_list_make(set, &a);
+    if (status == TAMIS_OK) status = tamis_print_list_make(fuller, &b);
     if (status == TAMIS_OK && !lists_agree(&a, &b)) status = TAMIS_ERR_MISMATCH;
-    tamis_prints_free(&a);
-    tamis_prints_free(&b);
+    tamis_print_list_free(&a);
+    tamis_print_list_free(&b);
     return status;
 }
 
@@ -54,7 +43,7 @@ tamis_status tamis_refresh(tamis_set *set, const tamis_set *fuller) {
     if (!set->kind->refreshes) return TAMIS_ERR_CANNOT;
     if (!is_alike(set, fuller)) return TAMIS_ERR_MISMATCH;
     tamis_set   *fresh = NULL;
-    tamis_status status = compare(set, fuller);
+    tamis_status status = compare_sets(set, fuller);
     if (status == TAMIS_OK) status = tamis_copy(set, &fresh);
     if (status != TAMIS_OK) return status;
     (void)!tamis_clear(fresh);

@@ -6,8 +6,8 @@
  * Kinds whose merge adds counters subtract them, counter by counter, after a look at all of them:
  * if one cannot have been part of the other, nothing is changed. Kinds that store fingerprints give
  * up one copy for each that the other holds; that is only known when it is done, so a copy is kept
- * meanwhile. A kind that stores more of a key than its print (add_print) cannot: by the print alone
- * it would take the wrong one of two.
+ * meanwhile. A kind that keeps more of a key than its print cannot: by the print alone, it might
+ * take the wrong one of two keys.
  */
 #include "handle.h"
 
@@ -17,25 +17,26 @@ typedef struct taking {
     uint64_t   prints;
 } taking;
 
-/* One that is saturated is never taken out; so it must be saturated here, too. */
+/* Take all copies of a print out. What is saturated stays; so a print that is saturated in the
+ * other set must be saturated here, too. */
 static bool take_print(void *context, uint64_t print, uint64_t copies) {
-    taking *const           of = context;
-    const tamis_kind *const kind = of->from->kind;
-    tamis_table *const      table = &of->from->table;
-    uint64_t const          hash = fastrange_inverse(print, of->prints);
+    const taking *const     out = context;
+    const tamis_kind *const kind = out->from->kind;
+    tamis_table *const      table = &out->from->table;
+    uint64_t const          hash = fastrange_inverse(print, out->prints);
     if (copies == TAMIS_COUNT_MANY) return kind->count(table, hash) == TAMIS_COUNT_MANY;
     for (uint64_t i = 0; i < copies; i++) {
-        if (kind->remove(table, hash) != TAMIS_OK) return false;
+        if (kind->remove(table, hash) == TAMIS_ERR_ABSENT) return false;
     }
     return true;
 }
 
 static tamis_status subtract_prints(tamis_set *into, const tamis_set *from) {
-    taking             of = { into, into->kind->prints(into->table.geometry) };
+    taking             out = { into, into->kind->prints(into->table.geometry) };
     tamis_set         *before;
     tamis_status const status = tamis_copy(into, &before);
     if (status != TAMIS_OK) return status;
-    bool const is_taken = into->kind->each(&from->table, take_print, &of);
+    bool const is_taken = into->kind->each(&from->table, take_print, &out);
     if (!is_taken) tamis_table_copy(&into->table, &before->table);
     tamis_free(before);
     return is_taken ? TAMIS_OK : TAMIS_ERR_ABSENT;
@@ -48,6 +49,6 @@ tamis_status tamis_subtract(tamis_set *into, const tamis_set *from) {
     if (!tamis_is_alike(into, from)) return TAMIS_ERR_MISMATCH;
     if ((into->abilities & needed) != needed) return TAMIS_ERR_CANNOT;
     if (into->kind->subtract != NULL) return into->kind->subtract(&into->table, &from->table);
-    bool const is_by_print = into->kind->each != NULL && into->kind->add_print == NULL;
+    bool const is_by_print = into->kind->each != NULL && !into->kind->keeps_more_than_prints;
     return is_by_print ? subtract_prints(into, from) : TAMIS_ERR_CANNOT;
 }

@@ -132,7 +132,7 @@ static const char *refuse_removes(tamis_set *set, tamis_set *before) {
     MUST(set->refused_removes == refused, "%llu refusals are counted as %llu",
          (unsigned long long)refused, (unsigned long long)set->refused_removes);
     /* where more is stored than a print, a stranger put back may not be what it took away */
-    bool const is_print = set->kind->add_print == NULL || refused == 2000;
+    bool const is_print = !set->kind->keeps_more_than_prints || refused == 2000;
     return is_print ? has_range(set, 0, added) : NULL;
 }
 
@@ -450,7 +450,7 @@ static const char *merged_counts_are_sums(const subject *variant) {
 /* Kinds that subtract: by counters, or by prints if they store no more of a key. */
 static bool can_subtract(const tamis_set *set) {
     unsigned const needed = TAMIS_CAN_MERGE | TAMIS_CAN_REMOVE;
-    bool const     is_by_print = set->kind->each != NULL && set->kind->add_print == NULL;
+    bool const     is_by_print = set->kind->each != NULL && !set->kind->keeps_more_than_prints;
     return (set->abilities & needed) == needed && (set->kind->subtract != NULL || is_by_print);
 }
 

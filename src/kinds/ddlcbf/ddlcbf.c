@@ -388,11 +388,6 @@ static bool ddlcbf_each(const tamis_table *table, kind_visit *visit, void *conte
     return true;
 }
 
-static tamis_status ddlcbf_add_print(tamis_table *table, uint64_t print) {
-    ddlcbf_key const key = { print, 0, shape_of(table)->cells.least };
-    return ddlcbf_add_key(table, &key);
-}
-
 /* A cell that is stuck there is stuck here. */
 static void ddlcbf_stick(tamis_table *table, const ddlcbf_key *key) {
     ddlcbf_found const found = ddlcbf_look(table, key);
@@ -493,7 +488,7 @@ KIND_EXPORT(ddlcbf) = {
     .prints = ddlcbf_prints,
     .each = ddlcbf_each,
     .each_is_scattered = true,
-    .add_print = ddlcbf_add_print,
+    .keeps_more_than_prints = true,
     .survey = ddlcbf_survey,
     .validate = ddlcbf_validate,
     .empties_to_zero = true,

@@ -1,6 +1,6 @@
 . "$CLI_TESTS/helpers.sh"
 seq 1000 >keys
-for kind in bloom counting; do
+for kind in bloom counting ddlcbf; do
     tamis build -q "$kind.tamis" --kind "$kind" keys
     code_of tamis send "$kind.tamis" >out
     cat out

@@ -259,55 +259,6 @@ static void cells_are_refreshed_from_a_fuller_copy(void **state) {
     free(fuller.body);
 }
 
-/* A print of which no more is known matches every key that has it. */
-static void prints_match_all_their_keys(void **state) {
-    (void)state;
-    for (size_t i = 0; i < N_GEOMETRIES; i++) {
-        pair *const    p = pair_make(geometries[i], NULL, i + 1);
-        uint64_t const print = p->key[0].letters.print;
-        assert_int_equal(p->kind->add(&p->table, p->key[1].hash), TAMIS_OK);
-        if (p->kind->add_print(&p->table, print) == TAMIS_OK) {
-            for (unsigned k = 0; k < KEYS; k++) {
-                bool const is_its = p->key[k].letters.print == print;
-                if (is_its) assert_true(p->kind->has(&p->table, p->key[k].hash));
-            }
-        }
-        assert_true(p->kind->has(&p->table, p->key[1].hash));
-        check_valid(p);
-        pair_free(p);
-    }
-}
-
-/* ------------------------------------------------------------------ sets that are sent */
-
-/* z stays behind, so what arrives has remainders of r bits: no key is lost, all can be removed, and
- * the rate is that of the prints. */
-static void set_that_is_sent_arrives_with_the_least_lengths(void **state) {
-    (void)state;
-    subject const    variant = { .kind = "ddlcbf",
-                                 .capacity = 3000,
-                                 .geometry = "buckets=128,remainder_bits=14,counter_bits=2" };
-    buffer           stream = { NULL, 0 };
-    tamis_set *const set = make_set(&variant, 1);
-    tamis_set       *back = NULL;
-    for (uint64_t i = 0; i < 4000; i++) {
-        assert_int_equal(tamis_add_id(set, i % 3000), TAMIS_OK); /* a third of them twice */
-    }
-    for (unsigned i = 0; i < 15; i++) assert_int_equal(tamis_add_id(set, 7), TAMIS_OK);
-    assert_int_equal(tamis_send(set, TAMIS_SEND_COPIES, buffer_write, &stream), TAMIS_OK);
-    assert_int_equal(tamis_receive(stream.bytes, stream.n, NULL, &back, NULL), TAMIS_OK);
-    assert_true(tamis_validate(back, NULL));
-    assert_true(fabs(survey_fpr(back->kind, &back->table) * ldexp(128, 14) / 3000 - 1) < 0.02);
-    for (uint64_t i = 0; i < 4000; i++) {
-        assert_true(tamis_has_id(back, i % 3000));
-        assert_int_equal(tamis_remove_id(back, i % 3000), TAMIS_OK);
-    }
-    assert_true(tamis_has_id(back, 7)); /* saturated, here as there */
-    tamis_free(set);
-    tamis_free(back);
-    free(stream.bytes);
-}
-
 /* ------------------------------------------------------------------ lengths */
 
 /* Lengths of the cells of the only bucket of subtable 1. */
@@ -395,8 +346,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(shortest_match_loses_keys),
         cmocka_unit_test(merged_tables_hold_both),
         cmocka_unit_test(cells_are_refreshed_from_a_fuller_copy),
-        cmocka_unit_test(prints_match_all_their_keys),
-        cmocka_unit_test(set_that_is_sent_arrives_with_the_least_lengths),
         cmocka_unit_test(bucket_that_was_empty_begins_anew),
         cmocka_unit_test(newcomers_are_longer_with_two_lengths),
         cmocka_unit_test(rate_after_churn_is_the_papers),

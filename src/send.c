@@ -1,0 +1,171 @@
+/* send.c - a set as a stream without its empty places. stream.h says what a stream is. */
+#include "core/le.h"
+#include "core/memory.h"
+#include "print_list.h"
+#include "stream.h"
+
+#define BUFFER_BYTES 65536
+
+/* ------------------------------------------------------------------ bits on their way out */
+
+/* Bits are collected in a buffer, which is 0 behind them, and handed to the caller's writer when it
+ * is full. */
+typedef struct outlet {
+    tamis_writer *writer;
+    void         *context;
+    XXH3_state_t  total; /* the checksum so far */
+    bool          is_broken;
+    uint64_t      used; /* bits of the buffer */
+    uint8_t       buffer[BUFFER_BYTES + FIELD_PAD_BYTES];
+} outlet;
+
+static void outlet_write(outlet *to, const void *bytes, size_t n) {
+    (void)XXH3_128bits_update(&to->total, bytes, n);
+    if (!to->is_broken) to->is_broken = !to->writer(to->context, bytes, n);
+}
+
+/* Up to FIELD_MAX_BITS bits. */
+static void outlet_put(outlet *to, uint64_t value, unsigned bits) {
+    field_set(to->buffer, to->used, bits, value);
+    to->used += bits;
+    if (to->used < BUFFER_BYTES * 8) return;
+    outlet_write(to, to->buffer, BUFFER_BYTES);
+    memmove(to->buffer, to->buffer + BUFFER_BYTES, FIELD_PAD_BYTES);
+    memset(to->buffer + FIELD_PAD_BYTES, 0, BUFFER_BYTES);
+    to->used -= BUFFER_BYTES * 8;
+}
+
+static void outlet_zeros(outlet *to, uint64_t n) {
+    for (; n != 0 && !to->is_broken; n -= min_u64(n, FIELD_MAX_BITS)) {
+        outlet_put(to, 0, (unsigned)min_u64(n, FIELD_MAX_BITS));
+    }
+}
+
+/* Elias' gamma code: as many zeros as the number has bits below its highest one, then that one,
+ * then those bits. */
+static unsigned gamma_bits(uint64_t number) {
+    return 2 * (64 - (unsigned)__builtin_clzll(number)) - 1;
+}
+
+static void outlet_gamma(outlet *to, uint64_t number) {
+    unsigned const below = 63 - (unsigned)__builtin_clzll(number);
+    outlet_put(to, UINT64_C(1) << below, below + 1);
+    outlet_put(to, number & bits_low(below), below);
+}
+
+static uint64_t copies_written(uint64_t copies) {
+    return copies == TAMIS_COUNT_MANY ? STREAM_MANY_COPIES : min_u64(copies, STREAM_MANY_COPIES);
+}
+
+/* ------------------------------------------------------------------ what there is to send */
+
+/* A first pass over the prints. */
+typedef struct census {
+    uint64_t listed, copies_bits;
+} census;
+
+static bool count_print(void *context, uint64_t print, uint64_t copies) {
+    (void)print;
+    census *const all = context;
+    all->listed++;
+    all->copies_bits += gamma_bits(copies_written(copies));
+    return true;
+}
+
+/* Bits of the list without its copies. */
+static uint64_t list_bits(uint64_t prints, uint64_t listed, unsigned remainder_bits) {
+    return stream_chains(prints, remainder_bits) + listed * (1 + remainder_bits);
+}
+
+/* The r that makes the list shortest. */
+static unsigned best_remainder(uint64_t prints, uint64_t listed) {
+    unsigned best = STREAM_MAX_REMAINDER_BITS;
+    for (unsigned r = STREAM_MAX_REMAINDER_BITS; r-- != 0;) {
+        if (stream_chains(prints, r) > UINT64_C(1) << 48) break;
+        if (list_bits(prints, listed, r) < list_bits(prints, listed, best)) best = r;
+    }
+    return best;
+}
+
+static stream describe_stream(const print_list *list, bool has_copies) {
+    const tamis_set *const set = list->set;
+    census                 all = { 0 };
+    (void)tamis_print_list_each(list, count_print, &all);
+    stream sent = { .has_copies = has_copies,
+                    .hash = set->hasher.hash,
+                    .seed = set->hasher.seed,
+                    .prints = set->kind->prints(set->table.geometry),
+                    .listed = all.listed,
+                    .work = tamis_handle_workload(set),
+                    .n_fields = tamis_kind_n_fields(set->kind) };
+    sent.remainder_bits = best_remainder(sent.prints, sent.listed);
+    uint64_t const bits = list_bits(sent.prints, sent.listed, sent.remainder_bits);
+    sent.payload_bytes = (bits + (has_copies ? all.copies_bits : 0) + 7) / 8;
+    memcpy(sent.kind, set->kind->name, strlen(set->kind->name));
+    memcpy(sent.geometry, set->table.geometry, sizeof sent.geometry);
+    return sent;
+}
+
+/* ------------------------------------------------------------------ sending */
+
+/* The list, as far as it is written. */
+typedef struct sending {
+    const stream *sent;
+    outlet       *to;
+    uint64_t      chain; /* of the last print */
+} sending;
+
+static bool send_print(void *context, uint64_t print, uint64_t copies) {
+    sending *const      list = context;
+    const stream *const sent = list->sent;
+    uint64_t const      chain = print >> sent->remainder_bits;
+    if (chain < list->chain) return false; /* out of order: the table is damaged */
+    outlet_zeros(list->to, chain - list->chain);
+    list->chain = chain;
+    outlet_put(list->to, 1 | (print & bits_low(sent->remainder_bits)) << 1,
+               1 + sent->remainder_bits);
+    if (sent->has_copies) outlet_gamma(list->to, copies_written(copies));
+    return !list->to->is_broken;
+}
+
+static bool send_all(const print_list *list, const stream *sent, outlet *to) {
+    uint8_t       header[STREAM_MAX_HEADER_BYTES], total[STREAM_TOTAL_BYTES];
+    sending       at = { .sent = sent, .to = to };
+    XXH128_hash_t sum;
+    (void)XXH3_128bits_reset(&to->total);
+    tamis_stream_write_header(sent, header);
+    outlet_write(to, header, stream_header_bytes(sent->n_fields));
+    (void)tamis_print_list_each(list, send_print, &at);
+    outlet_zeros(to, stream_chains(sent->prints, sent->remainder_bits) - at.chain);
+    outlet_write(to, to->buffer, (size_t)((to->used + 7) / 8));
+    sum = XXH3_128bits_digest(&to->total);
+    le64_store(total, sum.low64);
+    le64_store(total + 8, sum.high64);
+    outlet_write(to, total, sizeof total);
+    return !to->is_broken;
+}
+
+/* Sets that keep values cannot be merged, and neither can they be sent: a stream has no values. */
+tamis_status tamis_send(const tamis_set *set, unsigned flags, tamis_writer *writer, void *context) {
+    if (set == NULL || writer == NULL || (flags & ~(unsigned)TAMIS_SEND_COPIES) != 0) {
+        return TAMIS_ERR_ARGUMENT;
+    }
+    bool const has_copies = (flags & TAMIS_SEND_COPIES) != 0;
+    if (!stream_takes_kind(set->kind)) return TAMIS_ERR_CANNOT;
+    if ((set->abilities & TAMIS_CAN_MERGE) == 0) return TAMIS_ERR_CANNOT;
+    if (has_copies && (set->abilities & TAMIS_CAN_COUNT) == 0) return TAMIS_ERR_CANNOT;
+    print_list         list;
+    tamis_status const status = tamis_print_list_make(set, &list);
+    if (status != TAMIS_OK) return status;
+    outlet *const to = memory_get(&set->allocator, sizeof *to);
+    bool          is_sent = false;
+    if (to != NULL) {
+        stream const sent = describe_stream(&list, has_copies);
+        to->writer = writer;
+        to->context = context;
+        is_sent = send_all(&list, &sent, to);
+        memory_give(&set->allocator, to, sizeof *to);
+    }
+    tamis_print_list_free(&list);
+    return to == NULL ? TAMIS_ERR_MEMORY : is_sent ? TAMIS_OK : TAMIS_ERR_IO;
+}

@@ -1,0 +1,157 @@
+/* stream.c - the header of a stream, written and read. See stream.h.
+ *
+ * Reading trusts nothing. A header that passes has a list that fits into the bytes that are there,
+ * so no field of it can make a reader ask for memory without end. (The table that the list goes
+ * into may rightly be large: an empty set for many keys is a small stream.)
+ */
+#include "stream.h"
+
+#include "core/le.h"
+
+#define STREAM_MAJOR 1
+#define STREAM_MINOR 0
+#define STREAM_MAGIC "\x89tamsnd\n" /* 8 bytes, and a zero that is not sent */
+#define STREAM_MAGIC_BYTES 8
+
+/* ------------------------------------------------------------------ writing */
+
+void tamis_stream_write_header(const stream *sent, uint8_t *ret_header) {
+    uint8_t *const h = ret_header;
+    size_t const   checksum_at = stream_header_bytes(sent->n_fields) - 8;
+    memset(h, 0, checksum_at);
+    memcpy(h, STREAM_MAGIC, STREAM_MAGIC_BYTES);
+    le16_store(h + STREAM_AT_MAJOR, STREAM_MAJOR);
+    le16_store(h + STREAM_AT_MINOR, STREAM_MINOR);
+    le32_store(h + STREAM_AT_FLAGS, sent->has_copies ? TAMIS_SEND_COPIES : 0);
+    le32_store(h + STREAM_AT_HASH, (uint32_t)sent->hash);
+    le32_store(h + STREAM_AT_REMAINDER_BITS, sent->remainder_bits);
+    le64_store(h + STREAM_AT_SEED_LOW, sent->seed.low);
+    le64_store(h + STREAM_AT_SEED_HIGH, sent->seed.high);
+    le64_store(h + STREAM_AT_PRINTS, sent->prints);
+    le64_store(h + STREAM_AT_LISTED, sent->listed);
+    le64_store(h + STREAM_AT_PAYLOAD_BYTES, sent->payload_bytes);
+    le64_store(h + STREAM_AT_CAPACITY, sent->work.capacity);
+    le64_store(h + STREAM_AT_LIFETIME, sent->work.lifetime);
+    memcpy(h + STREAM_AT_KIND, sent->kind, STREAM_KIND_BYTES);
+    le32_store(h + STREAM_AT_FIELDS, sent->n_fields);
+    le32_store(h + STREAM_AT_MORE_COPIES, (uint32_t)(sent->work.copies - 1));
+    for (unsigned i = 0; i < sent->n_fields; i++) {
+        le64_store(h + STREAM_AT_GEOMETRY + 8 * i, sent->geometry[i]);
+    }
+    le64_store(h + checksum_at, XXH3_64bits(h, checksum_at));
+}
+
+/* ------------------------------------------------------------------ reading */
+
+tamis_status tamis_stream_say(tamis_problem *problem, tamis_status status, uint64_t offset,
+                              const char *text) {
+    (void)tamis_problem_say(problem, status, "the stream %s (byte %llu)", text,
+                            (unsigned long long)offset);
+    if (problem != NULL) problem->offset = offset;
+    return status;
+}
+
+/* The fields of a header whose checksum is right. */
+static stream stream_decode(const uint8_t *h) {
+    stream found = {
+        .has_copies = (le32_load(h + STREAM_AT_FLAGS) & TAMIS_SEND_COPIES) != 0,
+        .hash = (tamis_hash)le32_load(h + STREAM_AT_HASH),
+        .seed = { le64_load(h + STREAM_AT_SEED_LOW), le64_load(h + STREAM_AT_SEED_HIGH) },
+        .prints = le64_load(h + STREAM_AT_PRINTS),
+        .listed = le64_load(h + STREAM_AT_LISTED),
+        .remainder_bits = le32_load(h + STREAM_AT_REMAINDER_BITS),
+        .payload_bytes = le64_load(h + STREAM_AT_PAYLOAD_BYTES),
+        .work = { .capacity = le64_load(h + STREAM_AT_CAPACITY),
+                  .copies = (uint64_t)le32_load(h + STREAM_AT_MORE_COPIES) + 1,
+                  .lifetime = le64_load(h + STREAM_AT_LIFETIME) },
+        .n_fields = le32_load(h + STREAM_AT_FIELDS),
+    };
+    memcpy(found.kind, h + STREAM_AT_KIND, STREAM_KIND_BYTES);
+    for (unsigned i = 0; i < found.n_fields; i++) {
+        found.geometry[i] = le64_load(h + STREAM_AT_GEOMETRY + 8 * i);
+    }
+    return found;
+}
+
+/* A name, then zeros up to the end. */
+static bool is_name(const char *kind) {
+    if (kind[0] == '\0' || kind[STREAM_KIND_BYTES - 1] != '\0') return false;
+    for (size_t i = 1; i < STREAM_KIND_BYTES; i++) {
+        if (kind[i - 1] == '\0' && kind[i] != '\0') return false;
+    }
+    return true;
+}
+
+/* Could a set have been sent like that? Each print that is listed and each chain takes a bit. */
+static bool is_possible(const stream *found) {
+    uint64_t const bits = found->payload_bytes * 8; /* fits: so many bytes are there */
+    if (found->prints == 0 || found->remainder_bits > STREAM_MAX_REMAINDER_BITS) return false;
+    if (found->work.capacity < 1 || found->work.capacity > HANDLE_MAX_CAPACITY) return false;
+    if (found->work.lifetime < found->work.capacity || !is_name(found->kind)) return false;
+    return found->listed <= bits && stream_chains(found->prints, found->remainder_bits) <= bits;
+}
+
+/* Is it a stream, of a version that can be read, with a whole header? */
+static tamis_status check_start(const uint8_t *bytes, size_t n, tamis_problem *problem) {
+    if (n == 0) return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, 0, "is empty");
+    if (memcmp(bytes, STREAM_MAGIC, min_u64(n, STREAM_MAGIC_BYTES)) != 0) {
+        return tamis_stream_say(problem, TAMIS_ERR_FOREIGN, 0, "is not a set that was sent");
+    }
+    if (n < STREAM_AT_GEOMETRY) {
+        return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, n, "ends in its header");
+    }
+    if (le16_load(bytes + STREAM_AT_MAJOR) > STREAM_MAJOR) {
+        return tamis_stream_say(problem, TAMIS_ERR_VERSION, STREAM_AT_MAJOR,
+                                "is from a newer version of tamis");
+    }
+    uint32_t const n_fields = le32_load(bytes + STREAM_AT_FIELDS);
+    if (n_fields > TAMIS_MAX_FIELDS) {
+        return tamis_stream_say(problem, TAMIS_ERR_CHECKSUM, STREAM_AT_FIELDS,
+                                "has a damaged header");
+    }
+    size_t const head = stream_header_bytes(n_fields);
+    if (n < head) return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, n, "ends in its header");
+    if (le64_load(bytes + head - 8) != XXH3_64bits(bytes, head - 8)) {
+        return tamis_stream_say(problem, TAMIS_ERR_CHECKSUM, head - 8, "has a damaged header");
+    }
+    if ((le32_load(bytes + STREAM_AT_FLAGS) & ~(uint32_t)TAMIS_SEND_COPIES) != 0) {
+        return tamis_stream_say(problem, TAMIS_ERR_VERSION, STREAM_AT_FLAGS,
+                                "needs a newer version of tamis");
+    }
+    return TAMIS_OK;
+}
+
+/* Does it end where the header says, and is the checksum of all right? */
+static tamis_status check_total(const uint8_t *bytes, size_t n, const stream *found,
+                                tamis_problem *problem) {
+    uint64_t const      end = stream_header_bytes(found->n_fields) + found->payload_bytes;
+    XXH128_hash_t const sum = XXH3_128bits(bytes, (size_t)end);
+    if (end + STREAM_TOTAL_BYTES < n) {
+        return tamis_stream_say(problem, TAMIS_ERR_CORRUPT, end + STREAM_TOTAL_BYTES,
+                                "has more bytes than its header says");
+    }
+    if (le64_load(bytes + end) != sum.low64 || le64_load(bytes + end + 8) != sum.high64) {
+        return tamis_stream_say(problem, TAMIS_ERR_CHECKSUM, end, "was damaged on its way");
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tamis_stream_read_header(const uint8_t *bytes, size_t n, stream *ret_stream,
+                                      tamis_problem *problem) {
+    tamis_status const status = check_start(bytes, n, problem);
+    if (status != TAMIS_OK) return status;
+    stream const found = stream_decode(bytes);
+    size_t const others = stream_header_bytes(found.n_fields) + STREAM_TOTAL_BYTES;
+    if (!keyhash_is_built(found.hash)) {
+        return tamis_stream_say(problem, TAMIS_ERR_NOT_BUILT, STREAM_AT_HASH,
+                                "has a hash that this build does not have");
+    }
+    if (n < others || found.payload_bytes > n - others) {
+        return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, n, "ends too early");
+    }
+    if (!is_possible(&found)) {
+        return tamis_stream_say(problem, TAMIS_ERR_CORRUPT, 0, "has an impossible header");
+    }
+    *ret_stream = found;
+    return check_total(bytes, n, &found, problem);
+}
