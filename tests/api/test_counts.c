@@ -81,7 +81,7 @@ static void counts_are_too_many_about_as_often_as_the_fpr(void **state) {
     assert_true(seen >= 2);
 }
 
-static void nobody_counts_where_copies_take_room_unless_he_says_so(void **state) {
+static void kinds_whose_copies_take_room_are_chosen_only_when_named(void **state) {
     (void)state;
     for (unsigned round = 0; round < 16; round++) {
         static const double rates[] = { 0.3, 0.02, 1e-3, 1e-6 };
@@ -95,7 +95,7 @@ static void nobody_counts_where_copies_take_room_unless_he_says_so(void **state)
 }
 
 /* By its geometry it is as good as named. */
-static void a_geometry_says_so_too(void **state) {
+static void a_geometry_can_name_such_a_kind(void **state) {
     (void)state;
     tamis_spec spec = spec_of(NULL, TAMIS_PREFER_SMALL);
     spec.geometry = "increments=240,plain=0";
@@ -107,8 +107,8 @@ static void a_geometry_says_so_too(void **state) {
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_too_many_about_as_often_as_the_fpr),
-        cmocka_unit_test(nobody_counts_where_copies_take_room_unless_he_says_so),
-        cmocka_unit_test(a_geometry_says_so_too),
+        cmocka_unit_test(kinds_whose_copies_take_room_are_chosen_only_when_named),
+        cmocka_unit_test(a_geometry_can_name_such_a_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

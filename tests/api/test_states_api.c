@@ -64,7 +64,7 @@ static void specs_that_make_no_sense_are_refused_with_words(void **state) {
 #undef REFUSE
 }
 
-static void what_cannot_be_is_refused_with_what_to_ask_for(void **state) {
+static void impossible_specs_are_refused_with_advice(void **state) {
     tamis_states_spec spec = usual();
     (void)state;
     spec.kind = "line";
@@ -151,7 +151,7 @@ static void every_kind_has_a_name_and_a_row(void **state) {
     tamis_states_free(states);
 }
 
-static void who_is_to_be_fast_takes_line(void **state) {
+static void prefer_fast_takes_line(void **state) {
     tamis_states_spec spec = usual();
     tamis_states     *states = NULL;
     tamis_states_info info;
@@ -163,7 +163,7 @@ static void who_is_to_be_fast_takes_line(void **state) {
     tamis_states_free(states);
 }
 
-static void clearing_forgets_all_and_time(void **state) {
+static void clearing_removes_all_keys_and_resets_time(void **state) {
     tamis_states *const states = make();
     tamis_states_info   info;
     (void)state;
@@ -212,11 +212,11 @@ static void a_call_in_each_tick_keeps_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(specs_that_make_no_sense_are_refused_with_words),
-        cmocka_unit_test(what_cannot_be_is_refused_with_what_to_ask_for),
+        cmocka_unit_test(impossible_specs_are_refused_with_advice),
         cmocka_unit_test(nothing_crashes_on_null),
         cmocka_unit_test(every_kind_has_a_name_and_a_row),
-        cmocka_unit_test(who_is_to_be_fast_takes_line),
-        cmocka_unit_test(clearing_forgets_all_and_time),
+        cmocka_unit_test(prefer_fast_takes_line),
+        cmocka_unit_test(clearing_removes_all_keys_and_resets_time),
         cmocka_unit_test(a_call_in_each_tick_keeps_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

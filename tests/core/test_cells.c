@@ -277,7 +277,7 @@ static void judge(model *m, const fenced *memory, dice *random) {
     }
 }
 
-static void cells_are_whole_just_when_all_rules_are_kept(void **state) {
+static void cells_are_valid_exactly_when_all_rules_hold(void **state) {
     (void)state;
     seen[0] = seen[1] = 0;
     for_all_shapes(judge);
@@ -299,7 +299,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cells_find_one_among_neighbours_of_one_bit),
     cmocka_unit_test(cells_end_where_the_bucket_ends),
     cmocka_unit_test(cells_are_deleted_and_the_last_takes_the_place),
-    cmocka_unit_test(cells_are_whole_just_when_all_rules_are_kept),
+    cmocka_unit_test(cells_are_valid_exactly_when_all_rules_hold),
     cmocka_unit_test(cells_per_word_is_the_most_that_fits),
 };
 

@@ -38,7 +38,7 @@ static void dleft_places_tell_the_fingerprint(void **state) {
 }
 
 /* Of B (2^r - 1) fingerprints all are had, each as often, as hashes go from 0 to 2^64. */
-static void dleft_fingerprints_are_all_had_in_order(void **state) {
+static void dleft_hashes_in_order_reach_every_fingerprint(void **state) {
     (void)state;
     static const shape shapes[] = { { 2, 4, 5 }, { 3, 7, 11 }, { 8, 5, 64 } };
     for (size_t k = 0; k < COUNT(shapes); k++) {
@@ -79,7 +79,7 @@ static void dleft_lone_buckets_and_prints_are_independent(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(dleft_places_tell_the_fingerprint),
-    cmocka_unit_test(dleft_fingerprints_are_all_had_in_order),
+    cmocka_unit_test(dleft_hashes_in_order_reach_every_fingerprint),
     cmocka_unit_test(dleft_lone_buckets_and_prints_are_independent),
 };
 

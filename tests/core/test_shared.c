@@ -4,7 +4,7 @@
 #include "core/shared.h"
 
 /* The places of a key are those of its remixes, in order, without repeats. */
-static void shared_places_are_each_once(void **state) {
+static void shared_places_of_a_key_are_distinct(void **state) {
     (void)state;
     for (uint64_t cells = 2; cells < 200; cells += 9) {
         for (unsigned hashes = 1; hashes <= SHARED_MAX_HASHES; hashes++) {
@@ -103,7 +103,7 @@ static void shared_timers_move_between_tables(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(shared_places_are_each_once),
+    cmocka_unit_test(shared_places_of_a_key_are_distinct),
     cmocka_unit_test(shared_units_are_about_a_line),
     cmocka_unit_test(shared_cells_are_content_and_timer),
     cmocka_unit_test(shared_timers_move_between_tables),

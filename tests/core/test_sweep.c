@@ -72,7 +72,7 @@ static void live(world *w, dice *random, unsigned steps, unsigned most_work) {
     }
 }
 
-static void cells_heard_of_stay_and_silent_ones_go(void **state) {
+static void touched_cells_stay_and_silent_ones_expire(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 600; round++) {
@@ -134,7 +134,7 @@ static void impossible_numbers_are_refused(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(cells_heard_of_stay_and_silent_ones_go),
+    cmocka_unit_test(touched_cells_stay_and_silent_ones_expire),
     cmocka_unit_test(time_adds_up_exactly),
     cmocka_unit_test(without_a_timeout_nothing_has_a_timer),
     cmocka_unit_test(impossible_numbers_are_refused),

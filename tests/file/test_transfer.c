@@ -322,7 +322,7 @@ static bool hold_three(void *context, uint64_t print, uint64_t copies) {
 }
 
 /* A kind may list its prints scattered, and one in several parts. */
-static void prints_are_told_in_order_each_once(void **state) {
+static void fingerprints_are_listed_in_order_each_once(void **state) {
     for (unsigned filling = 0; filling < N_FILLINGS; filling++) {
         tamis_set *const set = make_filled(*state, 1000, filling);
         holdings const   all = holdings_of(set), by_hand = holdings_by_hand(set);
@@ -343,7 +343,7 @@ static void prints_are_told_in_order_each_once(void **state) {
     }
 }
 
-static void prints_stop_when_they_are_told(void **state) {
+static void listing_fingerprints_stops_on_request(void **state) {
     tamis_set *const set = make_filled(*state, 1000, COPIES);
     holdings         few = { NULL, 0 };
     holdings const   all = holdings_of(set);
@@ -614,7 +614,7 @@ static void d_left_becomes_rank_and_d_left_again(void **state) {
 }
 
 /* Sets of their capacity: keys arrive in another order, and still nothing has to give way. */
-static void d_left_arrives_without_a_move(void **state) {
+static void a_received_d_left_table_needed_no_moves(void **state) {
     (void)state;
     for (unsigned i = 0; i < 8; i++) {
         mode const     as = { "", i % 2 == 0 ? 0 : COUNTED, "dlcbf", NULL };
@@ -642,7 +642,7 @@ static tamis_spec spec_of_capacity(uint64_t capacity) {
 
 /* Half as many keys again are taken without a word about the rate; a few more are not, and whoever
  * asks is told what would come of it. */
-static void rate_that_is_left_open_is_about_that_of_the_sender(void **state) {
+static void without_a_rate_in_the_spec_the_senders_rate_is_kept(void **state) {
     tamis_set *const set = make_filled(*state, 10000, COPIES);
     buffer const     s = sent(set, all_flags(set));
     tamis_spec const most = spec_of_capacity(15000);
@@ -666,7 +666,7 @@ static void rate_that_is_left_open_is_about_that_of_the_sender(void **state) {
 }
 
 /* Removal is kept if nothing else is asked for, as long as copies were sent. */
-static void abilities_that_are_left_open_are_those_of_the_sender(void **state) {
+static void without_abilities_in_the_spec_the_senders_are_kept(void **state) {
     tamis_set *const set = make_filled(*state, 1000, COPIES);
     unsigned const   own = set->abilities & COUNTED;
     buffer const     all = sent(set, all_flags(set)), bare = sent(set, 0);
@@ -687,7 +687,7 @@ static void abilities_that_are_left_open_are_those_of_the_sender(void **state) {
 }
 
 /* With so many fingerprints, buckets that are fixed are had or refused. */
-static void buckets_that_are_fixed_are_had_or_refused(void **state) {
+static void fixed_buckets_are_kept_or_refused(void **state) {
     tamis_set *const set = make_filled(*state, 1000, COPIES);
     buffer const     s = sent(set, all_flags(set));
     uint64_t const   own = field_of(set, "buckets");
@@ -893,7 +893,7 @@ static void half_an_allocator_is_refused_with_like_too(void **state) {
     free(s.bytes);
 }
 
-static void missing_instruction_set_is_told(void **state) {
+static void a_missing_instruction_set_is_reported(void **state) {
     (void)state;
     buffer const     s = small_stream();
     tamis_set *const set = small_set(NULL);
@@ -1404,7 +1404,7 @@ static void crafted_bits_behind_the_list_are_refused(void **state) {
 
 /* ------------------------------------------------------------------ faults */
 
-static void every_failing_allocation_of_receiving_is_told(void **state) {
+static void every_failing_allocation_of_receiving_is_reported(void **state) {
     (void)state;
     buffer const s = small_stream();
     tamis_set   *set = NO_SET;
@@ -1430,7 +1430,7 @@ static void every_failing_allocation_of_receiving_is_told(void **state) {
     free(s.bytes);
 }
 
-static void every_failing_allocation_of_sending_is_told(void **state) {
+static void every_failing_allocation_of_sending_is_reported(void **state) {
     (void)state;
     ledger                book = { 0 };
     tamis_allocator const allocator = ledger_allocator(&book);
@@ -1467,7 +1467,7 @@ static bool stop(void *context, const void *bytes, size_t n) {
     return !writer->has_stopped;
 }
 
-static void writer_that_stops_is_told(void **state) {
+static void a_failing_writer_is_reported(void **state) {
     ledger     book = { 0 };
     tamis_spec spec = spec_of(*state, 100000);
     spec.allocator = ledger_allocator(&book);
@@ -1614,21 +1614,21 @@ static void inverse_is_the_smallest_hash_of_a_print(void **state) {
 /* ------------------------------------------------------------------ all */
 
 static const struct CMUnitTest of_a_mode[] = {
-    cmocka_unit_test(prints_are_told_in_order_each_once),
-    cmocka_unit_test(prints_stop_when_they_are_told),
+    cmocka_unit_test(fingerprints_are_listed_in_order_each_once),
+    cmocka_unit_test(listing_fingerprints_stops_on_request),
     cmocka_unit_test(what_arrives_is_what_was_sent),
     cmocka_unit_test(what_arrives_without_copies_answers_the_same),
     cmocka_unit_test(what_arrives_can_be_emptied),
     cmocka_unit_test(stream_is_independent_of_history),
     cmocka_unit_test(stream_is_the_same_for_every_instruction_set),
     cmocka_unit_test(mapped_set_is_sent_the_same),
-    cmocka_unit_test(rate_that_is_left_open_is_about_that_of_the_sender),
-    cmocka_unit_test(abilities_that_are_left_open_are_those_of_the_sender),
-    cmocka_unit_test(buckets_that_are_fixed_are_had_or_refused),
+    cmocka_unit_test(without_a_rate_in_the_spec_the_senders_rate_is_kept),
+    cmocka_unit_test(without_abilities_in_the_spec_the_senders_are_kept),
+    cmocka_unit_test(fixed_buckets_are_kept_or_refused),
     cmocka_unit_test(what_arrives_like_another_can_merge_with_it),
     cmocka_unit_test(too_small_a_capacity_is_refused),
     cmocka_unit_test(stream_is_as_small_as_the_formula),
-    cmocka_unit_test(writer_that_stops_is_told),
+    cmocka_unit_test(a_failing_writer_is_reported),
 };
 
 /* A stream says how many copies of every key are planned for, as a file does. */
@@ -1668,7 +1668,7 @@ static const struct CMUnitTest of_all[] = {
     cmocka_unit_test(lists_beyond_the_address_space_are_refused),
     cmocka_unit_test(what_arrives_may_have_another_geometry),
     cmocka_unit_test(d_left_becomes_rank_and_d_left_again),
-    cmocka_unit_test(d_left_arrives_without_a_move),
+    cmocka_unit_test(a_received_d_left_table_needed_no_moves),
     cmocka_unit_test(what_arrives_without_removal_is_smaller),
     cmocka_unit_test(stream_without_copies_cannot_become_removable),
     cmocka_unit_test(kinds_without_fingerprints_cannot_be_sent),
@@ -1676,7 +1676,7 @@ static const struct CMUnitTest of_all[] = {
     cmocka_unit_test(wrong_arguments_of_receiving_are_refused),
     cmocka_unit_test(wrong_specs_are_refused),
     cmocka_unit_test(half_an_allocator_is_refused_with_like_too),
-    cmocka_unit_test(missing_instruction_set_is_told),
+    cmocka_unit_test(a_missing_instruction_set_is_reported),
     cmocka_unit_test(sets_that_are_not_alike_are_refused),
     cmocka_unit_test(every_flipped_bit_is_refused),
     cmocka_unit_test(every_cut_is_refused),
@@ -1693,8 +1693,8 @@ static const struct CMUnitTest of_all[] = {
     cmocka_unit_test(crafted_copies_are_refused),
     cmocka_unit_test(crafted_copies_beyond_saturation_are_refused),
     cmocka_unit_test(crafted_bits_behind_the_list_are_refused),
-    cmocka_unit_test(every_failing_allocation_of_receiving_is_told),
-    cmocka_unit_test(every_failing_allocation_of_sending_is_told),
+    cmocka_unit_test(every_failing_allocation_of_receiving_is_reported),
+    cmocka_unit_test(every_failing_allocation_of_sending_is_reported),
     cmocka_unit_test(golden_streams_are_sent_and_received),
     cmocka_unit_test(inverse_is_the_smallest_hash_of_a_print),
 };

@@ -1,4 +1,4 @@
-/* laws.c - what every kind promises, whatever it is.
+/* set_laws.c - what every kind promises, whatever it is.
  *
  * Each law makes its own sets with fixed seeds, and returns NULL or a reason. Some can only be
  * broken by a kind that refuses adds, or removes; for others they hold by having nothing to do.
@@ -164,7 +164,7 @@ static const char *remove_strangers(tamis_set *set) {
     return NULL;
 }
 
-static const char *strange_removals_keep_the_structure(const subject *variant) {
+static const char *removals_of_absent_keys_keep_the_table_valid(const subject *variant) {
     tamis_set *const set = subject_make(variant, 5);
     MUST(set != NULL, "could not be made");
     bool const        can = (set->abilities & TAMIS_CAN_REMOVE) != 0;
@@ -203,7 +203,7 @@ static const char *flooded(tamis_set *set) {
     return why != NULL ? why : has_range(set, half, half);
 }
 
-static const char *floods_harm_nobody(const subject *variant) {
+static const char *floods_harm_no_other_key(const subject *variant) {
     tamis_set *const set = subject_make(variant, 6);
     MUST(set != NULL, "could not be made");
     const char *why = flooded(set);
@@ -550,7 +550,7 @@ static const char *merge_for_ever(tamis_set *set) {
     return why != NULL ? why : read_alike(set);
 }
 
-static const char *merged_for_ever_and_still_read(const subject *variant) {
+static const char *repeatedly_merged_sets_can_be_read(const subject *variant) {
     tamis_set *const set = subject_make(variant, 19);
     MUST(set != NULL, "could not be made");
     bool const is_tried =
@@ -636,7 +636,7 @@ static const char *read_alike(const tamis_set *set) {
 
 static const char *saved_opened_mapped_alike(const subject *variant) {
     char path[64];
-    (void)snprintf(path, sizeof path, "conform-%d.tamis", (int)getpid());
+    (void)snprintf(path, sizeof path, "laws-%d.tamis", (int)getpid());
     tamis_set *const set = subject_make(variant, 16);
     MUST(set != NULL, "could not be made");
     const char *why = churned(variant, set);
@@ -771,7 +771,7 @@ static const char *counts_are_seldom_too_high(const subject *variant) {
     return why;
 }
 
-static const char *counted_and_sized_truly(const subject *variant) {
+static const char *keys_and_bytes_are_counted_exactly(const subject *variant) {
     tamis_set *const set = subject_make(variant, 18);
     MUST(set != NULL, "could not be made");
     size_t const added = add_range(set, 0, (size_t)set->capacity);
@@ -796,8 +796,9 @@ const named_law set_laws[] = {
     { "emptying_restores_every_byte", emptying_restores_every_byte },
     { "refused_adds_change_nothing", refused_adds_change_nothing },
     { "refused_removes_change_nothing", refused_removes_change_nothing },
-    { "strange_removals_keep_the_structure", strange_removals_keep_the_structure },
-    { "floods_harm_nobody", floods_harm_nobody },
+    { "removals_of_absent_keys_keep_the_table_valid",
+      removals_of_absent_keys_keep_the_table_valid },
+    { "floods_harm_no_other_key", floods_harm_no_other_key },
     { "batch_equals_single", batch_equals_single },
     { "byte_keys_of_any_length", byte_keys_of_any_length },
     { "same_seed_same_bytes", same_seed_same_bytes },
@@ -806,12 +807,12 @@ const named_law set_laws[] = {
     { "merges_hold_both", merges_hold_both },
     { "merged_counts_are_sums", merged_counts_are_sums },
     { "subtractions_undo_merges", subtractions_undo_merges },
-    { "merged_for_ever_and_still_read", merged_for_ever_and_still_read },
+    { "repeatedly_merged_sets_can_be_read", repeatedly_merged_sets_can_be_read },
     { "conversions_answer_alike", conversions_answer_alike },
     { "saved_opened_mapped_alike", saved_opened_mapped_alike },
     { "every_allocation_may_fail", every_allocation_may_fail },
     { "error_rate_is_as_predicted", error_rate_is_as_predicted },
     { "counts_are_seldom_too_high", counts_are_seldom_too_high },
-    { "counted_and_sized_truly", counted_and_sized_truly },
+    { "keys_and_bytes_are_counted_exactly", keys_and_bytes_are_counted_exactly },
     { NULL, NULL },
 };

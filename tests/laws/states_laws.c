@@ -1,4 +1,4 @@
-/* laws.c - what tamis.h, section 10, says of states, as laws. */
+/* states_laws.c - the laws of states: what <tamis/states.h> promises, for every kind. */
 #include "buffer.h"
 #include "life.h"
 
@@ -248,7 +248,7 @@ static const char *a_batch_is_its_operations_in_order(const subject *variant) {
 /* ------------------------------------------------------------------ time */
 
 /* A key that is heard of within its timeout stays, however late the sweep is; all go in the end. */
-static const char *silent_keys_go_and_others_stay(const subject *variant) {
+static const char *silent_keys_expire_and_others_stay(const subject *variant) {
     life        l;
     const char *why = NULL;
     if (variant->timeout == 0) return NULL;
@@ -277,7 +277,7 @@ static const char *silent_keys_go_and_others_stay(const subject *variant) {
 }
 
 /* Each value has the time that it was given, and no more than a pass on top. */
-static const char *values_have_times_of_their_own(const subject *variant) {
+static const char *every_value_has_its_own_timeout(const subject *variant) {
     static const uint64_t times[4] = { 10, 33, 70, 41 };
     tamis_states_spec     spec = TAMIS_STATES_SPEC_INIT;
     if (variant->is_shared || variant->geometry != NULL || variant->values > 1000) return NULL;
@@ -390,7 +390,7 @@ static const char *check_merged(const subject *variant, const tamis_states *stat
 }
 
 /* Two tables become one that knows what both knew. */
-static const char *merging_joins_what_both_know(const subject *variant) {
+static const char *merged_tables_know_the_keys_of_both(const subject *variant) {
     tamis_states *a = NULL, *b = NULL;
     const char   *why = NULL;
     MUST(two_halves(variant, &a, &b), "no tables");
@@ -484,7 +484,7 @@ static const char *check_ages(const subject *variant, const tamis_states *states
 }
 
 /* Whoever was heard of within the timeout is in the merged table, wherever the two hands were. */
-static const char *merging_takes_nobody_out(const subject *variant) {
+static const char *merging_expires_no_key_early(const subject *variant) {
     enum { KEYS = 64 };
     uint64_t       when[KEYS] = { 0 };
     uint64_t const part = variant->timeout / 16 + 1, seeds = variant->capacity > 10000 ? 1 : 10;
@@ -566,12 +566,12 @@ const named_law states_laws[] = {
     { "refusals_change_nothing", refusals_change_nothing },
     { "full_loses_nothing", full_loses_nothing },
     { "a_batch_is_its_operations_in_order", a_batch_is_its_operations_in_order },
-    { "silent_keys_go_and_others_stay", silent_keys_go_and_others_stay },
-    { "values_have_times_of_their_own", values_have_times_of_their_own },
+    { "silent_keys_expire_and_others_stay", silent_keys_expire_and_others_stay },
+    { "every_value_has_its_own_timeout", every_value_has_its_own_timeout },
     { "files_keep_everything", files_keep_everything },
-    { "merging_joins_what_both_know", merging_joins_what_both_know },
+    { "merged_tables_know_the_keys_of_both", merged_tables_know_the_keys_of_both },
     { "merging_is_all_or_nothing", merging_is_all_or_nothing },
-    { "merging_takes_nobody_out", merging_takes_nobody_out },
+    { "merging_expires_no_key_early", merging_expires_no_key_early },
     { "dropping_all_leaves_nothing", dropping_all_leaves_nothing },
     { "instruction_sets_change_no_bit", instruction_sets_change_no_bit },
     { "tallies_add_up", tallies_add_up },

@@ -95,9 +95,9 @@ static const saboteur saboteurs[] = {
     SABOTEUR("refused_adds_change_nothing", NULL, add, refuses_too_late),
     SABOTEUR("refused_adds_change_nothing", NULL, add, refuses_too_early),
     SABOTEUR("refused_removes_change_nothing", NULL, remove, removes_anything),
-    SABOTEUR("strange_removals_keep_the_structure", NULL, remove, removes_anything),
+    SABOTEUR("removals_of_absent_keys_keep_the_table_valid", NULL, remove, removes_anything),
     SABOTEUR("refused_removes_change_nothing", NULL, remove, touches_when_refusing),
-    SABOTEUR("floods_harm_nobody", NULL, remove, unsticks),
+    SABOTEUR("floods_harm_no_other_key", NULL, remove, unsticks),
     SABOTEUR("emptying_restores_every_byte", NULL, remove, leaves_dirt),
     SABOTEUR("batch_equals_single", NULL, add_chunk, adds_unlike_single),
     SABOTEUR("batch_equals_single", NULL, remove_chunk, removes_unlike_single),
@@ -107,7 +107,7 @@ static const saboteur saboteurs[] = {
     SABOTEUR("error_rate_is_as_predicted", NULL, survey, flatters_itself),
     SABOTEUR("no_false_negative_under_churn", NULL, validate, never_valid),
     SABOTEUR("same_bytes_on_every_isa", NULL, add, differs_by_isa),
-    SABOTEUR("counted_and_sized_truly", NULL, add, differs_by_isa),
+    SABOTEUR("keys_and_bytes_are_counted_exactly", NULL, add, differs_by_isa),
 };
 
 /* ------------------------------------------------------------------ a kind that fills up */

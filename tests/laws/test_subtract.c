@@ -72,7 +72,7 @@ static void one_copy_too_many_is_refused_and_changes_nothing(void **state) {
 }
 
 /* What is saturated stays; alone in the set to be taken out, it is refused. */
-static void what_is_saturated_stays(void **state) {
+static void saturated_keys_stay_when_subtracted(void **state) {
     (void)state;
     for (size_t k = 0; k < COUNT(kinds); k++) {
         tamis_set *const into = make(&kinds[k], 1), *const flood = make(&kinds[k], 1);
@@ -111,7 +111,7 @@ static void sets_that_are_not_alike_are_refused(void **state) {
 }
 
 /* Nothing to remove with, or more than a print to remove by. */
-static void kinds_that_cannot_say_so(void **state) {
+static void kinds_that_cannot_subtract_are_refused(void **state) {
     (void)state;
     static const subject others[] = {
         { .kind = "bloom", .capacity = KEYS, .fpr = .01 },
@@ -153,9 +153,9 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_are_subtracted),
         cmocka_unit_test(one_copy_too_many_is_refused_and_changes_nothing),
-        cmocka_unit_test(what_is_saturated_stays),
+        cmocka_unit_test(saturated_keys_stay_when_subtracted),
         cmocka_unit_test(sets_that_are_not_alike_are_refused),
-        cmocka_unit_test(kinds_that_cannot_say_so),
+        cmocka_unit_test(kinds_that_cannot_subtract_are_refused),
         cmocka_unit_test(mapped_sets_are_only_read),
     };
     return _cmocka_run_group_tests("subtract", tests, COUNT(tests), NULL, NULL);

@@ -17,7 +17,7 @@ static void check_digits(double actual, double printed, double half_a_digit) {
 }
 
 /* 000, Table 1: 4 subtables, a load of 6, churn. */
-static void table_1_of_paper_000(void **state) {
+static void table_1_of_esa2006_is_reproduced(void **state) {
     (void)state;
     static const double printed[] = { 1,      1.0000, 0.9999, 0.9990, 0.9920,
                                       0.9505, 0.7669, 0.2894, 0.0023 };
@@ -31,7 +31,7 @@ static void table_1_of_paper_000(void **state) {
 }
 
 /* 000, 5.2: a load of 6.5 overflows in two of a hundred lives. */
-static void load_of_6_5_of_paper_000(void **state) {
+static void load_6_5_of_esa2006_is_reproduced(void **state) {
     (void)state;
     fluid law;
     tamis_fluid_churn(4, 6.5, INFINITY, &law);
@@ -49,7 +49,7 @@ static void check_loads(unsigned tables, double load, const double *printed, uns
 }
 
 /* 003, Table I (with 5.90e-4 for the misprinted 6.0e-4) and Table II: 3 subtables, filling. */
-static void tables_1_and_2_of_paper_003(void **state) {
+static void tables_1_and_2_of_allerton2006_are_reproduced(void **state) {
     (void)state;
     static const double at_4[] = {
         2.27e-5, 5.90e-4, 1.07e-2, .1549, .6559, .1780, 2.28e-5, 5.57e-31
@@ -61,7 +61,7 @@ static void tables_1_and_2_of_paper_003(void **state) {
 }
 
 /* 002, 3.4: what filling makes 1e-30 is 1e-8 under churn. */
-static void churn_of_3_subtables_is_another_matter(void **state) {
+static void churn_changes_the_loads_of_3_subtables(void **state) {
     (void)state;
     fluid law;
     tamis_fluid_churn(3, 4, INFINITY, &law);
@@ -431,10 +431,10 @@ static void finite_tables_are_full_no_less_often_than_the_limit(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_1_of_paper_000),
-        cmocka_unit_test(load_of_6_5_of_paper_000),
-        cmocka_unit_test(tables_1_and_2_of_paper_003),
-        cmocka_unit_test(churn_of_3_subtables_is_another_matter),
+        cmocka_unit_test(table_1_of_esa2006_is_reproduced),
+        cmocka_unit_test(load_6_5_of_esa2006_is_reproduced),
+        cmocka_unit_test(tables_1_and_2_of_allerton2006_are_reproduced),
+        cmocka_unit_test(churn_changes_the_loads_of_3_subtables),
         cmocka_unit_test(mean_of_all_buckets_is_the_load),
         cmocka_unit_test(churn_comes_to_rest_where_as_many_come_as_go),
         cmocka_unit_test(fuller_buckets_are_rarer_and_further_left),

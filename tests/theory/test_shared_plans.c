@@ -87,7 +87,7 @@ static void expect_plan(const planned_kind *row, const tamis_states_spec *spec) 
     }
 }
 
-static void plans_are_the_smallest_that_do(void **state) {
+static void plans_are_the_smallest_that_meet_the_spec(void **state) {
     (void)state;
     static const uint64_t capacities[] = { 1, 10, 1000, 1000000, 1000000000 };
     static const uint64_t values[] = { 2, 3, 8, 14, 1000, UINT64_C(1) << 32 };
@@ -118,7 +118,7 @@ static void expect_status(const planned_kind *row, const char *geometry, double 
     tamis_states_free(states);
 }
 
-static void what_cannot_be_is_refused(void **state) {
+static void impossible_specs_are_refused(void **state) {
     (void)state;
     static const char *const impossible[] = {
         "values=7",
@@ -204,8 +204,8 @@ static void places_that_coincide_are_counted(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_are_the_smallest_that_do),
-        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(plans_are_the_smallest_that_meet_the_spec),
+        cmocka_unit_test(impossible_specs_are_refused),
         cmocka_unit_test(a_fixed_size_has_the_best_k),
         cmocka_unit_test(a_geometry_can_be_given),
         cmocka_unit_test(places_that_coincide_are_counted),

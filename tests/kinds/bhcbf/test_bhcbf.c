@@ -220,7 +220,7 @@ double oracle_rate(const oracle *o) {
 static const tested under_test = { "bhcbf",   geometries[0], COUNT(geometries),
                                    BH_FIELDS, .crowd = 3,    .calm = 0 };
 
-static void answers_and_bytes_are_the_oracles(void **state) {
+static void answers_and_bytes_match_the_oracle(void **state) {
     (void)state;
     check_histories(&under_test, steps);
 }
@@ -274,7 +274,7 @@ static uint64_t hash_at(const oracle *o, size_t a, size_t b) {
 
 /* One key is removed as two strangers, which each have one of its entries and one that is stuck:
  * again and again, until there are no keys to count. */
-static void strangers_count_no_further_than_to_zero(void **state) {
+static void removals_of_absent_keys_never_count_below_zero(void **state) {
     (void)state;
     static const uint64_t g[] = { 3, 2, 2, 8, D, 3, 1, 0 };
     both                  b = both_make(&under_test, g, NULL, 1);
@@ -295,7 +295,7 @@ static void strangers_count_no_further_than_to_zero(void **state) {
     both_free(&b);
 }
 
-static void the_present_rate_is_that_of_all_strangers(void **state) {
+static void current_fpr_is_the_share_of_absent_keys_that_match(void **state) {
     (void)state;
     static const uint64_t few[][BH_FIELDS] = {
         { 5, 3, 4, 8, D, 3, 1, 0 }, { 5, 3, 4, 8, D, 3, 0, 0 },    { 4, 3, 3, 4, D, 3, 1, 1 },
@@ -431,12 +431,12 @@ static life lives[] = {
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest first[] = {
-        cmocka_unit_test(answers_and_bytes_are_the_oracles),
+        cmocka_unit_test(answers_and_bytes_match_the_oracle),
         cmocka_unit_test(chunks_are_their_keys_one_by_one),
         cmocka_unit_test(merges_are_sums),
         cmocka_unit_test(a_removal_may_take_a_centred_counter_out_of_range),
-        cmocka_unit_test(strangers_count_no_further_than_to_zero),
-        cmocka_unit_test(the_present_rate_is_that_of_all_strangers),
+        cmocka_unit_test(removals_of_absent_keys_never_count_below_zero),
+        cmocka_unit_test(current_fpr_is_the_share_of_absent_keys_that_match),
     };
     struct CMUnitTest tests[COUNT(first) + COUNT(trials) + COUNT(lives)];
     size_t            n = COUNT(first);

@@ -47,7 +47,7 @@ static tamis_status wraps(tamis_table *table, uint64_t hash) {
 }
 
 static const saboteur saboteurs[] = {
-    SABOTEUR("floods_harm_nobody", NULL, remove, unmarks),
+    SABOTEUR("floods_harm_no_other_key", NULL, remove, unmarks),
     SABOTEUR("no_false_negative_under_churn", TIGHT, remove, unmarks),
     SABOTEUR("no_false_negative_under_churn", TIGHT, add, wraps),
     SABOTEUR("no_false_negative_under_churn", NULL, has, forgets_single_copies),

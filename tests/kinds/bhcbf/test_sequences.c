@@ -114,7 +114,7 @@ static void sequences_of_the_paper_are_what_they_are_said_to_be(void **state) {
     assert_false(is_bh_tilde(one, 2)); /* 1 + 1 + 1 + 1 */
 }
 
-static void sequences_refuse_what_is_none(void **state) {
+static void values_that_are_no_sequence_are_refused(void **state) {
     (void)state;
     assert_false(tamis_is_bh(0, 1) || is_bh_tilde(0, 1));
     assert_false(tamis_is_bh(1, 1) || is_bh_tilde(3, 1)); /* 0 is no number of it */
@@ -128,7 +128,7 @@ static void sequences_refuse_what_is_none(void **state) {
 
 /* ------------------------------------------------------------------ searches */
 
-static void bh_search_finds_the_48(void **state) {
+static void bh_search_finds_the_48_sequences_of_the_paper(void **state) {
     (void)state;
     uint64_t masks[60];
     memset(masks, 0, sizeof masks);
@@ -145,7 +145,7 @@ static void bh_search_finds_the_48(void **state) {
 }
 
 /* Every set of numbers is looked at. */
-static void searches_find_all_that_there_are(void **state) {
+static void searches_find_every_sequence(void **state) {
     (void)state;
     for (unsigned h = 1; h <= 4; h++) {
         for (unsigned l = 1; l <= 4; l++) {
@@ -191,9 +191,9 @@ int main(void) {
         cmocka_unit_test(is_bh_is_that_all_sums_differ),
         cmocka_unit_test(is_bh_tilde_is_that_shorter_sums_are_alone),
         cmocka_unit_test(sequences_of_the_paper_are_what_they_are_said_to_be),
-        cmocka_unit_test(sequences_refuse_what_is_none),
-        cmocka_unit_test(bh_search_finds_the_48),
-        cmocka_unit_test(searches_find_all_that_there_are),
+        cmocka_unit_test(values_that_are_no_sequence_are_refused),
+        cmocka_unit_test(bh_search_finds_the_48_sequences_of_the_paper),
+        cmocka_unit_test(searches_find_every_sequence),
         cmocka_unit_test(table_2_has_the_longest_sequences),
         cmocka_unit_test(searches_write_no_more_than_there_is_room_for),
     };

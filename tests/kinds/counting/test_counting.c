@@ -131,7 +131,7 @@ double oracle_rate(const oracle *o) {
 static const tested under_test = { "counting", geometries[0], COUNT(geometries),
                                    CBF_FIELDS, .crowd = 2,    .calm = 3 };
 
-static void answers_and_bytes_are_the_oracles(void **state) {
+static void answers_and_bytes_match_the_oracle(void **state) {
     (void)state;
     check_histories(&under_test, steps);
 }
@@ -146,7 +146,7 @@ static void merges_are_sums(void **state) {
     check_merges(&under_test);
 }
 
-static void the_present_rate_is_that_of_all_strangers(void **state) {
+static void current_fpr_is_the_share_of_absent_keys_that_match(void **state) {
     (void)state;
     check_rates(&under_test, 40);
 }
@@ -210,10 +210,10 @@ static void counts_are_too_high_as_often_as_stated(void **state) {
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_and_bytes_are_the_oracles),
+        cmocka_unit_test(answers_and_bytes_match_the_oracle),
         cmocka_unit_test(chunks_are_their_keys_one_by_one),
         cmocka_unit_test(merges_are_sums),
-        cmocka_unit_test(the_present_rate_is_that_of_all_strangers),
+        cmocka_unit_test(current_fpr_is_the_share_of_absent_keys_that_match),
         cmocka_unit_test(only_scattered_counters_become_a_bloom_filter),
         cmocka_unit_test(counts_are_too_high_as_often_as_stated),
     };

@@ -154,7 +154,7 @@ static void history(pair *p, uint64_t n) {
     }
 }
 
-static void bytes_and_answers_are_the_oracles(void **state) {
+static void bytes_and_answers_match_the_oracle(void **state) {
     (void)state;
     for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
         uint64_t refused = 0, stuck = 0, squeezed = 0;
@@ -342,7 +342,7 @@ static void rate_after_churn_is_the_papers(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_and_answers_are_the_oracles),
+        cmocka_unit_test(bytes_and_answers_match_the_oracle),
         cmocka_unit_test(shortest_match_loses_keys),
         cmocka_unit_test(merged_tables_hold_both),
         cmocka_unit_test(cells_are_refreshed_from_a_fuller_copy),

@@ -163,7 +163,7 @@ static void validate_names_counts_that_are_wrong(void **state) {
 }
 
 /* Every operation on any bytes; the sanitizers look on. */
-static void nothing_is_touched_outside_whatever_the_bytes(void **state) {
+static void no_bytes_outside_the_table_are_touched(void **state) {
     (void)state;
     dice chance = { 9 };
     for (unsigned round = 0; round < 1500; round++) {
@@ -195,7 +195,7 @@ int main(void) {
         cmocka_unit_test(validate_names_bits_where_nothing_is),
         cmocka_unit_test(validate_names_cells_out_of_order),
         cmocka_unit_test(validate_names_counts_that_are_wrong),
-        cmocka_unit_test(nothing_is_touched_outside_whatever_the_bytes),
+        cmocka_unit_test(no_bytes_outside_the_table_are_touched),
     };
     return cmocka_run_group_tests_name("saboteurs_ddlcbf", tests, NULL, NULL);
 }

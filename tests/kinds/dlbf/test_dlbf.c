@@ -279,7 +279,7 @@ static void history(pair *p, uint64_t n) {
     }
 }
 
-static void every_byte_is_foreseen(void **state) {
+static void every_byte_matches_the_oracle(void **state) {
     (void)state;
     const char *isa;
     for (size_t i = 0; (isa = tamis_isa_name(i)) != NULL; i++) {
@@ -470,7 +470,7 @@ static void balancing_without_memory_changes_nothing(void **state) {
 int main(int argc, char **argv) {
     if (argc > 1) steps = strtoull(argv[1], NULL, 10);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_byte_is_foreseen),
+        cmocka_unit_test(every_byte_matches_the_oracle),
         cmocka_unit_test(the_rate_is_that_of_its_cells),
         cmocka_unit_test(keys_that_come_together_are_balanced),
         cmocka_unit_test(balanced_sets_hold_all_and_err_less),

@@ -172,7 +172,7 @@ static double bits_for(double fpr, tamis_preference prefer) {
     return (double)(g[DLBF_TABLES] * g[DLBF_BUCKETS] * g[DLBF_BUCKET_BITS]) / need.n;
 }
 
-static void sixteen_bits_are_enough_for_what_was_promised(void **state) {
+static void sixteen_bits_per_key_reach_the_promised_rates(void **state) {
     (void)state;
     assert_true(bits_for(.00045, TAMIS_PREFER_FAST) <= 16);
     assert_true(bits_for(.00036, TAMIS_PREFER_SMALL) <= 16);
@@ -375,7 +375,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(live_tables_have_those_loads),
         cmocka_unit_test(rates_are_those_of_the_paper_or_better),
         cmocka_unit_test(balanced_rates_are_those_of_the_paper),
-        cmocka_unit_test(sixteen_bits_are_enough_for_what_was_promised),
+        cmocka_unit_test(sixteen_bits_per_key_reach_the_promised_rates),
         cmocka_unit_test(live_tables_err_as_forecast),
         cmocka_unit_test(live_tables_overflow_as_forecast),
         cmocka_unit_test(small_tables_overflow_less_than_forecast),

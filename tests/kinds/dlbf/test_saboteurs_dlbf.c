@@ -36,7 +36,7 @@ static void set_code(tamis_set *set, uint64_t at, unsigned bits, unsigned code) 
 }
 
 /* I1: there are 255 codes. */
-static void dlbf_validate_names_a_code_that_there_is_not(void **state) {
+static void dlbf_validate_names_an_unused_code(void **state) {
     (void)state;
     static const char *const geometries[] = { PLAIN, GROUPED };
     for (unsigned i = 0; i < 2; i++) {
@@ -130,7 +130,7 @@ static void dlbf_validate_is_safe_on_any_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dlbf_validate_names_a_code_that_there_is_not),
+        cmocka_unit_test(dlbf_validate_names_an_unused_code),
         cmocka_unit_test(dlbf_validate_names_cells_out_of_order),
         cmocka_unit_test(dlbf_validate_names_bits_behind_the_last),
         cmocka_unit_test(dlbf_validate_names_counts_that_are_wrong),

@@ -296,7 +296,7 @@ static void history(pair *p, uint64_t n) {
 }
 
 /* Every status, every count and every byte, on every instruction set. */
-static void statuses_counts_and_bytes_are_the_oracles(void **state) {
+static void statuses_counts_and_bytes_match_the_oracle(void **state) {
     (void)state;
     for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
         uint64_t saturated = 0, spread = 0, moved = 0;
@@ -500,7 +500,7 @@ static bool check_merge(pair *into, const pair *from) {
 
 /* Two tables whose keys together are about as many as there is room for. The kind says that it
  * merges by steps; that nothing is left of those in the end is up to the front door. */
-static void merges_are_the_oracles_up_to_the_edge(void **state) {
+static void merges_match_the_oracle_up_to_the_limit(void **state) {
     (void)state;
     unsigned fitted = 0, refused = 0;
     for (uint64_t round = 0; round < 100 + steps / 40; round++) {
@@ -636,7 +636,7 @@ static void merges_at_capacity_move_nothing(void **state) {
 #define FLOOD 300000
 
 /* A full table and a key that is added without end: nobody is refused, nobody is lost. */
-static void floods_of_one_key_harm_nobody(void **state) {
+static void floods_of_one_key_harm_no_other_key(void **state) {
     (void)state;
     uint64_t const   capacity = 3000;
     tamis_set *const set = make(capacity, COUNTED, NULL);
@@ -657,17 +657,17 @@ static void floods_of_one_key_harm_nobody(void **state) {
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statuses_counts_and_bytes_are_the_oracles),
+        cmocka_unit_test(statuses_counts_and_bytes_match_the_oracle),
         cmocka_unit_test(emptied_tables_are_all_zero),
         cmocka_unit_test(counts_are_exact_up_to_the_limit),
         cmocka_unit_test(no_fingerprint_has_a_low_part_of_0),
         cmocka_unit_test(removal_never_takes_the_cell_of_another),
         cmocka_unit_test(each_visits_every_cell_until_it_is_told_to_stop),
-        cmocka_unit_test(merges_are_the_oracles_up_to_the_edge),
+        cmocka_unit_test(merges_match_the_oracle_up_to_the_limit),
         cmocka_unit_test(merges_that_do_not_fit_change_nothing),
         cmocka_unit_test(moves_make_room_and_are_counted),
         cmocka_unit_test(merges_at_capacity_move_nothing),
-        cmocka_unit_test(floods_of_one_key_harm_nobody),
+        cmocka_unit_test(floods_of_one_key_harm_no_other_key),
     };
     if (argc > 1) steps = strtoull(argv[1], NULL, 10);
     return cmocka_run_group_tests_name("dlcbf", tests, NULL, NULL);

@@ -254,7 +254,7 @@ static void far_too_few_buckets_are_refused(void **state) {
 }
 
 /* A geometry that was chosen, fixed as a whole, is chosen again. */
-static void what_was_chosen_can_be_fixed(void **state) {
+static void a_chosen_geometry_can_be_fixed(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += 5 * one_in) {
         grid_point const p = grid_at(i);
@@ -268,7 +268,7 @@ static void what_was_chosen_can_be_fixed(void **state) {
 
 /* As many fingerprints as another table has, for keys that come from there; whatever is preferred,
  * and for half as many keys again. Or none: no table has one more, which no 2^r - 1 divides. */
-static void as_many_fingerprints_as_asked_for_or_none(void **state) {
+static void a_fixed_number_of_fingerprints_is_met_or_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += 5 * one_in) {
         grid_point p = grid_at(i);
@@ -419,8 +419,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(every_choice_keeps_what_was_asked_for),
         cmocka_unit_test(fixed_fields_are_honoured),
         cmocka_unit_test(far_too_few_buckets_are_refused),
-        cmocka_unit_test(what_was_chosen_can_be_fixed),
-        cmocka_unit_test(as_many_fingerprints_as_asked_for_or_none),
+        cmocka_unit_test(a_chosen_geometry_can_be_fixed),
+        cmocka_unit_test(a_fixed_number_of_fingerprints_is_met_or_refused),
         cmocka_unit_test(bytes_refuse_what_is_out_of_range),
         cmocka_unit_test(bytes_of_any_geometry_are_those_of_its_buckets),
     };

@@ -287,7 +287,7 @@ static void history(pair *p, uint64_t n) {
 }
 
 /* Every status, every count and every fingerprint, through fillings and refusals. */
-static void statuses_counts_and_fingerprints_are_the_oracles(void **state) {
+static void statuses_counts_and_fingerprints_match_the_oracle(void **state) {
     (void)state;
     for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
         uint64_t saturated = 0;
@@ -661,7 +661,7 @@ static tamis_set *make(uint64_t capacity, unsigned abilities, const char *geomet
 
 #define COUNTED (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
 
-static void a_million_adds_of_one_key_harm_nobody(void **state) {
+static void a_million_adds_of_one_key_harm_no_other_key(void **state) {
     (void)state;
     check_flood(make(3000, TAMIS_CAN_REMOVE, NULL)); /* a multiset */
     check_flood(make(3000, COUNTED, NULL));          /* with counters */
@@ -669,7 +669,7 @@ static void a_million_adds_of_one_key_harm_nobody(void **state) {
     check_flood(make(3000, 0, NULL));
 }
 
-static void exhaustion_at_half_as_much_again_loses_no_key(void **state) {
+static void filling_to_150_percent_loses_no_key(void **state) {
     (void)state;
     check_exhaustion(make(20000, TAMIS_CAN_REMOVE, NULL), 500);
     check_exhaustion(make(20000, COUNTED, NULL), 500);
@@ -793,7 +793,7 @@ static void ranks_become_lines_where_62_divides(void **state) {
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statuses_counts_and_fingerprints_are_the_oracles),
+        cmocka_unit_test(statuses_counts_and_fingerprints_match_the_oracle),
         cmocka_unit_test(counts_are_exact_up_to_the_limit),
         cmocka_unit_test(each_stops_when_it_is_told),
         cmocka_unit_test(bytes_tell_what_is_held_and_no_history),
@@ -802,8 +802,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(merges_are_all_or_nothing_at_the_edge),
         cmocka_unit_test(merges_of_one_long_chain_are_all_or_nothing),
         cmocka_unit_test(merges_fit_up_to_the_last_word),
-        cmocka_unit_test(a_million_adds_of_one_key_harm_nobody),
-        cmocka_unit_test(exhaustion_at_half_as_much_again_loses_no_key),
+        cmocka_unit_test(a_million_adds_of_one_key_harm_no_other_key),
+        cmocka_unit_test(filling_to_150_percent_loses_no_key),
         cmocka_unit_test(what_arrives_is_what_was_sent),
         cmocka_unit_test(lines_become_ranks_and_lines_again),
         cmocka_unit_test(ranks_become_lines_where_62_divides),

@@ -119,7 +119,7 @@ static void check_load(double load, unsigned rounds) {
 
 /* What was found in 40 tables: all within 1.5 sigma; that is 0.2 to 0.5% of the cut lines, 0.2 to
  * 0.6% of the keys beyond their lines and 0.7 to 3% of those in the attic. */
-static void lines_send_away_what_the_law_says(void **state) {
+static void lines_overflow_as_often_as_predicted(void **state) {
     (void)state;
     static const double loads[] = { 40, 44, 46, 48 };
     for (size_t i = 0; i < COUNT(loads); i++) check_load(loads[i], 3 + tables / 100);
@@ -376,7 +376,7 @@ static void fixed_fields_are_honoured(void **state) {
 }
 
 /* A geometry that was chosen, fixed as a whole, is chosen again. */
-static void what_was_chosen_can_be_fixed(void **state) {
+static void a_chosen_geometry_can_be_fixed(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += 5 * one_in) {
         grid_point const p = grid_at(i);
@@ -389,7 +389,7 @@ static void what_was_chosen_can_be_fixed(void **state) {
 }
 
 /* As many fingerprints as another table has, for keys that come from there; or none. */
-static void as_many_fingerprints_as_asked_for_or_none(void **state) {
+static void a_fixed_number_of_fingerprints_is_met_or_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += 5 * one_in) {
         grid_point p = grid_at(i);
@@ -528,13 +528,13 @@ static const touches_job jobs[] = {
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest single[] = {
-        cmocka_unit_test(lines_send_away_what_the_law_says),
+        cmocka_unit_test(lines_overflow_as_often_as_predicted),
         cmocka_unit_test(sizes_are_those_that_are_promised),
         cmocka_unit_test(every_choice_keeps_what_was_asked_for),
         cmocka_unit_test(asking_for_more_safety_never_saves_a_bit),
         cmocka_unit_test(fixed_fields_are_honoured),
-        cmocka_unit_test(what_was_chosen_can_be_fixed),
-        cmocka_unit_test(as_many_fingerprints_as_asked_for_or_none),
+        cmocka_unit_test(a_chosen_geometry_can_be_fixed),
+        cmocka_unit_test(a_fixed_number_of_fingerprints_is_met_or_refused),
         cmocka_unit_test(layout_refuses_what_is_out_of_range),
         cmocka_unit_test(layout_has_its_parts_one_after_the_other),
     };

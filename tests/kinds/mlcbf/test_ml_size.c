@@ -255,7 +255,7 @@ static const goal goals[] = {
     { "1M at 0.1%, one line", 1e6, .001, true, NEED_FREE, 31.7e6 },
 };
 
-static void plans_are_as_small_as_was_said(void **state) {
+static void plans_are_as_small_as_documented(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(goals); i++) {
         const goal *const wanted = &goals[i];
@@ -331,7 +331,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(the_papers_rates_are_stated_and_measured),
         cmocka_unit_test(the_papers_sizing_overflows_in_a_third_of_filters),
         cmocka_unit_test(sticking_is_as_often_as_stated),
-        cmocka_unit_test(plans_are_as_small_as_was_said),
+        cmocka_unit_test(plans_are_as_small_as_documented),
         cmocka_unit_test(the_papers_levels_are_sized_right),
         cmocka_unit_test(what_is_fixed_is_kept_or_refused),
     };

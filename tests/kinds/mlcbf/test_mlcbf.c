@@ -288,7 +288,7 @@ static const char *const geometries[] = {
 
 #define N_GEOMETRIES COUNT(geometries)
 
-static void every_status_answer_and_byte_is_the_oracles(void **state) {
+static void every_status_answer_and_byte_matches_the_oracle(void **state) {
     (void)state;
     for (size_t i = 0; i < N_GEOMETRIES; i++) {
         for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
@@ -361,7 +361,7 @@ static void the_papers_own_sizes_stick_and_lose_nothing(void **state) {
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_status_answer_and_byte_is_the_oracles),
+        cmocka_unit_test(every_status_answer_and_byte_matches_the_oracle),
         cmocka_unit_test(merges_are_sums),
         cmocka_unit_test(the_papers_own_sizes_stick_and_lose_nothing),
     };

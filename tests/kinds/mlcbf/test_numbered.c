@@ -25,7 +25,7 @@ static void check_numbers(uint64_t mask) {
     }
 }
 
-static void numbers_and_sums_are_each_others(void **state) {
+static void numbers_and_sums_are_inverse(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(masks); i++) check_numbers(masks[i]);
 }
@@ -47,7 +47,7 @@ static void four_bits_reach_as_far_as_five_did(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(numbers_and_sums_are_each_others),
+    cmocka_unit_test(numbers_and_sums_are_inverse),
     cmocka_unit_test(plain_counters_are_their_own_numbers),
     cmocka_unit_test(four_bits_reach_as_far_as_five_did),
 };

@@ -148,7 +148,7 @@ static void validate_sees_counters_that_do_not_add_up(void **state) {
 }
 
 /* With any bits: valid or not, but nothing is read or written outside, and what is valid works. */
-static void any_bits_are_safe(void **state) {
+static void any_bytes_are_safe(void **state) {
     (void)state;
     dice chance = { 3 };
     for (unsigned round = 0; round < 3000; round++) {
@@ -179,7 +179,7 @@ int main(void) {
         cmocka_unit_test(validate_sees_cells_beyond_the_area),
         cmocka_unit_test(validate_sees_a_closed_block_that_need_not_be),
         cmocka_unit_test(validate_sees_counters_that_do_not_add_up),
-        cmocka_unit_test(any_bits_are_safe),
+        cmocka_unit_test(any_bytes_are_safe),
     };
     return sabotage_run(&variant, saboteurs, COUNT(saboteurs), of_tables, COUNT(of_tables));
 }

@@ -105,7 +105,7 @@ static void pool_finds_the_last_free_record_from_every_place(void **state) {
 }
 
 /* What lies behind the last record is not the pool's, free or not. */
-static void pool_of_none_has_none(void **state) {
+static void an_empty_pool_has_no_records(void **state) {
     (void)state;
     uint8_t body[BYTES] = { 0 };
     assert_int_equal(pool_take(body, 5, 0, 0), POOL_NONE);
@@ -116,7 +116,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(pool_takes_every_record_once_and_then_says_none),
     cmocka_unit_test(pool_gives_the_wanted_record_or_the_next_one_around),
     cmocka_unit_test(pool_finds_the_last_free_record_from_every_place),
-    cmocka_unit_test(pool_of_none_has_none),
+    cmocka_unit_test(an_empty_pool_has_no_records),
 };
 
 CORE_EXPORT(pool)

@@ -140,7 +140,7 @@ static void history(pair *p, uint64_t n) {
 }
 
 /* Every status, every count and every fingerprint, through fillings and refusals. */
-static void statuses_counts_and_fingerprints_are_the_oracles(void **state) {
+static void statuses_counts_and_fingerprints_match_the_oracle(void **state) {
     (void)state;
     for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
         uint64_t refused = 0, saturated = 0;
@@ -348,7 +348,7 @@ static tamis_set *make(uint64_t capacity, unsigned abilities, tamis_preference p
                     4711);
 }
 
-static void a_million_adds_of_one_key_harm_nobody(void **state) {
+static void a_million_adds_of_one_key_harm_no_other_key(void **state) {
     (void)state;
     unsigned const counted = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT;
     check_flood(make(3000, counted, TAMIS_PREFER_SMALL));
@@ -357,7 +357,7 @@ static void a_million_adds_of_one_key_harm_nobody(void **state) {
     check_flood(make(3000, 0, TAMIS_PREFER_SMALL));
 }
 
-static void exhaustion_at_half_as_much_again_loses_no_key(void **state) {
+static void filling_to_150_percent_loses_no_key(void **state) {
     (void)state;
     check_exhaustion(make(20000, TAMIS_CAN_REMOVE, TAMIS_PREFER_SMALL), 1000);
     check_exhaustion(make(20000, TAMIS_CAN_REMOVE, TAMIS_PREFER_FAST), 1000);
@@ -365,13 +365,13 @@ static void exhaustion_at_half_as_much_again_loses_no_key(void **state) {
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statuses_counts_and_fingerprints_are_the_oracles),
+        cmocka_unit_test(statuses_counts_and_fingerprints_match_the_oracle),
         cmocka_unit_test(counts_are_exact_up_to_the_limit),
         cmocka_unit_test(each_stops_when_it_is_told),
         cmocka_unit_test(values_are_those_that_were_put),
         cmocka_unit_test(merges_are_all_or_nothing_at_the_edge),
-        cmocka_unit_test(a_million_adds_of_one_key_harm_nobody),
-        cmocka_unit_test(exhaustion_at_half_as_much_again_loses_no_key),
+        cmocka_unit_test(a_million_adds_of_one_key_harm_no_other_key),
+        cmocka_unit_test(filling_to_150_percent_loses_no_key),
     };
     if (argc > 1) steps = strtoull(argv[1], NULL, 10);
     return cmocka_run_group_tests_name("rank", tests, NULL, NULL);

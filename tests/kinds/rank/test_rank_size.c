@@ -324,7 +324,7 @@ static void fixed_fields_are_honoured(void **state) {
 }
 
 /* A geometry that was chosen, fixed in whole or in part, is chosen again. */
-static void what_was_chosen_can_be_fixed(void **state) {
+static void a_chosen_geometry_can_be_fixed(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += 31 * one_in) {
         grid_point const p = grid_at(i);
@@ -346,7 +346,7 @@ static void what_was_chosen_can_be_fixed(void **state) {
 }
 
 /* As many fingerprints as another table has, for keys that come from there; or none. */
-static void as_many_fingerprints_as_asked_for_or_none(void **state) {
+static void a_fixed_number_of_fingerprints_is_met_or_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += 31 * one_in) {
         grid_point p = grid_at(i);
@@ -475,8 +475,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(asking_for_twice_the_keys_or_half_the_error_takes_more),
         cmocka_unit_test(packing_never_takes_more_than_aligning),
         cmocka_unit_test(fixed_fields_are_honoured),
-        cmocka_unit_test(what_was_chosen_can_be_fixed),
-        cmocka_unit_test(as_many_fingerprints_as_asked_for_or_none),
+        cmocka_unit_test(a_chosen_geometry_can_be_fixed),
+        cmocka_unit_test(a_fixed_number_of_fingerprints_is_met_or_refused),
         cmocka_unit_test(levels_that_are_asked_for_are_there_or_refused),
         cmocka_unit_test(a_bucket_may_have_all_the_cells_there_may_be),
         cmocka_unit_test(layout_refuses_what_is_out_of_range),

@@ -174,7 +174,7 @@ static const tested_states under_test = {
     .puts = 4,
 };
 
-static void every_answer_and_byte_is_foreseen(void **state) {
+static void every_answer_and_byte_matches_the_oracle(void **state) {
     (void)state;
     happened const all = check_state_histories(&under_test, steps);
     assert_int_equal(all.status[1], 0); /* it is never full */
@@ -182,7 +182,7 @@ static void every_answer_and_byte_is_foreseen(void **state) {
     assert_true(all.status[4] > 1000 && all.aged > 1000 && all.stuck > 100);
 }
 
-static void a_merge_is_foreseen(void **state) {
+static void merges_match_the_oracle(void **state) {
     (void)state;
     check_state_merges(&under_test);
 }
@@ -266,18 +266,18 @@ static void validate_names_each_invariant(void **state) {
     history_free(&h);
 }
 
-static void nothing_is_unsafe_on_any_bytes(void **state) {
+static void any_bytes_are_safe(void **state) {
     (void)state;
     check_state_bodies(&under_test);
 }
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_answer_and_byte_is_foreseen),
-        cmocka_unit_test(a_merge_is_foreseen),
+        cmocka_unit_test(every_answer_and_byte_matches_the_oracle),
+        cmocka_unit_test(merges_match_the_oracle),
         cmocka_unit_test(contents_are_told),
         cmocka_unit_test(validate_names_each_invariant),
-        cmocka_unit_test(nothing_is_unsafe_on_any_bytes),
+        cmocka_unit_test(any_bytes_are_safe),
     };
     if (argc > 1) steps = strtoull(argv[1], NULL, 10);
     return cmocka_run_group_tests_name("state_bloom", tests, NULL, NULL);

@@ -75,7 +75,7 @@ static uint64_t bucket_with(tagged view, unsigned used) {
 
 /* ------------------------------------------------------------------ I1 */
 
-static void validate_names_gaps_and_bits_of_nobody(void **state) {
+static void validate_names_gaps_and_unused_bits(void **state) {
     (void)state;
     tamis_states *const states = make(PERMUTED);
     tagged_shape const  shape = cells_shape_of(states);
@@ -174,7 +174,7 @@ static void validate_names_counts_that_are_wrong(void **state) {
 }
 
 /* Of the codes 0 to 7, those from 5 on are no value; apart, 5 is "don't know". */
-static void validate_names_values_that_there_are_not(void **state) {
+static void validate_names_values_out_of_range(void **state) {
     (void)state;
     static const char *const geometries[] = { PERMUTED, APART };
     for (unsigned i = 0; i < 2; i++) {
@@ -285,7 +285,7 @@ static void validate_names_bits_behind_the_last(void **state) {
 /* ------------------------------------------------------------------ anything */
 
 /* Every operation on bytes of any value: nothing is read or written outside. */
-static void all_is_safe_on_any_bytes(void **state) {
+static void any_bytes_are_safe(void **state) {
     (void)state;
     static const char *const geometries[] = { PERMUTED, APART };
     dice                     chance = { 7 };
@@ -317,15 +317,15 @@ static void all_is_safe_on_any_bytes(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(validate_names_gaps_and_bits_of_nobody),
+        cmocka_unit_test(validate_names_gaps_and_unused_bits),
         cmocka_unit_test(validate_names_fingerprints_with_two_cells),
         cmocka_unit_test(validate_names_side_tables_that_are_not_in_order),
         cmocka_unit_test(validate_names_counts_that_are_wrong),
-        cmocka_unit_test(validate_names_values_that_there_are_not),
+        cmocka_unit_test(validate_names_values_out_of_range),
         cmocka_unit_test(validate_names_timers_that_run_too_long),
         cmocka_unit_test(values_out_of_range_are_not_counted),
         cmocka_unit_test(validate_names_bits_behind_the_last),
-        cmocka_unit_test(all_is_safe_on_any_bytes),
+        cmocka_unit_test(any_bytes_are_safe),
     };
     return cmocka_run_group_tests_name("saboteurs_state_print", tests, NULL, NULL);
 }

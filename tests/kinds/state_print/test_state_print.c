@@ -189,7 +189,7 @@ static void history(pair *p, uint64_t n) {
 }
 
 /* Every status, every value and every byte, on every instruction set. */
-static void statuses_values_and_bytes_are_the_oracles(void **state) {
+static void statuses_values_and_bytes_match_the_oracle(void **state) {
     (void)state;
     for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
         uint64_t full = 0, unknown = 0, aside = 0, aged = 0;
@@ -628,7 +628,7 @@ static void merged_keys_do_not_age_before_their_time(void **state) {
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statuses_values_and_bytes_are_the_oracles),
+        cmocka_unit_test(statuses_values_and_bytes_match_the_oracle),
         cmocka_unit_test(emptied_tables_are_all_zero),
         cmocka_unit_test(a_print_in_two_buckets_is_unknown),
         cmocka_unit_test(a_move_of_an_unknown_key_makes_both_unknown),

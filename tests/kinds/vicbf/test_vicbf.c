@@ -161,7 +161,7 @@ double oracle_rate(const oracle *o) {
 static const tested under_test = { "vicbf",   geometries[0], COUNT(geometries),
                                    VI_FIELDS, .crowd = 3,    .calm = 3 };
 
-static void answers_and_bytes_are_the_oracles(void **state) {
+static void answers_and_bytes_match_the_oracle(void **state) {
     (void)state;
     check_histories(&under_test, steps);
 }
@@ -172,7 +172,7 @@ static void merges_are_sums(void **state) {
 }
 
 /* Fair histories that end with nothing leave nothing, if no counter stuck. */
-static void what_is_emptied_is_zero(void **state) {
+static void an_emptied_table_is_all_zero(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(geometries); i++) {
         both b = both_make(&under_test, geometries[i], NULL, i + 7);
@@ -188,7 +188,7 @@ static void what_is_emptied_is_zero(void **state) {
 }
 
 /* A stuck counter says nothing: neither how many, nor who, and removals leave it. */
-static void what_sticks_stays(void **state) {
+static void stuck_counters_stay(void **state) {
     (void)state;
     static const uint64_t g[] = { 2, 1, 0, 5, VI_D(4), 0 };
     both                  b = both_make(&under_test, g, NULL, 5);
@@ -204,7 +204,7 @@ static void what_sticks_stays(void **state) {
     both_free(&b);
 }
 
-static void the_present_rate_is_that_of_all_strangers(void **state) {
+static void current_fpr_is_the_share_of_absent_keys_that_match(void **state) {
     (void)state;
     static const tested in_lines = {
         "vicbf", geometries[SCATTERED], COUNT(geometries) - SCATTERED, VI_FIELDS, 0, 0
@@ -214,11 +214,11 @@ static void the_present_rate_is_that_of_all_strangers(void **state) {
 
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_and_bytes_are_the_oracles),
-        cmocka_unit_test(what_is_emptied_is_zero),
+        cmocka_unit_test(answers_and_bytes_match_the_oracle),
+        cmocka_unit_test(an_emptied_table_is_all_zero),
         cmocka_unit_test(merges_are_sums),
-        cmocka_unit_test(what_sticks_stays),
-        cmocka_unit_test(the_present_rate_is_that_of_all_strangers),
+        cmocka_unit_test(stuck_counters_stay),
+        cmocka_unit_test(current_fpr_is_the_share_of_absent_keys_that_match),
     };
     if (argc > 1) steps = strtoull(argv[1], NULL, 10);
     return _cmocka_run_group_tests("vicbf", tests, COUNT(tests), NULL, NULL);
