@@ -1,0 +1,15 @@
+# --count-to N: counts up to N are exact; plan has a column for it, info a line.
+. "$CLI_TESTS/helpers.sh"
+tamis plan -n 1000 --count-to 1000 >table
+sed -n '/kind/s/.*\(counts to\).*/\1/p' table
+tamis plan -n 1000 --count-to 1000 --json | python3 -c '
+import json, sys
+found = json.load(sys.stdin)
+assert all(kind["count_to"] >= 1000 for kind in found["kinds"] if kind["possible"]), found
+print("met")'
+printf 'a\t1000\nb\t999\nc\t1\n' >counts
+tamis build -q set.tamis -n 1000 -e 1e-9 --count-to 1000 --counts counts
+printf 'a\nb\nc\n' | tamis count set.tamis | cmp - counts
+tamis info --json set.tamis | python3 -c 'import json, sys; assert json.load(sys.stdin)["count_to"] >= 1000'
+tamis info set.tamis | grep -c '^  counts  *exactly up to [0-9,]* copies$'
+for number in 0 x 5G; do code_of tamis build set.tamis --count-to "$number" counts; done
