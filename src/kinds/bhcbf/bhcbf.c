@@ -37,6 +37,7 @@
 #include "kind.h"
 #include "pairs.h"
 #include "rate.h"
+#include "sequences.h"
 #include "size.h"
 #include "theory/bloom_rate.h"
 
@@ -62,7 +63,10 @@ static uint64_t bhcbf_fill_lines(const uint64_t *g) {
     return (bytes - PACKED_PAD_BYTES) * 8 / bhcbf_entry_bits(g);
 }
 
+/* Copies of every key would raise the rate, since entries of more keys exclude less: that is not
+ * planned for. */
 static tamis_status bhcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
+    if (need->work.copies > 1) return TAMIS_ERR_CANNOT;
     uint64_t g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
     bh_need const want = { .n = (double)need->work.capacity,
@@ -416,7 +420,13 @@ static void bhcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
 }
 
 static uint64_t bhcbf_count_to(const uint64_t *g) {
-    return (UINT64_C(1) << g[BH_COUNT_BITS]) - 2;
+    pairs const layout = tamis_bh_pairs(g);
+    for (uint64_t count = 0;; count++) {
+        for (unsigned i = 0; i < layout.sums.n; i++) {
+            pair const p = { count + 1, (count + 1) * layout.sums.value[i] };
+            if (pairs_pack(&layout, p) == pairs_mark(&layout)) return count;
+        }
+    }
 }
 
 KIND_EXPORT(bhcbf) = {
@@ -424,14 +434,14 @@ KIND_EXPORT(bhcbf) = {
     .summary = "Bh counting filter: a second counter tells keys apart",
     .isa = KIND_ISA,
     .copies_take_room = true,
-    .fields = { { "entries", 0, UINT64_MAX - 1 },
-                { "hashes", 0, UINT64_MAX - 1 },
-                { "count_bits", 0, UINT64_MAX - 1 },
-                { "sum_bits", 0, UINT64_MAX - 1 },
-                { "sequence", 0, UINT64_MAX - 1 },
-                { "h", 0, UINT64_MAX - 1 },
-                { "improved", 0, UINT64_MAX - 1 },
-                { "centred", 0, UINT64_MAX - 1 },
+    .fields = { { "entries", 2, PAIRS_MAX_ENTRIES },
+                { "hashes", 1, BH_MAX_HASHES },
+                { "count_bits", BH_MIN_BITS, BH_MAX_COUNT_BITS },
+                { "sum_bits", BH_MIN_BITS, BH_MAX_SUM_BITS },
+                { "sequence", 6, UINT64_MAX - 1 },
+                { "h", 1, SEQUENCES_MAX_H },
+                { "improved", 0, 1 },
+                { "centred", 0, 1 },
                 { NULL, 0, 0 } },
     .plan = bhcbf_plan,
     .body_bytes = bhcbf_body_bytes,

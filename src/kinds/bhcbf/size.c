@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_SUM ((BH_MAX_COUNT + 1) * (SUMS_MAX - 1)) /* above the least */
-
 /* ------------------------------------------------------------------ geometries */
 
 static bool is_in(uint64_t value, uint64_t first, uint64_t last) {
@@ -35,99 +33,162 @@ pairs tamis_bh_pairs(const uint64_t *g) {
                       g[BH_IMPROVED] != 0 ? UINT8_MAX : (unsigned)g[BH_H], g[BH_CENTRED] != 0);
 }
 
-/* ------------------------------------------------------------------ sums of random numbers */
+/* ------------------------------------------------------------------ sums of random numbers
+ *
+ * Below, `above` is a sum of j numbers less its least value, j v_1: it is 0 to j x width. */
 
-/* The law of c2 with j keys, less j v_1: of entries that have never left their range, and of all
- * if none ever stuck; and which of them are out of it. */
-typedef struct law {
-    unsigned j;
-    double   kept[MAX_SUM + 1], free[MAX_SUM + 1];
-    bool     out[MAX_SUM + 1];
-} law;
+#define LAW_SUMS \
+    UINT64_C(1750) /* sums that are told apart: what the stack of a small thread holds */
 
-static pair pair_at(const pairs *of, unsigned j, uint64_t above) {
-    return (pair){ j, (uint64_t)j * of->sums.least + above };
+/* What is being computed. */
+typedef struct bh_task {
+    const pairs *layout;
+    uint64_t     copies;
+    unsigned     top; /* keys, as in bh_profile */
+} bh_task;
+
+static bh_task task_make(const pairs *layout, uint64_t copies) {
+    uint64_t const most = LAW_SUMS / layout->sums.width - 2; /* top + 1 keys have sums, too */
+    uint64_t const keys = bits_low(layout->count_bits) / copies;
+    return (bh_task){ layout, copies, (unsigned)(keys < most ? keys : most) };
 }
 
-static bool is_out(const pairs *of, unsigned j, uint64_t above) {
-    return pairs_pack(of, pair_at(of, j, above)) == pairs_mark(of);
+/* An entry that j keys have hit. */
+static pair pair_of(const bh_task *task, unsigned j, uint64_t above) {
+    uint64_t const sum = (uint64_t)j * task->layout->sums.least + above;
+    return (pair){ task->copies * j, task->copies * sum };
 }
+
+static bool is_out_of_range(const bh_task *task, unsigned j, uint64_t above) {
+    return pairs_pack(task->layout, pair_of(task, j, above)) == pairs_mark(task->layout);
+}
+
+/* ------------------------------------------------------------------ entries that were marked */
+
+/* kept[above] is the chance that j keys have this sum and the entry was never out of range. Go from
+ * j - 1 keys to j; returns what was lost by that. In place, from the top down. */
+static double keep_one_more(const bh_task *task, unsigned j, double *kept) {
+    const sums *const table = &task->layout->sums;
+    uint64_t const    last = (uint64_t)(j - 1) * table->width;
+    double            lost = 0;
+    for (uint64_t above = last + table->width + 1; above-- > 0;) {
+        double sum = 0;
+        for (unsigned i = 0; i < table->n; i++) {
+            uint64_t const from = above - (table->value[i] - table->least); /* may wrap */
+            if (from <= last) sum += kept[from];
+        }
+        bool const is_out = is_out_of_range(task, j, above);
+        lost += is_out ? sum / table->n : 0;
+        kept[above] = is_out ? 0 : sum / table->n;
+    }
+    return lost;
+}
+
+/* ------------------------------------------------------------------ what entries exclude */
 
 /* The share of places that an entry excludes. */
-static double share_excluded(const pairs *of, pair p) {
+static double share_excluded(const pairs *layout, pair p) {
     unsigned excluded = 0;
-    for (unsigned i = 0; i < of->sums.n; i++) {
-        excluded += !pairs_may_hold(of, p, 1, of->sums.value[i]);
+    for (unsigned i = 0; i < layout->sums.n; i++) {
+        excluded += !pairs_may_hold(layout, p, 1, layout->sums.value[i]);
     }
-    return (double)excluded / of->sums.n;
+    return (double)excluded / layout->sums.n;
 }
 
-/* The share of two places at once that it does not exclude: each pair of numbers counts twice. */
-static double share_of_both(const pairs *of, pair p) {
-    unsigned held = 0;
-    for (unsigned i = 0; i < of->sums.n; i++) {
+/* The share of pairs of places that it holds together. Pairs are ordered: (v, w) and (w, v) are
+ * two, (v, v) is one. */
+static double share_of_both(const pairs *layout, pair p) {
+    const sums *const table = &layout->sums;
+    unsigned          held = 0;
+    for (unsigned i = 0; i < table->n; i++) {
         for (unsigned j = 0; j <= i; j++) {
-            bool const holds = pairs_may_hold(of, p, 2, of->sums.value[i] + of->sums.value[j]);
+            bool const holds = pairs_may_hold(layout, p, 2, table->value[i] + table->value[j]);
             held += holds ? 1u + (j != i) : 0;
         }
     }
-    return (double)held / ((double)of->sums.n * of->sums.n);
+    return (double)held / ((double)table->n * table->n);
 }
 
-/* One number more. Adds up what leaves its range, which is kept no longer, and P[j keys are within
- * it and j + 1 are not, or the other way round]. From the top down, so that it can be in place. */
-static void law_step(const pairs *of, law *l, double *lost, double *risk) {
-    uint64_t const last = (uint64_t)l->j++ * of->sums.width;
-    for (uint64_t above = last + of->sums.width + 1; above-- > 0;) {
-        double     kept = 0, any = 0, differ = 0;
-        bool const out = is_out(of, l->j, above);
-        for (unsigned i = 0; i < of->sums.n; i++) {
-            uint64_t const from = above - of->sums.value[i] + of->sums.least;
-            if (from > last) continue;
-            kept += l->kept[from];
-            any += l->free[from];
-            differ += l->out[from] != out ? l->free[from] : 0;
-        }
-        *lost += out ? kept / of->sums.n : 0;
-        *risk += differ / of->sums.n;
-        l->kept[above] = out ? 0 : kept / of->sums.n;
-        l->free[above] = any / of->sums.n;
-        l->out[above] = out;
-    }
-}
-
-/* What entries with j keys exclude. Where the table of sums has ended, nothing but what is next to
- * the least and the largest sum. */
-static void profile_shares(const pairs *of, const law *l, bh_profile *ret_profile) {
-    uint64_t const edge = 2u * of->sums.width, last = (uint64_t)l->j * of->sums.width;
-    bool const     is_beyond = l->j >= of->sums.rows + 2u;
-    double         excludes = 0, both = ret_profile->stuck[l->j];
+/* excludes[j] and both[j]. If c1 is beyond the table of sums, only sums next to the least and the
+ * largest possible one exclude anything; the others need not be looked at. */
+static void find_shares(const bh_task *task, unsigned j, const double *kept,
+                        bh_profile *ret_profile) {
+    const sums *const table = &task->layout->sums;
+    uint64_t const    last = (uint64_t)j * table->width;
+    uint64_t const    edge = (2u * table->width + task->copies - 1) / task->copies;
+    bool const        is_beyond = task->copies * j >= table->rows + 2u;
+    double            excludes = 0, both = ret_profile->stuck[j]; /* a marked entry holds all */
     for (uint64_t above = 0; above <= last; above++) {
         bool const is_inside = is_beyond && above >= edge && above + edge <= last;
-        pair const p = pair_at(of, l->j, above);
-        if (l->kept[above] == 0) continue;
-        excludes += is_inside ? 0 : l->kept[above] * share_excluded(of, p);
-        both += l->kept[above] * (is_inside ? 1 : share_of_both(of, p));
+        pair const p = pair_of(task, j, above);
+        if (kept[above] == 0) continue;
+        excludes += is_inside ? 0 : kept[above] * share_excluded(task->layout, p);
+        both += kept[above] * (is_inside ? 1 : share_of_both(task->layout, p));
     }
-    ret_profile->excludes[l->j] = excludes;
-    ret_profile->both[l->j] = both;
+    ret_profile->excludes[j] = excludes;
+    ret_profile->both[j] = both;
+}
+
+/* stuck[] up to top + 1 and, with_shares, excludes[] and both[]. */
+static void profile_kept(const bh_task *task, bool with_shares, bh_profile *ret_profile) {
+    double kept[LAW_SUMS];
+    memset(kept, 0, sizeof kept);
+    kept[0] = 1;
+    for (unsigned j = 0; j <= task->top; j++) {
+        if (with_shares) find_shares(task, j, kept, ret_profile);
+        ret_profile->stuck[j + 1] = ret_profile->stuck[j] + keep_one_more(task, j + 1, kept);
+    }
+    ret_profile->both[task->top + 1] = 1;
+}
+
+/* ------------------------------------------------------------------ the risk of later keys */
+
+/* The sums of j keys if no entry were ever marked, and which of them are out of range. */
+typedef struct free_law {
+    double chance[LAW_SUMS];
+    bool   is_out[LAW_SUMS];
+} free_law;
+
+/* From j - 1 keys to j. Returns P[the sum of j - 1 keys is within its range and that of j is not,
+ * or the other way round]: that is what one add, or one removal, does to an entry. */
+static double free_one_more(const bh_task *task, unsigned j, free_law *law) {
+    const sums *const table = &task->layout->sums;
+    uint64_t const    last = (uint64_t)(j - 1) * table->width;
+    double            differ = 0;
+    for (uint64_t above = last + table->width + 1; above-- > 0;) {
+        bool const is_out = is_out_of_range(task, j, above);
+        double     sum = 0;
+        for (unsigned i = 0; i < table->n; i++) {
+            uint64_t const from = above - (table->value[i] - table->least); /* may wrap */
+            if (from > last) continue;
+            sum += law->chance[from];
+            differ += law->is_out[from] != is_out ? law->chance[from] / table->n : 0;
+        }
+        law->chance[above] = sum / table->n;
+        law->is_out[above] = is_out;
+    }
+    return differ;
+}
+
+static void profile_risk(const bh_task *task, bh_profile *ret_profile) {
+    free_law law;
+    memset(&law, 0, sizeof law);
+    law.chance[0] = 1;
+    for (unsigned j = 0; j <= task->top; j++) {
+        ret_profile->risk[j] = free_one_more(task, j + 1, &law);
+    }
 }
 
 /* Without shares it takes a third of the time. */
-static void profile_of(const pairs *of, bool with_shares, bh_profile *ret_profile) {
-    law            l = { .j = 0, .kept = { 1 }, .free = { 1 } };
-    unsigned const top = (unsigned)bits_low(of->count_bits);
-    *ret_profile = (bh_profile){ .top = top };
-    ret_profile->both[top + 1] = 1;
-    for (unsigned j = 0; j <= top; j++) {
-        if (with_shares) profile_shares(of, &l, ret_profile);
-        ret_profile->stuck[j + 1] = ret_profile->stuck[j];
-        law_step(of, &l, &ret_profile->stuck[j + 1], &ret_profile->risk[j]);
-    }
+static void profile_of(const pairs *layout, bool with_shares, bh_profile *ret_profile) {
+    bh_task const task = task_make(layout, 1);
+    *ret_profile = (bh_profile){ .top = task.top };
+    profile_kept(&task, with_shares, ret_profile);
+    profile_risk(&task, ret_profile);
 }
 
-void tamis_bh_profile(const pairs *of, bh_profile *ret_profile) {
-    profile_of(of, true, ret_profile);
+void tamis_bh_profile(const pairs *layout, bh_profile *ret_profile) {
+    profile_of(layout, true, ret_profile);
 }
 
 /* ------------------------------------------------------------------ entries */

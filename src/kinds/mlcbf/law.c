@@ -38,31 +38,32 @@ void tamis_ml_law(const numbered *of, double counters, double hits, ml_law *ret_
     ret_law->beyond = total < 1 - 1e-9 ? 1 - total : 0; /* less is rounding */
 }
 
+/* Small integers, so that a model fits the stack of a small thread. */
 void tamis_ml_model(uint64_t mask, bool is_plain, ml_model *ret_model) {
     const increments *const d = &ret_model->of.d;
     ret_model->of = numbered_make(mask, is_plain);
     for (uint64_t c = 0; c < ML_MAX_SUM; c++) {
-        ret_model->share[c] = tamis_vi_excluded(&ret_model->of.d, c);
-        ret_model->both[c] = tamis_vi_held_both(&ret_model->of.d, c);
+        ret_model->excluded[c] = (uint8_t)lrint(tamis_vi_excluded(d, c) * d->n);
+        ret_model->both[c] = (uint16_t)lrint(tamis_vi_held_both(d, c) * d->n * d->n);
     }
     for (uint64_t c = 0; c < ML_MAX_SUM; c++) {
-        double sum = 0;
+        unsigned sum = 0;
         for (unsigned i = 0; i < d->n && c + d->value[i] < ML_MAX_SUM; i++) {
-            sum += ret_model->share[c + d->value[i]];
+            sum += ret_model->excluded[c + d->value[i]];
         }
-        ret_model->share_after[c] = sum / d->n;
+        ret_model->after[c] = (uint16_t)sum;
     }
 }
 
 ml_counter tamis_ml_counter(const ml_model *of, const ml_law *law) {
-    ml_counter is = { 0, law->beyond, 0 };
+    double const n = of->of.d.n;
+    double       excluded = 0, both = 0, after = 0;
     for (unsigned c = 0; c < law->end; c++) {
-        double const chance = law->chance[c];
-        is.excludes += chance * of->share[c];
-        is.both += chance * of->both[c];
-        is.after += chance * of->share_after[c];
+        excluded += law->chance[c] * of->excluded[c];
+        both += law->chance[c] * of->both[c];
+        after += law->chance[c] * of->after[c];
     }
-    return is;
+    return (ml_counter){ excluded / n, law->beyond + both / (n * n), after / (n * n) };
 }
 
 /* Two places of a key are one counter, once in m times, or two that share out the hits between them
@@ -108,7 +109,7 @@ void tamis_ml_heights(const ml_model *of, const levels *l, const ml_law *law,
             is.top += chance;
             continue;
         }
-        is.excludes[level] += chance * of->share[c];
+        is.excludes[level] += chance * of->excluded[c] / of->of.d.n;
         add_hit(of, l, c, chance, &is);
     }
     *ret_heights = is;

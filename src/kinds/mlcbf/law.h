@@ -15,8 +15,9 @@
 #include "levels.h"
 #include "numbered.h"
 
-#define ML_MAX_SUM 2048 /* counters whose law is followed; all that are larger are one */
-#define ML_MAX_COST 64  /* more bits than the cells of one counter have */
+/* Counters whose law is followed; all that are larger are one, and exclude nobody. */
+#define ML_MAX_SUM 1024
+#define ML_MAX_COST 64 /* more bits than the cells of one counter have */
 
 static_assert(LEVELS_MAX * LEVELS_MAX_BITS < ML_MAX_COST, "the cells of a counter");
 
@@ -34,8 +35,9 @@ void tamis_ml_law(const numbered *of, double counters, double hits, ml_law *ret_
  * one more hit. */
 typedef struct ml_model {
     numbered of;
-    double   share[ML_MAX_SUM], share_after[ML_MAX_SUM];
-    double   both[ML_MAX_SUM]; /* of pairs of them that it holds at once */
+    uint8_t  excluded[ML_MAX_SUM]; /* of |D| increments */
+    uint16_t after[ML_MAX_SUM];    /* the same after one more hit, summed over all increments */
+    uint16_t both[ML_MAX_SUM];     /* of |D| x |D| pairs of increments, how many it holds at once */
 } ml_model;
 
 void tamis_ml_model(uint64_t mask, bool is_plain, ml_model *ret_model);

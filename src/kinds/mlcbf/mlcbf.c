@@ -66,7 +66,10 @@ static_assert(sizeof(mlcbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape
 
 /* ------------------------------------------------------------------ planning */
 
+/* Copies of every key would raise the rate, since larger counters exclude fewer keys: that is not
+ * planned for. */
 static tamis_status mlcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
+    if (need->work.copies > 1) return TAMIS_ERR_CANNOT;
     ml_need const ask = { .n = (double)need->work.capacity,
                           .fpr = need->fpr,
                           .lifetime = (double)need->work.lifetime,
@@ -439,8 +442,9 @@ static void mlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
 }
 
 static uint64_t mlcbf_count_to(const uint64_t *g) {
-    (void)g;
-    return 1;
+    numbered const map = numbered_make(g[ML_INCREMENTS], g[ML_PLAIN] != 0);
+    levels const   layout = levels_make(g[ML_COUNTERS], g[ML_AREA], g + ML_BITS);
+    return numbered_value(&map, levels_top(&layout) - 1) / map.d.value[map.d.n - 1];
 }
 
 KIND_EXPORT(mlcbf) = {
@@ -448,18 +452,18 @@ KIND_EXPORT(mlcbf) = {
     .summary = "multilayer counting filter, variable increments: never refuses, in little memory",
     .isa = KIND_ISA,
     .copies_take_room = true,
-    .fields = { { "blocks", 0, UINT64_MAX - 1 },
-                { "counters", 0, UINT64_MAX - 1 },
-                { "area", 0, UINT64_MAX - 1 },
-                { "hashes", 0, UINT64_MAX - 1 },
-                { "increments", 0, UINT64_MAX - 1 },
-                { "plain", 0, UINT64_MAX - 1 },
-                { "bits", 0, UINT64_MAX - 1 },
-                { "bits2", 0, UINT64_MAX - 1 },
-                { "bits3", 0, UINT64_MAX - 1 },
-                { "bits4", 0, UINT64_MAX - 1 },
-                { "bits5", 0, UINT64_MAX - 1 },
-                { "bits6", 0, UINT64_MAX - 1 },
+    .fields = { { "blocks", 1, UINT64_C(1) << 62 },
+                { "counters", 1, ML_MAX_COUNTERS },
+                { "area", 0, ML_MAX_AREA },
+                { "hashes", 1, ML_MAX_HASHES },
+                { "increments", 2, UINT32_MAX - 1 },
+                { "plain", 0, 1 },
+                { "bits", 1, LEVELS_MAX_BITS },
+                { "bits2", 0, LEVELS_MAX_BITS },
+                { "bits3", 0, LEVELS_MAX_BITS },
+                { "bits4", 0, LEVELS_MAX_BITS },
+                { "bits5", 0, LEVELS_MAX_BITS },
+                { "bits6", 0, LEVELS_MAX_BITS },
                 { NULL, 0, 0 } },
     .plan = mlcbf_plan,
     .body_bytes = mlcbf_body_bytes,

@@ -8,7 +8,10 @@
 
 #define MAX_STUCK 1e-3  /* however much the user puts up with: beyond, the fpr would suffer */
 #define MIN_COUNTERS 64 /* fewer, and a key would meet itself */
-#define MAX_HITS 500    /* on average: beyond, all counters are at the top */
+/* Not inlined: what a small thread has on its stack is not that of several functions at once. */
+#define SMALL_FRAME __attribute__((noinline))
+
+#define MAX_HITS 500 /* on average: beyond, all counters are at the top */
 
 /* ------------------------------------------------------------------ a table */
 
@@ -33,8 +36,8 @@ static double passes(const ml_heights *is, const ml_cells *others) {
     return fmin(1, fmax(0, 1 - excluded));
 }
 
-static void forecast(const ml_model *of, const uint64_t *g, double n, double lifetime,
-                     ml_forecast *ret) {
+static SMALL_FRAME void forecast(const ml_model *of, const uint64_t *g, double n, double lifetime,
+                                 ml_forecast *ret) {
     double const  m = ml_total(g), k = (double)g[ML_HASHES];
     levels const  l = levels_of(g);
     ml_life const span = life_of(g, n, lifetime);
@@ -88,21 +91,26 @@ static unsigned lowest_top(const ml_model *of, const double at_least[MAX_X], dou
 /* The sizes of levels that cost the fewest bits on average, from the last back to the first: a
  * level of w bits costs each counter that reaches it w, and takes the next one 2^w - 1 further.
  * Cells above level 0 are dearer than their bits, since the area has a reserve. */
-static bool best_levels(const double at_least[MAX_X], unsigned top, double dearer, uint64_t *g) {
-    double  cost[LEVELS_MAX + 1][MAX_X];
+/* cost[x] is that of a counter from x on, with so many levels left. In place: what is behind x is
+ * still that of one level less. */
+static SMALL_FRAME bool best_levels(const double at_least[MAX_X], unsigned top, double dearer,
+                                    uint64_t *g) {
+    double  cost[MAX_X];
     uint8_t size[LEVELS_MAX + 1][MAX_X];
-    for (unsigned left = 0; left <= LEVELS_MAX; left++) {
+    memset(size, 0, sizeof size);
+    for (unsigned x = 0; x < MAX_X; x++) cost[x] = x >= top ? 0 : INFINITY;
+    for (unsigned left = 1; left <= LEVELS_MAX; left++) {
         double const price = left == LEVELS_MAX ? 1 : dearer;
-        for (unsigned x = 0; x < MAX_X; x++) {
-            cost[left][x] = x >= top ? 0 : INFINITY;
-            size[left][x] = 0;
-            for (unsigned w = 1; left != 0 && x < top && w <= LEVELS_MAX_BITS; w++) {
+        for (unsigned x = 0; x < top; x++) {
+            double least = INFINITY;
+            for (unsigned w = 1; w <= LEVELS_MAX_BITS; w++) {
                 unsigned const next = (unsigned)min_u64(x + bits_low(w), MAX_X - 1);
-                double const   sum = price * w * at_least[x] + cost[left - 1][next];
-                if (!(sum < cost[left][x])) continue;
-                cost[left][x] = sum;
+                double const   sum = price * w * at_least[x] + cost[next];
+                if (!(sum < least)) continue;
+                least = sum;
                 size[left][x] = (uint8_t)w;
             }
+            cost[x] = least;
         }
     }
     unsigned x = 0;
@@ -216,7 +224,7 @@ static bool layout(const search *of, const ml_heights *is, double m, uint64_t *g
 /* ------------------------------------------------------------------ choice: all of it */
 
 /* The fewest counters that keep the fpr, if they have all the bits they want; 0: none do. */
-static double fewest(const ml_model *of, const ml_need *need, double k) {
+static SMALL_FRAME double fewest(const ml_model *of, const ml_need *need, double k) {
     double low = 0, high = need->n * k;
     for (ml_law law;;) {
         double const m = fmax(2, low == 0 ? high : (low + high) / 2);
@@ -254,7 +262,7 @@ static void try_one(search *of, const ml_model *with, const uint64_t *g) {
 }
 
 /* With k hashes: counters, then levels, then blocks. Returns the bits, or infinity. */
-static double try_hashes(search *of, const ml_model *with, uint64_t *g) {
+static SMALL_FRAME double try_hashes(search *of, const ml_model *with, uint64_t *g) {
     const ml_need *const need = of->need;
     bool const is_given = of->fixed[ML_BLOCKS] != NEED_FREE && of->fixed[ML_COUNTERS] != NEED_FREE;
     double const k = (double)g[ML_HASHES], ideal = is_given ? ml_total(g) : fewest(with, need, k);

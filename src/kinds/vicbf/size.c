@@ -13,50 +13,92 @@
 
 /* ------------------------------------------------------------------ sums of increments */
 
-/* The law of a sum of so many with one more. All from `top` on are one. */
-static void add_increment(const increments *d, uint64_t top, unsigned summands, double *law) {
-    uint64_t const reached = min_u64(top, (summands + 1) * (uint64_t)d->value[d->n - 1]);
-    double         beyond = law[top] * d->n;
-    for (unsigned i = 0; i < d->n; i++) { /* what one step takes to the top */
-        uint64_t const first = top < d->value[i] ? 0 : top - d->value[i];
-        for (uint64_t c = first; c < top; c++) beyond += law[c];
+/* The distribution of the sum of j increments. Sums from `end` on are one. Counters beyond 1000
+ * exclude nobody, whatever D is (core/increments.h), so no more sums need be told apart. */
+#define LAW_SUMS 1024
+
+static_assert((INCREMENTS_MAX - 1) * (INCREMENTS_MAX - 2) + 2 * INCREMENTS_MAX < LAW_SUMS,
+              "beyond, any two increments are held");
+
+typedef struct sum_law {
+    unsigned j;
+    uint64_t end; /* the first sum that makes a counter stuck, or LAW_SUMS */
+    double   chance[LAW_SUMS + 1];
+} sum_law;
+
+/* One increment more. In place, from the top down: smaller sums are still those of j increments. */
+static void add_increment(const increments *d, sum_law *law) {
+    uint64_t const end = law->end, most = ++law->j * (uint64_t)d->value[d->n - 1];
+    double         beyond = law->chance[end] * d->n;
+    for (unsigned i = 0; i < d->n; i++) { /* sums that one increment takes to the end */
+        for (uint64_t s = end < d->value[i] ? 0 : end - d->value[i]; s < end; s++) {
+            beyond += law->chance[s];
+        }
     }
-    for (uint64_t c = reached + 1; c-- > 0;) {
+    for (uint64_t s = min_u64(end, most) + 1; s-- > 0;) {
         double sum = 0;
-        for (unsigned i = 0; i < d->n && c >= d->value[i]; i++) sum += law[c - d->value[i]];
-        law[c] = sum / d->n;
+        for (unsigned i = 0; i < d->n && s >= d->value[i]; i++) {
+            sum += law->chance[s - d->value[i]];
+        }
+        law->chance[s] = sum / d->n;
     }
-    law[top] = beyond / d->n;
+    law->chance[end] = beyond / d->n;
 }
 
-/* As many keys as fill any counter, and one that they fill on average. */
-static void profile_ends(const increments *d, uint64_t top, vi_profile *of) {
-    uint64_t const most = (top + d->value[0] - 1) / d->value[0];
-    double         sum = 0;
-    for (unsigned i = 0; i < d->n; i++) sum += d->value[i];
-    of->top = (unsigned)min_u64(most, VI_MAX_KEYS);
-    of->full = most <= VI_MAX_KEYS ? (double)most + 1 : ceil((double)top * d->n / sum);
+/* ------------------------------------------------------------------ one counter */
+
+/* What counters exclude and hold, by the sum of the increments of the keys that have hit them. */
+typedef struct shares {
+    uint8_t  excluded[LAW_SUMS + 1]; /* of n increments */
+    uint16_t both[LAW_SUMS + 1];     /* of n x n pairs */
+} shares;
+
+/* A counter whose keys have a sum of s holds copies x s. A stuck one excludes nothing. */
+static void find_shares(const increments *d, uint64_t top, uint64_t copies, uint64_t end,
+                        shares *ret_shares) {
+    unsigned const n = d->n;
+    for (uint64_t s = 0; s <= end; s++) {
+        uint64_t const c = copies * s;
+        bool const     is_stuck = s == end || c >= top;
+        double const   excluded = is_stuck ? 0 : tamis_vi_excluded(d, c);
+        double const   both = is_stuck ? 1 : tamis_vi_held_both(d, c);
+        ret_shares->excluded[s] = (uint8_t)lrint(excluded * n);
+        ret_shares->both[s] = (uint16_t)lrint(both * n * n);
+    }
+}
+
+/* How many keys are looked at: as many as fill any counter, if that is not more than VI_MAX_KEYS.
+ * If it is, a counter is taken to be stuck with as many as fill one on average. */
+static void profile_ends(const increments *d, uint64_t stuck_sum, vi_profile *ret_profile) {
+    uint64_t const most = (stuck_sum + d->value[0] - 1) / d->value[0];
+    double         mean = 0;
+    for (unsigned i = 0; i < d->n; i++) mean += (double)d->value[i] / d->n;
+    ret_profile->top = (unsigned)min_u64(most, VI_MAX_KEYS);
+    ret_profile->full = most <= VI_MAX_KEYS ? (double)most + 1 : ceil((double)stuck_sum / mean);
 }
 
 void tamis_vi_profile(uint64_t mask, unsigned counter_bits, vi_profile *ret_profile) {
+    uint64_t const   copies = 1; /* of every key */
     increments const d = increments_make(mask);
     uint64_t const   top = bits_low(counter_bits);
-    double           law[1 << VI_MAX_BITS] = { 1 };
-    double           share[1 << VI_MAX_BITS], both[1 << VI_MAX_BITS];
-    for (uint64_t c = 0; c <= top; c++) { /* one that is stuck excludes nobody */
-        share[c] = c < top ? tamis_vi_excluded(&d, c) : 0;
-        both[c] = c < top ? tamis_vi_held_both(&d, c) : 1;
-    }
-    profile_ends(&d, top, ret_profile);
+    uint64_t const   stuck_sum = (top + copies - 1) / copies; /* such a sum makes it stuck */
+    uint64_t const   largest = d.value[d.n - 1];
+    sum_law          law = { .end = min_u64(stuck_sum, LAW_SUMS), .chance = { 1 } };
+    shares           of_sum;
+    find_shares(&d, top, copies, law.end, &of_sum);
+    profile_ends(&d, stuck_sum, ret_profile);
     for (unsigned j = 0; j <= ret_profile->top + 1; j++) {
-        uint64_t const reached = min_u64(top, j * (uint64_t)d.value[d.n - 1]);
-        ret_profile->excludes[j] = ret_profile->both[j] = 0;
-        for (uint64_t c = 0; c <= reached; c++) {
-            ret_profile->excludes[j] += law[c] * share[c];
-            ret_profile->both[j] += law[c] * both[c];
+        double excluded = 0, both = 0;
+        for (uint64_t s = 0; s <= min_u64(law.end, j * largest); s++) {
+            excluded += law.chance[s] * of_sum.excluded[s];
+            both += law.chance[s] * of_sum.both[s];
         }
-        ret_profile->stuck[j] = law[top];
-        add_increment(&d, top, j, law);
+        ret_profile->excludes[j] = excluded / d.n;
+        ret_profile->both[j] = both / ((double)d.n * d.n);
+        /* where sums beyond the law are not told apart, take the largest possible one */
+        ret_profile->stuck[j] =
+            law.end == stuck_sum ? law.chance[law.end] : (double)(j * largest >= stuck_sum);
+        add_increment(&d, &law);
     }
 }
 
@@ -148,10 +190,9 @@ double tamis_vi_fpr(const uint64_t *g, double n) {
  * those that each later hit of one of them brings to it. */
 static double stuck_among(const vi_profile *of, double counters, double chance, double n,
                           double later) {
-    double step[VI_MAX_KEYS + 2];
-    for (unsigned j = 0; j <= of->top; j++) step[j] = of->stuck[j + 1] - of->stuck[j];
-    return counters *
-           (mean_stuck(of, chance, n) + later * chance * mean_over_hits(of, step, chance, n));
+    double const now = mean_over_hits(of, of->stuck, chance, n);
+    double const after = mean_over_hits(of, of->stuck + 1, chance, n);
+    return counters * (mean_stuck(of, chance, n) + later * chance * fmax(0, after - now));
 }
 
 /* In a blocked table a key hits one counter of each sector of its line. */

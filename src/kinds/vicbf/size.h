@@ -64,7 +64,7 @@ static inline double vi_mean_hashes(const uint64_t *g) {
 
 /* What counters of so many keys tell, up to as many as fill any of them. Where that is more than
  * VI_MAX_KEYS, and only then, the chance to be stuck with more is taken to be 0 or 1. */
-#define VI_MAX_KEYS 512
+#define VI_MAX_KEYS 256
 
 typedef struct vi_profile {
     unsigned top;                       /* counters of more keys exclude nobody */

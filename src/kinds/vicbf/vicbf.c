@@ -69,7 +69,10 @@ static_assert(1 << VI_MAX_BITS <= VI_RATE_VALUES, "counters of all values");
 
 /* ------------------------------------------------------------------ planning */
 
+/* Copies of every key would raise the rate, since larger counters exclude fewer keys: that is not
+ * planned for. */
 static tamis_status vicbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
+    if (need->work.copies > 1) return TAMIS_ERR_CANNOT;
     uint64_t g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
     vi_need const want = { .n = (double)need->work.capacity,
@@ -456,7 +459,8 @@ static void vicbf_survey(const tamis_table *table, kind_survey *ret_survey) {
 }
 
 static uint64_t vicbf_count_to(const uint64_t *g) {
-    return (UINT64_C(1) << g[VI_COUNTER_BITS]) / 4;
+    increments const d = increments_make(g[VI_INCREMENTS]);
+    return (bits_low((unsigned)g[VI_COUNTER_BITS]) - 1) / d.value[d.n - 1];
 }
 
 KIND_EXPORT(vicbf) = {
@@ -464,12 +468,12 @@ KIND_EXPORT(vicbf) = {
     .summary = "variable-increment counting filter: reads its counters, a third smaller",
     .isa = KIND_ISA,
     .copies_take_room = true,
-    .fields = { { "counters", 0, UINT64_MAX - 1 },
-                { "hashes", 0, UINT64_MAX - 1 },
-                { "more", 0, UINT64_MAX - 1 },
-                { "counter_bits", 0, UINT64_MAX - 1 },
-                { "increments", 0, UINT64_MAX - 1 },
-                { "blocked", 0, UINT64_MAX - 1 },
+    .fields = { { "counters", 2, UINT64_C(1) << 62 },
+                { "hashes", 1, VI_MAX_HASHES },
+                { "more", 0, 255 },
+                { "counter_bits", VI_MIN_BITS, VI_MAX_BITS },
+                { "increments", 2, UINT32_MAX - 1 },
+                { "blocked", 0, 1 },
                 { NULL, 0, 0 } },
     .plan = vicbf_plan,
     .body_bytes = vicbf_body_bytes,
