@@ -19,7 +19,8 @@ struct tamis_set {
     uint64_t          refused_removes; /* of sets: removals that found no key */
     uint64_t          conflicts;       /* of states: calls that said TAMIS_ERR_CONFLICT */
     tamis_status      change_status;   /* what a call says that would change the table: TAMIS_OK, do
-                                          it; _READ_ONLY, the table is a mapped file */
+                                          it; _READ_ONLY, the table is a mapped file;
+                                          _REENTRY, one of its callbacks is running */
     tamis_allocator   allocator;
     void  *mapping; /* the whole file, when mapped; then the body is inside and read-only */
     size_t mapping_bytes;

@@ -129,9 +129,8 @@ typedef struct kind_states {
                       uint32_t *ret_values, tamis_status *ret_statuses);
     void (*fetch_values)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_new);
 
-    /* Optional, for speed: get, decide and do, with one look for the key, as
-     * tamis_states_step_batch() says. Returns how it went; ret_was and ret_value are what get would
-     * have said before. */
+    /* Required: get, decide and do, with one look for the key, as tamis_states_step_batch() says.
+     * Returns how it went; ret_was and ret_value are what get would have said before. */
     tamis_status (*step)(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
                          tamis_status *ret_was, uint32_t *ret_value);
 

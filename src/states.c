@@ -321,37 +321,6 @@ tamis_status tamis_states_get_batch(const tamis_states *states, const tamis_stat
 
 /* ------------------------------------------------------------------ machines */
 
-/* Do what a stepper has decided about a key for which get said `was` and `value`. */
-static tamis_status states_do_step(tamis_states *states, uint64_t hash, tamis_step decided,
-                                   tamis_status was, uint32_t value, uint32_t to) {
-    const kind_states *const kind = states_kind(states);
-    tamis_table *const       table = &states->set.table;
-    uint64_t const           from = was == TAMIS_OK ? value : TAMIS_ANY_VALUE;
-    switch (decided) {
-    case TAMIS_STEP_LEAVE: return TAMIS_OK;
-    case TAMIS_STEP_TOUCH: return kind->touch(table, hash);
-    case TAMIS_STEP_SET:
-        if (!states_is_value(states, to)) return TAMIS_ERR_ARGUMENT;
-        return was == TAMIS_ERR_ABSENT ? kind->put(table, hash, to)
-                                       : kind->move(table, hash, from, to);
-    case TAMIS_STEP_DROP: return kind->drop(table, hash, from);
-    }
-    return TAMIS_ERR_ARGUMENT;
-}
-
-/* One key: get, decide, do. Kinds that can do it with one look have a `step`. */
-static tamis_status states_step(tamis_states *states, uint64_t hash, const kind_stepper *stepper,
-                                tamis_status *ret_was, uint32_t *ret_value) {
-    const kind_states *const kind = states_kind(states);
-    uint32_t                 to = 0;
-    if (kind->step != NULL)
-        return kind->step(&states->set.table, hash, stepper, ret_was, ret_value);
-    *ret_was = kind->get(&states->set.table, hash, ret_value);
-    tamis_step const decided =
-        stepper->decide(stepper->context, stepper->i, *ret_was, *ret_value, &to);
-    return states_do_step(states, hash, decided, *ret_was, *ret_value, to);
-}
-
 tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_batch *batch,
                                      tamis_stepper *step, void *context, size_t *ret_n) {
     keys_from          keys;
@@ -360,6 +329,9 @@ tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_ba
     if (step == NULL || !states_batch_keys(batch, &keys)) return TAMIS_ERR_ARGUMENT;
     size_t    n = 0;
     key_batch cursor;
+    /* A kind has found the key when it asks the callback, and then changes what it found. So the
+     * callback must not move anything: until the batch is done all changes are refused. */
+    states->set.change_status = TAMIS_ERR_REENTRY;
     for (batch_begin(&cursor, &states->set, &keys, true); cursor.n != 0; batch_next(&cursor)) {
         for (unsigned i = 0; i < cursor.n; i++) {
             states_look_ahead(&cursor, i, true);
@@ -367,12 +339,14 @@ tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_ba
             uint32_t           value = 0;
             tamis_status       was;
             tamis_status const status =
-                states_note(states, states_step(states, cursor.hash[i], &stepper, &was, &value));
+                states_note(states, states_kind(states)->step(&states->set.table, cursor.hash[i],
+                                                              &stepper, &was, &value));
             if (batch->ret_statuses != NULL) batch->ret_statuses[stepper.i] = status;
             if (batch->ret_values != NULL && was == TAMIS_OK) batch->ret_values[stepper.i] = value;
             n += status == TAMIS_OK;
         }
     }
+    states->set.change_status = TAMIS_OK;
     if (ret_n != NULL) *ret_n = n;
     return TAMIS_OK;
 }
@@ -475,8 +449,9 @@ static tamis_status states_hand_over(tamis_status status, tamis_set *set,
     return status;
 }
 
+/* In a callback of its own batch, the table is still needed: it stays. */
 void tamis_states_free(tamis_states *states) {
-    if (states != NULL) tamis_free(&states->set);
+    if (states != NULL && states->set.change_status != TAMIS_ERR_REENTRY) tamis_free(&states->set);
 }
 
 bool tamis_states_validate(const tamis_states *states, const char **reterr_why) {

@@ -25,11 +25,15 @@
  *
  * Kinds that store fingerprints ("line", "rank", "state_print") keep one value for one fingerprint.
  * Two keys with the same fingerprint are one key to them. So put on a key that matches and has the
- * same value refreshes it, and with another value it is a conflict. The kinds of cells that keys
- * share ("state_bloom", "state_direct") take every put for a new key as long as they need not age
- * (`timeout` 0): then keys are told apart by how often their cells were put to. "state_bloom" never
- * has a wrong value then, provided that the caller keeps to the rules: put once, move and drop only
- * what is there.
+ * same value refreshes it, and with another value it is a conflict.
+ *
+ * The kinds whose keys share cells ("state_bloom", "state_direct") count every put as a new key: a
+ * key that was put twice must be dropped twice, or ages. A key that is there never has a wrong
+ * value and is never lost there, if the caller keeps two rules: put a key once (touch it to refresh
+ * it), and move and drop only keys that are there and were heard of within their timeout. The `fpr`
+ * of a plan of "state_bloom" is an upper bound: it is reached when all keys have the same value.
+ * "state_direct" with a timeout is planned only if the geometry fixes `counter_bits`: its rates
+ * then hold for keys that end by a drop, and not for keys that end in silence (docs/states.md).
  */
 
 #ifndef TAMIS_STATES_H
@@ -50,7 +54,8 @@ typedef struct tamis_states tamis_states;
 typedef struct tamis_states_spec {
     size_t size; /**< set by TAMIS_STATES_SPEC_INIT */
 
-    uint64_t capacity; /**< keys at one time, 1 to 2^40. 0 with `memory`: as many as fit */
+    uint64_t capacity; /**< keys at one time, 1 to 2^40. 0 with `memory`: as many as fit. A silent
+                            key counts until the sweep has taken it out */
     uint64_t values;   /**< how many there are, 2 to 2^32: 0, 1, ... */
     double   fpr;      /**< how often a key that is not there may have a value, 1e-12 to 0.5 */
     double   unknown;  /**< how often a key that is there may be answered with "don't know", under
@@ -97,8 +102,8 @@ TAMIS_API void tamis_states_free(tamis_states *states);
 
 /* One key. Each also takes a 64-bit id or hash instead, as in section 4.
  *
- * put    the key comes, with a value. TAMIS_OK; _CONFLICT: it is there with another value, nothing
- *        changed; _FULL; _UNKNOWN: nobody knows its value, and there is nowhere to note it apart;
+ * put    add a key with its value. TAMIS_OK; _CONFLICT: it is there with another value, nothing
+ *        changed; _FULL; _UNKNOWN: its value is not known, and there is no room to store it apart;
  *        _ARGUMENT: there is no such value.
  * get    TAMIS_OK and the value, _ABSENT or _UNKNOWN. Never refreshes a timer.
  * move   give another value to a key that has `from`, or TAMIS_ANY_VALUE, and refresh it. TAMIS_OK;
@@ -170,7 +175,13 @@ typedef enum tamis_step {
     TAMIS_STEP_DROP = 3   /**< it is over */
 } tamis_step;
 
-/** Given key i of the batch as it is at its turn (`status` and `value` as of get), decide. */
+/** Given key i of the batch as it is at its turn (`status` and `value` as of get), decide.
+ *
+ *  This is a callback, and has the rules of all callbacks: it must return (no exception, no
+ *  longjmp), and must not change the table that calls it. A call that would change that table (put,
+ *  move, touch, drop, a batch, tick, clear, merge into it) returns TAMIS_ERR_REENTRY and does
+ *  nothing; tamis_states_free() does nothing, either. Calls that only read it (get, inspect, copy,
+ *  save, ...) are allowed, and so is anything with other tables. */
 typedef tamis_step tamis_stepper(void *context, size_t i, tamis_status status, uint32_t value,
                                  uint32_t *ret_to);
 
@@ -211,8 +222,8 @@ typedef struct tamis_states_info {
     uint64_t timeout;
     unsigned timer_bits;
 
-    uint64_t keys;          /**< that came and did not go; where cells are shared and age, an upper
-                                 bound */
+    uint64_t keys;          /**< that came and did not go; where cells are shared and age, an
+                                 estimate from the cells in use */
     double   current_fpr;   /**< from the contents now */
     uint64_t unknown_cells; /**< cells that say "don't know" */
     uint64_t side_keys;     /**< keys in the exact side table (state_print) */

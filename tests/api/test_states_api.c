@@ -209,8 +209,92 @@ static void a_call_in_each_tick_keeps_up(void **state) {
     }
 }
 
+/* ------------------------------------------------------------------ callbacks */
+
+typedef struct meddler {
+    tamis_states *states, *other;
+    unsigned      calls;
+} meddler;
+
+#define REENTRY(call) assert_int_equal(call, TAMIS_ERR_REENTRY)
+
+/* Drop every second key that is there, and put or move the others. */
+static tamis_step decide(void *context, size_t i, tamis_status status, uint32_t value,
+                         uint32_t *ret_to) {
+    (void)context;
+    *ret_to = (uint32_t)((value + i) % 5);
+    return status == TAMIS_OK && i % 2 == 0 ? TAMIS_STEP_DROP : TAMIS_STEP_SET;
+}
+
+/* The same, and meddle with the table that asks. */
+static tamis_step meddle(void *context, size_t i, tamis_status status, uint32_t value,
+                         uint32_t *ret_to) {
+    meddler *const           m = context;
+    uint64_t const           ids[2] = { 3, 5 };
+    uint32_t const           values[2] = { 1, 2 };
+    tamis_states_batch const batch = { .ids = ids, .n = 2, .values = values };
+    tamis_states_info        info;
+    uint32_t                 got;
+    m->calls++;
+    for (uint64_t id = 0; id < 20; id++) REENTRY(tamis_states_drop_id(m->states, id, 0));
+    REENTRY(tamis_states_put(m->states, "a", 1, 1));
+    REENTRY(tamis_states_put_id(m->states, 1000 + i, 1));
+    REENTRY(tamis_states_move(m->states, "a", 1, 0, 1));
+    REENTRY(tamis_states_touch_id(m->states, i));
+    REENTRY(tamis_states_put_batch(m->states, &batch, NULL));
+    REENTRY(tamis_states_drop_batch(m->states, &batch, NULL));
+    REENTRY(tamis_states_step_batch(m->states, &batch, decide, NULL, NULL));
+    REENTRY(tamis_states_tick(m->states, 100, NULL, NULL));
+    REENTRY(tamis_states_merge(m->states, m->other));
+    REENTRY(tamis_states_clear(m->states));
+    tamis_states_free(m->states); /* does nothing */
+    assert_int_equal(tamis_states_get_id(m->states, i, &got), status);
+    assert_int_equal(tamis_states_inspect(m->states, &info), TAMIS_OK);
+    assert_int_equal(tamis_states_put_id(m->other, m->calls, 1), TAMIS_OK);
+    return decide(NULL, i, status, value, ret_to);
+}
+
+/* A callback that calls into its table changes nothing but what it decides, in whatever kind. */
+static void a_callback_cannot_change_its_table(void **state) {
+    (void)state;
+    for (size_t kind = 0; tamis_states_kind_name(kind) != NULL; kind++) {
+        tamis_states_spec spec = usual();
+        tamis_states     *alone = NULL;
+        meddler           m = { .calls = 0 };
+        uint64_t          ids[200];
+        spec.kind = tamis_states_kind_name(kind);
+        spec.fpr = 1e-7;
+        spec.timeout = 20;
+        if (strcmp(spec.kind, "state_direct") == 0) spec.geometry = "counter_bits=4";
+        assert_int_equal(tamis_states_create(&spec, &m.states, NULL), TAMIS_OK);
+        spec.like = m.states;
+        assert_int_equal(tamis_states_create(&spec, &m.other, NULL), TAMIS_OK);
+        for (uint64_t i = 0; i < 200; i++) ids[i] = i;
+        for (uint64_t i = 0; i < 100; i++)
+            assert_int_equal(tamis_states_put_id(m.states, i, (uint32_t)(i % 5)), TAMIS_OK);
+        assert_int_equal(tamis_states_copy(m.states, &alone), TAMIS_OK);
+        tamis_states_batch const batch = { .ids = ids, .n = 200 };
+        size_t                   n = 0, n_alone = 0;
+        assert_int_equal(tamis_states_step_batch(m.states, &batch, meddle, &m, &n), TAMIS_OK);
+        assert_int_equal(tamis_states_step_batch(alone, &batch, decide, NULL, &n_alone), TAMIS_OK);
+        assert_true(m.calls == 200 && n == n_alone && n > 150);
+        assert_true(tamis_states_validate(m.states, NULL));
+        for (uint64_t i = 0; i < 1300; i++) {
+            uint32_t           a = 9, b = 9;
+            tamis_status const status = tamis_states_get_id(alone, i, &b);
+            assert_int_equal(tamis_states_get_id(m.states, i, &a), status);
+            assert_int_equal(a, b);
+        }
+        assert_int_equal(tamis_states_put_id(m.states, 5000, 1), TAMIS_OK); /* as usual again */
+        tamis_states_free(m.states);
+        tamis_states_free(m.other);
+        tamis_states_free(alone);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_callback_cannot_change_its_table),
         cmocka_unit_test(specs_that_make_no_sense_are_refused_with_words),
         cmocka_unit_test(impossible_specs_are_refused_with_advice),
         cmocka_unit_test(nothing_crashes_on_null),
