@@ -2,12 +2,13 @@
  *
  * SIGCOMM 2006, section 3.3. The paper gives formulas for insertions only and prints no numbers. So
  * three configurations were chosen: values equally common, one that most keys have, and a table so
- * full that much is unknown. Each formula is held against tables; the library has them as
- * kinds/state_bloom/size.h, places that coincide considered, which is less than a standard error.
+ * full that much is unknown. Each formula is compared with tables. The formulas also consider
+ * places of a key that coincide, which matters by less than a standard error.
  *
- * Then what the paper leaves open: keys that come and go. Cells that say "don't know" remain so,
- * and the rates are no longer those of the formulas. The library's plan has one for that.
+ * The paper leaves open what happens when keys come and go. Cells that say "don't know" remain so,
+ * and the formulas no longer hold. The library's plan has a formula for that.
  */
+#include "mix.h"
 #include "sigcomm2006.h"
 
 #include "frame/sets.h"
@@ -45,7 +46,7 @@ typedef struct sbf_outcome {
 /* ------------------------------------------------------------------ one table */
 
 typedef struct sbf_trial {
-    const sbf_config *of;
+    const sbf_config *config;
     tamis_states     *states;
     lab_random       *random;
     key_source        keys;
@@ -54,17 +55,17 @@ typedef struct sbf_trial {
     uint32_t          value[KEYS];
 } sbf_trial;
 
-static tamis_states *make_table(const sbf_config *of, lab_random *random) {
+static tamis_states *make_table(const sbf_config *config, lab_random *random) {
     tamis_seed const  seed = { lab_random_next(random), lab_random_next(random) };
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
     tamis_problem     problem;
     tamis_states     *states = NULL;
     char              geometry[80];
     (void)snprintf(geometry, sizeof geometry, "cells=%llu,hashes=%u,counter_bits=%u",
-                   (unsigned long long)of->cells, of->k, of->counter_bits);
+                   (unsigned long long)config->cells, config->k, config->counter_bits);
     spec.capacity = KEYS;
-    spec.lifetime = (uint64_t)KEYS * of->turnovers;
-    spec.values = of->values;
+    spec.lifetime = (uint64_t)KEYS * config->turnovers;
+    spec.values = config->values;
     spec.kind = "state_bloom";
     spec.geometry = geometry;
     spec.seed = &seed;
@@ -73,16 +74,17 @@ static tamis_states *make_table(const sbf_config *of, lab_random *random) {
 }
 
 /* In the filling, key i has the value that its place in the mix says. */
-static uint32_t value_of(const sbf_config *of, uint64_t i) {
-    double   part = of->share[0] * KEYS;
+static uint32_t value_of(const sbf_config *config, uint64_t i) {
+    double   part = config->share[0] * KEYS;
     uint32_t value = 0;
-    while (value + 1 < of->values && (double)i >= part) part += of->share[++value] * KEYS;
+    while (value + 1 < config->values && (double)i >= part) part += config->share[++value] * KEYS;
     return value;
 }
 
 static uint32_t any_value(sbf_trial *trial) {
-    if (trial->of->share[0] > 0) return value_of(trial->of, lab_random_below(trial->random, KEYS));
-    return (uint32_t)lab_random_below(trial->random, trial->of->values);
+    if (trial->config->share[0] > 0)
+        return value_of(trial->config, lab_random_below(trial->random, KEYS));
+    return (uint32_t)lab_random_below(trial->random, trial->config->values);
 }
 
 static void put(sbf_trial *trial, uint64_t i, uint32_t value) {
@@ -145,15 +147,16 @@ static void ask_absent(const sbf_trial *trial, sbf_outcome *outcome) {
 }
 
 static void sbf_trial_run(const void *given, lab_random *random, void *ret_outcome) {
-    const sbf_config *const of = given;
+    const sbf_config *const config = given;
     sbf_trial *const        trial = lab_allocate(1, sizeof *trial);
-    *trial = (sbf_trial){ .of = of, .states = make_table(of, random), .random = random };
+    *trial =
+        (sbf_trial){ .config = config, .states = make_table(config, random), .random = random };
     trial->keys = keys_of(random);
     for (uint64_t i = 0; i < KEYS; i++)
-        put(trial, i, of->share[0] > 0 ? value_of(of, i) : any_value(trial));
-    for (uint64_t i = 0; i < (uint64_t)KEYS * (of->turnovers - 1); i++) {
+        put(trial, i, config->share[0] > 0 ? value_of(config, i) : any_value(trial));
+    for (uint64_t i = 0; i < (uint64_t)KEYS * (config->turnovers - 1); i++) {
         replace_one(trial);
-        for (unsigned j = 0; j < of->moves; j++) move_one(trial);
+        for (unsigned j = 0; j < config->moves; j++) move_one(trial);
     }
     ask_present(trial, ret_outcome);
     ask_absent(trial, ret_outcome);
@@ -168,12 +171,12 @@ typedef struct sbf_samples {
     double     wrong, lost;
 } sbf_samples;
 
-static sbf_samples take_samples(const lab_run *run, const sbf_config *of) {
+static sbf_samples take_samples(const lab_run *run, const sbf_config *config) {
     uint64_t const     n = run->is_full ? FULL_TABLES : QUICK_TABLES;
-    lab_series const   series = { .stream = of->name,
+    lab_series const   series = { .stream = config->name,
                                   .n = n,
                                   .trial = sbf_trial_run,
-                                  .given = of,
+                                  .given = config,
                                   .outcome_bytes = sizeof(sbf_outcome) };
     sbf_outcome *const outcomes = lab_trials(run, &series);
     sbf_samples        samples = { .wrong = 0 };
@@ -193,20 +196,20 @@ static sbf_samples take_samples(const lab_run *run, const sbf_config *of) {
 
 /* ------------------------------------------------------------------ rows */
 
-static void record_rate(lab_run *run, const sbf_config *of, const char *name, const char *what,
+static void record_rate(lab_run *run, const sbf_config *config, const char *name, const char *what,
                         double exact, const lab_sample *sample) {
-    lab_record(run, &(lab_row){ .name = lab_text(run, "%s.%s", of->name, name),
+    lab_record(run, &(lab_row){ .name = lab_text(run, "%s.%s", config->name, name),
                                 .what = what,
-                                .place = of->what,
+                                .place = config->what,
                                 .exact = exact,
                                 .measured = lab_sample_mean(sample, 0),
                                 LAB_WITHIN_4_SIGMA });
 }
 
-static void record_never(lab_run *run, const sbf_config *of, const sbf_samples *samples) {
-    lab_record(run, &(lab_row){ .name = lab_text(run, "%s.wrong", of->name),
-                                .what = "wrong values, and keys that are lost",
-                                .place = of->what,
+static void record_never(lab_run *run, const sbf_config *config, const sbf_samples *samples) {
+    lab_record(run, &(lab_row){ .name = lab_text(run, "%s.wrong", config->name),
+                                .what = "wrong values and lost keys",
+                                .place = config->what,
                                 .exact = 0,
                                 .measured = { .value = samples->wrong + samples->lost,
                                               .trials = samples->all_unknown.n },
@@ -215,35 +218,35 @@ static void record_never(lab_run *run, const sbf_config *of, const sbf_samples *
 }
 
 /* The text prints 1 - e^(-k (n - n_i)) for the share of cells, without a division by m. */
-static void record_print(lab_run *run, const sbf_config *of, double exact) {
-    double const others = KEYS * (1 - of->share[0]), k = of->k;
-    lab_record(run, &(lab_row){ .name = lab_text(run, "%s.printed", of->name),
+static void record_print(lab_run *run, const sbf_config *config, double exact) {
+    double const others = KEYS * (1 - config->share[0]), k = config->k;
+    lab_record(run, &(lab_row){ .name = lab_text(run, "%s.printed", config->name),
                                 .what = "value 0, by the approximation as printed",
-                                .place = of->what,
+                                .place = config->what,
                                 .published = lab_text(run, "%.3f", pow(-expm1(-k * others), k)),
                                 .exact = exact,
                                 .flaw = "The exponent lacks a division by m." });
 }
 
-static void run_mix(lab_run *run, const sbf_config *of) {
-    double                n[MAX_VALUES];
-    state_bloom_mix const mix = { (double)of->cells, of->k, (unsigned)of->values, n };
-    sbf_samples const     samples = take_samples(run, of);
-    for (unsigned v = 0; v < of->values; v++) n[v] = of->share[v] * KEYS;
-    for (unsigned v = 0; v < of->values; v++) {
-        record_rate(run, of, lab_text(run, "unknown%u", v),
-                    lab_text(run, "keys of value %u that are unknown", v),
-                    tamis_state_bloom_mix_unknown(&mix, v), &samples.unknown[v]);
+static void run_mix(lab_run *run, const sbf_config *config) {
+    double            n[MAX_VALUES];
+    sbf_mix const     mix = { (double)config->cells, config->k, (unsigned)config->values, n };
+    sbf_samples const samples = take_samples(run, config);
+    for (unsigned v = 0; v < config->values; v++) n[v] = config->share[v] * KEYS;
+    for (unsigned v = 0; v < config->values; v++) {
+        record_rate(run, config, lab_text(run, "unknown%u", v),
+                    lab_text(run, "keys of value %u that are unknown", v), sbf_mix_unknown(&mix, v),
+                    &samples.unknown[v]);
     }
-    if (of->is_printed) record_print(run, of, tamis_state_bloom_mix_unknown(&mix, 0));
-    record_rate(run, of, "absent.unknown", "absent keys that are unknown",
-                tamis_state_bloom_mix_absent_unknown(&mix), &samples.absent_unknown);
-    for (unsigned v = 0; v < of->values; v++) {
-        record_rate(run, of, lab_text(run, "absent.value%u", v),
+    if (config->is_printed) record_print(run, config, sbf_mix_unknown(&mix, 0));
+    record_rate(run, config, "absent.unknown", "absent keys that are unknown",
+                sbf_mix_absent_unknown(&mix), &samples.absent_unknown);
+    for (unsigned v = 0; v < config->values; v++) {
+        record_rate(run, config, lab_text(run, "absent.value%u", v),
                     lab_text(run, "absent keys that have value %u", v),
-                    tamis_state_bloom_mix_absent_value(&mix, v), &samples.absent_value[v]);
+                    sbf_mix_absent_value(&mix, v), &samples.absent_value[v]);
     }
-    record_never(run, of, &samples);
+    record_never(run, config, &samples);
 }
 
 void sbf_insertions_run(lab_run *run) {
@@ -279,41 +282,42 @@ void sbf_insertions_run(lab_run *run) {
 
 /* ------------------------------------------------------------------ churn */
 
-static double stated(const sbf_config *of, double turnovers) {
-    uint64_t const  g[SHARED_FIELDS] = { of->cells, of->k, of->values, of->counter_bits, 0 };
+static double stated(const sbf_config *config, double turnovers) {
+    uint64_t const  g[SHARED_FIELDS] = { config->cells, config->k, config->values,
+                                         config->counter_bits, 0 };
     shared_forecast told;
     tamis_state_bloom_forecast(g, KEYS, KEYS * turnovers, &told);
     return told.unknown;
 }
 
 /* What the paper's formula says, of keys that only come. */
-static double formula(const sbf_config *of) {
-    double                sum = 0, n[MAX_VALUES];
-    state_bloom_mix const mix = { (double)of->cells, of->k, (unsigned)of->values, n };
-    for (unsigned v = 0; v < of->values; v++) n[v] = of->share[v] * KEYS;
-    for (unsigned v = 0; v < of->values; v++)
-        sum += of->share[v] * tamis_state_bloom_mix_unknown(&mix, v);
+static double formula(const sbf_config *config) {
+    double        sum = 0, n[MAX_VALUES];
+    sbf_mix const mix = { (double)config->cells, config->k, (unsigned)config->values, n };
+    for (unsigned v = 0; v < config->values; v++) n[v] = config->share[v] * KEYS;
+    for (unsigned v = 0; v < config->values; v++)
+        sum += config->share[v] * sbf_mix_unknown(&mix, v);
     return sum;
 }
 
 /* A bound where keys that share a cell may have the same value, and the rate where none do. */
-static void run_churn(lab_run *run, const sbf_config *of) {
-    sbf_samples const samples = take_samples(run, of);
-    bool const        is_rate = of->values == ALL_DIFFER || of->counter_bits == 0;
-    double const      before = of->share[0] > 0 ? formula(of) : stated(of, 1);
-    lab_row           row = { .name = lab_text(run, "%s.unknown", of->name),
+static void run_churn(lab_run *run, const sbf_config *config) {
+    sbf_samples const samples = take_samples(run, config);
+    bool const        is_rate = config->values == ALL_DIFFER || config->counter_bits == 0;
+    double const      before = config->share[0] > 0 ? formula(config) : stated(config, 1);
+    lab_row           row = { .name = lab_text(run, "%s.unknown", config->name),
                               .what = "keys that are unknown",
-                              .place = of->what,
-                              .exact = stated(of, of->turnovers),
+                              .place = config->what,
+                              .exact = stated(config, config->turnovers),
                               .measured = lab_sample_mean(&samples.all_unknown, 0),
                               LAB_WITHIN_4_SIGMA };
     row.remark = lab_text(run, "The paper's formula, for insertions only, says %.3g.", before);
     if (!is_rate) {
         row.rule = LAB_AT_MOST;
-        row.reason = "every overlap is taken for unknown, also where values are the same";
+        row.reason = "the bound counts every overlap as unknown, even of equal values";
     }
     lab_record(run, &row);
-    record_never(run, of, &samples);
+    record_never(run, config, &samples);
 }
 
 void sbf_churn_run(lab_run *run) {

@@ -25,8 +25,8 @@
  * That is what a plan states: an upper bound, which a table of keys with one value reaches (half
  * open connections in a flood are such keys). With V values that are equally common it is up to
  * V^(k-1) times too high; the more cells say "don't know" the less. For 8 values and k = 3 a
- * quarter of it was measured. The formulas of the paper for a mix of values are below. It seldom
- * decides the size: `unknown` takes many more cells.
+ * quarter of it was measured. The paper's formulas for a mix of values are in
+ * lab/sigcomm2006/mix.h. It seldom decides the size: `unknown` takes many more cells.
  *
  * Tables that age. A key that ends in silence counts until the sweep has taken its cells: up to one
  * round of the hand after its timeout. In a table without counters that goes for a key that was
@@ -48,22 +48,5 @@ unsigned tamis_state_bloom_cell_bits(const uint64_t *g);
 shared_law tamis_state_bloom_forecast;
 
 bool tamis_state_bloom_choose(shared_need need, uint64_t *g);
-
-/* ------------------------------------------------------------------ insertions only */
-
-/* What the paper says of a mix of values, n[i] keys having value i, before any of them moves and as
- * long as cells count, so that keys of the same value can share a cell. */
-typedef struct state_bloom_mix {
-    double        m;
-    unsigned      k, values;
-    const double *n;
-} state_bloom_mix;
-
-/* A key of value i is unknown. */
-double tamis_state_bloom_mix_unknown(const state_bloom_mix *mix, unsigned i);
-
-/* A key that is not there is unknown; or has value i. */
-double tamis_state_bloom_mix_absent_unknown(const state_bloom_mix *mix);
-double tamis_state_bloom_mix_absent_value(const state_bloom_mix *mix, unsigned i);
 
 #endif

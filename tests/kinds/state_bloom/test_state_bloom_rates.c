@@ -6,6 +6,7 @@
 #include "cells_oracle.h"
 #include "kinds/state_bloom/size.h"
 #include "rates.h"
+#include "sigcomm2006/mix.h"
 
 static uint64_t tables = 12, operations = 100000;
 
@@ -70,19 +71,17 @@ static void mix_table(const uint64_t *g, const double *n, uint64_t seed, mix_rat
 }
 
 static void expect_mix(const uint64_t *g, const double *n) {
-    mix_rates             rates = { 0 };
-    state_bloom_mix const mix = { (double)g[SHARED_CELLS], (unsigned)g[SHARED_HASHES], MIX_VALUES,
-                                  n };
+    mix_rates     rates = { 0 };
+    sbf_mix const mix = { (double)g[SHARED_CELLS], (unsigned)g[SHARED_HASHES], MIX_VALUES, n };
     for (uint64_t i = 0; i < tables; i++) mix_table(g, n, 100 + i, &rates);
     for (unsigned v = 0; v < MIX_VALUES; v++) {
         if (n[v] > 0)
-            expect_near("a key is unknown", &rates.unknown[v], 1 / n[v],
-                        tamis_state_bloom_mix_unknown(&mix, v));
+            expect_near("a key is unknown", &rates.unknown[v], 1 / n[v], sbf_mix_unknown(&mix, v));
         expect_near("an absent key has a value", &rates.absent_value[v], 1.0 / QUERIES,
-                    tamis_state_bloom_mix_absent_value(&mix, v));
+                    sbf_mix_absent_value(&mix, v));
     }
     expect_near("an absent key is unknown", &rates.absent_unknown, 1.0 / QUERIES,
-                tamis_state_bloom_mix_absent_unknown(&mix));
+                sbf_mix_absent_unknown(&mix));
 }
 
 static void insertions_have_the_rates_of_the_paper(void **state) {
