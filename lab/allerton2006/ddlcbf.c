@@ -61,7 +61,8 @@ static void record_peak(lab_run *run, const ddlcbf_peaks *law, unsigned most,
                                 LAB_WITHIN_4_SIGMA });
 }
 
-/* The rate if buckets that had 7 have this length, and those that had 8 that one. */
+/* The rate if cells have length `seven` in buckets that had at most 7 cells, and `eight` in those
+ * that had 8. */
 static double rate_with(const ddlcbf_peaks *law, unsigned seven, unsigned eight) {
     unsigned lengths[DDLCBF_TOP + 1];
     ddlcbf_lengths(lengths);
@@ -128,7 +129,7 @@ static void record_time(lab_run *run) {
                                                    ddlcbf_rate(&law, lengths)) });
 }
 
-/* Had they not to be in one bucket, fewer buckets would ever be full. */
+/* If such keys could go to different buckets, fewer buckets would ever be full. */
 static void record_free(lab_run *run) {
     unsigned     lengths[DDLCBF_TOP + 1];
     ddlcbf_peaks law;

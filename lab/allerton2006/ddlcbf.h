@@ -42,7 +42,7 @@ void ddlcbf_lengths(unsigned ret_lengths[DDLCBF_TOP + 1]);
 
 /* ------------------------------------------------------------------ a table, once more */
 
-/* From the paper alone, and slow. Keys are a (b, r) of 25 bits and 32 bits more. */
+/* A slow table that follows the paper alone. A key is a (b, r) of 25 bits, and 32 more bits. */
 typedef struct ddlcbf_config {
     unsigned lengths;   /* 1, with semi-sorting, or 2, without */
     bool     is_forced; /* keys with the same (b, r) go to one bucket */

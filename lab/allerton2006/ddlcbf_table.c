@@ -2,8 +2,8 @@
  *
  * A cell here is a (b, r) and as many of the bits behind it as its length says, none of it packed.
  * Keys with the same (b, r) go to one bucket (III.A). When a length shrinks, cells that become
- * equal become one with a larger counter; so however full a bucket is, it can take a key whose
- * (b, r) it has. The other way that the paper allows, such keys anywhere, is here too.
+ * equal become one with a larger counter; so however full a bucket is, it can take a key whose (b,
+ * r) it has. The paper also allows such keys to go to any bucket; that is an option here.
  */
 #include "ddlcbf.h"
 
@@ -17,20 +17,20 @@ typedef struct cell {
     uint8_t  length, copies;
 } cell;
 
-typedef struct bucket {
+typedef struct ddl_bucket {
     cell    cells[DLCBF_PAPER_CELLS + 1];
     uint8_t n, peak;
-} bucket;
+} ddl_bucket;
 
 typedef struct table {
     ddlcbf_config config;
     uint64_t      factors[DLCBF_PAPER_TABLES];
-    bucket        buckets[DLCBF_ALL_BUCKETS];
+    ddl_bucket    buckets[DLCBF_ALL_BUCKETS];
 } table;
 
-static bucket *bucket_in(table *of, unsigned i, uint32_t print) {
-    uint32_t const at = (uint32_t)(of->factors[i] * print) % (1u << RANGE_BITS);
-    return &of->buckets[i * DLCBF_PAPER_BUCKETS + (at >> DLCBF_PAPER_BITS)];
+static ddl_bucket *bucket_in(table *filter, unsigned i, uint32_t print) {
+    uint32_t const at = (uint32_t)(filter->factors[i] * print) % (1u << RANGE_BITS);
+    return &filter->buckets[i * DLCBF_PAPER_BUCKETS + (at >> DLCBF_PAPER_BITS)];
 }
 
 static uint32_t cut(uint32_t more, unsigned length) {
@@ -49,9 +49,9 @@ static unsigned at_least(unsigned length) {
 }
 
 /* No cell longer than this. */
-static void shorten(bucket *in, unsigned length) {
-    for (unsigned i = 0; i < in->n; i++) {
-        cell *const at = &in->cells[i];
+static void shorten(ddl_bucket *bucket, unsigned length) {
+    for (unsigned i = 0; i < bucket->n; i++) {
+        cell *const at = &bucket->cells[i];
         if (at->length > length) at->length = (uint8_t)length;
         at->more = cut(at->more, at->length);
     }
@@ -59,29 +59,30 @@ static void shorten(bucket *in, unsigned length) {
 
 /* Two lengths: the shortest cells keep theirs, the others and the newcomer, which is last, share
  * the rest. If that would leave them no more, all get the same. */
-static unsigned long_length(const bucket *in) {
+static unsigned long_length(const ddl_bucket *bucket) {
     unsigned shortest = DDLCBF_MOST, n_short = 0, limit = DDLCBF_MOST;
-    for (unsigned i = 0; i + 1 < in->n; i++) {
-        if (in->cells[i].length < shortest) shortest = in->cells[i].length;
+    for (unsigned i = 0; i + 1 < bucket->n; i++) {
+        if (bucket->cells[i].length < shortest) shortest = bucket->cells[i].length;
     }
-    for (unsigned i = 0; i + 1 < in->n; i++) {
-        if (in->cells[i].length == shortest)
+    for (unsigned i = 0; i + 1 < bucket->n; i++) {
+        if (bucket->cells[i].length == shortest)
             n_short++;
-        else if (in->cells[i].length < limit)
-            limit = in->cells[i].length; /* it cannot grow */
+        else if (bucket->cells[i].length < limit)
+            limit = bucket->cells[i].length; /* it cannot grow */
     }
-    unsigned const left = DDLCBF_ROOM - n_short * (shortest + 1), each = left / (in->n - n_short);
-    if (each <= shortest + 1) return at_least(DDLCBF_ROOM / in->n - 1);
+    unsigned const left = DDLCBF_ROOM - n_short * (shortest + 1),
+                   each = left / (bucket->n - n_short);
+    if (each <= shortest + 1) return at_least(DDLCBF_ROOM / bucket->n - 1);
     return each - 1 < limit ? each - 1 : limit;
 }
 
-static void merge_equal(bucket *in) {
-    for (unsigned i = 0; i < in->n; i++) {
-        for (unsigned k = i + 1; k < in->n; k++) {
-            cell *const one = &in->cells[i], *const other = &in->cells[k];
+static void merge_equal(ddl_bucket *bucket) {
+    for (unsigned i = 0; i < bucket->n; i++) {
+        for (unsigned k = i + 1; k < bucket->n; k++) {
+            cell *const one = &bucket->cells[i], *const other = &bucket->cells[k];
             if (other->length != one->length || !matches(one, other->print, other->more)) continue;
             one->copies = (uint8_t)(one->copies + other->copies);
-            in->cells[k--] = in->cells[--in->n];
+            bucket->cells[k--] = bucket->cells[--bucket->n];
         }
     }
 }
@@ -89,11 +90,11 @@ static void merge_equal(bucket *in) {
 /* ------------------------------------------------------------------ keys come and go */
 
 /* Where (b, r) is already, or else the least loaded, the leftmost of several. */
-static bucket *choose(table *of, uint32_t print) {
-    bucket *best = NULL;
+static ddl_bucket *choose(table *filter, uint32_t print) {
+    ddl_bucket *best = NULL;
     for (unsigned i = 0; i < DLCBF_PAPER_TABLES; i++) {
-        bucket *const at = bucket_in(of, i, print);
-        for (unsigned k = 0; k < at->n && of->config.is_forced; k++) {
+        ddl_bucket *const at = bucket_in(filter, i, print);
+        for (unsigned k = 0; k < at->n && filter->config.is_forced; k++) {
             if (at->cells[k].print == print) return at;
         }
         if (best == NULL || at->n < best->n) best = at;
@@ -102,24 +103,25 @@ static bucket *choose(table *of, uint32_t print) {
 }
 
 static void add(table *to, uint32_t print, uint32_t more) {
-    bucket *const in = choose(to, print);
-    for (unsigned i = 0; i < in->n; i++) {
-        if (!matches(&in->cells[i], print, more)) continue;
-        in->cells[i].copies++;
+    ddl_bucket *const bucket = choose(to, print);
+    for (unsigned i = 0; i < bucket->n; i++) {
+        if (!matches(&bucket->cells[i], print, more)) continue;
+        bucket->cells[i].copies++;
         return;
     }
-    in->cells[in->n++] = (cell){ print, more, DDLCBF_MOST, 1 };
-    if (in->n > in->peak) in->peak = in->n;
-    shorten(in, to->config.lengths == 1 ? at_least(DDLCBF_ROOM / in->peak) : long_length(in));
-    merge_equal(in);
-    if (in->n > DLCBF_PAPER_CELLS) lab_die("a bucket of %u cells", in->n);
+    bucket->cells[bucket->n++] = (cell){ print, more, DDLCBF_MOST, 1 };
+    if (bucket->n > bucket->peak) bucket->peak = bucket->n;
+    shorten(bucket,
+            to->config.lengths == 1 ? at_least(DDLCBF_ROOM / bucket->peak) : long_length(bucket));
+    merge_equal(bucket);
+    if (bucket->n > DLCBF_PAPER_CELLS) lab_die("a bucket of %u cells", bucket->n);
 }
 
 /* The longest match; NULL: there is none. */
-static cell *find(table *in, uint32_t print, uint32_t more, bucket **ret_bucket) {
+static cell *find(table *filter, uint32_t print, uint32_t more, ddl_bucket **ret_bucket) {
     cell *best = NULL;
     for (unsigned i = 0; i < DLCBF_PAPER_TABLES; i++) {
-        bucket *const at = bucket_in(in, i, print);
+        ddl_bucket *const at = bucket_in(filter, i, print);
         for (unsigned k = 0; k < at->n; k++) {
             cell *const stored = &at->cells[k];
             if (!matches(stored, print, more)) continue;
@@ -132,10 +134,10 @@ static cell *find(table *in, uint32_t print, uint32_t more, bucket **ret_bucket)
 }
 
 static void drop(table *from, uint32_t print, uint32_t more) {
-    bucket     *in = NULL;
-    cell *const found = find(from, print, more, &in);
+    ddl_bucket *bucket = NULL;
+    cell *const found = find(from, print, more, &bucket);
     if (found == NULL) lab_die("a key is lost");
-    if (--found->copies == 0) *found = in->cells[--in->n];
+    if (--found->copies == 0) *found = bucket->cells[--bucket->n];
 }
 
 /* ------------------------------------------------------------------ one trial */
@@ -149,10 +151,10 @@ static key draw(lab_random *random) {
     return (key){ (uint32_t)(bits >> (64 - RANGE_BITS)), (uint32_t)bits };
 }
 
-static void take_stock(table *of, const key *keys, ddlcbf_outcome *outcome) {
+static void take_stock(table *filter, const key *keys, ddlcbf_outcome *outcome) {
     double n_cells = 0;
     for (unsigned i = 0; i < DLCBF_ALL_BUCKETS; i++) {
-        const bucket *const at = &of->buckets[i];
+        const ddl_bucket *const at = &filter->buckets[i];
         outcome->peaks[at->peak]++;
         for (unsigned k = 0; k < at->n; k++) {
             outcome->rate += ldexp(1, -at->cells[k].length) / DLCBF_PAPER_BUCKETS;
@@ -162,27 +164,28 @@ static void take_stock(table *of, const key *keys, ddlcbf_outcome *outcome) {
     }
     outcome->mean_length /= n_cells;
     for (unsigned i = 0; i < DLCBF_PAPER_KEYS; i++) {
-        bucket *in;
-        outcome->lost += find(of, keys[i].print, keys[i].more, &in) == NULL;
+        ddl_bucket *bucket;
+        outcome->lost += find(filter, keys[i].print, keys[i].more, &bucket) == NULL;
     }
 }
 
 void ddlcbf_trial(const void *given, lab_random *random, void *ret_outcome) {
-    table *const of = lab_allocate(1, sizeof *of);
+    table *const filter = lab_allocate(1, sizeof *filter);
     key *const   keys = lab_allocate(DLCBF_PAPER_KEYS, sizeof *keys);
-    of->config = *(const ddlcbf_config *)given;
-    for (unsigned i = 0; i < DLCBF_PAPER_TABLES; i++) of->factors[i] = lab_random_next(random) | 1;
+    filter->config = *(const ddlcbf_config *)given;
+    for (unsigned i = 0; i < DLCBF_PAPER_TABLES; i++)
+        filter->factors[i] = lab_random_next(random) | 1;
     for (unsigned i = 0; i < DLCBF_PAPER_KEYS; i++) {
         keys[i] = draw(random);
-        add(of, keys[i].print, keys[i].more);
+        add(filter, keys[i].print, keys[i].more);
     }
     for (uint64_t step = 0; step < DLCBF_PAPER_STEPS; step++) {
         key *const slot = &keys[lab_random_below(random, DLCBF_PAPER_KEYS)];
-        drop(of, slot->print, slot->more);
+        drop(filter, slot->print, slot->more);
         *slot = draw(random);
-        add(of, slot->print, slot->more);
+        add(filter, slot->print, slot->more);
     }
-    take_stock(of, keys, ret_outcome);
+    take_stock(filter, keys, ret_outcome);
     free(keys);
-    free(of);
+    free(filter);
 }

@@ -1,4 +1,4 @@
-/* ddlcbf_theory.c - how full a bucket ever was, by equations. */
+/* ddlcbf_theory.c - equations for the highest load that a bucket ever had. */
 #include "ddlcbf.h"
 
 #include <math.h>
@@ -74,10 +74,10 @@ static void slope_of(const ddlcbf_peaks *at, ddlcbf_peaks *ret_slope) {
 
 static void move_on(const ddlcbf_peaks *from, double step, const ddlcbf_peaks *slope,
                     ddlcbf_peaks *to) {
-    const double *const source = &from->share[0][0][0], *const by = &slope->share[0][0][0];
+    const double *const source = &from->share[0][0][0], *const slopes = &slope->share[0][0][0];
     double *const target = &to->share[0][0][0];
     size_t const  n = sizeof from->share / sizeof *source;
-    for (size_t i = 0; i < n; i++) target[i] = source[i] + step * by[i];
+    for (size_t i = 0; i < n; i++) target[i] = source[i] + step * slopes[i];
 }
 
 /* The midpoint method. */

@@ -91,14 +91,14 @@ void dlbf_compared_run(lab_run *run) {
     double const two = dlbf_rate(&dlbf_two128, &law), needed = log2(1 / two) / log(2);
     record_beside(run, "fixed.exponent", "fixed length f: a Bloom filter has 2^-xf", a, "1.04",
                   1.5 * log(2), NULL);
-    record_beside(run, "fixed.crossover", "f from which on 12 x 2^-f is below that", a, NULL,
+    record_beside(run, "fixed.crossover", "f above which 12 x 2^-f is below that", a, NULL,
                   log2(12) / (1.5 * log(2) - 1),
                   "\"Unreasonably large\", the paper says, \"say f >= 50\".");
-    record_beside(run, "64.worse", "64 bits, plain: times a Bloom filter's", a, "2",
+    record_beside(run, "64.worse", "64 bits, plain: rate / Bloom filter's", a, "2",
                   plain / bloom_rate(16, 11), NULL);
-    record_beside(run, "128.better", "128 bits, by two: times fewer", b, "<3",
+    record_beside(run, "128.better", "128 bits, by two: Bloom filter's / rate", b, "<3",
                   bloom_rate(20, 14) / two, NULL);
-    record_beside(run, "128.saved", "of the bits that a Bloom filter needs", b, "0.1",
+    record_beside(run, "128.saved", "share of a Bloom filter's bits saved", b, "0.1",
                   1 - 20 / needed, NULL);
 }
 

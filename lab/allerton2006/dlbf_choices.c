@@ -19,63 +19,64 @@
 #define QUICK_TRIALS 24
 #define FULL_TRIALS 400
 
-/* Buckets that have so many keys on average, whatever the number of subtables. */
-typedef struct subject {
+/* The same buckets and keys, divided among any number of subtables. */
+typedef struct dlbf_subject {
     const char          *name, *what;
     const bucket_layout *layout;
     double               load;
     unsigned             buckets; /* of all subtables */
     unsigned             group;
-} subject;
+} dlbf_subject;
 
-static const subject subjects[] = {
+static const dlbf_subject subjects[] = {
     { "64", "64 bits", &dlbf_sorted64, 4, 12288, 1 },
     { "128", "128 bits", &dlbf_two128, 6.4, 7680, 1 },
     { "64.grouped", "64 bits, groups", &dlbf_sorted64, 4, 12288, DLBF_PAPER_GROUP },
     { "128.grouped", "128 bits, groups", &dlbf_two128, 6.4, 7680, DLBF_PAPER_GROUP },
 };
 
-static double rate_with(const subject *of, unsigned tables) {
+static double rate_with(const dlbf_subject *subject, unsigned tables) {
     fluid law;
-    tamis_fluid_fill(tables, of->load, INFINITY, &law);
-    return of->group == 1 ? dlbf_rate(of->layout, &law)
-                          : dlbf_group_rate(of->layout, &law, DLBF_LIBRARY);
+    tamis_fluid_fill(tables, subject->load, INFINITY, &law);
+    return subject->group == 1 ? dlbf_own_rate(subject->layout, &law)
+                               : dlbf_group_own_rate(subject->layout, &law, DLBF_LIBRARY);
 }
 
-static unsigned best_tables(const subject *of) {
+static unsigned best_tables(const dlbf_subject *subject) {
     unsigned best = 2;
     for (unsigned tables = 3; tables <= 6; tables++) {
-        if (rate_with(of, tables) < rate_with(of, best)) best = tables;
+        if (rate_with(subject, tables) < rate_with(subject, best)) best = tables;
     }
     return best;
 }
 
-static void record_tables(lab_run *run, const subject *of, unsigned tables) {
+static void record_tables(lab_run *run, const dlbf_subject *subject, unsigned tables) {
     dlbf_kind_config const config = { .tables = tables,
-                                      .buckets = of->buckets / tables,
-                                      .group = of->group,
-                                      .keys = (uint64_t)(of->load * of->buckets),
-                                      .layout = of->layout };
+                                      .buckets = subject->buckets / tables,
+                                      .group = subject->group,
+                                      .keys = (uint64_t)(subject->load * subject->buckets),
+                                      .layout = subject->layout };
     uint64_t const         n = run->is_full ? FULL_TRIALS : QUICK_TRIALS;
-    const char *const      name = lab_text(run, "%s.tables.%u", of->name, tables);
+    const char *const      name = lab_text(run, "%s.tables.%u", subject->name, tables);
     lab_sample const       own = dlbf_kind_own_rate(run, name, &config, n);
-    lab_record(run, &(lab_row){ .name = name,
-                                .what = lab_text(run, "%s: rate, %u subtables", of->what, tables),
-                                .place = II_B,
-                                .exact = rate_with(of, tables),
-                                .measured = lab_sample_mean(&own, 0),
-                                LAB_WITHIN_4_SIGMA });
+    lab_record(run,
+               &(lab_row){ .name = name,
+                           .what = lab_text(run, "%s: rate, %u subtables", subject->what, tables),
+                           .place = II_B,
+                           .exact = rate_with(subject, tables),
+                           .measured = lab_sample_mean(&own, 0),
+                           LAB_WITHIN_4_SIGMA });
 }
 
-static void record_best(lab_run *run, const subject *of) {
-    double const four = rate_with(of, 4) / rate_with(of, 3) - 1;
-    double const two = rate_with(of, 2) / rate_with(of, 3) - 1;
-    bool const   is_grouped = of->group != 1;
-    lab_record(run, &(lab_row){ .name = lab_text(run, "%s.best", of->name),
-                                .what = lab_text(run, "%s: best number of subtables", of->what),
+static void record_best(lab_run *run, const dlbf_subject *subject) {
+    double const four = rate_with(subject, 4) / rate_with(subject, 3) - 1;
+    double const two = rate_with(subject, 2) / rate_with(subject, 3) - 1;
+    bool const   is_grouped = subject->group != 1;
+    lab_record(run, &(lab_row){ .name = lab_text(run, "%s.best", subject->name),
+                                .what = lab_text(run, "%s: best subtable count", subject->what),
                                 .place = II_B,
                                 .published = is_grouped ? NULL : "3",
-                                .exact = best_tables(of),
+                                .exact = best_tables(subject),
                                 .rule = LAB_EQUAL,
                                 .reason = "the least rate of 2 to 6, by the fluid limit",
                                 .remark = lab_text(run,
@@ -121,7 +122,7 @@ static double bits_at(const even_row *row, double load) {
     return row->layout->bits / 15.0 * 16 / load;
 }
 
-/* ln of how many times a Bloom filter's rate it is. */
+/* The logarithm of the rate divided by a Bloom filter's rate. */
 static double excess(const even_row *row, double load, double rate) {
     return log(rate / best_bloom_rate(bits_at(row, load)));
 }
@@ -130,8 +131,8 @@ static double excess_at(const even_row *row, double load) {
     fluid law;
     dlbf_law(load, &law);
     return excess(row, load,
-                  row->group == 1 ? dlbf_rate(row->layout, &law)
-                                  : dlbf_group_rate(row->layout, &law, row->sharing));
+                  row->group == 1 ? dlbf_own_rate(row->layout, &law)
+                                  : dlbf_group_own_rate(row->layout, &law, row->sharing));
 }
 
 /* The load with the same rate as a Bloom filter of as many bits. */
@@ -145,8 +146,9 @@ static double even_load(const even_row *row) {
     return low;
 }
 
-/* Filters are made at the load where theory has the break-even. What their rate is beside it there
- * says how far away their own is, with the slope of theory. */
+/* Make filters at the load where theory has the break-even. How much their rate differs from the
+ * Bloom filter's there, divided by the slope that theory has, is how far away their own break-even
+ * is. */
 static lab_measured measure_even(lab_run *run, const even_row *row, double load) {
     uint64_t const         n = run->is_full ? FULL_TRIALS : QUICK_TRIALS;
     dlbf_kind_config const config = { .tables = DLBF_PAPER_TABLES,
@@ -180,15 +182,15 @@ static void record_even(lab_run *run, const even_row *row) {
 
 void dlbf_even_run(lab_run *run) {
     static const even_row rows[] = {
-        { "64", "64 bits: even at so many bits per key", "16", NULL, &dlbf_sorted64, 1,
+        { "64", "64 bits: bits per key at the break-even", "16", NULL, &dlbf_sorted64, 1,
           DLBF_LIBRARY, 4.0, 4.2 },
-        { "128", "128 bits: even at so many bits per key", NULL,
+        { "128", "128 bits: bits per key at the break-even", NULL,
           "Larger buckets are better only where there are more bits.", &dlbf_two128, 1,
           DLBF_LIBRARY, 7.6, 7.9 },
-        { "64.grouped", "64 bits, groups by the paper's rule", NULL,
+        { "64.grouped", "the same, groups by the paper's rule", NULL,
           "\"Further bit-saving tricks could drive this number down further\": grouping does.",
           &dlbf_sorted64, DLBF_PAPER_GROUP, DLBF_EQUAL, 4.3, 4.6 },
-        { "64.library", "64 bits, groups by the library's rule", NULL, NULL, &dlbf_sorted64,
+        { "64.library", "the same, groups by the library's rule", NULL, NULL, &dlbf_sorted64,
           DLBF_PAPER_GROUP, DLBF_LIBRARY, 4.3, 4.9 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) record_even(run, &rows[i]);
@@ -232,14 +234,15 @@ static void record_group(lab_run *run, const group_row *row) {
     dlbf_group_lengths(&dlbf_plain64, row->loads, DLBF_SPENT, lengths);
     library_lengths(row->loads, library);
     group_sums const exact = sums_of(row->loads, lengths), own = sums_of(row->loads, library);
-    lab_record(run, &(lab_row){ .name = lab_text(run, "%s.bits", row->name),
-                                .what = lab_text(run, "loads %s: bits of a fingerprint", row->name),
-                                .place = II_C,
-                                .published = row->shortest,
-                                .exact = exact.shortest,
-                                .measured = lab_computed(own.shortest),
-                                .rule = LAB_EQUAL,
-                                .reason = "arithmetic; measured is the library's own" });
+    lab_record(run,
+               &(lab_row){ .name = lab_text(run, "%s.bits", row->name),
+                           .what = lab_text(run, "loads %s: bits of a fingerprint", row->name),
+                           .place = II_C,
+                           .published = row->shortest,
+                           .exact = exact.shortest,
+                           .measured = lab_computed(own.shortest),
+                           .rule = LAB_EQUAL,
+                           .reason = "arithmetic; the measured column is the library's rule" });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.longer", row->name),
                                 .what = "fingerprints with one bit more",
                                 .place = II_C,
@@ -247,7 +250,7 @@ static void record_group(lab_run *run, const group_row *row) {
                                 .exact = exact.cells_longer,
                                 .measured = lab_computed(own.cells_longer),
                                 .rule = LAB_EQUAL,
-                                .reason = "arithmetic; measured is the library's own",
+                                .reason = "arithmetic; the measured column is the library's rule",
                                 .remark = row->remark });
 }
 

@@ -20,17 +20,17 @@
 
 /* ------------------------------------------------------------------ one filter */
 
-typedef struct filling {
+typedef struct dlbf_filling {
     const char          *name;
     const char          *place;
     unsigned             buckets; /* of each subtable */
     double               load;
     const bucket_layout *layout; /* of the queries */
-} filling;
+} dlbf_filling;
 
 /* 49152 keys, 4 per bucket, and 6.4. */
-static const filling fill64 = { "64", "Allerton 2006, Table I", 4096, 4, &dlbf_sorted64 };
-static const filling fill128 = { "128", "Allerton 2006, Table II", 2560, 6.4, &dlbf_two128 };
+static const dlbf_filling fill64 = { "64", "Allerton 2006, Table I", 4096, 4, &dlbf_sorted64 };
+static const dlbf_filling fill128 = { "128", "Allerton 2006, Table II", 2560, 6.4, &dlbf_two128 };
 
 enum { RATE_PLAIN, RATE_SORTED, RATE_TWO78, RATE_GROUPED, RATE_SPENT, RATES };
 
@@ -40,21 +40,22 @@ typedef struct filling_outcome {
     double hits; /* of the queries */
 } filling_outcome;
 
-typedef struct filter {
+typedef struct dlbf_filter {
     dlbf_bins bins;
     uint64_t (*prints)[DLBF_MAX_LOAD];
-} filter;
+} dlbf_filter;
 
 /* The next key: a bucket of each subtable. */
-static void choose(const filter *of, lab_random *random, unsigned ret_buckets[DLBF_PAPER_TABLES]) {
+static void choose(const dlbf_filter *filter, lab_random *random,
+                   unsigned ret_buckets[DLBF_PAPER_TABLES]) {
     for (unsigned i = 0; i < DLBF_PAPER_TABLES; i++) {
         ret_buckets[i] =
-            i * of->bins.buckets + (unsigned)lab_random_below(random, of->bins.buckets);
+            i * filter->bins.buckets + (unsigned)lab_random_below(random, filter->bins.buckets);
     }
 }
 
 /* Into the least loaded, the leftmost of several. */
-static void add(filter *to, lab_random *random) {
+static void add(dlbf_filter *to, lab_random *random) {
     unsigned       buckets[DLBF_PAPER_TABLES], best = 0;
     uint8_t *const loads = to->bins.loads;
     choose(to, random, buckets);
@@ -66,54 +67,56 @@ static void add(filter *to, lab_random *random) {
     to->prints[bucket][loads[bucket]++] = lab_random_next(random);
 }
 
-static bool has(const filter *in, const bucket_layout *layout, unsigned bucket, uint64_t print) {
-    unsigned const load = in->bins.loads[bucket];
+static bool has(const dlbf_filter *filter, const bucket_layout *layout, unsigned bucket,
+                uint64_t print) {
+    unsigned const load = filter->bins.loads[bucket];
     for (unsigned k = 0; k < load; k++) {
-        if ((in->prints[bucket][k] ^ print) >> (64 - dlbf_length(layout, load)) == 0) return true;
+        if ((filter->prints[bucket][k] ^ print) >> (64 - dlbf_length(layout, load)) == 0)
+            return true;
     }
     return false;
 }
 
-static unsigned ask(const filter *of, const bucket_layout *layout, lab_random *random) {
+static unsigned ask(const dlbf_filter *filter, const bucket_layout *layout, lab_random *random) {
     unsigned hits = 0;
     for (unsigned query = 0; query < QUERIES; query++) {
         unsigned buckets[DLBF_PAPER_TABLES];
-        choose(of, random, buckets);
+        choose(filter, random, buckets);
         uint64_t const print = lab_random_next(random);
         bool           is_found = false;
         for (unsigned i = 0; i < DLBF_PAPER_TABLES; i++)
-            is_found |= has(of, layout, buckets[i], print);
+            is_found |= has(filter, layout, buckets[i], print);
         hits += is_found;
     }
     return hits;
 }
 
-static void look(const filter *of, const filling *given, filling_outcome *outcome) {
+static void look(const dlbf_filter *filter, const dlbf_filling *given, filling_outcome *outcome) {
     unsigned const       all = DLBF_PAPER_TABLES * given->buckets;
     bool const           is_small = given->layout->bits == 60;
     const bucket_layout *plain = is_small ? &dlbf_plain64 : &dlbf_one128;
-    for (unsigned i = 0; i < all; i++) outcome->share[of->bins.loads[i]] += 1.0 / all;
-    outcome->rate[RATE_PLAIN] = dlbf_bins_rate(&of->bins, plain);
-    outcome->rate[RATE_SORTED] = dlbf_bins_rate(&of->bins, given->layout);
-    outcome->rate[RATE_TWO78] = dlbf_bins_rate(&of->bins, &dlbf_two128_78);
-    outcome->rate[RATE_GROUPED] = dlbf_bins_group_rate(&of->bins, given->layout, DLBF_EQUAL);
-    outcome->rate[RATE_SPENT] = dlbf_bins_group_rate(&of->bins, given->layout, DLBF_SPENT);
+    for (unsigned i = 0; i < all; i++) outcome->share[filter->bins.loads[i]] += 1.0 / all;
+    outcome->rate[RATE_PLAIN] = dlbf_bins_rate(&filter->bins, plain);
+    outcome->rate[RATE_SORTED] = dlbf_bins_rate(&filter->bins, given->layout);
+    outcome->rate[RATE_TWO78] = dlbf_bins_rate(&filter->bins, &dlbf_two128_78);
+    outcome->rate[RATE_GROUPED] = dlbf_bins_group_rate(&filter->bins, given->layout, DLBF_EQUAL);
+    outcome->rate[RATE_SPENT] = dlbf_bins_group_rate(&filter->bins, given->layout, DLBF_SPENT);
 }
 
 static void filling_trial(const void *given, lab_random *random, void *ret_outcome) {
-    const filling *const   config = given;
-    filling_outcome *const outcome = ret_outcome;
-    unsigned const         all = DLBF_PAPER_TABLES * config->buckets;
-    filter of = { .bins = { DLBF_PAPER_TABLES, config->buckets, lab_allocate(all, 1) },
-                  .prints = lab_allocate(all, sizeof *of.prints) };
-    for (unsigned key = 0; key < DLBF_PAPER_KEYS; key++) add(&of, random);
-    look(&of, config, outcome);
-    outcome->hits = ask(&of, config->layout, random);
-    free(of.prints);
-    free(of.bins.loads);
+    const dlbf_filling *const config = given;
+    filling_outcome *const    outcome = ret_outcome;
+    unsigned const            all = DLBF_PAPER_TABLES * config->buckets;
+    dlbf_filter filter = { .bins = { DLBF_PAPER_TABLES, config->buckets, lab_allocate(all, 1) },
+                           .prints = lab_allocate(all, sizeof *filter.prints) };
+    for (unsigned key = 0; key < DLBF_PAPER_KEYS; key++) add(&filter, random);
+    look(&filter, config, outcome);
+    outcome->hits = ask(&filter, config->layout, random);
+    free(filter.prints);
+    free(filter.bins.loads);
 }
 
-static filling_outcome *run_filling(const lab_run *run, const filling *given, uint64_t n) {
+static filling_outcome *run_filling(const lab_run *run, const dlbf_filling *given, uint64_t n) {
     lab_series const series = { .stream = given->name,
                                 .n = n,
                                 .trial = filling_trial,
@@ -132,20 +135,21 @@ typedef struct load_row {
     const char *published, *flaw;
 } load_row;
 
-/* Loads of which there are too few are not held against anything. */
-static void record_load(lab_run *run, const filling *of, unsigned load, const load_row *row,
-                        const filling_outcome *outcomes) {
+/* Loads that are too rare to be measured are not judged. */
+static void record_load(lab_run *run, const dlbf_filling *filling, unsigned load,
+                        const load_row *row, const filling_outcome *outcomes) {
     uint64_t const n = trials_of(run);
     lab_sample     sample = { 0 };
     fluid          law;
-    dlbf_law(of->load, &law);
+    dlbf_law(filling->load, &law);
     for (uint64_t i = 0; i < n; i++) lab_sample_add(&sample, outcomes[i].share[load]);
-    double const exact = dlbf_share(&law, load), all = DLBF_PAPER_TABLES * of->buckets * (double)n;
+    double const exact = dlbf_share(&law, load),
+                 all = DLBF_PAPER_TABLES * filling->buckets * (double)n;
     lab_measured measured = lab_sample_mean(&sample, exact < 0.01 ? sqrt(exact / all) : 0);
     if (exact * all < 20) measured.trials = 0;
-    lab_record(run, &(lab_row){ .name = lab_text(run, "%s.load.%u", of->name, load),
+    lab_record(run, &(lab_row){ .name = lab_text(run, "%s.load.%u", filling->name, load),
                                 .what = lab_text(run, "share of buckets with %u keys", load),
-                                .place = of->place,
+                                .place = filling->place,
                                 .published = row->published,
                                 .exact = exact,
                                 .measured = measured,
@@ -153,15 +157,16 @@ static void record_load(lab_run *run, const filling *of, unsigned load, const lo
                                 .flaw = row->flaw });
 }
 
-static void record_loads(lab_run *run, const filling *of, const load_row *rows, unsigned n_rows) {
-    filling_outcome *const outcomes = run_filling(run, of, trials_of(run));
+static void record_loads(lab_run *run, const dlbf_filling *filling, const load_row *rows,
+                         unsigned n_rows) {
+    filling_outcome *const outcomes = run_filling(run, filling, trials_of(run));
     for (unsigned load = 0; load < n_rows; load++) {
-        record_load(run, of, load, &rows[load], outcomes);
+        record_load(run, filling, load, &rows[load], outcomes);
     }
     free(outcomes);
 }
 
-/* What the printed shares themselves say of the load. */
+/* The mean load that follows from the printed shares. */
 static void record_caption(lab_run *run, const load_row *rows, unsigned n_rows) {
     double mean = 0;
     for (unsigned load = 0; load < n_rows; load++)
@@ -204,14 +209,14 @@ void dlbf_loads_run(lab_run *run) {
 
 typedef struct rate_row {
     const char          *name, *what, *place, *published, *flaw, *remark;
-    const filling       *of;
+    const dlbf_filling  *filling;
     const bucket_layout *layout;
     unsigned             rate; /* RATE_.. */
 } rate_row;
 
 static double exact_rate(const rate_row *row) {
     fluid law;
-    dlbf_law(row->of->load, &law);
+    dlbf_law(row->filling->load, &law);
     if (row->rate < RATE_GROUPED) return dlbf_rate(row->layout, &law);
     return dlbf_group_rate(row->layout, &law, row->rate == RATE_SPENT ? DLBF_SPENT : DLBF_EQUAL);
 }
@@ -231,18 +236,18 @@ static void record_rate(lab_run *run, const rate_row *row, const filling_outcome
                                 .remark = row->remark });
 }
 
-/* What queries find. Of several equal fingerprints in a bucket only one counts, so it is a little
- * less. */
-static void record_asked(lab_run *run, const filling *of, const char *published,
+/* The rate of real queries. It is a little smaller, because equal fingerprints in a bucket count
+ * once. */
+static void record_asked(lab_run *run, const dlbf_filling *filling, const char *published,
                          const filling_outcome *outcomes) {
     uint64_t const n = trials_of(run);
     fluid          law;
     lab_sample     sample = { 0 };
-    dlbf_law(of->load, &law);
+    dlbf_law(filling->load, &law);
     for (uint64_t i = 0; i < n; i++) lab_sample_add(&sample, outcomes[i].hits / QUERIES);
-    double const rate = dlbf_rate(of->layout, &law);
+    double const rate = dlbf_rate(filling->layout, &law);
     lab_record(run,
-               &(lab_row){ .name = lab_text(run, "%s.asked", of->name),
+               &(lab_row){ .name = lab_text(run, "%s.asked", filling->name),
                            .what = "false positives of 100000 queries each",
                            .place = II_B,
                            .published = published,
@@ -258,17 +263,17 @@ static void record_range(lab_run *run, bool is_high, const char *published) {
     fluid law;
     dlbf_law(4, &law);
     double const  rate = dlbf_rate(&dlbf_sorted64, &law);
-    extreme const of = is_high ? theory_highest(QUERIES, rate, PAPER_TRIALS)
-                               : theory_lowest(QUERIES, rate, PAPER_TRIALS);
-    lab_record(
-        run, &(lab_row){ .name = is_high ? "64.most" : "64.least",
-                         .what = is_high ? "most hits of 1000 trials" : "least hits of 1000 trials",
-                         .place = II_B,
-                         .published = published,
-                         .published_sigma = of.deviation,
-                         .exact = of.mean,
-                         .rule = LAB_EQUAL,
-                         .reason = "extremes of a binomial count" });
+    extreme const bound = is_high ? theory_highest(QUERIES, rate, PAPER_TRIALS)
+                                  : theory_lowest(QUERIES, rate, PAPER_TRIALS);
+    lab_record(run, &(lab_row){ .name = is_high ? "64.most" : "64.least",
+                                .what = is_high ? "most hits in one of 1000 trials"
+                                                : "fewest hits in one of 1000 trials",
+                                .place = II_B,
+                                .published = published,
+                                .published_sigma = bound.deviation,
+                                .exact = bound.mean,
+                                .rule = LAB_EQUAL,
+                                .reason = "extremes of a binomial count" });
 }
 
 /* The text has 49152 balls in 8192 bins: an average of 6, and not a multiple of 3. */
@@ -294,9 +299,10 @@ static void record_small(lab_run *run) {
           &dlbf_sorted64, RATE_SORTED },
         { "64.grouped", "64 bits, groups of four buckets", II_C, "0.0003520...", NULL, NULL,
           &fill64, &dlbf_sorted64, RATE_GROUPED },
-        { "64.spent", "the same, leftover bits given away", II_C, NULL, NULL,
-          "To whole buckets, as in the paper's example, which its figures leave out.", &fill64,
-          &dlbf_sorted64, RATE_SPENT },
+        { "64.spent", "the same, leftover bits used", II_C, NULL, NULL,
+          "Leftover bits go to whole buckets, as in the paper's example; its figures leave that "
+          "out.",
+          &fill64, &dlbf_sorted64, RATE_SPENT },
     };
     filling_outcome *const outcomes = run_filling(run, &fill64, trials_of(run));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) record_rate(run, &rows[i], outcomes);
@@ -308,7 +314,7 @@ static void record_small(lab_run *run) {
 }
 
 static void record_large(lab_run *run) {
-    static const char     little[] = "The limit comes out a little smaller; not explained.";
+    static const char little[] = "The limit is a little smaller. The difference is not explained.";
     static const rate_row rows[] = {
         { "128.one", "128 bits, all semi-sorted by one bit", II_B, "0.00004259...", little, NULL,
           &fill128, &dlbf_one128, RATE_PLAIN },
@@ -318,7 +324,7 @@ static void record_large(lab_run *run) {
           &dlbf_two128_78, RATE_TWO78 },
         { "128.grouped", "128 bits, groups of four buckets", II_C, "0.0002042...",
           "A zero is missing: 0.00002042.", NULL, &fill128, &dlbf_two128, RATE_GROUPED },
-        { "128.spent", "the same, leftover bits given away", II_C, NULL, NULL, NULL, &fill128,
+        { "128.spent", "the same, leftover bits used", II_C, NULL, NULL, NULL, &fill128,
           &dlbf_two128, RATE_SPENT },
     };
     filling_outcome *const outcomes = run_filling(run, &fill128, trials_of(run));

@@ -43,29 +43,29 @@ static void place(pair *key, uint8_t loads[2][BUCKETS], bool ties_stay) {
 }
 
 static void offline_trial(const void *given, lab_random *random, void *ret_outcome) {
-    const offline *const of = given;
+    const offline *const config = given;
     uint8_t              loads[2][BUCKETS] = { { 0 } };
-    pair *const          keys = lab_allocate(of->keys, sizeof *keys);
-    for (unsigned i = 0; i < of->keys; i++) {
+    pair *const          keys = lab_allocate(config->keys, sizeof *keys);
+    for (unsigned i = 0; i < config->keys; i++) {
         keys[i].bucket[0] = (uint16_t)lab_random_below(random, BUCKETS);
         keys[i].bucket[1] = (uint16_t)lab_random_below(random, BUCKETS);
         place(&keys[i], loads, false);
     }
-    for (unsigned i = 0; i < ROUNDS * of->keys; i++) {
-        pair *const key = &keys[i % of->keys];
+    for (unsigned i = 0; i < ROUNDS * config->keys; i++) {
+        pair *const key = &keys[i % config->keys];
         loads[key->side][key->bucket[key->side]]--;
-        place(key, loads, of->ties_stay);
+        place(key, loads, config->ties_stay);
     }
     dlbf_bins const bins = { .tables = 2, .buckets = BUCKETS, .loads = loads[0] };
-    *(double *)ret_outcome = dlbf_bins_rate(&bins, of->layout);
+    *(double *)ret_outcome = dlbf_bins_rate(&bins, config->layout);
     free(keys);
 }
 
-static lab_sample sample_offline(const lab_run *run, const offline *of) {
-    lab_series const series = { .stream = of->name,
+static lab_sample sample_offline(const lab_run *run, const offline *config) {
+    lab_series const series = { .stream = config->name,
                                 .n = run->is_full ? FULL_TRIALS : QUICK_TRIALS,
                                 .trial = offline_trial,
-                                .given = of,
+                                .given = config,
                                 .outcome_bytes = sizeof(double) };
     double *const    outcomes = lab_trials(run, &series);
     lab_sample       sample = { 0 };
@@ -75,17 +75,17 @@ static lab_sample sample_offline(const lab_run *run, const offline *of) {
 }
 
 lab_sample dlbf_offline_rate(const lab_run *run, const bucket_layout *layout, unsigned keys) {
-    offline const of = { .name = layout->name, .keys = keys, .layout = layout };
-    return sample_offline(run, &of);
+    offline const config = { .name = layout->name, .keys = keys, .layout = layout };
+    return sample_offline(run, &config);
 }
 
-static void record_offline(lab_run *run, const offline *of) {
-    lab_sample const sample = sample_offline(run, of);
+static void record_offline(lab_run *run, const offline *config) {
+    lab_sample const sample = sample_offline(run, config);
     double const     of_print = theory_rate_sigma(sample.mean, 0, 1000, 100000);
     double const     of_mean = lab_sample_deviation(&sample) / sqrt((double)sample.n);
-    lab_record(run, &(lab_row){ .name = of->name,
-                                .what = of->what,
-                                .published = of->published,
+    lab_record(run, &(lab_row){ .name = config->name,
+                                .what = config->what,
+                                .published = config->published,
                                 .published_sigma = hypot(of_print, of_mean),
                                 .exact = sample.mean,
                                 .rule = LAB_EQUAL,

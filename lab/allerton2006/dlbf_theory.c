@@ -15,8 +15,8 @@ const bucket_layout dlbf_two128_78 = {
     .name = "two128.78", .bits = 120, .one = { 1, 11 }, .two = { 7, 8 }
 };
 
-static bool is_among(dlbf_loads of, unsigned load) {
-    return of.from != 0 && load >= of.from && load <= of.to;
+static bool is_among(dlbf_loads range, unsigned load) {
+    return range.from != 0 && load >= range.from && load <= range.to;
 }
 
 unsigned dlbf_sorted_bits(const bucket_layout *layout, unsigned load) {
@@ -103,44 +103,67 @@ static double share_in(const fluid *law, unsigned i, unsigned load) {
     return law->x[i][load] - law->x[i][load + 1];
 }
 
-/* What a bucket of this load and length adds to the rate. */
+/* What a bucket of this load and length adds to the rate: by the union bound of equation (1), and
+ * exactly, if equal fingerprints count once. */
+typedef double hit_law(unsigned load, unsigned length);
+
 static double hit(unsigned load, unsigned length) {
     return load * ldexp(1, -(int)length);
 }
 
+static double hit_once(unsigned load, unsigned length) {
+    return -expm1(load * log1p(-ldexp(1, -(int)length)));
+}
+
+static double rate_in(const bucket_layout *layout, const fluid *law, unsigned i, hit_law *hits) {
+    double rate = 0;
+    for (unsigned a = 1; a <= DLBF_MAX_LOAD; a++)
+        rate += share_in(law, i, a) * hits(a, dlbf_length(layout, a));
+    return rate;
+}
+
 double dlbf_rate(const bucket_layout *layout, const fluid *law) {
     double rate = 0;
-    for (unsigned i = 0; i < law->tables; i++) {
-        for (unsigned a = 1; a <= DLBF_MAX_LOAD; a++) {
-            rate += share_in(law, i, a) * hit(a, dlbf_length(layout, a));
-        }
-    }
+    for (unsigned i = 0; i < law->tables; i++) rate += rate_in(layout, law, i, hit);
     return rate;
+}
+
+double dlbf_own_rate(const bucket_layout *layout, const fluid *law) {
+    double misses = 1;
+    for (unsigned i = 0; i < law->tables; i++) misses *= 1 - rate_in(layout, law, i, hit_once);
+    return 1 - misses;
 }
 
 /* A group's buckets are independent. All are asked equally often. */
 static double group_rate_in(const bucket_layout *layout, const fluid *law, unsigned i,
-                            dlbf_sharing sharing) {
+                            dlbf_sharing sharing, hit_law *hits) {
     unsigned const base = 13; /* no load that matters is larger */
     double         rate = 0;
     for (unsigned n = 0; n < base * base * base * base; n++) {
         unsigned const loads[] = { n % base, n / base % base, n / base / base % base,
                                    n / base / base / base };
         unsigned       lengths[DLBF_PAPER_GROUP];
-        double         chance = 1, hits = 0;
+        double         chance = 1, sum = 0;
         for (unsigned k = 0; k < DLBF_PAPER_GROUP; k++) chance *= share_in(law, i, loads[k]);
         if (chance < 1e-18) continue;
         dlbf_group_lengths(layout, loads, sharing, lengths);
-        for (unsigned k = 0; k < DLBF_PAPER_GROUP; k++) hits += hit(loads[k], lengths[k]);
-        rate += chance * hits / DLBF_PAPER_GROUP;
+        for (unsigned k = 0; k < DLBF_PAPER_GROUP; k++) sum += hits(loads[k], lengths[k]);
+        rate += chance * sum / DLBF_PAPER_GROUP;
     }
     return rate;
 }
 
 double dlbf_group_rate(const bucket_layout *layout, const fluid *law, dlbf_sharing sharing) {
     double rate = 0;
-    for (unsigned i = 0; i < law->tables; i++) rate += group_rate_in(layout, law, i, sharing);
+    for (unsigned i = 0; i < law->tables; i++) rate += group_rate_in(layout, law, i, sharing, hit);
     return rate;
+}
+
+double dlbf_group_own_rate(const bucket_layout *layout, const fluid *law, dlbf_sharing sharing) {
+    double misses = 1;
+    for (unsigned i = 0; i < law->tables; i++)
+        misses *= 1 - group_rate_in(layout, law, i, sharing, hit_once);
+    return 1 - misses;
 }
 
 /* ------------------------------------------------------------------ balls and bins */

@@ -1,8 +1,8 @@
 /* kinds.c - the filters of Allerton 2006, made by the library.
  *
- * The kinds dlbf and ddlcbf in the paper's sizes, held against the laws of theory/fluid.h and the
- * lab's own tables. A filter's own rate follows from its contents and has no sampling error; asking
- * tests the hashing too. Without a kind in the build, there are no rows.
+ * The kinds dlbf and ddlcbf in the paper's sizes, compared with the fluid limit (theory/fluid.h)
+ * and the lab's own tables. A filter's own rate follows from its contents and has no sampling
+ * error; queries test the hashing, too. A kind that is not in the build has no rows.
  */
 #include "ddlcbf.h"
 #include "dlbf.h"
@@ -81,7 +81,7 @@ static void record_lost(lab_run *run, const kind_row *row, const kind_outcome *o
     double lost = 0;
     for (uint64_t i = 0; i < n; i++) lost += outcomes[i].lost + outcomes[i].unremoved;
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.lost", row->name),
-                                .what = "keys lost, or not to be removed",
+                                .what = "keys lost, or removals refused",
                                 .place = row->place,
                                 .measured = { .value = lost, .trials = n },
                                 .rule = LAB_EQUAL,
@@ -97,7 +97,7 @@ static void record_kind(lab_run *run, const kind_row *row, kind_outcome *outcome
 
 /* ------------------------------------------------------------------ d-left Bloom filters */
 
-/* The library's own way to say which loads are sorted: two bits for each. */
+/* The library's field `sorting`: two bits for each load. */
 static uint64_t sorting_of(const bucket_layout *layout, unsigned most) {
     uint64_t sorting = 0;
     for (unsigned a = 1; a <= most; a++) {
@@ -120,30 +120,38 @@ static tamis_set *make_dlbf(const dlbf_kind_config *config, lab_random *random) 
     return sets_make(&spec, random);
 }
 
+/* Add keys until so many cells are in use. Keys that are found already are passed over, since they
+ * take no cell, and the law counts cells. With two subtables, one filter in fifty has a full
+ * bucket; another key takes the place of a refused one. Returns how many keys were tried. */
+static uint64_t fill_cells(tamis_set *set, const key_source *keys, uint64_t cells) {
+    uint64_t tried = 0;
+    for (uint64_t used = 0; used < cells; tried++) {
+        uint8_t key[KEY_BYTES];
+        key_write(keys, tried, key);
+        bool const is_new = !tamis_has(set, key, KEY_BYTES);
+        used += is_new && tamis_add(set, key, KEY_BYTES) == TAMIS_OK;
+    }
+    return tried;
+}
+
 static void dlbf_trial(const void *given, lab_random *random, void *ret_outcome) {
     const dlbf_kind_config *const config = given;
     kind_outcome *const           outcome = ret_outcome;
     tamis_set *const              set = make_dlbf(config, random);
     key_source const              keys = keys_of(random);
-    sets_fill(set, &keys, 0, config->keys);
+    uint64_t const                tried = fill_cells(set, &keys, config->keys);
     outcome->own_rate = own_rate(set);
-    outcome->lost = (double)(config->keys - sets_count(set, &keys, 0, config->keys));
-    outcome->hits = (double)sets_count(set, &keys, config->keys, QUERIES);
+    outcome->lost = (double)(tried - sets_count(set, &keys, 0, tried));
+    outcome->hits = (double)sets_count(set, &keys, tried, QUERIES);
     tamis_free(set);
 }
 
-/* With two subtables, one filter in fifty has a bucket that is full; another key takes the place of
- * the one that is refused. */
 static void own_rate_trial(const void *given, lab_random *random, void *ret_outcome) {
     const dlbf_kind_config *const config = given;
     kind_outcome *const           outcome = ret_outcome;
     tamis_set *const              set = make_dlbf(config, random);
     key_source const              keys = keys_of(random);
-    for (uint64_t i = 0, added = 0; added < config->keys; i++) {
-        uint8_t key[KEY_BYTES];
-        key_write(&keys, i, key);
-        added += tamis_add(set, key, KEY_BYTES) == TAMIS_OK;
-    }
+    (void)fill_cells(set, &keys, config->keys);
     outcome->own_rate = own_rate(set);
     tamis_free(set);
 }
@@ -163,8 +171,8 @@ static void record_dlbf(lab_run *run, const dlbf_kind_config *config, kind_row r
     uint64_t const n = run->is_full ? 1000 : 8;
     fluid          law;
     dlbf_law((double)config->keys / (config->tables * config->buckets), &law);
-    row.exact = config->group == 1 ? dlbf_rate(config->layout, &law)
-                                   : dlbf_group_rate(config->layout, &law, DLBF_LIBRARY);
+    row.exact = config->group == 1 ? dlbf_own_rate(config->layout, &law)
+                                   : dlbf_group_own_rate(config->layout, &law, DLBF_LIBRARY);
     record_kind(run, &row, run_kind(run, row.name, dlbf_trial, config, n), n);
 }
 
@@ -193,7 +201,7 @@ void dlbf_kind_run(lab_run *run) {
 
 /* ------------------------------------------------------------------ keys that come together */
 
-/* All at once, so that the library can place them again and again (II.D). */
+/* Add all keys at once, so that the library can place them several times (II.D). */
 static void balanced_trial(const void *given, lab_random *random, void *ret_outcome) {
     const dlbf_kind_config *const config = given;
     kind_outcome *const           outcome = ret_outcome;
@@ -286,7 +294,7 @@ static void ddlcbf_kind_trial(const void *given, lab_random *random, void *ret_o
     tamis_free(set);
 }
 
-/* Two lengths have no law: the lab's own table stands for it. */
+/* There is no formula for two lengths: the lab's own table is used instead. */
 static void simulate_two(const lab_run *run, kind_row *row, uint64_t n) {
     ddlcbf_config const   config = { .lengths = 2, .is_forced = false };
     lab_series const      series = { .stream = "lab",
@@ -319,7 +327,7 @@ void ddlcbf_kind_run(lab_run *run) {
                                 .published = "0.0004729",
                                 .printed_trials = 50,
                                 .flaw = "As described, the filter is better; see ddlcbf.peaks.",
-                                .remark = "Keys of one (b, r) are anywhere.",
+                                .remark = "Keys with the same (b, r) may be in different buckets.",
                                 .exact = rate_of_one() };
     if (!sets_have("ddlcbf")) return;
     record_kind(run, &row, run_kind(run, "one", ddlcbf_kind_trial, &one, n), n);

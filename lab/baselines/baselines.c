@@ -1,8 +1,8 @@
 /* baselines.c - fingerprints in other tables, by arithmetic; and the list of these experiments.
  *
  * A perfect hash and log2(1/fpr) bits for each key are the best that a set of fingerprints can do:
- * the floor in all figures. What is lost against it by chains with pointers and by d-left hashing
- * is what ICNP 2008, section II, sets out from.
+ * the floor in all figures. ICNP 2008, section II, starts from what chains with pointers and d-left
+ * hashing lose against it.
  */
 #include "baselines.h"
 
@@ -28,15 +28,15 @@ void baselines_fingerprints(lab_run *run) {
     baseline const rows[] = {
         { "bloom.rate", "Bloom filter of 10 bits, k = 7: rate", II_A, "0.008",
           pow(-expm1(-7 / 10.0), 7) },
-        { "bloom.factor", "bits of a Bloom filter, times log2(1/fpr)", II_A, "1.44", 1 / M_LN2 },
+        { "bloom.factor", "Bloom filter: bits, times log2(1/fpr)", II_A, "1.44", 1 / M_LN2 },
         { "counting.bits", "counting, 4 bits each: bits per key", II_A, "40", 4 * 10 },
         { "perfect", "perfect hash for 2^-7: bits per key", II_B, "7", ideal },
-        { "pointer", "a pointer, a million keys", II_B, "20", pointer },
-        { "pointers", "a chain in both directions", II_B, "40", 2 * pointer },
-        { "pointers.ratio", "with it, times the perfect hash", II_B, "<7",
+        { "pointer", "bits of a pointer, a million keys", II_B, "20", pointer },
+        { "pointers", "bits of both pointers, doubly linked", II_B, "40", 2 * pointer },
+        { "pointers.ratio", "doubly linked, times the perfect hash", II_B, "<7",
           (ideal + 2 * pointer) / ideal },
         { "dleft.read", "d-left: fingerprints to read", II_B, "32", d * cells },
-        { "dleft.met", "d-left: fingerprints that are there", II_B, "24", d * load },
+        { "dleft.met", "d-left: fingerprints to match", II_B, "24", d * load },
         { "dleft.print", "d-left: bits of a fingerprint", II_B, "12", dleft },
         { "dleft.more", "bits more than the perfect hash's", II_B, "5", dleft - ideal },
         { "dleft.bits", "d-left: bits per key", II_B, "16", cells / load * dleft },

@@ -2,8 +2,8 @@
  *
  * Two measurements of one rate. The filter's own rate follows from its contents: (share of marked
  * places)^k, a number without sampling error, which scatters only from filter to filter; that tests
- * the analysis of the filling. Asking for absent keys has the sampling error of the queries on top;
- * that tests the hashing too.
+ * the analysis of the filling. Queries for absent keys add sampling error; they test the hashing,
+ * too.
  */
 #include "frame/lab.h"
 #include "frame/sets.h"
@@ -87,9 +87,9 @@ static places places_of(const bloom_config *config) {
 /* ------------------------------------------------------------------ rows */
 
 static void record_asked(lab_run *run, const bloom_config *config, const lab_sample *asked) {
-    places const of = places_of(config);
-    double const exact = tamis_bloom_fpr(of.m, of.k, of.n);
-    double const sigma = theory_rate_sigma(exact, theory_bloom_deviation(&of), (double)asked->n,
+    places const table = places_of(config);
+    double const exact = tamis_bloom_fpr(table.m, table.k, table.n);
+    double const sigma = theory_rate_sigma(exact, theory_bloom_deviation(&table), (double)asked->n,
                                            (double)config->queries);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.asked", config->name),
                                 .what = "false positives among absent keys",
@@ -101,20 +101,20 @@ static void record_asked(lab_run *run, const bloom_config *config, const lab_sam
 }
 
 static void record_own(lab_run *run, const bloom_config *config, const lab_sample *own) {
-    places const of = places_of(config);
-    double const sigma = theory_bloom_deviation(&of) / sqrt((double)own->n);
+    places const table = places_of(config);
+    double const sigma = theory_bloom_deviation(&table) / sqrt((double)own->n);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.contents", config->name),
                                 .what = "(share of marked places)^k",
                                 .place = config->place,
-                                .exact = tamis_bloom_fpr(of.m, of.k, of.n),
+                                .exact = tamis_bloom_fpr(table.m, table.k, table.n),
                                 .measured = lab_sample_mean(own, sigma),
                                 LAB_WITHIN_4_SIGMA });
 }
 
 /* The standard deviation of a sample of N has the standard error sd / sqrt(2 (N - 1)). */
 static void record_spread(lab_run *run, const bloom_config *config, const lab_sample *own) {
-    places const       of = places_of(config);
-    double const       exact = theory_bloom_deviation(&of);
+    places const       table = places_of(config);
+    double const       exact = theory_bloom_deviation(&table);
     lab_measured const measured = { .value = lab_sample_deviation(own),
                                     .trials = own->n,
                                     .sigma_theory = exact / sqrt(2 * ((double)own->n - 1)) };
@@ -142,11 +142,11 @@ static void run_dozen(lab_run *run) {
                                   .keys = 12,
                                   .bits = 120,
                                   .k = 7 };
-    places const        of = places_of(&dozen);
-    rate_law const      law = theory_bloom_rate(&of);
+    places const        table = places_of(&dozen);
+    rate_law const      law = theory_bloom_rate(&table);
     uint64_t const      filters = run->is_full ? 1000000 : 50000;
     bloom_samples const samples = bloom_run(run, &dozen, filters);
-    double const        textbook = pow(tamis_bloom_fill(of.m, of.k, of.n), of.k);
+    double const        textbook = pow(tamis_bloom_fill(table.m, table.k, table.n), table.k);
     lab_record(run, &(lab_row){ .name = "dozen.contents",
                                 .what = "(share of marked places)^k",
                                 .place = dozen.place,
@@ -159,10 +159,10 @@ static void run_dozen(lab_run *run) {
                            .what = "the library's formula",
                            .place = dozen.place,
                            .exact = law.mean,
-                           .measured = lab_computed(tamis_bloom_fpr(of.m, of.k, of.n)),
+                           .measured = lab_computed(tamis_bloom_fpr(table.m, table.k, table.n)),
                            .rule = LAB_RELATIVE,
                            .tolerance = 0.001,
-                           .reason = "theory/bloom_rate.h claims a per mille for a dozen keys",
+                           .reason = "theory/bloom_rate.h promises 0.1% for 12 keys",
                            .remark = lab_text(run, "The textbook's p^k is %.3g: %.1f%% off.",
                                               textbook, 100 * fabs(textbook / law.mean - 1)) });
 }

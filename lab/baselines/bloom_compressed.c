@@ -3,10 +3,10 @@
  * Paper: M. Mitzenmacher, "Compressed Bloom Filters", IEEE/ACM Transactions on Networking 10(5),
  * 2002, which ICNP 2008 compares itself with. A Bloom filter that is larger than it need be, with
  * fewer hashes, has fewer ones, and takes fewer bits when it is sent: in the limit log2(1/fpr) for
- * each key. What the filter takes before that may be hundreds of bits for each key.
+ * each key. In memory such a filter may take hundreds of bits per key.
  *
- * The filters are real ones of the library, and what is sent is real: bytes of an arithmetic coder
- * (coder.h), which are read again.
+ * The filters are real ones of the library, and what is sent are the bytes of an arithmetic coder
+ * (coder.h), which are decoded again.
  */
 #include "baselines.h"
 
@@ -125,27 +125,28 @@ static filter_samples run_filters(const lab_run *run, const char *stream,
 /* The entropy of a filter of whole bits, on average: it is curved, so it is a little less than that
  * of the mean share. */
 static double size_mean(const filter_config *config) {
-    places const of = { (double)config->bits, (double)config->keys, config->k };
-    double const share = -expm1(of.k * of.n * log1p(-1 / of.m));
-    double const deviation = theory_bloom_deviation(&of) / (of.k * pow(share, of.k - 1.0));
+    places const table = { (double)config->bits, (double)config->keys, config->k };
+    double const share = -expm1(table.k * table.n * log1p(-1 / table.m));
+    double const deviation = theory_bloom_deviation(&table) / (table.k * pow(share, table.k - 1.0));
     double const curve = deviation * deviation / (2 * M_LN2 * share * (1 - share));
-    return of.m / of.n * (entropy(share) - curve) + (ONES_BITS + END_BITS) / of.n;
+    return table.m / table.n * (entropy(share) - curve) + (ONES_BITS + END_BITS) / table.n;
 }
 
 /* The size varies with the share of marked places, and that as theory says: by the rate q^k, whose
  * deviation is known, d size / d rate = m H'(q) / (k q^(k - 1)). */
 static double size_deviation(const filter_config *config, double share) {
-    places const of = { (double)config->bits, (double)config->keys, config->k };
-    double const slope = log2((1 - share) / share) * of.m / of.n;
-    double const by_share = slope * theory_bloom_deviation(&of) / (of.k * pow(share, of.k - 1.0));
-    return hypot(by_share, 8 / sqrt(12) / of.n); /* and by the last byte */
+    places const table = { (double)config->bits, (double)config->keys, config->k };
+    double const slope = log2((1 - share) / share) * table.m / table.n;
+    double const by_share =
+        slope * theory_bloom_deviation(&table) / (table.k * pow(share, table.k - 1.0));
+    return hypot(by_share, 8 / sqrt(12) / table.n); /* and by the last byte */
 }
 
 static void record_filter(lab_run *run, double fpr, unsigned k, filter_samples *all) {
     const char *const    name = lab_text(run, "%.0e.k%u", fpr, k);
     filter_config const  config = config_of(fpr, k);
     compressed const     exact = compress(fpr, k);
-    places const         of = { (double)config.bits, (double)config.keys, k };
+    places const         table = { (double)config.bits, (double)config.keys, k };
     filter_samples const samples = run_filters(run, name, &config);
     double const         root = sqrt((double)samples.own.n);
     lab_measured const   coded =
@@ -161,9 +162,9 @@ static void record_filter(lab_run *run, double fpr, unsigned k, filter_samples *
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.rate", name),
                                 .what = "its false positives",
                                 .place = place,
-                                .exact = tamis_bloom_fpr(of.m, k, of.n),
+                                .exact = tamis_bloom_fpr(table.m, k, table.n),
                                 .measured = lab_sample_mean(&samples.own,
-                                                            theory_bloom_deviation(&of) / root),
+                                                            theory_bloom_deviation(&table) / root),
                                 LAB_WITHIN_4_SIGMA });
     lab_draw_measured(run,
                       &(lab_point){ "compressed", lab_text(run, "fpr %g%%", 100 * fpr),
@@ -192,7 +193,7 @@ static void record_rate(lab_run *run, double fpr, filter_samples *all) {
         record_filter(run, fpr, hashes[i], all);
     }
     lab_record(run, &(lab_row){ .name = lab_text(run, "%.0e.limit", fpr),
-                                .what = "what no coder can go below",
+                                .what = "entropy, the lower bound",
                                 .place = lab_text(run, "%g%%", 100 * fpr),
                                 .exact = log2(1 / fpr),
                                 .rule = LAB_EQUAL,
@@ -212,9 +213,9 @@ void bloom_compressed(lab_run *run) {
                                           "coder." });
     for (unsigned i = 2; i <= 4; i++) record_rate(run, pow(10, -(double)i), &all);
     lab_record(run, &(lab_row){ .name = "wrong",
-                                .what = "bits that were read back otherwise",
+                                .what = "bits that differ after decoding",
                                 .place = "all of them",
                                 .measured = { .value = all.wrong, .trials = 1 },
                                 .rule = LAB_EQUAL,
-                                .reason = "what is sent is what was there" });
+                                .reason = "the coder is lossless" });
 }

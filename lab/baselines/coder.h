@@ -31,8 +31,8 @@ static inline coder coder_start(uint8_t *bytes, double share) {
 }
 
 /* The part of the range that a one has: at least 1, and not all. */
-static inline uint32_t coder_part(const coder *of) {
-    uint32_t const part = (uint32_t)((uint64_t)of->range * of->share >> 32);
+static inline uint32_t coder_part(const coder *state) {
+    uint32_t const part = (uint32_t)((uint64_t)state->range * state->share >> 32);
     return part != 0 ? part : 1;
 }
 

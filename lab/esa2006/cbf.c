@@ -4,8 +4,8 @@
  * filter and then takes 2^20 steps; in each, a random key of the set is removed and a new one is
  * added. The authors made 10000 trials. The quick mode makes the same trial, only fewer times.
  *
- * What the largest counter is cannot be seen from outside. So the trial looks at the counters of
- * every key it adds, and notes the highest value that each counter ever had.
+ * The API does not show the largest counter. So the trial reads the counters of every key that it
+ * adds from the body, and keeps the highest value that each counter ever had.
  */
 #include "core/packed.h"
 #include "core/probes.h"
@@ -32,7 +32,7 @@
 
 #define FEW_QUERIES 10000 /* as the paper says */
 #define MORE_QUERIES 100000
-#define QUERIES 1000000 /* the first of which are the few, and the more */
+#define QUERIES 1000000 /* FEW_QUERIES and MORE_QUERIES are the first of these */
 
 #define LOW_LEVEL 7 /* counters below this are not watched */
 #define LEVELS 16
@@ -119,7 +119,7 @@ static void fill(cbf_trial *trial) {
     watch_filling(trial);
 }
 
-/* Keys of numbers beyond all steps are absent, before and after. */
+/* Keys with numbers beyond all steps were never added. */
 static void ask_filled(cbf_trial *trial) {
     uint64_t const first = KEYS + STEPS;
     trial->outcome->hits_filled = sets_count(trial->set, &trial->keys, first, QUERIES);
@@ -185,7 +185,7 @@ static cbf_outcome *run_trials(const lab_run *run, unsigned counter_bits, uint64
 
 /* ------------------------------------------------------------------ rows: size */
 
-/* What the library says of the filter without making it. */
+/* What the library plans for the filter, without making it. */
 static tamis_plan cbf_plan(void) {
     char               geometry[64];
     tamis_spec const   spec = cbf_spec(COUNTER_BITS, geometry);
@@ -377,7 +377,7 @@ static uint64_t trials_that_reached(const cbf_outcome *outcomes, uint64_t n, uns
     return trials;
 }
 
-/* In 10000 trials; fewer are not worth counting. */
+/* Only in 10000 trials: fewer give too few events. */
 static void record_maximum(lab_run *run, const cbf_outcome *outcomes, uint64_t n, unsigned level,
                            const char *published) {
     double const       one = theory_ever_reaches(&CBF, level, STEPS);
@@ -410,14 +410,16 @@ static void record_stuck(lab_run *run, const cbf_outcome *outcomes) {
         reached += outcomes[i].reached[7];
     }
     free(narrow);
-    lab_record(run, &(lab_row){ .name = "stuck.3bits",
-                                .what = "3-bit counters stuck at 7, same keys",
-                                .exact = (double)reached,
-                                .measured = { .value = (double)stuck, .trials = STUCK_TRIALS },
-                                .rule = LAB_EQUAL,
-                                .reason = "a law: a counter sticks just when it reaches its top",
-                                .remark = "Exact here are the 4-bit counters that were seen to "
-                                          "reach 7 in the same trials." });
+    lab_record(
+        run,
+        &(lab_row){ .name = "stuck.3bits",
+                    .what = "3-bit counters stuck at 7, same keys",
+                    .exact = (double)reached,
+                    .measured = { .value = (double)stuck, .trials = STUCK_TRIALS },
+                    .rule = LAB_EQUAL,
+                    .reason = "a law: a counter sticks when it reaches its maximum, and only then",
+                    .remark = "Exact here are the 4-bit counters that were seen to "
+                              "reach 7 in the same trials." });
 }
 
 /* ------------------------------------------------------------------ rows: overflow */

@@ -1,5 +1,5 @@
 /* dlcbf.c - the d-left counting filter: real tables of the paper's size, and the list of
- * experiments. What the sections print is in the files named after it. */
+ * experiments. The rows of each section are in the other files dlcbf_*.c. */
 #include "dlcbf.h"
 
 #include "core/field.h"
@@ -27,20 +27,20 @@ static tamis_set *make(const dlcbf_config *config, lab_random *random) {
                    "tables=%u,buckets=%u,cells=%u,remainder_bits=%u,counter_bits=2,moves=%u",
                    DLCBF_PAPER_TABLES, DLCBF_PAPER_BUCKETS, DLCBF_PAPER_CELLS, DLCBF_PAPER_BITS,
                    config->moves);
-    spec.capacity = DLCBF_PAPER_KEYS; /* some get more: no planner would allow that */
+    spec.capacity = DLCBF_PAPER_KEYS; /* some trials add more keys than a planner would allow */
     spec.lifetime = DLCBF_PAPER_KEYS + DLCBF_PAPER_STEPS;
     spec.kind = "dlcbf";
     spec.geometry = geometry;
     return sets_make(&spec, random);
 }
 
-/* The cells of a bucket are 16 bits each; one that is 0 is empty, and all behind it are. */
+/* The cells of a bucket are 16 bits each; a cell of 0 is empty, and so are all cells behind it. */
 static bool cell_is_used(const dlcbf_trial *trial, uint64_t bucket, unsigned cell) {
     uint64_t const at = (bucket * DLCBF_PAPER_CELLS + cell) * (DLCBF_PAPER_BITS + 2);
     return field_get(trial->set->table.body, at, DLCBF_PAPER_BITS + 2) != 0;
 }
 
-/* New keys until one fits; returns its number. */
+/* Add new keys until one fits. Returns the number of that key. */
 static uint32_t add_one(dlcbf_trial *trial) {
     uint8_t      key[KEY_BYTES];
     tamis_status status;
@@ -73,7 +73,7 @@ static void replace_one(dlcbf_trial *trial) {
     *slot = add_one(trial);
 }
 
-/* Keys of numbers beyond all steps are absent. */
+/* Keys with numbers beyond all steps were never added. */
 static void ask(dlcbf_trial *trial) {
     dlcbf_outcome *const outcome = trial->outcome;
     uint64_t const       first = 2 * DLCBF_PAPER_STEPS;

@@ -30,7 +30,7 @@ double dlcbf_paper_prints(void);
 /* How many different fingerprints n keys have: equal ones share a cell. */
 double dlcbf_different(double keys);
 
-/* The law of the loads under churn. Cells are counted, and not keys. */
+/* The distribution of loads under churn. A load is a number of cells, not of keys. */
 void dlcbf_law(double keys, fluid *ret_law);
 
 /* How many of a trial's adds find all their buckets full, on average: from the filling on. */
@@ -40,19 +40,19 @@ double dlcbf_overflows(double keys);
 
 #define DLCBF_FEW_QUERIES 10000u /* as the paper says */
 #define DLCBF_MORE_QUERIES 100000u
-#define DLCBF_QUERIES 1000000u /* the first of which are the few, and the more */
+#define DLCBF_QUERIES 1000000u /* the few and the more are the first of these */
 #define DLCBF_LEVELS 8
-#define DLCBF_LOOK_EVERY 256 /* steps, at the last subtable: a full bucket stays so for 6144 */
+#define DLCBF_LOOK_EVERY 256 /* steps; a bucket that is full stays full for about 6144 */
 
 typedef struct dlcbf_config {
     uint32_t keys;
     unsigned moves;
-    bool     is_watched; /* ask for false positives, and count copies all along */
+    bool     is_watched; /* measure false positives, and count copies in every step */
 } dlcbf_config;
 
 typedef struct dlcbf_outcome {
     uint64_t refused;                        /* adds that found all buckets full */
-    uint64_t moved;                          /* cells that gave way */
+    uint64_t moved;                          /* cells that were moved */
     uint64_t buckets[DLCBF_PAPER_CELLS + 1]; /* with at least so many cells used, at the end */
     uint64_t last_full;                      /* times that the last subtable had a full bucket */
     uint64_t rises[DLCBF_LEVELS];            /* adds that brought a fingerprint to so many copies */

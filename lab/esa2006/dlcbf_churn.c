@@ -1,7 +1,7 @@
 /* dlcbf_churn.c - real d-left tables of any geometry in which keys come and go.
  *
- * dlcbf.c has the paper's own table and all that is looked at there. Here the geometry is free, and
- * three things are measured: refused adds, loads of buckets, and false positives.
+ * dlcbf.c has the paper's own table. Here the geometry is a parameter, and three things are
+ * measured: refused adds, loads of buckets, and false positives.
  */
 #include "dlcbf.h"
 
@@ -29,7 +29,8 @@ static tamis_set *churn_make(const dlcbf_shape *shape, lab_random *random) {
                    "bucket_bytes=%u,moves=%u",
                    DLCBF_PAPER_TABLES, shape->buckets, shape->cells, shape->bits,
                    (shape->cells * (shape->bits + 2) + 7) / 8, shape->moves);
-    spec.capacity = DLCBF_PAPER_TABLES * shape->buckets; /* the real number would be refused */
+    spec.capacity =
+        DLCBF_PAPER_TABLES * shape->buckets; /* the planner would refuse the real number */
     spec.lifetime = spec.capacity;
     spec.kind = "dlcbf";
     spec.geometry = geometry;

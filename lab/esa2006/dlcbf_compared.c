@@ -39,7 +39,7 @@ static void record(lab_run *run, const char *name, const char *what, const char 
                                 .reason = "arithmetic" });
 }
 
-/* Two ways to say the same. */
+/* Two formulas for the same number. */
 static void record_identities(lab_run *run) {
     double const rate = dleft_rate(DLCBF_PAPER_BITS);
     lab_record(run, &(lab_row){ .name = "bits",
@@ -57,7 +57,7 @@ static void record_identities(lab_run *run) {
                          .reason = "an identity" });
 }
 
-/* The first r from which on it is better at the same size. */
+/* The smallest r for which the d-left filter is better at the same size. */
 static double first_better(void) {
     double r = 40;
     while (r > 5 && cbf_ideal_rate((r - 1 + 2) / 3) > dleft_rate(r - 1)) r--;
@@ -72,7 +72,7 @@ static void record_ratio(lab_run *run) {
                                 .exact = cbf_ideal_rate(c) / rate,
                                 .rule = LAB_EQUAL,
                                 .reason = "arithmetic",
-                                .flaw = "Not over a factor of 100.",
+                                .flaw = "The factor is not over 100.",
                                 .remark = lab_text(run,
                                                    "With whole numbers of hashes: %.1f for "
                                                    "3, %.1f for 4.",
@@ -81,11 +81,11 @@ static void record_ratio(lab_run *run) {
 
 void dlcbf_compared(lab_run *run) {
     record_identities(run);
-    record(run, "better", "r from which on dlCBF is better", "7", first_better());
+    record(run, "better", "smallest r for which dlCBF is better", "7", first_better());
     record_ratio(run);
     record(run, "cbf.9", "CBF of 9 counters, k = 6: rate", "0.01327", cbf_rate(9, 6));
     record(run, "dlcbf.11", "dlCBF of 11 bits: bound of the rate", "0.01172", dleft_rate(11));
-    record(run, "dlcbf.11.bits", "and its bits per key, 52/3", NULL, dleft_bits(11));
-    record(run, "half", "and their share of the CBF's 36", "<0.5", dleft_bits(11) / 36);
+    record(run, "dlcbf.11.bits", "its bits per key, 52/3", NULL, dleft_bits(11));
+    record(run, "half", "its bits as a share of the CBF's 36", "<0.5", dleft_bits(11) / 36);
     record(run, "bloom.1%", "bits per key of a Bloom filter for 1%", "<10", log2(100) / log(2));
 }

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 
 #define BUCKETS 1024u
-#define BITS 20 /* of a remainder: few enough keys share a fingerprint */
+#define BITS 20 /* of a remainder: so long that hardly any keys share a fingerprint */
 #define QUICK_TRIALS 2
-#define FULL_TRIALS 60
+#define FULL_TRIALS 40
 #define CHANCE 2e-5 /* P[an add fails] in the tables that are made too full */
 #define SECTION_4 "ESA 2006, section 4"
 
@@ -28,7 +28,7 @@ static double chance_full(double load, unsigned cells) {
     return tamis_fluid_all(&law, cells);
 }
 
-/* The load at which that is `chance`, by bisection of the logarithm. */
+/* The load at which chance_full() is `chance`, by bisection. */
 static double load_for(double chance, unsigned cells) {
     double low = 0.5 * cells, high = cells;
     while (high - low > 1e-9 * high) {
@@ -56,7 +56,7 @@ static void record_calculated(lab_run *run, const char *name, const char *what,
                                 .remark = remark });
 }
 
-/* The library has a faster search for the load; it stops 0.2% below the limit at the latest. */
+/* The library has a faster search for this load, which stops at most 0.2% below it. */
 static void record_load(lab_run *run, unsigned cells, double load, double chance) {
     double const found = tamis_fluid_churn_load(DLCBF_PAPER_TABLES, cells, chance, 1e15, cells);
     lab_record(run,
@@ -96,7 +96,7 @@ static double churn_prints(void) {
     return BUCKETS * (ldexp(1, BITS) - 1);
 }
 
-/* Keys of a load, so that the cells in use have that load: equal fingerprints share a cell. */
+/* How many keys make this load of cells: keys with equal fingerprints share a cell. */
 static uint64_t keys_for(double load) {
     double const cells = load * DLCBF_PAPER_TABLES * BUCKETS, prints = churn_prints();
     return (uint64_t)round(log1p(-cells / prints) / log1p(-1 / prints));
@@ -119,7 +119,7 @@ static void record_share(lab_run *run, const dlcbf_shape *shape, double load, un
     for (uint64_t i = 0; i < n; i++)
         lab_sample_add(&sample, (double)outcomes[i].buckets[level] / all);
     double const exact = tamis_fluid_share(&law, level);
-    /* Loads repel each other, so independent buckets scatter more. */
+    /* D-left buckets scatter less than independent ones, so this is safe. */
     double const sigma = sqrt(exact * (1 - exact) / all / (double)n);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%u.share.%u", shape->cells, level),
                                 .what = lab_text(run, "share with %u of %u cells in use", level,
@@ -176,7 +176,7 @@ static void record_refused(lab_run *run, const char *name, const char *what, dou
                                 .reason = "the number of rare events is Poisson" });
 }
 
-/* As safe as the paper's table: loads, rate, size. */
+/* A table as safe as the paper's: its loads, rate and size. */
 static void run_safe(lab_run *run, unsigned cells, double load) {
     dlcbf_shape const          shape = { .cells = cells, .steps = 1u << 16, .queries = 1000000 };
     uint64_t const             n = run->is_full ? FULL_TRIALS : QUICK_TRIALS;
@@ -191,7 +191,7 @@ static void run_safe(lab_run *run, unsigned cells, double load) {
     free(outcomes);
 }
 
-/* Too full, so that there is something to count. */
+/* A table that is too full, so that there are refused adds to count. */
 static void run_full(lab_run *run, unsigned cells) {
     double const               load = load_for(CHANCE, cells);
     dlcbf_shape const          shape = { .cells = cells, .steps = 1u << 19 };

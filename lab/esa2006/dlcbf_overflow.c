@@ -39,7 +39,7 @@ static void record_keys(lab_run *run) {
                                 .rule = LAB_EQUAL,
                                 .reason = "the fixed point of the equations" });
     lab_record(run, &(lab_row){ .name = "estimate",
-                                .what = "that times 2^20, in per cent",
+                                .what = "this share times 2^20, in per cent",
                                 .published = ">2",
                                 .exact = 100 * over * (double)DLCBF_PAPER_STEPS,
                                 .rule = LAB_EQUAL,
@@ -52,7 +52,7 @@ typedef struct overflow_row {
     unsigned    quick_trials;
 } overflow_row;
 
-/* What the authors counted; and what is seen here, in as many trials as there are. */
+/* One row for what the authors counted in 10000 trials, and one for the trials made here. */
 static void record_trials(lab_run *run, const overflow_row *row) {
     dlcbf_config const   config = { .keys = row->keys };
     uint64_t const       n = run->is_full ? DLCBF_PAPER_TRIALS : row->quick_trials;
@@ -89,12 +89,12 @@ static void record_moves(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n
         refused += outcomes[i].refused;
     }
     lab_record(run, &(lab_row){ .name = "failsafe.moves",
-                                .what = "times that a cell had to move, a trial",
+                                .what = "moves of a cell, per trial",
                                 .exact = exact,
                                 .measured = lab_sample_mean(&moves, sqrt(exact / (double)n)),
                                 LAB_WITHIN_4_SIGMA });
     lab_record(run, &(lab_row){ .name = "failsafe.refused",
-                                .what = "adds refused nevertheless",
+                                .what = "adds refused although cells may move",
                                 .published = "0",
                                 .measured = { .value = (double)refused, .trials = n },
                                 .rule = LAB_EQUAL,
@@ -109,7 +109,7 @@ static void record_move_range(lab_run *run, bool is_high, const char *published,
                                 : theory_lowest(steps, rate, DLCBF_PAPER_TRIALS);
     lab_record(run, &(lab_row){ .name = is_high ? "failsafe.most" : "failsafe.least",
                                 .what = is_high ? "most moves in one of 10000 trials"
-                                                : "least moves in one of 10000 trials",
+                                                : "fewest moves in one of 10000 trials",
                                 .published = published,
                                 .published_sigma = law.deviation,
                                 .exact = law.mean,

@@ -1,8 +1,8 @@
-/* dlcbf_permuted.c - section 3.3: which permutations do, and which do not.
+/* dlcbf_permuted.c - section 3.3: which permutations work, and which fail.
  *
  * The paper multiplies by odd numbers and takes the bucket from the high bits. It calls low bits
  * "less effective". They fail: bucket i is a_i f mod 2^11, so the 2^11 values of the low bits of f
- * make 2^11 groups of four buckets each, and no key of a group has any other bucket. That is no
+ * make 2^11 groups of four buckets each, and no key of a group has any other bucket. That is not
  * d-left hashing, but one hash into 2^11 buckets of 32 cells.
  *
  * A table without keys, counters or remainders is enough here: fingerprints are drawn, and buckets
@@ -37,7 +37,7 @@ typedef struct permuted_outcome {
 #define NOWHERE UINT32_MAX
 
 typedef struct permuted_table {
-    const permuted *of;
+    const permuted *config;
     lab_random     *random;
     uint64_t        factors[DLCBF_PAPER_TABLES];
     uint8_t         loads[DLCBF_ALL_BUCKETS];
@@ -46,7 +46,7 @@ typedef struct permuted_table {
 
 static uint32_t bucket_in(const permuted_table *table, unsigned i, uint32_t print) {
     uint32_t const product = (uint32_t)(table->factors[i] * print);
-    uint32_t const shift = table->of->is_low ? 0 : RANGE_BITS - BUCKET_BITS;
+    uint32_t const shift = table->config->is_low ? 0 : RANGE_BITS - BUCKET_BITS;
     return i * DLCBF_PAPER_BUCKETS + (product >> shift) % DLCBF_PAPER_BUCKETS;
 }
 
@@ -92,10 +92,10 @@ static double steps_until_refused(permuted_table *table) {
 static void permuted_trial(const void *given, lab_random *random, void *ret_outcome) {
     permuted_table *const   table = lab_allocate(1, sizeof *table);
     permuted_outcome *const outcome = ret_outcome;
-    table->of = given;
+    table->config = given;
     table->random = random;
     for (unsigned i = 0; i < DLCBF_PAPER_TABLES; i++) {
-        table->factors[i] = table->of->is_small ? 2 * i + 1 : lab_random_next(random) | 1;
+        table->factors[i] = table->config->is_small ? 2 * i + 1 : lab_random_next(random) | 1;
     }
     fill(table, outcome);
     if (outcome->refused == 0) outcome->steps = steps_until_refused(table);
@@ -108,11 +108,11 @@ typedef struct permuted_samples {
     lab_sample overflows, groups, steps;
 } permuted_samples;
 
-static permuted_samples measure(const lab_run *run, const permuted *of) {
-    lab_series const        series = { .stream = of->name,
+static permuted_samples measure(const lab_run *run, const permuted *config) {
+    lab_series const        series = { .stream = config->name,
                                        .n = run->is_full ? FULL_TRIALS : QUICK_TRIALS,
                                        .trial = permuted_trial,
-                                       .given = of,
+                                       .given = config,
                                        .outcome_bytes = sizeof(permuted_outcome) };
     permuted_outcome *const outcomes = lab_trials(run, &series);
     permuted_samples        samples = { { 0 }, { 0 }, { 0 } };
@@ -172,12 +172,13 @@ static void record_low(lab_run *run) {
     double const           over =
         tamis_binomial_tail(DLCBF_PAPER_KEYS, 1.0 / DLCBF_PAPER_BUCKETS, GROUP_CELLS + 1);
     record_overflow(run, "low.bits.overflow", "share that overflows, bucket by low bits", &samples,
-                    -expm1(DLCBF_PAPER_BUCKETS * log1p(-over)), "2048 groups of binomial loads",
-                    NULL);
+                    -expm1(DLCBF_PAPER_BUCKETS * log1p(-over)),
+                    "2048 groups, each with a binomial load", NULL);
     record_groups(run, &samples.groups, over);
 }
 
-/* No theory, so nothing is judged: nearly all overflow, and one in a hundred does not. */
+/* There is no theory, so the row is not judged. Nearly all trials overflow; one in a hundred does
+ * not. */
 static void record_small(lab_run *run) {
     permuted const         small = { .name = "small.factors", .is_small = true };
     permuted_samples const samples = measure(run, &small);

@@ -2,8 +2,8 @@
  *
  * The two columns of Table 1 differ more than 10000 trials can: 0.2868 and 0.2894 for a load of 7.
  * The paper does not say why. Keys with the same fingerprint share a cell, 36 of 49152 on average,
- * so the table holds 5.9956 cells per bucket and not 6; the fluid limit of that load is what tables
- * do.
+ * so the table holds 5.9956 cells per bucket and not 6; the fluid limit of that load agrees with
+ * real tables.
  */
 #include "dlcbf.h"
 #include "frame/theory.h"
@@ -84,7 +84,7 @@ static void record_cells(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n
         lab_sample_add(&cells, (double)used / DLCBF_ALL_BUCKETS);
     }
     lab_record(run, &(lab_row){ .name = "cells",
-                                .what = "cells per bucket, of 6 keys",
+                                .what = "cells in use per bucket of 6 keys",
                                 .place = ROW_PLACE_TABLE,
                                 .exact = exact / DLCBF_ALL_BUCKETS,
                                 .measured = lab_sample_mean(&cells, sqrt(shared / (double)n) /
@@ -127,7 +127,7 @@ static void record_overflow(lab_run *run, const dlcbf_outcome *outcomes, uint64_
                  looks * law.x[DLCBF_PAPER_TABLES - 1][DLCBF_PAPER_CELLS], n);
     tamis_fluid_churn(DLCBF_PAPER_TABLES, 6, INFINITY, &law);
     lab_record(run, &(lab_row){ .name = "overflow.set",
-                                .what = "buckets over 8, of a set at one moment",
+                                .what = "buckets over 8 in a set at one moment",
                                 .published = "1e-27",
                                 .exact = DLCBF_ALL_BUCKETS * tamis_fluid_share(&law, 9),
                                 .rule = LAB_EQUAL,
@@ -167,22 +167,23 @@ static places prints_as_places(double prints) {
 }
 
 static void record_rises(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n, unsigned copies) {
-    places const of = prints_as_places(dlcbf_paper_prints());
+    places const table = prints_as_places(dlcbf_paper_prints());
     uint64_t     rises = 0;
     for (uint64_t i = 0; i < n; i++) rises += outcomes[i].rises[copies];
-    lab_record(run, &(lab_row){ .name = lab_text(run, "rises.%u", copies),
-                                .what = lab_text(run, "adds that made %u copies, in all", copies),
-                                .exact = (double)n * theory_rises(&of, copies, DLCBF_PAPER_STEPS),
-                                .measured = { .value = (double)rises, .trials = n },
-                                .rule = LAB_COUNT,
-                                .tolerance = 1e-4,
-                                .reason = "the number of rare events is Poisson" });
+    lab_record(run,
+               &(lab_row){ .name = lab_text(run, "rises.%u", copies),
+                           .what = lab_text(run, "adds that made %u copies, all trials", copies),
+                           .exact = (double)n * theory_rises(&table, copies, DLCBF_PAPER_STEPS),
+                           .measured = { .value = (double)rises, .trials = n },
+                           .rule = LAB_COUNT,
+                           .tolerance = 1e-4,
+                           .reason = "the number of rare events is Poisson" });
 }
 
 /* P[any of the fingerprints ever has so many copies] in a trial. */
 static double ever_copies(unsigned copies) {
-    places const of = prints_as_places(DLCBF_PAPER_RANGE);
-    return -expm1(of.m * log1p(-theory_ever_reaches(&of, copies, DLCBF_PAPER_STEPS)));
+    places const table = prints_as_places(DLCBF_PAPER_RANGE);
+    return -expm1(table.m * log1p(-theory_ever_reaches(&table, copies, DLCBF_PAPER_STEPS)));
 }
 
 static void record_four(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n) {
@@ -234,7 +235,7 @@ static double exact_rate(void) {
     return tamis_prints_fpr((uint64_t)dlcbf_paper_prints(), DLCBF_PAPER_KEYS);
 }
 
-/* Filters differ in how many keys share a cell only. */
+/* Filters differ only in how many keys share a cell. */
 static double rate_sigma(double filters, double queries) {
     double const shared = DLCBF_PAPER_KEYS - dlcbf_different(DLCBF_PAPER_KEYS);
     return theory_rate_sigma(exact_rate(), sqrt(shared) / DLCBF_PAPER_RANGE, filters, queries);
@@ -255,12 +256,12 @@ static void record_rate(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n)
                            LAB_WITHIN_4_SIGMA });
     lab_record(run,
                &(lab_row){ .name = "fpr.bound",
-                           .what = "24 x 2^-14, which it is slightly below",
+                           .what = "the bound 24 x 2^-14",
                            .published = "0.001465",
                            .exact = 24 * ldexp(1, -DLCBF_PAPER_BITS),
                            .measured = lab_computed(exact_rate()),
                            .rule = LAB_AT_MOST,
-                           .reason = "a union bound; measured is the exact rate here",
+                           .reason = "a union bound; the measured column has the exact rate",
                            .remark = "The library leaves out remainders of 0, which raises the "
                                      "rate by 1/2^14 of itself." });
 }

@@ -24,7 +24,7 @@ void dlcbf_law(double keys, fluid *ret_law) {
  * theory/fluid.h are followed in time; their limit is the library's own, reached in another way.
  */
 
-#define TOP 12             /* loads beyond are nothing */
+#define TOP 12             /* larger loads do not occur */
 #define STEPS_PER_LIFE 400 /* of the method, while each key is replaced once on average */
 
 /* In lives of a key: those that come, and those that go. */

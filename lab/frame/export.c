@@ -1,6 +1,6 @@
 /* export.c - results for programs: CSV and JSON, the same columns in both. Curves are in figures.c.
  *
- * No times and nothing of the machine: the same seed gives the same bytes.
+ * There are no times and no facts about the machine in it: the same seed gives the same bytes.
  */
 #include "lab.h"
 

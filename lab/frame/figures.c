@@ -89,16 +89,16 @@ void lab_json_figures(FILE *to, const lab_run *run) {
     const char *comma = "\n    ";
     for (size_t i = 0; i < run->n_marks; i++) {
         if (!is_first(run, i, false)) continue;
-        lab_figure const of = description_of(run, run->marks[i].point.figure);
+        lab_figure const figure = description_of(run, run->marks[i].point.figure);
         (void)fprintf(to, "%s{", comma);
-        print_text_member(to, "name", of.name);
-        print_text_member(to, "title", of.title);
-        print_text_member(to, "x", of.x);
-        print_text_member(to, "y", of.y);
-        print_text_member(to, "remark", of.remark);
+        print_text_member(to, "name", figure.name);
+        print_text_member(to, "title", figure.title);
+        print_text_member(to, "x", figure.x);
+        print_text_member(to, "y", figure.y);
+        print_text_member(to, "remark", figure.remark);
         (void)fprintf(to, "\"log_x\": %s, \"log_y\": %s, \"curves\": [",
-                      of.is_log_x ? "true" : "false", of.is_log_y ? "true" : "false");
-        print_curves(to, run, of.name);
+                      figure.is_log_x ? "true" : "false", figure.is_log_y ? "true" : "false");
+        print_curves(to, run, figure.name);
         (void)fputs("]}", to);
         comma = ",\n    ";
     }

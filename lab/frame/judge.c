@@ -1,4 +1,5 @@
-/* judge.c - holds a row against its rule, and the paper's print against theory. See lab.h. */
+/* judge.c - compares a row's measured value by its rule, and the printed value with theory. See
+ * lab.h. */
 #include "lab.h"
 
 #include "theory/tails.h"
@@ -6,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SAME 1e-12 /* relative; two ways to compute one number differ by less */
+#define SAME 1e-12 /* relative: two ways to compute the same number differ by less */
 
 /* ------------------------------------------------------------------ measured against exact */
 
@@ -67,7 +68,7 @@ static bool is_within(const lab_row *row, double deviation) {
 
 /* ------------------------------------------------------------------ published against exact */
 
-/* A printed number as the interval of values that print so. */
+/* A printed number: the interval of values that would be printed like this. */
 typedef struct printed {
     double value, low, high;
 } printed;
@@ -107,7 +108,7 @@ static bool is_printed_right(const lab_row *row) {
     return row->exact >= paper.low - slack && row->exact <= paper.high + slack;
 }
 
-/* By how much the print is off, in words. */
+/* How far the printed value is off, in words. */
 static void say_printed_off(const lab_row *row, char *text, size_t bytes) {
     double const ratio = parse_printed(row->published).value / row->exact;
     if (fabs(ratio - 1) < 0.5) {

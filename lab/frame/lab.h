@@ -1,4 +1,4 @@
-/* lab.h - what an experiment is, and how its rows are held against theory and paper.
+/* lab.h - what an experiment is, and how its rows are compared with theory and with the paper.
  *
  * An experiment belongs to one place of a paper. It runs trials with the library itself and records
  * rows. A row has up to three numbers, and two comparisons are made between them:
@@ -11,11 +11,11 @@
  *     published against exact     to the digits that are printed; this is the test of the paper
  *
  * A printed value that theory contradicts needs a `flaw`: a sentence that says what is wrong with
- * it. A disagreement that nobody has explained is out of tolerance, and so is a flaw that is not
- * there any more.
+ * it. A disagreement without such a sentence is out of tolerance, and so is a flaw that is noted
+ * for a value that is right.
  *
- * Adding an experiment is one entry in the list at the end of its paper's file; adding a paper is
- * its file, and its name in list.c and meson.build.
+ * To add an experiment, add an entry to the list of its paper. To add a paper, make a folder, and
+ * name its list in list.c and its files in meson.build.
  */
 #ifndef TAMIS_LAB_H
 #define TAMIS_LAB_H
@@ -43,8 +43,8 @@ extern const lab_experiment *const lab_papers[];
 
 /* ------------------------------------------------------------------ rows */
 
-/* A measured value. trials 0 means that nothing was measured; arithmetic that the library does is
- * one trial without error. */
+/* A measured value. With 0 trials nothing was measured. A number that the library computes counts
+ * as one trial without error. */
 typedef struct lab_measured {
     double   value;
     uint64_t trials;
@@ -90,7 +90,7 @@ typedef struct lab_row {
 
 /* ------------------------------------------------------------------ figures */
 
-/* A point of a figure. Points are drawn and not judged: what a figure says is said by rows too. */
+/* A point of a figure. Points are not judged; what a figure shows has rows of its own. */
 typedef struct lab_point {
     const char *figure, *curve;
     double      x, y;
@@ -102,8 +102,8 @@ typedef struct lab_mark {
     double    sigma; /* standard error of y; 0: it was calculated, and belongs to a line */
 } lab_mark;
 
-/* What a figure is called and how it is drawn. One that is not described has its name for a title,
- * and plain axes. */
+/* The title and the axes of a figure. A figure without a description has its name as title, and
+ * linear axes. */
 typedef struct lab_figure {
     const char *name; /* as in its points */
     const char *title;
@@ -145,8 +145,9 @@ __attribute__((format(printf, 2, 3))) const char *lab_text(lab_run *run, const c
 
 void lab_run_free(lab_run *run);
 
-/* One trial: from what all trials share, and randomness of its own, to its outcome, which begins
- * as zero bytes. It touches nothing else, so that trials can run side by side. */
+/* One trial. It reads `given`, which all trials share, takes all randomness from `random`, and
+ * writes its outcome, which begins as zero bytes. It touches nothing else, so that trials can run
+ * in parallel. */
 typedef void lab_trial(const void *given, lab_random *random, void *ret_outcome);
 
 typedef struct lab_series {
@@ -161,13 +162,14 @@ typedef struct lab_series {
  * number of threads. */
 void *lab_trials(const lab_run *run, const lab_series *series);
 
-/* The lab itself cannot go on: one line, and status LAB_EXIT_BROKEN. */
+/* Print one line and exit with LAB_EXIT_BROKEN: the lab itself cannot go on. */
 __attribute__((noreturn, format(printf, 1, 2))) void lab_die(const char *format, ...);
 
-/* Zeroed memory, or no return. */
+/* Allocate zeroed memory. Does not return if there is none. */
 void *lab_allocate(size_t n, size_t bytes_each);
 
-/* One more element for an array of n, which moves; or no return. */
+/* Make room for one more element in an array of n. Returns the new array; does not return if there
+ * is no memory. */
 void *lab_grow(void *array, size_t n, size_t bytes_each);
 
 /* ------------------------------------------------------------------ statistics */
@@ -199,10 +201,10 @@ typedef struct lab_judgement {
 
 lab_judgement lab_judge(const lab_row *row);
 
-/* Is there anything to hold exact against? Without, a row agrees if exact is a number. */
+/* Does the row have a measured or a published value? Without, it agrees if `exact` is a number. */
 bool lab_is_judged(const lab_row *row);
 
-/* What the rule asks, as in "4 sigma". */
+/* The rule in words, such as "4 sigma". */
 const char *lab_rule_text(const lab_row *row, char *buffer, size_t bytes);
 
 /* Which standard error is used: "theory", "trials" or "". */

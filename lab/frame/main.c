@@ -51,7 +51,7 @@ static bool is_wanted(const options *given, const char *id) {
     return false;
 }
 
-/* In the order of the list, each once, however often it is named; NULL at the end. */
+/* The experiments in the order of the list, each once however often it was named; then NULL. */
 static const lab_experiment **wanted_of(const options *given) {
     const lab_experiment **wanted = NULL;
     size_t                 n = 0;
@@ -117,7 +117,7 @@ static void run_one(const options *given, const lab_experiment *experiment, prog
     lab_run_free(&run);
 }
 
-/* Before hours of work, and not after them. */
+/* Open the files before hours of work, not after them. */
 static void open_outputs(options *given) {
     for (size_t i = 0; i < given->n_outputs; i++) {
         output *const out = &given->outputs[i];

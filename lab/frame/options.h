@@ -22,12 +22,12 @@ typedef struct options {
     size_t       n_ids;
 } options;
 
-/* From the arguments behind "run", the last of which is followed by NULL. False: there was a
- * mistake, and it was named. options_free() in either case. */
+/* Parse the arguments after "run", which end with NULL. Returns false after a mistake, which was
+ * printed. Call options_free() in either case. */
 bool options_read(options *given, int n, char **arguments);
 void options_free(options *given);
 
-/* Name a mistake; returns false. */
+/* Print a mistake. Returns false. */
 bool options_complain(const char *problem, const char *argument);
 
 #endif

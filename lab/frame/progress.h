@@ -1,7 +1,7 @@
-/* progress.h - a line on the terminal that says how far the lab is, and how long it will take.
+/* progress.h - a line on the terminal with the progress and the remaining time.
  *
- * It is for people who wait: it appears on stderr if that is a terminal, and leaves nothing behind.
- * Without a terminal there is none, and results never depend on it.
+ * It is written to stderr if that is a terminal, and removed at the end. Results never depend on
+ * it.
  */
 #ifndef TAMIS_LAB_PROGRESS_H
 #define TAMIS_LAB_PROGRESS_H
@@ -23,12 +23,12 @@ typedef struct progress {
 void progress_begin(progress *p, bool is_full, unsigned jobs);
 void progress_expect(progress *p, const char *id);
 
-/* An experiment begins; `done` of the `of` trials of one of its series are over; it ends. */
+/* An experiment begins; `done` of the `total` trials of one of its series are done; it ends. */
 void progress_experiment(progress *p, const char *id);
-void progress_trial(progress *p, uint64_t done, uint64_t of);
+void progress_trial(progress *p, uint64_t done, uint64_t total);
 void progress_experiment_over(progress *p);
 
-/* Take the line away, before something else is printed. */
+/* Remove the line before something else is printed. */
 void progress_clear(progress *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* random.h - randomness that repeats: SplitMix64, seeded by what it is for.
+/* random.h - repeatable randomness: SplitMix64, seeded from what it is used for.
  *
  * Every trial has a generator of its own, made from the seed of the run, the experiment, the series
  * and the trial's number. So a trial sees the same randomness whether it runs alone, after others
@@ -14,8 +14,8 @@ typedef struct lab_random {
 } lab_random;
 
 /* SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014).
- * The library has the same function; here it stands again, so that a change of the library's
- * hashing does not change what the lab does with it. */
+ * The library has the same function. The lab has its own copy, so that a change of the library's
+ * hashing does not change the lab's trials. */
 #define LAB_GOLDEN UINT64_C(0x9e3779b97f4a7c15)
 
 static inline uint64_t lab_mix(uint64_t x) {

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-/* Make a set with a seed of this trial. The lab cannot go on without it. */
+/* Make a set with a seed from this trial. Does not return on failure. */
 tamis_set *sets_make(const tamis_spec *spec, lab_random *random);
 
 /* Is there such a kind? */

@@ -20,14 +20,14 @@ static void throw_once(double *law, size_t m) {
     law[0] = 0;
 }
 
-rate_law theory_bloom_rate(const places *of) {
-    size_t const  m = (size_t)of->m, throws = (size_t)of->n * of->k;
+rate_law theory_bloom_rate(const places *table) {
+    size_t const  m = (size_t)table->m, throws = (size_t)table->n * table->k;
     double *const law = lab_allocate(m + 1, sizeof *law);
     double        mean = 0, square = 0;
     law[0] = 1;
     for (size_t i = 0; i < throws; i++) throw_once(law, m);
     for (size_t x = 0; x <= m; x++) {
-        double const rate = pow((double)x / of->m, of->k);
+        double const rate = pow((double)x / table->m, table->k);
         mean += law[x] * rate;
         square += law[x] * rate * rate;
     }
@@ -35,11 +35,11 @@ rate_law theory_bloom_rate(const places *of) {
     return (rate_law){ mean, sqrt(square - mean * mean) };
 }
 
-double theory_bloom_deviation(const places *of) {
-    double const p = tamis_bloom_fill(of->m, of->k, of->n), q = 1 - p;
-    double const load = of->k * of->n / of->m;
-    double const variance = q * (1 - q * (1 + load)) / of->m; /* of the share of marked places */
-    return of->k * pow(p, of->k - 1.0) * sqrt(variance);
+double theory_bloom_deviation(const places *table) {
+    double const p = tamis_bloom_fill(table->m, table->k, table->n), q = 1 - p;
+    double const load = table->k * table->n / table->m;
+    double const variance = q * (1 - q * (1 + load)) / table->m; /* of the share of marked places */
+    return table->k * pow(p, table->k - 1.0) * sqrt(variance);
 }
 
 double theory_rate_sigma(double rate, double deviation, double filters, double queries) {
@@ -62,11 +62,11 @@ typedef struct chain {
     double   go[MAX_LEVEL + 1][MAX_LEVEL + 1];
 } chain;
 
-static void chain_step(const places *of, unsigned level, chain *ret_step) {
-    double const up = -expm1(of->k * log1p(-1 / of->m));
+static void chain_step(const places *table, unsigned level, chain *ret_step) {
+    double const up = -expm1(table->k * log1p(-1 / table->m));
     *ret_step = (chain){ .top = level };
     for (unsigned x = 0; x < level; x++) {
-        double const down = x / of->n;
+        double const down = x / table->n;
         if (x > 0) ret_step->go[x][x - 1] = down * (1 - up);
         ret_step->go[x][x] = (1 - down) * (1 - up) + down * up;
         ret_step->go[x][x + 1] = (1 - down) * up;
@@ -98,23 +98,23 @@ static chain chain_repeat(chain step, uint64_t steps) {
     return all;
 }
 
-double theory_ever_reaches(const places *of, unsigned level, uint64_t steps) {
+double theory_ever_reaches(const places *table, unsigned level, uint64_t steps) {
     if (level > MAX_LEVEL) lab_die("no chain for counters of %u", level);
-    double const throws = of->n * of->k;
-    double       reaches = tamis_binomial_tail(throws, 1 / of->m, level);
+    double const throws = table->n * table->k;
+    double       reaches = tamis_binomial_tail(throws, 1 / table->m, level);
     chain        step;
-    chain_step(of, level, &step);
+    chain_step(table, level, &step);
     chain const all = chain_repeat(step, steps);
     for (unsigned x = 0; x < level; x++) {
-        reaches += exp(tamis_binomial_log(throws, 1 / of->m, x)) * all.go[x][level];
+        reaches += exp(tamis_binomial_log(throws, 1 / table->m, x)) * all.go[x][level];
     }
     return reaches;
 }
 
 /* A step adds one key to n - 1 others, and raises k counters. */
-double theory_rises(const places *of, unsigned level, uint64_t steps) {
-    double const below = tamis_binomial_log((of->n - 1) * of->k, 1 / of->m, level - 1.0);
-    return (double)steps * of->k * exp(below);
+double theory_rises(const places *table, unsigned level, uint64_t steps) {
+    double const below = tamis_binomial_log((table->n - 1) * table->k, 1 / table->m, level - 1.0);
+    return (double)steps * table->k * exp(below);
 }
 
 /* ------------------------------------------------------------------ extremes

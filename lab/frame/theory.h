@@ -1,14 +1,15 @@
-/* theory.h - exact values that the library itself has no use for.
+/* theory.h - exact values that the library itself does not need.
  *
- * The library's own analysis (plan/) is one side of the comparison. What stands here is computed
- * another way: laws of whole distributions, where the library takes a formula.
+ * The library's own analysis (the size.c of a kind, and src/theory/) is one side of the comparison.
+ * These functions compute the same in another way: from whole distributions, where the library uses
+ * a formula.
  */
 #ifndef TAMIS_LAB_THEORY_H
 #define TAMIS_LAB_THEORY_H
 
 #include <stdint.h>
 
-/* n keys ask k places each of m. */
+/* n keys, each with k places of m. */
 typedef struct places {
     double   m, n;
     unsigned k;
@@ -22,23 +23,23 @@ typedef struct rate_law {
 } rate_law;
 
 /* From the law of the number of marked places, throw by throw: k n m steps, for small filters. */
-rate_law theory_bloom_rate(const places *of);
+rate_law theory_bloom_rate(const places *table);
 
 /* For any size: the standard deviation by the share of marked places, k p^(k-1) sd[X]. */
-double theory_bloom_deviation(const places *of);
+double theory_bloom_deviation(const places *table);
 
-/* The standard error of a rate measured over so many filters and queries for each: filters differ,
- * and queries are few. */
+/* The standard error of a rate that is measured with so many filters, and so many queries of each.
+ * Filters differ from each other, and each query adds sampling error. */
 double theory_rate_sigma(double rate, double deviation, double filters, double queries);
 
 /* ------------------------------------------------------------------ counters under churn */
 
 /* The probability that one given counter holds `level` or more at any time: after the filling, or
  * during `steps` in each of which a random key is removed and a new one added. */
-double theory_ever_reaches(const places *of, unsigned level, uint64_t steps);
+double theory_ever_reaches(const places *table, unsigned level, uint64_t steps);
 
 /* How often any of the counters rises to `level` during these steps, on average. */
-double theory_rises(const places *of, unsigned level, uint64_t steps);
+double theory_rises(const places *table, unsigned level, uint64_t steps);
 
 /* ------------------------------------------------------------------ extremes */
 

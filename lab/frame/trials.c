@@ -37,7 +37,7 @@ static void *work(void *given) {
     return NULL;
 }
 
-/* The caller works too. A thread that cannot be had is work for the others. */
+/* The caller works too. If a thread cannot be started, the others do its work. */
 void *lab_trials(const lab_run *run, const lab_series *series) {
     crew       all = { .run = run,
                        .series = series,

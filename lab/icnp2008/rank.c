@@ -1,5 +1,5 @@
-/* rank.c - rank-indexed hashing: what the paper prints, real tables of just those sizes,
- * and the list of experiments. */
+/* rank.c - rank-indexed hashing: what the paper prints, real tables of these sizes, and the list of
+ * experiments. */
 #include "rank.h"
 
 #include "core/field.h"

@@ -44,7 +44,7 @@ double rank_print_rate(const rank_print *print);
 
 /* ------------------------------------------------------------------ tables as numbers */
 
-/* Real numbers, because the paper's own B and J are no whole ones. */
+/* Real numbers, because the paper's B and J are not whole. */
 typedef struct rank_table {
     double buckets, chains, cells[3], pool[2];
     double cell_bits; /* remainder and counter */
@@ -94,7 +94,7 @@ typedef struct rank_wish {
     double   buckets;                /* 0: as few as the rate allows */
 } rank_wish;
 
-/* By trying everything; the library has a faster way. Returns bits per key. */
+/* An exhaustive search; the library has a faster one. Returns bits per key. */
 double rank_smallest(const rank_wish *wish, rank_table *ret_table);
 
 /* ------------------------------------------------------------------ exact laws of small tables */
@@ -115,7 +115,8 @@ double rank_crowd_churning(const rank_crowd *crowd);
 
 #define RANK_GEOMETRY_BYTES 256
 
-/* A spec for just this table. The geometry is written to `geometry`, which must live as long. */
+/* A spec for exactly this table. The geometry is written to `geometry`, which must live as long as
+ * the spec. */
 tamis_spec rank_spec(const rank_table *table, unsigned counter_bits, unsigned copies, uint64_t keys,
                      char geometry[RANK_GEOMETRY_BYTES]);
 

@@ -1,9 +1,9 @@
-/* rank_beyond.c - Figures 5 and 6, and what the paper does not ask: how the size depends
- * on the number of keys, on the lifetime, on the layout and on the mode.
+/* rank_beyond.c - Figures 5 and 6, and beyond the paper: how the size depends on the number of
+ * keys, on the lifetime, on the layout and on the mode.
  *
- * The exact side is a search that tries everything (rank_theory.c); measured is the body
- * that the library plans, every bit of it, in a thousandth of the time. The points of the figures
- * come out with --curves.
+ * The exact side is an exhaustive search (rank_theory.c); the measured side is the body that the
+ * library plans, with every bit counted, in a thousandth of the time. `--curves` writes the points
+ * of the figures.
  */
 #include "kinds/rank/size.h"
 #include "rank.h"
@@ -129,7 +129,7 @@ static void record_crossings(lab_run *run) {
                                 .place = place,
                                 .exact = crossing(paper_rank, bloom_ideal_bits),
                                 .rule = LAB_EQUAL,
-                                .reason = "a search that tries everything",
+                                .reason = "an exhaustive search",
                                 .remark = "The paper says \"at or below just 0.1%\", from its "
                                           "tables, which are not the smallest." });
     lab_record(run, &(lab_row){ .name = "crossing.body",

@@ -88,8 +88,8 @@ static level next_level(const tamis_set *set, const level *above, unsigned start
 }
 
 /* rank(I, i), inclusive and from 1. */
-static unsigned rank_in(const level *in, unsigned i) {
-    return bits_popcount(in->bits & bits_low(i));
+static unsigned rank_in(const level *index, unsigned i) {
+    return bits_popcount(index->bits & bits_low(i));
 }
 
 /* Seven bits as a number whose decimal digits they are: as they are printed. */
@@ -103,13 +103,14 @@ static double as_printed(uint64_t bits) {
 
 static void record(lab_run *run, const char *name, const char *what, const char *published,
                    double exact, double measured) {
-    lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
-                                .published = published,
-                                .exact = exact,
-                                .measured = lab_computed(measured),
-                                .rule = LAB_EQUAL,
-                                .reason = "counted; measured is the library's body" });
+    lab_record(run, &(lab_row){
+                        .name = name,
+                        .what = what,
+                        .published = published,
+                        .exact = exact,
+                        .measured = lab_computed(measured),
+                        .rule = LAB_EQUAL,
+                        .reason = "counted; the measured column is read from the library's body" });
 }
 
 void rank_example(lab_run *run) {

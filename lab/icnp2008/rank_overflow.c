@@ -1,9 +1,9 @@
-/* rank_overflow.c - Theorem 1 and what it is extended to, held against real overflows.
+/* rank_overflow.c - Theorem 1 and its extension to a lifetime, compared with real overflows.
  *
  * A probability of 1e-10 cannot be measured. So here are tables of 16 buckets with far too few
- * extensions, whose exact law can be computed (rank_theory.c). Three numbers for each: how
- * often a real table refuses a key, how often it should, and the bound by which the library sizes
- * its tables. The bound must not be below; how far it is above is what safety costs.
+ * extensions, whose exact law can be computed (rank_theory.c). Three numbers for each: how often a
+ * real table refuses a key, how often it should, and the bound by which the library sizes its
+ * tables. The bound must not be too low; how far it is too high is the price of safety.
  */
 #include "frame/sets.h"
 #include "kinds/rank/size.h"
@@ -51,41 +51,41 @@ static void filling_trial(const void *given, lab_random *random, void *ret_outco
     tamis_free(set);
 }
 
-typedef struct churn {
+typedef struct crowd_churn {
     tamis_set *set;
     key_source keys;
     uint64_t   next, refused;
-} churn;
+} crowd_churn;
 
 /* Keys until one fits; returns its number. */
-static uint64_t add_one(churn *of) {
-    while (!add(of->set, &of->keys, of->next++)) of->refused++;
-    return of->next - 1;
+static uint64_t add_one(crowd_churn *churn) {
+    while (!add(churn->set, &churn->keys, churn->next++)) churn->refused++;
+    return churn->next - 1;
 }
 
-static void replace_one(churn *of, uint64_t *slot) {
+static void replace_one(crowd_churn *churn, uint64_t *slot) {
     uint8_t key[KEY_BYTES];
-    key_write(&of->keys, *slot, key);
-    if (tamis_remove(of->set, key, KEY_BYTES) != TAMIS_OK) lab_die("a removal was refused");
-    *slot = add_one(of);
+    key_write(&churn->keys, *slot, key);
+    if (tamis_remove(churn->set, key, KEY_BYTES) != TAMIS_OK) lab_die("a removal was refused");
+    *slot = add_one(churn);
 }
 
 /* Refused adds for each that goes. */
 static void churning_trial(const void *given, lab_random *random, void *ret_outcome) {
     const rank_crowd *crowd = given;
-    churn             of = { .set = make(crowd, random), .keys = keys_of(random) };
+    crowd_churn       churn = { .set = make(crowd, random), .keys = keys_of(random) };
     uint64_t *const   live = lab_allocate(crowd->keys, sizeof *live);
-    for (unsigned i = 0; i < crowd->keys; i++) live[i] = add_one(&of);
+    for (unsigned i = 0; i < crowd->keys; i++) live[i] = add_one(&churn);
     for (unsigned i = 0; i < SETTLING; i++) {
-        replace_one(&of, &live[lab_random_below(random, crowd->keys)]);
+        replace_one(&churn, &live[lab_random_below(random, crowd->keys)]);
     }
-    of.refused = 0;
+    churn.refused = 0;
     for (unsigned i = 0; i < STEPS; i++) {
-        replace_one(&of, &live[lab_random_below(random, crowd->keys)]);
+        replace_one(&churn, &live[lab_random_below(random, crowd->keys)]);
     }
-    *(double *)ret_outcome = (double)of.refused / STEPS;
+    *(double *)ret_outcome = (double)churn.refused / STEPS;
     free(live);
-    tamis_free(of.set);
+    tamis_free(churn.set);
 }
 
 /* ------------------------------------------------------------------ rows */
@@ -131,13 +131,13 @@ static void record(lab_run *run, const overflow_row *row, const char *part, doub
 static void record_bound(lab_run *run, const overflow_row *row, const char *part, double bounded,
                          double exact) {
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.%s.bound", row->name, part),
-                                .what = "what the library allows for that",
+                                .what = "bound that the library states",
                                 .place = part,
                                 .exact = bounded,
                                 .measured = lab_computed(exact),
                                 .rule = LAB_AT_MOST,
-                                .reason = "a bound; measured is the exact law here",
-                                .remark = lab_text(run, "%.2f times as much as there is.",
+                                .reason = "a bound; the measured column has the exact law",
+                                .remark = lab_text(run, "%.2f times the exact probability.",
                                                    bounded / exact) });
 }
 

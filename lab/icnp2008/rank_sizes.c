@@ -61,20 +61,20 @@ static double empty_share(const tamis_set *set) {
 }
 
 static void fill_trial(const void *given, lab_random *random, void *ret_outcome) {
-    const fill_given   *of = given;
+    const fill_given   *config = given;
     fill_outcome *const outcome = ret_outcome;
     char                geometry[RANK_GEOMETRY_BYTES];
-    tamis_spec const    spec = rank_spec(&of->table, 0, of->copies, of->keys, geometry);
+    tamis_spec const    spec = rank_spec(&config->table, 0, config->copies, config->keys, geometry);
     tamis_set *const    set = sets_make(&spec, random);
     key_source const    keys = keys_of(random);
     tamis_info          info;
-    sets_fill(set, &keys, 0, of->keys);
+    sets_fill(set, &keys, 0, config->keys);
     for (unsigned i = 0; i < 2; i++) outcome->used[i] = (double)rank_extensions_used(set, i + 2);
     outcome->empty = empty_share(set);
     if (tamis_inspect(set, &info) != TAMIS_OK) lab_die("a table cannot be inspected");
     outcome->own_rate = info.current_fpr;
-    outcome->lost = of->keys - sets_count(set, &keys, 0, of->keys);
-    outcome->hits = sets_count(set, &keys, of->keys, of->queries);
+    outcome->lost = config->keys - sets_count(set, &keys, 0, config->keys);
+    outcome->hits = sets_count(set, &keys, config->keys, config->queries);
     tamis_free(set);
 }
 
@@ -128,7 +128,7 @@ static void record_load(lab_run *run, unsigned threshold, const char *published,
                                 .exact = over,
                                 .measured = measured,
                                 LAB_WITHIN_4_SIGMA,
-                                .remark = lab_text(run, "Of infinitely many buckets, %.5g.",
+                                .remark = lab_text(run, "With infinitely many buckets: %.5g.",
                                                    tamis_poisson_tail(poisson, threshold + 1)) });
 }
 
@@ -221,7 +221,7 @@ static void record_bits(lab_run *run, const rank_print *print) {
                                 .rule = LAB_EQUAL,
                                 .reason = "arithmetic" });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.body", print->name),
-                                .what = "bits per key, all of our body",
+                                .what = "bits per key of the library's body",
                                 .place = print->what,
                                 .exact = rank_body_bits(&built) / RANK_KEYS,
                                 .measured = lab_computed(plan.bits_per_key),
@@ -236,7 +236,7 @@ static void record_bits(lab_run *run, const rank_print *print) {
                                 .exact = rank_filling_overflow(&built, RANK_KEYS),
                                 .measured = lab_computed(plan.overflow),
                                 .rule = LAB_EQUAL,
-                                .reason = "the same sum",
+                                .reason = "the library computes the same sum",
                                 .remark = "The bound of Theorem 1; see rank.overflow for what "
                                           "really happens." });
 }
@@ -265,7 +265,7 @@ static void record_rates(lab_run *run, const rank_print *print, const rank_table
                          .measured = lab_sample_mean(
                              &samples->asked, theory_rate_sigma(rate, deviation, tables, QUERIES)),
                          LAB_WITHIN_4_SIGMA,
-                         .flaw = is_missed ? "The table misses the rate that it is for: lambda = "
+                         .flaw = is_missed ? "The table misses its target rate: lambda = "
                                              "0.86 needs r = 14, or r = 13 a lambda of 0.8192. "
                                              "Nothing that rounds to 0.86 is small enough."
                                            : NULL });
@@ -334,7 +334,7 @@ static void record_smallest(lab_run *run, const rank_print *print) {
                            .published = print->bits,
                            .exact = paper,
                            .rule = LAB_EQUAL,
-                           .reason = "a search that tries everything",
+                           .reason = "an exhaustive search",
                            .flaw = "Not the smallest: the same bounds allow a smaller table.",
                            .remark = lab_text(
                                run,

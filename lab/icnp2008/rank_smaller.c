@@ -1,5 +1,5 @@
-/* rank_smaller.c - Table II again: what its tables spend their bits on, for how much
- * overflow they are made, and how much smaller they could be if less and less of them is given. */
+/* rank_smaller.c - Table II again: how its tables spend their bits, which overflow probability they
+ * are made for, and how much smaller they could be if fewer of their parameters are fixed. */
 #include "rank.h"
 
 #include "kinds/rank/size.h"
@@ -34,7 +34,7 @@ static double cells_of(const rank_table *table) {
 static void record_spent(lab_run *run, const rank_print *print) {
     rank_table const table = rank_as_printed(print, 0);
     record_computed(run, print, "cells", "cells per key", cells_of(&table) / RANK_KEYS, NULL);
-    record_computed(run, print, "pointers", "bits per key for pointers and marks",
+    record_computed(run, print, "pointers", "bits per key for pointers and flags",
                     extension_bits(&table) / RANK_KEYS, NULL);
 }
 
@@ -81,7 +81,7 @@ static void record_search(lab_run *run, const rank_print *print, const char *nam
                                 .place = print->what,
                                 .exact = bits,
                                 .rule = LAB_EQUAL,
-                                .reason = "a search that tries everything",
+                                .reason = "an exhaustive search",
                                 .remark = describe(run, &best, printed) });
 }
 

@@ -129,7 +129,7 @@ static void record_rank(lab_run *run, const rank_print *print, bool is_counting)
                     .exact = rank_paper_bits(&table) / RANK_KEYS,
                     .measured = lab_computed(rank_plan_of(&spec).bits_per_key),
                     .rule = LAB_AT_MOST,
-                    .reason = "our pointers have no flag" });
+                    .reason = "the library's pointers have no flag bit" });
 }
 
 /* ------------------------------------------------------------------ filled and emptied */
@@ -233,17 +233,17 @@ typedef struct stream_given {
 
 /* Bits per key of a real stream, with its header. */
 static void stream_trial(const void *given, lab_random *random, void *ret_outcome) {
-    const stream_given *of = given;
-    unsigned const      counter = of->is_counting ? COUNTER_BITS : 0;
-    rank_table const    table = rank_as_built(of->print, counter);
+    const stream_given *config = given;
+    unsigned const      counter = config->is_counting ? COUNTER_BITS : 0;
+    rank_table const    table = rank_as_built(config->print, counter);
     char                geometry[RANK_GEOMETRY_BYTES];
     uint64_t            bytes = 0;
     tamis_spec const    spec =
-        rank_spec(&table, counter, of->is_counting ? COPIES : 1, RANK_KEYS, geometry);
+        rank_spec(&table, counter, config->is_counting ? COPIES : 1, RANK_KEYS, geometry);
     tamis_set *const set = sets_make(&spec, random);
     key_source const keys = keys_of(random);
     sets_fill(set, &keys, 0, RANK_KEYS);
-    unsigned const flags = of->is_counting ? TAMIS_SEND_COPIES : 0;
+    unsigned const flags = config->is_counting ? TAMIS_SEND_COPIES : 0;
     if (tamis_send(set, flags, count_bytes, &bytes) != TAMIS_OK) lab_die("a table cannot be sent");
     *(double *)ret_outcome = 8 * (double)bytes / RANK_KEYS;
     tamis_free(set);

@@ -1,4 +1,4 @@
-/* rank_theory.c - the paper's formulas, a search that tries everything, and exact laws of
+/* rank_theory.c - the paper's formulas, an exhaustive search, and exact laws of
  * small tables. See rank.h. */
 #include "rank.h"
 

@@ -1,7 +1,7 @@
 /* kinds.h - all kinds beside each other: figures that no paper has.
  *
- * Every kind that the library has takes part, a new one without a word here. What a kind states is
- * the exact value, what its sets do is measured: so these rows are a net under the planner.
+ * Every kind of the library takes part, new ones without a change here. The exact value is what a
+ * kind states, and the measured value what its sets do. So these rows check the planner.
  */
 #ifndef TAMIS_LAB_KINDS_H
 #define TAMIS_LAB_KINDS_H

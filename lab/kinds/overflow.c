@@ -1,7 +1,7 @@
 /* overflow.c - what happens beyond capacity: adds that are refused, entries that saturate.
  *
- * Small sets are filled until the first add is refused, many of them. The kind's own forecast of a
- * table with so many keys is the line beside it. At capacity both are 10^-10 or less.
+ * Small sets are filled until the first add is refused, many of them. The figure has the kind's own
+ * forecast for so many keys beside it. At capacity both are 10^-10 or less.
  */
 #include "kinds.h"
 
@@ -61,90 +61,91 @@ static tamis_forecast forecast_of(const tamis_plan *plan, double keys) {
 /* ------------------------------------------------------------------ refused, or saturated */
 
 /* One of the two things that can happen, over a range of loads. */
-typedef struct event {
+typedef struct kinds_event {
     const char *figure, *what;
     bool        is_saturation;
     double      from, to, step; /* loads, in units of the capacity */
-} event;
+} kinds_event;
 
-static double share_of(const event *of, const beyond_outcome *outcomes, uint64_t n, double load) {
+static double share_of(const kinds_event *event, const beyond_outcome *outcomes, uint64_t n,
+                       double load) {
     double share = 0;
     for (uint64_t i = 0; i < n; i++) {
-        double const first = of->is_saturation ? outcomes[i].saturated : outcomes[i].refused;
+        double const first = event->is_saturation ? outcomes[i].saturated : outcomes[i].refused;
         share += first < load * KEYS;
     }
     return share / (double)n;
 }
 
-static double told_of(const event *of, const tamis_forecast *told) {
-    return of->is_saturation ? told->saturation : told->overflow;
+static double told_of(const kinds_event *event, const tamis_forecast *told) {
+    return event->is_saturation ? told->saturation : told->overflow;
 }
 
-/* How many loads there are with more than was told, by 4 standard errors: of those for which that
- * is rare, in tables that do not overflow. */
-static double count_broken(const event *of, const tamis_plan *plan, const beyond_outcome *outcomes,
-                           uint64_t n) {
+/* At how many loads more happened than forecast, by over 4 standard errors. Counted are loads for
+ * which the forecast is small, in tables that do not overflow. */
+static double count_broken(const kinds_event *event, const tamis_plan *plan,
+                           const beyond_outcome *outcomes, uint64_t n) {
     double broken = 0;
-    for (double load = of->from; load < of->to + of->step / 2; load += of->step) {
+    for (double load = event->from; load < event->to + event->step / 2; load += event->step) {
         tamis_forecast const forecast = forecast_of(plan, load * KEYS);
-        double const         told = told_of(of, &forecast);
+        double const         told = told_of(event, &forecast);
         double const         sigma = sqrt(told * (1 - told) / (double)n);
         double const         least = 4 / (double)n; /* few events: Poisson, not normal */
         if (told > RARE || forecast.overflow > RARE) break;
-        broken += share_of(of, outcomes, n, load) > told + fmax(4 * sigma, least);
+        broken += share_of(event, outcomes, n, load) > told + fmax(4 * sigma, least);
     }
     return broken;
 }
 
-static void draw(lab_run *run, const event *of, const tamis_plan *plan,
+static void draw(lab_run *run, const kinds_event *event, const tamis_plan *plan,
                  const beyond_outcome *outcomes, uint64_t n) {
-    for (double load = of->from; load < of->to + of->step / 2; load += of->step) {
+    for (double load = event->from; load < event->to + event->step / 2; load += event->step) {
         tamis_forecast const forecast = forecast_of(plan, load * KEYS);
-        double const         share = share_of(of, outcomes, n, load);
+        double const         share = share_of(event, outcomes, n, load);
         double const         sigma = sqrt(fmax(share * (1 - share), 1 / (double)n) / (double)n);
-        lab_point const      point = { of->figure, plan->kind, load, told_of(of, &forecast) };
+        lab_point const      point = { event->figure, plan->kind, load, told_of(event, &forecast) };
         lab_draw(run, &point);
-        lab_draw_measured(run, &(lab_point){ of->figure, plan->kind, load, share }, sigma);
+        lab_draw_measured(run, &(lab_point){ event->figure, plan->kind, load, share }, sigma);
     }
 }
 
-/* A kind to which it never happens has no place in the figure. */
-static bool is_touched(const event *of, const tamis_plan *plan, const beyond_outcome *outcomes,
-                       uint64_t n) {
-    tamis_forecast const forecast = forecast_of(plan, of->to * KEYS);
-    return told_of(of, &forecast) > 0.01 || share_of(of, outcomes, n, of->to) > 0;
+/* Kinds to which it never happens are left out of the figure. */
+static bool is_touched(const kinds_event *event, const tamis_plan *plan,
+                       const beyond_outcome *outcomes, uint64_t n) {
+    tamis_forecast const forecast = forecast_of(plan, event->to * KEYS);
+    return told_of(event, &forecast) > 0.01 || share_of(event, outcomes, n, event->to) > 0;
 }
 
-static void record(lab_run *run, const event *of, const tamis_plan *plan,
+static void record(lab_run *run, const kinds_event *event, const tamis_plan *plan,
                    const beyond_outcome *outcomes, uint64_t n) {
     tamis_forecast const told = forecast_of(plan, KEYS);
-    double const         seen = share_of(of, outcomes, n, 1) * (double)n;
+    double const         seen = share_of(event, outcomes, n, 1) * (double)n;
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s.capacity", plan->kind),
-                           .what = lab_text(run, "%s: tables with any, at capacity", plan->kind),
-                           .exact = told_of(of, &told) * (double)n,
+                           .what = lab_text(run, "%s: tables with one, at capacity", plan->kind),
+                           .exact = told_of(event, &told) * (double)n,
                            .measured = { .value = seen, .trials = n },
                            .rule = LAB_COUNT,
                            .tolerance = 1e-4,
                            .reason = "a count of rare events, as forecast" });
-    lab_record(
-        run, &(lab_row){ .name = lab_text(run, "%s.beyond", plan->kind),
-                         .what = lab_text(run, "%s: loads with more than forecast", plan->kind),
-                         .measured = { .value = count_broken(of, plan, outcomes, n), .trials = n },
-                         .rule = LAB_EQUAL,
-                         .reason = "a forecast is a bound, and may be exceeded by 4 "
-                                   "standard errors" });
+    lab_record(run, &(lab_row){ .name = lab_text(run, "%s.beyond", plan->kind),
+                                .what = lab_text(run, "%s: loads above the forecast", plan->kind),
+                                .measured = { .value = count_broken(event, plan, outcomes, n),
+                                              .trials = n },
+                                .rule = LAB_EQUAL,
+                                .reason = "a forecast is a bound, and may be exceeded by 4 "
+                                          "standard errors" });
 }
 
-static void run_event(lab_run *run, const event *of) {
+static void run_event(lab_run *run, const kinds_event *event) {
     kinds_job const job = { .capacity = KEYS, .fpr = RATE };
     uint64_t const  n = run->is_full ? 4000 : 200;
     for (size_t i = 0; i < kinds_count(); i++) {
         tamis_plan plan;
         if (!kinds_plan(tamis_kind_name(i), &job, &plan)) continue;
         beyond_outcome *const outcomes = run_beyond(run, &plan, n);
-        record(run, of, &plan, outcomes, n);
-        if (is_touched(of, &plan, outcomes, n)) draw(run, of, &plan, outcomes, n);
+        record(run, event, &plan, outcomes, n);
+        if (is_touched(event, &plan, outcomes, n)) draw(run, event, &plan, outcomes, n);
         free(outcomes);
     }
 }
@@ -152,26 +153,26 @@ static void run_event(lab_run *run, const event *of) {
 /* ------------------------------------------------------------------ experiments */
 
 void kinds_overflow(lab_run *run) {
-    event const of = { .figure = "overflow", .from = 1, .to = 1.6, .step = 0.02 };
-    lab_describe(run, &(lab_figure){ .name = of.figure,
+    kinds_event const event = { .figure = "overflow", .from = 1, .to = 1.6, .step = 0.02 };
+    lab_describe(run, &(lab_figure){ .name = event.figure,
                                      .title = "Sets for 1000 keys that have refused an add",
                                      .x = "keys, of those that it is made for",
                                      .y = "share of sets",
                                      .remark = "Lines are forecasts, dots what happened. Kinds "
                                                "that never refuse are left out." });
-    run_event(run, &of);
+    run_event(run, &event);
 }
 
 void kinds_saturation(lab_run *run) {
-    event const of = {
+    kinds_event const event = {
         .figure = "saturation", .is_saturation = true, .from = 1, .to = MOST, .step = 0.1
     };
-    lab_describe(run, &(lab_figure){ .name = of.figure,
+    lab_describe(run, &(lab_figure){ .name = event.figure,
                                      .title = "Sets for 1000 keys in which an entry is stuck",
                                      .x = "keys, of those that it is made for",
                                      .y = "share of sets",
                                      .remark = "Lines are forecasts, which are of use only where "
                                                "they are small; dots what happened. Kinds in "
                                                "which nothing saturates are left out." });
-    run_event(run, &of);
+    run_event(run, &event);
 }

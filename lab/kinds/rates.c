@@ -1,8 +1,8 @@
-/* rates.c - what every kind states of its false positives, held against sets of it: while
- * they are filled, and as keys come and go.
+/* rates.c - the false-positive rate that every kind states, compared with its sets: while they are
+ * filled, and as keys come and go.
  *
- * Measured is a set's own rate, which follows from its contents and has no sampling error of its
- * own; and at the end, asked keys, which test the hashing too.
+ * The measured value is a set's own rate, which follows from its contents and has no sampling
+ * error. At the end, queries test the hashing, too.
  */
 #include "kinds.h"
 
@@ -38,56 +38,56 @@ typedef struct life_outcome {
 
 static_assert(AGES <= PARTS + 1, "one place for each");
 
-typedef struct life {
+typedef struct kinds_life {
     tamis_set  *set;
     lab_random *random;
     key_source  keys;
     uint64_t   *live, n_live, next;
-} life;
+} kinds_life;
 
 /* A key that is refused is not there, and is not missed. */
-static void add(life *of, life_outcome *outcome) {
+static void add(kinds_life *life, life_outcome *outcome) {
     uint8_t key[KEY_BYTES];
-    key_write(&of->keys, of->next, key);
-    bool const is_added = tamis_add(of->set, key, KEY_BYTES) == TAMIS_OK;
-    outcome->refused += !is_added && of->n_live < KEYS;
-    if (is_added) of->live[of->n_live++] = of->next;
-    of->next++;
+    key_write(&life->keys, life->next, key);
+    bool const is_added = tamis_add(life->set, key, KEY_BYTES) == TAMIS_OK;
+    outcome->refused += !is_added && life->n_live < KEYS;
+    if (is_added) life->live[life->n_live++] = life->next;
+    life->next++;
 }
 
-static void replace(life *of, life_outcome *outcome) {
-    uint64_t const at = lab_random_below(of->random, of->n_live);
+static void replace(kinds_life *life, life_outcome *outcome) {
+    uint64_t const at = lab_random_below(life->random, life->n_live);
     uint8_t        key[KEY_BYTES];
-    key_write(&of->keys, of->live[at], key);
-    if (tamis_remove(of->set, key, KEY_BYTES) != TAMIS_OK) outcome->lost++;
-    of->live[at] = of->live[--of->n_live];
-    add(of, outcome);
+    key_write(&life->keys, life->live[at], key);
+    if (tamis_remove(life->set, key, KEY_BYTES) != TAMIS_OK) outcome->lost++;
+    life->live[at] = life->live[--life->n_live];
+    add(life, outcome);
 }
 
-static void ask(const life *of, life_outcome *outcome) {
-    outcome->hits = (double)sets_count(of->set, &of->keys, of->next + KEYS, QUERIES);
-    for (uint64_t i = 0; i < of->n_live; i++) {
+static void ask(const kinds_life *life, life_outcome *outcome) {
+    outcome->hits = (double)sets_count(life->set, &life->keys, life->next + KEYS, QUERIES);
+    for (uint64_t i = 0; i < life->n_live; i++) {
         uint8_t key[KEY_BYTES];
-        key_write(&of->keys, of->live[i], key);
-        outcome->lost += !tamis_has(of->set, key, KEY_BYTES);
+        key_write(&life->keys, life->live[i], key);
+        outcome->lost += !tamis_has(life->set, key, KEY_BYTES);
     }
 }
 
 /* Beyond capacity it goes on as long as there is room. */
-static void fill(life *of, life_outcome *outcome) {
+static void fill(kinds_life *life, life_outcome *outcome) {
     for (unsigned part = 1; part <= PARTS; part++) {
-        while (of->next < part * KEYS / FULL_PART) add(of, outcome);
-        outcome->own[part] = of->n_live == of->next ? kinds_own_rate(of->set) : NAN;
-        if (part == FULL_PART) ask(of, outcome);
+        while (life->next < part * KEYS / FULL_PART) add(life, outcome);
+        outcome->own[part] = life->n_live == life->next ? kinds_own_rate(life->set) : NAN;
+        if (part == FULL_PART) ask(life, outcome);
     }
 }
 
-static void churn(life *of, life_outcome *outcome) {
-    while (of->next < KEYS) add(of, outcome);
+static void churn(kinds_life *life, life_outcome *outcome) {
+    while (life->next < KEYS) add(life, outcome);
     for (unsigned i = 0; i < AGES; i++) {
-        while (of->next < (uint64_t)ages[i] * KEYS) replace(of, outcome);
-        outcome->own[i] = kinds_own_rate(of->set);
-        if (i == LIFE) ask(of, outcome);
+        while (life->next < (uint64_t)ages[i] * KEYS) replace(life, outcome);
+        outcome->own[i] = kinds_own_rate(life->set);
+        if (i == LIFE) ask(life, outcome);
     }
 }
 
@@ -96,10 +96,10 @@ static void life_trial(const void *given, lab_random *random, void *ret_outcome)
     char                     geometry[KINDS_GEOMETRY_BYTES];
     tamis_spec const         spec = kinds_spec(&config->plan, geometry);
     tamis_set *const         set = sets_make(&spec, random);
-    life                     of = { .set = set, .random = random, .keys = keys_of(random) };
-    of.live = lab_allocate(PARTS * KEYS / FULL_PART, sizeof *of.live);
-    (config->is_churned ? churn : fill)(&of, ret_outcome);
-    free(of.live);
+    kinds_life               life = { .set = set, .random = random, .keys = keys_of(random) };
+    life.live = lab_allocate(PARTS * KEYS / FULL_PART, sizeof *life.live);
+    (config->is_churned ? churn : fill)(&life, ret_outcome);
+    free(life.live);
     tamis_free(set);
 }
 
@@ -139,20 +139,21 @@ static void record_life(lab_run *run, const tamis_plan *plan, const life_samples
     const lab_sample *const own = &samples->own[at];
     double const            sigma =
         theory_rate_sigma(own->mean, lab_sample_deviation(own), (double)samples->n, QUERIES);
-    lab_record(
-        run, &(lab_row){ .name = lab_text(run, "%s.own", plan->kind),
-                         .what = lab_text(run, "%s: its own rate, and the stated one", plan->kind),
-                         .exact = plan->fpr,
-                         .measured = lab_sample_mean(own, 0),
-                         .rule = LAB_RELATIVE,
-                         .tolerance = 0.03,
-                         .reason = "a mean of all filters, and where there is no exact law "
-                                   "good to 3%; those of a few filters scatter by 0.5%" });
-    lab_record(run, &(lab_row){ .name = lab_text(run, "%s.asked", plan->kind),
-                                .what = lab_text(run, "%s: asked, and its own rate", plan->kind),
-                                .exact = own->mean,
-                                .measured = lab_sample_mean(&samples->asked, sigma),
-                                LAB_WITHIN_4_SIGMA });
+    lab_record(run,
+               &(lab_row){ .name = lab_text(run, "%s.own", plan->kind),
+                           .what = lab_text(run, "%s: own rate against stated rate", plan->kind),
+                           .exact = plan->fpr,
+                           .measured = lab_sample_mean(own, 0),
+                           .rule = LAB_RELATIVE,
+                           .tolerance = 0.03,
+                           .reason = "a mean of all filters, and where there is no exact law "
+                                     "good to 3%; those of a few filters scatter by 0.5%" });
+    lab_record(run,
+               &(lab_row){ .name = lab_text(run, "%s.asked", plan->kind),
+                           .what = lab_text(run, "%s: measured rate against own rate", plan->kind),
+                           .exact = own->mean,
+                           .measured = lab_sample_mean(&samples->asked, sigma),
+                           LAB_WITHIN_4_SIGMA });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.lost", plan->kind),
                                 .what = lab_text(run, "%s: keys lost, adds refused", plan->kind),
                                 .measured = { .value = samples->lost + samples->refused,
@@ -161,7 +162,8 @@ static void record_life(lab_run *run, const tamis_plan *plan, const life_samples
                                 .reason = "never a false negative; refused once in 10^10 lives" });
 }
 
-/* A few sets scatter so little that a dot is all that is seen of it; but a dot needs an error. */
+/* Some sets scatter so little that only a dot would be visible; but a measured point needs an
+ * error. */
 static void draw_own(lab_run *run, const char *figure, const char *curve, double x,
                      const lab_sample *own) {
     double const error = lab_sample_mean(own, 0).sigma_trials;

@@ -48,7 +48,7 @@ class Browser:
         return self.send("POST", "/execute/sync", {"script": script, "args": []})
 
     def console(self):
-        """What it complained about."""
+        """The warnings and errors of the browser."""
         return [line["message"] for line in self.send("POST", "/se/log", {"type": "browser"})
                 if line["level"] in ("SEVERE", "WARNING")]
 

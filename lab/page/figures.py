@@ -1,7 +1,7 @@
 """The figures of the lab as SVG that takes its colours from the page.
 
-gnuplot draws them. The colours it is given are marks only: in its output each becomes a variable of the
-page's style, so that a picture is light on a dark page and dark on a light one. Each figure is drawn
+gnuplot draws them. The colours that it gets are placeholders: in its output each is replaced by a variable of
+the page's style, so that a picture is light on a dark page and dark on a light one. Each figure is drawn
 twice, for wide pages with the names of the curves beside them, and for narrow ones with a list below.
 
 Curves whose points were calculated are lines; points that were measured are dots with their standard
@@ -22,7 +22,7 @@ NEUTRAL = ("information-theoretic floor",)  # drawn in the colour of the text
 
 
 class Colours:
-    """Which colour a name has: in the figures of all kinds, one has the same everywhere."""
+    """The colour of a curve by its name. A kind has the same colour in all figures of kinds."""
 
     def __init__(self):
         self.shared = []
@@ -47,7 +47,7 @@ class Curve:
         self.dashes = DASHES[1 if is_neutral else number // COLOURS % len(DASHES)]
 
     def hides(self, other, x, y):
-        """Would it, drawn later, lie on top of the other one all along?"""
+        """Would this curve hide the other one if it were drawn later?"""
         there = {round(x.place(at), 4): y.place(value) for at, value in other.line}
         gaps = [abs(y.place(value) - there[round(x.place(at), 4)]) for at, value in self.line
                 if round(x.place(at), 4) in there]

@@ -1,7 +1,7 @@
 """Speed against size, from what the bench measured (bench/results): a figure for the page of the lab.
 
-Times do not repeat, so they are no part of the lab and have no verdict; the page says where they come
-from. docs/performance.md has all of them.
+Times cannot be repeated exactly, so they are not part of the lab and have no verdict; the page says where they
+come from. docs/performance.md has all of them.
 """
 import json
 from pathlib import Path

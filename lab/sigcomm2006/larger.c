@@ -106,19 +106,19 @@ static void record_load(lab_run *run, const larger_shape *shape, const char *nam
         tamis_fluid_churn_load(shape->tables, shape->cells, SAFE, 1e15, shape->cells);
     double const bits = log2(shape->tables * load / RATE) + STATE_BITS;
     bool const   is_paper = shape->tables == 3 && shape->cells == 6;
-    lab_record(run,
-               &(lab_row){ .name = lab_text(run, "%s.utilization", name),
-                           .what = lab_text(run, "utilization, d = %u, h = %u", shape->tables,
-                                            shape->cells),
-                           .published = is_paper ? "0.667" : NULL,
-                           .exact = load / shape->cells,
-                           .measured = lab_computed(own / shape->cells),
-                           .rule = LAB_RELATIVE,
-                           .tolerance = 0.002,
-                           .reason = "measured is the library's search, which stops within 0.2%",
-                           .flaw = is_paper ? "Printed as 2/3, for insertions only. With keys that "
-                                              "come and go one put in 64 million fails there."
-                                            : NULL });
+    lab_record(
+        run, &(lab_row){
+                 .name = lab_text(run, "%s.utilization", name),
+                 .what = lab_text(run, "utilization, d = %u, h = %u", shape->tables, shape->cells),
+                 .published = is_paper ? "0.667" : NULL,
+                 .exact = load / shape->cells,
+                 .measured = lab_computed(own / shape->cells),
+                 .rule = LAB_RELATIVE,
+                 .tolerance = 0.002,
+                 .reason = "the measured column is the library's search, which stops within 0.2%",
+                 .flaw = is_paper ? "Printed as 2/3, for insertions only. With keys that "
+                                    "come and go one put in 64 million fails there."
+                                  : NULL });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.bits", name),
                                 .what = lab_text(run, "bits per key at 0.1%%, d = %u, h = %u",
                                                  shape->tables, shape->cells),

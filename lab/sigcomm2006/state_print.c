@@ -1,5 +1,5 @@
-/* state_print.c - states beside fingerprints in d-left tables: overflow when keys come
- * and go, false positives, and what the permutations are worth.
+/* state_print.c - states beside fingerprints in d-left tables: overflow when keys come and go,
+ * false positives, and the effect of the permutations.
  *
  * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Beyond Bloom Filters:
  * From Approximate Membership Checks to Approximate State Machines", SIGCOMM 2006, sections 3.4 and
@@ -24,7 +24,7 @@
 #define LEVELS 9 /* loads of a bucket, 0 to 8 */
 #define VALUES 8
 #define STEPS (UINT64_C(1) << 20) /* as in the paper on counting, of which section 4 is a sketch */
-#define WARM_UP 8                 /* lives of a key, until what is full has its limit */
+#define WARM_UP 8                 /* lives of a key, until the loads have their limit */
 #define QUERIES 1000000u
 
 /* ------------------------------------------------------------------ one trial */
@@ -284,24 +284,24 @@ static void record_share(lab_run *run, const acsm_outcome *outcomes, uint64_t n,
     for (uint64_t i = 0; i < n; i++) {
         lab_sample_add(&sample, (double)outcomes[i].buckets[row->load] / ALL_BUCKETS);
     }
-    lab_row of = { .name = lab_text(run, "%s.load.%u", row->name, row->load),
-                   .what = lab_text(run, "share with %u or more, %s", row->load, row->name),
-                   .exact = row->exact,
-                   .measured = lab_sample_mean(&sample, 0),
-                   LAB_WITHIN_4_SIGMA };
+    lab_row shown = { .name = lab_text(run, "%s.load.%u", row->name, row->load),
+                      .what = lab_text(run, "share with %u or more, %s", row->load, row->name),
+                      .exact = row->exact,
+                      .measured = lab_sample_mean(&sample, 0),
+                      LAB_WITHIN_4_SIGMA };
     if (is_few) {
-        of.what = lab_text(run, "buckets with %u or more, %s", row->load, row->name);
-        of.exact = expected;
-        of.measured =
+        shown.what = lab_text(run, "buckets with %u or more, %s", row->load, row->name);
+        shown.exact = expected;
+        shown.measured =
             (lab_measured){ .value = round(sample.mean * ALL_BUCKETS * (double)n), .trials = n };
-        of.rule = LAB_COUNT;
-        of.tolerance = 1e-4;
-        of.reason = "the number of rare events is Poisson";
+        shown.rule = LAB_COUNT;
+        shown.tolerance = 1e-4;
+        shown.reason = "the number of rare events is Poisson";
     }
-    lab_record(run, &of);
+    lab_record(run, &shown);
 }
 
-/* Loads of tables, filled once or lived in. */
+/* Loads of tables, after filling or under churn. */
 static void record_loads(lab_run *run, bool is_churned) {
     const char *const name = is_churned ? "churned" : "filled";
     acsm_config const config = {
@@ -362,7 +362,7 @@ void fcf_overflow_run(lab_run *run) {
 #define PARTS 2000 /* of a unit of time */
 
 typedef struct pair_law {
-    double u[TOP + 2], m[TOP + 2], pairs; /* of a bucket of subtable i */
+    double u[TOP + 2], m[TOP + 2], count; /* of a bucket of subtable i; count: of pairs */
 } pair_law;
 
 static double taken(const fluid *law, unsigned i, unsigned load) {
@@ -373,18 +373,18 @@ static double taken(const fluid *law, unsigned i, unsigned load) {
 }
 
 /* A short while: `comes` keys come to a bucket, and each key goes with the chance `goes`. */
-static void pairs_go_on(const fluid *law, unsigned i, double comes, double goes, pair_law *of) {
-    pair_law const was = *of;
+static void pairs_go_on(const fluid *law, unsigned i, double comes, double goes, pair_law *pairs) {
+    pair_law const was = *pairs;
     for (unsigned l = 0; l <= TOP; l++) {
         double const t = l < TOP ? taken(law, i, l) : 0, below = l > 0 ? taken(law, i, l - 1) : 0;
         double const u_below = l > 0 ? was.u[l - 1] : 0, m_below = l > 0 ? was.m[l - 1] : 0;
-        of->u[l] += comes * (below * u_below - t * was.u[l]);
-        of->u[l] += goes * ((l + 1) * was.u[l + 1] - l * was.u[l]);
-        of->m[l] += comes * (below * m_below - t * was.m[l] + (1 - t) * was.u[l]);
-        of->m[l] += goes * ((l + 1) * was.m[l + 1] - l * was.m[l] - was.m[l]);
-        of->pairs += comes * t * was.m[l];
+        pairs->u[l] += comes * (below * u_below - t * was.u[l]);
+        pairs->u[l] += goes * ((l + 1) * was.u[l + 1] - l * was.u[l]);
+        pairs->m[l] += comes * (below * m_below - t * was.m[l] + (1 - t) * was.u[l]);
+        pairs->m[l] += goes * ((l + 1) * was.m[l + 1] - l * was.m[l] - was.m[l]);
+        pairs->count += comes * t * was.m[l];
     }
-    of->pairs -= 2 * goes * was.pairs;
+    pairs->count -= 2 * goes * was.count;
 }
 
 /* The share of unknown keys at a load of 4, of prints of which there are so many. */
@@ -404,7 +404,7 @@ static double unknown_share(bool is_churned, double prints) {
             pairs_go_on(&law, i, 4.0 * TABLES / PARTS, 1.0 / PARTS, &laws[i]);
         }
     }
-    for (unsigned i = 0; i < TABLES; i++) pairs += laws[i].pairs;
+    for (unsigned i = 0; i < TABLES; i++) pairs += laws[i].count;
     return pairs / prints / (4 * TABLES);
 }
 
@@ -478,13 +478,13 @@ static void record_rates(lab_run *run, bool is_permuted) {
     record_count(run, lab_text(run, "%s.unknown", name), lab_text(run, "unknown keys, %s", name),
                  keys * share, sum.unknown, n);
     record_count(run, lab_text(run, "%s.moved", name),
-                 lab_text(run, "pairs, when all were moved, %s", name), keys * share, sum.moved / 2,
-                 n);
+                 lab_text(run, "unknown pairs after moving all, %s", name), keys * share,
+                 sum.moved / 2, n);
     record_count(run, lab_text(run, "%s.wrong", name), lab_text(run, "wrong or lost, %s", name), 0,
                  sum.wrong, n);
     double const bits = CELLS * (PRINT_BITS + 3 + !is_permuted);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.bits", name),
-                                .what = lab_text(run, "bits in all, d b h (f + x), %s", name),
+                                .what = lab_text(run, "total bits, d b h (f + x), %s", name),
                                 .exact = ALL_BUCKETS * 8 * ceil(bits / 8),
                                 .measured = lab_computed(sum.bits),
                                 .rule = LAB_EQUAL,
@@ -512,7 +512,7 @@ static void record_churn(lab_run *run, bool is_permuted) {
                  lab_text(run, "unknown keys after 2^20 steps, %s", name), keys * share,
                  sum.unknown, n);
     record_count(run, lab_text(run, "%s.churn.stuck", name),
-                 lab_text(run, "keys that could not go, %s", name), drops * share, sum.stuck, n);
+                 lab_text(run, "drops refused, %s", name), drops * share, sum.stuck, n);
     record_count(run, lab_text(run, "%s.churn.wrong", name),
                  lab_text(run, "wrong or lost, %s", name), 0, sum.wrong, n);
 }

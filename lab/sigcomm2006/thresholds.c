@@ -141,7 +141,7 @@ static void record_config(lab_run *run, const threshold_config *config, unsigned
             run, lab_text(run, "%s.t%u.unknown", name, t),
             lab_text(run, "unknown: %u cells per key, k = %u, t = %u", config->cells, config->k, t),
             exact.unknown[t], &unknown);
-        record_rate(run, lab_text(run, "%s.t%u.stranger", name, t), "and strangers with a value",
+        record_rate(run, lab_text(run, "%s.t%u.stranger", name, t), "absent keys with a value",
                     exact.stranger[t], &stranger);
     }
     free(outcomes);

@@ -240,14 +240,14 @@ static void record_kept(lab_run *run, const char *name, unsigned sweeps,
                                               "would be %.0f.",
                                               arrivals * (1 + 0.5 / sweeps)) });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.most", name),
-                                .what = lab_text(run, "and at most, n = %u", sweeps),
+                                .what = lab_text(run, "their bound, n = %u", sweeps),
                                 .exact = arrivals * (1 + 1.0 / sweeps),
                                 .measured = { .value = keys.mean, .trials = n },
                                 .rule = LAB_AT_MOST,
                                 .reason = "each goes within T (1 + 1 / n)" });
 }
 
-static const char heard[] = "a law: who is heard of within the timeout stays";
+static const char heard[] = "a law: a key that is put or touched within its timeout stays";
 
 static void record_zero(lab_run *run, const char *name, const char *what, const char *reason,
                         double seen, uint64_t n) {
@@ -281,10 +281,10 @@ void fcf_timers_run(lab_run *run) {
             late += outcomes[j].too_late;
         }
         record_kept(run, name, sweeps_of(bits[i]), outcomes, n);
-        record_zero(run, lab_text(run, "%s.gone", name), "found after two silent timeouts",
-                    "a law: what is silent goes", late, n);
-        record_zero(run, lab_text(run, "%s.lost", name), "keys lost that were heard of", heard,
-                    lost, n);
+        record_zero(run, lab_text(run, "%s.gone", name), "keys found after two silent timeouts",
+                    "a law: a silent key goes", late, n);
+        record_zero(run, lab_text(run, "%s.lost", name), "keys lost that were put or touched",
+                    heard, lost, n);
         free(outcomes);
     }
 }
@@ -361,7 +361,7 @@ void sbf_timers_run(lab_run *run) {
                                                   "The paper's formula, for insertions only, has "
                                                   "%.2g.",
                                                   pow(1 - missed_by(live - 1), SBF_K)) });
-        record_zero(run, lab_text(run, "%s.lost", name), "lost, or with another value", heard, lost,
+        record_zero(run, lab_text(run, "%s.lost", name), "lost keys and wrong values", heard, lost,
                     n);
     }
 }

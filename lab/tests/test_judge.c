@@ -1,4 +1,4 @@
-/* test_judge.c - a judge that never condemns proves nothing: each way to be wrong, once. */
+/* test_judge.c - one wrong row of each sort, to show that the judge rejects it. */
 #undef NDEBUG
 #include "allerton2006/ddlcbf.h"
 #include "allerton2006/dlbf.h"
@@ -192,22 +192,22 @@ static void theory_bloom_rate_of_one_key(void **state) {
 
 static void theory_reaches_begins_with_the_filling(void **state) {
     (void)state;
-    places const of = { .m = 100, .n = 50, .k = 3 };
-    assert_near(theory_ever_reaches(&of, 5, 0), tamis_binomial_tail(150, 0.01, 5), 1e-12);
+    places const table = { .m = 100, .n = 50, .k = 3 };
+    assert_near(theory_ever_reaches(&table, 5, 0), tamis_binomial_tail(150, 0.01, 5), 1e-12);
 }
 
 /* With one key and one hash a counter is hit at once, or by one of the new keys. */
 static void theory_reaches_of_one_key(void **state) {
     (void)state;
-    places const of = { .m = 10, .n = 1, .k = 1 };
-    assert_near(theory_ever_reaches(&of, 1, 7), 1 - pow(0.9, 8), 1e-12);
+    places const table = { .m = 10, .n = 1, .k = 1 };
+    assert_near(theory_ever_reaches(&table, 1, 7), 1 - pow(0.9, 8), 1e-12);
 }
 
 /* With two keys, a counter holds 2 when the newcomer joins the one that stayed: a chain on 0, 1, 2
  * done by hand. */
 static void theory_reaches_of_two_keys(void **state) {
     (void)state;
-    places const of = { .m = 4, .n = 2, .k = 1 };
+    places const table = { .m = 4, .n = 2, .k = 1 };
     double       zero = 9.0 / 16, one = 6.0 / 16, two = 1.0 / 16;
     for (unsigned step = 0; step < 13; step++) {
         double const stays = one / 2, falls = one / 2; /* who is removed? */
@@ -215,7 +215,7 @@ static void theory_reaches_of_two_keys(void **state) {
         one = stays * 3 / 4 + falls / 4 + zero / 4;
         zero = falls * 3 / 4 + zero * 3 / 4;
     }
-    assert_near(theory_ever_reaches(&of, 2, 13), two, 1e-12);
+    assert_near(theory_ever_reaches(&table, 2, 13), two, 1e-12);
 }
 
 static void theory_extremes_of_one_trial_are_the_trial(void **state) {

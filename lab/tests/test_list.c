@@ -1,5 +1,5 @@
-/* test_list.c - experiments whose verdicts are known, in the place of list.c: for check-lab, which
- * tests what tamis-lab makes of rows, and that threads change nothing. */
+/* test_list.c - experiments with known verdicts, linked in place of list.c. check-lab runs them to
+ * test how tamis-lab judges and prints rows, and that the number of threads does not matter. */
 #include "frame/lab.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* bh.c - Bh sequences one by one, and entries of fewer bits.
  *
- * What the library takes from laws of sums is computed here from all multisets of numbers.
+ * The library computes with distributions of sums; here the same is computed from all multisets of
+ * numbers.
  */
 #include "vicbf.h"
 
@@ -21,8 +22,8 @@ typedef struct sequence {
 typedef void of_multiset(const unsigned times[L], unsigned sum, void *context);
 
 /* All multisets of j numbers. */
-static void for_multisets(const sequence *of, unsigned j, of_multiset *visit, void *context) {
-    const unsigned *const v = of->value;
+static void for_multisets(const sequence *numbers, unsigned j, of_multiset *visit, void *context) {
+    const unsigned *const v = numbers->value;
     for (unsigned a = 0; a <= j; a++) {
         for (unsigned b = 0; a + b <= j; b++) {
             for (unsigned c = 0; a + b + c <= j; c++) {
@@ -35,19 +36,19 @@ static void for_multisets(const sequence *of, unsigned j, of_multiset *visit, vo
 
 /* How many multisets have each sum. */
 typedef struct sum_counts {
-    unsigned of[SUMS];
+    unsigned times[SUMS];
 } sum_counts;
 
 static void count_sum(const unsigned times[L], unsigned sum, void *context) {
     (void)times;
-    ((sum_counts *)context)->of[sum]++;
+    ((sum_counts *)context)->times[sum]++;
 }
 
-static bool is_b3(const sequence *of) {
+static bool is_b3(const sequence *numbers) {
     sum_counts counts = { { 0 } };
-    for_multisets(of, 3, count_sum, &counts);
+    for_multisets(numbers, 3, count_sum, &counts);
     for (unsigned sum = 0; sum < SUMS; sum++) {
-        if (counts.of[sum] > 1) return false;
+        if (counts.times[sum] > 1) return false;
     }
     return true;
 }
@@ -72,7 +73,7 @@ double vi_count_entries(void) {
     for (unsigned j = 0; j <= 3; j++) {
         sum_counts counts = { { 0 } };
         for_multisets(&example, j, count_sum, &counts);
-        for (unsigned sum = 0; sum < SUMS; sum++) found += counts.of[sum] != 0;
+        for (unsigned sum = 0; sum < SUMS; sum++) found += counts.times[sum] != 0;
     }
     return found;
 }
@@ -80,7 +81,7 @@ double vi_count_entries(void) {
 /* ------------------------------------------------------------------ detection */
 
 typedef struct detection {
-    const sequence *of;
+    const sequence *numbers;
     sum_counts      fewer; /* sums of one number less */
     unsigned        j;
     double          sum;
@@ -92,17 +93,17 @@ static void add_detected(const unsigned times[L], unsigned sum, void *context) {
     double           ways = lgamma(d->j + 1.0);
     for (unsigned i = 0; i < L; i++) ways -= lgamma(times[i] + 1.0);
     for (unsigned i = 0; i < L; i++) {
-        unsigned const v = d->of->value[i];
-        if (times[i] != 0 || (sum >= v && d->fewer.of[sum - v] != 0)) continue;
+        unsigned const v = d->numbers->value[i];
+        if (times[i] != 0 || (sum >= v && d->fewer.times[sum - v] != 0)) continue;
         d->sum += exp(ways - d->j * log(L - 1.0)) / L;
     }
 }
 
 /* f_D(j) of the paper. */
-static double detected(const sequence *of, unsigned j) {
-    detection d = { .of = of, .j = j };
-    for_multisets(of, j - 1, count_sum, &d.fewer);
-    for_multisets(of, j, add_detected, &d);
+static double detected(const sequence *numbers, unsigned j) {
+    detection d = { .numbers = numbers, .j = j };
+    for_multisets(numbers, j - 1, count_sum, &d.fewer);
+    for_multisets(numbers, j, add_detected, &d);
     return d.sum;
 }
 
@@ -127,8 +128,8 @@ static void record_detection(lab_run *run) {
 #define SEQUENCES 48
 
 static double improved_rate(uint64_t mask, unsigned k) {
-    vi_config const of = { VI_BH, N, { 2560, k, 4, 8, mask, 3, 1, 0 } };
-    return vi_plain_rate(&of);
+    vi_config const config = { VI_BH, N, { 2560, k, 4, 8, mask, 3, 1, 0 } };
+    return vi_plain_rate(&config);
 }
 
 /* How many are better than theorem 1, how many are the best; and is the paper's one of these? */
@@ -154,20 +155,21 @@ static of_sequences rate_sequences(unsigned k) {
 }
 
 static void record_best(lab_run *run, unsigned k) {
-    of_sequences const of = rate_sequences(k);
+    of_sequences const found = rate_sequences(k);
     vi_record_computed(run, lab_text(run, "better.k%u", k),
-                       lab_text(run, "of them better than theorem 1, k = %u", k),
-                       k == 5 ? "48" : NULL, SEQUENCES, of.better);
+                       lab_text(run, "of these better than theorem 1, k = %u", k),
+                       k == 5 ? "48" : NULL, SEQUENCES, found.better);
     vi_record_computed(run, lab_text(run, "least.k%u", k),
                        lab_text(run, "least rate, and of {1, 4, 13, 15}, k = %u", k), NULL,
-                       of.least, of.papers);
-    lab_record(run, &(lab_row){ .name = lab_text(run, "ties.k%u", k),
-                                .what = lab_text(run, "sequences with that rate, k = %u", k),
-                                .exact = 2,
-                                .measured = lab_computed(of.best),
-                                .rule = LAB_EQUAL,
-                                .reason = "a sequence and its mirror tell the same",
-                                .remark = lab_text(run, "The worst has %.5f.", of.greatest) });
+                       found.least, found.papers);
+    lab_record(
+        run, &(lab_row){ .name = lab_text(run, "ties.k%u", k),
+                         .what = lab_text(run, "sequences with that rate, k = %u", k),
+                         .exact = 2,
+                         .measured = lab_computed(found.best),
+                         .rule = LAB_EQUAL,
+                         .reason = "a sequence and its mirror image exclude the same",
+                         .remark = lab_text(run, "The worst sequence has %.5f.", found.greatest) });
 }
 
 /* The largest h of the last sequence of table II. */
@@ -268,7 +270,7 @@ void vi_sequences_run(lab_run *run) {
 
 /* ------------------------------------------------------------------ bits */
 
-/* As many entries with all the bits they want: what overflowing costs. */
+/* The same number of entries with enough bits: shows what overflow costs. */
 static void record_ideal(lab_run *run) {
     vi_config const wide = { VI_BH, N, { 3840, 5, 6, 10, BH_PAPER, 3, 1, 0 } };
     lab_record(run, &(lab_row){ .name = "3+5.ideal",
@@ -279,8 +281,9 @@ static void record_ideal(lab_run *run) {
 }
 
 void vi_bits_run(lab_run *run) {
-    static const char        maybe[] = "An entry that overflowed answers maybe, for good.";
-    static const char        any[] = "Outside of the range at any time counts, as the paper says.";
+    static const char maybe[] = "An entry that overflowed answers \"maybe\" from then on.";
+    static const char any[] =
+        "An entry that ever left its range counts as overflowed, as in the paper.";
     static const vi_rate_row rows[] = {
         { "4+6",
           "4 + 6 bits, k = 5",

@@ -40,12 +40,13 @@ typedef struct level_config {
     uint64_t m, k, mask, bits, from, cells, top;
 } level_config;
 
-static tamis_set *make_filter(const level_config *of, lab_random *random) {
+static tamis_set *make_filter(const level_config *config, lab_random *random) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     char       geometry[128];
     (void)snprintf(geometry, sizeof geometry,
                    "counters=%u,hashes=%u,more=0,counter_bits=%u,increments=%u,blocked=0",
-                   (unsigned)of->m, (unsigned)of->k, (unsigned)of->bits, (unsigned)of->mask);
+                   (unsigned)config->m, (unsigned)config->k, (unsigned)config->bits,
+                   (unsigned)config->mask);
     spec.capacity = N;
     spec.kind = "vicbf";
     spec.geometry = geometry;
@@ -53,39 +54,39 @@ static tamis_set *make_filter(const level_config *of, lab_random *random) {
 }
 
 static void level_trial(const void *given, lab_random *random, void *ret_outcome) {
-    const level_config *const of = given;
+    const level_config *const config = given;
     level_outcome *const      outcome = ret_outcome;
-    tamis_set *const          set = make_filter(of, random);
+    tamis_set *const          set = make_filter(config, random);
     key_source const          keys = keys_of(random);
     uint64_t                  cells = 0, nonzero = 0;
     sets_fill(set, &keys, 0, N);
-    for (uint64_t i = 0; i < of->m; i++) {
-        uint64_t const c = field_get(set->table.body, i * of->bits, (unsigned)of->bits);
-        outcome->is_beyond |= c > of->top;
-        cells += c >= of->from;
-        nonzero += c > of->from;
+    for (uint64_t i = 0; i < config->m; i++) {
+        uint64_t const c = field_get(set->table.body, i * config->bits, (unsigned)config->bits);
+        outcome->is_beyond |= c > config->top;
+        cells += c >= config->from;
+        nonzero += c > config->from;
     }
-    outcome->is_full = cells > of->cells;
-    outcome->is_nonzero_full = nonzero > of->cells;
+    outcome->is_full = cells > config->cells;
+    outcome->is_nonzero_full = nonzero > config->cells;
     tamis_free(set);
 }
 
-/* The same by the law of a counter, as if counters knew nothing of each other. */
+/* The same by the distribution of one counter, as if counters were independent. */
 typedef struct level_chances {
     double beyond, full, nonzero_full;
 } level_chances;
 
-static level_chances chances_of(const level_config *of) {
-    numbered const plain = numbered_make(of->mask, true);
-    double const   m = (double)of->m, cells = (double)of->cells + 1;
+static level_chances chances_of(const level_config *config) {
+    numbered const plain = numbered_make(config->mask, true);
+    double const   m = (double)config->m, cells = (double)config->cells + 1;
     double         beyond, from, above;
     ml_law         law;
-    tamis_ml_law(&plain, m, (double)(N * of->k), &law);
+    tamis_ml_law(&plain, m, (double)(N * config->k), &law);
     beyond = from = above = law.beyond;
-    for (uint64_t c = of->from; c < ML_MAX_SUM; c++) {
+    for (uint64_t c = config->from; c < ML_MAX_SUM; c++) {
         from += law.chance[c];
-        above += c > of->from ? law.chance[c] : 0;
-        beyond += c > of->top ? law.chance[c] : 0;
+        above += c > config->from ? law.chance[c] : 0;
+        beyond += c > config->top ? law.chance[c] : 0;
     }
     return (level_chances){ -expm1(m * log1p(-beyond)), tamis_binomial_tail(m, from, cells),
                             tamis_binomial_tail(m, above, cells) };
@@ -106,12 +107,13 @@ typedef struct level_samples {
     lab_sample beyond, full, nonzero;
 } level_samples;
 
-static level_samples run_levels(const lab_run *run, const char *stream, const level_config *of) {
+static level_samples run_levels(const lab_run *run, const char *stream,
+                                const level_config *config) {
     uint64_t const       n = run->is_full ? 4000 : 1000;
     lab_series const     series = { .stream = stream,
                                     .n = n,
                                     .trial = level_trial,
-                                    .given = of,
+                                    .given = config,
                                     .outcome_bytes = sizeof(level_outcome) };
     level_outcome *const outcomes = lab_trials(run, &series);
     level_samples        samples = { .beyond = { 0 } };
@@ -125,48 +127,49 @@ static level_samples run_levels(const lab_run *run, const char *stream, const le
 }
 
 static void record_d4_levels(lab_run *run, unsigned k) {
-    level_config const  of = { 12842, k, VI_D(4), 7, D4_LAST, D4_CELLS, D4_TOP };
-    level_samples const is = run_levels(run, lab_text(run, "d4.%u", k), &of);
-    level_chances const law = chances_of(&of);
+    level_config const  config = { 12842, k, VI_D(4), 7, D4_LAST, D4_CELLS, D4_TOP };
+    level_samples const seen = run_levels(run, lab_text(run, "d4.%u", k), &config);
+    level_chances const law = chances_of(&config);
     record_share(run, lab_text(run, "d4.top.k%u", k),
                  lab_text(run, "filters with a counter above 36, k = %u", k), law.beyond,
-                 &is.beyond, "The four levels of 4, 3, 3 and 3 bits end at 36.");
+                 &seen.beyond, "The four levels of 4, 3, 3 and 3 bits end at 36.");
     record_share(run, lab_text(run, "d4.last.k%u", k),
-                 lab_text(run, "filters with level 4 too small, k = %u", k), law.full, &is.full,
-                 "A counter that is just 29 has a cell there too, with a zero in it.");
+                 lab_text(run, "filters with level 4 too small, k = %u", k), law.full, &seen.full,
+                 "A counter of exactly 29 has a cell there, too, which holds 0.");
     record_share(run, lab_text(run, "d4.last.nonzero.k%u", k),
-                 lab_text(run, "and without cells of 0, k = %u", k), law.nonzero_full, &is.nonzero,
-                 NULL);
+                 lab_text(run, "the same, cells of 0 left out, k = %u", k), law.nonzero_full,
+                 &seen.nonzero, NULL);
 }
 
 /* P[a counter has a cell on level 2]. */
-static double share_of_full(const level_config *of, double hits) {
-    numbered const plain = numbered_make(of->mask, true);
+static double share_of_full(const level_config *config, double hits) {
+    numbered const plain = numbered_make(config->mask, true);
     double         share = 1;
     ml_law         law;
-    tamis_ml_law(&plain, (double)of->m, hits, &law);
-    for (uint64_t c = 0; c < of->from; c++) share -= law.chance[c];
+    tamis_ml_law(&plain, (double)config->m, hits, &law);
+    for (uint64_t c = 0; c < config->from; c++) share -= law.chance[c];
     return share;
 }
 
 /* P[more of them than cells]. Here they are many, and steadier than independent ones, since all
  * hits together are n k: a normal law whose variance is less by nk (dq / d hits per counter)^2. */
-static double chance_of_many(const level_config *of) {
-    double const m = (double)of->m, hits = (double)(N * of->k), step = 1e-3 * hits;
-    double const q = share_of_full(of, hits);
+static double chance_of_many(const level_config *config) {
+    double const m = (double)config->m, hits = (double)(N * config->k), step = 1e-3 * hits;
+    double const q = share_of_full(config, hits);
     double const slope =
-        m * (share_of_full(of, hits + step) - share_of_full(of, hits - step)) / (2 * step);
+        m * (share_of_full(config, hits + step) - share_of_full(config, hits - step)) / (2 * step);
     double const variance = m * q * (1 - q) - hits * slope * slope;
-    double const chance = .5 * erfc(((double)of->cells + .5 - m * q) / sqrt(2 * variance));
+    double const chance = .5 * erfc(((double)config->cells + .5 - m * q) / sqrt(2 * variance));
     return chance < 1e-12 ? 0 : chance;
 }
 
 static void record_general_levels(lab_run *run, unsigned k) {
-    level_config const  of = { 9500, k, VI_GENERAL, 8, GENERAL_FULL, GENERAL_CELLS, 255 };
-    level_samples const is = run_levels(run, lab_text(run, "general.%u", k), &of);
+    level_config const  config = { 9500, k, VI_GENERAL, 8, GENERAL_FULL, GENERAL_CELLS, 255 };
+    level_samples const seen = run_levels(run, lab_text(run, "general.%u", k), &config);
     record_share(run, lab_text(run, "general.second.k%u", k),
-                 lab_text(run, "filters with level 2 too small, k = %u", k), chance_of_many(&of),
-                 &is.full, "1187 cells are a guess, from the printed 0.82 KB.");
+                 lab_text(run, "filters with level 2 too small, k = %u", k),
+                 chance_of_many(&config), &seen.full,
+                 "1187 cells are a guess, from the printed 0.82 KB.");
 }
 
 /* ------------------------------------------------------------------ levels: filters
@@ -210,10 +213,13 @@ static void ml_trial(const void *given, lab_random *random, void *ret_outcome) {
     tamis_free(set);
 }
 
-static ml_outcome *ml_run(const lab_run *run, const char *name, const ml_config *of, uint64_t n) {
-    lab_series const series = {
-        .stream = name, .n = n, .trial = ml_trial, .given = of, .outcome_bytes = sizeof(ml_outcome)
-    };
+static ml_outcome *ml_run(const lab_run *run, const char *name, const ml_config *config,
+                          uint64_t n) {
+    lab_series const series = { .stream = name,
+                                .n = n,
+                                .trial = ml_trial,
+                                .given = config,
+                                .outcome_bytes = sizeof(ml_outcome) };
     return lab_trials(run, &series);
 }
 
@@ -226,9 +232,10 @@ static void record_lost(lab_run *run, const char *name, double lost) {
                                 .reason = "no false negatives" });
 }
 
-static void record_ml_rate(lab_run *run, const char *name, const char *what, const ml_config *of) {
+static void record_ml_rate(lab_run *run, const char *name, const char *what,
+                           const ml_config *config) {
     uint64_t const    n = run->is_full ? 1000 : 50;
-    ml_outcome *const filters = ml_run(run, name, of, n);
+    ml_outcome *const filters = ml_run(run, name, config, n);
     lab_sample        own = { 0 }, asked = { 0 };
     double            lost = 0;
     ml_forecast       told;
@@ -238,15 +245,16 @@ static void record_ml_rate(lab_run *run, const char *name, const char *what, con
         lost += filters[i].lost;
     }
     free(filters);
-    tamis_ml_forecast(of->g, N, N, &told);
+    tamis_ml_forecast(config->g, N, N, &told);
     double const scatter = lab_sample_deviation(&own);
     double const sigma = theory_rate_sigma(told.fpr, scatter, (double)n, ML_QUERIES);
-    lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
-                                .exact = told.fpr,
-                                .measured = lab_sample_mean(&own, 0),
-                                LAB_WITHIN_4_SIGMA,
-                                .remark = "The cells that find no room in the paper have it." });
+    lab_record(run, &(lab_row){
+                        .name = name,
+                        .what = what,
+                        .exact = told.fpr,
+                        .measured = lab_sample_mean(&own, 0),
+                        LAB_WITHIN_4_SIGMA,
+                        .remark = "Here there is room for all cells; in the paper there is not." });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.asked", name),
                                 .what = "the same, asked for absent keys",
                                 .exact = told.fpr,
@@ -298,31 +306,33 @@ static void record_general_rate(lab_run *run, unsigned k) {
 #define HCBF_FULL 3 /* of a counter of 2 bits */
 
 static void hcbf_trial(const void *given, lab_random *random, void *ret_outcome) {
-    const vi_config *const of = given;
+    const vi_config *const config = given;
     tamis_spec             spec = TAMIS_SPEC_INIT;
     char                   geometry[80];
     uint64_t               cells = 0;
     (void)snprintf(geometry, sizeof geometry, "counters=%u,hashes=%u,counter_bits=4",
-                   (unsigned)of->g[0], (unsigned)of->g[1]);
+                   (unsigned)config->g[0], (unsigned)config->g[1]);
     spec.capacity = N;
     spec.kind = "counting";
     spec.geometry = geometry;
     tamis_set *const set = sets_make(&spec, random);
     key_source const keys = keys_of(random);
     sets_fill(set, &keys, 0, N);
-    for (uint64_t i = 0; i < of->g[0]; i++)
+    for (uint64_t i = 0; i < config->g[0]; i++)
         cells += field_get(set->table.body, 4 * i, 4) >= HCBF_FULL;
     *(double *)ret_outcome = (double)cells;
     tamis_free(set);
 }
 
-static lab_sample run_hcbf(const lab_run *run, const vi_config *of) {
+static lab_sample run_hcbf(const lab_run *run, const vi_config *config) {
     uint64_t const   n = run->is_full ? 1000 : 100;
-    lab_series const series = {
-        .stream = "hcbf", .n = n, .trial = hcbf_trial, .given = of, .outcome_bytes = sizeof(double)
-    };
-    double *const cells = lab_trials(run, &series);
-    lab_sample    sample = { 0 };
+    lab_series const series = { .stream = "hcbf",
+                                .n = n,
+                                .trial = hcbf_trial,
+                                .given = config,
+                                .outcome_bytes = sizeof(double) };
+    double *const    cells = lab_trials(run, &series);
+    lab_sample       sample = { 0 };
     for (uint64_t i = 0; i < n; i++) lab_sample_add(&sample, cells[i]);
     free(cells);
     return sample;
@@ -330,12 +340,12 @@ static lab_sample run_hcbf(const lab_run *run, const vi_config *of) {
 
 static void record_hcbf(lab_run *run) {
     static const vi_scheme scheme = VI_SCHEME_CBF;
-    vi_config              of = scheme.of;
-    of.g[1] = vi_scheme_best_k(&scheme);
-    of.g[0] = vi_scheme_fewest(&scheme, (unsigned)of.g[1]);
-    double const     m = (double)of.g[0], hits = (double)(N * of.g[1]);
+    vi_config              config = scheme.config;
+    config.g[1] = vi_scheme_best_k(&scheme);
+    config.g[0] = vi_scheme_fewest(&scheme, (unsigned)config.g[1]);
+    double const     m = (double)config.g[0], hits = (double)(N * config.g[1]);
     double const     cells = m * tamis_binomial_tail(hits, 1 / m, HCBF_FULL);
-    lab_sample const seen = sets_have("counting") ? run_hcbf(run, &of) : (lab_sample){ 0 };
+    lab_sample const seen = sets_have("counting") ? run_hcbf(run, &config) : (lab_sample){ 0 };
     record_bits(run, "hcbf.sum", "ML-HCBF: 7.14 and 0.41, KiB", "7.55", (7.14 + 0.41) * VI_KIB,
                 "The sum of the printed parts.");
     lab_record(run,
@@ -374,7 +384,7 @@ void vi_levels_run(lab_run *run) {
                 "Without the perfect hash that finds a cell.");
     record_bits(run, "general.main", "general, level 1, KiB", "5.80", general, NULL);
     record_bits(run, "general.upper", "general, levels 2 to 4, KiB", "0.82", general_upper,
-                "Sizes of levels are not stated: 1187, 148 and 9 are a guess.");
+                "The paper does not state the sizes of the levels: 1187, 148 and 9 are a guess.");
     record_bits(run, "general.all", "general, with its table, KiB", "6.65",
                 general + general_upper + 15 * 15, "Without the perfect hash that finds a cell.");
     record_general_rate(run, 5);
@@ -388,14 +398,15 @@ void vi_levels_run(lab_run *run) {
         record_general_levels(run, 6);
         record_general_levels(run, 7);
     }
-    vi_record_planned(run, &(vi_planned_row){ "library.hcbf", "ML-HCBF, and the library's", "mlcbf",
-                                              "increments=2", 7.55 * VI_KIB }); /* as printed */
-    vi_record_planned(run, &(vi_planned_row){ "library.d4", "D4, and the library's", "mlcbf",
-                                              "increments=240", d4 + d4_upper });
     vi_record_planned(run,
-                      &(vi_planned_row){ "library.general", "general, and the library's", "mlcbf",
-                                         "increments=53504", general + general_upper });
+                      &(vi_planned_row){ "library.hcbf", "ML-HCBF: the paper's and the library's",
+                                         "mlcbf", "increments=2", 7.55 * VI_KIB }); /* as printed */
+    vi_record_planned(run, &(vi_planned_row){ "library.d4", "D4: the paper's and the library's",
+                                              "mlcbf", "increments=240", d4 + d4_upper });
+    vi_record_planned(run, &(vi_planned_row){ "library.general",
+                                              "general: the paper's and the library's", "mlcbf",
+                                              "increments=53504", general + general_upper });
     vi_record_planned(run,
-                      &(vi_planned_row){ "library.any", "general, and the library's own choice",
+                      &(vi_planned_row){ "library.any", "general: paper's, library's own choice",
                                          "mlcbf", NULL, general + general_upper });
 }

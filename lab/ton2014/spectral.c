@@ -29,13 +29,13 @@ typedef struct spectral_outcome {
     double own, too_high, too_low, is_stuck;
 } spectral_outcome;
 
-static tamis_set *make_set(const spectral_config *of, lab_random *random) {
+static tamis_set *make_set(const spectral_config *config, lab_random *random) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     char       geometry[128];
     (void)snprintf(geometry, sizeof geometry,
                    "counters=%u,hashes=%u,counter_bits=%u,blocked=%u,minimal=%u",
-                   (unsigned)of->g[0], (unsigned)of->g[1], (unsigned)of->g[2], (unsigned)of->g[3],
-                   (unsigned)of->g[4]);
+                   (unsigned)config->g[0], (unsigned)config->g[1], (unsigned)config->g[2],
+                   (unsigned)config->g[3], (unsigned)config->g[4]);
     spec.capacity = N;
     spec.kind = "counting";
     spec.geometry = geometry;
@@ -66,13 +66,13 @@ static void count_keys(const tamis_set *set, const key_source *keys, spectral_ou
 }
 
 static void spectral_trial(const void *given, lab_random *random, void *ret_outcome) {
-    const spectral_config *const of = given;
+    const spectral_config *const config = given;
     spectral_outcome *const      outcome = ret_outcome;
-    tamis_set *const             set = make_set(of, random);
+    tamis_set *const             set = make_set(config, random);
     key_source const             keys = keys_of(random);
     tamis_info                   info;
-    sets_fill(set, &keys, 0, of->is_merged ? N / 2 : N);
-    if (of->is_merged) merge_rest(set, &keys);
+    sets_fill(set, &keys, 0, config->is_merged ? N / 2 : N);
+    if (config->is_merged) merge_rest(set, &keys);
     if (tamis_inspect(set, &info) != TAMIS_OK) lab_die("a filter cannot be inspected");
     outcome->own = info.current_fpr;
     outcome->is_stuck = info.facts.saturated != 0;
@@ -85,12 +85,12 @@ typedef struct spectral_samples {
 } spectral_samples;
 
 static spectral_samples take_samples(const lab_run *run, const char *stream,
-                                     const spectral_config *of) {
+                                     const spectral_config *config) {
     uint64_t const          n = run->is_full ? FULL_FILTERS : QUICK_FILTERS;
     lab_series const        series = { .stream = stream,
                                        .n = n,
                                        .trial = spectral_trial,
-                                       .given = of,
+                                       .given = config,
                                        .outcome_bytes = sizeof(spectral_outcome) };
     spectral_outcome *const outcomes = lab_trials(run, &series);
     spectral_samples        samples = { .own = { 0 } };
@@ -115,41 +115,41 @@ static spectral_config smallest(unsigned bits) {
 }
 
 static void record_sizes(lab_run *run, unsigned bits, const char *published) {
-    spectral_config const of = smallest(bits);
-    lab_record(
-        run,
-        &(lab_row){ .name = lab_text(run, "size.%u", bits),
-                    .what = lab_text(run, "spectral, counters of %u bits, KiB", bits),
-                    .published = published,
-                    .exact = (double)of.g[CBF_COUNTERS] * bits / VI_KIB,
-                    .rule = LAB_EQUAL,
-                    .reason = "arithmetic",
-                    .flaw = published == NULL
-                                ? NULL
-                                : "Taken from its reference [7], for counters of as many "
-                                  "bits as they need and an index that finds them.",
-                    .remark = lab_text(run, "%u counters, k = %u; counts up to %u copies.",
-                                       (unsigned)of.g[0], (unsigned)of.g[1], (1u << bits) - 2) });
+    spectral_config const config = smallest(bits);
+    lab_record(run,
+               &(lab_row){ .name = lab_text(run, "size.%u", bits),
+                           .what = lab_text(run, "spectral, counters of %u bits, KiB", bits),
+                           .published = published,
+                           .exact = (double)config.g[CBF_COUNTERS] * bits / VI_KIB,
+                           .rule = LAB_EQUAL,
+                           .reason = "arithmetic",
+                           .flaw = published == NULL
+                                       ? NULL
+                                       : "Taken from its reference [7], for counters of as many "
+                                         "bits as they need and an index that finds them.",
+                           .remark = lab_text(run, "%u counters, k = %u; counts up to %u copies.",
+                                              (unsigned)config.g[0], (unsigned)config.g[1],
+                                              (1u << bits) - 2) });
 }
 
 static void record_filters(lab_run *run, unsigned bits) {
-    spectral_config const  of = smallest(bits);
-    spectral_samples const is = take_samples(run, lab_text(run, "filters.%u", bits), &of);
+    spectral_config const  config = smallest(bits);
+    spectral_samples const seen = take_samples(run, lab_text(run, "filters.%u", bits), &config);
     lab_record(run, &(lab_row){ .name = lab_text(run, "rate.%u", bits),
                                 .what = lab_text(run, "the same, %u bits: rate", bits),
                                 .published = "1e-3",
-                                .published_sigma = lab_sample_deviation(&is.own),
-                                .exact = tamis_cbf_fpr(of.g, N),
-                                .measured = lab_sample_mean(&is.own, 0),
+                                .published_sigma = lab_sample_deviation(&seen.own),
+                                .exact = tamis_cbf_fpr(config.g, N),
+                                .measured = lab_sample_mean(&seen.own, 0),
                                 LAB_WITHIN_4_SIGMA });
     lab_record(
-        run,
-        &(lab_row){ .name = lab_text(run, "stuck.%u", bits),
-                    .what = lab_text(run, "filters with a stuck counter, %u bits", bits),
-                    .exact = fmax(1e-12, tamis_cbf_saturation(of.g, &(tamis_workload){ N, 1, N })),
-                    .measured = lab_sample_mean(&is.stuck, 0),
-                    .rule = LAB_AT_MOST,
-                    .reason = "it is so rare that none is seen" });
+        run, &(lab_row){
+                 .name = lab_text(run, "stuck.%u", bits),
+                 .what = lab_text(run, "filters with a stuck counter, %u bits", bits),
+                 .exact = fmax(1e-12, tamis_cbf_saturation(config.g, &(tamis_workload){ N, 1, N })),
+                 .measured = lab_sample_mean(&seen.stuck, 0),
+                 .rule = LAB_AT_MOST,
+                 .reason = "too rare to be seen" });
 }
 
 /* Of a filter of 1%, where counts err often enough to be measured. */

@@ -34,7 +34,7 @@ static void record_bound(lab_run *run, const char *name, const char *what, const
                                 .exact = bound_of(16, 1),
                                 .measured = lab_computed(bound),
                                 .rule = LAB_AT_MOST,
-                                .reason = "it is said to be lower than that of a CBF" });
+                                .reason = "the paper says that it is lower than that of a CBF" });
 }
 
 /* Theorem 3, (i) and (ii): m counters of 4 bits, or half as many of 8 bits with D4, and the same k,
@@ -180,7 +180,7 @@ static void record_random_bits(lab_run *run) {
     const char *const printed = lab_text(run, "%g", k * (ceil(log2(m)) + 1));
     lab_record(run,
                &(lab_row){ .name = "random.8bit",
-                           .what = "random bits of a key: 8-bit counters, D4",
+                           .what = "random bits: 8-bit counters, D4",
                            .place = "ToN 2014, section IV",
                            .published = printed,
                            .exact = random_bits(m, k, 8),
@@ -190,7 +190,7 @@ static void record_random_bits(lab_run *run) {
                                      "CBF needs 65." });
     lab_record(run,
                &(lab_row){ .name = "random.7bit",
-                           .what = "the same, with the counters of section VIII",
+                           .what = "random bits: 7-bit counters, D4",
                            .place = "ToN 2014, section IV",
                            .published = printed,
                            .exact = random_bits(m, k, 7),

@@ -4,8 +4,8 @@
  * not say how many filters it made, or how many queries. A filter of 1024 keys differs from the
  * next by 2 to 5%, so what the figures print is granted the scatter of one filter.
  *
- * A filter's own rate follows from its contents and has no sampling error; asking tests the
- * hashing too.
+ * A filter's own rate follows from its contents and has no sampling error; queries test the
+ * hashing, too.
  */
 #include "vicbf.h"
 
@@ -25,30 +25,31 @@ static const char *const kind_names[] = { "counting", "vicbf", "bhcbf" };
 
 /* ------------------------------------------------------------------ theory */
 
-static bh_profile profile_of(const vi_config *of) {
-    pairs const shape = tamis_bh_pairs(of->g);
+static bh_profile profile_of(const vi_config *config) {
+    pairs const shape = tamis_bh_pairs(config->g);
     bh_profile  profile;
     tamis_bh_profile(&shape, &profile);
     return profile;
 }
 
-double vi_rate(const vi_config *of) {
-    double const n = (double)of->n;
-    if (of->kind == VI_CBF) return tamis_bloom_fpr((double)of->g[0], (unsigned)of->g[1], n);
-    if (of->kind == VI_VI) return tamis_vi_fpr(of->g, n);
-    bh_profile const profile = profile_of(of);
-    return tamis_bh_fpr(&profile, of->g, n);
+double vi_rate(const vi_config *config) {
+    double const n = (double)config->n;
+    if (config->kind == VI_CBF)
+        return tamis_bloom_fpr((double)config->g[0], (unsigned)config->g[1], n);
+    if (config->kind == VI_VI) return tamis_vi_fpr(config->g, n);
+    bh_profile const profile = profile_of(config);
+    return tamis_bh_fpr(&profile, config->g, n);
 }
 
-double vi_plain_rate(const vi_config *of) {
-    double const m = (double)of->g[0], k = (double)of->g[1], n = (double)of->n;
-    if (of->kind == VI_CBF) return pow(tamis_bloom_fill(m, k, n), k);
-    if (of->kind == VI_VI) {
+double vi_plain_rate(const vi_config *config) {
+    double const m = (double)config->g[0], k = (double)config->g[1], n = (double)config->n;
+    if (config->kind == VI_CBF) return pow(tamis_bloom_fill(m, k, n), k);
+    if (config->kind == VI_VI) {
         vi_profile profile;
-        tamis_vi_profile(of->g[VI_INCREMENTS], (unsigned)of->g[VI_COUNTER_BITS], &profile);
+        tamis_vi_profile(config->g[VI_INCREMENTS], (unsigned)config->g[VI_COUNTER_BITS], &profile);
         return pow(1 - tamis_vi_excludes(&profile, m, n * k), k);
     }
-    bh_profile const profile = profile_of(of);
+    bh_profile const profile = profile_of(config);
     return pow(1 - tamis_bh_excludes(&profile, m, n * k), k);
 }
 
@@ -68,52 +69,52 @@ typedef struct rate_outcome {
     double lost;
 } rate_outcome;
 
-static void write_geometry(const vi_config *of, char *text, size_t bytes) {
+static void write_geometry(const vi_config *config, char *text, size_t bytes) {
     static const char *const formats[] = {
         "counters=%u,hashes=%u,counter_bits=%u",
         "counters=%u,hashes=%u,more=%u,counter_bits=%u,increments=%u,blocked=%u",
         "entries=%u,hashes=%u,count_bits=%u,sum_bits=%u,sequence=%u,h=%u,improved=%u,centred=%u",
     };
     unsigned g[BH_FIELDS];
-    for (unsigned i = 0; i < BH_FIELDS; i++) g[i] = (unsigned)of->g[i];
-    const char *const format = formats[of->kind];
-    if (of->kind == VI_CBF)
+    for (unsigned i = 0; i < BH_FIELDS; i++) g[i] = (unsigned)config->g[i];
+    const char *const format = formats[config->kind];
+    if (config->kind == VI_CBF)
         (void)snprintf(text, bytes, format, g[0], g[1], g[2]);
-    else if (of->kind == VI_VI)
+    else if (config->kind == VI_VI)
         (void)snprintf(text, bytes, format, g[0], g[1], g[2], g[3], g[4], g[5]);
     else
         (void)snprintf(text, bytes, format, g[0], g[1], g[2], g[3], g[4], g[5], g[6], g[7]);
 }
 
 static void rate_trial(const void *given, lab_random *random, void *ret_outcome) {
-    const vi_config *const of = given;
+    const vi_config *const config = given;
     rate_outcome *const    outcome = ret_outcome;
     tamis_spec             spec = TAMIS_SPEC_INIT;
     tamis_info             info;
     char                   geometry[200];
-    write_geometry(of, geometry, sizeof geometry);
-    spec.capacity = of->n;
-    spec.kind = kind_names[of->kind];
+    write_geometry(config, geometry, sizeof geometry);
+    spec.capacity = config->n;
+    spec.kind = kind_names[config->kind];
     spec.geometry = geometry;
     tamis_set *const set = sets_make(&spec, random);
     key_source const keys = keys_of(random);
-    sets_fill(set, &keys, 0, of->n);
+    sets_fill(set, &keys, 0, config->n);
     if (tamis_inspect(set, &info) != TAMIS_OK) lab_die("a filter cannot be inspected");
     outcome->own = info.current_fpr;
-    outcome->stuck = (double)info.facts.saturated / (double)of->g[0];
-    outcome->lost = (double)(of->n - sets_count(set, &keys, 0, of->n));
-    outcome->hits = (double)sets_count(set, &keys, of->n, QUERIES);
+    outcome->stuck = (double)info.facts.saturated / (double)config->g[0];
+    outcome->lost = (double)(config->n - sets_count(set, &keys, 0, config->n));
+    outcome->hits = (double)sets_count(set, &keys, config->n, QUERIES);
     tamis_free(set);
 }
 
 /* ------------------------------------------------------------------ rows */
 
-vi_samples vi_take_samples(const lab_run *run, const char *stream, const vi_config *of,
+vi_samples vi_take_samples(const lab_run *run, const char *stream, const vi_config *config,
                            uint64_t n) {
     lab_series const    series = { .stream = stream,
                                    .n = n,
                                    .trial = rate_trial,
-                                   .given = of,
+                                   .given = config,
                                    .outcome_bytes = sizeof(rate_outcome) };
     rate_outcome *const outcomes = lab_trials(run, &series);
     vi_samples          samples = { .own = { 0 } };
@@ -134,7 +135,7 @@ static void record_own(lab_run *run, const vi_rate_row *row, const vi_samples *s
                     .what = row->what,
                     .place = row->place,
                     .published = row->published,
-                    .exact = vi_rate(&row->of),
+                    .exact = vi_rate(&row->config),
                     .measured = lab_sample_mean(&samples->own, 0),
                     LAB_WITHIN_4_SIGMA,
                     .remark = row->remark };
@@ -143,7 +144,7 @@ static void record_own(lab_run *run, const vi_rate_row *row, const vi_samples *s
 }
 
 static void record_asked(lab_run *run, const vi_rate_row *row, const vi_samples *samples) {
-    double const exact = vi_rate(&row->of), scatter = lab_sample_deviation(&samples->own);
+    double const exact = vi_rate(&row->config), scatter = lab_sample_deviation(&samples->own);
     double const sigma = theory_rate_sigma(exact, scatter, (double)samples->asked.n, QUERIES);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.asked", row->name),
                                 .what = "the same, asked for absent keys",
@@ -153,9 +154,9 @@ static void record_asked(lab_run *run, const vi_rate_row *row, const vi_samples 
                                 LAB_WITHIN_4_SIGMA });
 }
 
-static double stuck_share(const vi_config *of) {
-    bh_profile const profile = profile_of(of);
-    return tamis_bh_stuck(&profile, (double)of->g[0], (double)(of->n * of->g[1]));
+static double stuck_share(const vi_config *config) {
+    bh_profile const profile = profile_of(config);
+    return tamis_bh_stuck(&profile, (double)config->g[0], (double)(config->n * config->g[1]));
 }
 
 static void record_stuck(lab_run *run, const vi_rate_row *row, const vi_samples *samples) {
@@ -164,15 +165,15 @@ static void record_stuck(lab_run *run, const vi_rate_row *row, const vi_samples 
                                 .place = row->place,
                                 .published = row->stuck,
                                 .published_sigma = lab_sample_deviation(&samples->stuck),
-                                .exact = stuck_share(&row->of),
+                                .exact = stuck_share(&row->config),
                                 .measured = lab_sample_mean(&samples->stuck, 0),
                                 LAB_WITHIN_4_SIGMA });
 }
 
 void vi_record_rates(lab_run *run, const vi_rate_row *row) {
-    if (!sets_have(kind_names[row->of.kind])) return;
+    if (!sets_have(kind_names[row->config.kind])) return;
     uint64_t const   n = run->is_full ? FULL_FILTERS : QUICK_FILTERS;
-    vi_samples const samples = vi_take_samples(run, row->name, &row->of, n);
+    vi_samples const samples = vi_take_samples(run, row->name, &row->config, n);
     record_own(run, row, &samples);
     record_asked(run, row, &samples);
     if (row->stuck != NULL) record_stuck(run, row, &samples);
@@ -214,8 +215,9 @@ void vi_record_computed(lab_run *run, const char *name, const char *what, const 
         }                       \
     }
 
-static const char one_filter[] = "The paper's trials are not stated; it is granted one filter.";
-static const char of_basic[] = "With the k of the basic scheme, which the paper does not state.";
+static const char one_filter[] =
+    "The paper does not state its trials; it is granted the scatter of one filter.";
+static const char of_basic[] = "With the best k of the basic scheme; the paper does not state k.";
 
 static const vi_rate_row rows_30[] = {
     { "30.cbf",
@@ -255,11 +257,11 @@ static const vi_rate_row rows_50[] = {
       VI(6400, 10, 8, VI_GENERAL) },
 };
 
-unsigned vi_best_k(vi_config of) {
+unsigned vi_best_k(vi_config config) {
     double least = 1;
     for (unsigned k = 1;; k++) {
-        of.g[1] = k;
-        double const rate = vi_plain_rate(&of);
+        config.g[1] = k;
+        double const rate = vi_plain_rate(&config);
         if (rate >= least) return k - 1;
         least = rate;
     }
@@ -270,9 +272,9 @@ static double equal_bits(void) {
     vi_config const cbf = { VI_CBF, N, { 12800, 9, 4 } };
     double const    rate = vi_plain_rate(&cbf);
     for (uint64_t m = N;; m++) {
-        vi_config of = VI(m, 1, 8, VI_GENERAL);
-        of.g[1] = vi_best_k(of);
-        if (vi_plain_rate(&of) <= rate) return (double)m * 8 / N;
+        vi_config config = VI(m, 1, 8, VI_GENERAL);
+        config.g[1] = vi_best_k(config);
+        if (vi_plain_rate(&config) <= rate) return (double)m * 8 / N;
     }
 }
 
@@ -287,7 +289,7 @@ static void rates_50(lab_run *run) {
         vi_record_rates(run, &rows_50[i]);
     }
     lab_record(run, &(lab_row){ .name = "50.equal",
-                                .what = "bits with which general D has CBF's rate",
+                                .what = "bits per key: general D with CBF's rate",
                                 .place = "ToN 2014, section VIII.A",
                                 .published = "32",
                                 .exact = equal_bits(),
@@ -297,7 +299,7 @@ static void rates_50(lab_run *run) {
                                         "0.00232, and CBF of 50 has 0.00247." });
     lab_record(run,
                &(lab_row){ .name = "50.saved",
-                           .what = "and what that saves",
+                           .what = "share of bits saved",
                            .place = "ToN 2014, sections I.D and VIII.A",
                            .published = "0.33",
                            .exact = 1 - equal_bits() / 50,
@@ -314,20 +316,20 @@ typedef struct length_row {
 } length_row;
 
 static void record_length(lab_run *run, const length_row *row) {
-    vi_config const   of = VI(N * 30 / row->bits, row->k, row->bits, VI_D(row->l));
+    vi_config const   config = VI(N * 30 / row->bits, row->k, row->bits, VI_D(row->l));
     vi_rate_row const filters = { .name = lab_text(run, "%s.filters", row->name),
                                   .what = lab_text(run, "D%u, filters", row->l),
-                                  .of = of };
+                                  .config = config };
     lab_record(run,
                &(lab_row){ .name = row->name,
                            .what = lab_text(run, "D%u: rate by theory, k = %u", row->l, row->k),
                            .published = row->published,
-                           .exact = vi_plain_rate(&of),
+                           .exact = vi_plain_rate(&config),
                            .rule = LAB_EQUAL,
                            .reason = "arithmetic",
                            .flaw = row->flaw });
     vi_record_computed(run, lab_text(run, "%s.k", row->name), "its best k", NULL, row->k,
-                       vi_best_k(of));
+                       vi_best_k(config));
     vi_record_rates(run, &filters);
 }
 
@@ -351,22 +353,23 @@ typedef struct trade_row {
 } trade_row;
 
 static void record_trade(lab_run *run, const trade_row *row) {
-    vi_config const   of = { VI_BH, N, { 2560, row->k, 4, 8, row->sequence, row->h, 0, 0 } };
+    vi_config const   config = { VI_BH, N, { 2560, row->k, 4, 8, row->sequence, row->h, 0, 0 } };
     vi_rate_row const filters = { .name = lab_text(run, "%s.filters", row->name),
                                   .what = "the same, filters",
-                                  .of = of };
+                                  .config = config };
     double const      exact = vi_theorem_1(2560, row->k, N, row->h, row->l);
-    lab_record(run, &(lab_row){ .name = row->name,
-                                .what = lab_text(run, "h = %u, l = %u, k = %u: theorem 1", row->h,
-                                                 row->l, row->k),
-                                .published = row->published,
-                                .exact = exact,
-                                .measured = lab_computed(vi_same(exact, vi_plain_rate(&of), 1e-9)),
-                                .rule = LAB_EQUAL,
-                                .reason = "arithmetic, done in two ways, to nine digits",
-                                .flaw = row->flaw });
+    lab_record(run,
+               &(lab_row){ .name = row->name,
+                           .what = lab_text(run, "h = %u, l = %u, k = %u: theorem 1", row->h,
+                                            row->l, row->k),
+                           .published = row->published,
+                           .exact = exact,
+                           .measured = lab_computed(vi_same(exact, vi_plain_rate(&config), 1e-9)),
+                           .rule = LAB_EQUAL,
+                           .reason = "arithmetic, done in two ways, to nine digits",
+                           .flaw = row->flaw });
     vi_record_computed(run, lab_text(run, "%s.k", row->name), "its best k", NULL, row->k,
-                       vi_best_k(of));
+                       vi_best_k(config));
     vi_record_rates(run, &filters);
 }
 
@@ -377,8 +380,9 @@ static void trades(lab_run *run) {
         { "h2", "0.01963", NULL, 2, 5, 4, SEQUENCE_4(1, 2, 4, 8) | SEQUENCE_1(13) },
         { "h3", "0.01521", "Called theoretical, but it is not theorem 1: that gives 0.01527.", 3, 4,
           5, SEQUENCE_4(1, 2, 5, 14) },
-        { "h12", "0.02902", "By theorem 1 it is 0.02728, the rate of a CBF. Why is not known.", 12,
-          3, 5, SEQUENCE_2(1, 2) | SEQUENCE_1(15) },
+        { "h12", "0.02902",
+          "By theorem 1 it is 0.02728, the rate of a CBF. The cause is not known.", 12, 3, 5,
+          SEQUENCE_2(1, 2) | SEQUENCE_1(15) },
     };
     vi_config const cbf = { VI_CBF, N, { 7680, 5, 4 } };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) record_trade(run, &rows[i]);

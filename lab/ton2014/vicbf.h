@@ -1,4 +1,5 @@
-/* vicbf.h - what the parts of paper 001 share: filters of three kinds, and their rates.
+/* vicbf.h - what the experiments on variable increments share: filters of three kinds, and their
+ * rates.
  *
  * Names: n keys, m counters or entries, k hashes.
  */
@@ -34,29 +35,31 @@ typedef struct vi_rate_row {
     const char *published; /* a rate that the authors measured */
     const char *stuck;     /* and the share of entries that overflow; NULL: no row */
     const char *remark;
-    vi_config   of;
+    vi_config   config;
 } vi_rate_row;
 
-/* The expected rate of a filter, by the library's own analysis; of small tables, too. */
-double vi_rate(const vi_config *of);
+/* The expected rate of a filter by the library's analysis, which also holds for small tables. */
+double vi_rate(const vi_config *config);
 
-/* As in the paper: as if counters knew nothing of each other. */
-double vi_plain_rate(const vi_config *of);
+/* As in the paper: as if counters were independent. */
+double vi_plain_rate(const vi_config *config);
 
 /* The k that makes the plain rate least, up to the first that does not. */
-unsigned vi_best_k(vi_config of);
+unsigned vi_best_k(vi_config config);
 
 /* Theorem 1, as it is printed. */
 double vi_theorem_1(double m, double k, double n, double h, double l);
 
-/* Over filters: their own rates, those of asking, and shares of entries that overflowed. */
+/* Samples over filters: own rates, rates of queries, and shares of entries that overflowed. */
 typedef struct vi_samples {
     lab_sample own, asked, stuck;
 } vi_samples;
 
-vi_samples vi_take_samples(const lab_run *run, const char *stream, const vi_config *of, uint64_t n);
+vi_samples vi_take_samples(const lab_run *run, const char *stream, const vi_config *config,
+                           uint64_t n);
 
-/* Fill filters; a row of their own rates, one of asking, and one of what overflowed if wanted. */
+/* Fill filters, and record a row of their own rates, one of queries, and one of overflowed entries
+ * if `stuck` is given. */
 void vi_record_rates(lab_run *run, const vi_rate_row *row);
 
 /* `computed`, or `exact` itself if they are within a fraction of each other: the digits beyond are
@@ -71,7 +74,7 @@ void vi_record_computed(lab_run *run, const char *name, const char *what, const 
 
 /* A scheme whose number of counters and hashes is to be chosen. */
 typedef struct vi_scheme {
-    vi_config of;
+    vi_config config;
     bool      is_improved; /* Bh-CBF, with lookups that use entries of up to 6 keys */
     unsigned  bits;        /* of a counter, or of an entry */
 } vi_scheme;

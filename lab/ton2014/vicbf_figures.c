@@ -1,9 +1,9 @@
-/* vicbf_figures.c - figures 4, 5 and 6 as curves, and what is said to be saved.
+/* vicbf_figures.c - figures 4, 5 and 6 as curves, and the savings that the paper names.
  *
  * Figure 4 is the share of multisets of j numbers whose sum excludes a number that is not in it.
  * Figures 5 and 6 are rates over bits per key, of 1024 keys and with the best k. The paper prints
- * the rates of 30 and 50 bits, which have rows of their own; here the whole curves are held against
- * filters, from 20 to 50 bits.
+ * the rates of 30 and 50 bits, which have rows of their own; here the whole curves are compared
+ * with filters, from 20 to 50 bits.
  */
 #include "vicbf.h"
 
@@ -26,7 +26,7 @@
 typedef struct scheme {
     const char *name, *curve;
     unsigned    bits; /* of a counter, or of an entry */
-    vi_config   of;
+    vi_config   config;
 } scheme;
 
 static const scheme figure_5[] = {
@@ -46,35 +46,35 @@ static const scheme figure_6[] = {
 
 /* So many bits per key, and the best k for them. */
 static vi_config with_bits(const scheme *s, unsigned per_key) {
-    vi_config of = s->of;
-    of.g[0] = (uint64_t)N * per_key / s->bits;
-    of.g[1] = vi_best_k(of);
-    return of;
+    vi_config config = s->config;
+    config.g[0] = (uint64_t)N * per_key / s->bits;
+    config.g[1] = vi_best_k(config);
+    return config;
 }
 
 /* ------------------------------------------------------------------ curves */
 
 static void draw_theory(lab_run *run, const char *figure, const scheme *s) {
     for (unsigned bits = FIRST_BITS; bits <= LAST_BITS; bits++) {
-        vi_config const of = with_bits(s, bits);
-        lab_draw(run, &(lab_point){ figure, s->curve, bits, vi_plain_rate(&of) });
+        vi_config const config = with_bits(s, bits);
+        lab_draw(run, &(lab_point){ figure, s->curve, bits, vi_plain_rate(&config) });
     }
 }
 
 static void measure(lab_run *run, const char *figure, const scheme *s, unsigned bits) {
     uint64_t const     n = run->is_full ? FULL_FILTERS : QUICK_FILTERS;
-    vi_config const    of = with_bits(s, bits);
+    vi_config const    config = with_bits(s, bits);
     const char *const  name = lab_text(run, "%s.%s.%u", figure, s->name, bits);
-    vi_samples const   samples = vi_take_samples(run, name, &of, n);
+    vi_samples const   samples = vi_take_samples(run, name, &config, n);
     lab_measured const mean = lab_sample_mean(&samples.own, 0);
     lab_record(run, &(lab_row){ .name = name,
                                 .what = lab_text(run, "%.24s, %u bits, k = %u", s->curve, bits,
-                                                 (unsigned)of.g[1]),
-                                .exact = vi_rate(&of),
+                                                 (unsigned)config.g[1]),
+                                .exact = vi_rate(&config),
                                 .measured = mean,
                                 LAB_WITHIN_4_SIGMA,
-                                .remark = lab_text(run, "Without what small tables do: %.4g.",
-                                                   vi_plain_rate(&of)) });
+                                .remark = lab_text(run, "By the formula for large tables: %.4g.",
+                                                   vi_plain_rate(&config)) });
     lab_draw_measured(run, &(lab_point){ figure, s->curve, bits, mean.value }, mean.sigma_trials);
 }
 
@@ -93,12 +93,13 @@ static void record_order(lab_run *run) {
             most = fmax(most, vi_plain_rate(&b) / vi_plain_rate(&a));
         }
     }
-    lab_record(run, &(lab_row){ .name = "figure5.order",
-                                .what = "largest ratio of a curve to the next",
-                                .exact = 1,
-                                .measured = lab_computed(most),
-                                .rule = LAB_AT_MOST,
-                                .reason = "each is said to be better than the one before it" });
+    lab_record(run,
+               &(lab_row){ .name = "figure5.order",
+                           .what = "largest ratio of a curve to the next",
+                           .exact = 1,
+                           .measured = lab_computed(most),
+                           .rule = LAB_AT_MOST,
+                           .reason = "the paper says that each is better than the one before it" });
 }
 
 /* ------------------------------------------------------------------ figure 4 */
@@ -110,8 +111,8 @@ static void draw_detection(lab_run *run) {
     bh_profile     profile;
     tamis_bh_profile(&shape, &profile);
     for (unsigned j = 0; j <= 15; j++) {
-        double const is = profile.excludes[j] / pow(.75, j);
-        lab_draw(run, &(lab_point){ "figure4", "improved", j, is });
+        double const detected = profile.excludes[j] / pow(.75, j);
+        lab_draw(run, &(lab_point){ "figure4", "improved", j, detected });
         lab_draw(run, &(lab_point){ "figure4", "basic", j, j <= 3 ? 1 : 0 });
     }
 }
@@ -176,28 +177,30 @@ static void record_factor(lab_run *run, unsigned bits, const char *published) {
     vi_samples const   b = vi_take_samples(run, lab_text(run, "factor.vi.%u", bits), &vi, n);
     lab_measured const of_a = lab_sample_mean(&a.own, 0), of_b = lab_sample_mean(&b.own, 0);
     double const       factor = of_a.value / of_b.value;
-    lab_measured       is = { .value = factor, .trials = n };
-    is.sigma_trials =
+    lab_measured       ratio = { .value = factor, .trials = n };
+    ratio.sigma_trials =
         factor * hypot(of_a.sigma_trials / of_a.value, of_b.sigma_trials / of_b.value);
     lab_record(run, &(lab_row){ .name = lab_text(run, "factor.%u", bits),
                                 .what = lab_text(run, "times better than a CBF, %u bits", bits),
                                 .place = "ToN 2014, section VIII.A",
                                 .published = published,
                                 .exact = vi_rate(&cbf) / vi_rate(&vi),
-                                .measured = is,
+                                .measured = ratio,
                                 LAB_WITHIN_4_SIGMA,
-                                .remark = published == NULL ? "Called over an order of magnitude."
-                                                            : NULL });
+                                .remark = published == NULL
+                                              ? "The paper says \"over an order of magnitude\"."
+                                              : NULL });
 }
 
 /* With counters of 7 bits, of which few stick, held against what is printed: the printed rates are
  * those of a filter or two, and the ratio of those for 30 bits is larger than the true one. */
 static void record_own_factor(lab_run *run, unsigned bits, double printed) {
-    static const scheme narrow = { .bits = 7, .of = { VI_VI, N, { 0, 0, 0, 7, VI_GENERAL, 0 } } };
+    static const scheme narrow = { .bits = 7,
+                                   .config = { VI_VI, N, { 0, 0, 0, 7, VI_GENERAL, 0 } } };
     vi_config const     cbf = with_bits(&figure_5[0], bits), of = with_bits(&narrow, bits);
     uint64_t const      n = run->is_full ? FULL_FILTERS : QUICK_FILTERS;
-    vi_samples const    is = vi_take_samples(run, lab_text(run, "own.%u", bits), &of, n);
-    double const        ratio = lab_sample_mean(&is.own, 0).value / vi_rate(&cbf);
+    vi_samples const    samples = vi_take_samples(run, lab_text(run, "own.%u", bits), &of, n);
+    double const        ratio = lab_sample_mean(&samples.own, 0).value / vi_rate(&cbf);
     lab_record(
         run,
         &(lab_row){ .name = lab_text(run, "factor.%u.own", bits),
@@ -207,7 +210,7 @@ static void record_own_factor(lab_run *run, unsigned bits, double printed) {
                     .measured = lab_computed(ratio),
                     .rule = LAB_AT_MOST,
                     .reason = "the ratio of the two printed rates",
-                    .remark = lab_text(run, "k = %u; in %.1f%% of filters one sticks.",
+                    .remark = lab_text(run, "k = %u; in %.1f%% of the filters a counter sticks.",
                                        (unsigned)of.g[1], 100 * tamis_vi_saturation(of.g, N, N)) });
 }
 
@@ -232,11 +235,11 @@ static void record_least_tables(lab_run *run) {
     unsigned         beyond = 64 * INCREMENTS_WORDS;
     double const last = of_pairs.value[of_pairs.n - 1], from_zero = last * (1 + 2 + 3 + 4 + 5) + 6;
     while (beyond != 0 && increments_make_up(&general, beyond - 1)) beyond--;
-    record_least_table(run, "table.improved", "table of improved Bh-CBF, bits that do",
+    record_least_table(run, "table.improved", "table of improved Bh-CBF, bits needed",
                        (double)sums_row(&of_pairs, 6),
                        lab_text(run, "For up to 6 keys; %.0f if all rows begin at 0.", from_zero));
-    record_least_table(run, "table.general", "table of general D, bits that do", beyond,
-                       lab_text(run, "%u is the largest that is no sum.", beyond - 1));
+    record_least_table(run, "table.general", "table of general D, bits needed", beyond,
+                       lab_text(run, "%u is the largest number that is not a sum.", beyond - 1));
 }
 
 /* ------------------------------------------------------------------ all of it */

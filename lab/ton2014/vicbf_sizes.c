@@ -1,4 +1,4 @@
-/* vicbf_sizes.c - table I: 2000 keys at 0.1%, in how many KiB.
+/* vicbf_sizes.c - table I: how many KiB 2000 keys take at 0.1%.
  *
  * The paper does not say with how many hashes. Where a size comes out with some k, that k is taken;
  * the best k has a row of its own. The perfect hash of counters on levels is not in the table.
@@ -21,23 +21,23 @@
 
 /* ------------------------------------------------------------------ the fewest counters */
 
-/* Lookups of improved Bh-CBF make something of up to 6 keys. */
+/* Lookups of the improved Bh-CBF use entries of up to 6 keys. */
 static double improved_rate(double m, double k) {
     static bh_profile profile;
     static bool       is_known = false;
     if (!is_known) {
-        pairs const of = pairs_make(BH_PAPER, 4, 8, 6, false);
-        tamis_bh_profile(&of, &profile);
+        pairs const shape = pairs_make(BH_PAPER, 4, 8, 6, false);
+        tamis_bh_profile(&shape, &profile);
         is_known = true;
     }
     return pow(1 - tamis_bh_excludes(&profile, m, N * k), k);
 }
 
 double vi_scheme_rate(const vi_scheme *s, uint64_t m, unsigned k) {
-    vi_config of = s->of;
-    of.g[0] = m;
-    of.g[1] = k;
-    return s->is_improved ? improved_rate((double)m, k) : vi_plain_rate(&of);
+    vi_config config = s->config;
+    config.g[0] = m;
+    config.g[1] = k;
+    return s->is_improved ? improved_rate((double)m, k) : vi_plain_rate(&config);
 }
 
 uint64_t vi_scheme_fewest(const vi_scheme *s, unsigned k) {
@@ -66,16 +66,16 @@ typedef struct size_row {
     const char *name, *what, *published, *flaw, *remark;
     unsigned    k;        /* 0: the best */
     bool        is_count; /* counters, not KiB */
-    vi_scheme   of;
+    vi_scheme   scheme;
 } size_row;
 
 static void record_size(lab_run *run, const size_row *row) {
-    unsigned const k = row->k != 0 ? row->k : vi_scheme_best_k(&row->of);
-    double const   m = (double)vi_scheme_fewest(&row->of, k);
+    unsigned const k = row->k != 0 ? row->k : vi_scheme_best_k(&row->scheme);
+    double const   m = (double)vi_scheme_fewest(&row->scheme, k);
     lab_record(run, &(lab_row){ .name = row->name,
                                 .what = lab_text(run, "%s, k = %u", row->what, k),
                                 .published = row->published,
-                                .exact = row->is_count ? m : m * row->of.bits / VI_KIB,
+                                .exact = row->is_count ? m : m * row->scheme.bits / VI_KIB,
                                 .rule = LAB_EQUAL,
                                 .reason = "arithmetic",
                                 .flaw = row->flaw,
@@ -90,18 +90,19 @@ static const size_row sizes[] = {
       false, VI_SCHEME_IMPROVED },
     { "improved.7", "improved Bh-CBF, KiB", "11.31", "Between those of k = 6 and k = 7.", NULL, 7,
       false, VI_SCHEME_IMPROVED },
-    { "improved.best", "improved Bh-CBF, KiB", NULL, NULL, "5% less than the paper has.", 0, false,
+    { "improved.best", "improved Bh-CBF, KiB", NULL, NULL, "5% less than in the paper.", 0, false,
       VI_SCHEME_IMPROVED },
-    { "d4.counters", "VI-CBF, D4, counters", "12842", NULL, "k is not stated.", 5, true,
+    { "d4.counters", "VI-CBF, D4, counters", "12842", NULL, "The paper does not state k.", 5, true,
       VI_SCHEME_D4 },
-    { "d4", "VI-CBF, D4, KiB", "10.97", NULL, "k is not stated.", 5, false, VI_SCHEME_D4 },
-    { "d4.best", "VI-CBF, D4, KiB", NULL, NULL, "4% less than the paper has.", 0, false,
+    { "d4", "VI-CBF, D4, KiB", "10.97", NULL, "The paper does not state k.", 5, false,
+      VI_SCHEME_D4 },
+    { "d4.best", "VI-CBF, D4, KiB", NULL, NULL, "4% less than in the paper.", 0, false,
       VI_SCHEME_D4 },
     { "general.counters", "VI-CBF, general, counters", "9500",
-      "k is not stated; 9 comes nearest of all.", NULL, 9, true, VI_SCHEME_GENERAL },
-    { "general", "VI-CBF, general, KiB", "9.28", NULL, "k is not stated.", 9, false,
+      "The paper does not state k; 9 comes nearest.", NULL, 9, true, VI_SCHEME_GENERAL },
+    { "general", "VI-CBF, general, KiB", "9.28", NULL, "The paper does not state k.", 9, false,
       VI_SCHEME_GENERAL },
-    { "general.best", "VI-CBF, general, KiB", NULL, NULL, "1% less than the paper has.", 0, false,
+    { "general.best", "VI-CBF, general, KiB", NULL, NULL, "1% less than in the paper.", 0, false,
       VI_SCHEME_GENERAL },
 };
 
@@ -132,7 +133,7 @@ static void record_rates(lab_run *run) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) vi_record_rates(run, &rows[i]);
 }
 
-/* What the library plans when it is to be small. */
+/* What the library plans with TAMIS_PREFER_SMALL. */
 static tamis_plan plan_of(const char *kind, const char *geometry) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     tamis_plan plan;
@@ -222,7 +223,7 @@ typedef struct total_row {
     unsigned    k; /* 0: the best */
     double      table_bits;
     const char *kind, *geometry; /* of the library; geometry is a format for m and k */
-    vi_scheme   of;
+    vi_scheme   scheme;
 } total_row;
 
 static double library_bits(const total_row *row, uint64_t m, unsigned k) {
@@ -240,9 +241,9 @@ static double library_bits(const total_row *row, uint64_t m, unsigned k) {
 }
 
 static void record_total(lab_run *run, const total_row *row) {
-    unsigned const k = row->k != 0 ? row->k : vi_scheme_best_k(&row->of);
-    uint64_t const m = vi_scheme_fewest(&row->of, k);
-    double const   bits = (double)m * row->of.bits + row->table_bits;
+    unsigned const k = row->k != 0 ? row->k : vi_scheme_best_k(&row->scheme);
+    uint64_t const m = vi_scheme_fewest(&row->scheme, k);
+    double const   bits = (double)m * row->scheme.bits + row->table_bits;
     lab_measured   measured = { 0 };
     if (sets_have(row->kind))
         measured = lab_computed((library_bits(row, m, k) + row->table_bits) / VI_KIB);
@@ -280,15 +281,18 @@ static void record_totals(lab_run *run) {
 void vi_sizes_run(lab_run *run) {
     static const struct {
         vi_planned_row row;
-        vi_scheme      of;
+        vi_scheme      scheme;
     } plans[] = {
-        { { "library.cbf", "CBF, and the library's", "counting", NULL, 0 }, VI_SCHEME_CBF },
-        { { "library.bh", "Bh-CBF, and the library's", "bhcbf", NULL, 0 }, VI_SCHEME_BH },
-        { { "library.improved", "improved, and the library's", "bhcbf", NULL, 0 },
+        { { "library.cbf", "CBF: the paper's and the library's", "counting", NULL, 0 },
+          VI_SCHEME_CBF },
+        { { "library.bh", "Bh-CBF: the paper's and the library's", "bhcbf", NULL, 0 },
+          VI_SCHEME_BH },
+        { { "library.improved", "improved: the paper's and the library's", "bhcbf", NULL, 0 },
           VI_SCHEME_IMPROVED },
-        { { "library.d4", "VI-CBF of D4, and the library's", "vicbf", "increments=240", 0 },
+        { { "library.d4", "VI-CBF D4: the paper's, the library's", "vicbf", "increments=240", 0 },
           VI_SCHEME_D4 },
-        { { "library.general", "general D, and the library's", "vicbf", "increments=53504", 0 },
+        { { "library.general", "general D: the paper's and the library's", "vicbf",
+            "increments=53504", 0 },
           VI_SCHEME_GENERAL },
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) record_size(run, &sizes[i]);
@@ -298,8 +302,8 @@ void vi_sizes_run(lab_run *run) {
     record_rates(run);
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
         vi_planned_row row = plans[i].row;
-        row.bits = (double)vi_scheme_fewest(&plans[i].of, vi_scheme_best_k(&plans[i].of)) *
-                   plans[i].of.bits;
+        row.bits = (double)vi_scheme_fewest(&plans[i].scheme, vi_scheme_best_k(&plans[i].scheme)) *
+                   plans[i].scheme.bits;
         vi_record_planned(run, &row);
     }
 }
