@@ -304,9 +304,10 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_batch(tamis_set *set, const tam
                                                        size_t n, size_t *ret_added);
 
 /** Add keys that are known together, each where it is best with the others in mind. In a "dlbf" of
- *  two subtables the fpr becomes less than a half of what it is when they come one by one; other
- *  kinds add them as tamis_add_batch() does. Needs 9 bytes per key and up to an eighth of the body,
- *  for that time.
+ *  two subtables the fpr becomes lower than when they come one by one, the more so the lower it is:
+ *  less than a half at 1e-5 and below, but 1.89e-4 in place of 2.30e-4, and 5.7% in place of 6.6%.
+ *  Other kinds add them as tamis_add_batch() does. Needs 9 bytes per key and up to an eighth of the
+ *  body, for that time.
  *  @return as tamis_add_batch(); _MEMORY. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_balanced(tamis_set *set, const tamis_key *keys,
                                                           size_t n, size_t *ret_added);

@@ -52,6 +52,8 @@
 #include "prefixes.h"
 #include "size.h"
 
+#include <math.h>
+
 /* The geometry worked out. */
 typedef struct ddlcbf_shape {
     prefixes_shape cells;
@@ -64,11 +66,22 @@ static_assert(sizeof(ddlcbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shap
 
 /* ------------------------------------------------------------------ planning */
 
+/* Counters that hold all planned copies of a key in one cell, and count as far as is asked. */
+static uint64_t ddlcbf_counter_bits(const tamis_need *need) {
+    uint64_t bits = need_can(need, TAMIS_CAN_COUNT) ? 2 : 1;
+    for (; bits < PREFIXES_MAX_COUNTER_BITS; bits++) {
+        uint64_t const full = bits_low((unsigned)bits);
+        if (full >= need->work.copies && DDLCBF_COPIES * full >= need->count_to) break;
+    }
+    return bits;
+}
+
 static tamis_status ddlcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    bool const is_counted = (need->abilities & TAMIS_CAN_COUNT) != 0;
-    if (g[DDLCBF_COUNTER_BITS] == NEED_FREE) g[DDLCBF_COUNTER_BITS] = is_counted ? 2 : 1;
+    if (g[DDLCBF_COUNTER_BITS] == NEED_FREE) g[DDLCBF_COUNTER_BITS] = ddlcbf_counter_bits(need);
+    if (g[DDLCBF_COUNTER_BITS] > PREFIXES_MAX_COUNTER_BITS) return TAMIS_ERR_CANNOT;
+    if (ddlcbf_full(g) < need->work.copies) return TAMIS_ERR_CANNOT;
     ddlcbf_need const want = { .n = (double)need->work.capacity + DDLCBF_COPIES - 1,
                                .fpr = need->fpr,
                                .lifetime = (double)need->work.lifetime,
@@ -93,9 +106,10 @@ static void ddlcbf_predict(const uint64_t *g, const tamis_workload *work,
                            tamis_forecast *ret_forecast) {
     uint64_t const capacity = work->capacity, lifetime = work->lifetime;
     double const   n = (double)capacity, t = (double)lifetime;
+    double const   cells = ceil((double)work->copies / (double)ddlcbf_full(g)); /* of a key */
     *ret_forecast = (tamis_forecast){
         .fpr = tamis_ddlcbf_fpr(g, n, t),
-        .overflow = tamis_ddlcbf_overflow(g, n + DDLCBF_COPIES - 1, t),
+        .overflow = tamis_ddlcbf_overflow(g, n * cells + DDLCBF_COPIES - 1, t * cells),
         .saturation = tamis_prints_saturation(ddlcbf_prints(g), ddlcbf_most(g), n, t),
     };
     tamis_ddlcbf_touches(g, n, &ret_forecast->lines_present, &ret_forecast->lines_absent,
@@ -463,13 +477,13 @@ KIND_EXPORT(ddlcbf) = {
     .name = "ddlcbf",
     .summary = "d-left counting filter whose remainders are as long as there is room for",
     .isa = KIND_ISA,
-    .fields = { { "tables", 0, UINT64_MAX - 1 },
-                { "buckets", 0, UINT64_MAX - 1 },
-                { "cells", 0, UINT64_MAX - 1 },
-                { "remainder_bits", 0, UINT64_MAX - 1 },
-                { "counter_bits", 0, UINT64_MAX - 1 },
-                { "lengths", 0, UINT64_MAX - 1 },
-                { "bucket_bytes", 0, UINT64_MAX - 1 },
+    .fields = { { "tables", DDLCBF_MIN_TABLES, DDLCBF_MAX_TABLES },
+                { "buckets", 1, PERMUTE_MAX >> PREFIXES_MIN_BITS },
+                { "cells", 1, PREFIXES_MAX_CELLS },
+                { "remainder_bits", PREFIXES_MIN_BITS, PREFIXES_MAX_BITS },
+                { "counter_bits", 1, PREFIXES_MAX_COUNTER_BITS },
+                { "lengths", 1, 2 },
+                { "bucket_bytes", PREFIXES_MIN_BYTES, PREFIXES_MAX_BYTES },
                 { NULL, 0, 0 } },
     .plan = ddlcbf_plan,
     .body_bytes = ddlcbf_body_bytes,

@@ -37,6 +37,11 @@ enum {
 #define DDLCBF_MAX_TABLES 8
 #define DDLCBF_COPIES 4 /* cells that may match one key, before one of them sticks */
 
+/* Copies that one cell can count. */
+static inline uint64_t ddlcbf_full(const uint64_t *g) {
+    return (UINT64_C(1) << g[DDLCBF_COUNTER_BITS]) - 1;
+}
+
 /* Copies with which a key sticks. */
 static inline uint64_t ddlcbf_most(const uint64_t *g) {
     return DDLCBF_COPIES * ((UINT64_C(1) << g[DDLCBF_COUNTER_BITS]) - 1) + 1;

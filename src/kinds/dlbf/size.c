@@ -8,7 +8,6 @@
 
 #define SMALL 10000 /* keys of a table whose overflow the limit does not tell */
 #define FEW 1000    /* keys for which the limit is too far away: see tamis_fluid_few */
-#define MAX_BUCKETS 0x1p50
 #define HASH_BITS 64
 
 /* ------------------------------------------------------------------ layout */
@@ -22,7 +21,7 @@ static bool fields_are_possible(const uint64_t *g) {
     if (!is_between(g[DLBF_CELLS], 1, DLBF_MAX_CELLS)) return false;
     if (g[DLBF_BUCKET_BITS] != 64 && g[DLBF_BUCKET_BITS] != 128) return false;
     if (g[DLBF_GROUP] != 1 && g[DLBF_GROUP] != DLBF_MAX_GROUP) return false;
-    if (!is_between(g[DLBF_BUCKETS], 1, (uint64_t)MAX_BUCKETS)) return false;
+    if (!is_between(g[DLBF_BUCKETS], 1, DLBF_MAX_BUCKETS)) return false;
     return g[DLBF_BUCKETS] % g[DLBF_GROUP] == 0;
 }
 
@@ -295,7 +294,7 @@ static double complete(const search *of, const fluid *law, uint64_t *g) {
 static bool set_buckets(const search *of, uint64_t *g, double load) {
     double const group = (double)g[DLBF_GROUP];
     double const needed = ceil(of->need->n / (load * (double)g[DLBF_TABLES]) / group) * group;
-    if (!(needed <= MAX_BUCKETS)) return false;
+    if (!(needed <= (double)DLBF_MAX_BUCKETS)) return false;
     g[DLBF_BUCKETS] = (uint64_t)needed;
     return true;
 }

@@ -45,6 +45,7 @@ enum {
 #define DLBF_MIN_TABLES 2
 #define DLBF_MAX_TABLES 4
 #define DLBF_MAX_GROUP 4
+#define DLBF_MAX_BUCKETS (UINT64_C(1) << 50)
 #define DLBF_MAX_CELLS 15
 #define DLBF_MIN_LENGTH 4 /* of a fingerprint */
 #define DLBF_MAX_LENGTH 56

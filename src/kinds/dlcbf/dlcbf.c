@@ -52,6 +52,8 @@
 #include "kind.h"
 #include "size.h"
 
+#include <math.h>
+
 /* The geometry worked out. */
 typedef struct dlcbf_shape {
     cells_shape cells;
@@ -64,12 +66,23 @@ static_assert(sizeof(dlcbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape
 
 /* ------------------------------------------------------------------ planning */
 
+/* Counters that hold all planned copies of a key in one cell, and count as far as is asked. */
+static uint64_t dlcbf_counter_bits(const tamis_need *need) {
+    if (!need_can(need, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)) return 0;
+    uint64_t bits = 2; /* the paper's */
+    while (bits < DLCBF_MAX_COUNTER_BITS && (UINT64_C(1) << bits < need->work.copies ||
+                                             (uint64_t)DLCBF_COPIES << bits <= need->count_to))
+        bits++;
+    return bits;
+}
+
 static tamis_status dlcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    bool const is_counted = (need->abilities & (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)) != 0;
-    if (g[DLCBF_COUNTER_BITS] == NEED_FREE) g[DLCBF_COUNTER_BITS] = is_counted ? 2 : 0;
+    if (g[DLCBF_COUNTER_BITS] == NEED_FREE) g[DLCBF_COUNTER_BITS] = dlcbf_counter_bits(need);
     if (g[DLCBF_COUNTER_BITS] > DLCBF_MAX_COUNTER_BITS) return TAMIS_ERR_CANNOT;
+    bool const is_counted = g[DLCBF_COUNTER_BITS] != 0;
+    if (is_counted && dlcbf_full(g) < need->work.copies) return TAMIS_ERR_CANNOT;
     double const n = (double)need->work.capacity + DLCBF_COPIES - 1; /* one is added without end */
     dlcbf_need const want = { .n = n,
                               .fpr = need->fpr * n / (double)need->work.capacity,
@@ -101,9 +114,11 @@ static void dlcbf_predict(const uint64_t *g, const tamis_workload *work,
     uint64_t const capacity = work->capacity, lifetime = work->lifetime;
     double const   n = (double)capacity, t = (double)lifetime;
     uint64_t const prints = tamis_dlcbf_prints(g);
+    bool const     is_counted = g[DLCBF_COUNTER_BITS] != 0;
+    double const   cells = is_counted ? ceil((double)work->copies / (double)dlcbf_full(g)) : 1;
     *ret_forecast = (tamis_forecast){
         .fpr = tamis_prints_fpr(prints, n),
-        .overflow = tamis_dlcbf_overflow(g, n + DLCBF_COPIES - 1, t),
+        .overflow = tamis_dlcbf_overflow(g, n * cells + DLCBF_COPIES - 1, t * cells),
         .saturation = tamis_prints_saturation(prints, dlcbf_most(g), n, t),
     };
     tamis_dlcbf_touches(g, n, &ret_forecast->lines_present, &ret_forecast->lines_absent,
@@ -409,13 +424,13 @@ KIND_EXPORT(dlcbf) = {
     .name = "dlcbf",
     .summary = "d-left counting filter: fingerprints in the least loaded of d buckets",
     .isa = KIND_ISA,
-    .fields = { { "tables", 0, UINT64_MAX - 1 },
-                { "buckets", 0, UINT64_MAX - 1 },
-                { "cells", 0, UINT64_MAX - 1 },
-                { "remainder_bits", 0, UINT64_MAX - 1 },
-                { "counter_bits", 0, UINT64_MAX - 1 },
-                { "bucket_bytes", 0, UINT64_MAX - 1 },
-                { "moves", 0, UINT64_MAX - 1 },
+    .fields = { { "tables", DLEFT_MIN_TABLES, DLEFT_MAX_TABLES },
+                { "buckets", 1, PERMUTE_MAX >> DLEFT_MIN_PRINT_BITS },
+                { "cells", 1, DLEFT_MAX_CELLS },
+                { "remainder_bits", DLEFT_MIN_PRINT_BITS, DLCBF_MAX_REMAINDER_BITS },
+                { "counter_bits", 0, DLCBF_MAX_COUNTER_BITS },
+                { "bucket_bytes", 1, DLEFT_MAX_BUCKET_BYTES },
+                { "moves", 0, 1 },
                 { NULL, 0, 0 } },
     .plan = dlcbf_plan,
     .body_bytes = dlcbf_body_bytes,

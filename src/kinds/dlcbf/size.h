@@ -40,6 +40,11 @@ static inline uint64_t dlcbf_cell_bits(const uint64_t *g) {
     return dleft_cell_bits(g);
 }
 
+/* Copies that one cell can have. */
+static inline uint64_t dlcbf_full(const uint64_t *g) {
+    return UINT64_C(1) << g[DLCBF_COUNTER_BITS];
+}
+
 /* Copies that a fingerprint can have. Without counters it is stored once. */
 static inline uint64_t dlcbf_most(const uint64_t *g) {
     return g[DLCBF_COUNTER_BITS] == 0 ? 1 : (uint64_t)DLCBF_COPIES << g[DLCBF_COUNTER_BITS];
