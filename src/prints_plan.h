@@ -1,23 +1,90 @@
-/* prints_plan.h - how kinds that store fingerprints plan what a copy, a count or a value takes. */
+/* prints_plan.h - how `line` and `rank` plan what copies, counts and values of a fingerprint take.
+ *
+ * A fingerprint has entries (slots, cells); an entry may have a counter of C bits, and stands then
+ * for up to 2^C copies. So a fingerprint has at most `entries` x 2^C copies. With all of these it
+ * is saturated, and stays. The choice, where the user leaves it open:
+ *
+ *   a set without removal   one entry, no counter: a fingerprint is stored once;
+ *   removal, one copy       8 entries, no counter. Further copies are rare: other keys with the
+ *                           same fingerprint, or one key that is flooded. It takes 8 keys with one
+ *                           fingerprint to saturate it;
+ *   removal, more copies    counters. All planned copies of a key are in one entry; and again it
+ *                           takes 8 such keys to saturate a fingerprint;
+ *   counting                one entry with a counter for all: no count takes the room of a key;
+ *   states                  one entry with a field for the value and its timer.
+ *
+ * A counter of C bits costs C bits for each key. Entries for further copies would cost a remainder
+ * each, and are more than that from the second copy on.
+ */
 #ifndef TAMIS_PRINTS_PLAN_H
 #define TAMIS_PRINTS_PLAN_H
 
 #include "kind.h"
 #include "theory/print_law.h"
 
-/* Three fields of the geometry: counter_bits, copies and value_bits, fixed or free. What is free is
- * chosen. False: the need cannot be met with what is fixed. `counting` is as in prints.h. */
-static inline bool prints_plan(const tamis_need *need, prints_mode counting, uint64_t *fields) {
-    prints_mode fixed = { fields[0], fields[1], fields[2] };
-    bool const  is_removed = (need->abilities & TAMIS_CAN_REMOVE) != 0;
-    bool const  is_counted = (need->abilities & TAMIS_CAN_COUNT) != 0;
-    if (need->values != 0 && !tamis_prints_states(need->values, need->timer_bits, &fixed))
-        return false;
-    prints_mode const mode = tamis_prints_mode(fixed, is_removed, is_counted, counting);
-    fields[0] = mode.counter_bits;
-    fields[1] = mode.copies;
-    fields[2] = mode.value_bits;
-    return true;
+/* Keys with one fingerprint that saturate it, at least. With fewer, collisions would saturate
+ * fingerprints in the course of a long life, and these would never be removed. */
+#define PRINTS_KEYS_TO_SATURATE 8
+
+/* The fewest bits of a counter for so many copies, 1 or more. */
+static inline uint64_t prints_counter_bits(uint64_t copies) {
+    uint64_t bits = 0;
+    while (bits < 63 && UINT64_C(1) << bits < copies) bits++;
+    return bits;
+}
+
+/* P[any fingerprint is ever saturated], which has `most` copies then: as many different keys with
+ * one fingerprint as have so many together. */
+static inline double prints_saturation(uint64_t prints, uint64_t most, const tamis_workload *work) {
+    if (most == 1) return 0;
+    if (most <= work->copies) return 1;
+    return tamis_prints_saturation(prints, (most + work->copies - 1) / work->copies,
+                                   (double)work->capacity, (double)work->lifetime);
+}
+
+/* Set a field to a value if it is free. False: it is fixed to another one. */
+static inline bool prints_fix(uint64_t *field, uint64_t value) {
+    if (*field == NEED_FREE) *field = value;
+    return *field == value;
+}
+
+/* Choose how copies are kept that can be removed or counted. Up to `with_counters` entries of a
+ * fingerprint can have counters. */
+static inline void prints_choose(const tamis_need *need, uint64_t with_counters, uint64_t *bits,
+                                 uint64_t *entries) {
+    uint64_t const most = max_u64(need->count_to + 1, PRINTS_KEYS_TO_SATURATE * need->work.copies);
+    bool const     is_counted = need_can(need, TAMIS_CAN_COUNT);
+    bool const     is_plain = !is_counted && need->work.copies == 1;
+    if (*bits == NEED_FREE && *entries == NEED_FREE) {
+        *entries = is_plain ? PRINTS_KEYS_TO_SATURATE : is_counted ? 1 : with_counters;
+        *bits = prints_counter_bits((most + *entries - 1) / *entries);
+    }
+    if (*bits == NEED_FREE) *bits = 0; /* who fixes the entries alone wants no counters */
+    uint64_t const each = UINT64_C(1) << min_u64(*bits, 32);
+    if (*entries == NEED_FREE)
+        *entries =
+            *bits == 0 ? PRINTS_KEYS_TO_SATURATE : min_u64(with_counters, (most + each - 1) / each);
+}
+
+/* Choose what is free of three fields that stand side by side in a geometry: counter_bits, entries
+ * (called `copies` there) and value_bits. False: the need cannot be met with what is fixed. */
+static inline bool prints_plan(const tamis_need *need, uint64_t with_counters, uint64_t *fields) {
+    uint64_t *const bits = &fields[0], *const entries = &fields[1], *const value_bits = &fields[2];
+    if (need->values != 0) {
+        return prints_fix(bits, 0) && prints_fix(entries, 1) &&
+               prints_fix(value_bits, tamis_prints_value_bits(need->values, need->timer_bits));
+    }
+    if (*value_bits == NEED_FREE) *value_bits = 0;
+    bool const is_kept = need_can(need, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT) && *value_bits == 0;
+    if (!is_kept) {
+        if (*bits == NEED_FREE) *bits = 0;
+        if (*entries == NEED_FREE) *entries = 1;
+        return true;
+    }
+    prints_choose(need, with_counters, bits, entries);
+    /* A key with the copies that are planned must not be saturated. */
+    uint64_t const most = *entries << min_u64(*bits, 32);
+    return most == 1 || most > need->work.copies;
 }
 
 #endif

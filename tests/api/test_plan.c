@@ -356,6 +356,7 @@ static void plan_never_grows_when_less_is_asked(void **state) {
 static tamis_plan rank_for(unsigned abilities) {
     tamis_spec spec = spec_of(100000, 0.01);
     spec.abilities = abilities;
+    spec.count_to = (abilities & TAMIS_CAN_COUNT) != 0 ? 255 : 0;
     spec.kind = "rank";
     table const planned = plan_of(&spec);
     assert_int_equal(planned.rows[0].status, TAMIS_OK);
@@ -374,17 +375,18 @@ static void check_rank_mode(unsigned abilities, uint64_t counter_bits, uint64_t 
     tamis_plan const row = rank_for(abilities);
     assert_int_equal(field_of(&row, "counter_bits"), counter_bits);
     assert_int_equal(field_of(&row, "copies"), copies);
-    assert_int_equal((row.abilities & TAMIS_CAN_REMOVE) != 0, copies > 1);
+    assert_int_equal((row.abilities & TAMIS_CAN_REMOVE) != 0, copies << counter_bits > 1);
 }
 
-/* Counters are for those who count; for removal alone each copy is a cell, which is smaller. */
+/* Counters are for those who count to 255; for removal alone each copy is a cell, which is
+ * smaller. */
 static void plan_of_rank_is_a_multiset_unless_it_must_count(void **state) {
     (void)state;
     check_rank_mode(0, 0, 1);
     check_rank_mode(TAMIS_CAN_MERGE, 0, 1);
     check_rank_mode(TAMIS_CAN_REMOVE, 0, 8);
-    check_rank_mode(TAMIS_CAN_COUNT, 2, 4);
-    check_rank_mode(TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, 2, 4);
+    check_rank_mode(TAMIS_CAN_COUNT, 8, 1);
+    check_rank_mode(TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, 8, 1);
     tamis_plan const set = rank_for(0), multiset = rank_for(TAMIS_CAN_REMOVE);
     tamis_plan const counting = rank_for(TAMIS_CAN_COUNT | TAMIS_CAN_REMOVE);
     assert_true(set.bits_per_key <= multiset.bits_per_key);

@@ -25,7 +25,9 @@ void check_flood(tamis_set *set) {
         assert_int_equal(tamis_count_id(set, 0, &count), TAMIS_OK);
         assert_true(count == TAMIS_COUNT_MANY);
         assert_int_equal(set->table.saturated, 1);
-        for (uint64_t i = 0; i < 1000; i++) assert_int_equal(tamis_remove_id(set, 0), TAMIS_OK);
+        for (uint64_t i = 0; i < 1000; i++) {
+            assert_int_equal(tamis_remove_id(set, 0), TAMIS_ERR_SATURATED);
+        }
         check_has_all(set);
     }
     assert_true(tamis_validate(set, NULL));

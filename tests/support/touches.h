@@ -60,6 +60,7 @@ static inline tamis_table touches_table(const tamis_kind *kind, const touches_jo
                         .fpr = job->fpr,
                         .overflow = 1e-10,
                         .abilities = job->abilities,
+                        .count_to = (job->abilities & TAMIS_CAN_COUNT) != 0 ? 255 : 0,
                         .prefer = job->prefer };
     uint64_t   g[TAMIS_MAX_FIELDS] = { 0 };
     for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) need.fixed[i] = NEED_FREE;

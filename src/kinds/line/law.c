@@ -77,17 +77,23 @@ typedef struct law_line {
     double kept[LINE_SLOTS + 1], tail[MAX_TAIL + 1];
 } law_line;
 
-/* Add to *to, with some weight, the line after one more chain: chain[k] is the probability that it
- * has k keys, which make k + more entries. It is kept if it fits; otherwise the line is cut. */
-static void law_add_chain(const law_line *line, const double *chain, unsigned more, double weight,
-                          law_line *to) {
+/* Chains of a mean load. */
+typedef struct law_chain {
+    double   p[MAX_CHAIN + 1]; /* that it has so many keys */
+    unsigned each;             /* entries of every key */
+} law_chain;
+
+/* Add to *to, with some weight, the line after one more chain, which has `more` entries beside
+ * those of its keys. It is kept if it fits; otherwise the line is cut. */
+static void law_add_chain(const law_line *line, const law_chain *chain, unsigned more,
+                          double weight, law_line *to) {
     unsigned const last = law_last(line->tail, MAX_TAIL);
     for (unsigned k = 0; k <= MAX_CHAIN; k++) {
-        unsigned const size = k + more;
-        double const   p = weight * chain[k];
-        for (unsigned s = 0; s + size <= LINE_SLOTS; s++) to->kept[s + size] += p * line->kept[s];
-        for (unsigned s = LINE_SLOTS + 1 - size; s <= LINE_SLOTS; s++)
-            to->tail[size] += p * line->kept[s];
+        unsigned const size = law_at_most(k * chain->each + more, MAX_TAIL);
+        unsigned const first = LINE_SLOTS + 1 - law_at_most(size, LINE_SLOTS + 1);
+        double const   p = weight * chain->p[k];
+        for (unsigned s = 0; s < first; s++) to->kept[s + size] += p * line->kept[s];
+        for (unsigned s = first; s <= LINE_SLOTS; s++) to->tail[size] += p * line->kept[s];
         law_mix(to->tail, MAX_TAIL, line->tail, last, size, p);
     }
 }
@@ -98,17 +104,18 @@ typedef struct law_tails {
     double flooded[MAX_TAIL + 1]; /* with the entries of a flooded key in any one chain */
 } law_tails;
 
-static void law_tails_make(double mean, unsigned flood, law_tails *ret_tails) {
-    double   chain[MAX_CHAIN + 1];
-    law_line plain = { .kept = { 1 } }, flooded = { .kept = { 0 } };
+/* `mean` is in keys. */
+static void law_tails_make(double mean, unsigned each, unsigned flood, law_tails *ret_tails) {
+    law_chain chain = { .each = each };
+    law_line  plain = { .kept = { 1 } }, flooded = { .kept = { 0 } };
     for (unsigned k = 0; k <= MAX_CHAIN; k++) {
-        chain[k] = exp(tamis_poisson_log(mean / LINE_CHAINS, k));
+        chain.p[k] = exp(tamis_poisson_log(mean / LINE_CHAINS, k));
     }
     for (unsigned c = 0; c < LINE_CHAINS; c++) {
         law_line next = { .kept = { 0 } }, next_flooded = { .kept = { 0 } };
-        law_add_chain(&plain, chain, 0, 1, &next);
-        if (flood != 0) law_add_chain(&flooded, chain, 0, 1, &next_flooded);
-        if (flood != 0) law_add_chain(&plain, chain, flood, 1.0 / LINE_CHAINS, &next_flooded);
+        law_add_chain(&plain, &chain, 0, 1, &next);
+        if (flood != 0) law_add_chain(&flooded, &chain, 0, 1, &next_flooded);
+        if (flood != 0) law_add_chain(&plain, &chain, flood, 1.0 / LINE_CHAINS, &next_flooded);
         plain = next;
         flooded = next_flooded;
     }
@@ -144,7 +151,7 @@ static void law_sent(const law_tails *tails, unsigned lines, bool is_flooded, do
 void tamis_line_shares(double mean, law_shares *ret_shares) {
     law_tails tails;
     double    law[MAX_SENT + 1], keys = 0, crowded = 0;
-    law_tails_make(mean, 0, &tails);
+    law_tails_make(mean, 1, 0, &tails);
     law_together(&tails, LINE_GROUP, false, law);
     for (unsigned i = 0; i <= MAX_SENT; i++) {
         keys += i * law[i];
@@ -166,7 +173,7 @@ static __attribute__((noinline)) bool law_sum(const law_life *life, double keys,
     bool const     is_whole_flooded = life->flood != 0 && whole != 0;
     law_tails      tails;
     double         sent[MAX_SENT + 1];
-    law_tails_make(keys / life->lines, life->flood, &tails);
+    law_tails_make(keys / life->lines, life->each, life->flood, &tails);
     law_sent(&tails, LINE_GROUP, false, sent);
     law_repeat(ret_sum, MAX_SUM, sent, law_last(sent, MAX_SENT), whole - is_whole_flooded);
     if (is_whole_flooded) {
@@ -238,7 +245,7 @@ typedef struct law_shelves {
 
 static void law_shelves_make(const law_life *life, law_shelves *ret_shelves) {
     law_tails tails;
-    law_tails_make(life->keys / life->lines, life->flood, &tails);
+    law_tails_make(life->keys / life->lines, life->each, life->flood, &tails);
     ret_shelves->n = ceil(life->lines / LINE_GROUP);
     law_sent(&tails, LINE_GROUP, false, ret_shelves->plain);
     memcpy(ret_shelves->flooded, ret_shelves->plain, sizeof ret_shelves->plain);
@@ -284,7 +291,7 @@ static __attribute__((noinline)) double law_bound_room(const law_life *life, dou
 
 double tamis_line_law(const law_life *life, double room) {
     law_sums sums;
-    if (life->keys / life->lines > LAW_MAX_LOAD) return 1;
+    if (life->each * life->keys / life->lines > LAW_MAX_LOAD) return 1;
     return law_sums_make(life, &sums) ? law_exact(life, &sums, room) : law_bound(life, room);
 }
 

@@ -7,7 +7,8 @@
  * The law. Take the 62 chains of a line as independent, Poisson(m/62) each. Going through them one
  * by one gives the exact law of what the line keeps and of its tail. The tails of 16 lines together
  * give that of a shelf, and of what it sends to the attic. The attic holds the sum S over all
- * shelves. If one key is flooded, all its entries are in one chain of one line, beside the others.
+ * shelves. Where every key has several entries, these are all in one chain; and if one key is
+ * flooded, so are all that it can have, beside the others.
  *
  * From Poisson loads to n keys. Real loads sum up to n. S only grows with every key, so Theorem 1
  * of the rank-indexed paper (kinds/rank/size.h) applies: P[S > K] with n keys is at most twice
@@ -40,7 +41,7 @@
 #define LINE_SHELF 28
 
 #define LAW_EXACT_SHELVES 24
-#define LAW_MAX_LOAD 56.0 /* beyond this mean load of a line nothing is promised */
+#define LAW_MAX_LOAD 56.0 /* entries of a line on average; beyond that nothing is promised */
 
 /* What lines of a mean load send elsewhere. */
 typedef struct law_shares {
@@ -56,6 +57,7 @@ void tamis_line_shares(double mean, law_shares *ret_shares);
 typedef struct law_life {
     double   lines, keys;
     double   churn; /* adds beyond the filling, T - n */
+    unsigned each;  /* entries of every key */
     unsigned flood; /* entries of a key that is flooded; 0: none is */
 } law_life;
 

@@ -39,7 +39,7 @@
  * removed leaves no trace. It costs a second cache line for keys of a full line, one in six at
  * capacity.
  *
- * Modes: how many copies of a fingerprint are told apart.
+ * Modes: how many copies of a fingerprint are told apart (prints_plan.h says which is taken when).
  *   copies = 1           a set: a fingerprint is stored once, and there is no removal;
  *   copies = 2 to 8      a multiset: each copy is an entry, up to so many;
  *   counter_bits = C     a counter of C bits beside each entry: one entry for up to 2^C copies.
@@ -65,23 +65,16 @@ static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHE
                   LINE_WORD_BITS == ATTIC_OWN_BITS && LINE_MAX_TAIL == LINES_MAX_TAIL,
               "size.h plans these lines");
 static_assert(LINE_COPIES == LINE_COUNTER_BITS + 1 && LINE_VALUE_BITS == LINE_COPIES + 1,
-              "as prints_plan() has them");
+              "in the order of prints_plan()");
 
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status line_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    prints_mode const counting = { .counter_bits = 4, .copies = 1 };
-    uint64_t          g[TAMIS_MAX_FIELDS];
+    uint64_t g[LINE_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    if (!prints_plan(need, counting, &g[LINE_COUNTER_BITS])) return TAMIS_ERR_CANNOT;
-    line_need const want = { .n = (double)need->work.capacity,
-                             .fpr = need->fpr,
-                             .lifetime = (double)need->work.lifetime,
-                             .overflow = need->overflow,
-                             .prints = need->prints,
-                             .is_fast = need->prefer == TAMIS_PREFER_FAST };
-    if (!tamis_line_choose(&want, g)) return TAMIS_ERR_CANNOT;
-    memcpy(ret_geometry, g, LINE_FIELDS * sizeof g[0]);
+    if (!prints_plan(need, 1, &g[LINE_COUNTER_BITS])) return TAMIS_ERR_CANNOT;
+    if (!tamis_line_choose(need, g)) return TAMIS_ERR_CANNOT;
+    memcpy(ret_geometry, g, sizeof g);
     return TAMIS_OK;
 }
 
@@ -97,16 +90,25 @@ static unsigned line_lacks(const uint64_t *g) {
            (g[LINE_VALUE_BITS] != 0 ? TAMIS_CAN_MERGE : 0);
 }
 
+/* Copies of a fingerprint that saturate it. */
+static uint64_t line_most(const uint64_t *g) {
+    return g[LINE_COPIES] << g[LINE_COUNTER_BITS];
+}
+
 static void line_predict(const uint64_t *g, const tamis_workload *work,
                          tamis_forecast *ret_forecast) {
-    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
-    double const   n = (double)capacity, t = (double)lifetime;
-    uint64_t const prints = tamis_line_prints(g), most = g[LINE_COPIES] << g[LINE_COUNTER_BITS];
-    *ret_forecast = (tamis_forecast){ .fpr = tamis_line_fpr(g, n),
-                                      .overflow = tamis_line_overflow(g, n, t),
-                                      .saturation = tamis_prints_saturation(prints, most, n, t) };
+    double const n = (double)work->capacity;
+    *ret_forecast = (tamis_forecast){
+        .fpr = tamis_line_fpr(g, n),
+        .overflow = tamis_line_overflow(g, work),
+        .saturation = prints_saturation(tamis_line_prints(g), line_most(g), work),
+    };
     tamis_line_touches(g, n, &ret_forecast->lines_present, &ret_forecast->lines_absent,
                        &ret_forecast->lines_add);
+}
+
+static uint64_t line_count_to(const uint64_t *g) {
+    return line_most(g) - 1;
 }
 
 static void line_prepare(tamis_table *table) {
@@ -128,7 +130,7 @@ static void line_prepare(tamis_table *table) {
                                           .room = g[LINE_ATTIC],
                                           .word_bits = 8 * line_word_bytes(g[LINE_BUCKETS]),
                                           .end = layout.end },
-                               .most = g[LINE_COPIES] << g[LINE_COUNTER_BITS] };
+                               .most = line_most(g) };
     memcpy(table->derived, &shape, sizeof shape);
 }
 
@@ -152,18 +154,18 @@ TAMIS_INLINE tamis_status line_add_at(tamis_table *table, const lines_place *pla
     return TAMIS_OK;
 }
 
-TAMIS_INLINE bool line_remove_at(tamis_table *table, const lines_place *place) {
+TAMIS_INLINE tamis_status line_remove_at(tamis_table *table, const lines_place *place) {
     const line_shape *const shape = line_shape_of(table);
     lines_view const        lines = line_view(table);
     lines_found const       found = lines_look(lines, place);
-    if (found.copies == 0) return false;
-    if (found.copies >= shape->most) return true; /* saturated: it stays */
+    if (found.copies == 0) return TAMIS_ERR_ABSENT;
+    if (found.copies >= shape->most) return TAMIS_ERR_SATURATED;
     if (shape->lines.counter_bits != 0 && found.copies > 1)
         lines_set_copies(lines, place, &found, found.copies - 1);
     else
         lines_take(lines, place, &found);
     table->keys--;
-    return true;
+    return TAMIS_OK;
 }
 
 /* ------------------------------------------------------------------ one key */
@@ -180,7 +182,7 @@ static tamis_status line_add(tamis_table *table, uint64_t hash) {
 
 static tamis_status line_remove(tamis_table *table, uint64_t hash) {
     lines_place const place = lines_find(line_view(table), hash);
-    return line_remove_at(table, &place) ? TAMIS_OK : TAMIS_ERR_ABSENT;
+    return line_remove_at(table, &place);
 }
 
 static uint64_t line_count(const tamis_table *table, uint64_t hash) {
@@ -264,11 +266,15 @@ static unsigned line_add_chunk(tamis_table *table, const uint64_t *hash, unsigne
 
 static uint64_t line_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n,
                                   uint64_t *ret_saturated) {
-    *ret_saturated = 0;
     lines_place place[TAMIS_CHUNK];
-    uint64_t    removed = 0;
+    uint64_t    removed = 0, saturated = 0;
     line_find_all(table, hash, n, place);
-    for (unsigned i = 0; i < n; i++) removed |= (uint64_t)line_remove_at(table, &place[i]) << i;
+    for (unsigned i = 0; i < n; i++) {
+        tamis_status const status = line_remove_at(table, &place[i]);
+        removed |= (uint64_t)(status == TAMIS_OK) << i;
+        saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << i;
+    }
+    *ret_saturated = saturated;
     return removed;
 }
 
@@ -289,6 +295,28 @@ static bool line_each(const tamis_table *table, kind_visit *visit, void *context
     return true;
 }
 
+/* Add so many copies at a place where there is room for them. With counters, in one step. */
+static tamis_status line_join_at(tamis_table *into, const lines_place *place, unsigned copies) {
+    const line_shape *const shape = line_shape_of(into);
+    lines_view const        lines = line_view(into);
+    if (shape->lines.counter_bits == 0) {
+        tamis_status status = TAMIS_OK;
+        for (unsigned i = 0; i < copies; i++) status |= line_add_at(into, place);
+        return status;
+    }
+    lines_found const found = lines_look(lines, place);
+    unsigned const    sum = (unsigned)min_u64((uint64_t)found.copies + copies, shape->most);
+    if (found.copies != 0) {
+        lines_set_copies(lines, place, &found, sum);
+    } else if (!lines_new_entry(lines, place, &found,
+                                rest_new(&shape->lines, place->remainder, 0) | (sum - 1))) {
+        return TAMIS_ERR_FULL;
+    }
+    into->keys += sum - found.copies;
+    into->saturated += sum == shape->most && found.copies != sum;
+    return TAMIS_OK;
+}
+
 /* Tails only grow on the way, so if there is room for the result there is room for every step. */
 static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
     const line_shape *const shape = line_shape_of(into);
@@ -299,8 +327,7 @@ static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
         lines_gather(line_view(from), bucket, &more);
         for (unsigned i = 0; i < more.n; i++) {
             lines_place const place = lines_list_place(&shape->lines, bucket, &more, i);
-            unsigned const    copies = rest_copies(&shape->lines, more.rest[i]);
-            for (unsigned k = 0; k < copies; k++) status |= line_add_at(into, &place);
+            status |= line_join_at(into, &place, rest_copies(&shape->lines, more.rest[i]));
         }
     }
     return status;
@@ -308,19 +335,30 @@ static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* A key is taken for present if its fingerprint is stored, so that is the share of fingerprints
- * that are. Copies in entries of their own do not count. */
-static double line_current_fpr(const tamis_table *table) {
-    const line_shape *const shape = line_shape_of(table);
-    uint64_t                prints = 0;
-    lines_list              list;
-    for (uint64_t bucket = 0; bucket < shape->lines.buckets; bucket++) {
+/* Slots, shelf keys and attic words that there are. */
+static double line_room(const lines_shape *shape) {
+    uint64_t const shelves = (shape->buckets + SHELF_BUCKETS - 1) / SHELF_BUCKETS;
+    return (double)(shape->buckets * RUNS_SLOTS + shelves * SHELF_KEYS + shape->room);
+}
+
+/* A key is taken for present if its fingerprint is stored, so the fpr is the share of fingerprints
+ * that are. Copies in entries of their own take room, but count once. */
+static void line_survey(const tamis_table *table, kind_survey *ret_survey) {
+    const lines_shape *const shape = &line_shape_of(table)->lines;
+    uint64_t const           all = tamis_line_prints(table->geometry);
+    uint64_t                 prints = 0, entries = 0;
+    lines_list               list;
+    for (uint64_t bucket = 0; bucket < shape->buckets; bucket++) {
         lines_gather(line_view(table), bucket, &list);
+        entries += list.n;
         for (unsigned i = 0, n; i < list.n; i += n, prints++) {
-            (void)lines_list_copies(&shape->lines, &list, i, &n);
+            (void)lines_list_copies(shape, &list, i, &n);
         }
     }
-    return (double)prints / (double)tamis_line_prints(table->geometry);
+    *ret_survey = (kind_survey){ .fpr = (double)prints / (double)all,
+                                 .distinct = tamis_prints_distinct(all, prints),
+                                 .load = (double)entries / line_room(shape),
+                                 .prints = prints };
 }
 
 /* I4, and the sums for I5. */
@@ -383,25 +421,17 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
-static void line_survey(const tamis_table *table, kind_survey *ret_survey) {
-    *ret_survey = (kind_survey){ .fpr = line_current_fpr(table), .distinct = (double)table->keys };
-}
-
-static uint64_t line_count_to(const uint64_t *g) {
-    return (g[LINE_COPIES] << g[LINE_COUNTER_BITS]) - 1;
-}
-
 KIND_EXPORT(line) = {
     .name = "line",
     .summary = "rank-indexed cache lines: the fastest that can remove",
     .isa = KIND_ISA,
     .is_default = true,
-    .fields = { { "buckets", 0, UINT64_MAX - 1 },
-                { "remainder_bits", 0, UINT64_MAX - 1 },
-                { "counter_bits", 0, UINT64_MAX - 1 },
-                { "copies", 0, UINT64_MAX - 1 },
-                { "value_bits", 0, UINT64_MAX - 1 },
-                { "attic", 0, UINT64_MAX - 1 },
+    .fields = { { "buckets", 1, LINE_MAX_BUCKETS },
+                { "remainder_bits", LINE_BYTE_BITS, LINE_MAX_REMAINDER_BITS },
+                { "counter_bits", 0, LINE_MAX_COUNTER_BITS },
+                { "copies", 1, LINE_MAX_COPIES },
+                { "value_bits", 0, LINE_MAX_VALUE_BITS },
+                { "attic", 0, LINE_MAX_ATTIC },
                 { NULL, 0, 0 } },
     .plan = line_plan,
     .body_bytes = line_body_bytes,

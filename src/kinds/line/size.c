@@ -18,8 +18,9 @@ uint64_t tamis_line_prints(const uint64_t *g) {
 }
 
 static bool line_fields_are_possible(const uint64_t *g) {
-    uint64_t const many = UINT64_C(1) << 44, bits = g[LINE_REMAINDER_BITS];
-    if (g[LINE_BUCKETS] < 1 || g[LINE_BUCKETS] > many || g[LINE_ATTIC] > many) return false;
+    uint64_t const bits = g[LINE_REMAINDER_BITS];
+    if (g[LINE_BUCKETS] < 1 || g[LINE_BUCKETS] > LINE_MAX_BUCKETS) return false;
+    if (g[LINE_ATTIC] > LINE_MAX_ATTIC) return false;
     if (bits < LINE_BYTE_BITS || bits > LINE_MAX_REMAINDER_BITS) return false;
     if (g[LINE_COUNTER_BITS] > LINE_MAX_COUNTER_BITS || g[LINE_VALUE_BITS] > LINE_MAX_VALUE_BITS)
         return false;
@@ -47,17 +48,27 @@ bool tamis_line_layout(const uint64_t *g, line_layout *ret_layout) {
 
 /* ------------------------------------------------------------------ prediction */
 
-/* The life of a table with n different keys, of which one may have all the entries it can. */
-static law_life line_life_of(const uint64_t *g, double n, double lifetime) {
+/* The life of a table. Without counters, every copy of a key that is planned is an entry; and one
+ * key may have all the entries it can. */
+static law_life line_life_of(const uint64_t *g, const tamis_workload *work) {
+    double const   n = (double)work->capacity;
+    bool const     has_counters = g[LINE_COUNTER_BITS] != 0;
+    uint64_t const each = has_counters ? 1 : min_u64(work->copies, g[LINE_COPIES]);
     return (law_life){ .lines = (double)g[LINE_BUCKETS],
                        .keys = n,
-                       .churn = tamis_prints_churn(n, lifetime),
-                       .flood = g[LINE_COPIES] > 1 ? (unsigned)g[LINE_COPIES] : 0 };
+                       .churn = tamis_prints_churn(n, (double)work->lifetime),
+                       .each = (unsigned)each,
+                       .flood = g[LINE_COPIES] > each ? (unsigned)g[LINE_COPIES] : 0 };
 }
 
-double tamis_line_overflow(const uint64_t *g, double n, double lifetime) {
-    law_life const life = line_life_of(g, n, lifetime);
-    double const   entries = n + (double)g[LINE_COPIES] - 1, room = (double)g[LINE_ATTIC];
+/* Entries at capacity. */
+static double line_entries(const uint64_t *g, const law_life *life) {
+    return life->keys * life->each + (double)g[LINE_COPIES] - life->each;
+}
+
+double tamis_line_overflow(const uint64_t *g, const tamis_workload *work) {
+    law_life const life = line_life_of(g, work);
+    double const   entries = line_entries(g, &life), room = (double)g[LINE_ATTIC];
     /* One line holds them all, or the attic alone does. */
     if (entries <= LINE_SLOTS || entries <= fmin(room, LINE_MAX_TAIL)) return 0;
     return tamis_line_law(&life, room);
@@ -86,10 +97,10 @@ static uint64_t line_or_fixed(uint64_t fixed, double chosen) {
 }
 
 /* The number of lines, for a mean load. False: what is asked for allows no number. */
-static bool line_choose_lines(const line_need *need, const uint64_t *fixed, uint64_t *g,
+static bool line_choose_lines(const tamis_need *need, const uint64_t *fixed, uint64_t *g,
                               double mean) {
-    double const lines = ceil(need->n / mean);
-    if (lines > 0x1p44) return false;
+    double const lines = ceil((double)need->work.capacity / mean);
+    if (lines > (double)LINE_MAX_BUCKETS) return false;
     g[LINE_BUCKETS] = line_or_fixed(fixed[LINE_BUCKETS], lines);
     if (need->prints == 0) return true;
     uint64_t const step = (uint64_t)LINE_CHAINS << g[LINE_REMAINDER_BITS];
@@ -100,13 +111,13 @@ static bool line_choose_lines(const line_need *need, const uint64_t *fixed, uint
 
 /* The attic, for the lines that are chosen: about the size that it needs, or just that. Returns the
  * bits of the body; INFINITY: impossible. */
-static double line_choose_attic(const line_need *need, const uint64_t *fixed, uint64_t *g,
+static double line_choose_attic(const tamis_need *need, const uint64_t *fixed, uint64_t *g,
                                 bool is_rough) {
-    law_life const life = line_life_of(g, need->n, need->lifetime);
+    law_life const life = line_life_of(g, &need->work);
     line_layout    layout;
     double         room = 0; /* is enough if one line holds all */
-    if (fixed[LINE_ATTIC] == NEED_FREE && need->n + (double)g[LINE_COPIES] - 1 > LINE_SLOTS) {
-        if (life.keys / life.lines > LAW_MAX_LOAD) return INFINITY;
+    if (fixed[LINE_ATTIC] == NEED_FREE && line_entries(g, &life) > LINE_SLOTS) {
+        if (life.each * life.keys / life.lines > LAW_MAX_LOAD) return INFINITY;
         room = is_rough ? tamis_line_rough_room(&life, need->overflow)
                         : tamis_line_room(&life, need->overflow);
     }
@@ -114,7 +125,7 @@ static double line_choose_attic(const line_need *need, const uint64_t *fixed, ui
     return tamis_line_layout(g, &layout) ? (double)layout.end : INFINITY;
 }
 
-static double line_try_load(const line_need *need, const uint64_t *fixed, uint64_t *g,
+static double line_try_load(const tamis_need *need, const uint64_t *fixed, uint64_t *g,
                             double mean) {
     return line_choose_lines(need, fixed, g, mean) ? line_choose_attic(need, fixed, g, true)
                                                    : INFINITY;
@@ -122,29 +133,30 @@ static double line_try_load(const line_need *need, const uint64_t *fixed, uint64
 
 /* The load that makes the table smallest, for a remainder: from the highest on, until the table
  * only grows. Returns its bits. */
-static double line_best_load(const line_need *need, const uint64_t *fixed, uint64_t *g) {
+static double line_best_load(const tamis_need *need, const uint64_t *fixed, uint64_t *g) {
+    double const n = (double)need->work.capacity, each = line_life_of(g, &need->work).each;
     double const chains = LINE_CHAINS * ldexp(1, (int)g[LINE_REMAINDER_BITS]);
     double const fast = line_rest_bits(g) != 0 ? LINE_FAST_LOAD_RESTS : LINE_FAST_LOAD;
-    double const most = need->is_fast ? fast : LINE_MAX_LOAD;
+    double const most = (need_is_fast(need) ? fast : LINE_MAX_LOAD) / each;
     double const limit = need->fpr > 0 ? need->fpr * chains : most; /* n / F <= fpr */
     bool const   is_free = need->prints == 0 && fixed[LINE_BUCKETS] == NEED_FREE;
     uint64_t     best[LINE_FIELDS] = { 0 };
     double       least = INFINITY, bits = INFINITY, mean = fmin(most, limit), lines = 0;
     do {
-        double const needed = ceil(need->n / mean);
+        double const needed = ceil(n / mean);
         if (needed != lines) bits = line_try_load(need, fixed, g, mean);
         lines = needed;
         if (bits < least) memcpy(best, g, sizeof best);
         least = fmin(least, bits);
-        mean -= 0.5;
-    } while (is_free && mean >= LINE_MIN_LOAD && bits <= 1.02 * least);
+        mean -= 0.5 / each;
+    } while (is_free && mean >= LINE_MIN_LOAD / each && bits <= 1.02 * least);
     memcpy(g, best, sizeof best);
     return least;
 }
 
 /* Shorter remainders than the first that allows a good load only waste lines; longer ones than the
  * next only waste bits. */
-static unsigned line_first_remainder(const line_need *need) {
+static unsigned line_first_remainder(const tamis_need *need) {
     unsigned bits = LINE_BYTE_BITS;
     if (need->fpr <= 0) return bits;
     while (bits < LINE_MAX_REMAINDER_BITS - 1 &&
@@ -154,7 +166,7 @@ static unsigned line_first_remainder(const line_need *need) {
     return bits;
 }
 
-bool tamis_line_choose(const line_need *need, uint64_t *geometry) {
+bool tamis_line_choose(const tamis_need *need, uint64_t *geometry) {
     uint64_t const fixed = geometry[LINE_REMAINDER_BITS];
     if (fixed != NEED_FREE && fixed > LINE_MAX_REMAINDER_BITS) return false;
     unsigned const first = fixed != NEED_FREE ? (unsigned)fixed : line_first_remainder(need);

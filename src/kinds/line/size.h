@@ -23,7 +23,7 @@ enum {
     LINE_BUCKETS,
     LINE_REMAINDER_BITS,
     LINE_COUNTER_BITS,
-    LINE_COPIES, /* slots that one fingerprint may take */
+    LINE_COPIES, /* entries that one fingerprint may take */
     LINE_VALUE_BITS,
     LINE_ATTIC, /* words that the attic may hold */
     LINE_FIELDS
@@ -33,7 +33,9 @@ enum {
 #define LINE_BYTE_BITS 8
 #define LINE_WORD_BITS 14 /* of a word in the attic, besides the number of its bucket */
 #define LINE_MAX_REMAINDER_BITS 40
-#define LINE_MAX_COUNTER_BITS 8
+#define LINE_MAX_BUCKETS (UINT64_C(1) << 44)
+#define LINE_MAX_ATTIC (UINT64_C(1) << 44)
+#define LINE_MAX_COUNTER_BITS 24
 #define LINE_MAX_COPIES 8
 #define LINE_MAX_VALUE_BITS 37 /* of a value, and a timer */
 #define LINE_MAX_REST_BITS 56
@@ -84,8 +86,8 @@ static inline double tamis_line_fpr(const uint64_t *geometry, double n) {
     return tamis_prints_fpr(tamis_line_prints(geometry), n);
 }
 
-/* P[the attic is ever full] with n keys, over a lifetime. */
-double tamis_line_overflow(const uint64_t *geometry, double n, double lifetime);
+/* P[an add within capacity is ever refused]. */
+double tamis_line_overflow(const uint64_t *geometry, const tamis_workload *work);
 
 /* Cache lines that a lookup of a present and of an absent key, and an add touch on average. */
 void tamis_line_touches(const uint64_t *geometry, double n, double *ret_present, double *ret_absent,
@@ -93,14 +95,8 @@ void tamis_line_touches(const uint64_t *geometry, double n, double *ret_present,
 
 /* ------------------------------------------------------------------ choice */
 
-typedef struct line_need {
-    double   n, fpr, lifetime, overflow;
-    bool     is_fast; /* rather than small */
-    uint64_t prints;  /* the range of fingerprints to have, or 0: any */
-} line_need;
-
 /* Fill in the fields of the geometry that are NEED_FREE: the smallest table that meets the need.
- * Counter bits, copies and value bits are the caller's. False: not to be had. */
-bool tamis_line_choose(const line_need *need, uint64_t *geometry);
+ * Counter bits, copies and value bits are chosen already. False: there is none. */
+bool tamis_line_choose(const tamis_need *need, uint64_t *geometry);
 
 #endif

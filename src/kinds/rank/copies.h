@@ -77,6 +77,25 @@ TAMIS_INLINE bool copies_up(chains_view chains, const chains_place *place,
     return true;
 }
 
+/* So many copies more, a cell at a time. False: there is no room for all of them, and some may have
+ * been added. */
+static __attribute__((unused)) bool copies_add(chains_view chains, const chains_place *place,
+                                               unsigned copies) {
+    unsigned const full = 1u << chains.shape->counter_bits;
+    while (copies != 0) {
+        copies_trail const trail = copies_follow(chains, place);
+        bool const         is_new = trail.cells == 0 || trail.match_copies == full;
+        unsigned const     had = is_new ? 0 : trail.match_copies;
+        unsigned const     now = (unsigned)min_u64((uint64_t)had + copies, full);
+        uint64_t const     counter = (uint64_t)(now - 1) << chains.shape->remainder_bits;
+        if (is_new && !chains_append(chains, place, &trail.end, place->remainder | counter))
+            return false;
+        if (!is_new) copies_set(chains, chains_cell(chains, place->at, trail.match), now);
+        copies -= now - had;
+    }
+    return true;
+}
+
 /* One copy less of a fingerprint that has some. */
 TAMIS_INLINE void copies_down(chains_view chains, const chains_place *place,
                               const copies_trail *trail) {

@@ -26,10 +26,10 @@
  * chains can be short, and a fingerprint keeps only the bits that bucket and chain do not say.
  * Extensions take the room for the fullest buckets from all of them together.
  *
- * Modes: how many copies of a fingerprint are told apart.
+ * Modes: how many copies of a fingerprint are told apart (prints_plan.h says which is taken when).
  *   copies = 1           a set: a fingerprint is stored once, and there is no removal;
- *   counter_bits = 0     a multiset, when removal is asked for: each copy is a cell, up to 8;
- *   counter_bits = C     when counting is: a cell counts 1 to 2^C, then its chain gets a second.
+ *   copies = 2 to 8      a multiset: each copy is a cell, up to so many;
+ *   counter_bits = C     a cell counts 1 to 2^C, then its chain gets a second, up to `copies`.
  * With copies x 2^C of them a fingerprint is saturated, and stays.
  *
  * Layouts. Packed: no bit is lost, a bucket begins anywhere. Aligned: a bucket is one cache line.
@@ -53,25 +53,18 @@
 #include "size.h"
 
 static_assert(RANK_COPIES == RANK_COUNTER_BITS + 1 && RANK_VALUE_BITS == RANK_COPIES + 1,
-              "as prints_plan() has them");
+              "in the order of prints_plan()");
 static_assert(RANK_MAX_CELLS <= CHAINS_MAX_CELLS && RANK_MAX_CELL_BITS <= FIELD_MAX_BITS, "limits");
 
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status rank_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    prints_mode const counting = { .counter_bits = 2, .copies = 4 };
-    uint64_t          g[TAMIS_MAX_FIELDS];
+    uint64_t g[RANK_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    if (!prints_plan(need, counting, &g[RANK_COUNTER_BITS])) return TAMIS_ERR_CANNOT;
-    if (g[RANK_ALIGNED] == NEED_FREE) g[RANK_ALIGNED] = need->prefer == TAMIS_PREFER_FAST;
-    if (g[RANK_COPIES] < 1 || g[RANK_COPIES] > RANK_MAX_COPIES) return TAMIS_ERR_CANNOT;
-    rank_need const want = { .n = (double)need->work.capacity,
-                             .fpr = need->fpr,
-                             .lifetime = (double)need->work.lifetime,
-                             .overflow = need->overflow,
-                             .prints = need->prints };
-    if (!tamis_rank_choose(&want, g)) return TAMIS_ERR_CANNOT;
-    memcpy(ret_geometry, g, RANK_FIELDS * sizeof g[0]);
+    if (!prints_plan(need, RANK_MAX_COPIES, &g[RANK_COUNTER_BITS])) return TAMIS_ERR_CANNOT;
+    if (g[RANK_ALIGNED] == NEED_FREE) g[RANK_ALIGNED] = need_is_fast(need);
+    if (!tamis_rank_choose(need, g)) return TAMIS_ERR_CANNOT;
+    memcpy(ret_geometry, g, sizeof g);
     return TAMIS_OK;
 }
 
@@ -81,22 +74,31 @@ static bool rank_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
     return checked_body_bytes(layout.end, 1, FIELD_PAD_BYTES, ret_bytes);
 }
 
-static unsigned rank_lacks(const uint64_t *geometry) {
-    unsigned const once = geometry[RANK_COPIES] == 1 ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0;
-    return once | (geometry[RANK_VALUE_BITS] != 0 ? TAMIS_CAN_MERGE : 0);
+static unsigned rank_lacks(const uint64_t *g) {
+    bool const is_once = g[RANK_COPIES] == 1 && g[RANK_COUNTER_BITS] == 0;
+    return (is_once ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0) |
+           (g[RANK_VALUE_BITS] != 0 ? TAMIS_CAN_MERGE : 0);
 }
 
-static void rank_predict(const uint64_t *geometry, const tamis_workload *work,
+/* Copies of a fingerprint that saturate it. */
+static uint64_t rank_most(const uint64_t *g) {
+    return g[RANK_COPIES] << g[RANK_COUNTER_BITS];
+}
+
+static void rank_predict(const uint64_t *g, const tamis_workload *work,
                          tamis_forecast *ret_forecast) {
-    double const   n = (double)work->capacity, t = (double)work->lifetime;
-    uint64_t const most = geometry[RANK_COPIES] << geometry[RANK_COUNTER_BITS];
+    double const n = (double)work->capacity;
     *ret_forecast = (tamis_forecast){
-        .fpr = tamis_rank_fpr(geometry, n),
-        .overflow = tamis_rank_overflow(geometry, n, t),
-        .saturation = tamis_prints_saturation(tamis_rank_prints(geometry), most, n, t),
+        .fpr = tamis_rank_fpr(g, n),
+        .overflow = tamis_rank_overflow(g, work),
+        .saturation = prints_saturation(tamis_rank_prints(g), rank_most(g), work),
     };
-    tamis_rank_lines(geometry, n, &ret_forecast->lines_present, &ret_forecast->lines_absent,
+    tamis_rank_lines(g, n, &ret_forecast->lines_present, &ret_forecast->lines_absent,
                      &ret_forecast->lines_add);
+}
+
+static uint64_t rank_count_to(const uint64_t *g) {
+    return rank_most(g) - 1;
 }
 
 /* The layout of size.h, whose levels 1 to 3 are the parts 0 to 2 of chains.h. */
@@ -128,7 +130,7 @@ static void rank_prepare(tamis_table *table) {
     if (!tamis_rank_layout(g, &layout)) return; /* it will get no body either */
     rank_shape const shape = { .chains = rank_chains(g, &layout),
                                .value_bits = g[RANK_VALUE_BITS],
-                               .most = g[RANK_COPIES] << g[RANK_COUNTER_BITS] };
+                               .most = rank_most(g) };
     memcpy(table->derived, &shape, sizeof shape);
 }
 
@@ -158,7 +160,7 @@ static tamis_status rank_remove(tamis_table *table, uint64_t hash) {
     chains_place const place = rank_find(table, hash);
     copies_trail const trail = copies_follow(rank_view(table), &place);
     if (trail.cells == 0) return TAMIS_ERR_ABSENT;
-    if (trail.copies >= rank_shape_of(table)->most) return TAMIS_OK; /* saturated: it stays */
+    if (trail.copies >= rank_shape_of(table)->most) return TAMIS_ERR_SATURATED;
     copies_down(rank_view(table), &place, &trail);
     table->keys--;
     return TAMIS_OK;
@@ -281,12 +283,17 @@ static bool rank_can_join(tamis_table *into, const tamis_table *from) {
     return needed[1] <= shape->pool[1] && needed[2] <= shape->pool[2];
 }
 
+/* Add the copies of a fingerprint, up to those that saturate it. */
 static bool rank_join_one(void *context, const chains_place *place, const copies_entry *entry) {
-    rank_joint *const joint = context;
-    tamis_status      status = TAMIS_OK;
-    for (unsigned i = 0; i < entry->copies; i++) status |= rank_add_at(joint->into, place);
-    TAMIS_ASSERT(status == TAMIS_OK); /* rank_can_join() said so */
-    return status == TAMIS_OK;
+    tamis_table *const into = ((rank_joint *)context)->into;
+    uint64_t const     most = rank_shape_of(into)->most;
+    uint64_t const     had = copies_follow(rank_view(into), place).copies;
+    uint64_t const     sum = min_u64(had + entry->copies, most);
+    bool const         is_added = copies_add(rank_view(into), place, (unsigned)(sum - had));
+    TAMIS_ASSERT(is_added); /* rank_can_join() said so */
+    into->keys += sum - had;
+    into->saturated += sum == most && had != most && most > 1;
+    return is_added;
 }
 
 static tamis_status rank_merge(tamis_table *into, const tamis_table *from) {
@@ -301,21 +308,33 @@ static tamis_status rank_merge(tamis_table *into, const tamis_table *from) {
 
 /* ------------------------------------------------------------------ whole tables */
 
+/* Cells in all buckets and extensions. */
+static double rank_room(const chains_shape *shape) {
+    return (double)(shape->buckets * shape->room[0] + shape->pool[1] * shape->room[1] +
+                    shape->pool[2] * shape->room[2]);
+}
+
 static bool rank_count_one(void *context, const chains_place *place, const copies_entry *entry) {
+    kind_survey *const survey = context;
     (void)place;
-    (void)entry;
-    ++*(uint64_t *)context;
+    survey->prints++;
+    survey->load += entry->cells;
     return true;
 }
 
-/* A key is taken for present if its fingerprint is stored, so that is the share of fingerprints
+/* A key is taken for present if its fingerprint is stored, so the fpr is the share of fingerprints
  * that are. One that takes several cells counts once. */
-static double rank_current_fpr(const tamis_table *table) {
-    uint64_t prints = 0;
-    for (uint64_t bucket = 0; bucket < table->geometry[RANK_BUCKETS]; bucket++) {
-        copies_each(rank_view(table), bucket, rank_count_one, &prints);
+static void rank_survey(const tamis_table *table, kind_survey *ret_survey) {
+    const chains_shape *const shape = &rank_shape_of(table)->chains;
+    uint64_t const            all = tamis_rank_prints(table->geometry);
+    kind_survey               survey = { .prints = 0 };
+    for (uint64_t bucket = 0; bucket < shape->buckets; bucket++) {
+        copies_each(rank_view(table), bucket, rank_count_one, &survey);
     }
-    return (double)prints / (double)tamis_rank_prints(table->geometry);
+    survey.load /= rank_room(shape);
+    survey.fpr = (double)survey.prints / (double)all;
+    survey.distinct = tamis_prints_distinct(all, survey.prints);
+    *ret_survey = survey;
 }
 
 /* What the buckets hold, summed up. */
@@ -382,30 +401,22 @@ static bool rank_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
-static void rank_survey(const tamis_table *table, kind_survey *ret_survey) {
-    *ret_survey = (kind_survey){ .fpr = rank_current_fpr(table), .distinct = (double)table->keys };
-}
-
-static uint64_t rank_count_to(const uint64_t *g) {
-    return (g[RANK_COPIES] << g[RANK_COUNTER_BITS]) - 1;
-}
-
 KIND_EXPORT(rank) = {
     .name = "rank",
     .summary = "rank-indexed hashing: the smallest that can remove",
     .isa = KIND_ISA,
-    .fields = { { "buckets", 0, UINT64_MAX - 1 },
-                { "chains", 0, UINT64_MAX - 1 },
-                { "remainder_bits", 0, UINT64_MAX - 1 },
-                { "cells", 0, UINT64_MAX - 1 },
-                { "cells2", 0, UINT64_MAX - 1 },
-                { "cells3", 0, UINT64_MAX - 1 },
-                { "extensions2", 0, UINT64_MAX - 1 },
-                { "extensions3", 0, UINT64_MAX - 1 },
-                { "counter_bits", 0, UINT64_MAX - 1 },
-                { "copies", 0, UINT64_MAX - 1 },
-                { "value_bits", 0, UINT64_MAX - 1 },
-                { "aligned", 0, UINT64_MAX - 1 },
+    .fields = { { "buckets", 1, RANK_MAX_BUCKETS },
+                { "chains", 1, RANK_MAX_CHAINS },
+                { "remainder_bits", 1, RANK_MAX_CELL_BITS },
+                { "cells", 1, RANK_MAX_CELLS },
+                { "cells2", 0, RANK_MAX_CELLS - 1 },
+                { "cells3", 0, RANK_MAX_CELLS - 2 },
+                { "extensions2", 0, RANK_MAX_BUCKETS },
+                { "extensions3", 0, RANK_MAX_BUCKETS },
+                { "counter_bits", 0, RANK_MAX_COUNTER_BITS },
+                { "copies", 1, RANK_MAX_COPIES },
+                { "value_bits", 0, RANK_MAX_VALUE_BITS },
+                { "aligned", 0, 1 },
                 { NULL, 0, 0 } },
     .plan = rank_plan,
     .body_bytes = rank_body_bytes,

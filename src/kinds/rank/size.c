@@ -37,12 +37,11 @@ static bool rank_cells_are_possible(const uint64_t *g) {
     if (g[RANK_COUNTER_BITS] > RANK_MAX_COUNTER_BITS || g[RANK_VALUE_BITS] > RANK_MAX_VALUE_BITS)
         return false;
     if (!rank_is_within(g[RANK_COPIES], 1, RANK_MAX_COPIES)) return false;
-    if (g[RANK_COPIES] == 1 && g[RANK_COUNTER_BITS] != 0) return false;
     return rank_cell_bits(g) <= RANK_MAX_CELL_BITS;
 }
 
 bool tamis_rank_layout(const uint64_t *geometry, rank_layout *ret_layout) {
-    if (!rank_is_within(geometry[RANK_BUCKETS], 1, UINT64_C(1) << 48)) return false;
+    if (!rank_is_within(geometry[RANK_BUCKETS], 1, RANK_MAX_BUCKETS)) return false;
     if (!rank_is_within(geometry[RANK_CHAINS], 1, RANK_MAX_CHAINS)) return false;
     if (geometry[RANK_ALIGNED] > 1 || !rank_cells_are_possible(geometry)) return false;
     if (!rank_levels_are_possible(geometry) || tamis_rank_prints(geometry) == 0) return false;
@@ -91,31 +90,56 @@ double tamis_rank_bucket_overflow(double buckets, double n, double lifetime, dou
     return fmin(1, filling + tamis_prints_churn(n, lifetime) * add);
 }
 
-/* P[the bucket of a flooded key, which has `flood` cells beside its own, ever exceeds `cells`]. Of
- * the n - 1 others, as many as there is room for may fall into that bucket. */
-static double rank_flooded_overflow(double buckets, double n, double lifetime, double cells,
-                                    double flood) {
-    double const room = cells - flood - 1;
-    if (flood == 0 || room >= n - 1) return 0;
-    if (room < 0) return 1;
-    double const filling = tamis_binomial_tail(n - 1, 1 / buckets, room + 1);
-    double const add = exp(tamis_binomial_log(n - 2, 1 / buckets, room)) / buckets;
-    return fmin(1, filling + tamis_prints_churn(n, lifetime) * add);
+/* The life of a table: n different keys with `each` cells, of which one may have `most`. */
+typedef struct rank_life {
+    double n, lifetime;
+    double each, most;
+} rank_life;
+
+static rank_life rank_life_of(const uint64_t *g, const tamis_workload *work) {
+    uint64_t const counted = UINT64_C(1) << min_u64(g[RANK_COUNTER_BITS], 32);
+    uint64_t const each = min_u64((work->copies + counted - 1) / counted, g[RANK_COPIES]);
+    return (rank_life){ .n = (double)work->capacity,
+                        .lifetime = (double)work->lifetime,
+                        .each = (double)each,
+                        .most = (double)g[RANK_COPIES] };
 }
 
-double tamis_rank_overflow(const uint64_t *geometry, double n, double lifetime) {
-    double const buckets = (double)geometry[RANK_BUCKETS],
-                 flood = (double)geometry[RANK_COPIES] - 1;
-    double cells = (double)geometry[RANK_CELLS], sum = 0;
+static bool rank_has_flood(const rank_life *life) {
+    return life->most > life->each;
+}
+
+/* P[any bucket ever needs more than so many cells], but for that of a flooded key. */
+static double rank_buckets_overflow(const rank_life *life, double buckets, double cells) {
+    return tamis_rank_bucket_overflow(buckets, life->n, life->lifetime, floor(cells / life->each));
+}
+
+/* P[the bucket of a flooded key ever needs more than so many cells]: of the n - 1 other keys, more
+ * fall into it than it has room for. */
+static double rank_flooded_overflow(const rank_life *life, double buckets, double cells) {
+    double const room = floor((cells - life->most) / life->each);
+    if (!rank_has_flood(life) || room >= life->n - 1) return 0;
+    if (room < 0) return 1;
+    double const filling = tamis_binomial_tail(life->n - 1, 1 / buckets, room + 1);
+    double const add = exp(tamis_binomial_log(life->n - 2, 1 / buckets, room)) / buckets;
+    return fmin(1, filling + tamis_prints_churn(life->n, life->lifetime) * add);
+}
+
+double tamis_rank_overflow(const uint64_t *geometry, const tamis_workload *work) {
+    rank_life const life = rank_life_of(geometry, work);
+    double const    buckets = (double)geometry[RANK_BUCKETS];
+    double          cells = (double)geometry[RANK_CELLS], sum = 0;
     for (unsigned level = 2; level <= 3; level++) {
         double const extensions = (double)geometry[RANK_EXTENSIONS2 + level - 2];
         if (extensions == 0) break; /* then the last term is the same event, and sharper */
         if (extensions < buckets)
-            sum += tamis_rank_pool_overflow(buckets, n, lifetime, cells, extensions - (flood != 0));
+            sum +=
+                tamis_rank_pool_overflow(buckets, life.n, life.lifetime, floor(cells / life.each),
+                                         extensions - rank_has_flood(&life));
         cells += (double)geometry[RANK_CELLS + level - 1];
     }
-    sum += tamis_rank_bucket_overflow(buckets, n, lifetime, cells);
-    return fmin(1, sum + rank_flooded_overflow(buckets, n, lifetime, cells, flood));
+    sum += rank_buckets_overflow(&life, buckets, cells);
+    return fmin(1, sum + rank_flooded_overflow(&life, buckets, cells));
 }
 
 /* ------------------------------------------------------------------ choice */
@@ -129,11 +153,11 @@ double tamis_rank_overflow(const uint64_t *geometry, double n, double lifetime) 
 #define MAX_LAMBDA 3.5
 
 typedef struct rank_search {
-    const rank_need *need;
-    const uint64_t  *fixed;                    /* fields that are not for us to choose */
-    double           flood;                    /* cells that one key may have beside its own */
-    uint64_t         best[RANK_FIELDS], bits;  /* the best geometry so far */
-    uint64_t         pool[RANK_MAX_CELLS + 1]; /* J for a bucket of so many cells; FREE: not yet */
+    const tamis_need *need;
+    const uint64_t   *fixed; /* fields that are not for us to choose */
+    rank_life         life;
+    uint64_t          best[RANK_FIELDS], bits;  /* the best geometry so far */
+    uint64_t          pool[RANK_MAX_CELLS + 1]; /* J for a bucket of so many cells; FREE: not yet */
 } rank_search;
 
 static uint64_t rank_or_fixed(uint64_t fixed, uint64_t chosen) {
@@ -156,14 +180,14 @@ static double rank_pool_bound(double buckets, double over, double exact, double 
     return 2 * (here / (1 - ratio) + adds * add);
 }
 
-/* The fewest extensions for buckets of so many cells, without a flooded key. By bisection, which
+/* The fewest extensions for buckets of so many keys, without a flooded one. By bisection, which
  * begins with a good guess. */
-static uint64_t rank_plain_pool(const rank_search *s, double buckets, double cells) {
-    if (cells >= s->need->n) return 0;
-    double const budget = POOL_SHARE * s->need->overflow, mean = s->need->n / buckets;
-    double const over = tamis_poisson_tail(mean, cells + 1);
-    double const exact = exp(tamis_poisson_log(mean, cells));
-    double const adds = tamis_prints_churn(s->need->n, s->need->lifetime);
+static uint64_t rank_plain_pool(const rank_search *s, double buckets, double keys) {
+    double const n = s->life.n, budget = POOL_SHARE * s->need->overflow;
+    if (keys >= n) return 0;
+    double const over = tamis_poisson_tail(n / buckets, keys + 1);
+    double const exact = exp(tamis_poisson_log(n / buckets, keys));
+    double const adds = tamis_prints_churn(n, s->life.lifetime);
     double       low = floor(buckets * over), high = buckets; /* enough is in (low, high] */
     if (buckets * over < 1 && rank_pool_bound(buckets, over, exact, adds, 0) <= budget) return 0;
     double guess = floor(low + 8 * sqrt(low + 1) + 20);
@@ -176,29 +200,27 @@ static uint64_t rank_plain_pool(const rank_search *s, double buckets, double cel
     return (uint64_t)high;
 }
 
-/* The same with one for the flooded key, unless even its bucket needs none. */
+/* The fewest extensions for buckets of so many cells. One more for the flooded key, unless even its
+ * bucket needs none. */
 static uint64_t rank_pool_for(rank_search *s, uint64_t buckets, uint64_t cells) {
     if (s->pool[cells] != NEED_FREE) return s->pool[cells];
     double const b = (double)buckets, c = (double)cells;
-    uint64_t     pool = rank_plain_pool(s, b, c);
-    double const flooded = rank_flooded_overflow(b, s->need->n, s->need->lifetime, c, s->flood);
-    if (s->flood != 0 && (pool != 0 || flooded > BUCKET_SHARE * s->need->overflow))
-        pool = min_u64(pool + 1, buckets);
+    uint64_t     pool = rank_plain_pool(s, b, floor(c / s->life.each));
+    bool const is_rare = rank_flooded_overflow(&s->life, b, c) <= BUCKET_SHARE * s->need->overflow;
+    if (rank_has_flood(&s->life) && (pool != 0 || !is_rare)) pool = min_u64(pool + 1, buckets);
     return s->pool[cells] = pool;
 }
 
 /* The fewest cells that hardly any bucket exceeds; too many when RANK_MAX_CELLS are not enough. */
 static uint64_t rank_most_cells(const rank_search *s, double buckets) {
-    const rank_need *const need = s->need;
-    uint64_t               low = (uint64_t)(need->n / buckets), high = RANK_MAX_CELLS + 1;
+    double const mean = s->life.each * s->life.n / buckets;
+    uint64_t     high = RANK_MAX_CELLS + 1, low = mean < (double)high ? (uint64_t)mean : high;
     if (low >= high) return high;
     while (high - low > 1) {
         uint64_t const middle = (low + high) / 2;
-        double const   cells = (double)middle;
-        double const   overflow =
-            tamis_rank_bucket_overflow(buckets, need->n, need->lifetime, cells) +
-            rank_flooded_overflow(buckets, need->n, need->lifetime, cells, s->flood);
-        *(overflow <= BUCKET_SHARE * need->overflow ? &high : &low) = middle;
+        double const   overflow = rank_buckets_overflow(&s->life, buckets, (double)middle) +
+                                rank_flooded_overflow(&s->life, buckets, (double)middle);
+        *(overflow <= BUCKET_SHARE * s->need->overflow ? &high : &low) = middle;
     }
     return high;
 }
@@ -280,7 +302,7 @@ static bool rank_is_hopeless(const rank_search *s, const uint64_t *g, uint64_t c
     double const   cell = 1 + (double)rank_cell_bits(g), buckets = (double)g[RANK_BUCKETS];
     uint64_t const record = g[RANK_CHAINS] + cells * (1 + rank_cell_bits(g));
     double const   line = (double)(g[RANK_ALIGNED] != 0 ? rank_align(record) : record);
-    double const   all = (double)g[RANK_CHAINS] * buckets + s->need->n * cell;
+    double const   all = (double)g[RANK_CHAINS] * buckets + s->life.each * s->life.n * cell;
     return s->fixed[RANK_CELLS] == NEED_FREE && fmax(all, buckets * line) >= (double)s->bits;
 }
 
@@ -296,7 +318,8 @@ static void rank_try_fixed_cells(rank_search *s, uint64_t *g, uint64_t most) {
 /* B, L and r are chosen: choose Z1, from the mean less one sigma to the mean and four, and all
  * cells in one level. */
 static void rank_choose_cells(rank_search *s, uint64_t *g) {
-    double const   mean = s->need->n / (double)g[RANK_BUCKETS], sigma = sqrt(mean);
+    double const   keys = s->life.n / (double)g[RANK_BUCKETS];
+    double const   mean = s->life.each * keys, sigma = s->life.each * sqrt(keys);
     uint64_t const low = (uint64_t)fmax(1, mean - sigma);
     if (rank_is_hopeless(s, g, low)) return;
     uint64_t const most = rank_most_cells(s, (double)g[RANK_BUCKETS]);
@@ -321,9 +344,9 @@ static void rank_choose_cells(rank_search *s, uint64_t *g) {
 
 /* L and r are chosen: choose B, the fewest buckets that meet the fpr. */
 static void rank_choose_buckets(rank_search *s, uint64_t *g) {
-    const rank_need *const need = s->need;
+    const tamis_need *const need = s->need;
     double const rate = need->fpr > 0 ? need->fpr : ldexp(1, -(int)g[RANK_REMAINDER_BITS]);
-    double const chains = need->n / rate / ldexp(1, (int)g[RANK_REMAINDER_BITS]);
+    double const chains = s->life.n / rate / ldexp(1, (int)g[RANK_REMAINDER_BITS]);
     double const buckets = fmax(1, ceil(chains / (double)g[RANK_CHAINS]));
     if (buckets > 0x1p48) return;
     g[RANK_BUCKETS] = rank_or_fixed(s->fixed[RANK_BUCKETS], (uint64_t)buckets);
@@ -334,8 +357,8 @@ static void rank_choose_buckets(rank_search *s, uint64_t *g) {
         if (!rank_may_be(s, RANK_BUCKETS, g[RANK_BUCKETS])) return;
     }
     if (g[RANK_BUCKETS] == 0 || tamis_rank_prints(g) == 0) return;
-    if (need->fpr > 0 && tamis_rank_fpr(g, need->n) > need->fpr) return;
-    double const lambda = need->n / ((double)g[RANK_BUCKETS] * (double)g[RANK_CHAINS]);
+    if (need->fpr > 0 && tamis_rank_fpr(g, s->life.n) > need->fpr) return;
+    double const lambda = s->life.n / ((double)g[RANK_BUCKETS] * (double)g[RANK_CHAINS]);
     bool const   is_free = s->fixed[RANK_REMAINDER_BITS] == NEED_FREE && g[RANK_BUCKETS] > 1;
     if (is_free && !(lambda >= MIN_LAMBDA && lambda <= MAX_LAMBDA)) return;
     rank_choose_cells(s, g);
@@ -344,7 +367,7 @@ static void rank_choose_buckets(rank_search *s, uint64_t *g) {
 /* r is chosen: choose L. Fewer than 64 chains pay where a bucket shall be one line, and where few
  * buckets make B coarse. Where the number of fingerprints is given, L must divide it. */
 static void rank_choose_chains(rank_search *s, uint64_t *g) {
-    bool const     is_coarse = s->need->n < 20000, is_bound = s->need->prints != 0;
+    bool const     is_coarse = s->life.n < 20000, is_bound = s->need->prints != 0;
     bool const     is_aligned = g[RANK_ALIGNED] != 0;
     uint64_t const step = is_bound ? 1 : is_aligned ? 2 : 4;
     uint64_t const least = is_aligned || is_bound ? 2 : is_coarse ? 32 : RANK_MAX_CHAINS;
@@ -360,16 +383,16 @@ static void rank_choose_chains(rank_search *s, uint64_t *g) {
     }
 }
 
-bool tamis_rank_choose(const rank_need *need, uint64_t *geometry) {
+bool tamis_rank_choose(const tamis_need *need, uint64_t *geometry) {
     rank_search s = { .need = need, .fixed = geometry, .bits = UINT64_MAX };
     uint64_t    g[RANK_FIELDS];
     for (unsigned i = 0; i < RANK_FIELDS; i++) g[i] = geometry[i];
-    s.flood = (double)(geometry[RANK_COPIES] - 1);
+    s.life = rank_life_of(g, &need->work);
     uint64_t const usual = need->fpr > 0 || need->prints != 0 ? NEED_FREE : 8;
     uint64_t const fixed = rank_or_fixed(geometry[RANK_REMAINDER_BITS], usual);
     for (uint64_t r = 1; r <= RANK_MAX_CELL_BITS; r++) {
         g[RANK_REMAINDER_BITS] = r;
-        if (rank_or_fixed(fixed, r) == r) rank_choose_chains(&s, g);
+        if (rank_or_fixed(fixed, r) == r && rank_cells_are_possible(g)) rank_choose_chains(&s, g);
     }
     if (s.bits == UINT64_MAX) return false;
     for (unsigned i = 0; i < RANK_FIELDS; i++) geometry[i] = s.best[i];

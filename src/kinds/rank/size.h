@@ -20,6 +20,9 @@
  * That bucket may need one extension more of each level, so the others have to do with J_i - 1; and
  * it overflows if more than W3 - f - 1 of the other keys fall into it.
  *
+ * Where every key takes c > 1 cells (copies that are planned, and no counters), a bucket of W cells
+ * holds W / c keys, rounded down; that is put in the place of W everywhere.
+ *
  * How careful that is. Tables that were filled and churned overflowed 20 to 130 times more rarely
  * than the bounds say. A law that knew it would give back, in bits for each key: 0.05 to 0.1 with
  * 10^4 keys, 0.03 to 0.05 with 10^5, 0.02 with 10^6, less with more. The bounds are simple, and
@@ -54,7 +57,8 @@ enum {
 #define RANK_MAX_CHAINS 64 /* the base index is one word */
 #define RANK_MAX_CELLS 256 /* of a bucket with its extensions */
 #define RANK_MAX_CELL_BITS 56
-#define RANK_MAX_COUNTER_BITS 8
+#define RANK_MAX_BUCKETS (UINT64_C(1) << 48)
+#define RANK_MAX_COUNTER_BITS 24
 #define RANK_MAX_COPIES 8
 #define RANK_MAX_VALUE_BITS 37 /* of a value, and a timer */
 
@@ -114,8 +118,8 @@ double tamis_rank_pool_overflow(double buckets, double n, double lifetime, doubl
 /* P[any bucket has more than `cells` keys], ever. */
 double tamis_rank_bucket_overflow(double buckets, double n, double lifetime, double cells);
 
-/* P[an add is ever refused] with n different keys, of which one may have all the cells it can. */
-double tamis_rank_overflow(const uint64_t *geometry, double n, double lifetime);
+/* P[an add within capacity is ever refused]. One key may have all the cells it can. */
+double tamis_rank_overflow(const uint64_t *geometry, const tamis_workload *work);
 
 /* Cache lines that a lookup of a present and of an absent key, and an add touch on average
  * (touched.c). */
@@ -124,13 +128,8 @@ void tamis_rank_lines(const uint64_t *geometry, double n, double *ret_present, d
 
 /* ------------------------------------------------------------------ choice */
 
-typedef struct rank_need {
-    double   n, fpr, lifetime, overflow;
-    uint64_t prints; /* the range of fingerprints to have, or 0: any */
-} rank_need;
-
 /* Fill in the fields of the geometry that are NEED_FREE: the smallest table that meets the need.
- * Counter bits, copies, value bits and alignment are the caller's. False: not to be had. */
-bool tamis_rank_choose(const rank_need *need, uint64_t *geometry);
+ * Counter bits, copies, value bits and alignment are chosen already. False: there is none. */
+bool tamis_rank_choose(const tamis_need *need, uint64_t *geometry);
 
 #endif

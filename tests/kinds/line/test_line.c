@@ -28,6 +28,7 @@ static const uint64_t geometries[][LINE_FIELDS] = {
     { 5, 12, 4, 1, 0, 10 },  /* counting */
     { 4, 16, 1, 1, 0, 20 },  /* counting, saturates soon */
     { 2, 8, 8, 1, 0, 3 },    /* wide counters */
+    { 3, 10, 15, 1, 0, 9 },  /* wider ones */
     { 6, 9, 2, 1, 5, 12 },   /* values beside */
     { 3, 24, 3, 1, 8, 30 },  /* the same, wide */
     { 17, 20, 0, 1, 0, 9 },  /* a set, with wide remainders */
@@ -150,7 +151,7 @@ static tamis_status oracle_add(line_oracle *o, uint64_t print) {
 static tamis_status oracle_remove(line_oracle *o, uint64_t print) {
     holding *const h = oracle_holding(o, print);
     if (h == NULL) return TAMIS_ERR_ABSENT;
-    if (h->copies == o->most) return TAMIS_OK;
+    if (h->copies == o->most) return TAMIS_ERR_SATURATED;
     bool const is_last = h->copies == 1;
     if (is_last || o->g[LINE_COUNTER_BITS] == 0) (void)oracle_resize(o, print, 0, 1);
     h->copies--;
@@ -317,7 +318,7 @@ static void counts_are_exact_up_to_the_limit(void **state) {
         assert_int_equal(p.kind->count(&p.table, hash), TAMIS_COUNT_MANY);
         assert_int_equal(p.table.keys, most);
         assert_int_equal(p.table.saturated, most > 1);
-        assert_int_equal(p.kind->remove(&p.table, hash), TAMIS_OK);
+        assert_int_equal(p.kind->remove(&p.table, hash), TAMIS_ERR_SATURATED);
         assert_int_equal(p.kind->count(&p.table, hash), TAMIS_COUNT_MANY);
         pair_free(&p);
     }

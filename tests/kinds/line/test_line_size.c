@@ -12,6 +12,17 @@
 
 #define SIGMAS 4.0
 
+static tamis_workload work_of(double n, double lifetime) {
+    return (tamis_workload){ (uint64_t)n, 1, (uint64_t)lifetime };
+}
+
+static tamis_need need_of(double n, double fpr, double lifetime, double overflow, bool is_fast) {
+    return (tamis_need){ .work = work_of(n, lifetime),
+                         .fpr = fpr,
+                         .overflow = overflow,
+                         .prefer = is_fast ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL };
+}
+
 static unsigned one_in = 1;    /* of the grid */
 static unsigned tables = 1000; /* of each life */
 
@@ -190,12 +201,17 @@ static void measure_peaks(const life *lived, uint64_t n, unsigned *ret_refused) 
     free(key);
 }
 
+static double stated_of(const life *lived, uint64_t n, const uint64_t *g) {
+    tamis_workload const work = { n, 1, lived->lifetime * n };
+    return tamis_line_overflow(g, &work);
+}
+
 /* The smallest attic that is stated to overflow with at most a quarter; and that which does. */
 static void explain_life(const life *lived, uint64_t n, const unsigned *refused) {
     uint64_t g[LINE_FIELDS], found = 0;
     life_geometry(lived, 0, g);
     while (refused[found] > tables / 4) found++;
-    while (tamis_line_overflow(g, (double)n, (double)(lived->lifetime * n)) > 0.25) g[LINE_ATTIC]++;
+    while (stated_of(lived, n, g) > 0.25) g[LINE_ATTIC]++;
     print_message("# %s: 1/4 overflow with %u words, stated %u; %.4f there\n", lived->name,
                   (unsigned)found, (unsigned)g[LINE_ATTIC],
                   (double)refused[g[LINE_ATTIC]] / tables);
@@ -219,7 +235,7 @@ static void overflow_is_as_likely_as_stated_or_less(void **state) {
         uint64_t g[LINE_FIELDS];
         life_geometry(lived, words, g);
         double const share = (double)refused[words] / tables;
-        double const stated = tamis_line_overflow(g, (double)n, (double)(lived->lifetime * n));
+        double const stated = stated_of(lived, n, g);
         double const sigma = sqrt(stated * (1 - stated) / tables) + 1.0 / tables;
         assert_true(share <= stated + SIGMAS * sigma);
         if (refused[words] == 0) break;
@@ -248,7 +264,7 @@ static void sizes_are_those_that_are_promised(void **state) {
     };
     for (size_t i = 0; i < COUNT(promises); i++) {
         const promise *const p = &promises[i];
-        line_need const      need = { p->n, p->fpr, 16 * p->n, 1e-10, p->is_fast, 0 };
+        tamis_need const     need = need_of(p->n, p->fpr, 16 * p->n, 1e-10, p->is_fast);
         uint64_t             g[LINE_FIELDS];
         free_geometry(0, 8, 0, g);
         assert_true(tamis_line_choose(&need, g));
@@ -258,7 +274,7 @@ static void sizes_are_those_that_are_promised(void **state) {
                       p->n / (double)g[LINE_BUCKETS], bits, fpr);
         assert_true(bits <= p->bits_per_key);
         assert_true(fpr <= p->fpr);
-        assert_true(tamis_line_overflow(g, p->n, need.lifetime) <= 1e-10);
+        assert_true(tamis_line_overflow(g, &need.work) <= 1e-10);
     }
 }
 
@@ -269,29 +285,30 @@ static const double grid_n[] = { 1,   2,   7,   43,  50,  51,  100, 999,
 static const double grid_fpr[] = { 0.5, 0.3, 0.1, 0.01, 3e-3, 1e-3, 1e-4, 1e-6, 1e-9, 1e-11 };
 static const double grid_overflow[] = { 1e-3, 1e-6, 1e-10, 1e-15 };
 static const struct {
-    uint64_t counter_bits, copies, value_bits;
-} grid_modes[] = { { 0, 1, 0 }, { 0, 8, 0 }, { 4, 1, 0 }, { 0, 1, 8 } };
+    uint64_t counter_bits, copies, value_bits, planned;
+} grid_modes[] = { { 0, 1, 0, 1 }, { 0, 8, 0, 1 }, { 0, 8, 0, 3 }, { 8, 1, 0, 5 }, { 0, 1, 8, 1 } };
 
 typedef struct grid_point {
-    line_need need;
-    uint64_t  counter_bits, copies, value_bits;
+    tamis_need need;
+    uint64_t   counter_bits, copies, value_bits;
 } grid_point;
 
 #define GRID_POINTS (COUNT(grid_n) * COUNT(grid_fpr) * COUNT(grid_overflow) * COUNT(grid_modes) * 4)
 
 static grid_point grid_at(size_t i) {
-    grid_point p = { .need = { .is_fast = i % 2 != 0 } };
-    bool const is_long = i / 2 % 2 != 0;
+    grid_point p;
+    bool const is_fast = i % 2 != 0, is_long = i / 2 % 2 != 0;
     i /= 4;
+    uint64_t const planned = grid_modes[i % COUNT(grid_modes)].planned;
     p.counter_bits = grid_modes[i % COUNT(grid_modes)].counter_bits;
     p.copies = grid_modes[i % COUNT(grid_modes)].copies;
     p.value_bits = grid_modes[i % COUNT(grid_modes)].value_bits;
     i /= COUNT(grid_modes);
-    p.need.overflow = grid_overflow[i % COUNT(grid_overflow)];
+    double const overflow = grid_overflow[i % COUNT(grid_overflow)];
     i /= COUNT(grid_overflow);
-    p.need.fpr = grid_fpr[i % COUNT(grid_fpr)];
-    p.need.n = grid_n[i / COUNT(grid_fpr)];
-    p.need.lifetime = p.need.n * (is_long ? 16 : 1);
+    double const fpr = grid_fpr[i % COUNT(grid_fpr)], n = grid_n[i / COUNT(grid_fpr)];
+    p.need = need_of(n, fpr, n * (is_long ? 16 : 1), overflow, is_fast);
+    p.need.work.copies = planned;
     return p;
 }
 
@@ -301,10 +318,10 @@ static bool grid_choose(const grid_point *p, uint64_t *ret_geometry) {
 }
 
 static void explain(const grid_point *p, const uint64_t *g) {
-    print_error(
-        "n %g fpr %g overflow %g lifetime %g, counter %u, copies %u, value %u%s:", p->need.n,
-        p->need.fpr, p->need.overflow, p->need.lifetime, (unsigned)p->counter_bits,
-        (unsigned)p->copies, (unsigned)p->value_bits, p->need.is_fast ? ", fast" : "");
+    print_error("n %g fpr %g overflow %g lifetime %g, counter %u, copies %u, value %u%s:",
+                (double)p->need.work.capacity, p->need.fpr, p->need.overflow,
+                (double)p->need.work.lifetime, (unsigned)p->counter_bits, (unsigned)p->copies,
+                (unsigned)p->value_bits, need_is_fast(&p->need) ? ", fast" : "");
     for (unsigned i = 0; i < LINE_FIELDS; i++) print_error(" %llu", (unsigned long long)g[i]);
     print_error("\n");
 }
@@ -312,16 +329,16 @@ static void explain(const grid_point *p, const uint64_t *g) {
 /* Every choice is possible and keeps what was asked for; there is one unless it would need more
  * than 2^64 fingerprints, or remainders that are too long. */
 static void check_choice(const grid_point *p) {
-    uint64_t    g[LINE_FIELDS];
-    line_layout layout;
-    bool const  is_chosen = grid_choose(p, g);
-    bool const  is_easy = p->need.n / p->need.fpr < 0x1p62 && p->need.fpr >= 1e-9;
+    uint64_t     g[LINE_FIELDS];
+    line_layout  layout;
+    bool const   is_chosen = grid_choose(p, g);
+    double const n = (double)p->need.work.capacity;
+    bool const   is_easy = n / p->need.fpr < 0x1p62 && p->need.fpr >= 1e-9;
     if (is_easy && !is_chosen) explain(p, g);
     assert_true(is_chosen || !is_easy);
     if (!is_chosen) return;
-    bool const is_kept = tamis_line_layout(g, &layout) &&
-                         tamis_line_fpr(g, p->need.n) <= p->need.fpr &&
-                         tamis_line_overflow(g, p->need.n, p->need.lifetime) <= p->need.overflow &&
+    bool const is_kept = tamis_line_layout(g, &layout) && tamis_line_fpr(g, n) <= p->need.fpr &&
+                         tamis_line_overflow(g, &p->need.work) <= p->need.overflow &&
                          g[LINE_COUNTER_BITS] == p->counter_bits && g[LINE_COPIES] == p->copies &&
                          g[LINE_VALUE_BITS] == p->value_bits;
     if (!is_kept) explain(p, g);
@@ -343,7 +360,7 @@ static void asking_for_more_safety_never_saves_a_bit(void **state) {
         grid_point       q = p;
         uint64_t         g[LINE_FIELDS], more[LINE_FIELDS];
         q.need.overflow /= 10;
-        q.need.lifetime *= 4;
+        q.need.work.lifetime *= 4;
         if (grid_choose(&p, g) && grid_choose(&q, more)) assert_true(bits_of(g) <= bits_of(more));
     }
 }
@@ -366,7 +383,7 @@ static void fixed_fields_are_honoured(void **state) {
         grid_point const p = grid_at(i);
         grid_point       other = p;
         uint64_t         wish[LINE_FIELDS];
-        other.need.n = p.need.n * 1.7;
+        other.need.work.capacity = p.need.work.capacity * 17 / 10;
         other.need.overflow = 1e-8;
         if (!grid_choose(&other, wish)) continue;
         for (unsigned a = 0; a < LINE_FIELDS; a++) {
@@ -421,7 +438,7 @@ static void layout_refuses_what_is_out_of_range(void **state) {
         { LINE_REMAINDER_BITS, 41 },
         { LINE_REMAINDER_BITS, 64 },
         { LINE_REMAINDER_BITS, UINT64_MAX },
-        { LINE_COUNTER_BITS, 9 },
+        { LINE_COUNTER_BITS, 25 },
         { LINE_COUNTER_BITS, UINT64_MAX },
         { LINE_COPIES, 0 },
         { LINE_COPIES, 2 },
@@ -452,7 +469,7 @@ static void layout_has_its_parts_one_after_the_other(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 20000; round++) {
-        uint64_t const counter = dice_below(&random, 9);
+        uint64_t const counter = dice_below(&random, 25);
         uint64_t const g[LINE_FIELDS] = {
             1 + (dice_edge(&random) >> 24), 8 + dice_below(&random, 33), counter, 1,
             dice_below(&random, 33),        dice_edge(&random) >> 24

@@ -88,7 +88,7 @@ static inline tamis_status oracle_add(rank_oracle *o, uint64_t print) {
 
 static inline tamis_status oracle_remove(rank_oracle *o, uint64_t print) {
     if (o->copies[print] == 0) return TAMIS_ERR_ABSENT;
-    if (o->copies[print] == o->most) return TAMIS_OK;
+    if (o->copies[print] == o->most) return TAMIS_ERR_SATURATED;
     o->copies[print]--;
     o->keys--;
     if (oracle_fills_cells(o, print)) oracle_shrink(o, oracle_bucket(o, print));

@@ -145,9 +145,9 @@ static void overflow_is_as_likely_as_stated_or_less(void **state) {
     life const        less = with_less(lived);
     uint64_t          geometry[RANK_FIELDS];
     life_geometry(lived, geometry);
-    double const n = (double)lived->keys;
-    double const stated = tamis_rank_overflow(geometry, n, lived->lifetime * n);
-    double const measured = share_of_overflows(lived), tight = share_of_overflows(&less);
+    tamis_workload const work = { lived->keys, 1, lived->lifetime * lived->keys };
+    double const         stated = tamis_rank_overflow(geometry, &work);
+    double const         measured = share_of_overflows(lived), tight = share_of_overflows(&less);
     print_message("# %s: %.4f +- %.4f, stated %.4f, with less %.4f\n", lived->name, measured,
                   sigma_of(measured), stated, tight);
     assert_true(stated > 0.04 && stated < 0.6); /* or it would show nothing */
