@@ -24,27 +24,22 @@ typedef struct table_states {
 
 /* ------------------------------------------------------------------ timers */
 
-/* A timer of n bits counts to 2^(n-1) - 1, and that many steps make the longest timeout. Other
- * timeouts are rounded up to whole steps. */
-static uint64_t round_timeout(uint64_t timeout, uint64_t longest, unsigned timer_bits) {
-    uint64_t const n_steps = (UINT64_C(1) << (timer_bits - 1)) - 1;
-    uint64_t const step = (longest + n_steps - 1) / n_steps;
-    uint64_t const multiple = (timeout + step - 1) / step * step;
-    return multiple < longest ? multiple : longest;
+/* What the library makes of the timeout of a value; 0: there is no such table. */
+static uint64_t get_timeout(const tamis_states_spec *spec, unsigned value) {
+    uint64_t timeout = 0;
+    return tamis_states_timeout(spec, value, &timeout, NULL, NULL) == TAMIS_OK ? timeout : 0;
 }
 
 /* The fewest bits that keep every timeout within a quarter of the requested one, or else the most
  * bits that there are. */
-static unsigned choose_timer_bits(const table_spec *spec, uint64_t longest) {
-    for (unsigned bits = MIN_TIMER_BITS; bits < MAX_TIMER_BITS; bits++) {
+static unsigned choose_timer_bits(tamis_states_spec spec, const uint64_t *requested) {
+    for (spec.timer_bits = MIN_TIMER_BITS; spec.timer_bits < MAX_TIMER_BITS; spec.timer_bits++) {
         bool is_close = true;
-        for (unsigned i = 0; i < spec->n_values; i++) {
-            uint64_t const requested = spec->timeouts[i];
-            is_close &= round_timeout(requested, longest, bits) <= requested + requested / 4;
-        }
-        if (is_close) return bits;
+        for (unsigned i = 0; i < spec.values; i++)
+            is_close &= get_timeout(&spec, i) <= requested[i] + requested[i] / 4;
+        if (is_close) break;
     }
-    return MAX_TIMER_BITS;
+    return spec.timer_bits;
 }
 
 /* ------------------------------------------------------------------ making a table */
@@ -64,7 +59,7 @@ static tamis_states_spec make_states_spec(const table_spec *spec) {
     made.kind = spec->kind;
     made.seed = &spec->seed;
     made.timeouts = is_equal ? NULL : spec->timeouts;
-    made.timer_bits = choose_timer_bits(spec, made.timeout);
+    made.timer_bits = choose_timer_bits(made, spec->timeouts);
     return made;
 }
 
@@ -97,7 +92,7 @@ static bool table_states_make(table_states *t, const table_spec *spec,
     }
     t->longest = states_spec.timeout;
     for (unsigned i = 0; i < spec->n_values; i++) {
-        t->timeouts[i] = round_timeout(spec->timeouts[i], t->longest, states_spec.timer_bits);
+        t->timeouts[i] = get_timeout(&states_spec, i);
     }
     return true;
 }

@@ -112,6 +112,7 @@ typedef struct kind_states {
     tamis_status (*put)(tamis_table *table, uint64_t hash, uint32_t value);
     tamis_status (*get)(const tamis_table *table, uint64_t hash, uint32_t *ret_value);
     tamis_status (*move)(tamis_table *table, uint64_t hash, uint64_t from, uint32_t to);
+    tamis_status (*set)(tamis_table *table, uint64_t hash, uint32_t value);
     tamis_status (*touch)(tamis_table *table, uint64_t hash);
     tamis_status (*drop)(tamis_table *table, uint64_t hash, uint64_t from);
 

@@ -157,6 +157,17 @@ TAMIS_INLINE tamis_status state_cells_move(const state_cells *cells, tamis_table
     return status;
 }
 
+/* Put it, or move it from any value. */
+TAMIS_INLINE tamis_status state_cells_set(const state_cells *cells, tamis_table *table,
+                                          unsigned bits, uint64_t hash, uint32_t value) {
+    state_cell         cell;
+    tamis_status const status = cells->find(table, hash, &cell);
+    if (status == TAMIS_ERR_ABSENT) return cells->insert(table, hash, value);
+    if (status == TAMIS_OK) state_write(table, bits, &cell, value);
+    if (status == TAMIS_ERR_UNKNOWN) cells->blur(table, hash, true);
+    return status;
+}
+
 TAMIS_INLINE tamis_status state_cells_touch(const state_cells *cells, tamis_table *table,
                                             unsigned bits, uint64_t hash) {
     state_cell         cell;
@@ -333,6 +344,9 @@ TAMIS_INLINE tamis_status state_units_merge(const state_units *units, const stat
     static tamis_status kind##_move(tamis_table *table, uint64_t hash, uint64_t from,              \
                                     uint32_t to) {                                                 \
         return state_cells_move(&kind##_cells, table, kind##_state_bits(table), hash, from, to);   \
+    }                                                                                              \
+    static tamis_status kind##_set(tamis_table *table, uint64_t hash, uint32_t value) {            \
+        return state_cells_set(&kind##_cells, table, kind##_state_bits(table), hash, value);       \
     }                                                                                              \
     static tamis_status kind##_touch(tamis_table *table, uint64_t hash) {                          \
         return state_cells_touch(&kind##_cells, table, kind##_state_bits(table), hash);            \

@@ -102,6 +102,22 @@ tamis_status tamis_states_move_id(tamis_states *states, uint64_t id, uint64_t fr
     return states_note(states, states_kind(states)->move(&states->set.table, hash, from, to));
 }
 
+tamis_status tamis_states_set(tamis_states *states, const void *key, size_t key_bytes,
+                              uint32_t value) {
+    uint64_t           hash;
+    tamis_status const status =
+        states_check_key(states, key, key_bytes, TAMIS_ANY_VALUE, value, &hash);
+    if (status != TAMIS_OK) return status;
+    return states_note(states, states_kind(states)->set(&states->set.table, hash, value));
+}
+
+tamis_status tamis_states_set_id(tamis_states *states, uint64_t id, uint32_t value) {
+    uint64_t           hash;
+    tamis_status const status = states_check_id(states, id, TAMIS_ANY_VALUE, value, &hash);
+    if (status != TAMIS_OK) return status;
+    return states_note(states, states_kind(states)->set(&states->set.table, hash, value));
+}
+
 tamis_status tamis_states_touch(tamis_states *states, const void *key, size_t key_bytes) {
     uint64_t           hash;
     tamis_status const status = states_check_key(states, key, key_bytes, TAMIS_ANY_VALUE, 0, &hash);
@@ -227,6 +243,11 @@ TAMIS_INLINE tamis_status states_apply_move(tamis_states *states, uint64_t hash,
                                      batch->values[i]);
 }
 
+TAMIS_INLINE tamis_status states_apply_set(tamis_states *states, uint64_t hash,
+                                           const tamis_states_batch *batch, size_t i) {
+    return states_kind(states)->set(&states->set.table, hash, batch->values[i]);
+}
+
 TAMIS_INLINE tamis_status states_apply_touch(tamis_states *states, uint64_t hash,
                                              const tamis_states_batch *batch, size_t i) {
     (void)batch;
@@ -259,6 +280,17 @@ tamis_status tamis_states_move_batch(tamis_states *states, const tamis_states_ba
         !states_batch_has_from(states, batch))
         return TAMIS_ERR_ARGUMENT;
     states_change_all(states, &keys, batch, states_apply_move, false, ret_n);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_states_set_batch(tamis_states *states, const tamis_states_batch *batch,
+                                    size_t *ret_n) {
+    keys_from          keys;
+    tamis_status const status = states_check(states);
+    if (status != TAMIS_OK) return status;
+    if (!states_batch_keys(batch, &keys) || !states_batch_has_values(states, batch))
+        return TAMIS_ERR_ARGUMENT;
+    states_change_all(states, &keys, batch, states_apply_set, true, ret_n);
     return TAMIS_OK;
 }
 
@@ -375,6 +407,26 @@ tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *a
     return TAMIS_OK;
 }
 
+/* A timer starts at `passes`, and its key goes at the pass after that: later than passes / most of
+ * a timeout, and not later than (passes + 1) / most. */
+tamis_status tamis_states_timeout(const tamis_states_spec *spec, uint64_t value,
+                                  uint64_t *ret_least, uint64_t *ret_most,
+                                  tamis_problem *reterr_problem) {
+    tamis_request      request;
+    tamis_status const status = tamis_request_states(spec, &request, reterr_problem);
+    if (status != TAMIS_OK) return status;
+    const tamis_set *const like = request.like;
+    const sweep *const     hand = like != NULL ? &like->table.sweep : &request.sweep;
+    if (value >= (like != NULL ? like->table.values : request.need.values))
+        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "there is no such value");
+    if (hand->timeout == 0)
+        return tamis_problem_say(reterr_problem, TAMIS_ERR_CANNOT, "there is no timeout");
+    uint64_t const passes = sweep_life(hand, value), most = sweep_most(hand);
+    if (ret_least != NULL) *ret_least = passes * hand->timeout / most;
+    if (ret_most != NULL) *ret_most = ((passes + 1) * hand->timeout + most - 1) / most;
+    return TAMIS_OK;
+}
+
 /* ------------------------------------------------------------------ whole tables */
 
 tamis_status tamis_states_tally(const tamis_states *states, uint64_t *ret_counts) {
@@ -400,35 +452,66 @@ static uint64_t states_keys(const tamis_states *states) {
     return kind->keys != NULL ? kind->keys(&states->set.table) : states->set.table.keys;
 }
 
-tamis_status tamis_states_inspect(const tamis_states *states, tamis_states_info *ret_info) {
-    tamis_info  as_set;
-    kind_census census = { 0, 0, 0 };
-    if (states == NULL || ret_info == NULL) return TAMIS_ERR_ARGUMENT;
+tamis_status tamis_states_get_facts(const tamis_states *states, tamis_states_facts *ret_facts) {
+    tamis_facts as_set;
+    if (states == NULL || ret_facts == NULL) return TAMIS_ERR_ARGUMENT;
     const tamis_table *const table = &states->set.table;
-    tamis_status const       status = tamis_inspect(&states->set, &as_set);
+    tamis_status const       status = tamis_get_facts(&states->set, &as_set);
     if (status != TAMIS_OK) return status;
-    if (states_kind(states)->census != NULL) states_kind(states)->census(table, &census);
+    *ret_facts = (tamis_states_facts){ .kind = as_set.kind,
+                                       .isa = as_set.isa,
+                                       .hash = as_set.hash,
+                                       .seed = as_set.seed,
+                                       .is_mapped = as_set.is_mapped,
+                                       .is_huge = as_set.is_huge,
+                                       .capacity = as_set.capacity,
+                                       .lifetime = as_set.lifetime,
+                                       .values = table->values,
+                                       .timeout = table->sweep.timeout,
+                                       .timer_bits = (unsigned)table->sweep.timer_bits,
+                                       .keys = states_keys(states),
+                                       .saturated = as_set.saturated,
+                                       .moved = as_set.moved,
+                                       .aged = table->aged,
+                                       .backlog = table->sweep.due - table->sweep.done,
+                                       .refused = as_set.refused_adds,
+                                       .conflicts = states->set.conflicts,
+                                       .body_bytes = as_set.body_bytes,
+                                       .memory_bytes = as_set.memory_bytes };
+    return TAMIS_OK;
+}
+
+tamis_status tamis_states_inspect(const tamis_states *states, tamis_states_info *ret_info) {
+    tamis_info         as_set;
+    tamis_states_facts facts;
+    kind_census        census = { 0, 0, 0 };
+    if (ret_info == NULL) return TAMIS_ERR_ARGUMENT;
+    tamis_status status = tamis_states_get_facts(states, &facts);
+    if (status == TAMIS_OK) status = tamis_inspect(&states->set, &as_set);
+    if (status != TAMIS_OK) return status;
+    if (states_kind(states)->census != NULL)
+        states_kind(states)->census(&states->set.table, &census);
     *ret_info = (tamis_states_info){ .plan = as_set.plan,
-                                     .isa = as_set.facts.isa,
-                                     .hash = as_set.facts.hash,
-                                     .seed = as_set.facts.seed,
-                                     .is_mapped = as_set.facts.is_mapped,
-                                     .is_huge = as_set.facts.is_huge,
-                                     .values = table->values,
-                                     .timeout = table->sweep.timeout,
-                                     .timer_bits = (unsigned)table->sweep.timer_bits,
-                                     .keys = states_keys(states),
+                                     .isa = facts.isa,
+                                     .hash = facts.hash,
+                                     .seed = facts.seed,
+                                     .is_mapped = facts.is_mapped,
+                                     .is_huge = facts.is_huge,
+                                     .values = facts.values,
+                                     .timeout = facts.timeout,
+                                     .timer_bits = facts.timer_bits,
+                                     .keys = facts.keys,
                                      .current_fpr = as_set.current_fpr,
                                      .unknown_cells = census.unknown_cells,
                                      .side_keys = census.side_keys,
                                      .side_room = census.side_room,
-                                     .saturated = as_set.facts.saturated,
-                                     .moved = as_set.facts.moved,
-                                     .aged = table->aged,
-                                     .backlog = table->sweep.due - table->sweep.done,
-                                     .refused = as_set.facts.refused_adds,
-                                     .conflicts = states->set.conflicts,
-                                     .memory_bytes = as_set.facts.memory_bytes };
+                                     .saturated = facts.saturated,
+                                     .moved = facts.moved,
+                                     .aged = facts.aged,
+                                     .backlog = facts.backlog,
+                                     .refused = facts.refused,
+                                     .conflicts = facts.conflicts,
+                                     .memory_bytes = facts.memory_bytes };
     return TAMIS_OK;
 }
 
@@ -497,6 +580,14 @@ tamis_status tamis_states_open(const char *path, const tamis_open_options *optio
     tamis_set         *set = NULL;
     tamis_set        **ret_set = ret_states != NULL ? &set : NULL;
     tamis_status const status = tamis_file_open(path, options, true, ret_set, reterr_problem);
+    return states_hand_over(status, set, ret_states);
+}
+
+tamis_status tamis_states_open_fd(int fd, const tamis_open_options *options,
+                                  tamis_states **ret_states, tamis_problem *reterr_problem) {
+    tamis_set         *set = NULL;
+    tamis_set        **ret_set = ret_states != NULL ? &set : NULL;
+    tamis_status const status = tamis_file_open_fd(fd, options, true, ret_set, reterr_problem);
     return states_hand_over(status, set, ret_states);
 }
 

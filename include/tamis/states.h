@@ -108,6 +108,9 @@ TAMIS_API void tamis_states_free(tamis_states *states);
  * get    TAMIS_OK and the value, _ABSENT or _UNKNOWN. Never refreshes a timer.
  * move   give another value to a key that has `from`, or TAMIS_ANY_VALUE, and refresh it. TAMIS_OK;
  *        _CONFLICT: it has another value, nothing changed; _ABSENT; _UNKNOWN: it stays unknown.
+ * set    give a key this value, whether it is there or not: put it, or move it from any value, with
+ *        one look. TAMIS_OK; _FULL; _UNKNOWN: it is there, and stays unknown. It relies on what get
+ *        would say: where keys share cells, a new key that only seems to be there is moved.
  * touch  refresh it. TAMIS_OK, _ABSENT; _UNKNOWN: it is refreshed, whatever it is.
  * drop   the key goes, if it has `from`, or TAMIS_ANY_VALUE. TAMIS_OK; _CONFLICT, _ABSENT; or
  *        _UNKNOWN: it cannot be told from another one, and stays until it has aged. */
@@ -119,6 +122,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_get(const tamis_states *stat
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_move(tamis_states *states, const void *key,
                                                          size_t key_bytes, uint64_t from,
                                                          uint32_t to);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_set(tamis_states *states, const void *key,
+                                                        size_t key_bytes, uint32_t value);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_touch(tamis_states *states, const void *key,
                                                           size_t key_bytes);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_drop(tamis_states *states, const void *key,
@@ -130,6 +135,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_get_id(const tamis_states *s
                                                            uint32_t *ret_value);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_move_id(tamis_states *states, uint64_t id,
                                                             uint64_t from, uint32_t to);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_set_id(tamis_states *states, uint64_t id,
+                                                           uint32_t value);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_touch_id(tamis_states *states, uint64_t id);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_drop_id(tamis_states *states, uint64_t id,
                                                             uint64_t from);
@@ -142,7 +149,7 @@ typedef struct tamis_states_batch {
     const uint64_t  *ids;
     size_t           n;
     const uint64_t  *from;         /**< NULL: any value */
-    const uint32_t  *values;       /**< to put, or to move to */
+    const uint32_t  *values;       /**< to put, to set, or to move to */
     tamis_status    *ret_statuses; /**< what each call would have said; may be NULL */
     uint32_t        *ret_values;   /**< for get: written where the status is TAMIS_OK */
     const void      *reserved[2];  /**< NULL */
@@ -160,6 +167,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_get_batch(const tamis_states
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_move_batch(tamis_states             *states,
                                                                const tamis_states_batch *batch,
                                                                size_t                   *ret_n);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_set_batch(tamis_states             *states,
+                                                              const tamis_states_batch *batch,
+                                                              size_t                   *ret_n);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_touch_batch(tamis_states             *states,
                                                                 const tamis_states_batch *batch,
                                                                 size_t                   *ret_n);
@@ -209,6 +219,48 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_step_batch(tamis_states     
  *  @return TAMIS_OK, _READ_ONLY, _ARGUMENT; _CANNOT: there is no timeout. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks,
                                                          uint64_t *aged, uint64_t *ret_backlog);
+
+/** What the timeout of a value becomes. Timers count passes of the sweep, so what a spec asks for
+ *  is rounded up: a silent key of that value is never taken out within *ret_least ticks, and is
+ *  gone after *ret_most, if the backlog is zero. With `like`, of that table.
+ *  @param ret_least, ret_most may be NULL.
+ *  @return TAMIS_OK, _ARGUMENT; _CANNOT: there is no timeout. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_timeout(const tamis_states_spec *spec,
+                                                            uint64_t value, uint64_t *ret_least,
+                                                            uint64_t      *ret_most,
+                                                            tamis_problem *reterr_problem);
+
+/** What is known of a table without reading its body. */
+typedef struct tamis_states_facts {
+    const char *kind;
+    const char *isa;
+    tamis_hash  hash;
+    tamis_seed  seed;
+    bool        is_mapped; /**< read-only, from a file */
+    bool        is_huge;   /**< huge pages were asked for */
+
+    uint64_t capacity; /**< as in tamis_states_spec */
+    uint64_t lifetime;
+    uint64_t values;
+    uint64_t timeout;
+    unsigned timer_bits;
+
+    uint64_t keys; /**< as in tamis_states_info, as are the next */
+    uint64_t saturated;
+    uint64_t moved;
+    uint64_t aged;
+    uint64_t backlog;
+    uint64_t refused;
+    uint64_t conflicts;
+    uint64_t body_bytes;
+    uint64_t memory_bytes;
+
+    uint64_t reserved[8];
+} tamis_states_facts;
+
+/** Get what is known without reading the body: a few nanoseconds. @return TAMIS_OK, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_get_facts(const tamis_states *states,
+                                                              tamis_states_facts *ret_facts);
 
 typedef struct tamis_states_info {
     tamis_plan  plan; /**< of the geometry; `unknown` there is the predicted one */
@@ -273,6 +325,10 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_open(const char             
                                                          const tamis_open_options *options,
                                                          tamis_states            **ret_states,
                                                          tamis_problem            *reterr_problem);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_open_fd(int                       fd,
+                                                            const tamis_open_options *options,
+                                                            tamis_states            **ret_states,
+                                                            tamis_problem *reterr_problem);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_read(const void *bytes, size_t n,
                                                          const tamis_open_options *options,
                                                          tamis_states            **ret_states,

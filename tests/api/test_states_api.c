@@ -1,6 +1,9 @@
 /* test_states_api.c - the doors of states from outside: what is refused, and what it says. */
 #include "make.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 static tamis_states_spec usual(void) {
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
     spec.capacity = 1000;
@@ -209,6 +212,101 @@ static void a_call_in_each_tick_keeps_up(void **state) {
     }
 }
 
+/* What a spec's timeouts become, before and after a table is made; and that keys keep to it. */
+static void timeouts_are_rounded_as_the_library_says(void **state) {
+    static const uint64_t asked[4] = { 10, 33, 70, 41 };
+    static const uint64_t least[4] = { 10, 40, 70, 50 }; /* 7 passes of 10 ticks */
+    (void)state;
+    tamis_states_spec spec = usual();
+    uint64_t          a = 0, b = 0;
+    spec.values = 4;
+    spec.fpr = 1e-7;
+    spec.timeout = 70;
+    spec.timeouts = asked;
+    tamis_states *states = NULL;
+    assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
+    tamis_states_spec like = TAMIS_STATES_SPEC_INIT;
+    like.like = states;
+    for (uint64_t value = 0; value < 4; value++) {
+        assert_int_equal(tamis_states_put_id(states, value, (uint32_t)value), TAMIS_OK);
+        assert_int_equal(tamis_states_timeout(&spec, value, &a, &b, NULL), TAMIS_OK);
+        assert_true(a == least[value] && b == a + 10);
+        assert_int_equal(tamis_states_timeout(&like, value, &a, &b, NULL), TAMIS_OK);
+        assert_true(a == least[value] && b == a + 10);
+    }
+    for (uint64_t now = 1; now <= 80; now++) {
+        assert_int_equal(tamis_states_tick(states, 1, NULL, NULL), TAMIS_OK);
+        for (uint64_t value = 0; value < 4; value++) {
+            uint32_t           got;
+            tamis_status const status = tamis_states_get_id(states, value, &got);
+            if (now <= least[value]) assert_int_equal(status, TAMIS_OK);
+            if (now >= least[value] + 10) assert_int_equal(status, TAMIS_ERR_ABSENT);
+        }
+    }
+    assert_int_equal(tamis_states_timeout(&spec, 4, &a, &b, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_timeout(NULL, 0, &a, &b, NULL), TAMIS_ERR_ARGUMENT);
+    spec.timeout = 0;
+    spec.timeouts = NULL;
+    assert_int_equal(tamis_states_timeout(&spec, 0, NULL, NULL, NULL), TAMIS_ERR_CANNOT);
+    tamis_states_free(states);
+}
+
+/* Facts are those of info, without reading the body. */
+static void facts_are_those_of_info(void **state) {
+    (void)state;
+    for (size_t kind = 0; tamis_states_kind_name(kind) != NULL; kind++) {
+        tamis_states_spec  spec = usual();
+        tamis_states      *states = NULL;
+        tamis_states_facts facts;
+        tamis_states_info  info;
+        spec.kind = tamis_states_kind_name(kind);
+        if (strcmp(spec.kind, "state_direct") == 0) spec.geometry = "counter_bits=4";
+        assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
+        for (uint64_t i = 0; i < 500; i++)
+            assert_int_equal(tamis_states_set_id(states, i, (uint32_t)(i % 5)), TAMIS_OK);
+        for (uint64_t i = 0; i < 50; i++)
+            assert_int_equal(tamis_states_move_id(states, i, (i + 1) % 5, 0), TAMIS_ERR_CONFLICT);
+        assert_int_equal(tamis_states_get_facts(states, &facts), TAMIS_OK);
+        assert_int_equal(tamis_states_inspect(states, &info), TAMIS_OK);
+        assert_string_equal(facts.kind, spec.kind);
+        assert_true(facts.capacity == 1000 && facts.values == 5 && facts.timeout == 20);
+        assert_true(facts.keys == info.keys && facts.keys >= 490 && facts.keys <= 510);
+        assert_true(facts.conflicts == 50 && info.conflicts == 50);
+        assert_true(facts.body_bytes == info.plan.body_bytes);
+        assert_true(facts.memory_bytes == info.memory_bytes && facts.timer_bits == 2);
+        tamis_states_free(states);
+    }
+    assert_int_equal(tamis_states_get_facts(NULL, NULL), TAMIS_ERR_ARGUMENT);
+}
+
+/* A file by its descriptor, read and mapped; the descriptor stays the caller's. */
+static void a_file_can_be_opened_by_its_descriptor(void **state) {
+    (void)state;
+    char                path[] = "tamis-states-fd-XXXXXX";
+    int const           fd = mkstemp(path);
+    tamis_states *const states = make();
+    assert_true(fd >= 0);
+    assert_int_equal(tamis_states_set(states, "a", 1, 3), TAMIS_OK);
+    assert_int_equal(tamis_states_save(states, path, NULL), TAMIS_OK);
+    int const saved = open(path, O_RDONLY);
+    assert_true(saved >= 0);
+    for (unsigned i = 0; i < 2; i++) {
+        tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+        tamis_states      *opened = NULL;
+        uint32_t           value = 0;
+        options.flags = i == 0 ? 0 : TAMIS_OPEN_MAP;
+        assert_int_equal(tamis_states_open_fd(saved, &options, &opened, NULL), TAMIS_OK);
+        assert_int_equal(tamis_states_get(opened, "a", 1, &value), TAMIS_OK);
+        assert_int_equal(value, 3);
+        assert_int_equal(tamis_states_set(opened, "a", 1, 4),
+                         i == 0 ? TAMIS_OK : TAMIS_ERR_READ_ONLY);
+        tamis_states_free(opened);
+    }
+    assert_int_equal(tamis_states_open_fd(-1, NULL, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(close(saved) | close(fd) | unlink(path), 0);
+    tamis_states_free(states);
+}
+
 /* ------------------------------------------------------------------ callbacks */
 
 typedef struct meddler {
@@ -240,6 +338,7 @@ static tamis_step meddle(void *context, size_t i, tamis_status status, uint32_t 
     REENTRY(tamis_states_put(m->states, "a", 1, 1));
     REENTRY(tamis_states_put_id(m->states, 1000 + i, 1));
     REENTRY(tamis_states_move(m->states, "a", 1, 0, 1));
+    REENTRY(tamis_states_set_id(m->states, i, 1));
     REENTRY(tamis_states_touch_id(m->states, i));
     REENTRY(tamis_states_put_batch(m->states, &batch, NULL));
     REENTRY(tamis_states_drop_batch(m->states, &batch, NULL));
@@ -294,6 +393,9 @@ static void a_callback_cannot_change_its_table(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(timeouts_are_rounded_as_the_library_says),
+        cmocka_unit_test(facts_are_those_of_info),
+        cmocka_unit_test(a_file_can_be_opened_by_its_descriptor),
         cmocka_unit_test(a_callback_cannot_change_its_table),
         cmocka_unit_test(specs_that_make_no_sense_are_refused_with_words),
         cmocka_unit_test(impossible_specs_are_refused_with_advice),

@@ -142,7 +142,7 @@ static tamis_step step(void *context, size_t i, tamis_status status, uint32_t va
 }
 
 #define BATCH 500
-#define OPERATIONS 6 /* put, move, touch, drop, get, step */
+#define OPERATIONS 7 /* put, move, touch, drop, get, set, step */
 
 /* The keys of a batch and what goes with them, some twice. */
 typedef struct batch_of_keys {
@@ -177,6 +177,7 @@ static tamis_status batch_do(unsigned operation, tamis_states *states, batch_of_
     case 2: return tamis_states_touch_batch(states, &batch, ret_n);
     case 3: return tamis_states_drop_batch(states, &batch, ret_n);
     case 4: return tamis_states_get_batch(states, &batch, ret_n);
+    case 5: return tamis_states_set_batch(states, &batch, ret_n);
     default: return tamis_states_step_batch(states, &batch, step, &steps, ret_n);
     }
 }
@@ -196,6 +197,17 @@ static tamis_status step_alone(tamis_states *states, uint64_t key, plan_of_steps
                                    : tamis_states_move_id(states, key, *ret_value, next);
 }
 
+/* Set is put or move, by what get says; half of the keys are set by that, half by set itself. */
+static tamis_status set_alone(tamis_states *states, uint64_t key, uint32_t to) {
+    uint32_t value = 0;
+    if (key % 2 == 0) return tamis_states_set_id(states, key, to);
+    switch (tamis_states_get_id(states, key, &value)) {
+    case TAMIS_OK: return tamis_states_move_id(states, key, value, to);
+    case TAMIS_ERR_ABSENT: return tamis_states_put_id(states, key, to);
+    default: return tamis_states_move_id(states, key, TAMIS_ANY_VALUE, to);
+    }
+}
+
 static tamis_status alone_do(unsigned operation, tamis_states *states, const batch_of_keys *b,
                              unsigned i, plan_of_steps *steps, uint32_t *ret_value) {
     switch (operation) {
@@ -204,6 +216,7 @@ static tamis_status alone_do(unsigned operation, tamis_states *states, const bat
     case 2: return tamis_states_touch_id(states, b->key[i]);
     case 3: return tamis_states_drop_id(states, b->key[i], b->from[i]);
     case 4: return tamis_states_get_id(states, b->key[i], ret_value);
+    case 5: return set_alone(states, b->key[i], b->to[i]);
     default: return step_alone(states, b->key[i], steps, ret_value);
     }
 }

@@ -152,6 +152,7 @@ const kind_states KIND_STATES(line) = {
     .put = line_put,
     .get = line_get,
     .move = line_move,
+    .set = line_set,
     .touch = line_touch,
     .drop = line_drop,
     .units = line_units_of,

@@ -82,6 +82,7 @@ const kind_states KIND_STATES(rank) = {
     .put = rank_put,
     .get = rank_get,
     .move = rank_move,
+    .set = rank_set,
     .touch = rank_touch,
     .drop = rank_drop,
     .units = rank_units_of,

@@ -317,6 +317,13 @@ static tamis_status state_bloom_drop(tamis_table *table, uint64_t hash, uint64_t
     return state_bloom_delete(table, &found, status);
 }
 
+static tamis_status state_bloom_set(tamis_table *table, uint64_t hash, uint32_t value) {
+    shared_found       found;
+    uint64_t           code;
+    tamis_status const status = state_bloom_find(table, hash, TAMIS_ANY_VALUE, &found, &code);
+    return state_bloom_assign(table, &found, status, value);
+}
+
 static tamis_status state_bloom_step(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
                                      tamis_status *ret_was, uint32_t *ret_value) {
     shared_found       found;
@@ -415,6 +422,7 @@ static const kind_states state_bloom_states = {
     .put = state_bloom_put,
     .get = state_bloom_get,
     .move = state_bloom_move,
+    .set = state_bloom_set,
     .touch = state_bloom_touch,
     .drop = state_bloom_drop,
     .step = state_bloom_step,

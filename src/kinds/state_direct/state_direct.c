@@ -280,11 +280,28 @@ static tamis_status state_direct_drop(tamis_table *table, uint64_t hash, uint64_
     return status == TAMIS_OK ? state_direct_erase(table, &pair) : status;
 }
 
-/* A key that is found with `was` has the value `to` from now on, if it can be known. */
-static tamis_status state_direct_assign(tamis_table *table, uint64_t hash, tamis_status was,
-                                        const shared_found *pair, uint64_t value, uint32_t to) {
-    if (was == TAMIS_OK) {
-        state_direct_change(table, hash, pair, value, to);
+/* What was found of a key, in one look. */
+typedef struct direct_found {
+    tamis_status status;
+    shared_found pair; /* with TAMIS_OK: the cells of its pair */
+    uint64_t     value;
+    uint64_t     hits;
+} direct_found;
+
+static direct_found state_direct_look(const tamis_table *table, uint64_t hash) {
+    direct_found found;
+    found.status =
+        state_direct_find(table, hash, TAMIS_ANY_VALUE, &found.pair, &found.value, &found.hits);
+    return found;
+}
+
+/* A key that was looked for has the value `to` from now on, if it can be known. */
+static tamis_status state_direct_assign(tamis_table *table, uint64_t hash,
+                                        const direct_found *found, uint32_t to) {
+    if (found->status == TAMIS_ERR_UNKNOWN)
+        return state_direct_refresh_all(table, hash, found->hits);
+    if (found->status == TAMIS_OK) {
+        state_direct_change(table, hash, &found->pair, found->value, to);
     } else {
         state_direct_add(table, hash, to);
         state_shared_count_key(table, 1);
@@ -292,22 +309,26 @@ static tamis_status state_direct_assign(tamis_table *table, uint64_t hash, tamis
     return TAMIS_OK;
 }
 
+static tamis_status state_direct_set(tamis_table *table, uint64_t hash, uint32_t value) {
+    direct_found const found = state_direct_look(table, hash);
+    return state_direct_assign(table, hash, &found, value);
+}
+
 static tamis_status state_direct_step(tamis_table *table, uint64_t hash,
                                       const kind_stepper *stepper, tamis_status *ret_was,
                                       uint32_t *ret_value) {
-    shared_found       pair;
-    uint64_t           value, hits;
+    direct_found const found = state_direct_look(table, hash);
     uint32_t           to = 0;
-    tamis_status const was = state_direct_find(table, hash, TAMIS_ANY_VALUE, &pair, &value, &hits);
-    *ret_was = was;
-    if (was == TAMIS_OK) *ret_value = (uint32_t)value;
-    tamis_step const decided = kind_decide(table, stepper, was, *ret_value, &to);
-    if (decided == TAMIS_STEP_LEAVE) return TAMIS_OK;
-    if (decided == TAMIS_STEP_TOUCH) return state_direct_refresh_all(table, hash, hits);
-    if (decided != TAMIS_STEP_SET && decided != TAMIS_STEP_DROP) return TAMIS_ERR_ARGUMENT;
-    if (decided == TAMIS_STEP_DROP) return was == TAMIS_OK ? state_direct_erase(table, &pair) : was;
-    if (was == TAMIS_ERR_UNKNOWN) return state_direct_refresh_all(table, hash, hits);
-    return state_direct_assign(table, hash, was, &pair, value, to);
+    *ret_was = found.status;
+    if (found.status == TAMIS_OK) *ret_value = (uint32_t)found.value;
+    switch (kind_decide(table, stepper, found.status, *ret_value, &to)) {
+    case TAMIS_STEP_LEAVE: return TAMIS_OK;
+    case TAMIS_STEP_TOUCH: return state_direct_refresh_all(table, hash, found.hits);
+    case TAMIS_STEP_SET: return state_direct_assign(table, hash, &found, to);
+    case TAMIS_STEP_DROP:
+        return found.status == TAMIS_OK ? state_direct_erase(table, &found.pair) : found.status;
+    }
+    return TAMIS_ERR_ARGUMENT;
 }
 
 #define STATE_DIRECT_CHUNK 4   /* keys in a chunk */
@@ -368,6 +389,7 @@ static const kind_states state_direct_states = {
     .put = state_direct_put,
     .get = state_direct_get,
     .move = state_direct_move,
+    .set = state_direct_set,
     .touch = state_direct_touch,
     .drop = state_direct_drop,
     .step = state_direct_step,

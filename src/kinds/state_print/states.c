@@ -218,6 +218,12 @@ static tamis_status state_print_assign(tamis_table *table, uint64_t hash, tamis_
     return was;
 }
 
+static tamis_status state_print_set(tamis_table *table, uint64_t hash, uint32_t value) {
+    print_found        found;
+    tamis_status const was = state_print_look(table, hash, &found);
+    return state_print_assign(table, hash, was, &found, value);
+}
+
 static tamis_status state_print_step(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
                                      tamis_status *ret_was, uint32_t *ret_value) {
     print_found        found;
@@ -405,6 +411,7 @@ const kind_states KIND_STATES(state_print) = {
     .put = state_print_put,
     .get = state_print_get,
     .move = state_print_move,
+    .set = state_print_set,
     .touch = state_print_touch,
     .drop = state_print_drop,
     .step = state_print_step,
