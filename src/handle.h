@@ -49,7 +49,7 @@ __attribute__((format(printf, 3, 4))) tamis_status
 tamis_problem_say(tamis_problem *problem, tamis_status status, const char *format, ...);
 
 /* What counts default to, and what a kind must reach to be chosen, if the spec does not say. */
-#define TAMIS_DEFAULT_COUNT_TO 15
+#define TAMIS_DEFAULT_COUNT_TO 255
 
 /* A spec of a set or of states, checked and completed (spec.c). */
 typedef struct tamis_request {

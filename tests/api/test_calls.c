@@ -1,0 +1,396 @@
+/* test_calls.c - calls that say more than one add or lookup: copies, test-and-add, hashes that
+ * several sets share, facts without reading the body, planning under a limit of memory.
+ */
+#include "make.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#define CAPACITY UINT64_C(2000)
+
+static tamis_set *made(const char *kind, unsigned abilities) {
+    static const tamis_seed seed = { 7, 9 };
+    tamis_spec              spec = TAMIS_SPEC_INIT;
+    spec.capacity = CAPACITY;
+    spec.fpr = 0.01;
+    spec.abilities = abilities;
+    spec.kind = kind;
+    spec.seed = &seed;
+    return make_set_from(&spec);
+}
+
+static tamis_facts facts_of(const tamis_set *set) {
+    tamis_facts facts;
+    assert_int_equal(tamis_get_facts(set, &facts), TAMIS_OK);
+    return facts;
+}
+
+/* Does the kind have the ability in the geometry that it plans by itself? */
+static bool can(const char *kind, unsigned ability) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_plan row;
+    size_t     n;
+    spec.capacity = CAPACITY;
+    spec.fpr = 0.01;
+    spec.abilities = ability;
+    spec.kind = kind;
+    assert_int_equal(tamis_plan_kinds(&spec, &row, 1, &n, NULL), TAMIS_OK);
+    return row.status == TAMIS_OK;
+}
+
+/* ------------------------------------------------------------------ copies */
+
+static void copies_in_one_call_are_that_many_adds(void **state) {
+    (void)state;
+    const char *kind;
+    for (size_t i = 0; (kind = tamis_kind_name(i)) != NULL; i++) {
+        if (!can(kind, TAMIS_CAN_COUNT | TAMIS_CAN_REMOVE)) continue;
+        tamis_set *const at_once = made(kind, TAMIS_CAN_COUNT | TAMIS_CAN_REMOVE);
+        tamis_set *const singly = made(kind, TAMIS_CAN_COUNT | TAMIS_CAN_REMOVE);
+        assert_int_equal(tamis_add_copies_id(at_once, 5, 3), TAMIS_OK);
+        for (unsigned copy = 0; copy < 3; copy++)
+            assert_int_equal(tamis_add_id(singly, 5), TAMIS_OK);
+        assert_int_equal(tamis_add_copies(at_once, "key", 3, 2), TAMIS_OK);
+        for (unsigned copy = 0; copy < 2; copy++)
+            assert_int_equal(tamis_add(singly, "key", 3), TAMIS_OK);
+        assert_int_equal(tamis_add_copies_id(at_once, 6, 0), TAMIS_OK);
+        uint64_t a, b;
+        assert_int_equal(tamis_count_id(at_once, 5, &a), TAMIS_OK);
+        assert_int_equal(tamis_count_id(singly, 5, &b), TAMIS_OK);
+        assert_int_equal(a, b);
+        assert_int_equal(facts_of(at_once).keys, facts_of(singly).keys);
+        tamis_free(at_once);
+        tamis_free(singly);
+    }
+}
+
+/* A flood in one call ends: the key is saturated, and the set holds its others. */
+static void a_flood_in_one_call_saturates_the_key(void **state) {
+    (void)state;
+    tamis_set *const set = made("line", TAMIS_CAN_COUNT | TAMIS_CAN_REMOVE);
+    uint64_t         count;
+    assert_int_equal(tamis_add_id(set, 1), TAMIS_OK);
+    assert_int_equal(tamis_add_copies_id(set, 5, UINT64_C(1) << 60), TAMIS_OK);
+    assert_int_equal(tamis_count_id(set, 5, &count), TAMIS_OK);
+    assert_true(count == TAMIS_COUNT_MANY);
+    assert_true(tamis_has_id(set, 1));
+    tamis_free(set);
+}
+
+/* Copies that do not all fit leave the set as it was. */
+static void copies_that_do_not_fit_change_nothing(void **state) {
+    (void)state;
+    tamis_set *const set = made("line", TAMIS_CAN_REMOVE);
+    uint64_t         key = 0;
+    while (tamis_add_id(set, key) == TAMIS_OK) key++;
+    uint64_t const keys = facts_of(set).keys;
+    tamis_set     *before;
+    assert_int_equal(tamis_copy(set, &before), TAMIS_OK);
+    unsigned refused = 0;
+    for (uint64_t more = 0; more < 200; more++) {
+        tamis_set *tried;
+        assert_int_equal(tamis_copy(set, &tried), TAMIS_OK);
+        if (tamis_add_copies_id(tried, key + more, 8) == TAMIS_ERR_FULL) {
+            refused++;
+            assert_int_equal(facts_of(tried).keys, keys);
+            for (uint64_t k = 0; k < key; k++) assert_true(tamis_has_id(tried, k));
+        }
+        tamis_free(tried);
+    }
+    assert_true(refused > 0);
+    tamis_free(set);
+}
+
+/* ------------------------------------------------------------------ saturated keys */
+
+static void removals_of_saturated_keys_are_told_apart(void **state) {
+    (void)state;
+    static const char *const kinds[] = { "line", "rank", "counting", "vicbf", "bhcbf", "mlcbf" };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const char *const kind = kinds[i];
+        tamis_set *const  set = made(kind, TAMIS_CAN_REMOVE);
+        for (unsigned copy = 0; copy < 100000; copy++)
+            assert_int_equal(tamis_add_id(set, 1), TAMIS_OK);
+        assert_int_equal(tamis_add_id(set, 2), TAMIS_OK);
+        assert_true(facts_of(set).saturated != 0);
+        assert_int_equal(tamis_remove_id(set, 1), TAMIS_ERR_SATURATED);
+        assert_true(tamis_has_id(set, 1));
+        uint64_t const keys[] = { 1, 2, 1, 3 };
+        bool           removed[4];
+        tamis_removal  removal;
+        assert_int_equal(tamis_remove_id_batch(set, keys, 4, removed, &removal), TAMIS_OK);
+        assert_true(!removed[0] && removed[1] && !removed[2] && !removed[3]);
+        assert_int_equal(removal.removed, 1);
+        assert_int_equal(removal.saturated, 2);
+        assert_int_equal(removal.absent, 1);
+        assert_int_equal(facts_of(set).refused_removes, 1);
+        tamis_free(set);
+    }
+}
+
+/* ------------------------------------------------------------------ test and add */
+
+static void add_new_tells_what_was_new(void **state) {
+    (void)state;
+    const char *kind;
+    for (size_t i = 0; (kind = tamis_kind_name(i)) != NULL; i++) {
+        tamis_set *const single = made(kind, 0), *const batch = made(kind, 0);
+        uint64_t ids[3 * 500];
+        bool     is_new[3 * 500], was_new;
+        size_t   n_new = 0, done;
+        for (size_t k = 0; k < 3 * 500; k++) ids[k] = k * 7919 % 500; /* each three times */
+        assert_int_equal(tamis_add_new_id_batch(batch, ids, 3 * 500, is_new, &done), TAMIS_OK);
+        assert_int_equal(done, 3 * 500);
+        for (size_t k = 0; k < 3 * 500; k++) {
+            bool const was_there = tamis_has_id(single, ids[k]);
+            assert_int_equal(tamis_add_new_id(single, ids[k], &was_new), TAMIS_OK);
+            assert_true(was_new == !was_there && was_new == is_new[k]);
+            assert_true(tamis_has_id(single, ids[k]));
+            n_new += was_new;
+        }
+        assert_int_equal(facts_of(single).keys, n_new);
+        assert_int_equal(facts_of(batch).keys, n_new);
+        assert_true(n_new <= 500 && n_new > 450); /* some are taken for present by chance */
+        tamis_free(single);
+        tamis_free(batch);
+    }
+}
+
+static void add_new_takes_keys_as_bytes(void **state) {
+    (void)state;
+    tamis_set *const set = made(NULL, 0);
+    tamis_key const  keys[] = { { "a", 1 }, { "b", 1 }, { "a", 1 } };
+    bool             is_new[3], one;
+    assert_int_equal(tamis_add_new_batch(set, keys, 3, is_new, NULL), TAMIS_OK);
+    assert_true(is_new[0] && is_new[1] && !is_new[2]);
+    assert_int_equal(tamis_add_new(set, "b", 1, &one), TAMIS_OK);
+    assert_true(!one);
+    assert_int_equal(tamis_add_new(set, "b", 1, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_add_new(NULL, "b", 1, &one), TAMIS_ERR_ARGUMENT);
+    tamis_free(set);
+}
+
+/* ------------------------------------------------------------------ hashes */
+
+static void sets_that_share_a_seed_share_hashes(void **state) {
+    (void)state;
+    tamis_set *const line = made("line", TAMIS_CAN_COUNT | TAMIS_CAN_REMOVE);
+    tamis_set *const bloom = made("bloom", 0);
+    uint64_t         count;
+    for (uint64_t id = 0; id < 300; id++) {
+        uint64_t const hash = tamis_hash_id(line, id);
+        assert_true(hash == tamis_hash_id(bloom, id));
+        assert_int_equal(tamis_add_hash(line, hash), TAMIS_OK);
+        assert_int_equal(tamis_add_id(bloom, id), TAMIS_OK);
+        assert_true(tamis_has_id(line, id) && tamis_has_hash(bloom, hash));
+        assert_int_equal(tamis_count_hash(line, hash, &count), TAMIS_OK);
+        assert_true(count >= 1);
+    }
+    uint64_t const by_bytes = tamis_hash_key(line, "sieve", 5);
+    assert_true(by_bytes == tamis_hash_key(bloom, "sieve", 5));
+    assert_int_equal(tamis_add(line, "sieve", 5), TAMIS_OK);
+    assert_true(tamis_has_hash(line, by_bytes));
+    assert_int_equal(tamis_remove_hash(line, by_bytes), TAMIS_OK);
+    tamis_free(line);
+    tamis_free(bloom);
+}
+
+static void batches_of_hashes_are_batches_of_their_keys(void **state) {
+    (void)state;
+    tamis_set *const a = made("line", TAMIS_CAN_REMOVE), *const b = made("line", TAMIS_CAN_REMOVE);
+    uint64_t      ids[777], hashes[777];
+    size_t        added;
+    tamis_removal removal;
+    for (size_t i = 0; i < 777; i++) hashes[i] = tamis_hash_id(a, ids[i] = 3 * i);
+    assert_int_equal(tamis_add_hash_batch(a, hashes, 777, &added), TAMIS_OK);
+    assert_int_equal(added, 777);
+    assert_int_equal(tamis_add_id_batch(b, ids, 777, NULL), TAMIS_OK);
+    assert_int_equal(tamis_has_id_batch(a, ids, 777, NULL), 777);
+    assert_int_equal(tamis_has_hash_batch(b, hashes, 777, NULL), 777);
+    assert_int_equal(tamis_remove_hash_batch(b, hashes, 777, NULL, &removal), TAMIS_OK);
+    assert_int_equal(removal.removed, 777);
+    assert_int_equal(facts_of(b).keys, 0);
+    tamis_free(a);
+    tamis_free(b);
+}
+
+/* ------------------------------------------------------------------ facts */
+
+static void facts_are_those_of_the_plan(void **state) {
+    (void)state;
+    const char *kind;
+    for (size_t i = 0; (kind = tamis_kind_name(i)) != NULL; i++) {
+        tamis_set *const set = made(kind, 0);
+        tamis_info       info;
+        for (uint64_t id = 0; id < 1000; id++) assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
+        assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+        tamis_facts const facts = facts_of(set);
+        assert_string_equal(facts.kind, kind);
+        assert_int_equal(facts.abilities, info.plan.abilities);
+        assert_int_equal(facts.capacity, CAPACITY);
+        assert_int_equal(facts.copies, 1);
+        assert_int_equal(facts.count_to, info.plan.count_to);
+        assert_int_equal(facts.body_bytes, info.plan.body_bytes);
+        assert_int_equal(facts.keys, info.facts.keys);
+        assert_true((facts.count_to != 0) == ((facts.abilities & TAMIS_CAN_COUNT) != 0));
+        tamis_free(set);
+    }
+    assert_int_equal(tamis_get_facts(NULL, &(tamis_facts){ 0 }), TAMIS_ERR_ARGUMENT);
+}
+
+/* The estimate is of the keys that were added; the load is of the room. */
+static void a_survey_estimates_keys_and_load(void **state) {
+    (void)state;
+    static const char *const kinds[] = { "bloom", "counting", "line", "rank" };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        tamis_set *const set = made(kinds[i], 0);
+        double           load = 0;
+        for (uint64_t id = 0; id < CAPACITY; id++) {
+            assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
+            if (id % 500 != 499) continue;
+            tamis_info const info = inspect(set);
+            assert_true(fabs(info.distinct / (double)(id + 1) - 1) < 0.1);
+            assert_true(info.load > load && info.load <= 1);
+            assert_true(info.prints <= id + 1);
+            load = info.load;
+        }
+        tamis_free(set);
+    }
+}
+
+static void fields_of_a_geometry_are_within_their_ranges(void **state) {
+    (void)state;
+    const char       *kind;
+    tamis_field_range fields[TAMIS_MAX_FIELDS];
+    size_t            n;
+    for (size_t i = 0; (kind = tamis_kind_name(i)) != NULL; i++) {
+        assert_int_equal(tamis_kind_fields(kind, fields, &n), TAMIS_OK);
+        tamis_set *const set = made(kind, 0);
+        tamis_info       info;
+        assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+        assert_int_equal(n, info.plan.n_fields);
+        for (size_t f = 0; f < n; f++) {
+            assert_string_equal(fields[f].name, info.plan.fields[f].name);
+            assert_true(fields[f].least <= info.plan.fields[f].value);
+            assert_true(fields[f].most >= info.plan.fields[f].value);
+        }
+        tamis_free(set);
+    }
+    assert_int_equal(tamis_kind_fields("none", fields, &n), TAMIS_ERR_KIND);
+}
+
+/* ------------------------------------------------------------------ a limit of memory */
+
+static void memory_decides_how_many_keys_fit(void **state) {
+    (void)state;
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_plan rows[32];
+    size_t     n, possible = 0;
+    spec.memory = 100000;
+    spec.fpr = 0.001;
+    spec.abilities = TAMIS_CAN_REMOVE;
+    assert_int_equal(tamis_plan_kinds(&spec, rows, 32, &n, NULL), TAMIS_OK);
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].status != TAMIS_OK) continue;
+        possible++;
+        assert_true(rows[i].body_bytes <= spec.memory);
+        assert_true(rows[i].fpr <= spec.fpr);
+        tamis_spec more = spec; /* 3% more keys do not fit */
+        tamis_plan row;
+        more.kind = rows[i].kind;
+        more.capacity = rows[i].capacity + rows[i].capacity / 32 + 64;
+        size_t one;
+        assert_int_equal(tamis_plan_kinds(&more, &row, 1, &one, NULL), TAMIS_OK);
+        assert_int_equal(row.status, TAMIS_ERR_CANNOT);
+    }
+    assert_true(possible >= 2);
+    tamis_set *const  set = make_set_from(&spec);
+    tamis_facts const facts = facts_of(set);
+    assert_true(facts.body_bytes <= spec.memory && facts.capacity > 30000);
+    tamis_free(set);
+}
+
+static void memory_decides_which_rate_is_reached(void **state) {
+    (void)state;
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_info info;
+    spec.memory = 100000;
+    spec.capacity = 50000;
+    tamis_set *const set = make_set_from(&spec);
+    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
+    assert_true(info.plan.body_bytes <= spec.memory && info.plan.capacity == 50000);
+    assert_true(info.plan.fpr < 0.005); /* 16 bits for a key */
+    tamis_free(set);
+}
+
+static void memory_that_is_too_little_is_refused(void **state) {
+    (void)state;
+    tamis_spec    spec = TAMIS_SPEC_INIT;
+    tamis_set    *set;
+    tamis_problem problem;
+    spec.capacity = 50000;
+    spec.fpr = 0.001;
+    spec.memory = 1000;
+    spec.kind = "line";
+    assert_int_equal(tamis_create(&spec, &set, &problem), TAMIS_ERR_CANNOT);
+    assert_non_null(strstr(problem.text, "memory"));
+    spec.capacity = 0;
+    spec.fpr = 0;
+    assert_int_equal(tamis_create(&spec, &set, &problem), TAMIS_ERR_ARGUMENT);
+}
+
+/* ------------------------------------------------------------------ descriptors */
+
+static void a_set_is_opened_from_a_descriptor(void **state) {
+    (void)state;
+    char             path[] = "/tmp/tamis-fd-XXXXXX";
+    tamis_set *const set = made(NULL, TAMIS_CAN_REMOVE);
+    tamis_set       *back = NULL;
+    int const        placeholder = mkstemp(path);
+    assert_true(placeholder >= 0);
+    (void)close(placeholder);
+    assert_int_equal(tamis_add(set, "sieve", 5), TAMIS_OK);
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    int const fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(lseek(fd, 100, SEEK_SET), 100); /* wherever its offset is */
+    assert_int_equal(unlink(path), 0);
+    for (unsigned flags = 0; flags <= TAMIS_OPEN_MAP; flags++) {
+        tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+        options.flags = flags;
+        assert_int_equal(tamis_open_fd(fd, &options, &back, NULL), TAMIS_OK);
+        assert_true(tamis_has(back, "sieve", 5));
+        assert_true(facts_of(back).is_mapped == (flags != 0));
+        tamis_free(back);
+    }
+    assert_int_equal(lseek(fd, 0, SEEK_CUR), 100); /* and there it stays, open */
+    assert_int_equal(close(fd), 0);
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(tamis_open_fd(ends[0], NULL, &back, NULL), TAMIS_ERR_IO);
+    assert_int_equal(tamis_open_fd(-1, NULL, &back, NULL), TAMIS_ERR_IO);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    tamis_free(set);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_in_one_call_are_that_many_adds),
+        cmocka_unit_test(a_flood_in_one_call_saturates_the_key),
+        cmocka_unit_test(copies_that_do_not_fit_change_nothing),
+        cmocka_unit_test(removals_of_saturated_keys_are_told_apart),
+        cmocka_unit_test(add_new_tells_what_was_new),
+        cmocka_unit_test(add_new_takes_keys_as_bytes),
+        cmocka_unit_test(sets_that_share_a_seed_share_hashes),
+        cmocka_unit_test(batches_of_hashes_are_batches_of_their_keys),
+        cmocka_unit_test(facts_are_those_of_the_plan),
+        cmocka_unit_test(a_survey_estimates_keys_and_load),
+        cmocka_unit_test(fields_of_a_geometry_are_within_their_ranges),
+        cmocka_unit_test(memory_decides_how_many_keys_fit),
+        cmocka_unit_test(memory_decides_which_rate_is_reached),
+        cmocka_unit_test(memory_that_is_too_little_is_refused),
+        cmocka_unit_test(a_set_is_opened_from_a_descriptor),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
