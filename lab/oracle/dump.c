@@ -96,6 +96,7 @@ static const char *name_of(tamis_status status) {
     case TAMIS_ERR_ABSENT: return "absent";
     case TAMIS_ERR_UNKNOWN: return "unknown";
     case TAMIS_ERR_CONFLICT: return "conflict";
+    case TAMIS_ERR_SATURATED: return "saturated";
     default: return "something else";
     }
 }

@@ -83,7 +83,7 @@ class Oracle:
         if not self.has(h):
             return "absent"
         if self.copies(h) >= self.most:
-            return "ok"
+            return "saturated"
         cell = min(self.mine(chain, remainder), key=lambda cell: cell[1])
         cell[1] -= 1
         if cell[1] == 0:  # the last of the chain takes its place

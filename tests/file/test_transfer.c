@@ -67,6 +67,9 @@ static tamis_spec spec_of(const mode *as, uint64_t capacity) {
     spec.capacity = capacity;
     spec.fpr = 0.01;
     spec.abilities = as->abilities;
+    if ((as->abilities & TAMIS_CAN_COUNT) != 0 && as->geometry == NULL) {
+        spec.count_to = 15; /* soon saturated */
+    }
     spec.kind = as->kind;
     spec.geometry = as->geometry;
     spec.seed = &seed;
@@ -555,6 +558,9 @@ static void expect_changed(const change *as) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     spec.capacity = (uint64_t)((double)capacity * as->capacity);
     spec.abilities = as->abilities;
+    if ((as->abilities & TAMIS_CAN_COUNT) != 0 && as->geometry == NULL) {
+        spec.count_to = 15; /* soon saturated */
+    }
     spec.geometry = as->geometry;
     buffer const s = sent(set, all_flags(set));
     if (as->capacity > 1.5) allow_rate(&s, set, &spec);
@@ -591,6 +597,7 @@ static void d_left_becomes_rank_and_d_left_again(void **state) {
         (void)snprintf(geometry, sizeof geometry, "buckets=1024,remainder_bits=12,counter_bits=%u",
                        bits);
         spec.geometry = geometry;
+        spec.count_to = 0; /* as far as the geometry counts */
         tamis_set *const set = make_set_from(&spec);
         add_mixed(set, 8000);
         buffer const s = sent(set, all_flags(set));
@@ -1366,8 +1373,8 @@ static void crafted_copies_are_refused(void **state) {
         buffer const s = with_gamma(zeros, 0);
         if (zeros <= 16) {
             tamis_set *const set = received(&s, NULL);
-            assert_int_equal(inspect(set).facts.keys, zeros < 4 ? UINT64_C(1) << zeros : 16);
-            assert_int_equal(inspect(set).facts.saturated, zeros >= 4);
+            assert_int_equal(inspect(set).facts.keys, zeros < 5 ? UINT64_C(1) << zeros : 32);
+            assert_int_equal(inspect(set).facts.saturated, zeros >= 5);
             tamis_free(set);
         } else {
             expect_refused(&s, NULL, TAMIS_ERR_CORRUPT, NULL);
