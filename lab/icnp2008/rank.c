@@ -118,12 +118,18 @@ tamis_plan rank_plan_of(const tamis_spec *spec) {
 
 tamis_plan rank_library_choice(const rank_wish *wish, const char *geometry) {
     tamis_spec spec = TAMIS_SPEC_INIT;
+    char       mode[RANK_GEOMETRY_BYTES];
+    bool const is_counting = wish->copies > 1;
+    (void)snprintf(mode, sizeof mode, "%s%scounter_bits=%u,copies=%u",
+                   geometry != NULL ? geometry : "", geometry != NULL ? "," : "",
+                   wish->counter_bits, wish->copies);
     spec.capacity = (uint64_t)wish->n;
     spec.fpr = wish->fpr;
-    spec.abilities = wish->copies > 1 ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0;
+    spec.abilities = is_counting ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0;
+    spec.count_to = is_counting ? ((uint64_t)wish->copies << wish->counter_bits) - 1 : 0;
     spec.prefer = TAMIS_PREFER_SMALL;
     spec.kind = "rank";
-    spec.geometry = geometry;
+    spec.geometry = is_counting ? mode : geometry;
     spec.lifetime = (uint64_t)wish->lifetime;
     spec.overflow = wish->overflow;
     return rank_plan_of(&spec);

@@ -221,8 +221,7 @@ static void draw_keys(lab_run *run, double n) {
     lab_draw(run, &(lab_point){ "keys", "set", n, library_bits(&set, NULL) });
     lab_draw(run, &(lab_point){ "keys", "set; one line", n, library_bits(&set, "aligned=1") });
     lab_draw(run, &(lab_point){ "keys", "counting", n, library_bits(&counting, NULL) });
-    lab_draw(run, &(lab_point){ "keys", "multiset", n,
-                                library_bits(&multiset, "counter_bits=0,copies=8") });
+    lab_draw(run, &(lab_point){ "keys", "multiset", n, library_bits(&multiset, NULL) });
 }
 
 static void record_keys(lab_run *run) {
@@ -265,7 +264,7 @@ static void record_modes(lab_run *run) {
     record_planned(run, place, "mode.counting", "bits per key, a counter in each cell", &counting,
                    NULL);
     record_planned(run, place, "mode.multiset", "bits per key, a cell for each copy", &multiset,
-                   "counter_bits=0,copies=8");
+                   NULL);
 }
 
 /* ------------------------------------------------------------------ layout */
