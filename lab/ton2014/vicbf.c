@@ -38,7 +38,7 @@ double vi_rate(const vi_config *config) {
         return tamis_bloom_fpr((double)config->g[0], (unsigned)config->g[1], n);
     if (config->kind == VI_VI) return tamis_vi_fpr(config->g, n);
     bh_profile const profile = profile_of(config);
-    return tamis_bh_fpr(&profile, config->g, n);
+    return tamis_bh_fpr(&profile, (double)config->g[0], (double)config->g[1], n);
 }
 
 double vi_plain_rate(const vi_config *config) {

@@ -66,16 +66,11 @@ static uint64_t bhcbf_fill_lines(const uint64_t *g) {
 /* Copies of every key would raise the rate, since entries of more keys exclude less: that is not
  * planned for. */
 static tamis_status bhcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
+    uint64_t g[BH_FIELDS];
     if (need->work.copies > 1) return TAMIS_ERR_CANNOT;
-    uint64_t g[TAMIS_MAX_FIELDS];
-    memcpy(g, need->fixed, sizeof g);
-    bh_need const want = { .n = (double)need->work.capacity,
-                           .fpr = need->fpr,
-                           .lifetime = (double)need->work.lifetime,
-                           .stuck = fmax(need->overflow, MAX_STUCK) };
-    if (!tamis_bh_choose(&want, g)) return TAMIS_ERR_CANNOT;
+    if (!tamis_bh_choose(need, fmax(need->overflow, MAX_STUCK), g)) return TAMIS_ERR_CANNOT;
     if (need->fixed[BH_ENTRIES] == NEED_FREE) g[BH_ENTRIES] = bhcbf_fill_lines(g);
-    memcpy(ret_geometry, g, BH_FIELDS * sizeof g[0]);
+    memcpy(ret_geometry, g, sizeof g);
     return TAMIS_OK;
 }
 
@@ -87,16 +82,15 @@ static bool bhcbf_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
 
 static void bhcbf_predict(const uint64_t *g, const tamis_workload *work,
                           tamis_forecast *ret_forecast) {
-    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
-    double const   m = (double)g[BH_ENTRIES], n = (double)capacity;
+    double const   m = (double)g[BH_ENTRIES], n = (double)work->capacity;
     double const   lines = m * (double)bhcbf_entry_bits(g) / 512;
     unsigned const k = (unsigned)g[BH_HASHES];
-    pairs const    of = tamis_bh_pairs(g);
+    pairs const    layout = tamis_bh_pairs(g);
     bh_profile     profile;
-    tamis_bh_profile(&of, &profile);
+    tamis_bh_profile(&layout, &profile);
     *ret_forecast = (tamis_forecast){
-        .fpr = tamis_bh_fpr(&profile, g, n),
-        .saturation = tamis_bh_saturation(&profile, g, n, (double)lifetime),
+        .fpr = tamis_bh_fpr(&profile, m, k, n),
+        .saturation = tamis_bh_saturation(&profile, m, k, n, (double)work->lifetime),
         .lines_present = tamis_bloom_lines_present(lines, k),
         .lines_absent =
             tamis_bloom_lines_absent(lines, k, 1 - tamis_bh_excludes(&profile, m, n * k)),

@@ -73,15 +73,7 @@ static_assert(1 << VI_MAX_BITS <= VI_RATE_VALUES, "counters of all values");
  * planned for. */
 static tamis_status vicbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
     if (need->work.copies > 1) return TAMIS_ERR_CANNOT;
-    uint64_t g[TAMIS_MAX_FIELDS];
-    memcpy(g, need->fixed, sizeof g);
-    vi_need const want = { .n = (double)need->work.capacity,
-                           .fpr = need->fpr,
-                           .lifetime = (double)need->work.lifetime,
-                           .is_blocked = need->prefer == TAMIS_PREFER_FAST };
-    if (!tamis_vi_choose(&want, g)) return TAMIS_ERR_CANNOT;
-    memcpy(ret_geometry, g, VI_FIELDS * sizeof g[0]);
-    return TAMIS_OK;
+    return tamis_vi_choose(need, ret_geometry) ? TAMIS_OK : TAMIS_ERR_CANNOT;
 }
 
 static bool vicbf_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {

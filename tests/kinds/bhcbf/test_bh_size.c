@@ -2,6 +2,8 @@
  * random numbers, one by one. */
 #include "unit.h"
 
+#include "needs.h"
+
 #include "kinds/bhcbf/size.h"
 #include "ton2014/sequences.h"
 
@@ -22,6 +24,24 @@ static double plain_fpr(const uint64_t *g, double n) {
     bh_profile const profile = profile_of(g);
     double const     m = (double)g[BH_ENTRIES], k = (double)g[BH_HASHES];
     return pow(1 - tamis_bh_excludes(&profile, m, n * k), k);
+}
+
+/* Of a geometry, of which the profile is known. */
+
+static double fpr_of(const bh_profile *profile, const uint64_t *g, double n) {
+    return tamis_bh_fpr(profile, (double)g[BH_ENTRIES], (double)g[BH_HASHES], n);
+}
+
+static double saturation_of(const bh_profile *profile, const uint64_t *g, double n,
+                            double lifetime) {
+    double const m = (double)g[BH_ENTRIES], k = (double)g[BH_HASHES];
+    return tamis_bh_saturation(profile, m, k, n, lifetime);
+}
+
+/* What is chosen for n keys, into g, which has the fields that are fixed. */
+static bool choose(double n, double fpr, double lifetime, double max_stuck, uint64_t *g) {
+    tamis_need const need = need_of(n, fpr, lifetime, g, BH_FIELDS);
+    return tamis_bh_choose(&need, max_stuck, g);
 }
 
 static double stuck_share(const uint64_t *g, double n) {
@@ -61,7 +81,7 @@ static void bh_numbers_are_those_of_the_paper(void **state) {
         double const     fpr = plain_fpr(r->g, N), stuck = stuck_share(r->g, N);
         if (fabs(fpr - r->fpr) > .6e-5) fail_msg("row %zu: fpr %.5f, not %.5f", i, fpr, r->fpr);
         if (fabs(stuck - r->stuck) > .6e-5) fail_msg("row %zu: stuck %.5f", i, stuck);
-        assert_near(tamis_bh_fpr(&profile, r->g, N), fpr, .01);
+        assert_near(fpr_of(&profile, r->g, N), fpr, .01);
     }
 }
 
@@ -281,16 +301,15 @@ static void bh_choose_keeps_what_was_asked(void **state) {
     (void)state;
     static const double rates[] = { .5, .1, .01, .001, 1e-6, 1e-9 }, sizes[] = { 1, 300, 2e4, 1e8 };
     for (size_t i = 0; i < COUNT(rates) * COUNT(sizes); i++) {
-        double const  n = sizes[i % 4], fpr = rates[i / 4];
-        bh_need const need = { n, fpr, 16 * n, 1e-3 };
-        uint64_t      g[BH_FIELDS];
+        double const n = sizes[i % 4], fpr = rates[i / 4];
+        uint64_t     g[BH_FIELDS];
         all_free(g);
-        assert_true(tamis_bh_choose(&need, g) && tamis_bh_is_possible(g));
+        assert_true(choose(n, fpr, 16 * n, 1e-3, g) && tamis_bh_is_possible(g));
         bh_profile const profile = profile_of(g);
-        assert_true(tamis_bh_fpr(&profile, g, n) <= fpr);
-        assert_true(tamis_bh_saturation(&profile, g, n, 16 * n) <= 1e-3);
+        assert_true(fpr_of(&profile, g, n) <= fpr);
+        assert_true(saturation_of(&profile, g, n, 16 * n) <= 1e-3);
         g[BH_ENTRIES] -= g[BH_ENTRIES] / 100;
-        assert_true(n < 300 || tamis_bh_fpr(&profile, g, n) > fpr);
+        assert_true(n < 300 || fpr_of(&profile, g, n) > fpr);
     }
 }
 
@@ -299,13 +318,12 @@ static void bh_choose_has_more_bits_if_less_may_stick(void **state) {
     (void)state;
     double before = 0;
     for (double stuck = .1; stuck > 1e-14; stuck /= 1000) {
-        bh_need const need = { 1000, .001, 16000, stuck };
-        uint64_t      g[BH_FIELDS];
+        uint64_t g[BH_FIELDS];
         all_free(g);
-        assert_true(tamis_bh_choose(&need, g));
+        assert_true(choose(1000, .001, 16000, stuck, g));
         bh_profile const profile = profile_of(g);
         double const     bits = (double)(g[BH_ENTRIES] * (g[BH_COUNT_BITS] + g[BH_SUM_BITS]));
-        assert_true(tamis_bh_saturation(&profile, g, 1000, 16000) <= stuck);
+        assert_true(saturation_of(&profile, g, 1000, 16000) <= stuck);
         assert_true(bits >= before);
         before = bits;
     }
@@ -317,10 +335,10 @@ static void bh_choose_leaves_what_is_fixed(void **state) {
     for (unsigned i = 0; i < 200; i++) {
         uint64_t const some[] = { 4000, 3 + i % 5, 3 + i % 3, 6 + i % 4,
                                   D,    1 + i % 3, i % 2,     i / 2 % 2 };
-        bh_need const  need = { 1000, i % 2 == 0 ? .3 : .01, 16000, 1e-3 };
+        double const   fpr = i % 2 == 0 ? .3 : .01;
         uint64_t       g[BH_FIELDS], fixed = dice_below(&random, 1u << BH_FIELDS);
         for (unsigned f = 0; f < BH_FIELDS; f++) g[f] = (fixed >> f & 1) != 0 ? some[f] : NEED_FREE;
-        if (!tamis_bh_choose(&need, g)) continue; /* it may be too few bits for the rate */
+        if (!choose(1000, fpr, 16000, 1e-3, g)) continue; /* it may be too few bits for the rate */
         assert_true(tamis_bh_is_possible(g));
         for (unsigned f = 0; f < BH_FIELDS; f++) {
             if ((fixed >> f & 1) != 0) assert_int_equal(g[f], some[f]);
@@ -330,36 +348,33 @@ static void bh_choose_leaves_what_is_fixed(void **state) {
 
 static void bh_choose_takes_the_best_k_in_a_fixed_size(void **state) {
     (void)state;
-    uint64_t      g[] = { 2560, NEED_FREE, 4, 8, D, 3, 1, 0 };
-    bh_need const need = { N, 0, N, 1e-3 };
-    assert_true(tamis_bh_choose(&need, g));
+    uint64_t g[] = { 2560, NEED_FREE, 4, 8, D, 3, 1, 0 };
+    assert_true(choose(N, 0, N, 1e-3, g));
     assert_int_equal(g[BH_HASHES], 6);
     uint64_t basic[] = { 2560, NEED_FREE, 4, 8, D, 3, 0, 0 };
-    assert_true(tamis_bh_choose(&need, basic));
+    assert_true(choose(N, 0, N, 1e-3, basic));
     assert_int_equal(basic[BH_HASHES], 5);
 }
 
 static void bh_choose_refuses_what_cannot_be(void **state) {
     (void)state;
-    bh_need const need = { 1000, .01, 1000, 1e-3 }, any = { 1000, 0, 1000, 1e-3 };
-    uint64_t      g[BH_FIELDS];
+    uint64_t g[BH_FIELDS];
     all_free(g);
-    assert_false(tamis_bh_choose(&any, g)); /* nothing says how large */
+    assert_false(choose(1000, 0, 1000, 1e-3, g)); /* nothing says how large */
     g[BH_SEQUENCE] = D, g[BH_H] = 4;
-    assert_false(tamis_bh_choose(&need, g)); /* it is none for 4 */
+    assert_false(choose(1000, .01, 1000, 1e-3, g)); /* it is none for 4 */
     g[BH_SEQUENCE] = NEED_FREE, g[BH_H] = 14;
-    assert_false(tamis_bh_choose(&need, g));
+    assert_false(choose(1000, .01, 1000, 1e-3, g));
     g[BH_H] = 13;
-    assert_true(tamis_bh_choose(&need, g));
+    assert_true(choose(1000, .01, 1000, 1e-3, g));
     all_free(g);
     g[BH_HASHES] = BH_MAX_HASHES + 1;
-    assert_false(tamis_bh_choose(&need, g));
+    assert_false(choose(1000, .01, 1000, 1e-3, g));
     all_free(g);
     g[BH_SUM_BITS] = BH_MAX_SUM_BITS + 1;
-    assert_false(tamis_bh_choose(&need, g));
-    bh_need const vast = { 0x1p40, 1e-12, 0x1p40, 1e-3 };
+    assert_false(choose(1000, .01, 1000, 1e-3, g));
     all_free(g);
-    assert_false(tamis_bh_choose(&vast, g)); /* equal hashes alone are more */
+    assert_false(choose(0x1p40, 1e-12, 0x1p40, 1e-3, g)); /* equal hashes alone are more */
 }
 
 int main(void) {

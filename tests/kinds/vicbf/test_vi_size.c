@@ -1,5 +1,6 @@
 /* test_vi_size.c - the analysis of variable increments: against the paper, against all ways to add
  * them, one by one, and against filters that are filled. */
+#include "needs.h"
 #include "subject.h"
 #include "table.h"
 
@@ -14,6 +15,13 @@ static vi_profile profile_of(uint64_t mask, unsigned bits) {
     vi_profile profile;
     tamis_vi_profile(mask, bits, &profile);
     return profile;
+}
+
+/* What is chosen for n keys, into g, which has the fields that are fixed. */
+static bool choose(double n, double fpr, double lifetime, bool is_fast, uint64_t *g) {
+    tamis_need need = need_of(n, fpr, lifetime, g, VI_FIELDS);
+    need.prefer = is_fast ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL;
+    return tamis_vi_choose(&need, g);
 }
 
 /* ------------------------------------------------------------------ the paper */
@@ -81,15 +89,14 @@ static void vi_with_only_one_is_a_bloom_filter(void **state) {
 static void vi_sizes_are_those_of_table_1(void **state) {
     (void)state;
     static const uint64_t tables[][3] = { { VI_D(4), 7, 12331 }, { VI_GENERAL, 8, 9388 } };
-    vi_need const         need = { 2000, 1e-3, 2000, false };
     for (size_t i = 0; i < 2; i++) {
         uint64_t g[] = { NEED_FREE, NEED_FREE, 0, tables[i][1], tables[i][0], 0 };
-        assert_true(tamis_vi_choose(&need, g));
+        assert_true(choose(2000, 1e-3, 2000, false, g));
         assert_int_equal(g[VI_HASHES], 7);
         assert_in_range(g[VI_COUNTERS], tables[i][2] - 2, tables[i][2] + 2);
     }
     uint64_t five[] = { NEED_FREE, 5, 0, 7, VI_D(4), 0 }; /* the paper's own choice */
-    assert_true(tamis_vi_choose(&need, five));
+    assert_true(choose(2000, 1e-3, 2000, false, five));
     assert_in_range(five[VI_COUNTERS], 12842 - 2, 12842 + 2);
 }
 
@@ -131,42 +138,41 @@ static void all_free(uint64_t *g) {
     for (unsigned i = 0; i < VI_FIELDS; i++) g[i] = NEED_FREE;
 }
 
-/* And not much more than asked: a tenth fewer counters would not do. */
-static void check_choice(const vi_need *need, uint64_t *g) {
+/* What is chosen meets the rate, rarely sticks and is not much larger than needed: with a tenth
+ * fewer counters it would not meet the rate. */
+static void check_choice(double n, double fpr, double lifetime, bool is_fast) {
+    uint64_t g[VI_FIELDS], fewer[VI_FIELDS];
     all_free(g);
-    assert_true(tamis_vi_choose(need, g));
-    assert_int_equal(g[VI_BLOCKED], need->is_blocked);
-    assert_true(tamis_vi_fpr(g, need->n) <= need->fpr * (1 + 1e-9));
-    assert_true(tamis_vi_saturation(g, need->n, need->lifetime) <= 1e-3);
-    if (need->n < 100) return;
-    uint64_t fewer[VI_FIELDS];
+    assert_true(choose(n, fpr, lifetime, is_fast, g));
+    assert_int_equal(g[VI_BLOCKED], is_fast);
+    assert_true(tamis_vi_fpr(g, n) <= fpr * (1 + 1e-9));
+    assert_true(tamis_vi_saturation(g, n, lifetime) <= 1e-3);
+    if (n < 100) return;
     memcpy(fewer, g, sizeof fewer);
     fewer[VI_COUNTERS] -= fewer[VI_COUNTERS] / 10;
-    assert_true(tamis_vi_fpr(fewer, need->n) > need->fpr);
+    assert_true(tamis_vi_fpr(fewer, n) > fpr);
 }
 
 static void vi_choose_keeps_what_was_asked(void **state) {
     (void)state;
     static const double ns[] = { 1, 30, 1000, 1e5, 1e8 }, fprs[] = { .3, .01, 1e-3, 1e-5 };
     for (unsigned i = 0; i < 5 * 4 * 2; i++) {
-        double const n = ns[i % 5];
-        uint64_t     g[VI_FIELDS];
-        check_choice(&(vi_need){ n, fprs[i / 5 % 4], n, i >= 20 }, g);
-        if (i < 20) check_choice(&(vi_need){ n, fprs[i / 5 % 4], 1000 * n, false }, g);
+        double const n = ns[i % 5], fpr = fprs[i / 5 % 4];
+        check_choice(n, fpr, n, i >= 20);
+        if (i < 20) check_choice(n, fpr, 1000 * n, false);
     }
 }
 
 static void vi_choose_leaves_what_is_fixed(void **state) {
     (void)state;
     static const uint64_t some[] = { 64000, 7, 100, 8, VI_D(4), 1 };
-    vi_need const         need = { 2000, .01, 2000, false };
     for (unsigned fixed = 0; fixed < 1u << VI_FIELDS; fixed++) {
         uint64_t g[VI_FIELDS];
         all_free(g);
         for (unsigned f = 0; f < VI_FIELDS; f++) {
             if ((fixed >> f & 1) != 0) g[f] = some[f];
         }
-        assert_true(tamis_vi_choose(&need, g));
+        assert_true(choose(2000, .01, 2000, false, g));
         for (unsigned f = 0; f < VI_FIELDS; f++) {
             if ((fixed >> f & 1) != 0) assert_int_equal(g[f], some[f]);
         }
@@ -177,11 +183,10 @@ static void vi_choose_leaves_what_is_fixed(void **state) {
 /* So many counters keep it with 8 bits, but not with fewer. */
 static void vi_choose_keeps_the_fpr_in_a_fixed_size(void **state) {
     (void)state;
-    vi_need const need = { 2000, 1e-3, 2000, false };
-    uint64_t      g[VI_FIELDS];
+    uint64_t g[VI_FIELDS];
     all_free(g);
     g[VI_COUNTERS] = 9500;
-    assert_true(tamis_vi_choose(&need, g));
+    assert_true(choose(2000, 1e-3, 2000, false, g));
     assert_int_equal(g[VI_COUNTERS], 9500);
     if (tamis_vi_fpr(g, 2000) > 1e-3)
         fail_msg("%g with %d bits", tamis_vi_fpr(g, 2000), (int)g[VI_COUNTER_BITS]);
@@ -195,17 +200,16 @@ static void vi_choose_takes_the_best_k_in_a_fixed_size(void **state) {
                                         { 6400, 8, VI_GENERAL, 10 } };
     for (size_t i = 0; i < COUNT(best); i++) {
         uint64_t g[] = { best[i][0], NEED_FREE, 0, best[i][1], best[i][2], 0 };
-        assert_true(tamis_vi_choose(&(vi_need){ N, 0, N, false }, g));
+        assert_true(choose(N, 0, N, false, g));
         assert_int_equal(g[VI_HASHES], best[i][3]);
     }
 }
 
 static void vi_choose_refuses_what_cannot_be(void **state) {
     (void)state;
-    vi_need const need = { 1000, .01, 1000, false }, any = { 1000, 0, 1000, false };
-    uint64_t      g[VI_FIELDS];
+    uint64_t g[VI_FIELDS];
     all_free(g);
-    assert_false(tamis_vi_choose(&any, g)); /* nothing says how large */
+    assert_false(choose(1000, 0, 1000, false, g)); /* nothing says how large */
     for (unsigned i = 0; i < 5; i++) {
         static const uint64_t wrong[][2] = { { VI_HASHES, VI_MAX_HASHES + 1 },
                                              { VI_HASHES, 0 },
@@ -214,10 +218,10 @@ static void vi_choose_refuses_what_cannot_be(void **state) {
                                              { VI_INCREMENTS, 0x14 } };
         all_free(g);
         g[wrong[i][0]] = wrong[i][1];
-        assert_false(tamis_vi_choose(&need, g));
+        assert_false(choose(1000, .01, 1000, false, g));
     }
     all_free(g);
-    assert_false(tamis_vi_choose(&(vi_need){ 0x1p40, 1e-12, 0x1p40, false }, g));
+    assert_false(choose(0x1p40, 1e-12, 0x1p40, false, g));
 }
 
 /* ------------------------------------------------------------------ many filters */
@@ -396,16 +400,15 @@ static void vi_saturation_of_too_many_is_sure(void **state) {
 /* The paper's 4388 counters are no whole lines. They are scattered, unless lines are asked for. */
 static void vi_choose_scatters_what_fills_no_lines(void **state) {
     (void)state;
-    vi_need const need = { .n = 1024, .fpr = .02, .lifetime = 1024, .is_blocked = true };
-    uint64_t      g[VI_FIELDS] = { 4388, NEED_FREE, NEED_FREE, 7, NEED_FREE, NEED_FREE };
-    assert_true(tamis_vi_choose(&need, g));
+    uint64_t g[VI_FIELDS] = { 4388, NEED_FREE, NEED_FREE, 7, NEED_FREE, NEED_FREE };
+    assert_true(choose(1024, .02, 1024, true, g));
     assert_int_equal(g[VI_COUNTERS], 4388);
     assert_int_equal(g[VI_BLOCKED], 0);
     uint64_t lines[VI_FIELDS] = { 4388, NEED_FREE, NEED_FREE, 7, NEED_FREE, 1 };
-    assert_false(tamis_vi_choose(&need, lines));
+    assert_false(choose(1024, .02, 1024, true, lines));
     uint64_t whole[VI_FIELDS] = { 512 / 7 * 60, NEED_FREE, NEED_FREE,
                                   NEED_FREE,    NEED_FREE, NEED_FREE };
-    assert_true(tamis_vi_choose(&need, whole));
+    assert_true(choose(1024, .02, 1024, true, whole));
     assert_int_equal(whole[VI_BLOCKED], 1);
     assert_int_equal(whole[VI_COUNTERS] % vi_per_line(whole), 0);
 }
