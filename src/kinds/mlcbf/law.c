@@ -1,4 +1,4 @@
-/* law.c - see ml_law.h. */
+/* law.c - see law.h. */
 #include "law.h"
 
 #include "theory/meet.h"
@@ -9,39 +9,47 @@
 
 #define NEGLIGIBLE 1e-80
 
-/* ------------------------------------------------------------------ a counter */
+/* ------------------------------------------------------------------ the sum of a counter */
 
-/* Panjer's recursion for a binomial number of hits: chance[c] is a sum over the last hit v. Once
- * all that a hit can come from is negligible, so is the rest. */
-void tamis_ml_law(const numbered *of, double counters, double hits, ml_law *ret_law) {
-    double const q = 1 / counters, a = -q / (1 - q), b = -(hits + 1) * a;
-    double const most = hits * of->d.value[of->d.n - 1];
-    double       total = exp(hits * log1p(-q)), fresh = 1;
+/* Panjer's recursion. For a binomial number of hits N with P[N = j] = (a + b/j) P[N = j - 1],
+ *
+ *     chance[c] = 1/|D| x sum over v of D of  (a + b v / c) chance[c - v]
+ *
+ * It may stop when the last 64 chances, more than any increment, are negligible: all that follow
+ * are made of them. Before the bulk of the distribution they are negligible, too, so half of it
+ * must have come first. */
+void tamis_ml_law(const numbered *map, double counters, double hits, ml_law *ret_law) {
+    const increments *const d = &map->d;
+    double const            q = 1 / counters, a = -q / (1 - q), b = -(hits + 1) * a;
+    double const            most = hits * d->value[d->n - 1];
+    double                  total = exp(hits * log1p(-q)), recent = 1;
+    unsigned                c = 1;
     memset(ret_law->chance, 0, sizeof ret_law->chance);
     ret_law->chance[0] = total;
-    unsigned c = 1;
     for (; c < ML_MAX_SUM && c <= most; c++) {
         double const each = b / c;
         double       sum = 0;
-        for (unsigned i = 0; i < of->d.n && of->d.value[i] <= c; i++) {
-            unsigned const v = of->d.value[i];
+        for (unsigned i = 0; i < d->n && d->value[i] <= c; i++) {
+            unsigned const v = d->value[i];
             sum += (a + each * v) * ret_law->chance[c - v];
         }
-        ret_law->chance[c] = sum > 0 ? sum / of->d.n : 0;
+        ret_law->chance[c] = sum > 0 ? sum / d->n : 0;
         total += ret_law->chance[c];
-        fresh += ret_law->chance[c];
+        recent += ret_law->chance[c];
         if (c % 64 != 0) continue;
-        if (fresh < NEGLIGIBLE && total > 0.5) break;
-        fresh = 0;
+        if (recent < NEGLIGIBLE && total > 0.5) break;
+        recent = 0;
     }
     ret_law->end = c < ML_MAX_SUM ? c + 1 : c;
     ret_law->beyond = total < 1 - 1e-9 ? 1 - total : 0; /* less is rounding */
 }
 
-/* Small integers, so that a model fits the stack of a small thread. */
+/* ------------------------------------------------------------------ what a counter excludes */
+
+/* Shares are kept as small integers, so that a model fits the stack of a small thread. */
 void tamis_ml_model(uint64_t mask, bool is_plain, ml_model *ret_model) {
-    const increments *const d = &ret_model->of.d;
-    ret_model->of = numbered_make(mask, is_plain);
+    const increments *const d = &ret_model->map.d;
+    ret_model->map = numbered_make(mask, is_plain);
     for (uint64_t c = 0; c < ML_MAX_SUM; c++) {
         ret_model->excluded[c] = (uint8_t)lrint(tamis_vi_excluded(d, c) * d->n);
         ret_model->both[c] = (uint16_t)lrint(tamis_vi_held_both(d, c) * d->n * d->n);
@@ -55,154 +63,180 @@ void tamis_ml_model(uint64_t mask, bool is_plain, ml_model *ret_model) {
     }
 }
 
-ml_counter tamis_ml_counter(const ml_model *of, const ml_law *law) {
-    double const n = of->of.d.n;
+ml_counter tamis_ml_counter(const ml_model *model, const ml_law *law) {
+    double const n = model->map.d.n;
     double       excluded = 0, both = 0, after = 0;
     for (unsigned c = 0; c < law->end; c++) {
-        excluded += law->chance[c] * of->excluded[c];
-        both += law->chance[c] * of->both[c];
-        after += law->chance[c] * of->after[c];
+        excluded += law->chance[c] * model->excluded[c];
+        both += law->chance[c] * model->both[c];
+        after += law->chance[c] * model->after[c];
     }
     return (ml_counter){ excluded / n, law->beyond + both / (n * n), after / (n * n) };
 }
 
-/* Two places of a key are one counter, once in m times, or two that share out the hits between them
- * (meet.h). That some counters are stuck is left out of that. */
-double tamis_ml_rate(const ml_counter *is, double passes, double m, double k, double n) {
-    double const slope = is->after - is->excludes, pass = 1 - is->excludes;
-    double const joint = is->both - pass * pass - n * k / m * slope * slope;
-    if (!(passes > 0)) return fmin(1, n / 0x1p64);
-    double const excess = joint / (m * passes * passes);
-    return fmin(1, pow(passes, k) * tamis_meet_pairs(excess, k) + n / 0x1p64);
+/* By how much two places of a key pass together more often than independent ones (meet.h): once in
+ * m times they are the same counter; else they are two, which share the hits between them. That
+ * some counters are stuck is left out of this correction, and is in `pass`. */
+double tamis_ml_rate(const ml_counter *counter, double pass, double m, double k, double n) {
+    double const slope = counter->after - counter->excludes, ideal = 1 - counter->excludes;
+    double const joint = counter->both - ideal * ideal - n * k / m * slope * slope;
+    if (!(pass > 0)) return fmin(1, n / 0x1p64);
+    double const excess = joint / (m * pass * pass);
+    return fmin(1, pow(pass, k) * tamis_meet_pairs(excess, k) + n / 0x1p64);
 }
 
 /* ------------------------------------------------------------------ levels */
 
-static unsigned level_of(const levels *l, uint64_t x) {
+/* The level of the last cell of a counter that stores x. */
+static unsigned level_of(const levels *layout, uint64_t x) {
     unsigned level = 0;
-    while (level + 1 < l->depth && x >= l->base[level + 1]) level++;
+    while (level + 1 < layout->depth && x >= layout->base[level + 1]) level++;
     return level;
 }
 
-static void add_hit(const ml_model *of, const levels *l, unsigned c, double chance,
-                    ml_heights *is) {
-    unsigned const from = level_of(l, numbered_number(&of->of, c));
-    for (unsigned i = 0; i < of->of.d.n; i++) {
-        uint64_t const x = numbered_number(&of->of, c + of->of.d.value[i]);
-        is->climbs[from][level_of(l, x)] += chance / of->of.d.n;
-        if (x >= levels_top(l)) is->reaches += chance / of->of.d.n;
+/* One more hit of a counter with the sum c, which has this chance: each increment is as likely. */
+static void add_hit(const ml_model *model, const levels *layout, unsigned c, double chance,
+                    ml_heights *heights) {
+    const increments *const d = &model->map.d;
+    unsigned const          from = level_of(layout, numbered_number(&model->map, c));
+    for (unsigned i = 0; i < d->n; i++) {
+        uint64_t const x = numbered_number(&model->map, c + d->value[i]);
+        heights->climbs[from][level_of(layout, x)] += chance / d->n;
+        if (x >= levels_top(layout)) heights->reaches += chance / d->n;
     }
 }
 
-void tamis_ml_heights(const ml_model *of, const levels *l, const ml_law *law,
+/* A counter at the top excludes nobody, and no hit changes it. Sums beyond the law are there. */
+void tamis_ml_heights(const ml_model *model, const levels *layout, const ml_law *law,
                       ml_heights *ret_heights) {
-    ml_heights is = { .top = law->beyond, .depth = l->depth };
-    is.last[l->depth - 1] = law->beyond;
-    for (unsigned i = 0; i < l->depth; i++) is.cost[i] = (unsigned)levels_cost(l, l->base[i]);
+    unsigned const depth = layout->depth;
+    ml_heights     heights = { .top = law->beyond, .depth = depth };
+    heights.last[depth - 1] = law->beyond;
+    for (unsigned l = 0; l < depth; l++) {
+        heights.cost[l] = (unsigned)levels_cost(layout, layout->base[l]);
+    }
     for (unsigned c = 0; c < law->end; c++) {
         double const chance = law->chance[c];
         if (!(chance > 0)) continue;
-        uint64_t const x = numbered_number(&of->of, c);
-        unsigned const level = level_of(l, x);
-        is.last[level] += chance;
-        if (x >= levels_top(l)) {
-            is.top += chance;
+        uint64_t const x = numbered_number(&model->map, c);
+        unsigned const level = level_of(layout, x);
+        heights.last[level] += chance;
+        if (x >= levels_top(layout)) {
+            heights.top += chance;
             continue;
         }
-        is.excludes[level] += chance * of->excluded[c] / of->of.d.n;
-        add_hit(of, l, c, chance, &is);
+        heights.excludes[level] += chance * model->excluded[c] / model->map.d.n;
+        add_hit(model, layout, c, chance, &heights);
     }
-    *ret_heights = is;
+    *ret_heights = heights;
 }
 
-/* ------------------------------------------------------------------ a block */
+double tamis_ml_mean_cost(const ml_heights *heights) {
+    double mean = 0;
+    for (unsigned l = 1; l < heights->depth; l++) mean += heights->last[l] * heights->cost[l];
+    return mean;
+}
 
-/* f(z)^n, where f has a term for each level: coefficient after coefficient. */
+double tamis_ml_cost_deviation(const ml_heights *heights) {
+    double const mean = tamis_ml_mean_cost(heights);
+    double       square = 0;
+    for (unsigned l = 1; l < heights->depth; l++) {
+        square += heights->last[l] * heights->cost[l] * heights->cost[l];
+    }
+    return sqrt(fmax(0, square - mean * mean));
+}
+
+/* ------------------------------------------------------------------ the cells of a block */
+
+/* The coefficients of f(z)^n, one after the other, where
+ *
+ *     f(z) = sum over levels l of  last[l] z^cost[l],      cost[0] = 0
+ *
+ * is the distribution of the bits of one counter. From (f^n)' f = n f' f^n follows, for the
+ * coefficients g_i of f^n,
+ *
+ *     i f_0 g_i = sum over l >= 1 of  ((n + 1) cost[l] - i) last[l] g_(i - cost[l])
+ *
+ * They are computed without the factor f_0^n, whose logarithm is kept in `scale`: it would
+ * underflow. */
 typedef struct series {
-    double recent[ML_MAX_COST];                /* the last of them, by their index modulo that */
-    double scale;                              /* ln of what they are to be multiplied with */
-    double rise[LEVELS_MAX], fall[LEVELS_MAX]; /* what those before weigh: rise - i fall, over i */
+    double   recent[ML_MAX_COST]; /* the last coefficients, by their index modulo ML_MAX_COST */
+    double   scale;               /* ln of the factor that all of them lack */
+    double   rise[LEVELS_MAX];    /* (n + 1) cost[l] last[l] / last[0] */
+    double   fall[LEVELS_MAX];    /* last[l] / last[0] */
     unsigned cost[LEVELS_MAX], depth;
 } series;
 
 static_assert((ML_MAX_COST & (ML_MAX_COST - 1)) == 0, "a modulo that is a mask");
 
-/* f must have a constant term. */
-static series series_make(const ml_heights *is, double n) {
-    series of = { .recent = { 1 }, .scale = n * log(is->last[0]), .depth = is->depth };
-    for (unsigned l = 1; l < is->depth; l++) {
-        of.cost[l] = is->cost[l];
-        of.fall[l] = is->last[l] / is->last[0];
-        of.rise[l] = is->cost[l] * (n + 1) * of.fall[l];
+/* last[0] must not be 0. */
+static series series_make(const ml_heights *heights, double n) {
+    series made = { .recent = { 1 }, .scale = n * log(heights->last[0]), .depth = heights->depth };
+    for (unsigned l = 1; l < heights->depth; l++) {
+        made.cost[l] = heights->cost[l];
+        made.fall[l] = heights->last[l] / heights->last[0];
+        made.rise[l] = heights->cost[l] * (n + 1) * made.fall[l];
     }
-    return of;
+    return made;
 }
 
-/* From those before, since f^n' f = n f' f^n. The next ones wait for it: the division does not. */
-static double series_next(series *of, uint64_t i) {
+/* Coefficient i. The division by i is done first: it does not wait for the coefficients before. */
+static double series_next(series *power, uint64_t i) {
     double const index = (double)i, over = 1 / index;
     double       sum = 0;
-    for (unsigned l = 1; l < of->depth && of->cost[l] <= i; l++) {
-        sum += (of->rise[l] - index * of->fall[l]) * over *
-               of->recent[(i - of->cost[l]) % ML_MAX_COST];
+    for (unsigned l = 1; l < power->depth && power->cost[l] <= i; l++) {
+        sum += (power->rise[l] - index * power->fall[l]) * over *
+               power->recent[(i - power->cost[l]) % ML_MAX_COST];
     }
     double const term = sum > 0 ? sum : 0;
-    of->recent[i % ML_MAX_COST] = term;
+    power->recent[i % ML_MAX_COST] = term;
     return term;
 }
 
-static void shrink(series *of, ml_cells *ret_cells) {
+/* Coefficients have become so large that they would overflow: move a factor into the scale. */
+static void shrink(series *power, ml_cells *cells) {
     for (unsigned i = 0; i < ML_MAX_COST; i++) {
-        of->recent[i] *= 1e-200;
-        ret_cells->under[i] *= 1e-200;
+        power->recent[i] *= 1e-200;
+        cells->under[i] *= 1e-200;
     }
-    ret_cells->over *= 1e-200;
-    of->scale += 200 * log(10);
+    cells->over *= 1e-200;
+    power->scale += 200 * log(10);
 }
 
-double tamis_ml_mean_cost(const ml_heights *is) {
-    double mean = 0;
-    for (unsigned l = 1; l < is->depth; l++) mean += is->last[l] * is->cost[l];
-    return mean;
-}
-
-double tamis_ml_cost_deviation(const ml_heights *is) {
-    double const mean = tamis_ml_mean_cost(is);
-    double       square = 0;
-    for (unsigned l = 1; l < is->depth; l++) square += is->last[l] * is->cost[l] * is->cost[l];
-    return sqrt(fmax(0, square - mean * mean));
-}
-
-/* One coefficient after the other, until what comes no longer counts. */
-void tamis_ml_cells(const ml_heights *is, double n, double area, ml_cells *ret_cells) {
+/* All coefficients, up to the most bits that the counters can take. It may stop beyond the area and
+ * the mean, where coefficients fall, when the last ML_MAX_COST of them no longer change the sum. */
+void tamis_ml_cells(const ml_heights *heights, double counters, double area, ml_cells *ret_cells) {
     ml_cells found = { .over = 0 };
-    double   fresh = 0; /* the last few terms */
-    if (!(is->last[0] > 0)) {
+    double   recent = 0; /* the sum of the last few coefficients */
+    if (!(heights->last[0] > 0)) {
         *ret_cells = (ml_cells){ .over = 1 };
         return;
     }
-    series of = series_make(is, n);
+    series power = series_make(heights, counters);
     if (area < ML_MAX_COST) found.under[(unsigned)area] = 1;
-    double const   mean = n * tamis_ml_mean_cost(is);
-    uint64_t const last = (uint64_t)(n * is->cost[is->depth - 1]), end = (uint64_t)area;
+    double const   mean = counters * tamis_ml_mean_cost(heights);
+    uint64_t const last = (uint64_t)(counters * heights->cost[heights->depth - 1]);
+    uint64_t const end = (uint64_t)area;
     for (uint64_t i = 1; i <= last; i++) {
-        double const term = series_next(&of, i);
+        double const term = series_next(&power, i);
         if (i > end)
             found.over += term;
         else if (end - i < ML_MAX_COST)
             found.under[end - i] = term;
-        fresh += term;
+        recent += term;
         if (i % ML_MAX_COST == 0) {
-            if (i > end && (double)i > mean && fresh <= found.over * 1e-17) break;
-            fresh = 0;
+            if (i > end && (double)i > mean && recent <= found.over * 1e-17) break;
+            recent = 0;
         }
-        if (term > 1e200) shrink(&of, &found);
+        if (term > 1e200) shrink(&power, &found);
     }
-    double const scale = exp(of.scale);
+    double const scale = exp(power.scale);
     found.over *= scale;
     for (unsigned i = 0; i < ML_MAX_COST; i++) found.under[i] *= scale;
     *ret_cells = found;
 }
+
+/* ------------------------------------------------------------------ blocks that close */
 
 double tamis_ml_between(const ml_cells *others, unsigned paid, unsigned cost) {
     double sum = 0;
@@ -210,29 +244,32 @@ double tamis_ml_between(const ml_cells *others, unsigned paid, unsigned cost) {
     return sum;
 }
 
-/* A hit closes its block if the cells of all others leave room for what its counter had, and not
- * for what it needs. */
-static double closes(const ml_heights *is, const ml_cells *others) {
-    double sum = 0;
-    for (unsigned from = 0; from < is->depth; from++) {
-        for (unsigned to = from + 1; to < is->depth; to++) {
-            sum += is->climbs[from][to] * tamis_ml_between(others, is->cost[from], is->cost[to]);
+/* One more counter beside the others, on each level that it may reach. */
+double tamis_ml_closed(const ml_heights *heights, const ml_cells *others) {
+    double sum = others->over;
+    for (unsigned l = 1; l < heights->depth; l++) {
+        sum += heights->last[l] * tamis_ml_between(others, 0, heights->cost[l]);
+    }
+    return sum;
+}
+
+/* P[one hit closes its block]: the cells of all others leave room for what its counter had, and not
+ * for what the counter needs now. */
+static double hit_closes(const ml_heights *heights, const ml_cells *others) {
+    const unsigned *const cost = heights->cost;
+    double                sum = 0;
+    for (unsigned from = 0; from < heights->depth; from++) {
+        for (unsigned to = from + 1; to < heights->depth; to++) {
+            sum += heights->climbs[from][to] * tamis_ml_between(others, cost[from], cost[to]);
         }
     }
     return sum;
 }
 
-/* One more counter, on each level that it may have. */
-double tamis_ml_closed(const ml_heights *is, const ml_cells *others) {
-    double sum = others->over;
-    for (unsigned l = 1; l < is->depth; l++) {
-        sum += is->last[l] * tamis_ml_between(others, 0, is->cost[l]);
-    }
-    return sum;
-}
-
-double tamis_ml_sticks(const ml_heights *is, const ml_life *of, double area, ml_cells *ret_others) {
-    tamis_ml_cells(is, of->counters - 1, area, ret_others);
-    return of->blocks * (tamis_ml_closed(is, ret_others) + of->counters * is->top) +
-           of->hits_later * (is->reaches + closes(is, ret_others));
+double tamis_ml_sticks(const ml_heights *heights, const ml_life *life, double area,
+                       ml_cells *ret_others) {
+    tamis_ml_cells(heights, life->counters - 1, area, ret_others);
+    double const closed = tamis_ml_closed(heights, ret_others);
+    return life->blocks * (closed + life->counters * heights->top) +
+           life->hits_later * (heights->reaches + hit_closes(heights, ret_others));
 }

@@ -1,13 +1,29 @@
 /* law.h - the laws of counters on several levels, and of the blocks that they share.
  *
- * A counter is hit Binomial(nk, 1/m) times, and each hit adds a number of D. The law of such a sum
- * follows from the sums below it (Panjer, 1981), in one pass and for any number of hits. From it
- * comes what a counter excludes, and how many cells it has above level 0.
+ * Paper: O. Rottenstreich, Y. Kanizo, I. Keslassy, "The Variable-Increment Counting Bloom Filter",
+ * IEEE/ACM Transactions on Networking 22(4), 2014, section V, and D. Ficara, S. Giordano, G.
+ * Procissi, F. Vitucci, "MultiLayer Compressed Counting Bloom Filters", INFOCOM 2008. Neither
+ * computes how often a level is too small. Names: n keys, m counters, k hashes, D the increments;
+ * levels, cells, area as in levels.h.
  *
- * The cells of a block take the sum of what its counters take, independently of each other: a power
- * of one polynomial, whose coefficients again follow from those below them. (They are not quite
- * independent, since hits that are here are not there. That makes the truth a little better, and
- * much better if there are but a few blocks.)
+ * Idea, in three steps:
+ *
+ *   counter   It is hit Binomial(nk, 1/m) times (equation (2) of the paper), and each hit adds a
+ *             random number of D. Each chance of such a sum follows from the chances below it:
+ *             H. H. Panjer, "Recursive Evaluation of a Family of Compound Distributions", ASTIN
+ *             Bulletin 12, 1981. One pass, for any number of hits.
+ *   levels    From it: how many counters reach each level, what those exclude, and what one more
+ *             hit does to them.
+ *   block     Its cells take the sum of what its counters take. If counters were independent, the
+ *             distribution of that sum is the power of a polynomial, f(z)^counters, where f has a
+ *             term for each level. Its coefficients, too, follow from those below them.
+ *
+ * Why independence is good enough: hits of one counter are no hits of another, so the truth is a
+ * little better than the law, and much better only if there are but a few blocks. A test holds the
+ * law against filled tables.
+ *
+ * Invariants: every function here is pure. A model depends on D alone and a law on D, m and the
+ * number of hits; a search makes each of them once. No frame is larger than 16 KiB.
  */
 #ifndef TAMIS_KINDS_MLCBF_LAW_H
 #define TAMIS_KINDS_MLCBF_LAW_H
@@ -15,86 +31,92 @@
 #include "levels.h"
 #include "numbered.h"
 
-/* Counters whose law is followed; all that are larger are one, and exclude nobody. */
-#define ML_MAX_SUM 1024
-#define ML_MAX_COST 64 /* more bits than the cells of one counter have */
-
-static_assert(LEVELS_MAX * LEVELS_MAX_BITS < ML_MAX_COST, "the cells of a counter");
-
 /* ------------------------------------------------------------------ a counter */
 
+/* Sums that are told apart. A larger counter excludes nobody, whatever D is. */
+#define ML_MAX_SUM 1024
+
+/* The distribution of the sum that a counter holds. */
 typedef struct ml_law {
-    double   chance[ML_MAX_SUM]; /* of each sum */
-    double   beyond;
-    unsigned end; /* from here on, nothing */
+    double   chance[ML_MAX_SUM];
+    double   beyond; /* of all sums from ML_MAX_SUM on */
+    unsigned end;    /* from here on, chances are negligible */
 } ml_law;
 
-void tamis_ml_law(const numbered *of, double counters, double hits, ml_law *ret_law);
+void tamis_ml_law(const numbered *map, double counters, double hits, ml_law *ret_law);
 
-/* A set of increments, and the share of them that a counter of each value excludes, now and after
- * one more hit. */
+/* A set of increments, and what a counter of each value excludes. */
 typedef struct ml_model {
-    numbered of;
-    uint8_t  excluded[ML_MAX_SUM]; /* of |D| increments */
-    uint16_t after[ML_MAX_SUM];    /* the same after one more hit, summed over all increments */
-    uint16_t both[ML_MAX_SUM];     /* of |D| x |D| pairs of increments, how many it holds at once */
+    numbered map;                  /* between the sum of a counter and what it stores */
+    uint8_t  excluded[ML_MAX_SUM]; /* increments that it excludes, of |D| */
+    uint16_t after[ML_MAX_SUM];    /* the same after one more hit, summed over all |D| of them */
+    uint16_t both[ML_MAX_SUM];     /* ordered pairs of increments that it may hold, of |D|^2 */
 } ml_model;
 
 void tamis_ml_model(uint64_t mask, bool is_plain, ml_model *ret_model);
 
-/* What a counter is on average, with all the bits it wants. */
+/* What a counter does on average, if it has all the bits that it wants. */
 typedef struct ml_counter {
-    double excludes, both; /* the share of increments that it excludes, of pairs that it holds */
-    double after;          /* the share that it excludes after one more hit */
+    double excludes; /* p of the paper: P[it excludes an absent key] */
+    double both;     /* P[it may hold two random increments at once] */
+    double after;    /* P[it excludes an absent key after one more hit] */
 } ml_counter;
 
-ml_counter tamis_ml_counter(const ml_model *of, const ml_law *law);
+ml_counter tamis_ml_counter(const ml_model *model, const ml_law *law);
 
-/* The fpr of n keys with k hashes, if a counter lets an absent key pass with this chance. */
-double tamis_ml_rate(const ml_counter *is, double passes, double m, double k, double n);
+/* The fpr of n keys with k hashes in m counters, each of which an absent key passes with the chance
+ * `pass`: equation (5) of the paper, corrected for small tables (theory/meet.h). */
+double tamis_ml_rate(const ml_counter *counter, double pass, double m, double k, double n);
 
 /* ------------------------------------------------------------------ levels */
 
-/* What counters are on levels: how many have their last cell on each, what these exclude, and what
- * one more hit does to them. */
+/* How high counters reach. */
 typedef struct ml_heights {
-    double   last[LEVELS_MAX], excludes[LEVELS_MAX];
-    double   climbs[LEVELS_MAX][LEVELS_MAX];
-    double   top, reaches; /* at the top; brought there by one hit */
-    unsigned cost[LEVELS_MAX];
-    unsigned depth;
+    double   last[LEVELS_MAX];               /* P[the last cell of a counter is on this level] */
+    double   excludes[LEVELS_MAX];           /* P[that, and it excludes an absent key] */
+    double   climbs[LEVELS_MAX][LEVELS_MAX]; /* P[one hit takes it from this level to that one] */
+    double   top;                            /* P[a counter is at the top] */
+    double   reaches;                        /* P[one hit brings it there] */
+    unsigned cost[LEVELS_MAX]; /* bits of its cells above level 0, by its last level */
+    unsigned depth;            /* levels */
 } ml_heights;
 
-void tamis_ml_heights(const ml_model *of, const levels *l, const ml_law *law,
+void tamis_ml_heights(const ml_model *model, const levels *layout, const ml_law *law,
                       ml_heights *ret_heights);
 
-/* Bits of cells that a counter has: on average, and how far from it. */
-double tamis_ml_mean_cost(const ml_heights *is);
-double tamis_ml_cost_deviation(const ml_heights *is);
+/* Bits of cells above level 0 that a counter has: the mean and the standard deviation. */
+double tamis_ml_mean_cost(const ml_heights *heights);
+double tamis_ml_cost_deviation(const ml_heights *heights);
 
 /* ------------------------------------------------------------------ blocks */
 
-/* The bits of cells in a block: P[more than its area], and P[so many less than it]. */
+#define ML_MAX_COST 64 /* more bits than the cells of one counter have */
+
+static_assert(LEVELS_MAX * LEVELS_MAX_BITS < ML_MAX_COST, "the cells of a counter");
+
+/* The bits that the cells of some counters take, beside the area of their block. */
 typedef struct ml_cells {
-    double over;
-    double under[ML_MAX_COST];
+    double over;               /* P[more than the area] */
+    double under[ML_MAX_COST]; /* under[i]: P[exactly i bits less than the area] */
 } ml_cells;
 
-/* Those of n counters. */
-void tamis_ml_cells(const ml_heights *is, double n, double area, ml_cells *ret_cells);
+void tamis_ml_cells(const ml_heights *heights, double counters, double area, ml_cells *ret_cells);
 
-/* P[the cells of the others leave room for `paid`, and not for `cost`]. */
+/* P[the cells of the others leave room for `paid` bits, and not for `cost`]. */
 double tamis_ml_between(const ml_cells *others, unsigned paid, unsigned cost);
 
+/* P[the cells of all counters of a block are more than its area], from those of all but one. */
+double tamis_ml_closed(const ml_heights *heights, const ml_cells *others);
+
+/* What a table goes through. */
 typedef struct ml_life {
-    double blocks, counters, hits_later;
+    double blocks, counters; /* how many blocks, and counters in each of them */
+    double hits_later;       /* hits after the table was filled */
 } ml_life;
 
-/* P[the cells of all counters of a block are more than its area], from those of all but one. */
-double tamis_ml_closed(const ml_heights *is, const ml_cells *others);
-
-/* Expected events of sticking: in the filling, and with each later hit. Also tells of the cells
- * that the other counters of a block have. */
-double tamis_ml_sticks(const ml_heights *is, const ml_life *of, double area, ml_cells *ret_others);
+/* Expected events of sticking, in the filling and with each later hit. ret_others: the cells of all
+ * counters of a block but one. */
+double tamis_ml_sticks(const ml_heights *heights, const ml_life *life, double area,
+                       ml_cells *ret_others);
 
 #endif

@@ -70,13 +70,7 @@ static_assert(sizeof(mlcbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape
  * planned for. */
 static tamis_status mlcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
     if (need->work.copies > 1) return TAMIS_ERR_CANNOT;
-    ml_need const ask = { .n = (double)need->work.capacity,
-                          .fpr = need->fpr,
-                          .lifetime = (double)need->work.lifetime,
-                          .overflow = need->overflow,
-                          .is_fast = need->prefer == TAMIS_PREFER_FAST };
-    memcpy(ret_geometry, need->fixed, ML_FIELDS * sizeof need->fixed[0]);
-    return tamis_ml_choose(&ask, ret_geometry) ? TAMIS_OK : TAMIS_ERR_CANNOT;
+    return tamis_ml_choose(need, ret_geometry) ? TAMIS_OK : TAMIS_ERR_CANNOT;
 }
 
 /* Are the level sizes 1 to LEVELS_MAX_BITS bits, and 0 after the last level? */
@@ -96,7 +90,7 @@ static bool mlcbf_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     if (g[ML_BLOCKS] < 1 || (g[ML_BLOCKS] == 1 && g[ML_COUNTERS] == 1)) return false;
     if (g[ML_HASHES] < 1 || g[ML_HASHES] > ML_MAX_HASHES || g[ML_PLAIN] > 1) return false;
     if (!increments_are_possible(g[ML_INCREMENTS]) || !mlcbf_levels_are_possible(g)) return false;
-    levels const layout = levels_make(g[ML_COUNTERS], g[ML_AREA], g + ML_BITS);
+    levels const layout = ml_levels(g);
     return checked_body_bytes(g[ML_BLOCKS], levels_block_bits(&layout), FIELD_PAD_BYTES, ret_bytes);
 }
 
@@ -105,18 +99,18 @@ static bool mlcbf_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
  * changes. */
 static void mlcbf_predict(const uint64_t *g, const tamis_workload *work,
                           tamis_forecast *ret_forecast) {
-    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
     unsigned const k = (unsigned)g[ML_HASHES];
-    levels const   layout = levels_make(g[ML_COUNTERS], g[ML_AREA], g + ML_BITS);
+    levels const   layout = ml_levels(g);
     double const   length = (double)levels_block_bits(&layout) / 512;
     double const   lines = fmax(1, (double)g[ML_BLOCKS] * length);
-    ml_forecast    told;
-    tamis_ml_forecast(g, (double)capacity, (double)lifetime, &told);
-    double const passes = pow(told.fpr, 1.0 / k), full = layout.depth > 1 ? told.level[1] : 0;
+    ml_forecast    forecast;
+    tamis_ml_forecast(g, (double)work->capacity, (double)work->lifetime, &forecast);
+    double const passes = pow(forecast.fpr, 1.0 / k);
+    double const full = layout.depth > 1 ? forecast.level[1] : 0;
     double const others = full * fmax(0, length - 1), asked = 1 + others / 2, changed = 1 + others;
     *ret_forecast = (tamis_forecast){
-        .fpr = told.fpr,
-        .saturation = told.ever,
+        .fpr = forecast.fpr,
+        .saturation = forecast.ever,
         .lines_present = fmin(lines, asked * tamis_bloom_lines_present(lines, k)),
         .lines_absent = fmin(lines, asked * tamis_bloom_lines_absent(lines, k, passes)),
         .lines_add = fmin(lines, changed * tamis_bloom_lines_present(lines, k)),
@@ -128,7 +122,7 @@ static void mlcbf_prepare(tamis_table *table) {
     mlcbf_shape           shape;
     memset(&shape, 0, sizeof shape);
     shape.map = numbered_make(g[ML_INCREMENTS], g[ML_PLAIN] != 0);
-    shape.layout = levels_make(g[ML_COUNTERS], g[ML_AREA], g + ML_BITS);
+    shape.layout = ml_levels(g);
     shape.block_bits = levels_block_bits(&shape.layout);
     memcpy(table->derived, &shape, sizeof shape);
 }
@@ -443,7 +437,7 @@ static void mlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
 
 static uint64_t mlcbf_count_to(const uint64_t *g) {
     numbered const map = numbered_make(g[ML_INCREMENTS], g[ML_PLAIN] != 0);
-    levels const   layout = levels_make(g[ML_COUNTERS], g[ML_AREA], g + ML_BITS);
+    levels const   layout = ml_levels(g);
     return numbered_value(&map, levels_top(&layout) - 1) / map.d.value[map.d.n - 1];
 }
 

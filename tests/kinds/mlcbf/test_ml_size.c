@@ -3,6 +3,7 @@
  *
  * usage: test_ml_size [TABLES]
  */
+#include "needs.h"
 #include "subject.h"
 #include "survey.h"
 #include "table.h"
@@ -255,16 +256,22 @@ static const goal goals[] = {
     { "1M at 0.1%, one line", 1e6, .001, true, NEED_FREE, 31.7e6 },
 };
 
+/* What is chosen for n keys, into g, which has the fields that are fixed. */
+static bool choose(double n, double fpr, double lifetime, bool is_fast, uint64_t *g) {
+    tamis_need need = need_of(n, fpr, lifetime, g, ML_FIELDS);
+    need.prefer = is_fast ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL;
+    return tamis_ml_choose(&need, g);
+}
+
 static void plans_are_as_small_as_documented(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(goals); i++) {
         const goal *const wanted = &goals[i];
-        ml_need const     need = { wanted->n, wanted->fpr, 16 * wanted->n, 1e-10, wanted->is_fast };
         uint64_t          g[ML_FIELDS];
         ml_forecast       told;
         all_free(g);
         g[ML_INCREMENTS] = wanted->mask;
-        assert_true(tamis_ml_choose(&need, g));
+        assert_true(choose(wanted->n, wanted->fpr, 16 * wanted->n, wanted->is_fast, g));
         tamis_ml_forecast(g, wanted->n, 16 * wanted->n, &told);
         double const bits = total_bits(g);
         print_message("# %s: %.2f bits per key, %.3f KiB, fpr %.4g, ever stuck %.2g\n",
@@ -284,14 +291,13 @@ static void the_papers_levels_are_sized_right(void **state) {
     } sizings[] = { { D4, { 4, 3, 3, 3, 8 }, 7.6 * 8192 },
                     { GENERAL, { 5, 5, 5, 4, 8 }, 7.6 * 8192 } };
     for (size_t i = 0; i < COUNT(sizings); i++) {
-        ml_need const need = { 2000, .001, 2000, 1e-10, false };
-        uint64_t      g[ML_FIELDS];
+        uint64_t g[ML_FIELDS];
         all_free(g);
         g[ML_INCREMENTS] = sizings[i].mask;
         g[ML_PLAIN] = 1;
         g[ML_BLOCKS] = 1;
         memcpy(g + ML_BITS, sizings[i].bits, sizeof sizings[i].bits);
-        assert_true(tamis_ml_choose(&need, g));
+        assert_true(choose(2000, .001, 2000, false, g));
         print_message(
             "# levels of Table I, sized for 1e-10: %llu counters, k=%llu, area %llu: %.3f KiB\n",
             (unsigned long long)g[ML_COUNTERS], (unsigned long long)g[ML_HASHES],
@@ -302,13 +308,11 @@ static void the_papers_levels_are_sized_right(void **state) {
 
 static void what_is_fixed_is_kept_or_refused(void **state) {
     (void)state;
-    ml_need const need = { 5000, .01, 80000, 1e-10, false },
-                  blind = { 5000, 0, 80000, 1e-10, true };
     uint64_t g[ML_FIELDS];
     all_free(g);
     g[ML_HASHES] = 4, g[ML_COUNTERS] = 700, g[ML_INCREMENTS] = D4, g[ML_BITS] = 2,
     g[ML_BITS + 1] = 8;
-    assert_true(tamis_ml_choose(&need, g));
+    assert_true(choose(5000, .01, 80000, false, g));
     assert_true(g[ML_HASHES] == 4 && g[ML_COUNTERS] == 700 && g[ML_INCREMENTS] == D4);
     assert_true(g[ML_BITS] == 2 && g[ML_BITS + 1] == 8 && g[ML_BITS + 2] == 0);
     for (unsigned broken = 0; broken < 6; broken++) {
@@ -319,10 +323,10 @@ static void what_is_fixed_is_kept_or_refused(void **state) {
                     { ML_BITS + 2, 9 }, { ML_BITS, 0 },    { ML_PLAIN, 2 } };
         all_free(g);
         g[bad[broken].field] = bad[broken].value;
-        assert_false(tamis_ml_choose(&need, g));
+        assert_false(choose(5000, .01, 80000, false, g));
     }
     all_free(g);
-    assert_false(tamis_ml_choose(&blind, g)); /* nothing says how large */
+    assert_false(choose(5000, 0, 80000, true, g)); /* nothing says how large */
 }
 
 int main(int argc, char **argv) {
