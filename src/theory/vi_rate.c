@@ -66,6 +66,7 @@ void tamis_vi_rate_begin(vi_rate *ret_rate, const increments *d, double counters
     ret_rate->k = k;
     ret_rate->more = more;
     ret_rate->stuck = 0;
+    ret_rate->used = 0;
     memset(ret_rate->n_of, 0, sizeof ret_rate->n_of);
 }
 

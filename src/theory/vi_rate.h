@@ -11,6 +11,7 @@
  *     tamis_vi_rate_begin(&rate, d, counters, k, more);
  *     for (...) vi_rate_add(&rate, value);
  *     fpr = tamis_vi_rate_end(&rate);
+ *     used = rate.used;
  */
 #ifndef TAMIS_THEORY_VI_RATE_H
 #define TAMIS_THEORY_VI_RATE_H
@@ -33,6 +34,7 @@ typedef struct vi_rate {
     meet              meet;
     unsigned          k, more; /* of 256 strangers, `more` have one probe more than k */
     uint64_t          stuck;
+    uint64_t          used;                 /* counters that are not 0, stuck ones included */
     uint16_t          n_of[VI_RATE_VALUES]; /* counters of each value, as far as not handed over */
 } vi_rate;
 
@@ -43,6 +45,7 @@ void tamis_vi_rate_begin(vi_rate *ret_rate, const increments *d, double counters
 void tamis_vi_rate_flush(vi_rate *rate, uint64_t value);
 
 TAMIS_INLINE void vi_rate_add(vi_rate *rate, uint64_t value) {
+    rate->used += value != 0;
     if (value == VI_RATE_STUCK)
         rate->stuck++;
     else if (++rate->n_of[value] == UINT16_MAX)

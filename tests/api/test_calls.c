@@ -238,12 +238,14 @@ static void facts_are_those_of_the_plan(void **state) {
     assert_int_equal(tamis_get_facts(NULL, &(tamis_facts){ 0 }), TAMIS_ERR_ARGUMENT);
 }
 
+static const char *const surveyed[] = { "bloom", "counting", "line", "rank",
+                                        "vicbf", "bhcbf",    "mlcbf" };
+
 /* The estimate is of the keys that were added; the load is of the room. */
 static void a_survey_estimates_keys_and_load(void **state) {
     (void)state;
-    static const char *const kinds[] = { "bloom", "counting", "line", "rank" };
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        tamis_set *const set = made(kinds[i], 0);
+    for (size_t i = 0; i < sizeof surveyed / sizeof surveyed[0]; i++) {
+        tamis_set *const set = made(surveyed[i], 0);
         double           load = 0;
         for (uint64_t id = 0; id < CAPACITY; id++) {
             assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
@@ -254,6 +256,20 @@ static void a_survey_estimates_keys_and_load(void **state) {
             assert_true(info.prints <= id + 1);
             load = info.load;
         }
+        tamis_free(set);
+    }
+}
+
+/* Copies of a key change what is stored, but not which places of the table are in use. */
+static void a_survey_does_not_count_copies_as_different_keys(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof surveyed / sizeof surveyed[0]; i++) {
+        tamis_set *const set = made(surveyed[i], TAMIS_CAN_COUNT * (i != 0));
+        for (uint64_t id = 0; id < 1000; id++) assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
+        tamis_info const once = inspect(set);
+        for (uint64_t id = 0; id < 500; id++) assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
+        tamis_info const twice = inspect(set);
+        assert_true(fabs(twice.distinct / once.distinct - 1) < 1e-9);
         tamis_free(set);
     }
 }
@@ -386,6 +402,7 @@ int main(void) {
         cmocka_unit_test(batches_of_hashes_are_batches_of_their_keys),
         cmocka_unit_test(facts_are_those_of_the_plan),
         cmocka_unit_test(a_survey_estimates_keys_and_load),
+        cmocka_unit_test(a_survey_does_not_count_copies_as_different_keys),
         cmocka_unit_test(fields_of_a_geometry_are_within_their_ranges),
         cmocka_unit_test(memory_decides_how_many_keys_fit),
         cmocka_unit_test(memory_decides_which_rate_is_reached),

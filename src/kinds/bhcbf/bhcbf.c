@@ -382,9 +382,17 @@ static tamis_status bhcbf_subtract(tamis_table *into, const tamis_table *from) {
 
 /* ------------------------------------------------------------------ the table as it is */
 
-static double bhcbf_current_fpr(const tamis_table *table) {
-    return tamis_bh_rate(bhcbf_layout(table), table->body, table->geometry[BH_ENTRIES],
-                         (unsigned)table->geometry[BH_HASHES]);
+/* The number of keys is estimated from the share of entries that are not empty, as in a Bloom
+ * filter: copies of a key do not change it. Marked entries may outlive their keys, and still
+ * count. */
+static void bhcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
+    uint64_t const entries = table->geometry[BH_ENTRIES], k = table->geometry[BH_HASHES];
+    double const   m = (double)entries;
+    uint64_t       used = 0;
+    double const fpr = tamis_bh_rate(bhcbf_layout(table), table->body, entries, (unsigned)k, &used);
+    *ret_survey = (kind_survey){ .fpr = fpr,
+                                 .distinct = tamis_bloom_distinct(m, (double)k, (double)used),
+                                 .load = (double)used / m };
 }
 
 static bool bhcbf_validate(const tamis_table *table, const char **reterr_why) {
@@ -407,10 +415,6 @@ static bool bhcbf_validate(const tamis_table *table, const char **reterr_why) {
     TAMIS_REQUIRE(marked != 0 || (checked_mul(table->keys, k, &expected) && total == expected),
                   reterr_why, "I4: the counters do not sum up to k x keys");
     return true;
-}
-
-static void bhcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
-    *ret_survey = (kind_survey){ .fpr = bhcbf_current_fpr(table), .distinct = (double)table->keys };
 }
 
 static uint64_t bhcbf_count_to(const uint64_t *g) {

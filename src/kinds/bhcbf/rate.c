@@ -64,14 +64,17 @@ static void add_entries(const pairs *layout, uint64_t field, const step_law *law
  * Counts of 8 bits keep the tally small; a count that is full is handed over. */
 #define TALLIED 4096
 
-double tamis_bh_rate(const pairs *layout, const uint8_t *body, uint64_t entries, unsigned k) {
+double tamis_bh_rate(const pairs *layout, const uint8_t *body, uint64_t entries, unsigned k,
+                     uint64_t *ret_used) {
     uint8_t        count[TALLIED] = { 0 };
     meet           rate = tamis_meet_begin((double)entries, k);
     unsigned const bits = pairs_bits(layout);
+    uint64_t       used = 0;
     step_law       law;
     step_law_make(&layout->sums, &law);
     for (uint64_t i = 0; i < entries; i++) {
         uint64_t const field = packed_get(body, i, bits);
+        used += field != 0;
         if (field >= TALLIED) {
             add_entries(layout, field, &law, 1, &rate);
         } else if (++count[field] == UINT8_MAX) {
@@ -82,5 +85,6 @@ double tamis_bh_rate(const pairs *layout, const uint8_t *body, uint64_t entries,
     for (uint64_t field = 1; field < TALLIED; field++) {
         add_entries(layout, field, &law, count[field], &rate);
     }
+    *ret_used = used;
     return tamis_meet_rate(&rate, k);
 }

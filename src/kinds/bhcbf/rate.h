@@ -9,6 +9,8 @@
 
 #include "pairs.h"
 
-double tamis_bh_rate(const pairs *layout, const uint8_t *body, uint64_t entries, unsigned k);
+/* ret_used: entries that are not empty, marked ones included. */
+double tamis_bh_rate(const pairs *layout, const uint8_t *body, uint64_t entries, unsigned k,
+                     uint64_t *ret_used);
 
 #endif

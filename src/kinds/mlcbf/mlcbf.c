@@ -360,24 +360,27 @@ static tamis_status mlcbf_subtract(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
-/* ------------------------------------------------------------------ the rate as it is */
+/* ------------------------------------------------------------------ the table as it is */
 
-/* By how many counters of each value there are. */
-static double mlcbf_current_fpr(const tamis_table *table) {
+/* The rate is known from how many counters of each value there are. The number of keys is estimated
+ * from the share of counters that are not 0, as in a Bloom filter: copies of a key do not change
+ * it. Stuck counters may outlive their keys, and still count. */
+static void mlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
     const mlcbf_shape *const shape = mlcbf_shape_of(table);
-    uint64_t const           blocks = table->geometry[ML_BLOCKS];
-    uint32_t const           counters = shape->layout.counters;
+    double const             m = ml_total(table->geometry);
+    unsigned const           k = (unsigned)table->geometry[ML_HASHES];
     vi_rate                  rate;
-    tamis_vi_rate_begin(&rate, &shape->map.d, (double)blocks * counters,
-                        (unsigned)table->geometry[ML_HASHES], 0);
-    for (uint64_t b = 0; b < blocks; b++) {
+    tamis_vi_rate_begin(&rate, &shape->map.d, m, k, 0);
+    for (uint64_t b = 0; b < table->geometry[ML_BLOCKS]; b++) {
         levels_walk walk = levels_begin(&shape->layout, table->body, b * shape->block_bits);
-        for (uint32_t i = 0; i < counters; i++) {
+        for (uint32_t i = 0; i < shape->layout.counters; i++) {
             uint64_t const x = levels_next(&shape->layout, table->body, &walk);
             vi_rate_add(&rate, x == LEVELS_STUCK ? VI_RATE_STUCK : numbered_value(&shape->map, x));
         }
     }
-    return tamis_vi_rate_end(&rate);
+    *ret_survey = (kind_survey){ .fpr = tamis_vi_rate_end(&rate),
+                                 .distinct = tamis_bloom_distinct(m, k, (double)rate.used),
+                                 .load = (double)rate.used / m };
 }
 
 /* ------------------------------------------------------------------ validation */
@@ -429,10 +432,6 @@ static bool mlcbf_validate(const tamis_table *table, const char **reterr_why) {
     TAMIS_REQUIRE(checked_mul(table->keys, table->geometry[ML_HASHES], &hits) && tally.sum == hits,
                   reterr_why, "I6: the counters do not sum up to k x keys");
     return true;
-}
-
-static void mlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
-    *ret_survey = (kind_survey){ .fpr = mlcbf_current_fpr(table), .distinct = (double)table->keys };
 }
 
 static uint64_t mlcbf_count_to(const uint64_t *g) {

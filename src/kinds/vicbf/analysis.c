@@ -6,11 +6,29 @@
 #include "analysis.h"
 
 #include "theory/blocked.h"
+#include "theory/bloom_rate.h"
 #include "theory/meet.h"
 #include "theory/tails.h"
 #include "theory/vi_rate.h"
 
 #include <math.h>
+
+/* ------------------------------------------------------------------ the geometry */
+
+bool tamis_vi_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
+    uint64_t const bits = g[VI_COUNTER_BITS], k = g[VI_HASHES];
+    if (bits < VI_MIN_BITS || bits > VI_MAX_BITS || g[VI_BLOCKED] > 1 || g[VI_MORE] > 255)
+        return false;
+    if (k < 1 || k > VI_MAX_HASHES || g[VI_COUNTERS] < 2) return false;
+    if (!increments_are_possible(g[VI_INCREMENTS])) return false;
+    return sectors_body_bytes(g[VI_COUNTERS], bits, vi_sectors(g), g[VI_BLOCKED] != 0,
+                              FIELD_PAD_BYTES, ret_bytes);
+}
+
+uint64_t tamis_vi_count_to(const uint64_t *g) {
+    increments const d = increments_make(g[VI_INCREMENTS]);
+    return (bits_low((unsigned)g[VI_COUNTER_BITS]) - 1) / d.value[d.n - 1];
+}
 
 /* ------------------------------------------------------------------ the sum of j increments */
 
@@ -237,4 +255,28 @@ double tamis_vi_saturation(const uint64_t *g, double n, double lifetime) {
     vi_profile profile;
     tamis_vi_profile(g[VI_INCREMENTS], (unsigned)g[VI_COUNTER_BITS], &profile);
     return tamis_vi_saturation_by(&profile, g, n, lifetime);
+}
+
+/* ------------------------------------------------------------------ the forecast */
+
+/* Blocked: any operation touches one line. Scattered: as many as its counters are in, and an absent
+ * key asks only until one of them excludes it. */
+void tamis_vi_predict(const uint64_t *g, const tamis_workload *work, tamis_forecast *ret_forecast) {
+    double const   n = (double)work->capacity, m = (double)g[VI_COUNTERS];
+    double const   lines = m * (double)g[VI_COUNTER_BITS] / SECTORS_LINE_BITS;
+    unsigned const hashes = (unsigned)ceil(vi_mean_hashes(g));
+    vi_profile     profile;
+    tamis_vi_profile(g[VI_INCREMENTS], (unsigned)g[VI_COUNTER_BITS], &profile);
+    *ret_forecast = (tamis_forecast){
+        .fpr = tamis_vi_fpr_by(&profile, g, n),
+        .saturation = tamis_vi_saturation_by(&profile, g, n, (double)work->lifetime),
+        .lines_present = 1,
+        .lines_absent = 1,
+        .lines_add = 1,
+    };
+    if (g[VI_BLOCKED] != 0) return;
+    double const excludes = tamis_vi_excludes(&profile, m, n * vi_mean_hashes(g));
+    ret_forecast->lines_present = tamis_bloom_lines_present(lines, hashes);
+    ret_forecast->lines_absent = tamis_bloom_lines_absent(lines, hashes, 1 - excludes);
+    ret_forecast->lines_add = ret_forecast->lines_present;
 }

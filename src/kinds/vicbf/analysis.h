@@ -73,6 +73,13 @@ static inline double vi_mean_hashes(const uint64_t *g) {
     return (double)g[VI_HASHES] + (double)g[VI_MORE] / 256;
 }
 
+/* False for a geometry that cannot exist, or is too large to address. */
+bool tamis_vi_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes);
+
+/* The highest count that is exact, whichever increments a key has: the maximum of a counter stands
+ * for "stuck". */
+uint64_t tamis_vi_count_to(const uint64_t *geometry);
+
 /* ------------------------------------------------------------------ one counter */
 
 /* Hits of a counter that are told apart. This is as many as fill any counter of up to 8 bits with
@@ -104,5 +111,9 @@ double tamis_vi_fpr(const uint64_t *geometry, double n);
 double tamis_vi_saturation_by(const vi_profile *profile, const uint64_t *geometry, double n,
                               double lifetime);
 double tamis_vi_saturation(const uint64_t *geometry, double n, double lifetime);
+
+/* All of it, and the cache lines of an operation. */
+void tamis_vi_predict(const uint64_t *geometry, const tamis_workload *work,
+                      tamis_forecast *ret_forecast);
 
 #endif

@@ -46,8 +46,6 @@
 #include "theory/bloom_rate.h"
 #include "theory/vi_rate.h"
 
-#include <math.h>
-
 /* If D and the counters are small, a table says which counter values may hold which increments. */
 #define VICBF_LISTED 16
 #define VICBF_LISTED_BITS 8
@@ -76,36 +74,6 @@ static tamis_status vicbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
     return tamis_vi_choose(need, ret_geometry) ? TAMIS_OK : TAMIS_ERR_CANNOT;
 }
 
-static bool vicbf_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
-    uint64_t const bits = g[VI_COUNTER_BITS];
-    if (bits < VI_MIN_BITS || bits > VI_MAX_BITS || g[VI_BLOCKED] > 1 || g[VI_MORE] > 255)
-        return false;
-    if (g[VI_HASHES] < 1 || g[VI_HASHES] > VI_MAX_HASHES || g[VI_COUNTERS] < 2) return false;
-    if (!increments_are_possible(g[VI_INCREMENTS])) return false;
-    return sectors_body_bytes(g[VI_COUNTERS], bits, vi_sectors(g), g[VI_BLOCKED] != 0,
-                              FIELD_PAD_BYTES, ret_bytes);
-}
-
-static void vicbf_predict(const uint64_t *g, const tamis_workload *work,
-                          tamis_forecast *ret_forecast) {
-    uint64_t const capacity = work->capacity, lifetime = work->lifetime;
-    double const   n = (double)capacity, hashes = ceil(vi_mean_hashes(g));
-    double const   lines = (double)g[VI_COUNTERS] * (double)g[VI_COUNTER_BITS] / SECTORS_LINE_BITS;
-    vi_profile     profile;
-    tamis_vi_profile(g[VI_INCREMENTS], (unsigned)g[VI_COUNTER_BITS], &profile);
-    double const excludes =
-        tamis_vi_excludes(&profile, (double)g[VI_COUNTERS], n * vi_mean_hashes(g));
-    *ret_forecast = (tamis_forecast){ .fpr = tamis_vi_fpr(g, n),
-                                      .saturation = tamis_vi_saturation(g, n, (double)lifetime),
-                                      .lines_present = 1,
-                                      .lines_absent = 1,
-                                      .lines_add = 1 };
-    if (g[VI_BLOCKED] != 0) return;
-    ret_forecast->lines_present = tamis_bloom_lines_present(lines, (unsigned)hashes);
-    ret_forecast->lines_absent = tamis_bloom_lines_absent(lines, (unsigned)hashes, 1 - excludes);
-    ret_forecast->lines_add = ret_forecast->lines_present;
-}
-
 /* Fill in `holds`. A stuck counter holds every increment. */
 static void vicbf_list(vicbf_shape *shape) {
     const increments *const d = &shape->d;
@@ -121,7 +89,7 @@ static void vicbf_list(vicbf_shape *shape) {
 static void vicbf_prepare(tamis_table *table) {
     const uint64_t *const g = table->geometry;
     uint64_t              bytes;
-    if (!vicbf_body_bytes(g, &bytes)) return; /* such a geometry gets no body either */
+    if (!tamis_vi_body_bytes(g, &bytes)) return; /* such a geometry gets no body either */
     vicbf_shape shape = { .d = increments_make(g[VI_INCREMENTS]),
                           .layout = sectors_make(g[VI_COUNTERS], g[VI_COUNTER_BITS], vi_sectors(g),
                                                  g[VI_BLOCKED] != 0),
@@ -371,15 +339,23 @@ static tamis_status vicbf_subtract(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
-/* ------------------------------------------------------------------ the rate as it is */
+/* ------------------------------------------------------------------ the table as it is */
+
+/* What a pass over the counters finds: the chance that an absent key passes, and how many counters
+ * are not 0. */
+typedef struct vicbf_contents {
+    double   fpr;
+    uint64_t used;
+} vicbf_contents;
 
 /* Of all pairs of an increment and one of the n counters from `first` on: the share in which the
- * counter may hold the increment. */
-static double vicbf_share(const tamis_table *table, uint64_t first, uint64_t n) {
+ * counter may hold the increment. Counters that are not 0 are added to `used`. */
+static double vicbf_share(const tamis_table *table, uint64_t first, uint64_t n, uint64_t *used) {
     const vicbf_shape *const shape = vicbf_shape_of(table);
     uint64_t                 pass = 0;
     for (uint64_t i = first; i < first + n; i++) {
         uint64_t const c = field_get(table->body, sectors_at(&shape->layout, i), shape->bits);
+        *used += c != 0;
         for (unsigned j = 0; j < shape->d.n && c != 0; j++) {
             pass += vicbf_may_hold(shape, c, shape->d.value[j]);
         }
@@ -389,21 +365,33 @@ static double vicbf_share(const tamis_table *table, uint64_t first, uint64_t n) 
 
 /* The chance that an absent key of this line passes all its sectors. Only some keys have the last
  * sector, if there is one for `more`. */
-static double vicbf_line_fpr(const tamis_table *table, uint64_t line) {
+static double vicbf_line_fpr(const tamis_table *table, uint64_t line, uint64_t *used) {
     const vicbf_shape *const shape = vicbf_shape_of(table);
     const sectors *const     layout = &shape->layout;
     double const             more = shape->more / 256.0;
     double                   rate = 1;
     for (unsigned i = 0; i < shape->hashes + (shape->more != 0); i++) {
         uint64_t const first = line * layout->per_line + layout->first[i];
-        double const   share = vicbf_share(table, first, layout->first[i + 1] - layout->first[i]);
+        uint64_t const size = layout->first[i + 1] - layout->first[i];
+        double const   share = vicbf_share(table, first, size, used);
         rate *= i < shape->hashes ? share : 1 - more + more * share;
     }
     return rate;
 }
 
+/* Blocked: the mean over all lines. */
+static vicbf_contents vicbf_read_lines(const tamis_table *table) {
+    uint64_t const lines = vicbf_shape_of(table)->layout.lines;
+    vicbf_contents found = { 0, 0 };
+    for (uint64_t line = 0; line < lines; line++) {
+        found.fpr += vicbf_line_fpr(table, line, &found.used);
+    }
+    found.fpr /= (double)lines;
+    return found;
+}
+
 /* Scattered: by how many counters of each value there are. */
-static double vicbf_scattered_fpr(const tamis_table *table) {
+static vicbf_contents vicbf_read_scattered(const tamis_table *table) {
     const vicbf_shape *const shape = vicbf_shape_of(table);
     vi_rate                  rate;
     tamis_vi_rate_begin(&rate, &shape->d, (double)shape->layout.counters, shape->hashes,
@@ -412,15 +400,19 @@ static double vicbf_scattered_fpr(const tamis_table *table) {
         uint64_t const c = field_get(table->body, sectors_at(&shape->layout, i), shape->bits);
         vi_rate_add(&rate, c == shape->top ? VI_RATE_STUCK : c);
     }
-    return tamis_vi_rate_end(&rate);
+    return (vicbf_contents){ tamis_vi_rate_end(&rate), rate.used };
 }
 
-static double vicbf_current_fpr(const tamis_table *table) {
-    const sectors *const layout = &vicbf_shape_of(table)->layout;
-    double               sum = 0;
-    if (layout->lines == 0) return vicbf_scattered_fpr(table);
-    for (uint64_t line = 0; line < layout->lines; line++) sum += vicbf_line_fpr(table, line);
-    return sum / (double)layout->lines;
+/* The number of keys is estimated from the share of counters that are not 0, as in a Bloom filter:
+ * copies of a key do not change it. Stuck counters may outlive their keys, and still count. */
+static void vicbf_survey(const tamis_table *table, kind_survey *ret_survey) {
+    bool const           is_blocked = vicbf_shape_of(table)->layout.lines != 0;
+    double const         m = (double)table->geometry[VI_COUNTERS];
+    double const         k = vi_mean_hashes(table->geometry);
+    vicbf_contents const found = is_blocked ? vicbf_read_lines(table) : vicbf_read_scattered(table);
+    *ret_survey = (kind_survey){ .fpr = found.fpr,
+                                 .distinct = tamis_bloom_distinct(m, k, (double)found.used),
+                                 .load = (double)found.used / m };
 }
 
 /* ------------------------------------------------------------------ validation */
@@ -446,15 +438,6 @@ static bool vicbf_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
-static void vicbf_survey(const tamis_table *table, kind_survey *ret_survey) {
-    *ret_survey = (kind_survey){ .fpr = vicbf_current_fpr(table), .distinct = (double)table->keys };
-}
-
-static uint64_t vicbf_count_to(const uint64_t *g) {
-    increments const d = increments_make(g[VI_INCREMENTS]);
-    return (bits_low((unsigned)g[VI_COUNTER_BITS]) - 1) / d.value[d.n - 1];
-}
-
 KIND_EXPORT(vicbf) = {
     .name = "vicbf",
     .summary = "variable-increment counting filter: reads its counters, a third smaller",
@@ -468,9 +451,9 @@ KIND_EXPORT(vicbf) = {
                 { "blocked", 0, 1 },
                 { NULL, 0, 0 } },
     .plan = vicbf_plan,
-    .body_bytes = vicbf_body_bytes,
-    .predict = vicbf_predict,
-    .count_to = vicbf_count_to,
+    .body_bytes = tamis_vi_body_bytes,
+    .predict = tamis_vi_predict,
+    .count_to = tamis_vi_count_to,
     .prepare = vicbf_prepare,
     .has = vicbf_has,
     .add = vicbf_add,
