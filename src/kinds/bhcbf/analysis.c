@@ -32,6 +32,18 @@ pairs tamis_bh_pairs(const uint64_t *g) {
                       g[BH_IMPROVED] != 0 ? UINT8_MAX : (unsigned)g[BH_H], g[BH_CENTRED] != 0);
 }
 
+/* Entries leave their range first with equal numbers: sums of others are between those. */
+uint64_t tamis_bh_count_to(const uint64_t *g) {
+    pairs const layout = tamis_bh_pairs(g);
+    for (uint64_t hits = 1;; hits++) {
+        for (unsigned i = 0; i < layout.sums.n; i++) {
+            pair const p = { hits + 1, (hits + 1) * layout.sums.value[i] };
+            if (pairs_pack(&layout, p) == pairs_mark(&layout))
+                return hits > BH_OTHERS ? hits - BH_OTHERS : 1;
+        }
+    }
+}
+
 /* ------------------------------------------------------------------ an entry with j hits */
 
 #define LAW_SUMS \

@@ -64,6 +64,15 @@ bool tamis_bh_is_possible(const uint64_t *geometry);
 
 pairs tamis_bh_pairs(const uint64_t *geometry);
 
+/* Other hits that an entry has room for, beside the copies of the key that is counted. In a full
+ * table nearly all entries of a key are shared. One of them with no more other hits than that is
+ * enough, and at a rate of 0.1% fewer than one key in 10^8 have none. */
+#define BH_OTHERS 6
+
+/* The highest count that is exact in a full table: so many copies of any key, and BH_OTHERS of any
+ * other, fit an entry. */
+uint64_t tamis_bh_count_to(const uint64_t *geometry);
+
 /* ------------------------------------------------------------------ one entry */
 
 /* What is known of an entry by its number of hits j, 0 to top + 1. */

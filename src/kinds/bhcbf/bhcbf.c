@@ -417,16 +417,6 @@ static bool bhcbf_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
-static uint64_t bhcbf_count_to(const uint64_t *g) {
-    pairs const layout = tamis_bh_pairs(g);
-    for (uint64_t count = 0;; count++) {
-        for (unsigned i = 0; i < layout.sums.n; i++) {
-            pair const p = { count + 1, (count + 1) * layout.sums.value[i] };
-            if (pairs_pack(&layout, p) == pairs_mark(&layout)) return count;
-        }
-    }
-}
-
 KIND_EXPORT(bhcbf) = {
     .name = "bhcbf",
     .summary = "Bh counting filter: a second counter tells keys apart",
@@ -444,7 +434,7 @@ KIND_EXPORT(bhcbf) = {
     .plan = bhcbf_plan,
     .body_bytes = bhcbf_body_bytes,
     .predict = bhcbf_predict,
-    .count_to = bhcbf_count_to,
+    .count_to = tamis_bh_count_to,
     .prepare = bhcbf_prepare,
     .has = bhcbf_has,
     .add = bhcbf_add,

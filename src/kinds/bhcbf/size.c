@@ -23,6 +23,7 @@ typedef struct bh_search {
     const tamis_need *need;
     double            n, lifetime; /* keys at one time, and in all */
     double            max_stuck;   /* accepted P[any entry ever sticks]; 1: any */
+    uint64_t          count_to;    /* tables that count less are passed over */
     uint64_t          best_k;
     double            entries[BH_MAX_HASHES + 1]; /* needed with k hashes, if none ever stuck */
     double            bits;                       /* of the best table so far */
@@ -135,6 +136,7 @@ static uint64_t lowest_k(const bh_search *search) {
 static void try_bits(bh_search *search, uint64_t *g) {
     double const bits = (double)(g[BH_COUNT_BITS] + g[BH_SUM_BITS]), n = search->n;
     if (bits * search->entries[search->best_k] >= search->bits) return;
+    if (search->count_to != 0 && tamis_bh_count_to(g) < search->count_to) return;
     pairs const layout = tamis_bh_pairs(g);
     bh_profile  profile;
     tamis_bh_profile_stuck(&layout, &profile);
@@ -228,6 +230,7 @@ bool tamis_bh_choose(const tamis_need *need, double max_stuck, uint64_t *ret_geo
                          .n = (double)need->work.capacity,
                          .lifetime = (double)need->work.lifetime,
                          .max_stuck = max_stuck,
+                         .count_to = min_u64(need->count_to, BH_MAX_COUNT_TO),
                          .bits = INFINITY };
     uint64_t  g[BH_FIELDS];
     memcpy(g, need->fixed, sizeof g);
@@ -235,6 +238,10 @@ bool tamis_bh_choose(const tamis_need *need, double max_stuck, uint64_t *ret_geo
     if (g[BH_IMPROVED] == NEED_FREE) g[BH_IMPROVED] = 1;
     if (!choose_hashes(&search, g)) return false;
     try_all_bits(&search, g);
+    if (search.bits == INFINITY && search.count_to != 0) {
+        search.count_to = 0; /* the fixed fields do not count so far: the planner says how far */
+        try_all_bits(&search, g);
+    }
     bool const is_any = is_fixed(&search, BH_COUNT_BITS) || is_fixed(&search, BH_SUM_BITS);
     if (search.bits == INFINITY && is_any) try_widest(&search, g);
     if (search.bits == INFINITY || !settle_entries(&search, search.best)) return false;

@@ -11,6 +11,9 @@
  *
  * Why c3 is preferred: it needs 1 to 3 bits less than c2 and is never far from the best.
  *
+ * Counts need wider entries: c1 must count so far, and c2 or c3 must hold as many copies of any
+ * number of the sequence. c1 has at most 6 bits, so no table counts further than BH_MAX_COUNT_TO.
+ *
  * Invariants
  *   - a field that the user fixed is never changed;
  *   - a table of free size meets the rate;
@@ -21,9 +24,12 @@
 
 #include "analysis.h"
 
+#define BH_MAX_COUNT_TO (BH_MAX_COUNT - BH_OTHERS)
+
 /* Fill in the fields that are not fixed, for the smallest table in which the probability that any
  * entry ever sticks is at most max_stuck. If the number of entries is fixed, the lowest rate there
- * is will do. False: there is no such table. */
+ * is will do. If no table with the fixed fields counts as far as asked, or BH_MAX_COUNT_TO is less
+ * than that, one that counts less is chosen. False: there is no table. */
 bool tamis_bh_choose(const tamis_need *need, double max_stuck, uint64_t *ret_geometry);
 
 #endif

@@ -3,6 +3,13 @@
 
 #include <math.h>
 
+uint64_t tamis_ml_count_to(const uint64_t *g) {
+    numbered const map = numbered_make(g[ML_INCREMENTS], g[ML_PLAIN] != 0);
+    levels const   layout = ml_levels(g);
+    uint64_t const hits = numbered_value(&map, levels_top(&layout) - 1) / map.d.value[map.d.n - 1];
+    return hits > ML_OTHERS ? hits - ML_OTHERS : 1;
+}
+
 ml_life tamis_ml_life(const uint64_t *g, double n, double lifetime) {
     return (ml_life){ (double)g[ML_BLOCKS], (double)g[ML_COUNTERS],
                       fmax(0, lifetime - n) * (double)g[ML_HASHES] };

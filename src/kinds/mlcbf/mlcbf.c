@@ -434,12 +434,6 @@ static bool mlcbf_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
-static uint64_t mlcbf_count_to(const uint64_t *g) {
-    numbered const map = numbered_make(g[ML_INCREMENTS], g[ML_PLAIN] != 0);
-    levels const   layout = ml_levels(g);
-    return numbered_value(&map, levels_top(&layout) - 1) / map.d.value[map.d.n - 1];
-}
-
 KIND_EXPORT(mlcbf) = {
     .name = "mlcbf",
     .summary = "multilayer counting filter, variable increments: never refuses, in little memory",
@@ -461,7 +455,7 @@ KIND_EXPORT(mlcbf) = {
     .plan = mlcbf_plan,
     .body_bytes = mlcbf_body_bytes,
     .predict = mlcbf_predict,
-    .count_to = mlcbf_count_to,
+    .count_to = tamis_ml_count_to,
     .prepare = mlcbf_prepare,
     .has = mlcbf_has,
     .add = mlcbf_add,

@@ -11,8 +11,6 @@
  */
 #include "size.h"
 
-#include "widths.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -24,6 +22,7 @@
 typedef struct ml_search {
     const tamis_need *need;
     double            n, lifetime; /* keys at one time, and in all */
+    uint64_t          count_to;    /* tables that count less are passed over */
     double            price, rate;
     uint64_t          best[ML_FIELDS];
 } ml_search;
@@ -180,6 +179,7 @@ static void try_table(ml_search *search, const ml_model *model, const uint64_t *
     double const            price = price_of(search, g, table_bits(g));
     ml_forecast             forecast;
     if (price > search->price) return;
+    if (search->count_to != 0 && tamis_ml_count_to(g) < search->count_to) return;
     tamis_ml_forecast_by(model, g, search->n, search->lifetime, &forecast);
     if (need->fpr > 0 && forecast.fpr > need->fpr && !is_fixed(need, ML_BLOCKS)) return;
     if (price >= search->price && forecast.fpr >= search->rate) return;
@@ -197,9 +197,11 @@ static bool choose_widths(const ml_search *search, const ml_model *model, const 
                           double m, uint64_t *g) {
     const tamis_need *const need = search->need;
     if (is_fixed(need, ML_BITS)) return true;
-    double const later = fmax(0, search->lifetime - search->n) * (double)g[ML_HASHES];
-    double const enough = max_stuck(need) / 8 / (m + later);
-    return tamis_ml_widths(model, law, enough, need_is_fast(need) ? 1.6 : 1.15, g + ML_BITS);
+    double const       later = fmax(0, search->lifetime - search->n) * (double)g[ML_HASHES];
+    widths_rules const rules = { .max_top = max_stuck(need) / 8 / (m + later),
+                                 .dearer = need_is_fast(need) ? 1.6 : 1.15,
+                                 .count_to = search->count_to };
+    return tamis_ml_widths(model, law, &rules, g + ML_BITS);
 }
 
 /* The best table with k hashes, tried. Returns its bits, or infinity: there is none. */
@@ -263,18 +265,28 @@ static bool is_possible(const tamis_need *need) {
     return mask == NEED_FREE || increments_are_possible(mask);
 }
 
-bool tamis_ml_choose(const tamis_need *need, uint64_t *ret_geometry) {
-    static const uint64_t sets[] = { ML_GENERAL, ML_GENERAL_WIDE, ML_D4, ML_ONE };
-    ml_search             search = { .need = need,
-                                     .n = (double)need->work.capacity,
-                                     .lifetime = (double)need->work.lifetime,
-                                     .price = INFINITY,
-                                     .rate = 2 };
-    if (!is_possible(need)) return false;
+static void try_sets(ml_search *search) {
+    static const uint64_t   sets[] = { ML_GENERAL, ML_GENERAL_WIDE, ML_D4, ML_ONE };
+    const tamis_need *const need = search->need;
     if (is_fixed(need, ML_INCREMENTS)) {
-        try_set(&search, need->fixed[ML_INCREMENTS]);
-    } else {
-        for (unsigned i = 0; i < sizeof sets / sizeof sets[0]; i++) try_set(&search, sets[i]);
+        try_set(search, need->fixed[ML_INCREMENTS]);
+        return;
+    }
+    for (unsigned i = 0; i < sizeof sets / sizeof sets[0]; i++) try_set(search, sets[i]);
+}
+
+bool tamis_ml_choose(const tamis_need *need, uint64_t *ret_geometry) {
+    ml_search search = { .need = need,
+                         .n = (double)need->work.capacity,
+                         .lifetime = (double)need->work.lifetime,
+                         .count_to = min_u64(need->count_to, ML_MAX_COUNT),
+                         .price = INFINITY,
+                         .rate = 2 };
+    if (!is_possible(need)) return false;
+    try_sets(&search);
+    if (search.price == INFINITY && search.count_to != 0) {
+        search.count_to = 0; /* the fixed fields do not count so far: the planner says how far */
+        try_sets(&search);
     }
     if (search.price == INFINITY) return false;
     memcpy(ret_geometry, search.best, sizeof search.best);

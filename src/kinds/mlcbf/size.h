@@ -15,6 +15,12 @@
  * not depend on levels; and the best widths hardly depend on how counters are grouped. The result
  * is checked with the whole analysis before it is taken.
  *
+ * Counts. The levels must reach beyond the copies that are to be counted: that costs nothing, since
+ * only counters of such keys have cells there. These cells take of the reserve that a block has for
+ * chance. One such key after the other, 3000 of them with 255 copies each, closed no block of a
+ * full table; many of them at once may, and counts are then too high, never too low. Increments are
+ * small where counts are large: with {1}, levels are planned to count to ML_MAX_COUNT.
+ *
  * Invariants
  *   - a field that the user fixed is never changed;
  *   - a table of free size meets the rate;
@@ -26,6 +32,7 @@
 
 #include "analysis.h"
 #include "need.h"
+#include "widths.h"
 
 /* Sets of increments: the paper's best, a similar one with one more bit, the paper's simplest, and
  * that of the plain counting filter. Of 1000 others the best, {17, 19, 20, 25}, saved 1% more. */
@@ -37,8 +44,11 @@
 #define ML_LINE_BITS 512   /* a block, if speed is preferred */
 #define ML_BLOCK_BITS 8192 /* and if size is: a longer one needs less reserve, and more time */
 
+#define ML_MAX_COUNT (WIDTHS_MAX - 2 - ML_OTHERS)
+
 /* Fill in the fields that are not fixed, for the smallest table. If the number of counters is
- * fixed, the lowest rate there is will do. False: there is no such table. */
+ * fixed, the lowest rate there is will do. If no table with the fixed fields counts as far as is
+ * asked, or ML_MAX_COUNT is less, one that counts less is chosen. False: there is no table. */
 bool tamis_ml_choose(const tamis_need *need, uint64_t *ret_geometry);
 
 #endif

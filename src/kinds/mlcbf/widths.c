@@ -23,12 +23,18 @@ static void find_tail(const ml_model *model, const ml_law *law, double at_least[
 
 /* How far the levels must reach: so far that counters get there rarely enough, even with one more
  * hit. */
-static unsigned lowest_top(const ml_model *model, const double at_least[WIDTHS_MAX],
-                           double enough) {
+static uint64_t rare_top(const ml_model *model, const double at_least[WIDTHS_MAX], double max_top) {
     const increments *const d = &model->map.d;
     unsigned                x = 0;
-    while (x < WIDTHS_MAX && at_least[x] > enough) x++;
-    return (unsigned)min_u64(x + d->value[d->n - 1], WIDTHS_MAX - 1);
+    while (x < WIDTHS_MAX && at_least[x] > max_top) x++;
+    return min_u64(x + d->value[d->n - 1], WIDTHS_MAX - 1);
+}
+
+/* And beyond so many copies of a key that adds the largest increment, and hits of others. */
+static uint64_t count_top(const ml_model *model, uint64_t count_to) {
+    const increments *const d = &model->map.d;
+    if (count_to == 0) return 0;
+    return numbered_number(&model->map, (count_to + ML_OTHERS) * d->value[d->n - 1]) + 1;
 }
 
 /* Where the next level begins, after one of w bits that begins at x. */
@@ -60,13 +66,16 @@ static void find_widths(const double at_least[WIDTHS_MAX], unsigned top, double 
 
 /* Not inlined into the search, whose frame is large enough. */
 __attribute__((noinline)) bool tamis_ml_widths(const ml_model *model, const ml_law *law,
-                                               double enough, double dearer,
-                                               uint64_t ret_bits[LEVELS_MAX]) {
+                                               const widths_rules *rules,
+                                               uint64_t            ret_bits[LEVELS_MAX]) {
     double  at_least[WIDTHS_MAX];
     uint8_t width[LEVELS_MAX + 1][WIDTHS_MAX];
     memset(width, 0, sizeof width);
     find_tail(model, law, at_least);
-    find_widths(at_least, lowest_top(model, at_least, enough), dearer, width);
+    uint64_t const counts = count_top(model, rules->count_to);
+    if (counts >= WIDTHS_MAX) return false;
+    uint64_t const top = max_u64(rare_top(model, at_least, rules->max_top), counts);
+    find_widths(at_least, (unsigned)top, rules->dearer, width);
     for (unsigned l = 0, x = 0; l < LEVELS_MAX; l++) {
         ret_bits[l] = width[LEVELS_MAX - l][x]; /* 0 from the top on */
         x = next_base(x, (unsigned)ret_bits[l]);

@@ -16,10 +16,15 @@
 /* Numbers that the levels together may reach. */
 #define WIDTHS_MAX 512
 
-/* The widths of the levels of counters with this law, into ret_bits, 0 after the last. `enough`: a
- * counter may reach the top with at most this chance. `dearer`: how much a bit above level 0 costs,
- * where one on level 0 costs 1. False: there are none. */
-bool tamis_ml_widths(const ml_model *model, const ml_law *law, double enough, double dearer,
+typedef struct widths_rules {
+    double   max_top;  /* a counter may reach the top with at most this chance */
+    double   dearer;   /* what a bit above level 0 costs, where one on level 0 costs 1 */
+    uint64_t count_to; /* copies of any key that a counter must hold below the top */
+} widths_rules;
+
+/* The widths of the levels of counters with this law, into ret_bits, 0 after the last. False: there
+ * are none, or counts so high are beyond WIDTHS_MAX. */
+bool tamis_ml_widths(const ml_model *model, const ml_law *law, const widths_rules *rules,
                      uint64_t ret_bits[LEVELS_MAX]);
 
 #endif

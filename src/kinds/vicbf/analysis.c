@@ -27,7 +27,8 @@ bool tamis_vi_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
 
 uint64_t tamis_vi_count_to(const uint64_t *g) {
     increments const d = increments_make(g[VI_INCREMENTS]);
-    return (bits_low((unsigned)g[VI_COUNTER_BITS]) - 1) / d.value[d.n - 1];
+    uint64_t const   hits = (bits_low((unsigned)g[VI_COUNTER_BITS]) - 1) / d.value[d.n - 1];
+    return hits > VI_OTHERS ? hits - VI_OTHERS : 1;
 }
 
 /* ------------------------------------------------------------------ the sum of j increments */

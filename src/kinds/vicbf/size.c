@@ -4,8 +4,8 @@
  *
  *     layout          blocked if the user prefers speed, unless the fixed number of counters fills
  *                     no whole lines
- *     increments      {8, 12, 14, 15}, then {4, 5, 6, 7}
- *     width           8 bits, then 7, 9, 6, 5
+ *     increments      {8, 12, 14, 15}, then {4, 5, 6, 7}; {1} if neither counts far enough
+ *     width           8 bits, then 7, 9, 6, 5; 10, 11, 12 if none of these counts far enough
  *     hashes          1, 2, ... until tables only grow
  *     counters        bisection
  *
@@ -24,7 +24,8 @@
 /* The best table so far. */
 typedef struct vi_search {
     const tamis_need *need;
-    double            n; /* keys */
+    double            n;        /* keys */
+    uint64_t          count_to; /* tables that count less are passed over */
     double            bits, rate;
     uint64_t          best[VI_FIELDS];
 } vi_search;
@@ -128,34 +129,55 @@ static void try_hashes(vi_search *search, uint64_t *g) {
     }
 }
 
+#define USUAL_WIDTHS 5
+
 /* All widths that can be best. Narrower counters stick, or want fewer hashes than are best; bits of
- * wider ones are wasted. A fixed number of counters must fill whole lines of a blocked table. */
+ * wider ones are wasted, unless counts need them. A fixed number of counters must fill whole lines
+ * of a blocked table. */
 static void try_widths(vi_search *search, uint64_t *g) {
-    static const uint64_t widths[] = { 8, 7, 9, 6, 5 };
+    static const uint64_t widths[] = { 8, 7, 9, 6, 5, 10, 11, 12 };
     uint64_t const        fixed = search->need->fixed[VI_COUNTER_BITS];
     uint64_t const        m = search->need->fixed[VI_COUNTERS];
+    bool                  is_counting = false; /* did any width count far enough? */
     for (unsigned i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        if ((fixed != NEED_FREE && i != 0) || (is_counting && i >= USUAL_WIDTHS)) break;
         g[VI_COUNTER_BITS] = fixed != NEED_FREE ? fixed : widths[i];
-        if (fixed != NEED_FREE && i != 0) break;
+        if (tamis_vi_count_to(g) < search->count_to) continue;
+        is_counting = true;
         if (m != NEED_FREE && g[VI_BLOCKED] != 0 && m % vi_per_line(g) != 0) continue;
         try_hashes(search, g);
     }
 }
 
-/* Both sets of increments, in one layout. {8, 12, 14, 15} is the paper's best set; {4, 5, 6, 7} is
- * better where counters have to be narrow. */
-static void try_sets(vi_search *search, bool is_blocked) {
-    static const uint64_t   sets[] = { VI_GENERAL, VI_D(4) };
+static void try_set(vi_search *search, bool is_blocked, uint64_t mask) {
     const tamis_need *const need = search->need;
-    for (unsigned i = 0; i < sizeof sets / sizeof sets[0]; i++) {
-        uint64_t g[VI_FIELDS];
-        memcpy(g, need->fixed, sizeof g);
-        if (is_fixed(need, VI_INCREMENTS) && i != 0) break;
-        if (!is_fixed(need, VI_INCREMENTS)) g[VI_INCREMENTS] = sets[i];
-        if (!is_fixed(need, VI_MORE)) g[VI_MORE] = 0;
-        if (!is_fixed(need, VI_BLOCKED)) g[VI_BLOCKED] = is_blocked;
-        try_widths(search, g);
+    uint64_t                g[VI_FIELDS];
+    memcpy(g, need->fixed, sizeof g);
+    g[VI_INCREMENTS] = mask;
+    if (!is_fixed(need, VI_MORE)) g[VI_MORE] = 0;
+    if (!is_fixed(need, VI_BLOCKED)) g[VI_BLOCKED] = is_blocked;
+    try_widths(search, g);
+}
+
+/* All sets of increments, in one layout. {8, 12, 14, 15} is the paper's best set; {4, 5, 6, 7} is
+ * better where counters have to be narrow; {1} counts furthest. */
+static void try_sets(vi_search *search, bool is_blocked) {
+    if (is_fixed(search->need, VI_INCREMENTS)) {
+        try_set(search, is_blocked, search->need->fixed[VI_INCREMENTS]);
+        return;
     }
+    try_set(search, is_blocked, VI_GENERAL);
+    try_set(search, is_blocked, VI_D(4));
+    if (search->bits == INFINITY && search->count_to != 0) try_set(search, is_blocked, VI_ONE);
+}
+
+/* Blocked if the user prefers speed; but the user may have fixed a number of counters that fills no
+ * whole lines, and not have asked for lines. */
+static void try_layouts(vi_search *search) {
+    const tamis_need *const need = search->need;
+    bool const may_scatter = is_fixed(need, VI_COUNTERS) && !is_fixed(need, VI_BLOCKED);
+    try_sets(search, need_is_fast(need));
+    if (search->bits == INFINITY && need_is_fast(need) && may_scatter) try_sets(search, false);
 }
 
 /* ------------------------------------------------------------------ the choice */
@@ -171,14 +193,17 @@ static bool is_possible(const tamis_need *need) {
 }
 
 bool tamis_vi_choose(const tamis_need *need, uint64_t *ret_geometry) {
-    vi_search search = {
-        .need = need, .n = (double)need->work.capacity, .bits = INFINITY, .rate = INFINITY
-    };
+    vi_search search = { .need = need,
+                         .n = (double)need->work.capacity,
+                         .count_to = min_u64(need->count_to, VI_MAX_COUNT),
+                         .bits = INFINITY,
+                         .rate = INFINITY };
     if (!is_possible(need)) return false;
-    try_sets(&search, need_is_fast(need));
-    /* The user fixed a number of counters that fills no whole lines, and did not ask for lines. */
-    bool const may_scatter = is_fixed(need, VI_COUNTERS) && !is_fixed(need, VI_BLOCKED);
-    if (search.bits == INFINITY && need_is_fast(need) && may_scatter) try_sets(&search, false);
+    try_layouts(&search);
+    if (search.bits == INFINITY && search.count_to != 0) {
+        search.count_to = 0; /* the fixed fields do not count so far: the planner says how far */
+        try_layouts(&search);
+    }
     if (search.bits == INFINITY) return false;
     memcpy(ret_geometry, search.best, sizeof search.best);
     return true;

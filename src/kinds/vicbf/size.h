@@ -12,6 +12,10 @@
  * may stick, and in blocked tables, there is no formula, but the analysis is fast enough to ask it
  * some hundred times.
  *
+ * Counts. A counter of b bits has room for (2^b - 2) / v hits that add v. So counts of up to 255
+ * need 12 bits with {8, 12, 14, 15}, and larger counts need smaller increments. With {1}, 12 bits
+ * count to VI_MAX_COUNT.
+ *
  * Invariants
  *   - a field that the user fixed is never changed;
  *   - a table of free size meets the rate;
@@ -22,8 +26,11 @@
 
 #include "analysis.h"
 
+#define VI_MAX_COUNT ((UINT64_C(1) << VI_MAX_BITS) - 2 - VI_OTHERS)
+
 /* Fill in the fields that are not fixed, for the smallest table. If the number of counters is
- * fixed, the lowest rate there is will do. False: there is no such table. */
+ * fixed, the lowest rate there is will do. If no table with the fixed fields counts as far as is
+ * asked, or VI_MAX_COUNT is less, one that counts less is chosen. False: there is no table. */
 bool tamis_vi_choose(const tamis_need *need, uint64_t *ret_geometry);
 
 #endif
