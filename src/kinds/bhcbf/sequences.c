@@ -1,34 +1,17 @@
 /* sequences.c - see sequences.h. */
 #include "sequences.h"
 
-#include "core/bits.h"
-
-#define MAX_VALUE 63
-#define WORDS (MAX_VALUE * SEQUENCES_MAX_H / 64 + 1)
-
-/* A set of sums: bit s of the words. */
-typedef struct seen {
-    uint64_t bit[WORDS];
-} seen;
-
-typedef struct numbers {
-    unsigned value[MAX_VALUE], n;
-} numbers;
-
-static numbers numbers_of(uint64_t mask) {
-    numbers list = { .n = 0 };
+sequence_numbers tamis_sequence_numbers(uint64_t mask) {
+    sequence_numbers list = { .n = 0 };
     for (; mask != 0; mask &= mask - 1) list.value[list.n++] = bits_lowest(mask);
     return list;
 }
 
-static bool is_sequence(uint64_t mask, unsigned h) {
-    return mask != 0 && (mask & 1) == 0 && h >= 1 && h <= SEQUENCES_MAX_H;
-}
-
-/* Add to `all` every sum of `sum` and `left` more numbers, chosen among the first n. Returns false
- * as soon as a sum was there before. So there are never more steps than different sums. Each
- * multiset is visited once, since numbers are chosen in decreasing order. */
-static bool are_new(const numbers *list, unsigned n, unsigned left, unsigned sum, seen *all) {
+/* Add to `all` every sum of `sum` and `left` more numbers, chosen among the first n. Each multiset
+ * of numbers is visited once, since they are chosen in decreasing order. It stops at the first sum
+ * that was there before, so there are never more steps than different sums. */
+static bool are_new(const sequence_numbers *list, unsigned n, unsigned left, unsigned sum,
+                    sequence_sums *all) {
     if (left == 0) {
         uint64_t const bit = UINT64_C(1) << (sum % 64), before = all->bit[sum / 64];
         all->bit[sum / 64] |= bit;
@@ -40,8 +23,12 @@ static bool are_new(const numbers *list, unsigned n, unsigned left, unsigned sum
     return true;
 }
 
+bool tamis_sequence_add_sums(const sequence_numbers *list, unsigned h, sequence_sums *all) {
+    return are_new(list, list->n, h, 0, all);
+}
+
 bool tamis_is_bh(uint64_t mask, unsigned h) {
-    numbers const list = numbers_of(mask);
-    seen          all = { .bit = { 0 } };
-    return is_sequence(mask, h) && are_new(&list, list.n, h, 0, &all);
+    sequence_numbers const list = tamis_sequence_numbers(mask);
+    sequence_sums          all = { .bit = { 0 } };
+    return sequence_is_possible(mask, h) && tamis_sequence_add_sums(&list, h, &all);
 }
