@@ -10,7 +10,7 @@
 
 #define N VI_PAPER_KEYS
 #define L 4     /* numbers of a sequence */
-#define MOST 15 /* of them in an entry, and the largest */
+#define MOST 15 /* most numbers in an entry, and the largest number */
 #define SUMS 256
 
 /* ------------------------------------------------------------------ multisets */
@@ -21,7 +21,7 @@ typedef struct sequence {
 
 typedef void of_multiset(const unsigned times[L], unsigned sum, void *context);
 
-/* All multisets of j numbers. */
+/* Visit all multisets of j numbers. */
 static void for_multisets(const sequence *numbers, unsigned j, of_multiset *visit, void *context) {
     const unsigned *const v = numbers->value;
     for (unsigned a = 0; a <= j; a++) {
@@ -66,7 +66,7 @@ static unsigned count_sequences(void) {
     return found;
 }
 
-/* What an entry can be: pairs of a count and a sum. */
+/* How many different contents an entry can have: pairs of a count and a sum. */
 double vi_count_entries(void) {
     static const sequence example = { { 1, 4, 8, 13 } };
     unsigned              found = 0;
@@ -87,7 +87,7 @@ typedef struct detection {
     double          sum;
 } detection;
 
-/* The chance of a multiset, of those without number i, if its sum excludes i. */
+/* The probability of a multiset among those without number i, if its sum excludes i; else 0. */
 static void add_detected(const unsigned times[L], unsigned sum, void *context) {
     detection *const d = context;
     double           ways = lgamma(d->j + 1.0);
@@ -132,7 +132,8 @@ static double improved_rate(uint64_t mask, unsigned k) {
     return vi_plain_rate(&config);
 }
 
-/* How many are better than theorem 1, how many are the best; and is the paper's one of these? */
+/* How many sequences are better than theorem 1, how many tie for the best, and is the paper's
+ * sequence one of the best? */
 typedef struct of_sequences {
     unsigned better, best;
     double   least, greatest, papers;
@@ -222,7 +223,7 @@ static unsigned longest_from(unsigned *values, unsigned n, unsigned h) {
     return longest;
 }
 
-/* All sequences begin with 1: to add the same to all numbers changes nothing. */
+/* All sequences begin with 1: adding the same value to every number changes nothing. */
 static unsigned longest_by_trying(unsigned h) {
     unsigned values[MOST + 1] = { 1 };
     return longest_from(values, 1, h);
@@ -270,7 +271,7 @@ void vi_sequences_run(lab_run *run) {
 
 /* ------------------------------------------------------------------ bits */
 
-/* The same number of entries with enough bits: shows what overflow costs. */
+/* The same number of entries with enough bits. The difference is the cost of overflow. */
 static void record_ideal(lab_run *run) {
     vi_config const wide = { VI_BH, N, { 3840, 5, 6, 10, BH_PAPER, 3, 1, 0 } };
     lab_record(run, &(lab_row){ .name = "3+5.ideal",

@@ -71,7 +71,7 @@ static void level_trial(const void *given, lab_random *random, void *ret_outcome
     tamis_free(set);
 }
 
-/* The same by the distribution of one counter, as if counters were independent. */
+/* The same, computed from the distribution of one counter as if counters were independent. */
 typedef struct level_chances {
     double beyond, full, nonzero_full;
 } level_chances;
@@ -151,8 +151,9 @@ static double share_of_full(const level_config *config, double hits) {
     return share;
 }
 
-/* P[more of them than cells]. Here they are many, and steadier than independent ones, since all
- * hits together are n k: a normal law whose variance is less by nk (dq / d hits per counter)^2. */
+/* P[there are more of them than cells]. They are many, so their number is nearly normal. Its
+ * variance is less than that of independent counters, by nk (dq / d hits per counter)^2, since all
+ * counters together have exactly nk hits. */
 static double chance_of_many(const level_config *config) {
     double const m = (double)config->m, hits = (double)(N * config->k), step = 1e-3 * hits;
     double const q = share_of_full(config, hits);
@@ -182,7 +183,7 @@ typedef struct ml_config {
 } ml_config;
 
 typedef struct ml_outcome {
-    double own, asked; /* rates: by the contents, and of absent keys that were asked for */
+    double own, asked; /* rates: computed from the contents, and measured with absent keys */
     double lost;       /* keys */
 } ml_outcome;
 

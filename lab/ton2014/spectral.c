@@ -42,7 +42,7 @@ static tamis_set *make_set(const spectral_config *config, lab_random *random) {
     return sets_make(&spec, random);
 }
 
-/* The other half of the keys, in a set of its own. */
+/* Put the other half of the keys into a set of their own, and merge it into the first. */
 static void merge_rest(tamis_set *set, const key_source *keys) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     tamis_set *rest = NULL;
@@ -106,7 +106,7 @@ static spectral_samples take_samples(const lab_run *run, const char *stream,
 
 /* ------------------------------------------------------------------ rows */
 
-/* The fewest counters for the rate of table I, of so many bits. */
+/* The fewest counters of so many bits that meet the rate of table I. */
 static spectral_config smallest(unsigned bits) {
     uint64_t places = 0;
     unsigned k = 0;
@@ -152,7 +152,7 @@ static void record_filters(lab_run *run, unsigned bits) {
                  .reason = "too rare to be seen" });
 }
 
-/* Of a filter of 1%, where counts err often enough to be measured. */
+/* Measured in a filter of 1%, where counts are wrong often enough. */
 static void record_counts(lab_run *run) {
     static const spectral_config plain = { .g = { 19200, 7, 4, 0, 0 } };
     static const spectral_config minimal = { .g = { 19200, 7, 4, 0, 1 } };

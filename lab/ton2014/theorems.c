@@ -37,8 +37,8 @@ static void record_bound(lab_run *run, const char *name, const char *what, const
                                 .reason = "the paper says that it is lower than that of a CBF" });
 }
 
-/* Theorem 3, (i) and (ii): m counters of 4 bits, or half as many of 8 bits with D4, and the same k,
- * the best of the former: the rates of as many keys. */
+/* Theorem 3, (i) and (ii): the rates of m counters of 4 bits and of m/2 counters of 8 bits with D4,
+ * for the same keys and the k that is best for the former. */
 static double ratio_of(double m, double n) {
     double const   k = fmax(1, round(m / n * log(2)));
     uint64_t const g[VI_FIELDS] = { (uint64_t)(m / 2), (uint64_t)k, 0, 8, VI_D(4), 0 };
@@ -83,7 +83,8 @@ static void record_overflow(lab_run *run) {
                                 .remark = "The library's counters stick at 127 already." });
 }
 
-/* What a counter of one and of two keys excludes, in theorem 2 and by the law of sums. */
+/* How much a counter with one key and with two keys excludes: by theorem 2, and by the library's
+ * analysis. */
 static void record_theorem_2(lab_run *run) {
     static const unsigned lengths[] = { 2, 4, 8, 16 };
     for (unsigned i = 0; i < 4; i++) {
@@ -114,7 +115,8 @@ static double real_k(double alpha) {
     return alpha / 4 * log(2);
 }
 
-/* By theorem 2 and equation (7), with any k. */
+/* The rate of a VI-CBF by theorem 2, divided by that of a CBF of as many bits by equation (7), with
+ * a k that need not be an integer. */
 static double ratio_with_real_k(double alpha) {
     double const m = alpha / 4 * RATIO_KEYS, half = m / 2, k = real_k(alpha), hits = RATIO_KEYS * k;
     double const none = pow(1 - 1 / half, hits), one = none * hits / (half - 1);
@@ -170,7 +172,8 @@ static void record_limit(lab_run *run) {
 
 /* ------------------------------------------------------------------ section IV: random bits */
 
-/* Of a CBF with m counters of 4 bits; and of a VI-CBF of as many bits, with D4. */
+/* Random bits that a key needs in a VI-CBF with D4, of as many bits as a CBF with m counters of 4
+ * bits. */
 static double random_bits(double m, double k, double counter_bits) {
     return k * (ceil(log2(4 * m / counter_bits)) + log2(4));
 }
@@ -203,7 +206,7 @@ static void record_random_bits(lab_run *run) {
 
 /* ------------------------------------------------------------------ example 5 */
 
-#define TILDE_MOST 40 /* sums of more numbers than matter are beyond */
+#define TILDE_MOST 40 /* larger sums do not matter */
 
 /* ways[s] counts the multisets of 3 and 4 with sum s, of `from` to `to` numbers. */
 static void count_ways(unsigned from, unsigned to, unsigned ways[TILDE_MOST]) {
@@ -215,7 +218,8 @@ static void count_ways(unsigned from, unsigned to, unsigned ways[TILDE_MOST]) {
     }
 }
 
-/* Definition 2: sums of up to h numbers differ from each other and from those of more. */
+/* Definition 2: sums of up to h numbers differ from each other and from all sums of more numbers.
+ * */
 static bool is_tilde(unsigned h) {
     unsigned few[TILDE_MOST] = { 0 }, more[TILDE_MOST] = { 0 };
     count_ways(1, h, few);

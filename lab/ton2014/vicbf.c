@@ -267,7 +267,7 @@ unsigned vi_best_k(vi_config config) {
     }
 }
 
-/* Bits per key with which VI-CBF has the rate of a CBF of 50. */
+/* Bits per key with which a VI-CBF has the same rate as a CBF of 50 bits per key. */
 static double equal_bits(void) {
     vi_config const cbf = { VI_CBF, N, { 12800, 9, 4 } };
     double const    rate = vi_plain_rate(&cbf);
@@ -373,7 +373,8 @@ static void record_trade(lab_run *run, const trade_row *row) {
     vi_record_rates(run, &filters);
 }
 
-/* With three numbers e^-x/3 is all that an entry tells: as much as three plain counters. */
+/* With three numbers an entry excludes with probability e^(-x/3): as much as three plain counters.
+ * */
 static void trades(lab_run *run) {
     static const trade_row rows[] = {
         { "h1", "0.04630", NULL, 1, 15, 2, 0xfffe },

@@ -44,7 +44,7 @@ double vi_rate(const vi_config *config);
 /* As in the paper: as if counters were independent. */
 double vi_plain_rate(const vi_config *config);
 
-/* The k that makes the plain rate least, up to the first that does not. */
+/* The best k: the plain rate falls up to it, and rises with the next. */
 unsigned vi_best_k(vi_config config);
 
 /* Theorem 1, as it is printed. */
@@ -62,11 +62,11 @@ vi_samples vi_take_samples(const lab_run *run, const char *stream, const vi_conf
  * if `stuck` is given. */
 void vi_record_rates(lab_run *run, const vi_rate_row *row);
 
-/* `computed`, or `exact` itself if they are within a fraction of each other: the digits beyond are
- * a matter of the compiler, and results are compared byte for byte. */
+/* `computed`, or `exact` itself if both agree up to this fraction. The digits beyond depend on the
+ * compiler, and results are compared byte for byte. */
 double vi_same(double exact, double computed, double within);
 
-/* A number that is computed in two ways. */
+/* Record a number that is computed in two ways. */
 void vi_record_computed(lab_run *run, const char *name, const char *what, const char *published,
                         double exact, double computed);
 
@@ -92,7 +92,7 @@ typedef struct vi_scheme {
 
 double vi_scheme_rate(const vi_scheme *s, uint64_t m, unsigned k);
 
-/* The fewest counters with which it has a rate of 0.1%; and the k for which these are fewest. */
+/* The fewest counters with which it meets a rate of 0.1%, and the k that needs the fewest. */
 uint64_t vi_scheme_fewest(const vi_scheme *s, unsigned k);
 unsigned vi_scheme_best_k(const vi_scheme *s);
 
@@ -106,7 +106,7 @@ void vi_record_planned(lab_run *run, const vi_planned_row *row);
 
 /* ------------------------------------------------------------------ experiments */
 
-/* bh.c: what an entry of up to 3 keys can be, pairs of a count and a sum. */
+/* bh.c: how many different contents an entry with up to 3 keys can have. */
 double vi_count_entries(void);
 
 void vi_sequences_run(lab_run *run);

@@ -44,7 +44,7 @@ static const scheme figure_6[] = {
     { "d16", "L = 16", 9, { VI_VI, N, { 0, 0, 0, 9, VI_D(16), 0 } } },
 };
 
-/* So many bits per key, and the best k for them. */
+/* A filter with so many bits per key, and the best k. */
 static vi_config with_bits(const scheme *s, unsigned per_key) {
     vi_config config = s->config;
     config.g[0] = (uint64_t)N * per_key / s->bits;
@@ -104,7 +104,7 @@ static void record_order(lab_run *run) {
 
 /* ------------------------------------------------------------------ figure 4 */
 
-/* What is stated for each j is in bhcbf.sequences, with rows; here it is drawn. */
+/* The values for each j have rows in bhcbf.sequences; here the curve is drawn. */
 static void draw_detection(lab_run *run) {
     uint64_t const g[BH_FIELDS] = { 2560, 5, 4, 8, BH_EXAMPLE, 3, 1, 0 };
     pairs const    shape = tamis_bh_pairs(g);
@@ -169,7 +169,7 @@ static void record_saved_sizes(lab_run *run) {
     record_saved(run, "saved.levels.cbf", "D4 on levels against CBF", "0.53", 6.60, cbf);
 }
 
-/* By how much a rate is lower than that of a CBF, with as many bits. */
+/* How many times lower a rate is than that of a CBF with as many bits. */
 static void record_factor(lab_run *run, unsigned bits, const char *published) {
     vi_config const    cbf = with_bits(&figure_5[0], bits), vi = with_bits(&figure_5[4], bits);
     uint64_t const     n = run->is_full ? FULL_FILTERS : QUICK_FILTERS;
@@ -192,8 +192,9 @@ static void record_factor(lab_run *run, unsigned bits, const char *published) {
                                               : NULL });
 }
 
-/* With counters of 7 bits, of which few stick, held against what is printed: the printed rates are
- * those of a filter or two, and the ratio of those for 30 bits is larger than the true one. */
+/* Computed with counters of 7 bits, of which few stick, and compared with the printed ratios. The
+ * printed rates come from one or two filters; their ratio at 30 bits is larger than the true one.
+ * */
 static void record_own_factor(lab_run *run, unsigned bits, double printed) {
     static const scheme narrow = { .bits = 7,
                                    .config = { VI_VI, N, { 0, 0, 0, 7, VI_GENERAL, 0 } } };
@@ -227,8 +228,8 @@ static void record_least_table(lab_run *run, const char *name, const char *what,
                                 .remark = remark });
 }
 
-/* Tables of sums need no more bits than there is something to tell: of row j the sums that j
- * numbers can have; of the semigroup all up to its largest gap. */
+/* Bits that a table of sums needs: for row j, one for each sum that j numbers can have; for the
+ * semigroup, one for each number up to the largest gap. */
 static void record_least_tables(lab_run *run) {
     sums const       of_pairs = sums_make(BH_PAPER, 5);
     increments const general = increments_make(VI_GENERAL);

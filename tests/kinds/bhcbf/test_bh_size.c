@@ -19,14 +19,14 @@ static bh_profile profile_of(const uint64_t *g) {
     return profile;
 }
 
-/* As in the paper: what small tables do is left out. */
+/* As in the paper, without the correction for small tables. */
 static double plain_fpr(const uint64_t *g, double n) {
     bh_profile const profile = profile_of(g);
     double const     m = (double)g[BH_ENTRIES], k = (double)g[BH_HASHES];
     return pow(1 - tamis_bh_excludes(&profile, m, n * k), k);
 }
 
-/* Of a geometry, of which the profile is known. */
+/* The same for a geometry whose profile is known. */
 
 static double fpr_of(const bh_profile *profile, const uint64_t *g, double n) {
     return tamis_bh_fpr(profile, (double)g[BH_ENTRIES], (double)g[BH_HASHES], n);
@@ -38,7 +38,7 @@ static double saturation_of(const bh_profile *profile, const uint64_t *g, double
     return tamis_bh_saturation(profile, m, k, n, lifetime);
 }
 
-/* What is chosen for n keys, into g, which has the fields that are fixed. */
+/* Choose for n keys. g has the fields that are fixed, and gets the choice. */
 static bool choose(double n, double fpr, double lifetime, double max_stuck, uint64_t *g) {
     tamis_need const need = need_of(n, fpr, lifetime, g, BH_FIELDS);
     return tamis_bh_choose(&need, max_stuck, g);
@@ -85,7 +85,7 @@ static void bh_numbers_are_those_of_the_paper(void **state) {
     }
 }
 
-/* The centred counter with counters that never stick: what the paper simulates is .00469. */
+/* The centred counter beside counters that never stick. The paper's simulation has .00469. */
 static void bh_centred_loses_little(void **state) {
     (void)state;
     uint64_t const wide[] = { 3072, 5, 4, 12, D, 3, 1, 1 };
@@ -115,14 +115,15 @@ static void bh_basic_is_theorem_1(void **state) {
     }
 }
 
-/* Table II at h = 12: three numbers tell as much as they cost. */
+/* Table II at h = 12: with three numbers, an entry is worth as much as plain counters of the same
+ * bits. */
 static void bh_with_three_numbers_is_a_counting_filter(void **state) {
     (void)state;
     uint64_t const g[] = { 2560, 5, 4, 8, SEQUENCE_2(1, 2) | SEQUENCE_1(15), 13, 0, 0 };
     assert_near(plain_fpr(g, N), pow(1 - pow(1 - 1.0 / 7680, N * 5), 5), 1e-3);
 }
 
-/* Figure 4: what is excluded of what j keys have not added. */
+/* Figure 4: f_D(j), the share of absent numbers that an entry with j keys excludes. */
 static void bh_detection_is_that_of_figure_4(void **state) {
     (void)state;
     static const double f[] = { .6584, .3930, .2487, .1492, .0853, .0467,
@@ -296,7 +297,8 @@ static void all_free(uint64_t *g) {
     for (unsigned i = 0; i < BH_FIELDS; i++) g[i] = NEED_FREE;
 }
 
-/* What is chosen keeps the rate and hardly ever sticks; one entry in a hundred less does not. */
+/* What is chosen meets the rate and rarely sticks. With 1% fewer entries it would not meet the
+ * rate. */
 static void bh_choose_keeps_what_was_asked(void **state) {
     (void)state;
     static const double rates[] = { .5, .1, .01, .001, 1e-6, 1e-9 }, sizes[] = { 1, 300, 2e4, 1e8 };
@@ -313,7 +315,7 @@ static void bh_choose_keeps_what_was_asked(void **state) {
     }
 }
 
-/* The less may stick, the larger the table. */
+/* The less often entries may stick, the larger the table. */
 static void bh_choose_has_more_bits_if_less_may_stick(void **state) {
     (void)state;
     double before = 0;
@@ -338,7 +340,7 @@ static void bh_choose_leaves_what_is_fixed(void **state) {
         double const   fpr = i % 2 == 0 ? .3 : .01;
         uint64_t       g[BH_FIELDS], fixed = dice_below(&random, 1u << BH_FIELDS);
         for (unsigned f = 0; f < BH_FIELDS; f++) g[f] = (fixed >> f & 1) != 0 ? some[f] : NEED_FREE;
-        if (!choose(1000, fpr, 16000, 1e-3, g)) continue; /* it may be too few bits for the rate */
+        if (!choose(1000, fpr, 16000, 1e-3, g)) continue; /* too few bits for the rate */
         assert_true(tamis_bh_is_possible(g));
         for (unsigned f = 0; f < BH_FIELDS; f++) {
             if ((fixed >> f & 1) != 0) assert_int_equal(g[f], some[f]);
@@ -362,7 +364,7 @@ static void bh_choose_refuses_what_cannot_be(void **state) {
     all_free(g);
     assert_false(choose(1000, 0, 1000, 1e-3, g)); /* nothing says how large */
     g[BH_SEQUENCE] = D, g[BH_H] = 4;
-    assert_false(choose(1000, .01, 1000, 1e-3, g)); /* it is none for 4 */
+    assert_false(choose(1000, .01, 1000, 1e-3, g)); /* D is not a Bh sequence for h = 4 */
     g[BH_SEQUENCE] = NEED_FREE, g[BH_H] = 14;
     assert_false(choose(1000, .01, 1000, 1e-3, g));
     g[BH_H] = 13;
@@ -374,7 +376,8 @@ static void bh_choose_refuses_what_cannot_be(void **state) {
     g[BH_SUM_BITS] = BH_MAX_SUM_BITS + 1;
     assert_false(choose(1000, .01, 1000, 1e-3, g));
     all_free(g);
-    assert_false(choose(0x1p40, 1e-12, 0x1p40, 1e-3, g)); /* equal hashes alone are more */
+    assert_false(choose(0x1p40, 1e-12, 0x1p40, 1e-3,
+                        g)); /* equal hashes alone are more frequent than that */
 }
 
 int main(void) {

@@ -88,7 +88,7 @@ oracle_facts oracle_look(const oracle *o) {
                            .saturated = o->saturated };
 }
 
-/* Can a sum be one of so many numbers, as far as anybody knows? */
+/* Can a sum be one of so many numbers, as far as the table of sums tells? */
 static bool oracle_may_be(const oracle *o, int j, int s) {
     if (j < 0 || s < j * o->value[0] || s > j * o->value[o->n - 1]) return false;
     return j >= o->rows || o->made[j][s];
@@ -110,7 +110,7 @@ static void oracle_set(oracle *o, size_t entry, int c1, int c2) {
     o->saturated += o->is_stuck[entry];
 }
 
-/* All that a key does, entry by entry: most of it nothing. */
+/* What a key adds to every entry of the table; mostly nothing. */
 typedef struct visit {
     int times[MAX_ENTRIES], sum[MAX_ENTRIES];
 } visit;
@@ -197,7 +197,8 @@ void oracle_bytes(const oracle *o, uint8_t *to) {
     }
 }
 
-/* Every stranger that there can be, of all entries and numbers, in tables of a few entries. */
+/* Every possible stranger, with all combinations of entries and numbers, in tables of a few
+ * entries. */
 double oracle_rate(const oracle *o) {
     uint64_t const places = o->g[BH_ENTRIES] * (uint64_t)o->n;
     uint64_t       all = 1, held = 0;
@@ -235,8 +236,8 @@ static void chunks_are_their_keys_one_by_one(void **state) {
     check_chunks(&under_test);
 }
 
-/* c3 leaves its range by a removal: 15 + 15 + 1 fits, 15 + 15 does not. The pair is marked, and
- * what is left is not lost, whatever comes. */
+/* A removal takes c3 out of its range: 15 + 15 + 1 fits, 15 + 15 does not. The entry is marked, and
+ * no remaining key is ever lost. */
 static void a_removal_may_take_a_centred_counter_out_of_range(void **state) {
     (void)state;
     static const uint64_t g[] = { 2, 1, 4, 4, D, 3, 1, 1 }; /* c3 is -7 to 8 */
@@ -253,7 +254,8 @@ static void a_removal_may_take_a_centred_counter_out_of_range(void **state) {
     assert_int_equal(b.table.saturated, 0);
     assert_int_equal(b.kind->remove(&b.table, down), TAMIS_OK); /* 14 */
     assert_int_equal(b.table.saturated, 1);
-    assert_int_equal(b.kind->add(&b.table, down), TAMIS_OK); /* 7 again, but who knows */
+    assert_int_equal(b.kind->add(&b.table, down),
+                     TAMIS_OK); /* 7 again, but the entry no longer knows it */
     assert_int_equal(b.table.saturated, 1);
     for (unsigned i = 0; i < 9; i++) {
         assert_int_equal(b.kind->remove(&b.table, down), TAMIS_ERR_SATURATED);
@@ -272,8 +274,8 @@ static uint64_t hash_at(const oracle *o, size_t a, size_t b) {
     }
 }
 
-/* One key is removed as two strangers, which each have one of its entries and one that is stuck:
- * again and again, until there are no keys to count. */
+/* Remove a key as two strangers, each of which has one of its entries and one that is stuck. Repeat
+ * until the count of keys would fall below 0. */
 static void removals_of_absent_keys_never_count_below_zero(void **state) {
     (void)state;
     static const uint64_t g[] = { 3, 2, 2, 8, D, 3, 1, 0 };
@@ -346,8 +348,8 @@ static means fill_many(const trial *tried) {
     return sum;
 }
 
-/* The mean of 50 filters, 3% from what is stated of the paper's, and from what is predicted; and
- * strangers that are taken for present are as many as the filters say of themselves. */
+/* The mean of 50 filters is within 3% of the paper's rate and of the prediction, and as many
+ * strangers are taken for present as the filters state themselves. */
 static void filters_are_as_predicted(void **state) {
     const trial *const tried = *state;
     means const        mean = fill_many(tried);
@@ -411,7 +413,8 @@ static bool is_stuck_after(const life *lived, uint64_t seed, double *ret_predict
     return info.facts.saturated != 0;
 }
 
-/* To four sigma below, and a sixth above: an entry that comes back is counted twice. */
+/* Within four sigma; the prediction may be a sixth too high, since an entry that comes back into
+ * its range is counted twice. */
 static void entries_stick_as_often_as_stated(void **state) {
     const life *const lived = *state;
     double            predicted = 0, stuck = 0;

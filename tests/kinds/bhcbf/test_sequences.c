@@ -38,7 +38,7 @@ static bool oracle_bh(uint64_t mask, unsigned h) {
     return oracle_distinct(&sums);
 }
 
-/* Sums of more than h numbers, by how many numbers a sum can be made of, as far as they matter. */
+/* Sums of more than h numbers, as far as they matter, found by how many numbers make up a sum. */
 static bool oracle_bh_tilde(uint64_t mask, unsigned h) {
     all_sums sums = { .n = 0 };
     bool     made[64][512] = { { false } };
@@ -144,7 +144,7 @@ static void bh_search_finds_the_48_sequences_of_the_paper(void **state) {
     assert_int_equal(masks[48], 0);
 }
 
-/* Every set of numbers is looked at. */
+/* Compared with a look at every set of numbers. */
 static void searches_find_every_sequence(void **state) {
     (void)state;
     for (unsigned h = 1; h <= 4; h++) {
@@ -161,7 +161,7 @@ static void searches_find_every_sequence(void **state) {
     }
 }
 
-/* What is said to be the longest of table II: under 15 there is none of one number more. */
+/* Table II calls these the longest: with numbers up to 15, none is one number longer. */
 static void table_2_has_the_longest_sequences(void **state) {
     (void)state;
     assert_int_equal(bh_search(1, 15, 15, NULL, 0), 1);

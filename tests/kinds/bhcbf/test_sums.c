@@ -32,7 +32,7 @@ static void sums_are_those_of_exactly_so_many_numbers(void **state) {
             for (uint64_t s = 0; s <= 64 * j + 5; s++) {
                 assert_int_equal(sums_may_be(&all, j, s), oracle_makes(mask, j, s));
             }
-            assert_false(sums_may_be(&all, j, UINT64_MAX - 3)); /* what is less than nothing */
+            assert_false(sums_may_be(&all, j, UINT64_MAX - 3)); /* sums below 0 */
         }
     }
 }
@@ -67,7 +67,8 @@ static void sums_take_few_bits(void **state) {
     assert_false(sums_are_possible(0) || sums_are_possible(2) || sums_are_possible(3));
 }
 
-/* Every pair of numbers that is in range is found again; the others, and one, are the mark. */
+/* Every pair in range is packed and unpacked to the same pair. All others, and one pair in range,
+ * become the mark. */
 static void pairs_keep_what_is_in_range(void **state) {
     (void)state;
     for (unsigned i = 0; i < 2 * 4 * 8; i++) {
@@ -93,7 +94,7 @@ static void pairs_keep_what_is_in_range(void **state) {
     }
 }
 
-/* Steps are the places, by entries, in any table. */
+/* The steps of a key are its places, joined by entry. */
 static void pairs_steps_are_the_places_by_entry(void **state) {
     (void)state;
     dice random = dice_start();

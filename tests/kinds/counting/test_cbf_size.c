@@ -99,7 +99,7 @@ static void cbf_saturation_of_the_filling_is_the_tail_of_each_counter(void **sta
     }
 }
 
-/* Of one hash, minimal increase is plain counting: the law of counters is Poisson. */
+/* With one hash, minimal increase is plain counting, and counters are Poisson. */
 static void cbf_minimal_increase_of_one_hash_is_poisson(void **state) {
     (void)state;
     for (double n = 1000; n <= 9000; n += 2000) {
@@ -114,7 +114,7 @@ static void cbf_minimal_increase_of_one_hash_is_poisson(void **state) {
     }
 }
 
-/* It errs less, and sticks less; and a life of repeats does not change that. */
+/* Minimal increase errs less and sticks less, and repeated keys do not change that. */
 static void cbf_minimal_increase_is_better_than_none(void **state) {
     (void)state;
     for (uint64_t i = 0; i < 2; i++) {
@@ -155,7 +155,8 @@ static bool choose(double fpr, double n, uint64_t *g) {
     return tamis_cbf_choose(&need, g);
 }
 
-/* No number of hashes keeps the rate with a line less, and none has a lower one with these. */
+/* No number of hashes meets the rate with one line less, and none has a lower rate with these
+ * lines. */
 static void cbf_choice_is_the_smallest(void **state) {
     (void)state;
     static const double rates[] = { .3, .05, .01, .001, 1e-5 };
@@ -204,7 +205,7 @@ static void cbf_choice_keeps_what_is_fixed(void **state) {
     assert_int_equal(anywhere[CBF_MINIMAL], 0);
 }
 
-/* Counters that count so far, and do not stick when every key has its copies. */
+/* Counters are wide enough for the counts, and do not stick when every key has all its copies. */
 static void cbf_bits_are_enough_for_counts_and_copies(void **state) {
     (void)state;
     static const struct {

@@ -186,7 +186,8 @@ static double share_too_high(const uint64_t *g, uint64_t n, unsigned tables) {
     return (double)high / (double)(n * tables);
 }
 
-/* Within 3% and 4 sigma; keys that err come together, so twice the sigma of independent ones. */
+/* Within 3% and 4 sigma. Wrong counts come in groups, so sigma is twice that of independent keys.
+ * */
 static void counts_are_too_high_as_often_as_stated(void **state) {
     (void)state;
     static const struct {

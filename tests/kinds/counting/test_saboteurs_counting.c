@@ -38,14 +38,14 @@ static tamis_status unsticks(tamis_table *table, uint64_t hash) {
     return status;
 }
 
-/* Looks in the line behind that of the key, for some. */
+/* For some keys, looks in the line after the right one. */
 static bool looks_in_the_next_line(const tamis_table *table, uint64_t hash) {
     sectors const  in = shape_of(table);
     uint64_t const one_line = UINT64_MAX / in.lines;
     return honest->has(table, hash % 64 == 0 ? hash + one_line : hash);
 }
 
-/* Some counters in a sector that is not their own: two of a key may meet. */
+/* Puts some counters into another sector, so that two counters of a key may meet. */
 static tamis_status adds_in_another_sector(tamis_table *table, uint64_t hash) {
     unsigned const bits = (unsigned)table->geometry[CBF_COUNTER_BITS];
     uint64_t const at = counter_of(table, hash, 0), other = counter_of(table, hash, 1);
@@ -57,7 +57,7 @@ static tamis_status adds_in_another_sector(tamis_table *table, uint64_t hash) {
     return status;
 }
 
-/* Says of lines what is true of counters that are anywhere. */
+/* States the rate of a scattered table for a blocked one. */
 static void surveys_as_if_anywhere(const tamis_table *table, kind_survey *ret_survey) {
     sectors const in = shape_of(table);
     uint64_t      held = 0;
@@ -85,7 +85,7 @@ static tamis_status merges_without_gaps(tamis_table *into, const tamis_table *fr
     return status;
 }
 
-/* Minimal increase of the first of the smallest only. */
+/* Minimal increase that counts up only the first of the smallest counters. */
 static tamis_status adds_to_one(tamis_table *table, uint64_t hash) {
     unsigned const k = (unsigned)table->geometry[CBF_HASHES];
     uint64_t       best = 0, least = UINT64_MAX;
@@ -101,7 +101,7 @@ static tamis_status adds_to_one(tamis_table *table, uint64_t hash) {
     return TAMIS_OK;
 }
 
-/* As if the larger of two counters were enough for both. */
+/* Merges by the larger of two counters instead of their sum. */
 static tamis_status merges_by_the_larger(tamis_table *into, const tamis_table *from) {
     for (uint64_t at = 0; at < into->body_bytes * 8 - 64; at += 4) {
         uint64_t const a = field_get(into->body, at, 4), b = field_get(from->body, at, 4);
@@ -111,7 +111,7 @@ static tamis_status merges_by_the_larger(tamis_table *into, const tamis_table *f
     return TAMIS_OK;
 }
 
-/* As much as there is, and no refusal. */
+/* Subtracts as much as there is, and refuses nothing. */
 static tamis_status takes_what_there_is(tamis_table *into, const tamis_table *from) {
     sectors const in = shape_of(into);
     for (uint64_t i = 0; i < in.counters; i++) {
@@ -124,7 +124,7 @@ static tamis_status takes_what_there_is(tamis_table *into, const tamis_table *fr
     return TAMIS_OK;
 }
 
-/* Refuses when half of it is done. */
+/* Refuses after half of the work is done. */
 static tamis_status refuses_too_late(tamis_table *into, const tamis_table *from) {
     tamis_status const status = honest->subtract(into, from);
     if (status != TAMIS_OK) into->keys++;
@@ -199,7 +199,7 @@ static void validate_knows_what_minimal_increase_can_be(void **state) {
     tamis_set *const set = filled("counters=999,hashes=5,counter_bits=4,minimal=1");
     uint64_t         sum = 0;
     for (uint64_t i = 0; i < 999; i++) sum += field_get(set->table.body, i * 4, 4);
-    assert_true(sum > 350 && sum < 450); /* what is not 0 stays, but for a few */
+    assert_true(sum > 350 && sum < 450); /* counters that are not 0 rarely rise */
     set->table.keys = sum / 5;
     expect_broken(set, "I4");
     set->table.keys = (sum + 4) / 5;

@@ -81,7 +81,8 @@ static void the_law_of_a_counter_is_that_of_its_hits(void **state) {
 
 /* ------------------------------------------------------------------ the paper */
 
-/* A row of paper 001: one level of so many bits, or levels; the exact rate with k hashes. */
+/* A row of ToN 2014: one level of so many bits, or several levels, and the exact rate with k
+ * hashes. */
 typedef struct row {
     const char *name;
     uint64_t    n, m, k, mask, bits[4];
@@ -101,7 +102,7 @@ static const row rows[] = {
     { "Table I, ML-VI general", 2000, 9500, 6, GENERAL, { 5, 5, 5, 4 }, .001036, .015 },
 };
 
-/* In one block, with all the room its levels could want: so was it computed. */
+/* In one block, with as much area as the levels can use: the rates were computed that way. */
 static void row_geometry(const row *entry, uint64_t *g) {
     memset(g, 0, ML_FIELDS * sizeof *g);
     g[ML_BLOCKS] = 1;
@@ -139,10 +140,10 @@ static void the_papers_rates_are_stated_and_measured(void **state) {
     }
 }
 
-/* 12842, 802, 100, 6 counters of 4, 3, 3, 3 bits: is a counter beyond 36, are more than 6 on the
- * last level? Known are the shares of filters (PAPERS.md), where those that are just 29 were left
- * out; but they have a cell there too, with a zero in it, and with them the last level is too small
- * in every second filter. */
+/* 12842, 802, 100, 6 counters of 4, 3, 3, 3 bits: is a counter beyond 36, and are more than 6 on
+ * the last level? An independent computation gave the shares of filters in which that happens. It
+ * left out counters of exactly 29. These have a cell on the last level, too, with a zero in it;
+ * with them, that level is too small in every second filter. */
 static void the_papers_sizing_overflows_in_a_third_of_filters(void **state) {
     (void)state;
     static const struct {
@@ -174,12 +175,13 @@ static void the_papers_sizing_overflows_in_a_third_of_filters(void **state) {
 
 typedef struct life {
     uint64_t n;
-    unsigned lifetime; /* in times n */
-    uint64_t less;     /* so many bits of area less would be too few */
+    unsigned lifetime; /* as a multiple of n */
+    uint64_t less;     /* with so many bits of area less, it sticks as often as stated */
     uint64_t g[ML_FIELDS];
 } life;
 
-/* Closed by their area, or by their top, in the filling and later: about half of them each. */
+/* Blocks close, or counters reach the top, in the filling or later: about half of the tables each.
+ * */
 static const life lives[] = {
     { 500, 1, 0, { 20, 100, 236, 3, GENERAL, 0, 2, 2, 3, 8 } },
     { 500, 8, 12, { 20, 100, 306, 3, GENERAL, 0, 2, 2, 3, 8 } },
@@ -189,7 +191,7 @@ static const life lives[] = {
     { 500, 8, 0, { 10, 200, 1500, 3, D4, 1, 3, 4, 3, 3 } },
 };
 
-/* Has anything stuck, before its life was over? */
+/* Does anything stick in the whole life of a table? */
 static bool lives_and_sticks(const life *lived, uint64_t seed) {
     tamis_set *const set = make_mlcbf(lived->g, lived->n, seed);
     dice             random = { seed * 2 + 1 };
@@ -212,9 +214,9 @@ static double share_that_sticks(const life *lived, uint64_t seed) {
     return (double)stuck / n_tables;
 }
 
-/* Filled once: as stated, to 4 sigma. Over a lifetime what is stated may be more than the truth: a
- * block that is nearly full is so for many adds in a row, and of few blocks not all can be. So it
- * is also tried with a little less area, where it has to stick as often. */
+/* Tables that are filled once stick as often as stated, to 4 sigma. Over a lifetime the statement
+ * may be too high: a block that is nearly full stays so for many adds, and few blocks cannot all be
+ * full. So a table with a little less area is tried, too, which has to stick as often as stated. */
 static void sticking_is_as_often_as_stated(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(lives); i++) {
@@ -243,8 +245,8 @@ typedef struct goal {
     double      most; /* bits in all */
 } goal;
 
-/* Everything is counted. Table I of the paper says 6.60, 6.65 and 7.55 KiB, without a perfect hash;
- * counters of fixed size take 25.0 and 37.6 bits per key. */
+/* These sizes count everything. Table I of the paper has 6.60, 6.65 and 7.55 KiB without its
+ * perfect hash; counters of fixed size take 25.0 and 37.6 bits per key. */
 static const goal goals[] = {
     { "Table I, any increments", 2000, .001, false, NEED_FREE, 4.3 * 8192 },
     { "Table I, one line", 2000, .001, true, NEED_FREE, 6.6 * 8192 },
@@ -256,7 +258,7 @@ static const goal goals[] = {
     { "1M at 0.1%, one line", 1e6, .001, true, NEED_FREE, 31.7e6 },
 };
 
-/* What is chosen for n keys, into g, which has the fields that are fixed. */
+/* Choose for n keys. g has the fields that are fixed, and gets the choice. */
 static bool choose(double n, double fpr, double lifetime, bool is_fast, uint64_t *g) {
     tamis_need need = need_of(n, fpr, lifetime, g, ML_FIELDS);
     need.prefer = is_fast ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL;
@@ -282,7 +284,8 @@ static void plans_are_as_small_as_documented(void **state) {
     }
 }
 
-/* The levels of Table I, sized right: their own widths, and a last one in which nothing sticks. */
+/* The levels of Table I with enough room: the paper's widths, and one more level so that nothing
+ * sticks. */
 static void the_papers_levels_are_sized_right(void **state) {
     (void)state;
     static const struct {

@@ -75,7 +75,7 @@ static uint64_t cells_of(const oracle *o, uint64_t block) {
     return bits;
 }
 
-/* Whoever is full sticks, if the block is closed. */
+/* In a closed block, every full counter is stuck. */
 static void settle(oracle *o, uint64_t block) {
     uint64_t const first = block * o->g[ML_COUNTERS];
     for (uint64_t i = first; i < first + o->g[ML_COUNTERS]; i++) {
@@ -223,7 +223,7 @@ static void check_answers(const oracle *o, const tamis_set *set, uint64_t hash) 
     assert_int_equal(set->kind->count(&set->table, hash), oracle_count(o, hash));
 }
 
-/* What the histories came to, so that none of it is missed. */
+/* Which events the histories have seen: each must happen at least once. */
 static uint64_t seen_closed, seen_stuck_open, seen_refused, seen_kept;
 
 static void note_limits(const oracle *o) {
@@ -234,7 +234,7 @@ static void note_limits(const oracle *o) {
     }
 }
 
-/* Any key is removed, added or not: what the oracle says of it holds all the same. */
+/* Removes any key, added or not: the oracle must predict that, too. */
 static void one_step(oracle *o, tamis_set *set, dice *chance, uint64_t range, bool is_growing) {
     uint64_t const hash = mix64(1 + dice_below(chance, range));
     bool const     is_add = (dice_below(chance, 8) != 0) == is_growing;
@@ -256,7 +256,8 @@ static void one_step(oracle *o, tamis_set *set, dice *chance, uint64_t range, bo
     check_answers(o, set, mix64(1 + dice_below(chance, range)));
 }
 
-/* Up and down, a little higher each time, so that areas run out and tops are reached late. */
+/* Fills and empties the table, a little higher each time, so that areas run out and tops are
+ * reached late. */
 static void histories_are_the_oracles(const char *geometry, const char *isa) {
     static oracle    o;
     tamis_set *const set = make(geometry, isa);
@@ -307,7 +308,7 @@ static void fill_both(oracle *o, tamis_set *set, dice *chance, uint64_t keys) {
     check_body(o, set);
 }
 
-/* From nearly empty tables to ones that are closed, of either side. */
+/* Merges tables from nearly empty to closed, on either side. */
 static void merges_are_sums(void **state) {
     (void)state;
     static oracle a, b;
@@ -330,8 +331,8 @@ static void merges_are_sums(void **state) {
 
 /* ------------------------------------------------------------------ promises */
 
-/* Table I of the paper as it stands, all its upper cells in one area: counters reach the top, and
- * stick, in as many filters as is stated, and no key is lost. */
+/* Table I of the paper as printed, with all its upper cells in one area. Counters reach the top and
+ * stick in as many filters as stated, and no key is lost. */
 static void the_papers_own_sizes_stick_and_lose_nothing(void **state) {
     (void)state;
     double const filters = 150;

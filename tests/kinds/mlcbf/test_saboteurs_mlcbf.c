@@ -14,7 +14,7 @@ static levels levels_of(const tamis_table *table) {
 
 /* ------------------------------------------------------------------ broken kinds */
 
-/* Counts the first counter of a closed block down that is full: the classic bug. */
+/* Counts down the first full counter of a closed block: the classic bug. */
 static tamis_status unsticks(tamis_table *table, uint64_t hash) {
     tamis_status const status = honest->remove(table, hash);
     levels const       l = levels_of(table);
@@ -27,7 +27,7 @@ static tamis_status unsticks(tamis_table *table, uint64_t hash) {
     return status;
 }
 
-/* A block that was closed is open again, without what its counters were. */
+/* Opens a closed block again, although the values of its counters are lost. */
 static tamis_status reopens(tamis_table *table, uint64_t hash) {
     tamis_status const status = honest->remove(table, hash);
     levels const       l = levels_of(table);
@@ -56,7 +56,7 @@ static tamis_status leaves_a_cell(tamis_table *table, uint64_t hash) {
     return status;
 }
 
-/* Sums up what is stuck as if it were known. */
+/* Merges stuck counters as if their values were known. */
 static tamis_status merges_by_number(tamis_table *into, const tamis_table *from) {
     tamis_status const status = honest->merge(into, from);
     levels const       l = levels_of(into);
@@ -82,7 +82,7 @@ static tamis_set *filled(uint64_t keys) {
     return filled_set(&variant, keys);
 }
 
-/* Break one bit, see it, and mend it. */
+/* Break one bit, expect that validate sees it, and mend the bit. */
 static void expect_bit(tamis_set *set, uint64_t bit, const char *invariant) {
     expect_flip_broken(set, bit, invariant);
     assert_true(tamis_validate(set, NULL));
@@ -129,7 +129,8 @@ static void validate_sees_a_closed_block_that_need_not_be(void **state) {
     tamis_free(set);
 }
 
-/* Of one increment, the counters sum up to k x keys: one that is another shows, and so do keys. */
+/* With one increment the counters sum up to k x keys: a wrong counter or a wrong number of keys
+ * shows. */
 static void validate_sees_counters_that_do_not_add_up(void **state) {
     (void)state;
     subject const    variant = { .kind = "mlcbf",
@@ -147,7 +148,7 @@ static void validate_sees_counters_that_do_not_add_up(void **state) {
     tamis_free(set);
 }
 
-/* With any bits: valid or not, but nothing is read or written outside, and what is valid works. */
+/* On random bits, valid or not, nothing outside is read or written, and a valid table works. */
 static void any_bytes_are_safe(void **state) {
     (void)state;
     dice chance = { 3 };

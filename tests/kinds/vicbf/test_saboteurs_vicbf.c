@@ -49,7 +49,7 @@ static tamis_status wraps(tamis_table *table, uint64_t hash) {
     return status;
 }
 
-/* Always the same increment is added, and another asked for. */
+/* Adds always the same increment, where lookups expect another one. */
 static tamis_status adds_another(tamis_table *table, uint64_t hash) {
     uint64_t const     at = first_of(table, hash), top = bits_low(bits_of(table));
     tamis_status const status = honest->add(table, hash);

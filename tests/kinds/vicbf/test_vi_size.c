@@ -17,7 +17,7 @@ static vi_profile profile_of(uint64_t mask, unsigned bits) {
     return profile;
 }
 
-/* What is chosen for n keys, into g, which has the fields that are fixed. */
+/* Choose for n keys. g has the fields that are fixed, and gets the choice. */
 static bool choose(double n, double fpr, double lifetime, bool is_fast, uint64_t *g) {
     tamis_need need = need_of(n, fpr, lifetime, g, VI_FIELDS);
     need.prefer = is_fast ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL;
@@ -47,7 +47,7 @@ static double paper_fpr(const uint64_t *g, double n) {
     return pow(1 - tamis_vi_excludes(&profile, (double)g[VI_COUNTERS], n * k), k);
 }
 
-/* And what small tables do changes little in those. */
+/* The correction for small tables changes these rates little. */
 static void vi_numbers_are_those_of_the_paper(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -59,7 +59,8 @@ static void vi_numbers_are_those_of_the_paper(void **state) {
     }
 }
 
-/* Theorem 2: of D_L, a counter of no key excludes all, one of three keys and more nobody. */
+/* Theorem 2: with D_L, a counter without keys excludes everybody, and one with three keys or more
+ * nobody. */
 static void vi_with_d_l_is_theorem_2(void **state) {
     (void)state;
     for (unsigned l = 1; l <= 16; l++) {
@@ -85,7 +86,7 @@ static void vi_with_only_one_is_a_bloom_filter(void **state) {
     }
 }
 
-/* Table I: the fewest counters for 2000 keys at 0.1%, and seven hashes need them. */
+/* Table I: the fewest counters for 2000 keys at 0.1%, with 7 hashes. */
 static void vi_sizes_are_those_of_table_1(void **state) {
     (void)state;
     static const uint64_t tables[][3] = { { VI_D(4), 7, 12331 }, { VI_GENERAL, 8, 9388 } };
@@ -180,7 +181,7 @@ static void vi_choose_leaves_what_is_fixed(void **state) {
     }
 }
 
-/* So many counters keep it with 8 bits, but not with fewer. */
+/* So many counters meet the rate with 8 bits, but not with fewer bits. */
 static void vi_choose_keeps_the_fpr_in_a_fixed_size(void **state) {
     (void)state;
     uint64_t g[VI_FIELDS];
@@ -254,8 +255,8 @@ static means fill_many(const uint64_t *g) {
     return sum;
 }
 
-/* The mean of 50 filters is 3% from what is predicted; and strangers that are taken for present
- * are as many as the filters say of themselves. */
+/* The mean of 50 filters is within 3% of the prediction, and as many strangers are taken for
+ * present as the filters state themselves. */
 static void check_filters(const uint64_t *g) {
     means const  mean = fill_many(g);
     double const expected = mean.fpr * FILTERS * STRANGERS, predicted = tamis_vi_fpr(g, N);
@@ -338,7 +339,8 @@ static bool is_stuck_after(const life *lived, uint64_t seed) {
     return is_stuck;
 }
 
-/* To four sigma below, and a sixth above: a counter that comes back is counted twice. */
+/* Within four sigma; the prediction may be a sixth too high, since a counter that falls and rises
+ * again is counted twice. */
 static void vi_counters_stick_as_often_as_stated(void **state) {
     (void)state;
     static const life lives[] = {
@@ -362,7 +364,7 @@ static void vi_counters_stick_as_often_as_stated(void **state) {
     }
 }
 
-/* With one increment a counter sticks when it is hit so often: the tail of the binomial. */
+/* With one increment a counter sticks after a fixed number of hits: the tail of the binomial. */
 static void vi_saturation_of_one_increment_is_the_tail(void **state) {
     (void)state;
     for (uint64_t bits = 2; bits <= 9; bits++) {
@@ -382,7 +384,7 @@ static void vi_saturation_of_one_increment_is_the_tail(void **state) {
     }
 }
 
-/* Far too many keys: all counters stick, and that is said. */
+/* With far too many keys all counters stick, and saturation is certain. */
 static void vi_saturation_of_too_many_is_sure(void **state) {
     (void)state;
     static const uint64_t tables[][VI_FIELDS] = { { 300, 5, 0, 8, VI_GENERAL, 0 },

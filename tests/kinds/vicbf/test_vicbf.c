@@ -13,7 +13,7 @@
 #define ONE UINT64_C(2)
 #define TWO(a, b) (UINT64_C(1) << (a) | UINT64_C(1) << (b))
 
-#define SCATTERED 14 /* of the geometries: the first of them */
+#define SCATTERED 14 /* geometries from this one on are blocked */
 
 static uint64_t steps = 6000;
 
@@ -171,7 +171,7 @@ static void merges_are_sums(void **state) {
     check_merges(&under_test);
 }
 
-/* Fair histories that end with nothing leave nothing, if no counter stuck. */
+/* A history that removes all it has added leaves an all-zero table, if no counter stuck. */
 static void an_emptied_table_is_all_zero(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(geometries); i++) {
@@ -187,7 +187,7 @@ static void an_emptied_table_is_all_zero(void **state) {
     }
 }
 
-/* A stuck counter says nothing: neither how many, nor who, and removals leave it. */
+/* A stuck counter tells neither how many keys it has nor which, and removals do not change it. */
 static void stuck_counters_stay(void **state) {
     (void)state;
     static const uint64_t g[] = { 2, 1, 0, 5, VI_D(4), 0 };
