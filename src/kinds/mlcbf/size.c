@@ -233,6 +233,7 @@ static void try_set(ml_search *search, uint64_t mask) {
     double                least = INFINITY;
     ml_model              model;
     tamis_ml_model(mask, fixed[ML_PLAIN] == 1, &model);
+    if (fixed[ML_BITS] == NEED_FREE && !tamis_ml_can_count(&model, search->count_to)) return;
     for (uint64_t k = first; k <= last; k++) {
         uint64_t g[ML_FIELDS];
         memcpy(g, fixed, sizeof g);

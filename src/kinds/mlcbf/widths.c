@@ -37,6 +37,10 @@ static uint64_t count_top(const ml_model *model, uint64_t count_to) {
     return numbered_number(&model->map, (count_to + ML_OTHERS) * d->value[d->n - 1]) + 1;
 }
 
+bool tamis_ml_can_count(const ml_model *model, uint64_t count_to) {
+    return count_top(model, count_to) < WIDTHS_MAX;
+}
+
 /* Where the next level begins, after one of w bits that begins at x. */
 static unsigned next_base(unsigned x, unsigned w) {
     return (unsigned)min_u64(x + bits_low(w), WIDTHS_MAX - 1);
@@ -72,9 +76,9 @@ __attribute__((noinline)) bool tamis_ml_widths(const ml_model *model, const ml_l
     uint8_t width[LEVELS_MAX + 1][WIDTHS_MAX];
     memset(width, 0, sizeof width);
     find_tail(model, law, at_least);
-    uint64_t const counts = count_top(model, rules->count_to);
-    if (counts >= WIDTHS_MAX) return false;
-    uint64_t const top = max_u64(rare_top(model, at_least, rules->max_top), counts);
+    if (!tamis_ml_can_count(model, rules->count_to)) return false;
+    uint64_t const top =
+        max_u64(rare_top(model, at_least, rules->max_top), count_top(model, rules->count_to));
     find_widths(at_least, (unsigned)top, rules->dearer, width);
     for (unsigned l = 0, x = 0; l < LEVELS_MAX; l++) {
         ret_bits[l] = width[LEVELS_MAX - l][x]; /* 0 from the top on */

@@ -22,6 +22,9 @@ typedef struct widths_rules {
     uint64_t count_to; /* copies of any key that a counter must hold below the top */
 } widths_rules;
 
+/* Can levels reach so far that counters with these increments count to count_to? */
+bool tamis_ml_can_count(const ml_model *model, uint64_t count_to);
+
 /* The widths of the levels of counters with this law, into ret_bits, 0 after the last. False: there
  * are none, or counts so high are beyond WIDTHS_MAX. */
 bool tamis_ml_widths(const ml_model *model, const ml_law *law, const widths_rules *rules,
