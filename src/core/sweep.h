@@ -41,31 +41,31 @@ typedef struct sweep {
 } sweep;
 
 /* Passes in a timeout. */
-TAMIS_INLINE uint64_t sweep_most(const sweep *of) {
-    return (UINT64_C(1) << (of->timer_bits - 1)) - 1;
+TAMIS_INLINE uint64_t sweep_most(const sweep *hand) {
+    return (UINT64_C(1) << (hand->timer_bits - 1)) - 1;
 }
 
 /* Passes that a value lasts. */
-TAMIS_INLINE uint64_t sweep_life(const sweep *of, uint64_t value) {
-    uint64_t const own = value < SWEEP_LIVES ? of->lives >> (4 * value) & 15 : 0;
-    return own != 0 ? own : sweep_most(of);
+TAMIS_INLINE uint64_t sweep_life(const sweep *hand, uint64_t value) {
+    uint64_t const own = value < SWEEP_LIVES ? hand->lives >> (4 * value) & 15 : 0;
+    return own != 0 ? own : sweep_most(hand);
 }
 
 /* Passes of a unit that are due and not done. */
-TAMIS_INLINE uint64_t sweep_owed(const sweep *of, uint64_t unit) {
-    if (__builtin_expect(of->done == of->due, 1)) return 0;
-    uint64_t const next = unit >= of->done ? unit : unit + of->units;
-    return next < of->due ? (of->due - 1 - next) / of->units + 1 : 0;
+TAMIS_INLINE uint64_t sweep_owed(const sweep *hand, uint64_t unit) {
+    if (__builtin_expect(hand->done == hand->due, 1)) return 0;
+    uint64_t const next = unit >= hand->done ? unit : unit + hand->units;
+    return next < hand->due ? (hand->due - 1 - next) / hand->units + 1 : 0;
 }
 
 /* The timer of what is put or touched now; 0 if nothing ages. */
-TAMIS_INLINE uint64_t sweep_fresh(const sweep *of, uint64_t unit, uint64_t value) {
-    return of->timer_bits == 0 ? 0 : sweep_life(of, value) + sweep_owed(of, unit);
+TAMIS_INLINE uint64_t sweep_fresh(const sweep *hand, uint64_t unit, uint64_t value) {
+    return hand->timer_bits == 0 ? 0 : sweep_life(hand, value) + sweep_owed(hand, unit);
 }
 
 /* How far the hand is past a unit, in units: all passes that are due are taken to be done. */
-TAMIS_INLINE uint64_t sweep_past(const sweep *of, uint64_t unit) {
-    return (of->due + of->units - 1 - unit) % of->units;
+TAMIS_INLINE uint64_t sweep_past(const sweep *hand, uint64_t unit) {
+    return (hand->due + hand->units - 1 - unit) % hand->units;
 }
 
 /* A timer goes from a unit there to a unit here: the passes that it had left, and those that are
@@ -81,10 +81,10 @@ TAMIS_INLINE uint64_t sweep_taken_over(const sweep *here, uint64_t here_unit, co
 }
 
 /* The hand has passed one more unit. */
-TAMIS_INLINE void sweep_step(sweep *of) {
-    if (++of->done != of->units) return;
-    of->done = 0;
-    of->due -= of->units;
+TAMIS_INLINE void sweep_step(sweep *hand) {
+    if (++hand->done != hand->units) return;
+    hand->done = 0;
+    hand->due -= hand->units;
 }
 
 /* (a x b + c) / d of 64-bit numbers, where the result has 64 bits, too. */
@@ -104,23 +104,26 @@ static __attribute__((unused)) uint64_t sweep_divide(uint64_t a, uint64_t b, uin
 }
 
 /* Time goes on: so many units more are due. */
-static __attribute__((unused)) void sweep_advance(sweep *of, uint64_t ticks) {
-    uint64_t const most = sweep_most(of), full = of->done + (most + 1) * of->units;
-    bool const     is_long = ticks > 2 * of->timeout; /* at least (most + 1) rounds */
+static __attribute__((unused)) void sweep_advance(sweep *hand, uint64_t ticks) {
+    uint64_t const most = sweep_most(hand), full = hand->done + (most + 1) * hand->units;
+    bool const     is_long = ticks > 2 * hand->timeout; /* at least (most + 1) rounds */
     uint64_t const more =
-        is_long ? 0 : sweep_divide(ticks, of->units * most, of->rest, of->timeout, &of->rest);
-    of->due = is_long || more > full - of->due ? full : of->due + more;
+        is_long ? 0
+                : sweep_divide(ticks, hand->units * most, hand->rest, hand->timeout, &hand->rest);
+    hand->due = is_long || more > full - hand->due ? full : hand->due + more;
 }
 
 /* Can these be the numbers of a sweep? For what comes from a file. */
-static __attribute__((unused)) bool sweep_is_whole(const sweep *of) {
-    if (of->timeout == 0) return (of->timer_bits | of->lives | of->done | of->due | of->rest) == 0;
-    if (of->timer_bits < SWEEP_MIN_BITS || of->timer_bits > SWEEP_MAX_BITS) return false;
+static __attribute__((unused)) bool sweep_is_whole(const sweep *hand) {
+    if (hand->timeout == 0)
+        return (hand->timer_bits | hand->lives | hand->done | hand->due | hand->rest) == 0;
+    if (hand->timer_bits < SWEEP_MIN_BITS || hand->timer_bits > SWEEP_MAX_BITS) return false;
     for (unsigned value = 0; value < SWEEP_LIVES; value++) {
-        if (sweep_life(of, value) > sweep_most(of)) return false;
+        if (sweep_life(hand, value) > sweep_most(hand)) return false;
     }
-    return of->timeout <= SWEEP_MAX_TIMEOUT && of->rest < of->timeout && of->done < of->units &&
-           of->due >= of->done && of->due - of->done <= (sweep_most(of) + 1) * of->units;
+    return hand->timeout <= SWEEP_MAX_TIMEOUT && hand->rest < hand->timeout &&
+           hand->done < hand->units && hand->due >= hand->done &&
+           hand->due - hand->done <= (sweep_most(hand) + 1) * hand->units;
 }
 
 #endif

@@ -33,29 +33,42 @@ bool tamis_shared_body_bytes(const uint64_t *g, unsigned cell_bits, uint64_t *re
 
 /* ------------------------------------------------------------------ the fewest bits */
 
-static bool meets(const shared_need *need, const uint64_t *g, double cells) {
-    uint64_t        at[SHARED_FIELDS];
-    shared_forecast told;
+/* What is searched for. */
+typedef struct shared_search {
+    const tamis_need   *need;
+    const shared_rules *rules;
+} shared_search;
+
+static void search_law(const shared_search *search, const uint64_t *g, shared_forecast *ret) {
+    const tamis_workload *const work = &search->need->work;
+    search->rules->law(g, (double)work->capacity, (double)work->lifetime, ret);
+}
+
+/* Would so many cells meet the need? A rate of 0 is none. */
+static bool meets(const shared_search *search, const uint64_t *g, double cells) {
+    const tamis_need *const need = search->need;
+    uint64_t                at[SHARED_FIELDS];
+    shared_forecast         told;
     for (unsigned i = 0; i < SHARED_FIELDS; i++) at[i] = g[i];
     at[SHARED_CELLS] = (uint64_t)cells;
-    need->law(at, need->n, need->lifetime, &told);
+    search_law(search, at, &told);
     return (need->fpr == 0 || told.fpr <= need->fpr) &&
            (need->unknown == 0 || told.unknown <= need->unknown);
 }
 
 /* The fewest cells, at most `most`, that meet the need with the k and the counters of g; both rates
  * fall with the cells. 0: none. */
-static double fewest_cells(const shared_need *need, const uint64_t *g, double most) {
+static double fewest_cells(const shared_search *search, const uint64_t *g, double most) {
     double low = 1, high = 2; /* low does not meet it, high will */
-    while (high < most && !meets(need, g, high)) {
+    while (high < most && !meets(search, g, high)) {
         low = high;
         high *= 2;
     }
     high = fmin(high, most);
-    if (high < 2 || !meets(need, g, high)) return 0;
+    if (high < 2 || !meets(search, g, high)) return 0;
     while (high - low > 1) {
         double const middle = floor((low + high) / 2);
-        if (meets(need, g, middle))
+        if (meets(search, g, middle))
             high = middle;
         else
             low = middle;
@@ -63,18 +76,18 @@ static double fewest_cells(const shared_need *need, const uint64_t *g, double mo
     return high;
 }
 
-/* The best of so far. */
+/* The best so far. */
 typedef struct best_cells {
     double   bits; /* in all */
     double   cells;
     unsigned k, counter_bits;
 } best_cells;
 
-static void try_choice(const shared_need *need, uint64_t *g, best_cells *best) {
-    double const bits = need->cell_bits(g);
+static void try_choice(const shared_search *search, uint64_t *g, best_cells *best) {
+    double const bits = search->rules->cell_bits(g);
     double const most = best->bits > 0 ? ceil(best->bits / bits) - 1 : MAX_CELLS;
-    if (most < 2 || (best->bits > 0 && !meets(need, g, most))) return;
-    double const cells = fewest_cells(need, g, most);
+    if (most < 2 || (best->bits > 0 && !meets(search, g, most))) return;
+    double const cells = fewest_cells(search, g, most);
     if (cells == 0) return;
     *best = (best_cells){ cells * bits, cells, (unsigned)g[SHARED_HASHES],
                           (unsigned)g[SHARED_COUNTER_BITS] };
@@ -88,37 +101,38 @@ static uint64_t fill_lines(uint64_t cells, unsigned bits) {
 }
 
 /* Any number of cells, k and counters, but for what is fixed of the last two. */
-static bool choose_size(const shared_need *need, uint64_t *g) {
-    uint64_t const k_fixed = g[SHARED_HASHES], bits_fixed = g[SHARED_COUNTER_BITS];
-    unsigned const k_least = k_fixed == NEED_FREE ? 1 : (unsigned)k_fixed;
-    unsigned const k_most = k_fixed == NEED_FREE ? SHARED_MAX_HASHES : (unsigned)k_fixed;
-    bool const     is_any = bits_fixed == NEED_FREE;
-    unsigned const least = is_any ? need->least_counter_bits : (unsigned)bits_fixed;
-    unsigned const most = is_any ? need->most_counter_bits : (unsigned)bits_fixed;
-    best_cells     best = { 0, 0, 0, 0 };
+static bool choose_size(const shared_search *search, uint64_t *g) {
+    const shared_rules *const rules = search->rules;
+    uint64_t const            k_fixed = g[SHARED_HASHES], bits_fixed = g[SHARED_COUNTER_BITS];
+    unsigned const            k_least = k_fixed == NEED_FREE ? 1 : (unsigned)k_fixed;
+    unsigned const            k_most = k_fixed == NEED_FREE ? SHARED_MAX_HASHES : (unsigned)k_fixed;
+    bool const                is_any = bits_fixed == NEED_FREE;
+    unsigned const            least = is_any ? rules->least_counter_bits : (unsigned)bits_fixed;
+    unsigned const            most = is_any ? rules->most_counter_bits : (unsigned)bits_fixed;
+    best_cells                best = { 0, 0, 0, 0 };
     for (unsigned bits = least; bits <= most; bits++) {
         for (unsigned k = k_least; k <= k_most; k++) {
             g[SHARED_HASHES] = k;
             g[SHARED_COUNTER_BITS] = bits;
-            try_choice(need, g, &best);
+            try_choice(search, g, &best);
         }
     }
     if (best.bits == 0) return false;
     g[SHARED_HASHES] = best.k;
     g[SHARED_COUNTER_BITS] = best.counter_bits;
-    g[SHARED_CELLS] = fill_lines((uint64_t)best.cells, need->cell_bits(g));
+    g[SHARED_CELLS] = fill_lines((uint64_t)best.cells, rules->cell_bits(g));
     return true;
 }
 
 /* ------------------------------------------------------------------ with the cells given */
 
-static void choose_k(const shared_need *need, uint64_t *g) {
+static void choose_k(const shared_search *search, uint64_t *g) {
     double   fewest = 2;
     unsigned best = 1;
     for (unsigned k = 1; k <= SHARED_MAX_HASHES; k++) {
         shared_forecast told;
         g[SHARED_HASHES] = k;
-        need->law(g, need->n, need->lifetime, &told);
+        search_law(search, g, &told);
         if (told.unknown >= fewest) continue;
         fewest = told.unknown;
         best = k;
@@ -131,8 +145,9 @@ static bool take_or_agree(uint64_t *field, uint64_t value) {
     return *field == value;
 }
 
-bool tamis_shared_choose(const shared_need *need, uint64_t *g) {
-    bool const is_k = g[SHARED_HASHES] == NEED_FREE ||
+bool tamis_shared_choose(const tamis_need *need, const shared_rules *rules, uint64_t *g) {
+    shared_search const search = { need, rules };
+    bool const          is_k = g[SHARED_HASHES] == NEED_FREE ||
                       (g[SHARED_HASHES] >= 1 && g[SHARED_HASHES] <= SHARED_MAX_HASHES);
     bool const is_bits =
         g[SHARED_COUNTER_BITS] == NEED_FREE || g[SHARED_COUNTER_BITS] <= SHARED_MAX_COUNTER_BITS;
@@ -141,11 +156,11 @@ bool tamis_shared_choose(const shared_need *need, uint64_t *g) {
         return false;
     if (g[SHARED_CELLS] == NEED_FREE) {
         bool const is_rate = need->fpr > 0 || need->unknown > 0; /* or nothing says how large */
-        return is_rate && choose_size(need, g);
+        return is_rate && choose_size(&search, g);
     }
     if (g[SHARED_CELLS] < 2) return false;
     if (g[SHARED_COUNTER_BITS] == NEED_FREE)
-        g[SHARED_COUNTER_BITS] = need->most_counter_bits == 0 ? 0 : SHARED_USUAL_COUNTER_BITS;
-    if (g[SHARED_HASHES] == NEED_FREE) choose_k(need, g);
+        g[SHARED_COUNTER_BITS] = rules->most_counter_bits == 0 ? 0 : SHARED_USUAL_COUNTER_BITS;
+    if (g[SHARED_HASHES] == NEED_FREE) choose_k(&search, g);
     return true;
 }

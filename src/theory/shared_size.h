@@ -48,20 +48,17 @@ typedef struct shared_forecast {
 
 typedef void shared_law(const uint64_t *g, double n, double lifetime, shared_forecast *ret);
 
-/* What is to be met. A rate of 0 is none. */
-typedef struct shared_need {
-    double      n, lifetime, fpr, unknown;
-    uint64_t    values;
-    unsigned    timer_bits;
-    unsigned    least_counter_bits, most_counter_bits; /* to choose from */
+/* What tells one kind of tables from another. */
+typedef struct shared_rules {
     shared_law *law;
     unsigned (*cell_bits)(const uint64_t *g);
-} shared_need;
+    unsigned least_counter_bits, most_counter_bits; /* to choose from */
+} shared_rules;
 
 /* Fill in what is NEED_FREE of a geometry: the fewest bits in all that meet the rates. With the
  * number of cells given, the k with the fewest unknown keys. False: not to be had, or what is fixed
  * contradicts the need. */
-bool tamis_shared_choose(const shared_need *need, uint64_t *g);
+bool tamis_shared_choose(const tamis_need *need, const shared_rules *rules, uint64_t *g);
 
 /* Is it a geometry at all, whose cells have so many bits? Returns the bytes of its body. */
 bool tamis_shared_body_bytes(const uint64_t *g, unsigned cell_bits, uint64_t *ret_bytes);

@@ -63,11 +63,11 @@ void tamis_state_bloom_forecast(const uint64_t *g, double n, double lifetime,
 }
 
 /* Without drops there is nothing to count. */
-bool tamis_state_bloom_choose(shared_need need, uint64_t *g) {
-    bool const is_counted = need.lifetime > need.n;
-    need.law = tamis_state_bloom_forecast;
-    need.cell_bits = tamis_state_bloom_cell_bits;
-    need.least_counter_bits = is_counted ? 1 : 0;
-    need.most_counter_bits = is_counted ? SHARED_MAX_COUNTER_BITS : 0;
-    return tamis_shared_choose(&need, g);
+bool tamis_state_bloom_choose(const tamis_need *need, uint64_t *g) {
+    bool const         is_counted = need->work.lifetime > need->work.capacity;
+    shared_rules const rules = { .law = tamis_state_bloom_forecast,
+                                 .cell_bits = tamis_state_bloom_cell_bits,
+                                 .least_counter_bits = is_counted ? 1 : 0,
+                                 .most_counter_bits = is_counted ? SHARED_MAX_COUNTER_BITS : 0 };
+    return tamis_shared_choose(need, &rules, g);
 }

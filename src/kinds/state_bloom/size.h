@@ -47,6 +47,7 @@ unsigned tamis_state_bloom_cell_bits(const uint64_t *g);
 
 shared_law tamis_state_bloom_forecast;
 
-bool tamis_state_bloom_choose(shared_need need, uint64_t *g);
+/* Fill in what is free of the geometry. False: it cannot be had. */
+bool tamis_state_bloom_choose(const tamis_need *need, uint64_t *g);
 
 #endif

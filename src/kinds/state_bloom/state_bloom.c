@@ -64,15 +64,9 @@
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status state_bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    uint64_t          g[TAMIS_MAX_FIELDS];
-    shared_need const want = { .n = (double)need->work.capacity,
-                               .lifetime = (double)need->work.lifetime,
-                               .fpr = need->fpr,
-                               .unknown = need->unknown,
-                               .values = need->values,
-                               .timer_bits = need->timer_bits };
+    uint64_t g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    if (!tamis_state_bloom_choose(want, g)) return TAMIS_ERR_CANNOT;
+    if (!tamis_state_bloom_choose(need, g)) return TAMIS_ERR_CANNOT;
     memcpy(ret_geometry, g, SHARED_FIELDS * sizeof g[0]);
     return TAMIS_OK;
 }

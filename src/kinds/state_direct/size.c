@@ -72,14 +72,14 @@ void tamis_state_direct_forecast(const uint64_t *g, double n, double lifetime,
 
 /* ------------------------------------------------------------------ choice */
 
-bool tamis_state_direct_choose(shared_need need, uint64_t *g) {
-    uint64_t const bits = g[SHARED_COUNTER_BITS];
-    need.law = tamis_state_direct_forecast;
-    need.cell_bits = tamis_state_direct_cell_bits;
-    need.least_counter_bits = STATE_DIRECT_MIN_COUNTER_BITS;
-    need.most_counter_bits = SHARED_MAX_COUNTER_BITS;
-    if (need.values > STATE_DIRECT_MAX_VALUES) return false;
+bool tamis_state_direct_choose(const tamis_need *need, uint64_t *g) {
+    static const shared_rules rules = { .law = tamis_state_direct_forecast,
+                                        .cell_bits = tamis_state_direct_cell_bits,
+                                        .least_counter_bits = STATE_DIRECT_MIN_COUNTER_BITS,
+                                        .most_counter_bits = SHARED_MAX_COUNTER_BITS };
+    uint64_t const            bits = g[SHARED_COUNTER_BITS];
+    if (need->values > STATE_DIRECT_MAX_VALUES) return false;
     if (bits != 0 && bits < STATE_DIRECT_MIN_COUNTER_BITS) return false;
-    if (need.timer_bits != 0 && bits == NEED_FREE) return false; /* only if it is asked for */
-    return tamis_shared_choose(&need, g);
+    if (need->timer_bits != 0 && bits == NEED_FREE) return false; /* only if it is asked for */
+    return tamis_shared_choose(need, &rules, g);
 }

@@ -51,7 +51,8 @@ double tamis_state_direct_keys(const uint64_t *g, double n, double lifetime);
 
 shared_law tamis_state_direct_forecast;
 
-bool tamis_state_direct_choose(shared_need need, uint64_t *g);
+/* Fill in what is free of the geometry. False: it cannot be had. */
+bool tamis_state_direct_choose(const tamis_need *need, uint64_t *g);
 
 /* The two rates of f. */
 double tamis_state_direct_fpr(double f, double values);

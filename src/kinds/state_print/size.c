@@ -132,17 +132,19 @@ void tamis_state_print_touches(const uint64_t *g, bool is_churned, double n, dou
 /* ------------------------------------------------------------------ choice */
 
 /* The least room in the side table that is enough; false: none is. */
-static bool choose_side(const state_print_need *need, uint64_t *g) {
+static bool choose_side(const tamis_need *need, uint64_t *g) {
+    double const n = (double)need->work.capacity, lifetime = (double)need->work.lifetime;
     if (g[STATE_PRINT_SIDE] != NEED_FREE) return true;
     for (uint64_t room = USUAL_SIDE; room <= SIDE_MAX_ROOM; room += 8) {
         g[STATE_PRINT_SIDE] = room;
-        if (side_overflow(g, need->n, need->lifetime) <= need->overflow / 2) return true;
+        if (side_overflow(g, n, lifetime) <= need->overflow / 2) return true;
     }
     return false;
 }
 
-static bool keeps(const state_print_need *need, const uint64_t *g) {
-    double const n = need->n, t = need->lifetime, more = 1 + 1e-9;
+static bool keeps(const tamis_need *need, const uint64_t *g) {
+    double const n = (double)need->work.capacity, t = (double)need->work.lifetime;
+    double const more = 1 + 1e-9;
     if (tamis_state_print_overflow(g, n, t) > need->overflow) return false;
     return need->fpr <= 0 || (tamis_state_print_fpr(g, n, t) <= need->fpr * more &&
                               tamis_state_print_unknown(g, n, t) <= need->unknown * more);
@@ -157,15 +159,15 @@ static bool is_given(const uint64_t *g) {
 
 /* So many keys in the end, with such a rate. The bytes that it takes, INFINITY: it cannot be had.
  */
-static double try_keys(const state_print_need *need, double keys, double fpr, uint64_t *g) {
+static double try_keys(const tamis_need *need, double keys, double fpr, uint64_t *g) {
     bool const         is_permuted = g[STATE_PRINT_PERMUTED] != 0;
     state_print_layout layout;
     dleft_need const   want = { .n = keys,
                                 .fpr = fpr,
-                                .lifetime = need->lifetime,
+                                .lifetime = (double)need->work.lifetime,
                                 .overflow = is_permuted ? need->overflow : need->overflow / 2,
-                                .is_fast = need->is_fast,
-                                .is_churned = need->lifetime > need->n,
+                                .is_fast = need_is_fast(need),
+                                .is_churned = need->work.lifetime > need->work.capacity,
                                 .most_print_bits = DLEFT_MAX_PRINT_BITS };
     if (!is_given(g) && !tamis_dleft_choose(&want, g)) return INFINITY;
     if (g[STATE_PRINT_REINSERTS] == NEED_FREE) g[STATE_PRINT_REINSERTS] = 0;
@@ -174,16 +176,17 @@ static double try_keys(const state_print_need *need, double keys, double fpr, ui
 }
 
 /* Not permuted: longer prints make fewer keys unknown, so that fewer stay. How many is best? */
-bool tamis_state_print_choose(const state_print_need *need, uint64_t *geometry) {
+bool tamis_state_print_choose(const tamis_need *need, uint64_t *geometry) {
+    double const n = (double)need->work.capacity;
     bool const   is_permuted = geometry[STATE_PRINT_PERMUTED] != 0;
-    double const churn = is_permuted ? 0 : tamis_prints_churn(need->n, need->lifetime);
+    double const churn = is_permuted ? 0 : tamis_prints_churn(n, (double)need->work.lifetime);
     double       fpr = is_permuted ? need->fpr : fmin(need->fpr, need->unknown), least = INFINITY;
     uint64_t     best[STATE_PRINT_FIELDS];
     unsigned     tries = is_permuted || fpr <= 0 ? 1 : HALVINGS, worse = 0;
     for (; tries != 0 && worse < ENOUGH; tries--, fpr /= 2) {
         uint64_t g[STATE_PRINT_FIELDS];
         for (unsigned k = 0; k < STATE_PRINT_FIELDS; k++) g[k] = geometry[k];
-        double const bytes = try_keys(need, need->n + churn * fpr, fpr, g);
+        double const bytes = try_keys(need, n + churn * fpr, fpr, g);
         worse += least < INFINITY && bytes >= least;
         if (bytes >= least) continue;
         least = bytes;

@@ -75,14 +75,8 @@ double tamis_state_print_overflow(const uint64_t *geometry, double n, double lif
 void tamis_state_print_touches(const uint64_t *geometry, bool is_churned, double n,
                                double *ret_present, double *ret_absent, double *ret_put);
 
-typedef struct state_print_need {
-    double n, fpr, unknown; /* fpr 0: only the fixed fields count */
-    double lifetime, overflow;
-    bool   is_fast;
-} state_print_need;
-
 /* Fill in what is free of the geometry; value_bits and permuted are given. False: it cannot be had.
  */
-bool tamis_state_print_choose(const state_print_need *need, uint64_t *geometry);
+bool tamis_state_print_choose(const tamis_need *need, uint64_t *geometry);
 
 #endif

@@ -58,13 +58,7 @@ static tamis_status state_print_plan(const tamis_need *need, uint64_t *ret_geome
         state_print_value_bits(need->values, need->timer_bits, g[STATE_PRINT_PERMUTED]);
     if (g[STATE_PRINT_VALUE_BITS] == NEED_FREE) g[STATE_PRINT_VALUE_BITS] = bits;
     if (g[STATE_PRINT_VALUE_BITS] != bits || need->values == 0) return TAMIS_ERR_CANNOT;
-    state_print_need const want = { .n = (double)need->work.capacity,
-                                    .fpr = need->fpr,
-                                    .unknown = need->unknown,
-                                    .lifetime = (double)need->work.lifetime,
-                                    .overflow = need->overflow,
-                                    .is_fast = need->prefer == TAMIS_PREFER_FAST };
-    if (!tamis_state_print_choose(&want, g)) return TAMIS_ERR_CANNOT;
+    if (!tamis_state_print_choose(need, g)) return TAMIS_ERR_CANNOT;
     memcpy(ret_geometry, g, STATE_PRINT_FIELDS * sizeof g[0]);
     return TAMIS_OK;
 }

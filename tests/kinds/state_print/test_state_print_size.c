@@ -338,14 +338,15 @@ static const double   grid_lives[] = { 1, 16, 1000 };
 static const uint64_t grid_bits[] = { 1, 5, 37 };
 
 typedef struct grid_point {
-    state_print_need need;
-    uint64_t         bits, permuted;
+    tamis_need need;
+    uint64_t   bits, permuted;
 } grid_point;
 
 #define GRID_POINTS (COUNT(grid_n) * COUNT(grid_fpr) * COUNT(grid_lives) * COUNT(grid_bits) * 2 * 2)
 
 static grid_point grid_at(size_t i) {
-    grid_point p = { .need = { .overflow = 1e-10, .is_fast = i % 2 != 0 } };
+    grid_point p = { .need = { .overflow = 1e-10,
+                               .prefer = i % 2 != 0 ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL } };
     i /= 2;
     p.permuted = i % 2 == 0;
     i /= 2;
@@ -354,9 +355,9 @@ static grid_point grid_at(size_t i) {
     double const turnovers = grid_lives[i % COUNT(grid_lives)];
     i /= COUNT(grid_lives);
     p.need.fpr = grid_fpr[i % COUNT(grid_fpr)];
-    p.need.n = grid_n[i / COUNT(grid_fpr)];
+    p.need.work.capacity = (uint64_t)grid_n[i / COUNT(grid_fpr)];
     p.need.unknown = p.need.fpr / (1 + (double)(i % 3) * 2);
-    p.need.lifetime = p.need.n * turnovers;
+    p.need.work.lifetime = p.need.work.capacity * (uint64_t)turnovers;
     return p;
 }
 
@@ -372,13 +373,15 @@ static bool grid_choose(const grid_point *p, uint64_t *ret_geometry) {
 }
 
 static void explain(const grid_point *p, const uint64_t *g) {
-    print_error("n %g fpr %g unknown %g lifetime %g%s:", p->need.n, p->need.fpr, p->need.unknown,
-                p->need.lifetime, p->need.is_fast ? ", fast" : "");
+    print_error("n %g fpr %g unknown %g lifetime %g%s:", (double)p->need.work.capacity, p->need.fpr,
+                p->need.unknown, (double)p->need.work.lifetime,
+                need_is_fast(&p->need) ? ", fast" : "");
     state_print_geometry(g);
 }
 
 static bool keeps_all(const grid_point *p, const uint64_t *g) {
-    double const       n = p->need.n, t = p->need.lifetime, more = 1 + 1e-9;
+    double const n = (double)p->need.work.capacity, t = (double)p->need.work.lifetime,
+                 more = 1 + 1e-9;
     state_print_layout layout;
     return tamis_state_print_layout(g, &layout) &&
            tamis_state_print_fpr(g, n, t) <= p->need.fpr * more &&
@@ -395,8 +398,10 @@ static void every_choice_keeps_what_was_asked_for(void **state) {
     for (size_t i = 0; i < GRID_POINTS; i += one_in) {
         grid_point const p = grid_at(i);
         uint64_t         g[STATE_PRINT_FIELDS];
-        bool const       is_easy = p.need.n / p.need.fpr * (p.need.lifetime / p.need.n) < 0x1p50;
-        bool const       is_chosen = grid_choose(&p, g);
+        bool const       is_easy = (double)p.need.work.capacity / p.need.fpr *
+                                 ((double)p.need.work.lifetime / (double)p.need.work.capacity) <
+                             0x1p50;
+        bool const is_chosen = grid_choose(&p, g);
         if (!is_chosen && !is_easy) continue;
         if (!is_chosen || !keeps_all(&p, g)) explain(&p, g);
         assert_true(is_chosen && keeps_all(&p, g));
@@ -411,8 +416,8 @@ static void fixed_fields_are_honoured(void **state) {
         grid_point const p = grid_at(i);
         grid_point       other = p;
         uint64_t         wish[STATE_PRINT_FIELDS], g[STATE_PRINT_FIELDS];
-        other.need.n = p.need.n * 1.3;
-        other.need.lifetime = p.need.lifetime * 1.3;
+        other.need.work.capacity += p.need.work.capacity * 3 / 10;
+        other.need.work.lifetime += p.need.work.lifetime * 3 / 10;
         other.need.overflow = 1e-12;
         if (!grid_choose(&other, wish)) continue;
         for (unsigned a = 0; a < STATE_PRINT_FIELDS; a++) {
@@ -485,13 +490,14 @@ typedef struct counts {
 } counts;
 
 static world job_world(const job *wanted, tamis_forecast *ret_stated) {
-    state_print_need const need = { .n = CAPACITY,
-                                    .fpr = wanted->fpr,
-                                    .unknown = wanted->fpr,
-                                    .lifetime = wanted->is_churned ? 16 * CAPACITY : CAPACITY,
-                                    .overflow = 1e-10,
-                                    .is_fast = wanted->is_fast };
-    uint64_t               g[STATE_PRINT_FIELDS];
+    tamis_need const need = { .work = { .capacity = CAPACITY,
+                                        .copies = 1,
+                                        .lifetime = wanted->is_churned ? 16 * CAPACITY : CAPACITY },
+                              .fpr = wanted->fpr,
+                              .unknown = wanted->fpr,
+                              .overflow = 1e-10,
+                              .prefer = wanted->is_fast ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL };
+    uint64_t         g[STATE_PRINT_FIELDS];
     for (unsigned i = 0; i < STATE_PRINT_FIELDS; i++) g[i] = NEED_FREE;
     g[STATE_PRINT_VALUE_BITS] = wanted->bits;
     g[STATE_PRINT_PERMUTED] = wanted->permuted;
@@ -499,7 +505,7 @@ static world job_world(const job *wanted, tamis_forecast *ret_stated) {
     if (wanted->cells != 0) g[STATE_PRINT_CELLS] = wanted->cells;
     if (wanted->bytes != 0) g[STATE_PRINT_BUCKET_BYTES] = wanted->bytes;
     assert_true(tamis_state_print_choose(&need, g));
-    state_print_predict(g, &(tamis_workload){ CAPACITY, 1, (uint64_t)need.lifetime }, ret_stated);
+    state_print_predict(g, &need.work, ret_stated);
     return world_make(g, CAPACITY);
 }
 
