@@ -1,0 +1,134 @@
+/* states_table.c - whole tables of states: time, and what a table says of itself. */
+#include "states_door.h"
+
+/* ------------------------------------------------------------------ time */
+
+#define TICK_UNITS 1024 /* a call may do this much in any case, in units of the sweep */
+
+tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *aged,
+                               uint64_t *ret_backlog) {
+    tamis_status const checked = states_check(states);
+    if (checked != TAMIS_OK) return checked;
+    tamis_table *const table = &states->set.table;
+    sweep *const       hand = &table->sweep;
+    if (hand->timeout == 0) return TAMIS_ERR_CANNOT;
+    sweep_advance(hand, ticks);
+    /* A call does at most twice the work that falls due in a tick. So a caller who calls once in a
+     * tick keeps up, and works off what he owes. */
+    uint64_t const one_tick = hand->units * sweep_most(hand) / hand->timeout + 1;
+    uint64_t       left = max_u64(2 * one_tick, TICK_UNITS);
+    for (; left != 0 && hand->done != hand->due; left--) {
+        states_kind(states)->sweep(table, hand->done, aged);
+        sweep_step(hand);
+    }
+    if (ret_backlog != NULL) *ret_backlog = hand->due - hand->done;
+    return TAMIS_OK;
+}
+
+/* A timer starts at `passes`, and its key goes at the pass after that: later than passes / most of
+ * a timeout, and not later than (passes + 1) / most. */
+tamis_status tamis_states_timeout(const tamis_states_spec *spec, uint64_t value,
+                                  uint64_t *ret_least, uint64_t *ret_most,
+                                  tamis_problem *reterr_problem) {
+    tamis_request      request;
+    tamis_status const status = tamis_request_states(spec, &request, reterr_problem);
+    if (status != TAMIS_OK) return status;
+    const tamis_set *const like = request.like;
+    const sweep *const     hand = like != NULL ? &like->table.sweep : &request.sweep;
+    if (value >= (like != NULL ? like->table.values : request.need.values))
+        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "there is no such value");
+    if (hand->timeout == 0)
+        return tamis_problem_say(reterr_problem, TAMIS_ERR_CANNOT, "there is no timeout");
+    uint64_t const passes = sweep_life(hand, value), most = sweep_most(hand);
+    if (ret_least != NULL) *ret_least = passes * hand->timeout / most;
+    if (ret_most != NULL) *ret_most = ((passes + 1) * hand->timeout + most - 1) / most;
+    return TAMIS_OK;
+}
+
+/* ------------------------------------------------------------------ all keys */
+
+tamis_status tamis_states_tally(const tamis_states *states, uint64_t *ret_counts) {
+    if (states == NULL || ret_counts == NULL) return TAMIS_ERR_ARGUMENT;
+    if (states_kind(states)->tally == NULL) return TAMIS_ERR_CANNOT;
+    memset(ret_counts, 0, (size_t)states->set.table.values * sizeof ret_counts[0]);
+    states_kind(states)->tally(&states->set.table, ret_counts);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_states_merge(tamis_states *into, const tamis_states *from) {
+    if (from == NULL || into == from) return TAMIS_ERR_ARGUMENT;
+    tamis_status const checked = states_check(into);
+    if (checked != TAMIS_OK) return checked;
+    if (!tamis_is_alike(&into->set, &from->set)) return TAMIS_ERR_MISMATCH;
+    if (states_kind(into)->merge == NULL) return TAMIS_ERR_CANNOT;
+    return tamis_merge_or_restore(&into->set, &from->set, states_kind(into)->merge);
+}
+
+/* How many keys there are; an estimate where keys share cells and age. */
+static uint64_t states_keys(const tamis_states *states) {
+    const kind_states *const kind = states_kind(states);
+    return kind->keys != NULL ? kind->keys(&states->set.table) : states->set.table.keys;
+}
+
+tamis_status tamis_states_get_facts(const tamis_states *states, tamis_states_facts *ret_facts) {
+    tamis_facts as_set;
+    if (states == NULL || ret_facts == NULL) return TAMIS_ERR_ARGUMENT;
+    const tamis_table *const table = &states->set.table;
+    tamis_status const       status = tamis_get_facts(&states->set, &as_set);
+    if (status != TAMIS_OK) return status;
+    *ret_facts = (tamis_states_facts){ .kind = as_set.kind,
+                                       .isa = as_set.isa,
+                                       .hash = as_set.hash,
+                                       .seed = as_set.seed,
+                                       .is_mapped = as_set.is_mapped,
+                                       .is_huge = as_set.is_huge,
+                                       .capacity = as_set.capacity,
+                                       .lifetime = as_set.lifetime,
+                                       .values = table->values,
+                                       .timeout = table->sweep.timeout,
+                                       .timer_bits = (unsigned)table->sweep.timer_bits,
+                                       .keys = states_keys(states),
+                                       .saturated = as_set.saturated,
+                                       .moved = as_set.moved,
+                                       .aged = table->aged,
+                                       .backlog = table->sweep.due - table->sweep.done,
+                                       .refused = as_set.refused_adds,
+                                       .conflicts = states->set.conflicts,
+                                       .body_bytes = as_set.body_bytes,
+                                       .memory_bytes = as_set.memory_bytes };
+    return TAMIS_OK;
+}
+
+tamis_status tamis_states_inspect(const tamis_states *states, tamis_states_info *ret_info) {
+    tamis_info         as_set;
+    tamis_states_facts facts;
+    kind_census        census = { 0, 0, 0 };
+    if (ret_info == NULL) return TAMIS_ERR_ARGUMENT;
+    tamis_status status = tamis_states_get_facts(states, &facts);
+    if (status == TAMIS_OK) status = tamis_inspect(&states->set, &as_set);
+    if (status != TAMIS_OK) return status;
+    if (states_kind(states)->census != NULL)
+        states_kind(states)->census(&states->set.table, &census);
+    *ret_info = (tamis_states_info){ .plan = as_set.plan,
+                                     .isa = facts.isa,
+                                     .hash = facts.hash,
+                                     .seed = facts.seed,
+                                     .is_mapped = facts.is_mapped,
+                                     .is_huge = facts.is_huge,
+                                     .values = facts.values,
+                                     .timeout = facts.timeout,
+                                     .timer_bits = facts.timer_bits,
+                                     .keys = facts.keys,
+                                     .current_fpr = as_set.current_fpr,
+                                     .unknown_cells = census.unknown_cells,
+                                     .side_keys = census.side_keys,
+                                     .side_room = census.side_room,
+                                     .saturated = facts.saturated,
+                                     .moved = facts.moved,
+                                     .aged = facts.aged,
+                                     .backlog = facts.backlog,
+                                     .refused = facts.refused,
+                                     .conflicts = facts.conflicts,
+                                     .memory_bytes = facts.memory_bytes };
+    return TAMIS_OK;
+}
