@@ -22,6 +22,7 @@
 #include "core/bits.h"
 #include "core/field.h"
 #include "kind.h"
+#include "theory/print_law.h"
 
 /* Where a state is. */
 typedef struct state_cell {
@@ -320,10 +321,16 @@ TAMIS_INLINE tamis_status state_units_merge(const state_units *units, const stat
 
 /* ------------------------------------------------------------------ the functions of a kind */
 
-/* Defines what such a kind needs for its kind_states: KIND_put() and so on. The kind has defined
- * KIND_state_bits(table), KIND_find_state(), KIND_insert_field(), KIND_erase_state(),
- * KIND_list_states() and tamis_KIND_prints(). Each function is one call. */
-#define STATE_UNITS_DEFINE(kind)                                                                   \
+/* Defines what such a kind needs for its kind_states: KIND_put(), KIND_move() and so on, and the
+ * list of them, STATE_UNITS_MEMBERS(). Each function is one call of a function above, which is
+ * inlined, so a breakpoint on rank_move() stops in the rules of state_cells_move().
+ *
+ * The kind has defined before:
+ *     KIND_state_bits(table)                            bits of a field
+ *     KIND_find_state(), KIND_insert_field(), KIND_erase_state(), KIND_list_states()
+ *     tamis_KIND_prints()                               as in tamis_kind
+ *     PREFIX_BUCKETS, _COPIES, _COUNTER_BITS, _VALUE_BITS   fields of its geometry */
+#define STATE_UNITS_DEFINE(kind, PREFIX)                                                           \
     static tamis_status kind##_insert_state(tamis_table *table, uint64_t hash, uint32_t value) {   \
         uint64_t const unit = fastrange(hash, table->sweep.units);                                 \
         return kind##_insert_field(table, hash,                                                    \
@@ -370,6 +377,21 @@ TAMIS_INLINE tamis_status state_units_merge(const state_units *units, const stat
     static tamis_status kind##_merge_states(tamis_table *into, const tamis_table *from) {          \
         return state_units_merge(&kind##_units, &kind##_cells, into, from,                         \
                                  kind##_state_bits(into));                                         \
+    }                                                                                              \
+    static uint64_t kind##_units_of(const uint64_t *geometry) {                                    \
+        return geometry[PREFIX##_BUCKETS];                                                         \
+    }                                                                                              \
+    static bool kind##_holds_values(const uint64_t *geometry, uint64_t values,                     \
+                                    unsigned timer_bits) {                                         \
+        return geometry[PREFIX##_COPIES] == 1 && geometry[PREFIX##_COUNTER_BITS] == 0 &&           \
+               geometry[PREFIX##_VALUE_BITS] == tamis_prints_value_bits(values, timer_bits);       \
     }
+
+/* Those functions as members of a kind_states. */
+#define STATE_UNITS_MEMBERS(kind)                                                              \
+    .put = kind##_put, .get = kind##_get, .move = kind##_move, .set = kind##_set,              \
+    .touch = kind##_touch, .drop = kind##_drop, .step = kind##_step, .units = kind##_units_of, \
+    .holds_values = kind##_holds_values, .sweep = kind##_sweep, .tally = kind##_tally,         \
+    .merge = kind##_merge_states
 
 #endif

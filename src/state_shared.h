@@ -50,16 +50,39 @@ TAMIS_INLINE const shared_shape *state_shared_shape(const tamis_table *table) {
     return (const shared_shape *)(const void *)table->derived;
 }
 
-/* Of a geometry that passed body_bytes; content_bits: code and counter. */
+/* Fill in the geometry as `choose` does it. */
+typedef bool state_shared_choose(const tamis_need *need, uint64_t *g);
+
+TAMIS_INLINE tamis_status state_shared_plan(const tamis_need *need, state_shared_choose *choose,
+                                            uint64_t *ret_geometry) {
+    uint64_t g[TAMIS_MAX_FIELDS];
+    memcpy(g, need->fixed, sizeof g);
+    if (!choose(need, g)) return TAMIS_ERR_CANNOT;
+    memcpy(ret_geometry, g, SHARED_FIELDS * sizeof g[0]);
+    return TAMIS_OK;
+}
+
+/* The cells of a geometry; content_bits: code and counter. */
+TAMIS_INLINE shared_cells state_shared_cells(const uint64_t *g, unsigned content_bits) {
+    return shared_make(g[SHARED_CELLS], (unsigned)g[SHARED_HASHES], content_bits,
+                       (unsigned)g[SHARED_TIMER_BITS]);
+}
+
+/* Of a geometry that passed body_bytes. */
 TAMIS_INLINE void state_shared_prepare(tamis_table *table, unsigned code_bits,
                                        unsigned content_bits) {
     const uint64_t *const g = table->geometry;
-    shared_shape const shape = { .cells = shared_make(g[SHARED_CELLS], (unsigned)g[SHARED_HASHES],
-                                                      content_bits, (unsigned)g[SHARED_TIMER_BITS]),
-                                 .values = g[SHARED_VALUES],
-                                 .top = bits_low((unsigned)g[SHARED_COUNTER_BITS]),
-                                 .code_bits = code_bits };
+    shared_shape const    shape = { .cells = state_shared_cells(g, content_bits),
+                                    .values = g[SHARED_VALUES],
+                                    .top = bits_low((unsigned)g[SHARED_COUNTER_BITS]),
+                                    .code_bits = code_bits };
     memcpy(table->derived, &shape, sizeof shape);
+}
+
+/* How many units the sweep has. */
+TAMIS_INLINE uint64_t state_shared_units(const uint64_t *g, unsigned content_bits) {
+    shared_cells const cells = state_shared_cells(g, content_bits);
+    return shared_units(&cells);
 }
 
 TAMIS_INLINE bool state_shared_ages(const tamis_table *table) {
@@ -97,6 +120,14 @@ TAMIS_INLINE void state_shared_write(tamis_table *table, uint64_t place, uint64_
 TAMIS_INLINE void state_shared_count_key(tamis_table *table, int64_t change) {
     if (!state_shared_ages(table) && (change > 0 || table->keys != 0))
         table->keys += (uint64_t)change;
+}
+
+/* A key is put whose look-up said `status`, and that has no other value. Is it counted as a new
+ * key? Where nothing ages, always. Where cells age and count, too: a drop must find its count.
+ * Where they age and do not count, a key that seems to be there is refreshed instead. */
+TAMIS_INLINE bool state_shared_is_new(const tamis_table *table, tamis_status status) {
+    bool const is_counted = state_shared_shape(table)->top != 0;
+    return is_counted || !state_shared_ages(table) || status == TAMIS_ERR_ABSENT;
 }
 
 /* ------------------------------------------------------------------ ageing */

@@ -81,7 +81,7 @@ static void line_list_states(const tamis_table *table, uint64_t bucket, bool has
     }
 }
 
-STATE_UNITS_DEFINE(line)
+STATE_UNITS_DEFINE(line, LINE)
 
 /* ------------------------------------------------------------------ batches */
 
@@ -137,30 +137,8 @@ static void line_get_chunk(const tamis_table *table, const uint64_t *hash, unsig
     }
 }
 
-/* ------------------------------------------------------------------ geometries */
-
-static uint64_t line_units_of(const uint64_t *geometry) {
-    return geometry[LINE_BUCKETS];
-}
-
-static bool line_holds_values(const uint64_t *g, uint64_t values, unsigned timer_bits) {
-    return g[LINE_COPIES] == 1 && g[LINE_COUNTER_BITS] == 0 &&
-           g[LINE_VALUE_BITS] == tamis_prints_value_bits(values, timer_bits);
-}
-
 const kind_states KIND_STATES(line) = {
-    .put = line_put,
-    .get = line_get,
-    .move = line_move,
-    .set = line_set,
-    .touch = line_touch,
-    .drop = line_drop,
-    .units = line_units_of,
-    .holds_values = line_holds_values,
+    STATE_UNITS_MEMBERS(line),
     .get_chunk = line_get_chunk,
     .fetch_values = line_fetch_values,
-    .step = line_step,
-    .sweep = line_sweep,
-    .tally = line_tally,
-    .merge = line_merge_states,
 };

@@ -67,28 +67,6 @@ static void rank_list_states(const tamis_table *table, uint64_t bucket, bool has
     ret_list->n = n;
 }
 
-STATE_UNITS_DEFINE(rank)
+STATE_UNITS_DEFINE(rank, RANK)
 
-static uint64_t rank_units_of(const uint64_t *geometry) {
-    return geometry[RANK_BUCKETS];
-}
-
-static bool rank_holds_values(const uint64_t *g, uint64_t values, unsigned timer_bits) {
-    return g[RANK_COPIES] == 1 && g[RANK_COUNTER_BITS] == 0 &&
-           g[RANK_VALUE_BITS] == tamis_prints_value_bits(values, timer_bits);
-}
-
-const kind_states KIND_STATES(rank) = {
-    .put = rank_put,
-    .get = rank_get,
-    .move = rank_move,
-    .set = rank_set,
-    .touch = rank_touch,
-    .drop = rank_drop,
-    .units = rank_units_of,
-    .holds_values = rank_holds_values,
-    .step = rank_step,
-    .sweep = rank_sweep,
-    .tally = rank_tally,
-    .merge = rank_merge_states,
-};
+const kind_states KIND_STATES(rank) = { STATE_UNITS_MEMBERS(rank) };

@@ -64,11 +64,7 @@
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status state_bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    uint64_t g[TAMIS_MAX_FIELDS];
-    memcpy(g, need->fixed, sizeof g);
-    if (!tamis_state_bloom_choose(need, g)) return TAMIS_ERR_CANNOT;
-    memcpy(ret_geometry, g, SHARED_FIELDS * sizeof g[0]);
-    return TAMIS_OK;
+    return state_shared_plan(need, tamis_state_bloom_choose, ret_geometry);
 }
 
 static bool state_bloom_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
@@ -271,18 +267,14 @@ static tamis_status state_bloom_assign(tamis_table *table, const shared_found *f
 
 /* ------------------------------------------------------------------ keys */
 
-/* Where nothing ages every put is a new key. Where cells age and count it is one, too, unless it is
- * there with another value. Where they age and do not count, a key that is there is refreshed. */
+/* Every put is a new key, except as state_shared_is_new() says. With timers, one that is there with
+ * another value is refused. */
 static tamis_status state_bloom_put(tamis_table *table, uint64_t hash, uint32_t value) {
-    bool const         is_counted = state_shared_shape(table)->top != 0;
     shared_found       found;
     uint64_t           code;
     tamis_status const status = state_bloom_find(table, hash, value, &found, &code);
-    if (state_shared_ages(table)) {
-        if (status == TAMIS_ERR_CONFLICT) return status;
-        if (status != TAMIS_ERR_ABSENT && !is_counted)
-            return state_bloom_refresh(table, &found, status);
-    }
+    if (status == TAMIS_ERR_CONFLICT && state_shared_ages(table)) return status;
+    if (!state_shared_is_new(table, status)) return state_bloom_refresh(table, &found, status);
     state_bloom_insert(table, &found, value);
     return TAMIS_OK;
 }
@@ -345,10 +337,7 @@ static void state_bloom_fetch(const tamis_table *table, const uint64_t *hash, un
 }
 
 static uint64_t state_bloom_units(const uint64_t *g) {
-    shared_cells const cells =
-        shared_make(g[SHARED_CELLS], (unsigned)g[SHARED_HASHES], state_bloom_content_bits(g),
-                    (unsigned)g[SHARED_TIMER_BITS]);
-    return shared_units(&cells);
+    return state_shared_units(g, state_bloom_content_bits(g));
 }
 
 /* ------------------------------------------------------------------ whole tables */

@@ -55,11 +55,7 @@
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status state_direct_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    uint64_t g[TAMIS_MAX_FIELDS];
-    memcpy(g, need->fixed, sizeof g);
-    if (!tamis_state_direct_choose(need, g)) return TAMIS_ERR_CANNOT;
-    memcpy(ret_geometry, g, SHARED_FIELDS * sizeof g[0]);
-    return TAMIS_OK;
+    return state_shared_plan(need, tamis_state_direct_choose, ret_geometry);
 }
 
 static bool state_direct_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
@@ -232,13 +228,13 @@ static tamis_status state_direct_erase(tamis_table *table, const shared_found *p
 
 /* ------------------------------------------------------------------ keys */
 
-/* Where nothing ages every put is a new key. Where cells age and count it is one, too, unless it is
- * there with another value. Where they age and do not count, a key that is there is refreshed. */
+/* Every put is a new key, except as state_shared_is_new() says. With timers, one that is there with
+ * another value is refused; without them nobody needs to look. */
 static tamis_status state_direct_put(tamis_table *table, uint64_t hash, uint32_t value) {
     if (state_shared_ages(table)) {
         uint64_t const hits = state_direct_hits(table, hash), own = UINT64_C(1) << value;
         if (state_direct_is_one(hits) && hits != own) return TAMIS_ERR_CONFLICT;
-        if (hits != 0 && state_shared_shape(table)->top == 0)
+        if (!state_shared_is_new(table, state_direct_status(hits)))
             return state_direct_refresh_all(table, hash, hits);
     }
     state_direct_add(table, hash, value);
@@ -341,10 +337,7 @@ static void state_direct_fetch(const tamis_table *table, const uint64_t *hash, u
 }
 
 static uint64_t state_direct_units(const uint64_t *g) {
-    shared_cells const cells =
-        shared_make(g[SHARED_CELLS], (unsigned)g[SHARED_HASHES], tamis_state_direct_count_bits(g),
-                    (unsigned)g[SHARED_TIMER_BITS]);
-    return shared_units(&cells);
+    return state_shared_units(g, tamis_state_direct_count_bits(g));
 }
 
 /* ------------------------------------------------------------------ whole tables */
