@@ -1,4 +1,5 @@
-/* state_cells.h - states for kinds that have one cell for one fingerprint.
+/* state_cells.h - states for kinds that have one cell for one fingerprint (line, rank). In such a
+ * kind no key is unknown: a fingerprint has a cell with a value, or none.
  *
  * Such a kind can find the cell of a key, make one, and take it away. A field of the cell is the
  * state of the key:
@@ -31,7 +32,7 @@ typedef struct state_cell {
 } state_cell;
 
 typedef struct state_cells {
-    /* TAMIS_OK, _ABSENT; _UNKNOWN: the key has several cells, or one without a known value. */
+    /* TAMIS_OK, _ABSENT. */
     tamis_status (*find)(const tamis_table *table, uint64_t hash, state_cell *ret_cell);
 
     /* Make a cell for a key that has none, with state_fresh() as its field. TAMIS_OK, _FULL. */
@@ -39,10 +40,6 @@ typedef struct state_cells {
 
     /* Take the cell of a key away that has one. */
     void (*erase)(tamis_table *table, uint64_t hash);
-
-    /* Refresh all cells of a key that is unknown, and if it is moved, mark its value as unknown.
-     * NULL in kinds where no key is unknown. */
-    void (*blur)(tamis_table *table, uint64_t hash, bool is_moved);
 } state_cells;
 
 /* ------------------------------------------------------------------ a field */
@@ -138,13 +135,15 @@ TAMIS_INLINE tamis_status state_cells_find(const state_cells *cells, const tamis
     return state_value(table, bits, field) == expected ? TAMIS_OK : TAMIS_ERR_CONFLICT;
 }
 
+/* A key that is not there is looked for twice, by find() and by insert(). To hand what find() saw
+ * to insert() was tried and dropped: puts of new keys became 0 to 15% faster in rank and no faster
+ * in line, and puts of keys that are there slower: up to 25% in line, up to 15% in rank. */
 TAMIS_INLINE tamis_status state_cells_put(const state_cells *cells, tamis_table *table,
                                           unsigned bits, uint64_t hash, uint32_t value) {
     state_cell         cell;
     tamis_status const status = state_cells_find(cells, table, bits, hash, value, &cell);
     if (status == TAMIS_ERR_ABSENT) return cells->insert(table, hash, value);
     if (status == TAMIS_OK) state_write(table, bits, &cell, value);
-    if (status == TAMIS_ERR_UNKNOWN) cells->blur(table, hash, false);
     return status;
 }
 
@@ -154,7 +153,6 @@ TAMIS_INLINE tamis_status state_cells_move(const state_cells *cells, tamis_table
     state_cell         cell;
     tamis_status const status = state_cells_find(cells, table, bits, hash, from, &cell);
     if (status == TAMIS_OK) state_write(table, bits, &cell, to);
-    if (status == TAMIS_ERR_UNKNOWN) cells->blur(table, hash, true);
     return status;
 }
 
@@ -165,7 +163,6 @@ TAMIS_INLINE tamis_status state_cells_set(const state_cells *cells, tamis_table 
     tamis_status const status = cells->find(table, hash, &cell);
     if (status == TAMIS_ERR_ABSENT) return cells->insert(table, hash, value);
     if (status == TAMIS_OK) state_write(table, bits, &cell, value);
-    if (status == TAMIS_ERR_UNKNOWN) cells->blur(table, hash, true);
     return status;
 }
 
@@ -177,7 +174,6 @@ TAMIS_INLINE tamis_status state_cells_touch(const state_cells *cells, tamis_tabl
         uint64_t const field = field_get(table->body, cell.bit, bits);
         state_write(table, bits, &cell, state_value(table, bits, field));
     }
-    if (status == TAMIS_ERR_UNKNOWN) cells->blur(table, hash, false);
     return status;
 }
 
@@ -216,12 +212,7 @@ TAMIS_INLINE tamis_status state_cells_step(const state_cells *cells, tamis_table
     if (decided == TAMIS_STEP_LEAVE) return TAMIS_OK;
     if (decided > TAMIS_STEP_DROP) return TAMIS_ERR_ARGUMENT;
     if (decided == TAMIS_STEP_SET && to >= table->values) return TAMIS_ERR_ARGUMENT;
-    if (was == TAMIS_ERR_ABSENT)
-        return decided == TAMIS_STEP_SET ? cells->insert(table, hash, to) : was;
-    if (was == TAMIS_ERR_UNKNOWN) {
-        if (decided != TAMIS_STEP_DROP) cells->blur(table, hash, decided == TAMIS_STEP_SET);
-        return was;
-    }
+    if (was != TAMIS_OK) return decided == TAMIS_STEP_SET ? cells->insert(table, hash, to) : was;
     state_cells_obey(cells, table, bits, hash, &cell, decided, field, to);
     return TAMIS_OK;
 }
