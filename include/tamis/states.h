@@ -54,8 +54,9 @@ typedef struct tamis_states tamis_states;
 typedef struct tamis_states_spec {
     size_t size; /**< set by TAMIS_STATES_SPEC_INIT */
 
-    uint64_t capacity; /**< keys at one time, 1 to 2^40. 0 with `memory`: as many as fit. A silent
-                            key counts until the sweep has taken it out */
+    uint64_t capacity; /**< keys at one time, 1 to 2^40. 0 with `memory`: as many as fit. A key that
+                            ends in silence counts for the longest time that it may stay: 2
+                            timeouts; with 3, 4 or 5 timer bits 4/3, 8/7 or 16/15 */
     uint64_t values;   /**< how many there are, 2 to 2^32: 0, 1, ... */
     double   fpr;      /**< how often a key that is not there may have a value, 1e-12 to 0.5 */
     double   unknown;  /**< how often a key that is there may be answered with "don't know", under

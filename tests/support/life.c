@@ -33,9 +33,15 @@ static bool is_shared(const char *kind) {
 static bool variant_is_for(size_t variant, const char *kind) {
     const char *const own = variants[variant].kind;
     bool const        is_few = variants[variant].values <= 16;
-    bool const        is_direct = strcmp(kind, "state_direct") == 0; /* ages only on request */
-    if (own != NULL) return strcmp(own, kind) == 0;
-    return (is_few || !is_shared(kind)) && (!is_direct || variants[variant].timeout == 0);
+    return own != NULL ? strcmp(own, kind) == 0 : is_few || !is_shared(kind);
+}
+
+/* A plan of state_direct with timers is made only on request (kinds/state_direct/size.h). */
+static const char *variant_geometry(size_t variant, const char *kind) {
+    const char *const own = variants[variant].geometry;
+    bool const        is_direct = strcmp(kind, "state_direct") == 0;
+    bool const        must_ask = own == NULL && is_direct && variants[variant].timeout != 0;
+    return must_ask ? "counter_bits=4" : own;
 }
 
 subject *states_subjects(uint64_t operations, size_t *ret_n) {
@@ -55,7 +61,7 @@ subject *states_subjects(uint64_t operations, size_t *ret_n) {
                               .timeout = variants[variant].timeout,
                               .fpr = variants[variant].fpr,
                               .unknown = variants[variant].unknown,
-                              .geometry = variants[variant].geometry,
+                              .geometry = variant_geometry(variant, kind),
                               .is_shared = is_shared(kind),
                               .operations = is_middle ? operations / 4 : operations };
     }

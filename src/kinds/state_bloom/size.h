@@ -22,11 +22,12 @@
  *
  *     fpr = p^k,    p = 1 - (1 - 1/m)^(kn)
  *
- * That is what a plan states: an upper bound, which a table of keys with one value reaches (half
- * open connections in a flood are such keys). With V values that are equally common it is up to
- * V^(k-1) times too high; the more cells say "don't know" the less. For 8 values and k = 3 a
- * quarter of it was measured. The paper's formulas for a mix of values are in
- * lab/sigcomm2006/mix.h. It seldom decides the size: `unknown` takes many more cells.
+ * That is what a plan states. No lower rate would hold for any values: a table of keys with one
+ * value has exactly this one (half-open connections in a flood are such keys). With V values that
+ * are equally common it is up to V^(k-1) times lower; the more cells say "don't know", the less so.
+ * With 4 values, a quarter (k = 3, a full table) to a thirtieth (k = 5) was measured, as the
+ * paper's formulas for a mix of values say (lab/sigcomm2006/mix.h). A plan does not know how common
+ * values are. The fpr seldom decides the size: `unknown` takes many more cells.
  *
  * Tables that age. A key that ends in silence counts until the sweep has taken its cells: up to one
  * round of the hand after its timeout. In a table without counters that goes for a key that was
