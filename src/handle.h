@@ -18,13 +18,40 @@ struct tamis_set {
     uint64_t          refused_adds;
     uint64_t          refused_removes; /* of sets: removals that found no key */
     uint64_t          conflicts;       /* of states: calls that said TAMIS_ERR_CONFLICT */
-    tamis_status      change_status;   /* what a call says that would change the table: TAMIS_OK, do
-                                          it; _READ_ONLY, the table is a mapped file;
-                                          _REENTRY, one of its callbacks is running */
+    unsigned          change_locks;    /* why it must not change; 0: it may. See below */
     tamis_allocator   allocator;
     void  *mapping; /* the whole file, when mapped; then the body is inside and read-only */
     size_t mapping_bytes;
 };
+
+/* change_locks: HANDLE_MAPPED if the table is a mapped file, and 1 for each of its callbacks that
+ * is running: a stepper, or a writer that gets its bytes. Writing only reads the table, so several
+ * threads may do it at a time: the count is atomic. Relaxed is enough, since a callback that calls
+ * back is in the thread that has counted it. */
+#define HANDLE_MAPPED (1u << 31)
+
+/* What a call says that would change the table: TAMIS_OK, it may; _READ_ONLY, _REENTRY. */
+TAMIS_INLINE tamis_status handle_change_status(const tamis_set *set) {
+    unsigned const locks = __atomic_load_n(&set->change_locks, __ATOMIC_RELAXED);
+    if (__builtin_expect(locks == 0, 1)) return TAMIS_OK;
+    return (locks & HANDLE_MAPPED) != 0 ? TAMIS_ERR_READ_ONLY : TAMIS_ERR_REENTRY;
+}
+
+/* Is one of its callbacks running? */
+TAMIS_INLINE bool handle_is_busy(const tamis_set *set) {
+    return (__atomic_load_n(&set->change_locks, __ATOMIC_RELAXED) & ~HANDLE_MAPPED) != 0;
+}
+
+/* Before and after calls of a callback. The count is no part of what a const handle promises. */
+TAMIS_INLINE void handle_begin_callbacks(const tamis_set *set) {
+    tamis_set *const counted = (tamis_set *)(uintptr_t)set;
+    (void)__atomic_fetch_add(&counted->change_locks, 1, __ATOMIC_RELAXED);
+}
+
+TAMIS_INLINE void handle_end_callbacks(const tamis_set *set) {
+    tamis_set *const counted = (tamis_set *)(uintptr_t)set;
+    (void)__atomic_fetch_sub(&counted->change_locks, 1, __ATOMIC_RELAXED);
+}
 
 /* States are the same handle, behind another door (states.c). */
 struct tamis_states {

@@ -45,8 +45,9 @@ tamis_status tamis_handle_get_body(tamis_set *set) {
     return TAMIS_OK;
 }
 
+/* In one of its own callbacks a table is still needed: it stays. */
 void tamis_free(tamis_set *set) {
-    if (set == NULL) return;
+    if (set == NULL || handle_is_busy(set)) return;
     if (set->mapping != NULL) {
         tamis_os_unmap(set->mapping, set->mapping_bytes);
     } else {
@@ -146,7 +147,8 @@ tamis_status tamis_create(const tamis_spec *spec, tamis_set **ret_set,
 
 tamis_status tamis_clear(tamis_set *set) {
     if (set == NULL) return TAMIS_ERR_ARGUMENT;
-    if (set->mapping != NULL) return TAMIS_ERR_READ_ONLY;
+    tamis_status const checked = handle_change_status(set);
+    if (checked != TAMIS_OK) return checked;
     memset(set->table.body, 0, (size_t)set->table.body_bytes);
     set->table.keys = set->table.saturated = set->table.moved = set->table.aged = 0;
     set->table.sweep.done = set->table.sweep.due = set->table.sweep.rest = 0;
@@ -199,7 +201,8 @@ tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
 
 tamis_status tamis_merge(tamis_set *into, const tamis_set *from) {
     if (into == NULL || from == NULL || into == from) return TAMIS_ERR_ARGUMENT;
-    if (into->mapping != NULL) return TAMIS_ERR_READ_ONLY;
+    tamis_status const checked = handle_change_status(into);
+    if (checked != TAMIS_OK) return checked;
     if (!tamis_is_alike(into, from)) return TAMIS_ERR_MISMATCH;
     if ((into->abilities & TAMIS_CAN_MERGE) == 0) return TAMIS_ERR_CANNOT;
     return into->kind->merges_by_steps ? tamis_merge_or_restore(into, from, into->kind->merge)

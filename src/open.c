@@ -363,7 +363,7 @@ static tamis_status open_mapped(const os_file *file, source *from,
     if (status == TAMIS_OK) {
         (*ret_set)->mapping = whole;
         (*ret_set)->mapping_bytes = (size_t)from->n;
-        (*ret_set)->change_status = TAMIS_ERR_READ_ONLY;
+        (*ret_set)->change_locks = HANDLE_MAPPED;
     } else {
         tamis_os_unmap(whole, (size_t)from->n);
     }

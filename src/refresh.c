@@ -39,7 +39,8 @@ static tamis_status compare_sets(const tamis_set *set, const tamis_set *fuller) 
 
 tamis_status tamis_refresh(tamis_set *set, const tamis_set *fuller) {
     if (set == NULL || fuller == NULL || set == fuller) return TAMIS_ERR_ARGUMENT;
-    if (set->mapping != NULL) return TAMIS_ERR_READ_ONLY;
+    tamis_status const checked = handle_change_status(set);
+    if (checked != TAMIS_OK) return checked;
     if (!set->kind->refreshes) return TAMIS_ERR_CANNOT;
     if (!is_alike(set, fuller)) return TAMIS_ERR_MISMATCH;
     tamis_set   *fresh = NULL;

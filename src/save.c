@@ -81,7 +81,9 @@ tamis_status tamis_write(const tamis_set *set, tamis_writer *writer, void *conte
     size_t const   bytes = (size_t)(8 * file_blocks(set->table.body_bytes));
     uint8_t *const checksums = memory_get(&set->allocator, bytes);
     if (checksums == NULL) return TAMIS_ERR_MEMORY;
+    handle_begin_callbacks(set); /* a writer that changes the set would get half of each */
     bool const is_written = write_all(set, checksums, writer, context);
+    handle_end_callbacks(set);
     memory_give(&set->allocator, checksums, bytes);
     return is_written ? TAMIS_OK : TAMIS_ERR_IO;
 }

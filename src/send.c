@@ -163,7 +163,9 @@ tamis_status tamis_send(const tamis_set *set, unsigned flags, tamis_writer *writ
         stream const sent = describe_stream(&list, has_copies);
         to->writer = writer;
         to->context = context;
+        handle_begin_callbacks(set);
         is_sent = send_all(&list, &sent, to);
+        handle_end_callbacks(set);
         memory_give(&set->allocator, to, sizeof *to);
     }
     tamis_print_list_free(&list);

@@ -15,7 +15,7 @@
 
 static tamis_status check_change(const tamis_set *set) {
     if (set == NULL) return TAMIS_ERR_ARGUMENT;
-    return set->mapping != NULL ? TAMIS_ERR_READ_ONLY : TAMIS_OK;
+    return handle_change_status(set);
 }
 
 static tamis_status check_remove(const tamis_set *set) {

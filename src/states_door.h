@@ -10,9 +10,9 @@
 
 #include "keys.h"
 
-/* May the table change at all? TAMIS_OK, _ARGUMENT or what the handle says: see change_status. */
+/* May the table change at all? TAMIS_OK, _ARGUMENT or what the handle says. */
 TAMIS_INLINE tamis_status states_check(const tamis_states *states) {
-    return states != NULL ? states->set.change_status : TAMIS_ERR_ARGUMENT;
+    return states != NULL ? handle_change_status(&states->set) : TAMIS_ERR_ARGUMENT;
 }
 
 TAMIS_INLINE bool states_is_value(const tamis_states *states, uint64_t value) {

@@ -19,9 +19,8 @@ static tamis_status states_hand_over(tamis_status status, tamis_set *set,
     return status;
 }
 
-/* In a callback of its own batch, the table is still needed: it stays. */
 void tamis_states_free(tamis_states *states) {
-    if (states != NULL && states->set.change_status != TAMIS_ERR_REENTRY) tamis_free(&states->set);
+    if (states != NULL) tamis_free(&states->set);
 }
 
 bool tamis_states_validate(const tamis_states *states, const char **reterr_why) {

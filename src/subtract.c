@@ -45,7 +45,8 @@ static tamis_status subtract_prints(tamis_set *into, const tamis_set *from) {
 tamis_status tamis_subtract(tamis_set *into, const tamis_set *from) {
     unsigned const needed = TAMIS_CAN_REMOVE | TAMIS_CAN_MERGE;
     if (into == NULL || from == NULL || into == from) return TAMIS_ERR_ARGUMENT;
-    if (into->mapping != NULL) return TAMIS_ERR_READ_ONLY;
+    tamis_status const checked = handle_change_status(into);
+    if (checked != TAMIS_OK) return checked;
     if (!tamis_is_alike(into, from)) return TAMIS_ERR_MISMATCH;
     if ((into->abilities & needed) != needed) return TAMIS_ERR_CANNOT;
     if (into->kind->subtract != NULL) return into->kind->subtract(&into->table, &from->table);

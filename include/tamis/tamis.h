@@ -556,7 +556,11 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_open_fd(int fd, const tamis_open_op
                                                      tamis_set    **ret_set,
                                                      tamis_problem *reterr_problem);
 
-/** Takes the next bytes of a file being written; returns false to stop. */
+/** Takes the next bytes of a file being written; returns false to stop.
+ *
+ *  This is a callback: it must return (no exception, no longjmp), and must not change the set that
+ *  is written or sent. A call that would change that set returns TAMIS_ERR_REENTRY and does
+ *  nothing; tamis_free() of it does nothing, either. Calls that only read it are allowed. */
 typedef bool tamis_writer(void *context, const void *bytes, size_t n);
 
 /** Write what tamis_save() would, to anywhere.
