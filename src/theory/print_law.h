@@ -1,5 +1,7 @@
-/* print_law.h - the arithmetic of kinds that store fingerprints. Of the prints that there are, a
- * key has one, and that is all that the kind knows of it.
+/* print_law.h - the arithmetic of kinds that store fingerprints.
+ *
+ * There are F different prints. Each key has one of them, by its hash, and the kind knows nothing
+ * else of the key. `prints` is F below.
  */
 #ifndef TAMIS_THEORY_PRINT_LAW_H
 #define TAMIS_THEORY_PRINT_LAW_H
@@ -12,13 +14,13 @@ double tamis_prints_fpr(uint64_t prints, double n);
 /* Adds of a lifetime beyond the filling. */
 double tamis_prints_churn(double n, double lifetime);
 
-/* P[any print is ever that of `most` different keys]; 0 if one is all that it can have. */
+/* P[some print is ever shared by `most` different keys at one time]; 0 if most is 1. */
 double tamis_prints_saturation(uint64_t prints, uint64_t most, double n, double lifetime);
 
-/* How many different keys there are, if `stored` of the prints are in use: an estimate. */
+/* An estimate of the number of different keys, from the number of prints in use. */
 double tamis_prints_distinct(uint64_t prints, uint64_t stored);
 
-/* Bits of a field with one of so many values, and a timer. */
+/* Bits of a field that holds one of so many values and a timer. */
 unsigned tamis_prints_value_bits(uint64_t values, unsigned timer_bits);
 
 #endif

@@ -1,12 +1,12 @@
-/* shared_size.h - the arithmetic of cells that keys share, for the kinds of states that have them.
+/* shared_size.h - the arithmetic of cells that keys share: state_bloom and state_direct.
  *
- * Each of n keys has k places of m cells, chosen at random; places that coincide are one.
+ * Each of n keys has k places among m cells, chosen at random. Places that coincide are one.
  *
- * Held. A cell that each of the keys misses with probability (1 - 1/m)^k is held by some key with
+ * Held. A key misses a given cell with probability (1 - 1/m)^k, so some key holds it with
  *     p = 1 - (1 - 1/m)^(kn).
- * That all cells of a key are held is no likelier than if cells were held independently (throws of
- * balls: that one cell is hit makes the others less likely to be), and place i falls on one of the
- * key's earlier ones with at most i/m, so
+ * That all cells of another key are held is at most as likely as if cells were held independently
+ * (as with balls thrown into bins: if one bin is hit, the others are less likely to be). Place i of
+ * a key coincides with one of its earlier places with probability i/m at most. So
  *     P[all] <= (p + (1-p) 0/m) (p + (1-p) 1/m) ... (p + (1-p) (k-1)/m).
  *
  * Stuck. A counter that reaches its top sticks, and the cell is held for good. Expected in a life
@@ -33,8 +33,7 @@ enum {
 #define SHARED_MAX_COUNTER_BITS 8
 #define SHARED_USUAL_COUNTER_BITS 4 /* if the number of cells is given */
 
-/* P[all k places of a key are in a set of cells that has the share p], places that coincide and all
- * that is said above considered. */
+/* P[all k places of a key are in a set of cells that has the share p], by the product above. */
 double tamis_shared_all(double p, double m, unsigned k);
 
 /* The share of cells that are stuck at the end of a life, at most. */
@@ -48,7 +47,7 @@ typedef struct shared_forecast {
 
 typedef void shared_law(const uint64_t *g, double n, double lifetime, shared_forecast *ret);
 
-/* What tells one kind of tables from another. */
+/* What differs between the kinds. */
 typedef struct shared_rules {
     shared_law *law;
     unsigned (*cell_bits)(const uint64_t *g);

@@ -67,12 +67,15 @@ static tamis_status state_bloom_plan(const tamis_need *need, uint64_t *ret_geome
     return state_shared_plan(need, tamis_state_bloom_choose, ret_geometry);
 }
 
+/* A code must have room for all values, "empty" and DK; with one value there is nothing to say. */
 static bool state_bloom_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     if (g[SHARED_VALUES] < 2 || g[SHARED_VALUES] > KIND_MAX_VALUES) return false;
     if (g[SHARED_COUNTER_BITS] > SHARED_MAX_COUNTER_BITS) return false;
     return tamis_shared_body_bytes(g, tamis_state_bloom_cell_bits(g), ret_bytes);
 }
 
+/* A look-up of a present key reads all k cells; of an absent one, until a cell is empty or two
+ * disagree. The latter is not counted, so lines_absent is a little high. */
 static void state_bloom_predict(const uint64_t *g, const tamis_workload *work,
                                 tamis_forecast *ret_forecast) {
     unsigned const  k = (unsigned)g[SHARED_HASHES];
@@ -158,6 +161,7 @@ TAMIS_INLINE void state_bloom_hear(const shared_shape *shape, uint64_t cell, blo
     if (is_value) saying->code = code;
 }
 
+/* All cells were heard. */
 TAMIS_INLINE tamis_status state_bloom_status(const bloom_saying *saying) {
     if (saying->is_absent) return TAMIS_ERR_ABSENT;
     return saying->code != 0 ? TAMIS_OK : TAMIS_ERR_UNKNOWN;
@@ -206,6 +210,7 @@ TAMIS_INLINE void state_bloom_write(tamis_table *table, const shared_found *foun
                        shared_cell(&shape->cells, content, timer));
 }
 
+/* The paper's insertion, in each cell of the key. */
 static void state_bloom_insert(tamis_table *table, const shared_found *found, uint32_t value) {
     const shared_shape *const shape = state_shared_shape(table);
     for (unsigned i = 0; i < found->n; i++) {
@@ -216,6 +221,7 @@ static void state_bloom_insert(tamis_table *table, const shared_found *found, ui
     state_shared_count_key(table, 1);
 }
 
+/* The paper's modification, in each cell of the key. */
 static void state_bloom_modify(tamis_table *table, const shared_found *found, uint32_t value) {
     const shared_shape *const shape = state_shared_shape(table);
     for (unsigned i = 0; i < found->n; i++) {
@@ -289,6 +295,7 @@ static tamis_status state_bloom_move(tamis_table *table, uint64_t hash, uint64_t
     return TAMIS_OK;
 }
 
+/* Heard of: all cells of the key start their timers again. */
 static tamis_status state_bloom_touch(tamis_table *table, uint64_t hash) {
     shared_found       found;
     uint64_t           code;
@@ -296,6 +303,7 @@ static tamis_status state_bloom_touch(tamis_table *table, uint64_t hash) {
     return state_bloom_refresh(table, &found, status);
 }
 
+/* A drop that expects another value than the key has changes nothing. */
 static tamis_status state_bloom_drop(tamis_table *table, uint64_t hash, uint64_t from) {
     shared_found       found;
     uint64_t           code;
@@ -303,6 +311,7 @@ static tamis_status state_bloom_drop(tamis_table *table, uint64_t hash, uint64_t
     return state_bloom_delete(table, &found, status);
 }
 
+/* Unlike put, set never counts a key twice that is known to be there. */
 static tamis_status state_bloom_set(tamis_table *table, uint64_t hash, uint32_t value) {
     shared_found       found;
     uint64_t           code;
@@ -310,6 +319,7 @@ static tamis_status state_bloom_set(tamis_table *table, uint64_t hash, uint32_t 
     return state_bloom_assign(table, &found, status, value);
 }
 
+/* Get, ask the caller's machine, and change the cells that were read: one look. */
 static tamis_status state_bloom_step(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
                                      tamis_status *ret_was, uint32_t *ret_value) {
     shared_found       found;
@@ -357,6 +367,7 @@ static tamis_status state_bloom_merge(tamis_table *into, const tamis_table *from
     return TAMIS_OK;
 }
 
+/* How many cells are DK: what makes keys unknown. */
 static void state_bloom_census(const tamis_table *table, kind_census *ret_census) {
     const shared_shape *const shape = state_shared_shape(table);
     uint64_t                  unknown = 0;

@@ -58,6 +58,7 @@ static tamis_status state_direct_plan(const tamis_need *need, uint64_t *ret_geom
     return state_shared_plan(need, tamis_state_direct_choose, ret_geometry);
 }
 
+/* A counter of one bit would stick at its first pair: 2 bits are the fewest. */
 static bool state_direct_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     uint64_t const bits = g[SHARED_COUNTER_BITS];
     if (g[SHARED_VALUES] < 2 || g[SHARED_VALUES] > STATE_DIRECT_MAX_VALUES) return false;
@@ -93,6 +94,7 @@ static void state_direct_prepare(tamis_table *table) {
 
 /* ------------------------------------------------------------------ pairs */
 
+/* The hash of a pair: what a counting filter would be given as the key. */
 TAMIS_INLINE uint64_t state_direct_pair(uint64_t hash, uint64_t value) {
     return remix(hash, STATE_DIRECT_FIRST_VALUE + (unsigned)value);
 }
@@ -129,6 +131,7 @@ static void state_direct_remove(tamis_table *table, const shared_found *pair) {
     }
 }
 
+/* The timers of a pair start again; its counts stay. */
 static void state_direct_refresh(tamis_table *table, const shared_found *pair, uint64_t value) {
     const shared_cells *const cells = &state_shared_shape(table)->cells;
     for (unsigned i = 0; i < pair->n; i++)
@@ -137,6 +140,7 @@ static void state_direct_refresh(tamis_table *table, const shared_found *pair, u
 
 /* ------------------------------------------------------------------ looking */
 
+/* Is the cell in use? */
 TAMIS_INLINE bool state_direct_holds(const void *any, uint64_t place) {
     const tamis_table *const table = any;
     return shared_get(&state_shared_shape(table)->cells, table->body, place) != 0;
@@ -155,6 +159,7 @@ TAMIS_INLINE uint64_t state_direct_hits(const tamis_table *table, uint64_t hash)
     return hits;
 }
 
+/* Is exactly one value hit? */
 TAMIS_INLINE bool state_direct_is_one(uint64_t hits) {
     return hits != 0 && (hits & (hits - 1)) == 0;
 }
@@ -249,6 +254,7 @@ static tamis_status state_direct_get(const tamis_table *table, uint64_t hash, ui
     return status;
 }
 
+/* Who names `from` moves even a key that is unknown: its pair is known. */
 static tamis_status state_direct_move(tamis_table *table, uint64_t hash, uint64_t from,
                                       uint32_t to) {
     shared_found       pair;
@@ -259,10 +265,12 @@ static tamis_status state_direct_move(tamis_table *table, uint64_t hash, uint64_
     return status;
 }
 
+/* One of the values that seem to be there is the key's own: all are refreshed. */
 static tamis_status state_direct_touch(tamis_table *table, uint64_t hash) {
     return state_direct_refresh_all(table, hash, state_direct_hits(table, hash));
 }
 
+/* Refused if the key is unknown and no value is named: size.h counts such keys as staying. */
 static tamis_status state_direct_drop(tamis_table *table, uint64_t hash, uint64_t from) {
     shared_found       pair;
     uint64_t           value, hits;
@@ -299,6 +307,7 @@ static tamis_status state_direct_assign(tamis_table *table, uint64_t hash,
     return TAMIS_OK;
 }
 
+/* Put, or move from whatever value it has. */
 static tamis_status state_direct_set(tamis_table *table, uint64_t hash, uint32_t value) {
     direct_found const found = state_direct_look(table, hash);
     return state_direct_assign(table, hash, &found, value);
@@ -324,6 +333,7 @@ static tamis_status state_direct_step(tamis_table *table, uint64_t hash,
 #define STATE_DIRECT_CHUNK 4   /* keys in a chunk */
 #define STATE_DIRECT_FETCHED 2 /* cells of each pair: more are asked for only if both are in use */
 
+/* Cells of all values are asked for, since each value is asked about. */
 static void state_direct_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                                bool is_update) {
     const shared_shape *const shape = state_shared_shape(table);
@@ -342,6 +352,7 @@ static uint64_t state_direct_units(const uint64_t *g) {
 
 /* ------------------------------------------------------------------ whole tables */
 
+/* Counts of two tables add up, to the top at most; marks stay marks. */
 TAMIS_INLINE uint64_t state_direct_join(const shared_shape *shape, uint64_t a, uint64_t b) {
     return min_u64(a + b, max_u64(shape->top, 1));
 }
@@ -351,6 +362,7 @@ static tamis_status state_direct_merge(tamis_table *into, const tamis_table *fro
     return TAMIS_OK;
 }
 
+/* The rates of what is in the table now: f from the cells that are in use. */
 static void state_direct_survey(const tamis_table *table, kind_survey *ret_survey) {
     const shared_shape *const shape = state_shared_shape(table);
     uint64_t                  used = 0;

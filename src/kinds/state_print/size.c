@@ -15,6 +15,8 @@
 
 /* ------------------------------------------------------------------ layout */
 
+/* All buckets, padded to 8 bytes, then the side table. Every geometry from a file passes through
+ * here, so sums are checked for overflow. */
 bool tamis_state_print_layout(const uint64_t *g, state_print_layout *ret_layout) {
     uint64_t bytes, end;
     if (g[STATE_PRINT_PERMUTED] > 1 || g[STATE_PRINT_REINSERTS] > 1 ||
@@ -35,21 +37,27 @@ static double chance_of_pair(const uint64_t *g) {
     return g[STATE_PRINT_PERMUTED] != 0 ? 0 : (tables - 1) / tables / (double)tamis_dleft_prints(g);
 }
 
+/* N = n + (T - n) N q (d - 1) / d, solved for N. INFINITY: more keys stay than are dropped. */
 double tamis_state_print_keys(const uint64_t *g, double n, double lifetime) {
     double const left = 1 - tamis_prints_churn(n, lifetime) * chance_of_pair(g);
     return left > 0 ? n / left : INFINITY;
 }
 
+/* Prints of N keys, in the cells of a key that is none of them. */
 double tamis_state_print_fpr(const uint64_t *g, double n, double lifetime) {
     return tamis_prints_fpr(tamis_dleft_prints(g), tamis_state_print_keys(g, n, lifetime));
 }
 
+/* N q (d - 1) / d: that of keys which were all moved. Permuted, no key is ever unknown. */
 double tamis_state_print_unknown(const uint64_t *g, double n, double lifetime) {
     double const pair = chance_of_pair(g);
     return pair == 0 ? 0 : fmin(1, tamis_state_print_keys(g, n, lifetime) * pair);
 }
 
-/* P[some key that is unknown when it comes finds the side table full]. */
+/* P[some key that is unknown when it comes finds the side table full]. met: prints that match a new
+ * key, on average, so Poisson. Two match (twice), or one whose value is unknown (met^2, since as
+ * many of the keys are): such a key goes to the side table. Of n keys at one time that is a Poisson
+ * number, and it is full for one that comes with the chance of its tail. */
 static double side_overflow(const uint64_t *g, double n, double lifetime) {
     if (g[STATE_PRINT_PERMUTED] != 0) return 0;
     double const keys = tamis_state_print_keys(g, n, lifetime);
@@ -59,6 +67,7 @@ static double side_overflow(const uint64_t *g, double n, double lifetime) {
     return isfinite(keys) ? fmin(1, lifetime * share * full) : 1;
 }
 
+/* A put fails if all buckets of its key are full, or the side table is when it is needed. */
 double tamis_state_print_overflow(const uint64_t *g, double n, double lifetime) {
     double const keys = tamis_state_print_keys(g, n, lifetime);
     if (!isfinite(keys)) return 1;
@@ -95,6 +104,7 @@ static part prints_part(const uint64_t *g, uint64_t cell) {
     return (part){ 0, bytes < 8 ? 8 : min_u64(last, bytes - 8) + 8 };
 }
 
+/* The field of a cell: fields stand behind all prints of the bucket. */
 static part field_part(const uint64_t *g, uint64_t cell) {
     uint64_t const x = g[STATE_PRINT_VALUE_BITS];
     uint64_t const at = g[STATE_PRINT_CELLS] * g[STATE_PRINT_PRINT_BITS] + cell * x;
@@ -142,6 +152,7 @@ static bool choose_side(const tamis_need *need, uint64_t *g) {
     return false;
 }
 
+/* Does a geometry keep the rates of the need? A hair more is allowed: sums are rounded. */
 static bool keeps(const tamis_need *need, const uint64_t *g) {
     double const n = (double)need->work.capacity, t = (double)need->work.lifetime;
     double const more = 1 + 1e-9;
@@ -157,8 +168,8 @@ static bool is_given(const uint64_t *g) {
     return i == DLEFT_FIELDS;
 }
 
-/* So many keys in the end, with such a rate. The bytes that it takes, INFINITY: it cannot be had.
- */
+/* Choose the buckets and the side table for so many keys in the end, with such a rate. Returns the
+ * bytes that it takes; INFINITY: no geometry does it. */
 static double try_keys(const tamis_need *need, double keys, double fpr, uint64_t *g) {
     bool const         is_permuted = g[STATE_PRINT_PERMUTED] != 0;
     state_print_layout layout;
@@ -175,7 +186,9 @@ static double try_keys(const tamis_need *need, double keys, double fpr, uint64_t
     return keeps(need, g) ? (double)layout.end : INFINITY;
 }
 
-/* Not permuted: longer prints make fewer keys unknown, so that fewer stay. How many is best? */
+/* Permuted, one try is all. Not permuted, longer prints make fewer keys unknown, so that fewer stay
+ * and the table can have fewer cells. So the rate is halved again and again, until ENOUGH tries
+ * have made the table no smaller. */
 bool tamis_state_print_choose(const tamis_need *need, uint64_t *geometry) {
     double const n = (double)need->work.capacity;
     bool const   is_permuted = geometry[STATE_PRINT_PERMUTED] != 0;

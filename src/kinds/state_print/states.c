@@ -1,10 +1,19 @@
 /* states.c - the values that `state_print` keeps with its prints.
  *
- * What the table is, is said in state_print.c. A unit of the sweep is a bucket, and the side table
- * is one more unit.
+ * state_print.c explains the table. A unit of the sweep is a bucket, and the side table is one more
+ * unit.
  *
  * Each operation looks for its key once: in the side table, if there is anything in it, then in
  * the buckets. What was found is then changed in place.
+ *
+ *     look-up                              put          move          touch     drop
+ *     ---------------------------------------------------------------------------------------
+ *     absent                               insert       refused       refused   refused
+ *     one cell, with a value               refresh      new value     refresh   cell goes
+ *     two cells, or a cell without value   side table   both blurred  refresh   refused
+ *
+ * The last row happens only where prints are apart (permuted=0). To blur a cell is to mark its
+ * value as unknown: one of the two keys has moved, and nobody can tell which cell is its own.
  */
 #include "size.h"
 #include "state_print.h"
@@ -83,11 +92,13 @@ TAMIS_INLINE tamis_status state_print_expect(const tamis_table *table, uint64_t 
 
 /* ------------------------------------------------------------------ changing */
 
+/* A new cell in a bucket that has `used` of them. */
 static void state_print_add(tamis_table *table, dleft_place place, unsigned used, uint64_t field) {
     tagged_add(state_print_cells(table), place, used, field);
     table->keys++;
 }
 
+/* A new key in the side table, by its whole hash. _FULL: there is no room in it, either. */
 static tamis_status state_print_add_aside(tamis_table *table, uint64_t hash, uint64_t field) {
     if (!side_add(state_print_side(table), hash, field)) return TAMIS_ERR_FULL;
     table->keys++;
@@ -168,6 +179,8 @@ static tamis_status state_print_put_aside(tamis_table *table, uint64_t hash,
 
 /* ------------------------------------------------------------------ keys */
 
+/* A key that is there with the same value is refreshed; one with another value is refused: it may
+ * be another key with the same print. */
 static tamis_status state_print_put(tamis_table *table, uint64_t hash, uint32_t value) {
     print_found        found;
     tamis_status const status = state_print_look(table, hash, &found);
@@ -178,6 +191,7 @@ static tamis_status state_print_put(tamis_table *table, uint64_t hash, uint32_t 
     return TAMIS_OK;
 }
 
+/* Reads only: a look-up never refreshes a timer. */
 static tamis_status state_print_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
     print_found        found;
     tamis_status const status = state_print_find(table, hash, &found);
@@ -185,6 +199,8 @@ static tamis_status state_print_get(const tamis_table *table, uint64_t hash, uin
     return status;
 }
 
+/* The paper's modification. An unknown key cannot be moved: all cells that may be its lose their
+ * value, so that none is ever wrong. */
 static tamis_status state_print_move(tamis_table *table, uint64_t hash, uint64_t from,
                                      uint32_t to) {
     print_found        found;
@@ -194,6 +210,7 @@ static tamis_status state_print_move(tamis_table *table, uint64_t hash, uint64_t
     return status;
 }
 
+/* The key was heard of: its timer starts again. Of an unknown key, all cells that may be its. */
 static tamis_status state_print_touch(tamis_table *table, uint64_t hash) {
     print_found        found;
     tamis_status const status = state_print_find(table, hash, &found);
@@ -202,6 +219,7 @@ static tamis_status state_print_touch(tamis_table *table, uint64_t hash) {
     return status;
 }
 
+/* An unknown key stays: to take a cell that may be another key's would lose that one. */
 static tamis_status state_print_drop(tamis_table *table, uint64_t hash, uint64_t from) {
     print_found        found;
     tamis_status const status = state_print_expect(table, hash, from, &found);
@@ -218,12 +236,15 @@ static tamis_status state_print_assign(tamis_table *table, uint64_t hash, tamis_
     return was;
 }
 
+/* Put, or move from any value. */
 static tamis_status state_print_set(tamis_table *table, uint64_t hash, uint32_t value) {
     print_found        found;
     tamis_status const was = state_print_look(table, hash, &found);
     return state_print_assign(table, hash, was, &found, value);
 }
 
+/* The caller's machine sees what get would say, and decides; what was found is then changed without
+ * another look. */
 static tamis_status state_print_step(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
                                      tamis_status *ret_was, uint32_t *ret_value) {
     print_found        found;
@@ -246,10 +267,12 @@ static tamis_status state_print_step(tamis_table *table, uint64_t hash, const ki
 
 /* ------------------------------------------------------------------ time */
 
+/* A unit for each bucket, and one for the side table if there is any. */
 static uint64_t state_print_units(const uint64_t *g) {
     return g[STATE_PRINT_TABLES] * g[STATE_PRINT_BUCKETS] + (g[STATE_PRINT_SIDE] != 0);
 }
 
+/* Fields are exactly as wide as these values and timers need. */
 static bool state_print_holds_values(const uint64_t *g, uint64_t values, unsigned timer_bits) {
     return g[STATE_PRINT_VALUE_BITS] ==
            state_print_value_bits(values, timer_bits, g[STATE_PRINT_PERMUTED]);
