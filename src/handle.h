@@ -8,7 +8,10 @@
 #define HANDLE_MAX_CAPACITY (UINT64_C(1) << 40)
 
 struct tamis_set {
-    const tamis_kind *kind; /* first: the hot path loads one word, then calls */
+    const tamis_kind
+        *calls; /* the functions on keys: of the kind, or of its form for this geometry.
+                                First: the hot path loads one word, then calls */
+    const tamis_kind *kind;
     tamis_table       table;
     unsigned          abilities; /* of this kind in this geometry */
     keyhash           hasher;

@@ -64,7 +64,7 @@ typedef struct key_batch {
 
 /* Hash the chunk behind this one, and ask for its memory. */
 static inline void batch_look_ahead(key_batch *batch) {
-    const tamis_kind *const kind = batch->set->kind;
+    const tamis_kind *const kind = batch->set->calls;
     unsigned const          most = kind->chunk != 0 ? kind->chunk : TAMIS_CHUNK;
     batch->n_next =
         chunk_hash(&batch->set->hasher, batch->from, batch->at + batch->n, most, batch->hash_next);

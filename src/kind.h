@@ -10,7 +10,7 @@
  *     identity      name, summary, isa, fields
  *     planning      plan, body_bytes, predict, count_to, lacks        (pure functions)
  *     one key       has, add, remove, count
- *     many keys     *_chunk, fetch, chunk, add_balanced               (optional: for speed)
+ *     many keys     *_chunk, fetch, chunk, form, add_balanced             (optional: for speed)
  *     whole tables  merge, subtract, convert, survey, validate
  *     fingerprints  prints, each                                      (optional: for sending)
  *     states        a kind_states                                     (optional)
@@ -147,7 +147,9 @@ typedef struct kind_states {
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);
 } kind_states;
 
-typedef struct tamis_kind {
+typedef struct tamis_kind tamis_kind;
+
+struct tamis_kind {
     /* ---- identity */
     const char *name; /* at most 15 letters; it is written into every file */
     const char *summary;
@@ -195,6 +197,9 @@ typedef struct tamis_kind {
      * memory itself. */
     void (*fetch)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update);
     unsigned chunk;
+    /* Faster functions for tables of this geometry, or NULL: there are none. Of what it returns,
+     * nothing but the groups "one key" and "many keys" is used. */
+    const tamis_kind *(*form)(const uint64_t *geometry);
     /* Add keys that are known together, each where there is most room once all are placed.
      * `scratch` has balance_bytes() bytes of any contents. Returns how many were added, in order,
      * until full. Both or neither. */
@@ -240,7 +245,7 @@ typedef struct tamis_kind {
     /* ---- states: optional. A kind with `states` and no `has` is no kind of set. A kind with both
      * keeps states in geometries that have value_bits. */
     const kind_states *states;
-} tamis_kind;
+};
 
 /* For validate: name the broken invariant and stop. */
 #define TAMIS_REQUIRE(condition, why_ptr, text) \

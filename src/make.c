@@ -28,6 +28,8 @@ tamis_set *tamis_handle_new(const tamis_kind *kind, const uint64_t *geometry,
     tamis_set *const set = memory_get(allocator, sizeof *set);
     if (set == NULL) return NULL;
     set->kind = kind;
+    set->calls = kind->form != NULL ? kind->form(geometry) : NULL;
+    if (set->calls == NULL) set->calls = kind;
     set->allocator = *allocator;
     memcpy(set->table.geometry, geometry, tamis_kind_n_fields(kind) * sizeof geometry[0]);
     set->abilities = tamis_kind_abilities(kind, set->table.geometry);

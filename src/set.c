@@ -43,20 +43,20 @@ uint64_t tamis_hash_id(const tamis_set *set, uint64_t id) {
 }
 
 static tamis_status add_one(tamis_set *set, uint64_t hash) {
-    tamis_status const status = set->kind->add(&set->table, hash);
+    tamis_status const status = set->calls->add(&set->table, hash);
     set->refused_adds += status == TAMIS_ERR_FULL;
     return status;
 }
 
 static tamis_status remove_one(tamis_set *set, uint64_t hash) {
-    tamis_status const status = set->kind->remove(&set->table, hash);
+    tamis_status const status = set->calls->remove(&set->table, hash);
     set->refused_removes += status == TAMIS_ERR_ABSENT;
     return status;
 }
 
 /* Where keys cannot be counted, adding one again changes nothing. A saturated key takes no more. */
 static bool takes_more_copies(const tamis_set *set, uint64_t hash) {
-    return set->kind->count != NULL && set->kind->count(&set->table, hash) != TAMIS_COUNT_MANY;
+    return set->calls->count != NULL && set->calls->count(&set->table, hash) != TAMIS_COUNT_MANY;
 }
 
 /* All copies, or none: those that were added are removed again when there is no room for all. */
@@ -65,7 +65,7 @@ static tamis_status add_some(tamis_set *set, uint64_t hash, uint64_t copies) {
     while (added < copies) {
         tamis_status const status = add_one(set, hash);
         if (status != TAMIS_OK) {
-            for (; added != 0; added--) (void)set->kind->remove(&set->table, hash);
+            for (; added != 0; added--) (void)set->calls->remove(&set->table, hash);
             return status;
         }
         added++;
@@ -75,7 +75,7 @@ static tamis_status add_some(tamis_set *set, uint64_t hash, uint64_t copies) {
 }
 
 static tamis_status add_if_new(tamis_set *set, uint64_t hash, bool *ret_is_new) {
-    bool const         is_new = !set->kind->has(&set->table, hash);
+    bool const         is_new = !set->calls->has(&set->table, hash);
     tamis_status const status = is_new ? add_one(set, hash) : TAMIS_OK;
     if (status == TAMIS_OK) *ret_is_new = is_new;
     return status;
@@ -107,7 +107,7 @@ tamis_status tamis_add_new(tamis_set *set, const void *key, size_t key_bytes, bo
 bool tamis_has(const tamis_set *set, const void *key, size_t key_bytes) {
     TAMIS_ASSERT(set != NULL && is_key(key, key_bytes));
     if (set == NULL || !is_key(key, key_bytes)) return false;
-    return set->kind->has(&set->table, keyhash_bytes(&set->hasher, key, key_bytes));
+    return set->calls->has(&set->table, keyhash_bytes(&set->hasher, key, key_bytes));
 }
 
 tamis_status tamis_remove(tamis_set *set, const void *key, size_t key_bytes) {
@@ -122,7 +122,7 @@ tamis_status tamis_count(const tamis_set *set, const void *key, size_t key_bytes
     tamis_status const status = check_count(set, ret_count);
     if (status != TAMIS_OK) return status;
     if (!is_key(key, key_bytes)) return TAMIS_ERR_ARGUMENT;
-    *ret_count = set->kind->count(&set->table, keyhash_bytes(&set->hasher, key, key_bytes));
+    *ret_count = set->calls->count(&set->table, keyhash_bytes(&set->hasher, key, key_bytes));
     return TAMIS_OK;
 }
 
@@ -135,7 +135,7 @@ tamis_status tamis_add_hash(tamis_set *set, uint64_t hash) {
 
 bool tamis_has_hash(const tamis_set *set, uint64_t hash) {
     TAMIS_ASSERT(set != NULL);
-    return set != NULL && set->kind->has(&set->table, hash);
+    return set != NULL && set->calls->has(&set->table, hash);
 }
 
 tamis_status tamis_remove_hash(tamis_set *set, uint64_t hash) {
@@ -145,7 +145,7 @@ tamis_status tamis_remove_hash(tamis_set *set, uint64_t hash) {
 
 tamis_status tamis_count_hash(const tamis_set *set, uint64_t hash, uint64_t *ret_count) {
     tamis_status const status = check_count(set, ret_count);
-    if (status == TAMIS_OK) *ret_count = set->kind->count(&set->table, hash);
+    if (status == TAMIS_OK) *ret_count = set->calls->count(&set->table, hash);
     return status;
 }
 
@@ -168,7 +168,7 @@ tamis_status tamis_add_new_id(tamis_set *set, uint64_t id, bool *ret_is_new) {
 
 bool tamis_has_id(const tamis_set *set, uint64_t id) {
     TAMIS_ASSERT(set != NULL);
-    return set != NULL && set->kind->has(&set->table, keyhash_id(&set->hasher, id));
+    return set != NULL && set->calls->has(&set->table, keyhash_id(&set->hasher, id));
 }
 
 tamis_status tamis_remove_id(tamis_set *set, uint64_t id) {
@@ -179,7 +179,7 @@ tamis_status tamis_remove_id(tamis_set *set, uint64_t id) {
 tamis_status tamis_count_id(const tamis_set *set, uint64_t id, uint64_t *ret_count) {
     tamis_status const status = check_count(set, ret_count);
     if (status == TAMIS_OK) {
-        *ret_count = set->kind->count(&set->table, keyhash_id(&set->hasher, id));
+        *ret_count = set->calls->count(&set->table, keyhash_id(&set->hasher, id));
     }
     return status;
 }
@@ -189,27 +189,27 @@ tamis_status tamis_count_id(const tamis_set *set, uint64_t id, uint64_t *ret_cou
 /* The kind's chunk functions, or one key after the other where it has none. */
 
 static unsigned chunk_add(tamis_set *set, const uint64_t *hash, unsigned n) {
-    if (set->kind->add_chunk != NULL) return set->kind->add_chunk(&set->table, hash, n);
+    if (set->calls->add_chunk != NULL) return set->calls->add_chunk(&set->table, hash, n);
     unsigned added = 0;
-    while (added < n && set->kind->add(&set->table, hash[added]) == TAMIS_OK) added++;
+    while (added < n && set->calls->add(&set->table, hash[added]) == TAMIS_OK) added++;
     return added;
 }
 
 static uint64_t chunk_has(const tamis_set *set, const uint64_t *hash, unsigned n) {
-    if (set->kind->has_chunk != NULL) return set->kind->has_chunk(&set->table, hash, n);
+    if (set->calls->has_chunk != NULL) return set->calls->has_chunk(&set->table, hash, n);
     uint64_t found = 0;
-    for (unsigned i = 0; i < n; i++) found |= (uint64_t)set->kind->has(&set->table, hash[i]) << i;
+    for (unsigned i = 0; i < n; i++) found |= (uint64_t)set->calls->has(&set->table, hash[i]) << i;
     return found;
 }
 
 static uint64_t chunk_remove(tamis_set *set, const uint64_t *hash, unsigned n,
                              uint64_t *ret_saturated) {
-    if (set->kind->remove_chunk != NULL) {
-        return set->kind->remove_chunk(&set->table, hash, n, ret_saturated);
+    if (set->calls->remove_chunk != NULL) {
+        return set->calls->remove_chunk(&set->table, hash, n, ret_saturated);
     }
     uint64_t removed = 0, saturated = 0;
     for (unsigned i = 0; i < n; i++) {
-        tamis_status const status = set->kind->remove(&set->table, hash[i]);
+        tamis_status const status = set->calls->remove(&set->table, hash[i]);
         removed |= (uint64_t)(status == TAMIS_OK) << i;
         saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << i;
     }
@@ -219,11 +219,11 @@ static uint64_t chunk_remove(tamis_set *set, const uint64_t *hash, unsigned n,
 
 static void chunk_count(const tamis_set *set, const uint64_t *hash, unsigned n,
                         uint64_t *ret_counts) {
-    if (set->kind->count_chunk != NULL) {
-        set->kind->count_chunk(&set->table, hash, n, ret_counts);
+    if (set->calls->count_chunk != NULL) {
+        set->calls->count_chunk(&set->table, hash, n, ret_counts);
         return;
     }
-    for (unsigned i = 0; i < n; i++) ret_counts[i] = set->kind->count(&set->table, hash[i]);
+    for (unsigned i = 0; i < n; i++) ret_counts[i] = set->calls->count(&set->table, hash[i]);
 }
 
 /* Bit i: keys[at + i] is a key. */

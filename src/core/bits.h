@@ -60,6 +60,19 @@ TAMIS_INLINE unsigned bits_select(uint64_t word, unsigned rank) {
 #endif
 }
 
+/* A mask of the two set bits that have `rank` and `rank` + 1 set bits below them; of fewer than two
+ * if there are no more. */
+TAMIS_INLINE uint64_t bits_two(uint64_t word, unsigned rank) {
+#if defined(__BMI2__) && !defined(TAMIS_NO_SIMD)
+    return _pdep_u64(UINT64_C(3) << rank, word);
+#else
+    unsigned const first = bits_select(word, rank);
+    if (first == 64) return 0;
+    uint64_t const above = word & ~bits_low(first + 1);
+    return UINT64_C(1) << first | (above & -above);
+#endif
+}
+
 /* Set bits in a whole body; `bytes` is a multiple of 8. */
 TAMIS_INLINE uint64_t bits_popcount_bytes(const uint8_t *from, uint64_t bytes) {
     TAMIS_ASSERT(bytes % 8 == 0);

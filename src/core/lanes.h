@@ -80,26 +80,26 @@ TAMIS_INLINE unsigned lanes_equal_8x8(const uint8_t *bytes, uint8_t value) {
     return lanes_gather8(lanes_equal(le64_load(bytes), value, LANES_BYTES, 8) >> 7);
 }
 
-/* Which of 8 bytes are smaller? Each byte without its top bit is compared by subtraction, with a
- * one above it to borrow from; then the top bits decide, if they differ. */
-TAMIS_INLINE unsigned lanes_below_8x8(const uint8_t *bytes, uint8_t value) {
+/* Which of 8 bytes are this value or smaller? Each byte without its top bit is compared by
+ * subtraction, with a one above it to borrow from; then the top bits decide, if they differ. */
+TAMIS_INLINE unsigned lanes_up_to_8x8(const uint8_t *bytes, uint8_t value) {
     uint64_t const tops = LANES_BYTES << 7, x = le64_load(bytes);
-    uint64_t const y = value * LANES_BYTES, not_below = (x | tops) - (y & ~tops);
-    uint64_t const below = ((~x & y) | (~(x ^ y) & ~not_below)) & tops;
-    return lanes_gather8(below >> 7);
+    uint64_t const y = value * LANES_BYTES, not_above = (y | tops) - (x & ~tops);
+    uint64_t const up_to = ((~x & y) | (~(x ^ y) & not_above)) & tops;
+    return lanes_gather8(up_to >> 7);
 }
 
 #ifdef LANES_SSE2
-/* The same for 16 bytes. A byte is smaller if the larger of both is not the byte itself. */
+/* The same for 16 bytes. A byte is not larger if the smaller of both is the byte itself. */
 TAMIS_INLINE uint32_t lanes_equal_8x16(const uint8_t *bytes, uint8_t value) {
     __m128i const all = _mm_loadu_si128((const __m128i *)(const void *)bytes);
     return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(all, _mm_set1_epi8((char)value)));
 }
 
-TAMIS_INLINE uint32_t lanes_below_8x16(const uint8_t *bytes, uint8_t value) {
+TAMIS_INLINE uint32_t lanes_up_to_8x16(const uint8_t *bytes, uint8_t value) {
     __m128i const all = _mm_loadu_si128((const __m128i *)(const void *)bytes);
-    __m128i const larger = _mm_max_epu8(all, _mm_set1_epi8((char)value));
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(all, larger)) ^ 0xffff;
+    __m128i const smaller = _mm_min_epu8(all, _mm_set1_epi8((char)value));
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(all, smaller));
 }
 #endif
 
@@ -117,20 +117,36 @@ TAMIS_INLINE uint32_t lanes_equal_8x32(const uint8_t *bytes, uint8_t value) {
 #endif
 }
 
-/* Which of 32 bytes are smaller? */
-TAMIS_INLINE uint32_t lanes_below_8x32(const uint8_t *bytes, uint8_t value) {
+/* Which of 32 bytes are this value or smaller? */
+TAMIS_INLINE uint32_t lanes_up_to_8x32(const uint8_t *bytes, uint8_t value) {
 #if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
     __m256i const all = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
     __m256i const smaller = _mm256_min_epu8(all, _mm256_set1_epi8((char)value));
-    __m256i const same = _mm256_cmpeq_epi8(all, _mm256_set1_epi8((char)value));
-    __m256i const at_most = _mm256_cmpeq_epi8(all, smaller);
-    return (uint32_t)_mm256_movemask_epi8(_mm256_andnot_si256(same, at_most));
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(all, smaller));
 #elif defined(LANES_SSE2)
-    return lanes_below_8x16(bytes, value) | lanes_below_8x16(bytes + 16, value) << 16;
+    return lanes_up_to_8x16(bytes, value) | lanes_up_to_8x16(bytes + 16, value) << 16;
 #else
     uint32_t mask = 0;
-    for (unsigned i = 0; i < 32; i += 8) mask |= (uint32_t)lanes_below_8x8(bytes + i, value) << i;
+    for (unsigned i = 0; i < 32; i += 8) mask |= (uint32_t)lanes_up_to_8x8(bytes + i, value) << i;
     return mask;
+#endif
+}
+
+/* Which of 16 little-endian numbers of 16 bits are this value in the bits of `mask`? */
+TAMIS_INLINE uint32_t lanes_equal_16x16(const uint8_t *bytes, uint16_t value, uint16_t mask) {
+#ifdef LANES_SSE2
+    __m128i const want = _mm_set1_epi16((short)(value & mask)), bits = _mm_set1_epi16((short)mask);
+    __m128i const low = _mm_loadu_si128((const __m128i *)(const void *)bytes);
+    __m128i const high = _mm_loadu_si128((const __m128i *)(const void *)(bytes + 16));
+    __m128i const low_is = _mm_cmpeq_epi16(_mm_and_si128(low, bits), want);
+    __m128i const high_is = _mm_cmpeq_epi16(_mm_and_si128(high, bits), want);
+    return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low_is, high_is));
+#else
+    uint32_t found = 0;
+    for (unsigned i = 0; i < 16; i++) {
+        found |= (uint32_t)(((le16_load(bytes + 2 * i) ^ value) & mask) == 0) << i;
+    }
+    return found;
 #endif
 }
 

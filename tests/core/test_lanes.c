@@ -140,18 +140,18 @@ static void lanes_equal_8x32_finds_each_value_at_each_place(void **state) {
     }
 }
 
-static void lanes_below_8_finds_just_the_smaller_bytes(void **state) {
+static void lanes_up_to_8_finds_just_the_bytes_that_are_not_larger(void **state) {
     (void)state;
     dice   random = dice_start();
     fenced memory = fenced_new(33);
     for (unsigned round = 0; round < 20000; round++) {
         uint8_t *const bytes = memory.bytes + round % 2;
         uint8_t const  value = (uint8_t)dice_roll(&random);
-        uint32_t       smaller = 0;
+        uint32_t       not_larger = 0;
         random_bytes8(&random, bytes, value, 32);
-        for (unsigned i = 0; i < 32; i++) smaller |= (uint32_t)(bytes[i] < value) << i;
-        assert_int_equal(lanes_below_8x32(bytes, value), smaller);
-        assert_int_equal(lanes_below_8x8(bytes, value), smaller & 0xff);
+        for (unsigned i = 0; i < 32; i++) not_larger |= (uint32_t)(bytes[i] <= value) << i;
+        assert_int_equal(lanes_up_to_8x32(bytes, value), not_larger);
+        assert_int_equal(lanes_up_to_8x8(bytes, value), not_larger & 0xff);
     }
     fenced_free(&memory);
 }
@@ -163,7 +163,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(lanes_gather8_pushes_the_bits_of_every_byte_together),
     cmocka_unit_test(lanes_equal_8_finds_just_the_equal_bytes),
     cmocka_unit_test(lanes_equal_8x32_finds_each_value_at_each_place),
-    cmocka_unit_test(lanes_below_8_finds_just_the_smaller_bytes),
+    cmocka_unit_test(lanes_up_to_8_finds_just_the_bytes_that_are_not_larger),
 };
 
 CORE_EXPORT(lanes)

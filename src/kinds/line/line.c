@@ -136,9 +136,10 @@ static void line_prepare(tamis_table *table) {
 
 /* ------------------------------------------------------------------ a key at its place */
 
-/* The lookup of all there is of a fingerprint, then the change. Refused adds change nothing. */
+/* The general form, for keys that may be far: look up all there is of a fingerprint, then change
+ * it. Refused adds change nothing. */
 
-TAMIS_INLINE tamis_status line_add_at(tamis_table *table, const lines_place *place) {
+static tamis_status line_add_at(tamis_table *table, const lines_place *place) {
     const line_shape *const shape = line_shape_of(table);
     lines_view const        lines = line_view(table);
     lines_found const       found = lines_look(lines, place);
@@ -154,35 +155,69 @@ TAMIS_INLINE tamis_status line_add_at(tamis_table *table, const lines_place *pla
     return TAMIS_OK;
 }
 
-TAMIS_INLINE tamis_status line_remove_at(tamis_table *table, const lines_place *place) {
+static __attribute__((noinline)) tamis_status line_far_add(tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(line_view(table), hash);
+    return line_add_at(table, &place);
+}
+
+static __attribute__((noinline)) tamis_status line_far_remove(tamis_table *table, uint64_t hash) {
     const line_shape *const shape = line_shape_of(table);
     lines_view const        lines = line_view(table);
-    lines_found const       found = lines_look(lines, place);
+    lines_place const       place = lines_find(lines, hash);
+    lines_found const       found = lines_look(lines, &place);
     if (found.copies == 0) return TAMIS_ERR_ABSENT;
     if (found.copies >= shape->most) return TAMIS_ERR_SATURATED;
     if (shape->lines.counter_bits != 0 && found.copies > 1)
-        lines_set_copies(lines, place, &found, found.copies - 1);
+        lines_set_copies(lines, &place, &found, found.copies - 1);
     else
-        lines_take(lines, place, &found);
+        lines_take(lines, &place, &found);
     table->keys--;
     return TAMIS_OK;
 }
 
 /* ------------------------------------------------------------------ one key */
 
-static bool line_has(const tamis_table *table, uint64_t hash) {
-    lines_place const place = lines_find(line_view(table), hash);
-    return lines_holds(line_view(table), &place);
+/* Five of six keys need their line and nothing else. These functions do that, and leave all other
+ * keys to the general form. Each is there twice: for any table, and for bare ones (lines.h), where
+ * the compiler leaves out half of it. */
+
+TAMIS_INLINE lines_view line_view_as(const tamis_table *table, bool is_bare) {
+    return (lines_view){ table->body, &line_shape_of(table)->lines, is_bare };
 }
 
-static tamis_status line_add(tamis_table *table, uint64_t hash) {
-    lines_place const place = lines_find(line_view(table), hash);
-    return line_add_at(table, &place);
+TAMIS_INLINE tamis_status line_add_as(tamis_table *table, uint64_t hash, bool is_bare) {
+    uint64_t const    most = line_shape_of(table)->most;
+    lines_view const  lines = line_view_as(table, is_bare);
+    lines_place const place = lines_find(lines, hash);
+    lines_here const  here = lines_look_here(lines, &place);
+    if (__builtin_expect(!run_is_here(here.mine) || runs_are_full(here.index), 0))
+        return line_far_add(table, hash);
+    if (here.copies >= most) return TAMIS_OK; /* stored once, or saturated */
+    if (lines_counter_bits(lines) != 0 && here.copies != 0)
+        lines_count_here(lines, &place, &here, here.copies + 1);
+    else
+        lines_insert(lines, &place, here.mine, here.index,
+                     is_bare ? 0 : rest_new(lines.shape, place.remainder, 0));
+    table->keys++;
+    table->saturated += here.copies + 1 == most && most > 1;
+    return TAMIS_OK;
 }
 
-static tamis_status line_remove(tamis_table *table, uint64_t hash) {
-    lines_place const place = lines_find(line_view(table), hash);
-    return line_remove_at(table, &place);
+/* In a line that is cut, a slot that becomes free calls entries back from the tail. */
+TAMIS_INLINE tamis_status line_remove_as(tamis_table *table, uint64_t hash, bool is_bare) {
+    lines_view const  lines = line_view_as(table, is_bare);
+    lines_place const place = lines_find(lines, hash);
+    lines_here const  here = lines_look_here(lines, &place);
+    if (__builtin_expect(runs_are_cut(here.index), 0)) return line_far_remove(table, hash);
+    if (here.copies == 0) return TAMIS_ERR_ABSENT;
+    if (here.copies >= line_shape_of(table)->most) return TAMIS_ERR_SATURATED;
+    if (lines_counter_bits(lines) != 0 && here.copies > 1)
+        lines_count_here(lines, &place, &here, here.copies - 1);
+    else
+        (void)lines_delete(lines, place.bucket, place.chain, here.mine, here.index,
+                           bits_lowest(here.slots));
+    table->keys--;
+    return TAMIS_OK;
 }
 
 static uint64_t line_count(const tamis_table *table, uint64_t hash) {
@@ -199,84 +234,126 @@ static uint64_t line_count(const tamis_table *table, uint64_t hash) {
 
 static_assert(LINE_CHUNK <= TAMIS_CHUNK, "the front door makes no larger chunks");
 
+/* A body that is in the second-level cache of any processor need not be fetched. */
+#define LINE_CACHED_BYTES (UINT64_C(192) << 10)
+
 /* Updates also change the rests, which are asked for together with the line. Not in states: a put
  * or a move mostly changes one rest, and line_fetch_values() asks for just that. */
 static void line_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
     lines_view const lines = line_view(table);
     bool const       has_rests = lines.shape->rest_bits != 0 && table->values == 0;
+    if (table->body_bytes <= LINE_CACHED_BYTES) return;
     for (unsigned i = 0; i < n; i++) {
-        lines_place const    place = lines_find(lines, hash[i]);
-        const uint8_t *const line = lines_at(lines, place.bucket);
+        uint64_t const       bucket = fastrange(hash[i], lines.shape->buckets);
+        const uint8_t *const line = lines_at(lines, bucket);
         if (is_update)
             prefetch_to_write(line);
         else
             prefetch_to_read(line);
-        if (is_update && has_rests) lines_fetch_rests(lines, place.bucket);
+        if (is_update && has_rests) lines_fetch_rests(lines, bucket);
     }
 }
 
-/* Find the places of a chunk of keys whose lines have arrived, and prefetch the shelves that
- * updates may need. */
-TAMIS_INLINE void line_find_all(const tamis_table *table, const uint64_t *hash, unsigned n,
-                                lines_place *ret_place) {
-    for (unsigned i = 0; i < n; i++) {
-        ret_place[i] = lines_find(line_view(table), hash[i]);
-        lines_fetch_tail(line_view(table), ret_place[i].bucket);
-    }
-}
-
-/* Three passes: search the lines, and prefetch the shelf of a chain that is not there, or the rest
- * of a byte that matched; then read those rests; then those shelves. So no key waits for memory
- * while others could ask for theirs. Bit i of each mask is key i. */
-static uint64_t line_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
+/* Prefetch the shelves that updates of these keys may need. Their lines have arrived. */
+TAMIS_INLINE void line_fetch_tails(const tamis_table *table, const uint64_t *hash, unsigned n) {
     lines_view const lines = line_view(table);
-    shelf_view const shelves = lines_shelves(lines);
-    bool const       is_wide = lines.shape->remainder_bits != LINES_BYTE_BITS;
-    lines_place      place[TAMIS_CHUNK];
-    uint64_t         slots[TAMIS_CHUNK], found = 0, far = 0, maybe = 0;
-    for (unsigned i = 0; i < n; i++) {
-        bool is_far;
-        place[i] = lines_find(lines, hash[i]);
-        slots[i] = lines_slots_here(lines, &place[i], &is_far);
-        maybe |= (uint64_t)(slots[i] != 0) << i;
-        if (is_wide && slots[i] != 0) lines_fetch_rest(lines, &place[i], bits_lowest(slots[i]));
-        if (__builtin_expect(!is_far, 1)) continue;
-        prefetch_to_read(shelf_line(&shelves, place[i].bucket));
-        far |= UINT64_C(1) << i;
-    }
-    if (!is_wide) found = maybe;
-    for (; is_wide && maybe != 0; maybe &= maybe - 1) {
-        unsigned const i = bits_lowest(maybe);
-        found |= (uint64_t)(lines_with_rest(lines, &place[i], slots[i]) != 0) << i;
-    }
-    for (; far != 0; far &= far - 1) {
-        unsigned const i = bits_lowest(far);
-        found |= (uint64_t)lines_far_holds(lines, &place[i]) << i;
+    if (table->body_bytes <= LINE_CACHED_BYTES) return;
+    for (unsigned i = 0; i < n; i++)
+        lines_fetch_tail(lines, fastrange(hash[i], lines.shape->buckets));
+}
+
+/* Those keys of a chunk whose rests, too, say that they are there. The rest of a byte that matched
+ * was asked for when it matched. */
+static uint64_t line_confirm(lines_view lines, const uint64_t *hash, const uint64_t *slots,
+                             uint64_t maybe) {
+    uint64_t found = 0;
+    for (; maybe != 0; maybe &= maybe - 1) {
+        unsigned const    i = bits_lowest(maybe);
+        lines_place const place = lines_find(lines, hash[i]);
+        found |= (uint64_t)(lines_with_rest(lines, &place, slots[i]) != 0) << i;
     }
     return found;
 }
 
-static unsigned line_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
-    lines_place place[TAMIS_CHUNK];
-    unsigned    added = 0;
-    line_find_all(table, hash, n, place);
-    while (added < n && line_add_at(table, &place[added]) == TAMIS_OK) added++;
+/* Search the lines, and prefetch the shelf of a chain that is not there, or the rest of a byte that
+ * matched; then read those rests, then those shelves. So no key waits for memory while others could
+ * ask for theirs. Bit i of each mask is key i. */
+TAMIS_INLINE uint64_t line_has_chunk_as(const tamis_table *table, const uint64_t *hash, unsigned n,
+                                        bool is_bare) {
+    lines_view const lines = line_view_as(table, is_bare);
+    shelf_view const shelves = lines_shelves(lines);
+    bool const       is_wide = lines_remainder_bits(lines) != LINES_BYTE_BITS;
+    uint64_t         slots[TAMIS_CHUNK], found = 0, far = 0;
+    for (unsigned i = 0; i < n; i++) {
+        lines_place const place = lines_find(lines, hash[i]);
+        bool              is_far;
+        uint64_t const    mine = lines_slots_here(lines, &place, &is_far);
+        found |= (uint64_t)(mine != 0) << i;
+        far |= (uint64_t)is_far << i;
+        if (!is_wide) continue;
+        slots[i] = mine;
+        if (mine != 0) lines_fetch_rest(lines, &place, bits_lowest(mine));
+    }
+    found &= ~far;
+    for (uint64_t left = far; left != 0; left &= left - 1) {
+        uint64_t const bucket = fastrange(hash[bits_lowest(left)], lines.shape->buckets);
+        prefetch_to_read(shelf_line(&shelves, bucket));
+    }
+    if (is_wide) found = line_confirm(lines, hash, slots, found);
+    for (; far != 0; far &= far - 1) {
+        unsigned const i = bits_lowest(far);
+        found |= (uint64_t)lines_far_holds(lines.body, lines.shape, hash[i]) << i;
+    }
+    return found;
+}
+
+TAMIS_INLINE unsigned line_add_chunk_as(tamis_table *table, const uint64_t *hash, unsigned n,
+                                        bool is_bare) {
+    unsigned added = 0;
+    line_fetch_tails(table, hash, n);
+    while (added < n && line_add_as(table, hash[added], is_bare) == TAMIS_OK) added++;
     return added;
 }
 
-static uint64_t line_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n,
-                                  uint64_t *ret_saturated) {
-    lines_place place[TAMIS_CHUNK];
-    uint64_t    removed = 0, saturated = 0;
-    line_find_all(table, hash, n, place);
+TAMIS_INLINE uint64_t line_remove_chunk_as(tamis_table *table, const uint64_t *hash, unsigned n,
+                                           uint64_t *ret_saturated, bool is_bare) {
+    uint64_t removed = 0, saturated = 0;
+    line_fetch_tails(table, hash, n);
     for (unsigned i = 0; i < n; i++) {
-        tamis_status const status = line_remove_at(table, &place[i]);
+        tamis_status const status = line_remove_as(table, hash[i], is_bare);
         removed |= (uint64_t)(status == TAMIS_OK) << i;
         saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << i;
     }
     *ret_saturated = saturated;
     return removed;
 }
+
+/* ------------------------------------------------------------------ any table, and bare ones */
+
+#define LINE_FORM(name, is_bare)                                                                  \
+    static bool line_has##name(const tamis_table *table, uint64_t hash) {                         \
+        return lines_holds(line_view_as(table, is_bare), hash);                                   \
+    }                                                                                             \
+    static tamis_status line_add##name(tamis_table *table, uint64_t hash) {                       \
+        return line_add_as(table, hash, is_bare);                                                 \
+    }                                                                                             \
+    static tamis_status line_remove##name(tamis_table *table, uint64_t hash) {                    \
+        return line_remove_as(table, hash, is_bare);                                              \
+    }                                                                                             \
+    static uint64_t line_has_chunk##name(const tamis_table *table, const uint64_t *hash,          \
+                                         unsigned n) {                                            \
+        return line_has_chunk_as(table, hash, n, is_bare);                                        \
+    }                                                                                             \
+    static unsigned line_add_chunk##name(tamis_table *table, const uint64_t *hash, unsigned n) {  \
+        return line_add_chunk_as(table, hash, n, is_bare);                                        \
+    }                                                                                             \
+    static uint64_t line_remove_chunk##name(tamis_table *table, const uint64_t *hash, unsigned n, \
+                                            uint64_t *ret_saturated) {                            \
+        return line_remove_chunk_as(table, hash, n, ret_saturated, is_bare);                      \
+    }
+
+LINE_FORM(, false)
+LINE_FORM(_bare, true)
 
 /* ------------------------------------------------------------------ fingerprints */
 
@@ -421,6 +498,22 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+static const tamis_kind line_bare = {
+    .has = line_has_bare,
+    .add = line_add_bare,
+    .remove = line_remove_bare,
+    .count = line_count,
+    .has_chunk = line_has_chunk_bare,
+    .add_chunk = line_add_chunk_bare,
+    .remove_chunk = line_remove_chunk_bare,
+    .fetch = line_fetch,
+    .chunk = LINE_CHUNK,
+};
+
+static const tamis_kind *line_form(const uint64_t *geometry) {
+    return line_rest_bits(geometry) == 0 ? &line_bare : NULL;
+}
+
 KIND_EXPORT(line) = {
     .name = "line",
     .summary = "rank-indexed cache lines: the fastest that can remove",
@@ -448,6 +541,7 @@ KIND_EXPORT(line) = {
     .remove_chunk = line_remove_chunk,
     .fetch = line_fetch,
     .chunk = LINE_CHUNK,
+    .form = line_form,
     .merge = line_merge,
     .prints = tamis_line_prints,
     .each = line_each,

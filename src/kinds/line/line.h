@@ -19,7 +19,7 @@ TAMIS_INLINE const line_shape *line_shape_of(const tamis_table *table) {
 }
 
 TAMIS_INLINE lines_view line_view(const tamis_table *table) {
-    return (lines_view){ table->body, &line_shape_of(table)->lines };
+    return (lines_view){ table->body, &line_shape_of(table)->lines, false };
 }
 
 /* Bits of a state: of its value and its timer. */

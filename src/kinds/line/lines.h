@@ -28,7 +28,9 @@
 #include "shelf.h"
 
 #define LINES_BYTE_BITS 8
-#define LINES_MAX_TAIL 200 /* entries in a tail; at any planned load none comes near */
+#define LINES_CHAIN_MASK 0x3f00 /* of a key: its chain */
+#define LINES_KEY_MASK 0x3fff   /* chain and byte */
+#define LINES_MAX_TAIL 200      /* entries in a tail; at any planned load none comes near */
 
 /* The layout of a body and of its entries. All members are of one type, so that the struct can lie
  * in the derived words of a table. */
@@ -40,11 +42,26 @@ typedef struct lines_shape {
     uint64_t end;                                 /* of all parts, in bits */
 } lines_shape;
 
-/* A body and its layout: what all functions here work on. */
+/* A body and its layout: what all functions here work on. Most sets have no rests: remainders of 8
+ * bits, no counters, no values. Where that is known, is_bare is a constant, and the compiler leaves
+ * out all that is about rests. */
 typedef struct lines_view {
     uint8_t           *body;
     const lines_shape *shape;
+    bool               is_bare;
 } lines_view;
+
+TAMIS_INLINE unsigned lines_rest_bits(lines_view lines) {
+    return lines.is_bare ? 0 : (unsigned)lines.shape->rest_bits;
+}
+
+TAMIS_INLINE unsigned lines_remainder_bits(lines_view lines) {
+    return lines.is_bare ? 8 : (unsigned)lines.shape->remainder_bits;
+}
+
+TAMIS_INLINE unsigned lines_counter_bits(lines_view lines) {
+    return lines.is_bare ? 0 : (unsigned)lines.shape->counter_bits;
+}
 
 /* The shelves and the attic of a body. The compiler keeps of this what a caller uses. */
 TAMIS_INLINE shelf_view lines_shelves(lines_view lines) {
@@ -71,14 +88,13 @@ typedef struct lines_place {
 
 /* Bucket, chain and remainder are the digits of the hash, read as a fraction of 2^64. */
 TAMIS_INLINE lines_place lines_find(lines_view lines, uint64_t hash) {
-    const lines_shape *const shape = lines.shape;
-    lines_place              place;
-    place.bucket = fastrange_next(&hash, shape->buckets);
+    lines_place place;
+    place.bucket = fastrange_next(&hash, lines.shape->buckets);
     place.chain = (uint8_t)fastrange_next(&hash, RUNS_CHAINS);
     place.byte = (uint8_t)(hash >> (64 - LINES_BYTE_BITS));
     /* Two shifts, since one by 64 has no meaning in C: remainder_bits may be 8. */
     place.remainder =
-        hash << LINES_BYTE_BITS >> 1 >> (63 + LINES_BYTE_BITS - shape->remainder_bits);
+        hash << LINES_BYTE_BITS >> 1 >> (63 + LINES_BYTE_BITS - lines_remainder_bits(lines));
     return place;
 }
 
@@ -95,13 +111,11 @@ TAMIS_INLINE unsigned lines_key(const lines_place *place) {
 
 /* The bit of the body where the rest of a slot begins. */
 TAMIS_INLINE uint64_t lines_rest_at(lines_view lines, uint64_t bucket, unsigned slot) {
-    const lines_shape *const shape = lines.shape;
-    return shape->slot_rests + (bucket * RUNS_SLOTS + slot) * shape->rest_bits;
+    return lines.shape->slot_rests + (bucket * RUNS_SLOTS + slot) * lines_rest_bits(lines);
 }
 
 TAMIS_INLINE uint64_t lines_rest(lines_view lines, uint64_t bucket, unsigned slot) {
-    return rest_get(lines.body, lines_rest_at(lines, bucket, slot),
-                    (unsigned)lines.shape->rest_bits);
+    return rest_get(lines.body, lines_rest_at(lines, bucket, slot), lines_rest_bits(lines));
 }
 
 /* Prefetch the rest of one slot. */
@@ -132,7 +146,7 @@ TAMIS_INLINE unsigned rest_copies(const lines_shape *shape, uint64_t rest) {
 /* Of the slots in `mask`, those whose rest has the remainder. */
 TAMIS_INLINE uint64_t lines_with_rest(lines_view lines, const lines_place *place, uint64_t mask) {
     const lines_shape *const shape = lines.shape;
-    if (shape->remainder_bits == LINES_BYTE_BITS) return mask;
+    if (lines_remainder_bits(lines) == LINES_BYTE_BITS) return mask;
     uint64_t kept = 0;
     for (; mask != 0; mask &= mask - 1) {
         uint64_t const rest = lines_rest(lines, place->bucket, bits_lowest(mask));
@@ -144,59 +158,70 @@ TAMIS_INLINE uint64_t lines_with_rest(lines_view lines, const lines_place *place
 /* ------------------------------------------------------------------ lookups */
 
 /* Functions with "far" in their names work on a tail. They are never inlined: one key in six needs
- * them, and the code of the others stays small. */
+ * them, and the code of the others stays small. They get what they work on in registers, since an
+ * argument in memory would be written there for each key, before it is known to be far. */
 
 /* The first entry of the tail with the fingerprint, or false. *ret_n: how many there are. */
 static __attribute__((noinline, unused)) bool
 lines_far_find(lines_view lines, const lines_place *place, tail_entry *ret_first, unsigned *ret_n) {
-    const lines_shape *const shape = lines.shape;
-    shelf_view const         shelves = lines_shelves(lines);
-    unsigned const           key = lines_key(place);
-    tail_cursor              cursor = tail_begin(&shelves, place->bucket);
-    tail_entry               entry;
-    unsigned                 n = 0;
-    while (tail_next(&shelves, &cursor, &entry) && entry.key <= key) {
-        if (entry.key != key || rest_remainder(shape, entry.rest) != place->remainder) continue;
-        if (n++ == 0) *ret_first = entry;
+    shelf_view const shelves = lines_shelves(lines);
+    tail_parts const parts = tail_find(&shelves, place->bucket);
+    unsigned const   key = lines_key(place);
+    uint32_t         same = shelf_match(parts.line, parts.shelved, key, LINES_KEY_MASK);
+    unsigned         n = 0;
+    for (; same != 0; same &= same - 1) {
+        tail_entry const entry = tail_shelved(&shelves, place->bucket, key, bits_lowest(same));
+        if (rest_remainder(lines.shape, entry.rest) == place->remainder && n++ == 0)
+            *ret_first = entry;
+    }
+    uint64_t at = 0;
+    unsigned words = 0;
+    if (parts.may_go_on) words = tail_words(&shelves, place->bucket, key, LINES_KEY_MASK, &at);
+    for (; words != 0; words--, at++) {
+        tail_entry const entry = { key, attic_rest(&shelves.attic, at), false, at };
+        if (rest_remainder(lines.shape, entry.rest) == place->remainder && n++ == 0)
+            *ret_first = entry;
     }
     *ret_n = n;
     return n != 0;
 }
 
-static __attribute__((noinline, unused)) bool lines_far_holds(lines_view         lines,
-                                                              const lines_place *place) {
-    tail_entry entry;
-    unsigned   n;
-    return lines_far_find(lines, place, &entry, &n);
+static __attribute__((noinline, unused)) bool
+lines_far_holds(uint8_t *body, const lines_shape *shape, uint64_t hash) {
+    lines_view const  lines = { body, shape, false };
+    lines_place const place = lines_find(lines, hash);
+    tail_entry        entry;
+    unsigned          n;
+    return lines_far_find(lines, &place, &entry, &n);
 }
 
-/* The slots of the key's run that have its byte. *ret_is_far: its chain is in the tail. */
+/* The slots of the key's run that have its byte. *ret_is_far: its chain is in the tail, and the
+ * slots mean nothing. */
 TAMIS_INLINE uint64_t lines_slots_here(lines_view lines, const lines_place *place,
                                        bool *ret_is_far) {
     const uint8_t *const line = lines_at(lines, place->bucket);
-    run const            mine = runs_find(runs_load(line), place->chain);
-    *ret_is_far = run_is_far(mine);
-    return runs_match(line, place->byte) & run_mask(mine);
+    return runs_match(line, place->byte) & runs_slots(line, place->chain, ret_is_far);
 }
 
-TAMIS_INLINE bool lines_holds(lines_view lines, const lines_place *place) {
-    bool           is_far;
-    uint64_t const slots = lines_slots_here(lines, place, &is_far);
-    bool const     is_here = lines_with_rest(lines, place, slots) != 0;
-    return __builtin_expect(is_far, 0) ? lines_far_holds(lines, place) : is_here;
+TAMIS_INLINE bool lines_holds(lines_view lines, uint64_t hash) {
+    lines_place const place = lines_find(lines, hash);
+    bool              is_far;
+    uint64_t const    slots = lines_slots_here(lines, &place, &is_far);
+    if (__builtin_expect(is_far, 0)) return lines_far_holds(lines.body, lines.shape, hash);
+    return lines_with_rest(lines, &place, slots) != 0;
 }
 
 /* ------------------------------------------------------------------ slots come and go */
 
-/* The slot of a new entry: in its run, behind all entries that are smaller. */
+/* The slot of a new entry: in its run, behind all entries that are not larger. */
 TAMIS_INLINE unsigned lines_slot_for(lines_view lines, const uint8_t *line,
                                      const lines_place *place, run mine, uint64_t rest) {
-    unsigned slot =
-        bits_lowest(mine.start) + bits_popcount(runs_below(line, place->byte) & run_mask(mine));
-    if (lines.shape->rest_bits == 0) return slot;
-    uint64_t same = runs_match(line, place->byte) & run_mask(mine);
+    uint64_t const here = run_mask(mine), up_to = runs_up_to(line, place->byte) & here;
+    unsigned       slot = bits_lowest(mine.start) + bits_popcount(up_to);
+    if (lines_rest_bits(lines) == 0) return slot;
+    uint64_t same = runs_match(line, place->byte) & here;
     for (; same != 0; same &= same - 1) {
-        slot += lines_rest(lines, place->bucket, bits_lowest(same)) < rest;
+        slot -= lines_rest(lines, place->bucket, bits_lowest(same)) > rest;
     }
     return slot;
 }
@@ -206,7 +231,7 @@ TAMIS_INLINE void lines_insert(lines_view lines, const lines_place *place, run m
                                uint64_t rest) {
     uint8_t *const line = lines_at(lines, place->bucket);
     unsigned const slot = lines_slot_for(lines, line, place, mine, rest), used = runs_used(index);
-    unsigned const bits = (unsigned)lines.shape->rest_bits;
+    unsigned const bits = lines_rest_bits(lines);
     runs_open_slot(line, slot, place->byte);
     index.starts = runs_grown(index.starts, mine.start, !mine.is_occupied);
     index.occ |= UINT64_C(1) << place->chain;
@@ -221,7 +246,7 @@ TAMIS_INLINE void lines_insert(lines_view lines, const lines_place *place, run m
 TAMIS_INLINE runs lines_delete(lines_view lines, uint64_t bucket, unsigned chain, run mine,
                                runs index, unsigned slot) {
     uint8_t *const line = lines_at(lines, bucket);
-    unsigned const bits = (unsigned)lines.shape->rest_bits, used = runs_used(index);
+    unsigned const bits = lines_rest_bits(lines), used = runs_used(index);
     bool const     is_last = mine.start << 1 == mine.end; /* of its run */
     runs_close_slot(line, slot);
     index.starts = runs_shrunk(index.starts, mine.start, is_last);
@@ -234,14 +259,47 @@ TAMIS_INLINE runs lines_delete(lines_view lines, uint64_t bucket, unsigned chain
     return index;
 }
 
+/* ------------------------------------------------------------------ one fingerprint, here */
+
+/* What a line has of a fingerprint whose chain is not in the tail. */
+typedef struct lines_here {
+    unsigned copies;
+    uint64_t slots; /* where they are */
+    run      mine;  /* its chain */
+    runs     index; /* of the line */
+} lines_here;
+
+TAMIS_INLINE lines_here lines_look_here(lines_view lines, const lines_place *place) {
+    const uint8_t *const line = lines_at(lines, place->bucket);
+    lines_here           here;
+    here.index = runs_load(line);
+    here.mine = runs_find(here.index, place->chain);
+    here.slots = lines_with_rest(lines, place, runs_match(line, place->byte) & run_mask(here.mine));
+    here.copies = bits_popcount(here.slots);
+    if (lines_counter_bits(lines) != 0 && here.copies != 0) {
+        here.copies =
+            rest_copies(lines.shape, lines_rest(lines, place->bucket, bits_lowest(here.slots)));
+    }
+    return here;
+}
+
+TAMIS_INLINE void lines_count_here(lines_view lines, const lines_place *place,
+                                   const lines_here *here, unsigned copies) {
+    field_set(lines.body, lines_rest_at(lines, place->bucket, bits_lowest(here->slots)),
+              lines_counter_bits(lines), copies - 1);
+}
+
 /* ------------------------------------------------------------------ lines that are full */
 
-/* Prefetch the shelf of a line that is cut or full: an update is likely to need it. */
+/* Prefetch the shelf of a line that is cut or full: an update is likely to need it. Without a
+ * branch, which would be mispredicted for most of such lines: of others the line itself is
+ * prefetched, which is there already. */
 TAMIS_INLINE void lines_fetch_tail(lines_view lines, uint64_t bucket) {
-    runs const       index = runs_load(lines_at(lines, bucket));
+    uint8_t *const   line = lines_at(lines, bucket);
+    runs const       index = runs_load(line);
     shelf_view const shelves = lines_shelves(lines);
-    if (runs_are_cut(index) || runs_used(index) == RUNS_SLOTS)
-        prefetch_to_write(shelf_line(&shelves, bucket));
+    bool const       is_needed = runs_are_cut(index) | runs_are_full(index);
+    prefetch_to_write(is_needed ? shelf_line(&shelves, bucket) : line);
 }
 
 /* Move the last run of a line to the tail, whole. There must be room. Its chain stays occupied. */
@@ -263,32 +321,17 @@ static __attribute__((unused)) void lines_cut_last(lines_view lines, uint64_t bu
     runs_store(line, index);
 }
 
-/* The entries of the first chain of the tail, counted up to one more than `most`. */
-static __attribute__((unused)) unsigned lines_first_of_tail(const shelf_view *shelves,
-                                                            uint64_t bucket, unsigned most) {
-    tail_cursor cursor = tail_begin(shelves, bucket);
-    tail_entry  first, entry;
-    unsigned    n = 1;
-    if (!tail_next(shelves, &cursor, &first)) return 0;
-    while (n <= most && tail_next(shelves, &cursor, &entry) &&
-           entry.key >> LINES_BYTE_BITS == first.key >> LINES_BYTE_BITS) {
-        n++;
-    }
-    return n;
-}
-
 /* Bring the first runs of the tail back into the line, as long as they fit as a whole. */
 static __attribute__((noinline, unused)) void lines_pull_back(lines_view lines, uint64_t bucket) {
     shelf_view const shelves = lines_shelves(lines);
     uint8_t *const   line = lines_at(lines, bucket);
     runs             index = runs_load(line);
-    while (runs_are_cut(index)) {
+    tail_entry       entry;
+    while (runs_are_cut(index) && tail_get(&shelves, bucket, 0, &entry)) {
         unsigned const used = runs_used(index), room = RUNS_SLOTS - used;
-        unsigned const n = lines_first_of_tail(&shelves, bucket, room);
-        if (n == 0 || n > room) return;
-        for (unsigned i = 0; i < n; i++) {
-            tail_entry entry;
-            if (!tail_get(&shelves, bucket, 0, &entry)) return;
+        unsigned const n = tail_count(&shelves, bucket, entry.key, LINES_CHAIN_MASK);
+        if (n > room) return;
+        for (unsigned i = 0; i < n && tail_get(&shelves, bucket, 0, &entry); i++) {
             line[RUNS_AT + used + i] = (uint8_t)entry.key;
             rest_set(lines.body, lines_rest_at(lines, bucket, used + i), shelves.attic.rest_bits,
                      entry.rest);
@@ -324,9 +367,9 @@ lines_far_insert(lines_view lines, const lines_place *place, uint64_t rest) {
     unsigned const   last_slots = bits_popcount(run_mask(runs_find(index, last_chain)));
     lines_way const  way = lines_way_of(index, place->chain, last_chain);
     unsigned const   moved = (way == LINES_FOLLOWS ? 0 : last_slots) + (way != LINES_PUSHES);
-    tail_entry       entry;
-    bool const is_too_long = tail_get(&shelves, place->bucket, LINES_MAX_TAIL - moved, &entry);
-    if (is_too_long || !tail_has_room(&shelves, place->bucket, moved)) return false;
+    if (tail_count(&shelves, place->bucket, 0, 0) + moved > LINES_MAX_TAIL ||
+        !tail_has_room(&shelves, place->bucket, moved))
+        return false;
 
     if (way != LINES_FOLLOWS) lines_cut_last(lines, place->bucket);
     index = runs_load(line);
@@ -345,32 +388,21 @@ lines_far_insert(lines_view lines, const lines_place *place, uint64_t rest) {
 /* What a table has of a fingerprint, and where. */
 typedef struct lines_found {
     unsigned   copies;
-    uint64_t   slots;  /* its slots in the line */
+    lines_here here;   /* what its line has */
     bool       is_far; /* its chain is in the tail: */
     tail_entry entry;  /* its first entry there, if copies is not 0 */
-    run        mine;   /* its chain in the line */
-    runs       index;  /* of its line */
 } lines_found;
 
 TAMIS_INLINE lines_found lines_look(lines_view lines, const lines_place *place) {
-    const lines_shape *const shape = lines.shape;
-    const uint8_t *const     line = lines_at(lines, place->bucket);
-    lines_found              found;
-    found.index = runs_load(line);
-    found.mine = runs_find(found.index, place->chain);
-    found.is_far = run_is_far(found.mine);
-    found.slots =
-        lines_with_rest(lines, place, runs_match(line, place->byte) & run_mask(found.mine));
-    found.copies = bits_popcount(found.slots);
+    lines_found found;
+    found.here = lines_look_here(lines, place);
+    found.copies = found.here.copies;
+    found.is_far = run_is_far(found.here.mine);
     if (__builtin_expect(found.is_far, 0)) {
         tail_entry entry; /* not found.entry itself: what escapes cannot stay in registers */
-        unsigned   entries;
-        if (lines_far_find(lines, place, &entry, &entries)) found.entry = entry;
-        found.copies = entries;
-        if (entries != 0 && shape->counter_bits != 0) found.copies = rest_copies(shape, entry.rest);
-    } else if (shape->counter_bits != 0 && found.copies != 0) {
-        found.copies =
-            rest_copies(shape, lines_rest(lines, place->bucket, bits_lowest(found.slots)));
+        if (lines_far_find(lines, place, &entry, &found.copies)) found.entry = entry;
+        if (found.copies != 0 && lines_counter_bits(lines) != 0)
+            found.copies = rest_copies(lines.shape, entry.rest);
     }
     return found;
 }
@@ -378,7 +410,7 @@ TAMIS_INLINE lines_found lines_look(lines_view lines, const lines_place *place) 
 /* The bit of the body where the rest of a fingerprint is that was found. */
 TAMIS_INLINE uint64_t lines_found_rest(lines_view lines, const lines_place *place,
                                        const lines_found *found) {
-    if (!found->is_far) return lines_rest_at(lines, place->bucket, bits_lowest(found->slots));
+    if (!found->is_far) return lines_rest_at(lines, place->bucket, bits_lowest(found->here.slots));
     shelf_view const shelves = lines_shelves(lines);
     return tail_rest_at(&shelves, place->bucket, &found->entry);
 }
@@ -393,9 +425,10 @@ TAMIS_INLINE void lines_set_copies(lines_view lines, const lines_place *place,
  * room. */
 TAMIS_INLINE bool lines_new_entry(lines_view lines, const lines_place *place,
                                   const lines_found *found, uint64_t rest) {
-    bool const has_slot = run_is_here(found->mine) && runs_used(found->index) < RUNS_SLOTS;
+    bool const has_slot =
+        run_is_here(found->here.mine) && runs_used(found->here.index) < RUNS_SLOTS;
     if (__builtin_expect(!has_slot, 0)) return lines_far_insert(lines, place, rest);
-    lines_insert(lines, place, found->mine, found->index, rest);
+    lines_insert(lines, place, found->here.mine, found->here.index, rest);
     return true;
 }
 
@@ -405,14 +438,9 @@ lines_far_take(lines_view lines, const lines_place *place, tail_entry gone) {
     shelf_view const shelves = lines_shelves(lines);
     uint8_t *const   line = lines_at(lines, place->bucket);
     runs             index = runs_load(line);
-    tail_entry       entry;
-    bool             is_left = false;
     tail_remove(&shelves, place->bucket, &gone);
-    tail_cursor cursor = tail_begin(&shelves, place->bucket);
-    while (!is_left && tail_next(&shelves, &cursor, &entry)) {
-        is_left = entry.key >> LINES_BYTE_BITS == place->chain;
-    }
-    if (!is_left) index.occ &= ~(UINT64_C(1) << place->chain);
+    if (tail_count(&shelves, place->bucket, lines_key(place), LINES_CHAIN_MASK) == 0)
+        index.occ &= ~(UINT64_C(1) << place->chain);
     runs_store(line, index);
     lines_pull_back(lines, place->bucket);
 }
@@ -423,8 +451,8 @@ TAMIS_INLINE void lines_take(lines_view lines, const lines_place *place, const l
         lines_far_take(lines, place, found->entry);
         return;
     }
-    runs const index = lines_delete(lines, place->bucket, place->chain, found->mine, found->index,
-                                    bits_lowest(found->slots));
+    runs const index = lines_delete(lines, place->bucket, place->chain, found->here.mine,
+                                    found->here.index, bits_lowest(found->here.slots));
     if (__builtin_expect(runs_are_cut(index), 0)) lines_pull_back(lines, place->bucket);
 }
 

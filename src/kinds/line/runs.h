@@ -30,7 +30,7 @@
 #ifndef TAMIS_KINDS_LINE_RUNS_H
 #define TAMIS_KINDS_LINE_RUNS_H
 
-#include "core/lanes.h"
+#include "slots.h"
 
 #define RUNS_CHAINS 62
 #define RUNS_SLOTS 50
@@ -59,6 +59,10 @@ TAMIS_INLINE unsigned runs_used(runs index) {
     return 63 - (unsigned)__builtin_clzll(index.starts);
 }
 
+TAMIS_INLINE bool runs_are_full(runs index) {
+    return index.starts >> RUNS_SLOTS != 0;
+}
+
 /* Runs in the line. */
 TAMIS_INLINE unsigned runs_here(runs index) {
     return bits_popcount(index.starts) - 1;
@@ -76,24 +80,23 @@ typedef struct run {
     uint64_t end;         /* the bit of the slot behind its last one, or 0: not here */
 } run;
 
-/* The set bits of starts that have `rank` and `rank` + 1 set bits below them; fewer than two if
- * there are no more. */
-TAMIS_INLINE uint64_t runs_two_starts(uint64_t starts, unsigned rank) {
-#if defined(__BMI2__) && !defined(TAMIS_NO_SIMD)
-    return _pdep_u64(UINT64_C(3) << rank, starts);
-#else
-    unsigned const first = bits_select(starts, rank);
-    if (first == 64) return 0;
-    uint64_t const above = starts & ~bits_low(first + 1);
-    return UINT64_C(1) << first | (above & -above);
-#endif
+/* The slots of a chain as a mask, for lookups: what runs_find() and run_mask() say, in fewer
+ * instructions, since it needs no more of the index than what is below the chain. *ret_is_far: the
+ * chain is occupied and elsewhere; then the mask means nothing. */
+TAMIS_INLINE uint64_t runs_slots(const uint8_t *line, unsigned chain, bool *ret_is_far) {
+    uint64_t const occ = le64_load(line), tail = le64_load(line + 6) >> (RUNS_CHAINS - 48);
+    uint64_t const is_occupied = occ >> chain & 1, below = occ & ((UINT64_C(1) << chain) - 1);
+    uint64_t const two = bits_two(tail << 1 | 1, bits_popcount(below)) & (0 - is_occupied);
+    uint64_t const start = two & -two, end = two & (two - 1);
+    *ret_is_far = (end == 0) & is_occupied;
+    return end - start;
 }
 
 /* The run of the chain. If the chain is empty: the run of the next occupied one, before which its
  * own would be. */
 TAMIS_INLINE run runs_find(runs index, unsigned chain) {
     uint64_t const below = index.occ & ((UINT64_C(1) << chain) - 1);
-    uint64_t const two = runs_two_starts(index.starts, bits_popcount(below));
+    uint64_t const two = bits_two(index.starts, bits_popcount(below));
     run            found;
     found.is_occupied = index.occ >> chain & 1;
     found.start = two & -two;
@@ -127,86 +130,21 @@ TAMIS_INLINE uint64_t runs_match(const uint8_t *line, uint8_t byte) {
     return low | (uint64_t)lanes_equal_8x32(line + 32, byte) << (32 - RUNS_AT);
 }
 
-/* A mask of the slots that hold a smaller byte. */
-TAMIS_INLINE uint64_t runs_below(const uint8_t *line, uint8_t byte) {
-    uint64_t const low = lanes_below_8x32(line + RUNS_AT, byte);
-    return low | (uint64_t)lanes_below_8x32(line + 32, byte) << (32 - RUNS_AT);
+/* A mask of the slots that hold this byte or a smaller one. */
+TAMIS_INLINE uint64_t runs_up_to(const uint8_t *line, uint8_t byte) {
+    uint64_t const low = lanes_up_to_8x32(line + RUNS_AT, byte);
+    return low | (uint64_t)lanes_up_to_8x32(line + 32, byte) << (32 - RUNS_AT);
 }
-
-#if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
-/* A slot is opened or closed with four vector operations for each half of the line, as fast for
- * slot 0 as for slot 49; memmove() of an unknown length is a call and a branch. The halves overlap:
- * slots 0 to 31, and 18 to 49. */
-#define RUNS_HALF (32 - RUNS_AT) /* the first slot of the second half */
-
-TAMIS_INLINE __m256i runs_half(const uint8_t *line, unsigned half) {
-    return _mm256_loadu_si256((const __m256i *)(const void *)(line + RUNS_AT + half * RUNS_HALF));
-}
-
-/* A half moved up by one slot: each slot has what the one before it had, and the first one what is
- * in front of the half. */
-TAMIS_INLINE __m256i runs_half_up(const uint8_t *line, unsigned half) {
-    const uint8_t *const before = line + RUNS_AT + half * RUNS_HALF - 1;
-    return _mm256_loadu_si256((const __m256i *)(const void *)before);
-}
-
-/* A half moved down by one slot. Behind the second half is the next cache line, and loading it
- * would be waiting for it; so that half is moved in the register, and its last slot becomes 0. */
-TAMIS_INLINE __m256i runs_half_down(const uint8_t *line, unsigned half) {
-    if (half == 0) return _mm256_loadu_si256((const __m256i *)(const void *)(line + RUNS_AT + 1));
-    __m256i const here = runs_half(line, half);
-    __m256i const top = _mm256_permute2x128_si256(here, here, 0x81); /* its upper lane, then 0 */
-    return _mm256_alignr_epi8(top, here, 1);
-}
-
-/* The numbers of the slots in a half, one in each byte. */
-TAMIS_INLINE __m256i runs_numbers(unsigned half) {
-    __m256i const first =
-        _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
-                         21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-    return _mm256_add_epi8(first, _mm256_set1_epi8((char)(half * RUNS_HALF)));
-}
-
-TAMIS_INLINE void runs_put_halves(uint8_t *line, __m256i first, __m256i second) {
-    _mm256_storeu_si256((__m256i *)(void *)(line + RUNS_AT), first);
-    _mm256_storeu_si256((__m256i *)(void *)(line + RUNS_AT + RUNS_HALF), second);
-}
-
-/* A half with `byte` at slot `at`, and the bytes from there on moved up by one. */
-TAMIS_INLINE __m256i runs_opened(const uint8_t *line, unsigned half, unsigned at, uint8_t byte) {
-    __m256i const slot = runs_numbers(half), here = _mm256_set1_epi8((char)at);
-    __m256i const moved = _mm256_blendv_epi8(runs_half(line, half), runs_half_up(line, half),
-                                             _mm256_cmpgt_epi8(slot, here));
-    return _mm256_blendv_epi8(moved, _mm256_set1_epi8((char)byte), _mm256_cmpeq_epi8(slot, here));
-}
-
-/* A half with the bytes behind slot `at` moved down by one. */
-TAMIS_INLINE __m256i runs_closed(const uint8_t *line, unsigned half, unsigned at) {
-    __m256i const stays = _mm256_cmpgt_epi8(_mm256_set1_epi8((char)at), runs_numbers(half));
-    return _mm256_blendv_epi8(runs_half_down(line, half), runs_half(line, half), stays);
-}
-#endif
 
 /* Put a byte at slot `at`; those from there on move up by one. The last slot must be free. */
 TAMIS_INLINE void runs_open_slot(uint8_t *line, unsigned at, uint8_t byte) {
-#if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
-    runs_put_halves(line, runs_opened(line, 0, at, byte), runs_opened(line, 1, at, byte));
-#else
-    uint8_t *const slots = line + RUNS_AT;
-    memmove(slots + at + 1, slots + at, RUNS_SLOTS - 1 - at);
-    slots[at] = byte;
-#endif
+    slots_open(line, RUNS_AT, 1, at);
+    line[RUNS_AT + at] = byte;
 }
 
 /* Take slot `at` away; those behind it move down by one, and the last slot becomes 0. */
 TAMIS_INLINE void runs_close_slot(uint8_t *line, unsigned at) {
-#if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
-    runs_put_halves(line, runs_closed(line, 0, at), runs_closed(line, 1, at));
-#else
-    uint8_t *const slots = line + RUNS_AT;
-    memmove(slots + at, slots + at + 1, RUNS_SLOTS - 1 - at);
-    slots[RUNS_SLOTS - 1] = 0;
-#endif
+    slots_close(line, RUNS_AT, 1, at);
 }
 
 /* ------------------------------------------------------------------ index */

@@ -22,6 +22,7 @@
 
 #include "attic.h"
 #include "core/shift.h"
+#include "slots.h"
 
 #define SHELF_BUCKETS ATTIC_GROUP
 #define SHELF_KEYS 28
@@ -64,11 +65,22 @@ typedef struct shelf_part {
     unsigned first, n, end;
 } shelf_part;
 
+/* A zero before the first bucket makes all buckets alike: the ones of a bucket are between two
+ * zeros that follow each other. */
 TAMIS_INLINE shelf_part shelf_find(uint64_t ones, uint64_t bucket) {
     unsigned const which = bucket % SHELF_BUCKETS;
-    unsigned const start = which == 0 ? 0 : bits_select(~ones, which - 1) + 1;
-    unsigned const end = bits_select(~ones, which);
+    uint64_t const two = bits_two(~ones << 1 | 1, which);
+    unsigned const start = bits_lowest(two), end = bits_lowest(two & (two - 1)) - 1;
     return (shelf_part){ start - which, end - start, end };
+}
+
+/* Which keys of a bucket are the same as `key` in the bits of `mask`? Bit i: key i of the shelf. */
+TAMIS_INLINE uint32_t shelf_match(const uint8_t *line, shelf_part part, unsigned key,
+                                  unsigned mask) {
+    uint32_t const own = (uint32_t)(bits_low(part.first + part.n) & ~bits_low(part.first));
+    uint64_t const low = lanes_equal_16x16(line + SHELF_AT, (uint16_t)key, (uint16_t)mask);
+    uint64_t const high = lanes_equal_16x16(line + 32, (uint16_t)key, (uint16_t)mask);
+    return (uint32_t)(low | high << (32 - SHELF_AT) / 2) & own;
 }
 
 /* ------------------------------------------------------------------ going through a tail */
@@ -139,16 +151,60 @@ static __attribute__((unused)) bool tail_get(const shelf_view *shelves, uint64_t
     return tail_next(shelves, &cursor, ret_entry);
 }
 
+/* What a tail has on its shelf, and whether it may go on in the attic. */
+typedef struct tail_parts {
+    const uint8_t *line;
+    shelf_part     shelved;
+    bool           may_go_on; /* the shelf is full up to the last entry of this bucket */
+} tail_parts;
+
+TAMIS_INLINE tail_parts tail_find(const shelf_view *shelves, uint64_t bucket) {
+    const uint8_t *const line = shelf_line(shelves, bucket);
+    shelf_part const     part = shelf_find(shelf_ones(line), bucket);
+    return (tail_parts){ line, part, part.first + part.n == SHELF_KEYS };
+}
+
+TAMIS_INLINE tail_entry tail_shelved(const shelf_view *shelves, uint64_t bucket, unsigned key,
+                                     unsigned at) {
+    uint64_t const rest = shelf_rest_at(shelves, bucket, at);
+    return (tail_entry){ key, rest_get(shelves->attic.body, rest, shelves->attic.rest_bits), true,
+                         at };
+}
+
+/* Words of a bucket in the attic that agree with `own` in the bits of `mask`, its upper bits; the
+ * first of them is at *ret_place. */
+static __attribute__((unused)) unsigned tail_words(const shelf_view *shelves, uint64_t bucket,
+                                                   unsigned own, unsigned mask,
+                                                   uint64_t *ret_place) {
+    uint64_t const first = attic_make_word(bucket, own & mask);
+    uint64_t const all = ~(bits_low(ATTIC_OWN_BITS) & ~(uint64_t)mask);
+    uint64_t const place = attic_find(&shelves->attic, first);
+    unsigned       n = 0;
+    while ((attic_word(&shelves->attic, place + n) & all) == first) n++;
+    *ret_place = place;
+    return n;
+}
+
+/* How many entries of a tail have a key that agrees with `key` in the bits of `mask`? With mask 0,
+ * all are counted. */
+TAMIS_INLINE unsigned tail_count(const shelf_view *shelves, uint64_t bucket, unsigned key,
+                                 unsigned mask) {
+    tail_parts const parts = tail_find(shelves, bucket);
+    uint64_t         place;
+    unsigned const   n = bits_popcount(shelf_match(parts.line, parts.shelved, key, mask));
+    return parts.may_go_on ? n + tail_words(shelves, bucket, key, mask, &place) : n;
+}
+
 /* ------------------------------------------------------------------ a shelf and the attic */
 
 /* Put an entry at place `at` of a shelf that is not full; the later ones move up by one. */
 static __attribute__((unused)) void shelf_insert(const shelf_view *shelves, uint64_t bucket,
                                                  unsigned at, unsigned key, uint64_t rest) {
-    uint8_t *const line = shelf_line(shelves, bucket), *const keys = line + SHELF_AT;
+    uint8_t *const line = shelf_line(shelves, bucket);
     uint64_t const ones = shelf_ones(line), end = UINT64_C(1) << shelf_find(ones, bucket).end;
     unsigned const used = shelf_used(ones), bits = shelves->attic.rest_bits;
-    memmove(keys + 2 * (at + 1), keys + 2 * at, 2 * (size_t)(used - at));
-    le16_store(keys + 2 * at, (uint16_t)key);
+    slots_open(line, SHELF_AT, 2, at);
+    le16_store(line + SHELF_AT + 2 * at, (uint16_t)key);
     le64_store(line, (ones & (end - 1)) | end | (ones & -end) << 1); /* a one before its zero */
     if (bits == 0) return;
     shift_open(shelves->attic.body, shelf_rest_at(shelves, bucket, at),
@@ -159,11 +215,10 @@ static __attribute__((unused)) void shelf_insert(const shelf_view *shelves, uint
 /* Take entry `at`, which belongs to the bucket, off its shelf; the later ones move down by one. */
 static __attribute__((unused)) void shelf_delete(const shelf_view *shelves, uint64_t bucket,
                                                  unsigned at) {
-    uint8_t *const line = shelf_line(shelves, bucket), *const keys = line + SHELF_AT;
+    uint8_t *const line = shelf_line(shelves, bucket);
     uint64_t const ones = shelf_ones(line), end = UINT64_C(1) << shelf_find(ones, bucket).end;
     unsigned const used = shelf_used(ones), bits = shelves->attic.rest_bits;
-    memmove(keys + 2 * at, keys + 2 * (at + 1), 2 * (size_t)(used - at - 1));
-    le16_store(keys + 2 * (used - 1), 0);
+    slots_close(line, SHELF_AT, 2, at);
     le64_store(line, (ones & (end / 2 - 1)) | (ones & -end) >> 1); /* its last one is gone */
     if (bits == 0) return;
     shift_close(shelves->attic.body, shelf_rest_at(shelves, bucket, at),
@@ -203,25 +258,32 @@ TAMIS_INLINE bool tail_has_room(const shelf_view *shelves, uint64_t bucket, unsi
     return total <= SHELF_KEYS || attic_has_room(&shelves->attic, min_u64(total - SHELF_KEYS, n));
 }
 
+/* The keys of a bucket on its shelf that come before a new one, in the order of (key, rest). */
+TAMIS_INLINE unsigned shelf_before(const shelf_view *shelves, uint64_t bucket, shelf_part part,
+                                   unsigned key, uint64_t rest) {
+    const uint8_t *const keys = shelf_line(shelves, bucket) + SHELF_AT;
+    unsigned             i = 0;
+    for (; i < part.n; i++) {
+        unsigned const other = le16_load(keys + 2 * (part.first + i));
+        if (other > key) break;
+        if (other == key && tail_shelved(shelves, bucket, key, part.first + i).rest >= rest) break;
+    }
+    return i;
+}
+
 /* Add an entry to the tail of a bucket, where it belongs in the order. There must be room. */
 static __attribute__((unused)) void tail_add(const shelf_view *shelves, uint64_t bucket,
                                              unsigned key, uint64_t rest) {
     uint64_t const   ones = shelf_ones(shelf_line(shelves, bucket));
     shelf_part const part = shelf_find(ones, bucket);
-    tail_cursor      cursor = tail_begin(shelves, bucket);
-    tail_entry       other;
-    unsigned         i = 0;
-    while (i < part.n && tail_next(shelves, &cursor, &other) &&
-           (other.key < key || (other.key == key && other.rest < rest))) {
-        i++;
-    }
-    bool const is_full = shelf_used(ones) == SHELF_KEYS;
-    if (is_full && part.first + i == SHELF_KEYS) { /* it comes behind all that the shelf holds */
+    unsigned const   at = part.first + shelf_before(shelves, bucket, part, key, rest);
+    bool const       is_full = shelf_used(ones) == SHELF_KEYS;
+    if (is_full && at == SHELF_KEYS) { /* it comes behind all that the shelf holds */
         attic_add(&shelves->attic, attic_make_word(bucket, key), rest);
         return;
     }
     if (is_full) shelf_evict(shelves, bucket);
-    shelf_insert(shelves, bucket, part.first + i, key, rest);
+    shelf_insert(shelves, bucket, at, key, rest);
 }
 
 static __attribute__((unused)) void tail_remove(const shelf_view *shelves, uint64_t bucket,

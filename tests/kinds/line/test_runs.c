@@ -127,7 +127,7 @@ static void runs_counts_agree_with_counting_bit_by_bit(void **state) {
 
 /* ------------------------------------------------------------------ bytes */
 
-static void runs_match_and_below_agree_with_a_loop(void **state) {
+static void runs_match_and_up_to_agree_with_a_loop(void **state) {
     (void)state;
     dice   random = dice_start();
     fenced memory = fenced_new(LINE); /* asking reads the line and no more */
@@ -137,13 +137,13 @@ static void runs_match_and_below_agree_with_a_loop(void **state) {
             memory.bytes[RUNS_AT + dice_below(&random, RUNS_SLOTS)] = (uint8_t)(i * 255 / 19);
         }
         for (unsigned byte = 0; byte < 256; byte++) {
-            uint64_t same = 0, below = 0;
+            uint64_t same = 0, up_to = 0;
             for (unsigned slot = 0; slot < RUNS_SLOTS; slot++) {
                 same |= (uint64_t)(memory.bytes[RUNS_AT + slot] == byte) << slot;
-                below |= (uint64_t)(memory.bytes[RUNS_AT + slot] < byte) << slot;
+                up_to |= (uint64_t)(memory.bytes[RUNS_AT + slot] <= byte) << slot;
             }
             assert_true(runs_match(memory.bytes, (uint8_t)byte) == same);
-            assert_true(runs_below(memory.bytes, (uint8_t)byte) == below);
+            assert_true(runs_up_to(memory.bytes, (uint8_t)byte) == up_to);
         }
     }
     fenced_free(&memory);
@@ -277,7 +277,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(runs_of_a_line_of_zeros_are_none),
     cmocka_unit_test(runs_find_agrees_with_counting_bit_by_bit),
     cmocka_unit_test(runs_counts_agree_with_counting_bit_by_bit),
-    cmocka_unit_test(runs_match_and_below_agree_with_a_loop),
+    cmocka_unit_test(runs_match_and_up_to_agree_with_a_loop),
     cmocka_unit_test(runs_open_slot_moves_the_later_ones_up),
     cmocka_unit_test(runs_close_slot_moves_the_later_ones_down),
     cmocka_unit_test(a_slot_more_or_less_moves_the_later_starts),

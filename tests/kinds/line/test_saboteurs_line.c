@@ -33,7 +33,7 @@ static void view_of(const tamis_set *set, line_view *ret_view) {
                                      .room = g[LINE_ATTIC],
                                      .word_bits = 8 * line_word_bytes(g[LINE_BUCKETS]),
                                      .end = at.end };
-    ret_view->lines = (lines_view){ set->table.body, &ret_view->shape };
+    ret_view->lines = (lines_view){ set->table.body, &ret_view->shape, false };
     ret_view->all = lines_shelves(ret_view->lines);
 }
 
@@ -138,7 +138,7 @@ static void validate_names_rests_out_of_order(void **state) {
     set->table.keys += 2;
     assert_true(tamis_validate(set, NULL));
     found = lines_look(view.lines, &place);
-    assert_true(swap_slots(&view, bucket, bits_lowest(found.slots), true));
+    assert_true(swap_slots(&view, bucket, bits_lowest(found.here.slots), true));
     expect_broken(set, "I2");
     tamis_free(set);
 }
