@@ -81,6 +81,24 @@ static tamis_status add_if_new(tamis_set *set, uint64_t hash, bool *ret_is_new) 
     return status;
 }
 
+/* ------------------------------------------------------------------ hints */
+
+void tamis_fetch_hash(const tamis_set *set, uint64_t hash) {
+    TAMIS_ASSERT(set != NULL);
+    if (set != NULL && set->calls->fetch != NULL) set->calls->fetch(&set->table, &hash, 1, false);
+}
+
+void tamis_fetch(const tamis_set *set, const void *key, size_t key_bytes) {
+    bool const is_given = set != NULL && is_key(key, key_bytes);
+    TAMIS_ASSERT(is_given);
+    if (is_given) tamis_fetch_hash(set, keyhash_bytes(&set->hasher, key, key_bytes));
+}
+
+void tamis_fetch_id(const tamis_set *set, uint64_t id) {
+    TAMIS_ASSERT(set != NULL);
+    if (set != NULL) tamis_fetch_hash(set, keyhash_id(&set->hasher, id));
+}
+
 /* ------------------------------------------------------------------ keys given as bytes */
 
 tamis_status tamis_add(tamis_set *set, const void *key, size_t key_bytes) {

@@ -256,6 +256,19 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove(tamis_set *set, const void *
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_count(const tamis_set *set, const void *key,
                                                    size_t key_bytes, uint64_t *ret_count);
 
+/** A hint: this key is asked for, added or removed soon. The memory that this will need is asked
+ *  for, and the call returns at once. It costs a hash, and changes nothing. For programs that have
+ *  one key at a time and know the next ones early. Hint 16 keys ahead:
+ *
+ *      for (i = 0; i < n; i++) {
+ *          if (i + 16 < n) tamis_fetch(set, key[i + 16], bytes[i + 16]);
+ *          if (tamis_has(set, key[i], bytes[i])) ...
+ *      }
+ *
+ *  In sets that are larger than the caches this comes near the speed of a batch (section 5). In
+ *  smaller ones it is not worth its hash. Kinds that look at many places for a key take no hint. */
+TAMIS_API void tamis_fetch(const tamis_set *set, const void *key, size_t key_bytes);
+
 /* ------------------------------------------------------------------ 4. 64-bit ids, and hashes */
 
 /* The same functions for keys that are 64-bit ids. Any values are fine, sequential ones too: each
@@ -271,6 +284,7 @@ TAMIS_API bool                         tamis_has_id(const tamis_set *set, uint64
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_id(tamis_set *set, uint64_t id);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_id(const tamis_set *set, uint64_t id,
                                                       uint64_t *ret_count);
+TAMIS_API void                         tamis_fetch_id(const tamis_set *set, uint64_t id);
 
 /* Hash a key once and ask many sets: those that share hash and seed (made with the same ones, or
  * with `like`) have the same hash of a key, whatever their kinds and sizes. The _hash functions
@@ -285,6 +299,7 @@ TAMIS_API bool                         tamis_has_hash(const tamis_set *set, uint
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_hash(tamis_set *set, uint64_t hash);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_hash(const tamis_set *set, uint64_t hash,
                                                         uint64_t *ret_count);
+TAMIS_API void                         tamis_fetch_hash(const tamis_set *set, uint64_t hash);
 
 /* ------------------------------------------------------------------ 5. many keys at once */
 

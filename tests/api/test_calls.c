@@ -214,6 +214,41 @@ static void batches_of_hashes_are_batches_of_their_keys(void **state) {
     tamis_free(b);
 }
 
+/* ------------------------------------------------------------------ hints */
+
+/* A writer: a sum of all bytes of a file, each with its place. */
+static bool sum_up(void *context, const void *bytes, size_t n) {
+    uint64_t *const sum = context;
+    for (size_t i = 0; i < n; i++)
+        *sum = *sum * UINT64_C(0x9e3779b97f4a7c15) + 1 + ((const uint8_t *)bytes)[i];
+    return true;
+}
+
+/* A set beyond what any kind takes for cached, so that hints do what they do. */
+static void a_hint_changes_nothing(void **state) {
+    (void)state;
+    const char *kind;
+    for (size_t i = 0; (kind = tamis_kind_name(i)) != NULL; i++) {
+        tamis_spec spec = TAMIS_SPEC_INIT;
+        spec.capacity = 300000;
+        spec.fpr = 0.01;
+        spec.kind = kind;
+        tamis_set *const set = make_set_from(&spec);
+        for (uint64_t id = 0; id < 1000; id++) assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
+        uint64_t before = 0, after = 0;
+        assert_int_equal(tamis_write(set, sum_up, &before), TAMIS_OK);
+        for (uint64_t id = 0; id < 2000; id++) {
+            tamis_fetch_id(set, id);
+            tamis_fetch_hash(set, UINT64_MAX - id);
+            tamis_fetch(set, &id, sizeof id);
+        }
+        tamis_fetch(set, NULL, 0); /* the empty key */
+        assert_int_equal(tamis_write(set, sum_up, &after), TAMIS_OK);
+        assert_true(before != 0 && before == after);
+        tamis_free(set);
+    }
+}
+
 /* ------------------------------------------------------------------ facts */
 
 static void facts_are_those_of_the_plan(void **state) {
@@ -400,6 +435,7 @@ int main(void) {
         cmocka_unit_test(add_new_takes_keys_as_bytes),
         cmocka_unit_test(sets_that_share_a_seed_share_hashes),
         cmocka_unit_test(batches_of_hashes_are_batches_of_their_keys),
+        cmocka_unit_test(a_hint_changes_nothing),
         cmocka_unit_test(facts_are_those_of_the_plan),
         cmocka_unit_test(a_survey_estimates_keys_and_load),
         cmocka_unit_test(a_survey_does_not_count_copies_as_different_keys),
