@@ -199,24 +199,27 @@ TAMIS_INLINE tamis_status line_add_as(tamis_table *table, uint64_t hash, bool is
         lines_insert(lines, &place, here.mine, here.index,
                      is_bare ? 0 : rest_new(lines.shape, place.remainder, 0));
     table->keys++;
-    table->saturated += here.copies + 1 == most && most > 1;
+    if (__builtin_expect(here.copies + 1 == most, 0)) table->saturated += most > 1;
     return TAMIS_OK;
 }
 
-/* In a line that is cut, a slot that becomes free calls entries back from the tail. */
+/* In a line that is cut, a slot that becomes free may call entries back from the tail. */
 TAMIS_INLINE tamis_status line_remove_as(tamis_table *table, uint64_t hash, bool is_bare) {
     lines_view const  lines = line_view_as(table, is_bare);
     lines_place const place = lines_find(lines, hash);
     lines_here const  here = lines_look_here(lines, &place);
-    if (__builtin_expect(runs_are_cut(here.index), 0)) return line_far_remove(table, hash);
+    if (__builtin_expect(run_is_far(here.mine), 0)) return line_far_remove(table, hash);
     if (here.copies == 0) return TAMIS_ERR_ABSENT;
     if (here.copies >= line_shape_of(table)->most) return TAMIS_ERR_SATURATED;
-    if (lines_counter_bits(lines) != 0 && here.copies > 1)
-        lines_count_here(lines, &place, &here, here.copies - 1);
-    else
-        (void)lines_delete(lines, place.bucket, place.chain, here.mine, here.index,
-                           bits_lowest(here.slots));
     table->keys--;
+    if (lines_counter_bits(lines) != 0 && here.copies > 1) {
+        lines_count_here(lines, &place, &here, here.copies - 1);
+        return TAMIS_OK;
+    }
+    runs const index = lines_delete(lines, place.bucket, place.chain, here.mine, here.index,
+                                    bits_lowest(here.slots));
+    if (__builtin_expect(runs_are_cut(index), 0))
+        lines_pull_back(lines.body, lines.shape, place.bucket);
     return TAMIS_OK;
 }
 
@@ -262,49 +265,53 @@ TAMIS_INLINE void line_fetch_tails(const tamis_table *table, const uint64_t *has
         lines_fetch_tail(lines, fastrange(hash[i], lines.shape->buckets));
 }
 
-/* Those keys of a chunk whose rests, too, say that they are there. The rest of a byte that matched
- * was asked for when it matched. */
-static uint64_t line_confirm(lines_view lines, const uint64_t *hash, const uint64_t *slots,
-                             uint64_t maybe) {
-    uint64_t found = 0;
-    for (; maybe != 0; maybe &= maybe - 1) {
-        unsigned const    i = bits_lowest(maybe);
-        lines_place const place = lines_find(lines, hash[i]);
-        found |= (uint64_t)(lines_with_rest(lines, &place, slots[i]) != 0) << i;
-    }
-    return found;
-}
-
-/* Search the lines, and prefetch the shelf of a chain that is not there, or the rest of a byte that
- * matched; then read those rests, then those shelves. So no key waits for memory while others could
- * ask for theirs. Bit i of each mask is key i. */
-TAMIS_INLINE uint64_t line_has_chunk_as(const tamis_table *table, const uint64_t *hash, unsigned n,
-                                        bool is_bare) {
-    lines_view const lines = line_view_as(table, is_bare);
+/* Keys of a chunk whose chains are in tails: all shelves are asked for before the first is read, so
+ * no key waits for memory while others could ask for theirs. Bit i of a mask is key i. */
+static __attribute__((noinline)) uint64_t line_has_far(const tamis_table *table,
+                                                       const uint64_t *hash, uint64_t far) {
+    lines_view const lines = line_view(table);
     shelf_view const shelves = lines_shelves(lines);
-    bool const       is_wide = lines_remainder_bits(lines) != LINES_BYTE_BITS;
-    uint64_t         slots[TAMIS_CHUNK], found = 0, far = 0;
-    for (unsigned i = 0; i < n; i++) {
-        lines_place const place = lines_find(lines, hash[i]);
-        bool              is_far;
-        uint64_t const    mine = lines_slots_here(lines, &place, &is_far);
-        found |= (uint64_t)(mine != 0) << i;
-        far |= (uint64_t)is_far << i;
-        if (!is_wide) continue;
-        slots[i] = mine;
-        if (mine != 0) lines_fetch_rest(lines, &place, bits_lowest(mine));
-    }
-    found &= ~far;
+    uint64_t         found = 0;
     for (uint64_t left = far; left != 0; left &= left - 1) {
         uint64_t const bucket = fastrange(hash[bits_lowest(left)], lines.shape->buckets);
         prefetch_to_read(shelf_line(&shelves, bucket));
     }
-    if (is_wide) found = line_confirm(lines, hash, slots, found);
     for (; far != 0; far &= far - 1) {
         unsigned const i = bits_lowest(far);
         found |= (uint64_t)lines_far_holds(lines.body, lines.shape, hash[i]) << i;
     }
     return found;
+}
+
+/* A byte that matches asks for its rest; rests are read when all lines are done. */
+static uint64_t line_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
+    lines_view const lines = line_view(table);
+    lines_place      place[TAMIS_CHUNK];
+    uint64_t         slots[TAMIS_CHUNK], maybe = 0, found = 0, far = 0;
+    for (unsigned i = 0; i < n; i++) {
+        bool is_far;
+        place[i] = lines_find(lines, hash[i]);
+        slots[i] = lines_slots_here(lines, &place[i], &is_far);
+        far |= (uint64_t)is_far << i;
+        maybe |= (uint64_t)(slots[i] != 0) << i;
+        if (slots[i] != 0) lines_fetch_rest(lines, &place[i], bits_lowest(slots[i]));
+    }
+    for (maybe &= ~far; maybe != 0; maybe &= maybe - 1) {
+        unsigned const i = bits_lowest(maybe);
+        found |= (uint64_t)(lines_with_rest(lines, &place[i], slots[i]) != 0) << i;
+    }
+    return far == 0 ? found : found | line_has_far(table, hash, far);
+}
+
+static uint64_t line_has_chunk_bare(const tamis_table *table, const uint64_t *hash, unsigned n) {
+    lines_view const lines = line_view_as(table, true);
+    uint64_t         found = 0, far = 0;
+    for (unsigned i = n; i-- > 0;) { /* backwards: to push a bit into a mask is one instruction */
+        uint64_t is_far;
+        found = 2 * found + lines_holds_here(lines, hash[i], &is_far);
+        far = 2 * far + is_far;
+    }
+    return far == 0 ? found : (found & ~far) | line_has_far(table, hash, far);
 }
 
 TAMIS_INLINE unsigned line_add_chunk_as(tamis_table *table, const uint64_t *hash, unsigned n,
@@ -339,10 +346,6 @@ TAMIS_INLINE uint64_t line_remove_chunk_as(tamis_table *table, const uint64_t *h
     }                                                                                             \
     static tamis_status line_remove##name(tamis_table *table, uint64_t hash) {                    \
         return line_remove_as(table, hash, is_bare);                                              \
-    }                                                                                             \
-    static uint64_t line_has_chunk##name(const tamis_table *table, const uint64_t *hash,          \
-                                         unsigned n) {                                            \
-        return line_has_chunk_as(table, hash, n, is_bare);                                        \
     }                                                                                             \
     static unsigned line_add_chunk##name(tamis_table *table, const uint64_t *hash, unsigned n) {  \
         return line_add_chunk_as(table, hash, n, is_bare);                                        \

@@ -200,7 +200,9 @@ lines_far_holds(uint8_t *body, const lines_shape *shape, uint64_t hash) {
 TAMIS_INLINE uint64_t lines_slots_here(lines_view lines, const lines_place *place,
                                        bool *ret_is_far) {
     const uint8_t *const line = lines_at(lines, place->bucket);
-    return runs_match(line, place->byte) & runs_slots(line, place->chain, ret_is_far);
+    runs_spot const      spot = runs_spot_of(line, place->chain);
+    *ret_is_far = spot.is_far;
+    return runs_match(line, place->byte) & spot.slots & (0 - spot.is_occupied);
 }
 
 TAMIS_INLINE bool lines_holds(lines_view lines, uint64_t hash) {
@@ -209,6 +211,17 @@ TAMIS_INLINE bool lines_holds(lines_view lines, uint64_t hash) {
     uint64_t const    slots = lines_slots_here(lines, &place, &is_far);
     if (__builtin_expect(is_far, 0)) return lines_far_holds(lines.body, lines.shape, hash);
     return lines_with_rest(lines, &place, slots) != 0;
+}
+
+/* The same for a line without rests, and without a branch. *ret_is_far: look in the tail, and the
+ * answer means nothing. */
+TAMIS_INLINE uint64_t lines_holds_here(lines_view lines, uint64_t hash, uint64_t *ret_is_far) {
+    lines_place const    place = lines_find(lines, hash);
+    const uint8_t *const line = lines_at(lines, place.bucket);
+    runs_spot const      spot = runs_spot_of(line, place.chain);
+    uint64_t const       slots = runs_match(line, place.byte) & spot.slots;
+    *ret_is_far = spot.is_far;
+    return (slots != 0) & spot.is_occupied;
 }
 
 /* ------------------------------------------------------------------ slots come and go */
@@ -322,16 +335,18 @@ static __attribute__((unused)) void lines_cut_last(lines_view lines, uint64_t bu
 }
 
 /* Bring the first runs of the tail back into the line, as long as they fit as a whole. */
-static __attribute__((noinline, unused)) void lines_pull_back(lines_view lines, uint64_t bucket) {
+static __attribute__((noinline, unused)) void
+lines_pull_back(uint8_t *body, const lines_shape *shape, uint64_t bucket) {
+    lines_view const lines = { body, shape, false };
     shelf_view const shelves = lines_shelves(lines);
     uint8_t *const   line = lines_at(lines, bucket);
     runs             index = runs_load(line);
     tail_entry       entry;
-    while (runs_are_cut(index) && tail_get(&shelves, bucket, 0, &entry)) {
+    while (runs_are_cut(index) && tail_first(&shelves, bucket, &entry)) {
         unsigned const used = runs_used(index), room = RUNS_SLOTS - used;
         unsigned const n = tail_count(&shelves, bucket, entry.key, LINES_CHAIN_MASK);
         if (n > room) return;
-        for (unsigned i = 0; i < n && tail_get(&shelves, bucket, 0, &entry); i++) {
+        for (unsigned i = 0; i < n && tail_first(&shelves, bucket, &entry); i++) {
             line[RUNS_AT + used + i] = (uint8_t)entry.key;
             rest_set(lines.body, lines_rest_at(lines, bucket, used + i), shelves.attic.rest_bits,
                      entry.rest);
@@ -442,7 +457,7 @@ lines_far_take(lines_view lines, const lines_place *place, tail_entry gone) {
     if (tail_count(&shelves, place->bucket, lines_key(place), LINES_CHAIN_MASK) == 0)
         index.occ &= ~(UINT64_C(1) << place->chain);
     runs_store(line, index);
-    lines_pull_back(lines, place->bucket);
+    lines_pull_back(lines.body, lines.shape, place->bucket);
 }
 
 /* Take one entry of a fingerprint away that was found. */
@@ -453,7 +468,8 @@ TAMIS_INLINE void lines_take(lines_view lines, const lines_place *place, const l
     }
     runs const index = lines_delete(lines, place->bucket, place->chain, found->here.mine,
                                     found->here.index, bits_lowest(found->here.slots));
-    if (__builtin_expect(runs_are_cut(index), 0)) lines_pull_back(lines, place->bucket);
+    if (__builtin_expect(runs_are_cut(index), 0))
+        lines_pull_back(lines.body, lines.shape, place->bucket);
 }
 
 #endif

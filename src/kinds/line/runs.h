@@ -80,16 +80,20 @@ typedef struct run {
     uint64_t end;         /* the bit of the slot behind its last one, or 0: not here */
 } run;
 
-/* The slots of a chain as a mask, for lookups: what runs_find() and run_mask() say, in fewer
- * instructions, since it needs no more of the index than what is below the chain. *ret_is_far: the
- * chain is occupied and elsewhere; then the mask means nothing. */
-TAMIS_INLINE uint64_t runs_slots(const uint8_t *line, unsigned chain, bool *ret_is_far) {
+/* What a lookup needs of a chain, in fewer instructions than runs_find(): its slots as a mask. The
+ * mask means nothing if the chain is empty, or far. */
+typedef struct runs_spot {
+    uint64_t slots;
+    uint64_t is_occupied; /* 1: the chain has bytes, here or elsewhere */
+    uint64_t is_far;      /* 1: elsewhere */
+} runs_spot;
+
+TAMIS_INLINE runs_spot runs_spot_of(const uint8_t *line, unsigned chain) {
     uint64_t const occ = le64_load(line), tail = le64_load(line + 6) >> (RUNS_CHAINS - 48);
     uint64_t const is_occupied = occ >> chain & 1, below = occ & ((UINT64_C(1) << chain) - 1);
-    uint64_t const two = bits_two(tail << 1 | 1, bits_popcount(below)) & (0 - is_occupied);
+    uint64_t const two = bits_two(tail << 1 | 1, bits_popcount(below));
     uint64_t const start = two & -two, end = two & (two - 1);
-    *ret_is_far = (end == 0) & is_occupied;
-    return end - start;
+    return (runs_spot){ end - start, is_occupied, (end == 0) & is_occupied };
 }
 
 /* The run of the chain. If the chain is empty: the run of the next occupied one, before which its

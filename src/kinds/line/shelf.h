@@ -185,6 +185,16 @@ static __attribute__((unused)) unsigned tail_words(const shelf_view *shelves, ui
     return n;
 }
 
+/* The first entry of a tail, or false: it is empty. */
+TAMIS_INLINE bool tail_first(const shelf_view *shelves, uint64_t bucket, tail_entry *ret_entry) {
+    tail_parts const parts = tail_find(shelves, bucket);
+    unsigned const   at = parts.shelved.first;
+    if (parts.shelved.n == 0 && !parts.may_go_on) return false;
+    if (parts.shelved.n == 0) return tail_get(shelves, bucket, 0, ret_entry);
+    *ret_entry = tail_shelved(shelves, bucket, le16_load(parts.line + SHELF_AT + 2 * at), at);
+    return true;
+}
+
 /* How many entries of a tail have a key that agrees with `key` in the bits of `mask`? With mask 0,
  * all are counted. */
 TAMIS_INLINE unsigned tail_count(const shelf_view *shelves, uint64_t bucket, unsigned key,
