@@ -60,7 +60,7 @@ static bool parse_word(bench_entry *entry, const char *word) {
     } flags[] = { { "small", &entry->is_small },     { "plain", &entry->is_plain },
                   { "remove", &entry->is_removing }, { "count", &entry->is_counting },
                   { "states", &entry->is_states },   { "moves", &entry->is_moving },
-                  { "ageing", &entry->is_ageing } };
+                  { "ageing", &entry->is_ageing },   { "fetch", &entry->is_hinted } };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         if (strcmp(word, flags[i].word) != 0) continue;
         *flags[i].flag = true;
@@ -112,6 +112,22 @@ const bench_entry *entries_find_ageing_set(const bench_entries *entries) {
     for (size_t i = 0; i < entries->n; i++) {
         const bench_entry *const entry = &entries->list[i];
         if (entry->is_ageing && !entry_has_states(entry)) return entry;
+    }
+    return NULL;
+}
+
+static bool is_kind_of_sets(const char *key) {
+    for (size_t i = 0; tamis_kind_name(i) != NULL; i++) {
+        if (strcmp(tamis_kind_name(i), key) == 0) return true;
+    }
+    return false;
+}
+
+const bench_entry *entries_find_wrong_hint(const bench_entries *entries) {
+    for (size_t i = 0; i < entries->n; i++) {
+        const bench_entry *const entry = &entries->list[i];
+        bool const               is_set = is_kind_of_sets(entry->key) && !entry_has_states(entry);
+        if (entry->is_hinted && !is_set) return entry;
     }
     return NULL;
 }

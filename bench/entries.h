@@ -1,5 +1,5 @@
 /* entries.h - what is measured, and with which spec: "line", "line:0.003", "rank:0.003:small",
- * "counting:blocked=1", "line:states". */
+ * "counting:blocked=1", "line:states", "line:fetch". */
 #ifndef BENCH_ENTRIES_H
 #define BENCH_ENTRIES_H
 
@@ -18,6 +18,7 @@ typedef struct bench_entry {
     char        geometry[64]; /* fixed fields, as in "blocked=1,hashes=7"; "": none */
     bool        is_small, is_plain, is_removing, is_counting;
     bool        is_states, is_moving, is_ageing; /* keys have a state: tamis_states.c */
+    bool        is_hinted;                       /* single calls with tamis_fetch() */
 } bench_entry;
 
 typedef struct bench_entries {
@@ -33,6 +34,9 @@ bool entry_has_states(const bench_entry *entry);
 
 /* The first entry that asks for timers without states. NULL: none. */
 const bench_entry *entries_find_ageing_set(const bench_entries *entries);
+
+/* The first entry that asks for hints and is not a tamis set. NULL: none. */
+const bench_entry *entries_find_wrong_hint(const bench_entries *entries);
 
 /* If there are no entries, add all contestants. Then fill in the options that hold for all. */
 void entries_complete(bench_entries *entries, double fpr, bool is_removing);

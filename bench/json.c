@@ -77,6 +77,7 @@ static void put_parameters(FILE *out, const bench_options *options) {
     put_text(out, "ratios", options->ratios);
     put_number(out, "fpr", options->fpr);
     put_whole(out, "batch", options->batch);
+    put_whole(out, "ahead", options->ahead);
     put_whole(out, "slices", options->slices);
     put_whole(out, "seed", options->seed);
     fprintf(out, "\"remove\": %s },\n", options->is_removing ? "true" : "false");

@@ -30,11 +30,13 @@ static const char help[] =
     "                  an instruction set; FIELD=NUMBER of the geometry, as in "
     "counting:blocked=1;\n"
     "                  states (keys have a state: put, get, drop) or moves (move instead of get),\n"
-    "                  and ageing (with timers). A name may occur more than once.\n"
+    "                  and ageing (with timers); fetch (single calls with hints for later keys).\n"
+    "                  A name may occur more than once.\n"
     "  --ratios NAME   compare this one with each of the others, slice by slice\n"
     "  --isa WHICH     best (default), or all: each tamis kind on each instruction set\n"
     "  --remove        ask tamis for sets that can remove; other kinds are left out\n"
     "  --batch B       keys per batch call, 1 to 1024 (default 256)\n"
+    "  --ahead A       rows with hints: how many keys ahead to hint, 1 to 1024 (default 16)\n"
     "  --slices S      slices per phase; contestants take turns in each (default 16)\n"
     "  --rounds R      repeat everything (default 3; 1 above 10M keys)\n"
     "  --pages small   no huge pages for anyone (default: own, each as it does by itself)\n"
@@ -99,10 +101,11 @@ static bool parse_sizes(bench_options *options, const char *text) {
     }
 }
 
-static bool parse_batch(bench_options *options, const char *text) {
-    unsigned batch;
-    if (!parse_unsigned(text, 1, MAX_BATCH, &batch)) return false;
-    options->batch = batch;
+/* A number of keys from 1 to `most`. */
+static bool parse_count(const char *text, unsigned most, size_t *ret_count) {
+    unsigned count;
+    if (!parse_unsigned(text, 1, most, &count)) return false;
+    *ret_count = count;
     return true;
 }
 
@@ -122,8 +125,8 @@ static bool parse_choice(const char *text, const char *no, const char *yes, bool
 
 /* ------------------------------------------------------------------ all options */
 
-enum { HELP = 'h', N = 256, FPR, KEYS, ONLY, RATIOS, ISA, REMOVE, BATCH, SLICES };
-enum { ROUNDS = SLICES + 1, PAGES, CEILING, CPU, SEED, JSON };
+enum { HELP = 'h', N = 256, FPR, KEYS, ONLY, RATIOS, ISA, REMOVE, BATCH, AHEAD };
+enum { SLICES = AHEAD + 1, ROUNDS, PAGES, CEILING, CPU, SEED, JSON };
 
 static const struct option long_options[] = {
     { "n", required_argument, NULL, N },
@@ -134,6 +137,7 @@ static const struct option long_options[] = {
     { "isa", required_argument, NULL, ISA },
     { "remove", no_argument, NULL, REMOVE },
     { "batch", required_argument, NULL, BATCH },
+    { "ahead", required_argument, NULL, AHEAD },
     { "slices", required_argument, NULL, SLICES },
     { "rounds", required_argument, NULL, ROUNDS },
     { "pages", required_argument, NULL, PAGES },
@@ -154,7 +158,8 @@ static bool parse_one(bench_options *options, int option, const char *text) {
     case RATIOS: options->ratios = text; return true;
     case ISA: return parse_choice(text, "best", "all", &options->is_every_isa);
     case REMOVE: options->is_removing = true; return true;
-    case BATCH: return parse_batch(options, text);
+    case BATCH: return parse_count(text, MAX_BATCH, &options->batch);
+    case AHEAD: return parse_count(text, MAX_AHEAD, &options->ahead);
     case SLICES: return parse_unsigned(text, 2, 1000, &options->slices);
     case ROUNDS: return parse_unsigned(text, 1, 1000, &options->rounds);
     case PAGES: return parse_choice(text, "own", "small", &options->is_small_pages);
@@ -189,6 +194,11 @@ static options_verdict complete_options(bench_options *options) {
                       ageing->text, ageing->text, ageing->text);
         return OPTIONS_WRONG;
     }
+    const bench_entry *const hinted = entries_find_wrong_hint(&options->entries);
+    if (hinted != NULL) {
+        (void)fprintf(stderr, "tamis-bench: '%s': fetch is for tamis sets only\n", hinted->text);
+        return OPTIONS_WRONG;
+    }
     const char *const name = options->ratios;
     if (name == NULL || entries_find(&options->entries, name) != NULL) return OPTIONS_RUN;
     (void)fprintf(stderr, "tamis-bench: --ratios '%s': this name does not take part\n", name);
@@ -197,6 +207,7 @@ static options_verdict complete_options(bench_options *options) {
 
 options_verdict options_parse(bench_options *ret_options, int argc, char **argv) {
     *ret_options = (bench_options){ .sizes = { 4000000 }, .n_sizes = 1, .fpr = 0.01, .batch = 256 };
+    ret_options->ahead = 16;
     ret_options->slices = 16;
     ret_options->seed = 1;
     ret_options->cpu = -1;

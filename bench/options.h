@@ -10,12 +10,14 @@
 
 #define MAX_SIZES 16
 #define MAX_BATCH 1024
+#define MAX_AHEAD 1024
 
 typedef struct bench_options {
     uint64_t    sizes[MAX_SIZES]; /* keys */
     size_t      n_sizes;
     double      fpr;
     size_t      batch; /* keys per batch call */
+    size_t      ahead; /* keys between a hint and its call */
     unsigned    slices;
     unsigned    rounds; /* 0: chosen by the number of keys */
     uint64_t    seed;

@@ -3,6 +3,9 @@
  * Keys are 8 bytes, which the set hashes as the peers do, or the same 64 bits as an id. A batch of
  * byte keys needs an array of pointers and lengths. Filling it in is timed, since a caller has to
  * do it, too.
+ *
+ * "line:fetch" is single calls with hints: tamis_fetch() for the key that comes --ahead keys later,
+ * then the call for this key.
  */
 #include "contestant.h"
 
@@ -14,6 +17,7 @@ typedef struct kind_table {
     tamis_set *set;
     tamis_key  keys[MAX_BATCH];
     bool       answers[MAX_BATCH]; /* callers need an answer for each key */
+    size_t     ahead;              /* how many keys ahead to hint */
 } kind_table;
 
 /* ------------------------------------------------------------------ keys as bytes, single calls */
@@ -142,6 +146,96 @@ static size_t bench_remove_ids_batch(void *table, const uint64_t *keys, size_t n
     return status == TAMIS_OK ? removal.removed : 0;
 }
 
+/* ------------------------------------------------------------------ single calls with hints */
+
+/* The loop that tamis.h shows for tamis_fetch(). */
+
+static size_t add_bytes_hinted(void *table, const uint64_t *keys, size_t n) {
+    const kind_table *const t = table;
+    size_t                  added = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i + t->ahead < n) tamis_fetch(t->set, &keys[i + t->ahead], KEY_BYTES);
+        added += tamis_add(t->set, &keys[i], KEY_BYTES) == TAMIS_OK;
+    }
+    return added;
+}
+
+static size_t has_bytes_hinted(void *table, const uint64_t *keys, size_t n) {
+    const kind_table *const t = table;
+    size_t                  found = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i + t->ahead < n) tamis_fetch(t->set, &keys[i + t->ahead], KEY_BYTES);
+        found += tamis_has(t->set, &keys[i], KEY_BYTES);
+    }
+    return found;
+}
+
+static size_t remove_bytes_hinted(void *table, const uint64_t *keys, size_t n) {
+    const kind_table *const t = table;
+    size_t                  removed = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i + t->ahead < n) tamis_fetch(t->set, &keys[i + t->ahead], KEY_BYTES);
+        removed += tamis_remove(t->set, &keys[i], KEY_BYTES) == TAMIS_OK;
+    }
+    return removed;
+}
+
+static size_t churn_bytes_hinted(void *table, const uint64_t *keys, size_t n) {
+    const kind_table *const t = table;
+    size_t                  done = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool const has_next = i + t->ahead < n;
+        if (has_next) tamis_fetch(t->set, &keys[i + t->ahead], KEY_BYTES);
+        if (has_next) tamis_fetch(t->set, &keys[n + i + t->ahead], KEY_BYTES);
+        done += tamis_remove(t->set, &keys[i], KEY_BYTES) == TAMIS_OK;
+        done += tamis_add(t->set, &keys[n + i], KEY_BYTES) == TAMIS_OK;
+    }
+    return done;
+}
+
+static size_t add_ids_hinted(void *table, const uint64_t *keys, size_t n) {
+    const kind_table *const t = table;
+    size_t                  added = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i + t->ahead < n) tamis_fetch_id(t->set, keys[i + t->ahead]);
+        added += tamis_add_id(t->set, keys[i]) == TAMIS_OK;
+    }
+    return added;
+}
+
+static size_t has_ids_hinted(void *table, const uint64_t *keys, size_t n) {
+    const kind_table *const t = table;
+    size_t                  found = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i + t->ahead < n) tamis_fetch_id(t->set, keys[i + t->ahead]);
+        found += tamis_has_id(t->set, keys[i]);
+    }
+    return found;
+}
+
+static size_t remove_ids_hinted(void *table, const uint64_t *keys, size_t n) {
+    const kind_table *const t = table;
+    size_t                  removed = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i + t->ahead < n) tamis_fetch_id(t->set, keys[i + t->ahead]);
+        removed += tamis_remove_id(t->set, keys[i]) == TAMIS_OK;
+    }
+    return removed;
+}
+
+static size_t churn_ids_hinted(void *table, const uint64_t *keys, size_t n) {
+    const kind_table *const t = table;
+    size_t                  done = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool const has_next = i + t->ahead < n;
+        if (has_next) tamis_fetch_id(t->set, keys[i + t->ahead]);
+        if (has_next) tamis_fetch_id(t->set, keys[n + i + t->ahead]);
+        done += tamis_remove_id(t->set, keys[i]) == TAMIS_OK;
+        done += tamis_add_id(t->set, keys[n + i]) == TAMIS_OK;
+    }
+    return done;
+}
+
 /* ------------------------------------------------------------------ making contestants */
 
 static void kind_clear(void *table) {
@@ -154,7 +248,21 @@ static void kind_free(void *table) {
     free(table);
 }
 
-static bench_ops kind_ops(bool is_id, bool can_remove) {
+static bench_ops hinted_ops(bool is_id) {
+    static const bench_ops bytes = {
+        .call = { { add_bytes_hinted, has_bytes_hinted, remove_bytes_hinted, churn_bytes_hinted } },
+        .clear = kind_clear,
+        .free = kind_free,
+    };
+    static const bench_ops ids = {
+        .call = { { add_ids_hinted, has_ids_hinted, remove_ids_hinted, churn_ids_hinted } },
+        .clear = kind_clear,
+        .free = kind_free,
+    };
+    return is_id ? ids : bytes;
+}
+
+static bench_ops plain_ops(bool is_id) {
     static const bench_ops bytes = {
         .call = { { add_bytes, has_bytes, remove_bytes, churn_bytes },
                   { add_bytes_batch, has_bytes_batch, remove_bytes_batch, NULL } },
@@ -167,7 +275,11 @@ static bench_ops kind_ops(bool is_id, bool can_remove) {
         .clear = kind_clear,
         .free = kind_free,
     };
-    bench_ops ops = is_id ? ids : bytes;
+    return is_id ? ids : bytes;
+}
+
+static bench_ops kind_ops(bool is_hinted, bool is_id, bool can_remove) {
+    bench_ops ops = is_hinted ? hinted_ops(is_id) : plain_ops(is_id);
     for (int mode = 0; mode < N_MODES && !can_remove; mode++) {
         ops.call[mode][CALL_REMOVE] = ops.call[mode][CALL_CHURN] = NULL;
     }
@@ -201,11 +313,13 @@ static void kind_make(contestant *entrant, const bench_options *options, uint64_
         return;
     }
     if (tamis_inspect(table->set, &info) != TAMIS_OK) info = (tamis_info){ 0 };
+    table->ahead = options->ahead;
     entrant->table = table;
     entrant->bytes = info.plan.body_bytes;
     entrant->lines = info.plan.lines_present;
     entrant->isa = info.facts.isa;
-    entrant->ops = kind_ops(options->is_id, (info.plan.abilities & TAMIS_CAN_REMOVE) != 0);
+    entrant->ops = kind_ops(entrant->entry->is_hinted, options->is_id,
+                            (info.plan.abilities & TAMIS_CAN_REMOVE) != 0);
 }
 
 /* isa NULL: the one of the entry or the best one, which the name does not show. */
