@@ -6,6 +6,14 @@ SOAK ?= 100000000
 FUZZ ?= 30
 N ?= 4000000
 PREFIX ?= /usr/local
+CONTESTANTS ?=
+CONTESTANT_ARGS ?= -O3 -march=native
+CONTESTANT_LINKS ?=
+
+# Words with commas between them, as options of meson are written.
+empty :=
+comma := ,
+with_commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
 .PHONY: help all demo test check sanitize soak fuzz cross bench bench-report lab test-web lint format install uninstall clean
 
@@ -53,10 +61,19 @@ cross: ## The laws and the golden files on a big-endian machine (s390x, emulated
 	@scripts/setup build test
 	@scripts/cross
 
-bench: ## Speed and space beside libbloom and DPDK: make bench N=4000000
+# With contestants from outside, in a folder of its own: their files may be gone when BUILD is built again.
+bench: ## Speed and space beside libbloom and DPDK: make bench N=4000000, and beside yours: CONTESTANTS=mine.c
 	@scripts/setup build bench
+ifeq ($(strip $(CONTESTANTS)),)
 	@scripts/build $(BUILD)
 	@$(BUILD)/tamis-bench --n $(N)
+else
+	@scripts/build $(BUILD)-contestants tamis-bench -Dtests=disabled \
+		'-Dcontestants=$(call with_commas,$(CONTESTANTS))' \
+		'-Dcontestant_args=$(call with_commas,$(CONTESTANT_ARGS))' \
+		'-Dcontestant_links=$(call with_commas,$(CONTESTANT_LINKS))'
+	@$(BUILD)-contestants/tamis-bench --n $(N)
+endif
 
 bench-report: ## Measure, draw and write the tables of docs/performance.md (half an hour): RUNS="peers pages"
 	@scripts/setup build bench

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define KEY_BYTES sizeof(uint64_t)
 #define LINE_BYTES 64
@@ -76,11 +77,18 @@ void lineup_free(bench_lineup *lineup);
 /* Each adds the rows of an entry of its type, for n keys. */
 typedef void bench_enter(bench_lineup *lineup, const bench_options *options,
                          const bench_entry *entry, uint64_t n);
-bench_enter  enter_tamis, enter_states, enter_libbloom, enter_dpdk;
+bench_enter  enter_tamis, enter_states, enter_libbloom, enter_dpdk, enter_outside;
 
 /* Put ceilings in front: one as large as the largest contestant, and one for each halving of the
  * size down to the smallest. */
 void enter_ceilings(bench_lineup *lineup, const bench_options *options);
+
+/* Contestants from outside: the names, i = 0, 1, ...; NULL after the last. */
+const char *outside_key(size_t i);
+bool        outside_has_key(const char *name);
+
+/* False: one of them cannot be used; `out` says why. */
+bool outside_check(FILE *out);
 
 /* DPDK keeps its memory until this call. */
 void dpdk_shutdown(void);

@@ -1,24 +1,33 @@
 /* entries.c - parse the list of --only. */
 #include "entries.h"
 
+#include "contestant.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <tamis/tamis.h>
 
-/* The names that --only knows, i = 0, 1, ...; NULL after the last. */
-static const char *contestant_key(size_t i) {
+/* The names that the bench knows by itself, i = 0, 1, ...; NULL after the last. */
+static const char *own_key(size_t i) {
     static const char *const peers[] = { "libbloom", "rte_member", NULL };
     size_t                   n_kinds = 0;
     while (tamis_kind_name(n_kinds) != NULL) n_kinds++;
     return i < n_kinds ? tamis_kind_name(i) : peers[i - n_kinds];
 }
 
-static bool is_contestant_key(const char *text) {
-    for (size_t i = 0; contestant_key(i) != NULL; i++) {
-        if (strcmp(contestant_key(i), text) == 0) return true;
+/* The same, and then the names from outside. */
+static const char *contestant_key(size_t i) {
+    size_t n_own = 0;
+    while (own_key(n_own) != NULL) n_own++;
+    return i < n_own ? own_key(i) : outside_key(i - n_own);
+}
+
+bool entries_has_own_key(const char *name) {
+    for (size_t i = 0; own_key(i) != NULL; i++) {
+        if (strcmp(own_key(i), name) == 0) return true;
     }
     for (size_t i = 0; tamis_states_kind_name(i) != NULL; i++) {
-        if (strcmp(tamis_states_kind_name(i), text) == 0) return true;
+        if (strcmp(tamis_states_kind_name(i), name) == 0) return true;
     }
     return false;
 }
@@ -84,7 +93,7 @@ static bool parse_entry(bench_entry *ret_entry) {
     const char *text = ret_entry->text;
     char        word[sizeof ret_entry->text];
     if (!next_part(&text, ":", ret_entry->key, sizeof ret_entry->key)) return false;
-    if (!is_contestant_key(ret_entry->key)) return false;
+    if (!entries_has_own_key(ret_entry->key) && !outside_has_key(ret_entry->key)) return false;
     while (*text++ == ':') {
         if (!next_part(&text, ":", word, sizeof word) || !parse_word(ret_entry, word)) return false;
     }

@@ -46,6 +46,9 @@ const bench_entry *entries_find(const bench_entries *entries, const char *text);
 
 bool parse_fpr(const char *text, double *ret_fpr);
 
+/* Is this the name of a tamis kind or of a peer that the bench knows by itself? */
+bool entries_has_own_key(const char *name);
+
 /* Print all names. */
 void entries_print_keys(FILE *out);
 

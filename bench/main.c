@@ -27,7 +27,7 @@ static int pin_to(int cpu) {
 static bench_enter *find_enter(const char *key) {
     if (strcmp(key, "libbloom") == 0) return enter_libbloom;
     if (strcmp(key, "rte_member") == 0) return enter_dpdk;
-    return enter_tamis;
+    return outside_has_key(key) ? enter_outside : enter_tamis;
 }
 
 static void enter_all(bench_lineup *lineup, const bench_options *options, uint64_t n) {
@@ -91,6 +91,7 @@ static bool close_output(FILE *file) {
 }
 
 int main(int argc, char **argv) {
+    if (!outside_check(stderr)) return 2;
     bench_run             run = { .json = NULL };
     options_verdict const verdict = options_parse(&run.options, argc, argv);
     if (verdict != OPTIONS_RUN) return verdict == OPTIONS_DONE ? EXIT_SUCCESS : 2;

@@ -17,7 +17,7 @@ static const char help[] =
     "Compare speed and size of every tamis kind, of libbloom and of DPDK's rte_member, on the "
     "same\n"
     "keys in one process. The first rows are the speed of bare random memory. bench/README.md\n"
-    "explains the report.\n"
+    "explains the report, and how to add contestants of your own.\n"
     "\n"
     "  --n SIZES       number of keys: 4000000, 4M, or several: 100k,4M,60M (default 4M)\n"
     "  --fpr P         false-positive rate, for those that have a choice (default 0.01)\n"
