@@ -265,8 +265,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_count(const tamis_set *set, const v
  *          if (tamis_has(set, key[i], bytes[i])) ...
  *      }
  *
- *  In sets that are larger than the caches this comes near the speed of a batch (section 5). In
- *  smaller ones it is not worth its hash. Kinds that look at many places for a key take no hint. */
+ *  In sets that are larger than the second-level cache this comes near the speed of a batch
+ *  (section 5). In smaller ones it is not worth its hash. Kinds that look at many places for a key
+ *  take no hint. */
 TAMIS_API void tamis_fetch(const tamis_set *set, const void *key, size_t key_bytes);
 
 /* ------------------------------------------------------------------ 4. 64-bit ids, and hashes */
