@@ -64,44 +64,68 @@ static span span_of(fluid *of) {
     return s;
 }
 
-static void growth(const fluid *at, span over, fluid *ret_slope) {
-    double chance = 1, below[FLUID_MAX_TABLES], right[FLUID_MAX_TABLES];
-    for (unsigned i = 0; i < at->tables; i++) below[i] = 1;
+/* What the levels below leave behind for the next one: the shares x(i, j - 1), and the chance of
+ * all that is rare so far. */
+typedef struct rise {
+    double chance, below[FLUID_MAX_TABLES];
+} rise;
+
+static rise rise_start(unsigned tables) {
+    rise from = { .chance = 1 };
+    for (unsigned i = 0; i < tables; i++) from.below[i] = 1;
+    return from;
+}
+
+/* dx(i, j) of all subtables at one level j, the next one up. Only the levels j and j - 1 matter, so
+ * whoever asks may change level j as soon as it is told. */
+static void growth(const fluid *at, unsigned j, rise *from, double *ret_slope) {
+    double left = at->tables, right[FLUID_MAX_TABLES];
+    products_right(at->tables, from->below, right);
+    for (unsigned i = 0; i < at->tables; i++) {
+        double const x = at->x[i][j], more = from->chance * from->below[i] - x;
+        ret_slope[i] = more > 0 ? left * right[i] * more : 0;
+        from->below[i] = share_of(x, at->least, &from->chance);
+        left *= from->below[i];
+    }
+}
+
+/* One step of Euler's method, in place. */
+static void grow(fluid *law, span over, double step) {
+    rise   from = rise_start(law->tables);
+    double slope[FLUID_MAX_TABLES];
     for (unsigned j = over.first; j <= over.last; j++) {
-        double left = at->tables;
-        products_right(at->tables, below, right);
-        for (unsigned i = 0; i < at->tables; i++) {
-            double const x = at->x[i][j], more = chance * below[i] - x;
-            ret_slope->x[i][j] = more > 0 ? left * right[i] * more : 0;
-            below[i] = share_of(x, at->least, &chance);
-            left *= below[i];
+        growth(law, j, &from, slope);
+        for (unsigned i = 0; i < law->tables; i++) law->x[i][j] += step * slope[i];
+    }
+}
+
+/* One of the four parts of a step: with the growth at the point that was tried last, the sum goes
+ * on by its weight, and the next point is `ahead` from where the step began. */
+static void try_point(const fluid *begin, span over, double weight, double ahead, const fluid *at,
+                      fluid *sum, fluid *tried) {
+    rise   from = rise_start(begin->tables);
+    double slope[FLUID_MAX_TABLES];
+    for (unsigned j = over.first; j <= over.last; j++) {
+        growth(at, j, &from, slope);
+        for (unsigned i = 0; i < begin->tables; i++) {
+            double const before = at == begin ? begin->x[i][j] : sum->x[i][j];
+            sum->x[i][j] = before + weight * slope[i];
+            tried->x[i][j] = begin->x[i][j] + ahead * slope[i];
         }
     }
 }
 
-/* to = from + step x slope. */
-static void move_on(const fluid *from, span over, double step, const fluid *slope, fluid *to) {
-    for (unsigned i = 0; i < from->tables; i++) {
-        for (unsigned j = over.first; j <= over.last; j++) {
-            to->x[i][j] = from->x[i][j] + step * slope->x[i][j];
-        }
-    }
-}
-
-/* Of all that is tried, only the loads that grow are ever written, and so read. */
-static void runge_kutta(fluid *of, double step) {
-    static const double weight[4] = { 1, 2, 2, 1 }, ahead[4] = { 0.5, 0.5, 1, 0 };
-    span const          over = span_of(of);
-    const fluid        *at = of;
-    fluid               tried, slope, sum;
-    tried.tables = sum.tables = of->tables;
+/* Of all that is tried, only the loads that grow are ever written, and so read. Not inlined: with
+ * the fluid of its caller, the frame would be larger than 16 KiB. */
+static __attribute__((noinline)) void runge_kutta(fluid *of, double step) {
+    span const over = span_of(of);
+    fluid      tried, sum;
+    tried.tables = of->tables;
     tried.least = of->least;
-    for (unsigned part = 0; part < 4; part++) {
-        growth(at, over, &slope);
-        move_on(part == 0 ? of : &sum, over, step * weight[part] / 6, &slope, &sum);
-        move_on(of, over, step * ahead[part], &slope, &tried);
-        at = &tried;
-    }
+    try_point(of, over, step * 1 / 6, step * 0.5, of, &sum, &tried);
+    try_point(of, over, step * 2 / 6, step * 0.5, &tried, &sum, &tried);
+    try_point(of, over, step * 2 / 6, step, &tried, &sum, &tried);
+    try_point(of, over, step * 1 / 6, 0, &tried, &sum, &tried);
     for (unsigned i = 0; i < of->tables; i++) {
         for (unsigned j = over.first; j <= over.last; j++) of->x[i][j] = sum.x[i][j];
     }
@@ -121,13 +145,8 @@ void tamis_fluid_fill(unsigned tables, double load, double buckets, fluid *ret_f
 
 void tamis_fluid_few(unsigned tables, double buckets, unsigned keys, fluid *ret_fluid) {
     double const step = 1 / (tables * buckets);
-    fluid        slope;
     start_empty(tables, keys * step, INFINITY, ret_fluid);
-    for (unsigned i = 0; i < keys; i++) {
-        span const over = span_of(ret_fluid);
-        growth(ret_fluid, over, &slope);
-        move_on(ret_fluid, over, step, &slope, ret_fluid);
-    }
+    for (unsigned i = 0; i < keys; i++) grow(ret_fluid, span_of(ret_fluid), step);
 }
 
 /* ------------------------------------------------------------------ churn */
@@ -154,13 +173,11 @@ static bool settle_level(fluid *of, unsigned j) {
  * missing is added as hashing adds it. */
 static void settle_load(fluid *of, unsigned height) {
     span const all = { 1, height };
-    fluid      slope;
     double     sum = 0;
     for (unsigned i = 0; i < of->tables; i++) {
         for (unsigned j = 1; j <= height; j++) sum += of->x[i][j];
     }
-    growth(of, all, &slope);
-    move_on(of, all, of->load - sum / of->tables, &slope, of);
+    grow(of, all, of->load - sum / of->tables);
 }
 
 /* From the limit to a finite table: what is rare comes from what is below it alone. */

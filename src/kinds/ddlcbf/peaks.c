@@ -12,6 +12,26 @@
 #define NOTHING 1e-9 /* shares that do not matter */
 #define NEVER 1e-16  /* and chances */
 
+/* What is needed of a fluid limit: a third of it, so that two take less of the stack than one. */
+typedef struct tails {
+    unsigned tables;
+    double   load;
+    double   x[FLUID_MAX_TABLES][HEIGHT + 2];
+} tails;
+
+static __attribute__((noinline)) void tails_of(unsigned tables, double load, bool is_churned,
+                                               tails *ret_tails) {
+    fluid law;
+    if (is_churned)
+        tamis_fluid_churn(tables, load, INFINITY, &law);
+    else
+        tamis_fluid_fill(tables, load, FLUID_MANY, &law);
+    *ret_tails = (tails){ .tables = tables, .load = load };
+    for (unsigned i = 0; i < tables; i++) {
+        for (unsigned j = 0; j < HEIGHT + 2; j++) ret_tails->x[i][j] = law.x[i][j];
+    }
+}
+
 /* Buckets of one subtable that have at most m keys and never had more. With m = HEIGHT, all. */
 typedef struct process {
     unsigned m;
@@ -19,7 +39,7 @@ typedef struct process {
 } process;
 
 /* The rates of a subtable, and its state after filling. */
-static void process_start(const fluid *churn, const fluid *fill, unsigned i, unsigned m,
+static void process_start(const tails *churn, const tails *fill, unsigned i, unsigned m,
                           process *ret_of) {
     ret_of->m = m;
     for (unsigned k = 0; k <= m; k++) {
@@ -108,7 +128,7 @@ static void go_on(process *of, double before, double emptied, double time) {
 
 /* The life of a subtable, in steps. */
 typedef struct life {
-    const fluid *churn, *fill;
+    const tails *churn, *fill;
     unsigned     i, steps;
     double       turns, emptied[STEPS]; /* buckets that become empty in each step */
 } life;
@@ -160,9 +180,9 @@ static double keys_up_to(const life *of, unsigned m, double all) {
 }
 
 void tamis_levels(unsigned tables, double load, double turns, unsigned last, levels *ret_levels) {
-    fluid fill, churn;
-    tamis_fluid_fill(tables, load, FLUID_MANY, &fill);
-    if (turns > 0) tamis_fluid_churn(tables, load, INFINITY, &churn);
+    tails fill, churn;
+    tails_of(tables, load, false, &fill);
+    if (turns > 0) tails_of(tables, load, true, &churn);
     *ret_levels = (levels){ .keys = { 0 } };
     for (unsigned i = 0; i < tables; i++) {
         life of = { .churn = turns > 0 ? &churn : &fill, .fill = &fill, .i = i, .turns = turns };

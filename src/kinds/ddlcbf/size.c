@@ -80,6 +80,7 @@ static double rate_by_levels(const levels *of, const prefixes_shape *s) {
 /* ------------------------------------------------------------------ buckets that are followed */
 
 #define SMALL 512       /* buckets of a subtable that is followed */
+#define SMALL_ALL 3072  /* and of all subtables: 15 KiB, and a subtable less than SMALL from 7 on */
 #define SMALL_TURNS 6.0 /* after which buckets of two lengths look the same for ever */
 #define FEW_BUCKETS 32  /* in all: fewer are not fluid */
 #define FEW_TURNS 64.0  /* that these are followed */
@@ -138,7 +139,7 @@ typedef struct outlines {
     const prefixes_shape *s;
     unsigned              tables;
     uint64_t              buckets, dice;
-    outline               at[DDLCBF_MAX_TABLES * SMALL];
+    outline               at[SMALL_ALL];
 } outlines;
 
 static uint64_t outlines_roll(outlines *of, uint64_t n) {
@@ -192,7 +193,8 @@ static double outlines_live(outlines *of, double n, double turns, unsigned looks
 static double followed_rate(const prefixes_shape *s, const uint64_t *g, double load, double turns) {
     outlines     of = { .s = s,
                         .tables = (unsigned)g[DDLCBF_TABLES],
-                        .buckets = min_u64(g[DDLCBF_BUCKETS], SMALL) };
+                        .buckets = min_u64(min_u64(g[DDLCBF_BUCKETS], SMALL),
+                                           SMALL_ALL / g[DDLCBF_TABLES]) };
     double const buckets = (double)(of.tables * of.buckets), n = fmax(1, rint(load * buckets));
     bool const   is_settled = s->lengths == 2 && turns >= SMALL_TURNS;
     double const lived = fmin(turns, s->lengths == 2 ? SMALL_TURNS : FEW_TURNS);
