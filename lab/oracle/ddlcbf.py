@@ -193,10 +193,12 @@ class Oracle:
         matches = self.matches(h)
         if not matches:
             return "absent"
+        if self.count(h) == "many":
+            return "saturated"
         bucket, cell = self.longest(matches)
-        if cell[1] == 1 and self.stuck > 1:
+        if cell[1] == 1:
             bucket.take(cell)
-        elif cell[1] < self.stuck:
+        else:
             self.change(bucket, cell, -1)
         return "ok"
 

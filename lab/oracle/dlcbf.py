@@ -107,7 +107,7 @@ class Oracle:
         if not cells:
             return "absent"
         if sum(cell[1] for _, cell in cells) >= self.most:
-            return "ok"
+            return "saturated"
         bucket, cell = self.the_one(cells)
         cell[1] -= 1
         if cell[1] == 0:

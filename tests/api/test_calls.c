@@ -105,7 +105,8 @@ static void copies_that_do_not_fit_change_nothing(void **state) {
 
 static void removals_of_saturated_keys_are_told_apart(void **state) {
     (void)state;
-    static const char *const kinds[] = { "line", "rank", "counting", "vicbf", "bhcbf", "mlcbf" };
+    static const char *const kinds[] = { "line",  "rank",  "counting", "vicbf",
+                                         "bhcbf", "mlcbf", "dlcbf",    "ddlcbf" };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         const char *const kind = kinds[i];
         tamis_set *const  set = made(kind, TAMIS_CAN_REMOVE);

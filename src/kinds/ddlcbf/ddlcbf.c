@@ -22,8 +22,8 @@
  *
  *   An add gives the key a cell of its own, another copy of a cell that matches, or a cell that is
  *   stuck. Cutting a cell, or two equal ones that become one, leave every assignment right.
- *   A removal of x takes a copy of the longest cell that matches, c; nothing if that is stuck. If
- *   that is x's own, fine. If x was assigned to another, c', and c to a key y: c' is no longer than
+ *   A removal of x takes a copy of the longest cell that matches, c; nothing if any match is stuck.
+ *   If c is x's own, fine. If x was assigned to another, c', and c to a key y: c' is no longer than
  *   c and begins alike, so it is a prefix of c and of y too, and y can have it. If c was nobody's,
  *   none is worse off.                                                                           []
  *
@@ -204,16 +204,11 @@ typedef struct ddlcbf_found {
 } ddlcbf_found;
 
 TAMIS_INLINE void ddlcbf_take_note(const prefixes_shape *s, ddlcbf_cell cell, ddlcbf_found *found) {
-    bool const is_stuck = cell.counter == prefixes_stuck(s);
-    bool const was_stuck = found->longest.counter == prefixes_stuck(s);
     bool const is_open = cell.counter + 1 < prefixes_stuck(s);
     found->cells++;
     found->copies += cell.counter + 1;
-    found->is_stuck |= is_stuck;
-    if (cell.length > found->longest.length ||
-        (cell.length == found->longest.length && was_stuck && !is_stuck)) {
-        found->longest = cell;
-    }
+    found->is_stuck |= cell.counter == prefixes_stuck(s);
+    if (cell.length > found->longest.length) found->longest = cell;
     if (is_open && cell.length > found->open.length) found->open = cell;
 }
 
@@ -298,22 +293,25 @@ static tamis_status ddlcbf_add_key(tamis_table *table, const ddlcbf_key *key) {
     return TAMIS_OK;
 }
 
-static bool ddlcbf_remove_key(tamis_table *table, const ddlcbf_key *key) {
+/* One copy less of the longest match; the head of this file says why it must be the longest. A key
+ * that matches a stuck cell has more copies than can be counted, as ddlcbf_count says, too; all its
+ * cells stay. */
+static tamis_status ddlcbf_remove_key(tamis_table *table, const ddlcbf_key *key) {
     const prefixes_shape *const s = &shape_of(table)->cells;
     ddlcbf_found const          found = ddlcbf_look(table, key);
     const ddlcbf_cell *const    cell = &found.longest;
-    if (found.cells == 0) return false;
-    if (cell->counter == prefixes_stuck(s)) return true;
+    if (found.cells == 0) return TAMIS_ERR_ABSENT;
+    if (found.is_stuck) return TAMIS_ERR_SATURATED;
     if (cell->counter != 0) {
         ddlcbf_set_counter(table, cell, cell->counter - 1);
-        return true;
+        return TAMIS_OK;
     }
     prefixes p;
     prefixes_unpack(s, cell->bucket, &p);
     prefixes_take(&p, cell->i);
     prefixes_pack(s, &p, cell->bucket);
     table->keys--;
-    return true;
+    return TAMIS_OK;
 }
 
 /* ------------------------------------------------------------------ keys, by their hash */
@@ -330,7 +328,7 @@ static tamis_status ddlcbf_add(tamis_table *table, uint64_t hash) {
 
 static tamis_status ddlcbf_remove(tamis_table *table, uint64_t hash) {
     ddlcbf_key const key = ddlcbf_key_of(shape_of(table), hash);
-    return ddlcbf_remove_key(table, &key) ? TAMIS_OK : TAMIS_ERR_ABSENT;
+    return ddlcbf_remove_key(table, &key);
 }
 
 static uint64_t ddlcbf_count(const tamis_table *table, uint64_t hash) {

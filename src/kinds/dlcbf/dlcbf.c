@@ -295,7 +295,7 @@ static tamis_status dlcbf_remove(tamis_table *table, uint64_t hash) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);
     dlcbf_found const        found = dlcbf_look(table, dleft_fingerprint(&s->places, hash));
     if (found.copies == 0) return TAMIS_ERR_ABSENT;
-    if (found.copies >= s->most) return TAMIS_OK; /* saturated: it stays */
+    if (found.copies >= s->most) return TAMIS_ERR_SATURATED; /* it stays */
     uint64_t const in_cell = s->full - (found.cells * s->full - found.copies);
     if (in_cell > 1)
         dlcbf_set_copies(s, &found, in_cell - 1);

@@ -1,6 +1,6 @@
 # A key that was added more often than the set can count stays; removing it is no removal, and is not called one.
 . "$CLI_TESTS/helpers.sh"
-for kind in counting; do
+for kind in counting dlcbf ddlcbf line rank; do
     tamis build -q set.tamis -n 1000 -e 1e-9 --remove --kind $kind </dev/null
     { yes flood | head -n 300; seq 10; } | tamis add -q set.tamis
     code=0

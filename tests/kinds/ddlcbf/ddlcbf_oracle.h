@@ -304,8 +304,10 @@ static inline tamis_status oracle_remove(ddlcbf_oracle *o, const oracle_key *key
     oracle_match   list[200];
     unsigned const n = oracle_matches(o, key, list);
     if (n == 0) return TAMIS_ERR_ABSENT;
+    for (unsigned i = 0; i < n; i++) {
+        if (list[i].counter == o->top) return TAMIS_ERR_SATURATED;
+    }
     const oracle_match *const at = oracle_longest(o, list, n);
-    if (at->counter == o->top) return TAMIS_OK;
     if (at->counter != 0) {
         oracle_set(o, at, at->counter - 1);
     } else {

@@ -161,7 +161,7 @@ static tamis_status oracle_add(oracle *o, uint64_t fingerprint) {
 static tamis_status oracle_remove(oracle *o, uint64_t fingerprint) {
     holding const found = oracle_find(o, fingerprint);
     if (found.copies == 0) return TAMIS_ERR_ABSENT;
-    if (found.copies == o->most) return TAMIS_OK;
+    if (found.copies == o->most) return TAMIS_ERR_SATURATED;
     if (--found.in->list[found.at].copies == 0) take_out(found.in, found.at);
     o->keys--;
     return TAMIS_OK;
@@ -649,7 +649,8 @@ static void floods_of_one_key_harm_no_other_key(void **state) {
     assert_int_equal(tamis_count_id(set, 0, &count), TAMIS_OK);
     assert_true(count == TAMIS_COUNT_MANY);
     assert_int_equal(set->table.saturated, 1);
-    for (uint64_t i = 0; i < FLOOD; i++) assert_int_equal(tamis_remove_id(set, 0), TAMIS_OK);
+    for (uint64_t i = 0; i < FLOOD; i++)
+        assert_int_equal(tamis_remove_id(set, 0), TAMIS_ERR_SATURATED);
     for (uint64_t key = 0; key < capacity; key++) assert_true(tamis_has_id(set, key));
     assert_true(tamis_validate(set, NULL));
     tamis_free(set);
