@@ -274,14 +274,13 @@ static void facts_are_those_of_the_plan(void **state) {
     assert_int_equal(tamis_get_facts(NULL, &(tamis_facts){ 0 }), TAMIS_ERR_ARGUMENT);
 }
 
-static const char *const surveyed[] = { "bloom", "counting", "line", "rank",
-                                        "vicbf", "bhcbf",    "mlcbf" };
-
 /* The estimate is of the keys that were added; the load is of the room. */
 static void a_survey_estimates_keys_and_load(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof surveyed / sizeof surveyed[0]; i++) {
-        tamis_set *const set = made(surveyed[i], 0);
+    static const char *const kinds[] = { "bloom", "counting", "vicbf", "bhcbf",  "mlcbf",
+                                         "line",  "rank",     "dlcbf", "ddlcbf", "dlbf" };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        tamis_set *const set = made(kinds[i], 0);
         double           load = 0;
         for (uint64_t id = 0; id < CAPACITY; id++) {
             assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
@@ -299,13 +298,35 @@ static void a_survey_estimates_keys_and_load(void **state) {
 /* Copies of a key change what is stored, but not which places of the table are in use. */
 static void a_survey_does_not_count_copies_as_different_keys(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof surveyed / sizeof surveyed[0]; i++) {
-        tamis_set *const set = made(surveyed[i], TAMIS_CAN_COUNT * (i != 0));
+    static const char *const kinds[] = { "bloom", "counting", "line", "rank",
+                                         "vicbf", "bhcbf",    "mlcbf" };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        tamis_set *const set = made(kinds[i], TAMIS_CAN_COUNT * (i != 0));
         for (uint64_t id = 0; id < 1000; id++) assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
         tamis_info const once = inspect(set);
         for (uint64_t id = 0; id < 500; id++) assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
         tamis_info const twice = inspect(set);
         assert_true(fabs(twice.distinct / once.distinct - 1) < 1e-9);
+        tamis_free(set);
+    }
+}
+
+/* Copies are no further keys, in whichever cells they are: the estimate, the fingerprints and the
+ * fpr stay, and the room that they take is in the load. */
+static void a_survey_counts_copies_once(void **state) {
+    (void)state;
+    static const char *const kinds[] = { "line", "rank", "dlcbf", "ddlcbf" };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        tamis_set *const set = made(kinds[i], TAMIS_CAN_REMOVE);
+        for (uint64_t id = 0; id < 500; id++) assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
+        tamis_info const before = inspect(set);
+        for (unsigned copy = 0; copy < 300; copy++) {
+            assert_int_equal(tamis_add_id(set, copy % 50), TAMIS_OK);
+        }
+        tamis_info const after = inspect(set);
+        assert_true(fabs(after.distinct / before.distinct - 1) < 0.02);
+        assert_true(fabs((double)after.prints / (double)before.prints - 1) < 0.02);
+        assert_true(after.load >= before.load);
         tamis_free(set);
     }
 }
@@ -440,6 +461,7 @@ int main(void) {
         cmocka_unit_test(facts_are_those_of_the_plan),
         cmocka_unit_test(a_survey_estimates_keys_and_load),
         cmocka_unit_test(a_survey_does_not_count_copies_as_different_keys),
+        cmocka_unit_test(a_survey_counts_copies_once),
         cmocka_unit_test(fields_of_a_geometry_are_within_their_ranges),
         cmocka_unit_test(memory_decides_how_many_keys_fit),
         cmocka_unit_test(memory_decides_which_rate_is_reached),

@@ -128,7 +128,7 @@ static void ddlcbf_prepare(tamis_table *table) {
     memcpy(table->derived, &shape, sizeof shape);
 }
 
-TAMIS_INLINE const ddlcbf_shape *shape_of(const tamis_table *table) {
+TAMIS_INLINE const ddlcbf_shape *ddlcbf_shape_of(const tamis_table *table) {
     return (const ddlcbf_shape *)(const void *)table->derived;
 }
 
@@ -141,12 +141,12 @@ typedef struct ddlcbf_key {
     unsigned known;
 } ddlcbf_key;
 
-#define ALL_KNOWN 64
+#define DDLCBF_ALL_KNOWN 64
 
 TAMIS_INLINE ddlcbf_key ddlcbf_key_of(const ddlcbf_shape *s, uint64_t hash) {
     uint64_t const bucket = fastrange_next(&hash, s->buckets);
     unsigned const r = s->cells.least;
-    return (ddlcbf_key){ bucket << r | hash >> (64 - r), hash << r, ALL_KNOWN };
+    return (ddlcbf_key){ bucket << r | hash >> (64 - r), hash << r, DDLCBF_ALL_KNOWN };
 }
 
 typedef struct ddlcbf_place {
@@ -156,7 +156,7 @@ typedef struct ddlcbf_place {
 
 TAMIS_INLINE ddlcbf_place ddlcbf_place_in(const tamis_table *table, const ddlcbf_key *key,
                                           unsigned i) {
-    const ddlcbf_shape *const s = shape_of(table);
+    const ddlcbf_shape *const s = ddlcbf_shape_of(table);
     unsigned const            r = s->cells.least, z_bits = s->cells.most - r;
     uint64_t const            at = multiplier_apply(s->permute[i].there, s->range, key->print);
     uint64_t const            bucket = i * s->buckets + (at >> r);
@@ -177,8 +177,8 @@ static ddlcbf_key ddlcbf_key_from(const ddlcbf_shape *s, unsigned i, uint64_t bu
 /* ------------------------------------------------------------------ looking */
 
 TAMIS_INLINE bool ddlcbf_holds(const tamis_table *table, const ddlcbf_key *key) {
-    const prefixes_shape *const cells = &shape_of(table)->cells;
-    for (unsigned i = 0; i < shape_of(table)->tables; i++) {
+    const prefixes_shape *const cells = &ddlcbf_shape_of(table)->cells;
+    for (unsigned i = 0; i < ddlcbf_shape_of(table)->tables; i++) {
         ddlcbf_place const  place = ddlcbf_place_in(table, key, i);
         prefixes_head const head = prefixes_head_of(cells, place.bucket);
         if (prefixes_match(cells, place.bucket, &head, place.string, key->known) != 0) return true;
@@ -213,9 +213,9 @@ TAMIS_INLINE void ddlcbf_take_note(const prefixes_shape *s, ddlcbf_cell cell, dd
 }
 
 TAMIS_INLINE ddlcbf_found ddlcbf_look(const tamis_table *table, const ddlcbf_key *key) {
-    const prefixes_shape *const s = &shape_of(table)->cells;
+    const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
     ddlcbf_found                found = { .load = UINT32_MAX };
-    for (unsigned i = 0; i < shape_of(table)->tables; i++) {
+    for (unsigned i = 0; i < ddlcbf_shape_of(table)->tables; i++) {
         ddlcbf_place const  place = ddlcbf_place_in(table, key, i);
         prefixes_head const head = prefixes_head_of(s, place.bucket);
         uint32_t            same = prefixes_match(s, place.bucket, &head, place.string, key->known);
@@ -237,7 +237,7 @@ TAMIS_INLINE ddlcbf_found ddlcbf_look(const tamis_table *table, const ddlcbf_key
 /* ------------------------------------------------------------------ changing */
 
 static void ddlcbf_set_counter(tamis_table *table, const ddlcbf_cell *cell, uint64_t counter) {
-    const prefixes_shape *const s = &shape_of(table)->cells;
+    const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
     prefixes                    p;
     prefixes_unpack(s, cell->bucket, &p);
     prefixes_set_counter(s, &p, cell->i, counter);
@@ -247,7 +247,7 @@ static void ddlcbf_set_counter(tamis_table *table, const ddlcbf_cell *cell, uint
 }
 
 static void ddlcbf_new_cell(tamis_table *table, const ddlcbf_place *place, unsigned known) {
-    const prefixes_shape *const s = &shape_of(table)->cells;
+    const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
     prefixes                    p;
     prefixes_unpack(s, place->bucket, &p);
     (void)prefixes_put(s, &p, place->string, known);
@@ -258,8 +258,8 @@ static void ddlcbf_new_cell(tamis_table *table, const ddlcbf_place *place, unsig
 /* Cut one of the buckets of a key, all of them full, to the least length and put equal cells
  * together. False: none has equal ones. */
 static __attribute__((noinline)) bool ddlcbf_make_room(tamis_table *table, const ddlcbf_key *key) {
-    const prefixes_shape *const s = &shape_of(table)->cells;
-    for (unsigned i = 0; i < shape_of(table)->tables; i++) {
+    const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
+    for (unsigned i = 0; i < ddlcbf_shape_of(table)->tables; i++) {
         uint8_t *const bucket = ddlcbf_place_in(table, key, i).bucket;
         prefixes       p, less;
         prefixes_unpack(s, bucket, &p);
@@ -275,7 +275,7 @@ static __attribute__((noinline)) bool ddlcbf_make_room(tamis_table *table, const
 }
 
 static tamis_status ddlcbf_add_key(tamis_table *table, const ddlcbf_key *key) {
-    const prefixes_shape *const s = &shape_of(table)->cells;
+    const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
     ddlcbf_found                found = ddlcbf_look(table, key);
     if (!found.is_stuck && found.open.length == 0 && found.cells < DDLCBF_COPIES &&
         found.load == s->cells && ddlcbf_make_room(table, key)) {
@@ -297,7 +297,7 @@ static tamis_status ddlcbf_add_key(tamis_table *table, const ddlcbf_key *key) {
  * that matches a stuck cell has more copies than can be counted, as ddlcbf_count says, too; all its
  * cells stay. */
 static tamis_status ddlcbf_remove_key(tamis_table *table, const ddlcbf_key *key) {
-    const prefixes_shape *const s = &shape_of(table)->cells;
+    const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
     ddlcbf_found const          found = ddlcbf_look(table, key);
     const ddlcbf_cell *const    cell = &found.longest;
     if (found.cells == 0) return TAMIS_ERR_ABSENT;
@@ -317,32 +317,32 @@ static tamis_status ddlcbf_remove_key(tamis_table *table, const ddlcbf_key *key)
 /* ------------------------------------------------------------------ keys, by their hash */
 
 static bool ddlcbf_has(const tamis_table *table, uint64_t hash) {
-    ddlcbf_key const key = ddlcbf_key_of(shape_of(table), hash);
+    ddlcbf_key const key = ddlcbf_key_of(ddlcbf_shape_of(table), hash);
     return ddlcbf_holds(table, &key);
 }
 
 static tamis_status ddlcbf_add(tamis_table *table, uint64_t hash) {
-    ddlcbf_key const key = ddlcbf_key_of(shape_of(table), hash);
+    ddlcbf_key const key = ddlcbf_key_of(ddlcbf_shape_of(table), hash);
     return ddlcbf_add_key(table, &key);
 }
 
 static tamis_status ddlcbf_remove(tamis_table *table, uint64_t hash) {
-    ddlcbf_key const key = ddlcbf_key_of(shape_of(table), hash);
+    ddlcbf_key const key = ddlcbf_key_of(ddlcbf_shape_of(table), hash);
     return ddlcbf_remove_key(table, &key);
 }
 
 static uint64_t ddlcbf_count(const tamis_table *table, uint64_t hash) {
-    ddlcbf_key const   key = ddlcbf_key_of(shape_of(table), hash);
+    ddlcbf_key const   key = ddlcbf_key_of(ddlcbf_shape_of(table), hash);
     ddlcbf_found const found = ddlcbf_look(table, &key);
     return found.is_stuck ? TAMIS_COUNT_MANY : found.copies;
 }
 
 /* Keys in a chunk: all their buckets are asked for while the chunk before is worked on. */
-#define CHUNK 8
+#define DDLCBF_CHUNK 8
 
 static void ddlcbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                          bool is_update) {
-    const ddlcbf_shape *const s = shape_of(table);
+    const ddlcbf_shape *const s = ddlcbf_shape_of(table);
     (void)is_update;
     for (unsigned k = 0; k < n; k++) {
         ddlcbf_key const key = ddlcbf_key_of(s, hash[k]);
@@ -362,17 +362,20 @@ typedef struct ddlcbf_walk {
     multiplier order;
     uint64_t   at; /* buckets that are done */
     unsigned   i;  /* the next cell of this one */
-    ddlcbf_key key;
-    uint64_t   counter;
+
+    /* the cell where it is */
+    const uint8_t *bucket;
+    ddlcbf_key     key;
+    uint64_t       counter;
 } ddlcbf_walk;
 
 static ddlcbf_walk ddlcbf_start(const tamis_table *table) {
-    const ddlcbf_shape *const s = shape_of(table);
+    const ddlcbf_shape *const s = ddlcbf_shape_of(table);
     return (ddlcbf_walk){ .order = permutation_make(s->tables * s->buckets, 0).there };
 }
 
 static bool ddlcbf_next(const tamis_table *table, ddlcbf_walk *walk) {
-    const ddlcbf_shape *const s = shape_of(table);
+    const ddlcbf_shape *const s = ddlcbf_shape_of(table);
     uint64_t const            buckets = s->tables * s->buckets;
     for (; walk->at < buckets; walk->at++, walk->i = 0) {
         uint64_t const       number = multiplier_apply(walk->order, buckets, walk->at);
@@ -384,6 +387,7 @@ static bool ddlcbf_next(const tamis_table *table, ddlcbf_walk *walk) {
         walk->key = ddlcbf_key_from(s, (unsigned)(number / s->buckets), number % s->buckets,
                                     cell >> s->cells.counter_bits, length);
         walk->counter = cell & prefixes_stuck(&s->cells);
+        walk->bucket = bucket;
         return true;
     }
     return false;
@@ -391,7 +395,7 @@ static bool ddlcbf_next(const tamis_table *table, ddlcbf_walk *walk) {
 
 /* The print of a key is its (b, r): z is not told, as not all cells have it. */
 static bool ddlcbf_each(const tamis_table *table, kind_visit *visit, void *context) {
-    uint64_t const stuck = prefixes_stuck(&shape_of(table)->cells);
+    uint64_t const stuck = prefixes_stuck(&ddlcbf_shape_of(table)->cells);
     ddlcbf_walk    walk = ddlcbf_start(table);
     while (ddlcbf_next(table, &walk)) {
         uint64_t const copies = walk.counter == stuck ? TAMIS_COUNT_MANY : walk.counter + 1;
@@ -404,13 +408,13 @@ static bool ddlcbf_each(const tamis_table *table, kind_visit *visit, void *conte
 static void ddlcbf_stick(tamis_table *table, const ddlcbf_key *key) {
     ddlcbf_found const found = ddlcbf_look(table, key);
     if (!found.is_stuck)
-        ddlcbf_set_counter(table, &found.longest, prefixes_stuck(&shape_of(table)->cells));
+        ddlcbf_set_counter(table, &found.longest, prefixes_stuck(&ddlcbf_shape_of(table)->cells));
 }
 
 /* A cell is added as a key of which no more is known. The tables need only have the same prints: so
  * an empty one is refreshed from one with wider buckets (III.B). */
 static tamis_status ddlcbf_merge(tamis_table *into, const tamis_table *from) {
-    uint64_t const stuck = prefixes_stuck(&shape_of(from)->cells);
+    uint64_t const stuck = prefixes_stuck(&ddlcbf_shape_of(from)->cells);
     ddlcbf_walk    walk = ddlcbf_start(from);
     while (ddlcbf_next(from, &walk)) {
         bool const is_stuck = walk.counter == stuck;
@@ -422,23 +426,51 @@ static tamis_status ddlcbf_merge(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
-/* A stranger has each bucket of a subtable with the same chance, and there each string; so each
- * string that is stored adds its share. */
-static double ddlcbf_current_fpr(const tamis_table *table) {
-    const ddlcbf_shape *const s = shape_of(table);
-    uint64_t                  n[PREFIXES_MAX_BITS + 1] = { 0 };
+/* Does every key that matches the cell where the walk is match another one, too: a shorter one that
+ * it begins with, or an equal one that is found before it? */
+static bool ddlcbf_is_covered(const tamis_table *table, const ddlcbf_walk *walk) {
+    const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
+    bool                        is_met = false; /* an equal one, perhaps the cell itself */
+    for (unsigned i = 0; i < ddlcbf_shape_of(table)->tables; i++) {
+        ddlcbf_place const  place = ddlcbf_place_in(table, &walk->key, i);
+        prefixes_head const head = prefixes_head_of(s, place.bucket);
+        uint32_t same = prefixes_match(s, place.bucket, &head, place.string, walk->key.known);
+        for (; same != 0; same &= same - 1) {
+            unsigned const cell = bits_lowest(same);
+            bool const     is_own = place.bucket == walk->bucket && cell == walk->i - 1;
+            if (prefixes_length(&head, cell) < walk->key.known || (is_own && is_met)) return true;
+            is_met = true;
+        }
+    }
+    return false;
+}
+
+/* Of all strings (b, r, z), a cell of length l stands for a share of 2^-l / B, whatever its
+ * subtable. Cells that are covered add nothing: they are of copies of a key, or of keys with the
+ * same string. So the fpr is exact. The number of keys is estimated as for fixed prints:
+ * -ln(1 - fpr) / fpr keys for each string. */
+static void ddlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
+    const ddlcbf_shape *const s = ddlcbf_shape_of(table);
+    uint64_t                  cells = 0, prints = 0;
     double                    sum = 0;
-    for (uint64_t bucket = 0; bucket < s->tables * s->buckets; bucket++) {
-        prefixes_count_lengths(&s->cells, table->body + bucket * s->cells.bytes, n);
+    ddlcbf_walk               walk = ddlcbf_start(table);
+    while (ddlcbf_next(table, &walk)) {
+        cells++;
+        if (ddlcbf_is_covered(table, &walk)) continue;
+        prints++;
+        sum += ldexp(1, -(int)walk.key.known);
     }
-    for (unsigned length = PREFIXES_MAX_BITS; length != 0; length--) {
-        sum = (sum + (double)n[length]) / 2;
-    }
-    return sum / (double)s->buckets;
+    double const fpr = sum / (double)s->buckets;
+    *ret_survey = (kind_survey){
+        .fpr = fpr,
+        .distinct = (double)prints * (fpr > 0 && fpr < 1 ? -log1p(-fpr) / fpr : 1),
+        .load = (double)cells / (double)(s->tables * s->buckets * s->cells.cells),
+        .prints = prints,
+    };
 }
 
 static bool ddlcbf_validate(const tamis_table *table, const char **reterr_why) {
-    const ddlcbf_shape *const   s = shape_of(table);
+    const ddlcbf_shape *const   s = ddlcbf_shape_of(table);
     const prefixes_shape *const cells = &s->cells;
     uint64_t const              bytes = s->tables * s->buckets * cells->bytes;
     uint64_t                    copies = 0, n_stuck = 0;
@@ -460,11 +492,6 @@ static bool ddlcbf_validate(const tamis_table *table, const char **reterr_why) {
     TAMIS_REQUIRE(n_stuck == table->saturated, reterr_why,
                   "I3: not as many cells as it says are saturated");
     return true;
-}
-
-static void ddlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
-    *ret_survey =
-        (kind_survey){ .fpr = ddlcbf_current_fpr(table), .distinct = (double)table->keys };
 }
 
 static uint64_t ddlcbf_count_to(const uint64_t *g) {
@@ -493,7 +520,7 @@ KIND_EXPORT(ddlcbf) = {
     .remove = ddlcbf_remove,
     .count = ddlcbf_count,
     .fetch = ddlcbf_fetch,
-    .chunk = CHUNK,
+    .chunk = DDLCBF_CHUNK,
     .merge = ddlcbf_merge,
     .merges_by_steps = true,
     .refreshes = true,

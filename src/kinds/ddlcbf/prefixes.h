@@ -191,20 +191,6 @@ TAMIS_INLINE uint64_t prefixes_n_stuck(const prefixes_shape *s, const prefixes *
     return n;
 }
 
-/* Add the different prefixes of a bucket to n, by their length. */
-TAMIS_INLINE void prefixes_count_lengths(const prefixes_shape *s, const uint8_t *bytes,
-                                         uint64_t *n) {
-    prefixes bucket;
-    prefixes_unpack(s, bytes, &bucket);
-    for (unsigned list = 0; list < 2; list++) {
-        const uint64_t *const cell = bucket.cell[list];
-        for (unsigned i = 0; i < bucket.n[list]; i++) {
-            uint64_t const differ = i == 0 ? UINT64_MAX : cell[i] ^ cell[i - 1];
-            n[bucket.length[list]] += differ >> s->counter_bits != 0;
-        }
-    }
-}
-
 /* Is it what packing would have made? An impossible code unpacks to something else. */
 TAMIS_INLINE bool prefixes_is_packed(const prefixes_shape *s, const uint8_t *bytes) {
     uint8_t  again[PREFIXES_MAX_BYTES];

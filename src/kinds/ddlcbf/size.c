@@ -191,10 +191,8 @@ static double outlines_live(outlines *of, double n, double turns, unsigned looks
 
 /* Two lengths, or few buckets, which are followed many times. */
 static double followed_rate(const prefixes_shape *s, const uint64_t *g, double load, double turns) {
-    outlines     of = { .s = s,
-                        .tables = (unsigned)g[DDLCBF_TABLES],
-                        .buckets = min_u64(min_u64(g[DDLCBF_BUCKETS], SMALL),
-                                           SMALL_ALL / g[DDLCBF_TABLES]) };
+    outlines of = { .s = s, .tables = (unsigned)g[DDLCBF_TABLES] };
+    of.buckets = min_u64(min_u64(g[DDLCBF_BUCKETS], SMALL), SMALL_ALL / of.tables);
     double const buckets = (double)(of.tables * of.buckets), n = fmax(1, rint(load * buckets));
     bool const   is_settled = s->lengths == 2 && turns >= SMALL_TURNS;
     double const lived = fmin(turns, s->lengths == 2 ? SMALL_TURNS : FEW_TURNS);

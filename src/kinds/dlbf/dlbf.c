@@ -403,8 +403,9 @@ static uint64_t dlbf_add_balanced(tamis_table *table, const uint64_t *hash, uint
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* What the cells of a block add to the fpr. Cells that became equal count once. */
-static double dlbf_block_fpr(const dlbf_shape *s, const uint8_t *bytes) {
+/* What the cells of a block add to the fpr of their subtable, and how many different ones there
+ * are: cells that became equal count once. */
+static double dlbf_survey_block(const dlbf_shape *s, const uint8_t *bytes, uint64_t *prints) {
     dlbf_block block;
     double     sum = 0;
     dlbf_unpack(s, bytes, &block);
@@ -415,23 +416,27 @@ static double dlbf_block_fpr(const dlbf_shape *s, const uint8_t *bytes) {
             different += print[cell] != print[cell - 1];
         }
         sum += ldexp(different, -(int)dlbf_view_of(s, bytes, i, s->group).length);
+        *prints += different;
     }
     return sum;
 }
 
-/* A key that was not added has one bucket in each subtable, and these are independent. */
-static double dlbf_current_fpr(const tamis_table *table) {
+/* A key that was not added has one bucket in each subtable, and these are independent. Keys that
+ * were taken for present when they came have left no trace, so how many there were is estimated. */
+static void dlbf_survey(const tamis_table *table, kind_survey *ret_survey) {
     const dlbf_shape *const s = dlbf_shape_of(table);
     uint64_t const          bytes = s->layout.blocks / s->tables * s->layout.block_bytes;
-    double                  hit = 0;
+    uint64_t const          room = s->tables * s->buckets * table->geometry[DLBF_CELLS];
+    kind_survey             survey = { .load = (double)table->keys / (double)room };
     for (unsigned i = 0; i < s->tables; i++) {
         double sum = 0;
         for (uint64_t at = 0; at < bytes; at += s->layout.block_bytes) {
-            sum += dlbf_block_fpr(s, table->body + i * bytes + at);
+            sum += dlbf_survey_block(s, table->body + i * bytes + at, &survey.prints);
         }
-        hit += (1 - hit) * sum / (double)s->buckets;
+        survey.fpr += (1 - survey.fpr) * sum / (double)s->buckets;
     }
-    return hit;
+    survey.distinct = tamis_dlbf_added(table->geometry, (double)table->keys, survey.fpr);
+    *ret_survey = survey;
 }
 
 /* Check one block, and add its loads to `cells`. */
@@ -470,10 +475,6 @@ static bool dlbf_validate(const tamis_table *table, const char **reterr_why) {
     TAMIS_REQUIRE(cells == table->keys, reterr_why, "I4: the loads do not sum up to the keys");
     TAMIS_REQUIRE(table->saturated == 0, reterr_why, "I4: nothing can be saturated here");
     return true;
-}
-
-static void dlbf_survey(const tamis_table *table, kind_survey *ret_survey) {
-    *ret_survey = (kind_survey){ .fpr = dlbf_current_fpr(table), .distinct = (double)table->keys };
 }
 
 KIND_EXPORT(dlbf) = {

@@ -176,10 +176,15 @@ static double lines_of(const uint64_t *g, const fluid *law) {
 
 #define MANY_HITS 1e-3 /* an fpr from which on keys that are not stored, as they match, matter */
 
-/* Of n keys, those that are stored. The fpr rises with the load as load x 2^-(bits / load), about,
- * and so the mean of it until then is its end over 2 + ln 2 bits / load. */
-static double stored_of(const uint64_t *g, double n, double fpr) {
-    return n * (1 - fpr / (2 + 0.69 * (double)g[DLBF_BUCKET_BITS] / load_of(g, n)));
+/* Of all keys, the share that matched when they came and so were not stored: the mean of the fpr
+ * over the filling. The fpr rises with the load as load x 2^-(bits / load), about, so its mean is
+ * its end over 2 + ln 2 bits / load. */
+static double share_found(const uint64_t *g, double n, double fpr) {
+    return n > 0 ? fpr / (2 + 0.69 * (double)g[DLBF_BUCKET_BITS] / load_of(g, n)) : 0;
+}
+
+double tamis_dlbf_added(const uint64_t *g, double stored, double fpr) {
+    return stored / (1 - share_found(g, stored, fmin(fpr, 1)));
 }
 
 dlbf_forecast tamis_dlbf_forecast(const uint64_t *g, double n) {
@@ -189,7 +194,7 @@ dlbf_forecast tamis_dlbf_forecast(const uint64_t *g, double n) {
                            .overflow = overflow_of(g, &law, (unsigned)g[DLBF_CELLS], n),
                            .lines = lines_of(g, &law) };
     for (unsigned i = 0; i < 3 && told.fpr > MANY_HITS; i++) {
-        law_of(g, stored_of(g, n, told.fpr), &law);
+        law_of(g, n * (1 - share_found(g, n, told.fpr)), &law);
         told.fpr = fpr_of(g, &law);
     }
     told.fpr += n * 0x1p-64; /* equal hashes cannot be told apart by anybody */

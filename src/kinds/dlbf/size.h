@@ -73,6 +73,10 @@ typedef struct dlbf_forecast {
 /* Of a geometry that is possible, after n keys. */
 dlbf_forecast tamis_dlbf_forecast(const uint64_t *geometry, double n);
 
+/* How many keys were added until so many were stored, at this fpr now: keys that matched when they
+ * came are not. An estimate. */
+double tamis_dlbf_added(const uint64_t *geometry, double stored, double fpr);
+
 typedef struct dlbf_need {
     double n, fpr; /* fpr 0: only the fixed fields count */
     double overflow;

@@ -376,15 +376,32 @@ static tamis_status dlcbf_merge(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
-/* A key is taken for present if its fingerprint is stored. A fingerprint with several cells is
- * counted for each, so this is an upper bound. */
-static double dlcbf_current_fpr(const tamis_table *table) {
+/* Does the cell where the walk is stand for its fingerprint? One cell of each does: the one that is
+ * not full, or else the first (dlcbf_look finds that one). A cell that is not full is always it. */
+static bool dlcbf_stands_for_all(const tamis_table *table, const dlcbf_walk *walk) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);
-    uint64_t                 cells = 0;
-    for (uint64_t bucket = 0; bucket < dleft_all(&s->places); bucket++) {
-        cells += cells_used(&s->cells, table->body + bucket * s->cells.bytes);
+    if (s->most == 1 || walk->copies < s->full) return true;
+    dlcbf_found const found = dlcbf_look(table, walk->fingerprint);
+    return found.bucket == table->body + walk->at.bucket * s->cells.bytes &&
+           found.cell == walk->at.cell;
+}
+
+/* A key is taken for present if its fingerprint is stored, so the fpr is the share of fingerprints
+ * that are. One that takes several cells counts once. */
+static void dlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
+    const dlcbf_shape *const s = dlcbf_shape_of(table);
+    uint64_t const           all = tamis_dlcbf_prints(table->geometry);
+    uint64_t                 cells = 0, prints = 0;
+    dlcbf_walk               walk = { .copies = 0 };
+    while (dlcbf_next(table, &walk)) {
+        cells++;
+        prints += dlcbf_stands_for_all(table, &walk);
     }
-    return (double)cells / (double)tamis_dlcbf_prints(table->geometry);
+    *ret_survey =
+        (kind_survey){ .fpr = (double)prints / (double)all,
+                       .distinct = tamis_prints_distinct(all, prints),
+                       .load = (double)cells / (double)(dleft_all(&s->places) * s->cells.n),
+                       .prints = prints };
 }
 
 /* A fingerprint that is saturated is met once for each of its cells, so the cells are counted. */
@@ -410,10 +427,6 @@ static bool dlcbf_validate(const tamis_table *table, const char **reterr_why) {
     TAMIS_REQUIRE(saturated_cells / DLCBF_COPIES == table->saturated, reterr_why,
                   "I3: the number of saturated fingerprints is wrong");
     return true;
-}
-
-static void dlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
-    *ret_survey = (kind_survey){ .fpr = dlcbf_current_fpr(table), .distinct = (double)table->keys };
 }
 
 static uint64_t dlcbf_count_to(const uint64_t *g) {
