@@ -204,17 +204,50 @@ static double followed_rate(const prefixes_shape *s, const uint64_t *g, double l
 
 /* ------------------------------------------------------------------ prediction */
 
-double tamis_ddlcbf_fpr(const uint64_t *g, double n, double lifetime) {
-    double const turns = turns_of(n, lifetime), load = fmin(load_of(g, n), (double)g[DDLCBF_CELLS]);
+/* The rate when n keys have a cell each. */
+static double rate_of_cells(const uint64_t *g, const prefixes_shape *s, double n, double turns) {
+    double const   load = fmin(load_of(g, n), (double)g[DDLCBF_CELLS]);
     unsigned const tables = (unsigned)g[DDLCBF_TABLES];
-    prefixes_shape s;
+    bool const     is_few = tables * g[DDLCBF_BUCKETS] < FEW_BUCKETS;
     levels         law;
+    if (is_few || (s->lengths == 2 && turns > 0)) return followed_rate(s, g, load, turns);
+    if (s->lengths == 2) return filled_rate(s, tables, load);
+    tamis_levels(tables, load, turns, last_level(s->cells, n), &law);
+    return rate_by_levels(&law, s);
+}
+
+/* Where cells count copies, a key that matches a cell when it comes has none of its own. This is
+ * the share of keys that have.
+ *
+ * Under churn each of S strings is that of Poisson(n / S) keys, and has a cell if it is that of
+ * any. So S fpr cells serve n = -S ln(1 - fpr) keys.
+ *
+ * While a table is filled, the fpr is lower before the end: it rises as load x 2^-(bits / load),
+ * about, so the mean of it is its end over 2 + ln 2 bits / load. Of the keys of the filling, a
+ * share of e^-turns is still there in the end. */
+static double share_with_cells(const prefixes_shape *s, double load, double turns, double fpr) {
+    double const churned = fpr / -log1p(-fpr);
+    double const filled = 1 - fpr / (2 + 0.69 * s->room / load);
+    return churned + (filled - churned) * exp(-turns);
+}
+
+#define MANY_MATCHES 1e-4 /* an fpr from which on keys that match when they come matter */
+#define ROUNDS 8          /* of finding the share of keys with cells; each is ten times closer */
+
+/* Keys with the same string are one string for strangers, so with a sum of 2^-length over all n
+ * keys the rate is 1 - e^-sum. If only m of them have cells, their sum is m / n of that. */
+double tamis_ddlcbf_fpr(const uint64_t *g, double n, double lifetime) {
+    double const   turns = turns_of(n, lifetime);
+    prefixes_shape s;
     if (!tamis_ddlcbf_cells(g, &s)) return 1;
-    bool const is_few = tables * g[DDLCBF_BUCKETS] < FEW_BUCKETS;
-    if (is_few || (s.lengths == 2 && turns > 0)) return followed_rate(&s, g, load, turns);
-    if (s.lengths == 2) return filled_rate(&s, tables, load);
-    tamis_levels(tables, load, turns, last_level(s.cells, n), &law);
-    return rate_by_levels(&law, &s);
+    double rate = rate_of_cells(g, &s, n, turns), share = 1;
+    for (unsigned i = 0; i < ROUNDS && s.counter_bits > 1 && rate > MANY_MATCHES; i++) {
+        double const before = share;
+        share = (share + share_with_cells(&s, load_of(g, n), turns, fmin(rate, 0.99))) / 2;
+        rate = -expm1(log1p(-rate_of_cells(g, &s, share * n, turns)) / share);
+        if (fabs(share - before) < 1e-4 * (1 - share)) break;
+    }
+    return rate;
 }
 
 /* The law that counts, of tables with so many buckets: without turns, that of filling. */
