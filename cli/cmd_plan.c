@@ -40,12 +40,21 @@ static void plans_make(const tamis_spec *spec, plans *ret_plans) {
 
 typedef char why_text[TABLE_WORD_BYTES];
 
+#define COUNT_TO_DEFAULT 255 /* of a spec that says nothing (tamis.h) */
+
+/* The count that must be exact; 0: none. */
+static uint64_t count_asked(const tamis_spec *spec) {
+    if ((spec->abilities & TAMIS_CAN_COUNT) == 0) return 0;
+    return spec->count_to != 0 ? spec->count_to : COUNT_TO_DEFAULT;
+}
+
 /* Why a kind cannot do it, in a few words. */
 static void why_not(const tamis_plan *plan, const tamis_spec *spec, why_text ret_text) {
     size_t const   n = sizeof(why_text);
     unsigned const missing = spec->abilities & ~plan->abilities;
     abilities_text names;
     number_text    size;
+    bool const     is_counting_less = plan->body_bytes != 0 && plan->count_to < count_asked(spec);
     abilities_name(missing, names);
     number_size(plan->body_bytes, size);
     if (geometry_complain(plan->kind, spec->geometry, ret_text, n))
@@ -57,7 +66,7 @@ static void why_not(const tamis_plan *plan, const tamis_spec *spec, why_text ret
     else if (spec->memory != 0 && plan->body_bytes > spec->memory)
         (void)snprintf(ret_text, n, "does not fit: takes %s%s", size,
                        spec->capacity == 0 ? " for one key" : "");
-    else if (plan->body_bytes != 0 && plan->count_to < spec->count_to)
+    else if (is_counting_less && (spec->count_to != 0 || !is_passed_over(plan, spec)))
         (void)snprintf(ret_text, n, "counts only to %llu", (unsigned long long)plan->count_to);
     else if (is_passed_over(plan, spec))
         (void)snprintf(ret_text, n, "copies use up capacity: chosen only if named");

@@ -7,6 +7,7 @@ import json, sys
 found = json.load(sys.stdin)
 assert all(kind["count_to"] >= 1000 for kind in found["kinds"] if kind["possible"]), found
 print("met")'
+tamis plan -n 1000 --count | sed -n 's/^  \(d*dlcbf\)  */\1: /p'
 printf 'a\t1000\nb\t999\nc\t1\n' >counts
 tamis build -q set.tamis -n 1000 -e 1e-9 --count-to 1000 --counts counts
 printf 'a\nb\nc\n' | tamis count set.tamis | cmp - counts
