@@ -47,22 +47,11 @@
  *   I3  all copies sum up to `keys`, one that is stuck as 2^C, and `saturated` of them are.
  */
 #include "core/checked.h"
-#include "core/permute.h"
 #include "kind.h"
-#include "prefixes.h"
+#include "places.h"
 #include "size.h"
 
 #include <math.h>
-
-/* The geometry worked out. */
-typedef struct ddlcbf_shape {
-    prefixes_shape cells;
-    unsigned       tables;
-    uint64_t       buckets, range; /* B, and B 2^r */
-    permutation    permute[DDLCBF_MAX_TABLES];
-} ddlcbf_shape;
-
-static_assert(sizeof(ddlcbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
 
 /* ------------------------------------------------------------------ planning */
 
@@ -126,112 +115,6 @@ static void ddlcbf_prepare(tamis_table *table) {
         shape.permute[i] = permutation_make(shape.range, i);
     }
     memcpy(table->derived, &shape, sizeof shape);
-}
-
-TAMIS_INLINE const ddlcbf_shape *ddlcbf_shape_of(const tamis_table *table) {
-    return (const ddlcbf_shape *)(const void *)table->derived;
-}
-
-/* ------------------------------------------------------------------ where a key belongs */
-
-/* What is known of a key: (b, r) as one number, z from the top of a word, and how many bits of r
- * and z together. */
-typedef struct ddlcbf_key {
-    uint64_t print, rest;
-    unsigned known;
-} ddlcbf_key;
-
-#define DDLCBF_ALL_KNOWN 64
-
-TAMIS_INLINE ddlcbf_key ddlcbf_key_of(const ddlcbf_shape *s, uint64_t hash) {
-    uint64_t const bucket = fastrange_next(&hash, s->buckets);
-    unsigned const r = s->cells.least;
-    return (ddlcbf_key){ bucket << r | hash >> (64 - r), hash << r, DDLCBF_ALL_KNOWN };
-}
-
-typedef struct ddlcbf_place {
-    uint8_t *bucket;
-    uint64_t string; /* r_i and z */
-} ddlcbf_place;
-
-TAMIS_INLINE ddlcbf_place ddlcbf_place_in(const tamis_table *table, const ddlcbf_key *key,
-                                          unsigned i) {
-    const ddlcbf_shape *const s = ddlcbf_shape_of(table);
-    unsigned const            r = s->cells.least, z_bits = s->cells.most - r;
-    uint64_t const            at = multiplier_apply(s->permute[i].there, s->range, key->print);
-    uint64_t const            bucket = i * s->buckets + (at >> r);
-    uint64_t const            z = key->rest >> 1 >> (63 - z_bits); /* there may be none */
-    return (ddlcbf_place){ table->body + bucket * s->cells.bytes,
-                           (at & bits_low(r)) << z_bits | z };
-}
-
-/* What is known of the key that a cell of subtable i came from. */
-static ddlcbf_key ddlcbf_key_from(const ddlcbf_shape *s, unsigned i, uint64_t bucket,
-                                  uint64_t prefix, unsigned length) {
-    unsigned const z_bits = length - s->cells.least;
-    uint64_t const at = bucket << s->cells.least | prefix >> z_bits;
-    return (ddlcbf_key){ multiplier_apply(s->permute[i].back, s->range, at),
-                         (prefix & bits_low(z_bits)) << 1 << (63 - z_bits), length };
-}
-
-/* ------------------------------------------------------------------ looking */
-
-TAMIS_INLINE bool ddlcbf_holds(const tamis_table *table, const ddlcbf_key *key) {
-    const prefixes_shape *const cells = &ddlcbf_shape_of(table)->cells;
-    for (unsigned i = 0; i < ddlcbf_shape_of(table)->tables; i++) {
-        ddlcbf_place const  place = ddlcbf_place_in(table, key, i);
-        prefixes_head const head = prefixes_head_of(cells, place.bucket);
-        if (prefixes_match(cells, place.bucket, &head, place.string, key->known) != 0) return true;
-    }
-    return false;
-}
-
-/* A cell that matches. */
-typedef struct ddlcbf_cell {
-    uint8_t *bucket;
-    unsigned i, length;
-    uint64_t counter;
-} ddlcbf_cell;
-
-/* All that a table has of a key, and where there is room for it. */
-typedef struct ddlcbf_found {
-    uint64_t     copies;
-    unsigned     cells;
-    bool         is_stuck;      /* one of them */
-    ddlcbf_cell  longest, open; /* open: one that can count up; with a length, if there is one */
-    ddlcbf_place least;         /* the least loaded bucket */
-    unsigned     load;          /* of that */
-} ddlcbf_found;
-
-TAMIS_INLINE void ddlcbf_take_note(const prefixes_shape *s, ddlcbf_cell cell, ddlcbf_found *found) {
-    bool const is_open = cell.counter + 1 < prefixes_stuck(s);
-    found->cells++;
-    found->copies += cell.counter + 1;
-    found->is_stuck |= cell.counter == prefixes_stuck(s);
-    if (cell.length > found->longest.length) found->longest = cell;
-    if (is_open && cell.length > found->open.length) found->open = cell;
-}
-
-TAMIS_INLINE ddlcbf_found ddlcbf_look(const tamis_table *table, const ddlcbf_key *key) {
-    const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
-    ddlcbf_found                found = { .load = UINT32_MAX };
-    for (unsigned i = 0; i < ddlcbf_shape_of(table)->tables; i++) {
-        ddlcbf_place const  place = ddlcbf_place_in(table, key, i);
-        prefixes_head const head = prefixes_head_of(s, place.bucket);
-        uint32_t            same = prefixes_match(s, place.bucket, &head, place.string, key->known);
-        for (; same != 0; same &= same - 1) {
-            unsigned const cell = bits_lowest(same);
-            uint64_t const all = prefixes_cell(s, place.bucket, &head, cell);
-            ddlcbf_take_note(s,
-                             (ddlcbf_cell){ place.bucket, cell, prefixes_length(&head, cell),
-                                            all & prefixes_stuck(s) },
-                             &found);
-        }
-        if (prefixes_load(&head) >= found.load) continue;
-        found.least = place;
-        found.load = prefixes_load(&head);
-    }
-    return found;
 }
 
 /* ------------------------------------------------------------------ changing */
