@@ -95,14 +95,14 @@ typedef struct search {
     const dleft_need *need;
     const uint64_t   *fixed;
     double            least;
-    uint64_t          best[DLEFT_FIELDS];
+    uint64_t          geometry[DLEFT_FIELDS];
 } search;
 
 /* The buckets that there must be, or 0: any number. */
-static uint64_t buckets_given(const search *of, const uint64_t *g) {
+static uint64_t buckets_given(const search *best, const uint64_t *g) {
     uint64_t const step = (UINT64_C(1) << g[DLEFT_PRINT_BITS]) - 1;
-    if (of->fixed[DLEFT_BUCKETS] != NEED_FREE) return of->fixed[DLEFT_BUCKETS];
-    return of->need->prints / step;
+    if (best->fixed[DLEFT_BUCKETS] != NEED_FREE) return best->fixed[DLEFT_BUCKETS];
+    return best->need->prints / step;
 }
 
 static bool keeps_overflow(const dleft_need *need, const uint64_t *g) {
@@ -110,30 +110,30 @@ static bool keeps_overflow(const dleft_need *need, const uint64_t *g) {
 }
 
 /* Keep a geometry without its buckets if, at this load, it is smaller than the others. */
-static void try_load(search *of, uint64_t *g, double load) {
-    double const   needed = ceil(of->need->n / (load * (double)g[DLEFT_TABLES]));
-    uint64_t const given = buckets_given(of, g);
+static void try_load(search *best, uint64_t *g, double load) {
+    double const   needed = ceil(best->need->n / (load * (double)g[DLEFT_TABLES]));
+    uint64_t const given = buckets_given(best, g);
     uint64_t       bytes;
     if (!(needed < 0x1p60)) return;
     g[DLEFT_BUCKETS] = given != 0 ? given : (uint64_t)fmax(1, needed);
-    if (!tamis_dleft_bytes(g, &bytes) || (double)bytes >= of->least) return;
-    if (given != 0 && !keeps_overflow(of->need, g)) return;
-    of->least = (double)bytes;
-    for (unsigned i = 0; i < DLEFT_FIELDS; i++) of->best[i] = g[i];
+    if (!tamis_dleft_bytes(g, &bytes) || (double)bytes >= best->least) return;
+    if (given != 0 && !keeps_overflow(best->need, g)) return;
+    best->least = (double)bytes;
+    for (unsigned i = 0; i < DLEFT_FIELDS; i++) best->geometry[i] = g[i];
 }
 
 /* So many cells, in buckets of so many bytes (0: as few as they take). */
-static void set_cells(const search *of, uint64_t *g, uint64_t cells, uint64_t bytes) {
-    uint64_t const fixed = of->fixed[DLEFT_BUCKET_BYTES];
+static void set_cells(const search *best, uint64_t *g, uint64_t cells, uint64_t bytes) {
+    uint64_t const fixed = best->fixed[DLEFT_BUCKET_BYTES];
     g[DLEFT_CELLS] = cells < DLEFT_MAX_CELLS ? cells : DLEFT_MAX_CELLS;
     g[DLEFT_BUCKET_BYTES] = fixed != NEED_FREE ? fixed : bytes != 0 ? bytes : cell_bytes(g);
 }
 
 /* Could these cells be full enough to be smaller than the best? With keys that come and go, one
  * look at the load that it would take is much less work than finding the best load. */
-static bool is_dense(const search *of, const uint64_t *g, double limit) {
-    const dleft_need *const need = of->need;
-    double const            load = need->n * (double)g[DLEFT_BUCKET_BYTES] / of->least;
+static bool is_dense(const search *best, const uint64_t *g, double limit) {
+    const dleft_need *const need = best->need;
+    double const            load = need->n * (double)g[DLEFT_BUCKET_BYTES] / best->least;
     fluid                   law;
     if (load >= fmin(limit, (double)g[DLEFT_CELLS])) return false;
     if (load < 1 || !need->is_churned) return true;
@@ -142,77 +142,79 @@ static bool is_dense(const search *of, const uint64_t *g, double limit) {
 }
 
 /* The same, as full as they may be. */
-static void try_cells(search *of, uint64_t *g, uint64_t cells, uint64_t bytes, double limit) {
+static void try_cells(search *best, uint64_t *g, uint64_t cells, uint64_t bytes, double limit) {
     if (cells < 1) return;
-    set_cells(of, g, cells, bytes);
-    if (!is_dense(of, g, limit)) return;
-    try_load(of, g, buckets_given(of, g) != 0 ? limit : best_load(of->need, g, limit));
+    set_cells(best, g, cells, bytes);
+    if (!is_dense(best, g, limit)) return;
+    try_load(best, g, buckets_given(best, g) != 0 ? limit : best_load(best->need, g, limit));
 }
 
 /* Could a cell less be smaller than the best, if the load stayed? */
-static bool is_promising(const search *of, const uint64_t *g, double limit) {
-    double const bytes = of->need->n / limit * (double)(g[DLEFT_CELLS] - 1);
-    return g[DLEFT_CELLS] > 1 && bytes * (double)dleft_cell_bits(g) / 8 < of->least;
+static bool is_promising(const search *best, const uint64_t *g, double limit) {
+    double const bytes = best->need->n / limit * (double)(g[DLEFT_CELLS] - 1);
+    return g[DLEFT_CELLS] > 1 && bytes * (double)dleft_cell_bits(g) / 8 < best->least;
 }
 
 /* Subtables and remainders are given, and the largest load that keeps the fpr. */
-static void try_widths(search *of, uint64_t *g, double limit) {
-    uint64_t const given = g[DLEFT_BUCKETS] = buckets_given(of, g);
-    if (of->need->prints != 0 && of->need->prints != tamis_dleft_prints(g)) return;
+static void try_widths(search *best, uint64_t *g, double limit) {
+    uint64_t const given = g[DLEFT_BUCKETS] = buckets_given(best, g);
+    if (best->need->prints != 0 && best->need->prints != tamis_dleft_prints(g)) return;
     if (given != 0) {
-        double const load = of->need->n / ((double)g[DLEFT_TABLES] * (double)given);
+        double const load = best->need->n / ((double)g[DLEFT_TABLES] * (double)given);
         if (load > fmin(limit * (1 + 1e-12), MAX_LOAD)) return;
         limit = load;
     }
-    if (of->fixed[DLEFT_CELLS] != NEED_FREE) {
-        try_cells(of, g, of->fixed[DLEFT_CELLS], 0, limit);
-    } else if (of->need->is_fast) { /* buckets that never lie in two cache lines */
+    if (best->fixed[DLEFT_CELLS] != NEED_FREE) {
+        try_cells(best, g, best->fixed[DLEFT_CELLS], 0, limit);
+    } else if (best->need->is_fast) { /* buckets that never lie in two cache lines */
         for (uint64_t bytes = 16; bytes <= 64; bytes *= 2) {
-            try_cells(of, g, 8 * bytes / dleft_cell_bits(g), bytes, limit);
+            try_cells(best, g, 8 * bytes / dleft_cell_bits(g), bytes, limit);
         }
     } else {
         double const load = given != 0 ? limit : fmin(limit, GOOD_LOAD);
-        set_cells(of, g, cells_for(of->need, g, load), 0);
-        try_load(of, g, load);
-        if (given == 0 && is_promising(of, g, load)) try_cells(of, g, g[DLEFT_CELLS] - 1, 0, load);
+        set_cells(best, g, cells_for(best->need, g, load), 0);
+        try_load(best, g, load);
+        if (given == 0 && is_promising(best, g, load))
+            try_cells(best, g, g[DLEFT_CELLS] - 1, 0, load);
     }
 }
 
-static void try_tables(search *of, uint64_t *g) {
-    uint64_t const fixed = of->fixed[DLEFT_PRINT_BITS];
+static void try_tables(search *best, uint64_t *g) {
+    uint64_t const fixed = best->fixed[DLEFT_PRINT_BITS];
     bool const     is_free = fixed == NEED_FREE;
-    bool const     is_given = of->need->prints != 0 || of->fixed[DLEFT_BUCKETS] != NEED_FREE;
+    bool const     is_given = best->need->prints != 0 || best->fixed[DLEFT_BUCKETS] != NEED_FREE;
     double         limit = 0;
     for (uint64_t r = is_free ? DLEFT_MIN_PRINT_BITS : fixed;
-         r <= (is_free ? of->need->most_print_bits : fixed); r++) {
+         r <= (is_free ? best->need->most_print_bits : fixed); r++) {
         if (limit >= GOOD_LOAD && !is_given) break;
         g[DLEFT_PRINT_BITS] = r;
-        limit = of->need->fpr * (ldexp(1, (int)r) - 1) / (double)g[DLEFT_TABLES];
-        if (of->need->fpr <= 0) limit = MAX_LOAD;
-        if (limit >= 1) try_widths(of, g, limit);
+        limit = best->need->fpr * (ldexp(1, (int)r) - 1) / (double)g[DLEFT_TABLES];
+        if (best->need->fpr <= 0) limit = MAX_LOAD;
+        if (limit >= 1) try_widths(best, g, limit);
     }
 }
 
-static void try_all(search *of, uint64_t first, uint64_t last) {
+static void try_all(search *best, uint64_t first, uint64_t last) {
     for (uint64_t tables = first; tables <= last; tables++) {
         uint64_t g[DLEFT_FIELDS];
-        for (unsigned i = 0; i < DLEFT_FIELDS; i++) g[i] = of->fixed[i];
+        for (unsigned i = 0; i < DLEFT_FIELDS; i++) g[i] = best->fixed[i];
         g[DLEFT_TABLES] = tables;
-        if (tables >= DLEFT_MIN_TABLES && tables <= DLEFT_MAX_TABLES) try_tables(of, g);
+        if (tables >= DLEFT_MIN_TABLES && tables <= DLEFT_MAX_TABLES) try_tables(best, g);
     }
 }
 
 /* What is fast may not be had with the buckets that there must be; then any. */
 bool tamis_dleft_choose(const dleft_need *need, uint64_t *geometry) {
     dleft_need     any = *need;
-    search         of = { .need = need, .fixed = geometry, .least = INFINITY };
+    search         best = { .need = need, .fixed = geometry, .least = INFINITY };
     uint64_t const fixed = geometry[DLEFT_TABLES];
     uint64_t const first = fixed != NEED_FREE ? fixed : DLEFT_MIN_TABLES;
     uint64_t const last = fixed != NEED_FREE ? fixed : 4;
-    try_all(&of, first, need->is_fast ? first : last);
+    try_all(&best, first, need->is_fast ? first : last);
     any.is_fast = false;
-    of.need = &any;
-    if (need->is_fast && of.least == INFINITY) try_all(&of, first, last);
-    for (unsigned i = 0; i < DLEFT_FIELDS && of.least < INFINITY; i++) geometry[i] = of.best[i];
-    return of.least < INFINITY;
+    best.need = &any;
+    if (need->is_fast && best.least == INFINITY) try_all(&best, first, last);
+    for (unsigned i = 0; i < DLEFT_FIELDS && best.least < INFINITY; i++)
+        geometry[i] = best.geometry[i];
+    return best.least < INFINITY;
 }

@@ -19,10 +19,10 @@ static unsigned height_of(double load) {
 
 /* Up to the third load behind the last that some bucket has: a step has four parts. The leftmost
  * buckets are the fullest. */
-static unsigned front_of(const fluid *of) {
-    unsigned const end = of->least > 0 ? height_of(of->load) : FLUID_MAX_HEIGHT;
+static unsigned front_of(const fluid *law) {
+    unsigned const end = law->least > 0 ? height_of(law->load) : FLUID_MAX_HEIGHT;
     unsigned       j = 4;
-    while (j < end && of->x[0][j - 3] > FAINT) j++;
+    while (j < end && law->x[0][j - 3] > FAINT) j++;
     return j;
 }
 
@@ -56,10 +56,10 @@ typedef struct span {
 } span;
 
 /* What is as good as full becomes so. */
-static span span_of(fluid *of) {
-    span s = { 1, front_of(of) };
-    for (; s.first < s.last && of->x[of->tables - 1][s.first] > FULL; s.first++) {
-        for (unsigned i = 0; i < of->tables; i++) of->x[i][s.first] = 1;
+static span span_of(fluid *law) {
+    span s = { 1, front_of(law) };
+    for (; s.first < s.last && law->x[law->tables - 1][s.first] > FULL; s.first++) {
+        for (unsigned i = 0; i < law->tables; i++) law->x[i][s.first] = 1;
     }
     return s;
 }
@@ -117,25 +117,25 @@ static void try_point(const fluid *begin, span over, double weight, double ahead
 
 /* Of all that is tried, only the loads that grow are ever written, and so read. Not inlined: with
  * the fluid of its caller, the frame would be larger than 16 KiB. */
-static __attribute__((noinline)) void runge_kutta(fluid *of, double step) {
-    span const over = span_of(of);
+static __attribute__((noinline)) void runge_kutta(fluid *law, double step) {
+    span const over = span_of(law);
     fluid      tried, sum;
-    tried.tables = of->tables;
-    tried.least = of->least;
-    try_point(of, over, step * 1 / 6, step * 0.5, of, &sum, &tried);
-    try_point(of, over, step * 2 / 6, step * 0.5, &tried, &sum, &tried);
-    try_point(of, over, step * 2 / 6, step, &tried, &sum, &tried);
-    try_point(of, over, step * 1 / 6, 0, &tried, &sum, &tried);
-    for (unsigned i = 0; i < of->tables; i++) {
-        for (unsigned j = over.first; j <= over.last; j++) of->x[i][j] = sum.x[i][j];
+    tried.tables = law->tables;
+    tried.least = law->least;
+    try_point(law, over, step * 1 / 6, step * 0.5, law, &sum, &tried);
+    try_point(law, over, step * 2 / 6, step * 0.5, &tried, &sum, &tried);
+    try_point(law, over, step * 2 / 6, step, &tried, &sum, &tried);
+    try_point(law, over, step * 1 / 6, 0, &tried, &sum, &tried);
+    for (unsigned i = 0; i < law->tables; i++) {
+        for (unsigned j = over.first; j <= over.last; j++) law->x[i][j] = sum.x[i][j];
     }
 }
 
-void tamis_fluid_go_on(fluid *of, double load) {
-    double const more = load - of->load;
-    double const steps = ceil(more * (of->least > 0 ? STEPS_ROUGH : STEPS_PER_KEY));
-    of->load = load;
-    for (double i = 0; i < steps; i++) runge_kutta(of, more / steps);
+void tamis_fluid_go_on(fluid *law, double load) {
+    double const more = load - law->load;
+    double const steps = ceil(more * (law->least > 0 ? STEPS_ROUGH : STEPS_PER_KEY));
+    law->load = load;
+    for (double i = 0; i < steps; i++) runge_kutta(law, more / steps);
 }
 
 void tamis_fluid_fill(unsigned tables, double load, double buckets, fluid *ret_fluid) {
@@ -152,14 +152,14 @@ void tamis_fluid_few(unsigned tables, double buckets, unsigned keys, fluid *ret_
 /* ------------------------------------------------------------------ churn */
 
 /* x(i, j) of one load from its neighbours. Returns whether that is still a change. */
-static bool settle_level(fluid *of, unsigned j) {
+static bool settle_level(fluid *law, unsigned j) {
     bool   is_moving = false;
-    double left = of->tables * of->load / j;
+    double left = law->tables * law->load / j;
     double below[FLUID_MAX_TABLES], right[FLUID_MAX_TABLES];
-    for (unsigned i = 0; i < of->tables; i++) below[i] = of->x[i][j - 1];
-    products_right(of->tables, below, right);
-    for (unsigned i = 0; i < of->tables; i++) {
-        double *const x = of->x[i];
+    for (unsigned i = 0; i < law->tables; i++) below[i] = law->x[i][j - 1];
+    products_right(law->tables, below, right);
+    for (unsigned i = 0; i < law->tables; i++) {
+        double *const x = law->x[i];
         double const  pull = left * right[i];
         double const  next = (x[j + 1] + pull * x[j - 1]) / (1 + pull);
         is_moving = is_moving || (next > NOTHING && fabs(next - x[j]) > CLOSE * next);
@@ -171,29 +171,29 @@ static bool settle_level(fluid *of, unsigned j) {
 
 /* Levels look at their neighbours only, so the load of all would take long to come right. What is
  * missing is added as hashing adds it. */
-static void settle_load(fluid *of, unsigned height) {
+static void settle_load(fluid *law, unsigned height) {
     span const all = { 1, height };
     double     sum = 0;
-    for (unsigned i = 0; i < of->tables; i++) {
-        for (unsigned j = 1; j <= height; j++) sum += of->x[i][j];
+    for (unsigned i = 0; i < law->tables; i++) {
+        for (unsigned j = 1; j <= height; j++) sum += law->x[i][j];
     }
-    grow(of, all, of->load - sum / of->tables);
+    grow(law, all, law->load - sum / law->tables);
 }
 
 /* From the limit to a finite table: what is rare comes from what is below it alone. */
-static void make_finite(fluid *of, double least) {
+static void make_finite(fluid *law, double least) {
     double chance = 1, below[FLUID_MAX_TABLES], right[FLUID_MAX_TABLES];
     bool   is_rare = false;
-    of->least = least;
-    for (unsigned i = 0; i < of->tables; i++) below[i] = 1;
-    for (unsigned j = 1; j <= height_of(of->load); j++) {
-        double left = of->tables * of->load / j;
-        products_right(of->tables, below, right);
-        for (unsigned i = 0; i < of->tables; i++) {
+    law->least = least;
+    for (unsigned i = 0; i < law->tables; i++) below[i] = 1;
+    for (unsigned j = 1; j <= height_of(law->load); j++) {
+        double left = law->tables * law->load / j;
+        products_right(law->tables, below, right);
+        for (unsigned i = 0; i < law->tables; i++) {
             double const pull = left * right[i];
-            is_rare = is_rare || of->x[i][j] < least;
-            if (is_rare) of->x[i][j] = chance * fmax(of->x[i][j], pull * below[i] / (1 + pull));
-            below[i] = share_of(of->x[i][j], least, &chance);
+            is_rare = is_rare || law->x[i][j] < least;
+            if (is_rare) law->x[i][j] = chance * fmax(law->x[i][j], pull * below[i] / (1 + pull));
+            below[i] = share_of(law->x[i][j], least, &chance);
             left *= below[i];
         }
     }
@@ -219,18 +219,18 @@ void tamis_fluid_churn(unsigned tables, double load, double buckets, fluid *ret_
 
 /* ------------------------------------------------------------------ asking */
 
-double tamis_fluid_share(const fluid *of, unsigned j) {
+double tamis_fluid_share(const fluid *law, unsigned j) {
     double sum = 0;
-    for (unsigned i = 0; i < of->tables; i++) sum += of->x[i][j];
-    return sum / of->tables;
+    for (unsigned i = 0; i < law->tables; i++) sum += law->x[i][j];
+    return sum / law->tables;
 }
 
-double tamis_fluid_all(const fluid *of, unsigned j) {
+double tamis_fluid_all(const fluid *law, unsigned j) {
     double chance = 1, product = 1;
     for (unsigned level = 1; level <= j; level++) {
         product = 1;
-        for (unsigned i = 0; i < of->tables; i++) {
-            product *= share_of(of->x[i][level], of->least, &chance);
+        for (unsigned i = 0; i < law->tables; i++) {
+            product *= share_of(law->x[i][level], law->least, &chance);
         }
     }
     return chance * product;

@@ -47,7 +47,7 @@ typedef struct fluid {
 void tamis_fluid_fill(unsigned tables, double load, double buckets, fluid *ret_fluid);
 
 /* From there on, up to a load that is not smaller. */
-void tamis_fluid_go_on(fluid *of, double load);
+void tamis_fluid_go_on(fluid *law, double load);
 
 /* After few keys, in so many buckets per subtable: one step for each key, so that there is no
  * bucket with two after the first. */
@@ -57,10 +57,10 @@ void tamis_fluid_few(unsigned tables, double buckets, unsigned keys, fluid *ret_
 void tamis_fluid_churn(unsigned tables, double load, double buckets, fluid *ret_fluid);
 
 /* Of all buckets, the share with at least j keys. */
-double tamis_fluid_share(const fluid *of, unsigned j);
+double tamis_fluid_share(const fluid *law, unsigned j);
 
 /* P[all buckets of the next key have at least j keys]. */
-double tamis_fluid_all(const fluid *of, unsigned j);
+double tamis_fluid_all(const fluid *law, unsigned j);
 
 /* The largest load, up to a limit, at which that is at most `chance` in a table for n keys, or 0.2%
  * less. */

@@ -1,4 +1,4 @@
-/* peaks.c - see levels.h. */
+/* peaks.c - see peaks.h. */
 #include "peaks.h"
 
 #include "theory/fluid.h"
@@ -54,15 +54,15 @@ static void process_start(const tails *churn, const tails *fill, unsigned i, uns
 
 /* What comes down to u[k] of u[k + 1]. Buckets that become empty come from everywhere, and are told
  * apart from it, unless the process is all buckets. */
-static double fall(const process *of, unsigned k) {
-    bool const is_told = k == 0 && of->m < HEIGHT;
-    return k == of->m || is_told ? 0 : k + 1;
+static double fall(const process *group, unsigned k) {
+    bool const is_told = k == 0 && group->m < HEIGHT;
+    return k == group->m || is_told ? 0 : k + 1;
 }
 
-static double inflow(const process *of, unsigned k) {
-    double const below = k == 0 ? 0 : of->up[k - 1] * of->u[k - 1];
-    double const above = k == of->m ? 0 : fall(of, k) * of->u[k + 1];
-    return below + above - (of->up[k] + k) * of->u[k];
+static double inflow(const process *group, unsigned k) {
+    double const below = k == 0 ? 0 : group->up[k - 1] * group->u[k - 1];
+    double const above = k == group->m ? 0 : fall(group, k) * group->u[k + 1];
+    return below + above - (group->up[k] + k) * group->u[k];
 }
 
 /* The matrix share - by A, where A u is the inflow: three diagonals, split once for all steps that
@@ -72,58 +72,58 @@ typedef struct matrix {
     double down[HEIGHT + 1], factor[HEIGHT + 1], over[HEIGHT + 1];
 } matrix;
 
-static void matrix_make(const process *of, double share, double by, matrix *ret_matrix) {
+static void matrix_make(const process *group, double share, double by, matrix *ret_matrix) {
     ret_matrix->by = by;
-    for (unsigned k = 0; k <= of->m; k++) {
-        double const down = k == 0 ? 0 : -by * of->up[k - 1];
+    for (unsigned k = 0; k <= group->m; k++) {
+        double const down = k == 0 ? 0 : -by * group->up[k - 1];
         double const before = k == 0 ? 0 : down * ret_matrix->factor[k - 1];
         ret_matrix->down[k] = down;
-        ret_matrix->over[k] = 1 / (share + by * (of->up[k] + k) - before);
-        ret_matrix->factor[k] = -by * fall(of, k) * ret_matrix->over[k];
+        ret_matrix->over[k] = 1 / (share + by * (group->up[k] + k) - before);
+        ret_matrix->factor[k] = -by * fall(group, k) * ret_matrix->over[k];
     }
 }
 
 /* Solve matrix x u = right, from the top down and back. */
-static void solve(const process *of, const matrix *by, const double *right, double *ret_u) {
+static void solve(const process *group, const matrix *by, const double *right, double *ret_u) {
     double rest[HEIGHT + 1];
-    for (unsigned k = 0; k <= of->m; k++) {
+    for (unsigned k = 0; k <= group->m; k++) {
         rest[k] = (right[k] - (k == 0 ? 0 : by->down[k] * rest[k - 1])) * by->over[k];
     }
-    ret_u[of->m] = rest[of->m];
-    for (unsigned k = of->m; k-- > 0;) ret_u[k] = rest[k] - by->factor[k] * ret_u[k + 1];
+    ret_u[group->m] = rest[group->m];
+    for (unsigned k = group->m; k-- > 0;) ret_u[k] = rest[k] - by->factor[k] * ret_u[k + 1];
 }
 
 /* A little time on, in which so many buckets become empty. The matrix is that of the last step. */
-static void step(process *of, double time, double emptied, matrix *by) {
+static void step(process *group, double time, double emptied, matrix *by) {
     double right[HEIGHT + 1];
-    if (by->by != time / 2) matrix_make(of, 1, time / 2, by);
-    for (unsigned k = 0; k <= of->m; k++) right[k] = of->u[k] + time / 2 * inflow(of, k);
+    if (by->by != time / 2) matrix_make(group, 1, time / 2, by);
+    for (unsigned k = 0; k <= group->m; k++) right[k] = group->u[k] + time / 2 * inflow(group, k);
     right[0] += emptied;
-    solve(of, by, right, of->u);
+    solve(group, by, right, group->u);
 }
 
-static double sum_of(const process *of, const double *u) {
+static double sum_of(const process *group, const double *u) {
     double sum = 0;
-    for (unsigned k = 0; k <= of->m; k++) sum += u[k];
+    for (unsigned k = 0; k <= group->m; k++) sum += u[k];
     return sum;
 }
 
-static double keys_of(const process *of) {
+static double keys_of(const process *group) {
     double keys = 0;
-    for (unsigned k = 0; k <= of->m; k++) keys += k * of->u[k];
+    for (unsigned k = 0; k <= group->m; k++) keys += k * group->u[k];
     return keys;
 }
 
 /* What is not there to stay goes on falling as it did in the last step. */
-static void go_on(process *of, double before, double emptied, double time) {
+static void go_on(process *group, double before, double emptied, double time) {
     double right[HEIGHT + 1] = { emptied / STEP }, rest[HEIGHT + 1];
     matrix by;
-    matrix_make(of, 0, 1, &by);
-    solve(of, &by, right, rest);
-    double const stays = sum_of(of, rest), excess = sum_of(of, of->u) - stays;
+    matrix_make(group, 0, 1, &by);
+    solve(group, &by, right, rest);
+    double const stays = sum_of(group, rest), excess = sum_of(group, group->u) - stays;
     if (!(excess > NOTHING) || !(before - stays > excess)) return;
     double const left = exp(log(excess / (before - stays)) * time / STEP);
-    for (unsigned k = 0; k <= of->m; k++) of->u[k] = rest[k] + left * (of->u[k] - rest[k]);
+    for (unsigned k = 0; k <= group->m; k++) group->u[k] = rest[k] + left * (group->u[k] - rest[k]);
 }
 
 /* The life of a subtable, in steps. */
@@ -133,47 +133,49 @@ typedef struct life {
     double       turns, emptied[STEPS]; /* buckets that become empty in each step */
 } life;
 
-static double step_time(const life *of, unsigned at) {
-    return fmin(STEP, of->turns - at * STEP);
+static double step_time(const life *subtable, unsigned at) {
+    return fmin(STEP, subtable->turns - at * STEP);
 }
 
 /* Follow all buckets. Returns the keys that they have in the end. */
-static double live(life *of) {
+static double live(life *subtable) {
     process all;
     matrix  by = { .by = 0 };
-    process_start(of->churn, of->fill, of->i, HEIGHT, &all);
-    of->steps = (unsigned)fmin(STEPS, ceil(of->turns / STEP));
-    for (unsigned at = 0; at < of->steps; at++) {
-        double const time = step_time(of, at), before = all.u[1];
+    process_start(subtable->churn, subtable->fill, subtable->i, HEIGHT, &all);
+    subtable->steps = (unsigned)fmin(STEPS, ceil(subtable->turns / STEP));
+    for (unsigned at = 0; at < subtable->steps; at++) {
+        double const time = step_time(subtable, at), before = all.u[1];
         step(&all, time, 0, &by);
-        of->emptied[at] = time * (before + all.u[1]) / 2;
+        subtable->emptied[at] = time * (before + all.u[1]) / 2;
     }
     return keys_of(&all);
 }
 
 /* Do all buckets have had more than m, or none? Then there is nothing to follow. */
-static bool is_passed(const life *of, unsigned m) {
-    double const emptied = of->steps == 0 ? 0 : of->emptied[of->steps - 1] + of->emptied[0];
-    return 1 - of->fill->x[of->i][m + 1] < NEVER && emptied < NEVER;
+static bool is_passed(const life *subtable, unsigned m) {
+    double const emptied =
+        subtable->steps == 0 ? 0 : subtable->emptied[subtable->steps - 1] + subtable->emptied[0];
+    return 1 - subtable->fill->x[subtable->i][m + 1] < NEVER && emptied < NEVER;
 }
 
-static bool is_beyond(const life *of, unsigned m) {
-    double const now = fmax(of->fill->x[of->i][m + 1], of->churn->x[of->i][m + 1]);
-    return now * (1 + of->turns * (m + 1)) < NEVER;
+static bool is_beyond(const life *subtable, unsigned m) {
+    double const now =
+        fmax(subtable->fill->x[subtable->i][m + 1], subtable->churn->x[subtable->i][m + 1]);
+    return now * (1 + subtable->turns * (m + 1)) < NEVER;
 }
 
 /* Keys per bucket in those that never had more than m. */
-static double keys_up_to(const life *of, unsigned m, double all) {
-    if (is_passed(of, m)) return 0;
-    if (is_beyond(of, m)) return all;
+static double keys_up_to(const life *subtable, unsigned m, double all) {
+    if (is_passed(subtable, m)) return 0;
+    if (is_beyond(subtable, m)) return all;
     process some;
     matrix  by = { .by = 0 };
-    double  before = 0, emptied = 0, then = of->turns - STEPS * STEP;
-    process_start(of->churn, of->fill, of->i, m, &some);
-    for (unsigned at = 0; at < of->steps; at++) {
-        emptied = of->emptied[at];
+    double  before = 0, emptied = 0, then = subtable->turns - STEPS * STEP;
+    process_start(subtable->churn, subtable->fill, subtable->i, m, &some);
+    for (unsigned at = 0; at < subtable->steps; at++) {
+        emptied = subtable->emptied[at];
         before = sum_of(&some, some.u);
-        step(&some, step_time(of, at), emptied, &by);
+        step(&some, step_time(subtable, at), emptied, &by);
     }
     if (then > 0) go_on(&some, before, emptied, then);
     return keys_of(&some);
@@ -185,11 +187,13 @@ void tamis_levels(unsigned tables, double load, double turns, unsigned last, lev
     if (turns > 0) tails_of(tables, load, true, &churn);
     *ret_levels = (levels){ .keys = { 0 } };
     for (unsigned i = 0; i < tables; i++) {
-        life of = { .churn = turns > 0 ? &churn : &fill, .fill = &fill, .i = i, .turns = turns };
-        double const all = live(&of);
+        life subtable = {
+            .churn = turns > 0 ? &churn : &fill, .fill = &fill, .i = i, .turns = turns
+        };
+        double const all = live(&subtable);
         double       below = 0;
         for (unsigned m = 1; m < last; m++) {
-            double const keys = fmin(all, fmax(below, keys_up_to(&of, m, all)));
+            double const keys = fmin(all, fmax(below, keys_up_to(&subtable, m, all)));
             ret_levels->keys[m] += keys - below;
             below = keys;
         }

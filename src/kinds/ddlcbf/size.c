@@ -1,4 +1,4 @@
-/* size.c - see ddlcbf_size.h. */
+/* size.c - see size.h. */
 #include "size.h"
 
 #include "core/checked.h"
@@ -69,10 +69,10 @@ static double rate_of(double sum) {
     return -expm1(-sum);
 }
 
-static double rate_by_levels(const levels *of, const prefixes_shape *s) {
+static double rate_by_levels(const levels *law, const prefixes_shape *s) {
     double sum = 0;
     for (unsigned level = 1; level <= s->cells; level++) {
-        sum += ldexp(of->keys[level], -s->length[level]);
+        sum += ldexp(law->keys[level], -s->length[level]);
     }
     return rate_of(sum);
 }
@@ -92,10 +92,10 @@ typedef struct outline {
     uint8_t n[2], length[2], level;
 } outline;
 
-static prefixes outline_open(outline of) {
-    return (prefixes){ .n = { of.n[0], of.n[1] },
-                       .length = { of.length[0], of.length[1] },
-                       .level = of.n[0] == 0 ? 0 : of.level };
+static prefixes outline_open(outline bucket) {
+    return (prefixes){ .n = { bucket.n[0], bucket.n[1] },
+                       .length = { bucket.length[0], bucket.length[1] },
+                       .level = bucket.n[0] == 0 ? 0 : bucket.level };
 }
 
 static outline outline_close(const prefixes *p) {
@@ -104,32 +104,32 @@ static outline outline_close(const prefixes *p) {
                       (uint8_t)p->level };
 }
 
-static outline outline_add(const prefixes_shape *s, outline of) {
-    prefixes p = outline_open(of);
+static outline outline_add(const prefixes_shape *s, outline bucket) {
+    prefixes p = outline_open(bucket);
     (void)prefixes_put(s, &p, 0, s->most);
     return outline_close(&p);
 }
 
-static outline outline_remove(outline of, unsigned i) {
-    prefixes p = outline_open(of);
+static outline outline_remove(outline bucket, unsigned i) {
+    prefixes p = outline_open(bucket);
     prefixes_take(&p, i);
     return outline_close(&p);
 }
 
-static double outline_rate(outline of) {
-    return ldexp(of.n[0], -of.length[0]) + ldexp(of.n[1], -of.length[1]);
+static double outline_rate(outline bucket) {
+    return ldexp(bucket.n[0], -bucket.length[0]) + ldexp(bucket.n[1], -bucket.length[1]);
 }
 
 /* After filling, the outline follows from the load. */
 static double filled_rate(const prefixes_shape *s, unsigned tables, double load) {
     fluid   law;
-    outline of = { { 0, 0 }, { 0, 0 }, 0 };
+    outline bucket = { { 0, 0 }, { 0, 0 }, 0 };
     double  sum = 0;
     tamis_fluid_fill(tables, load, FLUID_MANY, &law);
     for (unsigned k = 1; k <= s->cells; k++) {
-        of = outline_add(s, of);
+        bucket = outline_add(s, bucket);
         double const next = k == s->cells ? 0 : tamis_fluid_share(&law, k + 1);
-        sum += (tamis_fluid_share(&law, k) - next) * outline_rate(of);
+        sum += (tamis_fluid_share(&law, k) - next) * outline_rate(bucket);
     }
     return rate_of(tables * sum);
 }
@@ -142,63 +142,65 @@ typedef struct outlines {
     outline               at[SMALL_ALL];
 } outlines;
 
-static uint64_t outlines_roll(outlines *of, uint64_t n) {
-    of->dice += HASH_GOLDEN;
-    return fastrange(mix64(of->dice), n);
+static uint64_t outlines_roll(outlines *table, uint64_t n) {
+    table->dice += HASH_GOLDEN;
+    return fastrange(mix64(table->dice), n);
 }
 
-static void outlines_add(outlines *of) {
+static void outlines_add(outlines *table) {
     outline *least = NULL;
-    for (unsigned i = 0; i < of->tables; i++) {
-        outline *const here = &of->at[i * of->buckets + outlines_roll(of, of->buckets)];
+    for (unsigned i = 0; i < table->tables; i++) {
+        outline *const here = &table->at[i * table->buckets + outlines_roll(table, table->buckets)];
         if (least == NULL || here->n[0] + here->n[1] < least->n[0] + least->n[1]) least = here;
     }
-    *least = outline_add(of->s, *least);
+    *least = outline_add(table->s, *least);
 }
 
 /* Any place of any bucket, until there is a cell in it. */
-static void outlines_remove(outlines *of) {
+static void outlines_remove(outlines *table) {
     for (;;) {
-        outline *const here = &of->at[outlines_roll(of, of->tables * of->buckets)];
-        unsigned const cell = (unsigned)outlines_roll(of, of->s->cells);
+        outline *const here = &table->at[outlines_roll(table, table->tables * table->buckets)];
+        unsigned const cell = (unsigned)outlines_roll(table, table->s->cells);
         if (cell >= (unsigned)here->n[0] + here->n[1]) continue;
         *here = outline_remove(*here, cell);
         return;
     }
 }
 
-static double outlines_rate(const outlines *of) {
+static double outlines_rate(const outlines *table) {
     double sum = 0;
-    for (uint64_t i = 0; i < of->tables * of->buckets; i++) sum += outline_rate(of->at[i]);
-    return rate_of(sum / (double)of->buckets);
+    for (uint64_t i = 0; i < table->tables * table->buckets; i++) sum += outline_rate(table->at[i]);
+    return rate_of(sum / (double)table->buckets);
 }
 
 /* Filled with n keys, and then each replaced so many times; the mean of the last looks at it. */
-static double outlines_live(outlines *of, double n, double turns, unsigned looks) {
+static double outlines_live(outlines *table, double n, double turns, unsigned looks) {
     double sum = 0, steps = 0;
-    memset(of->at, 0, sizeof of->at);
-    for (double i = 0; i < n; i++) outlines_add(of);
+    memset(table->at, 0, sizeof table->at);
+    for (double i = 0; i < n; i++) outlines_add(table);
     for (unsigned look = 0; look < looks; look++) {
         double const end = n * (turns - (looks - 1 - look) / 2.0);
         for (; steps < end; steps++) {
-            outlines_remove(of);
-            outlines_add(of);
+            outlines_remove(table);
+            outlines_add(table);
         }
-        sum += outlines_rate(of);
+        sum += outlines_rate(table);
     }
     return sum / looks;
 }
 
 /* Two lengths, or few buckets, which are followed many times. */
 static double followed_rate(const prefixes_shape *s, const uint64_t *g, double load, double turns) {
-    outlines of = { .s = s, .tables = (unsigned)g[DDLCBF_TABLES] };
-    of.buckets = min_u64(min_u64(g[DDLCBF_BUCKETS], SMALL), SMALL_ALL / of.tables);
-    double const buckets = (double)(of.tables * of.buckets), n = fmax(1, rint(load * buckets));
+    outlines table = { .s = s, .tables = (unsigned)g[DDLCBF_TABLES] };
+    table.buckets = min_u64(min_u64(g[DDLCBF_BUCKETS], SMALL), SMALL_ALL / table.tables);
+    double const buckets = (double)(table.tables * table.buckets),
+                 n = fmax(1, rint(load * buckets));
     bool const   is_settled = s->lengths == 2 && turns >= SMALL_TURNS;
     double const lived = fmin(turns, s->lengths == 2 ? SMALL_TURNS : FEW_TURNS);
     double const lives = buckets < FEW_BUCKETS ? ceil(FEW_STEPS / (n * (1 + lived) + 1e3)) : 1;
     double       sum = 0;
-    for (double i = 0; i < lives; i++) sum += outlines_live(&of, n, lived, is_settled ? LOOKS : 1);
+    for (double i = 0; i < lives; i++)
+        sum += outlines_live(&table, n, lived, is_settled ? LOOKS : 1);
     return sum / lives;
 }
 
@@ -292,23 +294,23 @@ typedef struct search {
     const ddlcbf_need *need;
     const uint64_t    *fixed;
     double             least;
-    uint64_t           best[DDLCBF_FIELDS];
+    uint64_t           geometry[DDLCBF_FIELDS];
 } search;
 
 /* The largest load at which c cells are enough; with buckets that are fixed, the one they have. */
-static double best_load(const search *of, const uint64_t *g) {
-    const ddlcbf_need *const need = of->need;
+static double best_load(const search *best, const uint64_t *g) {
+    const ddlcbf_need *const need = best->need;
     unsigned const           tables = (unsigned)g[DDLCBF_TABLES], c = (unsigned)g[DDLCBF_CELLS];
     double const             chance = need->overflow / fmax(need->n, need->lifetime);
-    if (of->fixed[DDLCBF_BUCKETS] != NEED_FREE) return fmin(c, load_of(g, need->n));
+    if (best->fixed[DDLCBF_BUCKETS] != NEED_FREE) return fmin(c, load_of(g, need->n));
     return need->lifetime > need->n ? tamis_fluid_churn_load(tables, c, chance, need->n, c)
                                     : tamis_fluid_fill_load(tables, c, chance, need->n, c);
 }
 
 /* Remainders as long as full buckets have them, unless they are fixed. */
-static bool set_remainder(const search *of, uint64_t *g) {
+static bool set_remainder(const search *best, uint64_t *g) {
     prefixes_shape s;
-    if (of->fixed[DDLCBF_REMAINDER_BITS] != NEED_FREE) return tamis_ddlcbf_cells(g, &s);
+    if (best->fixed[DDLCBF_REMAINDER_BITS] != NEED_FREE) return tamis_ddlcbf_cells(g, &s);
     g[DDLCBF_REMAINDER_BITS] = PREFIXES_MIN_BITS;
     if (!tamis_ddlcbf_cells(g, &s)) return false;
     g[DDLCBF_REMAINDER_BITS] = s.length[s.cells];
@@ -316,57 +318,57 @@ static bool set_remainder(const search *of, uint64_t *g) {
 }
 
 /* As many buckets as there must be, and their remainders. */
-static bool set_buckets(const search *of, uint64_t *g, double load) {
-    double const needed = ceil(of->need->n / (load * (double)g[DDLCBF_TABLES]));
+static bool set_buckets(const search *best, uint64_t *g, double load) {
+    double const needed = ceil(best->need->n / (load * (double)g[DDLCBF_TABLES]));
     if (!(needed < 0x1p60)) return false;
-    if (of->fixed[DDLCBF_BUCKETS] == NEED_FREE) g[DDLCBF_BUCKETS] = (uint64_t)fmax(1, needed);
-    return set_remainder(of, g);
+    if (best->fixed[DDLCBF_BUCKETS] == NEED_FREE) g[DDLCBF_BUCKETS] = (uint64_t)fmax(1, needed);
+    return set_remainder(best, g);
 }
 
 /* Buckets of so many bytes. Returns whether they are long enough for the rate. */
-static bool try_bytes(search *of, uint64_t *g, double load, const levels *law) {
+static bool try_bytes(search *best, uint64_t *g, double load, const levels *law) {
     prefixes_shape s;
     uint64_t       bytes;
-    if (!set_buckets(of, g, load) || !tamis_ddlcbf_bytes(g, &bytes)) return false;
+    if (!set_buckets(best, g, load) || !tamis_ddlcbf_bytes(g, &bytes)) return false;
     if (!tamis_ddlcbf_cells(g, &s)) return false;
-    if (of->need->fpr > 0 && rate_by_levels(law, &s) > of->need->fpr) return false;
-    if ((double)bytes >= of->least) return true;
-    of->least = (double)bytes;
-    for (unsigned i = 0; i < DDLCBF_FIELDS; i++) of->best[i] = g[i];
+    if (best->need->fpr > 0 && rate_by_levels(law, &s) > best->need->fpr) return false;
+    if ((double)bytes >= best->least) return true;
+    best->least = (double)bytes;
+    for (unsigned i = 0; i < DDLCBF_FIELDS; i++) best->geometry[i] = g[i];
     return true;
 }
 
-static void try_cells(search *of, uint64_t *g) {
-    uint64_t const fixed = of->fixed[DDLCBF_BUCKET_BYTES];
-    double const   load = best_load(of, g);
+static void try_cells(search *best, uint64_t *g) {
+    uint64_t const fixed = best->fixed[DDLCBF_BUCKET_BYTES];
+    double const   load = best_load(best, g);
     uint64_t       bytes = fixed != NEED_FREE ? fixed : PREFIXES_MIN_BYTES;
     uint64_t const last = fixed != NEED_FREE ? fixed : PREFIXES_MAX_BYTES;
     levels         law;
     if (!(load > 0)) return;
-    tamis_levels((unsigned)g[DDLCBF_TABLES], load, turns_of(of->need->n, of->need->lifetime),
-                 last_level(g[DDLCBF_CELLS], of->need->n), &law);
+    tamis_levels((unsigned)g[DDLCBF_TABLES], load, turns_of(best->need->n, best->need->lifetime),
+                 last_level(g[DDLCBF_CELLS], best->need->n), &law);
     for (g[DDLCBF_BUCKET_BYTES] = bytes; g[DDLCBF_BUCKET_BYTES] <= last; g[DDLCBF_BUCKET_BYTES]++) {
-        if (try_bytes(of, g, load, &law)) return;
+        if (try_bytes(best, g, load, &law)) return;
     }
 }
 
 /* Numbers of cells whose codes leave little unused, and of subtables; the others are not better. */
 static const uint64_t good_cells[] = { 11, 15 }, good_tables[] = { 3, 4 };
 
-static void try_all(search *of, uint64_t *g) {
-    uint64_t const tables = of->fixed[DDLCBF_TABLES], cells = of->fixed[DDLCBF_CELLS];
+static void try_all(search *best, uint64_t *g) {
+    uint64_t const tables = best->fixed[DDLCBF_TABLES], cells = best->fixed[DDLCBF_CELLS];
     for (unsigned i = 0; i < (tables == NEED_FREE ? 2 : 1); i++) {
         for (unsigned k = 0; k < (cells == NEED_FREE ? 2 : 1); k++) {
             g[DDLCBF_TABLES] = tables == NEED_FREE ? good_tables[i] : tables;
             g[DDLCBF_CELLS] = cells == NEED_FREE ? good_cells[k] : cells;
             if (!is_in(g[DDLCBF_TABLES], DDLCBF_MIN_TABLES, DDLCBF_MAX_TABLES)) return;
-            if (is_in(g[DDLCBF_CELLS], 1, PREFIXES_MAX_CELLS)) try_cells(of, g);
+            if (is_in(g[DDLCBF_CELLS], 1, PREFIXES_MAX_CELLS)) try_cells(best, g);
         }
     }
 }
 
 bool tamis_ddlcbf_choose(const ddlcbf_need *need, uint64_t *geometry) {
-    search   of = { .need = need, .fixed = geometry, .least = INFINITY };
+    search   best = { .need = need, .fixed = geometry, .least = INFINITY };
     uint64_t g[DDLCBF_FIELDS];
     for (unsigned i = 0; i < DDLCBF_FIELDS; i++) g[i] = geometry[i];
     if (g[DDLCBF_COUNTER_BITS] == NEED_FREE) g[DDLCBF_COUNTER_BITS] = 1;
@@ -377,7 +379,8 @@ bool tamis_ddlcbf_choose(const ddlcbf_need *need, uint64_t *geometry) {
         if (fixed[DDLCBF_CELLS] == NEED_FREE) fixed[DDLCBF_CELLS] = 8;
         if (fixed[DDLCBF_BUCKET_BYTES] == NEED_FREE) fixed[DDLCBF_BUCKET_BYTES] = 16;
     }
-    try_all(&of, g);
-    for (unsigned i = 0; i < DDLCBF_FIELDS && of.least < INFINITY; i++) geometry[i] = of.best[i];
-    return of.least < INFINITY;
+    try_all(&best, g);
+    for (unsigned i = 0; i < DDLCBF_FIELDS && best.least < INFINITY; i++)
+        geometry[i] = best.geometry[i];
+    return best.least < INFINITY;
 }

@@ -1,4 +1,4 @@
-/* size.c - see dlbf_size.h. */
+/* size.c - see size.h. */
 #include "size.h"
 
 #include "codes.h"
@@ -119,38 +119,38 @@ typedef struct blocks {
 #define TOO_RARE 1e-9
 
 /* One of a cells is hit with a chance of a p, less what hits two. */
-static void add_block(blocks *of, double chance) {
+static void add_block(blocks *all, double chance) {
     unsigned length[DLBF_MAX_GROUP];
-    tamis_dlbf_lengths(of->geometry, &of->layout, of->load, length);
-    for (unsigned i = 0; i < of->geometry[DLBF_GROUP]; i++) {
-        double const a = of->load[i], p = ldexp(1, -(int)length[i]);
-        of->mean += chance * a * p * (1 - (a - 1) * p / 2);
+    tamis_dlbf_lengths(all->geometry, &all->layout, all->load, length);
+    for (unsigned i = 0; i < all->geometry[DLBF_GROUP]; i++) {
+        double const a = all->load[i], p = ldexp(1, -(int)length[i]);
+        all->mean += chance * a * p * (1 - (a - 1) * p / 2);
     }
 }
 
 /* All loads of the buckets from `bucket` on. */
-static void add_blocks(blocks *of, unsigned bucket, double chance) {
-    if (bucket == DLBF_MAX_GROUP || bucket == of->geometry[DLBF_GROUP]) {
-        add_block(of, chance);
+static void add_blocks(blocks *all, unsigned bucket, double chance) {
+    if (bucket == DLBF_MAX_GROUP || bucket == all->geometry[DLBF_GROUP]) {
+        add_block(all, chance);
         return;
     }
-    for (unsigned a = 0; a <= of->geometry[DLBF_CELLS]; a++) {
-        if (chance * of->share[a] < of->rare) continue;
-        of->load[bucket] = a;
-        add_blocks(of, bucket + 1, chance * of->share[a]);
+    for (unsigned a = 0; a <= all->geometry[DLBF_CELLS]; a++) {
+        if (chance * all->share[a] < all->rare) continue;
+        all->load[bucket] = a;
+        add_blocks(all, bucket + 1, chance * all->share[a]);
     }
 }
 
 static double fpr_of(const uint64_t *g, const fluid *law) {
-    blocks of = { .geometry = g };
+    blocks all = { .geometry = g };
     double hit = 0;
-    if (!tamis_dlbf_layout(g, &of.layout)) return INFINITY;
+    if (!tamis_dlbf_layout(g, &all.layout)) return INFINITY;
     for (unsigned i = 0; i < law->tables; i++) {
-        for (unsigned a = 0; a <= g[DLBF_CELLS]; a++) of.share[a] = share_of(g, law, i, a);
-        of.rare = g[DLBF_GROUP] == 1 ? 0 : TOO_RARE * law->x[i][1];
-        of.mean = 0;
-        add_blocks(&of, 0, 1);
-        hit += (1 - hit) * of.mean / (double)g[DLBF_GROUP];
+        for (unsigned a = 0; a <= g[DLBF_CELLS]; a++) all.share[a] = share_of(g, law, i, a);
+        all.rare = g[DLBF_GROUP] == 1 ? 0 : TOO_RARE * law->x[i][1];
+        all.mean = 0;
+        add_blocks(&all, 0, 1);
+        hit += (1 - hit) * all.mean / (double)g[DLBF_GROUP];
     }
     return hit;
 }
@@ -361,26 +361,26 @@ typedef struct search {
     const dlbf_need *need;
     const uint64_t  *fixed;
     double           least; /* bytes of the smallest so far */
-    uint64_t         best[DLBF_FIELDS];
+    uint64_t         geometry[DLBF_FIELDS];
 } search;
 
 /* The highest load that overflow allows, and the best sorting. Returns the fpr. */
-static double complete(const search *of, const fluid *law, uint64_t *g) {
+static double complete(const search *best, const fluid *law, uint64_t *g) {
     unsigned cells = 1;
     while (cells < DLBF_MAX_CELLS &&
-           (cells < law->load || overflow_of(g, law, cells, of->need->n) > of->need->overflow))
+           (cells < law->load || overflow_of(g, law, cells, best->need->n) > best->need->overflow))
         cells++;
-    g[DLBF_CELLS] = of->fixed[DLBF_CELLS] != NEED_FREE ? of->fixed[DLBF_CELLS] : cells;
+    g[DLBF_CELLS] = best->fixed[DLBF_CELLS] != NEED_FREE ? best->fixed[DLBF_CELLS] : cells;
     if (!is_between(g[DLBF_CELLS], 1, DLBF_MAX_CELLS)) return INFINITY;
-    if (overflow_of(g, law, (unsigned)g[DLBF_CELLS], of->need->n) > of->need->overflow)
+    if (overflow_of(g, law, (unsigned)g[DLBF_CELLS], best->need->n) > best->need->overflow)
         return INFINITY;
-    g[DLBF_SORTING] = of->fixed[DLBF_SORTING];
+    g[DLBF_SORTING] = best->fixed[DLBF_SORTING];
     return g[DLBF_SORTING] != NEED_FREE ? fpr_of(g, law) : sort_best(g, law);
 }
 
-static bool set_buckets(const search *of, uint64_t *g, double load) {
+static bool set_buckets(const search *best, uint64_t *g, double load) {
     double const group = (double)g[DLBF_GROUP];
-    double const needed = ceil(of->need->n / (load * (double)g[DLBF_TABLES]) / group) * group;
+    double const needed = ceil(best->need->n / (load * (double)g[DLBF_TABLES]) / group) * group;
     if (!(needed <= (double)DLBF_MAX_BUCKETS)) return false;
     g[DLBF_BUCKETS] = (uint64_t)needed;
     return true;
@@ -388,23 +388,24 @@ static bool set_buckets(const search *of, uint64_t *g, double load) {
 
 /* No load is better than this: fingerprints need log2 of what an absent key meets, over the fpr,
  * and have the bits of a bucket and those that are sorted. */
-static double load_limit(const search *of, const uint64_t *g) {
+static double load_limit(const search *best, const uint64_t *g) {
     double const bits = (double)g[DLBF_BUCKET_BITS], d = (double)g[DLBF_TABLES];
     double       load = DLBF_MAX_CELLS;
-    while (bits / load + CODES_MAX_SORTED < log2(d * load / of->need->fpr)) load *= 0.97;
+    while (bits / load + CODES_MAX_SORTED < log2(d * load / best->need->fpr)) load *= 0.97;
     return load;
 }
 
 /* The largest load that meets the need, to three digits; 0: there is none. */
-static double best_load(const search *of, uint64_t *g) {
-    double low = 0, high = load_limit(of, g);
+static double best_load(const search *best, uint64_t *g) {
+    double low = 0, high = load_limit(best, g);
     fluid  law, law_low;
     tamis_fluid_fill((unsigned)g[DLBF_TABLES], 0, INFINITY, &law_low);
     while (high - low > 1e-3 * high && high > 1e-3) {
         double const load = (low + high) / 2;
         law = law_low;
         tamis_fluid_go_on(&law, load);
-        bool const is_good = set_buckets(of, g, load) && complete(of, &law, g) <= of->need->fpr;
+        bool const is_good =
+            set_buckets(best, g, load) && complete(best, &law, g) <= best->need->fpr;
         *(is_good ? &low : &high) = load;
         if (is_good) law_low = law;
     }
@@ -412,41 +413,41 @@ static double best_load(const search *of, uint64_t *g) {
 }
 
 /* Complete it for the buckets that it has, and keep it if it is good and the smallest. */
-static bool try_buckets(search *of, uint64_t *g) {
+static bool try_buckets(search *best, uint64_t *g) {
     dlbf_layout layout;
     fluid       law;
     g[DLBF_CELLS] = DLBF_MAX_CELLS; /* for the law: not known yet */
-    law_of(g, of->need->n, &law);
-    double fpr = complete(of, &law, g);
-    if (fpr < INFINITY && is_followed(g, of->need->n)) fpr = follow_few(g, of->need->n, fpr);
-    fpr += of->need->n * 0x1p-64;
-    bool const is_good = of->need->fpr > 0 ? fpr <= of->need->fpr : fpr < INFINITY;
+    law_of(g, best->need->n, &law);
+    double fpr = complete(best, &law, g);
+    if (fpr < INFINITY && is_followed(g, best->need->n)) fpr = follow_few(g, best->need->n, fpr);
+    fpr += best->need->n * 0x1p-64;
+    bool const is_good = best->need->fpr > 0 ? fpr <= best->need->fpr : fpr < INFINITY;
     if (!is_good || !tamis_dlbf_layout(g, &layout)) return false;
     double const bytes = (double)layout.blocks * layout.block_bytes;
-    if (bytes >= of->least) return true;
-    of->least = bytes;
-    for (unsigned i = 0; i < DLBF_FIELDS; i++) of->best[i] = g[i];
+    if (bytes >= best->least) return true;
+    best->least = bytes;
+    for (unsigned i = 0; i < DLBF_FIELDS; i++) best->geometry[i] = g[i];
     return true;
 }
 
 #define USUAL_LOAD(bits) ((bits) == 64 ? 4 : 6.4) /* of the paper */
 
 /* Buckets of a size that is given. Few keys are a little less even than their limit. */
-static void try_size(search *of, uint64_t *g) {
-    if (of->fixed[DLBF_BUCKETS] != NEED_FREE) {
-        g[DLBF_BUCKETS] = of->fixed[DLBF_BUCKETS];
-        if (g[DLBF_BUCKETS] >= 1) (void)try_buckets(of, g);
+static void try_size(search *best, uint64_t *g) {
+    if (best->fixed[DLBF_BUCKETS] != NEED_FREE) {
+        g[DLBF_BUCKETS] = best->fixed[DLBF_BUCKETS];
+        if (g[DLBF_BUCKETS] >= 1) (void)try_buckets(best, g);
         return;
     }
-    bool const is_any = of->need->fpr <= 0;
-    double     load = is_any ? USUAL_LOAD(g[DLBF_BUCKET_BITS]) : best_load(of, g);
+    bool const is_any = best->need->fpr <= 0;
+    double     load = is_any ? USUAL_LOAD(g[DLBF_BUCKET_BITS]) : best_load(best, g);
     for (unsigned i = 0; i < 100 && load > 0; i++, load *= 0.99) {
-        if (!set_buckets(of, g, load) || try_buckets(of, g)) return;
+        if (!set_buckets(best, g, load) || try_buckets(best, g)) return;
     }
 }
 
 bool tamis_dlbf_choose(const dlbf_need *need, uint64_t *geometry) {
-    search     of = { .need = need, .fixed = geometry, .least = INFINITY };
+    search     best = { .need = need, .fixed = geometry, .least = INFINITY };
     uint64_t   g[DLBF_FIELDS];
     bool const is_single = need->is_fast || need->n <= FEW;
     for (unsigned i = 0; i < DLBF_FIELDS; i++) g[i] = geometry[i];
@@ -457,8 +458,9 @@ bool tamis_dlbf_choose(const dlbf_need *need, uint64_t *geometry) {
     for (uint64_t bits = 64; bits <= 128; bits *= 2) {
         if (geometry[DLBF_BUCKET_BITS] != NEED_FREE && geometry[DLBF_BUCKET_BITS] != bits) continue;
         g[DLBF_BUCKET_BITS] = bits;
-        try_size(&of, g);
+        try_size(&best, g);
     }
-    for (unsigned i = 0; i < DLBF_FIELDS && of.least < INFINITY; i++) geometry[i] = of.best[i];
-    return of.least < INFINITY;
+    for (unsigned i = 0; i < DLBF_FIELDS && best.least < INFINITY; i++)
+        geometry[i] = best.geometry[i];
+    return best.least < INFINITY;
 }

@@ -1,4 +1,4 @@
-/* size.c - see dlcbf_size.h. */
+/* size.c - see size.h. */
 #include "size.h"
 
 #include <math.h>
