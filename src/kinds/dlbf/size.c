@@ -241,13 +241,13 @@ static void followed_add(followed *table, bool may_match) {
 
 static double followed_fpr(const followed *table) {
     uint64_t const buckets = table->geometry[DLBF_BUCKETS];
-    double         missed = 1;
+    double         hit = 0; /* not 1 - P[missed]: rates of 1e-17 would be lost */
     for (uint64_t i = 0; i < table->geometry[DLBF_TABLES]; i++) {
         double sum = 0;
         for (uint64_t b = 0; b < buckets; b++) sum += followed_match(table, i * buckets + b);
-        missed *= 1 - sum / (double)buckets;
+        hit += (1 - hit) * sum / (double)buckets;
     }
-    return 1 - missed;
+    return hit;
 }
 
 static bool is_followed(const uint64_t *g, double n) {
