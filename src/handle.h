@@ -152,6 +152,11 @@ void tamis_table_copy(tamis_table *to, const tamis_table *from);
 tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
                                     tamis_status (*merge)(tamis_table *, const tamis_table *));
 
+/* set.c: add so many copies of one key: all of them, or _FULL and none. A set that cannot count
+ * stores a key once. */
+tamis_status tamis_table_add_copies(const tamis_kind *kind, tamis_table *table, uint64_t hash,
+                                    uint64_t copies);
+
 /* open.c: open a set, or states: each wants its own. */
 tamis_status tamis_file_open(const char *path, const tamis_open_options *options, bool is_states,
                              tamis_set **ret_set, tamis_problem *problem);

@@ -10,7 +10,7 @@
  *     identity      name, summary, isa, fields
  *     planning      plan, body_bytes, predict, count_to, lacks        (pure functions)
  *     one key       has, add, remove, count
- *     many keys     *_chunk, fetch, chunk, form, add_balanced             (optional: for speed)
+ *     many keys     add_copies, *_chunk, fetch, chunk, form, add_balanced   (optional: for speed)
  *     whole tables  merge, subtract, convert, survey, validate
  *     fingerprints  prints, each                                      (optional: for sending)
  *     states        a kind_states                                     (optional)
@@ -183,6 +183,9 @@ struct tamis_kind {
      * counted, so it stays. */
     tamis_status (*remove)(tamis_table *table, uint64_t hash);
     uint64_t (*count)(const tamis_table *table, uint64_t hash);
+    /* Optional, for speed: add a key `copies` times, 1 or more. All of them, with the same bytes as
+     * one by one (copies beyond saturation change nothing); or _FULL, and nothing has changed. */
+    tamis_status (*add_copies)(tamis_table *table, uint64_t hash, uint64_t copies);
 
     /* ---- many keys: optional. 1 <= n <= TAMIS_CHUNK keys, in order, with the same result as one
      * by one. Masks have a bit for each key. */

@@ -6,8 +6,9 @@
  *   2. decide what set to make: the same one, one like another, or what a spec asks for;
  *   3. make it, and add the prints of the list one by one.
  *
- * It needs nothing from a kind but `add`: of all hashes that have a print, it adds the smallest. So
- * the set may have another kind or geometry than the one that was sent, with as many prints.
+ * It needs nothing from a kind but `add` (`add_copies` is faster): of all hashes that have a print,
+ * it adds the smallest. So the set may have another kind or geometry than the one that was sent,
+ * with as many prints.
  *
  * Nothing is trusted: the list is checked print by print, though its checksum was right.
  */
@@ -81,18 +82,15 @@ static tamis_status say_broken(const receiving *list, const char *text) {
 
 static const char WRONG_END[] = "has a list that does not end where it should";
 
-/* Add the copies of a print, or as many as saturate it. A set that does not count takes one. */
+/* Add the copies of a print. One that was saturated is saturated again, however far this set
+ * counts. A set that does not count takes one copy. */
 static bool add_print(const receiving *list, uint64_t print, uint64_t copies) {
-    tamis_set *const        set = list->set;
-    const tamis_kind *const kind = set->kind;
-    uint64_t const          hash = fastrange_inverse(print, list->sent->prints);
-    bool const              is_counted = (set->abilities & TAMIS_CAN_COUNT) != 0;
-    for (uint64_t i = 0; i < (is_counted ? copies : 1); i++) {
-        bool const is_asked = i % 16 == 15; /* of many copies, not after each */
-        if (is_asked && kind->count(&set->table, hash) == TAMIS_COUNT_MANY) break;
-        if (kind->add(&set->table, hash) != TAMIS_OK) return false;
-    }
-    return true;
+    tamis_set *const set = list->set;
+    uint64_t const   hash = fastrange_inverse(print, list->sent->prints);
+    bool const       is_counted = (set->abilities & TAMIS_CAN_COUNT) != 0;
+    if (copies == STREAM_MANY_COPIES) copies = TAMIS_COUNT_MANY;
+    if (!is_counted) copies = 1;
+    return tamis_table_add_copies(set->kind, &set->table, hash, copies) == TAMIS_OK;
 }
 
 /* One print: zeros for the chains before it, a one, its remainder, and its copies. */
@@ -177,18 +175,41 @@ static tamis_status choose_like(const stream *sent, const tamis_spec *spec,
     return tamis_kind_find(like->kind->name, spec->isa, &ret_choice->kind);
 }
 
+static bool has_counters(const tamis_kind *sender, const stream *sent) {
+    for (unsigned i = 0; i < sent->n_fields; i++) {
+        bool const is_counter = strcmp(sender->fields[i].name, "counter_bits") == 0;
+        if (is_counter && sent->geometry[i] != 0) return true;
+    }
+    return false;
+}
+
 /* The abilities of a set that takes over the sender's: to count, if the sender had counters; else
  * to remove, if it could. Both need copies. */
 static unsigned senders_abilities(const stream *sent) {
     const tamis_kind *sender;
     if (!sent->has_copies || tamis_kind_find(sent->kind, NULL, &sender) != TAMIS_OK) return 0;
     if (sent->n_fields != tamis_kind_n_fields(sender)) return 0;
-    unsigned wanted = TAMIS_CAN_REMOVE;
-    for (unsigned i = 0; i < sent->n_fields; i++) {
-        bool const is_counter = strcmp(sender->fields[i].name, "counter_bits") == 0;
-        if (is_counter && sent->geometry[i] != 0) wanted |= TAMIS_CAN_COUNT;
-    }
+    unsigned const wanted = TAMIS_CAN_REMOVE | (has_counters(sender, sent) ? TAMIS_CAN_COUNT : 0);
     return tamis_kind_abilities(sender, sent->geometry) & wanted;
+}
+
+/* How far a sender with counters counts; 0 if it has none, or is not known here. */
+static uint64_t senders_count_to(const stream *sent) {
+    const tamis_kind *sender;
+    uint64_t          bytes;
+    if ((senders_abilities(sent) & TAMIS_CAN_COUNT) == 0) return 0;
+    if (tamis_kind_find(sent->kind, NULL, &sender) != TAMIS_OK) return 0;
+    return sender->body_bytes(sent->geometry, &bytes) ? sender->count_to(sent->geometry) : 0;
+}
+
+/* Counts are exact as far as the spec says; else as far as the sender's, or the set is refused,
+ * unless the spec fixes the counters by a geometry. */
+static void take_senders_counts(const stream *sent, const tamis_spec *asked,
+                                tamis_request *request) {
+    uint64_t const count_to = senders_count_to(sent);
+    if (!request->is_count_open || count_to == 0) return;
+    request->need.count_to = max_u64(count_to, asked->copies);
+    request->is_count_open = asked->geometry != NULL;
 }
 
 /* A set as the spec asks. What the spec leaves open is as the sender had it, but for the rate. The
@@ -205,6 +226,7 @@ static tamis_status choose_new(const stream *sent, const tamis_spec *spec, tamis
     tamis_status status = tamis_request_set(&asked, &request, problem);
     if (status != TAMIS_OK) return status;
     request.need.prints = sent->prints;
+    take_senders_counts(sent, &asked, &request);
     status = tamis_choose(&request, ret_choice, problem);
     double const rate = tamis_prints_fpr(sent->prints, (double)asked.capacity);
     if (status == TAMIS_ERR_CANNOT && rate > asked.fpr) {

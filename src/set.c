@@ -55,23 +55,32 @@ static tamis_status remove_one(tamis_set *set, uint64_t hash) {
 }
 
 /* Where keys cannot be counted, adding one again changes nothing. A saturated key takes no more. */
-static bool takes_more_copies(const tamis_set *set, uint64_t hash) {
-    return set->calls->count != NULL && set->calls->count(&set->table, hash) != TAMIS_COUNT_MANY;
+static bool takes_more_copies(const tamis_kind *kind, const tamis_table *table, uint64_t hash) {
+    return kind->count != NULL && kind->count(table, hash) != TAMIS_COUNT_MANY;
 }
 
-/* All copies, or none: those that were added are removed again when there is no room for all. */
-static tamis_status add_some(tamis_set *set, uint64_t hash, uint64_t copies) {
+/* Kinds without add_copies get them one by one. When there is no room for all, those that were
+ * added are removed again. */
+tamis_status tamis_table_add_copies(const tamis_kind *kind, tamis_table *table, uint64_t hash,
+                                    uint64_t copies) {
     uint64_t added = 0;
+    if (kind->add_copies != NULL && copies != 0) return kind->add_copies(table, hash, copies);
     while (added < copies) {
-        tamis_status const status = add_one(set, hash);
+        tamis_status const status = kind->add(table, hash);
         if (status != TAMIS_OK) {
-            for (; added != 0; added--) (void)set->calls->remove(&set->table, hash);
+            for (; added != 0; added--) (void)kind->remove(table, hash);
             return status;
         }
         added++;
-        if (added < copies && !takes_more_copies(set, hash)) break;
+        if (added < copies && !takes_more_copies(kind, table, hash)) break;
     }
     return TAMIS_OK;
+}
+
+static tamis_status add_some(tamis_set *set, uint64_t hash, uint64_t copies) {
+    tamis_status const status = tamis_table_add_copies(set->kind, &set->table, hash, copies);
+    set->refused_adds += status == TAMIS_ERR_FULL;
+    return status;
 }
 
 static tamis_status add_if_new(tamis_set *set, uint64_t hash, bool *ret_is_new) {

@@ -597,7 +597,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_read(const void *bytes, size_t n,
 
 enum {
     TAMIS_SEND_COPIES = 1 /**< send how many copies of each key there are: one bit more per key.
-                               Without it the received set cannot remove */
+                               Without it the received set cannot remove. A key with 65536 copies or
+                               more arrives saturated */
 };
 
 /** Write a set as a stream to send.
@@ -611,8 +612,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_send(const tamis_set *set, unsigned
  *  Otherwise what you want instead: kind, capacity, abilities, geometry, `like` and so on, as for
  *  tamis_create(). Capacity 0 is the sender's; abilities 0 are those of the sender if copies were
  *  sent; fpr 0 is up to one and a half times that of the sender. (The number of fingerprints stays,
- *  so the fpr grows with the capacity.) Seed and hash are always the sender's, since the keys are
- *  hashed already.
+ *  so the fpr grows with the capacity.) count_to 0 is the sender's if it has counters; a kind that
+ *  you name and that cannot count so far is _CANNOT, unless you fix a geometry. Seed and hash are
+ *  always the sender's, since the keys are hashed already.
  *  @return TAMIS_OK, _FOREIGN, _VERSION, _TRUNCATED, _CHECKSUM, _CORRUPT, _KIND, _NOT_BUILT,
  *  _LIMIT, _MEMORY, _CANNOT (no geometry has those fingerprints and does what is asked),
  *  _MISMATCH, _FULL (more keys than the requested set has room for), _ARGUMENT. */

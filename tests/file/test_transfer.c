@@ -1657,6 +1657,96 @@ static void copies_that_are_planned_arrive(void **state) {
     free(s.bytes);
 }
 
+static tamis_set *counting_to(const char *kind, uint64_t count_to) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.capacity = 1000;
+    spec.fpr = 0.01;
+    spec.abilities = COUNTED;
+    spec.count_to = count_to;
+    spec.kind = kind;
+    spec.seed = &seed;
+    return make_set_from(&spec);
+}
+
+/* A set of another kind counts as far as the sender, if the spec leaves that open. */
+static void what_arrives_counts_as_far_as_the_sender(void **state) {
+    (void)state;
+    static const uint64_t    count_to[] = { 15, 1000, 1000000 };
+    static const char *const kinds[] = { "line", "rank" };
+    for (size_t i = 0; i < 2 * COUNT(count_to); i++) {
+        uint64_t const   most = count_to[i / 2];
+        tamis_set *const set = counting_to(kinds[i % 2], most);
+        tamis_spec       spec = TAMIS_SPEC_INIT;
+        add_ids(set, 0, 1000);
+        assert_int_equal(tamis_add_copies_id(set, 7, most - 1), TAMIS_OK);
+        buffer const s = sent(set, TAMIS_SEND_COPIES);
+        spec.kind = "rank";
+        spec.capacity = 1100;
+        for (unsigned asks = 0; asks < 2; asks++) {
+            spec.abilities = asks != 0 ? COUNTED : 0;
+            tamis_set *const back = received(&s, &spec);
+            assert_int_equal(inspect(back).plan.count_to, inspect(set).plan.count_to);
+            if (most < 65536) assert_int_equal(copies_of(back, 7), most);
+            tamis_free(back);
+        }
+        free(s.bytes);
+        tamis_free(set);
+    }
+}
+
+/* A kind that is named and cannot count so far is refused, unless the spec asks for less, or fixes
+ * the counters. Only a set with the prints of a dlcbf can become one. */
+static void counts_that_cannot_be_kept_are_told(void **state) {
+    (void)state;
+    mode const       as = { "", COUNTED, "dlcbf", "buckets=1024,remainder_bits=12,counter_bits=2" };
+    tamis_set *const small = make(&as, 8000);
+    tamis_spec       spec = TAMIS_SPEC_INIT, back = TAMIS_SPEC_INIT;
+    add_ids(small, 0, 1000);
+    buffer const s = sent(small, TAMIS_SEND_COPIES);
+    spec.kind = "rank";
+    spec.abilities = COUNTED;
+    spec.count_to = 1000;
+    tamis_set *const set = received(&s, &spec);
+    buffer const     t = sent(set, TAMIS_SEND_COPIES);
+    back.kind = "dlcbf";
+    expect_refused(&t, &back, TAMIS_ERR_CANNOT, "counts to 63");
+    back.abilities = COUNTED;
+    expect_refused(&t, &back, TAMIS_ERR_CANNOT, "counts to 63");
+    back.count_to = 63;
+    tamis_free(received(&t, &back));
+    back.count_to = 0;
+    back.geometry = "counter_bits=3";
+    tamis_free(received(&t, &back));
+    free(s.bytes);
+    free(t.bytes);
+    tamis_free(set);
+    tamis_free(small);
+}
+
+/* "65536 means saturated", in a set that counts further than that, too. As 65,536 copies it could
+ * be removed, and would be lost while there are more. */
+static void saturated_keys_arrive_saturated(void **state) {
+    (void)state;
+    tamis_set *const few = counting_to("rank", 15), *const many = counting_to("line", 1000000);
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    add_copies(few, 1, 100);
+    add_ids(few, 2, 1);
+    spec.abilities = COUNTED;
+    spec.count_to = 1000000;
+    for (unsigned i = 0; i < 2; i++) {
+        tamis_set *const from = i == 0 ? few : many;
+        if (i == 1) assert_int_equal(tamis_add_copies_id(many, 1, 70000), TAMIS_OK);
+        buffer const     s = sent(from, TAMIS_SEND_COPIES);
+        tamis_set *const back = received(&s, &spec);
+        assert_true(copies_of(back, 1) == TAMIS_COUNT_MANY);
+        assert_int_equal(tamis_remove_id(back, 1), TAMIS_ERR_SATURATED);
+        assert_int_equal(copies_of(back, 2), i == 0 ? 1 : 0);
+        free(s.bytes);
+        tamis_free(back);
+        tamis_free(from);
+    }
+}
+
 /* A list of so many prints is more than a machine of 32 bits can address: nothing wraps around. */
 static void lists_beyond_the_address_space_are_refused(void **state) {
     (void)state;
@@ -1673,6 +1763,9 @@ static void lists_beyond_the_address_space_are_refused(void **state) {
 
 static const struct CMUnitTest of_all[] = {
     cmocka_unit_test(copies_that_are_planned_arrive),
+    cmocka_unit_test(what_arrives_counts_as_far_as_the_sender),
+    cmocka_unit_test(counts_that_cannot_be_kept_are_told),
+    cmocka_unit_test(saturated_keys_arrive_saturated),
     cmocka_unit_test(lists_beyond_the_address_space_are_refused),
     cmocka_unit_test(what_arrives_may_have_another_geometry),
     cmocka_unit_test(d_left_becomes_rank_and_d_left_again),

@@ -1,6 +1,7 @@
 /* test_copies.c - copies of keys in the kinds that store fingerprints, `line` and `rank`: as many
  * as are planned for find room, are counted, and can be removed.
  */
+#include "make.h"
 #include "subject.h"
 
 static const char *const kinds[] = { "line", "rank" };
@@ -193,6 +194,100 @@ static void merged_counts_are_sums(void **state) {
     }
 }
 
+/* ------------------------------------------------------------------ many in one call */
+
+/* A kind that counts the calls of its operations. One set at a time. */
+static const tamis_kind *inner;
+static uint64_t          calls;
+
+static tamis_status counted_add(tamis_table *table, uint64_t hash) {
+    calls++;
+    return inner->add(table, hash);
+}
+
+static uint64_t counted_count(const tamis_table *table, uint64_t hash) {
+    calls++;
+    return inner->count(table, hash);
+}
+
+static tamis_status counted_add_copies(tamis_table *table, uint64_t hash, uint64_t copies) {
+    calls++;
+    return inner->add_copies(table, hash, copies);
+}
+
+/* In steps, not in seconds: a flood takes one call of the kind, however far it counts. The call
+ * itself does not loop over copies: 10^9 copies of each of 10,000 keys would take hours. */
+static void a_flood_takes_one_step(void **state) {
+    (void)state;
+    static const uint64_t count_to[] = { 0, 255, 65535, (1 << 24) - 1 };
+    for (size_t i = 0; i < 2 * COUNT(count_to); i++) {
+        uint64_t const   to = count_to[i / 2], n = 10000, flood = 1000000000;
+        wish const       wanted = { n, to == 0 ? 1 : 0, to, .001, to == 0 ? REMOVED : COUNTED };
+        tamis_set *const set = make(kinds[i % 2], &wanted);
+        tamis_kind       outer = *set->kind;
+        inner = set->kind;
+        outer.add = counted_add;
+        outer.count = counted_count;
+        outer.add_copies = counted_add_copies;
+        set->kind = &outer;
+        calls = 0;
+        for (uint64_t key = 0; key < (to == 0 ? 1 : n); key++)
+            assert_int_equal(tamis_add_copies_id(set, key, flood), TAMIS_OK);
+        assert_int_equal(calls, to == 0 ? 1 : n);
+        set->kind = inner;
+        assert_true(copies_of(set, 0) == TAMIS_COUNT_MANY);
+        assert_true(tamis_validate(set, NULL));
+        tamis_free(set);
+    }
+}
+
+/* The same copies in one call and one by one make the same bytes. */
+static void add_both_ways(const char *kind, const wish *wanted, const char *geometry) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.capacity = wanted->capacity;
+    spec.count_to = geometry == NULL ? wanted->count_to : 0;
+    spec.fpr = wanted->fpr;
+    spec.abilities = wanted->abilities;
+    spec.kind = kind;
+    spec.geometry = geometry;
+    spec.seed = &(tamis_seed){ 5, 6 };
+    tamis_set *const singly = make_set_from(&spec), *const at_once = make_set_from(&spec);
+    uint64_t refused = 0;
+    for (uint64_t i = 0; i < 3 * wanted->capacity; i++) {
+        uint64_t const key = dice_mix(i) % wanted->capacity, n = dice_mix(~i) % 41;
+        tamis_set     *before;
+        tamis_status   status = TAMIS_OK;
+        assert_int_equal(tamis_copy(singly, &before), TAMIS_OK);
+        for (uint64_t c = 0; c < n && status == TAMIS_OK; c++) status = tamis_add_id(singly, key);
+        assert_int_equal(tamis_add_copies_id(at_once, key, n), status);
+        if (status == TAMIS_ERR_FULL) { /* all or none */
+            refused++;
+            tamis_table_copy(&singly->table, &before->table);
+        }
+        assert_int_equal(at_once->table.keys, singly->table.keys);
+        assert_int_equal(at_once->table.saturated, singly->table.saturated);
+        assert_memory_equal(at_once->table.body, singly->table.body, singly->table.body_bytes);
+        tamis_free(before);
+    }
+    assert_true(tamis_validate(at_once, NULL));
+    bool const is_crowded = geometry != NULL || (wanted->abilities & TAMIS_CAN_COUNT) == 0;
+    assert_true((refused != 0) == (is_crowded && wanted->abilities != 0));
+    tamis_free(singly);
+    tamis_free(at_once);
+}
+
+static void copies_in_one_call_make_the_same_bytes(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        add_both_ways(kinds[i], &(wish){ 1000, 0, 0, .01, 0 }, NULL);
+        add_both_ways(kinds[i], &(wish){ 1000, 0, 0, .01, REMOVED }, NULL);
+        add_both_ways(kinds[i], &(wish){ 1000, 0, 15, .01, COUNTED }, NULL);
+        add_both_ways(kinds[i], &(wish){ 1000, 0, 100000, .1, COUNTED }, NULL);
+    }
+    add_both_ways("rank", &(wish){ 1000, 0, 0, .01, COUNTED }, "counter_bits=2,copies=8");
+    add_both_ways("rank", &(wish){ 1000, 0, 0, .01, COUNTED }, "counter_bits=3,aligned=1");
+}
+
 /* What cannot be counted is refused, and not promised. */
 static void counts_beyond_24_bits_are_refused(void **state) {
     (void)state;
@@ -245,6 +340,8 @@ int main(void) {
         cmocka_unit_test(overflow_with_copies_is_as_likely_as_stated_or_less),
         cmocka_unit_test(counts_are_exact_as_far_as_asked_for),
         cmocka_unit_test(merged_counts_are_sums),
+        cmocka_unit_test(a_flood_takes_one_step),
+        cmocka_unit_test(copies_in_one_call_make_the_same_bytes),
         cmocka_unit_test(counts_beyond_24_bits_are_refused),
         cmocka_unit_test(the_present_rate_counts_fingerprints_once),
     };

@@ -160,18 +160,57 @@ static __attribute__((noinline)) tamis_status line_far_add(tamis_table *table, u
     return line_add_at(table, &place);
 }
 
-static __attribute__((noinline)) tamis_status line_far_remove(tamis_table *table, uint64_t hash) {
+static tamis_status line_remove_at(tamis_table *table, const lines_place *place) {
     const line_shape *const shape = line_shape_of(table);
     lines_view const        lines = line_view(table);
-    lines_place const       place = lines_find(lines, hash);
-    lines_found const       found = lines_look(lines, &place);
+    lines_found const       found = lines_look(lines, place);
     if (found.copies == 0) return TAMIS_ERR_ABSENT;
     if (found.copies >= shape->most) return TAMIS_ERR_SATURATED;
     if (shape->lines.counter_bits != 0 && found.copies > 1)
-        lines_set_copies(lines, &place, &found, found.copies - 1);
+        lines_set_copies(lines, place, &found, found.copies - 1);
     else
-        lines_take(lines, &place, &found);
+        lines_take(lines, place, &found);
     table->keys--;
+    return TAMIS_OK;
+}
+
+static __attribute__((noinline)) tamis_status line_far_remove(tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(line_view(table), hash);
+    return line_remove_at(table, &place);
+}
+
+/* Add entries of their own for copies of a fingerprint that has no counter. There are 8 at most. If
+ * they do not all fit, those that were added go again: the body depends on the contents only, so it
+ * is as before. */
+static tamis_status line_add_entries_at(tamis_table *table, const lines_place *place,
+                                        uint64_t copies) {
+    uint64_t const had = lines_look(line_view(table), place).copies;
+    uint64_t const wanted = min_u64(copies, kind_less_counts(line_shape_of(table)->most, had));
+    for (uint64_t added = 0; added < wanted; added++) {
+        if (line_add_at(table, place) == TAMIS_OK) continue;
+        while (added-- != 0) (void)line_remove_at(table, place);
+        return TAMIS_ERR_FULL;
+    }
+    return TAMIS_OK;
+}
+
+/* Add so many copies, or those that saturate the fingerprint: with a counter, in one step. */
+static tamis_status line_add_copies_at(tamis_table *table, const lines_place *place,
+                                       uint64_t copies) {
+    const line_shape *const shape = line_shape_of(table);
+    lines_view const        lines = line_view(table);
+    if (shape->lines.counter_bits == 0) return line_add_entries_at(table, place, copies);
+    lines_found const found = lines_look(lines, place);
+    uint64_t const    room = kind_less_counts(shape->most, found.copies); /* 0: it is saturated */
+    unsigned const    sum = found.copies + (unsigned)min_u64(copies, room);
+    if (found.copies != 0) {
+        lines_set_copies(lines, place, &found, sum);
+    } else if (!lines_new_entry(lines, place, &found,
+                                rest_new(&shape->lines, place->remainder, 0) | (sum - 1))) {
+        return TAMIS_ERR_FULL;
+    }
+    table->keys += sum - found.copies;
+    table->saturated += sum == shape->most && found.copies != sum;
     return TAMIS_OK;
 }
 
@@ -227,6 +266,11 @@ static uint64_t line_count(const tamis_table *table, uint64_t hash) {
     lines_place const place = lines_find(line_view(table), hash);
     unsigned const    copies = lines_look(line_view(table), &place).copies;
     return copies >= line_shape_of(table)->most ? TAMIS_COUNT_MANY : copies;
+}
+
+static tamis_status line_add_copies(tamis_table *table, uint64_t hash, uint64_t copies) {
+    lines_place const place = lines_find(line_view(table), hash);
+    return line_add_copies_at(table, &place, copies);
 }
 
 /* ------------------------------------------------------------------ batches */
@@ -375,28 +419,6 @@ static bool line_each(const tamis_table *table, kind_visit *visit, void *context
     return true;
 }
 
-/* Add so many copies at a place where there is room for them. With counters, in one step. */
-static tamis_status line_join_at(tamis_table *into, const lines_place *place, unsigned copies) {
-    const line_shape *const shape = line_shape_of(into);
-    lines_view const        lines = line_view(into);
-    if (shape->lines.counter_bits == 0) {
-        tamis_status status = TAMIS_OK;
-        for (unsigned i = 0; i < copies; i++) status |= line_add_at(into, place);
-        return status;
-    }
-    lines_found const found = lines_look(lines, place);
-    unsigned const    sum = (unsigned)min_u64((uint64_t)found.copies + copies, shape->most);
-    if (found.copies != 0) {
-        lines_set_copies(lines, place, &found, sum);
-    } else if (!lines_new_entry(lines, place, &found,
-                                rest_new(&shape->lines, place->remainder, 0) | (sum - 1))) {
-        return TAMIS_ERR_FULL;
-    }
-    into->keys += sum - found.copies;
-    into->saturated += sum == shape->most && found.copies != sum;
-    return TAMIS_OK;
-}
-
 /* Tails only grow on the way, so if there is room for the result there is room for every step. */
 static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
     const line_shape *const shape = line_shape_of(into);
@@ -407,7 +429,7 @@ static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
         lines_gather(line_view(from), bucket, &more);
         for (unsigned i = 0; i < more.n; i++) {
             lines_place const place = lines_list_place(&shape->lines, bucket, &more, i);
-            status |= line_join_at(into, &place, rest_copies(&shape->lines, more.rest[i]));
+            status |= line_add_copies_at(into, &place, rest_copies(&shape->lines, more.rest[i]));
         }
     }
     return status;
@@ -539,6 +561,7 @@ KIND_EXPORT(line) = {
     .add = line_add,
     .remove = line_remove,
     .count = line_count,
+    .add_copies = line_add_copies,
     .has_chunk = line_has_chunk,
     .add_chunk = line_add_chunk,
     .remove_chunk = line_remove_chunk,

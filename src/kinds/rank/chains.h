@@ -253,6 +253,20 @@ TAMIS_INLINE bool chains_make_room(chains_view chains, const chains_place *place
     return true;
 }
 
+/* Is there room for so many more cells in a bucket, with the extensions that they need? */
+static __attribute__((unused)) bool chains_have_room(chains_view chains, uint64_t at,
+                                                     unsigned more) {
+    const chains_shape *const shape = chains.shape;
+    unsigned const            load = chains_load(chains, at);
+    if (more > chains_room(shape) || load > chains_room(shape) - more) return false;
+    for (unsigned next = load; next < load + more; next++) {
+        unsigned const part = chains_border(shape, next);
+        if (part != 0 && !pool_has_one(chains.body, shape->used[part], shape->pool[part]))
+            return false;
+    }
+    return true;
+}
+
 /* Give back the extension that begins with cell `load`, which is the first that is not used. */
 TAMIS_INLINE void chains_give_room(chains_view chains, uint64_t at, unsigned load) {
     unsigned const part = chains_border(chains.shape, load);

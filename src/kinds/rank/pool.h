@@ -30,6 +30,11 @@ TAMIS_INLINE uint64_t pool_take(uint8_t *body, uint64_t at, uint64_t n, uint64_t
     return found;
 }
 
+/* Is any of n records free? */
+TAMIS_INLINE bool pool_has_one(const uint8_t *body, uint64_t at, uint64_t n) {
+    return pool_search(body, at, 0, n) != POOL_NONE;
+}
+
 TAMIS_INLINE void pool_give(uint8_t *body, uint64_t at, uint64_t record) {
     field_set_bit(body, at + record, false);
 }

@@ -176,6 +176,32 @@ static uint64_t rank_count(const tamis_table *table, uint64_t hash) {
     return rank_count_at(table, &place);
 }
 
+/* ------------------------------------------------------------------ many copies of one key */
+
+/* Add copies of a fingerprint, up to those that saturate it. False: there is no room for all of
+ * them, and some may have been added. */
+static bool rank_add_copies_at(tamis_table *table, const chains_place *place, uint64_t copies) {
+    uint64_t const most = rank_shape_of(table)->most;
+    uint64_t const had = copies_follow(rank_view(table), place).copies;
+    uint64_t const more = min_u64(copies, kind_less_counts(most, had));
+    if (!copies_add(rank_view(table), place, (unsigned)more)) return false;
+    table->keys += more;
+    table->saturated += more != 0 && had + more == most && most > 1;
+    return true;
+}
+
+/* Ask before the first cell is added, so that a refused add changes nothing. */
+static tamis_status rank_add_copies(tamis_table *table, uint64_t hash, uint64_t copies) {
+    chains_view const  chains = rank_view(table);
+    chains_place const place = rank_find(table, hash);
+    copies_trail const trail = copies_follow(chains, &place);
+    uint64_t const     most = rank_shape_of(table)->most;
+    uint64_t const     more = min_u64(copies, kind_less_counts(most, trail.copies));
+    unsigned const     cells = copies_cells(chains.shape, trail.copies + more) - trail.cells;
+    if (!chains_have_room(chains, place.at, cells)) return TAMIS_ERR_FULL;
+    return rank_add_copies_at(table, &place, more) ? TAMIS_OK : TAMIS_ERR_FULL;
+}
+
 /* ------------------------------------------------------------------ batches */
 
 /* Keys in a chunk. The buckets of the next chunk are prefetched while this one is worked on. With
@@ -283,16 +309,9 @@ static bool rank_can_join(tamis_table *into, const tamis_table *from) {
     return needed[1] <= shape->pool[1] && needed[2] <= shape->pool[2];
 }
 
-/* Add the copies of a fingerprint, up to those that saturate it. */
 static bool rank_join_one(void *context, const chains_place *place, const copies_entry *entry) {
-    tamis_table *const into = ((rank_joint *)context)->into;
-    uint64_t const     most = rank_shape_of(into)->most;
-    uint64_t const     had = copies_follow(rank_view(into), place).copies;
-    uint64_t const     sum = min_u64(had + entry->copies, most);
-    bool const         is_added = copies_add(rank_view(into), place, (unsigned)(sum - had));
+    bool const is_added = rank_add_copies_at(((rank_joint *)context)->into, place, entry->copies);
     TAMIS_ASSERT(is_added); /* rank_can_join() said so */
-    into->keys += sum - had;
-    into->saturated += sum == most && had != most && most > 1;
     return is_added;
 }
 
@@ -428,6 +447,7 @@ KIND_EXPORT(rank) = {
     .add = rank_add,
     .remove = rank_remove,
     .count = rank_count,
+    .add_copies = rank_add_copies,
     .has_chunk = rank_has_chunk,
     .count_chunk = rank_count_chunk,
     .fetch = rank_fetch,
