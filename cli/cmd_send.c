@@ -276,6 +276,10 @@ static _Noreturn void die_of_inability(const tamis_problem *problem, const optio
         int const length = (int)strcspn(problem->text, ":");
         die("%.*s; give a smaller -n, or allow it with -e", length, problem->text);
     }
+    if (strstr(problem->text, "counts to") != NULL) {
+        int const length = (int)strcspn(problem->text, ":");
+        die("%.*s; give a smaller --count-to, or another --kind", length, problem->text);
+    }
     die("no set of that size and kind can hold the fingerprints of the stream; try another -n, or "
         "leave out the options to get the set as it was");
 }

@@ -8,6 +8,15 @@ found = json.load(sys.stdin)
 assert all(kind["count_to"] >= 1000 for kind in found["kinds"] if kind["possible"]), found
 print("met")'
 tamis plan -n 1000 --count | sed -n 's/^  \(d*dlcbf\)  */\1: /p'
+# --count alone counts to 255: the copy after that is one too many
+tamis plan -n 1000 --count --json | python3 -c '
+import json, sys
+chosen = next(kind for kind in json.load(sys.stdin)["kinds"] if kind["chosen"])
+print("alone:", chosen["count_to"])'
+printf 'a\t255\nb\t256\n' >counts
+tamis build -q set.tamis -n 1000 -e 1e-9 --count --counts counts
+printf 'a\nb\n' | tamis count set.tamis
+tamis info set.tamis | sed -n 's/^  counts  *//p'
 printf 'a\t1000\nb\t999\nc\t1\n' >counts
 tamis build -q set.tamis -n 1000 -e 1e-9 --count-to 1000 --counts counts
 printf 'a\nb\nc\n' | tamis count set.tamis | cmp - counts

@@ -34,3 +34,7 @@ for job in JOBS:
         assert smallest["body_bytes"] == min(kind["body_bytes"] for kind in able), job
 PYTHON
 tamis plan -n 1M -e 1% --remove | grep -- --small
+# the last line's kind and size are those of the row that --small takes
+small=$(tamis plan -n 777 -e 7% --count --small | sed -n 's/^\* \([a-z]*\)  *\([0-9.]* [A-Za-z]*\) .*/\1, \2/p')
+test -n "$small"
+tamis plan -n 777 -e 7% --count | grep -cF -- "With --small it takes $small."
