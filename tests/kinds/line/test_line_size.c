@@ -493,8 +493,8 @@ static void layout_has_its_parts_one_after_the_other(void **state) {
 
 /* ------------------------------------------------------------------ lines touched */
 
-/* Lookups within 3%, adds within 5%. Adds are counted while one table becomes full, and a few of
- * them touch many lines: between seeds the mean scatters by 1.6%. */
+/* All within 3%; found were 2.3% (lookups) and 2.4% (adds). A few adds touch many lines, so between
+ * seeds their mean scatters by 1.6%: another seed may fail for that reason alone. */
 static void lines_are_as_stated(void **state) {
     const touches_job *const job = *state;
     const tamis_kind *const  kind = &tamis_kind_line_traced;
@@ -502,7 +502,7 @@ static void lines_are_as_stated(void **state) {
     tamis_table              table = touches_table(kind, job, &stated);
     touches const            counted = touches_count(kind, &table, false);
     free(table.body);
-    touches_check(job, &stated, &counted, 0.03, 0.05);
+    touches_check(job, &stated, &counted, 0.03, 0.03);
 }
 
 #define COUNTED (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
