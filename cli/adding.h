@@ -20,7 +20,7 @@ _Noreturn void die_of_full(const tamis_set *set, const char *path, uint64_t n_li
 
 /* "100 lines read, 98 new (the others ...)". n_copies were to be added, and n_new have changed the
  * set. */
-typedef char added_text[240];
+typedef char added_text[272];
 void         name_added(const tamis_info *info, uint64_t n_lines, uint64_t n_copies, uint64_t n_new,
                         added_text ret_text);
 

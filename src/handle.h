@@ -78,6 +78,9 @@ TAMIS_INLINE bool allocator_is_whole(const tamis_allocator *allocator) {
 __attribute__((format(printf, 3, 4))) tamis_status
 tamis_problem_say(tamis_problem *problem, tamis_status status, const char *format, ...);
 
+/* problem.c: say that `what` needs so many bytes of memory. Returns TAMIS_ERR_MEMORY. */
+tamis_status tamis_problem_say_memory(tamis_problem *problem, const char *what, uint64_t bytes);
+
 /* What counts default to, and what a kind must reach to be chosen, if the spec does not say. */
 #define TAMIS_DEFAULT_COUNT_TO 255
 

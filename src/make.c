@@ -107,7 +107,7 @@ static tamis_status say_no_memory(tamis_problem *problem, tamis_status status,
                                   const tamis_choice *choice) {
     uint64_t bytes = 0;
     (void)choice->kind->body_bytes(choice->geometry, &bytes);
-    return tamis_problem_say(problem, status, "%s: a %s for %llu keys needs %.1f MiB",
+    return tamis_problem_say(problem, status, "%s: a %s for %llu keys needs %.3g MiB",
                              tamis_status_text(status), choice->kind->name,
                              (unsigned long long)choice->work.capacity, (double)bytes / 0x1p20);
 }

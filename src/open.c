@@ -200,7 +200,7 @@ static tamis_status header_to_handle(const source *from, const uint8_t *h,
         return say_at(from, TAMIS_ERR_NOT_BUILT, AT_HASH, "its hash is not built in");
     }
     tamis_set *const set = tamis_handle_new(kind, geometry, &options->allocator);
-    if (set == NULL) return tamis_problem_say(from->problem, TAMIS_ERR_MEMORY, "out of memory");
+    if (set == NULL) return tamis_problem_say_memory(from->problem, from->name, sizeof *set);
     set->hasher =
         keyhash_make(hash, (tamis_seed){ le64_load(h + AT_SEED_LOW), le64_load(h + AT_SEED_HIGH) });
     set->refused_adds = le64_load(h + AT_REFUSED_ADDS);
@@ -277,8 +277,12 @@ static tamis_status body_place(tamis_set *set, const source *from) {
                                                                                   : TAMIS_ERR_LIMIT;
     }
     tamis_status const status = tamis_handle_get_body(set);
+    uint64_t           bytes = 0;
     if (status == TAMIS_OK) return status;
-    return tamis_problem_say(from->problem, status, "no memory for %s", from->name);
+    (void)set->kind->body_bytes(set->table.geometry, &bytes);
+    if (status == TAMIS_ERR_MEMORY)
+        return tamis_problem_say_memory(from->problem, from->name, bytes);
+    return tamis_problem_say(from->problem, status, "%s is too large to address", from->name);
 }
 
 /* The body, and all that can be checked of it. */

@@ -357,9 +357,8 @@ static tamis_status choose_best(const tamis_request *request, candidate *ret_bes
                                  request->geometry);
     }
     return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                             "no kind can do all of that: ask for less, or compare the kinds with "
-                             "tamis_%splan_kinds()",
-                             request->need.values != 0 ? "states_" : "");
+                             "no kind can do all of that: ask for fewer keys, higher rates or "
+                             "fewer abilities");
 }
 
 tamis_status tamis_choose(const tamis_request *request, tamis_choice *ret_choice,

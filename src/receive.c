@@ -291,6 +291,11 @@ tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, 
     if (status != TAMIS_OK) return status;
     keyhash const hasher = keyhash_make(sent.hash, sent.seed);
     status = tamis_make(&choice, &hasher, &today.allocator, &set);
+    if (status == TAMIS_ERR_MEMORY) {
+        uint64_t body_bytes = 0;
+        (void)choice.kind->body_bytes(choice.geometry, &body_bytes);
+        return tamis_problem_say_memory(reterr_problem, "the set that was sent", body_bytes);
+    }
     if (status != TAMIS_OK) {
         return tamis_problem_say(reterr_problem, status, "the set that was sent cannot be made: %s",
                                  tamis_status_text(status));

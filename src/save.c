@@ -121,7 +121,8 @@ tamis_status tamis_save(const tamis_set *set, const char *path, tamis_problem *r
     tamis_status const status = tamis_write(set, save_writer, &to);
     if (status != TAMIS_OK) tamis_os_save_abandon(&to.save);
     if (status == TAMIS_ERR_MEMORY) {
-        return tamis_problem_say(reterr_problem, status, "no memory for the checksums");
+        return tamis_problem_say_memory(reterr_problem, "saving, for checksums,",
+                                        8 * file_blocks(set->table.body_bytes));
     }
     if (status != TAMIS_OK || !tamis_os_save_commit(&to.save, &to.error)) {
         const char *const what = to.save.is_replaced ? "make sure of the new" : "save to";

@@ -1438,6 +1438,57 @@ static void every_failing_allocation_of_receiving_is_reported(void **state) {
     free(s.bytes);
 }
 
+/* "... needs N bytes", or MiB, where N is not 0. */
+static void expect_need(tamis_status status, const tamis_problem *problem) {
+    const char *const needs = strstr(problem->text, " needs ");
+    assert_int_equal(status, TAMIS_ERR_MEMORY);
+    assert_int_equal(problem->status, TAMIS_ERR_MEMORY);
+    if (needs == NULL || strtod(needs + 7, NULL) <= 0) fail_msg("%s", problem->text);
+}
+
+/* Whatever is made: with no memory at all, and with memory for the handle and none for the body. */
+static void a_lack_of_memory_says_how_much_is_needed(void **state) {
+    (void)state;
+    tamis_set *const set = small_set(NULL);
+    buffer const     stream = sent(set, TAMIS_SEND_COPIES);
+    buffer           file = { NULL, 0 };
+    assert_int_equal(tamis_write(set, buffer_write, &file), TAMIS_OK);
+    for (unsigned turn = 1; turn <= 2; turn++) {
+        ledger             book = { .fail_at = turn };
+        tamis_open_options how = TAMIS_OPEN_OPTIONS_INIT;
+        tamis_spec         spec = spec_of(&modes[0], 1000);
+        tamis_problem      problem = { .text = "" };
+        tamis_set         *made = NULL;
+        spec.allocator = how.allocator = ledger_allocator(&book);
+        expect_need(tamis_create(&spec, &made, &problem), &problem);
+        book = (ledger){ .fail_at = turn };
+        expect_need(tamis_read(file.bytes, file.n, &how, &made, &problem), &problem);
+        book = (ledger){ .fail_at = turn };
+        spec = (tamis_spec)TAMIS_SPEC_INIT;
+        spec.allocator = how.allocator;
+        expect_need(tamis_receive(stream.bytes, stream.n, &spec, &made, &problem), &problem);
+    }
+    free(stream.bytes);
+    free(file.bytes);
+    tamis_free(set);
+}
+
+static void a_lack_of_memory_in_saving_says_how_much_is_needed(void **state) {
+    (void)state;
+    ledger                book = { 0 };
+    tamis_allocator const allocator = ledger_allocator(&book);
+    tamis_set *const      set = small_set(&allocator);
+    tamis_problem         problem = { .text = "" };
+    char                  path[] = "/tmp/test_transfer_XXXXXX";
+    int const             file = mkstemp(path);
+    assert_true(file >= 0);
+    book.is_empty = true;
+    expect_need(tamis_save(set, path, &problem), &problem);
+    (void)close(file);
+    assert_int_equal(unlink(path), 0);
+    tamis_free(set);
+}
+
 static void every_failing_allocation_of_sending_is_reported(void **state) {
     (void)state;
     ledger                book = { 0 };
@@ -1795,6 +1846,8 @@ static const struct CMUnitTest of_all[] = {
     cmocka_unit_test(crafted_copies_beyond_saturation_are_refused),
     cmocka_unit_test(crafted_bits_behind_the_list_are_refused),
     cmocka_unit_test(every_failing_allocation_of_receiving_is_reported),
+    cmocka_unit_test(a_lack_of_memory_says_how_much_is_needed),
+    cmocka_unit_test(a_lack_of_memory_in_saving_says_how_much_is_needed),
     cmocka_unit_test(every_failing_allocation_of_sending_is_reported),
     cmocka_unit_test(golden_streams_are_sent_and_received),
     cmocka_unit_test(inverse_is_the_smallest_hash_of_a_print),
