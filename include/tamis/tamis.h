@@ -130,7 +130,8 @@ enum {
 
 /** Which kind to choose when several can do the job. */
 typedef enum tamis_preference {
-    TAMIS_PREFER_FAST = 0, /**< the fastest: "line" if it can do the job */
+    TAMIS_PREFER_FAST = 0, /**< the fastest: "line" if it can do the job; "bloom" (blocked) if keys
+                                are neither removed nor counted, and it is at most 1/8 larger */
     TAMIS_PREFER_SMALL = 1 /**< the fewest bytes */
 } tamis_preference;
 

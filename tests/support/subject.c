@@ -17,6 +17,10 @@ static const struct {
     { "bloom", 100, "bits=1000", 0 },         /* not a whole number of lines */
     { "bloom", 50, "bits=777,hashes=64", 0 }, /* the most hashes there are */
     { "bloom", 500, "bits=2,hashes=1", 0 },   /* all marked: everything is in it */
+    /* as planned without `blocked`, for the sizes above */
+    { "bloom", 300, "bits=8704,hashes=20", 0 },
+    { "bloom", 2000, "bits=19456,hashes=7", 0 },
+    { "bloom", 20000, "bits=287744,hashes=10", 0 },
     { "counting", 1000, "counters=6000,hashes=4,counter_bits=2", 0 }, /* saturates soon */
     { "counting", 500, "counters=4001,hashes=7,counter_bits=5", 0 },  /* counters straddle words */
     { "counting", 500, "counters=5000,hashes=5,counter_bits=16", 0 },

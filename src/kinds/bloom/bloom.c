@@ -47,7 +47,6 @@ static_assert(BLOOM_MAX_K <= PROBES_MAX, "places of a key fit");
 
 /* ------------------------------------------------------------------ planning */
 
-/* Blocked only if that field is fixed: by name, this kind is the baseline that everybody knows. */
 static tamis_status bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
     return tamis_bloom_plan(need, ret_geometry) ? TAMIS_OK : TAMIS_ERR_CANNOT;
 }
@@ -331,8 +330,9 @@ static bool bloom_validate(const tamis_table *table, const char **reterr_why) {
 
 KIND_EXPORT(bloom) = {
     .name = "bloom",
-    .summary = "Bloom filter: small, no removal",
+    .summary = "Bloom filter: fast or small, no removal",
     .isa = KIND_ISA,
+    .is_grow_only = true,
     .fields = { { "bits", 2, BLOOM_MAX_BITS },
                 { "hashes", 1, BLOOM_MAX_K },
                 { "blocked", 0, 1 },

@@ -83,7 +83,8 @@ static bool choose_blocked(const tamis_need *need, uint64_t *g) {
 bool tamis_bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[BLOOM_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    if (g[BLOOM_BLOCKED] == NEED_FREE) g[BLOOM_BLOCKED] = 0;
+    bool const is_open = g[BLOOM_BITS] == NEED_FREE && g[BLOOM_HASHES] == NEED_FREE;
+    if (g[BLOOM_BLOCKED] == NEED_FREE) g[BLOOM_BLOCKED] = is_open && need_is_fast(need);
     if (g[BLOOM_BLOCKED] > 1) return false;
     if (!(g[BLOOM_BLOCKED] != 0 ? choose_blocked(need, g) : choose_scattered(need, g)))
         return false;

@@ -27,8 +27,9 @@ bool tamis_bloom_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes);
 
 double tamis_bloom_rate(const uint64_t *geometry, double n);
 
-/* Fill in the fields that are not fixed, for the smallest filter. If the bits are fixed, any rate
- * is accepted. False: there is no such filter. */
+/* Fill in the fields that are not fixed, for the smallest filter. It is blocked if speed is
+ * preferred and nothing is fixed: geometries without the field mean what they meant before it came.
+ * If the bits are fixed, any rate is accepted. False: there is no such filter. */
 bool tamis_bloom_plan(const tamis_need *need, uint64_t *ret_geometry);
 
 #endif
