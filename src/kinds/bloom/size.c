@@ -67,9 +67,14 @@ static uint64_t best_blocked_k(double n, uint64_t first, uint64_t last, const ui
     return best;
 }
 
+/* Fewer than 8 hashes are smaller above 4%, but no vectors are made for them: lookups within the
+ * cache take twice as long. So a fast filter has 8 or more. */
+#define FEWEST_FAST_HASHES 8
+
 static bool choose_blocked(const tamis_need *need, uint64_t *g) {
     bool const     is_any_k = g[BLOOM_HASHES] == NEED_FREE;
-    uint64_t const first = is_any_k ? 1 : g[BLOOM_HASHES];
+    uint64_t const fewest = need_is_fast(need) ? FEWEST_FAST_HASHES : 1;
+    uint64_t const first = is_any_k ? fewest : g[BLOOM_HASHES];
     uint64_t const last = is_any_k ? BLOCK_MAX_K : g[BLOOM_HASHES];
     if (!is_block_k(first)) return false;
     if (g[BLOOM_BITS] == NEED_FREE) {

@@ -8,6 +8,8 @@
  *     rate         10%       1%        0.3%       0.1%       0.01%      1e-6
  *     scattered    4.8       9.6       12.1       14.4       19.2       28.8
  *     blocked      4.9 (4)   10.1 (8)  12.8 (8)   15.7 (8)   23.0 (16)  39.2 (16)
+ *     the same, fast, with 8 hashes at least:
+ *                  5.9 (8)   as above
  *
  * Lines are not equally full, and the fullest ones make most of the false positives. The lower the
  * rate, the more it costs to keep these below it.

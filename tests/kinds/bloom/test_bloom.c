@@ -224,6 +224,23 @@ static void choice_is_the_smallest(void **state) {
     }
 }
 
+/* A fast filter has marks that vectors make, and at 10% takes a fifth more bits for that. */
+static void fast_choice_is_blocked_with_at_least_8_hashes(void **state) {
+    (void)state;
+    for (double fpr = .5; fpr > 1e-10; fpr /= 3) {
+        uint64_t   g[] = { FREE, FREE, FREE }, small[] = { FREE, FREE, 1 };
+        tamis_need need = need_of(10000, fpr, 10000, g, BLOOM_FIELDS);
+        need.prefer = TAMIS_PREFER_FAST;
+        assert_true(tamis_bloom_plan(&need, g) && choose(fpr, 10000, small));
+        assert_true(g[BLOOM_BLOCKED] == 1 && g[BLOOM_HASHES] >= 8);
+        assert_true(tamis_bloom_rate(g, 10000) <= fpr);
+        assert_true(small[BLOOM_HASHES] < 8 || g[BLOOM_BITS] == small[BLOOM_BITS]);
+        need.fixed[BLOOM_HASHES] = 8; /* this was a scattered filter before blocked ones came */
+        assert_true(tamis_bloom_plan(&need, g));
+        assert_int_equal(g[BLOOM_BLOCKED], 0);
+    }
+}
+
 static void choice_keeps_what_is_fixed(void **state) {
     (void)state;
     uint64_t hashes[] = { FREE, 4, 1 }, size[] = { 5120, FREE, 1 },
@@ -274,6 +291,7 @@ int main(void) {
         cmocka_unit_test(rate_is_the_stated_one_in_small_filters),
         cmocka_unit_test(rate_is_the_stated_one_in_planned_filters),
         cmocka_unit_test(choice_is_the_smallest),
+        cmocka_unit_test(fast_choice_is_blocked_with_at_least_8_hashes),
         cmocka_unit_test(choice_keeps_what_is_fixed),
         cmocka_unit_test(impossible_geometries_have_no_body),
     };
