@@ -189,8 +189,9 @@ typedef struct tamis_spec {
                                  geometry, hash and seed. All fields above are then ignored */
 
     tamis_allocator allocator; /**< zeros: the system's, with huge pages if the body is large */
-    const char     *isa;       /**< NULL: the best that this processor has. "portable", "sse2" or
-                                    "avx2" to compare speeds: it never changes a bit of the set */
+    const char     *isa;       /**< NULL: the best that this processor has. "portable", "sse4",
+                                    "avx2" (x86-64) or "neon" (aarch64) to compare speeds: it
+                                    never changes a bit of the set */
 } tamis_spec;
 
 #define TAMIS_SPEC_INIT                                                                  \
