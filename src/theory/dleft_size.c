@@ -67,36 +67,35 @@ void tamis_dleft_law(const uint64_t *g, bool is_churned, double n, fluid *ret_la
 
 /* ------------------------------------------------------------------ choice */
 
-/* P[the next key finds all its buckets full] that a need allows. */
-static double chance_of(const dleft_need *need) {
-    return need->overflow / fmax(need->n, need->lifetime);
-}
+/* The smallest table so far. */
+typedef struct search {
+    const tamis_need  *need;
+    const dleft_rules *rules;
+    const uint64_t    *fixed;
+    bool               is_fast;
+    double             chance; /* P[the next key finds all its buckets full] that is allowed */
+    double             least;  /* bytes */
+    uint64_t           geometry[DLEFT_FIELDS];
+} search;
 
 /* The largest load, up to a limit, that the cells of a bucket allow. */
-static double best_load(const dleft_need *need, const uint64_t *g, double limit) {
+static double best_load(const search *best, const uint64_t *g, double limit) {
     unsigned const tables = (unsigned)g[DLEFT_TABLES], cells = (unsigned)g[DLEFT_CELLS];
     double const   most = fmin(fmin(limit, MAX_LOAD), cells);
-    return need->is_churned ? tamis_fluid_churn_load(tables, cells, chance_of(need), need->n, most)
-                            : tamis_fluid_fill_load(tables, cells, chance_of(need), need->n, most);
+    double const   n = best->rules->keys;
+    return best->rules->is_churned ? tamis_fluid_churn_load(tables, cells, best->chance, n, most)
+                                   : tamis_fluid_fill_load(tables, cells, best->chance, n, most);
 }
 
 /* The cells that a load needs. */
-static uint64_t cells_for(const dleft_need *need, const uint64_t *g, double load) {
+static uint64_t cells_for(const search *best, const uint64_t *g, double load) {
     fluid    law;
     uint64_t cells = 1;
-    law_of(g, need->is_churned, need->n, load, &law);
-    while (cells < DLEFT_MAX_CELLS && tamis_fluid_all(&law, (unsigned)cells) > chance_of(need))
+    law_of(g, best->rules->is_churned, best->rules->keys, load, &law);
+    while (cells < DLEFT_MAX_CELLS && tamis_fluid_all(&law, (unsigned)cells) > best->chance)
         cells++;
     return cells;
 }
-
-/* The smallest table so far. */
-typedef struct search {
-    const dleft_need *need;
-    const uint64_t   *fixed;
-    double            least;
-    uint64_t          geometry[DLEFT_FIELDS];
-} search;
 
 /* The buckets that there must be, or 0: any number. */
 static uint64_t buckets_given(const search *best, const uint64_t *g) {
@@ -105,19 +104,21 @@ static uint64_t buckets_given(const search *best, const uint64_t *g) {
     return best->need->prints / step;
 }
 
-static bool keeps_overflow(const dleft_need *need, const uint64_t *g) {
-    return tamis_dleft_overflow(g, need->is_churned, need->n, need->lifetime) <= need->overflow;
+static bool keeps_overflow(const search *best, const uint64_t *g) {
+    const dleft_rules *const rules = best->rules;
+    double const             lifetime = (double)best->need->work.lifetime;
+    return tamis_dleft_overflow(g, rules->is_churned, rules->keys, lifetime) <= rules->overflow;
 }
 
 /* Keep a geometry without its buckets if, at this load, it is smaller than the others. */
 static void try_load(search *best, uint64_t *g, double load) {
-    double const   needed = ceil(best->need->n / (load * (double)g[DLEFT_TABLES]));
+    double const   needed = ceil(best->rules->keys / (load * (double)g[DLEFT_TABLES]));
     uint64_t const given = buckets_given(best, g);
     uint64_t       bytes;
     if (!(needed < 0x1p60)) return;
     g[DLEFT_BUCKETS] = given != 0 ? given : (uint64_t)fmax(1, needed);
     if (!tamis_dleft_bytes(g, &bytes) || (double)bytes >= best->least) return;
-    if (given != 0 && !keeps_overflow(best->need, g)) return;
+    if (given != 0 && !keeps_overflow(best, g)) return;
     best->least = (double)bytes;
     for (unsigned i = 0; i < DLEFT_FIELDS; i++) best->geometry[i] = g[i];
 }
@@ -132,13 +133,13 @@ static void set_cells(const search *best, uint64_t *g, uint64_t cells, uint64_t 
 /* Could these cells be full enough to be smaller than the best? With keys that come and go, one
  * look at the load that it would take is much less work than finding the best load. */
 static bool is_dense(const search *best, const uint64_t *g, double limit) {
-    const dleft_need *const need = best->need;
-    double const            load = need->n * (double)g[DLEFT_BUCKET_BYTES] / best->least;
-    fluid                   law;
+    double const n = best->rules->keys;
+    double const load = n * (double)g[DLEFT_BUCKET_BYTES] / best->least;
+    fluid        law;
     if (load >= fmin(limit, (double)g[DLEFT_CELLS])) return false;
-    if (load < 1 || !need->is_churned) return true;
-    law_of(g, true, need->n, load, &law);
-    return tamis_fluid_all(&law, (unsigned)g[DLEFT_CELLS]) <= chance_of(need);
+    if (load < 1 || !best->rules->is_churned) return true;
+    law_of(g, true, n, load, &law);
+    return tamis_fluid_all(&law, (unsigned)g[DLEFT_CELLS]) <= best->chance;
 }
 
 /* The same, as full as they may be. */
@@ -146,12 +147,12 @@ static void try_cells(search *best, uint64_t *g, uint64_t cells, uint64_t bytes,
     if (cells < 1) return;
     set_cells(best, g, cells, bytes);
     if (!is_dense(best, g, limit)) return;
-    try_load(best, g, buckets_given(best, g) != 0 ? limit : best_load(best->need, g, limit));
+    try_load(best, g, buckets_given(best, g) != 0 ? limit : best_load(best, g, limit));
 }
 
 /* Could a cell less be smaller than the best, if the load stayed? */
 static bool is_promising(const search *best, const uint64_t *g, double limit) {
-    double const bytes = best->need->n / limit * (double)(g[DLEFT_CELLS] - 1);
+    double const bytes = best->rules->keys / limit * (double)(g[DLEFT_CELLS] - 1);
     return g[DLEFT_CELLS] > 1 && bytes * (double)dleft_cell_bits(g) / 8 < best->least;
 }
 
@@ -160,19 +161,19 @@ static void try_widths(search *best, uint64_t *g, double limit) {
     uint64_t const given = g[DLEFT_BUCKETS] = buckets_given(best, g);
     if (best->need->prints != 0 && best->need->prints != tamis_dleft_prints(g)) return;
     if (given != 0) {
-        double const load = best->need->n / ((double)g[DLEFT_TABLES] * (double)given);
+        double const load = best->rules->keys / ((double)g[DLEFT_TABLES] * (double)given);
         if (load > fmin(limit * (1 + 1e-12), MAX_LOAD)) return;
         limit = load;
     }
     if (best->fixed[DLEFT_CELLS] != NEED_FREE) {
         try_cells(best, g, best->fixed[DLEFT_CELLS], 0, limit);
-    } else if (best->need->is_fast) { /* buckets that never lie in two cache lines */
+    } else if (best->is_fast) { /* buckets that never lie in two cache lines */
         for (uint64_t bytes = 16; bytes <= 64; bytes *= 2) {
             try_cells(best, g, 8 * bytes / dleft_cell_bits(g), bytes, limit);
         }
     } else {
         double const load = given != 0 ? limit : fmin(limit, GOOD_LOAD);
-        set_cells(best, g, cells_for(best->need, g, load), 0);
+        set_cells(best, g, cells_for(best, g, load), 0);
         try_load(best, g, load);
         if (given == 0 && is_promising(best, g, load))
             try_cells(best, g, g[DLEFT_CELLS] - 1, 0, load);
@@ -185,11 +186,11 @@ static void try_tables(search *best, uint64_t *g) {
     bool const     is_given = best->need->prints != 0 || best->fixed[DLEFT_BUCKETS] != NEED_FREE;
     double         limit = 0;
     for (uint64_t r = is_free ? DLEFT_MIN_PRINT_BITS : fixed;
-         r <= (is_free ? best->need->most_print_bits : fixed); r++) {
+         r <= (is_free ? best->rules->most_print_bits : fixed); r++) {
         if (limit >= GOOD_LOAD && !is_given) break;
         g[DLEFT_PRINT_BITS] = r;
-        limit = best->need->fpr * (ldexp(1, (int)r) - 1) / (double)g[DLEFT_TABLES];
-        if (best->need->fpr <= 0) limit = MAX_LOAD;
+        limit = best->rules->fpr * (ldexp(1, (int)r) - 1) / (double)g[DLEFT_TABLES];
+        if (best->rules->fpr <= 0) limit = MAX_LOAD;
         if (limit >= 1) try_widths(best, g, limit);
     }
 }
@@ -204,16 +205,22 @@ static void try_all(search *best, uint64_t first, uint64_t last) {
 }
 
 /* What is fast may not be had with the buckets that there must be; then any. */
-bool tamis_dleft_choose(const dleft_need *need, uint64_t *geometry) {
-    dleft_need     any = *need;
-    search         best = { .need = need, .fixed = geometry, .least = INFINITY };
+bool tamis_dleft_choose(const tamis_need *need, const dleft_rules *rules, uint64_t *geometry) {
+    double const   adds = fmax(rules->keys, (double)need->work.lifetime);
+    search         best = { .need = need,
+                            .rules = rules,
+                            .fixed = geometry,
+                            .is_fast = need_is_fast(need),
+                            .chance = rules->overflow / adds,
+                            .least = INFINITY };
     uint64_t const fixed = geometry[DLEFT_TABLES];
     uint64_t const first = fixed != NEED_FREE ? fixed : DLEFT_MIN_TABLES;
     uint64_t const last = fixed != NEED_FREE ? fixed : 4;
-    try_all(&best, first, need->is_fast ? first : last);
-    any.is_fast = false;
-    best.need = &any;
-    if (need->is_fast && best.least == INFINITY) try_all(&best, first, last);
+    try_all(&best, first, best.is_fast ? first : last);
+    if (best.is_fast && best.least == INFINITY) {
+        best.is_fast = false;
+        try_all(&best, first, last);
+    }
     for (unsigned i = 0; i < DLEFT_FIELDS && best.least < INFINITY; i++)
         geometry[i] = best.geometry[i];
     return best.least < INFINITY;

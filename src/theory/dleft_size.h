@@ -53,16 +53,19 @@ double tamis_dleft_overflow(const uint64_t *geometry, bool is_churned, double n,
 /* How full the buckets of a large table are. */
 void tamis_dleft_law(const uint64_t *geometry, bool is_churned, double n, fluid *ret_law);
 
-typedef struct dleft_need {
-    double   n, fpr; /* fpr 0: only the fixed fields count */
-    double   lifetime, overflow;
-    uint64_t prints; /* as many, exactly; 0: any */
-    bool     is_fast;
-    bool     is_churned; /* keys go, too */
+/* What differs between the kinds that store d-left tables. It takes the place of what the user's
+ * need says of the same thing. */
+typedef struct dleft_rules {
+    double   keys;       /* that must find a cell: the capacity, and what a kind stores besides */
+    double   fpr;        /* with so many keys; 0: only the fixed fields count */
+    double   overflow;   /* the part of it that full buckets may take */
+    bool     is_churned; /* keys are removed, too */
     uint64_t most_print_bits;
-} dleft_need;
+} dleft_rules;
 
-/* Fill in what is free of the geometry; the other bits are given. False: it cannot be had. */
-bool tamis_dleft_choose(const dleft_need *need, uint64_t *geometry);
+/* Fill in the fields of the geometry that are NEED_FREE, for the smallest table; the other bits are
+ * given. From the need come the lifetime, the number of prints and the preference. False: no table
+ * does it. */
+bool tamis_dleft_choose(const tamis_need *need, const dleft_rules *rules, uint64_t *geometry);
 
 #endif

@@ -291,20 +291,20 @@ void tamis_ddlcbf_touches(const uint64_t *g, double n, double *ret_present, doub
 
 /* The smallest table so far. */
 typedef struct search {
-    const ddlcbf_need *need;
-    const uint64_t    *fixed;
-    double             least;
-    uint64_t           geometry[DDLCBF_FIELDS];
+    const tamis_need *need;
+    double            keys, lifetime;
+    uint64_t          fixed[DDLCBF_FIELDS];
+    double            least;
+    uint64_t          geometry[DDLCBF_FIELDS];
 } search;
 
 /* The largest load at which c cells are enough; with buckets that are fixed, the one they have. */
 static double best_load(const search *best, const uint64_t *g) {
-    const ddlcbf_need *const need = best->need;
-    unsigned const           tables = (unsigned)g[DDLCBF_TABLES], c = (unsigned)g[DDLCBF_CELLS];
-    double const             chance = need->overflow / fmax(need->n, need->lifetime);
-    if (best->fixed[DDLCBF_BUCKETS] != NEED_FREE) return fmin(c, load_of(g, need->n));
-    return need->lifetime > need->n ? tamis_fluid_churn_load(tables, c, chance, need->n, c)
-                                    : tamis_fluid_fill_load(tables, c, chance, need->n, c);
+    unsigned const tables = (unsigned)g[DDLCBF_TABLES], c = (unsigned)g[DDLCBF_CELLS];
+    double const   n = best->keys, chance = best->need->overflow / fmax(n, best->lifetime);
+    if (best->fixed[DDLCBF_BUCKETS] != NEED_FREE) return fmin(c, load_of(g, n));
+    return best->lifetime > n ? tamis_fluid_churn_load(tables, c, chance, n, c)
+                              : tamis_fluid_fill_load(tables, c, chance, n, c);
 }
 
 /* Remainders as long as full buckets have them, unless they are fixed. */
@@ -319,7 +319,7 @@ static bool set_remainder(const search *best, uint64_t *g) {
 
 /* As many buckets as there must be, and their remainders. */
 static bool set_buckets(const search *best, uint64_t *g, double load) {
-    double const needed = ceil(best->need->n / (load * (double)g[DDLCBF_TABLES]));
+    double const needed = ceil(best->keys / (load * (double)g[DDLCBF_TABLES]));
     if (!(needed < 0x1p60)) return false;
     if (best->fixed[DDLCBF_BUCKETS] == NEED_FREE) g[DDLCBF_BUCKETS] = (uint64_t)fmax(1, needed);
     return set_remainder(best, g);
@@ -345,8 +345,8 @@ static void try_cells(search *best, uint64_t *g) {
     uint64_t const last = fixed != NEED_FREE ? fixed : PREFIXES_MAX_BYTES;
     levels         law;
     if (!(load > 0)) return;
-    tamis_levels((unsigned)g[DDLCBF_TABLES], load, turns_of(best->need->n, best->need->lifetime),
-                 last_level(g[DDLCBF_CELLS], best->need->n), &law);
+    tamis_levels((unsigned)g[DDLCBF_TABLES], load, turns_of(best->keys, best->lifetime),
+                 last_level(g[DDLCBF_CELLS], best->keys), &law);
     for (g[DDLCBF_BUCKET_BYTES] = bytes; g[DDLCBF_BUCKET_BYTES] <= last; g[DDLCBF_BUCKET_BYTES]++) {
         if (try_bytes(best, g, load, &law)) return;
     }
@@ -367,20 +367,38 @@ static void try_all(search *best, uint64_t *g) {
     }
 }
 
-bool tamis_ddlcbf_choose(const ddlcbf_need *need, uint64_t *geometry) {
-    search   best = { .need = need, .fixed = geometry, .least = INFINITY };
+/* The fewest counter bits that hold all planned copies of a key in one cell, and count as far as is
+ * asked. */
+static uint64_t enough_counter_bits(const tamis_need *need) {
+    uint64_t bits = need_can(need, TAMIS_CAN_COUNT) ? 2 : 1;
+    for (; bits < PREFIXES_MAX_COUNTER_BITS; bits++) {
+        uint64_t const full = bits_low((unsigned)bits);
+        if (full >= need->work.copies && DDLCBF_COPIES * full >= need->count_to) break;
+    }
+    return bits;
+}
+
+bool tamis_ddlcbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
+    search   best = { .need = need,
+                      .keys = (double)need->work.capacity + DDLCBF_COPIES - 1,
+                      .lifetime = (double)need->work.lifetime,
+                      .least = INFINITY };
     uint64_t g[DDLCBF_FIELDS];
-    for (unsigned i = 0; i < DDLCBF_FIELDS; i++) g[i] = geometry[i];
-    if (g[DDLCBF_COUNTER_BITS] == NEED_FREE) g[DDLCBF_COUNTER_BITS] = 1;
-    if (g[DDLCBF_LENGTHS] == NEED_FREE) g[DDLCBF_LENGTHS] = 1;
+    if (need->prints != 0) return false; /* the rate that is planned is that of z too */
+    memcpy(best.fixed, need->fixed, sizeof best.fixed);
     if (need->fpr <= 0) { /* as in the paper, where nothing is said */
-        uint64_t *const fixed = geometry;
+        uint64_t *const fixed = best.fixed;
         if (fixed[DDLCBF_TABLES] == NEED_FREE) fixed[DDLCBF_TABLES] = 4;
         if (fixed[DDLCBF_CELLS] == NEED_FREE) fixed[DDLCBF_CELLS] = 8;
         if (fixed[DDLCBF_BUCKET_BYTES] == NEED_FREE) fixed[DDLCBF_BUCKET_BYTES] = 16;
     }
+    memcpy(g, best.fixed, sizeof g);
+    if (g[DDLCBF_COUNTER_BITS] == NEED_FREE) g[DDLCBF_COUNTER_BITS] = enough_counter_bits(need);
+    if (g[DDLCBF_LENGTHS] == NEED_FREE) g[DDLCBF_LENGTHS] = 1;
+    if (g[DDLCBF_COUNTER_BITS] > PREFIXES_MAX_COUNTER_BITS) return false;
+    if (ddlcbf_full(g) < need->work.copies) return false;
     try_all(&best, g);
-    for (unsigned i = 0; i < DDLCBF_FIELDS && best.least < INFINITY; i++)
-        geometry[i] = best.geometry[i];
-    return best.least < INFINITY;
+    if (best.least == INFINITY) return false;
+    memcpy(ret_geometry, best.geometry, sizeof best.geometry);
+    return true;
 }

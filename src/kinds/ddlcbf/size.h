@@ -63,12 +63,7 @@ double tamis_ddlcbf_overflow(const uint64_t *geometry, double n, double lifetime
 void tamis_ddlcbf_touches(const uint64_t *geometry, double n, double *ret_present,
                           double *ret_absent, double *ret_add);
 
-typedef struct ddlcbf_need {
-    double n, fpr; /* fpr 0: only the fixed fields count */
-    double lifetime, overflow;
-} ddlcbf_need;
-
-/* Fill in what is free of the geometry. False: it cannot be had. */
-bool tamis_ddlcbf_choose(const ddlcbf_need *need, uint64_t *geometry);
+/* Fill in the fields that are not fixed, for the smallest table. False: no table does it. */
+bool tamis_ddlcbf_choose(const tamis_need *need, uint64_t *ret_geometry);
 
 #endif

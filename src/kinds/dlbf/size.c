@@ -358,21 +358,22 @@ static double sort_best(uint64_t *g, const fluid *law) {
 /* ------------------------------------------------------------------ choice */
 
 typedef struct search {
-    const dlbf_need *need;
-    const uint64_t  *fixed;
-    double           least; /* bytes of the smallest so far */
-    uint64_t         geometry[DLBF_FIELDS];
+    const tamis_need *need;
+    const uint64_t   *fixed;
+    double            n;     /* keys */
+    double            least; /* bytes of the smallest so far */
+    uint64_t          geometry[DLBF_FIELDS];
 } search;
 
 /* The highest load that overflow allows, and the best sorting. Returns the fpr. */
 static double complete(const search *best, const fluid *law, uint64_t *g) {
     unsigned cells = 1;
     while (cells < DLBF_MAX_CELLS &&
-           (cells < law->load || overflow_of(g, law, cells, best->need->n) > best->need->overflow))
+           (cells < law->load || overflow_of(g, law, cells, best->n) > best->need->overflow))
         cells++;
     g[DLBF_CELLS] = best->fixed[DLBF_CELLS] != NEED_FREE ? best->fixed[DLBF_CELLS] : cells;
     if (!is_between(g[DLBF_CELLS], 1, DLBF_MAX_CELLS)) return INFINITY;
-    if (overflow_of(g, law, (unsigned)g[DLBF_CELLS], best->need->n) > best->need->overflow)
+    if (overflow_of(g, law, (unsigned)g[DLBF_CELLS], best->n) > best->need->overflow)
         return INFINITY;
     g[DLBF_SORTING] = best->fixed[DLBF_SORTING];
     return g[DLBF_SORTING] != NEED_FREE ? fpr_of(g, law) : sort_best(g, law);
@@ -380,7 +381,7 @@ static double complete(const search *best, const fluid *law, uint64_t *g) {
 
 static bool set_buckets(const search *best, uint64_t *g, double load) {
     double const group = (double)g[DLBF_GROUP];
-    double const needed = ceil(best->need->n / (load * (double)g[DLBF_TABLES]) / group) * group;
+    double const needed = ceil(best->n / (load * (double)g[DLBF_TABLES]) / group) * group;
     if (!(needed <= (double)DLBF_MAX_BUCKETS)) return false;
     g[DLBF_BUCKETS] = (uint64_t)needed;
     return true;
@@ -417,10 +418,10 @@ static bool try_buckets(search *best, uint64_t *g) {
     dlbf_layout layout;
     fluid       law;
     g[DLBF_CELLS] = DLBF_MAX_CELLS; /* for the law: not known yet */
-    law_of(g, best->need->n, &law);
+    law_of(g, best->n, &law);
     double fpr = complete(best, &law, g);
-    if (fpr < INFINITY && is_followed(g, best->need->n)) fpr = follow_few(g, best->need->n, fpr);
-    fpr += best->need->n * 0x1p-64;
+    if (fpr < INFINITY && is_followed(g, best->n)) fpr = follow_few(g, best->n, fpr);
+    fpr += best->n * 0x1p-64;
     bool const is_good = best->need->fpr > 0 ? fpr <= best->need->fpr : fpr < INFINITY;
     if (!is_good || !tamis_dlbf_layout(g, &layout)) return false;
     double const bytes = (double)layout.blocks * layout.block_bytes;
@@ -446,21 +447,24 @@ static void try_size(search *best, uint64_t *g) {
     }
 }
 
-bool tamis_dlbf_choose(const dlbf_need *need, uint64_t *geometry) {
-    search     best = { .need = need, .fixed = geometry, .least = INFINITY };
-    uint64_t   g[DLBF_FIELDS];
-    bool const is_single = need->is_fast || need->n <= FEW;
-    for (unsigned i = 0; i < DLBF_FIELDS; i++) g[i] = geometry[i];
+bool tamis_dlbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
+    search best = {
+        .need = need, .fixed = need->fixed, .n = (double)need->work.capacity, .least = INFINITY
+    };
+    uint64_t const bits_fixed = need->fixed[DLBF_BUCKET_BITS];
+    bool const     is_single = need_is_fast(need) || best.n <= FEW;
+    uint64_t       g[DLBF_FIELDS];
+    memcpy(g, need->fixed, sizeof g);
     if (g[DLBF_TABLES] == NEED_FREE) g[DLBF_TABLES] = 3;
     if (g[DLBF_GROUP] == NEED_FREE) g[DLBF_GROUP] = is_single ? 1 : DLBF_MAX_GROUP;
     if (!is_between(g[DLBF_TABLES], DLBF_MIN_TABLES, DLBF_MAX_TABLES)) return false;
     if (g[DLBF_GROUP] != 1 && g[DLBF_GROUP] != DLBF_MAX_GROUP) return false;
     for (uint64_t bits = 64; bits <= 128; bits *= 2) {
-        if (geometry[DLBF_BUCKET_BITS] != NEED_FREE && geometry[DLBF_BUCKET_BITS] != bits) continue;
+        if (bits_fixed != NEED_FREE && bits_fixed != bits) continue;
         g[DLBF_BUCKET_BITS] = bits;
         try_size(&best, g);
     }
-    for (unsigned i = 0; i < DLBF_FIELDS && best.least < INFINITY; i++)
-        geometry[i] = best.geometry[i];
-    return best.least < INFINITY;
+    if (best.least == INFINITY) return false;
+    memcpy(ret_geometry, best.geometry, sizeof best.geometry);
+    return true;
 }

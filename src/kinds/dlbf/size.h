@@ -77,13 +77,7 @@ dlbf_forecast tamis_dlbf_forecast(const uint64_t *geometry, double n);
  * came are not. An estimate. */
 double tamis_dlbf_added(const uint64_t *geometry, double stored, double fpr);
 
-typedef struct dlbf_need {
-    double n, fpr; /* fpr 0: only the fixed fields count */
-    double overflow;
-    bool   is_fast;
-} dlbf_need;
-
-/* Fill in what is free of the geometry. False: it cannot be had. */
-bool tamis_dlbf_choose(const dlbf_need *need, uint64_t *geometry);
+/* Fill in the fields that are not fixed, for the smallest table. False: no table does it. */
+bool tamis_dlbf_choose(const tamis_need *need, uint64_t *ret_geometry);
 
 #endif

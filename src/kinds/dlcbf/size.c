@@ -2,6 +2,7 @@
 #include "size.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool is_churned(const uint64_t *g) {
     return g[DLCBF_COUNTER_BITS] != 0; /* without counters there is no removal */
@@ -41,12 +42,34 @@ void tamis_dlcbf_touches(const uint64_t *g, double n, double *ret_present, doubl
     *ret_absent = *ret_add = each * tables;
 }
 
-bool tamis_dlcbf_choose(const dlcbf_need *need, uint64_t *geometry) {
-    dleft_need want = *need;
-    uint64_t   bytes;
-    want.is_churned = is_churned(geometry);
-    want.most_print_bits = DLCBF_MAX_REMAINDER_BITS;
-    if (!tamis_dleft_choose(&want, geometry)) return false;
-    if (geometry[DLCBF_MOVES] == NEED_FREE) geometry[DLCBF_MOVES] = 1;
-    return tamis_dlcbf_bytes(geometry, &bytes);
+/* ------------------------------------------------------------------ choice */
+
+/* Counters that hold all planned copies of a key in one cell, and count as far as is asked. */
+static uint64_t enough_counter_bits(const tamis_need *need) {
+    if (!need_can(need, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)) return 0;
+    uint64_t bits = 2; /* the paper's */
+    while (bits < DLCBF_MAX_COUNTER_BITS && (UINT64_C(1) << bits < need->work.copies ||
+                                             (uint64_t)DLCBF_COPIES << bits <= need->count_to))
+        bits++;
+    return bits;
+}
+
+/* One key may be added without end, and then takes DLCBF_COPIES cells: hence the keys. The need
+ * states the rate of its capacity, and the rate rises in proportion to the keys. */
+bool tamis_dlcbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
+    double const capacity = (double)need->work.capacity, keys = capacity + DLCBF_COPIES - 1;
+    uint64_t     g[DLCBF_FIELDS], bytes;
+    memcpy(g, need->fixed, sizeof g);
+    if (g[DLCBF_COUNTER_BITS] == NEED_FREE) g[DLCBF_COUNTER_BITS] = enough_counter_bits(need);
+    if (g[DLCBF_MOVES] == NEED_FREE) g[DLCBF_MOVES] = 1;
+    if (g[DLCBF_COUNTER_BITS] > DLCBF_MAX_COUNTER_BITS) return false;
+    if (is_churned(g) && dlcbf_full(g) < need->work.copies) return false;
+    dleft_rules const rules = { .keys = keys,
+                                .fpr = need->fpr * keys / capacity,
+                                .overflow = need->overflow,
+                                .is_churned = is_churned(g),
+                                .most_print_bits = DLCBF_MAX_REMAINDER_BITS };
+    if (!tamis_dleft_choose(need, &rules, g) || !tamis_dlcbf_bytes(g, &bytes)) return false;
+    memcpy(ret_geometry, g, sizeof g);
+    return true;
 }

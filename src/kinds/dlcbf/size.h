@@ -63,9 +63,7 @@ double tamis_dlcbf_overflow(const uint64_t *geometry, double n, double lifetime)
 void tamis_dlcbf_touches(const uint64_t *geometry, double n, double *ret_present,
                          double *ret_absent, double *ret_add);
 
-typedef dleft_need dlcbf_need; /* the last two are what this kind says */
-
-/* Fill in what is free of the geometry; the counter bits are given. False: it cannot be had. */
-bool tamis_dlcbf_choose(const dlcbf_need *need, uint64_t *geometry);
+/* Fill in the fields that are not fixed, for the smallest table. False: no table does it. */
+bool tamis_dlcbf_choose(const tamis_need *need, uint64_t *ret_geometry);
 
 #endif
