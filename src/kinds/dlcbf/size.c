@@ -4,9 +4,14 @@
 #include <math.h>
 #include <string.h>
 
+#define LINE_BYTES 64
+
+/* Without counters no key is removed, and the law is that of filling. */
 static bool is_churned(const uint64_t *g) {
-    return g[DLCBF_COUNTER_BITS] != 0; /* without counters there is no removal */
+    return g[DLCBF_COUNTER_BITS] != 0;
 }
+
+/* ------------------------------------------------------------------ layout */
 
 bool tamis_dlcbf_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     if (g[DLCBF_COUNTER_BITS] > DLCBF_MAX_COUNTER_BITS || g[DLCBF_MOVES] > 1 ||
@@ -19,43 +24,42 @@ uint64_t tamis_dlcbf_prints(const uint64_t *g) {
     return tamis_dleft_prints(g);
 }
 
+/* ------------------------------------------------------------------ prediction */
+
 double tamis_dlcbf_overflow(const uint64_t *g, double n, double lifetime) {
     return tamis_dleft_overflow(g, is_churned(g), n, lifetime);
 }
 
-/* A lookup goes from the left until it has found its key. */
+/* A bucket begins at a multiple of the largest power of two that divides its bytes, at random among
+ * those of a line. So it reaches into the next line with the rest of its bytes, by chance. A lookup
+ * that finds its key reads no further; an absent key and an add read all d buckets. */
 void tamis_dlcbf_touches(const uint64_t *g, double n, double *ret_present, double *ret_absent,
                          double *ret_add) {
-    double const   bytes = (double)g[DLCBF_BUCKET_BYTES], tables = (double)g[DLCBF_TABLES];
-    uint64_t const power = g[DLCBF_BUCKET_BYTES] & -g[DLCBF_BUCKET_BYTES]; /* buckets begin there */
-    double const   each = 1 + (bytes - fmin(64, (double)power)) / 64;      /* lines of a bucket */
-    double         mean = 0, sum = 0;
+    uint64_t const bytes = g[DLCBF_BUCKET_BYTES], power = bytes & -bytes;
+    double const   start = fmin(LINE_BYTES, (double)power);
+    double const   each = 1 + ((double)bytes - start) / LINE_BYTES; /* lines of a bucket */
     fluid          law;
     tamis_dleft_law(g, is_churned(g), n, &law);
-    for (unsigned i = 0; i < law.tables; i++) {
-        for (unsigned j = 1; j <= FLUID_MAX_HEIGHT; j++) {
-            mean += (i + 1) * law.x[i][j];
-            sum += law.x[i][j];
-        }
-    }
-    *ret_present = each * (sum > 0 ? mean / sum : 1);
-    *ret_absent = *ret_add = each * tables;
+    *ret_present = each * tamis_fluid_tables_read(&law, FLUID_MAX_HEIGHT);
+    *ret_absent = *ret_add = each * (double)g[DLCBF_TABLES];
 }
 
 /* ------------------------------------------------------------------ choice */
 
-/* Counters that hold all planned copies of a key in one cell, and count as far as is asked. */
+/* The fewest counter bits that hold all planned copies of a key in one cell, and count as far as is
+ * asked: a fingerprint has up to DLCBF_COPIES cells. Two bits are the least, as in the paper. */
 static uint64_t enough_counter_bits(const tamis_need *need) {
     if (!need_can(need, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)) return 0;
-    uint64_t bits = 2; /* the paper's */
+    uint64_t bits = 2;
     while (bits < DLCBF_MAX_COUNTER_BITS && (UINT64_C(1) << bits < need->work.copies ||
                                              (uint64_t)DLCBF_COPIES << bits <= need->count_to))
         bits++;
     return bits;
 }
 
-/* One key may be added without end, and then takes DLCBF_COPIES cells: hence the keys. The need
- * states the rate of its capacity, and the rate rises in proportion to the keys. */
+/* Any one key may be added without end, and then takes DLCBF_COPIES cells instead of one: there
+ * must be room for so many more. The need states the rate for its capacity, and the rate grows in
+ * proportion to the keys. */
 bool tamis_dlcbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
     double const capacity = (double)need->work.capacity, keys = capacity + DLCBF_COPIES - 1;
     uint64_t     g[DLCBF_FIELDS], bytes;
