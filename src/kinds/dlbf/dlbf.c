@@ -19,7 +19,7 @@
  * (codes.h).
  *
  * A block is one bucket, or a group of four neighbours that share their bits: then a full bucket
- * takes bits from an emptier one (size.h says how many).
+ * takes bits from an emptier one (analysis.h says how many).
  *
  *     block of a group   | code 0 | code 1 | code 2 | code 3 | cells of 0 | cells of 1 | ... | 0 |
  *

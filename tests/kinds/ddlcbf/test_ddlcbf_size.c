@@ -1,7 +1,7 @@
-/* test_ddlcbf_size.c - kinds/ddlcbf/size.h and kinds/ddlcbf/peaks.h: what they state,
- * against tables that live.
+/* test_ddlcbf_size.c - what kinds/ddlcbf (analysis.h, peaks.h, size.h) states, compared with tables
+ * that are filled and churned.
  *
- * usage: test_ddlcbf_size [TABLES]     so many of each life
+ * usage: test_ddlcbf_size [TABLES]     how many tables go through each life
  */
 #include "survey.h"
 #include "table.h"

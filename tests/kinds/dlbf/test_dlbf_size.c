@@ -1,6 +1,7 @@
-/* test_dlbf_size.c - kinds/dlbf/size.h: the numbers of the paper, and what tables do that live.
+/* test_dlbf_size.c - what kinds/dlbf (analysis.h, sorting.h, size.h) states, compared with the
+ * numbers of the paper and with tables that are really filled.
  *
- * usage: test_dlbf_size [TABLES]     of each sort
+ * usage: test_dlbf_size [TABLES]     how many tables are filled for each check
  */
 #include "subject.h"
 #include "survey.h"

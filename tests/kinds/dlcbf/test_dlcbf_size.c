@@ -1,9 +1,9 @@
-/* test_dlcbf_size.c - kinds/dlcbf/size.h: what it states, against d-left tables that live.
+/* test_dlcbf_size.c - what kinds/dlcbf/size.h states, compared with tables that are really filled.
  *
- * usage: test_dlcbf_size [N [TABLES]]     every N-th choice of the grid; so many tables that live
+ * usage: test_dlcbf_size [N [TABLES]]     every N-th choice of the grid; how many tables are filled
  *
  * The kind is compiled into this file to count the cache lines that operations touch (touches.h).
- * All other tables are the library's own.
+ * All other checks use the kind in the library.
  */
 #include "touches.h"
 
