@@ -58,10 +58,9 @@ static bool fix_geometry(const tamis_kind *kind, const char *geometry, uint64_t 
 
 /* ------------------------------------------------------------------ one kind */
 
-void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry,
-                         const tamis_workload *work, tamis_plan *ret_plan) {
-    tamis_forecast forecast = { 0 };
-    kind->predict(geometry, work, &forecast);
+/* What follows from the geometry at once. */
+static void describe_geometry(const tamis_kind *kind, const uint64_t *geometry,
+                              const tamis_workload *work, tamis_plan *ret_plan) {
     tamis_plan plan = {
         .kind = kind->name,
         .summary = kind->summary,
@@ -71,13 +70,6 @@ void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry,
         .copies = work->copies,
         .lifetime = work->lifetime,
         .n_fields = tamis_kind_n_fields(kind),
-        .fpr = forecast.fpr,
-        .overflow = forecast.overflow,
-        .saturation = forecast.saturation,
-        .lines_present = forecast.lines_present,
-        .lines_absent = forecast.lines_absent,
-        .lines_add = forecast.lines_add,
-        .unknown = forecast.unknown,
     };
     if ((plan.abilities & TAMIS_CAN_COUNT) != 0) plan.count_to = kind->count_to(geometry);
     for (unsigned i = 0; i < plan.n_fields; i++) {
@@ -90,14 +82,35 @@ void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry,
     *ret_plan = plan;
 }
 
+/* What the kind's analysis says of it, which takes as long as planning. */
+static void describe_forecast(const tamis_kind *kind, const uint64_t *geometry,
+                              const tamis_workload *work, tamis_plan *plan) {
+    tamis_forecast forecast = { 0 };
+    kind->predict(geometry, work, &forecast);
+    plan->fpr = forecast.fpr;
+    plan->overflow = forecast.overflow;
+    plan->saturation = forecast.saturation;
+    plan->lines_present = forecast.lines_present;
+    plan->lines_absent = forecast.lines_absent;
+    plan->lines_add = forecast.lines_add;
+    plan->unknown = forecast.unknown;
+}
+
+void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry,
+                         const tamis_workload *work, tamis_plan *ret_plan) {
+    describe_geometry(kind, geometry, work, ret_plan);
+    describe_forecast(kind, geometry, work, ret_plan);
+}
+
 /* A kind and what it makes of a request. plan.status tells whether it can do the job. */
 typedef struct candidate {
     const tamis_kind *kind; /* NULL: none */
     uint64_t          geometry[TAMIS_MAX_FIELDS];
+    bool              has_forecast;
     tamis_plan        plan;
 } candidate;
 
-/* Does what the kind states of its geometry meet the request? */
+/* Does what is known of the geometry meet the request? Without a forecast, its rates are 0. */
 static bool meets(const candidate *made, const tamis_request *request) {
     const tamis_need *const need = &request->need;
     const tamis_plan *const plan = &made->plan;
@@ -114,7 +127,17 @@ static bool meets(const candidate *made, const tamis_request *request) {
     return made->kind->states->holds_values(made->geometry, need->values, need->timer_bits);
 }
 
-/* Let a kind plan itself. */
+static void add_forecast(const tamis_request *request, candidate *made) {
+    tamis_plan *const    plan = &made->plan;
+    tamis_workload const work = { plan->capacity, plan->copies, plan->lifetime };
+    if (plan->status != TAMIS_OK || made->has_forecast) return;
+    describe_forecast(made->kind, made->geometry, &work, plan);
+    made->has_forecast = true;
+    if (!meets(made, request)) plan->status = TAMIS_ERR_CANNOT;
+}
+
+/* Let a kind plan itself. A geometry that it chose freely meets the need, so that is forecast only
+ * for those who ask (add_forecast). One that is given, even in part, may not meet it. */
 static void ask_kind(const tamis_kind *kind, const tamis_request *request,
                      candidate *ret_candidate) {
     tamis_need need = request->need;
@@ -138,8 +161,9 @@ static void ask_kind(const tamis_kind *kind, const tamis_request *request,
         ret_candidate->plan.status = TAMIS_ERR_LIMIT;
         return;
     }
-    tamis_plan_describe(kind, made.geometry, &need.work, &made.plan);
+    describe_geometry(kind, made.geometry, &need.work, &made.plan);
     if (!meets(&made, request)) made.plan.status = TAMIS_ERR_CANNOT;
+    if (request->geometry != NULL || need.prints != 0) add_forecast(request, &made);
     *ret_candidate = made;
 }
 
@@ -374,6 +398,7 @@ static tamis_status choose_best(const tamis_request *request, candidate *ret_bes
     for (size_t i = 0; (kind = kind_of(request, i)) != NULL; i++) {
         candidate next;
         plan_kind(kind, request, &next);
+        add_forecast(request, &next);
         is_geometry = is_geometry || next.plan.status != TAMIS_ERR_ARGUMENT;
         if (is_better(&next, ret_best, request)) *ret_best = next;
     }
@@ -416,6 +441,7 @@ static size_t plan_rows(const tamis_request *request, tamis_plan *ret_rows, size
         if (max_rows == 0) continue;
         candidate next;
         plan_kind(kind, request, &next);
+        add_forecast(request, &next);
         if (row < max_rows) ret_rows[row] = next.plan;
         if (!is_better(&next, &best, request)) continue;
         best = next;

@@ -2,6 +2,10 @@
  *
  * A law is an array: law[i] is the probability of the value i. The last element of an array stands
  * for all values from there on, which errs on the safe side.
+ *
+ * Time matters here: a server makes many small sets, and a search for the best one evaluates this
+ * law for every load that it tries. So what is Poisson is written down and not added up, and the
+ * attic of large tables needs no law of what a shelf sends, but only means (law_shelf).
  */
 #include "law.h"
 
@@ -17,8 +21,8 @@
 #define MAX_SENT 256 /* entries of 16 tails, or sent to the attic by one shelf */
 #define MAX_SUM 767  /* entries sent by all shelves, where that is summed up exactly */
 
-#define NEVER 1e-40  /* probabilities so small that no sum over all shelves matters */
-#define HARDLY 1e-30 /* and that nobody asks for */
+/* Probabilities so small that no sum over all shelves matters. Terms below it are left out. */
+#define NEVER 1e-30
 
 static unsigned law_at_most(unsigned n, unsigned most) {
     return n < most ? n : most;
@@ -36,11 +40,23 @@ static double law_mean(const double *law, unsigned most) {
     return sum;
 }
 
+/* Poisson(mean). Returns the last value above NEVER; from there on all is 0. */
+static unsigned law_poisson(double *ret_law, unsigned most, double mean) {
+    double   p = exp(-mean);
+    unsigned i = 0;
+    for (; i <= most && (p > NEVER || i < mean); i++) {
+        ret_law[i] = p;
+        p *= mean / (i + 1);
+    }
+    memset(ret_law + i, 0, (most + 1 - i) * sizeof *ret_law);
+    return i - 1;
+}
+
 /* ------------------------------------------------------------------ sums of independent values */
 
 /* Add `p` times a law to *to, with all values moved up by `more`. */
-static void law_mix(double *to, unsigned most, const double *law, unsigned last, unsigned more,
-                    double p) {
+static void law_mix(double *restrict to, unsigned most, const double *restrict law, unsigned last,
+                    unsigned more, double p) {
     unsigned const whole = more > most ? 0 : law_at_most(last + 1, most - more);
     double         beyond = 0;
     for (unsigned i = 0; i < whole; i++) to[i + more] += p * law[i];
@@ -48,120 +64,160 @@ static void law_mix(double *to, unsigned most, const double *law, unsigned last,
     to[most] += p * beyond;
 }
 
+/* The last value i with p x law[i] > NEVER. `last` is that for a similar p, to start from. */
+static unsigned law_last_beside(const double *law, unsigned most, double p, unsigned last) {
+    while (last < most && p * law[last + 1] > NEVER) last++;
+    while (last != 0 && !(p * law[last] > NEVER)) last--;
+    return last;
+}
+
 /* Make `law` that of the sum with another value, whose law is `other`; both may be the same. */
 static void law_add(double *law, unsigned most, const double *other, unsigned last) {
-    double         sum[MAX_SUM + 1] = { 0 };
+    double         sum[MAX_SUM + 1];
     unsigned const own_last = law_last(law, most);
+    unsigned       beside = own_last;
+    memset(sum, 0, (most + 1) * sizeof *sum);
     for (unsigned i = 0; i <= last; i++) {
-        if (other[i] > NEVER) law_mix(sum, most, law, own_last, i, other[i]);
+        if (!(other[i] > NEVER)) continue;
+        beside = law_last_beside(law, own_last, other[i], beside);
+        law_mix(sum, most, law, beside, i, other[i]);
     }
     memcpy(law, sum, (most + 1) * sizeof *law);
 }
 
 /* The law of the sum of n values of the same law: by doubling, from the highest bit of n on. */
-static void law_repeat(double *ret_law, unsigned most, const double *one, unsigned one_most,
+static void law_repeat(double *ret_law, unsigned most, const double *one, unsigned one_last,
                        unsigned n) {
     memset(ret_law, 0, (most + 1) * sizeof *ret_law);
     ret_law[0] = 1;
     for (unsigned bit = 1u << 31; bit != 0; bit /= 2) {
         if (n >= 2 * (uint64_t)bit) law_add(ret_law, most, ret_law, law_last(ret_law, most));
-        if ((n & bit) != 0) law_add(ret_law, most, one, one_most);
+        if ((n & bit) != 0) law_add(ret_law, most, one, one_last);
     }
 }
 
 /* ------------------------------------------------------------------ a line */
 
-/* A line after some of its chains: kept[i], it holds i entries and is not cut; tail[i], it is cut,
- * and i entries are in its tail. */
-typedef struct law_line {
-    double kept[LINE_SLOTS + 1], tail[MAX_TAIL + 1];
-} law_line;
+/* A line is cut at the first chain that does not fit: that one and all behind it are the tail. The
+ * keys of several chains together are Poisson, too. This is a cut at chain c; all arrays count
+ * keys. */
+typedef struct law_cut {
+    double   before[LINE_SLOTS + 1]; /* in the c chains before it */
+    double   chain[MAX_CHAIN + 1];   /* in chain c */
+    double   behind[MAX_TAIL + 1];   /* in the 61 - c chains behind it */
+    unsigned last_behind;
+} law_cut;
 
-/* Chains of a mean load. */
-typedef struct law_chain {
-    double   p[MAX_CHAIN + 1]; /* that it has so many keys */
-    unsigned each;             /* entries of every key */
-} law_chain;
-
-/* Add to *to, with some weight, the line after one more chain, which has `more` entries beside
- * those of its keys. It is kept if it fits; otherwise the line is cut. */
-static void law_add_chain(const law_line *line, const law_chain *chain, unsigned more,
-                          double weight, law_line *to) {
-    unsigned const last = law_last(line->tail, MAX_TAIL);
+/* P[chain c has k keys and the line is cut there], for every k: before it are at most `kept` keys,
+ * and more than room - k. */
+static void law_cut_at(const law_cut *cut, unsigned kept, unsigned room, double *ret_cut) {
+    double p = 0;
+    for (unsigned s = room + 1; s <= kept; s++) p += cut->before[s];
     for (unsigned k = 0; k <= MAX_CHAIN; k++) {
-        unsigned const size = law_at_most(k * chain->each + more, MAX_TAIL);
-        unsigned const first = LINE_SLOTS + 1 - law_at_most(size, LINE_SLOTS + 1);
-        double const   p = weight * chain->p[k];
-        for (unsigned s = 0; s < first; s++) to->kept[s + size] += p * line->kept[s];
-        for (unsigned s = first; s <= LINE_SLOTS; s++) to->tail[size] += p * line->kept[s];
-        law_mix(to->tail, MAX_TAIL, line->tail, last, size, p);
+        if (k != 0 && k <= room + 1) p += cut->before[room + 1 - k];
+        ret_cut[k] = cut->chain[k] * p;
     }
 }
 
-/* The laws of the tails of lines. */
+/* Add the law of the tail: k keys of the chain where the line is cut, and those behind it. */
+static void law_add_tail(const law_cut *cut, const double *at, double weight, double *tail) {
+    unsigned last = cut->last_behind;
+    for (unsigned k = 0; k <= MAX_CHAIN; k++) {
+        double const p = weight * at[k];
+        if (!(p > NEVER)) continue;
+        last = law_last_beside(cut->behind, cut->last_behind, p, last);
+        law_mix(tail, MAX_TAIL, cut->behind, last, k, p);
+    }
+}
+
+/* From keys to entries: `each` for every key, and `more`. Returns P[there is a tail at all]. */
+static double law_add_entries(const double *keys, unsigned each, unsigned more, double *to) {
+    double sum = 0;
+    for (unsigned i = 0; i <= MAX_TAIL; i++) {
+        sum += keys[i];
+        to[law_at_most(i * each + more, MAX_TAIL)] += keys[i];
+    }
+    return sum;
+}
+
+/* The laws of the tails of lines, in entries. */
 typedef struct law_tails {
     double plain[MAX_TAIL + 1];
     double flooded[MAX_TAIL + 1]; /* with the entries of a flooded key in any one chain */
 } law_tails;
 
-/* `mean` is in keys. */
+/* `mean` is in keys. The flooded key is in any chain. If that is where the line is cut or behind
+ * it, its entries are in the tail; if it is before that, they leave less room for other keys. */
 static void law_tails_make(double mean, unsigned each, unsigned flood, law_tails *ret_tails) {
-    law_chain chain = { .each = each };
-    law_line  plain = { .kept = { 1 } }, flooded = { .kept = { 0 } };
-    for (unsigned k = 0; k <= MAX_CHAIN; k++) {
-        chain.p[k] = exp(tamis_poisson_log(mean / LINE_CHAINS, k));
-    }
+    double const   chain = mean / LINE_CHAINS, any = 1.0 / LINE_CHAINS;
+    unsigned const room = LINE_SLOTS / each, less = (LINE_SLOTS - flood) / each;
+    double         plain[MAX_TAIL + 1] = { 0 }, in_tail[MAX_TAIL + 1] = { 0 };
+    double         kept[MAX_TAIL + 1] = { 0 }, at[MAX_CHAIN + 1], at_flood[MAX_CHAIN + 1];
+    law_cut        cut;
+    (void)law_poisson(cut.chain, MAX_CHAIN, chain);
     for (unsigned c = 0; c < LINE_CHAINS; c++) {
-        law_line next = { .kept = { 0 } }, next_flooded = { .kept = { 0 } };
-        law_add_chain(&plain, &chain, 0, 1, &next);
-        if (flood != 0) law_add_chain(&flooded, &chain, 0, 1, &next_flooded);
-        if (flood != 0) law_add_chain(&plain, &chain, flood, 1.0 / LINE_CHAINS, &next_flooded);
-        plain = next;
-        flooded = next_flooded;
+        unsigned const behind = LINE_CHAINS - 1 - c;
+        (void)law_poisson(cut.before, LINE_SLOTS, c * chain);
+        cut.last_behind = law_poisson(cut.behind, MAX_TAIL, behind * chain);
+        law_cut_at(&cut, room, room, at);
+        law_add_tail(&cut, at, 1, plain);
+        if (flood == 0) continue;
+        law_cut_at(&cut, room, less, at_flood);
+        for (unsigned k = 0; k <= MAX_CHAIN; k++) at_flood[k] += behind * at[k];
+        law_add_tail(&cut, at_flood, any, in_tail);
+        law_cut_at(&cut, less, less, at);
+        law_add_tail(&cut, at, c * any, kept);
     }
-    memcpy(ret_tails->plain, plain.tail, sizeof plain.tail);
-    memcpy(ret_tails->flooded, flooded.tail, sizeof flooded.tail);
-    for (unsigned s = 0; s <= LINE_SLOTS; s++) {
-        ret_tails->plain[0] += plain.kept[s];
-        ret_tails->flooded[0] += flooded.kept[s];
-    }
+    memset(ret_tails, 0, sizeof *ret_tails);
+    ret_tails->plain[0] = fmax(0, 1 - law_add_entries(plain, each, 0, ret_tails->plain));
+    ret_tails->flooded[0] = fmax(0, 1 - law_add_entries(in_tail, each, flood, ret_tails->flooded) -
+                                        law_add_entries(kept, each, 0, ret_tails->flooded));
 }
 
 /* ------------------------------------------------------------------ a shelf */
 
-/* The entries in the tails of so many lines; one of the lines may have a flooded key. */
-static void law_together(const law_tails *tails, unsigned lines, bool is_flooded, double *ret_law) {
-    law_repeat(ret_law, MAX_SENT, tails->plain, law_last(tails->plain, MAX_TAIL),
-               lines - is_flooded);
-    if (is_flooded) law_add(ret_law, MAX_SENT, tails->flooded, law_last(tails->flooded, MAX_TAIL));
+/* The entries in the tails of so many lines. One of them has the flooded key, or none: NULL. */
+static void law_together(const law_tails *tails, const double *flooded, unsigned lines,
+                         unsigned most, double *ret_law) {
+    unsigned const plain = lines - (flooded != NULL);
+    law_repeat(ret_law, most, tails->plain, law_last(tails->plain, MAX_TAIL), plain);
+    if (flooded != NULL) law_add(ret_law, most, flooded, law_last(flooded, MAX_TAIL));
 }
 
-/* Those beyond the places of a shelf are sent to the attic. */
-static void law_beyond_shelf(double *law) {
-    for (unsigned i = 1; i <= LINE_SHELF; i++) law[0] += law[i];
-    memmove(law + 1, law + LINE_SHELF + 1, (MAX_SENT - LINE_SHELF) * sizeof *law);
-    memset(law + MAX_SENT + 1 - LINE_SHELF, 0, LINE_SHELF * sizeof *law);
+/* The entries that a shelf sends to the attic: those beyond its places. */
+static void law_sent(const law_tails *tails, const double *flooded, unsigned lines,
+                     double *ret_sent) {
+    law_together(tails, flooded, lines, MAX_SENT, ret_sent);
+    for (unsigned i = 1; i <= LINE_SHELF; i++) ret_sent[0] += ret_sent[i];
+    memmove(ret_sent + 1, ret_sent + LINE_SHELF + 1, (MAX_SENT - LINE_SHELF) * sizeof *ret_sent);
+    memset(ret_sent + MAX_SENT + 1 - LINE_SHELF, 0, LINE_SHELF * sizeof *ret_sent);
 }
 
-static void law_sent(const law_tails *tails, unsigned lines, bool is_flooded, double *ret_sent) {
-    law_together(tails, lines, is_flooded, ret_sent);
-    law_beyond_shelf(ret_sent);
+/* The mean over what a shelf of LINE_GROUP lines sends does not need that law: it follows from the
+ * mean over the tails, and from the laws of up to LINE_SHELF entries. within[i]: P[the tails have i
+ * entries]; the last one stands for more than fit. */
+typedef double law_within[LINE_SHELF + 2];
+
+static void law_within_make(const law_tails *tails, const double *flooded, law_within ret_within) {
+    law_together(tails, flooded, LINE_GROUP, LINE_SHELF + 1, ret_within);
 }
 
+/* Sent are the entries in tails, less LINE_SHELF, if that is not negative. */
 void tamis_line_shares(double mean, law_shares *ret_shares) {
-    law_tails tails;
-    double    law[MAX_SENT + 1], keys = 0, crowded = 0;
+    law_tails  tails;
+    law_within within;
     law_tails_make(mean, 1, 0, &tails);
-    law_together(&tails, LINE_GROUP, false, law);
-    for (unsigned i = 0; i <= MAX_SENT; i++) {
-        keys += i * law[i];
-        crowded += i < LINE_SHELF ? 0 : i * law[i];
+    law_within_make(&tails, NULL, within);
+    double const keys = LINE_GROUP * law_mean(tails.plain, MAX_TAIL), all = LINE_GROUP * mean;
+    double       sent = keys - LINE_SHELF, crowded = keys;
+    for (unsigned i = 0; i < LINE_SHELF; i++) {
+        sent += (LINE_SHELF - i) * within[i];
+        crowded -= i * within[i];
     }
-    law_beyond_shelf(law);
     ret_shares->cut = fmax(0, 1 - tails.plain[0]);
-    ret_shares->in_attic = law_mean(law, MAX_SENT) / LINE_GROUP / mean;
-    ret_shares->shelved = fmax(0, law_mean(tails.plain, MAX_TAIL) / mean - ret_shares->in_attic);
-    ret_shares->crowded = keys > 0 ? crowded / keys : 0;
+    ret_shares->in_attic = fmax(0, sent) / all;
+    ret_shares->shelved = fmax(0, keys / all - ret_shares->in_attic);
+    ret_shares->crowded = keys > 0 ? fmax(0, crowded) / keys : 0;
 }
 
 /* ------------------------------------------------------------------ the attic, exactly */
@@ -170,21 +226,23 @@ void tamis_line_shares(double mean, law_shares *ret_shares) {
  * lines as there are. False: it goes beyond MAX_SUM. */
 static __attribute__((noinline)) bool law_sum(const law_life *life, double keys, double *ret_sum) {
     unsigned const lines = (unsigned)life->lines, whole = lines / LINE_GROUP;
-    bool const     is_whole_flooded = life->flood != 0 && whole != 0;
+    unsigned const rest = lines % LINE_GROUP; /* lines of the last shelf */
     law_tails      tails;
-    double         sent[MAX_SENT + 1];
+    double         sent[MAX_SENT + 1] = { 1 };
     law_tails_make(keys / life->lines, life->each, life->flood, &tails);
-    law_sent(&tails, LINE_GROUP, false, sent);
-    law_repeat(ret_sum, MAX_SUM, sent, law_last(sent, MAX_SENT), whole - is_whole_flooded);
-    if (is_whole_flooded) {
-        law_sent(&tails, LINE_GROUP, true, sent);
+    const double *const flooded = life->flood != 0 ? tails.flooded : NULL;
+    unsigned const      plain = whole - (whole != 0 && flooded != NULL);
+    if (plain != 0) law_sent(&tails, NULL, LINE_GROUP, sent);
+    law_repeat(ret_sum, MAX_SUM, sent, law_last(sent, MAX_SENT), plain);
+    if (plain != whole) {
+        law_sent(&tails, flooded, LINE_GROUP, sent);
         law_add(ret_sum, MAX_SUM, sent, law_last(sent, MAX_SENT));
     }
-    if (lines % LINE_GROUP != 0) { /* the last shelf has fewer lines */
-        law_sent(&tails, lines % LINE_GROUP, life->flood != 0 && whole == 0, sent);
+    if (rest != 0) {
+        law_sent(&tails, whole == 0 ? flooded : NULL, rest, sent);
         law_add(ret_sum, MAX_SUM, sent, law_last(sent, MAX_SENT));
     }
-    return ret_sum[MAX_SUM] < HARDLY;
+    return ret_sum[MAX_SUM] < NEVER;
 }
 
 /* The laws of S with n and with n + 1 keys. */
@@ -192,10 +250,13 @@ typedef struct law_sums {
     double now[MAX_SUM + 1], next[MAX_SUM + 1];
 } law_sums;
 
+/* Without churn, the second is not asked for. */
 static bool law_sums_make(const law_life *life, law_sums *ret_sums) {
     if (life->lines > LAW_EXACT_SHELVES * LINE_GROUP) return false;
-    return law_sum(life, life->keys, ret_sums->now) &&
-           law_sum(life, life->keys + 1, ret_sums->next);
+    if (!law_sum(life, life->keys, ret_sums->now)) return false;
+    if (life->churn > 0) return law_sum(life, life->keys + 1, ret_sums->next);
+    memcpy(ret_sums->next, ret_sums->now, sizeof ret_sums->next);
+    return true;
 }
 
 /* From G(n) and G(n + 1). */
@@ -225,66 +286,103 @@ static double law_exact_room(const law_life *life, const law_sums *sums, double 
 
 /* ------------------------------------------------------------------ the attic, by Chernoff */
 
-/* ln E[e^(theta x sent)]. */
-static double law_moment(const double *sent, unsigned last, double theta) {
+/* Shelves that are all alike, but for the one with the flooded key. */
+typedef struct law_shelves {
+    double     n;
+    law_tails  tails;
+    unsigned   last_plain, last_flooded; /* of the tails */
+    law_within plain, flooded;
+} law_shelves;
+
+static void law_shelves_make(const law_life *life, law_shelves *ret_shelves) {
+    law_tails *const tails = &ret_shelves->tails;
+    law_tails_make(life->keys / life->lines, life->each, life->flood, tails);
+    if (life->flood == 0) memcpy(tails->flooded, tails->plain, sizeof tails->flooded);
+    ret_shelves->n = ceil(life->lines / LINE_GROUP);
+    ret_shelves->last_plain = law_last(tails->plain, MAX_TAIL);
+    ret_shelves->last_flooded = law_last(tails->flooded, MAX_TAIL);
+    law_within_make(tails, NULL, ret_shelves->plain);
+    law_within_make(tails, tails->flooded, ret_shelves->flooded);
+}
+
+/* ln E[e^(theta x entries)] of a tail. */
+static double law_tail_moment(const double *tail, unsigned last, double theta) {
     double const step = exp(theta);
     double       sum = 0, power = 1;
     for (unsigned i = 1; i <= last; i++) {
         power *= step;
-        sum += sent[i] * (power - 1);
+        sum += tail[i] * (power - 1);
     }
     return log1p(sum);
 }
 
-/* Shelves that are all alike, but for the one with the flooded key. */
-typedef struct law_shelves {
-    double   n;
-    double   plain[MAX_SENT + 1], flooded[MAX_SENT + 1];
-    unsigned last_plain, last_flooded;
-} law_shelves;
-
-static void law_shelves_make(const law_life *life, law_shelves *ret_shelves) {
-    law_tails tails;
-    law_tails_make(life->keys / life->lines, life->each, life->flood, &tails);
-    ret_shelves->n = ceil(life->lines / LINE_GROUP);
-    law_sent(&tails, LINE_GROUP, false, ret_shelves->plain);
-    memcpy(ret_shelves->flooded, ret_shelves->plain, sizeof ret_shelves->plain);
-    if (life->flood != 0) law_sent(&tails, LINE_GROUP, true, ret_shelves->flooded);
-    ret_shelves->last_plain = law_last(ret_shelves->plain, MAX_SENT);
-    ret_shelves->last_flooded = law_last(ret_shelves->flooded, MAX_SENT);
+/* ln E[e^(theta x sent)] of a shelf: that of its tails, LINE_SHELF entries less. But where the
+ * tails have no more than that, nothing is sent. */
+static double law_sent_moment(const double *within, double tails, double theta) {
+    double const step = exp(-theta), less = tails - theta * LINE_SHELF;
+    double       sum = exp(less), power = step;
+    if (less > 700) return less; /* the rest is nothing beside it, and e^less is too large */
+    for (unsigned i = LINE_SHELF; i-- > 0; power *= step) sum += within[i] * (1 - power);
+    return log(sum);
 }
 
 /* ln E[e^(theta S)]. */
-static double law_moments(const law_shelves *shelves, double theta) {
-    return (shelves->n - 1) * law_moment(shelves->plain, shelves->last_plain, theta) +
-           law_moment(shelves->flooded, shelves->last_flooded, theta);
+static double law_moment(const law_shelves *shelves, double theta) {
+    double const plain = law_tail_moment(shelves->tails.plain, shelves->last_plain, theta);
+    double const flooded = law_tail_moment(shelves->tails.flooded, shelves->last_flooded, theta);
+    double const others = (LINE_GROUP - 1) * plain;
+    return (shelves->n - 1) * law_sent_moment(shelves->plain, others + plain, theta) +
+           law_sent_moment(shelves->flooded, others + flooded, theta);
 }
 
-/* P[S > room] <= E[e^(theta S)] e^(-theta (room + 1)) for every theta: that is solved for the room,
- * or for the probability, with the best theta of a grid. */
+/* P[S > room] <= E[e^(theta S)] e^(-theta (room + 1)) for every theta. That is solved for ln P,
+ * given the room; or for the room + 1, given -ln P. */
+typedef double law_chernoff(const law_shelves *shelves, double given, double theta);
+
+static double law_chernoff_log(const law_shelves *shelves, double room, double theta) {
+    return law_moment(shelves, theta) - theta * (room + 1);
+}
+
+static double law_chernoff_room(const law_shelves *shelves, double budget, double theta) {
+    return (law_moment(shelves, theta) + budget) / theta;
+}
+
+/* The thetas that are tried: FIRST_THETA x NEXT_THETA^i, up to 3. */
 #define FIRST_THETA 1e-4
-#define LAST_THETA 3.0
 #define NEXT_THETA 1.15
+#define THETAS 74
+
+/* The least bound of all thetas. It falls up to the best theta and rises from there on, since the
+ * logarithm of a moment is convex: so bisection finds it. */
+static double law_least(const law_shelves *shelves, law_chernoff *bound, double given) {
+    unsigned low = 0, high = THETAS - 1;
+    double   least = INFINITY;
+    while (low < high) {
+        unsigned const middle = (low + high) / 2;
+        double const   theta = FIRST_THETA * pow(NEXT_THETA, middle);
+        double const   here = bound(shelves, given, theta);
+        double const   next = bound(shelves, given, theta * NEXT_THETA);
+        least = fmin(least, fmin(here, next));
+        if (here <= next)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return least;
+}
 
 static __attribute__((noinline)) double law_bound(const law_life *life, double room) {
     law_shelves shelves;
-    double      best = 0;
     law_shelves_make(life, &shelves);
-    for (double theta = FIRST_THETA; theta < LAST_THETA; theta *= NEXT_THETA) {
-        best = fmin(best, law_moments(&shelves, theta) - theta * (room + 1));
-    }
-    return fmin(1, 2 * (1 + life->churn) * exp(best));
+    double const log_p = fmin(0, law_least(&shelves, law_chernoff_log, room));
+    return fmin(1, 2 * (1 + life->churn) * exp(log_p));
 }
 
 static __attribute__((noinline)) double law_bound_room(const law_life *life, double overflow) {
     double const budget = -log(overflow / (2 * (1 + life->churn)));
     law_shelves  shelves;
-    double       best = INFINITY;
     law_shelves_make(life, &shelves);
-    for (double theta = FIRST_THETA; theta < LAST_THETA; theta *= NEXT_THETA) {
-        best = fmin(best, (law_moments(&shelves, theta) + budget) / theta);
-    }
-    return ceil(best);
+    return ceil(law_least(&shelves, law_chernoff_room, budget));
 }
 
 /* ------------------------------------------------------------------ both */

@@ -67,7 +67,7 @@ double tamis_line_law(const law_life *life, double room);
 /* The least room with which that is at most `overflow`. */
 double tamis_line_room(const law_life *life, double overflow);
 
-/* About that much, in a tenth of the time: to compare tables with each other. It takes no notice of
+/* About that much, in a fifth of the time: to compare tables with each other. It takes no notice of
  * a flooded key. */
 double tamis_line_rough_room(const law_life *life, double overflow);
 

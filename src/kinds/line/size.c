@@ -109,49 +109,83 @@ static bool line_choose_lines(const tamis_need *need, const uint64_t *fixed, uin
     return line_or_fixed(fixed[LINE_BUCKETS], (double)g[LINE_BUCKETS]) == g[LINE_BUCKETS];
 }
 
-/* The attic, for the lines that are chosen: about the size that it needs, or just that. Returns the
- * bits of the body; INFINITY: impossible. */
-static double line_choose_attic(const tamis_need *need, const uint64_t *fixed, uint64_t *g,
-                                bool is_rough) {
-    law_life const life = line_life_of(g, &need->work);
-    line_layout    layout;
-    double         room = 0; /* is enough if one line holds all */
-    if (fixed[LINE_ATTIC] == NEED_FREE && line_entries(g, &life) > LINE_SLOTS) {
-        if (life.each * life.keys / life.lines > LAW_MAX_LOAD) return INFINITY;
-        room = is_rough ? tamis_line_rough_room(&life, need->overflow)
-                        : tamis_line_room(&life, need->overflow);
+/* The search, and the best table so far. The attic that lines need does not depend on the
+ * remainder: what is known of it is kept for the next remainder. */
+#define LINE_MAX_TRIES 64
+
+typedef struct line_search {
+    const tamis_need *need;
+    const uint64_t   *fixed; /* the fields that are not for us to choose */
+    uint64_t          best[LINE_FIELDS];
+    double            bits; /* of the best, with about the attic that it needs */
+    unsigned          n_known;
+    uint64_t          known_lines[LINE_MAX_TRIES];
+    double            known_room[LINE_MAX_TRIES];
+} line_search;
+
+/* About the room that the attic needs; INFINITY: the lines are too full. */
+static double line_rough_room(line_search *search, const uint64_t *g) {
+    law_life const life = line_life_of(g, &search->need->work);
+    if (search->fixed[LINE_ATTIC] != NEED_FREE) return (double)search->fixed[LINE_ATTIC];
+    if (line_entries(g, &life) <= LINE_SLOTS) return 0; /* one line holds them all */
+    if (life.each * life.keys / life.lines > LAW_MAX_LOAD) return INFINITY;
+    for (unsigned i = 0; i < search->n_known; i++) {
+        if (search->known_lines[i] == g[LINE_BUCKETS]) return search->known_room[i];
     }
-    g[LINE_ATTIC] = line_or_fixed(fixed[LINE_ATTIC], room);
+    double const room = tamis_line_rough_room(&life, search->need->overflow);
+    if (search->n_known < LINE_MAX_TRIES) {
+        search->known_lines[search->n_known] = g[LINE_BUCKETS];
+        search->known_room[search->n_known++] = room;
+    }
+    return room;
+}
+
+/* Just the room that the attic of the best table needs. */
+static double line_exact_room(const line_search *search) {
+    law_life const life = line_life_of(search->best, &search->need->work);
+    if (search->fixed[LINE_ATTIC] != NEED_FREE) return (double)search->fixed[LINE_ATTIC];
+    if (line_entries(search->best, &life) <= LINE_SLOTS) return 0;
+    return tamis_line_room(&life, search->need->overflow);
+}
+
+/* The bits of the table with this room in the attic. INFINITY: it is not possible. */
+static double line_bits(uint64_t *g, double room) {
+    line_layout layout;
+    if (room > (double)LINE_MAX_ATTIC) return INFINITY;
+    g[LINE_ATTIC] = (uint64_t)room;
     return tamis_line_layout(g, &layout) ? (double)layout.end : INFINITY;
 }
 
-static double line_try_load(const tamis_need *need, const uint64_t *fixed, uint64_t *g,
-                            double mean) {
-    return line_choose_lines(need, fixed, g, mean) ? line_choose_attic(need, fixed, g, true)
-                                                   : INFINITY;
-}
-
-/* The load that makes the table smallest, for a remainder: from the highest on, until the table
- * only grows. Returns its bits. */
-static double line_best_load(const tamis_need *need, const uint64_t *fixed, uint64_t *g) {
-    double const n = (double)need->work.capacity, each = line_life_of(g, &need->work).each;
+/* The mean load to begin with: the highest that the rate allows (n / F <= fpr) and that is good. */
+static double line_first_load(const tamis_need *need, const uint64_t *g, double each) {
     double const chains = LINE_CHAINS * ldexp(1, (int)g[LINE_REMAINDER_BITS]);
     double const fast = line_rest_bits(g) != 0 ? LINE_FAST_LOAD_RESTS : LINE_FAST_LOAD;
     double const most = (need_is_fast(need) ? fast : LINE_MAX_LOAD) / each;
-    double const limit = need->fpr > 0 ? need->fpr * chains : most; /* n / F <= fpr */
-    bool const   is_free = need->prints == 0 && fixed[LINE_BUCKETS] == NEED_FREE;
-    uint64_t     best[LINE_FIELDS] = { 0 };
-    double       least = INFINITY, bits = INFINITY, mean = fmin(most, limit), lines = 0;
+    return need->fpr > 0 ? fmin(most, need->fpr * chains) : most;
+}
+
+/* All loads for a remainder, from the highest on. The search ends when tables only grow: this one
+ * is 2% larger than the best with this remainder; or even without an attic, it is no smaller than
+ * the best of all. That saves evaluations of the law, which take nearly all of the time. */
+static void line_try_loads(line_search *search, uint64_t *g) {
+    const tamis_need *const need = search->need;
+    double const            each = line_life_of(g, &need->work).each;
+    bool const              is_free = need->prints == 0 && search->fixed[LINE_BUCKETS] == NEED_FREE;
+    double                  least = INFINITY, mean = line_first_load(need, g, each);
+    uint64_t                lines = 0; /* of the last table that was tried */
     do {
-        double const needed = ceil(n / mean);
-        if (needed != lines) bits = line_try_load(need, fixed, g, mean);
-        lines = needed;
-        if (bits < least) memcpy(best, g, sizeof best);
-        least = fmin(least, bits);
+        bool const is_possible = line_choose_lines(need, search->fixed, g, mean);
         mean -= 0.5 / each;
-    } while (is_free && mean >= LINE_MIN_LOAD / each && bits <= 1.02 * least);
-    memcpy(g, best, sizeof best);
-    return least;
+        if (!is_possible || g[LINE_BUCKETS] == lines) continue;
+        lines = g[LINE_BUCKETS];
+        if (line_bits(g, 0) >= search->bits) return;
+        double const bits = line_bits(g, line_rough_room(search, g));
+        if (bits > 1.02 * least) return;
+        least = fmin(least, bits);
+        if (bits >= search->bits) continue;
+        search->bits = bits;
+        memcpy(search->best, g, sizeof search->best);
+    } while (is_free && mean >= LINE_MIN_LOAD / each);
 }
 
 /* Shorter remainders than the first that allows a good load only waste lines; longer ones than the
@@ -171,19 +205,15 @@ bool tamis_line_choose(const tamis_need *need, uint64_t *geometry) {
     if (fixed != NEED_FREE && fixed > LINE_MAX_REMAINDER_BITS) return false;
     unsigned const first = fixed != NEED_FREE ? (unsigned)fixed : line_first_remainder(need);
     unsigned const tries = fixed != NEED_FREE ? 1 : need->prints != 0 ? 33 : need->fpr > 0 ? 2 : 1;
-    uint64_t       best[LINE_FIELDS] = { 0 };
-    double         least = INFINITY;
+    line_search    search = { .need = need, .fixed = geometry, .bits = INFINITY };
     for (unsigned bits = first; bits < first + tries && bits <= LINE_MAX_REMAINDER_BITS; bits++) {
         uint64_t g[LINE_FIELDS];
         memcpy(g, geometry, sizeof g);
         g[LINE_REMAINDER_BITS] = bits;
-        double const size = line_best_load(need, geometry, g);
-        if (size >= least) continue;
-        least = size;
-        memcpy(best, g, sizeof best);
+        line_try_loads(&search, g);
     }
-    if (!(least < INFINITY) || !(line_choose_attic(need, geometry, best, false) < INFINITY))
-        return false;
-    memcpy(geometry, best, sizeof best);
+    if (search.bits == INFINITY) return false;
+    if (line_bits(search.best, line_exact_room(&search)) == INFINITY) return false;
+    memcpy(geometry, search.best, sizeof search.best);
     return true;
 }
