@@ -173,6 +173,13 @@ struct tamis_kind {
                     tamis_forecast *ret_forecast);
     /* The highest count that is exact. NULL in kinds that cannot count. */
     uint64_t (*count_to)(const uint64_t *geometry);
+    uint64_t most_count; /* no geometry counts further; 0: there is no such limit */
+    /* No table has fewer bits for each key than this. So PREFER_SMALL need not plan a kind that
+     * cannot win, which takes milliseconds. All 0: nothing is known. tests/api/test_kind_limits.c
+     * checks it. */
+    struct {
+        double factor, more; /* factor x log2(1 / fpr) + more */
+    } least_bits;
     /* Abilities that this geometry takes away. Optional. */
     unsigned (*lacks)(const uint64_t *geometry);
     /* Compute what operations need from the geometry, into table->derived. Optional. */

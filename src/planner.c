@@ -110,6 +110,16 @@ typedef struct candidate {
     tamis_plan        plan;
 } candidate;
 
+/* Is the kind, or more of the table, given by the user? */
+static bool is_given(const tamis_request *request) {
+    return request->kind != NULL || request->geometry != NULL || request->need.prints != 0;
+}
+
+/* Must a table count as far as need.count_to? A given one need not, if that is only the default. */
+static bool must_count(const tamis_request *request) {
+    return !request->is_count_open || !is_given(request);
+}
+
 /* Does what is known of the geometry meet the request? Without a forecast, its rates are 0. */
 static bool meets(const candidate *made, const tamis_request *request) {
     const tamis_need *const need = &request->need;
@@ -119,9 +129,7 @@ static bool meets(const candidate *made, const tamis_request *request) {
     if (need->fpr != 0 && plan->fpr > need->fpr * slack) return false;
     if (plan->overflow > need->overflow) return false;
     if (request->memory != 0 && plan->body_bytes > request->memory) return false;
-    bool const is_given = request->kind != NULL || request->geometry != NULL || need->prints != 0;
-    bool const must_count = !request->is_count_open || !is_given;
-    if (must_count && need->count_to > plan->count_to) return false;
+    if (must_count(request) && need->count_to > plan->count_to) return false;
     if (need->values == 0) return true;
     if (need->unknown != 0 && plan->unknown > need->unknown * slack) return false;
     return made->kind->states->holds_values(made->geometry, need->values, need->timer_bits);
@@ -155,6 +163,9 @@ static void ask_kind(const tamis_kind *kind, const tamis_request *request,
     }
     if ((need.abilities & ~made.plan.abilities) != 0) return; /* in no geometry */
     if (need.prints != 0 && kind->prints == NULL) return;
+    /* Nor does it count so far. A kind that is named plans itself, to be told how far it counts. */
+    bool const counts_less = kind->most_count != 0 && kind->most_count < need.count_to;
+    if (counts_less && !is_given(request)) return;
     if (kind->plan(&need, made.geometry) != TAMIS_OK) return;
     if (need.prints != 0 && kind->prints(made.geometry) != need.prints) return;
     if (!kind->body_bytes(made.geometry, &bytes)) {
@@ -293,6 +304,17 @@ static bool is_better(const candidate *one, const candidate *best, const tamis_r
     return first != 0 ? first > 0 : second > 0;
 }
 
+/* Is every table of this kind larger than the best so far? Not if speed decides, if a part of the
+ * table or a limit of memory is given, or if the copies of the best take room. */
+static bool cannot_win(const tamis_kind *kind, const candidate *best,
+                       const tamis_request *request) {
+    const tamis_need *const need = &request->need;
+    if (best->kind == NULL || need_is_fast(need) || !copies_fit(best, request)) return false;
+    if (need->fpr == 0 || request->memory != 0 || is_given(request)) return false;
+    double const per_key = kind->least_bits.factor * -log2(need->fpr) + kind->least_bits.more;
+    return per_key * (double)need->work.capacity > 8 * (double)best->plan.body_bytes;
+}
+
 /* ------------------------------------------------------------------ why not, in words */
 
 static const char *ability_word(unsigned missing) {
@@ -397,6 +419,7 @@ static tamis_status choose_best(const tamis_request *request, candidate *ret_bes
     if (ret_best->kind != NULL) return TAMIS_OK;
     for (size_t i = 0; (kind = kind_of(request, i)) != NULL; i++) {
         candidate next;
+        if (cannot_win(kind, ret_best, request)) continue;
         plan_kind(kind, request, &next);
         add_forecast(request, &next);
         is_geometry = is_geometry || next.plan.status != TAMIS_ERR_ARGUMENT;
@@ -489,19 +512,4 @@ tamis_status tamis_states_plan_kinds(const tamis_states_spec *spec, tamis_plan *
     tamis_status const status = tamis_request_states(spec, &request, reterr_problem);
     if (status != TAMIS_OK) return status;
     return plan_all(&request, ret_rows, max_rows, ret_n_rows, reterr_problem);
-}
-
-tamis_status tamis_kind_fields(const char *kind, tamis_field_range *ret_fields,
-                               size_t *ret_n_fields) {
-    const tamis_kind *found;
-    if (kind == NULL || ret_fields == NULL || ret_n_fields == NULL) return TAMIS_ERR_ARGUMENT;
-    tamis_status const status = tamis_kind_find(kind, NULL, &found);
-    if (status != TAMIS_OK) return status;
-    unsigned const n = tamis_kind_n_fields(found);
-    for (unsigned i = 0; i < n; i++) {
-        const kind_field *const field = &found->fields[i];
-        ret_fields[i] = (tamis_field_range){ field->name, field->least, field->most };
-    }
-    *ret_n_fields = n;
-    return TAMIS_OK;
 }

@@ -167,3 +167,18 @@ unsigned tamis_kind_n_fields(const tamis_kind *kind) {
     while (kind->fields[n].name != NULL) n++;
     return n;
 }
+
+tamis_status tamis_kind_fields(const char *kind, tamis_field_range *ret_fields,
+                               size_t *ret_n_fields) {
+    const tamis_kind *found;
+    if (kind == NULL || ret_fields == NULL || ret_n_fields == NULL) return TAMIS_ERR_ARGUMENT;
+    tamis_status const status = tamis_kind_find(kind, NULL, &found);
+    if (status != TAMIS_OK) return status;
+    unsigned const n = tamis_kind_n_fields(found);
+    for (unsigned i = 0; i < n; i++) {
+        const kind_field *const field = &found->fields[i];
+        ret_fields[i] = (tamis_field_range){ field->name, field->least, field->most };
+    }
+    *ret_n_fields = n;
+    return TAMIS_OK;
+}

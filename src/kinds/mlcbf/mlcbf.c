@@ -456,6 +456,7 @@ KIND_EXPORT(mlcbf) = {
     .body_bytes = mlcbf_body_bytes,
     .predict = mlcbf_predict,
     .count_to = tamis_ml_count_to,
+    .least_bits = { 1.6, 0 },
     .prepare = mlcbf_prepare,
     .has = mlcbf_has,
     .add = mlcbf_add,
