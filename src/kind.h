@@ -174,9 +174,9 @@ struct tamis_kind {
     /* The highest count that is exact. NULL in kinds that cannot count. */
     uint64_t (*count_to)(const uint64_t *geometry);
     uint64_t most_count; /* no geometry counts further; 0: there is no such limit */
-    /* No table has fewer bits for each key than this. So PREFER_SMALL need not plan a kind that
-     * cannot win, which takes milliseconds. All 0: nothing is known. tests/api/test_kind_limits.c
-     * checks it. */
+    /* No table is known to have fewer bits for each key than this. So PREFER_SMALL need not plan a
+     * kind that cannot win, which takes milliseconds. It is measured, not proven, with 2% or more
+     * to spare (tests/api/test_kind_limits.c). All 0: nothing is known. */
     struct {
         double factor, more; /* factor x log2(1 / fpr) + more */
     } least_bits;
