@@ -103,13 +103,25 @@ static tamis_status make_hasher(const tamis_request *request, keyhash *ret_hashe
     return TAMIS_OK;
 }
 
+/* Bytes in a unit that keeps the number below 1000. */
+static double bytes_in_unit(uint64_t bytes, const char **ret_unit) {
+    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB" };
+    double                   number = (double)bytes;
+    size_t                   unit = 0;
+    for (; number >= 999.5 && unit < 5; unit++) number /= 1024;
+    *ret_unit = units[unit];
+    return number;
+}
+
 static tamis_status say_no_memory(tamis_problem *problem, tamis_status status,
                                   const tamis_choice *choice) {
-    uint64_t bytes = 0;
+    uint64_t    bytes = 0;
+    const char *unit = NULL;
     (void)choice->kind->body_bytes(choice->geometry, &bytes);
-    return tamis_problem_say(problem, status, "%s: a %s for %llu keys needs %.3g MiB",
+    double const number = bytes_in_unit(bytes, &unit);
+    return tamis_problem_say(problem, status, "%s: a %s for %llu keys needs %.3g %s",
                              tamis_status_text(status), choice->kind->name,
-                             (unsigned long long)choice->work.capacity, (double)bytes / 0x1p20);
+                             (unsigned long long)choice->work.capacity, number, unit);
 }
 
 tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_set,
