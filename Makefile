@@ -1,4 +1,4 @@
-# The doors of the house. Meson builds (meson.build); this file only calls it, after scripts/setup has
+# Short commands for every task. Meson builds (meson.build); this file only calls it, after scripts/setup has
 # installed what is missing. `make help` prints the list.
 
 BUILD ?= build
