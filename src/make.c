@@ -47,7 +47,7 @@ tamis_status tamis_handle_get_body(tamis_set *set) {
     return TAMIS_OK;
 }
 
-/* In one of its own callbacks a table is still needed: it stays. */
+/* While one of its callbacks runs, the table is still needed: it is not freed. */
 void tamis_free(tamis_set *set) {
     if (set == NULL || handle_is_busy(set)) return;
     if (set->mapping != NULL) {
@@ -280,7 +280,7 @@ tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info) {
     tamis_info           info = { 0 };
     set->kind->survey(table, &survey);
     info.current_fpr = survey.fpr;
-    /* Keys whose 64-bit hashes are equal come on top, except where fingerprints include them. */
+    /* Keys with equal 64-bit hashes add to the rate, unless the fingerprints include them. */
     if (set->kind->prints == NULL) info.current_fpr += (double)table->keys / 0x1p64;
     info.distinct = survey.distinct;
     info.load = survey.load;
