@@ -44,7 +44,7 @@ check: ## The quick part of the tests (a good minute on 2 cores), and the lint
 sanitize: ## The tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup build test
 	@scripts/build build-sanitize -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Dbuildtype=debugoptimized -Db_lundef=false
-	@scripts/run-tests build-sanitize --suite quick --suite portable --suite sse2
+	@scripts/run-tests build-sanitize --suite quick --suite medium --suite portable --suite sse4
 
 soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations per kind)
 	@scripts/setup build test
@@ -57,7 +57,7 @@ fuzz: ## libFuzzer on the reader and on histories: make fuzz FUZZ=30 (seconds ea
 	@scripts/build $(BUILD)
 	@scripts/fuzz $(FUZZ)
 
-cross: ## The laws and the golden files on a big-endian machine (s390x, emulated)
+cross: ## The laws and the golden files on s390x (big-endian) and aarch64 (NEON), emulated
 	@scripts/setup build test
 	@scripts/cross
 

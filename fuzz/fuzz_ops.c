@@ -91,6 +91,8 @@ static const struct {
 } tables[] = {
     { "bloom", "bits=500,hashes=3" },
     { "bloom", "bits=77" },
+    { "bloom", "bits=512,hashes=8,blocked=1" },
+    { "bloom", "bits=1024,hashes=4,blocked=1" },
     { "counting", "counters=500,hashes=3" },
     { "counting", "counters=300,counter_bits=2" },
     { "counting", "counters=99,hashes=9" },

@@ -155,6 +155,8 @@ struct tamis_kind {
     const char *summary;
     const char *isa;
     bool        is_default;                   /* PREFER_FAST takes it, if it can do the job */
+    bool        is_grow_only;                 /* or this one, if nothing is removed or counted, and
+                                                 it is not larger by more than an eighth */
     bool        copies_take_room;             /* every copy takes as much room as another key */
     kind_field  fields[TAMIS_MAX_FIELDS + 1]; /* of the geometry; the name after the last is NULL */
     unsigned first_fields; /* fields in the first version of the format. Later ones are written to

@@ -3,9 +3,11 @@
  * Every kind that does the job plans itself for the need. Which one is taken:
  *
  *   PREFER_FAST   the default kind, if it can do the job: its operations are the shortest
- *                 (docs/performance.md). So the others are not even asked; planning all of them
- *                 takes longer than filling a small set. If it cannot, the kind whose operations
- *                 touch the fewest cache lines: that is what speed is beyond the cache.
+ *                 (docs/performance.md). For sets that only grow, a blocked Bloom filter instead,
+ *                 unless it is larger by more than an eighth: its operations are shorter still.
+ *                 The others are not even asked; planning all of them takes longer than filling
+ *                 a small set. If neither can, the kind whose operations touch the fewest cache
+ *                 lines: that is what speed is beyond the cache.
  *   PREFER_SMALL  the fewest bytes. Under a limit of memory, the most keys or the lowest fpr.
  *
  * A tie is decided by the other measure, then by the order of the registry. A set that counts gets
@@ -213,9 +215,15 @@ static double lines_touched(const tamis_plan *plan) {
     return plan->lines_present + plan->lines_absent + plan->lines_add;
 }
 
-/* Is this kind chosen before all others that can do the job? */
+/* Is this kind chosen before all others, if it can do the job? */
+static bool may_be_first(const tamis_kind *kind, const tamis_request *request) {
+    bool const is_growing = !need_can(&request->need, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT);
+    if (!need_is_fast(&request->need)) return false;
+    return kind->is_default || (kind->is_grow_only && is_growing && request->geometry == NULL);
+}
+
 static bool is_first(const candidate *one, const tamis_request *request) {
-    return one->plan.status == TAMIS_OK && one->kind->is_default && need_is_fast(&request->need);
+    return one->plan.status == TAMIS_OK && may_be_first(one->kind, request);
 }
 
 /* A set that counts has many copies. Where they take room, capacity is soon used up. */
@@ -232,9 +240,27 @@ static double smaller_by(const candidate *one, const candidate *other,
     return (double)b->body_bytes - (double)a->body_bytes;
 }
 
+/* May the kind that only grows be taken instead of the default? Yes, unless it is larger by more
+ * than an eighth; or holds fewer keys by more than a ninth, or has a higher rate, if that is what
+ * the request leaves open. */
+static bool is_close(const tamis_plan *growing, const tamis_plan *other,
+                     const tamis_request *request) {
+    if (request->need.work.capacity == 0)
+        return growing->capacity >= other->capacity - other->capacity / 9;
+    if (request->memory != 0 && request->need.fpr == 0) return growing->fpr <= other->fpr;
+    return growing->body_bytes <= other->body_bytes + other->body_bytes / 8;
+}
+
+/* Which of two is taken, if at least one of them is first? */
+static bool is_before(const candidate *one, const candidate *best, const tamis_request *request) {
+    if (!is_first(one, request) || !is_first(best, request)) return is_first(one, request);
+    return one->kind->is_grow_only ? is_close(&one->plan, &best->plan, request)
+                                   : !is_close(&best->plan, &one->plan, request);
+}
+
 static bool is_better(const candidate *one, const candidate *best, const tamis_request *request) {
     if (one->plan.status != TAMIS_OK || best->kind == NULL) return one->plan.status == TAMIS_OK;
-    if (is_first(one, request) || is_first(best, request)) return is_first(one, request);
+    if (is_first(one, request) || is_first(best, request)) return is_before(one, best, request);
     if (copies_fit(one, request) != copies_fit(best, request)) return copies_fit(one, request);
     double const faster = lines_touched(&best->plan) - lines_touched(&one->plan);
     double const smaller = smaller_by(one, best, request);
@@ -338,12 +364,13 @@ static tamis_status choose_best(const tamis_request *request, candidate *ret_bes
     const tamis_kind *kind;
     bool              is_geometry = false; /* is it a geometry of any kind? */
     *ret_best = (candidate){ .kind = NULL };
-    for (size_t i = 0; need_is_fast(&request->need) && (kind = kind_of(request, i)) != NULL; i++) {
-        if (!kind->is_default) continue;
-        plan_kind(kind, request, ret_best);
-        if (is_first(ret_best, request)) return TAMIS_OK;
-        *ret_best = (candidate){ .kind = NULL };
+    for (size_t i = 0; (kind = kind_of(request, i)) != NULL; i++) {
+        candidate next;
+        if (!may_be_first(kind, request)) continue;
+        plan_kind(kind, request, &next);
+        if (is_better(&next, ret_best, request)) *ret_best = next;
     }
+    if (ret_best->kind != NULL) return TAMIS_OK;
     for (size_t i = 0; (kind = kind_of(request, i)) != NULL; i++) {
         candidate next;
         plan_kind(kind, request, &next);

@@ -27,14 +27,13 @@ static bool runs_always(void) {
 
 #ifdef TAMIS_HAVE_X86
 #define TAMIS_KIND(name)                                        \
-    extern KIND_CAT(const tamis_kind tamis_kind_##name, _sse2); \
+    extern KIND_CAT(const tamis_kind tamis_kind_##name, _sse4); \
     extern KIND_CAT(const tamis_kind tamis_kind_##name, _avx2);
 #include "kinds.inc"
 #undef TAMIS_KIND
 
-/* Any x86-64. */
-static const tamis_kind *const sse2_kinds[] = {
-#define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _sse2),
+static const tamis_kind *const sse4_kinds[] = {
+#define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _sse4),
 #include "kinds.inc"
 #undef TAMIS_KIND
 };
@@ -45,10 +44,30 @@ static const tamis_kind *const avx2_kinds[] = {
 #undef TAMIS_KIND
 };
 
+/* x86-64-v2: all since 2011. */
+static bool runs_sse4(void) {
+    return __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("ssse3") &&
+           __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2");
+}
+
+/* x86-64-v3, as far as it is used: most since 2013. */
 static bool runs_avx2(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }
+#endif
+
+#ifdef TAMIS_HAVE_NEON
+#define TAMIS_KIND(name) extern KIND_CAT(const tamis_kind tamis_kind_##name, _neon);
+#include "kinds.inc"
+#undef TAMIS_KIND
+
+/* Any aarch64. */
+static const tamis_kind *const neon_kinds[] = {
+#define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _neon),
+#include "kinds.inc"
+#undef TAMIS_KIND
+};
 #endif
 
 /* Best first. */
@@ -59,7 +78,10 @@ static const struct {
 } isas[] = {
 #ifdef TAMIS_HAVE_X86
     { "avx2", runs_avx2, avx2_kinds },
-    { "sse2", runs_always, sse2_kinds },
+    { "sse4", runs_sse4, sse4_kinds },
+#endif
+#ifdef TAMIS_HAVE_NEON
+    { "neon", runs_always, neon_kinds },
 #endif
     { "portable", runs_always, portable_kinds },
 };

@@ -130,7 +130,8 @@ enum {
 
 /** Which kind to choose when several can do the job. */
 typedef enum tamis_preference {
-    TAMIS_PREFER_FAST = 0, /**< the fastest: "line" if it can do the job */
+    TAMIS_PREFER_FAST = 0, /**< the fastest: "line" if it can do the job; "bloom" (blocked) if keys
+                                are neither removed nor counted, and it is at most 1/8 larger */
     TAMIS_PREFER_SMALL = 1 /**< the fewest bytes */
 } tamis_preference;
 
@@ -188,8 +189,9 @@ typedef struct tamis_spec {
                                  geometry, hash and seed. All fields above are then ignored */
 
     tamis_allocator allocator; /**< zeros: the system's, with huge pages if the body is large */
-    const char     *isa;       /**< NULL: the best that this processor has. "portable", "sse2" or
-                                    "avx2" to compare speeds: it never changes a bit of the set */
+    const char     *isa;       /**< NULL: the best that this processor has. "portable", "sse4",
+                                    "avx2" (x86-64) or "neon" (aarch64) to compare speeds: it
+                                    never changes a bit of the set */
 } tamis_spec;
 
 #define TAMIS_SPEC_INIT                                                                  \

@@ -37,7 +37,7 @@ static double library_bloom_bits(double fpr, bool is_counting) {
     spec.lifetime = RANK_KEYS;
     spec.fpr = fpr;
     spec.kind = is_counting ? "counting" : "bloom";
-    spec.geometry = is_counting ? "counter_bits=4" : NULL;
+    spec.geometry = is_counting ? "counter_bits=4" : "blocked=0";
     return rank_plan_of(&spec).bits_per_key;
 }
 

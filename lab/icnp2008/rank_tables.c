@@ -83,7 +83,7 @@ static double library_bits(const char *kind, double rate, const char *geometry) 
 static void record_standard(lab_run *run, const rank_print *print, bool is_counting) {
     double const rate = rank_print_rate(print);
     double const bits = library_bits(is_counting ? "counting" : "bloom", rate,
-                                     is_counting ? "counter_bits=4" : NULL);
+                                     is_counting ? "counter_bits=4" : "blocked=0");
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s%s.standard", print->name,
                                             is_counting ? ".counting" : ""),

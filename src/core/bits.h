@@ -1,7 +1,7 @@
 /* bits.h - masks, popcount, rank and select inside one 64-bit word.
  *
- * Bit 0 is the least significant. One instruction each where the build has it (POPCNT, BMI2's
- * PDEP), otherwise the classic word-parallel forms, with the same results.
+ * Bit 0 is the least significant. One instruction each where the build has it (POPCNT, BMI2's PDEP,
+ * NEON's CNT), otherwise word-parallel forms without branches, with the same results.
  */
 #ifndef TAMIS_CORE_BITS_H
 #define TAMIS_CORE_BITS_H
@@ -9,9 +9,22 @@
 #include "core/base.h"
 #include "core/le.h"
 
-#if defined(__BMI2__) && !defined(TAMIS_NO_SIMD)
+#if defined(TAMIS_NO_SIMD)
+#elif defined(__x86_64__)
 #include <immintrin.h>
+#ifdef __POPCNT__
+#define BITS_POPCNT
 #endif
+#ifdef __BMI2__
+#define BITS_PDEP
+#endif
+#elif defined(__aarch64__) && defined(__AARCH64EL__)
+#include <arm_neon.h>
+#define BITS_POPCNT /* any such processor has CNT */
+#define BITS_NEON
+#endif
+
+#define BITS_BYTES UINT64_C(0x0101010101010101) /* times a number below 256: that in every byte */
 
 /* The n lowest bits set, 0 <= n <= 64. */
 TAMIS_INLINE uint64_t bits_low(unsigned n) {
@@ -19,14 +32,22 @@ TAMIS_INLINE uint64_t bits_low(unsigned n) {
     return n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
 }
 
-TAMIS_INLINE unsigned bits_popcount(uint64_t word) {
-#if defined(__POPCNT__) && !defined(TAMIS_NO_SIMD)
-    return (unsigned)__builtin_popcountll(word);
+/* The set bits of each byte, in that byte. */
+TAMIS_INLINE uint64_t bits_per_byte(uint64_t word) {
+#ifdef BITS_NEON
+    return vget_lane_u64(vreinterpret_u64_u8(vcnt_u8(vcreate_u8(word))), 0);
 #else
     word -= (word >> 1) & UINT64_C(0x5555555555555555);
     word = (word & UINT64_C(0x3333333333333333)) + ((word >> 2) & UINT64_C(0x3333333333333333));
-    word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return (unsigned)((word * UINT64_C(0x0101010101010101)) >> 56);
+    return (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+#endif
+}
+
+TAMIS_INLINE unsigned bits_popcount(uint64_t word) {
+#ifdef BITS_POPCNT
+    return (unsigned)__builtin_popcountll(word);
+#else
+    return (unsigned)((bits_per_byte(word) * BITS_BYTES) >> 56);
 #endif
 }
 
@@ -41,35 +62,72 @@ TAMIS_INLINE unsigned bits_lowest(uint64_t word) {
     return (unsigned)__builtin_ctzll(word);
 }
 
-/* The place of the set bit that has exactly `rank` set bits below it; 64 if there is none. */
-TAMIS_INLINE unsigned bits_select(uint64_t word, unsigned rank) {
-    if (rank >= bits_popcount(word)) return 64;
-#if defined(__BMI2__) && !defined(TAMIS_NO_SIMD)
-    return bits_lowest(_pdep_u64(UINT64_C(1) << rank, word));
+#ifndef BITS_PDEP
+/* For each byte, the single bits of its set bits, from the highest down, each in a byte of its own:
+ * 0x80, 0x08, 0x02, 0, ... for 10001010. The compiler makes the table: BITS_8 adds the highest bit
+ * or leaves it out, then BITS_7 the next, and `s` is where the next one goes. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define BITS_AT(s) (56 - (s))
 #else
-    /* Halve the window: is the bit we look for in the lower half of it? */
-    unsigned place = 0;
-    for (unsigned half = 32; half != 0; half /= 2) {
-        unsigned const below = bits_popcount((word >> place) & bits_low(half));
-        if (rank >= below) {
-            rank -= below;
-            place += half;
-        }
-    }
-    return place;
+#define BITS_AT(s) (s)
+#endif
+#define BITS_1(r, s) r, (r) | UINT64_C(0x01) << BITS_AT(s)
+#define BITS_2(r, s) BITS_1(r, s), BITS_1((r) | UINT64_C(0x02) << BITS_AT(s), (s) + 8)
+#define BITS_3(r, s) BITS_2(r, s), BITS_2((r) | UINT64_C(0x04) << BITS_AT(s), (s) + 8)
+#define BITS_4(r, s) BITS_3(r, s), BITS_3((r) | UINT64_C(0x08) << BITS_AT(s), (s) + 8)
+#define BITS_5(r, s) BITS_4(r, s), BITS_4((r) | UINT64_C(0x10) << BITS_AT(s), (s) + 8)
+#define BITS_6(r, s) BITS_5(r, s), BITS_5((r) | UINT64_C(0x20) << BITS_AT(s), (s) + 8)
+#define BITS_7(r, s) BITS_6(r, s), BITS_6((r) | UINT64_C(0x40) << BITS_AT(s), (s) + 8)
+#define BITS_8(r, s) BITS_7(r, s), BITS_7((r) | UINT64_C(0x80) << BITS_AT(s), (s) + 8)
+
+static const uint64_t bits_from_top[256] __attribute__((unused)) = { BITS_8(UINT64_C(0), 0) };
+
+/* bits_nth() without PDEP. Byte k of (bits of each byte) x BITS_BYTES is the set bits of bytes 0 to
+ * k. The rank is subtracted from all of them at once, before the multiplication: then byte k of
+ * `excess` is 0x7f + (set bits of bytes 0 to k) - rank. The first byte of 0x80 or more is the one
+ * with our bit, and its lower bits say how many set bits of that byte are above ours. Byte 7 gets
+ * 0x40 more, so that it is taken if no other is; then it is 0, and the table says 0. */
+#define BITS_EXCESS (0x7f * BITS_BYTES + (UINT64_C(0x40) << 56))
+
+TAMIS_INLINE uint64_t bits_nth_by_bytes(uint64_t word, unsigned rank) {
+    uint64_t const excess = (bits_per_byte(word) - rank) * BITS_BYTES + BITS_EXCESS;
+    unsigned const shift = bits_lowest(excess & 0x80 * BITS_BYTES) - 7;
+    const void    *byte = &bits_from_top[word >> shift & 0xff];
+    return (uint64_t)((const uint8_t *)byte)[excess >> shift & 7] << shift;
+}
+#endif
+
+/* The set bit that has exactly `rank` set bits below it, as a mask; 0 if there is none. A word that
+ * may have none must be below 2^56; rank < 64. */
+TAMIS_INLINE uint64_t bits_nth(uint64_t word, unsigned rank) {
+    TAMIS_ASSERT(rank < 64 && (word >> 56 == 0 || rank < bits_popcount(word)));
+#ifdef BITS_PDEP
+    return _pdep_u64(UINT64_C(1) << rank, word);
+#else
+    return bits_nth_by_bytes(word, rank);
 #endif
 }
 
-/* A mask of the two set bits that have `rank` and `rank` + 1 set bits below them; of fewer than two
- * if there are no more. */
-TAMIS_INLINE uint64_t bits_two(uint64_t word, unsigned rank) {
-#if defined(__BMI2__) && !defined(TAMIS_NO_SIMD)
-    return _pdep_u64(UINT64_C(3) << rank, word);
+/* The place of the set bit that has exactly `rank` set bits below it; 64 if there is none. */
+TAMIS_INLINE unsigned bits_select(uint64_t word, unsigned rank) {
+    if (rank >= bits_popcount(word)) return 64;
+    return bits_lowest(bits_nth(word, rank));
+}
+
+/* The set bits that have `rank` and `rank` + 1 set bits below them, as masks; 0 if there is none,
+ * with the same conditions as bits_nth(). */
+typedef struct bits_pair {
+    uint64_t first, second;
+} bits_pair;
+
+TAMIS_INLINE bits_pair bits_two(uint64_t word, unsigned rank) {
+    TAMIS_ASSERT(rank < 63 && (word >> 56 == 0 || rank + 1 < bits_popcount(word)));
+#ifdef BITS_PDEP
+    uint64_t const two = _pdep_u64(UINT64_C(3) << rank, word);
+    return (bits_pair){ two & -two, two & (two - 1) };
 #else
-    unsigned const first = bits_select(word, rank);
-    if (first == 64) return 0;
-    uint64_t const above = word & ~bits_low(first + 1);
-    return UINT64_C(1) << first | (above & -above);
+    uint64_t const first = bits_nth_by_bytes(word, rank), above = word & -(first << 1);
+    return (bits_pair){ first, above & -above };
 #endif
 }
 

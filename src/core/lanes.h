@@ -16,18 +16,13 @@
  * Answers are masks. For words they have the top bits of lanes; for arrays of bytes, bit i is
  * byte i. Callers decide what they want of it: != 0, the lowest, a popcount.
  *
- * Bytes are compared by vectors where there are some (AVX2, SSE2), with the same results.
+ * Bytes are compared by vectors where there are some (AVX2, SSE4.1, NEON), with the same results.
  */
 #ifndef TAMIS_CORE_LANES_H
 #define TAMIS_CORE_LANES_H
 
 #include "core/bits.h"
 #include "core/le.h"
-
-#if defined(__SSE2__) && !defined(TAMIS_NO_SIMD)
-#include <immintrin.h>
-#define LANES_SSE2 /* any x86-64 has it */
-#endif
 
 /* ------------------------------------------------------------------ lanes of a word */
 
@@ -89,27 +84,182 @@ TAMIS_INLINE unsigned lanes_up_to_8x8(const uint8_t *bytes, uint8_t value) {
     return lanes_gather8(up_to >> 7);
 }
 
-#ifdef LANES_SSE2
-/* The same for 16 bytes. A byte is not larger if the smaller of both is the byte itself. */
-TAMIS_INLINE uint32_t lanes_equal_8x16(const uint8_t *bytes, uint8_t value) {
-    __m128i const all = _mm_loadu_si128((const __m128i *)(const void *)bytes);
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(all, _mm_set1_epi8((char)value)));
+/* ------------------------------------------------------------------ vectors of 32 bytes */
+
+/* lanes_32 is half a cache line: one register of AVX2, or two of SSE4.1 or NEON. Without vectors
+ * there is no LANES_VECTORS, and callers use words.
+ *
+ *     lanes_load, lanes_store   at any address
+ *     lanes_all                 the same byte everywhere
+ *     lanes_is_equal            0xff where both have the same byte, otherwise 0
+ *     lanes_smaller             the smaller byte of both, unsigned
+ *     lanes_is_above            0xff where the first is larger; for bytes below 128
+ *     lanes_pick                the byte of `then` where `choice` is 0xff, of `other` where it is 0
+ *     lanes_move_down           byte i becomes byte i + n; the last n become 0. n is 1 or 2
+ *     lanes_mask                bit i: byte i is 0xff; all are 0xff or 0 */
+
+#if defined(TAMIS_NO_SIMD)
+
+#elif defined(__AVX2__)
+
+#define LANES_VECTORS
+#define LANES_X86
+typedef __m256i lanes_32;
+
+TAMIS_INLINE lanes_32 lanes_load(const uint8_t *from) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)from);
 }
 
-TAMIS_INLINE uint32_t lanes_up_to_8x16(const uint8_t *bytes, uint8_t value) {
-    __m128i const all = _mm_loadu_si128((const __m128i *)(const void *)bytes);
-    __m128i const smaller = _mm_min_epu8(all, _mm_set1_epi8((char)value));
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(all, smaller));
+TAMIS_INLINE void lanes_store(uint8_t *to, lanes_32 all) {
+    _mm256_storeu_si256((__m256i *)(void *)to, all);
 }
+
+TAMIS_INLINE lanes_32 lanes_all(uint8_t byte) {
+    return _mm256_set1_epi8((char)byte);
+}
+
+TAMIS_INLINE lanes_32 lanes_is_equal(lanes_32 a, lanes_32 b) {
+    return _mm256_cmpeq_epi8(a, b);
+}
+
+TAMIS_INLINE lanes_32 lanes_smaller(lanes_32 a, lanes_32 b) {
+    return _mm256_min_epu8(a, b);
+}
+
+TAMIS_INLINE lanes_32 lanes_is_above(lanes_32 a, lanes_32 b) {
+    return _mm256_cmpgt_epi8(a, b);
+}
+
+TAMIS_INLINE lanes_32 lanes_pick(lanes_32 choice, lanes_32 then, lanes_32 other) {
+    return _mm256_blendv_epi8(other, then, choice);
+}
+
+TAMIS_INLINE lanes_32 lanes_move_down(lanes_32 all, unsigned n) {
+    __m256i const top = _mm256_permute2x128_si256(all, all, 0x81); /* its upper half, then 0 */
+    return n == 1 ? _mm256_alignr_epi8(top, all, 1) : _mm256_alignr_epi8(top, all, 2);
+}
+
+TAMIS_INLINE uint32_t lanes_mask(lanes_32 all) {
+    return (uint32_t)_mm256_movemask_epi8(all);
+}
+
+#elif defined(__SSE4_1__)
+
+#define LANES_VECTORS
+#define LANES_X86
+typedef struct lanes_32 {
+    __m128i low, high;
+} lanes_32;
+
+TAMIS_INLINE lanes_32 lanes_load(const uint8_t *from) {
+    return (lanes_32){ _mm_loadu_si128((const __m128i *)(const void *)from),
+                       _mm_loadu_si128((const __m128i *)(const void *)(from + 16)) };
+}
+
+TAMIS_INLINE void lanes_store(uint8_t *to, lanes_32 all) {
+    _mm_storeu_si128((__m128i *)(void *)to, all.low);
+    _mm_storeu_si128((__m128i *)(void *)(to + 16), all.high);
+}
+
+TAMIS_INLINE lanes_32 lanes_all(uint8_t byte) {
+    __m128i const all = _mm_set1_epi8((char)byte);
+    return (lanes_32){ all, all };
+}
+
+TAMIS_INLINE lanes_32 lanes_is_equal(lanes_32 a, lanes_32 b) {
+    return (lanes_32){ _mm_cmpeq_epi8(a.low, b.low), _mm_cmpeq_epi8(a.high, b.high) };
+}
+
+TAMIS_INLINE lanes_32 lanes_smaller(lanes_32 a, lanes_32 b) {
+    return (lanes_32){ _mm_min_epu8(a.low, b.low), _mm_min_epu8(a.high, b.high) };
+}
+
+TAMIS_INLINE lanes_32 lanes_is_above(lanes_32 a, lanes_32 b) {
+    return (lanes_32){ _mm_cmpgt_epi8(a.low, b.low), _mm_cmpgt_epi8(a.high, b.high) };
+}
+
+TAMIS_INLINE lanes_32 lanes_pick(lanes_32 choice, lanes_32 then, lanes_32 other) {
+    return (lanes_32){ _mm_blendv_epi8(other.low, then.low, choice.low),
+                       _mm_blendv_epi8(other.high, then.high, choice.high) };
+}
+
+TAMIS_INLINE lanes_32 lanes_move_down(lanes_32 all, unsigned n) {
+    return n == 1
+               ? (lanes_32){ _mm_alignr_epi8(all.high, all.low, 1), _mm_srli_si128(all.high, 1) }
+               : (lanes_32){ _mm_alignr_epi8(all.high, all.low, 2), _mm_srli_si128(all.high, 2) };
+}
+
+TAMIS_INLINE uint32_t lanes_mask(lanes_32 all) {
+    return (uint32_t)_mm_movemask_epi8(all.low) | (uint32_t)_mm_movemask_epi8(all.high) << 16;
+}
+
+#elif defined(BITS_NEON)
+
+#define LANES_VECTORS
+#define LANES_NEON
+typedef uint8x16x2_t lanes_32;
+
+TAMIS_INLINE lanes_32 lanes_load(const uint8_t *from) {
+    return (lanes_32){ { vld1q_u8(from), vld1q_u8(from + 16) } };
+}
+
+TAMIS_INLINE void lanes_store(uint8_t *to, lanes_32 all) {
+    vst1q_u8(to, all.val[0]);
+    vst1q_u8(to + 16, all.val[1]);
+}
+
+TAMIS_INLINE lanes_32 lanes_all(uint8_t byte) {
+    return (lanes_32){ { vdupq_n_u8(byte), vdupq_n_u8(byte) } };
+}
+
+TAMIS_INLINE lanes_32 lanes_is_equal(lanes_32 a, lanes_32 b) {
+    return (lanes_32){ { vceqq_u8(a.val[0], b.val[0]), vceqq_u8(a.val[1], b.val[1]) } };
+}
+
+TAMIS_INLINE lanes_32 lanes_smaller(lanes_32 a, lanes_32 b) {
+    return (lanes_32){ { vminq_u8(a.val[0], b.val[0]), vminq_u8(a.val[1], b.val[1]) } };
+}
+
+TAMIS_INLINE lanes_32 lanes_is_above(lanes_32 a, lanes_32 b) {
+    return (lanes_32){ { vcgtq_u8(a.val[0], b.val[0]), vcgtq_u8(a.val[1], b.val[1]) } };
+}
+
+TAMIS_INLINE lanes_32 lanes_pick(lanes_32 choice, lanes_32 then, lanes_32 other) {
+    return (lanes_32){ { vbslq_u8(choice.val[0], then.val[0], other.val[0]),
+                         vbslq_u8(choice.val[1], then.val[1], other.val[1]) } };
+}
+
+TAMIS_INLINE lanes_32 lanes_move_down(lanes_32 all, unsigned n) {
+    uint8x16_t const low = all.val[0], high = all.val[1], zero = vdupq_n_u8(0);
+    return n == 1 ? (lanes_32){ { vextq_u8(low, high, 1), vextq_u8(high, zero, 1) } }
+                  : (lanes_32){ { vextq_u8(low, high, 2), vextq_u8(high, zero, 2) } };
+}
+
+/* There is no movemask. One bit is kept of each byte, another one for each of eight neighbours, and
+ * then neighbours are added up, three times. This is the first time. */
+TAMIS_INLINE uint8x16_t lanes_mask_begin(lanes_32 all) {
+    uint8x16_t const bits = vreinterpretq_u8_u64(vdupq_n_u64(UINT64_C(0x8040201008040201)));
+    return vpaddq_u8(vandq_u8(all.val[0], bits), vandq_u8(all.val[1], bits));
+}
+
+TAMIS_INLINE uint64_t lanes_mask_64(lanes_32 low, lanes_32 high) {
+    uint8x16_t sums = vpaddq_u8(lanes_mask_begin(low), lanes_mask_begin(high));
+    sums = vpaddq_u8(sums, sums);
+    return vgetq_lane_u64(vreinterpretq_u64_u8(sums), 0);
+}
+
+TAMIS_INLINE uint32_t lanes_mask(lanes_32 all) {
+    return (uint32_t)lanes_mask_64(all, all);
+}
+
 #endif
+
+/* ------------------------------------------------------------------ 32 bytes, or 16 numbers */
 
 /* Which of 32 bytes have this value? */
 TAMIS_INLINE uint32_t lanes_equal_8x32(const uint8_t *bytes, uint8_t value) {
-#if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
-    __m256i const all = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
-    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(all, _mm256_set1_epi8((char)value)));
-#elif defined(LANES_SSE2)
-    return lanes_equal_8x16(bytes, value) | lanes_equal_8x16(bytes + 16, value) << 16;
+#ifdef LANES_VECTORS
+    return lanes_mask(lanes_is_equal(lanes_load(bytes), lanes_all(value)));
 #else
     uint32_t mask = 0;
     for (unsigned i = 0; i < 32; i += 8) mask |= (uint32_t)lanes_equal_8x8(bytes + i, value) << i;
@@ -117,14 +267,11 @@ TAMIS_INLINE uint32_t lanes_equal_8x32(const uint8_t *bytes, uint8_t value) {
 #endif
 }
 
-/* Which of 32 bytes are this value or smaller? */
+/* Which of 32 bytes are this value or smaller? Those that are the smaller one of both. */
 TAMIS_INLINE uint32_t lanes_up_to_8x32(const uint8_t *bytes, uint8_t value) {
-#if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
-    __m256i const all = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
-    __m256i const smaller = _mm256_min_epu8(all, _mm256_set1_epi8((char)value));
-    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(all, smaller));
-#elif defined(LANES_SSE2)
-    return lanes_up_to_8x16(bytes, value) | lanes_up_to_8x16(bytes + 16, value) << 16;
+#ifdef LANES_VECTORS
+    lanes_32 const all = lanes_load(bytes);
+    return lanes_mask(lanes_is_equal(all, lanes_smaller(all, lanes_all(value))));
 #else
     uint32_t mask = 0;
     for (unsigned i = 0; i < 32; i += 8) mask |= (uint32_t)lanes_up_to_8x8(bytes + i, value) << i;
@@ -132,15 +279,47 @@ TAMIS_INLINE uint32_t lanes_up_to_8x32(const uint8_t *bytes, uint8_t value) {
 #endif
 }
 
+/* The same for the bytes of a cache line from `first` on: bit i is byte `first` + i; `first` is at
+ * most 32. On x86 each register has a mask of its own, and halves that overlap save a shift. NEON
+ * makes one mask of all registers in fewer instructions than two. */
+TAMIS_INLINE uint64_t lanes_equal_line(const uint8_t *line, unsigned first, uint8_t value) {
+#ifdef LANES_NEON
+    lanes_32 const want = lanes_all(value), low = lanes_load(line), high = lanes_load(line + 32);
+    return lanes_mask_64(lanes_is_equal(low, want), lanes_is_equal(high, want)) >> first;
+#else
+    uint64_t const low = lanes_equal_8x32(line + first, value);
+    return low | (uint64_t)lanes_equal_8x32(line + 32, value) << (32 - first);
+#endif
+}
+
+TAMIS_INLINE uint64_t lanes_up_to_line(const uint8_t *line, unsigned first, uint8_t value) {
+#ifdef LANES_NEON
+    lanes_32 const want = lanes_all(value), low = lanes_load(line), high = lanes_load(line + 32);
+    return lanes_mask_64(lanes_is_equal(low, lanes_smaller(low, want)),
+                         lanes_is_equal(high, lanes_smaller(high, want))) >>
+           first;
+#else
+    uint64_t const low = lanes_up_to_8x32(line + first, value);
+    return low | (uint64_t)lanes_up_to_8x32(line + 32, value) << (32 - first);
+#endif
+}
+
 /* Which of 16 little-endian numbers of 16 bits are this value in the bits of `mask`? */
 TAMIS_INLINE uint32_t lanes_equal_16x16(const uint8_t *bytes, uint16_t value, uint16_t mask) {
-#ifdef LANES_SSE2
+#if defined(LANES_X86)
     __m128i const want = _mm_set1_epi16((short)(value & mask)), bits = _mm_set1_epi16((short)mask);
     __m128i const low = _mm_loadu_si128((const __m128i *)(const void *)bytes);
     __m128i const high = _mm_loadu_si128((const __m128i *)(const void *)(bytes + 16));
     __m128i const low_is = _mm_cmpeq_epi16(_mm_and_si128(low, bits), want);
     __m128i const high_is = _mm_cmpeq_epi16(_mm_and_si128(high, bits), want);
     return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low_is, high_is));
+#elif defined(LANES_NEON)
+    uint16x8_t const want = vdupq_n_u16(value & mask), bits = vdupq_n_u16(mask);
+    lanes_32 const   all = lanes_load(bytes);
+    uint16x8_t const low_is = vceqq_u16(vandq_u16(vreinterpretq_u16_u8(all.val[0]), bits), want);
+    uint16x8_t const high_is = vceqq_u16(vandq_u16(vreinterpretq_u16_u8(all.val[1]), bits), want);
+    uint8x16_t const is = vuzp1q_u8(vreinterpretq_u8_u16(low_is), vreinterpretq_u8_u16(high_is));
+    return lanes_mask((lanes_32){ { is, vdupq_n_u8(0) } });
 #else
     uint32_t found = 0;
     for (unsigned i = 0; i < 16; i++) {

@@ -1,6 +1,7 @@
 /* blocked.c - see blocked.h. */
 #include "theory/blocked.h"
 
+#include "theory/bloom_rate.h"
 #include "theory/tails.h"
 
 #include <math.h>
@@ -26,4 +27,31 @@ blocked_sizes tamis_blocked_sizes(uint64_t per_line, uint64_t n, uint64_t asked)
         larger += size != least;
     }
     return (blocked_sizes){ (double)least, (double)(asked - larger), (double)larger };
+}
+
+/* ------------------------------------------------------------------ the rate */
+
+/* P[an absent key finds all its places marked], in a line with so many keys. Each sector is a
+ * Bloom filter of its own with one hash, and the sectors are independent of each other. */
+static double line_passes(const void *context, double keys) {
+    const blocked_sizes *const sizes = context;
+    double const               least = sizes->least;
+    if (keys == 0) return 0; /* also if a sector is a single place */
+    return pow(tamis_bloom_fill(least, 1, keys), sizes->small) *
+           pow(tamis_bloom_fill(least + 1, 1, keys), sizes->larger);
+}
+
+double tamis_blocked_fpr(uint64_t per_line, uint64_t k, double lines, double n) {
+    if (n == 0) return 0;
+    blocked_sizes const sizes = tamis_blocked_sizes(per_line, k, k);
+    return fmin(1, tamis_blocked_mean(lines, n, line_passes, &sizes) + n / 0x1p64);
+}
+
+double tamis_blocked_lines(uint64_t per_line, uint64_t k, double fpr, double n, double most) {
+    double low = 0, high = most; /* low does not meet the rate, high does */
+    while (high - low > 1) {
+        double const middle = floor((low + high) / 2);
+        *(tamis_blocked_fpr(per_line, k, middle, n) <= fpr ? &high : &low) = middle;
+    }
+    return high;
 }

@@ -1,4 +1,4 @@
-/* blocked.h - the law of tables in which all counters of a key are in one cache line.
+/* blocked.h - the law of tables in which all places of a key are in one cache line.
  *
  * Paper: F. Putze, P. Sanders, J. Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007,
  * section 3. Each of n keys chooses one line, so the number of keys in a line is binomial. Each
@@ -25,5 +25,15 @@ typedef struct blocked_sizes {
 } blocked_sizes;
 
 blocked_sizes tamis_blocked_sizes(uint64_t per_line, uint64_t n, uint64_t asked);
+
+/* The false-positive rate of a table of lines with `per_line` places each, cut into k sectors, in
+ * which each of n keys marks one place of every sector: exact, and n / 2^64 for equal hashes. */
+double tamis_blocked_fpr(uint64_t per_line, uint64_t k, double lines, double n);
+
+/* The fewest lines that meet the rate; `most` lines meet it. */
+double tamis_blocked_lines(uint64_t per_line, uint64_t k, double fpr, double n, double most);
+
+/* No table has so many lines: a double holds every number of places up to there. */
+#define BLOCKED_MAX_LINES (0x1p53 / SECTORS_LINE_BITS)
 
 #endif

@@ -1,16 +1,34 @@
-/* dleft_size.c - see dleft_size.h. */
+/* dleft_size.c - see dleft_size.h.
+ *
+ * The search for the smallest table, from the outside in:
+ *
+ *     subtables    2, 3, 4; for speed only 2, since each subtable is a cache line more to read
+ *     print bits   4, 5, ... A print of r bits keeps the rate up to a certain load. The search may
+ *                  stop when that load is GOOD_LOAD: longer prints only make cells larger
+ *     cells        small: the fewest that this load takes, then one cell less at a lower load
+ *                  fast: as many as fill buckets of 16, 32 and 64 bytes
+ *     load         the largest at which so many cells overflow rarely enough
+ *
+ * The fewest bytes win, and the first of several. If speed is preferred and no bucket of 16, 32 or
+ * 64 bytes does it (with fields that are fixed), the search is done again without that.
+ */
 #include "theory/dleft_size.h"
 
 #include "core/checked.h"
 #include "core/dleft.h"
 
 #include <math.h>
+#include <string.h>
 
 #define MAX_LOAD (FLUID_MAX_HEIGHT / 2.0)
 #define GOOD_LOAD 32.0 /* larger buckets save next to nothing */
+#define GOOD_TABLES 4  /* the most subtables that are tried */
+#define LEAST_FAST_BYTES 16
+#define MOST_FAST_BYTES 64
 
 /* ------------------------------------------------------------------ layout */
 
+/* The fewest bytes that hold the cells of a bucket. */
 static uint64_t cell_bytes(const uint64_t *g) {
     return (g[DLEFT_CELLS] * dleft_cell_bits(g) + 7) / 8;
 }
@@ -32,189 +50,212 @@ bool tamis_dleft_bytes(const uint64_t *g, uint64_t *ret_bytes) {
            checked_mul(buckets, g[DLEFT_BUCKET_BYTES], ret_bytes);
 }
 
+/* B (2^r - 1): a bucket and a print that is not 0. */
 uint64_t tamis_dleft_prints(const uint64_t *g) {
     return g[DLEFT_BUCKETS] * ((UINT64_C(1) << g[DLEFT_PRINT_BITS]) - 1);
 }
 
 /* ------------------------------------------------------------------ prediction */
 
-static double load_of(const uint64_t *g, double n) {
+/* Keys per bucket, n / (d B). */
+static double mean_load(const uint64_t *g, double n) {
     return n / ((double)g[DLEFT_TABLES] * (double)g[DLEFT_BUCKETS]);
 }
 
-/* The law that counts for n keys at a load. */
-static void law_of(const uint64_t *g, bool is_churned, double n, double load, fluid *ret_law) {
+/* The fluid law of a table with so many buckets that n keys make this load. */
+static void make_law(const uint64_t *g, bool is_churned, double n, double load, fluid *ret_law) {
     unsigned const tables = (unsigned)g[DLEFT_TABLES];
-    double const   buckets = n / (load * tables);
-    if (is_churned)
-        tamis_fluid_churn(tables, load, buckets, ret_law);
-    else
-        tamis_fluid_fill(tables, load, buckets, ret_law);
+    tamis_fluid_law(tables, is_churned, load, n / (load * tables), ret_law);
 }
 
+/* A union bound: the chance of the next key at capacity, times the adds of the lifetime. No more
+ * keys than a bucket has cells cannot overflow, whatever buckets they have. */
 double tamis_dleft_overflow(const uint64_t *g, bool is_churned, double n, double lifetime) {
     fluid law;
     if (n <= (double)g[DLEFT_CELLS]) return 0;
-    if (load_of(g, n) > fmin(MAX_LOAD, (double)g[DLEFT_CELLS])) return 1;
-    law_of(g, is_churned, n, load_of(g, n), &law);
+    if (mean_load(g, n) > fmin(MAX_LOAD, (double)g[DLEFT_CELLS])) return 1;
+    make_law(g, is_churned, n, mean_load(g, n), &law);
     return fmin(1, fmax(n, lifetime) * tamis_fluid_all(&law, (unsigned)g[DLEFT_CELLS]));
 }
 
 void tamis_dleft_law(const uint64_t *g, bool is_churned, double n, fluid *ret_law) {
-    double const load = fmin(fmin(load_of(g, n), MAX_LOAD), (double)g[DLEFT_CELLS]);
-    law_of(g, is_churned, INFINITY, load, ret_law);
+    double const load = fmin(fmin(mean_load(g, n), MAX_LOAD), (double)g[DLEFT_CELLS]);
+    make_law(g, is_churned, INFINITY, load, ret_law);
 }
 
-/* ------------------------------------------------------------------ choice */
+/* ------------------------------------------------------------------ the search */
 
-/* P[the next key finds all its buckets full] that a need allows. */
-static double chance_of(const dleft_need *need) {
-    return need->overflow / fmax(need->n, need->lifetime);
+/* What is searched for, and the smallest table so far. */
+typedef struct dleft_search {
+    const tamis_need  *need;
+    const dleft_rules *rules;
+    const uint64_t    *fixed;   /* the geometry that was asked for */
+    bool               is_fast; /* buckets in one cache line, and two subtables */
+    double             chance;  /* P[the next key finds all its buckets full] that is allowed */
+    double             bytes;   /* of the smallest table; INFINITY: none yet */
+    uint64_t           best[DLEFT_FIELDS];
+} dleft_search;
+
+/* The number of buckets that is given, by itself or by the number of prints; 0: it is free. */
+static uint64_t given_buckets(const dleft_search *search, const uint64_t *g) {
+    uint64_t const per_bucket = (UINT64_C(1) << g[DLEFT_PRINT_BITS]) - 1;
+    if (search->fixed[DLEFT_BUCKETS] != NEED_FREE) return search->fixed[DLEFT_BUCKETS];
+    return search->need->prints / per_bucket;
 }
 
-/* The largest load, up to a limit, that the cells of a bucket allow. */
-static double best_load(const dleft_need *need, const uint64_t *g, double limit) {
-    unsigned const tables = (unsigned)g[DLEFT_TABLES], cells = (unsigned)g[DLEFT_CELLS];
-    double const   most = fmin(fmin(limit, MAX_LOAD), cells);
-    return need->is_churned ? tamis_fluid_churn_load(tables, cells, chance_of(need), need->n, most)
-                            : tamis_fluid_fill_load(tables, cells, chance_of(need), need->n, most);
+static bool keeps_overflow(const dleft_search *search, const uint64_t *g) {
+    const dleft_rules *const rules = search->rules;
+    double const             lifetime = (double)search->need->work.lifetime;
+    return tamis_dleft_overflow(g, rules->is_churned, rules->keys, lifetime) <= rules->overflow;
 }
 
-/* The cells that a load needs. */
-static uint64_t cells_for(const dleft_need *need, const uint64_t *g, double load) {
-    fluid    law;
-    uint64_t cells = 1;
-    law_of(g, need->is_churned, need->n, load, &law);
-    while (cells < DLEFT_MAX_CELLS && tamis_fluid_all(&law, (unsigned)cells) > chance_of(need))
-        cells++;
-    return cells;
-}
-
-/* The smallest table so far. */
-typedef struct search {
-    const dleft_need *need;
-    const uint64_t   *fixed;
-    double            least;
-    uint64_t          geometry[DLEFT_FIELDS];
-} search;
-
-/* The buckets that there must be, or 0: any number. */
-static uint64_t buckets_given(const search *best, const uint64_t *g) {
-    uint64_t const step = (UINT64_C(1) << g[DLEFT_PRINT_BITS]) - 1;
-    if (best->fixed[DLEFT_BUCKETS] != NEED_FREE) return best->fixed[DLEFT_BUCKETS];
-    return best->need->prints / step;
-}
-
-static bool keeps_overflow(const dleft_need *need, const uint64_t *g) {
-    return tamis_dleft_overflow(g, need->is_churned, need->n, need->lifetime) <= need->overflow;
-}
-
-/* Keep a geometry without its buckets if, at this load, it is smaller than the others. */
-static void try_load(search *best, uint64_t *g, double load) {
-    double const   needed = ceil(best->need->n / (load * (double)g[DLEFT_TABLES]));
-    uint64_t const given = buckets_given(best, g);
+/* Give a table as many buckets as this load makes, or those that are given, and keep it if it is
+ * smaller than the best. Overflow needs a check only if the buckets are given: otherwise the caller
+ * has chosen a load that keeps it. */
+static void try_load(dleft_search *search, uint64_t *g, double load) {
+    double const   needed = ceil(search->rules->keys / (load * (double)g[DLEFT_TABLES]));
+    uint64_t const given = given_buckets(search, g);
     uint64_t       bytes;
     if (!(needed < 0x1p60)) return;
     g[DLEFT_BUCKETS] = given != 0 ? given : (uint64_t)fmax(1, needed);
-    if (!tamis_dleft_bytes(g, &bytes) || (double)bytes >= best->least) return;
-    if (given != 0 && !keeps_overflow(best->need, g)) return;
-    best->least = (double)bytes;
-    for (unsigned i = 0; i < DLEFT_FIELDS; i++) best->geometry[i] = g[i];
+    if (!tamis_dleft_bytes(g, &bytes) || (double)bytes >= search->bytes) return;
+    if (given != 0 && !keeps_overflow(search, g)) return;
+    search->bytes = (double)bytes;
+    memcpy(search->best, g, sizeof search->best);
 }
 
-/* So many cells, in buckets of so many bytes (0: as few as they take). */
-static void set_cells(const search *best, uint64_t *g, uint64_t cells, uint64_t bytes) {
-    uint64_t const fixed = best->fixed[DLEFT_BUCKET_BYTES];
+/* ------------------------------------------------------------------ cells and loads */
+
+/* So many cells, in buckets of so many bytes (0: as few as they take), unless these are fixed. */
+static void set_cells(const dleft_search *search, uint64_t *g, uint64_t cells, uint64_t bytes) {
+    uint64_t const fixed = search->fixed[DLEFT_BUCKET_BYTES];
     g[DLEFT_CELLS] = cells < DLEFT_MAX_CELLS ? cells : DLEFT_MAX_CELLS;
     g[DLEFT_BUCKET_BYTES] = fixed != NEED_FREE ? fixed : bytes != 0 ? bytes : cell_bytes(g);
 }
 
-/* Could these cells be full enough to be smaller than the best? With keys that come and go, one
- * look at the load that it would take is much less work than finding the best load. */
-static bool is_dense(const search *best, const uint64_t *g, double limit) {
-    const dleft_need *const need = best->need;
-    double const            load = need->n * (double)g[DLEFT_BUCKET_BYTES] / best->least;
-    fluid                   law;
-    if (load >= fmin(limit, (double)g[DLEFT_CELLS])) return false;
-    if (load < 1 || !need->is_churned) return true;
-    law_of(g, true, need->n, load, &law);
-    return tamis_fluid_all(&law, (unsigned)g[DLEFT_CELLS]) <= chance_of(need);
+/* The largest load, up to `most`, at which the cells of a bucket overflow rarely enough. */
+static double largest_load(const dleft_search *search, const uint64_t *g, double most) {
+    unsigned const tables = (unsigned)g[DLEFT_TABLES], cells = (unsigned)g[DLEFT_CELLS];
+    double const   n = search->rules->keys, limit = fmin(fmin(most, MAX_LOAD), cells);
+    return search->rules->is_churned
+               ? tamis_fluid_churn_load(tables, cells, search->chance, n, limit)
+               : tamis_fluid_fill_load(tables, cells, search->chance, n, limit);
 }
 
-/* The same, as full as they may be. */
-static void try_cells(search *best, uint64_t *g, uint64_t cells, uint64_t bytes, double limit) {
+/* The other way round: the fewest cells that overflow rarely enough at a load. */
+static uint64_t fewest_cells(const dleft_search *search, const uint64_t *g, double load) {
+    fluid    law;
+    uint64_t cells = 1;
+    make_law(g, search->rules->is_churned, search->rules->keys, load, &law);
+    while (cells < DLEFT_MAX_CELLS && tamis_fluid_all(&law, (unsigned)cells) > search->chance)
+        cells++;
+    return cells;
+}
+
+/* Can these cells, with a load of at most `most`, make a smaller table than the best? Its buckets
+ * must be as full as the bytes of the best would make them. Under churn, one look at whether such a
+ * load overflows is much less work than finding the largest load. */
+static bool can_be_smaller(const dleft_search *search, const uint64_t *g, double most) {
+    double const n = search->rules->keys;
+    double const load = n * (double)g[DLEFT_BUCKET_BYTES] / search->bytes;
+    fluid        law;
+    if (load >= fmin(most, (double)g[DLEFT_CELLS])) return false;
+    if (load < 1 || !search->rules->is_churned) return true;
+    make_law(g, true, n, load, &law);
+    return tamis_fluid_all(&law, (unsigned)g[DLEFT_CELLS]) <= search->chance;
+}
+
+/* So many cells, in buckets as full as overflow and the rate (`most`) allow. */
+static void try_cells(dleft_search *search, uint64_t *g, uint64_t cells, uint64_t bytes,
+                      double most) {
     if (cells < 1) return;
-    set_cells(best, g, cells, bytes);
-    if (!is_dense(best, g, limit)) return;
-    try_load(best, g, buckets_given(best, g) != 0 ? limit : best_load(best->need, g, limit));
+    set_cells(search, g, cells, bytes);
+    if (!can_be_smaller(search, g, most)) return;
+    try_load(search, g, given_buckets(search, g) != 0 ? most : largest_load(search, g, most));
 }
 
-/* Could a cell less be smaller than the best, if the load stayed? */
-static bool is_promising(const search *best, const uint64_t *g, double limit) {
-    double const bytes = best->need->n / limit * (double)(g[DLEFT_CELLS] - 1);
-    return g[DLEFT_CELLS] > 1 && bytes * (double)dleft_cell_bits(g) / 8 < best->least;
+/* The smallest table whose load is at most `most`: as few cells as that load takes. The
+ * last of these cells may be needed for a small part of the load only, so one cell less in buckets
+ * that are less full is tried, too; but only if it would be smaller at the same load. */
+static void try_fewest_cells(dleft_search *search, uint64_t *g, double most) {
+    bool const   is_given = given_buckets(search, g) != 0;
+    double const load = is_given ? most : fmin(most, GOOD_LOAD);
+    set_cells(search, g, fewest_cells(search, g, load), 0);
+    try_load(search, g, load);
+    if (is_given || g[DLEFT_CELLS] <= 1) return;
+    double const cells = search->rules->keys / load * (double)(g[DLEFT_CELLS] - 1);
+    if (cells * (double)dleft_cell_bits(g) / 8 < search->bytes)
+        try_cells(search, g, g[DLEFT_CELLS] - 1, 0, load);
 }
 
-/* Subtables and remainders are given, and the largest load that keeps the fpr. */
-static void try_widths(search *best, uint64_t *g, double limit) {
-    uint64_t const given = g[DLEFT_BUCKETS] = buckets_given(best, g);
-    if (best->need->prints != 0 && best->need->prints != tamis_dleft_prints(g)) return;
+/* ------------------------------------------------------------------ prints and subtables */
+
+/* Subtables and print bits are chosen; the rate holds up to a load of `most`. If the number of
+ * buckets is given, so is the load, and it may not be larger. */
+static void try_print_bits(dleft_search *search, uint64_t *g, double most) {
+    uint64_t const given = g[DLEFT_BUCKETS] = given_buckets(search, g);
+    if (search->need->prints != 0 && search->need->prints != tamis_dleft_prints(g)) return;
     if (given != 0) {
-        double const load = best->need->n / ((double)g[DLEFT_TABLES] * (double)given);
-        if (load > fmin(limit * (1 + 1e-12), MAX_LOAD)) return;
-        limit = load;
+        double const load = mean_load(g, search->rules->keys);
+        if (load > fmin(most * (1 + 1e-12), MAX_LOAD)) return;
+        most = load;
     }
-    if (best->fixed[DLEFT_CELLS] != NEED_FREE) {
-        try_cells(best, g, best->fixed[DLEFT_CELLS], 0, limit);
-    } else if (best->need->is_fast) { /* buckets that never lie in two cache lines */
-        for (uint64_t bytes = 16; bytes <= 64; bytes *= 2) {
-            try_cells(best, g, 8 * bytes / dleft_cell_bits(g), bytes, limit);
-        }
+    if (search->fixed[DLEFT_CELLS] != NEED_FREE) {
+        try_cells(search, g, search->fixed[DLEFT_CELLS], 0, most);
+    } else if (search->is_fast) {
+        for (uint64_t bytes = LEAST_FAST_BYTES; bytes <= MOST_FAST_BYTES; bytes *= 2)
+            try_cells(search, g, 8 * bytes / dleft_cell_bits(g), bytes, most);
     } else {
-        double const load = given != 0 ? limit : fmin(limit, GOOD_LOAD);
-        set_cells(best, g, cells_for(best->need, g, load), 0);
-        try_load(best, g, load);
-        if (given == 0 && is_promising(best, g, load))
-            try_cells(best, g, g[DLEFT_CELLS] - 1, 0, load);
+        try_fewest_cells(search, g, most);
     }
 }
 
-static void try_tables(search *best, uint64_t *g) {
-    uint64_t const fixed = best->fixed[DLEFT_PRINT_BITS];
-    bool const     is_free = fixed == NEED_FREE;
-    bool const     is_given = best->need->prints != 0 || best->fixed[DLEFT_BUCKETS] != NEED_FREE;
-    double         limit = 0;
-    for (uint64_t r = is_free ? DLEFT_MIN_PRINT_BITS : fixed;
-         r <= (is_free ? best->need->most_print_bits : fixed); r++) {
-        if (limit >= GOOD_LOAD && !is_given) break;
+/* All print bits for one number of subtables. The rate n / (B (2^r - 1)) is load d / (2^r - 1), so
+ * the largest load is fpr (2^r - 1) / d; below 1, most buckets would be empty. With a given number
+ * of buckets the load is given, too, and all print bits are tried. */
+static void try_tables(dleft_search *search, uint64_t *g) {
+    uint64_t const fixed = search->fixed[DLEFT_PRINT_BITS];
+    uint64_t const first = fixed == NEED_FREE ? DLEFT_MIN_PRINT_BITS : fixed;
+    uint64_t const last = fixed == NEED_FREE ? search->rules->most_print_bits : fixed;
+    bool const is_given = search->need->prints != 0 || search->fixed[DLEFT_BUCKETS] != NEED_FREE;
+    double     most = 0;
+    for (uint64_t r = first; r <= last; r++) {
+        if (most >= GOOD_LOAD && !is_given) break;
         g[DLEFT_PRINT_BITS] = r;
-        limit = best->need->fpr * (ldexp(1, (int)r) - 1) / (double)g[DLEFT_TABLES];
-        if (best->need->fpr <= 0) limit = MAX_LOAD;
-        if (limit >= 1) try_widths(best, g, limit);
+        most = search->rules->fpr * (ldexp(1, (int)r) - 1) / (double)g[DLEFT_TABLES];
+        if (search->rules->fpr <= 0) most = MAX_LOAD;
+        if (most >= 1) try_print_bits(search, g, most);
     }
 }
 
-static void try_all(search *best, uint64_t first, uint64_t last) {
+/* All numbers of subtables, or the one that is fixed. */
+static void try_all(dleft_search *search) {
+    uint64_t const fixed = search->fixed[DLEFT_TABLES];
+    uint64_t const first = fixed != NEED_FREE ? fixed : DLEFT_MIN_TABLES;
+    uint64_t const last = fixed != NEED_FREE || search->is_fast ? first : GOOD_TABLES;
+    if (first < DLEFT_MIN_TABLES || first > DLEFT_MAX_TABLES) return;
     for (uint64_t tables = first; tables <= last; tables++) {
         uint64_t g[DLEFT_FIELDS];
-        for (unsigned i = 0; i < DLEFT_FIELDS; i++) g[i] = best->fixed[i];
+        memcpy(g, search->fixed, sizeof g);
         g[DLEFT_TABLES] = tables;
-        if (tables >= DLEFT_MIN_TABLES && tables <= DLEFT_MAX_TABLES) try_tables(best, g);
+        try_tables(search, g);
     }
 }
 
-/* What is fast may not be had with the buckets that there must be; then any. */
-bool tamis_dleft_choose(const dleft_need *need, uint64_t *geometry) {
-    dleft_need     any = *need;
-    search         best = { .need = need, .fixed = geometry, .least = INFINITY };
-    uint64_t const fixed = geometry[DLEFT_TABLES];
-    uint64_t const first = fixed != NEED_FREE ? fixed : DLEFT_MIN_TABLES;
-    uint64_t const last = fixed != NEED_FREE ? fixed : 4;
-    try_all(&best, first, need->is_fast ? first : last);
-    any.is_fast = false;
-    best.need = &any;
-    if (need->is_fast && best.least == INFINITY) try_all(&best, first, last);
-    for (unsigned i = 0; i < DLEFT_FIELDS && best.least < INFINITY; i++)
-        geometry[i] = best.geometry[i];
-    return best.least < INFINITY;
+bool tamis_dleft_choose(const tamis_need *need, const dleft_rules *rules, uint64_t *geometry) {
+    double const adds = fmax(rules->keys, (double)need->work.lifetime);
+    dleft_search search = { .need = need,
+                            .rules = rules,
+                            .fixed = geometry,
+                            .is_fast = need_is_fast(need),
+                            .chance = rules->overflow / adds,
+                            .bytes = INFINITY };
+    try_all(&search);
+    if (search.is_fast && search.bytes == INFINITY) {
+        search.is_fast = false;
+        try_all(&search);
+    }
+    if (search.bytes == INFINITY) return false;
+    memcpy(geometry, search.best, sizeof search.best);
+    return true;
 }

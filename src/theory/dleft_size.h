@@ -1,14 +1,19 @@
 /* dleft_size.h - the sizes of d-left tables, whatever their cells hold beside a print.
  *
- * Names: n keys; d subtables of B buckets each, c cells in a bucket; r bits of print and x others
- * in a cell. Prints of 0 are left out, so that a key is taken for one of n others with probability
- * n / (B (2^r - 1)).
+ * Paper: Bonomi et al., "An Improved Construction for Counting Bloom Filters", ESA 2006, sections
+ * 2.3 and 4.
  *
- * A key finds no place when all its d buckets are full. The fluid limit (fluid.h) tells how
- * often that is for the next key, at capacity; a life of T adds is at most T times worse. Where
- * keys go it is the limit under churn that counts: at load 4 of 6 cells in 3 subtables, filling
- * alone makes it 1e-30 and churn 1e-8. What a kind can do about it then is a net below that, and
- * not counted here.
+ * Names: n keys; d subtables of B buckets each, c cells in a bucket; r bits of print and x others
+ * in a cell. Prints of 0 mark empty cells, so that a key is taken for one of n others with
+ * probability n / (B (2^r - 1)).
+ *
+ * Idea. A key finds no place when all its d buckets are full. The fluid limit (fluid.h) says how
+ * often that is for the next key, at capacity; a lifetime of T adds is at most T times worse. The
+ * smallest table is found by a search over subtables, print bits and cells.
+ *
+ * Why churn counts. Where keys are removed, it is the limit under churn that matters: at load 4 of
+ * 6 cells in 3 subtables, filling alone makes the chance 1e-30, and churn 1e-8. What a kind does
+ * when all buckets are full (moves, a side table) makes it rarer still, and is not counted here.
  */
 #ifndef TAMIS_THEORY_DLEFT_SIZE_H
 #define TAMIS_THEORY_DLEFT_SIZE_H
@@ -53,16 +58,19 @@ double tamis_dleft_overflow(const uint64_t *geometry, bool is_churned, double n,
 /* How full the buckets of a large table are. */
 void tamis_dleft_law(const uint64_t *geometry, bool is_churned, double n, fluid *ret_law);
 
-typedef struct dleft_need {
-    double   n, fpr; /* fpr 0: only the fixed fields count */
-    double   lifetime, overflow;
-    uint64_t prints; /* as many, exactly; 0: any */
-    bool     is_fast;
-    bool     is_churned; /* keys go, too */
+/* What differs between the kinds that store d-left tables. It takes the place of what the user's
+ * need says of the same thing. */
+typedef struct dleft_rules {
+    double   keys;       /* that must find a cell: the capacity, and what a kind stores besides */
+    double   fpr;        /* with so many keys; 0: only the fixed fields count */
+    double   overflow;   /* the part of it that full buckets may take */
+    bool     is_churned; /* keys are removed, too */
     uint64_t most_print_bits;
-} dleft_need;
+} dleft_rules;
 
-/* Fill in what is free of the geometry; the other bits are given. False: it cannot be had. */
-bool tamis_dleft_choose(const dleft_need *need, uint64_t *geometry);
+/* Fill in the fields of the geometry that are NEED_FREE, for the smallest table; the other bits are
+ * given. From the need come the lifetime, the number of prints and the preference. False: no table
+ * does it. */
+bool tamis_dleft_choose(const tamis_need *need, const dleft_rules *rules, uint64_t *geometry);
 
 #endif

@@ -1,37 +1,41 @@
-/* fluid.c - see fluid.h. */
+/* fluid.c - see fluid.h.
+ *
+ * Idea. The state is the table of tails x(i, j), the share of the buckets of subtable i with at
+ * least j keys. Filling follows the differential equation of fluid.h in small steps of the mean
+ * load. Churn looks for the state at which arrivals and removals are equal, by solving for one
+ * x(i, j) after the other until none moves any more. Both work upward, one level j after the other:
+ * a level depends on the one below it, and under churn also on the one above.
+ *
+ * Why no general solver. Planning asks for tails of 1e-10 to 1e-30. A solver that keeps its error
+ * small beside the largest x would lose them. Here every x(i, j) is a product of what is below it,
+ * so that its error is small beside itself.
+ */
 #include "theory/fluid.h"
 
 #include <math.h>
-#include <stdbool.h>
 
-#define STEPS_PER_KEY 100 /* of filling: tails of 1e-30 are good to 2e-3 of themselves */
-#define STEPS_ROUGH 20    /* of finite tables: tails of 1e-15 are good to a tenth */
+#define STEPS_PER_KEY 100 /* of filling, in the limit: tails of 1e-30 are good to 2e-3 */
+#define STEPS_ROUGH 20    /* of filling a finite table: tails of 1e-15 are good to a tenth */
 #define ROUNDS 5000       /* of churn, at most: it takes up to a hundred */
-#define CLOSE 1e-8        /* the relative change of all tails in a round that is rest */
-#define NOTHING 1e-305    /* smaller ones have no digits */
-#define FAINT 1e-50       /* smaller ones are no front yet: nobody asks for such a chance */
-#define FULL (1 - 1e-13)  /* larger ones are at rest: what is missing does not matter */
+#define CLOSE 1e-8        /* relative change of all tails in a round at which churn is at rest */
+#define NOTHING 1e-305    /* smaller numbers have lost their digits */
+#define FAINT 1e-50       /* smaller tails are not followed upward: nobody asks for such a chance */
+#define FULL (1 - 1e-13)  /* larger shares are 1: what is missing does not matter */
 
-/* Loads that matter: the tails beyond are nothing. */
-static unsigned height_of(double load) {
+/* ------------------------------------------------------------------ levels */
+
+/* The highest level that is worth following: tails more than 24 keys above the mean are nothing. */
+static unsigned highest_level(double load) {
     return (unsigned)fmin(FLUID_MAX_HEIGHT, ceil(load) + 24);
 }
 
-/* Up to the third load behind the last that some bucket has: a step has four parts. The leftmost
- * buckets are the fullest. */
-static unsigned front_of(const fluid *law) {
-    unsigned const end = law->least > 0 ? height_of(law->load) : FLUID_MAX_HEIGHT;
-    unsigned       j = 4;
-    while (j < end && law->x[0][j - 3] > FAINT) j++;
-    return j;
-}
-
+/* The table at the start: no bucket has a key, all have "at least 0". */
 static void start_empty(unsigned tables, double load, double buckets, fluid *ret_fluid) {
     *ret_fluid = (fluid){ .tables = tables, .load = load, .least = fmin(1, 1 / buckets) };
     for (unsigned i = 0; i < tables; i++) ret_fluid->x[i][0] = 1;
 }
 
-/* prod k>i x(k, j-1), for each i. */
+/* prod k>i x(k, j-1) for each i, the last factor of p(i, j) in fluid.h; below[k] is x(k, j-1). */
 static void products_right(unsigned tables, const double *below, double *ret_right) {
     double product = 1;
     for (unsigned i = tables; i-- > 0;) {
@@ -40,9 +44,13 @@ static void products_right(unsigned tables, const double *below, double *ret_rig
     }
 }
 
-/* The share that x(i, j) stands for, given all that is rare before it, whose chance is `chance`; at
- * least the one bucket that there is. Then it is one more that is rare, and x = chance x share. */
-static double share_of(double x, double least, double *chance) {
+/* Split an x(i, j) of a finite table into chance times share ("Finite tables" in fluid.h).
+ *
+ * The caller goes upward through all levels, from left to right in each. `chance` is the
+ * probability of all rare events that it has met so far, 1 at the start. If x is at least one
+ * bucket given these events, its share is x / chance. If it is less, that there is such a bucket is
+ * one more rare event: the chance becomes smaller, and the share is that of one bucket. */
+static double split_share(double x, double least, double *chance) {
     if (x >= least * *chance && *chance > NOTHING) return *chance < 1 ? x / *chance : x;
     *chance = x / least;
     return least;
@@ -50,63 +58,67 @@ static double share_of(double x, double least, double *chance) {
 
 /* ------------------------------------------------------------------ filling */
 
-/* The loads that grow: below, all buckets have them; beyond, none has and comes to. */
+/* The levels that change in a step: all buckets have those below, and none comes to those above. */
 typedef struct span {
     unsigned first, last;
 } span;
 
-/* What is as good as full becomes so. */
-static span span_of(fluid *law) {
-    span s = { 1, front_of(law) };
+/* Levels that are as good as full are set to 1, and left out from then on. At the top, a step of
+ * Runge and Kutta has four parts, each of which may reach one level more: so the last level is the
+ * third above the highest that buckets have. The leftmost buckets are the fullest. */
+static span changing_levels(fluid *law) {
+    unsigned const end = law->least > 0 ? highest_level(law->load) : FLUID_MAX_HEIGHT;
+    span           s = { 1, 4 };
+    while (s.last < end && law->x[0][s.last - 3] > FAINT) s.last++;
     for (; s.first < s.last && law->x[law->tables - 1][s.first] > FULL; s.first++) {
         for (unsigned i = 0; i < law->tables; i++) law->x[i][s.first] = 1;
     }
     return s;
 }
 
-/* What the levels below leave behind for the next one: the shares x(i, j - 1), and the chance of
- * all that is rare so far. */
-typedef struct rise {
-    double chance, below[FLUID_MAX_TABLES];
-} rise;
+/* What the level below hands up: its shares, and the chance of all rare events so far. */
+typedef struct level_below {
+    double chance, share[FLUID_MAX_TABLES];
+} level_below;
 
-static rise rise_start(unsigned tables) {
-    rise from = { .chance = 1 };
-    for (unsigned i = 0; i < tables; i++) from.below[i] = 1;
-    return from;
+/* Below the first level: all buckets. */
+static level_below full_level(unsigned tables) {
+    level_below below = { .chance = 1 };
+    for (unsigned i = 0; i < tables; i++) below.share[i] = 1;
+    return below;
 }
 
-/* dx(i, j) of all subtables at one level j, the next one up. Only the levels j and j - 1 matter, so
- * whoever asks may change level j as soon as it is told. */
-static void growth(const fluid *at, unsigned j, rise *from, double *ret_slope) {
-    double left = at->tables, right[FLUID_MAX_TABLES];
-    products_right(at->tables, from->below, right);
-    for (unsigned i = 0; i < at->tables; i++) {
-        double const x = at->x[i][j], more = from->chance * from->below[i] - x;
+/* The growth d p(i, j) of all subtables at level j, as in fluid.h; `below` becomes this level. Only
+ * the levels j and j - 1 are read, so the caller may change level j right after the call. */
+static void growth(const fluid *law, unsigned j, level_below *below, double *ret_slope) {
+    double left = law->tables, right[FLUID_MAX_TABLES]; /* left: d prod k<i x(k, j) */
+    products_right(law->tables, below->share, right);
+    for (unsigned i = 0; i < law->tables; i++) {
+        double const x = law->x[i][j], more = below->chance * below->share[i] - x;
         ret_slope[i] = more > 0 ? left * right[i] * more : 0;
-        from->below[i] = share_of(x, at->least, &from->chance);
-        left *= from->below[i];
+        below->share[i] = split_share(x, law->least, &below->chance);
+        left *= below->share[i];
     }
 }
 
 /* One step of Euler's method, in place. */
-static void grow(fluid *law, span over, double step) {
-    rise   from = rise_start(law->tables);
-    double slope[FLUID_MAX_TABLES];
+static void euler_step(fluid *law, span over, double step) {
+    level_below below = full_level(law->tables);
+    double      slope[FLUID_MAX_TABLES];
     for (unsigned j = over.first; j <= over.last; j++) {
-        growth(law, j, &from, slope);
+        growth(law, j, &below, slope);
         for (unsigned i = 0; i < law->tables; i++) law->x[i][j] += step * slope[i];
     }
 }
 
-/* One of the four parts of a step: with the growth at the point that was tried last, the sum goes
- * on by its weight, and the next point is `ahead` from where the step began. */
-static void try_point(const fluid *begin, span over, double weight, double ahead, const fluid *at,
-                      fluid *sum, fluid *tried) {
-    rise   from = rise_start(begin->tables);
-    double slope[FLUID_MAX_TABLES];
+/* One of the four parts of a step of Runge and Kutta. The slope is taken at the point `at`; `sum`
+ * grows by `weight` of it, and `tried` becomes the point that is `ahead` from the beginning. */
+static void runge_kutta_part(const fluid *begin, span over, double weight, double ahead,
+                             const fluid *at, fluid *sum, fluid *tried) {
+    level_below below = full_level(begin->tables);
+    double      slope[FLUID_MAX_TABLES];
     for (unsigned j = over.first; j <= over.last; j++) {
-        growth(at, j, &from, slope);
+        growth(at, j, &below, slope);
         for (unsigned i = 0; i < begin->tables; i++) {
             double const before = at == begin ? begin->x[i][j] : sum->x[i][j];
             sum->x[i][j] = before + weight * slope[i];
@@ -115,17 +127,18 @@ static void try_point(const fluid *begin, span over, double weight, double ahead
     }
 }
 
-/* Of all that is tried, only the loads that grow are ever written, and so read. Not inlined: with
- * the fluid of its caller, the frame would be larger than 16 KiB. */
+/* One step of Runge and Kutta's method of the fourth order. In `tried` and `sum`, only the levels
+ * that change are written, and so read. Not inlined: with the fluid of its caller, the stack frame
+ * would be larger than 16 KiB. */
 static __attribute__((noinline)) void runge_kutta(fluid *law, double step) {
-    span const over = span_of(law);
+    span const over = changing_levels(law);
     fluid      tried, sum;
     tried.tables = law->tables;
     tried.least = law->least;
-    try_point(law, over, step * 1 / 6, step * 0.5, law, &sum, &tried);
-    try_point(law, over, step * 2 / 6, step * 0.5, &tried, &sum, &tried);
-    try_point(law, over, step * 2 / 6, step, &tried, &sum, &tried);
-    try_point(law, over, step * 1 / 6, 0, &tried, &sum, &tried);
+    runge_kutta_part(law, over, step * 1 / 6, step * 0.5, law, &sum, &tried);
+    runge_kutta_part(law, over, step * 2 / 6, step * 0.5, &tried, &sum, &tried);
+    runge_kutta_part(law, over, step * 2 / 6, step, &tried, &sum, &tried);
+    runge_kutta_part(law, over, step * 1 / 6, 0, &tried, &sum, &tried);
     for (unsigned i = 0; i < law->tables; i++) {
         for (unsigned j = over.first; j <= over.last; j++) law->x[i][j] = sum.x[i][j];
     }
@@ -143,15 +156,22 @@ void tamis_fluid_fill(unsigned tables, double load, double buckets, fluid *ret_f
     tamis_fluid_go_on(ret_fluid, load);
 }
 
+/* A key raises the mean load by 1 / (d B): that is one step of Euler's method. */
 void tamis_fluid_few(unsigned tables, double buckets, unsigned keys, fluid *ret_fluid) {
     double const step = 1 / (tables * buckets);
     start_empty(tables, keys * step, INFINITY, ret_fluid);
-    for (unsigned i = 0; i < keys; i++) grow(ret_fluid, span_of(ret_fluid), step);
+    for (unsigned i = 0; i < keys; i++) euler_step(ret_fluid, changing_levels(ret_fluid), step);
 }
 
 /* ------------------------------------------------------------------ churn */
 
-/* x(i, j) of one load from its neighbours. Returns whether that is still a change. */
+/* Solve the balance of fluid.h, d p(i, j) = j (x(i, j) - x(i, j+1)) / load, for x(i, j), from left
+ * to right at one level j:
+ *
+ *     x(i, j) = (x(i, j+1) + pull x(i, j-1)) / (1 + pull)
+ *     pull    = d load / j  prod k<i x(k, j)  prod k>i x(k, j-1)
+ *
+ * Returns whether any of them is still moving. */
 static bool settle_level(fluid *law, unsigned j) {
     bool   is_moving = false;
     double left = law->tables * law->load / j;
@@ -169,37 +189,41 @@ static bool settle_level(fluid *law, unsigned j) {
     return is_moving;
 }
 
-/* Levels look at their neighbours only, so the load of all would take long to come right. What is
- * missing is added as hashing adds it. */
+/* Bring the sum of all tails back to the mean load. Levels look at their neighbours only, so by
+ * themselves they would take thousands of rounds for it. What is missing (or is too much) is spread
+ * over the levels as new keys would be. */
 static void settle_load(fluid *law, unsigned height) {
     span const all = { 1, height };
     double     sum = 0;
     for (unsigned i = 0; i < law->tables; i++) {
         for (unsigned j = 1; j <= height; j++) sum += law->x[i][j];
     }
-    grow(law, all, law->load - sum / law->tables);
+    euler_step(law, all, law->load - sum / law->tables);
 }
 
-/* From the limit to a finite table: what is rare comes from what is below it alone. */
+/* From the limit to a table of finite buckets. From the first tail below one bucket on, each
+ * x(i, j) is computed again from the level below, as chance times share; the level above it, which
+ * is rarer still, is left out of the balance. */
 static void make_finite(fluid *law, double least) {
     double chance = 1, below[FLUID_MAX_TABLES], right[FLUID_MAX_TABLES];
     bool   is_rare = false;
     law->least = least;
     for (unsigned i = 0; i < law->tables; i++) below[i] = 1;
-    for (unsigned j = 1; j <= height_of(law->load); j++) {
+    for (unsigned j = 1; j <= highest_level(law->load); j++) {
         double left = law->tables * law->load / j;
         products_right(law->tables, below, right);
         for (unsigned i = 0; i < law->tables; i++) {
             double const pull = left * right[i];
             is_rare = is_rare || law->x[i][j] < least;
             if (is_rare) law->x[i][j] = chance * fmax(law->x[i][j], pull * below[i] / (1 + pull));
-            below[i] = share_of(law->x[i][j], least, &chance);
+            below[i] = split_share(law->x[i][j], least, &chance);
             left *= below[i];
         }
     }
 }
 
-/* From buckets that all have the mean load, or the next. */
+/* Start with buckets that all have the mean load, rounded up or down. Then settle all levels that
+ * have any buckets, and the load, until nothing moves; at last, make it finite. */
 void tamis_fluid_churn(unsigned tables, double load, double buckets, fluid *ret_fluid) {
     start_empty(tables, load, INFINITY, ret_fluid);
     for (unsigned i = 0; i < tables; i++) {
@@ -211,10 +235,18 @@ void tamis_fluid_churn(unsigned tables, double load, double buckets, fluid *ret_
         is_moving = false;
         do {
             is_moving = settle_level(ret_fluid, ++j) || is_moving;
-        } while (j < height_of(load) && ret_fluid->x[0][j] > NOTHING);
+        } while (j < highest_level(load) && ret_fluid->x[0][j] > NOTHING);
         settle_load(ret_fluid, j);
     }
     make_finite(ret_fluid, fmin(1, 1 / buckets));
+}
+
+void tamis_fluid_law(unsigned tables, bool is_churned, double load, double buckets,
+                     fluid *ret_fluid) {
+    if (is_churned)
+        tamis_fluid_churn(tables, load, buckets, ret_fluid);
+    else
+        tamis_fluid_fill(tables, load, buckets, ret_fluid);
 }
 
 /* ------------------------------------------------------------------ asking */
@@ -225,46 +257,63 @@ double tamis_fluid_share(const fluid *law, unsigned j) {
     return sum / law->tables;
 }
 
+/* prod i x(i, j), with the shares of level j given all that is rare, times the chance of that. */
 double tamis_fluid_all(const fluid *law, unsigned j) {
     double chance = 1, product = 1;
     for (unsigned level = 1; level <= j; level++) {
         product = 1;
         for (unsigned i = 0; i < law->tables; i++) {
-            product *= share_of(law->x[i][level], law->least, &chance);
+            product *= split_share(law->x[i][level], law->least, &chance);
         }
     }
     return chance * product;
 }
 
+/* Keys per bucket of subtable i are the sum of its tails, so that is its share of all keys. */
+double tamis_fluid_tables_read(const fluid *law, unsigned last) {
+    double mean = 0, keys = 0;
+    for (unsigned i = 0; i < law->tables; i++) {
+        for (unsigned j = 1; j <= last; j++) {
+            mean += (i + 1) * law->x[i][j];
+            keys += law->x[i][j];
+        }
+    }
+    return keys > 0 ? mean / keys : 1;
+}
+
 /* ------------------------------------------------------------------ the load for a chance */
 
-/* With the buckets that there are at the limit: a few less than there will be, which is safe. */
+/* One filling finds it: the chance rises with the load, so the first load at which it is too large
+ * is the end. The number of buckets is that at the limit: a few less than there will be, which is
+ * safe. */
 double tamis_fluid_fill_load(unsigned tables, unsigned j, double chance, double n, double limit) {
     double const step = 1.0 / STEPS_ROUGH;
-    fluid        at;
-    start_empty(tables, 0, n / (limit * tables), &at);
-    for (; at.load < limit; at.load += step) {
-        runge_kutta(&at, step);
-        if (tamis_fluid_all(&at, j) > chance) return at.load;
+    fluid        law;
+    start_empty(tables, 0, n / (limit * tables), &law);
+    for (; law.load < limit; law.load += step) {
+        runge_kutta(&law, step);
+        if (tamis_fluid_all(&law, j) > chance) return law.load;
     }
     return limit;
 }
 
-/* ln of how many times too large it is; rises with the load. */
-static double excess(unsigned tables, unsigned j, double chance, double n, double load) {
+/* ln of how many times too large the chance is under churn at a load; it rises with the load. */
+static double churn_excess(unsigned tables, unsigned j, double chance, double n, double load) {
     fluid law;
     tamis_fluid_churn(tables, load, n / (load * tables), &law);
     return log(fmax(tamis_fluid_all(&law, j), NOTHING) / chance);
 }
 
-/* Between a load that is fine and one that is not, where the line between them crosses zero. */
+/* Find where the excess is zero. Between a load that is fine and one that is not, try next where
+ * the straight line between their excesses crosses zero, but at least a tenth of the way from
+ * either end, so that both ends close in. Stops at 0.2%, and returns the load that is fine. */
 double tamis_fluid_churn_load(unsigned tables, unsigned j, double chance, double n, double limit) {
     double low = 0, high = limit, e_low = log(NOTHING / chance);
-    double e_high = excess(tables, j, chance, n, high);
+    double e_high = churn_excess(tables, j, chance, n, high);
     if (e_high <= 0) return limit;
     while (high - low > 2e-3 * high) {
         double const part = fmin(0.9, fmax(0.1, e_low / (e_low - e_high)));
-        double const load = low + part * (high - low), e = excess(tables, j, chance, n, load);
+        double const load = low + part * (high - low), e = churn_excess(tables, j, chance, n, load);
         *(e <= 0 ? &low : &high) = load;
         *(e <= 0 ? &e_low : &e_high) = e;
     }

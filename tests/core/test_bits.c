@@ -93,6 +93,44 @@ static void bits_select_says_64_when_there_is_no_such_bit(void **state) {
     }
 }
 
+static uint64_t oracle_bit(uint64_t word, unsigned rank) {
+    unsigned const place = oracle_select(word, rank);
+    return place == 64 ? 0 : UINT64_C(1) << place;
+}
+
+static void check_nth(uint64_t word, unsigned rank) {
+    bits_pair const two = bits_two(word, rank);
+    assert_true(bits_nth(word, rank) == oracle_bit(word, rank));
+    assert_true(two.first == oracle_bit(word, rank));
+    assert_true(two.second == oracle_bit(word, rank + 1));
+}
+
+/* Words of up to 56 bits may have fewer bits than are asked for. Words of all 64 may not. */
+static void bits_nth_and_two_find_the_bits_or_nothing(void **state) {
+    (void)state;
+    dice random = dice_start();
+    for (unsigned round = 0; round < 10000; round++) {
+        uint64_t const word = round == 0 ? 0 : round == 1 ? UINT64_MAX : random_density(&random);
+        for (unsigned rank = 0; rank < 63; rank++) check_nth(word & bits_low(56), rank);
+        for (unsigned rank = 0; rank + 1 < oracle_rank(word, 64); rank++) check_nth(word, rank);
+    }
+    assert_true(bits_nth(UINT64_MAX, 63) == UINT64_C(1) << 63);
+}
+
+/* All bytes in all places of a word: between zeros, and between ones. */
+static void bits_nth_finds_each_bit_of_each_byte(void **state) {
+    (void)state;
+    for (unsigned at = 0; at < 64; at += 8) {
+        for (uint64_t byte = 0; byte < 256; byte++) {
+            uint64_t const among_ones = ~((byte ^ 0xff) << at);
+            for (unsigned rank = 0; rank < oracle_rank(byte, 8); rank++) {
+                assert_true(bits_nth(byte << at, rank) == oracle_bit(byte << at, rank));
+                assert_true(bits_nth(among_ones, at + rank) == oracle_bit(byte << at, rank));
+            }
+        }
+    }
+}
+
 static void bits_rank_of_select_is_the_rank(void **state) {
     (void)state;
     for (uint64_t pattern = 0; pattern <= UINT16_MAX; pattern++) {
@@ -125,6 +163,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bits_lowest_finds_the_first_set_bit),
     cmocka_unit_test(bits_select_finds_the_bit_of_every_rank),
     cmocka_unit_test(bits_select_says_64_when_there_is_no_such_bit),
+    cmocka_unit_test(bits_nth_and_two_find_the_bits_or_nothing),
+    cmocka_unit_test(bits_nth_finds_each_bit_of_each_byte),
     cmocka_unit_test(bits_rank_of_select_is_the_rank),
     cmocka_unit_test(bits_popcount_bytes_counts_a_body_and_nothing_behind_it),
 };

@@ -156,6 +156,46 @@ static void lanes_up_to_8_finds_just_the_bytes_that_are_not_larger(void **state)
     fenced_free(&memory);
 }
 
+/* Asking about a line reads the line and no more. */
+static void lanes_of_a_line_begin_at_any_byte_of_its_first_half(void **state) {
+    (void)state;
+    dice   random = dice_start();
+    fenced memory = fenced_new(64);
+    for (unsigned round = 0; round < 20000; round++) {
+        unsigned const first = round % 33;
+        uint8_t const  value = (uint8_t)dice_roll(&random);
+        uint64_t       not_larger = 0;
+        random_bytes8(&random, memory.bytes, value, 64);
+        for (unsigned i = 0; i < 64; i++) not_larger |= (uint64_t)(memory.bytes[i] <= value) << i;
+        assert_true(lanes_equal_line(memory.bytes, first, value) ==
+                    oracle_equal8(memory.bytes, value, 64) >> first);
+        assert_true(lanes_up_to_line(memory.bytes, first, value) == not_larger >> first);
+    }
+    fenced_free(&memory);
+}
+
+/* ------------------------------------------------------------------ numbers of 16 bits */
+
+/* Numbers that are the value, or differ from it in one bit, inside the mask or outside. */
+static void lanes_equal_16x16_compares_just_the_bits_of_the_mask(void **state) {
+    (void)state;
+    dice   random = dice_start();
+    fenced memory = fenced_new(33);
+    for (unsigned round = 0; round < 20000; round++) {
+        uint8_t *const bytes = memory.bytes + round % 2;
+        uint16_t const value = (uint16_t)dice_roll(&random), mask = (uint16_t)dice_roll(&random);
+        uint32_t       equal = 0;
+        for (unsigned i = 0; i < 16; i++) {
+            uint64_t const is_other = dice_below(&random, 2), bit = dice_below(&random, 16);
+            uint16_t const number = (uint16_t)(value ^ is_other << bit);
+            le16_store(bytes + 2 * i, number);
+            equal |= (uint32_t)((number & mask) == (value & mask)) << i;
+        }
+        assert_int_equal(lanes_equal_16x16(bytes, value, mask), equal);
+    }
+    fenced_free(&memory);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(lanes_equal_finds_just_the_equal_lanes_of_every_width),
     cmocka_unit_test(lanes_equal_keeps_neighbours_apart),
@@ -164,6 +204,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(lanes_equal_8_finds_just_the_equal_bytes),
     cmocka_unit_test(lanes_equal_8x32_finds_each_value_at_each_place),
     cmocka_unit_test(lanes_up_to_8_finds_just_the_bytes_that_are_not_larger),
+    cmocka_unit_test(lanes_of_a_line_begin_at_any_byte_of_its_first_half),
+    cmocka_unit_test(lanes_equal_16x16_compares_just_the_bits_of_the_mask),
 };
 
 CORE_EXPORT(lanes)

@@ -19,6 +19,7 @@ typedef struct golden {
 static const golden goldens[] = {
     { "v1-bloom.tamis", "bloom", "bits=3000,hashes=7", 300, TAMIS_HASH_XXH3, 0 },
     { "v1-bloom-siphash.tamis", "bloom", "bits=1024,hashes=5", 80, TAMIS_HASH_SIPHASH, 0 },
+    { "v1-bloom-blocked.tamis", "bloom", "bits=5120,hashes=8,blocked=1", 300, TAMIS_HASH_XXH3, 0 },
     { "v1-counting.tamis", "counting", "counters=3000,hashes=7,counter_bits=4", 300,
       TAMIS_HASH_XXH3, 0 },
     { "v1-counting-5-bits.tamis", "counting", "counters=1501,hashes=4,counter_bits=5", 100,

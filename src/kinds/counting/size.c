@@ -46,21 +46,11 @@ static blocked_sizes cbf_sectors(const uint64_t *g) {
 
 /* ------------------------------------------------------------------ rates */
 
-/* P[an absent key finds all its counters not 0], in a line with so many keys. */
-static double line_passes(const void *context, double keys) {
-    const blocked_sizes *const sizes = context;
-    double const               least = sizes->least;
-    if (keys == 0) return 0; /* also if a sector is a single counter */
-    return pow(tamis_bloom_fill(least, 1, keys), sizes->small) *
-           pow(tamis_bloom_fill(least + 1, 1, keys), sizes->larger);
-}
-
 double tamis_cbf_fpr(const uint64_t *g, double n) {
     if (n == 0) return 0;
     if (g[CBF_BLOCKED] == 0)
         return tamis_bloom_fpr((double)g[CBF_COUNTERS], (unsigned)g[CBF_HASHES], n);
-    blocked_sizes const sizes = cbf_sectors(g);
-    return fmin(1, tamis_blocked_mean(cbf_lines(g), n, line_passes, &sizes) + n / 0x1p64);
+    return tamis_blocked_fpr(cbf_per_line(g), g[CBF_HASHES], cbf_lines(g), n);
 }
 
 /* ------------------------------------------------------------------ minimal increase */
@@ -168,37 +158,19 @@ static bool choose_scattered(const tamis_need *need, uint64_t *g) {
 
 /* ------------------------------------------------------------------ the choice, blocked */
 
-#define MAX_LINES 9007199254740992.0 /* 2^53: a double holds every integer up to there */
-
-/* The rate of a table of so many lines. */
-static double rate_with_lines(uint64_t *g, double lines, double n) {
-    g[CBF_COUNTERS] = (uint64_t)lines * cbf_per_line(g);
-    return tamis_cbf_fpr(g, n);
-}
-
-/* The fewest lines that meet the rate; `most` lines do. */
-static double fewest_lines(double fpr, double n, uint64_t *g, double most) {
-    double low = 0, high = most;
-    while (high - low > 1) {
-        double const middle = floor((low + high) / 2);
-        *(rate_with_lines(g, middle, n) <= fpr ? &high : &low) = middle;
-    }
-    return high;
-}
-
 /* The smallest table with first to last hashes. A number of hashes that does not meet the rate with
  * one line less than the best so far need not be searched. */
 static bool smallest_blocked(const tamis_need *need, uint64_t first, uint64_t last, uint64_t *g) {
-    double const n = (double)need->work.capacity;
-    double       most = MAX_LINES / SECTORS_LINE_BITS;
-    bool         is_any = false;
+    double const   n = (double)need->work.capacity;
+    uint64_t const per_line = cbf_per_line(g);
+    double         most = BLOCKED_MAX_LINES;
+    bool           is_any = false;
     for (uint64_t k = first; k <= last && most >= 1; k++) {
-        g[CBF_HASHES] = k;
-        if (rate_with_lines(g, most, n) > need->fpr) continue;
-        most = fewest_lines(need->fpr, n, g, most) - 1;
+        if (tamis_blocked_fpr(per_line, k, most, n) > need->fpr) continue;
+        most = tamis_blocked_lines(per_line, k, need->fpr, n, most) - 1;
         is_any = true;
     }
-    g[CBF_COUNTERS] = (uint64_t)(most + 1) * cbf_per_line(g);
+    g[CBF_COUNTERS] = (uint64_t)(most + 1) * per_line;
     return is_any;
 }
 

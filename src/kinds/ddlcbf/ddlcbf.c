@@ -55,30 +55,8 @@
 
 /* ------------------------------------------------------------------ planning */
 
-/* Counters that hold all planned copies of a key in one cell, and count as far as is asked. */
-static uint64_t ddlcbf_counter_bits(const tamis_need *need) {
-    uint64_t bits = need_can(need, TAMIS_CAN_COUNT) ? 2 : 1;
-    for (; bits < PREFIXES_MAX_COUNTER_BITS; bits++) {
-        uint64_t const full = bits_low((unsigned)bits);
-        if (full >= need->work.copies && DDLCBF_COPIES * full >= need->count_to) break;
-    }
-    return bits;
-}
-
 static tamis_status ddlcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    uint64_t g[TAMIS_MAX_FIELDS];
-    memcpy(g, need->fixed, sizeof g);
-    if (g[DDLCBF_COUNTER_BITS] == NEED_FREE) g[DDLCBF_COUNTER_BITS] = ddlcbf_counter_bits(need);
-    if (g[DDLCBF_COUNTER_BITS] > PREFIXES_MAX_COUNTER_BITS) return TAMIS_ERR_CANNOT;
-    if (ddlcbf_full(g) < need->work.copies) return TAMIS_ERR_CANNOT;
-    ddlcbf_need const want = { .n = (double)need->work.capacity + DDLCBF_COPIES - 1,
-                               .fpr = need->fpr,
-                               .lifetime = (double)need->work.lifetime,
-                               .overflow = need->overflow };
-    if (need->prints != 0) return TAMIS_ERR_CANNOT; /* the rate that is planned is that of z too */
-    if (!tamis_ddlcbf_choose(&want, g)) return TAMIS_ERR_CANNOT;
-    memcpy(ret_geometry, g, DDLCBF_FIELDS * sizeof g[0]);
-    return TAMIS_OK;
+    return tamis_ddlcbf_choose(need, ret_geometry) ? TAMIS_OK : TAMIS_ERR_CANNOT;
 }
 
 static bool ddlcbf_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {

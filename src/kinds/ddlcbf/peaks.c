@@ -1,4 +1,13 @@
-/* peaks.c - see peaks.h. */
+/* peaks.c - see peaks.h.
+ *
+ * The steps, for each subtable i:
+ *
+ *     1. live: follow all its buckets for the whole life, and note how many become empty in each
+ *        step of time. Only empty buckets return to level 0 (peaks.h).
+ *     2. keys_up_to(m), for each level m: follow the buckets that never had more than m keys since
+ *        they were empty. The buckets that became empty, from 1, flow into it.
+ *     3. the keys at level m are keys_up_to(m) - keys_up_to(m - 1).
+ */
 #include "peaks.h"
 
 #include "theory/fluid.h"
@@ -6,185 +15,207 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define STEP 0.05    /* of time */
-#define STEPS 160    /* after which only the slowest part is left */
-#define HEIGHT 30    /* loads that are told apart, well beyond those that buckets have */
-#define NOTHING 1e-9 /* shares that do not matter */
-#define NEVER 1e-16  /* and chances */
+#define STEP 0.05    /* of time; in 1, all keys are replaced once */
+#define STEPS 160    /* after which only the slowest part of a process still changes */
+#define HEIGHT 30    /* the highest load that is told apart, well beyond those that buckets have */
+#define NOTHING 1e-9 /* shares of buckets that do not matter */
+#define NEVER 1e-16  /* chances that do not matter */
 
-/* What is needed of a fluid limit: a third of it, so that two take less of the stack than one. */
+/* ------------------------------------------------------------------ the loads of buckets */
+
+/* The part of a fluid law that is needed: a third of it, so that two of them take less of the stack
+ * than one fluid. */
 typedef struct tails {
     unsigned tables;
     double   load;
     double   x[FLUID_MAX_TABLES][HEIGHT + 2];
 } tails;
 
-static __attribute__((noinline)) void tails_of(unsigned tables, double load, bool is_churned,
-                                               tails *ret_tails) {
+/* Not inlined: the fluid is on the stack only while this function runs. */
+static __attribute__((noinline)) void make_tails(unsigned tables, double load, bool is_churned,
+                                                 tails *ret_tails) {
     fluid law;
-    if (is_churned)
-        tamis_fluid_churn(tables, load, INFINITY, &law);
-    else
-        tamis_fluid_fill(tables, load, FLUID_MANY, &law);
+    tamis_fluid_law(tables, is_churned, load, is_churned ? INFINITY : FLUID_MANY, &law);
     *ret_tails = (tails){ .tables = tables, .load = load };
     for (unsigned i = 0; i < tables; i++) {
         for (unsigned j = 0; j < HEIGHT + 2; j++) ret_tails->x[i][j] = law.x[i][j];
     }
 }
 
-/* Buckets of one subtable that have at most m keys and never had more. With m = HEIGHT, all. */
+/* ------------------------------------------------------------------ the process */
+
+/* A birth and death process: buckets of one subtable that never had more than m keys. With
+ * m = HEIGHT, it has all buckets. */
 typedef struct process {
     unsigned m;
-    double   up[HEIGHT + 1], u[HEIGHT + 1];
+    double   up[HEIGHT + 1]; /* the rate at which a bucket with k keys gets one more */
+    double   u[HEIGHT + 1];  /* the share of the subtable's buckets that are here and have k keys */
 } process;
 
-/* The rates of a subtable, and its state after filling. */
+/* The rates up(i, k) of peaks.h, and the shares as they are after filling. */
 static void process_start(const tails *churn, const tails *fill, unsigned i, unsigned m,
-                          process *ret_of) {
-    ret_of->m = m;
+                          process *ret_process) {
+    ret_process->m = m;
     for (unsigned k = 0; k <= m; k++) {
         double up = churn->tables * churn->load;
         for (unsigned l = 0; l < churn->tables; l++) {
             if (l != i) up *= churn->x[l][l < i ? k + 1 : k];
         }
-        ret_of->up[k] = up;
-        ret_of->u[k] = fill->x[i][k] - fill->x[i][k + 1];
+        ret_process->up[k] = up;
+        ret_process->u[k] = fill->x[i][k] - fill->x[i][k + 1];
     }
 }
 
-/* What comes down to u[k] of u[k + 1]. Buckets that become empty come from everywhere, and are told
- * apart from it, unless the process is all buckets. */
-static double fall(const process *group, unsigned k) {
-    bool const is_told = k == 0 && group->m < HEIGHT;
-    return k == group->m || is_told ? 0 : k + 1;
+/* The rate from k + 1 keys to k. Buckets that become empty come from all levels: the caller adds
+ * them from outside (`emptied`), unless the process has all buckets. */
+static double rate_down_to(const process *p, unsigned k) {
+    bool const is_from_outside = k == 0 && p->m < HEIGHT;
+    return k == p->m || is_from_outside ? 0 : k + 1;
 }
 
-static double inflow(const process *group, unsigned k) {
-    double const below = k == 0 ? 0 : group->up[k - 1] * group->u[k - 1];
-    double const above = k == group->m ? 0 : fall(group, k) * group->u[k + 1];
-    return below + above - (group->up[k] + k) * group->u[k];
+/* du[k] / dt. From m keys, buckets leave upward at the rate up[m], and do not come back. */
+static double inflow(const process *p, unsigned k) {
+    double const below = k == 0 ? 0 : p->up[k - 1] * p->u[k - 1];
+    double const above = k == p->m ? 0 : rate_down_to(p, k) * p->u[k + 1];
+    return below + above - (p->up[k] + k) * p->u[k];
 }
 
-/* The matrix share - by A, where A u is the inflow: three diagonals, split once for all steps that
- * have the same. */
-typedef struct matrix {
-    double by;
-    double down[HEIGHT + 1], factor[HEIGHT + 1], over[HEIGHT + 1];
-} matrix;
-
-static void matrix_make(const process *group, double share, double by, matrix *ret_matrix) {
-    ret_matrix->by = by;
-    for (unsigned k = 0; k <= group->m; k++) {
-        double const down = k == 0 ? 0 : -by * group->up[k - 1];
-        double const before = k == 0 ? 0 : down * ret_matrix->factor[k - 1];
-        ret_matrix->down[k] = down;
-        ret_matrix->over[k] = 1 / (share + by * (group->up[k] + k) - before);
-        ret_matrix->factor[k] = -by * fall(group, k) * ret_matrix->over[k];
-    }
-}
-
-/* Solve matrix x u = right, from the top down and back. */
-static void solve(const process *group, const matrix *by, const double *right, double *ret_u) {
-    double rest[HEIGHT + 1];
-    for (unsigned k = 0; k <= group->m; k++) {
-        rest[k] = (right[k] - (k == 0 ? 0 : by->down[k] * rest[k - 1])) * by->over[k];
-    }
-    ret_u[group->m] = rest[group->m];
-    for (unsigned k = group->m; k-- > 0;) ret_u[k] = rest[k] - by->factor[k] * ret_u[k + 1];
-}
-
-/* A little time on, in which so many buckets become empty. The matrix is that of the last step. */
-static void step(process *group, double time, double emptied, matrix *by) {
-    double right[HEIGHT + 1];
-    if (by->by != time / 2) matrix_make(group, 1, time / 2, by);
-    for (unsigned k = 0; k <= group->m; k++) right[k] = group->u[k] + time / 2 * inflow(group, k);
-    right[0] += emptied;
-    solve(group, by, right, group->u);
-}
-
-static double sum_of(const process *group, const double *u) {
+/* Sum of all u[k]: buckets. */
+static double bucket_share(const process *p, const double *u) {
     double sum = 0;
-    for (unsigned k = 0; k <= group->m; k++) sum += u[k];
+    for (unsigned k = 0; k <= p->m; k++) sum += u[k];
     return sum;
 }
 
-static double keys_of(const process *group) {
+/* Keys per bucket of the subtable that are in buckets of this process. */
+static double keys_in(const process *p) {
     double keys = 0;
-    for (unsigned k = 0; k <= group->m; k++) keys += k * group->u[k];
+    for (unsigned k = 0; k <= p->m; k++) keys += k * p->u[k];
     return keys;
 }
 
-/* What is not there to stay goes on falling as it did in the last step. */
-static void go_on(process *group, double before, double emptied, double time) {
-    double right[HEIGHT + 1] = { emptied / STEP }, rest[HEIGHT + 1];
-    matrix by;
-    matrix_make(group, 0, 1, &by);
-    solve(group, &by, right, rest);
-    double const stays = sum_of(group, rest), excess = sum_of(group, group->u) - stays;
-    if (!(excess > NOTHING) || !(before - stays > excess)) return;
-    double const left = exp(log(excess / (before - stays)) * time / STEP);
-    for (unsigned k = 0; k <= group->m; k++) group->u[k] = rest[k] + left * (group->u[k] - rest[k]);
+/* ------------------------------------------------------------------ a step of time */
+
+/* The matrix `share - time A`, where A u is the inflow. It has three diagonals; its decomposition
+ * (that of Thomas) is kept, since most steps have the same length. */
+typedef struct matrix {
+    double time;
+    double below[HEIGHT + 1];   /* the diagonal below the main one */
+    double above[HEIGHT + 1];   /* the one above it, divided by the pivots */
+    double inverse[HEIGHT + 1]; /* 1 / pivot */
+} matrix;
+
+static void matrix_make(const process *p, double share, double time, matrix *ret_matrix) {
+    ret_matrix->time = time;
+    for (unsigned k = 0; k <= p->m; k++) {
+        double const below = k == 0 ? 0 : -time * p->up[k - 1];
+        double const taken = k == 0 ? 0 : below * ret_matrix->above[k - 1];
+        ret_matrix->below[k] = below;
+        ret_matrix->inverse[k] = 1 / (share + time * (p->up[k] + k) - taken);
+        ret_matrix->above[k] = -time * rate_down_to(p, k) * ret_matrix->inverse[k];
+    }
 }
 
-/* The life of a subtable, in steps. */
+/* Solve matrix x u = right: eliminate from 0 to m, then substitute back. */
+static void matrix_solve(const process *p, const matrix *made, const double *right, double *ret_u) {
+    double rest[HEIGHT + 1];
+    for (unsigned k = 0; k <= p->m; k++) {
+        rest[k] = (right[k] - (k == 0 ? 0 : made->below[k] * rest[k - 1])) * made->inverse[k];
+    }
+    ret_u[p->m] = rest[p->m];
+    for (unsigned k = p->m; k-- > 0;) ret_u[k] = rest[k] - made->above[k] * ret_u[k + 1];
+}
+
+/* One step of Crank and Nicolson's method, (1 - t/2 A) u' = (1 + t/2 A) u, in which a share of
+ * `emptied` buckets comes in at 0 keys. `made` is kept from step to step. */
+static void step(process *p, double time, double emptied, matrix *made) {
+    double right[HEIGHT + 1];
+    if (made->time != time / 2) matrix_make(p, 1, time / 2, made);
+    for (unsigned k = 0; k <= p->m; k++) right[k] = p->u[k] + time / 2 * inflow(p, k);
+    right[0] += emptied;
+    matrix_solve(p, made, right, p->u);
+}
+
+/* The rest of a life, after STEPS. As much of u as buckets that become empty keep up stays for
+ * ever: -A u = emptied / STEP. What is there beyond that falls as it did in the last step, since
+ * only the slowest part is left; `before` is the share of buckets before that step. */
+static void follow_slowest(process *p, double before, double emptied, double time) {
+    double right[HEIGHT + 1] = { emptied / STEP }, kept[HEIGHT + 1];
+    matrix made;
+    matrix_make(p, 0, 1, &made);
+    matrix_solve(p, &made, right, kept);
+    double const stays = bucket_share(p, kept), excess = bucket_share(p, p->u) - stays;
+    if (!(excess > NOTHING) || !(before - stays > excess)) return;
+    double const left = exp(log(excess / (before - stays)) * time / STEP);
+    for (unsigned k = 0; k <= p->m; k++) p->u[k] = kept[k] + left * (p->u[k] - kept[k]);
+}
+
+/* ------------------------------------------------------------------ the life of a subtable */
+
 typedef struct life {
     const tails *churn, *fill;
-    unsigned     i, steps;
-    double       turns, emptied[STEPS]; /* buckets that become empty in each step */
+    unsigned     i, steps;       /* which subtable, and how many steps are followed */
+    double       turns;          /* the time */
+    double       emptied[STEPS]; /* the share of buckets that become empty in each step */
 } life;
 
+/* The last step may be shorter. */
 static double step_time(const life *subtable, unsigned at) {
     return fmin(STEP, subtable->turns - at * STEP);
 }
 
-/* Follow all buckets. Returns the keys that they have in the end. */
+/* Follow all buckets, and fill in `emptied`: buckets with one key lose it at the rate 1. Returns
+ * the keys per bucket in the end. */
 static double live(life *subtable) {
     process all;
-    matrix  by = { .by = 0 };
+    matrix  made = { .time = 0 };
     process_start(subtable->churn, subtable->fill, subtable->i, HEIGHT, &all);
     subtable->steps = (unsigned)fmin(STEPS, ceil(subtable->turns / STEP));
     for (unsigned at = 0; at < subtable->steps; at++) {
         double const time = step_time(subtable, at), before = all.u[1];
-        step(&all, time, 0, &by);
+        step(&all, time, 0, &made);
         subtable->emptied[at] = time * (before + all.u[1]) / 2;
     }
-    return keys_of(&all);
+    return keys_in(&all);
 }
 
-/* Do all buckets have had more than m, or none? Then there is nothing to follow. */
-static bool is_passed(const life *subtable, unsigned m) {
+/* Have all buckets had more than m keys since the filling, and none becomes empty? */
+static bool is_passed_by_all(const life *subtable, unsigned m) {
     double const emptied =
         subtable->steps == 0 ? 0 : subtable->emptied[subtable->steps - 1] + subtable->emptied[0];
     return 1 - subtable->fill->x[subtable->i][m + 1] < NEVER && emptied < NEVER;
 }
 
-static bool is_beyond(const life *subtable, unsigned m) {
+/* Does no bucket ever have more than m keys? Buckets with m + 1 come and go at the rate m + 1. */
+static bool is_passed_by_none(const life *subtable, unsigned m) {
     double const now =
         fmax(subtable->fill->x[subtable->i][m + 1], subtable->churn->x[subtable->i][m + 1]);
     return now * (1 + subtable->turns * (m + 1)) < NEVER;
 }
 
-/* Keys per bucket in those that never had more than m. */
+/* Keys per bucket that are in buckets which never had more than m; `all` is the keys of all
+ * buckets. Where the answer is none or all, nothing is followed. */
 static double keys_up_to(const life *subtable, unsigned m, double all) {
-    if (is_passed(subtable, m)) return 0;
-    if (is_beyond(subtable, m)) return all;
+    if (is_passed_by_all(subtable, m)) return 0;
+    if (is_passed_by_none(subtable, m)) return all;
     process some;
-    matrix  by = { .by = 0 };
-    double  before = 0, emptied = 0, then = subtable->turns - STEPS * STEP;
+    matrix  made = { .time = 0 };
+    double  before = 0, emptied = 0, rest = subtable->turns - STEPS * STEP;
     process_start(subtable->churn, subtable->fill, subtable->i, m, &some);
     for (unsigned at = 0; at < subtable->steps; at++) {
         emptied = subtable->emptied[at];
-        before = sum_of(&some, some.u);
-        step(&some, step_time(subtable, at), emptied, &by);
+        before = bucket_share(&some, some.u);
+        step(&some, step_time(subtable, at), emptied, &made);
     }
-    if (then > 0) go_on(&some, before, emptied, then);
-    return keys_of(&some);
+    if (rest > 0) follow_slowest(&some, before, emptied, rest);
+    return keys_in(&some);
 }
 
+/* Add up the levels of all subtables. Where nothing is replaced, churn is not looked at. */
 void tamis_levels(unsigned tables, double load, double turns, unsigned last, levels *ret_levels) {
     tails fill, churn;
-    tails_of(tables, load, false, &fill);
-    if (turns > 0) tails_of(tables, load, true, &churn);
+    make_tails(tables, load, false, &fill);
+    if (turns > 0) make_tails(tables, load, true, &churn);
     *ret_levels = (levels){ .keys = { 0 } };
     for (unsigned i = 0; i < tables; i++) {
         life subtable = {

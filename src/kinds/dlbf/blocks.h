@@ -3,8 +3,8 @@
  *     | code of each bucket | cells of bucket 0 | cells of bucket 1 | ... | 0 |
  *
  * A block is looked at as it is packed (`dlbf_view_of`, `dlbf_matches`); to be changed, it is
- * unpacked, changed and packed again, with all cells as long as there is room for then (size.h says
- * how long).
+ * unpacked, changed and packed again, with all cells as long as there is room for then
+ * (analysis.h says how long).
  */
 #ifndef TAMIS_KINDS_DLBF_BLOCKS_H
 #define TAMIS_KINDS_DLBF_BLOCKS_H
@@ -62,8 +62,8 @@ TAMIS_INLINE unsigned dlbf_length(const dlbf_shape *s, unsigned cells, unsigned 
 }
 
 /* All buckets of a block are looked at, since they share its bits. With bits left over, the first
- * buckets of a group get one bit more for every cell, as long as there are enough (size.h). `group`
- * is a constant at every call, so that the loops for single buckets disappear. */
+ * buckets of a group get one bit more for every cell, as long as there are enough (analysis.h).
+ * `group` is a constant at every call, so that the loops for single buckets disappear. */
 TAMIS_INLINE dlbf_view dlbf_view_of(const dlbf_shape *s, const uint8_t *block, unsigned bucket,
                                     unsigned group) {
     unsigned load[DLBF_MAX_GROUP], cells = 0, bits = s->layout.data_bits;

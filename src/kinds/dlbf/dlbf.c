@@ -19,7 +19,7 @@
  * (codes.h).
  *
  * A block is one bucket, or a group of four neighbours that share their bits: then a full bucket
- * takes bits from an emptier one (size.h says how many).
+ * takes bits from an emptier one (analysis.h says how many).
  *
  *     block of a group   | code 0 | code 1 | code 2 | code 3 | cells of 0 | cells of 1 | ... | 0 |
  *
@@ -52,15 +52,7 @@
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status dlbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    uint64_t g[TAMIS_MAX_FIELDS];
-    memcpy(g, need->fixed, sizeof g);
-    dlbf_need const want = { .n = (double)need->work.capacity,
-                             .fpr = need->fpr,
-                             .overflow = need->overflow,
-                             .is_fast = need->prefer == TAMIS_PREFER_FAST };
-    if (!tamis_dlbf_choose(&want, g)) return TAMIS_ERR_CANNOT;
-    memcpy(ret_geometry, g, DLBF_FIELDS * sizeof g[0]);
-    return TAMIS_OK;
+    return tamis_dlbf_choose(need, ret_geometry) ? TAMIS_OK : TAMIS_ERR_CANNOT;
 }
 
 static bool dlbf_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {

@@ -66,33 +66,8 @@ static_assert(sizeof(dlcbf_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape
 
 /* ------------------------------------------------------------------ planning */
 
-/* Counters that hold all planned copies of a key in one cell, and count as far as is asked. */
-static uint64_t dlcbf_counter_bits(const tamis_need *need) {
-    if (!need_can(need, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)) return 0;
-    uint64_t bits = 2; /* the paper's */
-    while (bits < DLCBF_MAX_COUNTER_BITS && (UINT64_C(1) << bits < need->work.copies ||
-                                             (uint64_t)DLCBF_COPIES << bits <= need->count_to))
-        bits++;
-    return bits;
-}
-
 static tamis_status dlcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    uint64_t g[TAMIS_MAX_FIELDS];
-    memcpy(g, need->fixed, sizeof g);
-    if (g[DLCBF_COUNTER_BITS] == NEED_FREE) g[DLCBF_COUNTER_BITS] = dlcbf_counter_bits(need);
-    if (g[DLCBF_COUNTER_BITS] > DLCBF_MAX_COUNTER_BITS) return TAMIS_ERR_CANNOT;
-    bool const is_counted = g[DLCBF_COUNTER_BITS] != 0;
-    if (is_counted && dlcbf_full(g) < need->work.copies) return TAMIS_ERR_CANNOT;
-    double const n = (double)need->work.capacity + DLCBF_COPIES - 1; /* one is added without end */
-    dlcbf_need const want = { .n = n,
-                              .fpr = need->fpr * n / (double)need->work.capacity,
-                              .lifetime = (double)need->work.lifetime,
-                              .overflow = need->overflow,
-                              .prints = need->prints,
-                              .is_fast = need->prefer == TAMIS_PREFER_FAST };
-    if (!tamis_dlcbf_choose(&want, g)) return TAMIS_ERR_CANNOT;
-    memcpy(ret_geometry, g, DLCBF_FIELDS * sizeof g[0]);
-    return TAMIS_OK;
+    return tamis_dlcbf_choose(need, ret_geometry) ? TAMIS_OK : TAMIS_ERR_CANNOT;
 }
 
 static bool dlcbf_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {

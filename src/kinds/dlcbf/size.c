@@ -2,10 +2,16 @@
 #include "size.h"
 
 #include <math.h>
+#include <string.h>
 
+#define LINE_BYTES 64
+
+/* Without counters no key is removed, and the law is that of filling. */
 static bool is_churned(const uint64_t *g) {
-    return g[DLCBF_COUNTER_BITS] != 0; /* without counters there is no removal */
+    return g[DLCBF_COUNTER_BITS] != 0;
 }
+
+/* ------------------------------------------------------------------ layout */
 
 bool tamis_dlcbf_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     if (g[DLCBF_COUNTER_BITS] > DLCBF_MAX_COUNTER_BITS || g[DLCBF_MOVES] > 1 ||
@@ -18,35 +24,56 @@ uint64_t tamis_dlcbf_prints(const uint64_t *g) {
     return tamis_dleft_prints(g);
 }
 
+/* ------------------------------------------------------------------ prediction */
+
 double tamis_dlcbf_overflow(const uint64_t *g, double n, double lifetime) {
     return tamis_dleft_overflow(g, is_churned(g), n, lifetime);
 }
 
-/* A lookup goes from the left until it has found its key. */
+/* A bucket begins at a multiple of the largest power of two that divides its bytes, at random among
+ * those of a line. So it reaches into the next line with the rest of its bytes, by chance. A lookup
+ * that finds its key reads no further; an absent key and an add read all d buckets. */
 void tamis_dlcbf_touches(const uint64_t *g, double n, double *ret_present, double *ret_absent,
                          double *ret_add) {
-    double const   bytes = (double)g[DLCBF_BUCKET_BYTES], tables = (double)g[DLCBF_TABLES];
-    uint64_t const power = g[DLCBF_BUCKET_BYTES] & -g[DLCBF_BUCKET_BYTES]; /* buckets begin there */
-    double const   each = 1 + (bytes - fmin(64, (double)power)) / 64;      /* lines of a bucket */
-    double         mean = 0, sum = 0;
+    uint64_t const bytes = g[DLCBF_BUCKET_BYTES], power = bytes & -bytes;
+    double const   start = fmin(LINE_BYTES, (double)power);
+    double const   each = 1 + ((double)bytes - start) / LINE_BYTES; /* lines of a bucket */
     fluid          law;
     tamis_dleft_law(g, is_churned(g), n, &law);
-    for (unsigned i = 0; i < law.tables; i++) {
-        for (unsigned j = 1; j <= FLUID_MAX_HEIGHT; j++) {
-            mean += (i + 1) * law.x[i][j];
-            sum += law.x[i][j];
-        }
-    }
-    *ret_present = each * (sum > 0 ? mean / sum : 1);
-    *ret_absent = *ret_add = each * tables;
+    *ret_present = each * tamis_fluid_tables_read(&law, FLUID_MAX_HEIGHT);
+    *ret_absent = *ret_add = each * (double)g[DLCBF_TABLES];
 }
 
-bool tamis_dlcbf_choose(const dlcbf_need *need, uint64_t *geometry) {
-    dleft_need want = *need;
-    uint64_t   bytes;
-    want.is_churned = is_churned(geometry);
-    want.most_print_bits = DLCBF_MAX_REMAINDER_BITS;
-    if (!tamis_dleft_choose(&want, geometry)) return false;
-    if (geometry[DLCBF_MOVES] == NEED_FREE) geometry[DLCBF_MOVES] = 1;
-    return tamis_dlcbf_bytes(geometry, &bytes);
+/* ------------------------------------------------------------------ choice */
+
+/* The fewest counter bits that hold all planned copies of a key in one cell, and count as far as is
+ * asked: a fingerprint has up to DLCBF_COPIES cells. Two bits are the least, as in the paper. */
+static uint64_t enough_counter_bits(const tamis_need *need) {
+    if (!need_can(need, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)) return 0;
+    uint64_t bits = 2;
+    while (bits < DLCBF_MAX_COUNTER_BITS && (UINT64_C(1) << bits < need->work.copies ||
+                                             (uint64_t)DLCBF_COPIES << bits <= need->count_to))
+        bits++;
+    return bits;
+}
+
+/* Any one key may be added without end, and then takes DLCBF_COPIES cells instead of one: there
+ * must be room for so many more. The need states the rate for its capacity, and the rate grows in
+ * proportion to the keys. */
+bool tamis_dlcbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
+    double const capacity = (double)need->work.capacity, keys = capacity + DLCBF_COPIES - 1;
+    uint64_t     g[DLCBF_FIELDS], bytes;
+    memcpy(g, need->fixed, sizeof g);
+    if (g[DLCBF_COUNTER_BITS] == NEED_FREE) g[DLCBF_COUNTER_BITS] = enough_counter_bits(need);
+    if (g[DLCBF_MOVES] == NEED_FREE) g[DLCBF_MOVES] = 1;
+    if (g[DLCBF_COUNTER_BITS] > DLCBF_MAX_COUNTER_BITS) return false;
+    if (is_churned(g) && dlcbf_full(g) < need->work.copies) return false;
+    dleft_rules const rules = { .keys = keys,
+                                .fpr = need->fpr * keys / capacity,
+                                .overflow = need->overflow,
+                                .is_churned = is_churned(g),
+                                .most_print_bits = DLCBF_MAX_REMAINDER_BITS };
+    if (!tamis_dleft_choose(need, &rules, g) || !tamis_dlcbf_bytes(g, &bytes)) return false;
+    memcpy(ret_geometry, g, sizeof g);
+    return true;
 }

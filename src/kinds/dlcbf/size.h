@@ -1,10 +1,15 @@
 /* size.h - the sizes of d-left counting filters.
  *
+ * Paper: Bonomi et al., "An Improved Construction for Counting Bloom Filters", ESA 2006, section 4.
+ *
  * Names: n keys; d subtables of B buckets each, c cells in a bucket; r bits of remainder and C of
  * counter in a cell. There are B (2^r - 1) fingerprints, since remainders of 0 are left out.
  *
- * Paper: Bonomi et al., ESA 2006, section 4. Sizes and overflow are those of d-left tables
- * (theory/dleft_size.h); that a key can be moved out of the way is not counted.
+ * Idea. Sizes, rates and overflow are those of all d-left tables (theory/dleft_size.h). This kind
+ * says how many keys must find a cell, how many bits a counter has, and whether keys are removed.
+ *
+ * Why moves are not counted: when all buckets of a key are full, another key may be moved out of
+ * the way. That makes overflow rarer than is stated, which is the safe side.
  */
 #ifndef TAMIS_KINDS_DLCBF_SIZE_H
 #define TAMIS_KINDS_DLCBF_SIZE_H
@@ -63,9 +68,7 @@ double tamis_dlcbf_overflow(const uint64_t *geometry, double n, double lifetime)
 void tamis_dlcbf_touches(const uint64_t *geometry, double n, double *ret_present,
                          double *ret_absent, double *ret_add);
 
-typedef dleft_need dlcbf_need; /* the last two are what this kind says */
-
-/* Fill in what is free of the geometry; the counter bits are given. False: it cannot be had. */
-bool tamis_dlcbf_choose(const dlcbf_need *need, uint64_t *geometry);
+/* Fill in the fields that are not fixed, for the smallest table. False: no table does it. */
+bool tamis_dlcbf_choose(const tamis_need *need, uint64_t *ret_geometry);
 
 #endif

@@ -43,9 +43,12 @@ typedef struct runs {
     uint64_t occ, starts;
 } runs;
 
+TAMIS_INLINE uint64_t runs_load_starts(const uint8_t *line) {
+    return le64_load(line + 6) >> (RUNS_CHAINS - 48) << 1 | 1;
+}
+
 TAMIS_INLINE runs runs_load(const uint8_t *line) {
-    uint64_t const tail = le64_load(line + 6) >> (RUNS_CHAINS - 48);
-    return (runs){ le64_load(line) & bits_low(RUNS_CHAINS), tail << 1 | 1 };
+    return (runs){ le64_load(line) & bits_low(RUNS_CHAINS), runs_load_starts(line) };
 }
 
 TAMIS_INLINE void runs_store(uint8_t *line, runs index) {
@@ -89,23 +92,18 @@ typedef struct runs_spot {
 } runs_spot;
 
 TAMIS_INLINE runs_spot runs_spot_of(const uint8_t *line, unsigned chain) {
-    uint64_t const occ = le64_load(line), tail = le64_load(line + 6) >> (RUNS_CHAINS - 48);
-    uint64_t const is_occupied = occ >> chain & 1, below = occ & ((UINT64_C(1) << chain) - 1);
-    uint64_t const two = bits_two(tail << 1 | 1, bits_popcount(below));
-    uint64_t const start = two & -two, end = two & (two - 1);
-    return (runs_spot){ end - start, is_occupied, (end == 0) & is_occupied };
+    uint64_t const  occ = le64_load(line), below = occ & ((UINT64_C(1) << chain) - 1);
+    uint64_t const  is_occupied = occ >> chain & 1;
+    bits_pair const two = bits_two(runs_load_starts(line), bits_popcount(below));
+    return (runs_spot){ two.second - two.first, is_occupied, (two.second == 0) & is_occupied };
 }
 
 /* The run of the chain. If the chain is empty: the run of the next occupied one, before which its
  * own would be. */
 TAMIS_INLINE run runs_find(runs index, unsigned chain) {
-    uint64_t const below = index.occ & ((UINT64_C(1) << chain) - 1);
-    uint64_t const two = bits_two(index.starts, bits_popcount(below));
-    run            found;
-    found.is_occupied = index.occ >> chain & 1;
-    found.start = two & -two;
-    found.end = two & (two - 1);
-    return found;
+    uint64_t const  below = index.occ & ((UINT64_C(1) << chain) - 1);
+    bits_pair const two = bits_two(index.starts, bits_popcount(below));
+    return (run){ index.occ >> chain & 1, two.first, two.second };
 }
 
 /* Does the chain belong into the line: is its run here, or would it be? An occupied chain is here
@@ -127,17 +125,14 @@ TAMIS_INLINE uint64_t run_mask(run found) {
 
 /* ------------------------------------------------------------------ bytes */
 
-/* A mask of the slots that hold this byte. The line is compared in two halves of 32 bytes, which
- * overlap by 14; bits beyond the 50 slots are not set. */
+/* A mask of the slots that hold this byte; bits beyond the 50 slots are not set. */
 TAMIS_INLINE uint64_t runs_match(const uint8_t *line, uint8_t byte) {
-    uint64_t const low = lanes_equal_8x32(line + RUNS_AT, byte);
-    return low | (uint64_t)lanes_equal_8x32(line + 32, byte) << (32 - RUNS_AT);
+    return lanes_equal_line(line, RUNS_AT, byte);
 }
 
 /* A mask of the slots that hold this byte or a smaller one. */
 TAMIS_INLINE uint64_t runs_up_to(const uint8_t *line, uint8_t byte) {
-    uint64_t const low = lanes_up_to_8x32(line + RUNS_AT, byte);
-    return low | (uint64_t)lanes_up_to_8x32(line + 32, byte) << (32 - RUNS_AT);
+    return lanes_up_to_line(line, RUNS_AT, byte);
 }
 
 /* Put a byte at slot `at`; those from there on move up by one. The last slot must be free. */

@@ -68,9 +68,9 @@ typedef struct shelf_part {
 /* A zero before the first bucket makes all buckets alike: the ones of a bucket are between two
  * zeros that follow each other. */
 TAMIS_INLINE shelf_part shelf_find(uint64_t ones, uint64_t bucket) {
-    unsigned const which = bucket % SHELF_BUCKETS;
-    uint64_t const two = bits_two(~ones << 1 | 1, which);
-    unsigned const start = bits_lowest(two), end = bits_lowest(two & (two - 1)) - 1;
+    unsigned const  which = bucket % SHELF_BUCKETS;
+    bits_pair const two = bits_two(~ones << 1 | 1, which);
+    unsigned const  start = bits_lowest(two.first), end = bits_lowest(two.second) - 1;
     return (shelf_part){ start - which, end - start, end };
 }
 

@@ -62,12 +62,38 @@ static void touched_follow(const touched_bucket *bucket, double chains, double s
     }
 }
 
-/* The share of all cells that are in extensions, and of the buckets that have one. */
-static double touched_beyond(double mean, double cells, double *ret_buckets) {
-    double beyond = 0;
-    for (unsigned i = 1; i < RANK_MAX_CELLS; i++) beyond += tamis_poisson_tail(mean, cells + i);
-    *ret_buckets = tamis_poisson_tail(mean, cells + 1);
-    return beyond / mean;
+/* ------------------------------------------------------------------ extensions */
+
+/* What extensions add to the lines of a bucket, on average over its load. */
+typedef struct touched_more {
+    double present, absent, add;
+} touched_more;
+
+/* The chance that a chain of a bucket with `load` cells reaches the first level that goes beyond
+ * `room` cells. A lookup that goes so far reads the index in the extension, even where the cells of
+ * its own chain are not there. */
+static double touched_reach(double load, double chains, double room) {
+    double end = 0, reach = 1;
+    for (unsigned j = 1; j <= MAX_DEPTH && end < room + 0.5; j++) {
+        reach = tamis_poisson_tail(load / chains, j);
+        end += chains * reach;
+    }
+    return reach;
+}
+
+/* The load of a bucket is Poisson. A key of a bucket is present in one of its cells, and is beyond
+ * the first part as often as the cells are; an add moves cells up to the last. */
+static touched_more touched_extensions(const uint64_t *g, double mean) {
+    double const chains = (double)g[RANK_CHAINS], room = (double)g[RANK_CELLS];
+    double       tail = tamis_poisson_tail(mean, room + 1);
+    touched_more more = { .add = tail };
+    for (double load = room + 1; load <= RANK_MAX_CELLS && tail > 1e-12; load++) {
+        double const next = tamis_poisson_tail(mean, load + 1), here = tail - next;
+        more.present += here * (load - room) / mean;
+        more.absent += here * touched_reach(load, chains, room);
+        tail = next;
+    }
+    return more;
 }
 
 void tamis_rank_lines(const uint64_t *geometry, double n, double *ret_present, double *ret_absent,
@@ -81,7 +107,7 @@ void tamis_rank_lines(const uint64_t *geometry, double n, double *ret_present, d
         bucket.at_least[j] = tamis_poisson_tail(lambda, j);
         bucket.size[j] = chains * bucket.at_least[j];
     }
-    double         present = 0, absent = 0, add = 0, extended;
+    double         present = 0, absent = 0, add = 0;
     unsigned const phases = geometry[RANK_ALIGNED] != 0 ? 1 : PHASES;
     for (unsigned phase = 0; phase < phases; phase++) {
         bucket.begin = phase * 512.0 / PHASES;
@@ -89,9 +115,9 @@ void tamis_rank_lines(const uint64_t *geometry, double n, double *ret_present, d
             touched_follow(&bucket, chains, (i + 0.5) / SHARES, load, &present, &absent, &add);
         }
     }
-    double const beyond = touched_beyond(n / buckets, (double)geometry[RANK_CELLS], &extended);
-    double const tries = phases * SHARES;
-    *ret_present = present / tries + beyond;
-    *ret_absent = absent / tries + beyond * n / buckets / chains;
-    *ret_add = add / tries + extended;
+    touched_more const more = touched_extensions(geometry, n / buckets);
+    double const       tries = phases * SHARES;
+    *ret_present = present / tries + more.present;
+    *ret_absent = absent / tries + more.absent;
+    *ret_add = add / tries + more.add;
 }

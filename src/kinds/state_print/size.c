@@ -173,14 +173,12 @@ static bool is_given(const uint64_t *g) {
 static double try_keys(const tamis_need *need, double keys, double fpr, uint64_t *g) {
     bool const         is_permuted = g[STATE_PRINT_PERMUTED] != 0;
     state_print_layout layout;
-    dleft_need const   want = { .n = keys,
-                                .fpr = fpr,
-                                .lifetime = (double)need->work.lifetime,
-                                .overflow = is_permuted ? need->overflow : need->overflow / 2,
-                                .is_fast = need_is_fast(need),
-                                .is_churned = need->work.lifetime > need->work.capacity,
-                                .most_print_bits = DLEFT_MAX_PRINT_BITS };
-    if (!is_given(g) && !tamis_dleft_choose(&want, g)) return INFINITY;
+    dleft_rules const  rules = { .keys = keys,
+                                 .fpr = fpr,
+                                 .overflow = is_permuted ? need->overflow : need->overflow / 2,
+                                 .is_churned = need->work.lifetime > need->work.capacity,
+                                 .most_print_bits = DLEFT_MAX_PRINT_BITS };
+    if (!is_given(g) && !tamis_dleft_choose(need, &rules, g)) return INFINITY;
     if (g[STATE_PRINT_REINSERTS] == NEED_FREE) g[STATE_PRINT_REINSERTS] = 0;
     if (!choose_side(need, g) || !tamis_state_print_layout(g, &layout)) return INFINITY;
     return keeps(need, g) ? (double)layout.end : INFINITY;

@@ -16,7 +16,7 @@ tamis plan --memory 1MiB -n 1M -e 0.1% --remove 2>err >table || echo "exit $?"
 grep -c 'does not fit: takes [0-9.]* MiB$' table
 # each kind has room for a number of keys of its own; or, if that is given, a rate of its own
 tamis plan --memory 1KiB --kind bloom | head -n 1
-tamis plan --memory 1KiB --kind bloom -n 600 | sed -n -e 1p -e '/^\*/s/  */ /gp'
-tamis build -q set.tamis --memory 1KiB --kind bloom </dev/null -n 600
+tamis plan --memory 1KiB --kind bloom -n 600 --small | sed -n -e 1p -e '/^\*/s/  */ /gp'
+tamis build -q set.tamis --memory 1KiB --kind bloom --small </dev/null -n 600
 tamis info set.tamis | grep -o '^  fpr.*0 when full\|[0-9.]*% when full'
 seq 600 | tamis build set.tamis --memory 1KiB --kind bloom 2>&1 | grep -o 'made for .* keys'

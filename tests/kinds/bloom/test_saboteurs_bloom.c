@@ -1,5 +1,58 @@
-/* test_saboteurs_bloom.c - Bloom filters with one invariant broken: validate must name it. */
-#include "broken.h"
+/* test_saboteurs_bloom.c - see test_saboteurs.c: blocked filters with one function broken, which a
+ * law must see; then, filters with one invariant broken: validate must name it. */
+#include "kinds/bloom/size.h"
+#include "sabotage.h"
+#include "theory/bloom_rate.h"
+
+#define BLOCKED "bits=20480,hashes=8,blocked=1"
+
+/* ------------------------------------------------------------------ broken kinds */
+
+/* Looks in the line behind that of the key, for some. */
+static bool looks_in_the_next_line(const tamis_table *table, uint64_t hash) {
+    uint64_t const one_line = UINT64_MAX / (table->geometry[BLOOM_BITS] / 512);
+    return honest->has(table, hash % 64 == 0 ? hash + one_line : hash);
+}
+
+/* Forgets the mark in the first sector of the line, for some. */
+static tamis_status adds_a_mark_less(tamis_table *table, uint64_t hash) {
+    uint8_t *const     line = table->body + fastrange(hash, table->body_bytes / 64) * 64;
+    uint64_t           before;
+    tamis_status const status = (memcpy(&before, line, 8), honest->add(table, hash));
+    if (hash % 64 == 0) memcpy(line, &before, 8);
+    return status;
+}
+
+/* Say of lines what is true of places that are anywhere. */
+
+static void surveys_as_if_anywhere(const tamis_table *table, kind_survey *ret_survey) {
+    honest->survey(table, ret_survey);
+    ret_survey->fpr = pow(ret_survey->load, (double)table->geometry[BLOOM_HASHES]);
+}
+
+static void predicts_as_if_anywhere(const uint64_t *geometry, const tamis_workload *work,
+                                    tamis_forecast *ret_forecast) {
+    honest->predict(geometry, work, ret_forecast);
+    ret_forecast->fpr = tamis_bloom_fpr((double)geometry[BLOOM_BITS],
+                                        (unsigned)geometry[BLOOM_HASHES], (double)work->capacity);
+}
+
+static uint64_t has_chunk_but_the_last(const tamis_table *table, const uint64_t *hash, unsigned n) {
+    uint64_t found = 0;
+    for (unsigned i = 0; i + 1 < n; i++) found |= (uint64_t)honest->has(table, hash[i]) << i;
+    return found;
+}
+
+static const saboteur saboteurs[] = {
+    SABOTEUR("no_false_negative_under_churn", BLOCKED, has, looks_in_the_next_line),
+    SABOTEUR("no_false_negative_under_churn", BLOCKED, add, adds_a_mark_less),
+    SABOTEUR("batch_equals_single", BLOCKED, has_chunk, has_chunk_but_the_last),
+    SABOTEUR("error_rate_is_as_predicted", BLOCKED, survey, surveys_as_if_anywhere),
+    SABOTEUR("error_rate_is_as_predicted", BLOCKED, predict, predicts_as_if_anywhere),
+    SABOTEUR("merges_hold_both", BLOCKED, merge, merges_a_part),
+};
+
+/* ------------------------------------------------------------------ broken tables */
 
 static void validate_names_each_invariant(void **state) {
     (void)state;
@@ -26,9 +79,51 @@ static void validate_names_each_invariant(void **state) {
     tamis_free(set);
 }
 
+static void validate_names_each_invariant_of_lines(void **state) {
+    (void)state;
+    subject const    variant = { .kind = "bloom", .capacity = 100, .geometry = BLOCKED };
+    tamis_set *const set = filled_set(&variant, 100);
+    uint64_t const   keys = set->table.keys;
+    set->table.keys = 0;
+    expect_broken(set, "I2");
+    set->table.keys = 99; /* enough for the marks, if they were anywhere */
+    expect_broken(set, "I3");
+    set->table.keys = keys;
+    set->table.saturated = 1;
+    expect_broken(set, "I4");
+    set->table.saturated = 0;
+    uint64_t line = 0;
+    while (set->table.body[line * 64] != 0 || set->table.body[line * 64 + 1] != 0) line++;
+    memset(set->table.body + line * 64, 0, 8); /* a whole sector */
+    expect_broken(set, "I5");
+    tamis_free(set);
+}
+
+/* In a filter with one key any change of any bit shows. */
+static void validate_sees_every_flipped_bit_of_a_line(void **state) {
+    (void)state;
+    static const char *const geometries[] = { "bits=1536,hashes=8,blocked=1",
+                                              "bits=1536,hashes=2,blocked=1",
+                                              "bits=1536,hashes=64,blocked=1" };
+    for (size_t i = 0; i < COUNT(geometries); i++) {
+        subject const    variant = { .kind = "bloom", .capacity = 9, .geometry = geometries[i] };
+        tamis_set *const set = filled_set(&variant, 1);
+        for (uint64_t bit = 0; bit < set->table.body_bytes * 8; bit++) {
+            flip(set, bit);
+            assert_false(tamis_validate(set, NULL));
+            flip(set, bit);
+        }
+        assert_true(tamis_validate(set, NULL));
+        tamis_free(set);
+    }
+}
+
 int main(void) {
-    static const struct CMUnitTest tests[] = {
+    static const subject variant = { .kind = "bloom", .capacity = 2000, .operations = 30000 };
+    static const struct CMUnitTest of_tables[] = {
         cmocka_unit_test(validate_names_each_invariant),
+        cmocka_unit_test(validate_names_each_invariant_of_lines),
+        cmocka_unit_test(validate_sees_every_flipped_bit_of_a_line),
     };
-    return unit_run("saboteurs_bloom", tests, COUNT(tests));
+    return sabotage_run(&variant, saboteurs, COUNT(saboteurs), of_tables, COUNT(of_tables));
 }

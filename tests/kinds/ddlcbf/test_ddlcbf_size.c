@@ -1,7 +1,7 @@
-/* test_ddlcbf_size.c - kinds/ddlcbf/size.h and kinds/ddlcbf/peaks.h: what they state,
- * against tables that live.
+/* test_ddlcbf_size.c - what kinds/ddlcbf (analysis.h, peaks.h, size.h) states, compared with tables
+ * that are filled and churned.
  *
- * usage: test_ddlcbf_size [TABLES]     so many of each life
+ * usage: test_ddlcbf_size [TABLES]     how many tables go through each life
  */
 #include "survey.h"
 #include "table.h"
@@ -156,9 +156,13 @@ static void levels_hold_all_keys_and_rise(void **state) {
 
 /* ------------------------------------------------------------------ choice */
 
-static bool choose(double n, double fpr, double turnovers, uint64_t *ret_geometry) {
-    ddlcbf_need const need = { .n = n, .fpr = fpr, .lifetime = n * turnovers, .overflow = 1e-10 };
-    return tamis_ddlcbf_choose(&need, ret_geometry);
+/* Fill in what is NEED_FREE of a geometry. */
+static bool choose(double n, double fpr, double turnovers, uint64_t *geometry) {
+    tamis_need need = { .work = { (uint64_t)n, 1, (uint64_t)(n * turnovers) },
+                        .fpr = fpr,
+                        .overflow = 1e-10 };
+    memcpy(need.fixed, geometry, DDLCBF_FIELDS * sizeof geometry[0]);
+    return tamis_ddlcbf_choose(&need, geometry);
 }
 
 static void choices_keep_what_was_asked(void **state) {

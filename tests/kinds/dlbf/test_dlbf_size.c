@@ -1,6 +1,7 @@
-/* test_dlbf_size.c - kinds/dlbf/size.h: the numbers of the paper, and what tables do that live.
+/* test_dlbf_size.c - what kinds/dlbf (analysis.h, sorting.h, size.h) states, compared with the
+ * numbers of the paper and with tables that are really filled.
  *
- * usage: test_dlbf_size [TABLES]     of each sort
+ * usage: test_dlbf_size [TABLES]     how many tables are filled for each check
  */
 #include "subject.h"
 #include "survey.h"
@@ -164,12 +165,13 @@ static void balanced_rates_are_those_of_the_paper(void **state) {
 }
 
 static double bits_for(double fpr, tamis_preference prefer) {
-    uint64_t  g[DLBF_FIELDS];
-    dlbf_need need = { .n = 1e6, .fpr = fpr, .overflow = 1e-10 };
-    need.is_fast = prefer == TAMIS_PREFER_FAST;
-    for (unsigned i = 0; i < DLBF_FIELDS; i++) g[i] = NEED_FREE;
+    uint64_t   g[DLBF_FIELDS];
+    tamis_need need = {
+        .work = { 1000000, 1, 1000000 }, .fpr = fpr, .overflow = 1e-10, .prefer = prefer
+    };
+    for (unsigned i = 0; i < DLBF_FIELDS; i++) need.fixed[i] = NEED_FREE;
     assert_true(tamis_dlbf_choose(&need, g));
-    return (double)(g[DLBF_TABLES] * g[DLBF_BUCKETS] * g[DLBF_BUCKET_BITS]) / need.n;
+    return (double)(g[DLBF_TABLES] * g[DLBF_BUCKETS] * g[DLBF_BUCKET_BITS]) / 1e6;
 }
 
 static void sixteen_bits_per_key_reach_the_promised_rates(void **state) {
@@ -358,13 +360,14 @@ static void the_plan_sorts_as_well_as_the_paper(void **state) {
                                        { 128, 10, WIDE, 4, 6.4, 0, 0 } };
     for (size_t i = 0; i < COUNT(paper); i++) {
         const published *const row = &paper[i];
-        uint64_t  theirs[] = { 3, 4096, row->bits, row->cells, row->sorting, row->group }, ours[6];
-        dlbf_need need = { .n = 3 * 4096 * row->load, .overflow = 0.999 };
-        memcpy(ours, theirs, sizeof ours);
-        ours[DLBF_SORTING] = NEED_FREE;
+        uint64_t theirs[] = { 3, 4096, row->bits, row->cells, row->sorting, row->group }, ours[6];
+        uint64_t const n = (uint64_t)(3 * 4096 * row->load);
+        tamis_need     need = { .work = { n, 1, n }, .overflow = 0.999 };
+        memcpy(need.fixed, theirs, sizeof theirs);
+        need.fixed[DLBF_SORTING] = NEED_FREE;
         assert_true(tamis_dlbf_choose(&need, ours));
-        double const fpr = tamis_dlbf_forecast(ours, need.n).fpr;
-        assert_true(fpr <= 1.0001 * tamis_dlbf_forecast(theirs, need.n).fpr);
+        double const fpr = tamis_dlbf_forecast(ours, (double)n).fpr;
+        assert_true(fpr <= 1.0001 * tamis_dlbf_forecast(theirs, (double)n).fpr);
     }
 }
 

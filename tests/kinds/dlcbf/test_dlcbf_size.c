@@ -1,9 +1,9 @@
-/* test_dlcbf_size.c - kinds/dlcbf/size.h: what it states, against d-left tables that live.
+/* test_dlcbf_size.c - what kinds/dlcbf/size.h states, compared with tables that are really filled.
  *
- * usage: test_dlcbf_size [N [TABLES]]     every N-th choice of the grid; so many tables that live
+ * usage: test_dlcbf_size [N [TABLES]]     every N-th choice of the grid; how many tables are filled
  *
  * The kind is compiled into this file to count the cache lines that operations touch (touches.h).
- * All other tables are the library's own.
+ * All other checks use the kind in the library.
  */
 #include "touches.h"
 
@@ -107,6 +107,10 @@ static void overflow_is_as_likely_as_stated_or_less(void **state) {
 
 /* ------------------------------------------------------------------ sizes that are promised */
 
+static tamis_preference preferred(bool is_fast) {
+    return is_fast ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL;
+}
+
 typedef struct promise {
     double   fpr, bits_per_key;
     uint64_t d, cells; /* or NEED_FREE */
@@ -124,21 +128,22 @@ static void sizes_are_those_that_are_promised(void **state) {
     };
     for (size_t i = 0; i < COUNT(promises); i++) {
         const promise *const p = &promises[i];
-        dlcbf_need const     need = {
-                .n = 1e6, .fpr = p->fpr, .lifetime = 16e6, .overflow = 1e-10, .is_fast = p->is_fast
-        };
-        uint64_t g[DLCBF_FIELDS];
-        free_geometry(2, g);
-        g[DLCBF_TABLES] = p->d;
-        g[DLCBF_CELLS] = p->cells;
+        tamis_need           need = { .work = { 1000000, 1, 16000000 },
+                                      .fpr = p->fpr,
+                                      .overflow = 1e-10,
+                                      .prefer = preferred(p->is_fast) };
+        uint64_t             g[DLCBF_FIELDS];
+        free_geometry(2, need.fixed);
+        need.fixed[DLCBF_TABLES] = p->d;
+        need.fixed[DLCBF_CELLS] = p->cells;
         assert_true(tamis_dlcbf_choose(&need, g));
-        double const bits = 8 * bytes_of(g) / need.n;
+        double const bits = 8 * bytes_of(g) / 1e6;
         print_message("# %g, %s: %u x %u cells of %u bits, %.3f bits per key\n", p->fpr,
                       p->is_fast ? "fast" : "small", (unsigned)g[DLCBF_TABLES],
                       (unsigned)g[DLCBF_CELLS], (unsigned)dlcbf_cell_bits(g), bits);
         assert_true(bits <= p->bits_per_key);
-        assert_true(tamis_prints_fpr(tamis_dlcbf_prints(g), need.n) <= p->fpr);
-        assert_true(tamis_dlcbf_overflow(g, need.n, need.lifetime) <= 1e-10);
+        assert_true(tamis_prints_fpr(tamis_dlcbf_prints(g), 1e6) <= p->fpr);
+        assert_true(tamis_dlcbf_overflow(g, 1e6, 16e6) <= 1e-10);
     }
 }
 
@@ -150,51 +155,48 @@ static const double   grid_overflow[] = { 1e-3, 1e-10, 1e-15 };
 static const uint64_t grid_bits[] = { 0, 1, 2, 4 };
 
 typedef struct grid_point {
-    dlcbf_need need;
+    tamis_need need; /* with all fields free but the counter bits */
     uint64_t   counter_bits;
 } grid_point;
 
 #define GRID_POINTS (COUNT(grid_n) * COUNT(grid_fpr) * COUNT(grid_overflow) * COUNT(grid_bits) * 2)
 
 static grid_point grid_at(size_t i) {
-    grid_point p = { .need = { .is_fast = i % 2 != 0 } };
+    grid_point p = { .need = { .prefer = preferred(i % 2 != 0) } };
     i /= 2;
     p.counter_bits = grid_bits[i % COUNT(grid_bits)];
     i /= COUNT(grid_bits);
     p.need.overflow = grid_overflow[i % COUNT(grid_overflow)];
     i /= COUNT(grid_overflow);
     p.need.fpr = grid_fpr[i % COUNT(grid_fpr)];
-    p.need.n = grid_n[i / COUNT(grid_fpr)];
-    p.need.lifetime = p.need.n * (p.counter_bits == 0 ? 1 : 16);
+    uint64_t const n = (uint64_t)grid_n[i / COUNT(grid_fpr)];
+    p.need.work = (tamis_workload){ n, 1, n * (p.counter_bits == 0 ? 1 : 16) };
+    free_geometry(p.counter_bits, p.need.fixed);
     return p;
 }
 
-static bool grid_choose(const grid_point *p, uint64_t *ret_geometry) {
-    free_geometry(p->counter_bits, ret_geometry);
-    return tamis_dlcbf_choose(&p->need, ret_geometry);
-}
-
 static void explain(const grid_point *p, const uint64_t *g) {
-    print_error("n %g fpr %g overflow %g lifetime %g, counter %u%s:", p->need.n, p->need.fpr,
-                p->need.overflow, p->need.lifetime, (unsigned)p->counter_bits,
-                p->need.is_fast ? ", fast" : "");
+    print_error("n %g fpr %g overflow %g lifetime %g, counter %u%s:", (double)p->need.work.capacity,
+                p->need.fpr, p->need.overflow, (double)p->need.work.lifetime,
+                (unsigned)p->counter_bits, need_is_fast(&p->need) ? ", fast" : "");
     for (unsigned i = 0; i < DLCBF_FIELDS; i++) print_error(" %llu", (unsigned long long)g[i]);
     print_error("\n");
 }
 
-static bool keeps(const dlcbf_need *need, const uint64_t *g) {
-    uint64_t bytes;
+static bool keeps(const tamis_need *need, const uint64_t *g) {
+    double const n = (double)need->work.capacity, lifetime = (double)need->work.lifetime;
+    uint64_t     bytes;
     return tamis_dlcbf_bytes(g, &bytes) &&
-           tamis_prints_fpr(tamis_dlcbf_prints(g), need->n) <= need->fpr &&
-           tamis_dlcbf_overflow(g, need->n, need->lifetime) <= need->overflow;
+           tamis_prints_fpr(tamis_dlcbf_prints(g), n) <= need->fpr &&
+           tamis_dlcbf_overflow(g, n, lifetime) <= need->overflow;
 }
 
 /* Every choice is possible and keeps what was asked for; there is one unless it would need too
  * many fingerprints. */
 static void check_choice(const grid_point *p) {
     uint64_t   g[DLCBF_FIELDS];
-    bool const is_chosen = grid_choose(p, g);
-    bool const is_easy = p->need.n / p->need.fpr < 0x1p60; /* fingerprints */
+    bool const is_chosen = tamis_dlcbf_choose(&p->need, g);
+    bool const is_easy = (double)p->need.work.capacity / p->need.fpr < 0x1p60; /* fingerprints */
     if (!is_chosen && !is_easy) return;
     bool const is_kept =
         is_chosen && keeps(&p->need, g) && g[DLCBF_COUNTER_BITS] == p->counter_bits;
@@ -212,11 +214,11 @@ static void every_choice_keeps_what_was_asked_for(void **state) {
 
 /* Each field alone, and each pair, fixed to what another need would have. */
 static unsigned check_fixed(const grid_point *p, const uint64_t *wish, unsigned a, unsigned b) {
-    uint64_t g[DLCBF_FIELDS];
-    free_geometry(p->counter_bits, g);
-    g[a] = wish[a];
-    g[b] = wish[b];
-    if (!tamis_dlcbf_choose(&p->need, g)) return 0;
+    tamis_need need = p->need;
+    uint64_t   g[DLCBF_FIELDS];
+    need.fixed[a] = wish[a];
+    need.fixed[b] = wish[b];
+    if (!tamis_dlcbf_choose(&need, g)) return 0;
     if (g[a] != wish[a] || g[b] != wish[b] || !keeps(&p->need, g)) explain(p, g);
     assert_int_equal(g[a], wish[a]);
     assert_int_equal(g[b], wish[b]);
@@ -231,9 +233,9 @@ static void fixed_fields_are_honoured(void **state) {
         grid_point const p = grid_at(i);
         grid_point       other = p;
         uint64_t         wish[DLCBF_FIELDS];
-        other.need.n = p.need.n * 1.3;
+        other.need.work.capacity = p.need.work.capacity * 13 / 10;
         other.need.overflow = 1e-12;
-        if (!grid_choose(&other, wish)) continue;
+        if (!tamis_dlcbf_choose(&other.need, wish)) continue;
         for (unsigned a = 0; a < DLCBF_FIELDS; a++) {
             for (unsigned b = a; b < DLCBF_FIELDS; b++) had += check_fixed(&p, wish, a, b);
         }
@@ -245,10 +247,13 @@ static void fixed_fields_are_honoured(void **state) {
 static void far_too_few_buckets_are_refused(void **state) {
     (void)state;
     for (double n = 100; n < 1e12; n *= 7) {
-        dlcbf_need const need = { .n = n, .fpr = 0.3, .lifetime = 16 * n, .overflow = 0.9 };
-        uint64_t         g[DLCBF_FIELDS];
-        free_geometry(2, g);
-        g[DLCBF_BUCKETS] = 1;
+        tamis_need need = { .work = { (uint64_t)n, 1, (uint64_t)(16 * n) },
+                            .fpr = 0.3,
+                            .overflow = 0.9,
+                            .prefer = TAMIS_PREFER_SMALL };
+        uint64_t   g[DLCBF_FIELDS];
+        free_geometry(2, need.fixed);
+        need.fixed[DLCBF_BUCKETS] = 1;
         assert_int_equal(tamis_dlcbf_choose(&need, g), n < 128);
     }
 }
@@ -257,10 +262,10 @@ static void far_too_few_buckets_are_refused(void **state) {
 static void a_chosen_geometry_can_be_fixed(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += 5 * one_in) {
-        grid_point const p = grid_at(i);
-        uint64_t         chosen[DLCBF_FIELDS], g[DLCBF_FIELDS];
-        if (!grid_choose(&p, chosen)) continue;
-        memcpy(g, chosen, sizeof g);
+        grid_point p = grid_at(i);
+        uint64_t   chosen[DLCBF_FIELDS], g[DLCBF_FIELDS] = { 0 };
+        if (!tamis_dlcbf_choose(&p.need, chosen)) continue;
+        memcpy(p.need.fixed, chosen, sizeof chosen);
         if (!tamis_dlcbf_choose(&p.need, g)) explain(&p, chosen);
         assert_memory_equal(g, chosen, sizeof g);
     }
@@ -273,19 +278,19 @@ static void a_fixed_number_of_fingerprints_is_met_or_refused(void **state) {
     for (size_t i = 0; i < GRID_POINTS; i += 5 * one_in) {
         grid_point p = grid_at(i);
         uint64_t   chosen[DLCBF_FIELDS], g[DLCBF_FIELDS];
-        if (p.need.n < 30 || !grid_choose(&p, chosen)) continue;
+        if (p.need.work.capacity < 30 || !tamis_dlcbf_choose(&p.need, chosen)) continue;
         p.need.prints = tamis_dlcbf_prints(chosen);
         for (unsigned as = 0; as < 4; as++) {
             grid_point q = p;
-            q.need.is_fast = as % 2 == 0;
-            q.need.n *= as < 2 ? 1 : 1.5;
+            q.need.prefer = preferred(as % 2 == 0);
+            if (as >= 2) q.need.work.capacity += q.need.work.capacity / 2;
             q.need.fpr *= as < 2 ? 1 : 1.5;
-            if (!grid_choose(&q, g)) explain(&q, chosen);
+            if (!tamis_dlcbf_choose(&q.need, g)) explain(&q, chosen);
             assert_int_equal(tamis_dlcbf_prints(g), p.need.prints);
             assert_true(keeps(&q.need, g));
         }
         p.need.prints = (UINT64_C(1) << 31) + 11; /* a prime */
-        assert_false(grid_choose(&p, g));
+        assert_false(tamis_dlcbf_choose(&p.need, g));
     }
 }
 

@@ -178,6 +178,26 @@ static void runs_close_slot_moves_the_later_ones_down(void **state) {
     }
 }
 
+/* Slots of two bytes from byte 8 on, as shelves have them. */
+static void slots_of_two_bytes_open_and_close(void **state) {
+    (void)state;
+    dice random = dice_start();
+    for (unsigned round = 0; round < 200 * 28; round++) {
+        unsigned const first = 8, slot = round % 28, at = first + 2 * slot;
+        stage          s = stage_random(&random);
+        uint8_t *const line = line_of(&s), *const expected = expected_of(&s);
+        for (unsigned i = LINE - 1; i >= at + 2; i--) expected[i] = expected[i - 2];
+        slots_open(line, first, 2, slot);
+        line[at] = expected[at]; /* the caller writes over the open slot */
+        line[at + 1] = expected[at + 1];
+        check_stage(&s);
+        for (unsigned i = at; i < LINE - 2; i++) expected[i] = expected[i + 2];
+        expected[LINE - 2] = expected[LINE - 1] = 0;
+        slots_close(line, first, 2, slot);
+        check_stage(&s);
+    }
+}
+
 /* ------------------------------------------------------------------ runs that change */
 
 /* The lengths of the runs of a line, in order. */
@@ -280,6 +300,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(runs_match_and_up_to_agree_with_a_loop),
     cmocka_unit_test(runs_open_slot_moves_the_later_ones_up),
     cmocka_unit_test(runs_close_slot_moves_the_later_ones_down),
+    cmocka_unit_test(slots_of_two_bytes_open_and_close),
     cmocka_unit_test(a_slot_more_or_less_moves_the_later_starts),
     cmocka_unit_test(a_run_more_or_less_makes_place_and_closes_it),
     cmocka_unit_test(runs_of_the_chains_are_one_after_the_other),

@@ -1,0 +1,73 @@
+/* instructions.c - do an operation on some keys, so that bench/instructions can count its cost.
+ *
+ * usage: instructions FILE make KEYS                                  a `line` with so many keys
+ *        instructions FILE has|lacks|add|remove single|batch KEYS ISA
+ *
+ * The set comes from a file, since planning takes more instructions than all else here. The same
+ * with no keys is what the rest of the program costs.
+ */
+#include <tamis/tamis.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPACITY 2000
+#define MOST 1000 /* keys of an operation */
+
+static uint64_t ids[CAPACITY + MOST];
+
+/* 0.0028: remainders of 8 bits, lines without rests. */
+static tamis_status make(const char *file, size_t keys) {
+    static const tamis_seed seed = { 1, 2 };
+    tamis_spec              spec = TAMIS_SPEC_INIT;
+    tamis_set              *set;
+    size_t                  added;
+    spec.capacity = CAPACITY;
+    spec.fpr = 0.0028;
+    spec.abilities = TAMIS_CAN_REMOVE;
+    spec.kind = "line";
+    spec.seed = &seed;
+    tamis_status status = tamis_create(&spec, &set, NULL);
+    if (status == TAMIS_OK) status = tamis_add_id_batch(set, ids, keys, &added);
+    if (status == TAMIS_OK) status = tamis_save(set, file, NULL);
+    tamis_free(set);
+    return status;
+}
+
+static tamis_status do_batch(tamis_set *set, const char *what, const uint64_t *keys, size_t n) {
+    static bool   answers[MOST];
+    size_t        added;
+    tamis_removal removal;
+    if (strcmp(what, "add") == 0) return tamis_add_id_batch(set, keys, n, &added);
+    if (strcmp(what, "remove") == 0) return tamis_remove_id_batch(set, keys, n, answers, &removal);
+    (void)tamis_has_id_batch(set, keys, n, answers);
+    return TAMIS_OK;
+}
+
+static tamis_status do_each(tamis_set *set, const char *what, const uint64_t *keys, size_t n) {
+    bool const   is_add = strcmp(what, "add") == 0, is_remove = strcmp(what, "remove") == 0;
+    tamis_status status = TAMIS_OK;
+    size_t       found = 0;
+    for (size_t i = 0; i < n && is_add; i++) status |= tamis_add_id(set, keys[i]);
+    for (size_t i = 0; i < n && is_remove; i++) status |= tamis_remove_id(set, keys[i]);
+    for (size_t i = 0; i < n && !is_add && !is_remove; i++) found += tamis_has_id(set, keys[i]);
+    return found <= n ? status : TAMIS_ERR_ARGUMENT;
+}
+
+/* Present keys are the first ones, absent ones are behind all that the file may have. */
+int main(int argc, char **argv) {
+    for (size_t i = 0; i < CAPACITY + MOST; i++) ids[i] = i;
+    if (argc == 4) return make(argv[1], strtoul(argv[3], NULL, 10)) != TAMIS_OK;
+    if (argc != 6) return 2;
+    bool const         is_present = strcmp(argv[2], "has") == 0 || strcmp(argv[2], "remove") == 0;
+    size_t const       n = strtoul(argv[4], NULL, 10);
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    tamis_set         *set;
+    options.isa = argv[5];
+    options.flags = TAMIS_OPEN_TRUST;
+    if (n > MOST || tamis_open(argv[1], &options, &set, NULL) != TAMIS_OK) return 1;
+    tamis_status const status = (strcmp(argv[3], "batch") == 0 ? do_batch : do_each)(
+        set, argv[2], is_present ? ids : ids + CAPACITY, n);
+    tamis_free(set);
+    return status != TAMIS_OK;
+}

@@ -1,0 +1,147 @@
+/* outlines.c - see outlines.h. */
+#include "outlines.h"
+
+#include "core/hash.h"
+#include "theory/fluid.h"
+
+#include <string.h>
+
+#define MAX_BUCKETS 512 /* of a subtable that is followed: a larger table has the same rate */
+#define MAX_ALL 3072    /* and of all subtables: 15 KiB of stack; from 7 on, they get fewer each */
+#define TURNS_TWO 6.0   /* after which buckets of two lengths look the same for ever */
+#define TURNS_FEW 64.0  /* that a few buckets of one length are followed */
+#define STEPS_FEW 1e5   /* in all lives of a few buckets */
+#define LOOKS 7         /* at a table that looks the same for ever, half a turn apart */
+
+/* ------------------------------------------------------------------ a bucket */
+
+/* A bucket without what is in its cells: how many there are of each length, and its level. */
+typedef struct outline {
+    uint8_t n[2], length[2], level;
+} outline;
+
+/* The kind's own rules change a bucket: an outline becomes a `prefixes` and back. */
+static prefixes outline_open(outline bucket) {
+    return (prefixes){ .n = { bucket.n[0], bucket.n[1] },
+                       .length = { bucket.length[0], bucket.length[1] },
+                       .level = bucket.n[0] == 0 ? 0 : bucket.level };
+}
+
+static outline outline_close(const prefixes *p) {
+    return (outline){ { (uint8_t)p->n[0], (uint8_t)p->n[1] },
+                      { (uint8_t)p->length[0], (uint8_t)p->length[1] },
+                      (uint8_t)p->level };
+}
+
+static outline outline_add(const prefixes_shape *s, outline bucket) {
+    prefixes p = outline_open(bucket);
+    (void)prefixes_put(s, &p, 0, s->most);
+    return outline_close(&p);
+}
+
+static outline outline_remove(outline bucket, unsigned cell) {
+    prefixes p = outline_open(bucket);
+    prefixes_take(&p, cell);
+    return outline_close(&p);
+}
+
+static unsigned outline_load(const outline *bucket) {
+    return (unsigned)bucket->n[0] + bucket->n[1];
+}
+
+/* The sum of 2^-length over its cells. */
+static double outline_sum(outline bucket) {
+    return ldexp(bucket.n[0], -bucket.length[0]) + ldexp(bucket.n[1], -bucket.length[1]);
+}
+
+/* ------------------------------------------------------------------ filled, without dice */
+
+/* Equation (1) of section II.A: the share of buckets with k cells, times what such a bucket adds.
+ * Buckets that would have more than all cells have all. */
+double tamis_outlines_filled_rate(const prefixes_shape *s, unsigned tables, double load) {
+    fluid   law;
+    outline bucket = { { 0, 0 }, { 0, 0 }, 0 };
+    double  sum = 0;
+    tamis_fluid_fill(tables, load, FLUID_MANY, &law);
+    for (unsigned k = 1; k <= s->cells; k++) {
+        bucket = outline_add(s, bucket);
+        double const next = k == s->cells ? 0 : tamis_fluid_share(&law, k + 1);
+        sum += (tamis_fluid_share(&law, k) - next) * outline_sum(bucket);
+    }
+    return ddlcbf_rate(tables * sum);
+}
+
+/* ------------------------------------------------------------------ a table */
+
+typedef struct outlines {
+    const prefixes_shape *s;
+    unsigned              tables;
+    uint64_t              buckets, dice;
+    outline               at[MAX_ALL];
+} outlines;
+
+/* A number below n. */
+static uint64_t outlines_roll(outlines *table, uint64_t n) {
+    table->dice += HASH_GOLDEN;
+    return fastrange(mix64(table->dice), n);
+}
+
+/* d-left: the least loaded of d random buckets, the leftmost of several. */
+static void outlines_add(outlines *table) {
+    outline *least = NULL;
+    for (unsigned i = 0; i < table->tables; i++) {
+        outline *const here = &table->at[i * table->buckets + outlines_roll(table, table->buckets)];
+        if (least == NULL || outline_load(here) < outline_load(least)) least = here;
+    }
+    *least = outline_add(table->s, *least);
+}
+
+/* A random key: any place of any bucket, until there is a cell in it. */
+static void outlines_remove(outlines *table) {
+    for (;;) {
+        outline *const here = &table->at[outlines_roll(table, table->tables * table->buckets)];
+        unsigned const cell = (unsigned)outlines_roll(table, table->s->cells);
+        if (cell >= outline_load(here)) continue;
+        *here = outline_remove(*here, cell);
+        return;
+    }
+}
+
+static double outlines_rate_now(const outlines *table) {
+    double sum = 0;
+    for (uint64_t i = 0; i < table->tables * table->buckets; i++) sum += outline_sum(table->at[i]);
+    return ddlcbf_rate(sum / (double)table->buckets);
+}
+
+/* Fill a table with n keys, then replace each of them so many times. The mean rate of the last
+ * `looks`, which are half a turn apart. */
+static double outlines_live(outlines *table, double n, double turns, unsigned looks) {
+    double sum = 0, steps = 0;
+    memset(table->at, 0, sizeof table->at);
+    for (double i = 0; i < n; i++) outlines_add(table);
+    for (unsigned look = 0; look < looks; look++) {
+        double const end = n * (turns - (looks - 1 - look) / 2.0);
+        for (; steps < end; steps++) {
+            outlines_remove(table);
+            outlines_add(table);
+        }
+        sum += outlines_rate_now(table);
+    }
+    return sum / looks;
+}
+
+/* A large table with two lengths lives once, and is looked at several times if it has settled. A
+ * few buckets live many times, since each life is another: the mean is what counts. */
+double tamis_outlines_rate(const prefixes_shape *s, unsigned tables, uint64_t buckets, double load,
+                           double turns) {
+    outlines table = { .s = s, .tables = tables };
+    table.buckets = min_u64(min_u64(buckets, MAX_BUCKETS), MAX_ALL / tables);
+    double const   all = (double)(tables * table.buckets), n = fmax(1, rint(load * all));
+    bool const     is_settled = s->lengths == 2 && turns >= TURNS_TWO;
+    double const   lived = fmin(turns, s->lengths == 2 ? TURNS_TWO : TURNS_FEW);
+    double const   lives = all < OUTLINES_FEW ? ceil(STEPS_FEW / (n * (1 + lived) + 1e3)) : 1;
+    unsigned const looks = is_settled ? LOOKS : 1;
+    double         sum = 0;
+    for (double i = 0; i < lives; i++) sum += outlines_live(&table, n, lived, looks);
+    return sum / lives;
+}
