@@ -1,4 +1,4 @@
-# The doors of the house. Meson builds (meson.build); this file only calls it, after scripts/setup has
+# Short commands for every task. Meson builds (meson.build); this file only calls it, after scripts/setup has
 # installed what is missing. `make help` prints the list.
 
 BUILD ?= build
@@ -44,7 +44,7 @@ check: ## The quick part of the tests (a good minute on 2 cores), and the lint
 sanitize: ## The tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup build test
 	@scripts/build build-sanitize -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Dbuildtype=debugoptimized -Db_lundef=false
-	@scripts/run-tests build-sanitize --suite quick --suite portable --suite sse4
+	@scripts/run-tests build-sanitize --suite quick --suite medium --suite portable --suite sse4
 
 soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations per kind)
 	@scripts/setup build test

@@ -76,17 +76,17 @@ tamis_status add_lines(tamis_set *set, const char *path, lines *input, const opt
 void die_of_full(const tamis_set *set, const char *path, uint64_t n_lines) {
     bool          is_multiset;
     tamis_info    info;
-    number_text   lines_text, holds;
+    number_text   lines_text;
+    contents_text contents;
     capacity_text made_for;
     setfile_inspect(set, &info);
     is_multiset = (info.plan.abilities & TAMIS_CAN_REMOVE) != 0;
     number_exact(n_lines, lines_text);
-    number_exact(info.facts.keys, holds);
+    setfile_name_contents(&info, contents);
     setfile_name_capacity(&info.plan, made_for);
-    die("%s is full after %s %s: it holds %s %s and is made for %s; nothing was saved, build a "
+    die("%s is full after %s %s: it holds %s and is made for %s; nothing was saved, build a "
         "larger one with -n%s",
-        path, lines_text, plural(n_lines, "line", "lines"), holds,
-        plural(info.facts.keys, "key", "keys"), made_for,
+        path, lines_text, plural(n_lines, "line", "lines"), contents, made_for,
         is_multiset ? ", or one with room for more copies of each key with --copies" : "");
 }
 

@@ -19,13 +19,12 @@
  * whether it is overloaded. */
 static bool tell_change(const tamis_info *info, const char *path, const char *change,
                         const options *asked) {
-    number_text   keys;
+    contents_text contents;
     capacity_text made_for;
-    number_exact(info->facts.keys, keys);
+    setfile_name_contents(info, contents);
     setfile_name_capacity(&info->plan, made_for);
     if (!is_given(asked, OPTION_BIT(QUIET))) {
-        warn("%s: %s; it holds %s %s and is made for %s", path, change, keys,
-             plural(info->facts.keys, "key", "keys"), made_for);
+        warn("%s: %s; it holds %s and is made for %s", path, change, contents, made_for);
     }
     return setfile_warn_of_overload(info, path);
 }

@@ -134,7 +134,10 @@ static void print_keys(const tamis_info *info) {
         output_text("  added       %s %s changed the set, or a set that was merged into it\n", keys,
                     plural(info->facts.keys, "add has", "adds have"));
     output_text("  load        %.3g%% of the room is in use", 100 * info->load);
-    if (info->prints != 0) output_text(", by %s different fingerprints", prints);
+    if (info->prints != 0) {
+        output_text(", by %s different %s", prints,
+                    plural(info->prints, "fingerprint", "fingerprints"));
+    }
     output_string("\n");
 }
 

@@ -202,6 +202,17 @@ static void list_targets(const tamis_set *set, const char *own_kind, char *ret_t
     }
 }
 
+/* "rank or dlcbf": the kinds that send and receive can make of the set. */
+static void list_sent_as(const tamis_set *set, const char *own_kind, char *ret_text, size_t n) {
+    size_t at = 0;
+    *ret_text = '\0';
+    for (size_t i = 0; tamis_kind_name(i) != NULL && at < n; i++) {
+        const char *const kind = tamis_kind_name(i);
+        if (strcmp(kind, own_kind) == 0 || !is_sent_as(set, kind)) continue;
+        at += (size_t)snprintf(ret_text + at, n - at, "%s%s", at != 0 ? " or " : "", kind);
+    }
+}
+
 /* There is no conversion, but a kind of fingerprints can be sent and received as another one. */
 static _Noreturn void die_of_no_conversion(const tamis_set *set, const options *asked,
                                            const char *own_kind, const char *targets) {
@@ -214,10 +225,11 @@ static _Noreturn void die_of_no_conversion(const tamis_set *set, const options *
     }
     bool const is_any = *targets != '\0';
     if (!is_any && is_sent_as(set, own_kind)) {
+        char kinds[200];
+        list_sent_as(set, own_kind, kinds, sizeof kinds);
         die("%s is of kind %s, which convert cannot change; 'tamis send' and 'tamis receive "
-            "--kind' "
-            "can",
-            in, own_kind);
+            "--kind' can make a %s of it",
+            in, own_kind, kinds);
     }
     die("%s is of kind %s, which can become %s%s", in, own_kind, is_any ? targets : "no other",
         is_any ? "" : "; build one of the kind you want from the keys");

@@ -82,11 +82,12 @@ static void why_not(const tamis_plan *plan, const tamis_spec *spec, why_text ret
 /* The job in words: "1M keys, at most 0.1% false positives, able to remove; 16M keys in its life".
  */
 static void print_job(const tamis_spec *spec, const plans *all) {
-    number_text             keys, copies, rate, arrivals, memory;
+    number_text             keys, copies, count_to, rate, arrivals, memory;
     abilities_text          names;
     const tamis_plan *const chosen = plans_chosen(all);
     number_short((double)spec->capacity, keys);
     number_exact(spec->copies, copies);
+    number_exact(spec->count_to, count_to);
     number_rate(spec->fpr, rate);
     number_size(spec->memory, memory);
     abilities_name(spec->abilities, names);
@@ -98,6 +99,7 @@ static void print_job(const tamis_spec *spec, const plans *all) {
     if (spec->copies > 1) output_text(", with up to %s copies each", copies);
     if (spec->fpr > 0) output_text(", at most %s false positives", rate);
     if (spec->abilities != 0) output_text(", able to %s", names);
+    if (spec->count_to != 0) output_text(", with exact counts up to %s", count_to);
     if (chosen != NULL && spec->capacity != 0 && chosen->lifetime > spec->capacity) {
         number_short((double)chosen->lifetime, arrivals);
         output_text("; %s keys in its life", arrivals);

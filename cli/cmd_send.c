@@ -71,19 +71,19 @@ static _Noreturn void die_of_kind(const tamis_info *info, const char *path) {
  * large". */
 static void tell_sent(const tamis_info *info, const char *path, uint64_t bytes, bool has_copies,
                       const options *asked) {
-    number_text keys, size, file;
-    char        each[40] = "";
+    contents_text contents;
+    number_text   size, file;
+    char          each[40] = "";
     if (is_given(asked, OPTION_BIT(QUIET))) return;
-    number_exact(info->facts.keys, keys);
+    setfile_name_contents(info, contents);
     number_size(bytes, size);
     number_size(info->plan.file_bytes, file);
     if (info->facts.keys != 0) {
         (void)snprintf(each, sizeof each, ", %.1f bits per key",
-                       8 * (double)bytes / (double)info->facts.keys);
+                       8 * (double)bytes / info->distinct);
     }
     bool const is_less = (info->plan.abilities & TAMIS_CAN_REMOVE) != 0 && !has_copies;
-    warn("%s: sent %s %s in %s%s%s; the file is %s, %.1f times as large", path, keys,
-         plural(info->facts.keys, "key", "keys"), size, each,
+    warn("%s: sent %s in %s%s%s; the file is %s, %.1f times as large", path, contents, size, each,
          is_less ? ", without the data for removal" : "", file,
          (double)info->plan.file_bytes / (double)bytes);
 }
@@ -316,7 +316,7 @@ static int receive_run(const options *asked) {
     const char *const path = asked->operands[0];
     incoming          from;
     tamis_info        info;
-    number_text       keys;
+    contents_text     contents;
     setfile_text      description;
     setfile_target    target;
     if (asked->is_counted) die("-n auto: the stream says how many keys it has; leave out -n");
@@ -326,11 +326,10 @@ static int receive_run(const options *asked) {
     tamis_set *const set = receive_set(&from, asked);
     setfile_save(set, &target);
     setfile_inspect(set, &info);
-    number_exact(info.facts.keys, keys);
+    setfile_name_contents(&info, contents);
     setfile_describe(&info, description);
     if (!is_given(asked, OPTION_BIT(QUIET))) {
-        warn("%s: received %s %s; %s", path, keys, plural(info.facts.keys, "key", "keys"),
-             description);
+        warn("%s: received %s; %s", path, contents, description);
     }
     bool const is_overloaded = setfile_warn_of_overload(&info, path);
     tamis_free(set);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -335,6 +336,25 @@ void setfile_name_capacity(const tamis_plan *plan, capacity_text ret_text) {
     }
 }
 
+void setfile_name_contents(const tamis_info *info, contents_text ret_text) {
+    uint64_t const keys = info->facts.keys;
+    double const   difference = info->distinct - (double)keys;
+    number_text    counted, distinct;
+    number_exact(keys, counted);
+    number_exact((uint64_t)(info->distinct + 0.5), distinct);
+    bool const is_chance = fabs(difference) <= 2.5 + 0.005 * (double)keys;
+    bool const is_multiset = (info->plan.abilities & TAMIS_CAN_REMOVE) != 0;
+    if (!is_chance && is_multiset && difference < 0) {
+        (void)snprintf(ret_text, sizeof(contents_text), "%s copies of about %s %s", counted,
+                       distinct, info->distinct < 1.5 ? "key" : "keys");
+    } else if (!is_chance && !is_multiset) {
+        (void)snprintf(ret_text, sizeof(contents_text), "about %s keys", distinct);
+    } else {
+        (void)snprintf(ret_text, sizeof(contents_text), "%s %s", counted,
+                       plural(keys, "key", "keys"));
+    }
+}
+
 void setfile_describe(const tamis_info *info, setfile_text ret_text) {
     number_text   size, rate;
     capacity_text made_for;
@@ -350,13 +370,14 @@ void setfile_describe(const tamis_info *info, setfile_text ret_text) {
 bool setfile_warn_of_overload(const tamis_info *info, const char *path) {
     bool const is_worse = info->current_fpr > 1.5 * info->plan.fpr;
     if (info->facts.keys <= info->plan.capacity || !is_worse) return false;
-    number_text keys, made_for, now, planned;
-    number_exact(info->facts.keys, keys);
+    contents_text contents;
+    number_text   made_for, now, planned;
+    setfile_name_contents(info, contents);
     number_exact(info->plan.capacity, made_for);
     number_rate(info->current_fpr, now);
     number_rate(info->plan.fpr, planned);
-    warn("%s holds %s keys and is made for %s: its false-positive rate is now %s instead of %s; "
+    warn("%s holds %s and is made for %s: its false-positive rate is now %s instead of %s; "
          "build a larger one",
-         path, keys, made_for, now, planned);
+         path, contents, made_for, now, planned);
     return true;
 }

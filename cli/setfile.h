@@ -75,6 +75,11 @@ const char *setfile_advice(const char *path, const tamis_problem *problem, const
 typedef char capacity_text[120];
 void         setfile_name_capacity(const tamis_plan *plan, capacity_text ret_text);
 
+/* "100,000 keys", "200,000 copies of about 100,000 keys" or "about 100,000 keys": what a set holds.
+ * It counts adds. These are not the different keys if some came again, or seemed to. */
+typedef char contents_text[120];
+void         setfile_name_contents(const tamis_info *info, contents_text ret_text);
+
 /* "183 KiB (bloom, made for 100,000 keys), false-positive rate 0.1%": what a set is now. */
 typedef char setfile_text[300];
 void         setfile_describe(const tamis_info *info, setfile_text ret_text);

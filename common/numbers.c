@@ -43,15 +43,17 @@ static double suffix_find(const suffix *table, const char *name) {
     return 0;
 }
 
-/* Read a number and its suffix; their product must be a whole number below 2^63. */
+/* Read a number and its suffix. Their product must be below 2^63 and a whole number; with
+ * is_rounded, a fraction is dropped if there is a suffix (1.2M bytes). */
 static const char *read_whole(const char *text, const suffix *suffixes, const char *complaint,
-                              uint64_t *ret_value) {
+                              bool is_rounded, uint64_t *ret_value) {
     double            value;
     const char *const rest = read_plain(text, &value);
     if (rest == NULL) return complaint;
     double const factor = suffix_find(suffixes, rest);
     if (factor == 0) return complaint;
     value = round(value * factor * 1e3) / 1e3; /* 1.1k is 1100, though 1.1 * 1000 is not quite */
+    if (is_rounded && factor != 1) value = floor(value);
     if (value != floor(value)) return "not a whole number; round it";
     if (value >= 0x1p63) return "too large; it must be below 2^63";
     *ret_value = (uint64_t)value;
@@ -63,7 +65,7 @@ const char *number_read_count(const char *text, uint64_t *ret_count) {
                                        { "G", 1e9 },     { "T", 1e12 },    { "Ki", 0x1p10 },
                                        { "Mi", 0x1p20 }, { "Gi", 0x1p30 }, { "Ti", 0x1p40 },
                                        { NULL, 0 } };
-    return read_whole(text, suffixes, NOT_A_COUNT, ret_count);
+    return read_whole(text, suffixes, NOT_A_COUNT, false, ret_count);
 }
 
 /* M alone means MiB here, as in du(1) and dd(1). */
@@ -73,7 +75,7 @@ const char *number_read_size(const char *text, uint64_t *ret_bytes) {
                                        { "KiB", 0x1p10 }, { "MiB", 0x1p20 }, { "GiB", 0x1p30 },
                                        { "TiB", 0x1p40 }, { "kB", 1e3 },     { "MB", 1e6 },
                                        { "GB", 1e9 },     { "TB", 1e12 },    { NULL, 0 } };
-    return read_whole(text, suffixes, NOT_A_SIZE, ret_bytes);
+    return read_whole(text, suffixes, NOT_A_SIZE, true, ret_bytes);
 }
 
 const char *number_read_rate(const char *text, double *ret_rate) {

@@ -1,4 +1,4 @@
-/* fuzz_packet.c - bytes are a packet: it is taken or passed over, and nothing is read behind it.
+/* fuzz_packet.c - bytes are a packet: it is parsed or skipped, and nothing is read behind it.
  *
  * The first bytes choose the link type and how much of the packet was captured; the others are the
  * packet. What was taken is asked again with the packet cut shorter: that may only make it unknown.

@@ -53,7 +53,7 @@ static void check(const machine *m) {
     must(tamis_states_validate(m->states, NULL));
 }
 
-/* Shared cells believe what they are told: only sensible things are said to them. */
+/* Kinds with shared cells trust the caller, so only calls that keep the rules are made. */
 static void act(machine *m, uint8_t what, uint64_t key, uint32_t value) {
     truth *const t = &m->keys[key];
     bool const   is_there = is_sure(m, t);
@@ -74,8 +74,7 @@ static void act(machine *m, uint8_t what, uint64_t key, uint32_t value) {
         break;
     case 3:
         if (m->is_shared && !is_there) break;
-        if (tamis_states_drop_id(m->states, key, TAMIS_ANY_VALUE) == TAMIS_OK)
-            t->is_there = false;
+        if (tamis_states_drop_id(m->states, key, TAMIS_ANY_VALUE) == TAMIS_OK) t->is_there = false;
         break;
     case 4:
         m->now += m->timeout != 0 ? value : 0;

@@ -32,9 +32,9 @@ enum {
     AT_SEED_HIGH = 40,
     AT_REFUSED_ADDS = 48,
     AT_REFUSED_REMOVES = 56,
-    AT_AGED = 64, /* of states only, as is the next */
+    AT_AGED = 64, /* states only; so is the next */
     AT_CONFLICTS = 72,
-    AT_MORE_COPIES = 80, /* of every key, planned for: minus one, so that 0 is the usual */
+    AT_MORE_COPIES = 80, /* copies of every key that are planned for, minus one: usually 0 */
     AT_PART = 128,
     AT_CHECKSUM = HEADER_BYTES - 8,
 
@@ -47,7 +47,7 @@ enum {
     PART_SATURATED = AT_PART + 48,
     PART_FIELDS = AT_PART + 56,
     PART_MOVED = AT_PART + 64,
-    PART_VALUES = AT_PART + 72, /* from here on only of states */
+    PART_VALUES = AT_PART + 72, /* from here on, states only */
     PART_TIMEOUT = AT_PART + 80,
     PART_TIMER_BITS = AT_PART + 88,
     PART_LIVES = AT_PART + 96,
@@ -58,7 +58,7 @@ enum {
     PART_END = AT_PART + 256
 };
 
-/* What a reader must know of, in AT_REQUIRED. */
+/* Flags in AT_REQUIRED. A reader that does not know one of them refuses the file. */
 enum { NEEDS_STATES = 1 };
 
 TAMIS_INLINE uint64_t file_blocks(uint64_t body_bytes) {
@@ -75,16 +75,16 @@ TAMIS_INLINE void file_store_total(XXH128_hash_t total, uint8_t *ret_bytes) {
     le64_store(ret_bytes + 8, total.high64);
 }
 
-/* Fields of the geometry that a file states: those that the kind had at first, and of the others
- * up to the last that is not 0. So a set that makes no use of later ones has the file it always
- * had. */
+/* How many fields of the geometry a file has: those that the kind had in its first version, and of
+ * the later ones up to the last that is not 0. So a set that does not use later fields has the same
+ * file as before. */
 TAMIS_INLINE unsigned file_fields(const tamis_kind *kind, const uint64_t *geometry) {
     unsigned n = tamis_kind_n_fields(kind);
     while (kind->first_fields != 0 && n > kind->first_fields && geometry[n - 1] == 0) n--;
     return n;
 }
 
-/* A path, short enough for a message: of a long one the end is kept, where the file's name is. */
+/* A path that is short enough for a message: of a long path the end is kept, with the file name. */
 typedef struct file_name {
     char text[96];
 } file_name;

@@ -1,4 +1,4 @@
-/* handle.h - what a tamis_set is. Only the front doors look inside. */
+/* handle.h - what a tamis_set is. Kinds never see it. */
 #ifndef TAMIS_HANDLE_H
 #define TAMIS_HANDLE_H
 
@@ -20,7 +20,7 @@ struct tamis_set {
     uint64_t          lifetime;
     uint64_t          refused_adds;
     uint64_t          refused_removes; /* of sets: removals that found no key */
-    uint64_t          conflicts;       /* of states: calls that said TAMIS_ERR_CONFLICT */
+    uint64_t          conflicts;       /* of states: calls that returned TAMIS_ERR_CONFLICT */
     unsigned          change_locks;    /* why it must not change; 0: it may. See below */
     tamis_allocator   allocator;
     void  *mapping; /* the whole file, when mapped; then the body is inside and read-only */
@@ -33,7 +33,7 @@ struct tamis_set {
  * back is in the thread that has counted it. */
 #define HANDLE_MAPPED (1u << 31)
 
-/* What a call says that would change the table: TAMIS_OK, it may; _READ_ONLY, _REENTRY. */
+/* What a call that would change the table returns: TAMIS_OK if it may, or _READ_ONLY, _REENTRY. */
 TAMIS_INLINE tamis_status handle_change_status(const tamis_set *set) {
     unsigned const locks = __atomic_load_n(&set->change_locks, __ATOMIC_RELAXED);
     if (__builtin_expect(locks == 0, 1)) return TAMIS_OK;
@@ -45,7 +45,7 @@ TAMIS_INLINE bool handle_is_busy(const tamis_set *set) {
     return (__atomic_load_n(&set->change_locks, __ATOMIC_RELAXED) & ~HANDLE_MAPPED) != 0;
 }
 
-/* Before and after calls of a callback. The count is no part of what a const handle promises. */
+/* Call these before and after a callback. A const handle does not promise that the count stays. */
 TAMIS_INLINE void handle_begin_callbacks(const tamis_set *set) {
     tamis_set *const counted = (tamis_set *)(uintptr_t)set;
     (void)__atomic_fetch_add(&counted->change_locks, 1, __ATOMIC_RELAXED);
@@ -56,7 +56,7 @@ TAMIS_INLINE void handle_end_callbacks(const tamis_set *set) {
     (void)__atomic_fetch_sub(&counted->change_locks, 1, __ATOMIC_RELAXED);
 }
 
-/* States are the same handle, behind another door (states.c). */
+/* States are the same handle, with other public functions (states.c). */
 struct tamis_states {
     tamis_set set;
 };
@@ -69,19 +69,19 @@ tamis_set *tamis_handle_new(const tamis_kind *kind, const uint64_t *geometry,
 /* make.c: give it a zeroed body of the size that the geometry says. TAMIS_OK, _LIMIT or _MEMORY. */
 tamis_status tamis_handle_get_body(tamis_set *set);
 
-/* An allocator is both functions or none. */
+/* An allocator must have both functions, or none. */
 TAMIS_INLINE bool allocator_is_whole(const tamis_allocator *allocator) {
     return (allocator->alloc == NULL) == (allocator->free == NULL);
 }
 
-/* problem.c: say what is wrong, printf-like, if anybody listens. Returns `status`. */
+/* problem.c: say what is wrong, as printf does; nothing if `problem` is NULL. Returns `status`. */
 __attribute__((format(printf, 3, 4))) tamis_status
 tamis_problem_say(tamis_problem *problem, tamis_status status, const char *format, ...);
 
 /* problem.c: say that `what` needs so many bytes of memory. Returns TAMIS_ERR_MEMORY. */
 tamis_status tamis_problem_say_memory(tamis_problem *problem, const char *what, uint64_t bytes);
 
-/* What counts default to, and what a kind must reach to be chosen, if the spec does not say. */
+/* The default of count_to: a kind must count so far to be chosen for counting. */
 #define TAMIS_DEFAULT_COUNT_TO 255
 
 /* A spec of a set or of states, checked and completed (spec.c). */
@@ -134,7 +134,7 @@ tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_
 tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
                         const tamis_allocator *allocator, tamis_set **ret_set);
 
-/* planner.c: all that can be said of a geometry. */
+/* planner.c: fill in the plan of a geometry. */
 void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry,
                          const tamis_workload *work, tamis_plan *ret_plan);
 
@@ -160,7 +160,7 @@ tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
 tamis_status tamis_table_add_copies(const tamis_kind *kind, tamis_table *table, uint64_t hash,
                                     uint64_t copies);
 
-/* open.c: open a set, or states: each wants its own. */
+/* open.c: open a set, or states; a file of the other sort is refused. */
 tamis_status tamis_file_open(const char *path, const tamis_open_options *options, bool is_states,
                              tamis_set **ret_set, tamis_problem *problem);
 tamis_status tamis_file_open_fd(int fd, const tamis_open_options *options, bool is_states,

@@ -1,8 +1,8 @@
 /* keys.h - the keys of a batch, chunk by chunk, with the memory for the next one on its way.
  *
  * Keys can be given as bytes, as 64-bit ids, or as hashes that were computed before. They differ
- * only in how a chunk is hashed. Both front doors (set.c, states.c) write every batch once, over a
- * `keys_from`.
+ * only in how a chunk is hashed. set.c and states_batch.c have one function per batch operation,
+ * which takes a `keys_from`.
  */
 #ifndef TAMIS_KEYS_H
 #define TAMIS_KEYS_H

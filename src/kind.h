@@ -19,8 +19,8 @@
  *
  *   - The body is flat: bytes without pointers, little-endian, whose size follows from the geometry
  *     by integer arithmetic. All zero bytes are the empty table.
- *   - add either succeeds or says TAMIS_ERR_FULL and has changed no byte.
- *   - remove either succeeds, or says TAMIS_ERR_ABSENT or _SATURATED and has changed no byte.
+ *   - add either succeeds, or returns TAMIS_ERR_FULL and has changed no byte.
+ *   - remove either succeeds, or returns TAMIS_ERR_ABSENT or _SATURATED and has changed no byte.
  *   - An entry that reaches its limit is saturated: it is never counted down again.
  *   - The instruction set changes speed, never a bit.
  *   - plan and predict are pure functions.
@@ -41,15 +41,15 @@ typedef struct tamis_table {
     uint8_t *body;
     uint64_t body_bytes;                 /* a multiple of TAMIS_LINE_BYTES */
     uint64_t geometry[TAMIS_MAX_FIELDS]; /* in the order of the kind's fields */
-    uint64_t derived[KIND_DERIVED];      /* what the kind's prepare made of the geometry */
+    uint64_t derived[KIND_DERIVED];      /* computed from the geometry by the kind's prepare */
     uint64_t keys;                       /* see tamis_info */
     uint64_t saturated;
-    uint64_t moved; /* entries that gave way to another one */
+    uint64_t moved; /* entries that were moved to make room */
 
     /* of states only */
     uint64_t values; /* how many there are; 0: a set */
     sweep    sweep;
-    uint64_t aged; /* what the sweep has taken out */
+    uint64_t aged; /* what the sweep has removed */
 } tamis_table;
 
 #define KIND_MAX_VALUES (UINT64_C(1) << 32)
@@ -67,7 +67,7 @@ TAMIS_INLINE uint64_t kind_less_counts(uint64_t a, uint64_t b) {
     return a > b ? a - b : 0;
 }
 
-/* What reading the whole body tells. */
+/* What is known from reading the whole body. */
 typedef struct kind_survey {
     double   fpr;      /* of the contents now */
     double   distinct; /* how many different keys were added, estimated */
@@ -85,7 +85,7 @@ typedef struct kind_field {
  * Returns false to stop. */
 typedef bool kind_visit(void *context, uint64_t print, uint64_t copies);
 
-/* What a table of states tells beside its keys; see tamis_states_info. */
+/* What a table of states reports besides its keys; see tamis_states_info. */
 typedef struct kind_census {
     uint64_t unknown_cells, side_keys, side_room;
 } kind_census;
@@ -99,7 +99,7 @@ typedef struct kind_stepper {
 
 #define KIND_NO_STEP ((tamis_step)-1)
 
-/* Ask the machine what to do with a key. KIND_NO_STEP: its answer means nothing. */
+/* Ask the machine what to do with a key. KIND_NO_STEP: its answer is not valid. */
 TAMIS_INLINE tamis_step kind_decide(const tamis_table *table, const kind_stepper *stepper,
                                     tamis_status was, uint32_t value, uint32_t *ret_to) {
     tamis_step const decided = stepper->decide(stepper->context, stepper->i, was, value, ret_to);
@@ -117,8 +117,8 @@ typedef struct kind_states {
     tamis_status (*drop)(tamis_table *table, uint64_t hash, uint64_t from);
 
     /* Ageing (core/sweep.h). units: how many units the sweep has. holds_values: does the geometry
-     * have room for so many values, and for timers of so many bits? sweep: the hand passes a unit;
-     * `aged` has a counter for each value that keys leave with, or is NULL. */
+     * have room for so many values, and for timers of so many bits? sweep: visit one unit;
+     * `aged` counts the removed keys by value, or is NULL. */
     uint64_t (*units)(const uint64_t *geometry);
     bool (*holds_values)(const uint64_t *geometry, uint64_t values, unsigned timer_bits);
     void (*sweep)(tamis_table *table, uint64_t unit, uint64_t *aged);
@@ -130,8 +130,8 @@ typedef struct kind_states {
                       uint32_t *ret_values, tamis_status *ret_statuses);
     void (*fetch_values)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_new);
 
-    /* Required: get, decide and do, with one look for the key, as tamis_states_step_batch() says.
-     * Returns how it went; ret_was and ret_value are what get would have said before. */
+    /* Required: get, decide and do, with one search for the key, as tamis_states_step_batch()
+     * says. Returns the result; ret_was and ret_value are what get would have returned before. */
     tamis_status (*step)(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
                          tamis_status *ret_was, uint32_t *ret_value);
 
@@ -143,7 +143,7 @@ typedef struct kind_states {
     void (*census)(const tamis_table *table, kind_census *ret_census);
 
     /* Optional: as the kind's merge; _CONFLICT is one more reason to refuse. It may find out in the
-     * middle, so the front door keeps a copy. */
+     * middle, so the caller keeps a copy. */
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);
 } kind_states;
 
@@ -159,8 +159,8 @@ struct tamis_kind {
                                                  it is not larger by more than an eighth */
     bool        copies_take_room;             /* every copy takes as much room as another key */
     kind_field  fields[TAMIS_MAX_FIELDS + 1]; /* of the geometry; the name after the last is NULL */
-    unsigned    first_fields; /* fields that the format had first. Later ones are written into files
-                                 only where they are not 0. 0: all fields were there first */
+    unsigned first_fields; /* fields in the first version of the format. Later ones are written to
+                                 files only if they are not 0. 0: all fields are of that version */
 
     /* ---- planning: pure functions */
 
@@ -212,7 +212,7 @@ struct tamis_kind {
     /* Faster functions for tables of this geometry, or NULL: there are none. Of what it returns,
      * nothing but the groups "one key" and "many keys" is used. */
     const tamis_kind *(*form)(const uint64_t *geometry);
-    /* Add keys that are known together, each where there is most room once all are placed.
+    /* Add keys that are all known at once, and place each with the others in mind.
      * `scratch` has balance_bytes() bytes of any contents. Returns how many were added, in order,
      * until full. Both or neither. */
     uint64_t (*balance_bytes)(const tamis_table *table, uint64_t n);
@@ -221,8 +221,8 @@ struct tamis_kind {
 
     /* ---- whole tables */
 
-    /* Of tables with the same geometry: TAMIS_OK, or _FULL and nothing changed, unless
-     * merges_by_steps says that something may have changed: then the front door keeps a copy. */
+    /* For tables with the same geometry: TAMIS_OK, or _FULL and nothing changed. If merges_by_steps
+     * is set, something may have changed; then the caller (make.c) keeps a copy. */
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);
     bool merges_by_steps;
     bool refreshes; /* merge also takes another geometry with as many prints (refresh.c) */
@@ -235,7 +235,7 @@ struct tamis_kind {
     const char *converts_to;
     bool (*convert_geometry)(const uint64_t *geometry, uint64_t *ret_geometry);
     void (*convert)(const tamis_table *from, tamis_table *to);
-    /* Read the whole body, and tell what is in it. */
+    /* Read the whole body, and report what is in it. */
     void (*survey)(const tamis_table *table, kind_survey *ret_survey);
     /* Check the numbered invariants; name the first that is broken. Safe on any bytes. */
     bool (*validate)(const tamis_table *table, const char **reterr_why);

@@ -47,7 +47,7 @@ tamis_status tamis_handle_get_body(tamis_set *set) {
     return TAMIS_OK;
 }
 
-/* In one of its own callbacks a table is still needed: it stays. */
+/* While one of its callbacks runs, the table is still needed: it is not freed. */
 void tamis_free(tamis_set *set) {
     if (set == NULL || handle_is_busy(set)) return;
     if (set->mapping != NULL) {
@@ -103,13 +103,25 @@ static tamis_status make_hasher(const tamis_request *request, keyhash *ret_hashe
     return TAMIS_OK;
 }
 
+/* Bytes in a unit that keeps the number below 1000. */
+static double bytes_in_unit(uint64_t bytes, const char **ret_unit) {
+    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB" };
+    double                   number = (double)bytes;
+    size_t                   unit = 0;
+    for (; number >= 999.5 && unit < 5; unit++) number /= 1024;
+    *ret_unit = units[unit];
+    return number;
+}
+
 static tamis_status say_no_memory(tamis_problem *problem, tamis_status status,
                                   const tamis_choice *choice) {
-    uint64_t bytes = 0;
+    uint64_t    bytes = 0;
+    const char *unit = NULL;
     (void)choice->kind->body_bytes(choice->geometry, &bytes);
-    return tamis_problem_say(problem, status, "%s: a %s for %llu keys needs %.3g MiB",
+    double const number = bytes_in_unit(bytes, &unit);
+    return tamis_problem_say(problem, status, "%s: a %s for %llu keys needs %.3g %s",
                              tamis_status_text(status), choice->kind->name,
-                             (unsigned long long)choice->work.capacity, (double)bytes / 0x1p20);
+                             (unsigned long long)choice->work.capacity, number, unit);
 }
 
 tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_set,
@@ -268,7 +280,7 @@ tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info) {
     tamis_info           info = { 0 };
     set->kind->survey(table, &survey);
     info.current_fpr = survey.fpr;
-    /* Keys whose 64-bit hashes are equal come on top, except where fingerprints include them. */
+    /* Keys with equal 64-bit hashes add to the rate, unless the fingerprints include them. */
     if (set->kind->prints == NULL) info.current_fpr += (double)table->keys / 0x1p64;
     info.distinct = survey.distinct;
     info.load = survey.load;

@@ -1,4 +1,4 @@
-/* need.h - the contract of planning: what is asked for, and what a kind says of a geometry.
+/* need.h - the interface of planning: what is asked for, and what a kind predicts of a geometry.
  *
  * spec.c makes a `tamis_need` from the user's spec, of a set or of states: every value is checked
  * and every default is filled in. planner.c hands it to each kind. A kind fills in the fields of
@@ -18,7 +18,7 @@
 /* How a table will be used. Stated rates and probabilities hold for this. */
 typedef struct tamis_workload {
     uint64_t capacity; /* different keys at one time */
-    uint64_t copies;   /* of every key; at least 1. Any one key may have more besides */
+    uint64_t copies;   /* of every key; at least 1. Any single key may have more */
     uint64_t lifetime; /* keys that arrive in all; a key that comes back counts again */
 } tamis_workload;
 

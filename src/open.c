@@ -17,7 +17,7 @@ typedef struct source {
     const os_file *file; /* NULL: memory */
     const uint8_t *bytes;
     bool           is_mapped; /* the bytes stay, and the body is used where it is */
-    bool           is_states; /* that is what is wanted, and not a set */
+    bool           is_states; /* the caller wants states, not a set */
     uint64_t       n;
     const char    *name; /* for messages, short enough for them */
     tamis_problem *problem;
@@ -40,7 +40,7 @@ static tamis_status source_read(const source *from, uint64_t offset, void *ret_b
     return TAMIS_OK;
 }
 
-/* "NAME: what", with the place. */
+/* "NAME: what", and the byte of the file where it is. */
 static tamis_status say_at(const source *from, tamis_status status, uint64_t offset,
                            const char *what) {
     (void)tamis_problem_say(from->problem, status, "%s: %s (byte %llu)", from->name, what,
@@ -154,7 +154,7 @@ static tamis_status header_kind(const source *from, const uint8_t *h, const char
         !(*ret_kind)->body_bytes(ret_geometry, &bytes) || bytes != le64_load(h + PART_BODY_BYTES)) {
         return say_at(from, TAMIS_ERR_CORRUPT, PART_GEOMETRY, "the geometry is impossible");
     }
-    if (bytes > from->n || tamis_file_bytes(bytes) > from->n) { /* the second cannot wrap then */
+    if (bytes > from->n || tamis_file_bytes(bytes) > from->n) { /* so the second cannot wrap */
         return say_at(from, TAMIS_ERR_TRUNCATED, from->n, "the file is cut");
     }
     if (tamis_file_bytes(bytes) < from->n) {
@@ -163,7 +163,7 @@ static tamis_status header_kind(const source *from, const uint8_t *h, const char
     return TAMIS_OK;
 }
 
-/* What states have besides, of a handle that has its geometry. */
+/* The fields that only states have, for a handle that has its geometry. */
 static tamis_status header_states(const source *from, const uint8_t *h, tamis_set *set) {
     tamis_table *const table = &set->table;
     table->aged = le64_load(h + AT_AGED);
@@ -223,7 +223,7 @@ static tamis_status header_to_handle(const source *from, const uint8_t *h,
 
 #define GROUP 512 /* block checksums read at a time */
 
-/* Blocks first..first+n-1: fetch each, unless it is mapped, and hold it against its checksum. */
+/* Blocks first..first+n-1: read each, unless it is mapped, and compare it with its checksum. */
 static tamis_status body_take_group(tamis_set *set, const source *from, uint64_t first, unsigned n,
                                     const uint8_t *checksums, bool is_trusted) {
     for (unsigned i = 0; i < n; i++) {
@@ -271,7 +271,7 @@ static tamis_status body_take(tamis_set *set, const source *from, const uint8_t 
 /* The body's memory: its place in the mapping, or new. */
 static tamis_status body_place(tamis_set *set, const source *from) {
     if (from->is_mapped) {
-        /* const ends here; a mapped set is never written to, check_change() in set.c sees to it */
+        /* casts const away: check_change() in set.c refuses every change of a mapped set */
         set->table.body = (uint8_t *)(uintptr_t)(from->bytes + HEADER_BYTES);
         return set->kind->body_bytes(set->table.geometry, &set->table.body_bytes) ? TAMIS_OK
                                                                                   : TAMIS_ERR_LIMIT;

@@ -55,7 +55,7 @@ static bool fail(int *reterr, int error) {
     return false;
 }
 
-/* Calls that may be interrupted, until they are not. */
+/* System calls that are repeated when a signal interrupts them. */
 
 static int open_to_read(const char *path, int flags) {
     int descriptor;
@@ -124,7 +124,7 @@ void tamis_os_unmap(void *mapping, size_t bytes) {
 
 /* ------------------------------------------------------------------ replacing a file */
 
-#define MAX_NAME 240 /* of a file, so that its temporary name fits as well */
+#define MAX_NAME 240 /* longest file name, so that a temporary name fits as well */
 
 /* The path behind all links, so that a link stays one; the path itself when nothing is there yet.
  * To be freed; NULL with *reterr set. A link to nowhere is an error: it would be lost. */
@@ -258,7 +258,7 @@ static bool sync_folder(int folder) {
 
 bool tamis_os_save_commit(os_save *save, int *reterr) {
     bool is_done = sync_whole(save->descriptor) && save_rename(save);
-    if (is_done) save->is_named = false; /* from here on there is nothing to take back */
+    if (is_done) save->is_named = false; /* from here on nothing can be undone */
     save->is_replaced = is_done;
     is_done = is_done && sync_folder(save->folder);
     int const error = errno;

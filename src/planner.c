@@ -102,7 +102,7 @@ void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry,
     describe_forecast(kind, geometry, work, ret_plan);
 }
 
-/* A kind and what it makes of a request. plan.status tells whether it can do the job. */
+/* A kind and its plan for a request. plan.status says whether it can do the job. */
 typedef struct candidate {
     const tamis_kind *kind; /* NULL: none */
     uint64_t          geometry[TAMIS_MAX_FIELDS];
@@ -213,7 +213,7 @@ static void fit_rate(const tamis_kind *kind, tamis_request *request, candidate *
     double     fits = 1, beyond = 40; /* -log2 of the fpr: 0.5 to 1e-12 */
     candidate  next;
     bool       is_any = false;
-    bool const is_unknown_open = request->need.unknown == 0; /* then it is as often as the fpr */
+    bool const is_unknown_open = request->need.unknown == 0; /* then it is the same as the fpr */
     for (unsigned i = 0; i < FIT_STEPS; i++) {
         double const middle = i == 0 ? fits : (fits + beyond) / 2;
         request->need.fpr = exp2(-middle);
@@ -228,7 +228,7 @@ static void fit_rate(const tamis_kind *kind, tamis_request *request, candidate *
     if (!is_any) *ret_best = next;
 }
 
-/* What a kind makes of a request, with what a limit of memory leaves open. */
+/* The plan of a kind for a request; under a limit of memory it also finds the open value. */
 static void plan_kind(const tamis_kind *kind, const tamis_request *request,
                       candidate *ret_candidate) {
     tamis_request tried = *request;
@@ -250,7 +250,7 @@ static double lines_touched(const tamis_plan *plan) {
     return plan->lines_present + plan->lines_absent + plan->lines_add;
 }
 
-/* Is this one taken, if it can do the job? */
+/* Is this kind chosen before all others, if it can do the job? */
 static bool may_be_first(const tamis_kind *kind, const tamis_request *request) {
     bool const is_growing = !need_can(&request->need, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT);
     if (!need_is_fast(&request->need)) return false;

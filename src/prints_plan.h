@@ -1,4 +1,5 @@
-/* prints_plan.h - how `line` and `rank` plan what copies, counts and values of a fingerprint take.
+/* prints_plan.h - how `line` and `rank` plan the bits for copies, counts and values of a
+ * fingerprint.
  *
  * A fingerprint has entries (slots, cells); an entry may have a counter of C bits, and stands then
  * for up to 2^C copies. So a fingerprint has at most `entries` x 2^C copies. With all of these it
@@ -26,7 +27,7 @@
  * fingerprints in the course of a long life, and these would never be removed. */
 #define PRINTS_KEYS_TO_SATURATE 8
 
-/* The fewest bits of a counter for so many copies, 1 or more. */
+/* The fewest bits of a counter for that many copies, 1 or more. */
 static inline uint64_t prints_counter_bits(uint64_t copies) {
     uint64_t bits = 0;
     while (bits < 63 && UINT64_C(1) << bits < copies) bits++;
@@ -59,7 +60,7 @@ static inline void prints_choose(const tamis_need *need, uint64_t with_counters,
         *entries = is_plain ? PRINTS_KEYS_TO_SATURATE : is_counted ? 1 : with_counters;
         *bits = prints_counter_bits((most + *entries - 1) / *entries);
     }
-    if (*bits == NEED_FREE) *bits = 0; /* who fixes the entries alone wants no counters */
+    if (*bits == NEED_FREE) *bits = 0; /* a user who fixes only the entries wants no counters */
     uint64_t const each = UINT64_C(1) << min_u64(*bits, 32);
     if (*entries == NEED_FREE)
         *entries =

@@ -167,7 +167,7 @@ static tamis_status choose_like(const stream *sent, const tamis_spec *spec,
         like->kind->prints(like->table.geometry) == sent->prints;
     if (!is_alike) {
         return tamis_problem_say(problem, TAMIS_ERR_MISMATCH,
-                                 "the stream and the set it shall be like differ in seed, hash or "
+                                 "the stream and the other set (like) differ in seed, hash or "
                                  "fingerprints");
     }
     *ret_choice = (tamis_choice){ .work = tamis_handle_workload(like) };

@@ -1,4 +1,4 @@
-/* set.c - the front door of sets: check the arguments, hash the key, call the kind.
+/* set.c - the public functions of sets: check the arguments, hash the key, call the kind.
  *
  * Hop 1 of every operation on keys. A single call hashes its key and goes straight to the kind. A
  * batch goes in chunks of up to TAMIS_CHUNK keys: the next chunk is hashed, the kind asks for the
@@ -54,7 +54,7 @@ static tamis_status remove_one(tamis_set *set, uint64_t hash) {
     return status;
 }
 
-/* Where keys cannot be counted, adding one again changes nothing. A saturated key takes no more. */
+/* If keys cannot be counted, adding one again changes nothing; nor does adding a saturated key. */
 static bool takes_more_copies(const tamis_kind *kind, const tamis_table *table, uint64_t hash) {
     return kind->count != NULL && kind->count(table, hash) != TAMIS_COUNT_MANY;
 }
@@ -351,7 +351,7 @@ static tamis_status balance_keys(tamis_set *set, const keys_from *from, size_t *
     return status;
 }
 
-/* May an entry of the chunk be no key? That is rare, so the exact check is made only then. */
+/* Might an entry of the chunk be invalid (no key)? That is rare; only then is each one checked. */
 static bool is_any_null(const keys_from *from, size_t at, unsigned n) {
     bool is_any = false;
     for (unsigned i = 0; i < n; i++) is_any |= from->keys[at + i].data == NULL;

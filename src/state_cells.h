@@ -38,7 +38,7 @@ typedef struct state_cells {
     /* Make a cell for a key that has none, with state_fresh() as its field. TAMIS_OK, _FULL. */
     tamis_status (*insert)(tamis_table *table, uint64_t hash, uint32_t value);
 
-    /* Take the cell of a key away that has one. */
+    /* Remove the cell of a key that has one. */
     void (*erase)(tamis_table *table, uint64_t hash);
 } state_cells;
 
@@ -63,12 +63,12 @@ TAMIS_INLINE uint64_t state_timer(const tamis_table *table, unsigned bits, uint6
     return field >> state_value_bits(table, bits);
 }
 
-/* Will the sweep take the field out when it comes by? */
+/* Will the next pass of the sweep remove the cell? */
 TAMIS_INLINE bool state_is_over(const tamis_table *table, unsigned bits, uint64_t field) {
     return state_timer(table, bits, field) == 0;
 }
 
-/* The field after a pass of the sweep, if it is not over. */
+/* The field after a pass of the sweep, if the cell stays. */
 TAMIS_INLINE uint64_t state_older(const tamis_table *table, unsigned bits, uint64_t field) {
     return field - (UINT64_C(1) << state_value_bits(table, bits));
 }
@@ -125,7 +125,7 @@ TAMIS_INLINE tamis_status state_cells_get(const state_cells *cells, const tamis_
     return TAMIS_OK;
 }
 
-/* Find the cell of a key. _CONFLICT: it has not the value `expected`. */
+/* Find the cell of a key. _CONFLICT: its value is not `expected`. */
 TAMIS_INLINE tamis_status state_cells_find(const state_cells *cells, const tamis_table *table,
                                            unsigned bits, uint64_t hash, uint64_t expected,
                                            state_cell *ret_cell) {
@@ -135,9 +135,9 @@ TAMIS_INLINE tamis_status state_cells_find(const state_cells *cells, const tamis
     return state_value(table, bits, field) == expected ? TAMIS_OK : TAMIS_ERR_CONFLICT;
 }
 
-/* A key that is not there is looked for twice, by find() and by insert(). To hand what find() saw
- * to insert() was tried and dropped: puts of new keys became 0 to 15% faster in rank and no faster
- * in line, and puts of keys that are there slower: up to 25% in line, up to 15% in rank. */
+/* A key that is not there is looked for twice, by find() and by insert(). Passing the result of
+ * find() to insert() was tried and given up: puts of new keys became 0 to 15% faster in rank and no
+ * faster in line, and puts of keys that are there slower: up to 25% in line, up to 15% in rank. */
 TAMIS_INLINE tamis_status state_cells_put(const state_cells *cells, tamis_table *table,
                                           unsigned bits, uint64_t hash, uint32_t value) {
     state_cell         cell;
@@ -254,8 +254,8 @@ TAMIS_INLINE unsigned state_units_age(tamis_table *table, unsigned bits, state_l
     return over;
 }
 
-/* The hand of the sweep passes a unit. Those that go are taken out last, since that moves cells.
- * Prints are listed only if one goes, since in some kinds they cost time. */
+/* The sweep visits a unit. Cells that time out are removed last, since that moves other cells.
+ * Prints are listed only if a cell times out, since in some kinds that takes time. */
 TAMIS_INLINE void state_units_sweep(const state_units *units, const state_cells *cells,
                                     tamis_table *table, unsigned bits, uint64_t unit,
                                     uint64_t *aged) {

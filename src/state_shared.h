@@ -36,7 +36,7 @@
 
 #include <math.h>
 
-/* The geometry worked out. */
+/* What operations need, computed from the geometry. */
 typedef struct shared_shape {
     shared_cells cells;
     uint64_t     values;
@@ -122,9 +122,9 @@ TAMIS_INLINE void state_shared_count_key(tamis_table *table, int64_t change) {
         table->keys += (uint64_t)change;
 }
 
-/* A key is put whose look-up said `status`, and that has no other value. Is it counted as a new
- * key? Where nothing ages, always. Where cells age and count, too: a drop must find its count.
- * Where they age and do not count, a key that seems to be there is refreshed instead. */
+/* A key is put whose lookup returned `status`, and that has no other value. Is it counted as a new
+ * key? Yes, in a table without timers. Yes, in one with timers and counters: a drop must find its
+ * count. With timers and without counters, a key that seems to be there is refreshed instead. */
 TAMIS_INLINE bool state_shared_is_new(const tamis_table *table, tamis_status status) {
     bool const is_counted = state_shared_shape(table)->top != 0;
     return is_counted || !state_shared_ages(table) || status == TAMIS_ERR_ABSENT;
@@ -132,7 +132,7 @@ TAMIS_INLINE bool state_shared_is_new(const tamis_table *table, tamis_status sta
 
 /* ------------------------------------------------------------------ ageing */
 
-/* The hand passes all cells of a unit. Cells go, and nobody knows whose: `aged` gets nothing. */
+/* The sweep visits all cells of a unit. Whose cells time out is not known: `aged` is unchanged. */
 static __attribute__((unused)) void state_shared_sweep(tamis_table *table, uint64_t unit,
                                                        uint64_t *aged) {
     const shared_cells *const cells = &state_shared_shape(table)->cells;
@@ -168,7 +168,7 @@ static __attribute__((unused)) uint64_t state_shared_keys(const tamis_table *tab
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* What the contents of two cells, both in use, come to. */
+/* Combine the contents of two cells that are both in use. */
 typedef uint64_t state_shared_join(const shared_shape *shape, uint64_t a, uint64_t b);
 
 /* Put all that `from` holds. A cell that is in use in both keeps the younger timer. */

@@ -1,4 +1,4 @@
-/* states.c - the front door of states: check the arguments, hash the key, call the kind.
+/* states.c - the public functions of states: check the arguments, hash the key, call the kind.
  *
  * A table of states is the same handle as a set, with a kind that keeps a value for each key. Here
  * are the operations on one key; states_door.h says where the others are.

@@ -1,4 +1,4 @@
-/* states_door.h - what the files of the front door of states share.
+/* states_door.h - what the files with the public functions of states share.
  *
  *     states.c          one key: put, get, move, set, touch, drop
  *     states_batch.c    many keys: the same, and the steps of a state machine
@@ -10,7 +10,7 @@
 
 #include "keys.h"
 
-/* May the table change at all? TAMIS_OK, _ARGUMENT or what the handle says. */
+/* May the table be changed? TAMIS_OK, _ARGUMENT, _READ_ONLY or _REENTRY. */
 TAMIS_INLINE tamis_status states_check(const tamis_states *states) {
     return states != NULL ? handle_change_status(&states->set) : TAMIS_ERR_ARGUMENT;
 }

@@ -1,4 +1,4 @@
-/* states_table.c - whole tables of states: time, and what a table says of itself. */
+/* states_table.c - whole tables of states: time, merging, and facts about a table. */
 #include "states_door.h"
 
 /* ------------------------------------------------------------------ time */
@@ -14,7 +14,7 @@ tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *a
     if (hand->timeout == 0) return TAMIS_ERR_CANNOT;
     sweep_advance(hand, ticks);
     /* A call does at most twice the work that falls due in a tick. So a caller who calls once in a
-     * tick keeps up, and works off what he owes. */
+     * tick keeps up, and reduces the backlog. */
     uint64_t const one_tick = hand->units * sweep_most(hand) / hand->timeout + 1;
     uint64_t       left = max_u64(2 * one_tick, TICK_UNITS);
     for (; left != 0 && hand->done != hand->due; left--) {

@@ -1,13 +1,13 @@
 /* subtract.c - take all of one set out of another: the reverse of a merge.
  *
  * Paper: O. Rottenstreich, Y. Kanizo, I. Keslassy, "The Variable-Increment Counting Bloom Filter":
- * counters to which keys add are counters from which whole tables of them can be taken again.
+ * counters that keys are added to can also be subtracted, table by table.
  *
  * Kinds whose merge adds counters subtract them, counter by counter, after a look at all of them:
- * if one cannot have been part of the other, nothing is changed. Kinds that store fingerprints give
- * up one copy for each that the other holds; that is only known when it is done, so a copy is kept
- * meanwhile. A kind that keeps more of a key than its print cannot: by the print alone, it might
- * take the wrong one of two keys.
+ * if one cannot have been part of the other, nothing is changed. Kinds that store fingerprints
+ * remove one copy for each copy in the other set. Whether all are there is known only at the end,
+ * so a copy of the set is kept until then. A kind that keeps more of a key than its print cannot:
+ * by the print alone, it might take the wrong one of two keys.
  */
 #include "handle.h"
 

@@ -8,7 +8,7 @@
  *     spec.capacity = 1000000;
  *     spec.values = 8;                     // 0 to 7
  *     spec.fpr = 0.001;
- *     spec.timeout = 60;                   // ticks, of whatever length; 0: nothing ages
+ *     spec.timeout = 60;                   // ticks, of any length; 0: no timeout
  *
  *     tamis_states *states;
  *     uint32_t      value;
@@ -19,16 +19,16 @@
  *     if (tamis_states_tick(states, 1, NULL, NULL) != TAMIS_OK) ...
  *     tamis_states_free(states);
  *
- * What can go wrong, and how often, is the plan's to say: `fpr` is how often a key that is not
- * there has a value, or one that is there another one's; `unknown` how often a key that is there is
- * answered with "don't know".
+ * The plan states what can go wrong, and how often. `fpr` is how often a key that is not there
+ * seems to have a value, or a key that is there has the value of another. `unknown` is how often
+ * the answer for a key that is there is "don't know".
  *
  * Kinds that store fingerprints ("line", "rank", "state_print") keep one value for one fingerprint.
- * Two keys with the same fingerprint are one key to them. So put on a key that matches and has the
- * same value refreshes it, and with another value it is a conflict.
+ * Two keys with the same fingerprint are one key to them. So if the fingerprint is there already, a
+ * put with the same value refreshes it, and a put with another value is a conflict.
  *
  * The kinds whose keys share cells ("state_bloom", "state_direct") count every put as a new key: a
- * key that was put twice must be dropped twice, or ages. A key that is there never has a wrong
+ * key that was put twice must be dropped twice, or time out. A key that is there never has a wrong
  * value and is never lost there, if the caller keeps two rules: put a key once (touch it to refresh
  * it), and move and drop only keys that are there and were heard of within their timeout. The `fpr`
  * of a plan of "state_bloom" is an upper bound: it is reached when all keys have the same value.
@@ -57,12 +57,12 @@ typedef struct tamis_states_spec {
     uint64_t capacity; /**< keys at one time, 1 to 2^40. 0 with `memory`: as many as fit. A key that
                             ends in silence counts for the longest time that it may stay: 2
                             timeouts; with 3, 4 or 5 timer bits 4/3, 8/7 or 16/15 */
-    uint64_t values;   /**< how many there are, 2 to 2^32: 0, 1, ... */
+    uint64_t values;   /**< how many values there are, 2 to 2^32: 0, 1, ... */
     double   fpr;      /**< how often a key that is not there may have a value, 1e-12 to 0.5 */
     double   unknown;  /**< how often a key that is there may be answered with "don't know", under
                             churn; 0: as often as fpr */
 
-    uint64_t        timeout;  /**< ticks after which a silent key goes, 1 to 2^32; 0: none goes */
+    uint64_t        timeout;  /**< ticks after which a silent key is removed, 1 to 2^32; 0: never */
     const uint64_t *timeouts; /**< NULL, or one for each of up to 16 values; none beyond `timeout`,
                                     and each is rounded up to a multiple of timeout / n */
     unsigned        timer_bits; /**< 2 to 5: a silent key goes within timeout x (1 + 1 / n), n being
@@ -74,8 +74,8 @@ typedef struct tamis_states_spec {
     const char      *kind;     /**< "rank", "state_print", ...; NULL: chosen for you */
     const char      *geometry; /**< NULL, or fields to fix */
 
-    uint64_t lifetime; /**< keys expected over the whole life; 0: 16 x capacity. With the capacity
-                            itself, none is ever dropped */
+    uint64_t lifetime; /**< keys that are put over the whole life; 0: 16 x capacity. If it equals
+                            the capacity, the plan assumes that no key is ever dropped */
     double   overflow; /**< largest acceptable probability that a put within capacity is ever
                             refused; 0: 1e-10 */
 
@@ -104,17 +104,18 @@ TAMIS_API void tamis_states_free(tamis_states *states);
 /* One key. Each also takes a 64-bit id or hash instead, as in section 4.
  *
  * put    add a key with its value. TAMIS_OK; _CONFLICT: it is there with another value, nothing
- *        changed; _FULL; _UNKNOWN: its value is not known, and there is no room to store it apart;
- *        _ARGUMENT: there is no such value.
+ *        changed; _FULL; _UNKNOWN: its value is not known, and there is no room to store it
+ *        separately; _ARGUMENT: there is no such value.
  * get    TAMIS_OK and the value, _ABSENT or _UNKNOWN. Never refreshes a timer.
  * move   give another value to a key that has `from`, or TAMIS_ANY_VALUE, and refresh it. TAMIS_OK;
  *        _CONFLICT: it has another value, nothing changed; _ABSENT; _UNKNOWN: it stays unknown.
  * set    give a key this value, whether it is there or not: put it, or move it from any value, with
- *        one look. TAMIS_OK; _FULL; _UNKNOWN: it is there, and stays unknown. It relies on what get
- *        would say: where keys share cells, a new key that only seems to be there is moved.
+ *        one lookup. TAMIS_OK; _FULL; _UNKNOWN: it is there, and stays unknown. In kinds whose
+ *        keys share cells, a new key that seems to be there already is moved, not put.
  * touch  refresh it. TAMIS_OK, _ABSENT; _UNKNOWN: it is refreshed, whatever it is.
- * drop   the key goes, if it has `from`, or TAMIS_ANY_VALUE. TAMIS_OK; _CONFLICT, _ABSENT; or
- *        _UNKNOWN: it cannot be told from another one, and stays until it has aged. */
+ * drop   remove the key if it has the value `from` (or any value, with TAMIS_ANY_VALUE). TAMIS_OK;
+ *        _CONFLICT, _ABSENT; or _UNKNOWN: it cannot be told from another key, and stays until it
+ *        times out. */
 
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_put(tamis_states *states, const void *key,
                                                         size_t key_bytes, uint32_t value);
@@ -142,8 +143,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_touch_id(tamis_states *state
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_drop_id(tamis_states *states, uint64_t id,
                                                             uint64_t from);
 
-/* Many keys, in order, each as if it were alone. They are given as bytes or as 64-bit values; what
- * goes with each of them, and where the answers are wanted, are lists, too. */
+/* Many keys, in order, with the same results as one by one. Keys are given as bytes or as 64-bit
+ * ids. The values that belong to them, and the results, are arrays of the same length. */
 
 typedef struct tamis_states_batch {
     const tamis_key *keys; /**< one of these two */
@@ -151,13 +152,13 @@ typedef struct tamis_states_batch {
     size_t           n;
     const uint64_t  *from;         /**< NULL: any value */
     const uint32_t  *values;       /**< to put, to set, or to move to */
-    tamis_status    *ret_statuses; /**< what each call would have said; may be NULL */
+    tamis_status    *ret_statuses; /**< what each single call would return; may be NULL */
     uint32_t        *ret_values;   /**< for get: written where the status is TAMIS_OK */
     const void      *reserved[2];  /**< NULL */
 } tamis_states_batch;
 
-/* All return TAMIS_OK also when some or all of the keys were refused, and count those that were not
- * in *ret_n (may be NULL); _READ_ONLY, _ARGUMENT: nothing was done. */
+/* All return TAMIS_OK even if some or all of the keys were refused. *ret_n (may be NULL) is the
+ * number of keys that were not refused. _READ_ONLY, _ARGUMENT: nothing was done. */
 
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_put_batch(tamis_states             *states,
                                                               const tamis_states_batch *batch,
@@ -178,15 +179,15 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_drop_batch(tamis_states     
                                                                const tamis_states_batch *batch,
                                                                size_t                   *ret_n);
 
-/** What a state machine says to an event of a key. */
+/** What a state machine decides to do with a key. */
 typedef enum tamis_step {
     TAMIS_STEP_LEAVE = 0, /**< nothing */
     TAMIS_STEP_TOUCH = 1, /**< refresh it */
     TAMIS_STEP_SET = 2,   /**< put it, or move it, to *ret_to */
-    TAMIS_STEP_DROP = 3   /**< it is over */
+    TAMIS_STEP_DROP = 3   /**< remove it */
 } tamis_step;
 
-/** Given key i of the batch as it is at its turn (`status` and `value` as of get), decide.
+/** Decide what to do with key i of the batch. `status` and `value` are what get would return now.
  *
  *  This is a callback, and has the rules of all callbacks: it must return (no exception, no
  *  longjmp), and must not change the table that calls it. A call that would change that table (put,
@@ -196,34 +197,34 @@ typedef enum tamis_step {
 typedef tamis_step tamis_stepper(void *context, size_t i, tamis_status status, uint32_t value,
                                  uint32_t *ret_to);
 
-/** Take each key through one step of your machine: get, decide, and do what was decided. Of the
- *  batch, `from` and `values` are not used; ret_statuses tell how what was decided went, and
- *  ret_values what get said before it. @return as the other batches. */
+/** Take each key through one step of your machine: get, decide, and do what was decided. In the
+ *  batch, `from` and `values` are not used; ret_statuses are the results of what was decided, and
+ *  ret_values the values before that. @return as the other batches. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_step_batch(tamis_states             *states,
                                                                const tamis_states_batch *batch,
                                                                tamis_stepper *step, void *context,
                                                                size_t *ret_n);
 
 /** Let time pass. A sweep goes round the table, once in `timeout` (with more timer bits, more
- *  often), and takes out what was silent. One call does a bounded part of that, at most as much as
- *  falls due in two ticks (or 1024 units, if that is more): whoever calls once in a tick keeps up.
- *  What a call leaves is the backlog, which later calls work off, tick(states, 0, ...) as well.
+ *  often), and removes silent keys. One call does a bounded part of that work, at most what is due
+ *  in two ticks (or 1024 buckets, if that is more): a caller that calls once per tick keeps up. The
+ *  work that is left is the backlog. Later calls do it, also tick(states, 0, ...).
  *
- *  A key that was put, moved or touched within its timeout is never taken out, whatever the
- *  backlog. One that was silent for two timeouts is gone when the backlog is zero (unless it was
- *  touched when there was one: then it may take two more). For kinds of shared cells that is said
- *  of each cell: a key goes when one of its cells does.
+ *  A key that was put, moved or touched within its timeout is never removed, whatever the
+ *  backlog. A key that was silent for two timeouts is gone when the backlog is zero (if it was
+ *  touched while there was a backlog, it may take two more). In kinds whose keys share cells this
+ *  holds for each cell: a key is gone when one of its cells is.
  *
- *  @param aged NULL, or room for `values` counters, to which those that go are added, by value
- *  (by the kinds that store fingerprints).
+ *  @param aged NULL, or an array of `values` counters. Counter v is increased by the number of
+ *  keys with value v that were removed (only in kinds that store fingerprints).
  *  @param ret_backlog buckets that are due; may be NULL.
  *  @return TAMIS_OK, _READ_ONLY, _ARGUMENT; _CANNOT: there is no timeout. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks,
                                                          uint64_t *aged, uint64_t *ret_backlog);
 
-/** What the timeout of a value becomes. Timers count passes of the sweep, so what a spec asks for
- *  is rounded up: a silent key of that value is never taken out within *ret_least ticks, and is
- *  gone after *ret_most, if the backlog is zero. With `like`, of that table.
+/** The timeout that a value really gets. Timers count passes of the sweep, so the timeout in a spec
+ *  is rounded up. A silent key of that value is never removed within *ret_least ticks, and is gone
+ *  after *ret_most, if the backlog is zero. If the spec has `like`, the answer is for that table.
  *  @param ret_least, ret_most may be NULL.
  *  @return TAMIS_OK, _ARGUMENT; _CANNOT: there is no timeout. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_timeout(const tamis_states_spec *spec,
@@ -275,45 +276,47 @@ typedef struct tamis_states_info {
     uint64_t timeout;
     unsigned timer_bits;
 
-    uint64_t keys;          /**< that came and did not go; where cells are shared and age, an
-                                 estimate from the cells in use */
+    uint64_t keys;          /**< keys that were put and not removed; in kinds whose keys share
+                                 cells and time out, an estimate from the cells in use */
     double   current_fpr;   /**< from the contents now */
     uint64_t unknown_cells; /**< cells that say "don't know" */
     uint64_t side_keys;     /**< keys in the exact side table (state_print) */
     uint64_t side_room;
     uint64_t saturated;
     uint64_t moved;
-    uint64_t aged;      /**< keys (of shared cells: cells) that were silent for too long */
-    uint64_t backlog;   /**< buckets that are due to be looked through */
-    uint64_t refused;   /**< puts that said TAMIS_ERR_FULL */
-    uint64_t conflicts; /**< calls that said TAMIS_ERR_CONFLICT */
+    uint64_t aged;      /**< keys (or shared cells) that timed out */
+    uint64_t backlog;   /**< buckets that the sweep still has to visit */
+    uint64_t refused;   /**< puts that returned TAMIS_ERR_FULL */
+    uint64_t conflicts; /**< calls that returned TAMIS_ERR_CONFLICT */
     uint64_t memory_bytes;
 
     uint64_t reserved[8];
 } tamis_states_info;
 
-/** Tell all about a table. Reads the whole body. @return TAMIS_OK, _ARGUMENT. */
+/** Get everything that is known about a table. Reads the whole body.
+ *  @return TAMIS_OK, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_inspect(const tamis_states *states,
                                                             tamis_states_info  *ret_info);
 
 /** How many keys have each value, into room for `values` counters. Reads the whole body.
- *  @return TAMIS_OK, _ARGUMENT; _CANNOT: kinds of shared cells do not know. */
+ *  @return TAMIS_OK, _ARGUMENT; _CANNOT: kinds whose keys share cells do not know. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_tally(const tamis_states *states,
                                                           uint64_t           *ret_counts);
 
-/* Whole tables and files, as sections 6 to 9 have them for sets. A file of states is opened with
- * tamis_states_open(), one of a set with tamis_open(); each says so when it is given the other. */
+/* Whole tables and files, as in sections 6 to 9 for sets. A file of states is opened with
+ * tamis_states_open(), a file of a set with tamis_open(). If the file is of the other sort, the
+ * problem text says so. */
 
 TAMIS_API bool tamis_states_validate(const tamis_states *states, const char **reterr_why);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_clear(tamis_states *states);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_copy(const tamis_states *states,
                                                          tamis_states      **ret_copy);
 
-/** Put all that `from` holds: all of it or nothing. A key of both keeps the younger timer. Where
- *  the two sweeps are at different places a silent key may stay for a round longer; none goes
- *  sooner.
- *  @return as tamis_merge(); _CONFLICT: some key has different values in the two (with kinds that
- *  can store "don't know" it becomes that, and is no reason to refuse). */
+/** Put all keys of `from` into `into`: all of them or none. A key that is in both keeps the younger
+ *  timer. If the two sweeps are at different places, a silent key may stay for a round longer, but
+ *  no key is removed sooner.
+ *  @return as tamis_merge(); _CONFLICT: a key has different values in the two tables (kinds that
+ *  can store "don't know" store that instead, and do not refuse). */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_merge(tamis_states       *into,
                                                           const tamis_states *from);
 
@@ -335,7 +338,7 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_read(const void *bytes, size
                                                          tamis_states            **ret_states,
                                                          tamis_problem            *reterr_problem);
 
-/** Lay out every kind of states for a spec. @return as tamis_plan_kinds(). */
+/** Plan every kind of states for a spec. @return as tamis_plan_kinds(). */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_plan_kinds(const tamis_states_spec *spec,
                                                                tamis_plan              *ret_rows,
                                                                size_t max_rows, size_t *ret_n_rows,

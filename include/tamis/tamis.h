@@ -18,7 +18,7 @@
  *     if (tamis_remove(set, "apple", 5) != TAMIS_OK) ...
  *     tamis_free(set);
  *
- * The header is a course; read as far as you need:
+ * Read the sections in order, as far as you need:
  *
  *     1  statuses               5  many keys at once       9  planning without making
  *     2  making a set           6  looking at a set       10  version
@@ -215,13 +215,13 @@ TAMIS_API void tamis_free(tamis_set *set);
 /** Add one key. In a set that can remove, a key added twice must be removed twice.
  *
  *  A key with more copies than the set can count is saturated: it stays in the set for good, and
- *  further adds say TAMIS_OK and change nothing. No other key is affected: in kinds without
+ *  further adds return TAMIS_OK and change nothing. No other key is affected: in kinds without
  *  counters a flooded key takes the room of 8 at most. tamis_info.saturated counts such entries.
  *
  *  @return TAMIS_OK, _FULL (nothing changed), _READ_ONLY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add(tamis_set *set, const void *key, size_t key_bytes);
 
-/** Add so many copies of one key: all of them or none. Each counts as one add. Copies beyond what
+/** Add `copies` copies of one key: all of them or none. Each counts as one add. Copies beyond what
  *  the set can count saturate the key. 0 copies change nothing.
  *  @return as tamis_add(). */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_copies(tamis_set *set, const void *key,
@@ -258,9 +258,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove(tamis_set *set, const void *
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_count(const tamis_set *set, const void *key,
                                                    size_t key_bytes, uint64_t *ret_count);
 
-/** A hint: this key is asked for, added or removed soon. The memory that this will need is asked
- *  for, and the call returns at once. It costs a hash, and changes nothing. For programs that have
- *  one key at a time and know the next ones early. Hint 16 keys ahead:
+/** A hint: this key will soon be looked up, added or removed. The call starts to load the memory
+ *  that this will need, and returns at once. It costs a hash, and changes nothing. For programs
+ *  that handle one key at a time and know the next ones early. Hint 16 keys ahead:
  *
  *      for (i = 0; i < n; i++) {
  *          if (i + 16 < n) tamis_fetch(set, key[i + 16], bytes[i + 16]);
@@ -269,7 +269,7 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_count(const tamis_set *set, const v
  *
  *  In sets that are larger than the second-level cache this comes near the speed of a batch
  *  (section 5). In smaller ones it is not worth its hash. Kinds that look at many places for a key
- *  take no hint. */
+ *  ignore the hint. */
 TAMIS_API void tamis_fetch(const tamis_set *set, const void *key, size_t key_bytes);
 
 /* ------------------------------------------------------------------ 4. 64-bit ids, and hashes */
@@ -289,9 +289,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_id(const tamis_set *set, uint
                                                       uint64_t *ret_count);
 TAMIS_API void                         tamis_fetch_id(const tamis_set *set, uint64_t id);
 
-/* Hash a key once and ask many sets: those that share hash and seed (made with the same ones, or
- * with `like`) have the same hash of a key, whatever their kinds and sizes. The _hash functions
- * take such a hash and do not mix it again, so pass only what these two return. */
+/* Hash a key once and ask many sets. Sets with the same hash function and seed (given in the spec,
+ * or taken from `like`) compute the same hash of a key, whatever their kinds and sizes. The _hash
+ * functions take such a hash and do not mix it again, so pass only what these two return. */
 
 /** The hash that the set uses for a key. 0 if there is no set or no key. */
 TAMIS_API uint64_t tamis_hash_key(const tamis_set *set, const void *key, size_t key_bytes);
@@ -321,11 +321,11 @@ typedef struct tamis_key {
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_batch(tamis_set *set, const tamis_key *keys,
                                                        size_t n, size_t *ret_added);
 
-/** Add keys that are known together, each where it is best with the others in mind. In a "dlbf" of
- *  two subtables the fpr becomes lower than when they come one by one, the more so the lower it is:
- *  less than a half at 1e-5 and below, but 1.89e-4 in place of 2.30e-4, and 5.7% in place of 6.6%.
- *  Other kinds add them as tamis_add_batch() does. Needs 9 bytes per key and up to an eighth of the
- *  body, for that time.
+/** Add keys that are all known at once, and choose the place of each with the others in mind. In a
+ *  "dlbf" of two subtables this lowers the fpr, most of all a low one: to less than a half at 1e-5
+ *  and below, but only from 2.30e-4 to 1.89e-4, and from 6.6% to 5.7%. Other kinds add them as
+ *  tamis_add_batch() does. During the call it needs memory: 9 bytes per key and up to an eighth of
+ *  the body.
  *  @return as tamis_add_batch(); _MEMORY. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_balanced(tamis_set *set, const tamis_key *keys,
                                                           size_t n, size_t *ret_added);
@@ -343,12 +343,12 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_new_batch(tamis_set *set, const
 TAMIS_API size_t tamis_has_batch(const tamis_set *set, const tamis_key *keys, size_t n,
                                  bool *ret_has);
 
-/** How the removals of a batch went. The three add up to its keys. */
+/** The results of a batch of removals. The three numbers add up to the number of keys. */
 typedef struct tamis_removal {
     size_t removed, absent, saturated;
 } tamis_removal;
 
-/** Remove one copy of each key; absent and saturated ones are passed over. ret_removed[i] tells
+/** Remove one copy of each key; absent and saturated keys are skipped. ret_removed[i] tells
  *  whether keys[i] was removed. Both results may be NULL.
  *  @return TAMIS_OK, also if some or all were absent; _CANNOT, _READ_ONLY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_batch(tamis_set *set, const tamis_key *keys,
@@ -412,9 +412,9 @@ typedef struct tamis_facts {
     uint64_t keys;            /**< adds minus removals, without those that changed nothing. After a
                                    merge of kinds that cannot remove, an upper bound */
     uint64_t saturated;       /**< entries that will not count down any more */
-    uint64_t refused_adds;    /**< calls that said TAMIS_ERR_FULL */
-    uint64_t refused_removes; /**< calls that said TAMIS_ERR_ABSENT */
-    uint64_t moved;           /**< entries that gave way to another one (d-left kinds) */
+    uint64_t refused_adds;    /**< calls that returned TAMIS_ERR_FULL */
+    uint64_t refused_removes; /**< calls that returned TAMIS_ERR_ABSENT */
+    uint64_t moved;           /**< entries that were moved to make room (d-left kinds) */
     uint64_t body_bytes;
     uint64_t memory_bytes; /**< body and handle */
 
@@ -433,7 +433,7 @@ typedef struct tamis_field {
 
 #define TAMIS_MAX_FIELDS 16
 
-/** What a kind makes of a spec, and what its own analysis predicts. */
+/** The geometry that a kind chooses for a spec, and what its analysis predicts. */
 typedef struct tamis_plan {
     const char  *kind;
     const char  *summary; /**< the kind in one line */
@@ -481,7 +481,7 @@ typedef struct tamis_info {
     uint64_t reserved[8];
 } tamis_info;
 
-/** Tell all about a set. Reads the whole body. @return TAMIS_OK, _ARGUMENT. */
+/** Get everything that is known about a set. Reads the whole body. @return TAMIS_OK, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info);
 
 /** Check every invariant of the kind. False means a bug, or memory damage; *reterr_why names the
@@ -500,7 +500,7 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_copy(const tamis_set *set, tamis_se
 /** Add the contents of `from` to `into`: all of it or nothing. Make the two with the same spec and
  *  seed, or one with `like` the other.
  *  @return TAMIS_OK, _MISMATCH, _CANNOT, _FULL, _READ_ONLY, _ARGUMENT; _MEMORY: some kinds need a
- *  copy meanwhile. */
+ *  temporary copy. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_merge(tamis_set *into, const tamis_set *from);
 
 /** Take the contents of `from` out of `into`, the reverse of tamis_merge(): all of it or nothing.
@@ -508,10 +508,10 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_merge(tamis_set *into, const tamis_
  *  refused except by chance, and then other keys may be lost. Saturated entries of `into` stay.
  *  @return TAMIS_OK; _ABSENT: `from` is not a subset of `into`; _CANNOT: the set cannot remove or
  *  merge, or stores more of a key than its fingerprint (ddlcbf); _MISMATCH, _READ_ONLY, _ARGUMENT;
- *  _MEMORY: some kinds need a copy meanwhile. */
+ *  _MEMORY: some kinds need a temporary copy. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_subtract(tamis_set *into, const tamis_set *from);
 
-/** Store the contents of `set` again, as precisely as `fuller` knows them: for kinds whose
+/** Store the contents of `set` again, with the longer fingerprints of `fuller`: for kinds whose
  *  fingerprints become shorter as keys come and go (ddlcbf). `fuller` has the same kind, seed,
  *  hash, buckets and remainder_bits, and the same keys: a copy with wider buckets that was kept
  *  beside it, or a set that was made `like` this one and filled again. All or nothing.
@@ -520,7 +520,7 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_subtract(tamis_set *into, const tam
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_refresh(tamis_set *set, const tamis_set *fuller);
 
 /** Make a set of another kind with the same answers to `has`, smaller and with fewer abilities:
- *  "counting" into "bloom", to send or to keep.
+ *  "counting" into "bloom", for example.
  *  @return TAMIS_OK, _KIND, _CANNOT (there is no such conversion), _MEMORY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_convert(const tamis_set *set, const char *kind,
                                                      tamis_set **ret_set);
@@ -529,17 +529,17 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_convert(const tamis_set *set, const
 
 /* A file is the same on every machine (docs/format.md). Everything in it is checksummed. */
 
-/** Save under a name. At every moment, also when the process or the machine dies, the name holds
- *  the complete old file or the complete new one. (After a disk error in the very last step it is
- *  already the new one, perhaps not durably; the text says so.)
+/** Save under a name. At every moment, also when the process or the machine dies, there is
+ *  the complete old file or the complete new one under that name. (After a disk error in the very
+ *  last step the new file is there already, but perhaps not durably; the problem text says so.)
  *  @return TAMIS_OK, _IO, _SPACE, _MEMORY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_save(const tamis_set *set, const char *path,
                                                   tamis_problem *reterr_problem);
 
 enum {
     TAMIS_OPEN_MAP = 1,  /**< map the file read-only instead of reading it: it opens at once, and
-                              processes share its memory. Whoever overwrites or shortens the file in
-                              place changes the answers, or ends the process by SIGBUS; tamis_save()
+                              processes share its memory. If anybody overwrites or shortens the file
+                              in place, answers change, or the process gets SIGBUS; tamis_save()
                               replaces the file and is safe */
     TAMIS_OPEN_TRUST = 2 /**< skip the check of the body, which reads all of it. Only for files
                               that nobody else can write. The header is always checked */
@@ -581,7 +581,7 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_open_fd(int fd, const tamis_open_op
  *  nothing; tamis_free() of it does nothing, either. Calls that only read it are allowed. */
 typedef bool tamis_writer(void *context, const void *bytes, size_t n);
 
-/** Write what tamis_save() would, to anywhere.
+/** Write the bytes of the file that tamis_save() would make, by your own function.
  *  @return TAMIS_OK, _IO (the writer stopped), _MEMORY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_write(const tamis_set *set, tamis_writer *writer,
                                                    void *context);
@@ -595,7 +595,7 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_read(const void *bytes, size_t n,
 
 /* Sending. Kinds that store fingerprints and nothing else of a key (line, rank, dlcbf) can be sent
  * without their empty places, in about log2(1/fpr) + 2 bits per key. The receiver may make a set of
- * another size of it, or one that cannot remove. */
+ * another size from the stream, or one that cannot remove. */
 
 enum {
     TAMIS_SEND_COPIES = 1 /**< send how many copies of each key there are: one bit more per key.
@@ -609,13 +609,13 @@ enum {
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_send(const tamis_set *set, unsigned flags,
                                                   tamis_writer *writer, void *context);
 
-/** Make a set of what tamis_send() wrote.
+/** Make a set from what tamis_send() wrote.
  *  @param spec NULL: the same kind and geometry (without copies, the same kind without removal).
  *  Otherwise what you want instead: kind, capacity, abilities, geometry, `like` and so on, as for
  *  tamis_create(). Capacity 0 is the sender's; abilities 0 are those of the sender if copies were
  *  sent; fpr 0 is up to one and a half times that of the sender. (The number of fingerprints stays,
- *  so the fpr grows with the capacity.) count_to 0 is the sender's if it has counters; a kind that
- *  you name and that cannot count so far is _CANNOT, unless you fix a geometry. Seed and hash are
+ *  so the fpr grows with the capacity.) count_to 0 is the sender's if it has counters; if you name
+ *  a kind that cannot count so far, that is _CANNOT, unless you fix a geometry. Seed and hash are
  *  always the sender's, since the keys are hashed already.
  *  @return TAMIS_OK, _FOREIGN, _VERSION, _TRUNCATED, _CHECKSUM, _CORRUPT, _KIND, _NOT_BUILT,
  *  _LIMIT, _MEMORY, _CANNOT (no geometry has those fingerprints and does what is asked),
@@ -639,8 +639,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_plan_kinds(const tamis_spec *spec,
 /** The names of the kinds in this build, i = 0, 1, ...; NULL after the last. */
 TAMIS_API const char *tamis_kind_name(size_t i);
 
-/** A field of a kind's geometry, and the values that it takes. Which of them go together is the
- *  planner's to say: not every combination is possible. */
+/** A field of a kind's geometry, and the range of its values. Not every combination is possible;
+ *  the planner decides that. */
 typedef struct tamis_field_range {
     const char *name;
     uint64_t    least, most;

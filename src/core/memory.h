@@ -37,7 +37,7 @@ TAMIS_INLINE void *memory_map_huge(size_t bytes) {
     size_t const tail = MEMORY_HUGE_PAGE - head;
     if (head != 0) munmap(raw, head);
     if (tail != 0) munmap(raw + head + wanted, tail);
-    (void)madvise(raw + head, wanted, MADV_HUGEPAGE); /* a wish: without it, only slower */
+    (void)madvise(raw + head, wanted, MADV_HUGEPAGE); /* if refused, it is only slower */
     return raw + head;
 }
 

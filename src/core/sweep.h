@@ -1,19 +1,20 @@
-/* sweep.h - ageing: timers that are counted down by a hand that goes round the table.
+/* sweep.h - timeouts: timers that are counted down by a hand that goes round the table.
  *
- * A table is divided into units (buckets, or cells). A hand goes over all of them again and again,
- * `most` times in a timeout T. When it passes a cell, the cell's timer is counted down by one, and
- * one whose timer is 0 already goes. What is put or touched gets a timer of `most`. So it goes at
- * pass most + 1 after that: later than T, and not later than T + T / most.
+ * A table is divided into units (buckets, or cells). A hand, as of a clock, visits all of them
+ * again and again, `most` times in a timeout T. When it passes a cell, the cell's timer is counted
+ * down by one; a cell whose timer is 0 already is removed. A cell that is put or touched gets a
+ * timer of `most`. So it is removed at pass most + 1 after that: later than T, and within
+ * T + T / most.
  *
- * The hand may be late: a call of tick does a bounded part of its work. The passes that it owes to
- * a unit were due before the touch, and must not count for it. So a touch sets the timer to `most`
- * plus the passes that are owed; those that come late only take back what was given for them.
- * That is exact, and needs no clock in a cell:
+ * The hand may be late: a call of tick does a bounded part of its work. Passes of a unit that were
+ * due before the touch and are done after it are owed; they must not count for the touch. So a
+ * touch sets the timer to `most` plus the passes that are owed; the late passes only take back what
+ * was added for them. That is exact, and needs no clock in a cell:
  *
  *     timer of t bits:  0 .. 2^t - 1  =  0 .. most + owed,    most = 2^(t-1) - 1,  owed <= most + 1
  *
- * More than most + 1 passes are never owed: after so many, all that was silent is gone. Longer
- * jumps of time count for as much.
+ * More than most + 1 passes are never owed: after that many, every silent cell is gone. Longer
+ * jumps of time are cut to that.
  *
  * A value can have a shorter life than others: fewer passes, `lives` says how many.
  *
@@ -33,7 +34,7 @@
 
 typedef struct sweep {
     uint64_t units;
-    uint64_t timeout;    /* in ticks; 0: nothing ages */
+    uint64_t timeout;    /* in ticks; 0: no timeout */
     uint64_t timer_bits; /* 0 if nothing ages */
     uint64_t lives;      /* passes that the values 0 to 15 last, 4 bits each; 0: `most` */
     uint64_t done, due;  /* in units; done < units, and due <= done + (most + 1) units */
@@ -58,7 +59,7 @@ TAMIS_INLINE uint64_t sweep_owed(const sweep *hand, uint64_t unit) {
     return next < hand->due ? (hand->due - 1 - next) / hand->units + 1 : 0;
 }
 
-/* The timer of what is put or touched now; 0 if nothing ages. */
+/* The timer of a cell that is put or touched now; 0 in a table without timeouts. */
 TAMIS_INLINE uint64_t sweep_fresh(const sweep *hand, uint64_t unit, uint64_t value) {
     return hand->timer_bits == 0 ? 0 : sweep_life(hand, value) + sweep_owed(hand, unit);
 }
@@ -103,7 +104,7 @@ static __attribute__((unused)) uint64_t sweep_divide(uint64_t a, uint64_t b, uin
     return quotient;
 }
 
-/* Time goes on: so many units more are due. */
+/* Time goes on: that many more units are due. */
 static __attribute__((unused)) void sweep_advance(sweep *hand, uint64_t ticks) {
     uint64_t const most = sweep_most(hand), full = hand->done + (most + 1) * hand->units;
     bool const     is_long = ticks > 2 * hand->timeout; /* at least (most + 1) rounds */

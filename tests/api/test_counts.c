@@ -34,7 +34,7 @@ static void fill(tamis_set *set, bool has_copies) {
     }
 }
 
-/* The most of n trials that a chance explains. */
+/* The most hits in n trials that chance explains. */
 static double most_of(double n, double chance) {
     return n * chance + SIGMAS * sqrt(n * chance);
 }
@@ -94,7 +94,7 @@ static void kinds_whose_copies_take_room_are_chosen_only_when_named(void **state
     }
 }
 
-/* By its geometry it is as good as named. */
+/* Its geometry names it in effect. */
 static void a_geometry_can_name_such_a_kind(void **state) {
     (void)state;
     tamis_spec spec = spec_of(NULL, TAMIS_PREFER_SMALL);

@@ -1,7 +1,8 @@
 /* test_header.c - the public header in other people's programs: alone, twice, as C99 and as C++11.
  *
  * Compiled with -pedantic and warnings as errors, once as this file and once as test_header.cpp,
- * which is this file too. No cmocka and no unit.h: nothing may help the header along.
+ * which is this file too. No cmocka and no unit.h, so that no other header hides a missing
+ * #include.
  */
 #include <tamis/tamis.h>
 

@@ -1,5 +1,5 @@
 /* test_plan.c - tamis_plan_kinds(): what it predicts, what it chooses, and that tamis_create()
- * takes just that. Only the public API; the kinds are those that there are. */
+ * takes just that. Only the public API, on all kinds of this build. */
 #include "make.h"
 
 #include <tamis/tamis.h>
@@ -127,7 +127,7 @@ static void plan_has_a_row_for_each_kind_in_order(void **state) {
     }
 }
 
-/* A kind that cannot do it still says who it is and what it can do. */
+/* The row of a kind that cannot do it still has its name and its abilities. */
 static void plan_rows_that_cannot_tell_kind_and_abilities(void **state) {
     (void)state;
     tamis_spec spec = spec_of(1000, 0.01);
@@ -298,7 +298,7 @@ static void create_makes_what_the_plan_has_chosen(void **state) {
     for_all_wishes(small_capacities, COUNT(small_capacities), check_made);
 }
 
-/* The first is of kinds that are not the default, the second of both, the third of nobody. */
+/* The default kind does not have the first field; it has the second, as have others. */
 static void create_makes_what_the_plan_has_chosen_of_a_geometry(void **state) {
     (void)state;
     static const char *const geometries[] = { "hashes=4", "remainder_bits=11" };
@@ -465,7 +465,7 @@ static void plan_lifetime_is_16_fillings_when_removal_is_asked(void **state) {
     assert_int_equal(lifetime_of(TAMIS_CAN_REMOVE, 1000), 1000); /* filled once */
 }
 
-/* Filling it is a life already. */
+/* The lifetime is at least the capacity: filling alone needs that. */
 static void plan_lifetime_below_capacity_is_refused(void **state) {
     (void)state;
     static const uint64_t short_lives[] = { 1, 5, 999 };

@@ -76,7 +76,7 @@ static void spec_fpr_may_be_0_with_a_geometry(void **state) {
     }
 }
 
-/* A geometry that leaves the size open, and no rate to say it: nothing to go by. */
+/* A geometry that leaves the size open, without a rate: the size cannot be chosen. */
 static void spec_fpr_0_needs_a_geometry_that_says_the_size(void **state) {
     (void)state;
     tamis_spec spec = good_spec();
@@ -324,7 +324,7 @@ static void create_says_memory_when_any_request_fails(void **state) {
     }
 }
 
-/* 2^59 bytes can be counted, and not had. */
+/* 2^59 bytes can be addressed, but not allocated. */
 static void create_says_memory_when_there_is_not_so_much(void **state) {
     (void)state;
     tamis_spec spec = good_spec();

@@ -1,4 +1,4 @@
-/* test_states_api.c - the doors of states from outside: what is refused, and what it says. */
+/* test_states_api.c - the public functions of states: what is refused, with which status. */
 #include "make.h"
 
 #include <fcntl.h>
@@ -324,7 +324,7 @@ static tamis_step decide(void *context, size_t i, tamis_status status, uint32_t 
     return status == TAMIS_OK && i % 2 == 0 ? TAMIS_STEP_DROP : TAMIS_STEP_SET;
 }
 
-/* The same, and meddle with the table that asks. */
+/* The same, and also try to change the table that calls it. */
 static tamis_step meddle(void *context, size_t i, tamis_status status, uint32_t value,
                          uint32_t *ret_to) {
     meddler *const           m = context;

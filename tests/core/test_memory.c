@@ -1,4 +1,4 @@
-/* test_memory.c - core/memory.h: aligned, zero, given back whole; the caller's allocator obeyed. */
+/* test_memory.c - core/memory.h: memory is aligned, zero and freed; the allocator is used. */
 #include "core_units.h"
 #include "ledger.h"
 

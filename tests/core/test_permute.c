@@ -318,7 +318,7 @@ static void tables_fill_as_well_with_fingerprints_in_order(void **state) {
     assert_true(good < 1e-4 && bad > 1e-3);
 }
 
-/* The paper leaves the choice open; these would not do. */
+/* The paper leaves the factors open; these would be bad ones. */
 static void small_factors_or_low_buckets_overflow(void **state) {
     (void)state;
     static const uint64_t small[] = { 1, 3, 5, 7 };

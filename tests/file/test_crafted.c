@@ -157,7 +157,7 @@ static void crafted_reserved_bytes_are_refused(void **state) {
     free(s.bytes);
 }
 
-/* The cases above are worth something only if both ends were seen. */
+/* The cases above are useful only if some files were accepted and some were refused. */
 static int check_both_ends(void **state) {
     (void)state;
     return n_accepted > 100 && n_refused > 10000 ? 0 : -1;

@@ -155,7 +155,7 @@ static void save_as_another(const tamis_set *set, const char *path) {
     assert_int_equal(status, 0);
 }
 
-/* A group that the file did not have gets no rights that not everybody has. */
+/* A group that the file did not have gets no more rights than everybody. */
 static void saves_give_no_rights_to_another_group(void **state) {
     (void)state;
     char        path[200];
@@ -180,8 +180,8 @@ static void saves_give_no_rights_to_another_group(void **state) {
     tamis_free(set);
 }
 
-/* Every file that has a name is somebody's: also one that is called as temporary files once were.
- * And a lock on the folder is no reason to wait. */
+/* A save touches no other file, not even one with the name that temporary files had once. And it
+ * does not wait for a lock on the folder. */
 static void saves_touch_no_other_file_and_wait_for_no_lock(void **state) {
     (void)state;
     char             path[200], other[200];

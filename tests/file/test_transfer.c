@@ -4,7 +4,7 @@
  *        test_transfer FOLDER --write    write those that are missing; never over an old one
  *
  * What a set holds is what its kind's `each` shows: fingerprints and how many copies. Streams are
- * crafted below from docs/format.md, not from transfer.c.
+ * crafted below from docs/format.md, not from send.c.
  */
 #include "ledger.h"
 #include "make.h"
@@ -647,8 +647,8 @@ static tamis_spec spec_of_capacity(uint64_t capacity) {
     return spec;
 }
 
-/* Half as many keys again are taken without a word about the rate; a few more are not, and whoever
- * asks is told what would come of it. */
+/* One and a half times the keys are accepted although the rate rises. A few more are refused, and
+ * the message says what the rate would be. */
 static void without_a_rate_in_the_spec_the_senders_rate_is_kept(void **state) {
     tamis_set *const set = make_filled(*state, 10000, COPIES);
     buffer const     s = sent(set, all_flags(set));
@@ -693,7 +693,7 @@ static void without_abilities_in_the_spec_the_senders_are_kept(void **state) {
     tamis_free(set);
 }
 
-/* With so many fingerprints, buckets that are fixed are had or refused. */
+/* The number of fingerprints is given, so buckets that are fixed are possible or refused. */
 static void fixed_buckets_are_kept_or_refused(void **state) {
     tamis_set *const set = make_filled(*state, 1000, COPIES);
     buffer const     s = sent(set, all_flags(set));
@@ -726,8 +726,8 @@ static void fixed_buckets_are_kept_or_refused(void **state) {
     tamis_free(set);
 }
 
-/* Whoever asks for other abilities than removal gives it up; a geometry is then as small as can
- * be. */
+/* A spec that asks for abilities other than removal gives removal up; the set is then as small as
+ * possible. */
 static void what_arrives_without_removal_is_smaller(void **state) {
     (void)state;
     tamis_set *const set = make_filled(&modes[2], 10000, FULL);

@@ -1,7 +1,7 @@
 /* set_laws.c - what every kind promises, whatever it is.
  *
- * Each law makes its own sets with fixed seeds, and returns NULL or a reason. Some can only be
- * broken by a kind that refuses adds, or removes; for others they hold by having nothing to do.
+ * Each law makes its own sets with fixed seeds, and returns NULL or a reason. Some laws
+ * concern only kinds that refuse adds, or that remove; for other kinds they have nothing to check.
  */
 #include "buffer.h"
 #include "churn.h"
@@ -109,8 +109,8 @@ static const char *refused_adds_change_nothing(const subject *variant) {
     return why;
 }
 
-/* Strangers that match are removed, and put back; those that are refused leave no trace. A kind may
- * have to look twice before it can refuse, so all of them are tried. */
+/* Remove strangers: keys that were never added. Those that match are added again; those that are
+ * refused change nothing. All are tried, since a kind may refuse in several places of its code. */
 static const char *refuse_removes(tamis_set *set, tamis_set *before) {
     size_t const added = add_range(set, 0, (size_t)set->capacity);
     uint64_t     refused = 0;
@@ -147,7 +147,7 @@ static const char *refused_removes_change_nothing(const subject *variant) {
     return why;
 }
 
-/* Removing keys that were never added, and match: other keys may be lost, the structure may not. */
+/* Remove keys that were never added but match: other keys may be lost; the table stays valid. */
 static const char *remove_strangers(tamis_set *set) {
     const char  *why = NULL;
     size_t const added = add_range(set, 0, (size_t)set->capacity);
@@ -383,7 +383,7 @@ static const char *copies_and_clears_are_exact(const subject *variant) {
     return why;
 }
 
-/* Two halves merged hold all; and a stranger is refused without a trace. */
+/* Two halves that are merged hold all keys; a set that differs is refused and changes nothing. */
 static const char *merge_two(const subject *variant, tamis_set *a, tamis_set *b) {
     size_t const half = (size_t)(a->capacity + 1) / 2, rest = (size_t)a->capacity - half;
     MUST(add_range(a, 0, half) == half && add_range(b, half, rest) == rest, "adds refused");
@@ -454,7 +454,7 @@ static bool can_subtract(const tamis_set *set) {
     return (set->abilities & needed) == needed && (set->kind->subtract != NULL || is_by_print);
 }
 
-/* Do both answer alike, for keys that are there and for others? */
+/* Do both give the same answers, for keys that are there and for others? */
 static const char *answer_alike(const tamis_set *a, const tamis_set *b, uint64_t n) {
     for (uint64_t key = 0; key < n; key++) {
         uint64_t in_a = 0, in_b = 0;
@@ -487,7 +487,7 @@ static const char *take_out_merged(tamis_set *a, const tamis_set *b, const tamis
     return answer_alike(a, before, 3 * a->capacity + 100);
 }
 
-/* A set with n strangers in it is refused, mostly, and then nothing has changed. */
+/* Subtracting a set with n strangers is refused, mostly, and then nothing has changed. */
 static const char *take_out_strangers(tamis_set *a, const tamis_set *b, const tamis_set *before,
                                       size_t n) {
     tamis_status const status = tamis_subtract(a, b);

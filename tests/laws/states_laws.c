@@ -35,7 +35,7 @@ static const char *answers_are_those_of_an_exact_table(const subject *variant) {
     return why;
 }
 
-/* In a behaved history the rates are those of the plan, within 4 sigma and one. */
+/* If callers keep the rules, the rates are those of the plan, within 4 sigma and one. */
 static const char *check_rate(const char *name, uint64_t n, uint64_t of_n, double stated) {
     double const expected = stated * (double)of_n;
     MUST((double)n <= expected + 4 * sqrt(expected) + 1, "%s: %llu of %llu, stated %.3g", name,
@@ -59,7 +59,7 @@ static const char *rates_are_those_of_the_plan(const subject *variant) {
     if (why != NULL) return why;
     MUST(tamis_states_inspect(l.states, &info) == TAMIS_OK, "no info");
     const answers *const a = &l.answers;
-    /* A key can be hurt when it comes or when another one does: twice the rate of one meeting. */
+    /* A key can collide when it comes and when another key comes: twice the rate of one. */
     why = check_rate("wrong or lost", a->wrong + a->lost, a->present, 2 * info.plan.fpr);
     if (why == NULL) why = check_rate("unknown", a->unknown, a->present, info.plan.unknown);
     if (why == NULL) why = check_rate("false", a->false_values, a->absent, info.plan.fpr);
@@ -84,7 +84,7 @@ static tamis_status ask_in_vain(tamis_states *states, uint64_t key, bool is_ther
     }
 }
 
-/* What is refused changes no byte; what a fingerprint shows to be impossible is refused. */
+/* A refused call changes no byte. A call that a fingerprint shows to be impossible is refused. */
 static const char *refusals_change_nothing(const subject *variant) {
     life        l;
     uint64_t    refused = 0;
@@ -110,7 +110,7 @@ static const char *refusals_change_nothing(const subject *variant) {
     return why;
 }
 
-/* Beyond the capacity puts go on until one is refused, which loses nothing. */
+/* Put keys beyond the capacity until one is refused. No key is lost by that. */
 static const char *full_loses_nothing(const subject *variant) {
     life        l;
     const char *why = NULL;
@@ -260,7 +260,7 @@ static const char *a_batch_is_its_operations_in_order(const subject *variant) {
 
 /* ------------------------------------------------------------------ time */
 
-/* A key that is heard of within its timeout stays, however late the sweep is; all go in the end. */
+/* A key that is touched within its timeout stays, however late the sweep is. In the end all go. */
 static const char *silent_keys_expire_and_others_stay(const subject *variant) {
     life        l;
     const char *why = NULL;
@@ -269,7 +269,7 @@ static const char *silent_keys_expire_and_others_stay(const subject *variant) {
     for (uint64_t i = 0; i < l.population && why == NULL; i++) {
         why = life_put(&l, i, (uint32_t)(i % variant->values));
     }
-    for (unsigned round = 0; round < 12 && why == NULL; round++) { /* the first half is faithful */
+    for (unsigned round = 0; round < 12 && why == NULL; round++) { /* the first half stays alive */
         for (uint64_t i = 0; i < l.population / 2 && why == NULL; i++) why = life_touch(&l, i);
         why = life_tick(&l, variant->timeout); /* with a backlog, if the table is large */
         for (unsigned k = round; k < 6 && why == NULL; k++) why = life_tick(&l, 0);
@@ -381,7 +381,7 @@ static bool two_halves(const subject *variant, tamis_states **ret_a, tamis_state
            (uint64_t)(4 * (variant->fpr + variant->unknown) * (double)variant->capacity) + 3;
 }
 
-/* Does the table know all keys with their values, as far as it is known to? */
+/* Does the table know all keys with their values, or answer "don't know"? */
 static const char *check_merged(const subject *variant, const tamis_states *states) {
     uint64_t     unknown = 0, bad = 0, n = variant->capacity / 2 * 2;
     uint32_t     value = 0;
@@ -444,7 +444,7 @@ static const char *merging_is_all_or_nothing(const subject *variant) {
     return why;
 }
 
-/* Time passes to the end: nothing is owed after it. */
+/* Let time pass until there is no backlog. */
 static const char *tick_all(tamis_states *states, uint64_t ticks) {
     uint64_t backlog = 1;
     for (bool is_first = true; backlog != 0; is_first = false) {
@@ -477,7 +477,7 @@ static const char *two_hands(const subject *variant, uint64_t seed, tamis_states
     return why;
 }
 
-/* Nobody goes before his time is over; nor is anybody left a round after two timeouts. */
+/* No key is removed before its timeout, and none is left a round after two timeouts. */
 static const char *check_ages(const subject *variant, const tamis_states *states,
                               const uint64_t *when, uint64_t n, uint64_t now) {
     uint64_t const round = variant->timeout; /* with timers of two bits, as all subjects have */
@@ -496,7 +496,7 @@ static const char *check_ages(const subject *variant, const tamis_states *states
     return NULL;
 }
 
-/* Whoever was heard of within the timeout is in the merged table, wherever the two hands were. */
+/* A key that was touched within the timeout is in the merged table, wherever the sweeps were. */
 static const char *merging_expires_no_key_early(const subject *variant) {
     enum { KEYS = 64 };
     uint64_t       when[KEYS] = { 0 };
@@ -518,7 +518,7 @@ static const char *merging_expires_no_key_early(const subject *variant) {
     return why;
 }
 
-/* Everything dropped, nothing is left; where the kind says so, not a bit. */
+/* When all keys are dropped, no key is left; in kinds that promise it, no bit is set. */
 static const char *dropping_all_leaves_nothing(const subject *variant) {
     life        l;
     const char *why = life_grown(&l, variant, 9);
@@ -537,7 +537,7 @@ static const char *dropping_all_leaves_nothing(const subject *variant) {
     return why;
 }
 
-/* The same life on the portable build leaves the same bytes. */
+/* The same operations on the portable build leave the same bytes. */
 static const char *instruction_sets_change_no_bit(const subject *variant) {
     subject other = *variant;
     life    a, b;

@@ -112,9 +112,8 @@ static const saboteur saboteurs[] = {
 
 /* ------------------------------------------------------------------ a kind that fills up */
 
-/* Neither kind of this house refuses an add. This honest one does, so that what the laws and the
- * front door do with a refusal is tested too: it takes TOY_ROOM keys, all or nothing in a merge,
- * and cannot remove when its geometry says so. */
+/* A correct toy kind that gets full after TOY_ROOM keys, so that the laws see refusals often. Its
+ * merge adds all keys or none. It cannot remove if its geometry says so. */
 #define TOY_ROOM 2100
 
 static tamis_status toy_add(tamis_table *table, uint64_t hash) {

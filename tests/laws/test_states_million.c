@@ -39,7 +39,7 @@ static void go(truth *account, uint64_t i) {
     if (account->is_refused[i]) return;
     tamis_status const status =
         tamis_states_drop_id(account->states, account->key[i], account->value[i]);
-    (void)status; /* if it is lost, it was counted when it was */
+    (void)status; /* if it is lost, that was counted before */
 }
 
 static void move(truth *account, uint64_t i) {
@@ -121,7 +121,7 @@ static void judge(const truth *account, double fpr) {
 
 /* ------------------------------------------------------------------ the test */
 
-/* Time stands still: what is there is heard of often enough. */
+/* No time passes: keys are taken to be touched often enough. */
 static void churn(double fpr, uint64_t timeout) {
     truth account = begin(fpr, timeout);
     for (uint64_t k = 0; k < TURNOVERS * n_keys; k++) {

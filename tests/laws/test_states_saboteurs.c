@@ -8,7 +8,7 @@
 static const kind_states *honest; /* what the saboteur is a copy of */
 static unsigned           turn;
 
-/* Now and then: a saboteur that always lies is too easy. */
+/* Only now and then: a saboteur that is always wrong is too easy to notice. */
 static bool is_time(unsigned one_in) {
     return ++turn % one_in == 0;
 }
@@ -73,7 +73,7 @@ static tamis_status merge_nothing(tamis_table *into, const tamis_table *from) {
 
 static tamis_status merge_half(tamis_table *into, const tamis_table *from) {
     tamis_status const status = honest->merge(into, from);
-    if (status != TAMIS_OK) into->keys++; /* and restored by nobody: see below */
+    if (status != TAMIS_OK) into->keys++; /* and nobody restores it: see below */
     return status == TAMIS_ERR_CONFLICT ? TAMIS_OK : status;
 }
 

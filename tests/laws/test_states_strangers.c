@@ -75,10 +75,10 @@ static answers ask(const faithful *all) {
     return found;
 }
 
-/* The faithful are heard of in each tick; strangers, too. */
+/* In each tick the honest keys are touched, and strangers come, too. */
 static void live_among_strangers(faithful *all) {
     for (unsigned tick = 0; tick < TICKS; tick++) {
-        tamis_status said = TAMIS_OK; /* whatever it is: nobody listens */
+        tamis_status said = TAMIS_OK; /* the result does not matter */
         for (uint64_t i = 0; i < KEYS; i++) {
             if (all->is_taken[i]) said = tamis_states_touch_id(all->states, all->first + i);
         }
@@ -111,8 +111,8 @@ static void tell(const subject *variant, const answers *found) {
                   percent * (double)found->unknown);
 }
 
-/* Each stranger hits as often as fpr says; where a cell is one key's, he hurts that one alone. Only
- * where marks are never taken away is nobody lost for sure. */
+/* Each stranger matches another key with probability fpr. If a cell belongs to one key, only that
+ * key is hurt. Only in tables without drops is it certain that no key is lost. */
 static void judge_damage(const subject *variant, const answers *found) {
     double const hits = FPR * TICKS * (2 * STRANGERS + ENDLESS);
     double const hurt = (double)(found->wrong + found->lost);

@@ -33,7 +33,7 @@ void both_add(both *b, size_t key) {
     b->copies[key]++;
 }
 
-/* What a removal says: of a key whose places are all stuck, that it is saturated. */
+/* The result of a removal; _SATURATED if all places of the key are stuck. */
 static tamis_status foresee_removal(both *b, uint64_t hash) {
     bool const         is_saturated = oracle_count(b->o, hash) == TAMIS_COUNT_MANY;
     tamis_status const status = oracle_remove(b->o, hash);
@@ -68,7 +68,7 @@ void both_check_bytes(const both *b) {
     free(expected);
 }
 
-/* Several keys at a time have the answers that they have one by one, in kinds that take several. */
+/* A chunk of keys gets the same answers as its keys one by one, in kinds that take chunks. */
 static void check_chunk(const both *b, const uint64_t *hash) {
     uint64_t counts[TAMIS_CHUNK], found = 0;
     if (b->kind->has_chunk != NULL) found = b->kind->has_chunk(&b->table, hash, TAMIS_CHUNK);
@@ -79,7 +79,7 @@ static void check_chunk(const both *b, const uint64_t *hash) {
     }
 }
 
-/* The same answers; and none is wrong, while none but added keys were removed. */
+/* Both give the same answers, and these are right as long as only added keys were removed. */
 static void check_keys(both *b, bool is_fair) {
     uint64_t hash[TAMIS_CHUNK];
     for (unsigned i = 0; i < TAMIS_CHUNK; i++) {
@@ -103,7 +103,7 @@ static bool can_remove(const both *b) {
     return (tamis_kind_abilities(b->kind, b->table.geometry) & TAMIS_CAN_REMOVE) != 0;
 }
 
-/* Up for a while, then down for a while, with floods. What cannot shrink begins anew. */
+/* The load rises, then falls, with floods. A kind that cannot remove is cleared instead. */
 static void history(both *b, const tested *target, uint64_t n, bool is_fair) {
     oracle_facts const facts = oracle_look(b->o);
     uint64_t const     round = n / 6 + 1, goal = facts.places * target->crowd / facts.hashes + 2;

@@ -1,7 +1,7 @@
-/* both.h - a table and the oracle of its kind, side by side: every answer, and every byte.
+/* both.h - a table and the oracle of its kind: every answer and every byte are compared.
  *
  * The test of a kind writes the oracle: what `struct oracle` is, and all functions that are named
- * oracle_. Here both live through the same histories, and what one does the other foresees.
+ * oracle_. Here both get the same operations, and the oracle must predict what the table does.
  */
 #ifndef TAMIS_TESTS_BOTH_H
 #define TAMIS_TESTS_BOTH_H
@@ -41,7 +41,7 @@ typedef struct tested {
     const char     *kind;
     const uint64_t *geometries; /* `n` rows of `fields` */
     size_t          n, fields;
-    uint64_t        crowd; /* keys at a place when a history is up */
+    uint64_t        crowd; /* keys at a place when a history has its highest load */
     uint64_t        calm;  /* rounds of a history before those that begin with a flood of one key */
 } tested;
 
@@ -63,7 +63,7 @@ void both_free(both *b);
 
 void both_add(both *b, size_t key);
 
-/* Fair: a key that is there, this one or the next that is, and so none that is refused. */
+/* Fair: choose this key or the next one that is there, so that no removal is refused. */
 void both_remove(both *b, size_t key, bool is_fair);
 
 void both_check_counts(const both *b); /* of keys, and of what sticks */
@@ -80,7 +80,7 @@ void check_chunks(const tested *target);
 /* Place by place, stuck ones too; and what was in either is in the sum. */
 void check_merges(const tested *target);
 
-/* A table says of itself what rate it has, with 0 to `keys` - 1 keys. */
+/* The rate that a table reports is right, with 0 to `keys` - 1 keys. */
 void check_rates(const tested *target, size_t keys);
 
 #endif

@@ -1,4 +1,4 @@
-/* churn.h - a set beside an exact multiset that always tells the truth.
+/* churn.h - a set and an exact multiset, whose answers are compared.
  *
  * A history of random adds, removals, lookups and counts, single and in batches, in which only
  * added keys are removed. Its load goes up and down between empty and well beyond capacity, so the

@@ -42,7 +42,7 @@ static void expect_status(history *h, tamis_status status, tamis_status foreseen
     h->seen[-status]++;
 }
 
-/* Time goes on, and the hand does a part of what is due. */
+/* Time goes on, and the sweep does a part of the work that is due. */
 static void let_time_pass(history *h) {
     tamis_table *const table = &h->states->set.table;
     sweep *const       hand = &table->sweep;

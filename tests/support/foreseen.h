@@ -2,8 +2,8 @@
  * answer, and every byte.
  *
  * The test of a kind writes the oracle: what `struct oracle` is, and all functions that are named
- * oracle_. Histories are as ill-behaved as can be: keys are put again, moved and dropped without
- * being there.
+ * oracle_. Callers in these histories break all rules: they put keys again, and move and drop keys
+ * that are not there.
  */
 #ifndef TAMIS_TESTS_FORESEEN_H
 #define TAMIS_TESTS_FORESEEN_H
@@ -37,7 +37,7 @@ typedef struct tested_states {
     const uint64_t (*geometries)[SHARED_FIELDS];
     size_t   n;
     uint64_t keys;   /* different ones of a history */
-    uint64_t values; /* of those that a key can have, so many are used: the last ones */
+    uint64_t values; /* how many values are used: the last ones of all */
     unsigned puts;   /* of 16 operations; 3 are moves, and 11 - puts are drops */
 } tested_states;
 
@@ -72,7 +72,7 @@ happened check_state_histories(const tested_states *target, uint64_t steps);
 
 void check_state_merges(const tested_states *target);
 
-/* Whatever is in the body, it is looked at without harm. */
+/* Reading a body of any bytes does no harm. */
 void check_state_bodies(const tested_states *target);
 
 #endif

@@ -110,19 +110,19 @@ uint64_t life_key(const life *l, uint64_t i) {
     return i * 3 + 1;
 }
 
-/* A key that ages and was silent: nobody can say whether it is still there. */
+/* A key that was silent for longer than its timeout: it may or may not be there. */
 static bool is_doubtful(const life *l, const person *p) {
     return p->is_there && l->variant->timeout != 0 && l->now - p->heard > l->variant->timeout;
 }
 
-/* A key that must be gone. For shared cells the law is of cells, which others may keep alive. */
+/* A key that must be gone. Shared cells may be kept alive by other keys. */
 static bool is_over(const life *l, const person *p) {
     return is_doubtful(l, p) && !l->variant->is_shared && !p->is_blurred && l->backlog == 0 &&
            l->now - p->heard >= 2 * l->variant->timeout;
 }
 
-/* A key of shared cells that was silent for long may have lost some of them, and others may have
- * come to where they were: whether it is heard of again, or they are, nobody can tell. */
+/* In kinds whose keys share cells, a key that was silent for long may have lost some of its cells,
+ * and other keys may use them now. So any answer is possible. */
 static void hear(life *l, person *p, uint32_t value) {
     bool const is_patched =
         l->variant->is_shared && p->is_there && (p->is_blurred || is_doubtful(l, p));
@@ -137,7 +137,7 @@ static void forget(life *l, person *p) {
 
 /* ------------------------------------------------------------------ one key */
 
-/* Where two keys may be one to the table, the rates say how often; here it is counted. */
+/* Two keys may look like one to the table. The plan states how often; here it is counted. */
 static bool may_clash(const life *l) {
     return l->variant->fpr > 1e-5 || l->variant->is_shared;
 }
@@ -254,21 +254,20 @@ static uint64_t pick(life *l, bool is_there) {
     return i;
 }
 
-/* Shared cells without timers take a caller at his word: put only what is not there, and move and
- * drop only what is. */
+/* Kinds with shared cells and no timers trust the caller: put only keys that are not there, and
+ * move and drop only keys that are. */
 static bool must_behave(const life *l) {
     return l->is_behaved || (l->variant->is_shared && l->variant->timeout == 0);
 }
 
-/* Nobody who behaves moves or drops what is not there; nor, where cells are shared, what was silent
- * for too long: some of its cells may have become another key's. */
+/* A well-behaved caller does not move or drop a key that is not there. If cells are shared, nor a
+ * key that was silent for too long: other keys may use some of its cells now. */
 static bool must_leave(const life *l, uint64_t i) {
     const person *const p = &l->people[i];
     return must_behave(l) && (!p->is_there || (l->variant->is_shared && is_doubtful(l, p)));
 }
 
-/* Gone for sure, also if it was touched while the sweep was late: it can come again, as a new key.
- */
+/* Certainly gone, even if it was touched while the sweep was late: it can be put as a new key. */
 static void let_go(life *l, uint64_t i) {
     person *const p = &l->people[i];
     bool const    is_gone = l->backlog == 0 && l->now - p->heard >= 4 * l->variant->timeout;

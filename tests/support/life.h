@@ -2,7 +2,7 @@
  *
  * Every key of a population is kept with its true state and when it was last heard of. Each
  * operation is done to the table and to the account, and what the table answers is judged by the
- * laws of tamis.h, section 10: which answers are possible depends on whether the kind stores
+ * laws of <tamis/states.h>: which answers are possible depends on whether the kind stores
  * fingerprints, or cells that keys share, and on whether things age.
  */
 #ifndef TAMIS_TESTS_LIFE_H
@@ -24,7 +24,7 @@ typedef struct person {
     uint64_t heard; /* when it was put, moved or touched */
 } person;
 
-/* How often a table was asked, and how it answered. */
+/* How many lookups there were, and their answers. */
 typedef struct answers {
     uint64_t present, right, wrong, unknown, lost; /* of keys that are there */
     uint64_t absent, false_values, false_unknown;  /* of keys that are not */
@@ -36,7 +36,7 @@ typedef struct life {
     dice           chance;
     uint64_t       population, there;
     person        *people;
-    bool           is_behaved; /* nobody moves or drops what is not there, or puts what is */
+    bool           is_behaved; /* callers keep the rules of states.h */
     uint64_t       now, backlog;
     uint64_t       refused; /* puts that found no room */
     uint64_t       clashes; /* puts that met another key's fingerprint */
@@ -61,7 +61,7 @@ const char *life_tick(life *l, uint64_t ticks);
 /* n random operations; keys come and go around a level of `share` of the capacity. */
 const char *life_run(life *l, uint64_t n, double share);
 
-/* Ask for all keys, and hold the table against the account as a whole. */
+/* Look up all keys, and compare the whole table with the account. */
 const char *life_census(life *l);
 
 #endif

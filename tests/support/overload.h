@@ -4,8 +4,8 @@
 
 #include "subject.h"
 
-/* An empty set and a key that is added a million times, before all others and after: nobody is
- * refused, nobody is lost, and if it can remove, the key is the one that is saturated. Frees the
+/* An empty set and a key that is added a million times, before all others and after: no key is
+ * refused or lost, and if the set can remove, only the flooded key is saturated. Frees the
  * set. */
 void check_flood(tamis_set *set);
 

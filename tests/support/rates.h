@@ -1,4 +1,4 @@
-/* rates.h - tables that live beside the truth, and rates that are what is stated.
+/* rates.h - tables that are compared with exact ones, and measured rates with stated ones.
  *
  * Keys of one table share its cells, so rates of tables are compared, with the standard error that
  * their scatter gives.
@@ -154,8 +154,8 @@ static inline void law_step(life *lived, uint64_t most, bool is_named) {
     }
 }
 
-/* A key that is there never has a wrong value. Named: in a kind in which nobody who says what value
- * a key has is ever refused. */
+/* A key that is there never has a wrong value. Named: the kind never refuses a caller who says
+ * which value the key has. */
 static inline void check_law(const char *kind, const uint64_t *g, uint64_t operations,
                              uint64_t seed, bool is_named) {
     life *const lived = life_make(kind, g, 1000, 1000000, seed);
@@ -188,7 +188,7 @@ static inline void churn_table(churn *c, const char *kind, uint64_t seed) {
     life_free(table);
 }
 
-/* Measured beside stated, for people. */
+/* Print the measured and the stated rate, for people. */
 static inline void churn_print(const churn *c, const shared_forecast *told) {
     const uint64_t *const g = c->g;
     print_message("# cells=%llu hashes=%llu values=%llu counter_bits=%llu, %llu keys x %llu, %llu "

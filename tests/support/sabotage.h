@@ -19,7 +19,7 @@ typedef struct saboteur {
     tamis_kind  broken; /* what is not NULL here replaces the honest function */
 } saboteur;
 
-/* One whose `function` stands in the place of the kind's own. */
+/* A saboteur that replaces `function` of the kind. */
 #define SABOTEUR(law, geometry, place, function) \
     {                                            \
         law, geometry, #function, {              \

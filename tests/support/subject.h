@@ -1,4 +1,4 @@
-/* subject.h - what the laws are held against: one kind, on one instruction set, in one variant. */
+/* subject.h - what the laws are tested on: one kind, on one instruction set, in one variant. */
 #ifndef TAMIS_TESTS_SUBJECT_H
 #define TAMIS_TESTS_SUBJECT_H
 
@@ -16,7 +16,7 @@ typedef struct subject {
     unsigned          abilities;  /* asked for */
     tamis_preference  prefer;     /* 0: the default */
     const char       *geometry;   /* NULL, or fields that the variant fixes */
-    double            overflow;   /* 0, or what is put up with in a tight geometry */
+    double            overflow;   /* 0, or the overflow that is accepted in a tight geometry */
     uint64_t          operations; /* how long histories are */
     const tamis_kind *instead;    /* NULL, or a sabotaged copy of the kind */
     /* States only: life.h makes them. */

@@ -258,7 +258,7 @@ static void bloom_choose_fills_in_what_is_free(void **state) {
     assert_int_equal(k, tamis_bloom_best_k(16000, 1000));
 }
 
-/* With both fixed the rate is what it is: the planner compares it with what was asked. */
+/* With both fixed the rate follows; the planner compares it with what was asked for. */
 static void bloom_choose_leaves_fixed_fields_alone(void **state) {
     (void)state;
     for (double fpr = 0; fpr < 0.1; fpr += 0.04) {

@@ -19,3 +19,4 @@ code_of tamis convert line.tamis rank.tamis --kind rank
 tamis send -q line.tamis | tamis receive -q rank.tamis --kind rank
 tamis info rank.tamis | grep -c 'kind  *rank'
 code_of tamis convert line.tamis again.tamis
+code_of tamis convert line.tamis again.tamis --kind bloom

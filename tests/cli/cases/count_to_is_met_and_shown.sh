@@ -1,6 +1,7 @@
 # --count-to N: counts up to N are exact; plan has a column for it, info a line.
 . "$CLI_TESTS/helpers.sh"
 tamis plan -n 1000 --count-to 1000 >table
+head -n 1 table
 sed -n '/kind/s/.*\(counts to\).*/\1/p' table
 tamis plan -n 1000 --count-to 1000 --json | python3 -c '
 import json, sys

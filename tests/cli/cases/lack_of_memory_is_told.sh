@@ -6,3 +6,4 @@ ulimit -v 30000
 code_of tamis build new.tamis -n 30M -e 1% </dev/null
 code_of tamis add set.tamis </dev/null
 test ! -e new.tamis
+code_of tamis build new.tamis -n 900G --kind bloom </dev/null
