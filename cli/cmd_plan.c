@@ -54,7 +54,7 @@ static void why_not(const tamis_plan *plan, const tamis_spec *spec, why_text ret
     unsigned const missing = spec->abilities & ~plan->abilities;
     abilities_text names;
     number_text    size;
-    bool const     is_counting_less = plan->body_bytes != 0 && plan->count_to < count_asked(spec);
+    bool const     is_counting_less = plan->count_to != 0 && plan->count_to < count_asked(spec);
     abilities_name(missing, names);
     number_size(plan->body_bytes, size);
     if (geometry_complain(plan->kind, spec->geometry, ret_text, n))

@@ -165,7 +165,10 @@ static void ask_kind(const tamis_kind *kind, const tamis_request *request,
     if (need.prints != 0 && kind->prints == NULL) return;
     /* Nor does it count so far. A kind that is named plans itself, to be told how far it counts. */
     bool const counts_less = kind->most_count != 0 && kind->most_count < need.count_to;
-    if (counts_less && !is_given(request)) return;
+    if (counts_less && !is_given(request)) {
+        ret_candidate->plan.count_to = kind->most_count;
+        return;
+    }
     if (kind->plan(&need, made.geometry) != TAMIS_OK) return;
     if (need.prints != 0 && kind->prints(made.geometry) != need.prints) return;
     if (!kind->body_bytes(made.geometry, &bytes)) {
@@ -414,6 +417,7 @@ static tamis_status choose_best(const tamis_request *request, candidate *ret_bes
         candidate next;
         if (!may_be_first(kind, request)) continue;
         plan_kind(kind, request, &next);
+        if (request->need.fpr == 0) add_forecast(request, &next); /* rates are compared */
         if (is_better(&next, ret_best, request)) *ret_best = next;
     }
     if (ret_best->kind != NULL) return TAMIS_OK;

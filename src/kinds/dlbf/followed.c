@@ -25,7 +25,7 @@ static uint64_t followed_roll(followed *table) {
  * of all buckets of the block. */
 static double followed_match(const followed *table, uint64_t bucket) {
     unsigned const group = (unsigned)table->geometry[DLBF_GROUP];
-    unsigned       load[DLBF_MAX_GROUP], length[DLBF_MAX_GROUP];
+    unsigned       load[DLBF_MAX_GROUP] = { 0 }, length[DLBF_MAX_GROUP] = { 0 };
     for (unsigned i = 0; i < group; i++) load[i] = table->load[bucket / group * group + i];
     tamis_dlbf_lengths(table->geometry, &table->layout, load, length);
     return dlbf_match(1, load[bucket % group], length[bucket % group]);
