@@ -126,6 +126,17 @@ typedef struct tamis_choice {
 tamis_status tamis_choose(const tamis_request *request, tamis_choice *ret_choice,
                           tamis_problem *problem);
 
+/* The i-th kind that the request could be for, or NULL. */
+TAMIS_INLINE const tamis_kind *tamis_kind_for(const tamis_request *request, size_t i) {
+    return request->need.values != 0 ? tamis_states_kind_at(i) : tamis_kind_at(i);
+}
+
+/* planner_words.c: why the kind of this plan cannot do it; that there is no kind of this name. Both
+ * return the status that goes with it. */
+tamis_status tamis_say_why_not(const tamis_request *request, const tamis_plan *plan,
+                               tamis_problem *problem);
+tamis_status tamis_say_unknown_kind(const tamis_request *request, tamis_problem *problem);
+
 /* make.c: an empty set or table of states, as requested. */
 tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_set,
                                   tamis_problem *problem);

@@ -245,10 +245,6 @@ static void plan_kind(const tamis_kind *kind, const tamis_request *request,
 
 /* ------------------------------------------------------------------ the best kind */
 
-static const tamis_kind *kind_of(const tamis_request *request, size_t i) {
-    return request->need.values != 0 ? tamis_states_kind_at(i) : tamis_kind_at(i);
-}
-
 static double lines_touched(const tamis_plan *plan) {
     return plan->lines_present + plan->lines_absent + plan->lines_add;
 }
@@ -318,77 +314,6 @@ static bool cannot_win(const tamis_kind *kind, const candidate *best,
     return per_key * (double)need->work.capacity > 8 * (double)best->plan.body_bytes;
 }
 
-/* ------------------------------------------------------------------ why not, in words */
-
-static const char *ability_word(unsigned missing) {
-    if ((missing & TAMIS_CAN_REMOVE) != 0) return "remove";
-    return (missing & TAMIS_CAN_COUNT) != 0 ? "count" : "merge";
-}
-
-static tamis_status say_too_large(const tamis_request *request, const tamis_plan *plan,
-                                  tamis_problem *problem) {
-    if (plan->status == TAMIS_ERR_LIMIT) {
-        return tamis_problem_say(problem, TAMIS_ERR_LIMIT,
-                                 "a %s for that many keys is too large to address", plan->kind);
-    }
-    return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                             "kind %s needs %llu bytes for that, and the limit of memory is %llu",
-                             plan->kind, (unsigned long long)plan->body_bytes,
-                             (unsigned long long)request->memory);
-}
-
-static tamis_status say_why_not(const tamis_request *request, const tamis_plan *plan,
-                                tamis_problem *problem) {
-    const char *const kind = plan->kind;
-    const char *const where = request->geometry != NULL ? " in that geometry" : "";
-    unsigned const    missing = request->need.abilities & ~plan->abilities;
-    if (plan->status == TAMIS_ERR_ARGUMENT) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
-                                 "geometry '%s' does not fit kind %s: write field=number, with the "
-                                 "fields of that kind",
-                                 request->geometry, kind);
-    }
-    bool const is_over = request->memory != 0 && plan->body_bytes > request->memory;
-    if (plan->status == TAMIS_ERR_LIMIT || is_over) return say_too_large(request, plan, problem);
-    if (missing != 0) {
-        return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                                 "kind %s cannot %s%s: name another kind, or name none", kind,
-                                 ability_word(missing), where);
-    }
-    if (request->need.count_to > plan->count_to && plan->body_bytes != 0) {
-        return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                                 "kind %s counts to %llu%s: ask for less, or name another kind",
-                                 kind, (unsigned long long)plan->count_to, where);
-    }
-    if (request->need.values != 0) {
-        return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                                 "kind %s cannot do all of that%s: ask for higher rates, fewer "
-                                 "values or no timeout, or name another kind",
-                                 kind, where);
-    }
-    return tamis_problem_say(
-        problem, TAMIS_ERR_CANNOT, "kind %s cannot reach that fpr and overflow%s", kind,
-        request->geometry ? " in that geometry, or its fields exclude each other" : "");
-}
-
-static tamis_status say_unknown_kind(const tamis_request *request, tamis_problem *problem) {
-    char              names[160] = "";
-    size_t            used = 0;
-    const tamis_kind *kind;
-    for (size_t i = 0; (kind = kind_of(request, i)) != NULL; i++) {
-        size_t const length = strlen(kind->name);
-        if (used + length + 3 > sizeof names) break;
-        if (used != 0) {
-            memcpy(names + used, ", ", 2);
-            used += 2;
-        }
-        memcpy(names + used, kind->name, length + 1);
-        used += length;
-    }
-    return tamis_problem_say(problem, TAMIS_ERR_KIND, "unknown kind \"%s\"%s (this build has: %s)",
-                             request->kind, request->need.values != 0 ? " of states" : "", names);
-}
-
 /* ------------------------------------------------------------------ choosing */
 
 /* The kind that the spec names, if it can do the job. */
@@ -400,11 +325,11 @@ static tamis_status choose_named(const tamis_request *request, candidate *ret_be
     if (status == TAMIS_OK && (is_states ? kind->states == NULL : kind->has == NULL)) {
         status = TAMIS_ERR_KIND;
     }
-    if (status == TAMIS_ERR_KIND) return say_unknown_kind(request, problem);
+    if (status == TAMIS_ERR_KIND) return tamis_say_unknown_kind(request, problem);
     if (status != TAMIS_OK) return status;
     plan_kind(kind, request, ret_best);
     if (ret_best->plan.status == TAMIS_OK) return TAMIS_OK;
-    return say_why_not(request, &ret_best->plan, problem);
+    return tamis_say_why_not(request, &ret_best->plan, problem);
 }
 
 /* The best kind that can do the job, asking no more of them than needed. */
@@ -413,7 +338,7 @@ static tamis_status choose_best(const tamis_request *request, candidate *ret_bes
     const tamis_kind *kind;
     bool              is_geometry = false; /* is it a geometry of any kind? */
     *ret_best = (candidate){ .kind = NULL };
-    for (size_t i = 0; (kind = kind_of(request, i)) != NULL; i++) {
+    for (size_t i = 0; (kind = tamis_kind_for(request, i)) != NULL; i++) {
         candidate next;
         if (!may_be_first(kind, request)) continue;
         plan_kind(kind, request, &next);
@@ -421,7 +346,7 @@ static tamis_status choose_best(const tamis_request *request, candidate *ret_bes
         if (is_better(&next, ret_best, request)) *ret_best = next;
     }
     if (ret_best->kind != NULL) return TAMIS_OK;
-    for (size_t i = 0; (kind = kind_of(request, i)) != NULL; i++) {
+    for (size_t i = 0; (kind = tamis_kind_for(request, i)) != NULL; i++) {
         candidate next;
         if (cannot_win(kind, ret_best, request)) continue;
         plan_kind(kind, request, &next);
@@ -462,7 +387,7 @@ static size_t plan_rows(const tamis_request *request, tamis_plan *ret_rows, size
     candidate         best = { .kind = NULL };
     size_t            n = 0, best_row = 0;
     const tamis_kind *kind;
-    for (size_t i = 0; (kind = kind_of(request, i)) != NULL; i++) {
+    for (size_t i = 0; (kind = tamis_kind_for(request, i)) != NULL; i++) {
         if (request->kind != NULL && strcmp(request->kind, kind->name) != 0) continue;
         size_t const row = n++;
         if (max_rows == 0) continue;
@@ -496,7 +421,7 @@ static tamis_status plan_all(const tamis_request *request, tamis_plan *ret_rows,
         return TAMIS_OK;
     }
     size_t const n = plan_rows(request, ret_rows, max_rows);
-    if (n == 0) return say_unknown_kind(request, problem);
+    if (n == 0) return tamis_say_unknown_kind(request, problem);
     *ret_n_rows = n;
     return TAMIS_OK;
 }

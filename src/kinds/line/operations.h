@@ -1,0 +1,277 @@
+/* operations.h - lookups, adds and removals of keys in a table of lines: one by one and in chunks.
+ *
+ * Five of six keys need their line and nothing else. The functions here do that first, with few
+ * instructions, and leave the other keys, whose chain is in a tail, to a general form that is not
+ * inlined (docs/performance.md has the count). Each of them exists twice: for any table, and for
+ * bare ones, which have no rests (lines.h); line.c says which is taken when.
+ */
+#ifndef TAMIS_KINDS_LINE_OPERATIONS_H
+#define TAMIS_KINDS_LINE_OPERATIONS_H
+
+#include "line.h"
+
+/* ------------------------------------------------------------------ a key at its place */
+
+/* The general form, for keys that may be far: look up all there is of a fingerprint, then change
+ * it. Refused adds change nothing. */
+
+static tamis_status line_add_at(tamis_table *table, const lines_place *place) {
+    const line_shape *const shape = line_shape_of(table);
+    lines_view const        lines = line_view(table);
+    lines_found const       found = lines_look(lines, place);
+    if (found.copies >= shape->most) return TAMIS_OK; /* stored once, or saturated */
+    if (shape->lines.counter_bits != 0 && found.copies != 0) {
+        lines_set_copies(lines, place, &found, found.copies + 1);
+    } else if (!lines_new_entry(lines, place, &found,
+                                rest_new(&shape->lines, place->remainder, 0))) {
+        return TAMIS_ERR_FULL;
+    }
+    table->keys++;
+    table->saturated += found.copies + 1 == shape->most && shape->most > 1;
+    return TAMIS_OK;
+}
+
+static __attribute__((noinline)) tamis_status line_far_add(tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(line_view(table), hash);
+    return line_add_at(table, &place);
+}
+
+static tamis_status line_remove_at(tamis_table *table, const lines_place *place) {
+    const line_shape *const shape = line_shape_of(table);
+    lines_view const        lines = line_view(table);
+    lines_found const       found = lines_look(lines, place);
+    if (found.copies == 0) return TAMIS_ERR_ABSENT;
+    if (found.copies >= shape->most) return TAMIS_ERR_SATURATED;
+    if (shape->lines.counter_bits != 0 && found.copies > 1)
+        lines_set_copies(lines, place, &found, found.copies - 1);
+    else
+        lines_take(lines, place, &found);
+    table->keys--;
+    return TAMIS_OK;
+}
+
+static __attribute__((noinline)) tamis_status line_far_remove(tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(line_view(table), hash);
+    return line_remove_at(table, &place);
+}
+
+/* Add entries of their own for copies of a fingerprint that has no counter. There are 8 at most. If
+ * they do not all fit, those that were added go again: the body depends on the contents only, so it
+ * is as before. */
+static tamis_status line_add_entries_at(tamis_table *table, const lines_place *place,
+                                        uint64_t copies) {
+    uint64_t const had = lines_look(line_view(table), place).copies;
+    uint64_t const wanted = min_u64(copies, kind_less_counts(line_shape_of(table)->most, had));
+    for (uint64_t added = 0; added < wanted; added++) {
+        if (line_add_at(table, place) == TAMIS_OK) continue;
+        while (added-- != 0) (void)line_remove_at(table, place);
+        return TAMIS_ERR_FULL;
+    }
+    return TAMIS_OK;
+}
+
+/* Add so many copies, or those that saturate the fingerprint: with a counter, in one step. */
+static tamis_status line_add_copies_at(tamis_table *table, const lines_place *place,
+                                       uint64_t copies) {
+    const line_shape *const shape = line_shape_of(table);
+    lines_view const        lines = line_view(table);
+    if (shape->lines.counter_bits == 0) return line_add_entries_at(table, place, copies);
+    lines_found const found = lines_look(lines, place);
+    uint64_t const    room = kind_less_counts(shape->most, found.copies); /* 0: it is saturated */
+    unsigned const    sum = found.copies + (unsigned)min_u64(copies, room);
+    if (found.copies != 0) {
+        lines_set_copies(lines, place, &found, sum);
+    } else if (!lines_new_entry(lines, place, &found,
+                                rest_new(&shape->lines, place->remainder, 0) | (sum - 1))) {
+        return TAMIS_ERR_FULL;
+    }
+    table->keys += sum - found.copies;
+    table->saturated += sum == shape->most && found.copies != sum;
+    return TAMIS_OK;
+}
+
+/* ------------------------------------------------------------------ one key */
+
+TAMIS_INLINE lines_view line_view_as(const tamis_table *table, bool is_bare) {
+    return (lines_view){ table->body, &line_shape_of(table)->lines, is_bare };
+}
+
+TAMIS_INLINE tamis_status line_add_as(tamis_table *table, uint64_t hash, bool is_bare) {
+    uint64_t const    most = line_shape_of(table)->most;
+    lines_view const  lines = line_view_as(table, is_bare);
+    lines_place const place = lines_find(lines, hash);
+    lines_here const  here = lines_look_here(lines, &place);
+    if (__builtin_expect(!run_is_here(here.mine) || runs_are_full(here.index), 0))
+        return line_far_add(table, hash);
+    if (here.copies >= most) return TAMIS_OK; /* stored once, or saturated */
+    if (lines_counter_bits(lines) != 0 && here.copies != 0)
+        lines_count_here(lines, &place, &here, here.copies + 1);
+    else
+        lines_insert(lines, &place, here.mine, here.index,
+                     is_bare ? 0 : rest_new(lines.shape, place.remainder, 0));
+    table->keys++;
+    if (__builtin_expect(here.copies + 1 == most, 0)) table->saturated += most > 1;
+    return TAMIS_OK;
+}
+
+/* In a line that is cut, a slot that becomes free may call entries back from the tail. */
+TAMIS_INLINE tamis_status line_remove_as(tamis_table *table, uint64_t hash, bool is_bare) {
+    lines_view const  lines = line_view_as(table, is_bare);
+    lines_place const place = lines_find(lines, hash);
+    lines_here const  here = lines_look_here(lines, &place);
+    if (__builtin_expect(run_is_far(here.mine), 0)) return line_far_remove(table, hash);
+    if (here.copies == 0) return TAMIS_ERR_ABSENT;
+    if (here.copies >= line_shape_of(table)->most) return TAMIS_ERR_SATURATED;
+    table->keys--;
+    if (lines_counter_bits(lines) != 0 && here.copies > 1) {
+        lines_count_here(lines, &place, &here, here.copies - 1);
+        return TAMIS_OK;
+    }
+    runs const index = lines_delete(lines, place.bucket, place.chain, here.mine, here.index,
+                                    bits_lowest(here.slots));
+    if (__builtin_expect(runs_are_cut(index), 0))
+        lines_pull_back(lines.body, lines.shape, place.bucket);
+    return TAMIS_OK;
+}
+
+static uint64_t line_count(const tamis_table *table, uint64_t hash) {
+    lines_place const place = lines_find(line_view(table), hash);
+    unsigned const    copies = lines_look(line_view(table), &place).copies;
+    return copies >= line_shape_of(table)->most ? TAMIS_COUNT_MANY : copies;
+}
+
+static tamis_status line_add_copies(tamis_table *table, uint64_t hash, uint64_t copies) {
+    lines_place const place = lines_find(line_view(table), hash);
+    return line_add_copies_at(table, &place, copies);
+}
+
+/* ------------------------------------------------------------------ batches */
+
+/* Keys in a chunk. The lines of the next chunk are prefetched while this one is worked on, and a
+ * core can have about so many cache misses under way. */
+#define LINE_CHUNK 16
+
+static_assert(LINE_CHUNK <= TAMIS_CHUNK, "the front door makes no larger chunks");
+
+/* A body that is in the second-level cache of any processor need not be fetched. */
+#define LINE_CACHED_BYTES (UINT64_C(192) << 10)
+
+/* Updates also change the rests, which are asked for together with the line. Not in states: a put
+ * or a move mostly changes one rest, and line_fetch_values() asks for just that. */
+static void line_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
+    lines_view const lines = line_view(table);
+    bool const       has_rests = lines.shape->rest_bits != 0 && table->values == 0;
+    if (table->body_bytes <= LINE_CACHED_BYTES) return;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t const       bucket = fastrange(hash[i], lines.shape->buckets);
+        const uint8_t *const line = lines_at(lines, bucket);
+        if (is_update)
+            prefetch_to_write(line);
+        else
+            prefetch_to_read(line);
+        if (is_update && has_rests) lines_fetch_rests(lines, bucket);
+    }
+}
+
+/* Prefetch the shelves that updates of these keys may need. Their lines have arrived. */
+TAMIS_INLINE void line_fetch_tails(const tamis_table *table, const uint64_t *hash, unsigned n) {
+    lines_view const lines = line_view(table);
+    if (table->body_bytes <= LINE_CACHED_BYTES) return;
+    for (unsigned i = 0; i < n; i++)
+        lines_fetch_tail(lines, fastrange(hash[i], lines.shape->buckets));
+}
+
+/* Keys of a chunk whose chains are in tails: all shelves are asked for before the first is read, so
+ * no key waits for memory while others could ask for theirs. Bit i of a mask is key i. */
+static __attribute__((noinline)) uint64_t line_has_far(const tamis_table *table,
+                                                       const uint64_t *hash, uint64_t far) {
+    lines_view const lines = line_view(table);
+    shelf_view const shelves = lines_shelves(lines);
+    uint64_t         found = 0;
+    for (uint64_t left = far; left != 0; left &= left - 1) {
+        uint64_t const bucket = fastrange(hash[bits_lowest(left)], lines.shape->buckets);
+        prefetch_to_read(shelf_line(&shelves, bucket));
+    }
+    for (; far != 0; far &= far - 1) {
+        unsigned const i = bits_lowest(far);
+        found |= (uint64_t)lines_far_holds(lines.body, lines.shape, hash[i]) << i;
+    }
+    return found;
+}
+
+/* A byte that matches asks for its rest; rests are read when all lines are done. */
+static uint64_t line_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
+    lines_view const lines = line_view(table);
+    lines_place      place[TAMIS_CHUNK];
+    uint64_t         slots[TAMIS_CHUNK], maybe = 0, found = 0, far = 0;
+    for (unsigned i = 0; i < n; i++) {
+        bool is_far;
+        place[i] = lines_find(lines, hash[i]);
+        slots[i] = lines_slots_here(lines, &place[i], &is_far);
+        far |= (uint64_t)is_far << i;
+        maybe |= (uint64_t)(slots[i] != 0) << i;
+        if (slots[i] != 0) lines_fetch_rest(lines, &place[i], bits_lowest(slots[i]));
+    }
+    for (maybe &= ~far; maybe != 0; maybe &= maybe - 1) {
+        unsigned const i = bits_lowest(maybe);
+        found |= (uint64_t)(lines_with_rest(lines, &place[i], slots[i]) != 0) << i;
+    }
+    return far == 0 ? found : found | line_has_far(table, hash, far);
+}
+
+static uint64_t line_has_chunk_bare(const tamis_table *table, const uint64_t *hash, unsigned n) {
+    lines_view const lines = line_view_as(table, true);
+    uint64_t         found = 0, far = 0;
+    for (unsigned i = n; i-- > 0;) { /* backwards: to push a bit into a mask is one instruction */
+        uint64_t is_far;
+        found = 2 * found + lines_holds_here(lines, hash[i], &is_far);
+        far = 2 * far + is_far;
+    }
+    return far == 0 ? found : (found & ~far) | line_has_far(table, hash, far);
+}
+
+TAMIS_INLINE unsigned line_add_chunk_as(tamis_table *table, const uint64_t *hash, unsigned n,
+                                        bool is_bare) {
+    unsigned added = 0;
+    line_fetch_tails(table, hash, n);
+    while (added < n && line_add_as(table, hash[added], is_bare) == TAMIS_OK) added++;
+    return added;
+}
+
+TAMIS_INLINE uint64_t line_remove_chunk_as(tamis_table *table, const uint64_t *hash, unsigned n,
+                                           uint64_t *ret_saturated, bool is_bare) {
+    uint64_t removed = 0, saturated = 0;
+    line_fetch_tails(table, hash, n);
+    for (unsigned i = 0; i < n; i++) {
+        tamis_status const status = line_remove_as(table, hash[i], is_bare);
+        removed |= (uint64_t)(status == TAMIS_OK) << i;
+        saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << i;
+    }
+    *ret_saturated = saturated;
+    return removed;
+}
+
+/* ------------------------------------------------------------------ any table, and bare ones */
+
+#define LINE_FORM(name, is_bare)                                                                  \
+    static bool line_has##name(const tamis_table *table, uint64_t hash) {                         \
+        return lines_holds(line_view_as(table, is_bare), hash);                                   \
+    }                                                                                             \
+    static tamis_status line_add##name(tamis_table *table, uint64_t hash) {                       \
+        return line_add_as(table, hash, is_bare);                                                 \
+    }                                                                                             \
+    static tamis_status line_remove##name(tamis_table *table, uint64_t hash) {                    \
+        return line_remove_as(table, hash, is_bare);                                              \
+    }                                                                                             \
+    static unsigned line_add_chunk##name(tamis_table *table, const uint64_t *hash, unsigned n) {  \
+        return line_add_chunk_as(table, hash, n, is_bare);                                        \
+    }                                                                                             \
+    static uint64_t line_remove_chunk##name(tamis_table *table, const uint64_t *hash, unsigned n, \
+                                            uint64_t *ret_saturated) {                            \
+        return line_remove_chunk_as(table, hash, n, ret_saturated, is_bare);                      \
+    }
+
+LINE_FORM(, false)
+LINE_FORM(_bare, true)
+
+#endif
