@@ -50,34 +50,48 @@ static inline unsigned chunk_hash(const keyhash *hasher, const keys_from *from, 
     return n;
 }
 
-/* A batch in progress: while the kind works on a chunk, the memory of the next one is fetched. */
+/* A batch in progress: while the kind works on a chunk, the memory of the next one is fetched. Where
+ * that memory points to more (kind.h, fetch_more), two chunks are ahead: one is asked for, and one
+ * has arrived and asks for more. */
 typedef struct key_batch {
     const tamis_set *set;
     const keys_from *from;
     bool             is_update;
-    size_t           at;     /* the first key of this chunk */
-    unsigned         n;      /* keys in it; 0: no more */
-    unsigned         n_next; /* and in the one behind it */
-    uint64_t        *hash, *hash_next;
-    uint64_t         buffer[2][TAMIS_CHUNK];
+    bool             is_deep;         /* two chunks are ahead */
+    size_t           at;              /* the first key of this chunk */
+    unsigned         n;               /* keys in it; 0: no more */
+    unsigned         n_next, n_after; /* and in the two behind it */
+    uint64_t        *hash, *hash_next, *hash_after;
+    uint64_t         buffer[3][TAMIS_CHUNK];
 } key_batch;
 
-/* Hash the chunk behind this one, and ask for its memory. */
+/* Hash the chunk behind all that are under way, and ask for its memory. */
 static inline void batch_look_ahead(key_batch *batch) {
-    const tamis_kind *const kind = batch->set->calls;
-    unsigned const          most = kind->chunk != 0 ? kind->chunk : TAMIS_CHUNK;
-    batch->n_next =
-        chunk_hash(&batch->set->hasher, batch->from, batch->at + batch->n, most, batch->hash_next);
-    if (kind->fetch != NULL)
-        kind->fetch(&batch->set->table, batch->hash_next, batch->n_next, batch->is_update);
+    const tamis_kind *const  kind = batch->set->calls;
+    const tamis_table *const table = &batch->set->table;
+    unsigned const           most = kind->chunk != 0 ? kind->chunk : TAMIS_CHUNK;
+    size_t const             at = batch->at + batch->n + (batch->is_deep ? batch->n_next : 0);
+    uint64_t *const          hash = batch->is_deep ? batch->hash_after : batch->hash_next;
+    unsigned const           n = chunk_hash(&batch->set->hasher, batch->from, at, most, hash);
+    if (kind->fetch != NULL) kind->fetch(table, hash, n, batch->is_update);
+    if (batch->is_deep && batch->n_next != 0)
+        kind->fetch_more(table, batch->hash_next, batch->n_next);
+    *(batch->is_deep ? &batch->n_after : &batch->n_next) = n;
 }
 
-static inline void batch_next(key_batch *batch) {
+/* The next chunk becomes this one. */
+static inline void batch_advance(key_batch *batch) {
     uint64_t *const done = batch->hash;
     batch->at += batch->n;
     batch->n = batch->n_next;
     batch->hash = batch->hash_next;
-    batch->hash_next = done;
+    batch->hash_next = batch->is_deep ? batch->hash_after : done;
+    batch->hash_after = batch->is_deep ? done : batch->hash_after;
+    batch->n_next = batch->n_after;
+}
+
+static inline void batch_next(key_batch *batch) {
+    batch_advance(batch);
     if (batch->n != 0) batch_look_ahead(batch);
 }
 
@@ -86,10 +100,16 @@ static inline void batch_begin(key_batch *batch, const tamis_set *set, const key
     batch->set = set;
     batch->from = from;
     batch->is_update = is_update;
-    batch->at = batch->n = 0;
+    batch->is_deep = !is_update && set->calls->fetch_more != NULL && set->table.values == 0;
+    batch->at = batch->n = batch->n_next = batch->n_after = 0;
     batch->hash = batch->buffer[0];
     batch->hash_next = batch->buffer[1];
+    batch->hash_after = batch->buffer[2];
     batch_look_ahead(batch);
+    if (batch->is_deep) {
+        batch_advance(batch);
+        batch_look_ahead(batch);
+    }
     batch_next(batch);
 }
 

@@ -220,34 +220,27 @@ static void rank_fetch(const tamis_table *table, const uint64_t *hash, unsigned 
     }
 }
 
-/* Find the places of a chunk of keys whose indexes have arrived. Prefetch the first cell of each
- * chain, unless it is in the line of the index anyway. */
-TAMIS_INLINE void rank_find_all(const tamis_table *table, const uint64_t *hash, unsigned n,
-                                chains_place *ret_place) {
+/* The indexes of these keys have arrived: prefetch the first cell of each chain, unless it is in the
+ * line of the index anyway. */
+static void rank_fetch_cells(const tamis_table *table, const uint64_t *hash, unsigned n) {
     chains_view const chains = rank_view(table);
-    for (unsigned i = 0; i < n; i++) ret_place[i] = rank_find(table, hash[i]);
     if (table->geometry[RANK_ALIGNED] != 0) return;
     for (unsigned i = 0; i < n; i++) {
-        uint64_t const at = ret_place[i].at;
-        unsigned const rank = bits_rank(chains_base(chains, at), ret_place[i].chain);
-        prefetch_to_read(table->body + chains_cell(chains, at, rank) / 8);
+        chains_place const place = rank_find(table, hash[i]);
+        unsigned const     rank = bits_rank(chains_base(chains, place.at), place.chain);
+        prefetch_to_read(table->body + chains_cell(chains, place.at, rank) / 8);
     }
 }
 
 static uint64_t rank_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
-    chains_place place[TAMIS_CHUNK];
-    uint64_t     found = 0;
-    rank_find_all(table, hash, n, place);
-    for (unsigned i = 0; i < n; i++)
-        found |= (uint64_t)chains_hold(rank_view(table), &place[i]) << i;
+    uint64_t found = 0;
+    for (unsigned i = 0; i < n; i++) found |= (uint64_t)rank_has(table, hash[i]) << i;
     return found;
 }
 
 static void rank_count_chunk(const tamis_table *table, const uint64_t *hash, unsigned n,
                              uint64_t *ret_counts) {
-    chains_place place[TAMIS_CHUNK];
-    rank_find_all(table, hash, n, place);
-    for (unsigned i = 0; i < n; i++) ret_counts[i] = rank_count_at(table, &place[i]);
+    for (unsigned i = 0; i < n; i++) ret_counts[i] = rank_count(table, hash[i]);
 }
 
 /* ------------------------------------------------------------------ fingerprints */
@@ -451,6 +444,7 @@ KIND_EXPORT(rank) = {
     .has_chunk = rank_has_chunk,
     .count_chunk = rank_count_chunk,
     .fetch = rank_fetch,
+    .fetch_more = rank_fetch_cells,
     .chunk = RANK_CHUNK,
     .merge = rank_merge,
     .prints = tamis_rank_prints,
