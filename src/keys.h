@@ -50,9 +50,9 @@ static inline unsigned chunk_hash(const keyhash *hasher, const keys_from *from, 
     return n;
 }
 
-/* A batch in progress: while the kind works on a chunk, the memory of the next one is fetched. Where
- * that memory points to more (kind.h, fetch_more), two chunks are ahead: one is asked for, and one
- * has arrived and asks for more. */
+/* A batch in progress: while the kind works on a chunk, the memory of the next one is fetched.
+ * Where that memory points to more (kind.h, fetch_more), two chunks are ahead: one is asked for,
+ * and one has arrived and asks for more. */
 typedef struct key_batch {
     const tamis_set *set;
     const keys_from *from;

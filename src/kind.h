@@ -10,7 +10,7 @@
  *     identity      name, summary, isa, fields
  *     planning      plan, body_bytes, predict, count_to, lacks        (pure functions)
  *     one key       has, add, remove, count
- *     many keys     add_copies, *_chunk, fetch, fetch_more, chunk, form, add_balanced   (optional: for speed)
+ *     many keys     add_copies, *_chunk, fetch, fetch_more, chunk, form, add_balanced (optional)
  *     whole tables  merge, subtract, convert, survey, validate
  *     fingerprints  prints, each                                      (optional: for sending)
  *     states        a kind_states                                     (optional)
@@ -209,8 +209,8 @@ struct tamis_kind {
      * memory itself. */
     void (*fetch)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update);
     unsigned chunk;
-    /* For lookups: the memory that `fetch` asked for has arrived; ask for what it points to, a chunk
-     * before the keys are worked on. Optional, and only with `fetch`. */
+    /* For lookups: the memory that `fetch` asked for has arrived. Ask for what it points to, a
+     * chunk before the keys are worked on. Optional, and only with `fetch`. */
     void (*fetch_more)(const tamis_table *table, const uint64_t *hash, unsigned n);
     /* Faster functions for tables of this geometry, or NULL: there are none. Of what it returns,
      * nothing but the groups "one key" and "many keys" is used. */

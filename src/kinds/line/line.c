@@ -29,7 +29,7 @@
  * A table that is larger than the caches pays for cache lines first, then for instructions. A
  * counting filter changes k lines for a key and takes four times the memory; rank.c reads an index,
  * and then cells that may be in other lines. Here it is one line and few instructions: with 60 M
- * keys, batches of lookups reach three fifths of the speed of bare lines (docs/performance.md).
+ * keys, batches of lookups reach three fifths of the speed of bare memory (docs/performance.md).
  * Chain by chain and not level by level, since then a chain is one run of bytes, which one
  * comparison can search.
  *
@@ -55,8 +55,8 @@
  *   I7  in states, all values are below `values`;
  *   I8  in states, no timer is longer than that of a key which is touched now.
  */
-#include "operations.h"
 #include "core/checked.h"
+#include "operations.h"
 #include "prints_plan.h"
 #include "size.h"
 

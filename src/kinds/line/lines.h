@@ -422,7 +422,7 @@ TAMIS_INLINE lines_found lines_look(lines_view lines, const lines_place *place) 
     return found;
 }
 
-/* The bit of the body where the rest of a fingerprint is that was found. */
+/* Where in the body, in bits, the rest of a fingerprint is. The fingerprint was found before. */
 TAMIS_INLINE uint64_t lines_found_rest(lines_view lines, const lines_place *place,
                                        const lines_found *found) {
     if (!found->is_far) return lines_rest_at(lines, place->bucket, bits_lowest(found->here.slots));
@@ -460,7 +460,7 @@ lines_far_take(lines_view lines, const lines_place *place, tail_entry gone) {
     lines_pull_back(lines.body, lines.shape, place->bucket);
 }
 
-/* Take one entry of a fingerprint away that was found. */
+/* Take one entry of a fingerprint away. The fingerprint was found before. */
 TAMIS_INLINE void lines_take(lines_view lines, const lines_place *place, const lines_found *found) {
     if (__builtin_expect(found->is_far, 0)) {
         lines_far_take(lines, place, found->entry);

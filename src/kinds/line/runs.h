@@ -15,10 +15,11 @@
  *     starts   1 0 1 1 0 0 1           runs begin at slots 0, 2 and 3; the end is slot 6
  *     slots    a b c d e f             chain 1: a b    chain 4: c    chain 5: d e f
  *
- * So the run of chain l is found by rank and select: it is the one with as many starts before it as
- * occ has ones below l. In a line that holds anything slot 0 begins a run, and in an empty one the
- * end is slot 0; so bit 0 of starts is always 1 and is not stored. That makes 62 + 50 bits of index
- * and 50 bytes: 64 bytes, and all zero is empty. In registers, starts has its bit 0: 51 bits.
+ * So the run of chain l is found by rank and select. If occ has r ones below bit l, its run begins
+ * at the start that has r other starts before it. In a line that holds anything slot 0 begins a
+ * run, and in an empty one the end is slot 0; so bit 0 of starts is always 1 and is not stored.
+ * That makes 62 + 50 bits of index and 50 bytes: 64 bytes, and all zero is empty. In registers,
+ * starts has its bit 0: 51 bits.
  *
  * A line that is too full is cut: it keeps the first chains, as many as fit as a whole, and the
  * later ones are elsewhere (shelf.h). All chains stay marked in occ. So a lookup always begins in

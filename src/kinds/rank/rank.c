@@ -220,8 +220,8 @@ static void rank_fetch(const tamis_table *table, const uint64_t *hash, unsigned 
     }
 }
 
-/* The indexes of these keys have arrived: prefetch the first cell of each chain, unless it is in the
- * line of the index anyway. */
+/* The indexes of these keys have arrived: prefetch the first cell of each chain, unless it is in
+ * the line of the index anyway. */
 static void rank_fetch_cells(const tamis_table *table, const uint64_t *hash, unsigned n) {
     chains_view const chains = rank_view(table);
     if (table->geometry[RANK_ALIGNED] != 0) return;
