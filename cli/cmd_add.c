@@ -90,9 +90,10 @@ static bool is_minimal(const tamis_plan *plan) {
     return false;
 }
 
-static _Noreturn void die_of_no_removal(const tamis_set *set, const char *path) {
+static _Noreturn void die_of_no_removal(tamis_set *set, const char *path) {
     tamis_info info;
     setfile_inspect(set, &info);
+    tamis_free(set);
     if (is_minimal(&info.plan)) {
         die("%s (%s) counts by minimal increase, and nothing can be removed from it; build it "
             "without minimal=1",

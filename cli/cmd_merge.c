@@ -48,9 +48,10 @@ static bool is_mergeable(const tamis_plan *like) {
     return tamis_plan_kinds(&spec, &plan, 1, &n, NULL) == TAMIS_OK && plan.status == TAMIS_OK;
 }
 
-static _Noreturn void die_of_no_merge(const tamis_set *set, const char *path) {
+static _Noreturn void die_of_no_merge(tamis_set *set, const char *path) {
     tamis_info info;
     setfile_inspect(set, &info);
+    tamis_free(set);
     if (is_mergeable(&info.plan)) {
         die("%s (%s) was not built to merge; build it with --merge", path, info.plan.kind);
     }

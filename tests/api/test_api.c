@@ -20,7 +20,9 @@ static void null_keys_are_refused(void **state) {
     assert_int_equal(tamis_count(set, NULL, 3, &count), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_count(set, "a", 1, NULL), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_count_id(set, 1, NULL), TAMIS_ERR_ARGUMENT);
+#ifdef NDEBUG /* otherwise it is an assertion */
     assert_false(tamis_has(set, NULL, 3));
+#endif
     assert_int_equal(tamis_add_batch(set, &key, 1, &n), TAMIS_ERR_ARGUMENT);
     assert_int_equal(n, 0);
     assert_int_equal(tamis_add_batch(set, NULL, 1, NULL), TAMIS_ERR_ARGUMENT);
@@ -94,10 +96,12 @@ static void a_null_set_is_refused(void **state) {
     assert_int_equal(tamis_remove_id(NULL, 1), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_count(NULL, "a", 1, &count), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_count_id(NULL, 1, &count), TAMIS_ERR_ARGUMENT);
+#ifdef NDEBUG /* otherwise these are assertions */
     assert_false(tamis_has(NULL, "a", 1));
     assert_false(tamis_has_id(NULL, 1));
-    assert_int_equal(tamis_add_batch(NULL, NULL, 0, NULL), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_has_batch(NULL, NULL, 0, NULL), 0);
+#endif
+    assert_int_equal(tamis_add_batch(NULL, NULL, 0, NULL), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_remove_batch(NULL, NULL, 0, NULL, NULL), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_count_batch(NULL, NULL, 0, &count), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_clear(NULL), TAMIS_ERR_ARGUMENT);

@@ -98,6 +98,7 @@ static void copies_that_do_not_fit_change_nothing(void **state) {
         tamis_free(tried);
     }
     assert_true(refused > 0);
+    tamis_free(before);
     tamis_free(set);
 }
 
