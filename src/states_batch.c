@@ -94,8 +94,8 @@ TAMIS_INLINE tamis_status states_change_all(tamis_states *states, const tamis_st
     return TAMIS_OK;
 }
 
-TAMIS_INLINE tamis_status states_apply_put(tamis_states *states, uint64_t hash,
-                                           const tamis_states_batch *batch, size_t i) {
+static tamis_status states_apply_put(tamis_states *states, uint64_t hash,
+                                     const tamis_states_batch *batch, size_t i) {
     return states_kind(states)->put(&states->set.table, hash, batch->values[i]);
 }
 
@@ -107,8 +107,8 @@ tamis_status tamis_states_put_batch(tamis_states *states, const tamis_states_bat
     return states_change_all(states, batch, &put, ret_n);
 }
 
-TAMIS_INLINE tamis_status states_apply_move(tamis_states *states, uint64_t hash,
-                                            const tamis_states_batch *batch, size_t i) {
+static tamis_status states_apply_move(tamis_states *states, uint64_t hash,
+                                      const tamis_states_batch *batch, size_t i) {
     return states_kind(states)->move(&states->set.table, hash, states_batch_from(batch, i),
                                      batch->values[i]);
 }
@@ -121,8 +121,8 @@ tamis_status tamis_states_move_batch(tamis_states *states, const tamis_states_ba
     return states_change_all(states, batch, &move, ret_n);
 }
 
-TAMIS_INLINE tamis_status states_apply_set(tamis_states *states, uint64_t hash,
-                                           const tamis_states_batch *batch, size_t i) {
+static tamis_status states_apply_set(tamis_states *states, uint64_t hash,
+                                     const tamis_states_batch *batch, size_t i) {
     return states_kind(states)->set(&states->set.table, hash, batch->values[i]);
 }
 
@@ -134,8 +134,8 @@ tamis_status tamis_states_set_batch(tamis_states *states, const tamis_states_bat
     return states_change_all(states, batch, &set, ret_n);
 }
 
-TAMIS_INLINE tamis_status states_apply_touch(tamis_states *states, uint64_t hash,
-                                             const tamis_states_batch *batch, size_t i) {
+static tamis_status states_apply_touch(tamis_states *states, uint64_t hash,
+                                       const tamis_states_batch *batch, size_t i) {
     (void)batch;
     (void)i;
     return states_kind(states)->touch(&states->set.table, hash);
@@ -147,8 +147,8 @@ tamis_status tamis_states_touch_batch(tamis_states *states, const tamis_states_b
     return states_change_all(states, batch, &touch, ret_n);
 }
 
-TAMIS_INLINE tamis_status states_apply_drop(tamis_states *states, uint64_t hash,
-                                            const tamis_states_batch *batch, size_t i) {
+static tamis_status states_apply_drop(tamis_states *states, uint64_t hash,
+                                      const tamis_states_batch *batch, size_t i) {
     return states_kind(states)->drop(&states->set.table, hash, states_batch_from(batch, i));
 }
 
