@@ -15,7 +15,7 @@ empty :=
 comma := ,
 with_commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
-.PHONY: help all demo test check sanitize soak fuzz cross bench bench-report lab test-web lint format install uninstall clean
+.PHONY: help all demo test builds check sanitize soak fuzz cross bench bench-report lab test-web lint format install uninstall clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -33,7 +33,12 @@ test: ## Build and run all tests (within 15 minutes on 2 cores); ends with "N pa
 	@scripts/setup build test
 	@scripts/build $(BUILD)
 	@scripts/lint $(BUILD)
-	@scripts/run-tests $(BUILD)
+	@scripts/run-tests $(BUILD) --no-suite builds
+
+builds: ## Install and uninstall, and builds with -Og and other -march: several minutes
+	@scripts/setup build test
+	@scripts/build $(BUILD)
+	@scripts/run-tests $(BUILD) --suite builds
 
 check: ## The quick part of the tests (a good minute on 2 cores), and the lint
 	@scripts/setup build test
