@@ -74,9 +74,12 @@ static inline void batch_look_ahead(key_batch *batch) {
     uint64_t *const          hash = batch->is_deep ? batch->hash_after : batch->hash_next;
     unsigned const           n = chunk_hash(&batch->set->hasher, batch->from, at, most, hash);
     if (kind->fetch != NULL) kind->fetch(table, hash, n, batch->is_update);
-    if (batch->is_deep && batch->n_next != 0)
-        kind->fetch_more(table, batch->hash_next, batch->n_next);
-    *(batch->is_deep ? &batch->n_after : &batch->n_next) = n;
+    if (!batch->is_deep) {
+        batch->n_next = n;
+        return;
+    }
+    if (batch->n_next != 0) kind->fetch_more(table, batch->hash_next, batch->n_next);
+    batch->n_after = n;
 }
 
 /* The next chunk becomes this one. */

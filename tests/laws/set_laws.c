@@ -791,6 +791,30 @@ static const char *keys_and_bytes_are_counted_exactly(const subject *variant) {
     return NULL;
 }
 
+/* 60 adds of three keys: what the table has already, or cannot count any more, changes no byte. */
+static const char *counted_as_changed(tamis_set *set, uint8_t *before) {
+    for (uint64_t i = 0; i < 60; i++) {
+        uint64_t const keys = set->table.keys;
+        memcpy(before, set->table.body, (size_t)set->table.body_bytes);
+        if (tamis_add_id(set, i % 3) != TAMIS_OK) return NULL; /* full */
+        bool const is_same = memcmp(before, set->table.body, (size_t)set->table.body_bytes) == 0;
+        MUST(set->table.keys == keys + !is_same, "add %llu: %llu keys after %llu, and %s",
+             (unsigned long long)i, (unsigned long long)set->table.keys, (unsigned long long)keys,
+             is_same ? "no byte changed" : "something changed");
+    }
+    return NULL;
+}
+
+static const char *adds_that_change_nothing_are_not_counted(const subject *variant) {
+    tamis_set *const set = subject_make(variant, 19);
+    MUST(set != NULL, "could not be made");
+    uint8_t *const    before = malloc((size_t)set->table.body_bytes);
+    const char *const why = before != NULL ? counted_as_changed(set, before) : "no memory";
+    free(before);
+    tamis_free(set);
+    return why;
+}
+
 const named_law set_laws[] = {
     { "no_false_negative_under_churn", no_false_negative_under_churn },
     { "emptying_restores_every_byte", emptying_restores_every_byte },
@@ -814,5 +838,6 @@ const named_law set_laws[] = {
     { "error_rate_is_as_predicted", error_rate_is_as_predicted },
     { "counts_are_seldom_too_high", counts_are_seldom_too_high },
     { "keys_and_bytes_are_counted_exactly", keys_and_bytes_are_counted_exactly },
+    { "adds_that_change_nothing_are_not_counted", adds_that_change_nothing_are_not_counted },
     { NULL, NULL },
 };

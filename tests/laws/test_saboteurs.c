@@ -88,6 +88,13 @@ static tamis_status differs_by_isa(tamis_table *table, uint64_t hash) {
     return status;
 }
 
+static tamis_status counts_every_add(tamis_table *table, uint64_t hash) {
+    uint64_t const     keys = table->keys;
+    tamis_status const status = honest->add(table, hash);
+    if (status == TAMIS_OK) table->keys = keys + 1;
+    return status;
+}
+
 static const saboteur saboteurs[] = {
     SABOTEUR("no_false_negative_under_churn", NULL, has, forgets_some),
     SABOTEUR("batch_equals_single", NULL, has_chunk, forgets_some_in_chunks),
@@ -108,6 +115,7 @@ static const saboteur saboteurs[] = {
     SABOTEUR("no_false_negative_under_churn", NULL, validate, never_valid),
     SABOTEUR("same_bytes_on_every_isa", NULL, add, differs_by_isa),
     SABOTEUR("keys_and_bytes_are_counted_exactly", NULL, add, differs_by_isa),
+    SABOTEUR("adds_that_change_nothing_are_not_counted", NULL, add, counts_every_add),
 };
 
 /* ------------------------------------------------------------------ a kind that fills up */

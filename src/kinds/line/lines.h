@@ -56,7 +56,7 @@ TAMIS_INLINE unsigned lines_rest_bits(lines_view lines) {
 }
 
 TAMIS_INLINE unsigned lines_remainder_bits(lines_view lines) {
-    return lines.is_bare ? 8 : (unsigned)lines.shape->remainder_bits;
+    return lines.is_bare ? LINES_BYTE_BITS : (unsigned)lines.shape->remainder_bits;
 }
 
 TAMIS_INLINE unsigned lines_counter_bits(lines_view lines) {
@@ -158,8 +158,8 @@ TAMIS_INLINE uint64_t lines_with_rest(lines_view lines, const lines_place *place
 /* ------------------------------------------------------------------ lookups */
 
 /* Functions with "far" in their names work on a tail. They are never inlined: one key in six needs
- * them, and the code of the others stays small. They get what they work on in registers, since an
- * argument in memory would be written there for each key, before it is known to be far. */
+ * them, and the code of the others stays small. Those that a lookup or a removal calls get their
+ * arguments in registers: an argument in memory would be written for each key, far or not. */
 
 /* The first entry of the tail with the fingerprint, or false. *ret_n: how many there are. */
 static __attribute__((noinline, unused)) bool

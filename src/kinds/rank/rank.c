@@ -166,14 +166,10 @@ static tamis_status rank_remove(tamis_table *table, uint64_t hash) {
     return TAMIS_OK;
 }
 
-static uint64_t rank_count_at(const tamis_table *table, const chains_place *place) {
-    unsigned const copies = copies_follow(rank_view(table), place).copies;
-    return copies >= rank_shape_of(table)->most ? TAMIS_COUNT_MANY : copies;
-}
-
 static uint64_t rank_count(const tamis_table *table, uint64_t hash) {
     chains_place const place = rank_find(table, hash);
-    return rank_count_at(table, &place);
+    unsigned const     copies = copies_follow(rank_view(table), &place).copies;
+    return copies >= rank_shape_of(table)->most ? TAMIS_COUNT_MANY : copies;
 }
 
 /* ------------------------------------------------------------------ many copies of one key */
