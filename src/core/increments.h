@@ -98,4 +98,11 @@ static __attribute__((unused)) increments increments_make(uint64_t mask) {
     return d;
 }
 
+/* The conductor: every number from here on is a sum. */
+static __attribute__((unused)) uint64_t increments_conductor(const increments *d) {
+    uint64_t c = 64 * INCREMENTS_WORDS;
+    while (c != 0 && increments_make_up(d, c - 1)) c--;
+    return c;
+}
+
 #endif

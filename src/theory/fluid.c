@@ -12,11 +12,14 @@
  */
 #include "theory/fluid.h"
 
+#include "core/bits.h"
+
 #include <math.h>
 
 #define STEPS_PER_KEY 100 /* of filling, in the limit: tails of 1e-30 are good to 2e-3 */
 #define STEPS_ROUGH 20    /* of filling a finite table: tails of 1e-15 are good to a tenth */
 #define ROUNDS 5000       /* of churn, at most: it takes up to a hundred */
+#define WARM_UP 4         /* rounds before Newton's method takes over */
 #define CLOSE 1e-8        /* relative change of all tails in a round at which churn is at rest */
 #define NOTHING 1e-305    /* smaller numbers have lost their digits */
 #define FAINT 1e-50       /* smaller tails are not followed upward: nobody asks for such a chance */
@@ -36,7 +39,7 @@ static void start_empty(unsigned tables, double load, double buckets, fluid *ret
 }
 
 /* prod k>i x(k, j-1) for each i, the last factor of p(i, j) in fluid.h; below[k] is x(k, j-1). */
-static void products_right(unsigned tables, const double *below, double *ret_right) {
+TAMIS_INLINE void products_right(unsigned tables, const double *below, double *ret_right) {
     double product = 1;
     for (unsigned i = tables; i-- > 0;) {
         ret_right[i] = product;
@@ -50,7 +53,7 @@ static void products_right(unsigned tables, const double *below, double *ret_rig
  * probability of all rare events that it has met so far, 1 at the start. If x is at least one
  * bucket given these events, its share is x / chance. If it is less, that there is such a bucket is
  * one more rare event: the chance becomes smaller, and the share is that of one bucket. */
-static double split_share(double x, double least, double *chance) {
+TAMIS_INLINE double split_share(double x, double least, double *chance) {
     if (x >= least * *chance && *chance > NOTHING) return *chance < 1 ? x / *chance : x;
     *chance = x / least;
     return least;
@@ -82,18 +85,20 @@ typedef struct level_below {
 } level_below;
 
 /* Below the first level: all buckets. */
-static level_below full_level(unsigned tables) {
+TAMIS_INLINE level_below full_level(unsigned tables) {
     level_below below = { .chance = 1 };
     for (unsigned i = 0; i < tables; i++) below.share[i] = 1;
     return below;
 }
 
 /* The growth d p(i, j) of all subtables at level j, as in fluid.h; `below` becomes this level. Only
- * the levels j and j - 1 are read, so the caller may change level j right after the call. */
-static void growth(const fluid *law, unsigned j, level_below *below, double *ret_slope) {
-    double left = law->tables, right[FLUID_MAX_TABLES]; /* left: d prod k<i x(k, j) */
-    products_right(law->tables, below->share, right);
-    for (unsigned i = 0; i < law->tables; i++) {
+ * the levels j and j - 1 are read, so the caller may change level j right after the call. Inlined,
+ * so that the loops have a constant length where `tables` is a constant. */
+TAMIS_INLINE void growth(const fluid *law, unsigned tables, unsigned j, level_below *below,
+                         double *ret_slope) {
+    double left = tables, right[FLUID_MAX_TABLES]; /* left: d prod k<i x(k, j) */
+    products_right(tables, below->share, right);
+    for (unsigned i = 0; i < tables; i++) {
         double const x = law->x[i][j], more = below->chance * below->share[i] - x;
         ret_slope[i] = more > 0 ? left * right[i] * more : 0;
         below->share[i] = split_share(x, law->least, &below->chance);
@@ -106,24 +111,35 @@ static void euler_step(fluid *law, span over, double step) {
     level_below below = full_level(law->tables);
     double      slope[FLUID_MAX_TABLES];
     for (unsigned j = over.first; j <= over.last; j++) {
-        growth(law, j, &below, slope);
+        growth(law, law->tables, j, &below, slope);
         for (unsigned i = 0; i < law->tables; i++) law->x[i][j] += step * slope[i];
     }
 }
 
 /* One of the four parts of a step of Runge and Kutta. The slope is taken at the point `at`; `sum`
  * grows by `weight` of it, and `tried` becomes the point that is `ahead` from the beginning. */
-static void runge_kutta_part(const fluid *begin, span over, double weight, double ahead,
-                             const fluid *at, fluid *sum, fluid *tried) {
-    level_below below = full_level(begin->tables);
+TAMIS_INLINE void part_with(unsigned tables, const fluid *begin, span over, double weight,
+                            double ahead, const fluid *at, fluid *sum, fluid *tried) {
+    level_below below = full_level(tables);
     double      slope[FLUID_MAX_TABLES];
     for (unsigned j = over.first; j <= over.last; j++) {
-        growth(at, j, &below, slope);
-        for (unsigned i = 0; i < begin->tables; i++) {
+        growth(at, tables, j, &below, slope);
+        for (unsigned i = 0; i < tables; i++) {
             double const before = at == begin ? begin->x[i][j] : sum->x[i][j];
             sum->x[i][j] = before + weight * slope[i];
             tried->x[i][j] = begin->x[i][j] + ahead * slope[i];
         }
+    }
+}
+
+/* The numbers of subtables that are planned for have instances of their own. */
+static void runge_kutta_part(const fluid *begin, span over, double weight, double ahead,
+                             const fluid *at, fluid *sum, fluid *tried) {
+    switch (begin->tables) {
+    case 2: part_with(2, begin, over, weight, ahead, at, sum, tried); break;
+    case 3: part_with(3, begin, over, weight, ahead, at, sum, tried); break;
+    case 4: part_with(4, begin, over, weight, ahead, at, sum, tried); break;
+    default: part_with(begin->tables, begin, over, weight, ahead, at, sum, tried); break;
     }
 }
 
@@ -201,6 +217,108 @@ static void settle_load(fluid *law, unsigned height) {
     euler_step(law, all, law->load - sum / law->tables);
 }
 
+/* ------------------------------------------------------------------ churn, by Newton's method
+ *
+ * Rounds of settle_level come to rest slowly: where most buckets are, each level waits for its
+ * neighbours. Newton's method moves all levels at once, and doubles the digits in each step. The
+ * equations of level j, F(i) = 0, are those of settle_level:
+ *
+ *     F(i) = x(i, j) - x(i, j+1) - pull(i) (x(i, j-1) - x(i, j))
+ *
+ * They hold x of three levels, so a step is the solution of a system with three diagonals of small
+ * matrices. It is solved from the top down: what level j moves by is given[j] less ratio[j] times
+ * what level j - 1 moves by. Rounds follow it, so that tails keep all their digits. */
+
+#define NEWTON_TABLES 4
+#define NEWTON_LEVELS 64
+
+typedef struct newton {
+    double given[NEWTON_LEVELS + 2][NEWTON_TABLES];
+    double ratio[NEWTON_LEVELS + 2][NEWTON_TABLES][NEWTON_TABLES];
+} newton;
+
+/* The equations of level j: the matrix of its own x, with ratio[j + 1] of the level above; on the
+ * right, the matrix of the level below, and -F in the last column. */
+static void newton_level(const fluid *law, unsigned j, const newton *all,
+                         double own[][NEWTON_TABLES], double right[][NEWTON_TABLES + 1]) {
+    unsigned const d = law->tables;
+    double         left = d * law->load / j, below[FLUID_MAX_TABLES], after[FLUID_MAX_TABLES];
+    for (unsigned i = 0; i < d; i++) below[i] = law->x[i][j - 1];
+    products_right(d, below, after);
+    for (unsigned i = 0; i < d; i++) {
+        const double *const x = law->x[i];
+        double const        pull = left * after[i], step = x[j - 1] - x[j];
+        for (unsigned k = 0; k < d; k++) {
+            own[i][k] = all->ratio[j + 1][i][k] + (k < i ? -pull / law->x[k][j] * step : 0);
+            right[i][k] = k > i ? -pull / below[k] * step : 0;
+        }
+        own[i][i] += 1 + pull;
+        right[i][i] = -pull;
+        right[i][d] = x[j + 1] - x[j] + pull * step + all->given[j + 1][i];
+        left *= x[j];
+    }
+}
+
+/* Gauss's elimination, in place: `right` becomes the solution. The diagonal is more than 1, and
+ * larger than all that is beside it, so no rows are exchanged. */
+static void newton_solve(unsigned d, double own[][NEWTON_TABLES],
+                         double right[][NEWTON_TABLES + 1]) {
+    for (unsigned pivot = 0; pivot < d; pivot++) {
+        for (unsigned i = 0; i < d; i++) {
+            double const factor = own[i][pivot] / own[pivot][pivot];
+            if (i == pivot) continue;
+            for (unsigned k = pivot; k < d; k++) own[i][k] -= factor * own[pivot][k];
+            for (unsigned k = 0; k <= d; k++) right[i][k] -= factor * right[pivot][k];
+        }
+    }
+    for (unsigned i = 0; i < d; i++) {
+        for (unsigned k = 0; k <= d; k++) right[i][k] /= own[i][i];
+    }
+}
+
+/* Move all levels up to `height`. An x stays between 0 and the one below it. */
+static void newton_move(fluid *law, unsigned height, const newton *all) {
+    double moved[NEWTON_TABLES] = { 0 }; /* of the level below */
+    for (unsigned j = 1; j <= height; j++) {
+        double next[NEWTON_TABLES];
+        for (unsigned i = 0; i < law->tables; i++) {
+            double *const x = law->x[i];
+            next[i] = all->given[j][i];
+            for (unsigned k = 0; k < law->tables; k++) next[i] -= all->ratio[j][i][k] * moved[k];
+            x[j] = fmin(x[j - 1], fmax(x[j] / 16, x[j] + next[i]));
+        }
+        for (unsigned i = 0; i < law->tables; i++) moved[i] = next[i];
+    }
+}
+
+/* The levels that a step moves: where tails are faint, a round finds them from those below. */
+static unsigned newton_height(const fluid *law, unsigned last) {
+    unsigned height = 1;
+    while (height < last && law->x[law->tables - 1][height + 1] > FAINT) height++;
+    return height;
+}
+
+/* One step, of all levels up to `height`. */
+static __attribute__((noinline)) void newton_step(fluid *law, unsigned height) {
+    newton all;
+    for (unsigned i = 0; i < law->tables; i++) {
+        all.given[height + 1][i] = 0;
+        for (unsigned k = 0; k < law->tables; k++) all.ratio[height + 1][i][k] = 0;
+    }
+    for (unsigned j = height; j >= 1; j--) {
+        double own[NEWTON_TABLES][NEWTON_TABLES], right[NEWTON_TABLES][NEWTON_TABLES + 1];
+        newton_level(law, j, &all, own, right);
+        newton_solve(law->tables, own, right);
+        for (unsigned i = 0; i < law->tables; i++) {
+            all.given[j][i] = right[i][law->tables];
+            for (unsigned k = 0; k < law->tables; k++) all.ratio[j][i][k] = right[i][k];
+        }
+    }
+    newton_move(law, height, &all);
+}
+
+/* ------------------------------------------------------------------ churn, at rest */
+
 /* From the limit to a table of finite buckets. From the first tail below one bucket on, each
  * x(i, j) is computed again from the level below, as chance times share; the level above it, which
  * is rarer still, is left out of the balance. */
@@ -236,7 +354,10 @@ void tamis_fluid_churn(unsigned tables, double load, double buckets, fluid *ret_
         do {
             is_moving = settle_level(ret_fluid, ++j) || is_moving;
         } while (j < highest_level(load) && ret_fluid->x[0][j] > NOTHING);
-        settle_load(ret_fluid, j);
+        if (round >= WARM_UP && tables <= NEWTON_TABLES && j <= NEWTON_LEVELS)
+            newton_step(ret_fluid, newton_height(ret_fluid, j));
+        else
+            settle_load(ret_fluid, j);
     }
     make_finite(ret_fluid, fmin(1, 1 / buckets));
 }

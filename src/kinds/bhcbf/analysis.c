@@ -55,89 +55,118 @@ static unsigned last_hits(const pairs *layout) {
     return (unsigned)min_u64(bits_low(layout->count_bits), room);
 }
 
-static pair pair_after(const pairs *layout, unsigned j, uint64_t above) {
-    return (pair){ j, (uint64_t)j * layout->sums.least + above };
+/* Which sums of j keys fit the bits of an entry: those from `first` to `last`, but for one of them
+ * that would look like the mark (pairs.h). None if last < first. */
+typedef struct fitting {
+    int64_t first, last, like_mark;
+} fitting;
+
+static fitting find_fitting(const pairs *layout, unsigned j) {
+    int64_t const range = (int64_t)bits_low(layout->sum_bits),
+                  most = (int64_t)j * layout->sums.width;
+    int64_t const zero =
+        (int64_t)j * (layout->centre - layout->sums.least); /* where c2 or c3 is 0 */
+    int64_t const  least = zero + layout->low;
+    uint64_t const full = bits_low(layout->count_bits);
+    fitting        fit = { least > 0 ? least : 0, least + range < most ? least + range : most, -1 };
+    if (j > full) fit.last = fit.first - 1;
+    if (j == full) fit.like_mark = zero + (layout->centre != 0 ? -1 : range);
+    return fit;
 }
 
-/* Does such an entry not fit its bits? */
-static bool is_out_of_range(const pairs *layout, unsigned j, uint64_t above) {
-    return pairs_pack(layout, pair_after(layout, j, above)) == pairs_mark(layout);
+static bool fits(const fitting *fit, int64_t above) {
+    return above >= fit->first && above <= fit->last && above != fit->like_mark;
 }
 
 /* ------------------------------------------------------------------ entries that were marked */
 
+/* The distribution of a sum, with zeros to either side of it: nobody has to ask whether a sum less
+ * two numbers is still in the array. */
+#define LAW_MARGIN (2 * SUMS_MAX)
+
+typedef double law_room[LAW_MARGIN + LAW_SUMS];
+
+/* No keys: the sum is 0. Returns where the chance of that is. */
+static double *law_begin(law_room room) {
+    memset(room, 0, sizeof(law_room));
+    room[LAW_MARGIN] = 1;
+    return room + LAW_MARGIN;
+}
+
+/* Go from j - 1 keys to j: the mean over the last number v of what the sum was before. */
+static double mean_before(const sums *table, const double *chance, int64_t above) {
+    double sum = 0;
+    for (unsigned i = 0; i < table->n; i++) sum += chance[above - (table->value[i] - table->least)];
+    return sum / table->n;
+}
+
 /* kept[above] is P[j keys have this sum, and the entry was never out of range]. Go from j - 1 keys
- * to j: the mean over the last number v of what the sum was before. Returns P[marked by key j]. In
- * place, from the largest sum down, so that smaller sums are still those of j - 1 keys. */
+ * to j. Returns P[marked by key j]. In place, from the largest sum down, so that smaller sums are
+ * still those of j - 1 keys; only those that fitted can be before. */
 static double keep_one_more(const pairs *layout, unsigned j, double *kept) {
     const sums *const table = &layout->sums;
-    uint64_t const    last = (uint64_t)(j - 1) * table->width;
+    fitting const     before = find_fitting(layout, j - 1), now = find_fitting(layout, j);
     double            lost = 0;
-    for (uint64_t above = last + table->width + 1; above-- > 0;) {
-        double sum = 0;
-        for (unsigned i = 0; i < table->n; i++) {
-            uint64_t const from = above - (table->value[i] - table->least); /* may wrap */
-            if (from <= last) sum += kept[from];
-        }
-        bool const is_out = is_out_of_range(layout, j, above);
-        lost += is_out ? sum / table->n : 0;
-        kept[above] = is_out ? 0 : sum / table->n;
+    for (int64_t above = before.last + table->width; above >= before.first; above--) {
+        double const chance = mean_before(table, kept, above);
+        bool const   is_kept = fits(&now, above);
+        lost += is_kept ? 0 : chance;
+        kept[above] = is_kept ? chance : 0;
     }
     return lost;
 }
 
 /* ------------------------------------------------------------------ what entries exclude */
 
-/* The share of the l numbers that an entry excludes. */
-static double share_excluded(const pairs *layout, pair p) {
-    unsigned excluded = 0;
-    for (unsigned i = 0; i < layout->sums.n; i++) {
-        excluded += !pairs_may_hold(layout, p, 1, layout->sums.value[i]);
-    }
-    return (double)excluded / layout->sums.n;
+/* What is left of a sum of j keys when `times` numbers are taken away lies between -times x width
+ * and j x width. If it is no sum of j - times numbers, the entry does not hold these numbers. */
+static bool is_left(const sums *table, unsigned j, unsigned times, int64_t rest) {
+    return rest >= 0 &&
+           sums_may_be(table, j - times, (uint64_t)rest + (uint64_t)(j - times) * table->least);
 }
 
-/* The share of pairs of numbers that it may hold at once. Pairs are ordered: (v, w) and (w, v) are
- * two, (v, v) is one. */
-static double share_of_both(const pairs *layout, pair p) {
-    const sums *const table = &layout->sums;
-    unsigned          held = 0;
+/* The chance of all sums that are `rest` and one number of the sequence. */
+static double chance_with_one(const sums *table, const double *kept, int64_t rest) {
+    double sum = 0;
+    for (unsigned i = 0; i < table->n; i++) sum += kept[rest + (table->value[i] - table->least)];
+    return sum;
+}
+
+/* And of `rest` and two numbers: ordered pairs. */
+static double chance_with_two(const sums *table, const double *kept, int64_t rest) {
+    double sum = 0;
     for (unsigned i = 0; i < table->n; i++) {
-        for (unsigned j = 0; j <= i; j++) {
-            bool const holds = pairs_may_hold(layout, p, 2, table->value[i] + table->value[j]);
-            held += holds ? 1u + (j != i) : 0;
-        }
+        sum += chance_with_one(table, kept, rest + (table->value[i] - table->least));
     }
-    return (double)held / ((double)table->n * table->n);
+    return sum;
 }
 
-/* excludes[j] and both[j]: means over the sum of j numbers. A marked entry holds everything.
- * Beyond the table of sums (sums.h), only the least and the largest sum of c1 numbers are known, so
- * that only sums within 2 x width of one of them exclude anything: the others are not looked at. */
-static void find_shares(const pairs *layout, unsigned j, const double *kept,
-                        bh_profile *ret_profile) {
+/* The share of all ways to choose `times` numbers that an entry with j keys does not hold. Where
+ * j - times is beyond the table of sums (sums.h), only the ends of the range are not left. */
+static double share_not_held(const pairs *layout, unsigned j, unsigned times, const double *kept) {
     const sums *const table = &layout->sums;
-    uint64_t const    last = (uint64_t)j * table->width, edge = 2u * table->width;
-    bool const        is_beyond = j >= table->rows + 2u;
-    double            excludes = 0, both = ret_profile->stuck[j];
-    for (uint64_t above = 0; above <= last; above++) {
-        bool const is_inside = is_beyond && above >= edge && above + edge <= last;
-        pair const p = pair_after(layout, j, above);
-        if (kept[above] == 0) continue;
-        excludes += is_inside ? 0 : kept[above] * share_excluded(layout, p);
-        both += kept[above] * (is_inside ? 1 : share_of_both(layout, p));
+    int64_t const     most = (int64_t)j * table->width, edge = (int64_t)times * table->width;
+    bool const        is_beyond = j >= table->rows + times;
+    double            sum = 0;
+    if (j > layout->reach) return 0;
+    for (int64_t rest = -edge; rest <= most; rest++) {
+        if (is_beyond && rest == 0) rest = most - edge + 1;
+        if (j < times || !is_left(table, j, times, rest))
+            sum += times == 1 ? chance_with_one(table, kept, rest)
+                              : chance_with_two(table, kept, rest);
     }
-    ret_profile->excludes[j] = excludes;
-    ret_profile->both[j] = both;
+    return sum / (times == 1 ? table->n : table->n * table->n);
 }
 
-/* stuck[] up to top + 1 and, with_shares, excludes[] and both[]. */
+/* stuck[] up to top + 1 and, with_shares, excludes[] and both[]. Marked entries hold everything. */
 static void profile_kept(const pairs *layout, bool with_shares, bh_profile *ret_profile) {
-    double kept[LAW_SUMS];
-    memset(kept, 0, sizeof kept);
-    kept[0] = 1;
+    law_room      room;
+    double *const kept = law_begin(room);
     for (unsigned j = 0; j <= ret_profile->top; j++) {
-        if (with_shares) find_shares(layout, j, kept, ret_profile);
+        if (with_shares) {
+            ret_profile->excludes[j] = share_not_held(layout, j, 1, kept);
+            ret_profile->both[j] = 1 - share_not_held(layout, j, 2, kept);
+        }
         ret_profile->stuck[j + 1] = ret_profile->stuck[j] + keep_one_more(layout, j + 1, kept);
     }
     ret_profile->both[ret_profile->top + 1] = 1;
@@ -145,53 +174,53 @@ static void profile_kept(const pairs *layout, bool with_shares, bh_profile *ret_
 
 /* ------------------------------------------------------------------ the risk of later keys */
 
-/* The sum of j numbers if no entry were ever marked, and which sums are out of range. */
-typedef struct free_law {
-    double chance[LAW_SUMS];
-    bool   is_out[LAW_SUMS];
-} free_law;
+/* Do all sums from `first` to `last` fit, or does none of them? */
+static bool all_are(const fitting *fit, int64_t first, int64_t last, bool is_fitting) {
+    bool const has_like_mark = fit->like_mark >= first && fit->like_mark <= last;
+    if (!is_fitting) return first > fit->last || last < fit->first;
+    return first >= fit->first && last <= fit->last && !has_like_mark;
+}
 
-/* From j - 1 keys to j, as keep_one_more. Returns P[the sum of j - 1 keys is within its range and
- * that of j keys is not, or the other way round]: the first is what an add does to an entry, the
- * second what a removal does. */
-static double free_one_more(const pairs *layout, unsigned j, free_law *law) {
+/* From j - 1 keys to j, as keep_one_more, but no entry is ever marked: chance[above] is P[j keys
+ * have this sum]. Returns P[the sum of j - 1 keys is within its range and that of j keys is not, or
+ * the other way round]: the first is what an add does to an entry, the second what a removal
+ * does. */
+static double free_one_more(const pairs *layout, unsigned j, double *chance) {
     const sums *const table = &layout->sums;
-    uint64_t const    last = (uint64_t)(j - 1) * table->width;
+    fitting const     before = find_fitting(layout, j - 1), now = find_fitting(layout, j);
+    int64_t const     last = (int64_t)(j - 1) * table->width;
     double            differ = 0;
-    for (uint64_t above = last + table->width + 1; above-- > 0;) {
-        bool const is_out = is_out_of_range(layout, j, above);
-        double     sum = 0;
+    for (int64_t from = 0; from <= last; from++) {
+        bool const fitted = fits(&before, from);
+        if (all_are(&now, from, from + table->width, fitted)) continue;
         for (unsigned i = 0; i < table->n; i++) {
-            uint64_t const from = above - (table->value[i] - table->least); /* may wrap */
-            if (from > last) continue;
-            sum += law->chance[from];
-            differ += law->is_out[from] != is_out ? law->chance[from] / table->n : 0;
+            int64_t const above = from + (table->value[i] - table->least);
+            differ += fits(&now, above) != fitted ? chance[from] / table->n : 0;
         }
-        law->chance[above] = sum / table->n;
-        law->is_out[above] = is_out;
+    }
+    for (int64_t above = last + table->width; above >= 0; above--) {
+        chance[above] = mean_before(table, chance, above);
     }
     return differ;
 }
 
-static void profile_risk(const pairs *layout, bh_profile *ret_profile) {
-    free_law law;
-    memset(&law, 0, sizeof law);
-    law.chance[0] = 1;
-    for (unsigned j = 0; j <= ret_profile->top; j++) {
-        ret_profile->risk[j] = free_one_more(layout, j + 1, &law);
+void tamis_bh_profile_risk(const pairs *layout, bh_profile *profile) {
+    law_room      room;
+    double *const chance = law_begin(room);
+    for (unsigned j = 0; j <= profile->top; j++) {
+        profile->risk[j] = free_one_more(layout, j + 1, chance);
     }
 }
 
 void tamis_bh_profile(const pairs *layout, bh_profile *ret_profile) {
     *ret_profile = (bh_profile){ .top = last_hits(layout) };
     profile_kept(layout, true, ret_profile);
-    profile_risk(layout, ret_profile);
+    tamis_bh_profile_risk(layout, ret_profile);
 }
 
 void tamis_bh_profile_stuck(const pairs *layout, bh_profile *ret_profile) {
     *ret_profile = (bh_profile){ .top = last_hits(layout) };
     profile_kept(layout, false, ret_profile);
-    profile_risk(layout, ret_profile);
 }
 
 /* ------------------------------------------------------------------ an entry with random hits */

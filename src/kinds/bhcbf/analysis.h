@@ -86,8 +86,9 @@ typedef struct bh_profile {
 
 void tamis_bh_profile(const pairs *layout, bh_profile *ret_profile);
 
-/* Only top, stuck and risk: that takes a third of the time. */
+/* Only top and stuck, and then also risk: that takes a part of the time. */
 void tamis_bh_profile_stuck(const pairs *layout, bh_profile *ret_profile);
+void tamis_bh_profile_risk(const pairs *layout, bh_profile *profile);
 
 /* P[an entry excludes a place of an absent key], and P[it is marked], when each of `hits` hits
  * meets it with chance 1/m. */

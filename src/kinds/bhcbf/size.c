@@ -11,6 +11,7 @@
 #include "size.h"
 
 #include "sequences.h"
+#include "theory/crossing.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,18 +71,32 @@ static bool choose_sequence(uint64_t *g) {
 
 /* ------------------------------------------------------------------ the number of hashes */
 
+/* Tables that differ in the number of entries only. */
+typedef struct bh_family {
+    const bh_profile *profile;
+    double            k, n;
+} bh_family;
+
+static double rate_with(const void *context, double entries) {
+    const bh_family *const family = context;
+    return tamis_bh_fpr(family->profile, entries, family->k, family->n);
+}
+
 /* The fewest entries that meet the rate with k hashes, to 1 in 10^4; infinity: none do. The upper
- * end doubles until it meets the rate, then bisection closes in. */
-static double fewest_entries(const bh_search *search, const bh_profile *profile, double k) {
-    double const n = search->n, fpr = search->need->fpr;
-    double       low = 1, high = fmax(2, n);
-    for (; tamis_bh_fpr(profile, high, k, n) > fpr; high *= 2) {
+ * end doubles until it meets the rate, then bisection closes in. It takes about `guess` entries. */
+static double fewest_entries(const bh_search *search, const bh_profile *profile, double k,
+                             double guess) {
+    bh_family const family = { profile, k, search->n };
+    crossing        cross = tamis_crossing(rate_with, &family, search->need->fpr);
+    double          low = 1, high = fmax(2, search->n);
+    tamis_crossing_close_in(&cross, fmax(2, guess), (double)PAIRS_MAX_ENTRIES, 5e-5);
+    for (; !tamis_crossing_meets(&cross, high); high *= 2) {
         if (high > (double)PAIRS_MAX_ENTRIES / 4) return INFINITY;
         low = high;
     }
     while (high - low > fmax(1, 1e-4 * high)) {
         double const half = floor((low + high) / 2);
-        *(tamis_bh_fpr(profile, half, k, n) > fpr ? &low : &high) = half;
+        *(tamis_crossing_meets(&cross, half) ? &high : &low) = half;
     }
     return high;
 }
@@ -110,8 +125,9 @@ static bool choose_hashes(bh_search *search, const uint64_t *g) {
     bh_profile profile;
     profile_for_hashes(search, g, &profile);
     for (; k <= last; k++) {
+        double const guess = least < INFINITY ? least : search->n;
         double const m =
-            is_sized ? (double)g[BH_ENTRIES] : fewest_entries(search, &profile, (double)k);
+            is_sized ? (double)g[BH_ENTRIES] : fewest_entries(search, &profile, (double)k, guess);
         double const cost = is_sized ? tamis_bh_fpr(&profile, m, (double)k, search->n) : m;
         search->entries[k] = m;
         if (cost < least) search->best_k = k;
@@ -131,10 +147,23 @@ static uint64_t lowest_k(const bh_search *search) {
 
 /* ------------------------------------------------------------------ the bits of an entry */
 
+/* Would entries of this layout stick too often, in m entries with k hashes? Most layouts do so
+ * while the table is filled; only for the others, the risk of later keys is found. */
+static bool sticks_too_often(const bh_search *search, const pairs *layout, bh_profile *profile,
+                             bool *has_risk, double m, double k) {
+    double const n = search->n, most = search->max_stuck;
+    if (most >= 1) return false;
+    if (tamis_bh_saturation(profile, m, k, n, n) > most) return true;
+    if (!*has_risk) tamis_bh_profile_risk(layout, profile);
+    *has_risk = true;
+    return tamis_bh_saturation(profile, m, k, n, search->lifetime) > most;
+}
+
 /* Try the bits in g with the best k, and with lower ones where entries stick with that. Keep the
  * smallest table in which they do not. */
 static void try_bits(bh_search *search, uint64_t *g) {
-    double const bits = (double)(g[BH_COUNT_BITS] + g[BH_SUM_BITS]), n = search->n;
+    double const bits = (double)(g[BH_COUNT_BITS] + g[BH_SUM_BITS]);
+    bool         has_risk = false;
     if (bits * search->entries[search->best_k] >= search->bits) return;
     if (search->count_to != 0 && tamis_bh_count_to(g) < search->count_to) return;
     pairs const layout = tamis_bh_pairs(g);
@@ -143,9 +172,7 @@ static void try_bits(bh_search *search, uint64_t *g) {
     for (uint64_t k = search->best_k; k >= lowest_k(search); k--) {
         double const m = search->entries[k];
         if (bits * m >= search->bits || m > (double)PAIRS_MAX_ENTRIES) continue;
-        if (search->max_stuck < 1 &&
-            tamis_bh_saturation(&profile, m, (double)k, n, search->lifetime) > search->max_stuck)
-            continue;
+        if (sticks_too_often(search, &layout, &profile, &has_risk, m, (double)k)) continue;
         search->bits = bits * m;
         memcpy(search->best, g, sizeof search->best);
         search->best[BH_ENTRIES] = (uint64_t)m;
@@ -219,7 +246,7 @@ static bool settle_entries(const bh_search *search, uint64_t *g) {
     pairs const layout = tamis_bh_pairs(g);
     bh_profile  profile;
     tamis_bh_profile(&layout, &profile);
-    double const m = fewest_entries(search, &profile, (double)g[BH_HASHES]);
+    double const m = fewest_entries(search, &profile, (double)g[BH_HASHES], (double)g[BH_ENTRIES]);
     if (m > (double)PAIRS_MAX_ENTRIES) return false;
     g[BH_ENTRIES] = (uint64_t)m;
     return true;

@@ -51,15 +51,25 @@ TAMIS_INLINE bool sums_may_be(const sums *table, uint64_t j, uint64_t s) {
 
 /* ------------------------------------------------------------------ making the table */
 
-/* Row j + 1 from row j: each of its sums and one number more. */
+/* 64 bits of the table, from bit `at` on. */
+static __attribute__((unused)) uint64_t sums_word(const sums *table, uint64_t at) {
+    uint64_t const low = table->bit[at / 64] >> (at % 64);
+    bool const     is_split = at % 64 != 0 && at / 64 + 1 < SUMS_WORDS;
+    return is_split ? low | table->bit[at / 64 + 1] << (64 - at % 64) : low;
+}
+
+/* Row j + 1 from row j: each of its sums and one number more. 64 sums at a time. */
 static __attribute__((unused)) void sums_make_row(sums *table, unsigned j) {
-    uint64_t const next = sums_row(table, j + 1);
-    for (uint64_t above = 0; above <= (uint64_t)j * table->width; above++) {
-        uint64_t const at = sums_row(table, j) + above;
-        if ((table->bit[at / 64] >> (at % 64) & 1) == 0) continue;
+    uint64_t const from = sums_row(table, j), next = sums_row(table, j + 1), n = next - from;
+    for (uint64_t above = 0; above < n; above += 64) {
+        uint64_t const left = n - above;
+        uint64_t const word =
+            sums_word(table, from + above) & (left < 64 ? bits_low((unsigned)left) : UINT64_MAX);
         for (unsigned i = 0; i < table->n; i++) {
             uint64_t const to = next + above + table->value[i] - table->least;
-            table->bit[to / 64] |= UINT64_C(1) << (to % 64);
+            table->bit[to / 64] |= word << (to % 64);
+            if (to % 64 != 0 && to / 64 + 1 < SUMS_WORDS)
+                table->bit[to / 64 + 1] |= word >> (64 - to % 64);
         }
     }
 }

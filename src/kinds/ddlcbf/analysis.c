@@ -90,7 +90,7 @@ static double rate_of_cells(const uint64_t *g, const prefixes_shape *s, double n
 /* ------------------------------------------------------------------ keys that share a cell */
 
 #define MANY_MATCHES 1e-4 /* a rate from which on keys that match when they come matter */
-#define ROUNDS 8          /* of finding the share of keys with cells; each is ten times closer */
+#define ROUNDS 8          /* of finding the share of keys with cells, at most */
 
 /* Where cells count copies, a key that matches a cell when it comes has no cell of its own. This is
  * the share of keys that have one.
@@ -107,8 +107,10 @@ static double share_with_cells(const prefixes_shape *s, double load, double turn
     return churned + (filled - churned) * exp(-turns);
 }
 
-/* The rate depends on the share of keys with cells, and the share on the rate. Both are found in
- * turns, and the share moves half of the way each time, so that it does not swing.
+/* The rate depends on the share of keys with cells, and the share on the rate. The first guess is
+ * that all keys have cells. Each next one is where the line through the last two crosses zero, of
+ * what a share would have to be by its rate, less what it is: that takes two or three guesses. The
+ * rate of a few buckets has steps, with no such line: there, the share moves half of the way.
  *
  * Keys with the same string are one string for an absent key, so with a sum of 2^-length over all n
  * keys the rate is 1 - e^-sum. If only m of them have cells, their sum is m / n of that. */
@@ -116,12 +118,17 @@ double tamis_ddlcbf_fpr(const uint64_t *g, double n, double lifetime) {
     double const   turns = ddlcbf_turns(n, lifetime);
     prefixes_shape s;
     if (!tamis_ddlcbf_cells(g, &s)) return 1;
-    double rate = rate_of_cells(g, &s, n, turns), share = 1;
+    bool const is_few = g[DDLCBF_TABLES] * g[DDLCBF_BUCKETS] < OUTLINES_FEW;
+    double     rate = rate_of_cells(g, &s, n, turns), share = 1, before = 1, missed_before = 0;
     for (unsigned i = 0; i < ROUNDS && s.counter_bits > 1 && rate > MANY_MATCHES; i++) {
-        double const before = share;
-        share = (share + share_with_cells(&s, ddlcbf_load(g, n), turns, fmin(rate, 0.99))) / 2;
+        double const load = ddlcbf_load(g, n);
+        double const missed = share_with_cells(&s, load, turns, fmin(rate, 0.99)) - share;
+        double const line = i == 0 ? -1 : (missed - missed_before) / (share - before);
+        before = share;
+        missed_before = missed;
+        share = fmin(1, share - missed / (is_few ? -2 : fmin(line, -0.5)));
         rate = -expm1(log1p(-rate_of_cells(g, &s, share * n, turns)) / share);
-        if (fabs(share - before) < 1e-4 * (1 - share)) break;
+        if (fabs(share - before) < (is_few ? 1e-4 : 1e-3) * (1 - share)) break;
     }
     return rate;
 }

@@ -193,22 +193,95 @@ static bool is_passed_by_none(const life *subtable, unsigned m) {
     return now * (1 + subtable->turns * (m + 1)) < NEVER;
 }
 
-/* Keys per bucket that are in buckets which never had more than m; `all` is the keys of all
- * buckets. Where the answer is none or all, nothing is followed. */
-static double keys_up_to(const life *subtable, unsigned m, double all) {
-    if (is_passed_by_all(subtable, m)) return 0;
-    if (is_passed_by_none(subtable, m)) return all;
-    process some;
-    matrix  made = { .time = 0 };
-    double  before = 0, emptied = 0, rest = subtable->turns - STEPS * STEP;
-    process_start(subtable->churn, subtable->fill, subtable->i, m, &some);
-    for (unsigned at = 0; at < subtable->steps; at++) {
-        emptied = subtable->emptied[at];
-        before = bucket_share(&some, some.u);
-        step(&some, step_time(subtable, at), emptied, &made);
+/* ------------------------------------------------------------------ several levels at once
+ *
+ * A step of one process is a chain of operations, each of which waits for the one before. So LANES
+ * processes, of the levels m, m + 1, ..., take their steps together: the processor works on all of
+ * them at a time. They have the same rates, and so the same decomposition: that of a process with
+ * fewer keys is the first part of that with more. */
+
+#define LANES 4
+
+typedef double lane[LANES]; /* of each process */
+
+typedef struct lanes {
+    process last;          /* the one with the most keys: its rates are those of all */
+    lane    u[HEIGHT + 1]; /* 0 where a process has fewer keys */
+    lane    before;        /* the share of buckets before the last step */
+} lanes;
+
+static void lanes_start(const life *subtable, unsigned m, lanes *ret_lanes) {
+    process_start(subtable->churn, subtable->fill, subtable->i, m + LANES - 1, &ret_lanes->last);
+    for (unsigned k = 0; k <= ret_lanes->last.m; k++) {
+        for (unsigned l = 0; l < LANES; l++)
+            ret_lanes->u[k][l] = k <= m + l ? ret_lanes->last.u[k] : 0;
     }
-    if (rest > 0) follow_slowest(&some, before, emptied, rest);
-    return keys_in(&some);
+}
+
+/* What step() does, for all of them. `half` is half of the time of a step. */
+static void lanes_step(lanes *all, double half, double emptied, const matrix *made) {
+    unsigned const last = all->last.m, first = last + 1 - LANES;
+    lane           rest[HEIGHT + 1];
+    for (unsigned l = 0; l < LANES; l++) all->before[l] = 0;
+    for (unsigned k = 0; k <= last; k++) {
+        double const below = k == 0 ? 0 : all->last.up[k - 1], out = all->last.up[k] + k;
+        double const above = k == 0 || k == last ? 0 : k + 1;
+        for (unsigned l = 0; l < LANES; l++) {
+            double const u = all->u[k][l], under = k == 0 ? 0 : all->u[k - 1][l];
+            double const over = k == last ? 0 : all->u[k + 1][l];
+            double const right =
+                u + half * (below * under + above * over - out * u) + (k == 0 ? emptied : 0);
+            double const taken = k == 0 ? 0 : made->below[k] * rest[k - 1][l];
+            rest[k][l] = k <= first + l ? (right - taken) * made->inverse[k] : 0;
+            all->before[l] += u;
+        }
+    }
+    for (unsigned l = 0; l < LANES; l++) all->u[last][l] = rest[last][l];
+    for (unsigned k = last; k-- > 0;) {
+        for (unsigned l = 0; l < LANES; l++) {
+            all->u[k][l] = rest[k][l] - made->above[k] * all->u[k + 1][l];
+        }
+    }
+}
+
+/* Follow them for the whole life, and fill in the keys per bucket that are in buckets which never
+ * had more than m, m + 1, ... */
+static __attribute__((noinline)) void follow_lanes(const life *subtable, unsigned m,
+                                                   lane ret_keys) {
+    matrix made = { .time = 0 };
+    double emptied = 0, rest = subtable->turns - STEPS * STEP;
+    lanes  all;
+    lanes_start(subtable, m, &all);
+    for (unsigned at = 0; at < subtable->steps; at++) {
+        double const half = step_time(subtable, at) / 2;
+        if (made.time != half) matrix_make(&all.last, 1, half, &made);
+        emptied = subtable->emptied[at];
+        lanes_step(&all, half, emptied, &made);
+    }
+    for (unsigned l = 0; l < LANES; l++) {
+        process some = all.last;
+        some.m = m + l;
+        for (unsigned k = 0; k <= some.m; k++) some.u[k] = all.u[k][l];
+        if (rest > 0) follow_slowest(&some, all.before[l], emptied, rest);
+        ret_keys[l] = keys_in(&some);
+    }
+}
+
+/* Keys per bucket that are in buckets which never had more than m, for all m up to `last`; `all` is
+ * the keys of all buckets. Where the answer is none or all, nothing is followed. */
+static void find_keys_up_to(const life *subtable, unsigned last, double all, double *ret_keys) {
+    lane     keys;
+    unsigned followed = 0; /* the first m that is not followed yet */
+    for (unsigned m = 1; m <= last; m++) {
+        if (is_passed_by_all(subtable, m)) {
+            ret_keys[m] = 0;
+        } else if (is_passed_by_none(subtable, m)) {
+            ret_keys[m] = all;
+        } else {
+            if (m >= followed) follow_lanes(subtable, m, keys), followed = m + LANES;
+            ret_keys[m] = keys[LANES - (followed - m)];
+        }
+    }
 }
 
 /* Add up the levels of all subtables. Where nothing is replaced, churn is not looked at. */
@@ -222,9 +295,10 @@ void tamis_levels(unsigned tables, double load, double turns, unsigned last, lev
             .churn = turns > 0 ? &churn : &fill, .fill = &fill, .i = i, .turns = turns
         };
         double const all = live(&subtable);
-        double       below = 0;
+        double       up_to[HEIGHT], below = 0;
+        find_keys_up_to(&subtable, last - 1, all, up_to);
         for (unsigned m = 1; m < last; m++) {
-            double const keys = fmin(all, fmax(below, keys_up_to(&subtable, m, all)));
+            double const keys = fmin(all, fmax(below, up_to[m]));
             ret_levels->keys[m] += keys - below;
             below = keys;
         }

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define NEGLIGIBLE 1e-80
+#define NEGLIGIBLE 1e-80 /* even when it is multiplied by the hits of a life */
+#define NO_DIGIT 1e-25   /* no digit of a rate depends on it */
 
 /* ------------------------------------------------------------------ the sum of a counter */
 
@@ -18,7 +19,8 @@
  * It may stop when the last 64 chances, more than any increment, are negligible: all that follow
  * are made of them. Before the bulk of the distribution they are negligible, too, so half of it
  * must have come first. */
-void tamis_ml_law(const numbered *map, double counters, double hits, ml_law *ret_law) {
+static void make_law(const numbered *map, double counters, double hits, double negligible,
+                     ml_law *ret_law) {
     const increments *const d = &map->d;
     double const            q = 1 / counters, a = -q / (1 - q), b = -(hits + 1) * a;
     double const            most = hits * d->value[d->n - 1];
@@ -37,11 +39,19 @@ void tamis_ml_law(const numbered *map, double counters, double hits, ml_law *ret
         total += ret_law->chance[c];
         recent += ret_law->chance[c];
         if (c % 64 != 0) continue;
-        if (recent < NEGLIGIBLE && total > 0.5) break;
+        if (recent < negligible && total > 0.5) break;
         recent = 0;
     }
     ret_law->end = c < ML_MAX_SUM ? c + 1 : c;
     ret_law->beyond = total < 1 - 1e-9 ? 1 - total : 0; /* less is rounding */
+}
+
+void tamis_ml_law(const numbered *map, double counters, double hits, ml_law *ret_law) {
+    make_law(map, counters, hits, NEGLIGIBLE, ret_law);
+}
+
+void tamis_ml_short_law(const numbered *map, double counters, double hits, ml_law *ret_law) {
+    make_law(map, counters, hits, NO_DIGIT, ret_law);
 }
 
 /* ------------------------------------------------------------------ what a counter excludes */
@@ -50,9 +60,13 @@ void tamis_ml_law(const numbered *map, double counters, double hits, ml_law *ret
 void tamis_ml_model(uint64_t mask, bool is_plain, ml_model *ret_model) {
     const increments *const d = &ret_model->map.d;
     ret_model->map = numbered_make(mask, is_plain);
+    /* from here on, what is left without any two increments is a sum in any case */
+    uint64_t const useless = increments_conductor(d) + 2u * d->value[d->n - 1];
     for (uint64_t c = 0; c < ML_MAX_SUM; c++) {
-        ret_model->excluded[c] = (uint8_t)lrint(tamis_vi_excluded(d, c) * d->n);
-        ret_model->both[c] = (uint16_t)lrint(tamis_vi_held_both(d, c) * d->n * d->n);
+        double const excluded = c < useless ? tamis_vi_excluded(d, c) : 0;
+        double const both = c < useless ? tamis_vi_held_both(d, c) : 1;
+        ret_model->excluded[c] = (uint8_t)lrint(excluded * d->n);
+        ret_model->both[c] = (uint16_t)lrint(both * d->n * d->n);
     }
     for (uint64_t c = 0; c < ML_MAX_SUM; c++) {
         unsigned sum = 0;

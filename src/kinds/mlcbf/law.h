@@ -50,6 +50,9 @@ typedef struct ml_law {
 
 void tamis_ml_law(const numbered *map, double counters, double hits, ml_law *ret_law);
 
+/* Only as far as a rate depends on it, in a third of the time: not for how often counters stick. */
+void tamis_ml_short_law(const numbered *map, double counters, double hits, ml_law *ret_law);
+
 /* A set of increments, and what a counter of each value excludes. */
 typedef struct ml_model {
     numbered map;                  /* between the sum of a counter and what it stores */

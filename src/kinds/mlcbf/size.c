@@ -11,6 +11,8 @@
  */
 #include "size.h"
 
+#include "theory/crossing.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -43,22 +45,34 @@ static double max_stuck(const tamis_need *need) {
 
 /* ------------------------------------------------------------------ the fewest counters */
 
-/* Do m counters meet the rate, if each has all the bits it wants? */
-static __attribute__((noinline)) bool meets_rate(const ml_search *search, const ml_model *model,
-                                                 double m, double k) {
-    ml_law law;
-    tamis_ml_law(&model->map, m, search->n * k, &law);
-    ml_counter const counter = tamis_ml_counter(model, &law);
-    return tamis_ml_rate(&counter, 1 - counter.excludes, m, k, search->n) <= search->need->fpr;
+/* Tables that differ in the number of counters only. */
+typedef struct ml_family {
+    const ml_model *model;
+    double          k, n;
+} ml_family;
+
+/* The rate of m counters, if each has all the bits it wants. */
+static __attribute__((noinline)) double rate_with(const void *context, double m) {
+    const ml_family *const family = context;
+    double const           counters = fmax(2, m), hits = family->n * family->k;
+    ml_law                 law;
+    tamis_ml_short_law(&family->model->map, counters, hits, &law);
+    ml_counter const counter = tamis_ml_counter(family->model, &law);
+    return tamis_ml_rate(&counter, 1 - counter.excludes, counters, family->k, family->n);
 }
 
 /* The fewest counters that meet the rate with k hashes, to 1 in 10^4; 0: none do. The upper end
  * begins at one counter per hit and doubles until it meets the rate; the lower end is where
- * counters would have twice the most hits. Then bisection closes in. */
-static double fewest_counters(const ml_search *search, const ml_model *model, double k) {
-    double const hits = search->n * k;
-    double       high = hits;
-    while (!meets_rate(search, model, fmax(2, high), k)) {
+ * counters would have twice the most hits. Then bisection closes in. It takes about `guess`
+ * counters. */
+static double fewest_counters(const ml_search *search, const ml_model *model, double k,
+                              double guess) {
+    double const    hits = search->n * k;
+    ml_family const family = { model, k, search->n };
+    crossing        cross = tamis_crossing(rate_with, &family, search->need->fpr);
+    double          high = hits;
+    tamis_crossing_close_in(&cross, fmax(2, guess), hits * MAX_PER_KEY, 5e-5);
+    while (!tamis_crossing_meets(&cross, fmax(2, high))) {
         high *= 2;
         if (high > 0x1p53 || high > hits * MAX_PER_KEY) return 0;
     }
@@ -66,18 +80,29 @@ static double fewest_counters(const ml_search *search, const ml_model *model, do
     double low = fmax(1, hits / (2 * ML_MAX_HITS));
     while (high - low > fmax(1e-4 * high, 1) && high > 2) {
         double const m = fmax(2, (low + high) / 2);
-        *(meets_rate(search, model, m, k) ? &high : &low) = m;
+        *(tamis_crossing_meets(&cross, m) ? &high : &low) = m;
     }
     return ceil(high);
 }
 
 /* ------------------------------------------------------------------ blocks of one line */
 
-/* Does anything stick rarely enough, with so much area in each block? */
-static bool is_enough(const tamis_need *need, const ml_heights *heights, const ml_life *life,
-                      double area) {
-    ml_cells others;
-    return tamis_ml_sticks(heights, life, area, &others) <= -log1p(-max_stuck(need));
+/* Tables that differ in the area of a block only. */
+typedef struct ml_blocks {
+    const ml_heights *heights;
+    const ml_life    *life;
+} ml_blocks;
+
+/* How often anything sticks, with so much area in each block. */
+static double sticks_with(const void *context, double area) {
+    const ml_blocks *const blocks = context;
+    ml_cells               others;
+    return tamis_ml_sticks(blocks->heights, blocks->life, area, &others);
+}
+
+/* How often it may. */
+static double may_stick(const tamis_need *need) {
+    return -log1p(-max_stuck(need));
 }
 
 /* An area that all counters of a block together cannot exhaust. */
@@ -99,9 +124,10 @@ static bool fit_line(const ml_search *search, const ml_heights *heights, double 
     while (high - low > 1) {
         uint64_t const half = (low + high) / 2;
         share_line(m, half, g);
-        ml_life const life = tamis_ml_life(g, search->n, search->lifetime);
-        double const  area = fmin((double)g[ML_AREA], most_area(&life, heights));
-        *(is_enough(search->need, heights, &life, area) ? &low : &high) = half;
+        ml_life const   life = tamis_ml_life(g, search->n, search->lifetime);
+        ml_blocks const blocks = { heights, &life };
+        double const    area = fmin((double)g[ML_AREA], most_area(&life, heights));
+        *(sticks_with(&blocks, area) <= may_stick(search->need) ? &low : &high) = half;
     }
     if (low != 0) share_line(m, low, g);
     return low != 0;
@@ -128,21 +154,23 @@ static void cut_blocks(const tamis_need *need, const ml_heights *heights, double
 /* The least area that is too small rarely enough; false: none is. The upper end begins at the mean
  * and 8 standard deviations, and grows by as much until it is enough; then bisection. */
 static bool fit_area(const ml_search *search, const ml_heights *heights, uint64_t *g) {
-    const tamis_need *const need = search->need;
-    ml_life const           life = tamis_ml_life(g, search->n, search->lifetime);
-    double const            most = most_area(&life, heights);
-    double const            mean = life.counters * tamis_ml_mean_cost(heights);
-    double const            some = 8 * sqrt(life.counters) * tamis_ml_cost_deviation(heights) + 16;
-    double                  low = -1, high = fmin(most, ceil(mean + some));
-    while (!is_enough(need, heights, &life, high)) {
+    ml_life const   life = tamis_ml_life(g, search->n, search->lifetime);
+    ml_blocks const blocks = { heights, &life };
+    crossing        cross = tamis_crossing(sticks_with, &blocks, may_stick(search->need));
+    double const    most = most_area(&life, heights);
+    double const    mean = life.counters * tamis_ml_mean_cost(heights);
+    double const    some = 8 * sqrt(life.counters) * tamis_ml_cost_deviation(heights) + 16;
+    double          low = -1, high = fmin(most, ceil(mean + some));
+    tamis_crossing_close_in(&cross, high, most, 0);
+    while (!tamis_crossing_meets(&cross, high)) {
         if (high >= most) return false;
         low = high;
         high = fmin(most, ceil(high + some));
     }
-    if (low < 0 && !is_enough(need, heights, &life, floor(mean))) low = floor(mean);
+    if (low < 0 && !tamis_crossing_meets(&cross, floor(mean))) low = floor(mean);
     while (high - low > 1) {
         double const half = floor((low + high) / 2);
-        *(is_enough(need, heights, &life, half) ? &high : &low) = half;
+        *(tamis_crossing_meets(&cross, half) ? &high : &low) = half;
     }
     g[ML_AREA] = (uint64_t)high;
     return true;
@@ -204,13 +232,15 @@ static bool choose_widths(const ml_search *search, const ml_model *model, const 
     return tamis_ml_widths(model, law, &rules, g + ML_BITS);
 }
 
-/* The best table with k hashes, tried. Returns its bits, or infinity: there is none. */
+/* The best table with k hashes, tried. Returns its bits, or infinity: there is none. *guess is
+ * about the number of counters that it takes, or 0, and becomes that number. */
 static __attribute__((noinline)) double try_hashes(ml_search *search, const ml_model *model,
-                                                   uint64_t *g) {
-    double const k = (double)g[ML_HASHES];
-    double       m = is_sized(search->need) ? ml_total(g) : fewest_counters(search, model, k);
+                                                   uint64_t *g, double *guess) {
+    double const k = (double)g[ML_HASHES], near = *guess != 0 ? *guess : search->n * k;
+    double       m = is_sized(search->need) ? ml_total(g) : fewest_counters(search, model, k, near);
     ml_law       law;
     ml_heights   heights;
+    *guess = m;
     if (!is_sized(search->need) && m != 0) m = fmax(m, MIN_COUNTERS);
     if (m < 2 || search->n * k / m > ML_MAX_HITS) return INFINITY;
     tamis_ml_law(&model->map, m, search->n * k, &law);
@@ -230,7 +260,7 @@ static void try_set(ml_search *search, uint64_t mask) {
     const uint64_t *const fixed = search->need->fixed;
     uint64_t const        first = fixed[ML_HASHES] != NEED_FREE ? fixed[ML_HASHES] : 1;
     uint64_t const        last = fixed[ML_HASHES] != NEED_FREE ? first : ML_MAX_HASHES;
-    double                least = INFINITY;
+    double                least = INFINITY, guess = 0;
     ml_model              model;
     tamis_ml_model(mask, fixed[ML_PLAIN] == 1, &model);
     if (fixed[ML_BITS] == NEED_FREE && !tamis_ml_can_count(&model, search->count_to)) return;
@@ -243,7 +273,7 @@ static void try_set(ml_search *search, uint64_t mask) {
         for (unsigned l = 0; l < LEVELS_MAX; l++) {
             if (g[ML_BITS + l] == NEED_FREE) g[ML_BITS + l] = 0;
         }
-        double const bits = try_hashes(search, &model, g);
+        double const bits = try_hashes(search, &model, g, &guess);
         if (bits > 1.1 * least) break;
         least = fmin(least, bits);
     }

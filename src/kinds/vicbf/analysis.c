@@ -49,22 +49,26 @@ typedef struct sum_law {
 } sum_law;
 
 /* From j to j + 1 increments: P[s] becomes the mean of P[s - v] over all v of D. In place, from the
- * largest sum down, so that smaller sums are still those of j increments. */
+ * largest sum down, so that smaller sums are still those of j increments. Sums below j + 1 times
+ * the least increment cannot be. */
 static void add_increment(const increments *d, sum_law *law) {
-    uint64_t const end = law->end, most = ++law->j * (uint64_t)d->value[d->n - 1];
+    uint64_t const end = law->end, before = law->j * (uint64_t)d->value[0];
+    uint64_t const most = ++law->j * (uint64_t)d->value[d->n - 1];
+    uint64_t const least = min_u64(end, law->j * (uint64_t)d->value[0]);
     double         beyond = law->chance[end] * d->n;
     for (unsigned i = 0; i < d->n; i++) { /* sums that one increment takes to the end */
         for (uint64_t s = end < d->value[i] ? 0 : end - d->value[i]; s < end; s++) {
             beyond += law->chance[s];
         }
     }
-    for (uint64_t s = min_u64(end, most) + 1; s-- > 0;) {
+    for (uint64_t s = min_u64(end, most) + 1; s-- > least;) {
         double sum = 0;
         for (unsigned i = 0; i < d->n && s >= d->value[i]; i++) {
             sum += law->chance[s - d->value[i]];
         }
         law->chance[s] = sum / d->n;
     }
+    for (uint64_t s = before; s < least; s++) law->chance[s] = 0;
     law->chance[end] = beyond / d->n;
 }
 
@@ -77,11 +81,18 @@ typedef struct value_shares {
     uint16_t both[LAW_SUMS + 1];     /* ordered pairs that it may hold at once, of |D|^2 */
 } value_shares;
 
+/* A counter of this value or more excludes nothing and holds any two increments: what is left is a
+ * sum in any case. */
+static uint64_t first_useless(const increments *d) {
+    return increments_conductor(d) + 2u * d->value[d->n - 1];
+}
+
 /* A stuck counter, of value `end`, excludes nothing and holds everything. */
 static void find_shares(const increments *d, uint64_t top, uint64_t end, value_shares *ret_shares) {
+    uint64_t const useless = first_useless(d);
     unsigned const n = d->n;
     for (uint64_t c = 0; c <= end; c++) {
-        bool const   is_stuck = c == end || c >= top;
+        bool const   is_stuck = c == end || c >= min_u64(top, useless);
         double const excluded = is_stuck ? 0 : tamis_vi_excluded(d, c);
         double const both = is_stuck ? 1 : tamis_vi_held_both(d, c);
         ret_shares->excluded[c] = (uint8_t)lrint(excluded * n);
@@ -104,14 +115,17 @@ static void profile_ends(const increments *d, uint64_t top, vi_profile *ret_prof
 void tamis_vi_profile(uint64_t mask, unsigned counter_bits, vi_profile *ret_profile) {
     increments const d = increments_make(mask);
     uint64_t const   top = bits_low(counter_bits); /* a sum of that much makes a counter stuck */
-    uint64_t const   largest = d.value[d.n - 1];
+    uint64_t const   largest = d.value[d.n - 1], useless = first_useless(&d);
     sum_law          law = { .end = min_u64(top, LAW_SUMS), .chance = { 1 } };
     value_shares     shares;
     find_shares(&d, top, law.end, &shares);
     profile_ends(&d, top, ret_profile);
     for (unsigned j = 0; j <= ret_profile->top + 1; j++) {
-        double excluded = 0, both = 0;
-        for (uint64_t s = 0; s <= min_u64(law.end, j * largest); s++) {
+        uint64_t const least = (uint64_t)j * d.value[0];
+        bool const     is_useless = least >= useless; /* whatever the increments are */
+        double         excluded = 0, both = is_useless ? (double)d.n * d.n : 0;
+        for (uint64_t s = min_u64(least, law.end);
+             s <= min_u64(law.end, j * largest) && !is_useless; s++) {
             excluded += law.chance[s] * shares.excluded[s];
             both += law.chance[s] * shares.both[s];
         }
@@ -119,7 +133,7 @@ void tamis_vi_profile(uint64_t mask, unsigned counter_bits, vi_profile *ret_prof
         ret_profile->both[j] = both / ((double)d.n * d.n);
         /* where the law ends below the maximum, assume the largest sum there can be */
         ret_profile->stuck[j] = law.end == top ? law.chance[top] : (double)(j * largest >= top);
-        add_increment(&d, &law);
+        if (law.end == top || !is_useless) add_increment(&d, &law);
     }
 }
 
@@ -158,6 +172,7 @@ typedef struct line_law {
     const uint64_t   *g;
     const vi_profile *profile;
     blocked_sizes     sizes; /* of all sectors but the one that only some keys have */
+    vi_known         *known; /* NULL: nothing is kept */
 } line_law;
 
 static double line_count(const uint64_t *g) {
@@ -186,10 +201,20 @@ static double line_passes(const void *context, double keys) {
     return pass * (1 - more + more * line_holds(law, more / last_sector_size(law->g), keys));
 }
 
-static double blocked_fpr(const vi_profile *profile, const uint64_t *g, double n) {
+/* The same, from what is kept of it. */
+static double line_passes_known(const void *context, double keys) {
+    const line_law *const law = context;
+    if (law->known == NULL || keys >= VI_KNOWN_KEYS) return line_passes(context, keys);
+    double *const known = &law->known->passes[(unsigned)keys];
+    if (*known < 0) *known = line_passes(context, keys);
+    return *known;
+}
+
+static double blocked_fpr(const vi_profile *profile, const uint64_t *g, double n, vi_known *known) {
     line_law const law = { g, profile,
-                           tamis_blocked_sizes(vi_per_line(g), vi_sectors(g), g[VI_HASHES]) };
-    return tamis_blocked_mean(line_count(g), n, line_passes, &law);
+                           tamis_blocked_sizes(vi_per_line(g), vi_sectors(g), g[VI_HASHES]),
+                           known };
+    return tamis_blocked_mean(line_count(g), n, line_passes_known, &law);
 }
 
 /* ------------------------------------------------------------------ the fpr */
@@ -206,11 +231,19 @@ static double scattered_fpr(const vi_profile *profile, const uint64_t *g, double
     return (1 - more) * usual + more * tamis_meet_power(&law, m, hits, pass, k + 1);
 }
 
+void tamis_vi_forget(vi_known *ret_known) {
+    for (unsigned i = 0; i < VI_KNOWN_KEYS; i++) ret_known->passes[i] = -1;
+}
+
 /* n / 2^64: keys whose 64-bit hash is that of a stored key. */
-double tamis_vi_fpr_by(const vi_profile *profile, const uint64_t *g, double n) {
+double tamis_vi_fpr_known(const vi_profile *profile, const uint64_t *g, double n, vi_known *known) {
     double const passes =
-        g[VI_BLOCKED] != 0 ? blocked_fpr(profile, g, n) : scattered_fpr(profile, g, n);
+        g[VI_BLOCKED] != 0 ? blocked_fpr(profile, g, n, known) : scattered_fpr(profile, g, n);
     return fmin(1, passes + n / 0x1p64);
+}
+
+double tamis_vi_fpr_by(const vi_profile *profile, const uint64_t *g, double n) {
+    return tamis_vi_fpr_known(profile, g, n, NULL);
 }
 
 double tamis_vi_fpr(const uint64_t *g, double n) {

@@ -112,6 +112,21 @@ double tamis_vi_excludes(const vi_profile *profile, double counters, double hits
 double tamis_vi_fpr_by(const vi_profile *profile, const uint64_t *geometry, double n);
 double tamis_vi_fpr(const uint64_t *geometry, double n);
 
+/* How often an absent key passes a line of a blocked table depends on the keys in the line, and not
+ * on how many lines there are. So a search for the number of lines keeps it: by the number of keys
+ * in a line; negative: not known yet. */
+#define VI_KNOWN_KEYS 256
+
+typedef struct vi_known {
+    double passes[VI_KNOWN_KEYS];
+} vi_known;
+
+void tamis_vi_forget(vi_known *ret_known);
+
+/* The fpr, with what is known of tables that differ in the number of counters only. */
+double tamis_vi_fpr_known(const vi_profile *profile, const uint64_t *geometry, double n,
+                          vi_known *known);
+
 /* P[any counter ever sticks]: while n keys are added, and while further keys, up to `lifetime` in
  * all, each take the place of one that was removed. */
 double tamis_vi_saturation_by(const vi_profile *profile, const uint64_t *geometry, double n,

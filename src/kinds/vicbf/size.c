@@ -15,6 +15,7 @@
 #include "size.h"
 
 #include "core/increments.h"
+#include "theory/crossing.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,38 +44,62 @@ static uint64_t fill_lines(const uint64_t *g, double counters) {
     return g[VI_BLOCKED] ? (uint64_t)lines * vi_per_line(g) : (uint64_t)counters;
 }
 
+/* Tables that differ in the number of counters only. */
+typedef struct vi_family {
+    const vi_profile *profile;
+    const uint64_t   *g; /* all other fields */
+    double            n;
+    vi_known         *known;
+} vi_family;
+
+static double rate_with(const void *context, double counters) {
+    const vi_family *const family = context;
+    uint64_t               g[VI_FIELDS];
+    memcpy(g, family->g, sizeof g);
+    g[VI_COUNTERS] = fill_lines(g, fmax(2, counters));
+    return tamis_vi_fpr_known(family->profile, g, family->n, family->known);
+}
+
 /* The fewest counters that meet the rate, if fewer than `low` do not; 0: none do. The upper end
  * grows by half until it meets the rate, then bisection closes in: to 1 in 10^5, or 1 in 10^3 in a
  * blocked table, where a rate takes a hundred times longer to compute. */
-static uint64_t fewest_from(const vi_search *search, const vi_profile *profile, uint64_t *g,
-                            double low) {
-    double const n = search->n, fpr = search->need->fpr;
-    double       high = fmax(low, 2), close = g[VI_BLOCKED] != 0 ? 1e-3 : 1e-5;
-    for (;; high *= 1.5) {
-        g[VI_COUNTERS] = fill_lines(g, high);
-        if (tamis_vi_fpr_by(profile, g, n) <= fpr) break;
+static uint64_t fewest_from(crossing *cross, const uint64_t *g, double low) {
+    double high = fmax(low, 2), close = g[VI_BLOCKED] != 0 ? 1e-3 : 1e-5;
+    tamis_crossing_close_in(cross, high, 0x1p53, close / 2);
+    for (; !tamis_crossing_meets(cross, high); high *= 1.5) {
         if (high > 0x1p53) return 0;
         low = high;
     }
     while (high - low > close * high && high - low > 1) {
         double const half = (low + high) / 2;
-        g[VI_COUNTERS] = fill_lines(g, fmax(2, half));
-        *(tamis_vi_fpr_by(profile, g, n) > fpr ? &low : &high) = half;
+        *(tamis_crossing_meets(cross, half) ? &high : &low) = half;
     }
     return fill_lines(g, fmax(2, ceil(high)));
 }
 
-/* The fewest counters that meet the rate; 0: none do. A blocked table is never smaller than a
- * scattered one, which is found much faster. If that one already has more counters than the best
- * table so far, its size is good enough as an answer. */
-static uint64_t fewest_counters(const vi_search *search, const vi_profile *profile, uint64_t *g) {
-    double const   most = search->bits / (double)g[VI_COUNTER_BITS];
-    uint64_t const is_blocked = g[VI_BLOCKED];
-    g[VI_BLOCKED] = 0; /* hits per counter are hardly ever more than 4: no fewer need be tried */
-    uint64_t const scattered = fewest_from(search, profile, g, search->n * vi_mean_hashes(g) / 4);
+/* The fewest counters that meet the rate; 0: none do; infinity: more than both `most` and what the
+ * best table so far has bits for. A blocked table is never smaller than a scattered one, which is
+ * found much faster. If that one already has more counters than the best table, its size is good
+ * enough as an answer. */
+static double fewest_counters(const vi_search *search, const vi_profile *profile, uint64_t *g,
+                              double most) {
+    double const    best = search->bits / (double)g[VI_COUNTER_BITS];
+    uint64_t const  is_blocked = g[VI_BLOCKED];
+    vi_known        known;
+    vi_family const family = { profile, g, search->n, &known };
+    crossing        scattered = tamis_crossing(rate_with, &family, search->need->fpr);
+    crossing        blocked = scattered;
+    double const    limit = fmax(most, best);
+    g[VI_BLOCKED] = 0;
+    /* hits per counter are hardly ever more than 4: no fewer need be tried */
+    double const low = search->n * vi_mean_hashes(g) / 4;
+    bool const   is_more = limit < 0x1p53 && !tamis_crossing_meets(&scattered, limit);
+    double const fewest = is_more ? INFINITY : (double)fewest_from(&scattered, g, low);
     g[VI_BLOCKED] = is_blocked;
-    if (!is_blocked || scattered == 0 || (double)scattered > most) return scattered;
-    return fewest_from(search, profile, g, (double)scattered);
+    if (!is_blocked || fewest == 0 || fewest > best) return fewest;
+    tamis_vi_forget(&known);
+    if (limit < 0x1p53 && !tamis_crossing_meets(&blocked, limit)) return INFINITY;
+    return (double)fewest_from(&blocked, g, fewest);
 }
 
 /* ------------------------------------------------------------------ which table is better */
@@ -120,11 +145,12 @@ static void try_hashes(vi_search *search, uint64_t *g) {
     for (uint64_t k = first; k <= last; k++) {
         g[VI_HASHES] = k;
         if (g[VI_BLOCKED] != 0 && vi_sectors(g) > vi_per_line(g)) break;
-        uint64_t const m = fixed_m != NEED_FREE ? fixed_m : fewest_counters(search, &profile, g);
-        g[VI_COUNTERS] = m;
+        double const m = fixed_m != NEED_FREE ? (double)fixed_m
+                                              : fewest_counters(search, &profile, g, 1.05 * fewest);
         if (m == 0) continue;
-        if ((double)m > 1.05 * fewest) break;
-        fewest = fmin(fewest, (double)m);
+        if (m > 1.05 * fewest || m == INFINITY) break;
+        fewest = fmin(fewest, m);
+        g[VI_COUNTERS] = fixed_m != NEED_FREE ? fixed_m : (uint64_t)m;
         try_table(search, &profile, g);
     }
 }
