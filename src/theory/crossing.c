@@ -31,8 +31,9 @@ static bool find_both_sides(crossing *cross, double guess, double most) {
     double     step = FIRST_STEP, x = guess;
     bool const is_met = tamis_crossing_meets(cross, x);
     for (; cross->fails == -INFINITY || cross->meets == INFINITY; step *= step) {
-        x = is_met ? x / step : x * step;
-        if (!(x >= CROSSING_LEAST && x <= most)) return false;
+        double const next = is_met ? fmax(x / step, CROSSING_LEAST) : fmin(x * step, most);
+        if (next == x) return false;
+        x = next;
         (void)tamis_crossing_meets(cross, x);
     }
     return true;

@@ -1,55 +1,28 @@
 /* law.c - see law.h.
  *
- * A law is an array: law[i] is the probability of the value i. The last element of an array stands
- * for all values from there on, which errs on the safe side.
+ * From the tails of lines (tails.h) to shelves and the attic.
  *
  * Time matters here: a server makes many small sets, and a search for the best one evaluates this
- * law for every load that it tries. So what is Poisson is written down and not added up, and the
- * attic of large tables needs no law of what a shelf sends, but only means (law_shelf).
+ * law for every load that it tries. So the attic of large tables needs no law of what a shelf
+ * sends, but only means (law_within).
  */
 #include "law.h"
 
-#include "theory/tails.h"
+#include "law_arrays.h"
+#include "tails.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#define MAX_CHAIN 19 /* keys of one chain; more have a probability below 1e-19 */
-#define MAX_TAIL 96  /* entries of one tail */
 #define MAX_SENT 256 /* entries of 16 tails, or sent to the attic by one shelf */
 #define MAX_SUM 767  /* entries sent by all shelves, where that is summed up exactly */
-
-/* Probabilities so small that no sum over all shelves matters. Terms below it are left out. */
-#define NEVER 1e-30
-
-static unsigned law_at_most(unsigned n, unsigned most) {
-    return n < most ? n : most;
-}
-
-/* The last value of a law that has a probability at all. */
-static unsigned law_last(const double *law, unsigned most) {
-    while (most != 0 && !(law[most] > NEVER)) most--;
-    return most;
-}
 
 static double law_mean(const double *law, unsigned most) {
     double sum = 0;
     for (unsigned i = 1; i <= most; i++) sum += i * law[i];
     return sum;
-}
-
-/* Poisson(mean). Returns the last value above NEVER; from there on all is 0. */
-static unsigned law_poisson(double *ret_law, unsigned most, double mean) {
-    double   p = exp(-mean);
-    unsigned i = 0;
-    for (; i <= most && (p > NEVER || i < mean); i++) {
-        ret_law[i] = p;
-        p *= mean / (i + 1);
-    }
-    memset(ret_law + i, 0, (most + 1 - i) * sizeof *ret_law);
-    return i - 1;
 }
 
 /* ------------------------------------------------------------------ sums of independent values */
@@ -64,23 +37,29 @@ static void law_mix(double *restrict to, unsigned most, const double *restrict l
     to[most] += p * beyond;
 }
 
-/* The last value i with p x law[i] > NEVER. `last` is that for a similar p, to start from. */
-static unsigned law_last_beside(const double *law, unsigned most, double p, unsigned last) {
-    while (last < most && p * law[last + 1] > NEVER) last++;
-    while (last != 0 && !(p * law[last] > NEVER)) last--;
-    return last;
-}
-
-/* Make `law` that of the sum with another value, whose law is `other`; both may be the same. */
+/* Make `law` that of the sum with another value, whose law is `other`; both may be the same. WAYS
+ * values of the other are added at a time, unless the sum would go beyond `most`. */
 static void law_add(double *law, unsigned most, const double *other, unsigned last) {
-    double         sum[MAX_SUM + 1];
+    double sum[MAX_SUM + 1], room[MAX_SUM + 1 + 2 * WAYS], *const own = room + WAYS;
     unsigned const own_last = law_last(law, most);
     unsigned       beside = own_last;
     memset(sum, 0, (most + 1) * sizeof *sum);
-    for (unsigned i = 0; i <= last; i++) {
-        if (!(other[i] > NEVER)) continue;
-        beside = law_last_beside(law, own_last, other[i], beside);
-        law_mix(sum, most, law, beside, i, other[i]);
+    memset(room, 0, (own_last + 1 + 2 * WAYS) * sizeof *room);
+    memcpy(own, law, (own_last + 1) * sizeof *law);
+    for (unsigned i = 0; i <= last; i += WAYS) {
+        double         p[WAYS] = { 0 }, largest = 0;
+        unsigned const n = law_at_most(WAYS, last + 1 - i);
+        for (unsigned way = 0; way < n; way++) {
+            p[way] = other[i + way];
+            if (p[way] > largest) largest = p[way];
+        }
+        if (!(largest > NEVER)) continue;
+        beside = law_last_beside(own, own_last, largest, beside);
+        if (i + beside + WAYS < most) {
+            law_mix_all(sum, own, beside, i, p);
+        } else {
+            for (unsigned way = 0; way < n; way++) law_mix(sum, most, own, beside, i + way, p[way]);
+        }
     }
     memcpy(law, sum, (most + 1) * sizeof *law);
 }
@@ -94,84 +73,6 @@ static void law_repeat(double *ret_law, unsigned most, const double *one, unsign
         if (n >= 2 * (uint64_t)bit) law_add(ret_law, most, ret_law, law_last(ret_law, most));
         if ((n & bit) != 0) law_add(ret_law, most, one, one_last);
     }
-}
-
-/* ------------------------------------------------------------------ a line */
-
-/* A line is cut at the first chain that does not fit: that one and all behind it are the tail. The
- * keys of several chains together are Poisson, too. This is a cut at chain c; all arrays count
- * keys. */
-typedef struct law_cut {
-    double   before[LINE_SLOTS + 1]; /* in the c chains before it */
-    double   chain[MAX_CHAIN + 1];   /* in chain c */
-    double   behind[MAX_TAIL + 1];   /* in the 61 - c chains behind it */
-    unsigned last_behind;
-} law_cut;
-
-/* P[chain c has k keys and the line is cut there], for every k: before it are at most `kept` keys,
- * and more than room - k. */
-static void law_cut_at(const law_cut *cut, unsigned kept, unsigned room, double *ret_cut) {
-    double p = 0;
-    for (unsigned s = room + 1; s <= kept; s++) p += cut->before[s];
-    for (unsigned k = 0; k <= MAX_CHAIN; k++) {
-        if (k != 0 && k <= room + 1) p += cut->before[room + 1 - k];
-        ret_cut[k] = cut->chain[k] * p;
-    }
-}
-
-/* Add the law of the tail: k keys of the chain where the line is cut, and those behind it. */
-static void law_add_tail(const law_cut *cut, const double *at, double weight, double *tail) {
-    unsigned last = cut->last_behind;
-    for (unsigned k = 0; k <= MAX_CHAIN; k++) {
-        double const p = weight * at[k];
-        if (!(p > NEVER)) continue;
-        last = law_last_beside(cut->behind, cut->last_behind, p, last);
-        law_mix(tail, MAX_TAIL, cut->behind, last, k, p);
-    }
-}
-
-/* From keys to entries: `each` for every key, and `more`. Returns P[there is a tail at all]. */
-static double law_add_entries(const double *keys, unsigned each, unsigned more, double *to) {
-    double sum = 0;
-    for (unsigned i = 0; i <= MAX_TAIL; i++) {
-        sum += keys[i];
-        to[law_at_most(i * each + more, MAX_TAIL)] += keys[i];
-    }
-    return sum;
-}
-
-/* The laws of the tails of lines, in entries. */
-typedef struct law_tails {
-    double plain[MAX_TAIL + 1];
-    double flooded[MAX_TAIL + 1]; /* with the entries of a flooded key in any one chain */
-} law_tails;
-
-/* `mean` is in keys. The flooded key is in any chain. If that is where the line is cut or behind
- * it, its entries are in the tail; if it is before that, they leave less room for other keys. */
-static void law_tails_make(double mean, unsigned each, unsigned flood, law_tails *ret_tails) {
-    double const   chain = mean / LINE_CHAINS, any = 1.0 / LINE_CHAINS;
-    unsigned const room = LINE_SLOTS / each, less = (LINE_SLOTS - flood) / each;
-    double         plain[MAX_TAIL + 1] = { 0 }, in_tail[MAX_TAIL + 1] = { 0 };
-    double         kept[MAX_TAIL + 1] = { 0 }, at[MAX_CHAIN + 1], at_flood[MAX_CHAIN + 1];
-    law_cut        cut;
-    (void)law_poisson(cut.chain, MAX_CHAIN, chain);
-    for (unsigned c = 0; c < LINE_CHAINS; c++) {
-        unsigned const behind = LINE_CHAINS - 1 - c;
-        (void)law_poisson(cut.before, LINE_SLOTS, c * chain);
-        cut.last_behind = law_poisson(cut.behind, MAX_TAIL, behind * chain);
-        law_cut_at(&cut, room, room, at);
-        law_add_tail(&cut, at, 1, plain);
-        if (flood == 0) continue;
-        law_cut_at(&cut, room, less, at_flood);
-        for (unsigned k = 0; k <= MAX_CHAIN; k++) at_flood[k] += behind * at[k];
-        law_add_tail(&cut, at_flood, any, in_tail);
-        law_cut_at(&cut, less, less, at);
-        law_add_tail(&cut, at, c * any, kept);
-    }
-    memset(ret_tails, 0, sizeof *ret_tails);
-    ret_tails->plain[0] = fmax(0, 1 - law_add_entries(plain, each, 0, ret_tails->plain));
-    ret_tails->flooded[0] = fmax(0, 1 - law_add_entries(in_tail, each, flood, ret_tails->flooded) -
-                                        law_add_entries(kept, each, 0, ret_tails->flooded));
 }
 
 /* ------------------------------------------------------------------ a shelf */
@@ -206,7 +107,7 @@ static void law_within_make(const law_tails *tails, const double *flooded, law_w
 void tamis_line_shares(double mean, law_shares *ret_shares) {
     law_tails  tails;
     law_within within;
-    law_tails_make(mean, 1, 0, &tails);
+    tamis_line_tails(mean, 1, 0, &tails);
     law_within_make(&tails, NULL, within);
     double const keys = LINE_GROUP * law_mean(tails.plain, MAX_TAIL), all = LINE_GROUP * mean;
     double       sent = keys - LINE_SHELF, crowded = keys;
@@ -229,7 +130,7 @@ static __attribute__((noinline)) bool law_sum(const law_life *life, double keys,
     unsigned const rest = lines % LINE_GROUP; /* lines of the last shelf */
     law_tails      tails;
     double         sent[MAX_SENT + 1] = { 1 };
-    law_tails_make(keys / life->lines, life->each, life->flood, &tails);
+    tamis_line_tails(keys / life->lines, life->each, life->flood, &tails);
     const double *const flooded = life->flood != 0 ? tails.flooded : NULL;
     unsigned const      plain = whole - (whole != 0 && flooded != NULL);
     if (plain != 0) law_sent(&tails, NULL, LINE_GROUP, sent);
@@ -296,13 +197,16 @@ typedef struct law_shelves {
 
 static void law_shelves_make(const law_life *life, law_shelves *ret_shelves) {
     law_tails *const tails = &ret_shelves->tails;
-    law_tails_make(life->keys / life->lines, life->each, life->flood, tails);
+    tamis_line_tails(life->keys / life->lines, life->each, life->flood, tails);
     if (life->flood == 0) memcpy(tails->flooded, tails->plain, sizeof tails->flooded);
     ret_shelves->n = ceil(life->lines / LINE_GROUP);
     ret_shelves->last_plain = law_last(tails->plain, MAX_TAIL);
     ret_shelves->last_flooded = law_last(tails->flooded, MAX_TAIL);
     law_within_make(tails, NULL, ret_shelves->plain);
-    law_within_make(tails, tails->flooded, ret_shelves->flooded);
+    if (life->flood == 0)
+        memcpy(ret_shelves->flooded, ret_shelves->plain, sizeof ret_shelves->flooded);
+    else
+        law_within_make(tails, tails->flooded, ret_shelves->flooded);
 }
 
 /* ln E[e^(theta x entries)] of a tail. */

@@ -62,10 +62,10 @@ static double rate_with(const void *context, double counters) {
 
 /* The fewest counters that meet the rate, if fewer than `low` do not; 0: none do. The upper end
  * grows by half until it meets the rate, then bisection closes in: to 1 in 10^5, or 1 in 10^3 in a
- * blocked table, where a rate takes a hundred times longer to compute. */
-static uint64_t fewest_from(crossing *cross, const uint64_t *g, double low) {
+ * blocked table, where a rate takes a hundred times longer to compute. It takes about `guess`. */
+static uint64_t fewest_from(crossing *cross, const uint64_t *g, double low, double guess) {
     double high = fmax(low, 2), close = g[VI_BLOCKED] != 0 ? 1e-3 : 1e-5;
-    tamis_crossing_close_in(cross, high, 0x1p53, close / 2);
+    tamis_crossing_close_in(cross, guess, 0x1p53, close / 2);
     for (; !tamis_crossing_meets(cross, high); high *= 1.5) {
         if (high > 0x1p53) return 0;
         low = high;
@@ -94,12 +94,13 @@ static double fewest_counters(const vi_search *search, const vi_profile *profile
     /* hits per counter are hardly ever more than 4: no fewer need be tried */
     double const low = search->n * vi_mean_hashes(g) / 4;
     bool const   is_more = limit < 0x1p53 && !tamis_crossing_meets(&scattered, limit);
-    double const fewest = is_more ? INFINITY : (double)fewest_from(&scattered, g, low);
+    double const guess = most < INFINITY ? most / 1.05 : 4 * low;
+    double const fewest = is_more ? INFINITY : (double)fewest_from(&scattered, g, low, guess);
     g[VI_BLOCKED] = is_blocked;
     if (!is_blocked || fewest == 0 || fewest > best) return fewest;
     tamis_vi_forget(&known);
     if (limit < 0x1p53 && !tamis_crossing_meets(&blocked, limit)) return INFINITY;
-    return (double)fewest_from(&blocked, g, fewest);
+    return (double)fewest_from(&blocked, g, fewest, 1.1 * fewest);
 }
 
 /* ------------------------------------------------------------------ which table is better */
