@@ -103,14 +103,16 @@ static void memory_create(dedup_memory *seen, const options *asked) {
 }
 
 /* The set of an earlier run. It has its own capacity and rate; a script that gives them each time
- * is told if they are not the same. */
+ * is told if they are not the same. A set that can remove, which `build` has made, may hold several
+ * copies of a line: then how many lines are different is an estimate. */
 static void memory_open(dedup_memory *seen, const options *asked) {
-    tamis_facts facts;
+    tamis_info  info;
     number_text capacity;
     seen->set = setfile_take(asked->set, asked, &seen->target);
-    if (tamis_get_facts(seen->set, &facts) != TAMIS_OK) die("there is no set to inspect");
-    seen->capacity = facts.capacity;
-    seen->different = facts.keys;
+    setfile_inspect(seen->set, &info);
+    bool const is_multiset = (info.plan.abilities & TAMIS_CAN_REMOVE) != 0;
+    seen->capacity = info.plan.capacity;
+    seen->different = is_multiset ? (uint64_t)(info.distinct + 0.5) : info.facts.keys;
     number_exact(seen->capacity, capacity);
     if (is_given(asked, OPTION_BIT(CAPACITY)) && asked->spec.capacity != seen->capacity) {
         warn("%s exists and is made for %s keys; -n does not change that", asked->set, capacity);
@@ -119,16 +121,20 @@ static void memory_open(dedup_memory *seen, const options *asked) {
 
 static void memory_save(const dedup_memory *seen, uint64_t n_read, uint64_t n_before,
                         const options *asked) {
-    number_text read, new, holds, capacity;
+    tamis_info    info;
+    number_text   read, new;
+    contents_text contents;
+    capacity_text made_for;
     output_flush();
     setfile_save(seen->set, &seen->target);
+    if (is_given(asked, OPTION_BIT(QUIET))) return;
+    setfile_inspect(seen->set, &info);
     number_exact(n_read, read);
     number_exact(seen->different - n_before, new);
-    number_exact(seen->different, holds);
-    number_exact(seen->capacity, capacity);
-    if (is_given(asked, OPTION_BIT(QUIET))) return;
-    warn("%s: %s %s read, %s new; it holds %s keys and is made for %s keys", asked->set, read,
-         plural(n_read, "line", "lines"), new, holds, capacity);
+    setfile_name_contents(&info, contents);
+    setfile_name_capacity(&info.plan, made_for);
+    warn("%s: %s %s read, %s new; it holds %s and is made for %s", asked->set, read,
+         plural(n_read, "line", "lines"), new, contents, made_for);
 }
 
 static int dedup_run(const options *asked) {

@@ -1,6 +1,8 @@
 /* cmd_verify.c - tamis verify: are files of sets and states undamaged? */
 #include "commands.h"
 
+#include <stdio.h>
+
 #include "json.h"
 #include "message.h"
 #include "numbers.h"
@@ -8,28 +10,39 @@
 #include "setfile.h"
 
 typedef struct verified {
-    const char *kind;
-    uint64_t    keys;
+    const char   *kind;
+    uint64_t      keys;
+    contents_text contents; /* the same in words; a set may hold several copies of a key */
 } verified;
 
+static void look_at_states(const setfile *file, verified *ret_found) {
+    tamis_states_info info;
+    number_text       keys;
+    if (tamis_states_inspect(file->states, &info) != TAMIS_OK) die("there are no states");
+    *ret_found = (verified){ .kind = info.plan.kind, .keys = info.keys };
+    number_exact(info.keys, keys);
+    (void)snprintf(ret_found->contents, sizeof ret_found->contents, "%s %s", keys,
+                   plural(info.keys, "key", "keys"));
+}
+
 static verified look_at(const setfile *file) {
-    tamis_info        of_set;
-    tamis_states_info of_states;
-    if (file->set != NULL) {
-        setfile_inspect(file->set, &of_set);
-        return (verified){ of_set.plan.kind, of_set.facts.keys };
+    verified   found;
+    tamis_info info;
+    if (file->set == NULL) {
+        look_at_states(file, &found);
+        return found;
     }
-    if (tamis_states_inspect(file->states, &of_states) != TAMIS_OK) die("there are no states");
-    return (verified){ of_states.plan.kind, of_states.keys };
+    setfile_inspect(file->set, &info);
+    found = (verified){ .kind = info.plan.kind, .keys = info.facts.keys };
+    setfile_name_contents(&info, found.contents);
+    return found;
 }
 
 static void print_intact(const setfile *file) {
     verified const found = look_at(file);
-    number_text    keys;
-    number_exact(found.keys, keys);
     print_path(file->path);
-    output_text(": intact: %s of kind %s, %s %s\n", file->set != NULL ? "a set" : "states",
-                found.kind, keys, plural(found.keys, "key", "keys"));
+    output_text(": intact: %s of kind %s, %s\n", file->set != NULL ? "a set" : "states", found.kind,
+                found.contents);
 }
 
 static void json_intact(const setfile *file) {
