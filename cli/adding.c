@@ -73,21 +73,31 @@ tamis_status add_lines(tamis_set *set, const char *path, lines *input, const opt
 
 /* ------------------------------------------------------------------ reporting */
 
+/* What helps besides a larger capacity: in a set that can remove, room for more copies of each key.
+ * The number is an example, since the lines that were not read are not known. */
+static void name_room_for_copies(const tamis_plan *plan, char *ret_text, size_t n) {
+    bool const               is_multiset = (plan->abilities & TAMIS_CAN_REMOVE) != 0;
+    unsigned long long const copies = plan->copies < 4 ? 4 : 2 * plan->copies;
+    ret_text[0] = '\0';
+    if (!is_multiset) return;
+    (void)snprintf(ret_text, n, ", or with --copies %llu if every key may come %llu times", copies,
+                   copies);
+}
+
 void die_of_full(const tamis_set *set, const char *path, uint64_t n_lines) {
-    bool          is_multiset;
     tamis_info    info;
     number_text   lines_text;
     contents_text contents;
     capacity_text made_for;
+    char          advice[120];
     setfile_inspect(set, &info);
-    is_multiset = (info.plan.abilities & TAMIS_CAN_REMOVE) != 0;
+    name_room_for_copies(&info.plan, advice, sizeof advice);
     number_exact(n_lines, lines_text);
     setfile_name_contents(&info, contents);
     setfile_name_capacity(&info.plan, made_for);
     die("%s is full after %s %s: it holds %s and is made for %s; nothing was saved, build a "
         "larger one with -n%s",
-        path, lines_text, plural(n_lines, "line", "lines"), contents, made_for,
-        is_multiset ? ", or one with room for more copies of each key with --copies" : "");
+        path, lines_text, plural(n_lines, "line", "lines"), contents, made_for, advice);
 }
 
 /* Lines that changed nothing are not lost. A set that cannot remove stores nothing for a key that
