@@ -1,5 +1,5 @@
 . "$CLI_TESTS/helpers.sh"
-seq 1000 | tamis build -q counting.tamis --kind counting -e 1%
+seq 1000 | tamis build -q counting.tamis --kind counting -e 1% --seed 1
 tamis convert counting.tamis bloom.tamis --kind bloom
 seq 100000 | tamis has counting.tamis >expected
 seq 100000 | tamis has bloom.tamis | cmp - expected

@@ -22,5 +22,5 @@ printf 'a\t1000\nb\t999\nc\t1\n' >counts
 tamis build -q set.tamis -n 1000 -e 1e-9 --count-to 1000 --counts counts
 printf 'a\nb\nc\n' | tamis count set.tamis | cmp - counts
 tamis info --json set.tamis | python3 -c 'import json, sys; assert json.load(sys.stdin)["count_to"] >= 1000'
-tamis info set.tamis | grep -c '^  counts  *exactly up to [0-9,]* copies$'
+tamis info set.tamis | sed -n 's/^  counts  *//p'
 for number in 0 x 5G; do code_of tamis build set.tamis --count-to "$number" counts; done

@@ -1,6 +1,6 @@
 . "$CLI_TESTS/helpers.sh"
 make_states jobs.tamis
-tamis info jobs.tamis | sed -e 's/^\(  \(kind\|fpr\|size\|geometry\|overflow\|lines\|unknown\)  *\).*/\1.../' -e '/^      /d'
+tamis info jobs.tamis
 tamis info --json jobs.tamis | python3 -c '
 import json, sys
 found = json.load(sys.stdin)

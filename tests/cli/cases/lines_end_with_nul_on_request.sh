@@ -1,5 +1,5 @@
 printf 'a\nb\0c\0d' | tamis build -0 set.tamis --kind bloom -e 1e-9 --remove 2>&1 | cat
-printf 'a\nb\0c\0d' | tamis build -0 set.tamis --kind counting -n 10 -e 1e-9
+printf 'a\nb\0c\0d' | tamis build -0 set.tamis --kind counting -n 10 -e 1e-9 --seed 1
 printf 'd\0a\nb\0x\0' | tamis has -0 set.tamis | od -An -c
 printf 'd\0a\nb\0x\0' | tamis has -0v set.tamis | od -An -c
 printf 'd\0a\nb\0x\0' | tamis count -0 set.tamis | od -An -c

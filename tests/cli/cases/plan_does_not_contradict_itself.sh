@@ -9,7 +9,7 @@ def fact(*options):
 JOBS = [["-n", n, "-e", e, *abilities]
         for n, e in (("1M", "1%"), ("1M", "0.1%"), ("777", "7%"), ("29", "1e-6"))
         for abilities in ([], ["--remove"], ["--count"], ["--merge"])]
-JOBS += [["--memory", m, *abilities] for m in ("1KiB", "1MiB") for abilities in ([], ["--remove"], ["--merge"])]
+JOBS += [["--memory", "1KiB"], ["--memory", "1MiB", "--remove"]]  # bisections, which take half a second each
 for job in JOBS:
     text = run(*job)
     fast, _ = fact(*job)

@@ -21,7 +21,7 @@ for bad in damaged-20 damaged-100 damaged-230 damaged-700 cut-7 cut-100 cut-1000
         tamis receive "$target" <"$bad" >out 2>err || code=$?
         [ "$code $(wc -c <out) $(wc -l <err)" = '2 0 1' ] || echo "$bad: $code" "$(cat out err)"
     done
-    echo "$bad $(sed 's/byte [1-9][0-9]*/byte N/' err)"
+    echo "$bad $(cat err)"
     [ ! -e new.tamis ] || echo "$bad made a file"
     [ "$(cksum <old.tamis)" = "$sum" ] || echo "$bad changed a file"
 done
