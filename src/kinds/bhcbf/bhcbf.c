@@ -283,6 +283,8 @@ static uint64_t bhcbf_count(const tamis_table *table, uint64_t hash) {
 
 /* ------------------------------------------------------------------ a chunk of keys */
 
+/* First place by place, for all keys of the chunk; only those that are not excluded (`open`) are
+ * asked by steps. */
 static uint64_t bhcbf_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
     unsigned const k = (unsigned)table->geometry[BH_HASHES];
     uint64_t const places = bhcbf_places(table);
@@ -297,6 +299,8 @@ static uint64_t bhcbf_has_chunk(const tamis_table *table, const uint64_t *hash, 
     return found;
 }
 
+/* In two passes over as many keys as `place` has room for: find and prefetch, then change. The same
+ * for the two below. */
 static unsigned bhcbf_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
     unsigned const k = (unsigned)table->geometry[BH_HASHES];
     uint64_t       place[PROBES_LOCATED];

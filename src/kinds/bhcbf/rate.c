@@ -18,6 +18,7 @@ typedef struct step_law {
     unsigned places; /* the last row */
 } step_law;
 
+/* Row t + 1 from row t: one more number, each of the l with the chance 1/l. */
 static void step_law_make(const sums *table, step_law *ret_law) {
     unsigned t = 0;
     memset(ret_law->chance, 0, sizeof ret_law->chance);

@@ -1,6 +1,7 @@
 /* sequences.c - see sequences.h. */
 #include "sequences.h"
 
+/* A sequence is stored as a mask: bit v is set if v is one of its numbers. */
 sequence_numbers tamis_sequence_numbers(uint64_t mask) {
     sequence_numbers list = { .n = 0 };
     for (; mask != 0; mask &= mask - 1) list.value[list.n++] = bits_lowest(mask);

@@ -223,6 +223,8 @@ static const tamis_kind bloom_form_scattered = {
     .add_chunk = bloom_add_chunk_scattered,
 };
 
+/* Which functions a filter gets is decided once, when it is made: k of 8 and 16 are constants in
+ * their own functions, where the compiler unrolls the loops and vectors are used. */
 static const tamis_kind *bloom_form(const uint64_t *geometry) {
     if (geometry[BLOOM_BLOCKED] == 0) return &bloom_form_scattered;
     if (geometry[BLOOM_HASHES] == 8) return &bloom_form_blocked_8;
@@ -316,6 +318,7 @@ static bool bloom_lines_are_whole(const tamis_table *table, const char **reterr_
 static bool bloom_validate(const tamis_table *table, const char **reterr_why) {
     uint64_t const m = table->geometry[BLOOM_BITS], k = table->geometry[BLOOM_HASHES];
     uint64_t const marked = bits_popcount_bytes(table->body, table->body_bytes);
+    /* At most 511 bits, since the body is the fewest whole lines. */
     for (uint64_t place = m; place < table->body_bytes * 8; place++) {
         TAMIS_REQUIRE(!bloom_holds(table, place), reterr_why,
                       "I1: a bit is set beyond the last place");

@@ -8,10 +8,14 @@
 
 #include <math.h>
 
+/* Blocked: k is a power of two, so that the sectors of a line are equal and no division is needed
+ * (block.h). */
 static bool is_block_k(uint64_t k) {
     return k >= 1 && k <= BLOCK_MAX_K && (k & (k - 1)) == 0;
 }
 
+/* A blocked filter is whole lines; a scattered one may end anywhere in its last line, and the rest
+ * is zero (I1). */
 bool tamis_bloom_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     uint64_t const bits = g[BLOOM_BITS], k = g[BLOOM_HASHES];
     if (bits < 2 || bits > BLOOM_MAX_BITS) return false;
@@ -20,6 +24,7 @@ bool tamis_bloom_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     return checked_body_bytes(bits, 1, 0, ret_bytes);
 }
 
+/* The exact rates with n keys; theory/ has the derivations. */
 double tamis_bloom_rate(const uint64_t *g, double n) {
     double const m = (double)g[BLOOM_BITS];
     if (g[BLOOM_BLOCKED] == 0) return tamis_bloom_fpr(m, (unsigned)g[BLOOM_HASHES], n);
@@ -42,8 +47,10 @@ static bool choose_scattered(const tamis_need *need, uint64_t *g) {
  * the rate with a line less than the best so far need not be searched. */
 static bool smallest_blocked(const tamis_need *need, uint64_t first, uint64_t last, uint64_t *g) {
     double const n = (double)need->work.capacity;
-    double       most = BLOCKED_MAX_LINES;
-    bool         is_any = false;
+    /* `most` is one line less than the best so far: a k is worth a search only if that is enough
+     * for it. */
+    double most = BLOCKED_MAX_LINES;
+    bool   is_any = false;
     for (uint64_t k = first; k <= last && most >= 1; k *= 2) {
         if (tamis_blocked_fpr(BLOCK_BITS, k, most, n) > need->fpr) continue;
         most = tamis_blocked_lines(BLOCK_BITS, k, need->fpr, n, most) - 1;
@@ -88,6 +95,8 @@ static bool choose_blocked(const tamis_need *need, uint64_t *g) {
 bool tamis_bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[BLOOM_FIELDS];
     memcpy(g, need->fixed, sizeof g);
+    /* Who fixes a size or a number of hashes has the textbook's filter in mind: it is blocked only
+     * if that is said. */
     bool const is_open = g[BLOOM_BITS] == NEED_FREE && g[BLOOM_HASHES] == NEED_FREE;
     if (g[BLOOM_BLOCKED] == NEED_FREE) g[BLOOM_BLOCKED] = is_open && need_is_fast(need);
     if (g[BLOOM_BLOCKED] > 1) return false;

@@ -232,6 +232,7 @@ static void counting_fetch(const tamis_table *table, const uint64_t *hash, unsig
     }
 }
 
+/* A table that is in the cache needs no prefetching, and is asked key by key (probes_ask_near). */
 static uint64_t counting_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
     unsigned const k = counting_hashes(table);
     uint64_t const m = table->geometry[CBF_COUNTERS];
@@ -248,6 +249,8 @@ static uint64_t counting_has_chunk(const tamis_table *table, const uint64_t *has
     return found;
 }
 
+/* In two passes over as many keys as `at` has room for: the first finds all counters and prefetches
+ * them, the second changes them, when they have arrived. The same for the two below. */
 static unsigned counting_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
     unsigned const k = counting_hashes(table);
     uint64_t       at[PROBES_LOCATED];
@@ -297,6 +300,8 @@ static tamis_status counting_merge(tamis_table *into, const tamis_table *from) {
 
 static tamis_status counting_subtract(tamis_table *into, const tamis_table *from) {
     const sectors *const layout = counting_layout(into);
+    /* A part of a set has no counter that is larger than the set's. This is checked first, so that
+     * a refusal changes nothing. */
     if (!counters_hold_all(layout, into->body, from->body, NULL, NULL)) return TAMIS_ERR_ABSENT;
     counters_take_all(layout, into->body, from->body);
     into->keys = kind_less_counts(into->keys, from->keys);
@@ -400,6 +405,7 @@ static bool counting_validate(const tamis_table *table, const char **reterr_why)
                   reterr_why, "I1: a bit is set that belongs to no counter");
     TAMIS_REQUIRE(all.stuck == table->saturated, reterr_why,
                   "I2: the number of saturated counters is not the stored one");
+    /* Sums can be checked only while no counter is stuck: a stuck one has lost hits. */
     TAMIS_REQUIRE(!is_told || is_minimal || (is_countable && all.sum == hits), reterr_why,
                   "I3: the counters do not sum up to k x keys");
     bool const is_between = is_countable && all.sum >= keys && all.sum <= hits && all.most <= keys;

@@ -14,6 +14,7 @@
 
 /* ------------------------------------------------------------------ the table */
 
+/* Made by counting_prepare(). */
 TAMIS_INLINE const sectors *counting_layout(const tamis_table *table) {
     return (const sectors *)(const void *)table->derived;
 }
@@ -55,6 +56,8 @@ TAMIS_INLINE unsigned counting_locate_one(const tamis_table *table, uint64_t has
         }
         return k;
     }
+    /* Blocked: the hash itself chooses the line, so a counter of it is chosen by a number that does
+     * not depend on the line. */
     uint64_t const line = sectors_line(layout, hash);
     for (unsigned i = 0; i < k; i++) {
         uint64_t chosen = remix(hash, i);

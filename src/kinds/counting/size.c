@@ -22,6 +22,7 @@ bool tamis_cbf_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
                               is_blocked ? 0 : CBF_PAD_BYTES, ret_bytes);
 }
 
+/* The largest value of a counter: it is stuck there. */
 static uint64_t cbf_top(const uint64_t *g) {
     return bits_low((unsigned)g[CBF_COUNTER_BITS]);
 }

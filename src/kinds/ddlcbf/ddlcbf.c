@@ -97,6 +97,8 @@ static void ddlcbf_prepare(tamis_table *table) {
 
 /* ------------------------------------------------------------------ changing */
 
+/* Give a cell another counter. Equal prefixes are sorted by counter, so the bucket is packed
+ * anew. */
 static void ddlcbf_set_counter(tamis_table *table, const ddlcbf_cell *cell, uint64_t counter) {
     const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
     prefixes                    p;
@@ -107,6 +109,7 @@ static void ddlcbf_set_counter(tamis_table *table, const ddlcbf_cell *cell, uint
     table->saturated += counter == prefixes_stuck(s);
 }
 
+/* The caller has seen that the bucket has room. */
 static void ddlcbf_new_cell(tamis_table *table, const ddlcbf_place *place, unsigned known) {
     const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
     prefixes                    p;
@@ -135,6 +138,14 @@ static __attribute__((noinline)) bool ddlcbf_make_room(tamis_table *table, const
     return false;
 }
 
+/* One copy more, in the cheapest way there is:
+ *
+ *     a cell is stuck                      nothing to do: it stands for any number of copies
+ *     a cell can still count               count it up
+ *     fewer than DDLCBF_COPIES cells       a new cell in the least loaded bucket, if that has room;
+ *                                          if not, squeeze a bucket first and look again
+ *     no room, but a cell matches          the longest is stuck from now on
+ *     no room, and none matches            full */
 static tamis_status ddlcbf_add_key(tamis_table *table, const ddlcbf_key *key) {
     const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
     ddlcbf_found                found = ddlcbf_look(table, key);

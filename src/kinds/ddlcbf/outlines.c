@@ -33,6 +33,7 @@ static outline outline_close(const prefixes *p) {
                       (uint8_t)p->level };
 }
 
+/* A key with all bits known; which bits they are does not matter here, so 0. */
 static outline outline_add(const prefixes_shape *s, outline bucket) {
     prefixes p = outline_open(bucket);
     (void)prefixes_put(s, &p, 0, s->most);

@@ -58,7 +58,8 @@ TAMIS_INLINE ddlcbf_place ddlcbf_place_in(const tamis_table *table, const ddlcbf
     unsigned const            r = s->cells.least, z_bits = s->cells.most - r;
     uint64_t const            at = multiplier_apply(s->permute[i].there, s->range, key->print);
     uint64_t const            bucket = i * s->buckets + (at >> r);
-    uint64_t const            z = key->rest >> 1 >> (63 - z_bits); /* there may be none */
+    /* z_bits may be 0, and a shift by 64 is undefined: so shift twice. */
+    uint64_t const z = key->rest >> 1 >> (63 - z_bits);
     return (ddlcbf_place){ table->body + bucket * s->cells.bytes,
                            (at & bits_low(r)) << z_bits | z };
 }
@@ -102,6 +103,8 @@ typedef struct ddlcbf_found {
     unsigned     load;          /* of that */
 } ddlcbf_found;
 
+/* One more cell that matches. The longest is the most certain to be the key's own, so removals take
+ * that one. A cell is open if one copy more does not make it stick. */
 TAMIS_INLINE void ddlcbf_take_note(const prefixes_shape *s, ddlcbf_cell cell, ddlcbf_found *found) {
     bool const is_open = cell.counter + 1 < prefixes_stuck(s);
     found->cells++;
@@ -111,6 +114,8 @@ TAMIS_INLINE void ddlcbf_take_note(const prefixes_shape *s, ddlcbf_cell cell, dd
     if (is_open && cell.length > found->open.length) found->open = cell;
 }
 
+/* All subtables are read, even after a match: another cell may be longer, and an add needs the
+ * least loaded bucket. */
 TAMIS_INLINE ddlcbf_found ddlcbf_look(const tamis_table *table, const ddlcbf_key *key) {
     const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
     ddlcbf_found                found = { .load = UINT32_MAX };

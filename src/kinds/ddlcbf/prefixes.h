@@ -27,7 +27,9 @@
 /* Complete a shape whose bytes, cells, counter_bits, least, most and lengths are given, all in
  * their ranges. False: so many cells have no room for the least length. */
 TAMIS_INLINE bool prefixes_make(prefixes_shape *s) {
-    bool const     is_one = s->lengths == 1;
+    bool const is_one = s->lengths == 1;
+    /* A code is a number below `codes`; with two lengths, these two stand beside it, as what they
+     * are above the least. */
     unsigned const extra = is_one ? 0 : 2 * TWO_LENGTHS_BITS;
     unsigned       bits = 0;
     s->codes = (uint16_t)(is_one ? one_length_codes(s->cells) : two_lengths_codes(s->cells));
@@ -81,6 +83,8 @@ TAMIS_INLINE uint64_t prefixes_cell(const prefixes_shape *s, const uint8_t *buck
 
 /* ------------------------------------------------------------------ packing */
 
+/* With one length, the two groups of a packed bucket (cells whose first bit is 0 and 1) become one
+ * list. */
 TAMIS_INLINE void prefixes_unpack(const prefixes_shape *s, const uint8_t *bytes,
                                   prefixes *ret_bucket) {
     prefixes_head const head = prefixes_head_of(s, bytes);
@@ -156,6 +160,7 @@ TAMIS_INLINE void prefixes_squeeze(const prefixes_shape *s, prefixes *bucket) {
     bucket->level = s->cells + 1u;
     prefixes_cut_all(s, bucket, s->least);
     for (unsigned i = 0; i < bucket->n[0]; i++) {
+        /* Cells are sorted by prefix, so equal ones are neighbours. */
         bool const is_same = n != 0 && (cell[n - 1] ^ cell[i]) >> s->counter_bits == 0;
         if (!is_same) {
             cell[n++] = cell[i];

@@ -12,6 +12,8 @@ static bool is_between(uint64_t value, uint64_t low, uint64_t high) {
     return value >= low && value <= high;
 }
 
+/* Every geometry of a file passes through here; buckets of 64 and 128 bits are those of the
+ * paper. */
 static bool fields_are_possible(const uint64_t *g) {
     if (!is_between(g[DLBF_TABLES], DLBF_MIN_TABLES, DLBF_MAX_TABLES)) return false;
     if (!is_between(g[DLBF_CELLS], 1, DLBF_MAX_CELLS)) return false;
@@ -51,6 +53,8 @@ bool tamis_dlbf_layout(const uint64_t *g, dlbf_layout *ret_layout) {
     unsigned const data_bits = (unsigned)g[DLBF_BUCKET_BITS] - code_bits; /* of a bucket */
     if (!tamis_dlbf_lengths_never_grow(cells, sorting, data_bits)) return false;
     unsigned const shortest = data_bits / cells + codes_sorted(sorting, cells);
+    /* Bits of the hash that the bucket's number leaves. Longer fingerprints would be made of bits
+     * that are used twice. */
     unsigned const left = HASH_BITS - codes_bits(g[DLBF_BUCKETS]);
     unsigned const longest = left < DLBF_MAX_LENGTH ? left : DLBF_MAX_LENGTH;
     *ret_layout = (dlbf_layout){ .code_bits = code_bits,
@@ -74,6 +78,8 @@ void tamis_dlbf_lengths(const uint64_t *g, const dlbf_layout *layout, const unsi
     bool const     is_less = length < layout->longest;
     for (unsigned i = 0; i < g[DLBF_GROUP]; i++) {
         before += load[i];
+        /* `bits` - total x length bits are left over: the first buckets take one for each of their
+         * cells, while there are enough. */
         ret_length[i] = is_less ? length + (before <= bits - total * length) : layout->longest;
     }
 }

@@ -81,6 +81,9 @@ static void dlbf_prepare(tamis_table *table) {
     if (!tamis_dlbf_layout(g, &s.layout)) return; /* it will get no body either */
     codes_make((unsigned)g[DLBF_CELLS], g[DLBF_SORTING], &s.codes);
     for (unsigned a = 0; a <= DLBF_MAX_CELLS; a++) s.saved[a] = (uint8_t)(a * s.codes.sorted[a]);
+    /* dlbf_length() divides by multiplying with (inverse[t] + 1) / 2^16. For an empty block the
+     * quotient must be at least the longest length: with 2^16 / 2^16 it is all the bits of the
+     * block. */
     s.inverse[0] = UINT16_MAX;
     for (unsigned t = 1; t <= DLBF_BLOCK_CELLS; t++) s.inverse[t] = (uint16_t)(UINT16_MAX / t);
     memcpy(table->derived, &s, sizeof s);

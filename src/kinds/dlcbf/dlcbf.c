@@ -165,6 +165,7 @@ TAMIS_INLINE void dlcbf_look_in(const dlcbf_shape *s, dlcbf_place place, unsigne
         uint64_t const copies = dlcbf_copies(s, cells_get(&s->cells, place.bucket, cell));
         found->copies += copies;
         found->partial += copies < s->full;
+        /* Keep the first cell, and replace it by one that is not full. */
         if (found->cells++ != 0 && copies == s->full) continue;
         found->bucket = place.bucket;
         found->cell = cell;

@@ -116,6 +116,7 @@ TAMIS_INLINE uint64_t attic_find(const attic_view *attic, uint64_t word) {
     uint64_t const home = attic_home(attic, attic_bucket(word));
     uint64_t       place = home, step = 1;
     for (; !attic_is_behind(attic, place + step - 1, word, home); step *= 2) place += step;
+    /* Here the word is at one of the `step` places from `place` on. */
     while (step > 1) {
         uint64_t const half = step / 2;
         if (!attic_is_behind(attic, place + half - 1, word, home)) place += half;

@@ -19,6 +19,7 @@
 #define MAX_SENT 256 /* entries of 16 tails, or sent to the attic by one shelf */
 #define MAX_SUM 767  /* entries sent by all shelves, where that is summed up exactly */
 
+/* The mean of what a law describes; the last element counts as if it were just that value. */
 static double law_mean(const double *law, unsigned most) {
     double sum = 0;
     for (unsigned i = 1; i <= most; i++) sum += i * law[i];
@@ -69,6 +70,8 @@ static void law_repeat(double *ret_law, unsigned most, const double *one, unsign
                        unsigned n) {
     memset(ret_law, 0, (most + 1) * sizeof *ret_law);
     ret_law[0] = 1;
+    /* Before each bit the sum is of (n >> that bit + 1) values. It is doubled as soon as it is not
+     * empty, and gets one value more where the bit is set. */
     for (unsigned bit = 1u << 31; bit != 0; bit /= 2) {
         if (n >= 2 * (uint64_t)bit) law_add(ret_law, most, ret_law, law_last(ret_law, most));
         if ((n & bit) != 0) law_add(ret_law, most, one, one_last);
@@ -89,6 +92,7 @@ static void law_together(const law_tails *tails, const double *flooded, unsigned
 static void law_sent(const law_tails *tails, const double *flooded, unsigned lines,
                      double *ret_sent) {
     law_together(tails, flooded, lines, MAX_SENT, ret_sent);
+    /* Up to LINE_SHELF entries send none; beyond that, i entries send i - LINE_SHELF. */
     for (unsigned i = 1; i <= LINE_SHELF; i++) ret_sent[0] += ret_sent[i];
     memmove(ret_sent + 1, ret_sent + LINE_SHELF + 1, (MAX_SENT - LINE_SHELF) * sizeof *ret_sent);
     memset(ret_sent + MAX_SENT + 1 - LINE_SHELF, 0, LINE_SHELF * sizeof *ret_sent);
@@ -110,7 +114,9 @@ void tamis_line_shares(double mean, law_shares *ret_shares) {
     tamis_line_tails(mean, 1, 0, &tails);
     law_within_make(&tails, NULL, within);
     double const keys = LINE_GROUP * law_mean(tails.plain, MAX_TAIL), all = LINE_GROUP * mean;
-    double       sent = keys - LINE_SHELF, crowded = keys;
+    /* E[max(0, X - s)] = E[X] - s + E[max(0, s - X)], and the last term needs X < s only. Likewise
+     * the entries of crowded shelves are all entries less those of the shelves that have room. */
+    double sent = keys - LINE_SHELF, crowded = keys;
     for (unsigned i = 0; i < LINE_SHELF; i++) {
         sent += (LINE_SHELF - i) * within[i];
         crowded -= i * within[i];
@@ -153,6 +159,7 @@ typedef struct law_sums {
 
 /* Without churn, the second is not asked for. */
 static bool law_sums_make(const law_life *life, law_sums *ret_sums) {
+    /* For many shelves the sum would take too long, and gain little (law.h). */
     if (life->lines > LAW_EXACT_SHELVES * LINE_GROUP) return false;
     if (!law_sum(life, life->keys, ret_sums->now)) return false;
     if (life->churn > 0) return law_sum(life, life->keys + 1, ret_sums->next);
@@ -165,6 +172,8 @@ static double law_refused(const law_life *life, double now, double next) {
     return fmin(1, 2 * (now + life->churn * fmax(0, next - now)));
 }
 
+/* P[more is sent than the attic has room for], from both laws; and the least room for a
+ * probability, by going down from the largest value until the tail is too heavy. */
 static double law_exact(const law_life *life, const law_sums *sums, double room) {
     double now = 0, next = 0;
     for (unsigned k = MAX_SUM; k > room; k--) {
@@ -195,6 +204,8 @@ typedef struct law_shelves {
     law_within plain, flooded;
 } law_shelves;
 
+/* All that does not depend on theta, computed once: law_least() evaluates the moments a dozen
+ * times. */
 static void law_shelves_make(const law_life *life, law_shelves *ret_shelves) {
     law_tails *const tails = &ret_shelves->tails;
     tamis_line_tails(life->keys / life->lines, life->each, life->flood, tails);
@@ -211,6 +222,8 @@ static void law_shelves_make(const law_life *life, law_shelves *ret_shelves) {
 
 /* ln E[e^(theta x entries)] of a tail. */
 static double law_tail_moment(const double *tail, unsigned last, double theta) {
+    /* E[e^(theta x)] - 1, summed up as tail[i] (e^(theta i) - 1), so that a small result is exact:
+     * nearly all tails are empty. */
     double const step = exp(theta);
     double       sum = 0, power = 1;
     for (unsigned i = 1; i <= last; i++) {

@@ -34,6 +34,8 @@ static __attribute__((unused)) void lines_list_line(lines_view lines, uint64_t b
     }
 }
 
+/* The tail follows the line in the order of entries, so the list is sorted by (chain, byte,
+ * rest). */
 static __attribute__((unused)) void lines_gather(lines_view lines, uint64_t bucket,
                                                  lines_list *ret_list) {
     shelf_view const shelves = lines_shelves(lines);
@@ -106,9 +108,12 @@ static __attribute__((unused)) unsigned lines_joint_tail(lines_view into, uint64
         unsigned const    copies = lines_list_copies(shape, more, i, &n);
         unsigned const    had = lines_look(into, &place).copies;
         uint64_t const    sum = min_u64(had + copies, most);
+        /* Without counters every copy is an entry; with them a fingerprint has one, whatever its
+         * count. */
         size[place.chain] += shape->counter_bits == 0 ? (unsigned)sum - had : had == 0;
     }
     for (unsigned chain = 0; chain < RUNS_CHAINS; chain++) total += size[chain];
+    /* The line keeps whole chains, from the first on, as long as they fit: the rule of lines.h. */
     for (unsigned chain = 0; chain < RUNS_CHAINS && kept + size[chain] <= RUNS_SLOTS; chain++) {
         kept += size[chain];
     }
@@ -126,6 +131,8 @@ static __attribute__((unused)) bool lines_can_join(lines_view into, lines_view o
         unsigned const tail = lines_joint_tail(into, bucket, &more, most);
         if (tail > LINES_MAX_TAIL) return false;
         shelf += tail;
+        /* The last bucket of a shelf: what its 16 tails have beyond the places of the shelf goes to
+         * the attic. */
         bool const is_end =
             bucket % SHELF_BUCKETS == SHELF_BUCKETS - 1 || bucket == shape->buckets - 1;
         if (!is_end) continue;

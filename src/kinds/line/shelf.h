@@ -78,6 +78,8 @@ TAMIS_INLINE shelf_part shelf_find(uint64_t ones, uint64_t bucket) {
 TAMIS_INLINE uint32_t shelf_match(const uint8_t *line, shelf_part part, unsigned key,
                                   unsigned mask) {
     uint32_t const own = (uint32_t)(bits_low(part.first + part.n) & ~bits_low(part.first));
+    /* Two loads of 16 keys cover the 28. The second begins at byte 32, which is key 12, so the
+     * masks overlap and agree there. */
     uint64_t const low = lanes_equal_16x16(line + SHELF_AT, (uint16_t)key, (uint16_t)mask);
     uint64_t const high = lanes_equal_16x16(line + 32, (uint16_t)key, (uint16_t)mask);
     return (uint32_t)(low | high << (32 - SHELF_AT) / 2) & own;
@@ -129,6 +131,8 @@ static __attribute__((unused)) bool tail_next(const shelf_view *shelves, tail_cu
         return true;
     }
     if (!cursor->has_more) return false;
+    /* Words of a bucket stand side by side in the attic, in the order of (key, rest): find the
+     * first one, once. */
     if (!cursor->is_in_attic) cursor->place = attic_find(attic, attic_make_word(cursor->bucket, 0));
     cursor->is_in_attic = true;
     uint64_t const word = attic_word(attic, cursor->place);
@@ -264,6 +268,8 @@ static __attribute__((unused)) void shelf_recall(const shelf_view *shelves, uint
 
 /* Is there room for n more entries of the buckets that share a shelf with this one? */
 TAMIS_INLINE bool tail_has_room(const shelf_view *shelves, uint64_t bucket, unsigned n) {
+    /* Whoever comes takes a place of the shelf or pushes another out of it: each entry beyond the
+     * 28 is one more for the attic, but never more than come. */
     unsigned const total = shelf_used(shelf_ones(shelf_line(shelves, bucket))) + n;
     return total <= SHELF_KEYS || attic_has_room(&shelves->attic, min_u64(total - SHELF_KEYS, n));
 }

@@ -79,6 +79,7 @@ double tamis_line_overflow(const uint64_t *g, const tamis_workload *work) {
  * moves half of the rests. */
 void tamis_line_touches(const uint64_t *g, double n, double *ret_present, double *ret_absent,
                         double *ret_add) {
+    /* `chain`: mean keys of a chain, which is how many entries an absent key is compared with. */
     double const mean = fmin(n / (double)g[LINE_BUCKETS], LAW_MAX_LOAD), chain = mean / LINE_CHAINS;
     double const is_wide = g[LINE_REMAINDER_BITS] > LINE_BYTE_BITS ? 1 : 0;
     double const rest = (double)line_rest_bits(g), has_rests = rest != 0 ? 1 : 0;
@@ -103,6 +104,8 @@ static bool line_choose_lines(const tamis_need *need, const uint64_t *fixed, uin
     if (lines > (double)LINE_MAX_BUCKETS) return false;
     g[LINE_BUCKETS] = line_or_fixed(fixed[LINE_BUCKETS], lines);
     if (need->prints == 0) return true;
+    /* The fingerprints of the table are given (it is received): lines x chains x
+     * 2^remainder_bits. */
     uint64_t const step = (uint64_t)LINE_CHAINS << g[LINE_REMAINDER_BITS];
     if (need->prints % step != 0) return false;
     g[LINE_BUCKETS] = need->prints / step;
@@ -178,6 +181,8 @@ static void line_try_loads(line_search *search, uint64_t *g) {
         mean -= 0.5 / each;
         if (!is_possible || g[LINE_BUCKETS] == lines) continue;
         lines = g[LINE_BUCKETS];
+        /* Fewer keys in a line are more lines: from here on even the lines alone are larger than
+         * the best table. */
         if (line_bits(g, 0) >= search->bits) return;
         double const bits = line_bits(g, line_rough_room(search, g));
         if (bits > 1.02 * least) return;
@@ -204,6 +209,8 @@ bool tamis_line_choose(const tamis_need *need, uint64_t *geometry) {
     uint64_t const fixed = geometry[LINE_REMAINDER_BITS];
     if (fixed != NEED_FREE && fixed > LINE_MAX_REMAINDER_BITS) return false;
     unsigned const first = fixed != NEED_FREE ? (unsigned)fixed : line_first_remainder(need);
+    /* Two remainders are worth a try: see line_first_remainder(). For given fingerprints any may be
+     * the one that divides them. */
     unsigned const tries = fixed != NEED_FREE ? 1 : need->prints != 0 ? 33 : need->fpr > 0 ? 2 : 1;
     line_search    search = { .need = need, .fixed = geometry, .bits = INFINITY };
     for (unsigned bits = first; bits < first + tries && bits <= LINE_MAX_REMAINDER_BITS; bits++) {

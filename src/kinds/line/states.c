@@ -46,6 +46,7 @@ static tamis_status line_find_state(const tamis_table *table, uint64_t hash, sta
 
 /* ------------------------------------------------------------------ entries come and go */
 
+/* A new entry for a key that is absent: the caller has looked. */
 static tamis_status line_insert_field(tamis_table *table, uint64_t hash, uint64_t field) {
     lines_view const  lines = line_view(table);
     lines_place const place = lines_find(lines, hash);
@@ -68,6 +69,7 @@ static void line_erase_state(tamis_table *table, uint64_t hash) {
     table->saturated -= most > 1 && found.copies >= most;
 }
 
+/* All states of a bucket, for the sweep and for tallies. */
 static void line_list_states(const tamis_table *table, uint64_t bucket, bool has_prints,
                              state_list *ret_list) {
     lines_view const lines = line_view(table);

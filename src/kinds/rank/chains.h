@@ -292,6 +292,7 @@ static __attribute__((noinline, unused)) bool chains_far_append(chains_view     
                                                                 const chains_place *place,
                                                                 const chains_end   *end,
                                                                 uint64_t cell, unsigned load) {
+    /* As chains_append(), with lists of pieces in place of plain bit numbers. */
     if (!chains_make_room(chains, place, load)) return false;
     parts_list const index = chains_parts(chains, place->at, load + 1, true);
     parts_list const cells = chains_parts(chains, place->at, load + 1, false);
@@ -308,6 +309,10 @@ TAMIS_INLINE bool chains_append(chains_view chains, const chains_place *place,
     unsigned const load = chains_load(chains, place->at), bits = (unsigned)chains.shape->cell_bits;
     uint64_t const index = place->at + chains.shape->index[0];
     uint64_t const cells = place->at + chains.shape->cells[0];
+    /* Almost always the bucket has room: then all is in one record, and two shifts are enough.
+     * First the gap in both arrays, at the place where the next cell of this chain belongs; then
+     * the bit that announces it. That bit is in the base index for the first cell of a chain, else
+     * beside the cell before. */
     if (load >= chains.shape->room[0]) return chains_far_append(chains, place, end, cell, load);
     shift_open(chains.body, index + end->next, index + load, 1);
     shift_open(chains.body, cells + end->next * bits, cells + load * bits, bits);
@@ -345,6 +350,8 @@ TAMIS_INLINE void chains_delete(chains_view chains, const chains_place *place,
         chains_far_delete(chains, place, end, hole, load);
         return;
     }
+    /* Chains have no order, so the last cell may fill the hole. Then the bit that announced the
+     * last cell is cleared, and both arrays close up where it was. */
     field_set(chains.body, cells + hole * bits, bits,
               field_get(chains.body, cells + end->last * bits, bits));
     field_set_bit(chains.body, end->length == 1 ? place->at + place->chain : index + end->before,
@@ -357,6 +364,7 @@ TAMIS_INLINE void chains_delete(chains_view chains, const chains_place *place,
 
 /* Cells in use, summed up level by level. False: they are more than there is room for. */
 TAMIS_INLINE bool chains_levels_fit(chains_view chains, uint64_t at, unsigned *ret_load) {
+    /* The ones of a level are the cells of the next one: follow that until a level is empty. */
     unsigned const room = chains_room(chains.shape);
     unsigned       load = 0, size = bits_popcount(chains_base(chains, at));
     while (size != 0 && load + size <= room) {

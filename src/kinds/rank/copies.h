@@ -44,6 +44,9 @@ typedef struct copies_trail {
     unsigned   match_copies;
 } copies_trail;
 
+/* One walk down the chain answers all that add, remove and count ask: how many copies there are,
+ * which cell to change, and where a cell would be appended or taken away. The whole chain is read
+ * even if the remainder is found early, since its end is needed. */
 TAMIS_INLINE copies_trail copies_follow(chains_view chains, const chains_place *place) {
     uint64_t const base = chains_base(chains, place->at);
     chains_step    step = chains_first(base, place->chain);
@@ -99,6 +102,8 @@ static __attribute__((unused)) bool copies_add(chains_view chains, const chains_
 /* One copy less of a fingerprint that has some. */
 TAMIS_INLINE void copies_down(chains_view chains, const chains_place *place,
                               const copies_trail *trail) {
+    /* `match` is the cell that is not full, if there is one. So afterwards, too, there is only one
+     * (I4). */
     if (trail->match_copies == 1)
         chains_delete(chains, place, &trail->end, trail->match);
     else

@@ -75,6 +75,8 @@ static bool rank_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
 }
 
 static unsigned rank_lacks(const uint64_t *g) {
+    /* A fingerprint that is stored once may stand for several keys, so nothing can be removed.
+     * Merging would have to decide between two values of a key. */
     bool const is_once = g[RANK_COPIES] == 1 && g[RANK_COUNTER_BITS] == 0;
     return (is_once ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0) |
            (g[RANK_VALUE_BITS] != 0 ? TAMIS_CAN_MERGE : 0);
@@ -97,6 +99,7 @@ static void rank_predict(const uint64_t *g, const tamis_workload *work,
                      &ret_forecast->lines_add);
 }
 
+/* The highest count that can be told from "saturated". */
 static uint64_t rank_count_to(const uint64_t *g) {
     return rank_most(g) - 1;
 }

@@ -15,6 +15,8 @@ typedef struct rank_shape {
 
 static_assert(sizeof(rank_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
 
+/* `derived` is an array of words that the front door keeps in the handle, beside the body;
+ * rank_prepare() fills it. */
 TAMIS_INLINE const rank_shape *rank_shape_of(const tamis_table *table) {
     return (const rank_shape *)(const void *)table->derived;
 }

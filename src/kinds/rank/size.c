@@ -40,6 +40,13 @@ static bool rank_cells_are_possible(const uint64_t *g) {
     return rank_cell_bits(g) <= RANK_MAX_CELL_BITS;
 }
 
+/* The parts of the body, one after the other: buckets, extensions of level 2, of level 3, and a bit
+ * for each extension ("is it taken?") at the end, so that records of an aligned layout stay at
+ * cache lines.
+ *
+ *     | B buckets    | J2 extensions | J3 extensions | J2 + J3 bits     |
+ *     start[1] = 0   start[2]        start[3]        used[2], used[3]   end
+ */
 bool tamis_rank_layout(const uint64_t *geometry, rank_layout *ret_layout) {
     if (!rank_is_within(geometry[RANK_BUCKETS], 1, RANK_MAX_BUCKETS)) return false;
     if (!rank_is_within(geometry[RANK_CHAINS], 1, RANK_MAX_CHAINS)) return false;
@@ -73,6 +80,10 @@ uint64_t tamis_rank_prints(const uint64_t *geometry) {
     return prints;
 }
 
+/* The two terms of size.h for one pool. `filling`: more than J buckets need an extension when the
+ * table is filled. `add`: in a full life, one add finds all J taken and its own bucket just full;
+ * it is multiplied by the adds that come after the filling. The factors 2 are from Theorem 1 of the
+ * paper, which replaces dependent loads by independent ones. */
 double tamis_rank_pool_overflow(double buckets, double n, double lifetime, double cells,
                                 double extensions) {
     if (cells >= n || extensions >= buckets) return 0;
@@ -83,6 +94,8 @@ double tamis_rank_pool_overflow(double buckets, double n, double lifetime, doubl
     return fmin(1, filling + tamis_prints_churn(n, lifetime) * add);
 }
 
+/* The same two terms for the last level. No pool is involved, so the loads need not be independent
+ * and the binomial law of one bucket is exact; only the sum over buckets is a bound. */
 double tamis_rank_bucket_overflow(double buckets, double n, double lifetime, double cells) {
     if (cells >= n) return 0;
     double const filling = buckets * tamis_binomial_tail(n, 1 / buckets, cells + 1);
@@ -96,6 +109,8 @@ typedef struct rank_life {
     double each, most;
 } rank_life;
 
+/* A cell counts to 2^C. So c planned copies take ceil(c / 2^C) cells, and a flooded key all that it
+ * may have. */
 static rank_life rank_life_of(const uint64_t *g, const tamis_workload *work) {
     uint64_t const counted = UINT64_C(1) << min_u64(g[RANK_COUNTER_BITS], 32);
     uint64_t const each = min_u64((work->copies + counted - 1) / counted, g[RANK_COPIES]);
@@ -129,6 +144,8 @@ double tamis_rank_overflow(const uint64_t *geometry, const tamis_workload *work)
     rank_life const life = rank_life_of(geometry, work);
     double const    buckets = (double)geometry[RANK_BUCKETS];
     double          cells = (double)geometry[RANK_CELLS], sum = 0;
+    /* A pool of as many extensions as there are buckets cannot run out. In the others a flooded
+     * bucket may hold one extension, which the other buckets then do not have. */
     for (unsigned level = 2; level <= 3; level++) {
         double const extensions = (double)geometry[RANK_EXTENSIONS2 + level - 2];
         if (extensions == 0) break; /* then the last term is the same event, and sharper */
@@ -160,6 +177,7 @@ typedef struct rank_search {
     uint64_t          pool[RANK_MAX_CELLS + 1]; /* J for a bucket of so many cells; FREE: not yet */
 } rank_search;
 
+/* The search tries values for all fields. A field that the user has fixed has just one: his. */
 static uint64_t rank_or_fixed(uint64_t fixed, uint64_t chosen) {
     return fixed != NEED_FREE ? fixed : chosen;
 }
@@ -190,6 +208,8 @@ static uint64_t rank_plain_pool(const rank_search *s, double buckets, double key
     double const adds = tamis_prints_churn(n, s->life.lifetime);
     double       low = floor(buckets * over), high = buckets; /* enough is in (low, high] */
     if (buckets * over < 1 && rank_pool_bound(buckets, over, exact, adds, 0) <= budget) return 0;
+    /* The first try is 8 sigma above the mean, where the answer is for the usual probabilities of
+     * overflow. */
     double guess = floor(low + 8 * sqrt(low + 1) + 20);
     while (high - low > 1) {
         double const middle = guess < high && guess > low ? guess : floor((low + high) / 2);
@@ -216,6 +236,7 @@ static uint64_t rank_most_cells(const rank_search *s, double buckets) {
     double const mean = s->life.each * s->life.n / buckets;
     uint64_t     high = RANK_MAX_CELLS + 1, low = mean < (double)high ? (uint64_t)mean : high;
     if (low >= high) return high;
+    /* Invariant: `low` cells are too few, `high` are enough (or there is no such number). */
     while (high - low > 1) {
         uint64_t const middle = (low + high) / 2;
         double const   overflow = rank_buckets_overflow(&s->life, buckets, (double)middle) +
@@ -345,11 +366,15 @@ static void rank_choose_cells(rank_search *s, uint64_t *g) {
 /* L and r are chosen: choose B, the fewest buckets that meet the fpr. */
 static void rank_choose_buckets(rank_search *s, uint64_t *g) {
     const tamis_need *const need = s->need;
+    /* The fpr is the share of fingerprints that are stored, n / (B L 2^r). So B L = n / fpr / 2^r
+     * chains are needed. Without an fpr there is one key for each chain. */
     double const rate = need->fpr > 0 ? need->fpr : ldexp(1, -(int)g[RANK_REMAINDER_BITS]);
     double const chains = s->life.n / rate / ldexp(1, (int)g[RANK_REMAINDER_BITS]);
     double const buckets = fmax(1, ceil(chains / (double)g[RANK_CHAINS]));
     if (buckets > 0x1p48) return;
     g[RANK_BUCKETS] = rank_or_fixed(s->fixed[RANK_BUCKETS], (uint64_t)buckets);
+    /* A received set must have exactly the fingerprints of the one that was sent: B L 2^r is
+     * given. */
     if (need->prints != 0) {
         uint64_t const step = g[RANK_CHAINS] << g[RANK_REMAINDER_BITS];
         if (step == 0 || need->prints % step != 0) return;
@@ -390,6 +415,7 @@ bool tamis_rank_choose(const tamis_need *need, uint64_t *geometry) {
     s.life = rank_life_of(g, &need->work);
     uint64_t const usual = need->fpr > 0 || need->prints != 0 ? NEED_FREE : 8;
     uint64_t const fixed = rank_or_fixed(geometry[RANK_REMAINDER_BITS], usual);
+    /* Most r leave at once: rank_choose_buckets() returns where lambda is out of its limits. */
     for (uint64_t r = 1; r <= RANK_MAX_CELL_BITS; r++) {
         g[RANK_REMAINDER_BITS] = r;
         if (rank_or_fixed(fixed, r) == r && rank_cells_are_possible(g)) rank_choose_chains(&s, g);

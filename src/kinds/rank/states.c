@@ -9,6 +9,7 @@
 
 static_assert(CHAINS_MAX_CELLS <= STATE_LIST_MAX, "a bucket can be listed");
 
+/* Where the state of a key is: the bit of the body, and the unit of the sweep that ages it. */
 static tamis_status rank_find_state(const tamis_table *table, uint64_t hash, state_cell *ret_cell) {
     chains_view const  chains = rank_view(table);
     chains_place const place = rank_find(table, hash);
@@ -19,6 +20,8 @@ static tamis_status rank_find_state(const tamis_table *table, uint64_t hash, sta
     return TAMIS_OK;
 }
 
+/* Store a new key with its state, in a cell that counts one copy. The caller has looked: the key is
+ * absent. */
 static tamis_status rank_insert_field(tamis_table *table, uint64_t hash, uint64_t field) {
     chains_view const  chains = rank_view(table);
     chains_place const place = rank_find(table, hash);

@@ -31,6 +31,7 @@ static uint64_t touched_lines(const touched_bucket *bucket, double from, double 
     return ((UINT64_C(2) << last) - 1) & ~((UINT64_C(1) << first) - 1);
 }
 
+/* The lines of cell i. A cell may lie in two. */
 static uint64_t touched_cell(const touched_bucket *bucket, double i) {
     double const at = bucket->cells + floor(i) * bucket->cell_bits;
     return touched_lines(bucket, at, at + bucket->cell_bits);
@@ -46,6 +47,9 @@ static void touched_follow(const touched_bucket *bucket, double chains, double s
     uint64_t lines = touched_lines(bucket, 0, chains);
     double   start = 0, mean_length = 0;
     for (unsigned j = 1; j <= MAX_DEPTH; j++) mean_length += bucket->at_least[j];
+    /* Here `lines` are those that a walk has touched when it has read j cells. An absent key stops
+     * where its chain ends. An add stops there, too, and then moves the rest of the index and of
+     * the cells up. A present key is in cell j + 1 as often as a chain has one. */
     for (unsigned j = 0; j <= MAX_DEPTH; j++) {
         double const ends = bucket->at_least[j] - bucket->at_least[j + 1]; /* here, with j cells */
         double const next = start + share * bucket->size[j + 1];

@@ -346,6 +346,7 @@ static void state_direct_fetch(const tamis_table *table, const uint64_t *hash, u
     }
 }
 
+/* Cells are swept a unit at a time, as in all tables of shared cells (core/sweep.h). */
 static uint64_t state_direct_units(const uint64_t *g) {
     return state_shared_units(g, tamis_state_direct_count_bits(g));
 }

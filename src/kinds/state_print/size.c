@@ -87,6 +87,8 @@ typedef struct part {
 static double more_lines(const uint64_t *g, part first, part second) {
     uint64_t const bytes = g[STATE_PRINT_BUCKET_BYTES], step = min_u64(64, bytes & -bytes);
     double         sum = 0;
+    /* For each place where a bucket may begin in a line, count the lines behind those that were
+     * seen. */
     for (uint64_t start = 0; start < 64; start += step) {
         uint64_t const seen = first.to != 0 ? (start + first.to + 63) / 64 : 0;
         uint64_t const begin = max_u64(seen, (start + second.from) / 64);
@@ -126,6 +128,9 @@ void tamis_state_print_touches(const uint64_t *g, bool is_churned, double n, dou
         double const here = more_lines(g, nothing, seen) + more_lines(g, seen, field);
         double const behind = all + more_lines(g, prints, field);
         for (unsigned i = 0; i < law.tables; i++) {
+            /* x[i][j + 1] is the share of buckets of subtable i with more than j cells: so often is
+             * a key in cell j. Puts balance removals: they reach cell j as often as a bucket of
+             * exactly j + 1 cells loses one of its keys. */
             double const share = law.x[i][j + 1], last = (j + 1) * (share - law.x[i][j + 2]);
             present += share * (is_permuted ? i * each + here : behind);
             found += share;

@@ -119,9 +119,11 @@ static void state_print_take(tamis_table *table, const print_found *found) {
 static tamis_status state_print_insert(tamis_table *table, uint64_t hash, const tagged_found *seen,
                                        uint32_t value) {
     const print_shape *const shape = state_print_shape(table);
-    bool const               is_aside = seen->matches != 0 || seen->load == shape->cells.cells.n;
-    uint64_t const           unit = is_aside ? shape->side_unit : seen->least.bucket;
-    uint64_t const           field = state_fresh(table, shape->bits, unit, value);
+    /* The timer of a key starts with its unit: the sweep passes the side table at another time than
+     * the buckets. */
+    bool const     is_aside = seen->matches != 0 || seen->load == shape->cells.cells.n;
+    uint64_t const unit = is_aside ? shape->side_unit : seen->least.bucket;
+    uint64_t const field = state_fresh(table, shape->bits, unit, value);
     if (__builtin_expect(is_aside, 0)) return state_print_add_aside(table, hash, field);
     state_print_add(table, seen->least, seen->load, field);
     return TAMIS_OK;

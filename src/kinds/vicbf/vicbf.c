@@ -231,6 +231,7 @@ static __attribute__((noinline)) bool vicbf_has_anywhere(const vicbf_shape *shap
         uint64_t       chosen = remix(hash, i);
         uint64_t const counter = fastrange_next(&chosen, shape->layout.counters);
         uint64_t const c = counters_get(cells, counter * cells.bits);
+        /* What fastrange_next() left of the number chooses the increment, as in vicbf_probes(). */
         uint64_t const which = fastrange(chosen, shape->d.n);
         if (!vicbf_may_hold_one(shape, c, which, shape->is_listed)) return false;
         seen |= UINT64_C(1) << (counter % 64);
