@@ -57,8 +57,9 @@ static void shorten(ddl_bucket *bucket, unsigned length) {
     }
 }
 
-/* Two lengths: the shortest cells keep theirs, the others and the newcomer, which is last, share
- * the rest. If that would leave them no more, all get the same. */
+/* Two lengths: the shortest cells keep their length. The others and the new cell, which is the
+ * last, share the remaining bits. If they would not be longer than the shortest, all cells get the
+ * same length. */
 static unsigned long_length(const ddl_bucket *bucket) {
     unsigned shortest = DDLCBF_MOST, n_short = 0, limit = DDLCBF_MOST;
     for (unsigned i = 0; i + 1 < bucket->n; i++) {

@@ -36,11 +36,12 @@ static double arrivals(double x[DLCBF_PAPER_TABLES][DDLCBF_TOP + 2], unsigned i,
     return rate;
 }
 
-/* The part of all new keys that has the (b, r) of one in the table; and how many of them a cell
- * meets in its life. */
+/* The share of new keys that have the (b, r) of a key in the table; and how many such keys arrive
+ * during the life of a cell. */
 #define TWINS (DLCBF_PAPER_KEYS / DLCBF_PAPER_RANGE)
 
-/* How fast j cells get a twin that needs another cell, as the bits behind its (b, r) differ. */
+/* How fast j cells get a key with the same (b, r) but other bits behind it: that key needs a cell
+ * of its own. */
 static double forced(unsigned j, unsigned length) {
     return j * TWINS * (1 - ldexp(1, (int)DDLCBF_LEAST - (int)length));
 }

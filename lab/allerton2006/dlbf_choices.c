@@ -146,9 +146,9 @@ static double even_load(const even_row *row) {
     return low;
 }
 
-/* Make filters at the load where theory has the break-even. How much their rate differs from the
- * Bloom filter's there, divided by the slope that theory has, is how far away their own break-even
- * is. */
+/* Make filters at the load where, by theory, both rates are equal. Their rate differs a little from
+ * the Bloom filter's there. That difference, divided by the slope by theory, is the distance to
+ * their own break-even. */
 static lab_measured measure_even(lab_run *run, const even_row *row, double load) {
     uint64_t const         n = run->is_full ? FULL_TRIALS : QUICK_TRIALS;
     dlbf_kind_config const config = { .tables = DLBF_PAPER_TABLES,

@@ -27,8 +27,8 @@ unsigned dlbf_length(const bucket_layout *layout, unsigned load) {
     return layout->bits / load + dlbf_sorted_bits(layout, load);
 }
 
-/* A load alone is one code; with the number of zeros a + 1; with those of 00, 01, 10 and 11 as many
- * as there are ways to write a as a sum of four. */
+/* How many codes a load needs: 1 for the load alone; a + 1 to tell the number of zeros, too; and to
+ * tell the numbers of 00, 01, 10 and 11, as many as there are ways to write a as a sum of four. */
 double dlbf_codes(const bucket_layout *layout, unsigned most) {
     double codes = 0;
     for (unsigned a = 0; a <= most; a++) {
@@ -61,8 +61,8 @@ static void spend(const unsigned loads[DLBF_PAPER_GROUP], unsigned left,
     for (unsigned i = 0; i < DLBF_PAPER_GROUP; i++) lengths[i] += best >> i & 1;
 }
 
-/* All known bits, those told by the codes included, in equal parts; then one more for the first
- * buckets, as many as can have it. */
+/* All known bits, including those that the codes tell, are shared equally. Then the first buckets
+ * get one bit more per cell, as long as bits remain. */
 static void share_all(const bucket_layout *layout, const unsigned loads[DLBF_PAPER_GROUP],
                       unsigned sum, unsigned ret_lengths[DLBF_PAPER_GROUP]) {
     unsigned bits = DLBF_PAPER_GROUP * layout->bits, upto = 0;

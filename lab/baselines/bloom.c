@@ -134,8 +134,8 @@ static void run_config(lab_run *run, const bloom_config *config) {
     record_spread(run, config, &samples.own);
 }
 
-/* A dozen keys: here the share of marked places scatters so much that its mean to the k-th power is
- * no longer the mean of its k-th power, and the formula's second term has something to do. */
+/* A dozen keys: the share of marked places varies so much that the k-th power of its mean is not
+ * the mean of its k-th power. Here the second term of the formula matters. */
 static void run_dozen(lab_run *run) {
     bloom_config const  dozen = { .name = "dozen",
                                   .place = "beyond the papers: 12 keys in 120 bits, k = 7",

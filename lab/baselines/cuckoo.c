@@ -128,8 +128,9 @@ static void cuckoo_trial(const void *given, lab_random *random, void *ret_outcom
 
 /* ------------------------------------------------------------------ theory and rows */
 
-/* The load up to which all keys of a large table can be placed: of the core in which each cell has
- * two keys or more, at the moment when it has as many keys as cells. */
+/* The load up to which all keys of a large table can be placed. Take away cells with fewer than two
+ * keys, again and again; what is left is the core. The limit is reached when the core has as many
+ * keys as cells. */
 static double threshold(double choices) {
     double low = 1e-3, high = 20;
     for (unsigned i = 0; i < 100; i++) {

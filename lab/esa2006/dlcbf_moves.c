@@ -69,7 +69,8 @@ static double refused_share(const move_law *law, move_rule rule) {
     return share;
 }
 
-/* P[a key that has no bucket in subtable `not` comes to (i, j)]: D for `not` is a new key. */
+/* P[a key comes to (i, j)], for a key that has no bucket in subtable `not`. With `not` = D it is a
+ * new key, which has all. */
 static double comes_to(const move_law *law, unsigned i, unsigned j, unsigned not ) {
     double chance = i == not ? 0 : law->x[i][j - 1] - law->x[i][j];
     for (unsigned k = 0; k < i; k++) chance *= k == not ? 1 : law->x[k][j];

@@ -110,8 +110,8 @@ static double library_bloom(double rate) {
 
 #define CROSSING_STEPS 50 /* per decade */
 
-/* The largest rate below which `a` is always smaller than `b`, to 5%. Below 0.1% the curves are far
- * apart. */
+/* The largest rate below which `a` is always smaller than `b`, to within 5%. Rates below 0.1% are
+ * not tried: the curves are far apart there. */
 static double crossing(bits_at *a, bits_at *b) {
     double rate = 1e-3;
     for (int step = 0; step < 2 * CROSSING_STEPS; step++) {

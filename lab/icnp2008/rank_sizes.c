@@ -35,8 +35,8 @@ typedef struct fill_outcome {
     uint64_t hits, lost;
 } fill_outcome;
 
-/* Cells in use of a bucket itself: the levels of its index, one after the other, as far as they are
- * in the bucket. Those that go on in an extension fill it. */
+/* Cells in use in the bucket itself: go through the levels of its index as far as they are in the
+ * bucket. If the levels continue in an extension, the bucket is full. */
 static uint64_t bucket_load(const tamis_set *set, uint64_t at) {
     const uint64_t *const g = set->table.geometry;
     uint64_t const        index = at + g[RANK_CHAINS] + rank_pointer_bits(g[RANK_EXTENSIONS2]);
@@ -271,8 +271,8 @@ static void record_rates(lab_run *run, const rank_print *print, const rank_table
                                            : NULL });
 }
 
-/* Loads that sum up to the keys are a little less scattered than independent ones: that takes
- * mean / 2 x (P[load = W - 1] - P[load = W]) from the number of buckets with more than W. */
+/* Loads that sum up to the number of keys vary a little less than independent ones. So there are
+ * mean / 2 x (P[load = W - 1] - P[load = W]) fewer buckets with more than W keys. */
 static double expected_over(const rank_table *built, double cells) {
     double const over2 = rank_share_over(built, RANK_KEYS, cells - 2);
     double const over1 = rank_share_over(built, RANK_KEYS, cells - 1);

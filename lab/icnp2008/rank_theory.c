@@ -176,8 +176,9 @@ static void try_pools(search *s, rank_table *table, double budget) {
     }
 }
 
-/* B, L and r are chosen, and how many cells a bucket has in all: every Z1, every Z1 + Z2. A table
- * with the least pools is smaller than all that there can be, and most are over with that. */
+/* B, L and r are chosen, and so is the number of cells that a bucket has in all: try every Z1 and
+ * every Z1 + Z2. The bits with the smallest possible pools are a lower bound; most candidates are
+ * rejected by that alone. */
 static void try_cells(search *s, rank_table *table, unsigned most, double budget) {
     unsigned const mean = (unsigned)(s->cells / table->buckets);
     for (unsigned one = mean / 2 + 1; one < most; one++) {
@@ -192,8 +193,9 @@ static void try_cells(search *s, rank_table *table, unsigned most, double budget
     }
 }
 
-/* What the third level overflows with is spent, and the rest is for the pools: from the fewest
- * cells that leave any to those that leave nearly all. */
+/* Part of the budget is spent on the overflow of the third level, and the pools get the rest. Try
+ * all numbers of cells, from the fewest that leave anything of the budget to those that leave
+ * nearly all of it. */
 static void try_buckets(search *s, rank_table *table) {
     double const all = s->wish->overflow;
     for (unsigned i = 0; i <= MOST_CELLS; i++) s->pool[i] = -1;
@@ -289,9 +291,9 @@ double rank_crowd_filling(const rank_crowd *crowd) {
     return 1 - fits / exp(tamis_poisson_log(crowd->keys, crowd->keys));
 }
 
-/* To take a random key out and throw one in until it fits keeps the law "thrown, given that it
- * fits". Of the n - 1 others, a throw is refused if J buckets have more than W and it meets one
- * that has just W. */
+/* Removing a random key and throwing new ones until one fits keeps this law: "n keys thrown, given
+ * that they fit". A throw beside the n - 1 other keys is refused if J buckets have more than W keys
+ * and it meets a bucket with exactly W. */
 double rank_crowd_churning(const rank_crowd *crowd) {
     crowd_law const law = crowd_of(crowd, crowd->buckets - 1);
     size_t const    sum = crowd->keys - 1 - crowd->cells;

@@ -317,8 +317,8 @@ static double one_alone(double empty) {
     return empty * (1 - empty);
 }
 
-/* Keys that come and are taken for present are not put: all their cells say "don't know", or one
- * says a value. They would be unknown. */
+/* Keys that are taken for present when they come are not put: for those, all cells say "don't
+ * know", or one says a value. If they were put, they would be unknown. */
 static double unknown_share(unsigned sweeps) {
     double const empty = mean_over_sweep(sweeps, itself);
     double const value = mean_over_sweep(sweeps, one_alone), unsaid = 1 - empty - value;

@@ -151,8 +151,8 @@ static double share_of_full(const level_config *config, double hits) {
     return share;
 }
 
-/* P[there are more of them than cells]. They are many, so their number is nearly normal. Its
- * variance is less than that of independent counters, by nk (dq / d hits per counter)^2, since all
+/* P[there are more of them than cells]. There are many, so their number is nearly normal. Its
+ * variance is less than that of independent counters by nk (dq / d hits per counter)^2, because all
  * counters together have exactly nk hits. */
 static double chance_of_many(const level_config *config) {
     double const m = (double)config->m, hits = (double)(N * config->k), step = 1e-3 * hits;

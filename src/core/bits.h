@@ -24,7 +24,7 @@
 #define BITS_NEON
 #endif
 
-#define BITS_BYTES UINT64_C(0x0101010101010101) /* times a number below 256: that in every byte */
+#define BITS_BYTES UINT64_C(0x0101010101010101) /* times x < 256: x in every byte */
 
 /* The n lowest bits set, 0 <= n <= 64. */
 TAMIS_INLINE uint64_t bits_low(unsigned n) {
@@ -63,9 +63,10 @@ TAMIS_INLINE unsigned bits_lowest(uint64_t word) {
 }
 
 #ifndef BITS_PDEP
-/* For each byte, the single bits of its set bits, from the highest down, each in a byte of its own:
- * 0x80, 0x08, 0x02, 0, ... for 10001010. The compiler makes the table: BITS_8 adds the highest bit
- * or leaves it out, then BITS_7 the next, and `s` is where the next one goes. */
+/* For every value of a byte: its set bits from the highest down, each as a mask in a byte of its
+ * own. 10001010 gives 0x80, 0x08, 0x02, 0, ... The compiler computes the table: BITS_8 adds the
+ * highest bit or leaves it out, BITS_7 does the same with the next bit, and so on; `s` is where the
+ * next mask goes. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define BITS_AT(s) (56 - (s))
 #else
@@ -82,11 +83,18 @@ TAMIS_INLINE unsigned bits_lowest(uint64_t word) {
 
 static const uint64_t bits_from_top[256] __attribute__((unused)) = { BITS_8(UINT64_C(0), 0) };
 
-/* bits_nth() without PDEP. Byte k of (bits of each byte) x BITS_BYTES is the set bits of bytes 0 to
- * k. The rank is subtracted from all of them at once, before the multiplication: then byte k of
- * `excess` is 0x7f + (set bits of bytes 0 to k) - rank. The first byte of 0x80 or more is the one
- * with our bit, and its lower bits say how many set bits of that byte are above ours. Byte 7 gets
- * 0x40 more, so that it is taken if no other is; then it is 0, and the table says 0. */
+/* bits_nth() without PDEP.
+ *
+ * Which byte has our bit? (bits of each byte) x BITS_BYTES has, in byte k, the number of set bits
+ * in bytes 0 to k. With the rank subtracted from every byte before the multiplication, byte k of
+ * `excess` is 0x7f + (set bits in bytes 0 to k) - rank. So the first byte that is 0x80 or more is
+ * the one.
+ *
+ * Which bit of that byte? Its lower bits say how many set bits of the byte are above ours, and the
+ * table has the rest.
+ *
+ * If there is no such bit: byte 7 of `excess` gets 0x40 more, so that the search always ends. Byte
+ * 7 of the word is 0 then (see bits_nth), and so is the result. */
 #define BITS_EXCESS (0x7f * BITS_BYTES + (UINT64_C(0x40) << 56))
 
 TAMIS_INLINE uint64_t bits_nth_by_bytes(uint64_t word, unsigned rank) {
@@ -97,8 +105,8 @@ TAMIS_INLINE uint64_t bits_nth_by_bytes(uint64_t word, unsigned rank) {
 }
 #endif
 
-/* The set bit that has exactly `rank` set bits below it, as a mask; 0 if there is none. A word that
- * may have none must be below 2^56; rank < 64. */
+/* The set bit with exactly `rank` set bits below it, as a mask; 0 if there is none. If there may be
+ * none, the word must be below 2^56. rank < 64. */
 TAMIS_INLINE uint64_t bits_nth(uint64_t word, unsigned rank) {
     TAMIS_ASSERT(rank < 64 && (word >> 56 == 0 || rank < bits_popcount(word)));
 #ifdef BITS_PDEP

@@ -8,13 +8,13 @@
  *                |         ones: the lowest bit of every lane
  *                tops: the top bit of every lane
  *
- * word ^ value * ones is 0 in just those lanes that hold the value. To tell lanes that are 0 from
- * the others, add 2^(width-1) - 1 to each lane without its top bit: the sum carries into the top
- * bit just when the rest of the lane is not 0, and never out of the lane. So one addition answers
- * for all lanes of the word.
+ * value * ones is a word with the value in every lane. So word ^ value * ones has 0 in exactly
+ * those lanes that hold the value, and what remains is to find the lanes that are 0. Clear the top
+ * bit of each lane and add 2^(width-1) - 1 to it: the sum reaches the top bit if any lower bit was
+ * set, and it never leaves the lane. One addition tests all lanes of a word.
  *
- * Answers are masks. For words they have the top bits of lanes; for arrays of bytes, bit i is
- * byte i. Callers decide what they want of it: != 0, the lowest, a popcount.
+ * Results are masks. For words, the top bit of each lane is the result; for arrays of bytes, bit i
+ * of the mask is the result for byte i. Callers test != 0, or take the lowest bit, or count.
  *
  * Bytes are compared by vectors where there are some (AVX2, SSE4.1, NEON), with the same results.
  */
@@ -41,10 +41,10 @@ TAMIS_INLINE uint64_t lanes_equal(uint64_t word, uint64_t value, uint64_t ones, 
     return ~lanes_carry(word ^ value * ones, ones, width) & ones << (width - 1);
 }
 
-/* Lanes of a width that is known only when they are read. LANES_BITS bits of a word are used: a
- * word that is loaded from the byte in which a field begins has so many bits of it for sure,
- * whatever bit of the byte it begins at. The compiler makes the table; the division would take as
- * long as the rest of a comparison. */
+/* Lanes whose width is known only at run time. A row of fields may begin at any bit of a byte, so a
+ * word that is loaded from that byte has 57 bits of the row or more: only LANES_BITS are used. The
+ * tables are computed by the compiler; a division at run time would take as long as the rest of a
+ * comparison. */
 #define LANES_BITS 57
 
 #define LANES_ONES(w) ((UINT64_C(1) << (LANES_BITS / (w) * (w))) - 1) / ((UINT64_C(1) << (w)) - 1)
@@ -65,7 +65,7 @@ static const uint8_t lanes_per_word[LANES_BITS + 1]
 
 #define LANES_BYTES UINT64_C(0x0101010101010101) /* `ones` of eight bytes */
 
-/* The bits at 0, 8, 16, ... of a word pushed together. */
+/* Collect the bits 0, 8, 16, ... 56 of a word in its lowest byte. */
 TAMIS_INLINE unsigned lanes_gather8(uint64_t spread) {
     return (unsigned)((spread * UINT64_C(0x0102040810204080)) >> 56);
 }
@@ -75,8 +75,9 @@ TAMIS_INLINE unsigned lanes_equal_8x8(const uint8_t *bytes, uint8_t value) {
     return lanes_gather8(lanes_equal(le64_load(bytes), value, LANES_BYTES, 8) >> 7);
 }
 
-/* Which of 8 bytes are this value or smaller? Each byte without its top bit is compared by
- * subtraction, with a one above it to borrow from; then the top bits decide, if they differ. */
+/* Which of 8 bytes are at most this value? The lower 7 bits of each byte are compared by a
+ * subtraction; a one in the top bit keeps the borrow inside the byte. If the top bits differ, they
+ * decide instead. */
 TAMIS_INLINE unsigned lanes_up_to_8x8(const uint8_t *bytes, uint8_t value) {
     uint64_t const tops = LANES_BYTES << 7, x = le64_load(bytes);
     uint64_t const y = value * LANES_BYTES, not_above = (y | tops) - (x & ~tops);
@@ -86,8 +87,8 @@ TAMIS_INLINE unsigned lanes_up_to_8x8(const uint8_t *bytes, uint8_t value) {
 
 /* ------------------------------------------------------------------ vectors of 32 bytes */
 
-/* lanes_32 is half a cache line: one register of AVX2, or two of SSE4.1 or NEON. Without vectors
- * there is no LANES_VECTORS, and callers use words.
+/* lanes_32 is half a cache line: one register of AVX2, or two of SSE4.1 or NEON. If there are no
+ * vectors, LANES_VECTORS is not defined, and callers use words.
  *
  *     lanes_load, lanes_store   at any address
  *     lanes_all                 the same byte everywhere
@@ -235,8 +236,8 @@ TAMIS_INLINE lanes_32 lanes_move_down(lanes_32 all, unsigned n) {
                   : (lanes_32){ { vextq_u8(low, high, 2), vextq_u8(high, zero, 2) } };
 }
 
-/* There is no movemask. One bit is kept of each byte, another one for each of eight neighbours, and
- * then neighbours are added up, three times. This is the first time. */
+/* NEON has no movemask. Keep one bit of each byte, a different one in each of eight neighbours, and
+ * add neighbours up three times. This function does the first addition. */
 TAMIS_INLINE uint8x16_t lanes_mask_begin(lanes_32 all) {
     uint8x16_t const bits = vreinterpretq_u8_u64(vdupq_n_u64(UINT64_C(0x8040201008040201)));
     return vpaddq_u8(vandq_u8(all.val[0], bits), vandq_u8(all.val[1], bits));
@@ -267,7 +268,7 @@ TAMIS_INLINE uint32_t lanes_equal_8x32(const uint8_t *bytes, uint8_t value) {
 #endif
 }
 
-/* Which of 32 bytes are this value or smaller? Those that are the smaller one of both. */
+/* Which of 32 bytes are at most this value? Those that equal the smaller of the two. */
 TAMIS_INLINE uint32_t lanes_up_to_8x32(const uint8_t *bytes, uint8_t value) {
 #ifdef LANES_VECTORS
     lanes_32 const all = lanes_load(bytes);
@@ -279,9 +280,9 @@ TAMIS_INLINE uint32_t lanes_up_to_8x32(const uint8_t *bytes, uint8_t value) {
 #endif
 }
 
-/* The same for the bytes of a cache line from `first` on: bit i is byte `first` + i; `first` is at
- * most 32. On x86 each register has a mask of its own, and halves that overlap save a shift. NEON
- * makes one mask of all registers in fewer instructions than two. */
+/* The same for the bytes of a cache line from `first` on, which is at most 32: bit i is byte
+ * `first` + i. On x86 each register has its own mask; two halves that overlap need one shift less.
+ * On NEON one mask of all registers takes fewer instructions than two masks. */
 TAMIS_INLINE uint64_t lanes_equal_line(const uint8_t *line, unsigned first, uint8_t value) {
 #ifdef LANES_NEON
     lanes_32 const want = lanes_all(value), low = lanes_load(line), high = lanes_load(line + 32);
@@ -304,7 +305,7 @@ TAMIS_INLINE uint64_t lanes_up_to_line(const uint8_t *line, unsigned first, uint
 #endif
 }
 
-/* Which of 16 little-endian numbers of 16 bits are this value in the bits of `mask`? */
+/* Which of 16 little-endian numbers of 16 bits agree with this value in the bits of `mask`? */
 TAMIS_INLINE uint32_t lanes_equal_16x16(const uint8_t *bytes, uint16_t value, uint16_t mask) {
 #if defined(LANES_X86)
     __m128i const want = _mm_set1_epi16((short)(value & mask)), bits = _mm_set1_epi16((short)mask);

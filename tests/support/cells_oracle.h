@@ -115,15 +115,17 @@ static inline void cells_age(cells_oracle *o, uint64_t unit) {
     }
 }
 
-/* How long ago the hand was to pass the unit of a cell, in parts of a unit's time. */
+/* How long ago the sweep was due to pass the unit of a cell, in fractions of the time for one
+ * unit. */
 static inline uint64_t cells_since(const cells_oracle *o, const sweep *hand, uint64_t cell) {
     uint64_t units = 0;
     while ((hand->due + 2 * o->units - 1 - units) % o->units != cell / o->per_unit) units++;
     return units * hand->timeout + hand->rest;
 }
 
-/* The timers of another table's cell and of ours, as of ours: the younger. Where the hand comes
- * sooner than it would have come there, a pass more, up to a whole life. */
+/* Merge the timers of two cells, in the time of our table: the younger one counts. If our sweep
+ * comes to the cell sooner than the other table's would have, the timer gets one pass more, up to
+ * its maximum. */
 static inline uint64_t cells_younger(const cells_oracle *into, const sweep *here,
                                      const cells_oracle *from, const sweep *there, uint64_t cell) {
     if (into->timer_bits == 0) return 0;

@@ -145,8 +145,9 @@ static const char *step_batch(churn *c) {
     return add_batch(c, n);
 }
 
-/* A new load to head for. Now and then the set begins anew: what cannot shrink once it is full, the
- * others before floods have saturated so much that nothing could be lost any more. */
+/* Choose the load to go to next. Now and then the set is emptied. Kinds that cannot remove need
+ * that once they are full. The others need it before a flood: too many saturated keys would hide a
+ * lost one. */
 static const char *new_goal(churn *c) {
     c->goal = (size_t)dice_below(&c->chance, c->set->capacity * 5 / 4 + 2);
     bool const can_remove = (c->abilities & TAMIS_CAN_REMOVE) != 0;

@@ -297,8 +297,8 @@ static const char *go(life *l) {
     return life_drop(l, i);
 }
 
-/* Time passes so that the capacity is heard of a few times in a timeout; now and then it jumps. One
- * of eight operations comes here. */
+/* Time passes at such a rate that all keys of the capacity are touched a few times within a
+ * timeout; now and then it jumps. One operation in eight comes here. */
 static const char *pass(life *l) {
     uint64_t const timeout = l->variant->timeout, parts = l->variant->capacity / 2;
     uint64_t const jump = dice_below(&l->chance, 5000) == 0 ? 3 * timeout : 0;

@@ -36,7 +36,7 @@ static inline void oracle_free(rank_oracle *o) {
     free(o->cells);
 }
 
-/* The digits of the hash as a fraction: hash x prints / 2^64, in two halves of the hash. */
+/* The fingerprint: hash x prints / 2^64, computed from the two halves of the hash. */
 static inline uint64_t oracle_print(const rank_oracle *o, uint64_t hash) {
     uint64_t const low = (hash & UINT32_MAX) * o->prints >> 32; /* prints are below 2^32 */
     return ((hash >> 32) * o->prints + low) >> 32;
@@ -48,7 +48,7 @@ static inline uint64_t oracle_bucket(const rank_oracle *o, uint64_t print) {
 
 /* ------------------------------------------------------------------ cells */
 
-/* The extension that a bucket with so many cells has no use for yet: 0 or 1, or 2 for none. */
+/* The extension that begins behind exactly so many cells: 0 or 1; 2: none does. */
 static inline unsigned oracle_border(const rank_oracle *o, uint64_t cells) {
     const uint64_t *const g = o->geometry;
     if (g[RANK_EXTENSIONS2] != 0 && cells == g[RANK_CELLS]) return 0;

@@ -110,7 +110,7 @@ static tamis_status oracle_get(oracle *o, uint64_t hash, uint64_t *ret_value) {
 
 /* ------------------------------------------------------------------ changes */
 
-/* How often the hand will come by a unit until it has done all that is due. */
+/* How often the sweep will still pass a unit until all ageing that is due is done. */
 static uint64_t owed_to(const oracle *o, unsigned unit) {
     const sweep *const hand = &o->table->sweep;
     uint64_t           times = 0;
@@ -222,7 +222,7 @@ static void oracle_sweep(oracle *o, unsigned unit, uint64_t *aged) {
 
 /* ------------------------------------------------------------------ bytes */
 
-/* So many names of some bits, from a bit on, and the fields behind the room for them. */
+/* n names of `bits` bits each, from a bit on; their fields are behind the room for all names. */
 static void write_list(const oracle *o, const bucket *b, uint64_t at, uint64_t bits, uint64_t room,
                        uint8_t *to) {
     uint64_t const x = o->g[STATE_PRINT_VALUE_BITS], timer_bits = o->table->sweep.timer_bits;
