@@ -1,6 +1,10 @@
 /* sabotage.c - see sabotage.h. */
 #include "sabotage.h"
 
+#include "theory/bloom_rate.h"
+
+#include <math.h>
+
 /* ------------------------------------------------------------------ broken kinds */
 
 const tamis_kind *honest;
@@ -96,4 +100,26 @@ tamis_status merges_a_part(tamis_table *into, const tamis_table *from) {
 void flatters_itself(const tamis_table *table, kind_survey *ret_survey) {
     honest->survey(table, ret_survey);
     ret_survey->fpr *= .8;
+}
+
+/* ------------------------------------------------------------------ broken in any blocked kind */
+
+/* The first two fields of the geometry of all kinds that use this. */
+enum { PLACES, HASHES };
+
+bool looks_in_the_next_line(const tamis_table *table, uint64_t hash) {
+    uint64_t const one_line = UINT64_MAX / (table->body_bytes / TAMIS_LINE_BYTES);
+    return honest->has(table, hash % 64 == 0 ? hash + one_line : hash);
+}
+
+void surveys_as_if_anywhere(const tamis_table *table, kind_survey *ret_survey) {
+    honest->survey(table, ret_survey);
+    ret_survey->fpr = pow(ret_survey->load, (double)table->geometry[HASHES]);
+}
+
+void predicts_as_if_anywhere(const uint64_t *geometry, const tamis_workload *work,
+                             tamis_forecast *ret_forecast) {
+    honest->predict(geometry, work, ret_forecast);
+    ret_forecast->fpr = tamis_bloom_fpr((double)geometry[PLACES], (unsigned)geometry[HASHES],
+                                        (double)work->capacity);
 }

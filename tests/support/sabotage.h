@@ -39,4 +39,12 @@ uint64_t     counts_too_few(const tamis_table *table, uint64_t hash);
 tamis_status merges_a_part(tamis_table *into, const tamis_table *from);
 void flatters_itself(const tamis_table *table, kind_survey *ret_survey); /* of its present rate */
 
+/* The same for kinds that have a blocked form, in which all places of a key are in one cache line:
+ * bloom and counting. The first looks in the next line for some keys; the others state the rate of
+ * places that are anywhere. */
+bool looks_in_the_next_line(const tamis_table *table, uint64_t hash);
+void surveys_as_if_anywhere(const tamis_table *table, kind_survey *ret_survey);
+void predicts_as_if_anywhere(const uint64_t *geometry, const tamis_workload *work,
+                             tamis_forecast *ret_forecast);
+
 #endif

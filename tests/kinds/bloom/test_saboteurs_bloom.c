@@ -2,17 +2,10 @@
  * law must see; then, filters with one invariant broken: validate must name it. */
 #include "kinds/bloom/size.h"
 #include "sabotage.h"
-#include "theory/bloom_rate.h"
 
 #define BLOCKED "bits=20480,hashes=8,blocked=1"
 
 /* ------------------------------------------------------------------ broken kinds */
-
-/* Looks in the line behind that of the key, for some. */
-static bool looks_in_the_next_line(const tamis_table *table, uint64_t hash) {
-    uint64_t const one_line = UINT64_MAX / (table->geometry[BLOOM_BITS] / 512);
-    return honest->has(table, hash % 64 == 0 ? hash + one_line : hash);
-}
 
 /* Forgets the mark in the first sector of the line, for some. */
 static tamis_status adds_a_mark_less(tamis_table *table, uint64_t hash) {
@@ -21,20 +14,6 @@ static tamis_status adds_a_mark_less(tamis_table *table, uint64_t hash) {
     tamis_status const status = (memcpy(&before, line, 8), honest->add(table, hash));
     if (hash % 64 == 0) memcpy(line, &before, 8);
     return status;
-}
-
-/* Say of lines what is true of places that are anywhere. */
-
-static void surveys_as_if_anywhere(const tamis_table *table, kind_survey *ret_survey) {
-    honest->survey(table, ret_survey);
-    ret_survey->fpr = pow(ret_survey->load, (double)table->geometry[BLOOM_HASHES]);
-}
-
-static void predicts_as_if_anywhere(const uint64_t *geometry, const tamis_workload *work,
-                                    tamis_forecast *ret_forecast) {
-    honest->predict(geometry, work, ret_forecast);
-    ret_forecast->fpr = tamis_bloom_fpr((double)geometry[BLOOM_BITS],
-                                        (unsigned)geometry[BLOOM_HASHES], (double)work->capacity);
 }
 
 static uint64_t has_chunk_but_the_last(const tamis_table *table, const uint64_t *hash, unsigned n) {

@@ -6,7 +6,6 @@
 #include "core/sectors.h"
 #include "kinds/counting/size.h"
 #include "sabotage.h"
-#include "theory/bloom_rate.h"
 
 #define BLOCKED "counters=20400,hashes=6,counter_bits=5,blocked=1"
 #define TIGHT "counters=10240,hashes=6,counter_bits=2,blocked=1"
@@ -38,13 +37,6 @@ static tamis_status unsticks(tamis_table *table, uint64_t hash) {
     return status;
 }
 
-/* For some keys, looks in the line after the right one. */
-static bool looks_in_the_next_line(const tamis_table *table, uint64_t hash) {
-    sectors const  in = shape_of(table);
-    uint64_t const one_line = UINT64_MAX / in.lines;
-    return honest->has(table, hash % 64 == 0 ? hash + one_line : hash);
-}
-
 /* Puts some counters into another sector, so that two counters of a key may meet. */
 static tamis_status adds_in_another_sector(tamis_table *table, uint64_t hash) {
     unsigned const bits = (unsigned)table->geometry[CBF_COUNTER_BITS];
@@ -55,23 +47,6 @@ static tamis_status adds_in_another_sector(tamis_table *table, uint64_t hash) {
     field_set(table->body, at, bits, c);
     field_set(table->body, other, bits, d + 2);
     return status;
-}
-
-/* States the rate of a scattered table for a blocked one. */
-static void surveys_as_if_anywhere(const tamis_table *table, kind_survey *ret_survey) {
-    sectors const in = shape_of(table);
-    uint64_t      held = 0;
-    for (uint64_t i = 0; i < in.counters; i++) {
-        held += field_get(table->body, sectors_at(&in, i), in.bits) != 0;
-    }
-    ret_survey->fpr = pow((double)held / (double)in.counters, (double)table->geometry[CBF_HASHES]);
-}
-
-static void predicts_as_if_anywhere(const uint64_t *geometry, const tamis_workload *work,
-                                    tamis_forecast *ret_forecast) {
-    honest->predict(geometry, work, ret_forecast);
-    ret_forecast->fpr = tamis_bloom_fpr((double)geometry[CBF_COUNTERS],
-                                        (unsigned)geometry[CBF_HASHES], (double)work->capacity);
 }
 
 /* Counter by counter without the gaps between lines. */
