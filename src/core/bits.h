@@ -11,8 +11,8 @@
 
 #if defined(TAMIS_NO_SIMD)
 #elif defined(__x86_64__)
-/* The narrowest header that is enough: <immintrin.h> declares all of AVX-512, which takes a compiler
- * 0.4 s for each file. */
+/* The narrowest header that is enough: <immintrin.h> declares all of AVX-512, which takes gcc 0.4 s
+ * for each file. */
 #if defined(__AVX2__) || defined(__BMI2__)
 #include <immintrin.h>
 #elif defined(__SSE4_1__)
