@@ -270,13 +270,14 @@ static void plan_of_a_fast_set_that_only_grows_is_bloom_unless_it_is_larger(void
         tamis_spec spec = spec_of((double)rows[i].capacity, rows[i].fpr);
         spec.memory = rows[i].memory;
         spec.abilities = rows[i].abilities;
-        table const             planned = plan_of(&spec);
-        const tamis_plan *const chosen = chosen_of(&planned);
-        assert_string_equal(chosen->kind, rows[i].kind);
-        if (strcmp(chosen->kind, "bloom") == 0) assert_true(lines_of(chosen) == 3);
         tamis_set *const set = make_set_from(&spec);
-        assert_string_equal(inspect(set).plan.kind, rows[i].kind);
+        tamis_plan const made = inspect(set).plan;
+        assert_string_equal(made.kind, rows[i].kind);
+        if (strcmp(made.kind, "bloom") == 0) assert_true(lines_of(&made) == 3);
         tamis_free(set);
+        if (spec.memory != 0) continue; /* a plan of all kinds for a memory takes half a second */
+        table const planned = plan_of(&spec);
+        assert_string_equal(chosen_of(&planned)->kind, rows[i].kind);
     }
 }
 

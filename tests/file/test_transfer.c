@@ -1184,11 +1184,13 @@ static void crafted_words_are_safe(void **state) {
     free(s.bytes);
 }
 
+static unsigned n_crafted = 5000; /* payloads */
+
 static void crafted_payloads_are_safe(void **state) {
     (void)state;
     buffer const good = small_stream();
     size_t const head = head_bytes(good.bytes);
-    for (unsigned trial = 0; trial < 5000; trial++) {
+    for (unsigned trial = 0; trial < n_crafted; trial++) {
         buffer s = copy_of(&good);
         for (unsigned i = 0; i <= trial % 5; i++) {
             uint64_t const random = remix(trial, i);
@@ -1862,6 +1864,7 @@ int main(int argc, char **argv) {
     if (argc < 2) return 2;
     folder = argv[1];
     if (argc > 2 && strcmp(argv[2], "--write") == 0) return write_missing();
+    if (argc > 2) n_crafted = (unsigned)strtoul(argv[2], NULL, 10);
     for (size_t i = 0; i < COUNT(modes); i++) {
         union {
             const void *in;

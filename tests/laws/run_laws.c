@@ -45,7 +45,6 @@ static bool is_name_or_any(const char *wanted, const char *name) {
 }
 
 /* A body beyond the cache takes seconds for each law. Short runs try only the first law on it. */
-#define SHORT_RUN 4000
 #define LARGE_BODY (UINT64_C(1) << 20)
 
 static bool is_large(const subject *variant) {

@@ -500,7 +500,9 @@ static const char *check_ages(const subject *variant, const tamis_states *states
 static const char *merging_expires_no_key_early(const subject *variant) {
     enum { KEYS = 64 };
     uint64_t       when[KEYS] = { 0 };
-    uint64_t const part = variant->timeout / 16 + 1, seeds = variant->capacity > 10000 ? 1 : 10;
+    uint64_t const part = variant->timeout / 16 + 1, seeds = variant->capacity > 10000         ? 1
+                                                             : variant->operations < SHORT_RUN ? 3
+                                                                                               : 10;
     const char    *why = NULL;
     for (uint64_t seed = 1; seed <= seeds && variant->timeout != 0 && why == NULL; seed++) {
         tamis_states *a = NULL, *b = NULL;

@@ -25,6 +25,10 @@ typedef struct subject {
     bool     is_shared; /* keys share cells, as in state_bloom */
 } subject;
 
+/* Fewer operations than this are a short run, as in make check: laws do less of what is
+ * statistical. */
+#define SHORT_RUN 4000
+
 /* A law returns NULL, or what is wrong. Laws never assert: a saboteur must be able to see them
  * fail. */
 typedef struct named_law {

@@ -229,7 +229,7 @@ static void vi_choose_refuses_what_cannot_be(void **state) {
 
 #define FILTERS 50
 #define STRANGERS 10000
-#define SMALL_FILTERS 1000
+static unsigned small_filters = 1000; /* of each geometry: an argument of the program */
 
 static tamis_set *make_vicbf(const uint64_t *g, double n, double lifetime, uint64_t seed) {
     return make_set(&(subject){ .kind = "vicbf",
@@ -304,7 +304,7 @@ static void vi_small_filters_are_as_predicted(void **state) {
     };
     for (size_t i = 0; i < COUNT(tables); i++) {
         double sum = 0, squares = 0, hits = 0;
-        for (uint64_t seed = 0; seed < SMALL_FILTERS; seed++) {
+        for (uint64_t seed = 0; seed < small_filters; seed++) {
             tamis_set *const set = make_vicbf(tables[i].g, tables[i].n, tables[i].n, seed);
             add_ids(set, 0, (uint64_t)tables[i].n);
             hits += (double)count_ids(set, 1000000, 1000);
@@ -313,8 +313,8 @@ static void vi_small_filters_are_as_predicted(void **state) {
             squares += rate * rate;
             tamis_free(set);
         }
-        double const mean = sum / SMALL_FILTERS, predicted = tamis_vi_fpr(tables[i].g, tables[i].n);
-        double const sigma = sqrt((squares / SMALL_FILTERS - mean * mean) / SMALL_FILTERS);
+        double const mean = sum / small_filters, predicted = tamis_vi_fpr(tables[i].g, tables[i].n);
+        double const sigma = sqrt((squares / small_filters - mean * mean) / small_filters);
         if (fabs(mean - predicted) > .01 * mean + 4 * sigma)
             fail_msg("table %zu: %.6f +- %.6f, predicted %.6f", i, mean, sigma, predicted);
         if (fabs(hits - 1000 * sum) > 5 * sqrt(1000 * sum))
@@ -415,7 +415,7 @@ static void vi_choose_scatters_what_fills_no_lines(void **state) {
     assert_int_equal(whole[VI_COUNTERS] % vi_per_line(whole), 0);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(vi_numbers_are_those_of_the_paper),
         cmocka_unit_test(vi_with_d_l_is_theorem_2),
@@ -435,5 +435,6 @@ int main(void) {
         cmocka_unit_test(vi_saturation_of_one_increment_is_the_tail),
         cmocka_unit_test(vi_saturation_of_too_many_is_sure),
     };
+    if (argc > 1) small_filters = (unsigned)strtoul(argv[1], NULL, 10);
     return unit_run("vi_size", tests, COUNT(tests));
 }
