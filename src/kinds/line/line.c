@@ -84,6 +84,8 @@ static bool line_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
     return checked_body_bytes(layout.end, 1, FIELD_PAD_BYTES, ret_bytes);
 }
 
+/* A fingerprint that is stored once may stand for several keys, so nothing can be removed. Merging
+ * would have to decide between two values of a key. */
 static unsigned line_lacks(const uint64_t *g) {
     bool const is_once = g[LINE_COPIES] == 1 && g[LINE_COUNTER_BITS] == 0;
     return (is_once ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0) |
@@ -107,6 +109,7 @@ static void line_predict(const uint64_t *g, const tamis_workload *work,
                        &ret_forecast->lines_add);
 }
 
+/* The highest count that can be told from "saturated". */
 static uint64_t line_count_to(const uint64_t *g) {
     return line_most(g) - 1;
 }
@@ -161,6 +164,7 @@ static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
         lines_gather(line_view(from), bucket, &more);
         for (unsigned i = 0; i < more.n; i++) {
             lines_place const place = lines_list_place(&shape->lines, bucket, &more, i);
+            /* Never _FULL, as lines_can_join() said; TAMIS_OK is 0. */
             status |= line_add_copies_at(into, &place, rest_copies(&shape->lines, more.rest[i]));
         }
     }
@@ -255,6 +259,8 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+/* The same operations for tables without rests: most sets. In these functions is_bare is a constant
+ * (lines.h). */
 static const tamis_kind line_bare = {
     .has = line_has_bare,
     .add = line_add_bare,

@@ -142,7 +142,9 @@ static unsigned state_print_copies(const tamis_table *table, const cells_walk *a
     const cells_shape *const shape = &cells.shape->cells;
     dleft_place const        place = { at->bucket, at->found };
     const uint8_t *const     bucket = tagged_bucket(cells, at->bucket);
-    unsigned const           first = cells_next(shape, bucket, at->found, 0);
+    /* tagged_look() counts a bucket once, however many of its cells match: so this bucket is
+     * searched for a second one. */
+    unsigned const first = cells_next(shape, bucket, at->found, 0);
     if (cells_next(shape, bucket, at->found, first + 1) < shape->n) return 2;
     if (!cells.shape->is_permuted) return 1;
     uint64_t const fingerprint = dleft_fingerprint_of(&cells.shape->places, place);

@@ -396,6 +396,17 @@ static tamis_status state_print_merge_cell(tamis_table *into, const tamis_table 
     return status == TAMIS_OK ? state_print_absorb(into, from, place, &cell) : status;
 }
 
+/* The side table of `from` first, then its cells. A key can be in a cell of one table and in the
+ * side table of the other, where prints are apart: the key of the side table then joins the cell,
+ * whichever of the two comes first (merge_aside and absorb).
+ *
+ *     in `from`     in `into`     becomes
+ *     side          side          one entry of the side table
+ *     side          one cell      that cell, with both values joined
+ *     side          nothing       an entry of the side table
+ *     cell          same print    that cell, with both values joined
+ *     cell          side          the cell, and the entry of the side table goes
+ *     cell          nothing       a new cell, or _FULL */
 static tamis_status state_print_merge(tamis_table *into, const tamis_table *from) {
     tagged const cells = state_print_cells(from);
     cells_walk   walk = { .cell = 0 };
