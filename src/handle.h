@@ -8,20 +8,19 @@
 #define HANDLE_MAX_CAPACITY (UINT64_C(1) << 40)
 
 struct tamis_set {
-    const tamis_kind
-        *calls; /* the functions on keys: of the kind, or of its form for this geometry.
-                                First: the hot path loads one word, then calls */
+    tamis_table table; /* first: the address of a set is that of its table (set_of_table) */
+    bool (*has_id)(const tamis_table *table, uint64_t id); /* see tamis_handle_bind() */
+    tamis_status (*add_id)(tamis_table *table, uint64_t id);
+    tamis_status (*remove_id)(tamis_table *table, uint64_t id);
+    const tamis_kind *calls; /* functions on keys: of the kind, or of its form for the geometry */
     const tamis_kind *kind;
-    tamis_table       table;
     unsigned          abilities; /* of this kind in this geometry */
     keyhash           hasher;
     uint64_t          capacity; /* the workload that it is planned for, as in need.h */
     uint64_t          copies;
     uint64_t          lifetime;
-    uint64_t          refused_adds;
-    uint64_t          refused_removes; /* of sets: removals that found no key */
-    uint64_t          conflicts;       /* of states: calls that returned TAMIS_ERR_CONFLICT */
-    unsigned          change_locks;    /* why it must not change; 0: it may. See below */
+    uint64_t          conflicts;    /* of states: calls that returned TAMIS_ERR_CONFLICT */
+    unsigned          change_locks; /* why it must not change; 0: it may. See below */
     tamis_allocator   allocator;
     void  *mapping; /* the whole file, when mapped; then the body is inside and read-only */
     size_t mapping_bytes;
@@ -65,6 +64,15 @@ struct tamis_states {
  * in any state. */
 tamis_set *tamis_handle_new(const tamis_kind *kind, const uint64_t *geometry,
                             const tamis_allocator *allocator);
+
+/* one_id.c: give it the hash of its keys, and choose its functions for one id: those of the kind if
+ * it has some and the hash allows it. They get the table of a set, so that a call is one jump. */
+void tamis_handle_set_hash(tamis_set *set, const keyhash *hasher);
+void tamis_handle_bind(tamis_set *set);
+
+TAMIS_INLINE const tamis_set *set_of_table(const tamis_table *table) {
+    return (const tamis_set *)(const void *)table;
+}
 
 /* make.c: give it a zeroed body of the size that the geometry says. TAMIS_OK, _LIMIT or _MEMORY. */
 tamis_status tamis_handle_get_body(tamis_set *set);

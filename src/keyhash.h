@@ -31,7 +31,7 @@
 typedef struct keyhash {
     tamis_hash hash;
     tamis_seed seed;
-    uint64_t   id_mask; /* the seed's low half, mixed */
+    id_mixer   ids; /* the seed's low half, mixed, and its high half */
     uint8_t    secret[KEYHASH_SECRET_BYTES];
 } keyhash;
 
@@ -45,7 +45,7 @@ TAMIS_INLINE bool keyhash_is_built(tamis_hash hash) {
 
 /* Word i of the secret: the seed's low half counted up and mixed, then mixed with the high half. */
 TAMIS_INLINE keyhash keyhash_make(tamis_hash hash, tamis_seed seed) {
-    keyhash make = { .hash = hash, .seed = seed, .id_mask = mix64(seed.low) };
+    keyhash make = { .hash = hash, .seed = seed, .ids = { mix64(seed.low), seed.high } };
     for (unsigned i = 0; i < KEYHASH_SECRET_BYTES / 8; i++) {
         le64_store(make.secret + 8 * i, mix64(mix64(seed.low + i * HASH_GOLDEN) ^ seed.high));
     }
@@ -77,7 +77,7 @@ TAMIS_INLINE uint64_t keyhash_id(const keyhash *with, uint64_t id) {
         return keyhash_siphash(with, bytes, sizeof bytes);
     }
 #endif
-    return mix64(id ^ with->id_mask) ^ with->seed.high;
+    return hash_id(&with->ids, id);
 }
 
 #endif

@@ -1,7 +1,8 @@
 /* kind.h - the interface of a construction.
  *
  * A kind is one folder that exports one constant tamis_kind per instruction set. It sees 64-bit
- * hashes and a table; it never sees a key, a file or an allocator. What it cannot do is NULL, and
+ * hashes and a table; it never sees a key, a file or an allocator. (A 64-bit id is one step away
+ * from its hash, so a kind may offer to take that step itself.) What it cannot do is NULL, and
  * what users are told that it can do is derived from that. If it keeps values with its keys, the
  * functions for values are a table of their own (kind_states).
  *
@@ -9,7 +10,7 @@
  *
  *     identity      name, summary, isa, fields
  *     planning      plan, body_bytes, predict, count_to, lacks        (pure functions)
- *     one key       has, add, remove, count
+ *     one key       has, add, remove, count; has_id, add_id, remove_id (optional)
  *     many keys     add_copies, *_chunk, fetch, fetch_more, chunk, form, add_balanced (optional)
  *     whole tables  merge, subtract, convert, survey, validate
  *     fingerprints  prints, each                                      (optional: for sending)
@@ -29,6 +30,7 @@
 #define TAMIS_KIND_H
 
 #include "core/batch.h"
+#include "core/hash.h"
 #include "core/sweep.h"
 #include "need.h"
 
@@ -39,12 +41,14 @@
 /* What a kind works on. Everything but `body` is in the handle. */
 typedef struct tamis_table {
     uint8_t *body;
-    uint64_t body_bytes;                 /* a multiple of TAMIS_LINE_BYTES */
-    uint64_t geometry[TAMIS_MAX_FIELDS]; /* in the order of the kind's fields */
+    id_mixer ids;                        /* how ids become hashes; not so in sets with SipHash */
     uint64_t derived[KIND_DERIVED];      /* computed from the geometry by the kind's prepare */
+    uint64_t geometry[TAMIS_MAX_FIELDS]; /* in the order of the kind's fields */
+    uint64_t body_bytes;                 /* a multiple of TAMIS_LINE_BYTES */
     uint64_t keys;                       /* see tamis_info */
     uint64_t saturated;
-    uint64_t moved; /* entries that were moved to make room */
+    uint64_t refused_adds, refused_removes; /* counted by the front door, and by *_id */
+    uint64_t moved;                         /* entries that were moved to make room */
 
     /* of states only */
     uint64_t values; /* how many there are; 0: a set */
@@ -192,6 +196,12 @@ struct tamis_kind {
      * counted, so it stays. */
     tamis_status (*remove)(tamis_table *table, uint64_t hash);
     uint64_t (*count)(const tamis_table *table, uint64_t hash);
+    /* Optional, for speed: the same for an id, which becomes a hash by hash_id(&table->ids, id). In
+     * sets whose ids are hashed like that, the public functions jump straight to these. So these
+     * count their refusals themselves: _FULL in table->refused_adds, _ABSENT in refused_removes. */
+    bool (*has_id)(const tamis_table *table, uint64_t id);
+    tamis_status (*add_id)(tamis_table *table, uint64_t id);
+    tamis_status (*remove_id)(tamis_table *table, uint64_t id);
     /* Optional, for speed: add a key `copies` times, 1 or more. All of them, with the same bytes as
      * one by one (copies beyond saturation change nothing); or _FULL, and nothing has changed. */
     tamis_status (*add_copies)(tamis_table *table, uint64_t hash, uint64_t copies);

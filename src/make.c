@@ -63,7 +63,7 @@ tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
                         const tamis_allocator *allocator, tamis_set **ret_set) {
     tamis_set *const set = tamis_handle_new(choice->kind, choice->geometry, allocator);
     if (set == NULL) return TAMIS_ERR_MEMORY;
-    set->hasher = *hasher;
+    tamis_handle_set_hash(set, hasher);
     set->capacity = choice->work.capacity;
     set->copies = choice->work.copies;
     set->lifetime = choice->work.lifetime;
@@ -166,7 +166,7 @@ tamis_status tamis_clear(tamis_set *set) {
     memset(set->table.body, 0, (size_t)set->table.body_bytes);
     set->table.keys = set->table.saturated = set->table.moved = set->table.aged = 0;
     set->table.sweep.done = set->table.sweep.due = set->table.sweep.rest = 0;
-    set->refused_adds = set->refused_removes = set->conflicts = 0;
+    set->table.refused_adds = set->table.refused_removes = set->conflicts = 0;
     return TAMIS_OK;
 }
 
@@ -186,8 +186,8 @@ tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy) {
     tamis_status const status = tamis_make(&choice, &set->hasher, &set->allocator, &copy);
     if (status != TAMIS_OK) return status;
     tamis_table_copy(&copy->table, &set->table);
-    copy->refused_adds = set->refused_adds;
-    copy->refused_removes = set->refused_removes;
+    copy->table.refused_adds = set->table.refused_adds;
+    copy->table.refused_removes = set->table.refused_removes;
     copy->conflicts = set->conflicts;
     *ret_copy = copy;
     return TAMIS_OK;
@@ -260,8 +260,8 @@ tamis_status tamis_get_facts(const tamis_set *set, tamis_facts *ret_facts) {
         .lifetime = set->lifetime,
         .keys = table->keys,
         .saturated = table->saturated,
-        .refused_adds = set->refused_adds,
-        .refused_removes = set->refused_removes,
+        .refused_adds = set->table.refused_adds,
+        .refused_removes = set->table.refused_removes,
         .moved = table->moved,
         .body_bytes = table->body_bytes,
         .memory_bytes = table->body_bytes + sizeof *set,

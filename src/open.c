@@ -201,10 +201,11 @@ static tamis_status header_to_handle(const source *from, const uint8_t *h,
     }
     tamis_set *const set = tamis_handle_new(kind, geometry, &options->allocator);
     if (set == NULL) return tamis_problem_say_memory(from->problem, from->name, sizeof *set);
-    set->hasher =
-        keyhash_make(hash, (tamis_seed){ le64_load(h + AT_SEED_LOW), le64_load(h + AT_SEED_HIGH) });
-    set->refused_adds = le64_load(h + AT_REFUSED_ADDS);
-    set->refused_removes = le64_load(h + AT_REFUSED_REMOVES);
+    tamis_seed const seed = { le64_load(h + AT_SEED_LOW), le64_load(h + AT_SEED_HIGH) };
+    keyhash const    hasher = keyhash_make(hash, seed);
+    tamis_handle_set_hash(set, &hasher);
+    set->table.refused_adds = le64_load(h + AT_REFUSED_ADDS);
+    set->table.refused_removes = le64_load(h + AT_REFUSED_REMOVES);
     set->capacity = le64_load(h + PART_CAPACITY);
     set->copies = le64_load(h + AT_MORE_COPIES) + 1;
     set->lifetime = le64_load(h + PART_LIFETIME);

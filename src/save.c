@@ -37,8 +37,8 @@ static void header_encode(const tamis_set *set, uint8_t *h) {
     le32_store(h + AT_PARTS, 1);
     le64_store(h + AT_SEED_LOW, set->hasher.seed.low);
     le64_store(h + AT_SEED_HIGH, set->hasher.seed.high);
-    le64_store(h + AT_REFUSED_ADDS, set->refused_adds);
-    le64_store(h + AT_REFUSED_REMOVES, set->refused_removes);
+    le64_store(h + AT_REFUSED_ADDS, set->table.refused_adds);
+    le64_store(h + AT_REFUSED_REMOVES, set->table.refused_removes);
     memcpy(h + PART_KIND, set->kind->name, strlen(set->kind->name));
     le64_store(h + PART_BODY_BYTES, table->body_bytes);
     le64_store(h + AT_MORE_COPIES, set->copies - 1);

@@ -145,6 +145,16 @@ TAMIS_INLINE bits_pair bits_two(uint64_t word, unsigned rank) {
 #endif
 }
 
+/* The same if is_wanted is 1. If it is 0, both are 0. */
+TAMIS_INLINE bits_pair bits_two_if(uint64_t word, unsigned rank, uint64_t is_wanted) {
+#ifdef BITS_PDEP
+    uint64_t const two = _pdep_u64((is_wanted * 3) << rank, word);
+    return (bits_pair){ two & -two, two & (two - 1) };
+#else
+    return bits_two(word & -is_wanted, rank);
+#endif
+}
+
 /* Set bits in a whole body; `bytes` is a multiple of 8. */
 TAMIS_INLINE uint64_t bits_popcount_bytes(const uint8_t *from, uint64_t bytes) {
     TAMIS_ASSERT(bytes % 8 == 0);

@@ -1,6 +1,7 @@
 /* hash.h - what is done with a 64-bit hash once there is one.
  *
  * mix64        a bijection that scatters: sequential numbers in, noise out
+ * hash_id      the hash of a 64-bit id: mix64 with two numbers of the set
  * remix        the i-th of as many independent 64-bit values as a kind wants from one hash
  * fastrange    a hash into [0, n) for any n, by the high half of a product
  * fastrange_inverse  and back: a hash that falls there
@@ -23,6 +24,15 @@ TAMIS_INLINE uint64_t mix64(uint64_t x) {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return x ^ (x >> 31);
+}
+
+/* What the ids of a set are mixed with. Both come from its seed (keyhash.h). */
+typedef struct id_mixer {
+    uint64_t mask, more;
+} id_mixer;
+
+TAMIS_INLINE uint64_t hash_id(const id_mixer *with, uint64_t id) {
+    return mix64(id ^ with->mask) ^ with->more;
 }
 
 /* The 128-bit product of two 64-bit numbers, in two halves. */

@@ -103,6 +103,11 @@ static void check_nth(uint64_t word, unsigned rank) {
     assert_true(bits_nth(word, rank) == oracle_bit(word, rank));
     assert_true(two.first == oracle_bit(word, rank));
     assert_true(two.second == oracle_bit(word, rank + 1));
+    for (unsigned is_wanted = 0; is_wanted < 2; is_wanted++) {
+        bits_pair const some = bits_two_if(word, rank, is_wanted);
+        assert_true(some.first == (is_wanted ? two.first : 0));
+        assert_true(some.second == (is_wanted ? two.second : 0));
+    }
 }
 
 /* Words of up to 56 bits may have fewer bits than are asked for. Words of all 64 may not. */

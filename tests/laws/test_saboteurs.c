@@ -174,9 +174,9 @@ static void a_batch_stops_where_it_is_refused(void **state) {
     for (uint64_t i = 0; i < 3000; i++) keys[i] = i;
     assert_int_equal(tamis_add_id_batch(set, keys, 3000, &added), TAMIS_ERR_FULL);
     assert_in_range(added, TOY_ROOM, TOY_ROOM + 60); /* some matched, and needed no room */
-    assert_int_equal(set->refused_adds, 1);
+    assert_int_equal(set->table.refused_adds, 1);
     assert_int_equal(tamis_add_id(set, keys[added]), TAMIS_ERR_FULL);
-    assert_int_equal(set->refused_adds, 2);
+    assert_int_equal(set->table.refused_adds, 2);
     assert_int_equal(tamis_has_id_batch(set, keys, added, NULL), added);
     tamis_free(set);
 }

@@ -62,7 +62,7 @@ void check_exhaustion(tamis_set *set, uint64_t least_refused) {
     assert_non_null(taken);
     uint64_t const refused = overfill(set, keys, taken);
     assert_in_range(refused, least_refused, keys - set->capacity);
-    assert_int_equal(set->refused_adds, refused);
+    assert_int_equal(set->table.refused_adds, refused);
     assert_int_equal(set->table.keys, keys - refused);
     assert_true(tamis_validate(set, NULL));
     for (uint64_t key = 0; key < keys; key++) assert_true(!taken[key] || tamis_has_id(set, key));

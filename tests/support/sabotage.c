@@ -13,6 +13,9 @@ const tamis_kind *honest;
 static tamis_kind sabotage(const tamis_kind *broken) {
     tamis_kind kind = *honest;
     kind.form = NULL; /* faster functions of the honest one would be called instead */
+    kind.has_id = broken->has_id;
+    kind.add_id = broken->add_id;
+    kind.remove_id = broken->remove_id;
     if (broken->has != NULL) kind.has = broken->has;
     if (broken->has_chunk != NULL) kind.has_chunk = broken->has_chunk;
     if (broken->add != NULL) kind.add = broken->add, kind.add_chunk = NULL;

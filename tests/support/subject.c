@@ -186,8 +186,10 @@ tamis_status subject_try(const subject *variant, uint64_t seed, const tamis_allo
     spec.seed = &whole_seed;
     if (allocator != NULL) spec.allocator = *allocator;
     tamis_status const status = tamis_create(&spec, ret_set, reterr_problem);
-    if (status == TAMIS_OK && variant->instead != NULL)
+    if (status == TAMIS_OK && variant->instead != NULL) {
         (*ret_set)->calls = (*ret_set)->kind = variant->instead;
+        tamis_handle_bind(*ret_set);
+    }
     return status;
 }
 

@@ -202,7 +202,7 @@ TAMIS_INLINE uint64_t lines_slots_here(lines_view lines, const lines_place *plac
     const uint8_t *const line = lines_at(lines, place->bucket);
     runs_spot const      spot = runs_spot_of(line, place->chain);
     *ret_is_far = spot.is_far;
-    return runs_match(line, place->byte) & spot.slots & (0 - spot.is_occupied);
+    return runs_match(line, place->byte) & spot.slots;
 }
 
 TAMIS_INLINE bool lines_holds(lines_view lines, uint64_t hash) {
@@ -211,17 +211,6 @@ TAMIS_INLINE bool lines_holds(lines_view lines, uint64_t hash) {
     uint64_t const    slots = lines_slots_here(lines, &place, &is_far);
     if (__builtin_expect(is_far, 0)) return lines_far_holds(lines.body, lines.shape, hash);
     return lines_with_rest(lines, &place, slots) != 0;
-}
-
-/* The same for a line without rests, and without a branch. *ret_is_far: look in the tail, and the
- * answer means nothing. */
-TAMIS_INLINE uint64_t lines_holds_here(lines_view lines, uint64_t hash, uint64_t *ret_is_far) {
-    lines_place const    place = lines_find(lines, hash);
-    const uint8_t *const line = lines_at(lines, place.bucket);
-    runs_spot const      spot = runs_spot_of(line, place.chain);
-    uint64_t const       slots = runs_match(line, place.byte) & spot.slots;
-    *ret_is_far = spot.is_far;
-    return (slots != 0) & spot.is_occupied;
 }
 
 /* ------------------------------------------------------------------ slots come and go */

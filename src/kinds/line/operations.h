@@ -31,9 +31,19 @@ static tamis_status line_add_at(tamis_table *table, const lines_place *place) {
     return TAMIS_OK;
 }
 
+/* What one key in six needs is not inlined, and gets the arguments that its caller has. So a caller
+ * that most often does without has no stack frame: its last step is a jump to here. */
+
 static __attribute__((noinline)) tamis_status line_far_add(tamis_table *table, uint64_t hash) {
     lines_place const place = lines_find(line_view(table), hash);
     return line_add_at(table, &place);
+}
+
+/* For add_id, which counts its refusals. */
+static __attribute__((noinline)) tamis_status line_far_add_id(tamis_table *table, uint64_t hash) {
+    tamis_status const status = line_far_add(table, hash);
+    table->refused_adds += status == TAMIS_ERR_FULL;
+    return status;
 }
 
 static tamis_status line_remove_at(tamis_table *table, const lines_place *place) {
@@ -53,6 +63,20 @@ static tamis_status line_remove_at(tamis_table *table, const lines_place *place)
 static __attribute__((noinline)) tamis_status line_far_remove(tamis_table *table, uint64_t hash) {
     lines_place const place = lines_find(line_view(table), hash);
     return line_remove_at(table, &place);
+}
+
+static __attribute__((noinline)) tamis_status line_far_remove_id(tamis_table *table,
+                                                                 uint64_t     hash) {
+    tamis_status const status = line_far_remove(table, hash);
+    table->refused_removes += status == TAMIS_ERR_ABSENT;
+    return status;
+}
+
+/* A slot of a line that is cut became free: entries may come back. */
+static __attribute__((noinline)) tamis_status line_far_refill(tamis_table *table, uint64_t hash) {
+    lines_view const lines = line_view(table);
+    lines_pull_back(lines.body, lines.shape, fastrange(hash, lines.shape->buckets));
+    return TAMIS_OK;
 }
 
 /* Add entries of their own for copies of a fingerprint that has no counter. There are 8 at most. If
@@ -96,13 +120,16 @@ TAMIS_INLINE lines_view line_view_as(const tamis_table *table, bool is_bare) {
     return (lines_view){ table->body, &line_shape_of(table)->lines, is_bare };
 }
 
-TAMIS_INLINE tamis_status line_add_as(tamis_table *table, uint64_t hash, bool is_bare) {
+/* is_bare and is_id are constants of the function that is made of these: are its tables bare, and
+ * is it for ids, so that it counts its refusals? */
+
+TAMIS_INLINE tamis_status line_add_as(tamis_table *table, uint64_t hash, bool is_bare, bool is_id) {
     uint64_t const    most = line_shape_of(table)->most;
     lines_view const  lines = line_view_as(table, is_bare);
     lines_place const place = lines_find(lines, hash);
     lines_here const  here = lines_look_here(lines, &place);
     if (__builtin_expect(!run_is_here(here.mine) || runs_are_full(here.index), 0))
-        return line_far_add(table, hash);
+        return is_id ? line_far_add_id(table, hash) : line_far_add(table, hash);
     if (here.copies >= most) return TAMIS_OK; /* stored once, or saturated */
     if (lines_counter_bits(lines) != 0 && here.copies != 0)
         lines_count_here(lines, &place, &here, here.copies + 1);
@@ -115,12 +142,17 @@ TAMIS_INLINE tamis_status line_add_as(tamis_table *table, uint64_t hash, bool is
 }
 
 /* In a line that is cut, a slot that becomes free may call entries back from the tail. */
-TAMIS_INLINE tamis_status line_remove_as(tamis_table *table, uint64_t hash, bool is_bare) {
+TAMIS_INLINE tamis_status line_remove_as(tamis_table *table, uint64_t hash, bool is_bare,
+                                         bool is_id) {
     lines_view const  lines = line_view_as(table, is_bare);
     lines_place const place = lines_find(lines, hash);
     lines_here const  here = lines_look_here(lines, &place);
-    if (__builtin_expect(run_is_far(here.mine), 0)) return line_far_remove(table, hash);
-    if (here.copies == 0) return TAMIS_ERR_ABSENT;
+    if (__builtin_expect(run_is_far(here.mine), 0))
+        return is_id ? line_far_remove_id(table, hash) : line_far_remove(table, hash);
+    if (here.copies == 0) {
+        table->refused_removes += is_id;
+        return TAMIS_ERR_ABSENT;
+    }
     if (here.copies >= line_shape_of(table)->most) return TAMIS_ERR_SATURATED;
     table->keys--;
     if (lines_counter_bits(lines) != 0 && here.copies > 1) {
@@ -129,8 +161,7 @@ TAMIS_INLINE tamis_status line_remove_as(tamis_table *table, uint64_t hash, bool
     }
     runs const index = lines_delete(lines, place.bucket, place.chain, here.mine, here.index,
                                     bits_lowest(here.slots));
-    if (__builtin_expect(runs_are_cut(index), 0))
-        lines_pull_back(lines.body, lines.shape, place.bucket);
+    if (__builtin_expect(runs_are_cut(index), 0)) return line_far_refill(table, hash);
     return TAMIS_OK;
 }
 
@@ -223,8 +254,9 @@ static uint64_t line_has_chunk_bare(const tamis_table *table, const uint64_t *ha
     lines_view const lines = line_view_as(table, true);
     uint64_t         found = 0, far = 0;
     for (unsigned i = n; i-- > 0;) { /* backwards: to push a bit into a mask is one instruction */
-        uint64_t is_far;
-        found = 2 * found + lines_holds_here(lines, hash[i], &is_far);
+        bool              is_far;
+        lines_place const place = lines_find(lines, hash[i]);
+        found = 2 * found + (lines_slots_here(lines, &place, &is_far) != 0);
         far = 2 * far + is_far;
     }
     return far == 0 ? found : (found & ~far) | line_has_far(table, hash, far);
@@ -234,7 +266,7 @@ TAMIS_INLINE unsigned line_add_chunk_as(tamis_table *table, const uint64_t *hash
                                         bool is_bare) {
     unsigned added = 0;
     line_fetch_tails(table, hash, n);
-    while (added < n && line_add_as(table, hash[added], is_bare) == TAMIS_OK) added++;
+    while (added < n && line_add_as(table, hash[added], is_bare, false) == TAMIS_OK) added++;
     return added;
 }
 
@@ -243,7 +275,7 @@ TAMIS_INLINE uint64_t line_remove_chunk_as(tamis_table *table, const uint64_t *h
     uint64_t removed = 0, saturated = 0;
     line_fetch_tails(table, hash, n);
     for (unsigned i = 0; i < n; i++) {
-        tamis_status const status = line_remove_as(table, hash[i], is_bare);
+        tamis_status const status = line_remove_as(table, hash[i], is_bare, false);
         removed |= (uint64_t)(status == TAMIS_OK) << i;
         saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << i;
     }
@@ -257,11 +289,20 @@ TAMIS_INLINE uint64_t line_remove_chunk_as(tamis_table *table, const uint64_t *h
     static bool line_has##name(const tamis_table *table, uint64_t hash) {                         \
         return lines_holds(line_view_as(table, is_bare), hash);                                   \
     }                                                                                             \
+    static bool line_has_id##name(const tamis_table *table, uint64_t id) {                        \
+        return lines_holds(line_view_as(table, is_bare), hash_id(&table->ids, id));               \
+    }                                                                                             \
+    static tamis_status line_add_id##name(tamis_table *table, uint64_t id) {                      \
+        return line_add_as(table, hash_id(&table->ids, id), is_bare, true);                       \
+    }                                                                                             \
+    static tamis_status line_remove_id##name(tamis_table *table, uint64_t id) {                   \
+        return line_remove_as(table, hash_id(&table->ids, id), is_bare, true);                    \
+    }                                                                                             \
     static tamis_status line_add##name(tamis_table *table, uint64_t hash) {                       \
-        return line_add_as(table, hash, is_bare);                                                 \
+        return line_add_as(table, hash, is_bare, false);                                          \
     }                                                                                             \
     static tamis_status line_remove##name(tamis_table *table, uint64_t hash) {                    \
-        return line_remove_as(table, hash, is_bare);                                              \
+        return line_remove_as(table, hash, is_bare, false);                                       \
     }                                                                                             \
     static unsigned line_add_chunk##name(tamis_table *table, const uint64_t *hash, unsigned n) {  \
         return line_add_chunk_as(table, hash, n, is_bare);                                        \

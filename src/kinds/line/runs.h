@@ -84,19 +84,19 @@ typedef struct run {
     uint64_t end;         /* the bit of the slot behind its last one, or 0: not here */
 } run;
 
-/* What a lookup needs of a chain, in fewer instructions than runs_find(): its slots as a mask. The
- * mask means nothing if the chain is empty, or far. */
+/* What a lookup needs of a chain, in fewer instructions than runs_find(): its slots as a mask, 0 if
+ * it is empty. The mask means nothing if the chain is far: it has bytes, but elsewhere. */
 typedef struct runs_spot {
     uint64_t slots;
-    uint64_t is_occupied; /* 1: the chain has bytes, here or elsewhere */
-    uint64_t is_far;      /* 1: elsewhere */
+    bool     is_far;
 } runs_spot;
 
 TAMIS_INLINE runs_spot runs_spot_of(const uint8_t *line, unsigned chain) {
     uint64_t const  occ = le64_load(line), below = occ & ((UINT64_C(1) << chain) - 1);
     uint64_t const  is_occupied = occ >> chain & 1;
-    bits_pair const two = bits_two(runs_load_starts(line), bits_popcount(below));
-    return (runs_spot){ two.second - two.first, is_occupied, (two.second == 0) & is_occupied };
+    bits_pair const two = bits_two_if(runs_load_starts(line), bits_popcount(below), is_occupied);
+    /* Occupied and without an end here: one comparison of a bit or 0 with 1 or 0. */
+    return (runs_spot){ two.second - two.first, two.second < is_occupied };
 }
 
 /* The run of the chain. If the chain is empty: the run of the next occupied one, before which its

@@ -423,7 +423,7 @@ static void balanced_sets_hold_all_and_err_less(void **state) {
     assert_true(rate_of(together) < 0.6 * rate_of(single));
     for (uint64_t i = 0; i < 4096; i++) ids[i] = 5000 + i;
     assert_int_equal(tamis_add_id_balanced(together, ids, 4096, &added), TAMIS_ERR_FULL);
-    assert_int_equal(together->refused_adds, 1);
+    assert_int_equal(together->table.refused_adds, 1);
     assert_true(added < 4096);
     assert_int_equal(tamis_has_id_batch(together, ids, added, NULL), added);
     tamis_free(single);

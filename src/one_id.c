@@ -1,0 +1,73 @@
+/* one_id.c - the public functions for one 64-bit id: check, and jump to the function of the set.
+ *
+ * A core looks a few hundred instructions ahead, so in a large set the number of cache misses that
+ * are under way at a time is that number divided by the instructions of a call. So these calls have
+ * few: which function hashes and looks up is decided when a set gets its hash, not for each key.
+ * Kinds whose calls are this short have functions that do both (kind.h, has_id). All other sets get
+ * those of this file, which hash the id and call the kind.
+ */
+#include "handle.h"
+
+/* ------------------------------------------------------------------ any kind, any hash */
+
+static bool any_has_id(const tamis_table *table, uint64_t id) {
+    const tamis_set *const set = set_of_table(table);
+    return set->calls->has(table, keyhash_id(&set->hasher, id));
+}
+
+static tamis_status any_add_id(tamis_table *table, uint64_t id) {
+    const tamis_set *const set = set_of_table(table);
+    tamis_status const     status = set->calls->add(table, keyhash_id(&set->hasher, id));
+    table->refused_adds += status == TAMIS_ERR_FULL;
+    return status;
+}
+
+static tamis_status any_remove_id(tamis_table *table, uint64_t id) {
+    const tamis_set *const set = set_of_table(table);
+    tamis_status const     status = set->calls->remove(table, keyhash_id(&set->hasher, id));
+    table->refused_removes += status == TAMIS_ERR_ABSENT;
+    return status;
+}
+
+static tamis_status cannot_remove_id(tamis_table *table, uint64_t id) {
+    (void)table;
+    (void)id;
+    return TAMIS_ERR_CANNOT;
+}
+
+/* ------------------------------------------------------------------ which function */
+
+void tamis_handle_bind(tamis_set *set) {
+    bool const is_mixed = set->hasher.hash == TAMIS_HASH_XXH3; /* ids are: keyhash_id() */
+    bool const can_remove = (set->abilities & TAMIS_CAN_REMOVE) != 0;
+    set->has_id = is_mixed && set->calls->has_id != NULL ? set->calls->has_id : any_has_id;
+    set->add_id = is_mixed && set->calls->add_id != NULL ? set->calls->add_id : any_add_id;
+    set->remove_id =
+        is_mixed && set->calls->remove_id != NULL ? set->calls->remove_id : any_remove_id;
+    if (!can_remove) set->remove_id = cannot_remove_id;
+}
+
+void tamis_handle_set_hash(tamis_set *set, const keyhash *hasher) {
+    set->hasher = *hasher;
+    set->table.ids = hasher->ids;
+    tamis_handle_bind(set);
+}
+
+/* ------------------------------------------------------------------ the public functions */
+
+bool tamis_has_id(const tamis_set *set, uint64_t id) {
+    TAMIS_ASSERT(set != NULL);
+    return set != NULL && set->has_id(&set->table, id);
+}
+
+tamis_status tamis_add_id(tamis_set *set, uint64_t id) {
+    if (set == NULL) return TAMIS_ERR_ARGUMENT;
+    tamis_status const status = handle_change_status(set);
+    return status == TAMIS_OK ? set->add_id(&set->table, id) : status;
+}
+
+tamis_status tamis_remove_id(tamis_set *set, uint64_t id) {
+    if (set == NULL) return TAMIS_ERR_ARGUMENT;
+    tamis_status const status = handle_change_status(set);
+    return status == TAMIS_OK ? set->remove_id(&set->table, id) : status;
+}
