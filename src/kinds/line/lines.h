@@ -218,7 +218,7 @@ TAMIS_INLINE bool lines_holds(lines_view lines, uint64_t hash) {
 /* The slot of a new entry: in its run, behind all entries that are not larger. */
 TAMIS_INLINE unsigned lines_slot_for(lines_view lines, const uint8_t *line,
                                      const lines_place *place, run mine, uint64_t rest) {
-    uint64_t const here = run_mask(mine), up_to = runs_up_to(line, place->byte) & here;
+    uint64_t const here = run_mask_here(mine), up_to = runs_up_to(line, place->byte) & here;
     unsigned       slot = bits_lowest(mine.start) + bits_popcount(up_to);
     if (lines_rest_bits(lines) == 0) return slot;
     uint64_t same = runs_match(line, place->byte) & here;
@@ -228,20 +228,26 @@ TAMIS_INLINE unsigned lines_slot_for(lines_view lines, const uint8_t *line,
     return slot;
 }
 
-/* Put a new entry into a line that has a free slot. */
-TAMIS_INLINE void lines_insert(lines_view lines, const lines_place *place, run mine, runs index,
-                               uint64_t rest) {
+/* Put a new entry into its slot in a line that has a free one. */
+TAMIS_INLINE void lines_insert_at(lines_view lines, const lines_place *place, run mine, runs index,
+                                  unsigned slot, uint64_t rest) {
     uint8_t *const line = lines_at(lines, place->bucket);
-    unsigned const slot = lines_slot_for(lines, line, place, mine, rest), used = runs_used(index);
-    unsigned const bits = lines_rest_bits(lines);
+    unsigned const bits = lines_rest_bits(lines), used = runs_used(index);
     runs_open_slot(line, slot, place->byte);
-    index.starts = runs_grown(index.starts, mine.start, !mine.is_occupied);
+    index.starts = runs_grown(index.starts, mine.start, mine.is_occupied);
     index.occ |= UINT64_C(1) << place->chain;
     runs_store(line, index);
     if (bits == 0) return;
     uint64_t const at = lines_rest_at(lines, place->bucket, slot);
     shift_open(lines.body, at, lines_rest_at(lines, place->bucket, used), bits);
     field_set(lines.body, at, bits, rest);
+}
+
+TAMIS_INLINE void lines_insert(lines_view lines, const lines_place *place, run mine, runs index,
+                               uint64_t rest) {
+    const uint8_t *const line = lines_at(lines, place->bucket);
+    unsigned const       slot = lines_slot_for(lines, line, place, mine, rest);
+    lines_insert_at(lines, place, mine, index, slot, rest);
 }
 
 /* Take a slot of a run away. Returns the index of the line as it is now. */
@@ -251,7 +257,7 @@ TAMIS_INLINE runs lines_delete(lines_view lines, uint64_t bucket, unsigned chain
     unsigned const bits = lines_rest_bits(lines), used = runs_used(index);
     bool const     is_last = mine.start << 1 == mine.end; /* of its run */
     runs_close_slot(line, slot);
-    index.starts = runs_shrunk(index.starts, mine.start, is_last);
+    index.starts = runs_shrunk(index.starts, mine.start);
     index.occ &= ~((uint64_t)is_last << chain);
     runs_store(line, index);
     if (bits != 0) {
@@ -271,23 +277,25 @@ typedef struct lines_here {
     runs     index; /* of the line */
 } lines_here;
 
+/* How many copies of a fingerprint do these slots of its run hold? */
+TAMIS_INLINE unsigned lines_copies(lines_view lines, const lines_place *place, uint64_t slots) {
+    if (lines_counter_bits(lines) == 0 || slots == 0) return bits_popcount(slots);
+    return rest_copies(lines.shape, lines_rest(lines, place->bucket, bits_lowest(slots)));
+}
+
 TAMIS_INLINE lines_here lines_look_here(lines_view lines, const lines_place *place) {
     const uint8_t *const line = lines_at(lines, place->bucket);
     lines_here           here;
     here.index = runs_load(line);
     here.mine = runs_find(here.index, place->chain);
     here.slots = lines_with_rest(lines, place, runs_match(line, place->byte) & run_mask(here.mine));
-    here.copies = bits_popcount(here.slots);
-    if (lines_counter_bits(lines) != 0 && here.copies != 0) {
-        here.copies =
-            rest_copies(lines.shape, lines_rest(lines, place->bucket, bits_lowest(here.slots)));
-    }
+    here.copies = lines_copies(lines, place, here.slots);
     return here;
 }
 
-TAMIS_INLINE void lines_count_here(lines_view lines, const lines_place *place,
-                                   const lines_here *here, unsigned copies) {
-    field_set(lines.body, lines_rest_at(lines, place->bucket, bits_lowest(here->slots)),
+TAMIS_INLINE void lines_count_here(lines_view lines, const lines_place *place, uint64_t slots,
+                                   unsigned copies) {
+    field_set(lines.body, lines_rest_at(lines, place->bucket, bits_lowest(slots)),
               lines_counter_bits(lines), copies - 1);
 }
 

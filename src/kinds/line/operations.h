@@ -123,19 +123,42 @@ TAMIS_INLINE lines_view line_view_as(const tamis_table *table, bool is_bare) {
 /* is_bare and is_id are constants of the function that is made of these: are its tables bare, and
  * is it for ids, so that it counts its refusals? */
 
+/* Copies of a fingerprint in a bare table stand side by side. So if the byte before the place of
+ * the new one is another, there are none, and nothing is left to ask. */
+TAMIS_INLINE tamis_status line_add_to_bare(tamis_table *table, uint64_t hash, bool is_id) {
+    lines_view const  lines = line_view_as(table, true);
+    lines_place const place = lines_find(lines, hash);
+    uint8_t *const    line = lines_at(lines, place.bucket);
+    runs const        index = runs_load(line);
+    run const         mine = runs_find(index, place.chain);
+    if (__builtin_expect(!run_is_here(mine) || runs_are_full(index), 0))
+        return is_id ? line_far_add_id(table, hash) : line_far_add(table, hash);
+    unsigned const slot = lines_slot_for(lines, line, &place, mine, 0);
+    if (__builtin_expect(line[RUNS_AT + slot - 1] == place.byte, 0)) { /* or an index byte is */
+        uint64_t const most = line_shape_of(table)->most;
+        unsigned const copies = bits_popcount(runs_match(line, place.byte) & run_mask_here(mine));
+        if (copies >= most) return TAMIS_OK; /* stored once, or saturated */
+        table->saturated += copies + 1 == most && most > 1;
+    }
+    lines_insert_at(lines, &place, mine, index, slot, 0);
+    table->keys++;
+    return TAMIS_OK;
+}
+
 TAMIS_INLINE tamis_status line_add_as(tamis_table *table, uint64_t hash, bool is_bare, bool is_id) {
+    if (is_bare) return line_add_to_bare(table, hash, is_id);
     uint64_t const    most = line_shape_of(table)->most;
-    lines_view const  lines = line_view_as(table, is_bare);
+    lines_view const  lines = line_view(table);
     lines_place const place = lines_find(lines, hash);
     lines_here const  here = lines_look_here(lines, &place);
     if (__builtin_expect(!run_is_here(here.mine) || runs_are_full(here.index), 0))
         return is_id ? line_far_add_id(table, hash) : line_far_add(table, hash);
     if (here.copies >= most) return TAMIS_OK; /* stored once, or saturated */
     if (lines_counter_bits(lines) != 0 && here.copies != 0)
-        lines_count_here(lines, &place, &here, here.copies + 1);
+        lines_count_here(lines, &place, here.slots, here.copies + 1);
     else
         lines_insert(lines, &place, here.mine, here.index,
-                     is_bare ? 0 : rest_new(lines.shape, place.remainder, 0));
+                     rest_new(lines.shape, place.remainder, 0));
     table->keys++;
     if (__builtin_expect(here.copies + 1 == most, 0)) table->saturated += most > 1;
     return TAMIS_OK;
@@ -146,23 +169,27 @@ TAMIS_INLINE tamis_status line_remove_as(tamis_table *table, uint64_t hash, bool
                                          bool is_id) {
     lines_view const  lines = line_view_as(table, is_bare);
     lines_place const place = lines_find(lines, hash);
-    lines_here const  here = lines_look_here(lines, &place);
-    if (__builtin_expect(run_is_far(here.mine), 0))
+    const uint8_t    *line = lines_at(lines, place.bucket);
+    runs const        index = runs_load(line);
+    run const         mine = runs_find_occupied(index, place.chain);
+    if (__builtin_expect(run_is_far(mine), 0))
         return is_id ? line_far_remove_id(table, hash) : line_far_remove(table, hash);
-    if (here.copies == 0) {
+    uint64_t const matches = runs_match(line, place.byte) & (mine.end - mine.start);
+    uint64_t const slots = lines_with_rest(lines, &place, matches);
+    unsigned const copies = lines_copies(lines, &place, slots);
+    if (slots == 0) {
         table->refused_removes += is_id;
         return TAMIS_ERR_ABSENT;
     }
-    if (here.copies >= line_shape_of(table)->most) return TAMIS_ERR_SATURATED;
+    if (copies >= line_shape_of(table)->most) return TAMIS_ERR_SATURATED;
     table->keys--;
-    if (lines_counter_bits(lines) != 0 && here.copies > 1) {
-        lines_count_here(lines, &place, &here, here.copies - 1);
+    if (lines_counter_bits(lines) != 0 && copies > 1) {
+        lines_count_here(lines, &place, slots, copies - 1);
         return TAMIS_OK;
     }
-    runs const index = lines_delete(lines, place.bucket, place.chain, here.mine, here.index,
-                                    bits_lowest(here.slots));
-    if (__builtin_expect(runs_are_cut(index), 0)) return line_far_refill(table, hash);
-    return TAMIS_OK;
+    runs const now =
+        lines_delete(lines, place.bucket, place.chain, mine, index, bits_lowest(slots));
+    return __builtin_expect(runs_are_cut(now), 0) ? line_far_refill(table, hash) : TAMIS_OK;
 }
 
 static uint64_t line_count(const tamis_table *table, uint64_t hash) {

@@ -52,10 +52,10 @@ TAMIS_INLINE runs runs_load(const uint8_t *line) {
     return (runs){ le64_load(line) & bits_low(RUNS_CHAINS), runs_load_starts(line) };
 }
 
+/* The second word is written over the last two bytes of the first. */
 TAMIS_INLINE void runs_store(uint8_t *line, runs index) {
-    uint64_t const tail = index.starts >> 1, first = index.occ | tail << RUNS_CHAINS;
-    le64_store(line, first);
-    le64_store(line + 6, first >> 48 | tail >> (64 - RUNS_CHAINS) << 16);
+    le64_store(line, index.occ);
+    le64_store(line + 6, index.occ >> 48 | index.starts >> 1 << (RUNS_CHAINS - 48));
 }
 
 /* Slots in use, which is the place of the end. */
@@ -64,7 +64,7 @@ TAMIS_INLINE unsigned runs_used(runs index) {
 }
 
 TAMIS_INLINE bool runs_are_full(runs index) {
-    return index.starts >> RUNS_SLOTS != 0;
+    return index.starts >> RUNS_SLOTS & 1;
 }
 
 /* Runs in the line. */
@@ -107,6 +107,14 @@ TAMIS_INLINE run runs_find(runs index, unsigned chain) {
     return (run){ index.occ >> chain & 1, two.first, two.second };
 }
 
+/* The same if the chain is occupied. If it is empty: start and end are 0, so it has no slots. */
+TAMIS_INLINE run runs_find_occupied(runs index, unsigned chain) {
+    uint64_t const  below = index.occ & ((UINT64_C(1) << chain) - 1);
+    uint64_t const  is_occupied = index.occ >> chain & 1;
+    bits_pair const two = bits_two_if(index.starts, bits_popcount(below), is_occupied);
+    return (run){ is_occupied, two.first, two.second };
+}
+
 /* Does the chain belong into the line: is its run here, or would it be? An occupied chain is here
  * if its run has an end; an empty one, if there is a start to put it before. Written without a
  * branch, since a processor cannot predict whether a chain is occupied. */
@@ -114,14 +122,19 @@ TAMIS_INLINE bool run_is_here(run found) {
     return (found.end | (found.start & (found.is_occupied - 1))) != 0;
 }
 
-/* Is it an occupied chain that is elsewhere? */
+/* Is it an occupied chain that is elsewhere? That is: the end is 0, and is_occupied is 1. */
 TAMIS_INLINE bool run_is_far(run found) {
-    return (found.end == 0) & found.is_occupied;
+    return found.end < found.is_occupied;
 }
 
 /* A mask of its slots; 0 if it has none here. */
 TAMIS_INLINE uint64_t run_mask(run found) {
     return (found.end - found.start) & (0 - (found.is_occupied & (found.end != 0)));
+}
+
+/* The same of a chain that belongs into the line. */
+TAMIS_INLINE uint64_t run_mask_here(run found) {
+    return (found.end - found.start) & (0 - found.is_occupied);
 }
 
 /* ------------------------------------------------------------------ bytes */
@@ -152,16 +165,17 @@ TAMIS_INLINE void runs_close_slot(uint8_t *line, unsigned at) {
 /* Chains are as often empty as not, so nothing here branches on that. */
 
 /* The starts after one more slot in the run that begins at bit `start`, or after a new run of one
- * slot there: the later starts move up by one. */
-TAMIS_INLINE uint64_t runs_grown(uint64_t starts, uint64_t start, bool is_new) {
-    uint64_t const later = start << !is_new;
-    return (starts & (later - 1)) | start | (starts & -later) << 1;
+ * slot there (is_occupied is 0): the later starts move up by one, which adds them once more. */
+TAMIS_INLINE uint64_t runs_grown(uint64_t starts, uint64_t start, uint64_t is_occupied) {
+    uint64_t const later = start << is_occupied;
+    return (starts + (starts & -later)) | start;
 }
 
-/* The starts after one slot less in that run, or after its only one: the later starts move down. */
-TAMIS_INLINE uint64_t runs_shrunk(uint64_t starts, uint64_t start, bool is_gone) {
-    uint64_t const kept = (start << !is_gone) - 1;
-    return (starts & kept) | (starts & -(start << 1)) >> 1;
+/* The starts after one slot less in that run: the later starts move down. If it was the only slot,
+ * the next start comes down onto this one, and one of them is left. */
+TAMIS_INLINE uint64_t runs_shrunk(uint64_t starts, uint64_t start) {
+    uint64_t const later = starts & -(start << 1);
+    return (starts - later) | later >> 1;
 }
 
 #endif

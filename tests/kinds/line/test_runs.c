@@ -97,6 +97,11 @@ static void check_find(runs index, unsigned chain) {
     uint64_t mask = 0;
     for (uint64_t bit = start; is_there && end != 0 && bit < end; bit *= 2) mask |= bit;
     assert_true(run_mask(found) == mask);
+    assert_true(!run_is_here(found) || run_mask_here(found) == mask);
+    run const occupied = runs_find_occupied(index, chain);
+    assert_int_equal(occupied.is_occupied, is_there);
+    assert_true(occupied.start == (is_there ? start : 0) && occupied.end == (is_there ? end : 0));
+    assert_int_equal(run_is_far(occupied), run_is_far(found));
 }
 
 static void runs_find_agrees_with_counting_bit_by_bit(void **state) {
@@ -251,8 +256,8 @@ static void a_slot_more_or_less_moves_the_later_starts(void **state) {
         for (unsigned i = 0; i < l.n; i++) {
             lengths more = l;
             more.length_of[i]++;
-            assert_true(runs_grown(starts_of(&l), start_bit(&l, i), false) == starts_of(&more));
-            assert_true(runs_shrunk(starts_of(&more), start_bit(&l, i), false) == starts_of(&l));
+            assert_true(runs_grown(starts_of(&l), start_bit(&l, i), 1) == starts_of(&more));
+            assert_true(runs_shrunk(starts_of(&more), start_bit(&l, i)) == starts_of(&l));
         }
     }
 }
@@ -264,8 +269,8 @@ static void a_run_more_or_less_makes_place_and_closes_it(void **state) {
         lengths const l = random_lengths(&random, RUNS_SLOTS - 1);
         for (unsigned i = 0; i <= l.n; i++) {
             lengths const more = with_born(&l, i);
-            assert_true(runs_grown(starts_of(&l), start_bit(&l, i), true) == starts_of(&more));
-            assert_true(runs_shrunk(starts_of(&more), start_bit(&l, i), true) == starts_of(&l));
+            assert_true(runs_grown(starts_of(&l), start_bit(&l, i), 0) == starts_of(&more));
+            assert_true(runs_shrunk(starts_of(&more), start_bit(&l, i)) == starts_of(&l));
         }
     }
 }
