@@ -12,6 +12,7 @@ struct tamis_set {
     bool (*has_id)(const tamis_table *table, uint64_t id); /* see tamis_handle_bind() */
     tamis_status (*add_id)(tamis_table *table, uint64_t id);
     tamis_status (*remove_id)(tamis_table *table, uint64_t id);
+    void (*hash_ids)(const tamis_table *table, const uint64_t *ids, unsigned n, uint64_t *ret_hash);
     const tamis_kind *calls; /* functions on keys: of the kind, or of its form for the geometry */
     const tamis_kind *kind;
     unsigned          abilities; /* of this kind in this geometry */
@@ -65,7 +66,7 @@ struct tamis_states {
 tamis_set *tamis_handle_new(const tamis_kind *kind, const uint64_t *geometry,
                             const tamis_allocator *allocator);
 
-/* one_id.c: give it the hash of its keys, and choose its functions for one id: those of the kind if
+/* one_id.c: give it the hash of its keys, and choose its functions for ids: those of the kind if
  * it has some and the hash allows it. They get the table of a set, so that a call is one jump. */
 void tamis_handle_set_hash(tamis_set *set, const keyhash *hasher);
 void tamis_handle_bind(tamis_set *set);

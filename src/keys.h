@@ -32,11 +32,11 @@ static inline bool keys_are_given(const keys_from *from) {
 
 /* Hash the chunk that begins at `at`; returns how many keys it has. An entry that is not a key gets
  * any hash; only has_keys() lets it come this far. */
-static inline unsigned chunk_hash(const keyhash *hasher, const keys_from *from, size_t at,
+static inline unsigned chunk_hash(const tamis_set *set, const keys_from *from, size_t at,
                                   unsigned most, uint64_t *hash) {
     unsigned const n = (unsigned)min_u64(from->n - at, most);
     if (from->ids != NULL) {
-        for (unsigned i = 0; i < n; i++) hash[i] = keyhash_id(hasher, from->ids[at + i]);
+        if (n != 0) set->hash_ids(&set->table, from->ids + at, n, hash);
         return n;
     }
     if (from->hashes != NULL) {
@@ -45,7 +45,8 @@ static inline unsigned chunk_hash(const keyhash *hasher, const keys_from *from, 
     }
     for (unsigned i = 0; i < n; i++) {
         const tamis_key *const key = &from->keys[at + i];
-        hash[i] = is_key(key->data, key->bytes) ? keyhash_bytes(hasher, key->data, key->bytes) : 0;
+        bool const             is_given = is_key(key->data, key->bytes);
+        hash[i] = is_given ? keyhash_bytes(&set->hasher, key->data, key->bytes) : 0;
     }
     return n;
 }
@@ -72,7 +73,7 @@ static inline void batch_look_ahead(key_batch *batch) {
     unsigned const           most = kind->chunk != 0 ? kind->chunk : TAMIS_CHUNK;
     size_t const             at = batch->at + batch->n + (batch->is_deep ? batch->n_next : 0);
     uint64_t *const          hash = batch->is_deep ? batch->hash_after : batch->hash_next;
-    unsigned const           n = chunk_hash(&batch->set->hasher, batch->from, at, most, hash);
+    unsigned const           n = chunk_hash(batch->set, batch->from, at, most, hash);
     if (kind->fetch != NULL) kind->fetch(table, hash, n, batch->is_update);
     if (!batch->is_deep) {
         batch->n_next = n;

@@ -11,7 +11,8 @@
  *     identity      name, summary, isa, fields
  *     planning      plan, body_bytes, predict, count_to, lacks        (pure functions)
  *     one key       has, add, remove, count; has_id, add_id, remove_id (optional)
- *     many keys     add_copies, *_chunk, fetch, fetch_more, chunk, form, add_balanced (optional)
+ *     many keys     add_copies, hash_ids, *_chunk, fetch, fetch_more, chunk, form, add_balanced
+ *                   (all optional)
  *     whole tables  merge, subtract, convert, survey, validate
  *     fingerprints  prints, each                                      (optional: for sending)
  *     states        a kind_states                                     (optional)
@@ -208,6 +209,8 @@ struct tamis_kind {
 
     /* ---- many keys: optional. 1 <= n <= TAMIS_CHUNK keys, in order, with the same result as one
      * by one. Masks have a bit for each key. */
+    void (*hash_ids)(const tamis_table *table, const uint64_t *ids, unsigned n,
+                     uint64_t *ret_hash); /* hash_ids(), compiled for the instruction set */
     uint64_t (*has_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n);
     unsigned (*add_chunk)(tamis_table *table, const uint64_t *hash, unsigned n); /* until full */
     uint64_t (*remove_chunk)(tamis_table *table, const uint64_t *hash, unsigned n,

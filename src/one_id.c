@@ -29,6 +29,12 @@ static tamis_status any_remove_id(tamis_table *table, uint64_t id) {
     return status;
 }
 
+static void any_hash_ids(const tamis_table *table, const uint64_t *ids, unsigned n,
+                         uint64_t *ret_hash) {
+    const keyhash *const hasher = &set_of_table(table)->hasher;
+    for (unsigned i = 0; i < n; i++) ret_hash[i] = keyhash_id(hasher, ids[i]);
+}
+
 static tamis_status cannot_remove_id(tamis_table *table, uint64_t id) {
     (void)table;
     (void)id;
@@ -44,6 +50,7 @@ void tamis_handle_bind(tamis_set *set) {
     set->add_id = is_mixed && set->calls->add_id != NULL ? set->calls->add_id : any_add_id;
     set->remove_id =
         is_mixed && set->calls->remove_id != NULL ? set->calls->remove_id : any_remove_id;
+    set->hash_ids = is_mixed && set->calls->hash_ids != NULL ? set->calls->hash_ids : any_hash_ids;
     if (!can_remove) set->remove_id = cannot_remove_id;
 }
 

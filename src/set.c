@@ -318,7 +318,7 @@ static tamis_status balance_all(tamis_set *set, const keys_from *from, size_t *r
     if (memory == NULL) return TAMIS_ERR_MEMORY;
     uint64_t *const hash = (uint64_t *)(void *)memory;
     for (size_t at = 0; at < from->n; at += TAMIS_CHUNK) {
-        (void)chunk_hash(&set->hasher, from, at, TAMIS_CHUNK, hash + at);
+        (void)chunk_hash(set, from, at, TAMIS_CHUNK, hash + at);
     }
     *ret_added = (size_t)set->kind->add_balanced(&set->table, hash, from->n, memory + hash_bytes);
     memory_give(&set->allocator, memory, (size_t)bytes);

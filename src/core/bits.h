@@ -57,6 +57,16 @@ TAMIS_INLINE unsigned bits_popcount(uint64_t word) {
 #endif
 }
 
+/* The bits 0..i-1 of a word, 0 <= i < 64. */
+TAMIS_INLINE uint64_t bits_below(uint64_t word, unsigned i) {
+    TAMIS_ASSERT(i < 64);
+#ifdef BITS_PDEP
+    return _bzhi_u64(word, i);
+#else
+    return word & ((UINT64_C(1) << i) - 1);
+#endif
+}
+
 /* How many of the bits 0..i-1 are set, 0 <= i <= 64. */
 TAMIS_INLINE unsigned bits_rank(uint64_t word, unsigned i) {
     return bits_popcount(word & bits_low(i));

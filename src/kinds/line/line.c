@@ -261,23 +261,22 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
 
 /* The same operations for tables without rests: most sets. In these functions is_bare is a constant
  * (lines.h). */
-static const tamis_kind line_bare = {
-    .has = line_has_bare,
-    .add = line_add_bare,
-    .remove = line_remove_bare,
-    .count = line_count,
-    .has_id = line_has_id_bare,
-    .add_id = line_add_id_bare,
-    .remove_id = line_remove_id_bare,
-    .has_chunk = line_has_chunk_bare,
-    .add_chunk = line_add_chunk_bare,
-    .remove_chunk = line_remove_chunk_bare,
-    .fetch = line_fetch,
-    .chunk = LINE_CHUNK,
-};
+#define LINE_BARE_CALLS                                                                            \
+    .has = line_has_bare, .add = line_add_bare, .remove = line_remove_bare, .count = line_count,   \
+    .has_id = line_has_id_bare, .add_id = line_add_id_bare, .remove_id = line_remove_id_bare,      \
+    .hash_ids = line_hash_ids, .has_chunk = line_has_chunk_bare, .add_chunk = line_add_chunk_bare, \
+    .remove_chunk = line_remove_chunk_bare
+
+static const tamis_kind line_bare = { LINE_BARE_CALLS, .fetch = line_fetch, .chunk = LINE_CHUNK };
+
+/* Nothing is fetched, so chunks need not be small. */
+static const tamis_kind line_bare_cached = { LINE_BARE_CALLS };
 
 static const tamis_kind *line_form(const uint64_t *geometry) {
-    return line_rest_bits(geometry) == 0 ? &line_bare : NULL;
+    uint64_t   bytes;
+    bool const is_bare = line_rest_bits(geometry) == 0;
+    bool const is_cached = line_body_bytes(geometry, &bytes) && bytes <= LINE_CACHED_BYTES;
+    return !is_bare ? NULL : is_cached ? &line_bare_cached : &line_bare;
 }
 
 KIND_EXPORT(line) = {
@@ -306,6 +305,7 @@ KIND_EXPORT(line) = {
     .add_id = line_add_id,
     .remove_id = line_remove_id,
     .add_copies = line_add_copies,
+    .hash_ids = line_hash_ids,
     .has_chunk = line_has_chunk,
     .add_chunk = line_add_chunk,
     .remove_chunk = line_remove_chunk,

@@ -214,6 +214,11 @@ static_assert(LINE_CHUNK <= TAMIS_CHUNK, "the front door makes no larger chunks"
 /* A body that is in the second-level cache of any processor need not be fetched. */
 #define LINE_CACHED_BYTES (UINT64_C(192) << 10)
 
+static void line_hash_ids(const tamis_table *table, const uint64_t *ids, unsigned n,
+                          uint64_t *ret_hash) {
+    hash_ids(&table->ids, ids, n, ret_hash);
+}
+
 /* Updates also change the rests, which are asked for together with the line. Not in states: a put
  * or a move mostly changes one rest, and line_fetch_values() asks for just that. */
 static void line_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
@@ -280,9 +285,10 @@ static uint64_t line_has_chunk(const tamis_table *table, const uint64_t *hash, u
 static uint64_t line_has_chunk_bare(const tamis_table *table, const uint64_t *hash, unsigned n) {
     lines_view const lines = line_view_as(table, true);
     uint64_t         found = 0, far = 0;
-    for (unsigned i = n; i-- > 0;) { /* backwards: to push a bit into a mask is one instruction */
+    const uint64_t  *at = hash + n;
+    while (at != hash) { /* backwards: to push a bit into a mask is one instruction */
         bool              is_far;
-        lines_place const place = lines_find(lines, hash[i]);
+        lines_place const place = lines_find(lines, *--at);
         found = 2 * found + (lines_slots_here(lines, &place, &is_far) != 0);
         far = 2 * far + is_far;
     }

@@ -92,9 +92,9 @@ typedef struct runs_spot {
 } runs_spot;
 
 TAMIS_INLINE runs_spot runs_spot_of(const uint8_t *line, unsigned chain) {
-    uint64_t const  occ = le64_load(line), below = occ & ((UINT64_C(1) << chain) - 1);
-    uint64_t const  is_occupied = occ >> chain & 1;
-    bits_pair const two = bits_two_if(runs_load_starts(line), bits_popcount(below), is_occupied);
+    uint64_t const  occ = le64_load(line), is_occupied = occ >> chain & 1;
+    unsigned const  rank = bits_popcount(bits_below(occ, chain));
+    bits_pair const two = bits_two_if(runs_load_starts(line), rank, is_occupied);
     /* Occupied and without an end here: one comparison of a bit or 0 with 1 or 0. */
     return (runs_spot){ two.second - two.first, two.second < is_occupied };
 }
@@ -102,16 +102,16 @@ TAMIS_INLINE runs_spot runs_spot_of(const uint8_t *line, unsigned chain) {
 /* The run of the chain. If the chain is empty: the run of the next occupied one, before which its
  * own would be. */
 TAMIS_INLINE run runs_find(runs index, unsigned chain) {
-    uint64_t const  below = index.occ & ((UINT64_C(1) << chain) - 1);
-    bits_pair const two = bits_two(index.starts, bits_popcount(below));
+    unsigned const  rank = bits_popcount(bits_below(index.occ, chain));
+    bits_pair const two = bits_two(index.starts, rank);
     return (run){ index.occ >> chain & 1, two.first, two.second };
 }
 
 /* The same if the chain is occupied. If it is empty: start and end are 0, so it has no slots. */
 TAMIS_INLINE run runs_find_occupied(runs index, unsigned chain) {
-    uint64_t const  below = index.occ & ((UINT64_C(1) << chain) - 1);
+    unsigned const  rank = bits_popcount(bits_below(index.occ, chain));
     uint64_t const  is_occupied = index.occ >> chain & 1;
-    bits_pair const two = bits_two_if(index.starts, bits_popcount(below), is_occupied);
+    bits_pair const two = bits_two_if(index.starts, rank, is_occupied);
     return (run){ is_occupied, two.first, two.second };
 }
 
