@@ -53,29 +53,34 @@ TAMIS_INLINE keyhash keyhash_make(tamis_hash hash, tamis_seed seed) {
 }
 
 #ifdef TAMIS_HAVE_SODIUM
-TAMIS_INLINE uint64_t keyhash_siphash(const keyhash *with, const void *key, size_t key_bytes) {
+/* Not inlined: callers would have a stack frame for its buffers, whatever their hash is. */
+static __attribute__((noinline, unused)) uint64_t
+keyhash_siphash(const keyhash *with, const void *key, size_t key_bytes) {
     uint8_t seed[16], out[8];
     le64_store(seed, with->seed.low);
     le64_store(seed + 8, with->seed.high);
     crypto_shorthash(out, key, key_bytes, seed);
     return le64_load(out);
 }
+
+static __attribute__((noinline, unused)) uint64_t keyhash_sip_id(const keyhash *with, uint64_t id) {
+    uint8_t bytes[8];
+    le64_store(bytes, id);
+    return keyhash_siphash(with, bytes, sizeof bytes);
+}
 #endif
 
 TAMIS_INLINE uint64_t keyhash_bytes(const keyhash *with, const void *key, size_t key_bytes) {
 #ifdef TAMIS_HAVE_SODIUM
-    if (with->hash == TAMIS_HASH_SIPHASH) return keyhash_siphash(with, key, key_bytes);
+    if (__builtin_expect(with->hash == TAMIS_HASH_SIPHASH, 0))
+        return keyhash_siphash(with, key, key_bytes);
 #endif
     return XXH3_64bits_withSecret(key, key_bytes, with->secret, KEYHASH_SECRET_BYTES);
 }
 
 TAMIS_INLINE uint64_t keyhash_id(const keyhash *with, uint64_t id) {
 #ifdef TAMIS_HAVE_SODIUM
-    if (with->hash == TAMIS_HASH_SIPHASH) {
-        uint8_t bytes[8];
-        le64_store(bytes, id);
-        return keyhash_siphash(with, bytes, sizeof bytes);
-    }
+    if (__builtin_expect(with->hash == TAMIS_HASH_SIPHASH, 0)) return keyhash_sip_id(with, id);
 #endif
     return hash_id(&with->ids, id);
 }

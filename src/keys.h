@@ -10,7 +10,7 @@
 #include "handle.h"
 
 TAMIS_INLINE bool is_key(const void *key, size_t key_bytes) {
-    return key != NULL || key_bytes == 0;
+    return __builtin_expect(key != NULL, 1) || key_bytes == 0;
 }
 
 /* The keys of a batch: one of the three is given. */

@@ -135,7 +135,8 @@ tamis_status tamis_add_new(tamis_set *set, const void *key, size_t key_bytes, bo
 bool tamis_has(const tamis_set *set, const void *key, size_t key_bytes) {
     TAMIS_ASSERT(set != NULL && is_key(key, key_bytes));
     if (set == NULL || !is_key(key, key_bytes)) return false;
-    return set->calls->has(&set->table, keyhash_bytes(&set->hasher, key, key_bytes));
+    uint64_t const hash = keyhash_bytes(&set->hasher, key, key_bytes);
+    return set->calls->has(&set->table, hash);
 }
 
 tamis_status tamis_remove(tamis_set *set, const void *key, size_t key_bytes) {

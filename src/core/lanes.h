@@ -330,4 +330,26 @@ TAMIS_INLINE uint32_t lanes_equal_16x16(const uint8_t *bytes, uint16_t value, ui
 #endif
 }
 
+/* Which of 16 little-endian numbers are below this value? All are below 2^15. */
+TAMIS_INLINE uint32_t lanes_below_16x16(const uint8_t *bytes, uint16_t value) {
+#if defined(LANES_X86)
+    __m128i const limit = _mm_set1_epi16((short)value);
+    __m128i const low = _mm_loadu_si128((const __m128i *)(const void *)bytes);
+    __m128i const high = _mm_loadu_si128((const __m128i *)(const void *)(bytes + 16));
+    return (uint32_t)_mm_movemask_epi8(
+        _mm_packs_epi16(_mm_cmpgt_epi16(limit, low), _mm_cmpgt_epi16(limit, high)));
+#elif defined(LANES_NEON)
+    uint16x8_t const limit = vdupq_n_u16(value);
+    lanes_32 const   all = lanes_load(bytes);
+    uint16x8_t const low_is = vcltq_u16(vreinterpretq_u16_u8(all.val[0]), limit);
+    uint16x8_t const high_is = vcltq_u16(vreinterpretq_u16_u8(all.val[1]), limit);
+    uint8x16_t const is = vuzp1q_u8(vreinterpretq_u8_u16(low_is), vreinterpretq_u8_u16(high_is));
+    return lanes_mask((lanes_32){ { is, vdupq_n_u8(0) } });
+#else
+    uint32_t found = 0;
+    for (unsigned i = 0; i < 16; i++) found |= (uint32_t)(le16_load(bytes + 2 * i) < value) << i;
+    return found;
+#endif
+}
+
 #endif

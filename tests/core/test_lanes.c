@@ -196,6 +196,25 @@ static void lanes_equal_16x16_compares_just_the_bits_of_the_mask(void **state) {
     fenced_free(&memory);
 }
 
+static void lanes_below_16x16_agrees_with_a_loop(void **state) {
+    (void)state;
+    dice   random = dice_start();
+    fenced memory = fenced_new(33);
+    for (unsigned round = 0; round < 20000; round++) {
+        uint8_t *const bytes = memory.bytes + round % 2;
+        uint16_t const value = (uint16_t)dice_below(&random, 1 << 15);
+        uint32_t       below = 0;
+        for (unsigned i = 0; i < 16; i++) {
+            uint64_t const any = dice_below(&random, 1 << 15), near = value + any % 3 - 1;
+            uint16_t const number = (uint16_t)((round % 3 == 0 ? any : near) & 0x7fff);
+            le16_store(bytes + 2 * i, number);
+            below |= (uint32_t)(number < value) << i;
+        }
+        assert_int_equal(lanes_below_16x16(bytes, value), below);
+    }
+    fenced_free(&memory);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(lanes_equal_finds_just_the_equal_lanes_of_every_width),
     cmocka_unit_test(lanes_equal_keeps_neighbours_apart),
@@ -206,6 +225,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(lanes_up_to_8_finds_just_the_bytes_that_are_not_larger),
     cmocka_unit_test(lanes_of_a_line_begin_at_any_byte_of_its_first_half),
     cmocka_unit_test(lanes_equal_16x16_compares_just_the_bits_of_the_mask),
+    cmocka_unit_test(lanes_below_16x16_agrees_with_a_loop),
 };
 
 CORE_EXPORT(lanes)

@@ -190,8 +190,13 @@ static __attribute__((noinline, unused)) bool
 lines_far_holds(uint8_t *body, const lines_shape *shape, uint64_t hash) {
     lines_view const  lines = { body, shape, false };
     lines_place const place = lines_find(lines, hash);
-    tail_entry        entry;
-    unsigned          n;
+    shelf_view const  shelves = lines_shelves(lines);
+    tail_parts const  parts = tail_find(&shelves, place.bucket);
+    uint32_t const same = shelf_match(parts.line, parts.shelved, lines_key(&place), LINES_KEY_MASK);
+    tail_entry     entry;
+    unsigned       n;
+    if (same == 0 && !parts.may_go_on) return false;
+    if (same != 0 && shape->remainder_bits == LINES_BYTE_BITS) return true;
     return lines_far_find(lines, &place, &entry, &n);
 }
 

@@ -85,6 +85,14 @@ TAMIS_INLINE uint32_t shelf_match(const uint8_t *line, shelf_part part, unsigned
     return (uint32_t)(low | high << (32 - SHELF_AT) / 2) & own;
 }
 
+/* How many keys of a bucket are below `key`? */
+TAMIS_INLINE unsigned shelf_below(const uint8_t *line, shelf_part part, unsigned key) {
+    uint32_t const own = (uint32_t)(bits_low(part.first + part.n) & ~bits_low(part.first));
+    uint64_t const low = lanes_below_16x16(line + SHELF_AT, (uint16_t)key);
+    uint64_t const high = lanes_below_16x16(line + 32, (uint16_t)key);
+    return bits_popcount((low | high << (32 - SHELF_AT) / 2) & own);
+}
+
 /* ------------------------------------------------------------------ going through a tail */
 
 /* An entry of a tail, on the shelf or in the attic. */

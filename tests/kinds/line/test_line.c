@@ -792,6 +792,62 @@ static void ranks_become_lines_where_62_divides(void **state) {
     }
 }
 
+/* ------------------------------------------------------------------ bare tables */
+
+/* A chunk of random keys, added or removed by the functions for bare tables and by those for any:
+ * the same answers, counts and bytes. Few keys make copies, many make tails that need the attic. */
+static void step_alike(const tamis_kind *form, tamis_table *bare, const tamis_kind *kind,
+                       tamis_table *any, dice *chance, uint64_t keys) {
+    uint64_t   hash[TAMIS_CHUNK], saturated[2];
+    unsigned   n = 1 + (unsigned)dice_below(chance, TAMIS_CHUNK);
+    bool const is_add = dice_below(chance, 2) != 0, is_chunk = dice_below(chance, 4) == 0;
+    for (unsigned i = 0; i < n; i++) hash[i] = mix64(dice_below(chance, keys));
+    if (is_chunk && is_add) {
+        assert_int_equal(form->add_chunk(bare, hash, n), kind->add_chunk(any, hash, n));
+    } else if (is_chunk) {
+        assert_true(form->remove_chunk(bare, hash, n, &saturated[0]) ==
+                    kind->remove_chunk(any, hash, n, &saturated[1]));
+        assert_true(saturated[0] == saturated[1]);
+    } else if (is_add) {
+        assert_int_equal(form->add_id(bare, hash[0]), kind->add_id(any, hash[0]));
+    } else {
+        assert_int_equal(form->remove_id(bare, hash[0]), kind->remove_id(any, hash[0]));
+    }
+    assert_true(form->has_chunk(bare, hash, n) == kind->has_chunk(any, hash, n));
+    assert_int_equal(form->has_id(bare, hash[0]), kind->has_id(any, hash[0]));
+    assert_true(memcmp(bare->body, any->body, any->body_bytes) == 0);
+    assert_true(bare->keys == any->keys && bare->saturated == any->saturated);
+    assert_true(bare->refused_adds == any->refused_adds &&
+                bare->refused_removes == any->refused_removes);
+}
+
+static void functions_for_bare_tables_do_as_those_for_any(void **state) {
+    (void)state;
+    static const uint64_t bare[][LINE_FIELDS] = {
+        { 3, 8, 0, 8, 0, 16 },  { 20, 8, 0, 8, 0, 25 }, { 20, 8, 0, 2, 0, 300 },
+        { 16, 8, 0, 2, 0, 30 }, { 2, 8, 0, 8, 0, 0 },   { 18, 8, 0, 1, 0, 40 },
+        { 1, 8, 0, 8, 0, 250 },
+    };
+    const char *isa;
+    for (size_t which = 0; (isa = tamis_isa_name(which)) != NULL; which++) {
+        const tamis_kind *const kind = find_kind("line", isa);
+        for (size_t i = 0; i < sizeof bare / sizeof bare[0]; i++) {
+            const tamis_kind *const form = kind->form(bare[i]);
+            tamis_table             a = table_make(kind, bare[i]), b = table_make(kind, bare[i]);
+            dice                    chance = { 5 + i };
+            uint64_t const          room = bare[i][LINE_BUCKETS] * LINE_SLOTS;
+            assert_non_null(form);
+            for (uint64_t step = 0; step < 2 * steps; step++) {
+                uint64_t const keys = (step / 1000 % 4 + 1) * room * 3 / 4;
+                step_alike(form, &a, kind, &b, &chance, keys);
+            }
+            assert_true(a.refused_removes != 0);
+            free(a.body);
+            free(b.body);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(statuses_counts_and_fingerprints_match_the_oracle),
@@ -808,6 +864,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(what_arrives_is_what_was_sent),
         cmocka_unit_test(lines_become_ranks_and_lines_again),
         cmocka_unit_test(ranks_become_lines_where_62_divides),
+        cmocka_unit_test(functions_for_bare_tables_do_as_those_for_any),
     };
     if (argc > 1) steps = strtoull(argv[1], NULL, 10);
     return cmocka_run_group_tests_name("line", tests, NULL, NULL);
