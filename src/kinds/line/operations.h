@@ -268,9 +268,10 @@ static void line_hash_ids(const tamis_table *table, const uint64_t *ids, unsigne
 
 /* Updates also change the rests, which are asked for together with the line. Not in states: a put
  * or a move mostly changes one rest, and line_fetch_values() asks for just that. */
-static void line_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
-    lines_view const lines = line_view(table);
-    bool const       has_rests = lines.shape->rest_bits != 0 && table->values == 0;
+TAMIS_INLINE void line_fetch_as(const tamis_table *table, const uint64_t *hash, unsigned n,
+                                bool is_update, bool is_bare) {
+    lines_view const lines = line_view_as(table, is_bare);
+    bool const       has_rests = lines_rest_bits(lines) != 0 && table->values == 0;
     if (table->body_bytes <= LINE_CACHED_BYTES) return;
     for (unsigned i = 0; i < n; i++) {
         uint64_t const       bucket = fastrange(hash[i], lines.shape->buckets);
@@ -383,6 +384,10 @@ TAMIS_INLINE uint64_t line_remove_chunk_as(tamis_table *table, const uint64_t *h
     }                                                                                             \
     static tamis_status line_remove##name(tamis_table *table, uint64_t hash) {                    \
         return line_remove_as(table, hash, is_bare, false);                                       \
+    }                                                                                             \
+    static void line_fetch##name(const tamis_table *table, const uint64_t *hash, unsigned n,      \
+                                 bool is_update) {                                                \
+        line_fetch_as(table, hash, n, is_update, is_bare);                                        \
     }                                                                                             \
     static unsigned line_add_chunk##name(tamis_table *table, const uint64_t *hash, unsigned n) {  \
         return line_add_chunk_as(table, hash, n, is_bare);                                        \
