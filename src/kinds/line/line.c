@@ -268,7 +268,7 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
     .remove_chunk = line_remove_chunk_bare
 
 static const tamis_kind line_bare = { LINE_BARE_CALLS, .fetch = line_fetch_bare,
-                                      .chunk = LINE_CHUNK };
+                                      .chunk = LINE_BARE_CHUNK };
 
 /* Nothing is fetched, so chunks need not be small. */
 static const tamis_kind line_bare_cached = { LINE_BARE_CALLS };
