@@ -51,7 +51,7 @@
  *   I3  a shelf holds the first entries of its tails, the attic the others, in order;
  *   I4  no fingerprint has more copies than it may, and with counters it has one entry;
  *   I5  the copies sum up to `keys`, and `saturated` fingerprints have all they can have;
- *   I6  bits behind the last part of the body are zero;
+ *   I6  bits between the parts of the body, and behind the last one, are zero;
  *   I7  in states, all values are below `values`;
  *   I8  in states, no timer is longer than that of a key which is touched now.
  */
@@ -129,6 +129,8 @@ static void line_prepare(tamis_table *table) {
                                           .slot_rests = layout.slot_rests,
                                           .shelf_rests = layout.shelf_rests,
                                           .word_rests = layout.word_rests,
+                                          .slot_pad = layout.slot_pad,
+                                          .shelf_stride = layout.shelf_stride,
                                           .homes = line_attic_homes(g[LINE_ATTIC]),
                                           .room = g[LINE_ATTIC],
                                           .word_bits = 8 * line_word_bytes(g[LINE_BUCKETS]),
@@ -252,8 +254,10 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
     }
     TAMIS_REQUIRE(sent == attic_count(&shelves.attic), reterr_why,
                   "I3: the attic has entries of no shelf");
-    TAMIS_REQUIRE(field_rest_is_zero(table->body, shape->lines.end, table->body_bytes), reterr_why,
-                  "I6: a bit behind the last part is set");
+    TAMIS_REQUIRE(
+        field_is_zero(table->body, 8 * (shape->lines.count + 8), shape->lines.slot_rests) &&
+            field_rest_is_zero(table->body, shape->lines.end, table->body_bytes),
+        reterr_why, "I6: a bit between or behind the parts is set");
     TAMIS_REQUIRE(copies == table->keys && saturated == table->saturated, reterr_why,
                   "I5: the copies do not sum up to the keys");
     return true;

@@ -14,7 +14,8 @@
  *     | remainder beyond the byte | value | copies less 1 |      a rest, of `rest_bits` bits
  *     +--------------------------+-------+---------------+
  *
- * A lookup reads the line, and a rest only where the byte has matched.
+ * A lookup reads the line, and a rest only where the byte has matched. The rests of 16 lines, and
+ * those of a shelf, begin at a word of 64 bits: who works on one group writes to no other's words.
  *
  * One rule makes the whole body a function of what it holds: the entries of a bucket are in the
  * order of (chain, byte, rest); the line has the first chains, as many as fit as a whole, and the
@@ -38,6 +39,7 @@ typedef struct lines_shape {
     uint64_t buckets, remainder_bits, counter_bits, value_bits, rest_bits;
     uint64_t shelves, words, count; /* where they begin, in bytes; the lines are first */
     uint64_t slot_rests, shelf_rests, word_rests; /* the same in bits */
+    uint64_t slot_pad, shelf_stride;              /* see line_layout */
     uint64_t homes, room, word_bits;              /* of the attic */
     uint64_t end;                                 /* of all parts, in bits */
 } lines_shape;
@@ -75,7 +77,8 @@ TAMIS_INLINE shelf_view lines_shelves(lines_view lines) {
                                     .rest_bits = (unsigned)shape->rest_bits,
                                     .word_bits = (unsigned)shape->word_bits },
                          .lines = shape->shelves,
-                         .rests = shape->shelf_rests };
+                         .rests = shape->shelf_rests,
+                         .stride = shape->shelf_stride };
 }
 
 /* ------------------------------------------------------------------ where a key belongs */
@@ -109,9 +112,10 @@ TAMIS_INLINE unsigned lines_key(const lines_place *place) {
 
 /* ------------------------------------------------------------------ rests */
 
-/* The bit of the body where the rest of a slot begins. */
+/* The bit of the body where the rest of a slot begins. Those of 16 lines end at a whole word. */
 TAMIS_INLINE uint64_t lines_rest_at(lines_view lines, uint64_t bucket, unsigned slot) {
-    return lines.shape->slot_rests + (bucket * RUNS_SLOTS + slot) * lines_rest_bits(lines);
+    return lines.shape->slot_rests + (bucket * RUNS_SLOTS + slot) * lines_rest_bits(lines) +
+           bucket / SHELF_BUCKETS * lines.shape->slot_pad;
 }
 
 TAMIS_INLINE uint64_t lines_rest(lines_view lines, uint64_t bucket, unsigned slot) {

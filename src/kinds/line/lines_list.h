@@ -153,8 +153,9 @@ static __attribute__((unused)) bool lines_index_is_whole(lines_view lines, uint6
     for (unsigned slot = used; slot < RUNS_SLOTS; slot++) {
         if (line[RUNS_AT + slot] != 0) return false;
     }
-    return bits == 0 || field_is_zero(lines.body, lines_rest_at(lines, bucket, used),
-                                      lines_rest_at(lines, bucket, RUNS_SLOTS));
+    bool const     is_last = bucket + 1 == lines.shape->buckets;
+    uint64_t const end = is_last ? lines.shape->shelf_rests : lines_rest_at(lines, bucket + 1, 0);
+    return bits == 0 || field_is_zero(lines.body, lines_rest_at(lines, bucket, used), end);
 }
 
 /* Does entry i come behind the one before it, and begin a run just where the line has a start? */

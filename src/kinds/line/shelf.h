@@ -33,8 +33,9 @@ static_assert(SHELF_BUCKETS + SHELF_KEYS <= 64 && SHELF_AT + 2 * SHELF_KEYS == 6
 /* All shelves of a body, and the attic behind them. */
 typedef struct shelf_view {
     attic_view attic;
-    uint64_t   lines; /* byte of the first shelf */
-    uint64_t   rests; /* bit of the first rest of a shelf */
+    uint64_t   lines;  /* byte of the first shelf */
+    uint64_t   rests;  /* bit of the first rest of the first shelf */
+    uint64_t   stride; /* bits from there to the next shelf's */
 } shelf_view;
 
 TAMIS_INLINE uint8_t *shelf_line(const shelf_view *shelves, uint64_t bucket) {
@@ -43,7 +44,8 @@ TAMIS_INLINE uint8_t *shelf_line(const shelf_view *shelves, uint64_t bucket) {
 
 /* The bit of the i-th rest on the shelf of a bucket. */
 TAMIS_INLINE uint64_t shelf_rest_at(const shelf_view *shelves, uint64_t bucket, unsigned i) {
-    return shelves->rests + (bucket / SHELF_BUCKETS * SHELF_KEYS + i) * shelves->attic.rest_bits;
+    return shelves->rests + bucket / SHELF_BUCKETS * shelves->stride +
+           (uint64_t)i * shelves->attic.rest_bits;
 }
 
 /* ------------------------------------------------------------------ the ones of a shelf */
@@ -336,7 +338,7 @@ static __attribute__((unused)) bool shelf_is_whole(const shelf_view *shelves, ui
         if (le16_load(line + SHELF_AT + 2 * i) != 0) return false;
     }
     if (!field_is_zero(shelves->attic.body, shelf_rest_at(shelves, first, used),
-                       shelf_rest_at(shelves, first, SHELF_KEYS)))
+                       shelf_rest_at(shelves, first, 0) + shelves->stride))
         return false;
     uint64_t place = attic_find(&shelves->attic, attic_make_word(first, 0)), word;
     while ((word = attic_word(&shelves->attic, place++)) != 0 &&

@@ -29,7 +29,12 @@ static bool line_fields_are_possible(const uint64_t *g) {
     return line_rest_bits(g) <= LINE_MAX_REST_BITS && tamis_line_prints(g) != 0;
 }
 
-/* Nothing wraps: 2^44 lines of 512 + 50 x 56 bits. */
+static uint64_t line_whole_words(uint64_t bits) {
+    return (bits + 63) / 64 * 64;
+}
+
+/* Nothing wraps: 2^44 lines of 512 + 50 x 56 bits. The rests of 16 lines and of their shelf begin
+ * at a word of 64 bits, so that threads that work on different groups never write to one word. */
 bool tamis_line_layout(const uint64_t *g, line_layout *ret_layout) {
     if (!line_fields_are_possible(g)) return false;
     uint64_t const shelves = (g[LINE_BUCKETS] + LINE_GROUP - 1) / LINE_GROUP;
@@ -38,9 +43,14 @@ bool tamis_line_layout(const uint64_t *g, line_layout *ret_layout) {
     line_layout    layout = { .shelves = g[LINE_BUCKETS] * LINE_BYTES };
     layout.words = layout.shelves + shelves * LINE_BYTES;
     layout.count = layout.words + line_word_bytes(g[LINE_BUCKETS]) * places;
-    layout.slot_rests = 8 * (layout.count + 8);
-    layout.shelf_rests = layout.slot_rests + g[LINE_BUCKETS] * LINE_SLOTS * rest;
-    layout.word_rests = layout.shelf_rests + shelves * LINE_SHELF * rest;
+    uint64_t const group = LINE_GROUP * LINE_SLOTS * rest;
+    layout.slot_rests = line_whole_words(8 * (layout.count + 8));
+    layout.slot_pad = line_whole_words(group) - group;
+    layout.shelf_stride = line_whole_words(LINE_SHELF * rest);
+    layout.shelf_rests = layout.slot_rests +
+                         g[LINE_BUCKETS] / LINE_GROUP * (group + layout.slot_pad) +
+                         line_whole_words(g[LINE_BUCKETS] % LINE_GROUP * LINE_SLOTS * rest);
+    layout.word_rests = layout.shelf_rests + shelves * layout.shelf_stride;
     layout.end = layout.word_rests + places * rest;
     *ret_layout = layout;
     return true;

@@ -464,6 +464,11 @@ static void layout_refuses_what_is_out_of_range(void **state) {
     assert_false(tamis_line_layout(many, &layout));
 }
 
+/* Up to a multiple of 64 bits. */
+static uint64_t whole_words(uint64_t bits) {
+    return bits % 64 == 0 ? bits : bits + 64 - bits % 64;
+}
+
 /* One part after the other, as docs/format.md lists them. */
 static void layout_has_its_parts_one_after_the_other(void **state) {
     (void)state;
@@ -484,9 +489,13 @@ static void layout_has_its_parts_one_after_the_other(void **state) {
         assert_int_equal(layout.shelves, 64 * g[LINE_BUCKETS]);
         assert_int_equal(layout.words, layout.shelves + 64 * groups);
         assert_int_equal(layout.count, layout.words + width * words);
-        assert_int_equal(layout.slot_rests, 8 * layout.count + 64);
-        assert_int_equal(layout.shelf_rests, layout.slot_rests + 50 * g[LINE_BUCKETS] * rest);
-        assert_int_equal(layout.word_rests, layout.shelf_rests + 28 * groups * rest);
+        uint64_t const slots = g[LINE_BUCKETS] / 16 * whole_words(800 * rest) +
+                               whole_words(g[LINE_BUCKETS] % 16 * 50 * rest);
+        assert_int_equal(layout.slot_rests, whole_words(8 * layout.count + 64));
+        assert_int_equal(layout.slot_pad, whole_words(800 * rest) - 800 * rest);
+        assert_int_equal(layout.shelf_stride, whole_words(28 * rest));
+        assert_int_equal(layout.shelf_rests, layout.slot_rests + slots);
+        assert_int_equal(layout.word_rests, layout.shelf_rests + groups * whole_words(28 * rest));
         assert_int_equal(layout.end, layout.word_rests + words * rest);
     }
 }

@@ -89,7 +89,8 @@ static void put_line(const model *m, uint64_t bucket, uint8_t *bytes) {
         bool const is_start = slot > 0 && e->key >> 8 != e[-1].key >> 8;
         if (is_start) write_bit(bytes, line + 61 + slot, true);
         put(bytes, line + 112 + 8 * slot, 8, e->key & 255);
-        put(bytes, m->shape.slot_rests + (bucket * RUNS_SLOTS + slot) * bits, bits, e->rest);
+        uint64_t const before = bucket * RUNS_SLOTS * bits + bucket / 16 * m->shape.slot_pad;
+        put(bytes, m->shape.slot_rests + before + slot * bits, bits, e->rest);
     }
     if (kept != 0) write_bit(bytes, line + 61 + kept, true);
 }
@@ -99,7 +100,7 @@ static void put_shelved(const model *m, const entry *e, unsigned n, uint8_t *byt
     uint64_t const bits = m->shape.rest_bits;
     write_bit(bytes, at + n + e->bucket % 16, true); /* a zero for each bucket before */
     put(bytes, at + 64 + 16 * n, 16, e->key);
-    put(bytes, m->shape.shelf_rests + (group * SHELF_KEYS + n) * bits, bits, e->rest);
+    put(bytes, m->shape.shelf_rests + group * m->shape.shelf_stride + n * bits, bits, e->rest);
 }
 
 static uint64_t home_of(const model *m, uint64_t bucket) {
@@ -156,15 +157,22 @@ typedef struct width {
 static const width widths[] = { { 8, 0, 0 },  { 12, 0, 0 }, { 16, 0, 0 },
                                 { 24, 0, 0 }, { 32, 8, 0 }, { 32, 0, 32 } };
 
+static uint64_t whole_words(uint64_t bits) {
+    return (bits + 63) / 64 * 64;
+}
+
 static void lay_out(model *m) {
     lines_shape *const s = &m->shape;
     uint64_t const     groups = (s->buckets + 15) / 16, places = s->homes + s->room;
     s->shelves = 64 * s->buckets;
     s->words = s->shelves + 64 * groups;
     s->count = s->words + s->word_bits / 8 * places;
-    s->slot_rests = 8 * (s->count + 8);
-    s->shelf_rests = s->slot_rests + s->buckets * RUNS_SLOTS * s->rest_bits;
-    s->word_rests = s->shelf_rests + groups * SHELF_KEYS * s->rest_bits;
+    s->slot_rests = whole_words(8 * (s->count + 8));
+    s->slot_pad = whole_words(16 * RUNS_SLOTS * s->rest_bits) - 16 * RUNS_SLOTS * s->rest_bits;
+    s->shelf_stride = whole_words(SHELF_KEYS * s->rest_bits);
+    uint64_t const pads = s->buckets / 16 * s->slot_pad;
+    s->shelf_rests = whole_words(s->slot_rests + s->buckets * RUNS_SLOTS * s->rest_bits + pads);
+    s->word_rests = s->shelf_rests + groups * s->shelf_stride;
     s->end = s->word_rests + places * s->rest_bits;
     m->bytes = (s->end / 8 + FIELD_PAD_BYTES + 64) / 64 * 64;
     assert_true(m->bytes <= MAX_BYTES);

@@ -29,6 +29,8 @@ static void view_of(const tamis_set *set, line_view *ret_view) {
                                      .slot_rests = at.slot_rests,
                                      .shelf_rests = at.shelf_rests,
                                      .word_rests = at.word_rests,
+                                     .slot_pad = at.slot_pad,
+                                     .shelf_stride = at.shelf_stride,
                                      .homes = line_attic_homes(g[LINE_ATTIC]),
                                      .room = g[LINE_ATTIC],
                                      .word_bits = 8 * line_word_bytes(g[LINE_BUCKETS]),

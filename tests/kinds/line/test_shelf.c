@@ -89,7 +89,7 @@ static void put_shelf(const model *m, uint64_t group, uint8_t *bytes) {
         if (group_of(e->bucket) != group) continue;
         write_bit(bytes, at + n + e->bucket % 16, true); /* a zero for each bucket before */
         put(bytes, at + 64 + 16 * n, 16, e->key);
-        put(bytes, m->shape.rests + (group * SHELF_KEYS + n++) * bits, bits, e->rest);
+        put(bytes, m->shape.rests + group * m->shape.stride + n++ * bits, bits, e->rest);
     }
 }
 
@@ -126,7 +126,8 @@ static model model_new(dice *random, unsigned rest_bits) {
     m.shape.attic.words = m.shape.lines + 64 * groups;
     m.shape.attic.count = m.shape.attic.words + m.shape.attic.word_bits / 8 * places;
     m.shape.rests = 8 * (m.shape.attic.count + 8);
-    m.shape.attic.rests = m.shape.rests + groups * SHELF_KEYS * rest_bits;
+    m.shape.stride = (SHELF_KEYS * rest_bits + 63) / 64 * 64;
+    m.shape.attic.rests = m.shape.rests + groups * m.shape.stride;
     m.bytes = (m.shape.attic.rests + places * rest_bits) / 8 + FIELD_PAD_BYTES + 8;
     m.bytes = m.bytes / 8 * 8; /* as bodies are: fields are read by aligned words */
     assert_true(m.bytes <= MAX_BYTES);
