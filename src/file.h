@@ -3,6 +3,9 @@
  * docs/format.md is the specification.
  *
  *     header (4096 bytes) | body | a checksum for each block of the body | total checksum
+ *
+ * A set in a step of growing has two tables, and so two parts: the bodies follow each other, and
+ * then the checksums of the blocks of both.
  */
 #ifndef TAMIS_FILE_H
 #define TAMIS_FILE_H
@@ -11,7 +14,7 @@
 #include <string.h>
 
 #include "core/le.h"
-#include "handle.h"
+#include "grow.h"
 
 #define HEADER_BYTES 4096
 #define BLOCK_BYTES 65536
@@ -35,6 +38,11 @@ enum {
     AT_AGED = 64, /* states only; so is the next */
     AT_CONFLICTS = 72,
     AT_MORE_COPIES = 80, /* copies of every key that are planned for, minus one: usually 0 */
+    AT_STAGE = 88,       /* from here on, sets that grow only */
+    AT_STAGES = 92,
+    AT_OVERFLOW = 96,
+    AT_BUCKETS_MOVED = 104,
+    AT_GROWTH_END = 112,
     AT_PART = 128,
     AT_CHECKSUM = HEADER_BYTES - 8,
 
@@ -55,11 +63,15 @@ enum {
     PART_DUE = AT_PART + 112,
     PART_REST = AT_PART + 120,
     PART_GEOMETRY = AT_PART + 128,
-    PART_END = AT_PART + 256
+    PART_END = AT_PART + 256,
+    PART_BYTES = 256
 };
 
+#define FILE_MAX_PARTS 2
+#define FILE_MAX_STAGES 40
+
 /* Flags in AT_REQUIRED. A reader that does not know one of them refuses the file. */
-enum { NEEDS_STATES = 1 };
+enum { NEEDS_STATES = 1, NEEDS_GROWTH = 2 };
 
 TAMIS_INLINE uint64_t file_blocks(uint64_t body_bytes) {
     return body_bytes / BLOCK_BYTES + (body_bytes % BLOCK_BYTES != 0);
@@ -68,6 +80,14 @@ TAMIS_INLINE uint64_t file_blocks(uint64_t body_bytes) {
 /* Bytes of block i. */
 TAMIS_INLINE size_t file_block_bytes(uint64_t body_bytes, uint64_t i) {
     return (size_t)min_u64(body_bytes - i * BLOCK_BYTES, BLOCK_BYTES);
+}
+
+/* The tables of a set, in the order of their parts. Returns how many. */
+TAMIS_INLINE unsigned file_tables(const tamis_set *set, const tamis_table *ret_tables[2]) {
+    ret_tables[0] = &set->table;
+    if (set->growth == NULL) return 1;
+    ret_tables[1] = &set->growth->next;
+    return grow_is_moving(set) ? 2 : 1;
 }
 
 TAMIS_INLINE void file_store_total(XXH128_hash_t total, uint8_t *ret_bytes) {

@@ -13,16 +13,18 @@ struct tamis_set {
     tamis_status (*add_id)(tamis_table *table, uint64_t id);
     tamis_status (*remove_id)(tamis_table *table, uint64_t id);
     void (*hash_ids)(const tamis_table *table, const uint64_t *ids, unsigned n, uint64_t *ret_hash);
-    const tamis_kind *calls; /* functions on keys: of the kind, or of its form for the geometry */
-    const tamis_kind *kind;
-    unsigned          abilities; /* of this kind in this geometry */
-    keyhash           hasher;
-    uint64_t          capacity; /* the workload that it is planned for, as in need.h */
-    uint64_t          copies;
-    uint64_t          lifetime;
-    uint64_t          conflicts;    /* of states: calls that returned TAMIS_ERR_CONFLICT */
-    unsigned          change_locks; /* why it must not change; 0: it may. See below */
-    tamis_allocator   allocator;
+    const tamis_kind  *calls; /* functions on keys: of the kind, or of its form for the geometry */
+    const tamis_kind  *kind;
+    unsigned           abilities; /* of this kind in this geometry */
+    keyhash            hasher;
+    uint64_t           capacity; /* the workload that it is planned for, as in need.h */
+    uint64_t           copies;
+    uint64_t           lifetime;
+    uint64_t           conflicts;    /* of states: calls that returned TAMIS_ERR_CONFLICT */
+    unsigned           change_locks; /* why it must not change; 0: it may. See below */
+    struct growth     *growth;       /* grow.h; NULL: of fixed size */
+    const kind_states *states; /* of states: the kind's functions, or those of grow_states.c */
+    tamis_allocator    allocator;
     void  *mapping; /* the whole file, when mapped; then the body is inside and read-only */
     size_t mapping_bytes;
 };
@@ -75,8 +77,9 @@ TAMIS_INLINE const tamis_set *set_of_table(const tamis_table *table) {
     return (const tamis_set *)(const void *)table;
 }
 
-/* make.c: give it a zeroed body of the size that the geometry says. TAMIS_OK, _LIMIT or _MEMORY. */
-tamis_status tamis_handle_get_body(tamis_set *set);
+/* make.c: give one of its tables a zeroed body of the size that the geometry says. TAMIS_OK, _LIMIT
+ * or _MEMORY. */
+tamis_status tamis_table_get_body(const tamis_set *set, tamis_table *table);
 
 /* An allocator must have both functions, or none. */
 TAMIS_INLINE bool allocator_is_whole(const tamis_allocator *allocator) {
@@ -100,6 +103,7 @@ typedef struct tamis_request {
     sweep    sweep;         /* of states: timeout, timer_bits and lives */
     uint64_t memory;        /* largest body; 0: no limit. Then capacity or fpr may be 0: open */
     uint64_t lifetime;      /* as in the spec; 0: by default, a multiple of the capacity */
+    uint64_t grow_to;       /* as in the spec; 0: of fixed size */
 
     const char       *kind, *geometry, *isa; /* NULL: not given */
     tamis_hash        hash;
@@ -128,6 +132,9 @@ typedef struct tamis_choice {
     tamis_workload    work;
     uint64_t          values; /* of states */
     sweep             sweep;  /* timeout, timer_bits and lives */
+    bool              grows;  /* the geometry and the workload are those of the first stage */
+    unsigned          stages;
+    double            overflow;
 } tamis_choice;
 
 /* planner.c: which kind, in which geometry. TAMIS_OK, _ARGUMENT, _KIND, _CANNOT, _LIMIT,
@@ -174,6 +181,17 @@ void tamis_table_copy(tamis_table *to, const tamis_table *from);
 /* make.c: call a merge that may find out in the middle that it cannot: all or nothing. */
 tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
                                     tamis_status (*merge)(tamis_table *, const tamis_table *));
+
+/* make.c: may two sets of other geometries be joined print by print? They have the same kind, hash
+ * and seed, and as many prints. */
+bool tamis_has_same_prints(const tamis_set *a, const tamis_set *b);
+
+/* make.c: change a set as a whole, or not at all: the change is made to a copy. */
+typedef tamis_status tamis_change(tamis_set *set, const tamis_set *by);
+tamis_status         tamis_change_all(tamis_set *set, const tamis_set *by, tamis_change *change);
+
+/* make.c: the counts and bytes of all tables of a set, summed up. */
+tamis_table tamis_sum_tables(const tamis_set *set);
 
 /* set.c: add so many copies of one key: all of them, or _FULL and none. A set that cannot count
  * stores a key once. */

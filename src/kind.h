@@ -15,6 +15,7 @@
  *                   (all optional)
  *     whole tables  merge, subtract, convert, survey, validate
  *     fingerprints  prints, each                                      (optional: for sending)
+ *     growing       a kind_growing                                    (optional)
  *     states        a kind_states                                     (optional)
  *
  * Rules that every kind keeps, and tests/laws checks:
@@ -47,6 +48,8 @@ typedef struct tamis_table {
     uint64_t geometry[TAMIS_MAX_FIELDS]; /* in the order of the kind's fields */
     uint64_t body_bytes;                 /* a multiple of TAMIS_LINE_BYTES */
     uint64_t keys;                       /* see tamis_info */
+    uint64_t entries; /* slots or cells in use; kept by kinds that grow, in tables with counters.
+                         Without counters it is `keys` (kind_growing) */
     uint64_t saturated;
     uint64_t refused_adds, refused_removes; /* counted by the front door, and by *_id */
     uint64_t moved;                         /* entries that were moved to make room */
@@ -151,6 +154,41 @@ typedef struct kind_states {
      * middle, so the caller keeps a copy. */
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);
 } kind_states;
+
+#define KIND_MAX_SPANS 4
+
+/* A range of bytes of a body. */
+typedef struct kind_span {
+    uint64_t begin, end;
+} kind_span;
+
+/* How a table becomes one of twice the buckets with one remainder bit less, which has as many
+ * prints: for kinds with `prints` whose buckets are in the order of prints. Field 0 of the geometry
+ * is the number of buckets. src/grow.c says how a set grows. */
+typedef struct kind_growing {
+    unsigned group; /* buckets that are moved together */
+
+    /* The fields of a table with 2^doublings times the buckets (fewer, if it is negative) and as
+     * many prints. Fields that depend on the load are NEED_FREE. False: there is no such table. */
+    bool (*scale)(const uint64_t *geometry, int doublings, uint64_t *ret_fixed);
+
+    /* Add all that a bucket holds to a table with as many prints, which has none of it yet; values
+     * and timers are copied. _FULL: not all of it was added. `from` stays as it is. */
+    tamis_status (*carry)(const tamis_table *from, uint64_t bucket, tamis_table *to);
+
+    /* Empty the buckets first..first+n-1. `first` is a multiple of `group`, and so is n, unless the
+     * last bucket is among them. */
+    void (*wipe)(tamis_table *table, uint64_t first, uint64_t n);
+
+    /* Slots or cells in use. recount: set table->entries from the body, for a table that was
+     * opened; files do not have it. */
+    uint64_t (*entries)(const tamis_table *table);
+    void (*recount)(tamis_table *table);
+
+    /* The bytes of the body that belong to no bucket from `bucket` on: up to KIND_MAX_SPANS ranges.
+     * Returns how many. For giving memory back while buckets are moved. */
+    unsigned (*spans)(const tamis_table *table, uint64_t bucket, kind_span *ret_spans);
+} kind_growing;
 
 typedef struct tamis_kind tamis_kind;
 
@@ -270,6 +308,9 @@ struct tamis_kind {
      * with the same print, the wrong one might go. */
     bool keeps_more_than_prints;
 
+    /* ---- growing: optional */
+    const kind_growing *growing;
+
     /* ---- states: optional. A kind with `states` and no `has` is no kind of set. A kind with both
      * keeps states in geometries that have value_bits. */
     const kind_states *states;
@@ -308,5 +349,8 @@ const tamis_kind *tamis_states_kind_at(size_t i);
 unsigned tamis_kind_abilities(const tamis_kind *kind, const uint64_t *geometry);
 
 unsigned tamis_kind_n_fields(const tamis_kind *kind);
+
+/* The functions on keys for tables of this geometry: the kind's, or those of its form. */
+const tamis_kind *tamis_kind_calls(const tamis_kind *kind, const uint64_t *geometry);
 
 #endif

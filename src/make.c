@@ -4,8 +4,9 @@
  * state. So whoever builds a set frees it on the first failure and returns.
  */
 #include "core/memory.h"
-#include "handle.h"
+#include "grow.h"
 #include "os.h"
+#include "theory/print_law.h"
 
 #include <math.h>
 
@@ -28,8 +29,8 @@ tamis_set *tamis_handle_new(const tamis_kind *kind, const uint64_t *geometry,
     tamis_set *const set = memory_get(allocator, sizeof *set);
     if (set == NULL) return NULL;
     set->kind = kind;
-    set->calls = kind->form != NULL ? kind->form(geometry) : NULL;
-    if (set->calls == NULL) set->calls = kind;
+    set->calls = tamis_kind_calls(kind, geometry);
+    set->states = kind->states;
     set->allocator = *allocator;
     memcpy(set->table.geometry, geometry, tamis_kind_n_fields(kind) * sizeof geometry[0]);
     set->abilities = tamis_kind_abilities(kind, set->table.geometry);
@@ -37,19 +38,20 @@ tamis_set *tamis_handle_new(const tamis_kind *kind, const uint64_t *geometry,
     return set;
 }
 
-tamis_status tamis_handle_get_body(tamis_set *set) {
+tamis_status tamis_table_get_body(const tamis_set *set, tamis_table *table) {
     uint64_t bytes;
-    if (!set->kind->body_bytes(set->table.geometry, &bytes)) return TAMIS_ERR_LIMIT;
+    if (!set->kind->body_bytes(table->geometry, &bytes)) return TAMIS_ERR_LIMIT;
     if (bytes > SIZE_MAX / 2) return TAMIS_ERR_LIMIT;
-    set->table.body = memory_get(&set->allocator, (size_t)bytes);
-    if (set->table.body == NULL) return TAMIS_ERR_MEMORY;
-    set->table.body_bytes = bytes;
+    table->body = memory_get(&set->allocator, (size_t)bytes);
+    if (table->body == NULL) return TAMIS_ERR_MEMORY;
+    table->body_bytes = bytes;
     return TAMIS_OK;
 }
 
 /* While one of its callbacks runs, the table is still needed: it is not freed. */
 void tamis_free(tamis_set *set) {
     if (set == NULL || handle_is_busy(set)) return;
+    tamis_grow_free(set);
     if (set->mapping != NULL) {
         tamis_os_unmap(set->mapping, set->mapping_bytes);
     } else {
@@ -70,7 +72,9 @@ tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
     set->table.values = choice->values;
     set->table.sweep = choice->sweep;
     if (choice->values != 0) set->table.sweep.units = choice->kind->states->units(choice->geometry);
-    tamis_status const status = tamis_handle_get_body(set);
+    tamis_status status = tamis_table_get_body(set, &set->table);
+    if (status == TAMIS_OK && choice->grows)
+        status = tamis_grow_init(set, 0, choice->stages, choice->overflow);
     if (status != TAMIS_OK)
         tamis_free(set);
     else
@@ -88,6 +92,25 @@ tamis_choice tamis_choice_like(const tamis_set *other) {
                                              .lives = ageing->lives } };
     memcpy(choice.geometry, other->table.geometry, sizeof choice.geometry);
     return choice;
+}
+
+/* The same, for a set that grows as the other one does: it begins at the stage that the other one
+ * is at. */
+static tamis_status make_like(const tamis_set *other, const tamis_kind *kind,
+                              const tamis_allocator *allocator, tamis_set **ret_set) {
+    tamis_choice choice = tamis_choice_like(other);
+    tamis_set   *set;
+    choice.kind = kind;
+    tamis_status status = tamis_make(&choice, &other->hasher, allocator, &set);
+    if (status != TAMIS_OK) return status;
+    if (other->growth != NULL)
+        status = tamis_grow_init(set, other->growth->stage, other->growth->stages,
+                                 other->growth->overflow);
+    if (status != TAMIS_OK)
+        tamis_free(set);
+    else
+        *ret_set = set;
+    return status;
 }
 
 /* The hash of a new set: with the seed that is given, or a random one. TAMIS_OK, _IO. */
@@ -131,7 +154,6 @@ tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_
     tamis_status status;
     if (request->like != NULL) {
         choice = tamis_choice_like(request->like);
-        hasher = request->like->hasher;
         status = tamis_kind_find(choice.kind->name, request->isa, &choice.kind);
     } else {
         status = tamis_choose(request, &choice, problem);
@@ -142,7 +164,9 @@ tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_
                                  request->isa);
     }
     if (status != TAMIS_OK) return status;
-    status = tamis_make(&choice, &hasher, &request->allocator, ret_set);
+    status = request->like != NULL
+                 ? make_like(request->like, choice.kind, &request->allocator, ret_set)
+                 : tamis_make(&choice, &hasher, &request->allocator, ret_set);
     return status == TAMIS_OK ? status : say_no_memory(problem, status, &choice);
 }
 
@@ -164,6 +188,8 @@ tamis_status tamis_clear(tamis_set *set) {
     tamis_status const checked = handle_change_status(set);
     if (checked != TAMIS_OK) return checked;
     memset(set->table.body, 0, (size_t)set->table.body_bytes);
+    tamis_grow_clear(set);
+    set->table.entries = 0;
     set->table.keys = set->table.saturated = set->table.moved = set->table.aged = 0;
     set->table.sweep.done = set->table.sweep.due = set->table.sweep.rest = 0;
     set->table.refused_adds = set->table.refused_removes = set->conflicts = 0;
@@ -173,6 +199,7 @@ tamis_status tamis_clear(tamis_set *set) {
 void tamis_table_copy(tamis_table *to, const tamis_table *from) {
     memcpy(to->body, from->body, (size_t)from->body_bytes);
     to->keys = from->keys;
+    to->entries = from->entries;
     to->saturated = from->saturated;
     to->moved = from->moved;
     to->sweep = from->sweep;
@@ -183,9 +210,14 @@ tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy) {
     if (set == NULL || ret_copy == NULL) return TAMIS_ERR_ARGUMENT;
     tamis_choice const choice = tamis_choice_like(set);
     tamis_set         *copy;
-    tamis_status const status = tamis_make(&choice, &set->hasher, &set->allocator, &copy);
+    tamis_status       status = tamis_make(&choice, &set->hasher, &set->allocator, &copy);
     if (status != TAMIS_OK) return status;
     tamis_table_copy(&copy->table, &set->table);
+    status = set->growth != NULL ? tamis_grow_copy(copy, set) : TAMIS_OK;
+    if (status != TAMIS_OK) {
+        tamis_free(copy);
+        return status;
+    }
     copy->table.refused_adds = set->table.refused_adds;
     copy->table.refused_removes = set->table.refused_removes;
     copy->conflicts = set->conflicts;
@@ -213,14 +245,45 @@ tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
     return status;
 }
 
+bool tamis_has_same_prints(const tamis_set *a, const tamis_set *b) {
+    return a->kind->growing != NULL && strcmp(a->kind->name, b->kind->name) == 0 &&
+           a->hasher.hash == b->hasher.hash && a->hasher.seed.low == b->hasher.seed.low &&
+           a->hasher.seed.high == b->hasher.seed.high &&
+           a->kind->prints(a->table.geometry) == b->kind->prints(b->table.geometry) &&
+           a->table.values == 0 && b->table.values == 0 && a->abilities == b->abilities &&
+           a->kind->count_to(a->table.geometry) == b->kind->count_to(b->table.geometry);
+}
+
+tamis_status tamis_change_all(tamis_set *set, const tamis_set *by, tamis_change *change) {
+    tamis_set   *changed;
+    tamis_status status = tamis_copy(set, &changed);
+    if (status != TAMIS_OK) return status;
+    status = change(changed, by);
+    if (status == TAMIS_OK) {
+        tamis_set const before = *set;
+        *set = *changed;
+        *changed = before;
+    }
+    tamis_free(changed);
+    return status;
+}
+
+/* Tables of one geometry are merged by the kind. Else, and where the kind finds no room in a set
+ * that can grow, print by print. */
 tamis_status tamis_merge(tamis_set *into, const tamis_set *from) {
     if (into == NULL || from == NULL || into == from) return TAMIS_ERR_ARGUMENT;
-    tamis_status const checked = handle_change_status(into);
-    if (checked != TAMIS_OK) return checked;
-    if (!tamis_is_alike(into, from)) return TAMIS_ERR_MISMATCH;
+    tamis_status status = handle_change_status(into);
+    if (status != TAMIS_OK) return status;
+    bool const is_alike =
+        tamis_is_alike(into, from) && !grow_is_moving(into) && !grow_is_moving(from);
+    if (!is_alike && !tamis_has_same_prints(into, from)) return TAMIS_ERR_MISMATCH;
     if ((into->abilities & TAMIS_CAN_MERGE) == 0) return TAMIS_ERR_CANNOT;
-    return into->kind->merges_by_steps ? tamis_merge_or_restore(into, from, into->kind->merge)
-                                       : into->kind->merge(&into->table, &from->table);
+    if (is_alike) {
+        status = into->kind->merges_by_steps ? tamis_merge_or_restore(into, from, into->kind->merge)
+                                             : into->kind->merge(&into->table, &from->table);
+        if (status != TAMIS_ERR_FULL || into->growth == NULL) return status;
+    }
+    return tamis_change_all(into, from, tamis_merge_prints);
 }
 
 tamis_status tamis_convert(const tamis_set *set, const char *kind, tamis_set **ret_set) {
@@ -243,10 +306,38 @@ tamis_status tamis_convert(const tamis_set *set, const char *kind, tamis_set **r
 
 /* ------------------------------------------------------------------ looking at a set */
 
+tamis_table tamis_sum_tables(const tamis_set *set) {
+    const tamis_table *tables[2];
+    tamis_table        sum = { .body = NULL };
+    for (unsigned n = grow_tables(set, tables); n-- != 0;) {
+        sum.body_bytes += tables[n]->body_bytes;
+        sum.keys += tables[n]->keys;
+        sum.saturated += tables[n]->saturated;
+        sum.moved += tables[n]->moved;
+        sum.aged += tables[n]->aged;
+    }
+    return sum;
+}
+
+/* In a step of growing, keys are in two tables. Their prints differ, so rates add up; and what is
+ * free in the old table is not room any more. */
+static void survey_tables(const tamis_set *set, kind_survey *ret_survey) {
+    kind_survey next;
+    set->kind->survey(&set->table, ret_survey);
+    if (!grow_is_moving(set)) return;
+    set->kind->survey(&set->growth->next, &next);
+    ret_survey->fpr += next.fpr;
+    ret_survey->prints += next.prints;
+    ret_survey->load = ret_survey->load / 2 + next.load;
+    ret_survey->distinct =
+        tamis_prints_distinct(set->kind->prints(set->table.geometry), ret_survey->prints);
+}
+
 tamis_status tamis_get_facts(const tamis_set *set, tamis_facts *ret_facts) {
     if (set == NULL || ret_facts == NULL) return TAMIS_ERR_ARGUMENT;
     const tamis_table *const table = &set->table;
     bool const               is_mapped = set->mapping != NULL;
+    tamis_table const        sum = tamis_sum_tables(set);
     *ret_facts = (tamis_facts){
         .kind = set->kind->name,
         .isa = set->kind->isa,
@@ -258,14 +349,21 @@ tamis_status tamis_get_facts(const tamis_set *set, tamis_facts *ret_facts) {
         .capacity = set->capacity,
         .copies = set->copies,
         .lifetime = set->lifetime,
-        .keys = table->keys,
-        .saturated = table->saturated,
+        .keys = sum.keys,
+        .saturated = sum.saturated,
         .refused_adds = set->table.refused_adds,
         .refused_removes = set->table.refused_removes,
-        .moved = table->moved,
-        .body_bytes = table->body_bytes,
-        .memory_bytes = table->body_bytes + sizeof *set,
+        .moved = sum.moved,
+        .body_bytes = sum.body_bytes,
+        .memory_bytes = sum.body_bytes + sizeof *set,
     };
+    if (set->growth != NULL) {
+        ret_facts->memory_bytes += sizeof *set->growth;
+        ret_facts->grow_to = grow_largest(set);
+        ret_facts->stage = set->growth->stage;
+        ret_facts->stages = set->growth->stages;
+        ret_facts->is_growing = grow_is_moving(set);
+    }
     if ((set->abilities & TAMIS_CAN_COUNT) != 0) {
         ret_facts->count_to = set->kind->count_to(table->geometry);
     }
@@ -278,7 +376,7 @@ tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info) {
     tamis_workload const work = tamis_handle_workload(set);
     kind_survey          survey = { 0 };
     tamis_info           info = { 0 };
-    set->kind->survey(table, &survey);
+    survey_tables(set, &survey);
     info.current_fpr = survey.fpr;
     /* Keys with equal 64-bit hashes add to the rate, unless the fingerprints include them. */
     if (set->kind->prints == NULL) info.current_fpr += (double)table->keys / 0x1p64;
@@ -291,9 +389,17 @@ tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info) {
     return status;
 }
 
+static bool tables_are_valid(const tamis_set *set, const char **reterr_why) {
+    const tamis_table *tables[2];
+    for (unsigned n = grow_tables(set, tables); n-- != 0;) {
+        if (!set->kind->validate(tables[n], reterr_why)) return false;
+    }
+    return tamis_grow_is_whole(set, reterr_why);
+}
+
 bool tamis_validate(const tamis_set *set, const char **reterr_why) {
     const char *why = NULL;
-    bool const  is_valid = set != NULL && set->kind->validate(&set->table, &why);
+    bool const  is_valid = set != NULL && tables_are_valid(set, &why);
     if (!is_valid && reterr_why != NULL) *reterr_why = why != NULL ? why : "the set is NULL";
     return is_valid;
 }

@@ -84,20 +84,26 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
         return say_at(from, TAMIS_ERR_CORRUPT, AT_MAJOR, "there is no version 0");
     }
     uint32_t const required = le32_load(h + AT_REQUIRED);
-    if ((required & ~(uint32_t)NEEDS_STATES) != 0) {
+    if ((required & ~(uint32_t)(NEEDS_STATES | NEEDS_GROWTH)) != 0) {
         return say_at(from, TAMIS_ERR_VERSION, AT_REQUIRED, "it needs a newer version of tamis");
     }
-    if (from->is_states != (required == NEEDS_STATES)) {
+    if (from->is_states != ((required & NEEDS_STATES) != 0)) {
         return say_at(from, TAMIS_ERR_KIND, AT_REQUIRED,
                       from->is_states ? "it is a set: open it with tamis_open()"
                                       : "it holds states: open it with tamis_states_open()");
     }
-    if (le32_load(h + AT_PARTS) != 1) {
-        return say_at(from, TAMIS_ERR_VERSION, AT_PARTS, "this version reads sets of one part");
+    bool const     grows = (required & NEEDS_GROWTH) != 0;
+    uint32_t const parts = le32_load(h + AT_PARTS);
+    if (parts < 1 || parts > (grows ? FILE_MAX_PARTS : 1)) {
+        return say_at(from, TAMIS_ERR_VERSION, AT_PARTS,
+                      "this version reads sets of one part, or of two if they grow");
     }
-    bool const is_reserved_zero =
-        is_zero(h, 28, AT_SEED_LOW) && is_zero(h, AT_MORE_COPIES + 8, AT_PART) &&
-        is_zero(h, PART_FIELDS + 4, PART_MOVED) && is_zero(h, PART_END, AT_CHECKSUM);
+    size_t const second = PART_FIELDS + PART_BYTES; /* of part 1, if there is one */
+    bool const   is_reserved_zero =
+        is_zero(h, 28, AT_SEED_LOW) && is_zero(h, grows ? AT_GROWTH_END : AT_STAGE, AT_PART) &&
+        is_zero(h, PART_FIELDS + 4, PART_MOVED) && is_zero(h, second + 4, second + 8) &&
+        is_zero(h, AT_PART + parts * PART_BYTES, AT_CHECKSUM) &&
+        is_zero(h, PART_VALUES + PART_BYTES, PART_GEOMETRY + PART_BYTES);
     /* a set has nothing of what only states have, and the other way round */
     bool const is_other_zero =
         from->is_states
@@ -109,32 +115,72 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
     return TAMIS_OK;
 }
 
-/* The numbers and the name of a part. */
-static tamis_status header_check_part(const source *from, const uint8_t *h) {
-    uint64_t const capacity = le64_load(h + PART_CAPACITY);
-    if (capacity < 1 || capacity > HANDLE_MAX_CAPACITY || le64_load(h + PART_LIFETIME) < capacity) {
-        return say_at(from, TAMIS_ERR_CORRUPT, PART_CAPACITY, "impossible capacity or lifetime");
-    }
+/* The numbers of a life. */
+static tamis_status header_check_life(const source *from, const uint8_t *h) {
     if (le64_load(h + AT_MORE_COPIES) >= UINT64_C(1) << 32) {
         return say_at(from, TAMIS_ERR_CORRUPT, AT_MORE_COPIES, "impossible number of copies");
     }
-    if (le64_load(h + PART_KEYS) > KIND_MAX_COUNT ||
-        le64_load(h + PART_SATURATED) > KIND_MAX_COUNT ||
-        le64_load(h + PART_MOVED) > KIND_MAX_COUNT ||
-        le64_load(h + AT_REFUSED_ADDS) > KIND_MAX_COUNT ||
+    if (le64_load(h + AT_REFUSED_ADDS) > KIND_MAX_COUNT ||
         le64_load(h + AT_REFUSED_REMOVES) > KIND_MAX_COUNT ||
         le64_load(h + AT_AGED) > KIND_MAX_COUNT || le64_load(h + AT_CONFLICTS) > KIND_MAX_COUNT) {
-        return say_at(from, TAMIS_ERR_CORRUPT, PART_KEYS, "impossible counts");
-    }
-    size_t const name_bytes = strnlen((const char *)h + PART_KIND, PART_KIND_BYTES);
-    if (name_bytes == 0 || name_bytes == PART_KIND_BYTES ||
-        !is_zero(h, PART_KIND + name_bytes, PART_KIND + PART_KIND_BYTES)) {
-        return say_at(from, TAMIS_ERR_CORRUPT, PART_KIND, "the name of the kind is not one");
+        return say_at(from, TAMIS_ERR_CORRUPT, AT_REFUSED_ADDS, "impossible counts");
     }
     return TAMIS_OK;
 }
 
-/* The kind and its geometry, and the length of the file against them. */
+/* The numbers and the name of a part, whose fields are PART_... from p on. */
+static tamis_status header_check_part(const source *from, const uint8_t *p, uint64_t at) {
+    uint64_t const capacity = le64_load(p + PART_CAPACITY);
+    if (capacity < 1 || capacity > HANDLE_MAX_CAPACITY || le64_load(p + PART_LIFETIME) < capacity) {
+        return say_at(from, TAMIS_ERR_CORRUPT, at + PART_CAPACITY,
+                      "impossible capacity or lifetime");
+    }
+    if (le64_load(p + PART_KEYS) > KIND_MAX_COUNT ||
+        le64_load(p + PART_SATURATED) > KIND_MAX_COUNT ||
+        le64_load(p + PART_MOVED) > KIND_MAX_COUNT) {
+        return say_at(from, TAMIS_ERR_CORRUPT, at + PART_KEYS, "impossible counts");
+    }
+    size_t const name_bytes = strnlen((const char *)p + PART_KIND, PART_KIND_BYTES);
+    if (name_bytes == 0 || name_bytes == PART_KIND_BYTES ||
+        !is_zero(p, PART_KIND + name_bytes, PART_KIND + PART_KIND_BYTES)) {
+        return say_at(from, TAMIS_ERR_CORRUPT, at + PART_KIND, "the name of the kind is not one");
+    }
+    return TAMIS_OK;
+}
+
+/* The geometry of a part. Its body may be no larger than the file. */
+static tamis_status header_geometry(const source *from, const uint8_t *p, uint64_t at,
+                                    const tamis_kind *kind, uint64_t *ret_geometry) {
+    uint64_t bytes;
+    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
+        ret_geometry[i] = le64_load(p + PART_GEOMETRY + 8 * i);
+    }
+    unsigned const n_fields = file_fields(kind, ret_geometry);
+    if (le32_load(p + PART_FIELDS) != n_fields ||
+        !is_zero(p, PART_GEOMETRY + 8 * n_fields, PART_END) ||
+        !kind->body_bytes(ret_geometry, &bytes) || bytes != le64_load(p + PART_BODY_BYTES)) {
+        return say_at(from, TAMIS_ERR_CORRUPT, at + PART_GEOMETRY, "the geometry is impossible");
+    }
+    return bytes <= from->n ? TAMIS_OK
+                            : say_at(from, TAMIS_ERR_TRUNCATED, from->n, "the file is cut");
+}
+
+/* The length of the file against what its parts say. No body is larger than the file, so nothing
+ * wraps. */
+static tamis_status header_check_length(const source *from, const uint8_t *h) {
+    uint64_t bytes = tamis_file_bytes(le64_load(h + PART_BODY_BYTES));
+    if (le32_load(h + AT_PARTS) == 2) {
+        uint64_t const second = le64_load(h + PART_BODY_BYTES + PART_BYTES);
+        bytes += second + 8 * file_blocks(second);
+    }
+    if (bytes > from->n) return say_at(from, TAMIS_ERR_TRUNCATED, from->n, "the file is cut");
+    if (bytes < from->n) {
+        return say_at(from, TAMIS_ERR_CORRUPT, bytes, "more bytes than belong");
+    }
+    return TAMIS_OK;
+}
+
+/* The kind, and its geometry. */
 static tamis_status header_kind(const source *from, const uint8_t *h, const char *isa,
                                 const tamis_kind **ret_kind, uint64_t *ret_geometry) {
     const char *const name = (const char *)h + PART_KIND;
@@ -144,23 +190,7 @@ static tamis_status header_kind(const source *from, const uint8_t *h, const char
     if (!is_able) status = TAMIS_ERR_KIND;
     if (status == TAMIS_ERR_KIND) return say_at(from, status, PART_KIND, "of a kind unknown here");
     if (status != TAMIS_OK) return say_at(from, status, 0, "no such instruction set here");
-    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
-        ret_geometry[i] = le64_load(h + PART_GEOMETRY + 8 * i);
-    }
-    unsigned const n_fields = file_fields(*ret_kind, ret_geometry);
-    uint64_t       bytes;
-    if (le32_load(h + PART_FIELDS) != n_fields ||
-        !is_zero(h, PART_GEOMETRY + 8 * n_fields, PART_END) ||
-        !(*ret_kind)->body_bytes(ret_geometry, &bytes) || bytes != le64_load(h + PART_BODY_BYTES)) {
-        return say_at(from, TAMIS_ERR_CORRUPT, PART_GEOMETRY, "the geometry is impossible");
-    }
-    if (bytes > from->n || tamis_file_bytes(bytes) > from->n) { /* so the second cannot wrap */
-        return say_at(from, TAMIS_ERR_TRUNCATED, from->n, "the file is cut");
-    }
-    if (tamis_file_bytes(bytes) < from->n) {
-        return say_at(from, TAMIS_ERR_CORRUPT, tamis_file_bytes(bytes), "more bytes than belong");
-    }
-    return TAMIS_OK;
+    return header_geometry(from, h, 0, *ret_kind, ret_geometry);
 }
 
 /* The fields that only states have, for a handle that has its geometry. */
@@ -186,6 +216,54 @@ static tamis_status header_states(const source *from, const uint8_t *h, tamis_se
                        : say_at(from, TAMIS_ERR_CORRUPT, PART_VALUES, "impossible values");
 }
 
+/* The second table of a set that is in a step: twice the buckets, and as many prints. */
+static tamis_status header_next(const source *from, const uint8_t *h, tamis_set *set) {
+    const uint8_t *const p = h + PART_BYTES;
+    tamis_table *const   next = &set->growth->next;
+    uint64_t             expected[TAMIS_MAX_FIELDS], geometry[TAMIS_MAX_FIELDS];
+    tamis_status         status = header_check_part(from, p, PART_BYTES);
+    if (status == TAMIS_OK) status = header_geometry(from, p, PART_BYTES, set->kind, geometry);
+    if (status != TAMIS_OK) return status;
+    bool is_next = memcmp(h + PART_KIND, p + PART_KIND, PART_KIND_BYTES) == 0 &&
+                   le64_load(p + PART_CAPACITY) == 2 * set->capacity &&
+                   le64_load(p + PART_LIFETIME) == 2 * set->lifetime &&
+                   set->kind->growing->scale(set->table.geometry, 1, expected);
+    for (unsigned i = 0; is_next && i < tamis_kind_n_fields(set->kind); i++)
+        is_next = expected[i] == NEED_FREE || expected[i] == geometry[i];
+    if (!is_next) {
+        return say_at(from, TAMIS_ERR_CORRUPT, PART_BYTES + PART_GEOMETRY,
+                      "the two parts do not belong together");
+    }
+    tamis_grow_prepare(set, geometry, next);
+    next->keys = le64_load(p + PART_KEYS);
+    next->saturated = le64_load(p + PART_SATURATED);
+    next->moved = le64_load(p + PART_MOVED);
+    tamis_grow_follow_sweep(set);
+    return TAMIS_OK;
+}
+
+/* The fields that only sets have that grow. */
+static tamis_status header_growth(const source *from, const uint8_t *h, tamis_set *set) {
+    uint32_t const stage = le32_load(h + AT_STAGE), stages = le32_load(h + AT_STAGES);
+    uint32_t const parts = le32_load(h + AT_PARTS);
+    uint64_t const bits = le64_load(h + AT_OVERFLOW), moved = le64_load(h + AT_BUCKETS_MOVED);
+    uint64_t       fixed[TAMIS_MAX_FIELDS];
+    double         overflow;
+    memcpy(&overflow, &bits, sizeof overflow);
+    bool const is_possible =
+        set->kind->growing != NULL && stages <= FILE_MAX_STAGES && stage + (parts - 1) <= stages &&
+        set->capacity <= HANDLE_MAX_CAPACITY >> (stages - stage) &&
+        set->lifetime <= UINT64_MAX >> (stages - stage) && overflow > 0 && overflow < 1 &&
+        set->kind->growing->scale(set->table.geometry, (int)(stages - stage), fixed) &&
+        (parts == 1 ? moved == 0
+                    : moved < set->table.geometry[0] && moved % set->kind->growing->group == 0);
+    if (!is_possible) return say_at(from, TAMIS_ERR_CORRUPT, AT_STAGE, "it cannot grow like that");
+    if (tamis_grow_init(set, stage, stages, overflow) != TAMIS_OK)
+        return tamis_problem_say_memory(from->problem, from->name, sizeof *set->growth);
+    set->growth->moved = moved;
+    return parts == 2 ? header_next(from, h, set) : TAMIS_OK;
+}
+
 /* A handle without a body, from a header that has passed all checks. */
 static tamis_status header_to_handle(const source *from, const uint8_t *h,
                                      const tamis_open_options *options, tamis_set **ret_set) {
@@ -193,7 +271,8 @@ static tamis_status header_to_handle(const source *from, const uint8_t *h,
     uint64_t          geometry[TAMIS_MAX_FIELDS];
     tamis_hash const  hash = (tamis_hash)le32_load(h + AT_HASH);
     tamis_status      status = header_check(from, h);
-    if (status == TAMIS_OK) status = header_check_part(from, h);
+    if (status == TAMIS_OK) status = header_check_life(from, h);
+    if (status == TAMIS_OK) status = header_check_part(from, h, 0);
     if (status == TAMIS_OK) status = header_kind(from, h, options->isa, &kind, geometry);
     if (status != TAMIS_OK) return status;
     if (!keyhash_is_built(hash)) {
@@ -213,6 +292,9 @@ static tamis_status header_to_handle(const source *from, const uint8_t *h,
     set->table.saturated = le64_load(h + PART_SATURATED);
     set->table.moved = le64_load(h + PART_MOVED);
     if (from->is_states) status = header_states(from, h, set);
+    if (status == TAMIS_OK && (le32_load(h + AT_REQUIRED) & NEEDS_GROWTH) != 0)
+        status = header_growth(from, h, set);
+    if (status == TAMIS_OK) status = header_check_length(from, h);
     if (status != TAMIS_OK)
         tamis_free(set);
     else
@@ -224,41 +306,66 @@ static tamis_status header_to_handle(const source *from, const uint8_t *h,
 
 #define GROUP 512 /* block checksums read at a time */
 
+/* A body on its way in: where it is in the file, and where its checksums are. */
+typedef struct incoming {
+    const source      *from;
+    const tamis_table *table;
+    uint64_t           at, checksums_at;
+    bool               is_trusted;
+} incoming;
+
 /* Blocks first..first+n-1: read each, unless it is mapped, and compare it with its checksum. */
-static tamis_status body_take_group(tamis_set *set, const source *from, uint64_t first, unsigned n,
-                                    const uint8_t *checksums, bool is_trusted) {
+static tamis_status body_take_group(const incoming *body, uint64_t first, unsigned n,
+                                    const uint8_t *checksums) {
     for (unsigned i = 0; i < n; i++) {
         uint64_t const at = (first + i) * BLOCK_BYTES;
-        size_t const   bytes = file_block_bytes(set->table.body_bytes, first + i);
-        if (!from->is_mapped) {
+        size_t const   bytes = file_block_bytes(body->table->body_bytes, first + i);
+        if (!body->from->is_mapped) {
             tamis_status const status =
-                source_read(from, HEADER_BYTES + at, set->table.body + at, bytes);
+                source_read(body->from, body->at + at, body->table->body + at, bytes);
             if (status != TAMIS_OK) return status;
         }
         uint64_t const stated = le64_load(checksums + 8 * i);
-        if (!is_trusted && XXH3_64bits(set->table.body + at, bytes) != stated) {
-            return say_at(from, TAMIS_ERR_CHECKSUM, HEADER_BYTES + at, "a block is damaged");
+        if (!body->is_trusted && XXH3_64bits(body->table->body + at, bytes) != stated) {
+            return say_at(body->from, TAMIS_ERR_CHECKSUM, body->at + at, "a block is damaged");
         }
     }
     return TAMIS_OK;
 }
 
-/* All blocks, then the total. */
-static tamis_status body_take(tamis_set *set, const source *from, const uint8_t *header,
-                              bool is_trusted) {
-    uint64_t const body_bytes = set->table.body_bytes, blocks = file_blocks(body_bytes);
-    uint64_t const table_at = HEADER_BYTES + body_bytes, total_at = table_at + 8 * blocks;
-    uint8_t        checksums[8 * GROUP], stated[TOTAL_BYTES], total[TOTAL_BYTES];
-    XXH3_state_t   state;
-    (void)XXH3_128bits_reset(&state);
-    (void)XXH3_128bits_update(&state, header, HEADER_BYTES);
+/* All blocks of a body. Their checksums go into the total. */
+static tamis_status body_take_one(const incoming *body, XXH3_state_t *total) {
+    uint64_t const blocks = file_blocks(body->table->body_bytes);
+    uint8_t        checksums[8 * GROUP];
     for (uint64_t first = 0; first < blocks; first += GROUP) {
         unsigned const n = (unsigned)min_u64(blocks - first, GROUP);
-        tamis_status   status = source_read(from, table_at + 8 * first, checksums, 8 * n);
+        uint64_t const at = body->checksums_at + 8 * first;
+        tamis_status   status = source_read(body->from, at, checksums, 8 * n);
         if (status != TAMIS_OK) return status;
-        (void)XXH3_128bits_update(&state, checksums, 8 * n);
-        status = body_take_group(set, from, first, n, checksums, is_trusted);
+        (void)XXH3_128bits_update(total, checksums, 8 * n);
+        status = body_take_group(body, first, n, checksums);
         if (status != TAMIS_OK) return status;
+    }
+    return TAMIS_OK;
+}
+
+/* All bodies, then the total. */
+static tamis_status body_take(tamis_set *set, const source *from, const uint8_t *header,
+                              bool is_trusted) {
+    const tamis_table *tables[FILE_MAX_PARTS];
+    unsigned const     parts = file_tables(set, tables);
+    uint64_t           at = HEADER_BYTES, total_at = HEADER_BYTES;
+    uint8_t            stated[TOTAL_BYTES], total[TOTAL_BYTES];
+    XXH3_state_t       state;
+    (void)XXH3_128bits_reset(&state);
+    (void)XXH3_128bits_update(&state, header, HEADER_BYTES);
+    for (unsigned i = 0; i < parts; i++) total_at += tables[i]->body_bytes;
+    for (unsigned i = 0; i < parts; i++) {
+        incoming const     body = { from, tables[i], at, total_at, is_trusted };
+        tamis_status const status = body_take_one(&body, &state);
+        if (status != TAMIS_OK) return status;
+        at += tables[i]->body_bytes;
+        total_at += 8 * file_blocks(tables[i]->body_bytes);
     }
     tamis_status const status = source_read(from, total_at, stated, sizeof stated);
     if (status != TAMIS_OK) return status;
@@ -269,21 +376,39 @@ static tamis_status body_take(tamis_set *set, const source *from, const uint8_t 
     return TAMIS_OK;
 }
 
-/* The body's memory: its place in the mapping, or new. */
-static tamis_status body_place(tamis_set *set, const source *from) {
+/* The memory of a body: its place in the mapping, from byte `at` of the file on, or new. */
+static tamis_status body_place_one(tamis_set *set, const source *from, tamis_table *table,
+                                   uint64_t at) {
     if (from->is_mapped) {
         /* casts const away: check_change() in set.c refuses every change of a mapped set */
-        set->table.body = (uint8_t *)(uintptr_t)(from->bytes + HEADER_BYTES);
-        return set->kind->body_bytes(set->table.geometry, &set->table.body_bytes) ? TAMIS_OK
-                                                                                  : TAMIS_ERR_LIMIT;
+        table->body = (uint8_t *)(uintptr_t)(from->bytes + at);
+        return set->kind->body_bytes(table->geometry, &table->body_bytes) ? TAMIS_OK
+                                                                          : TAMIS_ERR_LIMIT;
     }
-    tamis_status const status = tamis_handle_get_body(set);
+    tamis_status const status = tamis_table_get_body(set, table);
     uint64_t           bytes = 0;
     if (status == TAMIS_OK) return status;
-    (void)set->kind->body_bytes(set->table.geometry, &bytes);
+    (void)set->kind->body_bytes(table->geometry, &bytes);
     if (status == TAMIS_ERR_MEMORY)
         return tamis_problem_say_memory(from->problem, from->name, bytes);
     return tamis_problem_say(from->problem, status, "%s is too large to address", from->name);
+}
+
+static tamis_status body_place(tamis_set *set, const source *from, const uint8_t *h) {
+    tamis_status status = body_place_one(set, from, &set->table, HEADER_BYTES);
+    if (status != TAMIS_OK || le32_load(h + AT_PARTS) == 1) return status;
+    return body_place_one(set, from, &set->growth->next, HEADER_BYTES + set->table.body_bytes);
+}
+
+/* Functions and counts of a set that grows, now that its bodies are there. The body of a mapped set
+ * is not read, and its counts are not needed. */
+static void growth_take(tamis_set *set, const source *from) {
+    if (set->growth == NULL) return;
+    if (!from->is_mapped) {
+        set->kind->growing->recount(&set->table);
+        if (grow_is_moving(set)) set->kind->growing->recount(&set->growth->next);
+    }
+    if (grow_is_moving(set)) tamis_grow_resume(set, set->growth->moved);
 }
 
 /* The body, and all that can be checked of it. */
@@ -292,8 +417,8 @@ static tamis_status body_check(tamis_set *set, const source *from, const uint8_t
     if (is_trusted && from->is_mapped) return TAMIS_OK; /* nothing to fetch, nothing to check */
     tamis_status const status = body_take(set, from, header, is_trusted);
     if (status != TAMIS_OK || is_trusted) return status;
-    const char *why;
-    if (set->kind->validate(&set->table, &why)) return TAMIS_OK;
+    const char *why = NULL;
+    if (tamis_validate(set, &why)) return TAMIS_OK;
     return say_at(from, TAMIS_ERR_CORRUPT, HEADER_BYTES, why);
 }
 
@@ -304,15 +429,19 @@ static tamis_status set_take(const source *from, const tamis_open_options *optio
     tamis_set   *set = NULL;
     tamis_status status = header_read(from, header);
     if (status == TAMIS_OK) status = header_to_handle(from, header, options, &set);
-    if (status == TAMIS_OK) status = body_place(set, from);
+    if (status == TAMIS_OK) status = body_place(set, from, header);
     if (status == TAMIS_OK) {
         status = body_check(set, from, header, (options->flags & TAMIS_OPEN_TRUST) != 0);
     }
     if (status == TAMIS_OK) {
+        growth_take(set, from);
         *ret_set = set;
         return status;
     }
-    if (set != NULL && from->is_mapped) set->table.body = NULL; /* not the handle's to free */
+    if (set != NULL && from->is_mapped) { /* bodies are not the handle's to free */
+        set->table.body = NULL;
+        if (set->growth != NULL) set->growth->next.body = NULL;
+    }
     tamis_free(set);
     return status;
 }

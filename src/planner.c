@@ -19,6 +19,7 @@
 #include "handle.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ------------------------------------------------------------------ fixed fields */
@@ -106,6 +107,7 @@ void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry,
 typedef struct candidate {
     const tamis_kind *kind; /* NULL: none */
     uint64_t          geometry[TAMIS_MAX_FIELDS];
+    unsigned          stages; /* of a set that grows: geometry and plan are those of the last one */
     bool              has_forecast;
     tamis_plan        plan;
 } candidate;
@@ -181,6 +183,75 @@ static void ask_kind(const tamis_kind *kind, const tamis_request *request,
     *ret_candidate = made;
 }
 
+/* ------------------------------------------------------------------ sets that grow */
+
+#define MIN_BUCKETS 32 /* of the first stage: with fewer, rounding them up would cost too much */
+
+/* The request for the last stage of a set that grows: the first capacity, rounded up so that it
+ * becomes grow_to or more after `stages` doublings. */
+static tamis_request last_stage(const tamis_request *request, unsigned stages) {
+    tamis_request  last = *request;
+    uint64_t const parts = UINT64_C(1) << stages;
+    uint64_t const first = request->grow_to / parts + (request->grow_to % parts != 0);
+    last.grow_to = 0;
+    tamis_request_resize(&last, first << stages);
+    return last;
+}
+
+/* Plan the last stage twice: to learn how many buckets it needs; then with a number of buckets that
+ * comes from doubling. If the first stage would be too small, fewer doublings lead there. */
+static void ask_kind_to_grow(const tamis_kind *kind, const tamis_request *request,
+                             candidate *ret_candidate) {
+    uint64_t const capacity = request->need.work.capacity;
+    unsigned       stages = 63 - (unsigned)__builtin_clzll(request->grow_to / capacity);
+    tamis_request  last = last_stage(request, stages);
+    ask_kind(kind, &last, ret_candidate);
+    if (ret_candidate->plan.status != TAMIS_OK) return;
+    while (stages != 0 && ret_candidate->geometry[0] >> stages < MIN_BUCKETS) stages--;
+    last = last_stage(request, stages);
+    ask_kind(kind, &last, ret_candidate);
+    if (ret_candidate->plan.status != TAMIS_OK) return;
+    char           fixed[64];
+    uint64_t const parts = UINT64_C(1) << stages, least = ret_candidate->geometry[0];
+    uint64_t const buckets = (least / parts + (least % parts != 0)) << stages;
+    (void)snprintf(fixed, sizeof fixed, "%s=%llu", kind->fields[0].name,
+                   (unsigned long long)buckets);
+    last.geometry = fixed;
+    ask_kind(kind, &last, ret_candidate);
+    ret_candidate->stages = stages;
+}
+
+/* The first stage, from the last one. False: there is none, as its remainders would be too long. */
+static bool first_stage(const candidate *last, const tamis_request *request,
+                        tamis_choice *ret_choice) {
+    const tamis_plan *const plan = &last->plan;
+    tamis_need              need = request->need;
+    need.work = (tamis_workload){ plan->capacity >> last->stages, plan->copies,
+                                  plan->lifetime >> last->stages };
+    need.fpr = 0;
+    if (!last->kind->growing->scale(last->geometry, -(int)last->stages, need.fixed)) return false;
+    ret_choice->work = need.work;
+    ret_choice->grows = true;
+    ret_choice->stages = last->stages;
+    ret_choice->overflow = need.overflow;
+    return last->kind->plan(&need, ret_choice->geometry) == TAMIS_OK;
+}
+
+static void plan_growing(const tamis_kind *kind, const tamis_request *request,
+                         candidate *ret_candidate) {
+    tamis_choice first;
+    bool const   can_grow = kind->growing != NULL;
+    *ret_candidate = (candidate){ .kind = kind,
+                                  .plan = { .kind = kind->name,
+                                            .summary = kind->summary,
+                                            .status = TAMIS_ERR_CANNOT,
+                                            .copies_take_room = kind->copies_take_room,
+                                            .abilities = tamis_kind_abilities(kind, NULL) } };
+    if (can_grow) ask_kind_to_grow(kind, request, ret_candidate);
+    if (ret_candidate->plan.status == TAMIS_OK && !first_stage(ret_candidate, request, &first))
+        ret_candidate->plan.status = TAMIS_ERR_CANNOT;
+}
+
 /* ------------------------------------------------------------------ a limit of memory */
 
 #define FIT_STEPS 14 /* of bisection: 1/16384 of the range */
@@ -235,7 +306,9 @@ static void fit_rate(const tamis_kind *kind, tamis_request *request, candidate *
 static void plan_kind(const tamis_kind *kind, const tamis_request *request,
                       candidate *ret_candidate) {
     tamis_request tried = *request;
-    if (request->need.work.capacity == 0)
+    if (request->grow_to != 0)
+        plan_growing(kind, request, ret_candidate);
+    else if (request->need.work.capacity == 0)
         fit_capacity(kind, &tried, ret_candidate);
     else if (request->memory != 0 && request->need.fpr == 0 && request->geometry == NULL)
         fit_rate(kind, &tried, ret_candidate);
@@ -375,6 +448,7 @@ tamis_status tamis_choose(const tamis_request *request, tamis_choice *ret_choice
     if (status != TAMIS_OK) return status;
     memcpy(choice.geometry, best.geometry, sizeof choice.geometry);
     choice.work = (tamis_workload){ best.plan.capacity, best.plan.copies, best.plan.lifetime };
+    if (request->grow_to != 0 && !first_stage(&best, request, &choice)) return TAMIS_ERR_CANNOT;
     *ret_choice = choice;
     return TAMIS_OK;
 }

@@ -2,6 +2,7 @@
 #include "print_list.h"
 
 #include "core/memory.h"
+#include "grow.h"
 
 #define DIGIT_BITS 8
 #define DIGITS (1u << DIGIT_BITS)
@@ -78,18 +79,18 @@ tamis_status tamis_print_list_make(const tamis_set *set, print_list *ret_list) {
     size_t                  bytes;
     *ret_list = (print_list){ .set = set };
     if (!kind->each_is_scattered) return TAMIS_OK;
-    (void)kind->each(&set->table, count_one, &made.room);
+    (void)tamis_each_print(set, count_one, &made.room);
     if (!print_list_bytes(made.room, SIZE_MAX, &bytes)) return TAMIS_ERR_MEMORY;
     made.entries = memory_get(&set->allocator, bytes);
     if (made.entries == NULL) return TAMIS_ERR_MEMORY;
-    (void)kind->each(&set->table, list_one, &made);
+    (void)tamis_each_print(set, list_one, &made);
     sort_entries(made.entries, made.n);
     *ret_list = (print_list){ set, made.entries, join_entries(made.entries, made.n), bytes };
     return TAMIS_OK;
 }
 
 bool tamis_print_list_each(const print_list *list, kind_visit *visit, void *context) {
-    if (list->entries == NULL) return list->set->kind->each(&list->set->table, visit, context);
+    if (list->entries == NULL) return tamis_each_print(list->set, visit, context);
     for (uint64_t i = 0; i < list->n; i++) {
         if (!visit(context, list->entries[i].print, list->entries[i].copies)) return false;
     }

@@ -90,7 +90,7 @@ static bool add_print(const receiving *list, uint64_t print, uint64_t copies) {
     bool const       is_counted = (set->abilities & TAMIS_CAN_COUNT) != 0;
     if (copies == STREAM_MANY_COPIES) copies = TAMIS_COUNT_MANY;
     if (!is_counted) copies = 1;
-    return tamis_table_add_copies(set->kind, &set->table, hash, copies) == TAMIS_OK;
+    return tamis_table_add_copies(set->calls, &set->table, hash, copies) == TAMIS_OK;
 }
 
 /* One print: zeros for the chains before it, a one, its remainder, and its copies. */

@@ -182,3 +182,8 @@ tamis_status tamis_kind_fields(const char *kind, tamis_field_range *ret_fields,
     *ret_n_fields = n;
     return TAMIS_OK;
 }
+
+const tamis_kind *tamis_kind_calls(const tamis_kind *kind, const uint64_t *geometry) {
+    const tamis_kind *const form = kind->form != NULL ? kind->form(geometry) : NULL;
+    return form != NULL ? form : kind;
+}

@@ -12,11 +12,20 @@ uint64_t tamis_file_bytes(uint64_t body_bytes) {
     return HEADER_BYTES + body_bytes + 8 * file_blocks(body_bytes) + TOTAL_BYTES;
 }
 
+/* Blocks of all parts. */
+static uint64_t all_blocks(const tamis_set *set) {
+    const tamis_table *tables[FILE_MAX_PARTS];
+    uint64_t           blocks = 0;
+    for (unsigned n = file_tables(set, tables); n-- != 0;)
+        blocks += file_blocks(tables[n]->body_bytes);
+    return blocks;
+}
+
 /* What the header says of states alone. */
 static void header_encode_states(const tamis_set *set, uint8_t *h) {
     const tamis_table *table = &set->table;
-    le32_store(h + AT_REQUIRED, NEEDS_STATES);
-    le64_store(h + AT_AGED, table->aged);
+    le32_store(h + AT_REQUIRED, le32_load(h + AT_REQUIRED) | NEEDS_STATES);
+    le64_store(h + AT_AGED, tamis_sum_tables(set).aged);
     le64_store(h + AT_CONFLICTS, set->conflicts);
     le64_store(h + PART_VALUES, table->values);
     le64_store(h + PART_TIMEOUT, table->sweep.timeout);
@@ -27,58 +36,91 @@ static void header_encode_states(const tamis_set *set, uint8_t *h) {
     le64_store(h + PART_REST, table->sweep.rest);
 }
 
+static void header_encode_growth(const tamis_set *set, uint8_t *h) {
+    const struct growth *const growth = set->growth;
+    uint64_t                   overflow;
+    memcpy(&overflow, &growth->overflow, sizeof overflow);
+    le32_store(h + AT_REQUIRED, NEEDS_GROWTH);
+    le32_store(h + AT_STAGE, growth->stage);
+    le32_store(h + AT_STAGES, growth->stages);
+    le64_store(h + AT_OVERFLOW, overflow);
+    le64_store(h + AT_BUCKETS_MOVED, growth->moved);
+}
+
+/* Part i, which is in a table with 2^i times the capacity of the set. */
+static void header_encode_part(const tamis_set *set, const tamis_table *table, unsigned i,
+                               uint8_t *h) {
+    uint8_t *const p = h + (size_t)i * PART_BYTES;
+    memcpy(p + PART_KIND, set->kind->name, strlen(set->kind->name));
+    le64_store(p + PART_BODY_BYTES, table->body_bytes);
+    le64_store(p + PART_CAPACITY, set->capacity << i);
+    le64_store(p + PART_LIFETIME, set->lifetime << i);
+    le64_store(p + PART_KEYS, table->keys);
+    le64_store(p + PART_SATURATED, table->saturated);
+    le64_store(p + PART_MOVED, table->moved);
+    le32_store(p + PART_FIELDS, file_fields(set->kind, table->geometry));
+    for (unsigned field = 0; field < TAMIS_MAX_FIELDS; field++) {
+        le64_store(p + PART_GEOMETRY + 8 * field, table->geometry[field]);
+    }
+}
+
 static void header_encode(const tamis_set *set, uint8_t *h) {
-    const tamis_table *table = &set->table;
+    const tamis_table *tables[FILE_MAX_PARTS];
+    unsigned const     parts = file_tables(set, tables);
     memset(h, 0, HEADER_BYTES);
     memcpy(h, MAGIC, sizeof MAGIC);
     le16_store(h + AT_MAJOR, MAJOR);
     le16_store(h + AT_MINOR, MINOR);
     le32_store(h + AT_HASH, (uint32_t)set->hasher.hash);
-    le32_store(h + AT_PARTS, 1);
+    le32_store(h + AT_PARTS, parts);
     le64_store(h + AT_SEED_LOW, set->hasher.seed.low);
     le64_store(h + AT_SEED_HIGH, set->hasher.seed.high);
     le64_store(h + AT_REFUSED_ADDS, set->table.refused_adds);
     le64_store(h + AT_REFUSED_REMOVES, set->table.refused_removes);
-    memcpy(h + PART_KIND, set->kind->name, strlen(set->kind->name));
-    le64_store(h + PART_BODY_BYTES, table->body_bytes);
     le64_store(h + AT_MORE_COPIES, set->copies - 1);
-    le64_store(h + PART_CAPACITY, set->capacity);
-    le64_store(h + PART_LIFETIME, set->lifetime);
-    le64_store(h + PART_KEYS, table->keys);
-    le64_store(h + PART_SATURATED, table->saturated);
-    le64_store(h + PART_MOVED, table->moved);
-    le32_store(h + PART_FIELDS, file_fields(set->kind, table->geometry));
-    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
-        le64_store(h + PART_GEOMETRY + 8 * i, table->geometry[i]);
-    }
-    if (table->values != 0) header_encode_states(set, h);
+    for (unsigned i = 0; i < parts; i++) header_encode_part(set, tables[i], i, h);
+    if (set->growth != NULL) header_encode_growth(set, h);
+    if (set->table.values != 0) header_encode_states(set, h);
     le64_store(h + AT_CHECKSUM, XXH3_64bits(h, AT_CHECKSUM));
 }
 
-/* Header, body, block checksums, total: to a writer, with room for the checksums. */
+/* A body, block by block. Returns where the next checksum goes, or NULL: the writer refused. */
+static uint8_t *write_body(const tamis_table *table, uint8_t *checksums, tamis_writer *writer,
+                           void *context) {
+    uint64_t const blocks = file_blocks(table->body_bytes);
+    for (uint64_t i = 0; i < blocks; i++) {
+        const uint8_t *const block = table->body + i * BLOCK_BYTES;
+        size_t const         n = file_block_bytes(table->body_bytes, i);
+        le64_store(checksums + 8 * i, XXH3_64bits(block, n));
+        if (!writer(context, block, n)) return NULL;
+    }
+    return checksums + 8 * blocks;
+}
+
+/* Header, bodies, block checksums, total: to a writer, with room for the checksums. */
 static bool write_all(const tamis_set *set, uint8_t *checksums, tamis_writer *writer,
                       void *context) {
-    uint8_t        header[HEADER_BYTES], total[TOTAL_BYTES];
-    uint64_t const body_bytes = set->table.body_bytes, blocks = file_blocks(body_bytes);
+    uint8_t            header[HEADER_BYTES], total[TOTAL_BYTES], *end = checksums;
+    const tamis_table *tables[FILE_MAX_PARTS];
+    unsigned const     parts = file_tables(set, tables);
     header_encode(set, header);
     if (!writer(context, header, sizeof header)) return false;
-    for (uint64_t i = 0; i < blocks; i++) {
-        const uint8_t *const block = set->table.body + i * BLOCK_BYTES;
-        size_t const         n = file_block_bytes(body_bytes, i);
-        le64_store(checksums + 8 * i, XXH3_64bits(block, n));
-        if (!writer(context, block, n)) return false;
+    for (unsigned i = 0; i < parts; i++) {
+        end = write_body(tables[i], end, writer, context);
+        if (end == NULL) return false;
     }
+    size_t const bytes = (size_t)(end - checksums);
     XXH3_state_t state;
     (void)XXH3_128bits_reset(&state);
     (void)XXH3_128bits_update(&state, header, sizeof header);
-    (void)XXH3_128bits_update(&state, checksums, (size_t)(8 * blocks));
+    (void)XXH3_128bits_update(&state, checksums, bytes);
     file_store_total(XXH3_128bits_digest(&state), total);
-    return writer(context, checksums, (size_t)(8 * blocks)) && writer(context, total, sizeof total);
+    return writer(context, checksums, bytes) && writer(context, total, sizeof total);
 }
 
 tamis_status tamis_write(const tamis_set *set, tamis_writer *writer, void *context) {
     if (set == NULL || writer == NULL) return TAMIS_ERR_ARGUMENT;
-    size_t const   bytes = (size_t)(8 * file_blocks(set->table.body_bytes));
+    size_t const   bytes = (size_t)(8 * all_blocks(set));
     uint8_t *const checksums = memory_get(&set->allocator, bytes);
     if (checksums == NULL) return TAMIS_ERR_MEMORY;
     handle_begin_callbacks(set); /* a writer that changes the set would get half of each */
@@ -122,7 +164,7 @@ tamis_status tamis_save(const tamis_set *set, const char *path, tamis_problem *r
     if (status != TAMIS_OK) tamis_os_save_abandon(&to.save);
     if (status == TAMIS_ERR_MEMORY) {
         return tamis_problem_say_memory(reterr_problem, "saving, for checksums,",
-                                        8 * file_blocks(set->table.body_bytes));
+                                        8 * all_blocks(set));
     }
     if (status != TAMIS_OK || !tamis_os_save_commit(&to.save, &to.error)) {
         const char *const what = to.save.is_replaced ? "make sure of the new" : "save to";

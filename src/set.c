@@ -10,6 +10,7 @@
 #include "core/checked.h"
 #include "core/le.h"
 #include "core/memory.h"
+#include "grow.h"
 #include "keys.h"
 
 /* ------------------------------------------------------------------ checks */
@@ -79,7 +80,7 @@ tamis_status tamis_table_add_copies(const tamis_kind *kind, tamis_table *table, 
 }
 
 static tamis_status add_some(tamis_set *set, uint64_t hash, uint64_t copies) {
-    tamis_status const status = tamis_table_add_copies(set->kind, &set->table, hash, copies);
+    tamis_status const status = tamis_table_add_copies(set->calls, &set->table, hash, copies);
     set->table.refused_adds += status == TAMIS_ERR_FULL;
     return status;
 }
@@ -265,6 +266,11 @@ static void mask_to_bools(uint64_t mask, unsigned n, bool *ret) {
 
 /* ------------------------------------------------------------------ batches */
 
+/* Why a chunk was not added as a whole. */
+static tamis_status refusal_of(const tamis_set *set) {
+    return set->growth != NULL ? set->growth->refusal : TAMIS_ERR_FULL;
+}
+
 static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_added) {
     tamis_status status = check_change(set);
     if (status == TAMIS_OK && !keys_are_given(from)) status = TAMIS_ERR_ARGUMENT;
@@ -276,7 +282,7 @@ static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_
     for (; batch.n != 0 && status == TAMIS_OK; batch_next(&batch)) {
         unsigned const taken = chunk_add(set, batch.hash, batch.n);
         added += taken;
-        if (taken != batch.n) status = TAMIS_ERR_FULL;
+        if (taken != batch.n) status = refusal_of(set);
     }
     set->table.refused_adds += status == TAMIS_ERR_FULL;
     if (ret_added != NULL) *ret_added = added;

@@ -62,6 +62,24 @@ static tamis_status check_size(const tamis_request *request, tamis_problem *prob
     return TAMIS_OK;
 }
 
+/* A set that grows has a rate to keep, and a size to begin with. */
+static tamis_status check_growth(const tamis_request *request, tamis_problem *problem) {
+    if (request->grow_to == 0) return TAMIS_OK;
+    if (request->need.work.capacity == 0 || request->memory != 0) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "grow_to needs a capacity to begin with, and no limit of memory");
+    }
+    if (request->grow_to < request->need.work.capacity || request->grow_to > HANDLE_MAX_CAPACITY) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "grow_to must be at least the capacity, and at most 2^40");
+    }
+    if (request->geometry != NULL || request->need.fpr == 0) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "grow_to needs an fpr to keep, and chooses the geometry itself");
+    }
+    return TAMIS_OK;
+}
+
 static tamis_status check_hash(tamis_request *request, tamis_problem *problem) {
     if (request->hash == TAMIS_HASH_DEFAULT) request->hash = TAMIS_HASH_XXH3;
     if (request->hash != TAMIS_HASH_XXH3 && request->hash != TAMIS_HASH_SIPHASH) {
@@ -82,6 +100,7 @@ static tamis_status check_allocator(const tamis_allocator *allocator, tamis_prob
 
 static tamis_status complete(tamis_request *request, tamis_problem *problem) {
     tamis_status status = check_size(request, problem);
+    if (status == TAMIS_OK) status = check_growth(request, problem);
     if (status == TAMIS_OK) status = check_hash(request, problem);
     if (status != TAMIS_OK) return status;
     if (request->need.overflow == 0) request->need.overflow = DEFAULT_OVERFLOW;
@@ -138,6 +157,7 @@ tamis_status tamis_request_set(const tamis_spec *spec, tamis_request *ret_reques
                   .prefer = today.prefer },
         .memory = today.memory,
         .lifetime = today.lifetime,
+        .grow_to = today.grow_to,
         .kind = today.kind,
         .geometry = today.geometry,
         .isa = today.isa,
@@ -221,6 +241,7 @@ tamis_status tamis_request_states(const tamis_states_spec *spec, tamis_request *
         .sweep = ageing,
         .memory = today.memory,
         .lifetime = today.lifetime,
+        .grow_to = today.grow_to,
         .kind = today.kind,
         .geometry = today.geometry,
         .isa = today.isa,

@@ -41,8 +41,8 @@ TAMIS_INLINE uint64_t states_batch_from(const tamis_states_batch *batch, size_t 
 /* Prefetch what kinds keep beside the place that `fetch` asked for (a value in another line). */
 static void states_fetch_values(const tamis_set *set, const uint64_t *hash, unsigned n,
                                 bool is_new) {
-    if (n != 0 && set->kind->states->fetch_values != NULL)
-        set->kind->states->fetch_values(&set->table, hash, n, is_new);
+    if (n != 0 && set->states->fetch_values != NULL)
+        set->states->fetch_values(&set->table, hash, n, is_new);
 }
 
 /* Before key i of a chunk. The memory that the next chunk's hashes name was asked for when this
@@ -163,7 +163,7 @@ tamis_status tamis_states_drop_batch(tamis_states *states, const tamis_states_ba
 /* A chunk of gets. Kinds with a get_chunk ask for the memory of values by themselves. */
 static void states_get_chunk(const tamis_set *set, const uint64_t *hash, unsigned n,
                              uint32_t *ret_values, tamis_status *ret_statuses) {
-    const kind_states *const kind = set->kind->states;
+    const kind_states *const kind = set->states;
     if (kind->get_chunk != NULL) {
         kind->get_chunk(&set->table, hash, n, ret_values, ret_statuses);
         return;

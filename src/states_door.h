@@ -33,7 +33,7 @@ TAMIS_INLINE tamis_status states_note(tamis_states *states, tamis_status status)
 
 /* The operations of the table's kind. */
 TAMIS_INLINE const kind_states *states_kind(const tamis_states *states) {
-    return states->set.kind->states;
+    return states->set.states;
 }
 
 #endif

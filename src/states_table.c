@@ -1,4 +1,5 @@
 /* states_table.c - whole tables of states: time, merging, and facts about a table. */
+#include "grow.h"
 #include "states_door.h"
 
 /* ------------------------------------------------------------------ time */
@@ -13,6 +14,7 @@ tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *a
     sweep *const       hand = &table->sweep;
     if (hand->timeout == 0) return TAMIS_ERR_CANNOT;
     sweep_advance(hand, ticks);
+    tamis_grow_follow_sweep(&states->set);
     /* A call does at most twice the work that falls due in a tick. So a caller who calls once in a
      * tick keeps up, and reduces the backlog. */
     uint64_t const one_tick = hand->units * sweep_most(hand) / hand->timeout + 1;
@@ -21,6 +23,7 @@ tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *a
         states_kind(states)->sweep(table, hand->done, aged);
         sweep_step(hand);
     }
+    tamis_grow_follow_sweep(&states->set);
     if (ret_backlog != NULL) *ret_backlog = hand->due - hand->done;
     return TAMIS_OK;
 }
@@ -60,8 +63,10 @@ tamis_status tamis_states_merge(tamis_states *into, const tamis_states *from) {
     tamis_status const checked = states_check(into);
     if (checked != TAMIS_OK) return checked;
     if (!tamis_is_alike(&into->set, &from->set)) return TAMIS_ERR_MISMATCH;
-    if (states_kind(into)->merge == NULL) return TAMIS_ERR_CANNOT;
-    return tamis_merge_or_restore(&into->set, &from->set, states_kind(into)->merge);
+    const kind_states *const kind = into->set.kind->states;
+    if (kind->merge == NULL) return TAMIS_ERR_CANNOT;
+    if (grow_is_moving(&into->set) || grow_is_moving(&from->set)) return TAMIS_ERR_MISMATCH;
+    return tamis_merge_or_restore(&into->set, &from->set, kind->merge);
 }
 
 /* How many keys there are; an estimate where keys share cells and age. */

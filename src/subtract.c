@@ -6,10 +6,10 @@
  * Kinds whose merge adds counters subtract them, counter by counter, after a look at all of them:
  * if one cannot have been part of the other, nothing is changed. Kinds that store fingerprints
  * remove one copy for each copy in the other set. Whether all are there is known only at the end,
- * so a copy of the set is kept until then. A kind that keeps more of a key than its print cannot:
+ * so it is done to a copy of the set. A kind that keeps more of a key than its print cannot:
  * by the print alone, it might take the wrong one of two keys.
  */
-#include "handle.h"
+#include "grow.h"
 
 /* The set that prints are taken out of. */
 typedef struct taking {
@@ -21,7 +21,7 @@ typedef struct taking {
  * other set must be saturated here, too. */
 static bool take_print(void *context, uint64_t print, uint64_t copies) {
     const taking *const     out = context;
-    const tamis_kind *const kind = out->from->kind;
+    const tamis_kind *const kind = out->from->calls;
     tamis_table *const      table = &out->from->table;
     uint64_t const          hash = fastrange_inverse(print, out->prints);
     if (copies == TAMIS_COUNT_MANY) return kind->count(table, hash) == TAMIS_COUNT_MANY;
@@ -32,14 +32,8 @@ static bool take_print(void *context, uint64_t print, uint64_t copies) {
 }
 
 static tamis_status subtract_prints(tamis_set *into, const tamis_set *from) {
-    taking             out = { into, into->kind->prints(into->table.geometry) };
-    tamis_set         *before;
-    tamis_status const status = tamis_copy(into, &before);
-    if (status != TAMIS_OK) return status;
-    bool const is_taken = into->kind->each(&from->table, take_print, &out);
-    if (!is_taken) tamis_table_copy(&into->table, &before->table);
-    tamis_free(before);
-    return is_taken ? TAMIS_OK : TAMIS_ERR_ABSENT;
+    taking out = { into, into->kind->prints(into->table.geometry) };
+    return tamis_each_print(from, take_print, &out) ? TAMIS_OK : TAMIS_ERR_ABSENT;
 }
 
 tamis_status tamis_subtract(tamis_set *into, const tamis_set *from) {
@@ -47,9 +41,10 @@ tamis_status tamis_subtract(tamis_set *into, const tamis_set *from) {
     if (into == NULL || from == NULL || into == from) return TAMIS_ERR_ARGUMENT;
     tamis_status const checked = handle_change_status(into);
     if (checked != TAMIS_OK) return checked;
-    if (!tamis_is_alike(into, from)) return TAMIS_ERR_MISMATCH;
+    if (!tamis_is_alike(into, from) && !tamis_has_same_prints(into, from))
+        return TAMIS_ERR_MISMATCH;
     if ((into->abilities & needed) != needed) return TAMIS_ERR_CANNOT;
     if (into->kind->subtract != NULL) return into->kind->subtract(&into->table, &from->table);
     bool const is_by_print = into->kind->each != NULL && !into->kind->keeps_more_than_prints;
-    return is_by_print ? subtract_prints(into, from) : TAMIS_ERR_CANNOT;
+    return is_by_print ? tamis_change_all(into, from, subtract_prints) : TAMIS_ERR_CANNOT;
 }

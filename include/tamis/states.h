@@ -86,12 +86,14 @@ typedef struct tamis_states_spec {
 
     tamis_allocator allocator;
     const char     *isa;
+
+    uint64_t grow_to; /**< as in tamis_spec */
 } tamis_states_spec;
 
 #define TAMIS_STATES_SPEC_INIT                                                                   \
     {                                                                                            \
         sizeof(tamis_states_spec), 0, 0, 0, 0, 0, NULL, 0, 0, TAMIS_PREFER_SMALL, NULL, NULL, 0, \
-            0, NULL, TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL                        \
+            0, NULL, TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0                     \
     }
 
 /** Make an empty table. @return as tamis_create(). */

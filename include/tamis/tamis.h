@@ -192,12 +192,15 @@ typedef struct tamis_spec {
     const char     *isa;       /**< NULL: the best that this processor has. "portable", "sse4",
                                     "avx2" (x86-64) or "neon" (aarch64) to compare speeds: it
                                     never changes a bit of the set */
+
+    uint64_t grow_to; /**< the largest capacity that keeps the fpr, up to 2^40; 0: the capacity is
+                           fixed. Adds let the set grow by themselves. See tamis_resize() */
 } tamis_spec;
 
 #define TAMIS_SPEC_INIT                                                                  \
     {                                                                                    \
         sizeof(tamis_spec), 0, 0, 0, 0, 0, 0, TAMIS_PREFER_FAST, NULL, NULL, 0, 0, NULL, \
-            TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL                         \
+            TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0                      \
     }
 
 /** Make an empty set.
@@ -418,7 +421,13 @@ typedef struct tamis_facts {
     uint64_t body_bytes;
     uint64_t memory_bytes; /**< body and handle */
 
-    uint64_t reserved[8];
+    /* of a set that grows; 0 in others */
+    uint64_t grow_to;       /**< the largest capacity that keeps the fpr */
+    unsigned stage, stages; /**< the capacity is now 2^stage times the first one; it can be up to
+                                 2^stages times that */
+    bool     is_growing;    /**< a step to the next stage is under way */
+
+    uint64_t reserved[5];
 } tamis_facts;
 
 /** Get what is known without reading the body: a few nanoseconds. @return TAMIS_OK, _ARGUMENT. */
@@ -497,8 +506,20 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_clear(tamis_set *set);
  *  @return TAMIS_OK, _MEMORY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy);
 
+/** Give a set that was made with `grow_to` another capacity: the next one above `capacity` that it
+ *  can have, which is its first capacity times a power of two. It can be larger, for keys that are
+ *  about to come, or smaller after many removals; then memory comes back. The answers stay as they
+ *  are: the set keeps what it knows of every key. Until it returns, the call needs memory for both
+ *  sizes. On any failure nothing has changed.
+ *  @param ret_capacity the capacity that it has now; may be NULL.
+ *  @return TAMIS_OK; _CANNOT: the set has a fixed size; _LIMIT: more than grow_to; _FULL: the set
+ *  holds more than that; _MEMORY, _READ_ONLY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_resize(tamis_set *set, uint64_t capacity,
+                                                    uint64_t *ret_capacity);
+
 /** Add the contents of `from` to `into`: all of it or nothing. Make the two with the same spec and
- *  seed, or one with `like` the other.
+ *  seed, or one with `like` the other. Sets that grow can be merged at any stage; `into` grows if it
+ *  must.
  *  @return TAMIS_OK, _MISMATCH, _CANNOT, _FULL, _READ_ONLY, _ARGUMENT; _MEMORY: some kinds need a
  *  temporary copy. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_merge(tamis_set *into, const tamis_set *from);

@@ -41,6 +41,37 @@ TAMIS_INLINE void *memory_map_huge(size_t bytes) {
     return raw + head;
 }
 
+/* ------------------------------------------------------------------ memory of a table that grows */
+
+/* A table that grows is filled and emptied a few kilobytes at a time, and no call shall wait for
+ * two megabytes to be zeroed. So it begins on ordinary pages, which the system zeroes one by one
+ * when they are touched, and asks for huge ones when it is full. */
+
+TAMIS_INLINE void memory_avoid_huge_pages(const tamis_allocator *allocator, void *memory,
+                                          size_t bytes) {
+    if (memory != NULL && memory_is_huge(allocator, bytes))
+        (void)madvise(memory, memory_whole_pages(bytes), MADV_NOHUGEPAGE);
+}
+
+TAMIS_INLINE void memory_use_huge_pages(const tamis_allocator *allocator, void *memory,
+                                        size_t bytes) {
+    if (memory_is_huge(allocator, bytes))
+        (void)madvise(memory, memory_whole_pages(bytes), MADV_HUGEPAGE);
+}
+
+/* Give the pages of a part back that begins at byte `from` and has n bytes: whole pages only, and
+ * only of memory that came from the system in pages. It reads as zero from then on. Returns how far
+ * that went, in bytes from `from`. */
+TAMIS_INLINE size_t memory_give_part(const tamis_allocator *allocator, uint8_t *memory,
+                                     size_t bytes, size_t from, size_t n) {
+    size_t const first = memory_whole_pages(from), end = (from + n) & ~(MEMORY_PAGE - 1);
+    if (!memory_is_huge(allocator, bytes) || first >= end) return n & ~(MEMORY_PAGE - 1);
+    (void)madvise(memory + first, end - first, MADV_DONTNEED);
+    return end - from;
+}
+
+/* ------------------------------------------------------------------ all memory */
+
 /* Zeroed memory, or NULL. */
 TAMIS_INLINE void *memory_get(const tamis_allocator *allocator, size_t bytes) {
     TAMIS_ASSERT(bytes != 0);

@@ -56,6 +56,7 @@
  *   I8  in states, no timer is longer than that of a key which is touched now.
  */
 #include "core/checked.h"
+#include "growing.h"
 #include "operations.h"
 #include "prints_plan.h"
 #include "size.h"
@@ -267,9 +268,9 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
  * (lines.h). */
 #define LINE_BARE_CALLS                                                                            \
     .has = line_has_bare, .add = line_add_bare, .remove = line_remove_bare, .count = line_count,   \
-    .has_id = line_has_id_bare, .add_id = line_add_id_bare, .remove_id = line_remove_id_bare,      \
-    .hash_ids = line_hash_ids, .has_chunk = line_has_chunk_bare, .add_chunk = line_add_chunk_bare, \
-    .remove_chunk = line_remove_chunk_bare
+    .add_copies = line_add_copies, .has_id = line_has_id_bare, .add_id = line_add_id_bare,         \
+    .remove_id = line_remove_id_bare, .hash_ids = line_hash_ids, .has_chunk = line_has_chunk_bare, \
+    .add_chunk = line_add_chunk_bare, .remove_chunk = line_remove_chunk_bare
 
 static const tamis_kind line_bare = { LINE_BARE_CALLS, .fetch = line_fetch_bare,
                                       .chunk = LINE_BARE_CHUNK };
@@ -320,6 +321,7 @@ KIND_EXPORT(line) = {
     .merge = line_merge,
     .prints = tamis_line_prints,
     .each = line_each,
+    .growing = &line_growing,
     .states = &KIND_STATES(line),
     .survey = line_survey,
     .validate = line_validate,

@@ -27,6 +27,7 @@ static tamis_status line_add_at(tamis_table *table, const lines_place *place) {
                                 rest_new(&shape->lines, place->remainder, 0))) {
         return TAMIS_ERR_FULL;
     }
+    table->entries += shape->lines.counter_bits != 0 && found.copies == 0;
     table->keys++;
     table->saturated += found.copies + 1 == shape->most && shape->most > 1;
     return TAMIS_OK;
@@ -72,6 +73,7 @@ static tamis_status line_remove_at(tamis_table *table, const lines_place *place)
         lines_set_copies(lines, place, &found, found.copies - 1);
     else
         lines_take(lines, place, &found);
+    table->entries -= shape->lines.counter_bits != 0 && found.copies == 1;
     table->keys--;
     return TAMIS_OK;
 }
@@ -151,6 +153,7 @@ static tamis_status line_add_copies_at(tamis_table *table, const lines_place *pl
                                 rest_new(&shape->lines, place->remainder, 0) | (sum - 1))) {
         return TAMIS_ERR_FULL;
     }
+    table->entries += found.copies == 0;
     table->keys += sum - found.copies;
     table->saturated += sum == shape->most && found.copies != sum;
     return TAMIS_OK;
@@ -201,6 +204,7 @@ TAMIS_INLINE tamis_status line_add_as(tamis_table *table, uint64_t hash, bool is
     else
         lines_insert(lines, &place, here.mine, here.index,
                      rest_new(lines.shape, place.remainder, 0));
+    if (lines_counter_bits(lines) != 0) table->entries += here.copies == 0;
     table->keys++;
     if (__builtin_expect(here.copies + 1 == most, 0)) table->saturated += most > 1;
     return TAMIS_OK;
@@ -230,6 +234,7 @@ TAMIS_INLINE tamis_status line_remove_as(tamis_table *table, uint64_t hash, bool
         lines_count_here(lines, &place, slots, copies - 1);
         return TAMIS_OK;
     }
+    if (lines_counter_bits(lines) != 0) table->entries--;
     runs const now =
         lines_delete(lines, place.bucket, place.chain, mine, index, bits_lowest(slots));
     if (__builtin_expect(!runs_are_cut(now), 1)) return TAMIS_OK;

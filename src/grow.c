@@ -1,0 +1,442 @@
+/* grow.c - sets that grow: twice the buckets, a bit of the remainder less, and no key needed.
+ *
+ * Idea
+ * ----
+ * `line` knows of a key only its print, floor(h x prints / 2^64), and its buckets are in the order
+ * of prints. A table of twice the buckets whose remainders are one bit shorter has as many prints,
+ * so everything in the old table has its place in the new one. A set that may grow D times begins
+ * with D more remainder bits than its fpr needs, and gives one back at each step: its prints, and
+ * so its fpr for the keys of the last stage, never change.
+ *
+ *     stage    0            1            2     ...    D = `stages`
+ *     buckets  B            2B           4B           2^D B
+ *     bits     r + D        r + D - 1    ...          r
+ *
+ * A step, without a stop
+ * ----------------------
+ * Buckets move from the table to `next` in groups, in order. So a hash is all that must be known to
+ * tell where its key is:
+ *
+ *     hash     0 ................ boundary .................... 2^64
+ *              in `next`          in the table
+ *
+ * A step begins at 15/16 of the capacity. Calls that change the set pay for it: after so many
+ * (`pace`) one group is moved, and the step ends before the capacity is reached. Memory that the
+ * table no longer needs is given back on the way. An add that finds no room before the last stage
+ * ends the step at once, and goes through another one if it must.
+ *
+ * Operations on keys find the right table and pay in grow_calls.c. Here are the stages, the steps,
+ * and what happens to a growing set as a whole.
+ */
+#include "grow.h"
+
+#include "core/bits.h"
+#include "core/memory.h"
+
+#define BEGIN_PARTS 16   /* a step begins with one part of the capacity left, of so many */
+#define MAX_PACE 44      /* calls for a group: a group of `line` has 16 x 44 keys at capacity */
+#define GIVE_BYTES 65536 /* memory is given back in pieces of this */
+
+static uint64_t buckets_of(const tamis_table *table) {
+    return table->geometry[0];
+}
+
+static uint64_t entries_of(const tamis_set *set) {
+    const tamis_table *tables[2];
+    uint64_t           sum = 0;
+    for (unsigned n = grow_tables(set, tables); n-- != 0;)
+        sum += set->kind->growing->entries(tables[n]);
+    return sum;
+}
+
+/* ------------------------------------------------------------------ stages */
+
+static bool stage_need(const tamis_set *set, int doublings, tamis_need *ret_need) {
+    unsigned const down = doublings < 0 ? (unsigned)-doublings : 0;
+    unsigned const up = doublings > 0 ? (unsigned)doublings : 0;
+    tamis_need     need = {
+            .work = { .capacity = set->capacity << up >> down,
+                      .copies = set->copies,
+                      .lifetime = set->lifetime << up >> down },
+            .overflow = set->growth->overflow,
+            .values = set->table.values,
+            .unknown = 0.5, /* growing kinds know every key that they have */
+            .timer_bits = (unsigned)set->table.sweep.timer_bits,
+    };
+    if (need.values == 0) need.abilities = set->abilities;
+    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) need.fixed[i] = NEED_FREE;
+    if (!set->kind->growing->scale(set->table.geometry, doublings, need.fixed)) return false;
+    *ret_need = need;
+    return true;
+}
+
+/* The geometry of another stage. What is chosen for the load must not become smaller by growing:
+ * then all that is in the table fits into the next one (kinds/line/growing.h). */
+static tamis_status plan_stage(const tamis_set *set, int doublings, uint64_t *ret_geometry) {
+    tamis_need need;
+    if (!stage_need(set, doublings, &need)) return TAMIS_ERR_CANNOT;
+    tamis_status const status = set->kind->plan(&need, ret_geometry);
+    for (unsigned i = 0; status == TAMIS_OK && doublings > 0 && i < TAMIS_MAX_FIELDS; i++) {
+        if (need.fixed[i] == NEED_FREE)
+            ret_geometry[i] = max_u64(ret_geometry[i], set->table.geometry[i]);
+    }
+    return status;
+}
+
+void tamis_grow_prepare(const tamis_set *set, const uint64_t *geometry, tamis_table *ret_table) {
+    *ret_table = (tamis_table){ .ids = set->table.ids, .values = set->table.values };
+    memcpy(ret_table->geometry, geometry, tamis_kind_n_fields(set->kind) * sizeof geometry[0]);
+    set->kind->prepare(ret_table);
+}
+
+static tamis_status get_body(const tamis_set *set, tamis_table *table) {
+    tamis_status const status = tamis_table_get_body(set, table);
+    if (status == TAMIS_OK)
+        memory_avoid_huge_pages(&set->allocator, table->body, (size_t)table->body_bytes);
+    return status;
+}
+
+static void give_body(const tamis_set *set, tamis_table *table) {
+    memory_give(&set->allocator, table->body, (size_t)table->body_bytes);
+    table->body = NULL;
+    table->body_bytes = 0;
+}
+
+/* ------------------------------------------------------------------ timers */
+
+/* The sweep as it goes on in a table of twice the units: unit u becomes 2u and 2u + 1, so that each
+ * of them is owed as many passes as u was. */
+static sweep doubled_sweep(const sweep *hand) {
+    sweep twice = *hand;
+    twice.units *= 2;
+    twice.done *= 2;
+    twice.due *= 2;
+    return twice;
+}
+
+/* The same at the end of a step: time that was not yet a unit may be one of the smaller units. */
+static sweep doubled_sweep_with_rest(const sweep *hand) {
+    sweep twice = doubled_sweep(hand);
+    if (hand->timeout == 0) return twice;
+    twice.due += 2 * hand->rest / hand->timeout;
+    twice.rest = 2 * hand->rest % hand->timeout;
+    return twice;
+}
+
+void tamis_grow_follow_sweep(tamis_set *set) {
+    if (set->growth != NULL) set->growth->next.sweep = doubled_sweep(&set->table.sweep);
+}
+
+/* ------------------------------------------------------------------ a step */
+
+/* Which functions the front door calls, and when the next step begins. */
+static void settle(tamis_set *set) {
+    struct growth *const growth = set->growth;
+    bool const           is_moving = grow_is_moving(set);
+    bool const           is_last = growth->stage == growth->stages;
+    growth->table_calls = tamis_kind_calls(set->kind, set->table.geometry);
+    growth->begin_at = is_last ? UINT64_MAX : set->capacity - set->capacity / BEGIN_PARTS;
+    if (is_moving) growth->next_calls = tamis_kind_calls(set->kind, growth->next.geometry);
+    tamis_grow_choose_calls(set);
+}
+
+/* Give `next` the geometry of the next stage, without a body. */
+static tamis_status plan_next(tamis_set *set) {
+    uint64_t           geometry[TAMIS_MAX_FIELDS] = { 0 };
+    tamis_status const status = plan_stage(set, 1, geometry);
+    if (status != TAMIS_OK) return status;
+    tamis_grow_prepare(set, geometry, &set->growth->next);
+    set->growth->next.sweep = doubled_sweep(&set->table.sweep);
+    return TAMIS_OK;
+}
+
+/* Calls that pay for a group, so that the step is done when the set is at its capacity. */
+static uint64_t pace_of(const tamis_set *set) {
+    uint64_t const group = set->kind->growing->group;
+    uint64_t const groups = (buckets_of(&set->table) - set->growth->moved + group - 1) / group;
+    uint64_t const left = kind_less_counts(set->capacity, entries_of(set));
+    return max_u64(1, min_u64(left / max_u64(groups, 1), MAX_PACE));
+}
+
+static void set_boundary(struct growth *growth, const tamis_table *table, uint64_t moved) {
+    growth->moved = moved;
+    growth->boundary = moved == 0 ? 0 : fastrange_inverse(moved, buckets_of(table));
+}
+
+void tamis_grow_resume(tamis_set *set, uint64_t moved) {
+    set_boundary(set->growth, &set->table, moved);
+    settle(set);
+    set->growth->pace = pace_of(set);
+    set->growth->credit = 0;
+    memset(set->growth->given_back, 0, sizeof set->growth->given_back);
+}
+
+static tamis_status begin_step(tamis_set *set) {
+    struct growth *const growth = set->growth;
+    tamis_status         status = plan_next(set);
+    if (status == TAMIS_OK) status = get_body(set, &growth->next);
+    if (status != TAMIS_OK) {
+        growth->next = (tamis_table){ .body = NULL };
+        growth->begin_at = UINT64_MAX; /* not again with every add: when one finds no room */
+        return status;
+    }
+    tamis_grow_resume(set, 0);
+    return TAMIS_OK;
+}
+
+/* Put `next` in the place of the table. */
+static void end_step(tamis_set *set) {
+    struct growth *const growth = set->growth;
+    growth->next.moved += set->table.moved;
+    growth->next.aged += set->table.aged;
+    growth->next.refused_adds = set->table.refused_adds;
+    growth->next.refused_removes = set->table.refused_removes;
+    growth->next.sweep = doubled_sweep_with_rest(&set->table.sweep);
+    give_body(set, &set->table);
+    set->table = growth->next;
+    growth->next = (tamis_table){ .body = NULL };
+    set_boundary(growth, &set->table, 0);
+    growth->stage++;
+    set->capacity *= 2;
+    set->lifetime *= 2;
+    memory_use_huge_pages(&set->allocator, set->table.body, (size_t)set->table.body_bytes);
+    settle(set);
+}
+
+/* Give back whole pieces of memory that no bucket of the table needs any more. The rest goes when
+ * the step ends. */
+static void give_back(tamis_set *set) {
+    struct growth *const growth = set->growth;
+    kind_span            spans[KIND_MAX_SPANS];
+    unsigned const       n = set->kind->growing->spans(&set->table, growth->moved, spans);
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t const from = max_u64(growth->given_back[i], spans[i].begin);
+        if (spans[i].end - from < GIVE_BYTES) continue;
+        growth->given_back[i] =
+            from + memory_give_part(&set->allocator, set->table.body, (size_t)set->table.body_bytes,
+                                    from, (size_t)(spans[i].end - from));
+    }
+}
+
+/* Move one group. TAMIS_OK; or _FULL, and nothing has changed: there is no room in `next`, since
+ * many keys were added that all belong to a few buckets. */
+static tamis_status move_group(tamis_set *set) {
+    struct growth *const      growth = set->growth;
+    const kind_growing *const how = set->kind->growing;
+    uint64_t const            first = growth->moved;
+    uint64_t const            n = min_u64(how->group, buckets_of(&set->table) - first);
+    for (uint64_t i = 0; i < n; i++) {
+        if (how->carry(&set->table, first + i, &growth->next) == TAMIS_OK) continue;
+        how->wipe(&growth->next, 2 * first, 2 * n);
+        return TAMIS_ERR_FULL;
+    }
+    how->wipe(&set->table, first, n);
+    if (first + n == buckets_of(&set->table)) {
+        end_step(set);
+        return TAMIS_OK;
+    }
+    set_boundary(growth, &set->table, first + n);
+    give_back(set);
+    return TAMIS_OK;
+}
+
+static tamis_status finish_step(tamis_set *set) {
+    tamis_status status = TAMIS_OK;
+    while (grow_is_moving(set) && status == TAMIS_OK) status = move_group(set);
+    return status;
+}
+
+/* ------------------------------------------------------------------ another size at once */
+
+static tamis_status carry_all(const tamis_set *set, tamis_table *to) {
+    const tamis_table *tables[2];
+    tamis_status       status = TAMIS_OK;
+    for (unsigned n = grow_tables(set, tables), t = 0; t < n; t++) {
+        for (uint64_t i = 0; i < buckets_of(tables[t]) && status == TAMIS_OK; i++)
+            status = set->kind->growing->carry(tables[t], i, to);
+    }
+    return status;
+}
+
+/* Make a table of another stage from all there is, and put it in the place of both. Nothing has
+ * changed if it fails: _FULL, _MEMORY, _CANNOT. */
+static tamis_status rebuild(tamis_set *set, int doublings) {
+    struct growth *const growth = set->growth;
+    uint64_t             geometry[TAMIS_MAX_FIELDS] = { 0 };
+    tamis_table          made;
+    tamis_status         status = plan_stage(set, doublings, geometry);
+    if (status != TAMIS_OK) return status;
+    tamis_grow_prepare(set, geometry, &made);
+    status = get_body(set, &made);
+    if (status == TAMIS_OK) status = carry_all(set, &made);
+    if (status != TAMIS_OK) {
+        give_body(set, &made);
+        return status;
+    }
+    made.moved = set->table.moved + growth->next.moved;
+    made.aged = set->table.aged + growth->next.aged;
+    made.refused_adds = set->table.refused_adds;
+    made.refused_removes = set->table.refused_removes;
+    made.sweep = set->table.sweep;
+    for (int i = 0; i < doublings; i++) made.sweep = doubled_sweep_with_rest(&made.sweep);
+    give_body(set, &set->table);
+    give_body(set, &growth->next);
+    set->table = made;
+    growth->stage = (unsigned)((int)growth->stage + doublings);
+    set->capacity = doublings < 0 ? set->capacity >> -doublings : set->capacity << doublings;
+    set->lifetime = doublings < 0 ? set->lifetime >> -doublings : set->lifetime << doublings;
+    set_boundary(growth, &set->table, 0);
+    memory_use_huge_pages(&set->allocator, set->table.body, (size_t)set->table.body_bytes);
+    settle(set);
+    return TAMIS_OK;
+}
+
+/* If a step cannot be ended, the one after it is taken at once. */
+tamis_status tamis_grow_make_room(tamis_set *set) {
+    struct growth *const growth = set->growth;
+    tamis_status         status = TAMIS_OK;
+    if (!grow_is_moving(set)) {
+        if (growth->stage == growth->stages) return TAMIS_ERR_FULL;
+        status = begin_step(set);
+    }
+    if (status == TAMIS_OK) status = finish_step(set);
+    if (status == TAMIS_ERR_FULL && growth->stage + 2 <= growth->stages) status = rebuild(set, 2);
+    return status == TAMIS_ERR_MEMORY ? status : status == TAMIS_OK ? TAMIS_OK : TAMIS_ERR_FULL;
+}
+
+/* ------------------------------------------------------------------ calls pay for a step */
+
+/* A step that cannot begin, for want of memory, begins later. */
+void tamis_grow_pay(tamis_set *set, uint64_t n) {
+    struct growth *const growth = set->growth;
+    if (!grow_is_moving(set)) {
+        if (__builtin_expect(entries_of(set) >= growth->begin_at, 0)) (void)begin_step(set);
+        return;
+    }
+    growth->credit += n;
+    while (growth->credit >= growth->pace && grow_is_moving(set)) {
+        growth->credit -= growth->pace;
+        if (move_group(set) != TAMIS_OK) return;
+    }
+}
+
+/* ------------------------------------------------------------------ the life of a growing set */
+
+tamis_status tamis_grow_init(tamis_set *set, unsigned stage, unsigned stages, double overflow) {
+    set->growth = memory_get(&set->allocator, sizeof *set->growth);
+    if (set->growth == NULL) return TAMIS_ERR_MEMORY;
+    set->growth->stage = stage;
+    set->growth->stages = stages;
+    set->growth->overflow = overflow;
+    set->growth->refusal = TAMIS_ERR_FULL;
+    set->states = set->table.values != 0 ? &tamis_grow_states : NULL;
+    settle(set);
+    return TAMIS_OK;
+}
+
+/* The body of `next` in a mapped file goes with the mapping. */
+void tamis_grow_free(tamis_set *set) {
+    if (set->growth == NULL) return;
+    if (set->mapping == NULL) give_body(set, &set->growth->next);
+    memory_give(&set->allocator, set->growth, sizeof *set->growth);
+    set->growth = NULL;
+}
+
+tamis_status tamis_grow_copy(tamis_set *to, const tamis_set *from) {
+    const struct growth *const growth = from->growth;
+    if (from->mapping != NULL) to->kind->growing->recount(&to->table);
+    tamis_status status = tamis_grow_init(to, growth->stage, growth->stages, growth->overflow);
+    if (status != TAMIS_OK || !grow_is_moving(from)) return status;
+    tamis_grow_prepare(to, growth->next.geometry, &to->growth->next);
+    status = get_body(to, &to->growth->next);
+    if (status != TAMIS_OK) return status;
+    tamis_table_copy(&to->growth->next, &growth->next);
+    if (from->mapping != NULL) to->kind->growing->recount(&to->growth->next);
+    tamis_grow_resume(to, growth->moved);
+    return TAMIS_OK;
+}
+
+void tamis_grow_clear(tamis_set *set) {
+    if (set->growth == NULL) return;
+    give_body(set, &set->growth->next);
+    set->growth->next = (tamis_table){ .body = NULL };
+    set_boundary(set->growth, &set->table, 0);
+    settle(set);
+}
+
+/* The prints that a table may have in a step. */
+typedef struct print_range {
+    uint64_t first, end;
+} print_range;
+
+static bool is_in_range(void *context, uint64_t print, uint64_t copies) {
+    const print_range *const range = context;
+    (void)copies;
+    return print >= range->first && print < range->end;
+}
+
+bool tamis_grow_is_whole(const tamis_set *set, const char **reterr_why) {
+    if (!grow_is_moving(set)) return true;
+    uint64_t const prints = set->kind->prints(set->table.geometry);
+    uint64_t const middle = prints / buckets_of(&set->table) * set->growth->moved;
+    print_range    below = { 0, middle }, above = { middle, prints };
+    TAMIS_REQUIRE(set->kind->each(&set->growth->next, is_in_range, &below) &&
+                      set->kind->each(&set->table, is_in_range, &above),
+                  reterr_why, "a key is on the wrong side of a set that grows");
+    return true;
+}
+
+/* ------------------------------------------------------------------ prints */
+
+bool tamis_each_print(const tamis_set *set, kind_visit *visit, void *context) {
+    const tamis_table *tables[2];
+    unsigned const     n = grow_tables(set, tables);
+    bool               goes_on = true;
+    for (unsigned i = 0; i < n && goes_on; i++)
+        goes_on = set->kind->each(tables[i], visit, context);
+    return goes_on;
+}
+
+/* The set that prints are added to. */
+typedef struct joining {
+    tamis_set   *into;
+    uint64_t     prints;
+    tamis_status status;
+} joining;
+
+static bool join_print(void *context, uint64_t print, uint64_t copies) {
+    joining *const join = context;
+    uint64_t const hash = fastrange_inverse(print, join->prints);
+    join->status = tamis_table_add_copies(join->into->calls, &join->into->table, hash, copies);
+    return join->status == TAMIS_OK;
+}
+
+tamis_status tamis_merge_prints(tamis_set *into, const tamis_set *from) {
+    joining join = { into, into->kind->prints(into->table.geometry), TAMIS_OK };
+    (void)tamis_each_print(from, join_print, &join);
+    return join.status;
+}
+
+/* ------------------------------------------------------------------ the public function */
+
+/* How many doublings make the capacity of a stage just large enough. */
+static int doublings_to(const tamis_set *set, uint64_t capacity) {
+    const struct growth *const growth = set->growth;
+    uint64_t const             first = set->capacity >> growth->stage;
+    unsigned                   stage = 0;
+    while (stage < growth->stages && first << stage < capacity) stage++;
+    return (int)stage - (int)growth->stage;
+}
+
+tamis_status tamis_resize(tamis_set *set, uint64_t capacity, uint64_t *ret_capacity) {
+    if (set == NULL) return TAMIS_ERR_ARGUMENT;
+    tamis_status status = handle_change_status(set);
+    if (status != TAMIS_OK) return status;
+    if (set->growth == NULL) return TAMIS_ERR_CANNOT;
+    if (capacity > grow_largest(set)) return TAMIS_ERR_LIMIT;
+    if (capacity < entries_of(set)) return TAMIS_ERR_FULL;
+    int const doublings = doublings_to(set, capacity);
+    if (doublings != 0 || grow_is_moving(set)) status = rebuild(set, doublings);
+    if (status == TAMIS_OK && ret_capacity != NULL) *ret_capacity = set->capacity;
+    return status;
+}

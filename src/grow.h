@@ -1,0 +1,96 @@
+/* grow.h - sets that grow: what the rest of the library needs to know of them. See grow.c. */
+#ifndef TAMIS_GROW_H
+#define TAMIS_GROW_H
+
+#include "handle.h"
+
+/* What a set that grows has beside its table. */
+struct growth {
+    unsigned stage, stages; /* of the table; and of the last one. The capacity doubles with each */
+    double   overflow;      /* as in the spec, for the plans of later stages */
+
+    uint64_t     begin_at;     /* entries at which a step begins; UINT64_MAX at the last stage */
+    tamis_status refusal;      /* why the last add was refused: _FULL, or _MEMORY */
+    tamis_kind   calm, moving; /* functions on keys between two steps, and in one */
+
+    /* A step. `next` has a body in a step, and only then. */
+    tamis_table       next;
+    const tamis_kind *table_calls, *next_calls; /* functions on keys of the table, and of `next` */
+    uint64_t          moved;                    /* buckets of the table that are in `next` */
+    uint64_t          boundary;     /* the first hash that belongs to none of these buckets */
+    uint64_t          pace, credit; /* calls that pay for a group of buckets; calls so far */
+    uint64_t          given_back[KIND_MAX_SPANS]; /* of the body, up to this byte of each span */
+};
+
+TAMIS_INLINE bool grow_is_moving(const tamis_set *set) {
+    return set->growth != NULL && set->growth->next.body != NULL;
+}
+
+/* The tables of a set, in the order of their prints. Returns how many: 1, or 2 in a step. */
+TAMIS_INLINE unsigned grow_tables(const tamis_set *set, const tamis_table *ret_tables[2]) {
+    unsigned n = 0;
+    if (grow_is_moving(set)) ret_tables[n++] = &set->growth->next;
+    ret_tables[n++] = &set->table;
+    return n;
+}
+
+/* The handle of a table: it is its first member. */
+TAMIS_INLINE tamis_set *grow_handle(const tamis_table *table) {
+    return (tamis_set *)(uintptr_t)table;
+}
+
+/* The capacity of the last stage. */
+TAMIS_INLINE uint64_t grow_largest(const tamis_set *set) {
+    return set->capacity << (set->growth->stages - set->growth->stage);
+}
+
+/* ------------------------------------------------------------------ steps, for grow_calls.c */
+
+/* Which functions on keys the front door calls: those of a step, or those between steps. */
+void tamis_grow_choose_calls(tamis_set *set);
+
+/* `n` calls have changed the set: begin a step if it is time, or do the part of one that they pay
+ * for. */
+void tamis_grow_pay(tamis_set *set, uint64_t n);
+
+/* An add was refused. TAMIS_OK: there is more room now, try again. Else _FULL: there can be no
+ * more; or _MEMORY. */
+tamis_status tamis_grow_make_room(tamis_set *set);
+
+/* The sweep of the table has moved on: that of `next` follows it. */
+void tamis_grow_follow_sweep(tamis_set *set);
+
+/* grow_states.c */
+extern const kind_states tamis_grow_states;
+
+/* ------------------------------------------------------------------ whole sets */
+
+/* Make a handle grow that has its geometry and its body: TAMIS_OK, _MEMORY. */
+tamis_status tamis_grow_init(tamis_set *set, unsigned stage, unsigned stages, double overflow);
+
+/* Free what a growing set has beside its table. */
+void tamis_grow_free(tamis_set *set);
+
+/* Give a table of a growing set all that it has but a body. */
+void tamis_grow_prepare(const tamis_set *set, const uint64_t *geometry, tamis_table *ret_table);
+
+/* Set the bounds of a step whose `next` has its geometry and its body. */
+void tamis_grow_resume(tamis_set *set, uint64_t moved);
+
+/* Make a set grow as another, whose copy it is. TAMIS_OK, _MEMORY. */
+tamis_status tamis_grow_copy(tamis_set *to, const tamis_set *from);
+
+/* The table was emptied: leave a step, too. */
+void tamis_grow_clear(tamis_set *set);
+
+/* Has each of the two tables of a step only what belongs there? */
+bool tamis_grow_is_whole(const tamis_set *set, const char **reterr_why);
+
+/* Visit every print of a set once, in increasing order, unless the kind scatters them. */
+bool tamis_each_print(const tamis_set *set, kind_visit *visit, void *context);
+
+/* Add all prints of one set to another of the same kind, print by print: TAMIS_OK; or _FULL or
+ * _MEMORY, and some have been added. */
+tamis_status tamis_merge_prints(tamis_set *into, const tamis_set *from);
+
+#endif
