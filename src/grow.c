@@ -218,6 +218,21 @@ static void give_back(tamis_set *set) {
     }
 }
 
+/* What moves from one table to the other together with the buckets. */
+typedef struct counts {
+    uint64_t keys, entries, saturated;
+} counts;
+
+static counts counts_of(const tamis_table *table) {
+    return (counts){ table->keys, table->entries, table->saturated };
+}
+
+static void set_counts(tamis_table *table, counts all) {
+    table->keys = all.keys;
+    table->entries = all.entries;
+    table->saturated = all.saturated;
+}
+
 /* Move one group. TAMIS_OK; or _FULL, and nothing has changed: there is no room in `next`, since
  * many keys were added that all belong to a few buckets. */
 static tamis_status move_group(tamis_set *set) {
@@ -225,12 +240,18 @@ static tamis_status move_group(tamis_set *set) {
     const kind_growing *const how = set->kind->growing;
     uint64_t const            first = growth->moved;
     uint64_t const            n = min_u64(how->group, buckets_of(&set->table) - first);
+    counts const              before = counts_of(&growth->next);
     for (uint64_t i = 0; i < n; i++) {
         if (how->carry(&set->table, first + i, &growth->next) == TAMIS_OK) continue;
         how->wipe(&growth->next, 2 * first, 2 * n);
+        set_counts(&growth->next, before);
         return TAMIS_ERR_FULL;
     }
     how->wipe(&set->table, first, n);
+    counts const after = counts_of(&growth->next), here = counts_of(&set->table);
+    set_counts(&set->table, (counts){ here.keys - (after.keys - before.keys),
+                                      here.entries - (after.entries - before.entries),
+                                      here.saturated - (after.saturated - before.saturated) });
     if (first + n == buckets_of(&set->table)) {
         end_step(set);
         return TAMIS_OK;

@@ -173,11 +173,12 @@ typedef struct kind_growing {
     bool (*scale)(const uint64_t *geometry, int doublings, uint64_t *ret_fixed);
 
     /* Add all that a bucket holds to a table with as many prints, which has none of it yet; values
-     * and timers are copied. _FULL: not all of it was added. `from` stays as it is. */
+     * and timers are copied. _FULL: not all of it was added. `from` stays as it is. The counts of
+     * `to` grow: keys, entries, saturated. */
     tamis_status (*carry)(const tamis_table *from, uint64_t bucket, tamis_table *to);
 
     /* Empty the buckets first..first+n-1. `first` is a multiple of `group`, and so is n, unless the
-     * last bucket is among them. */
+     * last bucket is among them. The counts of the table stay: the caller knows them. */
     void (*wipe)(tamis_table *table, uint64_t first, uint64_t n);
 
     /* Slots or cells in use. recount: set table->entries from the body, for a table that was

@@ -518,8 +518,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_resize(tamis_set *set, uint64_t cap
                                                     uint64_t *ret_capacity);
 
 /** Add the contents of `from` to `into`: all of it or nothing. Make the two with the same spec and
- *  seed, or one with `like` the other. Sets that grow can be merged at any stage; `into` grows if it
- *  must.
+ *  seed, or one with `like` the other. Sets that grow can be merged at any stage; `into` grows if
+ *  it must.
  *  @return TAMIS_OK, _MISMATCH, _CANNOT, _FULL, _READ_ONLY, _ARGUMENT; _MEMORY: some kinds need a
  *  temporary copy. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_merge(tamis_set *into, const tamis_set *from);

@@ -44,45 +44,109 @@ TAMIS_INLINE lines_place lines_print_place(const lines_shape *shape, uint64_t pr
                           .remainder = print & bits_low(bits - LINES_BYTE_BITS) };
 }
 
-/* Add an entry as it is: with its counter, its value and its timer, which are the lower bits of a
- * rest. */
-static bool line_carry_entry(lines_view to, uint64_t print, uint64_t rest) {
-    unsigned const    kept = (unsigned)(to.shape->counter_bits + to.shape->value_bits);
-    lines_place const place = lines_print_place(to.shape, print);
-    lines_found const found = lines_look(to, &place);
-    return lines_new_entry(to, &place, &found, place.remainder << kept | (rest & bits_low(kept)));
+/* ------------------------------------------------------------------ a whole bucket at once */
+
+/* The entries that go to one bucket, in order. */
+typedef struct lines_load {
+    uint64_t bucket;
+    unsigned n;
+    uint16_t key[LINES_MAX_ENTRIES];
+    uint64_t rest[LINES_MAX_ENTRIES];
+} lines_load;
+
+/* Entries that the line keeps: the first chains that fit as a whole. */
+static unsigned lines_kept(const lines_load *load) {
+    unsigned kept = load->n;
+    if (kept <= RUNS_SLOTS) return kept;
+    for (kept = RUNS_SLOTS; kept != 0; kept--) {
+        if ((load->key[kept] ^ load->key[kept - 1]) >> LINES_BYTE_BITS != 0) break;
+    }
+    return kept;
 }
 
+/* Fill an empty bucket in one pass, in which no entry moves another. False, and the bucket is still
+ * empty: its tail finds no room. */
+static bool lines_fill(lines_view lines, const lines_load *load) {
+    shelf_view const shelves = lines_shelves(lines);
+    uint8_t *const   line = lines_at(lines, load->bucket);
+    unsigned const   kept = lines_kept(load), bits = lines_rest_bits(lines);
+    unsigned const   beyond = load->n - kept;
+    runs             index = { 0, UINT64_C(1) << kept };
+    if (beyond > LINES_MAX_TAIL || !tail_has_room(&shelves, load->bucket, beyond)) return false;
+    for (unsigned i = 0, last = RUNS_CHAINS; i < load->n; i++) {
+        unsigned const chain = load->key[i] >> LINES_BYTE_BITS;
+        index.occ |= UINT64_C(1) << chain;
+        if (i < kept) index.starts |= (uint64_t)(chain != last) << i;
+        last = chain;
+    }
+    for (unsigned i = 0; i < kept; i++) line[RUNS_AT + i] = (uint8_t)load->key[i];
+    runs_store(line, index);
+    uint64_t const at = lines_rest_at(lines, load->bucket, 0);
+    for (unsigned i = 0; i < kept && bits != 0; i++)
+        field_set(lines.body, at + (uint64_t)i * bits, bits, load->rest[i]);
+    for (unsigned i = kept; i < load->n; i++)
+        tail_add(&shelves, load->bucket, load->key[i], load->rest[i]);
+    return true;
+}
+
+/* Put the entries of a load into their bucket: at once if that is empty, or one by one. */
+static bool line_unload(lines_view to, const lines_load *load) {
+    const lines_shape *const shape = to.shape;
+    unsigned const           kept = (unsigned)(shape->counter_bits + shape->value_bits);
+    if (load->n == 0) return true;
+    if (runs_load(lines_at(to, load->bucket)).occ == 0) return lines_fill(to, load);
+    for (unsigned i = 0; i < load->n; i++) {
+        lines_place const place = { .bucket = load->bucket,
+                                    .remainder = load->rest[i] >> kept,
+                                    .chain = (uint8_t)(load->key[i] >> LINES_BYTE_BITS),
+                                    .byte = (uint8_t)load->key[i] };
+        lines_found const found = lines_look(to, &place);
+        if (!lines_new_entry(to, &place, &found, load->rest[i])) return false;
+    }
+    return true;
+}
+
+/* Add the copies of a bucket to the counts of the table that they were carried to. */
+static void line_count_carried(const line_shape *shape, const lines_list *list, tamis_table *to) {
+    uint64_t copies = list->n;
+    if (shape->lines.counter_bits != 0) {
+        copies = 0;
+        for (unsigned i = 0; i < list->n; i++) copies += rest_copies(&shape->lines, list->rest[i]);
+        to->entries += list->n;
+    }
+    to->keys += copies;
+    for (unsigned i = 0, n; shape->most > 1 && i < list->n; i += n)
+        to->saturated += lines_list_copies(&shape->lines, list, i, &n) >= shape->most;
+}
+
+/* The entries come in the order of prints, so those of one bucket come together. */
 static tamis_status line_carry(const tamis_table *from, uint64_t bucket, tamis_table *to) {
     const line_shape *const shape = line_shape_of(from);
+    lines_view const        target = line_view(to);
+    unsigned const          kept = (unsigned)(shape->lines.counter_bits + shape->lines.value_bits);
     lines_list              list;
+    lines_load              load = { .bucket = UINT64_MAX };
     lines_gather(line_view(from), bucket, &list);
-    for (unsigned i = 0, n; i < list.n; i += n) {
-        unsigned const copies = lines_list_copies(&shape->lines, &list, i, &n);
-        uint64_t const print = lines_list_print(&shape->lines, bucket, &list, i);
-        for (unsigned j = i; j < i + n; j++) {
-            if (!line_carry_entry(line_view(to), print, list.rest[j])) return TAMIS_ERR_FULL;
+    for (unsigned i = 0; i < list.n; i++) {
+        lines_place const place =
+            lines_print_place(target.shape, lines_list_print(&shape->lines, bucket, &list, i));
+        if (place.bucket != load.bucket) {
+            if (!line_unload(target, &load)) return TAMIS_ERR_FULL;
+            load.bucket = place.bucket;
+            load.n = 0;
         }
-        to->keys += copies;
-        if (shape->lines.counter_bits != 0) to->entries += n;
-        to->saturated += shape->most > 1 && copies >= shape->most;
+        load.key[load.n] = (uint16_t)lines_key(&place);
+        load.rest[load.n++] = place.remainder << kept | (list.rest[i] & bits_low(kept));
     }
+    if (!line_unload(target, &load)) return TAMIS_ERR_FULL;
+    line_count_carried(shape, &list, to);
     return TAMIS_OK;
 }
 
-/* Take the counts of a bucket out of the table's, and its words out of the attic. */
-static void line_discount(tamis_table *table, uint64_t bucket) {
-    const line_shape *const shape = line_shape_of(table);
-    shelf_view const        shelves = lines_shelves(line_view(table));
-    lines_list              list;
-    uint64_t                place;
-    lines_gather(line_view(table), bucket, &list);
-    for (unsigned i = 0, n; i < list.n; i += n) {
-        unsigned const copies = lines_list_copies(&shape->lines, &list, i, &n);
-        table->keys -= copies;
-        if (shape->lines.counter_bits != 0) table->entries -= n;
-        table->saturated -= shape->most > 1 && copies >= shape->most;
-    }
+/* Take the words of a bucket out of the attic. */
+static void line_empty_attic(tamis_table *table, uint64_t bucket) {
+    shelf_view const shelves = lines_shelves(line_view(table));
+    uint64_t         place;
     if (!tail_find(&shelves, bucket).may_go_on) return;
     while (tail_words(&shelves, bucket, 0, 0, &place) != 0) attic_take(&shelves.attic, place);
 }
@@ -106,7 +170,7 @@ static unsigned line_spans(const tamis_table *table, uint64_t bucket, kind_span 
 
 static void line_wipe(tamis_table *table, uint64_t first, uint64_t n) {
     kind_span before[KIND_MAX_SPANS], after[KIND_MAX_SPANS];
-    for (uint64_t bucket = first; bucket < first + n; bucket++) line_discount(table, bucket);
+    for (uint64_t bucket = first; bucket < first + n; bucket++) line_empty_attic(table, bucket);
     unsigned const spans = line_spans(table, first, before);
     (void)line_spans(table, first + n, after);
     for (unsigned i = 0; i < spans; i++) {

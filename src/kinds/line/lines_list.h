@@ -16,22 +16,26 @@ typedef struct lines_list {
 } lines_list;
 
 /* The run that a slot belongs to is counted by the starts up to it. An index that has more runs
- * than chains is not valid (its file was opened without being checked); the list stops there. */
+ * than chains is not valid (its file was opened without being checked); the list stops there. No
+ * branch depends on where runs begin, which a processor cannot predict. */
 static __attribute__((unused)) void lines_list_line(lines_view lines, uint64_t bucket,
                                                     lines_list *list) {
     const uint8_t *const line = lines_at(lines, bucket);
     runs const           index = runs_load(line);
     unsigned const       used = (unsigned)min_u64(runs_used(index), RUNS_SLOTS);
+    unsigned const       bits = (unsigned)lines.shape->rest_bits;
+    uint64_t const       starts = index.starts & ~UINT64_C(1); /* the first run begins anyway */
+    uint64_t const       at = lines_rest_at(lines, bucket, 0);
     uint64_t             chains = index.occ; /* from the chain of this slot on */
-    for (unsigned slot = 0; slot < used && chains != 0; slot++) {
-        bool const is_start = slot != 0 && (index.starts >> slot & 1) != 0;
-        if (is_start) chains &= chains - 1;
-        if (chains == 0) return;
-        unsigned const i = list->n++;
-        list->key[i] = (uint16_t)(bits_lowest(chains) << LINES_BYTE_BITS | line[RUNS_AT + slot]);
-        list->rest[i] = lines_rest(lines, bucket, slot);
-        list->at[i] = lines_rest_at(lines, bucket, slot);
+    unsigned             slot = 0;
+    for (; slot < used; slot++) {
+        chains &= chains - (starts >> slot & 1); /* at a start, the lowest of them is done */
+        if (chains == 0) break;
+        list->key[slot] = (uint16_t)(bits_lowest(chains) << LINES_BYTE_BITS | line[RUNS_AT + slot]);
+        list->at[slot] = at + (uint64_t)slot * bits;
+        list->rest[slot] = rest_get(lines.body, list->at[slot], bits);
     }
+    list->n = slot;
 }
 
 /* The tail follows the line in the order of entries, so the list is sorted by (chain, byte,
@@ -40,7 +44,6 @@ static __attribute__((unused)) void lines_gather(lines_view lines, uint64_t buck
                                                  lines_list *ret_list) {
     shelf_view const shelves = lines_shelves(lines);
     tail_entry       entry;
-    ret_list->n = 0;
     lines_list_line(lines, bucket, ret_list);
     tail_cursor cursor = tail_begin(&shelves, bucket);
     while (ret_list->n < LINES_MAX_ENTRIES && tail_next(&shelves, &cursor, &entry)) {
