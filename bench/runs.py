@@ -7,10 +7,19 @@ OPERATIONS = [("fill", "add"), ("has_present", "has, present"), ("has_absent", "
 MODES = ["single", "batch"]
 
 
+GROWING = "growing"  # what tamis-bench-growing wrote: not a contest
+
+
 def load(folder):
     """Every run in a folder, by the name of its file."""
     return {path.stem: json.loads(path.read_text(encoding="utf-8"))
-            for path in sorted(Path(folder).glob("*.json"))}
+            for path in sorted(Path(folder).glob("*.json")) if path.stem != GROWING}
+
+
+def load_growing(folder):
+    """What tamis-bench-growing wrote, or None."""
+    path = Path(folder) / f"{GROWING}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def rows_of(size, group=None):

@@ -68,60 +68,19 @@ static unsigned grow_add_chunk(tamis_table *table, const uint64_t *hash, unsigne
 
 /* ------------------------------------------------------------------ chunks in a step */
 
-/* The keys of a chunk, sorted by the table that they are in. */
-typedef struct grow_sides {
-    uint64_t below;                                 /* bit i: key i is in `next` */
-    unsigned n_next, n_table;                       /* how many are where */
-    uint64_t next[TAMIS_CHUNK], table[TAMIS_CHUNK]; /* their hashes */
-} grow_sides;
-
-/* Without a branch: which side a key is on cannot be predicted. */
-static void tell_sides(uint64_t boundary, const uint64_t *hash, unsigned n, grow_sides *ret_sides) {
-    uint64_t below = 0;
-    unsigned n_next = 0, n_table = 0;
-    for (unsigned i = 0; i < n; i++) {
-        bool const is_next = hash[i] < boundary;
-        ret_sides->next[n_next] = hash[i];
-        ret_sides->table[n_table] = hash[i];
-        n_next += is_next;
-        n_table += !is_next;
-        below |= (uint64_t)is_next << i;
-    }
-    ret_sides->below = below;
-    ret_sides->n_next = n_next;
-    ret_sides->n_table = n_table;
-}
-
-/* Bits of two masks, back in the order of the chunk. */
-static uint64_t join_sides(uint64_t below, unsigned n, uint64_t next, uint64_t table) {
-    uint64_t joint = 0;
-    for (unsigned i = 0; i < n; i++) {
-        uint64_t const is_next = below >> i & 1;
-        joint |= (is_next != 0 ? next & 1 : table & 1) << i;
-        next >>= is_next;
-        table >>= is_next ^ 1;
-    }
-    return joint;
+static kind_sides sides_of(const tamis_table *table) {
+    const struct growth *const growth = grow_handle(table)->growth;
+    return (kind_sides){ table, &growth->next, growth->boundary };
 }
 
 static uint64_t grow_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
-    const struct growth *const growth = grow_handle(table)->growth;
-    grow_sides                 sides;
-    uint64_t                   in_next = 0, in_table = 0;
-    tell_sides(growth->boundary, hash, n, &sides);
-    if (sides.n_next != 0)
-        in_next = growth->next_calls->has_chunk(&growth->next, sides.next, sides.n_next);
-    if (sides.n_table != 0)
-        in_table = growth->table_calls->has_chunk(table, sides.table, sides.n_table);
-    return join_sides(sides.below, n, in_next, in_table);
+    kind_sides const sides = sides_of(table);
+    return grow_handle(table)->kind->growing->has_chunk(&sides, hash, n);
 }
 
 static void grow_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
-    const struct growth *const growth = grow_handle(table)->growth;
-    grow_sides                 sides;
-    tell_sides(growth->boundary, hash, n, &sides);
-    growth->next_calls->fetch(&growth->next, sides.next, sides.n_next, is_update);
-    growth->table_calls->fetch(table, sides.table, sides.n_table, is_update);
+    kind_sides const sides = sides_of(table);
+    grow_handle(table)->kind->growing->fetch(&sides, hash, n, is_update);
 }
 
 /* Both are made of the kind's own functions, so that what the kind cannot do stays NULL. */
@@ -141,11 +100,11 @@ void tamis_grow_choose_calls(tamis_set *set) {
     growth->moving.has = own->has != NULL ? grow_has : NULL;
     growth->moving.remove = own->remove != NULL ? grow_remove : NULL;
     growth->moving.count = own->count != NULL ? grow_count : NULL;
-    growth->moving.has_chunk = own->has_chunk != NULL ? grow_has_chunk : NULL;
+    growth->moving.has_chunk = set->kind->growing->has_chunk != NULL ? grow_has_chunk : NULL;
     growth->moving.add_chunk = NULL; /* one by one */
     growth->moving.remove_chunk = NULL;
     growth->moving.count_chunk = NULL;
-    growth->moving.fetch = own->fetch != NULL ? grow_fetch : NULL;
+    growth->moving.fetch = set->kind->growing->fetch != NULL ? grow_fetch : NULL;
     growth->moving.fetch_more = NULL;
     set->calls = grow_is_moving(set) ? &growth->moving : &growth->calm;
     tamis_handle_bind(set);

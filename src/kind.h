@@ -162,6 +162,12 @@ typedef struct kind_span {
     uint64_t begin, end;
 } kind_span;
 
+/* The two tables of a set in a step of growing: hashes below the boundary are in `next`. */
+typedef struct kind_sides {
+    const tamis_table *table, *next;
+    uint64_t           boundary;
+} kind_sides;
+
 /* How a table becomes one of twice the buckets with one remainder bit less, which has as many
  * prints: for kinds with `prints` whose buckets are in the order of prints. Field 0 of the geometry
  * is the number of buckets. src/grow.c says how a set grows. */
@@ -185,6 +191,10 @@ typedef struct kind_growing {
      * opened; files do not have it. */
     uint64_t (*entries)(const tamis_table *table);
     void (*recount)(tamis_table *table);
+
+    /* Optional, for speed: has_chunk and fetch of tamis_kind, for keys that are in either table. */
+    uint64_t (*has_chunk)(const kind_sides *sides, const uint64_t *hash, unsigned n);
+    void (*fetch)(const kind_sides *sides, const uint64_t *hash, unsigned n, bool is_update);
 
     /* The bytes of the body that belong to no bucket from `bucket` on: up to KIND_MAX_SPANS ranges.
      * Returns how many. For giving memory back while buckets are moved. */

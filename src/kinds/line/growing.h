@@ -192,6 +192,71 @@ static void line_recount(tamis_table *table) {
     }
 }
 
+/* ------------------------------------------------------------------ lookups in both tables */
+
+/* The functions of operations.h for chunks, where each key has its own table. */
+
+typedef struct line_two {
+    lines_view view[2];
+    uint64_t   boundary;
+} line_two;
+
+TAMIS_INLINE line_two line_two_of(const kind_sides *sides) {
+    return (line_two){ { line_view(sides->table), line_view(sides->next) }, sides->boundary };
+}
+
+TAMIS_INLINE lines_view line_side(const line_two *two, uint64_t hash) {
+    return two->view[hash < two->boundary];
+}
+
+static void line_fetch_sides(const kind_sides *sides, const uint64_t *hash, unsigned n,
+                             bool is_update) {
+    line_two const two = line_two_of(sides);
+    bool const     has_values = sides->table->values != 0;
+    for (unsigned i = 0; i < n; i++) {
+        lines_view const lines = line_side(&two, hash[i]);
+        uint64_t const   bucket = fastrange(hash[i], lines.shape->buckets);
+        if (is_update)
+            prefetch_to_write(lines_at(lines, bucket));
+        else
+            prefetch_to_read(lines_at(lines, bucket));
+        if (is_update && !has_values && lines.shape->rest_bits != 0)
+            lines_fetch_rests(lines, bucket);
+    }
+}
+
+static __attribute__((noinline)) uint64_t line_has_far_sides(const line_two *two,
+                                                             const uint64_t *hash, uint64_t far) {
+    uint64_t found = 0;
+    for (; far != 0; far &= far - 1) {
+        unsigned const   i = bits_lowest(far);
+        lines_view const lines = line_side(two, hash[i]);
+        found |= (uint64_t)lines_far_holds(lines.body, lines.shape, hash[i]) << i;
+    }
+    return found;
+}
+
+static uint64_t line_has_chunk_sides(const kind_sides *sides, const uint64_t *hash, unsigned n) {
+    line_two const two = line_two_of(sides);
+    lines_place    place[TAMIS_CHUNK];
+    uint64_t       slots[TAMIS_CHUNK], maybe = 0, found = 0, far = 0;
+    for (unsigned i = 0; i < n; i++) {
+        lines_view const lines = line_side(&two, hash[i]);
+        bool             is_far;
+        place[i] = lines_find(lines, hash[i]);
+        slots[i] = lines_slots_here(lines, &place[i], &is_far);
+        far |= (uint64_t)is_far << i;
+        maybe |= (uint64_t)(slots[i] != 0) << i;
+        if (slots[i] != 0) lines_fetch_rest(lines, &place[i], bits_lowest(slots[i]));
+    }
+    for (maybe &= ~far; maybe != 0; maybe &= maybe - 1) {
+        unsigned const   i = bits_lowest(maybe);
+        lines_view const lines = line_side(&two, hash[i]);
+        found |= (uint64_t)(lines_with_rest(lines, &place[i], slots[i]) != 0) << i;
+    }
+    return far == 0 ? found : found | line_has_far_sides(&two, hash, far);
+}
+
 static const kind_growing line_growing = {
     .group = SHELF_BUCKETS,
     .scale = line_scale,
@@ -200,6 +265,8 @@ static const kind_growing line_growing = {
     .entries = line_entries_now,
     .recount = line_recount,
     .spans = line_spans,
+    .has_chunk = line_has_chunk_sides,
+    .fetch = line_fetch_sides,
 };
 
 #endif
