@@ -4,8 +4,8 @@
  *
  * Four questions, about a set that begins with 1000 keys and grows to N:
  *
- *   adds      how fast are batches of adds over the whole life, compared with a set of the same kind
- *             that is made for N keys at once? The two take turns, ROUNDS times; medians.
+ *   adds      how fast are batches of adds over the whole life, compared with a set of that kind
+ *             which is made for N keys at once? The two take turns, ROUNDS times; medians.
  *   lookups   how fast are batches of lookups when half of a step is done, compared with the moment
  *             before it began? The same: two sets, in turns, with about as many keys.
  *   waiting   how long does one add take at most? Each add of a growing set is timed on its own.
