@@ -2,11 +2,11 @@
  *
  * Idea
  * ----
- * `line` knows of a key only its print, floor(h x prints / 2^64), and its buckets are in the order
- * of prints. A table of twice the buckets whose remainders are one bit shorter has as many prints,
- * so everything in the old table has its place in the new one. A set that may grow D times begins
- * with D more remainder bits than its fpr needs, and gives one back at each step: its prints, and
- * so its fpr for the keys of the last stage, never change.
+ * `line` and `rank` know of a key only its print, floor(h x prints / 2^64), and their buckets are
+ * in the order of prints. A table of twice the buckets whose remainders are one bit shorter has as
+ * many prints, so everything in the old table has its place in the new one. A set that may grow D
+ * times begins with D more remainder bits than its fpr needs, and gives one back at each step: its
+ * prints, and so its fpr for the keys of the last stage, never change.
  *
  *     stage    0            1            2     ...    D = `stages`
  *     buckets  B            2B           4B           2^D B
@@ -72,7 +72,7 @@ static bool stage_need(const tamis_set *set, int doublings, tamis_need *ret_need
 }
 
 /* The geometry of another stage. What is chosen for the load must not become smaller by growing:
- * then all that is in the table fits into the next one (kinds/line/growing.h). */
+ * then all that is in the table fits into the next one (the kinds' growing.h). */
 static tamis_status plan_stage(const tamis_set *set, int doublings, uint64_t *ret_geometry) {
     tamis_need need;
     if (!stage_need(set, doublings, &need)) return TAMIS_ERR_CANNOT;

@@ -29,6 +29,7 @@ typedef struct tamis_need {
     unsigned         abilities; /* TAMIS_CAN_... */
     uint64_t         count_to;  /* counts up to this must be exact; 0: counts are not asked for */
     tamis_preference prefer;
+    bool             grows;  /* it is the last stage of a set that grows (grow.c) */
     uint64_t         prints; /* the number of fingerprints that it must have; 0: any */
     uint64_t         fixed[TAMIS_MAX_FIELDS]; /* the geometry as far as it is given, or NEED_FREE */
 

@@ -194,6 +194,7 @@ static tamis_request last_stage(const tamis_request *request, unsigned stages) {
     uint64_t const parts = UINT64_C(1) << stages;
     uint64_t const first = request->grow_to / parts + (request->grow_to % parts != 0);
     last.grow_to = 0;
+    last.need.grows = true;
     tamis_request_resize(&last, first << stages);
     return last;
 }

@@ -71,6 +71,12 @@ TAMIS_INLINE bool field_is_zero(const uint8_t *body, uint64_t first, uint64_t en
     return true;
 }
 
+/* Make the bits first..end-1 zero. */
+TAMIS_INLINE void field_clear(uint8_t *body, uint64_t first, uint64_t end) {
+    for (; first < end; first += FIELD_MAX_BITS - 1)
+        field_set(body, first, (unsigned)min_u64(end - first, FIELD_MAX_BITS - 1), 0);
+}
+
 /* Are all bits zero from `first` to the end of a body? For a rest of a few cache lines. */
 TAMIS_INLINE bool field_rest_is_zero(const uint8_t *body, uint64_t first, uint64_t body_bytes) {
     for (; first % 8 != 0; first++) {

@@ -126,6 +126,23 @@ static void field_is_zero_sees_every_bit_of_the_range_and_no_other(void **state)
     fenced_free(&body);
 }
 
+static void field_clear_clears_the_range_and_no_other_bit(void **state) {
+    (void)state;
+    dice    random = dice_start();
+    fenced  body = fenced_new(BYTES);
+    uint8_t expected[BYTES];
+    for (unsigned round = 0; round < 4000; round++) {
+        uint64_t const from = dice_below(&random, BITS), n = dice_below(&random, 300);
+        uint64_t const to = min_u64(BITS, from + n);
+        for (unsigned i = 0; i < BYTES; i++) expected[i] = (uint8_t)dice_roll(&random);
+        memcpy(body.bytes, expected, BYTES);
+        for (uint64_t i = from; i < to; i++) write_bit(expected, i, false);
+        field_clear(body.bytes, from, to);
+        assert_memory_equal(body.bytes, expected, BYTES);
+    }
+    fenced_free(&body);
+}
+
 static void field_rest_is_zero_sees_every_bit_from_its_first_on(void **state) {
     (void)state;
     fenced body = fenced_new(64);
@@ -182,6 +199,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(field_set_changes_its_bits_and_no_other),
     cmocka_unit_test(field_bits_are_read_and_set_one_by_one),
     cmocka_unit_test(field_is_zero_sees_every_bit_of_the_range_and_no_other),
+    cmocka_unit_test(field_clear_clears_the_range_and_no_other_bit),
     cmocka_unit_test(field_rest_is_zero_sees_every_bit_from_its_first_on),
     cmocka_unit_test(field_get_and_set_read_only_lines_of_the_field),
     cmocka_unit_test(field_get_crosses_word_boundary),

@@ -70,11 +70,15 @@ TAMIS_INLINE copies_trail copies_follow(chains_view chains, const chains_place *
     return trail;
 }
 
+/* Does one copy more take another cell? */
+TAMIS_INLINE bool copies_need_cell(const chains_shape *shape, const copies_trail *trail) {
+    return trail->cells == 0 || trail->match_copies >> shape->counter_bits != 0;
+}
+
 /* One copy more. False, and nothing has changed: it takes another cell, and there is no room. */
 TAMIS_INLINE bool copies_up(chains_view chains, const chains_place *place,
                             const copies_trail *trail) {
-    bool const is_full = trail->match_copies >> chains.shape->counter_bits != 0;
-    if (trail->cells == 0 || is_full)
+    if (copies_need_cell(chains.shape, trail))
         return chains_append(chains, place, &trail->end, place->remainder);
     copies_set(chains, chains_cell(chains, place->at, trail->match), trail->match_copies + 1);
     return true;

@@ -32,7 +32,8 @@
  *   counter_bits = C     a cell counts 1 to 2^C, then its chain gets a second, up to `copies`.
  * With copies x 2^C of them a fingerprint is saturated, and stays.
  *
- * Layouts. Packed: no bit is lost, a bucket begins anywhere. Aligned: a bucket is one cache line.
+ * Layouts. Packed: no bit is lost, a bucket begins anywhere. Aligned: a bucket is one cache line. A
+ * set that grows is packed: its buckets have fewer bits at each stage, and fill a line at only one.
  *
  * Body: the buckets (I0, pointer to an extension or 0, IH, A), the extensions of level 2 (pointer,
  * IH, A), those of level 3 (IH, A), and a bit for each extension that is taken.
@@ -49,6 +50,7 @@
 #include "rank.h"
 #include "chains_pools.h"
 #include "core/checked.h"
+#include "growing.h"
 #include "prints_plan.h"
 #include "size.h"
 
@@ -62,7 +64,7 @@ static tamis_status rank_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[RANK_FIELDS];
     memcpy(g, need->fixed, sizeof g);
     if (!prints_plan(need, RANK_MAX_COPIES, &g[RANK_COUNTER_BITS])) return TAMIS_ERR_CANNOT;
-    if (g[RANK_ALIGNED] == NEED_FREE) g[RANK_ALIGNED] = need_is_fast(need);
+    if (g[RANK_ALIGNED] == NEED_FREE) g[RANK_ALIGNED] = need_is_fast(need) && !need->grows;
     if (!tamis_rank_choose(need, g)) return TAMIS_ERR_CANNOT;
     memcpy(ret_geometry, g, sizeof g);
     return TAMIS_OK;
@@ -149,6 +151,8 @@ static tamis_status rank_add_at(tamis_table *table, const chains_place *place) {
     copies_trail const trail = copies_follow(rank_view(table), place);
     if (trail.copies >= most) return TAMIS_OK; /* stored once, or saturated */
     if (!copies_up(rank_view(table), place, &trail)) return TAMIS_ERR_FULL;
+    if (rank_has_counters(table))
+        table->entries += copies_need_cell(&rank_shape_of(table)->chains, &trail);
     table->keys++;
     table->saturated += trail.copies + 1 == most && most > 1;
     return TAMIS_OK;
@@ -165,6 +169,7 @@ static tamis_status rank_remove(tamis_table *table, uint64_t hash) {
     if (trail.cells == 0) return TAMIS_ERR_ABSENT;
     if (trail.copies >= rank_shape_of(table)->most) return TAMIS_ERR_SATURATED;
     copies_down(rank_view(table), &place, &trail);
+    if (rank_has_counters(table)) table->entries -= trail.match_copies == 1;
     table->keys--;
     return TAMIS_OK;
 }
@@ -180,12 +185,14 @@ static uint64_t rank_count(const tamis_table *table, uint64_t hash) {
 /* Add copies of a fingerprint, up to those that saturate it. False: there is no room for all of
  * them, and some may have been added. */
 static bool rank_add_copies_at(tamis_table *table, const chains_place *place, uint64_t copies) {
-    uint64_t const most = rank_shape_of(table)->most;
-    uint64_t const had = copies_follow(rank_view(table), place).copies;
-    uint64_t const more = min_u64(copies, kind_less_counts(most, had));
+    const rank_shape *const shape = rank_shape_of(table);
+    copies_trail const      had = copies_follow(rank_view(table), place);
+    uint64_t const          more = min_u64(copies, kind_less_counts(shape->most, had.copies));
     if (!copies_add(rank_view(table), place, (unsigned)more)) return false;
+    if (rank_has_counters(table))
+        table->entries += copies_cells(&shape->chains, had.copies + more) - had.cells;
     table->keys += more;
-    table->saturated += more != 0 && had + more == most && most > 1;
+    table->saturated += more != 0 && had.copies + more == shape->most && shape->most > 1;
     return true;
 }
 
@@ -448,6 +455,7 @@ KIND_EXPORT(rank) = {
     .merge = rank_merge,
     .prints = tamis_rank_prints,
     .each = rank_each,
+    .growing = &rank_growing,
     .states = &KIND_STATES(rank),
     .survey = rank_survey,
     .validate = rank_validate,

@@ -29,6 +29,12 @@ TAMIS_INLINE chains_place rank_find(const tamis_table *table, uint64_t hash) {
     return chains_find(&rank_shape_of(table)->chains, hash);
 }
 
+/* Cells with counters: table->entries counts the cells then. Without, they are as many as the keys.
+ */
+TAMIS_INLINE bool rank_has_counters(const tamis_table *table) {
+    return rank_shape_of(table)->chains.counter_bits != 0;
+}
+
 /* The fingerprint at a place as one number: bucket, chain and remainder are its digits. */
 TAMIS_INLINE uint64_t rank_print(const chains_shape *shape, uint64_t bucket, unsigned chain,
                                  uint64_t remainder) {

@@ -327,6 +327,32 @@ static bool rank_is_hopeless(const rank_search *s, const uint64_t *g, uint64_t c
     return s->fixed[RANK_CELLS] == NEED_FREE && fmax(all, buckets * line) >= (double)s->bits;
 }
 
+/* Are the cells of all levels fixed? */
+static bool rank_is_cut(const rank_search *s) {
+    return s->fixed[RANK_CELLS] != NEED_FREE && s->fixed[RANK_CELLS2] != NEED_FREE &&
+           s->fixed[RANK_CELLS3] != NEED_FREE;
+}
+
+/* The extensions of buckets with so many cells, where an extension has `more`: at least one, unless
+ * they have no cells. */
+static uint64_t rank_pool_of(rank_search *s, uint64_t buckets, uint64_t cells, uint64_t more) {
+    if (more == 0 || cells > RANK_MAX_CELLS) return 0;
+    return max_u64(rank_pool_for(s, buckets, cells), 1);
+}
+
+/* The cells of all levels are fixed, as in a set that grows: only J2 and J3 are to be chosen. */
+static void rank_choose_pools(rank_search *s, uint64_t *g) {
+    uint64_t const *const fixed = s->fixed;
+    uint64_t const        buckets = g[RANK_BUCKETS], one = fixed[RANK_CELLS];
+    uint64_t const        two = one + fixed[RANK_CELLS2];
+    for (unsigned i = RANK_CELLS; i <= RANK_CELLS3; i++) g[i] = fixed[i];
+    g[RANK_EXTENSIONS2] =
+        rank_or_fixed(fixed[RANK_EXTENSIONS2], rank_pool_of(s, buckets, one, fixed[RANK_CELLS2]));
+    g[RANK_EXTENSIONS3] =
+        rank_or_fixed(fixed[RANK_EXTENSIONS3], rank_pool_of(s, buckets, two, fixed[RANK_CELLS3]));
+    rank_consider(s, g);
+}
+
 /* Z1 is fixed. Extensions fill a bucket up to `most`, and at least one cell more. */
 static void rank_try_fixed_cells(rank_search *s, uint64_t *g, uint64_t most) {
     uint64_t const fixed = s->fixed[RANK_CELLS];
@@ -343,8 +369,12 @@ static void rank_choose_cells(rank_search *s, uint64_t *g) {
     double const   mean = s->life.each * keys, sigma = s->life.each * sqrt(keys);
     uint64_t const low = (uint64_t)fmax(1, mean - sigma);
     if (rank_is_hopeless(s, g, low)) return;
-    uint64_t const most = rank_most_cells(s, (double)g[RANK_BUCKETS]);
     for (unsigned i = 0; i <= RANK_MAX_CELLS; i++) s->pool[i] = NEED_FREE;
+    if (rank_is_cut(s)) {
+        rank_choose_pools(s, g);
+        return;
+    }
+    uint64_t const most = rank_most_cells(s, (double)g[RANK_BUCKETS]);
     if (s->fixed[RANK_CELLS] != NEED_FREE) {
         rank_try_fixed_cells(s, g, most);
         return;
