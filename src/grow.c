@@ -52,35 +52,20 @@ static uint64_t entries_of(const tamis_set *set) {
 
 /* ------------------------------------------------------------------ stages */
 
-static bool stage_need(const tamis_set *set, int doublings, tamis_need *ret_need) {
-    unsigned const down = doublings < 0 ? (unsigned)-doublings : 0;
-    unsigned const up = doublings > 0 ? (unsigned)doublings : 0;
-    tamis_need     need = {
-            .work = { .capacity = set->capacity << up >> down,
-                      .copies = set->copies,
-                      .lifetime = set->lifetime << up >> down },
-            .overflow = set->growth->overflow,
-            .values = set->table.values,
-            .unknown = 0.5, /* growing kinds know every key that they have */
-            .timer_bits = (unsigned)set->table.sweep.timer_bits,
-    };
-    if (need.values == 0) need.abilities = set->abilities;
-    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) need.fixed[i] = NEED_FREE;
-    if (!set->kind->growing->scale(set->table.geometry, doublings, need.fixed)) return false;
-    *ret_need = need;
-    return true;
+tamis_choice tamis_grow_choice(const tamis_set *set) {
+    tamis_choice now = tamis_choice_like(set);
+    if (set->growth == NULL) return now;
+    now.overflow = set->growth->overflow;
+    now.stages = set->growth->stages;
+    return now;
 }
 
-/* The geometry of another stage. What is chosen for the load must not become smaller by growing:
- * then all that is in the table fits into the next one (the kinds' growing.h). */
+/* The geometry of another stage. */
 static tamis_status plan_stage(const tamis_set *set, int doublings, uint64_t *ret_geometry) {
-    tamis_need need;
-    if (!stage_need(set, doublings, &need)) return TAMIS_ERR_CANNOT;
-    tamis_status const status = set->kind->plan(&need, ret_geometry);
-    for (unsigned i = 0; status == TAMIS_OK && doublings > 0 && i < TAMIS_MAX_FIELDS; i++) {
-        if (need.fixed[i] == NEED_FREE)
-            ret_geometry[i] = max_u64(ret_geometry[i], set->table.geometry[i]);
-    }
+    tamis_choice       there;
+    tamis_choice const here = tamis_grow_choice(set);
+    tamis_status const status = tamis_plan_step(&here, doublings, &there);
+    if (status == TAMIS_OK) memcpy(ret_geometry, there.geometry, sizeof there.geometry);
     return status;
 }
 

@@ -47,6 +47,9 @@ TAMIS_INLINE uint64_t grow_largest(const tamis_set *set) {
     return set->capacity << (set->growth->stages - set->growth->stage);
 }
 
+/* What the table of a set is made of, with what its other stages depend on. */
+tamis_choice tamis_grow_choice(const tamis_set *set);
+
 /* ------------------------------------------------------------------ steps, for grow_calls.c */
 
 /* Which functions on keys the front door calls: those of a step, or those between steps. */

@@ -142,6 +142,10 @@ typedef struct tamis_choice {
 tamis_status tamis_choose(const tamis_request *request, tamis_choice *ret_choice,
                           tamis_problem *problem);
 
+/* plan_stages.c: the same table after so many doublings (fewer buckets, if they are negative), with
+ * as many prints. `ret_choice` may be `from`. TAMIS_OK, _CANNOT. */
+tamis_status tamis_plan_step(const tamis_choice *from, int doublings, tamis_choice *ret_choice);
+
 /* The i-th kind that the request could be for, or NULL. */
 TAMIS_INLINE const tamis_kind *tamis_kind_for(const tamis_request *request, size_t i) {
     return request->need.values != 0 ? tamis_states_kind_at(i) : tamis_kind_at(i);

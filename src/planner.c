@@ -16,10 +16,9 @@
  * Under a limit of memory (`memory`), what the spec leaves open, capacity or fpr, is found for each
  * kind by bisection.
  */
-#include "handle.h"
+#include "planner.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* ------------------------------------------------------------------ fixed fields */
@@ -103,15 +102,6 @@ void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry,
     describe_forecast(kind, geometry, work, ret_plan);
 }
 
-/* A kind and its plan for a request. plan.status says whether it can do the job. */
-typedef struct candidate {
-    const tamis_kind *kind; /* NULL: none */
-    uint64_t          geometry[TAMIS_MAX_FIELDS];
-    unsigned          stages; /* of a set that grows: geometry and plan are those of the last one */
-    bool              has_forecast;
-    tamis_plan        plan;
-} candidate;
-
 /* Is the kind, or more of the table, given by the user? */
 static bool is_given(const tamis_request *request) {
     return request->kind != NULL || request->geometry != NULL || request->need.prints != 0;
@@ -123,7 +113,7 @@ static bool must_count(const tamis_request *request) {
 }
 
 /* Does what is known of the geometry meet the request? Without a forecast, its rates are 0. */
-static bool meets(const candidate *made, const tamis_request *request) {
+static bool meets(const tamis_candidate *made, const tamis_request *request) {
     const tamis_need *const need = &request->need;
     const tamis_plan *const plan = &made->plan;
     double const            slack = 1 + 1e-9; /* the kind may compute its rate in another order */
@@ -137,7 +127,7 @@ static bool meets(const candidate *made, const tamis_request *request) {
     return made->kind->states->holds_values(made->geometry, need->values, need->timer_bits);
 }
 
-static void add_forecast(const tamis_request *request, candidate *made) {
+static void add_forecast(const tamis_request *request, tamis_candidate *made) {
     tamis_plan *const    plan = &made->plan;
     tamis_workload const work = { plan->capacity, plan->copies, plan->lifetime };
     if (plan->status != TAMIS_OK || made->has_forecast) return;
@@ -148,16 +138,16 @@ static void add_forecast(const tamis_request *request, candidate *made) {
 
 /* Let a kind plan itself. A geometry that it chose freely meets the need, so that is forecast only
  * for those who ask (add_forecast). One that is given, even in part, may not meet it. */
-static void ask_kind(const tamis_kind *kind, const tamis_request *request,
-                     candidate *ret_candidate) {
-    tamis_need need = request->need;
-    uint64_t   bytes;
-    candidate  made = { .kind = kind,
-                        .plan = { .kind = kind->name,
-                                  .summary = kind->summary,
-                                  .status = TAMIS_ERR_CANNOT,
-                                  .copies_take_room = kind->copies_take_room,
-                                  .abilities = tamis_kind_abilities(kind, NULL) } };
+void tamis_ask_kind(const tamis_kind *kind, const tamis_request *request,
+                    tamis_candidate *ret_candidate) {
+    tamis_need      need = request->need;
+    uint64_t        bytes;
+    tamis_candidate made = { .kind = kind,
+                             .plan = { .kind = kind->name,
+                                       .summary = kind->summary,
+                                       .status = TAMIS_ERR_CANNOT,
+                                       .copies_take_room = kind->copies_take_room,
+                                       .abilities = tamis_kind_abilities(kind, NULL) } };
     *ret_candidate = made;
     if (!fix_geometry(kind, request->geometry, need.fixed)) {
         ret_candidate->plan.status = TAMIS_ERR_ARGUMENT;
@@ -183,88 +173,19 @@ static void ask_kind(const tamis_kind *kind, const tamis_request *request,
     *ret_candidate = made;
 }
 
-/* ------------------------------------------------------------------ sets that grow */
-
-#define MIN_BUCKETS 32 /* of the first stage: with fewer, rounding them up would cost too much */
-
-/* The request for the last stage of a set that grows: the first capacity, rounded up so that it
- * becomes grow_to or more after `stages` doublings. */
-static tamis_request last_stage(const tamis_request *request, unsigned stages) {
-    tamis_request  last = *request;
-    uint64_t const parts = UINT64_C(1) << stages;
-    uint64_t const first = request->grow_to / parts + (request->grow_to % parts != 0);
-    last.grow_to = 0;
-    last.need.grows = true;
-    tamis_request_resize(&last, first << stages);
-    return last;
-}
-
-/* Plan the last stage twice: to learn how many buckets it needs; then with a number of buckets that
- * comes from doubling. If the first stage would be too small, fewer doublings lead there. */
-static void ask_kind_to_grow(const tamis_kind *kind, const tamis_request *request,
-                             candidate *ret_candidate) {
-    uint64_t const capacity = request->need.work.capacity;
-    unsigned       stages = 63 - (unsigned)__builtin_clzll(request->grow_to / capacity);
-    tamis_request  last = last_stage(request, stages);
-    ask_kind(kind, &last, ret_candidate);
-    if (ret_candidate->plan.status != TAMIS_OK) return;
-    while (stages != 0 && ret_candidate->geometry[0] >> stages < MIN_BUCKETS) stages--;
-    last = last_stage(request, stages);
-    ask_kind(kind, &last, ret_candidate);
-    if (ret_candidate->plan.status != TAMIS_OK) return;
-    char           fixed[64];
-    uint64_t const parts = UINT64_C(1) << stages, least = ret_candidate->geometry[0];
-    uint64_t const buckets = (least / parts + (least % parts != 0)) << stages;
-    (void)snprintf(fixed, sizeof fixed, "%s=%llu", kind->fields[0].name,
-                   (unsigned long long)buckets);
-    last.geometry = fixed;
-    ask_kind(kind, &last, ret_candidate);
-    ret_candidate->stages = stages;
-}
-
-/* The first stage, from the last one. False: there is none, as its remainders would be too long. */
-static bool first_stage(const candidate *last, const tamis_request *request,
-                        tamis_choice *ret_choice) {
-    const tamis_plan *const plan = &last->plan;
-    tamis_need              need = request->need;
-    need.work = (tamis_workload){ plan->capacity >> last->stages, plan->copies,
-                                  plan->lifetime >> last->stages };
-    need.fpr = 0;
-    if (!last->kind->growing->scale(last->geometry, -(int)last->stages, need.fixed)) return false;
-    ret_choice->work = need.work;
-    ret_choice->grows = true;
-    ret_choice->stages = last->stages;
-    ret_choice->overflow = need.overflow;
-    return last->kind->plan(&need, ret_choice->geometry) == TAMIS_OK;
-}
-
-static void plan_growing(const tamis_kind *kind, const tamis_request *request,
-                         candidate *ret_candidate) {
-    tamis_choice first;
-    bool const   can_grow = kind->growing != NULL;
-    *ret_candidate = (candidate){ .kind = kind,
-                                  .plan = { .kind = kind->name,
-                                            .summary = kind->summary,
-                                            .status = TAMIS_ERR_CANNOT,
-                                            .copies_take_room = kind->copies_take_room,
-                                            .abilities = tamis_kind_abilities(kind, NULL) } };
-    if (can_grow) ask_kind_to_grow(kind, request, ret_candidate);
-    if (ret_candidate->plan.status == TAMIS_OK && !first_stage(ret_candidate, request, &first))
-        ret_candidate->plan.status = TAMIS_ERR_CANNOT;
-}
-
 /* ------------------------------------------------------------------ a limit of memory */
 
 #define FIT_STEPS 14 /* of bisection: 1/16384 of the range */
 
 /* The most keys that a kind has room for. A kind's bytes grow with its keys, but for steps of
  * rounding, so bisection finds a capacity that fits and is at most a few keys from the largest. */
-static void fit_capacity(const tamis_kind *kind, tamis_request *request, candidate *ret_best) {
-    uint64_t  fits = 0, beyond = min_u64(request->memory, HANDLE_MAX_CAPACITY); /* 8 bits per key */
-    candidate next;
+static void fit_capacity(const tamis_kind *kind, tamis_request *request,
+                         tamis_candidate *ret_best) {
+    uint64_t fits = 0, beyond = min_u64(request->memory, HANDLE_MAX_CAPACITY); /* 8 bits per key */
+    tamis_candidate next;
     for (;;) {
         tamis_request_resize(request, beyond);
-        ask_kind(kind, request, &next);
+        tamis_ask_kind(kind, request, &next);
         if (next.plan.status != TAMIS_OK) break;
         *ret_best = next;
         fits = beyond;
@@ -275,7 +196,7 @@ static void fit_capacity(const tamis_kind *kind, tamis_request *request, candida
         uint64_t const middle = fits + (beyond - fits) / 2;
         if (middle == fits) break;
         tamis_request_resize(request, middle);
-        ask_kind(kind, request, &next);
+        tamis_ask_kind(kind, request, &next);
         bool const is_possible = next.plan.status == TAMIS_OK;
         if (is_possible) *ret_best = next;
         *(is_possible ? &fits : &beyond) = middle;
@@ -284,16 +205,16 @@ static void fit_capacity(const tamis_kind *kind, tamis_request *request, candida
 }
 
 /* The lowest fpr that a kind reaches. */
-static void fit_rate(const tamis_kind *kind, tamis_request *request, candidate *ret_best) {
-    double     fits = 1, beyond = 40; /* -log2 of the fpr: 0.5 to 1e-12 */
-    candidate  next;
-    bool       is_any = false;
+static void fit_rate(const tamis_kind *kind, tamis_request *request, tamis_candidate *ret_best) {
+    double          fits = 1, beyond = 40; /* -log2 of the fpr: 0.5 to 1e-12 */
+    tamis_candidate next;
+    bool            is_any = false;
     bool const is_unknown_open = request->need.unknown == 0; /* then it is the same as the fpr */
     for (unsigned i = 0; i < FIT_STEPS; i++) {
         double const middle = i == 0 ? fits : (fits + beyond) / 2;
         request->need.fpr = exp2(-middle);
         if (is_unknown_open) request->need.unknown = request->need.fpr;
-        ask_kind(kind, request, &next);
+        tamis_ask_kind(kind, request, &next);
         bool const is_possible = next.plan.status == TAMIS_OK;
         if (i == 0 && !is_possible) break;
         is_any = true;
@@ -305,16 +226,16 @@ static void fit_rate(const tamis_kind *kind, tamis_request *request, candidate *
 
 /* The plan of a kind for a request; under a limit of memory it also finds the open value. */
 static void plan_kind(const tamis_kind *kind, const tamis_request *request,
-                      candidate *ret_candidate) {
+                      tamis_candidate *ret_candidate) {
     tamis_request tried = *request;
     if (request->grow_to != 0)
-        plan_growing(kind, request, ret_candidate);
+        tamis_plan_growing(kind, request, ret_candidate);
     else if (request->need.work.capacity == 0)
         fit_capacity(kind, &tried, ret_candidate);
     else if (request->memory != 0 && request->need.fpr == 0 && request->geometry == NULL)
         fit_rate(kind, &tried, ret_candidate);
     else
-        ask_kind(kind, request, ret_candidate);
+        tamis_ask_kind(kind, request, ret_candidate);
 }
 
 /* ------------------------------------------------------------------ the best kind */
@@ -330,17 +251,17 @@ static bool may_be_first(const tamis_kind *kind, const tamis_request *request) {
     return kind->is_default || (kind->is_grow_only && is_growing && request->geometry == NULL);
 }
 
-static bool is_first(const candidate *one, const tamis_request *request) {
+static bool is_first(const tamis_candidate *one, const tamis_request *request) {
     return one->plan.status == TAMIS_OK && may_be_first(one->kind, request);
 }
 
 /* A set that counts has many copies. Where they take room, capacity is soon used up. */
-static bool copies_fit(const candidate *one, const tamis_request *request) {
+static bool copies_fit(const tamis_candidate *one, const tamis_request *request) {
     return !need_can(&request->need, TAMIS_CAN_COUNT) || !one->kind->copies_take_room;
 }
 
 /* How much smaller `one` is than `other`, by the measure that the request leaves open. */
-static double smaller_by(const candidate *one, const candidate *other,
+static double smaller_by(const tamis_candidate *one, const tamis_candidate *other,
                          const tamis_request *request) {
     const tamis_plan *const a = &one->plan, *const b = &other->plan;
     if (request->need.work.capacity == 0) return (double)a->capacity - (double)b->capacity;
@@ -360,13 +281,15 @@ static bool is_close(const tamis_plan *growing, const tamis_plan *other,
 }
 
 /* Which of two is taken, if at least one of them is first? */
-static bool is_before(const candidate *one, const candidate *best, const tamis_request *request) {
+static bool is_before(const tamis_candidate *one, const tamis_candidate *best,
+                      const tamis_request *request) {
     if (!is_first(one, request) || !is_first(best, request)) return is_first(one, request);
     return one->kind->is_grow_only ? is_close(&one->plan, &best->plan, request)
                                    : !is_close(&best->plan, &one->plan, request);
 }
 
-static bool is_better(const candidate *one, const candidate *best, const tamis_request *request) {
+static bool is_better(const tamis_candidate *one, const tamis_candidate *best,
+                      const tamis_request *request) {
     if (one->plan.status != TAMIS_OK || best->kind == NULL) return one->plan.status == TAMIS_OK;
     if (is_first(one, request) || is_first(best, request)) return is_before(one, best, request);
     if (copies_fit(one, request) != copies_fit(best, request)) return copies_fit(one, request);
@@ -379,7 +302,7 @@ static bool is_better(const candidate *one, const candidate *best, const tamis_r
 
 /* Is every table of this kind larger than the best so far? Not if speed decides, if a part of the
  * table or a limit of memory is given, or if the copies of the best take room. */
-static bool cannot_win(const tamis_kind *kind, const candidate *best,
+static bool cannot_win(const tamis_kind *kind, const tamis_candidate *best,
                        const tamis_request *request) {
     const tamis_need *const need = &request->need;
     if (best->kind == NULL || need_is_fast(need) || !copies_fit(best, request)) return false;
@@ -391,7 +314,7 @@ static bool cannot_win(const tamis_kind *kind, const candidate *best,
 /* ------------------------------------------------------------------ choosing */
 
 /* The kind that the spec names, if it can do the job. */
-static tamis_status choose_named(const tamis_request *request, candidate *ret_best,
+static tamis_status choose_named(const tamis_request *request, tamis_candidate *ret_best,
                                  tamis_problem *problem) {
     const tamis_kind *kind;
     tamis_status      status = tamis_kind_find(request->kind, request->isa, &kind);
@@ -403,17 +326,18 @@ static tamis_status choose_named(const tamis_request *request, candidate *ret_be
     if (status != TAMIS_OK) return status;
     plan_kind(kind, request, ret_best);
     if (ret_best->plan.status == TAMIS_OK) return TAMIS_OK;
+    if (tamis_say_growth(kind, request, problem)) return TAMIS_ERR_CANNOT;
     return tamis_say_why_not(request, &ret_best->plan, problem);
 }
 
 /* The best kind that can do the job, asking no more of them than needed. */
-static tamis_status choose_best(const tamis_request *request, candidate *ret_best,
+static tamis_status choose_best(const tamis_request *request, tamis_candidate *ret_best,
                                 tamis_problem *problem) {
     const tamis_kind *kind;
     bool              is_geometry = false; /* is it a geometry of any kind? */
-    *ret_best = (candidate){ .kind = NULL };
+    *ret_best = (tamis_candidate){ .kind = NULL };
     for (size_t i = 0; (kind = tamis_kind_for(request, i)) != NULL; i++) {
-        candidate next;
+        tamis_candidate next;
         if (!may_be_first(kind, request)) continue;
         plan_kind(kind, request, &next);
         if (request->need.fpr == 0) add_forecast(request, &next); /* rates are compared */
@@ -421,7 +345,7 @@ static tamis_status choose_best(const tamis_request *request, candidate *ret_bes
     }
     if (ret_best->kind != NULL) return TAMIS_OK;
     for (size_t i = 0; (kind = tamis_kind_for(request, i)) != NULL; i++) {
-        candidate next;
+        tamis_candidate next;
         if (cannot_win(kind, ret_best, request)) continue;
         plan_kind(kind, request, &next);
         add_forecast(request, &next);
@@ -429,6 +353,10 @@ static tamis_status choose_best(const tamis_request *request, candidate *ret_bes
         if (is_better(&next, ret_best, request)) *ret_best = next;
     }
     if (ret_best->kind != NULL) return TAMIS_OK;
+    for (size_t i = 0; (kind = tamis_kind_for(request, i)) != NULL; i++) {
+        if (kind->growing != NULL && tamis_say_growth(kind, request, problem))
+            return TAMIS_ERR_CANNOT;
+    }
     if (!is_geometry) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
                                  "no kind has the geometry '%s': write field=number",
@@ -441,15 +369,16 @@ static tamis_status choose_best(const tamis_request *request, candidate *ret_bes
 
 tamis_status tamis_choose(const tamis_request *request, tamis_choice *ret_choice,
                           tamis_problem *problem) {
-    candidate    best;
-    tamis_choice choice = { .values = request->need.values, .sweep = request->sweep };
-    tamis_status status = request->kind != NULL ? choose_named(request, &best, problem)
-                                                : choose_best(request, &best, problem);
+    tamis_candidate best;
+    tamis_choice    choice = { .values = request->need.values, .sweep = request->sweep };
+    tamis_status    status = request->kind != NULL ? choose_named(request, &best, problem)
+                                                   : choose_best(request, &best, problem);
     if (status == TAMIS_OK) status = tamis_kind_find(best.kind->name, request->isa, &choice.kind);
     if (status != TAMIS_OK) return status;
     memcpy(choice.geometry, best.geometry, sizeof choice.geometry);
     choice.work = (tamis_workload){ best.plan.capacity, best.plan.copies, best.plan.lifetime };
-    if (request->grow_to != 0 && !first_stage(&best, request, &choice)) return TAMIS_ERR_CANNOT;
+    choice.overflow = request->need.overflow;
+    if (request->grow_to != 0) return tamis_first_stage(&choice, best.stages, ret_choice);
     *ret_choice = choice;
     return TAMIS_OK;
 }
@@ -459,14 +388,14 @@ tamis_status tamis_choose(const tamis_request *request, tamis_choice *ret_choice
 /* A row for each kind, or for the one that is named. Each is planned once: what tamis_choose()
  * takes is the best of the rows. */
 static size_t plan_rows(const tamis_request *request, tamis_plan *ret_rows, size_t max_rows) {
-    candidate         best = { .kind = NULL };
+    tamis_candidate   best = { .kind = NULL };
     size_t            n = 0, best_row = 0;
     const tamis_kind *kind;
     for (size_t i = 0; (kind = tamis_kind_for(request, i)) != NULL; i++) {
         if (request->kind != NULL && strcmp(request->kind, kind->name) != 0) continue;
         size_t const row = n++;
         if (max_rows == 0) continue;
-        candidate next;
+        tamis_candidate next;
         plan_kind(kind, request, &next);
         add_forecast(request, &next);
         if (row < max_rows) ret_rows[row] = next.plan;

@@ -346,6 +346,12 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_plan_kinds(const tamis_state
                                                                size_t max_rows, size_t *ret_n_rows,
                                                                tamis_problem *reterr_problem);
 
+/** Plan the stages of states that grow. @return as tamis_plan_stages(). */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_plan_stages(const tamis_states_spec *spec,
+                                                                tamis_plan              *ret_rows,
+                                                                size_t max_rows, size_t *ret_n_rows,
+                                                                tamis_problem *reterr_problem);
+
 /** The names of the kinds of states, i = 0, 1, ...; NULL after the last. */
 TAMIS_API const char *tamis_states_kind_name(size_t i);
 

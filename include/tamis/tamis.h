@@ -474,7 +474,10 @@ typedef struct tamis_plan {
     uint64_t copies;   /**< of every key, that are planned for */
     uint64_t count_to; /**< the highest count that is exact; 0 if it cannot count */
 
-    uint64_t reserved[13];
+    uint64_t peak_bytes; /**< of a row of tamis_plan_stages(): what the tables take at most while
+                              the set grows to this stage; else 0 */
+
+    uint64_t reserved[12];
 } tamis_plan;
 
 typedef struct tamis_info {
@@ -649,13 +652,29 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_receive(const void *bytes, size_t n
 
 /** Plan every kind for a spec, and mark the one that tamis_create() takes. With `spec->kind` or
  *  `spec->like`, one row. With `spec->memory` and no capacity, each row has the capacity that this
- *  kind has room for. Rows beyond `max_rows` are counted and not written.
+ *  kind has room for. With `spec->grow_to`, rows describe the last stage (tamis_plan_stages() has
+ *  all), and kinds that cannot grow cannot do it. Rows beyond `max_rows` are counted and not written.
  *  @param ret_n_rows how many kinds there are.
  *  @return TAMIS_OK, also when no kind can do it (then no row is chosen); _ARGUMENT, _KIND. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_plan_kinds(const tamis_spec *spec,
                                                         tamis_plan *ret_rows, size_t max_rows,
                                                         size_t        *ret_n_rows,
                                                         tamis_problem *reterr_problem);
+
+/** Plan the stages of a set that grows, with the kind that tamis_create() takes: row i is stage i.
+ *  The capacity doubles from row to row, and every row says what the set is then: body_bytes,
+ *  bits_per_key, and the fpr with as many keys as that stage has room for. The last row has grow_to
+ *  keys or a few more, and the fpr of the spec. `peak_bytes` is what the tables take at most while
+ *  the set grows to that stage: with the system's memory the larger of the two and a twentieth of
+ *  it, since pages go back on the way; with an allocator of your own both. (tamis_resize() needs
+ *  both, too.) Without grow_to there is one row. With `spec->like`, rows are those of that set.
+ *  Rows beyond `max_rows` are counted and not written; there are at most 40.
+ *  @param ret_n_rows how many stages there are.
+ *  @return as tamis_create(), but nothing is made: no _MEMORY. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_plan_stages(const tamis_spec *spec,
+                                                         tamis_plan *ret_rows, size_t max_rows,
+                                                         size_t        *ret_n_rows,
+                                                         tamis_problem *reterr_problem);
 
 /** The names of the kinds in this build, i = 0, 1, ...; NULL after the last. */
 TAMIS_API const char *tamis_kind_name(size_t i);
