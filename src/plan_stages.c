@@ -175,8 +175,8 @@ bool tamis_say_growth(const tamis_kind *kind, const tamis_request *request,
     if (kind->growing == NULL) {
         list_growing(request, names, sizeof names);
         (void)tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                                "kind %s cannot grow: take one that can (%s), or none, or a fixed "
-                                "capacity (grow_to 0)",
+                                "kind %s cannot grow: take one that can (%s), or none, or leave "
+                                "out grow_to",
                                 kind->name, names);
         return true;
     }

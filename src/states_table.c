@@ -100,7 +100,11 @@ tamis_status tamis_states_get_facts(const tamis_states *states, tamis_states_fac
                                        .refused = as_set.refused_adds,
                                        .conflicts = states->set.conflicts,
                                        .body_bytes = as_set.body_bytes,
-                                       .memory_bytes = as_set.memory_bytes };
+                                       .memory_bytes = as_set.memory_bytes,
+                                       .grow_to = as_set.grow_to,
+                                       .stage = as_set.stage,
+                                       .stages = as_set.stages,
+                                       .is_growing = as_set.is_growing };
     return TAMIS_OK;
 }
 

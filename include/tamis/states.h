@@ -259,7 +259,11 @@ typedef struct tamis_states_facts {
     uint64_t body_bytes;
     uint64_t memory_bytes;
 
-    uint64_t reserved[8];
+    uint64_t grow_to; /**< as in tamis_facts, as are the next */
+    unsigned stage, stages;
+    bool     is_growing;
+
+    uint64_t reserved[5];
 } tamis_states_facts;
 
 /** Get what is known without reading the body: a few nanoseconds. @return TAMIS_OK, _ARGUMENT. */

@@ -653,7 +653,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_receive(const void *bytes, size_t n
 /** Plan every kind for a spec, and mark the one that tamis_create() takes. With `spec->kind` or
  *  `spec->like`, one row. With `spec->memory` and no capacity, each row has the capacity that this
  *  kind has room for. With `spec->grow_to`, rows describe the last stage (tamis_plan_stages() has
- *  all), and kinds that cannot grow cannot do it. Rows beyond `max_rows` are counted and not written.
+ *  all), and kinds that cannot grow cannot do it. Rows beyond `max_rows` are counted and not
+ *  written.
  *  @param ret_n_rows how many kinds there are.
  *  @return TAMIS_OK, also when no kind can do it (then no row is chosen); _ARGUMENT, _KIND. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_plan_kinds(const tamis_spec *spec,
