@@ -94,10 +94,11 @@ void die_of_full(const tamis_set *set, const char *path, uint64_t n_lines) {
     name_room_for_copies(&info.plan, advice, sizeof advice);
     number_exact(n_lines, lines_text);
     setfile_name_contents(&info, contents);
-    setfile_name_capacity(&info.plan, made_for);
+    setfile_name_capacity(&info.facts, made_for);
     die("%s is full after %s %s: it holds %s and is made for %s; nothing was saved, build a "
-        "larger one with -n%s",
-        path, lines_text, plural(n_lines, "line", "lines"), contents, made_for, advice);
+        "larger one with %s%s",
+        path, lines_text, plural(n_lines, "line", "lines"), contents, made_for,
+        info.facts.grow_to != 0 ? "--grow-to" : "-n", advice);
 }
 
 /* Lines that changed nothing are not lost. A set that cannot remove stores nothing for a key that

@@ -22,7 +22,7 @@ static bool tell_change(const tamis_info *info, const char *path, const char *ch
     contents_text contents;
     capacity_text made_for;
     setfile_name_contents(info, contents);
-    setfile_name_capacity(&info->plan, made_for);
+    setfile_name_capacity(&info->facts, made_for);
     if (!is_given(asked, OPTION_BIT(QUIET))) {
         warn("%s: %s; it holds %s and is made for %s", path, change, contents, made_for);
     }

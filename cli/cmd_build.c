@@ -1,13 +1,20 @@
 /* cmd_build.c - tamis build: make a set of lines and save it.
  *
- * Without a number of keys (-n), the lines are read twice. The first time they are counted: how
- * many, how many different ones, and how often the same line comes. The set is planned for that, so
- * that it has room for its own input. If it gets full all the same, because the sample of lines did
- * not show what the others are like, a larger one is made and filled again.
+ * Without a number of keys (-n), the set grows, while it is built and later. Lines from a pipe are
+ * read once: nobody knows how many will come, so the set begins small. Lines of files are read
+ * twice. The first time they are counted: how many, how many different ones, and how often the same
+ * line comes. The set is planned for that, so that it has the right size for its own input, and
+ * room to grow later.
+ *
+ * With -n auto, lines are counted as well, and the set has a fixed size: the smallest for them. If
+ * it gets full all the same, because the sample of lines did not show what the others are like, a
+ * larger one is made and filled again. So it is, too, if the kind or the options do not allow a set
+ * that grows.
  */
 #include "commands.h"
 
 #include "adding.h"
+#include "growth.h"
 #include "message.h"
 #include "sample.h"
 #include "setfile.h"
@@ -105,22 +112,43 @@ static void spec_grow(tamis_spec *spec) {
         spec->copies = 2;
     else
         spec->capacity += spec->capacity / 4 + 1;
+    if (spec->grow_to != 0 && spec->grow_to < spec->capacity) spec->grow_to = spec->capacity;
 }
 
-/* Make a set and fill it. With -n auto its own input fits, if need be after another try. */
+/* How the number of keys is found. */
+typedef enum sizing {
+    SIZE_GIVEN,   /* by -n, --like, or --memory with -e */
+    SIZE_COUNTED, /* the lines are counted first */
+    SIZE_GROWING  /* the set begins small, and grows as lines come */
+} sizing;
+
+/* May the set grow? If --grow-to is given it must, and the library says why it cannot. */
+static bool may_grow(const options *asked) {
+    return !asked->is_counted && !is_given(asked, OPTION_BIT(MEMORY) | OPTION_BIT(GEOMETRY));
+}
+
+static sizing choose_size(const options *asked, lines *input, tamis_spec *spec) {
+    if (asked->like != NULL) return SIZE_GIVEN;
+    if (!asked->is_counted && is_given(asked, OPTION_BIT(CAPACITY))) return SIZE_GIVEN;
+    bool const is_file = lines_total_bytes(input) != 0;
+    if (may_grow(asked) && !is_file && growth_without_count(spec)) return SIZE_GROWING;
+    spec_for_lines(input, asked, spec);
+    if (may_grow(asked) || spec->grow_to != 0) growth_from_count(spec);
+    return SIZE_COUNTED;
+}
+
+/* Make a set and fill it. If the lines were counted they fit, if need be after another try. */
 static tamis_set *build_set(const options *asked, lines *input, uint64_t *ret_copies) {
     const char *const path = asked->operands[0];
     tamis_spec        spec = asked->spec;
-    bool const        is_auto =
-        asked->like == NULL && (asked->is_counted || !is_given(asked, OPTION_BIT(CAPACITY)));
     if (is_given(asked, OPTION_BIT(MEMORY)) && !is_given(asked, OPTION_BIT(FPR))) {
         spec.fpr = 0; /* the lowest that fits */
     }
-    if (is_auto) spec_for_lines(input, asked, &spec);
+    sizing const size = choose_size(asked, input, &spec);
     for (;;) {
         tamis_set *const set = make_set(asked, &spec);
         if (add_lines(set, path, input, asked, ret_copies) == TAMIS_OK) return set;
-        if (!is_auto) die_of_full(set, path, input->keys);
+        if (size != SIZE_COUNTED) die_of_full(set, path, input->keys);
         tamis_free(set);
         spec_grow(&spec);
         lines_rewind(input);
@@ -161,18 +189,24 @@ const command command_build = {
     .name = "build",
     .operands = "FILE [KEYS...] ",
     .summary = "Make a set of keys and save it to FILE",
-    .text = "Keys are the lines of the files KEYS, or of standard input; an empty line is a key,\n"
-            "too. -n is the number of different keys that the set is made for; each may have as\n"
-            "many copies as --copies says, and any one of them may have any number. Without -n,\n"
-            "or with '-n auto', the lines are counted first, and the set has room for them and\n"
-            "their copies. 'tamis plan' shows what the options cost. If FILE is a set, it is\n"
-            "replaced when the new one is complete; another file is replaced only with --force.\n"
-            "If SIGINT (Ctrl-C), SIGTERM or SIGHUP comes, a set of the lines read so far is\n"
-            "saved; a second signal ends at once, without saving. Ends with 1 if the set was\n"
-            "saved but has so many keys that its false-positive rate is higher than -e.\n",
-    .examples = "  tamis build words.tamis </usr/share/dict/words\n"
-                "  tamis build seen.tamis -n 10M -e 1e-6 --remove </dev/null     empty, for later\n"
-                "  tamis build tuesday.tamis --like monday.tamis tuesday.txt     to be merged\n",
+    .text =
+        "Keys are the lines of the files KEYS, or of standard input; an empty line is a key,\n"
+        "too. Without -n the set grows with its keys, now and when more are added. If KEYS are\n"
+        "files, it is made for their lines and can grow 16-fold, or to a million keys; lines\n"
+        "from a pipe cannot be counted before, so it begins with 1k and can grow to 1G.\n"
+        "--grow-to sets another end. If you know the number of different keys, -n makes a set\n"
+        "of fixed size, which is smaller; '-n auto' counts them. Each key may have as many\n"
+        "copies as --copies says, and any one of them may have any number. 'tamis plan' shows\n"
+        "what the options cost. If FILE is a set, it is replaced when the new one is complete;\n"
+        "another file is replaced only with --force. If SIGINT (Ctrl-C), SIGTERM or SIGHUP\n"
+        "comes, a set of the lines read so far is saved; a second signal ends at once, without\n"
+        "saving. Ends with 1 if the set was saved but has so many keys that its\n"
+        "false-positive rate is higher than -e.\n",
+    .examples =
+        "  tamis build words.tamis </usr/share/dict/words\n"
+        "  tamis build seen.tamis -e 1e-6 --remove </dev/null            empty, for later\n"
+        "  tamis build words.tamis -n auto words                         as small as it gets\n"
+        "  tamis build tuesday.tamis --like monday.tamis tuesday.txt     to be merged\n",
     .options = OPTIONS_OF_SPEC | OPTIONS_OF_HASHING | OPTION_BIT(MEMORY) | OPTION_BIT(LIKE) |
                OPTION_BIT(NULL) | OPTION_BIT(COUNTS) | OPTION_BIT(FORCE) | OPTION_BIT(DISCARD) |
                OPTION_BIT(QUIET),

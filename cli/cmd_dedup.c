@@ -1,4 +1,4 @@
-/* cmd_dedup.c - tamis dedup: print each line the first time it is seen, in bounded memory.
+/* cmd_dedup.c - tamis dedup: print each line the first time it is seen, in little memory.
  *
  * With --set, the lines that were seen are kept in a file for the next run. It is saved when all
  * output is written. If something goes wrong before, the file is unchanged, and the next run prints
@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "growth.h"
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
@@ -17,26 +18,31 @@
 /* The lines that were seen. */
 typedef struct dedup_memory {
     tamis_set     *set;
-    uint64_t       capacity, different;
-    bool           is_full;
+    uint64_t       capacity, different; /* the capacity of a set that grows is its largest */
+    bool           grows, is_full;
     setfile_target target; /* with --set */
 } dedup_memory;
+
+/* The option that makes room for more. */
+static const char *size_option(const dedup_memory *seen) {
+    return seen->grows ? "--grow-to" : "-n";
+}
 
 /* The false-positive rate holds only up to the capacity; users who rely on the output must know. */
 static void warn_of_many(const dedup_memory *seen) {
     number_text capacity;
     number_exact(seen->capacity, capacity);
     warn("more than %s different lines: from here on, new lines are taken for old ones more often "
-         "than the rate of -e; give a larger -n",
-         capacity);
+         "than the rate of -e; give a larger %s",
+         capacity, size_option(seen));
 }
 
 static void warn_of_full(const dedup_memory *seen) {
     number_text different;
     number_exact(seen->different, different);
     warn("no room for more than %s different lines: from here on, new lines are printed each time; "
-         "give a larger -n",
-         different);
+         "give a larger %s",
+         different, size_option(seen));
 }
 
 /* A line was refused: from now on, lines that are not in the set are printed each time. */
@@ -95,11 +101,32 @@ static uint64_t dedup_all(dedup_memory *seen, const options *asked) {
 
 /* ------------------------------------------------------------------ the set */
 
+static void memory_take(dedup_memory *seen, tamis_set *set) {
+    tamis_facts facts;
+    if (tamis_get_facts(set, &facts) != TAMIS_OK) die("there is no set to inspect");
+    seen->set = set;
+    seen->grows = facts.grow_to != 0;
+    seen->capacity = seen->grows ? facts.grow_to : facts.capacity;
+    seen->different = facts.keys;
+}
+
 static void memory_create(dedup_memory *seen, const options *asked) {
-    if (asked->is_counted) die("-n auto: a stream is read only once; write a number");
-    if (asked->spec.capacity == 0) die("how many different lines may there be? Say -n 1M");
-    seen->set = set_create(&asked->spec);
-    seen->capacity = asked->spec.capacity;
+    tamis_spec spec = asked->spec;
+    if (asked->is_counted) die("-n auto: a stream is read only once; leave out -n");
+    bool const is_open = spec.capacity == 0;
+    bool const may_grow = !is_given(asked, OPTION_BIT(GEOMETRY));
+    if (is_open && (!may_grow || !growth_without_count(&spec))) {
+        die("how many different lines may there be? No set that grows is possible with these "
+            "options, so say -n 1M");
+    }
+    memory_take(seen, set_create(&spec));
+}
+
+/* Does a script ask for another size than the set has? */
+static bool is_other_size(const dedup_memory *seen, const options *asked) {
+    uint64_t const wanted = asked->spec.capacity, grow_to = asked->spec.grow_to;
+    if (seen->grows) return wanted > seen->capacity || grow_to > seen->capacity;
+    return (wanted != 0 && wanted != seen->capacity) || grow_to > seen->capacity;
 }
 
 /* The set of an earlier run. It has its own capacity and rate; a script that gives them each time
@@ -108,15 +135,15 @@ static void memory_create(dedup_memory *seen, const options *asked) {
 static void memory_open(dedup_memory *seen, const options *asked) {
     tamis_info  info;
     number_text capacity;
-    seen->set = setfile_take(asked->set, asked, &seen->target);
+    memory_take(seen, setfile_take(asked->set, asked, &seen->target));
     setfile_inspect(seen->set, &info);
     bool const is_multiset = (info.plan.abilities & TAMIS_CAN_REMOVE) != 0;
-    seen->capacity = info.plan.capacity;
-    seen->different = is_multiset ? (uint64_t)(info.distinct + 0.5) : info.facts.keys;
+    if (is_multiset) seen->different = (uint64_t)(info.distinct + 0.5);
     number_exact(seen->capacity, capacity);
-    if (is_given(asked, OPTION_BIT(CAPACITY)) && asked->spec.capacity != seen->capacity) {
-        warn("%s exists and is made for %s keys; -n does not change that", asked->set, capacity);
-    }
+    if (!is_other_size(seen, asked)) return;
+    warn("%s exists and %s %s keys; %s does not change that", asked->set,
+         seen->grows ? "grows to" : "is made for", capacity,
+         asked->spec.grow_to != 0 ? "--grow-to" : "-n");
 }
 
 static void memory_save(const dedup_memory *seen, uint64_t n_read, uint64_t n_before,
@@ -132,7 +159,7 @@ static void memory_save(const dedup_memory *seen, uint64_t n_read, uint64_t n_be
     number_exact(n_read, read);
     number_exact(seen->different - n_before, new);
     setfile_name_contents(&info, contents);
-    setfile_name_capacity(&info.plan, made_for);
+    setfile_name_capacity(&info.facts, made_for);
     warn("%s: %s %s read, %s new; it holds %s and is made for %s", asked->set, read,
          plural(n_read, "line", "lines"), new, contents, made_for);
 }
@@ -160,21 +187,25 @@ static int dedup_run(const options *asked) {
 
 const command command_dedup = {
     .name = "dedup",
-    .operands = "-n LINES [KEYS...] ",
-    .summary = "Print each line the first time it is seen, in bounded memory",
+    .operands = "[KEYS...] ",
+    .summary = "Print each line the first time it is seen, in little memory",
     .text =
         "The order stays, nothing is sorted, and a line is printed as soon as it is read. With\n"
         "the false-positive rate of -e, a new line is taken for one that was seen and is left\n"
-        "out: at 0.1%, at most one in a thousand. -n is how many different lines there may\n"
-        "be. If there are more, a warning says so and the exit code is 1: from then on, new\n"
-        "lines are left out more often or, if the set is full, repeated lines are printed\n"
-        "again. -v prints the repeated lines instead. With --set FILE, lines that an earlier\n"
-        "run has seen count, too: they are kept in FILE, which is made if it does not exist\n"
-        "(-n and -e are for that). If the run fails, FILE is unchanged; if SIGINT (Ctrl-C),\n"
-        "SIGTERM or SIGHUP comes, what was printed so far is saved.\n",
-    .examples = "  tamis dedup -n 10M -e 1e-6 <urls.txt >urls.unique\n"
-                "  tamis dedup --set seen.tamis -n 10M <today.txt             new since last time\n"
-                "  tail -f access.log | cut -d' ' -f1 | tamis dedup -n 1M     new visitors\n",
+        "out: at 0.1%, at most one in a thousand. The memory grows with the number of different\n"
+        "lines, up to 1G or --grow-to. -n makes room for so many at once, which takes less\n"
+        "memory if you know the number. If there are more, a warning says so and the exit code\n"
+        "is 1: from then on, new lines are left out more often or, if the set is full, repeated\n"
+        "lines are printed again. -v prints the repeated lines instead. With --set FILE, lines\n"
+        "that an earlier run has seen count, too: they are kept in FILE, which is made if it\n"
+        "does not exist (-n, --grow-to and -e are for that). If the run fails, FILE is\n"
+        "unchanged; if SIGINT (Ctrl-C), SIGTERM or SIGHUP comes, what was printed so far is\n"
+        "saved.\n",
+    .examples =
+        "  tamis dedup -e 1e-6 <urls.txt >urls.unique\n"
+        "  tamis dedup --set seen.tamis <today.txt            new since last time\n"
+        "  tail -f access.log | cut -d' ' -f1 | tamis dedup   new visitors\n"
+        "  tamis dedup -n 10M <urls.txt >urls.unique          at most 10 million different\n",
     .options = (OPTIONS_OF_SPEC & ~OPTIONS_OF_ABILITY) | OPTIONS_OF_HASHING | OPTION_BIT(SET) |
                OPTION_BIT(NULL) | OPTION_BIT(INVERT) | OPTION_BIT(COUNT_LINES) |
                OPTION_BIT(DISCARD) | OPTION_BIT(QUIET),

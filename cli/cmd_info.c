@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "growth.h"
 #include "json.h"
 #include "message.h"
 #include "numbers.h"
@@ -57,12 +58,54 @@ static void print_capacity(uint64_t keys, uint64_t capacity) {
     output_string("\n");
 }
 
-static void print_size(const tamis_plan *plan) {
-    number_text body, file;
+/* In a step of growing there are two tables. */
+static void print_size(const tamis_plan *plan, uint64_t body_bytes) {
+    number_text body, next, file;
     number_size(plan->body_bytes, body);
+    number_size(body_bytes - plan->body_bytes, next);
+    if (body_bytes != plan->body_bytes) {
+        output_text("  size        %s, %.1f bits per key when full; and %s for the next stage\n",
+                    body, plan->bits_per_key, next);
+        return;
+    }
     number_size(plan->file_bytes, file);
     output_text("  size        %s, %.1f bits per key when full; the file is %s\n", body,
                 plan->bits_per_key, file);
+}
+
+/* Where a set or a table of states is on its way to grow_to. */
+typedef struct info_growth {
+    uint64_t grow_to;
+    unsigned stage, stages;
+    bool     is_growing;
+    double   cost, fpr; /* bits per key for the room to grow; the rate at grow_to */
+} info_growth;
+
+/* "growth      stage 3 of 7, to 5,120,016 keys at 0.1%; that room costs 4.7 bits per key" */
+static void print_growth(const info_growth *growth, const tamis_plan *plan) {
+    number_text grow_to, next, rate;
+    if (growth->grow_to == 0) return;
+    number_exact(growth->grow_to, grow_to);
+    number_exact(2 * plan->capacity, next);
+    number_rate(growth->fpr, rate);
+    output_text("  growth      stage %u of %u", growth->stage, growth->stages);
+    if (growth->stage == growth->stages)
+        output_string(", the last: it grows no more");
+    else
+        output_text(", to %s keys at %s; that room costs %.1f bits per key", grow_to, rate,
+                    growth->cost);
+    output_string("\n");
+    if (growth->is_growing) output_text("              now on its way to %s keys\n", next);
+}
+
+static void json_growth(const info_growth *growth) {
+    json_count("grow_to", growth->grow_to);
+    if (growth->grow_to == 0) return;
+    json_count("stage", growth->stage);
+    json_count("stages", growth->stages);
+    json_bool("is_growing", growth->is_growing);
+    json_number("growth_bits_per_key", growth->cost);
+    json_number("fpr_at_grow_to", growth->fpr);
 }
 
 /* "overflow    3.1e-12 in 16,000,000 keys; 0 adds refused so far" */
@@ -126,7 +169,7 @@ static void print_keys(const tamis_info *info) {
     number_exact((uint64_t)(info->distinct + 0.5), distinct);
     number_exact(info->facts.keys, keys);
     number_exact(info->prints, prints);
-    setfile_name_capacity(&info->plan, made_for);
+    setfile_name_capacity(&info->facts, made_for);
     output_text("  keys        about %s different, made for %s\n", distinct, made_for);
     if (is_multiset)
         output_text("  copies      %s in all, added and not removed\n", keys);
@@ -141,9 +184,22 @@ static void print_keys(const tamis_info *info) {
     output_string("\n");
 }
 
+static info_growth set_growth(const tamis_info *info) {
+    const tamis_facts *const facts = &info->facts;
+    info_growth              growth = { .grow_to = facts->grow_to,
+                                        .stage = facts->stage,
+                                        .stages = facts->stages,
+                                        .is_growing = facts->is_growing };
+    if (facts->grow_to == 0) return growth;
+    growth.fpr = growth_last_rate(&info->plan, facts->stage, facts->stages);
+    growth.cost = growth_cost(&info->plan, growth.fpr);
+    return growth;
+}
+
 static void print_set(const tamis_info *info) {
-    abilities_text abilities;
-    number_text    count_to, now, full;
+    info_growth const growth = set_growth(info);
+    abilities_text    abilities;
+    number_text       count_to, now, full;
     abilities_name(info->plan.abilities, abilities);
     number_exact(info->plan.count_to, count_to);
     number_rate(info->current_fpr, now);
@@ -152,14 +208,16 @@ static void print_set(const tamis_info *info) {
     output_text("  can         add, has%s%s\n", *abilities ? ", " : "", abilities);
     if (info->plan.count_to != 0) output_text("  counts      exactly up to %s copies\n", count_to);
     print_keys(info);
+    print_growth(&growth, &info->plan);
     output_text("  fpr         %s now, %s when full\n", now, full);
-    print_size(&info->plan);
+    print_size(&info->plan, info->facts.body_bytes);
     print_geometry(&info->plan);
     print_set_events(info);
     print_lines_and_hash(&info->plan, "add", info->facts.hash, info->facts.seed);
 }
 
 static void json_set(const tamis_info *info) {
+    info_growth const growth = set_growth(info);
     json_text("holds", "set");
     json_text("kind", info->plan.kind);
     json_text("summary", info->plan.summary);
@@ -171,6 +229,7 @@ static void json_set(const tamis_info *info) {
     json_count("lifetime", info->plan.lifetime);
     json_number("current_fpr", info->current_fpr);
     json_forecast(&info->plan);
+    json_growth(&growth);
     json_count("saturated", info->facts.saturated);
     json_count("moved", info->facts.moved);
     json_count("refused_adds", info->facts.refused_adds);
@@ -235,8 +294,21 @@ static void print_states_events(const tamis_states_info *info) {
     output_text("  side table  %s of %s places used\n", number, room);
 }
 
-static void print_states(const tamis_states *states, const tamis_states_info *info) {
-    number_text keys, values, now, full, unknown, cells;
+static info_growth states_growth(const tamis_states_facts *facts, const tamis_states_info *info) {
+    info_growth growth = { .grow_to = facts->grow_to,
+                           .stage = facts->stage,
+                           .stages = facts->stages,
+                           .is_growing = facts->is_growing };
+    if (facts->grow_to == 0) return growth;
+    growth.fpr = growth_last_rate(&info->plan, facts->stage, facts->stages);
+    growth.cost = growth_states_cost(info, growth.fpr);
+    return growth;
+}
+
+static void print_states(const tamis_states *states, const tamis_states_info *info,
+                         const tamis_states_facts *facts) {
+    info_growth const growth = states_growth(facts, info);
+    number_text       keys, values, now, full, unknown, cells;
     number_exact(info->keys, keys);
     number_exact(info->values, values);
     number_rate(info->current_fpr, now);
@@ -248,11 +320,12 @@ static void print_states(const tamis_states *states, const tamis_states_info *in
     output_text("  keys        %s", keys);
     print_capacity(info->keys, info->plan.capacity);
     print_tally(states, info);
+    print_growth(&growth, &info->plan);
     output_text("  fpr         %s now, %s when full\n", now, full);
     output_text("  unknown     %s when full; %s %s \"don't know\" now\n", unknown, cells,
                 plural(info->unknown_cells, "cell says", "cells say"));
     print_ageing(info);
-    print_size(&info->plan);
+    print_size(&info->plan, facts->body_bytes);
     print_geometry(&info->plan);
     print_states_events(info);
     print_lines_and_hash(&info->plan, "put", info->hash, info->seed);
@@ -267,7 +340,9 @@ static void json_tally(const tamis_states *states, const tamis_states_info *info
     free(counts);
 }
 
-static void json_states(const tamis_states *states, const tamis_states_info *info) {
+static void json_states(const tamis_states *states, const tamis_states_info *info,
+                        const tamis_states_facts *facts) {
+    info_growth const growth = states_growth(facts, info);
     json_text("holds", "states");
     json_text("kind", info->plan.kind);
     json_text("summary", info->plan.summary);
@@ -281,6 +356,7 @@ static void json_states(const tamis_states *states, const tamis_states_info *inf
     json_number("unknown", info->plan.unknown);
     json_count("unknown_cells", info->unknown_cells);
     json_forecast(&info->plan);
+    json_growth(&growth);
     json_count("aged", info->aged);
     json_count("backlog", info->backlog);
     json_count("side_keys", info->side_keys);
@@ -302,12 +378,16 @@ static void info_of_set(const tamis_set *set, bool is_json) {
 }
 
 static void info_of_states(const tamis_states *states, bool is_json) {
-    tamis_states_info info;
-    if (tamis_states_inspect(states, &info) != TAMIS_OK) die("there are no states to inspect");
+    tamis_states_info  info;
+    tamis_states_facts facts;
+    if (tamis_states_inspect(states, &info) != TAMIS_OK ||
+        tamis_states_get_facts(states, &facts) != TAMIS_OK) {
+        die("there are no states to inspect");
+    }
     if (is_json)
-        json_states(states, &info);
+        json_states(states, &info, &facts);
     else
-        print_states(states, &info);
+        print_states(states, &info, &facts);
 }
 
 static void info_of_file(const char *path, const options *asked) {
@@ -346,9 +426,10 @@ const command command_info = {
     .operands = "FILE... ",
     .summary = "Print all about sets and files of states",
     .text = "The kind and its abilities, the number of keys, the false-positive rate now and when\n"
-            "full, sizes, geometry, probabilities, and what has happened so far. For states, also\n"
-            "the values, how many keys have each, and the timeout. With --json, one object for\n"
-            "each file.\n",
+            "full, sizes, geometry, probabilities, and what has happened so far. Of a set that\n"
+            "grows, also how far it can, and what the room for that costs. For states, also the\n"
+            "values, how many keys have each, and the timeout. With --json, one object for each\n"
+            "file.\n",
     .examples = "  tamis info words.tamis\n"
                 "  tamis info --json *.tamis | jq -r '[.file, .keys] | @tsv'\n",
     .options = OPTION_BIT(JSON) | OPTION_BIT(TRUST) | OPTION_BIT(READ),

@@ -8,12 +8,14 @@
 
 #include "columns.h"
 #include "geometry.h"
+#include "growth.h"
 #include "json.h"
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
 #include "plan_rows.h"
 #include "setfile.h"
+#include "stage_rows.h"
 
 /* Kinds whose copies use up capacity are chosen for counting only if they are named. */
 static bool is_passed_over(const tamis_plan *plan, const tamis_spec *spec) {
@@ -63,6 +65,8 @@ static void why_not(const tamis_plan *plan, const tamis_spec *spec, why_text ret
         (void)snprintf(ret_text, n, "too large to address");
     else if (missing != 0)
         (void)snprintf(ret_text, n, "cannot %s", names);
+    else if (spec->grow_to != 0)
+        (void)snprintf(ret_text, n, "%s", stages_why_not(plan->kind, false));
     else if (spec->memory != 0 && plan->body_bytes > spec->memory)
         (void)snprintf(ret_text, n, "does not fit: takes %s%s", size,
                        spec->capacity == 0 ? " for one key" : "");
@@ -82,7 +86,7 @@ static void why_not(const tamis_plan *plan, const tamis_spec *spec, why_text ret
 /* The job in words: "1M keys, at most 0.1% false positives, able to remove; 16M keys in its life".
  */
 static void print_job(const tamis_spec *spec, const plans *all) {
-    number_text             keys, copies, count_to, rate, arrivals, memory;
+    number_text             keys, grow_to, copies, count_to, rate, arrivals, memory;
     abilities_text          names;
     const tamis_plan *const chosen = plans_chosen(all);
     number_short((double)spec->capacity, keys);
@@ -95,6 +99,8 @@ static void print_job(const tamis_spec *spec, const plans *all) {
         output_text("%s %s", keys, plural(spec->capacity, "key", "keys"));
     else
         output_string("As many keys as fit");
+    number_short((double)spec->grow_to, grow_to);
+    if (spec->grow_to != 0) output_text(", growing to %s", grow_to);
     if (spec->memory != 0) output_text(", in at most %s", memory);
     if (spec->copies > 1) output_text(", with up to %s copies each", copies);
     if (spec->fpr > 0) output_text(", at most %s false positives", rate);
@@ -158,7 +164,7 @@ static const tamis_plan *plan_small(const tamis_spec *spec) {
     return plans_chosen(&small);
 }
 
-static void print_for_people(const plans *all, const tamis_spec *spec) {
+static void print_for_people(const plans *all, const stage_rows *stages, const tamis_spec *spec) {
     print_job(spec, all);
     print_table(all, spec);
     if (plans_chosen(all) == NULL) return;
@@ -166,6 +172,7 @@ static void print_for_people(const plans *all, const tamis_spec *spec) {
     const tamis_plan *const small = plan_small(spec);
     if (small != NULL) plans_print_small(all, small);
     print_comparison(plans_chosen(all));
+    stages_print(stages);
 }
 
 /* ------------------------------------------------------------------ for programs */
@@ -187,12 +194,13 @@ static void json_plan(const tamis_plan *plan, const tamis_spec *spec) {
     json_close('}');
 }
 
-static void print_json(const plans *all, const tamis_spec *spec) {
+static void print_json(const plans *all, const stage_rows *stages, const tamis_spec *spec) {
     json_open(NULL, '{');
     const tamis_plan *const chosen = plans_chosen(all);
     json_count("capacity", chosen != NULL ? chosen->capacity : spec->capacity);
     json_number("fpr", spec->fpr);
     json_count("memory", spec->memory);
+    json_count("grow_to", spec->grow_to);
     json_count("copies", spec->copies > 1 ? spec->copies : 1);
     json_count("count_to", spec->count_to);
     json_abilities(spec->abilities);
@@ -209,6 +217,7 @@ static void print_json(const plans *all, const tamis_spec *spec) {
     json_open("kinds", '[');
     for (size_t i = 0; i < all->n; i++) json_plan(&all->rows[i], spec);
     json_close(']');
+    stages_json(stages);
     json_close('}');
 }
 
@@ -265,7 +274,9 @@ static void code_number(const char *field, uint64_t value) {
 }
 
 static void code_spec(const tamis_spec *spec, const tamis_plan *chosen) {
-    output_text("    spec.capacity = %llu;\n", (unsigned long long)chosen->capacity);
+    uint64_t const first = spec->grow_to != 0 ? spec->capacity : chosen->capacity;
+    output_text("    spec.capacity = %llu;\n", (unsigned long long)first);
+    code_number("grow_to", spec->grow_to);
     if (spec->fpr > 0) output_text("    spec.fpr = %.10g;\n", spec->fpr);
     code_abilities(spec->abilities);
     code_number("copies", spec->copies);
@@ -296,25 +307,31 @@ static void print_code(const plans *all, const tamis_spec *spec) {
 /* ------------------------------------------------------------------ plan */
 
 static int plan_run(const options *asked) {
-    static plans            all;
-    const tamis_spec *const spec = &asked->spec;
+    static plans      all;
+    static stage_rows stages;
+    tamis_spec        spec = asked->spec;
     if (is_given(asked, OPTION_BIT(VALUES))) return plan_states_run(asked);
     if (asked->is_counted) die("-n auto: plan reads no keys; write a number");
-    if (!is_given(asked, OPTION_BIT(CAPACITY) | OPTION_BIT(MEMORY))) {
-        die("for how many keys? Say -n 1M, or give the memory: --memory 16MiB");
+    if (!is_given(asked, OPTION_BIT(CAPACITY) | OPTION_BIT(MEMORY) | OPTION_BIT(GROW_TO))) {
+        die("for how many keys? Say -n 1M, or --grow-to 1G, or give the memory: --memory 16MiB");
     }
-    plans_make(spec, &all);
+    if (spec.capacity == 0 && spec.grow_to != 0) spec.capacity = growth_first(spec.grow_to);
+    plans_make(&spec, &all);
     plans_sort(&all);
+    stages_make(&spec, &stages);
     if (is_given(asked, OPTION_BIT(JSON)))
-        print_json(&all, spec);
+        print_json(&all, &stages, &spec);
     else if (is_given(asked, OPTION_BIT(CODE)))
-        print_code(&all, spec);
+        print_code(&all, &spec);
     else
-        print_for_people(&all, spec);
+        print_for_people(&all, &stages, &spec);
     if (plans_chosen(&all) != NULL) return EXIT_DONE;
     output_flush();
-    warn("no kind can do all of that; ask for less%s",
-         spec->memory != 0 ? ", or give more memory" : "");
+    if (*stages.problem.text != '\0')
+        warn("%s", stages.problem.text);
+    else
+        warn("no kind can do all of that; ask for less%s",
+             spec.memory != 0 ? ", or give more memory" : "");
     return EXIT_NONE;
 }
 
@@ -326,12 +343,15 @@ const command command_plan = {
             "false-positive rate (fpr) when full, the probability that an add is ever refused\n"
             "(overflow) or that a counter ever reaches its end (saturation), and the cache lines\n"
             "that are touched to find a key (hit), to miss one and to add one. Ends with 1 if no\n"
-            "kind can do it. With --values it plans a table of states instead, in which each key\n"
-            "has a value; unknown is how often the answer is \"don't know\" (docs/states.md).\n",
+            "kind can do it. With --grow-to the table is about the largest size, and a second one\n"
+            "has a row for each size on the way there. With --values it plans a table of states\n"
+            "instead, in which each key has a value; unknown is how often the answer is \"don't\n"
+            "know\" (docs/states.md).\n",
     .examples = "  tamis plan -n 1M -e 0.1%                 a million keys\n"
                 "  tamis plan -n 1M -e 0.1% --remove        the same, and remove them again\n"
                 "  tamis plan --memory 16MiB -e 1e-6        how many keys fit into 16 MiB?\n"
                 "  tamis plan --memory 16MiB -n 10M         which rate can 10M keys have there?\n"
+                "  tamis plan -n 1k --grow-to 1G            what does it cost to grow?\n"
                 "  tamis plan -n 10M --count --code >set.c  the C program for it\n"
                 "  tamis plan -n 1M --values 8 --timeout 60 the states of a million connections\n",
     .options = OPTIONS_OF_SPEC | OPTIONS_OF_STATES | OPTION_BIT(MEMORY) | OPTION_BIT(JSON) |

@@ -3,11 +3,13 @@
 
 #include <stdlib.h>
 
+#include "growth.h"
 #include "json.h"
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
 #include "plan_rows.h"
+#include "stage_rows.h"
 
 /* ------------------------------------------------------------------ the job */
 
@@ -25,6 +27,8 @@ static tamis_states_spec states_spec(const options *asked) {
     spec.geometry = asked->spec.geometry;
     spec.lifetime = asked->spec.lifetime;
     spec.overflow = asked->spec.overflow;
+    spec.grow_to = asked->spec.grow_to;
+    if (spec.capacity == 0 && spec.grow_to != 0) spec.capacity = growth_first(spec.grow_to);
     return spec;
 }
 
@@ -44,6 +48,7 @@ static const char *why_not(const tamis_plan *plan, const tamis_states_spec *spec
     double const unknown = spec->unknown != 0 ? spec->unknown : spec->fpr;
     if (plan->status == TAMIS_ERR_LIMIT) return "too large to address";
     if (plan->status == TAMIS_ERR_ARGUMENT) return "has no such fields";
+    if (spec->grow_to != 0) return stages_why_not(plan->kind, true);
     if (plan->fpr > spec->fpr) return "is wrong more often than that";
     if (plan->unknown > unknown) return "answers \"don't know\" more often than that";
     if (plan->overflow > spec->overflow && plan->body_bytes != 0)
@@ -56,7 +61,7 @@ static const char *why_not(const tamis_plan *plan, const tamis_states_spec *spec
 
 /* "1M keys of 8 values, at most 0.1% wrong and 0.1% unknown, dropped after 60 ticks". */
 static void print_job(const tamis_states_spec *spec, const tamis_plan *chosen) {
-    number_text keys, values, rate, unknown, memory, puts;
+    number_text keys, grow_to, values, rate, unknown, memory, puts;
     number_short((double)spec->capacity, keys);
     number_short((double)spec->values, values);
     number_rate(spec->fpr, rate);
@@ -67,6 +72,8 @@ static void print_job(const tamis_states_spec *spec, const tamis_plan *chosen) {
     else
         output_string("As many keys as fit");
     output_text(" of %s values", values);
+    number_short((double)spec->grow_to, grow_to);
+    if (spec->grow_to != 0) output_text(", growing to %s", grow_to);
     if (spec->memory != 0) output_text(", in at most %s", memory);
     if (spec->fpr > 0) output_text(", at most %s wrong and %s unknown", rate, unknown);
     if (spec->timeout != 0) {
@@ -102,7 +109,8 @@ static void print_table(const plans *all, const tamis_states_spec *spec) {
     free(table);
 }
 
-static void print_for_people(const plans *all, const tamis_states_spec *spec) {
+static void print_for_people(const plans *all, const stage_rows *stages,
+                             const tamis_states_spec *spec) {
     number_text             size;
     const tamis_plan *const chosen = plans_chosen(all);
     print_job(spec, chosen);
@@ -113,6 +121,7 @@ static void print_for_people(const plans *all, const tamis_states_spec *spec) {
     output_text("  An exact table of 64-bit hashes and values in 16 bytes, 7/8 full, would take "
                 "%s.\n",
                 size);
+    stages_print(stages);
 }
 
 /* ------------------------------------------------------------------ for programs */
@@ -133,17 +142,19 @@ static void json_plan(const tamis_plan *plan, const tamis_states_spec *spec) {
     json_close('}');
 }
 
-static void print_json(const plans *all, const tamis_states_spec *spec) {
+static void print_json(const plans *all, const stage_rows *stages, const tamis_states_spec *spec) {
     json_open(NULL, '{');
     json_count("capacity", spec->capacity);
     json_count("values", spec->values);
     json_number("fpr", spec->fpr);
     json_number("unknown", spec->unknown != 0 ? spec->unknown : spec->fpr);
     json_count("timeout", spec->timeout);
+    json_count("grow_to", spec->grow_to);
     plans_json_chosen(all);
     json_open("kinds", '[');
     for (size_t i = 0; i < all->n; i++) json_plan(&all->rows[i], spec);
     json_close(']');
+    stages_json(stages);
     json_close('}');
 }
 
@@ -187,7 +198,10 @@ static const char code_tail[] = "\n"
                                 "}\n";
 
 static void code_spec(const tamis_states_spec *spec, const tamis_plan *chosen) {
-    output_text("    spec.capacity = %llu;\n", (unsigned long long)chosen->capacity);
+    uint64_t const first = spec->grow_to != 0 ? spec->capacity : chosen->capacity;
+    output_text("    spec.capacity = %llu;\n", (unsigned long long)first);
+    if (spec->grow_to != 0)
+        output_text("    spec.grow_to = %llu;\n", (unsigned long long)spec->grow_to);
     output_text("    spec.values = UINT64_C(%llu);\n", (unsigned long long)spec->values);
     if (spec->fpr > 0) output_text("    spec.fpr = %.10g;\n", spec->fpr);
     if (spec->unknown > 0) output_text("    spec.unknown = %.10g;\n", spec->unknown);
@@ -219,20 +233,25 @@ static void print_code(const plans *all, const tamis_states_spec *spec) {
 
 int plan_states_run(const options *asked) {
     static plans            all;
+    static stage_rows       stages;
     tamis_states_spec const spec = states_spec(asked);
     if (asked->is_counted) die("-n auto: plan reads no keys; write a number");
     if (spec.capacity == 0 && spec.memory == 0) {
-        die("for how many keys? Say -n 1M, or give the memory: --memory 16MiB");
+        die("for how many keys? Say -n 1M, or --grow-to 1G, or give the memory: --memory 16MiB");
     }
     plans_make(&spec, &all);
+    stages_make_states(&spec, &stages);
     if (is_given(asked, OPTION_BIT(JSON)))
-        print_json(&all, &spec);
+        print_json(&all, &stages, &spec);
     else if (is_given(asked, OPTION_BIT(CODE)))
         print_code(&all, &spec);
     else
-        print_for_people(&all, &spec);
+        print_for_people(&all, &stages, &spec);
     if (plans_chosen(&all) != NULL) return EXIT_DONE;
     output_flush();
-    warn("no kind of states can do all of that; ask for higher rates, or for fewer values");
+    if (*stages.problem.text != '\0')
+        warn("%s", stages.problem.text);
+    else
+        warn("no kind of states can do all of that; ask for higher rates, or for fewer values");
     return EXIT_NONE;
 }

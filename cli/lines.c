@@ -86,8 +86,7 @@ static void file_end(lines *input) {
     input->name++;
 }
 
-/* The bytes of all files together, or 0 when one of them has no size. */
-static uint64_t total_bytes(const lines *input) {
+uint64_t lines_total_bytes(const lines *input) {
     uint64_t total = 0;
     for (size_t i = 0; i < input->n_names; i++) {
         struct stat about;
@@ -295,7 +294,7 @@ void lines_open(lines *ret_lines, char *const *names, size_t n_names, char separ
     if (ret_lines->buffer == NULL) {
         die("not enough memory: needs %zu bytes to read lines", ret_lines->buffer_bytes);
     }
-    progress_begin(total_bytes(ret_lines));
+    progress_begin(lines_total_bytes(ret_lines));
 }
 
 void lines_keep(lines *input) {
@@ -314,7 +313,7 @@ void lines_rewind(lines *input) {
     if (is_interrupted(input)) input->limit = input->keys; /* read as much again, and no more */
     input->name = input->begin = input->scanned = input->end = 0;
     input->keys = input->bytes = 0;
-    progress_begin(total_bytes(input));
+    progress_begin(lines_total_bytes(input));
 }
 
 void lines_close(lines *input) {

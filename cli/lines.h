@@ -47,6 +47,9 @@ size_t lines_next(lines *input, tamis_key *ret_keys);
 /* The bytes of keys[first..last-1] with their separators, in one piece. */
 size_t lines_span(const tamis_key *keys, size_t first, size_t last);
 
+/* The bytes of all files together; 0 if one of them has no size, as a pipe. */
+uint64_t lines_total_bytes(const lines *input);
+
 /* Read the lines so that they can be read again. Call it before the first lines_next(). Lines from
  * a pipe are copied to a nameless file in TMPDIR, since a pipe can be read only once. */
 void lines_keep(lines *input);

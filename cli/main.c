@@ -14,10 +14,10 @@
 #include "suggest.h"
 
 static const command *const commands[] = {
-    &command_plan,    &command_build,  &command_add,     &command_has,
-    &command_remove,  &command_count,  &command_dedup,   &command_get,
-    &command_info,    &command_verify, &command_merge,   &command_subtract,
-    &command_convert, &command_send,   &command_receive, &command_kinds,
+    &command_plan,    &command_build, &command_add,      &command_has,     &command_remove,
+    &command_count,   &command_dedup, &command_get,      &command_info,    &command_verify,
+    &command_resize,  &command_merge, &command_subtract, &command_convert, &command_send,
+    &command_receive, &command_kinds,
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -47,7 +47,7 @@ static const char *synonym_find(const char *word) {
         { "unmerge", "subtract" }, { "fsck", "verify" },   { "size", "plan" },
         { "list", "kinds" },       { "export", "send" },   { "dump", "send" },
         { "import", "receive" },   { "load", "receive" },  { "lookup", "get" },
-        { "state", "get" },
+        { "state", "get" },        { "grow", "resize" },   { "shrink", "resize" },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         if (strcmp(pairs[i][0], word) == 0) return pairs[i][1];

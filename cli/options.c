@@ -36,6 +36,13 @@ static void take_capacity(options *to, const char *text) {
     }
 }
 
+static void take_grow_to(options *to, const char *text) {
+    refuse("--grow-to", text, number_read_count(text, &to->spec.grow_to));
+    if (to->spec.grow_to < 1 || to->spec.grow_to > MAX_CAPACITY) {
+        refuse("--grow-to", text, "a set grows to 1 key at least, and to 2^40 (1.1T) at most");
+    }
+}
+
 static void take_fpr(options *to, const char *text) {
     refuse("-e", text, number_read_rate(text, &to->spec.fpr));
     bool const is_rate = to->spec.fpr >= MIN_FPR && to->spec.fpr <= MAX_FPR;
@@ -188,6 +195,9 @@ typedef struct option_entry {
 static const option_entry table[N_OPTIONS] = {
     [OPTION_CAPACITY] = { 'n', "capacity", "KEYS", "different keys at one time: 1000, 10k, 1.5M",
                           take_capacity },
+    [OPTION_GROW_TO] = { 0, "grow-to", "KEYS",
+                         "let it grow to so many keys, with the rate of -e at the end",
+                         take_grow_to },
     [OPTION_FPR] = { 'e', "fpr", "RATE",
                      "false-positive rate when full: 0.1% (the default), 1e-6, 1/1000", take_fpr },
     [OPTION_MEMORY] = { 0, "memory", "SIZE",
@@ -338,6 +348,21 @@ static void check_together(const options *asked) {
     }
 }
 
+/* A set that grows keeps a rate. Its size and its geometry follow from that. */
+static void check_growth(const options *asked) {
+    if (!is_given(asked, OPTION_BIT(GROW_TO))) return;
+    if (is_given(asked, OPTION_BIT(MEMORY))) {
+        die("--grow-to and --memory: a set that grows takes the memory that its keys need; choose "
+            "one");
+    }
+    if (is_given(asked, OPTION_BIT(GEOMETRY))) {
+        die("--grow-to and --geometry: the geometry changes as the set grows; choose one");
+    }
+    if (asked->spec.grow_to < asked->spec.capacity) {
+        die("--grow-to is less than -n, with which the set begins; write a larger number");
+    }
+}
+
 /* Options that only states have, or only sets. */
 static void check_states(const options *asked) {
     bool const is_of_states = is_given(asked, OPTION_BIT(VALUES));
@@ -413,6 +438,7 @@ void options_read(const command *chosen, int argc, char **argv, options *ret_opt
     bool const is_of_states = is_given(ret_options, OPTION_BIT(VALUES));
     if (ret_options->spec.kind != NULL) check_kind(ret_options->spec.kind, is_of_states);
     check_together(ret_options);
+    check_growth(ret_options);
     check_states(ret_options);
     check_operands(chosen, ret_options);
     check_set_names(chosen, ret_options);

@@ -10,6 +10,7 @@
 /* In the order in which --help lists them. */
 typedef enum option_id {
     OPTION_CAPACITY,
+    OPTION_GROW_TO,
     OPTION_FPR,
     OPTION_MEMORY,
     OPTION_VALUES,
@@ -50,11 +51,11 @@ typedef enum option_id {
 #define OPTION_BIT(id) (UINT64_C(1) << OPTION_##id)
 
 /* The options that describe a set, a table of states, abilities, and how keys are hashed. */
-#define OPTIONS_OF_SPEC                                                                   \
-    (OPTION_BIT(CAPACITY) | OPTION_BIT(FPR) | OPTION_BIT(REMOVE) | OPTION_BIT(COUNT) |    \
-     OPTION_BIT(MERGE) | OPTION_BIT(COUNT_TO) | OPTION_BIT(COPIES) | OPTION_BIT(FAST) |   \
-     OPTION_BIT(SMALL) | OPTION_BIT(KIND) | OPTION_BIT(GEOMETRY) | OPTION_BIT(LIFETIME) | \
-     OPTION_BIT(OVERFLOW))
+#define OPTIONS_OF_SPEC                                                                  \
+    (OPTION_BIT(CAPACITY) | OPTION_BIT(GROW_TO) | OPTION_BIT(FPR) | OPTION_BIT(REMOVE) | \
+     OPTION_BIT(COUNT) | OPTION_BIT(MERGE) | OPTION_BIT(COUNT_TO) | OPTION_BIT(COPIES) | \
+     OPTION_BIT(FAST) | OPTION_BIT(SMALL) | OPTION_BIT(KIND) | OPTION_BIT(GEOMETRY) |    \
+     OPTION_BIT(LIFETIME) | OPTION_BIT(OVERFLOW))
 #define OPTIONS_OF_STATES (OPTION_BIT(VALUES) | OPTION_BIT(UNKNOWN) | OPTION_BIT(TIMEOUT))
 #define OPTIONS_OF_ABILITY                                                                \
     (OPTION_BIT(REMOVE) | OPTION_BIT(COUNT) | OPTION_BIT(COUNT_TO) | OPTION_BIT(COPIES) | \

@@ -324,16 +324,17 @@ void setfile_inspect(const tamis_set *set, tamis_info *ret_info) {
     if (tamis_inspect(set, ret_info) != TAMIS_OK) die("there is no set to inspect");
 }
 
-void setfile_name_capacity(const tamis_plan *plan, capacity_text ret_text) {
-    number_text capacity, copies;
-    number_exact(plan->capacity, capacity);
-    number_exact(plan->copies, copies);
-    int const length = snprintf(ret_text, sizeof(capacity_text), "%s %s", capacity,
-                                plan->capacity == 1 ? "key" : "keys");
-    if (plan->copies > 1) {
-        (void)snprintf(ret_text + length, sizeof(capacity_text) - (size_t)length,
-                       " with up to %s copies each", copies);
-    }
+void setfile_name_capacity(const tamis_facts *facts, capacity_text ret_text) {
+    number_text capacity, copies, grow_to;
+    char        growth[80] = "", each[80] = "";
+    number_exact(facts->capacity, capacity);
+    number_exact(facts->copies, copies);
+    number_exact(facts->grow_to, grow_to);
+    if (facts->grow_to > facts->capacity)
+        (void)snprintf(growth, sizeof growth, ", growing to %s", grow_to);
+    if (facts->copies > 1) (void)snprintf(each, sizeof each, " with up to %s copies each", copies);
+    (void)snprintf(ret_text, sizeof(capacity_text), "%s %s%s%s", capacity,
+                   plural(facts->capacity, "key", "keys"), each, growth);
 }
 
 void setfile_name_contents(const tamis_info *info, contents_text ret_text) {
@@ -359,7 +360,7 @@ void setfile_describe(const tamis_info *info, setfile_text ret_text) {
     number_text   size, rate;
     capacity_text made_for;
     number_size(info->plan.body_bytes, size);
-    setfile_name_capacity(&info->plan, made_for);
+    setfile_name_capacity(&info->facts, made_for);
     number_rate(info->current_fpr, rate);
     (void)snprintf(ret_text, sizeof(setfile_text), "%s (%s, made for %s), false-positive rate %s",
                    size, info->plan.kind, made_for, rate);
@@ -370,6 +371,7 @@ void setfile_describe(const tamis_info *info, setfile_text ret_text) {
 bool setfile_warn_of_overload(const tamis_info *info, const char *path) {
     bool const is_worse = info->current_fpr > 1.5 * info->plan.fpr;
     if (info->facts.keys <= info->plan.capacity || !is_worse) return false;
+    if (info->facts.stage < info->facts.stages) return false; /* it is about to grow */
     contents_text contents;
     number_text   made_for, now, planned;
     setfile_name_contents(info, contents);

@@ -71,9 +71,10 @@ void setfile_inspect(const tamis_set *set, tamis_info *ret_info);
 /* What to do about a problem with a file, in the words of the command line; or NULL. */
 const char *setfile_advice(const char *path, const tamis_problem *problem, const options *asked);
 
-/* "100,000 keys", or "100,000 keys with up to 3 copies each": what a set is made for. */
-typedef char capacity_text[120];
-void         setfile_name_capacity(const tamis_plan *plan, capacity_text ret_text);
+/* "100,000 keys", "100,000 keys with up to 3 copies each" or "100,000 keys, growing to 1,600,000":
+ * what a set is made for. */
+typedef char capacity_text[240];
+void         setfile_name_capacity(const tamis_facts *facts, capacity_text ret_text);
 
 /* "100,000 keys", "200,000 copies of about 100,000 keys" or "about 100,000 keys": what a set holds.
  * It counts adds. These are not the different keys if some came again, or seemed to. */
@@ -81,7 +82,7 @@ typedef char contents_text[120];
 void         setfile_name_contents(const tamis_info *info, contents_text ret_text);
 
 /* "183 KiB (bloom, made for 100,000 keys), false-positive rate 0.1%": what a set is now. */
-typedef char setfile_text[300];
+typedef char setfile_text[420];
 void         setfile_describe(const tamis_info *info, setfile_text ret_text);
 
 /* Warn if a set that never refuses keys has taken more than it was made for, so that its

@@ -27,6 +27,7 @@ _tamis() {
     -k | --kind) mapfile -t COMPREPLY < <(compgen -W "$(_tamis_kinds "$tool")" -- "$word") ;;
     --hash) mapfile -t COMPREPLY < <(compgen -W "xxh3 siphash" -- "$word") ;;
     -n | --capacity) mapfile -t COMPREPLY < <(compgen -W "auto 1k 10k 100k 1M 10M 100M" -- "$word") ;;
+    --grow-to) mapfile -t COMPREPLY < <(compgen -W "1M 10M 100M 1G 10G" -- "$word") ;;
     -e | --fpr | --unknown) mapfile -t COMPREPLY < <(compgen -W "1% 0.1% 0.01% 1e-6 1e-9" -- "$word") ;;
     --memory) mapfile -t COMPREPLY < <(compgen -W "64KiB 1MiB 16MiB 256MiB 1GiB" -- "$word") ;;
     --like | --set)

@@ -1,4 +1,4 @@
-# Without -n, build looks at its lines before it plans: however often they come again, they fit, and can be removed.
+# Without -n, build looks at the lines of a file before it plans: however often they come again, they fit, and can be removed.
 . "$CLI_TESTS/helpers.sh"
 { seq 100000; seq 100000; } >twice
 for _ in 1 2 3 4 5; do seq 33000; done >five
@@ -15,9 +15,11 @@ for keys in twice five flood few; do
         tamis remove -q set.tamis $keys || echo "$options: not all of $keys can be removed"
     done
 done
-# it is made for the different lines
+# it is made for the different lines, and a fifteenth more: no step of growing begins while it is built
 tamis build set.tamis --count five 2>&1 | grep -o 'made for .* keys with up to . copies each'
 tamis build set.tamis flood 2>&1 | grep -o 'made for .* keys'
+# with -n auto it is made for these lines, and for no more
+tamis build set.tamis --count -n auto five 2>&1 | grep -o 'made for .* keys.*)'
 # the same lines make the same file
 tamis build -q a.tamis --remove --seed 1 few
 tamis build -q b.tamis --remove --seed 1 <few

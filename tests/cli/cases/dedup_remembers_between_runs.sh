@@ -6,8 +6,10 @@ seq 9 | code_of tamis dedup --set seen.tamis -q -v -n 1000 | tail -n 2
 tamis info seen.tamis | grep -o 'made for .*'
 # -n belongs to the first run
 echo 10 | code_of tamis dedup --set seen.tamis -n 2000
+# without it, what is remembered grows
 echo 10 | code_of tamis dedup --set new.tamis
-test ! -e new.tamis
+seq 20000 | tamis dedup -q --set new.tamis -c # one in a million would be lost: the set is far from full
+seq 20000 | code_of tamis dedup --set new.tamis -c
 # a run that fails leaves the file: the lines come again
 cp seen.tamis before
 { seq 100000 | tamis dedup -q --set seen.tamis -n 1000 2>err || true; } | head -n 0

@@ -11,7 +11,7 @@ tamis build -q disk/set.tamis -n 10k --kind counting keys
 cp disk/set.tamis before
 code_of tamis build disk/set.tamis -n 1M --kind counting keys
 code_of tamis build disk/new.tamis -n 1M --kind counting keys
-seq 100000 | TMPDIR=disk code_of tamis build new.tamis
+seq 100000 | TMPDIR=disk code_of tamis build new.tamis -n auto # which keeps a copy of the lines
 cat /dev/zero >disk/zeros 2>/dev/null || true
 code_of tamis add disk/set.tamis keys
 code_of tamis remove disk/set.tamis keys

@@ -12,5 +12,5 @@ tamis build -q empty.tamis -n 10k -e 1% --remove --kind rank --seed 1 </dev/null
 tamis send empty.tamis | tamis receive got.tamis
 tamis send -q set.tamis | tamis receive -q got.tamis
 # copies are not taken for keys: bits are counted per key
-seq 10000 | cat - keys | tamis build -q twice.tamis --remove -e 1% --seed 1
+seq 10000 | cat - keys | tamis build -q twice.tamis --remove -e 1% -n auto --seed 1
 tamis send twice.tamis | tamis receive got.tamis
