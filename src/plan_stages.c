@@ -5,6 +5,7 @@
  * tamis_plan_step() is the one function that gives a stage its geometry. A set that grows calls it,
  * too, so what is planned is what happens.
  */
+#include "core/memory.h"
 #include "grow.h"
 #include "planner.h"
 
@@ -187,11 +188,11 @@ bool tamis_say_growth(const tamis_kind *kind, const tamis_request *request,
 
 /* ------------------------------------------------------------------ the table of stages */
 
-/* What a step needs at most: the two tables. The system's memory is given back on the way, so that
- * the larger one and a twentieth is enough. */
+/* What a step needs at most: the two tables. If the old one has whole pages of the system's, they
+ * are given back on the way, so that the larger one and a twentieth is enough. */
 static uint64_t step_peak(uint64_t old_bytes, uint64_t new_bytes,
                           const tamis_allocator *allocator) {
-    if (allocator->alloc != NULL) return old_bytes + new_bytes;
+    if (!memory_is_huge(allocator, (size_t)old_bytes)) return old_bytes + new_bytes;
     uint64_t const larger = max_u64(old_bytes, new_bytes);
     return min_u64(larger + larger / PEAK_PARTS, old_bytes + new_bytes);
 }

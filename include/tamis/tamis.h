@@ -666,10 +666,11 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_plan_kinds(const tamis_spec *spec,
  *  The capacity doubles from row to row, and every row says what the set is then: body_bytes,
  *  bits_per_key, and the fpr with as many keys as that stage has room for. The last row has grow_to
  *  keys or a few more, and the fpr of the spec. `peak_bytes` is what the tables take at most while
- *  the set grows to that stage: with the system's memory the larger of the two and a twentieth of
- *  it, since pages go back on the way; with an allocator of your own both. (tamis_resize() needs
- *  both, too.) Without grow_to there is one row. With `spec->like`, rows are those of that set.
- *  Rows beyond `max_rows` are counted and not written; there are at most 40.
+ *  the set grows to that stage: the old one and the new one; but if the old one has 4 MiB or more
+ *  of the system's memory, only the larger of the two and a twentieth of it, since pages go back on
+ *  the way. (tamis_resize() always needs both.) Without grow_to there is one row. With
+ *  `spec->like`, rows are those of that set. Rows beyond `max_rows` are counted and not written;
+ *  there are at most 40.
  *  @param ret_n_rows how many stages there are.
  *  @return as tamis_create(), but nothing is made: no _MEMORY. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_plan_stages(const tamis_spec *spec,

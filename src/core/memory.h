@@ -80,7 +80,8 @@ TAMIS_INLINE void memory_make_huge_page(uint8_t *memory, size_t from) {
 TAMIS_INLINE size_t memory_give_part(const tamis_allocator *allocator, uint8_t *memory,
                                      size_t bytes, size_t from, size_t n) {
     size_t const first = memory_whole_pages(from), end = (from + n) & ~(MEMORY_PAGE - 1);
-    if (!memory_is_huge(allocator, bytes) || first >= end) return n & ~(MEMORY_PAGE - 1);
+    if (!memory_is_huge(allocator, bytes)) return n & ~(MEMORY_PAGE - 1);
+    if (first >= end) return 0; /* no whole page yet: the next call has more */
     (void)madvise(memory + first, end - first, MADV_DONTNEED);
     return end - from;
 }
