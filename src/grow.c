@@ -33,10 +33,10 @@
 #include "core/bits.h"
 #include "core/memory.h"
 
-#define BEGIN_PARTS 16   /* a step begins with one part of the capacity left, of so many */
-#define MAX_PACE 44      /* calls for a group: a group of `line` has 16 x 44 keys at capacity */
-#define GIVE_BYTES 65536 /* memory is given back in pieces of this */
-#define HUGE_PACE 1024   /* calls that pay for a huge page, after a step */
+#define BEGIN_PARTS 16 /* a step begins with one part of the capacity left, of so many */
+#define MAX_PACE 44    /* calls for a group: a group of `line` has 16 x 44 keys at capacity */
+#define GIVE_BYTES MEMORY_PAGE /* memory is given back in pieces of this, one for each call */
+#define HUGE_PACE 1024         /* calls that pay for a huge page, after a step */
 
 static uint64_t buckets_of(const tamis_table *table) {
     return table->geometry[0];
@@ -100,11 +100,13 @@ static sweep doubled_sweep(const sweep *hand) {
     return twice;
 }
 
-/* The same at the end of a step: time that was not yet a unit may be one of the smaller units. */
+/* The same at the end of a step: time that was not yet a unit may be one of the smaller units. No
+ * more than sweep_advance() would allow are due. */
 static sweep doubled_sweep_with_rest(const sweep *hand) {
     sweep twice = doubled_sweep(hand);
     if (hand->timeout == 0) return twice;
-    twice.due += 2 * hand->rest / hand->timeout;
+    uint64_t const most = twice.done + (sweep_most(&twice) + 1) * twice.units;
+    twice.due = min_u64(twice.due + 2 * hand->rest / hand->timeout, most);
     twice.rest = 2 * hand->rest % hand->timeout;
     return twice;
 }
@@ -178,7 +180,7 @@ static tamis_status begin_step(tamis_set *set) {
     if (status == TAMIS_OK) status = get_body(set, &growth->next);
     if (status != TAMIS_OK) {
         growth->next = (tamis_table){ .body = NULL };
-        growth->begin_at = UINT64_MAX; /* not again with every add: when one finds no room */
+        growth->begin_at = entries_of(set) + 1 + set->capacity / 256; /* not with every add */
         return status;
     }
     tamis_grow_resume(set, 0);
@@ -204,18 +206,19 @@ static void end_step(tamis_set *set) {
     settle(set);
 }
 
-/* Give back whole pieces of memory that no bucket of the table needs any more. The rest goes when
- * the step ends. */
+/* Give back a piece of memory that no bucket of the table needs any more. The rest goes when the
+ * step ends. */
 static void give_back(tamis_set *set) {
     struct growth *const growth = set->growth;
     kind_span            spans[KIND_MAX_SPANS];
     unsigned const       n = set->kind->growing->spans(&set->table, growth->moved, spans);
     for (unsigned i = 0; i < n; i++) {
-        uint64_t const from = max_u64(growth->given_back[i], spans[i].begin);
-        if (spans[i].end - from < GIVE_BYTES) continue;
-        growth->given_back[i] =
-            from + memory_give_part(&set->allocator, set->table.body, (size_t)set->table.body_bytes,
-                                    from, (size_t)(spans[i].end - from));
+        uint64_t const from = memory_whole_pages(max_u64(growth->given_back[i], spans[i].begin));
+        if (spans[i].end < from + GIVE_BYTES) continue;
+        memory_give_part(&set->allocator, set->table.body, (size_t)set->table.body_bytes, from,
+                         GIVE_BYTES);
+        growth->given_back[i] = from + GIVE_BYTES;
+        return;
     }
 }
 
@@ -313,7 +316,8 @@ static tamis_status rebuild(tamis_set *set, int doublings) {
     return TAMIS_OK;
 }
 
-/* If a step cannot be ended, the one after it is taken at once. */
+/* If a step cannot be ended, those after it are taken at once: the first one that ends in a table
+ * with room for all there is. */
 tamis_status tamis_grow_make_room(tamis_set *set) {
     struct growth *const growth = set->growth;
     tamis_status         status = TAMIS_OK;
@@ -322,7 +326,10 @@ tamis_status tamis_grow_make_room(tamis_set *set) {
         status = begin_step(set);
     }
     if (status == TAMIS_OK) status = finish_step(set);
-    if (status == TAMIS_ERR_FULL && growth->stage + 2 <= growth->stages) status = rebuild(set, 2);
+    for (int steps = 2; status == TAMIS_ERR_FULL; steps++) {
+        if (growth->stage + (unsigned)steps > growth->stages) break;
+        status = rebuild(set, steps);
+    }
     return status == TAMIS_ERR_MEMORY ? status : status == TAMIS_OK ? TAMIS_OK : TAMIS_ERR_FULL;
 }
 

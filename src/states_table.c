@@ -95,7 +95,7 @@ tamis_status tamis_states_get_facts(const tamis_states *states, tamis_states_fac
                                        .keys = states_keys(states),
                                        .saturated = as_set.saturated,
                                        .moved = as_set.moved,
-                                       .aged = table->aged,
+                                       .aged = tamis_sum_tables(&states->set).aged,
                                        .backlog = table->sweep.due - table->sweep.done,
                                        .refused = as_set.refused_adds,
                                        .conflicts = states->set.conflicts,

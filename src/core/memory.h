@@ -74,16 +74,11 @@ TAMIS_INLINE void memory_make_huge_page(uint8_t *memory, size_t from) {
     (void)madvise(memory + from, MEMORY_HUGE_PAGE, MADV_COLLAPSE);
 }
 
-/* Give the pages of a part back that begins at byte `from` and has n bytes: whole pages only, and
- * only of memory that came from the system in pages. It reads as zero from then on. Returns how far
- * that went, in bytes from `from`. */
-TAMIS_INLINE size_t memory_give_part(const tamis_allocator *allocator, uint8_t *memory,
-                                     size_t bytes, size_t from, size_t n) {
-    size_t const first = memory_whole_pages(from), end = (from + n) & ~(MEMORY_PAGE - 1);
-    if (!memory_is_huge(allocator, bytes)) return n & ~(MEMORY_PAGE - 1);
-    if (first >= end) return 0; /* no whole page yet: the next call has more */
-    (void)madvise(memory + first, end - first, MADV_DONTNEED);
-    return end - from;
+/* Give n bytes back that begin at byte `from`, both multiples of MEMORY_PAGE, if the memory came
+ * from the system in pages. They read as zero from then on. */
+TAMIS_INLINE void memory_give_part(const tamis_allocator *allocator, uint8_t *memory, size_t bytes,
+                                   size_t from, size_t n) {
+    if (memory_is_huge(allocator, bytes)) (void)madvise(memory + from, n, MADV_DONTNEED);
 }
 
 /* ------------------------------------------------------------------ all memory */

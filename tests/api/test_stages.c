@@ -214,10 +214,10 @@ static void ranges_that_are_too_wide_are_refused_with_one_that_is_possible(void 
     (void)state;
     tamis_plan    rows[MAX_ROWS];
     tamis_problem problem = { .status = TAMIS_OK };
-    tamis_spec    spec = growing_spec(1000, UINT64_C(1) << 30, 1e-9, 0);
+    tamis_spec    spec = growing_spec(1000, UINT64_C(1) << 40, 1e-11, 0);
     size_t        n;
-    for (unsigned named = 0; named < 2; named++) {
-        spec.kind = named != 0 ? "line" : NULL;
+    for (unsigned named = 0; named < 3; named++) {
+        spec.kind = named == 0 ? NULL : named == 1 ? "line" : "rank";
         unsigned long long from, to, first, last;
         assert_int_equal(tamis_plan_stages(&spec, rows, MAX_ROWS, &n, &problem), TAMIS_ERR_CANNOT);
         const char *const text = strstr(problem.text, "from ");
