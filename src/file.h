@@ -68,7 +68,6 @@ enum {
 };
 
 #define FILE_MAX_PARTS 2
-#define FILE_MAX_STAGES 40
 
 /* Flags in AT_REQUIRED. A reader that does not know one of them refuses the file. */
 enum { NEEDS_STATES = 1, NEEDS_GROWTH = 2 };

@@ -354,6 +354,18 @@ void tamis_grow_pay(tamis_set *set, uint64_t n) {
 
 /* ------------------------------------------------------------------ the life of a growing set */
 
+bool tamis_grow_is_possible(const tamis_choice *choice) {
+    const tamis_workload *const work = &choice->work;
+    unsigned const              stage = choice->stage, stages = choice->stages;
+    uint64_t                    fixed[TAMIS_MAX_FIELDS];
+    if (choice->kind->growing == NULL || stages > GROW_MAX_STAGES || stage > stages) return false;
+    unsigned const left = stages - stage;
+    uint64_t const below = bits_low(stage); /* both have been doubled so often */
+    return work->capacity <= HANDLE_MAX_CAPACITY >> left && work->lifetime <= UINT64_MAX >> left &&
+           ((work->capacity | work->lifetime) & below) == 0 && choice->overflow > 0 &&
+           choice->overflow < 1 && choice->kind->growing->scale(choice->geometry, (int)left, fixed);
+}
+
 tamis_status tamis_grow_init(tamis_set *set, unsigned stage, unsigned stages, double overflow) {
     set->growth = memory_get(&set->allocator, sizeof *set->growth);
     if (set->growth == NULL) return TAMIS_ERR_MEMORY;

@@ -71,6 +71,11 @@ extern const kind_states tamis_grow_states;
 
 /* ------------------------------------------------------------------ whole sets */
 
+#define GROW_MAX_STAGES 40
+
+/* Can a set be at this stage, with this geometry and workload? For what comes from outside. */
+bool tamis_grow_is_possible(const tamis_choice *choice);
+
 /* Make a handle grow that has its geometry and its body: TAMIS_OK, _MEMORY. */
 tamis_status tamis_grow_init(tamis_set *set, unsigned stage, unsigned stages, double overflow);
 

@@ -130,10 +130,10 @@ typedef struct tamis_choice {
     const tamis_kind *kind;
     uint64_t          geometry[TAMIS_MAX_FIELDS];
     tamis_workload    work;
-    uint64_t          values; /* of states */
-    sweep             sweep;  /* timeout, timer_bits and lives */
-    bool              grows;  /* the geometry and the workload are those of the first stage */
-    unsigned          stages;
+    uint64_t          values;        /* of states */
+    sweep             sweep;         /* timeout, timer_bits and lives */
+    bool              grows;         /* see grow.h for the next */
+    unsigned          stage, stages; /* geometry and workload are those of `stage` */
     double            overflow;
 } tamis_choice;
 

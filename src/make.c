@@ -74,7 +74,7 @@ tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
     if (choice->values != 0) set->table.sweep.units = choice->kind->states->units(choice->geometry);
     tamis_status status = tamis_table_get_body(set, &set->table);
     if (status == TAMIS_OK && choice->grows)
-        status = tamis_grow_init(set, 0, choice->stages, choice->overflow);
+        status = tamis_grow_init(set, choice->stage, choice->stages, choice->overflow);
     if (status != TAMIS_OK)
         tamis_free(set);
     else

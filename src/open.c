@@ -246,19 +246,17 @@ static tamis_status header_next(const source *from, const uint8_t *h, tamis_set 
 static tamis_status header_growth(const source *from, const uint8_t *h, tamis_set *set) {
     uint32_t const stage = le32_load(h + AT_STAGE), stages = le32_load(h + AT_STAGES);
     uint32_t const parts = le32_load(h + AT_PARTS);
-    uint64_t const bits = le64_load(h + AT_OVERFLOW), moved = le64_load(h + AT_BUCKETS_MOVED);
-    uint64_t       fixed[TAMIS_MAX_FIELDS];
-    double         overflow;
-    memcpy(&overflow, &bits, sizeof overflow);
+    uint64_t const moved = le64_load(h + AT_BUCKETS_MOVED);
+    tamis_choice   choice = tamis_choice_like(set);
+    choice.stage = stage;
+    choice.stages = stages;
+    choice.overflow = le_double_load(h + AT_OVERFLOW);
     bool const is_possible =
-        set->kind->growing != NULL && stages <= FILE_MAX_STAGES && stage + (parts - 1) <= stages &&
-        set->capacity <= HANDLE_MAX_CAPACITY >> (stages - stage) &&
-        set->lifetime <= UINT64_MAX >> (stages - stage) && overflow > 0 && overflow < 1 &&
-        set->kind->growing->scale(set->table.geometry, (int)(stages - stage), fixed) &&
+        tamis_grow_is_possible(&choice) && stage + (parts - 1) <= stages &&
         (parts == 1 ? moved == 0
                     : moved < set->table.geometry[0] && moved % set->kind->growing->group == 0);
     if (!is_possible) return say_at(from, TAMIS_ERR_CORRUPT, AT_STAGE, "it cannot grow like that");
-    if (tamis_grow_init(set, stage, stages, overflow) != TAMIS_OK)
+    if (tamis_grow_init(set, stage, stages, choice.overflow) != TAMIS_OK)
         return tamis_problem_say_memory(from->problem, from->name, sizeof *set->growth);
     set->growth->moved = moved;
     return parts == 2 ? header_next(from, h, set) : TAMIS_OK;

@@ -13,6 +13,7 @@
  * Nothing is trusted: the list is checked print by print, though its checksum was right.
  */
 #include "core/hash.h"
+#include "grow.h"
 #include "stream.h"
 #include "theory/print_law.h"
 
@@ -84,13 +85,13 @@ static const char WRONG_END[] = "has a list that does not end where it should";
 
 /* Add the copies of a print. One that was saturated is saturated again, however far this set
  * counts. A set that does not count takes one copy. */
-static bool add_print(const receiving *list, uint64_t print, uint64_t copies) {
+static tamis_status add_print(const receiving *list, uint64_t print, uint64_t copies) {
     tamis_set *const set = list->set;
     uint64_t const   hash = fastrange_inverse(print, list->sent->prints);
     bool const       is_counted = (set->abilities & TAMIS_CAN_COUNT) != 0;
     if (copies == STREAM_MANY_COPIES) copies = TAMIS_COUNT_MANY;
     if (!is_counted) copies = 1;
-    return tamis_table_add_copies(set->calls, &set->table, hash, copies) == TAMIS_OK;
+    return tamis_table_add_copies(set->calls, &set->table, hash, copies);
 }
 
 /* One print: zeros for the chains before it, a one, its remainder, and its copies. */
@@ -109,7 +110,10 @@ static tamis_status receive_print(receiving *list) {
         return say_broken(list, "has a list that is out of order");
     }
     list->least = print + 1;
-    if (add_print(list, print, copies)) return TAMIS_OK;
+    tamis_status const status = add_print(list, print, copies);
+    if (status == TAMIS_ERR_MEMORY)
+        return tamis_problem_say(list->problem, status, "no memory to let the set grow");
+    if (status == TAMIS_OK) return status;
     return tamis_problem_say(list->problem, TAMIS_ERR_FULL,
                              "the set has no room for the %llu keys sent: ask for more capacity",
                              (unsigned long long)sent->listed);
@@ -152,8 +156,17 @@ static tamis_status choose_same(const stream *sent, tamis_choice *ret_choice,
         return tamis_stream_say(problem, TAMIS_ERR_CORRUPT, STREAM_AT_GEOMETRY,
                                 "has an impossible geometry");
     }
-    *ret_choice = (tamis_choice){ .kind = kind, .work = sent->work };
+    *ret_choice = (tamis_choice){ .kind = kind,
+                                  .work = sent->work,
+                                  .grows = sent->grows,
+                                  .stage = sent->stage,
+                                  .stages = sent->stages,
+                                  .overflow = sent->overflow };
     memcpy(ret_choice->geometry, sent->geometry, sizeof ret_choice->geometry);
+    if (sent->grows && !tamis_grow_is_possible(ret_choice)) {
+        return tamis_stream_say(problem, TAMIS_ERR_CORRUPT, STREAM_AT_GEOMETRY,
+                                "has a set that cannot grow like that");
+    }
     return TAMIS_OK;
 }
 
@@ -172,6 +185,12 @@ static tamis_status choose_like(const stream *sent, const tamis_spec *spec,
     }
     *ret_choice = (tamis_choice){ .work = tamis_handle_workload(like) };
     memcpy(ret_choice->geometry, like->table.geometry, sizeof ret_choice->geometry);
+    if (like->growth != NULL) {
+        ret_choice->grows = true;
+        ret_choice->stage = like->growth->stage;
+        ret_choice->stages = like->growth->stages;
+        ret_choice->overflow = like->growth->overflow;
+    }
     return tamis_kind_find(like->kind->name, spec->isa, &ret_choice->kind);
 }
 
@@ -216,10 +235,11 @@ static void take_senders_counts(const stream *sent, const tamis_spec *asked,
  * number of prints is given, so the rate grows with the capacity. */
 static tamis_status choose_new(const stream *sent, const tamis_spec *spec, tamis_choice *ret_choice,
                                tamis_problem *problem) {
-    double const  senders_rate = (double)sent->work.capacity / (double)sent->prints;
     tamis_spec    asked = *spec;
     tamis_request request;
     if (asked.capacity == 0) asked.capacity = max_u64(sent->work.capacity, sent->listed);
+    uint64_t const last = max_u64(sent->work.capacity, asked.grow_to);
+    double const   senders_rate = (double)last / (double)sent->prints;
     if (asked.copies == 0) asked.copies = sent->work.copies;
     if (asked.fpr == 0) asked.fpr = fmin(RATE_SLACK * senders_rate, MAX_RATE);
     if (asked.abilities == 0) asked.abilities = senders_abilities(sent);
@@ -228,7 +248,8 @@ static tamis_status choose_new(const stream *sent, const tamis_spec *spec, tamis
     request.need.prints = sent->prints;
     take_senders_counts(sent, &asked, &request);
     status = tamis_choose(&request, ret_choice, problem);
-    double const rate = tamis_prints_fpr(sent->prints, (double)asked.capacity);
+    double const rate =
+        tamis_prints_fpr(sent->prints, (double)max_u64(asked.capacity, asked.grow_to));
     if (status == TAMIS_ERR_CANNOT && rate > asked.fpr) {
         return tamis_problem_say(problem, status,
                                  "of %llu keys with these fingerprints one in %.0f would be taken "
@@ -246,10 +267,18 @@ static bool is_complete(const stream *sent) {
     return (tamis_kind_abilities(sender, sent->geometry) & TAMIS_CAN_REMOVE) == 0;
 }
 
+/* Up to which the sender grows; 0 if it cannot be. */
+static uint64_t last_capacity(const stream *sent) {
+    unsigned const left = sent->stages - sent->stage;
+    if (sent->stage > sent->stages || left > GROW_MAX_STAGES) return 0;
+    return sent->work.capacity <= HANDLE_MAX_CAPACITY >> left ? sent->work.capacity << left : 0;
+}
+
 static tamis_status choose(const stream *sent, const tamis_spec *spec, tamis_choice *ret_choice,
                            tamis_problem *problem) {
     tamis_spec same_kind = TAMIS_SPEC_INIT;
     same_kind.kind = sent->kind;
+    if (sent->grows) same_kind.grow_to = last_capacity(sent);
     tamis_status const status = spec == NULL && is_complete(sent)
                                     ? choose_same(sent, ret_choice, problem)
                                 : spec == NULL ? choose_new(sent, &same_kind, ret_choice, problem)
@@ -300,7 +329,8 @@ tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, 
         return tamis_problem_say(reterr_problem, status, "the set that was sent cannot be made: %s",
                                  tamis_status_text(status));
     }
-    const uint8_t *const payload = (const uint8_t *)bytes + stream_header_bytes(sent.n_fields);
+    const uint8_t *const payload =
+        (const uint8_t *)bytes + stream_header_bytes(sent.n_fields, sent.grows);
     status = receive_list(set, &sent, payload, reterr_problem);
     if (status == TAMIS_OK)
         *ret_set = set;

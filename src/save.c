@@ -38,12 +38,10 @@ static void header_encode_states(const tamis_set *set, uint8_t *h) {
 
 static void header_encode_growth(const tamis_set *set, uint8_t *h) {
     const struct growth *const growth = set->growth;
-    uint64_t                   overflow;
-    memcpy(&overflow, &growth->overflow, sizeof overflow);
     le32_store(h + AT_REQUIRED, NEEDS_GROWTH);
     le32_store(h + AT_STAGE, growth->stage);
     le32_store(h + AT_STAGES, growth->stages);
-    le64_store(h + AT_OVERFLOW, overflow);
+    le_double_store(h + AT_OVERFLOW, growth->overflow);
     le64_store(h + AT_BUCKETS_MOVED, growth->moved);
 }
 

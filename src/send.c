@@ -1,6 +1,7 @@
 /* send.c - a set as a stream without its empty places. stream.h says what a stream is. */
 #include "core/le.h"
 #include "core/memory.h"
+#include "grow.h"
 #include "print_list.h"
 #include "stream.h"
 
@@ -98,6 +99,12 @@ static stream describe_stream(const print_list *list, bool has_copies) {
                     .listed = all.listed,
                     .work = tamis_handle_workload(set),
                     .n_fields = tamis_kind_n_fields(set->kind) };
+    if (set->growth != NULL) {
+        sent.grows = true;
+        sent.stage = set->growth->stage;
+        sent.stages = set->growth->stages;
+        sent.overflow = set->growth->overflow;
+    }
     sent.remainder_bits = best_remainder(sent.prints, sent.listed);
     uint64_t const bits = list_bits(sent.prints, sent.listed, sent.remainder_bits);
     sent.payload_bytes = (bits + (has_copies ? all.copies_bits : 0) + 7) / 8;
@@ -134,7 +141,7 @@ static bool send_all(const print_list *list, const stream *sent, outlet *to) {
     XXH128_hash_t sum;
     (void)XXH3_128bits_reset(&to->total);
     tamis_stream_write_header(sent, header);
-    outlet_write(to, header, stream_header_bytes(sent->n_fields));
+    outlet_write(to, header, stream_header_bytes(sent->n_fields, sent->grows));
     (void)tamis_print_list_each(list, send_print, &at);
     outlet_zeros(to, stream_chains(sent->prints, sent->remainder_bits) - at.chain);
     outlet_write(to, to->buffer, (size_t)((to->used + 7) / 8));

@@ -17,12 +17,14 @@
 
 void tamis_stream_write_header(const stream *sent, uint8_t *ret_header) {
     uint8_t *const h = ret_header;
-    size_t const   checksum_at = stream_header_bytes(sent->n_fields) - 8;
+    size_t const   checksum_at = stream_header_bytes(sent->n_fields, sent->grows) - 8;
+    uint8_t *const growth = h + STREAM_AT_GEOMETRY + 8 * (size_t)sent->n_fields;
     memset(h, 0, checksum_at);
     memcpy(h, STREAM_MAGIC, STREAM_MAGIC_BYTES);
     le16_store(h + STREAM_AT_MAJOR, STREAM_MAJOR);
     le16_store(h + STREAM_AT_MINOR, STREAM_MINOR);
-    le32_store(h + STREAM_AT_FLAGS, sent->has_copies ? TAMIS_SEND_COPIES : 0);
+    le32_store(h + STREAM_AT_FLAGS, (sent->has_copies ? STREAM_HAS_COPIES : 0u) |
+                                        (sent->grows ? STREAM_HAS_GROWTH : 0u));
     le32_store(h + STREAM_AT_HASH, (uint32_t)sent->hash);
     le32_store(h + STREAM_AT_REMAINDER_BITS, sent->remainder_bits);
     le64_store(h + STREAM_AT_SEED_LOW, sent->seed.low);
@@ -37,6 +39,11 @@ void tamis_stream_write_header(const stream *sent, uint8_t *ret_header) {
     le32_store(h + STREAM_AT_MORE_COPIES, (uint32_t)(sent->work.copies - 1));
     for (unsigned i = 0; i < sent->n_fields; i++) {
         le64_store(h + STREAM_AT_GEOMETRY + 8 * i, sent->geometry[i]);
+    }
+    if (sent->grows) {
+        le32_store(growth + STREAM_STAGE, sent->stage);
+        le32_store(growth + STREAM_STAGES, sent->stages);
+        le_double_store(growth + STREAM_OVERFLOW, sent->overflow);
     }
     le64_store(h + checksum_at, XXH3_64bits(h, checksum_at));
 }
@@ -54,7 +61,8 @@ tamis_status tamis_stream_say(tamis_problem *problem, tamis_status status, uint6
 /* The fields of a header whose checksum is right. */
 static stream stream_decode(const uint8_t *h) {
     stream found = {
-        .has_copies = (le32_load(h + STREAM_AT_FLAGS) & TAMIS_SEND_COPIES) != 0,
+        .has_copies = (le32_load(h + STREAM_AT_FLAGS) & STREAM_HAS_COPIES) != 0,
+        .grows = (le32_load(h + STREAM_AT_FLAGS) & STREAM_HAS_GROWTH) != 0,
         .hash = (tamis_hash)le32_load(h + STREAM_AT_HASH),
         .seed = { le64_load(h + STREAM_AT_SEED_LOW), le64_load(h + STREAM_AT_SEED_HIGH) },
         .prints = le64_load(h + STREAM_AT_PRINTS),
@@ -70,6 +78,11 @@ static stream stream_decode(const uint8_t *h) {
     for (unsigned i = 0; i < found.n_fields; i++) {
         found.geometry[i] = le64_load(h + STREAM_AT_GEOMETRY + 8 * i);
     }
+    if (!found.grows) return found;
+    const uint8_t *const growth = h + STREAM_AT_GEOMETRY + 8 * (size_t)found.n_fields;
+    found.stage = le32_load(growth + STREAM_STAGE);
+    found.stages = le32_load(growth + STREAM_STAGES);
+    found.overflow = le_double_load(growth + STREAM_OVERFLOW);
     return found;
 }
 
@@ -109,12 +122,13 @@ static tamis_status check_start(const uint8_t *bytes, size_t n, tamis_problem *p
         return tamis_stream_say(problem, TAMIS_ERR_CHECKSUM, STREAM_AT_FIELDS,
                                 "has a damaged header");
     }
-    size_t const head = stream_header_bytes(n_fields);
+    uint32_t const flags = le32_load(bytes + STREAM_AT_FLAGS);
+    size_t const   head = stream_header_bytes(n_fields, (flags & STREAM_HAS_GROWTH) != 0);
     if (n < head) return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, n, "ends in its header");
     if (le64_load(bytes + head - 8) != XXH3_64bits(bytes, head - 8)) {
         return tamis_stream_say(problem, TAMIS_ERR_CHECKSUM, head - 8, "has a damaged header");
     }
-    if ((le32_load(bytes + STREAM_AT_FLAGS) & ~(uint32_t)TAMIS_SEND_COPIES) != 0) {
+    if ((flags & ~(uint32_t)(STREAM_HAS_COPIES | STREAM_HAS_GROWTH)) != 0) {
         return tamis_stream_say(problem, TAMIS_ERR_VERSION, STREAM_AT_FLAGS,
                                 "needs a newer version of tamis");
     }
@@ -124,7 +138,7 @@ static tamis_status check_start(const uint8_t *bytes, size_t n, tamis_problem *p
 /* Does it end where the header says, and is the checksum of all right? */
 static tamis_status check_total(const uint8_t *bytes, size_t n, const stream *found,
                                 tamis_problem *problem) {
-    uint64_t const      end = stream_header_bytes(found->n_fields) + found->payload_bytes;
+    uint64_t const end = stream_header_bytes(found->n_fields, found->grows) + found->payload_bytes;
     XXH128_hash_t const sum = XXH3_128bits(bytes, (size_t)end);
     if (end + STREAM_TOTAL_BYTES < n) {
         return tamis_stream_say(problem, TAMIS_ERR_CORRUPT, end + STREAM_TOTAL_BYTES,
@@ -141,7 +155,7 @@ tamis_status tamis_stream_read_header(const uint8_t *bytes, size_t n, stream *re
     tamis_status const status = check_start(bytes, n, problem);
     if (status != TAMIS_OK) return status;
     stream const found = stream_decode(bytes);
-    size_t const others = stream_header_bytes(found.n_fields) + STREAM_TOTAL_BYTES;
+    size_t const others = stream_header_bytes(found.n_fields, found.grows) + STREAM_TOTAL_BYTES;
     if (!keyhash_is_built(found.hash)) {
         return tamis_stream_say(problem, TAMIS_ERR_NOT_BUILT, STREAM_AT_HASH,
                                 "has a hash that this build does not have");

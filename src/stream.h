@@ -38,7 +38,7 @@
 enum {
     STREAM_AT_MAJOR = 8,
     STREAM_AT_MINOR = 10,
-    STREAM_AT_FLAGS = 12, /* TAMIS_SEND_... */
+    STREAM_AT_FLAGS = 12, /* STREAM_HAS_... */
     STREAM_AT_HASH = 16,
     STREAM_AT_REMAINDER_BITS = 20,
     STREAM_AT_SEED_LOW = 24,
@@ -54,11 +54,21 @@ enum {
     STREAM_AT_GEOMETRY = 104
 };
 
-#define STREAM_MAX_HEADER_BYTES (STREAM_AT_GEOMETRY + 8 * TAMIS_MAX_FIELDS + 8)
+/* Of a set that grows, behind the geometry. */
+enum { STREAM_STAGE = 0, STREAM_STAGES = 4, STREAM_OVERFLOW = 8, STREAM_GROWTH_BYTES = 16 };
+
+#define STREAM_MAX_HEADER_BYTES \
+    (STREAM_AT_GEOMETRY + 8 * TAMIS_MAX_FIELDS + STREAM_GROWTH_BYTES + 8)
+
+/* Flags in STREAM_AT_FLAGS. A reader that does not know one of them refuses the stream. */
+enum { STREAM_HAS_COPIES = TAMIS_SEND_COPIES, STREAM_HAS_GROWTH = 2 };
 
 /* What a stream says of itself. */
 typedef struct stream {
     bool           has_copies;
+    bool           grows;         /* then the next, as in grow.h */
+    unsigned       stage, stages; /* the geometry is that of `stage` */
+    double         overflow;
     tamis_hash     hash;
     tamis_seed     seed;
     uint64_t       prints; /* F */
@@ -77,9 +87,9 @@ TAMIS_INLINE uint64_t stream_chains(uint64_t prints, unsigned remainder_bits) {
 }
 
 /* The header with its checksum. */
-TAMIS_INLINE size_t stream_header_bytes(unsigned n_fields) {
+TAMIS_INLINE size_t stream_header_bytes(unsigned n_fields, bool grows) {
     TAMIS_ASSERT(n_fields <= TAMIS_MAX_FIELDS);
-    return STREAM_AT_GEOMETRY + 8 * (size_t)n_fields + 8;
+    return STREAM_AT_GEOMETRY + 8 * (size_t)n_fields + (grows ? STREAM_GROWTH_BYTES : 0) + 8;
 }
 
 /* Can sets of this kind be sent? Its prints must be all that it knows of its keys. */

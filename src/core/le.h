@@ -55,4 +55,18 @@ TAMIS_INLINE void le64_store(void *to, uint64_t value) {
     memcpy(to, &value, sizeof value);
 }
 
+/* Numbers with a fraction are IEEE 754 binary64: their bits, as a number. */
+TAMIS_INLINE double le_double_load(const void *from) {
+    uint64_t const bits = le64_load(from);
+    double         value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+TAMIS_INLINE void le_double_store(void *to, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    le64_store(to, bits);
+}
+
 #endif

@@ -1077,7 +1077,7 @@ static const crafted_field crafted_fields[] = {
     { "payload that wraps to a little", AT_PAYLOAD, 8, UINT64_MAX - 200, TAMIS_ERR_TRUNCATED },
     { "17 fields", AT_FIELDS, 4, 17, TAMIS_ERR_CHECKSUM },
     { "fields without end", AT_FIELDS, 4, UINT32_MAX, TAMIS_ERR_CHECKSUM },
-    { "an unknown flag", AT_FLAGS, 4, 3, TAMIS_ERR_VERSION },
+    { "an unknown flag", AT_FLAGS, 4, 5, TAMIS_ERR_VERSION },
     { "the last flag", AT_FLAGS, 4, UINT32_C(1) << 31, TAMIS_ERR_VERSION },
     { "no copies after all", AT_FLAGS, 4, 0, TAMIS_ERR_CORRUPT },
     { "a newer version", AT_MAJOR, 2, 2, TAMIS_ERR_VERSION },

@@ -1,0 +1,270 @@
+/* test_grow_files.c - a growing set in files, copies and streams, and memory that runs out.
+ *
+ * What comes back in the middle of a step gives the same answers, has the same file again, and goes
+ * on growing to the same end as a set that was never away.
+ */
+#include "growing.h"
+#include "ledger.h"
+
+/* Where in its life a set goes away. */
+static const struct {
+    unsigned stage;
+    uint64_t progress;
+} moments[] = { { 0, 0 }, { 0, 1 }, { 0, 600 }, { 1, 700 }, { 2, 0 }, { 3, 400 }, { 4, 0 } };
+
+static void expect_same_file(const tamis_set *set, const buffer *file) {
+    buffer const again = growing_file(set);
+    assert_int_equal(again.n, file->n);
+    assert_memory_equal(again.bytes, file->bytes, file->n);
+    free(again.bytes);
+}
+
+/* The same answers and file; then both go on, and end alike. Frees `back`. */
+static void goes_on(const tamis_set *set, tamis_set *back, uint64_t n) {
+    tamis_set   *other = NULL;
+    buffer const file = growing_file(set);
+    growing_expect_same(set, back);
+    growing_expect_valid(back);
+    expect_same_file(back, &file);
+    free(file.bytes);
+    for (uint64_t id = 0; id < n + 3000; id += 1 + id % 5)
+        assert_int_equal(tamis_has_id(set, id), tamis_has_id(back, id));
+    assert_int_equal(tamis_copy(set, &other), TAMIS_OK);
+    for (uint64_t id = n; id < GROWING_TO - 100; id++) {
+        assert_int_equal(tamis_add_id(other, id), TAMIS_OK);
+        assert_int_equal(tamis_add_id(back, id), TAMIS_OK);
+    }
+    assert_int_equal(back->growth->stage, GROWING_STAGES);
+    growing_expect_alike(other, back);
+    expect_ids(back, 0, GROWING_TO - 100);
+    tamis_free(other);
+    tamis_free(back);
+}
+
+/* ------------------------------------------------------------------ files and copies */
+
+static void opened_sets_go_on(void **state) {
+    char path[64];
+    (void)snprintf(path, sizeof path, "grow-%d.tamis", (int)getpid());
+    for (size_t m = 0; m < COUNT(moments); m++) {
+        tamis_set         *set = growing_make(*state, 1), *back = NULL, *mapped = NULL;
+        tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+        uint64_t const     n = growing_bring(set, 0, moments[m].stage, moments[m].progress);
+        assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+        options.flags = m % 2 != 0 ? TAMIS_OPEN_TRUST : 0;
+        assert_int_equal(tamis_open(path, &options, &back, NULL), TAMIS_OK);
+        goes_on(set, back, n);
+        /* mapped: the same answers, no changes; a copy of it goes on */
+        options.flags |= TAMIS_OPEN_MAP;
+        assert_int_equal(tamis_open(path, &options, &mapped, NULL), TAMIS_OK);
+        for (uint64_t id = 0; id < n + 3000; id++)
+            assert_int_equal(tamis_has_id(set, id), tamis_has_id(mapped, id));
+        assert_int_equal(tamis_add_id(mapped, n), TAMIS_ERR_READ_ONLY);
+        assert_int_equal(tamis_clear(mapped), TAMIS_ERR_READ_ONLY);
+        assert_int_equal(tamis_resize(mapped, GROWING_TO, NULL), TAMIS_ERR_READ_ONLY);
+        growing_expect_contents(set, mapped);
+        assert_int_equal(tamis_copy(mapped, &back), TAMIS_OK);
+        tamis_free(mapped);
+        goes_on(set, back, n);
+        tamis_free(set);
+    }
+    (void)unlink(path);
+}
+
+static void read_sets_and_copies_go_on(void **state) {
+    for (size_t m = 0; m < COUNT(moments); m++) {
+        tamis_set     *set = growing_make(*state, 2), *back = NULL, *copy = NULL;
+        uint64_t const n = growing_bring(set, 0, moments[m].stage, moments[m].progress);
+        buffer const   file = growing_file(set);
+        assert_int_equal(tamis_read(file.bytes, file.n, NULL, &back, NULL), TAMIS_OK);
+        free(file.bytes);
+        goes_on(set, back, n);
+        assert_int_equal(tamis_copy(set, &copy), TAMIS_OK);
+        goes_on(set, copy, n);
+        tamis_free(set);
+    }
+}
+
+/* The bytes of the header, by the specification. */
+static void headers_say_how_it_grows(void **state) {
+    tamis_set *const set = growing_make(*state, 3);
+    (void)growing_bring(set, 0, 2, 500);
+    buffer const file = growing_file(set);
+    uint32_t     word[3];
+    uint64_t     moved;
+    double       overflow;
+    memcpy(word, file.bytes + 12, 4);
+    memcpy(word + 1, file.bytes + 88, 8);
+    memcpy(&overflow, file.bytes + 96, 8);
+    memcpy(&moved, file.bytes + 104, 8);
+    assert_int_equal(word[0], 2);
+    assert_int_equal(word[1], 2);
+    assert_int_equal(word[2], GROWING_STAGES);
+    assert_true(overflow == 1e-10);
+    assert_int_equal(moved, set->growth->moved);
+    assert_int_equal(file.bytes[24], 2);
+    assert_string_equal((const char *)file.bytes + 384, set->kind->name);
+    assert_memory_equal(file.bytes + 384 + 128, set->growth->next.geometry,
+                        sizeof set->growth->next.geometry);
+    free(file.bytes);
+    tamis_free(set);
+}
+
+/* ------------------------------------------------------------------ streams */
+
+/* A set that is received has the prints of the sender, and grows as far. */
+static void received_sets_go_on(void **state) {
+    for (size_t m = 0; m < COUNT(moments); m++) {
+        tamis_set     *set = growing_make(*state, 4), *back = NULL, *like = NULL;
+        unsigned const flags = (set->abilities & TAMIS_CAN_COUNT) != 0 ? TAMIS_SEND_COPIES : 0;
+        uint64_t const n = growing_bring(set, 0, moments[m].stage, moments[m].progress);
+        buffer         sent = { NULL, 0 };
+        tamis_spec     spec = TAMIS_SPEC_INIT;
+        assert_int_equal(tamis_send(set, flags, buffer_write, &sent), TAMIS_OK);
+        assert_int_equal(tamis_receive(sent.bytes, sent.n, NULL, &back, NULL), TAMIS_OK);
+        growing_expect_contents(set, back);
+        assert_int_equal(inspect(back).facts.grow_to, GROWING_TO);
+        spec.like = set;
+        assert_int_equal(tamis_receive(sent.bytes, sent.n, &spec, &like, NULL), TAMIS_OK);
+        growing_expect_contents(set, like);
+        add_ids(back, n, GROWING_TO - n);
+        add_ids(set, n, GROWING_TO - n);
+        growing_expect_alike(set, back);
+        add_ids(like, n, GROWING_TO - n);
+        growing_expect_alike(set, like);
+        free(sent.bytes);
+        tamis_free(set);
+        tamis_free(back);
+        tamis_free(like);
+    }
+}
+
+/* Without copies the received set cannot remove; it grows as far as the sender does. */
+static void sets_received_without_copies_go_on(void **state) {
+    tamis_set *const set = growing_make(*state, 5);
+    tamis_set       *back = NULL;
+    tamis_problem    problem = { 0 };
+    uint64_t const   n = growing_bring(set, 0, 1, 500);
+    buffer           sent = { NULL, 0 };
+    assert_int_equal(tamis_send(set, 0, buffer_write, &sent), TAMIS_OK);
+    if (tamis_receive(sent.bytes, sent.n, NULL, &back, &problem) != TAMIS_OK)
+        fail_msg("%s", problem.text);
+    assert_true(inspect(back).facts.grow_to >= GROWING_TO);
+    for (uint64_t id = 0; id < n + 3000; id++)
+        assert_int_equal(tamis_has_id(set, id), tamis_has_id(back, id));
+    for (uint64_t id = n; id < GROWING_TO; id++) assert_int_equal(tamis_add_id(back, id), TAMIS_OK);
+    expect_ids(back, 0, GROWING_TO);
+    assert_int_equal(tamis_remove_id(back, 1), TAMIS_ERR_CANNOT);
+    free(sent.bytes);
+    tamis_free(set);
+    tamis_free(back);
+}
+
+/* ------------------------------------------------------------------ memory that runs out */
+
+/* All that allocates, with the `at`-th request refused. Whatever is refused, no key is lost, and
+ * all of it can be done when memory is back. */
+static bool life_with_a_refusal(const growing_case *tried, size_t at) {
+    ledger             book = { .fail_at = at };
+    tamis_seed const   seed = make_seed(6);
+    tamis_spec         spec = growing_spec(tried, &seed);
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    tamis_set         *set = NULL, *copy = NULL, *back = NULL;
+    buffer             file = { NULL, 0 };
+    uint64_t           ids[100];
+    options.allocator = spec.allocator = ledger_allocator(&book);
+    while (tamis_create(&spec, &set, NULL) != TAMIS_OK) assert_true(book.has_failed);
+    for (uint64_t id = 0; id < 5000; id++) {
+        tamis_status status = tamis_add_id(set, id);
+        if (status != TAMIS_OK) {
+            assert_true(book.has_failed);
+            assert_int_equal(status, TAMIS_ERR_MEMORY);
+            growing_expect_valid(set);
+            expect_ids(set, 0, id);
+            status = tamis_add_id(set, id);
+        }
+        assert_int_equal(status, TAMIS_OK);
+    }
+    for (uint64_t first = 5000; first < 7000; first += 100) {
+        size_t added = 0;
+        for (size_t i = 0; i < 100; i++) ids[i] = first + i;
+        tamis_status status = tamis_add_id_batch(set, ids, 100, &added);
+        if (status == TAMIS_ERR_MEMORY)
+            status = tamis_add_id_batch(set, ids + added, 100 - added, NULL);
+        assert_int_equal(status, TAMIS_OK);
+    }
+    if (tamis_resize(set, GROWING_TO, NULL) != TAMIS_OK) {
+        expect_ids(set, 0, 7000);
+        assert_int_equal(tamis_resize(set, GROWING_TO, NULL), TAMIS_OK);
+    }
+    if (tamis_resize(set, 7000, NULL) != TAMIS_OK)
+        assert_int_equal(tamis_resize(set, 7000, NULL), TAMIS_OK);
+    uint64_t const n = growing_bring(set, 7000, 3, 500);
+    while (tamis_copy(set, &copy) != TAMIS_OK) assert_true(book.has_failed);
+    while (tamis_write(set, buffer_write, &file) != TAMIS_OK) file.n = 0;
+    while (tamis_read(file.bytes, file.n, &options, &back, NULL) != TAMIS_OK)
+        assert_true(book.has_failed);
+    growing_expect_same(set, back);
+    growing_sum const before = growing_contents(copy);
+    tamis_status      status = tamis_merge(copy, back);
+    if (status == TAMIS_ERR_MEMORY) {
+        assert_int_equal(growing_contents(copy).sum, before.sum);
+        growing_expect_valid(copy);
+        status = tamis_merge(copy, back);
+    }
+    assert_int_equal(status, TAMIS_OK);
+    expect_ids(copy, 0, n);
+    growing_expect_valid(copy);
+    free(file.bytes);
+    tamis_free(set);
+    tamis_free(copy);
+    tamis_free(back);
+    assert_int_equal(book.bytes, 0);
+    return book.has_failed;
+}
+
+static void every_request_may_be_refused(void **state) {
+    size_t at = 1;
+    while (life_with_a_refusal(*state, at)) at++;
+    assert_in_range(at, 15, 100);
+}
+
+/* No memory at all for a while: full where it is full, and it grows when memory is back. */
+static void a_set_without_memory_is_full(void **state) {
+    const growing_case *const tried = *state;
+    ledger                    book = { 0 };
+    tamis_seed const          seed = make_seed(7);
+    tamis_spec                spec = growing_spec(tried, &seed);
+    uint64_t                  id = 0;
+    spec.allocator = ledger_allocator(&book);
+    tamis_set *const set = make_set_from(&spec), *const other = growing_make(tried, 7);
+    book.is_empty = true;
+    while (tamis_add_id(set, id) == TAMIS_OK) id++;
+    assert_true(id >= GROWING_CAPACITY);
+    assert_true(id < 2 * GROWING_CAPACITY);
+    assert_int_equal(tamis_add_id(set, id), TAMIS_ERR_MEMORY);
+    assert_int_equal(tamis_resize(set, GROWING_TO, NULL), TAMIS_ERR_MEMORY);
+    assert_int_equal(set->growth->stage, 0);
+    expect_ids(set, 0, id);
+    growing_expect_valid(set);
+    book.is_empty = false;
+    add_ids(set, id, GROWING_TO - id);
+    add_ids(other, 0, GROWING_TO);
+    growing_expect_alike(set, other);
+    tamis_free(set);
+    tamis_free(other);
+    assert_int_equal(book.bytes, 0);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(opened_sets_go_on),
+        cmocka_unit_test(read_sets_and_copies_go_on),
+        cmocka_unit_test(headers_say_how_it_grows),
+        cmocka_unit_test(received_sets_go_on),
+        cmocka_unit_test(sets_received_without_copies_go_on),
+        cmocka_unit_test(every_request_may_be_refused),
+        cmocka_unit_test(a_set_without_memory_is_full),
+    };
+    return growing_run("grow, files", tests, COUNT(tests));
+}
