@@ -16,6 +16,9 @@ static void law_holds(void **state) {
 static void name_trial(trial *t) {
     const subject *const variant = t->variant;
     char                 states[60] = "";
+    if (variant->grow_to != 0)
+        (void)snprintf(states, sizeof states, " to %llu%s", (unsigned long long)variant->grow_to,
+                       (variant->abilities & TAMIS_CAN_COUNT) != 0 ? ", counts" : "");
     if (variant->values != 0)
         (void)snprintf(states, sizeof states, " v=%llu t=%llu", (unsigned long long)variant->values,
                        (unsigned long long)variant->timeout);

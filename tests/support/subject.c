@@ -1,6 +1,8 @@
 /* subject.c - see subject.h. */
 #include "subject.h"
 
+#include "grow.h"
+
 /* Every kind is tried in these. */
 static const struct {
     uint64_t capacity;
@@ -158,6 +160,22 @@ static const struct {
     { "rank", 900, "buckets=100000,chains=64,remainder_bits=7,cells=80,counter_bits=2", 0 },
 };
 
+/* Kinds that grow, in these. The first stage has 32 buckets or a few more, which is the least. */
+static const struct {
+    uint64_t   capacity, grow_to;
+    double     fpr;
+    unsigned   abilities;
+    uint64_t   copies;
+    tamis_hash hash;
+} growing[] = {
+    { 1500, 12000, 0.01, TAMIS_CAN_REMOVE, 0, TAMIS_HASH_XXH3 },
+    { 1500, 6000, 0.01, TAMIS_CAN_MERGE, 0, TAMIS_HASH_XXH3 },
+    { 1500, 12000, 0.001, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, 0, TAMIS_HASH_XXH3 },
+    { 1500, 6000, 0.01, TAMIS_CAN_REMOVE, 3, TAMIS_HASH_XXH3 },
+    { 1500, 6000, 1e-6, TAMIS_CAN_REMOVE, 0, TAMIS_HASH_SIPHASH },
+};
+
+#define N_GROWING COUNT(growing)
 #define N_SIZES COUNT(sizes)
 #define N_SPECIAL COUNT(special)
 
@@ -183,12 +201,18 @@ tamis_status subject_try(const subject *variant, uint64_t seed, const tamis_allo
     spec.abilities = variant->abilities;
     spec.overflow = variant->overflow;
     spec.prefer = variant->prefer;
+    spec.grow_to = variant->grow_to;
+    spec.copies = variant->copies;
+    spec.hash = variant->hash;
     spec.seed = &whole_seed;
     if (allocator != NULL) spec.allocator = *allocator;
     tamis_status const status = tamis_create(&spec, ret_set, reterr_problem);
-    if (status == TAMIS_OK && variant->instead != NULL) {
-        (*ret_set)->calls = (*ret_set)->kind = variant->instead;
-        tamis_handle_bind(*ret_set);
+    if (status != TAMIS_OK || variant->instead == NULL) return status;
+    (*ret_set)->calls = (*ret_set)->kind = variant->instead;
+    tamis_handle_bind(*ret_set);
+    if ((*ret_set)->growth != NULL) {
+        (*ret_set)->growth->table_calls = variant->instead;
+        tamis_grow_choose_calls(*ret_set);
     }
     return status;
 }
@@ -223,11 +247,35 @@ static bool can_be_less(const char *kind) {
     return tamis_kind_find(kind, NULL, &found) == TAMIS_OK && found->lacks != NULL;
 }
 
+/* Histories are longer: they have to come to the steps. */
+static subject growing_subject(const subject *base, size_t i) {
+    subject variant = *base;
+    variant.capacity = growing[i].capacity;
+    variant.grow_to = growing[i].grow_to;
+    variant.fpr = growing[i].fpr;
+    variant.abilities = growing[i].abilities;
+    variant.copies = growing[i].copies;
+    variant.hash = growing[i].hash;
+    variant.operations = max_u64(base->operations, 10000);
+    return variant;
+}
+
+static size_t add_growing(const subject *base, subject *ret_subjects) {
+    const tamis_kind *found = NULL;
+    size_t            n = 0;
+    if (tamis_kind_find(base->kind, NULL, &found) != TAMIS_OK || found->growing == NULL) return 0;
+    for (size_t i = 0; i < N_GROWING; i++) {
+        if (keyhash_is_built(growing[i].hash)) ret_subjects[n++] = growing_subject(base, i);
+    }
+    return n;
+}
+
 subject *subjects_all(uint64_t operations, size_t *ret_n) {
     size_t n_kinds = 0, n_isas = 0;
     while (tamis_kind_name(n_kinds) != NULL) n_kinds++;
     while (tamis_isa_name(n_isas) != NULL) n_isas++;
-    subject *const all = calloc(n_kinds * n_isas * (2 * N_SIZES + N_SPECIAL), sizeof *all);
+    subject *const all =
+        calloc(n_kinds * n_isas * (2 * N_SIZES + N_GROWING + N_SPECIAL), sizeof *all);
     assert(all != NULL);
     size_t n = 0;
     for (size_t k = 0; k < n_kinds; k++) {
@@ -246,6 +294,7 @@ subject *subjects_all(uint64_t operations, size_t *ret_n) {
                 n += is_possible(&all[n]);
             }
             assert(n > first); /* or nothing would be tested of it */
+            n += add_growing(&base, all + n);
             for (size_t i = 0; i < N_SPECIAL; i++) {
                 if (!is_for(i, base.kind)) continue;
                 all[n] = base;
