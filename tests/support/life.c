@@ -9,19 +9,22 @@ static const struct {
     uint64_t    capacity, values, timeout;
     double      fpr, unknown;
     const char *kind, *geometry; /* of one kind only */
+    bool        grows;
 } variants[] = {
-    { 900, 2, 0, 1e-7, 1e-4, NULL, NULL },
-    { 900, 8, 60, 1e-7, 1e-4, NULL, NULL },
-    { 700, 3, 1, 1e-7, 1e-4, NULL, NULL },
-    { 300, 1000000, 1000, 1e-9, 0, NULL, NULL },
-    { 100, UINT64_C(1) << 32, 0, 1e-6, 0, NULL, NULL },
-    { 20000, 7, 0, 0.01, 0.01, NULL, NULL },
-    { 150000, 8, 40, 0.001, 0.001, NULL, NULL },
-    { 1000, 16, 30, 1e-7, 0, "state_print", "permuted=0" },
-    { 1000, 16, 30, 1e-7, 0, "state_print", "reinserts=1" },
-    { 1000, 3, 30, 0.001, 0.01, "state_bloom", "counter_bits=0" },
-    { 1000, 3, 30, 0.001, 0.01, "state_bloom", "counter_bits=4" },
-    { 1000, 3, 30, 0.001, 0.01, "state_direct", "counter_bits=4" },
+    { 900, 2, 0, 1e-7, 1e-4, NULL, NULL, false },
+    { 900, 8, 60, 1e-7, 1e-4, NULL, NULL, false },
+    { 700, 3, 1, 1e-7, 1e-4, NULL, NULL, false },
+    { 300, 1000000, 1000, 1e-9, 0, NULL, NULL, false },
+    { 100, UINT64_C(1) << 32, 0, 1e-6, 0, NULL, NULL, false },
+    { 20000, 7, 0, 0.01, 0.01, NULL, NULL, false },
+    { 150000, 8, 40, 0.001, 0.001, NULL, NULL, false },
+    { 1000, 16, 30, 1e-7, 0, "state_print", "permuted=0", false },
+    { 1000, 16, 30, 1e-7, 0, "state_print", "reinserts=1", false },
+    { 1000, 3, 30, 0.001, 0.01, "state_bloom", "counter_bits=0", false },
+    { 1000, 3, 30, 0.001, 0.01, "state_bloom", "counter_bits=4", false },
+    { 1000, 3, 30, 0.001, 0.01, "state_direct", "counter_bits=4", false },
+    { 6000, 8, 0, 1e-7, 1e-4, NULL, NULL, true },
+    { 6000, 8, 60, 1e-7, 1e-4, NULL, NULL, true },
 };
 
 #define N_VARIANTS COUNT(variants)
@@ -30,7 +33,13 @@ static bool is_shared(const char *kind) {
     return strcmp(kind, "state_bloom") == 0 || strcmp(kind, "state_direct") == 0;
 }
 
+static bool kind_grows(const char *kind) {
+    const tamis_kind *found = NULL;
+    return tamis_kind_find(kind, NULL, &found) == TAMIS_OK && found->growing != NULL;
+}
+
 static bool variant_is_for(size_t variant, const char *kind) {
+    if (variants[variant].grows) return kind_grows(kind);
     const char *const own = variants[variant].kind;
     bool const        is_few = variants[variant].values <= 16;
     return own != NULL ? strcmp(own, kind) == 0 : is_few || !is_shared(kind);
@@ -63,6 +72,7 @@ subject *states_subjects(uint64_t operations, size_t *ret_n) {
                               .unknown = variants[variant].unknown,
                               .geometry = variant_geometry(variant, kind),
                               .is_shared = is_shared(kind),
+                              .grow_to = variants[variant].grows ? variants[variant].capacity : 0,
                               .operations = is_middle ? operations / 4 : operations };
     }
     *ret_n = n;
@@ -72,7 +82,8 @@ subject *states_subjects(uint64_t operations, size_t *ret_n) {
 tamis_states *states_subject_make(const subject *variant, uint64_t seed) {
     tamis_seed const  fixed = make_seed(seed);
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
-    spec.capacity = variant->capacity;
+    spec.capacity = variant->grow_to != 0 ? variant->grow_to / 4 : variant->capacity;
+    spec.grow_to = variant->grow_to;
     spec.values = variant->values;
     spec.timeout = variant->timeout;
     spec.fpr = variant->fpr;

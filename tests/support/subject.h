@@ -17,7 +17,8 @@ typedef struct subject {
     tamis_preference  prefer;     /* 0: the default */
     const char       *geometry;   /* NULL, or fields that the variant fixes */
     double            overflow;   /* 0, or the overflow that is accepted in a tight geometry */
-    uint64_t          grow_to;    /* 0, or how far it grows; see grow.h */
+    uint64_t          grow_to;    /* 0, or how far it grows (grow.h). States that grow begin with a
+                                     quarter of their capacity, which is grow_to, too */
     uint64_t          copies;     /* 0, or as in tamis_spec */
     tamis_hash        hash;       /* 0: the default */
     uint64_t          operations; /* how long histories are */
