@@ -42,7 +42,8 @@ enum {
     AT_STAGES = 92,
     AT_OVERFLOW = 96,
     AT_BUCKETS_MOVED = 104,
-    AT_GROWTH_END = 112,
+    AT_LATE = 112, /* states only */
+    AT_GROWTH_END = 120,
     AT_PART = 128,
     AT_CHECKSUM = HEADER_BYTES - 8,
 

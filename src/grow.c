@@ -100,14 +100,16 @@ static sweep doubled_sweep(const sweep *hand) {
     return twice;
 }
 
-/* The same at the end of a step: time that was not yet a unit may be one of the smaller units. No
- * more than sweep_advance() would allow are due. */
+/* The same at the end of a step, with the time that was not yet a unit. A unit is due when the hand
+ * is at its end, and the end of u is that of 2u + 1. Were the hand there, 2u would be due half a
+ * unit sooner than u, and its keys would lose that time. So the hand waits for one of the smaller
+ * units: 2u is due when u would have been, and 2u + 1 half a unit later. */
 static sweep doubled_sweep_with_rest(const sweep *hand) {
     sweep twice = doubled_sweep(hand);
     if (hand->timeout == 0) return twice;
-    uint64_t const most = twice.done + (sweep_most(&twice) + 1) * twice.units;
-    twice.due = min_u64(twice.due + 2 * hand->rest / hand->timeout, most);
-    twice.rest = 2 * hand->rest % hand->timeout;
+    bool const has_waited = 2 * hand->rest >= hand->timeout;
+    twice.late = 2 * hand->late + !has_waited;
+    twice.rest = 2 * hand->rest - (has_waited ? hand->timeout : 0);
     return twice;
 }
 

@@ -192,6 +192,7 @@ tamis_status tamis_clear(tamis_set *set) {
     set->table.entries = 0;
     set->table.keys = set->table.saturated = set->table.moved = set->table.aged = 0;
     set->table.sweep.done = set->table.sweep.due = set->table.sweep.rest = 0;
+    set->table.sweep.late = 0;
     set->table.refused_adds = set->table.refused_removes = set->conflicts = 0;
     return TAMIS_OK;
 }

@@ -105,10 +105,11 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
         is_zero(h, AT_PART + parts * PART_BYTES, AT_CHECKSUM) &&
         is_zero(h, PART_VALUES + PART_BYTES, PART_GEOMETRY + PART_BYTES);
     /* a set has nothing of what only states have, and the other way round */
-    bool const is_other_zero =
-        from->is_states
-            ? is_zero(h, AT_REFUSED_REMOVES, AT_REFUSED_REMOVES + 8)
-            : is_zero(h, AT_AGED, AT_CONFLICTS + 8) && is_zero(h, PART_VALUES, PART_GEOMETRY);
+    bool const is_other_zero = from->is_states
+                                   ? is_zero(h, AT_REFUSED_REMOVES, AT_REFUSED_REMOVES + 8)
+                                   : is_zero(h, AT_AGED, AT_CONFLICTS + 8) &&
+                                         is_zero(h, AT_LATE, AT_LATE + 8) &&
+                                         is_zero(h, PART_VALUES, PART_GEOMETRY);
     if (le16_load(h + AT_MINOR) <= MINOR && (!is_reserved_zero || !is_other_zero)) {
         return say_at(from, TAMIS_ERR_CORRUPT, 28, "reserved bytes of the header are not zero");
     }
@@ -205,7 +206,8 @@ static tamis_status header_states(const source *from, const uint8_t *h, tamis_se
                             .lives = le64_load(h + PART_LIVES),
                             .done = le64_load(h + PART_DONE),
                             .due = le64_load(h + PART_DUE),
-                            .rest = le64_load(h + PART_REST) };
+                            .rest = le64_load(h + PART_REST),
+                            .late = le64_load(h + AT_LATE) };
     if (!sweep_is_whole(&table->sweep)) {
         return say_at(from, TAMIS_ERR_CORRUPT, PART_TIMEOUT, "impossible timeouts");
     }

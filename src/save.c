@@ -34,6 +34,7 @@ static void header_encode_states(const tamis_set *set, uint8_t *h) {
     le64_store(h + PART_DONE, table->sweep.done);
     le64_store(h + PART_DUE, table->sweep.due);
     le64_store(h + PART_REST, table->sweep.rest);
+    le64_store(h + AT_LATE, table->sweep.late); /* 0 in a table that has not grown */
 }
 
 static void header_encode_growth(const tamis_set *set, uint8_t *h) {

@@ -39,6 +39,7 @@ typedef struct sweep {
     uint64_t lives;      /* passes that the values 0 to 15 last, 4 bits each; 0: `most` */
     uint64_t done, due;  /* in units; done < units, and due <= done + (most + 1) units */
     uint64_t rest;       /* of the time since, in 1 / timeout of a unit */
+    uint64_t late;       /* units that pass before the next one is due: of tables that have grown */
 } sweep;
 
 /* Passes in a timeout. */
@@ -77,7 +78,8 @@ TAMIS_INLINE uint64_t sweep_taken_over(const sweep *here, uint64_t here_unit, co
     if (here->timer_bits == 0) return 0;
     uint64_t const owed = sweep_owed(there, there_unit), left = timer > owed ? timer - owed : 0;
     uint64_t const past = sweep_past(here, here_unit), was_past = sweep_past(there, there_unit);
-    bool const     is_sooner = past != was_past ? past > was_past : here->rest > there->rest;
+    uint64_t const here_at = past + there->late, there_at = was_past + here->late;
+    bool const     is_sooner = here_at != there_at ? here_at > there_at : here->rest > there->rest;
     return min_u64(left + is_sooner, sweep_life(here, value)) + sweep_owed(here, here_unit);
 }
 
@@ -108,22 +110,26 @@ static __attribute__((unused)) uint64_t sweep_divide(uint64_t a, uint64_t b, uin
 static __attribute__((unused)) void sweep_advance(sweep *hand, uint64_t ticks) {
     uint64_t const most = sweep_most(hand), full = hand->done + (most + 1) * hand->units;
     bool const     is_long = ticks > 2 * hand->timeout; /* at least (most + 1) rounds */
-    uint64_t const more =
+    uint64_t const passed =
         is_long ? 0
                 : sweep_divide(ticks, hand->units * most, hand->rest, hand->timeout, &hand->rest);
+    uint64_t const waited = is_long ? hand->late : min_u64(passed, hand->late);
+    uint64_t const more = passed - (is_long ? 0 : waited);
+    hand->late -= waited;
     hand->due = is_long || more > full - hand->due ? full : hand->due + more;
 }
 
 /* Can these be the numbers of a sweep? For what comes from a file. */
 static __attribute__((unused)) bool sweep_is_whole(const sweep *hand) {
     if (hand->timeout == 0)
-        return (hand->timer_bits | hand->lives | hand->done | hand->due | hand->rest) == 0;
+        return (hand->timer_bits | hand->lives | hand->done | hand->due | hand->rest |
+                hand->late) == 0;
     if (hand->timer_bits < SWEEP_MIN_BITS || hand->timer_bits > SWEEP_MAX_BITS) return false;
     for (unsigned value = 0; value < SWEEP_LIVES; value++) {
         if (sweep_life(hand, value) > sweep_most(hand)) return false;
     }
     return hand->timeout <= SWEEP_MAX_TIMEOUT && hand->rest < hand->timeout &&
-           hand->done < hand->units && hand->due >= hand->done &&
+           hand->done < hand->units && hand->late < hand->units && hand->due >= hand->done &&
            hand->due - hand->done <= (sweep_most(hand) + 1) * hand->units;
 }
 

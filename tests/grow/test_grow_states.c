@@ -1,0 +1,272 @@
+/* test_grow_states.c - states that grow: values and timers through steps, machines, and files.
+ *
+ * Timers neither skip nor double: a silent key goes later than its timeout and within one pass of
+ * the sweep more, whatever steps are taken in between. In a table that grows the sweep waits for at
+ * most one bucket of the first table, a 32nd of a pass.
+ */
+#include "buffer.h"
+#include "make.h"
+
+#include "grow.h"
+
+#define FIRST 1500u
+#define LAST 24000u
+#define VALUES 8u
+
+static const char *kinds[8];
+
+static tamis_states_spec spec_of(const char *kind, uint64_t timeout, unsigned timer_bits) {
+    static tamis_seed const seed = { 1, 2 };
+    tamis_states_spec       spec = TAMIS_STATES_SPEC_INIT;
+    spec.kind = kind;
+    spec.capacity = FIRST;
+    spec.grow_to = LAST;
+    spec.values = VALUES;
+    spec.fpr = 1e-6;
+    spec.timeout = timeout;
+    spec.timer_bits = timer_bits;
+    spec.seed = &seed;
+    return spec;
+}
+
+static tamis_states *make(const char *kind, uint64_t timeout, unsigned timer_bits) {
+    tamis_states_spec const spec = spec_of(kind, timeout, timer_bits);
+    return make_states_from(&spec);
+}
+
+static uint32_t value_of(uint64_t id) {
+    return (uint32_t)(dice_mix(id) % VALUES);
+}
+
+static void put(tamis_states *states, uint64_t first, uint64_t n) {
+    for (uint64_t id = first; id < first + n; id++)
+        assert_int_equal(tamis_states_put_id(states, id, value_of(id)), TAMIS_OK);
+}
+
+static void expect(const tamis_states *states, uint64_t first, uint64_t n) {
+    const char *why = NULL;
+    for (uint64_t id = first; id < first + n; id++) {
+        uint32_t value = VALUES;
+        assert_int_equal(tamis_states_get_id(states, id, &value), TAMIS_OK);
+        assert_int_equal(value, value_of(id));
+    }
+    if (!tamis_states_validate(states, &why)) fail_msg("%s", why);
+}
+
+/* Put keys until a step has moved so many buckets of 1000. Returns how many there are. */
+static uint64_t put_until(tamis_states *states, uint64_t n, unsigned stage, uint64_t progress) {
+    const struct growth *const growth = states->set.growth;
+    while (growth->stage < stage || !grow_is_moving(&states->set) ||
+           growth->moved * 1000 < progress * states->set.table.geometry[0])
+        put(states, n++, 1);
+    assert_int_equal(growth->stage, stage);
+    return n;
+}
+
+/* ------------------------------------------------------------------ values */
+
+static void values_are_kept(void **state) {
+    tamis_states *const states = make(*state, 0, 0);
+    uint64_t            moved = 0;
+    for (uint64_t n = 0; n < LAST; n++) {
+        put(states, n, 1);
+        if (states->set.growth->moved == moved) continue;
+        moved = states->set.growth->moved;
+        if (states->set.growth->stage < 3) expect(states, 0, n + 1);
+    }
+    expect(states, 0, LAST);
+    assert_int_equal(states->set.growth->stage, 4);
+    tamis_states_free(states);
+}
+
+static void tallies_are_of_both_tables(void **state) {
+    tamis_states *const states = make(*state, 0, 0);
+    uint64_t            truth[VALUES] = { 0 }, counts[VALUES];
+    tamis_states_facts  facts;
+    uint64_t const      n = put_until(states, 0, 2, 500);
+    for (uint64_t id = 0; id < n; id++) truth[value_of(id)]++;
+    assert_int_equal(tamis_states_tally(states, counts), TAMIS_OK);
+    assert_memory_equal(counts, truth, sizeof truth);
+    assert_int_equal(tamis_states_get_facts(states, &facts), TAMIS_OK);
+    assert_int_equal(facts.keys, n);
+    tamis_states_free(states);
+}
+
+/* ------------------------------------------------------------------ machines */
+
+typedef struct asked {
+    unsigned times[FIRST];
+    size_t   n;
+} asked;
+
+static tamis_step count_and_put(void *context, size_t i, tamis_status status, uint32_t value,
+                                uint32_t *ret_to) {
+    asked *const all = context;
+    (void)value;
+    all->times[i]++;
+    *ret_to = (uint32_t)(i % VALUES);
+    return status == TAMIS_ERR_ABSENT ? TAMIS_STEP_SET : TAMIS_STEP_TOUCH;
+}
+
+/* All keys belong to a few buckets, so that many steps of the machine must wait for room: each is
+ * asked once. */
+static void machines_are_asked_once(void **state) {
+    tamis_states *const states = make(*state, 0, 0);
+    static asked        all;
+    static uint64_t     ids[FIRST];
+    static tamis_status statuses[FIRST];
+    size_t              n = 0, ok = 0;
+    memset(&all, 0, sizeof all);
+    for (uint64_t id = 0; n < FIRST; id++) {
+        if (keyhash_id(&states->set.hasher, id) >> 58 == 0) ids[n++] = id;
+    }
+    tamis_states_batch const batch = { .ids = ids, .n = n, .ret_statuses = statuses };
+    assert_int_equal(tamis_states_step_batch(states, &batch, count_and_put, &all, &ok), TAMIS_OK);
+    assert_true(ok > 200);
+    assert_true(states->set.growth->stage > 0);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t           value = VALUES;
+        tamis_status const status = tamis_states_get_id(states, ids[i], &value);
+        assert_int_equal(all.times[i], 1);
+        assert_int_equal(status, statuses[i] == TAMIS_OK ? TAMIS_OK : TAMIS_ERR_ABSENT);
+        if (status == TAMIS_OK) assert_int_equal(value, i % VALUES);
+    }
+    assert_true(tamis_states_validate(states, NULL));
+    tamis_states_free(states);
+}
+
+/* ------------------------------------------------------------------ timers */
+
+#define MAX_KEYS 200000u
+
+/* More and more keys come, so that steps are taken while keys age. */
+static void ages(const char *kind, uint64_t timeout, unsigned timer_bits, unsigned per_call) {
+    static uint64_t     heard[MAX_KEYS];
+    tamis_states *const states = make(kind, timeout, timer_bits);
+    tamis_states_spec   spec = spec_of(kind, timeout, timer_bits);
+    uint64_t            least, most, n = 0, first = 0, now = 0, backlog, gone = 0;
+    tamis_states_facts  facts;
+    assert_int_equal(tamis_states_timeout(&spec, 0, &least, &most, NULL), TAMIS_OK);
+    while (states->set.growth->stage < 3) {
+        for (uint64_t end = min_u64(n + 20 + n / per_call, MAX_KEYS); n < end; n++) {
+            put(states, n, 1);
+            heard[n] = now;
+            if (n % 7 != 0) continue;
+            uint64_t const other =
+                first + dice_mix(n) % (n + 1 - first); /* now and then one stays */
+            if (tamis_states_touch_id(states, other) == TAMIS_OK) heard[other] = now;
+        }
+        now++;
+        assert_int_equal(tamis_states_tick(states, 1, NULL, &backlog), TAMIS_OK);
+        while (backlog != 0)
+            assert_int_equal(tamis_states_tick(states, 0, NULL, &backlog), TAMIS_OK);
+        gone = 0;
+        for (uint64_t id = first; id < n; id++) {
+            uint32_t           value;
+            uint64_t const     age = now - heard[id];
+            tamis_status const status = tamis_states_get_id(states, id, &value);
+            gone += status != TAMIS_OK;
+            if (age <= least && status != TAMIS_OK)
+                fail_msg("gone at %llu of %llu, stage %u", (unsigned long long)age,
+                         (unsigned long long)least, states->set.growth->stage);
+            if (age >= most + timeout / 32 + 1 && status == TAMIS_OK)
+                fail_msg("there at %llu of %llu, stage %u", (unsigned long long)age,
+                         (unsigned long long)most, states->set.growth->stage);
+        }
+        while (first < n && now - heard[first] > 2 * most) first++;
+    }
+    assert_int_equal(tamis_states_get_facts(states, &facts), TAMIS_OK);
+    assert_int_equal(facts.keys + facts.aged, n);
+    assert_true(tamis_states_validate(states, NULL));
+    tamis_states_free(states);
+}
+
+static void silent_keys_go_in_time(void **state) {
+    static const uint64_t timeouts[] = { 1, 7, 20, 37, 64, 100, 333, 1000 };
+    for (size_t i = 0; i < COUNT(timeouts); i++) {
+        for (unsigned bits = 2; bits <= 4; bits++)
+            ages(*state, timeouts[i], bits, (unsigned)(timeouts[i] + 2));
+    }
+}
+
+/* What is owed in a step is owed as often after it; a full backlog is not more than full. */
+static void a_late_sweep_stays_whole(void **state) {
+    for (uint64_t ticks = 1; ticks < 200; ticks += 7) {
+        tamis_states *states = make(*state, 50, 3), *back = NULL;
+        uint64_t      n = put_until(states, 0, 0, 400), backlog;
+        buffer        file = { NULL, 0 };
+        tamis_problem problem = { 0 };
+        assert_int_equal(tamis_states_tick(states, ticks, NULL, NULL), TAMIS_OK);
+        sweep *const hand = &states->set.table.sweep;
+        sweep_advance(hand, 3 * ticks); /* time passes, and nothing is swept */
+        tamis_grow_follow_sweep(&states->set);
+        while (states->set.growth->stage == 0) put(states, 100000 + n++, 1);
+        assert_true(sweep_is_whole(hand));
+        assert_int_equal(tamis_states_write(states, buffer_write, &file), TAMIS_OK);
+        if (tamis_states_read(file.bytes, file.n, NULL, &back, &problem) != TAMIS_OK)
+            fail_msg("%s", problem.text);
+        do {
+            assert_int_equal(tamis_states_tick(states, 0, NULL, &backlog), TAMIS_OK);
+        } while (backlog != 0);
+        free(file.bytes);
+        tamis_states_free(back);
+        tamis_states_free(states);
+    }
+}
+
+/* ------------------------------------------------------------------ files */
+
+/* What is read in the middle of a step goes on as the one that was written. */
+static void files_go_on(void **state) {
+    for (uint64_t progress = 1; progress < 800; progress += 250) {
+        tamis_states *states = make(*state, 40, 3), *back = NULL, *copy = NULL;
+        buffer        file = { NULL, 0 }, again = { NULL, 0 };
+        put(states, 500000, 300);
+        assert_int_equal(tamis_states_tick(states, 11, NULL, NULL), TAMIS_OK);
+        uint64_t const n = put_until(states, 0, 1, progress);
+        assert_int_equal(tamis_states_write(states, buffer_write, &file), TAMIS_OK);
+        assert_int_equal(tamis_states_read(file.bytes, file.n, NULL, &back, NULL), TAMIS_OK);
+        assert_int_equal(tamis_states_write(back, buffer_write, &again), TAMIS_OK);
+        assert_int_equal(file.n, again.n);
+        assert_memory_equal(file.bytes, again.bytes, file.n);
+        assert_int_equal(tamis_states_copy(states, &copy), TAMIS_OK);
+        for (unsigned i = 0; i < 30; i++) {
+            uint64_t here[VALUES], there[VALUES], also[VALUES];
+            put(states, n + 300 * i, 300);
+            put(back, n + 300 * i, 300);
+            put(copy, n + 300 * i, 300);
+            assert_int_equal(tamis_states_tick(states, 1, NULL, NULL), TAMIS_OK);
+            assert_int_equal(tamis_states_tick(back, 1, NULL, NULL), TAMIS_OK);
+            assert_int_equal(tamis_states_tick(copy, 1, NULL, NULL), TAMIS_OK);
+            assert_int_equal(tamis_states_tally(states, here), TAMIS_OK);
+            assert_int_equal(tamis_states_tally(back, there), TAMIS_OK);
+            assert_int_equal(tamis_states_tally(copy, also), TAMIS_OK);
+            assert_memory_equal(here, there, sizeof here);
+            assert_memory_equal(here, also, sizeof here);
+        }
+        expect(back, n, 9000);
+        free(file.bytes);
+        free(again.bytes);
+        tamis_states_free(states);
+        tamis_states_free(back);
+        tamis_states_free(copy);
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_kept),          cmocka_unit_test(tallies_are_of_both_tables),
+        cmocka_unit_test(machines_are_asked_once),  cmocka_unit_test(silent_keys_go_in_time),
+        cmocka_unit_test(a_late_sweep_stays_whole), cmocka_unit_test(files_go_on),
+    };
+    struct CMUnitTest all[COUNT(tests) * COUNT(kinds)];
+    size_t            n = 0;
+    for (size_t k = 0, found = 0; tamis_states_kind_at(k) != NULL && found < COUNT(kinds); k++) {
+        if (tamis_states_kind_at(k)->growing == NULL) continue;
+        kinds[found] = tamis_states_kind_at(k)->name;
+        for (size_t t = 0; t < COUNT(tests); t++)
+            all[n++] = unit_named(tests[t].name, tests[t].test_func, kinds[found]);
+        found++;
+    }
+    return unit_run("grow, states", all, n);
+}
