@@ -14,7 +14,14 @@
 #define SAMPLE_HEADER 4096
 #define SAMPLE_BLOCK 65536
 
-/* Each test once for every kind there is, with its name as the state; the caller frees. */
+/* A kind's name behind this stands for a set of that kind in the middle of a step of growing. */
+#define SAMPLE_GROWING "growing "
+
+bool        sample_is_growing(const char *kind);
+const char *sample_kind(const char *kind); /* without that word */
+
+/* Each test once for every kind there is, with its name as the state, and once more for those that
+ * grow; the caller frees. */
 struct CMUnitTest *sample_tests(const struct CMUnitTest *tests, size_t n, size_t *ret_n);
 
 /* A set of that kind whose file has about so many bytes, at most, filled with `keys` keys. */
@@ -26,7 +33,8 @@ buffer sample_of(const tamis_set *set);
 /* How many keys the file at a path holds; fails when it cannot be opened. */
 uint64_t sample_keys_at(const char *path);
 
-/* Make all checksums right again: what an attacker would do. */
+/* Make all checksums right again: what an attacker would do. The file has the layout of the last one
+ * that sample_of() made. */
 void sample_seal(buffer *s);
 
 /* The number of descriptors that are open. */

@@ -10,6 +10,21 @@
 
 static unsigned n_accepted, n_refused;
 
+/* To its end, and back, if that is not too large to try. */
+static void use_growing(tamis_set *set, const tamis_facts *facts) {
+    if (facts->grow_to > 100000) return;
+    tamis_set *copy = NULL;
+    assert_int_equal(tamis_copy(set, &copy), TAMIS_OK);
+    for (uint64_t id = 0; id < facts->capacity / 8; id++) (void)!tamis_add_id(copy, id * 11);
+    assert_true(tamis_validate(copy, NULL));
+    (void)!tamis_resize(copy, facts->grow_to, NULL);
+    (void)!tamis_resize(copy, facts->keys, NULL);
+    assert_true(tamis_validate(copy, NULL));
+    (void)!tamis_merge(copy, set);
+    (void)!tamis_clear(copy);
+    tamis_free(copy);
+}
+
 static void use(tamis_set *set) {
     uint64_t keys[300], counts[300];
     bool     flags[300];
@@ -21,6 +36,7 @@ static void use(tamis_set *set) {
     tamis_info info;
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
     assert_true(tamis_validate(set, NULL));
+    if (info.facts.grow_to != 0) use_growing(set, &info.facts);
 }
 
 static void try_file(const buffer *s) {
@@ -71,10 +87,16 @@ static buffer fresh(const char *kind) {
     return s;
 }
 
+/* A part more, in the header of a set that is in a step. */
+static size_t more_bytes(const char *kind) {
+    return sample_is_growing(kind) ? 256 : 0;
+}
+
 /* Each word of the header: every bit, and every extreme. */
 static void crafted_fields_are_safe(void **state) {
-    buffer s = fresh(*state);
-    for (size_t at = 0; at < 400; at += 8) {
+    buffer       s = fresh(*state);
+    size_t const end = 400 + more_bytes(*state);
+    for (size_t at = 0; at < end; at += 8) {
         uint64_t const good = le64_load(s.bytes + at);
         for (unsigned bit = 0; bit < 64; bit++) {
             le64_store(s.bytes + at, good ^ (UINT64_C(1) << bit));
@@ -93,11 +115,12 @@ static void crafted_fields_are_safe(void **state) {
 
 /* Two words at a time: fields that contradict each other. */
 static void crafted_pairs_are_safe(void **state) {
-    buffer s = fresh(*state);
-    dice   chance = { 5 };
+    buffer       s = fresh(*state);
+    dice         chance = { 5 };
+    size_t const more = more_bytes(*state) / 8;
     for (unsigned trial = 0; trial < 6000; trial++) {
-        size_t const   a = dice_below(&chance, 34) * 8 + 128;
-        size_t const   b = dice_below(&chance, 48) * 8;
+        size_t const   a = dice_below(&chance, 34 + more) * 8 + 128;
+        size_t const   b = dice_below(&chance, 48 + more) * 8;
         uint64_t const good_a = le64_load(s.bytes + a), good_b = le64_load(s.bytes + b);
         le64_store(s.bytes + a, extremes[dice_below(&chance, N_EXTREMES)]);
         le64_store(s.bytes + b, good_b ^ (UINT64_C(1) << dice_below(&chance, 64)));
@@ -139,12 +162,14 @@ static void crafted_giants_are_refused(void **state) {
 /* Every reserved byte of the header, and those behind the name of the kind. */
 static void crafted_reserved_bytes_are_refused(void **state) {
     buffer       s = fresh(*state);
-    size_t const name_end = 128 + strlen(*state);
+    bool const   grows = sample_is_growing(*state);
+    size_t const name_end = 128 + strlen(sample_kind(*state)), parts_end = grows ? 640 : 384;
     for (size_t at = 28; at < 4088; at++) {
-        bool const is_name = at >= name_end && at < 128 + 16;
-        bool const is_reserved = at < 32 || (at >= 64 && at < 80) || (at >= 88 && at < 128) ||
-                                 (at >= 128 + 60 && at < 128 + 64) ||
-                                 (at >= 128 + 72 && at < 128 + 128) || at >= 128 + 256;
+        bool const   is_name = at >= name_end && at < 128 + 16;
+        size_t const in_part = at >= 128 && at < parts_end ? (at - 128) % 256 : 0;
+        bool const   is_reserved =
+            at < 32 || (at >= 64 && at < 80) || (at >= (grows ? 112 : 88) && at < 128) ||
+            (in_part >= 60 && in_part < 64) || (in_part >= 72 && in_part < 128) || at >= parts_end;
         if (!is_name && !is_reserved) continue;
         s.bytes[at] = 1;
         sample_seal(&s);
