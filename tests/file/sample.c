@@ -62,10 +62,14 @@ tamis_set *sample_set(const char *kind, size_t file_bytes, uint64_t keys, uint64
 
 static size_t first_body; /* of a file of two parts; else 0 */
 
+void sample_take_layout(const buffer *s) {
+    first_body = le32_load(s->bytes + 24) == 2 ? (size_t)le64_load(s->bytes + 128 + 16) : 0;
+}
+
 buffer sample_of(const tamis_set *set) {
     buffer s = { NULL, 0 };
     assert_int_equal(tamis_write(set, buffer_write, &s), TAMIS_OK);
-    first_body = le32_load(s.bytes + 24) == 2 ? (size_t)le64_load(s.bytes + 128 + 16) : 0;
+    sample_take_layout(&s);
     return s;
 }
 

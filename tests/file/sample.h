@@ -33,8 +33,11 @@ buffer sample_of(const tamis_set *set);
 /* How many keys the file at a path holds; fails when it cannot be opened. */
 uint64_t sample_keys_at(const char *path);
 
-/* Make all checksums right again: what an attacker would do. The file has the layout of the last one
- * that sample_of() made. */
+/* Remember where the parts of a file are, before its header is changed; sample_of() does it. */
+void sample_take_layout(const buffer *s);
+
+/* Make all checksums right again: what an attacker would do. The file has the layout that was taken
+ * last. */
 void sample_seal(buffer *s);
 
 /* The number of descriptors that are open. */
