@@ -87,7 +87,8 @@ typedef struct tamis_states_spec {
     tamis_allocator allocator;
     const char     *isa;
 
-    uint64_t grow_to; /**< as in tamis_spec */
+    uint64_t grow_to; /**< as in tamis_spec. Steps let a silent key stay a little longer: in all, at
+                           most a 32nd of a pass of the sweep */
 } tamis_states_spec;
 
 #define TAMIS_STATES_SPEC_INIT                                                                   \
@@ -106,8 +107,8 @@ TAMIS_API void tamis_states_free(tamis_states *states);
 /* One key. Each also takes a 64-bit id or hash instead, as in section 4.
  *
  * put    add a key with its value. TAMIS_OK; _CONFLICT: it is there with another value, nothing
- *        changed; _FULL; _UNKNOWN: its value is not known, and there is no room to store it
- *        separately; _ARGUMENT: there is no such value.
+ *        changed; _FULL; _MEMORY: the table has to grow, and cannot; _UNKNOWN: its value is not
+ *        known, and there is no room to store it separately; _ARGUMENT: there is no such value.
  * get    TAMIS_OK and the value, _ABSENT or _UNKNOWN. Never refreshes a timer.
  * move   give another value to a key that has `from`, or TAMIS_ANY_VALUE, and refresh it. TAMIS_OK;
  *        _CONFLICT: it has another value, nothing changed; _ABSENT; _UNKNOWN: it stays unknown.

@@ -221,7 +221,8 @@ TAMIS_API void tamis_free(tamis_set *set);
  *  further adds return TAMIS_OK and change nothing. No other key is affected: in kinds without
  *  counters a flooded key takes the room of 8 at most. tamis_info.saturated counts such entries.
  *
- *  @return TAMIS_OK, _FULL (nothing changed), _READ_ONLY, _ARGUMENT. */
+ *  @return TAMIS_OK; _FULL (nothing changed); _MEMORY: the set has to grow for this key, and there
+ *  is no memory for that (nothing changed); _READ_ONLY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add(tamis_set *set, const void *key, size_t key_bytes);
 
 /** Add `copies` copies of one key: all of them or none. Each counts as one add. Copies beyond what
@@ -524,7 +525,7 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_resize(tamis_set *set, uint64_t cap
  *  seed, or one with `like` the other. Sets that grow can be merged at any stage; `into` grows if
  *  it must.
  *  @return TAMIS_OK, _MISMATCH, _CANNOT, _FULL, _READ_ONLY, _ARGUMENT; _MEMORY: some kinds need a
- *  temporary copy. */
+ *  temporary copy, and `into` may have to grow. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_merge(tamis_set *into, const tamis_set *from);
 
 /** Take the contents of `from` out of `into`, the reverse of tamis_merge(): all of it or nothing.

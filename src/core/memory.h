@@ -41,7 +41,7 @@ TAMIS_INLINE void *memory_map_huge(size_t bytes) {
     return raw + head;
 }
 
-/* ------------------------------------------------------------------ a table that grows */
+/* ------------------------------------------------------------------ tables that grow */
 
 /* A table that grows is filled and emptied a few kilobytes at a time, and no call shall wait for
  * two megabytes to be zeroed. So it begins on ordinary pages, which the system zeroes one by one

@@ -1,4 +1,4 @@
-/* growing.h - sets that grow, brought to any moment of their life: what the tests of growth share. */
+/* growing.h - sets that grow, brought to any moment of their life. */
 #ifndef TAMIS_TESTS_GROWING_H
 #define TAMIS_TESTS_GROWING_H
 
@@ -72,7 +72,7 @@ static inline uint64_t growing_progress(const tamis_set *set) {
 }
 
 /* Add ids from `first` on until a step to stage `stage` + 1 has moved at least so many buckets of
- * 1000, or until the set is at that stage, if that is 0. Returns the first id that was not added. */
+ * 1000, or until the set is at that stage, if that is 0. Returns the first id not added. */
 static inline uint64_t growing_bring(tamis_set *set, uint64_t first, unsigned stage,
                                      uint64_t progress) {
     uint64_t id = first;

@@ -112,7 +112,7 @@ static uint64_t resident_bytes(void) {
     return here * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Tables below 4 MiB come from malloc, which gives no part of one back, and keeps some for itself. */
+/* Tables below 4 MiB come from malloc, which gives no part of one back and may keep some. */
 #define OTHER_BYTES (UINT64_C(6) << 20)
 
 static uint64_t many = 8000000;
