@@ -871,6 +871,45 @@ static const char *adds_that_change_nothing_are_not_counted(const subject *varia
     return why;
 }
 
+/* ------------------------------------------------------------------ growing */
+
+/* A set that is in a step, or just after one, has all n keys, counts them, and takes no more
+ * strangers for present than it may. */
+static const char *check_moment(const subject *variant, const tamis_set *set, size_t n) {
+    uint64_t const strangers = 2000, first = UINT64_C(1) << 41;
+    const char    *why = has_range(set, 0, n);
+    tamis_info     info;
+    double         hits = 0;
+    if (why != NULL) return why;
+    MUST(tamis_validate(set, &why), "%s", why);
+    MUST(tamis_inspect(set, &info) == TAMIS_OK, "inspect failed");
+    MUST(info.facts.keys <= n && (double)info.facts.keys >= (double)n * (1 - variant->fpr) - 8,
+         "%llu keys of %zu", (unsigned long long)info.facts.keys, n);
+    for (uint64_t key = first; key < first + strangers; key++) hits += tamis_has_id(set, key);
+    double const most = (double)strangers * variant->fpr;
+    MUST(hits <= most + 4 * sqrt(most) + 1, "%.0f false positives, at most %.1f", hits, most);
+    return read_alike(set);
+}
+
+static const char *grow_two_stages(const subject *variant, tamis_set *set) {
+    const char *why = NULL;
+    uint64_t    moved = 0;
+    for (size_t n = 0; set->growth->stage < 2 && why == NULL; n++) {
+        MUST(tamis_add_id(set, n) == TAMIS_OK, "key %zu was refused", n);
+        if (set->growth->moved != moved) why = check_moment(variant, set, n + 1);
+        moved = set->growth->moved;
+    }
+    return why;
+}
+
+static const char *every_moment_of_a_step_is_whole(const subject *variant) {
+    tamis_set *const set = subject_make(variant, 23);
+    MUST(set != NULL, "could not be made");
+    const char *const why = set->growth != NULL ? grow_two_stages(variant, set) : NULL;
+    tamis_free(set);
+    return why;
+}
+
 const named_law set_laws[] = {
     { "no_false_negative_under_churn", no_false_negative_under_churn },
     { "emptying_restores_every_byte", emptying_restores_every_byte },
@@ -895,5 +934,6 @@ const named_law set_laws[] = {
     { "counts_are_seldom_too_high", counts_are_seldom_too_high },
     { "keys_and_bytes_are_counted_exactly", keys_and_bytes_are_counted_exactly },
     { "adds_that_change_nothing_are_not_counted", adds_that_change_nothing_are_not_counted },
+    { "every_moment_of_a_step_is_whole", every_moment_of_a_step_is_whole },
     { NULL, NULL },
 };

@@ -12,6 +12,7 @@ bool churn_begin(churn *c, tamis_set *set, uint64_t seed) {
                   .universe = universe,
                   .abilities = set->abilities,
                   .chance = { seed } };
+    if (set->growth != NULL) c->goal = universe * 2 / 3; /* it has to come to its steps */
     return c->truth != NULL;
 }
 
@@ -145,11 +146,16 @@ static const char *step_batch(churn *c) {
     return add_batch(c, n);
 }
 
+/* Beyond the capacity; of a set that grows, two steps far. */
+static uint64_t most_keys(const churn *c) {
+    return c->set->growth != NULL ? c->universe : c->set->capacity * 5 / 4 + 2;
+}
+
 /* Choose the load to go to next. Now and then the set is emptied. Kinds that cannot remove need
  * that once they are full. The others need it before a flood: too many saturated keys would hide a
  * lost one. */
 static const char *new_goal(churn *c) {
-    c->goal = (size_t)dice_below(&c->chance, c->set->capacity * 5 / 4 + 2);
+    c->goal = (size_t)dice_below(&c->chance, most_keys(c));
     bool const can_remove = (c->abilities & TAMIS_CAN_REMOVE) != 0;
     if (can_remove ? dice_below(&c->chance, 64) != 0 : c->distinct < c->set->capacity) return NULL;
     MUST(tamis_clear(c->set) == TAMIS_OK, "clear failed");

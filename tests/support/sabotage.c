@@ -29,6 +29,7 @@ static tamis_kind sabotage(const tamis_kind *broken) {
     if (broken->predict != NULL) kind.predict = broken->predict;
     if (broken->survey != NULL) kind.survey = broken->survey;
     if (broken->validate != NULL) kind.validate = broken->validate;
+    if (broken->growing != NULL) kind.growing = broken->growing;
     return kind;
 }
 
@@ -63,7 +64,7 @@ int sabotage_run(const subject *variant, const saboteur *saboteurs, size_t n_sab
     trial *const             trials = calloc(n_saboteurs + 1, sizeof *trials);
     assert(all != NULL && trials != NULL);
     assert(tamis_kind_find(variant->kind, NULL, &honest) == TAMIS_OK);
-    memcpy(all, tests, n_tests * sizeof *tests);
+    if (n_tests != 0) memcpy(all, tests, n_tests * sizeof *tests);
     for (size_t i = 0; i < n_saboteurs; i++) {
         const saboteur *const one = &saboteurs[i];
         trial *const          t = &trials[i];
