@@ -322,10 +322,16 @@ static tamis_set *make_union(const growing_case *tried, uint64_t n, uint64_t fir
     return set;
 }
 
+/* Of all pairs of moments, each mode tries a third: all of them are tried. */
+static bool is_tried(const growing_case *tried, size_t a, size_t b) {
+    return (a + 2 * b + (size_t)(tried->mode - growing_modes)) % 3 == 0;
+}
+
 /* Both directions, at any two moments: the same as adding everything. */
 static void merging_is_adding_everything(void **state) {
     for (size_t a = 0; a < COUNT(moments); a++) {
         for (size_t b = 0; b < COUNT(moments); b++) {
+            if (!is_tried(*state, a, b)) continue;
             uint64_t          of_into, end;
             uint64_t const    first = 200 - a * 30 + (UINT64_C(1) << 30) * (b % 2);
             tamis_set *const  into = make_at(*state, a, 0, &of_into);
@@ -371,6 +377,7 @@ static void merging_is_all_or_nothing(void **state) {
 static void subtracting_undoes_merging(void **state) {
     for (size_t a = 0; a < COUNT(moments); a++) {
         for (size_t b = 0; b < COUNT(moments); b++) {
+            if (!is_tried(*state, a, b)) continue;
             uint64_t          of_into, end;
             tamis_set *const  into = make_at(*state, a, 0, &of_into);
             tamis_set *const  from = make_at(*state, b, UINT64_C(1) << 30, &end);

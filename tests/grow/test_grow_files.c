@@ -270,6 +270,24 @@ static void a_set_without_memory_is_full(void **state) {
     assert_int_equal(book.bytes, 0);
 }
 
+/* A step that could not begin is begun soon after memory is back, not when an add finds no room. */
+static void a_step_begins_when_memory_is_back(void **state) {
+    const growing_case *const tried = *state;
+    ledger                    book = { .is_empty = false };
+    tamis_seed const          seed = make_seed(8);
+    tamis_spec                spec = growing_spec(tried, &seed);
+    uint64_t const            begin = GROWING_CAPACITY - GROWING_CAPACITY / 16;
+    spec.allocator = ledger_allocator(&book);
+    tamis_set *const set = make_set_from(&spec);
+    book.is_empty = true;
+    add_ids(set, 0, begin + 10);
+    assert_false(grow_is_moving(set));
+    book.is_empty = false;
+    add_ids(set, begin + 10, GROWING_CAPACITY / 128);
+    assert_true(grow_is_moving(set));
+    tamis_free(set);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(opened_sets_go_on),
@@ -279,6 +297,7 @@ int main(void) {
         cmocka_unit_test(sets_received_without_copies_go_on),
         cmocka_unit_test(every_request_may_be_refused),
         cmocka_unit_test(a_set_without_memory_is_full),
+        cmocka_unit_test(a_step_begins_when_memory_is_back),
     };
     return growing_run("grow, files", tests, COUNT(tests));
 }

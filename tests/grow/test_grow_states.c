@@ -144,7 +144,7 @@ static void ages(const char *kind, uint64_t timeout, unsigned timer_bits, unsign
     static uint64_t     heard[MAX_KEYS];
     tamis_states *const states = make(kind, timeout, timer_bits);
     tamis_states_spec   spec = spec_of(kind, timeout, timer_bits);
-    uint64_t            least, most, n = 0, first = 0, now = 0, backlog, gone = 0;
+    uint64_t            least, most, n = 0, first = 0, now = 0, backlog;
     tamis_states_facts  facts;
     assert_int_equal(tamis_states_timeout(&spec, 0, &least, &most, NULL), TAMIS_OK);
     while (states->set.growth->stage < 3) {
@@ -160,12 +160,12 @@ static void ages(const char *kind, uint64_t timeout, unsigned timer_bits, unsign
         assert_int_equal(tamis_states_tick(states, 1, NULL, &backlog), TAMIS_OK);
         while (backlog != 0)
             assert_int_equal(tamis_states_tick(states, 0, NULL, &backlog), TAMIS_OK);
-        gone = 0;
+        assert_int_equal(tamis_states_get_facts(states, &facts), TAMIS_OK);
+        assert_int_equal(facts.keys + facts.aged, n);
         for (uint64_t id = first; id < n; id++) {
             uint32_t           value;
             uint64_t const     age = now - heard[id];
             tamis_status const status = tamis_states_get_id(states, id, &value);
-            gone += status != TAMIS_OK;
             if (age <= least && status != TAMIS_OK)
                 fail_msg("gone at %llu of %llu, stage %u", (unsigned long long)age,
                          (unsigned long long)least, states->set.growth->stage);
@@ -175,8 +175,6 @@ static void ages(const char *kind, uint64_t timeout, unsigned timer_bits, unsign
         }
         while (first < n && now - heard[first] > 2 * most) first++;
     }
-    assert_int_equal(tamis_states_get_facts(states, &facts), TAMIS_OK);
-    assert_int_equal(facts.keys + facts.aged, n);
     assert_true(tamis_states_validate(states, NULL));
     tamis_states_free(states);
 }
