@@ -107,6 +107,22 @@ static void time_adds_up_exactly(void **state) {
     }
 }
 
+/* A hand that is late waits: so many units pass before one is due. */
+static void a_late_hand_waits(void **state) {
+    (void)state;
+    sweep hand = { .units = 10, .timeout = 30, .timer_bits = 3, .late = 4 }; /* a unit a tick */
+    sweep_advance(&hand, 3);
+    assert_int_equal(hand.due, 0);
+    assert_int_equal(hand.late, 1);
+    sweep_advance(&hand, 3);
+    assert_int_equal(hand.due, 2);
+    assert_int_equal(hand.late, 0);
+    hand.late = 4;
+    sweep_advance(&hand, 1000);
+    assert_int_equal(hand.due, hand.done + 4 * hand.units);
+    assert_int_equal(hand.late, 0);
+}
+
 static void without_a_timeout_nothing_has_a_timer(void **state) {
     (void)state;
     sweep const none = { .units = 10 };
@@ -116,9 +132,9 @@ static void without_a_timeout_nothing_has_a_timer(void **state) {
 
 static void impossible_numbers_are_refused(void **state) {
     (void)state;
-    sweep const good = { 10, 100, 3, 0x321, 4, 17, 99 };
+    sweep const good = { 10, 100, 3, 0x321, 4, 17, 99, 9 };
     assert_true(sweep_is_whole(&good));
-    sweep bad[10];
+    sweep bad[11];
     for (unsigned i = 0; i < COUNT(bad); i++) bad[i] = good;
     bad[0].timeout = SWEEP_MAX_TIMEOUT + 1;
     bad[1].timer_bits = 1;
@@ -130,12 +146,14 @@ static void impossible_numbers_are_refused(void **state) {
     bad[7].rest = 100;
     bad[8].timeout = 0;
     bad[9].timer_bits = 0;
+    bad[10].late = 10;
     for (unsigned i = 0; i < COUNT(bad); i++) assert_false(sweep_is_whole(&bad[i]));
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(touched_cells_stay_and_silent_ones_expire),
     cmocka_unit_test(time_adds_up_exactly),
+    cmocka_unit_test(a_late_hand_waits),
     cmocka_unit_test(without_a_timeout_nothing_has_a_timer),
     cmocka_unit_test(impossible_numbers_are_refused),
 };
