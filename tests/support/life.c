@@ -98,7 +98,9 @@ tamis_states *states_subject_make(const subject *variant, uint64_t seed) {
         (void)fprintf(stderr, "%s: %s\n", variant->kind, problem.text);
         return NULL;
     }
-    if (variant->instead != NULL) states->set.kind = variant->instead;
+    if (variant->instead == NULL) return states;
+    states->set.kind = variant->instead;
+    if (states->set.growth == NULL) states->set.states = variant->instead->states;
     return states;
 }
 
@@ -126,10 +128,13 @@ static bool is_doubtful(const life *l, const person *p) {
     return p->is_there && l->variant->timeout != 0 && l->now - p->heard > l->variant->timeout;
 }
 
-/* A key that must be gone. Shared cells may be kept alive by other keys. */
+/* A key that must be gone. Shared cells may be kept alive by other keys. Steps of growing let a key
+ * stay for a 32nd of a pass more, in all. */
 static bool is_over(const life *l, const person *p) {
+    uint64_t const timeout = l->variant->timeout;
+    uint64_t const waited = l->variant->grow_to != 0 ? timeout / 32 + 1 : 0;
     return is_doubtful(l, p) && !l->variant->is_shared && !p->is_blurred && l->backlog == 0 &&
-           l->now - p->heard >= 2 * l->variant->timeout;
+           l->now - p->heard >= 2 * timeout + waited;
 }
 
 /* In kinds whose keys share cells, a key that was silent for long may have lost some of its cells,
