@@ -8,7 +8,8 @@
 #include "core/hash.h"
 #include "grow.h"
 
-/* A way to grow. It begins with 32 buckets or a few more, and has four steps before it. */
+/* A way to grow. It begins with the buckets that a first stage has at least, or a few more, and has
+ * four steps before it. */
 typedef struct growing_mode {
     const char *name;
     unsigned    abilities;
@@ -26,7 +27,7 @@ static const growing_mode growing_modes[] = {
     { "siphash", TAMIS_CAN_REMOVE, 0, 0.001, TAMIS_HASH_SIPHASH },
 };
 #define GROWING_MODES COUNT(growing_modes)
-#define GROWING_CAPACITY 1500u
+#define GROWING_CAPACITY 6000u
 #define GROWING_STAGES 4u
 #define GROWING_TO (GROWING_CAPACITY << GROWING_STAGES)
 

@@ -220,7 +220,7 @@ static bool life_with_a_refusal(const growing_case *tried, size_t at) {
     add_all(set, 7000);
     resize(set, GROWING_TO, 7000);
     resize(set, 7000, 7000);
-    uint64_t const n = growing_bring(set, 7000, 3, 500);
+    uint64_t const n = growing_bring(set, 7000, 2, 500);
     while (tamis_copy(set, &copy) != TAMIS_OK) assert_true(book.has_failed);
     while (tamis_write(set, buffer_write, &file) != TAMIS_OK) file.n = 0;
     while (tamis_read(file.bytes, file.n, &options, &back, NULL) != TAMIS_OK)

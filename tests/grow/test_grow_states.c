@@ -9,8 +9,8 @@
 
 #include "grow.h"
 
-#define FIRST 1500u
-#define LAST 24000u
+#define FIRST 6000u
+#define LAST 96000u
 #define VALUES 8u
 
 static const char *kinds[8];

@@ -160,7 +160,8 @@ static const struct {
     { "rank", 900, "buckets=100000,chains=64,remainder_bits=7,cells=80,counter_bits=2", 0 },
 };
 
-/* Kinds that grow, in these. The first stage has 32 buckets or a few more, which is the least. */
+/* Kinds that grow, in these. The first stage of `line` has 32 buckets or a few more, which is the
+ * least. The buckets of `rank` hold more keys, so its sets are four times as large. */
 static const struct {
     uint64_t   capacity, grow_to;
     double     fpr;
@@ -249,14 +250,15 @@ static bool can_be_less(const char *kind) {
 
 /* Histories are longer: they have to come to the steps. */
 static subject growing_subject(const subject *base, size_t i) {
-    subject variant = *base;
-    variant.capacity = growing[i].capacity;
-    variant.grow_to = growing[i].grow_to;
+    subject        variant = *base;
+    uint64_t const times = strcmp(base->kind, "rank") == 0 ? 4 : 1;
+    variant.capacity = times * growing[i].capacity;
+    variant.grow_to = times * growing[i].grow_to;
     variant.fpr = growing[i].fpr;
     variant.abilities = growing[i].abilities;
     variant.copies = growing[i].copies;
     variant.hash = growing[i].hash;
-    variant.operations = max_u64(base->operations, 10000);
+    variant.operations = max_u64(base->operations, times * 10000);
     return variant;
 }
 
