@@ -188,8 +188,8 @@ bool tamis_say_growth(const tamis_kind *kind, const tamis_request *request,
 
 /* ------------------------------------------------------------------ the table of stages */
 
-/* What a step needs at most: the two tables. If the old one has whole pages of the system's, they
- * are given back on the way, so that the larger one and a twentieth is enough. */
+/* What a step needs at most: the two tables. If the old one is large, its memory is given back on
+ * the way, so that the larger one and a twentieth is enough. */
 static uint64_t step_peak(uint64_t old_bytes, uint64_t new_bytes,
                           const tamis_allocator *allocator) {
     if (!memory_is_huge(allocator, (size_t)old_bytes)) return old_bytes + new_bytes;

@@ -1,8 +1,9 @@
 /* memory.h - where handles and bodies live.
  *
- * A body is aligned to a cache line. A large one gets its own pages, aligned to 2 MiB, and the
- * kernel is asked to make them huge: one translation then covers 512 times as much, and random
- * access waits less for translations. The caller's allocator, if there is one, gets every request.
+ * A body is aligned to a cache line. From 64 KiB on it gets pages of its own, which the system
+ * zeroes when they are touched. A large one is aligned to 2 MiB, and the kernel is asked to make
+ * its pages huge: one translation then covers 512 times as much, and random access waits less for
+ * translations. The caller's allocator, if there is one, gets every request.
  */
 #ifndef TAMIS_CORE_MEMORY_H
 #define TAMIS_CORE_MEMORY_H
@@ -19,6 +20,10 @@
 
 TAMIS_INLINE bool memory_is_huge(const tamis_allocator *allocator, size_t bytes) {
     return allocator->alloc == NULL && bytes >= MEMORY_HUGE_FROM;
+}
+
+TAMIS_INLINE bool memory_is_mapped(const tamis_allocator *allocator, size_t bytes) {
+    return allocator->alloc == NULL && bytes >= MEMORY_PAGE;
 }
 
 TAMIS_INLINE size_t memory_whole_pages(size_t bytes) {
@@ -39,6 +44,13 @@ TAMIS_INLINE void *memory_map_huge(size_t bytes) {
     if (tail != 0) munmap(raw + head + wanted, tail);
     (void)madvise(raw + head, wanted, MADV_HUGEPAGE); /* if refused, it is only slower */
     return raw + head;
+}
+
+/* The same for a body that will not be on huge pages. */
+TAMIS_INLINE void *memory_map_small(size_t bytes) {
+    void *const memory = mmap(NULL, memory_whole_pages(bytes), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory != MAP_FAILED ? memory : NULL;
 }
 
 /* ------------------------------------------------------------------ tables that grow */
@@ -78,7 +90,7 @@ TAMIS_INLINE void memory_make_huge_page(uint8_t *memory, size_t from) {
  * from the system in pages. They read as zero from then on. */
 TAMIS_INLINE void memory_give_part(const tamis_allocator *allocator, uint8_t *memory, size_t bytes,
                                    size_t from, size_t n) {
-    if (memory_is_huge(allocator, bytes)) (void)madvise(memory + from, n, MADV_DONTNEED);
+    if (memory_is_mapped(allocator, bytes)) (void)madvise(memory + from, n, MADV_DONTNEED);
 }
 
 /* ------------------------------------------------------------------ all memory */
@@ -87,6 +99,7 @@ TAMIS_INLINE void memory_give_part(const tamis_allocator *allocator, uint8_t *me
 TAMIS_INLINE void *memory_get(const tamis_allocator *allocator, size_t bytes) {
     TAMIS_ASSERT(bytes != 0);
     if (memory_is_huge(allocator, bytes)) return memory_map_huge(bytes);
+    if (memory_is_mapped(allocator, bytes)) return memory_map_small(bytes);
     if (bytes > SIZE_MAX - TAMIS_LINE_BYTES) return NULL;
     size_t const lines = (bytes + TAMIS_LINE_BYTES - 1) & ~(size_t)(TAMIS_LINE_BYTES - 1);
     void *const  memory = allocator->alloc
@@ -98,7 +111,7 @@ TAMIS_INLINE void *memory_get(const tamis_allocator *allocator, size_t bytes) {
 
 TAMIS_INLINE void memory_give(const tamis_allocator *allocator, void *memory, size_t bytes) {
     if (memory == NULL) return;
-    if (memory_is_huge(allocator, bytes)) {
+    if (memory_is_mapped(allocator, bytes)) {
         munmap(memory, memory_whole_pages(bytes));
     } else if (allocator->free != NULL) {
         allocator->free(allocator->context, memory, bytes);

@@ -22,7 +22,7 @@ wrong=$(seq 1000001 1100000 | tamis has -c full.tamis || true)
 cp full.tamis before
 seq 100001 200000 | code_of tamis add full.tamis
 cmp full.tamis before
-# what cannot grow is planned for its lines
+# what cannot grow is planned for its lines; at so low a rate rank can grow, and not so far
 seq 1000 | code_of tamis build set.tamis --kind counting
 seq 1000 | code_of tamis build set.tamis -e 1e-12
 code_of tamis build set.tamis --kind counting --grow-to 1M keys

@@ -31,8 +31,8 @@ code_of tamis plan -n 1000 --grow-to 100
 code_of tamis plan -n 1000 --grow-to 1M --memory 1MiB
 code_of tamis plan -n 1000 --grow-to 1M --kind line --geometry counter_bits=4
 code_of tamis build x.tamis -n 1000 --grow-to 1M --kind bloom
-code_of tamis build x.tamis -n 1000 --grow-to 1G -e 1e-9
-code_of tamis dedup -n 1000 --grow-to 1G -e 1e-9
+code_of tamis build x.tamis -n 1000 --grow-to 1G -e 1e-9 --kind line
+code_of tamis dedup -n 1000 --grow-to 1G -e 1e-9 --kind line
 code_of tamis resize
 code_of tamis resize a.tamis
 code_of tamis resize a.tamis x

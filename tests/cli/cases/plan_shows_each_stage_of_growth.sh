@@ -15,6 +15,6 @@ print("stage", info["stage"], "as planned" if same else (row, info))
 END
 done
 tamis plan -n 2000 --grow-to 100k --kind bloom | tail -n 1 || true
-code_of tamis plan --grow-to 1G -e 1e-9 | tail -n 1
+code_of tamis plan --grow-to 1G -e 1e-9 --kind line | tail -n 1
 code_of tamis plan --values 5 --timeout 60 --grow-to 10k --kind line | tail -n 5
 tamis plan --grow-to 1M --code | grep -e capacity -e grow_to

@@ -1,8 +1,8 @@
 # One line, exit code 2, and no file; or the old one as it was.
 . "$CLI_TESTS/helpers.sh"
 seq 1000 >keys
-tamis build -q a.tamis --remove --kind rank --seed 1 keys
-tamis build -q old.tamis --kind bloom keys
+tamis build -n auto -q a.tamis --remove --kind rank --seed 1 keys
+tamis build -n auto -q old.tamis --kind bloom keys
 tamis send -q a.tamis >good
 sum=$(cksum <old.tamis)
 for offset in 20 100 230 700; do
