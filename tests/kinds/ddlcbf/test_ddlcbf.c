@@ -381,7 +381,6 @@ static double live(const uint64_t *g, uint64_t seed, double *ret_level_8) {
  * the paper has 0.00031. */
 static void rate_after_churn_is_the_papers(void **state) {
     (void)state;
-    if (steps < 1000) skip(); /* two million changes: for longer runs */
     uint64_t const one[DDLCBF_FIELDS] = { 4, 2048, 8, 14, 1, 1, 16 };
     uint64_t const two[DDLCBF_FIELDS] = { 4, 2048, 8, 14, 1, 2, 17 };
     double         level_8, fpr = live(one, 1, &level_8);
@@ -404,9 +403,11 @@ int main(int argc, char **argv) {
         cmocka_unit_test(planned_copies_fit),
         cmocka_unit_test(bucket_that_was_empty_begins_anew),
         cmocka_unit_test(newcomers_are_longer_with_two_lengths),
-        cmocka_unit_test(rate_after_churn_is_the_papers),
         cmocka_unit_test(current_rate_is_what_strangers_meet),
+        cmocka_unit_test(
+            rate_after_churn_is_the_papers), /* two million changes: only in long runs */
     };
     if (argc > 1) steps = strtoull(argv[1], NULL, 10);
-    return cmocka_run_group_tests_name("ddlcbf", tests, NULL, NULL);
+    size_t const n = COUNT(tests) - (steps < 1000);
+    return _cmocka_run_group_tests("ddlcbf", tests, n, NULL, NULL);
 }
