@@ -224,17 +224,17 @@ static void a_flood_takes_one_step(void **state) {
         uint64_t const   to = count_to[i / 2], n = 10000, flood = 1000000000;
         wish const       wanted = { n, to == 0 ? 1 : 0, to, .001, to == 0 ? REMOVED : COUNTED };
         tamis_set *const set = make(kinds[i % 2], &wanted);
-        tamis_kind       outer = *set->kind;
-        inner = set->kind;
+        tamis_kind       outer = *set->calls;
+        inner = set->calls;
         outer.add = counted_add;
         outer.count = counted_count;
         outer.add_copies = counted_add_copies;
-        set->kind = &outer;
+        set->calls = &outer;
         calls = 0;
         for (uint64_t key = 0; key < (to == 0 ? 1 : n); key++)
             assert_int_equal(tamis_add_copies_id(set, key, flood), TAMIS_OK);
         assert_int_equal(calls, to == 0 ? 1 : n);
-        set->kind = inner;
+        set->calls = inner;
         assert_true(copies_of(set, 0) == TAMIS_COUNT_MANY);
         assert_true(tamis_validate(set, NULL));
         tamis_free(set);
