@@ -8,6 +8,7 @@
  */
 #include "growing.h"
 #include "ledger.h"
+#include "resident.h"
 
 #include "core/memory.h"
 
@@ -175,16 +176,7 @@ static void more_than_one_doubling_at_once(void **state) {
 
 /* ------------------------------------------------------------------ memory */
 
-/* Pages of this process that are in memory, in bytes. */
-static uint64_t resident_bytes(void) {
-    unsigned long long all = 0, here = 0;
-    FILE *const        file = fopen("/proc/self/statm", "r");
-    if (file == NULL || fscanf(file, "%llu %llu", &all, &here) != 2) here = 0;
-    if (file != NULL) (void)fclose(file);
-    return here * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-/* Tables below 4 MiB come from malloc, which gives no part of one back and may keep some. */
+/* What else the process needs, and pieces that are given back as a whole. */
 #define OTHER_BYTES (UINT64_C(6) << 20)
 
 static uint64_t many = 8000000;
@@ -195,7 +187,7 @@ static uint64_t larger_body(const tamis_set *set) {
 
 static void expect_one_table(const tamis_set *set, uint64_t before) {
     uint64_t const larger = larger_body(set), most = larger + larger / 20 + OTHER_BYTES;
-    uint64_t const now = resident_bytes();
+    uint64_t const now = resident_bytes(); /* 0 if it cannot be told */
     if (now > before + most)
         fail_msg("%llu keys: %llu bytes in memory, a table has %llu",
                  (unsigned long long)growing_keys(set), (unsigned long long)(now - before),
