@@ -36,7 +36,6 @@
 #define BEGIN_PARTS 16 /* a step begins with one part of the capacity left, of so many */
 #define MAX_PACE 44    /* calls for a group: a group of `line` has 16 x 44 keys at capacity */
 #define GIVE_BYTES MEMORY_PAGE /* memory is given back in pieces of this, one for each call */
-#define HUGE_PACE 1024         /* calls that pay for a huge page, after a step */
 
 static uint64_t buckets_of(const tamis_table *table) {
     return table->geometry[0];
@@ -140,21 +139,6 @@ static tamis_status plan_next(tamis_set *set) {
     return TAMIS_OK;
 }
 
-static void ask_for_huge_pages(tamis_set *set) {
-    size_t const bytes = (size_t)set->table.body_bytes;
-    memory_use_huge_pages(&set->allocator, set->table.body, bytes);
-    set->growth->small_pages = memory_huge_bytes(&set->allocator, bytes);
-}
-
-/* After a step, the table comes to huge pages one by one. */
-static void gather_pages(tamis_set *set) {
-    struct growth *const growth = set->growth;
-    size_t const         huge = memory_huge_bytes(&set->allocator, (size_t)set->table.body_bytes);
-    memory_make_huge_page(set->table.body, huge - (size_t)growth->small_pages);
-    growth->small_pages -= MEMORY_HUGE_PAGE;
-    growth->credit = 0;
-}
-
 /* Calls that pay for a group, so that the step is done when the set is at its capacity. */
 static uint64_t pace_of(const tamis_set *set) {
     uint64_t const group = set->kind->growing->group;
@@ -204,7 +188,7 @@ static void end_step(tamis_set *set) {
     growth->stage++;
     set->capacity *= 2;
     set->lifetime *= 2;
-    ask_for_huge_pages(set);
+    memory_use_huge_pages(&set->allocator, set->table.body, (size_t)set->table.body_bytes);
     settle(set);
 }
 
@@ -313,7 +297,7 @@ static tamis_status rebuild(tamis_set *set, int doublings) {
     set->capacity = doublings < 0 ? set->capacity >> -doublings : set->capacity << doublings;
     set->lifetime = doublings < 0 ? set->lifetime >> -doublings : set->lifetime << doublings;
     set_boundary(growth, &set->table, 0);
-    ask_for_huge_pages(set);
+    memory_use_huge_pages(&set->allocator, set->table.body, (size_t)set->table.body_bytes);
     settle(set);
     return TAMIS_OK;
 }
@@ -342,10 +326,7 @@ void tamis_grow_pay(tamis_set *set, uint64_t n) {
     struct growth *const growth = set->growth;
     growth->credit += n;
     if (!grow_is_moving(set)) {
-        if (__builtin_expect(entries_of(set) >= growth->begin_at, 0))
-            (void)begin_step(set);
-        else if (growth->small_pages != 0 && growth->credit >= HUGE_PACE)
-            gather_pages(set);
+        if (__builtin_expect(entries_of(set) >= growth->begin_at, 0)) (void)begin_step(set);
         return;
     }
     while (growth->credit >= growth->pace && grow_is_moving(set)) {

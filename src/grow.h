@@ -20,9 +20,6 @@ struct growth {
     uint64_t          boundary;     /* the first hash that belongs to none of these buckets */
     uint64_t          pace, credit; /* calls that pay for a group of buckets; calls so far */
     uint64_t          given_back[KIND_MAX_SPANS]; /* of the body, up to this byte of each span */
-
-    uint64_t
-        small_pages; /* bytes of the table's body, from its end, that are not on huge pages yet */
 };
 
 TAMIS_INLINE bool grow_is_moving(const tamis_set *set) {

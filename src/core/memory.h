@@ -71,21 +71,6 @@ TAMIS_INLINE void memory_use_huge_pages(const tamis_allocator *allocator, void *
         (void)madvise(memory, memory_whole_pages(bytes), MADV_HUGEPAGE);
 }
 
-#ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25 /* Linux 6.1. Older kernels refuse it, and gather pages by themselves */
-#endif
-
-/* Bytes of a body that can be on huge pages. */
-TAMIS_INLINE size_t memory_huge_bytes(const tamis_allocator *allocator, size_t bytes) {
-    return memory_is_huge(allocator, bytes) ? bytes / MEMORY_HUGE_PAGE * MEMORY_HUGE_PAGE : 0;
-}
-
-/* Make one huge page of the ordinary ones that begin at byte `from`. It takes the time of copying
- * them, most of a millisecond. If it is refused, access is only slower. */
-TAMIS_INLINE void memory_make_huge_page(uint8_t *memory, size_t from) {
-    (void)madvise(memory + from, MEMORY_HUGE_PAGE, MADV_COLLAPSE);
-}
-
 /* Give n bytes back that begin at byte `from`, both multiples of MEMORY_PAGE, if the memory came
  * from the system in pages. They read as zero from then on. */
 TAMIS_INLINE void memory_give_part(const tamis_allocator *allocator, uint8_t *memory, size_t bytes,
