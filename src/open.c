@@ -3,27 +3,15 @@
  * Reading trusts nothing: the header's checksum, then each field by itself, then the file's length
  * against the geometry's, before any memory is asked for. A body is never larger than the file
  * that holds it. Then every block's checksum, the total checksum, and the kind's own invariants.
- * There is no assert on anything that came from outside.
+ * There is no assert on anything that came from outside. The header is read in open_header.c.
  */
-#include "file.h"
-#include "os.h"
+#include "open.h"
 
 #include <stdio.h>
 
 /* ------------------------------------------------------------------ where from */
 
-/* A file, or bytes in memory (a mapped file is that, too). */
-typedef struct source {
-    const os_file *file; /* NULL: memory */
-    const uint8_t *bytes;
-    bool           is_mapped; /* the bytes stay, and the body is used where it is */
-    bool           is_states; /* the caller wants states, not a set */
-    uint64_t       n;
-    const char    *name; /* for messages, short enough for them */
-    tamis_problem *problem;
-} source;
-
-static tamis_status source_read(const source *from, uint64_t offset, void *ret_bytes, size_t n) {
+tamis_status tamis_source_read(const source *from, uint64_t offset, void *ret_bytes, size_t n) {
     if (offset > from->n || n > from->n - offset) {
         return tamis_problem_say(from->problem, TAMIS_ERR_TRUNCATED, "%s ends too early",
                                  from->name);
@@ -40,265 +28,11 @@ static tamis_status source_read(const source *from, uint64_t offset, void *ret_b
     return TAMIS_OK;
 }
 
-/* "NAME: what", and the byte of the file where it is. */
-static tamis_status say_at(const source *from, tamis_status status, uint64_t offset,
-                           const char *what) {
+tamis_status tamis_source_say(const source *from, tamis_status status, uint64_t offset,
+                              const char *what) {
     (void)tamis_problem_say(from->problem, status, "%s: %s (byte %llu)", from->name, what,
                             (unsigned long long)offset);
     if (from->problem != NULL) from->problem->offset = offset;
-    return status;
-}
-
-/* ------------------------------------------------------------------ the header */
-
-/* Is it ours, can we read it, and is it whole? */
-static tamis_status header_read(const source *from, uint8_t *h) {
-    size_t const known = (size_t)min_u64(from->n, HEADER_BYTES);
-    tamis_status status = source_read(from, 0, h, known);
-    if (status != TAMIS_OK) return status;
-    if (known == 0) return say_at(from, TAMIS_ERR_TRUNCATED, 0, "the file is empty");
-    if (memcmp(h, MAGIC, min_u64(known, sizeof MAGIC)) != 0) {
-        return say_at(from, TAMIS_ERR_FOREIGN, 0, "not a tamis file");
-    }
-    if (known < HEADER_BYTES) return say_at(from, TAMIS_ERR_TRUNCATED, known, "the header is cut");
-    if (le16_load(h + AT_MAJOR) > MAJOR) {
-        return say_at(from, TAMIS_ERR_VERSION, AT_MAJOR, "written by a newer version of tamis");
-    }
-    if (le64_load(h + AT_CHECKSUM) != XXH3_64bits(h, AT_CHECKSUM)) {
-        return say_at(from, TAMIS_ERR_CHECKSUM, AT_CHECKSUM, "the header is damaged");
-    }
-    return TAMIS_OK;
-}
-
-/* Are the bytes first..last-1 all zero? */
-static bool is_zero(const uint8_t *bytes, size_t first, size_t last) {
-    for (size_t at = first; at < last; at++) {
-        if (bytes[at] != 0) return false;
-    }
-    return true;
-}
-
-/* The fields that do not depend on the kind. */
-static tamis_status header_check(const source *from, const uint8_t *h) {
-    if (le16_load(h + AT_MAJOR) != MAJOR) {
-        return say_at(from, TAMIS_ERR_CORRUPT, AT_MAJOR, "there is no version 0");
-    }
-    uint32_t const required = le32_load(h + AT_REQUIRED);
-    if ((required & ~(uint32_t)(NEEDS_STATES | NEEDS_GROWTH)) != 0) {
-        return say_at(from, TAMIS_ERR_VERSION, AT_REQUIRED, "it needs a newer version of tamis");
-    }
-    if (from->is_states != ((required & NEEDS_STATES) != 0)) {
-        return say_at(from, TAMIS_ERR_KIND, AT_REQUIRED,
-                      from->is_states ? "it is a set: open it with tamis_open()"
-                                      : "it holds states: open it with tamis_states_open()");
-    }
-    bool const     grows = (required & NEEDS_GROWTH) != 0;
-    uint32_t const parts = le32_load(h + AT_PARTS);
-    if (parts < 1 || parts > (grows ? FILE_MAX_PARTS : 1)) {
-        return say_at(from, TAMIS_ERR_VERSION, AT_PARTS,
-                      "this version reads sets of one part, or of two if they grow");
-    }
-    size_t const second = PART_FIELDS + PART_BYTES; /* of part 1, if there is one */
-    bool const   is_reserved_zero =
-        is_zero(h, 28, AT_SEED_LOW) && is_zero(h, grows ? AT_GROWTH_END : AT_STAGE, AT_PART) &&
-        is_zero(h, PART_FIELDS + 4, PART_MOVED) && is_zero(h, second + 4, second + 8) &&
-        is_zero(h, AT_PART + parts * PART_BYTES, AT_CHECKSUM) &&
-        is_zero(h, PART_VALUES + PART_BYTES, PART_GEOMETRY + PART_BYTES);
-    /* a set has nothing of what only states have, and the other way round */
-    bool const is_other_zero = from->is_states
-                                   ? is_zero(h, AT_REFUSED_REMOVES, AT_REFUSED_REMOVES + 8)
-                                   : is_zero(h, AT_AGED, AT_CONFLICTS + 8) &&
-                                         is_zero(h, AT_LATE, AT_LATE + 8) &&
-                                         is_zero(h, PART_VALUES, PART_GEOMETRY);
-    if (le16_load(h + AT_MINOR) <= MINOR && (!is_reserved_zero || !is_other_zero)) {
-        return say_at(from, TAMIS_ERR_CORRUPT, 28, "reserved bytes of the header are not zero");
-    }
-    return TAMIS_OK;
-}
-
-/* The numbers of a life. */
-static tamis_status header_check_life(const source *from, const uint8_t *h) {
-    if (le64_load(h + AT_MORE_COPIES) >= UINT64_C(1) << 32) {
-        return say_at(from, TAMIS_ERR_CORRUPT, AT_MORE_COPIES, "impossible number of copies");
-    }
-    if (le64_load(h + AT_REFUSED_ADDS) > KIND_MAX_COUNT ||
-        le64_load(h + AT_REFUSED_REMOVES) > KIND_MAX_COUNT ||
-        le64_load(h + AT_AGED) > KIND_MAX_COUNT || le64_load(h + AT_CONFLICTS) > KIND_MAX_COUNT) {
-        return say_at(from, TAMIS_ERR_CORRUPT, AT_REFUSED_ADDS, "impossible counts");
-    }
-    return TAMIS_OK;
-}
-
-/* The numbers and the name of a part, whose fields are PART_... from p on. */
-static tamis_status header_check_part(const source *from, const uint8_t *p, uint64_t at) {
-    uint64_t const capacity = le64_load(p + PART_CAPACITY);
-    if (capacity < 1 || capacity > HANDLE_MAX_CAPACITY || le64_load(p + PART_LIFETIME) < capacity) {
-        return say_at(from, TAMIS_ERR_CORRUPT, at + PART_CAPACITY,
-                      "impossible capacity or lifetime");
-    }
-    if (le64_load(p + PART_KEYS) > KIND_MAX_COUNT ||
-        le64_load(p + PART_SATURATED) > KIND_MAX_COUNT ||
-        le64_load(p + PART_MOVED) > KIND_MAX_COUNT) {
-        return say_at(from, TAMIS_ERR_CORRUPT, at + PART_KEYS, "impossible counts");
-    }
-    size_t const name_bytes = strnlen((const char *)p + PART_KIND, PART_KIND_BYTES);
-    if (name_bytes == 0 || name_bytes == PART_KIND_BYTES ||
-        !is_zero(p, PART_KIND + name_bytes, PART_KIND + PART_KIND_BYTES)) {
-        return say_at(from, TAMIS_ERR_CORRUPT, at + PART_KIND, "the name of the kind is not one");
-    }
-    return TAMIS_OK;
-}
-
-/* The geometry of a part. Its body may be no larger than the file. */
-static tamis_status header_geometry(const source *from, const uint8_t *p, uint64_t at,
-                                    const tamis_kind *kind, uint64_t *ret_geometry) {
-    uint64_t bytes;
-    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) {
-        ret_geometry[i] = le64_load(p + PART_GEOMETRY + 8 * i);
-    }
-    unsigned const n_fields = file_fields(kind, ret_geometry);
-    if (le32_load(p + PART_FIELDS) != n_fields ||
-        !is_zero(p, PART_GEOMETRY + 8 * n_fields, PART_END) ||
-        !kind->body_bytes(ret_geometry, &bytes) || bytes != le64_load(p + PART_BODY_BYTES)) {
-        return say_at(from, TAMIS_ERR_CORRUPT, at + PART_GEOMETRY, "the geometry is impossible");
-    }
-    return bytes <= from->n ? TAMIS_OK
-                            : say_at(from, TAMIS_ERR_TRUNCATED, from->n, "the file is cut");
-}
-
-/* The length of the file against what its parts say. No body is larger than the file, so nothing
- * wraps. */
-static tamis_status header_check_length(const source *from, const uint8_t *h) {
-    uint64_t bytes = tamis_file_bytes(le64_load(h + PART_BODY_BYTES));
-    if (le32_load(h + AT_PARTS) == 2) {
-        uint64_t const second = le64_load(h + PART_BODY_BYTES + PART_BYTES);
-        bytes += second + 8 * file_blocks(second);
-    }
-    if (bytes > from->n) return say_at(from, TAMIS_ERR_TRUNCATED, from->n, "the file is cut");
-    if (bytes < from->n) {
-        return say_at(from, TAMIS_ERR_CORRUPT, bytes, "more bytes than belong");
-    }
-    return TAMIS_OK;
-}
-
-/* The kind, and its geometry. */
-static tamis_status header_kind(const source *from, const uint8_t *h, const char *isa,
-                                const tamis_kind **ret_kind, uint64_t *ret_geometry) {
-    const char *const name = (const char *)h + PART_KIND;
-    tamis_status      status = tamis_kind_find(name, isa, ret_kind);
-    bool const        is_able = status != TAMIS_OK ||
-                         (from->is_states ? (*ret_kind)->states != NULL : (*ret_kind)->has != NULL);
-    if (!is_able) status = TAMIS_ERR_KIND;
-    if (status == TAMIS_ERR_KIND) return say_at(from, status, PART_KIND, "of a kind unknown here");
-    if (status != TAMIS_OK) return say_at(from, status, 0, "no such instruction set here");
-    return header_geometry(from, h, 0, *ret_kind, ret_geometry);
-}
-
-/* The fields that only states have, for a handle that has its geometry. */
-static tamis_status header_states(const source *from, const uint8_t *h, tamis_set *set) {
-    tamis_table *const table = &set->table;
-    table->aged = le64_load(h + AT_AGED);
-    set->conflicts = le64_load(h + AT_CONFLICTS);
-    table->values = le64_load(h + PART_VALUES);
-    table->sweep = (sweep){ .units = set->kind->states->units(table->geometry),
-                            .timeout = le64_load(h + PART_TIMEOUT),
-                            .timer_bits = le64_load(h + PART_TIMER_BITS),
-                            .lives = le64_load(h + PART_LIVES),
-                            .done = le64_load(h + PART_DONE),
-                            .due = le64_load(h + PART_DUE),
-                            .rest = le64_load(h + PART_REST),
-                            .late = le64_load(h + AT_LATE) };
-    if (!sweep_is_whole(&table->sweep)) {
-        return say_at(from, TAMIS_ERR_CORRUPT, PART_TIMEOUT, "impossible timeouts");
-    }
-    bool const is_possible = table->values >= 2 && table->values <= KIND_MAX_VALUES &&
-                             set->kind->states->holds_values(table->geometry, table->values,
-                                                             (unsigned)table->sweep.timer_bits);
-    return is_possible ? TAMIS_OK
-                       : say_at(from, TAMIS_ERR_CORRUPT, PART_VALUES, "impossible values");
-}
-
-/* The second table of a set that is in a step: twice the buckets, and as many prints. */
-static tamis_status header_next(const source *from, const uint8_t *h, tamis_set *set) {
-    const uint8_t *const p = h + PART_BYTES;
-    tamis_table *const   next = &set->growth->next;
-    uint64_t             expected[TAMIS_MAX_FIELDS], geometry[TAMIS_MAX_FIELDS];
-    tamis_status         status = header_check_part(from, p, PART_BYTES);
-    if (status == TAMIS_OK) status = header_geometry(from, p, PART_BYTES, set->kind, geometry);
-    if (status != TAMIS_OK) return status;
-    bool is_next = memcmp(h + PART_KIND, p + PART_KIND, PART_KIND_BYTES) == 0 &&
-                   le64_load(p + PART_CAPACITY) == 2 * set->capacity &&
-                   le64_load(p + PART_LIFETIME) == 2 * set->lifetime &&
-                   set->kind->growing->scale(set->table.geometry, 1, expected);
-    for (unsigned i = 0; is_next && i < tamis_kind_n_fields(set->kind); i++)
-        is_next = expected[i] == NEED_FREE || expected[i] == geometry[i];
-    if (!is_next) {
-        return say_at(from, TAMIS_ERR_CORRUPT, PART_BYTES + PART_GEOMETRY,
-                      "the two parts do not belong together");
-    }
-    tamis_grow_prepare(set, geometry, next);
-    next->keys = le64_load(p + PART_KEYS);
-    next->saturated = le64_load(p + PART_SATURATED);
-    next->moved = le64_load(p + PART_MOVED);
-    tamis_grow_follow_sweep(set);
-    return TAMIS_OK;
-}
-
-/* The fields that only sets have that grow. */
-static tamis_status header_growth(const source *from, const uint8_t *h, tamis_set *set) {
-    uint32_t const stage = le32_load(h + AT_STAGE), stages = le32_load(h + AT_STAGES);
-    uint32_t const parts = le32_load(h + AT_PARTS);
-    uint64_t const moved = le64_load(h + AT_BUCKETS_MOVED);
-    tamis_choice   choice = tamis_choice_like(set);
-    choice.stage = stage;
-    choice.stages = stages;
-    choice.overflow = le_double_load(h + AT_OVERFLOW);
-    bool const is_possible =
-        tamis_grow_is_possible(&choice) && stage + (parts - 1) <= stages &&
-        (parts == 1 ? moved == 0
-                    : moved < set->table.geometry[0] && moved % set->kind->growing->group == 0);
-    if (!is_possible) return say_at(from, TAMIS_ERR_CORRUPT, AT_STAGE, "it cannot grow like that");
-    if (tamis_grow_init(set, stage, stages, choice.overflow) != TAMIS_OK)
-        return tamis_problem_say_memory(from->problem, from->name, sizeof *set->growth);
-    set->growth->moved = moved;
-    return parts == 2 ? header_next(from, h, set) : TAMIS_OK;
-}
-
-/* A handle without a body, from a header that has passed all checks. */
-static tamis_status header_to_handle(const source *from, const uint8_t *h,
-                                     const tamis_open_options *options, tamis_set **ret_set) {
-    const tamis_kind *kind;
-    uint64_t          geometry[TAMIS_MAX_FIELDS];
-    tamis_hash const  hash = (tamis_hash)le32_load(h + AT_HASH);
-    tamis_status      status = header_check(from, h);
-    if (status == TAMIS_OK) status = header_check_life(from, h);
-    if (status == TAMIS_OK) status = header_check_part(from, h, 0);
-    if (status == TAMIS_OK) status = header_kind(from, h, options->isa, &kind, geometry);
-    if (status != TAMIS_OK) return status;
-    if (!keyhash_is_built(hash)) {
-        return say_at(from, TAMIS_ERR_NOT_BUILT, AT_HASH, "its hash is not built in");
-    }
-    tamis_set *const set = tamis_handle_new(kind, geometry, &options->allocator);
-    if (set == NULL) return tamis_problem_say_memory(from->problem, from->name, sizeof *set);
-    tamis_seed const seed = { le64_load(h + AT_SEED_LOW), le64_load(h + AT_SEED_HIGH) };
-    keyhash const    hasher = keyhash_make(hash, seed);
-    tamis_handle_set_hash(set, &hasher);
-    set->table.refused_adds = le64_load(h + AT_REFUSED_ADDS);
-    set->table.refused_removes = le64_load(h + AT_REFUSED_REMOVES);
-    set->capacity = le64_load(h + PART_CAPACITY);
-    set->copies = le64_load(h + AT_MORE_COPIES) + 1;
-    set->lifetime = le64_load(h + PART_LIFETIME);
-    set->table.keys = le64_load(h + PART_KEYS);
-    set->table.saturated = le64_load(h + PART_SATURATED);
-    set->table.moved = le64_load(h + PART_MOVED);
-    if (from->is_states) status = header_states(from, h, set);
-    if (status == TAMIS_OK && (le32_load(h + AT_REQUIRED) & NEEDS_GROWTH) != 0)
-        status = header_growth(from, h, set);
-    if (status == TAMIS_OK) status = header_check_length(from, h);
-    if (status != TAMIS_OK)
-        tamis_free(set);
-    else
-        *ret_set = set;
     return status;
 }
 
@@ -322,12 +56,13 @@ static tamis_status body_take_group(const incoming *body, uint64_t first, unsign
         size_t const   bytes = file_block_bytes(body->table->body_bytes, first + i);
         if (!body->from->is_mapped) {
             tamis_status const status =
-                source_read(body->from, body->at + at, body->table->body + at, bytes);
+                tamis_source_read(body->from, body->at + at, body->table->body + at, bytes);
             if (status != TAMIS_OK) return status;
         }
         uint64_t const stated = le64_load(checksums + 8 * i);
         if (!body->is_trusted && XXH3_64bits(body->table->body + at, bytes) != stated) {
-            return say_at(body->from, TAMIS_ERR_CHECKSUM, body->at + at, "a block is damaged");
+            return tamis_source_say(body->from, TAMIS_ERR_CHECKSUM, body->at + at,
+                                    "a block is damaged");
         }
     }
     return TAMIS_OK;
@@ -340,7 +75,7 @@ static tamis_status body_take_one(const incoming *body, XXH3_state_t *total) {
     for (uint64_t first = 0; first < blocks; first += GROUP) {
         unsigned const n = (unsigned)min_u64(blocks - first, GROUP);
         uint64_t const at = body->checksums_at + 8 * first;
-        tamis_status   status = source_read(body->from, at, checksums, 8 * n);
+        tamis_status   status = tamis_source_read(body->from, at, checksums, 8 * n);
         if (status != TAMIS_OK) return status;
         (void)XXH3_128bits_update(total, checksums, 8 * n);
         status = body_take_group(body, first, n, checksums);
@@ -367,11 +102,11 @@ static tamis_status body_take(tamis_set *set, const source *from, const uint8_t 
         at += tables[i]->body_bytes;
         total_at += 8 * file_blocks(tables[i]->body_bytes);
     }
-    tamis_status const status = source_read(from, total_at, stated, sizeof stated);
+    tamis_status const status = tamis_source_read(from, total_at, stated, sizeof stated);
     if (status != TAMIS_OK) return status;
     file_store_total(XXH3_128bits_digest(&state), total);
     if (memcmp(stated, total, sizeof total) != 0) {
-        return say_at(from, TAMIS_ERR_CHECKSUM, total_at, "the total checksum is wrong");
+        return tamis_source_say(from, TAMIS_ERR_CHECKSUM, total_at, "the total checksum is wrong");
     }
     return TAMIS_OK;
 }
@@ -419,7 +154,7 @@ static tamis_status body_check(tamis_set *set, const source *from, const uint8_t
     if (status != TAMIS_OK || is_trusted) return status;
     const char *why = NULL;
     if (tamis_validate(set, &why)) return TAMIS_OK;
-    return say_at(from, TAMIS_ERR_CORRUPT, HEADER_BYTES, why);
+    return tamis_source_say(from, TAMIS_ERR_CORRUPT, HEADER_BYTES, why);
 }
 
 /* From a source to a set that has passed every check. */
@@ -427,8 +162,8 @@ static tamis_status set_take(const source *from, const tamis_open_options *optio
                              tamis_set **ret_set) {
     uint8_t      header[HEADER_BYTES];
     tamis_set   *set = NULL;
-    tamis_status status = header_read(from, header);
-    if (status == TAMIS_OK) status = header_to_handle(from, header, options, &set);
+    tamis_status status = tamis_header_read(from, header);
+    if (status == TAMIS_OK) status = tamis_header_to_handle(from, header, options, &set);
     if (status == TAMIS_OK) status = body_place(set, from, header);
     if (status == TAMIS_OK) {
         status = body_check(set, from, header, (options->flags & TAMIS_OPEN_TRUST) != 0);
@@ -485,7 +220,7 @@ tamis_status tamis_read(const void *bytes, size_t n, const tamis_open_options *o
 /* The set owns the mapping once it is a set. */
 static tamis_status open_mapped(const os_file *file, source *from,
                                 const tamis_open_options *options, tamis_set **ret_set) {
-    if (from->n == 0) return say_at(from, TAMIS_ERR_TRUNCATED, 0, "the file is empty");
+    if (from->n == 0) return tamis_source_say(from, TAMIS_ERR_TRUNCATED, 0, "the file is empty");
     int                  error;
     const uint8_t *const mapping = tamis_os_map(file, &error);
     if (mapping == NULL) return tamis_file_say_system(from->problem, "map", from->name, error);
