@@ -324,11 +324,11 @@ tamis_status tamis_grow_make_room(tamis_set *set) {
 /* A step that cannot begin, for want of memory, begins later. */
 void tamis_grow_pay(tamis_set *set, uint64_t n) {
     struct growth *const growth = set->growth;
-    growth->credit += n;
     if (!grow_is_moving(set)) {
         if (__builtin_expect(entries_of(set) >= growth->begin_at, 0)) (void)begin_step(set);
         return;
     }
+    growth->credit += n;
     while (growth->credit >= growth->pace && grow_is_moving(set)) {
         growth->credit -= growth->pace;
         if (move_group(set) != TAMIS_OK) return;

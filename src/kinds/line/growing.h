@@ -18,7 +18,7 @@
 #ifndef TAMIS_KINDS_LINE_GROWING_H
 #define TAMIS_KINDS_LINE_GROWING_H
 
-#include "line.h"
+#include "operations.h"
 #include "size.h"
 
 static bool line_scale(const uint64_t *g, int doublings, uint64_t *ret_fixed) {
@@ -194,27 +194,22 @@ static void line_recount(tamis_table *table) {
 
 /* ------------------------------------------------------------------ lookups in both tables */
 
-/* The functions of operations.h for chunks, where each key has its own table. */
-
-typedef struct line_two {
-    lines_view view[2];
-    uint64_t   boundary;
-} line_two;
-
-TAMIS_INLINE line_two line_two_of(const kind_sides *sides) {
-    return (line_two){ { line_view(sides->table), line_view(sides->next) }, sides->boundary };
+TAMIS_INLINE line_sides line_two_sides(const kind_sides *sides) {
+    return (line_sides){ { line_view(sides->table), line_view(sides->next) }, sides->boundary };
 }
 
-TAMIS_INLINE lines_view line_side(const line_two *two, uint64_t hash) {
-    return two->view[hash < two->boundary];
+static uint64_t line_has_chunk_sides(const kind_sides *both, const uint64_t *hash, unsigned n) {
+    line_sides const sides = line_two_sides(both);
+    return line_has_chunk_in(&sides, hash, n);
 }
 
-static void line_fetch_sides(const kind_sides *sides, const uint64_t *hash, unsigned n,
+/* As line_fetch(). */
+static void line_fetch_sides(const kind_sides *both, const uint64_t *hash, unsigned n,
                              bool is_update) {
-    line_two const two = line_two_of(sides);
-    bool const     has_values = sides->table->values != 0;
+    line_sides const sides = line_two_sides(both);
+    bool const       has_values = both->table->values != 0;
     for (unsigned i = 0; i < n; i++) {
-        lines_view const lines = line_side(&two, hash[i]);
+        lines_view const lines = line_side(&sides, hash[i]);
         uint64_t const   bucket = fastrange(hash[i], lines.shape->buckets);
         if (is_update)
             prefetch_to_write(lines_at(lines, bucket));
@@ -223,38 +218,6 @@ static void line_fetch_sides(const kind_sides *sides, const uint64_t *hash, unsi
         if (is_update && !has_values && lines.shape->rest_bits != 0)
             lines_fetch_rests(lines, bucket);
     }
-}
-
-static __attribute__((noinline)) uint64_t line_has_far_sides(const line_two *two,
-                                                             const uint64_t *hash, uint64_t far) {
-    uint64_t found = 0;
-    for (; far != 0; far &= far - 1) {
-        unsigned const   i = bits_lowest(far);
-        lines_view const lines = line_side(two, hash[i]);
-        found |= (uint64_t)lines_far_holds(lines.body, lines.shape, hash[i]) << i;
-    }
-    return found;
-}
-
-static uint64_t line_has_chunk_sides(const kind_sides *sides, const uint64_t *hash, unsigned n) {
-    line_two const two = line_two_of(sides);
-    lines_place    place[TAMIS_CHUNK];
-    uint64_t       slots[TAMIS_CHUNK], maybe = 0, found = 0, far = 0;
-    for (unsigned i = 0; i < n; i++) {
-        lines_view const lines = line_side(&two, hash[i]);
-        bool             is_far;
-        place[i] = lines_find(lines, hash[i]);
-        slots[i] = lines_slots_here(lines, &place[i], &is_far);
-        far |= (uint64_t)is_far << i;
-        maybe |= (uint64_t)(slots[i] != 0) << i;
-        if (slots[i] != 0) lines_fetch_rest(lines, &place[i], bits_lowest(slots[i]));
-    }
-    for (maybe &= ~far; maybe != 0; maybe &= maybe - 1) {
-        unsigned const   i = bits_lowest(maybe);
-        lines_view const lines = line_side(&two, hash[i]);
-        found |= (uint64_t)(lines_with_rest(lines, &place[i], slots[i]) != 0) << i;
-    }
-    return far == 0 ? found : found | line_has_far_sides(&two, hash, far);
 }
 
 static const kind_growing line_growing = {

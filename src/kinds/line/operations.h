@@ -300,31 +300,47 @@ TAMIS_INLINE void line_fetch_tails(const tamis_table *table, const uint64_t *has
         lines_fetch_tail(lines, fastrange(hash[i], lines.shape->buckets));
 }
 
+/* The tables that the keys of a chunk are in. A set in a step of growing has two: hashes below the
+ * boundary are in view[1]. Others have a boundary of 0, which the compiler knows. */
+typedef struct line_sides {
+    lines_view view[2];
+    uint64_t   boundary;
+} line_sides;
+
+TAMIS_INLINE line_sides line_one_side(const tamis_table *table) {
+    return (line_sides){ { line_view(table), line_view(table) }, 0 };
+}
+
+TAMIS_INLINE lines_view line_side(const line_sides *sides, uint64_t hash) {
+    return sides->view[hash < sides->boundary];
+}
+
 /* Keys of a chunk whose chains are in tails: all shelves are asked for before the first is read, so
  * no key waits for memory while others could ask for theirs. Bit i of a mask is key i. */
-static __attribute__((noinline)) uint64_t line_has_far(const tamis_table *table,
+static __attribute__((noinline)) uint64_t line_has_far(const line_sides *sides,
                                                        const uint64_t *hash, uint64_t far) {
-    lines_view const lines = line_view(table);
-    shelf_view const shelves = lines_shelves(lines);
-    uint64_t         found = 0;
+    uint64_t found = 0;
     for (uint64_t left = far; left != 0; left &= left - 1) {
-        uint64_t const bucket = fastrange(hash[bits_lowest(left)], lines.shape->buckets);
-        prefetch_to_read(shelf_line(&shelves, bucket));
+        unsigned const   i = bits_lowest(left);
+        lines_view const lines = line_side(sides, hash[i]);
+        shelf_view const shelves = lines_shelves(lines);
+        prefetch_to_read(shelf_line(&shelves, fastrange(hash[i], lines.shape->buckets)));
     }
     for (; far != 0; far &= far - 1) {
-        unsigned const i = bits_lowest(far);
+        unsigned const   i = bits_lowest(far);
+        lines_view const lines = line_side(sides, hash[i]);
         found |= (uint64_t)lines_far_holds(lines.body, lines.shape, hash[i]) << i;
     }
     return found;
 }
 
 /* A byte that matches asks for its rest; rests are read when all lines are done. */
-static uint64_t line_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
-    lines_view const lines = line_view(table);
-    lines_place      place[TAMIS_CHUNK];
-    uint64_t         slots[TAMIS_CHUNK], maybe = 0, found = 0, far = 0;
+TAMIS_INLINE uint64_t line_has_chunk_in(const line_sides *sides, const uint64_t *hash, unsigned n) {
+    lines_place place[TAMIS_CHUNK];
+    uint64_t    slots[TAMIS_CHUNK], maybe = 0, found = 0, far = 0;
     for (unsigned i = 0; i < n; i++) {
-        bool is_far;
+        lines_view const lines = line_side(sides, hash[i]);
+        bool             is_far;
         place[i] = lines_find(lines, hash[i]);
         slots[i] = lines_slots_here(lines, &place[i], &is_far);
         far |= (uint64_t)is_far << i;
@@ -332,10 +348,16 @@ static uint64_t line_has_chunk(const tamis_table *table, const uint64_t *hash, u
         if (slots[i] != 0) lines_fetch_rest(lines, &place[i], bits_lowest(slots[i]));
     }
     for (maybe &= ~far; maybe != 0; maybe &= maybe - 1) {
-        unsigned const i = bits_lowest(maybe);
+        unsigned const   i = bits_lowest(maybe);
+        lines_view const lines = line_side(sides, hash[i]);
         found |= (uint64_t)(lines_with_rest(lines, &place[i], slots[i]) != 0) << i;
     }
-    return far == 0 ? found : found | line_has_far(table, hash, far);
+    return far == 0 ? found : found | line_has_far(sides, hash, far);
+}
+
+static uint64_t line_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
+    line_sides const sides = line_one_side(table);
+    return line_has_chunk_in(&sides, hash, n);
 }
 
 static uint64_t line_has_chunk_bare(const tamis_table *table, const uint64_t *hash, unsigned n) {
@@ -348,7 +370,9 @@ static uint64_t line_has_chunk_bare(const tamis_table *table, const uint64_t *ha
         found = 2 * found + (lines_slots_here(lines, &place, &is_far) != 0);
         far = 2 * far + is_far;
     }
-    return far == 0 ? found : (found & ~far) | line_has_far(table, hash, far);
+    if (far == 0) return found;
+    line_sides const sides = line_one_side(table);
+    return (found & ~far) | line_has_far(&sides, hash, far);
 }
 
 TAMIS_INLINE unsigned line_add_chunk_as(tamis_table *table, const uint64_t *hash, unsigned n,
