@@ -1,0 +1,86 @@
+/* batch.h - many keys without a loop in Python.
+ *
+ * A batch reads its keys from one of three sources: objects (a list, an iterator), memory (numpy
+ * and whatever else has the buffer protocol) and Arrow. The source cuts them into runs; the
+ * operation (an op) takes a run at a time. Runs and operations use no Python object, so the GIL is
+ * released while they work.
+ */
+#ifndef TAMIS_PYTHON_BATCH_H
+#define TAMIS_PYTHON_BATCH_H
+
+#include "core.h"
+
+/* Keys as the library takes them: one of the two arrays. */
+typedef struct Run {
+    const tamis_key *keys;
+    const uint64_t  *ids;
+    size_t           n;
+} Run;
+
+typedef struct Op Op;
+
+/* Do the operation for the next keys, op->done being those before them. Adds to op->done what was
+ * done. Called without the GIL. */
+typedef tamis_status op_run(Op *op, const Run *run);
+
+struct Op {
+    op_run      *run;
+    Table       *table;
+    bool         writes;       /* needs the table for itself */
+    size_t       result_bytes; /* of one key; 0: no results */
+    PyObject    *results;      /* a bytearray, and where its bytes are */
+    char        *results_at;
+    size_t       room; /* keys that it has room for */
+    size_t       done;
+    size_t       limit; /* keys that there are values for; SIZE_MAX: any number */
+    tamis_status status;
+    void        *context; /* of the operation */
+};
+
+/* Where the result of the next key belongs. */
+static inline void *op_place(const Op *op) {
+    return op->results_at + op->done * op->result_bytes;
+}
+
+/* Do all keys of a Python object. False with an exception: a key that is none (those before it are
+ * done), or a status of the library, which is in op->status. */
+bool batch_do(Op *op, PyObject *keys);
+
+/* Give the results away: a numpy array of that type, or without numpy the bytearray (for types of
+ * more than a byte, a memoryview of it). */
+PyObject *batch_results(Op *op, const char *numpy_type, const char *format);
+
+/* For the sources: take a run, with the GIL held. Room for the results is made first. */
+bool op_take(Op *op, const Run *run);
+
+/* An array whose keys are found without Python. `fill` makes a run of the keys from `first` on, at
+ * most FILL_KEYS, in the two buffers or where they are. */
+enum { FILL_KEYS = 1024 };
+
+typedef struct key_array key_array;
+typedef struct fill_room {
+    tamis_key keys[FILL_KEYS];
+    uint64_t  ids[FILL_KEYS];
+    char     *text; /* for keys that are converted; FILL_KEYS x key_array.text_bytes */
+} fill_room;
+
+struct key_array {
+    void (*fill)(const key_array *array, size_t first, size_t n, fill_room *room, Run *ret_run);
+    size_t             n;
+    size_t             text_bytes;
+    const char        *first; /* of memory: the first element, ... */
+    ptrdiff_t          stride;
+    size_t             item_bytes;
+    bool               is_swapped;
+    const void        *offsets; /* of Arrow: buffers */
+    const char        *data;
+    const void *const *buffers;
+};
+
+bool op_take_array(Op *op, const key_array *array);
+
+/* The sources. 1: done; 0: this is not such an object; -1: exception. */
+int memory_do(Op *op, PyObject *keys);
+int arrow_do(Op *op, PyObject *keys);
+
+#endif

@@ -1,0 +1,345 @@
+/* set.c - tamis.Set: one key at a time, whole sets, and what is known of a set. */
+#include <stdlib.h>
+
+#include "set.h"
+
+/* ------------------------------------------------------------------ making */
+
+int set_make(Table *self, set_arguments *arguments) {
+    tamis_set         *made;
+    tamis_problem      problem;
+    tamis_status const status = tamis_create(&arguments->spec, &made, &problem);
+    if (status != TAMIS_OK) {
+        error_raise(self->core, status, &problem, NULL);
+        return -1;
+    }
+    table_hold(self, made, NULL);
+    return 0;
+}
+
+static int set_init(PyObject *object, PyObject *args, PyObject *kwargs) {
+    Table *const  self = (Table *)object;
+    set_arguments arguments;
+    if (!arguments_of_set(self->core, args, kwargs, 0, &arguments)) return -1;
+    if (set_make(self, &arguments) < 0) return -1;
+    if (arguments.keys == NULL || arguments.keys == Py_None) return 0;
+    PyObject *const updated = set_update(object, arguments.keys);
+    Py_XDECREF(updated);
+    return updated != NULL ? 0 : -1;
+}
+
+/* ------------------------------------------------------------------ one key */
+
+static int set_contains(PyObject *object, PyObject *item) {
+    Table *const self = (Table *)object;
+    Key          key;
+    if (!key_ready_to_read(self, item, &key)) return -1;
+    bool const is_in =
+        key.is_id ? tamis_has_id(self->set, key.id) : tamis_has(self->set, key.data, key.bytes);
+    key_release(&key);
+    return is_in;
+}
+
+static PyObject *set_add(PyObject *object, PyObject *item) {
+    Table *const self = (Table *)object;
+    Key          key;
+    if (!key_ready_to_write(self, item, &key)) return NULL;
+    tamis_status const status =
+        key.is_id ? tamis_add_id(self->set, key.id) : tamis_add(self->set, key.data, key.bytes);
+    key_release(&key);
+    if (status != TAMIS_OK) return error_raise(self->core, status, NULL, item);
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_add_new(PyObject *object, PyObject *item) {
+    Table *const self = (Table *)object;
+    bool         is_new;
+    Key          key;
+    if (!key_ready_to_write(self, item, &key)) return NULL;
+    tamis_status const status = key.is_id ? tamis_add_new_id(self->set, key.id, &is_new)
+                                          : tamis_add_new(self->set, key.data, key.bytes, &is_new);
+    key_release(&key);
+    if (status != TAMIS_OK) return error_raise(self->core, status, NULL, item);
+    return PyBool_FromLong(is_new);
+}
+
+/* One removal, for remove() and discard(). False with an exception: the set could not be asked. */
+static bool try_remove(Table *self, PyObject *item, tamis_status *ret_status) {
+    Key key;
+    if (!key_ready_to_write(self, item, &key)) return false;
+    *ret_status = key.is_id ? tamis_remove_id(self->set, key.id)
+                            : tamis_remove(self->set, key.data, key.bytes);
+    key_release(&key);
+    return true;
+}
+
+static PyObject *set_remove(PyObject *object, PyObject *item) {
+    Table *const self = (Table *)object;
+    tamis_status status;
+    if (!try_remove(self, item, &status)) return NULL;
+    if (status != TAMIS_OK) return error_raise(self->core, status, NULL, item);
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_discard(PyObject *object, PyObject *item) {
+    Table *const self = (Table *)object;
+    tamis_status status;
+    if (!try_remove(self, item, &status)) return NULL;
+    bool const is_no_error = status == TAMIS_ERR_ABSENT || status == TAMIS_ERR_SATURATED;
+    if (status != TAMIS_OK && !is_no_error) return error_raise(self->core, status, NULL, item);
+    return PyBool_FromLong(status == TAMIS_OK);
+}
+
+/* ------------------------------------------------------------------ whole sets */
+
+static Py_ssize_t set_length(PyObject *object) {
+    Table *const self = (Table *)object;
+    tamis_facts  facts;
+    if (!table_can_read(self)) return -1;
+    if (tamis_get_facts(self->set, &facts) != TAMIS_OK) return -1;
+    return (Py_ssize_t)facts.keys;
+}
+
+static PyObject *set_clear(PyObject *object, PyObject *unused) {
+    Table *const self = (Table *)object;
+    (void)unused;
+    if (!table_can_write(self)) return NULL;
+    tamis_status const status = tamis_clear(self->set);
+    if (status != TAMIS_OK) return error_raise(self->core, status, NULL, NULL);
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_copy(PyObject *object, PyObject *unused) {
+    Table *const self = (Table *)object;
+    tamis_set   *copied = NULL;
+    tamis_status status = TAMIS_ERR_ARGUMENT;
+    (void)unused;
+    PyObject *const made = table_new(Py_TYPE(object), NULL, NULL);
+    if (made == NULL) return NULL;
+    guard_begin(NULL, &self->guard);
+    bool const is_open = table_is_open(self);
+    if (is_open) {
+        Py_BEGIN_ALLOW_THREADS;
+        status = tamis_copy(self->set, &copied);
+        Py_END_ALLOW_THREADS;
+    }
+    guard_end(NULL, &self->guard);
+    ((Table *)made)->set = copied;
+    if (copied != NULL) return made;
+    if (is_open) error_raise(self->core, status, NULL, NULL);
+    Py_DECREF(made);
+    return NULL;
+}
+
+static PyObject *set_deepcopy(PyObject *object, PyObject *memo) {
+    (void)memo;
+    return set_copy(object, NULL);
+}
+
+/* Change a set by another one, without the GIL: tamis_merge() or tamis_subtract(). */
+static PyObject *change_by(PyObject *into, PyObject *from,
+                           tamis_status (*change)(tamis_set *, const tamis_set *)) {
+    Table *const self = (Table *)into, *const other = (Table *)from;
+    tamis_status status = TAMIS_ERR_ARGUMENT;
+    guard_begin(&self->guard, &other->guard);
+    bool const is_open = table_is_open(self) && table_is_open(other);
+    if (is_open) {
+        Py_BEGIN_ALLOW_THREADS;
+        status = change(self->set, other->set);
+        Py_END_ALLOW_THREADS;
+    }
+    guard_end(&self->guard, &other->guard);
+    if (!is_open) return NULL;
+    if (status == TAMIS_OK) return Py_NewRef(into);
+    if (self == other)
+        return error_format(self->core, "ArgumentError", "a set cannot be changed by itself");
+    return error_raise(self->core, status, NULL, NULL);
+}
+
+/* Operators may be called with the arguments the other way round, or with any object. */
+static bool are_sets(PyObject *a, PyObject *b) {
+    Core *const core = core_get();
+    if (core == NULL) {
+        PyErr_Clear();
+        return false;
+    }
+    return PyObject_TypeCheck(a, core->set_type) && PyObject_TypeCheck(b, core->set_type);
+}
+
+static PyObject *set_ior(PyObject *into, PyObject *from) {
+    if (!are_sets(into, from)) Py_RETURN_NOTIMPLEMENTED;
+    return change_by(into, from, tamis_merge);
+}
+
+static PyObject *set_isub(PyObject *into, PyObject *from) {
+    if (!are_sets(into, from)) Py_RETURN_NOTIMPLEMENTED;
+    return change_by(into, from, tamis_subtract);
+}
+
+/* a | b is a copy of a with b merged into it. */
+static PyObject *combined(PyObject *a, PyObject *b,
+                          tamis_status (*change)(tamis_set *, const tamis_set *)) {
+    if (!are_sets(a, b)) Py_RETURN_NOTIMPLEMENTED;
+    PyObject *const made = set_copy(a, NULL);
+    if (made == NULL) return NULL;
+    PyObject *const changed = change_by(made, b, change);
+    Py_DECREF(made);
+    return changed;
+}
+
+static PyObject *set_or(PyObject *a, PyObject *b) {
+    return combined(a, b, tamis_merge);
+}
+
+static PyObject *set_sub(PyObject *a, PyObject *b) {
+    return combined(a, b, tamis_subtract);
+}
+
+static PyObject *set_resize(PyObject *object, PyObject *argument) {
+    Table *const self = (Table *)object;
+    uint64_t     capacity = 0;
+    if (!argument_number(self->core, argument, "capacity", &capacity) || !table_can_write(self))
+        return NULL;
+    tamis_status const status = tamis_resize(self->set, capacity, &capacity);
+    if (status != TAMIS_OK) return error_raise(self->core, status, NULL, NULL);
+    return PyLong_FromUnsignedLongLong(capacity);
+}
+
+/* ------------------------------------------------------------------ what is known */
+
+static bool facts_of(PyObject *object, tamis_facts *ret_facts) {
+    Table *const self = (Table *)object;
+    return table_can_read(self) && tamis_get_facts(self->set, ret_facts) == TAMIS_OK;
+}
+
+static PyObject *set_repr(PyObject *object) {
+    tamis_facts facts;
+    Table      *self = (Table *)object;
+    PyObject   *name = PyType_GetQualName(Py_TYPE(object));
+    if (name == NULL) return NULL;
+    PyObject *text;
+    if (self->set == NULL) {
+        text = PyUnicode_FromFormat("<%U: closed>", name);
+    } else if (facts_of(object, &facts)) {
+        text = PyUnicode_FromFormat(
+            "<%U: %llu keys, made for %llu, %s, %llu bytes>", name, (unsigned long long)facts.keys,
+            (unsigned long long)facts.capacity, facts.kind, (unsigned long long)facts.body_bytes);
+    } else {
+        text = NULL;
+    }
+    Py_DECREF(name);
+    return text;
+}
+
+/* Facts that do not read the body; the closure of an attribute is its place here. */
+static PyObject *get_kind(PyObject *object, void *unused) {
+    tamis_facts facts;
+    (void)unused;
+    return facts_of(object, &facts) ? PyUnicode_FromString(facts.kind) : NULL;
+}
+
+static PyObject *get_number(PyObject *object, void *closure) {
+    tamis_facts facts;
+    if (!facts_of(object, &facts)) return NULL;
+    const char *const at = (const char *)&facts + *(const size_t *)closure;
+    return PyLong_FromUnsignedLongLong(*(const uint64_t *)(const void *)at);
+}
+
+static PyObject *get_mapped(PyObject *object, void *unused) {
+    tamis_facts facts;
+    (void)unused;
+    return facts_of(object, &facts) ? PyBool_FromLong(facts.is_mapped) : NULL;
+}
+
+static PyObject *get_seed(PyObject *object, void *unused) {
+    tamis_facts facts;
+    (void)unused;
+    return facts_of(object, &facts) ? record_seed(&facts.seed) : NULL;
+}
+
+static PyObject *get_abilities(PyObject *object, void *unused) {
+    tamis_facts facts;
+    (void)unused;
+    return facts_of(object, &facts) ? record_abilities(facts.abilities) : NULL;
+}
+
+static PyObject *get_info(PyObject *object, void *unused) {
+    (void)unused;
+    return info_of_set((Table *)object);
+}
+
+static PyObject *get_closed(PyObject *object, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(((Table *)object)->set == NULL);
+}
+
+static size_t const at_capacity = offsetof(tamis_facts, capacity);
+static size_t const at_grow_to = offsetof(tamis_facts, grow_to);
+static size_t const at_body_bytes = offsetof(tamis_facts, body_bytes);
+
+#define OFFSET(name) ((void *)(uintptr_t)&at_##name)
+
+static PyGetSetDef set_attributes[] = {
+    { "kind", get_kind, NULL, "The construction: 'line', 'rank', 'bloom', ...", NULL },
+    { "capacity", get_number, NULL, "How many different keys it is made for now.",
+      OFFSET(capacity) },
+    { "grow_to", get_number, NULL, "The largest capacity it grows to; 0 if it does not grow.",
+      OFFSET(grow_to) },
+    { "nbytes", get_number, NULL, "Bytes of the table in memory.", OFFSET(body_bytes) },
+    { "is_mapped", get_mapped, NULL, "Whether it is mapped from a file, and so read-only.", NULL },
+    { "seed", get_seed, NULL, "The 128 bits that make its hashes its own.", NULL },
+    { "abilities", get_abilities, NULL, "What it can do: 'remove', 'count', 'merge'.", NULL },
+    { "info", get_info, NULL, "All that is known, as a tamis.Info. Reads the whole table.", NULL },
+    { "closed", get_closed, NULL, "Whether close() was called.", NULL },
+    { NULL, NULL, NULL, NULL, NULL },
+};
+
+static PyMethodDef set_methods[] = {
+    { "add", set_add, METH_O, set_add_doc },
+    { "add_new", set_add_new, METH_O, set_add_new_doc },
+    { "remove", set_remove, METH_O, set_remove_doc },
+    { "discard", set_discard, METH_O, set_discard_doc },
+    { "update", set_update, METH_O, set_update_doc },
+    { "update_new", set_update_new, METH_O, set_update_new_doc },
+    { "contains", set_contains_all, METH_O, set_contains_doc },
+    { "remove_all", set_remove_all, METH_O, set_remove_all_doc },
+    { "clear", set_clear, METH_NOARGS, set_clear_doc },
+    { "copy", set_copy, METH_NOARGS, set_copy_doc },
+    { "resize", set_resize, METH_O, set_resize_doc },
+    { "save", file_save, METH_O, file_save_doc },
+    { "open", (PyCFunction)(void (*)(void))file_open_class,
+      METH_VARARGS | METH_KEYWORDS | METH_CLASS, file_open_doc },
+    { "from_bytes", file_from_bytes, METH_O | METH_CLASS, file_from_bytes_doc },
+    { "close", table_close, METH_NOARGS, set_close_doc },
+    { "__bytes__", file_to_bytes, METH_NOARGS, file_to_bytes_doc },
+    { "__reduce__", file_reduce, METH_NOARGS, NULL },
+    { "__copy__", set_copy, METH_NOARGS, NULL },
+    { "__deepcopy__", set_deepcopy, METH_O, NULL },
+    { "__enter__", table_enter, METH_NOARGS, NULL },
+    { "__exit__", table_exit, METH_VARARGS, NULL },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyType_Slot set_slots[] = {
+    { Py_tp_doc, (void *)(uintptr_t)set_doc },
+    { Py_tp_new, table_new },
+    { Py_tp_init, set_init },
+    { Py_tp_dealloc, table_dealloc },
+    { Py_tp_repr, set_repr },
+    { Py_tp_methods, set_methods },
+    { Py_tp_getset, set_attributes },
+    { Py_sq_contains, set_contains },
+    { Py_sq_length, set_length },
+    { Py_nb_or, set_or },
+    { Py_nb_subtract, set_sub },
+    { Py_nb_inplace_or, set_ior },
+    { Py_nb_inplace_subtract, set_isub },
+    { 0, NULL },
+};
+
+PyType_Spec core_set_spec = {
+    .name = "tamis.Set",
+    .basicsize = sizeof(Table),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .slots = set_slots,
+};
