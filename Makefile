@@ -15,7 +15,7 @@ empty :=
 comma := ,
 with_commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
-.PHONY: help all demo test builds check sanitize soak fuzz cross bench bench-report lab test-web lint format install uninstall clean
+.PHONY: help all demo test builds check sanitize soak fuzz cross bench bench-report lab test-web python lint format install uninstall clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,29 +30,29 @@ demo: ## Show the main job on real words, in a minute
 	@scripts/demo $(BUILD)
 
 test: ## Build and run all tests (within 15 minutes on 2 cores); ends with "N passed, N failed"
-	@scripts/setup build test
+	@scripts/setup build test python python-test
 	@scripts/build $(BUILD)
 	@scripts/lint $(BUILD)
 	@scripts/run-tests $(BUILD) --no-suite builds
 
 builds: ## Install and uninstall, and builds with -Og and other -march: several minutes
-	@scripts/setup build test
+	@scripts/setup build test python python-test
 	@scripts/build $(BUILD)
 	@scripts/run-tests $(BUILD) --suite builds
 
 check: ## The quick part of the tests (a good minute on 2 cores), and the lint
-	@scripts/setup build test
+	@scripts/setup build test python python-test
 	@scripts/build $(BUILD)
 	@scripts/lint $(BUILD)
 	@scripts/run-tests $(BUILD) --suite quick
 
 sanitize: ## The tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	@scripts/setup build test
+	@scripts/setup build test python python-test
 	@scripts/build build-sanitize -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Dbuildtype=debugoptimized -Db_lundef=false
 	@scripts/run-tests build-sanitize --suite quick --suite medium --suite portable --suite sse4
 
 soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations per kind)
-	@scripts/setup build test
+	@scripts/setup build test python python-test
 	@scripts/build $(BUILD)
 	@$(BUILD)/tests/laws/soak_sets --ops $(SOAK)
 	@$(BUILD)/tests/laws/soak_states --ops $(SOAK)
@@ -63,7 +63,7 @@ fuzz: ## libFuzzer on the reader and on histories: make fuzz FUZZ=30 (seconds ea
 	@scripts/fuzz $(FUZZ)
 
 cross: ## The laws and the golden files on s390x (big-endian) and aarch64 (NEON), emulated
-	@scripts/setup build test
+	@scripts/setup build test python python-test
 	@scripts/cross
 
 # With contestants from outside, in a folder of its own: their files may be gone when BUILD is built again.
@@ -93,6 +93,10 @@ lab: ## The numbers of the papers, measured again: lab/report/index.html; make l
 test-web: lab ## The lab's page in a headless browser: figures, phones, light and dark
 	@scripts/setup web
 	@lab/page/check-report lab/report/results.json lab/report/index.html bench/results
+
+python: ## A wheel of the Python package in build/dist/ (CPython 3.11 and later)
+	@scripts/setup build python
+	@/usr/bin/python3 python/backend/tamis_build.py $(BUILD)/dist
 
 lint: ## Layers, forbidden words, long functions
 	@scripts/lint $(BUILD)

@@ -44,6 +44,11 @@ from ._errors import (
 from ._machine import ABSENT, DROP, LEAVE, TOUCH, UNKNOWN, Action, Answer, Machine
 from ._records import Info, Plan, PlanRow, StatesInfo
 
+# They are tamis.FullError and so on to whoever reads a traceback, or unpickles one.
+for _object in list(globals().values()):
+    if isinstance(_object, type) and _object.__module__.startswith("tamis."):
+        _object.__module__ = "tamis"
+
 MANY: Final = 2**64 - 1
 """The count of a key that has more copies than the Counter can count."""
 

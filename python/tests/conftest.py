@@ -1,0 +1,27 @@
+"""What the tests share: sets of every sort of key, and seeds that are fixed."""
+import pytest
+from hypothesis import settings
+
+import tamis
+
+# The same examples on every run: a failure is one for everybody. No deadline: machines differ.
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=60)
+settings.load_profile("fixed")
+
+SEED = 0x0123456789ABCDEF_FEDCBA9876543210
+
+
+@pytest.fixture
+def small():
+    """A set with room for a thousand keys."""
+    return tamis.Set(capacity=1000, fpr=1e-6, seed=SEED)
+
+
+@pytest.fixture
+def counter():
+    return tamis.Counter(capacity=1000, fpr=1e-6, seed=SEED)
+
+
+@pytest.fixture
+def states():
+    return tamis.States(values=8, capacity=1000, fpr=1e-6, seed=SEED)

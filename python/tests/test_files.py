@@ -1,0 +1,103 @@
+"""Files: saved, opened, mapped, damaged, of the wrong sort."""
+import errno
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import tamis
+from conftest import SEED
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "saved.tamis"
+    tamis.Set(range(1000), capacity=1000, seed=SEED).save(path)
+    return path
+
+
+@pytest.mark.parametrize("of", [pathlib.Path, str, os.fsencode])
+def test_a_saved_set_opens_under_every_sort_of_path(tmp_path, of):
+    path = of(tmp_path / "s\xe9.tamis")
+    s = tamis.Set(range(1000), capacity=1000)
+    s.save(path)
+    assert bytes(tamis.open(path)) == bytes(s) == open(path, "rb").read()
+    assert type(tamis.open(path)) is tamis.Set
+
+
+def test_a_mapped_set_is_read_only(saved):
+    with tamis.open(saved, map=True) as s:
+        assert s.is_mapped and s.contains(range(1000)).all() and s.info.is_mapped
+        for change in (lambda: s.add(1), lambda: s.update([1]), lambda: s.remove(1), s.clear):
+            with pytest.raises(tamis.ReadOnlyError, match="copy"):
+                change()
+        changeable = s.copy()
+    changeable.add("more")
+    assert "more" in changeable
+    assert not tamis.open(saved, trust=True).is_mapped
+
+
+def test_missing_and_forbidden_files_are_the_os_errors_of_python(tmp_path, saved):
+    with pytest.raises(FileNotFoundError) as caught:
+        tamis.open(tmp_path / "nobody.tamis")
+    assert isinstance(caught.value, tamis.Error) and caught.value.errno == errno.ENOENT
+    assert "nobody.tamis" in str(caught.value) and "nobody.tamis" in str(caught.value.filename)
+    with pytest.raises(OSError):
+        tamis.open(saved).save(tmp_path / "no" / "such" / "folder")
+    with pytest.raises(OSError):
+        tamis.open(tmp_path)
+
+
+def test_damaged_files_are_refused(saved):
+    whole = saved.read_bytes()
+    for damaged in (b"", b"nonsense" * 100, whole[:-1], whole[:100], whole[:-9] + b"x" + whole[-8:]):
+        with pytest.raises(tamis.FormatError):
+            tamis.Set.from_bytes(damaged)
+        saved.write_bytes(damaged)
+        with pytest.raises(ValueError):
+            tamis.open(saved)
+
+
+def test_open_finds_the_class_of_a_file(tmp_path):
+    path = tmp_path / "some.tamis"
+    for made in (tamis.Set(capacity=100), tamis.Counter(capacity=100),
+                 tamis.States(values=4, capacity=100)):
+        made.save(path)
+        assert type(tamis.open(path)) is type(made) is type(tamis.open(path, map=True))
+        assert type(type(made).open(path)) is type(made)
+    with pytest.raises(tamis.Error, match="holds states"):
+        tamis.Set.open(path)
+    tamis.Set(capacity=100).save(path)
+    with pytest.raises(tamis.Error, match="is a set"):
+        tamis.States.open(path)
+
+
+def test_damaged_states_say_what_is_wrong_with_states(tmp_path):
+    path = tmp_path / "states.tamis"
+    tamis.States(values=4, capacity=1000).save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    with pytest.raises(tamis.FormatError) as caught:
+        tamis.open(path)
+    assert "tamis_states_open" not in str(caught.value)
+
+
+def test_other_processes_read_the_file(saved):
+    code = "import sys, tamis; s = tamis.open(sys.argv[1], map=True); print(999 in s, 'x' in s)"
+    out = subprocess.run([sys.executable, "-c", code, saved], capture_output=True, text=True, check=True)
+    assert out.stdout == "True False\n"
+
+
+TOOL = os.environ.get("TAMIS_TOOL", "")
+
+
+@pytest.mark.skipif(not TOOL, reason="the tool tamis was not built")
+def test_the_tool_and_python_read_each_others_files(tmp_path):
+    path = tmp_path / "words.tamis"
+    tamis.Set(["apple", "plum"], capacity=100).save(path)
+    out = subprocess.run([TOOL, "has", path], input="apple\npear\n", capture_output=True, text=True)
+    assert out.stdout == "apple\n"
+    subprocess.run([TOOL, "add", path], input="pear\n", capture_output=True, text=True, check=True)
+    assert tamis.open(path).contains(["apple", "pear", "fig"]).tolist() == [True, True, False]
