@@ -52,7 +52,7 @@ sanitize: ## The tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/run-tests build-sanitize --suite quick --suite medium --suite portable --suite sse4
 
 soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations per kind)
-	@scripts/setup build test python python-test
+	@scripts/setup build test
 	@scripts/build $(BUILD)
 	@$(BUILD)/tests/laws/soak_sets --ops $(SOAK)
 	@$(BUILD)/tests/laws/soak_states --ops $(SOAK)
@@ -63,7 +63,7 @@ fuzz: ## libFuzzer on the reader and on histories: make fuzz FUZZ=30 (seconds ea
 	@scripts/fuzz $(FUZZ)
 
 cross: ## The laws and the golden files on s390x (big-endian) and aarch64 (NEON), emulated
-	@scripts/setup build test python python-test
+	@scripts/setup build test
 	@scripts/cross
 
 # With contestants from outside, in a folder of its own: their files may be gone when BUILD is built again.

@@ -1,0 +1,829 @@
+/* tamis.hpp - tamis for C++17 and later: sets, counters and states that clean up after themselves.
+ *
+ *     tamis::set seen(tamis::spec().capacity(1'000'000).fpr(0.001).remove());
+ *     seen.add("apple");                           // string_view, span, vector, any integer
+ *     if (seen.has(17)) ...
+ *     seen.add_all(ids);                           // any range of keys
+ *     std::copy(words.begin(), words.end(), seen.inserter());
+ *
+ * Every function that can fail has two forms. `add` throws a tamis::error; `try_add` returns a
+ * tamis::result and throws nothing. Without exceptions in the compiler, or with TAMIS_NO_EXCEPTIONS
+ * defined, only the try_ forms are there (and set::try_make in place of the constructor).
+ *
+ * Objects can be moved and not copied (copy() says that it copies). This header allocates nothing and
+ * copies no key: it is a thin layer over tamis.h, whose comments say what the functions do. After it
+ * was moved from, an object is empty, and all of its functions answer as tamis.h does to NULL.
+ *
+ * Threads: const functions may run at the same time as each other, as in tamis.h.
+ */
+#ifndef TAMIS_TAMIS_HPP
+#define TAMIS_TAMIS_HPP
+
+#include <tamis/tamis.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#if !defined(TAMIS_NO_EXCEPTIONS) && !defined(__cpp_exceptions) && !defined(_CPPUNWIND)
+#define TAMIS_NO_EXCEPTIONS 1
+#endif
+
+namespace tamis {
+
+/* ------------------------------------------------------------------ errors */
+
+using status = ::tamis_status;
+using problem = ::tamis_problem;
+
+/** What the throwing functions throw. */
+class error : public std::exception {
+  public:
+    explicit error(tamis::status code) noexcept : status_(code) {}
+    explicit error(const tamis::problem &why) noexcept : status_(why.status), problem_(why) {}
+    const char *what() const noexcept override {
+        return problem_.text[0] != '\0' ? problem_.text : ::tamis_status_text(status_);
+    }
+    tamis::status status() const noexcept { return status_; }
+    /** The system's error number, or 0. */
+    int os_error() const noexcept { return problem_.os_error; }
+
+  private:
+    tamis::status  status_;
+    tamis::problem problem_{};
+};
+
+/** A value, or the status that says why there is none. */
+template <class T> class [[nodiscard]] result {
+  public:
+    result(T &&value) : status_(TAMIS_OK), value_(std::move(value)) {}
+    result(tamis::status code) : status_(code) {}
+    bool          has_value() const noexcept { return value_.has_value(); }
+    explicit      operator bool() const noexcept { return has_value(); }
+    tamis::status status() const noexcept { return status_; }
+    /** A sentence for the status. */
+    const char *text() const noexcept { return ::tamis_status_text(status_); }
+    /** The value; ask has_value() first. */
+    T       &operator*() noexcept { return *value_; }
+    const T &operator*() const noexcept { return *value_; }
+    T       *operator->() noexcept { return &*value_; }
+    const T *operator->() const noexcept { return &*value_; }
+    T value_or(T other) && { return value_.has_value() ? std::move(*value_) : std::move(other); }
+#ifndef TAMIS_NO_EXCEPTIONS
+    /** The value, or an exception. */
+    T &value() & {
+        if (!value_.has_value()) throw error(status_);
+        return *value_;
+    }
+    T value() && {
+        if (!value_.has_value()) throw error(status_);
+        return std::move(*value_);
+    }
+#endif
+
+  private:
+    tamis::status    status_;
+    std::optional<T> value_;
+};
+
+/** Done, or the status that says why not. */
+template <> class [[nodiscard]] result<void> {
+  public:
+    result(tamis::status code) noexcept : status_(code) {}
+    explicit      operator bool() const noexcept { return status_ == TAMIS_OK; }
+    tamis::status status() const noexcept { return status_; }
+    const char   *text() const noexcept { return ::tamis_status_text(status_); }
+#ifndef TAMIS_NO_EXCEPTIONS
+    void value() const {
+        if (status_ != TAMIS_OK) throw error(status_);
+    }
+#endif
+
+  private:
+    tamis::status status_;
+};
+
+/* ------------------------------------------------------------------ keys */
+
+namespace detail {
+
+/* An integer or an enum is 64 bits: a negative one as in two's complement. */
+template <class K>
+inline constexpr bool
+    is_number = (std::is_integral_v<K> && !std::is_same_v<K, bool>) || std::is_enum_v<K>;
+
+template <class K, class = void> struct bytes_of : std::false_type {};
+
+/* Something with data() and size() whose elements are nothing but their bytes. */
+template <class K>
+struct bytes_of<K, std::void_t<decltype(std::data(std::declval<const K &>())),
+                               decltype(std::size(std::declval<const K &>()))>>
+    : std::bool_constant<std::has_unique_object_representations_v<std::remove_cv_t<
+          std::remove_pointer_t<decltype(std::data(std::declval<const K &>()))>>>> {};
+
+template <class K>
+inline constexpr bool is_text = std::is_convertible_v<const K &, std::string_view>;
+
+template <class K> inline constexpr bool is_key = is_number<K> || is_text<K> || bytes_of<K>::value;
+
+template <class K> constexpr std::uint64_t id_of(K key) noexcept {
+    if constexpr (std::is_enum_v<K>) {
+        return id_of(static_cast<std::underlying_type_t<K>>(key));
+    } else if constexpr (std::is_signed_v<K>) {
+        return static_cast<std::uint64_t>(static_cast<std::int64_t>(key));
+    } else {
+        return static_cast<std::uint64_t>(key);
+    }
+}
+
+template <class K> tamis_key key_of(const K &key) noexcept {
+    if constexpr (is_text<K>) { /* "abc" without its zero, and whatever turns into a string_view */
+        const std::string_view text = key;
+        return { text.data(), text.size() };
+    } else {
+        return { std::data(key), std::size(key) * sizeof(*std::data(key)) };
+    }
+}
+
+/* Call the form for ids or the form for bytes. */
+template <class K, class ById, class ByBytes>
+decltype(auto) by_sort(const K &key, ById by_id, ByBytes by_bytes) {
+    static_assert(is_key<K>,
+                  "a key is an integer, an enum, text, or a contiguous range of elements "
+                  "that are nothing but their bytes");
+    if constexpr (is_number<K>) {
+        return by_id(id_of(key));
+    } else {
+        const tamis_key bytes = key_of(key);
+        return by_bytes(bytes.data, bytes.bytes);
+    }
+}
+
+/* 64-bit integers side by side are ids already. */
+template <class R, class = void> struct ids_of : std::false_type {};
+template <class R>
+struct ids_of<R, std::void_t<decltype(std::data(std::declval<const R &>())),
+                             decltype(std::size(std::declval<const R &>()))>> {
+    using element =
+        std::remove_cv_t<std::remove_pointer_t<decltype(std::data(std::declval<const R &>()))>>;
+    static constexpr bool value = std::is_same_v<element, std::uint64_t>;
+};
+
+/* Keys of a range are gathered here, so that a batch needs no memory of its own. */
+inline constexpr std::size_t part = 256;
+
+/* Call work(ids or keys, n, first) for parts of a range, in order, until it answers false. */
+template <class R, class Work> void in_parts(const R &range, Work work) {
+    using element = std::remove_cv_t<std::remove_reference_t<decltype(*std::begin(range))>>;
+    static_assert(is_key<element>, "the elements of the range are no keys");
+    if constexpr (ids_of<R>::value) {
+        work(std::data(range), static_cast<std::size_t>(std::size(range)), std::size_t{ 0 });
+    } else {
+        using gathered = std::conditional_t<is_number<element>, std::uint64_t, tamis_key>;
+        gathered    keys[part];
+        std::size_t n = 0, first = 0;
+        auto const  last = std::end(range);
+        for (auto at = std::begin(range); at != last; ++at) {
+            if constexpr (is_number<element>) {
+                keys[n++] = id_of(*at);
+            } else {
+                static_assert(std::is_reference_v<decltype(*at)> || is_text<element>,
+                              "the range makes its elements as it goes: their bytes would be gone");
+                keys[n++] = key_of(*at);
+            }
+            if (n < part) continue;
+            if (!work(static_cast<const gathered *>(keys), n, first)) return;
+            first += n;
+            n = 0;
+        }
+        if (n > 0) work(static_cast<const gathered *>(keys), n, first);
+    }
+}
+
+} // namespace detail
+
+#if defined(__cpp_concepts) && __cpp_concepts >= 201907L
+/** What can be a key. */
+template <class K>
+concept key = detail::is_key<std::remove_cvref_t<K>>;
+#endif
+
+/* ------------------------------------------------------------------ specs */
+
+/** What you want of a set. Each function sets a field of tamis_spec, which `c` is. */
+struct spec {
+    tamis_spec c = TAMIS_SPEC_INIT;
+
+    spec &capacity(std::uint64_t keys) noexcept {
+        c.capacity = keys;
+        return *this;
+    }
+    spec &fpr(double rate) noexcept {
+        c.fpr = rate;
+        return *this;
+    }
+    spec &remove() noexcept {
+        c.abilities |= TAMIS_CAN_REMOVE;
+        return *this;
+    }
+    spec &merge() noexcept {
+        c.abilities |= TAMIS_CAN_MERGE;
+        return *this;
+    }
+    spec &count_to(std::uint64_t count) noexcept {
+        c.abilities |= TAMIS_CAN_COUNT;
+        c.count_to = count;
+        return *this;
+    }
+    spec &grow_to(std::uint64_t keys) noexcept {
+        c.grow_to = keys;
+        return *this;
+    }
+    spec &memory(std::uint64_t bytes) noexcept {
+        c.memory = bytes;
+        return *this;
+    }
+    spec &small() noexcept {
+        c.prefer = TAMIS_PREFER_SMALL;
+        return *this;
+    }
+    spec &kind(const char *name) noexcept {
+        c.kind = name;
+        return *this;
+    }
+    /** The seed must live until the set is made. */
+    spec &seed(const tamis_seed &bits) noexcept {
+        c.seed = &bits;
+        return *this;
+    }
+};
+
+/* ------------------------------------------------------------------ sets */
+
+namespace detail {
+struct free_set {
+    void operator()(tamis_set *set) const noexcept { ::tamis_free(set); }
+};
+struct free_states {
+    void operator()(tamis_states *states) const noexcept { ::tamis_states_free(states); }
+};
+} // namespace detail
+
+/** How many keys of a batch were done, and why it stopped if it did. */
+struct batch_result {
+    tamis::status status = TAMIS_OK;
+    std::size_t   done = 0;
+    explicit      operator bool() const noexcept { return status == TAMIS_OK; }
+};
+
+class set {
+  public:
+    /** An empty handle; assign a set to it. */
+    set() noexcept = default;
+    /** Take over what tamis_create() or tamis_open() made. */
+    explicit set(tamis_set *taken) noexcept : set_(taken) {}
+    static result<set> try_make(const tamis::spec &wishes, problem *why = nullptr) {
+        return made(wishes.c, why);
+    }
+    /** An empty set that can be merged with this one. */
+    result<set> try_make_like(problem *why = nullptr) const {
+        tamis_spec wishes = TAMIS_SPEC_INIT;
+        wishes.like = get();
+        return made(wishes, why);
+    }
+    static result<set> try_open(const char *path, unsigned flags = 0, problem *why = nullptr) {
+        tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+        tamis_set         *opened = nullptr;
+        options.flags = flags;
+        tamis::status const code = ::tamis_open(path, &options, &opened, why);
+        if (code != TAMIS_OK) return code;
+        return set(opened);
+    }
+
+    /** The handle, for functions of tamis.h. */
+    tamis_set *get() const noexcept { return set_.get(); }
+    tamis_set *release() noexcept { return set_.release(); }
+    explicit   operator bool() const noexcept { return set_ != nullptr; }
+
+    /* One key. */
+
+    template <class K> bool has(const K &key) const noexcept {
+        return detail::by_sort(
+            key, [this](std::uint64_t id) { return ::tamis_has_id(get(), id); },
+            [this](const void *data, std::size_t n) { return ::tamis_has(get(), data, n); });
+    }
+    template <class K> result<void> try_add(const K &key) noexcept {
+        return detail::by_sort(
+            key, [this](std::uint64_t id) { return ::tamis_add_id(get(), id); },
+            [this](const void *data, std::size_t n) { return ::tamis_add(get(), data, n); });
+    }
+    template <class K> result<void> try_remove(const K &key) noexcept {
+        return detail::by_sort(
+            key, [this](std::uint64_t id) { return ::tamis_remove_id(get(), id); },
+            [this](const void *data, std::size_t n) { return ::tamis_remove(get(), data, n); });
+    }
+    /** Add a key if the set does not have it; whether it was new. */
+    template <class K> result<bool> try_add_new(const K &key) noexcept {
+        bool                is_new = false;
+        tamis::status const code = detail::by_sort(
+            key,
+            [this, &is_new](std::uint64_t id) { return ::tamis_add_new_id(get(), id, &is_new); },
+            [this, &is_new](const void *data, std::size_t n) {
+                return ::tamis_add_new(get(), data, n, &is_new);
+            });
+        if (code != TAMIS_OK) return code;
+        return is_new;
+    }
+
+    /* Many keys: any range of keys. Contiguous 64-bit integers are not copied. */
+
+    template <class R> batch_result try_add_all(const R &keys) noexcept {
+        batch_result done;
+        detail::in_parts(keys, [&](auto part, std::size_t n, std::size_t) {
+            std::size_t added = 0;
+            done.status = this->add_part(part, n, &added);
+            done.done += added;
+            return done.status == TAMIS_OK;
+        });
+        return done;
+    }
+    /** ret_has[i] tells whether key i is in the set; it may be nullptr. How many are. */
+    template <class R> std::size_t has_all(const R &keys, bool *ret_has = nullptr) const noexcept {
+        std::size_t found = 0;
+        detail::in_parts(keys, [&](auto part, std::size_t n, std::size_t first) {
+            found += this->has_part(part, n, ret_has != nullptr ? ret_has + first : nullptr);
+            return true;
+        });
+        return found;
+    }
+    /** Remove one copy of each. `removed`, `absent` and `saturated` add up to the number of keys. */
+    template <class R>
+    result<tamis_removal> try_remove_all(const R &keys, bool *ret_removed = nullptr) noexcept {
+        tamis_removal all{ 0, 0, 0 };
+        tamis::status code = TAMIS_OK;
+        detail::in_parts(keys, [&](auto part, std::size_t n, std::size_t first) {
+            tamis_removal one{ 0, 0, 0 };
+            code = this->remove_part(part, n,
+                                     ret_removed != nullptr ? ret_removed + first : nullptr, &one);
+            all.removed += one.removed;
+            all.absent += one.absent;
+            all.saturated += one.saturated;
+            return code == TAMIS_OK;
+        });
+        if (code != TAMIS_OK) return code;
+        return all;
+    }
+
+    /* Whole sets. */
+
+    result<void> try_clear() noexcept { return ::tamis_clear(get()); }
+    result<void> try_merge(const set &from) noexcept { return ::tamis_merge(get(), from.get()); }
+    result<void> try_subtract(const set &from) noexcept {
+        return ::tamis_subtract(get(), from.get());
+    }
+    result<void> try_save(const char *path, problem *why = nullptr) const noexcept {
+        return ::tamis_save(get(), path, why);
+    }
+    result<set> try_copy() const {
+        tamis_set          *copied = nullptr;
+        tamis::status const code = ::tamis_copy(get(), &copied);
+        if (code != TAMIS_OK) return code;
+        return set(copied);
+    }
+    /** What is known without reading the body; all zero for an empty handle. */
+    tamis_facts facts() const noexcept {
+        tamis_facts all{};
+        if (::tamis_get_facts(get(), &all) != TAMIS_OK) all = tamis_facts{};
+        return all;
+    }
+    /** Adds minus removals. */
+    std::uint64_t size() const noexcept { return facts().keys; }
+
+#ifndef TAMIS_NO_EXCEPTIONS
+    explicit set(const tamis::spec &wishes) {
+        problem why{};
+        *this = checked(try_make(wishes, &why), why);
+    }
+    static set open(const char *path, unsigned flags = 0) {
+        problem why{};
+        return checked(try_open(path, flags, &why), why);
+    }
+    set make_like() const {
+        problem why{};
+        return checked(try_make_like(&why), why);
+    }
+    template <class K> void add(const K &key) {
+        try_add(key).value();
+    }
+    template <class K> bool add_new(const K &key) {
+        return try_add_new(key).value();
+    }
+    /** Whether it was there; other failures throw. */
+    template <class K> bool remove(const K &key) {
+        tamis::status const code = try_remove(key).status();
+        if (code == TAMIS_OK || code == TAMIS_ERR_ABSENT) return code == TAMIS_OK;
+        throw error(code);
+    }
+    template <class R> void add_all(const R &keys) {
+        batch_result const done = try_add_all(keys);
+        if (!done) throw error(done.status);
+    }
+    template <class R> tamis_removal remove_all(const R &keys, bool *ret_removed = nullptr) {
+        return try_remove_all(keys, ret_removed).value();
+    }
+    void clear() {
+        try_clear().value();
+    }
+    void merge(const set &from) {
+        try_merge(from).value();
+    }
+    void subtract(const set &from) {
+        try_subtract(from).value();
+    }
+    set copy() const {
+        return try_copy().value();
+    }
+    void save(const char *path) const {
+        problem why{};
+        if (!try_save(path, &why)) throw error(why);
+    }
+
+    /** For algorithms: std::copy(keys.begin(), keys.end(), set.inserter()). Throws when full. */
+    class insert_iterator {
+      public:
+        using iterator_category = std::output_iterator_tag;
+        using value_type = void;
+        using difference_type = std::ptrdiff_t;
+        using pointer = void;
+        using reference = void;
+        insert_iterator() noexcept = default;
+        explicit insert_iterator(set &into) noexcept : into_(&into) {}
+        template <class K, class = std::enable_if_t<detail::is_key<K>>>
+        insert_iterator &operator=(const K &key) {
+            into_->add(key);
+            return *this;
+        }
+        insert_iterator &operator*() noexcept { return *this; }
+        insert_iterator &operator++() noexcept { return *this; }
+        insert_iterator  operator++(int) noexcept { return *this; }
+
+      private:
+        set *into_ = nullptr;
+    };
+    insert_iterator inserter() noexcept {
+        return insert_iterator(*this);
+    }
+#endif
+
+  protected:
+    static result<set> made(const tamis_spec &wishes, problem *why) {
+        tamis_set          *created = nullptr;
+        tamis::status const code = ::tamis_create(&wishes, &created, why);
+        if (code != TAMIS_OK) return code;
+        return set(created);
+    }
+#ifndef TAMIS_NO_EXCEPTIONS
+    static set checked(result<set> attempt, const problem &why) {
+        if (attempt) return std::move(*attempt);
+        if (why.status != TAMIS_OK) throw error(why);
+        throw error(attempt.status());
+    }
+#endif
+
+  private:
+    tamis::status add_part(const std::uint64_t *ids, std::size_t n, std::size_t *ret_n) noexcept {
+        return ::tamis_add_id_batch(get(), ids, n, ret_n);
+    }
+    tamis::status add_part(const tamis_key *keys, std::size_t n, std::size_t *ret_n) noexcept {
+        return ::tamis_add_batch(get(), keys, n, ret_n);
+    }
+    std::size_t has_part(const std::uint64_t *ids, std::size_t n, bool *ret_has) const noexcept {
+        return ::tamis_has_id_batch(get(), ids, n, ret_has);
+    }
+    std::size_t has_part(const tamis_key *keys, std::size_t n, bool *ret_has) const noexcept {
+        return ::tamis_has_batch(get(), keys, n, ret_has);
+    }
+    tamis::status remove_part(const std::uint64_t *ids, std::size_t n, bool *ret_removed,
+                              tamis_removal *ret) noexcept {
+        return ::tamis_remove_id_batch(get(), ids, n, ret_removed, ret);
+    }
+    tamis::status remove_part(const tamis_key *keys, std::size_t n, bool *ret_removed,
+                              tamis_removal *ret) noexcept {
+        return ::tamis_remove_batch(get(), keys, n, ret_removed, ret);
+    }
+
+    std::unique_ptr<tamis_set, detail::free_set> set_;
+};
+
+/* ------------------------------------------------------------------ counters */
+
+/** A set that was made with count_to(). */
+class counter : public set {
+  public:
+    counter() noexcept = default;
+    explicit counter(tamis_set *taken) noexcept : set(taken) {}
+    explicit counter(set &&taken) noexcept : set(std::move(taken)) {}
+    static result<counter> try_make(tamis::spec wishes, problem *why = nullptr) {
+        wishes.c.abilities |= TAMIS_CAN_COUNT;
+        result<set> attempt = set::try_make(wishes, why);
+        if (!attempt) return attempt.status();
+        return counter(std::move(*attempt));
+    }
+    /** Never below the truth; TAMIS_COUNT_MANY for more than it can count. */
+    template <class K> result<std::uint64_t> try_count(const K &key) const noexcept {
+        std::uint64_t       count = 0;
+        tamis::status const code = detail::by_sort(
+            key, [&](std::uint64_t id) { return ::tamis_count_id(get(), id, &count); },
+            [&](const void *data, std::size_t n) { return ::tamis_count(get(), data, n, &count); });
+        if (code != TAMIS_OK) return code;
+        return count;
+    }
+    template <class K> result<void> try_add_copies(const K &key, std::uint64_t copies) noexcept {
+        return detail::by_sort(
+            key, [&](std::uint64_t id) { return ::tamis_add_copies_id(get(), id, copies); },
+            [&](const void *data, std::size_t n) {
+                return ::tamis_add_copies(get(), data, n, copies);
+            });
+    }
+#ifndef TAMIS_NO_EXCEPTIONS
+    explicit counter(tamis::spec wishes) {
+        problem why{};
+        wishes.c.abilities |= TAMIS_CAN_COUNT;
+        static_cast<set &>(*this) = checked(set::try_make(wishes, &why), why);
+    }
+    template <class K> std::uint64_t count(const K &key) const {
+        return try_count(key).value();
+    }
+    template <class K> std::uint64_t operator[](const K &key) const {
+        return count(key);
+    }
+    template <class K> void add_copies(const K &key, std::uint64_t copies) {
+        try_add_copies(key, copies).value();
+    }
+#endif
+};
+
+/* ------------------------------------------------------------------ states */
+
+/** What you want of states. `c` is the tamis_states_spec. */
+struct states_spec {
+    tamis_states_spec c = TAMIS_STATES_SPEC_INIT;
+
+    states_spec &capacity(std::uint64_t keys) noexcept {
+        c.capacity = keys;
+        return *this;
+    }
+    states_spec &values(std::uint64_t n) noexcept {
+        c.values = n;
+        return *this;
+    }
+    states_spec &fpr(double rate) noexcept {
+        c.fpr = rate;
+        return *this;
+    }
+    states_spec &timeout(std::uint64_t ticks) noexcept {
+        c.timeout = ticks;
+        return *this;
+    }
+    states_spec &grow_to(std::uint64_t keys) noexcept {
+        c.grow_to = keys;
+        return *this;
+    }
+    states_spec &kind(const char *name) noexcept {
+        c.kind = name;
+        return *this;
+    }
+};
+
+/** The answer of a lookup: a value, absent, or unknown. */
+template <class Value> class answer {
+  public:
+    answer(tamis::status code, std::uint32_t value) noexcept
+        : status_(code), value_(static_cast<Value>(value)) {}
+    explicit      operator bool() const noexcept { return status_ == TAMIS_OK; }
+    bool          is_absent() const noexcept { return status_ == TAMIS_ERR_ABSENT; }
+    bool          is_unknown() const noexcept { return status_ == TAMIS_ERR_UNKNOWN; }
+    tamis::status status() const noexcept { return status_; }
+    /** Only if it is one: ask the answer itself first. */
+    Value       operator*() const noexcept { return value_; }
+    friend bool operator==(const answer &a, Value value) noexcept {
+        return a.status_ == TAMIS_OK && a.value_ == value;
+    }
+
+  private:
+    tamis::status status_;
+    Value         value_;
+};
+
+/** What a machine decides: tamis::leave(), touch(), drop(), or set_to(value). */
+struct decision {
+    tamis_step    step = TAMIS_STEP_LEAVE;
+    std::uint32_t to = 0;
+};
+inline decision leave() noexcept {
+    return { TAMIS_STEP_LEAVE, 0 };
+}
+inline decision touch() noexcept {
+    return { TAMIS_STEP_TOUCH, 0 };
+}
+inline decision drop() noexcept {
+    return { TAMIS_STEP_DROP, 0 };
+}
+template <class Value> decision set_to(Value value) noexcept {
+    return { TAMIS_STEP_SET, static_cast<std::uint32_t>(value) };
+}
+
+/** Keys that carry a value of an enum or an integer. */
+template <class Value = std::uint32_t> class states {
+    static_assert(std::is_enum_v<Value> || std::is_integral_v<Value>,
+                  "values are those of an enum or an integer");
+
+  public:
+    states() noexcept = default;
+    explicit states(tamis_states *taken) noexcept : states_(taken) {}
+    static result<states> try_make(const states_spec &wishes, problem *why = nullptr) {
+        tamis_states       *made = nullptr;
+        tamis::status const code = ::tamis_states_create(&wishes.c, &made, why);
+        if (code != TAMIS_OK) return code;
+        return states(made);
+    }
+    static result<states> try_open(const char *path, unsigned flags = 0, problem *why = nullptr) {
+        tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+        tamis_states      *opened = nullptr;
+        options.flags = flags;
+        tamis::status const code = ::tamis_states_open(path, &options, &opened, why);
+        if (code != TAMIS_OK) return code;
+        return states(opened);
+    }
+    tamis_states *handle() const noexcept { return states_.get(); }
+    explicit      operator bool() const noexcept { return states_ != nullptr; }
+
+    template <class K> answer<Value> get(const K &key) const noexcept {
+        std::uint32_t       value = 0;
+        tamis::status const code = detail::by_sort(
+            key, [&](std::uint64_t id) { return ::tamis_states_get_id(handle(), id, &value); },
+            [&](const void *data, std::size_t n) {
+                return ::tamis_states_get(handle(), data, n, &value);
+            });
+        return { code, value };
+    }
+    template <class K> result<void> try_put(const K &key, Value value) noexcept {
+        return detail::by_sort(
+            key,
+            [&](std::uint64_t id) { return ::tamis_states_put_id(handle(), id, number(value)); },
+            [&](const void *data, std::size_t n) {
+                return ::tamis_states_put(handle(), data, n, number(value));
+            });
+    }
+    template <class K> result<void> try_set(const K &key, Value value) noexcept {
+        return detail::by_sort(
+            key,
+            [&](std::uint64_t id) { return ::tamis_states_set_id(handle(), id, number(value)); },
+            [&](const void *data, std::size_t n) {
+                return ::tamis_states_set(handle(), data, n, number(value));
+            });
+    }
+    template <class K> result<void> try_move(const K &key, Value from, Value to) noexcept {
+        return detail::by_sort(
+            key,
+            [&](std::uint64_t id) {
+                return ::tamis_states_move_id(handle(), id, number(from), number(to));
+            },
+            [&](const void *data, std::size_t n) {
+                return ::tamis_states_move(handle(), data, n, number(from), number(to));
+            });
+    }
+    template <class K> result<void> try_touch(const K &key) noexcept {
+        return detail::by_sort(
+            key, [&](std::uint64_t id) { return ::tamis_states_touch_id(handle(), id); },
+            [&](const void *data, std::size_t n) {
+                return ::tamis_states_touch(handle(), data, n);
+            });
+    }
+    /** Remove a key, whatever its value. */
+    template <class K> result<void> try_drop(const K &key) noexcept {
+        return detail::by_sort(
+            key,
+            [&](std::uint64_t id) { return ::tamis_states_drop_id(handle(), id, TAMIS_ANY_VALUE); },
+            [&](const void *data, std::size_t n) {
+                return ::tamis_states_drop(handle(), data, n, TAMIS_ANY_VALUE);
+            });
+    }
+    /** Let time pass; the work that is left. */
+    result<std::uint64_t> try_tick(std::uint64_t ticks = 1) noexcept {
+        std::uint64_t       backlog = 0;
+        tamis::status const code = ::tamis_states_tick(handle(), ticks, nullptr, &backlog);
+        if (code != TAMIS_OK) return code;
+        return backlog;
+    }
+
+    /** Take each key of a range through a machine: decide(i, answer<Value>) returns a decision. It
+     *  must not throw: write `noexcept` after its parameters. How many decisions were carried out. */
+    template <class R, class Decide>
+    result<std::size_t> try_step_all(const R &keys, Decide decide) noexcept {
+        static_assert(std::is_nothrow_invocable_r_v<decision, Decide &, std::size_t, answer<Value>>,
+                      "decide must be noexcept: it is called by C");
+        tamis::status    code = TAMIS_OK;
+        std::size_t      carried_out = 0;
+        stepping<Decide> context{ &decide, 0 };
+        detail::in_parts(keys, [&](auto part, std::size_t n, std::size_t first) {
+            tamis_states_batch batch{};
+            std::size_t        done = 0;
+            context.first = first;
+            give(batch, part);
+            batch.n = n;
+            code = ::tamis_states_step_batch(handle(), &batch, &stepping<Decide>::step, &context,
+                                             &done);
+            carried_out += done;
+            return code == TAMIS_OK;
+        });
+        if (code != TAMIS_OK) return code;
+        return carried_out;
+    }
+
+    result<void> try_save(const char *path, problem *why = nullptr) const noexcept {
+        return ::tamis_states_save(handle(), path, why);
+    }
+    tamis_states_facts facts() const noexcept {
+        tamis_states_facts all{};
+        if (::tamis_states_get_facts(handle(), &all) != TAMIS_OK) all = tamis_states_facts{};
+        return all;
+    }
+    std::uint64_t size() const noexcept { return facts().keys; }
+
+#ifndef TAMIS_NO_EXCEPTIONS
+    explicit states(const states_spec &wishes) {
+        problem why{};
+        auto    made = try_make(wishes, &why);
+        if (!made) throw error(why);
+        *this = std::move(*made);
+    }
+    static states open(const char *path, unsigned flags = 0) {
+        problem why{};
+        auto    opened = try_open(path, flags, &why);
+        if (!opened) throw error(why);
+        return std::move(*opened);
+    }
+    template <class K> void put(const K &key, Value value) {
+        try_put(key, value).value();
+    }
+    template <class K> void set(const K &key, Value value) {
+        try_set(key, value).value();
+    }
+    template <class K> void move(const K &key, Value from, Value to) {
+        try_move(key, from, to).value();
+    }
+    template <class K> void touch(const K &key) {
+        try_touch(key).value();
+    }
+    template <class K> void drop(const K &key) {
+        try_drop(key).value();
+    }
+    std::uint64_t tick(std::uint64_t ticks = 1) {
+        return try_tick(ticks).value();
+    }
+    template <class R, class Decide> std::size_t step_all(const R &keys, Decide decide) {
+        return try_step_all(keys, std::move(decide)).value();
+    }
+    void save(const char *path) const {
+        problem why{};
+        if (!try_save(path, &why)) throw error(why);
+    }
+#endif
+
+  private:
+    static std::uint32_t number(Value value) noexcept {
+        return static_cast<std::uint32_t>(value);
+    }
+    static void give(tamis_states_batch &batch, const std::uint64_t *ids) noexcept {
+        batch.ids = ids;
+    }
+    static void give(tamis_states_batch &batch, const tamis_key *keys) noexcept {
+        batch.keys = keys;
+    }
+
+    /* From the callback of C to the caller's function. */
+    template <class Decide> struct stepping {
+        Decide           *decide;
+        std::size_t       first;
+        static tamis_step step(void *context, std::size_t i, tamis::status code,
+                               std::uint32_t value, std::uint32_t *ret_to) noexcept {
+            auto *const    self = static_cast<stepping *>(context);
+            decision const what = (*self->decide)(self->first + i, answer<Value>(code, value));
+            *ret_to = what.to;
+            return what.step;
+        }
+    };
+
+    std::unique_ptr<tamis_states, detail::free_states> states_;
+};
+
+} // namespace tamis
+
+#endif

@@ -1,0 +1,312 @@
+/* test_cpp.cpp - tamis.hpp, in C++17, 20 and 23, with and without exceptions. Speaks TAP. */
+#include <tamis/tamis.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <list>
+#include <map>
+#include <new>
+#include <numeric>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+#if __cplusplus >= 202002L
+#include <span>
+/* clang before 16 cannot compile the views of the libstdc++ of gcc 12. */
+#if !defined(__clang__) || __clang_major__ >= 16
+#include <ranges>
+#define HAS_VIEWS 1
+#endif
+#endif
+
+static int  tests, failures;
+static bool is_good;
+
+#define CHECK(condition)                                                  \
+    do {                                                                  \
+        if (!(condition)) {                                               \
+            std::printf("# line %d: %s is false\n", __LINE__, #condition); \
+            is_good = false;                                              \
+        }                                                                 \
+    } while (0)
+
+template <class Test> static void run(const char *name, Test test) {
+    is_good = true;
+    test();
+    std::printf("%s %d - %s\n", is_good ? "ok" : "not ok", ++tests, name);
+    failures += is_good ? 0 : 1;
+}
+
+/* Allocations of C++, which the header must not make. */
+static std::atomic<long> allocations;
+void *operator new(std::size_t bytes) {
+    allocations++;
+    if (void *const memory = std::malloc(bytes)) return memory;
+    std::abort();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
+
+static tamis::spec wishes() { return tamis::spec().capacity(2000).fpr(1e-6).remove(); }
+
+static_assert(!std::is_copy_constructible_v<tamis::set> && !std::is_copy_assignable_v<tamis::set>);
+static_assert(std::is_nothrow_move_constructible_v<tamis::set>);
+static_assert(sizeof(tamis::set) == sizeof(void *) && sizeof(tamis::states<int>) == sizeof(void *));
+
+enum class colour : std::uint16_t { red, green = 500 };
+
+static void keys_of_every_sort() {
+    tamis::set s = std::move(*tamis::set::try_make(wishes()));
+    std::vector<unsigned char> const bytes{ 'p', 'l', 'u', 'm' };
+    std::array<char, 4> const        array{ { 'p', 'l', 'u', 'm' } };
+    CHECK(!s.has("plum"));
+    CHECK(s.try_add("plum"));
+    CHECK(s.has("plum") && s.has(std::string("plum")) && s.has(std::string_view("plum")));
+    CHECK(s.has(bytes) && s.has(array) && !s.has("plu"));
+    CHECK(::tamis_has(s.get(), "plum", 4)); /* without the zero */
+    CHECK(s.try_add(17));
+    CHECK(s.has(17u) && s.has(std::int8_t{ 17 }) && s.has(std::uint64_t{ 17 }) && !s.has("17"));
+    CHECK(s.try_add(-1));
+    CHECK(s.has(std::int64_t{ -1 }) && s.has(UINT64_MAX) && !s.has(UINT32_MAX));
+    CHECK(s.try_add(colour::green));
+    CHECK(s.has(500) && s.has(colour::green) && !s.has(colour::red));
+    std::vector<std::uint32_t> const words{ 1, 2 };
+    CHECK(s.try_add(words)); /* one key of 8 bytes */
+    CHECK(s.has(words) && s.size() == 5);
+#if __cplusplus >= 202002L
+    static_assert(tamis::key<int> && tamis::key<std::string> && tamis::key<const char *>);
+    static_assert(!tamis::key<double> && !tamis::key<std::vector<double>> && !tamis::key<bool>);
+    CHECK(s.has(std::span(bytes)) && s.has(std::as_bytes(std::span(bytes))));
+#endif
+}
+
+static void results_say_what_happened() {
+    tamis::set s = std::move(*tamis::set::try_make(wishes()));
+    CHECK(s.try_remove("nobody").status() == TAMIS_ERR_ABSENT);
+    CHECK(std::string_view(s.try_remove("nobody").text()).size() > 5);
+    tamis::result<bool> const first = s.try_add_new("a"), second = s.try_add_new("a");
+    CHECK(first && *first && second && !*second);
+    CHECK(s.try_remove("a") && !s.has("a"));
+    tamis::problem why{};
+    auto const     refused = tamis::set::try_make(tamis::spec().capacity(10).fpr(7), &why);
+    CHECK(!refused && refused.status() == TAMIS_ERR_ARGUMENT && why.text[0] != '\0');
+    CHECK(tamis::set::try_open("/no/such/file", 0, &why).status() == TAMIS_ERR_IO && why.os_error != 0);
+}
+
+static void moved_and_empty_handles() {
+    tamis::set a = std::move(*tamis::set::try_make(wishes()));
+    CHECK(a.try_add(1));
+    tamis::set b = std::move(a);
+    CHECK(b.has(1) && b.size() == 1);
+    tamis::set const empty;
+    CHECK(!empty && empty.size() == 0 && empty.get() == nullptr);
+    tamis::set c(b.release());
+    CHECK(!b && c && c.has(1));
+}
+
+static void batches_of_every_range() {
+    tamis::set                 s = std::move(*tamis::set::try_make(wishes()));
+    std::vector<std::uint64_t> ids(600);
+    std::iota(ids.begin(), ids.end(), 0u);
+    CHECK(s.try_add_all(ids).done == 600);
+    std::vector<int> const negative{ -1, -2, -3 };
+    CHECK(s.try_add_all(negative) && s.has(-2));
+    std::vector<std::string> words;
+    for (int i = 0; i < 600; i++) words.push_back("word " + std::to_string(i));
+    CHECK(s.try_add_all(words).done == 600 && s.has("word 599"));
+    std::list<std::string_view> const views(words.begin(), words.begin() + 10);
+    CHECK(s.has_all(views) == 10);
+    std::set<int> const numbers{ 1, 2, 3, 100000 };
+    bool                found[4];
+    CHECK(s.has_all(numbers, found) == 3 && found[0] && found[2] && !found[3]);
+    bool       removed[600];
+    auto const removal = s.try_remove_all(words, removed);
+    CHECK(removal && removal->removed == 600 && removal->absent == 0 && removed[599]);
+    CHECK(s.size() == 603);
+    CHECK(s.try_remove_all(words)->absent == 600);
+    const char *const literals[] = { "a", "b" };
+    CHECK(s.try_add_all(literals) && s.has("b"));
+#if __cplusplus >= 202002L
+    CHECK(s.has_all(std::span(ids).first(5)) == 5);
+#endif
+#ifdef HAS_VIEWS
+    CHECK(s.has_all(std::views::iota(0, 700)) == 600);
+#endif
+    tamis::batch_result const full = s.try_add_all(std::vector<int>(1, 5));
+    CHECK(full);
+    std::vector<std::uint64_t> many(100000);
+    std::iota(many.begin(), many.end(), 1000000u);
+    tamis::batch_result const stopped = s.try_add_all(many);
+    CHECK(!stopped && stopped.status == TAMIS_ERR_FULL && stopped.done < many.size());
+    CHECK(s.has(many[stopped.done - 1]));
+}
+
+static void nothing_is_allocated_by_the_header() {
+    tamis::set                     s = std::move(*tamis::set::try_make(wishes()));
+    std::vector<int> const         numbers(700, 3);
+    std::vector<std::string> const words(5, "a word that is longer than what fits into a string itself");
+    long const                     before = allocations;
+    CHECK(s.try_add_all(words) && s.has_all(numbers) == 0 && s.try_add(5) && s.try_remove(5));
+    tamis::set moved = std::move(s);
+    CHECK(moved.try_merge(moved).status() == TAMIS_ERR_ARGUMENT);
+    CHECK(allocations == before);
+}
+
+static void counters_count() {
+    tamis::counter c = std::move(*tamis::counter::try_make(wishes().count_to(1000)));
+    CHECK(c.try_add_copies("a", 900) && c.try_add("a"));
+    CHECK(*c.try_count("a") == 901 && *c.try_count(5) == 0);
+    CHECK(c.try_add_copies(5, 5000) && *c.try_count(5) == TAMIS_COUNT_MANY);
+}
+
+enum class phase { queued, running, failed };
+
+static void states_of_an_enum() {
+    using table = tamis::states<phase>;
+    table s = std::move(*table::try_make(tamis::states_spec().capacity(1000).values(3).fpr(1e-6).timeout(10)));
+    CHECK(s.get("job").is_absent());
+    CHECK(s.try_put("job", phase::queued) && s.get("job") == phase::queued);
+    CHECK(s.try_put("job", phase::failed).status() == TAMIS_ERR_CONFLICT);
+    CHECK(s.try_move("job", phase::queued, phase::running) && *s.get("job") == phase::running);
+    CHECK(s.try_set(17, phase::failed) && s.get(17) == phase::failed && s.size() == 2);
+    CHECK(s.try_drop(17) && !s.get(17) && s.try_touch("job"));
+    CHECK(s.try_tick(20) && s.get("job").is_absent());
+}
+
+static void machines_step() {
+    using table = tamis::states<phase>;
+    table            s = std::move(*table::try_make(tamis::states_spec().capacity(1000).values(3).fpr(1e-6)));
+    std::vector<int> const keys{ 1, 2, 1, 3, 1, 2 };
+    std::map<int, phase>   expected;
+    auto const machine = [](std::size_t, tamis::answer<phase> is) noexcept {
+        if (is.is_absent()) return tamis::set_to(phase::queued);
+        if (is == phase::queued) return tamis::set_to(phase::running);
+        return tamis::drop();
+    };
+    CHECK(*s.try_step_all(keys, machine) == 6);
+    CHECK(s.get(1).is_absent() && s.get(2) == phase::running && s.get(3) == phase::queued);
+    std::vector<std::string> words;
+    for (int i = 0; i < 700; i++) words.push_back(std::to_string(i));
+    std::size_t last = 0;
+    CHECK(*s.try_step_all(words, [&last](std::size_t i, tamis::answer<phase>) noexcept {
+        last = i;
+        return tamis::set_to(phase::failed);
+    }) == 700);
+    CHECK(last == 699 && s.get("699") == phase::failed);
+}
+
+static void files_open_again() {
+    std::string const path = std::string(std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "/tmp") + "/tamis-cpp-" +
+                             std::to_string(static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(&path)) ^
+                                            static_cast<unsigned long>(__cplusplus)) +
+                             ".tamis";
+    tamis::set s = std::move(*tamis::set::try_make(wishes()));
+    CHECK(s.try_add("kept") && s.try_save(path.c_str()));
+    auto const mapped = tamis::set::try_open(path.c_str(), TAMIS_OPEN_MAP);
+    CHECK(mapped && (*mapped).has("kept") && (*mapped).facts().is_mapped);
+    auto copy = (*mapped).try_copy();
+    CHECK(copy && copy->try_add("more") && copy->size() == 2);
+    CHECK(!tamis::states<int>::try_open(path.c_str()));
+    std::remove(path.c_str());
+}
+
+static void merging() {
+    tamis::set a = std::move(*tamis::set::try_make(wishes()));
+    auto       b = a.try_make_like();
+    CHECK(b && b->try_add(1) && a.try_add(2) && a.try_merge(*b) && a.has(1) && a.size() == 2);
+    CHECK(a.try_subtract(*b) && !a.has(1) && a.try_clear() && a.size() == 0);
+    auto other = tamis::set::try_make(wishes().capacity(5));
+    CHECK(a.try_merge(*other).status() == TAMIS_ERR_MISMATCH);
+}
+
+static void many_threads_may_read() {
+    tamis::set                 s = std::move(*tamis::set::try_make(wishes()));
+    std::vector<std::uint64_t> ids(2000);
+    std::iota(ids.begin(), ids.end(), 0u);
+    CHECK(s.try_add_all(ids));
+    std::atomic<int>         good{ 0 };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++)
+        threads.emplace_back([&s, &ids, &good] { good += s.has_all(ids) == ids.size() && s.has(7); });
+    for (auto &thread : threads) thread.join();
+    CHECK(good == 4);
+}
+
+#ifndef TAMIS_NO_EXCEPTIONS
+template <class Call> static tamis::status thrown_by(Call call) {
+    try {
+        call();
+    } catch (const tamis::error &error) {
+        CHECK(std::string_view(error.what()).size() > 5);
+        return error.status();
+    }
+    return TAMIS_OK;
+}
+
+static void exceptions_are_thrown() {
+    tamis::set s(wishes());
+    s.add("a");
+    CHECK(s.remove("a") && !s.remove("a") && s.add_new(5) && !s.add_new(5));
+    CHECK(thrown_by([] { tamis::set bad(tamis::spec().capacity(10).fpr(9)); }) == TAMIS_ERR_ARGUMENT);
+    CHECK(thrown_by([] { tamis::set::open("/no/such/file"); }) == TAMIS_ERR_IO);
+    CHECK(thrown_by([&] { s.merge(s); }) == TAMIS_ERR_ARGUMENT);
+    CHECK(thrown_by([&] { s.save("/no/such/folder/file"); }) == TAMIS_ERR_IO);
+    CHECK(thrown_by([&] { s.add_all(std::vector<int>(1, 3)); }) == TAMIS_OK);
+    CHECK(thrown_by([] {
+        tamis::set small(tamis::spec().capacity(10).fpr(0.01));
+        std::vector<std::uint64_t> many(100000);
+        std::iota(many.begin(), many.end(), 0u);
+        small.remove_all(many);
+    }) == TAMIS_ERR_CANNOT);
+    tamis::counter c(tamis::spec().capacity(100).fpr(0.01));
+    c.add("x");
+    CHECK(c["x"] == 1 && c.count("y") == 0 && c.copy().has("x"));
+    tamis::states<phase> t(tamis::states_spec().capacity(100).values(3).fpr(0.01));
+    t.put("x", phase::failed);
+    CHECK(t.get("x") == phase::failed);
+    CHECK(thrown_by([&] { t.put("x", phase::queued); }) == TAMIS_ERR_CONFLICT);
+    CHECK(thrown_by([&] { t.touch("nobody"); }) == TAMIS_ERR_ABSENT);
+    CHECK(thrown_by([&] { t.tick(); }) == TAMIS_ERR_CANNOT);
+}
+
+static void algorithms_insert() {
+    tamis::set                     s(wishes());
+    std::vector<std::string> const words{ "a", "b", "c" };
+    std::copy(words.begin(), words.end(), s.inserter());
+    std::generate_n(s.inserter(), 100, [i = 0]() mutable { return i++; });
+    CHECK(s.has("c") && s.has(99) && s.size() == 103);
+    std::transform(words.begin(), words.end(), s.inserter(), [](const std::string &w) { return w + w; });
+    CHECK(s.has("bb"));
+#if __cplusplus >= 202002L
+    static_assert(std::output_iterator<tamis::set::insert_iterator, const std::string &>);
+#endif
+#ifdef HAS_VIEWS
+    std::ranges::copy(std::views::iota(1000, 1010), s.inserter());
+    CHECK(s.has(1009));
+#endif
+}
+#endif
+
+int main() {
+    run("keys_of_every_sort", keys_of_every_sort);
+    run("results_say_what_happened", results_say_what_happened);
+    run("moved_and_empty_handles", moved_and_empty_handles);
+    run("batches_of_every_range", batches_of_every_range);
+    run("nothing_is_allocated_by_the_header", nothing_is_allocated_by_the_header);
+    run("counters_count", counters_count);
+    run("states_of_an_enum", states_of_an_enum);
+    run("machines_step", machines_step);
+    run("files_open_again", files_open_again);
+    run("merging", merging);
+    run("many_threads_may_read", many_threads_may_read);
+#ifndef TAMIS_NO_EXCEPTIONS
+    run("exceptions_are_thrown", exceptions_are_thrown);
+    run("algorithms_insert", algorithms_insert);
+#endif
+    std::printf("1..%d\n", tests);
+    return failures != 0;
+}
