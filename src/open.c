@@ -221,7 +221,7 @@ tamis_status tamis_read(const void *bytes, size_t n, const tamis_open_options *o
 static tamis_status open_mapped(const os_file *file, source *from,
                                 const tamis_open_options *options, tamis_set **ret_set) {
     if (from->n == 0) return tamis_source_say(from, TAMIS_ERR_TRUNCATED, 0, "the file is empty");
-    int                  error;
+    int                  error = 0;
     const uint8_t *const mapping = tamis_os_map(file, &error);
     if (mapping == NULL) return tamis_file_say_system(from->problem, "map", from->name, error);
     from->file = NULL;

@@ -317,7 +317,7 @@ TAMIS_INLINE void lines_fetch_tail(lines_view lines, uint64_t bucket) {
     uint8_t *const   line = lines_at(lines, bucket);
     runs const       index = runs_load(line);
     shelf_view const shelves = lines_shelves(lines);
-    bool const       is_needed = runs_are_cut(index) | runs_are_full(index);
+    bool const       is_needed = runs_are_cut(index) + runs_are_full(index) > 0; /* no branch */
     prefetch_to_write(is_needed ? shelf_line(&shelves, bucket) : line);
 }
 
