@@ -33,13 +33,17 @@ static bool end_run(Op *op, tamis_status status) {
     return status == TAMIS_OK;
 }
 
-/* The guards that an operation takes. */
+/* Whether an operation needs the table for itself. */
+static bool is_alone(const Op *op) {
+    return op->writes && !op->table->is_shared;
+}
+
 static Guard *guard_written(Op *op) {
-    return op->writes ? &op->table->guard : NULL;
+    return is_alone(op) ? &op->table->guard : NULL;
 }
 
 static Guard *guard_read(Op *op) {
-    return op->writes ? NULL : &op->table->guard;
+    return is_alone(op) ? NULL : &op->table->guard;
 }
 
 bool op_take(Op *op, const Run *run) {

@@ -31,8 +31,9 @@ typedef struct Core {
 typedef struct Table {
     PyObject_HEAD Core *core;
     Guard               guard;
-    tamis_set          *set;    /* one of these two; both NULL when it was closed */
-    tamis_states       *states; /* ... or when __init__ was not called */
+    tamis_set          *set;       /* one of these two; both NULL when it was closed */
+    tamis_states       *states;    /* ... or when __init__ was not called */
+    bool                is_shared; /* many threads may change it; no set of the library is so yet */
 } Table;
 
 extern PyType_Spec core_set_spec, core_counter_spec, core_states_spec;
@@ -63,8 +64,8 @@ static inline bool table_can_read(Table *self) {
 }
 
 static inline bool table_can_write(Table *self) {
-    if (self->guard.writers + self->guard.readers == 0 &&
-        (self->set != NULL || self->states != NULL))
+    unsigned const in_the_way = self->is_shared ? 0 : self->guard.readers;
+    if (self->guard.writers + in_the_way == 0 && (self->set != NULL || self->states != NULL))
         return true;
     guard_wait_to_write(&self->guard);
     return table_is_open(self);

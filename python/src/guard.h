@@ -3,8 +3,8 @@
  * The fields are read and written with the GIL held, so single calls pay for one comparison and
  * no atomic operation. The mutex and the condition are only for threads that wait.
  *
- * A set that is made to be shared needs no exclusion among its batches, only that it stays open:
- * guard_begin() then counts a writer as a reader. See SHARED_TABLES in guard.c.
+ * A set that the library itself lets many threads change (Table.is_shared) needs no exclusion among
+ * its calls and batches, only from what changes it as a whole: its batches all count as readers.
  */
 #ifndef TAMIS_PYTHON_GUARD_H
 #define TAMIS_PYTHON_GUARD_H
