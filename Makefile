@@ -15,7 +15,7 @@ empty :=
 comma := ,
 with_commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
-.PHONY: help all demo test builds check sanitize soak fuzz cross bench bench-report lab test-web python lint format install uninstall clean
+.PHONY: help all demo test builds check sanitize soak fuzz cross bench bench-report lab test-web python amalgamation lint format install uninstall clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -97,6 +97,11 @@ test-web: lab ## The lab's page in a headless browser: figures, phones, light an
 python: ## A wheel of the Python package in build/dist/ (CPython 3.11 and later)
 	@scripts/setup build python
 	@/usr/bin/python3 python/backend/tamis_build.py $(BUILD)/dist
+
+amalgamation: ## The library in one file: build/amalgamation/tamis.c and tamis.h
+	@scripts/setup build
+	@scripts/build $(BUILD) amalgamation
+	@ls $(BUILD)/amalgamation/tamis.c $(BUILD)/amalgamation/tamis.h
 
 lint: ## Layers, forbidden words, long functions
 	@scripts/lint $(BUILD)
