@@ -15,7 +15,7 @@ empty :=
 comma := ,
 with_commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
-.PHONY: help all demo test builds check sanitize soak fuzz cross bench bench-report lab test-web python amalgamation lint format install uninstall clean
+.PHONY: help all demo test builds check sanitize sanitize-threads soak fuzz cross bench bench-report lab test-web python amalgamation lint format install uninstall clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,13 @@ sanitize: ## The tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup build test python python-test
 	@scripts/build build-sanitize -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Dbuildtype=debugoptimized -Db_lundef=false
 	@scripts/run-tests build-sanitize --suite quick --suite medium --suite portable --suite sse4
+
+sanitize-threads: ## Sets that many threads share, under ThreadSanitizer and under AddressSanitizer
+	@scripts/setup build test
+	@scripts/build build-threads tests/share/test_share -Db_sanitize=thread -Dbuildtype=debugoptimized -Db_lundef=false
+	@scripts/run-tests build-threads share
+	@scripts/build build-sanitize tests/share/test_share -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Dbuildtype=debugoptimized -Db_lundef=false
+	@scripts/run-tests build-sanitize share
 
 soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations per kind)
 	@scripts/setup build test

@@ -29,6 +29,7 @@
  * and what happens to a growing set as a whole.
  */
 #include "grow.h"
+#include "share.h"
 
 #include "core/bits.h"
 #include "core/memory.h"
@@ -81,7 +82,12 @@ static tamis_status get_body(const tamis_set *set, tamis_table *table) {
     return status;
 }
 
-static void give_body(const tamis_set *set, tamis_table *table) {
+/* Lookups of a shared set may still read it. */
+static void give_body(tamis_set *set, tamis_table *table) {
+    if (set->shared != NULL && table->body != NULL) {
+        tamis_share_retire_body(set, table);
+        return;
+    }
     memory_give(&set->allocator, table->body, (size_t)table->body_bytes);
     table->body = NULL;
     table->body_bytes = 0;
@@ -126,7 +132,10 @@ static void settle(tamis_set *set) {
     growth->table_calls = tamis_kind_calls(set->kind, set->table.geometry);
     growth->begin_at = is_last ? UINT64_MAX : set->capacity - set->capacity / BEGIN_PARTS;
     if (is_moving) growth->next_calls = tamis_kind_calls(set->kind, growth->next.geometry);
-    tamis_grow_choose_calls(set);
+    if (set->shared == NULL)
+        tamis_grow_choose_calls(set);
+    else
+        tamis_share_settle(set);
 }
 
 /* Give `next` the geometry of the next stage, without a body. */
@@ -160,9 +169,11 @@ void tamis_grow_resume(tamis_set *set, uint64_t moved) {
     memset(set->growth->given_back, 0, sizeof set->growth->given_back);
 }
 
-static tamis_status begin_step(tamis_set *set) {
+tamis_status tamis_grow_begin_step(tamis_set *set) {
     struct growth *const growth = set->growth;
     tamis_status         status = plan_next(set);
+    /* What the begin and the end of the step need. */
+    if (set->shared != NULL && !tamis_share_prepare(set, 4)) status = TAMIS_ERR_MEMORY;
     if (status == TAMIS_OK) status = get_body(set, &growth->next);
     if (status != TAMIS_OK) {
         growth->next = (tamis_table){ .body = NULL };
@@ -170,6 +181,7 @@ static tamis_status begin_step(tamis_set *set) {
         return status;
     }
     tamis_grow_resume(set, 0);
+    if (set->shared != NULL) tamis_share_publish(set);
     return TAMIS_OK;
 }
 
@@ -182,7 +194,7 @@ static void end_step(tamis_set *set) {
     growth->next.refused_removes = set->table.refused_removes;
     growth->next.sweep = doubled_sweep_with_rest(&set->table.sweep);
     give_body(set, &set->table);
-    set->table = growth->next;
+    tamis_handle_take_table(set, &growth->next);
     growth->next = (tamis_table){ .body = NULL };
     set_boundary(growth, &set->table, 0);
     growth->stage++;
@@ -190,6 +202,9 @@ static void end_step(tamis_set *set) {
     set->lifetime *= 2;
     memory_use_huge_pages(&set->allocator, set->table.body, (size_t)set->table.body_bytes);
     settle(set);
+    if (set->shared == NULL) return;
+    tamis_share_divide(set);
+    tamis_share_publish(set);
 }
 
 /* Give back a piece of memory that no bucket of the table needs any more. The rest goes when the
@@ -223,13 +238,11 @@ static void set_counts(tamis_table *table, counts all) {
     table->saturated = all.saturated;
 }
 
-/* Move one group. TAMIS_OK; or _FULL, and nothing has changed: there is no room in `next`, since
- * many keys were added that all belong to a few buckets. */
-static tamis_status move_group(tamis_set *set) {
+/* Copy the buckets first..first+n-1 to `next`, and let them count there. TAMIS_OK; or _FULL, and
+ * nothing has changed. */
+static tamis_status carry_group(tamis_set *set, uint64_t first, uint64_t n) {
     struct growth *const      growth = set->growth;
     const kind_growing *const how = set->kind->growing;
-    uint64_t const            first = growth->moved;
-    uint64_t const            n = min_u64(how->group, buckets_of(&set->table) - first);
     counts const              before = counts_of(&growth->next);
     for (uint64_t i = 0; i < n; i++) {
         if (how->carry(&set->table, first + i, &growth->next) == TAMIS_OK) continue;
@@ -237,23 +250,44 @@ static tamis_status move_group(tamis_set *set) {
         set_counts(&growth->next, before);
         return TAMIS_ERR_FULL;
     }
-    how->wipe(&set->table, first, n);
     counts const after = counts_of(&growth->next), here = counts_of(&set->table);
     set_counts(&set->table, (counts){ here.keys - (after.keys - before.keys),
                                       here.entries - (after.entries - before.entries),
                                       here.saturated - (after.saturated - before.saturated) });
-    if (first + n == buckets_of(&set->table)) {
-        end_step(set);
-        return TAMIS_OK;
-    }
-    set_boundary(growth, &set->table, first + n);
-    give_back(set);
     return TAMIS_OK;
+}
+
+/* The last group ends the step: in a shared set with all stripes locked. */
+static tamis_status move_last(tamis_set *set, uint64_t first, uint64_t n) {
+    tamis_share_hold(set);
+    tamis_status const status = carry_group(set, first, n);
+    if (status == TAMIS_OK) end_step(set); /* the table goes as it is */
+    tamis_share_release(set);
+    return status;
+}
+
+/* Move one group. TAMIS_OK; or _FULL, and nothing has changed: there is no room in `next`, since
+ * many keys were added that all belong to a few buckets. */
+tamis_status tamis_grow_move_group(tamis_set *set) {
+    struct growth *const growth = set->growth;
+    uint64_t const       first = growth->moved;
+    uint64_t const       n = min_u64(set->kind->growing->group, buckets_of(&set->table) - first);
+    if (first + n == buckets_of(&set->table)) return move_last(set, first, n);
+    if (set->shared != NULL) tamis_share_begin_move(set, first);
+    tamis_status const status = carry_group(set, first, n);
+    if (status == TAMIS_OK) {
+        set_boundary(growth, &set->table, first + n);
+        if (set->shared != NULL) tamis_share_show_move(set, first);
+        set->kind->growing->wipe(&set->table, first, n);
+    }
+    if (set->shared != NULL) tamis_share_end_move(set, first);
+    if (status == TAMIS_OK) give_back(set);
+    return status;
 }
 
 static tamis_status finish_step(tamis_set *set) {
     tamis_status status = TAMIS_OK;
-    while (grow_is_moving(set) && status == TAMIS_OK) status = move_group(set);
+    while (grow_is_moving(set) && status == TAMIS_OK) status = tamis_grow_move_group(set);
     return status;
 }
 
@@ -271,11 +305,12 @@ static tamis_status carry_all(const tamis_set *set, tamis_table *to) {
 
 /* Make a table of another stage from all there is, and put it in the place of both. Nothing has
  * changed if it fails: _FULL, _MEMORY, _CANNOT. */
-static tamis_status rebuild(tamis_set *set, int doublings) {
+static tamis_status rebuild_held(tamis_set *set, int doublings) {
     struct growth *const growth = set->growth;
     uint64_t             geometry[TAMIS_MAX_FIELDS] = { 0 };
     tamis_table          made;
     tamis_status         status = plan_stage(set, doublings, geometry);
+    if (set->shared != NULL && !tamis_share_prepare(set, 4)) status = TAMIS_ERR_MEMORY;
     if (status != TAMIS_OK) return status;
     tamis_grow_prepare(set, geometry, &made);
     status = get_body(set, &made);
@@ -292,14 +327,24 @@ static tamis_status rebuild(tamis_set *set, int doublings) {
     for (int i = 0; i < doublings; i++) made.sweep = doubled_sweep_with_rest(&made.sweep);
     give_body(set, &set->table);
     give_body(set, &growth->next);
-    set->table = made;
+    tamis_handle_take_table(set, &made);
     growth->stage = (unsigned)((int)growth->stage + doublings);
     set->capacity = doublings < 0 ? set->capacity >> -doublings : set->capacity << doublings;
     set->lifetime = doublings < 0 ? set->lifetime >> -doublings : set->lifetime << doublings;
     set_boundary(growth, &set->table, 0);
     memory_use_huge_pages(&set->allocator, set->table.body, (size_t)set->table.body_bytes);
     settle(set);
+    if (set->shared == NULL) return TAMIS_OK;
+    tamis_share_divide(set);
+    tamis_share_publish(set);
     return TAMIS_OK;
+}
+
+static tamis_status rebuild(tamis_set *set, int doublings) {
+    tamis_share_hold(set);
+    tamis_status const status = rebuild_held(set, doublings);
+    tamis_share_release(set);
+    return status;
 }
 
 /* If a step cannot be ended, those after it are taken at once: the first one that ends in a table
@@ -309,7 +354,7 @@ tamis_status tamis_grow_make_room(tamis_set *set) {
     tamis_status         status = TAMIS_OK;
     if (!grow_is_moving(set)) {
         if (growth->stage == growth->stages) return TAMIS_ERR_FULL;
-        status = begin_step(set);
+        status = tamis_grow_begin_step(set);
     }
     if (status == TAMIS_OK) status = finish_step(set);
     for (int steps = 2; status == TAMIS_ERR_FULL; steps++) {
@@ -325,13 +370,14 @@ tamis_status tamis_grow_make_room(tamis_set *set) {
 void tamis_grow_pay(tamis_set *set, uint64_t n) {
     struct growth *const growth = set->growth;
     if (!grow_is_moving(set)) {
-        if (__builtin_expect(entries_of(set) >= growth->begin_at, 0)) (void)begin_step(set);
+        if (__builtin_expect(entries_of(set) >= growth->begin_at, 0))
+            (void)tamis_grow_begin_step(set);
         return;
     }
     growth->credit += n;
     while (growth->credit >= growth->pace && grow_is_moving(set)) {
         growth->credit -= growth->pace;
-        if (move_group(set) != TAMIS_OK) return;
+        if (tamis_grow_move_group(set) != TAMIS_OK) return;
     }
 }
 
@@ -455,15 +501,23 @@ static int doublings_to(const tamis_set *set, uint64_t capacity) {
     return (int)stage - (int)growth->stage;
 }
 
-tamis_status tamis_resize(tamis_set *set, uint64_t capacity, uint64_t *ret_capacity) {
-    if (set == NULL) return TAMIS_ERR_ARGUMENT;
-    tamis_status status = handle_change_status(set);
-    if (status != TAMIS_OK) return status;
-    if (set->growth == NULL) return TAMIS_ERR_CANNOT;
+static tamis_status resize_now(tamis_set *set, uint64_t capacity, uint64_t *ret_capacity) {
+    tamis_status status = TAMIS_OK;
     if (capacity > grow_largest(set)) return TAMIS_ERR_LIMIT;
     if (capacity < entries_of(set)) return TAMIS_ERR_FULL;
     int const doublings = doublings_to(set, capacity);
     if (doublings != 0 || grow_is_moving(set)) status = rebuild(set, doublings);
     if (status == TAMIS_OK && ret_capacity != NULL) *ret_capacity = set->capacity;
+    return status;
+}
+
+tamis_status tamis_resize(tamis_set *set, uint64_t capacity, uint64_t *ret_capacity) {
+    if (set == NULL) return TAMIS_ERR_ARGUMENT;
+    tamis_status status = handle_change_status(set);
+    if (status != TAMIS_OK) return status;
+    if (set->growth == NULL) return TAMIS_ERR_CANNOT;
+    tamis_share_hold(set);
+    status = resize_now(set, capacity, ret_capacity);
+    tamis_share_release(set);
     return status;
 }

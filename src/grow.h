@@ -56,6 +56,10 @@ void tamis_grow_choose_calls(tamis_set *set);
  * for. */
 void tamis_grow_pay(tamis_set *set, uint64_t n);
 
+/* Begin a step: TAMIS_OK, _MEMORY. Move one group: TAMIS_OK; or _FULL, and nothing has changed. */
+tamis_status tamis_grow_begin_step(tamis_set *set);
+tamis_status tamis_grow_move_group(tamis_set *set);
+
 /* An add was refused. TAMIS_OK: there is more room now, try again. Else _FULL: there can be no
  * more; or _MEMORY. */
 tamis_status tamis_grow_make_room(tamis_set *set);

@@ -23,6 +23,7 @@ struct tamis_set {
     uint64_t           conflicts;    /* of states: calls that returned TAMIS_ERR_CONFLICT */
     unsigned           change_locks; /* why it must not change; 0: it may. See below */
     struct growth     *growth;       /* grow.h; NULL: of fixed size */
+    struct shared_set *shared;       /* share.h; NULL: one thread at a time changes it */
     const kind_states *states; /* of states: the kind's functions, or those of grow_states.c */
     tamis_allocator    allocator;
     void  *mapping; /* the whole file, when mapped; then the body is inside and read-only */
@@ -32,30 +33,60 @@ struct tamis_set {
 /* change_locks: HANDLE_MAPPED if the table is a mapped file, and 1 for each of its callbacks that
  * is running: a stepper, or a writer that gets its bytes. Writing only reads the table, so several
  * threads may do it at a time: the count is atomic. Relaxed is enough, since a callback that calls
- * back is in the thread that has counted it. */
+ * back is in the thread that has counted it. In a shared set, other threads wait until the callback
+ * is done (share.c); HANDLE_SHARED is set. */
 #define HANDLE_MAPPED (1u << 31)
+#define HANDLE_SHARED (1u << 30)
+
+/* share.c: the same as below, for a shared set. */
+tamis_status tamis_share_change_status(const tamis_set *set);
+void         tamis_share_begin_callbacks(const tamis_set *set);
+void         tamis_share_end_callbacks(const tamis_set *set);
 
 /* What a call that would change the table returns: TAMIS_OK if it may, or _READ_ONLY, _REENTRY. */
 TAMIS_INLINE tamis_status handle_change_status(const tamis_set *set) {
     unsigned const locks = __atomic_load_n(&set->change_locks, __ATOMIC_RELAXED);
     if (__builtin_expect(locks == 0, 1)) return TAMIS_OK;
+    if ((locks & HANDLE_SHARED) != 0) return tamis_share_change_status(set);
     return (locks & HANDLE_MAPPED) != 0 ? TAMIS_ERR_READ_ONLY : TAMIS_ERR_REENTRY;
+}
+
+/* share.c: count refusals of a shared set. */
+void tamis_share_note(tamis_set *set, uint64_t adds, uint64_t removes, uint64_t conflicts);
+
+/* Count refusals. */
+TAMIS_INLINE void handle_note(tamis_set *set, uint64_t adds, uint64_t removes, uint64_t conflicts) {
+    if (__builtin_expect((adds | removes | conflicts) == 0, 1)) return;
+    if (set->shared != NULL) {
+        tamis_share_note(set, adds, removes, conflicts);
+        return;
+    }
+    set->table.refused_adds += adds;
+    set->table.refused_removes += removes;
+    set->conflicts += conflicts;
 }
 
 /* Is one of its callbacks running? */
 TAMIS_INLINE bool handle_is_busy(const tamis_set *set) {
+    if (set->shared != NULL) return tamis_share_change_status(set) != TAMIS_OK;
     return (__atomic_load_n(&set->change_locks, __ATOMIC_RELAXED) & ~HANDLE_MAPPED) != 0;
 }
 
 /* Call these before and after a callback. A const handle does not promise that the count stays. */
 TAMIS_INLINE void handle_begin_callbacks(const tamis_set *set) {
     tamis_set *const counted = (tamis_set *)(uintptr_t)set;
-    (void)__atomic_fetch_add(&counted->change_locks, 1, __ATOMIC_RELAXED);
+    if (set->shared != NULL)
+        tamis_share_begin_callbacks(set);
+    else
+        (void)__atomic_fetch_add(&counted->change_locks, 1, __ATOMIC_RELAXED);
 }
 
 TAMIS_INLINE void handle_end_callbacks(const tamis_set *set) {
     tamis_set *const counted = (tamis_set *)(uintptr_t)set;
-    (void)__atomic_fetch_sub(&counted->change_locks, 1, __ATOMIC_RELAXED);
+    if (set->shared != NULL)
+        tamis_share_end_callbacks(set);
+    else
+        (void)__atomic_fetch_sub(&counted->change_locks, 1, __ATOMIC_RELAXED);
 }
 
 /* States are the same handle, with other public functions (states.c). */
@@ -104,6 +135,7 @@ typedef struct tamis_request {
     uint64_t memory;        /* largest body; 0: no limit. Then capacity or fpr may be 0: open */
     uint64_t lifetime;      /* as in the spec; 0: by default, a multiple of the capacity */
     uint64_t grow_to;       /* as in the spec; 0: of fixed size */
+    bool     shared;        /* as in the spec */
 
     const char       *kind, *geometry, *isa; /* NULL: not given */
     tamis_hash        hash;
@@ -132,6 +164,7 @@ typedef struct tamis_choice {
     tamis_workload    work;
     uint64_t          values;        /* of states */
     sweep             sweep;         /* timeout, timer_bits and lives */
+    bool              shared;        /* see share.h */
     bool              grows;         /* see grow.h for the next */
     unsigned          stage, stages; /* geometry and workload are those of `stage` */
     double            overflow;
@@ -179,6 +212,10 @@ tamis_choice tamis_choice_like(const tamis_set *other);
 /* make.c: same kind, and the same places for every key. */
 bool tamis_is_alike(const tamis_set *a, const tamis_set *b);
 
+/* make.c: put another table of the same set in the place of its table. What is the same in both is
+ * not written: other threads may be reading it. */
+void tamis_handle_take_table(tamis_set *set, const tamis_table *table);
+
 /* make.c: all that a table is besides its geometry. */
 void tamis_table_copy(tamis_table *to, const tamis_table *from);
 
@@ -193,6 +230,12 @@ bool tamis_has_same_prints(const tamis_set *a, const tamis_set *b);
 /* make.c: change a set as a whole, or not at all: the change is made to a copy. */
 typedef tamis_status tamis_change(tamis_set *set, const tamis_set *by);
 tamis_status         tamis_change_all(tamis_set *set, const tamis_set *by, tamis_change *change);
+
+/* make.c: call a change of one set by another, which may both be shared. */
+tamis_status tamis_change_by(tamis_set *set, const tamis_set *by, tamis_change *change);
+
+/* make.c: a copy for one thread at a time, also of a shared set. TAMIS_OK, _MEMORY. */
+tamis_status tamis_copy_unshared(const tamis_set *set, tamis_set **ret_copy);
 
 /* make.c: the counts and bytes of all tables of a set, summed up. */
 tamis_table tamis_sum_tables(const tamis_set *set);

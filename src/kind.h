@@ -16,6 +16,7 @@
  *     whole tables  merge, subtract, convert, survey, validate
  *     fingerprints  prints, each                                      (optional: for sending)
  *     growing       a kind_growing                                    (optional)
+ *     sharing       a kind_sharing                                    (optional)
  *     states        a kind_states                                     (optional)
  *
  * Rules that every kind keeps, and tests/laws checks:
@@ -321,6 +322,9 @@ struct tamis_kind {
 
     /* ---- growing: optional */
     const kind_growing *growing;
+
+    /* ---- sharing: optional. How many threads work on one table (sharing.h) */
+    const struct kind_sharing *sharing;
 
     /* ---- states: optional. A kind with `states` and no `has` is no kind of set. A kind with both
      * keeps states in geometries that have value_bits. */

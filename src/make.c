@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "grow.h"
 #include "os.h"
+#include "share.h"
 #include "theory/print_law.h"
 
 #include <math.h>
@@ -51,6 +52,7 @@ tamis_status tamis_table_get_body(const tamis_set *set, tamis_table *table) {
 /* While one of its callbacks runs, the table is still needed: it is not freed. */
 void tamis_free(tamis_set *set) {
     if (set == NULL || handle_is_busy(set)) return;
+    tamis_share_free(set);
     tamis_grow_free(set);
     if (set->mapping != NULL) {
         tamis_os_unmap(set->mapping, set->mapping_bytes);
@@ -75,6 +77,7 @@ tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
     tamis_status status = tamis_table_get_body(set, &set->table);
     if (status == TAMIS_OK && choice->grows)
         status = tamis_grow_init(set, choice->stage, choice->stages, choice->overflow);
+    if (status == TAMIS_OK && choice->shared) status = tamis_share_init(set);
     if (status != TAMIS_OK)
         tamis_free(set);
     else
@@ -96,16 +99,15 @@ tamis_choice tamis_choice_like(const tamis_set *other) {
 
 /* The same, for a set that grows as the other one does: it begins at the stage that the other one
  * is at. */
-static tamis_status make_like(const tamis_set *other, const tamis_kind *kind,
+static tamis_status make_like(const tamis_set *other, const tamis_choice *choice, bool is_shared,
                               const tamis_allocator *allocator, tamis_set **ret_set) {
-    tamis_choice choice = tamis_choice_like(other);
     tamis_set   *set;
-    choice.kind = kind;
-    tamis_status status = tamis_make(&choice, &other->hasher, allocator, &set);
+    tamis_status status = tamis_make(choice, &other->hasher, allocator, &set);
     if (status != TAMIS_OK) return status;
     if (other->growth != NULL)
         status = tamis_grow_init(set, other->growth->stage, other->growth->stages,
                                  other->growth->overflow);
+    if (status == TAMIS_OK && is_shared) status = tamis_share_init(set);
     if (status != TAMIS_OK)
         tamis_free(set);
     else
@@ -158,6 +160,7 @@ tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_
     } else {
         status = tamis_choose(request, &choice, problem);
         if (status == TAMIS_OK) status = make_hasher(request, &hasher, problem);
+        choice.shared = request->shared;
     }
     if (status == TAMIS_ERR_NOT_BUILT) {
         return tamis_problem_say(problem, status, "this build or processor has no \"%s\"",
@@ -165,7 +168,7 @@ tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_
     }
     if (status != TAMIS_OK) return status;
     status = request->like != NULL
-                 ? make_like(request->like, choice.kind, &request->allocator, ret_set)
+                 ? make_like(request->like, &choice, request->shared, &request->allocator, ret_set)
                  : tamis_make(&choice, &hasher, &request->allocator, ret_set);
     return status == TAMIS_OK ? status : say_no_memory(problem, status, &choice);
 }
@@ -183,10 +186,8 @@ tamis_status tamis_create(const tamis_spec *spec, tamis_set **ret_set,
 
 /* ------------------------------------------------------------------ whole sets */
 
-tamis_status tamis_clear(tamis_set *set) {
-    if (set == NULL) return TAMIS_ERR_ARGUMENT;
-    tamis_status const checked = handle_change_status(set);
-    if (checked != TAMIS_OK) return checked;
+static tamis_status clear_now(tamis_set *set, const tamis_set *unused) {
+    (void)unused;
     memset(set->table.body, 0, (size_t)set->table.body_bytes);
     tamis_grow_clear(set);
     set->table.entries = 0;
@@ -195,6 +196,22 @@ tamis_status tamis_clear(tamis_set *set) {
     set->table.sweep.late = 0;
     set->table.refused_adds = set->table.refused_removes = set->conflicts = 0;
     return TAMIS_OK;
+}
+
+tamis_status tamis_clear(tamis_set *set) {
+    if (set == NULL) return TAMIS_ERR_ARGUMENT;
+    tamis_status const checked = handle_change_status(set);
+    if (checked != TAMIS_OK) return checked;
+    return set->shared != NULL ? tamis_share_change_all(set, NULL, clear_now)
+                               : clear_now(set, NULL);
+}
+
+void tamis_handle_take_table(tamis_set *set, const tamis_table *table) {
+    size_t const first = offsetof(tamis_table, derived), end = offsetof(tamis_table, values);
+    set->table.body = table->body;
+    memcpy((uint8_t *)&set->table + first, (const uint8_t *)table + first, end - first);
+    set->table.sweep = table->sweep;
+    set->table.aged = table->aged;
 }
 
 void tamis_table_copy(tamis_table *to, const tamis_table *from) {
@@ -207,8 +224,7 @@ void tamis_table_copy(tamis_table *to, const tamis_table *from) {
     to->aged = from->aged;
 }
 
-tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy) {
-    if (set == NULL || ret_copy == NULL) return TAMIS_ERR_ARGUMENT;
+tamis_status tamis_copy_unshared(const tamis_set *set, tamis_set **ret_copy) {
     tamis_choice const choice = tamis_choice_like(set);
     tamis_set         *copy;
     tamis_status       status = tamis_make(&choice, &set->hasher, &set->allocator, &copy);
@@ -226,6 +242,20 @@ tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy) {
     return TAMIS_OK;
 }
 
+tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy) {
+    tamis_set *copy;
+    if (set == NULL || ret_copy == NULL) return TAMIS_ERR_ARGUMENT;
+    tamis_share_hold(set);
+    tamis_status status = tamis_copy_unshared(set, &copy);
+    tamis_share_release(set);
+    if (status == TAMIS_OK && set->shared != NULL) {
+        status = tamis_share_init(copy);
+        if (status != TAMIS_OK) tamis_free(copy);
+    }
+    if (status == TAMIS_OK) *ret_copy = copy;
+    return status;
+}
+
 bool tamis_is_alike(const tamis_set *a, const tamis_set *b) {
     return strcmp(a->kind->name, b->kind->name) == 0 && a->hasher.hash == b->hasher.hash &&
            a->hasher.seed.low == b->hasher.seed.low && a->hasher.seed.high == b->hasher.seed.high &&
@@ -238,7 +268,7 @@ bool tamis_is_alike(const tamis_set *a, const tamis_set *b) {
 tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
                                     tamis_status (*merge)(tamis_table *, const tamis_table *)) {
     tamis_set   *before;
-    tamis_status status = tamis_copy(into, &before);
+    tamis_status status = tamis_copy_unshared(into, &before);
     if (status != TAMIS_OK) return status;
     status = merge(&into->table, &from->table);
     if (status != TAMIS_OK) tamis_table_copy(&into->table, &before->table);
@@ -257,7 +287,7 @@ bool tamis_has_same_prints(const tamis_set *a, const tamis_set *b) {
 
 tamis_status tamis_change_all(tamis_set *set, const tamis_set *by, tamis_change *change) {
     tamis_set   *changed;
-    tamis_status status = tamis_copy(set, &changed);
+    tamis_status status = tamis_copy_unshared(set, &changed);
     if (status != TAMIS_OK) return status;
     status = change(changed, by);
     if (status == TAMIS_OK) {
@@ -269,13 +299,19 @@ tamis_status tamis_change_all(tamis_set *set, const tamis_set *by, tamis_change 
     return status;
 }
 
+tamis_status tamis_change_by(tamis_set *set, const tamis_set *by, tamis_change *change) {
+    tamis_share_hold_two(set, by);
+    tamis_status const status =
+        set->shared != NULL ? tamis_share_change_all(set, by, change) : change(set, by);
+    tamis_share_release_two(set, by);
+    return status;
+}
+
 /* Tables of one geometry are merged by the kind. Else, and where the kind finds no room in a set
  * that can grow, print by print. */
-tamis_status tamis_merge(tamis_set *into, const tamis_set *from) {
-    if (into == NULL || from == NULL || into == from) return TAMIS_ERR_ARGUMENT;
-    tamis_status status = handle_change_status(into);
-    if (status != TAMIS_OK) return status;
-    bool const is_alike =
+static tamis_status merge_now(tamis_set *into, const tamis_set *from) {
+    tamis_status status;
+    bool const   is_alike =
         tamis_is_alike(into, from) && !grow_is_moving(into) && !grow_is_moving(from);
     if (!is_alike && !tamis_has_same_prints(into, from)) return TAMIS_ERR_MISMATCH;
     if ((into->abilities & TAMIS_CAN_MERGE) == 0) return TAMIS_ERR_CANNOT;
@@ -285,6 +321,12 @@ tamis_status tamis_merge(tamis_set *into, const tamis_set *from) {
         if (status != TAMIS_ERR_FULL || into->growth == NULL) return status;
     }
     return tamis_change_all(into, from, tamis_merge_prints);
+}
+
+tamis_status tamis_merge(tamis_set *into, const tamis_set *from) {
+    if (into == NULL || from == NULL || into == from) return TAMIS_ERR_ARGUMENT;
+    tamis_status const status = handle_change_status(into);
+    return status == TAMIS_OK ? tamis_change_by(into, from, merge_now) : status;
 }
 
 tamis_status tamis_convert(const tamis_set *set, const char *kind, tamis_set **ret_set) {
@@ -300,7 +342,9 @@ tamis_status tamis_convert(const tamis_set *set, const char *kind, tamis_set **r
     tamis_set *converted;
     status = tamis_make(&choice, &set->hasher, &set->allocator, &converted);
     if (status != TAMIS_OK) return status;
+    tamis_share_hold(set);
     set->kind->convert(&set->table, &converted->table);
+    tamis_share_release(set);
     *ret_set = converted;
     return TAMIS_OK;
 }
@@ -334,8 +378,7 @@ static void survey_tables(const tamis_set *set, kind_survey *ret_survey) {
         tamis_prints_distinct(set->kind->prints(set->table.geometry), ret_survey->prints);
 }
 
-tamis_status tamis_get_facts(const tamis_set *set, tamis_facts *ret_facts) {
-    if (set == NULL || ret_facts == NULL) return TAMIS_ERR_ARGUMENT;
+static void get_facts(const tamis_set *set, tamis_facts *ret_facts) {
     const tamis_table *const table = &set->table;
     bool const               is_mapped = set->mapping != NULL;
     tamis_table const        sum = tamis_sum_tables(set);
@@ -368,6 +411,13 @@ tamis_status tamis_get_facts(const tamis_set *set, tamis_facts *ret_facts) {
     if ((set->abilities & TAMIS_CAN_COUNT) != 0) {
         ret_facts->count_to = set->kind->count_to(table->geometry);
     }
+}
+
+tamis_status tamis_get_facts(const tamis_set *set, tamis_facts *ret_facts) {
+    if (set == NULL || ret_facts == NULL) return TAMIS_ERR_ARGUMENT;
+    tamis_share_hold(set);
+    get_facts(set, ret_facts);
+    tamis_share_release(set);
     return TAMIS_OK;
 }
 
@@ -377,6 +427,7 @@ tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info) {
     tamis_workload const work = tamis_handle_workload(set);
     kind_survey          survey = { 0 };
     tamis_info           info = { 0 };
+    tamis_share_hold(set);
     survey_tables(set, &survey);
     info.current_fpr = survey.fpr;
     /* Keys with equal 64-bit hashes add to the rate, unless the fingerprints include them. */
@@ -385,9 +436,10 @@ tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info) {
     info.load = survey.load;
     info.prints = survey.prints;
     tamis_plan_describe(set->kind, table->geometry, &work, &info.plan);
-    tamis_status const status = tamis_get_facts(set, &info.facts);
+    get_facts(set, &info.facts);
+    tamis_share_release(set);
     *ret_info = info;
-    return status;
+    return TAMIS_OK;
 }
 
 static bool tables_are_valid(const tamis_set *set, const char **reterr_why) {
@@ -400,7 +452,9 @@ static bool tables_are_valid(const tamis_set *set, const char **reterr_why) {
 
 bool tamis_validate(const tamis_set *set, const char **reterr_why) {
     const char *why = NULL;
-    bool const  is_valid = set != NULL && tables_are_valid(set, &why);
+    if (set != NULL) tamis_share_hold(set);
+    bool const is_valid = set != NULL && tables_are_valid(set, &why);
+    if (set != NULL) tamis_share_release(set);
     if (!is_valid && reterr_why != NULL) *reterr_why = why != NULL ? why : "the set is NULL";
     return is_valid;
 }

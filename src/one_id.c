@@ -16,16 +16,16 @@ static bool any_has_id(const tamis_table *table, uint64_t id) {
 }
 
 static tamis_status any_add_id(tamis_table *table, uint64_t id) {
-    const tamis_set *const set = set_of_table(table);
-    tamis_status const     status = set->calls->add(table, keyhash_id(&set->hasher, id));
-    table->refused_adds += status == TAMIS_ERR_FULL;
+    tamis_set *const   set = (tamis_set *)(void *)table;
+    tamis_status const status = set->calls->add(table, keyhash_id(&set->hasher, id));
+    handle_note(set, status == TAMIS_ERR_FULL, 0, 0);
     return status;
 }
 
 static tamis_status any_remove_id(tamis_table *table, uint64_t id) {
-    const tamis_set *const set = set_of_table(table);
-    tamis_status const     status = set->calls->remove(table, keyhash_id(&set->hasher, id));
-    table->refused_removes += status == TAMIS_ERR_ABSENT;
+    tamis_set *const   set = (tamis_set *)(void *)table;
+    tamis_status const status = set->calls->remove(table, keyhash_id(&set->hasher, id));
+    handle_note(set, 0, status == TAMIS_ERR_ABSENT, 0);
     return status;
 }
 

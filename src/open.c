@@ -6,6 +6,7 @@
  * There is no assert on anything that came from outside. The header is read in open_header.c.
  */
 #include "open.h"
+#include "share.h"
 
 #include <stdio.h>
 
@@ -146,6 +147,14 @@ static void growth_take(tamis_set *set, const source *from) {
     if (grow_is_moving(set)) tamis_grow_resume(set, set->growth->moved);
 }
 
+static tamis_status share_take(tamis_set *set, const source *from) {
+    tamis_status const status = tamis_share_init(set);
+    if (status == TAMIS_OK) return status;
+    return tamis_source_say(from, status, 0,
+                            status == TAMIS_ERR_CANNOT ? "threads cannot share sets of this kind"
+                                                       : "no memory to share it");
+}
+
 /* The body, and all that can be checked of it. */
 static tamis_status body_check(tamis_set *set, const source *from, const uint8_t *header,
                                bool is_trusted) {
@@ -170,6 +179,9 @@ static tamis_status set_take(const source *from, const tamis_open_options *optio
     }
     if (status == TAMIS_OK) {
         growth_take(set, from);
+        if (options->shared && !from->is_mapped) status = share_take(set, from);
+    }
+    if (status == TAMIS_OK) {
         *ret_set = set;
         return status;
     }

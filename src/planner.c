@@ -155,6 +155,7 @@ void tamis_ask_kind(const tamis_kind *kind, const tamis_request *request,
     }
     if ((need.abilities & ~made.plan.abilities) != 0) return; /* in no geometry */
     if (need.prints != 0 && kind->prints == NULL) return;
+    if (request->shared && kind->sharing == NULL) return;
     /* Nor does it count so far. A kind that is named plans itself, to be told how far it counts. */
     bool const counts_less = kind->most_count != 0 && kind->most_count < need.count_to;
     if (counts_less && !is_given(request)) {

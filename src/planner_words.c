@@ -20,6 +20,11 @@ static tamis_status say_too_large(const tamis_request *request, const tamis_plan
                              (unsigned long long)request->memory);
 }
 
+static bool can_be_shared(const tamis_request *request, const char *name) {
+    const tamis_kind *kind = NULL;
+    return tamis_kind_find(name, request->isa, &kind) == TAMIS_OK && kind->sharing != NULL;
+}
+
 tamis_status tamis_say_why_not(const tamis_request *request, const tamis_plan *plan,
                                tamis_problem *problem) {
     const char *const kind = plan->kind;
@@ -37,6 +42,12 @@ tamis_status tamis_say_why_not(const tamis_request *request, const tamis_plan *p
         return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
                                  "kind %s cannot %s%s: name another kind, or name none", kind,
                                  ability_word(missing), where);
+    }
+    if (request->shared && !can_be_shared(request, kind)) {
+        return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
+                                 "kind %s cannot be shared by threads: name another kind, or name "
+                                 "none",
+                                 kind);
     }
     if (request->need.count_to > plan->count_to && plan->body_bytes != 0) {
         return tamis_problem_say(problem, TAMIS_ERR_CANNOT,

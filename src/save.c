@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "file.h"
 #include "os.h"
+#include "share.h"
 
 uint64_t tamis_file_bytes(uint64_t body_bytes) {
     return HEADER_BYTES + body_bytes + 8 * file_blocks(body_bytes) + TOTAL_BYTES;
@@ -122,9 +123,12 @@ tamis_status tamis_write(const tamis_set *set, tamis_writer *writer, void *conte
     size_t const   bytes = (size_t)(8 * all_blocks(set));
     uint8_t *const checksums = memory_get(&set->allocator, bytes);
     if (checksums == NULL) return TAMIS_ERR_MEMORY;
-    handle_begin_callbacks(set); /* a writer that changes the set would get half of each */
+    tamis_share_hold(set);
+    /* A writer that changes the set would get half of each. */
+    handle_begin_callbacks(set);
     bool const is_written = write_all(set, checksums, writer, context);
     handle_end_callbacks(set);
+    tamis_share_release(set);
     memory_give(&set->allocator, checksums, bytes);
     return is_written ? TAMIS_OK : TAMIS_ERR_IO;
 }

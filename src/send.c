@@ -3,6 +3,7 @@
 #include "core/memory.h"
 #include "grow.h"
 #include "print_list.h"
+#include "share.h"
 #include "stream.h"
 
 #define BUFFER_BYTES 65536
@@ -153,8 +154,9 @@ static bool send_all(const print_list *list, const stream *sent, outlet *to) {
 }
 
 /* Sets that keep values cannot be merged, and neither can they be sent: a stream has no values. */
-tamis_status tamis_send(const tamis_set *set, unsigned flags, tamis_writer *writer, void *context) {
-    if (set == NULL || writer == NULL || (flags & ~(unsigned)TAMIS_SEND_COPIES) != 0) {
+static tamis_status send_now(const tamis_set *set, unsigned flags, tamis_writer *writer,
+                             void *context) {
+    if (writer == NULL || (flags & ~(unsigned)TAMIS_SEND_COPIES) != 0) {
         return TAMIS_ERR_ARGUMENT;
     }
     bool const has_copies = (flags & TAMIS_SEND_COPIES) != 0;
@@ -177,4 +179,12 @@ tamis_status tamis_send(const tamis_set *set, unsigned flags, tamis_writer *writ
     }
     tamis_print_list_free(&list);
     return to == NULL ? TAMIS_ERR_MEMORY : is_sent ? TAMIS_OK : TAMIS_ERR_IO;
+}
+
+tamis_status tamis_send(const tamis_set *set, unsigned flags, tamis_writer *writer, void *context) {
+    if (set == NULL) return TAMIS_ERR_ARGUMENT;
+    tamis_share_hold(set);
+    tamis_status const status = send_now(set, flags, writer, context);
+    tamis_share_release(set);
+    return status;
 }

@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "grow.h"
 #include "keys.h"
+#include "share.h"
 
 /* ------------------------------------------------------------------ checks */
 
@@ -46,13 +47,13 @@ uint64_t tamis_hash_id(const tamis_set *set, uint64_t id) {
 
 static tamis_status add_one(tamis_set *set, uint64_t hash) {
     tamis_status const status = set->calls->add(&set->table, hash);
-    set->table.refused_adds += status == TAMIS_ERR_FULL;
+    handle_note(set, status == TAMIS_ERR_FULL, 0, 0);
     return status;
 }
 
 static tamis_status remove_one(tamis_set *set, uint64_t hash) {
     tamis_status const status = set->calls->remove(&set->table, hash);
-    set->table.refused_removes += status == TAMIS_ERR_ABSENT;
+    handle_note(set, 0, status == TAMIS_ERR_ABSENT, 0);
     return status;
 }
 
@@ -81,11 +82,16 @@ tamis_status tamis_table_add_copies(const tamis_kind *kind, tamis_table *table, 
 
 static tamis_status add_some(tamis_set *set, uint64_t hash, uint64_t copies) {
     tamis_status const status = tamis_table_add_copies(set->calls, &set->table, hash, copies);
-    set->table.refused_adds += status == TAMIS_ERR_FULL;
+    handle_note(set, status == TAMIS_ERR_FULL, 0, 0);
     return status;
 }
 
 static tamis_status add_if_new(tamis_set *set, uint64_t hash, bool *ret_is_new) {
+    if (set->shared != NULL) {
+        tamis_status const shared = tamis_share_add_new(set, hash, ret_is_new);
+        handle_note(set, shared == TAMIS_ERR_FULL, 0, 0);
+        return shared;
+    }
     bool const         is_new = !set->calls->has(&set->table, hash);
     tamis_status const status = is_new ? add_one(set, hash) : TAMIS_OK;
     if (status == TAMIS_OK) *ret_is_new = is_new;
@@ -268,7 +274,8 @@ static void mask_to_bools(uint64_t mask, unsigned n, bool *ret) {
 
 /* Why a chunk was not added as a whole. */
 static tamis_status refusal_of(const tamis_set *set) {
-    return set->growth != NULL ? set->growth->refusal : TAMIS_ERR_FULL;
+    if (set->growth == NULL) return TAMIS_ERR_FULL;
+    return __atomic_load_n(&set->growth->refusal, __ATOMIC_RELAXED);
 }
 
 static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_added) {
@@ -284,7 +291,7 @@ static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_
         added += taken;
         if (taken != batch.n) status = refusal_of(set);
     }
-    set->table.refused_adds += status == TAMIS_ERR_FULL;
+    handle_note(set, status == TAMIS_ERR_FULL, 0, 0);
     if (ret_added != NULL) *ret_added = added;
     return status;
 }
@@ -334,12 +341,12 @@ static tamis_status balance_all(tamis_set *set, const keys_from *from, size_t *r
 
 static tamis_status balance_keys(tamis_set *set, const keys_from *from, size_t *ret_added) {
     tamis_status status = check_change(set);
-    if (status != TAMIS_OK || set->kind->add_balanced == NULL)
+    if (status != TAMIS_OK || set->kind->add_balanced == NULL || set->shared != NULL)
         return add_keys(set, from, ret_added);
     if (!keys_are_given(from)) status = TAMIS_ERR_ARGUMENT;
     size_t added = 0;
     if (status == TAMIS_OK && from->n != 0) status = balance_all(set, from, &added);
-    set->table.refused_adds += status == TAMIS_ERR_FULL;
+    handle_note(set, status == TAMIS_ERR_FULL, 0, 0);
     if (ret_added != NULL) *ret_added = added;
     return status;
 }
@@ -385,7 +392,7 @@ static tamis_status remove_keys(tamis_set *set, const keys_from *from, bool *ret
         removal.saturated += bits_popcount(saturated);
     }
     removal.absent = from->n - removal.removed - removal.saturated;
-    set->table.refused_removes += removal.absent;
+    handle_note(set, 0, removal.absent, 0);
     if (ret_removal != NULL) *ret_removal = removal;
     return TAMIS_OK;
 }

@@ -26,8 +26,7 @@ TAMIS_INLINE bool states_is_expected(const tamis_states *states, uint64_t value)
 
 /* Count the refusals that tamis_states_info reports, and pass the status on. */
 TAMIS_INLINE tamis_status states_note(tamis_states *states, tamis_status status) {
-    states->set.table.refused_adds += status == TAMIS_ERR_FULL;
-    states->set.conflicts += status == TAMIS_ERR_CONFLICT;
+    handle_note(&states->set, status == TAMIS_ERR_FULL, 0, status == TAMIS_ERR_CONFLICT);
     return status;
 }
 

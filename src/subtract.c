@@ -36,15 +36,18 @@ static tamis_status subtract_prints(tamis_set *into, const tamis_set *from) {
     return tamis_each_print(from, take_print, &out) ? TAMIS_OK : TAMIS_ERR_ABSENT;
 }
 
-tamis_status tamis_subtract(tamis_set *into, const tamis_set *from) {
+static tamis_status subtract_now(tamis_set *into, const tamis_set *from) {
     unsigned const needed = TAMIS_CAN_REMOVE | TAMIS_CAN_MERGE;
-    if (into == NULL || from == NULL || into == from) return TAMIS_ERR_ARGUMENT;
-    tamis_status const checked = handle_change_status(into);
-    if (checked != TAMIS_OK) return checked;
     if (!tamis_is_alike(into, from) && !tamis_has_same_prints(into, from))
         return TAMIS_ERR_MISMATCH;
     if ((into->abilities & needed) != needed) return TAMIS_ERR_CANNOT;
     if (into->kind->subtract != NULL) return into->kind->subtract(&into->table, &from->table);
     bool const is_by_print = into->kind->each != NULL && !into->kind->keeps_more_than_prints;
     return is_by_print ? tamis_change_all(into, from, subtract_prints) : TAMIS_ERR_CANNOT;
+}
+
+tamis_status tamis_subtract(tamis_set *into, const tamis_set *from) {
+    if (into == NULL || from == NULL || into == from) return TAMIS_ERR_ARGUMENT;
+    tamis_status const status = handle_change_status(into);
+    return status == TAMIS_OK ? tamis_change_by(into, from, subtract_now) : status;
 }

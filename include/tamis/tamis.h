@@ -32,6 +32,18 @@
  * Threads: calls that take a `const tamis_set *` may run at the same time as each other. A call
  * that takes a `tamis_set *` needs the set for itself.
  *
+ * Shared sets (spec.shared): any calls on the set may run at the same time, but for tamis_free().
+ *   - An add that has returned is seen by every lookup that begins later, until the key is removed.
+ *   - A lookup that runs while its key is added or removed may say either.
+ *   - A batch is not one step: others may see a part of it. tamis_add_new() of one key is one.
+ *   - Saving, copying, sending and looking at a set as a whole make those wait who change it, for
+ *     the time that copying it takes; lookups go on. The result holds every key whose add had
+ *     returned and that was not removed, and is valid.
+ *   - Merging, subtracting, clearing and resizing make both wait. Two threads may merge a into b
+ *     and b into a.
+ *   - In `line` lookups take no lock, and changes of different keys seldom meet. In `rank`, `bloom`
+ *     and `counting` all operations take turns: safe, but not faster with more threads.
+ *
  * NULL where a set, a spec or a required result is expected is answered with TAMIS_ERR_ARGUMENT.
  * Functions without a status answer false or 0, and stop at an assertion in debug builds. The
  * library keeps no global state, prints nothing, and ends no process.
@@ -195,12 +207,14 @@ typedef struct tamis_spec {
 
     uint64_t grow_to; /**< the largest capacity that keeps the fpr, up to 2^40; 0: the capacity is
                            fixed. Adds let the set grow by themselves. See tamis_resize() */
+    bool     shared;  /**< many threads use the set at the same time: see "Threads" above. Kinds
+                           line, rank, bloom and counting can be shared */
 } tamis_spec;
 
 #define TAMIS_SPEC_INIT                                                                  \
     {                                                                                    \
         sizeof(tamis_spec), 0, 0, 0, 0, 0, 0, TAMIS_PREFER_FAST, NULL, NULL, 0, 0, NULL, \
-            TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0                      \
+            TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false               \
     }
 
 /** Make an empty set.
@@ -575,14 +589,11 @@ typedef struct tamis_open_options {
     unsigned        flags; /**< TAMIS_OPEN_... */
     const char     *isa;   /**< as in tamis_spec */
     tamis_allocator allocator;
+    bool            shared; /**< as in tamis_spec. A mapped file is read-only, and shared anyway */
 } tamis_open_options;
 
-#define TAMIS_OPEN_OPTIONS_INIT                \
-    {                                          \
-        sizeof(tamis_open_options), 0, NULL, { \
-            NULL, NULL, NULL                   \
-        }                                      \
-    }
+#define TAMIS_OPEN_OPTIONS_INIT \
+    { sizeof(tamis_open_options), 0, NULL, { NULL, NULL, NULL }, false }
 
 /** Open a saved set. `options` may be NULL: read into memory, checked.
  *  @return TAMIS_OK, _IO, _FOREIGN, _VERSION, _TRUNCATED, _CHECKSUM, _CORRUPT, _KIND, _NOT_BUILT,

@@ -14,7 +14,8 @@
  * copies no key: it is a thin layer over tamis.h, whose comments say what the functions do. After it
  * was moved from, an object is empty, and all of its functions answer as tamis.h does to NULL.
  *
- * Threads: const functions may run at the same time as each other, as in tamis.h.
+ * Threads: const functions may run at the same time as each other; all functions but the destructor
+ * and assignments, if the set was made with shared(). As in tamis.h.
  */
 #ifndef TAMIS_TAMIS_HPP
 #define TAMIS_TAMIS_HPP
@@ -247,6 +248,10 @@ struct spec {
     }
     spec &memory(std::uint64_t bytes) noexcept {
         c.memory = bytes;
+        return *this;
+    }
+    spec &shared() noexcept {
+        c.shared = true;
         return *this;
     }
     spec &small() noexcept {

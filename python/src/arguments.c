@@ -214,15 +214,20 @@ static const double DEFAULT_FPR = 0.001;
 
 bool arguments_of_set(Core *core, PyObject *args, PyObject *kwargs, int counting,
                       set_arguments *ret) {
-    static const char *const others[] = { "remove", "count", "merge", "seed", "like", NULL };
-    Table                   *like = NULL;
+    static const char *const others[] = {
+        "remove", "count", "merge", "shared", "seed", "like", NULL
+    };
+    Table   *like = NULL;
+    unsigned shared = 0;
     *ret = (set_arguments){ .spec = TAMIS_SPEC_INIT };
     if (!PyArg_UnpackTuple(args, "Set", 0, 1, &ret->keys) ||
         !read_fields(core, kwargs, set_fields, others, &ret->spec) ||
         !read_abilities(core, kwargs, counting, &ret->spec) ||
+        !read_truth(kwargs, "shared", 1, &shared) ||
         !argument_seed(core, given(kwargs, "seed"), &ret->seed, &ret->spec.seed) ||
         !argument_like(core, given(kwargs, "like"), core->set_type, &like))
         return false;
+    ret->spec.shared = shared != 0;
     if (like != NULL) ret->spec.like = like->set;
     bool const is_rate_open = ret->spec.memory != 0 || ret->spec.geometry != NULL;
     if (ret->spec.fpr == 0 && !is_rate_open) ret->spec.fpr = DEFAULT_FPR;

@@ -33,7 +33,7 @@ typedef struct Table {
     Guard               guard;
     tamis_set          *set;       /* one of these two; both NULL when it was closed */
     tamis_states       *states;    /* ... or when __init__ was not called */
-    bool                is_shared; /* many threads may change it; no set of the library is so yet */
+    bool                is_shared; /* many threads may change it: made with shared=True */
 } Table;
 
 extern PyType_Spec core_set_spec, core_counter_spec, core_states_spec;

@@ -14,6 +14,7 @@ int set_make(Table *self, set_arguments *arguments) {
         return -1;
     }
     table_hold(self, made, NULL);
+    self->is_shared = arguments->spec.shared;
     return 0;
 }
 

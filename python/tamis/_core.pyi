@@ -38,6 +38,7 @@ class Set:
         fpr: float | None = None,
         remove: bool | None = None,
         merge: bool | None = None,
+        shared: bool | None = None,
         grow_to: float | None = None,
         copies: float | None = None,
         count_to: float | None = None,

@@ -4,6 +4,7 @@ import threading
 import time
 
 import numpy as np
+import pytest
 
 import tamis
 
@@ -17,8 +18,9 @@ def run(*calls):
             done.result(timeout=60)
 
 
-def test_batches_from_many_threads_lose_nothing():
-    s = tamis.Set(capacity=THREADS * EACH, fpr=1e-6)
+@pytest.mark.parametrize("shared", [False, True])
+def test_batches_from_many_threads_lose_nothing(shared):
+    s = tamis.Set(capacity=THREADS * EACH, fpr=1e-6, shared=shared)
 
     def writer(number):
         def write():
@@ -32,8 +34,9 @@ def test_batches_from_many_threads_lose_nothing():
     assert len(s) == THREADS * EACH and s.contains(np.arange(THREADS * EACH)).all()
 
 
-def test_single_calls_and_batches_mix():
-    s = tamis.Set(range(20000), capacity=200000, fpr=1e-6)
+@pytest.mark.parametrize("shared", [False, True])
+def test_single_calls_and_batches_mix(shared):
+    s = tamis.Set(range(20000), capacity=200000, fpr=1e-6, shared=shared)
 
     def single():
         for i in range(100000, 105000):

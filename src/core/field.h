@@ -21,7 +21,8 @@
 #define FIELD_MAX_BITS 57
 #define FIELD_PAD_BYTES 9
 
-/* A word that has the whole field: its first byte, and how far up in it the field begins. */
+/* A word that has the whole field: its first byte, and how far up in it the field begins. A bit may
+ * be before the body, as a negative number: a window (sharing.h) reaches parts of its table so. */
 typedef struct field_at {
     uint64_t byte;
     unsigned shift;
@@ -29,21 +30,22 @@ typedef struct field_at {
 
 TAMIS_INLINE field_at field_find(uint64_t bit, unsigned bits) {
     TAMIS_ASSERT(bits <= FIELD_MAX_BITS);
-    field_at found = { bit / 64 * 8, bit % 64 };
-    if (found.shift + bits > 64) found = (field_at){ bit / 8, bit % 8 };
+    field_at found = { (uint64_t)((int64_t)bit >> 6) * 8, bit % 64 };
+    if (found.shift + bits > 64) found = (field_at){ (uint64_t)((int64_t)bit >> 3), bit % 8 };
     return found;
 }
 
 TAMIS_INLINE uint64_t field_get(const uint8_t *body, uint64_t bit, unsigned bits) {
     field_at const found = field_find(bit, bits);
-    return (le64_load(body + found.byte) >> found.shift) & bits_low(bits);
+    return (le64_load(body + (int64_t)found.byte) >> found.shift) & bits_low(bits);
 }
 
 TAMIS_INLINE void field_set(uint8_t *body, uint64_t bit, unsigned bits, uint64_t value) {
     TAMIS_ASSERT(value <= bits_low(bits));
     field_at const found = field_find(bit, bits);
-    uint64_t const others = le64_load(body + found.byte) & ~(bits_low(bits) << found.shift);
-    le64_store(body + found.byte, others | value << found.shift);
+    uint64_t const others =
+        le64_load(body + (int64_t)found.byte) & ~(bits_low(bits) << found.shift);
+    le64_store(body + (int64_t)found.byte, others | value << found.shift);
 }
 
 /* Up to 64 bits: the ninth byte has what the word at the first byte does not reach. */

@@ -43,13 +43,13 @@ template <class Test> static void run(const char *name, Test test) {
 
 /* Allocations of C++, which the header must not make. */
 static std::atomic<long> allocations;
-void *operator new(std::size_t bytes) {
+__attribute__((noinline)) void *operator new(std::size_t bytes) {
     allocations++;
     if (void *const memory = std::malloc(bytes)) return memory;
     std::abort();
 }
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
+__attribute__((noinline)) void operator delete(void *memory) noexcept { std::free(memory); }
+__attribute__((noinline)) void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
 
 static tamis::spec wishes() { return tamis::spec().capacity(2000).fpr(1e-6).remove(); }
 
@@ -236,6 +236,20 @@ static void many_threads_may_read() {
     CHECK(good == 4);
 }
 
+static void many_threads_may_change_a_shared_set() {
+    tamis::set               s = std::move(*tamis::set::try_make(wishes().capacity(8000).shared()));
+    std::atomic<int>         good{ 0 };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++)
+        threads.emplace_back([&s, &good, i] {
+            std::vector<int> own(2000);
+            std::iota(own.begin(), own.end(), i * 2000);
+            good += s.try_add_all(own).done == 2000 && s.has_all(own) == 2000;
+        });
+    for (auto &thread : threads) thread.join();
+    CHECK(good == 4 && s.size() == 8000);
+}
+
 #ifndef TAMIS_NO_EXCEPTIONS
 template <class Call> static tamis::status thrown_by(Call call) {
     try {
@@ -303,6 +317,7 @@ int main() {
     run("files_open_again", files_open_again);
     run("merging", merging);
     run("many_threads_may_read", many_threads_may_read);
+    run("many_threads_may_change_a_shared_set", many_threads_may_change_a_shared_set);
 #ifndef TAMIS_NO_EXCEPTIONS
     run("exceptions_are_thrown", exceptions_are_thrown);
     run("algorithms_insert", algorithms_insert);

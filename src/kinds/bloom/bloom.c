@@ -38,6 +38,7 @@
 #include "block.h"
 #include "core/probes.h"
 #include "kind.h"
+#include "sharing.h"
 #include "size.h"
 #include "theory/bloom_rate.h"
 
@@ -331,6 +332,9 @@ static bool bloom_validate(const tamis_table *table, const char **reterr_why) {
     return !bloom_is_blocked(table) || bloom_lines_are_whole(table, reterr_why);
 }
 
+/* A key has its bits in many lines. */
+static const kind_sharing bloom_sharing = SHARE_ONE_LOCK;
+
 KIND_EXPORT(bloom) = {
     .name = "bloom",
     .summary = "Bloom filter: fast or small, no removal",
@@ -348,6 +352,7 @@ KIND_EXPORT(bloom) = {
     .add = bloom_add,
     .form = bloom_form,
     .merge = bloom_merge,
+    .sharing = &bloom_sharing,
     .survey = bloom_survey,
     .validate = bloom_validate,
 };

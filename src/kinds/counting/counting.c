@@ -47,6 +47,7 @@
  */
 #include "kind.h"
 #include "places.h"
+#include "sharing.h"
 #include "size.h"
 #include "theory/bloom_rate.h"
 
@@ -414,6 +415,9 @@ static bool counting_validate(const tamis_table *table, const char **reterr_why)
     return true;
 }
 
+/* A key has counters in many lines, and a removal looks at all of them before it changes one. */
+static const kind_sharing counting_sharing = SHARE_ONE_LOCK;
+
 KIND_EXPORT(counting) = {
     .name = "counting",
     .summary = "counting Bloom filter: the textbook's way to remove, but not with minimal=1",
@@ -447,6 +451,7 @@ KIND_EXPORT(counting) = {
     .converts_to = "bloom",
     .convert_geometry = counting_convert_geometry,
     .convert = counting_convert,
+    .sharing = &counting_sharing,
     .survey = counting_survey,
     .validate = counting_validate,
     .empties_to_zero = true,

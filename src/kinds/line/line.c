@@ -60,6 +60,7 @@
 #include "operations.h"
 #include "prints_plan.h"
 #include "size.h"
+#include "windows.h"
 
 static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHELF == SHELF_KEYS &&
                   LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS &&
@@ -322,6 +323,7 @@ KIND_EXPORT(line) = {
     .prints = tamis_line_prints,
     .each = line_each,
     .growing = &line_growing,
+    .sharing = &line_sharing,
     .states = &KIND_STATES(line),
     .survey = line_survey,
     .validate = line_validate,

@@ -42,6 +42,7 @@ typedef struct lines_shape {
     uint64_t slot_pad, shelf_stride;              /* see line_layout */
     uint64_t homes, room, word_bits;              /* of the attic */
     uint64_t end;                                 /* of all parts, in bits */
+    uint64_t away; /* of a window (sharing.h): bytes from its body to that of the attic */
 } lines_shape;
 
 /* A body and its layout: what all functions here work on. Most sets have no rests: remainders of 8
@@ -68,7 +69,9 @@ TAMIS_INLINE unsigned lines_counter_bits(lines_view lines) {
 /* The shelves and the attic of a body. The compiler keeps of this what a caller uses. */
 TAMIS_INLINE shelf_view lines_shelves(lines_view lines) {
     const lines_shape *const shape = lines.shape;
-    return (shelf_view){ .attic = { .body = lines.body,
+    return (shelf_view){ .body = lines.body,
+                         .away = shape->away,
+                         .attic = { .body = (uint8_t *)((uintptr_t)lines.body + shape->away),
                                     .words = shape->words,
                                     .rests = shape->word_rests,
                                     .count = shape->count,
@@ -206,12 +209,16 @@ lines_far_holds(uint8_t *body, const lines_shape *shape, uint64_t hash) {
 
 /* The slots of the key's run that have its byte. *ret_is_far: its chain is in the tail, and the
  * slots mean nothing. */
-TAMIS_INLINE uint64_t lines_slots_here(lines_view lines, const lines_place *place,
-                                       bool *ret_is_far) {
-    const uint8_t *const line = lines_at(lines, place->bucket);
-    runs_spot const      spot = runs_spot_of(line, place->chain);
+TAMIS_INLINE uint64_t lines_slots_in(const uint8_t *line, const lines_place *place,
+                                     bool *ret_is_far) {
+    runs_spot const spot = runs_spot_of(line, place->chain);
     *ret_is_far = spot.is_far;
     return runs_match(line, place->byte) & spot.slots;
+}
+
+TAMIS_INLINE uint64_t lines_slots_here(lines_view lines, const lines_place *place,
+                                       bool *ret_is_far) {
+    return lines_slots_in(lines_at(lines, place->bucket), place, ret_is_far);
 }
 
 TAMIS_INLINE bool lines_holds(lines_view lines, uint64_t hash) {

@@ -30,8 +30,11 @@
 
 static_assert(SHELF_BUCKETS + SHELF_KEYS <= 64 && SHELF_AT + 2 * SHELF_KEYS == 64, "one line");
 
-/* All shelves of a body, and the attic behind them. */
+/* All shelves of a body, and the attic behind them. In a window (sharing.h) the attic is in another
+ * body, `away` bytes from this one. */
 typedef struct shelf_view {
+    uint8_t   *body;
+    uint64_t   away;
     attic_view attic;
     uint64_t   lines;  /* byte of the first shelf */
     uint64_t   rests;  /* bit of the first rest of the first shelf */
@@ -39,7 +42,7 @@ typedef struct shelf_view {
 } shelf_view;
 
 TAMIS_INLINE uint8_t *shelf_line(const shelf_view *shelves, uint64_t bucket) {
-    return shelves->attic.body + shelves->lines + bucket / SHELF_BUCKETS * TAMIS_LINE_BYTES;
+    return shelves->body + shelves->lines + bucket / SHELF_BUCKETS * TAMIS_LINE_BYTES;
 }
 
 /* The bit of the i-th rest on the shelf of a bucket. */
@@ -105,11 +108,12 @@ typedef struct tail_entry {
     uint64_t place; /* its number on the shelf, or its place in the attic */
 } tail_entry;
 
-/* The bit of its rest. */
+/* The bit of its rest, counted from the body of the shelf. */
 TAMIS_INLINE uint64_t tail_rest_at(const shelf_view *shelves, uint64_t bucket,
                                    const tail_entry *entry) {
-    return entry->is_shelved ? shelf_rest_at(shelves, bucket, (unsigned)entry->place)
-                             : shelves->attic.rests + entry->place * shelves->attic.rest_bits;
+    return entry->is_shelved
+               ? shelf_rest_at(shelves, bucket, (unsigned)entry->place)
+               : shelves->attic.rests + entry->place * shelves->attic.rest_bits + 8 * shelves->away;
 }
 
 typedef struct tail_cursor {
@@ -137,7 +141,7 @@ static __attribute__((unused)) bool tail_next(const shelf_view *shelves, tail_cu
         unsigned const at = cursor->at++;
         uint64_t const rest = shelf_rest_at(shelves, cursor->bucket, at);
         unsigned const key = le16_load(shelf_line(shelves, cursor->bucket) + SHELF_AT + 2 * at);
-        *ret_entry = (tail_entry){ key, rest_get(attic->body, rest, attic->rest_bits), true, at };
+        *ret_entry = (tail_entry){ key, rest_get(shelves->body, rest, attic->rest_bits), true, at };
         return true;
     }
     if (!cursor->has_more) return false;
@@ -181,8 +185,7 @@ TAMIS_INLINE tail_parts tail_find(const shelf_view *shelves, uint64_t bucket) {
 TAMIS_INLINE tail_entry tail_shelved(const shelf_view *shelves, uint64_t bucket, unsigned key,
                                      unsigned at) {
     uint64_t const rest = shelf_rest_at(shelves, bucket, at);
-    return (tail_entry){ key, rest_get(shelves->attic.body, rest, shelves->attic.rest_bits), true,
-                         at };
+    return (tail_entry){ key, rest_get(shelves->body, rest, shelves->attic.rest_bits), true, at };
 }
 
 /* Words of a bucket in the attic that agree with `own` in the bits of `mask`, its upper bits; the
@@ -231,9 +234,9 @@ static __attribute__((unused)) void shelf_insert(const shelf_view *shelves, uint
     le16_store(line + SHELF_AT + 2 * at, (uint16_t)key);
     le64_store(line, (ones & (end - 1)) | end | (ones & -end) << 1); /* a one before its zero */
     if (bits == 0) return;
-    shift_open(shelves->attic.body, shelf_rest_at(shelves, bucket, at),
+    shift_open(shelves->body, shelf_rest_at(shelves, bucket, at),
                shelf_rest_at(shelves, bucket, used), bits);
-    field_set(shelves->attic.body, shelf_rest_at(shelves, bucket, at), bits, rest);
+    field_set(shelves->body, shelf_rest_at(shelves, bucket, at), bits, rest);
 }
 
 /* Take entry `at`, which belongs to the bucket, off its shelf; the later ones move down by one. */
@@ -245,7 +248,7 @@ static __attribute__((unused)) void shelf_delete(const shelf_view *shelves, uint
     slots_close(line, SHELF_AT, 2, at);
     le64_store(line, (ones & (end / 2 - 1)) | (ones & -end) >> 1); /* its last one is gone */
     if (bits == 0) return;
-    shift_close(shelves->attic.body, shelf_rest_at(shelves, bucket, at),
+    shift_close(shelves->body, shelf_rest_at(shelves, bucket, at),
                 shelf_rest_at(shelves, bucket, used), bits);
 }
 
@@ -257,7 +260,7 @@ static __attribute__((unused)) void shelf_evict(const shelf_view *shelves, uint6
     uint64_t const       owner = first + bits_rank(~ones, top); /* zeros below the last one */
     unsigned const       at = SHELF_KEYS - 1, key = le16_load(line + SHELF_AT + 2 * at);
     uint64_t const       rest =
-        rest_get(shelves->attic.body, shelf_rest_at(shelves, bucket, at), shelves->attic.rest_bits);
+        rest_get(shelves->body, shelf_rest_at(shelves, bucket, at), shelves->attic.rest_bits);
     shelf_delete(shelves, owner, at);
     attic_add(&shelves->attic, attic_make_word(owner, key), rest);
 }
@@ -337,7 +340,7 @@ static __attribute__((unused)) bool shelf_is_whole(const shelf_view *shelves, ui
     for (unsigned i = used; i < SHELF_KEYS; i++) {
         if (le16_load(line + SHELF_AT + 2 * i) != 0) return false;
     }
-    if (!field_is_zero(shelves->attic.body, shelf_rest_at(shelves, first, used),
+    if (!field_is_zero(shelves->body, shelf_rest_at(shelves, first, used),
                        shelf_rest_at(shelves, first, 0) + shelves->stride))
         return false;
     uint64_t place = attic_find(&shelves->attic, attic_make_word(first, 0)), word;

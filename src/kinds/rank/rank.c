@@ -52,6 +52,7 @@
 #include "core/checked.h"
 #include "growing.h"
 #include "prints_plan.h"
+#include "sharing.h"
 #include "size.h"
 
 static_assert(RANK_COPIES == RANK_COUNTER_BITS + 1 && RANK_VALUE_BITS == RANK_COPIES + 1,
@@ -419,6 +420,9 @@ static bool rank_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+/* Buckets are packed: neighbours have words in common, and all of them share two pools. */
+static const kind_sharing rank_sharing = SHARE_ONE_LOCK;
+
 KIND_EXPORT(rank) = {
     .name = "rank",
     .summary = "rank-indexed hashing: the smallest that can remove",
@@ -456,6 +460,7 @@ KIND_EXPORT(rank) = {
     .prints = tamis_rank_prints,
     .each = rank_each,
     .growing = &rank_growing,
+    .sharing = &rank_sharing,
     .states = &KIND_STATES(rank),
     .survey = rank_survey,
     .validate = rank_validate,

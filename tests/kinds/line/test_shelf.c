@@ -138,6 +138,7 @@ static shelf_view shelves_here(const model *m, fenced *memory) {
     shelf_view shelves = m->shape;
     *memory = fenced_new(m->bytes);
     shelves.attic.body = memory->bytes;
+    shelves.body = shelves.attic.body;
     return shelves;
 }
 

@@ -1,0 +1,246 @@
+/* windows.h - windows to a table of lines, for sets that many threads share (src/sharing.h).
+ *
+ * The window of a key is its line with its rests, and, if the line is cut or full, its shelf with
+ * those. They have the same form as in the table, so the functions of lines.h work on them; they
+ * only lie elsewhere:
+ *
+ *     byte  0         64        128
+ *           +---------+---------+-----------------+--------------------+
+ *           | line    | shelf   | rests of slots  | rests of the shelf |      a window
+ *           +---------+---------+-----------------+--------------------+
+ *
+ * Lines are found by their number, so the body of the window seems to begin that many lines before
+ * it; the offsets in its shape are corrected for that. The attic is not copied: who needs it has
+ * its lock.
+ *
+ * A group is the 16 lines of a shelf: nothing else changes when a key of theirs does, but the
+ * attic.
+ */
+#ifndef TAMIS_KINDS_LINE_WINDOWS_H
+#define TAMIS_KINDS_LINE_WINDOWS_H
+
+#include "operations.h"
+#include "sharing.h"
+#include "size.h"
+
+#define LINE_WINDOW_SHELF TAMIS_LINE_BYTES
+#define LINE_WINDOW_RESTS (2 * TAMIS_LINE_BYTES)
+
+/* A rest word may be cut at both ends, and the words of a shelf begin at a word. */
+static_assert(LINE_WINDOW_RESTS + (RUNS_SLOTS * LINE_MAX_REST_BITS / 64 + 2 +
+                                   SHELF_KEYS * LINE_MAX_REST_BITS / 64 + 1) *
+                                      WORD_BYTES <=
+                  SHARE_WINDOW_BYTES,
+              "a window has room for all");
+static_assert(1 << 4 == SHELF_BUCKETS, "group_shift");
+
+/* ------------------------------------------------------------------ where the parts are */
+
+/* Words of the table: the first, and how many. */
+typedef struct line_words {
+    uint64_t first, n;
+} line_words;
+
+TAMIS_INLINE line_words line_slot_words(lines_view lines, uint64_t bucket) {
+    uint64_t const first = lines_rest_at(lines, bucket, 0) / 64;
+    uint64_t const end = (lines_rest_at(lines, bucket, RUNS_SLOTS) + 63) / 64;
+    return (line_words){ first, end - first };
+}
+
+TAMIS_INLINE line_words line_shelf_words(const shelf_view *shelves, uint64_t bucket) {
+    uint64_t const first = shelf_rest_at(shelves, bucket, 0) / 64;
+    return (line_words){ first, shelves->stride / 64 };
+}
+
+/* Let the window's table find the parts of this bucket in the window. */
+TAMIS_INLINE void line_window_place(share_window *window, uint64_t bucket) {
+    lines_view const         from = line_view(window->side);
+    const lines_shape *const shape = from.shape;
+    lines_shape *const       own = (lines_shape *)(void *)window->table.derived;
+    uint64_t const           origin = bucket * TAMIS_LINE_BYTES, group = bucket / SHELF_BUCKETS;
+    uintptr_t const          body = (uintptr_t)window->body - origin;
+    window->bucket = bucket;
+    window->table.body = (uint8_t *)body;
+    own->shelves = origin + LINE_WINDOW_SHELF - group * TAMIS_LINE_BYTES;
+    own->away = (uintptr_t)from.body - body;
+    if (shape->rest_bits == 0) return;
+    uint64_t const   at = lines_rest_at(from, bucket, 0), rests = 8 * (origin + LINE_WINDOW_RESTS);
+    line_words const slots = line_slot_words(from, bucket);
+    own->slot_rests = rests + at % 64 - (at - shape->slot_rests);
+    own->shelf_rests = rests + 64 * slots.n - group * shape->shelf_stride;
+}
+
+/* ------------------------------------------------------------------ copying */
+
+TAMIS_INLINE void line_copy_in(void *to, const void *from, uint64_t words, bool is_locked) {
+    if (is_locked)
+        memcpy(to, from, words * WORD_BYTES);
+    else
+        words_read(to, from, words);
+}
+
+/* Slots that may leave a line for the shelf when so many entries come. */
+TAMIS_INLINE unsigned line_may_move(runs index, unsigned more) {
+    unsigned const used = runs_used(index);
+    uint64_t const starts = index.starts ^ UINT64_C(1) << used;
+    unsigned const last = starts == 0 ? 0 : used - (63 - (unsigned)__builtin_clzll(starts));
+    return more > 1 ? SHELF_KEYS + 1 : more * (last + 1); /* several may cut several runs */
+}
+
+TAMIS_INLINE bool line_open_tail(share_window *window, unsigned more, bool is_locked) {
+    lines_view const from = line_view(window->side);
+    shelf_view const shelves = lines_shelves(from);
+    uint8_t *const   shelf = window->body + LINE_WINDOW_SHELF;
+    line_copy_in(shelf, shelf_line(&shelves, window->bucket), LINE_WORDS, is_locked);
+    if (from.shape->rest_bits != 0) {
+        line_words const slots = line_slot_words(from, window->bucket);
+        line_words const on_shelf = line_shelf_words(&shelves, window->bucket);
+        line_copy_in(window->body + LINE_WINDOW_RESTS + slots.n * WORD_BYTES,
+                     from.body + on_shelf.first * WORD_BYTES, on_shelf.n, is_locked);
+    }
+    unsigned const used = shelf_used(shelf_ones(shelf));
+    unsigned const most = used + line_may_move(runs_load(window->body), more);
+    return used == SHELF_KEYS || most > SHELF_KEYS;
+}
+
+static inline bool line_open(share_window *window, uint64_t hash, unsigned more, bool is_locked) {
+    lines_view const from = line_view(window->side);
+    uint64_t const   bucket = fastrange(hash, from.shape->buckets);
+    line_window_place(window, bucket);
+    line_copy_in(window->body, lines_at(from, bucket), LINE_WORDS, is_locked);
+    if (from.shape->rest_bits != 0) {
+        line_words const slots = line_slot_words(from, bucket);
+        line_copy_in(window->body + LINE_WINDOW_RESTS, from.body + slots.first * WORD_BYTES,
+                     slots.n, is_locked);
+    }
+    runs const index = runs_load(window->body);
+    window->has_tail = runs_are_cut(index) | runs_are_full(index);
+    return __builtin_expect(window->has_tail, 0) && line_open_tail(window, more, is_locked);
+}
+
+TAMIS_INLINE void line_publish_rests(const share_window *window) {
+    lines_view const     to = line_view(window->side);
+    shelf_view const     shelves = lines_shelves(to);
+    line_words const     slots = line_slot_words(to, window->bucket);
+    line_words const     on_shelf = line_shelf_words(&shelves, window->bucket);
+    const uint8_t *const rests = window->body + LINE_WINDOW_RESTS;
+    words_write(to.body + slots.first * WORD_BYTES, rests, slots.n);
+    if (window->has_tail)
+        words_write(to.body + on_shelf.first * WORD_BYTES, rests + slots.n * WORD_BYTES,
+                    on_shelf.n);
+}
+
+static inline void line_publish(const share_window *window) {
+    lines_view const to = line_view(window->side);
+    words_write(lines_at(to, window->bucket), window->body, LINE_WORDS);
+    if (window->has_tail) {
+        shelf_view const shelves = lines_shelves(to);
+        words_write(shelf_line(&shelves, window->bucket), window->body + LINE_WINDOW_SHELF,
+                    LINE_WORDS);
+    }
+    if (to.shape->rest_bits != 0) line_publish_rests(window);
+}
+
+/* ------------------------------------------------------------------ chunks */
+
+static tamis_status line_share_add(tamis_table *table, uint64_t hash, void *unused) {
+    (void)unused;
+    return line_shape_of(table)->lines.rest_bits == 0 ? line_add_as(table, hash, true, false)
+                                                      : line_add_as(table, hash, false, false);
+}
+
+static tamis_status line_share_remove(tamis_table *table, uint64_t hash, void *unused) {
+    (void)unused;
+    return line_shape_of(table)->lines.rest_bits == 0 ? line_remove_as(table, hash, true, false)
+                                                      : line_remove_as(table, hash, false, false);
+}
+
+static uint64_t line_share_has(const tamis_table *table, uint64_t hash, void *unused) {
+    (void)unused;
+    return lines_holds(line_view(table), hash);
+}
+
+#define LINE_DERIVED_WORDS (sizeof(line_shape) / sizeof(uint64_t))
+
+/* What is constant for the functions below. */
+static const kind_sharing line_windows = { .group_shift = 4,
+                                           .derived_words = LINE_DERIVED_WORDS,
+                                           .open = line_open,
+                                           .publish = line_publish };
+
+static unsigned line_share_add_chunk(sharing *share, const uint64_t *hash, unsigned n) {
+    share_window window;
+    unsigned     added = 0;
+    window.side = NULL;
+    while (added < n && share_change(share, &line_windows, &window, hash[added], 1, line_share_add,
+                                     NULL) == TAMIS_OK)
+        added++;
+    return added;
+}
+
+static uint64_t line_share_remove_chunk(sharing *share, const uint64_t *hash, unsigned n,
+                                        uint64_t *ret_saturated) {
+    share_window window;
+    uint64_t     removed = 0, saturated = 0;
+    window.side = NULL;
+    for (unsigned i = 0; i < n; i++) {
+        tamis_status const status =
+            share_change(share, &line_windows, &window, hash[i], 0, line_share_remove, NULL);
+        removed |= (uint64_t)(status == TAMIS_OK) << i;
+        saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << i;
+    }
+    *ret_saturated = saturated;
+    return removed;
+}
+
+/* A line that was copied, and what tells whether the copy is whole. */
+typedef struct line_copy {
+    uint8_t         line[TAMIS_LINE_BYTES] __attribute__((aligned(TAMIS_LINE_BYTES)));
+    lines_place     place;
+    const uint64_t *word;
+    uint64_t        version;
+    bool            has_rests;
+} line_copy;
+
+TAMIS_INLINE void line_copy_of(const sharing *share, const share_view *view, uint64_t hash,
+                               line_copy *ret_copy) {
+    ret_copy->word = &share->stripes[share_stripe(view, hash)];
+    ret_copy->version = stripe_version(ret_copy->word);
+    lines_view const lines = line_view(share_side(share, view, hash));
+    ret_copy->place = lines_find(lines, hash);
+    ret_copy->has_rests = lines.shape->rest_bits != 0;
+    words_read(ret_copy->line, lines_at(lines, ret_copy->place.bucket), LINE_WORDS);
+}
+
+/* All lines are copied before the first is searched: a word that was just stored cannot be loaded
+ * as a part of a vector at once. Keys that need more than their line are asked for one by one. */
+static uint64_t line_share_has_chunk(sharing *share, const uint64_t *hash, unsigned n) {
+    const share_view *const view = share_view_now(share);
+    line_copy               copy[TAMIS_CHUNK];
+    uint64_t                found = 0, again = 0;
+    for (unsigned i = 0; i < n; i++) line_copy_of(share, view, hash[i], &copy[i]);
+    for (unsigned i = 0; i < n; i++) {
+        bool           is_far;
+        uint64_t const slots = lines_slots_in(copy[i].line, &copy[i].place, &is_far);
+        bool const     is_whole = stripe_is_same(copy[i].word, copy[i].version);
+        bool const     is_more = is_far | (copy[i].has_rests & (slots != 0));
+        found |= (uint64_t)(slots != 0) << i;
+        again |= (uint64_t)(!is_whole | is_more) << i;
+    }
+    if (__builtin_expect(share_view_now(share) != view, 0)) again = bits_low(n);
+    for (found &= ~again; again != 0; again &= again - 1) {
+        unsigned const i = bits_lowest(again);
+        found |= share_ask(share, &line_windows, hash[i], line_share_has, NULL) << i;
+    }
+    return found;
+}
+
+static const kind_sharing line_sharing = { .group_shift = 4,
+                                           .derived_words = LINE_DERIVED_WORDS,
+                                           .open = line_open,
+                                           .publish = line_publish,
+                                           .has_chunk = line_share_has_chunk,
+                                           .add_chunk = line_share_add_chunk,
+                                           .remove_chunk = line_share_remove_chunk };
+
+#endif

@@ -1,0 +1,222 @@
+/* share.c - the life of sets that many threads share, and work on such a set as a whole.
+ *
+ * sharing.h says how threads work on keys. Here is what happens to a shared set as a whole. Whoever
+ * saves, copies, merges or counts it holds it: takes the mutex `whole`, and locks all stripes in
+ * order. Then no thread changes the tables, and the counts of all stripes are added to those of the
+ * handle; so the ordinary functions see an ordinary set. Lookups go on.
+ *
+ * A change of the whole set works on a copy. The result is written back stripe by stripe, so that a
+ * lookup sees of its stripe what was there before, or what is there afterwards.
+ *
+ * Locks are taken in this order: `whole` of one set or of two (the one with the lower address
+ * first), stripes by number, the attic.
+ */
+#include "share.h"
+
+#include "core/memory.h"
+#include "grow.h"
+
+#define MAX_STRIPES 4096 /* words and counts: 96 KiB, which stay in the second-level cache */
+
+/* ------------------------------------------------------------------ stripes */
+
+static uint64_t stripes_of(const tamis_set *set) {
+    return ((set->table.geometry[0] - 1) >> set->shared->stripe_shift) + 1;
+}
+
+/* One stripe for each group of buckets, or for 2, 4, 8, ... of them. */
+void tamis_share_divide(tamis_set *set) {
+    set->shared->stripe_shift = set->kind->sharing->group_shift;
+    while (stripes_of(set) > MAX_STRIPES) set->shared->stripe_shift++;
+}
+
+/* ------------------------------------------------------------------ the life of a shared set */
+
+static void *get_words(const tamis_set *set, uint64_t n, size_t bytes) {
+    return memory_get(&set->allocator, (size_t)n * bytes);
+}
+
+static tamis_status get_stripes(tamis_set *set, uint64_t n) {
+    sharing *const share = share_of(set);
+    share->n = n;
+    share->stripes = get_words(set, n, sizeof *share->stripes);
+    share->counts = get_words(set, n, sizeof *share->counts);
+    return share->stripes != NULL && share->counts != NULL ? TAMIS_OK : TAMIS_ERR_MEMORY;
+}
+
+static bool make_mutex(pthread_mutex_t *mutex) {
+    pthread_mutexattr_t recursive;
+    if (pthread_mutexattr_init(&recursive) != 0) return false;
+    (void)pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    bool const is_made = pthread_mutex_init(mutex, &recursive) == 0;
+    (void)pthread_mutexattr_destroy(&recursive);
+    return is_made;
+}
+
+tamis_status tamis_share_init(tamis_set *set) {
+    if (set->kind->sharing == NULL || set->table.values != 0) return TAMIS_ERR_CANNOT;
+    struct shared_set *const shared = memory_get(&set->allocator, sizeof *shared);
+    if (shared == NULL) return TAMIS_ERR_MEMORY;
+    if (!make_mutex(&shared->whole)) {
+        memory_give(&set->allocator, shared, sizeof *shared);
+        return TAMIS_ERR_MEMORY;
+    }
+    set->shared = shared;
+    set->change_locks |= HANDLE_SHARED;
+    tamis_share_divide(set);
+    tamis_status const status =
+        get_stripes(set, set->growth != NULL ? MAX_STRIPES : stripes_of(set));
+    if (status != TAMIS_OK || !tamis_share_prepare(set, 1)) return TAMIS_ERR_MEMORY;
+    tamis_share_publish(set);
+    tamis_share_settle(set);
+    tamis_share_choose_calls(set);
+    return TAMIS_OK;
+}
+
+void tamis_share_free(tamis_set *set) {
+    struct shared_set *const shared = set->shared;
+    if (shared == NULL) return;
+    sharing *const share = &shared->share;
+    memory_give(&set->allocator, share->stripes, (size_t)share->n * sizeof *share->stripes);
+    memory_give(&set->allocator, share->counts, (size_t)share->n * sizeof *share->counts);
+    tamis_share_free_retired(set);
+    memory_give(&set->allocator, shared->now, sizeof *shared->now);
+    (void)pthread_mutex_destroy(&shared->whole);
+    memory_give(&set->allocator, shared, sizeof *shared);
+    set->shared = NULL;
+}
+
+void tamis_share_note(tamis_set *set, uint64_t adds, uint64_t removes, uint64_t conflicts) {
+    sharing *const share = share_of(set);
+    share_add(&share->refused_adds, adds);
+    share_add(&share->refused_removes, removes);
+    share_add(&share->conflicts, conflicts);
+}
+
+/* ------------------------------------------------------------------ callbacks */
+
+/* A callback runs while its thread holds the set. Which thread that is, the set knows; other threads
+ * read it, and only want to know whether it is them. */
+
+tamis_status tamis_share_change_status(const tamis_set *set) {
+    uintptr_t const caller = __atomic_load_n(&set->shared->caller, __ATOMIC_RELAXED);
+    return caller != 0 && caller == (uintptr_t)pthread_self() ? TAMIS_ERR_REENTRY : TAMIS_OK;
+}
+
+void tamis_share_begin_callbacks(const tamis_set *set) {
+    __atomic_store_n(&set->shared->caller, (uintptr_t)pthread_self(), __ATOMIC_RELAXED);
+    set->shared->callbacks++;
+}
+
+void tamis_share_end_callbacks(const tamis_set *set) {
+    if (--set->shared->callbacks == 0) __atomic_store_n(&set->shared->caller, 0, __ATOMIC_RELAXED);
+}
+
+/* ------------------------------------------------------------------ holding a set */
+
+static void take(uint64_t *from, uint64_t *to) {
+    *to += __atomic_exchange_n(from, 0, __ATOMIC_RELAXED);
+}
+
+/* Move all counts into the handle. */
+static void gather_counts(tamis_set *set) {
+    sharing *const     share = share_of(set);
+    tamis_table *const tables[2] = { &set->table,
+                                     set->growth != NULL ? &set->growth->next : &set->table };
+    for (unsigned side = 0; side < 2; side++) {
+        for (uint64_t i = 0; i < share->n; i++) {
+            take(&share->counts[i].keys[side], &tables[side]->keys);
+            take(&share->counts[i].entries[side], &tables[side]->entries);
+        }
+        take(&share->saturated[side], &tables[side]->saturated);
+    }
+    /* Where keys share counters, more of them can be removed than were added. */
+    if ((int64_t)set->table.keys < 0) set->table.keys = 0;
+    take(&share->moved, &set->table.moved);
+    take(&share->aged, &set->table.aged);
+    take(&share->refused_adds, &set->table.refused_adds);
+    take(&share->refused_removes, &set->table.refused_removes);
+    take(&share->conflicts, &set->conflicts);
+}
+
+void tamis_share_hold(const tamis_set *set) {
+    struct shared_set *const shared = set->shared;
+    if (shared == NULL) return;
+    (void)pthread_mutex_lock(&shared->whole);
+    if (shared->held++ != 0) return;
+    for (uint64_t i = 0; i < shared->share.n; i++) stripe_lock(&shared->share.stripes[i]);
+    gather_counts((tamis_set *)(uintptr_t)set); /* counts of a const handle may change */
+}
+
+void tamis_share_release(const tamis_set *set) {
+    struct shared_set *const shared = set->shared;
+    if (shared == NULL) return;
+    if (--shared->held == 0) {
+        for (uint64_t i = 0; i < shared->share.n; i++) stripe_unlock(&shared->share.stripes[i]);
+    }
+    (void)pthread_mutex_unlock(&shared->whole);
+}
+
+void tamis_share_hold_two(const tamis_set *a, const tamis_set *b) {
+    bool const is_first = (uintptr_t)a < (uintptr_t)b;
+    tamis_share_hold(is_first ? a : b);
+    tamis_share_hold(is_first ? b : a);
+}
+
+void tamis_share_release_two(const tamis_set *a, const tamis_set *b) {
+    tamis_share_release(a);
+    tamis_share_release(b);
+}
+
+/* ------------------------------------------------------------------ changing it as a whole */
+
+/* Write another body over that of the table. All stripes change at once: their parts are in several
+ * places of the body, and a lookup needs all of them. */
+static void write_back(tamis_set *set, const tamis_table *changed) {
+    sharing *const share = share_of(set);
+    for (uint64_t i = 0; i < share->n; i++) stripe_begin_change(&share->stripes[i]);
+    stripe_lock(&share->attic);
+    words_write(set->table.body, changed->body, set->table.body_bytes / WORD_BYTES);
+    stripe_unlock(&share->attic);
+    set->table.keys = changed->keys;
+    set->table.entries = changed->entries;
+    set->table.saturated = changed->saturated;
+    set->table.moved = changed->moved;
+    set->table.aged = changed->aged;
+}
+
+/* A set that grows may have become larger or smaller: it takes the tables of the copy. */
+static void take_tables(tamis_set *set, tamis_set *changed) {
+    tamis_kind const calm = set->growth->calm, moving = set->growth->moving;
+    if (grow_is_moving(set)) tamis_share_retire_body(set, &set->growth->next);
+    tamis_share_retire_body(set, &set->table);
+    tamis_handle_take_table(set, &changed->table);
+    set->capacity = changed->capacity;
+    set->lifetime = changed->lifetime;
+    *set->growth = *changed->growth;
+    set->growth->calm = calm;
+    set->growth->moving = moving;
+    changed->table.body = NULL;
+    changed->growth->next.body = NULL;
+    tamis_share_divide(set);
+    tamis_share_settle(set);
+    tamis_share_publish(set);
+}
+
+tamis_status tamis_share_change_all(tamis_set *set, const tamis_set *by, tamis_change *change) {
+    tamis_set *copy;
+    tamis_share_hold(set);
+    tamis_status status =
+        tamis_share_prepare(set, 3) ? tamis_copy_unshared(set, &copy) : TAMIS_ERR_MEMORY;
+    if (status == TAMIS_OK) {
+        status = change(copy, by);
+        set->conflicts = copy->conflicts;
+        if (status == TAMIS_OK && set->growth != NULL)
+            take_tables(set, copy);
+        else if (status == TAMIS_OK)
+            write_back(set, &copy->table);
+        tamis_free(copy);
+    }
+    tamis_share_release(set);
+    return status;
+}

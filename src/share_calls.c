@@ -1,0 +1,215 @@
+/* share_calls.c - operations on keys of sets that many threads share.
+ *
+ * The front door calls these with the handle's table. They find the window of the key and let the
+ * kind work on it (sharing.h). Where a kind has functions of its own for chunks, those are taken,
+ * for single keys, too: they are compiled for the instruction set, with nothing called indirectly.
+ */
+#include "core/bits.h"
+#include "grow.h"
+#include "share.h"
+
+TAMIS_INLINE const kind_sharing *how_of(const tamis_table *table) {
+    return set_of_table(table)->kind->sharing;
+}
+
+/* ------------------------------------------------------------------ what is done to a window */
+
+/* The kind, and what else an operation needs. */
+typedef struct key_call {
+    const tamis_kind *kind;
+    uint64_t          copies;
+    bool              is_new;
+} key_call;
+
+static tamis_status do_add(tamis_table *table, uint64_t hash, void *arguments) {
+    const key_call *const call = arguments;
+    return call->kind->add(table, hash);
+}
+
+static tamis_status do_remove(tamis_table *table, uint64_t hash, void *arguments) {
+    const key_call *const call = arguments;
+    return call->kind->remove(table, hash);
+}
+
+static tamis_status do_add_copies(tamis_table *table, uint64_t hash, void *arguments) {
+    const key_call *const call = arguments;
+    return tamis_table_add_copies(call->kind, table, hash, call->copies);
+}
+
+static tamis_status do_add_new(tamis_table *table, uint64_t hash, void *arguments) {
+    key_call *const call = arguments;
+    call->is_new = !call->kind->has(table, hash);
+    return call->is_new ? call->kind->add(table, hash) : TAMIS_OK;
+}
+
+static uint64_t ask_has(const tamis_table *table, uint64_t hash, void *arguments) {
+    const key_call *const call = arguments;
+    return call->kind->has(table, hash);
+}
+
+static uint64_t ask_count(const tamis_table *table, uint64_t hash, void *arguments) {
+    const key_call *const call = arguments;
+    return call->kind->count(table, hash);
+}
+
+/* ------------------------------------------------------------------ calls, and paying */
+
+TAMIS_INLINE tamis_set *handle_of(const tamis_table *table) {
+    return (tamis_set *)(uintptr_t)table;
+}
+
+/* A call has changed a key, and has left. */
+TAMIS_INLINE void pay(tamis_set *set, uint64_t hash) {
+    if (set->growth != NULL) tamis_share_pay(set, hash);
+}
+
+TAMIS_INLINE uint64_t views_now(const tamis_set *set) {
+    return __atomic_load_n(&set->shared->share.views, __ATOMIC_ACQUIRE);
+}
+
+/* A call was refused. True: there is more room now. Else *ret_status is why not. */
+static bool has_more_room(tamis_set *set, uint64_t seen, tamis_status *ret_status) {
+    *ret_status = set->growth == NULL ? TAMIS_ERR_FULL : tamis_share_make_room(set, seen);
+    return *ret_status == TAMIS_OK;
+}
+
+/* Change one key. `more`: entries that may come. */
+static tamis_status change_one(const tamis_table *table, uint64_t hash, uint64_t more,
+                               share_operation *operation, key_call *call) {
+    tamis_set *const set = handle_of(table);
+    call->kind = set->kind;
+    for (;;) {
+        share_window   window;
+        uint64_t const seen = views_now(set);
+        unsigned const mine = tamis_share_enter(set);
+        window.side = NULL;
+        tamis_status status =
+            share_change(share_of(set), set->kind->sharing, &window, hash,
+                         (unsigned)min_u64(more, KIND_MAX_VALUES - 1), operation, call);
+        tamis_share_leave(set, mine);
+        pay(set, hash);
+        if (status != TAMIS_ERR_FULL || !has_more_room(set, seen, &status)) return status;
+    }
+}
+
+/* ------------------------------------------------------------------ chunks */
+
+static uint64_t shared_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
+    const tamis_set *const set = set_of_table(table);
+    unsigned const         mine = tamis_share_enter(set);
+    uint64_t const         found = set->kind->sharing->has_chunk(share_of(set), hash, n);
+    tamis_share_leave(set, mine);
+    return found;
+}
+
+/* Where the kind refuses a key, there may be room for it after a step. */
+static unsigned shared_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
+    tamis_set *const set = handle_of(table);
+    tamis_status     status = TAMIS_OK;
+    unsigned         added = 0;
+    for (;;) {
+        uint64_t const seen = views_now(set);
+        unsigned const mine = tamis_share_enter(set), first = added;
+        added += set->kind->sharing->add_chunk(share_of(set), hash + added, n - added);
+        tamis_share_leave(set, mine);
+        for (unsigned i = first; i < added; i++) pay(set, hash[i]);
+        if (added == n || !has_more_room(set, seen, &status)) return added;
+    }
+}
+
+static uint64_t shared_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n,
+                                    uint64_t *ret_saturated) {
+    tamis_set *const set = handle_of(table);
+    unsigned const   mine = tamis_share_enter(set);
+    uint64_t const   removed =
+        set->kind->sharing->remove_chunk(share_of(set), hash, n, ret_saturated);
+    tamis_share_leave(set, mine);
+    for (unsigned i = 0; i < n; i++) pay(set, hash[i]);
+    return removed;
+}
+
+/* Ask for the memory of keys, and for the words of their stripes. In a step only for that of the
+ * table: `next` has been touched not long ago. */
+static void shared_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
+                         bool is_update) {
+    const tamis_set *const  set = set_of_table(table);
+    const sharing *const    share = share_of(set);
+    unsigned const          mine = tamis_share_enter(set);
+    const share_view *const view = share_view_now(share);
+    set->kind->fetch(&view->table, hash, n, is_update);
+    for (unsigned i = 0; i < n && is_update; i++)
+        prefetch_to_write(&share->stripes[share_stripe(view, hash[i])]);
+    tamis_share_leave(set, mine);
+}
+
+/* ------------------------------------------------------------------ one key */
+
+static uint64_t ask_one(const tamis_table *table, uint64_t hash, share_question *question) {
+    const tamis_set *const set = set_of_table(table);
+    key_call               call = { .kind = set->kind };
+    unsigned const         mine = tamis_share_enter(set);
+    uint64_t const answer = share_ask(share_of(set), set->kind->sharing, hash, question, &call);
+    tamis_share_leave(set, mine);
+    return answer;
+}
+
+static bool shared_has(const tamis_table *table, uint64_t hash) {
+    if (how_of(table)->has_chunk != NULL) return shared_has_chunk(table, &hash, 1) != 0;
+    return ask_one(table, hash, ask_has) != 0;
+}
+
+static tamis_status shared_add(tamis_table *table, uint64_t hash) {
+    key_call call;
+    if (how_of(table)->add_chunk == NULL) return change_one(table, hash, 1, do_add, &call);
+    if (shared_add_chunk(table, &hash, 1) == 1) return TAMIS_OK;
+    const struct growth *const growth = set_of_table(table)->growth;
+    return growth == NULL ? TAMIS_ERR_FULL : __atomic_load_n(&growth->refusal, __ATOMIC_RELAXED);
+}
+
+static tamis_status shared_remove(tamis_table *table, uint64_t hash) {
+    key_call call;
+    uint64_t saturated;
+    if (how_of(table)->remove_chunk == NULL) return change_one(table, hash, 0, do_remove, &call);
+    if (shared_remove_chunk(table, &hash, 1, &saturated) != 0) return TAMIS_OK;
+    return saturated != 0 ? TAMIS_ERR_SATURATED : TAMIS_ERR_ABSENT;
+}
+
+static tamis_status shared_add_copies(tamis_table *table, uint64_t hash, uint64_t copies) {
+    key_call call = { .copies = copies };
+    return change_one(table, hash, copies, do_add_copies, &call);
+}
+
+static uint64_t shared_count(const tamis_table *table, uint64_t hash) {
+    return ask_one(table, hash, ask_count);
+}
+
+tamis_status tamis_share_add_new(tamis_set *set, uint64_t hash, bool *ret_is_new) {
+    key_call           call = { .is_new = false };
+    tamis_status const status = change_one(&set->table, hash, 1, do_add_new, &call);
+    if (status == TAMIS_OK) *ret_is_new = call.is_new;
+    return status;
+}
+
+/* ------------------------------------------------------------------ which functions */
+
+/* Made of the kind's own functions, so that what the kind cannot do stays NULL. */
+void tamis_share_choose_calls(tamis_set *set) {
+    const tamis_kind *const   own = set->kind;
+    const kind_sharing *const how = own->sharing;
+    tamis_kind *const         calls = &set->shared->calls;
+    *calls = (tamis_kind){
+        .has = own->has != NULL ? shared_has : NULL,
+        .add = own->add != NULL ? shared_add : NULL,
+        .remove = own->remove != NULL ? shared_remove : NULL,
+        .count = own->count != NULL ? shared_count : NULL,
+        .add_copies = own->add != NULL ? shared_add_copies : NULL,
+        .hash_ids = own->hash_ids,
+        .has_chunk = how->has_chunk != NULL ? shared_has_chunk : NULL,
+        .add_chunk = how->add_chunk != NULL ? shared_add_chunk : NULL,
+        .remove_chunk = how->remove_chunk != NULL ? shared_remove_chunk : NULL,
+        .fetch = own->fetch != NULL ? shared_fetch : NULL,
+        .chunk = own->chunk,
+    };
+    set->calls = calls;
+    tamis_handle_bind(set);
+}

@@ -1,0 +1,206 @@
+/* share_grow.c - shared sets that grow: steps in which all threads take part.
+ *
+ * A step is that of grow.c, taken by whoever adds or removes keys. One thread at a time moves a
+ * group of buckets: it has the mutex `whole`, the stripe of the group, and the attic. A thread that
+ * finds the mutex taken goes on with its own work. The last group is moved with all stripes locked,
+ * so that the counts can be gathered and stripes be divided anew.
+ *
+ * When do the parts of an old view go?
+ * ------------------------------------
+ * A lookup takes no lock, so it may still read a table that a step has emptied. What it reads is
+ * thrown away, since the view or the version of its stripe has changed; but the memory must be
+ * there. So each call on keys announces itself in one of a few counters, and leaves it at its end.
+ * A view that was replaced is freed when each of the counters has been seen at zero once since
+ * then: whoever was inside when it was replaced has left, and whoever came later has the new view.
+ * Nobody waits for that; it is looked at now and then. (The pages of a table are given back long
+ * before, as it is emptied; they read as zero.)
+ */
+#include "core/bits.h"
+#include "core/memory.h"
+#include "grow.h"
+#include "share.h"
+
+/* ------------------------------------------------------------------ who is inside */
+
+/* Which counter a thread has follows from its handle. Several may have one counter. */
+static unsigned my_counter(void) {
+    return (unsigned)(mix64((uintptr_t)pthread_self()) % SHARE_COUNTERS);
+}
+
+unsigned tamis_share_enter(const tamis_set *set) {
+    if (set->growth == NULL) return 0;
+    unsigned const mine = my_counter();
+    (void)__atomic_fetch_add(&set->shared->inside[mine].n, 1, __ATOMIC_SEQ_CST);
+    return mine;
+}
+
+void tamis_share_leave(const tamis_set *set, unsigned mine) {
+    if (set->growth == NULL) return;
+    (void)__atomic_fetch_sub(&set->shared->inside[mine].n, 1, __ATOMIC_RELEASE);
+}
+
+/* ------------------------------------------------------------------ views come and go */
+
+static void free_retired(tamis_set *set, share_retired *gone) {
+    memory_give(&set->allocator, gone->body, (size_t)gone->body_bytes);
+    memory_give(&set->allocator, gone, sizeof *gone);
+}
+
+/* Note which counters are at zero now, and free what all of them were at zero for. */
+void tamis_share_clean(tamis_set *set) {
+    struct shared_set *const shared = set->shared;
+    unsigned                 empty = 0;
+    if (shared->retired == NULL) return;
+    for (unsigned i = 0; i < SHARE_COUNTERS; i++) {
+        bool const is_empty = __atomic_load_n(&shared->inside[i].n, __ATOMIC_SEQ_CST) == 0;
+        empty |= (unsigned)is_empty << i;
+    }
+    for (share_retired **at = &shared->retired; *at != NULL;) {
+        share_retired *const one = *at;
+        one->seen_empty |= empty;
+        if (one->seen_empty == (unsigned)bits_low(SHARE_COUNTERS)) {
+            *at = one->next;
+            free_retired(set, one);
+        } else {
+            at = &one->next;
+        }
+    }
+}
+
+void tamis_share_free_retired(tamis_set *set) {
+    struct shared_set *const shared = set->shared;
+    while (shared->retired != NULL) {
+        share_retired *const one = shared->retired;
+        shared->retired = one->next;
+        free_retired(set, one);
+    }
+    while (shared->spare != NULL) {
+        share_retired *const one = shared->spare;
+        shared->spare = one->next;
+        memory_give(&set->allocator, one, sizeof *one);
+    }
+}
+
+bool tamis_share_prepare(tamis_set *set, unsigned n) {
+    for (share_retired *one = set->shared->spare; one != NULL && n != 0; one = one->next) n--;
+    for (; n != 0; n--) {
+        share_retired *const one = memory_get(&set->allocator, sizeof *one);
+        if (one == NULL) return false;
+        one->next = set->shared->spare;
+        set->shared->spare = one;
+    }
+    return true;
+}
+
+static share_retired *take_spare(tamis_set *set) {
+    share_retired *const one = set->shared->spare;
+    TAMIS_ASSERT(one != NULL); /* tamis_share_prepare() was called */
+    set->shared->spare = one->next;
+    one->next = NULL;
+    return one;
+}
+
+static void retire(tamis_set *set, share_retired *one) {
+    one->seen_empty = 0;
+    one->next = set->shared->retired;
+    set->shared->retired = one;
+}
+
+void tamis_share_publish(tamis_set *set) {
+    struct shared_set *const shared = set->shared;
+    share_retired *const fresh = take_spare(set), *const before = shared->now;
+    fresh->view.table = set->table;
+    if (set->growth != NULL) fresh->view.next = set->growth->next;
+    fresh->view.stripe_shift = shared->stripe_shift;
+    fresh->body = NULL;
+    fresh->body_bytes = 0;
+    if (set->growth != NULL)
+        __atomic_store_n(&shared->share.boundary, set->growth->boundary, __ATOMIC_RELEASE);
+    shared->now = fresh;
+    __atomic_store_n(&shared->share.view, &fresh->view, __ATOMIC_SEQ_CST);
+    (void)__atomic_fetch_add(&shared->share.views, 1, __ATOMIC_RELEASE);
+    if (before != NULL) retire(set, before);
+    tamis_share_clean(set);
+}
+
+void tamis_share_retire_body(tamis_set *set, tamis_table *table) {
+    share_retired *const one = take_spare(set);
+    one->body = table->body;
+    one->body_bytes = table->body_bytes;
+    table->body = NULL;
+    table->body_bytes = 0;
+    retire(set, one);
+}
+
+/* ------------------------------------------------------------------ a group moves */
+
+void tamis_share_begin_move(tamis_set *set, uint64_t bucket) {
+    sharing *const share = share_of(set);
+    stripe_lock(&share->stripes[bucket >> set->shared->stripe_shift]);
+    stripe_lock(&share->attic);
+}
+
+void tamis_share_show_move(tamis_set *set, uint64_t bucket) {
+    sharing *const share = share_of(set);
+    stripe_begin_change(&share->stripes[bucket >> set->shared->stripe_shift]);
+    __atomic_store_n(&share->boundary, set->growth->boundary, __ATOMIC_RELEASE);
+}
+
+void tamis_share_end_move(tamis_set *set, uint64_t bucket) {
+    sharing *const share = share_of(set);
+    stripe_unlock(&share->attic);
+    stripe_unlock(&share->stripes[bucket >> set->shared->stripe_shift]);
+}
+
+/* ------------------------------------------------------------------ calls pay for a step */
+
+/* Which calls pay is told by bits of their hash: no counter that all threads would write. */
+#define MOVE_EVERY 16   /* calls for a group; grow.c has 44 keys for it to be done in time */
+#define LOOK_EVERY 4096 /* calls for a look at how full the set is, or fewer in small sets */
+
+/* Entries of a set between two steps: those in the handle, and the differences of all stripes. */
+static uint64_t entries_now(const tamis_set *set) {
+    const sharing *const share = share_of(set);
+    tamis_table          sum = set->table;
+    for (uint64_t i = 0; i < share->n; i++) {
+        sum.keys += __atomic_load_n(&share->counts[i].keys[0], __ATOMIC_RELAXED);
+        sum.entries += __atomic_load_n(&share->counts[i].entries[0], __ATOMIC_RELAXED);
+    }
+    return set->kind->growing->entries(&sum);
+}
+
+/* With the mutex: begin a step if it is time, or move a group. */
+static void pay_now(tamis_set *set) {
+    if (grow_is_moving(set))
+        (void)tamis_grow_move_group(set);
+    else if (entries_now(set) >= set->growth->begin_at)
+        (void)tamis_grow_begin_step(set);
+    tamis_share_clean(set);
+}
+
+void tamis_share_pay(tamis_set *set, uint64_t hash) {
+    sharing *const share = share_of(set);
+    bool const     is_moving = share_view_now(share)->next.body != NULL;
+    uint64_t const every =
+        is_moving ? MOVE_EVERY : __atomic_load_n(&set->shared->look_every, __ATOMIC_RELAXED);
+    if (__builtin_expect((hash & (every - 1)) != 0, 1)) return;
+    if (pthread_mutex_trylock(&set->shared->whole) != 0) return;
+    pay_now(set);
+    (void)pthread_mutex_unlock(&set->shared->whole);
+}
+
+void tamis_share_settle(tamis_set *set) {
+    uint64_t every = 1;
+    while (every < LOOK_EVERY && every * 64 < set->capacity) every *= 2;
+    __atomic_store_n(&set->shared->look_every, every, __ATOMIC_RELAXED);
+}
+
+tamis_status tamis_share_make_room(tamis_set *set, uint64_t seen) {
+    tamis_status status = TAMIS_OK;
+    (void)pthread_mutex_lock(&set->shared->whole);
+    /* Another thread may have made room meanwhile. */
+    if (share_of(set)->views == seen) status = tamis_grow_make_room(set);
+    (void)pthread_mutex_unlock(&set->shared->whole);
+    __atomic_store_n(&set->growth->refusal, status, __ATOMIC_RELAXED);
+    return status;
+}

@@ -1,0 +1,266 @@
+/* sharing.h - sets that many threads use at the same time: what kinds and front door share.
+ *
+ * Idea
+ * ----
+ * A table is divided into stripes: some groups of buckets each, with a lock and a version
+ * (core/stripes.h). No two groups have a word of memory in common. An operation on a key opens a
+ * window: a small table of its own with a copy of the few cache lines that the key can be in. The
+ * kind's ordinary functions work on the window, and know nothing of threads.
+ *
+ *     change    lock the stripe, open a window, change it, write it back, unlock
+ *     lookup    open a window, look whether it is whole, look up in it; no lock is taken
+ *
+ * What all groups share (the attic of `line`, the pools of `rank`) has one more lock, the attic's,
+ * which is taken by those who may need it, after that of the stripe. Lookups take it, too; few need
+ * it. A lookup with that lock never waits for a stripe, so nobody waits in a circle.
+ *
+ * Growing. In a step, a set has two tables, and a boundary between them (grow.c). Both belong to
+ * the same stripes, by the bucket that a key has in the older one, so its stripe is known before
+ * its table. Buckets are moved and the boundary is changed with that stripe locked. Which tables
+ * there are is in a view, which never changes; a new one takes its place. Whoever has locked a
+ * stripe, or read something, looks whether the view is still the same. share.c says when old views
+ * and their tables are freed.
+ *
+ * The functions here are inlined into the kinds, whose `open` and `publish` are constants there.
+ */
+#ifndef TAMIS_SHARING_H
+#define TAMIS_SHARING_H
+
+#include "core/stripes.h"
+#include "core/words.h"
+#include "kind.h"
+
+#define SHARE_WINDOW_BYTES 768
+
+/* A part of a table. Its body has another address, but the same geometry and hashes. */
+typedef struct share_window {
+    tamis_table        table;    /* the counts are differences: what an operation adds to them */
+    const tamis_table *side;     /* the table that it is a part of */
+    uint64_t           bucket;   /* of the key */
+    bool               has_tail; /* of `line`: the shelf is here, too */
+    uint8_t            body[SHARE_WINDOW_BYTES] __attribute__((aligned(TAMIS_LINE_BYTES)));
+} share_window;
+
+/* The tables of a set. It never changes once others can see it. */
+typedef struct share_view {
+    tamis_table table, next;  /* next.body is NULL but in a step of growing */
+    unsigned    stripe_shift; /* a bucket of `table`, shifted by this, is its stripe */
+} share_view;
+
+/* What the keys of a stripe sum up to, as a difference to the counts in the handle: of those in the
+ * table, and of those in `next`. */
+typedef struct share_counts {
+    uint64_t keys[2], entries[2];
+} share_counts;
+
+/* What a set has beside its table if it is shared. All that several threads use is atomic, or
+ * behind a lock. */
+typedef struct sharing {
+    const share_view *view;     /* the one of now */
+    uint64_t          boundary; /* hashes below it are in view->next */
+    uint64_t          views;    /* how many there were */
+    uint64_t         *stripes;
+    share_counts     *counts; /* one for each stripe, written with the stripe locked */
+    uint64_t          n;      /* stripes */
+    uint64_t          attic;  /* a lock for what all stripes share */
+
+    /* Seldom counted, so for all stripes together. */
+    uint64_t saturated[2], moved, aged, refused_adds, refused_removes, conflicts;
+} sharing;
+
+typedef struct kind_sharing kind_sharing;
+
+/* How a kind lets threads share its tables. */
+struct kind_sharing {
+    unsigned group_shift;   /* 2^group_shift buckets are a group */
+    unsigned derived_words; /* of table->derived that its functions use */
+    bool     locks_readers; /* lookups lock their stripe: windows are not copies */
+
+    /* Copy what operations on a key need. `more`: entries that the operation may add. If it is not
+     * `is_locked`, others may be writing, and the copy may be torn. Returns whether the operation
+     * may need what all groups share. */
+    bool (*open)(share_window *window, uint64_t hash, unsigned more, bool is_locked);
+    /* Write what `open` has copied back, by whole words. */
+    void (*publish)(const share_window *window);
+
+    /* Optional, for speed: as those of tamis_kind. */
+    uint64_t (*has_chunk)(sharing *share, const uint64_t *hash, unsigned n);
+    unsigned (*add_chunk)(sharing *share, const uint64_t *hash, unsigned n);
+    uint64_t (*remove_chunk)(sharing *share, const uint64_t *hash, unsigned n,
+                             uint64_t *ret_saturated);
+};
+
+/* ------------------------------------------------------------------ views, sides, stripes */
+
+TAMIS_INLINE const share_view *share_view_now(const sharing *share) {
+    return __atomic_load_n(&share->view, __ATOMIC_ACQUIRE);
+}
+
+TAMIS_INLINE uint64_t share_stripe(const share_view *view, uint64_t hash) {
+    return fastrange(hash, view->table.geometry[0]) >> view->stripe_shift;
+}
+
+/* The table that has the key. Only right while its stripe is locked, or has the same version. */
+TAMIS_INLINE const tamis_table *share_side(const sharing *share, const share_view *view,
+                                           uint64_t hash) {
+    if (__builtin_expect(view->next.body == NULL, 1)) return &view->table;
+    bool const is_moved = hash < __atomic_load_n(&share->boundary, __ATOMIC_ACQUIRE);
+    return is_moved ? &view->next : &view->table;
+}
+
+/* ------------------------------------------------------------------ windows */
+
+/* A window to parts of this table: all but the body. Keys of one table can use one window, one
+ * after the other. */
+TAMIS_INLINE void share_window_begin(share_window *window, const tamis_table *side,
+                                     unsigned derived_words) {
+    window->side = side;
+    memcpy(window->table.derived, side->derived, derived_words * sizeof side->derived[0]);
+    window->table.values = side->values;
+    if (side->values != 0) window->table.sweep = side->sweep;
+}
+
+/* The keys of a window begin with a number that no operation brings to 0: kinds take that for an
+ * empty table. */
+#define SHARE_KEYS (UINT64_C(1) << 40)
+
+TAMIS_INLINE void share_counts_begin(tamis_table *table) {
+    table->entries = table->saturated = table->moved = table->aged = 0;
+    table->keys = SHARE_KEYS;
+}
+
+TAMIS_INLINE void share_add(uint64_t *sum, uint64_t more) {
+    if (__builtin_expect(more != 0, 0)) (void)__atomic_fetch_add(sum, more, __ATOMIC_RELAXED);
+}
+
+/* For a number that only the holder of a lock writes. */
+TAMIS_INLINE void share_add_alone(uint64_t *sum, uint64_t more) {
+    __atomic_store_n(sum, *sum + more, __ATOMIC_RELAXED);
+}
+
+/* Where a key is. */
+typedef struct share_place {
+    uint64_t           stripe;
+    const tamis_table *side;
+    unsigned           which; /* 1: that is `next` */
+} share_place;
+
+/* Add what an operation counted to the sums. Its stripe is locked. */
+TAMIS_INLINE void share_count(sharing *share, const share_place *place, const tamis_table *by) {
+    share_counts *const counts = &share->counts[place->stripe];
+    share_add_alone(&counts->keys[place->which], by->keys - SHARE_KEYS);
+    if (by->entries != 0) share_add_alone(&counts->entries[place->which], by->entries);
+    share_add(&share->saturated[place->which], by->saturated);
+    share_add(&share->moved, by->moved);
+    share_add(&share->aged, by->aged);
+}
+
+/* ------------------------------------------------------------------ changes */
+
+/* What is done to a window: one of the kind's functions. */
+typedef tamis_status share_operation(tamis_table *table, uint64_t hash, void *arguments);
+
+/* Lock the stripe of a key. */
+TAMIS_INLINE share_place share_lock(sharing *share, uint64_t hash) {
+    for (;;) {
+        const share_view *const view = share_view_now(share);
+        uint64_t const          stripe = share_stripe(view, hash);
+        stripe_lock(&share->stripes[stripe]);
+        const tamis_table *const side = share_side(share, view, hash);
+        if (__builtin_expect(share_view_now(share) == view, 1))
+            return (share_place){ stripe, side, side == &view->next };
+        stripe_unlock(&share->stripes[stripe]);
+    }
+}
+
+/* Change a key. The window may have served another key before, or is new: its side is NULL. */
+TAMIS_INLINE tamis_status share_change(sharing *share, const kind_sharing *how,
+                                       share_window *window, uint64_t hash, unsigned more,
+                                       share_operation *operation, void *arguments) {
+    share_place const place = share_lock(share, hash);
+    uint64_t *const   word = &share->stripes[place.stripe];
+    if (window->side != place.side || place.side->values != 0)
+        share_window_begin(window, place.side, how->derived_words);
+    share_counts_begin(&window->table);
+    bool const needs_attic = how->open(window, hash, more, true);
+    if (__builtin_expect(needs_attic, 0)) {
+        stripe_lock(&share->attic);
+        stripe_begin_change(word); /* the attic is not copied: it changes here and now */
+    }
+    tamis_status const status = operation(&window->table, hash, arguments);
+    stripe_begin_change(word);
+    how->publish(window);
+    if (__builtin_expect(needs_attic, 0)) stripe_unlock(&share->attic);
+    share_count(share, &place, &window->table);
+    stripe_unlock(word);
+    return status;
+}
+
+/* ------------------------------------------------------------------ lookups */
+
+typedef uint64_t share_question(const tamis_table *table, uint64_t hash, void *arguments);
+
+/* Ask about a key with its stripe locked. */
+static __attribute__((noinline, unused)) uint64_t
+share_ask_locked(sharing *share, const kind_sharing *how, uint64_t hash, share_question *question,
+                 void *arguments) {
+    share_window      window;
+    share_place const place = share_lock(share, hash);
+    share_window_begin(&window, place.side, how->derived_words);
+    bool const needs_attic = how->open(&window, hash, 0, true);
+    if (needs_attic) stripe_lock(&share->attic);
+    uint64_t const answer = question(&window.table, hash, arguments);
+    if (needs_attic) stripe_unlock(&share->attic);
+    stripe_unlock(&share->stripes[place.stripe]);
+    return answer;
+}
+
+/* Ask about a key, without a lock where that is possible. The question is only asked about a copy
+ * that is whole. */
+TAMIS_INLINE uint64_t share_ask(sharing *share, const kind_sharing *how, uint64_t hash,
+                                share_question *question, void *arguments) {
+    share_window window;
+    unsigned     turns = 0;
+    if (how->locks_readers) return share_ask_locked(share, how, hash, question, arguments);
+    for (;; stripe_wait(&turns)) {
+        const share_view *const view = share_view_now(share);
+        uint64_t *const         word = &share->stripes[share_stripe(view, hash)];
+        uint64_t const          version = stripe_version(word);
+        share_window_begin(&window, share_side(share, view, hash), how->derived_words);
+        bool const needs_attic = how->open(&window, hash, 0, false);
+        if (__builtin_expect(needs_attic, 0)) stripe_lock(&share->attic);
+        bool const is_whole = stripe_is_same(word, version) && share_view_now(share) == view;
+        uint64_t   answer = 0;
+        if (__builtin_expect(is_whole, 1)) answer = question(&window.table, hash, arguments);
+        if (__builtin_expect(needs_attic, 0)) stripe_unlock(&share->attic);
+        if (__builtin_expect(is_whole, 1)) return answer;
+    }
+}
+
+/* ------------------------------------------------------------------ one lock for all */
+
+/* For kinds whose keys change places all over the table, or whose groups have words in common: one
+ * stripe, which every operation locks, lookups, too. The window is the table itself. Threads are
+ * safe, and take turns. */
+static inline bool share_open_all(share_window *window, uint64_t hash, unsigned more,
+                                  bool is_locked) {
+    (void)hash;
+    (void)more;
+    (void)is_locked;
+    window->table.body = window->side->body;
+    window->table.body_bytes = window->side->body_bytes;
+    memcpy(window->table.geometry, window->side->geometry, sizeof window->table.geometry);
+    return false;
+}
+
+static inline void share_publish_nothing(const share_window *window) {
+    (void)window;
+}
+
+#define SHARE_ONE_LOCK                                                           \
+    {                                                                            \
+        .group_shift = 63, .derived_words = KIND_DERIVED, .locks_readers = true, \
+        .open = share_open_all, .publish = share_publish_nothing                 \
+    }
+
+#endif

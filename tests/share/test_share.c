@@ -1,0 +1,309 @@
+/* test_share.c - sets that many threads share: one thread sees an ordinary set, byte for byte, and
+ * many threads lose nothing. */
+#include "buffer.h"
+#include "dice.h"
+#include "share.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+/* ------------------------------------------------------------------ what is shared */
+
+typedef struct variant {
+    const char *name, *kind, *geometry;
+    unsigned    abilities;
+    uint64_t    capacity, grow_to;
+    double      fpr, overflow;
+} variant;
+
+static const variant variants[] = {
+    { "line", "line", NULL, TAMIS_CAN_REMOVE, 50000, 0, 0.003, 0 },
+    { "line, long remainders", "line", NULL, TAMIS_CAN_REMOVE, 50000, 0, 1e-6, 0 },
+    { "line, counting", "line", NULL, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, 50000, 0, 0.003, 0 },
+    { "line, a set", "line", NULL, 0, 50000, 0, 0.003, 0 },
+    { "line, growing", "line", NULL, TAMIS_CAN_REMOVE, 1000, 64000, 0.003, 0 },
+    { "line, growing and counting", "line", NULL, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT, 1000, 64000,
+      0.003, 0 },
+    { "rank", "rank", NULL, TAMIS_CAN_REMOVE, 20000, 0, 0.01, 0 },
+    { "rank, growing", "rank", NULL, TAMIS_CAN_REMOVE, 1000, 16000, 0.01, 0 },
+    { "bloom", "bloom", NULL, 0, 20000, 0, 0.01, 0 },
+    { "counting", "counting", NULL, TAMIS_CAN_REMOVE, 20000, 0, 0.01, 0 },
+    /* shelves and attic are full soon */
+    { "line, crowded", "line", "buckets=130,attic=2900,copies=8", TAMIS_CAN_REMOVE, 7000, 0, 0,
+      0.999 },
+    { "line, crowded, counting", "line", "buckets=130,attic=2900,counter_bits=2,remainder_bits=11",
+      TAMIS_CAN_REMOVE, 7000, 0, 0, 0.999 },
+};
+
+static tamis_set *make_variant(const variant *one, bool is_shared) {
+    tamis_spec       spec = TAMIS_SPEC_INIT;
+    tamis_seed const seed = { 7, 11 };
+    tamis_set       *set = NULL;
+    tamis_problem    problem = { .text = "" };
+    spec.capacity = one->capacity;
+    spec.fpr = one->fpr;
+    spec.abilities = one->abilities;
+    spec.kind = one->kind;
+    spec.geometry = one->geometry;
+    spec.overflow = one->overflow;
+    spec.seed = &seed;
+    spec.grow_to = one->grow_to;
+    spec.shared = is_shared;
+    if (tamis_create(&spec, &set, &problem) != TAMIS_OK)
+        fail_msg("%s: %s", one->name, problem.text);
+    return set;
+}
+
+static uint64_t most_keys(const variant *one) {
+    return one->grow_to != 0 ? one->grow_to : one->capacity;
+}
+
+/* A set that grows has the same bytes as another at the same stage only. */
+static void bring_to_one_stage(tamis_set *a, tamis_set *b, const variant *one) {
+    if (one->grow_to == 0) return;
+    assert_int_equal(tamis_resize(a, one->grow_to, NULL), tamis_resize(b, one->grow_to, NULL));
+}
+
+static buffer bytes_of(const tamis_set *set) {
+    buffer to = { 0 };
+    assert_int_equal(tamis_write(set, buffer_write, &to), TAMIS_OK);
+    return to;
+}
+
+/* The cells of `rank` are where they came to be; what it sends is in order. */
+static buffer contents_of(const tamis_set *set) {
+    buffer to = { 0 };
+    assert_int_equal(tamis_send(set, TAMIS_SEND_COPIES, buffer_write, &to), TAMIS_OK);
+    return to;
+}
+
+static void assert_same(const variant *one, const tamis_set *a, const tamis_set *b) {
+    bool const   is_rank = strcmp(one->kind, "rank") == 0;
+    buffer const of_a = is_rank ? contents_of(a) : bytes_of(a);
+    buffer const of_b = is_rank ? contents_of(b) : bytes_of(b);
+    assert_int_equal(of_a.n, of_b.n);
+    assert_memory_equal(of_a.bytes, of_b.bytes, of_a.n);
+    free(of_a.bytes);
+    free(of_b.bytes);
+}
+
+static void assert_valid(const tamis_set *set) {
+    const char *why = NULL;
+    if (!tamis_validate(set, &why)) fail_msg("%s", why);
+}
+
+/* ------------------------------------------------------------------ one thread */
+
+/* One operation on both: the same answer. */
+static void do_both(tamis_set *a, tamis_set *b, dice *die, uint64_t universe) {
+    uint64_t const id = dice_below(die, universe);
+    uint64_t       counts[2] = { 0, 0 };
+    bool           is_new[2] = { false, false };
+    switch (dice_below(die, 6)) {
+    case 0:
+    case 1: assert_int_equal(tamis_add_id(a, id), tamis_add_id(b, id)); break;
+    case 2: assert_int_equal(tamis_remove_id(a, id), tamis_remove_id(b, id)); break;
+    case 3: assert_int_equal(tamis_has_id(a, id), tamis_has_id(b, id)); break;
+    case 4:
+        assert_int_equal(tamis_count_id(a, id, &counts[0]), tamis_count_id(b, id, &counts[1]));
+        assert_int_equal(counts[0], counts[1]);
+        break;
+    default:
+        assert_int_equal(tamis_add_new_id(a, id, &is_new[0]), tamis_add_new_id(b, id, &is_new[1]));
+        assert_int_equal(is_new[0], is_new[1]);
+        break;
+    }
+}
+
+static void one_thread_sees_an_ordinary_set(void **state) {
+    (void)state;
+    for (size_t v = 0; v < sizeof variants / sizeof variants[0]; v++) {
+        tamis_set *const shared = make_variant(&variants[v], true);
+        tamis_set *const plain = make_variant(&variants[v], false);
+        dice             die = { 5 };
+        for (unsigned i = 0; i < 120000; i++)
+            do_both(shared, plain, &die, most_keys(&variants[v]) * 2);
+        assert_valid(shared);
+        bring_to_one_stage(shared, plain, &variants[v]);
+        assert_same(&variants[v], shared, plain);
+        tamis_free(shared);
+        tamis_free(plain);
+    }
+}
+
+/* ------------------------------------------------------------------ many threads */
+
+enum { WRITERS = 3, ROUNDS = 8 };
+
+typedef struct crew {
+    tamis_set *set;
+    uint64_t   stable; /* ids below this are never removed */
+    unsigned   number; /* of the writer */
+    uint64_t   keys;   /* of each writer */
+    bool      *is_over;
+    uint64_t   missed, asked;
+} crew;
+
+static uint64_t first_key(unsigned writer) {
+    return UINT64_C(1) << 40 | (uint64_t)writer << 32;
+}
+
+/* Each writer has keys of its own, adds and removes them, and leaves every second one. */
+static void *write_keys(void *context) {
+    crew *const    my = context;
+    uint64_t const first = first_key(my->number);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (uint64_t i = 0; i < my->keys; i++) my->missed += tamis_add_id(my->set, first + i) != 0;
+        for (uint64_t i = 0; i < my->keys; i++) {
+            my->missed += !tamis_has_id(my->set, first + i);
+            if (round + 1 < ROUNDS || i % 2 == 1)
+                my->missed += tamis_remove_id(my->set, first + i) != TAMIS_OK;
+        }
+    }
+    return NULL;
+}
+
+static void *read_keys(void *context) {
+    crew *const my = context;
+    dice        die = { 99 + my->number };
+    uint64_t    ids[64];
+    while (!__atomic_load_n(my->is_over, __ATOMIC_RELAXED)) {
+        for (unsigned i = 0; i < 64; i++) ids[i] = dice_below(&die, my->stable);
+        my->missed += 64 - tamis_has_id_batch(my->set, ids, 64, NULL);
+        for (unsigned i = 0; i < 8; i++) my->missed += !tamis_has_id(my->set, ids[i]);
+        my->asked += 72;
+    }
+    return NULL;
+}
+
+/* Save, copy and look at the set as a whole: every stable key is in what comes out. */
+static void *save_sets(void *context) {
+    crew *const my = context;
+    while (!__atomic_load_n(my->is_over, __ATOMIC_RELAXED)) {
+        tamis_set  *copy = NULL;
+        tamis_facts facts;
+        my->missed += tamis_copy(my->set, &copy) != TAMIS_OK;
+        for (uint64_t i = 0; i < my->stable; i++) my->missed += !tamis_has_id(copy, i);
+        my->missed += !tamis_validate(copy, NULL);
+        tamis_free(copy);
+        my->missed += tamis_get_facts(my->set, &facts) != TAMIS_OK || facts.keys < my->stable;
+        my->asked++;
+    }
+    return NULL;
+}
+
+/* Start all, wait for the writers, then end the others. Nobody may have missed a key. */
+static void run_crews(const variant *one, tamis_set *set, uint64_t stable, uint64_t each) {
+    bool      is_over = false;
+    pthread_t thread[WRITERS + 2];
+    crew      crews[WRITERS + 2];
+    for (unsigned i = 0; i < WRITERS + 2; i++) {
+        crews[i] = (crew){ set, stable, i, each, &is_over, 0, 0 };
+        void *(*const work)(void *) = i < WRITERS    ? write_keys
+                                      : i == WRITERS ? read_keys
+                                                     : save_sets;
+        assert_int_equal(pthread_create(&thread[i], NULL, work, &crews[i]), 0);
+    }
+    for (unsigned i = 0; i < WRITERS + 2; i++) {
+        if (i == WRITERS) __atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+        (void)pthread_join(thread[i], NULL);
+        if (crews[i].missed != 0)
+            fail_msg("%s: crew %u missed %llu", one->name, i, (unsigned long long)crews[i].missed);
+    }
+}
+
+/* What the writers leave, added by one thread. */
+static void add_what_stays(tamis_set *set, uint64_t stable, uint64_t each) {
+    for (uint64_t i = 0; i < stable; i++) assert_int_equal(tamis_add_id(set, i), TAMIS_OK);
+    for (unsigned w = 0; w < WRITERS; w++) {
+        for (uint64_t i = 0; i < each; i += 2)
+            assert_int_equal(tamis_add_id(set, first_key(w) + i), TAMIS_OK);
+    }
+}
+
+static void threads_lose_nothing(void **state) {
+    (void)state;
+    for (size_t v = 0; v < COUNT(variants); v++) {
+        const variant *const one = &variants[v];
+        uint64_t const       stable = most_keys(one) * 3 / 10, each = most_keys(one) / 6;
+        if ((one->abilities & TAMIS_CAN_REMOVE) == 0) continue;
+        tamis_set *const shared = make_variant(one, true), *const plain = make_variant(one, false);
+        for (uint64_t i = 0; i < stable; i++) assert_int_equal(tamis_add_id(shared, i), TAMIS_OK);
+        run_crews(one, shared, stable, each);
+        add_what_stays(plain, stable, each);
+        assert_valid(shared);
+        bring_to_one_stage(shared, plain, one);
+        assert_same(one, shared, plain);
+        tamis_free(shared);
+        tamis_free(plain);
+    }
+}
+
+/* ------------------------------------------------------------------ two sets */
+
+typedef struct merging {
+    tamis_set *into, *from;
+} merging;
+
+static void *merge_often(void *context) {
+    const merging *const my = context;
+    for (unsigned i = 0; i < 20; i++) (void)!tamis_merge(my->into, my->from);
+    return NULL;
+}
+
+/* Both hold both sets: whoever comes second waits, and does not for ever. */
+static void merging_both_ways_ends(void **state) {
+    (void)state;
+    tamis_set *const a = make_variant(&variants[0], true), *const b =
+                                                               make_variant(&variants[0], true);
+    merging   ways[2] = { { a, b }, { b, a } };
+    pthread_t thread[2];
+    for (uint64_t i = 0; i < 1000; i++) assert_int_equal(tamis_add_id(i % 2 ? a : b, i), TAMIS_OK);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, merge_often, &ways[i]), 0);
+    for (unsigned i = 0; i < 2; i++) (void)pthread_join(thread[i], NULL);
+    for (uint64_t i = 0; i < 1000; i++) assert_true(tamis_has_id(a, i) && tamis_has_id(b, i));
+    assert_valid(a);
+    tamis_free(a);
+    tamis_free(b);
+}
+
+/* ------------------------------------------------------------------ callbacks, and other kinds */
+
+static bool add_while_writing(void *context, const void *bytes, size_t n) {
+    tamis_set *const set = context;
+    (void)bytes;
+    return n != 0 && tamis_add_id(set, 1) == TAMIS_ERR_REENTRY && !tamis_has_id(set, 77);
+}
+
+static void a_writer_must_not_change_its_set(void **state) {
+    (void)state;
+    tamis_set *const set = make_variant(&variants[0], true);
+    assert_int_equal(tamis_write(set, add_while_writing, set), TAMIS_OK);
+    assert_int_equal(tamis_add_id(set, 1), TAMIS_OK);
+    tamis_free(set);
+}
+
+static void other_kinds_say_that_they_cannot(void **state) {
+    (void)state;
+    tamis_spec    spec = TAMIS_SPEC_INIT;
+    tamis_set    *set = NULL;
+    tamis_problem problem;
+    spec.capacity = 1000;
+    spec.fpr = 0.01;
+    spec.shared = true;
+    spec.kind = "dlcbf";
+    assert_int_equal(tamis_create(&spec, &set, &problem), TAMIS_ERR_CANNOT);
+    assert_non_null(strstr(problem.text, "cannot be shared"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_thread_sees_an_ordinary_set),
+        cmocka_unit_test(threads_lose_nothing),
+        cmocka_unit_test(merging_both_ways_ends),
+        cmocka_unit_test(a_writer_must_not_change_its_set),
+        cmocka_unit_test(other_kinds_say_that_they_cannot),
+    };
+    return unit_run("share", tests, COUNT(tests));
+}
