@@ -4,10 +4,10 @@
  * find the window of the key and let the kind work on it.
  *
  * Time. The sweep of the handle's table is the one that counts. Only tamis_states_tick() changes
- * it, one thread at a time. Others need it for the timer of a key that they touch: they read a copy,
- * one for each table of a step. A unit is swept, and the hand goes on behind it, with the stripe of
- * the unit locked. So whoever touches a key of that unit comes before both or after both, and its
- * timer is right.
+ * it, one thread at a time. Others need it for the timer of a key that they touch: they read a
+ * copy, one for each table of a step. A unit is swept, and the hand goes on behind it, with the
+ * stripe of the unit locked. So whoever touches a key of that unit comes before both or after both,
+ * and its timer is right.
  */
 #include "grow.h"
 #include "share.h"
