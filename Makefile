@@ -15,7 +15,7 @@ empty :=
 comma := ,
 with_commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
-.PHONY: help all demo test builds check sanitize sanitize-threads soak fuzz cross bench bench-report lab test-web python amalgamation lint format install uninstall clean
+.PHONY: help all demo test test-long builds check sanitize sanitize-threads soak fuzz cross bench bench-report lab test-web python amalgamation lint format install uninstall clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,11 +29,16 @@ demo: ## Show the main job on real words, in a minute
 	@scripts/build $(BUILD) demo
 	@scripts/demo $(BUILD)
 
-test: ## Build and run all tests (within 15 minutes on 2 cores); ends with "N passed, N failed"
+test: ## Build and run the tests (within 15 minutes on 2 cores); ends with "N passed, N failed"
 	@scripts/setup build test python python-test
 	@scripts/build $(BUILD)
 	@scripts/lint $(BUILD)
-	@scripts/run-tests $(BUILD) --no-suite builds
+	@scripts/run-tests $(BUILD) --no-suite builds --no-suite long
+
+test-long: ## The same tests with more operations, tables and choices; all outcomes of the lab: half an hour
+	@scripts/setup build test
+	@scripts/build $(BUILD)
+	@scripts/run-tests $(BUILD) --suite long
 
 builds: ## Install and uninstall, and builds with -Og and other -march: several minutes
 	@scripts/setup build test python python-test

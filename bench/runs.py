@@ -7,18 +7,18 @@ OPERATIONS = [("fill", "add"), ("has_present", "has, present"), ("has_absent", "
 MODES = ["single", "batch"]
 
 
-GROWING = "growing"  # what tamis-bench-growing wrote: not a contest
+OWN = ["growing", "sharing"]  # what tamis-bench-growing and -sharing wrote: not contests
 
 
 def load(folder):
     """Every run in a folder, by the name of its file."""
     return {path.stem: json.loads(path.read_text(encoding="utf-8"))
-            for path in sorted(Path(folder).glob("*.json")) if path.stem != GROWING}
+            for path in sorted(Path(folder).glob("*.json")) if path.stem not in OWN}
 
 
-def load_growing(folder):
-    """What tamis-bench-growing wrote, or None."""
-    path = Path(folder) / f"{GROWING}.json"
+def load_own(folder, name):
+    """What tamis-bench-growing or -sharing wrote, or None."""
+    path = Path(folder) / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 

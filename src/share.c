@@ -54,7 +54,7 @@ static bool make_mutex(pthread_mutex_t *mutex) {
 }
 
 tamis_status tamis_share_init(tamis_set *set) {
-    if (set->kind->sharing == NULL || set->table.values != 0) return TAMIS_ERR_CANNOT;
+    if (set->kind->sharing == NULL) return TAMIS_ERR_CANNOT;
     struct shared_set *const shared = memory_get(&set->allocator, sizeof *shared);
     if (shared == NULL) return TAMIS_ERR_MEMORY;
     if (!make_mutex(&shared->whole)) {
@@ -70,6 +70,7 @@ tamis_status tamis_share_init(tamis_set *set) {
     tamis_share_publish(set);
     tamis_share_settle(set);
     tamis_share_choose_calls(set);
+    if (set->table.values != 0) set->states = &tamis_shared_states;
     return TAMIS_OK;
 }
 
@@ -95,7 +96,7 @@ void tamis_share_note(tamis_set *set, uint64_t adds, uint64_t removes, uint64_t 
 
 /* ------------------------------------------------------------------ callbacks */
 
-/* A callback runs while its thread holds the set. Which thread that is, the set knows; other threads
+/* A callback runs while its thread holds the set. The set knows which thread that is; other threads
  * read it, and only want to know whether it is them. */
 
 tamis_status tamis_share_change_status(const tamis_set *set) {
@@ -183,6 +184,10 @@ static void write_back(tamis_set *set, const tamis_table *changed) {
     set->table.saturated = changed->saturated;
     set->table.moved = changed->moved;
     set->table.aged = changed->aged;
+    set->table.refused_adds = changed->refused_adds;
+    set->table.refused_removes = changed->refused_removes;
+    set->table.sweep = changed->sweep;
+    tamis_share_show_sweep(set);
 }
 
 /* A set that grows may have become larger or smaller: it takes the tables of the copy. */

@@ -25,8 +25,7 @@ struct shared_set {
     share_retired *now;   /* what share.view is a part of */
     unsigned       stripe_shift;
 
-    tamis_kind  calls;  /* functions on keys for the front door (share_calls.c) */
-    kind_states states; /* of states (share_states.c) */
+    tamis_kind calls; /* functions on keys for the front door (share_calls.c) */
 
     pthread_mutex_t whole;     /* for work on the set as a whole, and for steps; recursive */
     unsigned        held;      /* how often its owner has locked all stripes */
@@ -108,6 +107,15 @@ void tamis_share_settle(tamis_set *set);
 
 /* share_calls.c: which functions on keys the front door calls. */
 void tamis_share_choose_calls(tamis_set *set);
+
+/* share_states.c. */
+extern const kind_states tamis_shared_states;
+
+/* Let all threads see the sweep of the table, or of both. */
+void tamis_share_show_sweep(tamis_set *set);
+
+/* Time goes on: sweep up to so many units. Returns how many are left to do. */
+uint64_t tamis_share_tick(tamis_set *set, uint64_t ticks, uint64_t most, uint64_t *aged);
 
 /* share_calls.c: as tamis_add_new_id(), for a hash: look and add at once. */
 tamis_status tamis_share_add_new(tamis_set *set, uint64_t hash, bool *ret_is_new);

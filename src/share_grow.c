@@ -116,6 +116,7 @@ void tamis_share_publish(tamis_set *set) {
     fresh->body_bytes = 0;
     if (set->growth != NULL)
         __atomic_store_n(&shared->share.boundary, set->growth->boundary, __ATOMIC_RELEASE);
+    tamis_share_show_sweep(set);
     shared->now = fresh;
     __atomic_store_n(&shared->share.view, &fresh->view, __ATOMIC_SEQ_CST);
     (void)__atomic_fetch_add(&shared->share.views, 1, __ATOMIC_RELEASE);

@@ -31,6 +31,7 @@
 #include "kind.h"
 
 #define SHARE_WINDOW_BYTES 768
+#define SHARE_SWEEP_WORDS (sizeof(sweep) / WORD_BYTES)
 
 /* A part of a table. Its body has another address, but the same geometry and hashes. */
 typedef struct share_window {
@@ -63,6 +64,10 @@ typedef struct sharing {
     share_counts     *counts; /* one for each stripe, written with the stripe locked */
     uint64_t          n;      /* stripes */
     uint64_t          attic;  /* a lock for what all stripes share */
+
+    /* Of states: the sweep of each table, and its version. */
+    uint64_t hand;
+    sweep    sweeps[2];
 
     /* Seldom counted, so for all stripes together. */
     uint64_t saturated[2], moved, aged, refused_adds, refused_removes, conflicts;
@@ -117,7 +122,9 @@ TAMIS_INLINE void share_window_begin(share_window *window, const tamis_table *si
     window->side = side;
     memcpy(window->table.derived, side->derived, derived_words * sizeof side->derived[0]);
     window->table.values = side->values;
-    if (side->values != 0) window->table.sweep = side->sweep;
+    if (side->values == 0) return;
+    window->table.sweep = side->sweep;
+    memcpy(window->table.geometry, side->geometry, sizeof side->geometry);
 }
 
 /* The keys of a window begin with a number that no operation brings to 0: kinds take that for an
@@ -155,6 +162,16 @@ TAMIS_INLINE void share_count(sharing *share, const share_place *place, const ta
     share_add(&share->aged, by->aged);
 }
 
+/* The sweep of a table as it is now. */
+TAMIS_INLINE void share_load_sweep(const sharing *share, unsigned which, sweep *ret_sweep) {
+    unsigned turns = 0;
+    for (;; stripe_wait(&turns)) {
+        uint64_t const version = stripe_version(&share->hand);
+        words_read(ret_sweep, &share->sweeps[which], SHARE_SWEEP_WORDS);
+        if (__builtin_expect(stripe_is_same(&share->hand, version), 1)) return;
+    }
+}
+
 /* ------------------------------------------------------------------ changes */
 
 /* What is done to a window: one of the kind's functions. */
@@ -179,8 +196,8 @@ TAMIS_INLINE tamis_status share_change(sharing *share, const kind_sharing *how,
                                        share_operation *operation, void *arguments) {
     share_place const place = share_lock(share, hash);
     uint64_t *const   word = &share->stripes[place.stripe];
-    if (window->side != place.side || place.side->values != 0)
-        share_window_begin(window, place.side, how->derived_words);
+    if (window->side != place.side) share_window_begin(window, place.side, how->derived_words);
+    if (place.side->values != 0) share_load_sweep(share, place.which, &window->table.sweep);
     share_counts_begin(&window->table);
     bool const needs_attic = how->open(window, hash, more, true);
     if (__builtin_expect(needs_attic, 0)) {

@@ -208,7 +208,7 @@ tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_ba
     key_batch cursor;
     /* A kind has found the key when it asks the callback, and then changes what it found. So the
      * callback must not move anything: until the batch is done all changes are refused. */
-    handle_begin_callbacks(&states->set);
+    if (states->set.shared == NULL) handle_begin_callbacks(&states->set);
     for (batch_begin(&cursor, &states->set, &keys, true); cursor.n != 0; batch_next(&cursor)) {
         for (unsigned i = 0; i < cursor.n; i++) {
             states_look_ahead(&cursor, i, true);
@@ -223,7 +223,7 @@ tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_ba
             n += status == TAMIS_OK;
         }
     }
-    handle_end_callbacks(&states->set);
+    if (states->set.shared == NULL) handle_end_callbacks(&states->set);
     if (ret_n != NULL) *ret_n = n;
     return TAMIS_OK;
 }

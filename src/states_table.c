@@ -1,10 +1,19 @@
 /* states_table.c - whole tables of states: time, merging, and facts about a table. */
 #include "grow.h"
+#include "share.h"
 #include "states_door.h"
 
 /* ------------------------------------------------------------------ time */
 
 #define TICK_UNITS 1024 /* a call may do this much in any case, in units of the sweep */
+
+/* A call does at most twice the work that falls due in a tick. So a caller who calls once in a tick
+ * keeps up, and reduces the backlog. */
+static uint64_t units_of_a_call(const tamis_set *set) {
+    const sweep *const hand = &set->table.sweep;
+    uint64_t const     one_tick = hand->units * sweep_most(hand) / hand->timeout + 1;
+    return max_u64(2 * one_tick, TICK_UNITS);
+}
 
 tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *aged,
                                uint64_t *ret_backlog) {
@@ -13,12 +22,14 @@ tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *a
     tamis_table *const table = &states->set.table;
     sweep *const       hand = &table->sweep;
     if (hand->timeout == 0) return TAMIS_ERR_CANNOT;
+    uint64_t left = units_of_a_call(&states->set);
+    if (states->set.shared != NULL) {
+        uint64_t const backlog = tamis_share_tick(&states->set, ticks, left, aged);
+        if (ret_backlog != NULL) *ret_backlog = backlog;
+        return TAMIS_OK;
+    }
     sweep_advance(hand, ticks);
     tamis_grow_follow_sweep(&states->set);
-    /* A call does at most twice the work that falls due in a tick. So a caller who calls once in a
-     * tick keeps up, and reduces the backlog. */
-    uint64_t const one_tick = hand->units * sweep_most(hand) / hand->timeout + 1;
-    uint64_t       left = max_u64(2 * one_tick, TICK_UNITS);
     for (; left != 0 && hand->done != hand->due; left--) {
         states_kind(states)->sweep(table, hand->done, aged);
         sweep_step(hand);
@@ -58,15 +69,19 @@ tamis_status tamis_states_tally(const tamis_states *states, uint64_t *ret_counts
     return TAMIS_OK;
 }
 
+static tamis_status merge_states(tamis_set *into, const tamis_set *from) {
+    if (!tamis_is_alike(into, from)) return TAMIS_ERR_MISMATCH;
+    const kind_states *const kind = into->kind->states;
+    if (kind->merge == NULL) return TAMIS_ERR_CANNOT;
+    if (grow_is_moving(into) || grow_is_moving(from)) return TAMIS_ERR_MISMATCH;
+    return tamis_merge_or_restore(into, from, kind->merge);
+}
+
 tamis_status tamis_states_merge(tamis_states *into, const tamis_states *from) {
     if (from == NULL || into == from) return TAMIS_ERR_ARGUMENT;
     tamis_status const checked = states_check(into);
     if (checked != TAMIS_OK) return checked;
-    if (!tamis_is_alike(&into->set, &from->set)) return TAMIS_ERR_MISMATCH;
-    const kind_states *const kind = into->set.kind->states;
-    if (kind->merge == NULL) return TAMIS_ERR_CANNOT;
-    if (grow_is_moving(&into->set) || grow_is_moving(&from->set)) return TAMIS_ERR_MISMATCH;
-    return tamis_merge_or_restore(&into->set, &from->set, kind->merge);
+    return tamis_change_by(&into->set, &from->set, merge_states);
 }
 
 /* How many keys there are; an estimate where keys share cells and age. */
@@ -79,8 +94,8 @@ tamis_status tamis_states_get_facts(const tamis_states *states, tamis_states_fac
     tamis_facts as_set;
     if (states == NULL || ret_facts == NULL) return TAMIS_ERR_ARGUMENT;
     const tamis_table *const table = &states->set.table;
-    tamis_status const       status = tamis_get_facts(&states->set, &as_set);
-    if (status != TAMIS_OK) return status;
+    tamis_share_hold(&states->set);
+    (void)!tamis_get_facts(&states->set, &as_set); /* the arguments are right */
     *ret_facts = (tamis_states_facts){ .kind = as_set.kind,
                                        .isa = as_set.isa,
                                        .hash = as_set.hash,
@@ -105,6 +120,7 @@ tamis_status tamis_states_get_facts(const tamis_states *states, tamis_states_fac
                                        .stage = as_set.stage,
                                        .stages = as_set.stages,
                                        .is_growing = as_set.is_growing };
+    tamis_share_release(&states->set);
     return TAMIS_OK;
 }
 

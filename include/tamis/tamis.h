@@ -41,6 +41,7 @@
  *     returned and that was not removed, and is valid.
  *   - Merging, subtracting, clearing and resizing make both wait. Two threads may merge a into b
  *     and b into a.
+ *   - A stepper of shared states must not call its table at all: it would wait for itself.
  *   - In `line` lookups take no lock, and changes of different keys seldom meet. In `rank`, `bloom`
  *     and `counting` all operations take turns: safe, but not faster with more threads.
  *

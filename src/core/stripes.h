@@ -77,15 +77,15 @@ TAMIS_INLINE void stripe_unlock(uint64_t *word) {
 
 /* ------------------------------------------------------------------ readers */
 
-/* The version to compare with later. It may be changing: then the copy will not be whole. */
+/* The word to compare with later. It may be changing: then the copy will not be whole. */
 TAMIS_INLINE uint64_t stripe_version(const uint64_t *word) {
-    return __atomic_load_n(word, __ATOMIC_ACQUIRE) & ~STRIPE_LOCKED;
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* Is all that was read since then whole? */
+/* Is all that was read since then whole? It may have been locked or unlocked meanwhile. */
 TAMIS_INLINE bool stripe_is_same(const uint64_t *word, uint64_t version) {
-    uint64_t const now = __atomic_load_n(word, __ATOMIC_RELAXED) & ~STRIPE_LOCKED;
-    return now == version && (version & STRIPE_CHANGING) == 0;
+    uint64_t const now = __atomic_load_n(word, __ATOMIC_RELAXED);
+    return (((now ^ version) | (version & STRIPE_CHANGING)) & ~STRIPE_LOCKED) == 0;
 }
 
 #endif

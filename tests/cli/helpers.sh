@@ -33,8 +33,11 @@ with open(name, "r+b") as file:
 END
 }
 
-# Real keys: paths of this machine, all different, in no order. At most as many as asked for.
+# Real keys: paths of this machine, all different, in no order. At most as many as asked for; the second number is for
+# long runs.
 paths() {
+    set -- "$1" "${2:-$1}"
+    [ -n "${CLI_LONG:-}" ] && shift
     find /usr /etc /var /lib -xdev ! -name '*
 *' 2>/dev/null | head -n "$1" | LC_ALL=C sort -u | awk 'BEGIN { srand(1) } { print rand() "\t" $0 }' |
         LC_ALL=C sort | cut -f2-

@@ -392,6 +392,9 @@ static const char *same_seed_same_bytes(const subject *variant) {
 
 static const char *same_bytes_on_every_isa(const subject *variant) {
     const char *why = NULL;
+    if (variant->instead == NULL && variant->isa != NULL &&
+        strcmp(variant->isa, tamis_isa_name(0)) != 0)
+        return NULL; /* the first one is held against all others */
     for (size_t i = 0; tamis_isa_name(i) != NULL && why == NULL; i++) {
         subject other = *variant;
         other.isa = tamis_isa_name(i);
@@ -770,8 +773,9 @@ static const char *rate_of(tamis_set *set, uint64_t n, double *ret_current) {
 
 /* The mean over filters of their own rate, within 4 sigma of the prediction for the geometry. */
 static const char *error_rate_is_as_predicted(const subject *variant) {
-    uint64_t const strangers = min_u64(10 * variant->operations, 200000);
-    uint64_t const filters = variant->operations < SHORT_RUN ? MOST_FILTERS / 2 : MOST_FILTERS;
+    bool const     is_short = variant->operations < SHORT_RUN;
+    uint64_t const strangers = min_u64((is_short ? 10 : 2) * variant->operations, 200000);
+    uint64_t const filters = is_short ? MOST_FILTERS / 2 : MOST_FILTERS;
     double         sum = 0, squares = 0, predicted = 0;
     if (variant->isa != NULL && strcmp(variant->isa, tamis_isa_name(0)) != 0)
         return NULL; /* same bytes */

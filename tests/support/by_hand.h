@@ -24,9 +24,16 @@ static inline void flip_bit(uint8_t *bytes, uint64_t at) {
     bytes[at / 8] ^= (uint8_t)(1u << (at % 8));
 }
 
-/* The n lowest bits of a number, lowest first. Returns where the next one begins. */
+/* The n lowest bits of a number, lowest first. Returns where the next one begins. Byte by byte:
+ * oracles write whole tables after every step. */
 static inline uint64_t write_bits(uint8_t *bytes, uint64_t at, uint64_t n, uint64_t value) {
-    for (uint64_t i = 0; i < n; i++) write_bit(bytes, at + i, (value >> i & 1) != 0);
+    for (uint64_t done = 0; done < n;) {
+        uint64_t const bit = (at + done) % 8, left = n - done;
+        uint64_t const part = left < 8 - bit ? left : 8 - bit, mask = ((1u << part) - 1) << bit;
+        uint8_t *const byte = bytes + (at + done) / 8;
+        *byte = (uint8_t)((*byte & ~mask) | (value >> done << bit & mask));
+        done += part;
+    }
     return at + n;
 }
 

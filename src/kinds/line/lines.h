@@ -422,8 +422,7 @@ typedef struct lines_found {
 } lines_found;
 
 TAMIS_INLINE lines_found lines_look(lines_view lines, const lines_place *place) {
-    lines_found found;
-    found.here = lines_look_here(lines, place);
+    lines_found found = { .here = lines_look_here(lines, place) };
     found.copies = found.here.copies;
     found.is_far = run_is_far(found.here.mine);
     if (__builtin_expect(found.is_far, 0)) {

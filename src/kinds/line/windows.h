@@ -168,10 +168,28 @@ static const kind_sharing line_windows = { .group_shift = 4,
                                            .open = line_open,
                                            .publish = line_publish };
 
+/* As line_fetch_tails(): the shelves of lines that are cut or full are asked for before the first
+ * key is worked on. An index that is torn asks for a shelf in vain, or too late. */
+TAMIS_INLINE void line_share_fetch_tails(const sharing *share, const uint64_t *hash, unsigned n) {
+    const share_view *const view = share_view_now(share);
+    if (view->table.body_bytes <= LINE_CACHED_BYTES) return;
+    for (unsigned i = 0; i < n; i++) {
+        lines_view const lines = line_view(share_side(share, view, hash[i]));
+        uint64_t const   bucket = fastrange(hash[i], lines.shape->buckets);
+        shelf_view const shelves = lines_shelves(lines);
+        uint8_t          head[2 * WORD_BYTES] __attribute__((aligned(WORD_BYTES)));
+        words_read(head, lines_at(lines, bucket), 2);
+        runs const index = runs_load(head);
+        if (runs_are_cut(index) | runs_are_full(index))
+            prefetch_to_write(shelf_line(&shelves, bucket));
+    }
+}
+
 static unsigned line_share_add_chunk(sharing *share, const uint64_t *hash, unsigned n) {
     share_window window;
     unsigned     added = 0;
     window.side = NULL;
+    line_share_fetch_tails(share, hash, n);
     while (added < n && share_change(share, &line_windows, &window, hash[added], 1, line_share_add,
                                      NULL) == TAMIS_OK)
         added++;
@@ -183,6 +201,7 @@ static uint64_t line_share_remove_chunk(sharing *share, const uint64_t *hash, un
     share_window window;
     uint64_t     removed = 0, saturated = 0;
     window.side = NULL;
+    line_share_fetch_tails(share, hash, n);
     for (unsigned i = 0; i < n; i++) {
         tamis_status const status =
             share_change(share, &line_windows, &window, hash[i], 0, line_share_remove, NULL);
@@ -195,42 +214,109 @@ static uint64_t line_share_remove_chunk(sharing *share, const uint64_t *hash, un
 
 /* A line that was copied, and what tells whether the copy is whole. */
 typedef struct line_copy {
-    uint8_t         line[TAMIS_LINE_BYTES] __attribute__((aligned(TAMIS_LINE_BYTES)));
-    lines_place     place;
-    const uint64_t *word;
-    uint64_t        version;
-    bool            has_rests;
+    uint8_t            line[TAMIS_LINE_BYTES] __attribute__((aligned(TAMIS_LINE_BYTES)));
+    const tamis_table *side;
+    lines_place        place;
+    const uint64_t    *word;
+    uint64_t           version;
 } line_copy;
 
 TAMIS_INLINE void line_copy_of(const sharing *share, const share_view *view, uint64_t hash,
                                line_copy *ret_copy) {
     ret_copy->word = &share->stripes[share_stripe(view, hash)];
     ret_copy->version = stripe_version(ret_copy->word);
-    lines_view const lines = line_view(share_side(share, view, hash));
+    ret_copy->side = share_side(share, view, hash);
+    lines_view const lines = line_view(ret_copy->side);
     ret_copy->place = lines_find(lines, hash);
-    ret_copy->has_rests = lines.shape->rest_bits != 0;
     words_read(ret_copy->line, lines_at(lines, ret_copy->place.bucket), LINE_WORDS);
+}
+
+/* A key of a bare table whose chain is in the tail: look on a copy of the shelf. False: that is not
+ * enough, and *ret_is_found means nothing. */
+static __attribute__((noinline)) bool line_copy_far(const sharing *share, const share_view *view,
+                                                    const line_copy *copy, bool *ret_is_found) {
+    lines_view const lines = line_view(copy->side);
+    shelf_view const shelves = lines_shelves(lines);
+    uint8_t          shelf[TAMIS_LINE_BYTES] __attribute__((aligned(TAMIS_LINE_BYTES)));
+    words_read(shelf, shelf_line(&shelves, copy->place.bucket), LINE_WORDS);
+    if (!stripe_is_same(copy->word, copy->version) || share_view_now(share) != view) return false;
+    shelf_part const part = shelf_find(shelf_ones(shelf), copy->place.bucket);
+    *ret_is_found = shelf_match(shelf, part, lines_key(&copy->place), LINES_KEY_MASK) != 0;
+    return *ret_is_found || part.first + part.n < SHELF_KEYS;
+}
+
+/* Ask about the keys that need more than their line. */
+static __attribute__((noinline)) uint64_t line_share_ask(sharing *share, const share_view *view,
+                                                         const line_copy *copy,
+                                                         const uint64_t *hash, uint64_t again) {
+    bool const is_old_view = share_view_now(share) != view;
+    uint64_t   found = 0;
+    for (uint64_t left = again; left != 0 && !is_old_view; left &= left - 1) {
+        const line_copy *const one = &copy[bits_lowest(left)];
+        shelf_view const       shelves = lines_shelves(line_view(one->side));
+        prefetch_to_read(shelf_line(&shelves, one->place.bucket));
+    }
+    for (; again != 0; again &= again - 1) {
+        unsigned const i = bits_lowest(again);
+        bool           is_found = false;
+        bool const     is_bare = line_shape_of(copy[i].side)->lines.rest_bits == 0;
+        if (is_old_view || !is_bare || !line_copy_far(share, view, &copy[i], &is_found))
+            is_found = share_ask(share, &line_windows, hash[i], line_share_has, NULL) != 0;
+        found |= (uint64_t)is_found << i;
+    }
+    return found;
 }
 
 /* All lines are copied before the first is searched: a word that was just stored cannot be loaded
  * as a part of a vector at once. Keys that need more than their line are asked for one by one. */
-static uint64_t line_share_has_chunk(sharing *share, const uint64_t *hash, unsigned n) {
-    const share_view *const view = share_view_now(share);
-    line_copy               copy[TAMIS_CHUNK];
-    uint64_t                found = 0, again = 0;
+static __attribute__((noinline)) uint64_t line_share_has_any(sharing *share, const share_view *view,
+                                                             const uint64_t *hash, unsigned n) {
+    line_copy copy[TAMIS_CHUNK];
+    uint64_t  found = 0, again = 0;
     for (unsigned i = 0; i < n; i++) line_copy_of(share, view, hash[i], &copy[i]);
     for (unsigned i = 0; i < n; i++) {
         bool           is_far;
         uint64_t const slots = lines_slots_in(copy[i].line, &copy[i].place, &is_far);
         bool const     is_whole = stripe_is_same(copy[i].word, copy[i].version);
-        bool const     is_more = is_far | (copy[i].has_rests & (slots != 0));
+        bool const     has_rests = line_shape_of(copy[i].side)->lines.rest_bits != 0;
+        bool const     is_more = is_far | (has_rests & (slots != 0));
         found |= (uint64_t)(slots != 0) << i;
         again |= (uint64_t)(!is_whole | is_more) << i;
     }
     if (__builtin_expect(share_view_now(share) != view, 0)) again = bits_low(n);
-    for (found &= ~again; again != 0; again &= again - 1) {
+    if (again == 0) return found;
+    return (found & ~again) | line_share_ask(share, view, copy, hash, again);
+}
+
+/* The same for a bare table that is in no step of growing: most are, and then all that is not about
+ * the key is the same for the whole chunk. */
+static uint64_t line_share_has_chunk(sharing *share, const uint64_t *hash, unsigned n) {
+    const share_view *const view = share_view_now(share);
+    lines_view const        lines = line_view_as(&view->table, true);
+    const uint64_t *const   stripes = share->stripes;
+    unsigned const          shift = view->stripe_shift;
+    uint8_t  line[TAMIS_CHUNK][TAMIS_LINE_BYTES] __attribute__((aligned(TAMIS_LINE_BYTES)));
+    uint64_t version[TAMIS_CHUNK], found = 0, again = 0;
+    if (view->next.body != NULL || lines.shape->rest_bits != 0)
+        return line_share_has_any(share, view, hash, n);
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t const bucket = fastrange(hash[i], lines.shape->buckets);
+        version[i] = stripe_version(&stripes[bucket >> shift]);
+        words_read(line[i], lines_at(lines, bucket), LINE_WORDS);
+    }
+    for (unsigned i = n; i-- != 0;) { /* backwards: to push a bit into a mask is one instruction */
+        bool              is_far;
+        lines_place const place = lines_find(lines, hash[i]);
+        uint64_t const    slots = lines_slots_in(line[i], &place, &is_far);
+        bool const        is_whole = stripe_is_same(&stripes[place.bucket >> shift], version[i]);
+        found = 2 * found + (slots != 0);
+        again = 2 * again + (is_far | !is_whole);
+    }
+    if (__builtin_expect(share_view_now(share) != view, 0)) again = bits_low(n);
+    found &= ~again;
+    for (; again != 0; again &= again - 1) {
         unsigned const i = bits_lowest(again);
-        found |= share_ask(share, &line_windows, hash[i], line_share_has, NULL) << i;
+        found |= line_share_has_any(share, view, hash + i, 1) << i;
     }
     return found;
 }

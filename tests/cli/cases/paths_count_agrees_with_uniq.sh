@@ -1,6 +1,6 @@
 # The folders of all files, each as often as it has files.
 . "$CLI_TESTS/helpers.sh"
-paths 40000 | sed 's:/[^/]*$::' >folders
+paths 40000 100000 | sed 's:/[^/]*$::' >folders
 [ "$(wc -l <folders)" -gt 1000 ] || skip 'there are too few files here'
 sort folders | uniq -c | awk '{ n = $1; sub(/^ *[0-9]+ /, ""); print $0 "\t" n }' >expected
 tamis build -q set.tamis -e 1e-12 --kind counting --geometry counter_bits=16 folders

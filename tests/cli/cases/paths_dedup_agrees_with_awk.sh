@@ -1,5 +1,5 @@
 . "$CLI_TESTS/helpers.sh"
-paths 40000 | sed 's:/[^/]*$::' >folders
+paths 40000 100000 | sed 's:/[^/]*$::' >folders
 [ "$(wc -l <folders)" -gt 1000 ] || skip 'there are too few files here'
 awk '!seen[$0]++' folders >expected
 tamis dedup -n 100k -e 1e-12 folders | cmp - expected

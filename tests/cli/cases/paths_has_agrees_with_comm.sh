@@ -1,5 +1,5 @@
 . "$CLI_TESTS/helpers.sh"
-paths 40000 >all
+paths 40000 200000 >all
 n=$(($(wc -l <all) / 2))
 [ "$n" -gt 1000 ] || skip 'there are too few files here'
 head -n "$n" all >in

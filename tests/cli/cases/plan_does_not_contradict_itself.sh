@@ -1,6 +1,6 @@
 # The line about --small says what --small does; a kind is called the smallest, or the only one, only if it is.
 python3 - <<'PYTHON'
-import json, re, subprocess
+import json, os, re, subprocess
 def run(*options):
     return subprocess.run(["tamis", "plan", *options], check=True, capture_output=True, text=True).stdout
 def fact(*options):
@@ -10,6 +10,10 @@ JOBS = [["-n", n, "-e", e, *abilities]
         for n, e in (("1M", "0.1%"), ("777", "7%"), ("29", "1e-6"))
         for abilities in ([], ["--remove"], ["--count"], ["--merge"])]
 JOBS += [["--memory", "1KiB"], ["--memory", "1MiB", "--remove"]]  # bisections, which take half a second each
+if "CLI_LONG" in os.environ:
+    JOBS += [["-n", "1M", "-e", "1%", *abilities] for abilities in ([], ["--remove"], ["--count"], ["--merge"])]
+    JOBS += [["--memory", "1KiB", "--remove"], ["--memory", "1KiB", "--merge"]]
+    JOBS += [["--memory", "1MiB"], ["--memory", "1MiB", "--merge"]]
 for job in JOBS:
     text = run(*job)
     fast, _ = fact(*job)

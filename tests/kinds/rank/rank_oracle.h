@@ -10,10 +10,14 @@
 #include "kinds/rank/size.h"
 #include "subject.h"
 
+/* Most fingerprints are not there. To find one that is, whole crowds are passed at once. */
+#define ORACLE_CROWD 256
+
 typedef struct rank_oracle {
     uint64_t  geometry[RANK_FIELDS];
     uint64_t  prints, most;
     uint32_t *copies, *value; /* of each fingerprint */
+    uint32_t *crowd;          /* of each ORACLE_CROWD fingerprints: how many of them are there */
     uint32_t *cells;          /* of each bucket */
     uint64_t  taken[2];       /* extensions */
     uint64_t  keys, saturated;
@@ -25,14 +29,16 @@ static inline rank_oracle oracle_make(const uint64_t *geometry) {
     memcpy(o.geometry, geometry, sizeof o.geometry);
     o.copies = calloc(o.prints, sizeof *o.copies);
     o.value = calloc(o.prints, sizeof *o.value);
+    o.crowd = calloc(o.prints / ORACLE_CROWD + 1, sizeof *o.crowd);
     o.cells = calloc(geometry[RANK_BUCKETS], sizeof *o.cells);
-    assert(o.copies != NULL && o.value != NULL && o.cells != NULL);
+    assert(o.copies != NULL && o.value != NULL && o.crowd != NULL && o.cells != NULL);
     return o;
 }
 
 static inline void oracle_free(rank_oracle *o) {
     free(o->copies);
     free(o->value);
+    free(o->crowd);
     free(o->cells);
 }
 
@@ -44,6 +50,20 @@ static inline uint64_t oracle_print(const rank_oracle *o, uint64_t hash) {
 
 static inline uint64_t oracle_bucket(const rank_oracle *o, uint64_t print) {
     return (print >> o->geometry[RANK_REMAINDER_BITS]) / o->geometry[RANK_CHAINS];
+}
+
+/* The first fingerprint from this one on that is there, and any if none is. Behind the last comes
+ * the first. */
+static inline uint64_t oracle_next(const rank_oracle *o, uint64_t print) {
+    uint64_t passed = 0;
+    while (passed < o->prints && o->copies[print] == 0) {
+        uint64_t const crowd_end = (print / ORACLE_CROWD + 1) * ORACLE_CROWD;
+        uint64_t const end = crowd_end < o->prints ? crowd_end : o->prints;
+        uint64_t const next = o->crowd[print / ORACLE_CROWD] == 0 ? end : print + 1;
+        passed += next - print;
+        print = next == o->prints ? 0 : next;
+    }
+    return print;
 }
 
 /* ------------------------------------------------------------------ cells */
@@ -80,6 +100,7 @@ static inline tamis_status oracle_add(rank_oracle *o, uint64_t print) {
     if (o->copies[print] == o->most) return TAMIS_OK;
     bool const needs_cell = oracle_fills_cells(o, print);
     if (needs_cell && !oracle_grow(o, oracle_bucket(o, print))) return TAMIS_ERR_FULL;
+    o->crowd[print / ORACLE_CROWD] += o->copies[print] == 0;
     o->copies[print]++;
     o->keys++;
     o->saturated += o->most > 1 && o->copies[print] == o->most;
@@ -90,6 +111,7 @@ static inline tamis_status oracle_remove(rank_oracle *o, uint64_t print) {
     if (o->copies[print] == 0) return TAMIS_ERR_ABSENT;
     if (o->copies[print] == o->most) return TAMIS_ERR_SATURATED;
     o->copies[print]--;
+    o->crowd[print / ORACLE_CROWD] -= o->copies[print] == 0;
     o->keys--;
     if (oracle_fills_cells(o, print)) oracle_shrink(o, oracle_bucket(o, print));
     return TAMIS_OK;
@@ -103,6 +125,7 @@ static inline tamis_status oracle_put(rank_oracle *o, uint64_t print, uint32_t v
     if (o->copies[print] == 0) {
         if (!oracle_grow(o, oracle_bucket(o, print))) return TAMIS_ERR_FULL;
         o->copies[print] = 1;
+        o->crowd[print / ORACLE_CROWD]++;
         o->keys++;
     }
     o->value[print] = value;
@@ -113,6 +136,7 @@ static inline tamis_status oracle_drop(rank_oracle *o, uint64_t print) {
     if (o->copies[print] == 0) return TAMIS_ERR_ABSENT;
     oracle_shrink(o, oracle_bucket(o, print));
     o->copies[print] = 0;
+    o->crowd[print / ORACLE_CROWD]--;
     o->keys--;
     return TAMIS_OK;
 }

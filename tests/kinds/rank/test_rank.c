@@ -117,10 +117,7 @@ static void step_remove(pair *p, uint64_t hash) {
 static uint64_t pick(pair *p, bool is_present) {
     uint64_t print = dice_below(&p->chance, p->oracle.prints);
     if (!is_present) return dice_roll(&p->chance);
-    for (uint64_t i = 0; i < p->oracle.prints; i++) {
-        if (p->oracle.copies[print] != 0) break;
-        print = (print + 1) % p->oracle.prints;
-    }
+    print = oracle_next(&p->oracle, print);
     /* the middle of its share of all hashes */
     return print * (UINT64_MAX / p->oracle.prints) + UINT64_MAX / p->oracle.prints / 2;
 }
