@@ -15,7 +15,7 @@ empty :=
 comma := ,
 with_commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
-.PHONY: help all demo test test-long builds check sanitize sanitize-threads soak fuzz cross bench bench-report lab test-web lint format install uninstall clean
+.PHONY: help all demo test test-long builds check sanitize sanitize-threads soak fuzz cross bench bench-report lab test-web redis demo-redis test-redis bench-redis lint format install uninstall clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -105,6 +105,23 @@ lab: ## The numbers of the papers, measured again: lab/report/index.html; make l
 test-web: lab ## The lab's page in a headless browser: figures, phones, light and dark
 	@scripts/setup web
 	@lab/page/check-report lab/report/results.json lab/report/index.html bench/results
+
+redis: ## Build the Redis module, build/tamis-redis.so
+	@scripts/setup build
+	@scripts/build $(BUILD) redis
+
+demo-redis: redis ## Show the Redis module on a private server
+	@scripts/setup redis
+	@scripts/demo-redis $(BUILD)
+
+test-redis: redis ## All tests of the Redis module, with Python and node, on private servers
+	@scripts/setup redis
+	@scripts/build $(BUILD) products
+	@tests/redis/run-tests $(BUILD) all
+
+bench-redis: redis ## Measure the Redis module beside SET, GET and DEL of the same server
+	@scripts/setup redis
+	@tests/redis/measure $(BUILD)/tamis-redis.so
 
 lint: ## Layers, forbidden words, long functions
 	@scripts/lint $(BUILD)

@@ -1,0 +1,121 @@
+/* items.c - adds of many items, parts that open on the way. */
+#include "items.h"
+
+#include "settings.h"
+#include "words.h"
+
+#include <stdio.h>
+
+/* ------------------------------------------------------------------ recipes */
+
+/* Growing keys leave half of the error to the parts that may come. */
+static void recipe_set_growth(value_recipe *recipe, uint64_t capacity, uint64_t expansion) {
+    uint64_t const most = UINT64_C(1) << 40;
+    recipe->asked = recipe->capacity = capacity;
+    recipe->expansion = expansion;
+    recipe->fpr = recipe->error;
+    if (expansion == 0) return;
+    recipe->headroom = (uint64_t)settings.headroom;
+    recipe->fpr = recipe->error / 2;
+    recipe->grow_to = capacity > most >> recipe->headroom ? most : capacity << recipe->headroom;
+}
+
+value_recipe recipe_of_bf(double error, uint64_t capacity, uint64_t expansion) {
+    value_recipe recipe = { .family = FAMILY_BF,
+                            .error = error > 0.25 ? 0.25 : error,
+                            .is_small = true };
+    recipe_set_growth(&recipe, capacity, expansion);
+    return recipe;
+}
+
+value_recipe recipe_of_cf(uint64_t capacity, uint64_t bucket_size, uint64_t max_iterations,
+                          uint64_t expansion) {
+    value_recipe recipe = { .family = FAMILY_CF,
+                            .error = settings.cf_error,
+                            .bucket_size = bucket_size,
+                            .max_iterations = max_iterations,
+                            .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT,
+                            .count_to = (uint64_t)settings.cf_count_to,
+                            .is_small = true };
+    recipe_set_growth(&recipe, capacity, expansion);
+    return recipe;
+}
+
+/* In a key of a fixed size, counters of 3 bits and a second cell for keys with more than 8 copies
+ * count to 15 in 13.5 bits per key at 1%; counters of 4 bits would take 14.6. */
+tamis_status key_create_cf(key_handle *key, value_recipe *recipe) {
+    if (recipe->expansion == 0 && recipe->count_to == 15) {
+        (void)snprintf(recipe->kind, sizeof recipe->kind, "rank");
+        (void)snprintf(recipe->geometry, sizeof recipe->geometry, "counter_bits=3,copies=2");
+        if (key_create(key, recipe, NULL) == TAMIS_OK) return TAMIS_OK;
+        recipe->kind[0] = recipe->geometry[0] = 0;
+    }
+    return key_create(key, recipe, NULL);
+}
+
+uint64_t set_field(const tamis_set *set, const char *name) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_plan plan;
+    size_t     n = 0;
+    spec.like = set;
+    if (tamis_plan_kinds(&spec, &plan, 1, &n, NULL) != TAMIS_OK || n != 1) return 0;
+    for (unsigned i = 0; i < plan.n_fields; i++) {
+        if (strcmp(plan.fields[i].name, name) == 0) return plan.fields[i].value;
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ batches */
+
+static void tell(item_batch *batch, size_t end) {
+    redis_string **const items = batch->items + batch->told;
+    size_t const         n = end - batch->told;
+    redis_ctx *const     ctx = batch->key->ctx;
+    if (n == 0) return;
+    if (batch->word != NULL)
+        redis_Replicate(ctx, batch->command, "scv", batch->key->name, batch->word, items, n);
+    else
+        redis_Replicate(ctx, batch->command, "sv", batch->key->name, items, n);
+    batch->told = end;
+}
+
+/* Open the next part, before item i. */
+static item_outcome open_part(item_batch *batch, size_t i) {
+    tamis_value *const value = batch->key->value;
+    if (value->family == FAMILY_CF && value->n_parts >= (unsigned)settings.cf_max_expansions)
+        return REFUSED_PARTS;
+    value_recipe       next = value_next_recipe(value);
+    tamis_status const status = value_open_part(value, &next, NULL);
+    if (status != TAMIS_OK) return status == TAMIS_ERR_MEMORY ? REFUSED_MEMORY : REFUSED_PARTS;
+    if (batch->n > 1) tell(batch, i);
+    key_replicate_part(batch->key, &next);
+    return DONE_NEW;
+}
+
+static void prepare(item_batch *batch, size_t i) {
+    size_t const rest = batch->n - i, n = rest < ITEMS_AT_ONCE ? rest : ITEMS_AT_ONCE;
+    for (size_t k = 0; k < n; k++)
+        batch->hashes[k] = value_hash(batch->key->value, word_key(batch->items[i + k]));
+    if (n > 1) value_fetch(batch->key->value, batch->hashes, n);
+}
+
+item_outcome batch_add(item_batch *batch, size_t i) {
+    tamis_value *const value = batch->key->value;
+    if (i % ITEMS_AT_ONCE == 0) prepare(batch, i);
+    uint64_t const hash = batch->hashes[i % ITEMS_AT_ONCE];
+    item_outcome   done = batch->is_new_only ? value_add_new(value, hash) : value_add(value, hash);
+    if (done == REFUSED_FULL && value->expansion != 0) {
+        done = open_part(batch, i);
+        if (done == DONE_NEW) done = value_add(value, hash);
+    }
+    if (done == DONE_NEW || (done == DONE_AGAIN && !batch->is_new_only)) batch->has_changed = true;
+    return done;
+}
+
+void batch_end(item_batch *batch, size_t done) {
+    if (!batch->has_changed) return;
+    if (batch->told == 0 && done == batch->n)
+        redis_ReplicateVerbatim(batch->key->ctx);
+    else
+        tell(batch, done);
+}
