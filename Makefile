@@ -30,7 +30,7 @@ demo: ## Show the main job on real words, in a minute
 	@scripts/demo $(BUILD)
 
 test: ## Build and run the tests (within 15 minutes on 2 cores); ends with "N passed, N failed"
-	@scripts/setup build test
+	@scripts/setup build test redis
 	@scripts/build $(BUILD)
 	@scripts/lint $(BUILD)
 	@scripts/run-tests $(BUILD) --no-suite builds --no-suite long
@@ -115,7 +115,7 @@ demo-redis: redis ## Show the Redis module on a private server
 	@scripts/demo-redis $(BUILD)
 
 test-redis: redis ## All tests of the Redis module, with Python and node, on private servers
-	@scripts/setup redis
+	@scripts/setup redis redis-node
 	@scripts/build $(BUILD) products
 	@tests/redis/run-tests $(BUILD) all
 

@@ -65,14 +65,14 @@ static bool append_front(byte_buffer *piece, const piece_front *front) {
 dump_result chunks_dump(tamis_value *value, long long position, byte_buffer *ret_piece,
                         long long *ret_next) {
     if (position == 0) value->dumped = value->changes;
-    if (value->dumped != value->changes) return DUMP_CHANGED;
     piece_front const header = { stamp_of(value), 0, value_encoded_bytes(value) };
+    if (position > 0 && (uint64_t)position - 1 >= header.total) return DUMP_END;
+    if (value->dumped != value->changes) return DUMP_CHANGED;
     if (position == 0) {
         *ret_next = 1;
         return append_front(ret_piece, &header) ? DUMP_PIECE : DUMP_NO_MEMORY;
     }
     uint64_t const offset = (uint64_t)position - 1;
-    if (offset >= header.total) return DUMP_END;
     uint64_t const    rest = header.total - offset;
     uint64_t const    n = rest < PIECE_BYTES ? rest : PIECE_BYTES;
     piece_front const front = { header.stamp, offset, header.total };
