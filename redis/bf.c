@@ -30,7 +30,7 @@ static wanted_filter default_wish(void) {
 static tamis_status create(key_handle *key, const wanted_filter *wish) {
     uint64_t const expansion = wish->is_fixed ? 0 : (uint64_t)wish->expansion;
     value_recipe   recipe = recipe_of_bf(wish->error, (uint64_t)wish->capacity, expansion);
-    return key_create(key, &recipe, NULL);
+    return key_create_small(key, &recipe);
 }
 
 static int reply_not_created(redis_ctx *ctx, tamis_status status) {
@@ -210,13 +210,13 @@ int bf_insert(redis_ctx *ctx, redis_string **argv, int argc) {
 
 /* ------------------------------------------------------------------ asking */
 
-int items_exist(redis_ctx *ctx, redis_string **argv, int argc, value_family family, bool is_array) {
+int items_exist(redis_ctx *ctx, redis_string **argv, int argc, value_family family) {
     key_handle               key = key_open(ctx, argv[1], KEY_FOR_READING);
     const tamis_value *const value = key_family(&key, family);
     size_t const             n = (size_t)argc - 2;
     uint64_t                 hashes[ITEMS_AT_ONCE];
     bool                     has[ITEMS_AT_ONCE];
-    if (is_array) redis_ReplyWithArray(ctx, (long)n);
+    redis_ReplyWithArray(ctx, (long)n);
     for (size_t at = 0; at < n; at += ITEMS_AT_ONCE) {
         size_t const some = n - at < ITEMS_AT_ONCE ? n - at : ITEMS_AT_ONCE;
         for (size_t k = 0; k < some && value != NULL; k++)
@@ -233,12 +233,22 @@ int items_exist(redis_ctx *ctx, redis_string **argv, int argc, value_family fami
     return REDIS_OK;
 }
 
+int item_exists(redis_ctx *ctx, redis_string **argv, int argc, value_family family) {
+    if (argc != 3) return redis_WrongArity(ctx);
+    key_handle               key = key_open(ctx, argv[1], KEY_FOR_READING);
+    const tamis_value *const value = key_family(&key, family);
+    redis_ReplyWithBool(ctx,
+                        value != NULL && value_has(value, value_hash(value, word_key(argv[2]))));
+    key_close(&key);
+    return REDIS_OK;
+}
+
 int bf_exists(redis_ctx *ctx, redis_string **argv, int argc) {
-    return argc != 3 ? redis_WrongArity(ctx) : items_exist(ctx, argv, argc, FAMILY_BF, false);
+    return item_exists(ctx, argv, argc, FAMILY_BF);
 }
 
 int bf_mexists(redis_ctx *ctx, redis_string **argv, int argc) {
-    return argc < 3 ? redis_WrongArity(ctx) : items_exist(ctx, argv, argc, FAMILY_BF, true);
+    return argc < 3 ? redis_WrongArity(ctx) : items_exist(ctx, argv, argc, FAMILY_BF);
 }
 
 int bf_card(redis_ctx *ctx, redis_string **argv, int argc) {

@@ -18,6 +18,7 @@ static inline bool reply_is_resp3(redis_ctx *ctx) {
 }
 
 /* bf.c: EXISTS and MEXISTS of both families. A missing key, or one of another type, has nothing. */
-int items_exist(redis_ctx *ctx, redis_string **argv, int argc, value_family family, bool is_array);
+int item_exists(redis_ctx *ctx, redis_string **argv, int argc, value_family family);
+int items_exist(redis_ctx *ctx, redis_string **argv, int argc, value_family family);
 
 #endif

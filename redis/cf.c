@@ -28,7 +28,7 @@ static wanted_filter default_wish(void) {
 static tamis_status create(key_handle *key, const wanted_filter *wish) {
     value_recipe recipe = recipe_of_cf((uint64_t)wish->capacity, (uint64_t)wish->bucket_size,
                                        (uint64_t)wish->max_iterations, (uint64_t)wish->expansion);
-    return key_create_cf(key, &recipe);
+    return key_create_small(key, &recipe);
 }
 
 static int reply_not_created(redis_ctx *ctx, tamis_status status) {
@@ -230,11 +230,11 @@ int cf_insertnx(redis_ctx *ctx, redis_string **argv, int argc) {
 /* ------------------------------------------------------------------ asking, removing */
 
 int cf_exists(redis_ctx *ctx, redis_string **argv, int argc) {
-    return argc != 3 ? redis_WrongArity(ctx) : items_exist(ctx, argv, argc, FAMILY_CF, false);
+    return item_exists(ctx, argv, argc, FAMILY_CF);
 }
 
 int cf_mexists(redis_ctx *ctx, redis_string **argv, int argc) {
-    return argc < 3 ? redis_WrongArity(ctx) : items_exist(ctx, argv, argc, FAMILY_CF, true);
+    return argc < 3 ? redis_WrongArity(ctx) : items_exist(ctx, argv, argc, FAMILY_CF);
 }
 
 /* A saturated key has more copies than can be counted: one more than the highest exact count. */

@@ -72,7 +72,7 @@ dump_result chunks_dump(tamis_value *value, long long position, byte_buffer *ret
         *ret_next = 1;
         return append_front(ret_piece, &header) ? DUMP_PIECE : DUMP_NO_MEMORY;
     }
-    uint64_t const offset = (uint64_t)position - 1;
+    uint64_t const    offset = (uint64_t)position - 1;
     uint64_t const    rest = header.total - offset;
     uint64_t const    n = rest < PIECE_BYTES ? rest : PIECE_BYTES;
     piece_front const front = { header.stamp, offset, header.total };

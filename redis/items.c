@@ -41,15 +41,38 @@ value_recipe recipe_of_cf(uint64_t capacity, uint64_t bucket_size, uint64_t max_
     return recipe;
 }
 
-/* In a key of a fixed size, counters of 2 bits, and another cell for every 4 copies more, count to 15
- * in 12.3 bits per key at 1%; counters of 4 bits would take 14.6. */
-tamis_status key_create_cf(key_handle *key, value_recipe *recipe) {
-    if (recipe->expansion == 0 && recipe->count_to == 15) {
-        (void)snprintf(recipe->kind, sizeof recipe->kind, "rank");
+static uint64_t bytes_of_kind(const value_recipe *recipe, const char *kind) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_plan plan;
+    size_t     n = 0;
+    spec.capacity = recipe->capacity;
+    spec.fpr = recipe->fpr;
+    spec.kind = kind;
+    bool const is_planned = tamis_plan_kinds(&spec, &plan, 1, &n, NULL) == TAMIS_OK && n == 1;
+    return is_planned && plan.status == TAMIS_OK ? plan.body_bytes : UINT64_MAX;
+}
+
+/* `rank` is the smallest kind that grows, and that counts. Of sets without either, a Bloom filter
+ * is smaller at high errors.
+ *
+ * In a CF key of a fixed size, counters of 2 bits, and another cell for every 4 copies more, count
+ * to 15 in 12.3 bits per key at 1%; counters of 4 bits would take 14.6. */
+static void choose_kind(value_recipe *recipe) {
+    bool const  is_fixed = recipe->expansion == 0;
+    const char *kind = "rank";
+    if (is_fixed && recipe->family == FAMILY_BF &&
+        bytes_of_kind(recipe, "bloom") <= bytes_of_kind(recipe, "rank"))
+        kind = "bloom";
+    (void)snprintf(recipe->kind, sizeof recipe->kind, "%s", kind);
+    if (is_fixed && recipe->family == FAMILY_CF && recipe->count_to == 15)
         (void)snprintf(recipe->geometry, sizeof recipe->geometry, "counter_bits=2,copies=4");
-        if (key_create(key, recipe, NULL) == TAMIS_OK) return TAMIS_OK;
-        recipe->kind[0] = recipe->geometry[0] = 0;
-    }
+}
+
+tamis_status key_create_small(key_handle *key, value_recipe *recipe) {
+    choose_kind(recipe);
+    tamis_status const status = key_create(key, recipe, NULL);
+    if (status == TAMIS_OK || status == TAMIS_ERR_MEMORY) return status;
+    recipe->kind[0] = recipe->geometry[0] = 0; /* whatever can do it */
     return key_create(key, recipe, NULL);
 }
 
@@ -92,22 +115,47 @@ static item_outcome open_part(item_batch *batch, size_t i) {
     return DONE_NEW;
 }
 
+/* New items of a BF key with one part that has room for all of them go in together. Returns how
+ * many did; what is refused (no memory to grow) is tried again one by one, and then reported. */
+static size_t add_together(item_batch *batch, size_t i, size_t n) {
+    tamis_value *const value = batch->key->value;
+    tamis_key          keys[ITEMS_AT_ONCE];
+    size_t             done = 0;
+    if (n == 1 || value->family != FAMILY_BF || !value_has_room(value, n)) return 0;
+    for (size_t k = 0; k < n; k++) keys[k] = word_key(batch->items[i + k]);
+    tamis_status const status =
+        tamis_add_new_batch(value->parts[0].set, keys, n, batch->is_new, &done);
+    for (size_t k = 0; k < done; k++) value_count_print(value, batch->is_new[k]);
+    return status == TAMIS_OK ? n : done;
+}
+
 static void prepare(item_batch *batch, size_t i) {
     size_t const rest = batch->n - i, n = rest < ITEMS_AT_ONCE ? rest : ITEMS_AT_ONCE;
+    batch->n_done = batch->is_new_only ? add_together(batch, i, n) : 0;
+    if (batch->n_done == n) return;
     for (size_t k = 0; k < n; k++)
         batch->hashes[k] = value_hash(batch->key->value, word_key(batch->items[i + k]));
     if (n > 1) value_fetch(batch->key->value, batch->hashes, n);
 }
 
-item_outcome batch_add(item_batch *batch, size_t i) {
+/* One item that was not added together with others. */
+static item_outcome add_alone(item_batch *batch, size_t i) {
     tamis_value *const value = batch->key->value;
-    if (i % ITEMS_AT_ONCE == 0) prepare(batch, i);
-    uint64_t const hash = batch->hashes[i % ITEMS_AT_ONCE];
-    item_outcome   done = batch->is_new_only ? value_add_new(value, hash) : value_add(value, hash);
+    uint64_t const     hash = batch->hashes[i % ITEMS_AT_ONCE];
+    item_outcome done = batch->is_new_only ? value_add_new(value, hash) : value_add(value, hash);
     if (done == REFUSED_FULL && value->expansion != 0) {
         done = open_part(batch, i);
         if (done == DONE_NEW) done = value_add(value, hash);
     }
+    return done;
+}
+
+item_outcome batch_add(item_batch *batch, size_t i) {
+    if (i % ITEMS_AT_ONCE == 0) prepare(batch, i);
+    size_t const       k = i % ITEMS_AT_ONCE;
+    item_outcome const done = k >= batch->n_done ? add_alone(batch, i)
+                              : batch->is_new[k] ? DONE_NEW
+                                                 : DONE_AGAIN;
     if (done == DONE_NEW || (done == DONE_AGAIN && !batch->is_new_only)) batch->has_changed = true;
     return done;
 }

@@ -16,6 +16,8 @@ typedef struct item_batch {
     const char    *word;    /* in front of them, or NULL */
     bool           is_new_only, has_changed;
     uint64_t       hashes[ITEMS_AT_ONCE];
+    bool           is_new[ITEMS_AT_ONCE];
+    size_t         n_done; /* items of this round that went in together; is_new tells the rest */
 } item_batch;
 
 /* Add item i; call it with i = 0, 1, ... */
@@ -29,8 +31,9 @@ value_recipe recipe_of_bf(double error, uint64_t capacity, uint64_t expansion);
 value_recipe recipe_of_cf(uint64_t capacity, uint64_t bucket_size, uint64_t max_iterations,
                           uint64_t expansion);
 
-/* Make a CF key: if the small geometry is not possible, with any other. */
-tamis_status key_create_cf(key_handle *key, value_recipe *recipe);
+/* Make a key of such a recipe, with the kind that is known to be the smallest: a comparison of all
+ * kinds would take milliseconds. */
+tamis_status key_create_small(key_handle *key, value_recipe *recipe);
 
 /* A field of a set's geometry, by its name; 0: it has none of that name. */
 uint64_t set_field(const tamis_set *set, const char *name);

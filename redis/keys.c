@@ -13,11 +13,11 @@ key_handle key_open(redis_ctx *ctx, redis_string *name, key_use use) {
                       : use == KEY_FOR_AGEING ? REDIS_READ | OPEN_WITHOUT_TOUCH
                                               : REDIS_READ;
     key_handle key = { .ctx = ctx, .name = name, .key = redis_OpenKey(ctx, name, mode) };
-    if (key.key == NULL || redis_KeyType(key.key) == REDIS_KEY_EMPTY) return key;
-    if (type_is_ours(redis_ModuleTypeGetType(key.key)))
+    if (key.key == NULL) return key;
+    if (type_is_ours(redis_ModuleTypeGetType(key.key))) /* NULL: empty, or a type of the server */
         key.value = redis_ModuleTypeGetValue(key.key);
     else
-        key.is_foreign = true;
+        key.is_foreign = redis_KeyType(key.key) != REDIS_KEY_EMPTY;
     if (key.value != NULL && use != KEY_FOR_AGEING) clock_advance(ctx, name, key.value);
     return key;
 }

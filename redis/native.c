@@ -162,7 +162,7 @@ int set_has(redis_ctx *ctx, redis_string **argv, int argc) {
             redis_ReplyWithBool(ctx, timed_has(value, word_key(argv[i])));
     }
     key_close(&key);
-    return value != NULL && !is_timed ? items_exist(ctx, argv, argc, family, true) : REDIS_OK;
+    return value != NULL && !is_timed ? items_exist(ctx, argv, argc, family) : REDIS_OK;
 }
 
 static bool can(const tamis_value *value, unsigned ability) {

@@ -22,6 +22,18 @@ void recipe_write(const value_recipe *r, char *ret_text) {
         r->now_ms, r->kind, r->geometry[0] != 0 ? r->geometry : "-");
 }
 
+/* Anybody can send a recipe: what a family cannot have is refused here, the rest by the library. */
+static bool recipe_is_possible(const value_recipe *r) {
+    unsigned const needs = r->family == FAMILY_CF ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0;
+    bool const     is_timed = r->timeout != 0;
+    if (r->headroom > 40 || !(r->error > 0 && r->error < 1)) return false;
+    if (r->family <= FAMILY_CF)
+        return r->values == 0 && !is_timed && (r->abilities & needs) == needs;
+    if (is_timed && (r->tick_ms == 0 || r->tick_ms > 86400000)) return false;
+    return r->part == 0 &&
+           (r->family == FAMILY_STATES ? r->values != 0 : (r->values != 0) == is_timed);
+}
+
 bool recipe_read(const char *text, value_recipe *ret_recipe) {
     value_recipe r = { .part = 0 };
     unsigned     family, small;
@@ -37,12 +49,10 @@ bool recipe_read(const char *text, value_recipe *ret_recipe) {
                &r.count_to, &small, &r.seed.low, &r.seed.high, &r.values, &r.timeout, &r.tick_ms,
                &r.now_ms, r.kind, r.geometry);
     if (n != 22 || family < FAMILY_BF || family > FAMILY_STATES) return false;
-    if (r.timeout != 0 && r.tick_ms == 0) return false;
-    if (r.headroom > 40) return false;
     r.family = (enum value_family)family;
     r.is_small = small != 0;
     r.has_seed = true;
     if (strcmp(r.geometry, "-") == 0) r.geometry[0] = 0;
     *ret_recipe = r;
-    return true;
+    return recipe_is_possible(&r);
 }

@@ -201,6 +201,7 @@ value_recipe value_next_recipe(const tamis_value *value) {
                                     .count_to = value->count_to,
                                     .is_small = true };
     if (tamis_get_facts(last, &facts) != TAMIS_OK) return next;
+    (void)snprintf(next.kind, sizeof next.kind, "%s", facts.kind);
     uint64_t const most = UINT64_C(1) << 40;
     next.capacity = value->parts[value->n_parts - 1].limit;
     next.grow_to =
@@ -219,7 +220,10 @@ uint64_t value_hash(const tamis_value *value, tamis_key key) {
     return tamis_hash_key(value->parts[0].set, key.data, key.bytes);
 }
 
+#define FETCH_FROM ((uint64_t)1 << 20) /* smaller keys are in the processor's cache anyway */
+
 void value_fetch(const tamis_value *value, const uint64_t *hashes, size_t n) {
+    if (value_memory(value) < FETCH_FROM) return;
     for (unsigned i = 0; i < value->n_parts; i++) {
         for (size_t k = 0; k < n; k++) tamis_fetch_hash(value->parts[i].set, hashes[k]);
     }
@@ -256,12 +260,19 @@ static item_outcome add_print(tamis_value *value, uint64_t hash) {
     value_part *const newest = &value->parts[value->n_parts - 1];
     if (newest->prints >= newest->limit) return REFUSED_FULL;
     item_outcome const done = outcome_of(tamis_add_hash(newest->set, hash), DONE_NEW);
-    if (done == DONE_NEW) {
-        newest->prints++;
-        value->items++;
-        value->changes++;
-    }
+    value_count_print(value, done == DONE_NEW);
     return done;
+}
+
+bool value_has_room(const tamis_value *value, size_t n) {
+    const value_part *const part = &value->parts[0];
+    return value->n_parts == 1 && part->prints <= part->limit && n <= part->limit - part->prints;
+}
+
+void value_count_print(tamis_value *value, bool is_new) {
+    value->parts[value->n_parts - 1].prints += is_new;
+    value->items += is_new;
+    value->changes += is_new;
 }
 
 item_outcome value_add(tamis_value *value, uint64_t hash) {
@@ -280,7 +291,7 @@ item_outcome value_add_new(tamis_value *value, uint64_t hash) {
 }
 
 item_outcome value_remove(tamis_value *value, uint64_t hash) {
-    unsigned const i = part_of(value, hash);
+    unsigned const i = value->n_parts > 1 ? part_of(value, hash) : 0; /* one part tells itself */
     value->changes++;
     if (i == NO_PART) {
         value->refused++;
@@ -289,8 +300,8 @@ item_outcome value_remove(tamis_value *value, uint64_t hash) {
     value_part *const  part = &value->parts[i];
     tamis_status const status = tamis_remove_hash(part->set, hash);
     if (status == TAMIS_ERR_SATURATED) return SATURATED;
-    if (status != TAMIS_OK) return NOT_THERE;
-    value->items--;
+    if (status != TAMIS_OK) return NOT_THERE; /* the part has counted it */
+    value->items -= value->items != 0;        /* a crafted value may have lied */
     value->deleted++;
     if (part->prints != 0 && !tamis_has_hash(part->set, hash)) part->prints--;
     return DONE_AGAIN;

@@ -212,4 +212,30 @@ def test_an_allocation_bomb_is_refused(r):
     after = r("MEMORY", "STATS")
     total = [dict(zip(one[0::2], one[1::2]))[b"total.allocated"] for one in (before, after)]
     assert total[1] - total[0] < 100000
+
+
+RECIPE = ("1 family={family} part={part} error={error} asked=100 expansion=2 bucket_size=2 max_iterations=20 "
+          "headroom={headroom} fpr=0.01 capacity={capacity} grow_to={grow_to} abilities={abilities} count_to=15 small=1 "
+          "seed=1:2 values={values} timeout={timeout} tick_ms={tick} now_ms=5 kind={kind} geometry={geometry}")
+GOOD = dict(family=1, part=0, error=0.02, headroom=4, capacity=100, grow_to=1600, abilities=0, values=0, timeout=0, tick=0,
+            kind="rank", geometry="-")
+
+
+def test_recipes(r):
+    """TAMIS.MAKE is for replicas, but anybody can send it."""
+    assert r("TAMIS.MAKE", "good", RECIPE.format(**GOOD)) == "OK"
+    assert r("BF.ADD", "good", "x") == 1
+    assert r("TAMIS.MAKE", "good", RECIPE.format(**GOOD)) == Error("ERR item exists")
     assert r("TAMIS.MAKE", "m", "nonsense") == Error("ERR not a recipe")
+    for change in (dict(family=0), dict(family=5), dict(values=4), dict(timeout=9), dict(error="nan"), dict(error=2),
+                   dict(headroom=41), dict(family=2), dict(family=3, values=2), dict(family=4), dict(family=3, part=1),
+                   dict(family=3, values=2, timeout=5, tick=0), dict(part=1), dict(capacity=0), dict(capacity=1 << 63),
+                   dict(capacity=1 << 40, grow_to=0), dict(kind="nokind"), dict(kind="bloom"), dict(geometry="x=1"),
+                   dict(grow_to=1 << 60), dict(family=4, values=1), dict(family=4, values=1 << 40)):
+        reply = r("TAMIS.MAKE", "m", RECIPE.format(**{**GOOD, **change}))
+        assert isinstance(reply, Error), change
+        assert r("EXISTS", "m") == 0
+    for change in (dict(family=2, abilities=3), dict(family=3, abilities=1), dict(family=4, values=4),
+                   dict(family=3, values=2, timeout=50, tick=10)):
+        assert r("TAMIS.MAKE", f"m{change}", RECIPE.format(**{**GOOD, **change})) == "OK"
+        use(r, f"m{change}")

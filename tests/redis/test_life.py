@@ -30,11 +30,14 @@ def fill(r, n=N):
                      ("CF.DEL", "cf", f"absent{at}"), ("TAMIS.STATE.MOVE", "states", "*", 6, some[3]),
                      ("TAMIS.STATE.DROP", "states", "*", some[4])]
     commands.append(("TAMIS.MERGE", "set", "set-like"))
+    commands.append(("EVAL", "for i = 1, 300 do redis.call('BF.ADD', KEYS[1], i) redis.call('CF.ADD', KEYS[2], i) end",
+                     2, "bf-script", "cf-script"))
     bad = [reply for reply in r.many(commands) if isinstance(reply, Error)]
     assert not bad, bad[:3]
 
 
-KEYS = ("bf", "bf-fixed", "cf", "cf-fixed", "set", "set-like", "timed", "states", "bf-default", "cf-default")
+KEYS = ("bf", "bf-fixed", "cf", "cf-fixed", "set", "set-like", "timed", "states", "bf-default", "cf-default",
+        "bf-script", "cf-script")
 
 
 def answers(r, n=N):
