@@ -90,6 +90,8 @@ typedef struct tamis_states_spec {
     uint64_t grow_to; /**< as in tamis_spec. Steps let a silent key stay a little longer: in all, at
                            most a 32nd of a pass of the sweep */
     bool     shared;  /**< as in tamis_spec. Kinds line and rank can be shared */
+
+    unsigned allocator_flags; /**< as in tamis_spec */
 } tamis_states_spec;
 
 #define TAMIS_STATES_SPEC_INIT                                                                   \
