@@ -66,16 +66,17 @@ enum { /* what a command does to a key */
 
 /* ------------------------------------------------------------------ types */
 
-typedef struct RedisModuleCtx       redis_ctx;
-typedef struct RedisModuleString    redis_string;
-typedef struct RedisModuleKey       redis_key;
-typedef struct RedisModuleType      redis_type;
-typedef struct RedisModuleIO        redis_io;
-typedef struct RedisModuleDigest    redis_digest;
-typedef struct RedisModuleCommand   redis_command;
-typedef struct RedisModuleKeyOptCtx redis_key_context;
-typedef struct RedisModuleDefragCtx redis_defrag;
-typedef int                         redis_handler(redis_ctx *ctx, redis_string **argv, int argc);
+typedef struct RedisModuleCtx           redis_ctx;
+typedef struct RedisModuleString        redis_string;
+typedef struct RedisModuleKey           redis_key;
+typedef struct RedisModuleType          redis_type;
+typedef struct RedisModuleIO            redis_io;
+typedef struct RedisModuleDigest        redis_digest;
+typedef struct RedisModuleCommand       redis_command;
+typedef struct RedisModuleKeyOptCtx     redis_key_context;
+typedef struct RedisModuleDefragCtx     redis_defrag;
+typedef struct RedisModuleBlockedClient redis_blocked;
+typedef int redis_handler(redis_ctx *ctx, redis_string **argv, int argc);
 
 typedef struct redis_event {
     uint64_t id, data_version;
@@ -223,6 +224,12 @@ typedef struct redis_command_info {
     X(void, DigestAddLongLong, (redis_digest * digest, long long number))                          \
     X(void, DigestEndSequence, (redis_digest * digest))                                            \
     X(void *, DefragAlloc, (redis_defrag * defrag, void *memory))                                  \
+    X(redis_blocked *, BlockClient,                                                                \
+      (redis_ctx * ctx, redis_handler * reply, redis_handler * timeout,                            \
+       void (*free_data)(redis_ctx *, void *), long long timeout_ms))                              \
+    X(int, UnblockClient, (redis_blocked * client, void *data))                                    \
+    X(int, AbortBlock, (redis_blocked * client))                                                   \
+    X(void *, GetBlockedClientPrivateData, (redis_ctx * ctx))                                      \
     X(void, Log, (redis_ctx * ctx, const char *level, const char *format, ...))                    \
     X(long long, Milliseconds, (void))                                                             \
     X(uint64_t, MonotonicMicroseconds, (void))

@@ -389,22 +389,12 @@ int bf_scandump(redis_ctx *ctx, redis_string **argv, int argc) {
     return REDIS_OK;
 }
 
-static void reply_loaded(redis_ctx *ctx, load_result result) {
-    if (result == LOAD_OK)
-        redis_ReplyWithSimpleString(ctx, "OK");
-    else
-        redis_ReplyWithError(ctx, result == LOAD_NO_STAGE    ? "ERR not found"
-                                  : result == LOAD_NO_MEMORY ? "ERR Insufficient memory"
-                                                             : "ERR received bad data");
-}
-
 int bf_loadchunk(redis_ctx *ctx, redis_string **argv, int argc) {
     long long position;
     if (argc != 4) return redis_WrongArity(ctx);
     if (!word_number(argv[2], &position))
         return redis_ReplyWithError(ctx, "ERR Second argument must be numeric");
-    key_handle      key = key_open(ctx, argv[1], KEY_FOR_WRITING);
-    tamis_key const data = word_key(argv[3]);
+    key_handle key = key_open(ctx, argv[1], KEY_FOR_WRITING);
     if (key_is_wrong(&key, FAMILY_BF))
         redis_ReplyWithError(ctx, WRONG_TYPE);
     else if (key.value != NULL)
@@ -412,7 +402,7 @@ int bf_loadchunk(redis_ctx *ctx, redis_string **argv, int argc) {
     else if (position < 1)
         redis_ReplyWithError(ctx, "ERR not found");
     else
-        reply_loaded(ctx, chunks_load(&key, FAMILY_BF, position, data.data, data.bytes));
+        chunks_load(&key, FAMILY_BF, position, word_key(argv[3]));
     key_close(&key);
     return REDIS_OK;
 }

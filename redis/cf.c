@@ -380,26 +380,12 @@ int cf_scandump(redis_ctx *ctx, redis_string **argv, int argc) {
     return REDIS_OK;
 }
 
-static void reply_loaded(redis_ctx *ctx, load_result result, bool is_first) {
-    if (result == LOAD_OK)
-        redis_ReplyWithSimpleString(ctx, "OK");
-    else if (result == LOAD_NO_STAGE)
-        redis_ReplyWithError(ctx, "ERR not found");
-    else if (result == LOAD_NO_MEMORY)
-        redis_ReplyWithError(ctx, "ERR Insufficient memory");
-    else
-        redis_ReplyWithError(ctx, result == LOAD_BAD_HEADER ? "Invalid header"
-                                  : is_first                ? "Couldn't create filter!"
-                                                            : "Couldn't load chunk!");
-}
-
 int cf_loadchunk(redis_ctx *ctx, redis_string **argv, int argc) {
     long long position;
     if (argc != 4) return redis_WrongArity(ctx);
     if (!word_number(argv[2], &position) || position == 0)
         return redis_ReplyWithError(ctx, "Invalid position");
-    key_handle      key = key_open(ctx, argv[1], KEY_FOR_WRITING);
-    tamis_key const data = word_key(argv[3]);
+    key_handle key = key_open(ctx, argv[1], KEY_FOR_WRITING);
     if (key_is_wrong(&key, FAMILY_CF))
         redis_ReplyWithError(ctx, WRONG_TYPE);
     else if (key.value != NULL)
@@ -407,8 +393,7 @@ int cf_loadchunk(redis_ctx *ctx, redis_string **argv, int argc) {
     else if (position < 0)
         redis_ReplyWithError(ctx, "ERR not found");
     else
-        reply_loaded(ctx, chunks_load(&key, FAMILY_CF, position, data.data, data.bytes),
-                     position == 1);
+        chunks_load(&key, FAMILY_CF, position, word_key(argv[3]));
     key_close(&key);
     return REDIS_OK;
 }

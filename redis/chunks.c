@@ -1,6 +1,7 @@
 /* chunks.c - dumps in pieces, and loads that are staged. */
 #include "chunks.h"
 
+#include "background.h"
 #include "codec.h"
 #include "settings.h"
 #include "types.h"
@@ -136,7 +137,7 @@ static load_result stage_begin(key_handle *key, unsigned family, const char *byt
     if (n != FRONT_BYTES || !front_read(bytes, n, &header) || header.offset != 0)
         return LOAD_BAD_HEADER;
     if (header.total < VALUE_HEADER_BYTES || header.total > type_max_encoded_bytes())
-        return LOAD_REFUSED;
+        return LOAD_BAD_LENGTH;
     staged_load *const old = stage_find(key);
     staged_load *const one = old != NULL ? old : stage_take();
     tamis_key const    name = word_key(key->name);
@@ -149,18 +150,18 @@ static load_result stage_begin(key_handle *key, unsigned family, const char *byt
     return LOAD_NO_MEMORY;
 }
 
-static void replicate_stage(const key_handle *key, const staged_load *stage) {
+static void replicate_load(const key_handle *key, const decoding *job) {
     char        bytes[FRONT_BYTES];
-    piece_front front = stage->header;
+    piece_front front = { job->stamp, 0, job->bytes.n };
     byte_buffer piece = { NULL, 0, 0 };
     front_write(&front, bytes);
     redis_Replicate(key->ctx, "TAMIS.LOADCHUNK", "slb", key->name, 1LL, bytes, sizeof bytes);
-    for (uint64_t at = 0; at < stage->bytes.n; at += PIECE_BYTES) {
-        uint64_t const rest = stage->bytes.n - at, n = rest < PIECE_BYTES ? rest : PIECE_BYTES;
+    for (uint64_t at = 0; at < job->bytes.n; at += PIECE_BYTES) {
+        uint64_t const rest = job->bytes.n - at, n = rest < PIECE_BYTES ? rest : PIECE_BYTES;
         front.offset = at;
         piece.n = 0;
         if (!append_front(&piece, &front) ||
-            !buffer_append(&piece, stage->bytes.bytes + at, (size_t)n))
+            !buffer_append(&piece, job->bytes.bytes + at, (size_t)n))
             redis_Log(key->ctx, "warning", "tamis: no memory to replicate a load");
         redis_Replicate(key->ctx, "TAMIS.LOADCHUNK", "slb", key->name, (long long)(1 + at + n),
                         piece.bytes, piece.n);
@@ -168,21 +169,54 @@ static void replicate_stage(const key_handle *key, const staged_load *stage) {
     buffer_free(&piece);
 }
 
-/* All bytes are there: are they a value? */
-static load_result stage_finish(key_handle *key, staged_load *stage) {
-    tamis_value *const value =
-        value_decode(stage->bytes.bytes, stage->bytes.n, stage->family, NULL);
-    if (value != NULL) {
-        key_set(key, value);
-        replicate_stage(key, stage);
-        key_notify(key, "tamis.loadchunk");
-    }
-    stage_drop(stage);
-    return value != NULL ? LOAD_OK : LOAD_REFUSED;
+static void decode_stage(decoding *job) {
+    job->value = value_decode(job->bytes.bytes, job->bytes.n, job->family, NULL);
 }
 
-load_result chunks_load(key_handle *key, unsigned family, long long position, const char *bytes,
-                        size_t n) {
+static void reply_load(key_handle *key, unsigned family, load_result result) {
+    if (result == LOAD_OK)
+        redis_ReplyWithSimpleString(key->ctx, "OK");
+    else
+        redis_ReplyWithError(key->ctx, chunks_error(family, result));
+}
+
+/* Give the key its value, unless somebody else has made it meanwhile. */
+static void finish_stage(key_handle *key, decoding *job) {
+    bool const is_free = key->value == NULL && !key->is_foreign;
+    bool const is_good = job->value != NULL && is_free;
+    if (is_good) {
+        key_set(key, job->value);
+        job->value = NULL;
+        replicate_load(key, job);
+        key_notify(key, "tamis.loadchunk");
+    }
+    reply_load(key, job->family, is_good ? LOAD_OK : LOAD_REFUSED);
+}
+
+/* All bytes are there: are they a value? */
+static void stage_finish(key_handle *key, staged_load *stage) {
+    decoding job = { .bytes = stage->bytes,
+                     .family = stage->family,
+                     .decode = decode_stage,
+                     .finish = finish_stage,
+                     .stamp = stage->header.stamp };
+    stage->bytes = (byte_buffer){ NULL, 0, 0 };
+    stage_drop(stage);
+    background_decode(key, &job);
+}
+
+const char *chunks_error(unsigned family, load_result result) {
+    if (result == LOAD_NO_STAGE) return "ERR not found";
+    if (result == LOAD_NO_MEMORY) return "ERR Insufficient memory";
+    if (family != FAMILY_CF) return "ERR received bad data";
+    return result == LOAD_BAD_HEADER   ? "Invalid header"
+           : result == LOAD_BAD_LENGTH ? "Couldn't create filter!"
+                                       : "Couldn't load chunk!";
+}
+
+/* A piece. LOAD_REPLIED: it was the last one, and the reply is given, or will be. */
+static load_result take_piece(key_handle *key, unsigned family, long long position,
+                              const char *bytes, size_t n) {
     piece_front front;
     chunks_tidy(false);
     if (position == 1) return stage_begin(key, family, bytes, n);
@@ -198,7 +232,14 @@ load_result chunks_load(key_handle *key, unsigned family, long long position, co
         return LOAD_NO_MEMORY;
     }
     stage->last_ms = redis_Milliseconds();
-    return stage->bytes.n == stage->header.total ? stage_finish(key, stage) : LOAD_OK;
+    if (stage->bytes.n < stage->header.total) return LOAD_OK;
+    stage_finish(key, stage);
+    return LOAD_REPLIED;
+}
+
+void chunks_load(key_handle *key, unsigned family, long long position, tamis_key piece) {
+    load_result const result = take_piece(key, family, position, piece.data, piece.bytes);
+    if (result != LOAD_REPLIED) reply_load(key, family, result);
 }
 
 int command_loadchunk(redis_ctx *ctx, redis_string **argv, int argc) {
@@ -206,17 +247,13 @@ int command_loadchunk(redis_ctx *ctx, redis_string **argv, int argc) {
     if (argc != 4) return redis_WrongArity(ctx);
     if (!word_number(argv[2], &position) || position < 1)
         return redis_ReplyWithError(ctx, "ERR the position must be a number above 0");
-    key_handle      key = key_open(ctx, argv[1], KEY_FOR_WRITING);
-    tamis_key const data = word_key(argv[3]);
-    bool const      is_free = key.value == NULL && !key.is_foreign;
-    load_result     result = LOAD_REFUSED;
-    if (is_free) result = chunks_load(&key, 0, position, data.data, data.bytes);
+    key_handle key = key_open(ctx, argv[1], KEY_FOR_WRITING);
+    if (key.value != NULL || key.is_foreign)
+        redis_ReplyWithError(ctx, "ERR item exists");
+    else
+        chunks_load(&key, 0, position, word_key(argv[3]));
     key_close(&key);
-    if (!is_free) return redis_ReplyWithError(ctx, "ERR item exists");
-    if (result == LOAD_OK) return redis_ReplyWithSimpleString(ctx, "OK");
-    return redis_ReplyWithError(ctx, result == LOAD_NO_STAGE    ? "ERR not found"
-                                     : result == LOAD_NO_MEMORY ? "ERR Insufficient memory"
-                                                                : "ERR received bad data");
+    return REDIS_OK;
 }
 
 /* ------------------------------------------------------------------ append-only files */

@@ -25,16 +25,20 @@ dump_result chunks_dump(tamis_value *value, long long position, byte_buffer *ret
 
 typedef enum load_result {
     LOAD_OK,
+    LOAD_REPLIED,    /* the last piece: the reply is given when the value is decoded */
     LOAD_BAD_HEADER, /* of the first piece */
-    LOAD_REFUSED,    /* the value is damaged, or too large */
+    LOAD_BAD_LENGTH, /* of the whole value: too large, or none */
+    LOAD_REFUSED,    /* the value is damaged, or the key exists by now */
     LOAD_BAD_PIECE,  /* not the next one of this load */
     LOAD_NO_STAGE,   /* no load of this key has begun */
     LOAD_NO_MEMORY
 } load_result;
 
-/* Take a piece for the key, which is open for writing and holds nothing. */
-load_result chunks_load(key_handle *key, unsigned family, long long position, const char *bytes,
-                        size_t n);
+/* Take a piece for the key, which is open for writing and holds nothing, and reply. */
+void chunks_load(key_handle *key, unsigned family, long long position, tamis_key piece);
+
+/* What clients of a family (0: none of them) are told. */
+const char *chunks_error(unsigned family, load_result result);
 
 /* Forget loads that were given up; with `all`, all of them. */
 void chunks_tidy(bool all);

@@ -261,6 +261,7 @@ static const char *part_problem(const tamis_value *value, const tamis_set *set) 
 static const char *decode_set(tamis_value *value, const char *file, size_t n, uint64_t prints) {
     tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
     options.allocator = account_allocator(value->account);
+    options.allocator_flags = ACCOUNT_FLAGS;
     value_part *const part = &value->parts[value->n_parts];
     if (tamis_read(file, n, &options, &part->set, NULL) != TAMIS_OK) return "a part is damaged";
     value->n_parts++;
@@ -274,6 +275,7 @@ static const char *decode_states(tamis_value *value, const char *file, size_t n)
     tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
     tamis_states_facts facts;
     options.allocator = account_allocator(value->account);
+    options.allocator_flags = ACCOUNT_FLAGS;
     if (tamis_states_read(file, n, &options, &value->states, NULL) != TAMIS_OK ||
         tamis_states_get_facts(value->states, &facts) != TAMIS_OK)
         return "the table is damaged";

@@ -4,6 +4,7 @@
 #include "settings.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 memory_account *account_open(void) {
     memory_account *const one = redis_TryAlloc(sizeof *one);
@@ -17,6 +18,24 @@ void account_close(memory_account *account) {
     redis_Free(account);
 }
 
+#define PAGE_BYTES ((uintptr_t)65536) /* a multiple of the page of any machine */
+
+/* Zero bytes. Whole pages are given back to the system, which has zero pages for them when they are
+ * touched; the server's allocator gets its memory from private anonymous mappings, where that is
+ * allowed, and does the same itself. */
+static void clear(char *memory, size_t bytes) {
+    uintptr_t const begin = (uintptr_t)memory, end = begin + bytes;
+    uintptr_t const first = (begin + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+    uintptr_t const last = end & ~(PAGE_BYTES - 1);
+    if (last < first + 4 * PAGE_BYTES ||
+        madvise(memory + (first - begin), last - first, MADV_DONTNEED) != 0) {
+        memset(memory, 0, bytes);
+        return;
+    }
+    memset(memory, 0, first - begin);
+    memset(memory + (last - begin), 0, end - last);
+}
+
 /* The server's allocator has no alignment. What it gave is noted in the word before the memory. */
 static void *account_alloc(void *context, size_t bytes, size_t alignment) {
     memory_account *const one = context;
@@ -28,6 +47,7 @@ static void *account_alloc(void *context, size_t bytes, size_t alignment) {
     uintptr_t const aligned = (first + alignment - 1) & ~(uintptr_t)(alignment - 1);
     char *const     memory = raw + (aligned - (uintptr_t)raw);
     memcpy(memory - sizeof raw, &raw, sizeof raw);
+    clear(memory, bytes);
     one->used += redis_MallocSize(raw);
     return memory;
 }

@@ -23,7 +23,10 @@ memory_account *account_open(void);
 /* When everything that came from it is free. */
 void account_close(memory_account *account);
 
+/* What it gives is zero: pages are cleared by the system when they are touched, so a large body
+ * costs no time at once. */
 tamis_allocator account_allocator(memory_account *account);
+#define ACCOUNT_FLAGS TAMIS_ALLOCATOR_ZEROED
 
 /* Bytes that grow, for values on their way in. */
 typedef struct byte_buffer {

@@ -1,6 +1,7 @@
 /* native.c - TAMIS.*: one set for a key, with all that the library offers. */
 #include "native.h"
 
+#include "background.h"
 #include "bf.h"
 #include "clock.h"
 #include "codec.h"
@@ -288,12 +289,15 @@ int set_dump(redis_ctx *ctx, redis_string **argv, int argc) {
     return REDIS_OK;
 }
 
+#define BUSY "BUSYKEY Target key name already exists."
+
 /* A set, or else states without a timeout (a file does not say how long a tick is). */
 static tamis_status read_file(tamis_key file, tamis_value **ret_value, tamis_problem *problem) {
     tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
     tamis_value *const value = value_new(FAMILY_SET);
     if (value == NULL) return TAMIS_ERR_MEMORY;
     options.allocator = account_allocator(value->account);
+    options.allocator_flags = ACCOUNT_FLAGS;
     tamis_status status =
         tamis_read(file.data, file.bytes, &options, &value->parts[0].set, problem);
     tamis_states_facts facts;
@@ -318,26 +322,44 @@ static tamis_status read_file(tamis_key file, tamis_value **ret_value, tamis_pro
     return status;
 }
 
+static void decode_file(decoding *job) {
+    tamis_problem      problem = { .status = TAMIS_OK };
+    tamis_key const    file = { job->bytes.bytes, job->bytes.n };
+    tamis_status const status = read_file(file, &job->value, &problem);
+    if (status != TAMIS_OK) native_problem_text(status, &problem, job->text, sizeof job->text);
+}
+
+static void finish_file(key_handle *key, decoding *job) {
+    bool const is_there = key->value != NULL || key->is_foreign;
+    if (is_there && !job->replaces) {
+        redis_ReplyWithError(key->ctx, BUSY);
+    } else if (job->value == NULL) {
+        redis_ReplyWithError(key->ctx, job->text);
+    } else {
+        if (is_there) redis_DeleteKey(key->key);
+        key_set(key, job->value);
+        job->value = NULL;
+        redis_Replicate(key->ctx, "TAMIS.RESTORE", "sbc", key->name, job->bytes.bytes, job->bytes.n,
+                        "REPLACE");
+        key_notify(key, "tamis.restore");
+        redis_ReplyWithSimpleString(key->ctx, "OK");
+    }
+}
+
 /* TAMIS.RESTORE key file [REPLACE] */
 int set_restore(redis_ctx *ctx, redis_string **argv, int argc) {
     if (argc < 3 || argc > 4) return redis_WrongArity(ctx);
     bool const replaces = argc == 4 && word_is(argv[3], "REPLACE");
     if (argc == 4 && !replaces) return redis_ReplyWithError(ctx, "ERR syntax error");
-    key_handle    key = key_open(ctx, argv[1], KEY_FOR_WRITING);
-    tamis_problem problem = { .status = TAMIS_OK };
-    tamis_value  *value;
-    tamis_status  status;
-    if ((key.value != NULL || key.is_foreign) && !replaces) {
-        redis_ReplyWithError(ctx, "BUSYKEY Target key name already exists.");
-    } else if ((status = read_file(word_key(argv[2]), &value, &problem)) != TAMIS_OK) {
-        native_reply_problem(ctx, status, &problem);
-    } else {
-        if (key.value != NULL || key.is_foreign) redis_DeleteKey(key.key);
-        key_set(&key, value);
-        redis_ReplicateVerbatim(ctx);
-        key_notify(&key, "tamis.restore");
-        redis_ReplyWithSimpleString(ctx, "OK");
-    }
+    key_handle      key = key_open(ctx, argv[1], KEY_FOR_WRITING);
+    tamis_key const file = word_key(argv[2]);
+    decoding        job = { .replaces = replaces, .decode = decode_file, .finish = finish_file };
+    if ((key.value != NULL || key.is_foreign) && !replaces)
+        redis_ReplyWithError(ctx, BUSY);
+    else if (!buffer_append(&job.bytes, file.data, file.bytes))
+        redis_ReplyWithError(ctx, "ERR Insufficient memory");
+    else
+        background_decode(&key, &job);
     key_close(&key);
     return REDIS_OK;
 }

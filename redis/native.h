@@ -27,6 +27,8 @@ int native_reserve(redis_ctx *ctx, redis_string **argv, const native_wish *wish,
                    value_family family);
 
 /* "ERR " and what the library says. */
-int native_reply_problem(redis_ctx *ctx, tamis_status status, const tamis_problem *problem);
+void native_problem_text(tamis_status status, const tamis_problem *problem, char *ret_text,
+                         size_t bytes);
+int  native_reply_problem(redis_ctx *ctx, tamis_status status, const tamis_problem *problem);
 
 #endif

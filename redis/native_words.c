@@ -120,13 +120,18 @@ const char *native_read_wish(redis_string **argv, int argc, int first, bool is_s
     return check_wish(is_states, ret_wish);
 }
 
-int native_reply_problem(redis_ctx *ctx, tamis_status status, const tamis_problem *problem) {
-    char        text[400];
-    const char *what =
+void native_problem_text(tamis_status status, const tamis_problem *problem, char *ret_text,
+                         size_t bytes) {
+    const char *const what =
         problem != NULL && problem->text[0] != 0 ? problem->text : tamis_status_text(status);
-    (void)snprintf(text, sizeof text, "ERR %s", what);
-    for (char *at = text; *at != 0; at++) {
+    (void)snprintf(ret_text, bytes, "ERR %s", what);
+    for (char *at = ret_text; *at != 0; at++) {
         if (*at == '\r' || *at == '\n') *at = ' ';
     }
+}
+
+int native_reply_problem(redis_ctx *ctx, tamis_status status, const tamis_problem *problem) {
+    char text[400];
+    native_problem_text(status, problem, text, sizeof text);
     return redis_ReplyWithError(ctx, text);
 }

@@ -67,6 +67,7 @@ static tamis_status make_states(tamis_value *value, const value_recipe *recipe,
     spec.kind = recipe->kind[0] != 0 ? recipe->kind : NULL;
     spec.seed = recipe->has_seed ? &recipe->seed : NULL;
     spec.allocator = account_allocator(value->account);
+    spec.allocator_flags = ACCOUNT_FLAGS;
     return tamis_states_create(&spec, &value->states, problem);
 }
 
@@ -82,6 +83,7 @@ static tamis_spec spec_of(const tamis_value *value, const value_recipe *recipe) 
     spec.geometry = recipe->geometry[0] != 0 ? recipe->geometry : NULL;
     spec.seed = recipe->has_seed ? &recipe->seed : NULL;
     spec.allocator = account_allocator(value->account);
+    spec.allocator_flags = ACCOUNT_FLAGS;
     return spec;
 }
 
@@ -117,11 +119,13 @@ static tamis_status make_like(const tamis_value *other, tamis_value *value) {
         tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
         spec.like = other->states;
         spec.allocator = account_allocator(value->account);
+        spec.allocator_flags = ACCOUNT_FLAGS;
         return tamis_states_create(&spec, &value->states, NULL);
     }
     tamis_spec spec = TAMIS_SPEC_INIT;
     spec.like = other->parts[0].set;
     spec.allocator = account_allocator(value->account);
+    spec.allocator_flags = ACCOUNT_FLAGS;
     tamis_status const status = tamis_create(&spec, &value->parts[0].set, NULL);
     if (status == TAMIS_OK) value->n_parts = 1;
     return status;

@@ -9,6 +9,15 @@ import time
 MODULE = os.environ["TAMIS_REDIS_MODULE"]
 
 
+def sanitizer_environment():
+    """A module with AddressSanitizer needs its runtime in the server, before the server's own allocator."""
+    with open(MODULE, "rb") as file:
+        if b"__asan_init" not in file.read():
+            return None
+    runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    return dict(os.environ, LD_PRELOAD=os.path.realpath(runtime.stdout.strip()), ASAN_OPTIONS="detect_leaks=0")
+
+
 class Error(str):
     """An error reply, without its minus sign."""
 
@@ -101,7 +110,9 @@ class Server:
             for name, value in self.options.items():
                 words += ["--" + name.replace("_", "-"), *str(value).split(" ")] if value != "" else ["--" + name, ""]
             words += ["--loadmodule", MODULE, *map(str, self.module_args)]
-            self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            with open(os.path.join(self.folder, "stderr"), "ab") as errors:
+                self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=errors,
+                                                env=sanitizer_environment())
             if self.wait():
                 return
         raise RuntimeError("the server does not start:\n" + self.log())

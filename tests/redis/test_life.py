@@ -176,8 +176,13 @@ def test_a_replica_that_is_promoted_answers_the_same(n):
             dump.append(r("CF.SCANDUMP", "cf-default", dump[-1][0]))
         for position, data in dump[:-1]:
             assert r("CF.LOADCHUNK", "loaded", position, data) == "OK"
+        file = r("TAMIS.DUMP", "bf-fixed")
+        r("TAMIS.RESERVE", "large", "ERROR", 0.0001, "CAPACITY", 1000000)
+        assert r("TAMIS.RESTORE", "restored", r("TAMIS.DUMP", "large")) == "OK"  # in a thread
+        assert r("TAMIS.RESTORE", "restored", file, "REPLACE") == "OK"
         catch_up(r, e)
         catch_up(r, x)
+        assert r("DEBUG", "DIGEST-VALUE", "restored") == e("DEBUG", "DIGEST-VALUE", "restored")
         assert digests(r) == digests(e) == digests(x)
         assert r("DEBUG", "DIGEST-VALUE", "loaded") == e("DEBUG", "DIGEST-VALUE", "loaded")
         before = answers(r, n)

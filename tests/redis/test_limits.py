@@ -91,6 +91,58 @@ def test_an_abandoned_load_goes_away():
         r.close()
 
 
+def large_file(r):
+    """A file of several MiB, which is decoded in a thread."""
+    r("TAMIS.RESERVE", "k", "ERROR", 0.001, "CAPACITY", 2000000)
+    r("TAMIS.ADD", "k", "a", "b")
+    return r("TAMIS.DUMP", "k")
+
+
+def test_large_values_are_decoded_while_the_server_goes_on(server):
+    r, other = server.wire(), server.wire()
+    file = large_file(r)
+    assert len(file) > 1 << 20
+    r.socket.sendall(r.pack("TAMIS.RESTORE", "n", file) + r.pack("TAMIS.HAS", "n", "a", "z"))
+    assert other("PING") == "PONG"
+    assert r.read() == "OK" and r.read() == [1, 0]  # commands behind it wait
+    assert r("TAMIS.RESTORE", "n", file).startswith("BUSYKEY")
+    assert r("TAMIS.RESTORE", "n", file[:-1] + b"!", "REPLACE").startswith("ERR ")
+    assert r("TAMIS.HAS", "n", "a", "z") == [1, 0]
+    r("MULTI")  # a client that cannot wait gets it at once
+    r("TAMIS.RESTORE", "m", file)
+    r("TAMIS.HAS", "m", "a", "z")
+    assert r("EXEC") == ["OK", [1, 0]]
+    for _ in range(20):  # clients that go away
+        gone = server.wire()
+        gone.socket.sendall(gone.pack("TAMIS.RESTORE", "gone", file, "REPLACE"))
+        gone.close()
+    assert other("PING") == "PONG"
+    r.close()
+    other.close()
+
+
+def test_a_key_that_is_made_while_a_load_is_decoded_stays(server):
+    r, other = server.wire(), server.wire()
+    r("BF.RESERVE", "k", "0.001", 2000000, "NONSCALING")
+    pieces, position = [], 0
+    while True:
+        position, data = r("BF.SCANDUMP", "k", position)
+        if position == 0:
+            break
+        pieces.append((position, data))
+    for _ in range(10):
+        for position, data in pieces[:-1]:
+            assert r("BF.LOADCHUNK", "n", position, data) == "OK"
+        r.socket.sendall(r.pack("BF.LOADCHUNK", "n", *pieces[-1]))
+        other("BF.ADD", "n", "mine")
+        reply = r.read()
+        assert reply in ("OK", "ERR received bad data")
+        assert other("BF.EXISTS", "n", "mine") == 1
+        other("DEL", "n")
+    r.close()
+    other.close()
+
+
 def test_defragmentation(r):
     if isinstance(r("CONFIG", "SET", "activedefrag", "yes"), Error):
         return  # this server's allocator cannot
