@@ -164,7 +164,6 @@ typedef struct redis_command_info {
 /* ------------------------------------------------------------------ functions */
 
 #define REDIS_REQUIRED(X)                                                                          \
-    X(void *, Alloc, (size_t bytes))                                                               \
     X(void *, TryAlloc, (size_t bytes))                                                            \
     X(void, Free, (void *memory))                                                                  \
     X(size_t, MallocSize, (void *memory))                                                          \

@@ -83,6 +83,10 @@ int command_make(redis_ctx *ctx, redis_string **argv, int argc) {
     tamis_status const status = make_part(&key, &recipe);
     key_close(&key);
     if (status == TAMIS_OK) return redis_ReplyWithSimpleString(ctx, "OK");
+    if (status == TAMIS_ERR_MISMATCH)
+        redis_Log(ctx, "warning",
+                  "tamis: a part would get another geometry here than on the primary: both need "
+                  "the same version of the module");
     return redis_ReplyWithError(ctx, status == TAMIS_ERR_CONFLICT ? "ERR item exists"
                                                                   : "ERR could not create filter");
 }

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Below, with the other recipes. */
+static void geometry_of(const tamis_set *set, char *text, size_t bytes);
+
 /* ------------------------------------------------------------------ making */
 
 tamis_value *value_new(value_family family) {
@@ -80,11 +83,21 @@ static tamis_spec spec_of(const tamis_value *value, const value_recipe *recipe) 
     spec.count_to = (recipe->abilities & TAMIS_CAN_COUNT) != 0 ? recipe->count_to : 0;
     spec.prefer = recipe->is_small ? TAMIS_PREFER_SMALL : TAMIS_PREFER_FAST;
     spec.kind = recipe->kind[0] != 0 ? recipe->kind : NULL;
-    spec.geometry = recipe->geometry[0] != 0 ? recipe->geometry : NULL;
+    bool const is_fixed = recipe->geometry[0] != 0 && recipe->grow_to == 0;
+    spec.geometry = is_fixed ? recipe->geometry : NULL;
     spec.seed = recipe->has_seed ? &recipe->seed : NULL;
     spec.allocator = account_allocator(value->account);
     spec.allocator_flags = ACCOUNT_FLAGS;
     return spec;
+}
+
+/* The geometry of a set that grows cannot be given, only compared: a primary with another version
+ * of the library may have planned another one, and then its replicas would differ silently. */
+static bool has_geometry(const tamis_set *set, const value_recipe *recipe) {
+    char text[sizeof recipe->geometry];
+    if (recipe->grow_to == 0 || recipe->geometry[0] == 0) return true;
+    geometry_of(set, text, sizeof text);
+    return strcmp(text, recipe->geometry) == 0;
 }
 
 tamis_status value_open_part(tamis_value *value, value_recipe *recipe, tamis_problem *problem) {
@@ -93,6 +106,10 @@ tamis_status value_open_part(tamis_value *value, value_recipe *recipe, tamis_pro
     tamis_spec const   spec = spec_of(value, recipe);
     tamis_status const status = tamis_create(&spec, &set, problem);
     if (status != TAMIS_OK) return status;
+    if (!has_geometry(set, recipe)) {
+        tamis_free(set);
+        return TAMIS_ERR_MISMATCH;
+    }
     value->parts[value->n_parts++] =
         (value_part){ .set = set, .prints = 0, .limit = value_part_limit(value, set) };
     value_complete_recipe(value, recipe);
@@ -164,18 +181,24 @@ static void write_geometry(const tamis_plan *plan, char *text, size_t bytes) {
     if (at >= bytes) text[0] = 0; /* too long to fix: then the kind alone is fixed */
 }
 
+/* All fields of the geometry that a set has now; empty if they cannot be told. */
+static void geometry_of(const tamis_set *set, char *text, size_t bytes) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_plan plan;
+    size_t     n = 0;
+    text[0] = 0;
+    spec.like = set;
+    if (tamis_plan_kinds(&spec, &plan, 1, &n, NULL) == TAMIS_OK && n == 1)
+        write_geometry(&plan, text, bytes);
+}
+
 static void complete_from_set(const tamis_set *set, value_recipe *recipe) {
     tamis_facts facts;
-    tamis_spec  spec = TAMIS_SPEC_INIT;
-    tamis_plan  plan;
-    size_t      n = 0;
     if (tamis_get_facts(set, &facts) != TAMIS_OK) return;
     recipe->seed = facts.seed;
     recipe->has_seed = true;
     (void)snprintf(recipe->kind, sizeof recipe->kind, "%s", facts.kind);
-    spec.like = set;
-    if (recipe->grow_to == 0 && tamis_plan_kinds(&spec, &plan, 1, &n, NULL) == TAMIS_OK && n == 1)
-        write_geometry(&plan, recipe->geometry, sizeof recipe->geometry);
+    geometry_of(set, recipe->geometry, sizeof recipe->geometry);
 }
 
 void value_complete_recipe(const tamis_value *value, value_recipe *recipe) {

@@ -52,7 +52,7 @@ typedef struct value_recipe {
     uint64_t   count_to;
     bool       is_small;
     char       kind[16];      /* empty: chosen, and then filled in */
-    char       geometry[512]; /* empty: chosen; filled in for sets of a fixed size */
+    char       geometry[512]; /* empty: chosen, and then filled in */
     bool       has_seed;
     tamis_seed seed;
 

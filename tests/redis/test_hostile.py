@@ -231,7 +231,7 @@ def test_recipes(r):
                    dict(headroom=41), dict(family=2), dict(family=3, values=2), dict(family=4), dict(family=3, part=1),
                    dict(family=3, values=2, timeout=5, tick=0), dict(part=1), dict(capacity=0), dict(capacity=1 << 63),
                    dict(capacity=1 << 40, grow_to=0), dict(kind="nokind"), dict(kind="bloom"), dict(geometry="x=1"),
-                   dict(grow_to=1 << 60), dict(family=4, values=1), dict(family=4, values=1 << 40)):
+                   dict(grow_to=1 << 60), dict(geometry="buckets=1,chains=2"), dict(family=4, values=1), dict(family=4, values=1 << 40)):
         reply = r("TAMIS.MAKE", "m", RECIPE.format(**{**GOOD, **change}))
         assert isinstance(reply, Error), change
         assert r("EXISTS", "m") == 0
