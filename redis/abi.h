@@ -78,6 +78,15 @@ typedef struct RedisModuleDefragCtx     redis_defrag;
 typedef struct RedisModuleBlockedClient redis_blocked;
 typedef int redis_handler(redis_ctx *ctx, redis_string **argv, int argc);
 
+/* of CONFIG GET and SET */
+typedef long long redis_get_number(const char *name, void *data);
+typedef int redis_set_number(const char *name, long long number, void *data, redis_string **reterr);
+typedef redis_string *redis_get_string(const char *name, void *data);
+typedef int           redis_set_string(const char *name, redis_string *text, void *data,
+                                       redis_string **reterr);
+typedef int           redis_apply(redis_ctx *ctx, void *data, redis_string **reterr);
+enum { REDIS_CONFIG_UNPREFIXED = 1 << 9 }; /* Redis 8 */
+
 typedef struct redis_event {
     uint64_t id, data_version;
 } redis_event;
@@ -233,9 +242,18 @@ typedef struct redis_command_info {
     X(long long, Milliseconds, (void))                                                             \
     X(uint64_t, MonotonicMicroseconds, (void))
 
-#define REDIS_OPTIONAL(X)                                       \
-    X(int, AddACLCategory, (redis_ctx * ctx, const char *name)) \
-    X(int, SetCommandACLCategories, (redis_command * command, const char *categories))
+#define REDIS_OPTIONAL(X)                                                                     \
+    X(int, AddACLCategory, (redis_ctx * ctx, const char *name))                               \
+    X(int, SetCommandACLCategories, (redis_command * command, const char *categories))        \
+    X(int, GetServerVersion, (void))                                                          \
+    X(int, RegisterNumericConfig,                                                             \
+      (redis_ctx * ctx, const char *name, long long initial, unsigned flags, long long least, \
+       long long most, redis_get_number *get, redis_set_number *set, redis_apply *apply,      \
+       void *data))                                                                           \
+    X(int, RegisterStringConfig,                                                              \
+      (redis_ctx * ctx, const char *name, const char *initial, unsigned flags,                \
+       redis_get_string *get, redis_set_string *set, redis_apply *apply, void *data))         \
+    X(int, LoadConfigs, (redis_ctx * ctx))
 
 #define REDIS_DECLARE(type, name, arguments) extern type(*redis_##name) arguments;
 REDIS_REQUIRED(REDIS_DECLARE)

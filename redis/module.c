@@ -29,7 +29,7 @@ int RedisModule_OnLoad(redis_ctx *ctx, redis_string **argv, int argc) {
     redis_SetModuleAttribs(ctx, "tamis", TAMIS_VERSION_NUMBER, REDIS_API_VERSION);
     if (!settings_read(ctx, argv, argc)) return REDIS_ERR;
     redis_SetModuleOptions(ctx, REDIS_HANDLES_IO_ERRORS);
-    if (!types_create(ctx) || !commands_create(ctx)) return REDIS_ERR;
+    if (!settings_register(ctx) || !types_create(ctx) || !commands_create(ctx)) return REDIS_ERR;
     redis_event const cron = { REDIS_EVENT_CRON, 1 }, flush = { REDIS_EVENT_FLUSHDB, 1 };
     if (redis_SubscribeToServerEvent(ctx, cron, on_cron) != REDIS_OK ||
         redis_SubscribeToServerEvent(ctx, flush, on_flush) != REDIS_OK)

@@ -3,6 +3,8 @@
 
 #include "words.h"
 
+#include <stdio.h>
+
 tamis_settings settings = {
     .bf_error = 0.01,
     .bf_capacity = 100,
@@ -95,4 +97,71 @@ bool settings_read(redis_ctx *ctx, redis_string **argv, int argc) {
         return false;
     }
     return true;
+}
+
+/* ------------------------------------------------------------------ CONFIG */
+
+static int refuse(redis_string **reterr, const char *text) {
+    *reterr = redis_CreateString(NULL, text, strlen(text));
+    return REDIS_ERR;
+}
+
+static long long get_number(const char *name, void *data) {
+    (void)name;
+    return *(long long *)data;
+}
+
+/* The server has checked the range. */
+static int set_number(const char *name, long long number, void *data, redis_string **reterr) {
+    long long *const setting = data;
+    long long const  before = *setting;
+    (void)name;
+    *setting = number;
+    if (settings.cf_capacity >= 2 * settings.cf_bucket_size) return REDIS_OK;
+    *setting = before;
+    return refuse(reterr, "cf-initial-size must be at least 2 x cf-bucket-size");
+}
+
+/* The server copies the text at once, and leaves the string to us. */
+static redis_string *get_rate(const char *name, void *data) {
+    static redis_string *shown;
+    char                 text[32];
+    (void)name;
+    int const n = snprintf(text, sizeof text, "%g", *(double *)data);
+    if (shown != NULL) redis_FreeString(NULL, shown);
+    shown = redis_CreateString(NULL, text, (size_t)n);
+    return shown;
+}
+
+static int set_rate(const char *name, redis_string *text, void *data, redis_string **reterr) {
+    double rate;
+    (void)name;
+    if (redis_StringToDouble(text, &rate) != REDIS_OK || !(rate > 0.0 && rate < 1.0))
+        return refuse(reterr, "the value must be in the range (0, 1)");
+    *(double *)data = rate > 0.25 ? 0.25 : rate;
+    return REDIS_OK;
+}
+
+static int register_one(redis_ctx *ctx, const setting_row *one, unsigned flags) {
+    char text[32];
+    if (one->number != NULL)
+        return redis_RegisterNumericConfig(ctx, one->name, *one->number, flags, one->least,
+                                           one->most, get_number, set_number, NULL, one->number);
+    (void)snprintf(text, sizeof text, "%g", *one->rate);
+    return redis_RegisterStringConfig(ctx, one->name, text, flags, get_rate, set_rate, NULL,
+                                      one->rate);
+}
+
+bool settings_register(redis_ctx *ctx) {
+    if (redis_RegisterNumericConfig == NULL || redis_RegisterStringConfig == NULL ||
+        redis_LoadConfigs == NULL)
+        return true;
+    bool const     is_8 = redis_GetServerVersion != NULL && redis_GetServerVersion() >= 0x00080000;
+    unsigned const flags = is_8 ? REDIS_CONFIG_UNPREFIXED : 0;
+    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++) {
+        if (register_one(ctx, &arguments[i], flags) == REDIS_OK) continue;
+        redis_Log(ctx, "warning", "tamis: the server refused the setting %s", arguments[i].name);
+        return false;
+    }
+    return redis_LoadConfigs(ctx) == REDIS_OK;
 }

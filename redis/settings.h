@@ -28,4 +28,8 @@ extern tamis_settings settings;
 /* Read pairs of name and value. False: something is wrong, and the log says what. */
 bool settings_read(redis_ctx *ctx, redis_string **argv, int argc);
 
+/* Let CONFIG GET and SET have them too, where the server can: as tamis.bf-error-rate and so on;
+ * from Redis 8 on without a prefix. False: the server refused one, or a value in its file. */
+bool settings_register(redis_ctx *ctx);
+
 #endif

@@ -76,6 +76,26 @@ def test_arguments_are_defaults_of_new_keys():
         r.close()
 
 
+def test_config_get_and_set(server):
+    with Server(module_args=["bf-initial-size", 300]) as own:
+        r = own.wire()
+        names = r("CONFIG", "GET", "tamis.*")[0::2]
+        assert len(names) == 13 and b"tamis.bf-error-rate" in names
+        assert r("CONFIG", "GET", "tamis.bf-initial-size") == [b"tamis.bf-initial-size", b"300"]
+        assert r("CONFIG", "SET", "tamis.bf-initial-size", 700) == "OK"
+        assert r("CONFIG", "SET", "tamis.bf-error-rate", "0.002") == "OK"
+        assert r("CONFIG", "GET", "tamis.bf-error-rate")[1] == b"0.002"
+        r("BF.ADD", "k", "x")
+        assert r("BF.INFO", "k", "CAPACITY") == [700]
+        for name, value in (("bf-initial-size", 0), ("bf-error-rate", 1), ("bf-error-rate", "x"), ("headroom", 99),
+                            ("cf-bucket-size", 255 * 3), ("cf-initial-size", 3)):
+            assert isinstance(r("CONFIG", "SET", "tamis." + name, value), Error), name
+        assert r("CONFIG", "SET", "tamis.cf-initial-size", 8) == "OK"
+        assert "cf-initial-size must be" in r("CONFIG", "SET", "tamis.cf-bucket-size", 5)
+        assert r("CONFIG", "GET", "tamis.cf-bucket-size")[1] == b"2"
+        r.close()
+
+
 @pytest.mark.slow
 def test_an_abandoned_load_goes_away():
     with Server(module_args=["stage-seconds", 1]) as server:
