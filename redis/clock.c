@@ -145,6 +145,10 @@ void clock_watch(tamis_value *value, int db, const redis_string *key) {
     pthread_mutex_unlock(&lock);
 }
 
+size_t clock_memory(const tamis_value *value) {
+    return value->timed != NULL ? redis_MallocSize(value->timed) : 0;
+}
+
 void clock_forget(tamis_value *value) {
     if (value->timed == NULL) return;
     pthread_mutex_lock(&lock);
@@ -173,12 +177,22 @@ static bool take_turn(struct timed *ret_copy) {
     return timed != NULL;
 }
 
+/* A key that nobody uses is swept 64 times in a timeout, and not at all if it is empty: every time
+ * is a line in the append-only file. */
+static bool is_worth_it(tamis_value *value) {
+    tamis_states_facts facts;
+    uint64_t const     ticks = ticks_due(value, (uint64_t)redis_Milliseconds());
+    if (tamis_states_get_facts(value->states, &facts) != TAMIS_OK) return false;
+    return facts.backlog != 0 || (facts.keys != 0 && ticks > value->timeout / 64);
+}
+
 /* The name may be stale: after RENAME or MOVE the key is found again when it is used next. */
 static void age_one(redis_ctx *ctx, const struct timed *timed) {
     if (redis_SelectDb(ctx, timed->db) != REDIS_OK) return;
     redis_string *const name = redis_CreateString(ctx, timed->name, timed->bytes);
     key_handle          key = key_open(ctx, name, KEY_FOR_AGEING);
-    if (key.value != NULL && key.value == timed->value && key.value->timeout != 0)
+    if (key.value != NULL && key.value == timed->value && key.value->timeout != 0 &&
+        is_worth_it(key.value))
         advance(ctx, name, key.value, CRON_MICROSECONDS);
     key_close(&key);
     redis_FreeString(ctx, name);

@@ -23,7 +23,10 @@ bool clock_apply(tamis_value *value, uint64_t ticks, uint64_t steps, uint64_t no
 /* The list of values that age: where each one was last seen. */
 void clock_watch(tamis_value *value, int db, const redis_string *key);
 void clock_forget(tamis_value *value);
-void clock_moved(tamis_value *value); /* the value has another address now */
+
+/* What its place in the list takes. */
+size_t clock_memory(const tamis_value *value);
+void   clock_moved(tamis_value *value); /* the value has another address now */
 
 /* Called by the server's cron. */
 void clock_cron(redis_ctx *ctx);

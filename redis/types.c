@@ -103,7 +103,7 @@ static void *rdb_load_states(redis_io *io, int encoding) {
 /* ------------------------------------------------------------------ the rest */
 
 static size_t mem_usage(const void *value) {
-    return (size_t)value_memory(value);
+    return (size_t)value_memory(value) + clock_memory(value);
 }
 
 static void free_value(void *value) {
