@@ -145,6 +145,7 @@ typedef struct tamis_request {
     const tamis_set  *like;
     tamis_allocator   allocator;
     unsigned          allocator_flags;
+    bool              reseed; /* the seed of `like` is not taken */
 } tamis_request;
 
 /* spec.c: TAMIS_OK, _ARGUMENT, _NOT_BUILT. */

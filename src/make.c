@@ -102,13 +102,13 @@ tamis_choice tamis_choice_like(const tamis_set *other) {
 /* The same, for a set that grows as the other one does: it begins at the stage that the other one
  * is at. */
 static tamis_status make_like(const tamis_request *request, const tamis_kind *kind,
-                              tamis_set **ret_set) {
+                              const keyhash *hasher, tamis_set **ret_set) {
     const tamis_set *const other = request->like;
     tamis_choice           choice = tamis_choice_like(other);
     tamis_set             *set;
     choice.kind = kind;
     choice.allocator_flags = request->allocator_flags;
-    tamis_status status = tamis_make(&choice, &other->hasher, &request->allocator, &set);
+    tamis_status status = tamis_make(&choice, hasher, &request->allocator, &set);
     if (status != TAMIS_OK) return status;
     if (other->growth != NULL)
         status = tamis_grow_init(set, other->growth->stage, other->growth->stages,
@@ -121,16 +121,23 @@ static tamis_status make_like(const tamis_request *request, const tamis_kind *ki
     return status;
 }
 
-/* The hash of a new set: with the seed that is given, or a random one. TAMIS_OK, _IO. */
+/* The hash of a new set: that of `like`, or with the seed that is given, or a random one. TAMIS_OK,
+ * _IO. */
 static tamis_status make_hasher(const tamis_request *request, keyhash *ret_hasher,
                                 tamis_problem *problem) {
-    tamis_seed seed;
+    bool const       is_like = request->like != NULL;
+    tamis_hash const hash = is_like ? request->like->hasher.hash : request->hash;
+    tamis_seed       seed;
+    if (is_like && !request->reseed) {
+        *ret_hasher = request->like->hasher;
+        return TAMIS_OK;
+    }
     if (request->seed != NULL)
         seed = *request->seed;
     else if (!tamis_os_random(&seed, sizeof seed))
         return tamis_problem_say(problem, TAMIS_ERR_IO,
                                  "the system gave no random seed: set spec.seed");
-    *ret_hasher = keyhash_make(request->hash, seed);
+    *ret_hasher = keyhash_make(hash, seed);
     return TAMIS_OK;
 }
 
@@ -165,16 +172,16 @@ tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_
         status = tamis_kind_find(choice.kind->name, request->isa, &choice.kind);
     } else {
         status = tamis_choose(request, &choice, problem);
-        if (status == TAMIS_OK) status = make_hasher(request, &hasher, problem);
         choice.shared = request->shared;
     }
+    if (status == TAMIS_OK) status = make_hasher(request, &hasher, problem);
     if (status == TAMIS_ERR_NOT_BUILT) {
         return tamis_problem_say(problem, status, "this build or processor has no \"%s\"",
                                  request->isa);
     }
     if (status != TAMIS_OK) return status;
     choice.allocator_flags = request->allocator_flags;
-    status = request->like != NULL ? make_like(request, choice.kind, ret_set)
+    status = request->like != NULL ? make_like(request, choice.kind, &hasher, ret_set)
                                    : tamis_make(&choice, &hasher, &request->allocator, ret_set);
     return status == TAMIS_OK ? status : say_no_memory(problem, status, &choice);
 }

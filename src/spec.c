@@ -169,6 +169,7 @@ tamis_status tamis_request_set(const tamis_spec *spec, tamis_request *ret_reques
         .like = today.like,
         .allocator = today.allocator,
         .allocator_flags = today.allocator_flags,
+        .reseed = today.reseed,
     };
     if (is_counted && today.count_to == 0) {
         request.is_count_open = true;
@@ -255,6 +256,7 @@ tamis_status tamis_request_states(const tamis_states_spec *spec, tamis_request *
         .like = today.like != NULL ? &today.like->set : NULL,
         .allocator = today.allocator,
         .allocator_flags = today.allocator_flags,
+        .reseed = today.reseed,
     };
     if (today.like == NULL) status = complete(&request, problem);
     if (status == TAMIS_OK) *ret_request = request;

@@ -92,12 +92,13 @@ typedef struct tamis_states_spec {
     bool     shared;  /**< as in tamis_spec. Kinds line and rank can be shared */
 
     unsigned allocator_flags; /**< as in tamis_spec */
+    bool     reseed;          /**< as in tamis_spec */
 } tamis_states_spec;
 
 #define TAMIS_STATES_SPEC_INIT                                                                   \
     {                                                                                            \
         sizeof(tamis_states_spec), 0, 0, 0, 0, 0, NULL, 0, 0, TAMIS_PREFER_SMALL, NULL, NULL, 0, \
-            0, NULL, TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false              \
+            0, NULL, TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false, 0, false    \
     }
 
 /** Make an empty table. @return as tamis_create(). */

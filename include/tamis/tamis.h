@@ -220,12 +220,15 @@ typedef struct tamis_spec {
                            line, rank, bloom and counting can be shared */
 
     unsigned allocator_flags; /**< TAMIS_ALLOCATOR_... of `allocator` */
+    bool     reseed; /**< with `like`: the same kind, geometry and hash function, but with `seed`
+                          (NULL: a random one). Such sets cannot be merged. It needs no planning,
+                          so many sets of one shape are made in microseconds each */
 } tamis_spec;
 
 #define TAMIS_SPEC_INIT                                                                  \
     {                                                                                    \
         sizeof(tamis_spec), 0, 0, 0, 0, 0, 0, TAMIS_PREFER_FAST, NULL, NULL, 0, 0, NULL, \
-            TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false               \
+            TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false, 0, false     \
     }
 
 /** Make an empty set.

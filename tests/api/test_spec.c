@@ -444,6 +444,38 @@ static const tamis_status statuses[] = {
     TAMIS_ERR_CORRUPT,
 };
 
+/* The same shape, at its first stage and able to grow; the seed is the one given, or random. */
+static void spec_reseed_takes_the_shape_of_another_set_and_not_its_seed(void **state) {
+    (void)state;
+    tamis_seed const fixed = { 1, 2 };
+    tamis_spec       spec = good_spec();
+    tamis_set       *first, *given, *random;
+    tamis_facts      facts, other;
+    spec.kind = "rank";
+    spec.abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_MERGE;
+    spec.grow_to = 16 * spec.capacity;
+    assert_int_equal(tamis_create(&spec, &first, NULL), TAMIS_OK);
+    tamis_spec again = TAMIS_SPEC_INIT;
+    again.like = first;
+    again.reseed = true;
+    assert_int_equal(tamis_create(&again, &random, NULL), TAMIS_OK);
+    again.seed = &fixed;
+    assert_int_equal(tamis_create(&again, &given, NULL), TAMIS_OK);
+    assert_int_equal(tamis_get_facts(first, &facts), TAMIS_OK);
+    assert_int_equal(tamis_get_facts(given, &other), TAMIS_OK);
+    assert_true(other.seed.low == 1 && other.seed.high == 2);
+    assert_true(other.body_bytes == facts.body_bytes && other.grow_to == facts.grow_to);
+    assert_int_equal(tamis_get_facts(random, &other), TAMIS_OK);
+    assert_true(other.seed.low != facts.seed.low || other.seed.high != facts.seed.high);
+    assert_int_equal(tamis_merge(first, random), TAMIS_ERR_MISMATCH);
+    for (uint64_t id = 0; id < 4 * spec.capacity; id++)
+        assert_int_equal(tamis_add_id(given, id), TAMIS_OK);
+    for (uint64_t id = 0; id < 4 * spec.capacity; id++) assert_true(tamis_has_id(given, id));
+    tamis_free(first);
+    tamis_free(given);
+    tamis_free(random);
+}
+
 static void status_texts_differ_and_have_no_full_stop(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(statuses); i++) {
@@ -500,6 +532,7 @@ int main(void) {
         cmocka_unit_test(create_says_memory_when_any_request_fails),
         cmocka_unit_test(create_says_memory_when_there_is_not_so_much),
         cmocka_unit_test(spec_like_ignores_the_fields_above_it),
+        cmocka_unit_test(spec_reseed_takes_the_shape_of_another_set_and_not_its_seed),
         cmocka_unit_test(status_texts_differ_and_have_no_full_stop),
         cmocka_unit_test(status_text_of_any_number_is_a_text),
         cmocka_unit_test(version_is_that_of_the_header),
