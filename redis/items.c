@@ -52,6 +52,19 @@ static uint64_t bytes_of_kind(const value_recipe *recipe, const char *kind) {
     return is_planned && plan.status == TAMIS_OK ? plan.body_bytes : UINT64_MAX;
 }
 
+/* Two plans, so the last answer is remembered: keys are often made alike. */
+static bool is_bloom_smaller(const value_recipe *recipe) {
+    static uint64_t capacity;
+    static double   fpr;
+    static bool     is_smaller;
+    if (capacity != recipe->capacity || fpr != recipe->fpr) {
+        is_smaller = bytes_of_kind(recipe, "bloom") <= bytes_of_kind(recipe, "rank");
+        capacity = recipe->capacity;
+        fpr = recipe->fpr;
+    }
+    return is_smaller;
+}
+
 /* `rank` is the smallest kind that grows, and that counts. Of sets without either, a Bloom filter
  * is smaller at high errors.
  *
@@ -60,9 +73,7 @@ static uint64_t bytes_of_kind(const value_recipe *recipe, const char *kind) {
 static void choose_kind(value_recipe *recipe) {
     bool const  is_fixed = recipe->expansion == 0;
     const char *kind = "rank";
-    if (is_fixed && recipe->family == FAMILY_BF &&
-        bytes_of_kind(recipe, "bloom") <= bytes_of_kind(recipe, "rank"))
-        kind = "bloom";
+    if (is_fixed && recipe->family == FAMILY_BF && is_bloom_smaller(recipe)) kind = "bloom";
     (void)snprintf(recipe->kind, sizeof recipe->kind, "%s", kind);
     if (is_fixed && recipe->family == FAMILY_CF && recipe->count_to == 15)
         (void)snprintf(recipe->geometry, sizeof recipe->geometry, "counter_bits=2,copies=4");

@@ -2,12 +2,14 @@
 #include "value.h"
 
 #include "settings.h"
+#include "shapes.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Below, with the other recipes. */
 static void geometry_of(const tamis_set *set, char *text, size_t bytes);
+static void complete_seed_and_kind(const tamis_value *value, value_recipe *recipe);
 
 /* ------------------------------------------------------------------ making */
 
@@ -91,28 +93,46 @@ static tamis_spec spec_of(const tamis_value *value, const value_recipe *recipe) 
     return spec;
 }
 
+/* A new set, and its geometry as text. */
+static tamis_status make_set(const tamis_value *value, const value_recipe *recipe,
+                             char *ret_geometry, tamis_set **ret_set, tamis_problem *problem) {
+    const char            *geometry = NULL;
+    const tamis_set *const shape = shapes_find(recipe, &geometry);
+    tamis_spec             spec = spec_of(value, recipe);
+    spec.like = shape;
+    spec.reseed = shape != NULL;
+    tamis_status const status = tamis_create(&spec, ret_set, problem);
+    if (status != TAMIS_OK) return status;
+    if (shape != NULL) {
+        (void)snprintf(ret_geometry, GEOMETRY_BYTES, "%s", geometry);
+    } else {
+        geometry_of(*ret_set, ret_geometry, GEOMETRY_BYTES);
+        shapes_keep(recipe, *ret_set, ret_geometry);
+    }
+    return TAMIS_OK;
+}
+
 /* The geometry of a set that grows cannot be given, only compared: a primary with another version
  * of the library may have planned another one, and then its replicas would differ silently. */
-static bool has_geometry(const tamis_set *set, const value_recipe *recipe) {
-    char text[sizeof recipe->geometry];
-    if (recipe->grow_to == 0 || recipe->geometry[0] == 0) return true;
-    geometry_of(set, text, sizeof text);
-    return strcmp(text, recipe->geometry) == 0;
+static bool has_geometry(const value_recipe *recipe, const char *geometry) {
+    return recipe->grow_to == 0 || recipe->geometry[0] == 0 ||
+           strcmp(geometry, recipe->geometry) == 0;
 }
 
 tamis_status value_open_part(tamis_value *value, value_recipe *recipe, tamis_problem *problem) {
+    char       geometry[GEOMETRY_BYTES];
+    tamis_set *set;
     if (value->n_parts == VALUE_MAX_PARTS) return TAMIS_ERR_LIMIT;
-    tamis_set         *set;
-    tamis_spec const   spec = spec_of(value, recipe);
-    tamis_status const status = tamis_create(&spec, &set, problem);
+    tamis_status const status = make_set(value, recipe, geometry, &set, problem);
     if (status != TAMIS_OK) return status;
-    if (!has_geometry(set, recipe)) {
+    if (!has_geometry(recipe, geometry)) {
         tamis_free(set);
         return TAMIS_ERR_MISMATCH;
     }
     value->parts[value->n_parts++] =
         (value_part){ .set = set, .prints = 0, .limit = value_part_limit(value, set) };
-    value_complete_recipe(value, recipe);
+    memcpy(recipe->geometry, geometry, sizeof geometry);
+    complete_seed_and_kind(value, recipe);
     return TAMIS_OK;
 }
 
@@ -126,7 +146,7 @@ tamis_status value_create(value_recipe *recipe, tamis_value **ret_value, tamis_p
         value_free(value);
         return status;
     }
-    value_complete_recipe(value, recipe);
+    complete_seed_and_kind(value, recipe);
     *ret_value = value;
     return TAMIS_OK;
 }
@@ -192,25 +212,21 @@ static void geometry_of(const tamis_set *set, char *text, size_t bytes) {
         write_geometry(&plan, text, bytes);
 }
 
-static void complete_from_set(const tamis_set *set, value_recipe *recipe) {
-    tamis_facts facts;
-    if (tamis_get_facts(set, &facts) != TAMIS_OK) return;
-    recipe->seed = facts.seed;
-    recipe->has_seed = true;
-    (void)snprintf(recipe->kind, sizeof recipe->kind, "%s", facts.kind);
-    geometry_of(set, recipe->geometry, sizeof recipe->geometry);
-}
-
-void value_complete_recipe(const tamis_value *value, value_recipe *recipe) {
-    if (value->states == NULL) {
-        complete_from_set(value->parts[value->n_parts - 1].set, recipe);
-        return;
+static void complete_seed_and_kind(const tamis_value *value, value_recipe *recipe) {
+    tamis_states_facts of_states;
+    tamis_facts        facts;
+    const char        *kind = "";
+    if (value->states != NULL) {
+        if (tamis_states_get_facts(value->states, &of_states) != TAMIS_OK) return;
+        recipe->seed = of_states.seed;
+        kind = of_states.kind;
+    } else {
+        if (tamis_get_facts(value->parts[value->n_parts - 1].set, &facts) != TAMIS_OK) return;
+        recipe->seed = facts.seed;
+        kind = facts.kind;
     }
-    tamis_states_facts facts;
-    if (tamis_states_get_facts(value->states, &facts) != TAMIS_OK) return;
-    recipe->seed = facts.seed;
     recipe->has_seed = true;
-    (void)snprintf(recipe->kind, sizeof recipe->kind, "%s", facts.kind);
+    (void)snprintf(recipe->kind, sizeof recipe->kind, "%s", kind);
 }
 
 /* The next part begins where the last one ended, and has half its error. */

@@ -28,6 +28,7 @@ typedef enum value_family {
 } value_family;
 
 #define VALUE_MAX_PARTS 48
+#define GEOMETRY_BYTES 512 /* of a geometry as text */
 
 typedef struct value_part {
     tamis_set *set;
@@ -51,8 +52,8 @@ typedef struct value_recipe {
     unsigned   abilities;
     uint64_t   count_to;
     bool       is_small;
-    char       kind[16];      /* empty: chosen, and then filled in */
-    char       geometry[512]; /* empty: chosen, and then filled in */
+    char       kind[16];                 /* empty: chosen, and then filled in */
+    char       geometry[GEOMETRY_BYTES]; /* empty: chosen, and then filled in */
     bool       has_seed;
     tamis_seed seed;
 
@@ -102,9 +103,6 @@ tamis_value *value_new(value_family family);
 void         value_free(tamis_value *value);
 
 uint64_t value_memory(const tamis_value *value);
-
-/* Seed, kind and geometry of a part, for its recipe. */
-void value_complete_recipe(const tamis_value *value, value_recipe *recipe);
 
 /* How to make the next part. */
 value_recipe value_next_recipe(const tamis_value *value);
