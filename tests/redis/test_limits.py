@@ -2,7 +2,7 @@
 import subprocess
 
 import pytest
-from server import MODULE, Error, Server, free_port
+from server import MODULE, Error, Server, free_port, sanitizer_environment
 
 
 def test_maxmemory_refuses_writes_and_keeps_what_is_there():
@@ -58,7 +58,8 @@ def test_the_limit_of_a_key_counts_for_all_ways_in():
 ])
 def test_bad_arguments_refuse_the_load(args, text, tmp_path):
     done = subprocess.run(["redis-server", "--port", str(free_port()), "--save", "", "--dir", str(tmp_path),
-                           "--loadmodule", MODULE, *args], capture_output=True, text=True, timeout=60, check=False)
+                           "--loadmodule", MODULE, *args], capture_output=True, text=True, timeout=60, check=False,
+                          env=sanitizer_environment())
     assert done.returncode != 0 and text in done.stdout
 
 
