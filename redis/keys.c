@@ -2,6 +2,7 @@
 #include "keys.h"
 
 #include "clock.h"
+#include "settings.h"
 #include "types.h"
 
 #include <string.h>
@@ -52,7 +53,11 @@ void key_replicate_part(const key_handle *key, const value_recipe *recipe) {
 }
 
 tamis_status key_create(key_handle *key, value_recipe *recipe, tamis_problem *problem) {
-    tamis_value       *value;
+    tamis_value *value;
+    if (settings.fixed_seed != 0 && !recipe->has_seed) {
+        recipe->seed = (tamis_seed){ (uint64_t)settings.fixed_seed, 0 };
+        recipe->has_seed = true;
+    }
     tamis_status const status = value_create(recipe, &value, problem);
     if (status != TAMIS_OK) return status;
     key_set(key, value);

@@ -42,6 +42,7 @@ static const setting_row arguments[] = {
     { "cf-count-to", NULL, &settings.cf_count_to, NULL, 1, 65535 },
     { "headroom", NULL, &settings.headroom, NULL, 1, 20 },
     { "max-key-bytes", NULL, &settings.max_key_bytes, NULL, 0, INT64_MAX },
+    { "fixed-seed", NULL, &settings.fixed_seed, NULL, 0, INT64_MAX },
     { "stage-seconds", NULL, &settings.stage_seconds, NULL, 1, 86400 },
 };
 

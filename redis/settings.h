@@ -20,6 +20,7 @@ typedef struct tamis_settings {
     long long cf_count_to;   /* copies of a key that CF.COUNT tells exactly */
     long long headroom;      /* a part grows to 2^headroom times its first capacity */
     long long max_key_bytes; /* memory of one key; 0: no limit */
+    long long fixed_seed;    /* of all new keys, for tests; 0: random seeds */
     long long stage_seconds; /* a LOADCHUNK that does not go on for so long is given up */
 } tamis_settings;
 

@@ -188,7 +188,7 @@ def test_payloads_of_other_types_are_refused(r):
     states = r("TAMIS.DUMP", "states")
     as_cf = resum(put(bf, 8, 2))  # sets that cannot remove
     with_states = resum(put(put(cf[:HEADER + ROW], HEADER, len(states)), 16, HEADER + ROW + len(states)) + states)
-    r("TAMIS.RESERVE", "seed2", "ERROR", 0.1, "CAPACITY", 10, "KIND", "rank", "GROWTO", 100)
+    r("TAMIS.RESERVE", "seed2", "ERROR", 0.1, "CAPACITY", 10, "KIND", "rank", "GROWTO", 100, "SEED", 77)
     other = r("TAMIS.DUMP", "seed2")
     length = int.from_bytes(bf[HEADER:HEADER + 8], "little")
     mixed = bf[:HEADER + 2 * ROW + length] + other  # a second part with another seed

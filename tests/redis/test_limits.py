@@ -77,11 +77,25 @@ def test_arguments_are_defaults_of_new_keys():
         r.close()
 
 
+def test_seeds_are_random_unless_they_are_fixed(r):
+    def seeds(wire):
+        for key in ("a", "b"):
+            wire("BF.ADD", key, "x")
+        return [dict(zip(info[0::2], info[1::2]))["seed"] for info in (wire("TAMIS.INFO", "a"), wire("TAMIS.INFO", "b"))]
+
+    assert seeds(r) == ["00000000000000000000000000000014"] * 2  # 20: see server.py
+    with Server(module_args=["fixed-seed", 0]) as own:
+        wire = own.wire()
+        one, two = seeds(wire)
+        assert one != two
+        wire.close()
+
+
 def test_config_get_and_set(server):
     with Server(module_args=["bf-initial-size", 300]) as own:
         r = own.wire()
         names = r("CONFIG", "GET", "tamis.*")[0::2]
-        assert len(names) == 13 and b"tamis.bf-error-rate" in names
+        assert len(names) == 14 and b"tamis.bf-error-rate" in names
         assert r("CONFIG", "GET", "tamis.bf-initial-size") == [b"tamis.bf-initial-size", b"300"]
         assert r("CONFIG", "SET", "tamis.bf-initial-size", 700) == "OK"
         assert r("CONFIG", "SET", "tamis.bf-error-rate", "0.002") == "OK"

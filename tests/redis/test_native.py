@@ -95,7 +95,7 @@ def test_the_seed_fixes_the_contents(r):
 def test_merge(r):
     r("TAMIS.RESERVE", "a", "ERROR", 0.001, "CAPACITY", 1000)
     assert r("TAMIS.RESERVE", "b", "LIKE", "a") == "OK"
-    r("TAMIS.RESERVE", "other", "ERROR", 0.001, "CAPACITY", 1000)
+    r("TAMIS.RESERVE", "other", "ERROR", 0.001, "CAPACITY", 1000, "SEED", 5)
     r("TAMIS.ADD", "a", "x", "y")
     r("TAMIS.ADD", "b", "y", "z")
     assert r("TAMIS.MERGE", "a", "b") == "OK"
