@@ -15,7 +15,7 @@ empty :=
 comma := ,
 with_commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
-.PHONY: help all demo test test-long builds check sanitize sanitize-threads soak fuzz cross bench bench-report lab test-web python amalgamation lint format install uninstall clean
+.PHONY: help all demo test test-long builds check sanitize sanitize-threads soak fuzz cross bench bench-report lab test-web python amalgamation redis demo-redis test-redis bench-redis lint format install uninstall clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,7 +30,7 @@ demo: ## Show the main job on real words, in a minute
 	@scripts/demo $(BUILD)
 
 test: ## Build and run the tests (within 15 minutes on 2 cores); ends with "N passed, N failed"
-	@scripts/setup build test python python-test
+	@scripts/setup build test python python-test redis
 	@scripts/build $(BUILD)
 	@scripts/lint $(BUILD)
 	@scripts/run-tests $(BUILD) --no-suite builds --no-suite long
@@ -114,6 +114,23 @@ amalgamation: ## The library in one file: build/amalgamation/tamis.c and tamis.h
 	@scripts/setup build
 	@scripts/build $(BUILD) amalgamation
 	@ls $(BUILD)/amalgamation/tamis.c $(BUILD)/amalgamation/tamis.h
+
+redis: ## Build the Redis module, build/tamis-redis.so
+	@scripts/setup build
+	@scripts/build $(BUILD) redis
+
+demo-redis: redis ## Show the Redis module on a private server
+	@scripts/setup redis
+	@scripts/demo-redis $(BUILD)
+
+test-redis: redis ## All tests of the Redis module, with Python and node, on private servers
+	@scripts/setup redis redis-node
+	@scripts/build $(BUILD) products
+	@tests/redis/run-tests $(BUILD) all
+
+bench-redis: redis ## Measure the Redis module beside SET, GET and DEL of the same server
+	@scripts/setup redis
+	@tests/redis/measure $(BUILD)/tamis-redis.so
 
 lint: ## Layers, forbidden words, long functions
 	@scripts/lint $(BUILD)

@@ -26,6 +26,7 @@ struct tamis_set {
     struct shared_set *shared;       /* share.h; NULL: one thread at a time changes it */
     const kind_states *states; /* of states: the kind's functions, or those of grow_states.c */
     tamis_allocator    allocator;
+    unsigned           allocator_flags; /* TAMIS_ALLOCATOR_... */
     void  *mapping; /* the whole file, when mapped; then the body is inside and read-only */
     size_t mapping_bytes;
 };
@@ -112,9 +113,10 @@ TAMIS_INLINE const tamis_set *set_of_table(const tamis_table *table) {
  * or _MEMORY. */
 tamis_status tamis_table_get_body(const tamis_set *set, tamis_table *table);
 
-/* An allocator must have both functions, or none. */
-TAMIS_INLINE bool allocator_is_whole(const tamis_allocator *allocator) {
-    return (allocator->alloc == NULL) == (allocator->free == NULL);
+/* An allocator must have both functions, or none; and only flags that are known. */
+TAMIS_INLINE bool allocator_is_whole(const tamis_allocator *allocator, unsigned flags) {
+    return (allocator->alloc == NULL) == (allocator->free == NULL) &&
+           (flags & ~(unsigned)TAMIS_ALLOCATOR_ZEROED) == 0;
 }
 
 /* problem.c: say what is wrong, as printf does; nothing if `problem` is NULL. Returns `status`. */
@@ -142,6 +144,8 @@ typedef struct tamis_request {
     const tamis_seed *seed;
     const tamis_set  *like;
     tamis_allocator   allocator;
+    unsigned          allocator_flags;
+    bool              reseed; /* the seed of `like` is not taken */
 } tamis_request;
 
 /* spec.c: TAMIS_OK, _ARGUMENT, _NOT_BUILT. */
@@ -168,6 +172,7 @@ typedef struct tamis_choice {
     bool              grows;         /* see grow.h for the next */
     unsigned          stage, stages; /* geometry and workload are those of `stage` */
     double            overflow;
+    unsigned          allocator_flags; /* of the memory that it will be made in */
 } tamis_choice;
 
 /* planner.c: which kind, in which geometry. TAMIS_OK, _ARGUMENT, _KIND, _CANNOT, _LIMIT,

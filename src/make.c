@@ -43,7 +43,7 @@ tamis_status tamis_table_get_body(const tamis_set *set, tamis_table *table) {
     uint64_t bytes;
     if (!set->kind->body_bytes(table->geometry, &bytes)) return TAMIS_ERR_LIMIT;
     if (bytes > SIZE_MAX / 2) return TAMIS_ERR_LIMIT;
-    table->body = memory_get(&set->allocator, (size_t)bytes);
+    table->body = memory_get_flagged(&set->allocator, (size_t)bytes, set->allocator_flags);
     if (table->body == NULL) return TAMIS_ERR_MEMORY;
     table->body_bytes = bytes;
     return TAMIS_OK;
@@ -68,6 +68,7 @@ tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
     tamis_set *const set = tamis_handle_new(choice->kind, choice->geometry, allocator);
     if (set == NULL) return TAMIS_ERR_MEMORY;
     tamis_handle_set_hash(set, hasher);
+    set->allocator_flags = choice->allocator_flags;
     set->capacity = choice->work.capacity;
     set->copies = choice->work.copies;
     set->lifetime = choice->work.lifetime;
@@ -90,6 +91,7 @@ tamis_choice tamis_choice_like(const tamis_set *other) {
     tamis_choice       choice = { .kind = other->kind,
                                   .work = tamis_handle_workload(other),
                                   .values = other->table.values,
+                                  .allocator_flags = other->allocator_flags,
                                   .sweep = { .timeout = ageing->timeout,
                                              .timer_bits = ageing->timer_bits,
                                              .lives = ageing->lives } };
@@ -99,15 +101,19 @@ tamis_choice tamis_choice_like(const tamis_set *other) {
 
 /* The same, for a set that grows as the other one does: it begins at the stage that the other one
  * is at. */
-static tamis_status make_like(const tamis_set *other, const tamis_choice *choice, bool is_shared,
-                              const tamis_allocator *allocator, tamis_set **ret_set) {
-    tamis_set   *set;
-    tamis_status status = tamis_make(choice, &other->hasher, allocator, &set);
+static tamis_status make_like(const tamis_request *request, const tamis_kind *kind,
+                              const keyhash *hasher, tamis_set **ret_set) {
+    const tamis_set *const other = request->like;
+    tamis_choice           choice = tamis_choice_like(other);
+    tamis_set             *set;
+    choice.kind = kind;
+    choice.allocator_flags = request->allocator_flags;
+    tamis_status status = tamis_make(&choice, hasher, &request->allocator, &set);
     if (status != TAMIS_OK) return status;
     if (other->growth != NULL)
         status = tamis_grow_init(set, other->growth->stage, other->growth->stages,
                                  other->growth->overflow);
-    if (status == TAMIS_OK && is_shared) status = tamis_share_init(set);
+    if (status == TAMIS_OK && request->shared) status = tamis_share_init(set);
     if (status != TAMIS_OK)
         tamis_free(set);
     else
@@ -115,16 +121,23 @@ static tamis_status make_like(const tamis_set *other, const tamis_choice *choice
     return status;
 }
 
-/* The hash of a new set: with the seed that is given, or a random one. TAMIS_OK, _IO. */
+/* The hash of a new set: that of `like`, or with the seed that is given, or a random one. TAMIS_OK,
+ * _IO. */
 static tamis_status make_hasher(const tamis_request *request, keyhash *ret_hasher,
                                 tamis_problem *problem) {
-    tamis_seed seed;
+    bool const       is_like = request->like != NULL;
+    tamis_hash const hash = is_like ? request->like->hasher.hash : request->hash;
+    tamis_seed       seed;
+    if (is_like && !request->reseed) {
+        *ret_hasher = request->like->hasher;
+        return TAMIS_OK;
+    }
     if (request->seed != NULL)
         seed = *request->seed;
     else if (!tamis_os_random(&seed, sizeof seed))
         return tamis_problem_say(problem, TAMIS_ERR_IO,
                                  "the system gave no random seed: set spec.seed");
-    *ret_hasher = keyhash_make(request->hash, seed);
+    *ret_hasher = keyhash_make(hash, seed);
     return TAMIS_OK;
 }
 
@@ -159,17 +172,17 @@ tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_
         status = tamis_kind_find(choice.kind->name, request->isa, &choice.kind);
     } else {
         status = tamis_choose(request, &choice, problem);
-        if (status == TAMIS_OK) status = make_hasher(request, &hasher, problem);
         choice.shared = request->shared;
     }
+    if (status == TAMIS_OK) status = make_hasher(request, &hasher, problem);
     if (status == TAMIS_ERR_NOT_BUILT) {
         return tamis_problem_say(problem, status, "this build or processor has no \"%s\"",
                                  request->isa);
     }
     if (status != TAMIS_OK) return status;
-    status = request->like != NULL
-                 ? make_like(request->like, &choice, request->shared, &request->allocator, ret_set)
-                 : tamis_make(&choice, &hasher, &request->allocator, ret_set);
+    choice.allocator_flags = request->allocator_flags;
+    status = request->like != NULL ? make_like(request, choice.kind, &hasher, ret_set)
+                                   : tamis_make(&choice, &hasher, &request->allocator, ret_set);
     return status == TAMIS_OK ? status : say_no_memory(problem, status, &choice);
 }
 

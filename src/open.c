@@ -203,7 +203,7 @@ static tamis_status options_check(const tamis_open_options *options,
                                  "start options from TAMIS_OPEN_OPTIONS_INIT");
     }
     if ((today.flags & ~(unsigned)(TAMIS_OPEN_MAP | TAMIS_OPEN_TRUST)) != 0 ||
-        !allocator_is_whole(&today.allocator)) {
+        !allocator_is_whole(&today.allocator, today.allocator_flags)) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "unknown flag, or half an allocator");
     }
     *ret_options = today;

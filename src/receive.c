@@ -310,7 +310,7 @@ tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, 
         return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT,
                                  "no bytes, no ret_set, or a spec not from TAMIS_SPEC_INIT");
     }
-    if (!allocator_is_whole(&today.allocator)) {
+    if (!allocator_is_whole(&today.allocator, today.allocator_flags)) {
         return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT,
                                  "an allocator needs alloc and free");
     }
@@ -319,6 +319,7 @@ tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, 
     status = choose(&sent, spec != NULL ? &today : NULL, &choice, reterr_problem);
     if (status != TAMIS_OK) return status;
     keyhash const hasher = keyhash_make(sent.hash, sent.seed);
+    choice.allocator_flags = today.allocator_flags;
     status = tamis_make(&choice, &hasher, &today.allocator, &set);
     if (status == TAMIS_ERR_MEMORY) {
         uint64_t body_bytes = 0;

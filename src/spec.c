@@ -93,9 +93,11 @@ static tamis_status check_hash(tamis_request *request, tamis_problem *problem) {
     return TAMIS_OK;
 }
 
-static tamis_status check_allocator(const tamis_allocator *allocator, tamis_problem *problem) {
-    if (allocator_is_whole(allocator)) return TAMIS_OK;
-    return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "an allocator needs alloc and free");
+static tamis_status check_allocator(const tamis_allocator *allocator, unsigned flags,
+                                    tamis_problem *problem) {
+    if (allocator_is_whole(allocator, flags)) return TAMIS_OK;
+    return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                             "an allocator needs alloc and free, and flags that are known");
 }
 
 static tamis_status complete(tamis_request *request, tamis_problem *problem) {
@@ -166,12 +168,14 @@ tamis_status tamis_request_set(const tamis_spec *spec, tamis_request *ret_reques
         .seed = today.seed,
         .like = today.like,
         .allocator = today.allocator,
+        .allocator_flags = today.allocator_flags,
+        .reseed = today.reseed,
     };
     if (is_counted && today.count_to == 0) {
         request.is_count_open = true;
         request.need.count_to = max_u64(request.need.count_to, TAMIS_DEFAULT_COUNT_TO);
     }
-    tamis_status status = check_allocator(&today.allocator, problem);
+    tamis_status status = check_allocator(&today.allocator, today.allocator_flags, problem);
     if (status == TAMIS_OK && today.like == NULL) {
         status = check_abilities(&today, problem);
         if (status == TAMIS_OK) status = complete(&request, problem);
@@ -227,7 +231,7 @@ tamis_status tamis_request_states(const tamis_states_spec *spec, tamis_request *
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
                                  "start a spec from TAMIS_STATES_SPEC_INIT");
     }
-    tamis_status status = check_allocator(&today.allocator, problem);
+    tamis_status status = check_allocator(&today.allocator, today.allocator_flags, problem);
     if (status == TAMIS_OK && today.like == NULL) status = check_values(&today, problem);
     if (status != TAMIS_OK) return status;
     sweep const   ageing = today.like == NULL ? spec_sweep(&today) : (sweep){ .timeout = 0 };
@@ -251,6 +255,8 @@ tamis_status tamis_request_states(const tamis_states_spec *spec, tamis_request *
         .seed = today.seed,
         .like = today.like != NULL ? &today.like->set : NULL,
         .allocator = today.allocator,
+        .allocator_flags = today.allocator_flags,
+        .reseed = today.reseed,
     };
     if (today.like == NULL) status = complete(&request, problem);
     if (status == TAMIS_OK) *ret_request = request;

@@ -90,12 +90,15 @@ typedef struct tamis_states_spec {
     uint64_t grow_to; /**< as in tamis_spec. Steps let a silent key stay a little longer: in all, at
                            most a 32nd of a pass of the sweep */
     bool     shared;  /**< as in tamis_spec. Kinds line and rank can be shared */
+
+    unsigned allocator_flags; /**< as in tamis_spec */
+    bool     reseed;          /**< as in tamis_spec */
 } tamis_states_spec;
 
 #define TAMIS_STATES_SPEC_INIT                                                                   \
     {                                                                                            \
         sizeof(tamis_states_spec), 0, 0, 0, 0, 0, NULL, 0, 0, TAMIS_PREFER_SMALL, NULL, NULL, 0, \
-            0, NULL, TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false              \
+            0, NULL, TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false, 0, false    \
     }
 
 /** Make an empty table. @return as tamis_create(). */

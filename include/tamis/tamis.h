@@ -169,6 +169,14 @@ typedef struct tamis_allocator {
     void *context;
 } tamis_allocator;
 
+/** What is known of an allocator, for `allocator_flags` in specs and options. */
+enum {
+    TAMIS_ALLOCATOR_ZEROED = 1 /**< what `alloc` returns is zero already, so the library does not
+                                    clear it. For allocators that hand out fresh pages: clearing a
+                                    large body at once takes long (about 0.4 ms per MiB), and the
+                                    system clears a page when it is first touched */
+};
+
 /** What you want. Start from TAMIS_SPEC_INIT; only `capacity` and `fpr` must be set. */
 typedef struct tamis_spec {
     size_t size; /**< set by TAMIS_SPEC_INIT */
@@ -210,12 +218,17 @@ typedef struct tamis_spec {
                            fixed. Adds let the set grow by themselves. See tamis_resize() */
     bool     shared;  /**< many threads use the set at the same time: see "Threads" above. Kinds
                            line, rank, bloom and counting can be shared */
+
+    unsigned allocator_flags; /**< TAMIS_ALLOCATOR_... of `allocator` */
+    bool     reseed; /**< with `like`: the same kind, geometry and hash function, but with `seed`
+                          (NULL: a random one). Such sets cannot be merged. It needs no planning,
+                          so many sets of one shape are made in microseconds each */
 } tamis_spec;
 
 #define TAMIS_SPEC_INIT                                                                  \
     {                                                                                    \
         sizeof(tamis_spec), 0, 0, 0, 0, 0, 0, TAMIS_PREFER_FAST, NULL, NULL, 0, 0, NULL, \
-            TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false               \
+            TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false, 0, false     \
     }
 
 /** Make an empty set.
@@ -591,10 +604,11 @@ typedef struct tamis_open_options {
     const char     *isa;   /**< as in tamis_spec */
     tamis_allocator allocator;
     bool            shared; /**< as in tamis_spec. A mapped file is read-only, and shared anyway */
+    unsigned        allocator_flags; /**< as in tamis_spec */
 } tamis_open_options;
 
 #define TAMIS_OPEN_OPTIONS_INIT \
-    { sizeof(tamis_open_options), 0, NULL, { NULL, NULL, NULL }, false }
+    { sizeof(tamis_open_options), 0, NULL, { NULL, NULL, NULL }, false, 0 }
 
 /** Open a saved set. `options` may be NULL: read into memory, checked.
  *  @return TAMIS_OK, _IO, _FOREIGN, _VERSION, _TRUNCATED, _CHECKSUM, _CORRUPT, _KIND, _NOT_BUILT,

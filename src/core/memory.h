@@ -80,8 +80,9 @@ TAMIS_INLINE void memory_give_part(const tamis_allocator *allocator, uint8_t *me
 
 /* ------------------------------------------------------------------ all memory */
 
-/* Zeroed memory, or NULL. */
-TAMIS_INLINE void *memory_get(const tamis_allocator *allocator, size_t bytes) {
+/* Zeroed memory, or NULL. `flags` are TAMIS_ALLOCATOR_...: what is zero already is not touched. */
+TAMIS_INLINE void *memory_get_flagged(const tamis_allocator *allocator, size_t bytes,
+                                      unsigned flags) {
     TAMIS_ASSERT(bytes != 0);
     if (memory_is_huge(allocator, bytes)) return memory_map_huge(bytes);
     if (memory_is_mapped(allocator, bytes)) return memory_map_small(bytes);
@@ -90,8 +91,13 @@ TAMIS_INLINE void *memory_get(const tamis_allocator *allocator, size_t bytes) {
     void *const  memory = allocator->alloc
                               ? allocator->alloc(allocator->context, bytes, TAMIS_LINE_BYTES)
                               : aligned_alloc(TAMIS_LINE_BYTES, lines);
-    if (memory != NULL) memset(memory, 0, bytes);
+    bool const   is_zero = allocator->alloc != NULL && (flags & TAMIS_ALLOCATOR_ZEROED) != 0;
+    if (memory != NULL && !is_zero) memset(memory, 0, bytes);
     return memory;
+}
+
+TAMIS_INLINE void *memory_get(const tamis_allocator *allocator, size_t bytes) {
+    return memory_get_flagged(allocator, bytes, 0);
 }
 
 TAMIS_INLINE void memory_give(const tamis_allocator *allocator, void *memory, size_t bytes) {

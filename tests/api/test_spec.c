@@ -2,6 +2,9 @@
 #include "expect.h"
 #include "ledger.h"
 
+#include <stdio.h>
+#include <sys/mman.h>
+
 /* ------------------------------------------------------------------ arguments */
 
 static void create_refuses_a_missing_spec_or_result(void **state) {
@@ -287,6 +290,69 @@ static void spec_allocator_is_both_functions_or_none(void **state) {
     expect_refused(&spec, TAMIS_ERR_ARGUMENT);
 }
 
+static void spec_allocator_flags_are_the_known_ones(void **state) {
+    (void)state;
+    tamis_spec spec = good_spec();
+    spec.allocator_flags = 2;
+    expect_refused(&spec, TAMIS_ERR_ARGUMENT);
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    tamis_set         *set = NULL;
+    options.allocator_flags = 2;
+    assert_int_equal(tamis_read("", 0, &options, &set, NULL), TAMIS_ERR_ARGUMENT);
+}
+
+/* Fresh pages, which the system clears when they are touched. */
+static void *pages_alloc(void *context, size_t bytes, size_t alignment) {
+    (void)context, (void)alignment;
+    void *const memory =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)madvise(memory, bytes, MADV_NOHUGEPAGE);
+    if (context != NULL && bytes > *(size_t *)context) *(size_t *)context = bytes;
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+static void pages_free(void *context, void *memory, size_t bytes) {
+    (void)context;
+    (void)munmap(memory, bytes);
+}
+
+static long resident_pages(void) {
+    FILE *const file = fopen("/proc/self/statm", "r");
+    long        mapped = 0, resident = 0;
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &mapped, &resident), 2);
+    (void)fclose(file);
+    return resident;
+}
+
+/* Pages that become resident when a set with a body of 16 MiB or more is made in fresh pages. */
+static long pages_touched(unsigned flags) {
+    size_t     largest = 0;
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_set *set = NULL;
+    spec.capacity = 10000000;
+    spec.fpr = 0.001;
+    spec.abilities = TAMIS_CAN_REMOVE;
+    spec.kind = "line";
+    spec.allocator = (tamis_allocator){ pages_alloc, pages_free, &largest };
+    spec.allocator_flags = flags;
+    long const before = resident_pages();
+    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
+    long const after = resident_pages();
+    assert_true(largest >= (size_t)16 << 20);
+    assert_int_equal(tamis_add(set, "key", 3), TAMIS_OK);
+    assert_true(tamis_has(set, "key", 3));
+    assert_true(tamis_validate(set, NULL));
+    tamis_free(set);
+    return after - before;
+}
+
+static void memory_that_is_zero_already_is_not_touched(void **state) {
+    (void)state;
+    assert_true(pages_touched(0) > 3000); /* of 4 KiB, or this test says nothing */
+    assert_true(pages_touched(TAMIS_ALLOCATOR_ZEROED) < 1000);
+}
+
 /* A small set and one of huge pages: all memory is the allocator's, and all of it comes back. */
 static void spec_allocator_gets_every_request_and_everything_back(void **state) {
     (void)state;
@@ -378,6 +444,38 @@ static const tamis_status statuses[] = {
     TAMIS_ERR_CORRUPT,
 };
 
+/* The same shape, at its first stage and able to grow; the seed is the one given, or random. */
+static void spec_reseed_takes_the_shape_of_another_set_and_not_its_seed(void **state) {
+    (void)state;
+    tamis_seed const fixed = { 1, 2 };
+    tamis_spec       spec = good_spec();
+    tamis_set       *first, *given, *random;
+    tamis_facts      facts, other;
+    spec.kind = "rank";
+    spec.abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_MERGE;
+    spec.grow_to = 16 * spec.capacity;
+    assert_int_equal(tamis_create(&spec, &first, NULL), TAMIS_OK);
+    tamis_spec again = TAMIS_SPEC_INIT;
+    again.like = first;
+    again.reseed = true;
+    assert_int_equal(tamis_create(&again, &random, NULL), TAMIS_OK);
+    again.seed = &fixed;
+    assert_int_equal(tamis_create(&again, &given, NULL), TAMIS_OK);
+    assert_int_equal(tamis_get_facts(first, &facts), TAMIS_OK);
+    assert_int_equal(tamis_get_facts(given, &other), TAMIS_OK);
+    assert_true(other.seed.low == 1 && other.seed.high == 2);
+    assert_true(other.body_bytes == facts.body_bytes && other.grow_to == facts.grow_to);
+    assert_int_equal(tamis_get_facts(random, &other), TAMIS_OK);
+    assert_true(other.seed.low != facts.seed.low || other.seed.high != facts.seed.high);
+    assert_int_equal(tamis_merge(first, random), TAMIS_ERR_MISMATCH);
+    for (uint64_t id = 0; id < 4 * spec.capacity; id++)
+        assert_int_equal(tamis_add_id(given, id), TAMIS_OK);
+    for (uint64_t id = 0; id < 4 * spec.capacity; id++) assert_true(tamis_has_id(given, id));
+    tamis_free(first);
+    tamis_free(given);
+    tamis_free(random);
+}
+
 static void status_texts_differ_and_have_no_full_stop(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(statuses); i++) {
@@ -428,10 +526,13 @@ int main(void) {
         cmocka_unit_test(spec_of_a_newer_caller_is_taken_if_its_new_fields_are_zero),
         cmocka_unit_test(spec_of_an_older_caller_takes_defaults_for_the_rest),
         cmocka_unit_test(spec_allocator_is_both_functions_or_none),
+        cmocka_unit_test(spec_allocator_flags_are_the_known_ones),
+        cmocka_unit_test(memory_that_is_zero_already_is_not_touched),
         cmocka_unit_test(spec_allocator_gets_every_request_and_everything_back),
         cmocka_unit_test(create_says_memory_when_any_request_fails),
         cmocka_unit_test(create_says_memory_when_there_is_not_so_much),
         cmocka_unit_test(spec_like_ignores_the_fields_above_it),
+        cmocka_unit_test(spec_reseed_takes_the_shape_of_another_set_and_not_its_seed),
         cmocka_unit_test(status_texts_differ_and_have_no_full_stop),
         cmocka_unit_test(status_text_of_any_number_is_a_text),
         cmocka_unit_test(version_is_that_of_the_header),

@@ -1,0 +1,35 @@
+/* codec.h - a value as bytes: the one form for RDB, AOF, DUMP, COPY and chunks.
+ *
+ *     header (256 bytes) | a row for each part (32 bytes) | extra | files of the parts
+ *
+ * Everything is little-endian. The files are those of the library (docs/format.md), which has the
+ * one decoder and validator; what is ours is the header and the rows, with a checksum. `extra` is
+ * room for what later versions keep beside the parts; a reader that does not know it refuses it.
+ */
+#ifndef TAMIS_REDIS_CODEC_H
+#define TAMIS_REDIS_CODEC_H
+
+#include "value.h"
+
+/* How many bytes value_encode() writes. */
+uint64_t value_encoded_bytes(const tamis_value *value);
+
+/* Write all bytes. False: the writer stopped, or there is no memory for checksums. */
+bool value_encode(const tamis_value *value, tamis_writer *writer, void *context);
+
+/* Bytes offset .. offset + n - 1 of them, and not a byte more. */
+bool value_encode_range(const tamis_value *value, uint64_t offset, uint64_t n,
+                        byte_buffer *ret_bytes);
+
+/* Make a value of bytes that nobody has checked. NULL: they are not a whole value of that family
+ * (0: any), or there is no memory; *reterr_why says what is wrong. */
+tamis_value *value_decode(const char *bytes, size_t n, unsigned family, const char **reterr_why);
+
+/* The length that the beginning of an encoded value states; 0: it is none. */
+#define VALUE_HEADER_BYTES 256
+uint64_t value_stated_bytes(const char *bytes, size_t n);
+
+/* A checksum of a few bytes (FNV-1a), against accidents. */
+uint64_t value_checksum(const void *bytes, size_t n);
+
+#endif

@@ -1,0 +1,180 @@
+/* items.c - adds of many items, parts that open on the way. */
+#include "items.h"
+
+#include "settings.h"
+#include "words.h"
+
+#include <stdio.h>
+
+/* ------------------------------------------------------------------ recipes */
+
+/* Growing keys leave half of the error to the parts that may come. */
+static void recipe_set_growth(value_recipe *recipe, uint64_t capacity, uint64_t expansion) {
+    uint64_t const most = UINT64_C(1) << 40;
+    recipe->asked = recipe->capacity = capacity;
+    recipe->expansion = expansion;
+    recipe->fpr = recipe->error;
+    if (expansion == 0) return;
+    recipe->headroom = (uint64_t)settings.headroom;
+    recipe->fpr = recipe->error / 2;
+    recipe->grow_to = capacity > most >> recipe->headroom ? most : capacity << recipe->headroom;
+}
+
+value_recipe recipe_of_bf(double error, uint64_t capacity, uint64_t expansion) {
+    value_recipe recipe = { .family = FAMILY_BF,
+                            .error = error > 0.25 ? 0.25 : error,
+                            .is_small = true };
+    recipe_set_growth(&recipe, capacity, expansion);
+    return recipe;
+}
+
+value_recipe recipe_of_cf(uint64_t capacity, uint64_t bucket_size, uint64_t max_iterations,
+                          uint64_t expansion) {
+    value_recipe recipe = { .family = FAMILY_CF,
+                            .error = settings.cf_error,
+                            .bucket_size = bucket_size,
+                            .max_iterations = max_iterations,
+                            .abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT,
+                            .count_to = (uint64_t)settings.cf_count_to,
+                            .is_small = true };
+    recipe_set_growth(&recipe, capacity, expansion);
+    return recipe;
+}
+
+static uint64_t bytes_of_kind(const value_recipe *recipe, const char *kind) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_plan plan;
+    size_t     n = 0;
+    spec.capacity = recipe->capacity;
+    spec.fpr = recipe->fpr;
+    spec.kind = kind;
+    bool const is_planned = tamis_plan_kinds(&spec, &plan, 1, &n, NULL) == TAMIS_OK && n == 1;
+    return is_planned && plan.status == TAMIS_OK ? plan.body_bytes : UINT64_MAX;
+}
+
+/* Two plans, so the last answer is remembered: keys are often made alike. */
+static bool is_bloom_smaller(const value_recipe *recipe) {
+    static uint64_t capacity;
+    static double   fpr;
+    static bool     is_smaller;
+    if (capacity != recipe->capacity || fpr != recipe->fpr) {
+        is_smaller = bytes_of_kind(recipe, "bloom") <= bytes_of_kind(recipe, "rank");
+        capacity = recipe->capacity;
+        fpr = recipe->fpr;
+    }
+    return is_smaller;
+}
+
+/* `rank` is the smallest kind that grows, and that counts. Of sets without either, a Bloom filter
+ * is smaller at high errors.
+ *
+ * In a CF key of a fixed size, counters of 2 bits, and another cell for every 4 copies more, count
+ * to 15 in 12.3 bits per key at 1%; counters of 4 bits would take 14.6. */
+static void choose_kind(value_recipe *recipe) {
+    bool const  is_fixed = recipe->expansion == 0;
+    const char *kind = "rank";
+    if (is_fixed && recipe->family == FAMILY_BF && is_bloom_smaller(recipe)) kind = "bloom";
+    (void)snprintf(recipe->kind, sizeof recipe->kind, "%s", kind);
+    if (is_fixed && recipe->family == FAMILY_CF && recipe->count_to == 15)
+        (void)snprintf(recipe->geometry, sizeof recipe->geometry, "counter_bits=2,copies=4");
+}
+
+tamis_status key_create_small(key_handle *key, value_recipe *recipe) {
+    choose_kind(recipe);
+    tamis_status const status = key_create(key, recipe, NULL);
+    if (status == TAMIS_OK || status == TAMIS_ERR_MEMORY) return status;
+    recipe->kind[0] = recipe->geometry[0] = 0; /* whatever can do it */
+    return key_create(key, recipe, NULL);
+}
+
+uint64_t set_field(const tamis_set *set, const char *name) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_plan plan;
+    size_t     n = 0;
+    spec.like = set;
+    if (tamis_plan_kinds(&spec, &plan, 1, &n, NULL) != TAMIS_OK || n != 1) return 0;
+    for (unsigned i = 0; i < plan.n_fields; i++) {
+        if (strcmp(plan.fields[i].name, name) == 0) return plan.fields[i].value;
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ batches */
+
+static void tell(item_batch *batch, size_t end) {
+    redis_string **const items = batch->items + batch->told;
+    size_t const         n = end - batch->told;
+    redis_ctx *const     ctx = batch->key->ctx;
+    if (n == 0) return;
+    if (batch->word != NULL)
+        redis_Replicate(ctx, batch->command, "scv", batch->key->name, batch->word, items, n);
+    else
+        redis_Replicate(ctx, batch->command, "sv", batch->key->name, items, n);
+    batch->told = end;
+}
+
+/* Open the next part, before item i. */
+static item_outcome open_part(item_batch *batch, size_t i) {
+    tamis_value *const value = batch->key->value;
+    if (value->family == FAMILY_CF && value->n_parts >= (unsigned)settings.cf_max_expansions)
+        return REFUSED_PARTS;
+    value_recipe       next = value_next_recipe(value);
+    tamis_status const status = value_open_part(value, &next, NULL);
+    if (status != TAMIS_OK) return status == TAMIS_ERR_MEMORY ? REFUSED_MEMORY : REFUSED_PARTS;
+    if (batch->n > 1) tell(batch, i);
+    key_replicate_part(batch->key, &next);
+    return DONE_NEW;
+}
+
+/* New items of a BF key with one part that has room for all of them go in together. Returns how
+ * many did; what is refused (no memory to grow) is tried again one by one, and then reported. */
+static size_t add_together(item_batch *batch, size_t i, size_t n) {
+    tamis_value *const value = batch->key->value;
+    tamis_key          keys[ITEMS_AT_ONCE];
+    size_t             done = 0;
+    if (n == 1 || value->family != FAMILY_BF || !value_has_room(value, n)) return 0;
+    for (size_t k = 0; k < n; k++) keys[k] = word_key(batch->items[i + k]);
+    tamis_status const status =
+        tamis_add_new_batch(value->parts[0].set, keys, n, batch->is_new, &done);
+    for (size_t k = 0; k < done; k++) value_count_print(value, batch->is_new[k]);
+    return status == TAMIS_OK ? n : done;
+}
+
+static void prepare(item_batch *batch, size_t i) {
+    size_t const rest = batch->n - i, n = rest < ITEMS_AT_ONCE ? rest : ITEMS_AT_ONCE;
+    batch->n_done = batch->is_new_only ? add_together(batch, i, n) : 0;
+    if (batch->n_done == n) return;
+    for (size_t k = 0; k < n; k++)
+        batch->hashes[k] = value_hash(batch->key->value, word_key(batch->items[i + k]));
+    if (n > 1) value_fetch(batch->key->value, batch->hashes, n);
+}
+
+/* One item that was not added together with others. */
+static item_outcome add_alone(item_batch *batch, size_t i) {
+    tamis_value *const value = batch->key->value;
+    uint64_t const     hash = batch->hashes[i % ITEMS_AT_ONCE];
+    item_outcome done = batch->is_new_only ? value_add_new(value, hash) : value_add(value, hash);
+    if (done == REFUSED_FULL && value->expansion != 0) {
+        done = open_part(batch, i);
+        if (done == DONE_NEW) done = value_add(value, hash);
+    }
+    return done;
+}
+
+item_outcome batch_add(item_batch *batch, size_t i) {
+    if (i % ITEMS_AT_ONCE == 0) prepare(batch, i);
+    size_t const       k = i % ITEMS_AT_ONCE;
+    item_outcome const done = k >= batch->n_done ? add_alone(batch, i)
+                              : batch->is_new[k] ? DONE_NEW
+                                                 : DONE_AGAIN;
+    if (done == DONE_NEW || (done == DONE_AGAIN && !batch->is_new_only)) batch->has_changed = true;
+    return done;
+}
+
+void batch_end(item_batch *batch, size_t done) {
+    if (!batch->has_changed) return;
+    if (batch->told == 0 && done == batch->n)
+        redis_ReplicateVerbatim(batch->key->ctx);
+    else
+        tell(batch, done);
+}

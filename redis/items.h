@@ -1,0 +1,41 @@
+/* items.h - many items of one BF or CF key, in order, and what replicas are told of them. */
+#ifndef TAMIS_REDIS_ITEMS_H
+#define TAMIS_REDIS_ITEMS_H
+
+#include "keys.h"
+
+#define ITEMS_AT_ONCE 64 /* hashed and prefetched together */
+
+/* A series of adds. If a part has to be opened on the way, replicas are told of the items before
+ * it, then of the part, then of the others: so each item goes to the same part there. */
+typedef struct item_batch {
+    key_handle    *key;
+    redis_string **items;
+    size_t         n, told;
+    const char    *command; /* for items that are told by themselves */
+    const char    *word;    /* in front of them, or NULL */
+    bool           is_new_only, has_changed;
+    uint64_t       hashes[ITEMS_AT_ONCE];
+    bool           is_new[ITEMS_AT_ONCE];
+    size_t         n_done; /* items of this round that went in together; is_new tells the rest */
+} item_batch;
+
+/* Add item i; call it with i = 0, 1, ... */
+item_outcome batch_add(item_batch *batch, size_t i);
+
+/* Tell replicas of the first `done` items, as far as they do not know them. */
+void batch_end(item_batch *batch, size_t done);
+
+/* The recipes of keys that BF.* and CF.* make. Expansion 0: of a fixed size. */
+value_recipe recipe_of_bf(double error, uint64_t capacity, uint64_t expansion);
+value_recipe recipe_of_cf(uint64_t capacity, uint64_t bucket_size, uint64_t max_iterations,
+                          uint64_t expansion);
+
+/* Make a key of such a recipe, with the kind that is known to be the smallest: a comparison of all
+ * kinds would take milliseconds. */
+tamis_status key_create_small(key_handle *key, value_recipe *recipe);
+
+/* A field of a set's geometry, by its name; 0: it has none of that name. */
+uint64_t set_field(const tamis_set *set, const char *name);
+
+#endif

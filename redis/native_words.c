@@ -1,0 +1,137 @@
+/* native_words.c - the words of TAMIS.RESERVE, TAMIS.STATE.RESERVE and TAMIS.PLAN. */
+#include "clock.h"
+#include "native.h"
+#include "words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A seed is a decimal number, or 32 hexadecimal digits: the high half first. */
+static bool read_seed(const redis_string *word, tamis_seed *ret_seed) {
+    size_t            n;
+    const char *const text = redis_StringPtrLen(word, &n);
+    long long         number;
+    if (n == 32 && strspn(text, "0123456789abcdefABCDEF") == 32) {
+        char half[17] = { 0 };
+        memcpy(half, text, 16);
+        ret_seed->high = strtoull(half, NULL, 16);
+        ret_seed->low = strtoull(text + 16, NULL, 16);
+        return true;
+    }
+    if (!word_number(word, &number) || number < 0) return false;
+    *ret_seed = (tamis_seed){ (uint64_t)number, 0 };
+    return true;
+}
+
+/* Seconds, with a fraction. */
+static const char *read_timeout(const redis_string *word, value_recipe *recipe) {
+    double seconds;
+    if (!word_double(word, &seconds) || seconds < 0.1 || seconds > 1e9)
+        return "ERR TIMEOUT must be 0.1 to 1000000000 seconds";
+    uint64_t const ms = (uint64_t)(seconds * 1000.0);
+    recipe->tick_ms = clock_tick_ms(ms);
+    recipe->timeout = (ms + recipe->tick_ms - 1) / recipe->tick_ms;
+    recipe->now_ms = (uint64_t)redis_Milliseconds();
+    return NULL;
+}
+
+static const char *read_kind(const redis_string *word, value_recipe *recipe) {
+    size_t            n;
+    const char *const text = redis_StringPtrLen(word, &n);
+    if (n == 0 || n >= sizeof recipe->kind || strspn(text, "abcdefghijklmnopqrstuvwxyz_") != n)
+        return "ERR unknown KIND";
+    memcpy(recipe->kind, text, n);
+    recipe->kind[n] = 0;
+    return NULL;
+}
+
+static const char *read_number(const redis_string *word, uint64_t least, uint64_t most,
+                               uint64_t *ret, const char *problem) {
+    return word_count(word, ret) && *ret >= least && *ret <= most ? NULL : problem;
+}
+
+/* A word that has an argument. */
+static const char *read_pair(const redis_string *word, redis_string *next, bool is_states,
+                             native_wish *wish) {
+    value_recipe *const recipe = &wish->recipe;
+    uint64_t const      most = UINT64_C(1) << 40;
+    if (word_is(word, "ERROR")) {
+        wish->has_error = true;
+        return word_double(next, &recipe->error) && recipe->error >= 1e-12 && recipe->error <= 0.5
+                   ? NULL
+                   : "ERR ERROR must be 1e-12 to 0.5";
+    }
+    if (word_is(word, "CAPACITY")) {
+        wish->has_capacity = true;
+        return read_number(next, 1, most, &recipe->capacity, "ERR CAPACITY must be 1 to 2^40");
+    }
+    if (word_is(word, "GROWTO"))
+        return read_number(next, 1, most, &recipe->grow_to, "ERR GROWTO must be 1 to 2^40");
+    if (word_is(word, "KIND")) return read_kind(next, recipe);
+    if (word_is(word, "TIMEOUT")) return read_timeout(next, recipe);
+    if (word_is(word, "SEED")) {
+        recipe->has_seed = read_seed(next, &recipe->seed);
+        return recipe->has_seed ? NULL : "ERR SEED must be a number or 32 hexadecimal digits";
+    }
+    if (word_is(word, "LIKE")) {
+        wish->like = next;
+        return NULL;
+    }
+    if (is_states && word_is(word, "VALUES"))
+        return read_number(next, 2, UINT64_C(1) << 32, &recipe->values,
+                           "ERR VALUES must be 2 to 2^32");
+    return "ERR syntax error";
+}
+
+static const char *check_wish(bool is_states, const native_wish *wish) {
+    const value_recipe *const recipe = &wish->recipe;
+    if (wish->like != NULL)
+        return wish->has_error || wish->has_capacity || recipe->has_seed || recipe->timeout != 0
+                   ? "ERR LIKE stands alone: everything else comes from the other key"
+                   : NULL;
+    if (!wish->has_error || !wish->has_capacity) return "ERR ERROR and CAPACITY are needed";
+    if (recipe->grow_to != 0 && recipe->grow_to < recipe->capacity)
+        return "ERR GROWTO must not be less than CAPACITY";
+    if (is_states && recipe->values == 0) return "ERR VALUES is needed";
+    bool const is_counting = (recipe->abilities & TAMIS_CAN_COUNT) != 0;
+    return recipe->timeout != 0 && !is_states && is_counting ? "ERR a set with TIMEOUT cannot count"
+                                                             : NULL;
+}
+
+const char *native_read_wish(redis_string **argv, int argc, int first, bool is_states,
+                             native_wish *ret_wish) {
+    value_recipe *const recipe = &ret_wish->recipe;
+    *ret_wish = (native_wish){ .like = NULL };
+    for (int i = first; i < argc; i++) {
+        if (!is_states && word_is(argv[i], "COUNTING")) {
+            recipe->abilities |= TAMIS_CAN_COUNT;
+        } else if (!is_states && word_is(argv[i], "SMALL")) {
+            recipe->is_small = true;
+        } else if (i + 1 == argc) {
+            return "ERR syntax error";
+        } else {
+            const char *const problem = read_pair(argv[i], argv[i + 1], is_states, ret_wish);
+            if (problem != NULL) return problem;
+            i++;
+        }
+    }
+    recipe->fpr = recipe->error;
+    recipe->asked = recipe->capacity;
+    return check_wish(is_states, ret_wish);
+}
+
+void native_problem_text(tamis_status status, const tamis_problem *problem, char *ret_text,
+                         size_t bytes) {
+    const char *const what =
+        problem != NULL && problem->text[0] != 0 ? problem->text : tamis_status_text(status);
+    (void)snprintf(ret_text, bytes, "ERR %s", what);
+    for (char *at = ret_text; *at != 0; at++) {
+        if (*at == '\r' || *at == '\n') *at = ' ';
+    }
+}
+
+int native_reply_problem(redis_ctx *ctx, tamis_status status, const tamis_problem *problem) {
+    char text[400];
+    native_problem_text(status, problem, text, sizeof text);
+    return redis_ReplyWithError(ctx, text);
+}

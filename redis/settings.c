@@ -1,0 +1,168 @@
+/* settings.c - read the module's arguments. */
+#include "settings.h"
+
+#include "words.h"
+
+#include <stdio.h>
+
+tamis_settings settings = {
+    .bf_error = 0.01,
+    .bf_capacity = 100,
+    .bf_expansion = 2,
+    .cf_error = 0.01,
+    .cf_capacity = 1024,
+    .cf_bucket_size = 2,
+    .cf_max_iterations = 20,
+    .cf_expansion = 1,
+    .cf_max_expansions = 32,
+    .cf_count_to = 15,
+    .headroom = 4,
+    .max_key_bytes = (long long)4 << 30,
+    .stage_seconds = 60,
+};
+
+/* An argument is a whole number or a rate. Some have a second name, which other modules use. */
+typedef struct setting_row {
+    const char *name, *alias;
+    long long  *number;
+    double     *rate;
+    long long   least, most;
+} setting_row;
+
+static const setting_row arguments[] = {
+    { "bf-error-rate", "ERROR_RATE", NULL, &settings.bf_error, 0, 0 },
+    { "bf-initial-size", "INITIAL_SIZE", &settings.bf_capacity, NULL, 1, 1 << 30 },
+    { "bf-expansion-factor", NULL, &settings.bf_expansion, NULL, 0, 32768 },
+    { "cf-error-rate", NULL, NULL, &settings.cf_error, 0, 0 },
+    { "cf-initial-size", NULL, &settings.cf_capacity, NULL, 4, 1 << 30 },
+    { "cf-bucket-size", NULL, &settings.cf_bucket_size, NULL, 1, 255 },
+    { "cf-max-iterations", NULL, &settings.cf_max_iterations, NULL, 1, 65535 },
+    { "cf-expansion-factor", NULL, &settings.cf_expansion, NULL, 0, 32768 },
+    { "cf-max-expansions", "CF_MAX_EXPANSIONS", &settings.cf_max_expansions, NULL, 1, 65536 },
+    { "cf-count-to", NULL, &settings.cf_count_to, NULL, 1, 65535 },
+    { "headroom", NULL, &settings.headroom, NULL, 1, 20 },
+    { "max-key-bytes", NULL, &settings.max_key_bytes, NULL, 0, INT64_MAX },
+    { "fixed-seed", NULL, &settings.fixed_seed, NULL, 0, INT64_MAX },
+    { "stage-seconds", NULL, &settings.stage_seconds, NULL, 1, 86400 },
+};
+
+static const setting_row *argument_of(const redis_string *word) {
+    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++) {
+        const setting_row *const one = &arguments[i];
+        if (word_is(word, one->name) || (one->alias != NULL && word_is(word, one->alias)))
+            return one;
+    }
+    return NULL;
+}
+
+static bool argument_take(redis_ctx *ctx, const setting_row *one, const redis_string *text) {
+    long long number;
+    double    rate;
+    if (one->rate != NULL) {
+        bool const is_good =
+            redis_StringToDouble(text, &rate) == REDIS_OK && rate > 0.0 && rate < 1.0;
+        if (is_good)
+            *one->rate = rate > 0.25 ? 0.25 : rate;
+        else
+            redis_Log(ctx, "warning", "Value for `%s` must be in the range (0, 1)", one->name);
+        return is_good;
+    }
+    if (redis_StringToLongLong(text, &number) != REDIS_OK) {
+        redis_Log(ctx, "warning", "Invalid value for `%s`", one->name);
+        return false;
+    }
+    if (number < one->least || number > one->most) {
+        redis_Log(ctx, "warning", "Value for `%s` must be in the range [%lld, %lld]", one->name,
+                  one->least, one->most);
+        return false;
+    }
+    *one->number = number;
+    return true;
+}
+
+bool settings_read(redis_ctx *ctx, redis_string **argv, int argc) {
+    if (argc % 2 != 0) {
+        redis_Log(ctx, "warning", "Invalid number of arguments passed");
+        return false;
+    }
+    for (int i = 0; i < argc; i += 2) {
+        const setting_row *const one = argument_of(argv[i]);
+        if (one == NULL) {
+            redis_Log(ctx, "warning", "Unrecognized option %s", redis_StringPtrLen(argv[i], NULL));
+            return false;
+        }
+        if (!argument_take(ctx, one, argv[i + 1])) return false;
+    }
+    if (settings.cf_capacity < 2 * settings.cf_bucket_size) {
+        redis_Log(ctx, "warning", "cf-initial-size must be at least 2 x cf-bucket-size");
+        return false;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------ CONFIG */
+
+static int refuse(redis_string **reterr, const char *text) {
+    *reterr = redis_CreateString(NULL, text, strlen(text));
+    return REDIS_ERR;
+}
+
+static long long get_number(const char *name, void *data) {
+    (void)name;
+    return *(long long *)data;
+}
+
+/* The server has checked the range. */
+static int set_number(const char *name, long long number, void *data, redis_string **reterr) {
+    long long *const setting = data;
+    long long const  before = *setting;
+    (void)name;
+    *setting = number;
+    if (settings.cf_capacity >= 2 * settings.cf_bucket_size) return REDIS_OK;
+    *setting = before;
+    return refuse(reterr, "cf-initial-size must be at least 2 x cf-bucket-size");
+}
+
+/* The server copies the text at once, and leaves the string to us. */
+static redis_string *get_rate(const char *name, void *data) {
+    static redis_string *shown;
+    char                 text[32];
+    (void)name;
+    int const n = snprintf(text, sizeof text, "%g", *(double *)data);
+    if (shown != NULL) redis_FreeString(NULL, shown);
+    shown = redis_CreateString(NULL, text, (size_t)n);
+    return shown;
+}
+
+static int set_rate(const char *name, redis_string *text, void *data, redis_string **reterr) {
+    double rate;
+    (void)name;
+    if (redis_StringToDouble(text, &rate) != REDIS_OK || !(rate > 0.0 && rate < 1.0))
+        return refuse(reterr, "the value must be in the range (0, 1)");
+    *(double *)data = rate > 0.25 ? 0.25 : rate;
+    return REDIS_OK;
+}
+
+static int register_one(redis_ctx *ctx, const setting_row *one, unsigned flags) {
+    char text[32];
+    if (one->number != NULL)
+        return redis_RegisterNumericConfig(ctx, one->name, *one->number, flags, one->least,
+                                           one->most, get_number, set_number, NULL, one->number);
+    (void)snprintf(text, sizeof text, "%g", *one->rate);
+    return redis_RegisterStringConfig(ctx, one->name, text, flags, get_rate, set_rate, NULL,
+                                      one->rate);
+}
+
+bool settings_register(redis_ctx *ctx) {
+    if (redis_RegisterNumericConfig == NULL || redis_RegisterStringConfig == NULL ||
+        redis_LoadConfigs == NULL)
+        return true;
+    bool const     is_8 = redis_GetServerVersion != NULL && redis_GetServerVersion() >= 0x00080000;
+    unsigned const flags = is_8 ? REDIS_CONFIG_UNPREFIXED : 0;
+    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++) {
+        if (register_one(ctx, &arguments[i], flags) == REDIS_OK) continue;
+        redis_Log(ctx, "warning", "tamis: the server refused the setting %s", arguments[i].name);
+        return false;
+    }
+    return redis_LoadConfigs(ctx) == REDIS_OK;
+}
