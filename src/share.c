@@ -66,7 +66,9 @@ tamis_status tamis_share_init(tamis_set *set) {
     tamis_share_divide(set);
     tamis_status const status =
         get_stripes(set, set->growth != NULL ? MAX_STRIPES : stripes_of(set));
-    if (status != TAMIS_OK || !tamis_share_prepare(set, 1)) return TAMIS_ERR_MEMORY;
+    /* A set from a file may be in a step, whose end needs as much as one that begins here. */
+    unsigned const n = set->growth != NULL ? 4 : 1;
+    if (status != TAMIS_OK || !tamis_share_prepare(set, n)) return TAMIS_ERR_MEMORY;
     tamis_share_publish(set);
     tamis_share_settle(set);
     tamis_share_choose_calls(set);
@@ -95,8 +97,8 @@ void tamis_share_note(tamis_set *set, uint64_t adds, uint64_t removes, uint64_t 
 
 /* ------------------------------------------------------------------ callbacks */
 
-/* A callback runs while its thread holds the set. Which thread that is, the set knows; other threads
- * read it, and only want to know whether it is them. */
+/* A callback runs while its thread holds the set. Which thread that is, the set knows; other
+ * threads read it, and only want to know whether it is them. */
 
 tamis_status tamis_share_change_status(const tamis_set *set) {
     uintptr_t const caller = __atomic_load_n(&set->shared->caller, __ATOMIC_RELAXED);
