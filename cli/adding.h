@@ -16,9 +16,8 @@ typedef struct set_in_work {
     bool       is_shared;
 } set_in_work;
 
-/* Do several threads that change a set of this kind get more done than one? Other kinds let them
- * take turns, or cannot be shared. */
-bool is_shared_well(const char *kind);
+/* Should so many threads change a set of this kind at the same time? */
+bool is_shared_well(const char *kind, unsigned threads);
 
 /* Add all keys: each once, or with --counts as often as its line says. Stops when a key is refused.
  * @param ret_copies how many copies were added, whatever the status.

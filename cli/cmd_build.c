@@ -80,23 +80,15 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* The plan of the kind that is taken. False: there is none. */
-static bool find_plan(const tamis_spec *spec, tamis_plan *ret_plan) {
+/* Is there a kind for it, other than those whose copies use up capacity? */
+static bool is_possible(const tamis_spec *spec) {
     tamis_plan rows[64];
     size_t     n;
     if (tamis_plan_kinds(spec, rows, 64, &n, NULL) != TAMIS_OK) return false;
     for (size_t i = 0; i < n && i < 64; i++) {
-        if (!rows[i].chosen) continue;
-        *ret_plan = rows[i];
-        return true;
+        if (rows[i].chosen) return !rows[i].copies_take_room;
     }
     return false;
-}
-
-/* Is there a kind for it, other than those whose copies use up capacity? */
-static bool is_possible(const tamis_spec *spec) {
-    tamis_plan plan;
-    return find_plan(spec, &plan) && !plan.copies_take_room;
 }
 
 /* Room for the copies that the sample shows, as far as a kind has it. Keys with more are saturated:
@@ -123,16 +115,22 @@ static void spec_for_lines(lines *input, const options *asked, tamis_spec *spec)
 
 /* ------------------------------------------------------------------ building */
 
-/* The kind is chosen as for one thread, so that the file is the same with any number of them. Then
- * the set is shared if that kind is good at it. */
+/* The kind is chosen as for one thread, so that the file is the same with any number of them. If
+ * that kind is good at being shared, the set is made once more; an empty one costs next to nothing.
+ */
 static set_in_work make_set(const options *asked, tamis_spec *spec) {
-    setfile    like = { .descriptor = -1 };
-    tamis_plan plan;
+    setfile     like = { .descriptor = -1 };
+    tamis_facts facts;
     if (asked->like != NULL) setfile_open_set(asked->like, asked, &like);
     spec->like = like.set;
     spec->shared = false;
-    spec->shared = asked->threads > 1 && find_plan(spec, &plan) && is_shared_well(plan.kind);
-    tamis_set *const set = set_create(spec);
+    tamis_set *set = set_create(spec);
+    if (tamis_get_facts(set, &facts) != TAMIS_OK) die("there is no set to inspect");
+    if (is_shared_well(facts.kind, asked->threads)) {
+        tamis_free(set);
+        spec->shared = true;
+        set = set_create(spec);
+    }
     spec->like = NULL;
     setfile_close(&like);
     return (set_in_work){ set, spec->shared };

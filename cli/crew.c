@@ -154,10 +154,12 @@ static bool finish_oldest(crew *all, bool may_wait) {
 }
 
 /* The lines_settle of a crew. */
-static bool finish_all(void *context) {
+static settled settle_oldest(void *context) {
     crew *const all = context;
-    while (in_flight(all) != 0 && !all->is_stopped) (void)finish_oldest(all, true);
-    return !all->is_stopped;
+    if (all->is_stopped) return SETTLED_ENOUGH;
+    if (in_flight(all) == 0) return SETTLED_ALL;
+    (void)finish_oldest(all, true);
+    return all->is_stopped ? SETTLED_ENOUGH : SETTLED_ONE;
 }
 
 static void do_it_here(crew *all, job *it) {
@@ -168,7 +170,8 @@ static void do_it_here(crew *all, job *it) {
 /* More workers are started only while there is work for them. If the system has no more threads to
  * give, those that there are do it. */
 static void hand_out(crew *all, job *it) {
-    bool const is_only_one = in_flight(all) == 0 && !lines_are_ready(all->input);
+    bool const is_end = all->input->descriptor < 0 || text_is_small(&it->text);
+    bool const is_only_one = in_flight(all) == 0 && is_end && !lines_are_ready(all->input);
     if (!is_only_one && all->n_workers < all->most_workers && in_flight(all) >= all->n_workers) {
         if (!worker_start(all)) all->most_workers = all->n_workers;
     }
@@ -191,7 +194,7 @@ static void run_all(crew *all) {
         job_begin(it, all->input);
         hand_out(all, it);
     }
-    (void)finish_all(all);
+    while (settle_oldest(all) == SETTLED_ONE) continue;
 }
 
 /* ------------------------------------------------------------------ beginning and end */
@@ -205,7 +208,8 @@ static void crew_begin(crew *all, unsigned workers) {
     (void)pthread_mutex_init(&all->lock, NULL);
     (void)pthread_cond_init(&all->has_work, NULL);
     (void)pthread_cond_init(&all->has_result, NULL);
-    all->input->settle = finish_all;
+    if (workers == 0) return;
+    all->input->settle = settle_oldest;
     all->input->settle_context = all;
 }
 

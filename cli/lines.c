@@ -41,12 +41,12 @@ static bool is_interrupted(const lines *input) {
     return signals_caught() != 0 && input->limit == LINES_ALL;
 }
 
-static bool settle(const lines *input) {
-    return input->settle == NULL || input->settle(input->settle_context);
+static settled settle_one(const lines *input) {
+    return input->settle != NULL ? input->settle(input->settle_context) : SETTLED_ALL;
 }
 
 static _Noreturn void die_of_reading(const lines *input, int error) {
-    (void)settle(input);
+    while (settle_one(input) == SETTLED_ONE) continue;
     const char *const advice = error == ENOENT   ? "; name an existing file"
                                : error == EISDIR ? "; name a file, not a folder"
                                : error == EACCES ? "; make it readable"
@@ -185,6 +185,15 @@ static bool wait_for_bytes(const lines *input) {
     return !is_interrupted(input);
 }
 
+/* Finish blocks until there is something to read, or none is left. False: no input is needed. */
+static bool settle_until_ready(const lines *input) {
+    settled how = SETTLED_ONE;
+    while (input->settle != NULL && how == SETTLED_ONE && !lines_are_ready(input)) {
+        how = settle_one(input);
+    }
+    return how != SETTLED_ENOUGH;
+}
+
 /* Read more bytes into the buffer. False if a signal has ended the input.
  *
  * Answers are written out before a pipe or terminal is read, since that may wait: somebody who
@@ -196,7 +205,7 @@ static bool buffer_fill(lines *input) {
     size_t const room = input->text.buffer_bytes - input->text.end - 1;
     ssize_t      got;
     if (!input->is_regular) {
-        if (input->settle != NULL && !lines_are_ready(input) && !settle(input)) return false;
+        if (!settle_until_ready(input)) return false;
         output_flush();
         if (!wait_for_bytes(input)) return false;
     }
@@ -342,10 +351,8 @@ static bool read_on(lines *input) {
         return true;
     }
     if (input->name == input->n_names) return false;
-    if (!lines_are_ready(input)) {
-        if (!settle(input)) return false;
-        output_flush();
-    }
+    if (!settle_until_ready(input)) return false;
+    if (!lines_are_ready(input)) output_flush();
     return file_begin(input);
 }
 
@@ -368,7 +375,7 @@ static void give_block(lines *input, line_text *block, size_t whole) {
 }
 
 /* A block ends with its file: if the next one cannot be read, all lines before it were handed out.
- * Before the last lines of a pipe are handed out, what was handed out before is settled: meanwhile
+ * Before a few lines of a pipe are handed out, what was handed out before is settled: meanwhile
  * there may be more to read, and fewer, larger blocks are less work. */
 bool lines_next_block(lines *input, line_text *block) {
     size_t whole = 0;
@@ -377,7 +384,8 @@ bool lines_next_block(lines *input, line_text *block) {
         if (whole == 0) continue;
         if (input->text.end - input->text.begin >= BLOCK_BYTES || input->descriptor < 0) break;
         if (lines_are_ready(input)) continue;
-        if (!settle(input)) return false;
+        if (!text_is_small(&input->text)) break;
+        if (!settle_until_ready(input)) return false;
         if (!lines_are_ready(input)) break;
     } while (read_on(input));
     if (whole == 0) return false;

@@ -33,8 +33,13 @@ size_t text_cut(line_text *text, tamis_key *ret_keys);
 void text_free(line_text *text);
 
 /* To be called before the input waits or fails, so that whatever was read before is done by then.
- * Returns false if no more input is needed. */
-typedef bool lines_settle(void *context);
+ * It waits for the oldest block that is not done yet, and finishes it. */
+typedef enum settled {
+    SETTLED_ONE,   /* there may be more */
+    SETTLED_ALL,   /* there is none */
+    SETTLED_ENOUGH /* no more input is needed */
+} settled;
+typedef settled lines_settle(void *context);
 
 typedef struct lines {
     char *const *names; /* "-" is stdin */
@@ -52,7 +57,7 @@ typedef struct lines {
     uint64_t keys, bytes; /* read so far */
     uint64_t limit;       /* of keys to read, or LINES_ALL */
 
-    lines_settle *settle; /* or NULL */
+    lines_settle *settle; /* of threads that work on blocks; or NULL */
     void         *settle_context;
 } lines;
 
@@ -70,6 +75,11 @@ bool lines_next_block(lines *input, line_text *block);
 
 /* Is there more to read at once? False at the end, too. */
 bool lines_are_ready(const lines *input);
+
+/* Is a block so small that handing it to another thread costs as much as the work? */
+static inline bool text_is_small(const line_text *text) {
+    return text->end - text->begin < ((size_t)1 << 15);
+}
 
 /* So many more lines were read. */
 void lines_count(lines *input, uint64_t n);

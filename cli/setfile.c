@@ -251,14 +251,15 @@ tamis_set *setfile_take(const char *path, const options *asked, setfile_target *
     return setfile_read(path, asked);
 }
 
-/* Is it a set of a kind that threads share well? Only its header is read. */
-static bool is_of_shared_kind(const char *path) {
+/* Is it a set of a kind that so many threads share well? Only its header is read. */
+static bool is_of_shared_kind(const char *path, unsigned threads) {
     tamis_open_options how = TAMIS_OPEN_OPTIONS_INIT;
     tamis_set         *set = NULL;
     tamis_facts        facts;
     how.flags = TAMIS_OPEN_MAP | TAMIS_OPEN_TRUST;
     if (tamis_open(path, &how, &set, NULL) != TAMIS_OK) return false;
-    bool const is_well = tamis_get_facts(set, &facts) == TAMIS_OK && is_shared_well(facts.kind);
+    bool const is_well =
+        tamis_get_facts(set, &facts) == TAMIS_OK && is_shared_well(facts.kind, threads);
     tamis_free(set);
     return is_well;
 }
@@ -266,7 +267,7 @@ static bool is_of_shared_kind(const char *path) {
 set_in_work setfile_take_shared(const char *path, const options *asked,
                                 setfile_target *ret_target) {
     options with = *asked;
-    with.spec.shared = asked->threads > 1 && is_of_shared_kind(path);
+    with.spec.shared = asked->threads > 1 && is_of_shared_kind(path, asked->threads);
     tamis_set *const set = setfile_take(path, &with, ret_target);
     return (set_in_work){ set, with.spec.shared };
 }
