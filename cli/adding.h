@@ -2,17 +2,27 @@
 #ifndef CLI_ADDING_H
 #define CLI_ADDING_H
 
-#include "lines.h"
+#include "crew.h"
 #include "options.h"
 
 /* Split a line of --counts, "KEY<TAB>COPIES", or end the program. *key becomes the key alone. */
 uint64_t counted_split(tamis_key *key, uint64_t line_number);
 
-/* Add all keys: each once, or with --counts as often as its line says. Stops at the first key that
- * is refused.
+/* A set that lines are added to or removed from. Threads change it at the same time if it is
+ * shared. If not, they hash the lines, and the main thread changes it, in the order of the input.
+ */
+typedef struct set_in_work {
+    tamis_set *set;
+    bool       is_shared;
+} set_in_work;
+
+/* Should so many threads change a set of this kind at the same time? */
+bool is_shared_well(const char *kind, unsigned threads);
+
+/* Add all keys: each once, or with --counts as often as its line says. Stops when a key is refused.
  * @param ret_copies how many copies were added, whatever the status.
  * @return TAMIS_OK or TAMIS_ERR_FULL; anything else ends the program. */
-tamis_status add_lines(tamis_set *set, const char *path, lines *input, const options *asked,
+tamis_status add_lines(set_in_work to, const char *path, lines *input, const options *asked,
                        uint64_t *ret_copies);
 
 /* End the program: the set is full, and nothing was saved. */

@@ -34,7 +34,8 @@ static bool tell_change(const tamis_info *info, const char *path, const char *ch
 static int add_run(const options *asked) {
     const char *const path = asked->operands[0];
     setfile_target    target;
-    tamis_set *const  set = setfile_take(path, asked, &target);
+    set_in_work const to = setfile_take_shared(path, asked, &target);
+    tamis_set *const  set = to.set;
     lines             input;
     tamis_facts       before;
     tamis_info        after;
@@ -43,7 +44,7 @@ static int add_run(const options *asked) {
     if (tamis_get_facts(set, &before) != TAMIS_OK) die("there is no set to inspect");
     keys_open(&input, asked, 1);
     if (!is_given(asked, OPTION_BIT(DISCARD))) signals_end_input();
-    if (add_lines(set, path, &input, asked, &copies) == TAMIS_ERR_FULL) {
+    if (add_lines(to, path, &input, asked, &copies) == TAMIS_ERR_FULL) {
         die_of_full(set, path, input.keys);
     }
     if (input.keys != 0) setfile_save(set, &target);
@@ -72,7 +73,8 @@ const command command_add = {
                 "  tamis add seen.tamis monday.txt tuesday.txt\n"
                 "  printf 'apple\\t5\\n' | tamis add --counts fruit.tamis    five apples\n"
                 "  tail -f access.log | tamis add seen.tamis               until Ctrl-C\n",
-    .options = OPTION_BIT(NULL) | OPTION_BIT(COUNTS) | OPTION_BIT(DISCARD) | OPTION_BIT(QUIET),
+    .options = OPTION_BIT(NULL) | OPTION_BIT(COUNTS) | OPTION_BIT(THREADS) | OPTION_BIT(DISCARD) |
+               OPTION_BIT(QUIET),
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .set_operands = 1,
@@ -107,18 +109,61 @@ typedef struct removal_count {
     uint64_t removed, absent, saturated;
 } removal_count;
 
-static removal_count remove_lines(tamis_set *set, lines *input) {
-    tamis_key     keys[LINES_BATCH];
-    removal_count all = { 0, 0, 0 };
-    tamis_removal some;
-    size_t        n;
-    while ((n = lines_next(input, keys)) != 0) {
-        if (tamis_remove_batch(set, keys, n, NULL, &some) != TAMIS_OK) die("cannot remove");
-        all.removed += some.removed;
-        all.absent += some.absent;
-        all.saturated += some.saturated;
+typedef struct removing {
+    tamis_set    *set, *hasher;
+    removal_count count;
+} removing;
+
+static void note_removal(job *it, const tamis_removal *some) {
+    it->sums[0] += some->removed;
+    it->sums[1] += some->absent;
+    it->sums[2] += some->saturated;
+}
+
+static void remove_block(job *it, void *context) {
+    const removing *const now = context;
+    tamis_key             keys[LINES_BATCH];
+    tamis_removal         some;
+    size_t                n;
+    while (it->status == TAMIS_OK && (n = job_cut(it, keys)) != 0) {
+        it->status = tamis_remove_batch(now->set, keys, n, NULL, &some);
+        if (it->status == TAMIS_OK) note_removal(it, &some);
     }
-    return all;
+}
+
+static bool count_removed(job *it, void *context) {
+    removing *const now = context;
+    if (it->status != TAMIS_OK) die("cannot remove: %s", tamis_status_text(it->status));
+    now->count.removed += it->sums[0];
+    now->count.absent += it->sums[1];
+    now->count.saturated += it->sums[2];
+    return true;
+}
+
+static void hash_block(job *it, void *context) {
+    job_hash(it, ((const removing *)context)->hasher);
+}
+
+static bool remove_hashes(job *it, void *context) {
+    removing *const now = context;
+    tamis_removal   some = { 0, 0, 0 };
+    it->status = tamis_remove_hash_batch(now->set, it->hashes, (size_t)it->lines, NULL, &some);
+    note_removal(it, &some);
+    return count_removed(it, now);
+}
+
+static removal_count remove_lines(set_in_work from, lines *input, unsigned threads) {
+    removing now = { .set = from.set };
+    if (from.is_shared || threads == 1) {
+        (void)crew_run(&(crew_task){ remove_block, count_removed, &now }, input,
+                       crew_of_workers(threads));
+    } else {
+        now.hasher = hasher_like(from.set);
+        (void)crew_run(&(crew_task){ hash_block, remove_hashes, &now }, input,
+                       crew_with_main(threads));
+        tamis_free(now.hasher);
+    }
+    return now.count;
 }
 
 /* "removed 12 keys, 0 absent, 8 saturated (they have more copies than the set can count, and stay)"
@@ -139,14 +184,15 @@ static void name_removed(const removal_count *count, char *ret_text, size_t n) {
 static int remove_run(const options *asked) {
     const char *const path = asked->operands[0];
     setfile_target    target;
-    tamis_set *const  set = setfile_take(path, asked, &target);
+    set_in_work const from = setfile_take_shared(path, asked, &target);
+    tamis_set *const  set = from.set;
     lines             input;
     tamis_info        info;
     char              change[240];
     if (tamis_remove_batch(set, NULL, 0, NULL, NULL) != TAMIS_OK) die_of_no_removal(set, path);
     keys_open(&input, asked, 1);
     if (!is_given(asked, OPTION_BIT(DISCARD))) signals_end_input();
-    removal_count const count = remove_lines(set, &input);
+    removal_count const count = remove_lines(from, &input, asked->threads);
     if (input.keys != 0) setfile_save(set, &target);
     name_removed(&count, change, sizeof change);
     setfile_inspect(set, &info);
@@ -169,7 +215,7 @@ const command command_remove = {
             "removed), with 2 on an error (nothing is removed).\n",
     .examples = "  tamis build seen.tamis -n 1M --remove <urls.txt\n"
                 "  tamis remove seen.tamis expired.txt\n",
-    .options = OPTION_BIT(NULL) | OPTION_BIT(DISCARD) | OPTION_BIT(QUIET),
+    .options = OPTION_BIT(NULL) | OPTION_BIT(THREADS) | OPTION_BIT(DISCARD) | OPTION_BIT(QUIET),
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .set_operands = 1,

@@ -25,31 +25,50 @@
 
 /* ------------------------------------------------------------------ what the lines are like */
 
-/* A set that is only used for its hash function, with a fixed seed, so that the same lines always
- * give the same plan. */
-static tamis_set *hasher_make(void) {
-    static const tamis_seed seed = { UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0x2545f4914f6cdd1d) };
-    tamis_spec              spec = TAMIS_SPEC_INIT;
-    spec.capacity = 1;
-    spec.fpr = 0.5;
-    spec.seed = &seed;
-    return set_create(&spec);
+/* The same lines always give the same plan. */
+static const tamis_seed sample_seed = { UINT64_C(0x9e3779b97f4a7c15),
+                                        UINT64_C(0x2545f4914f6cdd1d) };
+
+typedef struct sampling {
+    tamis_set   *hasher;
+    key_sample  *sample;
+    const lines *input;
+} sampling;
+
+static void hash_block(job *it, void *context) {
+    job_hash(it, ((const sampling *)context)->hasher);
+}
+
+static bool sample_block(job *it, void *context) {
+    const sampling *const now = context;
+    for (size_t i = 0; i < it->lines; i++) sample_add(now->sample, it->hashes[i], 1);
+    return true;
+}
+
+/* The same for lines of keys and numbers. */
+static void sample_counted(job *it, void *context) {
+    const sampling *const now = context;
+    tamis_key             keys[LINES_BATCH];
+    size_t                n;
+    while ((n = job_cut(it, keys)) != 0) {
+        uint64_t const before = now->input->keys + it->lines - n;
+        for (size_t i = 0; i < n; i++) {
+            uint64_t const copies = counted_split(&keys[i], before + i + 1);
+            uint64_t const hash = tamis_hash_key(now->hasher, keys[i].data, keys[i].bytes);
+            sample_add(now->sample, hash, copies);
+        }
+    }
 }
 
 static void sample_lines(lines *input, const options *asked, key_sample *ret_sample) {
-    tamis_set *const hasher = hasher_make();
-    bool const       is_counted = is_given(asked, OPTION_BIT(COUNTS));
-    tamis_key        keys[LINES_BATCH];
-    size_t           n;
+    sampling now = { hasher_make(sample_seed, TAMIS_HASH_DEFAULT), ret_sample, input };
     sample_begin(ret_sample);
-    while ((n = lines_next(input, keys)) != 0) {
-        for (size_t i = 0; i < n; i++) {
-            uint64_t const line = input->keys - n + i + 1;
-            uint64_t const copies = is_counted ? counted_split(&keys[i], line) : 1;
-            sample_add(ret_sample, tamis_hash_key(hasher, keys[i].data, keys[i].bytes), copies);
-        }
-    }
-    tamis_free(hasher);
+    if (is_given(asked, OPTION_BIT(COUNTS)))
+        (void)crew_run(&(crew_task){ sample_counted, NULL, &now }, input, 0);
+    else
+        (void)crew_run(&(crew_task){ hash_block, sample_block, &now }, input,
+                       crew_with_main(asked->threads));
+    tamis_free(now.hasher);
 }
 
 /* Does a line that comes again take up something in the set? */
@@ -96,14 +115,25 @@ static void spec_for_lines(lines *input, const options *asked, tamis_spec *spec)
 
 /* ------------------------------------------------------------------ building */
 
-static tamis_set *make_set(const options *asked, tamis_spec *spec) {
-    setfile like = { .descriptor = -1 };
+/* The kind is chosen as for one thread, so that the file is the same with any number of them. If
+ * that kind is good at being shared, the set is made once more; an empty one costs next to nothing.
+ */
+static set_in_work make_set(const options *asked, tamis_spec *spec) {
+    setfile     like = { .descriptor = -1 };
+    tamis_facts facts;
     if (asked->like != NULL) setfile_open_set(asked->like, asked, &like);
     spec->like = like.set;
-    tamis_set *const set = set_create(spec);
+    spec->shared = false;
+    tamis_set *set = set_create(spec);
+    if (tamis_get_facts(set, &facts) != TAMIS_OK) die("there is no set to inspect");
+    if (is_shared_well(facts.kind, asked->threads)) {
+        tamis_free(set);
+        spec->shared = true;
+        set = set_create(spec);
+    }
     spec->like = NULL;
     setfile_close(&like);
-    return set;
+    return (set_in_work){ set, spec->shared };
 }
 
 /* Room for more: first for copies, if none were expected, then for different keys. */
@@ -146,10 +176,13 @@ static tamis_set *build_set(const options *asked, lines *input, uint64_t *ret_co
     }
     sizing const size = choose_size(asked, input, &spec);
     for (;;) {
-        tamis_set *const set = make_set(asked, &spec);
-        if (add_lines(set, path, input, asked, ret_copies) == TAMIS_OK) return set;
-        if (size != SIZE_COUNTED) die_of_full(set, path, input->keys);
-        tamis_free(set);
+        set_in_work const to = make_set(asked, &spec);
+        if (add_lines(to, path, input, asked, ret_copies) == TAMIS_OK) {
+            growth_settle(to.set);
+            return to.set;
+        }
+        if (size != SIZE_COUNTED) die_of_full(to.set, path, input->keys);
+        tamis_free(to.set);
         spec_grow(&spec);
         lines_rewind(input);
     }
@@ -208,8 +241,8 @@ const command command_build = {
         "  tamis build words.tamis -n auto words                         as small as it gets\n"
         "  tamis build tuesday.tamis --like monday.tamis tuesday.txt     to be merged\n",
     .options = OPTIONS_OF_SPEC | OPTIONS_OF_HASHING | OPTION_BIT(MEMORY) | OPTION_BIT(LIKE) |
-               OPTION_BIT(NULL) | OPTION_BIT(COUNTS) | OPTION_BIT(FORCE) | OPTION_BIT(DISCARD) |
-               OPTION_BIT(QUIET),
+               OPTION_BIT(NULL) | OPTION_BIT(COUNTS) | OPTION_BIT(THREADS) | OPTION_BIT(FORCE) |
+               OPTION_BIT(DISCARD) | OPTION_BIT(QUIET),
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .set_operands = 1,

@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "crew.h"
 #include "growth.h"
 #include "message.h"
 #include "numbers.h"
@@ -51,15 +52,31 @@ static void note_full(dedup_memory *seen) {
     seen->is_full = true;
 }
 
-/* is_new[i]: is keys[i] seen for the first time? New lines are added, as long as there is room. */
-static void look_and_remember(dedup_memory *seen, const tamis_key *keys, size_t n, bool *is_new) {
+/* Some lines: their keys, and their hashes if those are known already. */
+typedef struct some_lines {
+    const tamis_key *keys;
+    const uint64_t  *hashes; /* or NULL */
+    size_t           n;
+} some_lines;
+
+static tamis_status add_new_from(tamis_set *set, const some_lines *some, size_t first,
+                                 bool *ret_is_new, size_t *ret_done) {
+    size_t const left = some->n - first;
+    if (some->hashes != NULL) {
+        return tamis_add_new_hash_batch(set, some->hashes + first, left, ret_is_new + first,
+                                        ret_done);
+    }
+    return tamis_add_new_batch(set, some->keys + first, left, ret_is_new + first, ret_done);
+}
+
+/* is_new[i]: is line i seen for the first time? New lines are added, as long as there is room. */
+static void look_and_remember(dedup_memory *seen, const some_lines *some, bool *is_new) {
     uint64_t const before = seen->different;
-    size_t         done = 0, some;
-    while (done < n) {
-        tamis_status const status =
-            tamis_add_new_batch(seen->set, keys + done, n - done, is_new + done, &some);
-        for (size_t i = done; i < done + some; i++) seen->different += is_new[i];
-        done += some;
+    size_t         done = 0, handled;
+    while (done < some->n) {
+        tamis_status const status = add_new_from(seen->set, some, done, is_new, &handled);
+        for (size_t i = done; i < done + handled; i++) seen->different += is_new[i];
+        done += handled;
         if (status == TAMIS_OK) break;
         if (status != TAMIS_ERR_FULL) die("cannot add: %s", tamis_status_text(status));
         note_full(seen);
@@ -74,27 +91,64 @@ static uint64_t count_chosen(const bool *answers, size_t n, bool wanted) {
     return chosen;
 }
 
+/* What is done with the lines. */
+typedef struct dedup_task {
+    dedup_memory *seen;
+    tamis_set    *hasher; /* of several threads */
+    bool          is_counted, wanted;
+    uint64_t      chosen;
+} dedup_task;
+
+static void dedup_some(dedup_task *now, const some_lines *some) {
+    bool is_new[LINES_BATCH];
+    look_and_remember(now->seen, some, is_new);
+    if (now->is_counted)
+        now->chosen += count_chosen(is_new, some->n, now->wanted);
+    else
+        print_chosen(some->keys, is_new, some->n, now->wanted);
+}
+
+static void hash_block(job *it, void *context) {
+    job_hash(it, ((const dedup_task *)context)->hasher);
+}
+
+/* Whether a line is new depends on all lines before it. So it is decided here, in their order; only
+ * cutting and hashing is the work of many threads. */
+static bool dedup_hashed(job *it, void *context) {
+    for (size_t at = 0; at < it->lines; at += LINES_BATCH) {
+        size_t const left = (size_t)it->lines - at;
+        dedup_some(context, &(some_lines){ it->keys + at, it->hashes + at,
+                                           left < LINES_BATCH ? left : LINES_BATCH });
+    }
+    return true;
+}
+
+/* The same by one thread, which need not store the hashes. */
+static void dedup_block(job *it, void *context) {
+    tamis_key keys[LINES_BATCH];
+    size_t    n;
+    while ((n = job_cut(it, keys)) != 0) dedup_some(context, &(some_lines){ keys, NULL, n });
+}
+
 /* Returns how many lines were read. */
 static uint64_t dedup_all(dedup_memory *seen, const options *asked) {
-    bool const is_inverted = is_given(asked, OPTION_BIT(INVERT));
-    bool const is_counted = is_given(asked, OPTION_BIT(COUNT_LINES));
+    dedup_task now = { .seen = seen,
+                       .is_counted = is_given(asked, OPTION_BIT(COUNT_LINES)),
+                       .wanted = !is_given(asked, OPTION_BIT(INVERT)) };
     lines      input;
-    tamis_key  keys[LINES_BATCH];
-    bool       is_new[LINES_BATCH];
-    uint64_t   chosen = 0;
-    size_t     n;
     keys_open(&input, asked, 0);
-    while ((n = lines_next(&input, keys)) != 0) {
-        look_and_remember(seen, keys, n, is_new);
-        if (is_counted)
-            chosen += count_chosen(is_new, n, !is_inverted);
-        else
-            print_chosen(keys, is_new, n, !is_inverted);
+    if (asked->threads == 1) {
+        (void)crew_run(&(crew_task){ dedup_block, NULL, &now }, &input, 0);
+    } else {
+        now.hasher = hasher_like(seen->set);
+        (void)crew_run(&(crew_task){ hash_block, dedup_hashed, &now }, &input,
+                       crew_with_main(asked->threads));
+        tamis_free(now.hasher);
     }
     uint64_t const n_read = input.keys;
     lines_close(&input);
-    if (!is_counted) return n_read;
-    output_number(chosen);
+    if (!now.is_counted) return n_read;
+    output_number(now.chosen);
     output_string("\n");
     return n_read;
 }
@@ -208,7 +262,7 @@ const command command_dedup = {
         "  tamis dedup -n 10M <urls.txt >urls.unique          at most 10 million different\n",
     .options = (OPTIONS_OF_SPEC & ~OPTIONS_OF_ABILITY) | OPTIONS_OF_HASHING | OPTION_BIT(SET) |
                OPTION_BIT(NULL) | OPTION_BIT(INVERT) | OPTION_BIT(COUNT_LINES) |
-               OPTION_BIT(DISCARD) | OPTION_BIT(QUIET),
+               OPTION_BIT(THREADS) | OPTION_BIT(DISCARD) | OPTION_BIT(QUIET),
     .max_operands = SIZE_MAX,
     .run = dedup_run,
 };

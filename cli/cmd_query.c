@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "crew.h"
 #include "message.h"
 #include "output.h"
 #include "setfile.h"
@@ -27,25 +28,64 @@ void print_chosen(const tamis_key *keys, const bool *answers, size_t n, bool wan
     }
 }
 
-/* Returns how many lines were chosen. The file is checked whenever more input was read, so that
- * answers from an overwritten file are not printed. */
-static uint64_t ask_all(const setfile *file, lines *input, const options *asked) {
-    bool const is_printed = !is_given(asked, OPTION_BIT(COUNT_LINES) | OPTION_BIT(SILENT));
-    bool const is_inverted = is_given(asked, OPTION_BIT(INVERT));
-    bool const is_one_enough = is_given(asked, OPTION_BIT(SILENT));
-    tamis_key  keys[LINES_BATCH];
-    bool       answers[LINES_BATCH];
-    uint64_t   chosen = 0, checked_at = 0;
-    size_t     n;
-    while ((n = lines_next(input, keys)) != 0) {
-        size_t const found = tamis_has_batch(file->set, keys, n, is_printed ? answers : NULL);
-        if (input->bytes != checked_at) setfile_check(file);
-        checked_at = input->bytes;
-        chosen += is_inverted ? n - found : found;
-        if (is_printed) print_chosen(keys, answers, n, !is_inverted);
-        if (is_one_enough && chosen != 0) break;
+typedef struct question {
+    const setfile *file;
+    bool           is_printed, is_one_enough, wanted;
+    uint64_t       chosen;
+} question;
+
+/* Move the chosen lines to the front, where lines were that are not needed any more. Returns the
+ * end of what is there then. */
+static char *keep_chosen(const tamis_key *keys, const bool *answers, size_t n, bool wanted,
+                         char *to) {
+    size_t first = find_answer(answers, 0, n, wanted);
+    while (first < n) {
+        size_t const last = find_answer(answers, first, n, !wanted);
+        size_t const bytes = lines_span(keys, first, last);
+        memmove(to, keys[first].data, bytes);
+        to += bytes;
+        first = find_answer(answers, last, n, wanted);
     }
-    return chosen;
+    return to;
+}
+
+/* Work: ask about the lines of a block, and leave those that are to be printed. */
+static void ask_block(job *it, void *context) {
+    const question *const asked = context;
+    char *const           begin = it->text.buffer + it->text.begin;
+    char                 *to = begin;
+    tamis_key             keys[LINES_BATCH];
+    bool                  answers[LINES_BATCH];
+    size_t                n;
+    while ((n = job_cut(it, keys)) != 0) {
+        size_t const found =
+            tamis_has_batch(asked->file->set, keys, n, asked->is_printed ? answers : NULL);
+        it->sums[0] += asked->wanted ? found : n - found;
+        if (asked->is_printed) to = keep_chosen(keys, answers, n, asked->wanted, to);
+        if (asked->is_one_enough && it->sums[0] != 0) break;
+    }
+    it->output = begin;
+    it->n_output = (size_t)(to - begin);
+}
+
+/* The file is checked before the answers are printed, so that none from an overwritten file is. */
+static bool print_block(job *it, void *context) {
+    question *const asked = context;
+    setfile_check(asked->file);
+    asked->chosen += it->sums[0];
+    if (it->n_output != 0) output_bytes(it->output, it->n_output);
+    return !asked->is_one_enough || asked->chosen == 0;
+}
+
+/* Returns how many lines were chosen. Threads only read the set, so any kind will do. */
+static uint64_t ask_all(const setfile *file, lines *input, const options *asked) {
+    question all = { .file = file,
+                     .is_printed = !is_given(asked, OPTION_BIT(COUNT_LINES) | OPTION_BIT(SILENT)),
+                     .is_one_enough = is_given(asked, OPTION_BIT(SILENT)),
+                     .wanted = !is_given(asked, OPTION_BIT(INVERT)) };
+    (void)crew_run(&(crew_task){ ask_block, print_block, &all }, input,
+                   crew_of_workers(asked->threads));
+    return all.chosen;
 }
 
 static int has_run(const options *asked) {
@@ -79,7 +119,7 @@ const command command_has = {
                 "  tamis has -c seen.tamis today.txt           how many\n"
                 "  tail -f access.log | tamis has bad.tamis    answers as lines come\n",
     .options = OPTION_BIT(NULL) | OPTION_BIT(INVERT) | OPTION_BIT(COUNT_LINES) | OPTION_BIT(TRUST) |
-               OPTION_BIT(READ) | OPTION_BIT(SILENT),
+               OPTION_BIT(READ) | OPTION_BIT(THREADS) | OPTION_BIT(SILENT),
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .set_operands = 1,

@@ -36,6 +36,21 @@ tamis_set *set_create(const tamis_spec *spec) {
     die_of_spec(&problem);
 }
 
+tamis_set *hasher_make(tamis_seed seed, tamis_hash hash) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.capacity = 1;
+    spec.fpr = 0.5;
+    spec.seed = &seed;
+    spec.hash = hash;
+    return set_create(&spec);
+}
+
+tamis_set *hasher_like(const tamis_set *set) {
+    tamis_facts facts;
+    if (tamis_get_facts(set, &facts) != TAMIS_OK) die("there is no set to inspect");
+    return hasher_make(facts.seed, facts.hash);
+}
+
 void die_of_spec(const tamis_problem *problem) {
     const char *advice = NULL;
     if (problem->status == TAMIS_ERR_CANNOT) advice = "'tamis plan' compares the kinds";

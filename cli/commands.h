@@ -26,6 +26,11 @@ void keys_open(lines *ret_lines, const options *asked, size_t first);
 /* Make an empty set, or end the program. */
 tamis_set *set_create(const tamis_spec *spec);
 
+/* A set that is only used for its hashes: those that any set of this seed and hash function has.
+ * One thread may change that set while others hash. */
+tamis_set *hasher_make(tamis_seed seed, tamis_hash hash);
+tamis_set *hasher_like(const tamis_set *set);
+
 /* End the program with what the library says about a spec, and what to do. */
 _Noreturn void die_of_spec(const tamis_problem *problem);
 

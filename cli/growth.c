@@ -59,6 +59,20 @@ void growth_from_count(tamis_spec *spec) {
     }
 }
 
+/* ------------------------------------------------------------------ the end of a step */
+
+/* A step begins when 15/16 of the room are taken, but threads do not count together after each key,
+ * and may notice later. So look again: resizing to less than the set holds is refused. */
+void growth_settle(tamis_set *set) {
+    tamis_facts facts;
+    if (tamis_get_facts(set, &facts) != TAMIS_OK || facts.stage == facts.stages) return;
+    uint64_t const before_step = facts.capacity - facts.capacity / 16 - 1;
+    tamis_status   status = TAMIS_ERR_FULL;
+    if (!facts.is_growing) status = tamis_resize(set, before_step, NULL);
+    if (status == TAMIS_ERR_FULL) status = tamis_resize(set, 2 * facts.capacity, NULL);
+    (void)status;
+}
+
 /* ------------------------------------------------------------------ what it costs */
 
 #define SLACK (1 + 1e-6) /* the rate does not double to the last digit */

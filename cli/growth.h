@@ -25,4 +25,9 @@ double growth_last_rate(const tamis_plan *plan, unsigned stage, unsigned stages)
 double growth_cost(const tamis_plan *plan, double last_rate);
 double growth_states_cost(const tamis_states_info *info, double last_rate);
 
+/* End a step of growing, and begin none: afterwards, the size of the set and each byte of it follow
+ * from its keys alone, not from their order, nor from what threads did at the same time. If there
+ * is no memory for that, the set stays as it is, which is as good. */
+void growth_settle(tamis_set *set);
+
 #endif

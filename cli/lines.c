@@ -22,6 +22,7 @@
 #include "signals.h"
 
 #define FIRST_BUFFER_BYTES ((size_t)1 << 18)
+#define BLOCK_BYTES (3 * FIRST_BUFFER_BYTES / 4) /* with so many whole lines, a block is full */
 
 /* ------------------------------------------------------------------ files */
 
@@ -40,7 +41,12 @@ static bool is_interrupted(const lines *input) {
     return signals_caught() != 0 && input->limit == LINES_ALL;
 }
 
+static settled settle_one(const lines *input) {
+    return input->settle != NULL ? input->settle(input->settle_context) : SETTLED_ALL;
+}
+
 static _Noreturn void die_of_reading(const lines *input, int error) {
+    while (settle_one(input) == SETTLED_ONE) continue;
     const char *const advice = error == ENOENT   ? "; name an existing file"
                                : error == EISDIR ? "; name a file, not a folder"
                                : error == EACCES ? "; make it readable"
@@ -140,23 +146,34 @@ static void spool_write(lines *input, const char *at, size_t n) {
 
 /* ------------------------------------------------------------------ the buffer */
 
+static line_text text_make(size_t bytes, char separator) {
+    char *const buffer = malloc(bytes + SEPARATORS_BLOCK);
+    if (buffer == NULL) die("not enough memory: needs %zu bytes to read lines", bytes);
+    return (line_text){ .buffer = buffer, .buffer_bytes = bytes, .separator = separator };
+}
+
+void text_free(line_text *text) {
+    free(text->buffer);
+    *text = (line_text){ .buffer = NULL };
+}
+
 /* Make room behind the bytes that are not cut into lines yet. One byte stays free for the separator
  * that a last line may lack. */
 static void buffer_make_room(lines *input) {
-    size_t const kept = input->end - input->begin;
-    if (input->begin != 0) {
-        memmove(input->buffer, input->buffer + input->begin, kept);
-        input->scanned -= input->begin;
-        input->begin = 0;
-        input->end = kept;
+    size_t const kept = input->text.end - input->text.begin;
+    if (input->text.begin != 0) {
+        memmove(input->text.buffer, input->text.buffer + input->text.begin, kept);
+        input->text.scanned -= input->text.begin;
+        input->text.begin = 0;
+        input->text.end = kept;
     }
-    if (kept + 1 < input->buffer_bytes) return;
-    if (input->buffer_bytes > SIZE_MAX / 4) die("%s: a line is too long", name_to_say(input));
-    size_t const larger = 2 * input->buffer_bytes;
-    char *const  buffer = realloc(input->buffer, larger + SEPARATORS_BLOCK);
+    if (kept + 1 < input->text.buffer_bytes) return;
+    if (input->text.buffer_bytes > SIZE_MAX / 4) die("%s: a line is too long", name_to_say(input));
+    size_t const larger = 2 * input->text.buffer_bytes;
+    char *const  buffer = realloc(input->text.buffer, larger + SEPARATORS_BLOCK);
     if (buffer == NULL) die("%s: no memory for a line of %zu bytes", name_to_say(input), kept);
-    input->buffer = buffer;
-    input->buffer_bytes = larger;
+    input->text.buffer = buffer;
+    input->text.buffer_bytes = larger;
 }
 
 /* Wait until there is something to read. False if a signal comes first. */
@@ -168,6 +185,15 @@ static bool wait_for_bytes(const lines *input) {
     return !is_interrupted(input);
 }
 
+/* Finish blocks until there is something to read, or none is left. False: no input is needed. */
+static bool settle_until_ready(const lines *input) {
+    settled how = SETTLED_ONE;
+    while (input->settle != NULL && how == SETTLED_ONE && !lines_are_ready(input)) {
+        how = settle_one(input);
+    }
+    return how != SETTLED_ENOUGH;
+}
+
 /* Read more bytes into the buffer. False if a signal has ended the input.
  *
  * Answers are written out before a pipe or terminal is read, since that may wait: somebody who
@@ -175,10 +201,11 @@ static bool wait_for_bytes(const lines *input) {
 static bool buffer_fill(lines *input) {
     if (is_interrupted(input)) return false;
     buffer_make_room(input);
-    char *const  to = input->buffer + input->end;
-    size_t const room = input->buffer_bytes - input->end - 1;
+    char *const  to = input->text.buffer + input->text.end;
+    size_t const room = input->text.buffer_bytes - input->text.end - 1;
     ssize_t      got;
     if (!input->is_regular) {
+        if (!settle_until_ready(input)) return false;
         output_flush();
         if (!wait_for_bytes(input)) return false;
     }
@@ -186,7 +213,7 @@ static bool buffer_fill(lines *input) {
     while (got < 0 && errno == EINTR);
     if (got < 0) die_of_reading(input, errno);
     if (input->spools != NULL && !input->is_regular) spool_write(input, to, (size_t)got);
-    input->end += (size_t)got;
+    input->text.end += (size_t)got;
     input->bytes += (size_t)got;
     input->is_at_end = got == 0;
     return true;
@@ -200,14 +227,13 @@ static uint64_t block_mask(const char *at, size_t left, char separator) {
     return left < SEPARATORS_BLOCK ? mask & ((UINT64_C(1) << left) - 1) : mask;
 }
 
-/* Cut the whole lines that the buffer holds, as long as ret_keys has room for those of one more
- * block. */
-static size_t cut_lines(lines *input, tamis_key *ret_keys) {
-    const char *const end = input->buffer + input->end;
-    const char       *line = input->buffer + input->begin, *scan = input->buffer + input->scanned;
+/* Stops when ret_keys might have no room for the lines of one more block. */
+size_t text_cut(line_text *text, tamis_key *ret_keys) {
+    const char *const end = text->buffer + text->end;
+    const char       *line = text->buffer + text->begin, *scan = text->buffer + text->scanned;
     size_t            n = 0;
     while (scan < end && n <= LINES_BATCH - SEPARATORS_BLOCK) {
-        uint64_t mask = block_mask(scan, (size_t)(end - scan), input->separator);
+        uint64_t mask = block_mask(scan, (size_t)(end - scan), text->separator);
         for (; mask != 0; mask &= mask - 1) {
             const char *const stop = scan + __builtin_ctzll(mask);
             ret_keys[n++] = (tamis_key){ line, (size_t)(stop - line) };
@@ -215,18 +241,18 @@ static size_t cut_lines(lines *input, tamis_key *ret_keys) {
         }
         scan += SEPARATORS_BLOCK;
     }
-    input->begin = (size_t)(line - input->buffer);
-    input->scanned = scan < end ? (size_t)(scan - input->buffer) : input->end;
+    text->begin = (size_t)(line - text->buffer);
+    text->scanned = scan < end ? (size_t)(scan - text->buffer) : text->end;
     return n;
 }
 
 /* The bytes after the last separator of a file are a line, if there are any. */
 static size_t cut_last(lines *input, tamis_key *ret_keys) {
-    size_t const rest = input->end - input->begin;
+    size_t const rest = input->text.end - input->text.begin;
     if (rest == 0) return 0;
-    ret_keys[0] = (tamis_key){ input->buffer + input->begin, rest };
-    input->buffer[input->end++] = input->separator;
-    input->begin = input->scanned = input->end;
+    ret_keys[0] = (tamis_key){ input->text.buffer + input->text.begin, rest };
+    input->text.buffer[input->text.end++] = input->text.separator;
+    input->text.begin = input->text.scanned = input->text.end;
     return 1;
 }
 
@@ -235,7 +261,7 @@ static size_t cut_last(lines *input, tamis_key *ret_keys) {
 static size_t next_keys(lines *input, tamis_key *ret_keys) {
     while (input->descriptor >= 0 || input->name < input->n_names) {
         if (input->descriptor < 0 && !file_begin(input)) return 0;
-        size_t n = cut_lines(input, ret_keys);
+        size_t n = text_cut(&input->text, ret_keys);
         if (n == 0 && input->is_at_end) {
             n = cut_last(input, ret_keys);
             file_end(input);
@@ -258,23 +284,113 @@ static void tell_of_interrupt(const lines *input) {
              name, keys, input->keys == 1 ? "line" : "lines");
 }
 
+void lines_count(lines *input, uint64_t n) {
+    input->keys += n;
+    if (n != 0) progress_step(input->keys, input->bytes);
+}
+
+void lines_end(const lines *input) {
+    progress_hide();
+    if (is_interrupted(input)) tell_of_interrupt(input);
+}
+
 size_t lines_next(lines *input, tamis_key *ret_keys) {
     uint64_t const left = input->limit - input->keys;
     size_t         n = left != 0 ? next_keys(input, ret_keys) : 0;
     if (n > left) n = (size_t)left;
-    input->keys += n;
-    if (n != 0) {
-        progress_step(input->keys, input->bytes);
-        return n;
-    }
-    progress_hide();
-    if (is_interrupted(input)) tell_of_interrupt(input);
-    return 0;
+    lines_count(input, n);
+    if (n == 0) lines_end(input);
+    return n;
 }
 
 size_t lines_span(const tamis_key *keys, size_t first, size_t last) {
     const char *const begin = keys[first].data, *const end = keys[last - 1].data;
     return (size_t)(end - begin) + keys[last - 1].bytes + 1;
+}
+
+/* ------------------------------------------------------------------ blocks of lines */
+
+/* Will opening this file not wait? A named pipe waits for somebody to write to it. */
+static bool opens_at_once(const char *name) {
+    struct stat about;
+    return is_stdin(name) || stat(name, &about) != 0 || !S_ISFIFO(about.st_mode);
+}
+
+bool lines_are_ready(const lines *input) {
+    if (input->descriptor < 0) {
+        return input->name < input->n_names && opens_at_once(input->names[input->name]);
+    }
+    struct pollfd source = { .fd = input->descriptor, .events = POLLIN };
+    return input->is_regular || input->is_at_end || poll(&source, 1, 0) != 0;
+}
+
+/* How many bytes there are up to the last separator, and with it. */
+static size_t whole_bytes(line_text *text) {
+    char *const       from = text->buffer + text->scanned;
+    size_t const      n = text->end - text->scanned;
+    const char *const last = n != 0 ? memrchr(from, text->separator, n) : NULL;
+    if (last != NULL) return (size_t)(last + 1 - text->buffer) - text->begin;
+    text->scanned = text->end;
+    return 0;
+}
+
+/* The bytes after the last separator of a file are a line, if there are any. */
+static void end_last(line_text *text) {
+    bool const is_whole =
+        text->end == text->begin || text->buffer[text->end - 1] == text->separator;
+    if (!is_whole) text->buffer[text->end++] = text->separator;
+}
+
+/* Open the next file, read from it, or close it. False at the end, and if a signal comes or no more
+ * input is needed. */
+static bool read_on(lines *input) {
+    if (input->descriptor >= 0 && !input->is_at_end) return buffer_fill(input);
+    if (input->descriptor >= 0) {
+        end_last(&input->text);
+        file_end(input);
+        return true;
+    }
+    if (input->name == input->n_names) return false;
+    if (!settle_until_ready(input)) return false;
+    if (!lines_are_ready(input)) output_flush();
+    return file_begin(input);
+}
+
+/* Hand out whole lines with their buffer; the rest of the text moves to the other buffer. */
+static void give_block(lines *input, line_text *block, size_t whole) {
+    line_text *const text = &input->text;
+    size_t const     rest = text->end - text->begin - whole;
+    line_text        other = *block;
+    if (other.buffer_bytes <= rest) {
+        text_free(&other);
+        other = text_make(text->buffer_bytes, text->separator);
+    }
+    if (rest != 0) memcpy(other.buffer, text->buffer + text->begin + whole, rest);
+    other.begin = 0;
+    other.scanned = other.end = rest;
+    *block = *text;
+    block->scanned = block->begin;
+    block->end = block->begin + whole;
+    *text = other;
+}
+
+/* A block ends with its file: if the next one cannot be read, all lines before it were handed out.
+ * Before a few lines of a pipe are handed out, what was handed out before is settled: meanwhile
+ * there may be more to read, and fewer, larger blocks are less work. */
+bool lines_next_block(lines *input, line_text *block) {
+    size_t whole = 0;
+    do {
+        whole = whole_bytes(&input->text);
+        if (whole == 0) continue;
+        if (input->text.end - input->text.begin >= BLOCK_BYTES || input->descriptor < 0) break;
+        if (lines_are_ready(input)) continue;
+        if (!text_is_small(&input->text)) break;
+        if (!settle_until_ready(input)) return false;
+        if (!lines_are_ready(input)) break;
+    } while (read_on(input));
+    if (whole == 0) return false;
+    give_block(input, block, whole);
+    return true;
 }
 
 /* ------------------------------------------------------------------ beginning and end */
@@ -285,15 +401,10 @@ static char *only_stdin[] = { stdin_name };
 void lines_open(lines *ret_lines, char *const *names, size_t n_names, char separator) {
     *ret_lines = (lines){ .names = n_names != 0 ? names : only_stdin,
                           .n_names = n_names != 0 ? n_names : 1,
-                          .separator = separator,
                           .limit = LINES_ALL,
                           .descriptor = -1,
                           .stdin_start = lseek(STDIN_FILENO, 0, SEEK_CUR),
-                          .buffer_bytes = FIRST_BUFFER_BYTES };
-    ret_lines->buffer = malloc(ret_lines->buffer_bytes + SEPARATORS_BLOCK);
-    if (ret_lines->buffer == NULL) {
-        die("not enough memory: needs %zu bytes to read lines", ret_lines->buffer_bytes);
-    }
+                          .text = text_make(FIRST_BUFFER_BYTES, separator) };
     progress_begin(lines_total_bytes(ret_lines));
 }
 
@@ -311,7 +422,7 @@ void lines_rewind(lines *input) {
         if (input->spools[i] >= 0) (void)lseek(input->spools[i], 0, SEEK_SET);
     }
     if (is_interrupted(input)) input->limit = input->keys; /* read as much again, and no more */
-    input->name = input->begin = input->scanned = input->end = 0;
+    input->name = input->text.begin = input->text.scanned = input->text.end = 0;
     input->keys = input->bytes = 0;
     progress_begin(lines_total_bytes(input));
 }
@@ -321,5 +432,5 @@ void lines_close(lines *input) {
         if (input->spools[i] >= 0) (void)close(input->spools[i]);
     }
     free(input->spools);
-    free(input->buffer);
+    text_free(&input->text);
 }

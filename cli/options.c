@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crew.h"
 #include "geometry.h"
 #include "message.h"
 #include "numbers.h"
@@ -182,6 +183,15 @@ static void take_null(options *to, const char *text) {
     to->separator = '\0';
 }
 
+static void take_threads(options *to, const char *text) {
+    uint64_t threads;
+    refuse("--threads", text, number_read_count(text, &threads));
+    if (threads < 1 || threads > CREW_MOST_THREADS) {
+        refuse("--threads", text, "it takes 1 thread at least, and 256 at most");
+    }
+    to->threads = (unsigned)threads;
+}
+
 /* ------------------------------------------------------------------ the table */
 
 typedef struct option_entry {
@@ -251,6 +261,8 @@ static const option_entry table[N_OPTIONS] = {
     [OPTION_TRUST] = { 0, "trust", NULL, "do not check the contents of the file before using it",
                        NULL },
     [OPTION_READ] = { 0, "read", NULL, "read the whole file into memory; do not map it", NULL },
+    [OPTION_THREADS] = { 0, "threads", "N",
+                         "work with N threads (by default, one for each processor)", take_threads },
     [OPTION_DISCARD] = { 0, "discard-on-interrupt", NULL,
                          "save nothing if SIGINT (Ctrl-C), SIGTERM or SIGHUP comes", NULL },
     [OPTION_QUIET] = { 'q', "quiet", NULL, "say nothing when all goes well", NULL },
@@ -430,6 +442,7 @@ static void default_fpr(options *asked) {
 void options_read(const command *chosen, int argc, char **argv, options *ret_options) {
     tamis_spec const spec = TAMIS_SPEC_INIT;
     *ret_options = (options){ .command = chosen, .spec = spec, .separator = '\n' };
+    ret_options->threads = takes(chosen, OPTION_THREADS) ? crew_processors() : 1;
     ret_options->spec.isa = wanted_isa();
     take_options(chosen, argc, argv, ret_options);
     default_fpr(ret_options);

@@ -41,6 +41,7 @@ typedef enum option_id {
     OPTION_FORCE,
     OPTION_TRUST,
     OPTION_READ,
+    OPTION_THREADS,
     OPTION_DISCARD,
     OPTION_QUIET,
     OPTION_SILENT,
@@ -77,6 +78,7 @@ typedef struct options {
     const char    *set;        /* --set: a path */
     tamis_seed     seed;
     char           separator;
+    unsigned       threads; /* --threads; 1 if the command does not take it */
     char *const   *operands;
     size_t         n_operands;
 } options;

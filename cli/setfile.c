@@ -117,6 +117,7 @@ static tamis_status open_watched(opener *open_as, const char *path, const option
     if (watch_if_mapped(ret_file, asked)) how.flags |= TAMIS_OPEN_MAP;
     if (is_given(asked, OPTION_BIT(TRUST))) how.flags |= TAMIS_OPEN_TRUST;
     how.isa = asked->spec.isa;
+    how.shared = asked->spec.shared;
     tamis_status const status = open_as(path, &how, ret_file, reterr_problem);
     if (status == TAMIS_OK) return status;
     if (ret_file->descriptor >= 0) (void)close(ret_file->descriptor);
@@ -248,6 +249,27 @@ tamis_set *setfile_take(const char *path, const options *asked, setfile_target *
         if (S_ISREG(ret_target->before.st_mode)) check_writable(path, &ret_target->before);
     }
     return setfile_read(path, asked);
+}
+
+/* Is it a set of a kind that so many threads share well? Only its header is read. */
+static bool is_of_shared_kind(const char *path, unsigned threads) {
+    tamis_open_options how = TAMIS_OPEN_OPTIONS_INIT;
+    tamis_set         *set = NULL;
+    tamis_facts        facts;
+    how.flags = TAMIS_OPEN_MAP | TAMIS_OPEN_TRUST;
+    if (tamis_open(path, &how, &set, NULL) != TAMIS_OK) return false;
+    bool const is_well =
+        tamis_get_facts(set, &facts) == TAMIS_OK && is_shared_well(facts.kind, threads);
+    tamis_free(set);
+    return is_well;
+}
+
+set_in_work setfile_take_shared(const char *path, const options *asked,
+                                setfile_target *ret_target) {
+    options with = *asked;
+    with.spec.shared = asked->threads > 1 && is_of_shared_kind(path, asked->threads);
+    tamis_set *const set = setfile_take(path, &with, ret_target);
+    return (set_in_work){ set, with.spec.shared };
 }
 
 /* Why a file should not be replaced, or NULL. Nothing, an empty file, a set and a damaged set may

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+#include "adding.h"
 #include "options.h"
 
 /* ------------------------------------------------------------------ to be asked */
@@ -54,6 +55,9 @@ tamis_set *setfile_read(const char *path, const options *asked);
 /* Read a set that will be changed and saved again. Other tamis processes that want to change the
  * file say so and wait until this one has ended, so that no change is lost. */
 tamis_set *setfile_take(const char *path, const options *asked, setfile_target *ret_target);
+
+/* The same, to be changed by as many threads as asked for, if the kind allows that. */
+set_in_work setfile_take_shared(const char *path, const options *asked, setfile_target *ret_target);
 
 /* Before long work: end the program if the result could not or should not be saved to that path. A
  * file of keys or of states is not replaced by mistake. Others wait, as for setfile_take(). */

@@ -197,6 +197,13 @@ tamis_status tamis_add_new_id(tamis_set *set, uint64_t id, bool *ret_is_new) {
     return add_if_new(set, keyhash_id(&set->hasher, id), ret_is_new);
 }
 
+tamis_status tamis_add_new_hash(tamis_set *set, uint64_t hash, bool *ret_is_new) {
+    tamis_status const status = check_change(set);
+    if (status != TAMIS_OK) return status;
+    if (ret_is_new == NULL) return TAMIS_ERR_ARGUMENT;
+    return add_if_new(set, hash, ret_is_new);
+}
+
 tamis_status tamis_count_id(const tamis_set *set, uint64_t id, uint64_t *ret_count) {
     tamis_status const status = check_count(set, ret_count);
     if (status == TAMIS_OK) {
@@ -467,6 +474,11 @@ tamis_status tamis_count_id_batch(const tamis_set *set, const uint64_t *ids, siz
 tamis_status tamis_add_hash_batch(tamis_set *set, const uint64_t *hashes, size_t n,
                                   size_t *ret_added) {
     return add_keys(set, &(keys_from){ .hashes = hashes, .n = n }, ret_added);
+}
+
+tamis_status tamis_add_new_hash_batch(tamis_set *set, const uint64_t *hashes, size_t n,
+                                      bool *ret_is_new, size_t *ret_done) {
+    return add_new_keys(set, &(keys_from){ .hashes = hashes, .n = n }, ret_is_new, ret_done);
 }
 
 size_t tamis_has_hash_batch(const tamis_set *set, const uint64_t *hashes, size_t n, bool *ret_has) {

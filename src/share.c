@@ -66,7 +66,9 @@ tamis_status tamis_share_init(tamis_set *set) {
     tamis_share_divide(set);
     tamis_status const status =
         get_stripes(set, set->growth != NULL ? MAX_STRIPES : stripes_of(set));
-    if (status != TAMIS_OK || !tamis_share_prepare(set, 1)) return TAMIS_ERR_MEMORY;
+    /* A set from a file may be in a step, whose end needs as much as one that begins here. */
+    unsigned const n = set->growth != NULL ? 4 : 1;
+    if (status != TAMIS_OK || !tamis_share_prepare(set, n)) return TAMIS_ERR_MEMORY;
     tamis_share_publish(set);
     tamis_share_settle(set);
     tamis_share_choose_calls(set);

@@ -330,6 +330,8 @@ TAMIS_API uint64_t tamis_hash_key(const tamis_set *set, const void *key, size_t 
 TAMIS_API uint64_t tamis_hash_id(const tamis_set *set, uint64_t id);
 
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_hash(tamis_set *set, uint64_t hash);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_new_hash(tamis_set *set, uint64_t hash,
+                                                          bool *ret_is_new);
 TAMIS_API bool                         tamis_has_hash(const tamis_set *set, uint64_t hash);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_hash(tamis_set *set, uint64_t hash);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_hash(const tamis_set *set, uint64_t hash,
@@ -414,6 +416,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_id_batch(const tamis_set *set
 
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_hash_batch(tamis_set *set, const uint64_t *hashes,
                                                             size_t n, size_t *ret_added);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_new_hash_batch(tamis_set      *set,
+                                                                const uint64_t *hashes, size_t n,
+                                                                bool *ret_is_new, size_t *ret_done);
 TAMIS_API size_t tamis_has_hash_batch(const tamis_set *set, const uint64_t *hashes, size_t n,
                                       bool *ret_has);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_hash_batch(tamis_set      *set,

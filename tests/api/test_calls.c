@@ -172,6 +172,22 @@ static void add_new_takes_keys_as_bytes(void **state) {
     tamis_free(set);
 }
 
+static void add_new_takes_hashes(void **state) {
+    (void)state;
+    tamis_set *const set = made(NULL, 0);
+    uint64_t const   a = tamis_hash_key(set, "a", 1), b = tamis_hash_key(set, "b", 1);
+    uint64_t const   hashes[] = { a, b, a };
+    bool             is_new[3], one;
+    size_t           done;
+    assert_int_equal(tamis_add_new_hash_batch(set, hashes, 3, is_new, &done), TAMIS_OK);
+    assert_true(is_new[0] && is_new[1] && !is_new[2] && done == 3);
+    assert_int_equal(tamis_add_new_hash(set, b, &one), TAMIS_OK);
+    assert_true(!one && tamis_has(set, "a", 1) && facts_of(set).keys == 2);
+    assert_int_equal(tamis_add_new_hash(set, b, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_add_new_hash(NULL, b, &one), TAMIS_ERR_ARGUMENT);
+    tamis_free(set);
+}
+
 /* ------------------------------------------------------------------ hashes */
 
 static void sets_that_share_a_seed_share_hashes(void **state) {
@@ -504,6 +520,7 @@ int main(void) {
         cmocka_unit_test(removals_of_saturated_keys_are_told_apart),
         cmocka_unit_test(add_new_tells_what_was_new),
         cmocka_unit_test(add_new_takes_keys_as_bytes),
+        cmocka_unit_test(add_new_takes_hashes),
         cmocka_unit_test(sets_that_share_a_seed_share_hashes),
         cmocka_unit_test(an_id_is_the_key_of_its_hash),
         cmocka_unit_test(batches_of_hashes_are_batches_of_their_keys),

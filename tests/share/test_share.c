@@ -284,6 +284,40 @@ static void a_writer_must_not_change_its_set(void **state) {
     tamis_free(set);
 }
 
+static uint64_t add_until(tamis_set *set, uint64_t from, bool is_growing) {
+    tamis_facts facts;
+    do {
+        assert_int_equal(tamis_add_id(set, from++), TAMIS_OK);
+        assert_int_equal(tamis_get_facts(set, &facts), TAMIS_OK);
+    } while (facts.is_growing != is_growing);
+    return from;
+}
+
+/* A step that another set has begun is ended by one that was read from its file, and by a copy. */
+static void a_step_goes_on_in_what_was_read(void **state) {
+    (void)state;
+    tamis_open_options how = TAMIS_OPEN_OPTIONS_INIT;
+    how.shared = true;
+    for (size_t v = 0; v < COUNT(variants); v++) {
+        if (variants[v].grow_to == 0) continue;
+        tamis_set *const begun = make_variant(&variants[v], false);
+        tamis_set       *sets[2];
+        buffer           file = { NULL, 0 };
+        uint64_t const   n = add_until(begun, 0, true);
+        assert_int_equal(tamis_write(begun, buffer_write, &file), TAMIS_OK);
+        assert_int_equal(tamis_read(file.bytes, file.n, &how, &sets[0], NULL), TAMIS_OK);
+        assert_int_equal(tamis_copy(sets[0], &sets[1]), TAMIS_OK);
+        for (unsigned i = 0; i < 2; i++) {
+            uint64_t const end = add_until(sets[i], n, false);
+            for (uint64_t id = 0; id < end; id++) assert_true(tamis_has_id(sets[i], id));
+            assert_valid(sets[i]);
+            tamis_free(sets[i]);
+        }
+        tamis_free(begun);
+        free(file.bytes);
+    }
+}
+
 static void other_kinds_say_that_they_cannot(void **state) {
     (void)state;
     tamis_spec    spec = TAMIS_SPEC_INIT;
@@ -303,6 +337,7 @@ int main(void) {
         cmocka_unit_test(threads_lose_nothing),
         cmocka_unit_test(merging_both_ways_ends),
         cmocka_unit_test(a_writer_must_not_change_its_set),
+        cmocka_unit_test(a_step_goes_on_in_what_was_read),
         cmocka_unit_test(other_kinds_say_that_they_cannot),
     };
     return unit_run("share", tests, COUNT(tests));

@@ -15,6 +15,8 @@ ask tamis send x --no
 ask tamis receive x --kind ra
 ask tamis plan --kind bl
 ask tamis build x --hash s
+ask tamis has x --threads ''
+ask tamis dedup --thr
 ask tamis help ver
 ask tamis help has ''
 ask tamis help has wo

@@ -34,7 +34,7 @@ for number in SIGNALS:
         assert "10,000 lines read, all added" in said, said
         assert has("set.tamis", lines) == lines
         assert has("set.tamis", b"half a line\n") == b""
-    subprocess.run(["tamis", "build", "-q", "set.tamis", "--remove", "-n", "20000"], input=b"", check=True)
+    subprocess.run(["tamis", "build", "-q", "set.tamis", "--remove", "-n", "20000", "-e", "1e-6"], input=b"", check=True)
     said = interrupt(number, "add", "set.tamis", before=lines)
     assert "10,000 lines read, all added; it holds 10,000 keys" in said, said
     assert has("set.tamis", lines) == lines

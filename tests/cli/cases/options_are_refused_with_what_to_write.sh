@@ -16,6 +16,10 @@ code_of tamis plan -n 1000 --json=yes
 code_of tamis plan
 code_of tamis plan -n auto
 code_of tamis plan -n 1000 file
+code_of tamis has a.tamis --threads 0
+code_of tamis has a.tamis --threads 257
+code_of tamis has a.tamis --threads many
+code_of tamis count a.tamis --threads 2
 code_of tamis has
 code_of tamis info
 code_of tamis merge a.tamis b.tamis

@@ -1,0 +1,75 @@
+/* crew.h - threads that work on lines, a block at a time.
+ *
+ * The main thread reads blocks of whole lines (lines.h). Workers cut them into keys and work on
+ * them, in any order. The main thread finishes the jobs in the order of the input: prints, counts,
+ * and all that must not happen twice at a time.
+ *
+ *     main thread    read  read  read  read  finish 1  read  finish 2 ...
+ *     worker             [ work 1 ]  [ work 3 ] ...
+ *     worker                   [ work 2 ]  [ work 4 ] ...
+ *
+ * A block that is the only work there is, because the input ends or waits, is done by the main
+ * thread itself: somebody who writes a line and waits for the answer gets it without the help of
+ * threads, and a small input starts none.
+ *
+ * Before the input waits for more, all jobs are finished, and their output is written.
+ */
+#ifndef CLI_CREW_H
+#define CLI_CREW_H
+
+#include "lines.h"
+
+#define CREW_MOST_THREADS 256
+
+/* One block, and what a worker has made of it. */
+typedef struct job {
+    line_text text; /* what is not cut yet */
+    uint64_t  most; /* lines that may be cut */
+
+    /* results, zero when the work begins */
+    uint64_t     lines;    /* that were cut */
+    uint64_t     sums[3];  /* whatever the work counts */
+    const char  *output;   /* bytes to print, within the text */
+    size_t       n_output; /* of them */
+    tamis_status status;
+    tamis_key   *keys;   /* of job_hash(): of each line */
+    uint64_t    *hashes; /* and its hash */
+    size_t       room;   /* of the two */
+
+    bool lacks_room; /* job_hash() has found no memory */
+    bool is_done;
+} job;
+
+/* The next keys of a job, at most LINES_BATCH, counted in `lines`; 0 at its end. */
+size_t job_cut(job *it, tamis_key *ret_keys);
+
+/* Work: keep the keys of all lines, and the hashes that this set has for them. */
+void job_hash(job *it, const tamis_set *hasher);
+
+/* What is done to each block. */
+typedef struct crew_task {
+    /* In any thread, while others do the same with other jobs. */
+    void (*work)(job *it, void *context);
+    /* In the main thread, in the order of the input; or NULL. False: no more input is needed. */
+    bool (*finish)(job *it, void *context);
+    void *context;
+} crew_task;
+
+/* Do it to all lines of the input, with so many threads besides the main one. With none, the main
+ * thread does the work itself. Returns how many lines were worked on that come after those of the
+ * last job that was finished; 0 unless `finish` has ended it. */
+uint64_t crew_run(const crew_task *task, lines *input, unsigned workers);
+
+/* How many workers to have if `work` is nearly all there is to do, and if the main thread has much
+ * to do, too. */
+static inline unsigned crew_of_workers(unsigned threads) {
+    return threads > 1 ? threads : 0;
+}
+static inline unsigned crew_with_main(unsigned threads) {
+    return threads - 1;
+}
+
+/* How many processors there are for this process. */
+unsigned crew_processors(void);
+
+#endif
