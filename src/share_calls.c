@@ -195,6 +195,7 @@ tamis_status tamis_share_add_new(tamis_set *set, uint64_t hash, bool *ret_is_new
 /* Made of the kind's own functions, so that what the kind cannot do stays NULL. */
 void tamis_share_choose_calls(tamis_set *set) {
     const tamis_kind *const   own = set->kind;
+    const tamis_kind *const   form = tamis_kind_calls(own, set->table.geometry);
     const kind_sharing *const how = own->sharing;
     tamis_kind *const         calls = &set->shared->calls;
     *calls = (tamis_kind){
@@ -208,7 +209,7 @@ void tamis_share_choose_calls(tamis_set *set) {
         .add_chunk = how->add_chunk != NULL ? shared_add_chunk : NULL,
         .remove_chunk = how->remove_chunk != NULL ? shared_remove_chunk : NULL,
         .fetch = own->fetch != NULL ? shared_fetch : NULL,
-        .chunk = own->chunk,
+        .chunk = own->fetch != NULL ? form->chunk : 0, /* as many as memory is on its way for */
     };
     set->calls = calls;
     tamis_handle_bind(set);

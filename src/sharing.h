@@ -190,14 +190,15 @@ TAMIS_INLINE share_place share_lock(sharing *share, uint64_t hash) {
     }
 }
 
-/* Change a key. The window may have served another key before, or is new: its side is NULL. */
-TAMIS_INLINE tamis_status share_change(sharing *share, const kind_sharing *how,
-                                       share_window *window, uint64_t hash, unsigned more,
-                                       share_operation *operation, void *arguments) {
-    share_place const place = share_lock(share, hash);
-    uint64_t *const   word = &share->stripes[place.stripe];
-    if (window->side != place.side) share_window_begin(window, place.side, how->derived_words);
-    if (place.side->values != 0) share_load_sweep(share, place.which, &window->table.sweep);
+/* Change a key whose stripe is locked, and unlock it. The window may have served another key before,
+ * or is new: its side is NULL. */
+TAMIS_INLINE tamis_status share_change_locked(sharing *share, const kind_sharing *how,
+                                              const share_place *place, share_window *window,
+                                              uint64_t hash, unsigned more,
+                                              share_operation *operation, void *arguments) {
+    uint64_t *const word = &share->stripes[place->stripe];
+    if (window->side != place->side) share_window_begin(window, place->side, how->derived_words);
+    if (place->side->values != 0) share_load_sweep(share, place->which, &window->table.sweep);
     share_counts_begin(&window->table);
     bool const needs_attic = how->open(window, hash, more, true);
     if (__builtin_expect(needs_attic, 0)) {
@@ -208,9 +209,16 @@ TAMIS_INLINE tamis_status share_change(sharing *share, const kind_sharing *how,
     stripe_begin_change(word);
     how->publish(window);
     if (__builtin_expect(needs_attic, 0)) stripe_unlock(&share->attic);
-    share_count(share, &place, &window->table);
+    share_count(share, place, &window->table);
     stripe_unlock(word);
     return status;
+}
+
+TAMIS_INLINE tamis_status share_change(sharing *share, const kind_sharing *how,
+                                       share_window *window, uint64_t hash, unsigned more,
+                                       share_operation *operation, void *arguments) {
+    share_place const place = share_lock(share, hash);
+    return share_change_locked(share, how, &place, window, hash, more, operation, arguments);
 }
 
 /* ------------------------------------------------------------------ lookups */

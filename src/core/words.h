@@ -16,6 +16,7 @@
 TAMIS_INLINE void words_read(void *to, const void *from, uint64_t n) {
     uint64_t *const       copy = to;
     const uint64_t *const words = from;
+#pragma GCC unroll 8
     for (uint64_t i = 0; i < n; i++) copy[i] = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
 }
 
@@ -23,6 +24,7 @@ TAMIS_INLINE void words_read(void *to, const void *from, uint64_t n) {
 TAMIS_INLINE void words_write(void *to, const void *from, uint64_t n) {
     uint64_t *const       words = to;
     const uint64_t *const copy = from;
+#pragma GCC unroll 8
     for (uint64_t i = 0; i < n; i++) __atomic_store_n(&words[i], copy[i], __ATOMIC_RELEASE);
 }
 

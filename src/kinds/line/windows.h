@@ -103,7 +103,8 @@ TAMIS_INLINE bool line_open_tail(share_window *window, unsigned more, bool is_lo
     return used == SHELF_KEYS || most > SHELF_KEYS;
 }
 
-static inline bool line_open(share_window *window, uint64_t hash, unsigned more, bool is_locked) {
+TAMIS_INLINE bool line_open_here(share_window *window, uint64_t hash, unsigned more,
+                                 bool is_locked) {
     lines_view const from = line_view(window->side);
     uint64_t const   bucket = fastrange(hash, from.shape->buckets);
     line_window_place(window, bucket);
@@ -118,6 +119,10 @@ static inline bool line_open(share_window *window, uint64_t hash, unsigned more,
     return __builtin_expect(window->has_tail, 0) && line_open_tail(window, more, is_locked);
 }
 
+static bool line_open(share_window *window, uint64_t hash, unsigned more, bool is_locked) {
+    return line_open_here(window, hash, more, is_locked);
+}
+
 TAMIS_INLINE void line_publish_rests(const share_window *window) {
     lines_view const     to = line_view(window->side);
     shelf_view const     shelves = lines_shelves(to);
@@ -130,7 +135,7 @@ TAMIS_INLINE void line_publish_rests(const share_window *window) {
                     on_shelf.n);
 }
 
-static inline void line_publish(const share_window *window) {
+TAMIS_INLINE void line_publish_here(const share_window *window) {
     lines_view const to = line_view(window->side);
     words_write(lines_at(to, window->bucket), window->body, LINE_WORDS);
     if (window->has_tail) {
@@ -139,6 +144,10 @@ static inline void line_publish(const share_window *window) {
                     LINE_WORDS);
     }
     if (to.shape->rest_bits != 0) line_publish_rests(window);
+}
+
+static void line_publish(const share_window *window) {
+    line_publish_here(window);
 }
 
 /* ------------------------------------------------------------------ chunks */
@@ -162,11 +171,112 @@ static uint64_t line_share_has(const tamis_table *table, uint64_t hash, void *un
 
 #define LINE_DERIVED_WORDS (sizeof(line_shape) / sizeof(uint64_t))
 
-/* What is constant for the functions below. */
+/* What is constant for the functions below: all of it is inlined into them. */
 static const kind_sharing line_windows = { .group_shift = 4,
                                            .derived_words = LINE_DERIVED_WORDS,
-                                           .open = line_open,
-                                           .publish = line_publish };
+                                           .open = line_open_here,
+                                           .publish = line_publish_here };
+
+/* ------------------------------------------------------------------ near changes, in registers */
+
+/* Most keys of a bare table change their line and nothing else. A window for that is slow: words
+ * are copied into it and loaded again as vectors across them, and out of it the other way round; a
+ * processor stops at such loads until all stores before them are done. So here the line is read
+ * where it is (its stripe is locked), changed in registers, and written once. False: it is not so
+ * simple, and nothing has changed; the stripe is still locked. */
+
+#ifdef LANES_VECTORS
+
+/* The slots of a line in two vectors that overlap, as in slots.h. */
+typedef struct line_slots {
+    lanes_32 low, high; /* from byte RUNS_AT on, and from byte 32 on */
+} line_slots;
+
+/* The eight words of a line with this index and these slots, to the line itself. Nothing is loaded
+ * but what one store before has written as a whole. */
+TAMIS_INLINE void line_store_words(uint8_t *line, runs index, line_slots slots) {
+    uint8_t        low[32] __attribute__((aligned(32))), high[32] __attribute__((aligned(32)));
+    uint64_t       words[LINE_WORDS];
+    uint64_t const upper = index.occ >> 48 | index.starts >> 1 << (RUNS_CHAINS - 48);
+    lanes_store(low, slots.low);
+    lanes_store(high, slots.high);
+    words[0] = (index.occ & bits_low(48)) | upper << 48;
+    words[1] = upper >> 16 | (uint64_t)le16_load(low) << 48;
+    words[2] = le64_load(low + 16 - RUNS_AT);
+    words[3] = le64_load(low + 24 - RUNS_AT);
+    for (unsigned i = 0; i < 4; i++) words[4 + i] = le64_load(high + 8 * i);
+    words_write(line, words, LINE_WORDS);
+}
+
+/* Write the line, count, and unlock. */
+TAMIS_INLINE void line_near_finish(sharing *share, const share_place *place, uint8_t *line,
+                                   runs index, line_slots slots, uint64_t more_keys) {
+    uint64_t *const word = &share->stripes[place->stripe];
+    stripe_begin_change(word);
+    line_store_words(line, index, slots);
+    share_add_alone(&share->counts[place->stripe].keys[place->which], more_keys);
+    stripe_unlock(word);
+}
+
+/* As line_add_to_bare() and runs_open_slot(). */
+TAMIS_INLINE bool line_near_add(sharing *share, const share_place *where, uint64_t hash) {
+    lines_view const  lines = line_view_as(where->side, true);
+    lines_place const place = lines_find(lines, hash);
+    uint8_t *const    line = lines_at(lines, place.bucket);
+    runs              index = runs_load(line);
+    run const         mine = runs_find(index, place.chain);
+    if (lines.shape->rest_bits != 0 || !run_is_here(mine) || runs_are_full(index)) return false;
+    unsigned const slot = lines_slot_for(lines, line, &place, mine, 0), at = RUNS_AT + slot;
+    if (line[at - 1] == place.byte) return false; /* perhaps another copy */
+    lanes_32 const   byte = lanes_all(place.byte);
+    line_slots const slots = {
+        lanes_pick(slots_behind(RUNS_AT, at + 1), lanes_load(line + RUNS_AT - 1),
+                   lanes_pick(slots_behind(RUNS_AT, at), byte, lanes_load(line + RUNS_AT))),
+        lanes_pick(slots_behind(32, at + 1), lanes_load(line + 31),
+                   lanes_pick(slots_behind(32, at), byte, lanes_load(line + 32)))
+    };
+    index.starts = runs_grown(index.starts, mine.start, mine.is_occupied);
+    index.occ |= UINT64_C(1) << place.chain;
+    line_near_finish(share, where, line, index, slots, 1);
+    return true;
+}
+
+/* As line_remove_as() and runs_close_slot(). */
+TAMIS_INLINE bool line_near_remove(sharing *share, const share_place *where, uint64_t hash) {
+    lines_view const  lines = line_view_as(where->side, true);
+    lines_place const place = lines_find(lines, hash);
+    uint8_t *const    line = lines_at(lines, place.bucket);
+    runs              index = runs_load(line);
+    run const         mine = runs_find_occupied(index, place.chain);
+    if (lines.shape->rest_bits != 0 || runs_are_cut(index)) return false;
+    uint64_t const same = runs_match(line, place.byte) & (mine.end - mine.start);
+    if (same == 0 || bits_popcount(same) >= line_shape_of(where->side)->most) return false;
+    unsigned const   at = RUNS_AT + bits_lowest(same);
+    bool const       is_last = mine.start << 1 == mine.end; /* of its run */
+    lanes_32 const   last = lanes_load(line + 32);
+    line_slots const slots = { lanes_pick(slots_behind(RUNS_AT, at), lanes_load(line + RUNS_AT + 1),
+                                          lanes_load(line + RUNS_AT)),
+                               lanes_pick(slots_behind(32, at), lanes_move_down(last, 1), last) };
+    index.starts = runs_shrunk(index.starts, mine.start);
+    index.occ &= ~((uint64_t)is_last << place.chain);
+    line_near_finish(share, where, line, index, slots, (uint64_t)-1);
+    return true;
+}
+
+#else
+
+TAMIS_INLINE bool line_near_add(sharing *share, const share_place *where, uint64_t hash) {
+    (void)share;
+    (void)where;
+    (void)hash;
+    return false;
+}
+
+TAMIS_INLINE bool line_near_remove(sharing *share, const share_place *where, uint64_t hash) {
+    return line_near_add(share, where, hash);
+}
+
+#endif
 
 /* As line_fetch_tails(): the shelves of lines that are cut or full are asked for before the first
  * key is worked on. An index that is torn asks for a shelf in vain, or too late. */
@@ -185,14 +295,30 @@ TAMIS_INLINE void line_share_fetch_tails(const sharing *share, const uint64_t *h
     }
 }
 
+/* The general form, with a window, of a key whose stripe is locked. */
+static __attribute__((noinline)) tamis_status
+line_share_add_far(sharing *share, const share_place *place, share_window *window, uint64_t hash) {
+    return share_change_locked(share, &line_windows, place, window, hash, 1, line_share_add, NULL);
+}
+
+static __attribute__((noinline)) tamis_status line_share_remove_far(sharing           *share,
+                                                                    const share_place *place,
+                                                                    share_window      *window,
+                                                                    uint64_t           hash) {
+    return share_change_locked(share, &line_windows, place, window, hash, 0, line_share_remove,
+                               NULL);
+}
+
 static unsigned line_share_add_chunk(sharing *share, const uint64_t *hash, unsigned n) {
     share_window window;
     unsigned     added = 0;
     window.side = NULL;
     line_share_fetch_tails(share, hash, n);
-    while (added < n && share_change(share, &line_windows, &window, hash[added], 1, line_share_add,
-                                     NULL) == TAMIS_OK)
-        added++;
+    for (; added < n; added++) {
+        share_place const place = share_lock(share, hash[added]);
+        if (line_near_add(share, &place, hash[added])) continue;
+        if (line_share_add_far(share, &place, &window, hash[added]) != TAMIS_OK) break;
+    }
     return added;
 }
 
@@ -203,8 +329,10 @@ static uint64_t line_share_remove_chunk(sharing *share, const uint64_t *hash, un
     window.side = NULL;
     line_share_fetch_tails(share, hash, n);
     for (unsigned i = 0; i < n; i++) {
-        tamis_status const status =
-            share_change(share, &line_windows, &window, hash[i], 0, line_share_remove, NULL);
+        share_place const place = share_lock(share, hash[i]);
+        tamis_status      status = TAMIS_OK;
+        if (!line_near_remove(share, &place, hash[i]))
+            status = line_share_remove_far(share, &place, &window, hash[i]);
         removed |= (uint64_t)(status == TAMIS_OK) << i;
         saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << i;
     }
