@@ -16,7 +16,7 @@
 #include "core/memory.h"
 #include "grow.h"
 
-#define MAX_STRIPES 4096 /* words and counts: 96 KiB, which stay in the second-level cache */
+#define MAX_STRIPES 2048 /* 128 KiB, which stay in the second-level cache */
 
 /* ------------------------------------------------------------------ stripes */
 
@@ -40,8 +40,7 @@ static tamis_status get_stripes(tamis_set *set, uint64_t n) {
     sharing *const share = share_of(set);
     share->n = n;
     share->stripes = get_words(set, n, sizeof *share->stripes);
-    share->counts = get_words(set, n, sizeof *share->counts);
-    return share->stripes != NULL && share->counts != NULL ? TAMIS_OK : TAMIS_ERR_MEMORY;
+    return share->stripes != NULL ? TAMIS_OK : TAMIS_ERR_MEMORY;
 }
 
 static bool make_mutex(pthread_mutex_t *mutex) {
@@ -81,7 +80,6 @@ void tamis_share_free(tamis_set *set) {
     if (shared == NULL) return;
     sharing *const share = &shared->share;
     memory_give(&set->allocator, share->stripes, (size_t)share->n * sizeof *share->stripes);
-    memory_give(&set->allocator, share->counts, (size_t)share->n * sizeof *share->counts);
     tamis_share_free_retired(set);
     memory_give(&set->allocator, shared->now, sizeof *shared->now);
     (void)pthread_mutex_destroy(&shared->whole);
@@ -128,8 +126,8 @@ static void gather_counts(tamis_set *set) {
                                      set->growth != NULL ? &set->growth->next : &set->table };
     for (unsigned side = 0; side < 2; side++) {
         for (uint64_t i = 0; i < share->n; i++) {
-            take(&share->counts[i].keys[side], &tables[side]->keys);
-            take(&share->counts[i].entries[side], &tables[side]->entries);
+            take(&share->stripes[i].keys[side], &tables[side]->keys);
+            take(&share->stripes[i].entries[side], &tables[side]->entries);
         }
         take(&share->saturated[side], &tables[side]->saturated);
     }
@@ -147,7 +145,7 @@ void tamis_share_hold(const tamis_set *set) {
     if (shared == NULL) return;
     (void)pthread_mutex_lock(&shared->whole);
     if (shared->held++ != 0) return;
-    for (uint64_t i = 0; i < shared->share.n; i++) stripe_lock(&shared->share.stripes[i]);
+    for (uint64_t i = 0; i < shared->share.n; i++) stripe_lock(&shared->share.stripes[i].word);
     gather_counts((tamis_set *)(uintptr_t)set); /* counts of a const handle may change */
 }
 
@@ -155,7 +153,8 @@ void tamis_share_release(const tamis_set *set) {
     struct shared_set *const shared = set->shared;
     if (shared == NULL) return;
     if (--shared->held == 0) {
-        for (uint64_t i = 0; i < shared->share.n; i++) stripe_unlock(&shared->share.stripes[i]);
+        for (uint64_t i = 0; i < shared->share.n; i++)
+            stripe_unlock(&shared->share.stripes[i].word);
     }
     (void)pthread_mutex_unlock(&shared->whole);
 }
@@ -177,7 +176,7 @@ void tamis_share_release_two(const tamis_set *a, const tamis_set *b) {
  * places of the body, and a lookup needs all of them. */
 static void write_back(tamis_set *set, const tamis_table *changed) {
     sharing *const share = share_of(set);
-    for (uint64_t i = 0; i < share->n; i++) stripe_begin_change(&share->stripes[i]);
+    for (uint64_t i = 0; i < share->n; i++) stripe_begin_change(&share->stripes[i].word);
     stripe_lock(&share->attic);
     words_write(set->table.body, changed->body, set->table.body_bytes / WORD_BYTES);
     stripe_unlock(&share->attic);

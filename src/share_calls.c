@@ -138,7 +138,7 @@ static void shared_fetch(const tamis_table *table, const uint64_t *hash, unsigne
     const share_view *const view = share_view_now(share);
     set->kind->fetch(&view->table, hash, n, is_update);
     for (unsigned i = 0; i < n && is_update; i++)
-        prefetch_to_write(&share->stripes[share_stripe(view, hash[i])]);
+        prefetch_to_own(&share->stripes[share_stripe(view, hash[i])].word);
     tamis_share_leave(set, mine);
 }
 

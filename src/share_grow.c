@@ -137,20 +137,20 @@ void tamis_share_retire_body(tamis_set *set, tamis_table *table) {
 
 void tamis_share_begin_move(tamis_set *set, uint64_t bucket) {
     sharing *const share = share_of(set);
-    stripe_lock(&share->stripes[bucket >> set->shared->stripe_shift]);
+    stripe_lock(&share->stripes[bucket >> set->shared->stripe_shift].word);
     stripe_lock(&share->attic);
 }
 
 void tamis_share_show_move(tamis_set *set, uint64_t bucket) {
     sharing *const share = share_of(set);
-    stripe_begin_change(&share->stripes[bucket >> set->shared->stripe_shift]);
+    stripe_begin_change(&share->stripes[bucket >> set->shared->stripe_shift].word);
     __atomic_store_n(&share->boundary, set->growth->boundary, __ATOMIC_RELEASE);
 }
 
 void tamis_share_end_move(tamis_set *set, uint64_t bucket) {
     sharing *const share = share_of(set);
     stripe_unlock(&share->attic);
-    stripe_unlock(&share->stripes[bucket >> set->shared->stripe_shift]);
+    stripe_unlock(&share->stripes[bucket >> set->shared->stripe_shift].word);
 }
 
 /* ------------------------------------------------------------------ calls pay for a step */
@@ -164,8 +164,8 @@ static uint64_t entries_now(const tamis_set *set) {
     const sharing *const share = share_of(set);
     tamis_table          sum = set->table;
     for (uint64_t i = 0; i < share->n; i++) {
-        sum.keys += __atomic_load_n(&share->counts[i].keys[0], __ATOMIC_RELAXED);
-        sum.entries += __atomic_load_n(&share->counts[i].entries[0], __ATOMIC_RELAXED);
+        sum.keys += __atomic_load_n(&share->stripes[i].keys[0], __ATOMIC_RELAXED);
+        sum.entries += __atomic_load_n(&share->stripes[i].entries[0], __ATOMIC_RELAXED);
     }
     return set->kind->growing->entries(&sum);
 }

@@ -172,7 +172,7 @@ void tamis_share_show_sweep(tamis_set *set) {
 static void sweep_unit(tamis_set *set, const share_place *place, uint64_t unit, uint64_t *aged) {
     const kind_sharing *const how = set->kind->sharing;
     sharing *const            share = share_of(set);
-    uint64_t *const           word = &share->stripes[place->stripe];
+    uint64_t *const           word = &share->stripes[place->stripe].word;
     uint64_t const            hash = fastrange_inverse(unit, place->side->geometry[0]);
     share_window              window;
     share_window_begin(&window, place->side, how->derived_words);
@@ -202,7 +202,7 @@ static void sweep_next(tamis_set *set, uint64_t *aged) {
     sweep_step(hand);
     tamis_grow_follow_sweep(set);
     tamis_share_show_sweep(set);
-    stripe_unlock(&share_of(set)->stripes[place.stripe]);
+    stripe_unlock(&share_of(set)->stripes[place.stripe].word);
 }
 
 uint64_t tamis_share_tick(tamis_set *set, uint64_t ticks, uint64_t most, uint64_t *aged) {

@@ -48,11 +48,16 @@ typedef struct share_view {
     unsigned    stripe_shift; /* a bucket of `table`, shifted by this, is its stripe */
 } share_view;
 
-/* What the keys of a stripe sum up to, as a difference to the counts in the handle: of those in the
- * table, and of those in `next`. */
-typedef struct share_counts {
+/* A stripe: its lock and version (core/stripes.h), and what its keys sum up to, as a difference to
+ * the counts in the handle: of those in the table, and of those in `next`. All that a change writes
+ * beside the table is in one cache line, which goes from core to core as a whole. */
+typedef struct share_stripe_state {
+    uint64_t word;
     uint64_t keys[2], entries[2];
-} share_counts;
+    uint64_t unused[3];
+} share_stripe_state;
+
+static_assert(sizeof(share_stripe_state) == TAMIS_LINE_BYTES, "one line");
 
 /* What a set has beside its table if it is shared. All that several threads use is atomic, or
  * behind a lock. */
@@ -60,8 +65,7 @@ typedef struct sharing {
     const share_view *view;     /* the one of now */
     uint64_t          boundary; /* hashes below it are in view->next */
     uint64_t          views;    /* how many there were */
-    uint64_t         *stripes;
-    share_counts     *counts; /* one for each stripe, written with the stripe locked */
+    share_stripe_state *stripes;
     uint64_t          n;      /* stripes */
     uint64_t          attic;  /* a lock for what all stripes share */
 
@@ -154,7 +158,7 @@ typedef struct share_place {
 
 /* Add what an operation counted to the sums. Its stripe is locked. */
 TAMIS_INLINE void share_count(sharing *share, const share_place *place, const tamis_table *by) {
-    share_counts *const counts = &share->counts[place->stripe];
+    share_stripe_state *const counts = &share->stripes[place->stripe];
     share_add_alone(&counts->keys[place->which], by->keys - SHARE_KEYS);
     if (by->entries != 0) share_add_alone(&counts->entries[place->which], by->entries);
     share_add(&share->saturated[place->which], by->saturated);
@@ -182,21 +186,21 @@ TAMIS_INLINE share_place share_lock(sharing *share, uint64_t hash) {
     for (;;) {
         const share_view *const view = share_view_now(share);
         uint64_t const          stripe = share_stripe(view, hash);
-        stripe_lock(&share->stripes[stripe]);
+        stripe_lock(&share->stripes[stripe].word);
         const tamis_table *const side = share_side(share, view, hash);
         if (__builtin_expect(share_view_now(share) == view, 1))
             return (share_place){ stripe, side, side == &view->next };
-        stripe_unlock(&share->stripes[stripe]);
+        stripe_unlock(&share->stripes[stripe].word);
     }
 }
 
-/* Change a key whose stripe is locked, and unlock it. The window may have served another key before,
- * or is new: its side is NULL. */
+/* Change a key whose stripe is locked, and unlock it. The window may have served another key
+ * before, or is new: its side is NULL. */
 TAMIS_INLINE tamis_status share_change_locked(sharing *share, const kind_sharing *how,
                                               const share_place *place, share_window *window,
                                               uint64_t hash, unsigned more,
                                               share_operation *operation, void *arguments) {
-    uint64_t *const word = &share->stripes[place->stripe];
+    uint64_t *const word = &share->stripes[place->stripe].word;
     if (window->side != place->side) share_window_begin(window, place->side, how->derived_words);
     if (place->side->values != 0) share_load_sweep(share, place->which, &window->table.sweep);
     share_counts_begin(&window->table);
@@ -236,7 +240,7 @@ share_ask_locked(sharing *share, const kind_sharing *how, uint64_t hash, share_q
     if (needs_attic) stripe_lock(&share->attic);
     uint64_t const answer = question(&window.table, hash, arguments);
     if (needs_attic) stripe_unlock(&share->attic);
-    stripe_unlock(&share->stripes[place.stripe]);
+    stripe_unlock(&share->stripes[place.stripe].word);
     return answer;
 }
 
@@ -249,7 +253,7 @@ TAMIS_INLINE uint64_t share_ask(sharing *share, const kind_sharing *how, uint64_
     if (how->locks_readers) return share_ask_locked(share, how, hash, question, arguments);
     for (;; stripe_wait(&turns)) {
         const share_view *const view = share_view_now(share);
-        uint64_t *const         word = &share->stripes[share_stripe(view, hash)];
+        uint64_t *const         word = &share->stripes[share_stripe(view, hash)].word;
         uint64_t const          version = stripe_version(word);
         share_window_begin(&window, share_side(share, view, hash), how->derived_words);
         bool const needs_attic = how->open(&window, hash, 0, false);

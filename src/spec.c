@@ -142,40 +142,46 @@ static tamis_status check_abilities(const tamis_spec *spec, tamis_problem *probl
     return TAMIS_OK;
 }
 
+/* What a spec says, not checked yet. */
+static tamis_request request_of(const tamis_spec *spec) {
+    bool const    is_counted = (spec->abilities & TAMIS_CAN_COUNT) != 0;
+    tamis_request request = {
+        .need = { .work = { .capacity = spec->capacity,
+                            .copies = spec->copies != 0 ? spec->copies : 1 },
+                  .fpr = spec->fpr,
+                  .overflow = spec->overflow,
+                  .abilities = spec->abilities,
+                  .count_to = is_counted ? max_u64(spec->count_to, spec->copies) : 0,
+                  .prefer = spec->prefer },
+        .memory = spec->memory,
+        .lifetime = spec->lifetime,
+        .grow_to = spec->grow_to,
+        .shared = spec->shared,
+        .kind = spec->kind,
+        .geometry = spec->geometry,
+        .isa = spec->isa,
+        .hash = spec->hash,
+        .seed = spec->seed,
+        .like = spec->like,
+        .allocator = spec->allocator,
+        .allocator_flags = spec->allocator_flags,
+        .reseed = spec->reseed,
+    };
+    if (is_counted && spec->count_to == 0) {
+        request.is_count_open = true;
+        request.need.count_to = max_u64(request.need.count_to, TAMIS_DEFAULT_COUNT_TO);
+    }
+    return request;
+}
+
 tamis_status tamis_request_set(const tamis_spec *spec, tamis_request *ret_request,
                                tamis_problem *problem) {
     tamis_spec today = TAMIS_SPEC_INIT;
     if (!tamis_copy_sized(&today, sizeof today, spec)) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "start a spec from TAMIS_SPEC_INIT");
     }
-    bool const    is_counted = (today.abilities & TAMIS_CAN_COUNT) != 0;
-    tamis_request request = {
-        .need = { .work = { .capacity = today.capacity,
-                            .copies = today.copies != 0 ? today.copies : 1 },
-                  .fpr = today.fpr,
-                  .overflow = today.overflow,
-                  .abilities = today.abilities,
-                  .count_to = is_counted ? max_u64(today.count_to, today.copies) : 0,
-                  .prefer = today.prefer },
-        .memory = today.memory,
-        .lifetime = today.lifetime,
-        .grow_to = today.grow_to,
-        .shared = today.shared,
-        .kind = today.kind,
-        .geometry = today.geometry,
-        .isa = today.isa,
-        .hash = today.hash,
-        .seed = today.seed,
-        .like = today.like,
-        .allocator = today.allocator,
-        .allocator_flags = today.allocator_flags,
-        .reseed = today.reseed,
-    };
-    if (is_counted && today.count_to == 0) {
-        request.is_count_open = true;
-        request.need.count_to = max_u64(request.need.count_to, TAMIS_DEFAULT_COUNT_TO);
-    }
-    tamis_status status = check_allocator(&today.allocator, today.allocator_flags, problem);
+    tamis_request request = request_of(&today);
+    tamis_status  status = check_allocator(&today.allocator, today.allocator_flags, problem);
     if (status == TAMIS_OK && today.like == NULL) {
         status = check_abilities(&today, problem);
         if (status == TAMIS_OK) status = complete(&request, problem);

@@ -25,6 +25,16 @@ TAMIS_INLINE void prefetch_to_write(const void *address) {
     __builtin_prefetch(address, 1, 3);
 }
 
+/* The same, and no other core keeps a copy: for what many threads write. Processors that do not
+ * know the instruction do nothing. */
+TAMIS_INLINE void prefetch_to_own(const void *address) {
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
+#else
+    __builtin_prefetch(address, 1, 3);
+#endif
+}
+
 TAMIS_INLINE uint64_t min_u64(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }

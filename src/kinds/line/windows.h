@@ -211,10 +211,10 @@ TAMIS_INLINE void line_store_words(uint8_t *line, runs index, line_slots slots) 
 /* Write the line, count, and unlock. */
 TAMIS_INLINE void line_near_finish(sharing *share, const share_place *place, uint8_t *line,
                                    runs index, line_slots slots, uint64_t more_keys) {
-    uint64_t *const word = &share->stripes[place->stripe];
+    uint64_t *const word = &share->stripes[place->stripe].word;
     stripe_begin_change(word);
     line_store_words(line, index, slots);
-    share_add_alone(&share->counts[place->stripe].keys[place->which], more_keys);
+    share_add_alone(&share->stripes[place->stripe].keys[place->which], more_keys);
     stripe_unlock(word);
 }
 
@@ -351,7 +351,7 @@ typedef struct line_copy {
 
 TAMIS_INLINE void line_copy_of(const sharing *share, const share_view *view, uint64_t hash,
                                line_copy *ret_copy) {
-    ret_copy->word = &share->stripes[share_stripe(view, hash)];
+    ret_copy->word = &share->stripes[share_stripe(view, hash)].word;
     ret_copy->version = stripe_version(ret_copy->word);
     ret_copy->side = share_side(share, view, hash);
     lines_view const lines = line_view(ret_copy->side);
@@ -419,24 +419,24 @@ static __attribute__((noinline)) uint64_t line_share_has_any(sharing *share, con
 /* The same for a bare table that is in no step of growing: most are, and then all that is not about
  * the key is the same for the whole chunk. */
 static uint64_t line_share_has_chunk(sharing *share, const uint64_t *hash, unsigned n) {
-    const share_view *const view = share_view_now(share);
-    lines_view const        lines = line_view_as(&view->table, true);
-    const uint64_t *const   stripes = share->stripes;
-    unsigned const          shift = view->stripe_shift;
+    const share_view *const         view = share_view_now(share);
+    lines_view const                lines = line_view_as(&view->table, true);
+    const share_stripe_state *const stripes = share->stripes;
+    unsigned const                  shift = view->stripe_shift;
     uint8_t  line[TAMIS_CHUNK][TAMIS_LINE_BYTES] __attribute__((aligned(TAMIS_LINE_BYTES)));
     uint64_t version[TAMIS_CHUNK], found = 0, again = 0;
     if (view->next.body != NULL || lines.shape->rest_bits != 0)
         return line_share_has_any(share, view, hash, n);
     for (unsigned i = 0; i < n; i++) {
         uint64_t const bucket = fastrange(hash[i], lines.shape->buckets);
-        version[i] = stripe_version(&stripes[bucket >> shift]);
+        version[i] = stripe_version(&stripes[bucket >> shift].word);
         words_read(line[i], lines_at(lines, bucket), LINE_WORDS);
     }
     for (unsigned i = n; i-- != 0;) { /* backwards: to push a bit into a mask is one instruction */
         bool              is_far;
         lines_place const place = lines_find(lines, hash[i]);
         uint64_t const    slots = lines_slots_in(line[i], &place, &is_far);
-        bool const        is_whole = stripe_is_same(&stripes[place.bucket >> shift], version[i]);
+        bool const is_whole = stripe_is_same(&stripes[place.bucket >> shift].word, version[i]);
         found = 2 * found + (slots != 0);
         again = 2 * again + (is_far | !is_whole);
     }
