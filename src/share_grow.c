@@ -114,8 +114,7 @@ void tamis_share_publish(tamis_set *set) {
     fresh->view.stripe_shift = shared->stripe_shift;
     fresh->body = NULL;
     fresh->body_bytes = 0;
-    if (set->growth != NULL)
-        __atomic_store_n(&shared->share.boundary, set->growth->boundary, __ATOMIC_RELEASE);
+    fresh->view.boundary = set->growth != NULL ? set->growth->boundary : 0;
     tamis_share_show_sweep(set);
     shared->now = fresh;
     __atomic_store_n(&shared->share.view, &fresh->view, __ATOMIC_SEQ_CST);
@@ -144,7 +143,7 @@ void tamis_share_begin_move(tamis_set *set, uint64_t bucket) {
 void tamis_share_show_move(tamis_set *set, uint64_t bucket) {
     sharing *const share = share_of(set);
     stripe_begin_change(&share->stripes[bucket >> set->shared->stripe_shift].word);
-    __atomic_store_n(&share->boundary, set->growth->boundary, __ATOMIC_RELEASE);
+    __atomic_store_n(&set->shared->now->view.boundary, set->growth->boundary, __ATOMIC_RELEASE);
 }
 
 void tamis_share_end_move(tamis_set *set, uint64_t bucket) {

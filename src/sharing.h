@@ -42,10 +42,11 @@ typedef struct share_window {
     uint8_t            body[SHARE_WINDOW_BYTES] __attribute__((aligned(TAMIS_LINE_BYTES)));
 } share_window;
 
-/* The tables of a set. It never changes once others can see it. */
+/* The tables of a set. It never changes once others can see it, but for the boundary. */
 typedef struct share_view {
     tamis_table table, next;  /* next.body is NULL but in a step of growing */
     unsigned    stripe_shift; /* a bucket of `table`, shifted by this, is its stripe */
+    uint64_t boundary; /* hashes below it are in `next`; of this view, for whoever still has it */
 } share_view;
 
 /* A stripe: its lock and version (core/stripes.h), and what its keys sum up to, as a difference to
@@ -62,12 +63,11 @@ static_assert(sizeof(share_stripe_state) == TAMIS_LINE_BYTES, "one line");
 /* What a set has beside its table if it is shared. All that several threads use is atomic, or
  * behind a lock. */
 typedef struct sharing {
-    const share_view *view;     /* the one of now */
-    uint64_t          boundary; /* hashes below it are in view->next */
-    uint64_t          views;    /* how many there were */
+    const share_view   *view;  /* the one of now */
+    uint64_t            views; /* how many there were */
     share_stripe_state *stripes;
-    uint64_t          n;      /* stripes */
-    uint64_t          attic;  /* a lock for what all stripes share */
+    uint64_t            n;     /* stripes */
+    uint64_t            attic; /* a lock for what all stripes share */
 
     /* Of states: the sweep of each table, and its version. */
     uint64_t hand;
@@ -113,7 +113,8 @@ TAMIS_INLINE uint64_t share_stripe(const share_view *view, uint64_t hash) {
 TAMIS_INLINE const tamis_table *share_side(const sharing *share, const share_view *view,
                                            uint64_t hash) {
     if (__builtin_expect(view->next.body == NULL, 1)) return &view->table;
-    bool const is_moved = hash < __atomic_load_n(&share->boundary, __ATOMIC_ACQUIRE);
+    (void)share;
+    bool const is_moved = hash < __atomic_load_n(&view->boundary, __ATOMIC_ACQUIRE);
     return is_moved ? &view->next : &view->table;
 }
 

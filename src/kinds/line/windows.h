@@ -115,7 +115,7 @@ TAMIS_INLINE bool line_open_here(share_window *window, uint64_t hash, unsigned m
                      slots.n, is_locked);
     }
     runs const index = runs_load(window->body);
-    window->has_tail = runs_are_cut(index) | runs_are_full(index);
+    window->has_tail = runs_are_cut(index) || runs_are_full(index);
     return __builtin_expect(window->has_tail, 0) && line_open_tail(window, more, is_locked);
 }
 
@@ -290,7 +290,7 @@ TAMIS_INLINE void line_share_fetch_tails(const sharing *share, const uint64_t *h
         uint8_t          head[2 * WORD_BYTES] __attribute__((aligned(WORD_BYTES)));
         words_read(head, lines_at(lines, bucket), 2);
         runs const index = runs_load(head);
-        if (runs_are_cut(index) | runs_are_full(index))
+        if (runs_are_cut(index) || runs_are_full(index))
             prefetch_to_write(shelf_line(&shelves, bucket));
     }
 }
