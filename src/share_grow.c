@@ -201,6 +201,7 @@ tamis_status tamis_share_make_room(tamis_set *set, uint64_t seen) {
     /* Another thread may have made room meanwhile. */
     if (share_of(set)->views == seen) status = tamis_grow_make_room(set);
     (void)pthread_mutex_unlock(&set->shared->whole);
-    __atomic_store_n(&set->growth->refusal, status, __ATOMIC_RELAXED);
+    /* Never TAMIS_OK: a thread that was refused may read it after another one found room. */
+    if (status != TAMIS_OK) __atomic_store_n(&set->growth->refusal, status, __ATOMIC_RELAXED);
     return status;
 }

@@ -2,6 +2,7 @@
  * many threads lose nothing. */
 #include "buffer.h"
 #include "dice.h"
+#include "grow.h"
 #include "share.h"
 
 #include <pthread.h>
@@ -318,6 +319,19 @@ static void a_step_goes_on_in_what_was_read(void **state) {
     }
 }
 
+/* One thread is refused for want of room; another one finds that room was made meanwhile. The
+ * refused one must still read why it was refused, or its caller would think that the key is in. */
+static void a_refusal_outlives_the_room_that_another_found(void **state) {
+    (void)state;
+    tamis_set *const set = make_variant(&variants[4], true);
+    uint64_t         id = 0;
+    while (tamis_add_id(set, id) == TAMIS_OK) id++;
+    assert_true(id >= variants[4].grow_to);
+    assert_int_equal(tamis_share_make_room(set, share_of(set)->views - 1), TAMIS_OK);
+    assert_int_equal(set->growth->refusal, TAMIS_ERR_FULL);
+    tamis_free(set);
+}
+
 static void other_kinds_say_that_they_cannot(void **state) {
     (void)state;
     tamis_spec    spec = TAMIS_SPEC_INIT;
@@ -338,6 +352,7 @@ int main(void) {
         cmocka_unit_test(merging_both_ways_ends),
         cmocka_unit_test(a_writer_must_not_change_its_set),
         cmocka_unit_test(a_step_goes_on_in_what_was_read),
+        cmocka_unit_test(a_refusal_outlives_the_room_that_another_found),
         cmocka_unit_test(other_kinds_say_that_they_cannot),
     };
     return unit_run("share", tests, COUNT(tests));
