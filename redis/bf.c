@@ -27,16 +27,11 @@ static wanted_filter default_wish(void) {
                             .is_creating = true };
 }
 
-static tamis_status create(key_handle *key, const wanted_filter *wish) {
-    uint64_t const expansion = wish->is_fixed ? 0 : (uint64_t)wish->expansion;
-    value_recipe   recipe = recipe_of_bf(wish->error, (uint64_t)wish->capacity, expansion);
-    return key_create_small(key, &recipe);
-}
+static const filter_texts texts = { FAMILY_BF, "bf.reserve", "ERR could not create filter" };
 
-static int reply_not_created(redis_ctx *ctx, tamis_status status) {
-    return redis_ReplyWithError(ctx, status == TAMIS_ERR_MEMORY
-                                         ? "ERR Insufficient memory to create filter"
-                                         : "ERR could not create filter");
+static value_recipe recipe_of(const wanted_filter *wish) {
+    uint64_t const expansion = wish->is_fixed ? 0 : (uint64_t)wish->expansion;
+    return recipe_of_bf(wish->error, (uint64_t)wish->capacity, expansion);
 }
 
 /* Where the word stands among all arguments; 0: nowhere. */
@@ -75,22 +70,8 @@ int bf_reserve(redis_ctx *ctx, redis_string **argv, int argc) {
     if (argc < 4 || argc > 7) return redis_WrongArity(ctx);
     const char *const problem = reserve_wish(argv, argc, &wish);
     if (problem != NULL) return redis_ReplyWithError(ctx, problem);
-    key_handle key = key_open(ctx, argv[1], KEY_FOR_WRITING);
-    if (key_is_wrong(&key, FAMILY_BF)) {
-        redis_ReplyWithError(ctx, WRONG_TYPE);
-    } else if (key.value != NULL) {
-        redis_ReplyWithError(ctx, "ERR item exists");
-    } else {
-        tamis_status const status = create(&key, &wish);
-        if (status == TAMIS_OK) {
-            key_notify(&key, "bf.reserve");
-            redis_ReplyWithSimpleString(ctx, "OK");
-        } else {
-            reply_not_created(ctx, status);
-        }
-    }
-    key_close(&key);
-    return REDIS_OK;
+    value_recipe recipe = recipe_of(&wish);
+    return filter_reserve(ctx, argv[1], &recipe, &texts);
 }
 
 /* ------------------------------------------------------------------ adding */
@@ -122,26 +103,11 @@ static void add_items(key_handle *key, redis_string **items, int n, bool is_arra
     if (batch.has_changed) key_notify(key, "bf.add");
 }
 
-/* Make the key if it is missing; false: an error was replied. */
-static bool make_sure(key_handle *key, const wanted_filter *wish) {
-    tamis_status status = TAMIS_OK;
-    if (key_is_wrong(key, FAMILY_BF)) {
-        redis_ReplyWithError(key->ctx, WRONG_TYPE);
-        return false;
-    }
-    if (key->value == NULL && !wish->is_creating) {
-        redis_ReplyWithError(key->ctx, "ERR not found");
-        return false;
-    }
-    if (key->value == NULL) status = create(key, wish);
-    if (status != TAMIS_OK) reply_not_created(key->ctx, status);
-    return status == TAMIS_OK;
-}
-
 static int add_command(redis_ctx *ctx, redis_string **argv, int argc, const wanted_filter *wish,
                        bool is_array) {
-    key_handle key = key_open(ctx, argv[1], KEY_FOR_WRITING);
-    if (make_sure(&key, wish))
+    key_handle   key = key_open(ctx, argv[1], KEY_FOR_WRITING);
+    value_recipe recipe = recipe_of(wish);
+    if (filter_make_sure(&key, &recipe, wish->is_creating, &texts))
         add_items(&key, argv + wish->first_item, argc - wish->first_item, is_array);
     key_close(&key);
     return REDIS_OK;

@@ -25,16 +25,11 @@ static wanted_filter default_wish(void) {
                             .is_creating = true };
 }
 
-static tamis_status create(key_handle *key, const wanted_filter *wish) {
-    value_recipe recipe = recipe_of_cf((uint64_t)wish->capacity, (uint64_t)wish->bucket_size,
-                                       (uint64_t)wish->max_iterations, (uint64_t)wish->expansion);
-    return key_create_small(key, &recipe);
-}
+static const filter_texts texts = { FAMILY_CF, "cf.reserve", "ERR Could not create filter" };
 
-static int reply_not_created(redis_ctx *ctx, tamis_status status) {
-    return redis_ReplyWithError(ctx, status == TAMIS_ERR_MEMORY
-                                         ? "ERR Insufficient memory to create filter"
-                                         : "ERR Could not create filter");
+static value_recipe recipe_of(const wanted_filter *wish) {
+    return recipe_of_cf((uint64_t)wish->capacity, (uint64_t)wish->bucket_size,
+                        (uint64_t)wish->max_iterations, (uint64_t)wish->expansion);
 }
 
 /* An option that may stand anywhere after the capacity, with its range. */
@@ -88,22 +83,8 @@ int cf_reserve(redis_ctx *ctx, redis_string **argv, int argc) {
     if (argc < 3 || argc % 2 == 0) return redis_WrongArity(ctx);
     const char *const problem = reserve_wish(argv, argc, &wish);
     if (problem != NULL) return redis_ReplyWithError(ctx, problem);
-    key_handle key = key_open(ctx, argv[1], KEY_FOR_WRITING);
-    if (key_is_wrong(&key, FAMILY_CF)) {
-        redis_ReplyWithError(ctx, WRONG_TYPE);
-    } else if (key.value != NULL) {
-        redis_ReplyWithError(ctx, "ERR item exists");
-    } else {
-        tamis_status const status = create(&key, &wish);
-        if (status == TAMIS_OK) {
-            key_notify(&key, "cf.reserve");
-            redis_ReplyWithSimpleString(ctx, "OK");
-        } else {
-            reply_not_created(ctx, status);
-        }
-    }
-    key_close(&key);
-    return REDIS_OK;
+    value_recipe recipe = recipe_of(&wish);
+    return filter_reserve(ctx, argv[1], &recipe, &texts);
 }
 
 /* ------------------------------------------------------------------ adding */
@@ -147,24 +128,10 @@ static void add_items(key_handle *key, redis_string **items, int n, const wanted
     if (batch.has_changed) key_notify(key, "cf.add");
 }
 
-static bool make_sure(key_handle *key, const wanted_filter *wish) {
-    tamis_status status = TAMIS_OK;
-    if (key_is_wrong(key, FAMILY_CF)) {
-        redis_ReplyWithError(key->ctx, WRONG_TYPE);
-        return false;
-    }
-    if (key->value == NULL && !wish->is_creating) {
-        redis_ReplyWithError(key->ctx, "ERR not found");
-        return false;
-    }
-    if (key->value == NULL) status = create(key, wish);
-    if (status != TAMIS_OK) reply_not_created(key->ctx, status);
-    return status == TAMIS_OK;
-}
-
 static int add_command(redis_ctx *ctx, redis_string **argv, int argc, const wanted_filter *wish) {
-    key_handle key = key_open(ctx, argv[1], KEY_FOR_WRITING);
-    if (make_sure(&key, wish))
+    key_handle   key = key_open(ctx, argv[1], KEY_FOR_WRITING);
+    value_recipe recipe = recipe_of(wish);
+    if (filter_make_sure(&key, &recipe, wish->is_creating, &texts))
         add_items(&key, argv + wish->first_item, argc - wish->first_item, wish);
     key_close(&key);
     return REDIS_OK;

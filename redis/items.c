@@ -178,3 +178,47 @@ void batch_end(item_batch *batch, size_t done) {
     else
         tell(batch, done);
 }
+
+/* ------------------------------------------------------------------ making keys */
+
+static void reply_not_created(redis_ctx *ctx, tamis_status status, const filter_texts *texts) {
+    redis_ReplyWithError(ctx, status == TAMIS_ERR_MEMORY
+                                  ? "ERR Insufficient memory to create filter"
+                                  : texts->not_created);
+}
+
+int filter_reserve(redis_ctx *ctx, redis_string *name, value_recipe *recipe,
+                   const filter_texts *texts) {
+    key_handle key = key_open(ctx, name, KEY_FOR_WRITING);
+    if (key_is_wrong(&key, texts->family)) {
+        redis_ReplyWithError(ctx, WRONG_TYPE);
+    } else if (key.value != NULL) {
+        redis_ReplyWithError(ctx, "ERR item exists");
+    } else {
+        tamis_status const status = key_create_small(&key, recipe);
+        if (status == TAMIS_OK) {
+            key_notify(&key, texts->reserved);
+            redis_ReplyWithSimpleString(ctx, "OK");
+        } else {
+            reply_not_created(ctx, status, texts);
+        }
+    }
+    key_close(&key);
+    return REDIS_OK;
+}
+
+bool filter_make_sure(key_handle *key, value_recipe *recipe, bool is_creating,
+                      const filter_texts *texts) {
+    tamis_status status = TAMIS_OK;
+    if (key_is_wrong(key, texts->family)) {
+        redis_ReplyWithError(key->ctx, WRONG_TYPE);
+        return false;
+    }
+    if (key->value == NULL && !is_creating) {
+        redis_ReplyWithError(key->ctx, "ERR not found");
+        return false;
+    }
+    if (key->value == NULL) status = key_create_small(key, recipe);
+    if (status != TAMIS_OK) reply_not_created(key->ctx, status, texts);
+    return status == TAMIS_OK;
+}

@@ -35,6 +35,21 @@ value_recipe recipe_of_cf(uint64_t capacity, uint64_t bucket_size, uint64_t max_
  * kinds would take milliseconds. */
 tamis_status key_create_small(key_handle *key, value_recipe *recipe);
 
+/* What commands of a family say. */
+typedef struct filter_texts {
+    value_family family;
+    const char  *reserved;    /* the event of a key that was made */
+    const char  *not_created; /* the reply, if that is not for want of memory */
+} filter_texts;
+
+/* RESERVE: make a key that must not be there yet, and reply. */
+int filter_reserve(redis_ctx *ctx, redis_string *name, value_recipe *recipe,
+                   const filter_texts *texts);
+
+/* Make the key if it is missing and may be made; false: an error was replied. */
+bool filter_make_sure(key_handle *key, value_recipe *recipe, bool is_creating,
+                      const filter_texts *texts);
+
 /* A field of a set's geometry, by its name; 0: it has none of that name. */
 uint64_t set_field(const tamis_set *set, const char *name);
 
