@@ -14,6 +14,7 @@
  * All times are of the thread's processor time. Keys are made outside of the timed parts.
  */
 #include "keys.h"
+#include "median.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,16 +34,6 @@ static double now(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b) {
-    double const x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double median(double *list, unsigned n) {
-    qsort(list, n, sizeof *list, by_size);
-    return list[n / 2];
 }
 
 static void stop(const char *why) {
@@ -184,7 +175,7 @@ static unsigned bin_of(double seconds) {
 /* The slowest adds, so that the quantile is exact. */
 static double slowest_share(double *list, uint64_t n_list, uint64_t n) {
     uint64_t const beyond = n / 100000;
-    qsort(list, n_list, sizeof *list, by_size);
+    qsort(list, n_list, sizeof *list, compare_doubles);
     return n_list > beyond ? list[n_list - 1 - beyond] : 0;
 }
 

@@ -15,6 +15,7 @@
  * clock: two threads share what they share. In each round all take turns; medians.
  */
 #include "keys.h"
+#include "median.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -60,16 +61,6 @@ static double now(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b) {
-    double const x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double median(double *list, unsigned n) {
-    qsort(list, n, sizeof *list, by_size);
-    return list[n / 2];
 }
 
 /* ------------------------------------------------------------------ sets */

@@ -1,6 +1,8 @@
 /* stats.c - medians and spreads. */
 #include "stats.h"
 
+#include "median.h"
+
 #include <stdlib.h>
 
 bool series_init(bench_series *series, size_t n_rounds, size_t n_slices) {
@@ -13,11 +15,6 @@ bool series_init(bench_series *series, size_t n_rounds, size_t n_slices) {
 void series_fini(bench_series *series) {
     free(series->samples);
     series->samples = NULL;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-    double const x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* A quantile of sorted values, interpolated between neighbours. */
