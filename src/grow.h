@@ -70,6 +70,16 @@ void tamis_grow_follow_sweep(tamis_set *set);
 /* grow_states.c */
 extern const kind_states tamis_grow_states;
 
+/* grow_states.c: asks the caller's machine, and remembers what it decided. So the machine is asked
+ * once, also if its decision must wait for room. The context is a grow_note. */
+typedef struct grow_note {
+    const kind_stepper *asked;
+    tamis_step          decided;
+    uint32_t            to;
+} grow_note;
+
+tamis_stepper tamis_grow_remember;
+
 /* ------------------------------------------------------------------ whole sets */
 
 #define GROW_MAX_STAGES 40

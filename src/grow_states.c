@@ -69,16 +69,9 @@ static tamis_status grow_drop(tamis_table *table, uint64_t hash, uint64_t from) 
 
 /* ------------------------------------------------------------------ machines */
 
-/* The caller's machine is asked once, also if its decision must wait for room. */
-typedef struct remembered {
-    const kind_stepper *asked;
-    tamis_step          decided;
-    uint32_t            to;
-} remembered;
-
-static tamis_step remember(void *context, size_t i, tamis_status was, uint32_t value,
-                           uint32_t *ret_to) {
-    remembered *const note = context;
+tamis_step tamis_grow_remember(void *context, size_t i, tamis_status was, uint32_t value,
+                               uint32_t *ret_to) {
+    grow_note *const note = context;
     note->decided = note->asked->decide(note->asked->context, i, was, value, ret_to);
     note->to = *ret_to;
     return note->decided;
@@ -87,8 +80,8 @@ static tamis_step remember(void *context, size_t i, tamis_status was, uint32_t v
 /* A step is refused only if it was to put a new key. */
 static tamis_status grow_step(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
                               tamis_status *ret_was, uint32_t *ret_value) {
-    remembered         note = { .asked = stepper };
-    kind_stepper const noting = { remember, &note, stepper->i };
+    grow_note          note = { .asked = stepper };
+    kind_stepper const noting = { tamis_grow_remember, &note, stepper->i };
     tamis_status const status =
         kind_of(table)->step(table_of(table, hash), hash, &noting, ret_was, ret_value);
     if (status == TAMIS_ERR_FULL && note.decided == TAMIS_STEP_SET)

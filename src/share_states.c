@@ -126,25 +126,10 @@ static tamis_status shared_get(const tamis_table *table, uint64_t hash, uint32_t
     return call.status;
 }
 
-/* The caller's machine is asked once, also if its decision must wait for room. */
-typedef struct remembered {
-    const kind_stepper *asked;
-    tamis_step          decided;
-    uint32_t            to;
-} remembered;
-
-static tamis_step remember(void *context, size_t i, tamis_status was, uint32_t value,
-                           uint32_t *ret_to) {
-    remembered *const note = context;
-    note->decided = note->asked->decide(note->asked->context, i, was, value, ret_to);
-    note->to = *ret_to;
-    return note->decided;
-}
-
 static tamis_status shared_step(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
                                 tamis_status *ret_was, uint32_t *ret_value) {
-    remembered         note = { .asked = stepper };
-    kind_stepper const noting = { remember, &note, stepper->i };
+    grow_note          note = { .asked = stepper };
+    kind_stepper const noting = { tamis_grow_remember, &note, stepper->i };
     state_call         call = { .stepper = &noting };
     tamis_status       status = change_once(handle_of(table), hash, 1, do_step, &call);
     *ret_was = call.was;

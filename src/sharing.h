@@ -110,10 +110,8 @@ TAMIS_INLINE uint64_t share_stripe(const share_view *view, uint64_t hash) {
 }
 
 /* The table that has the key. Only right while its stripe is locked, or has the same version. */
-TAMIS_INLINE const tamis_table *share_side(const sharing *share, const share_view *view,
-                                           uint64_t hash) {
+TAMIS_INLINE const tamis_table *share_side(const share_view *view, uint64_t hash) {
     if (__builtin_expect(view->next.body == NULL, 1)) return &view->table;
-    (void)share;
     bool const is_moved = hash < __atomic_load_n(&view->boundary, __ATOMIC_ACQUIRE);
     return is_moved ? &view->next : &view->table;
 }
@@ -188,7 +186,7 @@ TAMIS_INLINE share_place share_lock(sharing *share, uint64_t hash) {
         const share_view *const view = share_view_now(share);
         uint64_t const          stripe = share_stripe(view, hash);
         stripe_lock(&share->stripes[stripe].word);
-        const tamis_table *const side = share_side(share, view, hash);
+        const tamis_table *const side = share_side(view, hash);
         if (__builtin_expect(share_view_now(share) == view, 1))
             return (share_place){ stripe, side, side == &view->next };
         stripe_unlock(&share->stripes[stripe].word);
@@ -256,7 +254,7 @@ TAMIS_INLINE uint64_t share_ask(sharing *share, const kind_sharing *how, uint64_
         const share_view *const view = share_view_now(share);
         uint64_t *const         word = &share->stripes[share_stripe(view, hash)].word;
         uint64_t const          version = stripe_version(word);
-        share_window_begin(&window, share_side(share, view, hash), how->derived_words);
+        share_window_begin(&window, share_side(view, hash), how->derived_words);
         bool const needs_attic = how->open(&window, hash, 0, false);
         if (__builtin_expect(needs_attic, 0)) stripe_lock(&share->attic);
         bool const is_whole = stripe_is_same(word, version) && share_view_now(share) == view;

@@ -284,7 +284,7 @@ TAMIS_INLINE void line_share_fetch_tails(const sharing *share, const uint64_t *h
     const share_view *const view = share_view_now(share);
     if (view->table.body_bytes <= LINE_CACHED_BYTES) return;
     for (unsigned i = 0; i < n; i++) {
-        lines_view const lines = line_view(share_side(share, view, hash[i]));
+        lines_view const lines = line_view(share_side(view, hash[i]));
         uint64_t const   bucket = fastrange(hash[i], lines.shape->buckets);
         shelf_view const shelves = lines_shelves(lines);
         uint8_t          head[2 * WORD_BYTES] __attribute__((aligned(WORD_BYTES)));
@@ -353,7 +353,7 @@ TAMIS_INLINE void line_copy_of(const sharing *share, const share_view *view, uin
                                line_copy *ret_copy) {
     ret_copy->word = &share->stripes[share_stripe(view, hash)].word;
     ret_copy->version = stripe_version(ret_copy->word);
-    ret_copy->side = share_side(share, view, hash);
+    ret_copy->side = share_side(view, hash);
     lines_view const lines = line_view(ret_copy->side);
     ret_copy->place = lines_find(lines, hash);
     words_read(ret_copy->line, lines_at(lines, ret_copy->place.bucket), LINE_WORDS);
