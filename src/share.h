@@ -73,9 +73,18 @@ tamis_status tamis_share_change_all(tamis_set *set, const tamis_set *by, tamis_c
 /* Divide the buckets of the table into stripes. All stripes are locked, or nobody knows the set. */
 void tamis_share_divide(tamis_set *set);
 
-/* share_grow.c. A call on keys is under way; what the first returns goes to the second. */
-unsigned tamis_share_enter(const tamis_set *set);
-void     tamis_share_leave(const tamis_set *set, unsigned mine);
+/* share_grow.c. A call on keys is under way; what the first returns goes to the second. Only sets
+ * that grow have tables that go, so others need no counter. */
+unsigned tamis_share_count_in(const tamis_set *set);
+void     tamis_share_count_out(const tamis_set *set, unsigned mine);
+
+TAMIS_INLINE unsigned tamis_share_enter(const tamis_set *set) {
+    return set->growth != NULL ? tamis_share_count_in(set) : 0;
+}
+
+TAMIS_INLINE void tamis_share_leave(const tamis_set *set, unsigned mine) {
+    if (set->growth != NULL) tamis_share_count_out(set, mine);
+}
 
 /* A call has changed the key: it may have to pay for a step. Not between enter and leave. */
 void tamis_share_pay(tamis_set *set, uint64_t hash);

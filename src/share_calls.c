@@ -154,8 +154,17 @@ static uint64_t ask_one(const tamis_table *table, uint64_t hash, share_question 
 }
 
 static bool shared_has(const tamis_table *table, uint64_t hash) {
-    if (how_of(table)->has_chunk != NULL) return shared_has_chunk(table, &hash, 1) != 0;
-    return ask_one(table, hash, ask_has) != 0;
+    const tamis_set *const set = set_of_table(table);
+    if (set->kind->sharing->has == NULL) return ask_one(table, hash, ask_has) != 0;
+    unsigned const mine = tamis_share_enter(set);
+    bool const     is_found = set->kind->sharing->has(share_of(set), hash);
+    tamis_share_leave(set, mine);
+    return is_found;
+}
+
+/* For sets whose ids are mixed, as that of kinds (kind.h). */
+static bool shared_has_id(const tamis_table *table, uint64_t id) {
+    return shared_has(table, hash_id(&table->ids, id));
 }
 
 static tamis_status shared_add(tamis_table *table, uint64_t hash) {
@@ -200,6 +209,7 @@ void tamis_share_choose_calls(tamis_set *set) {
     tamis_kind *const         calls = &set->shared->calls;
     *calls = (tamis_kind){
         .has = own->has != NULL ? shared_has : NULL,
+        .has_id = how->has != NULL ? shared_has_id : NULL,
         .add = own->add != NULL ? shared_add : NULL,
         .remove = own->remove != NULL ? shared_remove : NULL,
         .count = own->count != NULL ? shared_count : NULL,

@@ -27,15 +27,13 @@ static unsigned my_counter(void) {
     return (unsigned)(mix64((uintptr_t)pthread_self()) % SHARE_COUNTERS);
 }
 
-unsigned tamis_share_enter(const tamis_set *set) {
-    if (set->growth == NULL) return 0;
+unsigned tamis_share_count_in(const tamis_set *set) {
     unsigned const mine = my_counter();
     (void)__atomic_fetch_add(&set->shared->inside[mine].n, 1, __ATOMIC_SEQ_CST);
     return mine;
 }
 
-void tamis_share_leave(const tamis_set *set, unsigned mine) {
-    if (set->growth == NULL) return;
+void tamis_share_count_out(const tamis_set *set, unsigned mine) {
     (void)__atomic_fetch_sub(&set->shared->inside[mine].n, 1, __ATOMIC_RELEASE);
 }
 

@@ -147,9 +147,8 @@ void tamis_share_show_sweep(tamis_set *set) {
     if (set->table.values == 0) return;
     stripe_lock(&share->hand);
     stripe_begin_change(&share->hand);
-    words_write(&share->sweeps[0], &set->table.sweep, SHARE_SWEEP_WORDS);
-    words_write(&share->sweeps[1], has_next ? &set->growth->next.sweep : &set->table.sweep,
-                SHARE_SWEEP_WORDS);
+    share->sweeps[0] = set->table.sweep;
+    share->sweeps[1] = has_next ? set->growth->next.sweep : set->table.sweep;
     stripe_unlock(&share->hand);
 }
 
@@ -163,11 +162,10 @@ static void sweep_unit(tamis_set *set, const share_place *place, uint64_t unit, 
     share_window_begin(&window, place->side, how->derived_words);
     share_load_sweep(share, place->which, &window.table.sweep);
     share_counts_begin(&window.table);
-    bool const needs_attic = how->open(&window, hash, 0, true);
+    bool const needs_attic = how->needs_attic != NULL && how->needs_attic(place->side, hash, 0);
     if (needs_attic) stripe_lock(&share->attic);
     stripe_begin_change(word);
     set->kind->states->sweep(&window.table, unit, aged);
-    how->publish(&window);
     if (needs_attic) stripe_unlock(&share->attic);
     share_count(share, place, &window.table);
 }

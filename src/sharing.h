@@ -3,12 +3,16 @@
  * Idea
  * ----
  * A table is divided into stripes: some groups of buckets each, with a lock and a version
- * (core/stripes.h). No two groups have a word of memory in common. An operation on a key opens a
- * window: a small table of its own with a copy of the few cache lines that the key can be in. The
- * kind's ordinary functions work on the window, and know nothing of threads.
+ * (core/stripes.h). No two groups have a word of memory in common. The kind's ordinary functions
+ * work on the table, and know nothing of threads: what they count goes to a head of the caller's
+ * own, a window.
  *
- *     change    lock the stripe, open a window, change it, write it back, unlock
- *     lookup    open a window, look whether it is whole, look up in it; no lock is taken
+ *     change    lock the stripe, let readers wait, change the table through a window, unlock
+ *     lookup    read, and look whether the version is still the same; no lock is taken
+ *
+ * A lookup either reads where the key is, by functions that give some answer whatever they read
+ * (kinds/line/windows.h), or makes a copy of the few cache lines that the key can be in, and asks
+ * the kind's ordinary functions about the copy if that is whole.
  *
  * What all groups share (the attic of `line`, the pools of `rank`) has one more lock, the attic's,
  * which is taken by those who may need it, after that of the stripe. Lookups take it, too; few need
@@ -21,7 +25,7 @@
  * stripe, or read something, looks whether the view is still the same. share.c says when old views
  * and their tables are freed.
  *
- * The functions here are inlined into the kinds, whose `open` and `publish` are constants there.
+ * The functions here are inlined into the kinds, whose kind_sharing is a constant there.
  */
 #ifndef TAMIS_SHARING_H
 #define TAMIS_SHARING_H
@@ -30,17 +34,23 @@
 #include "core/words.h"
 #include "kind.h"
 
-#define SHARE_WINDOW_BYTES 768
 #define SHARE_SWEEP_WORDS (sizeof(sweep) / WORD_BYTES)
 
-/* A part of a table. Its body has another address, but the same geometry and hashes. */
+#define SHARE_COPY_BYTES 768
+
+/* A table for one caller: its counts are differences, what an operation adds to them. The body is
+ * that of the side, or, in a copy, a small one with the parts of a key. */
 typedef struct share_window {
-    tamis_table        table;    /* the counts are differences: what an operation adds to them */
-    const tamis_table *side;     /* the table that it is a part of */
-    uint64_t           bucket;   /* of the key */
-    bool               has_tail; /* of `line`: the shelf is here, too */
-    uint8_t            body[SHARE_WINDOW_BYTES] __attribute__((aligned(TAMIS_LINE_BYTES)));
+    tamis_table        table;
+    const tamis_table *side; /* the table that it belongs to */
 } share_window;
+
+/* A window with a body of its own, for lookups without a lock. */
+typedef struct share_copy {
+    share_window window;
+    uint64_t     bucket; /* of the key */
+    uint8_t      body[SHARE_COPY_BYTES] __attribute__((aligned(TAMIS_LINE_BYTES)));
+} share_copy;
 
 /* The tables of a set. It never changes once others can see it, but for the boundary. */
 typedef struct share_view {
@@ -83,16 +93,17 @@ typedef struct kind_sharing kind_sharing;
 struct kind_sharing {
     unsigned group_shift;   /* 2^group_shift buckets are a group */
     unsigned derived_words; /* of table->derived that its functions use */
-    bool     locks_readers; /* lookups lock their stripe: windows are not copies */
 
-    /* Copy what operations on a key need. `more`: entries that the operation may add. If it is not
-     * `is_locked`, others may be writing, and the copy may be torn. Returns whether the operation
-     * may need what all groups share. */
-    bool (*open)(share_window *window, uint64_t hash, unsigned more, bool is_locked);
-    /* Write what `open` has copied back, by whole words. */
-    void (*publish)(const share_window *window);
+    /* May a change of the key need what all groups share? Its stripe is locked. `more`: entries
+     * that may come. NULL: never. */
+    bool (*needs_attic)(const tamis_table *table, uint64_t hash, unsigned more);
 
-    /* Optional, for speed: as those of tamis_kind. */
+    /* Copy what lookups of a key need. Others may be writing, and the copy may be torn. Returns
+     * whether the attic is needed, too. NULL: lookups lock their stripe. */
+    bool (*copy)(share_copy *copy, uint64_t hash);
+
+    /* Optional, for speed: as those of tamis_kind. `has` comes with has_chunk. */
+    bool (*has)(sharing *share, uint64_t hash);
     uint64_t (*has_chunk)(sharing *share, const uint64_t *hash, unsigned n);
     unsigned (*add_chunk)(sharing *share, const uint64_t *hash, unsigned n);
     uint64_t (*remove_chunk)(sharing *share, const uint64_t *hash, unsigned n,
@@ -118,16 +129,16 @@ TAMIS_INLINE const tamis_table *share_side(const share_view *view, uint64_t hash
 
 /* ------------------------------------------------------------------ windows */
 
-/* A window to parts of this table: all but the body. Keys of one table can use one window, one
- * after the other. */
+/* A window to this table. Keys of one table can use one window, one after the other. */
 TAMIS_INLINE void share_window_begin(share_window *window, const tamis_table *side,
                                      unsigned derived_words) {
     window->side = side;
+    window->table.body = side->body;
+    window->table.body_bytes = side->body_bytes;
     memcpy(window->table.derived, side->derived, derived_words * sizeof side->derived[0]);
-    window->table.values = side->values;
-    if (side->values == 0) return;
-    window->table.sweep = side->sweep;
     memcpy(window->table.geometry, side->geometry, sizeof side->geometry);
+    window->table.values = side->values;
+    if (side->values != 0) window->table.sweep = side->sweep;
 }
 
 /* The keys of a window begin with a number that no operation brings to 0: kinds take that for an
@@ -180,48 +191,49 @@ TAMIS_INLINE void share_load_sweep(const sharing *share, unsigned which, sweep *
 /* What is done to a window: one of the kind's functions. */
 typedef tamis_status share_operation(tamis_table *table, uint64_t hash, void *arguments);
 
+TAMIS_INLINE uint64_t *share_word(const sharing *share, uint64_t stripe) {
+    return &share->stripes[stripe].word;
+}
+
 /* Lock the stripe of a key. */
 TAMIS_INLINE share_place share_lock(sharing *share, uint64_t hash) {
     for (;;) {
         const share_view *const view = share_view_now(share);
         uint64_t const          stripe = share_stripe(view, hash);
-        stripe_lock(&share->stripes[stripe].word);
+        stripe_lock(share_word(share, stripe));
         const tamis_table *const side = share_side(view, hash);
         if (__builtin_expect(share_view_now(share) == view, 1))
             return (share_place){ stripe, side, side == &view->next };
-        stripe_unlock(&share->stripes[stripe].word);
+        stripe_unlock(share_word(share, stripe));
     }
 }
 
-/* Change a key whose stripe is locked, and unlock it. The window may have served another key
- * before, or is new: its side is NULL. */
+/* Change a key whose stripe is locked. The window may have served another key before, or is new:
+ * its side is NULL. */
 TAMIS_INLINE tamis_status share_change_locked(sharing *share, const kind_sharing *how,
                                               const share_place *place, share_window *window,
                                               uint64_t hash, unsigned more,
                                               share_operation *operation, void *arguments) {
-    uint64_t *const word = &share->stripes[place->stripe].word;
     if (window->side != place->side) share_window_begin(window, place->side, how->derived_words);
     if (place->side->values != 0) share_load_sweep(share, place->which, &window->table.sweep);
     share_counts_begin(&window->table);
-    bool const needs_attic = how->open(window, hash, more, true);
-    if (__builtin_expect(needs_attic, 0)) {
-        stripe_lock(&share->attic);
-        stripe_begin_change(word); /* the attic is not copied: it changes here and now */
-    }
+    bool const needs_attic = how->needs_attic != NULL && how->needs_attic(place->side, hash, more);
+    if (__builtin_expect(needs_attic, 0)) stripe_lock(&share->attic);
+    stripe_begin_change(share_word(share, place->stripe));
     tamis_status const status = operation(&window->table, hash, arguments);
-    stripe_begin_change(word);
-    how->publish(window);
     if (__builtin_expect(needs_attic, 0)) stripe_unlock(&share->attic);
     share_count(share, place, &window->table);
-    stripe_unlock(word);
     return status;
 }
 
 TAMIS_INLINE tamis_status share_change(sharing *share, const kind_sharing *how,
                                        share_window *window, uint64_t hash, unsigned more,
                                        share_operation *operation, void *arguments) {
-    share_place const place = share_lock(share, hash);
-    return share_change_locked(share, how, &place, window, hash, more, operation, arguments);
+    share_place const  place = share_lock(share, hash);
+    tamis_status const status =
+        share_change_locked(share, how, &place, window, hash, more, operation, arguments);
+    stripe_unlock(share_word(share, place.stripe));
+    return status;
 }
 
 /* ------------------------------------------------------------------ lookups */
@@ -230,16 +242,10 @@ typedef uint64_t share_question(const tamis_table *table, uint64_t hash, void *a
 
 /* Ask about a key with its stripe locked. */
 static __attribute__((noinline, unused)) uint64_t
-share_ask_locked(sharing *share, const kind_sharing *how, uint64_t hash, share_question *question,
-                 void *arguments) {
-    share_window      window;
+share_ask_locked(sharing *share, uint64_t hash, share_question *question, void *arguments) {
     share_place const place = share_lock(share, hash);
-    share_window_begin(&window, place.side, how->derived_words);
-    bool const needs_attic = how->open(&window, hash, 0, true);
-    if (needs_attic) stripe_lock(&share->attic);
-    uint64_t const answer = question(&window.table, hash, arguments);
-    if (needs_attic) stripe_unlock(&share->attic);
-    stripe_unlock(&share->stripes[place.stripe].word);
+    uint64_t const    answer = question(place.side, hash, arguments);
+    stripe_unlock(share_word(share, place.stripe));
     return answer;
 }
 
@@ -247,19 +253,19 @@ share_ask_locked(sharing *share, const kind_sharing *how, uint64_t hash, share_q
  * that is whole. */
 TAMIS_INLINE uint64_t share_ask(sharing *share, const kind_sharing *how, uint64_t hash,
                                 share_question *question, void *arguments) {
-    share_window window;
-    unsigned     turns = 0;
-    if (how->locks_readers) return share_ask_locked(share, how, hash, question, arguments);
+    share_copy copy;
+    unsigned   turns = 0;
+    if (how->copy == NULL) return share_ask_locked(share, hash, question, arguments);
     for (;; stripe_wait(&turns)) {
         const share_view *const view = share_view_now(share);
         uint64_t *const         word = &share->stripes[share_stripe(view, hash)].word;
         uint64_t const          version = stripe_version(word);
-        share_window_begin(&window, share_side(view, hash), how->derived_words);
-        bool const needs_attic = how->open(&window, hash, 0, false);
+        share_window_begin(&copy.window, share_side(view, hash), how->derived_words);
+        bool const needs_attic = how->copy(&copy, hash);
         if (__builtin_expect(needs_attic, 0)) stripe_lock(&share->attic);
         bool const is_whole = stripe_is_same(word, version) && share_view_now(share) == view;
         uint64_t   answer = 0;
-        if (__builtin_expect(is_whole, 1)) answer = question(&window.table, hash, arguments);
+        if (__builtin_expect(is_whole, 1)) answer = question(&copy.window.table, hash, arguments);
         if (__builtin_expect(needs_attic, 0)) stripe_unlock(&share->attic);
         if (__builtin_expect(is_whole, 1)) return answer;
     }
@@ -268,27 +274,8 @@ TAMIS_INLINE uint64_t share_ask(sharing *share, const kind_sharing *how, uint64_
 /* ------------------------------------------------------------------ one lock for all */
 
 /* For kinds whose keys change places all over the table, or whose groups have words in common: one
- * stripe, which every operation locks, lookups, too. The window is the table itself. Threads are
- * safe, and take turns. */
-static inline bool share_open_all(share_window *window, uint64_t hash, unsigned more,
-                                  bool is_locked) {
-    (void)hash;
-    (void)more;
-    (void)is_locked;
-    window->table.body = window->side->body;
-    window->table.body_bytes = window->side->body_bytes;
-    memcpy(window->table.geometry, window->side->geometry, sizeof window->table.geometry);
-    return false;
-}
-
-static inline void share_publish_nothing(const share_window *window) {
-    (void)window;
-}
-
-#define SHARE_ONE_LOCK                                                           \
-    {                                                                            \
-        .group_shift = 63, .derived_words = KIND_DERIVED, .locks_readers = true, \
-        .open = share_open_all, .publish = share_publish_nothing                 \
-    }
+ * stripe, which every operation locks, lookups, too. Threads are safe, and take turns. */
+#define SHARE_ONE_LOCK \
+    { .group_shift = 63, .derived_words = KIND_DERIVED }
 
 #endif

@@ -18,7 +18,6 @@
 #ifndef TAMIS_KINDS_LINE_GROWING_H
 #define TAMIS_KINDS_LINE_GROWING_H
 
-#include "core/words.h"
 #include "operations.h"
 #include "size.h"
 
@@ -175,7 +174,7 @@ static void line_wipe(tamis_table *table, uint64_t first, uint64_t n) {
     unsigned const spans = line_spans(table, first, before);
     (void)line_spans(table, first + n, after);
     for (unsigned i = 0; i < spans; i++) {
-        words_clear(table->body + before[i].end, (after[i].end - before[i].end) / WORD_BYTES);
+        memset(table->body + before[i].end, 0, after[i].end - before[i].end);
     }
 }
 

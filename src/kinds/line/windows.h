@@ -1,20 +1,25 @@
-/* windows.h - windows to a table of lines, for sets that many threads share (src/sharing.h).
+/* windows.h - tables of lines that many threads share (src/sharing.h).
  *
- * The window of a key is its line with its rests, and, if the line is cut or full, its shelf with
- * those. They have the same form as in the table, so the functions of lines.h work on them; they
- * only lie elsewhere:
+ * Changes are those of operations.h, on the table itself. A group is the 16 lines of a shelf:
+ * nothing else changes when a key of theirs does, but the attic, which has a lock of its own.
+ *
+ * Lookups of sets read the line and the shelf where they are, while others may be writing. All they
+ * do with what they read is to count bits, to compare, and to load rests of one of the 50 slots or
+ * 28 shelved keys; so whatever they read, they end, and load nothing that is not there. Only then
+ * do they look whether it was whole.
+ *
+ * Other lookups (counts, values) make a copy: the line with its rests, and, if it is cut or full,
+ * its shelf with those. They have the same form as in the table, so the functions of lines.h work
+ * on them; they only lie elsewhere:
  *
  *     byte  0         64        128
  *           +---------+---------+-----------------+--------------------+
- *           | line    | shelf   | rests of slots  | rests of the shelf |      a window
+ *           | line    | shelf   | rests of slots  | rests of the shelf |      a copy
  *           +---------+---------+-----------------+--------------------+
  *
- * Lines are found by their number, so the body of the window seems to begin that many lines before
+ * Lines are found by their number, so the body of the copy seems to begin that many lines before
  * it; the offsets in its shape are corrected for that. The attic is not copied: who needs it has
  * its lock.
- *
- * A group is the 16 lines of a shelf: nothing else changes when a key of theirs does, but the
- * attic.
  */
 #ifndef TAMIS_KINDS_LINE_WINDOWS_H
 #define TAMIS_KINDS_LINE_WINDOWS_H
@@ -23,18 +28,18 @@
 #include "sharing.h"
 #include "size.h"
 
-#define LINE_WINDOW_SHELF TAMIS_LINE_BYTES
-#define LINE_WINDOW_RESTS (2 * TAMIS_LINE_BYTES)
+#define LINE_COPY_SHELF TAMIS_LINE_BYTES
+#define LINE_COPY_RESTS (2 * TAMIS_LINE_BYTES)
 
 /* A rest word may be cut at both ends, and the words of a shelf begin at a word. */
-static_assert(LINE_WINDOW_RESTS + (RUNS_SLOTS * LINE_MAX_REST_BITS / 64 + 2 +
-                                   SHELF_KEYS * LINE_MAX_REST_BITS / 64 + 1) *
-                                      WORD_BYTES <=
-                  SHARE_WINDOW_BYTES,
-              "a window has room for all");
+static_assert(LINE_COPY_RESTS + (RUNS_SLOTS * LINE_MAX_REST_BITS / 64 + 2 +
+                                 SHELF_KEYS * LINE_MAX_REST_BITS / 64 + 1) *
+                                    WORD_BYTES <=
+                  SHARE_COPY_BYTES,
+              "a copy has room for all");
 static_assert(1 << 4 == SHELF_BUCKETS, "group_shift");
 
-/* ------------------------------------------------------------------ where the parts are */
+/* ------------------------------------------------------------------ copies: where the parts are */
 
 /* Words of the table: the first, and how many. */
 typedef struct line_words {
@@ -52,19 +57,19 @@ TAMIS_INLINE line_words line_shelf_words(const shelf_view *shelves, uint64_t buc
     return (line_words){ first, shelves->stride / 64 };
 }
 
-/* Let the window's table find the parts of this bucket in the window. */
-TAMIS_INLINE void line_window_place(share_window *window, uint64_t bucket) {
-    lines_view const         from = line_view(window->side);
+/* Let the copy's table find the parts of this bucket in the copy. */
+TAMIS_INLINE void line_copy_place(share_copy *copy, uint64_t bucket) {
+    lines_view const         from = line_view(copy->window.side);
     const lines_shape *const shape = from.shape;
-    lines_shape *const       own = (lines_shape *)(void *)window->table.derived;
+    lines_shape *const       own = (lines_shape *)(void *)copy->window.table.derived;
     uint64_t const           origin = bucket * TAMIS_LINE_BYTES, group = bucket / SHELF_BUCKETS;
-    uintptr_t const          body = (uintptr_t)window->body - origin;
-    window->bucket = bucket;
-    window->table.body = (uint8_t *)body;
-    own->shelves = origin + LINE_WINDOW_SHELF - group * TAMIS_LINE_BYTES;
+    uintptr_t const          body = (uintptr_t)copy->body - origin;
+    copy->bucket = bucket;
+    copy->window.table.body = (uint8_t *)body;
+    own->shelves = origin + LINE_COPY_SHELF - group * TAMIS_LINE_BYTES;
     own->away = (uintptr_t)from.body - body;
     if (shape->rest_bits == 0) return;
-    uint64_t const   at = lines_rest_at(from, bucket, 0), rests = 8 * (origin + LINE_WINDOW_RESTS);
+    uint64_t const   at = lines_rest_at(from, bucket, 0), rests = 8 * (origin + LINE_COPY_RESTS);
     line_words const slots = line_slot_words(from, bucket);
     own->slot_rests = rests + at % 64 - (at - shape->slot_rests);
     own->shelf_rests = rests + 64 * slots.n - group * shape->shelf_stride;
@@ -72,12 +77,36 @@ TAMIS_INLINE void line_window_place(share_window *window, uint64_t bucket) {
 
 /* ------------------------------------------------------------------ copying */
 
-TAMIS_INLINE void line_copy_in(void *to, const void *from, uint64_t words, bool is_locked) {
-    if (is_locked)
-        memcpy(to, from, words * WORD_BYTES);
-    else
-        words_read(to, from, words);
+/* Returns whether the tail may go on in the attic. */
+static bool line_copy_tail(share_copy *copy) {
+    lines_view const from = line_view(copy->window.side);
+    shelf_view const shelves = lines_shelves(from);
+    uint8_t *const   shelf = copy->body + LINE_COPY_SHELF;
+    words_read(shelf, shelf_line(&shelves, copy->bucket), LINE_WORDS);
+    if (from.shape->rest_bits != 0) {
+        line_words const slots = line_slot_words(from, copy->bucket);
+        line_words const on_shelf = line_shelf_words(&shelves, copy->bucket);
+        words_read(copy->body + LINE_COPY_RESTS + slots.n * WORD_BYTES,
+                   from.body + on_shelf.first * WORD_BYTES, on_shelf.n);
+    }
+    return shelf_used(shelf_ones(shelf)) == SHELF_KEYS;
 }
+
+static bool line_copy(share_copy *copy, uint64_t hash) {
+    lines_view const from = line_view(copy->window.side);
+    uint64_t const   bucket = fastrange(hash, from.shape->buckets);
+    line_copy_place(copy, bucket);
+    words_read(copy->body, lines_at(from, bucket), LINE_WORDS);
+    if (from.shape->rest_bits != 0) {
+        line_words const slots = line_slot_words(from, bucket);
+        words_read(copy->body + LINE_COPY_RESTS, from.body + slots.first * WORD_BYTES, slots.n);
+    }
+    runs const index = runs_load(copy->body);
+    bool const has_tail = runs_are_cut(index) || runs_are_full(index);
+    return __builtin_expect(has_tail, 0) && line_copy_tail(copy);
+}
+
+/* ------------------------------------------------------------------ changes */
 
 /* Slots that may leave a line for the shelf when so many entries come. */
 TAMIS_INLINE unsigned line_may_move(runs index, unsigned more) {
@@ -87,70 +116,20 @@ TAMIS_INLINE unsigned line_may_move(runs index, unsigned more) {
     return more > 1 ? SHELF_KEYS + 1 : more * (last + 1); /* several may cut several runs */
 }
 
-TAMIS_INLINE bool line_open_tail(share_window *window, unsigned more, bool is_locked) {
-    lines_view const from = line_view(window->side);
-    shelf_view const shelves = lines_shelves(from);
-    uint8_t *const   shelf = window->body + LINE_WINDOW_SHELF;
-    line_copy_in(shelf, shelf_line(&shelves, window->bucket), LINE_WORDS, is_locked);
-    if (from.shape->rest_bits != 0) {
-        line_words const slots = line_slot_words(from, window->bucket);
-        line_words const on_shelf = line_shelf_words(&shelves, window->bucket);
-        line_copy_in(window->body + LINE_WINDOW_RESTS + slots.n * WORD_BYTES,
-                     from.body + on_shelf.first * WORD_BYTES, on_shelf.n, is_locked);
-    }
-    unsigned const used = shelf_used(shelf_ones(shelf));
-    unsigned const most = used + line_may_move(runs_load(window->body), more);
-    return used == SHELF_KEYS || most > SHELF_KEYS;
+/* A change needs the attic if the shelf is full, or may be afterwards. */
+TAMIS_INLINE bool line_needs_attic_here(const tamis_table *table, uint64_t hash, unsigned more) {
+    lines_view const lines = line_view(table);
+    uint64_t const   bucket = fastrange(hash, lines.shape->buckets);
+    runs const       index = runs_load(lines_at(lines, bucket));
+    if (!runs_are_cut(index) && !runs_are_full(index)) return false;
+    shelf_view const shelves = lines_shelves(lines);
+    unsigned const   used = shelf_used(shelf_ones(shelf_line(&shelves, bucket)));
+    return used == SHELF_KEYS || used + line_may_move(index, more) > SHELF_KEYS;
 }
 
-TAMIS_INLINE bool line_open_here(share_window *window, uint64_t hash, unsigned more,
-                                 bool is_locked) {
-    lines_view const from = line_view(window->side);
-    uint64_t const   bucket = fastrange(hash, from.shape->buckets);
-    line_window_place(window, bucket);
-    line_copy_in(window->body, lines_at(from, bucket), LINE_WORDS, is_locked);
-    if (from.shape->rest_bits != 0) {
-        line_words const slots = line_slot_words(from, bucket);
-        line_copy_in(window->body + LINE_WINDOW_RESTS, from.body + slots.first * WORD_BYTES,
-                     slots.n, is_locked);
-    }
-    runs const index = runs_load(window->body);
-    window->has_tail = runs_are_cut(index) || runs_are_full(index);
-    return __builtin_expect(window->has_tail, 0) && line_open_tail(window, more, is_locked);
+static bool line_needs_attic(const tamis_table *table, uint64_t hash, unsigned more) {
+    return line_needs_attic_here(table, hash, more);
 }
-
-static bool line_open(share_window *window, uint64_t hash, unsigned more, bool is_locked) {
-    return line_open_here(window, hash, more, is_locked);
-}
-
-TAMIS_INLINE void line_publish_rests(const share_window *window) {
-    lines_view const     to = line_view(window->side);
-    shelf_view const     shelves = lines_shelves(to);
-    line_words const     slots = line_slot_words(to, window->bucket);
-    line_words const     on_shelf = line_shelf_words(&shelves, window->bucket);
-    const uint8_t *const rests = window->body + LINE_WINDOW_RESTS;
-    words_write(to.body + slots.first * WORD_BYTES, rests, slots.n);
-    if (window->has_tail)
-        words_write(to.body + on_shelf.first * WORD_BYTES, rests + slots.n * WORD_BYTES,
-                    on_shelf.n);
-}
-
-TAMIS_INLINE void line_publish_here(const share_window *window) {
-    lines_view const to = line_view(window->side);
-    words_write(lines_at(to, window->bucket), window->body, LINE_WORDS);
-    if (window->has_tail) {
-        shelf_view const shelves = lines_shelves(to);
-        words_write(shelf_line(&shelves, window->bucket), window->body + LINE_WINDOW_SHELF,
-                    LINE_WORDS);
-    }
-    if (to.shape->rest_bits != 0) line_publish_rests(window);
-}
-
-static void line_publish(const share_window *window) {
-    line_publish_here(window);
-}
-
-/* ------------------------------------------------------------------ chunks */
 
 static tamis_status line_share_add(tamis_table *table, uint64_t hash, void *unused) {
     (void)unused;
@@ -164,119 +143,13 @@ static tamis_status line_share_remove(tamis_table *table, uint64_t hash, void *u
                                                       : line_remove_as(table, hash, false, false);
 }
 
-static uint64_t line_share_has(const tamis_table *table, uint64_t hash, void *unused) {
-    (void)unused;
-    return lines_holds(line_view(table), hash);
-}
-
 #define LINE_DERIVED_WORDS (sizeof(line_shape) / sizeof(uint64_t))
 
 /* What is constant for the functions below: all of it is inlined into them. */
-static const kind_sharing line_windows = { .group_shift = 4,
+static const kind_sharing line_inlined = { .group_shift = 4,
                                            .derived_words = LINE_DERIVED_WORDS,
-                                           .open = line_open_here,
-                                           .publish = line_publish_here };
-
-/* ------------------------------------------------------------------ near changes, in registers */
-
-/* Most keys of a bare table change their line and nothing else. A window for that is slow: words
- * are copied into it and loaded again as vectors across them, and out of it the other way round; a
- * processor stops at such loads until all stores before them are done. So here the line is read
- * where it is (its stripe is locked), changed in registers, and written once. False: it is not so
- * simple, and nothing has changed; the stripe is still locked. */
-
-#ifdef LANES_VECTORS
-
-/* The slots of a line in two vectors that overlap, as in slots.h. */
-typedef struct line_slots {
-    lanes_32 low, high; /* from byte RUNS_AT on, and from byte 32 on */
-} line_slots;
-
-/* The eight words of a line with this index and these slots, to the line itself. Nothing is loaded
- * but what one store before has written as a whole. */
-TAMIS_INLINE void line_store_words(uint8_t *line, runs index, line_slots slots) {
-    uint8_t        low[32] __attribute__((aligned(32))), high[32] __attribute__((aligned(32)));
-    uint64_t       words[LINE_WORDS];
-    uint64_t const upper = index.occ >> 48 | index.starts >> 1 << (RUNS_CHAINS - 48);
-    lanes_store(low, slots.low);
-    lanes_store(high, slots.high);
-    words[0] = (index.occ & bits_low(48)) | upper << 48;
-    words[1] = upper >> 16 | (uint64_t)le16_load(low) << 48;
-    words[2] = le64_load(low + 16 - RUNS_AT);
-    words[3] = le64_load(low + 24 - RUNS_AT);
-    for (unsigned i = 0; i < 4; i++) words[4 + i] = le64_load(high + 8 * i);
-    words_write(line, words, LINE_WORDS);
-}
-
-/* Write the line, count, and unlock. */
-TAMIS_INLINE void line_near_finish(sharing *share, const share_place *place, uint8_t *line,
-                                   runs index, line_slots slots, uint64_t more_keys) {
-    uint64_t *const word = &share->stripes[place->stripe].word;
-    stripe_begin_change(word);
-    line_store_words(line, index, slots);
-    share_add_alone(&share->stripes[place->stripe].keys[place->which], more_keys);
-    stripe_unlock(word);
-}
-
-/* As line_add_to_bare() and runs_open_slot(). */
-TAMIS_INLINE bool line_near_add(sharing *share, const share_place *where, uint64_t hash) {
-    lines_view const  lines = line_view_as(where->side, true);
-    lines_place const place = lines_find(lines, hash);
-    uint8_t *const    line = lines_at(lines, place.bucket);
-    runs              index = runs_load(line);
-    run const         mine = runs_find(index, place.chain);
-    if (lines.shape->rest_bits != 0 || !run_is_here(mine) || runs_are_full(index)) return false;
-    unsigned const slot = lines_slot_for(lines, line, &place, mine, 0), at = RUNS_AT + slot;
-    if (line[at - 1] == place.byte) return false; /* perhaps another copy */
-    lanes_32 const   byte = lanes_all(place.byte);
-    line_slots const slots = {
-        lanes_pick(slots_behind(RUNS_AT, at + 1), lanes_load(line + RUNS_AT - 1),
-                   lanes_pick(slots_behind(RUNS_AT, at), byte, lanes_load(line + RUNS_AT))),
-        lanes_pick(slots_behind(32, at + 1), lanes_load(line + 31),
-                   lanes_pick(slots_behind(32, at), byte, lanes_load(line + 32)))
-    };
-    index.starts = runs_grown(index.starts, mine.start, mine.is_occupied);
-    index.occ |= UINT64_C(1) << place.chain;
-    line_near_finish(share, where, line, index, slots, 1);
-    return true;
-}
-
-/* As line_remove_as() and runs_close_slot(). */
-TAMIS_INLINE bool line_near_remove(sharing *share, const share_place *where, uint64_t hash) {
-    lines_view const  lines = line_view_as(where->side, true);
-    lines_place const place = lines_find(lines, hash);
-    uint8_t *const    line = lines_at(lines, place.bucket);
-    runs              index = runs_load(line);
-    run const         mine = runs_find_occupied(index, place.chain);
-    if (lines.shape->rest_bits != 0 || runs_are_cut(index)) return false;
-    uint64_t const same = runs_match(line, place.byte) & (mine.end - mine.start);
-    if (same == 0 || bits_popcount(same) >= line_shape_of(where->side)->most) return false;
-    unsigned const   at = RUNS_AT + bits_lowest(same);
-    bool const       is_last = mine.start << 1 == mine.end; /* of its run */
-    lanes_32 const   last = lanes_load(line + 32);
-    line_slots const slots = { lanes_pick(slots_behind(RUNS_AT, at), lanes_load(line + RUNS_AT + 1),
-                                          lanes_load(line + RUNS_AT)),
-                               lanes_pick(slots_behind(32, at), lanes_move_down(last, 1), last) };
-    index.starts = runs_shrunk(index.starts, mine.start);
-    index.occ &= ~((uint64_t)is_last << place.chain);
-    line_near_finish(share, where, line, index, slots, (uint64_t)-1);
-    return true;
-}
-
-#else
-
-TAMIS_INLINE bool line_near_add(sharing *share, const share_place *where, uint64_t hash) {
-    (void)share;
-    (void)where;
-    (void)hash;
-    return false;
-}
-
-TAMIS_INLINE bool line_near_remove(sharing *share, const share_place *where, uint64_t hash) {
-    return line_near_add(share, where, hash);
-}
-
-#endif
+                                           .needs_attic = line_needs_attic_here,
+                                           .copy = line_copy };
 
 /* As line_fetch_tails(): the shelves of lines that are cut or full are asked for before the first
  * key is worked on. An index that is torn asks for a shelf in vain, or too late. */
@@ -295,164 +168,230 @@ TAMIS_INLINE void line_share_fetch_tails(const sharing *share, const uint64_t *h
     }
 }
 
-/* The general form, with a window, of a key whose stripe is locked. */
+/* The general form. */
 static __attribute__((noinline)) tamis_status
-line_share_add_far(sharing *share, const share_place *place, share_window *window, uint64_t hash) {
-    return share_change_locked(share, &line_windows, place, window, hash, 1, line_share_add, NULL);
+line_share_change(sharing *share, uint64_t hash, unsigned more, share_operation *operation) {
+    share_window window;
+    window.side = NULL;
+    return share_change(share, &line_inlined, &window, hash, more, operation, NULL);
 }
 
-static __attribute__((noinline)) tamis_status line_share_remove_far(sharing           *share,
-                                                                    const share_place *place,
-                                                                    share_window      *window,
-                                                                    uint64_t           hash) {
-    return share_change_locked(share, &line_windows, place, window, hash, 0, line_share_remove,
-                               NULL);
+/* A line of a bare table in no step of growing, with its stripe locked. */
+typedef struct line_held {
+    lines_view  lines;
+    lines_place place;
+    uint64_t   *word, before; /* of the stripe; what it was */
+    uint64_t   *keys;         /* of the stripe */
+} line_held;
+
+/* False: the table is another, or its stripe is locked; nothing was done. */
+TAMIS_INLINE bool line_hold(sharing *share, const share_view *view, uint64_t hash,
+                            line_held *ret_held) {
+    lines_view const          lines = line_view_as(&view->table, true);
+    lines_place const         place = lines_find(lines, hash);
+    share_stripe_state *const stripe = &share->stripes[place.bucket >> view->stripe_shift];
+    uint64_t                  before;
+    if (__builtin_expect(!stripe_lock_from(&stripe->word, &before), 0)) return false;
+    *ret_held = (line_held){ lines, place, &stripe->word, before, &stripe->keys[0] };
+    if (__builtin_expect(share_view_now(share) == view, 1)) return true;
+    stripe_unlock(&stripe->word);
+    return false;
+}
+
+/* As line_add_to_bare(): most keys change their line and nothing else. False: not this one; it has
+ * not changed. */
+TAMIS_INLINE bool line_near_add(const line_held *held) {
+    uint8_t *const line = lines_at(held->lines, held->place.bucket);
+    runs const     index = runs_load(line);
+    run const      mine = runs_find(index, held->place.chain);
+    if (!run_is_here(mine) || runs_are_full(index)) return false;
+    unsigned const slot = lines_slot_for(held->lines, line, &held->place, mine, 0);
+    if (line[RUNS_AT + slot - 1] == held->place.byte) return false; /* perhaps another copy */
+    stripe_begin_change_from(held->word, held->before);
+    lines_insert_at(held->lines, &held->place, mine, index, slot, 0);
+    share_add_alone(held->keys, 1);
+    stripe_end_change_from(held->word, held->before);
+    return true;
+}
+
+/* As line_remove_as(). */
+TAMIS_INLINE bool line_near_remove(const line_held *held, uint64_t most) {
+    uint8_t *const line = lines_at(held->lines, held->place.bucket);
+    runs const     index = runs_load(line);
+    run const      mine = runs_find_occupied(index, held->place.chain);
+    if (runs_are_cut(index)) return false;
+    uint64_t const same = runs_match(line, held->place.byte) & (mine.end - mine.start);
+    if (same == 0 || bits_popcount(same) >= most) return false;
+    stripe_begin_change_from(held->word, held->before);
+    (void)lines_delete(held->lines, held->place.bucket, held->place.chain, mine, index,
+                       bits_lowest(same));
+    share_add_alone(held->keys, (uint64_t)-1);
+    stripe_end_change_from(held->word, held->before);
+    return true;
+}
+
+TAMIS_INLINE bool line_is_calm(const share_view *view) {
+    return view->next.body == NULL && line_shape_of(&view->table)->lines.rest_bits == 0;
 }
 
 static unsigned line_share_add_chunk(sharing *share, const uint64_t *hash, unsigned n) {
-    share_window window;
-    unsigned     added = 0;
-    window.side = NULL;
+    const share_view *const view = share_view_now(share);
+    bool const              is_calm = line_is_calm(view);
+    unsigned                added = 0;
+    line_held               held;
     line_share_fetch_tails(share, hash, n);
     for (; added < n; added++) {
-        share_place const place = share_lock(share, hash[added]);
-        if (line_near_add(share, &place, hash[added])) continue;
-        if (line_share_add_far(share, &place, &window, hash[added]) != TAMIS_OK) break;
+        if (__builtin_expect(is_calm && line_hold(share, view, hash[added], &held), 1)) {
+            if (line_near_add(&held)) continue;
+            stripe_unlock(held.word);
+        }
+        if (line_share_change(share, hash[added], 1, line_share_add) != TAMIS_OK) break;
     }
     return added;
 }
 
 static uint64_t line_share_remove_chunk(sharing *share, const uint64_t *hash, unsigned n,
                                         uint64_t *ret_saturated) {
-    share_window window;
-    uint64_t     removed = 0, saturated = 0;
-    window.side = NULL;
+    const share_view *const view = share_view_now(share);
+    bool const              is_calm = line_is_calm(view);
+    uint64_t const          most = line_shape_of(&view->table)->most;
+    uint64_t                removed = 0, saturated = 0;
+    line_held               held;
     line_share_fetch_tails(share, hash, n);
     for (unsigned i = 0; i < n; i++) {
-        share_place const place = share_lock(share, hash[i]);
-        tamis_status      status = TAMIS_OK;
-        if (!line_near_remove(share, &place, hash[i]))
-            status = line_share_remove_far(share, &place, &window, hash[i]);
-        removed |= (uint64_t)(status == TAMIS_OK) << i;
+        removed |= UINT64_C(1) << i;
+        if (__builtin_expect(is_calm && line_hold(share, view, hash[i], &held), 1)) {
+            if (line_near_remove(&held, most)) continue;
+            stripe_unlock(held.word);
+        }
+        tamis_status const status = line_share_change(share, hash[i], 0, line_share_remove);
+        removed ^= (uint64_t)(status != TAMIS_OK) << i;
         saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << i;
     }
     *ret_saturated = saturated;
     return removed;
 }
 
-/* A line that was copied, and what tells whether the copy is whole. */
-typedef struct line_copy {
-    uint8_t            line[TAMIS_LINE_BYTES] __attribute__((aligned(TAMIS_LINE_BYTES)));
-    const tamis_table *side;
-    lines_place        place;
-    const uint64_t    *word;
-    uint64_t           version;
-} line_copy;
+/* ------------------------------------------------------------------ lookups, in place */
 
-TAMIS_INLINE void line_copy_of(const sharing *share, const share_view *view, uint64_t hash,
-                               line_copy *ret_copy) {
-    ret_copy->word = &share->stripes[share_stripe(view, hash)].word;
-    ret_copy->version = stripe_version(ret_copy->word);
-    ret_copy->side = share_side(view, hash);
-    lines_view const lines = line_view(ret_copy->side);
-    ret_copy->place = lines_find(lines, hash);
-    words_read(ret_copy->line, lines_at(lines, ret_copy->place.bucket), LINE_WORDS);
+static uint64_t line_share_holds(const tamis_table *table, uint64_t hash, void *unused) {
+    (void)unused;
+    return lines_holds(line_view(table), hash);
 }
 
-/* A key of a bare table whose chain is in the tail: look on a copy of the shelf. False: that is not
- * enough, and *ret_is_found means nothing. */
-static __attribute__((noinline)) bool line_copy_far(const sharing *share, const share_view *view,
-                                                    const line_copy *copy, bool *ret_is_found) {
-    lines_view const lines = line_view(copy->side);
+/* The shelved keys that are this one. *ret_may_go_on: there may be more of them in the attic. */
+TAMIS_INLINE uint32_t line_on_shelf(lines_view lines, const lines_place *place,
+                                    bool *ret_may_go_on) {
     shelf_view const shelves = lines_shelves(lines);
-    uint8_t          shelf[TAMIS_LINE_BYTES] __attribute__((aligned(TAMIS_LINE_BYTES)));
-    words_read(shelf, shelf_line(&shelves, copy->place.bucket), LINE_WORDS);
-    if (!stripe_is_same(copy->word, copy->version) || share_view_now(share) != view) return false;
-    shelf_part const part = shelf_find(shelf_ones(shelf), copy->place.bucket);
-    *ret_is_found = shelf_match(shelf, part, lines_key(&copy->place), LINES_KEY_MASK) != 0;
-    return *ret_is_found || part.first + part.n < SHELF_KEYS;
+    tail_parts const parts = tail_find(&shelves, place->bucket);
+    uint32_t same = shelf_match(parts.line, parts.shelved, lines_key(place), LINES_KEY_MASK);
+    *ret_may_go_on = parts.may_go_on;
+    if (lines.shape->rest_bits == 0) return same;
+    uint32_t kept = 0;
+    for (; same != 0; same &= same - 1) {
+        uint64_t const at = shelf_rest_at(&shelves, place->bucket, bits_lowest(same));
+        uint64_t const rest = rest_get(lines.body, at, shelves.attic.rest_bits);
+        if (rest_remainder(lines.shape, rest) == place->remainder) kept |= same & -same;
+    }
+    return kept;
 }
 
-/* Ask about the keys that need more than their line. */
-static __attribute__((noinline)) uint64_t line_share_ask(sharing *share, const share_view *view,
-                                                         const line_copy *copy,
-                                                         const uint64_t *hash, uint64_t again) {
-    bool const is_old_view = share_view_now(share) != view;
-    uint64_t   found = 0;
-    for (uint64_t left = again; left != 0 && !is_old_view; left &= left - 1) {
-        const line_copy *const one = &copy[bits_lowest(left)];
-        shelf_view const       shelves = lines_shelves(line_view(one->side));
-        prefetch_to_read(shelf_line(&shelves, one->place.bucket));
-    }
-    for (; again != 0; again &= again - 1) {
-        unsigned const i = bits_lowest(again);
-        bool           is_found = false;
-        bool const     is_bare = line_shape_of(copy[i].side)->lines.rest_bits == 0;
-        if (is_old_view || !is_bare || !line_copy_far(share, view, &copy[i], &is_found))
-            is_found = share_ask(share, &line_windows, hash[i], line_share_has, NULL) != 0;
-        found |= (uint64_t)is_found << i;
+/* A key that is being changed, or whose tail goes on in the attic. */
+static __attribute__((noinline)) bool line_share_ask(sharing *share, uint64_t hash) {
+    return share_ask(share, &line_inlined, hash, line_share_holds, NULL) != 0;
+}
+
+/* One key of any table, near or far. */
+static STRIPE_READER bool line_share_has(sharing *share, uint64_t hash) {
+    const share_view *const view = share_view_now(share);
+    const uint64_t *const   word = &share->stripes[share_stripe(view, hash)].word;
+    uint64_t const          version = stripe_version(word);
+    lines_view const        lines = line_view(share_side(view, hash));
+    lines_place const       place = lines_find(lines, hash);
+    bool                    is_far, may_go_on = false;
+    uint64_t found = lines_with_rest(lines, &place, lines_slots_here(lines, &place, &is_far));
+    if (__builtin_expect(is_far, 0)) found = line_on_shelf(lines, &place, &may_go_on);
+    bool const is_known = found != 0 || !may_go_on;
+    bool const is_whole = stripe_is_same(word, version) && share_view_now(share) == view;
+    return __builtin_expect(is_known & is_whole, 1) ? found != 0 : line_share_ask(share, hash);
+}
+
+/* The keys of a mask: in any table, or being changed a moment ago. */
+static __attribute__((noinline)) uint64_t line_share_has_each(sharing *share, const uint64_t *hash,
+                                                              uint64_t keys) {
+    uint64_t found = 0;
+    for (; keys != 0; keys &= keys - 1) {
+        unsigned const i = bits_lowest(keys);
+        found |= (uint64_t)line_share_has(share, hash[i]) << i;
     }
     return found;
 }
 
-/* All lines are copied before the first is searched: a word that was just stored cannot be loaded
- * as a part of a vector at once. Keys that need more than their line are asked for one by one. */
-static __attribute__((noinline)) uint64_t line_share_has_any(sharing *share, const share_view *view,
-                                                             const uint64_t *hash, unsigned n) {
-    line_copy copy[TAMIS_CHUNK];
-    uint64_t  found = 0, again = 0;
-    for (unsigned i = 0; i < n; i++) line_copy_of(share, view, hash[i], &copy[i]);
-    for (unsigned i = 0; i < n; i++) {
-        bool           is_far;
-        uint64_t const slots = lines_slots_in(copy[i].line, &copy[i].place, &is_far);
-        bool const     is_whole = stripe_is_same(copy[i].word, copy[i].version);
-        bool const     has_rests = line_shape_of(copy[i].side)->lines.rest_bits != 0;
-        bool const     is_more = is_far | (has_rests & (slots != 0));
-        found |= (uint64_t)(slots != 0) << i;
-        again |= (uint64_t)(!is_whole | is_more) << i;
+/* As line_has_far(), for a bare table. version[i] is from before the line of key i was read. */
+static __attribute__((noinline)) STRIPE_READER uint64_t line_share_has_far(sharing          *share,
+                                                                           const share_view *view,
+                                                                           const uint64_t   *hash,
+                                                                           const uint64_t *version,
+                                                                           uint64_t        far) {
+    lines_view const lines = line_view_as(&view->table, true);
+    uint64_t         found = 0, again = 0;
+    for (uint64_t left = far; left != 0; left &= left - 1) {
+        shelf_view const shelves = lines_shelves(lines);
+        uint64_t const   bucket = fastrange(hash[bits_lowest(left)], lines.shape->buckets);
+        prefetch_to_read(shelf_line(&shelves, bucket));
     }
-    if (__builtin_expect(share_view_now(share) != view, 0)) again = bits_low(n);
-    if (again == 0) return found;
-    return (found & ~again) | line_share_ask(share, view, copy, hash, again);
-}
-
-/* The same for a bare table that is in no step of growing: most are, and then all that is not about
- * the key is the same for the whole chunk. */
-static uint64_t line_share_has_chunk(sharing *share, const uint64_t *hash, unsigned n) {
-    const share_view *const         view = share_view_now(share);
-    lines_view const                lines = line_view_as(&view->table, true);
-    const share_stripe_state *const stripes = share->stripes;
-    unsigned const                  shift = view->stripe_shift;
-    uint8_t  line[TAMIS_CHUNK][TAMIS_LINE_BYTES] __attribute__((aligned(TAMIS_LINE_BYTES)));
-    uint64_t version[TAMIS_CHUNK], found = 0, again = 0;
-    if (view->next.body != NULL || lines.shape->rest_bits != 0)
-        return line_share_has_any(share, view, hash, n);
-    for (unsigned i = 0; i < n; i++) {
-        uint64_t const bucket = fastrange(hash[i], lines.shape->buckets);
-        version[i] = stripe_version(&stripes[bucket >> shift].word);
-        words_read(line[i], lines_at(lines, bucket), LINE_WORDS);
-    }
-    for (unsigned i = n; i-- != 0;) { /* backwards: to push a bit into a mask is one instruction */
-        bool              is_far;
+    for (; far != 0; far &= far - 1) {
+        unsigned const    i = bits_lowest(far);
         lines_place const place = lines_find(lines, hash[i]);
-        uint64_t const    slots = lines_slots_in(line[i], &place, &is_far);
-        bool const is_whole = stripe_is_same(&stripes[place.bucket >> shift].word, version[i]);
-        found = 2 * found + (slots != 0);
-        again = 2 * again + (is_far | !is_whole);
+        bool              may_go_on;
+        bool const        is_there = line_on_shelf(lines, &place, &may_go_on) != 0;
+        const uint64_t   *word = &share->stripes[place.bucket >> view->stripe_shift].word;
+        bool const        is_known = stripe_is_same(word, version[i]) & (is_there | !may_go_on);
+        found |= (uint64_t)is_there << i;
+        again |= (uint64_t)!is_known << i;
     }
-    if (__builtin_expect(share_view_now(share) != view, 0)) again = bits_low(n);
-    found &= ~again;
-    for (; again != 0; again &= again - 1) {
-        unsigned const i = bits_lowest(again);
-        found |= line_share_has_any(share, view, hash + i, 1) << i;
+    if (again == 0) return found;
+    return (found & ~again) | line_share_has_each(share, hash, again);
+}
+
+/* A bare table that is in no step of growing, as most are. */
+TAMIS_INLINE uint64_t line_share_has_bare(sharing *share, const share_view *view,
+                                          const uint64_t *hash, unsigned n) {
+    const share_stripe_state *const stripes = share->stripes;
+    lines_view const                lines = line_view_as(&view->table, true);
+    unsigned const                  shift = view->stripe_shift;
+    uint64_t                        version[TAMIS_CHUNK], found = 0, far = 0, again = 0;
+    for (unsigned i = n; i-- != 0;) { /* backwards: to push a bit into a mask is one instruction */
+        lines_place const     place = lines_find(lines, hash[i]);
+        const uint64_t *const word = &stripes[place.bucket >> shift].word;
+        bool                  is_far;
+        version[i] = stripe_version(word);
+        found = 2 * found + (lines_slots_here(lines, &place, &is_far) != 0);
+        far = 2 * far + is_far;
+        again = 2 * again + !stripe_is_same(word, version[i]);
     }
+    far &= ~again;
+    found &= ~(far | again);
+    if (far != 0) found |= line_share_has_far(share, view, hash, version, far);
+    if (again != 0) found |= line_share_has_each(share, hash, again);
     return found;
+}
+
+static STRIPE_READER uint64_t line_share_has_chunk(sharing *share, const uint64_t *hash,
+                                                   unsigned n) {
+    const share_view *const view = share_view_now(share);
+    if (line_is_calm(view)) {
+        uint64_t const found = line_share_has_bare(share, view, hash, n);
+        if (__builtin_expect(share_view_now(share) == view, 1)) return found;
+    }
+    return line_share_has_each(share, hash, bits_low(n));
 }
 
 static const kind_sharing line_sharing = { .group_shift = 4,
                                            .derived_words = LINE_DERIVED_WORDS,
-                                           .open = line_open,
-                                           .publish = line_publish,
+                                           .needs_attic = line_needs_attic,
+                                           .copy = line_copy,
+                                           .has = line_share_has,
                                            .has_chunk = line_share_has_chunk,
                                            .add_chunk = line_share_add_chunk,
                                            .remove_chunk = line_share_remove_chunk };
