@@ -436,11 +436,11 @@ tamis_status tamis_get_facts(const tamis_set *set, tamis_facts *ret_facts) {
 
 tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info) {
     if (set == NULL || ret_info == NULL) return TAMIS_ERR_ARGUMENT;
-    const tamis_table   *table = &set->table;
-    tamis_workload const work = tamis_handle_workload(set);
-    kind_survey          survey = { 0 };
-    tamis_info           info = { 0 };
+    const tamis_table *table = &set->table;
+    kind_survey        survey = { 0 };
+    tamis_info         info = { 0 };
     tamis_share_hold(set);
+    tamis_workload const work = tamis_handle_workload(set);
     survey_tables(set, &survey);
     info.current_fpr = survey.fpr;
     /* Keys with equal 64-bit hashes add to the rate, unless the fingerprints include them. */

@@ -120,17 +120,19 @@ static bool write_all(const tamis_set *set, uint8_t *checksums, tamis_writer *wr
 
 tamis_status tamis_write(const tamis_set *set, tamis_writer *writer, void *context) {
     if (set == NULL || writer == NULL) return TAMIS_ERR_ARGUMENT;
-    size_t const   bytes = (size_t)(8 * all_blocks(set));
-    uint8_t *const checksums = memory_get(&set->allocator, bytes);
-    if (checksums == NULL) return TAMIS_ERR_MEMORY;
-    tamis_share_hold(set);
-    /* A writer that changes the set would get half of each. */
-    handle_begin_callbacks(set);
-    bool const is_written = write_all(set, checksums, writer, context);
-    handle_end_callbacks(set);
-    tamis_share_release(set);
-    memory_give(&set->allocator, checksums, bytes);
-    return is_written ? TAMIS_OK : TAMIS_ERR_IO;
+    const tamis_set *const read = tamis_share_begin_read(set);
+    size_t const           bytes = (size_t)(8 * all_blocks(read));
+    uint8_t *const         checksums = memory_get(&set->allocator, bytes);
+    bool                   is_written = false;
+    if (checksums != NULL) {
+        /* A writer that changes the set would get half of each. */
+        handle_begin_callbacks(read);
+        is_written = write_all(read, checksums, writer, context);
+        handle_end_callbacks(read);
+        memory_give(&set->allocator, checksums, bytes);
+    }
+    tamis_share_end_read(set, read);
+    return checksums == NULL ? TAMIS_ERR_MEMORY : is_written ? TAMIS_OK : TAMIS_ERR_IO;
 }
 
 /* A tamis_writer into a file that is being replaced. */

@@ -183,8 +183,8 @@ static tamis_status send_now(const tamis_set *set, unsigned flags, tamis_writer 
 
 tamis_status tamis_send(const tamis_set *set, unsigned flags, tamis_writer *writer, void *context) {
     if (set == NULL) return TAMIS_ERR_ARGUMENT;
-    tamis_share_hold(set);
-    tamis_status const status = send_now(set, flags, writer, context);
-    tamis_share_release(set);
+    const tamis_set *const read = tamis_share_begin_read(set);
+    tamis_status const     status = send_now(read, flags, writer, context);
+    tamis_share_end_read(set, read);
     return status;
 }

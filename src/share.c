@@ -26,7 +26,9 @@ static uint64_t stripes_of(const tamis_set *set) {
 
 /* One stripe for each group of buckets, or for 2, 4, 8, ... of them. */
 void tamis_share_divide(tamis_set *set) {
-    set->shared->stripe_shift = set->kind->sharing->group_shift;
+    const kind_sharing *const how = set->kind->sharing;
+    set->shared->stripe_shift =
+        how->group_shift != NULL ? how->group_shift(set->table.geometry) : SHARE_ONE_GROUP;
     while (stripes_of(set) > MAX_STRIPES) set->shared->stripe_shift++;
 }
 
@@ -157,6 +159,21 @@ void tamis_share_release(const tamis_set *set) {
             stripe_unlock(&shared->share.stripes[i].word);
     }
     (void)pthread_mutex_unlock(&shared->whole);
+}
+
+const tamis_set *tamis_share_begin_read(const tamis_set *set) {
+    tamis_set *copy;
+    tamis_share_hold(set);
+    if (set->shared == NULL || tamis_copy_unshared(set, &copy) != TAMIS_OK) return set;
+    tamis_share_release(set);
+    return copy;
+}
+
+void tamis_share_end_read(const tamis_set *set, const tamis_set *read) {
+    if (read == set)
+        tamis_share_release(set);
+    else
+        tamis_free((tamis_set *)(uintptr_t)read);
 }
 
 void tamis_share_hold_two(const tamis_set *a, const tamis_set *b) {

@@ -26,6 +26,8 @@ struct shared_set {
     unsigned       stripe_shift;
 
     tamis_kind calls; /* functions on keys for the front door (share_calls.c) */
+    /* The kind's own, or NULL. */
+    void (*fetch)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update);
 
     pthread_mutex_t whole;     /* for work on the set as a whole, and for steps; recursive */
     unsigned        held;      /* how often its owner has locked all stripes */
@@ -62,7 +64,13 @@ void tamis_share_free(tamis_set *set);
 void tamis_share_hold(const tamis_set *set);
 void tamis_share_release(const tamis_set *set);
 
-/* The same for two sets, in an order that all threads keep. */
+/* For long work that reads a set as a whole: a shared set is copied, and is free again meanwhile; or
+ * it is held, if there is no memory for that. What the first returns is read, and goes to the
+ * second. */
+const tamis_set *tamis_share_begin_read(const tamis_set *set);
+void             tamis_share_end_read(const tamis_set *set, const tamis_set *read);
+
+/* Hold two sets, in an order that all threads keep. */
 void tamis_share_hold_two(const tamis_set *a, const tamis_set *b);
 void tamis_share_release_two(const tamis_set *a, const tamis_set *b);
 

@@ -136,7 +136,7 @@ static void shared_fetch(const tamis_table *table, const uint64_t *hash, unsigne
     const sharing *const    share = share_of(set);
     unsigned const          mine = tamis_share_enter(set);
     const share_view *const view = share_view_now(share);
-    set->kind->fetch(&view->table, hash, n, is_update);
+    set->shared->fetch(&view->table, hash, n, is_update);
     for (unsigned i = 0; i < n && is_update; i++)
         prefetch_to_own(&share->stripes[share_stripe(view, hash[i])].word);
     tamis_share_leave(set, mine);
@@ -207,6 +207,8 @@ void tamis_share_choose_calls(tamis_set *set) {
     const tamis_kind *const   form = tamis_kind_calls(own, set->table.geometry);
     const kind_sharing *const how = own->sharing;
     tamis_kind *const         calls = &set->shared->calls;
+    /* Tables of a growing set change their form. */
+    set->shared->fetch = set->growth != NULL ? own->fetch : form->fetch;
     *calls = (tamis_kind){
         .has = own->has != NULL ? shared_has : NULL,
         .has_id = how->has != NULL ? shared_has_id : NULL,
@@ -218,9 +220,16 @@ void tamis_share_choose_calls(tamis_set *set) {
         .has_chunk = how->has_chunk != NULL ? shared_has_chunk : NULL,
         .add_chunk = how->add_chunk != NULL ? shared_add_chunk : NULL,
         .remove_chunk = how->remove_chunk != NULL ? shared_remove_chunk : NULL,
-        .fetch = own->fetch != NULL ? shared_fetch : NULL,
-        .chunk = own->fetch != NULL ? form->chunk : 0, /* as many as memory is on its way for */
+        .fetch = set->shared->fetch != NULL ? shared_fetch : NULL,
+        .chunk =
+            set->shared->fetch != NULL ? form->chunk : 0, /* as many as memory is on its way for */
     };
+    if (how->reads_in_place) {
+        calls->has = form->has;
+        calls->has_id = form->has_id;
+        calls->has_chunk = form->has_chunk;
+        calls->count = own->count;
+    }
     set->calls = calls;
     tamis_handle_bind(set);
 }

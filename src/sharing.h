@@ -37,6 +37,7 @@
 #define SHARE_SWEEP_WORDS (sizeof(sweep) / WORD_BYTES)
 
 #define SHARE_COPY_BYTES 768
+#define SHARE_ONE_GROUP 63 /* as a group_shift */
 
 /* A table for one caller: its counts are differences, what an operation adds to them. The body is
  * that of the side, or, in a copy, a small one with the parts of a key. */
@@ -91,8 +92,15 @@ typedef struct kind_sharing kind_sharing;
 
 /* How a kind lets threads share its tables. */
 struct kind_sharing {
-    unsigned group_shift;   /* 2^group_shift buckets are a group */
     unsigned derived_words; /* of table->derived that its functions use */
+
+    /* 2^group_shift buckets are a group; the first number of a geometry says how many there are.
+     * NULL, or SHARE_ONE_GROUP: the table is one, and changes take turns. */
+    unsigned (*group_shift)(const uint64_t *geometry);
+
+    /* A key that stays is found whatever others are changing at the time: so the kind's own
+     * functions are called, without a lock. They must be STRIPE_READER. */
+    bool reads_in_place;
 
     /* May a change of the key need what all groups share? Its stripe is locked. `more`: entries
      * that may come. NULL: never. */
@@ -236,6 +244,19 @@ TAMIS_INLINE tamis_status share_change(sharing *share, const kind_sharing *how,
     return status;
 }
 
+/* Add a chunk of keys to a table of one group, with one lock for all of them. */
+TAMIS_INLINE unsigned share_add_together(sharing *share, const tamis_kind *kind,
+                                         const uint64_t *hash, unsigned n) {
+    share_window      window;
+    share_place const place = share_lock(share, hash[0]);
+    share_window_begin(&window, place.side, KIND_DERIVED);
+    share_counts_begin(&window.table);
+    unsigned const added = kind->add_chunk(&window.table, hash, n);
+    share_count(share, &place, &window.table);
+    stripe_unlock(share_word(share, place.stripe));
+    return added;
+}
+
 /* ------------------------------------------------------------------ lookups */
 
 typedef uint64_t share_question(const tamis_table *table, uint64_t hash, void *arguments);
@@ -271,11 +292,9 @@ TAMIS_INLINE uint64_t share_ask(sharing *share, const kind_sharing *how, uint64_
     }
 }
 
-/* ------------------------------------------------------------------ one lock for all */
-
 /* For kinds whose keys change places all over the table, or whose groups have words in common: one
- * stripe, which every operation locks, lookups, too. Threads are safe, and take turns. */
+ * lock for all, which lookups take, too. Threads are safe, and take turns. */
 #define SHARE_ONE_LOCK \
-    { .group_shift = 63, .derived_words = KIND_DERIVED }
+    { .derived_words = KIND_DERIVED }
 
 #endif

@@ -36,14 +36,16 @@
  *   - An add that has returned is seen by every lookup that begins later, until the key is removed.
  *   - A lookup that runs while its key is added or removed may say either.
  *   - A batch is not one step: others may see a part of it. tamis_add_new() of one key is one.
- *   - Saving, copying, sending and looking at a set as a whole make those wait who change it, for
- *     the time that copying it takes; lookups go on. The result holds every key whose add had
+ *   - Saving, sending and copying begin with a copy in memory. Those who change the set wait for
+ *     that, and lookups go on. (Without memory for a copy they wait until all is done.) Looking at
+ *     a set as a whole makes them wait until it is done. The result holds every key whose add had
  *     returned and that was not removed, and is valid.
  *   - Merging, subtracting, clearing and resizing make both wait. Two threads may merge a into b
  *     and b into a.
  *   - A stepper of shared states must not call its table at all: it would wait for itself.
- *   - In `line` lookups take no lock, and changes of different keys seldom meet. In `rank`, `bloom`
- *     and `counting` all operations take turns: safe, but not faster with more threads.
+ *   - In `line` and `bloom` lookups take no lock. Changes of different keys seldom meet in `line`
+ *     and blocked `bloom`. In `rank` and `counting` all operations take turns, as do adds to a
+ *     scattered `bloom`: safe, but not faster with more threads.
  *
  * NULL where a set, a spec or a required result is expected is answered with TAMIS_ERR_ARGUMENT.
  * Functions without a status answer false or 0, and stop at an assertion in debug builds. The

@@ -100,7 +100,7 @@ TAMIS_INLINE unsigned bloom_mark(tamis_table *table, uint64_t place) {
 
 /* ------------------------------------------------------------------ scattered: one key */
 
-static bool bloom_has_scattered(const tamis_table *table, uint64_t hash) {
+static STRIPE_READER bool bloom_has_scattered(const tamis_table *table, uint64_t hash) {
     return probes_hold(table, hash, 0, (unsigned)table->geometry[BLOOM_HASHES],
                        table->geometry[BLOOM_BITS], bloom_holds);
 }
@@ -117,8 +117,8 @@ static tamis_status bloom_add_scattered(tamis_table *table, uint64_t hash) {
 
 /* ------------------------------------------------------------------ scattered: a chunk of keys */
 
-static uint64_t bloom_has_chunk_scattered(const tamis_table *table, const uint64_t *hash,
-                                          unsigned n) {
+static STRIPE_READER uint64_t bloom_has_chunk_scattered(const tamis_table *table,
+                                                        const uint64_t *hash, unsigned n) {
     unsigned const k = (unsigned)table->geometry[BLOOM_HASHES];
     uint64_t const m = table->geometry[BLOOM_BITS];
     return table->body_bytes <= PROBES_NEAR
@@ -191,14 +191,14 @@ TAMIS_INLINE unsigned bloom_add_chunk_blocked_as(tamis_table *table, const uint6
 
 /* The functions of blocked filters: for any k, and for the usual ones, where k is a constant. */
 #define BLOOM_BLOCKED_FORM(name, k)                                                                \
-    static bool bloom_has_##name(const tamis_table *table, uint64_t hash) {                        \
+    static STRIPE_READER bool bloom_has_##name(const tamis_table *table, uint64_t hash) {          \
         return block_holds(bloom_line(table, hash), hash, k);                                      \
     }                                                                                              \
     static tamis_status bloom_add_##name(tamis_table *table, uint64_t hash) {                      \
         return bloom_add_blocked_as(table, hash, k);                                               \
     }                                                                                              \
-    static uint64_t bloom_has_chunk_##name(const tamis_table *table, const uint64_t *hash,         \
-                                           unsigned n) {                                           \
+    static STRIPE_READER uint64_t bloom_has_chunk_##name(const tamis_table *table,                 \
+                                                         const uint64_t *hash, unsigned n) {       \
         return bloom_has_chunk_blocked_as(table, hash, n, k);                                      \
     }                                                                                              \
     static unsigned bloom_add_chunk_##name(tamis_table *table, const uint64_t *hash, unsigned n) { \
@@ -332,8 +332,37 @@ static bool bloom_validate(const tamis_table *table, const char **reterr_why) {
     return !bloom_is_blocked(table) || bloom_lines_are_whole(table, reterr_why);
 }
 
-/* A key has its bits in many lines. */
-static const kind_sharing bloom_sharing = SHARE_ONE_LOCK;
+/* ------------------------------------------------------------------ many threads */
+
+/* Marks never go, so a lookup needs no lock. Scattered: the marks of a key are in many lines, and
+ * adds take turns. Blocked: a line is a group. The first number of the geometry is the bits, of
+ * which a line has 2^9. */
+static unsigned bloom_group_shift(const uint64_t *geometry) {
+    return geometry[BLOOM_BLOCKED] != 0 ? 9 : SHARE_ONE_GROUP;
+}
+
+static unsigned bloom_share_add_blocked(sharing *share, const uint64_t *hash, unsigned n) {
+    const tamis_table *const table = &share_view_now(share)->table;
+    unsigned const           k = bloom_k(table);
+    for (unsigned i = 0; i < n; i++) {
+        share_place const         place = share_lock(share, hash[i]);
+        share_stripe_state *const stripe = &share->stripes[place.stripe];
+        share_add_alone(&stripe->keys[0], block_mark(bloom_line(table, hash[i]), hash[i], k));
+        stripe_unlock(&stripe->word);
+    }
+    return n;
+}
+
+static unsigned bloom_share_add_chunk(sharing *share, const uint64_t *hash, unsigned n) {
+    const tamis_table *const table = &share_view_now(share)->table;
+    if (bloom_is_blocked(table)) return bloom_share_add_blocked(share, hash, n);
+    return share_add_together(share, &bloom_form_scattered, hash, n);
+}
+
+static const kind_sharing bloom_sharing = { .derived_words = KIND_DERIVED,
+                                            .group_shift = bloom_group_shift,
+                                            .reads_in_place = true,
+                                            .add_chunk = bloom_share_add_chunk };
 
 KIND_EXPORT(bloom) = {
     .name = "bloom",

@@ -37,7 +37,8 @@ static_assert(LINE_COPY_RESTS + (RUNS_SLOTS * LINE_MAX_REST_BITS / 64 + 2 +
                                     WORD_BYTES <=
                   SHARE_COPY_BYTES,
               "a copy has room for all");
-static_assert(1 << 4 == SHELF_BUCKETS, "group_shift");
+#define LINE_GROUP_SHIFT 4
+static_assert(1 << LINE_GROUP_SHIFT == SHELF_BUCKETS, "a group is the lines of a shelf");
 
 /* ------------------------------------------------------------------ copies: where the parts are */
 
@@ -146,8 +147,7 @@ static tamis_status line_share_remove(tamis_table *table, uint64_t hash, void *u
 #define LINE_DERIVED_WORDS (sizeof(line_shape) / sizeof(uint64_t))
 
 /* What is constant for the functions below: all of it is inlined into them. */
-static const kind_sharing line_inlined = { .group_shift = 4,
-                                           .derived_words = LINE_DERIVED_WORDS,
+static const kind_sharing line_inlined = { .derived_words = LINE_DERIVED_WORDS,
                                            .needs_attic = line_needs_attic_here,
                                            .copy = line_copy };
 
@@ -387,8 +387,13 @@ static STRIPE_READER uint64_t line_share_has_chunk(sharing *share, const uint64_
     return line_share_has_each(share, hash, bits_low(n));
 }
 
-static const kind_sharing line_sharing = { .group_shift = 4,
-                                           .derived_words = LINE_DERIVED_WORDS,
+static unsigned line_group_shift(const uint64_t *geometry) {
+    (void)geometry;
+    return LINE_GROUP_SHIFT;
+}
+
+static const kind_sharing line_sharing = { .derived_words = LINE_DERIVED_WORDS,
+                                           .group_shift = line_group_shift,
                                            .needs_attic = line_needs_attic,
                                            .copy = line_copy,
                                            .has = line_share_has,
