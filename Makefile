@@ -58,16 +58,17 @@ sanitize: ## The tests under AddressSanitizer and UndefinedBehaviorSanitizer
 
 sanitize-threads: ## Sets that many threads share, under ThreadSanitizer and under AddressSanitizer
 	@scripts/setup build test
-	@scripts/build build-threads tests/share/test_share -Db_sanitize=thread -Dbuildtype=debugoptimized -Db_lundef=false
-	@scripts/run-tests build-threads share
-	@scripts/build build-sanitize tests/share/test_share -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Dbuildtype=debugoptimized -Db_lundef=false
-	@scripts/run-tests build-sanitize share
+	@scripts/build build-threads share-tests -Db_sanitize=thread -Dbuildtype=debugoptimized -Db_lundef=false
+	@scripts/run-tests build-threads share share_states
+	@scripts/build build-sanitize share-tests -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Dbuildtype=debugoptimized -Db_lundef=false
+	@scripts/run-tests build-sanitize share share_states
 
 soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations per kind)
 	@scripts/setup build test
 	@scripts/build $(BUILD)
 	@$(BUILD)/tests/laws/soak_sets --ops $(SOAK)
 	@$(BUILD)/tests/laws/soak_states --ops $(SOAK)
+	@$(BUILD)/tests/share/crowd --threads 8 --to 10000000 --lookups $(SOAK)
 
 fuzz: ## libFuzzer on the reader and on histories: make fuzz FUZZ=30 (seconds each)
 	@scripts/setup build fuzz

@@ -64,7 +64,7 @@ void tamis_share_free(tamis_set *set);
 void tamis_share_hold(const tamis_set *set);
 void tamis_share_release(const tamis_set *set);
 
-/* For long work that reads a set as a whole: a shared set is copied, and is free again meanwhile; or
+/* For long work that reads a set as a whole: a shared set is copied, and free again meanwhile; or
  * it is held, if there is no memory for that. What the first returns is read, and goes to the
  * second. */
 const tamis_set *tamis_share_begin_read(const tamis_set *set);
