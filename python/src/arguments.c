@@ -99,7 +99,7 @@ static bool argument_like(Core *core, PyObject *object, PyTypeObject *type, Tabl
         refuse(core, "like", object, type == core->set_type ? "a tamis.Set" : "a tamis.States");
         return false;
     }
-    if (!table_is_open((Table *)object)) return false;
+    if (!table_can_read((Table *)object)) return false; /* it may be growing in another thread */
     *ret_like = (Table *)object;
     return true;
 }
@@ -255,17 +255,20 @@ static bool argument_timeout(Core *core, PyObject *object, states_arguments *ret
 }
 
 bool arguments_of_states(Core *core, PyObject *args, PyObject *kwargs, states_arguments *ret) {
-    static const char *const others[] = { "timeout", "timer_bits", "seed", "like", NULL };
+    static const char *const others[] = { "timeout", "timer_bits", "shared", "seed", "like", NULL };
     Table                   *like = NULL;
     uint64_t                 bits = 0;
+    unsigned                 shared = 0;
     *ret = (states_arguments){ .spec = TAMIS_STATES_SPEC_INIT };
     if (!PyArg_UnpackTuple(args, "States", 0, 0) ||
         !read_fields(core, kwargs, states_fields, others, &ret->spec) ||
         !argument_number(core, given(kwargs, "timer_bits"), "timer_bits", &bits) ||
         !argument_timeout(core, given(kwargs, "timeout"), ret) ||
+        !read_truth(kwargs, "shared", 1, &shared) ||
         !argument_seed(core, given(kwargs, "seed"), &ret->seed, &ret->spec.seed) ||
         !argument_like(core, given(kwargs, "like"), core->states_type, &like))
         return false;
+    ret->spec.shared = shared != 0;
     if (like != NULL) ret->spec.like = like->states;
     if (ret->spec.fpr == 0) ret->spec.fpr = DEFAULT_FPR;
     ret->spec.timer_bits = bits < 64 ? (unsigned)bits : 64; /* the library knows the range */

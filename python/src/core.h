@@ -46,6 +46,8 @@ Core *core_get(void);
 PyObject *table_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 void      table_dealloc(PyObject *object);
 PyObject *table_close(PyObject *object, PyObject *unused);
+PyObject *table_copy(PyObject *object, PyObject *unused);
+PyObject *table_deepcopy(PyObject *object, PyObject *memo);
 PyObject *table_enter(PyObject *object, PyObject *unused);
 PyObject *table_exit(PyObject *object, PyObject *args);
 
@@ -54,6 +56,13 @@ int table_hold(Table *self, tamis_set *set, tamis_states *states);
 
 /* False, with an exception, if the table was closed or never made. */
 bool table_is_open(Table *self);
+
+/* Change a table by another one of the same sort, without the GIL. A new reference to `into`. */
+typedef tamis_status table_change(Table *into, const Table *from);
+PyObject            *table_change_by(PyObject *into, PyObject *from, table_change *change);
+
+/* The attribute is_shared. */
+PyObject *table_get_shared(PyObject *object, void *unused);
 
 /* Before a single call, which keeps the GIL: wait until no batch of another thread is in the way.
  * False, with an exception, if the table is not open. */

@@ -14,14 +14,14 @@ const char file_save_doc[] =
     "True\n";
 
 const char file_open_doc[] =
-    "open(path, /, *, map=False, trust=False)\n--\n\n"
+    "open(path, /, *, map=False, trust=False, shared=False)\n--\n\n"
     "Open a saved table: a Set, a Counter or a States, whichever it is. (A file does not say\n"
     "whether it was a Set or a Counter; what counts beyond 15 is taken for a Counter. To name the\n"
     "class yourself: tamis.Counter.open(path).)\n\n"
     "With map=True it is mapped and not read: it opens at once, processes share its memory,\n"
     "and it cannot be changed (copy() it for that). trust=True leaves out the check of the\n"
     "checksums, which reads the whole file; take it only for files that nobody else can\n"
-    "write.\n\n"
+    "write. shared=True lets many threads change what was read, as in tamis.Set().\n\n"
     ">>> tamis.Set(['apple']).save('one.tamis')\n"
     ">>> with tamis.open('one.tamis', map=True) as s:\n"
     "...     print('apple' in s, s.is_mapped)\n"
@@ -105,7 +105,8 @@ PyObject *file_to_bytes(PyObject *object, PyObject *unused) {
 /* ------------------------------------------------------------------ reading */
 
 /* An object for a table that was read; takes it over, or frees it. */
-static PyObject *object_for(PyTypeObject *type, tamis_set *set, tamis_states *states) {
+static PyObject *object_for(PyTypeObject *type, tamis_set *set, tamis_states *states,
+                            bool is_shared) {
     Table *const made = (Table *)table_new(type, NULL, NULL);
     if (made == NULL) {
         tamis_free(set);
@@ -114,6 +115,7 @@ static PyObject *object_for(PyTypeObject *type, tamis_set *set, tamis_states *st
     }
     made->set = set;
     made->states = states;
+    made->is_shared = is_shared;
     return (PyObject *)made;
 }
 
@@ -132,7 +134,7 @@ PyObject *file_from_bytes(PyObject *type, PyObject *bytes) {
     Py_END_ALLOW_THREADS;
     PyBuffer_Release(&view);
     if (status != TAMIS_OK) return error_raise(core, status, &problem, NULL);
-    return object_for((PyTypeObject *)type, set, states);
+    return object_for((PyTypeObject *)type, set, states, false);
 }
 
 /* A pickle is the class and the bytes of the file; attributes of a subclass follow. */
@@ -158,13 +160,14 @@ typedef struct open_arguments {
 } open_arguments;
 
 static bool read_open_arguments(PyObject *args, PyObject *kwargs, open_arguments *ret) {
-    static const char *const names[] = { "", "map", "trust", NULL };
-    int                      map = 0, trust = 0;
+    static const char *const names[] = { "", "map", "trust", "shared", NULL };
+    int                      map = 0, trust = 0, shared = 0;
     *ret = (open_arguments){ .options = TAMIS_OPEN_OPTIONS_INIT };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pp:open", (char **)(uintptr_t)names,
-                                     &ret->path, &map, &trust))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$ppp:open", (char **)(uintptr_t)names,
+                                     &ret->path, &map, &trust, &shared))
         return false;
     ret->options.flags = (map ? TAMIS_OPEN_MAP : 0u) | (trust ? TAMIS_OPEN_TRUST : 0u);
+    ret->options.shared = shared && !map; /* what is mapped cannot be changed by any thread */
     return PyUnicode_FSConverter(ret->path, &ret->name);
 }
 
@@ -200,7 +203,7 @@ PyObject *file_open_class(PyObject *type, PyObject *args, PyObject *kwargs) {
                                           : open_set(&arguments, &set, &problem);
     Py_DECREF(arguments.name);
     if (status != TAMIS_OK) return error_raise(core, status, &problem, arguments.path);
-    return object_for((PyTypeObject *)type, set, states);
+    return object_for((PyTypeObject *)type, set, states, arguments.options.shared);
 }
 
 /* A file does not say what it was made for. Sets that were not made to count can tell up to 15
@@ -228,7 +231,9 @@ PyObject *file_open(PyObject *module, PyObject *args, PyObject *kwargs) {
         if (status == TAMIS_ERR_KIND) problem = as_set;
     }
     Py_DECREF(arguments.name);
-    if (states != NULL) return object_for(core->states_type, NULL, states);
+    if (states != NULL)
+        return object_for(core->states_type, NULL, states, arguments.options.shared);
     if (status != TAMIS_OK) return error_raise(core, status, &problem, arguments.path);
-    return object_for(was_made_to_count(set) ? core->counter_type : core->set_type, set, NULL);
+    return object_for(was_made_to_count(set) ? core->counter_type : core->set_type, set, NULL,
+                      arguments.options.shared);
 }

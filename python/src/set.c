@@ -110,51 +110,12 @@ static PyObject *set_clear(PyObject *object, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-static PyObject *set_copy(PyObject *object, PyObject *unused) {
-    Table *const self = (Table *)object;
-    tamis_set   *copied = NULL;
-    tamis_status status = TAMIS_ERR_ARGUMENT;
-    (void)unused;
-    PyObject *const made = table_new(Py_TYPE(object), NULL, NULL);
-    if (made == NULL) return NULL;
-    guard_begin(NULL, &self->guard);
-    bool const is_open = table_is_open(self);
-    if (is_open) {
-        Py_BEGIN_ALLOW_THREADS;
-        status = tamis_copy(self->set, &copied);
-        Py_END_ALLOW_THREADS;
-    }
-    guard_end(NULL, &self->guard);
-    ((Table *)made)->set = copied;
-    if (copied != NULL) return made;
-    if (is_open) error_raise(self->core, status, NULL, NULL);
-    Py_DECREF(made);
-    return NULL;
+static tamis_status merge(Table *into, const Table *from) {
+    return tamis_merge(into->set, from->set);
 }
 
-static PyObject *set_deepcopy(PyObject *object, PyObject *memo) {
-    (void)memo;
-    return set_copy(object, NULL);
-}
-
-/* Change a set by another one, without the GIL: tamis_merge() or tamis_subtract(). */
-static PyObject *change_by(PyObject *into, PyObject *from,
-                           tamis_status (*change)(tamis_set *, const tamis_set *)) {
-    Table *const self = (Table *)into, *const other = (Table *)from;
-    tamis_status status = TAMIS_ERR_ARGUMENT;
-    guard_begin(&self->guard, &other->guard);
-    bool const is_open = table_is_open(self) && table_is_open(other);
-    if (is_open) {
-        Py_BEGIN_ALLOW_THREADS;
-        status = change(self->set, other->set);
-        Py_END_ALLOW_THREADS;
-    }
-    guard_end(&self->guard, &other->guard);
-    if (!is_open) return NULL;
-    if (status == TAMIS_OK) return Py_NewRef(into);
-    if (self == other)
-        return error_format(self->core, "ArgumentError", "a set cannot be changed by itself");
-    return error_raise(self->core, status, NULL, NULL);
+static tamis_status subtract(Table *from, const Table *subtracted) {
+    return tamis_subtract(from->set, subtracted->set);
 }
 
 /* Operators may be called with the arguments the other way round, or with any object. */
@@ -169,31 +130,30 @@ static bool are_sets(PyObject *a, PyObject *b) {
 
 static PyObject *set_ior(PyObject *into, PyObject *from) {
     if (!are_sets(into, from)) Py_RETURN_NOTIMPLEMENTED;
-    return change_by(into, from, tamis_merge);
+    return table_change_by(into, from, merge);
 }
 
 static PyObject *set_isub(PyObject *into, PyObject *from) {
     if (!are_sets(into, from)) Py_RETURN_NOTIMPLEMENTED;
-    return change_by(into, from, tamis_subtract);
+    return table_change_by(into, from, subtract);
 }
 
 /* a | b is a copy of a with b merged into it. */
-static PyObject *combined(PyObject *a, PyObject *b,
-                          tamis_status (*change)(tamis_set *, const tamis_set *)) {
+static PyObject *combined(PyObject *a, PyObject *b, table_change *change) {
     if (!are_sets(a, b)) Py_RETURN_NOTIMPLEMENTED;
-    PyObject *const made = set_copy(a, NULL);
+    PyObject *const made = table_copy(a, NULL);
     if (made == NULL) return NULL;
-    PyObject *const changed = change_by(made, b, change);
+    PyObject *const changed = table_change_by(made, b, change);
     Py_DECREF(made);
     return changed;
 }
 
 static PyObject *set_or(PyObject *a, PyObject *b) {
-    return combined(a, b, tamis_merge);
+    return combined(a, b, merge);
 }
 
 static PyObject *set_sub(PyObject *a, PyObject *b) {
-    return combined(a, b, tamis_subtract);
+    return combined(a, b, subtract);
 }
 
 static PyObject *set_resize(PyObject *object, PyObject *argument) {
@@ -288,6 +248,8 @@ static PyGetSetDef set_attributes[] = {
       OFFSET(grow_to) },
     { "nbytes", get_number, NULL, "Bytes of the table in memory.", OFFSET(body_bytes) },
     { "is_mapped", get_mapped, NULL, "Whether it is mapped from a file, and so read-only.", NULL },
+    { "is_shared", table_get_shared, NULL,
+      "Whether many threads may change it at the same time: made with shared=True.", NULL },
     { "seed", get_seed, NULL, "The 128 bits that make its hashes its own.", NULL },
     { "abilities", get_abilities, NULL, "What it can do: 'remove', 'count', 'merge'.", NULL },
     { "info", get_info, NULL, "All that is known, as a tamis.Info. Reads the whole table.", NULL },
@@ -305,7 +267,7 @@ static PyMethodDef set_methods[] = {
     { "contains", set_contains_all, METH_O, set_contains_doc },
     { "remove_all", set_remove_all, METH_O, set_remove_all_doc },
     { "clear", set_clear, METH_NOARGS, set_clear_doc },
-    { "copy", set_copy, METH_NOARGS, set_copy_doc },
+    { "copy", table_copy, METH_NOARGS, set_copy_doc },
     { "resize", set_resize, METH_O, set_resize_doc },
     { "save", file_save, METH_O, file_save_doc },
     { "open", (PyCFunction)(void (*)(void))file_open_class,
@@ -314,8 +276,8 @@ static PyMethodDef set_methods[] = {
     { "close", table_close, METH_NOARGS, set_close_doc },
     { "__bytes__", file_to_bytes, METH_NOARGS, file_to_bytes_doc },
     { "__reduce__", file_reduce, METH_NOARGS, NULL },
-    { "__copy__", set_copy, METH_NOARGS, NULL },
-    { "__deepcopy__", set_deepcopy, METH_O, NULL },
+    { "__copy__", table_copy, METH_NOARGS, NULL },
+    { "__deepcopy__", table_deepcopy, METH_O, NULL },
     { "__enter__", table_enter, METH_NOARGS, NULL },
     { "__exit__", table_exit, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },

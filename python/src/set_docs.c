@@ -7,7 +7,7 @@
     "  grow_to    let it grow to this capacity, at the same fpr\n"                           \
     "  remove     whether keys can be removed (True)\n"                                      \
     "  memory     at most so many bytes; the lowest fpr that fits, or the most keys\n"       \
-    "  shared     True: batches of many threads change it at the same time, not in turns\n"  \
+    "  shared     True: batches of many threads change it at the same time\n"                \
     "  prefer     'fast' or 'small'\n"                                                       \
     "  like       a set that this one will be merged with\n"                                 \
     "  seed       an int of 128 bits; random by default\n"                                   \

@@ -8,9 +8,13 @@ static int states_init(PyObject *object, PyObject *args, PyObject *kwargs) {
     tamis_problem    problem;
     if (!arguments_of_states(self->core, args, kwargs, &arguments)) return -1;
     tamis_status const status = tamis_states_create(&arguments.spec, &made, &problem);
-    if (status == TAMIS_OK) return table_hold(self, NULL, made);
-    error_raise(self->core, status, &problem, NULL);
-    return -1;
+    if (status != TAMIS_OK) {
+        error_raise(self->core, status, &problem, NULL);
+        return -1;
+    }
+    table_hold(self, NULL, made);
+    self->is_shared = arguments.spec.shared;
+    return 0;
 }
 
 /* ------------------------------------------------------------------ one key */
@@ -201,50 +205,15 @@ static PyObject *states_clear(PyObject *object, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-static PyObject *states_copy(PyObject *object, PyObject *unused) {
-    Table *const  self = (Table *)object;
-    tamis_states *copied = NULL;
-    tamis_status  status = TAMIS_ERR_ARGUMENT;
-    (void)unused;
-    PyObject *const made = table_new(Py_TYPE(object), NULL, NULL);
-    if (made == NULL) return NULL;
-    guard_begin(NULL, &self->guard);
-    bool const is_open = table_is_open(self);
-    if (is_open) {
-        Py_BEGIN_ALLOW_THREADS;
-        status = tamis_states_copy(self->states, &copied);
-        Py_END_ALLOW_THREADS;
-    }
-    guard_end(NULL, &self->guard);
-    ((Table *)made)->states = copied;
-    if (copied != NULL) return made;
-    if (is_open) error_raise(self->core, status, NULL, NULL);
-    Py_DECREF(made);
-    return NULL;
-}
-
-static PyObject *states_deepcopy(PyObject *object, PyObject *memo) {
-    (void)memo;
-    return states_copy(object, NULL);
+static tamis_status merge(Table *into, const Table *from) {
+    return tamis_states_merge(into->states, from->states);
 }
 
 static PyObject *states_ior(PyObject *into, PyObject *from) {
     Core *const core = core_get();
     if (core == NULL) return NULL;
     if (!PyObject_TypeCheck(from, core->states_type)) Py_RETURN_NOTIMPLEMENTED;
-    Table *const self = (Table *)into, *const other = (Table *)from;
-    tamis_status status = TAMIS_ERR_ARGUMENT;
-    guard_begin(&self->guard, &other->guard);
-    bool const is_open = table_is_open(self) && table_is_open(other);
-    if (is_open) {
-        Py_BEGIN_ALLOW_THREADS;
-        status = tamis_states_merge(self->states, other->states);
-        Py_END_ALLOW_THREADS;
-    }
-    guard_end(&self->guard, &other->guard);
-    if (!is_open) return NULL;
-    if (status != TAMIS_OK) return error_raise(self->core, status, NULL, NULL);
-    return Py_NewRef(into);
+    return table_change_by(into, from, merge);
 }
 
 /* ------------------------------------------------------------------ what is known */
@@ -318,6 +287,8 @@ static PyGetSetDef states_attributes[] = {
     { "nbytes", get_number, NULL, "Bytes of the table in memory.", OFFSET(body_bytes) },
     { "backlog", get_number, NULL, "Work that tick() has left.", OFFSET(backlog) },
     { "is_mapped", get_mapped, NULL, "Whether it is mapped from a file, and so read-only.", NULL },
+    { "is_shared", table_get_shared, NULL,
+      "Whether many threads may change it at the same time: made with shared=True.", NULL },
     { "seed", get_seed, NULL, "The 128 bits that make its hashes its own.", NULL },
     { "info", get_info, NULL, "All that is known, as a tamis.StatesInfo. Reads the whole table.",
       NULL },
@@ -341,7 +312,7 @@ static PyMethodDef states_methods[] = {
     { "drop_all", states_drop_all, METH_O, states_drop_all_doc },
     { "step", states_step, METH_VARARGS, states_step_doc },
     { "clear", states_clear, METH_NOARGS, states_clear_doc },
-    { "copy", states_copy, METH_NOARGS, states_copy_doc },
+    { "copy", table_copy, METH_NOARGS, states_copy_doc },
     { "save", file_save, METH_O, file_save_doc },
     { "open", (PyCFunction)(void (*)(void))file_open_class,
       METH_VARARGS | METH_KEYWORDS | METH_CLASS, file_open_doc },
@@ -349,8 +320,8 @@ static PyMethodDef states_methods[] = {
     { "close", table_close, METH_NOARGS, states_close_doc },
     { "__bytes__", file_to_bytes, METH_NOARGS, file_to_bytes_doc },
     { "__reduce__", file_reduce, METH_NOARGS, NULL },
-    { "__copy__", states_copy, METH_NOARGS, NULL },
-    { "__deepcopy__", states_deepcopy, METH_O, NULL },
+    { "__copy__", table_copy, METH_NOARGS, NULL },
+    { "__deepcopy__", table_deepcopy, METH_O, NULL },
     { "__enter__", table_enter, METH_NOARGS, NULL },
     { "__exit__", table_exit, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },

@@ -8,6 +8,7 @@ const char states_doc[] =
     "  capacity   how many keys at one time\n"
     "  fpr        how often a key that is not there has a value\n"
     "  timeout    ticks after which a silent key is removed; a list: one for each value\n"
+    "  shared     True: batches of many threads change it at the same time\n"
     "  unknown, timer_bits, grow_to, memory, prefer, like, seed, hash, kind, geometry, lifetime,\n"
     "  overflow, isa: see tamis_states_spec in states.h\n\n"
     "A lookup has three results: a value, absent, or tamis.UNKNOWN where the table can tell that\n"

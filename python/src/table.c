@@ -52,6 +52,61 @@ PyObject *table_close(PyObject *object, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
+/* What is copied is shared if the original is. */
+static tamis_status copy_held(const Table *self, Table *into) {
+    into->is_shared = self->is_shared;
+    return self->set != NULL ? tamis_copy(self->set, &into->set)
+                             : tamis_states_copy(self->states, &into->states);
+}
+
+PyObject *table_copy(PyObject *object, PyObject *unused) {
+    Table *const self = (Table *)object;
+    tamis_status status = TAMIS_ERR_ARGUMENT;
+    (void)unused;
+    PyObject *const made = table_new(Py_TYPE(object), NULL, NULL);
+    if (made == NULL) return NULL;
+    guard_begin(NULL, &self->guard);
+    bool const is_open = table_is_open(self);
+    if (is_open) {
+        Py_BEGIN_ALLOW_THREADS;
+        status = copy_held(self, (Table *)made);
+        Py_END_ALLOW_THREADS;
+    }
+    guard_end(NULL, &self->guard);
+    if (status == TAMIS_OK) return made;
+    if (is_open) error_raise(self->core, status, NULL, NULL);
+    Py_DECREF(made);
+    return NULL;
+}
+
+PyObject *table_deepcopy(PyObject *object, PyObject *memo) {
+    (void)memo;
+    return table_copy(object, NULL);
+}
+
+PyObject *table_change_by(PyObject *into, PyObject *from, table_change *change) {
+    Table *const self = (Table *)into, *const other = (Table *)from;
+    tamis_status status = TAMIS_ERR_ARGUMENT;
+    guard_begin(&self->guard, &other->guard);
+    bool const is_open = table_is_open(self) && table_is_open(other);
+    if (is_open) {
+        Py_BEGIN_ALLOW_THREADS;
+        status = change(self, other);
+        Py_END_ALLOW_THREADS;
+    }
+    guard_end(&self->guard, &other->guard);
+    if (!is_open) return NULL;
+    if (status == TAMIS_OK) return Py_NewRef(into);
+    if (self == other)
+        return error_format(self->core, "ArgumentError", "a table cannot be changed by itself");
+    return error_raise(self->core, status, NULL, NULL);
+}
+
+PyObject *table_get_shared(PyObject *object, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(((Table *)object)->is_shared);
+}
+
 PyObject *table_enter(PyObject *object, PyObject *unused) {
     (void)unused;
     if (!table_is_open((Table *)object)) return NULL;

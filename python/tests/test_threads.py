@@ -132,3 +132,41 @@ def test_other_threads_run_during_a_batch():
         counted += 1
     thread.join()
     assert counted > 1000
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_states_from_many_threads_keep_every_value(shared):
+    t = tamis.States(values=16, capacity=THREADS * 5000, fpr=1e-6, shared=shared)
+    assert t.is_shared is shared and t.copy().is_shared is shared
+    machine = tamis.Machine({(None, 0): 9, (tamis.ABSENT, 0): 1}, values=16)
+
+    def worker(number):
+        def work():
+            keys = np.arange(number * 5000, (number + 1) * 5000)
+            for part in np.array_split(keys, 5):
+                assert t.put_all(part, number).all()
+                before, done = t.step(part, np.zeros(len(part), int), machine)
+                assert (before == number).all() and done.all()
+                assert t.set_all(part, part % 16).all()
+                assert (t.get_all(part) == part % 16).all()
+            t[f"own {number}"] = number
+            assert t[f"own {number}"] == number
+        return work
+
+    run(*map(worker, range(THREADS)))
+    everything = np.arange(THREADS * 5000)
+    assert (t.get_all(everything) == everything % 16).all() and len(t) == THREADS * 5001
+
+
+def test_a_file_is_opened_to_be_shared(tmp_path):
+    tamis.Set(range(1000), capacity=THREADS * EACH, fpr=1e-6).save(tmp_path / "s.tamis")
+    s = tamis.open(tmp_path / "s.tamis", shared=True)
+    assert s.is_shared and s.copy().is_shared and 7 in s
+
+    def writer(number):
+        return lambda: s.update(np.arange(number * 5000 + 1000, (number + 1) * 5000 + 1000))
+
+    run(*map(writer, range(THREADS)))
+    assert s.contains(np.arange(THREADS * 5000 + 1000)).all()
+    mapped = tamis.open(tmp_path / "s.tamis", map=True, shared=True)
+    assert not mapped.is_shared and not mapped.copy().is_shared  # a copy of it can be changed by one thread
