@@ -107,9 +107,10 @@ test-web: lab ## The lab's page in a headless browser: figures, phones, light an
 	@scripts/setup web
 	@lab/page/check-report lab/report/results.json lab/report/index.html bench/results
 
-python: ## A wheel of the Python package in build/dist/ (CPython 3.11 and later)
+python: ## A wheel and a source distribution of the Python package in build/dist/ (CPython 3.11 and later)
 	@scripts/setup build python
 	@/usr/bin/python3 python/backend/tamis_build.py $(BUILD)/dist
+	@/usr/bin/python3 python/backend/tamis_build.py $(BUILD)/dist sdist
 
 amalgamation: ## The library in one file: build/amalgamation/tamis.c and tamis.h
 	@scripts/setup build

@@ -179,12 +179,18 @@ struct ids_of<R, std::void_t<decltype(std::data(std::declval<const R &>())),
 /* Keys of a range are gathered here, so that a batch needs no memory of its own. */
 inline constexpr std::size_t part = 256;
 
-/* Call work(ids or keys, n, first) for parts of a range, in order, until it answers false. */
-template <class R, class Work> void in_parts(const R &range, Work work) {
+/* Call work(ids or keys, n, first) for parts of a range, in order, until it answers false. Parts have
+ * up to `part` keys; ids that need not be gathered come up to `most_ids` at a time. */
+template <class R, class Work>
+void in_parts(const R &range, Work work, std::size_t most_ids = SIZE_MAX) {
     using element = std::remove_cv_t<std::remove_reference_t<decltype(*std::begin(range))>>;
     static_assert(is_key<element>, "the elements of the range are no keys");
     if constexpr (ids_of<R>::value) {
-        work(std::data(range), static_cast<std::size_t>(std::size(range)), std::size_t{ 0 });
+        std::size_t const all = std::size(range);
+        for (std::size_t first = 0, n; first < all; first += n) {
+            n = all - first < most_ids ? all - first : most_ids;
+            if (!work(std::data(range) + first, n, first)) return;
+        }
     } else {
         using gathered = std::conditional_t<is_number<element>, std::uint64_t, tamis_key>;
         gathered    keys[part];
@@ -385,6 +391,36 @@ class set {
         return all;
     }
 
+    /** For algorithms where nothing throws: counts what was added in a batch_result, and takes
+     *  nothing more after a key that was refused. */
+    class try_insert_iterator {
+      public:
+        using iterator_category = std::output_iterator_tag;
+        using value_type = void;
+        using difference_type = std::ptrdiff_t;
+        using pointer = void;
+        using reference = void;
+        try_insert_iterator() noexcept = default;
+        try_insert_iterator(set &into, batch_result &ret) noexcept : into_(&into), ret_(&ret) {}
+        template <class K, class = std::enable_if_t<detail::is_key<K>>>
+        try_insert_iterator &operator=(const K &key) noexcept {
+            if (!*ret_) return *this;
+            ret_->status = into_->try_add(key).status();
+            ret_->done += ret_->status == TAMIS_OK;
+            return *this;
+        }
+        try_insert_iterator &operator*() noexcept { return *this; }
+        try_insert_iterator &operator++() noexcept { return *this; }
+        try_insert_iterator  operator++(int) noexcept { return *this; }
+
+      private:
+        set          *into_ = nullptr;
+        batch_result *ret_ = nullptr;
+    };
+    try_insert_iterator try_inserter(batch_result &ret) noexcept {
+        return try_insert_iterator(*this, ret);
+    }
+
     /* Whole sets. */
 
     result<void> try_clear() noexcept { return ::tamis_clear(get()); }
@@ -536,10 +572,17 @@ class counter : public set {
     explicit counter(set &&taken) noexcept : set(std::move(taken)) {}
     static result<counter> try_make(tamis::spec wishes, problem *why = nullptr) {
         wishes.c.abilities |= TAMIS_CAN_COUNT;
-        result<set> attempt = set::try_make(wishes, why);
-        if (!attempt) return attempt.status();
-        return counter(std::move(*attempt));
+        return counted(set::try_make(wishes, why));
     }
+    static result<counter> try_open(const char *path, unsigned flags = 0, problem *why = nullptr) {
+        return counted(set::try_open(path, flags, why));
+    }
+    /** An empty counter that can be merged with this one. */
+    result<counter> try_make_like(problem *why = nullptr) const {
+        return counted(set::try_make_like(why));
+    }
+    result<counter> try_copy() const { return counted(set::try_copy()); }
+
     /** Never below the truth; TAMIS_COUNT_MANY for more than it can count. */
     template <class K> result<std::uint64_t> try_count(const K &key) const noexcept {
         std::uint64_t       count = 0;
@@ -556,11 +599,30 @@ class counter : public set {
                 return ::tamis_add_copies(get(), data, n, copies);
             });
     }
+    /** ret_counts[i] is the count of key i of any range of keys. */
+    template <class R>
+    result<void> try_count_all(const R &keys, std::uint64_t *ret_counts) const noexcept {
+        tamis::status code = TAMIS_OK;
+        detail::in_parts(keys, [&](auto part, std::size_t n, std::size_t first) {
+            code = this->count_part(part, n, ret_counts + first);
+            return code == TAMIS_OK;
+        });
+        return code;
+    }
 #ifndef TAMIS_NO_EXCEPTIONS
     explicit counter(tamis::spec wishes) {
         problem why{};
         wishes.c.abilities |= TAMIS_CAN_COUNT;
         static_cast<set &>(*this) = checked(set::try_make(wishes, &why), why);
+    }
+    static counter open(const char *path, unsigned flags = 0) {
+        return counter(set::open(path, flags));
+    }
+    counter make_like() const {
+        return counter(set::make_like());
+    }
+    counter copy() const {
+        return counter(set::copy());
     }
     template <class K> std::uint64_t count(const K &key) const {
         return try_count(key).value();
@@ -571,7 +633,24 @@ class counter : public set {
     template <class K> void add_copies(const K &key, std::uint64_t copies) {
         try_add_copies(key, copies).value();
     }
+    template <class R> void count_all(const R &keys, std::uint64_t *ret_counts) const {
+        try_count_all(keys, ret_counts).value();
+    }
 #endif
+
+  private:
+    static result<counter> counted(result<set> attempt) {
+        if (!attempt) return attempt.status();
+        return counter(std::move(*attempt));
+    }
+    tamis::status count_part(const std::uint64_t *ids, std::size_t n,
+                             std::uint64_t *ret) const noexcept {
+        return ::tamis_count_id_batch(get(), ids, n, ret);
+    }
+    tamis::status count_part(const tamis_key *keys, std::size_t n,
+                             std::uint64_t *ret) const noexcept {
+        return ::tamis_count_batch(get(), keys, n, ret);
+    }
 };
 
 /* ------------------------------------------------------------------ states */
@@ -600,8 +679,25 @@ struct states_spec {
         c.grow_to = keys;
         return *this;
     }
+    states_spec &memory(std::uint64_t bytes) noexcept {
+        c.memory = bytes;
+        return *this;
+    }
+    states_spec &shared() noexcept {
+        c.shared = true;
+        return *this;
+    }
+    states_spec &fast() noexcept {
+        c.prefer = TAMIS_PREFER_FAST;
+        return *this;
+    }
     states_spec &kind(const char *name) noexcept {
         c.kind = name;
+        return *this;
+    }
+    /** The seed must live until the table is made. */
+    states_spec &seed(const tamis_seed &bits) noexcept {
+        c.seed = &bits;
         return *this;
     }
 };
@@ -609,6 +705,7 @@ struct states_spec {
 /** The answer of a lookup: a value, absent, or unknown. */
 template <class Value> class answer {
   public:
+    answer() noexcept : status_(TAMIS_ERR_ABSENT), value_() {}
     answer(tamis::status code, std::uint32_t value) noexcept
         : status_(code), value_(static_cast<Value>(value)) {}
     explicit      operator bool() const noexcept { return status_ == TAMIS_OK; }
@@ -653,10 +750,13 @@ template <class Value = std::uint32_t> class states {
     states() noexcept = default;
     explicit states(tamis_states *taken) noexcept : states_(taken) {}
     static result<states> try_make(const states_spec &wishes, problem *why = nullptr) {
-        tamis_states       *made = nullptr;
-        tamis::status const code = ::tamis_states_create(&wishes.c, &made, why);
-        if (code != TAMIS_OK) return code;
-        return states(made);
+        return created(wishes.c, why);
+    }
+    /** An empty table that can be merged with this one. */
+    result<states> try_make_like(problem *why = nullptr) const {
+        tamis_states_spec wishes = TAMIS_STATES_SPEC_INIT;
+        wishes.like = handle();
+        return created(wishes, why);
     }
     static result<states> try_open(const char *path, unsigned flags = 0, problem *why = nullptr) {
         tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
@@ -666,7 +766,9 @@ template <class Value = std::uint32_t> class states {
         if (code != TAMIS_OK) return code;
         return states(opened);
     }
+    /** The handle, for functions of states.h. */
     tamis_states *handle() const noexcept { return states_.get(); }
+    tamis_states *release() noexcept { return states_.release(); }
     explicit      operator bool() const noexcept { return states_ != nullptr; }
 
     template <class K> answer<Value> get(const K &key) const noexcept {
@@ -728,6 +830,51 @@ template <class Value = std::uint32_t> class states {
         return backlog;
     }
 
+    /* Many keys: any range of keys. values[i] belongs to key i, and ret_statuses[i], unless it is
+     * nullptr, tells what the call for it alone would have returned. How many were not refused. */
+
+    template <class R>
+    std::size_t get_all(const R &keys, answer<Value> *ret_answers) const noexcept {
+        std::size_t known = 0;
+        detail::in_parts(
+            keys,
+            [&](auto part, std::size_t n, std::size_t first) {
+                std::uint32_t      found[detail::part] = { 0 };
+                tamis::status      codes[detail::part];
+                std::size_t        done = 0;
+                tamis_states_batch batch = batch_of(part, n);
+                batch.ret_values = found;
+                batch.ret_statuses = codes;
+                tamis::status const code = ::tamis_states_get_batch(handle(), &batch, &done);
+                for (std::size_t i = 0; i < n; i++)
+                    ret_answers[first + i] = { code == TAMIS_OK ? codes[i] : code, found[i] };
+                known += done;
+                return true;
+            },
+            detail::part);
+        return known;
+    }
+    template <class R>
+    result<std::size_t> try_put_all(const R &keys, const Value *values,
+                                    tamis::status *ret_statuses = nullptr) noexcept {
+        return change_all(::tamis_states_put_batch, keys, values, ret_statuses);
+    }
+    template <class R>
+    result<std::size_t> try_set_all(const R &keys, const Value *values,
+                                    tamis::status *ret_statuses = nullptr) noexcept {
+        return change_all(::tamis_states_set_batch, keys, values, ret_statuses);
+    }
+    template <class R>
+    result<std::size_t> try_touch_all(const R       &keys,
+                                      tamis::status *ret_statuses = nullptr) noexcept {
+        return change_all(::tamis_states_touch_batch, keys, nullptr, ret_statuses);
+    }
+    template <class R>
+    result<std::size_t> try_drop_all(const R       &keys,
+                                     tamis::status *ret_statuses = nullptr) noexcept {
+        return change_all(::tamis_states_drop_batch, keys, nullptr, ret_statuses);
+    }
+
     /** Take each key of a range through a machine: decide(i, answer<Value>) returns a decision. It
      *  must not throw: write `noexcept` after its parameters. How many decisions were carried out. */
     template <class R, class Decide>
@@ -738,11 +885,9 @@ template <class Value = std::uint32_t> class states {
         std::size_t      carried_out = 0;
         stepping<Decide> context{ &decide, 0 };
         detail::in_parts(keys, [&](auto part, std::size_t n, std::size_t first) {
-            tamis_states_batch batch{};
-            std::size_t        done = 0;
+            tamis_states_batch const batch = batch_of(part, n);
+            std::size_t              done = 0;
             context.first = first;
-            give(batch, part);
-            batch.n = n;
             code = ::tamis_states_step_batch(handle(), &batch, &stepping<Decide>::step, &context,
                                              &done);
             carried_out += done;
@@ -752,6 +897,18 @@ template <class Value = std::uint32_t> class states {
         return carried_out;
     }
 
+    /* Whole tables. */
+
+    result<void> try_clear() noexcept { return ::tamis_states_clear(handle()); }
+    result<void> try_merge(const states &from) noexcept {
+        return ::tamis_states_merge(handle(), from.handle());
+    }
+    result<states> try_copy() const {
+        tamis_states       *copied = nullptr;
+        tamis::status const code = ::tamis_states_copy(handle(), &copied);
+        if (code != TAMIS_OK) return code;
+        return states(copied);
+    }
     result<void> try_save(const char *path, problem *why = nullptr) const noexcept {
         return ::tamis_states_save(handle(), path, why);
     }
@@ -793,8 +950,35 @@ template <class Value = std::uint32_t> class states {
     std::uint64_t tick(std::uint64_t ticks = 1) {
         return try_tick(ticks).value();
     }
+    template <class R> std::size_t put_all(const R &keys, const Value *values) {
+        return try_put_all(keys, values).value();
+    }
+    template <class R> std::size_t set_all(const R &keys, const Value *values) {
+        return try_set_all(keys, values).value();
+    }
+    template <class R> std::size_t touch_all(const R &keys) {
+        return try_touch_all(keys).value();
+    }
+    template <class R> std::size_t drop_all(const R &keys) {
+        return try_drop_all(keys).value();
+    }
     template <class R, class Decide> std::size_t step_all(const R &keys, Decide decide) {
         return try_step_all(keys, std::move(decide)).value();
+    }
+    states make_like() const {
+        problem why{};
+        auto    made = try_make_like(&why);
+        if (!made) throw error(why);
+        return std::move(*made);
+    }
+    void clear() {
+        try_clear().value();
+    }
+    void merge(const states &from) {
+        try_merge(from).value();
+    }
+    states copy() const {
+        return try_copy().value();
     }
     void save(const char *path) const {
         problem why{};
@@ -806,11 +990,46 @@ template <class Value = std::uint32_t> class states {
     static std::uint32_t number(Value value) noexcept {
         return static_cast<std::uint32_t>(value);
     }
-    static void give(tamis_states_batch &batch, const std::uint64_t *ids) noexcept {
-        batch.ids = ids;
+    static result<states> created(const tamis_states_spec &wishes, problem *why) {
+        tamis_states       *made = nullptr;
+        tamis::status const code = ::tamis_states_create(&wishes, &made, why);
+        if (code != TAMIS_OK) return code;
+        return states(made);
     }
-    static void give(tamis_states_batch &batch, const tamis_key *keys) noexcept {
+    static tamis_states_batch batch_of(const std::uint64_t *ids, std::size_t n) noexcept {
+        tamis_states_batch batch{};
+        batch.ids = ids;
+        batch.n = n;
+        return batch;
+    }
+    static tamis_states_batch batch_of(const tamis_key *keys, std::size_t n) noexcept {
+        tamis_states_batch batch{};
         batch.keys = keys;
+        batch.n = n;
+        return batch;
+    }
+    template <class Call, class R>
+    result<std::size_t> change_all(Call call, const R &keys, const Value *values,
+                                   tamis::status *ret_statuses) noexcept {
+        tamis::status code = TAMIS_OK;
+        std::size_t   all_done = 0;
+        detail::in_parts(
+            keys,
+            [&](auto part, std::size_t n, std::size_t first) {
+                std::uint32_t      numbers[detail::part];
+                std::size_t        done = 0;
+                tamis_states_batch batch = batch_of(part, n);
+                for (std::size_t i = 0; values != nullptr && i < n; i++)
+                    numbers[i] = number(values[first + i]);
+                if (values != nullptr) batch.values = numbers;
+                if (ret_statuses != nullptr) batch.ret_statuses = ret_statuses + first;
+                code = call(handle(), &batch, &done);
+                all_done += done;
+                return code == TAMIS_OK;
+            },
+            detail::part);
+        if (code != TAMIS_OK) return code;
+        return all_done;
     }
 
     /* From the callback of C to the caller's function. */

@@ -1,15 +1,20 @@
-"""Build a wheel of tamis: the backend that pip calls (PEP 517).
+"""Build a wheel or a source distribution of tamis: the backend that pip calls (PEP 517).
 
 A wheel is a zip of the package with three files of metadata. Meson compiles the module, with the library in it. Nothing
 but Python's own library is used here, so pip needs no network: setuptools and wheel are not asked for.
+
+usage: tamis_build.py FOLDER [sdist]      write a wheel there, or a source distribution
 """
 import base64
+import gzip
 import hashlib
+import io
 import os
 import re
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -91,10 +96,23 @@ class Wheel:
         self.zip.close()
 
 
+def info_folder() -> str:
+    return f"{PROJECT['name']}-{version()}.dist-info"
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """Called by pip before it wants a wheel, so that it compiles once. Returns the name of the folder."""
+    folder = Path(metadata_directory) / info_folder()
+    folder.mkdir()
+    (folder / "METADATA").write_text(metadata(), encoding="utf-8")
+    (folder / "WHEEL").write_text(wheel_file(), encoding="utf-8")
+    return folder.name
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Called by pip; returns the name of the wheel that was written."""
     package = build_package()
-    info = f"tamis-{version()}.dist-info"
+    info = info_folder()
     name = f"tamis-{version()}-{tag()}.whl"
     wheel = Wheel(Path(wheel_directory) / name)
     sources = [file for file in sorted((PYTHON / "tamis").iterdir()) if file.suffix in (".py", ".pyi", ".typed")]
@@ -108,12 +126,38 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return name
 
 
+def source_files() -> list[str]:
+    """What git knows; all there is in a source distribution that was unpacked."""
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=False)
+    names = [name for name in listed.stdout.split("\0") if name]
+    if listed.returncode != 0 or not names:
+        names = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*")
+                 if not path.relative_to(ROOT).parts[0].startswith(("build", ".git"))
+                 and "__pycache__" not in path.parts and path.name != "PKG-INFO"]
+    return sorted(name for name in names if (ROOT / name).is_file())
+
+
 def build_sdist(sdist_directory, config_settings=None):
-    """The module is compiled together with the library, so a checkout of tamis is the source distribution."""
-    raise SystemExit("tamis has no source distribution of its own: install from a checkout, or take the wheel of `make python`")
+    """The module is compiled together with the library, so this is all of tamis. Fixed dates: the same sources make the
+    same bytes."""
+    base = f"{PROJECT['name']}-{version()}"
+    path = Path(sdist_directory) / f"{base}.tar.gz"
+    with open(path, "wb") as file, gzip.GzipFile("", "wb", mtime=0, fileobj=file) as packed, \
+            tarfile.open(mode="w", fileobj=packed, format=tarfile.PAX_FORMAT) as tar:
+        for name in source_files():
+            add_source(tar, f"{base}/{name}", (ROOT / name).read_bytes(), os.access(ROOT / name, os.X_OK))
+        add_source(tar, f"{base}/PKG-INFO", metadata().encode(), False)
+    return path.name
+
+
+def add_source(tar: tarfile.TarFile, name: str, data: bytes, is_program: bool) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mtime, entry.mode = len(data), 946684800, 0o755 if is_program else 0o644
+    tar.addfile(entry, io.BytesIO(data))
 
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    print(folder / build_wheel(folder))
+    build = build_sdist if sys.argv[2:] == ["sdist"] else build_wheel
+    print(folder / build(folder))

@@ -14,6 +14,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <unistd.h>
 #if __cplusplus >= 202002L
 #include <span>
 /* clang before 16 cannot compile the views of the libstdc++ of gcc 12. */
@@ -50,6 +52,12 @@ __attribute__((noinline)) void *operator new(std::size_t bytes) {
 }
 __attribute__((noinline)) void operator delete(void *memory) noexcept { std::free(memory); }
 __attribute__((noinline)) void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
+
+/* A name of its own for each process: the test runs several times at once. */
+static std::string scratch_file(const char *name) {
+    const char *const folder = std::getenv("TMPDIR");
+    return std::string(folder != nullptr ? folder : "/tmp") + "/tamis-cpp-" + name + "-" + std::to_string(getpid());
+}
 
 static tamis::spec wishes() { return tamis::spec().capacity(2000).fpr(1e-6).remove(); }
 
@@ -163,6 +171,36 @@ static void counters_count() {
     CHECK(c.try_add_copies(5, 5000) && *c.try_count(5) == TAMIS_COUNT_MANY);
 }
 
+static void counters_are_counters_after_a_file_and_a_copy() {
+    tamis::counter c = std::move(*tamis::counter::try_make(wishes().count_to(1000)));
+    std::vector<std::string> words;
+    for (int i = 0; i < 600; i++) words.push_back("word " + std::to_string(i % 300));
+    CHECK(c.try_add_all(words));
+    std::vector<std::uint64_t> counts(words.size());
+    CHECK(c.try_count_all(words, counts.data()));
+    CHECK(std::all_of(counts.begin(), counts.end(), [](std::uint64_t n) { return n == 2; }));
+    std::string const path = scratch_file("counter");
+    CHECK(c.try_save(path.c_str()));
+    tamis::result<tamis::counter> opened = tamis::counter::try_open(path.c_str());
+    CHECK(opened && *opened->try_count("word 299") == 2);
+    std::remove(path.c_str());
+    tamis::result<tamis::counter> copied = c.try_copy(), like = c.try_make_like();
+    CHECK(copied && like && *copied->try_count("word 0") == 2 && *like->try_count("word 0") == 0);
+    CHECK(like->try_merge(*copied) && *like->try_count("word 0") == 2);
+}
+
+static void inserting_without_exceptions() {
+    tamis::set          s = std::move(*tamis::set::try_make(wishes().capacity(1000)));
+    tamis::batch_result done;
+    std::generate_n(s.try_inserter(done), 500, [i = 0]() mutable { return i++; });
+    CHECK(done && done.done == 500 && s.size() == 500);
+    std::generate_n(s.try_inserter(done), 100000, [i = 500]() mutable { return i++; });
+    CHECK(!done && done.status == TAMIS_ERR_FULL && done.done == s.size());
+#if __cplusplus >= 202002L
+    static_assert(std::output_iterator<tamis::set::try_insert_iterator, const std::string &>);
+#endif
+}
+
 enum class phase { queued, running, failed };
 
 static void states_of_an_enum() {
@@ -199,11 +237,48 @@ static void machines_step() {
     CHECK(last == 699 && s.get("699") == phase::failed);
 }
 
+static void batches_of_states() {
+    using table = tamis::states<phase>;
+    table s = std::move(*table::try_make(tamis::states_spec().capacity(3000).values(3).fpr(1e-6)));
+    std::vector<std::string>   words;
+    std::vector<std::uint64_t> ids(700);
+    std::vector<phase>         values;
+    std::iota(ids.begin(), ids.end(), 0u);
+    for (int i = 0; i < 700; i++) {
+        words.push_back(std::to_string(i));
+        values.push_back(static_cast<phase>(i % 3));
+    }
+    CHECK(*s.try_put_all(words, values.data()) == 700 && *s.try_set_all(ids, values.data()) == 700);
+    std::vector<tamis::answer<phase>> answers(700);
+    long const                        before = allocations;
+    for (int sort = 0; sort < 2; sort++) {
+        CHECK((sort == 0 ? s.get_all(words, answers.data()) : s.get_all(ids, answers.data())) == 700);
+        for (std::size_t i = 0; i < 700; i++) CHECK(answers[i] == values[i]);
+    }
+    CHECK(*s.try_drop_all(ids) == 700 && s.size() == 700);
+    CHECK(s.get_all(ids, answers.data()) == 0 && answers[699].is_absent());
+    CHECK(allocations == before);
+    std::vector<tamis::status> statuses(700);
+    std::swap(values[0], values[1]);
+    CHECK(*s.try_put_all(words, values.data(), statuses.data()) == 698);
+    CHECK(statuses[0] == TAMIS_ERR_CONFLICT && statuses[1] == TAMIS_ERR_CONFLICT && statuses[2] == TAMIS_OK);
+    CHECK(*s.try_touch_all(words) == 700);
+}
+
+static void whole_tables_of_states() {
+    using table = tamis::states<phase>;
+    table a = std::move(*table::try_make(tamis::states_spec().capacity(1000).values(3).fpr(1e-6)));
+    auto  b = a.try_make_like();
+    CHECK(b && b->try_put("x", phase::failed) && a.try_put("y", phase::running) && a.try_merge(*b));
+    CHECK(a.get("x") == phase::failed && a.size() == 2);
+    auto c = a.try_copy();
+    CHECK(a.try_clear() && a.size() == 0 && c && c->get("y") == phase::running);
+    table d(c->release());
+    CHECK(d.get("y") == phase::running && !*c);
+}
+
 static void files_open_again() {
-    std::string const path = std::string(std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "/tmp") + "/tamis-cpp-" +
-                             std::to_string(static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(&path)) ^
-                                            static_cast<unsigned long>(__cplusplus)) +
-                             ".tamis";
+    std::string const path = scratch_file("set");
     tamis::set s = std::move(*tamis::set::try_make(wishes()));
     CHECK(s.try_add("kept") && s.try_save(path.c_str()));
     auto const mapped = tamis::set::try_open(path.c_str(), TAMIS_OPEN_MAP);
@@ -250,6 +325,26 @@ static void many_threads_may_change_a_shared_set() {
     CHECK(good == 4 && s.size() == 8000);
 }
 
+static void many_threads_may_change_shared_states() {
+    using table = tamis::states<phase>;
+    table s = std::move(*table::try_make(tamis::states_spec().capacity(8000).values(3).fpr(1e-6).shared()));
+    std::atomic<int>         good{ 0 };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++)
+        threads.emplace_back([&s, &good, i] {
+            std::vector<int>   own(2000);
+            std::vector<phase> values(2000, phase::running);
+            std::iota(own.begin(), own.end(), i * 2000);
+            int const is_put = *s.try_put_all(own, values.data()) == 2000;
+            auto const fail = [](std::size_t, tamis::answer<phase> now) noexcept {
+                return now == phase::running ? tamis::set_to(phase::failed) : tamis::drop();
+            };
+            good += is_put && *s.try_step_all(own, fail) == 2000 && s.get(own[7]) == phase::failed;
+        });
+    for (auto &thread : threads) thread.join();
+    CHECK(good == 4 && s.size() == 8000);
+}
+
 #ifndef TAMIS_NO_EXCEPTIONS
 template <class Call> static tamis::status thrown_by(Call call) {
     try {
@@ -285,6 +380,17 @@ static void exceptions_are_thrown() {
     CHECK(thrown_by([&] { t.put("x", phase::queued); }) == TAMIS_ERR_CONFLICT);
     CHECK(thrown_by([&] { t.touch("nobody"); }) == TAMIS_ERR_ABSENT);
     CHECK(thrown_by([&] { t.tick(); }) == TAMIS_ERR_CANNOT);
+    CHECK(thrown_by([] { tamis::counter::open("/no/such/file"); }) == TAMIS_ERR_IO);
+    tamis::counter const copied = c.copy(), like = c.make_like();
+    CHECK(copied["x"] == 1 && like["x"] == 0);
+    std::vector<int> const   keys{ 1, 2, 3 };
+    std::vector<phase> const phases(3, phase::running);
+    CHECK(t.put_all(keys, phases.data()) == 3 && t.set_all(keys, phases.data()) == 3 && t.touch_all(keys) == 3);
+    tamis::states<phase> u = t.make_like();
+    u.merge(t);
+    CHECK(u.get(2) == phase::running && u.copy().size() == 4 && u.drop_all(keys) == 3);
+    u.clear();
+    CHECK(u.size() == 0 && thrown_by([&] { u.merge(u); }) == TAMIS_ERR_ARGUMENT);
 }
 
 static void algorithms_insert() {
@@ -312,12 +418,17 @@ int main() {
     run("batches_of_every_range", batches_of_every_range);
     run("nothing_is_allocated_by_the_header", nothing_is_allocated_by_the_header);
     run("counters_count", counters_count);
+    run("counters_are_counters_after_a_file_and_a_copy", counters_are_counters_after_a_file_and_a_copy);
+    run("inserting_without_exceptions", inserting_without_exceptions);
     run("states_of_an_enum", states_of_an_enum);
+    run("batches_of_states", batches_of_states);
+    run("whole_tables_of_states", whole_tables_of_states);
     run("machines_step", machines_step);
     run("files_open_again", files_open_again);
     run("merging", merging);
     run("many_threads_may_read", many_threads_may_read);
     run("many_threads_may_change_a_shared_set", many_threads_may_change_a_shared_set);
+    run("many_threads_may_change_shared_states", many_threads_may_change_shared_states);
 #ifndef TAMIS_NO_EXCEPTIONS
     run("exceptions_are_thrown", exceptions_are_thrown);
     run("algorithms_insert", algorithms_insert);
