@@ -3,13 +3,17 @@
 usage: PYTHONPATH=build/python python3 python/bench/speed.py [KEYS]     keys of the batches, a million by default
 
 Times are CPU time per key, the best of several runs. Peers: flor (Debian's python3-flor) and pybloom_live if they are
-installed, and a Bloom filter in a few lines of pure Python, as it stands in many scripts.
+installed, and a Bloom filter in a few lines of pure Python, as it stands in many scripts. The batch calls of the C library
+itself are measured on the same keys, through ctypes, if its libtamis.so is in the folder above the package's.
 """
+import ctypes
 import hashlib
 import importlib
 import math
+import pathlib
 import random
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -95,6 +99,29 @@ def add_all(container, keys):
         container.add(key)
 
 
+def ask_all(container, keys):
+    """A loop that keeps its answers, as a batch does."""
+    return [key in container for key in keys]
+
+
+def c_library(array, n):
+    """The two batch calls of C for an array, with nothing of Python around them. None: the library is not there."""
+    path = pathlib.Path(tamis.__file__).parents[2] / "libtamis.so"
+    if not path.exists():
+        return None
+    library, handle = ctypes.CDLL(str(path)), ctypes.c_void_p()
+    with tempfile.NamedTemporaryFile() as file:
+        tamis.Set(capacity=n, fpr=FPR).save(file.name)
+        library.tamis_open(file.name.encode(), None, ctypes.byref(handle), None)
+    keys, has = ctypes.c_void_p(array.ctypes.data), ctypes.create_string_buffer(n)
+
+    def add():
+        library.tamis_clear(handle)
+        library.tamis_add_id_batch(handle, keys, ctypes.c_size_t(n), None)
+
+    return best(add), best(lambda: library.tamis_has_id_batch(handle, keys, ctypes.c_size_t(n), has))
+
+
 def batches(n):
     """Adding and asking n ints: a loop of single calls, a list, a numpy array."""
     array = np.random.default_rng(1).integers(0, 2**63, n)
@@ -105,11 +132,24 @@ def batches(n):
         ours.clear()
         how(keys)
 
-    rows = {"tamis.Set, a loop": (best(lambda: added(listed, lambda k: add_all(ours, k)), 3),
-                                  best(lambda: look_up(ours, listed), 3)),
-            "tamis.Set, a list": (best(lambda: added(listed, ours.update)), best(lambda: ours.contains(listed))),
-            "tamis.Set, a numpy array": (best(lambda: added(array, ours.update)), best(lambda: ours.contains(array))),
-            "set, a loop": (best(lambda: add_all(set(), listed), 3), best(lambda s=set(listed): look_up(s, listed), 3))}
+    def both(keys, add, ask, runs=7):
+        return best(lambda: added(keys, add), runs), best(lambda: ask(keys), runs)
+
+    def add_each(keys):
+        add_all(ours, keys)
+
+    def ask_each(keys):
+        return ask_all(ours, keys)
+
+    rows = {"a loop over a numpy array": both(array, add_each, ask_each, 3),
+            "a loop over a list": both(listed, add_each, ask_each, 3),
+            "a list": both(listed, ours.update, ours.contains),
+            "a numpy array": both(array, ours.update, ours.contains),
+            "the C library alone": c_library(array, n),
+            "set, a loop": (best(lambda: add_all(set(), listed), 3), best(lambda s=set(listed): ask_all(s, listed), 3))}
+    if rows["the C library alone"] is None:
+        print("  (libtamis.so is not there)")
+        del rows["the C library alone"]
     few = listed[: n // 10]
     for name, make in (("pure Python Bloom", PureBloom), ("flor", Flor), ("pybloom_live", pybloom)):
         try:
@@ -117,8 +157,8 @@ def batches(n):
         except ImportError:
             print(f"  ({name} is not installed)")
             continue
-        rows[f"{name}, a loop"] = (best(lambda: add_all(peer, few), 1) * 10, best(lambda: look_up(peer, few), 1) * 10)
-    fastest = rows["tamis.Set, a numpy array"]
+        rows[f"{name}, a loop"] = (best(lambda: add_all(peer, few), 1) * 10, best(lambda: ask_all(peer, few), 1) * 10)
+    fastest = rows["a numpy array"]
     print(f"\n{f'{n} ints':28}{'add':>12}{'ask':>12}{'beside the numpy batch':>26}")
     for name, (add, ask) in rows.items():
         print(f"  {name:26}{add / n:9.1f} ns{ask / n:9.1f} ns{add / fastest[0]:16.1f} {ask / fastest[1]:9.1f}")
