@@ -42,7 +42,8 @@ int table_hold(Table *self, tamis_set *set, tamis_states *states) {
 
 bool table_is_open(Table *self) {
     if (self->set != NULL || self->states != NULL) return true;
-    PyErr_SetString(PyExc_ValueError, "this table was closed, or its __init__ was not called");
+    error_format(self->core, "ClosedError",
+                 "this table was closed, or its __init__ was not called");
     return false;
 }
 

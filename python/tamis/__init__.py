@@ -26,6 +26,7 @@ from ._errors import (
     AbsentError,
     ArgumentError,
     CannotError,
+    ClosedError,
     ConflictError,
     Error,
     FileError,
@@ -75,8 +76,8 @@ def plan_stages(**wishes: Any) -> Plan:
 
 
 __all__ = [
-    "ABSENT", "Action", "AbsentError", "Answer", "ArgumentError", "CannotError", "ConflictError",
-    "Counter", "DROP", "Error", "FileError", "FileForbiddenError", "FileMissingError",
+    "ABSENT", "Action", "AbsentError", "Answer", "ArgumentError", "CannotError", "ClosedError",
+    "ConflictError", "Counter", "DROP", "Error", "FileError", "FileForbiddenError", "FileMissingError",
     "FormatError", "FullError", "Info", "KeyRangeError", "KeyTypeError", "LEAVE", "MANY", "Machine",
     "MismatchError", "OutOfMemoryError", "Plan", "PlanRow", "ReadOnlyError", "SaturatedError",
     "Set", "States", "StatesInfo", "TOUCH", "UNKNOWN", "UnknownError", "__version__", "kinds",

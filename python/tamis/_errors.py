@@ -38,6 +38,10 @@ class ArgumentError(Error, ValueError):
     """A value outside its documented range."""
 
 
+class ClosedError(Error, ValueError):
+    """The table was closed; a file of Python answers with a ValueError, too."""
+
+
 class KeyTypeError(Error, TypeError):
     """A key that is not bytes, str or int."""
 

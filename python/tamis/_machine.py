@@ -4,6 +4,8 @@ from array import array
 from collections.abc import Mapping
 from typing import Final, Union
 
+from ._errors import ArgumentError
+
 
 class Answer(enum.IntEnum):
     """What a lookup in States says when it gives no value. In arrays these are the numbers."""
@@ -54,11 +56,11 @@ class Machine:
         self.values: Final = values
         self.events: Final = highest + 1 if events is None else events
         if min((event for _, event in rules), default=0) < 0 or highest >= self.events:
-            raise ValueError(f"events are numbers from 0 to {self.events - 1}")
+            raise ArgumentError(f"events are numbers from 0 to {self.events - 1}")
         self.table: Final = array("q", [LEAVE]) * (self.events * (values + 2))
         for (state, event), action in sorted(rules.items(), key=lambda rule: rule[0][0] is not None):
             if not 0 <= action < values and action not in Action.__members__.values():
-                raise ValueError(f"{action!r} is neither a value from 0 to {values - 1} nor an Action")
+                raise ArgumentError(f"{action!r} is neither a value from 0 to {values - 1} nor an Action")
             for column in self._columns(state):
                 self.table[event * (values + 2) + column] = action
 
@@ -69,5 +71,5 @@ class Machine:
         if state in (ABSENT, UNKNOWN):
             return range(-1 - state, -state)
         if not 0 <= state < self.values:
-            raise ValueError(f"{state!r} is neither a value from 0 to {self.values - 1} nor an Answer")
+            raise ArgumentError(f"{state!r} is neither a value from 0 to {self.values - 1} nor an Answer")
         return range(state + 2, state + 3)

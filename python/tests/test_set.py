@@ -223,7 +223,7 @@ def test_a_closed_set_says_so(small):
     for call in (lambda: "a" in small, lambda: small.add("a"), lambda: small.update(["a"]),
                  lambda: len(small), lambda: bytes(small), lambda: small.info, lambda: small.copy(),
                  lambda: small.contains([1]), lambda: small.__enter__(), lambda: small.kind):
-        with pytest.raises(ValueError, match="closed"):
+        with pytest.raises(tamis.ClosedError, match="closed"):
             call()
     small.close()
 
