@@ -61,9 +61,6 @@ bool table_is_open(Table *self);
 typedef tamis_status table_change(Table *into, const Table *from);
 PyObject            *table_change_by(PyObject *into, PyObject *from, table_change *change);
 
-/* The attribute is_shared. */
-PyObject *table_get_shared(PyObject *object, void *unused);
-
 /* Before a single call, which keeps the GIL: wait until no batch of another thread is in the way.
  * False, with an exception, if the table is not open. */
 static inline bool table_can_read(Table *self) {

@@ -1,6 +1,7 @@
 /* set.c - tamis.Set: one key at a time, whole sets, and what is known of a set. */
 #include <stdlib.h>
 
+#include "attributes.h"
 #include "set.h"
 
 /* ------------------------------------------------------------------ making */
@@ -93,14 +94,6 @@ static PyObject *set_discard(PyObject *object, PyObject *item) {
 
 /* ------------------------------------------------------------------ whole sets */
 
-static Py_ssize_t set_length(PyObject *object) {
-    Table *const self = (Table *)object;
-    tamis_facts  facts;
-    if (!table_can_read(self)) return -1;
-    if (tamis_get_facts(self->set, &facts) != TAMIS_OK) return -1;
-    return (Py_ssize_t)facts.keys;
-}
-
 static PyObject *set_clear(PyObject *object, PyObject *unused) {
     Table *const self = (Table *)object;
     (void)unused;
@@ -168,23 +161,18 @@ static PyObject *set_resize(PyObject *object, PyObject *argument) {
 
 /* ------------------------------------------------------------------ what is known */
 
-static bool facts_of(PyObject *object, tamis_facts *ret_facts) {
-    Table *const self = (Table *)object;
-    return table_can_read(self) && tamis_get_facts(self->set, ret_facts) == TAMIS_OK;
-}
-
 static PyObject *set_repr(PyObject *object) {
-    tamis_facts facts;
-    Table      *self = (Table *)object;
-    PyObject   *name = PyType_GetQualName(Py_TYPE(object));
+    Facts     facts;
+    Table    *self = (Table *)object;
+    PyObject *name = PyType_GetQualName(Py_TYPE(object));
     if (name == NULL) return NULL;
     PyObject *text;
     if (self->set == NULL) {
         text = PyUnicode_FromFormat("<%U: closed>", name);
-    } else if (facts_of(object, &facts)) {
+    } else if (table_facts(object, &facts)) {
         text = PyUnicode_FromFormat(
             "<%U: %llu keys, made for %llu, %s, %llu bytes>", name, (unsigned long long)facts.keys,
-            (unsigned long long)facts.capacity, facts.kind, (unsigned long long)facts.body_bytes);
+            (unsigned long long)facts.capacity, facts.kind, (unsigned long long)facts.nbytes);
     } else {
         text = NULL;
     }
@@ -192,36 +180,12 @@ static PyObject *set_repr(PyObject *object) {
     return text;
 }
 
-/* Facts that do not read the body; the closure of an attribute is its place here. */
-static PyObject *get_kind(PyObject *object, void *unused) {
-    tamis_facts facts;
-    (void)unused;
-    return facts_of(object, &facts) ? PyUnicode_FromString(facts.kind) : NULL;
-}
-
-static PyObject *get_number(PyObject *object, void *closure) {
-    tamis_facts facts;
-    if (!facts_of(object, &facts)) return NULL;
-    const char *const at = (const char *)&facts + *(const size_t *)closure;
-    return PyLong_FromUnsignedLongLong(*(const uint64_t *)(const void *)at);
-}
-
-static PyObject *get_mapped(PyObject *object, void *unused) {
-    tamis_facts facts;
-    (void)unused;
-    return facts_of(object, &facts) ? PyBool_FromLong(facts.is_mapped) : NULL;
-}
-
-static PyObject *get_seed(PyObject *object, void *unused) {
-    tamis_facts facts;
-    (void)unused;
-    return facts_of(object, &facts) ? record_seed(&facts.seed) : NULL;
-}
-
 static PyObject *get_abilities(PyObject *object, void *unused) {
-    tamis_facts facts;
+    Table *const self = (Table *)object;
+    tamis_facts  facts;
     (void)unused;
-    return facts_of(object, &facts) ? record_abilities(facts.abilities) : NULL;
+    if (!table_can_read(self) || tamis_get_facts(self->set, &facts) != TAMIS_OK) return NULL;
+    return record_abilities(facts.abilities);
 }
 
 static PyObject *get_info(PyObject *object, void *unused) {
@@ -229,31 +193,10 @@ static PyObject *get_info(PyObject *object, void *unused) {
     return info_of_set((Table *)object);
 }
 
-static PyObject *get_closed(PyObject *object, void *unused) {
-    (void)unused;
-    return PyBool_FromLong(((Table *)object)->set == NULL);
-}
-
-static size_t const at_capacity = offsetof(tamis_facts, capacity);
-static size_t const at_grow_to = offsetof(tamis_facts, grow_to);
-static size_t const at_body_bytes = offsetof(tamis_facts, body_bytes);
-
-#define OFFSET(name) ((void *)(uintptr_t)&at_##name)
-
 static PyGetSetDef set_attributes[] = {
-    { "kind", get_kind, NULL, "The construction: 'line', 'rank', 'bloom', ...", NULL },
-    { "capacity", get_number, NULL, "How many different keys it is made for now.",
-      OFFSET(capacity) },
-    { "grow_to", get_number, NULL, "The largest capacity it grows to; 0 if it does not grow.",
-      OFFSET(grow_to) },
-    { "nbytes", get_number, NULL, "Bytes of the table in memory.", OFFSET(body_bytes) },
-    { "is_mapped", get_mapped, NULL, "Whether it is mapped from a file, and so read-only.", NULL },
-    { "is_shared", table_get_shared, NULL,
-      "Whether many threads may change it at the same time: made with shared=True.", NULL },
-    { "seed", get_seed, NULL, "The 128 bits that make its hashes its own.", NULL },
+    TABLE_ATTRIBUTES,
     { "abilities", get_abilities, NULL, "What it can do: 'remove', 'count', 'merge'.", NULL },
     { "info", get_info, NULL, "All that is known, as a tamis.Info. Reads the whole table.", NULL },
-    { "closed", get_closed, NULL, "Whether close() was called.", NULL },
     { NULL, NULL, NULL, NULL, NULL },
 };
 
@@ -292,7 +235,7 @@ static PyType_Slot set_slots[] = {
     { Py_tp_methods, set_methods },
     { Py_tp_getset, set_attributes },
     { Py_sq_contains, set_contains },
-    { Py_sq_length, set_length },
+    { Py_sq_length, table_length },
     { Py_nb_or, set_or },
     { Py_nb_subtract, set_sub },
     { Py_nb_inplace_or, set_ior },

@@ -1,6 +1,8 @@
 /* states.c - tamis.States: keys that carry a small value, with "don't know" as an answer. */
 #include "states.h"
 
+#include "attributes.h"
+
 static int states_init(PyObject *object, PyObject *args, PyObject *kwargs) {
     Table *const     self = (Table *)object;
     states_arguments arguments;
@@ -167,21 +169,11 @@ static PyObject *states_timeout(PyObject *object, PyObject *argument) {
 
 /* ------------------------------------------------------------------ whole tables */
 
-static bool facts_of(PyObject *object, tamis_states_facts *ret_facts) {
-    Table *const self = (Table *)object;
-    return table_can_read(self) && tamis_states_get_facts(self->states, ret_facts) == TAMIS_OK;
-}
-
-static Py_ssize_t states_length(PyObject *object) {
-    tamis_states_facts facts;
-    return facts_of(object, &facts) ? (Py_ssize_t)facts.keys : -1;
-}
-
 static PyObject *states_tally(PyObject *object, PyObject *unused) {
-    Table *const       self = (Table *)object;
-    tamis_states_facts facts;
+    Table *const self = (Table *)object;
+    Facts        facts;
     (void)unused;
-    if (!facts_of(object, &facts)) return NULL;
+    if (!table_facts(object, &facts)) return NULL;
     uint64_t *const counts = PyMem_Calloc(facts.values, sizeof *counts);
     if (counts == NULL) return PyErr_NoMemory();
     tamis_status const status = tamis_states_tally(self->states, counts);
@@ -219,45 +211,20 @@ static PyObject *states_ior(PyObject *into, PyObject *from) {
 /* ------------------------------------------------------------------ what is known */
 
 static PyObject *states_repr(PyObject *object) {
-    tamis_states_facts facts;
-    PyObject *const    name = PyType_GetQualName(Py_TYPE(object));
-    PyObject          *text = NULL;
+    Facts           facts;
+    PyObject *const name = PyType_GetQualName(Py_TYPE(object));
+    PyObject       *text = NULL;
     if (name == NULL) return NULL;
     if (((Table *)object)->states == NULL) {
         text = PyUnicode_FromFormat("<%U: closed>", name);
-    } else if (facts_of(object, &facts)) {
+    } else if (table_facts(object, &facts)) {
         text = PyUnicode_FromFormat(
             "<%U: %llu keys of %llu values, made for %llu, %s, %llu bytes>", name,
             (unsigned long long)facts.keys, (unsigned long long)facts.values,
-            (unsigned long long)facts.capacity, facts.kind, (unsigned long long)facts.body_bytes);
+            (unsigned long long)facts.capacity, facts.kind, (unsigned long long)facts.nbytes);
     }
     Py_DECREF(name);
     return text;
-}
-
-static PyObject *get_kind(PyObject *object, void *unused) {
-    tamis_states_facts facts;
-    (void)unused;
-    return facts_of(object, &facts) ? PyUnicode_FromString(facts.kind) : NULL;
-}
-
-static PyObject *get_number(PyObject *object, void *closure) {
-    tamis_states_facts facts;
-    if (!facts_of(object, &facts)) return NULL;
-    const char *const at = (const char *)&facts + *(const size_t *)closure;
-    return PyLong_FromUnsignedLongLong(*(const uint64_t *)(const void *)at);
-}
-
-static PyObject *get_mapped(PyObject *object, void *unused) {
-    tamis_states_facts facts;
-    (void)unused;
-    return facts_of(object, &facts) ? PyBool_FromLong(facts.is_mapped) : NULL;
-}
-
-static PyObject *get_seed(PyObject *object, void *unused) {
-    tamis_states_facts facts;
-    (void)unused;
-    return facts_of(object, &facts) ? record_seed(&facts.seed) : NULL;
 }
 
 static PyObject *get_info(PyObject *object, void *unused) {
@@ -265,34 +232,12 @@ static PyObject *get_info(PyObject *object, void *unused) {
     return info_of_states((Table *)object);
 }
 
-static PyObject *get_closed(PyObject *object, void *unused) {
-    (void)unused;
-    return PyBool_FromLong(((Table *)object)->states == NULL);
-}
-
-static size_t const at_capacity = offsetof(tamis_states_facts, capacity);
-static size_t const at_grow_to = offsetof(tamis_states_facts, grow_to);
-static size_t const at_body_bytes = offsetof(tamis_states_facts, body_bytes);
-static size_t const at_values = offsetof(tamis_states_facts, values);
-static size_t const at_backlog = offsetof(tamis_states_facts, backlog);
-
-#define OFFSET(name) ((void *)(uintptr_t)&at_##name)
-
 static PyGetSetDef states_attributes[] = {
-    { "kind", get_kind, NULL, "The construction: 'line', 'rank', 'state_print', ...", NULL },
-    { "values", get_number, NULL, "How many values there are: 0, 1, ...", OFFSET(values) },
-    { "capacity", get_number, NULL, "How many keys it is made for now.", OFFSET(capacity) },
-    { "grow_to", get_number, NULL, "The largest capacity it grows to; 0 if it does not grow.",
-      OFFSET(grow_to) },
-    { "nbytes", get_number, NULL, "Bytes of the table in memory.", OFFSET(body_bytes) },
-    { "backlog", get_number, NULL, "Work that tick() has left.", OFFSET(backlog) },
-    { "is_mapped", get_mapped, NULL, "Whether it is mapped from a file, and so read-only.", NULL },
-    { "is_shared", table_get_shared, NULL,
-      "Whether many threads may change it at the same time: made with shared=True.", NULL },
-    { "seed", get_seed, NULL, "The 128 bits that make its hashes its own.", NULL },
+    TABLE_ATTRIBUTES,
+    NUMBER_ATTRIBUTE(values, "How many values there are: 0, 1, ..."),
+    NUMBER_ATTRIBUTE(backlog, "Work that tick() has left."),
     { "info", get_info, NULL, "All that is known, as a tamis.StatesInfo. Reads the whole table.",
       NULL },
-    { "closed", get_closed, NULL, "Whether close() was called.", NULL },
     { NULL, NULL, NULL, NULL, NULL },
 };
 
@@ -336,7 +281,7 @@ static PyType_Slot states_slots[] = {
     { Py_tp_methods, states_methods },
     { Py_tp_getset, states_attributes },
     { Py_sq_contains, states_contains },
-    { Py_mp_length, states_length },
+    { Py_mp_length, table_length },
     { Py_mp_subscript, states_getitem },
     { Py_mp_ass_subscript, states_setitem },
     { Py_nb_inplace_or, states_ior },

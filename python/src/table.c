@@ -103,11 +103,6 @@ PyObject *table_change_by(PyObject *into, PyObject *from, table_change *change) 
     return error_raise(self->core, status, NULL, NULL);
 }
 
-PyObject *table_get_shared(PyObject *object, void *unused) {
-    (void)unused;
-    return PyBool_FromLong(((Table *)object)->is_shared);
-}
-
 PyObject *table_enter(PyObject *object, PyObject *unused) {
     (void)unused;
     if (!table_is_open((Table *)object)) return NULL;
