@@ -141,9 +141,13 @@ format: ## clang-format over all sources
 	@scripts/setup format
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
+# Meson asks dpkg-architecture for the folder of libraries. Where Debian has no dpkg-dev it takes lib64, in which neither
+# pkg-config nor the linker looks.
+multiarch = $(shell gcc -print-multiarch 2>/dev/null)
+
 install: ## Install under PREFIX (default /usr/local), below DESTDIR if that is set
 	@scripts/setup build
-	@scripts/build $(BUILD) products --prefix=$(PREFIX)
+	@scripts/build $(BUILD) products --prefix=$(PREFIX) $(if $(multiarch),--libdir=lib/$(multiarch))
 	@meson install -C $(BUILD) --no-rebuild
 
 uninstall: ## Remove what the last install of this build folder put there
