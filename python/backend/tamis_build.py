@@ -11,6 +11,7 @@ import hashlib
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -126,14 +127,25 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return name
 
 
-def source_files() -> list[str]:
-    """What git knows; all there is in a source distribution that was unpacked."""
+def tracked_files() -> list[str]:
+    """What git knows here; nothing where there is no git, or no checkout."""
+    if shutil.which("git") is None:
+        return []
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=False)
-    names = [name for name in listed.stdout.split("\0") if name]
-    if listed.returncode != 0 or not names:
-        names = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*")
-                 if not path.relative_to(ROOT).parts[0].startswith(("build", ".git"))
-                 and "__pycache__" not in path.parts and path.name != "PKG-INFO"]
+    return [name for name in listed.stdout.split("\0") if name]
+
+
+def is_source(path: Path) -> bool:
+    """Not built, and not left behind by a tool: about what .gitignore says."""
+    made = {"__pycache__", "node_modules", ".hypothesis", ".mypy_cache", "PKG-INFO"}
+    return not path.parts[0].startswith(("build", ".git")) and not made.intersection(path.parts) \
+        and path.parts[:2] != ("lab", "report") and path.suffix not in (".tmp", ".whl")
+
+
+def source_files() -> list[str]:
+    """What git knows; in a source distribution that was unpacked, all that is source."""
+    below = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
+    names = tracked_files() or [str(path) for path in below if is_source(path)]
     return sorted(name for name in names if (ROOT / name).is_file())
 
 
