@@ -9,7 +9,10 @@
 #include "core/base.h"
 #include "core/le.h"
 
-#if defined(TAMIS_NO_SIMD)
+#if defined(TAMIS_GPU)
+#define BITS_POPCNT
+#define BITS_HALVES /* no PDEP, and a table in memory would cost more than a few popcounts */
+#elif defined(TAMIS_NO_SIMD)
 #elif defined(__x86_64__)
 /* The narrowest header that is enough: <immintrin.h> declares all of AVX-512, which takes gcc 0.4 s
  * for each file. */
@@ -78,7 +81,20 @@ TAMIS_INLINE unsigned bits_lowest(uint64_t word) {
     return (unsigned)__builtin_ctzll(word);
 }
 
-#ifndef BITS_PDEP
+#if defined(BITS_HALVES)
+/* bits_nth() by halving: is the bit in the lower half of what is left, or beyond it? */
+TAMIS_INLINE uint64_t bits_nth_by_bytes(uint64_t word, unsigned rank) {
+    unsigned at = 0;
+#pragma GCC unroll 6
+    for (unsigned half = 32; half != 0; half /= 2) {
+        unsigned const below = bits_popcount(word >> at & bits_low(half));
+        bool const     is_beyond = rank >= below;
+        rank -= is_beyond ? below : 0;
+        at += is_beyond ? half : 0;
+    }
+    return rank == 0 ? word & UINT64_C(1) << at : 0;
+}
+#elif !defined(BITS_PDEP)
 /* For every value of a byte: its set bits from the highest down, each as a mask in a byte of its
  * own. 10001010 gives 0x80, 0x08, 0x02, 0, ... The compiler computes the table: BITS_8 adds the
  * highest bit or leaves it out, BITS_7 does the same with the next bit, and so on; `s` is where the
@@ -116,7 +132,7 @@ static const uint64_t bits_from_top[256] __attribute__((unused)) = { BITS_8(UINT
 TAMIS_INLINE uint64_t bits_nth_by_bytes(uint64_t word, unsigned rank) {
     uint64_t const excess = (bits_per_byte(word) - rank) * BITS_BYTES + BITS_EXCESS;
     unsigned const shift = bits_lowest(excess & 0x80 * BITS_BYTES) - 7;
-    const void    *byte = &bits_from_top[word >> shift & 0xff];
+    const void *byte = &bits_from_top[word >> shift & 0xff];
     return (uint64_t)((const uint8_t *)byte)[excess >> shift & 7] << shift;
 }
 #endif

@@ -33,12 +33,24 @@ TAMIS_INLINE uint32_t le32_load(const void *from) {
     return LE_SWAP(32, value);
 }
 
+#if defined(TAMIS_GPU)
+/* A GPU cannot load from an address that is not aligned: the compiler would load byte by byte. Two
+ * aligned words have all eight bytes; the second is not read if the first has them all. */
+TAMIS_INLINE uint64_t le64_load(const void *from) {
+    uintptr_t const       at = (uintptr_t)from;
+    const uint64_t *const words = (const uint64_t *)(at & ~(uintptr_t)7);
+    unsigned const        shift = (unsigned)(at & 7) * 8;
+    uint64_t const        low = words[0] >> shift;
+    return shift == 0 ? low : low | words[1] << (64 - shift);
+}
+#else
 TAMIS_INLINE uint64_t le64_load(const void *from) {
     uint64_t value;
     TAMIS_TOUCH(from, sizeof value);
     memcpy(&value, from, sizeof value);
     return LE_SWAP(64, value);
 }
+#endif
 
 TAMIS_INLINE void le16_store(void *to, uint16_t value) {
     value = LE_SWAP(16, value);

@@ -59,7 +59,7 @@
 #include "growing.h"
 #include "operations.h"
 #include "prints_plan.h"
-#include "size.h"
+#include "shape.h"
 #include "windows.h"
 
 static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHELF == SHELF_KEYS &&
@@ -94,11 +94,6 @@ static unsigned line_lacks(const uint64_t *g) {
            (g[LINE_VALUE_BITS] != 0 ? TAMIS_CAN_MERGE : 0);
 }
 
-/* Copies of a fingerprint that saturate it. */
-static uint64_t line_most(const uint64_t *g) {
-    return g[LINE_COPIES] << g[LINE_COUNTER_BITS];
-}
-
 static void line_predict(const uint64_t *g, const tamis_workload *work,
                          tamis_forecast *ret_forecast) {
     double const n = (double)work->capacity;
@@ -120,24 +115,7 @@ static void line_prepare(tamis_table *table) {
     const uint64_t *const g = table->geometry;
     line_layout           layout;
     if (!tamis_line_layout(g, &layout)) return; /* it will get no body either */
-    line_shape const shape = { .lines = { .buckets = g[LINE_BUCKETS],
-                                          .remainder_bits = g[LINE_REMAINDER_BITS],
-                                          .counter_bits = g[LINE_COUNTER_BITS],
-                                          .value_bits = g[LINE_VALUE_BITS],
-                                          .rest_bits = line_rest_bits(g),
-                                          .shelves = layout.shelves,
-                                          .words = layout.words,
-                                          .count = layout.count,
-                                          .slot_rests = layout.slot_rests,
-                                          .shelf_rests = layout.shelf_rests,
-                                          .word_rests = layout.word_rests,
-                                          .slot_pad = layout.slot_pad,
-                                          .shelf_stride = layout.shelf_stride,
-                                          .homes = line_attic_homes(g[LINE_ATTIC]),
-                                          .room = g[LINE_ATTIC],
-                                          .word_bits = 8 * line_word_bytes(g[LINE_BUCKETS]),
-                                          .end = layout.end },
-                               .most = line_most(g) };
+    line_shape const shape = { .lines = line_make_shape(g, &layout), .most = line_most(g) };
     memcpy(table->derived, &shape, sizeof shape);
 }
 

@@ -1,60 +1,12 @@
 /* size.c - see size.h. */
 #include "size.h"
 
-#include "core/checked.h"
+#include "core/base.h"
 
 #include <math.h>
 #include <string.h>
 
 #define LINE_BYTES 64
-
-/* ------------------------------------------------------------------ layout */
-
-uint64_t tamis_line_prints(const uint64_t *g) {
-    uint64_t prints;
-    if (g[LINE_REMAINDER_BITS] > 63) return 0;
-    if (!checked_mul(g[LINE_BUCKETS], LINE_CHAINS, &prints)) return 0;
-    return checked_mul(prints, UINT64_C(1) << g[LINE_REMAINDER_BITS], &prints) ? prints : 0;
-}
-
-static bool line_fields_are_possible(const uint64_t *g) {
-    uint64_t const bits = g[LINE_REMAINDER_BITS];
-    if (g[LINE_BUCKETS] < 1 || g[LINE_BUCKETS] > LINE_MAX_BUCKETS) return false;
-    if (g[LINE_ATTIC] > LINE_MAX_ATTIC) return false;
-    if (bits < LINE_BYTE_BITS || bits > LINE_MAX_REMAINDER_BITS) return false;
-    if (g[LINE_COUNTER_BITS] > LINE_MAX_COUNTER_BITS || g[LINE_VALUE_BITS] > LINE_MAX_VALUE_BITS)
-        return false;
-    if (g[LINE_COPIES] < 1 || g[LINE_COPIES] > LINE_MAX_COPIES) return false;
-    if ((g[LINE_COUNTER_BITS] != 0 || g[LINE_VALUE_BITS] != 0) && g[LINE_COPIES] != 1) return false;
-    return line_rest_bits(g) <= LINE_MAX_REST_BITS && tamis_line_prints(g) != 0;
-}
-
-static uint64_t line_whole_words(uint64_t bits) {
-    return (bits + 63) / 64 * 64;
-}
-
-/* Nothing wraps: 2^44 lines of 512 + 50 x 56 bits. The rests of 16 lines and of their shelf begin
- * at a word of 64 bits, so that threads that work on different groups never write to one word. */
-bool tamis_line_layout(const uint64_t *g, line_layout *ret_layout) {
-    if (!line_fields_are_possible(g)) return false;
-    uint64_t const shelves = (g[LINE_BUCKETS] + LINE_GROUP - 1) / LINE_GROUP;
-    uint64_t const places = line_attic_homes(g[LINE_ATTIC]) + g[LINE_ATTIC];
-    uint64_t const rest = line_rest_bits(g);
-    line_layout    layout = { .shelves = g[LINE_BUCKETS] * LINE_BYTES };
-    layout.words = layout.shelves + shelves * LINE_BYTES;
-    layout.count = layout.words + line_word_bytes(g[LINE_BUCKETS]) * places;
-    uint64_t const group = LINE_GROUP * LINE_SLOTS * rest;
-    layout.slot_rests = line_whole_words(8 * (layout.count + 8));
-    layout.slot_pad = line_whole_words(group) - group;
-    layout.shelf_stride = line_whole_words(LINE_SHELF * rest);
-    layout.shelf_rests = layout.slot_rests +
-                         g[LINE_BUCKETS] / LINE_GROUP * (group + layout.slot_pad) +
-                         line_whole_words(g[LINE_BUCKETS] % LINE_GROUP * LINE_SLOTS * rest);
-    layout.word_rests = layout.shelf_rests + shelves * layout.shelf_stride;
-    layout.end = layout.word_rests + places * rest;
-    *ret_layout = layout;
-    return true;
-}
 
 /* ------------------------------------------------------------------ prediction */
 

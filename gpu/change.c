@@ -1,0 +1,416 @@
+/* change.c - adds and removals of many keys.
+ *
+ * A Bloom filter gets its marks by one kernel. A table of lines is changed in steps, for as many
+ * keys at a time as there is memory for:
+ *
+ *   count     the hashes of each group of 16 lines         k_group_count, prefix sum
+ *   scatter   the hashes, group by group                   k_group_scatter
+ *   merge     each group with its hashes, by a warp        k_line_merge (kernels/group.h)
+ *   attic     made anew from its words                     kernels/attic.h
+ *
+ * Whether all fits is known only at the end. So a copy of the body is kept meanwhile, on the GPU if
+ * there is memory for it: copying it there takes less time than anything else here. If something
+ * does not fit, or fails, the copy comes back.
+ */
+#include "set.h"
+
+#include "core/le.h"
+
+#include <stdlib.h>
+
+#define MOST_KEYS (UINT64_C(1) << 30) /* at a time: places of hashes are 32-bit numbers */
+#define MOST_REST_BITS (64 - GPU_ENTRY_BITS)
+#define SCAN_EACH 8
+#define SCAN_SPAN (SCAN_EACH * GPU_BLOCK)
+#define MOST_SCRATCH 16
+
+typedef struct change_job {
+    tamis_gpu_set        *set;
+    const tamis_gpu_keys *keys;
+    bool                  is_removal;
+    uint64_t              each; /* keys at a time */
+    gpu_change            change;
+    gpu_attic             attic;
+    gpu_tally             sum;    /* of all that is done so far */
+    uint64_t              words;  /* in the attic now */
+    device_address        here;   /* keys that were copied from this machine */
+    uint64_t             *totals; /* for prefix sums */
+    device_address        copy;   /* of the body; or */
+    uint8_t              *host_copy;
+    device_address        scratch[MOST_SCRATCH];
+    unsigned              n_scratch;
+} change_job;
+
+/* ------------------------------------------------------------------ memory */
+
+/* Memory of the GPU until the call ends. `ret` points to a pointer of any type. */
+static tamis_status get_scratch(change_job *job, uint64_t bytes, void *ret) {
+    device_address address = 0;
+    tamis_status   status = device_alloc(job->set->device, bytes, &address);
+    if (status != TAMIS_OK) return status;
+    job->scratch[job->n_scratch++] = address;
+    void *const pointer = (void *)(uintptr_t)address;
+    memcpy(ret, &pointer, sizeof pointer);
+    return TAMIS_OK;
+}
+
+static device_address address_of(const void *pointer) {
+    return (device_address)(uintptr_t)pointer;
+}
+
+static uint64_t scan_blocks(uint64_t n) {
+    return (n + SCAN_SPAN - 1) / SCAN_SPAN;
+}
+
+/* Memory that does not depend on the number of keys. */
+static tamis_status get_fixed_memory(change_job *job) {
+    const lines_shape *const lines = &job->set->table.lines;
+    gpu_change *const        change = &job->change;
+    gpu_attic *const         attic = &job->attic;
+    uint64_t const           words = 8 * lines->room, rests = lines->rest_bits == 0 ? 0 : words;
+    uint64_t const           most = max_u64(change->groups, max_u64(lines->homes, lines->room));
+    tamis_status             status = get_scratch(job, sizeof(gpu_tally), &change->tally);
+    if (status == TAMIS_OK) status = get_scratch(job, 4 * change->groups, &change->ends);
+    if (status == TAMIS_OK) status = get_scratch(job, 4 * change->groups, &change->large);
+    if (status == TAMIS_OK) status = get_scratch(job, 8 * scan_blocks(most), &job->totals);
+    if (status == TAMIS_OK) status = get_scratch(job, words, &change->words);
+    if (status == TAMIS_OK) status = get_scratch(job, words, &attic->sorted_words);
+    if (status == TAMIS_OK) status = get_scratch(job, words, &attic->places);
+    if (status == TAMIS_OK) status = get_scratch(job, 4 * lines->homes, &attic->ends);
+    if (status == TAMIS_OK && rests != 0) status = get_scratch(job, rests, &change->rests);
+    if (status == TAMIS_OK && rests != 0) status = get_scratch(job, rests, &attic->sorted_rests);
+    attic->words = change->words;
+    attic->rests = change->rests;
+    return status;
+}
+
+/* Keep a copy of the body: there, or here. */
+static tamis_status keep_copy(change_job *job) {
+    gpu_device *const device = job->set->device;
+    uint64_t const    bytes = job->set->facts.body_bytes;
+    if (device_free_bytes(device) / 2 > bytes && get_scratch(job, bytes, &job->copy) == TAMIS_OK)
+        return device_copy(device, job->copy, set_body(job->set), bytes, NULL);
+    job->host_copy = malloc(bytes);
+    if (job->host_copy == NULL) return TAMIS_ERR_MEMORY;
+    tamis_status const status =
+        device_copy_out(device, job->host_copy, set_body(job->set), bytes, NULL);
+    return status == TAMIS_OK ? device_wait(device, NULL) : status;
+}
+
+static tamis_status bring_back_copy(change_job *job) {
+    gpu_device *const    device = job->set->device;
+    device_address const body = set_body(job->set);
+    uint64_t const       bytes = job->set->facts.body_bytes;
+    tamis_status const   status = job->copy != 0
+                                      ? device_copy(device, body, job->copy, bytes, NULL)
+                                      : device_copy_in(device, body, job->host_copy, bytes, NULL);
+    return status == TAMIS_OK ? device_wait(device, NULL) : status;
+}
+
+/* Memory for as many keys at a time as can be had. */
+static tamis_status get_key_memory(change_job *job) {
+    bool const     is_host = (job->keys->flags & TAMIS_GPU_HOST) != 0;
+    uint64_t const bytes = is_host ? 16 : 8, most = min_u64(job->keys->n, MOST_KEYS);
+    uint64_t const fits = device_free_bytes(job->set->device) / 10 * 9 / bytes;
+    job->each = min_u64(most, fits);
+    if (job->each == 0) return TAMIS_ERR_MEMORY;
+    tamis_status status = get_scratch(job, 8 * job->each, &job->change.hashes);
+    if (status == TAMIS_OK && is_host) status = get_scratch(job, 8 * job->each, &job->here);
+    return status;
+}
+
+static void let_memory_go(change_job *job) {
+    for (unsigned i = 0; i < job->n_scratch; i++) device_free(job->set->device, job->scratch[i]);
+    free(job->host_copy);
+}
+
+/* ------------------------------------------------------------------ kernels */
+
+/* Run a kernel over n items. */
+static tamis_status run_over(change_job *job, unsigned kernel, uint64_t n, const void *argument) {
+    gpu_device *const   device = job->set->device;
+    uint64_t const      blocks = (n + GPU_BLOCK - 1) / GPU_BLOCK;
+    device_launch const launch = { .kernel = kernel,
+                                   .blocks = min_u64(blocks, device_full_blocks(device)),
+                                   .threads = GPU_BLOCK,
+                                   .argument = argument };
+    return device_run(device, &launch);
+}
+
+static tamis_status run_scan(change_job *job, unsigned kernel, uint64_t blocks,
+                             const gpu_scan *scan) {
+    device_launch const launch = { .kernel = kernel,
+                                   .blocks = blocks,
+                                   .threads = GPU_BLOCK,
+                                   .shared_bytes = 8 * GPU_BLOCK,
+                                   .argument = scan };
+    return device_run(job->set->device, &launch);
+}
+
+/* Prefixes of n items, in place (kernels/scan.h). */
+static tamis_status scan(change_job *job, void *items, uint64_t n, bool is_max) {
+    uint64_t const blocks = scan_blocks(n);
+    gpu_scan const all = { .items = items,
+                           .n = n,
+                           .each = SCAN_EACH,
+                           .totals = job->totals,
+                           .is_max = is_max,
+                           .is_wide = is_max,
+                           .is_inclusive = is_max };
+    gpu_scan const totals = { .items = job->totals,
+                              .n = blocks,
+                              .each = (blocks + GPU_BLOCK - 1) / GPU_BLOCK,
+                              .is_max = is_max,
+                              .is_wide = true };
+    tamis_status   status = run_scan(job, GPU_K_scan_totals, blocks, &all);
+    if (status == TAMIS_OK) status = run_scan(job, GPU_K_scan_apply, 1, &totals);
+    if (status == TAMIS_OK) status = run_scan(job, GPU_K_scan_apply, blocks, &all);
+    return status;
+}
+
+/* Merge all groups, or those in the list of large ones, with room for so many entries. */
+static tamis_status merge(change_job *job, uint64_t n_large, uint64_t room) {
+    bool const  is_bare = set_is_bare(job->set);
+    gpu_change *change = &job->change;
+    change->room = room;
+    change->n_large = n_large;
+    change->is_last_try = n_large != 0;
+    uint64_t const      n = n_large != 0 ? n_large : change->groups;
+    device_launch const launch = {
+        .kernel = is_bare ? GPU_K_line_merge_bare : GPU_K_line_merge,
+        .blocks = min_u64(n, device_full_blocks(job->set->device)),
+        .threads = GPU_WARP,
+        .shared_bytes = gpu_merge_bytes(room, is_bare),
+        .argument = change,
+    };
+    return device_run(job->set->device, &launch);
+}
+
+static tamis_status read_tally(change_job *job, gpu_tally *ret_tally) {
+    gpu_device *const device = job->set->device;
+    tamis_status      status =
+        device_copy_out(device, ret_tally, address_of(job->change.tally), sizeof *ret_tally, NULL);
+    return status == TAMIS_OK ? device_wait(device, NULL) : status;
+}
+
+/* ------------------------------------------------------------------ the attic */
+
+/* Clear the words and their rests. These begin at a word, and only zeros follow. */
+static tamis_status clear_attic(change_job *job) {
+    gpu_device *const        device = job->set->device;
+    const lines_shape *const lines = &job->set->table.lines;
+    device_address const     body = set_body(job->set);
+    tamis_status             status =
+        device_zero(device, body + lines->words, lines->count - lines->words, NULL);
+    if (status == TAMIS_OK && lines->rest_bits != 0)
+        status = device_zero(device, body + lines->word_rests / 8,
+                             job->set->facts.body_bytes - lines->word_rests / 8, NULL);
+    return status;
+}
+
+static tamis_status write_attic(change_job *job, uint64_t n) {
+    const lines_shape *const lines = &job->set->table.lines;
+    gpu_device *const        device = job->set->device;
+    gpu_attic *const         attic = &job->attic;
+    uint8_t                  count[8];
+    le64_store(count, n);
+    attic->n = n;
+    tamis_status status = clear_attic(job);
+    if (status == TAMIS_OK)
+        status = device_zero(device, address_of(attic->ends), 4 * lines->homes, NULL);
+    if (status == TAMIS_OK) status = run_over(job, GPU_K_attic_count, n, attic);
+    if (status == TAMIS_OK) status = scan(job, attic->ends, lines->homes, false);
+    if (status == TAMIS_OK) status = run_over(job, GPU_K_attic_scatter, n, attic);
+    if (status == TAMIS_OK) status = run_over(job, GPU_K_attic_order, lines->homes, attic);
+    if (status == TAMIS_OK) status = run_over(job, GPU_K_attic_distances, n, attic);
+    if (status == TAMIS_OK && n != 0) status = scan(job, attic->places, n, true);
+    if (status == TAMIS_OK) status = run_over(job, GPU_K_attic_write, n, attic);
+    if (status == TAMIS_OK)
+        status = device_copy_in(device, set_body(job->set) + lines->count, count, 8, NULL);
+    if (status == TAMIS_OK) status = device_wait(device, NULL);
+    job->words = n;
+    return status;
+}
+
+/* ------------------------------------------------------------------ a piece of the keys */
+
+static tamis_status group_hashes(change_job *job) {
+    gpu_change *const change = &job->change;
+    gpu_device *const device = job->set->device;
+    tamis_status status = device_zero(device, address_of(change->ends), 4 * change->groups, NULL);
+    if (status == TAMIS_OK)
+        status = device_zero(device, address_of(change->tally), sizeof(gpu_tally), NULL);
+    if (status == TAMIS_OK) status = run_over(job, GPU_K_group_count, change->keys.n, change);
+    if (status == TAMIS_OK) status = scan(job, change->ends, change->groups, false);
+    if (status == TAMIS_OK) status = run_over(job, GPU_K_group_scatter, change->keys.n, change);
+    return status;
+}
+
+static void add_tally(gpu_tally *sum, const gpu_tally *more) {
+    sum->added += more->added;
+    sum->removed += more->removed;
+    sum->absent += more->absent;
+    sum->stuck += more->stuck;
+    sum->saturated += more->saturated;
+}
+
+/* TAMIS_OK, _FULL, or a failure. */
+static tamis_status change_piece(change_job *job, const uint64_t *keys, uint64_t n) {
+    gpu_tally    tally = { 0 };
+    bool const   are_hashes = (job->keys->flags & TAMIS_GPU_HASHES) != 0;
+    tamis_status status;
+    job->change.keys = (gpu_keys){ keys, n, are_hashes };
+    status = group_hashes(job);
+    if (status == TAMIS_OK) status = merge(job, 0, GPU_ROOM);
+    if (status == TAMIS_OK) status = read_tally(job, &tally);
+    if (status == TAMIS_OK && tally.large != 0) status = merge(job, tally.large, GPU_LARGE_ROOM);
+    if (status == TAMIS_OK && job->words != 0)
+        status = run_over(job, GPU_K_attic_keep,
+                          job->set->table.lines.homes + job->set->table.lines.room, &job->change);
+    if (status == TAMIS_OK) status = read_tally(job, &tally);
+    if (status != TAMIS_OK) return status;
+    if (tally.is_refused || tally.words > job->set->table.lines.room) return TAMIS_ERR_FULL;
+    add_tally(&job->sum, &tally);
+    return job->words == 0 && tally.words == 0 ? TAMIS_OK : write_attic(job, tally.words);
+}
+
+static tamis_status change_all(change_job *job) {
+    bool const   is_host = (job->keys->flags & TAMIS_GPU_HOST) != 0;
+    tamis_status status = TAMIS_OK;
+    for (uint64_t done = 0, n; done < job->keys->n && status == TAMIS_OK; done += n) {
+        const uint64_t *keys = job->keys->data + done;
+        n = min_u64(job->keys->n - done, job->each);
+        if (is_host) {
+            status = device_copy_in(job->set->device, job->here, keys, 8 * n, NULL);
+            keys = (const uint64_t *)(uintptr_t)job->here;
+        }
+        if (status == TAMIS_OK) status = change_piece(job, keys, n);
+    }
+    return status;
+}
+
+static tamis_status change_lines(change_job *job) {
+    tamis_gpu_set *const set = job->set;
+    job->change.table = job->attic.table = set->table;
+    job->change.is_removal = job->is_removal;
+    job->change.groups = (set->table.lines.buckets + SHELF_BUCKETS - 1) / SHELF_BUCKETS;
+    job->words = set->attic;
+    if (job->change.groups > UINT32_MAX || set->table.lines.homes > UINT32_MAX)
+        return TAMIS_ERR_LIMIT;
+    tamis_status status = get_fixed_memory(job);
+    if (status == TAMIS_OK) status = keep_copy(job);
+    bool const is_kept = status == TAMIS_OK;
+    if (status == TAMIS_OK) status = get_key_memory(job);
+    if (status == TAMIS_OK) status = change_all(job);
+    if (status == TAMIS_OK) {
+        set->attic = job->words;
+        set->facts.keys += job->sum.added - job->sum.removed;
+        set->facts.saturated += job->sum.saturated;
+        set->facts.refused_removes += job->sum.absent;
+    } else if (is_kept && bring_back_copy(job) != TAMIS_OK) {
+        status = TAMIS_ERR_IO;
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ Bloom filters */
+
+/* Marks cannot be refused: no copy is needed. */
+static tamis_status mark_keys(change_job *job) {
+    bool const   is_host = (job->keys->flags & TAMIS_GPU_HOST) != 0;
+    gpu_change  *change = &job->change;
+    gpu_tally    tally = { 0 };
+    tamis_status status = get_scratch(job, sizeof(gpu_tally), &change->tally);
+    change->table = job->set->table;
+    job->each = is_host ? min_u64(job->keys->n, UINT64_C(1) << 24) : job->keys->n;
+    if (status == TAMIS_OK && is_host) status = get_scratch(job, 8 * job->each, &job->here);
+    if (status == TAMIS_OK)
+        status = device_zero(job->set->device, address_of(change->tally), sizeof(gpu_tally), NULL);
+    for (uint64_t done = 0, n; done < job->keys->n && status == TAMIS_OK; done += n) {
+        const uint64_t *keys = job->keys->data + done;
+        n = min_u64(job->keys->n - done, job->each);
+        if (is_host) {
+            status = device_copy_in(job->set->device, job->here, keys, 8 * n, NULL);
+            keys = (const uint64_t *)(uintptr_t)job->here;
+        }
+        change->keys = (gpu_keys){ keys, n, (job->keys->flags & TAMIS_GPU_HASHES) != 0 };
+        if (status == TAMIS_OK) status = run_over(job, GPU_K_bloom_add, n, change);
+    }
+    if (status == TAMIS_OK) status = read_tally(job, &tally);
+    job->set->facts.keys += tally.added;
+    return status;
+}
+
+/* ------------------------------------------------------------------ the public functions */
+
+static tamis_status say_why(tamis_problem *problem, tamis_status status, const change_job *job) {
+    switch (status) {
+    case TAMIS_OK: return TAMIS_OK;
+    case TAMIS_ERR_FULL:
+        return say(problem, status,
+                   "the keys do not all fit: the set has %llu of a capacity of "
+                   "%llu, and nothing has changed",
+                   (unsigned long long)job->set->facts.keys,
+                   (unsigned long long)job->set->facts.capacity);
+    case TAMIS_ERR_MEMORY:
+        return say(problem, status, "not enough memory on the GPU to change a set of %.2f GiB",
+                   (double)job->set->facts.body_bytes / (1 << 30));
+    case TAMIS_ERR_LIMIT: return say(problem, status, "the set is too large to be changed there");
+    default: return say_device(problem, status, job->set->device);
+    }
+}
+
+static tamis_status change(change_job *job, tamis_problem *problem) {
+    tamis_gpu_set *const set = job->set;
+    if (job->keys->n == 0) return TAMIS_OK;
+    device_enter(set->device);
+    /* Keys that are made in a stream of the caller must be there. */
+    tamis_status status = (job->keys->flags & TAMIS_GPU_HOST) != 0
+                              ? TAMIS_OK
+                              : device_wait(set->device, job->keys->stream);
+    if (status == TAMIS_OK) status = set_is_line(set) ? change_lines(job) : mark_keys(job);
+    set->facts.refused_adds += status == TAMIS_ERR_FULL;
+    let_memory_go(job);
+    device_leave(set->device);
+    return say_why(problem, status, job);
+}
+
+static bool is_asked_well(const tamis_gpu_set *set, const tamis_gpu_keys *keys) {
+    return set != NULL && keys != NULL && (keys->n == 0 || keys->data != NULL) &&
+           (keys->flags & ~(unsigned)(TAMIS_GPU_HASHES | TAMIS_GPU_HOST)) == 0;
+}
+
+static tamis_status can_change(const tamis_gpu_set *set, tamis_problem *problem) {
+    if (set->facts.is_states)
+        return say(problem, TAMIS_ERR_CANNOT, "states can be read on a GPU, not changed");
+    if (set_is_line(set) && set->table.lines.rest_bits > MOST_REST_BITS)
+        return say(problem, TAMIS_ERR_CANNOT,
+                   "a line with rests of %llu bits cannot be changed on a GPU: %d are possible",
+                   (unsigned long long)set->table.lines.rest_bits, MOST_REST_BITS);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_gpu_add(tamis_gpu_set *set, const tamis_gpu_keys *keys,
+                           tamis_problem *reterr_problem) {
+    if (!is_asked_well(set, keys))
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no set, no keys, or unknown flags");
+    tamis_status const status = can_change(set, reterr_problem);
+    if (status != TAMIS_OK) return status;
+    change_job job = { .set = set, .keys = keys };
+    return change(&job, reterr_problem);
+}
+
+tamis_status tamis_gpu_remove(tamis_gpu_set *set, const tamis_gpu_keys *keys,
+                              tamis_removal *ret_removal, tamis_problem *reterr_problem) {
+    if (!is_asked_well(set, keys))
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no set, no keys, or unknown flags");
+    tamis_status status = can_change(set, reterr_problem);
+    if (status != TAMIS_OK) return status;
+    if ((set_abilities(set) & TAMIS_CAN_REMOVE) == 0)
+        return say(reterr_problem, TAMIS_ERR_CANNOT, "this set cannot remove");
+    change_job job = { .set = set, .keys = keys, .is_removal = true };
+    status = change(&job, reterr_problem);
+    if (status == TAMIS_OK && ret_removal != NULL)
+        *ret_removal = (tamis_removal){ job.sum.removed, job.sum.absent, job.sum.stuck };
+    return status;
+}

@@ -1,0 +1,110 @@
+/* header.c - see header.h. */
+#include "header.h"
+
+#include "core/le.h"
+#include "kinds/bloom/size.h"
+#include "kinds/line/shape.h"
+#include "say.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* Offsets, as docs/format.md has them. */
+enum {
+    AT_REQUIRED = 12,
+    AT_HASH = 20,
+    AT_PARTS = 24,
+    AT_SEED_LOW = 32,
+    AT_SEED_HIGH = 40,
+    AT_REFUSED_ADDS = 48,
+    AT_REFUSED_REMOVES = 56,
+    AT_PART = 128,
+    AT_CHECKSUM = HEADER_BYTES - 8,
+    PART_BODY_BYTES = AT_PART + 16,
+    PART_CAPACITY = AT_PART + 24,
+    PART_KEYS = AT_PART + 40,
+    PART_SATURATED = AT_PART + 48,
+    PART_TIMER_BITS = AT_PART + 88,
+    PART_GEOMETRY = AT_PART + 128,
+};
+
+header_facts header_read(const uint8_t *header) {
+    header_facts facts = { .is_states = (le32_load(header + AT_REQUIRED) & 1) != 0,
+                           .parts = le32_load(header + AT_PARTS),
+                           .body_bytes = le64_load(header + PART_BODY_BYTES),
+                           .capacity = le64_load(header + PART_CAPACITY),
+                           .keys = le64_load(header + PART_KEYS),
+                           .saturated = le64_load(header + PART_SATURATED),
+                           .refused_adds = le64_load(header + AT_REFUSED_ADDS),
+                           .refused_removes = le64_load(header + AT_REFUSED_REMOVES) };
+    memcpy(facts.kind, header + AT_PART, sizeof facts.kind);
+    facts.kind[sizeof facts.kind - 1] = 0;
+    return facts;
+}
+
+static void make_hash(const uint8_t *header, gpu_table *table) {
+    uint64_t const low = le64_load(header + AT_SEED_LOW), high = le64_load(header + AT_SEED_HIGH);
+    table->ids = (id_mixer){ mix64(low), high };
+    table->is_sip = le32_load(header + AT_HASH) == TAMIS_HASH_SIPHASH;
+    table->sip_low = low;
+    table->sip_high = high;
+}
+
+tamis_status header_make_table(const uint8_t *header, gpu_table *ret_table,
+                               tamis_problem *problem) {
+    header_facts const facts = header_read(header);
+    line_layout        layout;
+    uint64_t           g[TAMIS_MAX_FIELDS];
+    gpu_table          table = { .body_bytes = facts.body_bytes };
+    for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++)
+        g[i] = le64_load(header + PART_GEOMETRY + 8 * i);
+    make_hash(header, &table);
+    if (strcmp(facts.kind, "bloom") == 0) {
+        table.bits = g[BLOOM_BITS];
+        table.hashes = g[BLOOM_HASHES];
+        table.is_blocked = g[BLOOM_BLOCKED];
+    } else if (strcmp(facts.kind, "line") == 0 && tamis_line_layout(g, &layout)) {
+        table.lines = line_make_shape(g, &layout);
+        table.most = line_most(g);
+        if (facts.is_states)
+            table.state_bits = g[LINE_VALUE_BITS] - le64_load(header + PART_TIMER_BITS);
+    } else {
+        return say(problem, TAMIS_ERR_CANNOT,
+                   "sets of kind %s are not for a GPU; line and bloom are", facts.kind);
+    }
+    *ret_table = table;
+    return TAMIS_OK;
+}
+
+void header_set_counts(uint8_t *header, const header_facts *facts) {
+    le64_store(header + PART_KEYS, facts->keys);
+    le64_store(header + PART_SATURATED, facts->saturated);
+    le64_store(header + AT_REFUSED_ADDS, facts->refused_adds);
+    le64_store(header + AT_REFUSED_REMOVES, facts->refused_removes);
+    le64_store(header + AT_CHECKSUM, XXH3_64bits(header, AT_CHECKSUM));
+}
+
+static uint64_t blocks_of(uint64_t body_bytes) {
+    return (body_bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
+}
+
+uint64_t header_file_bytes(uint64_t body_bytes) {
+    return HEADER_BYTES + body_bytes + 8 * blocks_of(body_bytes) + TOTAL_BYTES;
+}
+
+void header_finish_file(uint8_t *file, uint64_t body_bytes) {
+    const uint8_t *const body = file + HEADER_BYTES;
+    uint8_t *const       checksums = file + HEADER_BYTES + body_bytes;
+    uint64_t const       n = blocks_of(body_bytes);
+    XXH3_state_t         state;
+    for (uint64_t i = 0; i < n; i++) {
+        size_t const bytes = (size_t)min_u64(body_bytes - i * BLOCK_BYTES, BLOCK_BYTES);
+        le64_store(checksums + 8 * i, XXH3_64bits(body + i * BLOCK_BYTES, bytes));
+    }
+    (void)XXH3_128bits_reset(&state);
+    (void)XXH3_128bits_update(&state, file, HEADER_BYTES);
+    (void)XXH3_128bits_update(&state, checksums, (size_t)(8 * n));
+    XXH128_hash_t const total = XXH3_128bits_digest(&state);
+    le64_store(checksums + 8 * n, total.low64);
+    le64_store(checksums + 8 * n + 8, total.high64);
+}

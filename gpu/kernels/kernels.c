@@ -1,0 +1,187 @@
+/* kernels.c - all kernels. Compiled twice: to PTX, which the library has as text, and for the host,
+ * for tests.
+ */
+#include "kernels.h"
+#include "attic.h"
+#include "bloom.h"
+#include "lookup.h"
+#include "scan.h"
+
+/* ------------------------------------------------------------------ lookups */
+
+GPU_KERNEL k_line_has_bare(gpu_ask ask) {
+    gpu_ask_lines(&ask, GPU_HAS, true);
+}
+
+GPU_KERNEL k_line_has(gpu_ask ask) {
+    gpu_ask_lines(&ask, GPU_HAS, false);
+}
+
+GPU_KERNEL k_line_count(gpu_ask ask) {
+    gpu_ask_lines(&ask, GPU_COUNT, false);
+}
+
+GPU_KERNEL k_line_get(gpu_ask ask) {
+    gpu_ask_lines(&ask, GPU_GET, false);
+}
+
+GPU_KERNEL k_bloom_has(gpu_ask ask) {
+    bloom_ask(&ask, false);
+}
+
+GPU_KERNEL k_bloom_has_blocked(gpu_ask ask) {
+    bloom_ask(&ask, true);
+}
+
+/* ------------------------------------------------------------------ changes */
+
+GPU_KERNEL k_bloom_add(gpu_change change) {
+    for (uint64_t i = gpu_first(); i < change.keys.n; i += gpu_step()) {
+        uint64_t const hash = gpu_hash(&change.table, change.keys.data[i], change.keys.are_hashes);
+        if (bloom_mark_key(&change.table, hash)) (void)gpu_add64(&change.tally->added, 1);
+    }
+}
+
+TAMIS_INLINE uint64_t group_of(const gpu_change *change, uint64_t hash) {
+    return fastrange(hash, change->table.lines.buckets) / SHELF_BUCKETS;
+}
+
+/* GPU_EACH hashes at a time, so that their atomic operations are under way together. */
+TAMIS_INLINE void group_keys(const gpu_change *change, bool is_counting) {
+    uint64_t const step = (uint64_t)gpu_threads() * GPU_EACH;
+    for (uint64_t base = gpu_block() * step; base < change->keys.n; base += gpu_blocks() * step) {
+        uint64_t hash[GPU_EACH];
+        uint32_t to[GPU_EACH];
+#pragma GCC unroll 4
+        for (unsigned j = 0; j < GPU_EACH; j++) {
+            uint64_t const i = base + j * gpu_threads() + gpu_thread();
+            to[j] = UINT32_MAX;
+            if (i >= change->keys.n) continue;
+            hash[j] = gpu_hash(&change->table, change->keys.data[i], change->keys.are_hashes);
+            to[j] = gpu_add32(&change->ends[group_of(change, hash[j])], 1);
+        }
+#pragma GCC unroll 4
+        for (unsigned j = 0; j < GPU_EACH && !is_counting; j++) {
+            if (to[j] != UINT32_MAX) change->hashes[to[j]] = hash[j];
+        }
+    }
+}
+
+GPU_KERNEL k_group_count(gpu_change change) {
+    group_keys(&change, true);
+}
+
+GPU_KERNEL k_group_scatter(gpu_change change) {
+    group_keys(&change, false);
+}
+
+/* Add a number of each thread of the warp to a total. Of a group they are below 2^32 together. */
+TAMIS_INLINE void group_count_one(uint64_t *total, uint64_t mine) {
+    uint32_t all;
+    (void)gpu_warp_sum((uint32_t)mine, &all);
+    if (gpu_lane() == 0 && all != 0) (void)gpu_add64(total, all);
+}
+
+TAMIS_INLINE void group_count_up(gpu_tally *total, const gpu_tally *mine) {
+    group_count_one(&total->added, mine->added);
+    group_count_one(&total->removed, mine->removed);
+    group_count_one(&total->absent, mine->absent);
+    group_count_one(&total->stuck, mine->stuck);
+    group_count_one(&total->saturated, mine->saturated);
+}
+
+/* A group that does not fit: another launch has more room, or there is none. */
+TAMIS_INLINE void group_give_up(const gpu_change *change, uint64_t number) {
+    if (gpu_lane() != 0) return;
+    if (change->is_last_try)
+        change->tally->is_refused = 1;
+    else
+        change->large[gpu_add64(&change->tally->large, 1)] = (uint32_t)number;
+}
+
+/* What becomes of a fingerprint that has `had` copies when `n` more come, or leave. */
+TAMIS_INLINE unsigned group_copies(const gpu_change *change, unsigned had, unsigned n,
+                                   gpu_tally *tally) {
+    uint64_t const most = change->table.most;
+    if (!change->is_removal) {
+        uint64_t const sum = min_u64((uint64_t)had + n, max_u64(most, had));
+        tally->added += sum - had;
+        tally->saturated += most > 1 && sum == most && sum != had;
+        return (unsigned)sum;
+    }
+    if (had >= most) { /* it stays; n is 0 for those that nobody removes */
+        tally->stuck += n;
+        return had;
+    }
+    unsigned const gone = n < had ? n : had;
+    tally->removed += gone;
+    tally->absent += n - gone;
+    return had - gone;
+}
+
+#define GROUP_SUFFIX _bare
+#define GROUP_ENTRY uint32_t
+#define GROUP_IS_BARE true
+#include "group.h"
+
+#define GROUP_SUFFIX _full
+#define GROUP_ENTRY uint64_t
+#define GROUP_IS_BARE false
+#include "group.h"
+
+GPU_KERNEL k_line_merge_bare(gpu_change change) {
+    change_groups_bare(&change);
+}
+
+GPU_KERNEL k_line_merge(gpu_change change) {
+    change_groups_full(&change);
+}
+
+/* ------------------------------------------------------------------ the attic */
+
+GPU_KERNEL k_attic_keep(gpu_change change) {
+    attic_keep_words(&change);
+}
+
+GPU_KERNEL k_attic_count(gpu_attic job) {
+    attic_group(&job, true);
+}
+
+GPU_KERNEL k_attic_scatter(gpu_attic job) {
+    attic_group(&job, false);
+}
+
+GPU_KERNEL k_attic_order(gpu_attic job) {
+    attic_sort_homes(&job);
+}
+
+GPU_KERNEL k_attic_distances(gpu_attic job) {
+    attic_find_distances(&job);
+}
+
+GPU_KERNEL k_attic_write(gpu_attic job) {
+    attic_write_words(&job);
+}
+
+/* ------------------------------------------------------------------ arrays */
+
+GPU_KERNEL k_scan_totals(gpu_scan scan) {
+    scan_make_totals(&scan);
+}
+
+GPU_KERNEL k_scan_apply(gpu_scan scan) {
+    scan_make_prefixes(&scan);
+}
+
+/* ------------------------------------------------------------------ measuring */
+
+/* As many random lines as lookups would ask for, all 64 bytes, and nothing else is done. */
+GPU_KERNEL k_random_lines(gpu_lines job) {
+    uint64_t sum = 0;
+    for (uint64_t i = gpu_first(); i < job.n; i += gpu_step()) {
+        const uint8_t *const line = job.memory + fastrange(mix64(i ^ job.seed), job.lines) * 64;
+        gpu_pair const       low = gpu_load_pair(line), high = gpu_load_pair(line + 32);
+        sum += low.low ^ high.low;
+    }
+    if (sum == 1) *job.ret_sum = sum; /* so that the loads are not left out */
+}

@@ -1,0 +1,165 @@
+/* lookup.h - what a table of lines has of a key.
+ *
+ * It is the lookup of kinds/line/lines.h with other loads. A processor compares the whole line with
+ * one vector instruction; a GPU counts transactions of 32 bytes. So here the index of a line is one
+ * aligned load of 16 bytes, and then only the words with the bytes of the run are loaded: most
+ * absent keys need the first half of the line alone.
+ */
+#ifndef TAMIS_GPU_LOOKUP_H
+#define TAMIS_GPU_LOOKUP_H
+
+#include "shim.h"
+#include "siphash.h"
+#include "table.h"
+
+TAMIS_INLINE uint64_t gpu_hash(const gpu_table *table, uint64_t key, uint64_t is_hash) {
+    if (is_hash) return key;
+    if (table->is_sip) return siphash_id(table->sip_low, table->sip_high, key);
+    return hash_id(&table->ids, key);
+}
+
+TAMIS_INLINE lines_view gpu_view(const gpu_table *table, bool is_bare) {
+    return (lines_view){ table->body, &table->lines, is_bare };
+}
+
+/* The index of a line, from its first 16 bytes. */
+TAMIS_INLINE runs gpu_index(gpu_pair head) {
+    uint64_t const starts = (head.high & bits_low(48)) << 2 | head.low >> RUNS_CHAINS;
+    return (runs){ head.low & bits_low(RUNS_CHAINS), starts << 1 | 1 };
+}
+
+/* What was found: how many entries have the fingerprint, and the rest of the first. */
+typedef struct gpu_found {
+    unsigned entries;
+    uint64_t rest;
+} gpu_found;
+
+/* Note an entry that has the byte and the chain of the key. */
+TAMIS_INLINE void gpu_note(lines_view lines, const lines_place *place, uint64_t rest_at,
+                           gpu_found *found) {
+    uint64_t rest = 0;
+    if (!lines.is_bare) {
+        rest = rest_get(lines.body, rest_at, lines_rest_bits(lines));
+        if (rest_remainder(lines.shape, rest) != place->remainder) return;
+    }
+    if (found->entries++ == 0) found->rest = rest;
+}
+
+/* Which of the slots first..end-1 have the byte? Bit i: slot first + i. */
+TAMIS_INLINE uint64_t gpu_match(const uint8_t *line, gpu_pair head, unsigned first, unsigned end,
+                                uint8_t byte) {
+    uint64_t matches = 0;
+    for (unsigned slot = first; slot < end;) {
+        unsigned const at = RUNS_AT + slot, skip = at % 8;
+        unsigned const n = (unsigned)min_u64(8 - skip, end - slot);
+        uint64_t const word = at < 16 ? head.high : gpu_load64(line + (at - skip));
+        uint64_t const same = lanes_equal(word >> 8 * skip, byte, LANES_BYTES, 8) >> 7;
+        matches |= (lanes_gather8(same) & bits_low(n)) << (slot - first);
+        slot += n;
+    }
+    return matches;
+}
+
+/* As shelf_ones(), by one load. */
+TAMIS_INLINE uint64_t gpu_shelf_ones(const uint8_t *shelf) {
+    uint64_t const ones = gpu_load64(shelf) & bits_low(SHELF_BUCKETS + SHELF_KEYS);
+    return bits_popcount(ones) <= SHELF_KEYS ? ones : 0;
+}
+
+/* The tail of a bucket: its part of the shelf, and the words in the attic if there may be some. */
+TAMIS_INLINE gpu_found gpu_look_far(lines_view lines, const lines_place *place) {
+    shelf_view const     shelves = lines_shelves(lines);
+    const uint8_t *const shelf = shelf_line(&shelves, place->bucket);
+    shelf_part const     part = shelf_find(gpu_shelf_ones(shelf), place->bucket);
+    unsigned const       key = lines_key(place);
+    gpu_found            found = { 0, 0 };
+    for (unsigned i = part.first; i < part.first + part.n; i++) {
+        if (gpu_load16(shelf + SHELF_AT + 2 * i) == key)
+            gpu_note(lines, place, shelf_rest_at(&shelves, place->bucket, i), &found);
+    }
+    if (part.first + part.n < SHELF_KEYS) return found;
+    uint64_t at = 0;
+    unsigned n = tail_words(&shelves, place->bucket, key, LINES_KEY_MASK, &at);
+    for (; n != 0; n--, at++) {
+        gpu_note(lines, place, shelves.attic.rests + at * shelves.attic.rest_bits, &found);
+    }
+    return found;
+}
+
+/* Look a key up; `head` is the first 16 bytes of its line. */
+TAMIS_INLINE gpu_found gpu_look(lines_view lines, const lines_place *place, gpu_pair head) {
+    runs const     index = gpu_index(head);
+    gpu_found      found = { 0, 0 };
+    unsigned const rank = bits_popcount(bits_below(index.occ, place->chain));
+    if ((index.occ >> place->chain & 1) == 0) return found;
+    bits_pair const two = bits_two(index.starts, rank);
+    if (two.second == 0) return gpu_look_far(lines, place);
+    unsigned const first = bits_lowest(two.first);
+    uint64_t       matches = gpu_match(lines_at(lines, place->bucket), head, first,
+                                       bits_lowest(two.second), place->byte);
+    if (lines.is_bare) return (gpu_found){ bits_popcount(matches), 0 };
+    for (; matches != 0; matches &= matches - 1) {
+        gpu_note(lines, place, lines_rest_at(lines, place->bucket, first + bits_lowest(matches)),
+                 &found);
+    }
+    return found;
+}
+
+/* ------------------------------------------------------------------ kernels */
+
+#define GPU_EACH 4 /* keys of a thread whose loads are under way together */
+
+/* Hash keys and load the heads of their lines, GPU_EACH at a time. Key j of a thread is a block of
+ * threads behind key j - 1, so that the loads of a warp are side by side. Behind the last key it is
+ * taken again. */
+typedef struct gpu_batch {
+    uint64_t    i[GPU_EACH];
+    lines_place place[GPU_EACH];
+    gpu_pair    head[GPU_EACH];
+} gpu_batch;
+
+TAMIS_INLINE void gpu_fetch(const gpu_ask *ask, lines_view lines, uint64_t base, gpu_batch *batch) {
+#pragma GCC       unroll 4
+    for (unsigned j = 0; j < GPU_EACH; j++) {
+              batch->i[j] = base + j * gpu_threads() + gpu_thread();
+              uint64_t const key = ask->keys.data[min_u64(batch->i[j], ask->keys.n - 1)];
+              batch->place[j] = lines_find(lines, gpu_hash(&ask->table, key, ask->keys.are_hashes));
+              batch->head[j] = gpu_load_pair(lines_at(lines, batch->place[j].bucket));
+    }
+}
+
+TAMIS_INLINE uint64_t gpu_count_of(const gpu_table *table, gpu_found found) {
+    if (found.entries == 0) return 0;
+    uint64_t const copies =
+        table->lines.counter_bits == 0 ? found.entries : rest_copies(&table->lines, found.rest);
+    return copies >= table->most ? UINT64_MAX : copies;
+}
+
+/* The value of a state; UINT64_MAX: the key has none. */
+TAMIS_INLINE uint64_t gpu_value_of(const gpu_table *table, gpu_found found) {
+    if (found.entries == 0) return UINT64_MAX;
+    return found.rest >> table->lines.counter_bits & bits_low((unsigned)table->state_bits);
+}
+
+typedef enum gpu_question { GPU_HAS, GPU_COUNT, GPU_GET } gpu_question;
+
+/* The question and is_bare are constants of each kernel. */
+TAMIS_INLINE void gpu_ask_lines(const gpu_ask *ask, gpu_question question, bool is_bare) {
+    lines_view const lines = gpu_view(&ask->table, is_bare);
+    uint64_t const   step = (uint64_t)gpu_threads() * GPU_EACH;
+    for (uint64_t base = gpu_block() * step; base < ask->keys.n; base += gpu_blocks() * step) {
+        gpu_batch batch;
+        gpu_fetch(ask, lines, base, &batch);
+#pragma GCC unroll 4
+        for (unsigned j = 0; j < GPU_EACH; j++) {
+            if (batch.i[j] >= ask->keys.n) continue;
+            gpu_found const found = gpu_look(lines, &batch.place[j], batch.head[j]);
+            if (question == GPU_HAS) ask->ret_has[batch.i[j]] = found.entries != 0;
+            if (question == GPU_COUNT)
+                ask->ret_counts[batch.i[j]] = gpu_count_of(&ask->table, found);
+            if (question == GPU_GET) ask->ret_counts[batch.i[j]] = gpu_value_of(&ask->table, found);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,311 @@
+/* set.c - sets come to a GPU, and go. */
+#include "set.h"
+
+#include "core/le.h"
+
+#include <stdlib.h>
+
+/* ------------------------------------------------------------------ a GPU */
+
+tamis_status tamis_gpu_open(int number, tamis_gpu **ret_gpu, tamis_problem *reterr_problem) {
+    if (ret_gpu == NULL || number < 0)
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT,
+                   "no place for a handle, or a negative device");
+    tamis_gpu *const gpu = calloc(1, sizeof *gpu);
+    if (gpu == NULL) return say(reterr_problem, TAMIS_ERR_MEMORY, "no memory for a handle");
+    tamis_status const status = device_open(number, &gpu->device, reterr_problem);
+    if (status == TAMIS_OK)
+        *ret_gpu = gpu;
+    else
+        free(gpu);
+    return status;
+}
+
+void tamis_gpu_close(tamis_gpu *gpu) {
+    if (gpu == NULL) return;
+    device_close(gpu->device);
+    free(gpu);
+}
+
+tamis_status tamis_gpu_describe(const tamis_gpu *gpu, tamis_gpu_facts *ret_facts) {
+    if (gpu == NULL || ret_facts == NULL) return TAMIS_ERR_ARGUMENT;
+    device_enter(gpu->device);
+    device_describe(gpu->device, ret_facts);
+    device_leave(gpu->device);
+    return TAMIS_OK;
+}
+
+/* ------------------------------------------------------------------ making one */
+
+/* Make a set of a header, with memory for a body that is not filled. */
+static tamis_status make_set(gpu_device *device, const uint8_t *header, tamis_gpu_set **ret_set,
+                             tamis_problem *problem) {
+    tamis_gpu_set *const set = calloc(1, sizeof *set);
+    device_address       body = 0;
+    if (set == NULL) return say(problem, TAMIS_ERR_MEMORY, "no memory for a handle");
+    memcpy(set->header, header, HEADER_BYTES);
+    set->device = device;
+    set->facts = header_read(header);
+    tamis_status status = header_make_table(header, &set->table, problem);
+    if (status == TAMIS_OK && set->facts.parts != 1)
+        status =
+            say(problem, TAMIS_ERR_CANNOT, "it is in a step of growing; wait until that is done");
+    uint64_t const bytes = set->facts.body_bytes, free_bytes = device_free_bytes(device);
+    if (status == TAMIS_OK && device_alloc(device, bytes, &body) != TAMIS_OK)
+        status = say(problem, TAMIS_ERR_MEMORY,
+                     "the set is too large for this GPU: it has %.2f GiB, and %.2f GiB are free",
+                     (double)bytes / (1 << 30), (double)free_bytes / (1 << 30));
+    if (status != TAMIS_OK) {
+        free(set);
+        return status;
+    }
+    set->table.body = (uint8_t *)(uintptr_t)body;
+    *ret_set = set;
+    return TAMIS_OK;
+}
+
+void tamis_gpu_free(tamis_gpu_set *set) {
+    if (set == NULL) return;
+    device_enter(set->device);
+    device_free(set->device, set_body(set));
+    device_leave(set->device);
+    free(set);
+}
+
+/* ------------------------------------------------------------------ uploads */
+
+/* A tamis_writer that sends what it gets to the GPU: through two pieces of pinned memory, one of
+ * which is filled while the other is copied. */
+typedef struct upload {
+    gpu_device    *device;
+    tamis_gpu_set *set;
+    tamis_problem *problem;
+    tamis_status   status;
+    uint8_t        header[HEADER_BYTES];
+    uint64_t       done; /* bytes of the file so far */
+    uint8_t       *piece[DEVICE_STREAMS];
+    uint64_t       filled; /* of the piece at hand */
+    unsigned       at;     /* which that is */
+    bool           is_header_only;
+} upload;
+
+/* Queue the copy of the piece at hand, and wait for the other one. */
+static tamis_status flush(upload *up) {
+    uint64_t const body_done = up->done - HEADER_BYTES;
+    tamis_status   status =
+        device_copy_in(up->device, set_body(up->set) + body_done - up->filled, up->piece[up->at],
+                       up->filled, device_stream(up->device, up->at));
+    up->at = (up->at + 1) % DEVICE_STREAMS;
+    up->filled = 0;
+    if (status == TAMIS_OK) status = device_wait(up->device, device_stream(up->device, up->at));
+    return say_device(up->problem, status, up->device);
+}
+
+static tamis_status take_header(upload *up) {
+    tamis_status const status = make_set(up->device, up->header, &up->set, up->problem);
+    if (status != TAMIS_OK || up->is_header_only) return status;
+    for (unsigned i = 0; i < DEVICE_STREAMS; i++) {
+        up->piece[i] = device_pin(up->device, PIECE_BYTES);
+        if (up->piece[i] == NULL)
+            return say(up->problem, TAMIS_ERR_MEMORY, "no pinned memory to copy through");
+    }
+    return TAMIS_OK;
+}
+
+/* Take some of n bytes. Returns how many; 0: it stops here. */
+static size_t take_some(upload *up, const uint8_t *bytes, size_t n) {
+    if (up->done < HEADER_BYTES) {
+        size_t const taken = (size_t)min_u64(n, HEADER_BYTES - up->done);
+        memcpy(up->header + up->done, bytes, taken);
+        up->done += taken;
+        if (up->done == HEADER_BYTES) up->status = take_header(up);
+        return up->status != TAMIS_OK || (up->is_header_only && up->set != NULL) ? 0 : taken;
+    }
+    uint64_t const left = HEADER_BYTES + up->set->facts.body_bytes - up->done;
+    size_t const   taken = (size_t)min_u64(min_u64(n, left), PIECE_BYTES - up->filled);
+    if (left == 0) return n; /* checksums */
+    memcpy(up->piece[up->at] + up->filled, bytes, taken);
+    up->filled += taken;
+    up->done += taken;
+    if (up->filled == PIECE_BYTES || taken == left) up->status = flush(up);
+    return up->status == TAMIS_OK ? taken : 0;
+}
+
+static bool take_bytes(void *context, const void *bytes, size_t n) {
+    const uint8_t *from = bytes;
+    for (size_t taken; n != 0; n -= taken, from += taken) {
+        taken = take_some(context, from, n);
+        if (taken == 0) return false;
+    }
+    return true;
+}
+
+/* Wait for all copies, note how many words the attic has, and let the pieces go. */
+static tamis_status finish(upload *up, tamis_status status, tamis_gpu_set **ret_set) {
+    uint8_t count[8] = { 0 };
+    if (up->status != TAMIS_OK) status = up->status;
+    for (unsigned i = 0; i < DEVICE_STREAMS; i++) {
+        tamis_status const waited = device_wait(up->device, device_stream(up->device, i));
+        if (status == TAMIS_OK) status = say_device(up->problem, waited, up->device);
+        device_unpin(up->device, up->piece[i]);
+    }
+    if (status == TAMIS_OK && set_is_line(up->set)) {
+        status = device_copy_out(up->device, count, set_body(up->set) + up->set->table.lines.count,
+                                 sizeof count, NULL);
+        if (status == TAMIS_OK) status = device_wait(up->device, NULL);
+        up->set->attic = le64_load(count);
+        status = say_device(up->problem, status, up->device);
+    }
+    if (status == TAMIS_OK)
+        *ret_set = up->set;
+    else
+        tamis_gpu_free(up->set);
+    return status;
+}
+
+static tamis_status upload_set(tamis_gpu *gpu, const tamis_set *set, tamis_gpu_set **ret_set,
+                               tamis_problem *problem) {
+    upload up = { .device = gpu->device, .problem = problem };
+    device_enter(gpu->device);
+    tamis_status status = tamis_write(set, take_bytes, &up);
+    if (status != TAMIS_OK && up.status == TAMIS_OK)
+        (void)say(problem, status, "%s", tamis_status_text(status));
+    status = finish(&up, status, ret_set);
+    device_leave(gpu->device);
+    return status;
+}
+
+/* A copy with the step of growing done. The next stage has twice the capacity. */
+static tamis_status finish_growing(const tamis_set *set, const tamis_facts *facts,
+                                   tamis_set **ret_copy) {
+    tamis_status status = tamis_copy(set, ret_copy);
+    if (status != TAMIS_OK) return status;
+    status = tamis_resize(*ret_copy, 2 * facts->capacity, NULL);
+    if (status != TAMIS_OK) tamis_free(*ret_copy);
+    return status;
+}
+
+tamis_status tamis_gpu_upload(tamis_gpu *gpu, const tamis_set *set, tamis_gpu_set **ret_set,
+                              tamis_problem *reterr_problem) {
+    tamis_facts facts;
+    tamis_set  *copy;
+    if (gpu == NULL || ret_set == NULL || tamis_get_facts(set, &facts) != TAMIS_OK)
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU, no set, or no place for a handle");
+    if (!facts.is_growing) return upload_set(gpu, set, ret_set, reterr_problem);
+    tamis_status status = finish_growing(set, &facts, &copy);
+    if (status != TAMIS_OK)
+        return say(reterr_problem, status,
+                   "it is in a step of growing, and a copy that is done "
+                   "could not be made: %s",
+                   tamis_status_text(status));
+    status = upload_set(gpu, copy, ret_set, reterr_problem);
+    tamis_free(copy);
+    return status;
+}
+
+tamis_status tamis_gpu_upload_states(tamis_gpu *gpu, const tamis_states *states,
+                                     tamis_gpu_set **ret_set, tamis_problem *reterr_problem) {
+    if (gpu == NULL || ret_set == NULL || states == NULL)
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT,
+                   "no GPU, no states, or no place for a handle");
+    upload up = { .device = gpu->device, .problem = reterr_problem };
+    device_enter(gpu->device);
+    tamis_status status = tamis_states_write(states, take_bytes, &up);
+    if (status != TAMIS_OK && up.status == TAMIS_OK)
+        (void)say(reterr_problem, status, "%s", tamis_status_text(status));
+    status = finish(&up, status, ret_set);
+    device_leave(gpu->device);
+    return status;
+}
+
+tamis_status tamis_gpu_upload_file(tamis_gpu *gpu, const char *path, unsigned flags,
+                                   tamis_gpu_set **ret_set, tamis_problem *reterr_problem) {
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    tamis_set         *mapped;
+    options.flags = TAMIS_OPEN_MAP | (flags & TAMIS_OPEN_TRUST);
+    if (gpu == NULL || path == NULL || ret_set == NULL)
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU, no path, or no place for a handle");
+    tamis_status status = tamis_open(path, &options, &mapped, reterr_problem);
+    if (status != TAMIS_OK) return status;
+    status = tamis_gpu_upload(gpu, mapped, ret_set, reterr_problem);
+    tamis_free(mapped);
+    return status;
+}
+
+/* The body of the empty set is never touched, so it takes address space, and no memory. Of its file
+ * only the header is wanted: then the writer stops. */
+tamis_status tamis_gpu_create(tamis_gpu *gpu, const tamis_spec *spec, tamis_gpu_set **ret_set,
+                              tamis_problem *reterr_problem) {
+    tamis_set *empty;
+    if (gpu == NULL || ret_set == NULL)
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU, or no place for a handle");
+    tamis_status status = tamis_create(spec, &empty, reterr_problem);
+    if (status != TAMIS_OK) return status;
+    upload up = { .device = gpu->device, .problem = reterr_problem, .is_header_only = true };
+    device_enter(gpu->device);
+    status = tamis_write(empty, take_bytes, &up);
+    if (up.status == TAMIS_OK && up.set != NULL) {
+        status = device_zero(gpu->device, set_body(up.set), up.set->facts.body_bytes, NULL);
+        status = say_device(reterr_problem, status, gpu->device);
+    }
+    status = finish(&up, status, ret_set);
+    device_leave(gpu->device);
+    tamis_free(empty);
+    return status;
+}
+
+/* ------------------------------------------------------------------ downloads */
+
+/* The body, by pieces of pinned memory, to where the file of the set shall have it. */
+static tamis_status copy_body_out(const tamis_gpu_set *set, uint8_t *to) {
+    gpu_device *const device = set->device;
+    uint8_t *const    piece = device_pin(device, PIECE_BYTES);
+    uint64_t const    bytes = set->facts.body_bytes;
+    tamis_status      status = piece == NULL ? TAMIS_ERR_MEMORY : TAMIS_OK;
+    for (uint64_t done = 0, n; done < bytes && status == TAMIS_OK; done += n) {
+        n = min_u64(bytes - done, PIECE_BYTES);
+        status = device_copy_out(device, piece, set_body(set) + done, n, NULL);
+        if (status == TAMIS_OK) status = device_wait(device, NULL);
+        if (status == TAMIS_OK) memcpy(to + done, piece, n);
+    }
+    device_unpin(device, piece);
+    return status;
+}
+
+tamis_status tamis_gpu_download(const tamis_gpu_set *set, tamis_set **ret_set,
+                                tamis_problem *reterr_problem) {
+    if (set == NULL || ret_set == NULL)
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no set, or no place for a handle");
+    if (set->facts.is_states)
+        return say(reterr_problem, TAMIS_ERR_CANNOT, "states do not change on a GPU");
+    uint64_t const bytes = header_file_bytes(set->facts.body_bytes);
+    uint8_t *const file = malloc(bytes);
+    if (file == NULL)
+        return say(reterr_problem, TAMIS_ERR_MEMORY, "not enough memory: needs %.2f GiB",
+                   (double)bytes / (1 << 30));
+    memcpy(file, set->header, HEADER_BYTES);
+    header_set_counts(file, &set->facts);
+    device_enter(set->device);
+    tamis_status status = copy_body_out(set, file + HEADER_BYTES);
+    device_leave(set->device);
+    status = say_device(reterr_problem, status, set->device);
+    if (status == TAMIS_OK) {
+        header_finish_file(file, set->facts.body_bytes);
+        status = tamis_read(file, bytes, NULL, ret_set, reterr_problem);
+    }
+    free(file);
+    return status;
+}
+
+tamis_status tamis_gpu_get_facts(const tamis_gpu_set *set, tamis_gpu_set_facts *ret_facts) {
+    if (set == NULL || ret_facts == NULL) return TAMIS_ERR_ARGUMENT;
+    *ret_facts = (tamis_gpu_set_facts){ .kind = set_is_line(set) ? "line" : "bloom",
+                                        .abilities = set_abilities(set),
+                                        .is_states = set->facts.is_states,
+                                        .keys = set->facts.keys,
+                                        .saturated = set->facts.saturated,
+                                        .capacity = set->facts.capacity,
+                                        .body_bytes = set->facts.body_bytes,
+                                        .body = set_body(set) };
+    return TAMIS_OK;
+}

@@ -1,0 +1,50 @@
+/* set.h - what a GPU and a set there are, for the files of this folder.
+ */
+#ifndef TAMIS_GPU_SET_H
+#define TAMIS_GPU_SET_H
+
+#include "device.h"
+#include "header.h"
+#include "say.h"
+
+struct tamis_gpu {
+    gpu_device *device;
+};
+
+struct tamis_gpu_set {
+    gpu_device  *device;
+    gpu_table    table; /* its body is memory of the GPU */
+    header_facts facts; /* keys and saturated are those of now */
+    uint64_t     attic; /* words in the attic */
+    uint8_t      header[HEADER_BYTES];
+};
+
+TAMIS_INLINE device_address set_body(const tamis_gpu_set *set) {
+    return (device_address)(uintptr_t)set->table.body;
+}
+
+TAMIS_INLINE bool set_is_line(const tamis_gpu_set *set) {
+    return set->table.lines.buckets != 0;
+}
+
+/* Without rests. */
+TAMIS_INLINE bool set_is_bare(const tamis_gpu_set *set) {
+    return set->table.lines.rest_bits == 0;
+}
+
+/* The abilities that it has on a GPU. */
+TAMIS_INLINE unsigned set_abilities(const tamis_gpu_set *set) {
+    bool const can_count = set_is_line(set) && set->table.most > 1 && !set->facts.is_states;
+    return can_count ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0;
+}
+
+/* Say what the driver said. Returns `status`. */
+TAMIS_INLINE tamis_status say_device(tamis_problem *problem, tamis_status status,
+                                     const gpu_device *device) {
+    return status == TAMIS_OK ? TAMIS_OK : say(problem, status, "%s", device_why(device));
+}
+
+/* Bytes of memory of the GPU and of pinned memory that a piece of a pipelined copy has. */
+#define PIECE_BYTES (UINT64_C(16) << 20)
+
+#endif

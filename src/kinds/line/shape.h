@@ -1,0 +1,34 @@
+/* shape.h - from the geometry of a table to what its functions work with.
+ */
+#ifndef TAMIS_KINDS_LINE_SHAPE_H
+#define TAMIS_KINDS_LINE_SHAPE_H
+
+#include "lines.h"
+#include "size.h"
+
+/* Copies of a fingerprint that saturate it. */
+TAMIS_INLINE uint64_t line_most(const uint64_t *g) {
+    return g[LINE_COPIES] << g[LINE_COUNTER_BITS];
+}
+
+TAMIS_INLINE lines_shape line_make_shape(const uint64_t *g, const line_layout *layout) {
+    return (lines_shape){ .buckets = g[LINE_BUCKETS],
+                          .remainder_bits = g[LINE_REMAINDER_BITS],
+                          .counter_bits = g[LINE_COUNTER_BITS],
+                          .value_bits = g[LINE_VALUE_BITS],
+                          .rest_bits = line_rest_bits(g),
+                          .shelves = layout->shelves,
+                          .words = layout->words,
+                          .count = layout->count,
+                          .slot_rests = layout->slot_rests,
+                          .shelf_rests = layout->shelf_rests,
+                          .word_rests = layout->word_rests,
+                          .slot_pad = layout->slot_pad,
+                          .shelf_stride = layout->shelf_stride,
+                          .homes = line_attic_homes(g[LINE_ATTIC]),
+                          .room = g[LINE_ATTIC],
+                          .word_bits = 8 * line_word_bytes(g[LINE_BUCKETS]),
+                          .end = layout->end };
+}
+
+#endif

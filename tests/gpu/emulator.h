@@ -1,0 +1,13 @@
+/* emulator.h - what a test can tell the emulator. */
+#ifndef TAMIS_TESTS_EMULATOR_H
+#define TAMIS_TESTS_EMULATOR_H
+
+#include <tamis/gpu.h>
+
+/* Bytes of memory that the GPU has. */
+extern uint64_t emulator_memory;
+
+/* Bytes of it that are in use. */
+uint64_t emulator_used(const tamis_gpu *gpu);
+
+#endif

@@ -1,0 +1,243 @@
+/* test_lookups.c - sets on a GPU answer as the same sets here. */
+#include "emulator.h"
+#include "pair.h"
+
+#include "core/hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MANY 6000
+
+/* Half of the ids are added, some of them several times. */
+static void fill(pair *both, uint64_t *ids, size_t n, bool has_copies) {
+    uint64_t state = 7;
+    size_t   added = 0;
+    for (size_t i = 0; i < n; i++) ids[i] = i < n / 2 ? i : pair_random(&state);
+    for (size_t i = 0; i < n; i += 2) {
+        unsigned const copies = has_copies ? 1 + (unsigned)(pair_random(&state) % 12) / 3 : 1;
+        /* The set may be full. */
+        for (unsigned j = 0; j < copies; j++) added += tamis_add_id(both->here, ids[i]) == TAMIS_OK;
+    }
+    assert_true(added != 0);
+}
+
+static void try_lookups(const char *kind, const char *geometry, unsigned hash, size_t n) {
+    tamis_spec spec = pair_spec(kind, geometry, n / 2);
+    uint64_t   ids[MANY];
+    spec.hash = hash;
+    pair both = pair_make(&spec);
+    fill(&both, ids, n, true);
+    pair_upload(&both);
+    pair_ask(&both, ids, n);
+    pair_compare(&both);
+    pair_free(&both);
+}
+
+/* Bare and with rests; as a set, a multiset and with counters; with lines that are cut, shelves
+ * that are full, and an attic; with a last group that is not whole. */
+static void test_lines(void **unused) {
+    (void)unused;
+    static const char *const geometries[] = {
+        "buckets=60,remainder_bits=8,counter_bits=0,copies=1,attic=2000",
+        "buckets=131,remainder_bits=8,counter_bits=0,copies=8,attic=2000",
+        "buckets=100,remainder_bits=13,counter_bits=0,copies=8,attic=3000",
+        "buckets=64,remainder_bits=8,counter_bits=3,copies=1,attic=1000",
+        "buckets=57,remainder_bits=21,counter_bits=8,copies=1,attic=1000",
+        "buckets=70,remainder_bits=40,counter_bits=24,copies=1,attic=1000",
+        "buckets=1,remainder_bits=16,counter_bits=0,copies=1,attic=500",
+    };
+    for (size_t i = 0; i < sizeof geometries / sizeof *geometries; i++) {
+        try_lookups("line", geometries[i], TAMIS_HASH_DEFAULT, MANY);
+        try_lookups("line", geometries[i], TAMIS_HASH_DEFAULT, 60);
+    }
+}
+
+static void test_blooms(void **unused) {
+    (void)unused;
+    static const char *const geometries[] = {
+        "bits=60000,hashes=7",           "bits=60001,hashes=1",
+        "bits=61440,hashes=1,blocked=1", "bits=61440,hashes=4,blocked=1",
+        "bits=61440,hashes=8,blocked=1", "bits=102400,hashes=16,blocked=1",
+        "bits=512,hashes=64,blocked=1",
+    };
+    for (size_t i = 0; i < sizeof geometries / sizeof *geometries; i++)
+        try_lookups("bloom", geometries[i], TAMIS_HASH_DEFAULT, MANY);
+}
+
+/* Where the core has SipHash. */
+static void test_siphash(void **unused) {
+    (void)unused;
+    tamis_spec spec = pair_spec("line", NULL, 1000);
+    tamis_set *set;
+    spec.fpr = 0.01;
+    spec.hash = TAMIS_HASH_SIPHASH;
+    if (tamis_create(&spec, &set, NULL) != TAMIS_OK) {
+        print_message("this build has no SipHash\n");
+        return;
+    }
+    tamis_free(set);
+    try_lookups("line", "buckets=131,remainder_bits=8,counter_bits=0,copies=8,attic=2000",
+                TAMIS_HASH_SIPHASH, MANY);
+}
+
+/* Pieces of the pipeline are a few million keys; one more than two of them. */
+static void test_pipeline(void **unused) {
+    (void)unused;
+    tamis_spec     spec = pair_spec("line", NULL, 100000);
+    size_t const   n = (2u << 21) + 1;
+    uint64_t      *ids = malloc(8 * n);
+    uint8_t       *has = malloc(n), *expected = malloc(n);
+    tamis_gpu_keys keys = pair_keys(ids, n, TAMIS_GPU_HOST);
+    spec.fpr = 0.003;
+    pair both = pair_make(&spec);
+    for (size_t i = 0; i < n; i++) ids[i] = i % 150000;
+    assert_int_equal(tamis_add_id_batch(both.here, ids, 100000, NULL), TAMIS_OK);
+    pair_upload(&both);
+    assert_int_equal(tamis_gpu_has(both.there, &keys, has, NULL), TAMIS_OK);
+    (void)tamis_has_id_batch(both.here, ids, n, (bool *)(void *)expected);
+    assert_memory_equal(has, expected, n);
+    pair_free(&both);
+    free(ids);
+    free(has);
+    free(expected);
+}
+
+/* ------------------------------------------------------------------ states */
+
+static void test_states(void **unused) {
+    (void)unused;
+    static const tamis_seed seed = { 3, 4 };
+    tamis_states_spec       spec = TAMIS_STATES_SPEC_INIT;
+    tamis_states           *states;
+    tamis_gpu              *gpu;
+    tamis_gpu_set          *there;
+    uint64_t                ids[2000] = { 0 }, values[2000];
+    uint8_t                 has[2000];
+    tamis_gpu_keys          keys = pair_keys(ids, 2000, 0);
+    spec.capacity = 1000;
+    spec.values = 1000;
+    spec.fpr = 0.001;
+    spec.timeout = 100;
+    spec.kind = "line";
+    spec.seed = &seed;
+    assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
+    for (size_t i = 0; i < 2000; i++) {
+        ids[i] = i;
+        if (i < 1000)
+            assert_int_equal(tamis_states_put_id(states, i, (uint32_t)(i * 7 % 1000)), TAMIS_OK);
+    }
+    assert_int_equal(tamis_gpu_open(0, &gpu, NULL), TAMIS_OK);
+    assert_int_equal(tamis_gpu_upload_states(gpu, states, &there, NULL), TAMIS_OK);
+    assert_int_equal(tamis_gpu_get(there, &keys, values, NULL), TAMIS_OK);
+    assert_int_equal(tamis_gpu_has(there, &keys, has, NULL), TAMIS_OK);
+    for (size_t i = 0; i < 2000; i++) {
+        uint32_t           value = 0;
+        tamis_status const status = tamis_states_get_id(states, ids[i], &value);
+        assert_int_equal(has[i], status == TAMIS_OK);
+        assert_int_equal(values[i], status == TAMIS_OK ? value : TAMIS_GPU_ABSENT);
+    }
+    assert_int_equal(tamis_gpu_add(there, &keys, NULL), TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_gpu_remove(there, &keys, NULL, NULL), TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_gpu_count(there, &keys, values, NULL), TAMIS_ERR_CANNOT);
+    tamis_gpu_free(there);
+    tamis_gpu_close(gpu);
+    tamis_states_free(states);
+}
+
+/* ------------------------------------------------------------------ sets come and go */
+
+/* A set in a step of growing is complete on the GPU. */
+static void test_growing(void **unused) {
+    (void)unused;
+    tamis_spec  spec = pair_spec("line", NULL, 2000);
+    tamis_facts facts;
+    uint64_t    ids[MANY];
+    size_t      n = 0;
+    spec.fpr = 0.001;
+    spec.grow_to = 64000;
+    spec.abilities = TAMIS_CAN_REMOVE;
+    pair both = pair_make(&spec);
+    do {
+        ids[n] = n;
+        assert_int_equal(tamis_add_id(both.here, n++), TAMIS_OK);
+        assert_int_equal(tamis_get_facts(both.here, &facts), TAMIS_OK);
+    } while (!facts.is_growing && n < MANY);
+    assert_true(facts.is_growing);
+    pair_upload(&both);
+    pair_ask(&both, ids, n);
+    assert_int_equal(tamis_resize(both.here, 2 * facts.capacity, NULL), TAMIS_OK);
+    pair_compare(&both);
+    pair_free(&both);
+}
+
+static void test_files(void **unused) {
+    (void)unused;
+    tamis_spec     spec = pair_spec("line", NULL, 3000);
+    uint64_t       ids[MANY];
+    char           path[] = "/tmp/tamis-gpu-XXXXXX";
+    int const      fd = mkstemp(path);
+    tamis_gpu_set *from_file;
+    spec.fpr = 0.01;
+    pair both = pair_make(&spec);
+    fill(&both, ids, MANY, false);
+    assert_true(fd >= 0);
+    assert_int_equal(tamis_save(both.here, path, NULL), TAMIS_OK);
+    assert_int_equal(tamis_gpu_upload_file(both.gpu, path, 0, &from_file, NULL), TAMIS_OK);
+    tamis_gpu_free(both.there);
+    both.there = from_file;
+    pair_ask(&both, ids, MANY);
+    pair_compare(&both);
+    assert_int_equal(tamis_gpu_upload_file(both.gpu, "/nowhere", 0, &from_file, NULL),
+                     TAMIS_ERR_IO);
+    (void)remove(path);
+    pair_free(&both);
+}
+
+/* ------------------------------------------------------------------ refusals */
+
+static void test_refusals(void **unused) {
+    (void)unused;
+    tamis_spec     spec = pair_spec("line", NULL, 3000);
+    tamis_problem  problem = { 0 };
+    tamis_gpu_set *none;
+    tamis_set     *rank;
+    uint64_t       id = 1, count;
+    uint8_t        has;
+    spec.fpr = 0.01;
+    pair           both = pair_make(&spec);
+    tamis_gpu_keys keys = pair_keys(&id, 1, 0), bad = pair_keys(&id, 1, 64);
+    spec.kind = "rank";
+    assert_int_equal(tamis_create(&spec, &rank, NULL), TAMIS_OK);
+    assert_int_equal(tamis_gpu_upload(both.gpu, rank, &none, &problem), TAMIS_ERR_CANNOT);
+    assert_non_null(strstr(problem.text, "rank"));
+    assert_int_equal(tamis_gpu_create(both.gpu, &spec, &none, &problem), TAMIS_ERR_CANNOT);
+    emulator_memory = emulator_used(both.gpu) + 1000;
+    assert_int_equal(tamis_gpu_upload(both.gpu, both.here, &none, &problem), TAMIS_ERR_MEMORY);
+    assert_non_null(strstr(problem.text, "too large"));
+    emulator_memory = UINT64_C(1) << 40;
+    assert_int_equal(tamis_gpu_has(both.there, &bad, &has, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_gpu_has(both.there, &keys, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_gpu_has(NULL, &keys, &has, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_gpu_count(both.there, &keys, &count, NULL), TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_gpu_get(both.there, &keys, &count, NULL), TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_gpu_open(-1, &both.gpu, NULL), TAMIS_ERR_ARGUMENT);
+    tamis_free(rank);
+    uint64_t const used = emulator_used(both.gpu);
+    tamis_gpu_free(both.there);
+    assert_true(emulator_used(both.gpu) < used);
+    assert_int_equal(emulator_used(both.gpu), 0);
+    both.there = NULL;
+    pair_free(&both);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines),   cmocka_unit_test(test_blooms),
+        cmocka_unit_test(test_siphash), cmocka_unit_test(test_pipeline),
+        cmocka_unit_test(test_states),  cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_files),   cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
