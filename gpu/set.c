@@ -4,6 +4,8 @@
 #include "core/le.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* ------------------------------------------------------------------ a GPU */
 
@@ -232,14 +234,37 @@ tamis_status tamis_gpu_upload_file(tamis_gpu *gpu, const char *path, unsigned fl
     return status;
 }
 
-/* The body of the empty set is never touched, so it takes address space, and no memory. Of its file
- * only the header is wanted: then the writer stops. */
+/* An allocator for a body that is never touched: address space, and no memory. The body may be
+ * larger than what this machine has. */
+static void *reserve(void *unused, size_t bytes, size_t alignment) {
+    size_t const   all = bytes + alignment;
+    uint8_t *const memory =
+        mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    (void)unused;
+    if (memory == MAP_FAILED) return NULL;
+    size_t const before = (alignment - (uintptr_t)memory % alignment) % alignment;
+    size_t const page = (size_t)sysconf(_SC_PAGESIZE), kept = (bytes + page - 1) / page * page;
+    if (before >= page) (void)munmap(memory, before / page * page);
+    if (before + kept < all) (void)munmap(memory + before + kept, all - before - kept);
+    return memory + before;
+}
+
+static void unreserve(void *unused, void *memory, size_t bytes) {
+    (void)unused;
+    (void)munmap(memory, bytes);
+}
+
+/* Of the file of an empty set only the header is wanted: then the writer stops. */
 tamis_status tamis_gpu_create(tamis_gpu *gpu, const tamis_spec *spec, tamis_gpu_set **ret_set,
                               tamis_problem *reterr_problem) {
     tamis_set *empty;
-    if (gpu == NULL || ret_set == NULL)
-        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU, or no place for a handle");
-    tamis_status status = tamis_create(spec, &empty, reterr_problem);
+    if (gpu == NULL || ret_set == NULL || spec == NULL || spec->size < sizeof *spec)
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU, no spec, or no place for a handle");
+    tamis_spec reserved = *spec;
+    reserved.size = sizeof reserved;
+    reserved.allocator = (tamis_allocator){ reserve, unreserve, NULL };
+    reserved.allocator_flags = TAMIS_ALLOCATOR_ZEROED;
+    tamis_status status = tamis_create(&reserved, &empty, reterr_problem);
     if (status != TAMIS_OK) return status;
     upload up = { .device = gpu->device, .problem = reterr_problem, .is_header_only = true };
     device_enter(gpu->device);

@@ -107,7 +107,9 @@ TAMIS_INLINE gpu_found gpu_look(lines_view lines, const lines_place *place, gpu_
 
 /* ------------------------------------------------------------------ kernels */
 
+#ifndef GPU_EACH
 #define GPU_EACH 4 /* keys of a thread whose loads are under way together */
+#endif
 
 /* Hash keys and load the heads of their lines, GPU_EACH at a time. Key j of a thread is a block of
  * threads behind key j - 1, so that the loads of a warp are side by side. Behind the last key it is

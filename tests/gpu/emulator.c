@@ -3,8 +3,8 @@
  *
  * The threads of a block are fibers that take turns: each runs up to its next barrier, then the
  * next one runs. Every other round they take turns from the last to the first, so that code that
- * relies on an order fails. At its end a block checks that all its fibers came to as many barriers. Kernels
- * without barriers need no fibers.
+ * relies on an order fails. At its end a block checks that all its fibers came to as many barriers.
+ * Kernels without barriers need no fibers.
  */
 #include "emulator.h"
 #include "device.h"
