@@ -15,7 +15,7 @@ empty :=
 comma := ,
 with_commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
-.PHONY: help all demo test test-long builds check sanitize sanitize-threads soak fuzz cross bench bench-report lab test-web python amalgamation redis demo-redis test-redis bench-redis lint format install uninstall clean
+.PHONY: help all demo test test-long builds check sanitize sanitize-threads soak fuzz cross bench bench-report lab test-web python amalgamation redis demo-redis test-redis bench-redis gpu test-gpu bench-gpu lint format install uninstall clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,7 +30,7 @@ demo: ## Show the main job on real words, in a minute
 	@scripts/demo $(BUILD)
 
 test: ## Build and run the tests (within 15 minutes on 2 cores); ends with "N passed, N failed"
-	@scripts/setup build test python python-test redis
+	@scripts/setup build test python python-test redis gpu
 	@scripts/build $(BUILD)
 	@scripts/lint $(BUILD)
 	@scripts/run-tests $(BUILD) --no-suite builds --no-suite long
@@ -133,6 +133,16 @@ test-redis: redis ## All tests of the Redis module, with Python and node, on pri
 bench-redis: redis ## Measure the Redis module beside SET, GET and DEL of the same server
 	@scripts/setup redis
 	@tests/redis/measure $(BUILD)/tamis-redis.so
+
+gpu: ## Build libtamis-gpu.so, sets on an NVIDIA GPU (docs/gpu.md); needs no CUDA
+	@scripts/setup build gpu
+	@scripts/build $(BUILD) gpu
+
+test-gpu: gpu ## Compare sets on the GPU with those of the CPU, byte for byte, up to N keys
+	@$(BUILD)/tamis-gpu-bench check $(N)
+
+bench-gpu: gpu ## Measure lookups, adds and removals on the GPU: make bench-gpu N=1000000000
+	@$(BUILD)/tamis-gpu-bench speed $(N)
 
 lint: ## Layers, forbidden words, long functions
 	@scripts/lint $(BUILD)

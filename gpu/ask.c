@@ -14,9 +14,9 @@ static tamis_status ask_there(const tamis_gpu_set *set, ask_kind question, const
                                 .keys = { keys, n, flags & TAMIS_GPU_HASHES },
                                 .ret_has = answers,
                                 .ret_counts = answers };
-    uint64_t const      each = 4 * GPU_BLOCK; /* keys of a block in one step */
     device_launch const launch = { .kernel = question.kernel,
-                                   .blocks = min_u64((n + each - 1) / each, UINT64_C(1) << 30),
+                                   .blocks =
+                                       min_u64((n + GPU_BLOCK - 1) / GPU_BLOCK, UINT64_C(1) << 30),
                                    .threads = GPU_BLOCK,
                                    .argument = &ask,
                                    .stream = stream };

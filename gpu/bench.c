@@ -4,8 +4,8 @@
  * usage: tamis-gpu-bench check|speed|all [LARGEST [SMALLEST]]
  *
  * `check` builds sets of all modes on both sides and compares their files, up to LARGEST keys (10^8
- * if it is not given). `speed` measures lookups, adds and removals in tables of SMALLEST (10^5) keys
- * to LARGEST, and copies. Keys are in the memory of the GPU, times are from device events, and a
+ * if it is not given). `speed` measures lookups, adds and removals in tables of SMALLEST (10^5) to
+ * LARGEST keys, and copies. Keys are in the memory of the GPU, times are from device events, and a
  * figure is the median of several runs. It sees the insides of the library (device.h) for that.
  */
 #include "set.h"
@@ -17,7 +17,8 @@
 #include <time.h>
 
 #define REPEATS 7
-#define MOST_ASKED (UINT64_C(1) << 28) /* keys of a measured lookup */
+#define CHANGES 3                 /* repeats of adds and removals */
+#define ASKED (UINT64_C(1) << 27) /* keys of a measured lookup */
 
 static tamis_gpu *gpu;
 static unsigned   failures;
@@ -341,29 +342,52 @@ static double rate_of_change(tamis_gpu_set *set, device_address ids, uint64_t n,
     return (double)n / (seconds() - began) / 1e9;
 }
 
-/* A row of the table: fill an empty set, ask, remove a tenth. */
-static void measure_set(const char *name, tamis_spec spec, uint64_t n, device_address ids,
-                        device_address answers, uint64_t asked) {
+/* Memory of the GPU for measuring. */
+typedef struct bench_arena {
+    device_address ids;             /* 0, 1, 2, ...: as many as the largest table */
+    device_address present, absent; /* ids to ask for, ASKED each */
+    device_address answers;
+} bench_arena;
+
+/* Ids below n, again and again, and ids from n on. */
+static void make_questions(const bench_arena *arena, uint64_t n) {
+    uint64_t *const ids = malloc(8 * ASKED);
+    must(ids == NULL ? TAMIS_ERR_MEMORY : TAMIS_OK, "ids");
+    for (uint64_t i = 0; i < ASKED; i++) ids[i] = i % n;
+    send(arena->present, ids, 8 * ASKED);
+    for (uint64_t i = 0; i < ASKED; i++) ids[i] = n + i;
+    send(arena->absent, ids, 8 * ASKED);
+    free(ids);
+}
+
+static void empty_set(tamis_gpu_set *set) {
+    device_enter(gpu->device);
+    must(device_zero(gpu->device, set_body(set), set->facts.body_bytes, NULL), "zero");
+    device_leave(gpu->device);
+    set->facts.keys = set->attic = 0;
+}
+
+/* A row of the table: fill an empty set with n keys, ask, remove a tenth. */
+static void measure_set(const char *name, tamis_spec spec, uint64_t n, const bench_arena *arena) {
     tamis_gpu_set *set;
     tamis_problem  problem = { .text = "" };
-    double         add[3], remove[3] = { 0 };
+    double         add[CHANGES], removal[CHANGES] = { 0 };
     stop_if(tamis_gpu_create(gpu, &spec, &set, &problem), &problem, "create");
-    add[0] = rate_of_change(set, ids, n, false);
-    /* Ids 0 to n - 1 are present; those from n on are not. */
-    double const present = rate_of_has(set, ids, min_u64(asked, n), answers);
-    double const absent = rate_of_has(set, ids + 8 * n, min_u64(asked, n), answers);
-    double const lines = rate_of_lines(set, asked, answers);
-    for (unsigned i = 0; i < 3; i++) {
+    make_questions(arena, n);
+    for (unsigned i = 0; i < CHANGES; i++) {
+        empty_set(set);
+        add[i] = rate_of_change(set, arena->ids, n, false);
         if ((set_abilities(set) & TAMIS_CAN_REMOVE) != 0)
-            remove[i] = rate_of_change(set, ids, n / 10, true);
-        if (i == 2) break;
-        must(device_zero(gpu->device, set_body(set), set->facts.body_bytes, NULL), "zero");
-        set->facts.keys = set->attic = 0;
-        add[i + 1] = rate_of_change(set, ids, n, false);
+            removal[i] = rate_of_change(set, arena->ids, n / 10, true);
     }
-    (void)printf("  %-16s %10.0e %8.0f MB %8.2f %8.2f %8.2f %7.2f %7.2f %8.2f %8.2f\n", name,
+    empty_set(set);
+    (void)rate_of_change(set, arena->ids, n, false);
+    double const present = rate_of_has(set, arena->present, ASKED, arena->answers);
+    double const absent = rate_of_has(set, arena->absent, ASKED, arena->answers);
+    double const lines = rate_of_lines(set, ASKED, arena->answers);
+    (void)printf("  %-16s %10.0e %8.1f MB %8.2f %8.2f %8.2f %7.2f %7.2f %8.2f %8.2f\n", name,
                  (double)n, (double)set->facts.body_bytes / 1e6, present, absent, lines,
-                 present / lines, absent / lines, median(add, 3), median(remove, 3));
+                 present / lines, absent / lines, median(add, CHANGES), median(removal, CHANGES));
     (void)fflush(stdout);
     tamis_gpu_free(set);
 }
@@ -414,34 +438,44 @@ static void measure_copies(device_address there, uint64_t n) {
     tamis_gpu_free(set);
 }
 
-static void measure(uint64_t smallest, uint64_t largest) {
-    unsigned const can = TAMIS_CAN_REMOVE;
-    uint64_t const n = 2 * largest, piece = min_u64(n, UINT64_C(1) << 24);
-    device_address ids = get_memory(8 * n), answers = get_memory(MOST_ASKED);
-    for (uint64_t first = 0; first < n; first += piece) {
-        uint64_t *const some = make_ids(first, min_u64(piece, n - first), 1);
-        send(ids + 8 * first, some, 8 * min_u64(piece, n - first));
+static bench_arena make_arena(uint64_t largest) {
+    uint64_t const    piece = min_u64(largest, UINT64_C(1) << 24);
+    bench_arena const arena = { get_memory(8 * largest), get_memory(8 * ASKED),
+                                get_memory(8 * ASKED), get_memory(ASKED) };
+    for (uint64_t first = 0; first < largest; first += piece) {
+        uint64_t const  n = min_u64(piece, largest - first);
+        uint64_t *const some = make_ids(first, n, 1);
+        send(arena.ids + 8 * first, some, 8 * n);
         free(some);
     }
+    return arena;
+}
+
+static void measure(uint64_t smallest, uint64_t largest) {
+    unsigned const    can = TAMIS_CAN_REMOVE;
+    bench_arena const arena = make_arena(largest);
+    uint64_t const    size = min_u64(largest, 100000000);
     (void)printf("speed: billions a second; lines are bare random lines of 64 bytes\n"
                  "  kind                   keys        body  present   absent    lines  "
                  "p/lines a/lines      add   remove\n");
-    for (uint64_t size = smallest; size <= largest; size *= 10) {
-        uint64_t const asked = min_u64(max_u64(size, 1000000), MOST_ASKED);
-        measure_set("line", make_spec(size, 0.003, can, "line"), size, ids, answers, asked);
+    for (uint64_t n = smallest; n <= largest; n *= 10) {
+        measure_set("line", make_spec(n, 0.003, can, "line"), n, &arena);
+        if (3 * n < largest)
+            measure_set("line", make_spec(3 * n, 0.003, can, "line"), 3 * n, &arena);
     }
-    uint64_t const size = min_u64(largest, 100000000);
-    measure_set("line, set", make_spec(size, 0.003, 0, "line"), size, ids, answers, size);
-    measure_set("line, 1e-5", make_spec(size, 1e-5, can, "line"), size, ids, answers, size);
-    measure_set("line, counters", make_spec(size, 0.003, can | TAMIS_CAN_COUNT, "line"), size, ids,
-                answers, size);
-    measure_set("bloom, blocked", make_spec(size, 0.003, 0, "bloom"), size, ids, answers, size);
+    measure_set("line, set", make_spec(size, 0.003, 0, "line"), size, &arena);
+    measure_set("line, 1e-5", make_spec(size, 1e-5, can, "line"), size, &arena);
+    measure_set("line, counters", make_spec(size, 0.003, can | TAMIS_CAN_COUNT, "line"), size,
+                &arena);
+    measure_set("bloom, blocked", make_spec(size, 0.003, 0, "bloom"), size, &arena);
     tamis_spec spec = make_spec(size, 0.003, 0, "bloom");
     spec.prefer = TAMIS_PREFER_SMALL;
-    measure_set("bloom, scattered", spec, size, ids, answers, size);
-    measure_copies(ids, min_u64(n, UINT64_C(1) << 27));
-    free_memory(ids);
-    free_memory(answers);
+    measure_set("bloom, scattered", spec, size, &arena);
+    measure_copies(arena.present, ASKED);
+    free_memory(arena.ids);
+    free_memory(arena.present);
+    free_memory(arena.absent);
+    free_memory(arena.answers);
 }
 
 int main(int argc, char **argv) {

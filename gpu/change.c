@@ -174,13 +174,16 @@ static tamis_status merge(change_job *job, uint64_t n_large, uint64_t room) {
     gpu_change *change = &job->change;
     change->room = room;
     change->n_large = n_large;
+    change->tile = GPU_LEAST_TILE; /* one tile for most groups, and no larger: see group.h */
+    while (change->tile < GPU_TILE && change->tile < 2 * change->keys.n / change->groups)
+        change->tile *= 2;
     change->is_last_try = n_large != 0;
     uint64_t const      n = n_large != 0 ? n_large : change->groups;
     device_launch const launch = {
         .kernel = is_bare ? GPU_K_line_merge_bare : GPU_K_line_merge,
         .blocks = min_u64(n, device_full_blocks(job->set->device)),
         .threads = GPU_WARP,
-        .shared_bytes = gpu_merge_bytes(room, is_bare),
+        .shared_bytes = gpu_merge_bytes(change->tile, room, is_bare),
         .argument = change,
     };
     return device_run(job->set->device, &launch);

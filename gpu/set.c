@@ -37,6 +37,25 @@ tamis_status tamis_gpu_describe(const tamis_gpu *gpu, tamis_gpu_facts *ret_facts
     return TAMIS_OK;
 }
 
+tamis_status tamis_gpu_get_memory(tamis_gpu *gpu, uint64_t bytes, void **ret_memory,
+                                  tamis_problem *reterr_problem) {
+    device_address address = 0;
+    if (gpu == NULL || ret_memory == NULL)
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU, or no place for a pointer");
+    device_enter(gpu->device);
+    tamis_status const status = device_alloc(gpu->device, bytes, &address);
+    device_leave(gpu->device);
+    if (status == TAMIS_OK) *ret_memory = (void *)(uintptr_t)address;
+    return say_device(reterr_problem, status, gpu->device);
+}
+
+void tamis_gpu_free_memory(tamis_gpu *gpu, void *memory) {
+    if (gpu == NULL) return;
+    device_enter(gpu->device);
+    device_free(gpu->device, (device_address)(uintptr_t)memory);
+    device_leave(gpu->device);
+}
+
 /* ------------------------------------------------------------------ making one */
 
 /* Make a set of a header, with memory for a body that is not filled. */

@@ -17,14 +17,6 @@ TAMIS_INLINE attic_view gpu_attic_view(const gpu_table *table) {
     return lines_shelves(gpu_view(table, false)).attic;
 }
 
-/* This thread's first item, and the step to its next. */
-TAMIS_INLINE uint64_t gpu_first(void) {
-    return (uint64_t)gpu_block() * gpu_threads() + gpu_thread();
-}
-TAMIS_INLINE uint64_t gpu_step(void) {
-    return (uint64_t)gpu_blocks() * gpu_threads();
-}
-
 /* Words of groups that do not change stay: list them. */
 TAMIS_INLINE void attic_keep_words(const gpu_change *change) {
     attic_view const attic = gpu_attic_view(&change->table);

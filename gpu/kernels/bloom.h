@@ -45,9 +45,7 @@ TAMIS_INLINE bool bloom_has_blocked(const gpu_table *table, uint64_t hash) {
 }
 
 TAMIS_INLINE void bloom_ask(const gpu_ask *ask, bool is_blocked) {
-    uint64_t const step = (uint64_t)gpu_threads() * gpu_blocks();
-    for (uint64_t i = (uint64_t)gpu_block() * gpu_threads() + gpu_thread(); i < ask->keys.n;
-         i += step) {
+    for (uint64_t i = gpu_first(); i < ask->keys.n; i += gpu_step()) {
         uint64_t const hash = gpu_hash(&ask->table, ask->keys.data[i], ask->keys.are_hashes);
         ask->ret_has[i] =
             is_blocked ? bloom_has_blocked(&ask->table, hash) : bloom_has(&ask->table, hash);

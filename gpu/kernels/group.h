@@ -1,18 +1,19 @@
 /* group.h - add many hashes to the lines of one shelf, or remove them: a warp takes the group
  * apart, merges, and puts it together in shared memory.
  *
- * What a group holds is a sorted list of entries. An entry is a number:
+ * An entry of a group is a number:
  *
- *     high bit                                                low bit
- *     +------+-------+------+---------------------------------+
- *     | line | chain | byte | rest: remainder, copies less 1  |
- *     +------+-------+------+---------------------------------+
- *       4      6       8      0 to 46
+ *     high bit                                               low bit
+ *     +------------+------+---------------------------------+
+ *     | chain      | byte | rest: remainder, copies less 1  |
+ *     +------------+------+---------------------------------+
+ *       10           8      0 to 46
  *
- * In the order of these numbers the entries of the table stand, line by line, chain by chain. So:
+ * where `chain` counts the chains of all 16 lines, 62 in each. In the order of these numbers the
+ * entries stand in the table. So:
  *
- *   1  list    what the 16 lines, their shelf and the attic have, into a list
- *   2  sort    the hashes that come, GPU_TILE at a time, as entries
+ *   1  list    what the 16 lines, their shelf and the attic have
+ *   2  sort    the hashes that come, a tile of them at a time, as entries
  *   3  merge   both, chain by chain: a thread has a chain. Copies are counted here
  *   4  write   the first chains of each line, as many as fit, into the line; the next 28 entries of
  *              all lines onto the shelf; the others go to a list for the new attic
@@ -20,127 +21,152 @@
  * Steps 2 and 3 repeat until all hashes are merged: so a group can get any number of them, and what
  * does not fit is only what the table has no room for.
  *
- * This file is included twice: `entry` has 32 bits in tables without rests, otherwise 64.
+ * In a list the chain of an entry is known from its place, so the list has the rest of it: an item,
+ * which is a byte in tables without rests (GROUP_IS_BARE), otherwise 64 bits. A small list lets
+ * more warps run at a time. This file is included twice, for both.
  */
 
 #define GROUP_JOIN(a, b) a##b
 #define GROUP_NAME(name, suffix) GROUP_JOIN(name, suffix)
 #define G(name) GROUP_NAME(name, GROUP_SUFFIX)
 
-/* The shared memory of a warp. at[c]: where the entries of chain c begin; c counts the chains of
- * all 16 lines. */
+/* The shared memory of a warp. at[c]: where the items of chain c begin. */
 typedef struct G(group) {
-    GROUP_ENTRY *tile;                         /* GPU_TILE */
-    GROUP_ENTRY *list, *other;                 /* `room` each: what is there, and what it becomes */
-    uint16_t    *tile_at, *list_at, *other_at; /* GPU_CHAINS + 1 */
+    uint8_t     *raw;                /* the 16 lines and the shelf, as they are */
+    GROUP_ENTRY *tile;               /* entries that come */
+    GROUP_ITEM  *list, *other;       /* `room` each: what is there, and what it becomes */
+    uint16_t    *list_at, *other_at; /* GPU_CHAINS + 1 */
     uint32_t    *used, *tail; /* of each line: slots in use; tail[l]: entries in tails before it */
     unsigned     n;           /* in the list */
+    unsigned     tile_n;      /* in the tile */
+    uint32_t     times;       /* that each of these comes */
 } G(group);
 
 TAMIS_INLINE G(group) G(group_make)(const gpu_change *change) {
     G(group) group;
-    group.tile = gpu_shared();
-    group.list = group.tile + GPU_TILE;
-    group.other = group.list + change->room;
-    group.used = (uint32_t *)(group.other + change->room);
+    group.raw = gpu_shared();
+    group.tile = (GROUP_ENTRY *)(void *)(group.raw + GPU_RAW_BYTES);
+    group.used = (uint32_t *)(group.tile + change->tile);
     group.tail = group.used + SHELF_BUCKETS;
-    group.tile_at = (uint16_t *)(group.tail + SHELF_BUCKETS + 16);
-    group.list_at = group.tile_at + GPU_CHAINS + 8;
+    group.list_at = (uint16_t *)(group.tail + SHELF_BUCKETS + 16);
     group.other_at = group.list_at + GPU_CHAINS + 8;
+    group.list = (GROUP_ITEM *)(group.other_at + GPU_CHAINS + 8);
+    group.other = group.list + change->room;
     group.n = 0;
     return group;
 }
 
-/* Numbers of an entry. */
-TAMIS_INLINE GROUP_ENTRY G(entry_make)(lines_view lines, uint64_t line, unsigned key,
-                                       uint64_t rest) {
-    uint64_t const chain = line * 64 + (key >> LINES_BYTE_BITS);
-    return (GROUP_ENTRY)((chain << LINES_BYTE_BITS | (key & 0xff)) << lines_rest_bits(lines) |
-                         rest);
+/* Bits of an item; those above them, in an entry, are its chain. */
+TAMIS_INLINE unsigned G(item_bits)(lines_view lines) {
+    return LINES_BYTE_BITS + lines_rest_bits(lines);
 }
-TAMIS_INLINE unsigned G(entry_byte)(lines_view lines, GROUP_ENTRY entry) {
-    return (unsigned)(entry >> lines_rest_bits(lines)) & 0xff;
+TAMIS_INLINE GROUP_ITEM G(item_make)(lines_view lines, unsigned byte, uint64_t rest) {
+    return (GROUP_ITEM)((uint64_t)byte << lines_rest_bits(lines) | rest);
 }
-TAMIS_INLINE unsigned G(entry_key)(lines_view lines, GROUP_ENTRY entry) {
-    return (unsigned)(entry >> lines_rest_bits(lines)) & LINES_KEY_MASK;
+TAMIS_INLINE unsigned G(item_byte)(lines_view lines, GROUP_ITEM item) {
+    return (unsigned)((uint64_t)item >> lines_rest_bits(lines)) & 0xff;
 }
-TAMIS_INLINE uint64_t G(entry_rest)(lines_view lines, GROUP_ENTRY entry) {
-    return (uint64_t)entry & bits_low(lines_rest_bits(lines));
+TAMIS_INLINE uint64_t G(item_rest)(lines_view lines, GROUP_ITEM item) {
+    return (uint64_t)item & bits_low(lines_rest_bits(lines));
 }
-/* Its chain, counted through all lines. */
 TAMIS_INLINE unsigned G(entry_chain)(lines_view lines, GROUP_ENTRY entry) {
-    unsigned const chain = (unsigned)(entry >> (LINES_BYTE_BITS + lines_rest_bits(lines)));
-    return chain / 64 * RUNS_CHAINS + chain % 64;
-}
-
-/* at[c] of a sorted list of n entries. Each thread writes where the chains up to its own begin. */
-TAMIS_INLINE void G(find_chains)(lines_view lines, const GROUP_ENTRY *list, unsigned n,
-                                 uint16_t *at) {
-    for (unsigned i = gpu_lane(); i <= n; i += GPU_WARP) {
-        unsigned const first = i == 0 ? 0 : G(entry_chain)(lines, list[i - 1]) + 1;
-        unsigned const last = i == n ? GPU_CHAINS : G(entry_chain)(lines, list[i]);
-        for (unsigned chain = first; chain <= last; chain++) at[chain] = (uint16_t)i;
-    }
-    gpu_warp_sync();
+    return (unsigned)(entry >> G(item_bits)(lines));
 }
 
 /* ------------------------------------------------------------------ 1. list */
 
-/* List what is in a line. Returns how many entries that are. */
-TAMIS_INLINE unsigned G(list_line)(lines_view lines, uint64_t bucket, GROUP_ENTRY *to) {
-    const uint8_t *const line = lines_at(lines, bucket);
-    runs const           index = gpu_index(gpu_load_pair(line));
-    unsigned const       used = runs_used(index);
-    for (unsigned slot = gpu_lane(); slot < used; slot += GPU_WARP) {
-        unsigned const rank = bits_popcount(index.starts & bits_low(slot + 1)) - 1;
-        unsigned const chain = bits_select(index.occ, rank);
-        unsigned const key = chain << LINES_BYTE_BITS | line[RUNS_AT + slot];
-        to[slot] =
-            G(entry_make)(lines, bucket % SHELF_BUCKETS, key, lines_rest(lines, bucket, slot));
+/* Load all lines and the shelf at once: one wait for memory. Lines that do not exist are empty. */
+TAMIS_INLINE void G(load_raw)(lines_view lines, uint64_t first, const G(group) * group) {
+    shelf_view const     shelves = lines_shelves(lines);
+    const uint8_t *const from = lines_at(lines, first), *const shelf = shelf_line(&shelves, first);
+    unsigned const here = (unsigned)min_u64(lines.shape->buckets - first, SHELF_BUCKETS);
+    unsigned const parts = TAMIS_LINE_BYTES / 16, end = SHELF_BUCKETS * parts;
+    for (unsigned i = gpu_lane(); i < end + parts; i += GPU_WARP) {
+        gpu_pair part = { 0, 0 };
+        if (i < here * parts) part = gpu_load_pair(from + 16 * i);
+        if (i >= end) part = gpu_load_pair(shelf + 16 * (i - end));
+        gpu_store_pair(group->raw + 16 * i, part);
     }
-    return used;
+    gpu_warp_sync();
 }
 
-/* List the part of a shelf that belongs to a bucket, and its words in the attic. Returns how many
- * there are; those beyond `most` are not listed. */
-TAMIS_INLINE unsigned G(list_tail)(lines_view lines, uint64_t bucket, unsigned most,
-                                   GROUP_ENTRY *to) {
-    shelf_view const     shelves = lines_shelves(lines);
-    const uint8_t *const shelf = shelf_line(&shelves, bucket);
-    shelf_part const     part = shelf_find(gpu_shelf_ones(shelf), bucket);
-    unsigned const       n = part.n;
-    if (n > most) return n;
-    for (unsigned i = gpu_lane(); i < part.n; i += GPU_WARP) {
-        unsigned const key = gpu_load16(shelf + SHELF_AT + 2 * (part.first + i));
-        uint64_t const rest = rest_get(lines.body, shelf_rest_at(&shelves, bucket, part.first + i),
-                                       lines_rest_bits(lines));
-        to[i] = G(entry_make)(lines, bucket % SHELF_BUCKETS, key, rest);
-    }
-    if (part.first + part.n < SHELF_KEYS) return n;
-    /* All threads look for the same words: seldom, and few. */
+/* The tail of a line: keys first..first+n-1 of the shelf, and words in the attic. */
+typedef struct G(tail_here) {
+    const uint8_t *shelf;
+    shelf_part     part;
     uint64_t       place;
-    unsigned const words = tail_words(&shelves, bucket, 0, 0, &place);
-    for (unsigned i = gpu_lane(); i < words && n + words <= most; i += GPU_WARP) {
-        uint64_t const word = attic_word(&shelves.attic, place + i);
-        unsigned const key = (unsigned)(word & bits_low(ATTIC_OWN_BITS));
-        uint64_t const rest = lines.is_bare ? 0 : attic_rest(&shelves.attic, place + i);
-        to[n + i] = G(entry_make)(lines, bucket % SHELF_BUCKETS, key, rest);
-    }
-    return n + words;
+    unsigned       words;
+} G(tail_here);
+
+TAMIS_INLINE G(tail_here)
+    G(find_tail)(const shelf_view *shelves, const G(group) * group, uint64_t bucket) {
+    G(tail_here) tail = { group->raw + SHELF_BUCKETS * TAMIS_LINE_BYTES, { 0, 0, 0 }, 0, 0 };
+    tail.part = shelf_find(gpu_shelf_ones(tail.shelf), bucket);
+    /* All threads look for the same words: seldom, and few. */
+    if (tail.part.first + tail.part.n == SHELF_KEYS)
+        tail.words = tail_words(shelves, bucket, 0, 0, &tail.place);
+    return tail;
+}
+
+/* Entry i of a tail: chain and byte. */
+TAMIS_INLINE unsigned G(tail_key)(const shelf_view *shelves, const G(tail_here) * tail,
+                                  unsigned          i) {
+    if (i < tail->part.n) return gpu_load16(tail->shelf + SHELF_AT + 2 * (tail->part.first + i));
+    uint64_t const word = attic_word(&shelves->attic, tail->place + i - tail->part.n);
+    return (unsigned)(word & bits_low(ATTIC_OWN_BITS));
+}
+
+TAMIS_INLINE uint64_t G(tail_rest)(lines_view lines, const shelf_view *shelves,
+                                   const G(tail_here) * tail, uint64_t bucket, unsigned i) {
+    if (lines.is_bare) return 0;
+    if (i >= tail->part.n) return attic_rest(&shelves->attic, tail->place + i - tail->part.n);
+    return rest_get(lines.body, shelf_rest_at(shelves, bucket, tail->part.first + i),
+                    lines_rest_bits(lines));
+}
+
+/* Where a chain begins among the entries of its line: at the run that has as many runs before it as
+ * the chain has occupied ones; or behind the tail's entries of chains before it. */
+TAMIS_INLINE unsigned G(chain_begin)(const shelf_view *shelves, const G(tail_here) * tail,
+                                     runs index, unsigned chain) {
+    unsigned const rank = bits_popcount(bits_below(index.occ, chain));
+    if (rank <= runs_here(index)) return bits_lowest(bits_nth(index.starts, rank));
+    unsigned at = runs_used(index);
+    for (unsigned i = 0; i < tail->part.n + tail->words; i++)
+        at += G(tail_key)(shelves, tail, i) >> LINES_BYTE_BITS < chain;
+    return at;
+}
+
+/* List a line and its tail. False: there is no room. */
+TAMIS_INLINE bool G(list_line)(lines_view lines, uint64_t bucket, uint64_t room, G(group) * group) {
+    shelf_view const     shelves = lines_shelves(lines);
+    unsigned const       line = bucket % SHELF_BUCKETS;
+    const uint8_t *const raw = group->raw + line * TAMIS_LINE_BYTES;
+    runs const           index = gpu_index(gpu_load_pair(raw));
+    G(tail_here) const tail = G(find_tail)(&shelves, group, bucket);
+    unsigned const    used = runs_used(index), far = tail.part.n + tail.words;
+    GROUP_ITEM *const to = group->list + group->n;
+    if (group->n + used + far > room) return false;
+    for (unsigned i = gpu_lane(); i < used; i += GPU_WARP)
+        to[i] = G(item_make)(lines, raw[RUNS_AT + i], lines_rest(lines, bucket, i));
+    for (unsigned i = gpu_lane(); i < far; i += GPU_WARP)
+        to[used + i] = G(item_make)(lines, G(tail_key)(&shelves, &tail, i) & 0xff,
+                                    G(tail_rest)(lines, &shelves, &tail, bucket, i));
+    for (unsigned chain = gpu_lane(); chain < RUNS_CHAINS; chain += GPU_WARP)
+        group->list_at[line * RUNS_CHAINS + chain] =
+            (uint16_t)(group->n + G(chain_begin)(&shelves, &tail, index, chain));
+    group->n += used + far;
+    return true;
 }
 
 /* All that a group holds. False: it does not fit into the shared memory. */
 TAMIS_INLINE bool G(list_group)(lines_view lines, uint64_t first, uint64_t room, G(group) * group) {
-    uint64_t const end = min_u64(first + SHELF_BUCKETS, lines.shape->buckets);
     group->n = 0;
-    for (uint64_t bucket = first; bucket < end; bucket++) {
-        if (group->n + RUNS_SLOTS > room) return false;
-        group->n += G(list_line)(lines, bucket, group->list + group->n);
-        group->n += G(list_tail)(lines, bucket, (unsigned)room - group->n, group->list + group->n);
-        if (group->n > room) return false;
+    G(load_raw)(lines, first, group);
+    for (unsigned line = 0; line < SHELF_BUCKETS; line++) {
+        if (!G(list_line)(lines, first + line, room, group)) return false;
     }
+    if (gpu_lane() == 0) group->list_at[GPU_CHAINS] = (uint16_t)group->n;
     gpu_warp_sync();
-    G(find_chains)(lines, group->list, group->n, group->list_at);
     return true;
 }
 
@@ -163,82 +189,164 @@ TAMIS_INLINE void G(sort)(GROUP_ENTRY *numbers, unsigned n) {
     }
 }
 
-/* Make entries of n hashes, and sort them. */
-TAMIS_INLINE void G(sort_tile)(lines_view lines, const uint64_t *hashes, unsigned n,
-                               G(group) * group) {
-    unsigned padded = 64;
-    while (padded < n) padded *= 2;
+/* How many hashes from the first on are the same? So a flood of one key is one entry. */
+TAMIS_INLINE uint32_t G(count_same)(const uint64_t *hashes, uint32_t n) {
+    uint64_t const first = hashes[0];
+    unsigned const each = 16; /* loads of a thread that are under way together */
+    uint32_t const step = GPU_WARP * each;
+    uint32_t       same = 0;
+    for (; same + step <= n; same += step) {
+        bool is_same = true;
+#pragma GCC unroll 16
+        for (unsigned j = 0; j < each; j++)
+            is_same &= hashes[same + j * GPU_WARP + gpu_lane()] == first;
+        if (gpu_ballot(!is_same) != 0) break;
+    }
+    return same;
+}
+
+/* Make entries of the next hashes, and sort them. Returns how many hashes were taken. */
+TAMIS_INLINE uint32_t G(sort_tile)(lines_view lines, const uint64_t *hashes, uint32_t n,
+                                   unsigned room, G(group) * group) {
+    uint32_t const same = n > room ? G(count_same)(hashes, n) : 0;
+    bool const     is_flood = same > room;
+    unsigned       padded = 64;
+    group->tile_n = is_flood ? 1 : (unsigned)min_u64(n, room);
+    group->times = is_flood ? same : 1;
+    while (padded < group->tile_n) padded *= 2;
     for (unsigned i = gpu_lane(); i < padded; i += GPU_WARP) {
         GROUP_ENTRY entry = (GROUP_ENTRY)-1;
-        if (i < n) {
+        if (i < group->tile_n) {
             lines_place const place = lines_find(lines, hashes[i]);
+            uint64_t const    chain = place.bucket % SHELF_BUCKETS * RUNS_CHAINS + place.chain;
             uint64_t const    rest = lines.is_bare ? 0 : rest_new(lines.shape, place.remainder, 0);
-            entry = G(entry_make)(lines, place.bucket % SHELF_BUCKETS, lines_key(&place), rest);
+            entry =
+                (GROUP_ENTRY)((chain << LINES_BYTE_BITS | place.byte) << lines_rest_bits(lines) |
+                              rest);
         }
         group->tile[i] = entry;
     }
     gpu_warp_sync();
-    G(sort)(group->tile, padded);
-    G(find_chains)(lines, group->tile, n, group->tile_at);
+    if (!is_flood) G(sort)(group->tile, padded);
+    return is_flood ? same : group->tile_n;
 }
 
 /* ------------------------------------------------------------------ 3. merge */
 
-/* Merge one chain: entries first..end-1 of the list, and new ones. Returns how many there are then.
- * They are written if `to` is not NULL. */
-TAMIS_INLINE unsigned G(merge_chain)(const gpu_change *change, lines_view lines,
-                                     const G(group) * group, unsigned chain, GROUP_ENTRY *to,
-                                     gpu_tally *tally) {
-    unsigned const counter_bits = lines_counter_bits(lines);
-    unsigned       old = group->list_at[chain], fresh = group->tile_at[chain], n = 0;
-    unsigned const old_end = group->list_at[chain + 1], fresh_end = group->tile_at[chain + 1];
-    while (old < old_end || fresh < fresh_end) {
-        GROUP_ENTRY const none = (GROUP_ENTRY)-1;
-        GROUP_ENTRY const a = old < old_end ? group->list[old] >> counter_bits : none;
-        GROUP_ENTRY const b = fresh < fresh_end ? group->tile[fresh] >> counter_bits : none;
-        GROUP_ENTRY const print = a < b ? a : b;
-        unsigned          had = 0, more = 0;
-        for (; old < old_end && group->list[old] >> counter_bits == print; old++)
-            had += 1 + (unsigned)(group->list[old] & bits_low(counter_bits));
-        for (; fresh < fresh_end && group->tile[fresh] >> counter_bits == print; fresh++) more++;
-        unsigned const copies = group_copies(change, had, more, tally);
-        unsigned const entries = counter_bits == 0 ? copies : copies != 0;
-        for (unsigned i = 0; i < entries && to != NULL; i++)
-            to[n + i] =
-                counter_bits == 0 ? print : (GROUP_ENTRY)(print << counter_bits | (copies - 1));
-        n += entries;
+/* The end of the entries of the tile, from `at` on, that have a print. Steps double and then halve,
+ * so that many copies take few steps. */
+TAMIS_INLINE unsigned G(print_end)(const G(group) * group, unsigned at, GROUP_ENTRY print,
+                                   unsigned counter_bits) {
+    unsigned step = 1;
+    while (at + step <= group->tile_n && group->tile[at + step - 1] >> counter_bits == print) {
+        at += step;
+        step *= 2;
     }
-    return n;
+    for (step /= 2; step != 0; step /= 2) {
+        if (at + step <= group->tile_n && group->tile[at + step - 1] >> counter_bits == print)
+            at += step;
+    }
+    return at;
 }
 
-/* Merge the tile into the list. False, and the list is as it was: there would be more than `most`
- * entries. */
-TAMIS_INLINE bool G(merge)(const gpu_change *change, lines_view lines, unsigned most,
-                           G(group) * group, gpu_tally *tally) {
-    gpu_tally ignored;
-    unsigned  total = 0;
+/* Merge one chain with the entries of the tile from `fresh` on that belong to it. Returns how many
+ * there are then. They are written if `to` is not NULL. */
+TAMIS_INLINE unsigned G(merge_chain)(const gpu_change *change, lines_view lines,
+                                     const G(group) * group, unsigned chain, unsigned fresh,
+                                     GROUP_ITEM *to, gpu_tally *tally) {
+    unsigned const    counter_bits = lines_counter_bits(lines), bits = G(item_bits)(lines);
+    GROUP_ENTRY const base = (GROUP_ENTRY)chain << bits, none = (GROUP_ENTRY)-1;
+    unsigned          old = group->list_at[chain], n = 0;
+    unsigned const    old_end = group->list_at[chain + 1];
+    for (;;) {
+        bool const is_fresh =
+            fresh < group->tile_n && G(entry_chain)(lines, group->tile[fresh]) == chain;
+        GROUP_ENTRY const a = old < old_end ? (base | group->list[old]) >> counter_bits : none;
+        GROUP_ENTRY const b = is_fresh ? group->tile[fresh] >> counter_bits : none;
+        GROUP_ENTRY const print = a < b ? a : b;
+        unsigned          had = 0, more = 0;
+        if (print == none) return n;
+        for (; old < old_end && (base | group->list[old]) >> counter_bits == print; old++)
+            had += 1 + (unsigned)(group->list[old] & bits_low(counter_bits));
+        if (b == print) {
+            unsigned const end = G(print_end)(group, fresh, print, counter_bits);
+            more = (end - fresh) * group->times;
+            fresh = end;
+        }
+        unsigned const copies = group_copies(change, had, more, tally);
+        unsigned const entries = counter_bits == 0 ? copies : copies != 0;
+        unsigned const counter = counter_bits == 0 || copies == 0 ? 0 : copies - 1;
+        for (unsigned i = 0; i < entries && to != NULL; i++)
+            to[n + i] = (GROUP_ITEM)((print << counter_bits | counter) & bits_low(bits));
+        n += entries;
+    }
+}
+
+/* Is entry i of the tile the first of its chain? Its thread merges that chain. */
+TAMIS_INLINE bool G(is_first)(lines_view lines, const G(group) * group, unsigned i) {
+    return i == 0 ||
+           G(entry_chain)(lines, group->tile[i]) != G(entry_chain)(lines, group->tile[i - 1]);
+}
+
+/* How long all chains will be, and so where they will begin. Returns how many entries that are. */
+TAMIS_INLINE unsigned G(measure)(const gpu_change *change, lines_view lines, const G(group) * group,
+                                 gpu_tally *tally) {
+    unsigned total = 0;
+    for (unsigned chain = gpu_lane(); chain < GPU_CHAINS; chain += GPU_WARP)
+        group->other_at[chain] = (uint16_t)(group->list_at[chain + 1] - group->list_at[chain]);
+    gpu_warp_sync();
+    for (unsigned i = gpu_lane(); i < group->tile_n; i += GPU_WARP) {
+        unsigned const chain = G(entry_chain)(lines, group->tile[i]);
+        if (G(is_first)(lines, group, i))
+            group->other_at[chain] =
+                (uint16_t)G(merge_chain)(change, lines, group, chain, i, NULL, tally);
+    }
+    gpu_warp_sync();
     for (unsigned base = 0; base < GPU_CHAINS; base += GPU_WARP) {
-        unsigned const chain = base + gpu_lane();
-        uint32_t const n = G(merge_chain)(change, lines, group, chain, NULL, tally);
         uint32_t       all;
-        group->other_at[chain] = (uint16_t)(total + gpu_warp_sum(n, &all));
+        uint32_t const before = gpu_warp_sum(group->other_at[base + gpu_lane()], &all);
+        group->other_at[base + gpu_lane()] = (uint16_t)(total + before);
         total += all;
     }
     if (gpu_lane() == 0) group->other_at[GPU_CHAINS] = (uint16_t)total;
-    if (total > most) return false;
     gpu_warp_sync();
+    return total;
+}
+
+/* Write the chains to the other list: first all as they are, then those that change. */
+TAMIS_INLINE void G(write_list)(const gpu_change *change, lines_view lines,
+                                const G(group) * group) {
+    gpu_tally ignored = { 0 };
     for (unsigned chain = gpu_lane(); chain < GPU_CHAINS; chain += GPU_WARP) {
-        (void)G(merge_chain)(change, lines, group, chain, group->other + group->other_at[chain],
-                             &ignored);
+        unsigned const from = group->list_at[chain], to = group->other_at[chain];
+        unsigned const old = group->list_at[chain + 1] - from,
+                       now = group->other_at[chain + 1] - to;
+        for (unsigned i = 0; i < old && i < now; i++) group->other[to + i] = group->list[from + i];
     }
-    GROUP_ENTRY *const list = group->list;
-    uint16_t *const    list_at = group->list_at;
+    gpu_warp_sync();
+    for (unsigned i = gpu_lane(); i < group->tile_n; i += GPU_WARP) {
+        unsigned const chain = G(entry_chain)(lines, group->tile[i]);
+        if (G(is_first)(lines, group, i))
+            (void)G(merge_chain)(change, lines, group, chain, i,
+                                 group->other + group->other_at[chain], &ignored);
+    }
+    gpu_warp_sync();
+}
+
+/* Merge the tile into the list. False, and the list is as it was: there would be more entries than
+ * there is room for. */
+TAMIS_INLINE bool G(merge)(const gpu_change *change, lines_view lines, G(group) * group,
+                           gpu_tally *tally) {
+    unsigned const total = G(measure)(change, lines, group, tally);
+    if (total > change->room) return false;
+    G(write_list)(change, lines, group);
+    GROUP_ITEM *const list = group->list;
+    uint16_t *const   list_at = group->list_at;
     group->list = group->other;
     group->list_at = group->other_at;
     group->other = list;
     group->other_at = list_at;
     group->n = total;
-    gpu_warp_sync();
     return true;
 }
 
@@ -265,7 +373,7 @@ TAMIS_INLINE runs G(index_of)(const G(group) * group, unsigned line, unsigned *r
 TAMIS_INLINE uint64_t G(slot_byte)(lines_view lines, const G(group) * group, unsigned line,
                                    unsigned slot) {
     if (slot >= group->used[line]) return 0;
-    return G(entry_byte)(lines, group->list[group->list_at[line * RUNS_CHAINS] + slot]);
+    return G(item_byte)(lines, group->list[group->list_at[line * RUNS_CHAINS] + slot]);
 }
 
 /* Write the indices; a thread has a line. Fills in `used` and `tail`. False: a tail is too long. */
@@ -305,13 +413,23 @@ TAMIS_INLINE void G(write_slots)(lines_view lines, uint64_t first, const G(group
     }
 }
 
-/* Entry i of all tails, in the order of lines, and its line. */
-TAMIS_INLINE GROUP_ENTRY G(tail_entry)(const G(group) * group, unsigned i, unsigned *ret_line) {
+/* Where entry i of all tails, in the order of lines, is in the list, and its line. */
+TAMIS_INLINE unsigned G(tail_at)(const G(group) * group, unsigned i, unsigned *ret_line) {
     unsigned line = 0;
     while (group->tail[line + 1] <= i) line++;
     *ret_line = line;
-    return group
-        ->list[group->list_at[line * RUNS_CHAINS] + group->used[line] + (i - group->tail[line])];
+    return group->list_at[line * RUNS_CHAINS] + group->used[line] + (i - group->tail[line]);
+}
+
+/* The chain and byte of an item of a line: its chain is the last that does not begin behind it. */
+TAMIS_INLINE unsigned G(key_at)(lines_view lines, const G(group) * group, unsigned line,
+                                unsigned place) {
+    const uint16_t *const at = group->list_at + line * RUNS_CHAINS;
+    unsigned              chain = 0;
+    for (unsigned step = 32; step != 0; step /= 2) {
+        if (chain + step < RUNS_CHAINS && at[chain + step] <= place) chain += step;
+    }
+    return chain << LINES_BYTE_BITS | G(item_byte)(lines, group->list[place]);
 }
 
 TAMIS_INLINE void G(write_shelf)(lines_view lines, uint64_t first, const G(group) * group) {
@@ -321,7 +439,8 @@ TAMIS_INLINE void G(write_shelf)(lines_view lines, uint64_t first, const G(group
     unsigned         line;
     if (i < SHELF_KEYS) {
         uint16_t *const key = (uint16_t *)(shelf + SHELF_AT) + i;
-        *key = i < all ? (uint16_t)G(entry_key)(lines, G(tail_entry)(group, i, &line)) : 0;
+        unsigned const  place = i < all ? G(tail_at)(group, i, &line) : 0;
+        *key = i < all ? (uint16_t)G(key_at)(lines, group, line, place) : 0;
         return;
     }
     if (i != SHELF_KEYS) return;
@@ -347,12 +466,12 @@ TAMIS_INLINE void G(write_attic)(const gpu_change *change, lines_view lines, uin
     }
     uint64_t const at = gpu_shuffle(base[0], 0) | (uint64_t)gpu_shuffle(base[1], 0) << 32;
     for (unsigned i = SHELF_KEYS + gpu_lane(); i < all; i += GPU_WARP) {
-        unsigned          line;
-        GROUP_ENTRY const entry = G(tail_entry)(group, i, &line);
-        uint64_t const    to = at + i - SHELF_KEYS;
+        unsigned       line;
+        unsigned const place = G(tail_at)(group, i, &line);
+        uint64_t const to = at + i - SHELF_KEYS;
         if (to >= lines.shape->room) continue; /* refused when they are counted */
-        change->words[to] = attic_make_word(first + line, G(entry_key)(lines, entry));
-        if (!lines.is_bare) change->rests[to] = G(entry_rest)(lines, entry);
+        change->words[to] = attic_make_word(first + line, G(key_at)(lines, group, line, place));
+        if (!lines.is_bare) change->rests[to] = G(item_rest)(lines, group->list[place]);
     }
 }
 
@@ -360,11 +479,10 @@ TAMIS_INLINE void G(write_attic)(const gpu_change *change, lines_view lines, uin
 TAMIS_INLINE uint64_t G(rest_of)(lines_view lines, const G(group) * group, unsigned i,
                                  bool is_shelf) {
     unsigned line = i / RUNS_SLOTS, slot = i % RUNS_SLOTS;
-    if (is_shelf)
-        return i < group->tail[SHELF_BUCKETS] ? G(entry_rest)(lines, G(tail_entry)(group, i, &line))
-                                              : 0;
+    if (is_shelf && i >= group->tail[SHELF_BUCKETS]) return 0;
+    if (is_shelf) return G(item_rest)(lines, group->list[G(tail_at)(group, i, &line)]);
     if (slot >= group->used[line]) return 0;
-    return G(entry_rest)(lines, group->list[group->list_at[line * RUNS_CHAINS] + slot]);
+    return G(item_rest)(lines, group->list[group->list_at[line * RUNS_CHAINS] + slot]);
 }
 
 /* Write n rests from a bit on that begins a word. A thread has a whole word: none is shared. */
@@ -404,13 +522,11 @@ TAMIS_INLINE bool G(change_group)(const gpu_change *change, lines_view lines, ui
     G(group) group = G(group_make)(change);
     uint64_t const first = number * SHELF_BUCKETS;
     uint32_t const begin = number == 0 ? 0 : change->ends[number - 1], end = change->ends[number];
-    unsigned const most = (unsigned)change->room;
     if (begin == end) return true;
     if (!G(list_group)(lines, first, change->room, &group)) return false;
     for (uint32_t at = begin, n; at < end; at += n) {
-        n = (uint32_t)min_u64(end - at, GPU_TILE);
-        G(sort_tile)(lines, change->hashes + at, n, &group);
-        if (!G(merge)(change, lines, most, &group, tally)) return false;
+        n = G(sort_tile)(lines, change->hashes + at, end - at, (unsigned)change->tile, &group);
+        if (!G(merge)(change, lines, &group, tally)) return false;
     }
     bool const is_written = G(write_group)(change, lines, first, &group);
     gpu_warp_sync(); /* the next group takes the same memory */
@@ -437,4 +553,5 @@ TAMIS_INLINE void G(change_groups)(const gpu_change *change) {
 #undef GROUP_JOIN
 #undef GROUP_SUFFIX
 #undef GROUP_ENTRY
+#undef GROUP_ITEM
 #undef GROUP_IS_BARE

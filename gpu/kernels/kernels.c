@@ -46,24 +46,12 @@ TAMIS_INLINE uint64_t group_of(const gpu_change *change, uint64_t hash) {
     return fastrange(hash, change->table.lines.buckets) / SHELF_BUCKETS;
 }
 
-/* GPU_EACH hashes at a time, so that their atomic operations are under way together. */
 TAMIS_INLINE void group_keys(const gpu_change *change, bool is_counting) {
-    uint64_t const step = (uint64_t)gpu_threads() * GPU_EACH;
-    for (uint64_t base = gpu_block() * step; base < change->keys.n; base += gpu_blocks() * step) {
-        uint64_t hash[GPU_EACH];
-        uint32_t to[GPU_EACH];
-#pragma GCC unroll 4
-        for (unsigned j = 0; j < GPU_EACH; j++) {
-            uint64_t const i = base + j * gpu_threads() + gpu_thread();
-            to[j] = UINT32_MAX;
-            if (i >= change->keys.n) continue;
-            hash[j] = gpu_hash(&change->table, change->keys.data[i], change->keys.are_hashes);
-            to[j] = gpu_add32(&change->ends[group_of(change, hash[j])], 1);
-        }
-#pragma GCC unroll 4
-        for (unsigned j = 0; j < GPU_EACH && !is_counting; j++) {
-            if (to[j] != UINT32_MAX) change->hashes[to[j]] = hash[j];
-        }
+    for (uint64_t i = gpu_first(); i < change->keys.n; i += gpu_step()) {
+        uint64_t const hash =
+            gpu_hash(&change->table, change->keys.data[i], change->keys.are_hashes);
+        uint32_t const to = gpu_add32(&change->ends[group_of(change, hash)], 1);
+        if (!is_counting) change->hashes[to] = hash;
     }
 }
 
@@ -78,6 +66,7 @@ GPU_KERNEL k_group_scatter(gpu_change change) {
 /* Add a number of each thread of the warp to a total. Of a group they are below 2^32 together. */
 TAMIS_INLINE void group_count_one(uint64_t *total, uint64_t mine) {
     uint32_t all;
+    if (gpu_ballot(mine != 0) == 0) return;
     (void)gpu_warp_sum((uint32_t)mine, &all);
     if (gpu_lane() == 0 && all != 0) (void)gpu_add64(total, all);
 }
@@ -121,11 +110,13 @@ TAMIS_INLINE unsigned group_copies(const gpu_change *change, unsigned had, unsig
 
 #define GROUP_SUFFIX _bare
 #define GROUP_ENTRY uint32_t
+#define GROUP_ITEM uint8_t
 #define GROUP_IS_BARE true
 #include "group.h"
 
 #define GROUP_SUFFIX _full
 #define GROUP_ENTRY uint64_t
+#define GROUP_ITEM uint64_t
 #define GROUP_IS_BARE false
 #include "group.h"
 

@@ -86,8 +86,8 @@ TAMIS_INLINE gpu_found gpu_look_far(lines_view lines, const lines_place *place) 
     return found;
 }
 
-/* Look a key up; `head` is the first 16 bytes of its line. */
-TAMIS_INLINE gpu_found gpu_look(lines_view lines, const lines_place *place, gpu_pair head) {
+TAMIS_INLINE gpu_found gpu_look(lines_view lines, const lines_place *place) {
+    gpu_pair const head = gpu_load_pair(lines_at(lines, place->bucket));
     runs const     index = gpu_index(head);
     gpu_found      found = { 0, 0 };
     unsigned const rank = bits_popcount(bits_below(index.occ, place->chain));
@@ -107,27 +107,12 @@ TAMIS_INLINE gpu_found gpu_look(lines_view lines, const lines_place *place, gpu_
 
 /* ------------------------------------------------------------------ kernels */
 
-#ifndef GPU_EACH
-#define GPU_EACH 4 /* keys of a thread whose loads are under way together */
-#endif
-
-/* Hash keys and load the heads of their lines, GPU_EACH at a time. Key j of a thread is a block of
- * threads behind key j - 1, so that the loads of a warp are side by side. Behind the last key it is
- * taken again. */
-typedef struct gpu_batch {
-    uint64_t    i[GPU_EACH];
-    lines_place place[GPU_EACH];
-    gpu_pair    head[GPU_EACH];
-} gpu_batch;
-
-TAMIS_INLINE void gpu_fetch(const gpu_ask *ask, lines_view lines, uint64_t base, gpu_batch *batch) {
-#pragma GCC       unroll 4
-    for (unsigned j = 0; j < GPU_EACH; j++) {
-              batch->i[j] = base + j * gpu_threads() + gpu_thread();
-              uint64_t const key = ask->keys.data[min_u64(batch->i[j], ask->keys.n - 1)];
-              batch->place[j] = lines_find(lines, gpu_hash(&ask->table, key, ask->keys.are_hashes));
-              batch->head[j] = gpu_load_pair(lines_at(lines, batch->place[j].bucket));
-    }
+/* This thread's first item, and the step to its next. */
+TAMIS_INLINE uint64_t gpu_first(void) {
+    return (uint64_t)gpu_block() * gpu_threads() + gpu_thread();
+}
+TAMIS_INLINE uint64_t gpu_step(void) {
+    return (uint64_t)gpu_blocks() * gpu_threads();
 }
 
 TAMIS_INLINE uint64_t gpu_count_of(const gpu_table *table, gpu_found found) {
@@ -145,22 +130,18 @@ TAMIS_INLINE uint64_t gpu_value_of(const gpu_table *table, gpu_found found) {
 
 typedef enum gpu_question { GPU_HAS, GPU_COUNT, GPU_GET } gpu_question;
 
-/* The question and is_bare are constants of each kernel. */
+/* The question and is_bare are constants of each kernel. A thread has one key at a time: with the
+ * loads of 2, 4 or 8 keys under way together it needs more registers, so that fewer threads run,
+ * and an H200 was slower in all tables (10^8 keys, present: 41, 39, 34 and 16 G/s). */
 TAMIS_INLINE void gpu_ask_lines(const gpu_ask *ask, gpu_question question, bool is_bare) {
     lines_view const lines = gpu_view(&ask->table, is_bare);
-    uint64_t const   step = (uint64_t)gpu_threads() * GPU_EACH;
-    for (uint64_t base = gpu_block() * step; base < ask->keys.n; base += gpu_blocks() * step) {
-        gpu_batch batch;
-        gpu_fetch(ask, lines, base, &batch);
-#pragma GCC unroll 4
-        for (unsigned j = 0; j < GPU_EACH; j++) {
-            if (batch.i[j] >= ask->keys.n) continue;
-            gpu_found const found = gpu_look(lines, &batch.place[j], batch.head[j]);
-            if (question == GPU_HAS) ask->ret_has[batch.i[j]] = found.entries != 0;
-            if (question == GPU_COUNT)
-                ask->ret_counts[batch.i[j]] = gpu_count_of(&ask->table, found);
-            if (question == GPU_GET) ask->ret_counts[batch.i[j]] = gpu_value_of(&ask->table, found);
-        }
+    for (uint64_t i = gpu_first(); i < ask->keys.n; i += gpu_step()) {
+        uint64_t const    hash = gpu_hash(&ask->table, ask->keys.data[i], ask->keys.are_hashes);
+        lines_place const place = lines_find(lines, hash);
+        gpu_found const   found = gpu_look(lines, &place);
+        if (question == GPU_HAS) ask->ret_has[i] = found.entries != 0;
+        if (question == GPU_COUNT) ask->ret_counts[i] = gpu_count_of(&ask->table, found);
+        if (question == GPU_GET) ask->ret_counts[i] = gpu_value_of(&ask->table, found);
     }
 }
 

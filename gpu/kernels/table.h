@@ -60,6 +60,7 @@ typedef struct gpu_change {
     uint32_t  *large;         /* groups that did not fit */
     uint64_t   n_large;       /* 0: all groups are worked on; else those in `large` */
     uint64_t   room;          /* entries of a group that the shared memory has room for */
+    uint64_t   tile;          /* hashes that are sorted at a time: a power of two */
     uint64_t   is_last_try;   /* a group that does not fit is refused */
 } gpu_change;
 
@@ -89,18 +90,22 @@ typedef struct gpu_lines {
     uint64_t      *ret_sum;
 } gpu_lines;
 
-#define GPU_WARP 32         /* threads that run together */
-#define GPU_BLOCK 256       /* threads of a block, except of k_line_merge: one warp */
-#define GPU_TILE 1024       /* hashes of a group that are sorted at a time */
+#define GPU_WARP 32   /* threads that run together */
+#define GPU_BLOCK 256 /* threads of a block, except of k_line_merge: one warp */
+#define GPU_TILE 1024 /* hashes of a group that are sorted at a time, at most */
+#define GPU_LEAST_TILE 64
 #define GPU_ROOM 1024       /* entries of a group that nearly all groups have */
 #define GPU_LARGE_ROOM 4096 /* and all: 16 lines of 50 and 200 entries at most */
 #define GPU_CHAINS (SHELF_BUCKETS * RUNS_CHAINS)
 #define GPU_ENTRY_BITS 18 /* of an entry, besides its rest: line, chain, byte */
 
+#define GPU_RAW_BYTES ((SHELF_BUCKETS + 1) * TAMIS_LINE_BYTES)
+
 /* Bytes of shared memory for k_line_merge (kernels/group.h). */
-TAMIS_INLINE uint64_t gpu_merge_bytes(uint64_t room, bool is_bare) {
-    uint64_t const entry = is_bare ? 4 : 8;
-    return (GPU_TILE + 2 * room) * entry + 3 * (GPU_CHAINS + 8) * 2 + 64 * 4;
+TAMIS_INLINE uint64_t gpu_merge_bytes(uint64_t tile, uint64_t room, bool is_bare) {
+    uint64_t const entry = is_bare ? 4 : 8, item = is_bare ? 1 : 8;
+    return GPU_RAW_BYTES + tile * entry + (2 * SHELF_BUCKETS + 16) * 4 + 2 * (GPU_CHAINS + 8) * 2 +
+           2 * room * item;
 }
 
 /* All kernels: name, its argument, and whether its threads meet at barriers. */

@@ -62,6 +62,13 @@ typedef struct tamis_gpu_facts {
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_describe(const tamis_gpu *gpu,
                                                           tamis_gpu_facts *ret_facts);
 
+/** Memory of the GPU, for programs that have no other way to it. @return TAMIS_OK, _MEMORY,
+ *  _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_get_memory(tamis_gpu *gpu, uint64_t bytes,
+                                                            void         **ret_memory,
+                                                            tamis_problem *reterr_problem);
+TAMIS_API void                         tamis_gpu_free_memory(tamis_gpu *gpu, void *memory);
+
 /* ------------------------------------------------------------------ a set there */
 
 typedef struct tamis_gpu_set tamis_gpu_set;

@@ -1,0 +1,275 @@
+"""Sets on an NVIDIA GPU: the same bytes, asked and changed there.
+
+>>> gpu = tamis.gpu.Gpu()
+>>> there = gpu.upload(s)
+>>> found = there.contains(keys)
+
+Keys are arrays of 64-bit ints, taken where they are and without a copy: CuPy, PyTorch and others
+that have __cuda_array_interface__ or __dlpack__, on the GPU; numpy and others that have
+__array_interface__, here. Results are where the keys are: an array of numpy, or an Answers, which
+cupy.asarray() and torch.as_tensor() take without a copy.
+
+It needs libtamis-gpu.so beside the package, in the system's folders, or where TAMIS_GPU_LIBRARY
+says; and a driver of NVIDIA. Without them Gpu() raises CannotError, and says what is missing.
+"""
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+from typing import Any, NamedTuple, Union
+
+from ._core import Counter, Set, States
+from ._errors import ArgumentError, CannotError, KeyTypeError, make
+
+ABSENT = 2**64 - 1
+"""What States on a GPU answer for a key that has no value."""
+
+_HOST = 2  # keys in the memory of this machine
+_DLPACK_CUDA = 2  # a device type of DLPack
+
+
+class _Problem(ctypes.Structure):
+    _fields_ = [("status", ctypes.c_int), ("os_error", ctypes.c_int), ("offset", ctypes.c_uint64),
+                ("text", ctypes.c_char * 368)]
+
+
+class _Keys(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("n", ctypes.c_size_t), ("flags", ctypes.c_uint),
+                ("stream", ctypes.c_void_p)]
+
+
+class _Facts(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char * 128), ("memory_bytes", ctypes.c_uint64),
+                ("free_bytes", ctypes.c_uint64), ("capability", ctypes.c_uint),
+                ("driver_version", ctypes.c_uint), ("multiprocessors", ctypes.c_uint),
+                ("reserved", ctypes.c_uint * 9)]
+
+
+class _SetFacts(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_char_p), ("abilities", ctypes.c_uint), ("is_states", ctypes.c_bool),
+                ("keys", ctypes.c_uint64), ("saturated", ctypes.c_uint64), ("capacity", ctypes.c_uint64),
+                ("body_bytes", ctypes.c_uint64), ("body", ctypes.c_uint64),
+                ("reserved", ctypes.c_uint64 * 8)]
+
+
+class _Removal(ctypes.Structure):
+    _fields_ = [("removed", ctypes.c_size_t), ("absent", ctypes.c_size_t), ("saturated", ctypes.c_size_t)]
+
+
+class _DlTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+_WRITER = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+
+
+def _load() -> ctypes.CDLL:
+    here = Path(__file__).resolve().parent
+    named = os.environ.get("TAMIS_GPU_LIBRARY")
+    for name in [named] if named else [str(here / "libtamis-gpu.so"), "libtamis-gpu.so.0", "libtamis-gpu.so"]:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    raise CannotError("libtamis-gpu.so is not installed; TAMIS_GPU_LIBRARY may say where it is")
+
+
+def _call(function: Any, *arguments: Any) -> None:
+    """Call a function that ends with a tamis_problem, and raise what it says."""
+    problem = _Problem()
+    status = function(*arguments, ctypes.byref(problem))
+    if status != 0:
+        raise make(status, problem.text.decode("utf-8", "replace"), problem.os_error, None, 0)
+
+
+class Removal(NamedTuple):
+    """How many keys remove_all() removed, did not find, or found saturated."""
+
+    removed: int
+    absent: int
+    saturated: int
+
+
+class _Array(NamedTuple):
+    """Keys: where they are, and what keeps them alive."""
+
+    address: int
+    n: int
+    is_host: bool
+    stream: int
+    owner: Any
+
+
+def _from_interface(interface: dict[str, Any], owner: Any, is_host: bool) -> _Array:
+    shape, strides = interface["shape"], interface.get("strides")
+    if interface["typestr"][1:] not in ("u8", "i8") or interface["typestr"][0] == ">":
+        raise KeyTypeError(f"keys are 64-bit ints, not {interface['typestr']}")
+    if len(shape) != 1 or strides not in (None, (8,)):
+        raise ArgumentError("keys are an array of one dimension, side by side")
+    return _Array(interface["data"][0] or 0, shape[0], is_host, interface.get("stream") or 0, owner)
+
+
+def _from_dlpack(keys: Any) -> _Array:
+    # 1 is CUDA's default stream: what the producer has queued elsewhere comes before it.
+    capsule = keys.__dlpack__(stream=1)
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    tensor = _DlTensor.from_address(get(capsule, b"dltensor"))
+    if (tensor.code, tensor.bits, tensor.lanes) not in ((0, 64, 1), (1, 64, 1)):
+        raise KeyTypeError("keys are 64-bit ints")
+    if tensor.ndim != 1 or (tensor.strides and tensor.shape[0] > 1 and tensor.strides[0] != 1):
+        raise ArgumentError("keys are an array of one dimension, side by side")
+    return _Array((tensor.data or 0) + tensor.byte_offset, tensor.shape[0],
+                  tensor.device_type != _DLPACK_CUDA, 0, capsule)
+
+
+def _array(keys: Any) -> _Array:
+    if hasattr(keys, "__cuda_array_interface__"):
+        return _from_interface(keys.__cuda_array_interface__, keys, False)
+    if hasattr(keys, "__array_interface__"):
+        return _from_interface(keys.__array_interface__, keys, True)
+    if hasattr(keys, "__dlpack__"):
+        return _from_dlpack(keys)
+    raise KeyTypeError(f"keys on a GPU are arrays of 64-bit ints, not {type(keys).__name__}")
+
+
+class Answers:
+    """Results in the memory of the GPU. They may still be on their way: who takes them by
+    __cuda_array_interface__ waits for the stream that is named there."""
+
+    def __init__(self, gpu: Gpu, n: int, typestr: str, stream: int) -> None:
+        self._gpu = gpu
+        self._memory = ctypes.c_void_p()
+        self._n = n
+        bytes_each = int(typestr[2:])
+        _call(gpu._library.tamis_gpu_get_memory, gpu._handle, ctypes.c_uint64(max(1, n * bytes_each)),
+              ctypes.byref(self._memory))
+        self.__cuda_array_interface__ = {
+            "shape": (n,), "typestr": typestr, "data": (self._memory.value, False), "version": 3,
+            "strides": None, "stream": stream or 1}
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __del__(self) -> None:
+        if getattr(self, "_memory", None):
+            self._gpu._library.tamis_gpu_free_memory(self._gpu._handle, self._memory)
+
+
+class Gpu:
+    """A GPU, by its number."""
+
+    def __init__(self, device: int = 0) -> None:
+        self._handle = ctypes.c_void_p()
+        self._library = _load()
+        self._library.tamis_gpu_free_memory.restype = None
+        for name in ("tamis_gpu_close", "tamis_gpu_free", "tamis_free", "tamis_states_free"):
+            getattr(self._library, name).restype = None
+        _call(self._library.tamis_gpu_open, ctypes.c_int(device), ctypes.byref(self._handle))
+        facts = _Facts()
+        self._library.tamis_gpu_describe(self._handle, ctypes.byref(facts))
+        self.name: str = facts.name.decode("utf-8", "replace")
+        self.memory_bytes: int = facts.memory_bytes
+
+    def upload(self, source: Union[Set, Counter, States]) -> GpuSet:
+        """Copy a Set, Counter or States of kind line, or a Set of kind bloom. It stays as it is."""
+        states = "states_" if isinstance(source, States) else ""
+        data = bytes(source)
+        library, read = self._library, ctypes.c_void_p()
+        made = GpuSet(self, type(source))
+        _call(getattr(library, f"tamis_{states}read"), data, ctypes.c_size_t(len(data)), None, ctypes.byref(read))
+        try:
+            _call(getattr(library, "tamis_gpu_upload" + ("_states" if states else "")), self._handle, read,
+                  ctypes.byref(made._handle))
+        finally:
+            getattr(library, f"tamis_{states}free")(read)
+        return made
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            self._library.tamis_gpu_close(self._handle)
+
+
+class GpuSet:
+    """A set, a counter or states on a GPU. Gpu.upload() makes one."""
+
+    def __init__(self, gpu: Gpu, kind: type[Union[Set, Counter, States]]) -> None:
+        self._gpu = gpu
+        self._type = kind
+        self._handle = ctypes.c_void_p()
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            self._gpu._library.tamis_gpu_free(self._handle)
+
+    @property
+    def _facts(self) -> _SetFacts:
+        facts = _SetFacts()
+        self._gpu._library.tamis_gpu_get_facts(self._handle, ctypes.byref(facts))
+        return facts
+
+    def __len__(self) -> int:
+        return int(self._facts.keys)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._facts.body_bytes)
+
+    def _ask(self, question: str, keys: Any, typestr: str) -> Any:
+        array = _array(keys)
+        function = getattr(self._gpu._library, question)
+        asked = _Keys(array.address, array.n, _HOST if array.is_host else 0, array.stream)
+        if array.is_host:
+            import numpy
+
+            result = numpy.empty(array.n, dtype=typestr)
+            _call(function, self._handle, ctypes.byref(asked), ctypes.c_void_p(result.ctypes.data))
+            return result
+        answers = Answers(self._gpu, array.n, typestr, array.stream)
+        _call(function, self._handle, ctypes.byref(asked), answers._memory)
+        return answers
+
+    def contains(self, keys: Any) -> Any:
+        """Whether each key is in the set, as bools."""
+        return self._ask("tamis_gpu_has", keys, "|b1")
+
+    def counts(self, keys: Any) -> Any:
+        """How many copies of each key there are; tamis.MANY: more than can be counted."""
+        return self._ask("tamis_gpu_count", keys, "<u8")
+
+    def get_all(self, keys: Any) -> Any:
+        """The value of each key, of States; ABSENT: it has none."""
+        return self._ask("tamis_gpu_get", keys, "<u8")
+
+    def update(self, keys: Any) -> None:
+        """Add all keys, or none and raise FullError."""
+        array = _array(keys)
+        asked = _Keys(array.address, array.n, _HOST if array.is_host else 0, array.stream)
+        _call(self._gpu._library.tamis_gpu_add, self._handle, ctypes.byref(asked))
+
+    def remove_all(self, keys: Any) -> Removal:
+        """Remove one copy of each key. Those that are absent or saturated are counted."""
+        array = _array(keys)
+        removal = _Removal()
+        asked = _Keys(array.address, array.n, _HOST if array.is_host else 0, array.stream)
+        _call(self._gpu._library.tamis_gpu_remove, self._handle, ctypes.byref(asked), ctypes.byref(removal))
+        return Removal(removal.removed, removal.absent, removal.saturated)
+
+    def download(self) -> Any:
+        """A Set or Counter in the memory of this machine, with what is in it now."""
+        library, down = self._gpu._library, ctypes.c_void_p()
+        data = bytearray()
+
+        @_WRITER
+        def append(_context: int, start: int, n: int) -> bool:
+            data.extend(ctypes.string_at(start, n))
+            return True
+
+        _call(library.tamis_gpu_download, self._handle, ctypes.byref(down))
+        library.tamis_write(down, append, None)
+        library.tamis_free(down)
+        return self._type.from_bytes(data)
