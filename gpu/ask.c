@@ -31,11 +31,9 @@ static tamis_status ask_there(const tamis_gpu_set *set, ask_kind question, const
 
 #define PIECE_KEYS (UINT64_C(2) << 20)
 
+/* Keys that are under way; n may be 0. */
 typedef struct ask_piece {
-    uint64_t      *keys;     /* pinned; NULL: the caller's are */
-    uint8_t       *answers;  /* the same */
-    device_address there;    /* keys, then answers */
-    uint64_t       first, n; /* keys that are under way; n may be 0 */
+    uint64_t first, n;
 } ask_piece;
 
 typedef struct ask_pipe {
@@ -47,28 +45,32 @@ typedef struct ask_pipe {
     ask_piece            piece[DEVICE_STREAMS];
 } ask_pipe;
 
-static tamis_status open_pipe(ask_pipe *pipe, uint64_t keys) {
-    gpu_device *const device = pipe->set->device;
-    uint64_t const    bytes = pipe->question.answer_bytes;
+void ask_free_memory(tamis_gpu *gpu) {
+    device_enter(gpu->device);
     for (unsigned i = 0; i < DEVICE_STREAMS; i++) {
-        ask_piece *const piece = &pipe->piece[i];
-        if (!pipe->is_pinned) {
-            piece->keys = device_pin(device, 8 * keys);
-            piece->answers = device_pin(device, bytes * keys);
-            if (piece->keys == NULL || piece->answers == NULL) return TAMIS_ERR_MEMORY;
-        }
-        tamis_status const status = device_alloc(device, (8 + bytes) * keys, &piece->there);
-        if (status != TAMIS_OK) return status;
+        device_unpin(gpu->device, gpu->memory[i].keys);
+        device_unpin(gpu->device, gpu->memory[i].answers);
+        device_free(gpu->device, gpu->memory[i].there);
+        gpu->memory[i] = (ask_memory){ NULL, NULL, 0 };
     }
-    return TAMIS_OK;
+    gpu->memory_keys = 0;
+    device_leave(gpu->device);
 }
 
-static void close_pipe(ask_pipe *pipe) {
+/* Have memory for so many keys in each piece; answers have 8 bytes at most. */
+static tamis_status get_memory(tamis_gpu *gpu, uint64_t keys) {
+    if (gpu->memory_keys >= keys) return TAMIS_OK;
+    ask_free_memory(gpu);
     for (unsigned i = 0; i < DEVICE_STREAMS; i++) {
-        device_unpin(pipe->set->device, pipe->piece[i].keys);
-        device_unpin(pipe->set->device, pipe->piece[i].answers);
-        device_free(pipe->set->device, pipe->piece[i].there);
+        ask_memory *const memory = &gpu->memory[i];
+        memory->keys = device_pin(gpu->device, 8 * keys);
+        memory->answers = device_pin(gpu->device, 8 * keys);
+        if (memory->keys == NULL || memory->answers == NULL) return TAMIS_ERR_MEMORY;
+        tamis_status const status = device_alloc(gpu->device, 16 * keys, &memory->there);
+        if (status != TAMIS_OK) return status;
     }
+    gpu->memory_keys = keys;
+    return TAMIS_OK;
 }
 
 /* Wait for the answers of a piece, and hand them out. */
@@ -77,33 +79,32 @@ static tamis_status take_answers(ask_pipe *pipe, unsigned i) {
     unsigned const     bytes = pipe->question.answer_bytes;
     tamis_status const status = device_wait(pipe->set->device, device_stream(pipe->set->device, i));
     if (status == TAMIS_OK && !pipe->is_pinned)
-        memcpy(pipe->to + bytes * piece->first, piece->answers, bytes * piece->n);
+        memcpy(pipe->to + bytes * piece->first, pipe->set->gpu->memory[i].answers,
+               bytes * piece->n);
     piece->n = 0;
     return status;
 }
 
 static tamis_status send_keys(ask_pipe *pipe, unsigned i, const uint64_t *keys, uint64_t first,
                               uint64_t n) {
-    ask_piece *const     piece = &pipe->piece[i];
-    gpu_device *const    device = pipe->set->device;
-    void *const          stream = device_stream(device, i);
-    device_address const answers = piece->there + 8 * n;
-    const uint64_t      *from = keys + first;
-    uint8_t             *to = pipe->to + pipe->question.answer_bytes * first;
-    piece->first = first;
-    piece->n = n;
+    const ask_memory *const memory = &pipe->set->gpu->memory[i];
+    gpu_device *const       device = pipe->set->device;
+    void *const             stream = device_stream(device, i);
+    unsigned const          bytes = pipe->question.answer_bytes;
+    device_address const    answers = memory->there + 8 * n;
+    const uint64_t         *from = keys + first;
+    uint8_t                *to = pipe->to + bytes * first;
+    pipe->piece[i] = (ask_piece){ first, n };
     if (!pipe->is_pinned) {
-        memcpy(piece->keys, from, 8 * n);
-        from = piece->keys;
-        to = piece->answers;
+        memcpy(memory->keys, from, 8 * n);
+        from = memory->keys;
+        to = memory->answers;
     }
-    tamis_status status = device_copy_in(device, piece->there, from, 8 * n, stream);
+    tamis_status status = device_copy_in(device, memory->there, from, 8 * n, stream);
     if (status == TAMIS_OK)
-        status = ask_there(pipe->set, pipe->question, (const uint64_t *)(uintptr_t)piece->there, n,
+        status = ask_there(pipe->set, pipe->question, (const uint64_t *)(uintptr_t)memory->there, n,
                            pipe->flags, (void *)(uintptr_t)answers, stream);
-    if (status == TAMIS_OK)
-        status = device_copy_out(device, to, answers, pipe->question.answer_bytes * n, stream);
-    return status;
+    return status == TAMIS_OK ? device_copy_out(device, to, answers, bytes * n, stream) : status;
 }
 
 static tamis_status ask_from_here(const tamis_gpu_set *set, ask_kind question,
@@ -113,7 +114,7 @@ static tamis_status ask_from_here(const tamis_gpu_set *set, ask_kind question,
     unsigned       i = 0;
     pipe.is_pinned =
         device_is_pinned(set->device, keys->data) && device_is_pinned(set->device, answers);
-    tamis_status status = open_pipe(&pipe, each);
+    tamis_status status = get_memory(set->gpu, each);
     for (uint64_t first = 0, n; first < keys->n && status == TAMIS_OK; first += n) {
         n = min_u64(keys->n - first, each);
         if (pipe.piece[i].n != 0) status = take_answers(&pipe, i);
@@ -125,7 +126,6 @@ static tamis_status ask_from_here(const tamis_gpu_set *set, ask_kind question,
         tamis_status const taken = take_answers(&pipe, i);
         if (status == TAMIS_OK) status = taken;
     }
-    close_pipe(&pipe);
     return status;
 }
 

@@ -218,7 +218,7 @@ void device_close(gpu_device *device) {
         device_leave(device);
         (void)cu->context_release(device->number);
     }
-    if (device->library != NULL) (void)dlclose(device->library);
+    /* The driver stays loaded: it has threads and exit handlers of its own. */
     free(device);
 }
 

@@ -25,6 +25,7 @@ tamis_status tamis_gpu_open(int number, tamis_gpu **ret_gpu, tamis_problem *rete
 
 void tamis_gpu_close(tamis_gpu *gpu) {
     if (gpu == NULL) return;
+    ask_free_memory(gpu);
     device_close(gpu->device);
     free(gpu);
 }
@@ -59,12 +60,14 @@ void tamis_gpu_free_memory(tamis_gpu *gpu, void *memory) {
 /* ------------------------------------------------------------------ making one */
 
 /* Make a set of a header, with memory for a body that is not filled. */
-static tamis_status make_set(gpu_device *device, const uint8_t *header, tamis_gpu_set **ret_set,
+static tamis_status make_set(tamis_gpu *gpu, const uint8_t *header, tamis_gpu_set **ret_set,
                              tamis_problem *problem) {
+    gpu_device *const    device = gpu->device;
     tamis_gpu_set *const set = calloc(1, sizeof *set);
     device_address       body = 0;
     if (set == NULL) return say(problem, TAMIS_ERR_MEMORY, "no memory for a handle");
     memcpy(set->header, header, HEADER_BYTES);
+    set->gpu = gpu;
     set->device = device;
     set->facts = header_read(header);
     tamis_status status = header_make_table(header, &set->table, problem);
@@ -98,6 +101,7 @@ void tamis_gpu_free(tamis_gpu_set *set) {
 /* A tamis_writer that sends what it gets to the GPU: through two pieces of pinned memory, one of
  * which is filled while the other is copied. */
 typedef struct upload {
+    tamis_gpu     *gpu;
     gpu_device    *device;
     tamis_gpu_set *set;
     tamis_problem *problem;
@@ -123,7 +127,7 @@ static tamis_status flush(upload *up) {
 }
 
 static tamis_status take_header(upload *up) {
-    tamis_status const status = make_set(up->device, up->header, &up->set, up->problem);
+    tamis_status const status = make_set(up->gpu, up->header, &up->set, up->problem);
     if (status != TAMIS_OK || up->is_header_only) return status;
     for (unsigned i = 0; i < DEVICE_STREAMS; i++) {
         up->piece[i] = device_pin(up->device, PIECE_BYTES);
@@ -186,7 +190,7 @@ static tamis_status finish(upload *up, tamis_status status, tamis_gpu_set **ret_
 
 static tamis_status upload_set(tamis_gpu *gpu, const tamis_set *set, tamis_gpu_set **ret_set,
                                tamis_problem *problem) {
-    upload up = { .device = gpu->device, .problem = problem };
+    upload up = { .gpu = gpu, .device = gpu->device, .problem = problem };
     device_enter(gpu->device);
     tamis_status status = tamis_write(set, take_bytes, &up);
     if (status != TAMIS_OK && up.status == TAMIS_OK)
@@ -229,7 +233,7 @@ tamis_status tamis_gpu_upload_states(tamis_gpu *gpu, const tamis_states *states,
     if (gpu == NULL || ret_set == NULL || states == NULL)
         return say(reterr_problem, TAMIS_ERR_ARGUMENT,
                    "no GPU, no states, or no place for a handle");
-    upload up = { .device = gpu->device, .problem = reterr_problem };
+    upload up = { .gpu = gpu, .device = gpu->device, .problem = reterr_problem };
     device_enter(gpu->device);
     tamis_status status = tamis_states_write(states, take_bytes, &up);
     if (status != TAMIS_OK && up.status == TAMIS_OK)
@@ -285,7 +289,9 @@ tamis_status tamis_gpu_create(tamis_gpu *gpu, const tamis_spec *spec, tamis_gpu_
     reserved.allocator_flags = TAMIS_ALLOCATOR_ZEROED;
     tamis_status status = tamis_create(&reserved, &empty, reterr_problem);
     if (status != TAMIS_OK) return status;
-    upload up = { .device = gpu->device, .problem = reterr_problem, .is_header_only = true };
+    upload up = {
+        .gpu = gpu, .device = gpu->device, .problem = reterr_problem, .is_header_only = true
+    };
     device_enter(gpu->device);
     status = tamis_write(empty, take_bytes, &up);
     if (up.status == TAMIS_OK && up.set != NULL) {

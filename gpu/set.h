@@ -7,11 +7,25 @@
 #include "header.h"
 #include "say.h"
 
+/* Memory that keys of this machine go through: pinned, and on the GPU. It is kept from one call to
+ * the next, since pinning takes a millisecond. */
+typedef struct ask_memory {
+    uint64_t      *keys;
+    uint8_t       *answers;
+    device_address there; /* keys, then answers */
+} ask_memory;
+
 struct tamis_gpu {
     gpu_device *device;
+    ask_memory  memory[DEVICE_STREAMS];
+    uint64_t    memory_keys; /* that each of these has room for */
 };
 
+/* ask.c: let that memory go. */
+void ask_free_memory(tamis_gpu *gpu);
+
 struct tamis_gpu_set {
+    tamis_gpu   *gpu;
     gpu_device  *device;
     gpu_table    table; /* its body is memory of the GPU */
     header_facts facts; /* keys and saturated are those of now */

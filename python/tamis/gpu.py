@@ -11,11 +11,14 @@ cupy.asarray() and torch.as_tensor() take without a copy.
 
 It needs libtamis-gpu.so beside the package, in the system's folders, or where TAMIS_GPU_LIBRARY
 says; and a driver of NVIDIA. Without them Gpu() raises CannotError, and says what is missing.
+
+Objects that are still there when Python ends are left to the driver, which may have ended before them.
 """
 from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple, Union
 
@@ -156,7 +159,7 @@ class Answers:
         return self._n
 
     def __del__(self) -> None:
-        if getattr(self, "_memory", None):
+        if getattr(self, "_memory", None) and not sys.is_finalizing():
             self._gpu._library.tamis_gpu_free_memory(self._gpu._handle, self._memory)
 
 
@@ -190,7 +193,7 @@ class Gpu:
         return made
 
     def __del__(self) -> None:
-        if getattr(self, "_handle", None):
+        if getattr(self, "_handle", None) and not sys.is_finalizing():
             self._library.tamis_gpu_close(self._handle)
 
 
@@ -203,7 +206,7 @@ class GpuSet:
         self._handle = ctypes.c_void_p()
 
     def __del__(self) -> None:
-        if getattr(self, "_handle", None):
+        if getattr(self, "_handle", None) and not sys.is_finalizing():
             self._gpu._library.tamis_gpu_free(self._handle)
 
     @property
@@ -264,12 +267,11 @@ class GpuSet:
         library, down = self._gpu._library, ctypes.c_void_p()
         data = bytearray()
 
-        @_WRITER
         def append(_context: int, start: int, n: int) -> bool:
             data.extend(ctypes.string_at(start, n))
             return True
 
         _call(library.tamis_gpu_download, self._handle, ctypes.byref(down))
-        library.tamis_write(down, append, None)
+        library.tamis_write(down, _WRITER(append), None)
         library.tamis_free(down)
         return self._type.from_bytes(data)

@@ -23,6 +23,7 @@ struct gpu_device {
 };
 
 uint64_t emulator_memory = UINT64_C(1) << 40;
+uint64_t emulator_peak;
 
 _Thread_local gpu_host gpu_now;
 
@@ -192,6 +193,7 @@ tamis_status device_alloc(gpu_device *device, uint64_t bytes, device_address *re
     memset(memory, 0xa5, (bytes + 511) / 256 * 256);
     memory[0] = bytes;
     device->used += bytes;
+    emulator_peak = max_u64(emulator_peak, device->used);
     *ret_address = (device_address)(uintptr_t)memory + 256;
     return TAMIS_OK;
 }

@@ -7,7 +7,8 @@
 /* Bytes of memory that the GPU has. */
 extern uint64_t emulator_memory;
 
-/* Bytes of it that are in use. */
-uint64_t emulator_used(const tamis_gpu *gpu);
+/* Bytes of it that are in use, and the most that were. */
+uint64_t        emulator_used(const tamis_gpu *gpu);
+extern uint64_t emulator_peak;
 
 #endif

@@ -139,6 +139,25 @@ static void test_pieces(void **unused) {
     free(ids);
 }
 
+/* Filling a table takes at most 12 bytes of scratch memory for each key. */
+static void test_scratch(void **unused) {
+    (void)unused;
+    tamis_spec spec = pair_spec("line", NULL, MOST);
+    spec.fpr = 0.003;
+    spec.abilities = TAMIS_CAN_REMOVE;
+    uint64_t *const ids = malloc(8 * MOST);
+    pair            both = pair_make(&spec);
+    for (size_t i = 0; i < MOST; i++) ids[i] = i;
+    uint64_t const before = emulator_used(both.gpu);
+    emulator_peak = 0;
+    assert_true(add_to_both(&both, ids, MOST, 0));
+    assert_true(emulator_peak > before);
+    assert_true(emulator_peak - before <= 12 * MOST);
+    assert_int_equal(emulator_used(both.gpu), before);
+    pair_free(&both);
+    free(ids);
+}
+
 /* What is refused has changed no byte. */
 static void test_refused(void **unused) {
     (void)unused;
@@ -189,7 +208,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_histories), cmocka_unit_test(test_crowds),
         cmocka_unit_test(test_floods),    cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_refused),   cmocka_unit_test(test_blooms),
+        cmocka_unit_test(test_scratch),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_blooms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
