@@ -296,6 +296,7 @@ tamis_status tamis_gpu_create(tamis_gpu *gpu, const tamis_spec *spec, tamis_gpu_
     status = tamis_write(empty, take_bytes, &up);
     if (up.status == TAMIS_OK && up.set != NULL) {
         status = device_zero(gpu->device, set_body(up.set), up.set->facts.body_bytes, NULL);
+        if (status == TAMIS_OK) status = device_wait(gpu->device, NULL);
         status = say_device(reterr_problem, status, gpu->device);
     }
     status = finish(&up, status, ret_set);

@@ -145,7 +145,8 @@ typedef struct tamis_gpu_keys {
 
 /* Lookups on the memory of the GPU are asynchronous, as a kernel of your own in the same stream:
  * the call returns when they are queued, and an error of the driver may show up later. Lookups on
- * the memory of this machine, and all changes, are done when the call returns. */
+ * the memory of this machine, and all changes, are done when the call returns. Before a change,
+ * wait for the lookups of this set that are under way in other streams than that of its keys. */
 
 /** ret_has[i] becomes 1 if the set has key i, else 0: n bytes, where the keys are.
  *  @return TAMIS_OK, _MEMORY, _IO, _ARGUMENT. */
