@@ -208,6 +208,9 @@ static void print_set(const tamis_info *info) {
     output_text("  can         add, has%s%s\n", *abilities ? ", " : "", abilities);
     if (info->plan.count_to != 0) output_text("  counts      exactly up to %s copies\n", count_to);
     print_keys(info);
+    if (info->facts.parts != 0)
+        output_text("  part        %u of a set in %u parts, 0 to %u\n", info->facts.part,
+                    info->facts.parts, info->facts.parts - 1);
     print_growth(&growth, &info->plan);
     output_text("  fpr         %s now, %s when full\n", now, full);
     print_size(&info->plan, info->facts.body_bytes);
@@ -230,6 +233,10 @@ static void json_set(const tamis_info *info) {
     json_number("current_fpr", info->current_fpr);
     json_forecast(&info->plan);
     json_growth(&growth);
+    if (info->facts.parts != 0) {
+        json_count("part", info->facts.part);
+        json_count("parts", info->facts.parts);
+    }
     json_count("saturated", info->facts.saturated);
     json_count("moved", info->facts.moved);
     json_count("refused_adds", info->facts.refused_adds);

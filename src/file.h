@@ -44,6 +44,8 @@ enum {
     AT_BUCKETS_MOVED = 104,
     AT_LATE = 112, /* states only */
     AT_GROWTH_END = 120,
+    AT_PART_INDEX = 120, /* of a part of a set (part.c) only; and so is the next */
+    AT_PART_COUNT = 124,
     AT_PART = 128,
     AT_CHECKSUM = HEADER_BYTES - 8,
 
@@ -71,7 +73,7 @@ enum {
 #define FILE_MAX_PARTS 2
 
 /* Flags in AT_REQUIRED. A reader that does not know one of them refuses the file. */
-enum { NEEDS_STATES = 1, NEEDS_GROWTH = 2 };
+enum { NEEDS_STATES = 1, NEEDS_GROWTH = 2, NEEDS_PART = 4 };
 
 TAMIS_INLINE uint64_t file_blocks(uint64_t body_bytes) {
     return body_bytes / BLOCK_BYTES + (body_bytes % BLOCK_BYTES != 0);

@@ -106,6 +106,5 @@ void tamis_grow_choose_calls(tamis_set *set) {
     growth->moving.count_chunk = NULL;
     growth->moving.fetch = set->kind->growing->fetch != NULL ? grow_fetch : NULL;
     growth->moving.fetch_more = NULL;
-    set->calls = grow_is_moving(set) ? &growth->moving : &growth->calm;
-    tamis_handle_bind(set);
+    tamis_handle_use_calls(set, grow_is_moving(set) ? &growth->moving : &growth->calm);
 }

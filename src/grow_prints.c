@@ -4,6 +4,7 @@
  * their prints, and a table of a step can be checked by the prints that it may have.
  */
 #include "grow.h"
+#include "part.h"
 
 /* ------------------------------------------------------------------ all prints */
 
@@ -28,7 +29,8 @@ typedef struct joining {
 static bool join_print(void *context, uint64_t print, uint64_t copies) {
     joining *const join = context;
     uint64_t const hash = fastrange_inverse(print, join->prints);
-    join->status = tamis_table_add_copies(join->into->calls, &join->into->table, hash, copies);
+    join->status =
+        tamis_table_add_copies(part_inner_calls(join->into), &join->into->table, hash, copies);
     return join->status == TAMIS_OK;
 }
 

@@ -7,6 +7,11 @@
 
 #define HANDLE_MAX_CAPACITY (UINT64_C(1) << 40)
 
+/* Which part of a set: one of `parts`, a power of two; 0 and 0: all of it. */
+typedef struct tamis_part_of {
+    uint32_t part, parts;
+} tamis_part_of;
+
 struct tamis_set {
     tamis_table table; /* first: the address of a set is that of its table (set_of_table) */
     bool (*has_id)(const tamis_table *table, uint64_t id); /* see tamis_handle_bind() */
@@ -24,6 +29,7 @@ struct tamis_set {
     unsigned           change_locks; /* why it must not change; 0: it may. See below */
     struct growth     *growth;       /* grow.h; NULL: of fixed size */
     struct shared_set *shared;       /* share.h; NULL: one thread at a time changes it */
+    struct part       *part;         /* part.h; NULL: a whole set */
     const kind_states *states; /* of states: the kind's functions, or those of grow_states.c */
     tamis_allocator    allocator;
     unsigned           allocator_flags; /* TAMIS_ALLOCATOR_... */
@@ -105,6 +111,9 @@ tamis_set *tamis_handle_new(const tamis_kind *kind, const uint64_t *geometry,
 void tamis_handle_set_hash(tamis_set *set, const keyhash *hasher);
 void tamis_handle_bind(tamis_set *set);
 
+/* part.c: from now on, keys are handled by these functions. */
+void tamis_handle_use_calls(tamis_set *set, const tamis_kind *calls);
+
 TAMIS_INLINE const tamis_set *set_of_table(const tamis_table *table) {
     return (const tamis_set *)(const void *)table;
 }
@@ -128,6 +137,7 @@ tamis_status tamis_problem_say_memory(tamis_problem *problem, const char *what, 
 
 /* The default of count_to: a kind must count so far to be chosen for counting. */
 #define TAMIS_DEFAULT_COUNT_TO 255
+#define TAMIS_DEFAULT_OVERFLOW 1e-10
 
 /* A spec of a set or of states, checked and completed (spec.c). */
 typedef struct tamis_request {
@@ -138,6 +148,7 @@ typedef struct tamis_request {
     uint64_t lifetime;      /* as in the spec; 0: by default, a multiple of the capacity */
     uint64_t grow_to;       /* as in the spec; 0: of fixed size */
     bool     shared;        /* as in the spec */
+    tamis_part_of part;     /* as in the spec */
 
     const char       *kind, *geometry, *isa; /* NULL: not given */
     tamis_hash        hash;
@@ -172,6 +183,7 @@ typedef struct tamis_choice {
     bool              grows;         /* see grow.h for the next */
     unsigned          stage, stages; /* geometry and workload are those of `stage` */
     double            overflow;
+    tamis_part_of     part;
     unsigned          allocator_flags; /* of the memory that it will be made in */
 } tamis_choice;
 

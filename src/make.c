@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "grow.h"
 #include "os.h"
+#include "part.h"
 #include "share.h"
 #include "theory/print_law.h"
 
@@ -54,6 +55,7 @@ void tamis_free(tamis_set *set) {
     if (set == NULL || handle_is_busy(set)) return;
     tamis_share_free(set);
     tamis_grow_free(set);
+    tamis_part_free(set);
     if (set->mapping != NULL) {
         tamis_os_unmap(set->mapping, set->mapping_bytes);
     } else {
@@ -76,6 +78,7 @@ tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
     set->table.sweep = choice->sweep;
     if (choice->values != 0) set->table.sweep.units = choice->kind->states->units(choice->geometry);
     tamis_status status = tamis_table_get_body(set, &set->table);
+    if (status == TAMIS_OK) status = tamis_part_init(set, choice->part);
     if (status == TAMIS_OK && choice->grows)
         status = tamis_grow_init(set, choice->stage, choice->stages, choice->overflow);
     if (status == TAMIS_OK && choice->shared) status = tamis_share_init(set);
@@ -92,6 +95,7 @@ tamis_choice tamis_choice_like(const tamis_set *other) {
                                   .work = tamis_handle_workload(other),
                                   .values = other->table.values,
                                   .allocator_flags = other->allocator_flags,
+                                  .part = part_of_set(other),
                                   .sweep = { .timeout = ageing->timeout,
                                              .timer_bits = ageing->timer_bits,
                                              .lives = ageing->lives } };
@@ -108,6 +112,7 @@ static tamis_status make_like(const tamis_request *request, const tamis_kind *ki
     tamis_set             *set;
     choice.kind = kind;
     choice.allocator_flags = request->allocator_flags;
+    if (request->part.parts != 0) choice.part = request->part;
     tamis_status status = tamis_make(&choice, hasher, &request->allocator, &set);
     if (status != TAMIS_OK) return status;
     if (other->growth != NULL)
@@ -179,8 +184,10 @@ tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_
         return tamis_problem_say(problem, status, "this build or processor has no \"%s\"",
                                  request->isa);
     }
+    if (status == TAMIS_OK) status = tamis_part_check(request, &choice, problem);
     if (status != TAMIS_OK) return status;
     choice.allocator_flags = request->allocator_flags;
+    choice.part = request->part;
     status = request->like != NULL ? make_like(request, choice.kind, &hasher, ret_set)
                                    : tamis_make(&choice, &hasher, &request->allocator, ret_set);
     return status == TAMIS_OK ? status : say_no_memory(problem, status, &choice);
@@ -275,7 +282,8 @@ bool tamis_is_alike(const tamis_set *a, const tamis_set *b) {
            memcmp(a->table.geometry, b->table.geometry, sizeof a->table.geometry) == 0 &&
            a->table.values == b->table.values && a->table.sweep.timeout == b->table.sweep.timeout &&
            a->table.sweep.timer_bits == b->table.sweep.timer_bits &&
-           a->table.sweep.lives == b->table.sweep.lives;
+           a->table.sweep.lives == b->table.sweep.lives &&
+           part_is_same(part_of_set(a), part_of_set(b));
 }
 
 tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
@@ -295,6 +303,7 @@ bool tamis_has_same_prints(const tamis_set *a, const tamis_set *b) {
            a->hasher.seed.high == b->hasher.seed.high &&
            a->kind->prints(a->table.geometry) == b->kind->prints(b->table.geometry) &&
            a->table.values == 0 && b->table.values == 0 && a->abilities == b->abilities &&
+           part_is_same(part_of_set(a), part_of_set(b)) &&
            a->kind->count_to(a->table.geometry) == b->kind->count_to(b->table.geometry);
 }
 
@@ -413,7 +422,10 @@ static void get_facts(const tamis_set *set, tamis_facts *ret_facts) {
         .moved = sum.moved,
         .body_bytes = sum.body_bytes,
         .memory_bytes = sum.body_bytes + sizeof *set,
+        .part = part_of_set(set).part,
+        .parts = part_of_set(set).parts,
     };
+    if (set->part != NULL) ret_facts->memory_bytes += sizeof *set->part;
     if (set->growth != NULL) {
         ret_facts->memory_bytes += sizeof *set->growth;
         ret_facts->grow_to = grow_largest(set);
@@ -443,8 +455,10 @@ tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info) {
     tamis_workload const work = tamis_handle_workload(set);
     survey_tables(set, &survey);
     info.current_fpr = survey.fpr;
-    /* Keys with equal 64-bit hashes add to the rate, unless the fingerprints include them. */
-    if (set->kind->prints == NULL) info.current_fpr += (double)table->keys / 0x1p64;
+    /* Keys with equal hashes add to the rate, unless the fingerprints include them. In a part, the
+     * first bits of all hashes are equal. */
+    if (set->kind->prints == NULL)
+        info.current_fpr += (double)table->keys / ldexp(1, 64 - (int)part_bits(part_of_set(set)));
     info.distinct = survey.distinct;
     info.load = survey.load;
     info.prints = survey.prints;

@@ -5,6 +5,7 @@
  * set in a step of growing) PART_BYTES behind it.
  */
 #include "open.h"
+#include "part.h"
 
 tamis_status tamis_header_read(const source *from, uint8_t *h) {
     size_t const known = (size_t)min_u64(from->n, HEADER_BYTES);
@@ -40,7 +41,7 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
         return tamis_source_say(from, TAMIS_ERR_CORRUPT, AT_MAJOR, "there is no version 0");
     }
     uint32_t const required = le32_load(h + AT_REQUIRED);
-    if ((required & ~(uint32_t)(NEEDS_STATES | NEEDS_GROWTH)) != 0) {
+    if ((required & ~(uint32_t)(NEEDS_STATES | NEEDS_GROWTH | NEEDS_PART)) != 0) {
         return tamis_source_say(from, TAMIS_ERR_VERSION, AT_REQUIRED,
                                 "it needs a newer version of tamis");
     }
@@ -51,17 +52,20 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
                                     : "it holds states: open it with tamis_states_open()");
     }
     bool const     grows = (required & NEEDS_GROWTH) != 0;
+    bool const     is_part = (required & NEEDS_PART) != 0;
     uint32_t const parts = le32_load(h + AT_PARTS);
     if (parts < 1 || parts > (grows ? FILE_MAX_PARTS : 1)) {
         return tamis_source_say(from, TAMIS_ERR_VERSION, AT_PARTS,
                                 "this version reads sets of one part, or of two if they grow");
     }
     size_t const second = PART_FIELDS + PART_BYTES; /* of part 1, if there is one */
-    bool const   is_reserved_zero =
-        is_zero(h, 28, AT_SEED_LOW) && is_zero(h, grows ? AT_GROWTH_END : AT_STAGE, AT_PART) &&
-        is_zero(h, PART_FIELDS + 4, PART_MOVED) && is_zero(h, second + 4, second + 8) &&
-        is_zero(h, AT_PART + parts * PART_BYTES, AT_CHECKSUM) &&
-        is_zero(h, PART_VALUES + PART_BYTES, PART_GEOMETRY + PART_BYTES);
+    bool const   is_reserved_zero = is_zero(h, 28, AT_SEED_LOW) &&
+                                  is_zero(h, grows ? AT_GROWTH_END : AT_STAGE, AT_GROWTH_END) &&
+                                  is_zero(h, is_part ? AT_PART : AT_PART_INDEX, AT_PART) &&
+                                  is_zero(h, PART_FIELDS + 4, PART_MOVED) &&
+                                  is_zero(h, second + 4, second + 8) &&
+                                  is_zero(h, AT_PART + parts * PART_BYTES, AT_CHECKSUM) &&
+                                  is_zero(h, PART_VALUES + PART_BYTES, PART_GEOMETRY + PART_BYTES);
     /* a set has nothing of what only states have, and the other way round */
     bool const is_other_zero = from->is_states
                                    ? is_zero(h, AT_REFUSED_REMOVES, AT_REFUSED_REMOVES + 8)
@@ -185,6 +189,19 @@ static tamis_status header_states(const source *from, const uint8_t *h, tamis_se
                : tamis_source_say(from, TAMIS_ERR_CORRUPT, PART_VALUES, "impossible values");
 }
 
+/* The fields that only parts of a set have. */
+static tamis_status header_part_of(const source *from, const uint8_t *h, tamis_set *set) {
+    tamis_part_of const of = { le32_load(h + AT_PART_INDEX), le32_load(h + AT_PART_COUNT) };
+    if (from->is_states || of.parts == 0 || !part_is_possible(of) ||
+        !tamis_part_fits(set->kind, set->table.geometry, of)) {
+        return tamis_source_say(from, TAMIS_ERR_CORRUPT, AT_PART_INDEX,
+                                "it cannot be that part of a set");
+    }
+    if (tamis_part_init(set, of) != TAMIS_OK)
+        return tamis_problem_say_memory(from->problem, from->name, sizeof *set->part);
+    return TAMIS_OK;
+}
+
 /* The second table of a set that is in a step: twice the buckets, and as many prints. */
 static tamis_status header_next(const source *from, const uint8_t *h, tamis_set *set) {
     const uint8_t *const p = h + PART_BYTES;
@@ -260,6 +277,8 @@ tamis_status tamis_header_to_handle(const source *from, const uint8_t *h,
     set->table.saturated = le64_load(h + PART_SATURATED);
     set->table.moved = le64_load(h + PART_MOVED);
     if (from->is_states) status = header_states(from, h, set);
+    if (status == TAMIS_OK && (le32_load(h + AT_REQUIRED) & NEEDS_PART) != 0)
+        status = header_part_of(from, h, set);
     if (status == TAMIS_OK && (le32_load(h + AT_REQUIRED) & NEEDS_GROWTH) != 0)
         status = header_growth(from, h, set);
     if (status == TAMIS_OK) status = header_check_length(from, h);

@@ -12,6 +12,7 @@ const char *tamis_status_text(tamis_status status) {
     case TAMIS_ERR_UNKNOWN: return "the state of the key is not known";
     case TAMIS_ERR_CONFLICT: return "the key has another state";
     case TAMIS_ERR_SATURATED: return "the key has more copies than can be counted; it stays";
+    case TAMIS_ERR_PART: return "the key belongs to another part of the set";
     case TAMIS_ERR_ARGUMENT: return "an argument is missing or out of range";
     case TAMIS_ERR_KIND: return "there is no kind of that name";
     case TAMIS_ERR_CANNOT: return "this kind of set cannot do that";

@@ -91,7 +91,7 @@ static tamis_status add_print(const receiving *list, uint64_t print, uint64_t co
     bool const       is_counted = (set->abilities & TAMIS_CAN_COUNT) != 0;
     if (copies == STREAM_MANY_COPIES) copies = TAMIS_COUNT_MANY;
     if (!is_counted) copies = 1;
-    return tamis_table_add_copies(set->calls, &set->table, hash, copies);
+    return tamis_table_add_copies(part_inner_calls(set), &set->table, hash, copies);
 }
 
 /* One print: zeros for the chains before it, a one, its remainder, and its copies. */
@@ -177,11 +177,12 @@ static tamis_status choose_like(const stream *sent, const tamis_spec *spec,
     bool const             is_alike =
         like->hasher.hash == sent->hash && like->hasher.seed.low == sent->seed.low &&
         like->hasher.seed.high == sent->seed.high && stream_takes_kind(like->kind) &&
-        like->kind->prints(like->table.geometry) == sent->prints;
+        like->kind->prints(like->table.geometry) == sent->prints &&
+        part_is_same(part_of_set(like), sent->part);
     if (!is_alike) {
         return tamis_problem_say(problem, TAMIS_ERR_MISMATCH,
-                                 "the stream and the other set (like) differ in seed, hash or "
-                                 "fingerprints");
+                                 "the stream and the other set (like) differ in seed, hash, "
+                                 "part or fingerprints");
     }
     *ret_choice = (tamis_choice){ .work = tamis_handle_workload(like) };
     memcpy(ret_choice->geometry, like->table.geometry, sizeof ret_choice->geometry);
@@ -288,6 +289,13 @@ static tamis_status choose(const stream *sent, const tamis_spec *spec, tamis_cho
         return tamis_problem_say(problem, status, "no instruction set '%s' here", spec->isa);
     }
     if (status != TAMIS_OK) return status;
+    if (spec != NULL && spec->parts != 0 &&
+        !part_is_same((tamis_part_of){ spec->part, spec->parts }, sent->part)) {
+        return tamis_problem_say(problem, TAMIS_ERR_MISMATCH,
+                                 "the stream is part %u of %u: it cannot become another",
+                                 sent->part.part, sent->part.parts);
+    }
+    ret_choice->part = sent->part;
     unsigned const abilities = tamis_kind_abilities(ret_choice->kind, ret_choice->geometry);
     if (!sent->has_copies && (abilities & TAMIS_CAN_REMOVE) != 0) {
         return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
@@ -331,7 +339,7 @@ tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, 
                                  tamis_status_text(status));
     }
     const uint8_t *const payload =
-        (const uint8_t *)bytes + stream_header_bytes(sent.n_fields, sent.grows);
+        (const uint8_t *)bytes + stream_header_bytes(sent.n_fields, stream_flags(&sent));
     status = receive_list(set, &sent, payload, reterr_problem);
     if (status == TAMIS_OK)
         *ret_set = set;

@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "file.h"
 #include "os.h"
+#include "part.h"
 #include "share.h"
 
 uint64_t tamis_file_bytes(uint64_t body_bytes) {
@@ -47,6 +48,12 @@ static void header_encode_growth(const tamis_set *set, uint8_t *h) {
     le64_store(h + AT_BUCKETS_MOVED, growth->moved);
 }
 
+static void header_encode_part_of(const tamis_set *set, uint8_t *h) {
+    le32_store(h + AT_REQUIRED, le32_load(h + AT_REQUIRED) | NEEDS_PART);
+    le32_store(h + AT_PART_INDEX, set->part->of.part);
+    le32_store(h + AT_PART_COUNT, set->part->of.parts);
+}
+
 /* Part i, which is in a table with 2^i times the capacity of the set. */
 static void header_encode_part(const tamis_set *set, const tamis_table *table, unsigned i,
                                uint8_t *h) {
@@ -81,6 +88,7 @@ static void header_encode(const tamis_set *set, uint8_t *h) {
     for (unsigned i = 0; i < parts; i++) header_encode_part(set, tables[i], i, h);
     if (set->growth != NULL) header_encode_growth(set, h);
     if (set->table.values != 0) header_encode_states(set, h);
+    if (set->part != NULL) header_encode_part_of(set, h);
     le64_store(h + AT_CHECKSUM, XXH3_64bits(h, AT_CHECKSUM));
 }
 

@@ -99,6 +99,7 @@ static stream describe_stream(const print_list *list, bool has_copies) {
                     .prints = set->kind->prints(set->table.geometry),
                     .listed = all.listed,
                     .work = tamis_handle_workload(set),
+                    .part = part_of_set(set),
                     .n_fields = tamis_kind_n_fields(set->kind) };
     if (set->growth != NULL) {
         sent.grows = true;
@@ -142,7 +143,7 @@ static bool send_all(const print_list *list, const stream *sent, outlet *to) {
     XXH128_hash_t sum;
     (void)XXH3_128bits_reset(&to->total);
     tamis_stream_write_header(sent, header);
-    outlet_write(to, header, stream_header_bytes(sent->n_fields, sent->grows));
+    outlet_write(to, header, stream_header_bytes(sent->n_fields, stream_flags(sent)));
     (void)tamis_print_list_each(list, send_print, &at);
     outlet_zeros(to, stream_chains(sent->prints, sent->remainder_bits) - at.chain);
     outlet_write(to, to->buffer, (size_t)((to->used + 7) / 8));

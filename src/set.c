@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "grow.h"
 #include "keys.h"
+#include "part.h"
 #include "share.h"
 
 /* ------------------------------------------------------------------ checks */
@@ -279,8 +280,9 @@ static void mask_to_bools(uint64_t mask, unsigned n, bool *ret) {
 
 /* ------------------------------------------------------------------ batches */
 
-/* Why a chunk was not added as a whole. */
-static tamis_status refusal_of(const tamis_set *set) {
+/* Why a chunk was not added as a whole: the hash of the first key that was not. */
+static tamis_status refusal_of(const tamis_set *set, uint64_t hash) {
+    if (set->part != NULL && !part_owns(set->part, hash)) return TAMIS_ERR_PART;
     if (set->growth == NULL) return TAMIS_ERR_FULL;
     return __atomic_load_n(&set->growth->refusal, __ATOMIC_RELAXED);
 }
@@ -296,7 +298,7 @@ static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_
     for (; batch.n != 0 && status == TAMIS_OK; batch_next(&batch)) {
         unsigned const taken = chunk_add(set, batch.hash, batch.n);
         added += taken;
-        if (taken != batch.n) status = refusal_of(set);
+        if (taken != batch.n) status = refusal_of(set, batch.hash[taken]);
     }
     handle_note(set, status == TAMIS_ERR_FULL, 0, 0);
     if (ret_added != NULL) *ret_added = added;
@@ -348,7 +350,8 @@ static tamis_status balance_all(tamis_set *set, const keys_from *from, size_t *r
 
 static tamis_status balance_keys(tamis_set *set, const keys_from *from, size_t *ret_added) {
     tamis_status status = check_change(set);
-    if (status != TAMIS_OK || set->kind->add_balanced == NULL || set->shared != NULL)
+    if (status != TAMIS_OK || set->kind->add_balanced == NULL || set->shared != NULL ||
+        set->part != NULL)
         return add_keys(set, from, ret_added);
     if (!keys_are_given(from)) status = TAMIS_ERR_ARGUMENT;
     size_t added = 0;

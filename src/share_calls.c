@@ -6,6 +6,7 @@
  */
 #include "core/bits.h"
 #include "grow.h"
+#include "part.h"
 #include "share.h"
 
 TAMIS_INLINE const kind_sharing *how_of(const tamis_table *table) {
@@ -193,8 +194,10 @@ static uint64_t shared_count(const tamis_table *table, uint64_t hash) {
 }
 
 tamis_status tamis_share_add_new(tamis_set *set, uint64_t hash, bool *ret_is_new) {
-    key_call           call = { .is_new = false };
-    tamis_status const status = change_one(&set->table, hash, 1, do_add_new, &call);
+    key_call call = { .is_new = false };
+    if (set->part != NULL && !part_owns(set->part, hash)) return TAMIS_ERR_PART;
+    uint64_t const     rest = set->part == NULL ? hash : hash << set->part->bits;
+    tamis_status const status = change_one(&set->table, rest, 1, do_add_new, &call);
     if (status == TAMIS_OK) *ret_is_new = call.is_new;
     return status;
 }
@@ -230,6 +233,5 @@ void tamis_share_choose_calls(tamis_set *set) {
         calls->has_chunk = form->has_chunk;
         calls->count = own->count;
     }
-    set->calls = calls;
-    tamis_handle_bind(set);
+    tamis_handle_use_calls(set, calls);
 }

@@ -152,7 +152,9 @@ void tamis_share_end_move(tamis_set *set, uint64_t bucket) {
 
 /* ------------------------------------------------------------------ calls pay for a step */
 
-/* Which calls pay is told by bits of their hash: no counter that all threads would write. */
+/* Which calls pay is told by bits of their hash: no counter that all threads would write. Not the
+ * lowest bits, which are 0 in parts of a set (part.c). */
+#define PAY_SHIFT 20
 #define MOVE_EVERY 16   /* calls for a group; grow.c has 44 keys for it to be done in time */
 #define LOOK_EVERY 4096 /* calls for a look at how full the set is, or fewer in small sets */
 
@@ -181,7 +183,7 @@ void tamis_share_pay(tamis_set *set, uint64_t hash) {
     bool const     is_moving = share_view_now(share)->next.body != NULL;
     uint64_t const every =
         is_moving ? MOVE_EVERY : __atomic_load_n(&set->shared->look_every, __ATOMIC_RELAXED);
-    if (__builtin_expect((hash & (every - 1)) != 0, 1)) return;
+    if (__builtin_expect((hash >> PAY_SHIFT & (every - 1)) != 0, 1)) return;
     if (pthread_mutex_trylock(&set->shared->whole) != 0) return;
     pay_now(set);
     (void)pthread_mutex_unlock(&set->shared->whole);

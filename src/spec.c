@@ -3,14 +3,13 @@
  * Specs of sets and of states become the same `tamis_request`. Everything behind this file (the
  * planner, the kinds) sees only that.
  */
-#include "handle.h"
+#include "part.h"
 
 #define MIN_RATE 1e-12
 #define MAX_RATE 0.5
 #define MAX_COPIES (UINT64_C(1) << 32)
 #define MAX_STRUCT_BYTES 4096 /* a larger `size` is not one */
-#define DEFAULT_OVERFLOW 1e-10
-#define DEFAULT_TURNOVERS 16 /* lifetime / capacity when keys come and go */
+#define DEFAULT_TURNOVERS 16  /* lifetime / capacity when keys come and go */
 #define DEFAULT_TIMER_BITS 2
 #define LIVES_TIMER_BITS 4 /* when values have timeouts of their own */
 
@@ -100,12 +99,19 @@ static tamis_status check_allocator(const tamis_allocator *allocator, unsigned f
                              "an allocator needs alloc and free, and flags that are known");
 }
 
+static tamis_status check_part(const tamis_request *request, tamis_problem *problem) {
+    if (part_is_possible(request->part)) return TAMIS_OK;
+    return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                             "parts must be a power of two up to 65536, and part less than that "
+                             "(both 0: a whole set)");
+}
+
 static tamis_status complete(tamis_request *request, tamis_problem *problem) {
     tamis_status status = check_size(request, problem);
     if (status == TAMIS_OK) status = check_growth(request, problem);
     if (status == TAMIS_OK) status = check_hash(request, problem);
     if (status != TAMIS_OK) return status;
-    if (request->need.overflow == 0) request->need.overflow = DEFAULT_OVERFLOW;
+    if (request->need.overflow == 0) request->need.overflow = TAMIS_DEFAULT_OVERFLOW;
     if (request->lifetime != 0 && request->lifetime < request->need.work.capacity) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
                                  "lifetime counts every key that arrives, so it is at least the "
@@ -166,6 +172,7 @@ static tamis_request request_of(const tamis_spec *spec) {
         .allocator = spec->allocator,
         .allocator_flags = spec->allocator_flags,
         .reseed = spec->reseed,
+        .part = { spec->part, spec->parts },
     };
     if (is_counted && spec->count_to == 0) {
         request.is_count_open = true;
@@ -182,6 +189,7 @@ tamis_status tamis_request_set(const tamis_spec *spec, tamis_request *ret_reques
     }
     tamis_request request = request_of(&today);
     tamis_status  status = check_allocator(&today.allocator, today.allocator_flags, problem);
+    if (status == TAMIS_OK) status = check_part(&request, problem);
     if (status == TAMIS_OK && today.like == NULL) {
         status = check_abilities(&today, problem);
         if (status == TAMIS_OK) status = complete(&request, problem);

@@ -17,14 +17,13 @@
 
 void tamis_stream_write_header(const stream *sent, uint8_t *ret_header) {
     uint8_t *const h = ret_header;
-    size_t const   checksum_at = stream_header_bytes(sent->n_fields, sent->grows) - 8;
+    size_t const   checksum_at = stream_header_bytes(sent->n_fields, stream_flags(sent)) - 8;
     uint8_t *const growth = h + STREAM_AT_GEOMETRY + 8 * (size_t)sent->n_fields;
     memset(h, 0, checksum_at);
     memcpy(h, STREAM_MAGIC, STREAM_MAGIC_BYTES);
     le16_store(h + STREAM_AT_MAJOR, STREAM_MAJOR);
     le16_store(h + STREAM_AT_MINOR, STREAM_MINOR);
-    le32_store(h + STREAM_AT_FLAGS, (sent->has_copies ? STREAM_HAS_COPIES : 0u) |
-                                        (sent->grows ? STREAM_HAS_GROWTH : 0u));
+    le32_store(h + STREAM_AT_FLAGS, stream_flags(sent));
     le32_store(h + STREAM_AT_HASH, (uint32_t)sent->hash);
     le32_store(h + STREAM_AT_REMAINDER_BITS, sent->remainder_bits);
     le64_store(h + STREAM_AT_SEED_LOW, sent->seed.low);
@@ -44,6 +43,10 @@ void tamis_stream_write_header(const stream *sent, uint8_t *ret_header) {
         le32_store(growth + STREAM_STAGE, sent->stage);
         le32_store(growth + STREAM_STAGES, sent->stages);
         le_double_store(growth + STREAM_OVERFLOW, sent->overflow);
+    }
+    if (sent->part.parts != 0) {
+        le32_store(h + checksum_at - STREAM_PART_BYTES + STREAM_PART_INDEX, sent->part.part);
+        le32_store(h + checksum_at - STREAM_PART_BYTES + STREAM_PART_COUNT, sent->part.parts);
     }
     le64_store(h + checksum_at, XXH3_64bits(h, checksum_at));
 }
@@ -78,6 +81,13 @@ static stream stream_decode(const uint8_t *h) {
     for (unsigned i = 0; i < found.n_fields; i++) {
         found.geometry[i] = le64_load(h + STREAM_AT_GEOMETRY + 8 * i);
     }
+    uint32_t const       flags = le32_load(h + STREAM_AT_FLAGS);
+    const uint8_t *const part =
+        h + stream_header_bytes(found.n_fields, flags) - 8 - STREAM_PART_BYTES;
+    if ((flags & STREAM_HAS_PART) != 0) {
+        found.part.part = le32_load(part + STREAM_PART_INDEX);
+        found.part.parts = le32_load(part + STREAM_PART_COUNT);
+    }
     if (!found.grows) return found;
     const uint8_t *const growth = h + STREAM_AT_GEOMETRY + 8 * (size_t)found.n_fields;
     found.stage = le32_load(growth + STREAM_STAGE);
@@ -101,6 +111,7 @@ static bool is_possible(const stream *found) {
     if (found->prints == 0 || found->remainder_bits > STREAM_MAX_REMAINDER_BITS) return false;
     if (found->work.capacity < 1 || found->work.capacity > HANDLE_MAX_CAPACITY) return false;
     if (found->work.lifetime < found->work.capacity || !is_name(found->kind)) return false;
+    if (!part_is_possible(found->part) || !part_holds(found->part, found->prints)) return false;
     return found->listed <= bits && stream_chains(found->prints, found->remainder_bits) <= bits;
 }
 
@@ -123,12 +134,12 @@ static tamis_status check_start(const uint8_t *bytes, size_t n, tamis_problem *p
                                 "has a damaged header");
     }
     uint32_t const flags = le32_load(bytes + STREAM_AT_FLAGS);
-    size_t const   head = stream_header_bytes(n_fields, (flags & STREAM_HAS_GROWTH) != 0);
+    size_t const   head = stream_header_bytes(n_fields, flags);
     if (n < head) return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, n, "ends in its header");
     if (le64_load(bytes + head - 8) != XXH3_64bits(bytes, head - 8)) {
         return tamis_stream_say(problem, TAMIS_ERR_CHECKSUM, head - 8, "has a damaged header");
     }
-    if ((flags & ~(uint32_t)(STREAM_HAS_COPIES | STREAM_HAS_GROWTH)) != 0) {
+    if ((flags & ~(uint32_t)(STREAM_HAS_COPIES | STREAM_HAS_GROWTH | STREAM_HAS_PART)) != 0) {
         return tamis_stream_say(problem, TAMIS_ERR_VERSION, STREAM_AT_FLAGS,
                                 "needs a newer version of tamis");
     }
@@ -138,7 +149,8 @@ static tamis_status check_start(const uint8_t *bytes, size_t n, tamis_problem *p
 /* Does it end where the header says, and is the checksum of all right? */
 static tamis_status check_total(const uint8_t *bytes, size_t n, const stream *found,
                                 tamis_problem *problem) {
-    uint64_t const end = stream_header_bytes(found->n_fields, found->grows) + found->payload_bytes;
+    uint64_t const end =
+        stream_header_bytes(found->n_fields, stream_flags(found)) + found->payload_bytes;
     XXH128_hash_t const sum = XXH3_128bits(bytes, (size_t)end);
     if (end + STREAM_TOTAL_BYTES < n) {
         return tamis_stream_say(problem, TAMIS_ERR_CORRUPT, end + STREAM_TOTAL_BYTES,
@@ -155,7 +167,8 @@ tamis_status tamis_stream_read_header(const uint8_t *bytes, size_t n, stream *re
     tamis_status const status = check_start(bytes, n, problem);
     if (status != TAMIS_OK) return status;
     stream const found = stream_decode(bytes);
-    size_t const others = stream_header_bytes(found.n_fields, found.grows) + STREAM_TOTAL_BYTES;
+    size_t const others = stream_header_bytes(found.n_fields, le32_load(bytes + STREAM_AT_FLAGS)) +
+                          STREAM_TOTAL_BYTES;
     if (!keyhash_is_built(found.hash)) {
         return tamis_stream_say(problem, TAMIS_ERR_NOT_BUILT, STREAM_AT_HASH,
                                 "has a hash that this build does not have");
@@ -163,7 +176,7 @@ tamis_status tamis_stream_read_header(const uint8_t *bytes, size_t n, stream *re
     if (n < others || found.payload_bytes > n - others) {
         return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, n, "ends too early");
     }
-    if (!is_possible(&found)) {
+    if (!is_possible(&found) || stream_flags(&found) != le32_load(bytes + STREAM_AT_FLAGS)) {
         return tamis_stream_say(problem, TAMIS_ERR_CORRUPT, 0, "has an impossible header");
     }
     *ret_stream = found;

@@ -27,7 +27,7 @@
 #define TAMIS_STREAM_H
 
 #include "core/field.h"
-#include "handle.h"
+#include "part.h"
 
 #define STREAM_TOTAL_BYTES 16 /* the checksum of all */
 #define STREAM_MAX_REMAINDER_BITS 56
@@ -57,11 +57,14 @@ enum {
 /* Of a set that grows, behind the geometry. */
 enum { STREAM_STAGE = 0, STREAM_STAGES = 4, STREAM_OVERFLOW = 8, STREAM_GROWTH_BYTES = 16 };
 
+/* Of a part of a set, behind that. */
+enum { STREAM_PART_INDEX = 0, STREAM_PART_COUNT = 4, STREAM_PART_BYTES = 8 };
+
 #define STREAM_MAX_HEADER_BYTES \
-    (STREAM_AT_GEOMETRY + 8 * TAMIS_MAX_FIELDS + STREAM_GROWTH_BYTES + 8)
+    (STREAM_AT_GEOMETRY + 8 * TAMIS_MAX_FIELDS + STREAM_GROWTH_BYTES + STREAM_PART_BYTES + 8)
 
 /* Flags in STREAM_AT_FLAGS. A reader that does not know one of them refuses the stream. */
-enum { STREAM_HAS_COPIES = TAMIS_SEND_COPIES, STREAM_HAS_GROWTH = 2 };
+enum { STREAM_HAS_COPIES = TAMIS_SEND_COPIES, STREAM_HAS_GROWTH = 2, STREAM_HAS_PART = 4 };
 
 /* What a stream says of itself. */
 typedef struct stream {
@@ -69,6 +72,7 @@ typedef struct stream {
     bool           grows;         /* then the next, as in grow.h */
     unsigned       stage, stages; /* the geometry is that of `stage` */
     double         overflow;
+    tamis_part_of  part; /* 0 and 0: of a whole set */
     tamis_hash     hash;
     tamis_seed     seed;
     uint64_t       prints; /* F */
@@ -86,10 +90,17 @@ TAMIS_INLINE uint64_t stream_chains(uint64_t prints, unsigned remainder_bits) {
     return ((prints - 1) >> remainder_bits) + 1;
 }
 
-/* The header with its checksum. */
-TAMIS_INLINE size_t stream_header_bytes(unsigned n_fields, bool grows) {
+/* The header with its checksum, for these flags. */
+TAMIS_INLINE size_t stream_header_bytes(unsigned n_fields, uint32_t flags) {
     TAMIS_ASSERT(n_fields <= TAMIS_MAX_FIELDS);
-    return STREAM_AT_GEOMETRY + 8 * (size_t)n_fields + (grows ? STREAM_GROWTH_BYTES : 0) + 8;
+    return STREAM_AT_GEOMETRY + 8 * (size_t)n_fields +
+           ((flags & STREAM_HAS_GROWTH) != 0 ? STREAM_GROWTH_BYTES : 0) +
+           ((flags & STREAM_HAS_PART) != 0 ? STREAM_PART_BYTES : 0) + 8;
+}
+
+TAMIS_INLINE uint32_t stream_flags(const stream *sent) {
+    return (sent->has_copies ? STREAM_HAS_COPIES : 0u) | (sent->grows ? STREAM_HAS_GROWTH : 0u) |
+           (sent->part.parts != 0 ? STREAM_HAS_PART : 0u);
 }
 
 /* Can sets of this kind be sent? Its prints must be all that it knows of its keys. */

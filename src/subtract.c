@@ -10,6 +10,7 @@
  * by the print alone, it might take the wrong one of two keys.
  */
 #include "grow.h"
+#include "part.h"
 
 /* The set that prints are taken out of. */
 typedef struct taking {
@@ -21,7 +22,7 @@ typedef struct taking {
  * other set must be saturated here, too. */
 static bool take_print(void *context, uint64_t print, uint64_t copies) {
     const taking *const     out = context;
-    const tamis_kind *const kind = out->from->calls;
+    const tamis_kind *const kind = part_inner_calls(out->from);
     tamis_table *const      table = &out->from->table;
     uint64_t const          hash = fastrange_inverse(print, out->prints);
     if (copies == TAMIS_COUNT_MANY) return kind->count(table, hash) == TAMIS_COUNT_MANY;

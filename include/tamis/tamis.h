@@ -96,6 +96,7 @@ typedef enum tamis_status {
     TAMIS_ERR_CONFLICT = -4,  /**< the key has another state; nothing changed */
     TAMIS_ERR_SATURATED = -5, /**< the key has more copies than the set can count: it stays for
                                    good, and nothing changed */
+    TAMIS_ERR_PART = -6,      /**< the key belongs to another part of the set; nothing changed */
 
     /* the caller can fix these */
     TAMIS_ERR_ARGUMENT = -10,  /**< NULL, or a value outside its documented range */
@@ -225,12 +226,17 @@ typedef struct tamis_spec {
     bool     reseed; /**< with `like`: the same kind, geometry and hash function, but with `seed`
                           (NULL: a random one). Such sets cannot be merged. It needs no planning,
                           so many sets of one shape are made in microseconds each */
+
+    uint32_t part;  /**< which part of a set that is spread over `parts` of them: 0 to parts - 1 */
+    uint32_t parts; /**< a power of two up to 65536; 0: a whole set. Capacity, grow_to and lifetime
+                         are those of this part. With `like`: another part like this one, or with
+                         0 and 0 the same part. See section 7 */
 } tamis_spec;
 
-#define TAMIS_SPEC_INIT                                                                  \
-    {                                                                                    \
-        sizeof(tamis_spec), 0, 0, 0, 0, 0, 0, TAMIS_PREFER_FAST, NULL, NULL, 0, 0, NULL, \
-            TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false, 0, false     \
+#define TAMIS_SPEC_INIT                                                                    \
+    {                                                                                      \
+        sizeof(tamis_spec), 0, 0, 0, 0, 0, 0, TAMIS_PREFER_FAST, NULL, NULL, 0, 0, NULL,   \
+            TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false, 0, false, 0, 0 \
     }
 
 /** Make an empty set.
@@ -252,7 +258,8 @@ TAMIS_API void tamis_free(tamis_set *set);
  *  counters a flooded key takes the room of 8 at most. tamis_info.saturated counts such entries.
  *
  *  @return TAMIS_OK; _FULL (nothing changed); _MEMORY: the set has to grow for this key, and there
- *  is no memory for that (nothing changed); _READ_ONLY, _ARGUMENT. */
+ *  is no memory for that (nothing changed); _PART: the set is a part, and the key belongs to
+ *  another; _READ_ONLY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add(tamis_set *set, const void *key, size_t key_bytes);
 
 /** Add `copies` copies of one key: all of them or none. Each counts as one add. Copies beyond what
@@ -463,7 +470,9 @@ typedef struct tamis_facts {
                                  2^stages times that */
     bool     is_growing;    /**< a step to the next stage is under way */
 
-    uint64_t reserved[5];
+    uint32_t part, parts; /**< as in tamis_spec; 0 and 0: a whole set */
+
+    uint64_t reserved[4];
 } tamis_facts;
 
 /** Get what is known without reading the body: a few nanoseconds. @return TAMIS_OK, _ARGUMENT. */
@@ -584,6 +593,41 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_refresh(tamis_set *set, const tamis
  *  @return TAMIS_OK, _KIND, _CANNOT (there is no such conversion), _MEMORY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_convert(const tamis_set *set, const char *kind,
                                                      tamis_set **ret_set);
+
+/* Parts. A set that is too large for one place is spread over P = 2^k parts (spec.part and
+ * spec.parts), which have the same seed and hash. The first k bits of a key's hash choose the part,
+ * and the part uses the rest, so each fills all of its buckets. A key of another part is noticed:
+ * it is not in the set, adding it is TAMIS_ERR_PART, and removing it TAMIS_ERR_ABSENT. That costs a
+ * comparison per key, and nothing in sets that are no parts. Hashes (section 4) are the same in all
+ * parts and in the whole set. Parts are copied, saved, sent, merged (the same part of two sets) and
+ * resized as other sets are. States have no parts. */
+
+/** Which of `parts` parts (a power of two up to 65536) a hash belongs to. */
+TAMIS_API uint32_t tamis_part_of_hash(uint64_t hash, uint32_t parts);
+
+/** The same for a key, hashed as by `set`, which may be any part or the whole. */
+TAMIS_API uint32_t tamis_part_of_key(const tamis_set *set, const void *key, size_t key_bytes,
+                                     uint32_t parts);
+
+/** Split a set in two, without its keys: a whole set into parts 0 and 1 of 2, part i of P into
+ *  parts 2i and 2i + 1 of 2P. Of the kinds that can grow, line and rank. Each half has half of the
+ *  buckets, of the fingerprints and of the capacity (an odd one is rounded up in the first half),
+ *  so answers and the fpr stay as they are. What was counted in the set's life (refused calls) is
+ *  in the first half. A set in a step of growing is split as of the next stage. In `line`, joining
+ *  the halves of a set that is not in a step gives its bytes again.
+ *  @return TAMIS_OK; _CANNOT: another kind, or an odd number of buckets (the problem says so);
+ *  _LIMIT: there would be more than 65536 parts, or less than a key in each; _MEMORY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_split(const tamis_set *set, tamis_set **ret_first,
+                                                   tamis_set    **ret_second,
+                                                   tamis_problem *reterr_problem);
+
+/** Join parts 2i and 2i + 1 of 2P into part i of P, or into a whole set: the reverse of a split.
+ *  Parts of sets that grow may be at different stages; the result is at the later one.
+ *  @return TAMIS_OK; _MISMATCH: they are not such a pair, or differ in kind, fingerprints, hash or
+ *  seed; _CANNOT, _LIMIT, _MEMORY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_join(const tamis_set *first, const tamis_set *second,
+                                                  tamis_set    **ret_set,
+                                                  tamis_problem *reterr_problem);
 
 /* ------------------------------------------------------------------ 8. files */
 

@@ -1,0 +1,210 @@
+/* part.c - parts of a set: the first k bits of a hash choose one of P = 2^k, which uses the rest.
+ *
+ * Idea
+ * ----
+ * A large set is spread over many places by the hash of its keys. If its parts used the whole hash,
+ * part i would get only hashes from i / P to (i + 1) / P, and fill that share of its buckets. So a
+ * part uses frac(h x P), which is `hash << k`:
+ *
+ *     hash       i i i i x x x x x x ...       the part, k bits, and what it sees
+ *     its table          x x x x x x ... 0 0 0 0
+ *
+ * A kind knows of a key floor(h x F), and its buckets are in the order of that. With F / P prints
+ * in each part, print p of part i is print i x F / P + p of the whole. So parts are split and
+ * joined without keys (split.c).
+ *
+ * A set that is not a part pays nothing: as a set that grows does (grow_calls.c), a part has
+ * `calls` of its own, which take a whole hash, ask whether the key belongs here, and pass on the
+ * rest. Whatever is behind them (the kind, growing, sharing) sees only the rest.
+ */
+#include "part.h"
+#include "core/bits.h"
+#include "core/memory.h"
+
+#include <math.h>
+
+static const struct part *part_at(const tamis_table *table) {
+    return set_of_table(table)->part;
+}
+
+/* ------------------------------------------------------------------ one key */
+
+static bool part_has(const tamis_table *table, uint64_t hash) {
+    const struct part *const part = part_at(table);
+    return part_owns(part, hash) && part->inner->has(table, hash << part->bits);
+}
+
+static uint64_t part_count(const tamis_table *table, uint64_t hash) {
+    const struct part *const part = part_at(table);
+    return part_owns(part, hash) ? part->inner->count(table, hash << part->bits) : 0;
+}
+
+static tamis_status part_add(tamis_table *table, uint64_t hash) {
+    const struct part *const part = part_at(table);
+    return part_owns(part, hash) ? part->inner->add(table, hash << part->bits) : TAMIS_ERR_PART;
+}
+
+static tamis_status part_add_copies(tamis_table *table, uint64_t hash, uint64_t copies) {
+    const struct part *const part = part_at(table);
+    if (!part_owns(part, hash)) return TAMIS_ERR_PART;
+    return tamis_table_add_copies(part->inner, table, hash << part->bits, copies);
+}
+
+static tamis_status part_remove(tamis_table *table, uint64_t hash) {
+    const struct part *const part = part_at(table);
+    return part_owns(part, hash) ? part->inner->remove(table, hash << part->bits)
+                                 : TAMIS_ERR_ABSENT;
+}
+
+/* ------------------------------------------------------------------ chunks */
+
+/* What is left of each hash; returns a bit for each that belongs here. */
+static uint64_t part_shift(const struct part *part, const uint64_t *hash, unsigned n,
+                           uint64_t *ret_rest) {
+    uint64_t own = 0;
+    ret_rest[0] = 0; /* n may be 0 */
+    for (unsigned i = 0; i < n; i++) {
+        own |= (uint64_t)part_owns(part, hash[i]) << i;
+        ret_rest[i] = hash[i] << part->bits;
+    }
+    return own;
+}
+
+static uint64_t part_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
+    const struct part *const part = part_at(table);
+    uint64_t                 rest[TAMIS_CHUNK];
+    uint64_t const           own = part_shift(part, hash, n, rest);
+    return part->inner->has_chunk(table, rest, n) & own;
+}
+
+/* Up to the first that does not belong here; set.c says why (refusal_of). */
+static unsigned part_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
+    const struct part *const part = part_at(table);
+    uint64_t                 rest[TAMIS_CHUNK];
+    uint64_t const           others = ~part_shift(part, hash, n, rest);
+    unsigned const           first =
+        others == 0 ? n : (unsigned)min_u64(n, (uint64_t)__builtin_ctzll(others));
+    return first == 0 ? 0 : part->inner->add_chunk(table, rest, first);
+}
+
+/* A key of another part must change nothing. Where there is one, keys go one by one. */
+static uint64_t part_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n,
+                                  uint64_t *ret_saturated) {
+    const struct part *const part = part_at(table);
+    uint64_t                 rest[TAMIS_CHUNK], removed = 0, saturated = 0;
+    if (part_shift(part, hash, n, rest) == bits_low(n))
+        return part->inner->remove_chunk(table, rest, n, ret_saturated);
+    for (unsigned i = 0; i < n; i++) {
+        tamis_status const status = part_remove(table, hash[i]);
+        removed |= (uint64_t)(status == TAMIS_OK) << i;
+        saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << i;
+    }
+    *ret_saturated = saturated;
+    return removed;
+}
+
+static void part_count_chunk(const tamis_table *table, const uint64_t *hash, unsigned n,
+                             uint64_t *ret_counts) {
+    const struct part *const part = part_at(table);
+    uint64_t                 rest[TAMIS_CHUNK];
+    uint64_t const           own = part_shift(part, hash, n, rest);
+    part->inner->count_chunk(table, rest, n, ret_counts);
+    for (unsigned i = 0; i < n && own != bits_low(n); i++) {
+        if ((own >> i & 1) == 0) ret_counts[i] = 0;
+    }
+}
+
+static void part_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
+    const struct part *const part = part_at(table);
+    uint64_t                 rest[TAMIS_CHUNK];
+    (void)part_shift(part, hash, n, rest);
+    part->inner->fetch(table, rest, n, is_update);
+}
+
+static void part_fetch_more(const tamis_table *table, const uint64_t *hash, unsigned n) {
+    const struct part *const part = part_at(table);
+    uint64_t                 rest[TAMIS_CHUNK];
+    (void)part_shift(part, hash, n, rest);
+    part->inner->fetch_more(table, rest, n);
+}
+
+/* ------------------------------------------------------------------ which functions */
+
+/* Made of the inner functions, so that what these cannot do stays NULL. */
+static void part_wrap(struct part *part) {
+    const tamis_kind *const inner = part->inner;
+    part->calls = (tamis_kind){
+        .has = inner->has != NULL ? part_has : NULL,
+        .add = inner->add != NULL ? part_add : NULL,
+        .remove = inner->remove != NULL ? part_remove : NULL,
+        .count = inner->count != NULL ? part_count : NULL,
+        .add_copies = inner->add != NULL ? part_add_copies : NULL,
+        .hash_ids = inner->hash_ids, /* whole hashes */
+        .has_chunk = inner->has_chunk != NULL ? part_has_chunk : NULL,
+        .add_chunk = inner->add_chunk != NULL ? part_add_chunk : NULL,
+        .remove_chunk = inner->remove_chunk != NULL ? part_remove_chunk : NULL,
+        .count_chunk = inner->count_chunk != NULL ? part_count_chunk : NULL,
+        .fetch = inner->fetch != NULL ? part_fetch : NULL,
+        .fetch_more = inner->fetch_more != NULL ? part_fetch_more : NULL,
+        .chunk = inner->chunk,
+    };
+}
+
+void tamis_handle_use_calls(tamis_set *set, const tamis_kind *calls) {
+    set->calls = calls;
+    if (set->part != NULL) {
+        set->part->inner = calls;
+        part_wrap(set->part);
+        set->calls = &set->part->calls;
+    }
+    tamis_handle_bind(set);
+}
+
+bool tamis_part_fits(const tamis_kind *kind, const uint64_t *geometry, tamis_part_of of) {
+    return kind->prints == NULL || part_holds(of, kind->prints(geometry));
+}
+
+tamis_status tamis_part_check(const tamis_request *request, const tamis_choice *choice,
+                              tamis_problem *problem) {
+    tamis_part_of const of = request->part.parts != 0 ? request->part : choice->part;
+    int const           bits = 64 - (int)part_bits(of);
+    double const        met = ldexp((double)choice->work.capacity, -bits);
+    bool const is_rare = choice->kind->prints != NULL || of.parts == 0 || request->like != NULL ||
+                         met <= request->need.fpr / 64;
+    if (is_rare && tamis_part_fits(choice->kind, choice->geometry, of)) return TAMIS_OK;
+    return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
+                             "one of %u parts has %d bits of each hash: too few for this capacity "
+                             "and fpr",
+                             of.parts, bits);
+}
+
+tamis_status tamis_part_init(tamis_set *set, tamis_part_of of) {
+    if (of.parts == 0) return TAMIS_OK;
+    struct part *const part = memory_get(&set->allocator, sizeof *part);
+    if (part == NULL) return TAMIS_ERR_MEMORY;
+    part->of = of;
+    part->bits = part_bits(of);
+    set->part = part;
+    tamis_handle_use_calls(set, set->calls);
+    return TAMIS_OK;
+}
+
+void tamis_part_free(tamis_set *set) {
+    if (set->part != NULL) memory_give(&set->allocator, set->part, sizeof *set->part);
+    set->part = NULL;
+}
+
+/* ------------------------------------------------------------------ the public functions */
+
+uint32_t tamis_part_of_hash(uint64_t hash, uint32_t parts) {
+    tamis_part_of const of = { 0, parts };
+    bool const          is_given = part_is_possible(of);
+    TAMIS_ASSERT(is_given);
+    unsigned const bits = is_given ? part_bits(of) : 0;
+    return bits == 0 ? 0 : (uint32_t)(hash >> (64 - bits));
+}
+
+uint32_t tamis_part_of_key(const tamis_set *set, const void *key, size_t key_bytes,
+                           uint32_t parts) {
+    return tamis_part_of_hash(tamis_hash_key(set, key, key_bytes), parts);
+}
