@@ -1,10 +1,12 @@
 /* codec.c - values to bytes and back. */
 #include "codec.h"
 
+#include "requests.h"
+
 #include <string.h>
 
 #define ROW_BYTES 32
-#define MAX_EXTRA 0 /* this version knows nothing that could stand there */
+#define MAX_EXTRA REQUESTS_MAX_BYTES /* the requests of clients */
 
 static const char MAGIC[8] = { 't', 'a', 'm', 'i', 's', '-', 'v', '1' };
 
@@ -51,6 +53,13 @@ uint64_t value_checksum(const void *bytes, size_t n) {
     return sum;
 }
 
+/* The checksum of header and rows, and of the extra bytes behind them if there are some. */
+static uint64_t checksum_with_extra(const char *front, size_t n, const char *extra,
+                                    size_t n_extra) {
+    uint64_t const sums[2] = { value_checksum(front, n), value_checksum(extra, n_extra) };
+    return n_extra == 0 ? sums[0] : sums[0] ^ (sums[1] << 1 | sums[1] >> 63);
+}
+
 /* ------------------------------------------------------------------ writing */
 
 static bool count_bytes(void *context, const void *bytes, size_t n) {
@@ -95,8 +104,9 @@ static unsigned rows_of(const tamis_value *value) {
 }
 
 typedef struct value_front {
-    char   bytes[VALUE_HEADER_BYTES + ROW_BYTES * VALUE_MAX_PARTS];
-    size_t n;
+    char        bytes[VALUE_HEADER_BYTES + ROW_BYTES * VALUE_MAX_PARTS];
+    size_t      n;
+    byte_buffer extra;
 } value_front;
 
 /* Header and rows. */
@@ -105,6 +115,8 @@ static bool encode_front(const tamis_value *value, value_front *ret_front) {
     unsigned const rows = rows_of(value);
     uint64_t       error_bits, total = VALUE_HEADER_BYTES + ROW_BYTES * rows;
     memset(ret_front, 0, sizeof *ret_front);
+    if (!requests_encode(value->requests, &ret_front->extra)) return false;
+    total += ret_front->extra.n;
     for (unsigned i = 0; i < rows; i++) {
         char *const row = h + VALUE_HEADER_BYTES + ROW_BYTES * i;
         uint64_t    bytes;
@@ -133,18 +145,25 @@ static bool encode_front(const tamis_value *value, value_front *ret_front) {
     put64(h + AT_PARTS, rows);
     put64(h + AT_IS_STATES, value->states != NULL);
     ret_front->n = VALUE_HEADER_BYTES + ROW_BYTES * rows;
-    put64(h + AT_CHECKSUM, value_checksum(h, ret_front->n)); /* the field itself is 0 till then */
+    put64(h + AT_EXTRA, ret_front->extra.n);
+    put64(h + AT_CHECKSUM, checksum_with_extra(h, ret_front->n, ret_front->extra.bytes,
+                                               ret_front->extra.n)); /* the field is 0 till then */
     return true;
 }
 
 uint64_t value_encoded_bytes(const tamis_value *value) {
-    value_front front;
-    return encode_front(value, &front) ? get64(front.bytes + AT_BYTES) : 0;
+    value_front    front;
+    uint64_t const bytes = encode_front(value, &front) ? get64(front.bytes + AT_BYTES) : 0;
+    buffer_free(&front.extra);
+    return bytes;
 }
 
 bool value_encode(const tamis_value *value, tamis_writer *writer, void *context) {
     value_front front;
-    if (!encode_front(value, &front) || !writer(context, front.bytes, front.n)) return false;
+    bool const  is_begun = encode_front(value, &front) && writer(context, front.bytes, front.n) &&
+                          (front.extra.n == 0 || writer(context, front.extra.bytes, front.extra.n));
+    buffer_free(&front.extra);
+    if (!is_begun) return false;
     if (value->states != NULL)
         return tamis_states_write(value->states, writer, context) == TAMIS_OK;
     for (unsigned i = 0; i < value->n_parts; i++) {
@@ -195,12 +214,12 @@ static bool is_zero(const char *bytes, size_t n) {
     return true;
 }
 
-/* The checksum of header and rows, with the field of the checksum itself as 0. */
-static bool front_is_whole(const char *h, size_t bytes) {
+/* The checksum of all before the files, with the field of the checksum itself as 0. */
+static bool front_is_whole(const char *h, size_t bytes, size_t extra) {
     value_front copy;
     memcpy(copy.bytes, h, bytes);
     put64(copy.bytes + AT_CHECKSUM, 0);
-    return value_checksum(copy.bytes, bytes) == get64(h + AT_CHECKSUM);
+    return checksum_with_extra(copy.bytes, bytes, h + bytes, extra) == get64(h + AT_CHECKSUM);
 }
 
 /* Header and rows, as far as they can be checked without the files. */
@@ -210,9 +229,10 @@ static const char *front_problem(const char *h, size_t n, unsigned family) {
     uint64_t const stated = get64(h + AT_FAMILY);
     if (rows < 1 || rows > VALUE_MAX_PARTS || n < VALUE_HEADER_BYTES + ROW_BYTES * rows)
         return "impossible number of parts";
-    if (!front_is_whole(h, (size_t)(VALUE_HEADER_BYTES + ROW_BYTES * rows)))
-        return "the header is damaged";
-    if (get64(h + AT_EXTRA) > MAX_EXTRA) return "written by a newer version";
+    uint64_t const front = VALUE_HEADER_BYTES + ROW_BYTES * rows, extra = get64(h + AT_EXTRA);
+    if (extra > MAX_EXTRA) return "written by a newer version";
+    if (extra > n - front) return "the requests are cut";
+    if (!front_is_whole(h, (size_t)front, (size_t)extra)) return "the header is damaged";
     if (!is_zero(h + AT_RESERVED, AT_CHECKSUM - AT_RESERVED)) return "reserved bytes are not zero";
     if (stated < FAMILY_BF || stated > FAMILY_STATES || (family != 0 && stated != family))
         return "it belongs to another command family";
@@ -284,7 +304,11 @@ static const char *decode_states(tamis_value *value, const char *file, size_t n)
 
 static const char *decode_parts(const char *bytes, size_t n, tamis_value *value) {
     unsigned const rows = (unsigned)get64(bytes + AT_PARTS);
+    size_t const   extra = (size_t)get64(bytes + AT_EXTRA);
     size_t         at = VALUE_HEADER_BYTES + (size_t)ROW_BYTES * rows;
+    const char    *why = requests_decode(bytes + at, extra, value);
+    if (why != NULL) return why;
+    at += extra;
     for (unsigned i = 0; i < rows; i++) {
         const char *const row = bytes + VALUE_HEADER_BYTES + (size_t)ROW_BYTES * i;
         uint64_t const    length = get64(row + ROW_FILE_BYTES);

@@ -3,8 +3,8 @@
  *     header (256 bytes) | a row for each part (32 bytes) | extra | files of the parts
  *
  * Everything is little-endian. The files are those of the library (docs/format.md), which has the
- * one decoder and validator; what is ours is the header and the rows, with a checksum. `extra` is
- * room for what later versions keep beside the parts; a reader that does not know it refuses it.
+ * one decoder and validator; what is ours is the header, the rows and the extra bytes, with a
+ * checksum. The extra bytes are the requests of clients (requests.h), if there are some.
  */
 #ifndef TAMIS_REDIS_CODEC_H
 #define TAMIS_REDIS_CODEC_H

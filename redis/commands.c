@@ -41,6 +41,18 @@
 static redis_arg key_only[] = { KEY, END };
 static redis_arg key_item[] = { KEY, ONE("item", STRING), END };
 static redis_arg key_items[] = { KEY, MANY("item", STRING), END };
+static redis_arg request_words[] = { MUST("request", TOKEN, "REQUEST"), ONE("client", STRING),
+                                     ONE("n", INTEGER), END };
+static redis_arg key_request_items[] = { KEY,
+                                         { .name = "request",
+                                           .type = REDIS_ARG_BLOCK,
+                                           .key_spec = -1,
+                                           .flags = REDIS_ARG_OPTIONAL,
+                                           .subargs = request_words },
+                                         MANY("item", STRING),
+                                         END };
+static redis_arg part_words[] = { MUST("part", TOKEN, "PART"), ONE("i", INTEGER),
+                                  ONE("parts", INTEGER), END };
 static redis_arg dump_args[] = { KEY, ONE("iterator", INTEGER), END };
 static redis_arg load_args[] = { KEY, ONE("iterator", INTEGER), ONE("data", STRING), END };
 
@@ -87,6 +99,11 @@ static redis_arg set_reserve_args[] = { KEY,
                                         WITH("seed", STRING, "SEED"),
                                         WITH("like", STRING, "LIKE"),
                                         WITH("timeout", DOUBLE, "TIMEOUT"),
+                                        { .name = "part",
+                                          .type = REDIS_ARG_BLOCK,
+                                          .key_spec = -1,
+                                          .flags = REDIS_ARG_OPTIONAL,
+                                          .subargs = part_words },
                                         END };
 static redis_arg states_reserve_args[] = { KEY,
                                            MUST("error", DOUBLE, "ERROR"),
@@ -199,11 +216,11 @@ static const command_row commands[] = {
     { "tamis.reserve", set_reserve, WRITE, MAKES, -4, "0.1.0", ONCE,
       "Makes an empty set of the kind that fits best", set_reserve_args, 1 },
     { "tamis.add", set_add, WRITE, ADDS, -3, "0.1.0", EACH,
-      "Adds a copy of each item, and tells which were new", key_items, 1 },
+      "Adds a copy of each item, and tells which were new", key_request_items, 1 },
     { "tamis.has", set_has, READ, READS, -3, "0.1.0", EACH, "Tells which items are there",
       key_items, 1 },
     { "tamis.remove", set_remove, "write fast", REMOVES, -3, "0.1.0", EACH,
-      "Removes a copy of each item", key_items, 1 },
+      "Removes a copy of each item", key_request_items, 1 },
     { "tamis.count", set_count, READ, READS, -3, "0.1.0", EACH, "Counts the copies of each item",
       key_items, 1 },
     { "tamis.info", set_info, "readonly", READS, -2, "0.1.0", ONCE,

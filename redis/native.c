@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "codec.h"
 #include "items.h"
+#include "requests.h"
 #include "types.h"
 #include "words.h"
 
@@ -117,38 +118,100 @@ static item_outcome add_item(tamis_value *value, tamis_key item) {
                                  : value_add(value, value_hash(value, item));
 }
 
+static request_end end_of(item_outcome refused) {
+    return refused == REFUSED_FULL        ? END_FULL
+           : refused == REFUSED_ELSEWHERE ? END_PART
+                                          : END_MEMORY;
+}
+
 /* Items that were added are told to replicas; the first that is refused ends the reply. */
-static void add_items(key_handle *key, redis_string **items, int n) {
+static void add_items(key_handle *key, redis_string **items, int n, request *asked) {
     redis_ctx *const ctx = key->ctx;
-    int              i = 0;
-    item_outcome     done = DONE_NEW;
+    int const   most = asked->is_told && (int)asked->asked.done < n ? (int)asked->asked.done : n;
+    request_end end = asked->is_told ? (request_end)asked->asked.end : END_WELL;
+    int         i = 0;
     redis_ReplyWithArray(ctx, REDIS_POSTPONED_LENGTH);
-    for (; i < n; i++) {
-        done = add_item(key->value, word_key(items[i]));
-        if (done != DONE_NEW && done != DONE_AGAIN) break;
+    for (; i < most; i++) {
+        item_outcome const done = add_item(key->value, word_key(items[i]));
+        if (done != DONE_NEW && done != DONE_AGAIN) {
+            end = end_of(done);
+            break;
+        }
+        request_note(asked, i, done == DONE_NEW);
         redis_ReplyWithLongLong(ctx, done == DONE_NEW);
     }
-    if (i < n)
-        redis_ReplyWithError(ctx, done == REFUSED_FULL ? "ERR the set is full"
-                                                       : "ERR Insufficient memory");
-    redis_ReplySetArrayLength(ctx, i < n ? i + 1 : i);
-    if (i == n)
+    if (end != END_WELL) redis_ReplyWithError(ctx, request_end_text(end));
+    redis_ReplySetArrayLength(ctx, end != END_WELL ? i + 1 : i);
+    if (asked->client != NULL)
+        request_finish(key, asked, end, i, items, n);
+    else if (i == n)
         redis_ReplicateVerbatim(ctx);
     else if (i != 0)
         redis_Replicate(ctx, "TAMIS.ADD", "sv", key->name, items, (size_t)i);
     if (i != 0) key_notify(key, "tamis.add");
 }
 
-int set_add(redis_ctx *ctx, redis_string **argv, int argc) {
+static bool can(const tamis_value *value, unsigned ability) {
+    tamis_facts facts;
+    return value->states == NULL && tamis_get_facts(value->parts[0].set, &facts) == TAMIS_OK &&
+           (facts.abilities & ability) != 0;
+}
+
+/* 1: removed, 0: it was not there, -1: it is saturated and stays. */
+static void remove_items(key_handle *key, redis_string **items, int n, request *asked) {
+    bool has_changed = false;
+    redis_ReplyWithArray(key->ctx, n);
+    for (int i = 0; i < n; i++) {
+        tamis_value *const value = key->value;
+        item_outcome const done = value_remove(value, value_hash(value, word_key(items[i])));
+        int const          reply = done == DONE_AGAIN ? 1 : done == SATURATED ? -1 : 0;
+        has_changed = has_changed || done == DONE_AGAIN;
+        request_note(asked, i, reply);
+        redis_ReplyWithLongLong(key->ctx, reply);
+    }
+    if (asked->client != NULL)
+        request_finish(key, asked, END_WELL, n, items, n);
+    else
+        redis_ReplicateVerbatim(key->ctx); /* refused removals are counted, too */
+    if (has_changed) key_notify(key, "tamis.remove");
+}
+
+/* Why items of the set cannot be changed; NULL: they can. */
+static const char *change_problem(const tamis_value *value, bool is_remove) {
+    if (value->family != FAMILY_SET) return "ERR BF and CF keys are changed by BF.* and CF.*";
+    if (!is_remove) return NULL;
+    if (value->states != NULL) return "ERR items of a set with TIMEOUT leave by themselves";
+    return can(value, TAMIS_CAN_REMOVE) ? NULL : "ERR a set of this kind cannot remove";
+}
+
+/* TAMIS.ADD and TAMIS.REMOVE: key [REQUEST client n] item ... */
+static int change_items(redis_ctx *ctx, redis_string **argv, int argc, bool is_remove) {
+    request asked;
+    int     first;
     if (argc < 3) return redis_WrongArity(ctx);
+    const char *problem = request_read(argv, argc, is_remove, &asked, &first);
+    if (problem != NULL) return redis_ReplyWithError(ctx, problem);
     key_handle               key = key_open(ctx, argv[1], KEY_FOR_WRITING);
     const tamis_value *const value = need_set(&key);
-    if (value != NULL && value->family != FAMILY_SET)
-        redis_ReplyWithError(ctx, "ERR BF and CF keys are changed by BF.* and CF.*");
-    else if (value != NULL)
-        add_items(&key, argv + 2, argc - 2);
+    problem = value != NULL ? change_problem(value, is_remove) : NULL;
+    if (problem != NULL)
+        redis_ReplyWithError(ctx, problem);
+    else if (value != NULL && request_begin(&key, &asked)) {
+        if (is_remove)
+            remove_items(&key, argv + first, argc - first, &asked);
+        else
+            add_items(&key, argv + first, argc - first, &asked);
+    }
     key_close(&key);
     return REDIS_OK;
+}
+
+int set_add(redis_ctx *ctx, redis_string **argv, int argc) {
+    return change_items(ctx, argv, argc, false);
+}
+
+int set_remove(redis_ctx *ctx, redis_string **argv, int argc) {
+    return change_items(ctx, argv, argc, true);
 }
 
 int set_has(redis_ctx *ctx, redis_string **argv, int argc) {
@@ -164,42 +227,6 @@ int set_has(redis_ctx *ctx, redis_string **argv, int argc) {
     }
     key_close(&key);
     return value != NULL && !is_timed ? items_exist(ctx, argv, argc, family) : REDIS_OK;
-}
-
-static bool can(const tamis_value *value, unsigned ability) {
-    tamis_facts facts;
-    return value->states == NULL && tamis_get_facts(value->parts[0].set, &facts) == TAMIS_OK &&
-           (facts.abilities & ability) != 0;
-}
-
-/* 1: removed, 0: it was not there, -1: it is saturated and stays. */
-static void remove_items(key_handle *key, redis_string **items, int n) {
-    bool has_changed = false;
-    redis_ReplyWithArray(key->ctx, n);
-    for (int i = 0; i < n; i++) {
-        tamis_value *const value = key->value;
-        item_outcome const done = value_remove(value, value_hash(value, word_key(items[i])));
-        has_changed = has_changed || done == DONE_AGAIN;
-        redis_ReplyWithLongLong(key->ctx, done == DONE_AGAIN ? 1 : done == SATURATED ? -1 : 0);
-    }
-    redis_ReplicateVerbatim(key->ctx); /* refused removals are counted, too */
-    if (has_changed) key_notify(key, "tamis.remove");
-}
-
-int set_remove(redis_ctx *ctx, redis_string **argv, int argc) {
-    if (argc < 3) return redis_WrongArity(ctx);
-    key_handle               key = key_open(ctx, argv[1], KEY_FOR_WRITING);
-    const tamis_value *const value = need_set(&key);
-    if (value != NULL && value->family != FAMILY_SET)
-        redis_ReplyWithError(ctx, "ERR BF and CF keys are changed by BF.* and CF.*");
-    else if (value != NULL && value->states != NULL)
-        redis_ReplyWithError(ctx, "ERR items of a set with TIMEOUT leave by themselves");
-    else if (value != NULL && !can(value, TAMIS_CAN_REMOVE))
-        redis_ReplyWithError(ctx, "ERR a set of this kind cannot remove");
-    else if (value != NULL)
-        remove_items(&key, argv + 2, argc - 2);
-    key_close(&key);
-    return REDIS_OK;
 }
 
 /* A saturated item has more copies than can be counted: then the reply is "MANY". */

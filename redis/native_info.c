@@ -1,5 +1,6 @@
 /* native_info.c - TAMIS.INFO and TAMIS.PLAN. */
 #include "native.h"
+#include "requests.h"
 #include "words.h"
 
 #include <stdio.h>
@@ -99,6 +100,11 @@ static void info_set(reply_map *map, const tamis_value *value, bool scans) {
     say_text(map, "kind", facts->kind);
     say_text(map, "seed", seed);
     say_number(map, "parts", value->n_parts);
+    if (facts->parts != 0) {
+        say_number(map, "part of set", facts->part);
+        say_number(map, "parts of set", facts->parts);
+    }
+    if (value->requests != NULL) say_number(map, "request clients", value->requests->n);
     say_number(map, "capacity", facts->capacity);
     say_number(map, "grow to", facts->grow_to);
     say_number(map, "stage", facts->stage);

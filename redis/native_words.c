@@ -83,10 +83,23 @@ static const char *read_pair(const redis_string *word, redis_string *next, bool 
     return "ERR syntax error";
 }
 
+/* PART i P */
+static const char *read_part(redis_string **words, int n, value_recipe *recipe) {
+    uint64_t part, parts;
+    if (n < 3 || !word_count(words[1], &part) || !word_count(words[2], &parts) || parts == 0 ||
+        parts > 65536 || (parts & (parts - 1)) != 0 || part >= parts)
+        return "ERR PART needs i and P: P a power of two up to 65536, i from 0 to P - 1";
+    recipe->set_part = (uint32_t)part;
+    recipe->set_parts = (uint32_t)parts;
+    return NULL;
+}
+
 static const char *check_wish(bool is_states, const native_wish *wish) {
     const value_recipe *const recipe = &wish->recipe;
+    if (recipe->set_parts != 0 && recipe->timeout != 0) return "ERR a set with TIMEOUT has no PART";
     if (wish->like != NULL)
-        return wish->has_error || wish->has_capacity || recipe->has_seed || recipe->timeout != 0
+        return wish->has_error || wish->has_capacity || recipe->has_seed || recipe->timeout != 0 ||
+                       recipe->set_parts != 0
                    ? "ERR LIKE stands alone: everything else comes from the other key"
                    : NULL;
     if (!wish->has_error || !wish->has_capacity) return "ERR ERROR and CAPACITY are needed";
@@ -107,6 +120,10 @@ const char *native_read_wish(redis_string **argv, int argc, int first, bool is_s
             recipe->abilities |= TAMIS_CAN_COUNT;
         } else if (!is_states && word_is(argv[i], "SMALL")) {
             recipe->is_small = true;
+        } else if (!is_states && word_is(argv[i], "PART")) {
+            const char *const problem = read_part(argv + i, argc - i, recipe);
+            if (problem != NULL) return problem;
+            i += 2;
         } else if (i + 1 == argc) {
             return "ERR syntax error";
         } else {

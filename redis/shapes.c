@@ -22,7 +22,8 @@ static bool is_same(const value_recipe *a, const value_recipe *b) {
     bool const is_same_geometry = a->grow_to != 0 || strcmp(a->geometry, b->geometry) == 0;
     return a->fpr == b->fpr && a->capacity == b->capacity && a->grow_to == b->grow_to &&
            a->abilities == b->abilities && a->count_to == b->count_to &&
-           a->is_small == b->is_small && is_same_geometry && strcmp(a->kind, b->kind) == 0;
+           a->is_small == b->is_small && a->set_parts == b->set_parts && is_same_geometry &&
+           strcmp(a->kind, b->kind) == 0;
 }
 
 const tamis_set *shapes_find(const value_recipe *recipe, const char **ret_geometry) {

@@ -1,6 +1,7 @@
 /* value.c - values: making them, and what their items go through. */
 #include "value.h"
 
+#include "requests.h"
 #include "settings.h"
 #include "shapes.h"
 
@@ -31,6 +32,7 @@ void value_free(tamis_value *value) {
     if (value == NULL) return;
     for (unsigned i = 0; i < value->n_parts; i++) tamis_free(value->parts[i].set);
     tamis_states_free(value->states);
+    requests_free(value);
     account_close(value->account);
     redis_Free(value);
 }
@@ -88,6 +90,8 @@ static tamis_spec spec_of(const tamis_value *value, const value_recipe *recipe) 
     bool const is_fixed = recipe->geometry[0] != 0 && recipe->grow_to == 0;
     spec.geometry = is_fixed ? recipe->geometry : NULL;
     spec.seed = recipe->has_seed ? &recipe->seed : NULL;
+    spec.part = recipe->set_part;
+    spec.parts = recipe->set_parts;
     spec.allocator = account_allocator(value->account);
     spec.allocator_flags = ACCOUNT_FLAGS;
     return spec;
@@ -295,6 +299,7 @@ uint64_t value_count(const tamis_value *value, uint64_t hash) {
 
 static item_outcome outcome_of(tamis_status status, item_outcome good) {
     if (status == TAMIS_OK) return good;
+    if (status == TAMIS_ERR_PART) return REFUSED_ELSEWHERE;
     return status == TAMIS_ERR_FULL ? REFUSED_FULL : REFUSED_MEMORY;
 }
 

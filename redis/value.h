@@ -57,6 +57,8 @@ typedef struct value_recipe {
     bool       has_seed;
     tamis_seed seed;
 
+    uint32_t set_part, set_parts; /* of TAMIS.* sets: PART i P; 0 and 0: a whole set */
+
     uint64_t values, timeout, tick_ms; /* of states; ticks */
     uint64_t now_ms;                   /* when time begins */
 } value_recipe;
@@ -79,6 +81,8 @@ typedef struct tamis_value {
     uint64_t      timeout; /* ticks; 0: keys stay */
     uint64_t      tick_ms, last_ms;
     struct timed *timed; /* this value in the list of those that age (clock.h) */
+
+    struct request_log *requests; /* requests.h; NULL: no client has sent one */
 } tamis_value;
 
 typedef enum item_outcome {
@@ -86,7 +90,8 @@ typedef enum item_outcome {
     DONE_AGAIN, /* it was there, and has a copy more if copies are counted */
     REFUSED_FULL,
     REFUSED_MEMORY,
-    REFUSED_PARTS, /* no further part can be opened */
+    REFUSED_PARTS,     /* no further part can be opened */
+    REFUSED_ELSEWHERE, /* it belongs to another part of a set that is spread over a cluster */
     NOT_THERE,
     SATURATED
 } item_outcome;
