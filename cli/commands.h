@@ -15,6 +15,7 @@ extern const command command_info;                                     /* cmd_in
 extern const command command_verify;                                   /* cmd_verify.c */
 extern const command command_merge, command_subtract, command_convert; /* cmd_merge.c */
 extern const command command_resize;                                   /* cmd_resize.c */
+extern const command command_redis;                                    /* cmd_redis.c */
 extern const command command_send, command_receive;                    /* cmd_send.c */
 
 /* tamis plan with --values (cmd_plan_states.c). */

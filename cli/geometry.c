@@ -8,6 +8,29 @@
 #include <string.h>
 
 #include "message.h"
+#include "suggest.h"
+
+/* "bloom, counting, ...", as far as it fits. */
+static void list_kinds(name_at *kind_name, char *ret_text, size_t n) {
+    size_t at = 0;
+    ret_text[0] = '\0';
+    for (size_t i = 0; kind_name(i) != NULL && at < n; i++) {
+        at += (size_t)snprintf(ret_text + at, n - at, "%s%s", i ? ", " : "", kind_name(i));
+    }
+}
+
+void kind_check(const char *kind, bool is_of_states) {
+    name_at *const    kind_name = is_of_states ? tamis_states_kind_name : tamis_kind_name;
+    const char *const noun = is_of_states ? "kind of states" : "kind";
+    char              kinds[400];
+    for (size_t i = 0; kind_name(i) != NULL; i++) {
+        if (strcmp(kind_name(i), kind) == 0) return;
+    }
+    const char *const meant = suggest(kind, kind_name);
+    if (meant != NULL) die("there is no %s '%s'; did you mean '%s'?", noun, kind, meant);
+    list_kinds(kind_name, kinds, sizeof kinds);
+    die("there is no %s '%s'; there are %s", noun, kind, kinds);
+}
 
 /* ------------------------------------------------------------------ the text */
 

@@ -18,4 +18,7 @@ void geometry_check(const char *geometry, const char *kind, kind_lister *kinds);
  * False if nothing is. */
 bool geometry_complain(const char *kind, const char *geometry, char *ret_text, size_t n);
 
+/* End the program if there is no kind of that name, and say which one is meant. */
+void kind_check(const char *kind, bool is_of_states);
+
 #endif

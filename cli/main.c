@@ -17,7 +17,7 @@ static const command *const commands[] = {
     &command_plan,    &command_build, &command_add,      &command_has,     &command_remove,
     &command_count,   &command_dedup, &command_get,      &command_info,    &command_verify,
     &command_resize,  &command_merge, &command_subtract, &command_convert, &command_send,
-    &command_receive, &command_kinds,
+    &command_receive, &command_redis, &command_kinds,
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])

@@ -20,6 +20,8 @@
 #define MAX_VALUES (UINT64_C(1) << 32)
 #define MAX_COPIES (UINT64_C(1) << 32)
 #define MAX_TIMEOUT (UINT64_C(1) << 32)
+#define MAX_SHARDS 4096
+#define MAX_REPLICAS 100
 
 /* ------------------------------------------------------------------ values */
 
@@ -67,28 +69,6 @@ static void take_overflow(options *to, const char *text) {
     if (!(to->spec.overflow > 0 && to->spec.overflow < 1)) {
         refuse("--overflow", text, "a probability is between 0 and 1, as in 1e-15");
     }
-}
-
-/* "bloom, counting, ...", as far as it fits. */
-static void list_kinds(name_at *kind_name, char *ret_text, size_t n) {
-    size_t at = 0;
-    ret_text[0] = '\0';
-    for (size_t i = 0; kind_name(i) != NULL && at < n; i++) {
-        at += (size_t)snprintf(ret_text + at, n - at, "%s%s", i ? ", " : "", kind_name(i));
-    }
-}
-
-static void check_kind(const char *kind, bool is_of_states) {
-    name_at *const    kind_name = is_of_states ? tamis_states_kind_name : tamis_kind_name;
-    const char *const noun = is_of_states ? "kind of states" : "kind";
-    char              kinds[400];
-    for (size_t i = 0; kind_name(i) != NULL; i++) {
-        if (strcmp(kind_name(i), kind) == 0) return;
-    }
-    const char *const meant = suggest(kind, kind_name);
-    if (meant != NULL) die("there is no %s '%s'; did you mean '%s'?", noun, kind, meant);
-    list_kinds(kind_name, kinds, sizeof kinds);
-    die("there is no %s '%s'; there are %s", noun, kind, kinds);
 }
 
 static void take_kind(options *to, const char *text) {
@@ -192,6 +172,26 @@ static void take_threads(options *to, const char *text) {
     to->threads = (unsigned)threads;
 }
 
+static void take_cluster(options *to, const char *text) {
+    to->cluster = text;
+}
+
+static void take_shards(options *to, const char *text) {
+    uint64_t shards;
+    refuse("--shards", text, number_read_count(text, &shards));
+    if (shards < 1 || shards > MAX_SHARDS || (shards & (shards - 1)) != 0) {
+        refuse("--shards", text, "the number of shards is a power of two, 1 to 4096");
+    }
+    to->shards = (unsigned)shards;
+}
+
+static void take_wait(options *to, const char *text) {
+    uint64_t replicas;
+    refuse("--wait", text, number_read_count(text, &replicas));
+    if (replicas > MAX_REPLICAS) refuse("--wait", text, "no node has so many replicas");
+    to->replicas = (unsigned)replicas;
+}
+
 /* ------------------------------------------------------------------ the table */
 
 typedef struct option_entry {
@@ -246,6 +246,12 @@ static const option_entry table[N_OPTIONS] = {
                       take_seed },
     [OPTION_HASH] = { 0, "hash", "NAME", "xxh3, or siphash for keys that an attacker may choose",
                       take_hash },
+    [OPTION_CLUSTER] = { 0, "cluster", "HOST:PORT", "any node of the cluster, or a single server",
+                         take_cluster },
+    [OPTION_SHARDS] = { 0, "shards", "P", "spread a new set over so many keys, a power of two (64)",
+                        take_shards },
+    [OPTION_WAIT] = { 0, "wait", "N", "replicas that must have a change before it is done (1)",
+                      take_wait },
     [OPTION_NULL] = { '0', "null", NULL, "keys end with a NUL byte, not with a newline",
                       take_null },
     [OPTION_COUNTS] = { 0, "counts", NULL, "each line ends with a tab and a number of copies",
@@ -441,7 +447,7 @@ static void default_fpr(options *asked) {
 
 void options_read(const command *chosen, int argc, char **argv, options *ret_options) {
     tamis_spec const spec = TAMIS_SPEC_INIT;
-    *ret_options = (options){ .command = chosen, .spec = spec, .separator = '\n' };
+    *ret_options = (options){ .command = chosen, .spec = spec, .separator = '\n', .replicas = 1 };
     ret_options->threads = takes(chosen, OPTION_THREADS) ? crew_processors() : 1;
     ret_options->spec.isa = wanted_isa();
     take_options(chosen, argc, argv, ret_options);
@@ -449,7 +455,7 @@ void options_read(const command *chosen, int argc, char **argv, options *ret_opt
     ret_options->operands = argv + optind;
     ret_options->n_operands = (size_t)(argc - optind);
     bool const is_of_states = is_given(ret_options, OPTION_BIT(VALUES));
-    if (ret_options->spec.kind != NULL) check_kind(ret_options->spec.kind, is_of_states);
+    if (ret_options->spec.kind != NULL) kind_check(ret_options->spec.kind, is_of_states);
     check_together(ret_options);
     check_growth(ret_options);
     check_states(ret_options);

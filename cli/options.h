@@ -31,6 +31,9 @@ typedef enum option_id {
     OPTION_SET,
     OPTION_SEED,
     OPTION_HASH,
+    OPTION_CLUSTER,
+    OPTION_SHARDS,
+    OPTION_WAIT,
     OPTION_NULL,
     OPTION_COUNTS,
     OPTION_INVERT,
@@ -78,7 +81,10 @@ typedef struct options {
     const char    *set;        /* --set: a path */
     tamis_seed     seed;
     char           separator;
-    unsigned       threads; /* --threads; 1 if the command does not take it */
+    unsigned       threads;  /* --threads; 1 if the command does not take it */
+    const char    *cluster;  /* --cluster: HOST:PORT */
+    unsigned       shards;   /* --shards; 0: not given */
+    unsigned       replicas; /* --wait: that must have a change before it counts; 1 */
     char *const   *operands;
     size_t         n_operands;
 } options;

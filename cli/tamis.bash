@@ -30,12 +30,14 @@ _tamis() {
     --grow-to) mapfile -t COMPREPLY < <(compgen -W "1M 10M 100M 1G 10G" -- "$word") ;;
     -e | --fpr | --unknown) mapfile -t COMPREPLY < <(compgen -W "1% 0.1% 0.01% 1e-6 1e-9" -- "$word") ;;
     --memory) mapfile -t COMPREPLY < <(compgen -W "64KiB 1MiB 16MiB 256MiB 1GiB" -- "$word") ;;
+    --shards) mapfile -t COMPREPLY < <(compgen -W "16 64 256 1024" -- "$word") ;;
+    --wait) mapfile -t COMPREPLY < <(compgen -W "0 1 2" -- "$word") ;;
     --threads) mapfile -t COMPREPLY < <(compgen -W "1 2 4 8 16" -- "$word") ;;
     --like | --set)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         ;;
-    --geometry | --lifetime | --overflow | --seed | --values | --timeout) ;;
+    --geometry | --lifetime | --overflow | --seed | --values | --timeout | --cluster) ;;
     *)
         if [[ $word == -* ]]; then
             mapfile -t COMPREPLY < <(compgen -W "$(_tamis_options "$tool" "$command")" -- "$word")

@@ -39,17 +39,18 @@ static bool recipe_is_possible(const value_recipe *r) {
 bool recipe_read(const char *text, value_recipe *ret_recipe) {
     value_recipe r = { .part = 0 };
     unsigned     family, small;
-    int const    n = sscanf(
-           text,
-           "1 family=%u part=%u error=%lf asked=%" SCNu64 " expansion=%" SCNu64 " bucket_size=%" SCNu64
-           " max_iterations=%" SCNu64 " headroom=%" SCNu64 " fpr=%lf capacity=%" SCNu64
-           " grow_to=%" SCNu64 " abilities=%u count_to=%" SCNu64 " small=%u seed=%" SCNx64 ":%" SCNx64
-           " values=%" SCNu64 " timeout=%" SCNu64 " tick_ms=%" SCNu64 " now_ms=%" SCNu64
-           " kind=%15s geometry=%511s set_part=%" SCNu32 " set_parts=%" SCNu32,
-           &family, &r.part, &r.error, &r.asked, &r.expansion, &r.bucket_size, &r.max_iterations,
-           &r.headroom, &r.fpr, &r.capacity, &r.grow_to, &r.abilities, &r.count_to, &small,
-           &r.seed.low, &r.seed.high, &r.values, &r.timeout, &r.tick_ms, &r.now_ms, r.kind, r.geometry,
-           &r.set_part, &r.set_parts);
+    /* texts of before there were parts end with the geometry */
+    static const char format[] =
+        "1 family=%u part=%u error=%lf asked=%" SCNu64 " expansion=%" SCNu64 " bucket_size=%" SCNu64
+        " max_iterations=%" SCNu64 " headroom=%" SCNu64 " fpr=%lf capacity=%" SCNu64
+        " grow_to=%" SCNu64 " abilities=%u count_to=%" SCNu64 " small=%u seed=%" SCNx64 ":%" SCNx64
+        " values=%" SCNu64 " timeout=%" SCNu64 " tick_ms=%" SCNu64 " now_ms=%" SCNu64
+        " kind=%15s geometry=%511s set_part=%" SCNu32 " set_parts=%" SCNu32;
+    int const n =
+        sscanf(text, format, &family, &r.part, &r.error, &r.asked, &r.expansion, &r.bucket_size,
+               &r.max_iterations, &r.headroom, &r.fpr, &r.capacity, &r.grow_to, &r.abilities,
+               &r.count_to, &small, &r.seed.low, &r.seed.high, &r.values, &r.timeout, &r.tick_ms,
+               &r.now_ms, r.kind, r.geometry, &r.set_part, &r.set_parts);
     if ((n != 22 && n != 24) || family < FAMILY_BF || family > FAMILY_STATES) return false;
     r.family = (enum value_family)family;
     r.is_small = small != 0;

@@ -102,9 +102,12 @@ class Server:
         self.process = None
         self.start()
 
+    def pick_port(self):
+        return free_port()
+
     def start(self):
         for _ in range(5):  # somebody else may take the port first
-            self.port = free_port()
+            self.port = self.pick_port()
             words = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
                      "--logfile", self.log_path()]
             for name, value in self.options.items():

@@ -1,0 +1,155 @@
+/* redis_files.c - tamis redis import and export: a file becomes the shards of a set, and back.
+ *
+ * Both are exact and need no keys: tamis_split() and tamis_join() move fingerprints as they are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "message.h"
+#include "numbers.h"
+#include "progress.h"
+#include "redis_shards.h"
+#include "setfile.h"
+
+/* Bytes that grow: the other end of tamis_write(). */
+typedef struct byte_pile {
+    char  *bytes;
+    size_t n, room;
+} byte_pile;
+
+static bool pile_write(void *context, const void *bytes, size_t n) {
+    byte_pile *const pile = context;
+    if (pile->n + n > pile->room) {
+        size_t const room = 2 * (pile->n + n);
+        char *const  larger = realloc(pile->bytes, room);
+        if (larger == NULL) return false;
+        pile->bytes = larger;
+        pile->room = room;
+    }
+    memcpy(pile->bytes + pile->n, bytes, n);
+    pile->n += n;
+    return true;
+}
+
+static _Noreturn void die_of(const char *what, const tamis_problem *problem, tamis_status status) {
+    die("%s: %s", what, *problem->text != '\0' ? problem->text : tamis_status_text(status));
+}
+
+/* ------------------------------------------------------------------ import */
+
+/* TAMIS.RESTORE key file: the same file again changes nothing, so a request may be sent twice. */
+static void store_part(shards *set, const tamis_set *part, unsigned i) {
+    byte_pile file = { NULL, 0, 0 };
+    if (tamis_write(part, pile_write, &file) != TAMIS_OK) die("not enough memory for a shard");
+    const char       *argv[] = { "TAMIS.RESTORE", set->all[i].key, file.bytes, "REPLACE" };
+    size_t const      bytes[] = { 13, strlen(set->all[i].key), file.n, 7 };
+    redisReply *const reply = shards_ask(set, set->all[i].key, 4, argv, bytes, set->replicas);
+    if (reply->type == REDIS_REPLY_ERROR) die("%s: %s", set->all[i].key, reply->str);
+    freeReplyObject(reply);
+    free(file.bytes);
+    progress_step(i + 1, 0);
+}
+
+/* Split a part of 2^level until there are P, and store each: one branch at a time, so that not all
+ * of them are in memory at once. Takes the set. */
+static void store_split(shards *set, tamis_set *part, unsigned index, unsigned parts) {
+    tamis_set    *first = NULL, *second = NULL;
+    tamis_problem problem = { .status = TAMIS_OK };
+    if (parts == set->n) {
+        store_part(set, part, index);
+        tamis_free(part);
+        return;
+    }
+    tamis_status const status = tamis_split(part, &first, &second, &problem);
+    if (status != TAMIS_OK) die_of("the set cannot be split", &problem, status);
+    tamis_free(part);
+    store_split(set, first, 2 * index, 2 * parts);
+    store_split(set, second, 2 * index + 1, 2 * parts);
+}
+
+/* Before anything is changed: can it be split so often? Empty sets of its shape are tried. */
+static void check_split(const tamis_set *whole, unsigned parts) {
+    tamis_spec    spec = TAMIS_SPEC_INIT;
+    tamis_problem problem = { .status = TAMIS_OK };
+    spec.like = whole;
+    tamis_set *part = set_create(&spec);
+    for (unsigned n = 1; n < parts; n *= 2) {
+        tamis_set         *first = NULL, *second = NULL;
+        tamis_status const status = tamis_split(part, &first, &second, &problem);
+        if (status != TAMIS_OK)
+            die_of("the set cannot be split into so many shards", &problem, status);
+        tamis_free(part);
+        tamis_free(second);
+        part = first;
+    }
+    tamis_free(part);
+}
+
+int shards_import(shards *set, const options *asked, const char *path) {
+    tamis_set *const whole = setfile_read(path, asked);
+    unsigned const   parts = asked->shards != 0 ? asked->shards : DEFAULT_SHARDS;
+    tamis_facts      facts;
+    if (tamis_get_facts(whole, &facts) != TAMIS_OK) die("there is no set to inspect");
+    if (facts.parts != 0)
+        die("%s is part %u of %u: import a whole set", path, facts.part, facts.parts);
+    if (set->n != 0) die("%s exists already; choose another name, or delete its keys", set->name);
+    if (parts > 1) check_split(whole, parts);
+    if (!shards_found(set, parts, facts.seed, facts.hash)) die("%s was just made", set->name);
+    progress_begin(0);
+    store_split(set, whole, 0, 1);
+    progress_hide();
+    if (!is_given(asked, OPTION_BIT(QUIET)))
+        warn("%s: %s, in %u shards on %u %s", set->name, path, set->n, shards_nodes(set),
+             plural(shards_nodes(set), "node", "nodes"));
+    return EXIT_DONE;
+}
+
+/* ------------------------------------------------------------------ export */
+
+static tamis_set *fetch_part(shards *set, unsigned i) {
+    const char       *argv[] = { "TAMIS.DUMP", set->all[i].key };
+    redisReply *const reply = shards_ask(set, set->all[i].key, 2, argv, NULL, 0);
+    tamis_set        *part = NULL;
+    tamis_problem     problem = { .status = TAMIS_OK };
+    if (reply->type == REDIS_REPLY_ERROR) die("%s: %s", set->all[i].key, reply->str);
+    if (reply->type != REDIS_REPLY_STRING) die("%s is not there", set->all[i].key);
+    tamis_status const status = tamis_read(reply->str, reply->len, NULL, &part, &problem);
+    if (status != TAMIS_OK) die_of(set->all[i].key, &problem, status);
+    freeReplyObject(reply);
+    progress_step(i + 1, 0);
+    return part;
+}
+
+/* Part `index` of `parts`, joined from the shards below it. A set of one shard is that shard. */
+static tamis_set *fetch_joined(shards *set, unsigned index, unsigned parts) {
+    tamis_set    *joined = NULL;
+    tamis_problem problem = { .status = TAMIS_OK };
+    if (parts == set->n) return fetch_part(set, index);
+    tamis_set *const   first = fetch_joined(set, 2 * index, 2 * parts);
+    tamis_set *const   second = fetch_joined(set, 2 * index + 1, 2 * parts);
+    tamis_status const status = tamis_join(first, second, &joined, &problem);
+    if (status != TAMIS_OK) die_of("shards cannot be joined", &problem, status);
+    tamis_free(first);
+    tamis_free(second);
+    return joined;
+}
+
+int shards_export(shards *set, const options *asked, const char *path) {
+    setfile_target target;
+    shards_need(set);
+    setfile_aim(path, asked, &target);
+    progress_begin(0);
+    tamis_set *const whole = fetch_joined(set, 0, 1);
+    progress_hide();
+    setfile_save(whole, &target);
+    if (!is_given(asked, OPTION_BIT(QUIET))) {
+        tamis_info   info;
+        setfile_text text;
+        setfile_inspect(whole, &info);
+        setfile_describe(&info, text);
+        warn("%s: %s", path, text);
+    }
+    tamis_free(whole);
+    return EXIT_DONE;
+}

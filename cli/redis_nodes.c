@@ -1,0 +1,160 @@
+/* redis_nodes.c - see redis_nodes.h. Debian's hiredis knows no clusters, so slots are learned here.
+ */
+#include "redis_nodes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+
+#define CONNECT_MS 2000
+#define ANSWER_SECONDS 30 /* a node that is silent for so long is taken for dead */
+
+/* ------------------------------------------------------------------ slots */
+
+/* CRC-16/XMODEM, bit by bit: names of keys are short. */
+static unsigned crc16(const char *bytes, size_t n) {
+    unsigned crc = 0;
+    for (size_t i = 0; i < n; i++) {
+        crc ^= (unsigned)(unsigned char)bytes[i] << 8;
+        for (unsigned bit = 0; bit < 8; bit++)
+            crc = (crc << 1 ^ ((crc & 0x8000) != 0 ? 0x1021u : 0)) & 0xffff;
+    }
+    return crc;
+}
+
+unsigned slot_of_key(const char *key, size_t n) {
+    const char *const open = memchr(key, '{', n);
+    if (open != NULL) {
+        size_t const      left = n - (size_t)(open + 1 - key);
+        const char *const shut = memchr(open + 1, '}', left);
+        if (shut != NULL && shut != open + 1)
+            return crc16(open + 1, (size_t)(shut - open - 1)) % CLUSTER_SLOTS;
+    }
+    return crc16(key, n) % CLUSTER_SLOTS;
+}
+
+/* ------------------------------------------------------------------ connections */
+
+void node_drop(node *one) {
+    if (one->link != NULL) redisFree(one->link);
+    one->link = NULL;
+}
+
+bool node_connect(node *one) {
+    struct timeval const connect = { CONNECT_MS / 1000, CONNECT_MS % 1000 * 1000 };
+    struct timeval const answer = { ANSWER_SECONDS, 0 };
+    if (one->link != NULL) return true;
+    one->link = redisConnectWithTimeout(one->host, one->port, connect);
+    if (one->link == NULL) die("not enough memory for a connection");
+    if (one->link->err == 0 && redisSetTimeout(one->link, answer) == REDIS_OK) return true;
+    node_drop(one);
+    return false;
+}
+
+int cluster_node(cluster *nodes, const char *host, int port) {
+    unsigned i = 0;
+    while (i < nodes->n_nodes &&
+           (strcmp(nodes->nodes[i].host, host) != 0 || nodes->nodes[i].port != port))
+        i++;
+    if (i == MAX_NODES) return NO_NODE;
+    if (i == nodes->n_nodes) {
+        node *const one = &nodes->nodes[nodes->n_nodes++];
+        (void)snprintf(one->host, sizeof one->host, "%s", host);
+        one->port = port;
+        one->link = NULL;
+    }
+    return (int)i;
+}
+
+/* ------------------------------------------------------------------ who owns what */
+
+/* One range of CLUSTER SLOTS: first, last, [host, port, ...], replicas. A node that does not know
+ * its own address leaves it empty: it is the one that was asked. */
+static bool take_range(cluster *nodes, const redisReply *range, const char *asked_host) {
+    if (range->type != REDIS_REPLY_ARRAY || range->elements < 3) return false;
+    const redisReply *const *const part = (const redisReply *const *)range->element;
+    if (part[2]->type != REDIS_REPLY_ARRAY || part[2]->elements < 2) return false;
+    const redisReply *const host = part[2]->element[0];
+    bool const              is_named = host->type == REDIS_REPLY_STRING && host->len != 0;
+    int const               owner =
+        cluster_node(nodes, is_named ? host->str : asked_host, (int)part[2]->element[1]->integer);
+    if (owner == NO_NODE || part[0]->integer < 0 || part[1]->integer >= CLUSTER_SLOTS) return false;
+    for (long long slot = part[0]->integer; slot <= part[1]->integer; slot++)
+        nodes->owner[slot] = (int16_t)owner;
+    return true;
+}
+
+/* Replicas become known, too: when all masters that we knew are gone, they can tell. */
+static void take_replicas(cluster *nodes, const redisReply *range) {
+    for (size_t i = 3; i < range->elements; i++) {
+        const redisReply *const one = range->element[i];
+        if (one->type != REDIS_REPLY_ARRAY || one->elements < 2) continue;
+        const redisReply *const host = one->element[0];
+        if (host->type == REDIS_REPLY_STRING && host->len != 0)
+            (void)cluster_node(nodes, host->str, (int)one->element[1]->integer);
+    }
+}
+
+static bool take_slots(cluster *nodes, int asked, const redisReply *reply) {
+    char host[sizeof nodes->nodes[0].host];
+    (void)snprintf(host, sizeof host, "%s", nodes->nodes[asked].host);
+    if (reply->type == REDIS_REPLY_ERROR &&
+        strstr(reply->str, "cluster support disabled") != NULL) {
+        for (unsigned slot = 0; slot < CLUSTER_SLOTS; slot++) nodes->owner[slot] = (int16_t)asked;
+        nodes->is_single = true;
+        return true;
+    }
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements == 0) return false;
+    for (unsigned slot = 0; slot < CLUSTER_SLOTS; slot++) nodes->owner[slot] = NO_NODE;
+    for (size_t i = 0; i < reply->elements; i++) {
+        if (!take_range(nodes, reply->element[i], host)) return false;
+        take_replicas(nodes, reply->element[i]);
+    }
+    return true;
+}
+
+static bool ask_node(cluster *nodes, int asked) {
+    node *const one = &nodes->nodes[asked];
+    if (!node_connect(one)) return false;
+    redisReply *const reply = redisCommand(one->link, "CLUSTER SLOTS");
+    bool const        is_known = reply != NULL && take_slots(nodes, asked, reply);
+    if (reply == NULL) node_drop(one);
+    freeReplyObject(reply);
+    return is_known;
+}
+
+/* A node that was cut off may answer with an old map: MOVED replies and the next refresh mend that.
+ */
+bool cluster_refresh(cluster *nodes) {
+    static unsigned next; /* not always the same one: it may be the one that is wrong */
+    unsigned const  n = nodes->n_nodes;
+    for (unsigned i = 0; i < n; i++) {
+        if (ask_node(nodes, (int)((next + i) % n))) {
+            next = (next + i + 1) % n;
+            return true;
+        }
+    }
+    return false;
+}
+
+void cluster_open(cluster *ret_cluster, const char *address) {
+    char              host[256];
+    const char *const colon = strrchr(address, ':');
+    long const        port = colon != NULL ? strtol(colon + 1, NULL, 10) : 6379;
+    size_t const      n = colon != NULL ? (size_t)(colon - address) : strlen(address);
+    if (n == 0 || n >= sizeof host || port < 1 || port > 65535)
+        die("--cluster %s: write HOST:PORT, as in 127.0.0.1:7000", address);
+    memcpy(host, address, n);
+    host[n] = '\0';
+    *ret_cluster = (cluster){ .n_nodes = 0 };
+    for (unsigned slot = 0; slot < CLUSTER_SLOTS; slot++) ret_cluster->owner[slot] = NO_NODE;
+    (void)cluster_node(ret_cluster, host, (int)port);
+    if (!node_connect(&ret_cluster->nodes[0])) die("no Redis server answers at %s", address);
+    if (!cluster_refresh(ret_cluster)) die("%s does not know the slots of its cluster", address);
+}
+
+void cluster_close(cluster *nodes) {
+    for (unsigned i = 0; i < nodes->n_nodes; i++) node_drop(&nodes->nodes[i]);
+}

@@ -1,0 +1,427 @@
+/* redis_run.c - tamis redis load, has, remove, count, info: keys to their shards, in rounds. */
+#include "redis_run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "message.h"
+#include "numbers.h"
+#include "output.h"
+#include "progress.h"
+#include "redis_shards.h"
+
+#define KEYS_PER_SHARD 512 /* in a round, on average */
+#define MOST_KEYS 65536    /* in a round */
+#define MOST_ITEMS 4096    /* of one shard in a round: what a REQUEST takes */
+#define FIRST_KEYS 1000000 /* without -n, a set begins with room for these */
+#define GROW_TO UINT64_C(1000000000)
+
+/* ------------------------------------------------------------------ a round of keys */
+
+/* Keys that are read, their shards, and a request for each shard that has some. */
+typedef struct key_round {
+    shards   *set;
+    size_t    most, n; /* keys */
+    char     *bytes;   /* of the keys, one after the other */
+    size_t    used, room;
+    size_t   *end;   /* of key i in `bytes` */
+    uint16_t *part;  /* of key i */
+    size_t   *place; /* of key i among the items of its shard */
+    unsigned *items; /* of each shard */
+
+    round_request *requests; /* of each shard */
+    const char   **words;
+    size_t        *word_bytes;
+    char (*numbers)[24]; /* of the requests, as text */
+    long long *answers;  /* of key i */
+} key_round;
+
+static void *need(void *memory) {
+    if (memory == NULL) die("not enough memory for a round of keys");
+    return memory;
+}
+
+static void round_make(key_round *ret_round, shards *set) {
+    size_t const wanted = (size_t)set->n * KEYS_PER_SHARD;
+    size_t const most = wanted < MOST_KEYS ? wanted : MOST_KEYS;
+    *ret_round = (key_round){ .set = set, .most = most };
+    ret_round->end = need(calloc(most + LINES_BATCH, sizeof(size_t)));
+    ret_round->part = need(calloc(most + LINES_BATCH, sizeof(uint16_t)));
+    ret_round->place = need(calloc(most + LINES_BATCH, sizeof(size_t)));
+    ret_round->answers = need(calloc(most + LINES_BATCH, sizeof(long long)));
+    ret_round->items = need(calloc(set->n, sizeof(unsigned)));
+    ret_round->requests = need(calloc(set->n, sizeof(round_request)));
+    ret_round->numbers = need(calloc(set->n, sizeof *ret_round->numbers));
+    size_t const words = most + LINES_BATCH + (size_t)set->n * 5;
+    ret_round->words = need(calloc(words, sizeof(char *)));
+    ret_round->word_bytes = need(calloc(words, sizeof(size_t)));
+}
+
+static void round_free(key_round *round) {
+    free(round->end);
+    free(round->part);
+    free(round->place);
+    free(round->answers);
+    free(round->items);
+    free(round->requests);
+    free(round->numbers);
+    free(round->words);
+    free(round->word_bytes);
+    free(round->bytes);
+}
+
+static void take_key(key_round *round, tamis_key key) {
+    const shards *const set = round->set;
+    if (round->used + key.bytes > round->room) {
+        round->room = 2 * (round->used + key.bytes) + 65536;
+        round->bytes = need(realloc(round->bytes, round->room));
+    }
+    if (key.bytes != 0) memcpy(round->bytes + round->used, key.data, key.bytes);
+    round->used += key.bytes;
+    uint32_t const part = tamis_part_of_key(set->hasher, key.data, key.bytes, set->n);
+    round->part[round->n] = (uint16_t)part;
+    round->place[round->n] = round->items[part]++;
+    round->end[round->n++] = round->used;
+}
+
+/* Read keys until the round is full, or the input makes us wait. False: there are no more. */
+static bool round_read(key_round *round, lines *input) {
+    tamis_key keys[LINES_BATCH];
+    unsigned  most = 0;
+    round->n = round->used = 0;
+    memset(round->items, 0, round->set->n * sizeof *round->items);
+    while (round->n + LINES_BATCH <= round->most && most + LINES_BATCH <= MOST_ITEMS) {
+        size_t const n = lines_next(input, keys);
+        if (n == 0) break;
+        for (size_t i = 0; i < n; i++) take_key(round, keys[i]);
+        for (unsigned i = 0; i < round->set->n; i++)
+            most = round->items[i] > most ? round->items[i] : most;
+        if (!lines_are_ready(input)) break;
+    }
+    return round->n != 0;
+}
+
+static const char *key_at(const key_round *round, size_t i, size_t *ret_bytes) {
+    size_t const begin = i == 0 ? 0 : round->end[i - 1];
+    *ret_bytes = round->end[i] - begin;
+    return round->bytes + begin;
+}
+
+/* The words before the items: the command, the key, and REQUEST client n if it changes the set. */
+static void begin_request(key_round *round, unsigned i, const char *verb, bool is_change,
+                          round_request *one, size_t at) {
+    shard *const      to = &round->set->all[i];
+    const char *const head[5] = { verb, to->key, "REQUEST", round->set->client, round->numbers[i] };
+    int const         n = is_change ? 5 : 2;
+    if (is_change) (void)snprintf(round->numbers[i], sizeof round->numbers[i], "%" PRIu64, ++to->n);
+    *one = (round_request){ .slot = to->slot,
+                            .argc = n + (int)round->items[i],
+                            .argv = round->words + at,
+                            .argv_bytes = round->word_bytes + at };
+    for (int w = 0; w < n; w++) {
+        one->argv[w] = head[w];
+        one->argv_bytes[w] = strlen(head[w]);
+    }
+}
+
+/* Returns how many shards have a request; shard_of[j] is the shard of request j. */
+static unsigned make_requests(key_round *round, const char *verb, bool is_change,
+                              unsigned *ret_shards) {
+    size_t    at = 0;
+    unsigned  n = 0;
+    unsigned *request_of = need(calloc(round->set->n, sizeof *request_of));
+    for (unsigned i = 0; i < round->set->n; i++) {
+        if (round->items[i] == 0) continue;
+        begin_request(round, i, verb, is_change, &round->requests[n], at);
+        at += (size_t)round->requests[n].argc;
+        request_of[i] = n;
+        ret_shards[n++] = i;
+    }
+    for (size_t i = 0; i < round->n; i++) {
+        round_request *const one = &round->requests[request_of[round->part[i]]];
+        size_t const         head = (size_t)one->argc - round->items[round->part[i]];
+        one->argv[head + round->place[i]] =
+            key_at(round, i, &one->argv_bytes[head + round->place[i]]);
+    }
+    free(request_of);
+    return n;
+}
+
+/* A number for each item; "MANY" is -2. Whatever else comes ends the program. */
+static long long answer_of(const shards *set, unsigned i, const redisReply *reply, size_t item) {
+    const redisReply *one = reply;
+    if (reply->type == REDIS_REPLY_ARRAY && reply->elements != 0)
+        one = reply->element[item < reply->elements ? item : reply->elements - 1];
+    if (one->type == REDIS_REPLY_INTEGER && reply->type == REDIS_REPLY_ARRAY) return one->integer;
+    if (one->type == REDIS_REPLY_STATUS) return -2;
+    die("%s: %s", set->all[i].key, one->type == REDIS_REPLY_ERROR ? one->str : "a strange reply");
+}
+
+/* Send the keys of a round, and get an answer for each. */
+static void round_ask(key_round *round, const char *verb, bool is_change) {
+    unsigned *const of = need(calloc(round->set->n, sizeof *of));
+    unsigned const  n = make_requests(round, verb, is_change, of);
+    unsigned       *request_of = need(calloc(round->set->n, sizeof *request_of));
+    round_run(&round->set->nodes, round->requests, n, is_change ? round->set->replicas : 0);
+    for (unsigned j = 0; j < n; j++) request_of[of[j]] = j;
+    for (size_t i = 0; i < round->n; i++) {
+        unsigned const part = round->part[i];
+        round->answers[i] =
+            answer_of(round->set, part, round->requests[request_of[part]].reply, round->place[i]);
+    }
+    for (unsigned j = 0; j < n; j++) freeReplyObject(round->requests[j].reply);
+    free(request_of);
+    free(of);
+}
+
+/* ------------------------------------------------------------------ making shards */
+
+/* Keys are spread by their hashes, so a shard may get a few more than its share: six sigma. */
+static uint64_t share_of(uint64_t keys, unsigned n) {
+    double const mean = (double)keys / n;
+    return (uint64_t)ceil(mean + (n == 1 ? 0 : 6 * sqrt(mean)));
+}
+
+static int add_words(const char **argv, int argc, const char *a, const char *b, const char *c) {
+    argv[argc++] = a;
+    if (b != NULL) argv[argc++] = b;
+    if (c != NULL) argv[argc++] = c;
+    return argc;
+}
+
+/* TAMIS.RESERVE for every shard. One that exists already was made by a run before. */
+static void reserve_shards(shards *set, const options *asked) {
+    tamis_spec const *spec = &asked->spec;
+    uint64_t const    capacity = spec->capacity != 0 ? spec->capacity : FIRST_KEYS;
+    uint64_t const grow_to = spec->grow_to != 0 ? spec->grow_to : spec->capacity != 0 ? 0 : GROW_TO;
+    char           error[40], first[24], last[24], seed[40], part[24], parts[24];
+    (void)snprintf(error, sizeof error, "%.17g", spec->fpr);
+    (void)snprintf(first, sizeof first, "%" PRIu64, share_of(capacity, set->n));
+    (void)snprintf(last, sizeof last, "%" PRIu64, share_of(grow_to, set->n));
+    (void)snprintf(seed, sizeof seed, "%016" PRIx64 "%016" PRIx64, set->seed.high, set->seed.low);
+    (void)snprintf(parts, sizeof parts, "%u", set->n);
+    for (unsigned i = 0; i < set->n; i++) {
+        (void)snprintf(part, sizeof part, "%u", i);
+        const char *argv[16] = { "TAMIS.RESERVE", set->all[i].key, "ERROR", error,
+                                 "CAPACITY",      first,           "SEED",  seed };
+        int         argc = 8;
+        if (set->n != 1) argc = add_words(argv, argc, "PART", part, parts);
+        if (grow_to != 0) argc = add_words(argv, argc, "GROWTO", last, NULL);
+        if (spec->kind != NULL) argc = add_words(argv, argc, "KIND", spec->kind, NULL);
+        if ((spec->abilities & TAMIS_CAN_COUNT) != 0)
+            argc = add_words(argv, argc, "COUNTING", NULL, NULL);
+        redisReply *const reply = shards_ask(set, set->all[i].key, argc, argv, NULL, set->replicas);
+        if (reply->type == REDIS_REPLY_ERROR && strstr(reply->str, "exists already") == NULL)
+            die("%s: %s", set->all[i].key, reply->str);
+        freeReplyObject(reply);
+    }
+}
+
+static void found_set(shards *set, const options *asked) {
+    tamis_seed seed = asked->seed;
+    if (set->n == 0) {
+        if (asked->spec.seed == NULL) {
+            tamis_facts facts;
+            tamis_spec  any = TAMIS_SPEC_INIT; /* for its random seed */
+            any.capacity = 1;
+            any.fpr = 0.5;
+            tamis_set *const lucky = set_create(&any);
+            if (tamis_get_facts(lucky, &facts) != TAMIS_OK) die("no seed");
+            seed = facts.seed;
+            tamis_free(lucky);
+        }
+        (void)shards_found(set, asked->shards != 0 ? asked->shards : DEFAULT_SHARDS, seed,
+                           TAMIS_HASH_XXH3);
+    }
+    reserve_shards(set, asked);
+}
+
+/* ------------------------------------------------------------------ load and remove */
+
+static void tell_changes(const shards *set, const options *asked, uint64_t keys, uint64_t ones,
+                         const char *what, const char *which) {
+    number_text all, some;
+    number_exact(keys, all);
+    number_exact(ones, some);
+    if (is_given(asked, OPTION_BIT(QUIET))) return;
+    warn("%s: %s keys %s, %s of them %s; %u shards on %u %s", set->name, all, what, some, which,
+         set->n, shards_nodes(set), plural(shards_nodes(set), "node", "nodes"));
+    if (round_seen.lost_connections != 0)
+        warn("%" PRIu64 " connections were lost on the way, and %" PRIu64 " requests sent again",
+             round_seen.lost_connections, round_seen.sent_again);
+}
+
+/* Keys in rounds: each is acknowledged before the next begins. Returns how many answers were 1. */
+static uint64_t change_all(shards *set, const options *asked, const char *verb,
+                           uint64_t *ret_keys) {
+    key_round round;
+    lines     input;
+    uint64_t  ones = 0;
+    keys_open(&input, asked, 2);
+    round_make(&round, set);
+    progress_begin(lines_total_bytes(&input));
+    while (round_read(&round, &input)) {
+        round_ask(&round, verb, true);
+        for (size_t i = 0; i < round.n; i++) ones += round.answers[i] == 1;
+        progress_step(input.keys, input.bytes);
+    }
+    *ret_keys = input.keys;
+    progress_hide();
+    round_free(&round);
+    lines_close(&input);
+    return ones;
+}
+
+static int load_run(shards *set, const options *asked) {
+    uint64_t keys;
+    found_set(set, asked);
+    uint64_t const new_ones = change_all(set, asked, "TAMIS.ADD", &keys);
+    tell_changes(set, asked, keys, new_ones, "added", "new");
+    return EXIT_DONE;
+}
+
+static int remove_run(shards *set, const options *asked) {
+    uint64_t keys;
+    shards_need(set);
+    uint64_t const removed = change_all(set, asked, "TAMIS.REMOVE", &keys);
+    tell_changes(set, asked, keys, removed, "handled", "removed");
+    return removed == keys ? EXIT_DONE : EXIT_NONE;
+}
+
+/* ------------------------------------------------------------------ has and count */
+
+static void print_key(const key_round *round, size_t i) {
+    size_t            bytes;
+    const char *const key = key_at(round, i, &bytes);
+    output_bytes(key, bytes);
+}
+
+static uint64_t print_answers(const key_round *round, const options *asked, bool is_count) {
+    bool const is_printed = !is_given(asked, OPTION_BIT(COUNT_LINES));
+    bool const wanted = !is_given(asked, OPTION_BIT(INVERT));
+    uint64_t   chosen = 0;
+    for (size_t i = 0; i < round->n; i++) {
+        bool const is_chosen = is_count || (round->answers[i] != 0) == wanted;
+        chosen += is_chosen;
+        if (!is_chosen || !is_printed) continue;
+        print_key(round, i);
+        if (is_count) output_bytes("\t", 1);
+        if (is_count && round->answers[i] == -2) output_string("many");
+        if (is_count && round->answers[i] != -2) output_number((uint64_t)round->answers[i]);
+        output_bytes(&asked->separator, 1);
+    }
+    return chosen;
+}
+
+static int ask_run(shards *set, const options *asked, bool is_count) {
+    key_round round;
+    lines     input;
+    uint64_t  chosen = 0;
+    shards_need(set);
+    keys_open(&input, asked, 2);
+    round_make(&round, set);
+    while (round_read(&round, &input)) {
+        round_ask(&round, is_count ? "TAMIS.COUNT" : "TAMIS.HAS", false);
+        chosen += print_answers(&round, asked, is_count);
+    }
+    if (is_given(asked, OPTION_BIT(COUNT_LINES)) && !is_count) {
+        output_number(chosen);
+        output_string("\n");
+    }
+    round_free(&round);
+    lines_close(&input);
+    return chosen != 0 || is_count ? EXIT_DONE : EXIT_NONE;
+}
+
+/* ------------------------------------------------------------------ info */
+
+/* A number of TAMIS.INFO by its name. */
+static double info_number(const redisReply *reply, const char *name) {
+    for (size_t i = 0; i + 1 < reply->elements; i += 2) {
+        const redisReply *const key = reply->element[i], *const value = reply->element[i + 1];
+        if (key->str == NULL || strcmp(key->str, name) != 0) continue;
+        if (value->type == REDIS_REPLY_INTEGER) return (double)value->integer;
+        return value->str != NULL ? strtod(value->str, NULL) : NAN;
+    }
+    return NAN;
+}
+
+typedef struct info_sums {
+    double   keys, capacity, bytes, worst_error, fullest;
+    unsigned missing;
+} info_sums;
+
+static info_sums sum_shards(shards *set) {
+    info_sums sums = { 0 };
+    for (unsigned i = 0; i < set->n; i++) {
+        const char       *argv[] = { "TAMIS.INFO", set->all[i].key };
+        redisReply *const reply = shards_ask(set, set->all[i].key, 2, argv, NULL, 0);
+        if (reply->type == REDIS_REPLY_ARRAY) {
+            sums.keys += info_number(reply, "keys");
+            sums.capacity += info_number(reply, "capacity");
+            sums.bytes += info_number(reply, "body bytes");
+            sums.worst_error = fmax(sums.worst_error, info_number(reply, "predicted error"));
+            sums.fullest = fmax(sums.fullest, info_number(reply, "fullness"));
+        } else {
+            sums.missing++;
+        }
+        freeReplyObject(reply);
+    }
+    return sums;
+}
+
+static int info_run(shards *set) {
+    number_text keys, capacity, size, rate, seed;
+    shards_need(set);
+    info_sums const sums = sum_shards(set);
+    number_exact((uint64_t)sums.keys, keys);
+    number_exact((uint64_t)sums.capacity, capacity);
+    number_size((uint64_t)sums.bytes, size);
+    number_rate(sums.worst_error, rate);
+    number_seed(set->seed, seed);
+    output_text("%s\n", set->name);
+    output_text("  shards      %u on %u %s\n", set->n, shards_nodes(set),
+                plural(shards_nodes(set), "node", "nodes"));
+    if (sums.missing != 0) output_text("  missing     %u shards are not there\n", sums.missing);
+    output_text("  keys        %s copies, made for %s keys\n", keys, capacity);
+    output_text("  fpr         %s at most when full; the fullest shard is %.0f%% full\n", rate,
+                100 * sums.fullest);
+    output_text("  size        %s\n", size);
+    output_text("  hash        %s, seed %s\n", set->hash == TAMIS_HASH_XXH3 ? "xxh3" : "siphash",
+                seed);
+    return sums.missing == 0 ? EXIT_DONE : EXIT_NONE;
+}
+
+/* ------------------------------------------------------------------ the actions */
+
+static const char *file_of(const options *asked) {
+    if (asked->n_operands != 3) die("which file? Write it after the name of the set");
+    return asked->operands[2];
+}
+
+static int act(shards *set, const options *asked) {
+    const char *const action = asked->operands[0];
+    if (strcmp(action, "load") == 0) return load_run(set, asked);
+    if (strcmp(action, "has") == 0) return ask_run(set, asked, false);
+    if (strcmp(action, "count") == 0) return ask_run(set, asked, true);
+    if (strcmp(action, "remove") == 0) return remove_run(set, asked);
+    if (strcmp(action, "info") == 0) return info_run(set);
+    if (strcmp(action, "import") == 0) return shards_import(set, asked, file_of(asked));
+    if (strcmp(action, "export") == 0) return shards_export(set, asked, file_of(asked));
+    die("there is no 'tamis redis %s'; there are load, has, count, remove, info, import and export",
+        action);
+}
+
+int redis_run(const options *asked) {
+    shards *const set = need(calloc(1, sizeof *set));
+    shards_open(set, asked);
+    int const code = act(set, asked);
+    shards_close(set);
+    free(set);
+    return code;
+}

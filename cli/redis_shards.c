@@ -1,0 +1,143 @@
+/* redis_shards.c - see redis_shards.h. */
+#include "redis_shards.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "commands.h"
+#include "message.h"
+
+/* ------------------------------------------------------------------ names */
+
+static const char *checked_name(const options *asked) {
+    const char *const name = asked->n_operands > 1 ? asked->operands[1] : NULL;
+    if (name == NULL) die("which set? Write its name after '%s'", asked->operands[0]);
+    if (*name == '\0' || strlen(name) > 200 || strpbrk(name, "{} \n") != NULL)
+        die("'%s' cannot be the name of a set: 1 to 200 bytes without braces and blanks", name);
+    return name;
+}
+
+/* Find a tag for each shard, by trying 0, 1, 2, ... About P ln P are tried. */
+static void name_shards(shards *set) {
+    unsigned found = 0;
+    set->all = calloc(set->n, sizeof *set->all);
+    if (set->all == NULL) die("not enough memory for %u shards", set->n);
+    for (unsigned tag = 0; found < set->n; tag++) {
+        char           text[16];
+        int const      bytes = snprintf(text, sizeof text, "%u", tag);
+        unsigned const slot = slot_of_key(text, (size_t)bytes);
+        unsigned const i = (unsigned)((uint64_t)slot * set->n / CLUSTER_SLOTS);
+        if (set->all[i].key[0] != '\0') continue;
+        set->all[i].slot = slot;
+        (void)snprintf(set->all[i].key, sizeof set->all[i].key, "%s:{%u}:%u", set->name, tag, i);
+        found++;
+    }
+}
+
+unsigned shards_nodes(const shards *set) {
+    bool     is_used[MAX_NODES] = { false };
+    unsigned used = 0;
+    for (unsigned i = 0; i < set->n; i++) {
+        int const owner = set->nodes.owner[set->all[i].slot];
+        if (owner == NO_NODE || is_used[owner]) continue;
+        is_used[owner] = true;
+        used++;
+    }
+    return used;
+}
+
+/* ------------------------------------------------------------------ one key */
+
+redisReply *shards_ask(shards *set, const char *key, int argc, const char **argv,
+                       const size_t *argv_bytes, unsigned replicas) {
+    size_t bytes[16];
+    for (int i = 0; i < argc; i++) bytes[i] = argv_bytes != NULL ? argv_bytes[i] : strlen(argv[i]);
+    round_request one = {
+        .slot = slot_of_key(key, strlen(key)), .argc = argc, .argv = argv, .argv_bytes = bytes
+    };
+    round_run(&set->nodes, &one, 1, replicas);
+    return one.reply;
+}
+
+/* ------------------------------------------------------------------ what the set is like */
+
+static void meta_key(const shards *set, char *ret_key, size_t bytes) {
+    (void)snprintf(ret_key, bytes, "%s:tamis", set->name);
+}
+
+static bool meta_read(const char *text, shards *set) {
+    unsigned hash = 0;
+    int      end = 0;
+    if (sscanf(text, "tamis 1 shards=%u hash=%u seed=%16" SCNx64 ":%16" SCNx64 "%n", &set->n, &hash,
+               &set->seed.low, &set->seed.high, &end) != 4)
+        return false;
+    set->hash = (tamis_hash)hash;
+    return text[end] == '\0' && set->n >= 1 && set->n <= MAX_SHARDS && (set->n & (set->n - 1)) == 0;
+}
+
+static void take_meta(shards *set, const redisReply *reply) {
+    if (reply->type == REDIS_REPLY_ERROR) die("%s: %s", set->name, reply->str);
+    if (reply->type != REDIS_REPLY_STRING) return; /* there is no such set */
+    if (!meta_read(reply->str, set))
+        die("%s:tamis does not describe a set that this version knows: %s", set->name, reply->str);
+    set->hasher = hasher_make(set->seed, set->hash);
+    name_shards(set);
+}
+
+static void meta_get(shards *set) {
+    char key[SHARD_NAME_BYTES];
+    meta_key(set, key, sizeof key);
+    const char       *argv[] = { "GET", key };
+    redisReply *const reply = shards_ask(set, key, 2, argv, NULL, 0);
+    take_meta(set, reply);
+    freeReplyObject(reply);
+}
+
+bool shards_found(shards *set, unsigned n, tamis_seed seed, tamis_hash hash) {
+    char key[SHARD_NAME_BYTES], text[200];
+    meta_key(set, key, sizeof key);
+    (void)snprintf(text, sizeof text, "tamis 1 shards=%u hash=%u seed=%016" PRIx64 ":%016" PRIx64,
+                   n, (unsigned)hash, seed.low, seed.high);
+    const char       *argv[] = { "SET", key, text, "NX" };
+    redisReply *const reply = shards_ask(set, key, 4, argv, NULL, set->replicas);
+    bool const        is_first = reply->type == REDIS_REPLY_STATUS;
+    if (reply->type == REDIS_REPLY_ERROR) die("%s: %s", key, reply->str);
+    freeReplyObject(reply);
+    meta_get(set);
+    shards_need(set);
+    return is_first;
+}
+
+/* ------------------------------------------------------------------ opening */
+
+static void name_client(shards *set) {
+    uint64_t random[2];
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        die("the system gave no random bytes");
+    (void)snprintf(set->client, sizeof set->client, "%016" PRIx64 "%016" PRIx64, random[0],
+                   random[1]);
+}
+
+void shards_open(shards *ret_set, const options *asked) {
+    *ret_set = (shards){ .name = checked_name(asked), .replicas = asked->replicas };
+    if (asked->cluster == NULL) die("where is the cluster? Write --cluster HOST:PORT");
+    cluster_open(&ret_set->nodes, asked->cluster);
+    if (ret_set->nodes.is_single && !is_given(asked, OPTION_BIT(WAIT))) ret_set->replicas = 0;
+    name_client(ret_set);
+    meta_get(ret_set);
+    if (ret_set->n != 0 && asked->shards != 0 && asked->shards != ret_set->n)
+        die("%s has %u shards, not %u", ret_set->name, ret_set->n, asked->shards);
+}
+
+void shards_need(const shards *set) {
+    if (set->n == 0) die("there is no set %s; 'tamis redis load' makes one", set->name);
+}
+
+void shards_close(shards *set) {
+    cluster_close(&set->nodes);
+    tamis_free(set->hasher);
+    free(set->all);
+}
