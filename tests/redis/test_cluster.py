@@ -1,9 +1,10 @@
 """tamis redis: one set over a cluster, while nodes die and slots move."""
+import subprocess
 import threading
 import time
 
 import pytest
-from cluster import SLOTS, Cluster
+from cluster import SLOTS, TOOL, Cluster
 from server import Error, Server, until
 
 RARE = ("-e", "1e-9", "--count", "--seed", 20)  # no two keys of these tests are taken for each other
@@ -81,6 +82,16 @@ def test_import_and_export_are_exact(cluster, tmp_path, shards):
     cluster.tool("export", name + "b", again)
     assert first.read_bytes() == again.read_bytes()
     assert "exists already" in cluster.tool("import", name + "b", first, code=2).stderr
+
+
+def test_a_shard_is_a_file_that_says_which_part_it_is(cluster, tmp_path):
+    cluster.tool("load", "--shards", 4, "-n", "10k", "--seed", 20, "parts", keys=[f"k{n}" for n in range(1000)])
+    key = names(cluster, "parts", 4)[3]
+    wire = cluster.owner(int(cluster.nodes[0].wire()("CLUSTER", "KEYSLOT", key))).wire()
+    (tmp_path / "shard.tamis").write_bytes(wire("TAMIS.DUMP", key))
+    wire.close()
+    said = subprocess.run([TOOL, "info", tmp_path / "shard.tamis"], capture_output=True, text=True, check=True).stdout
+    assert "part        3 of a set in 4 parts, 0 to 3" in said
 
 
 def test_what_cannot_be_is_said(cluster, tmp_path):
