@@ -29,7 +29,7 @@ struct tamis_set {
     unsigned           change_locks; /* why it must not change; 0: it may. See below */
     struct growth     *growth;       /* grow.h; NULL: of fixed size */
     struct shared_set *shared;       /* share.h; NULL: one thread at a time changes it */
-    struct part       *part;         /* part.h; NULL: a whole set */
+    struct set_part   *part;         /* part.h; NULL: a whole set */
     const kind_states *states; /* of states: the kind's functions, or those of grow_states.c */
     tamis_allocator    allocator;
     unsigned           allocator_flags; /* TAMIS_ALLOCATOR_... */

@@ -23,35 +23,35 @@
 
 #include <math.h>
 
-static const struct part *part_at(const tamis_table *table) {
+static const struct set_part *part_at(const tamis_table *table) {
     return set_of_table(table)->part;
 }
 
 /* ------------------------------------------------------------------ one key */
 
 static bool part_has(const tamis_table *table, uint64_t hash) {
-    const struct part *const part = part_at(table);
+    const struct set_part *const part = part_at(table);
     return part_owns(part, hash) && part->inner->has(table, hash << part->bits);
 }
 
 static uint64_t part_count(const tamis_table *table, uint64_t hash) {
-    const struct part *const part = part_at(table);
+    const struct set_part *const part = part_at(table);
     return part_owns(part, hash) ? part->inner->count(table, hash << part->bits) : 0;
 }
 
 static tamis_status part_add(tamis_table *table, uint64_t hash) {
-    const struct part *const part = part_at(table);
+    const struct set_part *const part = part_at(table);
     return part_owns(part, hash) ? part->inner->add(table, hash << part->bits) : TAMIS_ERR_PART;
 }
 
 static tamis_status part_add_copies(tamis_table *table, uint64_t hash, uint64_t copies) {
-    const struct part *const part = part_at(table);
+    const struct set_part *const part = part_at(table);
     if (!part_owns(part, hash)) return TAMIS_ERR_PART;
     return tamis_table_add_copies(part->inner, table, hash << part->bits, copies);
 }
 
 static tamis_status part_remove(tamis_table *table, uint64_t hash) {
-    const struct part *const part = part_at(table);
+    const struct set_part *const part = part_at(table);
     return part_owns(part, hash) ? part->inner->remove(table, hash << part->bits)
                                  : TAMIS_ERR_ABSENT;
 }
@@ -59,7 +59,7 @@ static tamis_status part_remove(tamis_table *table, uint64_t hash) {
 /* ------------------------------------------------------------------ chunks */
 
 /* What is left of each hash; returns a bit for each that belongs here. */
-static uint64_t part_shift(const struct part *part, const uint64_t *hash, unsigned n,
+static uint64_t part_shift(const struct set_part *part, const uint64_t *hash, unsigned n,
                            uint64_t *ret_rest) {
     uint64_t own = 0;
     ret_rest[0] = 0; /* n may be 0 */
@@ -71,27 +71,26 @@ static uint64_t part_shift(const struct part *part, const uint64_t *hash, unsign
 }
 
 static uint64_t part_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
-    const struct part *const part = part_at(table);
-    uint64_t                 rest[TAMIS_CHUNK];
-    uint64_t const           own = part_shift(part, hash, n, rest);
+    const struct set_part *const part = part_at(table);
+    uint64_t                     rest[TAMIS_CHUNK];
+    uint64_t const               own = part_shift(part, hash, n, rest);
     return part->inner->has_chunk(table, rest, n) & own;
 }
 
 /* Up to the first that does not belong here; set.c says why (refusal_of). */
 static unsigned part_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
-    const struct part *const part = part_at(table);
-    uint64_t                 rest[TAMIS_CHUNK];
-    uint64_t const           others = ~part_shift(part, hash, n, rest);
-    unsigned const           first =
-        others == 0 ? n : (unsigned)min_u64(n, (uint64_t)__builtin_ctzll(others));
+    const struct set_part *const part = part_at(table);
+    uint64_t                     rest[TAMIS_CHUNK];
+    uint64_t const               others = ~part_shift(part, hash, n, rest);
+    unsigned const first = others == 0 ? n : (unsigned)min_u64(n, bits_lowest(others));
     return first == 0 ? 0 : part->inner->add_chunk(table, rest, first);
 }
 
 /* A key of another part must change nothing. Where there is one, keys go one by one. */
 static uint64_t part_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n,
                                   uint64_t *ret_saturated) {
-    const struct part *const part = part_at(table);
-    uint64_t                 rest[TAMIS_CHUNK], removed = 0, saturated = 0;
+    const struct set_part *const part = part_at(table);
+    uint64_t                     rest[TAMIS_CHUNK], removed = 0, saturated = 0;
     if (part_shift(part, hash, n, rest) == bits_low(n))
         return part->inner->remove_chunk(table, rest, n, ret_saturated);
     for (unsigned i = 0; i < n; i++) {
@@ -105,9 +104,9 @@ static uint64_t part_remove_chunk(tamis_table *table, const uint64_t *hash, unsi
 
 static void part_count_chunk(const tamis_table *table, const uint64_t *hash, unsigned n,
                              uint64_t *ret_counts) {
-    const struct part *const part = part_at(table);
-    uint64_t                 rest[TAMIS_CHUNK];
-    uint64_t const           own = part_shift(part, hash, n, rest);
+    const struct set_part *const part = part_at(table);
+    uint64_t                     rest[TAMIS_CHUNK];
+    uint64_t const               own = part_shift(part, hash, n, rest);
     part->inner->count_chunk(table, rest, n, ret_counts);
     for (unsigned i = 0; i < n && own != bits_low(n); i++) {
         if ((own >> i & 1) == 0) ret_counts[i] = 0;
@@ -115,15 +114,15 @@ static void part_count_chunk(const tamis_table *table, const uint64_t *hash, uns
 }
 
 static void part_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
-    const struct part *const part = part_at(table);
-    uint64_t                 rest[TAMIS_CHUNK];
+    const struct set_part *const part = part_at(table);
+    uint64_t                     rest[TAMIS_CHUNK];
     (void)part_shift(part, hash, n, rest);
     part->inner->fetch(table, rest, n, is_update);
 }
 
 static void part_fetch_more(const tamis_table *table, const uint64_t *hash, unsigned n) {
-    const struct part *const part = part_at(table);
-    uint64_t                 rest[TAMIS_CHUNK];
+    const struct set_part *const part = part_at(table);
+    uint64_t                     rest[TAMIS_CHUNK];
     (void)part_shift(part, hash, n, rest);
     part->inner->fetch_more(table, rest, n);
 }
@@ -131,7 +130,7 @@ static void part_fetch_more(const tamis_table *table, const uint64_t *hash, unsi
 /* ------------------------------------------------------------------ which functions */
 
 /* Made of the inner functions, so that what these cannot do stays NULL. */
-static void part_wrap(struct part *part) {
+static void part_wrap(struct set_part *part) {
     const tamis_kind *const inner = part->inner;
     part->calls = (tamis_kind){
         .has = inner->has != NULL ? part_has : NULL,
@@ -180,7 +179,7 @@ tamis_status tamis_part_check(const tamis_request *request, const tamis_choice *
 
 tamis_status tamis_part_init(tamis_set *set, tamis_part_of of) {
     if (of.parts == 0) return TAMIS_OK;
-    struct part *const part = memory_get(&set->allocator, sizeof *part);
+    struct set_part *const part = memory_get(&set->allocator, sizeof *part);
     if (part == NULL) return TAMIS_ERR_MEMORY;
     part->of = of;
     part->bits = part_bits(of);

@@ -2,12 +2,13 @@
 #ifndef TAMIS_PART_H
 #define TAMIS_PART_H
 
+#include "core/bits.h"
 #include "handle.h"
 
 #define PART_MAX_BITS 16 /* so P is at most 65536 */
 
 /* What a part has beside its table. */
-struct part {
+struct set_part {
     tamis_part_of     of;
     unsigned          bits;  /* k */
     const tamis_kind *inner; /* functions on what is left of a hash: as a whole set has them */
@@ -22,7 +23,7 @@ TAMIS_INLINE bool part_is_possible(tamis_part_of of) {
 
 /* k, for P = 2^k parts; 0 for a whole set. */
 TAMIS_INLINE unsigned part_bits(tamis_part_of of) {
-    return of.parts == 0 ? 0 : (unsigned)__builtin_ctz(of.parts);
+    return of.parts == 0 ? 0 : bits_lowest(of.parts);
 }
 
 /* May such a part have so many prints? Not more than what is left of a hash can tell apart. */
@@ -40,7 +41,7 @@ TAMIS_INLINE bool part_is_same(tamis_part_of a, tamis_part_of b) {
 }
 
 /* Does the hash of a key belong to this part? The first k bits tell. With k = 0 all do. */
-TAMIS_INLINE bool part_owns(const struct part *part, uint64_t hash) {
+TAMIS_INLINE bool part_owns(const struct set_part *part, uint64_t hash) {
     return part->bits == 0 || hash >> (64 - part->bits) == part->of.part;
 }
 

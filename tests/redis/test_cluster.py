@@ -114,7 +114,7 @@ def test_a_single_server_is_enough():
             def __init__(self):
                 self.nodes = [server]
         one = One()
-        one.tool("load", "--shards", 8, "-n", "10k", "s", keys=[f"k{n}" for n in range(5000)])
+        one.tool("load", "--shards", 8, "-n", "10k", *RARE, "s", keys=[f"k{n}" for n in range(5000)])
         assert len(one.tool("has", "s", keys=[f"k{n}" for n in range(4000, 6000)]).stdout.split()) == 1000
         assert "8 on 1 node" in one.tool("info", "s").stdout
 
