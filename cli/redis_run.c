@@ -187,10 +187,9 @@ static uint64_t share_of(uint64_t keys, unsigned n) {
     return (uint64_t)ceil(mean + (n == 1 ? 0 : 6 * sqrt(mean)));
 }
 
-static int add_words(const char **argv, int argc, const char *a, const char *b, const char *c) {
-    argv[argc++] = a;
-    if (b != NULL) argv[argc++] = b;
-    if (c != NULL) argv[argc++] = c;
+static int add_words(const char **argv, int argc, const char *word, const char *value) {
+    argv[argc++] = word;
+    if (value != NULL) argv[argc++] = value;
     return argc;
 }
 
@@ -199,27 +198,25 @@ static void reserve_shards(shards *set, const options *asked) {
     tamis_spec const *spec = &asked->spec;
     uint64_t const    capacity = spec->capacity != 0 ? spec->capacity : FIRST_KEYS;
     uint64_t const grow_to = spec->grow_to != 0 ? spec->grow_to : spec->capacity != 0 ? 0 : GROW_TO;
-    char           error[40], first[24], last[24], seed[40], part[24], parts[24];
+    char           error[40], first[24], last[24], seed[40];
     (void)snprintf(error, sizeof error, "%.17g", spec->fpr);
     (void)snprintf(first, sizeof first, "%" PRIu64, share_of(capacity, set->n));
     (void)snprintf(last, sizeof last, "%" PRIu64, share_of(grow_to, set->n));
     (void)snprintf(seed, sizeof seed, "%016" PRIx64 "%016" PRIx64, set->seed.high, set->seed.low);
-    (void)snprintf(parts, sizeof parts, "%u", set->n);
+    const char *argv[16] = {
+        "TAMIS.RESERVE", NULL, "ERROR", error, "CAPACITY", first, "SEED", seed
+    };
+    int argc = 8;
+    if (grow_to != 0) argc = add_words(argv, argc, "GROWTO", last);
+    if (spec->kind != NULL) argc = add_words(argv, argc, "KIND", spec->kind);
+    if ((spec->abilities & TAMIS_CAN_COUNT) != 0) argc = add_words(argv, argc, "COUNTING", NULL);
+    round_request *const all = shards_ask_all(set, argc, argv, set->n != 1, set->replicas);
     for (unsigned i = 0; i < set->n; i++) {
-        (void)snprintf(part, sizeof part, "%u", i);
-        const char *argv[16] = { "TAMIS.RESERVE", set->all[i].key, "ERROR", error,
-                                 "CAPACITY",      first,           "SEED",  seed };
-        int         argc = 8;
-        if (set->n != 1) argc = add_words(argv, argc, "PART", part, parts);
-        if (grow_to != 0) argc = add_words(argv, argc, "GROWTO", last, NULL);
-        if (spec->kind != NULL) argc = add_words(argv, argc, "KIND", spec->kind, NULL);
-        if ((spec->abilities & TAMIS_CAN_COUNT) != 0)
-            argc = add_words(argv, argc, "COUNTING", NULL, NULL);
-        redisReply *const reply = shards_ask(set, set->all[i].key, argc, argv, NULL, set->replicas);
+        const redisReply *const reply = all[i].reply;
         if (reply->type == REDIS_REPLY_ERROR && strstr(reply->str, "exists already") == NULL)
             die("%s: %s", set->all[i].key, reply->str);
-        freeReplyObject(reply);
     }
+    shards_free_all(set, all);
 }
 
 static void found_set(shards *set, const options *asked) {
@@ -357,21 +354,22 @@ typedef struct info_sums {
 } info_sums;
 
 static info_sums sum_shards(shards *set) {
-    info_sums sums = { 0 };
+    info_sums            sums = { 0 };
+    const char          *argv[] = { "TAMIS.INFO", NULL };
+    round_request *const all = shards_ask_all(set, 2, argv, false, 0);
     for (unsigned i = 0; i < set->n; i++) {
-        const char       *argv[] = { "TAMIS.INFO", set->all[i].key };
-        redisReply *const reply = shards_ask(set, set->all[i].key, 2, argv, NULL, 0);
-        if (reply->type == REDIS_REPLY_ARRAY) {
-            sums.keys += info_number(reply, "keys");
-            sums.capacity += info_number(reply, "capacity");
-            sums.bytes += info_number(reply, "body bytes");
-            sums.worst_error = fmax(sums.worst_error, info_number(reply, "predicted error"));
-            sums.fullest = fmax(sums.fullest, info_number(reply, "fullness"));
-        } else {
+        const redisReply *const reply = all[i].reply;
+        if (reply->type != REDIS_REPLY_ARRAY) {
             sums.missing++;
+            continue;
         }
-        freeReplyObject(reply);
+        sums.keys += info_number(reply, "keys");
+        sums.capacity += info_number(reply, "capacity");
+        sums.bytes += info_number(reply, "body bytes");
+        sums.worst_error = fmax(sums.worst_error, info_number(reply, "predicted error"));
+        sums.fullest = fmax(sums.fullest, info_number(reply, "fullness"));
     }
+    shards_free_all(set, all);
     return sums;
 }
 

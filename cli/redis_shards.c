@@ -62,6 +62,53 @@ redisReply *shards_ask(shards *set, const char *key, int argc, const char **argv
     return one.reply;
 }
 
+/* ------------------------------------------------------------------ all shards */
+
+#define MOST_WORDS 20
+
+/* The words of one shard. */
+typedef struct shard_words {
+    const char *argv[MOST_WORDS];
+    size_t      bytes[MOST_WORDS];
+    char        part[12], parts[12];
+} shard_words;
+
+static int write_words(const shards *set, unsigned i, int argc, const char **argv, bool has_part,
+                       shard_words *to) {
+    memcpy(to->argv, argv, (size_t)argc * sizeof *argv);
+    to->argv[1] = set->all[i].key;
+    if (has_part) {
+        (void)snprintf(to->part, sizeof to->part, "%u", i);
+        (void)snprintf(to->parts, sizeof to->parts, "%u", set->n);
+        to->argv[argc++] = "PART";
+        to->argv[argc++] = to->part;
+        to->argv[argc++] = to->parts;
+    }
+    for (int w = 0; w < argc; w++) to->bytes[w] = strlen(to->argv[w]);
+    return argc;
+}
+
+round_request *shards_ask_all(shards *set, int argc, const char **argv, bool has_part,
+                              unsigned replicas) {
+    round_request *const all = calloc(set->n, sizeof *all);
+    shard_words *const   words = calloc(set->n, sizeof *words);
+    if (all == NULL || words == NULL) die("not enough memory for %u shards", set->n);
+    for (unsigned i = 0; i < set->n; i++) {
+        all[i].slot = set->all[i].slot;
+        all[i].argc = write_words(set, i, argc, argv, has_part, &words[i]);
+        all[i].argv = words[i].argv;
+        all[i].argv_bytes = words[i].bytes;
+    }
+    round_run(&set->nodes, all, set->n, replicas);
+    free(words);
+    return all;
+}
+
+void shards_free_all(const shards *set, round_request *all) {
+    for (unsigned i = 0; i < set->n; i++) freeReplyObject(all[i].reply);
+    free(all);
+}
+
 /* ------------------------------------------------------------------ what the set is like */
 
 static void meta_key(const shards *set, char *ret_key, size_t bytes) {

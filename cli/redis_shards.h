@@ -46,6 +46,12 @@ bool shards_found(shards *set, unsigned n, tamis_seed seed, tamis_hash hash);
 redisReply *shards_ask(shards *set, const char *key, int argc, const char **argv,
                        const size_t *argv_bytes, unsigned replicas);
 
+/* The same command to every shard, in one round: argv[1] is left for the key, and with `has_part`
+ * the words PART i P follow. Reply i is that of shard i; free them together. */
+round_request *shards_ask_all(shards *set, int argc, const char **argv, bool has_part,
+                              unsigned replicas);
+void           shards_free_all(const shards *set, round_request *all);
+
 /* How many different nodes the shards are on. */
 unsigned shards_nodes(const shards *set);
 
