@@ -34,7 +34,8 @@ typedef struct key_round {
     size_t   *place; /* of key i among the items of its shard */
     unsigned *items; /* of each shard */
 
-    round_request *requests; /* of each shard */
+    round_request *requests;   /* of the shards that have keys */
+    unsigned      *request_of; /* of shard i */
     const char   **words;
     size_t        *word_bytes;
     char (*numbers)[24]; /* of the requests, as text */
@@ -56,6 +57,7 @@ static void round_make(key_round *ret_round, shards *set) {
     ret_round->answers = need(calloc(most + LINES_BATCH, sizeof(long long)));
     ret_round->items = need(calloc(set->n, sizeof(unsigned)));
     ret_round->requests = need(calloc(set->n, sizeof(round_request)));
+    ret_round->request_of = need(calloc(set->n, sizeof(unsigned)));
     ret_round->numbers = need(calloc(set->n, sizeof *ret_round->numbers));
     size_t const words = most + LINES_BATCH + (size_t)set->n * 5;
     ret_round->words = need(calloc(words, sizeof(char *)));
@@ -69,6 +71,7 @@ static void round_free(key_round *round) {
     free(round->answers);
     free(round->items);
     free(round->requests);
+    free(round->request_of);
     free(round->numbers);
     free(round->words);
     free(round->word_bytes);
@@ -129,26 +132,22 @@ static void begin_request(key_round *round, unsigned i, const char *verb, bool i
     }
 }
 
-/* Returns how many shards have a request; shard_of[j] is the shard of request j. */
-static unsigned make_requests(key_round *round, const char *verb, bool is_change,
-                              unsigned *ret_shards) {
-    size_t    at = 0;
-    unsigned  n = 0;
-    unsigned *request_of = need(calloc(round->set->n, sizeof *request_of));
+/* Returns how many shards have a request. */
+static unsigned make_requests(key_round *round, const char *verb, bool is_change) {
+    size_t   at = 0;
+    unsigned n = 0;
     for (unsigned i = 0; i < round->set->n; i++) {
         if (round->items[i] == 0) continue;
         begin_request(round, i, verb, is_change, &round->requests[n], at);
         at += (size_t)round->requests[n].argc;
-        request_of[i] = n;
-        ret_shards[n++] = i;
+        round->request_of[i] = n++;
     }
     for (size_t i = 0; i < round->n; i++) {
-        round_request *const one = &round->requests[request_of[round->part[i]]];
-        size_t const         head = (size_t)one->argc - round->items[round->part[i]];
-        one->argv[head + round->place[i]] =
-            key_at(round, i, &one->argv_bytes[head + round->place[i]]);
+        unsigned const       part = round->part[i];
+        round_request *const one = &round->requests[round->request_of[part]];
+        size_t const         word = (size_t)one->argc - round->items[part] + round->place[i];
+        one->argv[word] = key_at(round, i, &one->argv_bytes[word]);
     }
-    free(request_of);
     return n;
 }
 
@@ -164,19 +163,14 @@ static long long answer_of(const shards *set, unsigned i, const redisReply *repl
 
 /* Send the keys of a round, and get an answer for each. */
 static void round_ask(key_round *round, const char *verb, bool is_change) {
-    unsigned *const of = need(calloc(round->set->n, sizeof *of));
-    unsigned const  n = make_requests(round, verb, is_change, of);
-    unsigned       *request_of = need(calloc(round->set->n, sizeof *request_of));
+    unsigned const n = make_requests(round, verb, is_change);
     round_run(&round->set->nodes, round->requests, n, is_change ? round->set->replicas : 0);
-    for (unsigned j = 0; j < n; j++) request_of[of[j]] = j;
     for (size_t i = 0; i < round->n; i++) {
-        unsigned const part = round->part[i];
-        round->answers[i] =
-            answer_of(round->set, part, round->requests[request_of[part]].reply, round->place[i]);
+        unsigned const          part = round->part[i];
+        const redisReply *const reply = round->requests[round->request_of[part]].reply;
+        round->answers[i] = answer_of(round->set, part, reply, round->place[i]);
     }
-    for (unsigned j = 0; j < n; j++) freeReplyObject(round->requests[j].reply);
-    free(request_of);
-    free(of);
+    for (unsigned i = 0; i < n; i++) freeReplyObject(round->requests[i].reply);
 }
 
 /* ------------------------------------------------------------------ making shards */
