@@ -180,6 +180,46 @@ def load_out_of_order(draw, r, dumps):
     return reply
 
 
+def with_requests(payload, at, extra):
+    """A payload of DUMP whose value has other requests of the same length, and the right checksums. The header with
+    its row, and the requests, are two strings: an opcode and a length of two bytes are between them."""
+    front = put(payload[at:at + HEADER + ROW], 248, 0)
+    total, more = fnv(front), fnv(extra)
+    total ^= (more << 1 | more >> 63) & (1 << 64) - 1
+    begin = at + HEADER + ROW + 3
+    return seal(payload[:at] + put(front, 248, total) + payload[at + HEADER + ROW:begin] + extra +
+                payload[begin + len(extra):])
+
+
+def test_damaged_requests_are_refused(r):
+    """The log of requests is checked field by field; whatever is accepted works."""
+    draw = random.Random(20)
+    r("CONFIG", "SET", "rdbcompression", "no")
+    r("TAMIS.RESERVE", "k", "ERROR", 0.1, "CAPACITY", 10)
+    r("TAMIS.ADD", "k", "REQUEST", "one", 7, *(f"i{n}" for n in range(9)))
+    r("TAMIS.REMOVE", "k", "REQUEST", "two", 1, "i1", "zz")
+    payload = r("DUMP", "k")
+    at = payload.index(b"tamis-v1")
+    size = int.from_bytes(payload[at + 144:at + 152], "little")
+    begin = at + HEADER + ROW + 3
+    extra = payload[begin:begin + size]
+    assert with_requests(payload, at, extra) == payload and size == 8 + 2 * (72 + 8)
+    refused = 0
+    for _ in range(600):
+        damaged = put(extra, draw.randrange(0, size - 7, 4), draw.choice(EXTREMES)) if draw.random() < 0.5 \
+            else (mutate_bytes(draw, extra) + bytes(size))[:size]
+        reply = r("RESTORE", "n", 0, with_requests(payload, at, damaged))
+        refused += isinstance(reply, Error)
+        if reply == "OK":
+            for words in (("TAMIS.ADD", "n", "REQUEST", "one", 7, "x"), ("TAMIS.ADD", "n", "REQUEST", "one", 1 << 62, "x"),
+                          ("TAMIS.REMOVE", "n", "REQUEST", "two", 1, "i1", "zz"), ("TAMIS.INFO", "n"), ("DUMP", "n"),
+                          ("DEBUG", "DIGEST-VALUE", "n")):
+                r(*words)
+            r("DEL", "n")
+    assert 100 < refused < 600
+    assert r("PING") == "PONG"
+
+
 def test_payloads_of_other_types_are_refused(r):
     """A header of one family with the files of another, each with right checksums."""
     make(r)
