@@ -64,6 +64,24 @@ static unsigned lines_kept(const lines_load *load) {
     return kept;
 }
 
+/* Write the rests of n entries, one behind the other. Their bits are zero before. */
+static void lines_fill_rests(uint8_t *body, uint64_t at, unsigned bits, const uint64_t *rest,
+                             unsigned n) {
+    uint8_t *word = body + at / 64 * 8;
+    uint64_t filled = 0;
+    unsigned used = at % 64;
+    for (unsigned i = 0; i < n; i++) {
+        filled |= rest[i] << used;
+        used += bits;
+        if (used < 64) continue;
+        le64_store(word, le64_load(word) | filled);
+        word += 8;
+        used -= 64;
+        filled = used == 0 ? 0 : rest[i] >> (bits - used);
+    }
+    if (used != 0) le64_store(word, le64_load(word) | filled);
+}
+
 /* Fill an empty bucket in one pass, in which no entry moves another. False, and the bucket is still
  * empty: its tail finds no room. */
 static bool lines_fill(lines_view lines, const lines_load *load) {
@@ -81,9 +99,8 @@ static bool lines_fill(lines_view lines, const lines_load *load) {
     }
     for (unsigned i = 0; i < kept; i++) line[RUNS_AT + i] = (uint8_t)load->key[i];
     runs_store(line, index);
-    uint64_t const at = lines_rest_at(lines, load->bucket, 0);
-    for (unsigned i = 0; i < kept && bits != 0; i++)
-        field_set(lines.body, at + (uint64_t)i * bits, bits, load->rest[i]);
+    if (bits != 0)
+        lines_fill_rests(lines.body, lines_rest_at(lines, load->bucket, 0), bits, load->rest, kept);
     for (unsigned i = kept; i < load->n; i++)
         tail_add(&shelves, load->bucket, load->key[i], load->rest[i]);
     return true;
@@ -119,26 +136,57 @@ static void line_count_carried(const line_shape *shape, const lines_list *list, 
         to->saturated += lines_list_copies(&shape->lines, list, i, &n) >= shape->most;
 }
 
-/* The entries come in the order of prints, so those of one bucket come together. */
-static tamis_status line_carry(const tamis_table *from, uint64_t bucket, tamis_table *to) {
-    const line_shape *const shape = line_shape_of(from);
-    lines_view const        target = line_view(to);
-    unsigned const          kept = (unsigned)(shape->lines.counter_bits + shape->lines.value_bits);
-    lines_list              list;
-    lines_load              load = { .bucket = UINT64_MAX };
-    lines_gather(line_view(from), bucket, &list);
-    for (unsigned i = 0; i < list.n; i++) {
+/* To a table of any size. The entries come in the order of prints, so those of one bucket come
+ * together. False: there is no room. */
+static bool line_carry_far(const lines_shape *shape, uint64_t bucket, const lines_list *list,
+                           lines_view target) {
+    unsigned const kept = (unsigned)(shape->counter_bits + shape->value_bits);
+    lines_load     load = { .bucket = UINT64_MAX };
+    for (unsigned i = 0; i < list->n; i++) {
         lines_place const place =
-            lines_print_place(target.shape, lines_list_print(&shape->lines, bucket, &list, i));
+            lines_print_place(target.shape, lines_list_print(shape, bucket, list, i));
         if (place.bucket != load.bucket) {
-            if (!line_unload(target, &load)) return TAMIS_ERR_FULL;
+            if (!line_unload(target, &load)) return false;
             load.bucket = place.bucket;
             load.n = 0;
         }
         load.key[load.n] = (uint16_t)lines_key(&place);
-        load.rest[load.n++] = place.remainder << kept | (list.rest[i] & bits_low(kept));
+        load.rest[load.n++] = place.remainder << kept | (list->rest[i] & bits_low(kept));
     }
-    if (!line_unload(target, &load)) return TAMIS_ERR_FULL;
+    return line_unload(target, &load);
+}
+
+/* To one of twice the lines, without a division for each entry. The top bit of the remainder in the
+ * rest becomes the lowest bit of the key: then the byte is one bit further, and the chain is
+ * 2l + top bit. From chain 62 on they go to the second line. */
+static bool line_carry_twice(const lines_shape *shape, uint64_t bucket, const lines_list *list,
+                             lines_view target) {
+    unsigned const top = (unsigned)shape->rest_bits - 1, second = RUNS_CHAINS << LINES_BYTE_BITS;
+    lines_load     load;
+    unsigned       i = 0;
+    for (unsigned half = 0; half < 2; half++) {
+        load.bucket = 2 * bucket + half;
+        load.n = 0;
+        for (; i < list->n; i++) {
+            unsigned const key = (unsigned)list->key[i] << 1 | (list->rest[i] >> top & 1);
+            if (half == 0 && key >= second) break;
+            load.key[load.n] = (uint16_t)(key - half * second);
+            load.rest[load.n++] = list->rest[i] & bits_low(top);
+        }
+        if (!line_unload(target, &load)) return false;
+    }
+    return true;
+}
+
+static tamis_status line_carry(const tamis_table *from, uint64_t bucket, tamis_table *to) {
+    const line_shape *const shape = line_shape_of(from);
+    lines_view const        target = line_view(to);
+    bool const              is_twice = target.shape->buckets == 2 * shape->lines.buckets;
+    lines_list              list;
+    lines_gather(line_view(from), bucket, &list);
+    bool const has_room = is_twice ? line_carry_twice(&shape->lines, bucket, &list, target)
+                                   : line_carry_far(&shape->lines, bucket, &list, target);
+    if (!has_room) return TAMIS_ERR_FULL;
     line_count_carried(shape, &list, to);
     return TAMIS_OK;
 }
