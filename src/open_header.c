@@ -35,31 +35,13 @@ static bool is_zero(const uint8_t *bytes, size_t first, size_t last) {
     return true;
 }
 
-/* The fields that do not depend on the kind. */
-static tamis_status header_check(const source *from, const uint8_t *h) {
-    if (le16_load(h + AT_MAJOR) != MAJOR) {
-        return tamis_source_say(from, TAMIS_ERR_CORRUPT, AT_MAJOR, "there is no version 0");
-    }
-    uint32_t const required = le32_load(h + AT_REQUIRED);
-    if ((required & ~(uint32_t)(NEEDS_STATES | NEEDS_GROWTH | NEEDS_PART)) != 0) {
-        return tamis_source_say(from, TAMIS_ERR_VERSION, AT_REQUIRED,
-                                "it needs a newer version of tamis");
-    }
-    if (from->is_states != ((required & NEEDS_STATES) != 0)) {
-        return tamis_source_say(from, TAMIS_ERR_KIND, AT_REQUIRED,
-                                from->is_states
-                                    ? "it is a set: open it with tamis_open()"
-                                    : "it holds states: open it with tamis_states_open()");
-    }
+/* What this version has no use for must be zero: a later one may have put something there. */
+static bool is_unused_zero(const source *from, const uint8_t *h) {
+    uint32_t const required = le32_load(h + AT_REQUIRED), parts = le32_load(h + AT_PARTS);
     bool const     grows = (required & NEEDS_GROWTH) != 0;
     bool const     is_part = (required & NEEDS_PART) != 0;
-    uint32_t const parts = le32_load(h + AT_PARTS);
-    if (parts < 1 || parts > (grows ? FILE_MAX_PARTS : 1)) {
-        return tamis_source_say(from, TAMIS_ERR_VERSION, AT_PARTS,
-                                "this version reads sets of one part, or of two if they grow");
-    }
-    size_t const second = PART_FIELDS + PART_BYTES; /* of part 1, if there is one */
-    bool const   is_reserved_zero = is_zero(h, 28, AT_SEED_LOW) &&
+    size_t const   second = PART_FIELDS + PART_BYTES; /* of part 1, if there is one */
+    bool const     is_reserved_zero = is_zero(h, 28, AT_SEED_LOW) &&
                                   is_zero(h, grows ? AT_GROWTH_END : AT_STAGE, AT_GROWTH_END) &&
                                   is_zero(h, is_part ? AT_PART : AT_PART_INDEX, AT_PART) &&
                                   is_zero(h, PART_FIELDS + 4, PART_MOVED) &&
@@ -72,7 +54,30 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
                                    : is_zero(h, AT_AGED, AT_CONFLICTS + 8) &&
                                          is_zero(h, AT_LATE, AT_LATE + 8) &&
                                          is_zero(h, PART_VALUES, PART_GEOMETRY);
-    if (le16_load(h + AT_MINOR) <= MINOR && (!is_reserved_zero || !is_other_zero)) {
+    return is_reserved_zero && is_other_zero;
+}
+
+/* The fields that do not depend on the kind. */
+static tamis_status header_check(const source *from, const uint8_t *h) {
+    if (le16_load(h + AT_MAJOR) != MAJOR) {
+        return tamis_source_say(from, TAMIS_ERR_CORRUPT, AT_MAJOR, "there is no version 0");
+    }
+    uint32_t const required = le32_load(h + AT_REQUIRED), parts = le32_load(h + AT_PARTS);
+    if ((required & ~(uint32_t)(NEEDS_STATES | NEEDS_GROWTH | NEEDS_PART)) != 0) {
+        return tamis_source_say(from, TAMIS_ERR_VERSION, AT_REQUIRED,
+                                "it needs a newer version of tamis");
+    }
+    if (from->is_states != ((required & NEEDS_STATES) != 0)) {
+        return tamis_source_say(from, TAMIS_ERR_KIND, AT_REQUIRED,
+                                from->is_states
+                                    ? "it is a set: open it with tamis_open()"
+                                    : "it holds states: open it with tamis_states_open()");
+    }
+    if (parts < 1 || parts > ((required & NEEDS_GROWTH) != 0 ? FILE_MAX_PARTS : 1)) {
+        return tamis_source_say(from, TAMIS_ERR_VERSION, AT_PARTS,
+                                "this version reads sets of one part, or of two if they grow");
+    }
+    if (le16_load(h + AT_MINOR) <= MINOR && !is_unused_zero(from, h)) {
         return tamis_source_say(from, TAMIS_ERR_CORRUPT, 28,
                                 "reserved bytes of the header are not zero");
     }
