@@ -18,6 +18,7 @@
 #define KEYS_PER_SHARD 512 /* in a round, on average */
 #define MOST_KEYS 65536    /* in a round */
 #define MOST_ITEMS 4096    /* of one shard in a round: what a REQUEST takes */
+#define HEAD_WORDS 6       /* of a request, before its items */
 #define FIRST_KEYS 1000000 /* without -n, a set begins with room for these */
 #define GROW_TO UINT64_C(1000000000)
 
@@ -59,7 +60,7 @@ static void round_make(key_round *ret_round, shards *set) {
     ret_round->requests = need(calloc(set->n, sizeof(round_request)));
     ret_round->request_of = need(calloc(set->n, sizeof(unsigned)));
     ret_round->numbers = need(calloc(set->n, sizeof *ret_round->numbers));
-    size_t const words = most + LINES_BATCH + (size_t)set->n * 5;
+    size_t const words = most + LINES_BATCH + (size_t)set->n * HEAD_WORDS;
     ret_round->words = need(calloc(words, sizeof(char *)));
     ret_round->word_bytes = need(calloc(words, sizeof(size_t)));
 }
@@ -115,12 +116,15 @@ static const char *key_at(const key_round *round, size_t i, size_t *ret_bytes) {
     return round->bytes + begin;
 }
 
-/* The words before the items: the command, the key, and REQUEST client n if it changes the set. */
+/* The words before the items: the command, the key, and REQUEST client n ITEMS if it changes the
+ * set. */
 static void begin_request(key_round *round, unsigned i, const char *verb, bool is_change,
                           round_request *one, size_t at) {
     shard *const      to = &round->set->all[i];
-    const char *const head[5] = { verb, to->key, "REQUEST", round->set->client, round->numbers[i] };
-    int const         n = is_change ? 5 : 2;
+    const char *const head[HEAD_WORDS] = {
+        verb, to->key, "REQUEST", round->set->client, round->numbers[i], "ITEMS"
+    };
+    int const n = is_change ? HEAD_WORDS : 2;
     if (is_change) (void)snprintf(round->numbers[i], sizeof round->numbers[i], "%" PRIu64, ++to->n);
     *one = (round_request){ .slot = to->slot,
                             .argc = n + (int)round->items[i],
@@ -156,6 +160,9 @@ static long long answer_of(const shards *set, unsigned i, const redisReply *repl
     const redisReply *one = reply;
     if (reply->type == REDIS_REPLY_ARRAY && reply->elements != 0)
         one = reply->element[item < reply->elements ? item : reply->elements - 1];
+    bool const is_short = reply->type == REDIS_REPLY_ARRAY && item >= reply->elements;
+    if (is_short && one->type != REDIS_REPLY_ERROR) /* only a refused item may end a reply */
+        die("%s: a reply with only %zu answers", set->all[i].key, reply->elements);
     if (one->type == REDIS_REPLY_INTEGER && reply->type == REDIS_REPLY_ARRAY) return one->integer;
     if (one->type == REDIS_REPLY_STATUS) return -2;
     die("%s: %s", set->all[i].key, one->type == REDIS_REPLY_ERROR ? one->str : "a strange reply");

@@ -42,7 +42,7 @@ static redis_arg key_only[] = { KEY, END };
 static redis_arg key_item[] = { KEY, ONE("item", STRING), END };
 static redis_arg key_items[] = { KEY, MANY("item", STRING), END };
 static redis_arg request_words[] = { MUST("request", TOKEN, "REQUEST"), ONE("client", STRING),
-                                     ONE("n", INTEGER), END };
+                                     ONE("n", INTEGER), MUST("items", TOKEN, "ITEMS"), END };
 static redis_arg key_request_items[] = { KEY,
                                          { .name = "request",
                                            .type = REDIS_ARG_BLOCK,

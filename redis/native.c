@@ -184,12 +184,12 @@ static const char *change_problem(const tamis_value *value, bool is_remove) {
     return can(value, TAMIS_CAN_REMOVE) ? NULL : "ERR a set of this kind cannot remove";
 }
 
-/* TAMIS.ADD and TAMIS.REMOVE: key [REQUEST client n] item ... */
+/* TAMIS.ADD and TAMIS.REMOVE: key [REQUEST client n ITEMS] item ... */
 static int change_items(redis_ctx *ctx, redis_string **argv, int argc, bool is_remove) {
     request asked;
     int     first;
     if (argc < 3) return redis_WrongArity(ctx);
-    const char *problem = request_read(argv, argc, is_remove, &asked, &first);
+    const char *problem = request_read(ctx, argv, argc, is_remove, &asked, &first);
     if (problem != NULL) return redis_ReplyWithError(ctx, problem);
     key_handle               key = key_open(ctx, argv[1], KEY_FOR_WRITING);
     const tamis_value *const value = need_set(&key);

@@ -42,8 +42,20 @@ static uint64_t sum_items(redis_string **items, int n, bool is_remove) {
     return sum;
 }
 
-const char *request_read(redis_string **argv, int argc, bool is_remove, request *ret_request,
-                         int *ret_first) {
+/* Is it from a primary or an append-only file? */
+static bool is_obeyed(redis_ctx *ctx) {
+    return (redis_GetContextFlags(ctx) & (REDIS_IS_REPLICATED | REDIS_IS_LOADING)) != 0;
+}
+
+/* Where the items begin: behind the word ITEMS, which no item can be taken for, because its place
+ * is fixed. 0: there is none. */
+static int find_items(redis_string **argv, int argc, bool is_told) {
+    int const at = is_told ? 9 : 5;
+    return argc > at + 1 && word_is(argv[at], "ITEMS") ? at + 1 : 0;
+}
+
+const char *request_read(redis_ctx *ctx, redis_string **argv, int argc, bool is_remove,
+                         request *ret_request, int *ret_first) {
     int first = 2;
     memset(ret_request, 0, offsetof(request, asked) + offsetof(request_record, replies));
     ret_request->is_told = false;
@@ -54,13 +66,13 @@ const char *request_read(redis_string **argv, int argc, bool is_remove, request 
     if (problem != NULL) return problem;
     if (!word_count(argv[4], &ret_request->asked.n) || ret_request->asked.n == 0)
         return "ERR the number of a REQUEST is 1, 2, ...";
-    first = 5;
     ret_request->asked.at_ms = (uint64_t)redis_Milliseconds();
-    if (argc >= 10 && word_is(argv[5], "AT")) {
-        problem = read_told(argv + 6, ret_request);
-        if (problem != NULL) return problem;
-        first = 9;
-    }
+    bool const is_told = word_is(argv[5], "AT");
+    first = find_items(argv, argc, is_told);
+    if (is_told && !is_obeyed(ctx)) return "ERR AT is for replicas and append-only files";
+    if (first == 0) return "ERR REQUEST client n needs ITEMS item ... behind it";
+    if (is_told) problem = read_told(argv + 6, ret_request);
+    if (problem != NULL) return problem;
     if (argc - first > REQUEST_MAX_ITEMS) return "ERR a REQUEST has at most 4096 items";
     ret_request->asked.is_remove = is_remove;
     ret_request->asked.sum = sum_items(argv + first, argc - first, is_remove);
@@ -204,10 +216,10 @@ void request_finish(key_handle *key, request *asked, request_end end, int done,
     record->end = end;
     record->done = (uint32_t)done;
     key->value->changes++;
-    redis_Replicate(key->ctx, record->is_remove ? "TAMIS.REMOVE" : "TAMIS.ADD", "scslclllv",
+    redis_Replicate(key->ctx, record->is_remove ? "TAMIS.REMOVE" : "TAMIS.ADD", "scslclllcv",
                     key->name, "REQUEST", asked->client, (long long)record->n, "AT",
                     (long long)record->at_ms, (long long)record->end, (long long)record->done,
-                    items, (size_t)n);
+                    "ITEMS", items, (size_t)n);
 }
 
 /* ------------------------------------------------------------------ bytes */

@@ -1,9 +1,9 @@
 /* requests.h - exactly once: the last request of each client, which a key remembers.
  *
- * TAMIS.ADD and TAMIS.REMOVE take REQUEST client n. A client numbers its requests to a key 1, 2,
- * ... If it does not get a reply, it sends the request again: with the n of its last request it
- * gets the reply of the first time, and nothing is changed. The memory of this is in the value, so
- * in RDB and AOF files, in replicas, copies and migrations.
+ * TAMIS.ADD and TAMIS.REMOVE take REQUEST client n ITEMS item ... A client numbers its requests to
+ * a key 1, 2, ... If it does not get a reply, it sends the request again: with the n of its last
+ * request it gets the reply of the first time, and nothing is changed. The memory of this is in the
+ * value, so in RDB and AOF files, in replicas, copies and migrations.
  *
  * It is bounded: REQUEST_CLIENTS of a key, and those whose last request is older than
  * REQUEST_AGE_MS are forgotten when another client comes. Time comes with the command, in the form
@@ -47,10 +47,11 @@ typedef struct request {
     request_record *record;  /* where it is kept */
 } request;
 
-/* Read [REQUEST client n [AT ms end done]] from argv[2] on. NULL, and *ret_first is the first item;
- * or the error to reply. */
-const char *request_read(redis_string **argv, int argc, bool is_remove, request *ret_request,
-                         int *ret_first);
+/* Read [REQUEST client n [AT ms end done] ITEMS] from argv[2] on. NULL, and *ret_first is the first
+ * item; or the error to reply. Fewer than four words cannot be a request: then REQUEST is an item.
+ */
+const char *request_read(redis_ctx *ctx, redis_string **argv, int argc, bool is_remove,
+                         request *ret_request, int *ret_first);
 
 /* True: go on, and note each item. False: a reply was sent (that of the first time, or an error).
  */

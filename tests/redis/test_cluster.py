@@ -232,11 +232,11 @@ def test_requests_survive_a_failover(fresh):
     wire = fresh.nodes[1].wire()
     key = next(f"k{{{n}}}" for n in range(1000) if SLOTS // 3 <= wire("CLUSTER", "KEYSLOT", f"k{{{n}}}") < SLOTS // 3 * 2)
     wire("TAMIS.RESERVE", key, "ERROR", 0.001, "CAPACITY", 1000, "COUNTING")
-    assert wire("TAMIS.ADD", key, "REQUEST", "me", 1, "a", "b", "a") == [1, 1, 0]
+    assert wire("TAMIS.ADD", key, "REQUEST", "me", 1, "ITEMS", "a", "b", "a") == [1, 1, 0]
     assert wire("WAIT", 1, 10000) == 1
     fresh.nodes[1].stop(kill=True)
     until(lambda: len(fresh.masters()) == 3 and fresh.is_well(), 60)
     replica = fresh.nodes[4].wire()
-    assert replica("TAMIS.ADD", key, "REQUEST", "me", 1, "a", "b", "a") == [1, 1, 0]
+    assert replica("TAMIS.ADD", key, "REQUEST", "me", 1, "ITEMS", "a", "b", "a") == [1, 1, 0]
     assert replica("TAMIS.COUNT", key, "a") == [2]
-    assert not isinstance(replica("TAMIS.ADD", key, "REQUEST", "me", 2, "c"), Error)
+    assert not isinstance(replica("TAMIS.ADD", key, "REQUEST", "me", 2, "ITEMS", "c"), Error)

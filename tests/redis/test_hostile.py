@@ -196,8 +196,8 @@ def test_damaged_requests_are_refused(r):
     draw = random.Random(20)
     r("CONFIG", "SET", "rdbcompression", "no")
     r("TAMIS.RESERVE", "k", "ERROR", 0.1, "CAPACITY", 10)
-    r("TAMIS.ADD", "k", "REQUEST", "one", 7, *(f"i{n}" for n in range(9)))
-    r("TAMIS.REMOVE", "k", "REQUEST", "two", 1, "i1", "zz")
+    r("TAMIS.ADD", "k", "REQUEST", "one", 7, "ITEMS", *(f"i{n}" for n in range(9)))
+    r("TAMIS.REMOVE", "k", "REQUEST", "two", 1, "ITEMS", "i1", "zz")
     payload = r("DUMP", "k")
     at = payload.index(b"tamis-v1")
     size = int.from_bytes(payload[at + 144:at + 152], "little")
@@ -211,8 +211,9 @@ def test_damaged_requests_are_refused(r):
         reply = r("RESTORE", "n", 0, with_requests(payload, at, damaged))
         refused += isinstance(reply, Error)
         if reply == "OK":
-            for words in (("TAMIS.ADD", "n", "REQUEST", "one", 7, "x"), ("TAMIS.ADD", "n", "REQUEST", "one", 1 << 62, "x"),
-                          ("TAMIS.REMOVE", "n", "REQUEST", "two", 1, "i1", "zz"), ("TAMIS.INFO", "n"), ("DUMP", "n"),
+            for words in (("TAMIS.ADD", "n", "REQUEST", "one", 7, "ITEMS", "x"),
+                          ("TAMIS.ADD", "n", "REQUEST", "one", 1 << 62, "ITEMS", "x"),
+                          ("TAMIS.REMOVE", "n", "REQUEST", "two", 1, "ITEMS", "i1", "zz"), ("TAMIS.INFO", "n"), ("DUMP", "n"),
                           ("DEBUG", "DIGEST-VALUE", "n")):
                 r(*words)
             r("DEL", "n")

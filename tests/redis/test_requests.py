@@ -1,6 +1,9 @@
 """PART i P, and REQUEST client n: parts of a set, and requests that are done once."""
+import glob
+import os
+
 import pytest
-from server import Error, Server, Simple, until
+from server import Error, Server, Simple, Wire, until
 
 
 def reserve(r, key, *words):
@@ -42,18 +45,18 @@ def test_impossible_parts_are_refused(r, words):
 
 def test_a_request_is_done_once(r):
     reserve(r, "k")
-    assert r("TAMIS.ADD", "k", "REQUEST", "me", 1, "a", "b", "a") == [1, 1, 0]
+    assert r("TAMIS.ADD", "k", "REQUEST", "me", 1, "ITEMS", "a", "b", "a") == [1, 1, 0]
     for _ in range(3):  # the reply of the first time, and no change
-        assert r("TAMIS.ADD", "k", "REQUEST", "me", 1, "a", "b", "a") == [1, 1, 0]
+        assert r("TAMIS.ADD", "k", "REQUEST", "me", 1, "ITEMS", "a", "b", "a") == [1, 1, 0]
     assert r("TAMIS.COUNT", "k", "a", "b") == [2, 1]
-    assert r("TAMIS.ADD", "k", "REQUEST", "you", 1, "a") == [0]  # each client has its own numbers
-    assert r("TAMIS.REMOVE", "k", "REQUEST", "me", 2, "a", "z") == [1, 0]
-    assert r("TAMIS.REMOVE", "k", "REQUEST", "me", 2, "a", "z") == [1, 0]
+    assert r("TAMIS.ADD", "k", "REQUEST", "you", 1, "ITEMS", "a") == [0]  # each client has its own numbers
+    assert r("TAMIS.REMOVE", "k", "REQUEST", "me", 2, "ITEMS", "a", "z") == [1, 0]
+    assert r("TAMIS.REMOVE", "k", "REQUEST", "me", 2, "ITEMS", "a", "z") == [1, 0]
     assert r("TAMIS.COUNT", "k", "a") == [2]
-    assert r("TAMIS.ADD", "k", "REQUEST", "me", 1, "a", "b", "a").startswith("DONE ")
-    assert r("TAMIS.REMOVE", "k", "REQUEST", "me", 2, "a") == Error("ERR a request of this number had other items")
-    assert r("TAMIS.ADD", "k", "REQUEST", "me", 2, "a", "z") == Error("ERR a request of this number had other items")
-    assert r("TAMIS.ADD", "k", "REQUEST", "me", 9, "c") == [1]  # numbers may be left out
+    assert r("TAMIS.ADD", "k", "REQUEST", "me", 1, "ITEMS", "a", "b", "a").startswith("DONE ")
+    assert r("TAMIS.REMOVE", "k", "REQUEST", "me", 2, "ITEMS", "a") == Error("ERR a request of this number had other items")
+    assert r("TAMIS.ADD", "k", "REQUEST", "me", 2, "ITEMS", "a", "z") == Error("ERR a request of this number had other items")
+    assert r("TAMIS.ADD", "k", "REQUEST", "me", 9, "ITEMS", "c") == [1]  # numbers may be left out
     assert info(r, "k")["request clients"] == 2
 
 
@@ -61,14 +64,14 @@ def test_saturated_removals_are_replied_again(r):
     reserve(r, "k")
     r("TAMIS.ADD", "k", *["x"] * 1000)
     for _ in range(2):
-        assert r("TAMIS.REMOVE", "k", "REQUEST", "me", 1, "x", "y") == [-1, 0]
+        assert r("TAMIS.REMOVE", "k", "REQUEST", "me", 1, "ITEMS", "x", "y") == [-1, 0]
 
 
 def test_a_refused_request_is_done_once_too(r):
     reserve(r, "k", "PART", 0, 2, "SEED", 3)
     owned = [f"i{n}" for n in range(40) if r("TAMIS.ADD", "k", f"i{n}") == [1]]
     other = next(f"i{n}" for n in range(40) if f"i{n}" not in owned)
-    words = ("TAMIS.ADD", "k", "REQUEST", "me", 1, owned[0], other, owned[1])
+    words = ("TAMIS.ADD", "k", "REQUEST", "me", 1, "ITEMS", owned[0], other, owned[1])
     text = Error("ERR the item belongs to another part of the set")
     for _ in range(2):
         assert r(*words) == [0, text]
@@ -76,11 +79,15 @@ def test_a_refused_request_is_done_once_too(r):
 
 
 @pytest.mark.parametrize("words, text", [
-    (("REQUEST", "me", 0, "a"), "ERR the number of a REQUEST is 1, 2, ..."),
-    (("REQUEST", "me", "x", "a"), "ERR the number of a REQUEST is 1, 2, ..."),
-    (("REQUEST", "", 1, "a"), "ERR the client of a REQUEST is 1 to 32 bytes"),
-    (("REQUEST", "c" * 33, 1, "a"), "ERR the client of a REQUEST is 1 to 32 bytes"),
-    (("REQUEST", "me", 1, *["a"] * 4097), "ERR a REQUEST has at most 4096 items"),
+    (("REQUEST", "me", 0, "ITEMS", "a"), "ERR the number of a REQUEST is 1, 2, ..."),
+    (("REQUEST", "me", "x", "ITEMS", "a"), "ERR the number of a REQUEST is 1, 2, ..."),
+    (("REQUEST", "", 1, "ITEMS", "a"), "ERR the client of a REQUEST is 1 to 32 bytes"),
+    (("REQUEST", "c" * 33, 1, "ITEMS", "a"), "ERR the client of a REQUEST is 1 to 32 bytes"),
+    (("REQUEST", "me", 1, "ITEMS", *["a"] * 4097), "ERR a REQUEST has at most 4096 items"),
+    (("REQUEST", "me", 1, "a"), "ERR REQUEST client n needs ITEMS item ... behind it"),
+    (("REQUEST", "me", 1, "ITEMS"), "ERR REQUEST client n needs ITEMS item ... behind it"),
+    (("REQUEST", "me", 1, "AT", 100, 0, 2, "e", "f", "g"), "ERR AT is for replicas and append-only files"),
+    (("REQUEST", "me", 1, "AT", 100, 0, 2, "ITEMS", "e", "f"), "ERR AT is for replicas and append-only files"),
 ])
 def test_wrong_requests_are_refused(r, words, text):
     reserve(r, "k")
@@ -89,40 +96,67 @@ def test_wrong_requests_are_refused(r, words, text):
     assert info(r, "k")["keys"] == 0
 
 
+def test_no_item_is_taken_for_an_option(r):
+    """Whatever the first items are called: all of them are added, and a replica has them, too."""
+    with Server() as replica:
+        s = replica.wire()
+        s("REPLICAOF", "127.0.0.1", r("CONFIG", "GET", "port")[1].decode())
+        until(lambda: b"master_link_status:up" in s("INFO", "replication"))
+        reserve(r, "k")
+        words = ["AT", "100", "0", "2", "e", "f", "g", "h", "ITEMS", "REQUEST"]
+        for n in range(len(words)):
+            items = words[n:] + words[:n]
+            assert r("TAMIS.ADD", "k", "REQUEST", "me", n + 1, "ITEMS", *items) == [int(n == 0)] * 10
+            assert r("TAMIS.COUNT", "k", *words) == [n + 1] * 10
+        for word in ("REQUEST", "AT", "ITEMS"):  # alone, and before others
+            assert r("TAMIS.ADD", "k", word) == [0]
+            assert r("TAMIS.ADD", "k", word, "a" + word) == [0, 1]
+        assert r("TAMIS.ADD", "k", "AT", "1", "0", "1", "ITEMS", "x", "y") == [0, 1, 0, 0, 0, 1, 1]
+        r("WAIT", 1, 10000)
+        assert s("DEBUG", "DIGEST-VALUE", "k") == r("DEBUG", "DIGEST-VALUE", "k")
+
+
 def test_the_number_of_clients_is_bounded(r):
     reserve(r, "k")
     for n in range(200):
-        r("TAMIS.ADD", "k", "REQUEST", f"client{n}", 1, "a")
+        r("TAMIS.ADD", "k", "REQUEST", f"client{n}", 1, "ITEMS", "a")
     assert info(r, "k")["request clients"] == 64
-    r("TAMIS.ADD", "k", "REQUEST", "client199", 1, "a")  # it is remembered
+    r("TAMIS.ADD", "k", "REQUEST", "client199", 1, "ITEMS", "a")  # it is remembered
     assert r("TAMIS.COUNT", "k", "a") == [200]
     used = r("MEMORY", "USAGE", "k")
     for n in range(200, 400):
-        r("TAMIS.ADD", "k", "REQUEST", f"client{n}", 1, "a")
+        r("TAMIS.ADD", "k", "REQUEST", f"client{n}", 1, "ITEMS", "a")
     assert r("MEMORY", "USAGE", "k") <= used + 1000
 
 
-def test_silent_clients_are_forgotten(r):
-    reserve(r, "k")
+def test_silent_clients_are_forgotten():
     day = 86400 * 1000
-    for n in range(10):  # as a primary tells it
-        r("TAMIS.ADD", "k", "REQUEST", f"c{n}", 1, "AT", 1000 + n, 0, 1, "a")
-    r("TAMIS.ADD", "k", "REQUEST", "new", 1, "AT", 1005 + day, 0, 1, "a")
-    assert info(r, "k")["request clients"] == 6
+    times = {f"c{n}": 1000 + n for n in range(10)}
+    times["new"] = 1005 + day
+    with Server(appendonly="yes") as server:
+        reserve(server.wire(), "k")
+        server.stop()
+        log = glob.glob(os.path.join(server.folder, "appendonlydir", "*.incr.aof"))[0]
+        with open(log, "ab") as file:  # only there, and from a primary, may a command say when it was
+            for client, ms in times.items():
+                file.write(Wire.pack("TAMIS.ADD", "k", "REQUEST", client, 1, "AT", ms, 0, 1, "ITEMS", "a"))
+        server.start()
+        assert info(server.wire(), "k")["request clients"] == 6
+        assert server.wire()("TAMIS.COUNT", "k", "a") == [11]
 
 
 def ask_again(r):
     """The replies of the last requests, and the counts."""
-    return [r("TAMIS.ADD", "k", "REQUEST", "one", 50, "a49", "b", "a49"),
-            r("TAMIS.REMOVE", "k", "REQUEST", "two", 3, "a1", "z"),
+    return [r("TAMIS.ADD", "k", "REQUEST", "one", 50, "ITEMS", "a49", "b", "a49"),
+            r("TAMIS.REMOVE", "k", "REQUEST", "two", 3, "ITEMS", "a1", "z"),
             r("TAMIS.COUNT", "k", *[f"a{n}" for n in range(50)], "b"), r("DEBUG", "DIGEST-VALUE", "k")]
 
 
 def make_requests(r):
     reserve(r, "k", "PART", 0, 1)
     for n in range(50):
-        r("TAMIS.ADD", "k", "REQUEST", "one", n + 1, f"a{n}", "b", f"a{n}")
-    r("TAMIS.REMOVE", "k", "REQUEST", "two", 3, "a1", "z")
+        r("TAMIS.ADD", "k", "REQUEST", "one", n + 1, "ITEMS", f"a{n}", "b", f"a{n}")
+    r("TAMIS.REMOVE", "k", "REQUEST", "two", 3, "ITEMS", "a1", "z")
     return ask_again(r)
 
 
@@ -145,7 +179,7 @@ def test_requests_are_in_replicas_copies_and_dumps(r):
     with Server() as replica:
         port = r("CONFIG", "GET", "port")[1].decode()
         reserve(r, "early")
-        r("TAMIS.ADD", "early", "REQUEST", "me", 1, "a")
+        r("TAMIS.ADD", "early", "REQUEST", "me", 1, "ITEMS", "a")
         s = replica.wire()
         assert s("REPLICAOF", "127.0.0.1", port) == "OK"
         until(lambda: b"master_link_status:up" in s("INFO", "replication"))
@@ -154,7 +188,7 @@ def test_requests_are_in_replicas_copies_and_dumps(r):
         assert s("DEBUG", "DIGEST-VALUE", "k") == r("DEBUG", "DIGEST-VALUE", "k")
         s("REPLICAOF", "NO", "ONE")
         assert ask_again(s) == before
-        assert s("TAMIS.ADD", "early", "REQUEST", "me", 1, "a") == [1]
+        assert s("TAMIS.ADD", "early", "REQUEST", "me", 1, "ITEMS", "a") == [1]
         assert s("TAMIS.COUNT", "early", "a") == [1]
     dump = r("DUMP", "k")
     r("DEL", "k")
