@@ -46,6 +46,7 @@ bool node_connect(node *one) {
     struct timeval const connect = { CONNECT_MS / 1000, CONNECT_MS % 1000 * 1000 };
     struct timeval const answer = { ANSWER_SECONDS, 0 };
     if (one->link != NULL) return true;
+    one->connections++;
     one->link = redisConnectWithTimeout(one->host, one->port, connect);
     if (one->link == NULL) die("not enough memory for a connection");
     if (one->link->err == 0 && redisSetTimeout(one->link, answer) == REDIS_OK) return true;
@@ -64,6 +65,7 @@ int cluster_node(cluster *nodes, const char *host, int port) {
         (void)snprintf(one->host, sizeof one->host, "%s", host);
         one->port = port;
         one->link = NULL;
+        one->connections = 0;
     }
     return (int)i;
 }
@@ -106,6 +108,8 @@ static bool take_slots(cluster *nodes, int asked, const redisReply *reply) {
         nodes->is_single = true;
         return true;
     }
+    if (reply->type == REDIS_REPLY_ERROR)
+        (void)snprintf(nodes->error, sizeof nodes->error, "%s", reply->str);
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements == 0) return false;
     for (unsigned slot = 0; slot < CLUSTER_SLOTS; slot++) nodes->owner[slot] = NO_NODE;
     for (size_t i = 0; i < reply->elements; i++) {
@@ -126,13 +130,15 @@ static bool ask_node(cluster *nodes, int asked) {
 }
 
 /* A node that was cut off may answer with an old map: MOVED replies and the next refresh mend that.
- */
+ * Those with a connection are asked first: a dead one would make us wait. */
 bool cluster_refresh(cluster *nodes) {
     static unsigned next; /* not always the same one: it may be the one that is wrong */
     unsigned const  n = nodes->n_nodes;
-    for (unsigned i = 0; i < n; i++) {
-        if (ask_node(nodes, (int)((next + i) % n))) {
-            next = (next + i + 1) % n;
+    for (unsigned i = 0; i < 2 * n; i++) {
+        unsigned const at = (next + i) % n;
+        if ((i < n) != (nodes->nodes[at].link != NULL)) continue;
+        if (ask_node(nodes, (int)at)) {
+            next = (at + 1) % n;
             return true;
         }
     }
@@ -152,7 +158,10 @@ void cluster_open(cluster *ret_cluster, const char *address) {
     for (unsigned slot = 0; slot < CLUSTER_SLOTS; slot++) ret_cluster->owner[slot] = NO_NODE;
     (void)cluster_node(ret_cluster, host, (int)port);
     if (!node_connect(&ret_cluster->nodes[0])) die("no Redis server answers at %s", address);
-    if (!cluster_refresh(ret_cluster)) die("%s does not know the slots of its cluster", address);
+    if (!cluster_refresh(ret_cluster))
+        die("%s: %s", address,
+            ret_cluster->error[0] != '\0' ? ret_cluster->error
+                                          : "it does not know the slots of its cluster");
 }
 
 void cluster_close(cluster *nodes) {

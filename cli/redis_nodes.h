@@ -14,7 +14,8 @@
 typedef struct node {
     char          host[256];
     int           port;
-    redisContext *link; /* NULL: not connected */
+    redisContext *link;        /* NULL: not connected */
+    unsigned      connections; /* so far: `link` is the one of this number */
 } node;
 
 typedef struct cluster {
@@ -22,6 +23,7 @@ typedef struct cluster {
     unsigned n_nodes;
     int16_t  owner[CLUSTER_SLOTS]; /* a node, or NO_NODE */
     bool     is_single;            /* a server without cluster mode owns all slots */
+    char     error[200];           /* the last one that a node has replied instead of slots */
 } cluster;
 
 /* The slot of a key: of what is in its first braces, if there is something, else of all of it. */

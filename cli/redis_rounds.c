@@ -23,6 +23,7 @@ typedef struct turn {
     bool           has_progress, has_trouble;
     bool           is_waiting[MAX_NODES]; /* a WAIT is behind its requests */
     bool           has_done[MAX_NODES];   /* something that is not safe yet */
+    bool           is_deaf[MAX_NODES];    /* it did not connect in this turn: that took seconds */
 } turn;
 
 static double seconds_now(void) {
@@ -33,6 +34,21 @@ static double seconds_now(void) {
 
 /* ------------------------------------------------------------------ trouble */
 
+static void lose_request(round_request *one) {
+    if (one->reply != NULL || one->is_sent) round_seen.sent_again++;
+    freeReplyObject(one->reply);
+    one->reply = NULL;
+    one->is_sent = false;
+}
+
+/* Was it done by a node whose connection is gone, or is another one? The node may have been
+ * restarted in between, without what it had done. Whoever drops a connection, this sees it. */
+static bool is_lost(const turn *now, const round_request *one) {
+    if (one->reply == NULL) return false;
+    const node *const at = &now->nodes->nodes[one->at];
+    return at->link == NULL || at->connections != one->connection;
+}
+
 /* The connection is gone: whatever this node has done in this round may be lost with it. */
 static void lose_node(turn *now, int at) {
     node_drop(&now->nodes->nodes[at]);
@@ -41,11 +57,7 @@ static void lose_node(turn *now, int at) {
     round_seen.lost_connections++;
     for (size_t i = 0; i < now->n; i++) {
         round_request *const one = &now->requests[i];
-        if (one->at != at || one->is_safe) continue;
-        if (one->reply != NULL || one->is_sent) round_seen.sent_again++;
-        freeReplyObject(one->reply);
-        one->reply = NULL;
-        one->is_sent = false;
+        if (one->at == at && !one->is_safe) lose_request(one);
     }
 }
 
@@ -90,10 +102,17 @@ static bool is_redirected(turn *now, round_request *one, const redisReply *reply
 
 /* ------------------------------------------------------------------ sending */
 
+/* A node that did not connect is asked once in a turn; after it, there may be a new map. */
+static bool is_reached(turn *now, int at) {
+    if (at == NO_NODE || now->is_deaf[at]) return false;
+    now->is_deaf[at] = !node_connect(&now->nodes->nodes[at]);
+    return !now->is_deaf[at];
+}
+
 static void send_one(turn *now, round_request *one) {
     bool const is_asked = one->asked != NO_NODE;
     one->at = is_asked ? one->asked : now->nodes->owner[one->slot];
-    if (one->at == NO_NODE || !node_connect(&now->nodes->nodes[one->at])) {
+    if (!is_reached(now, one->at)) {
         one->asked = NO_NODE;
         now->has_trouble = true;
         return;
@@ -102,6 +121,7 @@ static void send_one(turn *now, round_request *one) {
     if (is_asked) (void)redisAppendCommand(link, "ASKING");
     (void)redisAppendCommandArgv(link, one->argc, one->argv, one->argv_bytes);
     one->is_sent = true;
+    one->connection = now->nodes->nodes[one->at].connections;
     now->has_done[one->at] = true;
 }
 
@@ -123,10 +143,12 @@ static void flush_nodes(turn *now) {
 static void send_all(turn *now) {
     memset(now->has_done, 0, sizeof now->has_done);
     memset(now->is_waiting, 0, sizeof now->is_waiting);
+    memset(now->is_deaf, 0, sizeof now->is_deaf);
     for (size_t i = 0; i < now->n; i++) {
         round_request *const one = &now->requests[i];
         one->is_sent = false;
         if (one->is_safe) continue;
+        if (is_lost(now, one)) lose_request(one);
         if (one->reply == NULL)
             send_one(now, one);
         else
@@ -213,12 +235,11 @@ static _Noreturn void die_of_silence(const turn *now) {
         unsafe += now->requests[i].reply != NULL && !now->requests[i].is_safe;
     }
     if (undone == 0)
-        die("%zu requests were done, but in a minute %u %s did not confirm them; --wait 0 does "
-            "not ask for that",
-            unsafe, now->replicas, now->replicas == 1 ? "replica" : "replicas");
-    die("%zu requests were not answered in a minute: is a node down, and has no replica taken "
-        "over?",
-        undone);
+        die("%zu %s done, but in a minute %u %s did not confirm that; --wait 0 does not ask for it",
+            unsafe, unsafe == 1 ? "request was" : "requests were", now->replicas,
+            now->replicas == 1 ? "replica" : "replicas");
+    die("%zu %s not answered in a minute: is a node down, and has no replica taken over?", undone,
+        undone == 1 ? "request was" : "requests were");
 }
 
 void round_run(cluster *nodes, round_request *requests, size_t n, unsigned replicas) {

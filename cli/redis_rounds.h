@@ -20,9 +20,10 @@ typedef struct round_request {
 
     redisReply *reply; /* NULL: not done. For freeReplyObject() */
     bool        is_safe;
-    bool        is_sent; /* in this turn */
-    int         at;      /* the node that has it, or did it */
-    int         asked;   /* the node that an ASK has named, or NO_NODE */
+    bool        is_sent;    /* in this turn */
+    int         at;         /* the node that has it, or did it */
+    unsigned    connection; /* to that node, by its number */
+    int         asked;      /* the node that an ASK has named, or NO_NODE */
 } round_request;
 
 /* Ends the program if nothing goes on for a minute. */
