@@ -20,7 +20,6 @@
 #define MAX_VALUES (UINT64_C(1) << 32)
 #define MAX_COPIES (UINT64_C(1) << 32)
 #define MAX_TIMEOUT (UINT64_C(1) << 32)
-#define MAX_SHARDS 4096
 #define MAX_REPLICAS 100
 
 /* ------------------------------------------------------------------ values */

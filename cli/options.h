@@ -52,6 +52,9 @@ typedef enum option_id {
     N_OPTIONS
 } option_id;
 
+#define MAX_SHARDS 4096
+#define DEFAULT_SHARDS 64
+
 #define OPTION_BIT(id) (UINT64_C(1) << OPTION_##id)
 
 /* The options that describe a set, a table of states, abilities, and how keys are hashed. */

@@ -93,14 +93,26 @@ int shards_import(shards *set, const options *asked, const char *path) {
     if (tamis_get_facts(whole, &facts) != TAMIS_OK) die("there is no set to inspect");
     if (facts.parts != 0)
         die("%s is part %u of %u: import a whole set", path, facts.part, facts.parts);
-    if (set->n != 0) die("%s exists already; choose another name, or delete its keys", set->name);
+    set_meta const wanted = { .is_imported = true,
+                              .shards = parts,
+                              .hash = facts.hash,
+                              .seed = facts.seed,
+                              .counts = (facts.abilities & TAMIS_CAN_COUNT) != 0,
+                              .kind = "-" };
+    if (set->n != 0 && set->meta.is_whole)
+        die("%s exists already; choose another name, or delete its keys", set->name);
     if (parts > 1) check_split(whole, parts);
-    if (!shards_found(set, parts, facts.seed, facts.hash)) die("%s was just made", set->name);
+    if (!shards_claim(set, &wanted))
+        die("%s is just being made, otherwise; if that was given up, delete %s:tamis and its "
+            "shards",
+            set->name, set->name);
     progress_begin(0);
     store_split(set, whole, 0, 1);
+    shards_finish(set);
     progress_hide();
     if (!is_given(asked, OPTION_BIT(QUIET)))
-        warn("%s: %s, in %u shards on %u %s", set->name, path, set->n, shards_nodes(set),
+        warn("%s: %s, in %u %s on %u %s", set->name, path, set->n,
+             plural(set->n, "shard", "shards"), shards_nodes(set),
              plural(shards_nodes(set), "node", "nodes"));
     return EXIT_DONE;
 }

@@ -19,8 +19,6 @@
 #define MOST_KEYS 65536    /* in a round */
 #define MOST_ITEMS 4096    /* of one shard in a round: what a REQUEST takes */
 #define HEAD_WORDS 6       /* of a request, before its items */
-#define FIRST_KEYS 1000000 /* without -n, a set begins with room for these */
-#define GROW_TO UINT64_C(1000000000)
 
 /* ------------------------------------------------------------------ a round of keys */
 
@@ -180,65 +178,6 @@ static void round_ask(key_round *round, const char *verb, bool is_change) {
     for (unsigned i = 0; i < n; i++) freeReplyObject(round->requests[i].reply);
 }
 
-/* ------------------------------------------------------------------ making shards */
-
-/* Keys are spread by their hashes, so a shard may get a few more than its share: six sigma. */
-static uint64_t share_of(uint64_t keys, unsigned n) {
-    double const mean = (double)keys / n;
-    return (uint64_t)ceil(mean + (n == 1 ? 0 : 6 * sqrt(mean)));
-}
-
-static int add_words(const char **argv, int argc, const char *word, const char *value) {
-    argv[argc++] = word;
-    if (value != NULL) argv[argc++] = value;
-    return argc;
-}
-
-/* TAMIS.RESERVE for every shard. One that exists already was made by a run before. */
-static void reserve_shards(shards *set, const options *asked) {
-    tamis_spec const *spec = &asked->spec;
-    uint64_t const    capacity = spec->capacity != 0 ? spec->capacity : FIRST_KEYS;
-    uint64_t const grow_to = spec->grow_to != 0 ? spec->grow_to : spec->capacity != 0 ? 0 : GROW_TO;
-    char           error[40], first[24], last[24], seed[40];
-    (void)snprintf(error, sizeof error, "%.17g", spec->fpr);
-    (void)snprintf(first, sizeof first, "%" PRIu64, share_of(capacity, set->n));
-    (void)snprintf(last, sizeof last, "%" PRIu64, share_of(grow_to, set->n));
-    (void)snprintf(seed, sizeof seed, "%016" PRIx64 "%016" PRIx64, set->seed.high, set->seed.low);
-    const char *argv[16] = {
-        "TAMIS.RESERVE", NULL, "ERROR", error, "CAPACITY", first, "SEED", seed
-    };
-    int argc = 8;
-    if (grow_to != 0) argc = add_words(argv, argc, "GROWTO", last);
-    if (spec->kind != NULL) argc = add_words(argv, argc, "KIND", spec->kind);
-    if ((spec->abilities & TAMIS_CAN_COUNT) != 0) argc = add_words(argv, argc, "COUNTING", NULL);
-    round_request *const all = shards_ask_all(set, argc, argv, set->n != 1, set->replicas);
-    for (unsigned i = 0; i < set->n; i++) {
-        const redisReply *const reply = all[i].reply;
-        if (reply->type == REDIS_REPLY_ERROR && strstr(reply->str, "exists already") == NULL)
-            die("%s: %s", set->all[i].key, reply->str);
-    }
-    shards_free_all(set, all);
-}
-
-static void found_set(shards *set, const options *asked) {
-    tamis_seed seed = asked->seed;
-    if (set->n == 0) {
-        if (asked->spec.seed == NULL) {
-            tamis_facts facts;
-            tamis_spec  any = TAMIS_SPEC_INIT; /* for its random seed */
-            any.capacity = 1;
-            any.fpr = 0.5;
-            tamis_set *const lucky = set_create(&any);
-            if (tamis_get_facts(lucky, &facts) != TAMIS_OK) die("no seed");
-            seed = facts.seed;
-            tamis_free(lucky);
-        }
-        (void)shards_found(set, asked->shards != 0 ? asked->shards : DEFAULT_SHARDS, seed,
-                           TAMIS_HASH_XXH3);
-    }
-    reserve_shards(set, asked);
-}
-
 /* ------------------------------------------------------------------ load and remove */
 
 static void tell_changes(const shards *set, const options *asked, uint64_t keys, uint64_t ones,
@@ -277,7 +216,7 @@ static uint64_t change_all(shards *set, const options *asked, const char *verb,
 
 static int load_run(shards *set, const options *asked) {
     uint64_t keys;
-    found_set(set, asked);
+    shards_found(set, asked);
     uint64_t const new_ones = change_all(set, asked, "TAMIS.ADD", &keys);
     tell_changes(set, asked, keys, new_ones, "added", "new");
     return EXIT_DONE;
@@ -382,7 +321,7 @@ static int info_run(shards *set) {
     number_exact((uint64_t)sums.capacity, capacity);
     number_size((uint64_t)sums.bytes, size);
     number_rate(sums.worst_error, rate);
-    number_seed(set->seed, seed);
+    number_seed(set->meta.seed, seed);
     output_text("%s\n", set->name);
     output_text("  shards      %u on %u %s\n", set->n, shards_nodes(set),
                 plural(shards_nodes(set), "node", "nodes"));
@@ -391,8 +330,8 @@ static int info_run(shards *set) {
     output_text("  fpr         %s at most when full; the fullest shard is %.0f%% full\n", rate,
                 100 * sums.fullest);
     output_text("  size        %s\n", size);
-    output_text("  hash        %s, seed %s\n", set->hash == TAMIS_HASH_XXH3 ? "xxh3" : "siphash",
-                seed);
+    output_text("  hash        %s, seed %s\n",
+                set->meta.hash == TAMIS_HASH_XXH3 ? "xxh3" : "siphash", seed);
     return sums.missing == 0 ? EXIT_DONE : EXIT_NONE;
 }
 

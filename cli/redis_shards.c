@@ -20,19 +20,28 @@ static const char *checked_name(const options *asked) {
     return name;
 }
 
-/* Find a tag for each shard, by trying 0, 1, 2, ... About P ln P are tried. */
+/* FNV-1a of the name: sets of different names begin at different tags. */
+static uint32_t first_tag(const char *name) {
+    uint32_t hash = UINT32_C(2166136261);
+    for (const char *at = name; *at != '\0'; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT32_C(16777619);
+    return hash;
+}
+
+/* Find a tag for each shard, by trying one after the other. About P ln P are tried. */
 static void name_shards(shards *set) {
     unsigned found = 0;
+    free(set->all);
     set->all = calloc(set->n, sizeof *set->all);
     if (set->all == NULL) die("not enough memory for %u shards", set->n);
-    for (unsigned tag = 0; found < set->n; tag++) {
-        char           text[16];
-        int const      bytes = snprintf(text, sizeof text, "%u", tag);
+    for (uint64_t tag = first_tag(set->name); found < set->n; tag++) {
+        char           text[24];
+        int const      bytes = snprintf(text, sizeof text, "%" PRIu64, tag);
         unsigned const slot = slot_of_key(text, (size_t)bytes);
         unsigned const i = (unsigned)((uint64_t)slot * set->n / CLUSTER_SLOTS);
         if (set->all[i].key[0] != '\0') continue;
         set->all[i].slot = slot;
-        (void)snprintf(set->all[i].key, sizeof set->all[i].key, "%s:{%u}:%u", set->name, tag, i);
+        (void)snprintf(set->all[i].key, sizeof set->all[i].key, "%s:{%s}:%u", set->name, text, i);
         found++;
     }
 }
@@ -115,22 +124,14 @@ static void meta_key(const shards *set, char *ret_key, size_t bytes) {
     (void)snprintf(ret_key, bytes, "%s:tamis", set->name);
 }
 
-static bool meta_read(const char *text, shards *set) {
-    unsigned hash = 0;
-    int      end = 0;
-    if (sscanf(text, "tamis 1 shards=%u hash=%u seed=%16" SCNx64 ":%16" SCNx64 "%n", &set->n, &hash,
-               &set->seed.low, &set->seed.high, &end) != 4)
-        return false;
-    set->hash = (tamis_hash)hash;
-    return text[end] == '\0' && set->n >= 1 && set->n <= MAX_SHARDS && (set->n & (set->n - 1)) == 0;
-}
-
 static void take_meta(shards *set, const redisReply *reply) {
     if (reply->type == REDIS_REPLY_ERROR) die("%s: %s", set->name, reply->str);
     if (reply->type != REDIS_REPLY_STRING) return; /* there is no such set */
-    if (!meta_read(reply->str, set))
+    if (!meta_read(reply->str, &set->meta))
         die("%s:tamis does not describe a set that this version knows: %s", set->name, reply->str);
-    set->hasher = hasher_make(set->seed, set->hash);
+    set->n = set->meta.shards;
+    tamis_free(set->hasher);
+    set->hasher = hasher_make(set->meta.seed, set->meta.hash);
     name_shards(set);
 }
 
@@ -143,19 +144,29 @@ static void meta_get(shards *set) {
     freeReplyObject(reply);
 }
 
-bool shards_found(shards *set, unsigned n, tamis_seed seed, tamis_hash hash) {
-    char key[SHARD_NAME_BYTES], text[200];
+/* SET NAME:tamis. With NX, it may be there already; then nothing is changed. */
+static void meta_put(shards *set, const set_meta *meta, bool only_first) {
+    char key[SHARD_NAME_BYTES], text[META_BYTES];
     meta_key(set, key, sizeof key);
-    (void)snprintf(text, sizeof text, "tamis 1 shards=%u hash=%u seed=%016" PRIx64 ":%016" PRIx64,
-                   n, (unsigned)hash, seed.low, seed.high);
+    meta_write(meta, text);
     const char       *argv[] = { "SET", key, text, "NX" };
-    redisReply *const reply = shards_ask(set, key, 4, argv, NULL, set->replicas);
-    bool const        is_first = reply->type == REDIS_REPLY_STATUS;
+    redisReply *const reply = shards_ask(set, key, only_first ? 4 : 3, argv, NULL, set->replicas);
     if (reply->type == REDIS_REPLY_ERROR) die("%s: %s", key, reply->str);
     freeReplyObject(reply);
+}
+
+/* The reply to SET NX may be lost, and the second one says that it is there: so what counts is
+ * whether the text that is there is ours. */
+bool shards_claim(shards *set, const set_meta *wanted) {
+    meta_put(set, wanted, true);
     meta_get(set);
-    shards_need(set);
-    return is_first;
+    if (set->n == 0) die("%s:tamis was written, and is gone", set->name);
+    return meta_is_same(&set->meta, wanted);
+}
+
+void shards_finish(shards *set) {
+    set->meta.is_whole = true;
+    meta_put(set, &set->meta, false);
 }
 
 /* ------------------------------------------------------------------ opening */
@@ -176,11 +187,15 @@ void shards_open(shards *ret_set, const options *asked) {
     name_client(ret_set);
     meta_get(ret_set);
     if (ret_set->n != 0 && asked->shards != 0 && asked->shards != ret_set->n)
-        die("%s has %u shards, not %u", ret_set->name, ret_set->n, asked->shards);
+        die("%s has %u %s, not %u", ret_set->name, ret_set->n,
+            plural(ret_set->n, "shard", "shards"), asked->shards);
 }
 
 void shards_need(const shards *set) {
     if (set->n == 0) die("there is no set %s; 'tamis redis load' makes one", set->name);
+    if (!set->meta.is_whole)
+        die("%s is not whole: the %s that makes it has not come to its end; run it again",
+            set->name, set->meta.is_imported ? "import" : "load");
 }
 
 void shards_close(shards *set) {

@@ -1,19 +1,19 @@
 /* redis_shards.h - one logical set over a cluster: P = 2^k keys, each a part of the set.
  *
- * Shard i is the key NAME:{t}:i. Its tag t is the smallest number whose slot is among those from
- * i / P to (i + 1) / P of all slots. So shards are spread over the slots as evenly as they can be,
- * and a node gets as many of them as it has slots. NAME:tamis says what the set is like (P, seed,
- * hash); whoever knows the name can find the rest.
+ * Shard i is the key NAME:{t}:i. Its tag t is a number whose slot is among those from i / P to
+ * (i + 1) / P of all slots: the first one, counted from a hash of NAME, so that not all sets use
+ * the same slots. So shards are spread over the slots as evenly as they can be, and a node gets as
+ * many of them as it has slots. NAME:tamis says what the set is like (redis_meta.h); whoever knows
+ * the name can find the rest.
  */
 #ifndef CLI_REDIS_SHARDS_H
 #define CLI_REDIS_SHARDS_H
 
 #include "options.h"
+#include "redis_meta.h"
 #include "redis_rounds.h"
 
-#define MAX_SHARDS 4096
 #define SHARD_NAME_BYTES 320
-#define DEFAULT_SHARDS 64
 
 typedef struct shard {
     char     key[SHARD_NAME_BYTES];
@@ -25,8 +25,7 @@ typedef struct shards {
     cluster     nodes;
     const char *name;
     unsigned    n; /* P; 0: the set does not exist */
-    tamis_seed  seed;
-    tamis_hash  hash;
+    set_meta    meta;
     tamis_set  *hasher;
     shard      *all;
     unsigned    replicas; /* that must have a change before it counts as done */
@@ -38,9 +37,10 @@ void shards_open(shards *ret_set, const options *asked);
 void shards_need(const shards *set); /* end the program if it does not exist */
 void shards_close(shards *set);
 
-/* Say what a set that does not exist yet is going to be like. False: somebody else was faster, and
- * the set is as that one has made it. */
-bool shards_found(shards *set, unsigned n, tamis_seed seed, tamis_hash hash);
+/* Say what a set that does not exist yet is going to be like; it is not whole before
+ * shards_finish(). False: somebody else was faster, and the set is as that one makes it. */
+bool shards_claim(shards *set, const set_meta *wanted);
+void shards_finish(shards *set);
 
 /* One command to one key; the reply is for freeReplyObject(). */
 redisReply *shards_ask(shards *set, const char *key, int argc, const char **argv,
@@ -54,6 +54,9 @@ void           shards_free_all(const shards *set, round_request *all);
 
 /* How many different nodes the shards are on. */
 unsigned shards_nodes(const shards *set);
+
+/* redis_found.c: make the set, if it does not exist or is not whole; else all must be there. */
+void shards_found(shards *set, const options *asked);
 
 /* redis_files.c */
 int shards_import(shards *set, const options *asked, const char *path);

@@ -44,6 +44,77 @@ def test_a_short_reply_is_an_error(server):
     assert "a reply with only 1 answers" in said
 
 
+def test_a_shard_that_was_lost_is_not_made_again(one, r):
+    keys = [f"k{n}" for n in range(1000)]
+    one.tool("load", "--shards", 8, "-n", "10k", "s", keys=keys)
+    lost = r("KEYS", "s:{*")[:2]
+    assert r("DEL", *lost) == 2
+    said = one.tool("load", "s", keys=["a"], code=2).stderr
+    assert "2 of its 8 shards are missing" in said and "delete s:tamis" in said
+    assert "2 shards are not there" in one.tool("info", "s", code=1).stdout
+    assert len(r("KEYS", "s:{*")) == 6
+
+
+def test_a_set_that_was_not_finished_is_finished(one, r):
+    """A loader that ended before all shards were there: nothing was added yet, so the next one goes on."""
+    one.tool("load", "--shards", 8, "-n", "10k", "s", keys=[])
+    r("SET", "s:tamis", r("GET", "s:tamis").replace(b" whole ", b" making "))
+    r("DEL", *r("KEYS", "s:{*")[:3])
+    assert "not whole" in one.tool("has", "s", keys=["a"], code=2).stderr
+    one.tool("load", "s", keys=["a"])
+    assert len(r("KEYS", "s:{*")) == 8 and b" whole " in r("GET", "s:tamis")
+
+
+@pytest.mark.parametrize("words, name", [(("-n", "20k"), "-n"), (("-e", 0.01), "-e"), (("--count",), "--count"),
+                                         (("--kind", "line"), "--kind"), (("--seed", 4), "--seed"),
+                                         (("--grow-to", "1M"), "--grow-to")])
+def test_other_options_for_a_set_that_exists_are_refused(one, words, name):
+    first = ("--shards", 2, "-n", "10k", "-e", 0.001, "--seed", 3)
+    one.tool("load", *first, "s", keys=["a"])
+    one.tool("load", *first, "s", keys=["a"])
+    one.tool("load", "s", keys=["a"])
+    assert f"was made with another {name};" in one.tool("load", *words, "s", keys=["b"], code=2).stderr
+    assert one.tool("has", "s", keys=["b"], code=1).stdout == ""
+
+
+def test_an_import_may_be_run_again(one, r, server, tmp_path):
+    keys = [f"k{n}" for n in range(5000)]
+    one.tool("load", "--shards", 4, "-n", "10k", "-e", "1e-9", "s", keys=keys)
+    one.tool("export", "s", tmp_path / "s.tamis")
+    restored = []
+
+    def answer(words, _):
+        restored.extend(words[:1] if words[0] == b"TAMIS.RESTORE" else [])
+        return Error("ERR no more") if len(restored) == 3 else NotImplemented
+    with Proxy(server.port, answer) as proxy:
+        One(proxy).tool("import", "--shards", 4, "t", tmp_path / "s.tamis", code=2)
+    assert len(r("KEYS", "t:{*")) == 2
+    assert "import" in one.tool("has", "t", keys=["k1"], code=2).stderr
+    assert "import has not come to its end" in one.tool("load", "t", keys=["k1"], code=2).stderr
+    one.tool("import", "--shards", 4, "t", tmp_path / "s.tamis")
+    assert one.tool("has", "t", keys=keys).stdout.splitlines() == keys
+    assert "exists already" in one.tool("import", "--shards", 4, "t", tmp_path / "s.tamis", code=2).stderr
+
+
+@pytest.mark.parametrize("action", ["load", "import"])
+def test_a_reply_to_the_claim_may_be_lost(one, server, tmp_path, action):
+    """SET NX is done, the connection breaks, and sent again it says that the key is there: by us."""
+    one.tool("load", "--shards", 2, "-n", "10k", "s", keys=["a"])
+    one.tool("export", "s", tmp_path / "s.tamis")
+    claims = []
+
+    def answer(words, _):
+        if words[0] == b"SET" and words[-1] == b"NX" and not claims:
+            claims.append(server.wire()(*words))
+            raise ConnectionError
+        return NotImplemented
+    with Proxy(server.port, answer) as proxy:
+        rest = (tmp_path / "s.tamis",) if action == "import" else ()
+        One(proxy).tool(action, "--shards", 2, "t", *rest, keys=["a"] if action == "load" else None)
+    assert len(claims) == 1
+    assert one.tool("has", "t", keys=["a"]).stdout == "a\n"
+
+
 def test_what_a_broken_connection_did_is_sent_again(one, server):
     """A node replies, and is restarted without what it did, while the map is asked for: its first WAIT said no, and the
     second one, on a new connection, says yes."""
@@ -93,6 +164,16 @@ def test_a_dead_host_costs_one_timeout(server):
             assert time.monotonic() - begin < 9  # eight shards: it was 2 s for each
         for other in waiting:
             other.close()
+
+
+def test_sets_of_different_names_use_different_slots(one, r):
+    slots = []
+    for name in ("s", "t", "another"):
+        one.tool("load", "--shards", 64, "-n", "10k", name, keys=["a"])
+        here = sorted(slot_of(key) for key in r("KEYS", name + ":{*"))
+        assert [slot * 64 // SLOTS for slot in here] == list(range(64))
+        slots.append(set(here))
+    assert all(len(a & b) < 8 for a in slots for b in slots if a is not b)
 
 
 def test_the_error_of_the_server_is_said():
