@@ -186,11 +186,14 @@ static void tell_changes(const shards *set, const options *asked, uint64_t keys,
     number_exact(keys, all);
     number_exact(ones, some);
     if (is_given(asked, OPTION_BIT(QUIET))) return;
-    warn("%s: %s keys %s, %s of them %s; %u shards on %u %s", set->name, all, what, some, which,
-         set->n, shards_nodes(set), plural(shards_nodes(set), "node", "nodes"));
-    if (round_seen.lost_connections != 0)
-        warn("%" PRIu64 " connections were lost on the way, and %" PRIu64 " requests sent again",
-             round_seen.lost_connections, round_seen.sent_again);
+    warn("%s: %s %s %s, %s of them %s; %u %s on %u %s", set->name, all, plural(keys, "key", "keys"),
+         what, some, which, set->n, plural(set->n, "shard", "shards"), shards_nodes(set),
+         plural(shards_nodes(set), "node", "nodes"));
+    if (round_seen.lost_connections + round_seen.sent_again != 0)
+        warn("%" PRIu64 " %s lost on the way, and %" PRIu64 " %s sent again",
+             round_seen.lost_connections,
+             plural(round_seen.lost_connections, "connection was", "connections were"),
+             round_seen.sent_again, plural(round_seen.sent_again, "request", "requests"));
 }
 
 /* Keys in rounds: each is acknowledged before the next begins. Returns how many answers were 1. */
@@ -307,7 +310,8 @@ static info_sums sum_shards(shards *set) {
         sums.capacity += info_number(reply, "capacity");
         sums.bytes += info_number(reply, "body bytes");
         sums.worst_error = fmax(sums.worst_error, info_number(reply, "predicted error"));
-        sums.fullest = fmax(sums.fullest, info_number(reply, "fullness"));
+        sums.fullest = fmax(sums.fullest, /* "fullness" needs a look at all of a large shard */
+                            info_number(reply, "keys") / info_number(reply, "capacity"));
     }
     shards_free_all(set, all);
     return sums;
@@ -325,10 +329,13 @@ static int info_run(shards *set) {
     output_text("%s\n", set->name);
     output_text("  shards      %u on %u %s\n", set->n, shards_nodes(set),
                 plural(shards_nodes(set), "node", "nodes"));
-    if (sums.missing != 0) output_text("  missing     %u shards are not there\n", sums.missing);
-    output_text("  keys        %s copies, made for %s keys\n", keys, capacity);
-    output_text("  fpr         %s at most when full; the fullest shard is %.0f%% full\n", rate,
-                100 * sums.fullest);
+    if (sums.missing != 0)
+        output_text("  missing     %u %s not there\n", sums.missing,
+                    plural(sums.missing, "shard is", "shards are"));
+    output_text(
+        "  keys        %s copies, made for %s keys; the fullest shard has %.0f%% of its share\n",
+        keys, capacity, 100 * sums.fullest);
+    output_text("  fpr         %s at most when full\n", rate);
     output_text("  size        %s\n", size);
     output_text("  hash        %s, seed %s\n",
                 set->meta.hash == TAMIS_HASH_XXH3 ? "xxh3" : "siphash", seed);

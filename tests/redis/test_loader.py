@@ -166,6 +166,11 @@ def test_a_dead_host_costs_one_timeout(server):
             other.close()
 
 
+def test_info_knows_how_full_large_shards_are(one):
+    one.tool("load", "--shards", 1, "-n", "1M", "-e", "1e-6", "s", keys=[f"k{n}" for n in range(250000)])
+    assert "the fullest shard has 25% of its share" in one.tool("info", "s").stdout
+
+
 def test_sets_of_different_names_use_different_slots(one, r):
     slots = []
     for name in ("s", "t", "another"):
@@ -183,3 +188,8 @@ def test_the_error_of_the_server_is_said():
         wire = locked.wire()
         wire("AUTH", "secret")
         wire("CONFIG", "SET", "requirepass", "")
+
+
+def test_one_is_not_many(one):
+    said = one.tool("load", "--shards", 1, "-n", 100, "s", keys=["a"]).stderr
+    assert "1 key added, 1 of them new; 1 shard on 1 node" in said
