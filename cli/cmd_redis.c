@@ -15,7 +15,7 @@ const command command_redis = {
             "its keys. Lines are sent in rounds. A round is done when --wait replicas have it (1\n"
             "by default; of a single server, 0). If a node fails before that, its requests are\n"
             "sent again to its successor; each is done once. A line that was acknowledged like\n"
-            "this survives the loss of one node.\n",
+            "this survives the loss of one node (docs/cluster.md has the exceptions).\n",
     .examples = "  tamis redis load --cluster 10.0.0.1:6379 --shards 64 -n 100M seen <keys.txt\n"
                 "  tamis redis has --cluster 10.0.0.1:6379 seen <some.txt\n"
                 "  tamis redis info --cluster 10.0.0.1:6379 seen\n"
