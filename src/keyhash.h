@@ -52,6 +52,15 @@ TAMIS_INLINE keyhash keyhash_make(tamis_hash hash, tamis_seed seed) {
     return make;
 }
 
+/* Do keys become the same bits with this hash and seed? */
+TAMIS_INLINE bool keyhash_is(const keyhash *with, tamis_hash hash, tamis_seed seed) {
+    return with->hash == hash && with->seed.low == seed.low && with->seed.high == seed.high;
+}
+
+TAMIS_INLINE bool keyhash_is_same(const keyhash *a, const keyhash *b) {
+    return keyhash_is(a, b->hash, b->seed);
+}
+
 #ifdef TAMIS_HAVE_SODIUM
 /* Not inlined: callers would have a stack frame for its buffers, whatever their hash is. */
 static __attribute__((noinline, unused)) uint64_t

@@ -277,8 +277,7 @@ tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy) {
 }
 
 bool tamis_is_alike(const tamis_set *a, const tamis_set *b) {
-    return strcmp(a->kind->name, b->kind->name) == 0 && a->hasher.hash == b->hasher.hash &&
-           a->hasher.seed.low == b->hasher.seed.low && a->hasher.seed.high == b->hasher.seed.high &&
+    return strcmp(a->kind->name, b->kind->name) == 0 && keyhash_is_same(&a->hasher, &b->hasher) &&
            memcmp(a->table.geometry, b->table.geometry, sizeof a->table.geometry) == 0 &&
            a->table.values == b->table.values && a->table.sweep.timeout == b->table.sweep.timeout &&
            a->table.sweep.timer_bits == b->table.sweep.timer_bits &&
@@ -299,8 +298,7 @@ tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
 
 bool tamis_has_same_prints(const tamis_set *a, const tamis_set *b) {
     return a->kind->growing != NULL && strcmp(a->kind->name, b->kind->name) == 0 &&
-           a->hasher.hash == b->hasher.hash && a->hasher.seed.low == b->hasher.seed.low &&
-           a->hasher.seed.high == b->hasher.seed.high &&
+           keyhash_is_same(&a->hasher, &b->hasher) &&
            a->kind->prints(a->table.geometry) == b->kind->prints(b->table.geometry) &&
            a->table.values == 0 && b->table.values == 0 && a->abilities == b->abilities &&
            part_is_same(part_of_set(a), part_of_set(b)) &&

@@ -174,11 +174,10 @@ static tamis_status choose_same(const stream *sent, tamis_choice *ret_choice,
 static tamis_status choose_like(const stream *sent, const tamis_spec *spec,
                                 tamis_choice *ret_choice, tamis_problem *problem) {
     const tamis_set *const like = spec->like;
-    bool const             is_alike =
-        like->hasher.hash == sent->hash && like->hasher.seed.low == sent->seed.low &&
-        like->hasher.seed.high == sent->seed.high && stream_takes_kind(like->kind) &&
-        like->kind->prints(like->table.geometry) == sent->prints &&
-        part_is_same(part_of_set(like), sent->part);
+    bool const             is_alike = keyhash_is(&like->hasher, sent->hash, sent->seed) &&
+                          stream_takes_kind(like->kind) &&
+                          like->kind->prints(like->table.geometry) == sent->prints &&
+                          part_is_same(part_of_set(like), sent->part);
     if (!is_alike) {
         return tamis_problem_say(problem, TAMIS_ERR_MISMATCH,
                                  "the stream and the other set (like) differ in seed, hash, "

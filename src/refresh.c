@@ -11,8 +11,7 @@
 #include "print_list.h"
 
 static bool is_alike(const tamis_set *a, const tamis_set *b) {
-    return strcmp(a->kind->name, b->kind->name) == 0 && a->hasher.hash == b->hasher.hash &&
-           a->hasher.seed.low == b->hasher.seed.low && a->hasher.seed.high == b->hasher.seed.high &&
+    return strcmp(a->kind->name, b->kind->name) == 0 && keyhash_is_same(&a->hasher, &b->hasher) &&
            part_is_same(part_of_set(a), part_of_set(b)) &&
            a->kind->prints(a->table.geometry) == b->kind->prints(b->table.geometry);
 }

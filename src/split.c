@@ -247,13 +247,12 @@ tamis_status tamis_split(const tamis_set *set, tamis_set **ret_first, tamis_set 
  * the same geometry, but for what depends on the load. */
 static bool are_halves(const tamis_set *first, const tamis_set *second, const tamis_choice *a,
                        const tamis_choice *b) {
-    uint64_t const   most = max_u64(a->stage, b->stage);
-    uint64_t         fixed_a[TAMIS_MAX_FIELDS], fixed_b[TAMIS_MAX_FIELDS];
-    tamis_seed const s = first->hasher.seed, t = second->hasher.seed;
+    uint64_t const most = max_u64(a->stage, b->stage);
+    uint64_t       fixed_a[TAMIS_MAX_FIELDS], fixed_b[TAMIS_MAX_FIELDS];
     return a->part.parts >= 2 && a->part.parts == b->part.parts && a->part.part % 2 == 0 &&
            b->part.part == a->part.part + 1 && strcmp(a->kind->name, b->kind->name) == 0 &&
-           first->hasher.hash == second->hasher.hash && s.low == t.low && s.high == t.high &&
-           a->grows == b->grows && a->stages == b->stages && a->work.copies == b->work.copies &&
+           keyhash_is_same(&first->hasher, &second->hasher) && a->grows == b->grows &&
+           a->stages == b->stages && a->work.copies == b->work.copies &&
            fixed_fields(a, (int)(most - a->stage), fixed_a) &&
            fixed_fields(b, (int)(most - b->stage), fixed_b) &&
            memcmp(fixed_a, fixed_b, sizeof fixed_a) == 0;
