@@ -178,9 +178,8 @@ static void take_cluster(options *to, const char *text) {
 static void take_shards(options *to, const char *text) {
     uint64_t shards;
     refuse("--shards", text, number_read_count(text, &shards));
-    if (shards < 1 || shards > MAX_SHARDS || (shards & (shards - 1)) != 0) {
-        refuse("--shards", text, "the number of shards is a power of two, 1 to 4096");
-    }
+    if (shards < 1 || shards > MAX_SHARDS || (shards & (shards - 1)) != 0)
+        die("--shards %s: the number of shards is a power of two, 1 to %d", text, MAX_SHARDS);
     to->shards = (unsigned)shards;
 }
 
