@@ -28,8 +28,11 @@ enum {
     PART_GEOMETRY = AT_PART + 128,
 };
 
+/* What `required` may say: these are states, or the set can grow. All else is refused. */
+enum { NEEDS_STATES = 1, NEEDS_GROWTH = 2, NEEDS_PART = 4 };
+
 header_facts header_read(const uint8_t *header) {
-    header_facts facts = { .is_states = (le32_load(header + AT_REQUIRED) & 1) != 0,
+    header_facts facts = { .is_states = (le32_load(header + AT_REQUIRED) & NEEDS_STATES) != 0,
                            .parts = le32_load(header + AT_PARTS),
                            .body_bytes = le64_load(header + PART_BODY_BYTES),
                            .capacity = le64_load(header + PART_CAPACITY),
@@ -50,12 +53,27 @@ static void make_hash(const uint8_t *header, gpu_table *table) {
     table->sip_high = high;
 }
 
+/* A part finds its keys by other bits of a hash than a whole set. Kernels know whole sets only, so
+ * to ask a part there would be to miss keys. */
+static tamis_status check_required(const uint8_t *header, tamis_problem *problem) {
+    uint32_t const required = le32_load(header + AT_REQUIRED);
+    if ((required & NEEDS_PART) != 0)
+        return say(problem, TAMIS_ERR_CANNOT,
+                   "it is a part of a set; parts cannot be used on a GPU");
+    if ((required & ~(uint32_t)(NEEDS_STATES | NEEDS_GROWTH)) != 0)
+        return say(problem, TAMIS_ERR_CANNOT,
+                   "its header asks for what this library does not know (0x%x)", required);
+    return TAMIS_OK;
+}
+
 tamis_status header_make_table(const uint8_t *header, gpu_table *ret_table,
                                tamis_problem *problem) {
     header_facts const facts = header_read(header);
     line_layout        layout;
     uint64_t           g[TAMIS_MAX_FIELDS];
     gpu_table          table = { .body_bytes = facts.body_bytes };
+    tamis_status const status = check_required(header, problem);
+    if (status != TAMIS_OK) return status;
     for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++)
         g[i] = le64_load(header + PART_GEOMETRY + 8 * i);
     make_hash(header, &table);

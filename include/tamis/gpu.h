@@ -14,8 +14,9 @@
  * what the CPU would have made of the same keys. docs/gpu.md says how it works, how fast it is and
  * when to use it.
  *
- * Kinds: `line` in all its modes, and `bloom`, in both forms. Others are TAMIS_ERR_CANNOT. Keys are
- * 64-bit ids, or hashes of tamis_hash_key(); bytes are hashed on the CPU.
+ * Kinds: `line` in all its modes, and `bloom`, in both forms. Others are TAMIS_ERR_CANNOT, and so
+ * are parts of a set (tamis_spec.parts). Keys are 64-bit ids, or hashes of tamis_hash_key(); bytes
+ * are hashed on the CPU.
  *
  * The library needs no CUDA toolkit, neither to build nor to run: it loads the driver
  * (libcuda.so.1) when tamis_gpu_open() is called.
@@ -75,8 +76,8 @@ typedef struct tamis_gpu_set tamis_gpu_set;
 
 /** Copy a set into the memory of a GPU. The set stays as it is. A set that is in a step of growing
  *  is copied first, and the copy finishes the step; on a GPU it does not grow any further.
- *  @return TAMIS_OK; _CANNOT: of another kind; _MEMORY: of the GPU or here, and the problem says
- *  how much there is; _LIMIT, _IO, _ARGUMENT. */
+ *  @return TAMIS_OK; _CANNOT: of another kind, or a part of a set; _MEMORY: of the GPU or here,
+ *  and the problem says how much there is; _LIMIT, _IO, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_upload(tamis_gpu *gpu, const tamis_set *set,
                                                         tamis_gpu_set **ret_set,
                                                         tamis_problem  *reterr_problem);

@@ -197,6 +197,38 @@ static void test_files(void **unused) {
 
 /* ------------------------------------------------------------------ refusals */
 
+/* A part uses other bits of a hash than a whole set: asked as one, it would miss keys. */
+static void test_parts(void **unused) {
+    (void)unused;
+    static const char *const kinds[] = { "line", "bloom" };
+    char                     path[] = "/tmp/tamis-gpu-XXXXXX";
+    int const                fd = mkstemp(path);
+    tamis_gpu               *gpu;
+    assert_true(fd >= 0);
+    assert_int_equal(tamis_gpu_open(0, &gpu, NULL), TAMIS_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        tamis_spec     spec = pair_spec(kinds[i], NULL, 3000);
+        tamis_problem  problem = { 0 };
+        tamis_set     *part;
+        tamis_gpu_set *none = NULL;
+        spec.fpr = 0.01;
+        spec.part = 1;
+        spec.parts = 4;
+        assert_int_equal(tamis_create(&spec, &part, NULL), TAMIS_OK);
+        assert_int_equal(tamis_gpu_upload(gpu, part, &none, &problem), TAMIS_ERR_CANNOT);
+        assert_non_null(strstr(problem.text, "part of a set"));
+        assert_int_equal(tamis_save(part, path, NULL), TAMIS_OK);
+        assert_int_equal(tamis_gpu_upload_file(gpu, path, 0, &none, &problem), TAMIS_ERR_CANNOT);
+        assert_int_equal(tamis_gpu_create(gpu, &spec, &none, &problem), TAMIS_ERR_CANNOT);
+        assert_non_null(strstr(problem.text, "part of a set"));
+        assert_null(none);
+        tamis_free(part);
+    }
+    assert_int_equal(emulator_used(gpu), 0);
+    tamis_gpu_close(gpu);
+    (void)remove(path);
+}
+
 static void test_refusals(void **unused) {
     (void)unused;
     tamis_spec     spec = pair_spec("line", NULL, 3000);
@@ -234,10 +266,11 @@ static void test_refusals(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),   cmocka_unit_test(test_blooms),
-        cmocka_unit_test(test_siphash), cmocka_unit_test(test_pipeline),
-        cmocka_unit_test(test_states),  cmocka_unit_test(test_growing),
-        cmocka_unit_test(test_files),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_lines),    cmocka_unit_test(test_blooms),
+        cmocka_unit_test(test_siphash),  cmocka_unit_test(test_pipeline),
+        cmocka_unit_test(test_states),   cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_files),    cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
