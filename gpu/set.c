@@ -57,6 +57,14 @@ void tamis_gpu_free_memory(tamis_gpu *gpu, void *memory) {
     device_leave(gpu->device);
 }
 
+tamis_status tamis_gpu_wait(tamis_gpu *gpu, void *stream, tamis_problem *reterr_problem) {
+    if (gpu == NULL) return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU");
+    device_enter(gpu->device);
+    tamis_status const status = device_wait(gpu->device, stream);
+    device_leave(gpu->device);
+    return say_device(reterr_problem, status, gpu->device);
+}
+
 /* ------------------------------------------------------------------ making one */
 
 /* Make a set of a header, with memory for a body that is not filled. */

@@ -21,8 +21,10 @@
  * The library needs no CUDA toolkit, neither to build nor to run: it loads the driver
  * (libcuda.so.1) when tamis_gpu_open() is called.
  *
- * Threads: one thread at a time uses a GPU handle and its sets. Every call makes the primary
- * context of its device current, and leaves the one that was current before.
+ * Threads: one call at a time uses a GPU handle and all its sets, lookups included: they share
+ * memory that keys are copied through. Any thread may make that call. Handles of their own, also of
+ * the same GPU, are independent. Every call makes the primary context of its device current, and
+ * leaves the one that was current before.
  *
  * Every `reterr_problem` may be NULL. A call that fails in the driver is TAMIS_ERR_IO, and the
  * problem has the driver's own words; the set must then be freed.
@@ -148,6 +150,11 @@ typedef struct tamis_gpu_keys {
  * the call returns when they are queued, and an error of the driver may show up later. Lookups on
  * the memory of this machine, and all changes, are done when the call returns. Before a change,
  * wait for the lookups of this set that are under way in other streams than that of its keys. */
+
+/** Wait until all that is queued in a stream (as in tamis_gpu_keys) is done.
+ *  @return TAMIS_OK; _IO: of the driver, also for what was queued; _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_wait(tamis_gpu *gpu, void *stream,
+                                                      tamis_problem *reterr_problem);
 
 /** ret_has[i] becomes 1 if the set has key i, else 0: n bytes, where the keys are.
  *  @return TAMIS_OK, _MEMORY, _IO, _ARGUMENT. */

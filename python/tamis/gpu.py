@@ -7,7 +7,10 @@
 Keys are arrays of 64-bit ints, taken where they are and without a copy: CuPy, PyTorch and others
 that have __cuda_array_interface__ or __dlpack__, on the GPU; numpy and others that have
 __array_interface__, here. Results are where the keys are: an array of numpy, or an Answers, which
-cupy.asarray() and torch.as_tensor() take without a copy.
+cupy.asarray() and torch.as_tensor() take without a copy. Keys that others have queued in the stream
+that they name are waited for, and every call here is done when it returns.
+
+Any thread may use a Gpu and its sets: calls of one Gpu wait for each other.
 
 It needs libtamis-gpu.so beside the package, in the system's folders, or where TAMIS_GPU_LIBRARY
 says; and a driver of NVIDIA. Without them Gpu() raises CannotError, and says what is missing.
@@ -19,8 +22,11 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import threading
+from collections import deque
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Union
+from typing import Any, Iterator, NamedTuple, Union
 
 from ._core import Counter, Set, States
 from ._errors import ArgumentError, CannotError, KeyTypeError, make
@@ -29,7 +35,8 @@ ABSENT = 2**64 - 1
 """What States on a GPU answer for a key that has no value."""
 
 _HOST = 2  # keys in the memory of this machine
-_DLPACK_CUDA = 2  # a device type of DLPack
+_DLPACK_HERE = (1, 3)  # device types of DLPack: memory of this machine, and such that CUDA has pinned
+_DLPACK_CUDA = (2, 13)  # memory of a GPU, and such that CUDA moves between both
 
 
 class _Problem(ctypes.Structure):
@@ -116,9 +123,16 @@ def _from_interface(interface: dict[str, Any], owner: Any, is_host: bool) -> _Ar
     return _Array(interface["data"][0] or 0, shape[0], is_host, interface.get("stream") or 0, owner)
 
 
-def _from_dlpack(keys: Any) -> _Array:
-    # 1 is CUDA's default stream: what the producer has queued elsewhere comes before it.
-    capsule = keys.__dlpack__(stream=1)
+def _from_dlpack(keys: Any, gpu: Gpu) -> _Array:
+    kind, number = (int(part) for part in keys.__dlpack_device__())
+    is_host = kind in _DLPACK_HERE
+    if not is_host and kind not in _DLPACK_CUDA:
+        raise ArgumentError(f"keys are on a device of DLPack's type {kind}, which is neither CUDA's nor this machine")
+    if not is_host and number != gpu.device:
+        raise ArgumentError(f"keys are on GPU {number}, and the set is on GPU {gpu.device}")
+    # 1 is CUDA's default stream: what the producer has queued elsewhere comes before it. There are
+    # no streams here.
+    capsule = keys.__dlpack__() if is_host else keys.__dlpack__(stream=1)
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     tensor = _DlTensor.from_address(get(capsule, b"dltensor"))
@@ -127,56 +141,88 @@ def _from_dlpack(keys: Any) -> _Array:
     if tensor.ndim != 1 or (tensor.strides and tensor.shape[0] > 1 and tensor.strides[0] != 1):
         raise ArgumentError("keys are an array of one dimension, side by side")
     return _Array((tensor.data or 0) + tensor.byte_offset, tensor.shape[0],
-                  tensor.device_type != _DLPACK_CUDA, 0, capsule)
+                  is_host, 0, capsule)
 
 
-def _array(keys: Any) -> _Array:
-    if hasattr(keys, "__cuda_array_interface__"):
-        return _from_interface(keys.__cuda_array_interface__, keys, False)
+def _array(keys: Any, gpu: Gpu) -> _Array:
+    interface = getattr(keys, "__cuda_array_interface__", None)
+    has_dlpack = hasattr(keys, "__dlpack__") and hasattr(keys, "__dlpack_device__")
+    # An interface that names no stream (PyTorch's) does not say what to wait for. DLPack does.
+    if interface is not None and ("stream" in interface or not has_dlpack):
+        return _from_interface(interface, keys, False)
     if hasattr(keys, "__array_interface__"):
         return _from_interface(keys.__array_interface__, keys, True)
-    if hasattr(keys, "__dlpack__"):
-        return _from_dlpack(keys)
+    if has_dlpack:
+        return _from_dlpack(keys, gpu)
     raise KeyTypeError(f"keys on a GPU are arrays of 64-bit ints, not {type(keys).__name__}")
 
 
 class Answers:
-    """Results in the memory of the GPU. They may still be on their way: who takes them by
-    __cuda_array_interface__ waits for the stream that is named there."""
+    """Results in the memory of the GPU. They are complete: no stream has to be waited for."""
 
-    def __init__(self, gpu: Gpu, n: int, typestr: str, stream: int) -> None:
+    def __init__(self, gpu: Gpu, n: int, typestr: str) -> None:
         self._gpu = gpu
         self._memory = ctypes.c_void_p()
         self._n = n
         bytes_each = int(typestr[2:])
-        _call(gpu._library.tamis_gpu_get_memory, gpu._handle, ctypes.c_uint64(max(1, n * bytes_each)),
-              ctypes.byref(self._memory))
+        with gpu._alone():
+            _call(gpu._library.tamis_gpu_get_memory, gpu._handle, ctypes.c_uint64(max(1, n * bytes_each)),
+                  ctypes.byref(self._memory))
         self.__cuda_array_interface__ = {
             "shape": (n,), "typestr": typestr, "data": (self._memory.value, False), "version": 3,
-            "strides": None, "stream": stream or 1}
+            "strides": None, "stream": None}
 
     def __len__(self) -> int:
         return self._n
 
     def __del__(self) -> None:
         if getattr(self, "_memory", None) and not sys.is_finalizing():
-            self._gpu._library.tamis_gpu_free_memory(self._gpu._handle, self._memory)
+            self._gpu._drop("tamis_gpu_free_memory", self._gpu._handle, self._memory)
 
 
 class Gpu:
     """A GPU, by its number."""
 
     def __init__(self, device: int = 0) -> None:
+        self.device = device
         self._handle = ctypes.c_void_p()
+        # ctypes lets other threads run during a call, and the library takes one call at a time.
+        self._lock = threading.Lock()
+        self._dropped: deque[tuple[Any, ...]] = deque()
+        self._is_closed = False
         self._library = _load()
-        self._library.tamis_gpu_free_memory.restype = None
-        for name in ("tamis_gpu_close", "tamis_gpu_free", "tamis_free", "tamis_states_free"):
+        for name in ("tamis_gpu_close", "tamis_gpu_free", "tamis_gpu_free_memory", "tamis_free", "tamis_states_free"):
             getattr(self._library, name).restype = None
         _call(self._library.tamis_gpu_open, ctypes.c_int(device), ctypes.byref(self._handle))
         facts = _Facts()
         self._library.tamis_gpu_describe(self._handle, ctypes.byref(facts))
         self.name: str = facts.name.decode("utf-8", "replace")
         self.memory_bytes: int = facts.memory_bytes
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Around every call of the library: the only one of this GPU."""
+        with self._lock:
+            self._free_dropped()
+            yield
+
+    def _free_dropped(self) -> None:
+        while self._dropped:
+            name, *arguments = self._dropped.popleft()
+            getattr(self._library, name)(*arguments)
+
+    def _drop(self, *call: Any) -> None:
+        """Free something from a __del__, which Python may run anywhere, also inside _alone(): at
+        once if nobody is there, else before the next call. Closing the GPU is the last of these: what
+        Python finds only after that (in a cycle) has gone with it."""
+        if self._is_closed:
+            return
+        self._dropped.append(call)
+        if self._lock.acquire(blocking=False):
+            try:
+                self._free_dropped()
+            finally:
+                self._lock.release()
 
     def upload(self, source: Union[Set, Counter, States]) -> GpuSet:
         """Copy a Set, Counter or States of kind line, or a Set of kind bloom. It stays as it is."""
@@ -186,15 +232,17 @@ class Gpu:
         made = GpuSet(self, type(source))
         _call(getattr(library, f"tamis_{states}read"), data, ctypes.c_size_t(len(data)), None, ctypes.byref(read))
         try:
-            _call(getattr(library, "tamis_gpu_upload" + ("_states" if states else "")), self._handle, read,
-                  ctypes.byref(made._handle))
+            with self._alone():
+                _call(getattr(library, "tamis_gpu_upload" + ("_states" if states else "")), self._handle, read,
+                      ctypes.byref(made._handle))
         finally:
             getattr(library, f"tamis_{states}free")(read)
         return made
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None) and not sys.is_finalizing():
-            self._library.tamis_gpu_close(self._handle)
+            self._drop("tamis_gpu_close", self._handle)
+            self._is_closed = True
 
 
 class GpuSet:
@@ -207,12 +255,13 @@ class GpuSet:
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None) and not sys.is_finalizing():
-            self._gpu._library.tamis_gpu_free(self._handle)
+            self._gpu._drop("tamis_gpu_free", self._handle)
 
     @property
     def _facts(self) -> _SetFacts:
         facts = _SetFacts()
-        self._gpu._library.tamis_gpu_get_facts(self._handle, ctypes.byref(facts))
+        with self._gpu._alone():
+            self._gpu._library.tamis_gpu_get_facts(self._handle, ctypes.byref(facts))
         return facts
 
     def __len__(self) -> int:
@@ -223,18 +272,25 @@ class GpuSet:
         return int(self._facts.body_bytes)
 
     def _ask(self, question: str, keys: Any, typestr: str) -> Any:
-        array = _array(keys)
-        function = getattr(self._gpu._library, question)
-        asked = _Keys(array.address, array.n, _HOST if array.is_host else 0, array.stream)
+        array = _array(keys, self._gpu)
         if array.is_host:
             import numpy
 
             result = numpy.empty(array.n, dtype=typestr)
-            _call(function, self._handle, ctypes.byref(asked), ctypes.c_void_p(result.ctypes.data))
+            self._call_with(array, question, ctypes.c_void_p(result.ctypes.data))
             return result
-        answers = Answers(self._gpu, array.n, typestr, array.stream)
-        _call(function, self._handle, ctypes.byref(asked), answers._memory)
+        answers = Answers(self._gpu, array.n, typestr)
+        self._call_with(array, question, answers._memory)
         return answers
+
+    def _call_with(self, array: _Array, name: str, *results: Any) -> None:
+        """Call with keys, and wait until it is done: then keys and results belong to others again."""
+        library = self._gpu._library
+        keys = _Keys(array.address, array.n, _HOST if array.is_host else 0, array.stream)
+        with self._gpu._alone():
+            _call(getattr(library, name), self._handle, ctypes.byref(keys), *results)
+            if not array.is_host:
+                _call(library.tamis_gpu_wait, self._gpu._handle, ctypes.c_void_p(array.stream))
 
     def contains(self, keys: Any) -> Any:
         """Whether each key is in the set, as bools."""
@@ -250,16 +306,12 @@ class GpuSet:
 
     def update(self, keys: Any) -> None:
         """Add all keys, or none and raise FullError."""
-        array = _array(keys)
-        asked = _Keys(array.address, array.n, _HOST if array.is_host else 0, array.stream)
-        _call(self._gpu._library.tamis_gpu_add, self._handle, ctypes.byref(asked))
+        self._call_with(_array(keys, self._gpu), "tamis_gpu_add")
 
     def remove_all(self, keys: Any) -> Removal:
         """Remove one copy of each key. Those that are absent or saturated are counted."""
-        array = _array(keys)
         removal = _Removal()
-        asked = _Keys(array.address, array.n, _HOST if array.is_host else 0, array.stream)
-        _call(self._gpu._library.tamis_gpu_remove, self._handle, ctypes.byref(asked), ctypes.byref(removal))
+        self._call_with(_array(keys, self._gpu), "tamis_gpu_remove", ctypes.byref(removal))
         return Removal(removal.removed, removal.absent, removal.saturated)
 
     def download(self) -> Any:
@@ -271,7 +323,8 @@ class GpuSet:
             data.extend(ctypes.string_at(start, n))
             return True
 
-        _call(library.tamis_gpu_download, self._handle, ctypes.byref(down))
+        with self._gpu._alone():
+            _call(library.tamis_gpu_download, self._handle, ctypes.byref(down))
         library.tamis_write(down, _WRITER(append), None)
         library.tamis_free(down)
         return self._type.from_bytes(data)

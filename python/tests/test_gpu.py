@@ -1,6 +1,9 @@
 """tamis.gpu. The library that TAMIS_GPU_LIBRARY names has an emulator for its GPU: memory of the
 GPU is memory of this machine, and all the rest is as it would be on one."""
+import ctypes
+import gc
 import os
+import threading
 
 import numpy
 import pytest
@@ -20,15 +23,32 @@ class OnGpu:
         self.__cuda_array_interface__ = dict(self.array.__array_interface__, version=3, stream=1)
 
 
-class OnGpuByDlpack:
-    """What others have. numpy says that its memory is here, which the emulator's is, too."""
+class ByDlpack:
+    """What others have, on a device that it names. The memory is numpy's."""
 
-    def __init__(self, ids):
+    def __init__(self, ids, device=(2, 0)):
         self.array = numpy.asarray(ids, dtype="i8")
+        self.device = device
+
+    def __dlpack_device__(self):
+        return self.device
 
     def __dlpack__(self, stream=None):
-        assert stream == 1
+        # Memory of this machine has no streams: PyTorch raises.
+        assert stream == (1 if self.device[0] in (2, 13) else None)
         return self.array.__dlpack__()
+
+
+class OfPytorch(ByDlpack):
+    """What PyTorch has: besides, an interface that says nothing of streams."""
+
+    @property
+    def __cuda_array_interface__(self):
+        return dict(self.array.__array_interface__, version=2, data=(8, False))
+
+
+def pinned(ids):
+    return ByDlpack(ids, (3, 0))
 
 
 def seen(answers):
@@ -48,7 +68,7 @@ def gpu():
 
 
 @emulated
-@pytest.mark.parametrize("of", [numpy.asarray, OnGpu, OnGpuByDlpack])
+@pytest.mark.parametrize("of", [numpy.asarray, OnGpu, ByDlpack, OfPytorch, pinned])
 def test_a_set_there_is_the_set_here(gpu, of):
     here = tamis.Set(capacity=10000, seed=SEED)
     there = gpu.upload(here)
@@ -89,6 +109,58 @@ def test_what_is_refused(gpu):
         there.update(numpy.arange(20)[::2])
     with pytest.raises(tamis.CannotError, match="rank"):
         gpu.upload(tamis.Set(capacity=100, kind="rank", seed=SEED))
+
+
+@emulated
+def test_keys_of_other_devices_are_refused(gpu):
+    there = gpu.upload(tamis.Set(capacity=100, seed=SEED))
+    with pytest.raises(tamis.ArgumentError, match="on GPU 1, and the set is on GPU 0"):
+        there.contains(ByDlpack(range(10), (2, 1)))
+    with pytest.raises(tamis.ArgumentError, match="type 10"):
+        there.contains(ByDlpack(range(10), (10, 0)))
+
+
+@emulated
+def test_calls_are_done_when_they_return(gpu):
+    there = gpu.upload(tamis.Set(range(100), capacity=100, seed=SEED))
+    waits = ctypes.c_uint64.in_dll(gpu._library, "emulator_waits")
+    waited = ctypes.c_void_p.in_dll(gpu._library, "emulator_waited")
+    keys = OnGpu(range(100))
+    keys.__cuda_array_interface__["stream"] = 77
+    before = waits.value
+    answers = there.contains(keys)
+    assert waits.value > before and waited.value == 77
+    assert answers.__cuda_array_interface__["stream"] is None
+
+
+@emulated
+def test_threads_share_a_gpu(gpu):
+    """Keys of all sets of a GPU are copied through the same memory."""
+    keys = [numpy.arange(i * 10**6, i * 10**6 + 30000) for i in range(2)]
+    sets = [gpu.upload(tamis.Set(k, capacity=30000, seed=SEED)) for k in keys]
+    missed = [0, 0]
+
+    def ask(i):
+        for _ in range(60):
+            missed[i] += int((~sets[i].contains(keys[i])).sum())
+
+    threads = [threading.Thread(target=ask, args=(i,)) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert missed == [0, 0]
+
+
+@emulated
+def test_what_is_dropped_during_a_call_is_freed_later(gpu):
+    there = gpu.upload(tamis.Set(capacity=100, seed=SEED))
+    with gpu._alone():
+        del there
+        gc.collect()
+        assert len(gpu._dropped) == 1
+    assert len(gpu.upload(tamis.Set(range(5), capacity=100, seed=SEED))) == 5
+    assert len(gpu._dropped) == 0
 
 
 @emulated

@@ -11,4 +11,8 @@ extern uint64_t emulator_memory;
 uint64_t        emulator_used(const tamis_gpu *gpu);
 extern uint64_t emulator_peak;
 
+/* How often a stream was waited for, and which one was the last. */
+extern uint64_t emulator_waits;
+extern void    *emulator_waited;
+
 #endif
