@@ -146,21 +146,23 @@ static tamis_status ask(const tamis_gpu_set *set, ask_kind question, const tamis
     return say_device(problem, status, set->device);
 }
 
-static bool is_asked_well(const tamis_gpu_set *set, const tamis_gpu_keys *keys,
-                          const void *answers) {
-    return set != NULL && keys != NULL &&
-           (keys->n == 0 || (keys->data != NULL && answers != NULL)) &&
-           (keys->flags & ~(unsigned)(TAMIS_GPU_HASHES | TAMIS_GPU_HOST)) == 0;
-}
-
-static tamis_status say_argument(tamis_problem *problem) {
-    return say(problem, TAMIS_ERR_ARGUMENT,
-               "no set, no keys, no room for answers, or unknown flags");
+/* Are the keys good, and is there room for an answer of so many bytes to each? */
+static tamis_status check_question(const tamis_gpu_set *set, const tamis_gpu_keys *keys,
+                                   const void *answers, unsigned answer_bytes,
+                                   tamis_problem *problem) {
+    tamis_status const status = set_check_keys(set, keys, problem);
+    if (status != TAMIS_OK || keys->n == 0) return status;
+    if (answers == NULL) return say(problem, TAMIS_ERR_ARGUMENT, "no room for answers");
+    if (!set_can_reach(keys, answers, answer_bytes))
+        return say(problem, TAMIS_ERR_ARGUMENT,
+                   "the address of answers on the GPU is not a multiple of %u", answer_bytes);
+    return TAMIS_OK;
 }
 
 tamis_status tamis_gpu_has(const tamis_gpu_set *set, const tamis_gpu_keys *keys, uint8_t *ret_has,
                            tamis_problem *reterr_problem) {
-    if (!is_asked_well(set, keys, ret_has)) return say_argument(reterr_problem);
+    tamis_status const status = check_question(set, keys, ret_has, 1, reterr_problem);
+    if (status != TAMIS_OK) return status;
     unsigned const of_lines = set_is_bare(set) ? GPU_K_line_has_bare : GPU_K_line_has;
     unsigned const of_bloom = set->table.is_blocked ? GPU_K_bloom_has_blocked : GPU_K_bloom_has;
     ask_kind const has = { set_is_line(set) ? of_lines : of_bloom, 1 };
@@ -169,7 +171,8 @@ tamis_status tamis_gpu_has(const tamis_gpu_set *set, const tamis_gpu_keys *keys,
 
 tamis_status tamis_gpu_count(const tamis_gpu_set *set, const tamis_gpu_keys *keys,
                              uint64_t *ret_counts, tamis_problem *reterr_problem) {
-    if (!is_asked_well(set, keys, ret_counts)) return say_argument(reterr_problem);
+    tamis_status const status = check_question(set, keys, ret_counts, 8, reterr_problem);
+    if (status != TAMIS_OK) return status;
     if ((set_abilities(set) & TAMIS_CAN_COUNT) == 0)
         return say(reterr_problem, TAMIS_ERR_CANNOT, "this set cannot count");
     return ask(set, (ask_kind){ GPU_K_line_count, 8 }, keys, ret_counts, reterr_problem);
@@ -177,7 +180,8 @@ tamis_status tamis_gpu_count(const tamis_gpu_set *set, const tamis_gpu_keys *key
 
 tamis_status tamis_gpu_get(const tamis_gpu_set *set, const tamis_gpu_keys *keys,
                            uint64_t *ret_values, tamis_problem *reterr_problem) {
-    if (!is_asked_well(set, keys, ret_values)) return say_argument(reterr_problem);
+    tamis_status const status = check_question(set, keys, ret_values, 8, reterr_problem);
+    if (status != TAMIS_OK) return status;
     if (!set->facts.is_states)
         return say(reterr_problem, TAMIS_ERR_CANNOT, "a set has no values; states have");
     return ask(set, (ask_kind){ GPU_K_line_get, 8 }, keys, ret_values, reterr_problem);

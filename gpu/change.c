@@ -378,12 +378,10 @@ static tamis_status change(change_job *job, tamis_problem *problem) {
     return say_why(problem, status, job);
 }
 
-static bool is_asked_well(const tamis_gpu_set *set, const tamis_gpu_keys *keys) {
-    return set != NULL && keys != NULL && (keys->n == 0 || keys->data != NULL) &&
-           (keys->flags & ~(unsigned)(TAMIS_GPU_HASHES | TAMIS_GPU_HOST)) == 0;
-}
-
-static tamis_status can_change(const tamis_gpu_set *set, tamis_problem *problem) {
+static tamis_status check_change(const tamis_gpu_set *set, const tamis_gpu_keys *keys,
+                                 tamis_problem *problem) {
+    tamis_status const status = set_check_keys(set, keys, problem);
+    if (status != TAMIS_OK) return status;
     if (set->facts.is_states)
         return say(problem, TAMIS_ERR_CANNOT, "states can be read on a GPU, not changed");
     if (set_is_line(set) && set->table.lines.rest_bits > MOST_REST_BITS)
@@ -395,9 +393,7 @@ static tamis_status can_change(const tamis_gpu_set *set, tamis_problem *problem)
 
 tamis_status tamis_gpu_add(tamis_gpu_set *set, const tamis_gpu_keys *keys,
                            tamis_problem *reterr_problem) {
-    if (!is_asked_well(set, keys))
-        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no set, no keys, or unknown flags");
-    tamis_status const status = can_change(set, reterr_problem);
+    tamis_status const status = check_change(set, keys, reterr_problem);
     if (status != TAMIS_OK) return status;
     change_job job = { .set = set, .keys = keys };
     return change(&job, reterr_problem);
@@ -405,9 +401,7 @@ tamis_status tamis_gpu_add(tamis_gpu_set *set, const tamis_gpu_keys *keys,
 
 tamis_status tamis_gpu_remove(tamis_gpu_set *set, const tamis_gpu_keys *keys,
                               tamis_removal *ret_removal, tamis_problem *reterr_problem) {
-    if (!is_asked_well(set, keys))
-        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no set, no keys, or unknown flags");
-    tamis_status status = can_change(set, reterr_problem);
+    tamis_status status = check_change(set, keys, reterr_problem);
     if (status != TAMIS_OK) return status;
     if ((set_abilities(set) & TAMIS_CAN_REMOVE) == 0)
         return say(reterr_problem, TAMIS_ERR_CANNOT, "this set cannot remove");

@@ -96,6 +96,17 @@ static tamis_status make_set(tamis_gpu *gpu, const uint8_t *header, tamis_gpu_se
     return TAMIS_OK;
 }
 
+tamis_status set_check_keys(const tamis_gpu_set *set, const tamis_gpu_keys *keys,
+                            tamis_problem *problem) {
+    if (set == NULL || keys == NULL || (keys->n != 0 && keys->data == NULL) ||
+        (keys->flags & ~(unsigned)(TAMIS_GPU_HASHES | TAMIS_GPU_HOST)) != 0)
+        return say(problem, TAMIS_ERR_ARGUMENT, "no set, no keys, or unknown flags");
+    if (!set_can_reach(keys, keys->data, sizeof *keys->data))
+        return say(problem, TAMIS_ERR_ARGUMENT,
+                   "the address of keys on the GPU is not a multiple of 8");
+    return TAMIS_OK;
+}
+
 void tamis_gpu_free(tamis_gpu_set *set) {
     if (set == NULL) return;
     device_enter(set->device);
@@ -285,17 +296,34 @@ static void unreserve(void *unused, void *memory, size_t bytes) {
     (void)munmap(memory, bytes);
 }
 
+/* A caller's spec, which may be smaller or larger than that of today. */
+typedef union any_spec {
+    tamis_spec spec;
+    uint8_t    bytes[4096]; /* none is larger */
+} any_spec;
+
+/* Take a spec by the rule of tamis.h, with the allocator above. tamis_create() looks whether all is
+ * zero behind the fields that are known. False: this is no spec. */
+static bool take_spec(any_spec *ours, const tamis_spec *theirs) {
+    size_t const size = theirs->size;
+    if (size < sizeof size || size > sizeof ours->bytes) return false;
+    memset(ours, 0, sizeof *ours);
+    ours->spec = (tamis_spec)TAMIS_SPEC_INIT;
+    memcpy(ours->bytes, theirs, size);
+    if (size < sizeof ours->spec) ours->spec.size = sizeof ours->spec;
+    ours->spec.allocator = (tamis_allocator){ reserve, unreserve, NULL };
+    ours->spec.allocator_flags = TAMIS_ALLOCATOR_ZEROED;
+    return true;
+}
+
 /* Of the file of an empty set only the header is wanted: then the writer stops. */
 tamis_status tamis_gpu_create(tamis_gpu *gpu, const tamis_spec *spec, tamis_gpu_set **ret_set,
                               tamis_problem *reterr_problem) {
     tamis_set *empty;
-    if (gpu == NULL || ret_set == NULL || spec == NULL || spec->size < sizeof *spec)
+    any_spec   reserved;
+    if (gpu == NULL || ret_set == NULL || spec == NULL || !take_spec(&reserved, spec))
         return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU, no spec, or no place for a handle");
-    tamis_spec reserved = *spec;
-    reserved.size = sizeof reserved;
-    reserved.allocator = (tamis_allocator){ reserve, unreserve, NULL };
-    reserved.allocator_flags = TAMIS_ALLOCATOR_ZEROED;
-    tamis_status status = tamis_create(&reserved, &empty, reterr_problem);
+    tamis_status status = tamis_create(&reserved.spec, &empty, reterr_problem);
     if (status != TAMIS_OK) return status;
     upload up = {
         .gpu = gpu, .device = gpu->device, .problem = reterr_problem, .is_header_only = true

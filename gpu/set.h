@@ -46,6 +46,15 @@ TAMIS_INLINE bool set_is_bare(const tamis_gpu_set *set) {
     return set->table.lines.rest_bits == 0;
 }
 
+/* A GPU loads and stores words at multiples of their size, and fails elsewhere. */
+TAMIS_INLINE bool set_can_reach(const tamis_gpu_keys *keys, const void *memory, unsigned bytes) {
+    return (keys->flags & TAMIS_GPU_HOST) != 0 || (uintptr_t)memory % bytes == 0;
+}
+
+/* set.c: are there a set and keys that it can be asked for? TAMIS_OK, _ARGUMENT. */
+tamis_status set_check_keys(const tamis_gpu_set *set, const tamis_gpu_keys *keys,
+                            tamis_problem *problem);
+
 /* The abilities that it has on a GPU. */
 TAMIS_INLINE unsigned set_abilities(const tamis_gpu_set *set) {
     bool const can_count = set_is_line(set) && set->table.most > 1 && !set->facts.is_states;

@@ -99,7 +99,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_upload_file(tamis_gpu *gpu, con
                                                              tamis_gpu_set **ret_set,
                                                              tamis_problem  *reterr_problem);
 
-/** Make an empty set on a GPU. @return as tamis_create() and tamis_gpu_upload(). */
+/** Make an empty set on a GPU. The allocator of the spec is not used.
+ *  @return as tamis_create() and tamis_gpu_upload(). */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_create(tamis_gpu *gpu, const tamis_spec *spec,
                                                         tamis_gpu_set **ret_set,
                                                         tamis_problem  *reterr_problem);
@@ -139,7 +140,8 @@ enum {
 
 /** Many keys, and where they are. */
 typedef struct tamis_gpu_keys {
-    const uint64_t *data; /**< n numbers of 64 bits */
+    const uint64_t *data; /**< n numbers of 64 bits. On the GPU the address is a multiple of 8, and
+                               so are those of results of 64 bits; others are _ARGUMENT */
     size_t          n;
     unsigned        flags;  /**< TAMIS_GPU_... */
     void           *stream; /**< a CUstream or cudaStream_t of the device's primary context; NULL:

@@ -264,13 +264,66 @@ static void test_refusals(void **unused) {
     pair_free(&both);
 }
 
+/* A kernel loads no word from an address that is not a multiple of its size. */
+static void test_alignment(void **unused) {
+    (void)unused;
+    tamis_spec spec =
+        pair_spec("line", "buckets=64,remainder_bits=8,counter_bits=3,copies=1,attic=1000", 3000);
+    pair            both = pair_make(&spec);
+    uint64_t        words[4] = { 0 }, counts[4];
+    uint8_t         has[3];
+    tamis_problem   problem = { 0 };
+    uint64_t *const odd = (uint64_t *)(void *)((uint8_t *)words + 4);
+    uint64_t *const odd_counts = (uint64_t *)(void *)((uint8_t *)counts + 4);
+    tamis_gpu_keys  bad = pair_keys(odd, 3, 0), good = pair_keys(words, 3, 0);
+    assert_int_equal(tamis_gpu_has(both.there, &bad, has, &problem), TAMIS_ERR_ARGUMENT);
+    assert_non_null(strstr(problem.text, "multiple of 8"));
+    assert_int_equal(tamis_gpu_count(both.there, &bad, counts, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_gpu_add(both.there, &bad, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_gpu_remove(both.there, &bad, NULL, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_gpu_count(both.there, &good, odd_counts, &problem), TAMIS_ERR_ARGUMENT);
+    assert_non_null(strstr(problem.text, "answers"));
+    good.n = 2;
+    assert_int_equal(tamis_gpu_has(both.there, &good, has + 1, NULL), TAMIS_OK);
+    pair_free(&both);
+}
+
+/* An older caller's spec ends earlier; a newer one's may end with zeros, and with nothing else. */
+static void test_other_specs(void **unused) {
+    (void)unused;
+    union {
+        tamis_spec spec;
+        uint8_t    bytes[sizeof(tamis_spec) + 16];
+    } other = { .bytes = { 0 } };
+    tamis_gpu     *gpu;
+    tamis_gpu_set *set;
+    other.spec = pair_spec("line", NULL, 3000);
+    other.spec.fpr = 0.01;
+    assert_int_equal(tamis_gpu_open(0, &gpu, NULL), TAMIS_OK);
+    size_t const sizes[] = { sizeof other, sizeof other.spec, offsetof(tamis_spec, part) };
+    for (unsigned i = 0; i < 3; i++) {
+        other.spec.size = sizes[i];
+        assert_int_equal(tamis_gpu_create(gpu, &other.spec, &set, NULL), TAMIS_OK);
+        tamis_gpu_free(set);
+    }
+    other.bytes[sizeof other - 1] = 1;
+    other.spec.size = sizeof other;
+    assert_int_equal(tamis_gpu_create(gpu, &other.spec, &set, NULL), TAMIS_ERR_ARGUMENT);
+    other.spec.size = 1 << 20;
+    assert_int_equal(tamis_gpu_create(gpu, &other.spec, &set, NULL), TAMIS_ERR_ARGUMENT);
+    other.spec.size = 4;
+    assert_int_equal(tamis_gpu_create(gpu, &other.spec, &set, NULL), TAMIS_ERR_ARGUMENT);
+    tamis_gpu_close(gpu);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),    cmocka_unit_test(test_blooms),
-        cmocka_unit_test(test_siphash),  cmocka_unit_test(test_pipeline),
-        cmocka_unit_test(test_states),   cmocka_unit_test(test_growing),
-        cmocka_unit_test(test_files),    cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_lines),       cmocka_unit_test(test_blooms),
+        cmocka_unit_test(test_siphash),     cmocka_unit_test(test_pipeline),
+        cmocka_unit_test(test_states),      cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_files),       cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_other_specs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
