@@ -39,6 +39,7 @@ typedef struct change_job {
     uint8_t              *host_copy;
     device_address        scratch[MOST_SCRATCH];
     unsigned              n_scratch;
+    uint64_t              shared_bytes; /* that a launch needed, and a block does not have */
 } change_job;
 
 /* ------------------------------------------------------------------ memory */
@@ -189,6 +190,14 @@ static tamis_status merge(change_job *job, uint64_t n_large, uint64_t room) {
     return device_run(job->set->device, &launch);
 }
 
+/* The groups that did not fit at first. Not every GPU has the shared memory for them. */
+static tamis_status merge_large(change_job *job, uint64_t n_large) {
+    uint64_t const bytes = gpu_merge_bytes(job->change.tile, GPU_LARGE_ROOM, set_is_bare(job->set));
+    if (bytes <= device_shared_bytes(job->set->device)) return merge(job, n_large, GPU_LARGE_ROOM);
+    job->shared_bytes = bytes;
+    return TAMIS_ERR_CANNOT;
+}
+
 static tamis_status read_tally(change_job *job, gpu_tally *ret_tally) {
     gpu_device *const device = job->set->device;
     tamis_status      status =
@@ -257,7 +266,7 @@ static void add_tally(gpu_tally *sum, const gpu_tally *more) {
     sum->saturated += more->saturated;
 }
 
-/* TAMIS_OK, _FULL, or a failure. */
+/* TAMIS_OK, _FULL, _CANNOT (shared memory), or a failure. */
 static tamis_status change_piece(change_job *job, const uint64_t *keys, uint64_t n) {
     gpu_tally    tally = { 0 };
     bool const   are_hashes = (job->keys->flags & TAMIS_GPU_HASHES) != 0;
@@ -266,7 +275,7 @@ static tamis_status change_piece(change_job *job, const uint64_t *keys, uint64_t
     status = group_hashes(job);
     if (status == TAMIS_OK) status = merge(job, 0, GPU_ROOM);
     if (status == TAMIS_OK) status = read_tally(job, &tally);
-    if (status == TAMIS_OK && tally.large != 0) status = merge(job, tally.large, GPU_LARGE_ROOM);
+    if (status == TAMIS_OK && tally.large != 0) status = merge_large(job, tally.large);
     if (status == TAMIS_OK && job->words != 0)
         status = run_over(job, GPU_K_attic_keep,
                           job->set->table.lines.homes + job->set->table.lines.room, &job->change);
@@ -358,6 +367,12 @@ static tamis_status say_why(tamis_problem *problem, tamis_status status, const c
     case TAMIS_ERR_MEMORY:
         return say(problem, status, "not enough memory on the GPU to change a set of %.2f GiB",
                    (double)job->set->facts.body_bytes / (1 << 30));
+    case TAMIS_ERR_CANNOT:
+        return say(problem, status,
+                   "16 lines side by side would hold more than %d entries; to change them takes "
+                   "%.1f KiB of shared memory, this GPU has %.1f KiB, and nothing has changed",
+                   GPU_ROOM, (double)job->shared_bytes / 1024,
+                   (double)device_shared_bytes(job->set->device) / 1024);
     case TAMIS_ERR_LIMIT: return say(problem, status, "the set is too large to be changed there");
     default: return say_device(problem, status, job->set->device);
     }

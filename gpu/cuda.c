@@ -85,6 +85,7 @@ struct gpu_device {
     cu_handle context, module, function[GPU_N_KERNELS], stream[DEVICE_STREAMS], mark[DEVICE_MARKS];
     bool      is_retained;
     int       multiprocessors, driver_version;
+    uint64_t  shared_bytes;
     char      why[256];
 };
 
@@ -151,6 +152,20 @@ static tamis_status find_device(gpu_device *device, int number, tamis_problem *p
 static const char *const kernel_names[GPU_N_KERNELS] = { GPU_KERNELS(NAME_OF) };
 #undef NAME_OF
 
+/* Kernels that need more shared memory than all GPUs have must ask for it. */
+static void ask_for_shared(gpu_device *device) {
+    const driver *const cu = &device->cu;
+    unsigned const      kernels[] = { GPU_K_line_merge, GPU_K_line_merge_bare };
+    int                 most = 0;
+    device->shared_bytes = DEVICE_SHARED_BYTES;
+    if (cu->device_attribute(&most, CU_MAX_SHARED, device->number) != 0) return;
+    for (unsigned i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        if (cu->function_set(device->function[kernels[i]], CU_FUNCTION_MAX_SHARED, most) != 0)
+            return;
+    }
+    device->shared_bytes = max_u64(device->shared_bytes, (uint64_t)most);
+}
+
 /* Compile the kernels, which the driver remembers from one run to the next. */
 static tamis_status load_kernels(gpu_device *device) {
     const driver *const cu = &device->cu;
@@ -160,12 +175,8 @@ static tamis_status load_kernels(gpu_device *device) {
         status = check(device,
                        cu->module_function(&device->function[i], device->module, kernel_names[i]),
                        kernel_names[i]);
-    int most = 0;
-    if (status != TAMIS_OK || cu->device_attribute(&most, CU_MAX_SHARED, device->number) != 0)
-        return status;
-    (void)cu->function_set(device->function[GPU_K_line_merge], CU_FUNCTION_MAX_SHARED, most);
-    (void)cu->function_set(device->function[GPU_K_line_merge_bare], CU_FUNCTION_MAX_SHARED, most);
-    return TAMIS_OK;
+    if (status == TAMIS_OK) ask_for_shared(device);
+    return status;
 }
 
 static tamis_status make_streams(gpu_device *device) {
@@ -321,6 +332,10 @@ tamis_status device_run(gpu_device *device, const device_launch *launch) {
                                    launch->threads, 1, 1, (unsigned)launch->shared_bytes,
                                    launch->stream, arguments, NULL),
                  kernel_names[launch->kernel]);
+}
+
+uint64_t device_shared_bytes(const gpu_device *device) {
+    return device->shared_bytes;
 }
 
 uint64_t device_full_blocks(gpu_device *device) {

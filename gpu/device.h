@@ -59,6 +59,10 @@ typedef struct device_launch {
 
 tamis_status device_run(gpu_device *device, const device_launch *launch);
 
+/* Bytes of shared memory that a block can have. All GPUs have DEVICE_SHARED_BYTES. */
+#define DEVICE_SHARED_BYTES (UINT64_C(48) << 10)
+uint64_t device_shared_bytes(const gpu_device *device);
+
 /* Blocks that keep the whole GPU busy, for kernels whose threads take one key after the other. */
 uint64_t device_full_blocks(gpu_device *device);
 

@@ -22,7 +22,8 @@ TAMIS_INLINE void attic_keep_words(const gpu_change *change) {
     attic_view const attic = gpu_attic_view(&change->table);
     for (uint64_t place = gpu_first(); place < attic_places(&attic); place += gpu_step()) {
         uint64_t const word = attic_word(&attic, place);
-        if (word == 0) continue;
+        /* A word of no bucket is of a body that was damaged, and not checked. */
+        if (word == 0 || attic_bucket(word) >= change->table.lines.buckets) continue;
         uint64_t const group = attic_bucket(word) / SHELF_BUCKETS;
         uint32_t const begin = group == 0 ? 0 : change->ends[group - 1];
         if (begin != change->ends[group]) continue;

@@ -24,6 +24,7 @@ struct gpu_device {
 
 uint64_t emulator_memory = UINT64_C(1) << 40;
 uint64_t emulator_peak;
+uint64_t emulator_shared = UINT64_C(227) << 10;
 uint64_t emulator_waits;
 void    *emulator_waited;
 
@@ -136,6 +137,7 @@ static bool kernel_meets(unsigned kernel) {
 
 tamis_status device_run(gpu_device *device, const device_launch *launch) {
     (void)device;
+    if (launch->shared_bytes > emulator_shared) return TAMIS_ERR_IO;
     /* The alignment of shared memory, and what is in it, as on a GPU: anything. */
     void *const shared = aligned_alloc(16, (launch->shared_bytes + 31) / 16 * 16);
     memset(shared, 0xa5, launch->shared_bytes);
@@ -270,6 +272,11 @@ tamis_status device_wait(gpu_device *device, void *stream) {
     emulator_waits++;
     emulator_waited = stream;
     return TAMIS_OK;
+}
+
+uint64_t device_shared_bytes(const gpu_device *device) {
+    (void)device;
+    return emulator_shared;
 }
 
 uint64_t device_full_blocks(gpu_device *device) {

@@ -11,6 +11,9 @@ extern uint64_t emulator_memory;
 uint64_t        emulator_used(const tamis_gpu *gpu);
 extern uint64_t emulator_peak;
 
+/* Bytes of shared memory that a block has; that of an H200 unless a test says otherwise. */
+extern uint64_t emulator_shared;
+
 /* How often a stream was waited for, and which one was the last. */
 extern uint64_t emulator_waits;
 extern void    *emulator_waited;

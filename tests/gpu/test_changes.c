@@ -1,6 +1,7 @@
 /* test_changes.c - bulk adds and removals leave the bytes that single ones leave. */
 #include "emulator.h"
 #include "pair.h"
+#include "set.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,53 @@ static void test_crowds(void **unused) {
     try_history("buckets=16,remainder_bits=12,counter_bits=0,copies=1,attic=4000", 7000, 5);
     try_history("buckets=32,remainder_bits=8,counter_bits=0,copies=8,attic=4000", 2500, 9);
     try_history("buckets=20,remainder_bits=20,counter_bits=6,copies=1,attic=4000", 4500, 9);
+}
+
+/* A block of compute capability 7.5 has 64 KiB of shared memory. That is enough for tables without
+ * rests, and for lines with rests that are not crowded. */
+static void test_little_shared_memory(void **unused) {
+    (void)unused;
+    tamis_spec spec =
+        pair_spec("line", "buckets=16,remainder_bits=12,counter_bits=0,copies=1,attic=4000", 0);
+    pair            both = pair_make(&spec);
+    uint64_t *const ids = malloc(8 * MOST);
+    tamis_problem   problem = { 0 };
+    emulator_shared = UINT64_C(64) << 10;
+    for (size_t i = 0; i < MOST; i++) ids[i] = i;
+    assert_true(add_to_both(&both, ids, 900, 0));
+    tamis_gpu_keys const more = pair_keys(ids, 2000, 0);
+    assert_int_equal(tamis_gpu_add(both.there, &more, &problem), TAMIS_ERR_CANNOT);
+    assert_non_null(strstr(problem.text, "shared memory"));
+    pair_compare(&both);
+    pair_free(&both);
+    try_history("buckets=32,remainder_bits=8,counter_bits=0,copies=8,attic=4000", 2500, 9);
+    emulator_shared = UINT64_C(227) << 10;
+    free(ids);
+}
+
+/* A file that is opened with TAMIS_OPEN_TRUST may be damaged. A word of the attic that is of no
+ * bucket goes; nothing outside the table is read. */
+static void test_damaged_attic(void **unused) {
+    (void)unused;
+    tamis_spec spec =
+        pair_spec("line", "buckets=64,remainder_bits=8,counter_bits=0,copies=8,attic=2000", 0);
+    pair            both = pair_make(&spec);
+    uint64_t *const ids = malloc(8 * MOST);
+    for (size_t i = 0; i < MOST; i++) ids[i] = i;
+    assert_true(add_to_both(&both, ids, 4500, 0));
+    const lines_shape *const lines = &both.there->table.lines;
+    uint8_t *const           words = both.there->table.body + lines->words;
+    uint64_t const           before = both.there->attic;
+    assert_true(before > 100);
+    size_t at = 0;
+    while (words[at] == 0) at += lines->word_bits / 8;
+    memset(words + at, 0, lines->word_bits / 8);
+    words[at] = 1;
+    tamis_gpu_keys const one = pair_keys(ids + 5000, 1, 0);
+    assert_int_equal(tamis_gpu_add(both.there, &one, NULL), TAMIS_OK);
+    assert_true(both.there->attic < before + 1);
+    pair_free(&both);
+    free(ids);
 }
 
 /* A flood of one key, and of two keys of the same chain, among others. */
@@ -206,10 +254,11 @@ static void test_blooms(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_histories), cmocka_unit_test(test_crowds),
-        cmocka_unit_test(test_floods),    cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_scratch),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_blooms),
+        cmocka_unit_test(test_histories),     cmocka_unit_test(test_crowds),
+        cmocka_unit_test(test_floods),        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_scratch),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_blooms),        cmocka_unit_test(test_little_shared_memory),
+        cmocka_unit_test(test_damaged_attic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
