@@ -45,8 +45,7 @@ typedef struct ask_pipe {
     ask_piece            piece[DEVICE_STREAMS];
 } ask_pipe;
 
-void ask_free_memory(tamis_gpu *gpu) {
-    device_enter(gpu->device);
+static void free_memory(tamis_gpu *gpu) {
     for (unsigned i = 0; i < DEVICE_STREAMS; i++) {
         device_unpin(gpu->device, gpu->memory[i].keys);
         device_unpin(gpu->device, gpu->memory[i].answers);
@@ -54,13 +53,18 @@ void ask_free_memory(tamis_gpu *gpu) {
         gpu->memory[i] = (ask_memory){ NULL, NULL, 0 };
     }
     gpu->memory_keys = 0;
+}
+
+void ask_free_memory(tamis_gpu *gpu) {
+    if (device_enter(gpu->device) != TAMIS_OK) return;
+    free_memory(gpu);
     device_leave(gpu->device);
 }
 
 /* Have memory for so many keys in each piece; answers have 8 bytes at most. */
 static tamis_status get_memory(tamis_gpu *gpu, uint64_t keys) {
     if (gpu->memory_keys >= keys) return TAMIS_OK;
-    ask_free_memory(gpu);
+    free_memory(gpu);
     for (unsigned i = 0; i < DEVICE_STREAMS; i++) {
         ask_memory *const memory = &gpu->memory[i];
         memory->keys = device_pin(gpu->device, 8 * keys);
@@ -75,7 +79,8 @@ static tamis_status get_memory(tamis_gpu *gpu, uint64_t keys) {
 
 /* Wait for the answers of a piece, and hand them out. */
 static tamis_status take_answers(ask_pipe *pipe, unsigned i) {
-    ask_piece *const   piece = &pipe->piece[i];
+    ask_piece *const piece = &pipe->piece[i];
+    if (piece->n == 0) return TAMIS_OK; /* and there may be no memory */
     unsigned const     bytes = pipe->question.answer_bytes;
     tamis_status const status = device_wait(pipe->set->device, device_stream(pipe->set->device, i));
     if (status == TAMIS_OK && !pipe->is_pinned)
@@ -133,9 +138,9 @@ static tamis_status ask_from_here(const tamis_gpu_set *set, ask_kind question,
 
 static tamis_status ask(const tamis_gpu_set *set, ask_kind question, const tamis_gpu_keys *keys,
                         void *answers, tamis_problem *problem) {
-    tamis_status status;
     if (keys->n == 0) return TAMIS_OK;
-    device_enter(set->device);
+    tamis_status status = device_enter(set->device);
+    if (status != TAMIS_OK) return say_device(problem, status, set->device);
     if ((keys->flags & TAMIS_GPU_HOST) != 0)
         status = ask_from_here(set, question, keys, answers);
     else

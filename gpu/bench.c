@@ -49,7 +49,7 @@ tamis_spec bench_spec(uint64_t capacity, double fpr, unsigned abilities, const c
 
 device_address bench_get_memory(uint64_t bytes) {
     device_address address = 0;
-    device_enter(bench_gpu->device);
+    bench_must(device_enter(bench_gpu->device), "enter");
     if (device_alloc(bench_gpu->device, bytes, &address) != TAMIS_OK) {
         (void)printf("%.1f GB of the GPU's memory: %s\n", (double)bytes / 1e9,
                      device_why(bench_gpu->device));
@@ -60,20 +60,20 @@ device_address bench_get_memory(uint64_t bytes) {
 }
 
 void bench_free_memory(device_address address) {
-    device_enter(bench_gpu->device);
+    bench_must(device_enter(bench_gpu->device), "enter");
     device_free(bench_gpu->device, address);
     device_leave(bench_gpu->device);
 }
 
 void bench_send(device_address to, const void *from, uint64_t bytes) {
-    device_enter(bench_gpu->device);
+    bench_must(device_enter(bench_gpu->device), "enter");
     bench_must(device_copy_in(bench_gpu->device, to, from, bytes, NULL), "copy in");
     bench_must(device_wait(bench_gpu->device, NULL), "copy in");
     device_leave(bench_gpu->device);
 }
 
 void bench_fetch(void *to, device_address from, uint64_t bytes) {
-    device_enter(bench_gpu->device);
+    bench_must(device_enter(bench_gpu->device), "enter");
     bench_must(device_copy_out(bench_gpu->device, to, from, bytes, NULL), "copy out");
     bench_must(device_wait(bench_gpu->device, NULL), "copy out");
     device_leave(bench_gpu->device);

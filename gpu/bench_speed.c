@@ -25,7 +25,7 @@ static double rate_of_has(const tamis_gpu_set *set, device_address ids, uint64_t
     double               times[REPEATS];
     tamis_gpu_keys const keys = bench_keys(ids, n);
     for (unsigned i = 0; i <= REPEATS; i++) {
-        device_enter(bench_gpu->device);
+        bench_must(device_enter(bench_gpu->device), "enter");
         bench_must(device_mark(bench_gpu->device, 0, NULL), "mark");
         bench_must(tamis_gpu_has(set, &keys, (uint8_t *)(uintptr_t)answers, NULL), "has");
         bench_must(device_mark(bench_gpu->device, 1, NULL), "mark");
@@ -46,7 +46,7 @@ static double rate_of_lines(const tamis_gpu_set *set, uint64_t n, device_address
                                    .blocks = (n + GPU_BLOCK - 1) / GPU_BLOCK,
                                    .threads = GPU_BLOCK,
                                    .argument = &job };
-    device_enter(bench_gpu->device);
+    bench_must(device_enter(bench_gpu->device), "enter");
     for (unsigned i = 0; i <= REPEATS; i++) {
         bench_must(device_mark(bench_gpu->device, 0, NULL), "mark");
         bench_must(device_run(bench_gpu->device, &launch), "random lines");
@@ -87,7 +87,7 @@ static void make_questions(const bench_arena *arena, uint64_t n) {
 }
 
 static void empty_set(tamis_gpu_set *set) {
-    device_enter(bench_gpu->device);
+    bench_must(device_enter(bench_gpu->device), "enter");
     bench_must(device_zero(bench_gpu->device, set_body(set), set->facts.body_bytes, NULL), "zero");
     device_leave(bench_gpu->device);
     set->facts.keys = set->attic = 0;
@@ -157,7 +157,7 @@ static void measure_copies(device_address there, uint64_t n) {
     tamis_gpu_set   *set;
     tamis_problem    problem = { .text = "" };
     bench_stop_if(tamis_gpu_create(bench_gpu, &spec, &set, &problem), &problem, "create");
-    device_enter(bench_gpu->device);
+    bench_must(device_enter(bench_gpu->device), "enter");
     measure_host(set, n, there, true);
     measure_host(set, n, there, false);
     device_leave(bench_gpu->device);

@@ -37,6 +37,7 @@ typedef struct change_job {
     uint64_t             *totals; /* for prefix sums */
     device_address        copy;   /* of the body; or */
     uint8_t              *host_copy;
+    bool                  is_short_here; /* of this machine's memory for it */
     device_address        scratch[MOST_SCRATCH];
     unsigned              n_scratch;
     uint64_t              shared_bytes; /* that a launch needed, and a block does not have */
@@ -92,7 +93,8 @@ static tamis_status keep_copy(change_job *job) {
     if (device_free_bytes(device) / 2 > bytes && get_scratch(job, bytes, &job->copy) == TAMIS_OK)
         return device_copy(device, job->copy, set_body(job->set), bytes, NULL);
     job->host_copy = malloc(bytes);
-    if (job->host_copy == NULL) return TAMIS_ERR_MEMORY;
+    job->is_short_here = job->host_copy == NULL;
+    if (job->is_short_here) return TAMIS_ERR_MEMORY;
     tamis_status const status =
         device_copy_out(device, job->host_copy, set_body(job->set), bytes, NULL);
     return status == TAMIS_OK ? device_wait(device, NULL) : status;
@@ -365,7 +367,8 @@ static tamis_status say_why(tamis_problem *problem, tamis_status status, const c
                    (unsigned long long)job->set->facts.keys,
                    (unsigned long long)job->set->facts.capacity);
     case TAMIS_ERR_MEMORY:
-        return say(problem, status, "not enough memory on the GPU to change a set of %.2f GiB",
+        return say(problem, status, "not enough memory %s to change a set of %.2f GiB",
+                   job->is_short_here ? "here, and no more on the GPU for a copy," : "on the GPU",
                    (double)job->set->facts.body_bytes / (1 << 30));
     case TAMIS_ERR_CANNOT:
         return say(problem, status,
@@ -381,11 +384,11 @@ static tamis_status say_why(tamis_problem *problem, tamis_status status, const c
 static tamis_status change(change_job *job, tamis_problem *problem) {
     tamis_gpu_set *const set = job->set;
     if (job->keys->n == 0) return TAMIS_OK;
-    device_enter(set->device);
+    tamis_status status = device_enter(set->device);
+    if (status != TAMIS_OK) return say_device(problem, status, set->device);
     /* Keys that are made in a stream of the caller must be there. */
-    tamis_status status = (job->keys->flags & TAMIS_GPU_HOST) != 0
-                              ? TAMIS_OK
-                              : device_wait(set->device, job->keys->stream);
+    if ((job->keys->flags & TAMIS_GPU_HOST) == 0)
+        status = device_wait(set->device, job->keys->stream);
     if (status == TAMIS_OK) status = set_is_line(set) ? change_lines(job) : mark_keys(job);
     set->facts.refused_adds += status == TAMIS_ERR_FULL;
     let_memory_go(job);

@@ -197,8 +197,8 @@ static tamis_status start(gpu_device *device, int number, tamis_problem *problem
     status = check(device, device->cu.context_retain(&device->context, device->number),
                    "making a context on the GPU");
     device->is_retained = status == TAMIS_OK;
+    if (status == TAMIS_OK) status = device_enter(device);
     if (status == TAMIS_OK) {
-        device_enter(device);
         status = load_kernels(device);
         if (status == TAMIS_OK) status = make_streams(device);
         device_leave(device);
@@ -219,22 +219,21 @@ tamis_status device_open(int number, gpu_device **ret_device, tamis_problem *pro
 
 void device_close(gpu_device *device) {
     const driver *const cu = &device->cu;
-    if (device->is_retained) {
-        device_enter(device);
+    if (device->is_retained && device_enter(device) == TAMIS_OK) {
         for (unsigned i = 0; i < DEVICE_STREAMS; i++)
             if (device->stream[i] != NULL) (void)cu->stream_destroy(device->stream[i]);
         for (unsigned i = 0; i < DEVICE_MARKS; i++)
             if (device->mark[i] != NULL) (void)cu->event_destroy(device->mark[i]);
         if (device->module != NULL) (void)cu->module_unload(device->module);
         device_leave(device);
-        (void)cu->context_release(device->number);
     }
+    if (device->is_retained) (void)cu->context_release(device->number);
     /* The driver stays loaded: it has threads and exit handlers of its own. */
     free(device);
 }
 
-void device_enter(gpu_device *device) {
-    (void)device->cu.context_push(device->context);
+tamis_status device_enter(gpu_device *device) {
+    return check(device, device->cu.context_push(device->context), "entering the GPU's context");
 }
 
 void device_leave(gpu_device *device) {

@@ -21,9 +21,10 @@ void         device_close(gpu_device *device);
 void         device_describe(gpu_device *device, tamis_gpu_facts *ret_facts);
 const char  *device_why(const gpu_device *device);
 
-/* Every public call is between these two. */
-void device_enter(gpu_device *device);
-void device_leave(gpu_device *device);
+/* Every public call is between these two. If entering fails, the caller's own context is current:
+ * nothing may be done, and nothing left. */
+tamis_status device_enter(gpu_device *device);
+void         device_leave(gpu_device *device);
 
 tamis_status device_alloc(gpu_device *device, uint64_t bytes, device_address *ret_address);
 void         device_free(gpu_device *device, device_address address);

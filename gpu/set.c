@@ -32,7 +32,7 @@ void tamis_gpu_close(tamis_gpu *gpu) {
 
 tamis_status tamis_gpu_describe(const tamis_gpu *gpu, tamis_gpu_facts *ret_facts) {
     if (gpu == NULL || ret_facts == NULL) return TAMIS_ERR_ARGUMENT;
-    device_enter(gpu->device);
+    if (device_enter(gpu->device) != TAMIS_OK) return TAMIS_ERR_IO;
     device_describe(gpu->device, ret_facts);
     device_leave(gpu->device);
     return TAMIS_OK;
@@ -43,25 +43,28 @@ tamis_status tamis_gpu_get_memory(tamis_gpu *gpu, uint64_t bytes, void **ret_mem
     device_address address = 0;
     if (gpu == NULL || ret_memory == NULL)
         return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU, or no place for a pointer");
-    device_enter(gpu->device);
-    tamis_status const status = device_alloc(gpu->device, bytes, &address);
-    device_leave(gpu->device);
+    tamis_status status = device_enter(gpu->device);
+    if (status == TAMIS_OK) {
+        status = device_alloc(gpu->device, bytes, &address);
+        device_leave(gpu->device);
+    }
     if (status == TAMIS_OK) *ret_memory = (void *)(uintptr_t)address;
     return say_device(reterr_problem, status, gpu->device);
 }
 
 void tamis_gpu_free_memory(tamis_gpu *gpu, void *memory) {
-    if (gpu == NULL) return;
-    device_enter(gpu->device);
+    if (gpu == NULL || device_enter(gpu->device) != TAMIS_OK) return;
     device_free(gpu->device, (device_address)(uintptr_t)memory);
     device_leave(gpu->device);
 }
 
 tamis_status tamis_gpu_wait(tamis_gpu *gpu, void *stream, tamis_problem *reterr_problem) {
     if (gpu == NULL) return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU");
-    device_enter(gpu->device);
-    tamis_status const status = device_wait(gpu->device, stream);
-    device_leave(gpu->device);
+    tamis_status status = device_enter(gpu->device);
+    if (status == TAMIS_OK) {
+        status = device_wait(gpu->device, stream);
+        device_leave(gpu->device);
+    }
     return say_device(reterr_problem, status, gpu->device);
 }
 
@@ -109,13 +112,16 @@ tamis_status set_check_keys(const tamis_gpu_set *set, const tamis_gpu_keys *keys
 
 void tamis_gpu_free(tamis_gpu_set *set) {
     if (set == NULL) return;
-    device_enter(set->device);
-    device_free(set->device, set_body(set));
-    device_leave(set->device);
+    if (device_enter(set->device) == TAMIS_OK) {
+        device_free(set->device, set_body(set));
+        device_leave(set->device);
+    }
     free(set);
 }
 
 /* ------------------------------------------------------------------ uploads */
+
+#define NO_PINNED_MEMORY "no memory of this machine that can be pinned, to copy through"
 
 /* A tamis_writer that sends what it gets to the GPU: through two pieces of pinned memory, one of
  * which is filled while the other is copied. */
@@ -150,8 +156,7 @@ static tamis_status take_header(upload *up) {
     if (status != TAMIS_OK || up->is_header_only) return status;
     for (unsigned i = 0; i < DEVICE_STREAMS; i++) {
         up->piece[i] = device_pin(up->device, PIECE_BYTES);
-        if (up->piece[i] == NULL)
-            return say(up->problem, TAMIS_ERR_MEMORY, "no pinned memory to copy through");
+        if (up->piece[i] == NULL) return say(up->problem, TAMIS_ERR_MEMORY, NO_PINNED_MEMORY);
     }
     return TAMIS_OK;
 }
@@ -209,9 +214,10 @@ static tamis_status finish(upload *up, tamis_status status, tamis_gpu_set **ret_
 
 static tamis_status upload_set(tamis_gpu *gpu, const tamis_set *set, tamis_gpu_set **ret_set,
                                tamis_problem *problem) {
-    upload up = { .gpu = gpu, .device = gpu->device, .problem = problem };
-    device_enter(gpu->device);
-    tamis_status status = tamis_write(set, take_bytes, &up);
+    upload       up = { .gpu = gpu, .device = gpu->device, .problem = problem };
+    tamis_status status = device_enter(gpu->device);
+    if (status != TAMIS_OK) return say_device(problem, status, gpu->device);
+    status = tamis_write(set, take_bytes, &up);
     if (status != TAMIS_OK && up.status == TAMIS_OK)
         (void)say(problem, status, "%s", tamis_status_text(status));
     status = finish(&up, status, ret_set);
@@ -252,9 +258,10 @@ tamis_status tamis_gpu_upload_states(tamis_gpu *gpu, const tamis_states *states,
     if (gpu == NULL || ret_set == NULL || states == NULL)
         return say(reterr_problem, TAMIS_ERR_ARGUMENT,
                    "no GPU, no states, or no place for a handle");
-    upload up = { .gpu = gpu, .device = gpu->device, .problem = reterr_problem };
-    device_enter(gpu->device);
-    tamis_status status = tamis_states_write(states, take_bytes, &up);
+    upload       up = { .gpu = gpu, .device = gpu->device, .problem = reterr_problem };
+    tamis_status status = device_enter(gpu->device);
+    if (status != TAMIS_OK) return say_device(reterr_problem, status, gpu->device);
+    status = tamis_states_write(states, take_bytes, &up);
     if (status != TAMIS_OK && up.status == TAMIS_OK)
         (void)say(reterr_problem, status, "%s", tamis_status_text(status));
     status = finish(&up, status, ret_set);
@@ -317,6 +324,22 @@ static bool take_spec(any_spec *ours, const tamis_spec *theirs) {
 }
 
 /* Of the file of an empty set only the header is wanted: then the writer stops. */
+static tamis_status upload_empty(tamis_gpu *gpu, const tamis_set *empty, tamis_gpu_set **ret_set,
+                                 tamis_problem *problem) {
+    upload up = { .gpu = gpu, .device = gpu->device, .problem = problem, .is_header_only = true };
+    tamis_status status = device_enter(gpu->device);
+    if (status != TAMIS_OK) return say_device(problem, status, gpu->device);
+    status = tamis_write(empty, take_bytes, &up);
+    if (up.status == TAMIS_OK && up.set != NULL) {
+        status = device_zero(gpu->device, set_body(up.set), up.set->facts.body_bytes, NULL);
+        if (status == TAMIS_OK) status = device_wait(gpu->device, NULL);
+        status = say_device(problem, status, gpu->device);
+    }
+    status = finish(&up, status, ret_set);
+    device_leave(gpu->device);
+    return status;
+}
+
 tamis_status tamis_gpu_create(tamis_gpu *gpu, const tamis_spec *spec, tamis_gpu_set **ret_set,
                               tamis_problem *reterr_problem) {
     tamis_set *empty;
@@ -325,18 +348,7 @@ tamis_status tamis_gpu_create(tamis_gpu *gpu, const tamis_spec *spec, tamis_gpu_
         return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU, no spec, or no place for a handle");
     tamis_status status = tamis_create(&reserved.spec, &empty, reterr_problem);
     if (status != TAMIS_OK) return status;
-    upload up = {
-        .gpu = gpu, .device = gpu->device, .problem = reterr_problem, .is_header_only = true
-    };
-    device_enter(gpu->device);
-    status = tamis_write(empty, take_bytes, &up);
-    if (up.status == TAMIS_OK && up.set != NULL) {
-        status = device_zero(gpu->device, set_body(up.set), up.set->facts.body_bytes, NULL);
-        if (status == TAMIS_OK) status = device_wait(gpu->device, NULL);
-        status = say_device(reterr_problem, status, gpu->device);
-    }
-    status = finish(&up, status, ret_set);
-    device_leave(gpu->device);
+    status = upload_empty(gpu, empty, ret_set, reterr_problem);
     tamis_free(empty);
     return status;
 }
@@ -344,11 +356,12 @@ tamis_status tamis_gpu_create(tamis_gpu *gpu, const tamis_spec *spec, tamis_gpu_
 /* ------------------------------------------------------------------ downloads */
 
 /* The body, by pieces of pinned memory, to where the file of the set shall have it. */
-static tamis_status copy_body_out(const tamis_gpu_set *set, uint8_t *to) {
+static tamis_status copy_body_out(const tamis_gpu_set *set, uint8_t *to, tamis_problem *problem) {
     gpu_device *const device = set->device;
     uint8_t *const    piece = device_pin(device, PIECE_BYTES);
     uint64_t const    bytes = set->facts.body_bytes;
-    tamis_status      status = piece == NULL ? TAMIS_ERR_MEMORY : TAMIS_OK;
+    tamis_status      status = TAMIS_OK;
+    if (piece == NULL) return say(problem, TAMIS_ERR_MEMORY, NO_PINNED_MEMORY);
     for (uint64_t done = 0, n; done < bytes && status == TAMIS_OK; done += n) {
         n = min_u64(bytes - done, PIECE_BYTES);
         status = device_copy_out(device, piece, set_body(set) + done, n, NULL);
@@ -356,7 +369,7 @@ static tamis_status copy_body_out(const tamis_gpu_set *set, uint8_t *to) {
         if (status == TAMIS_OK) memcpy(to + done, piece, n);
     }
     device_unpin(device, piece);
-    return status;
+    return say_device(problem, status, device);
 }
 
 tamis_status tamis_gpu_download(const tamis_gpu_set *set, tamis_set **ret_set,
@@ -372,10 +385,11 @@ tamis_status tamis_gpu_download(const tamis_gpu_set *set, tamis_set **ret_set,
                    (double)bytes / (1 << 30));
     memcpy(file, set->header, HEADER_BYTES);
     header_set_counts(file, &set->facts);
-    device_enter(set->device);
-    tamis_status status = copy_body_out(set, file + HEADER_BYTES);
-    device_leave(set->device);
-    status = say_device(reterr_problem, status, set->device);
+    tamis_status status = say_device(reterr_problem, device_enter(set->device), set->device);
+    if (status == TAMIS_OK) {
+        status = copy_body_out(set, file + HEADER_BYTES, reterr_problem);
+        device_leave(set->device);
+    }
     if (status == TAMIS_OK) {
         header_finish_file(file, set->facts.body_bytes);
         status = tamis_read(file, bytes, NULL, ret_set, reterr_problem);

@@ -61,12 +61,12 @@ typedef struct tamis_gpu_facts {
     unsigned reserved[9];
 } tamis_gpu_facts;
 
-/** @return TAMIS_OK, _ARGUMENT. */
+/** @return TAMIS_OK, _IO, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_describe(const tamis_gpu *gpu,
                                                           tamis_gpu_facts *ret_facts);
 
 /** Memory of the GPU, for programs that have no other way to it. @return TAMIS_OK, _MEMORY,
- *  _ARGUMENT. */
+ *  _IO, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_get_memory(tamis_gpu *gpu, uint64_t bytes,
                                                             void         **ret_memory,
                                                             tamis_problem *reterr_problem);

@@ -19,13 +19,16 @@
 #define MOST_THREADS 256
 
 struct gpu_device {
-    uint64_t used; /* bytes */
+    uint64_t    used; /* bytes */
+    const char *why;
 };
 
 uint64_t emulator_memory = UINT64_C(1) << 40;
 uint64_t emulator_peak;
 uint64_t emulator_shared = UINT64_C(227) << 10;
 uint64_t emulator_waits;
+bool     emulator_refuses_entry, emulator_refuses_pins;
+int      emulator_depth;
 void    *emulator_waited;
 
 _Thread_local gpu_host gpu_now;
@@ -178,21 +181,27 @@ void device_describe(gpu_device *device, tamis_gpu_facts *ret_facts) {
 }
 
 const char *device_why(const gpu_device *device) {
-    (void)device;
-    return "the emulator has no more memory, or was told to fail";
+    return device->why != NULL ? device->why : "";
 }
 
-void device_enter(gpu_device *device) {
-    (void)device;
+tamis_status device_enter(gpu_device *device) {
+    device->why = "the emulator was told to refuse";
+    if (emulator_refuses_entry) return TAMIS_ERR_IO;
+    device->why = NULL;
+    emulator_depth++;
+    return TAMIS_OK;
 }
 
 void device_leave(gpu_device *device) {
     (void)device;
+    emulator_depth--;
 }
 
 /* Sizes are kept in front of the memory. */
 tamis_status device_alloc(gpu_device *device, uint64_t bytes, device_address *ret_address) {
+    device->why = "the emulator has no more memory";
     if (device->used + bytes > emulator_memory) return TAMIS_ERR_MEMORY;
+    device->why = NULL;
     uint64_t *const memory = aligned_alloc(256, (bytes + 511) / 256 * 256);
     memset(memory, 0xa5, (bytes + 511) / 256 * 256);
     memory[0] = bytes;
@@ -219,7 +228,7 @@ uint64_t emulator_used(const tamis_gpu *gpu) {
 
 void *device_pin(gpu_device *device, size_t bytes) {
     (void)device;
-    return malloc(bytes);
+    return emulator_refuses_pins ? NULL : malloc(bytes);
 }
 
 void device_unpin(gpu_device *device, void *memory) {

@@ -14,6 +14,10 @@ extern uint64_t emulator_peak;
 /* Bytes of shared memory that a block has; that of an H200 unless a test says otherwise. */
 extern uint64_t emulator_shared;
 
+/* Let calls fail. The depth is how often a context was entered and not left. */
+extern bool emulator_refuses_entry, emulator_refuses_pins;
+extern int  emulator_depth;
+
 /* How often a stream was waited for, and which one was the last. */
 extern uint64_t emulator_waits;
 extern void    *emulator_waited;

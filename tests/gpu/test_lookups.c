@@ -316,14 +316,82 @@ static void test_other_specs(void **unused) {
     tamis_gpu_close(gpu);
 }
 
+/* What cannot be done is said in words. */
+static void expect_words(tamis_status status, tamis_status expected, tamis_problem *problem) {
+    assert_int_equal(status, expected);
+    assert_true(problem->text[0] != 0);
+    *problem = (tamis_problem){ 0 };
+}
+
+/* A context that is not entered is not left: the one that is current is the caller's. */
+static void test_no_entry(void **unused) {
+    (void)unused;
+    tamis_spec      spec = pair_spec("line", NULL, 3000);
+    tamis_problem   problem = { 0 };
+    tamis_gpu_set  *none = NULL;
+    tamis_set      *set = NULL;
+    tamis_gpu_facts facts;
+    void           *memory = NULL;
+    uint64_t        id = 1;
+    uint8_t         has;
+    spec.fpr = 0.01;
+    spec.abilities = TAMIS_CAN_REMOVE;
+    pair                 both = pair_make(&spec);
+    tamis_gpu_keys const keys = pair_keys(&id, 1, 0);
+    assert_int_equal(emulator_depth, 0);
+    emulator_refuses_entry = true;
+    expect_words(tamis_gpu_upload(both.gpu, both.here, &none, &problem), TAMIS_ERR_IO, &problem);
+    expect_words(tamis_gpu_create(both.gpu, &spec, &none, &problem), TAMIS_ERR_IO, &problem);
+    expect_words(tamis_gpu_download(both.there, &set, &problem), TAMIS_ERR_IO, &problem);
+    expect_words(tamis_gpu_has(both.there, &keys, &has, &problem), TAMIS_ERR_IO, &problem);
+    expect_words(tamis_gpu_add(both.there, &keys, &problem), TAMIS_ERR_IO, &problem);
+    expect_words(tamis_gpu_remove(both.there, &keys, NULL, &problem), TAMIS_ERR_IO, &problem);
+    expect_words(tamis_gpu_get_memory(both.gpu, 8, &memory, &problem), TAMIS_ERR_IO, &problem);
+    expect_words(tamis_gpu_wait(both.gpu, NULL, &problem), TAMIS_ERR_IO, &problem);
+    assert_int_equal(tamis_gpu_describe(both.gpu, &facts), TAMIS_ERR_IO);
+    assert_int_equal(emulator_depth, 0);
+    emulator_refuses_entry = false;
+    pair_compare(&both);
+    pair_free(&both);
+    assert_int_equal(emulator_depth, 0);
+}
+
+static void test_no_pinned_memory(void **unused) {
+    (void)unused;
+    tamis_spec     spec = pair_spec("line", NULL, 3000);
+    tamis_problem  problem = { 0 };
+    tamis_gpu_set *none = NULL;
+    tamis_set     *set = NULL;
+    uint64_t       id = 1;
+    uint8_t        has;
+    spec.fpr = 0.01;
+    pair                 both = pair_make(&spec);
+    tamis_gpu_keys const keys = pair_keys(&id, 1, TAMIS_GPU_HOST);
+    emulator_refuses_pins = true;
+    expect_words(tamis_gpu_upload(both.gpu, both.here, &none, &problem), TAMIS_ERR_MEMORY,
+                 &problem);
+    expect_words(tamis_gpu_download(both.there, &set, &problem), TAMIS_ERR_MEMORY, &problem);
+    expect_words(tamis_gpu_has(both.there, &keys, &has, &problem), TAMIS_ERR_MEMORY, &problem);
+    emulator_refuses_pins = false;
+    assert_int_equal(tamis_gpu_has(both.there, &keys, &has, &problem), TAMIS_OK);
+    pair_free(&both);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),       cmocka_unit_test(test_blooms),
-        cmocka_unit_test(test_siphash),     cmocka_unit_test(test_pipeline),
-        cmocka_unit_test(test_states),      cmocka_unit_test(test_growing),
-        cmocka_unit_test(test_files),       cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_blooms),
+        cmocka_unit_test(test_siphash),
+        cmocka_unit_test(test_pipeline),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_other_specs),
+        cmocka_unit_test(test_no_entry),
+        cmocka_unit_test(test_no_pinned_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
