@@ -174,7 +174,7 @@ static void measure_small(const bench_arena *arena, uint64_t keys) {
     bench_stop_if(tamis_gpu_create(bench_gpu, &spec, &set, &problem), &problem, "create");
     (void)rate_of_change(set, arena->ids, keys / 2, false);
     (void)printf("small calls, in milliseconds, in a table for %.0e keys\n", (double)keys);
-    for (uint64_t n = 1000; n <= 1000000; n *= 10) {
+    for (uint64_t n = 1000; n <= 1000000 && n <= keys / 4; n *= 10) {
         double               there[REPEATS], here[REPEATS], add[REPEATS];
         tamis_gpu_keys const keys_here = { ids, n, TAMIS_GPU_HOST, NULL };
         for (unsigned i = 0; i < REPEATS; i++) {
@@ -183,6 +183,8 @@ static void measure_small(const bench_arena *arena, uint64_t keys) {
             bench_must(tamis_gpu_has(set, &keys_here, has, NULL), "has");
             here[i] = 1e3 * (bench_seconds() - began);
             add[i] = 1e-6 * (double)n / rate_of_change(set, arena->absent, n, false);
+            /* So that each round finds the same set, and none a full one. */
+            (void)rate_of_change(set, arena->absent, n, true);
         }
         (void)printf("  %8llu keys: has %.3f there, %.3f from here; add %.2f\n",
                      (unsigned long long)n, median(there, REPEATS), median(here, REPEATS),
