@@ -134,8 +134,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_get_facts(const tamis_gpu_set *
 
 enum {
     TAMIS_GPU_HASHES = 1, /**< keys are hashes of tamis_hash_key() or tamis_hash_id(), not ids */
-    TAMIS_GPU_HOST = 2 /**< keys and results are in the memory of this machine: they are copied in
-                               pieces, while others are worked on */
+    TAMIS_GPU_HOST = 2    /**< keys and results are in the memory of this machine: lookups copy
+                               them in pieces, while others are worked on; changes copy first */
 };
 
 /** Many keys, and where they are. */
@@ -183,10 +183,13 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_get(const tamis_gpu_set  *set,
 /** Add all keys, or none. The body is then, byte for byte, what adding them one by one makes of it.
  *  (Of a `bloom`, tamis_facts.keys may differ by a few: which keys mark something new depends on
  *  their order.)
- *  Needs memory of the GPU: 8 bytes for each key (in pieces, if that is not free), 8 for each 16
- *  lines, a copy of the body, and up to 48 bytes for each word that the attic may hold.
- *  @return TAMIS_OK; _FULL: they do not all fit, and nothing has changed; _CANNOT: states, or a
- *  `line` with rests of more than 46 bits; _MEMORY, _LIMIT, _IO, _ARGUMENT. */
+ *  Needs memory of the GPU: 8 bytes for each key, 16 with TAMIS_GPU_HOST (in pieces, if that is
+ *  not free), 8 for each 16 lines, a copy of the body, and up to 48 bytes for each word that the
+ *  attic may hold.
+ *  @return TAMIS_OK; _FULL: they do not all fit, and nothing has changed; _CANNOT: states; a `line`
+ *  with rests of more than 46 bits; or one with rests in which 16 lines side by side come to hold
+ *  more than 1024 entries, on a GPU with less than 78 KiB of shared memory for a block (compute
+ *  capability 7.5), and nothing has changed; _MEMORY, _LIMIT, _IO, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_add(tamis_gpu_set *set, const tamis_gpu_keys *keys,
                                                      tamis_problem *reterr_problem);
 
