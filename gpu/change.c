@@ -288,16 +288,21 @@ static tamis_status change_piece(change_job *job, const uint64_t *keys, uint64_t
     return job->words == 0 && tally.words == 0 ? TAMIS_OK : write_attic(job, tally.words);
 }
 
+/* The next keys, `each` at most: where they are on the GPU, and how many. */
+static tamis_status take_piece(change_job *job, uint64_t done, const uint64_t **ret_keys,
+                               uint64_t *ret_n) {
+    const uint64_t *const keys = job->keys->data + done;
+    bool const            is_host = (job->keys->flags & TAMIS_GPU_HOST) != 0;
+    *ret_n = min_u64(job->keys->n - done, job->each);
+    *ret_keys = is_host ? (const uint64_t *)(uintptr_t)job->here : keys;
+    return is_host ? device_copy_in(job->set->device, job->here, keys, 8 * *ret_n, NULL) : TAMIS_OK;
+}
+
 static tamis_status change_all(change_job *job) {
-    bool const   is_host = (job->keys->flags & TAMIS_GPU_HOST) != 0;
     tamis_status status = TAMIS_OK;
     for (uint64_t done = 0, n; done < job->keys->n && status == TAMIS_OK; done += n) {
-        const uint64_t *keys = job->keys->data + done;
-        n = min_u64(job->keys->n - done, job->each);
-        if (is_host) {
-            status = device_copy_in(job->set->device, job->here, keys, 8 * n, NULL);
-            keys = (const uint64_t *)(uintptr_t)job->here;
-        }
+        const uint64_t *keys;
+        status = take_piece(job, done, &keys, &n);
         if (status == TAMIS_OK) status = change_piece(job, keys, n);
     }
     return status;
@@ -341,12 +346,8 @@ static tamis_status mark_keys(change_job *job) {
     if (status == TAMIS_OK)
         status = device_zero(job->set->device, address_of(change->tally), sizeof(gpu_tally), NULL);
     for (uint64_t done = 0, n; done < job->keys->n && status == TAMIS_OK; done += n) {
-        const uint64_t *keys = job->keys->data + done;
-        n = min_u64(job->keys->n - done, job->each);
-        if (is_host) {
-            status = device_copy_in(job->set->device, job->here, keys, 8 * n, NULL);
-            keys = (const uint64_t *)(uintptr_t)job->here;
-        }
+        const uint64_t *keys;
+        status = take_piece(job, done, &keys, &n);
         change->keys = (gpu_keys){ keys, n, (job->keys->flags & TAMIS_GPU_HASHES) != 0 };
         if (status == TAMIS_OK) status = run_over(job, GPU_K_bloom_add, n, change);
     }

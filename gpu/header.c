@@ -2,34 +2,13 @@
 #include "header.h"
 
 #include "core/le.h"
+#include "file_layout.h"
 #include "kinds/bloom/size.h"
 #include "kinds/line/shape.h"
 #include "say.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-
-/* Offsets, as docs/format.md has them. */
-enum {
-    AT_REQUIRED = 12,
-    AT_HASH = 20,
-    AT_PARTS = 24,
-    AT_SEED_LOW = 32,
-    AT_SEED_HIGH = 40,
-    AT_REFUSED_ADDS = 48,
-    AT_REFUSED_REMOVES = 56,
-    AT_PART = 128,
-    AT_CHECKSUM = HEADER_BYTES - 8,
-    PART_BODY_BYTES = AT_PART + 16,
-    PART_CAPACITY = AT_PART + 24,
-    PART_KEYS = AT_PART + 40,
-    PART_SATURATED = AT_PART + 48,
-    PART_TIMER_BITS = AT_PART + 88,
-    PART_GEOMETRY = AT_PART + 128,
-};
-
-/* What `required` may say: these are states, or the set can grow. All else is refused. */
-enum { NEEDS_STATES = 1, NEEDS_GROWTH = 2, NEEDS_PART = 4 };
 
 header_facts header_read(const uint8_t *header) {
     header_facts facts = { .is_states = (le32_load(header + AT_REQUIRED) & NEEDS_STATES) != 0,
@@ -102,21 +81,17 @@ void header_set_counts(uint8_t *header, const header_facts *facts) {
     le64_store(header + AT_CHECKSUM, XXH3_64bits(header, AT_CHECKSUM));
 }
 
-static uint64_t blocks_of(uint64_t body_bytes) {
-    return (body_bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
-}
-
 uint64_t header_file_bytes(uint64_t body_bytes) {
-    return HEADER_BYTES + body_bytes + 8 * blocks_of(body_bytes) + TOTAL_BYTES;
+    return HEADER_BYTES + body_bytes + 8 * file_blocks(body_bytes) + TOTAL_BYTES;
 }
 
 void header_finish_file(uint8_t *file, uint64_t body_bytes) {
     const uint8_t *const body = file + HEADER_BYTES;
     uint8_t *const       checksums = file + HEADER_BYTES + body_bytes;
-    uint64_t const       n = blocks_of(body_bytes);
+    uint64_t const       n = file_blocks(body_bytes);
     XXH3_state_t         state;
     for (uint64_t i = 0; i < n; i++) {
-        size_t const bytes = (size_t)min_u64(body_bytes - i * BLOCK_BYTES, BLOCK_BYTES);
+        size_t const bytes = file_block_bytes(body_bytes, i);
         le64_store(checksums + 8 * i, XXH3_64bits(body + i * BLOCK_BYTES, bytes));
     }
     (void)XXH3_128bits_reset(&state);

@@ -3,13 +3,10 @@
 #ifndef TAMIS_GPU_HEADER_H
 #define TAMIS_GPU_HEADER_H
 
+#include "file_layout.h"
 #include "kernels/table.h"
 
 #include <tamis/gpu.h>
-
-#define HEADER_BYTES 4096
-#define BLOCK_BYTES 65536
-#define TOTAL_BYTES 16
 
 /* What a header says, as far as it is needed here. */
 typedef struct header_facts {

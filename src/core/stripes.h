@@ -8,7 +8,7 @@
  * A writer locks the stripe. Before it writes, the stripe is changing; at the end it has another
  * version, and is free. A reader notes the word, reads what it needs and looks again: if the
  * version is the same, and the stripe was not changing, all that it has read belongs together. A
- * lock alone does not stop readers, so a stripe may be locked for long (while a set is saved).
+ * lock alone does not stop readers, so a stripe may be locked for long (while a set is copied).
  *
  * Why this is right: "changing" is stored before any word of data, and the second look is loaded
  * after all of them; stripe_fence() keeps both orders. So a reader that has one word of a writer

@@ -11,7 +11,8 @@
 #define WORD_BYTES 8
 #define LINE_WORDS (TAMIS_LINE_BYTES / WORD_BYTES)
 
-/* ThreadSanitizer leaves a function out, or not, after inlining. */
+/* With ThreadSanitizer it is a function of its own: inlined, it would be checked as a part of its
+ * caller. */
 #if defined(__SANITIZE_THREAD__)
 #define WORDS_READER static __attribute__((noinline, unused)) STRIPE_READER
 #else
