@@ -120,6 +120,7 @@ struct lab_run {
     uint64_t              seed;
     unsigned              jobs;     /* threads for trials; 0 is 1 */
     struct progress      *progress; /* NULL: nobody waits */
+    struct journal       *journal;  /* NULL: trials are not kept */
     lab_row              *rows;
     size_t                n_rows;
     lab_mark             *marks;

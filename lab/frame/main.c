@@ -1,6 +1,7 @@
 /* main.c - tamis-lab: the numbers of the papers, measured again. */
 #include "lab.h"
 
+#include "journal.h"
 #include "options.h"
 #include "progress.h"
 
@@ -10,7 +11,7 @@
 static const char USAGE[] =
     "usage: tamis-lab list\n"
     "       tamis-lab run ID.. | all [--quick | --full] [--seed N] [--jobs N]\n"
-    "                 [--csv[=FILE]] [--json[=FILE]] [--curves[=FILE]]\n"
+    "                 [--keep FOLDER] [--csv[=FILE]] [--json[=FILE]] [--curves[=FILE]]\n"
     "\n"
     "Runs experiments from the papers with the library, and holds what comes out against exact\n"
     "theory, and theory against what the papers print.\n"
@@ -19,6 +20,8 @@ static const char USAGE[] =
     "  --full    the papers' own numbers of trials; three hours of one core\n"
     "  --seed N  other randomness (default 1); the same seed gives the same results\n"
     "  --jobs N  trials side by side (default: one per core); results do not depend on it\n"
+    "  --keep FOLDER  trials that are done are kept there: a run that was stopped goes on with\n"
+    "            the next one that names the same folder\n"
     "  --csv     one line per row, for programs\n"
     "  --json    the same, nested, with the figures\n"
     "  --curves  the points of the figures as CSV\n"
@@ -30,6 +33,7 @@ static const char USAGE[] =
     "  tamis-lab run bloom.fpr --seed 2          one experiment, with other randomness\n"
     "  tamis-lab run all --csv > results.csv     to compare with lab/results/quick.csv\n"
     "  tamis-lab run all --full --json=all.json  the table, and a file of the same\n"
+    "  tamis-lab run all --full --keep trials    hours of work, in pieces\n"
     "\n"
     "Exit status: 0 all rows agree with theory, 1 some do not, 2 wrong usage, 3 could not run.\n";
 
@@ -99,16 +103,18 @@ static void count_verdicts(const lab_run *run, lab_tally *tally) {
 }
 
 static void run_one(const options *given, const lab_experiment *experiment, progress *waiting,
-                    lab_tally *tally) {
+                    journal *kept, lab_tally *tally) {
     unsigned const index = waiting->index;
     lab_run        run = { .experiment = experiment,
                            .is_full = given->is_full,
                            .seed = given->seed,
                            .jobs = (unsigned)given->jobs,
-                           .progress = waiting };
+                           .progress = waiting,
+                           .journal = kept };
     progress_experiment(waiting, experiment->id);
     experiment->run(&run);
     progress_experiment_over(waiting);
+    if (kept != NULL) journal_experiment_over(kept);
     for (size_t i = 0; i < given->n_outputs; i++) {
         given->outputs[i].format->experiment(given->outputs[i].to, &run, index);
         (void)fflush(given->outputs[i].to);
@@ -142,10 +148,14 @@ static int run_wanted(options *given) {
     const lab_experiment **const wanted = wanted_of(given);
     lab_tally                    tally = { 0 };
     progress                     waiting;
+    journal                      kept;
+    if (given->keep != NULL) journal_open(&kept, given->keep);
     progress_begin(&waiting, given->is_full, (unsigned)given->jobs);
     for (size_t i = 0; wanted[i] != NULL; i++) progress_expect(&waiting, wanted[i]->id);
     open_outputs(given);
-    for (size_t i = 0; wanted[i] != NULL; i++) run_one(given, wanted[i], &waiting, &tally);
+    for (size_t i = 0; wanted[i] != NULL; i++) {
+        run_one(given, wanted[i], &waiting, given->keep != NULL ? &kept : NULL, &tally);
+    }
     close_outputs(given, &tally);
     free(wanted);
     return tally.out == 0 ? LAB_EXIT_AGREES : LAB_EXIT_OUT;

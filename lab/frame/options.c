@@ -66,6 +66,11 @@ static bool choose_format(options *given, const lab_format *format, const char *
 
 /* ------------------------------------------------------------------ all options */
 
+static bool read_folder(const char *text, const char **ret_folder) {
+    *ret_folder = text;
+    return text != NULL || options_complain("a folder is missing after", "--keep");
+}
+
 /* One option; `next` is the argument after it, and is taken if *ret_taken becomes 2. */
 static bool read_option(options *given, const char *option, const char *next, int *ret_taken) {
     const lab_format *const format = format_of(option);
@@ -78,6 +83,7 @@ static bool read_option(options *given, const char *option, const char *next, in
     *ret_taken = 2;
     if (strcmp(option, "--seed") == 0) return read_number(option, next, &given->seed);
     if (strcmp(option, "--jobs") == 0) return read_jobs(next, &given->jobs);
+    if (strcmp(option, "--keep") == 0) return read_folder(next, &given->keep);
     return options_complain("unknown option", option);
 }
 
