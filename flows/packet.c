@@ -18,7 +18,7 @@
 #define MAX_EXTENSIONS 16
 #define MAX_TUNNELS 4
 
-static_assert(sizeof(flow_tuple) == 38, "padding would be hashed");
+static_assert(sizeof(flow_tuple) == 40, "padding would be hashed");
 
 /* ------------------------------------------------------------------ names */
 
@@ -92,6 +92,7 @@ static packet_skip parse_tcp(parse *p, packet *out) {
     if (header_bytes < 20 || header_bytes > left) return PACKET_BAD_TRANSPORT;
     take_ports(p, header);
     out->flags = header[13];
+    out->payload_at = (uint32_t)header_bytes;
     out->payload_bytes = (uint32_t)(left - header_bytes);
     return PACKET_TAKEN;
 }
@@ -132,7 +133,8 @@ static packet_skip parse_with_ports(parse *p, packet *out) {
     return PACKET_TAKEN;
 }
 
-static packet_skip parse_transport(parse *p, packet *out) {
+/* The payload begins where the header functions stop reading; TCP says where by itself. */
+static packet_skip parse_header(parse *p, packet *out) {
     switch (p->protocol) {
     case PROTOCOL_TCP: return parse_tcp(p, out);
     case PROTOCOL_UDP: return parse_udp(p, out);
@@ -143,6 +145,15 @@ static packet_skip parse_transport(parse *p, packet *out) {
     case 136: return parse_with_ports(p, out);
     default: out->payload_bytes = (uint32_t)on_wire(p); return PACKET_TAKEN;
     }
+}
+
+static packet_skip parse_transport(parse *p, packet *out) {
+    const uint8_t *const begin = p->rest.at;
+    packet_skip const    skip = parse_header(p, out);
+    out->transport = begin;
+    out->transport_bytes = (uint32_t)(p->rest.end - begin);
+    if (p->protocol != PROTOCOL_TCP) out->payload_at = (uint32_t)(p->rest.at - begin);
+    return skip;
 }
 
 /* ------------------------------------------------------------------ IP */

@@ -62,6 +62,7 @@ typedef struct flow_tuple {
     uint16_t port[2];        /* ICMP echo: the identifier, twice. Other protocols: 0 */
     uint8_t  protocol;
     uint8_t  version; /* 4 or 6 */
+    uint16_t extra;   /* 0, or what the machine adds to the key, as a DNS id */
 } flow_tuple;
 
 typedef struct packet {
@@ -72,7 +73,18 @@ typedef struct packet {
     uint8_t    type;          /* of ICMP; 0 for others */
     uint32_t   payload_bytes; /* after the transport header, as the packet says, but never more
                                  than there were on the wire */
+
+    /* The captured bytes from the transport header on, and where the payload begins in them. They
+     * lie in the buffer that was parsed, so they are valid only until the next packet is read. */
+    const uint8_t *transport;
+    uint32_t       transport_bytes, payload_at;
 } packet;
+
+/* Byte i of the payload, or -1 if it was not captured. */
+static inline int packet_byte(const packet *p, uint32_t i) {
+    uint64_t const at = (uint64_t)p->payload_at + i;
+    return i < p->payload_bytes && at < p->transport_bytes ? p->transport[at] : -1;
+}
 
 /* `captured` of the packet's `wire_bytes` bytes are given. `link_type` is a DLT_ or LINKTYPE_
  * number of libpcap. *ret_packet is valid only if PACKET_TAKEN is returned. */

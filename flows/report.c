@@ -224,7 +224,7 @@ static int longest_address(const scan_source *const *sources, size_t n) {
 
 static void print_scans(const session *s) {
     const scan_source *likely[SCANS_SOURCES];
-    size_t const       n = scans_likely(&s->scans, likely, SCANS_SOURCES);
+    size_t const       n = scans_likely(&s->watch.scans, likely, SCANS_SOURCES);
     size_t const       shown = n < REPORT_SCANS ? n : REPORT_SCANS;
     if (n == 0) return;
     output_text("\n  likely scans (%d attempts or more, fewer than 1 in %d answered)\n",

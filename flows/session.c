@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "events.h"
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
@@ -79,50 +78,16 @@ static void make_flow_table(session *s) {
 
 /* ------------------------------------------------------------------ events of the tracker */
 
-static bool is_opening(const tracked *p, tamis_status after) {
-    return p->step == TAMIS_STEP_SET && after == TAMIS_OK &&
-           (p->before == TAMIS_ERR_ABSENT || p->rule->opens);
-}
-
-static void get_end(const packet *p, bool is_high, scan_end *ret_end) {
-    memcpy(ret_end->address, p->flow.address[is_high], sizeof ret_end->address);
-    ret_end->version = p->flow.version;
-    ret_end->port = p->flow.port[is_high];
-}
-
-/* A flow that begins half-open is an attempt of its source. */
-static void watch_scans(session *s, const tracked *p, tamis_status after) {
-    scan_end   from, to;
-    bool const is_attempt =
-        is_opening(p, after) && !p->rule->is_reversed && s->m.states[p->rule->go].is_half_open;
-    bool const is_answer = p->rule->answers && p->before == TAMIS_OK;
-    if (!is_attempt && !is_answer) return;
-    get_end(&p->p, p->p.is_from_high, &from);
-    get_end(&p->p, !p->p.is_from_high, &to);
-    if (!is_attempt) {
-        scans_answer(&s->scans, &to);
-        return;
-    }
-    const scan_source *const likely = scans_attempt(&s->scans, &from, &to);
-    if (likely != NULL && s->asked->is_json) events_scan(likely, p->time_ns);
-}
-
 static void session_on_batch(void *context, const tracked *batch, const uint64_t *ids,
                              const tamis_status *after, size_t n, uint32_t tick) {
     session *const s = context;
-    for (size_t i = 0; i < n; i++) {
-        const tracked *const p = &batch[i];
-        if (p->rule == NULL) continue;
-        watch_scans(s, p, after[i]);
-        if (is_opening(p, after[i])) timeline_at(&s->line, p->now_ns)->flows++;
-        if (s->asked->is_json && tracker_is_event(p, after[i])) events_flow(&s->m, p);
-    }
+    watch_batch(&s->watch, batch, after, n);
     if (s->has_check) check_batch(&s->check, batch, ids, n, tick);
 }
 
 static void session_on_aged(void *context, unsigned state, uint64_t n) {
     session *const s = context;
-    if (s->asked->is_json) events_aged(&s->m.states[state], n, s->clock.latest_ns);
+    watch_aged(&s->watch, state, n, s->clock.latest_ns);
 }
 
 void session_begin(session *ret_session, const options *asked) {
@@ -133,7 +98,7 @@ void session_begin(session *ret_session, const options *asked) {
     make_flow_table(s);
     tracker_init(&s->tracker, &s->m, s->flows, s->spec.seed.low ^ s->spec.seed.high);
     s->tracker.hooks = (tracker_hooks){ s, session_on_batch, session_on_aged };
-    scans_init(&s->scans, s->spec.seed.high);
+    watch_init(&s->watch, &s->m, &s->line, s->spec.seed.high, asked->is_json);
     timeline_init(&s->line);
 }
 

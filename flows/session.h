@@ -1,6 +1,6 @@
 /* session.h - everything that one run of tamis-flows needs, and the path of a packet through it:
  *
- *     capture -> clock -> packet_parse() -> tracker (machine, table) -> scans, events, check
+ *     capture -> clock -> packet_parse() -> tracker (machine, table) -> watch, check
  *                                       \-> timeline, counts of skipped packets
  */
 #ifndef FLOWS_SESSION_H
@@ -9,8 +9,7 @@
 #include "capture.h"
 #include "check.h"
 #include "options.h"
-#include "scans.h"
-#include "timeline.h"
+#include "watch.h"
 
 typedef struct session {
     const options *asked;
@@ -20,7 +19,7 @@ typedef struct session {
     tracker        tracker;
     bool           has_check;
     check          check;
-    scans          scans;
+    watch          watch;
     timeline       line;
     flow_clock     clock;
 

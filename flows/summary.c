@@ -30,7 +30,7 @@ static void write_events(const session *s, const char *name, bool is_anomaly) {
 
 static void write_scans(const session *s) {
     const scan_source *likely[SCANS_SOURCES];
-    size_t const       n = scans_likely(&s->scans, likely, SCANS_SOURCES);
+    size_t const       n = scans_likely(&s->watch.scans, likely, SCANS_SOURCES);
     json_open("scans", '[');
     for (size_t i = 0; i < n; i++) {
         address_text text;

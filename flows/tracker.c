@@ -112,10 +112,7 @@ void tracker_flush(tracker *t) {
     uint64_t     ids[TRACKER_BATCH];
     tamis_status after[TRACKER_BATCH];
     if (t->n == 0) return;
-    for (size_t i = 0; i < t->n; i++) {
-        ids[i] = tracker_id(t, &t->batch[i].p.flow);
-        t->batch[i].answers = machine_answers(t->m, &t->batch[i].p);
-    }
+    for (size_t i = 0; i < t->n; i++) ids[i] = tracker_id(t, &t->batch[i].p.flow);
     table_step(t->flows, ids, t->n, on_step, t, after);
     for (size_t i = 0; i < t->n; i++) count_packet_step(t, &t->batch[i], after[i]);
     count_peak(&t->counts);
@@ -154,5 +151,6 @@ void tracker_add(tracker *t, uint64_t time_ns, uint64_t now_ns) {
     tracked *const added = &t->batch[t->n++];
     added->time_ns = time_ns;
     added->now_ns = now_ns;
+    added->answers = machine_answers(t->m, &added->p); /* now: the payload is not kept */
     if (t->n == TRACKER_BATCH) tracker_flush(t);
 }
