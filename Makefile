@@ -138,8 +138,10 @@ gpu: ## Build libtamis-gpu.so, sets on an NVIDIA GPU (docs/gpu.md); needs no CUD
 	@scripts/setup build gpu
 	@scripts/build $(BUILD) gpu
 
-test-gpu: gpu ## Compare sets on the GPU with those of the CPU, byte for byte, up to N keys
-	@$(BUILD)/tamis-gpu-bench check $(N)
+test-gpu: ## All tests of sets on a GPU, on the one that is here; sets of up to N keys are compared with the CPU's
+	@scripts/setup build test python python-test gpu
+	@scripts/build $(BUILD) gpu-tests
+	@gpu/test-gpu $(BUILD) $(N)
 
 bench-gpu: gpu ## Measure lookups, adds and removals on the GPU: make bench-gpu N=1000000000
 	@$(BUILD)/tamis-gpu-bench speed $(N)

@@ -29,8 +29,6 @@ static tamis_status ask_there(const tamis_gpu_set *set, ask_kind question, const
  * way, each in a stream of its own. Keys and answers go through pinned memory of ours, unless the
  * caller's is pinned: then that is a copy less. */
 
-#define PIECE_KEYS (UINT64_C(2) << 20)
-
 /* Keys that are under way; n may be 0. */
 typedef struct ask_piece {
     uint64_t first, n;
@@ -61,8 +59,8 @@ void ask_free_memory(tamis_gpu *gpu) {
     device_leave(gpu->device);
 }
 
-/* Have memory for so many keys in each piece; answers have 8 bytes at most. */
-static tamis_status get_memory(tamis_gpu *gpu, uint64_t keys) {
+/* Answers have 8 bytes at most. */
+tamis_status ask_get_memory(tamis_gpu *gpu, uint64_t keys) {
     if (gpu->memory_keys >= keys) return TAMIS_OK;
     free_memory(gpu);
     for (unsigned i = 0; i < DEVICE_STREAMS; i++) {
@@ -115,11 +113,11 @@ static tamis_status send_keys(ask_pipe *pipe, unsigned i, const uint64_t *keys, 
 static tamis_status ask_from_here(const tamis_gpu_set *set, ask_kind question,
                                   const tamis_gpu_keys *keys, void *answers) {
     ask_pipe       pipe = { .set = set, .question = question, .flags = keys->flags, .to = answers };
-    uint64_t const each = min_u64(keys->n, PIECE_KEYS);
+    uint64_t const each = min_u64(keys->n, ASK_PIECE_KEYS);
     unsigned       i = 0;
     pipe.is_pinned =
         device_is_pinned(set->device, keys->data) && device_is_pinned(set->device, answers);
-    tamis_status status = get_memory(set->gpu, each);
+    tamis_status status = ask_get_memory(set->gpu, each);
     for (uint64_t first = 0, n; first < keys->n && status == TAMIS_OK; first += n) {
         n = min_u64(keys->n - first, each);
         if (pipe.piece[i].n != 0) status = take_answers(&pipe, i);

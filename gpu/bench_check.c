@@ -189,7 +189,7 @@ void bench_check(uint64_t largest) {
     tight = bench_spec(n, 0.003, 0, "bloom");
     tight.prefer = TAMIS_PREFER_SMALL;
     check_set("bloom, scattered", tight, n);
-    check_flood(50 * n);
+    check_flood(max_u64(50 * n, largest));
     check_refusal();
     check_too_large();
     for (uint64_t more = 10 * n; more <= largest; more *= 10)

@@ -152,6 +152,41 @@ static void measure_host(const tamis_gpu_set *set, uint64_t n, device_address th
     }
 }
 
+/* Adds and removals of keys in this machine's memory, from the call to its end. */
+static void measure_host_changes(uint64_t n, device_address there, bool is_pinned) {
+    tamis_spec const     spec = bench_spec(n, 0.003, TAMIS_CAN_REMOVE, "line");
+    uint64_t *const      ids = is_pinned ? device_pin(bench_gpu->device, 8 * n) : malloc(8 * n);
+    tamis_gpu_keys const keys = { ids, n, TAMIS_GPU_HOST, NULL };
+    double               add[CHANGES], removal[CHANGES], copy[CHANGES];
+    tamis_gpu_set       *set;
+    tamis_problem        problem = { .text = "" };
+    if (ids == NULL) bench_must(TAMIS_ERR_MEMORY, "host keys");
+    bench_stop_if(tamis_gpu_create(bench_gpu, &spec, &set, &problem), &problem, "create");
+    for (uint64_t i = 0; i < n; i++) ids[i] = 3 * i;
+    for (unsigned i = 0; i < CHANGES; i++) {
+        double const began = bench_seconds();
+        bench_stop_if(tamis_gpu_add(set, &keys, &problem), &problem, "add");
+        double const added = bench_seconds();
+        bench_stop_if(tamis_gpu_remove(set, &keys, NULL, &problem), &problem, "remove");
+        double const removed = bench_seconds();
+        bench_send(there, ids, 8 * n);
+        copy[i] = bench_seconds() - removed;
+        removal[i] = removed - added;
+        add[i] = added - began;
+    }
+    (void)printf("  from the host, %-9s add %.2f G/s, remove all %.2f G/s; a copy of the keys "
+                 "alone %.2f G/s\n",
+                 is_pinned ? "pinned:" : "pageable:", (double)n / median(add, CHANGES) / 1e9,
+                 (double)n / median(removal, CHANGES) / 1e9,
+                 (double)n / median(copy, CHANGES) / 1e9);
+    (void)fflush(stdout);
+    tamis_gpu_free(set);
+    if (is_pinned)
+        device_unpin(bench_gpu->device, ids);
+    else
+        free(ids);
+}
+
 static void measure_copies(device_address there, uint64_t n) {
     tamis_spec const spec = bench_spec(10000000, 0.003, TAMIS_CAN_REMOVE, "line");
     tamis_gpu_set   *set;
@@ -160,6 +195,8 @@ static void measure_copies(device_address there, uint64_t n) {
     bench_must(device_enter(bench_gpu->device), "enter");
     measure_host(set, n, there, true);
     measure_host(set, n, there, false);
+    measure_host_changes(n, there, true);
+    measure_host_changes(n, there, false);
     device_leave(bench_gpu->device);
     tamis_gpu_free(set);
 }

@@ -11,8 +11,10 @@
  * Whether all fits is known only at the end. So a copy of the body is kept meanwhile, on the GPU if
  * there is memory for it: copying it there takes less time than anything else here. If something
  * does not fit, or fails, the copy comes back.
+ *
+ * Keys of this machine come in pieces, each while the one before it is worked on (feed.h).
  */
-#include "set.h"
+#include "feed.h"
 
 #include "core/le.h"
 
@@ -23,24 +25,26 @@
 #define SCAN_EACH 8
 #define SCAN_SPAN (SCAN_EACH * GPU_BLOCK)
 #define MOST_SCRATCH 16
+#define SCRATCH_PER_KEY 12
+#define MOST_PIECES 4
 
 typedef struct change_job {
     tamis_gpu_set        *set;
     const tamis_gpu_keys *keys;
     bool                  is_removal;
-    uint64_t              each; /* keys at a time */
+    feed                  feed;
     gpu_change            change;
     gpu_attic             attic;
     gpu_tally             sum;    /* of all that is done so far */
     uint64_t              words;  /* in the attic now */
-    device_address        here;   /* keys that were copied from this machine */
     uint64_t             *totals; /* for prefix sums */
     device_address        copy;   /* of the body; or */
     uint8_t              *host_copy;
     bool                  is_short_here; /* of this machine's memory for it */
     device_address        scratch[MOST_SCRATCH];
     unsigned              n_scratch;
-    uint64_t              shared_bytes; /* that a launch needed, and a block does not have */
+    uint64_t              scratch_bytes; /* in all of them */
+    uint64_t              shared_bytes;  /* that a launch needed, and a block does not have */
 } change_job;
 
 /* ------------------------------------------------------------------ memory */
@@ -51,6 +55,7 @@ static tamis_status get_scratch(change_job *job, uint64_t bytes, void *ret) {
     tamis_status   status = device_alloc(job->set->device, bytes, &address);
     if (status != TAMIS_OK) return status;
     job->scratch[job->n_scratch++] = address;
+    job->scratch_bytes += bytes;
     void *const pointer = (void *)(uintptr_t)address;
     memcpy(ret, &pointer, sizeof pointer);
     return TAMIS_OK;
@@ -110,16 +115,39 @@ static tamis_status bring_back_copy(change_job *job) {
     return status == TAMIS_OK ? device_wait(device, NULL) : status;
 }
 
+/* Keys on the GPU at a time, so that the scratch memory of filling a table is at most
+ * SCRATCH_PER_KEY. But a piece takes a pass over the whole table, so there are not many of them. */
+static uint64_t piece_there(const change_job *job) {
+    uint64_t const n = job->keys->n;
+    uint64_t const most = SCRATCH_PER_KEY * max_u64(n, job->set->facts.capacity);
+    uint64_t const left = most > job->scratch_bytes ? most - job->scratch_bytes : 0;
+    uint64_t const each = min_u64(n, max_u64(left / 8, n / MOST_PIECES + 1));
+    uint64_t const pieces = (n + each - 1) / each;
+    return (n + pieces - 1) / pieces;
+}
+
+/* Buffers for keys of this machine: two, or one if one piece is all. */
+static tamis_status begin_feed(change_job *job, uint64_t each) {
+    unsigned const most = each < job->keys->n ? FEED_BUFFERS : 1;
+    unsigned const buffers = feed_is_host(job->keys) ? most : 0;
+    tamis_status   status = TAMIS_OK;
+    for (unsigned i = 0; i < buffers && status == TAMIS_OK; i++)
+        status = get_scratch(job, 8 * each, &job->feed.buffer[i]);
+    if (status == TAMIS_OK) feed_begin(&job->feed, job->set->gpu, job->keys, each);
+    return status;
+}
+
 /* Memory for as many keys at a time as can be had. */
 static tamis_status get_key_memory(change_job *job) {
-    bool const     is_host = (job->keys->flags & TAMIS_GPU_HOST) != 0;
-    uint64_t const bytes = is_host ? 16 : 8, most = min_u64(job->keys->n, MOST_KEYS);
+    bool const     is_host = feed_is_host(job->keys);
+    uint64_t const wanted =
+        is_host ? feed_piece(job->keys->n, job->set->facts.capacity) : piece_there(job);
+    uint64_t const bytes = is_host ? 8 * (1 + FEED_BUFFERS) : 8;
     uint64_t const fits = device_free_bytes(job->set->device) / 10 * 9 / bytes;
-    job->each = min_u64(most, fits);
-    if (job->each == 0) return TAMIS_ERR_MEMORY;
-    tamis_status status = get_scratch(job, 8 * job->each, &job->change.hashes);
-    if (status == TAMIS_OK && is_host) status = get_scratch(job, 8 * job->each, &job->here);
-    return status;
+    uint64_t const each = min_u64(min_u64(wanted, MOST_KEYS), fits);
+    if (each == 0) return TAMIS_ERR_MEMORY;
+    tamis_status const status = get_scratch(job, 8 * each, &job->change.hashes);
+    return status == TAMIS_OK ? begin_feed(job, each) : status;
 }
 
 static void let_memory_go(change_job *job) {
@@ -268,15 +296,18 @@ static void add_tally(gpu_tally *sum, const gpu_tally *more) {
     sum->saturated += more->saturated;
 }
 
-/* TAMIS_OK, _FULL, _CANNOT (shared memory), or a failure. */
-static tamis_status change_piece(change_job *job, const uint64_t *keys, uint64_t n) {
-    gpu_tally    tally = { 0 };
-    bool const   are_hashes = (job->keys->flags & TAMIS_GPU_HASHES) != 0;
-    tamis_status status;
+/* Queue what can be queued for a piece. */
+static tamis_status start_piece(change_job *job, const uint64_t *keys, uint64_t n) {
+    bool const are_hashes = (job->keys->flags & TAMIS_GPU_HASHES) != 0;
     job->change.keys = (gpu_keys){ keys, n, are_hashes };
-    status = group_hashes(job);
-    if (status == TAMIS_OK) status = merge(job, 0, GPU_ROOM);
-    if (status == TAMIS_OK) status = read_tally(job, &tally);
+    tamis_status const status = group_hashes(job);
+    return status == TAMIS_OK ? merge(job, 0, GPU_ROOM) : status;
+}
+
+/* Wait for it, and do the rest. TAMIS_OK, _FULL, _CANNOT (shared memory), or a failure. */
+static tamis_status finish_piece(change_job *job) {
+    gpu_tally    tally = { 0 };
+    tamis_status status = read_tally(job, &tally);
     if (status == TAMIS_OK && tally.large != 0) status = merge_large(job, tally.large);
     if (status == TAMIS_OK && job->words != 0)
         status = run_over(job, GPU_K_attic_keep,
@@ -288,23 +319,17 @@ static tamis_status change_piece(change_job *job, const uint64_t *keys, uint64_t
     return job->words == 0 && tally.words == 0 ? TAMIS_OK : write_attic(job, tally.words);
 }
 
-/* The next keys, `each` at most: where they are on the GPU, and how many. */
-static tamis_status take_piece(change_job *job, uint64_t done, const uint64_t **ret_keys,
-                               uint64_t *ret_n) {
-    const uint64_t *const keys = job->keys->data + done;
-    bool const            is_host = (job->keys->flags & TAMIS_GPU_HOST) != 0;
-    *ret_n = min_u64(job->keys->n - done, job->each);
-    *ret_keys = is_host ? (const uint64_t *)(uintptr_t)job->here : keys;
-    return is_host ? device_copy_in(job->set->device, job->here, keys, 8 * *ret_n, NULL) : TAMIS_OK;
-}
-
 static tamis_status change_all(change_job *job) {
-    tamis_status status = TAMIS_OK;
-    for (uint64_t done = 0, n; done < job->keys->n && status == TAMIS_OK; done += n) {
+    tamis_status status = feed_send(&job->feed);
+    while (status == TAMIS_OK && job->feed.taken < job->keys->n) {
         const uint64_t *keys;
-        status = take_piece(job, done, &keys, &n);
-        if (status == TAMIS_OK) status = change_piece(job, keys, n);
+        uint64_t        n;
+        status = feed_take(&job->feed, &keys, &n);
+        if (status == TAMIS_OK) status = start_piece(job, keys, n);
+        if (status == TAMIS_OK) status = feed_send(&job->feed);
+        if (status == TAMIS_OK) status = finish_piece(job);
     }
+    if (status != TAMIS_OK) feed_stop(&job->feed);
     return status;
 }
 
@@ -334,24 +359,31 @@ static tamis_status change_lines(change_job *job) {
 
 /* ------------------------------------------------------------------ Bloom filters */
 
+static tamis_status mark_piece(change_job *job) {
+    gpu_change *const change = &job->change;
+    const uint64_t   *keys;
+    uint64_t          n;
+    tamis_status      status = feed_take(&job->feed, &keys, &n);
+    change->keys = (gpu_keys){ keys, n, (job->keys->flags & TAMIS_GPU_HASHES) != 0 };
+    if (status == TAMIS_OK) status = run_over(job, GPU_K_bloom_add, n, change);
+    if (status == TAMIS_OK) status = feed_send(&job->feed);
+    return status == TAMIS_OK ? device_wait(job->set->device, NULL) : status;
+}
+
 /* Marks cannot be refused: no copy is needed. */
 static tamis_status mark_keys(change_job *job) {
-    bool const   is_host = (job->keys->flags & TAMIS_GPU_HOST) != 0;
-    gpu_change  *change = &job->change;
-    gpu_tally    tally = { 0 };
-    tamis_status status = get_scratch(job, sizeof(gpu_tally), &change->tally);
-    change->table = job->set->table;
-    job->each = is_host ? min_u64(job->keys->n, UINT64_C(1) << 24) : job->keys->n;
-    if (status == TAMIS_OK && is_host) status = get_scratch(job, 8 * job->each, &job->here);
+    uint64_t const n = job->keys->n;
+    gpu_tally      tally = { 0 };
+    tamis_status   status = get_scratch(job, sizeof(gpu_tally), &job->change.tally);
     if (status == TAMIS_OK)
-        status = device_zero(job->set->device, address_of(change->tally), sizeof(gpu_tally), NULL);
-    for (uint64_t done = 0, n; done < job->keys->n && status == TAMIS_OK; done += n) {
-        const uint64_t *keys;
-        status = take_piece(job, done, &keys, &n);
-        change->keys = (gpu_keys){ keys, n, (job->keys->flags & TAMIS_GPU_HASHES) != 0 };
-        if (status == TAMIS_OK) status = run_over(job, GPU_K_bloom_add, n, change);
-    }
+        status = begin_feed(job, feed_is_host(job->keys) ? feed_piece(n, 0) : n);
+    if (status != TAMIS_OK) return status;
+    job->change.table = job->set->table;
+    status = device_zero(job->set->device, address_of(job->change.tally), sizeof(gpu_tally), NULL);
+    if (status == TAMIS_OK) status = feed_send(&job->feed);
+    while (status == TAMIS_OK && job->feed.taken < n) status = mark_piece(job);
     if (status == TAMIS_OK) status = read_tally(job, &tally);
+    if (status != TAMIS_OK) feed_stop(&job->feed);
     job->set->facts.keys += tally.added;
     return status;
 }

@@ -58,6 +58,30 @@ void tamis_gpu_free_memory(tamis_gpu *gpu, void *memory) {
     device_leave(gpu->device);
 }
 
+/* Between memory of this machine and of the GPU, to its end. */
+static tamis_status copy_now(tamis_gpu *gpu, device_address there, void *here, const void *from,
+                             uint64_t bytes, tamis_problem *problem) {
+    if (gpu == NULL || (bytes != 0 && (there == 0 || (here == NULL && from == NULL))))
+        return say(problem, TAMIS_ERR_ARGUMENT, "no GPU, or no memory to copy");
+    tamis_status status = device_enter(gpu->device);
+    if (status != TAMIS_OK) return say_device(problem, status, gpu->device);
+    status = from != NULL ? device_copy_in(gpu->device, there, from, bytes, NULL)
+                          : device_copy_out(gpu->device, here, there, bytes, NULL);
+    if (status == TAMIS_OK) status = device_wait(gpu->device, NULL);
+    device_leave(gpu->device);
+    return say_device(problem, status, gpu->device);
+}
+
+tamis_status tamis_gpu_send(tamis_gpu *gpu, void *to, const void *from, uint64_t bytes,
+                            tamis_problem *reterr_problem) {
+    return copy_now(gpu, (device_address)(uintptr_t)to, NULL, from, bytes, reterr_problem);
+}
+
+tamis_status tamis_gpu_fetch(tamis_gpu *gpu, void *to, const void *from, uint64_t bytes,
+                             tamis_problem *reterr_problem) {
+    return copy_now(gpu, (device_address)(uintptr_t)from, to, NULL, bytes, reterr_problem);
+}
+
 tamis_status tamis_gpu_wait(tamis_gpu *gpu, void *stream, tamis_problem *reterr_problem) {
     if (gpu == NULL) return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU");
     tamis_status status = device_enter(gpu->device);

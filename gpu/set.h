@@ -21,8 +21,11 @@ struct tamis_gpu {
     uint64_t    memory_keys; /* that each of these has room for */
 };
 
-/* ask.c: let that memory go. */
-void ask_free_memory(tamis_gpu *gpu);
+/* ask.c: have that memory, for so many keys in each piece and ASK_PIECE_KEYS at most; or let it go.
+ */
+#define ASK_PIECE_KEYS (UINT64_C(2) << 20)
+tamis_status ask_get_memory(tamis_gpu *gpu, uint64_t keys);
+void         ask_free_memory(tamis_gpu *gpu);
 
 struct tamis_gpu_set {
     tamis_gpu   *gpu;

@@ -72,6 +72,15 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_get_memory(tamis_gpu *gpu, uint
                                                             tamis_problem *reterr_problem);
 TAMIS_API void                         tamis_gpu_free_memory(tamis_gpu *gpu, void *memory);
 
+/** Copy to and from that memory; it is done when the call returns. @return TAMIS_OK, _IO,
+ *  _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_send(tamis_gpu *gpu, void *to, const void *from,
+                                                      uint64_t       bytes,
+                                                      tamis_problem *reterr_problem);
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_fetch(tamis_gpu *gpu, void *to, const void *from,
+                                                       uint64_t       bytes,
+                                                       tamis_problem *reterr_problem);
+
 /* ------------------------------------------------------------------ a set there */
 
 typedef struct tamis_gpu_set tamis_gpu_set;
@@ -134,8 +143,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_get_facts(const tamis_gpu_set *
 
 enum {
     TAMIS_GPU_HASHES = 1, /**< keys are hashes of tamis_hash_key() or tamis_hash_id(), not ids */
-    TAMIS_GPU_HOST = 2    /**< keys and results are in the memory of this machine: lookups copy
-                               them in pieces, while others are worked on; changes copy first */
+    TAMIS_GPU_HOST = 2    /**< keys and results are in the memory of this machine: a call copies
+                               them in pieces, while other pieces are worked on */
 };
 
 /** Many keys, and where they are. */
@@ -183,9 +192,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_get(const tamis_gpu_set  *set,
 /** Add all keys, or none. The body is then, byte for byte, what adding them one by one makes of it.
  *  (Of a `bloom`, tamis_facts.keys may differ by a few: which keys mark something new depends on
  *  their order.)
- *  Needs memory of the GPU: 8 bytes for each key, 16 with TAMIS_GPU_HOST (in pieces, if that is
- *  not free), 8 for each 16 lines, a copy of the body, and up to 48 bytes for each word that the
- *  attic may hold.
+ *  Needs memory of the GPU: a copy of the body, 8 bytes for each 16 lines, up to 48 for each word
+ *  that the attic may hold, and 8 for each key; at most 12 for each key in all when an empty set is
+ *  filled. It takes keys in pieces for that, and if less is free.
  *  @return TAMIS_OK; _FULL: they do not all fit, and nothing has changed; _CANNOT: states; a `line`
  *  with rests of more than 46 bits; or one with rests in which 16 lines side by side come to hold
  *  more than 1024 entries, on a GPU with less than 78 KiB of shared memory for a block (compute

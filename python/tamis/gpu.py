@@ -6,8 +6,9 @@
 
 Keys are arrays of 64-bit ints, taken where they are and without a copy: CuPy, PyTorch and others
 that have __cuda_array_interface__ or __dlpack__, on the GPU; numpy and others that have
-__array_interface__, here. Results are where the keys are: an array of numpy, or an Answers, which
-cupy.asarray() and torch.as_tensor() take without a copy. Keys that others have queued in the stream
+__array_interface__, here. Results are where the keys are: an array of numpy, or an Array, which
+cupy.asarray() and torch.as_tensor() take without a copy, and whose numpy() brings it here. Without
+CuPy and PyTorch, Gpu.send() makes an Array. Keys that others have queued in the stream
 that they name are waited for, and every call here is done when it returns.
 
 Any thread may use a Gpu and its sets: calls of one Gpu wait for each other.
@@ -26,7 +27,7 @@ import threading
 from collections import deque
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator, NamedTuple, Union
+from typing import Any, Iterator, NamedTuple, Optional, Union
 
 from ._core import Counter, Set, States
 from ._errors import ArgumentError, CannotError, KeyTypeError, make
@@ -34,6 +35,7 @@ from ._errors import ArgumentError, CannotError, KeyTypeError, make
 ABSENT = 2**64 - 1
 """What States on a GPU answer for a key that has no value."""
 
+_TRUST = 2  # TAMIS_OPEN_TRUST
 _HOST = 2  # keys in the memory of this machine
 _DLPACK_HERE = (1, 3)  # device types of DLPack: memory of this machine, and such that CUDA has pinned
 _DLPACK_CUDA = (2, 13)  # memory of a GPU, and such that CUDA moves between both
@@ -65,6 +67,19 @@ class _SetFacts(ctypes.Structure):
 
 class _Removal(ctypes.Structure):
     _fields_ = [("removed", ctypes.c_size_t), ("absent", ctypes.c_size_t), ("saturated", ctypes.c_size_t)]
+
+
+class _Spec(ctypes.Structure):
+    """tamis_spec of tamis.h."""
+
+    _fields_ = [("size", ctypes.c_size_t), ("capacity", ctypes.c_uint64), ("fpr", ctypes.c_double),
+                ("abilities", ctypes.c_uint), ("copies", ctypes.c_uint64), ("count_to", ctypes.c_uint64),
+                ("memory", ctypes.c_uint64), ("prefer", ctypes.c_int), ("kind", ctypes.c_char_p),
+                ("geometry", ctypes.c_char_p), ("lifetime", ctypes.c_uint64), ("overflow", ctypes.c_double),
+                ("seed", ctypes.POINTER(ctypes.c_uint64 * 2)), ("hash", ctypes.c_int), ("like", ctypes.c_void_p),
+                ("allocator", ctypes.c_void_p * 3), ("isa", ctypes.c_char_p), ("grow_to", ctypes.c_uint64),
+                ("shared", ctypes.c_bool), ("allocator_flags", ctypes.c_uint), ("reseed", ctypes.c_bool),
+                ("part", ctypes.c_uint32), ("parts", ctypes.c_uint32)]
 
 
 class _DlTensor(ctypes.Structure):
@@ -157,16 +172,16 @@ def _array(keys: Any, gpu: Gpu) -> _Array:
     raise KeyTypeError(f"keys on a GPU are arrays of 64-bit ints, not {type(keys).__name__}")
 
 
-class Answers:
-    """Results in the memory of the GPU. They are complete: no stream has to be waited for."""
+class Array:
+    """Numbers in the memory of the GPU. They are complete: no stream has to be waited for."""
 
     def __init__(self, gpu: Gpu, n: int, typestr: str) -> None:
         self._gpu = gpu
         self._memory = ctypes.c_void_p()
         self._n = n
-        bytes_each = int(typestr[2:])
+        self._bytes = n * int(typestr[2:])
         with gpu._alone():
-            _call(gpu._library.tamis_gpu_get_memory, gpu._handle, ctypes.c_uint64(max(1, n * bytes_each)),
+            _call(gpu._library.tamis_gpu_get_memory, gpu._handle, ctypes.c_uint64(max(1, self._bytes)),
                   ctypes.byref(self._memory))
         self.__cuda_array_interface__ = {
             "shape": (n,), "typestr": typestr, "data": (self._memory.value, False), "version": 3,
@@ -174,6 +189,16 @@ class Answers:
 
     def __len__(self) -> int:
         return self._n
+
+    def numpy(self) -> Any:
+        """A copy here, as an array of numpy."""
+        import numpy
+
+        here = numpy.empty(self._n, dtype=self.__cuda_array_interface__["typestr"])
+        with self._gpu._alone():
+            _call(self._gpu._library.tamis_gpu_fetch, self._gpu._handle, ctypes.c_void_p(here.ctypes.data),
+                  self._memory, ctypes.c_uint64(self._bytes))
+        return here
 
     def __del__(self) -> None:
         if getattr(self, "_memory", None) and not sys.is_finalizing():
@@ -239,6 +264,41 @@ class Gpu:
             getattr(library, f"tamis_{states}free")(read)
         return made
 
+    def create(self, capacity: float, fpr: float = 0.001, *, remove: bool = True, count: bool = False,
+               kind: Optional[str] = None, geometry: Optional[str] = None, seed: Optional[int] = None) -> GpuSet:
+        """Make an empty Set there, or with count=True an empty Counter. None is made here first. kind is
+        line, or bloom with remove=False; None: chosen, as in tamis.Set()."""
+        spec = _Spec(ctypes.sizeof(_Spec), int(capacity), fpr,
+                     (1 if remove or count else 0) | (2 if count else 0))
+        spec.kind = kind.encode() if kind is not None else None
+        spec.geometry = geometry.encode() if geometry is not None else None
+        if seed is not None:
+            spec.seed = ctypes.pointer((ctypes.c_uint64 * 2)(seed & (2**64 - 1), seed >> 64))
+        made = GpuSet(self, Counter if count else Set)
+        with self._alone():
+            _call(self._library.tamis_gpu_create, self._handle, ctypes.byref(spec), ctypes.byref(made._handle))
+        return made
+
+    def open(self, path: Union[str, os.PathLike[str]], kind: type[Union[Set, Counter]] = Set, *,
+             trust: bool = False) -> GpuSet:
+        """Copy a file of a Set or a Counter there, without making one here. download() makes the one that is named."""
+        made = GpuSet(self, kind)
+        with self._alone():
+            _call(self._library.tamis_gpu_upload_file, self._handle, os.fsencode(path),
+                  ctypes.c_uint(_TRUST if trust else 0), ctypes.byref(made._handle))
+        return made
+
+    def send(self, numbers: Any) -> Array:
+        """Copy an array of numpy with 64-bit ints into the memory of the GPU."""
+        source = _array(numbers, self)
+        if not source.is_host:
+            raise ArgumentError("these numbers are on a GPU already")
+        sent = Array(self, source.n, "<u8")
+        with self._alone():
+            _call(self._library.tamis_gpu_send, self._handle, sent._memory, ctypes.c_void_p(source.address),
+                  ctypes.c_uint64(8 * source.n))
+        return sent
+
     def __del__(self) -> None:
         if getattr(self, "_handle", None) and not sys.is_finalizing():
             self._drop("tamis_gpu_close", self._handle)
@@ -246,7 +306,7 @@ class Gpu:
 
 
 class GpuSet:
-    """A set, a counter or states on a GPU. Gpu.upload() makes one."""
+    """A set, a counter or states on a GPU. Gpu.upload(), open() and create() make one."""
 
     def __init__(self, gpu: Gpu, kind: type[Union[Set, Counter, States]]) -> None:
         self._gpu = gpu
@@ -279,7 +339,7 @@ class GpuSet:
             result = numpy.empty(array.n, dtype=typestr)
             self._call_with(array, question, ctypes.c_void_p(result.ctypes.data))
             return result
-        answers = Answers(self._gpu, array.n, typestr)
+        answers = Array(self._gpu, array.n, typestr)
         self._call_with(array, question, answers._memory)
         return answers
 

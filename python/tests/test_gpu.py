@@ -1,5 +1,6 @@
 """tamis.gpu. The library that TAMIS_GPU_LIBRARY names has an emulator for its GPU: memory of the
-GPU is memory of this machine, and all the rest is as it would be on one."""
+GPU is memory of this machine, and all the rest is as it would be on one. With TAMIS_GPU_REAL it is the
+library itself, and there is a GPU (`make test-gpu`): tests that need the emulator are then left out."""
 import ctypes
 import gc
 import os
@@ -12,7 +13,9 @@ import tamis
 import tamis.gpu
 from conftest import SEED
 
-emulated = pytest.mark.skipif("TAMIS_GPU_LIBRARY" not in os.environ, reason="no emulator of a GPU was built")
+is_real = "TAMIS_GPU_REAL" in os.environ
+with_gpu = pytest.mark.skipif("TAMIS_GPU_LIBRARY" not in os.environ, reason="no emulator of a GPU was built")
+emulated = pytest.mark.skipif("TAMIS_GPU_LIBRARY" not in os.environ or is_real, reason="it needs the emulator of a GPU")
 
 
 class OnGpu:
@@ -51,24 +54,45 @@ def pinned(ids):
     return ByDlpack(ids, (3, 0))
 
 
+def sent(ids):
+    """In memory of the GPU that the package has allocated."""
+    return the_gpu.send(numpy.asarray(ids, dtype="u8"))
+
+
+def by_torch(ids):
+    import torch
+
+    return torch.as_tensor(numpy.asarray(ids, dtype="i8"), device="cuda")
+
+
+def sorts_of_arrays():
+    if not is_real:
+        return [numpy.asarray, sent, OnGpu, ByDlpack, OfPytorch, pinned]
+    try:
+        import torch
+    except ImportError:
+        return [numpy.asarray, sent]
+    return [numpy.asarray, sent] + [by_torch] * torch.cuda.is_available()
+
+
 def seen(answers):
     """Results on the GPU, as an array of numpy."""
-    if isinstance(answers, numpy.ndarray):
-        return answers
+    return answers if isinstance(answers, numpy.ndarray) else answers.numpy()
 
-    class Here:
-        __array_interface__ = {**answers.__cuda_array_interface__, "version": 3}
 
-    return numpy.array(Here())
+the_gpu = None
 
 
 @pytest.fixture
 def gpu():
-    return tamis.gpu.Gpu()
+    global the_gpu
+    the_gpu = tamis.gpu.Gpu()
+    yield the_gpu
+    the_gpu = None
 
 
-@emulated
-@pytest.mark.parametrize("of", [numpy.asarray, OnGpu, ByDlpack, OfPytorch, pinned])
+@with_gpu
+@pytest.mark.parametrize("of", sorts_of_arrays())
 def test_a_set_there_is_the_set_here(gpu, of):
     here = tamis.Set(capacity=10000, seed=SEED)
     there = gpu.upload(here)
@@ -83,19 +107,19 @@ def test_a_set_there_is_the_set_here(gpu, of):
     assert type(down) is tamis.Set and bytes(down) == bytes(here)
 
 
-@emulated
+@with_gpu
 def test_counters_and_states(gpu):
     counter = tamis.Counter(capacity=1000, seed=SEED)
     counter.update(numpy.arange(3000) % 1000)
     ids = numpy.arange(1500)
-    assert (seen(gpu.upload(counter).counts(OnGpu(ids))) == counter.counts(ids)).all()
+    assert (seen(gpu.upload(counter).counts(sent(ids))) == counter.counts(ids)).all()
     states = tamis.States(capacity=1000, values=10, kind="line", seed=SEED)
     states.put_all(numpy.arange(1000), numpy.arange(1000) % 10)
     values = gpu.upload(states).get_all(ids)
     assert all(value == states.get(int(i), tamis.gpu.ABSENT) for i, value in zip(ids, values))
 
 
-@emulated
+@with_gpu
 def test_what_is_refused(gpu):
     there = gpu.upload(tamis.Set(capacity=100, seed=SEED))
     with pytest.raises(tamis.FullError, match="nothing has changed"):
@@ -133,7 +157,7 @@ def test_calls_are_done_when_they_return(gpu):
     assert answers.__cuda_array_interface__["stream"] is None
 
 
-@emulated
+@with_gpu
 def test_threads_share_a_gpu(gpu):
     """Keys of all sets of a GPU are copied through the same memory."""
     keys = [numpy.arange(i * 10**6, i * 10**6 + 30000) for i in range(2)]
@@ -152,7 +176,7 @@ def test_threads_share_a_gpu(gpu):
     assert missed == [0, 0]
 
 
-@emulated
+@with_gpu
 def test_what_is_dropped_during_a_call_is_freed_later(gpu):
     there = gpu.upload(tamis.Set(capacity=100, seed=SEED))
     with gpu._alone():
@@ -163,12 +187,46 @@ def test_what_is_dropped_during_a_call_is_freed_later(gpu):
     assert len(gpu._dropped) == 0
 
 
-@emulated
-def test_results_keep_their_memory(gpu):
+@with_gpu
+def test_results_keep_their_memory():
+    gpu = tamis.gpu.Gpu()
     here = tamis.Set(range(100), capacity=100, seed=SEED)
-    answers = gpu.upload(here).contains(OnGpu(range(100)))
+    answers = gpu.upload(here).contains(gpu.send(numpy.arange(100)))
     del gpu
     assert len(answers) == 100 and seen(answers).all()
+
+
+@with_gpu
+@pytest.mark.parametrize("wishes", [{}, {"fpr": 1e-5}, {"remove": False}, {"kind": "bloom", "remove": False}])
+def test_sets_are_made_there(gpu, wishes):
+    there = gpu.create(5000, seed=SEED, **wishes)
+    here = tamis.Set(capacity=5000, seed=SEED, **wishes)
+    assert bytes(there.download()) == bytes(here)
+    counter = gpu.create(5000, count=True, seed=SEED)
+    assert bytes(counter.download()) == bytes(tamis.Counter(capacity=5000, seed=SEED))
+    with pytest.raises(tamis.CannotError):
+        gpu.create(5000, kind="rank")
+
+
+@with_gpu
+def test_files_go_there(gpu, tmp_path):
+    here = tamis.Counter(numpy.arange(3000) % 1000, capacity=1000, seed=SEED)
+    here.save(tmp_path / "counter.tamis")
+    there = gpu.open(tmp_path / "counter.tamis", tamis.Counter)
+    ids = numpy.arange(2000)
+    assert (there.counts(ids) == here.counts(ids)).all()
+    assert type(there.download()) is tamis.Counter and bytes(there.download()) == bytes(here)
+    with pytest.raises(OSError):
+        gpu.open(tmp_path / "nowhere.tamis")
+
+
+@with_gpu
+def test_numbers_go_there_and_back(gpu):
+    numbers = numpy.arange(1000, dtype="u8") * 7
+    there = gpu.send(numbers)
+    assert len(there) == 1000 and (there.numpy() == numbers).all()
+    with pytest.raises(tamis.ArgumentError, match="already"):
+        gpu.send(there)
 
 
 def test_without_the_library(monkeypatch):

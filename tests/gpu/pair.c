@@ -32,6 +32,7 @@ pair pair_make(const tamis_spec *spec) {
 }
 
 void pair_free(pair *both) {
+    there_forget(both->gpu);
     tamis_gpu_free(both->there);
     tamis_gpu_close(both->gpu);
     tamis_free(both->here);
@@ -91,14 +92,14 @@ void pair_compare_body(const pair *both) {
 
 /* ------------------------------------------------------------------ answers */
 
-tamis_gpu_keys pair_keys(const uint64_t *ids, size_t n, unsigned flags) {
-    return (tamis_gpu_keys){ ids, n, flags, NULL };
+tamis_gpu_keys pair_keys(const pair *both, const uint64_t *ids, size_t n, unsigned flags) {
+    return there_keys(both->gpu, ids, n, flags);
 }
 
 static void compare_counts(const pair *both, const tamis_gpu_keys *keys, const uint64_t *ids) {
     uint64_t *const counts = malloc(8 * keys->n), *const expected = malloc(8 * keys->n);
     assert_int_equal(tamis_count_id_batch(both->here, ids, keys->n, expected), TAMIS_OK);
-    assert_int_equal(tamis_gpu_count(both->there, keys, counts, NULL), TAMIS_OK);
+    there_count(both->there, keys, counts);
     for (size_t i = 0; i < keys->n; i++) assert_int_equal(counts[i], expected[i]);
     free(counts);
     free(expected);
@@ -106,20 +107,77 @@ static void compare_counts(const pair *both, const tamis_gpu_keys *keys, const u
 
 /* As ids and as hashes, from the memory of the GPU and from this machine's. */
 void pair_ask(const pair *both, const uint64_t *ids, size_t n) {
-    uint8_t *const      has = malloc(n + 1);
+    uint8_t *const      has = malloc(n);
     uint64_t *const     hashes = malloc(8 * n);
     tamis_gpu_set_facts facts;
     assert_int_equal(tamis_gpu_get_facts(both->there, &facts), TAMIS_OK);
     for (size_t i = 0; i < n; i++) hashes[i] = tamis_hash_id(both->here, ids[i]);
     for (unsigned flags = 0; flags < 4; flags++) {
         bool const           are_hashes = (flags & TAMIS_GPU_HASHES) != 0;
-        tamis_gpu_keys const keys = pair_keys(are_hashes ? hashes : ids, n, flags);
-        memset(has, 0xee, n + 1);
-        assert_int_equal(tamis_gpu_has(both->there, &keys, has, NULL), TAMIS_OK);
+        tamis_gpu_keys const keys = pair_keys(both, are_hashes ? hashes : ids, n, flags);
+        there_has(both->there, &keys, has);
         for (size_t i = 0; i < n; i++) assert_int_equal(has[i], tamis_has_id(both->here, ids[i]));
-        assert_int_equal(has[n], 0xee);
         if ((facts.abilities & TAMIS_CAN_COUNT) != 0) compare_counts(both, &keys, ids);
     }
+    there_forget(both->gpu);
     free(has);
     free(hashes);
+}
+
+/* ------------------------------------------------------------------ changes */
+
+bool pair_add(pair *both, const uint64_t *ids, size_t n, unsigned flags) {
+    tamis_set           *before;
+    tamis_problem        problem = { 0 };
+    tamis_gpu_keys const keys = pair_keys(both, ids, n, flags);
+    assert_int_equal(tamis_copy(both->here, &before), TAMIS_OK);
+    tamis_status const status = tamis_add_id_batch(both->here, ids, n, NULL);
+    tamis_status const there = tamis_gpu_add(both->there, &keys, &problem);
+    if (there != status) fail_msg("%d here, %d there: %s", status, there, problem.text);
+    there_forget(both->gpu);
+    if (status == TAMIS_OK) {
+        tamis_free(before);
+    } else {
+        tamis_free(both->here);
+        both->here = before;
+    }
+    return status == TAMIS_OK;
+}
+
+void pair_remove(pair *both, const uint64_t *ids, size_t n, unsigned flags) {
+    tamis_gpu_keys const keys = pair_keys(both, ids, n, flags);
+    tamis_removal        here, there;
+    assert_int_equal(tamis_remove_id_batch(both->here, ids, n, NULL, &here), TAMIS_OK);
+    assert_int_equal(tamis_gpu_remove(both->there, &keys, &there, NULL), TAMIS_OK);
+    assert_int_equal(here.removed, there.removed);
+    assert_int_equal(here.absent, there.absent);
+    assert_int_equal(here.saturated, there.saturated);
+    there_forget(both->gpu);
+}
+
+void pair_history(const char *geometry, size_t pool, unsigned rounds) {
+    tamis_spec spec = pair_spec("line", geometry, pool);
+    uint64_t state = pool, *const ids = malloc(8 * PAIR_MOST);
+    pair       both = pair_make(&spec);
+    bool       refused = false; /* then the counts of refusals differ */
+    bool const can_remove =
+        strstr(geometry, "copies=1,") == NULL || strstr(geometry, "counter_bits=0") == NULL;
+    for (unsigned round = 0; round < rounds; round++) {
+        size_t const n = 1 + (size_t)(pair_random(&state) % (pool / 2));
+        for (size_t i = 0; i < n; i++) {
+            uint64_t const id = pair_random(&state);
+            ids[i] = id % 5 == 0 ? id / 5 % 20 : id / 5 % pool;
+        }
+        if (round % 3 == 2 && can_remove)
+            pair_remove(&both, ids, n, round % 2 ? TAMIS_GPU_HOST : 0);
+        else if (!pair_add(&both, ids, n, round % 2 ? TAMIS_GPU_HOST : 0))
+            refused = true;
+        if (refused)
+            pair_compare_body(&both);
+        else
+            pair_compare(&both);
+    }
+    pair_ask(&both, ids, 500);
+    pair_free(&both);
+    free(ids);
 }

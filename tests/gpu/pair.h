@@ -1,15 +1,8 @@
-/* pair.h - a set of the core, and the same set on the (emulated) GPU. */
+/* pair.h - a set of the core, and the same set on the GPU: the emulated one, or a real one. */
 #ifndef TAMIS_TESTS_GPU_PAIR_H
 #define TAMIS_TESTS_GPU_PAIR_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <tamis/gpu.h>
+#include "there.h"
 
 typedef struct pair {
     tamis_gpu     *gpu;
@@ -33,11 +26,20 @@ void pair_compare(const pair *both);
 /* The same without the header: the body alone, and its checksums. */
 void pair_compare_body(const pair *both);
 
-/* Keys in the memory of the GPU, which the emulator has here. */
-tamis_gpu_keys pair_keys(const uint64_t *ids, size_t n, unsigned flags);
+/* Keys for calls of `there`. With TAMIS_GPU_HOST they stay here. */
+tamis_gpu_keys pair_keys(const pair *both, const uint64_t *ids, size_t n, unsigned flags);
 
 /* Are the answers to n ids the same: has, and count if it can? */
 void pair_ask(const pair *both, const uint64_t *ids, size_t n);
+
+/* Add to both. If the set here refuses one key, the one on the GPU must refuse all: false. */
+bool pair_add(pair *both, const uint64_t *ids, size_t n, unsigned flags);
+void pair_remove(pair *both, const uint64_t *ids, size_t n, unsigned flags);
+
+/* Rounds of adds and removals of ids from a pool, most of them once and some often, with all bytes
+ * compared after each. */
+#define PAIR_MOST 20000
+void pair_history(const char *geometry, size_t pool, unsigned rounds);
 
 /* Numbers that look random, the same in each run. */
 uint64_t pair_random(uint64_t *state);

@@ -1,0 +1,217 @@
+/* test_limits.c - little memory, little shared memory, calls of the driver that fail, damaged
+ * bodies: what only the emulator can be told. */
+#include "emulator.h"
+#include "pair.h"
+#include "set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ memory */
+
+/* A block of compute capability 7.5 has 64 KiB of shared memory. That is enough for tables without
+ * rests, and for lines with rests that are not crowded. */
+static void test_little_shared_memory(void **unused) {
+    (void)unused;
+    tamis_spec spec =
+        pair_spec("line", "buckets=16,remainder_bits=12,counter_bits=0,copies=1,attic=4000", 0);
+    pair            both = pair_make(&spec);
+    uint64_t *const ids = malloc(8 * PAIR_MOST);
+    tamis_problem   problem = { 0 };
+    emulator_shared = UINT64_C(64) << 10;
+    for (size_t i = 0; i < PAIR_MOST; i++) ids[i] = i;
+    assert_true(pair_add(&both, ids, 900, 0));
+    tamis_gpu_keys const more = pair_keys(&both, ids, 2000, 0);
+    assert_int_equal(tamis_gpu_add(both.there, &more, &problem), TAMIS_ERR_CANNOT);
+    assert_non_null(strstr(problem.text, "shared memory"));
+    pair_compare(&both);
+    pair_free(&both);
+    pair_history("buckets=32,remainder_bits=8,counter_bits=0,copies=8,attic=4000", 2500, 9);
+    emulator_shared = UINT64_C(227) << 10;
+    free(ids);
+}
+
+/* A file that is opened with TAMIS_OPEN_TRUST may be damaged. A word of the attic that is of no
+ * bucket goes; nothing outside the table is read. */
+static void test_damaged_attic(void **unused) {
+    (void)unused;
+    tamis_spec spec =
+        pair_spec("line", "buckets=64,remainder_bits=8,counter_bits=0,copies=8,attic=2000", 0);
+    pair            both = pair_make(&spec);
+    uint64_t *const ids = malloc(8 * PAIR_MOST);
+    for (size_t i = 0; i < PAIR_MOST; i++) ids[i] = i;
+    assert_true(pair_add(&both, ids, 4500, 0));
+    const lines_shape *const lines = &both.there->table.lines;
+    uint8_t *const           words = both.there->table.body + lines->words;
+    uint64_t const           before = both.there->attic;
+    assert_true(before > 100);
+    size_t at = 0;
+    while (words[at] == 0) at += lines->word_bits / 8;
+    memset(words + at, 0, lines->word_bits / 8);
+    words[at] = 1;
+    tamis_gpu_keys const one = pair_keys(&both, ids + 5000, 1, 0);
+    assert_int_equal(tamis_gpu_add(both.there, &one, NULL), TAMIS_OK);
+    assert_true(both.there->attic < before + 1);
+    pair_free(&both);
+    free(ids);
+}
+
+/* Little memory: keys are taken in pieces, the copy of the body is kept here, and a call that is
+ * refused in a later piece has changed nothing. */
+static void test_pieces(void **unused) {
+    (void)unused;
+    tamis_spec spec =
+        pair_spec("line", "buckets=400,remainder_bits=8,counter_bits=0,copies=8,attic=60", 17000);
+    uint64_t *const ids = malloc(8 * PAIR_MOST);
+    pair            both = pair_make(&spec);
+    uint64_t const  body = emulator_used(both.gpu);
+    for (size_t i = 0; i < PAIR_MOST; i++) ids[i] = i;
+    emulator_memory = body + 8 * 16000 + 40000; /* keys, and little else */
+    assert_true(pair_add(&both, ids, 16000, 0));
+    pair_compare(&both);
+    assert_true(pair_add(&both, ids + 16000, 100, TAMIS_GPU_HOST));
+    pair_compare(&both);
+    emulator_memory = body + 8 * PAIR_MOST + 40000;
+    assert_false(pair_add(&both, ids, PAIR_MOST, 0));
+    tamis_gpu_keys const keys = pair_keys(&both, ids, 10, 0);
+    emulator_memory = emulator_used(both.gpu) + 20;
+    assert_int_equal(tamis_gpu_add(both.there, &keys, NULL), TAMIS_ERR_MEMORY);
+    emulator_memory = UINT64_C(1) << 40;
+    pair_ask(&both, ids, 16100);
+    pair_remove(&both, ids, 16100, 0);
+    pair_free(&both);
+    free(ids);
+}
+
+/* Fill a table with ids 0 to n - 1. Returns the bytes of scratch memory per key. */
+static double scratch_of(double fpr, unsigned abilities, size_t n, unsigned flags) {
+    tamis_spec spec = pair_spec("line", NULL, n);
+    spec.fpr = fpr;
+    spec.abilities = abilities;
+    uint64_t *const ids = malloc(8 * n);
+    pair            both = pair_make(&spec);
+    for (size_t i = 0; i < n; i++) ids[i] = i;
+    /* The memory that keys are copied through stays; it is of a fixed size and not counted. */
+    tamis_gpu_keys const first = pair_keys(&both, ids, n, TAMIS_GPU_HOST);
+    uint8_t *const       has = malloc(n);
+    assert_int_equal(tamis_gpu_has(both.there, &first, has, NULL), TAMIS_OK);
+    free(has);
+    tamis_gpu_keys const keys = pair_keys(&both, ids, n, flags);
+    uint64_t const       before = emulator_used(both.gpu);
+    emulator_peak = 0;
+    assert_int_equal(tamis_gpu_add(both.there, &keys, NULL), TAMIS_OK);
+    assert_int_equal(emulator_used(both.gpu), before);
+    uint64_t const bytes = emulator_peak - before;
+    assert_int_equal(tamis_add_id_batch(both.here, ids, n, NULL), TAMIS_OK);
+    pair_compare(&both);
+    pair_free(&both);
+    free(ids);
+    return (double)bytes / (double)n;
+}
+
+/* Filling a table takes at most 12 bytes of scratch memory for each key, in each mode. */
+static void test_scratch(void **unused) {
+    (void)unused;
+    unsigned const modes[] = { 0, TAMIS_CAN_REMOVE, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT };
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned j = 0; j < 2; j++) {
+            double const bytes = scratch_of(j == 0 ? 0.003 : 1e-5, modes[i], PAIR_MOST, 0);
+            if (!(bytes > 8.0 / 4 && bytes <= 12)) fail_msg("%u, %u: %f bytes", i, j, bytes);
+        }
+    }
+    double const from_here = scratch_of(0.003, TAMIS_CAN_REMOVE, 7 * PAIR_MOST, TAMIS_GPU_HOST);
+    if (!(from_here > 8.0 / 4 && from_here <= 12)) fail_msg("from here: %f bytes", from_here);
+}
+
+static void test_too_large(void **unused) {
+    (void)unused;
+    tamis_spec     spec = pair_spec("line", NULL, 3000);
+    tamis_problem  problem = { 0 };
+    tamis_gpu_set *none;
+    spec.fpr = 0.01;
+    pair both = pair_make(&spec);
+    emulator_memory = emulator_used(both.gpu) + 1000;
+    assert_int_equal(tamis_gpu_upload(both.gpu, both.here, &none, &problem), TAMIS_ERR_MEMORY);
+    assert_non_null(strstr(problem.text, "too large"));
+    emulator_memory = UINT64_C(1) << 40;
+    tamis_gpu_free(both.there);
+    assert_int_equal(emulator_used(both.gpu), 0);
+    both.there = NULL;
+    pair_free(&both);
+}
+
+/* ------------------------------------------------------------------ calls that fail */
+
+/* What cannot be done is said in words. */
+static void expect_words(tamis_status status, tamis_status expected, tamis_problem *problem) {
+    assert_int_equal(status, expected);
+    assert_true(problem->text[0] != 0);
+    *problem = (tamis_problem){ 0 };
+}
+
+/* A context that is not entered is not left: the one that is current is the caller's. */
+static void test_no_entry(void **unused) {
+    (void)unused;
+    tamis_spec      spec = pair_spec("line", NULL, 3000);
+    tamis_problem   problem = { 0 };
+    tamis_gpu_set  *none = NULL;
+    tamis_set      *set = NULL;
+    tamis_gpu_facts facts;
+    void           *memory = NULL;
+    uint64_t        id = 1;
+    uint8_t         has;
+    spec.fpr = 0.01;
+    spec.abilities = TAMIS_CAN_REMOVE;
+    pair                 both = pair_make(&spec);
+    tamis_gpu_keys const keys = pair_keys(&both, &id, 1, 0);
+    assert_int_equal(emulator_depth, 0);
+    emulator_refuses_entry = true;
+    expect_words(tamis_gpu_upload(both.gpu, both.here, &none, &problem), TAMIS_ERR_IO, &problem);
+    expect_words(tamis_gpu_create(both.gpu, &spec, &none, &problem), TAMIS_ERR_IO, &problem);
+    expect_words(tamis_gpu_download(both.there, &set, &problem), TAMIS_ERR_IO, &problem);
+    expect_words(tamis_gpu_has(both.there, &keys, &has, &problem), TAMIS_ERR_IO, &problem);
+    expect_words(tamis_gpu_add(both.there, &keys, &problem), TAMIS_ERR_IO, &problem);
+    expect_words(tamis_gpu_remove(both.there, &keys, NULL, &problem), TAMIS_ERR_IO, &problem);
+    expect_words(tamis_gpu_get_memory(both.gpu, 8, &memory, &problem), TAMIS_ERR_IO, &problem);
+    expect_words(tamis_gpu_wait(both.gpu, NULL, &problem), TAMIS_ERR_IO, &problem);
+    assert_int_equal(tamis_gpu_describe(both.gpu, &facts), TAMIS_ERR_IO);
+    assert_int_equal(emulator_depth, 0);
+    emulator_refuses_entry = false;
+    pair_compare(&both);
+    pair_free(&both);
+    assert_int_equal(emulator_depth, 0);
+}
+
+static void test_no_pinned_memory(void **unused) {
+    (void)unused;
+    tamis_spec     spec = pair_spec("line", NULL, 3000);
+    tamis_problem  problem = { 0 };
+    tamis_gpu_set *none = NULL;
+    tamis_set     *set = NULL;
+    uint64_t       id = 1;
+    uint8_t        has;
+    spec.fpr = 0.01;
+    pair                 both = pair_make(&spec);
+    tamis_gpu_keys const keys = pair_keys(&both, &id, 1, TAMIS_GPU_HOST);
+    emulator_refuses_pins = true;
+    expect_words(tamis_gpu_upload(both.gpu, both.here, &none, &problem), TAMIS_ERR_MEMORY,
+                 &problem);
+    expect_words(tamis_gpu_download(both.there, &set, &problem), TAMIS_ERR_MEMORY, &problem);
+    expect_words(tamis_gpu_has(both.there, &keys, &has, &problem), TAMIS_ERR_MEMORY, &problem);
+    emulator_refuses_pins = false;
+    assert_int_equal(tamis_gpu_has(both.there, &keys, &has, &problem), TAMIS_OK);
+    pair_free(&both);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_little_shared_memory),
+        cmocka_unit_test(test_damaged_attic),
+        cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_scratch),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_no_entry),
+        cmocka_unit_test(test_no_pinned_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
