@@ -198,6 +198,7 @@ typedef struct redis_command_info {
     X(int, StringToDouble, (const redis_string *string, double *ret))                              \
     X(redis_string *, CreateString, (redis_ctx * ctx, const char *text, size_t bytes))             \
     X(void, FreeString, (redis_ctx * ctx, redis_string * string))                                  \
+    X(void, RetainString, (redis_ctx * ctx, redis_string * string))                                \
     X(int, WrongArity, (redis_ctx * ctx))                                                          \
     X(int, ReplyWithLongLong, (redis_ctx * ctx, long long number))                                 \
     X(int, ReplyWithDouble, (redis_ctx * ctx, double number))                                      \
@@ -238,6 +239,7 @@ typedef struct redis_command_info {
     X(int, UnblockClient, (redis_blocked * client, void *data))                                    \
     X(int, AbortBlock, (redis_blocked * client))                                                   \
     X(void *, GetBlockedClientPrivateData, (redis_ctx * ctx))                                      \
+    X(int, IsBlockedReplyRequest, (redis_ctx * ctx))                                               \
     X(void, Log, (redis_ctx * ctx, const char *level, const char *format, ...))                    \
     X(long long, Milliseconds, (void))                                                             \
     X(uint64_t, MonotonicMicroseconds, (void))

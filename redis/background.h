@@ -1,20 +1,50 @@
-/* background.h - decoding large values in a thread, while the server goes on.
+/* background.h - long work in a thread, while the server goes on.
  *
- * The client waits; nothing is visible until the value is complete. Then the server's main thread
- * looks at the key again, gives it the value if it is still free, and replies. Where a client
- * cannot wait (in transactions, scripts, from a primary, while loading), the caller decodes at
- * once. A client that goes away meanwhile leaves nothing behind.
+ * The client waits; nothing is visible until the work is complete. Then the server's main thread
+ * looks at the keys again and replies. Where a client cannot wait (in transactions, scripts, from a
+ * primary, while loading), the caller does the work at once. A client that goes away meanwhile
+ * leaves nothing behind.
  */
 #ifndef TAMIS_REDIS_BACKGROUND_H
 #define TAMIS_REDIS_BACKGROUND_H
 
 #include "keys.h"
 
+/* May the client of this command be blocked? */
+bool background_can_wait(redis_ctx *ctx);
+
+/* A job for a thread, and the client that waits for it. All three functions get it as `job`: */
+typedef struct background_job {
+    redis_blocked *client;
+    void (*work)(struct background_job *job); /* in the thread */
+    redis_handler *reply; /* in the main thread, with the words of the command; see background_of().
+                             Not called if the client has gone away. */
+    void (*end)(struct background_job *job); /* in the main thread, in any case: free it */
+} background_job;
+
+/* Block the client. False: it cannot be; then nothing has happened. */
+bool background_block(redis_ctx *ctx, background_job *job);
+
+/* Run the job of a blocked client in a thread; if there is none to be had, go on with the reply. */
+void background_run(background_job *job);
+
+/* Inside `reply`: the job. */
+background_job *background_of(redis_ctx *ctx);
+
+/* Call a function in a thread, or here if there is none. To free large memory takes long: the
+ * system gets back page after page. */
+void background_call(void *(*function)(void *), void *argument);
+
+/* ------------------------------------------------------------------ decoding */
+
 /* Bytes to decode, and what is done then. */
 typedef struct decoding {
-    byte_buffer bytes; /* the job's own */
-    unsigned    family;
-    bool        replaces; /* the key may exist */
+    background_job job;
+    tamis_key      source;
+    byte_buffer    bytes; /* the source, if it is the job's own; or it is */
+    redis_string  *word;  /* ... this word of the command */
+    unsigned       family;
+    bool           replaces; /* the key may exist */
 
     /* in a thread, or at once: make the value, or leave it NULL and set `text` */
     void (*decode)(struct decoding *decoding);
@@ -26,8 +56,8 @@ typedef struct decoding {
     uint64_t     stamp; /* for `finish` */
 } decoding;
 
-/* Decode and finish, in a thread if the bytes are many and the client can wait. Takes the buffer;
- * `key` may be closed when this returns. */
+/* Decode and finish, in a thread if the bytes are many and the client can wait. Takes the buffer,
+ * or keeps the word as long as it needs it; `key` may be closed when this returns. */
 void background_decode(key_handle *key, decoding *decoding);
 
 #endif

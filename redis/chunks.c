@@ -195,7 +195,8 @@ static void finish_stage(key_handle *key, decoding *job) {
 
 /* All bytes are there: are they a value? */
 static void stage_finish(key_handle *key, staged_load *stage) {
-    decoding job = { .bytes = stage->bytes,
+    decoding job = { .source = { stage->bytes.bytes, stage->bytes.n },
+                     .bytes = stage->bytes,
                      .family = stage->family,
                      .decode = decode_stage,
                      .finish = finish_stage,

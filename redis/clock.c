@@ -1,6 +1,7 @@
 /* clock.c - ticks. */
 #include "clock.h"
 
+#include "hold.h"
 #include "keys.h"
 #include "words.h"
 
@@ -67,7 +68,9 @@ static bool has_backlog(const tamis_value *value) {
     return tamis_states_get_facts(value->states, &facts) == TAMIS_OK && facts.backlog != 0;
 }
 
+/* While a thread reads the table, time stands still in it; then it catches up. */
 static void advance(redis_ctx *ctx, redis_string *key, tamis_value *value, uint64_t microseconds) {
+    if (value->holds != 0) return;
     uint64_t const ticks = ticks_due(value, (uint64_t)redis_Milliseconds());
     if (ticks == 0 && !has_backlog(value)) return;
     uint64_t const steps = sweep(value, ticks, microseconds);
@@ -95,6 +98,10 @@ int command_tick(redis_ctx *ctx, redis_string **argv, int argc) {
         !word_count(argv[4], &now_ms))
         return redis_ReplyWithError(ctx, "ERR ticks, steps and time must be numbers");
     key_handle key = key_open(ctx, argv[1], KEY_FOR_WRITING);
+    if (hold_defer(&key, command_tick)) {
+        key_close(&key);
+        return REDIS_OK;
+    }
     if (key.value == NULL || !clock_apply(key.value, ticks, steps, now_ms)) {
         key_close(&key);
         return redis_ReplyWithError(ctx, "ERR no key with a timeout");

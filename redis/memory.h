@@ -9,12 +9,13 @@
 
 #include "abi.h"
 
+#include <stdatomic.h>
 #include <tamis/tamis.h>
 
 /* It has an address of its own, which never changes, since sets keep it in their allocator. */
 typedef struct memory_account {
-    uint64_t used;
-    uint64_t limit; /* 0: none */
+    _Atomic uint64_t used;  /* a thread may make a copy of a set, from the same account */
+    uint64_t         limit; /* 0: none */
 } memory_account;
 
 /* NULL: no memory. */

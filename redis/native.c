@@ -5,6 +5,7 @@
 #include "bf.h"
 #include "clock.h"
 #include "codec.h"
+#include "hold.h"
 #include "items.h"
 #include "requests.h"
 #include "types.h"
@@ -196,7 +197,8 @@ static int change_items(redis_ctx *ctx, redis_string **argv, int argc, bool is_r
     problem = value != NULL ? change_problem(value, is_remove) : NULL;
     if (problem != NULL)
         redis_ReplyWithError(ctx, problem);
-    else if (value != NULL && request_begin(&key, &asked)) {
+    else if (value != NULL && !hold_defer(&key, is_remove ? set_remove : set_add) &&
+             request_begin(&key, &asked)) {
         if (is_remove)
             remove_items(&key, argv + first, argc - first, &asked);
         else
@@ -253,43 +255,6 @@ int set_count(redis_ctx *ctx, redis_string **argv, int argc) {
 }
 
 /* ------------------------------------------------------------------ whole sets */
-
-/* Both are native sets, or both are states. */
-static tamis_status merge(tamis_value *into, const tamis_value *from) {
-    if (into->family < FAMILY_SET || from->family != into->family ||
-        (into->states != NULL) != (from->states != NULL))
-        return TAMIS_ERR_MISMATCH;
-    if (into == from) return TAMIS_ERR_ARGUMENT;
-    tamis_status const status = into->states != NULL
-                                    ? tamis_states_merge(into->states, from->states)
-                                    : tamis_merge(into->parts[0].set, from->parts[0].set);
-    if (status != TAMIS_OK) return status;
-    into->items += from->items;
-    into->changes++;
-    if (into->n_parts != 0) into->parts[0].prints += from->parts[0].prints; /* an upper bound */
-    return status;
-}
-
-int set_merge(redis_ctx *ctx, redis_string **argv, int argc) {
-    if (argc != 3) return redis_WrongArity(ctx);
-    key_handle   key = key_open(ctx, argv[1], KEY_FOR_WRITING);
-    key_handle   other = key_open(ctx, argv[2], KEY_FOR_READING);
-    tamis_status status;
-    if (key.is_foreign || other.is_foreign) {
-        redis_ReplyWithError(ctx, WRONG_TYPE);
-    } else if (key.value == NULL || other.value == NULL) {
-        redis_ReplyWithError(ctx, "ERR no such key");
-    } else if ((status = merge(key.value, other.value)) != TAMIS_OK) {
-        native_reply_problem(ctx, status, NULL);
-    } else {
-        redis_ReplicateVerbatim(ctx);
-        key_notify(&key, "tamis.merge");
-        redis_ReplyWithSimpleString(ctx, "OK");
-    }
-    key_close(&other);
-    key_close(&key);
-    return REDIS_OK;
-}
 
 int set_dump(redis_ctx *ctx, redis_string **argv, int argc) {
     if (argc != 2) return redis_WrongArity(ctx);
@@ -351,8 +316,7 @@ static tamis_status read_file(tamis_key file, tamis_value **ret_value, tamis_pro
 
 static void decode_file(decoding *job) {
     tamis_problem      problem = { .status = TAMIS_OK };
-    tamis_key const    file = { job->bytes.bytes, job->bytes.n };
-    tamis_status const status = read_file(file, &job->value, &problem);
+    tamis_status const status = read_file(job->source, &job->value, &problem);
     if (status != TAMIS_OK) native_problem_text(status, &problem, job->text, sizeof job->text);
 }
 
@@ -366,8 +330,7 @@ static void finish_file(key_handle *key, decoding *job) {
         if (is_there) redis_DeleteKey(key->key);
         key_set(key, job->value);
         job->value = NULL;
-        redis_Replicate(key->ctx, "TAMIS.RESTORE", "sbc", key->name, job->bytes.bytes, job->bytes.n,
-                        "REPLACE");
+        redis_Replicate(key->ctx, "TAMIS.RESTORE", "ssc", key->name, job->word, "REPLACE");
         key_notify(key, "tamis.restore");
         redis_ReplyWithSimpleString(key->ctx, "OK");
     }
@@ -378,13 +341,14 @@ int set_restore(redis_ctx *ctx, redis_string **argv, int argc) {
     if (argc < 3 || argc > 4) return redis_WrongArity(ctx);
     bool const replaces = argc == 4 && word_is(argv[3], "REPLACE");
     if (argc == 4 && !replaces) return redis_ReplyWithError(ctx, "ERR syntax error");
-    key_handle      key = key_open(ctx, argv[1], KEY_FOR_WRITING);
-    tamis_key const file = word_key(argv[2]);
-    decoding        job = { .replaces = replaces, .decode = decode_file, .finish = finish_file };
+    key_handle key = key_open(ctx, argv[1], KEY_FOR_WRITING);
+    decoding   job = { .source = word_key(argv[2]),
+                       .word = argv[2],
+                       .replaces = replaces,
+                       .decode = decode_file,
+                       .finish = finish_file };
     if ((key.value != NULL || key.is_foreign) && !replaces)
         redis_ReplyWithError(ctx, BUSY);
-    else if (!buffer_append(&job.bytes, file.data, file.bytes))
-        redis_ReplyWithError(ctx, "ERR Insufficient memory");
     else
         background_decode(&key, &job);
     key_close(&key);

@@ -1,4 +1,5 @@
 /* states.c - TAMIS.STATE.*: items that have a value, and may leave when they are silent. */
+#include "hold.h"
 #include "native.h"
 #include "words.h"
 
@@ -53,15 +54,23 @@ static tamis_status change_drop(tamis_states *states, tamis_key item, uint64_t f
     return tamis_states_drop(states, item.data, item.bytes, from);
 }
 
-/* The same change to all items from argv[first] on. */
-static int change_all(redis_ctx *ctx, redis_string **argv, int argc, int first,
-                      state_change *change, uint64_t from, uint32_t to) {
+/* A command that changes items: what it is, and where its items begin. */
+typedef struct change_command {
+    redis_handler *handler;
+    state_change  *change;
+    int            first;
+} change_command;
+
+/* The same change to all items. */
+static int change_all(redis_ctx *ctx, redis_string **argv, int argc, const change_command *command,
+                      uint64_t from, uint32_t to) {
     key_handle          key = key_open(ctx, argv[1], KEY_FOR_WRITING);
     tamis_states *const states = need_states(&key);
-    if (states != NULL) {
+    int const           first = command->first;
+    if (states != NULL && !hold_defer(&key, command->handler)) {
         redis_ReplyWithArray(ctx, argc - first);
         for (int i = first; i < argc; i++)
-            reply_status(ctx, change(states, word_key(argv[i]), from, to));
+            reply_status(ctx, command->change(states, word_key(argv[i]), from, to));
         key.value->changes++;
         redis_ReplicateVerbatim(ctx);
         key_notify(&key, "tamis.state");
@@ -96,7 +105,7 @@ int states_put(redis_ctx *ctx, redis_string **argv, int argc) {
     }
     key_handle          key = key_open(ctx, argv[1], KEY_FOR_WRITING);
     tamis_states *const states = need_states(&key);
-    if (states != NULL) {
+    if (states != NULL && !hold_defer(&key, states_put)) {
         redis_ReplyWithArray(ctx, (argc - 2) / 2);
         for (int i = 2; i < argc; i += 2) {
             tamis_key const item = word_key(argv[i]);
@@ -138,12 +147,12 @@ int states_move(redis_ctx *ctx, redis_string **argv, int argc) {
     if (argc < 5) return redis_WrongArity(ctx);
     if (!read_from(argv[2], &from) || !read_value(argv[3], &to))
         return redis_ReplyWithError(ctx, "ERR a value must be a number, or * for any");
-    return change_all(ctx, argv, argc, 4, change_move, from, to);
+    return change_all(ctx, argv, argc, &(change_command){ states_move, change_move, 4 }, from, to);
 }
 
 int states_touch(redis_ctx *ctx, redis_string **argv, int argc) {
     if (argc < 3) return redis_WrongArity(ctx);
-    return change_all(ctx, argv, argc, 2, change_touch, 0, 0);
+    return change_all(ctx, argv, argc, &(change_command){ states_touch, change_touch, 2 }, 0, 0);
 }
 
 /* TAMIS.STATE.DROP key from item [item ...] */
@@ -152,7 +161,7 @@ int states_drop(redis_ctx *ctx, redis_string **argv, int argc) {
     if (argc < 4) return redis_WrongArity(ctx);
     if (!read_from(argv[2], &from))
         return redis_ReplyWithError(ctx, "ERR a value must be a number, or * for any");
-    return change_all(ctx, argv, argc, 3, change_drop, from, 0);
+    return change_all(ctx, argv, argc, &(change_command){ states_drop, change_drop, 3 }, from, 0);
 }
 
 #define MAX_TALLY 65536

@@ -147,10 +147,11 @@ static void digest(redis_digest *digest, void *value) {
 }
 
 /* Bodies are large allocations, which the server's allocator does not fragment: only the value
- * itself is moved. */
+ * itself is moved, unless a thread knows it by its address. */
 static int defrag(redis_defrag *context, redis_string *key, void **value) {
     (void)key;
-    struct tamis_value *const moved = redis_DefragAlloc(context, *value);
+    bool const                is_shared = atomic_load(&((tamis_value *)*value)->refs) != 1;
+    struct tamis_value *const moved = is_shared ? NULL : redis_DefragAlloc(context, *value);
     if (moved != NULL) {
         *value = moved;
         clock_moved(moved);

@@ -24,12 +24,17 @@ tamis_value *value_new(value_family family) {
     memset(one, 0, sizeof *one);
     one->family = family;
     one->account = account;
+    atomic_init(&one->refs, 1);
     account->used += redis_MallocSize(one);
     return one;
 }
 
+void value_share(tamis_value *value) {
+    (void)atomic_fetch_add(&value->refs, 1);
+}
+
 void value_free(tamis_value *value) {
-    if (value == NULL) return;
+    if (value == NULL || atomic_fetch_sub(&value->refs, 1) != 1) return;
     for (unsigned i = 0; i < value->n_parts; i++) tamis_free(value->parts[i].set);
     tamis_states_free(value->states);
     requests_free(value);

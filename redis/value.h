@@ -83,6 +83,10 @@ typedef struct tamis_value {
     struct timed *timed; /* this value in the list of those that age (clock.h) */
 
     struct request_log *requests; /* requests.h; NULL: no client has sent one */
+
+    atomic_uint refs;            /* of the key, and of threads that use it (hold.h) */
+    unsigned    holds, promised; /* hold.h */
+    unsigned    readers;         /* with the lock of hold.c */
 } tamis_value;
 
 typedef enum item_outcome {
@@ -105,7 +109,10 @@ tamis_status value_create_like(const tamis_value *other, tamis_value **ret_value
 
 /* An empty one of that family, for the decoder. NULL: no memory. */
 tamis_value *value_new(value_family family);
-void         value_free(tamis_value *value);
+
+/* Another reference, and one less: the last one frees it, whichever thread that is. */
+void value_share(tamis_value *value);
+void value_free(tamis_value *value);
 
 uint64_t value_memory(const tamis_value *value);
 
