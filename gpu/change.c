@@ -10,7 +10,8 @@
  *
  * Whether all fits is known only at the end. So a copy of the body is kept meanwhile, on the GPU if
  * there is memory for it: copying it there takes less time than anything else here. If something
- * does not fit, or fails, the copy comes back.
+ * does not fit, or fails, the copy comes back. A removal always fits: what is left is a part of
+ * what was there. So it needs a copy only where groups could need more shared memory than there is.
  *
  * Keys of this machine come in pieces, each while the one before it is worked on (feed.h).
  */
@@ -89,6 +90,12 @@ static tamis_status get_fixed_memory(change_job *job) {
     attic->words = change->words;
     attic->rests = change->rests;
     return status;
+}
+
+/* Can a change have to be undone? */
+static bool is_final(const change_job *job) {
+    uint64_t const most = gpu_merge_bytes(GPU_TILE, GPU_LARGE_ROOM, set_is_bare(job->set));
+    return job->is_removal && most <= device_shared_bytes(job->set->device);
 }
 
 /* Keep a copy of the body: there, or here. */
@@ -304,7 +311,7 @@ static tamis_status start_piece(change_job *job, const uint64_t *keys, uint64_t 
     return status == TAMIS_OK ? merge(job, 0, GPU_ROOM) : status;
 }
 
-/* Wait for it, and do the rest. TAMIS_OK, _FULL, _CANNOT (shared memory), or a failure. */
+/* Wait for it, and do the rest. TAMIS_OK, _FULL, _CORRUPT, _CANNOT (shared memory), a failure. */
 static tamis_status finish_piece(change_job *job) {
     gpu_tally    tally = { 0 };
     tamis_status status = read_tally(job, &tally);
@@ -314,7 +321,8 @@ static tamis_status finish_piece(change_job *job) {
                           job->set->table.lines.homes + job->set->table.lines.room, &job->change);
     if (status == TAMIS_OK) status = read_tally(job, &tally);
     if (status != TAMIS_OK) return status;
-    if (tally.is_refused || tally.words > job->set->table.lines.room) return TAMIS_ERR_FULL;
+    bool const fits = !tally.is_refused && tally.words <= job->set->table.lines.room;
+    if (!fits) return job->is_removal ? TAMIS_ERR_CORRUPT : TAMIS_ERR_FULL;
     add_tally(&job->sum, &tally);
     return job->words == 0 && tally.words == 0 ? TAMIS_OK : write_attic(job, tally.words);
 }
@@ -335,6 +343,7 @@ static tamis_status change_all(change_job *job) {
 
 static tamis_status change_lines(change_job *job) {
     tamis_gpu_set *const set = job->set;
+    bool                 is_kept = false;
     job->change.table = job->attic.table = set->table;
     job->change.is_removal = job->is_removal;
     job->change.groups = (set->table.lines.buckets + SHELF_BUCKETS - 1) / SHELF_BUCKETS;
@@ -342,8 +351,10 @@ static tamis_status change_lines(change_job *job) {
     if (job->change.groups > UINT32_MAX || set->table.lines.homes > UINT32_MAX)
         return TAMIS_ERR_LIMIT;
     tamis_status status = get_fixed_memory(job);
-    if (status == TAMIS_OK) status = keep_copy(job);
-    bool const is_kept = status == TAMIS_OK;
+    if (status == TAMIS_OK && !is_final(job)) {
+        status = keep_copy(job);
+        is_kept = status == TAMIS_OK;
+    }
     if (status == TAMIS_OK) status = get_key_memory(job);
     if (status == TAMIS_OK) status = change_all(job);
     if (status == TAMIS_OK) {
@@ -409,6 +420,8 @@ static tamis_status say_why(tamis_problem *problem, tamis_status status, const c
                    "%.1f KiB of shared memory, this GPU has %.1f KiB, and nothing has changed",
                    GPU_ROOM, (double)job->shared_bytes / 1024,
                    (double)device_shared_bytes(job->set->device) / 1024);
+    case TAMIS_ERR_CORRUPT:
+        return say(problem, status, "the body is damaged: keys were removed, and it is too full");
     case TAMIS_ERR_LIMIT: return say(problem, status, "the set is too large to be changed there");
     default: return say_device(problem, status, job->set->device);
     }

@@ -204,7 +204,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_add(tamis_gpu_set *set, const t
 
 /** Remove one copy of each key; absent and saturated ones are skipped, and counted. Remove only
  *  what you added, as with tamis_remove(). @param ret_removal may be NULL.
- *  @return TAMIS_OK; _CANNOT: the set cannot remove; others as tamis_gpu_add(). */
+ *  Needs the memory of an add, but no copy of the body on most GPUs.
+ *  @return TAMIS_OK; _CANNOT: the set cannot remove; _CORRUPT: the body is damaged, and it must be
+ *  freed; others as tamis_gpu_add(). */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_gpu_remove(tamis_gpu_set        *set,
                                                         const tamis_gpu_keys *keys,
                                                         tamis_removal        *ret_removal,
