@@ -15,7 +15,7 @@ empty :=
 comma := ,
 with_commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
-.PHONY: help all demo test test-long builds check sanitize sanitize-threads soak fuzz cross bench bench-report lab test-web python amalgamation redis demo-redis test-redis bench-redis gpu test-gpu bench-gpu lint format install uninstall clean
+.PHONY: help all demo test test-long builds check sanitize sanitize-threads soak fuzz cross bench bench-report lab web test-web deb test-deb site test-site dist python amalgamation redis demo-redis test-redis bench-redis gpu test-gpu bench-gpu lint format install uninstall clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -103,8 +103,16 @@ lab: ## The numbers of the papers, measured again: lab/report/index.html; make l
 	@scripts/build $(BUILD)
 	@lab/page/make-report $(BUILD) lab/report $(LAB)
 
-test-web: lab ## The lab's page in a headless browser: figures, phones, light and dark
-	@scripts/setup web
+web: ## The library as a JavaScript package (build/web/core/) and the page to play with (build/web/tamis.html)
+	@scripts/setup build emscripten
+	@scripts/build $(BUILD) amalgamation
+	@web/build $(BUILD)
+
+test-web: web lab ## The JavaScript package in node; the page and the lab's report in a headless browser
+	@scripts/setup build web
+	@scripts/build $(BUILD) products
+	@node web/test/core.mjs $(BUILD)
+	@web/test/check-page $(BUILD)
 	@lab/page/check-report lab/report/results.json lab/report/index.html bench/results
 
 python: ## A wheel and a source distribution of the Python package in build/dist/ (CPython 3.11 and later)

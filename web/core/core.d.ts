@@ -1,0 +1,140 @@
+/** What a set can do besides add and has. */
+export type Ability = "remove" | "count" | "merge";
+
+/** What you want. Only `capacity` and `fpr` must be given; the rest is as in tamis_spec of tamis.h. */
+export interface Spec {
+  /** Different keys in the set at one time. */
+  capacity?: number;
+  /** False-positive rate at capacity, 1e-12 to 0.5. */
+  fpr?: number;
+  /** Keys can be removed. */
+  remove?: boolean;
+  /** Copies of a key can be counted. */
+  count?: boolean;
+  /** The set can be merged with another. */
+  merge?: boolean;
+  /** Take the smallest kind, not the fastest. */
+  small?: boolean;
+  /** Copies of every key to plan for; 1 by default. */
+  copies?: number;
+  /** With `count`, counts up to this are exact; 255 by default. */
+  countTo?: number;
+  /** Largest body in bytes. Leave out `capacity` or `fpr` to have the best that fits. */
+  memory?: number;
+  /** Keys that arrive over the set's whole life. */
+  lifetime?: number;
+  /** Largest acceptable probability that an add within capacity is ever refused; 1e-10 by default. */
+  overflow?: number;
+  /** The largest capacity that keeps the fpr: the set grows by itself. */
+  growTo?: number;
+  /** "line", "rank", "bloom", ...; chosen for you if it is left out. */
+  kind?: string;
+  /** Fields of the geometry to fix: { hashes: 9 } or "hashes=9". */
+  geometry?: string | Record<string, number>;
+  /** 128 bits; random if it is left out. */
+  seed?: number | bigint;
+}
+
+/** A kind as it would be for a spec, with what its analysis predicts. */
+export interface Plan {
+  kind: string;
+  summary: string;
+  /** False: this kind cannot do it, and only kind, summary, status and abilities have a meaning. */
+  possible: boolean;
+  /** 0, or the status of tamis.h that says why not. */
+  status: number;
+  /** This is the kind that create() takes. */
+  chosen: boolean;
+  copiesTakeRoom: boolean;
+  abilities: Ability[];
+  geometry: Record<string, number>;
+  capacity: number;
+  lifetime: number;
+  bodyBytes: number;
+  fileBytes: number;
+  bitsPerKey: number;
+  /** Predicted at capacity. */
+  fpr: number;
+  /** Probability that an add within capacity is refused in the lifetime. */
+  overflow: number;
+  saturation: number;
+  /** Cache lines that an operation touches on average. */
+  linesPresent: number;
+  linesAbsent: number;
+  linesAdd: number;
+  copies: number;
+  countTo: number;
+  /** Of a stage of a set that grows: the most memory on the way there. */
+  peakBytes: number;
+}
+
+export interface Info {
+  kind: string;
+  abilities: Ability[];
+  geometry: Record<string, number>;
+  capacity: number;
+  /** Adds minus removals. */
+  keys: number;
+  saturated: number;
+  refusedAdds: number;
+  refusedRemoves: number;
+  bodyBytes: number;
+  growTo: number;
+  stage: number;
+  stages: number;
+  countTo: number;
+  /** At capacity, by the kind's analysis. */
+  predictedFpr: number;
+  /** From the contents now. */
+  currentFpr: number;
+  /** Different keys that were added, estimated. */
+  distinct: number;
+  /** Share of the room that is in use, 0 to 1. */
+  load: number;
+}
+
+/** A string is its UTF-8 bytes, as a line of text is for the command line tool. A bigint is a 64-bit id, as in tamis_add_id(). */
+export type Key = string | Uint8Array | bigint;
+
+export interface TamisSet {
+  /** Add one key. Throws TamisError FULL if there is no room; then nothing changed. */
+  add(key: Key): this;
+  /** Never false for a key that was added and not removed. True for another one with probability fpr. */
+  has(key: Key): boolean;
+  /** Remove one copy of a key that was added. False: it is not there, or is saturated, and nothing changed.
+   *  Remove only what you added: see docs/deletion.md. */
+  remove(key: Key): boolean;
+  /** Copies of the key, never fewer than the truth; Infinity: more than the set can count. */
+  count(key: Key): number;
+  /** How many of the ids first, ..., first + n - 1 the set says yes to. */
+  countRange(first: number, n: number): number;
+  clear(): void;
+  /** Add the contents of a set with the same kind, geometry and seed. */
+  merge(other: TamisSet): void;
+  info(): Info;
+  /** The bytes of the file: what tamis_save() and `tamis build` write. */
+  save(): Uint8Array;
+  /** Give the memory back now. Without this it goes back when the object is collected. */
+  free(): void;
+}
+
+export class TamisError extends Error {
+  /** As in tamis.h, -1 for TAMIS_ERR_FULL. */
+  status: number;
+  /** "FULL", "CANNOT", "CHECKSUM", ... */
+  code: string;
+}
+
+export interface Tamis {
+  version: string;
+  create(spec: Spec): TamisSet;
+  /** Open the bytes of a file; they are checked, and copied. */
+  open(bytes: Uint8Array): TamisSet;
+  /** A row for each kind. */
+  plan(spec: Spec): Plan[];
+  /** A row for each stage of a set that grows. */
+  planStages(spec: Spec): Plan[];
+}
+
+/** Start the library from the bytes of tamis.wasm, where index.js cannot find the file itself. */
+export function load(wasm: BufferSource | WebAssembly.Module | Promise<BufferSource | WebAssembly.Module>): Promise<Tamis>;

@@ -1,0 +1,112 @@
+// main.js - starts the library and connects the controls.
+
+async function wasmOfPage() {
+  const packed = Uint8Array.from(atob(byId("wasm").textContent.trim()), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}
+
+// A slider's position and its value, on a logarithmic scale.
+function sliderOf(id, slider, read, write) {
+  byId(slider).addEventListener("input", () => {
+    byId(id).value = write(10 ** Number(byId(slider).value));
+    byId(id).dispatchEvent(new Event("input"));
+  });
+  return () => {
+    const value = read(byId(id).value);
+    if (value > 0) byId(slider).value = String(Math.log10(value));
+    byId(slider).setAttribute("aria-valuetext", byId(id).value);
+  };
+}
+
+function startJob(tamis) {
+  let wanted = hashToControls(location.hash);
+  let rows = [];
+  const sliders = [sliderOf("keys", "keys-slider", readCount, (value) => countText(Number(value.toPrecision(2)))),
+    sliderOf("rate", "rate-slider", readRate, (value) => rateText(Number(value.toPrecision(1))))];
+  const show = (job) => {
+    const planned = rows.find((row) => row.chosen)?.kind;
+    const kind = rows.find((row) => row.possible && row.kind === wanted)?.kind ?? planned;
+    const choose = (next) => { wanted = next; show(job); };
+    drawKinds(byId("chart"), rows, job, kind, choose);
+    showTable(rows, job, kind, choose);
+    byId("takes").textContent = planned ? `tamis takes ${planned} for this${kind !== planned ? `; you chose ${kind}` : ""}.` : "No kind can do this.";
+    byId("code").hidden = !kind;
+    if (kind) showCode(job, kind);
+    history.replaceState(null, "", jobToHash(job, kind !== planned ? kind : null));
+  };
+  const update = () => {
+    const job = readJob();
+    for (const place of sliders) place();
+    if (job === null) return;
+    rows = planJob(tamis, job);
+    show(job);
+  };
+  for (const id of ["keys", "rate"]) byId(id).addEventListener("input", update);
+  for (const id of ["remove", "count", "small", "fast"]) byId(id).addEventListener("change", update);
+  for (const button of document.querySelectorAll("button[data-copy]")) button.addEventListener("click", () => copyCode(button));
+  update();
+  return () => { const job = readJob(); if (job !== null) show(job); };
+}
+
+function startFilling(tamis) {
+  const seed = new URLSearchParams(location.search).get("seed");
+  const filling = new Filling(tamis, seed === null ? undefined : BigInt(seed));
+  const run = byId("fill-run");
+  const isStopped = () => { run.textContent = "Run"; run.setAttribute("aria-pressed", "false"); };
+  const restart = () => {
+    isStopped();
+    const capacity = Number(byId("fill-capacity").value);
+    filling.start(document.querySelector("input[name=fill-kind]:checked").value, capacity, 0.02);
+  };
+  for (const radio of document.querySelectorAll("input[name=fill-kind]")) radio.addEventListener("change", restart);
+  byId("fill-capacity").addEventListener("change", restart);
+  byId("fill-clear").addEventListener("click", restart);
+  byId("fill-add").addEventListener("click", () => filling.add(1));
+  byId("fill-add-many").addEventListener("click", () => filling.add(Math.ceil(filling.spec.capacity / 10)));
+  byId("fill-remove").addEventListener("click", () => filling.remove(1));
+  byId("fill-remove-half").addEventListener("click", () => filling.remove(Math.ceil(filling.keys.length / 2)));
+  run.addEventListener("click", () => {
+    if (filling.timer !== null) return filling.stop(), isStopped();
+    run.textContent = "Stop";
+    run.setAttribute("aria-pressed", "true");
+    filling.run(Number(byId("fill-speed").value), isStopped);
+  });
+  restart();
+  return filling;
+}
+
+function startWords(tamis) {
+  const words = new Words(tamis, readJob);
+  const drop = byId("drop");
+  const guarded = (work) => Promise.resolve().then(work).catch((problem) => { byId("words-about").textContent = `That did not work: ${problem.message}`; });
+  byId("word").addEventListener("input", () => words.ask(byId("word").value));
+  byId("word-remove").addEventListener("click", () => words.remove(byId("word").value));
+  byId("words-file").addEventListener("change", (event) => guarded(() => event.target.files[0] && words.useFile(event.target.files[0])));
+  byId("words-use").addEventListener("click", () => guarded(() => words.useText(byId("words-text").value, "your list")));
+  for (const name of ["dragover", "dragenter"]) drop.addEventListener(name, (event) => { event.preventDefault(); drop.classList.add("over"); });
+  drop.addEventListener("dragleave", () => drop.classList.remove("over"));
+  drop.addEventListener("drop", (event) => {
+    event.preventDefault();
+    drop.classList.remove("over");
+    guarded(() => words.useFile(event.dataTransfer.files[0]));
+  });
+  return words;
+}
+
+async function startPage() {
+  const tamis = await load(wasmOfPage());
+  const repaintJob = startJob(tamis);
+  const filling = startFilling(tamis);
+  const words = startWords(tamis);
+  const repaint = () => { repaintJob(); filling.paint(); };
+  let width = innerWidth;
+  addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; repaint(); } });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
+  document.documentElement.dataset.ready = "yes";
+  globalThis.tamisPage = { tamis, filling, words }; // for the curious, and for the test
+}
+
+startPage().catch((problem) => {
+  byId("problem").hidden = false;
+  byId("problem").textContent = `This page needs a browser with WebAssembly and DecompressionStream (all since 2023): ${problem.message}`;
+});
