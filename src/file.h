@@ -55,7 +55,8 @@ TAMIS_INLINE file_name file_shorten(const char *path) {
     return name;
 }
 
-/* save.c: "cannot save to PATH: No space left on device". Returns TAMIS_ERR_SPACE or _IO. */
+/* save.c: "cannot save to PATH: No space left on device". Returns TAMIS_ERR_SPACE, _MEMORY
+ * or _IO. */
 tamis_status tamis_file_say_system(tamis_problem *problem, const char *what, const char *path,
                                    int error);
 

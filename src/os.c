@@ -29,6 +29,10 @@ bool tamis_os_is_no_space(int error) {
     return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
+bool tamis_os_is_no_memory(int error) {
+    return error == ENOMEM;
+}
+
 /* strerror(3) may use one buffer for all threads; strerror_r(3) does not. There are two functions
  * of that name: POSIX's returns 0 and fills the buffer, GNU's returns the text, which may lie
  * elsewhere. */

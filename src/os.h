@@ -53,8 +53,9 @@ bool tamis_os_save_write(os_save *save, const void *bytes, size_t n, int *reterr
 bool tamis_os_save_commit(os_save *save, int *reterr);
 void tamis_os_save_abandon(os_save *save);
 
-/* Does this error number mean that there is no room? */
+/* Does this error number mean that there is no room on the disk, or no memory? */
 bool tamis_os_is_no_space(int error);
+bool tamis_os_is_no_memory(int error);
 
 /* The system's words for an error number. */
 void tamis_os_text(int error, char *ret_text, size_t n);

@@ -156,7 +156,9 @@ static bool save_writer(void *context, const void *bytes, size_t n) {
 
 tamis_status tamis_file_say_system(tamis_problem *problem, const char *what, const char *path,
                                    int error) {
-    tamis_status const status = tamis_os_is_no_space(error) ? TAMIS_ERR_SPACE : TAMIS_ERR_IO;
+    tamis_status const status = tamis_os_is_no_space(error)    ? TAMIS_ERR_SPACE
+                                : tamis_os_is_no_memory(error) ? TAMIS_ERR_MEMORY
+                                                               : TAMIS_ERR_IO;
     char               reason[80];
     tamis_os_text(error, reason, sizeof reason);
     (void)tamis_problem_say(problem, status, "cannot %s %s: %s", what, file_shorten(path).text,

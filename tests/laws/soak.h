@@ -1,30 +1,53 @@
-/* soak.h - a program that lets every subject live for as long as asked, hours if need be.
+/* soak.h - a program that lets every subject live for as long as asked, days if need be.
  *
- * usage: PROGRAM [--ops N] [--seed N] [--kind NAME]
+ * usage: PROGRAM [--ops N] [--seed N] [--kind NAME] [--journal FILE]
  *
- * Each subject gets N operations. Prints what it did; the exit status is 1 if a law was broken,
- * with the seed that repeats it.
+ * Each subject gets N operations, in lives of at most SOAK_LIFE of them. Every life has a table and
+ * a seed of its own. All subjects live their first life, then their second, and so on, so that a
+ * soak that is stopped has given the same to each. With a journal, a line is appended for each life
+ * that is over. Started again with the same journal, the program goes on behind the last line, and
+ * the sums are those of all lives. With --ops 0 it prints the sums of a journal and does nothing.
+ * The exit status is 1 if a law was broken, with the seed that repeats it.
  */
 #ifndef TAMIS_TESTS_SOAK_H
 #define TAMIS_TESTS_SOAK_H
 
 #include "subject.h"
 
+#define SOAK_LIFE UINT64_C(2000000)
+
+/* What is counted. The first law, no false negative, needs no number: breaking it ends a life. */
+enum soak_figure {
+    SOAK_OPERATIONS,
+    SOAK_REFUSED,    /* adds that found no room, beyond the capacity */
+    SOAK_SATURATED,  /* entries that stick in the end, after floods */
+    SOAK_STRANGERS,  /* lookups of absent keys, */
+    SOAK_HITS,       /* how many of them said yes, */
+    SOAK_FORESEEN,   /* and how many the tables themselves foretold */
+    SOAK_ABSENT,     /* removals of absent keys, */
+    SOAK_TAKEN,      /* how many of them found a match, */
+    SOAK_TAKEN_MOST, /* the most to be expected, */
+    SOAK_LOST,       /* present keys that were lost by them, */
+    SOAK_LOST_MOST,  /* and the most that they can lose */
+    SOAK_PRESENT,    /* states: lookups of present keys, */
+    SOAK_UNKNOWN,    /* and answers "don't know" */
+    SOAK_FIGURES
+};
+
+typedef struct soak_tally {
+    double figures[SOAK_FIGURES];
+} soak_tally;
+
 typedef struct soak {
     const char *usage;
     subject *(*list)(uint64_t operations, size_t *ret_n);
     bool (*is_soaked)(const subject *variant);
-    /* One life. NULL, or what is wrong; the line that sums it up goes to stdout. */
-    const char *(*life)(const subject *variant, uint64_t seed);
+    /* One life of so many operations. NULL, or what is wrong; what it counts is added. */
+    const char *(*life)(const subject *variant, uint64_t operations, uint64_t seed,
+                        soak_tally *tally);
 } soak;
 
 /* The whole main() of such a program. */
 int soak_run(const soak *program, int argc, char **argv);
-
-/* For the summary: seconds of a clock that only goes forward. */
-double soak_seconds(void);
-
-/* On a terminal: how far it is. */
-void soak_progress(uint64_t done, uint64_t operations, double since);
 
 #endif

@@ -23,29 +23,25 @@ static const char *reopen(life *l) {
     return NULL;
 }
 
-static const char *live(const subject *variant, uint64_t seed) {
+static const char *live(const subject *variant, uint64_t operations, uint64_t seed,
+                        soak_tally *tally) {
     life        l;
-    double      since = soak_seconds();
     const char *why = NULL;
     uint64_t    done = 0, part = 0;
     if (!life_begin(&l, variant, 2 * variant->capacity, seed)) return "no table";
-    for (; done < variant->operations && why == NULL; part++) {
-        uint64_t const n = min_u64(variant->operations - done, 2000000);
+    for (; done < operations && why == NULL; part++) {
+        uint64_t const n = min_u64(operations - done, 2000000);
         why = life_run(&l, n, part % 4 == 3 ? 0.2 : 0.95);
         if (why == NULL) why = life_census(&l);
         if (why == NULL) why = reopen(&l);
         done += n;
-        soak_progress(done, variant->operations, since);
     }
     const answers *const a = &l.answers;
-    if (why == NULL)
-        (void)printf("  %llu operations in %.1f s; of %llu present %llu unknown, %llu wrong, %llu "
-                     "lost; of %llu absent %llu with a value; %llu aged, %llu refused\n",
-                     (unsigned long long)done, soak_seconds() - since,
-                     (unsigned long long)a->present, (unsigned long long)a->unknown,
-                     (unsigned long long)a->wrong, (unsigned long long)a->lost,
-                     (unsigned long long)a->absent, (unsigned long long)a->false_values,
-                     (unsigned long long)l.states->set.table.aged, (unsigned long long)l.refused);
+    double *const        f = tally->figures;
+    f[SOAK_OPERATIONS] += (double)done;
+    f[SOAK_REFUSED] += (double)l.refused;
+    f[SOAK_PRESENT] += (double)a->present;
+    f[SOAK_UNKNOWN] += (double)a->unknown;
     life_end(&l);
     return why;
 }
@@ -56,9 +52,11 @@ static bool is_any(const subject *variant) {
 }
 
 int main(int argc, char **argv) {
-    static const soak program = { "usage: soak_states [--ops N] [--seed N] [--kind NAME]\n"
-                                  "Every kind of states, or the one named, each for N operations "
-                                  "(100000000 without --ops).\n",
-                                  states_subjects, is_any, live };
+    static const soak program = {
+        "usage: soak_states [--ops N] [--seed N] [--kind NAME] [--journal FILE]\n"
+        "Every kind of states, or the one named, each for N operations "
+        "(100000000 without --ops).\n",
+        states_subjects, is_any, live
+    };
     return soak_run(&program, argc, argv);
 }

@@ -1,0 +1,434 @@
+/* test_memory_of_sets.c - every request for memory of every call on sets fails in turn.
+ *
+ * For each call and each set: the first request fails, then the second, and so on until the call
+ * makes no more; once as a single failure, and once with no memory from then on. A call that says
+ * TAMIS_ERR_MEMORY has changed nothing, byte for byte. In any case the set is valid, has all its
+ * keys, nothing leaked, and the same call succeeds when memory is back.
+ */
+#include "buffer.h"
+#include "make.h"
+#include "starve.h"
+
+#include <tamis/tamis.h>
+
+/* ------------------------------------------------------------------ sets */
+
+typedef struct sort {
+    const char *name, *kind;
+    uint64_t    capacity, grow_to, keys;
+    unsigned    abilities;
+    const char *geometry;
+    uint32_t    parts;
+    bool        is_shared, is_owned; /* is_owned: with an allocator of the caller's */
+} sort;
+
+#define REMOVE TAMIS_CAN_REMOVE
+#define COUNT_TOO (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
+
+/* keys: of those that grow, enough to be before, in, or behind a step. */
+static const sort sorts[] = {
+    { "line", "line", 300, 0, 250, REMOVE, NULL, 0, false, false },
+    { "line, counting", "line", 300, 0, 250, COUNT_TOO, NULL, 0, false, true },
+    { "line, 64 KiB", "line", 60000, 0, 300, REMOVE, NULL, 0, false, false },
+    { "bloom", "bloom", 300, 0, 250, 0, NULL, 0, false, false },
+    { "bloom, huge pages", "bloom", 300, 0, 250, 0, "bits=40000000", 0, false, false },
+    { "counting", "counting", 300, 0, 250, COUNT_TOO, NULL, 0, false, true },
+    { "rank", "rank", 300, 0, 250, REMOVE, NULL, 0, false, true },
+    { "rank, counting", "rank", 300, 0, 250, COUNT_TOO, NULL, 0, false, false },
+    { "dlcbf", "dlcbf", 300, 0, 250, REMOVE, NULL, 0, false, true },
+    { "ddlcbf", "ddlcbf", 300, 0, 250, REMOVE, "cells=8,remainder_bits=9,bucket_bytes=16", 0, false,
+      true },
+    { "dlbf", "dlbf", 300, 0, 250, 0, "tables=2", 0, false, true },
+    { "vicbf", "vicbf", 300, 0, 250, REMOVE, NULL, 0, false, true },
+    { "bhcbf", "bhcbf", 300, 0, 250, REMOVE, NULL, 0, false, true },
+    { "mlcbf", "mlcbf", 300, 0, 250, REMOVE, NULL, 0, false, true },
+    { "line, before a step", "line", 1500, 6000, 1350, REMOVE, NULL, 0, false, true },
+    { "line, in a step", "line", 1500, 6000, 2000, REMOVE, NULL, 0, false, false },
+    { "line, behind a step", "line", 1500, 6000, 3000, COUNT_TOO, NULL, 0, false, true },
+    { "rank, before a step", "rank", 6000, 24000, 5500, REMOVE, NULL, 0, false, false },
+    { "rank, in a step", "rank", 6000, 24000, 7000, REMOVE, NULL, 0, false, true },
+    { "line, part", "line", 1000, 0, 300, REMOVE, NULL, 2, false, true },
+    { "line, growing part", "line", 1500, 6000, 1350, REMOVE, NULL, 2, false, true },
+    { "line, shared", "line", 300, 0, 250, REMOVE, NULL, 0, true, false },
+    { "bloom, shared", "bloom", 300, 0, 250, 0, NULL, 0, true, true },
+    { "counting, shared", "counting", 300, 0, 250, COUNT_TOO, NULL, 0, true, true },
+    { "rank, shared", "rank", 300, 0, 250, REMOVE, NULL, 0, true, true },
+    { "line, shared, before a step", "line", 1500, 6000, 1350, REMOVE, NULL, 0, true, true },
+    { "line, shared, in a step", "line", 1500, 6000, 2000, REMOVE, NULL, 0, true, false },
+    { "rank, shared, before a step", "rank", 6000, 24000, 5500, REMOVE, NULL, 0, true, true },
+};
+
+/* What a call works on. All sets of a sort come from the same bytes: planning takes long. */
+typedef struct world {
+    const sort        *sort;
+    tamis_open_options options;
+    buffer             file, stream; /* of the set */
+    uint64_t          *ids, n;       /* keys of it */
+    char               path[40];
+    tamis_set         *set, *other; /* made anew for every call */
+} world;
+
+static tamis_spec spec_of(const world *w) {
+    static tamis_seed const seed = { 1, 2 };
+    tamis_spec              spec = TAMIS_SPEC_INIT;
+    spec.capacity = w->sort->capacity;
+    spec.grow_to = w->sort->grow_to;
+    spec.fpr = w->sort->geometry != NULL ? 0 : 0.01;
+    spec.overflow = 1e-6;
+    spec.kind = w->sort->kind;
+    spec.geometry = w->sort->geometry;
+    spec.abilities = w->sort->abilities;
+    spec.seed = &seed;
+    spec.parts = w->sort->parts;
+    spec.shared = w->sort->is_shared;
+    spec.allocator = w->options.allocator;
+    return spec;
+}
+
+/* Ids from `first` on that belong to this part. */
+static uint64_t own_id(const tamis_set *set, uint64_t *next) {
+    tamis_facts facts;
+    assert_int_equal(tamis_get_facts(set, &facts), TAMIS_OK);
+    while (facts.parts != 0 &&
+           tamis_part_of_hash(tamis_hash_id(set, *next), facts.parts) != facts.part)
+        ++*next;
+    return (*next)++;
+}
+
+static void world_make(world *w, const sort *which) {
+    *w = (world){ .sort = which, .options = TAMIS_OPEN_OPTIONS_INIT };
+    if (which->is_owned) w->options.allocator = starve_allocator();
+    tamis_spec spec = spec_of(w);
+    w->set = make_set_from(&spec);
+    w->n = which->keys;
+    w->ids = malloc(2 * w->n * sizeof *w->ids);
+    assert_non_null(w->ids);
+    for (uint64_t i = 0, next = 0; i < 2 * w->n; i++) w->ids[i] = own_id(w->set, &next);
+    for (uint64_t i = 0; i < w->n; i++) assert_int_equal(tamis_add_id(w->set, w->ids[i]), TAMIS_OK);
+    assert_int_equal(tamis_write(w->set, buffer_write, &w->file), TAMIS_OK);
+    if (tamis_send(w->set, 0, buffer_write, &w->stream) != TAMIS_OK) w->stream.n = 0;
+    (void)snprintf(w->path, sizeof w->path, "memory-%d.tamis", (int)getpid());
+    assert_int_equal(tamis_save(w->set, w->path, NULL), TAMIS_OK);
+    tamis_free(w->set);
+    w->set = NULL;
+    w->options.shared = which->is_shared;
+}
+
+static void world_end(world *w) {
+    (void)unlink(w->path);
+    free(w->ids);
+    free(w->file.bytes);
+    free(w->stream.bytes);
+}
+
+static void world_begin(world *w) {
+    assert_int_equal(tamis_read(w->file.bytes, w->file.n, &w->options, &w->set, NULL), TAMIS_OK);
+    assert_int_equal(tamis_read(w->file.bytes, w->file.n, &w->options, &w->other, NULL), TAMIS_OK);
+}
+
+static void world_clean(world *w) {
+    tamis_free(w->set);
+    tamis_free(w->other);
+    w->set = w->other = NULL;
+}
+
+/* ------------------------------------------------------------------ calls */
+
+/* As many adds as there are keys, and so through one step of a set that grows at least. Those that
+ * find no memory are tried again by the next call. */
+static tamis_status add_singly(world *w) {
+    tamis_status status = TAMIS_OK;
+    for (uint64_t i = w->n; i < 2 * w->n && status == TAMIS_OK; i++) {
+        if (!tamis_has_id(w->set, w->ids[i])) status = tamis_add_id(w->set, w->ids[i]);
+    }
+    return status;
+}
+
+static tamis_status add_new(world *w) {
+    tamis_status status = TAMIS_OK;
+    bool         is_new;
+    for (uint64_t i = w->n; i < 2 * w->n && status == TAMIS_OK; i++)
+        status = tamis_add_new_id(w->set, w->ids[i], &is_new);
+    return status;
+}
+
+static tamis_status add_copies_of_one(world *w) {
+    return tamis_add_copies_id(w->set, w->ids[w->n], 5);
+}
+
+static tamis_status add_batch(world *w) {
+    return tamis_add_new_id_batch(w->set, w->ids + w->n, (size_t)w->n, NULL, NULL);
+}
+
+static tamis_status add_balanced(world *w) {
+    return tamis_add_id_balanced(w->set, w->ids + w->n, (size_t)w->n, NULL);
+}
+
+static tamis_status remove_all(world *w) {
+    return tamis_remove_id_batch(w->set, w->ids, (size_t)w->n, NULL, NULL);
+}
+
+static tamis_status look(world *w) {
+    tamis_info  info;
+    tamis_facts facts;
+    uint64_t    count;
+    bool const  has = tamis_has_id_batch(w->set, w->ids, (size_t)w->n, NULL) == w->n;
+    (void)!tamis_count_id(w->set, w->ids[0], &count);
+    tamis_fetch_id(w->set, w->ids[0]);
+    (void)!tamis_get_facts(w->set, &facts);
+    return has && tamis_validate(w->set, NULL) ? tamis_inspect(w->set, &info) : TAMIS_ERR_CORRUPT;
+}
+
+static tamis_status clear(world *w) {
+    return tamis_clear(w->other);
+}
+
+static tamis_status done_with(tamis_status status, tamis_set **made) {
+    if (status != TAMIS_OK) assert_null(*made);
+    tamis_free(*made);
+    return status;
+}
+
+static tamis_status create(world *w) {
+    tamis_set       *made = NULL;
+    tamis_spec const spec = spec_of(w);
+    return done_with(tamis_create(&spec, &made, NULL), &made);
+}
+
+static tamis_status create_like(world *w) {
+    tamis_set *made = NULL;
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.like = w->set;
+    spec.allocator = w->options.allocator;
+    spec.shared = w->sort->is_shared;
+    return done_with(tamis_create(&spec, &made, NULL), &made);
+}
+
+static tamis_status copy(world *w) {
+    tamis_set *made = NULL;
+    return done_with(tamis_copy(w->set, &made), &made);
+}
+
+static tamis_status convert(world *w) {
+    tamis_set *made = NULL;
+    return done_with(tamis_convert(w->set, "bloom", &made), &made);
+}
+
+static tamis_status resize_up(world *w) {
+    return tamis_resize(w->set, w->sort->grow_to, NULL);
+}
+
+static tamis_status resize_down(world *w) {
+    return tamis_resize(w->set, w->sort->capacity, NULL);
+}
+
+static tamis_status merge(world *w) {
+    return tamis_merge(w->set, w->other);
+}
+
+static tamis_status subtract(world *w) {
+    return tamis_subtract(w->other, w->set);
+}
+
+static tamis_status split_and_join(world *w) {
+    tamis_set   *first = NULL, *second = NULL, *joined = NULL;
+    tamis_status status = tamis_split(w->set, &first, &second, NULL);
+    if (status == TAMIS_OK) status = tamis_join(first, second, &joined, NULL);
+    tamis_free(first);
+    tamis_free(second);
+    return done_with(status, &joined);
+}
+
+static tamis_status refresh(world *w) {
+    return tamis_refresh(w->set, w->other);
+}
+
+static tamis_status save(world *w) {
+    return tamis_save(w->set, w->path, NULL);
+}
+
+static tamis_status save_to_a_new_name(world *w) {
+    char path[60];
+    (void)snprintf(path, sizeof path, "%s.new", w->path);
+    tamis_status const status = tamis_save(w->set, path, NULL);
+    assert_int_equal(unlink(path) == 0, status == TAMIS_OK);
+    return status;
+}
+
+static bool ignore_bytes(void *context, const void *bytes, size_t n) {
+    *(size_t *)context += n;
+    (void)bytes;
+    return true;
+}
+
+static tamis_status write_all(world *w) {
+    size_t n = 0;
+    return tamis_write(w->set, ignore_bytes, &n);
+}
+
+static tamis_status send_all(world *w) {
+    size_t n = 0;
+    return tamis_send(w->set, 0, ignore_bytes, &n);
+}
+
+static tamis_status receive(world *w) {
+    tamis_set *made = NULL;
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    if (w->stream.n == 0) return TAMIS_ERR_CANNOT;
+    spec.allocator = w->options.allocator;
+    return done_with(tamis_receive(w->stream.bytes, w->stream.n, &spec, &made, NULL), &made);
+}
+
+static tamis_status open_copied(world *w) {
+    tamis_set *made = NULL;
+    return done_with(tamis_open(w->path, &w->options, &made, NULL), &made);
+}
+
+static tamis_status open_mapped(world *w) {
+    tamis_set         *made = NULL;
+    tamis_open_options options = w->options;
+    options.flags = TAMIS_OPEN_MAP;
+    return done_with(tamis_open(w->path, &options, &made, NULL), &made);
+}
+
+static tamis_status read_back(world *w) {
+    tamis_set *made = NULL;
+    return done_with(tamis_read(w->file.bytes, w->file.n, &w->options, &made, NULL), &made);
+}
+
+static tamis_status plan(world *w) {
+    tamis_plan   rows[40];
+    size_t       n;
+    tamis_spec   spec = spec_of(w);
+    tamis_status status = tamis_plan_kinds(&spec, rows, 40, &n, NULL);
+    spec.shared = false;
+    if (status == TAMIS_OK) status = tamis_plan_stages(&spec, rows, 40, &n, NULL);
+    return status;
+}
+
+/* Planning is the same whether a set is in a step or not, and that of a growing set takes long. */
+static bool is_planned_before(const sort *which) {
+    return strstr(which->name, "n a step") != NULL || strstr(which->name, "behind") != NULL ||
+           (which->grow_to != 0 && which->is_shared);
+}
+
+/* ------------------------------------------------------------------ each request in turn */
+
+typedef struct call {
+    const char *name;
+    tamis_status (*run)(world *w);
+    bool is_series; /* of calls, so some of it may be done when memory runs out */
+} call;
+
+static const call calls[] = {
+    { "add", add_singly, true },
+    { "add_new", add_new, true },
+    { "add_copies", add_copies_of_one, false },
+    { "add_new_batch", add_batch, true },
+    { "add_balanced", add_balanced, true },
+    { "remove_batch", remove_all, false },
+    { "look", look, false },
+    { "clear", clear, false },
+    { "create", create, false },
+    { "create like", create_like, false },
+    { "copy", copy, false },
+    { "convert", convert, false },
+    { "resize up", resize_up, false },
+    { "resize down", resize_down, false },
+    { "merge", merge, false },
+    { "subtract", subtract, false },
+    { "split and join", split_and_join, false },
+    { "refresh", refresh, false },
+    { "save", save, false },
+    { "save to a new name", save_to_a_new_name, false },
+    { "write", write_all, false },
+    { "send", send_all, false },
+    { "receive", receive, false },
+    { "open", open_copied, false },
+    { "open mapped", open_mapped, false },
+    { "read", read_back, false },
+    { "plan", plan, false },
+};
+
+static void expect_same_bytes(const tamis_set *set, const buffer *before, const char *where) {
+    buffer now = { NULL, 0 };
+    assert_int_equal(tamis_write(set, buffer_write, &now), TAMIS_OK);
+    if (now.n != before->n || memcmp(now.bytes, before->bytes, now.n) != 0)
+        fail_msg("%s: the set has changed", where);
+    free(now.bytes);
+}
+
+static void expect_keys(const world *w, const tamis_set *set, const char *where) {
+    const char *why = NULL;
+    if (!tamis_validate(set, &why)) fail_msg("%s: %s", where, why);
+    for (uint64_t i = 0; i < w->n; i++) {
+        if (!tamis_has_id(set, w->ids[i]))
+            fail_msg("%s: key %llu is lost", where, (unsigned long long)i);
+    }
+}
+
+/* One call whose n-th request fails. False: it made fewer. */
+static bool run_starved(world *w, const call *tried, size_t n, bool is_for_good,
+                        tamis_status usual) {
+    char where[100];
+    (void)snprintf(where, sizeof where, "%s, %s, request %zu%s", w->sort->name, tried->name, n,
+                   is_for_good ? " and all later ones" : "");
+    world_begin(w);
+    size_t const before = starve_outstanding();
+    starve(n, is_for_good);
+    tamis_status const status = tried->run(w);
+    bool const         has_struck = starve_end();
+    if (status != usual && !(has_struck && status == TAMIS_ERR_MEMORY))
+        fail_msg("%s: status %d", where, status);
+    if (status == TAMIS_ERR_MEMORY && !tried->is_series) {
+        /* a shared set keeps what it got for the next try */
+        if (starve_outstanding() != before && !w->sort->is_shared)
+            fail_msg("%s: memory leaks", where);
+        expect_same_bytes(w->set, &w->file, where);
+        expect_same_bytes(w->other, &w->file, where);
+    }
+    bool const is_changed = tried->run == remove_all && status == TAMIS_OK;
+    if (!is_changed) expect_keys(w, w->set, where);
+    if (status == TAMIS_ERR_MEMORY && tried->run(w) != usual)
+        fail_msg("%s: it fails with memory, too", where);
+    world_clean(w);
+    return has_struck;
+}
+
+static size_t n_struck;
+
+static void every_request_may_fail(void **state) {
+    world        w;
+    size_t const before = starve_outstanding();
+    world_make(&w, *state);
+    for (size_t c = 0; c < COUNT(calls); c++) {
+        bool const is_plan = calls[c].run == create || calls[c].run == plan;
+        if (is_plan && is_planned_before(*state)) continue;
+        world_begin(&w);
+        tamis_status const usual = calls[c].run(&w);
+        assert_int_not_equal(usual, TAMIS_ERR_MEMORY);
+        world_clean(&w);
+        for (unsigned is_for_good = 0; is_for_good < 2; is_for_good++) {
+            size_t n = 1;
+            while (run_starved(&w, &calls[c], n, is_for_good != 0, usual)) n++;
+            n_struck += n - 1;
+        }
+    }
+    world_end(&w);
+    assert_int_equal(starve_outstanding(), before);
+}
+
+/* The cases above are useful only if requests were made. */
+static void requests_were_made(void **state) {
+    (void)state;
+    print_message("# %zu requests failed\n", n_struck);
+    assert_true(n_struck > 1000);
+}
+
+int main(void) {
+    struct CMUnitTest tests[COUNT(sorts) + 1];
+    for (size_t i = 0; i < COUNT(sorts); i++)
+        tests[i] = unit_named(sorts[i].name, every_request_may_fail, &sorts[i]);
+    tests[COUNT(sorts)] = (struct CMUnitTest)cmocka_unit_test(requests_were_made);
+    return unit_run("memory_of_sets", tests, COUNT(tests));
+}
