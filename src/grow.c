@@ -77,6 +77,7 @@ void tamis_grow_prepare(const tamis_set *set, const uint64_t *geometry, tamis_ta
 
 static tamis_status get_body(const tamis_set *set, tamis_table *table) {
     tamis_status const status = tamis_table_get_body(set, table);
+    if (status == TAMIS_ERR_LIMIT) return TAMIS_ERR_MEMORY; /* it is all that it may have */
     if (status == TAMIS_OK)
         memory_avoid_huge_pages(&set->allocator, table->body, (size_t)table->body_bytes);
     return status;

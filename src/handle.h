@@ -33,6 +33,7 @@ struct tamis_set {
     const kind_states *states; /* of states: the kind's functions, or those of grow_states.c */
     tamis_allocator    allocator;
     unsigned           allocator_flags; /* TAMIS_ALLOCATOR_... */
+    uint64_t           max_bytes;       /* of all its bodies; 0: no limit */
     void  *mapping; /* the whole file, when mapped; then the body is inside and read-only */
     size_t mapping_bytes;
 };
@@ -118,8 +119,8 @@ TAMIS_INLINE const tamis_set *set_of_table(const tamis_table *table) {
     return (const tamis_set *)(const void *)table;
 }
 
-/* make.c: give one of its tables a zeroed body of the size that the geometry says. TAMIS_OK, _LIMIT
- * or _MEMORY. */
+/* make.c: give one of its tables a zeroed body of the size that the geometry says. TAMIS_OK,
+ * _MEMORY; _LIMIT: not to be addressed, or more than the set's max_bytes. */
 tamis_status tamis_table_get_body(const tamis_set *set, tamis_table *table);
 
 /* An allocator must have both functions, or none; and only flags that are known. */
@@ -156,6 +157,7 @@ typedef struct tamis_request {
     const tamis_set  *like;
     tamis_allocator   allocator;
     unsigned          allocator_flags;
+    uint64_t          max_bytes;
     bool              reseed; /* the seed of `like` is not taken */
 } tamis_request;
 
@@ -185,6 +187,7 @@ typedef struct tamis_choice {
     double            overflow;
     tamis_part_of     part;
     unsigned          allocator_flags; /* of the memory that it will be made in */
+    uint64_t          max_bytes;       /* as in tamis_spec */
 } tamis_choice;
 
 /* planner.c: which kind, in which geometry. TAMIS_OK, _ARGUMENT, _KIND, _CANNOT, _LIMIT,

@@ -40,10 +40,16 @@ tamis_set *tamis_handle_new(const tamis_kind *kind, const uint64_t *geometry,
     return set;
 }
 
+/* May this table of the set have a body of so many bytes? While a set grows it has two. */
+static bool is_within_limit(const tamis_set *set, const tamis_table *table, uint64_t bytes) {
+    uint64_t const held = table != &set->table ? set->table.body_bytes : 0;
+    return set->max_bytes == 0 || (bytes <= set->max_bytes && held <= set->max_bytes - bytes);
+}
+
 tamis_status tamis_table_get_body(const tamis_set *set, tamis_table *table) {
     uint64_t bytes;
     if (!set->kind->body_bytes(table->geometry, &bytes)) return TAMIS_ERR_LIMIT;
-    if (bytes > SIZE_MAX / 2) return TAMIS_ERR_LIMIT;
+    if (bytes > SIZE_MAX / 2 || !is_within_limit(set, table, bytes)) return TAMIS_ERR_LIMIT;
     table->body = memory_get_flagged(&set->allocator, (size_t)bytes, set->allocator_flags);
     if (table->body == NULL) return TAMIS_ERR_MEMORY;
     table->body_bytes = bytes;
@@ -71,6 +77,7 @@ tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
     if (set == NULL) return TAMIS_ERR_MEMORY;
     tamis_handle_set_hash(set, hasher);
     set->allocator_flags = choice->allocator_flags;
+    set->max_bytes = choice->max_bytes;
     set->capacity = choice->work.capacity;
     set->copies = choice->work.copies;
     set->lifetime = choice->work.lifetime;
@@ -95,6 +102,7 @@ tamis_choice tamis_choice_like(const tamis_set *other) {
                                   .work = tamis_handle_workload(other),
                                   .values = other->table.values,
                                   .allocator_flags = other->allocator_flags,
+                                  .max_bytes = other->max_bytes,
                                   .part = part_of_set(other),
                                   .sweep = { .timeout = ageing->timeout,
                                              .timer_bits = ageing->timer_bits,
@@ -112,6 +120,7 @@ static tamis_status make_like(const tamis_request *request, const tamis_kind *ki
     tamis_set             *set;
     choice.kind = kind;
     choice.allocator_flags = request->allocator_flags;
+    choice.max_bytes = request->max_bytes;
     if (request->part.parts != 0) choice.part = request->part;
     tamis_status status = tamis_make(&choice, hasher, &request->allocator, &set);
     if (status != TAMIS_OK) return status;
@@ -187,6 +196,7 @@ tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_
     if (status == TAMIS_OK) status = tamis_part_check(request, &choice, problem);
     if (status != TAMIS_OK) return status;
     choice.allocator_flags = request->allocator_flags;
+    choice.max_bytes = request->max_bytes;
     choice.part = request->part;
     status = request->like != NULL ? make_like(request, choice.kind, &hasher, ret_set)
                                    : tamis_make(&choice, &hasher, &request->allocator, ret_set);

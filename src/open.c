@@ -127,7 +127,8 @@ static tamis_status body_place_one(tamis_set *set, const source *from, tamis_tab
     (void)set->kind->body_bytes(table->geometry, &bytes);
     if (status == TAMIS_ERR_MEMORY)
         return tamis_problem_say_memory(from->problem, from->name, bytes);
-    return tamis_problem_say(from->problem, status, "%s is too large to address", from->name);
+    return tamis_problem_say(from->problem, status, "%s is too large: %llu bytes", from->name,
+                             (unsigned long long)bytes);
 }
 
 static tamis_status body_place(tamis_set *set, const source *from, const uint8_t *h) {

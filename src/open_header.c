@@ -270,6 +270,7 @@ tamis_status tamis_header_to_handle(const source *from, const uint8_t *h,
     tamis_set *const set = tamis_handle_new(kind, geometry, &options->allocator);
     if (set == NULL) return tamis_problem_say_memory(from->problem, from->name, sizeof *set);
     set->allocator_flags = options->allocator_flags;
+    set->max_bytes = options->max_bytes;
     tamis_seed const seed = { le64_load(h + AT_SEED_LOW), le64_load(h + AT_SEED_HIGH) };
     keyhash const    hasher = keyhash_make(hash, seed);
     tamis_handle_set_hash(set, &hasher);

@@ -306,6 +306,17 @@ static tamis_status choose(const stream *sent, const tamis_spec *spec, tamis_cho
 
 /* ------------------------------------------------------------------ the front door */
 
+/* A spec that says where the memory comes from, and how much there is: the set is as it was. */
+static bool asks_nothing(const tamis_spec *s) {
+    bool const is_default = s->capacity == 0 && !(s->fpr > 0) && s->abilities == 0 &&
+                            s->copies == 0 && s->count_to == 0 && s->memory == 0 &&
+                            s->prefer == TAMIS_PREFER_FAST && s->lifetime == 0 &&
+                            !(s->overflow > 0) && s->grow_to == 0 && s->parts == 0;
+    bool const is_open = s->kind == NULL && s->geometry == NULL && s->like == NULL &&
+                         s->isa == NULL && s->seed == NULL && s->hash == TAMIS_HASH_DEFAULT;
+    return s->max_bytes != 0 && is_default && is_open && !s->shared && !s->reseed;
+}
+
 tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, tamis_set **ret_set,
                            tamis_problem *reterr_problem) {
     tamis_spec   today = TAMIS_SPEC_INIT;
@@ -323,10 +334,12 @@ tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, 
     }
     tamis_status status = tamis_stream_read_header(bytes, n, &sent, reterr_problem);
     if (status != TAMIS_OK) return status;
-    status = choose(&sent, spec != NULL ? &today : NULL, &choice, reterr_problem);
+    status = choose(&sent, spec == NULL || asks_nothing(&today) ? NULL : &today, &choice,
+                    reterr_problem);
     if (status != TAMIS_OK) return status;
     keyhash const hasher = keyhash_make(sent.hash, sent.seed);
     choice.allocator_flags = today.allocator_flags;
+    choice.max_bytes = today.max_bytes;
     status = tamis_make(&choice, &hasher, &today.allocator, &set);
     if (status == TAMIS_ERR_MEMORY) {
         uint64_t body_bytes = 0;

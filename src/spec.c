@@ -171,6 +171,7 @@ static tamis_request request_of(const tamis_spec *spec) {
         .like = spec->like,
         .allocator = spec->allocator,
         .allocator_flags = spec->allocator_flags,
+        .max_bytes = spec->max_bytes,
         .reseed = spec->reseed,
         .part = { spec->part, spec->parts },
     };
@@ -270,6 +271,7 @@ tamis_status tamis_request_states(const tamis_states_spec *spec, tamis_request *
         .like = today.like != NULL ? &today.like->set : NULL,
         .allocator = today.allocator,
         .allocator_flags = today.allocator_flags,
+        .max_bytes = today.max_bytes,
         .reseed = today.reseed,
     };
     if (today.like == NULL) status = complete(&request, problem);

@@ -93,12 +93,13 @@ typedef struct tamis_states_spec {
 
     unsigned allocator_flags; /**< as in tamis_spec */
     bool     reseed;          /**< as in tamis_spec */
+    uint64_t max_bytes;       /**< as in tamis_spec */
 } tamis_states_spec;
 
 #define TAMIS_STATES_SPEC_INIT                                                                   \
     {                                                                                            \
         sizeof(tamis_states_spec), 0, 0, 0, 0, 0, NULL, 0, 0, TAMIS_PREFER_SMALL, NULL, NULL, 0, \
-            0, NULL, TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false, 0, false    \
+            0, NULL, TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false, 0, false, 0 \
     }
 
 /** Make an empty table. @return as tamis_create(). */

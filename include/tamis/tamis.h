@@ -231,12 +231,17 @@ typedef struct tamis_spec {
     uint32_t parts; /**< a power of two up to 65536; 0: a whole set. Capacity, grow_to and lifetime
                          are those of this part. With `like`: another part like this one, or with
                          0 and 0 the same part. See section 7 */
+
+    uint64_t max_bytes; /**< the most that the tables of the set may take, now and while it grows
+                             (tamis_plan.peak_bytes says how much a step takes); 0: no limit. More
+                             at once is _LIMIT; a step that would need more cannot begin, as if
+                             there were no memory. Copies of the set have the same limit */
 } tamis_spec;
 
-#define TAMIS_SPEC_INIT                                                                    \
-    {                                                                                      \
-        sizeof(tamis_spec), 0, 0, 0, 0, 0, 0, TAMIS_PREFER_FAST, NULL, NULL, 0, 0, NULL,   \
-            TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false, 0, false, 0, 0 \
+#define TAMIS_SPEC_INIT                                                                       \
+    {                                                                                         \
+        sizeof(tamis_spec), 0, 0, 0, 0, 0, 0, TAMIS_PREFER_FAST, NULL, NULL, 0, 0, NULL,      \
+            TAMIS_HASH_DEFAULT, NULL, { NULL, NULL, NULL }, NULL, 0, false, 0, false, 0, 0, 0 \
     }
 
 /** Make an empty set.
@@ -656,10 +661,13 @@ typedef struct tamis_open_options {
     tamis_allocator allocator;
     bool            shared; /**< as in tamis_spec. A mapped file is read-only, and shared anyway */
     unsigned        allocator_flags; /**< as in tamis_spec */
+    uint64_t        max_bytes;       /**< as in tamis_spec. A file is never given more than its own
+                                    length; but a set that grows may ask for more later. For files
+                                    of strangers */
 } tamis_open_options;
 
 #define TAMIS_OPEN_OPTIONS_INIT \
-    { sizeof(tamis_open_options), 0, NULL, { NULL, NULL, NULL }, false, 0 }
+    { sizeof(tamis_open_options), 0, NULL, { NULL, NULL, NULL }, false, 0, 0 }
 
 /** Open a saved set. `options` may be NULL: read into memory, checked.
  *  @return TAMIS_OK, _IO, _FOREIGN, _VERSION, _TRUNCATED, _CHECKSUM, _CORRUPT, _KIND, _NOT_BUILT,
@@ -718,7 +726,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_send(const tamis_set *set, unsigned
  *  sent; fpr 0 is up to one and a half times that of the sender. (The number of fingerprints stays,
  *  so the fpr grows with the capacity.) count_to 0 is the sender's if it has counters; if you name
  *  a kind that cannot count so far, that is _CANNOT, unless you fix a geometry. Seed and hash are
- *  always the sender's, since the keys are hashed already.
+ *  always the sender's, since the keys are hashed already. A stream of few bytes may describe a
+ *  large empty set: for streams of strangers give a spec with `max_bytes`. If it asks for nothing
+ *  else, the set is the same as without a spec.
  *  @return TAMIS_OK, _FOREIGN, _VERSION, _TRUNCATED, _CHECKSUM, _CORRUPT, _KIND, _NOT_BUILT,
  *  _LIMIT, _MEMORY, _CANNOT (no geometry has those fingerprints and does what is asked),
  *  _MISMATCH, _FULL (more keys than the requested set has room for), _ARGUMENT. */
