@@ -317,6 +317,21 @@ static bool asks_nothing(const tamis_spec *s) {
     return s->max_bytes != 0 && is_default && is_open && !s->shared && !s->reseed;
 }
 
+static tamis_status make_empty(const stream *sent, const tamis_choice *choice,
+                               const tamis_allocator *allocator, tamis_set **ret_set,
+                               tamis_problem *problem) {
+    keyhash const      hasher = keyhash_make(sent->hash, sent->seed);
+    tamis_status const status = tamis_make(choice, &hasher, allocator, ret_set);
+    if (status == TAMIS_ERR_MEMORY) {
+        uint64_t body_bytes = 0;
+        (void)choice->kind->body_bytes(choice->geometry, &body_bytes);
+        return tamis_problem_say_memory(problem, "the set that was sent", body_bytes);
+    }
+    if (status == TAMIS_OK) return status;
+    return tamis_problem_say(problem, status, "the set that was sent cannot be made: %s",
+                             tamis_status_text(status));
+}
+
 tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, tamis_set **ret_set,
                            tamis_problem *reterr_problem) {
     tamis_spec   today = TAMIS_SPEC_INIT;
@@ -337,19 +352,10 @@ tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, 
     status = choose(&sent, spec == NULL || asks_nothing(&today) ? NULL : &today, &choice,
                     reterr_problem);
     if (status != TAMIS_OK) return status;
-    keyhash const hasher = keyhash_make(sent.hash, sent.seed);
     choice.allocator_flags = today.allocator_flags;
     choice.max_bytes = today.max_bytes;
-    status = tamis_make(&choice, &hasher, &today.allocator, &set);
-    if (status == TAMIS_ERR_MEMORY) {
-        uint64_t body_bytes = 0;
-        (void)choice.kind->body_bytes(choice.geometry, &body_bytes);
-        return tamis_problem_say_memory(reterr_problem, "the set that was sent", body_bytes);
-    }
-    if (status != TAMIS_OK) {
-        return tamis_problem_say(reterr_problem, status, "the set that was sent cannot be made: %s",
-                                 tamis_status_text(status));
-    }
+    status = make_empty(&sent, &choice, &today.allocator, &set, reterr_problem);
+    if (status != TAMIS_OK) return status;
     const uint8_t *const payload =
         (const uint8_t *)bytes + stream_header_bytes(sent.n_fields, stream_flags(&sent));
     status = receive_list(set, &sent, payload, reterr_problem);

@@ -1,0 +1,105 @@
+/* test_killed.c - kill -9 while a set grows and is saved again and again.
+ *
+ * usage: test_killed [ROUNDS]
+ *
+ * A child goes on with a set that grows, saves it every few hundred keys, and says through a pipe
+ * how many keys each finished save has. It is killed at a random moment. The file must then be
+ * whole and have all keys of the last save that was finished, and nothing else is left behind but,
+ * at worst, one temporary file (os.h says when).
+ */
+#include "sample.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SAVE_EVERY 300
+#define MOST_KEYS 100000
+
+static unsigned rounds = 30;
+static char     folder[64], path[200];
+
+static tamis_set *start(const char *kind, bool is_shared) {
+    static const tamis_seed seed = { 3, 4 };
+    tamis_spec              spec = TAMIS_SPEC_INIT;
+    spec.kind = kind;
+    spec.capacity = 6000;
+    spec.grow_to = 400000;
+    spec.fpr = 0.01;
+    spec.seed = &seed;
+    spec.shared = is_shared;
+    return make_set_from(&spec);
+}
+
+/* Go on from so many keys until killed. */
+static void build(tamis_set *set, uint64_t from, int pipe_in) {
+    for (uint64_t id = from;; id++) {
+        if (tamis_add_id(set, id) != TAMIS_OK) _exit(2);
+        if ((id + 1) % SAVE_EVERY != 0) continue;
+        uint64_t const saved = id + 1;
+        if (tamis_save(set, path, NULL) != TAMIS_OK) _exit(3);
+        if (write(pipe_in, &saved, sizeof saved) != sizeof saved) _exit(4);
+    }
+}
+
+/* The last number that came whole out of the pipe. */
+static uint64_t last_saved(int pipe_out) {
+    uint64_t saved, last = 0;
+    while (read(pipe_out, &saved, sizeof saved) == sizeof saved) last = saved;
+    return last;
+}
+
+static uint64_t kill_a_build(tamis_set *set, uint64_t from, uint64_t delay) {
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    pid_t const child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)close(ends[0]);
+        build(set, from, ends[1]);
+    }
+    (void)close(ends[1]);
+    (void)usleep((useconds_t)delay);
+    (void)kill(child, SIGKILL);
+    uint64_t const saved = last_saved(ends[0]);
+    (void)close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status)); /* it did not end by an error of its own */
+    return saved;
+}
+
+static void killed_builds_lose_nothing_that_was_saved(void **state) {
+    const char *const kind = *state;
+    bool const        is_shared = strcmp(kind, "line") == 0;
+    tamis_set *const  set = start(kind, is_shared);
+    uint64_t          n = 0, most = 0;
+    for (unsigned round = 0; round < rounds; round++) {
+        uint64_t const from = MOST_KEYS * round / rounds; /* through all steps */
+        while (n < from) assert_int_equal(tamis_add_id(set, n++), TAMIS_OK);
+        uint64_t const saved = kill_a_build(set, from, fastrange(remix(7, round), 60000));
+        if (saved == 0) continue; /* killed before the first save was finished */
+        tamis_set    *back = NULL;
+        tamis_problem problem;
+        if (tamis_open(path, NULL, &back, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
+        expect_ids(back, 0, saved);
+        assert_true(tamis_validate(back, NULL));
+        tamis_free(back);
+        if (saved > most) most = saved;
+    }
+    print_message("# %u kills, up to %llu keys\n", rounds, (unsigned long long)most);
+    assert_true(most > 0 && sample_files(folder, ".tmp") <= rounds / 10 + 1);
+    tamis_free(set);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1) rounds = (unsigned)strtoul(argv[1], NULL, 10);
+    sample_folder_make(folder, sizeof folder);
+    (void)snprintf(path, sizeof path, "%s/killed.tamis", folder);
+    const struct CMUnitTest tests[] = {
+        unit_named("line, shared", killed_builds_lose_nothing_that_was_saved, "line"),
+        unit_named("rank", killed_builds_lose_nothing_that_was_saved, "rank"),
+    };
+    int const failed = unit_run("killed", tests, COUNT(tests));
+    sample_folder_remove(folder);
+    return failed;
+}
