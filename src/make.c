@@ -62,6 +62,8 @@ void tamis_free(tamis_set *set) {
     tamis_share_free(set);
     tamis_grow_free(set);
     tamis_part_free(set);
+    memory_give(&set->allocator, set->table.lived_in,
+                (size_t)vacancy_words(set->table.sweep.units) * sizeof(uint64_t));
     if (set->mapping != NULL) {
         tamis_os_unmap(set->mapping, set->mapping_bytes);
     } else {
@@ -252,6 +254,7 @@ void tamis_table_copy(tamis_table *to, const tamis_table *from) {
     to->moved = from->moved;
     to->sweep = from->sweep;
     to->aged = from->aged;
+    vacancy_forget(to->lived_in, to->sweep.units);
 }
 
 tamis_status tamis_copy_unshared(const tamis_set *set, tamis_set **ret_copy) {

@@ -304,6 +304,7 @@ TAMIS_INLINE tamis_status state_units_merge(const state_units *units, const stat
             tamis_status   status = cells->find(into, hash, &cell);
             status = status == TAMIS_OK ? state_join(into, bits, cell.bit, brought)
                                         : units->insert(into, hash, brought);
+            vacancy_end(into->lived_in, unit);
             if (status != TAMIS_OK) return status;
         }
     }
@@ -324,6 +325,7 @@ TAMIS_INLINE tamis_status state_units_merge(const state_units *units, const stat
 #define STATE_UNITS_DEFINE(kind, PREFIX)                                                           \
     static tamis_status kind##_insert_state(tamis_table *table, uint64_t hash, uint32_t value) {   \
         uint64_t const unit = fastrange(hash, table->sweep.units);                                 \
+        vacancy_end(table->lived_in, unit);                                                        \
         return kind##_insert_field(table, hash,                                                    \
                                    state_fresh(table, kind##_state_bits(table), unit, value));     \
     }                                                                                              \
@@ -362,6 +364,11 @@ TAMIS_INLINE tamis_status state_units_merge(const state_units *units, const stat
         state_units_sweep(&kind##_units, &kind##_cells, table, kind##_state_bits(table), unit,     \
                           aged);                                                                   \
     }                                                                                              \
+    static bool kind##_is_vacant(const tamis_table *table, uint64_t unit) {                        \
+        state_list list;                                                                           \
+        kind##_list_states(table, unit, false, &list);                                             \
+        return list.n == 0;                                                                        \
+    }                                                                                              \
     static void kind##_tally(const tamis_table *table, uint64_t *counts) {                         \
         state_units_tally(&kind##_units, table, kind##_state_bits(table), counts);                 \
     }                                                                                              \
@@ -383,6 +390,6 @@ TAMIS_INLINE tamis_status state_units_merge(const state_units *units, const stat
     .put = kind##_put, .get = kind##_get, .move = kind##_move, .set = kind##_set,              \
     .touch = kind##_touch, .drop = kind##_drop, .step = kind##_step, .units = kind##_units_of, \
     .holds_values = kind##_holds_values, .sweep = kind##_sweep, .tally = kind##_tally,         \
-    .merge = kind##_merge_states
+    .is_vacant = kind##_is_vacant, .merge = kind##_merge_states
 
 #endif

@@ -1,4 +1,5 @@
 /* states_table.c - whole tables of states: time, merging, and facts about a table. */
+#include "core/memory.h"
 #include "grow.h"
 #include "share.h"
 #include "states_door.h"
@@ -15,6 +16,43 @@ static uint64_t units_of_a_call(const tamis_set *set) {
     return max_u64(2 * one_tick, TICK_UNITS);
 }
 
+/* A table that is large gets its bits of vacancy (core/vacancy.h) when time first passes. They make
+ * the sweep faster, and nothing else: without memory for them it goes on. */
+static void get_vacancy(tamis_set *set) {
+    uint64_t const units = set->table.sweep.units;
+    if (set->table.lived_in != NULL || set->states->is_vacant == NULL || units < VACANCY_LEAST)
+        return;
+    set->table.lived_in =
+        memory_get(&set->allocator, (size_t)vacancy_words(units) * sizeof(uint64_t));
+    vacancy_forget(set->table.lived_in, units);
+}
+
+/* The hand has passed all units of a bit, the last of them `last`: have they no keys? In a table
+ * that is not nearly empty, the first one tells. */
+static void note_vacancy(tamis_set *set, uint64_t last) {
+    uint64_t unit = last - last % VACANCY_UNITS;
+    while (unit <= last && set->states->is_vacant(&set->table, unit)) unit++;
+    if (unit > last) vacancy_begin(set->table.lived_in, last);
+}
+
+/* Visit units that are due, at most `most` of them. */
+static void sweep_units(tamis_set *set, uint64_t most, uint64_t *aged) {
+    sweep *const hand = &set->table.sweep;
+    for (; most != 0 && hand->done != hand->due; most--) {
+        uint64_t const *const lived_in = set->table.lived_in;
+        uint64_t const        unit = hand->done, limit = min_u64(hand->units, hand->due);
+        uint64_t const        next = lived_in != NULL ? vacancy_skip(lived_in, unit, limit) : unit;
+        if (next != unit) {
+            sweep_skip(hand, next - unit);
+            continue;
+        }
+        set->states->sweep(&set->table, unit, aged);
+        sweep_step(hand);
+        bool const is_last = (unit + 1) % VACANCY_UNITS == 0 || unit + 1 == hand->units;
+        if (lived_in != NULL && is_last) note_vacancy(set, unit);
+    }
+}
+
 tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *aged,
                                uint64_t *ret_backlog) {
     tamis_status const checked = states_check(states);
@@ -22,7 +60,7 @@ tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *a
     tamis_table *const table = &states->set.table;
     sweep *const       hand = &table->sweep;
     if (hand->timeout == 0) return TAMIS_ERR_CANNOT;
-    uint64_t left = units_of_a_call(&states->set);
+    uint64_t const left = units_of_a_call(&states->set);
     if (states->set.shared != NULL) {
         uint64_t const backlog = tamis_share_tick(&states->set, ticks, left, aged);
         if (ret_backlog != NULL) *ret_backlog = backlog;
@@ -30,10 +68,8 @@ tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *a
     }
     sweep_advance(hand, ticks);
     tamis_grow_follow_sweep(&states->set);
-    for (; left != 0 && hand->done != hand->due; left--) {
-        states_kind(states)->sweep(table, hand->done, aged);
-        sweep_step(hand);
-    }
+    get_vacancy(&states->set);
+    sweep_units(&states->set, left, aged);
     tamis_grow_follow_sweep(&states->set);
     if (ret_backlog != NULL) *ret_backlog = hand->due - hand->done;
     return TAMIS_OK;

@@ -83,11 +83,17 @@ TAMIS_INLINE uint64_t sweep_taken_over(const sweep *here, uint64_t here_unit, co
     return min_u64(left + is_sooner, sweep_life(here, value)) + sweep_owed(here, here_unit);
 }
 
-/* The hand has passed one more unit. */
-TAMIS_INLINE void sweep_step(sweep *hand) {
-    if (++hand->done != hand->units) return;
+/* The hand has passed n more units, and not beyond the last. */
+TAMIS_INLINE void sweep_skip(sweep *hand, uint64_t n) {
+    hand->done += n;
+    if (hand->done != hand->units) return;
     hand->done = 0;
     hand->due -= hand->units;
+}
+
+/* The hand has passed one more unit. */
+TAMIS_INLINE void sweep_step(sweep *hand) {
+    sweep_skip(hand, 1);
 }
 
 /* (a x b + c) / d of 64-bit numbers, where the result has 64 bits, too. */

@@ -1,0 +1,56 @@
+/* vacancy.h - which parts of a table have no keys, so that the sweep (sweep.h) need not look there.
+ *
+ * A sweep passes the whole table several times in a timeout, however few keys there are: a table
+ * for 100 million keys with a handful of them would be read from memory once a minute. So a table
+ * that is large has a bit for each VACANCY_UNITS units:
+ *
+ *     0    none of them has a key: the hand goes past them at once
+ *     1    some may have one
+ *
+ * Who adds a key sets the bit of its unit. The sweep clears it when it has passed the last of the
+ * units and none of them has a key. Bits are kept in memory only. They are all 1 at first, as in a
+ * table from a file, and the first pass finds out.
+ */
+#ifndef TAMIS_CORE_VACANCY_H
+#define TAMIS_CORE_VACANCY_H
+
+#include "core/bits.h"
+
+#define VACANCY_UNITS 64                  /* for one bit */
+#define VACANCY_WORD (64 * VACANCY_UNITS) /* units for a word of bits */
+#define VACANCY_LEAST VACANCY_WORD        /* a table of fewer units is passed in no time */
+
+TAMIS_INLINE uint64_t vacancy_words(uint64_t units) {
+    return (units + VACANCY_WORD - 1) / VACANCY_WORD;
+}
+
+/* `lived_in` is NULL in tables without bits. */
+TAMIS_INLINE void vacancy_end(uint64_t *lived_in, uint64_t unit) {
+    if (lived_in == NULL) return;
+    uint64_t *const word = &lived_in[unit / VACANCY_WORD];
+    uint64_t const  bit = UINT64_C(1) << unit / VACANCY_UNITS % 64;
+    if ((*word & bit) == 0) *word |= bit;
+}
+
+/* Nothing is known any more: the body was replaced. */
+TAMIS_INLINE void vacancy_forget(uint64_t *lived_in, uint64_t units) {
+    if (lived_in != NULL) memset(lived_in, 0xff, (size_t)(vacancy_words(units) * sizeof *lived_in));
+}
+
+TAMIS_INLINE void vacancy_begin(uint64_t *lived_in, uint64_t unit) {
+    lived_in[unit / VACANCY_WORD] &= ~(UINT64_C(1) << unit / VACANCY_UNITS % 64);
+}
+
+/* The first unit from `unit` on that may have a key, or `limit` if there is none before it. */
+TAMIS_INLINE uint64_t vacancy_skip(const uint64_t *lived_in, uint64_t unit, uint64_t limit) {
+    while (unit < limit) {
+        uint64_t const at = unit / VACANCY_UNITS % 64;
+        uint64_t const later = lived_in[unit / VACANCY_WORD] >> at;
+        if ((later & 1) != 0) return unit;
+        uint64_t const blocks = later != 0 ? bits_lowest(later) : 64 - at;
+        unit = (unit / VACANCY_UNITS + blocks) * VACANCY_UNITS;
+    }
+    return limit;
+}
+
+#endif
