@@ -13,6 +13,7 @@
 #define NOT_A_COUNT "not a number; write 1000, 10k, 1M or 2G"
 #define NOT_A_RATE "not a rate; write 0.1%, 0.001, 1e-6 or 1/1000"
 #define NOT_A_SIZE "not a size; write 4096, 64KiB, 16MiB or 2GiB"
+#define NOT_A_TIME "not a time; write 500ms, 10s, 5m, 2h or 1d"
 #define NOT_A_SEED "not a seed; write a number, or up to 32 hexadecimal digits after 0x"
 
 /* ------------------------------------------------------------------ reading */
@@ -76,6 +77,12 @@ const char *number_read_size(const char *text, uint64_t *ret_bytes) {
                                        { "TiB", 0x1p40 }, { "kB", 1e3 },     { "MB", 1e6 },
                                        { "GB", 1e9 },     { "TB", 1e12 },    { NULL, 0 } };
     return read_whole(text, suffixes, NOT_A_SIZE, true, ret_bytes);
+}
+
+const char *number_read_time(const char *text, uint64_t *ret_ns) {
+    static const suffix suffixes[] = { { "ms", 1e6 },   { "s", 1e9 },     { "m", 60e9 },
+                                       { "h", 3600e9 }, { "d", 86400e9 }, { NULL, 0 } };
+    return read_whole(text, suffixes, NOT_A_TIME, true, ret_ns);
 }
 
 const char *number_read_rate(const char *text, double *ret_rate) {

@@ -13,6 +13,7 @@
 const char *number_read_count(const char *text, uint64_t *ret_count); /* 1000, 10k, 1.5M */
 const char *number_read_rate(const char *text, double *ret_rate);     /* 0.1%, 1e-6, 1/1000 */
 const char *number_read_size(const char *text, uint64_t *ret_bytes);  /* 4096, 16MiB, 1.5G */
+const char *number_read_time(const char *text, uint64_t *ret_ns);     /* 500ms, 10s, 5m, 2h, 1d */
 const char *number_read_seed(const char *text, tamis_seed *ret_seed); /* 42, 0x1f: 128 bits */
 
 typedef char number_text[48];

@@ -13,8 +13,9 @@
 
 #define BUFFER_BYTES ((size_t)1 << 16) /* as much as a pipe holds; more was not faster */
 
-static char   buffer[BUFFER_BYTES];
-static size_t filled;
+static char     buffer[BUFFER_BYTES];
+static size_t   filled;
+static uint64_t written;
 
 void output_begin(void) {
     for (int place = 0; place < 3; place++) {
@@ -37,6 +38,7 @@ static void write_all(const char *at, size_t n) {
         ssize_t const put = write(STDOUT_FILENO, at, n);
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) output_fail(errno);
+        written += (uint64_t)put;
         at += put;
         n -= (size_t)put;
     }
@@ -46,6 +48,10 @@ void output_flush(void) {
     size_t const n = filled;
     filled = 0;
     write_all(buffer, n);
+}
+
+uint64_t output_written(void) {
+    return written;
 }
 
 void output_bytes(const void *bytes, size_t n) {

@@ -23,6 +23,9 @@ void output_number(uint64_t value); /* in decimal digits */
 void output_text(const char *format, ...) MESSAGE_FORMAT(1);
 void output_flush(void);
 
+/* Bytes that were written so far. What is not flushed yet is not counted. */
+uint64_t output_written(void);
+
 /* May there be colours? Only on a terminal that has them, and not if NO_COLOR is set. */
 bool output_is_colourful(void);
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pcap/pcap.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +11,6 @@
 
 #include "classic.h"
 #include "pcapng.h"
-
-/* Live: bytes captured of each packet. The headers are enough: link, tags, IPv6 extensions, TCP. */
-#define LIVE_SNAPSHOT 512
-#define LIVE_WAIT_MS 200
-#define LIVE_BUFFER_BYTES (16 << 20)
 
 typedef enum capture_format { FORMAT_CLASSIC, FORMAT_NG, FORMAT_LIBPCAP } capture_format;
 
@@ -30,7 +24,6 @@ typedef struct capture_filter {
 
 struct capture {
     source         bytes;
-    bool           is_live;
     capture_format format;
     classic        classic;
     pcapng         ng;
@@ -47,6 +40,10 @@ void capture_stop(void) {
     is_stopped = 1;
 }
 
+bool capture_is_stopped(void) {
+    return is_stopped != 0;
+}
+
 const char *capture_problem(const capture *input) {
     return input->problem;
 }
@@ -57,12 +54,6 @@ uint64_t capture_total_bytes(const capture *input) {
 
 uint64_t capture_read_bytes(const capture *input) {
     return input->bytes.read_bytes - source_has(&input->bytes);
-}
-
-uint64_t capture_dropped(const capture *input) {
-    struct pcap_stat counts;
-    if (!input->is_live || pcap_stats(input->pcap, &counts) != 0) return 0;
-    return (uint64_t)counts.ps_drop + counts.ps_ifdrop;
 }
 
 void capture_close(capture *input) {
@@ -209,50 +200,6 @@ capture *capture_open_file(const char *name, const char *filter, capture_text re
     return NULL;
 }
 
-/* libpcap's own message, or else its text for the status. */
-static void explain_activation(const char *name, pcap_t *pcap, int status,
-                               capture_text reterr_text) {
-    const char *const words =
-        *pcap_geterr(pcap) != '\0' ? pcap_geterr(pcap) : pcap_statustostr(status);
-    bool const is_forbidden =
-        status == PCAP_ERROR_PERM_DENIED || status == PCAP_ERROR_PROMISC_PERM_DENIED;
-    (void)snprintf(reterr_text, sizeof(capture_text), "%s: %.200s%s", name, words,
-                   is_forbidden ? "; capturing needs root, or CAP_NET_RAW" : "");
-}
-
-static bool open_interface(capture *input, const char *name, capture_text reterr_text) {
-    char text[PCAP_ERRBUF_SIZE] = "";
-    input->is_live = true;
-    input->pcap = pcap_create(name, text);
-    if (input->pcap == NULL) {
-        (void)snprintf(reterr_text, sizeof(capture_text), "%s: %.200s", name, text);
-        return false;
-    }
-    (void)pcap_set_snaplen(input->pcap, LIVE_SNAPSHOT);
-    (void)pcap_set_promisc(input->pcap, 1);
-    (void)pcap_set_timeout(input->pcap, LIVE_WAIT_MS);
-    (void)pcap_set_buffer_size(input->pcap, LIVE_BUFFER_BYTES);
-    (void)pcap_set_tstamp_precision(input->pcap, PCAP_TSTAMP_PRECISION_NANO);
-    int const status = pcap_activate(input->pcap);
-    if (status < 0) {
-        explain_activation(name, input->pcap, status, reterr_text);
-        return false;
-    }
-    (void)pcap_setnonblock(input->pcap, 1, text); /* poll() waits instead */
-    return true;
-}
-
-capture *capture_open_interface(const char *name, const char *filter, capture_text reterr_text) {
-    capture *const made = capture_new(reterr_text);
-    if (made == NULL) return NULL;
-    made->format = FORMAT_LIBPCAP;
-    if (open_interface(made, name, reterr_text) && set_filter(made, filter, reterr_text)) {
-        return made;
-    }
-    capture_close(made);
-    return NULL;
-}
-
 /* ------------------------------------------------------------------ reading */
 
 static bool filter_matches(const capture_filter *filter, const capture_packet *p) {
@@ -302,14 +249,11 @@ static void on_libpcap_packet(u_char *user, const struct pcap_pkthdr *header, co
 
 static capture_status read_with_libpcap(capture *input, size_t max, capture_sink *sink,
                                         void *context) {
-    bool const    is_nano = pcap_get_tstamp_precision(input->pcap) == PCAP_TSTAMP_PRECISION_NANO;
-    struct pollfd wanted = { .fd = pcap_get_selectable_fd(input->pcap), .events = POLLIN };
-    /* poll() fails after LIVE_WAIT_MS without a packet, or when a signal interrupts it */
-    if (input->is_live && poll(&wanted, 1, LIVE_WAIT_MS) <= 0) return CAPTURE_IDLE;
-    forward   next = { sink, context, pcap_datalink(input->pcap), is_nano ? 1 : 1000 };
-    int const n = pcap_dispatch(input->pcap, (int)max, on_libpcap_packet, (u_char *)&next);
+    bool const is_nano = pcap_get_tstamp_precision(input->pcap) == PCAP_TSTAMP_PRECISION_NANO;
+    forward    next = { sink, context, pcap_datalink(input->pcap), is_nano ? 1 : 1000 };
+    int const  n = pcap_dispatch(input->pcap, (int)max, on_libpcap_packet, (u_char *)&next);
     if (n > 0) return CAPTURE_MORE;
-    if (n == 0) return input->is_live ? CAPTURE_IDLE : CAPTURE_END;
+    if (n == 0) return CAPTURE_END;
     (void)snprintf(input->problem, sizeof input->problem, "%.200s; everything before was read",
                    pcap_geterr(input->pcap));
     return CAPTURE_BROKEN;

@@ -1,8 +1,8 @@
-/* capture.h - packets from capture files, pipes and interfaces.
+/* capture.h - packets from capture files and pipes. live.h has those of interfaces.
  *
  * The two common file formats are read by our own code (classic.c, pcapng.c). They are simple, and
  * libpcap, which copies every packet through stdio, took three times as long. libpcap reads unusual
- * formats and interfaces, and compiles filter expressions.
+ * formats, and compiles filter expressions.
  */
 #ifndef FLOWS_CAPTURE_H
 #define FLOWS_CAPTURE_H
@@ -32,10 +32,9 @@ typedef enum capture_status {
 
 typedef char capture_text[300];
 
-/* Open a file ("-" is standard input) or an interface. `filter` is an expression of pcap-filter(7),
- * or NULL. Returns NULL on failure; reterr_text says why. */
+/* Open a file; "-" is standard input. `filter` is an expression of pcap-filter(7), or NULL. Returns
+ * NULL on failure; reterr_text says why. */
 capture *capture_open_file(const char *name, const char *filter, capture_text reterr_text);
-capture *capture_open_interface(const char *name, const char *filter, capture_text reterr_text);
 void     capture_close(capture *input);
 
 /* Give up to `max` packets to the sink. Does not wait for more once there is one. */
@@ -47,10 +46,8 @@ const char *capture_problem(const capture *input);
 uint64_t capture_total_bytes(const capture *input);
 uint64_t capture_read_bytes(const capture *input);
 
-/* Live: packets that the kernel dropped because its buffer was full. */
-uint64_t capture_dropped(const capture *input);
-
 /* Make every capture_read() return soon. May be called from a signal handler. */
 void capture_stop(void);
+bool capture_is_stopped(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* main.c - tamis-flows(1): choose and run the command.
  *
- *     main.c  ->  session.c  ->  capture, packet, tracker (machine, table)  ->  report, summary
+ *     main.c  ->  session.c, lanes.c  ->  capture, live, packet, tracker  ->  report, summary
  *
  * The tool uses the library through <tamis/tamis.h> only.
  */
@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "json.h"
+#include "lanes.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -20,28 +21,33 @@
 /* ------------------------------------------------------------------ commands */
 
 /* Without an open capture there is nothing to report: the errors were printed already. */
-static void print_results(const session *s) {
+static void print_results(upkeep *u, session *s) {
     if (s->n_captures == 0) return;
-    if (s->asked->is_json)
-        summary_print(s);
-    else if (!s->asked->is_quiet)
-        report_print(s);
+    upkeep_end(u, s);
+    bool const is_wanted = s->asked->is_json || (!s->asked->is_quiet && !s->asked->is_csv);
+    if (is_wanted) upkeep_report(s);
+}
+
+static int exit_code(const session *s) {
+    if (s->is_broken) return EXIT_TROUBLE;
+    bool const is_incomplete = s->asked->fails_on_drops && s->dropped != 0;
+    return is_incomplete || s->tracker.counts.refused != 0 ? EXIT_NONE : EXIT_DONE;
 }
 
 static int track(int argc, char **argv, const char *name) {
     options        asked;
+    upkeep         u;
     session *const s = malloc(sizeof *s);
     if (s == NULL) die("out of memory");
     options_read(argc, argv, name, &asked);
     if (asked.is_json) json_compact();
-    session_begin(s, &asked);
-    if (asked.interface != NULL) session_read(s, asked.interface);
+    upkeep_open_output(&u, &asked);
+    session_begin(s, &asked, &u);
+    if (asked.interface != NULL) lanes_capture(s, &u);
     for (size_t i = 0; i < asked.n_captures; i++) session_read(s, asked.captures[i]);
     session_finish(s);
-    print_results(s);
-    int const code = s->is_broken                     ? EXIT_TROUBLE
-                     : s->tracker.counts.refused != 0 ? EXIT_NONE
-                                                      : EXIT_DONE;
+    print_results(&u, s);
+    int const code = exit_code(s);
     session_end(s);
     free(s);
     return code;
@@ -133,6 +139,9 @@ static void catch_signals(void) {
     (void)sigaddset(&action.sa_mask, SIGTERM);
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
+    action = (struct sigaction){ .sa_handler = upkeep_signal };
+    (void)sigaction(SIGUSR1, &action, NULL);
+    (void)sigaction(SIGHUP, &action, NULL);
     (void)signal(SIGPIPE, SIG_IGN); /* output.c handles it */
 }
 

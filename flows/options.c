@@ -14,11 +14,22 @@
 #define DEFAULT_FLOWS 1000000
 #define DEFAULT_FPR 0.0005
 #define MAX_FLOWS (UINT64_C(1) << 36)
+#define DEFAULT_BUFFER (UINT64_C(64) << 20)
+#define MIN_BUFFER (UINT64_C(1) << 20)
+#define MAX_BUFFER (UINT64_C(1) << 30) /* of a ring of libpcap */
+#define MAX_CORES 64
+#define DEFAULT_KEEP 9
+#define MAX_KEEP 1000
+#define SHORTEST_INTERVAL_NS UINT64_C(100000000)
 
 /* ------------------------------------------------------------------ the list of options */
 
 typedef enum option_id {
     OPTION_INTERFACE,
+    OPTION_CORES,
+    OPTION_BUFFER,
+    OPTION_DROPS,
+    OPTION_USER,
     OPTION_FILTER,
     OPTION_FLOWS,
     OPTION_MEMORY,
@@ -29,6 +40,12 @@ typedef enum option_id {
     OPTION_CHECK,
     OPTION_EXACT,
     OPTION_JSON,
+    OPTION_CSV,
+    OPTION_OUTPUT,
+    OPTION_ROTATE,
+    OPTION_KEEP,
+    OPTION_INTERVAL,
+    OPTION_METRICS,
     OPTION_QUIET,
     OPTION_HELP,
     N_OPTIONS
@@ -38,7 +55,13 @@ static const struct {
     char        letter;
     const char *name, *value, *text;
 } list[N_OPTIONS] = {
-    [OPTION_INTERFACE] = { 'i', "interface", "NAME", "capture from this interface, until Ctrl-C" },
+    [OPTION_INTERFACE] = { 'i', "interface", "NAME",
+                           "capture from this interface, until Ctrl-C; may be repeated" },
+    [OPTION_CORES] = { 0, "cores", "CORES", "capture on so many cores: 1 (default)" },
+    [OPTION_BUFFER] = { 0, "buffer", "SIZE", "memory for packets that wait: 64M (default)" },
+    [OPTION_DROPS] = { 0, "fail-on-drops", NULL,
+                       "exit with 1 if packets were dropped because they came too fast" },
+    [OPTION_USER] = { 0, "user", "NAME", "become this user when the interfaces are open" },
     [OPTION_FILTER] = { 'f', "filter", "EXPRESSION",
                         "use only matching packets: 'host 10.0.0.1 and port 80'" },
     [OPTION_FLOWS] = { 0, "flows", "FLOWS",
@@ -54,6 +77,14 @@ static const struct {
     [OPTION_EXACT] = { 0, "exact", NULL, "use an exact table instead; it grows as needed" },
     [OPTION_JSON] = { 0, "json", NULL,
                       "print events as they happen, one per line, then a summary" },
+    [OPTION_CSV] = { 0, "csv", NULL, "print intervals as comma-separated values, and no report" },
+    [OPTION_OUTPUT] = { 'o', "output", "FILE",
+                        "append results to this file; SIGHUP opens it again" },
+    [OPTION_ROTATE] = { 0, "rotate", "SIZE",
+                        "begin a new output file at this size; old: FILE.1, FILE.2, ..." },
+    [OPTION_KEEP] = { 0, "keep", "FILES", "keep so many old output files: 9 (default)" },
+    [OPTION_INTERVAL] = { 0, "interval", "TIME", "report what happened in every 10s, for example" },
+    [OPTION_METRICS] = { 0, "metrics", "FILE", "write counters for Prometheus to this file" },
     [OPTION_QUIET] = { 'q', "quiet", NULL, "no report at the end, no progress line" },
     [OPTION_HELP] = { 'h', "help", NULL, "print this page" },
 };
@@ -99,18 +130,68 @@ static const char *take_number(options *opt, option_id id, const char *text) {
         if (complaint == NULL && opt->max_packets == 0)
             complaint = "the number of packets must be at least 1";
         break;
+    case OPTION_ROTATE:
+        complaint = number_read_size(text, &opt->rotate);
+        if (complaint == NULL && opt->rotate == 0) complaint = "the size must not be 0";
+        break;
+    case OPTION_INTERVAL:
+        complaint = number_read_time(text, &opt->interval_ns);
+        if (complaint == NULL && opt->interval_ns < SHORTEST_INTERVAL_NS)
+            complaint = "the time must be at least 100ms";
+        break;
     default: break;
     }
     return complaint;
 }
 
+/* Numbers that are small and whole. */
+static const char *take_small_number(options *opt, option_id id, const char *text) {
+    uint64_t          value = 0;
+    const char *const complaint =
+        id == OPTION_BUFFER ? number_read_size(text, &value) : number_read_count(text, &value);
+    if (complaint != NULL) return complaint;
+    switch (id) {
+    case OPTION_CORES:
+        if (value < 1 || value > MAX_CORES) return "the number of cores must be from 1 to 64";
+        opt->cores = (unsigned)value;
+        return NULL;
+    case OPTION_KEEP:
+        if (value < 1 || value > MAX_KEEP) return "the number of files must be from 1 to 1000";
+        opt->keep = (unsigned)value;
+        return NULL;
+    default:
+        if (value < MIN_BUFFER || value > MAX_BUFFER) return "the size must be from 1M to 1G";
+        opt->buffer = value;
+        return NULL;
+    }
+}
+
+static void add_interface(options *opt, const char *name) {
+    for (size_t i = 0; i < opt->n_interfaces; i++) {
+        if (strcmp(opt->interfaces[i], name) == 0) die("-i %s is given twice", name);
+    }
+    if (opt->n_interfaces == OPTIONS_INTERFACES)
+        die("-i %s: at most %d interfaces can be captured at one time", name, OPTIONS_INTERFACES);
+    opt->interfaces[opt->n_interfaces++] = name;
+    opt->interface = opt->interfaces[0];
+}
+
 static void take_option(options *opt, option_id id, const char *text) {
     switch (id) {
-    case OPTION_INTERFACE: opt->interface = text; break;
+    case OPTION_INTERFACE: add_interface(opt, text); break;
+    case OPTION_CORES:
+    case OPTION_KEEP:
+    case OPTION_BUFFER: check_option_value(id, text, take_small_number(opt, id, text)); break;
+    case OPTION_DROPS: opt->fails_on_drops = true; break;
+    case OPTION_USER: opt->user = text; break;
     case OPTION_FILTER: opt->filter = text; break;
+    case OPTION_OUTPUT: opt->output = text; break;
+    case OPTION_METRICS: opt->metrics = text; break;
     case OPTION_FLOWS:
     case OPTION_MEMORY:
     case OPTION_FPR:
+    case OPTION_ROTATE:
+    case OPTION_INTERVAL:
     case OPTION_COUNT: check_option_value(id, text, take_number(opt, id, text)); break;
     case OPTION_KIND:
         check_table_kind(text);
@@ -123,6 +204,7 @@ static void take_option(options *opt, option_id id, const char *text) {
     case OPTION_CHECK: opt->is_checked = true; break;
     case OPTION_EXACT: opt->is_exact = true; break;
     case OPTION_JSON: opt->is_json = true; break;
+    case OPTION_CSV: opt->is_csv = true; break;
     case OPTION_QUIET: opt->is_quiet = true; break;
     case OPTION_HELP:
     case N_OPTIONS:
@@ -197,8 +279,24 @@ static void check_combination(const options *asked) {
     }
 }
 
+/* Options that only make sense with others. */
+static void check_company(const options *asked) {
+    bool const is_live = asked->interface != NULL;
+    if (!is_live && asked->cores > 1) die("--cores: only captures from interfaces (-i) use it");
+    if (!is_live && asked->user != NULL) die("--user: only captures from interfaces (-i) use it");
+    if (asked->cores > 1 && asked->is_checked) die("--check works on one core only");
+    if (asked->cores > 1 && asked->max_packets != 0) die("-c works on one core only");
+    if (asked->is_csv && asked->is_json) die("--csv and --json cannot be used together");
+    if (asked->is_csv && asked->interval_ns == 0) die("--csv needs --interval: 10s, for example");
+    if (asked->rotate != 0 && asked->output == NULL) die("--rotate needs an output file (-o)");
+}
+
 void options_read(int argc, char **argv, const char *machine, options *ret_options) {
-    *ret_options = (options){ .machine = machine, .fpr = DEFAULT_FPR };
+    *ret_options = (options){ .machine = machine,
+                              .fpr = DEFAULT_FPR,
+                              .buffer = DEFAULT_BUFFER,
+                              .cores = 1,
+                              .keep = DEFAULT_KEEP };
     parse_options(argc, argv, ret_options);
     if (machine == NULL && optind == argc)
         die("run needs a machine: a file, or one that 'tamis-flows machines' lists");
@@ -206,6 +304,7 @@ void options_read(int argc, char **argv, const char *machine, options *ret_optio
     ret_options->captures = argv + optind;
     ret_options->n_captures = (size_t)(argc - optind);
     check_combination(ret_options);
+    check_company(ret_options);
     if (ret_options->flows == 0 && ret_options->memory == 0) ret_options->flows = DEFAULT_FLOWS;
 }
 
@@ -232,13 +331,15 @@ void options_help(void) {
         "       tamis-flows machines                       list the built-in machines\n"
         "       tamis-flows show MACHINE                   print one, as a start for your own\n\n"
         "A CAPTURE is a pcap or pcapng file, or '-' for standard input. The table of flows\n"
-        "has a fixed size. If it cannot tell the state of a flow, it says \"don't know\".\n\n"
+        "has a fixed size. If it cannot tell the state of a "
+        "flow, it says \"don't know\".\n\n"
         "Options:\n");
     for (size_t i = 0; i < N_OPTIONS; i++) print_option(i);
     output_string(
         "\nExamples:\n"
         "  tamis-flows tcp capture.pcap\n"
         "  tamis-flows tcp -i eth0 --memory 16M\n"
+        "  tamis-flows tcp -i eth0 -i eth1 --cores 2 --interval 10s --csv -o flows.csv\n"
         "  tcpdump -i eth0 -w - | tamis-flows tcp --json - | grep reset\n"
         "  tamis-flows dns -f 'host 10.0.0.53' capture.pcapng\n"
         "  tamis-flows show tcp >mine.machine; tamis-flows run mine.machine capture.pcap\n");

@@ -8,9 +8,16 @@
 
 #include <tamis/tamis.h>
 
+#define OPTIONS_INTERFACES 16
+
 typedef struct options {
     const char  *machine;   /* the name of a built-in machine, or of a file */
-    const char  *interface; /* NULL: read capture files */
+    const char  *interface; /* the first one; NULL: read capture files */
+    const char  *interfaces[OPTIONS_INTERFACES];
+    size_t       n_interfaces;
+    uint64_t     buffer; /* bytes of all rings of interfaces */
+    unsigned     cores;  /* that read from interfaces */
+    const char  *user;   /* to become once interfaces are open, or NULL */
     char *const *captures;
     size_t       n_captures;
     const char  *filter;
@@ -20,7 +27,14 @@ typedef struct options {
     bool         has_seed;
     tamis_seed   seed;
     uint64_t     max_packets; /* 0: all */
-    bool         is_exact, is_checked, is_json, is_quiet;
+    bool         is_exact, is_checked, is_json, is_csv, is_quiet;
+    bool         fails_on_drops; /* with the exit code */
+
+    const char *output; /* the file for results; NULL: standard output */
+    uint64_t    rotate; /* begin a new file at so many bytes; 0: never */
+    unsigned    keep;   /* old files */
+    uint64_t    interval_ns;
+    const char *metrics; /* a file, or NULL */
 } options;
 
 /* Read the arguments after the command. `machine` is the machine that the command names, or NULL if

@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -12,6 +13,7 @@
 #include "numbers.h"
 #include "output.h"
 #include "progress.h"
+#include "upkeep.h"
 
 #define READ_PACKETS 256
 #define MAX_MACHINE_BYTES 65536
@@ -60,46 +62,83 @@ static uint64_t random64(void) {
     return value;
 }
 
-static void make_flow_table(session *s) {
+static void plan_flow_table(session *s) {
     const options *const asked = s->asked;
-    tamis_problem        problem = { .status = TAMIS_OK };
     s->spec = (table_spec){
         .capacity = asked->flows, .memory = asked->memory, .fpr = asked->fpr, .kind = asked->kind
     };
     s->spec.seed = asked->has_seed ? asked->seed : (tamis_seed){ random64(), random64() };
     tracker_timeouts(&s->m, &s->spec);
-    s->flows = asked->is_exact ? table_exact_new(&s->spec, &problem)
-                               : table_states_new(&s->spec, &problem);
+}
+
+static void make_flow_table(session *s) {
+    tamis_problem problem = { .status = TAMIS_OK };
+    s->flows = s->asked->is_exact ? table_exact_new(&s->spec, &problem)
+                                  : table_states_new(&s->spec, &problem);
     if (s->flows == NULL)
         die("%s", *problem.text != '\0' ? problem.text : tamis_status_text(problem.status));
-    s->has_check = asked->is_checked;
-    if (s->has_check && !check_init(&s->check, &s->m, s->flows, &s->spec)) die("out of memory");
 }
 
 /* ------------------------------------------------------------------ events of the tracker */
 
 static void session_on_batch(void *context, const tracked *batch, const uint64_t *ids,
                              const tamis_status *after, size_t n, uint32_t tick) {
-    session *const s = context;
+    session *const lane = context, *const s = lane->main;
+    (void)pthread_mutex_lock(&s->lock);
     watch_batch(&s->watch, batch, after, n);
     if (s->has_check) check_batch(&s->check, batch, ids, n, tick);
+    (void)pthread_mutex_unlock(&s->lock);
 }
 
 static void session_on_aged(void *context, unsigned state, uint64_t n) {
-    session *const s = context;
-    watch_aged(&s->watch, state, n, s->clock.latest_ns);
+    session *const lane = context, *const s = lane->main;
+    (void)pthread_mutex_lock(&s->lock);
+    watch_aged(&s->watch, state, n, lane->clock.latest_ns);
+    (void)pthread_mutex_unlock(&s->lock);
 }
 
-void session_begin(session *ret_session, const options *asked) {
+/* What the session of a lane has for itself. */
+static void begin_tracking(session *s) {
+    make_flow_table(s);
+    tracker_init(&s->tracker, &s->main->m, s->flows, s->spec.seed.low ^ s->spec.seed.high);
+    s->tracker.hooks = (tracker_hooks){ s, session_on_batch, session_on_aged };
+    timeline_init(&s->line);
+}
+
+void session_begin(session *ret_session, const options *asked, upkeep *u) {
     session *const s = ret_session;
     memset(s, 0, sizeof *s);
+    s->main = s;
     s->asked = asked;
+    s->upkeep = u;
+    s->due_ns = UINT64_MAX;
+    (void)pthread_mutex_init(&s->lock, NULL);
     load_machine(s, asked->machine);
-    make_flow_table(s);
-    tracker_init(&s->tracker, &s->m, s->flows, s->spec.seed.low ^ s->spec.seed.high);
-    s->tracker.hooks = (tracker_hooks){ s, session_on_batch, session_on_aged };
+    plan_flow_table(s);
+    if (asked->cores > 1)
+        timeline_init(&s->line); /* the lanes have the tables */
+    else
+        begin_tracking(s);
+    s->has_check = asked->is_checked;
+    if (s->has_check && !check_init(&s->check, &s->m, s->flows, &s->spec)) die("out of memory");
     watch_init(&s->watch, &s->m, &s->line, s->spec.seed.high, asked->is_json);
-    timeline_init(&s->line);
+}
+
+/* Flows are divided by a hash. So a lane gets a little more than its share: four standard
+ * deviations. */
+void session_begin_lane(session *ret_lane, session *main, unsigned n) {
+    session *const lane = ret_lane;
+    memset(lane, 0, sizeof *lane);
+    lane->main = main;
+    lane->asked = main->asked;
+    lane->due_ns = UINT64_MAX;
+    lane->spec = main->spec;
+    if (lane->spec.capacity != 0) {
+        double const share = (double)lane->spec.capacity / n;
+        lane->spec.capacity = (uint64_t)(share + 4 * sqrt(share)) + 1;
+    }
+    lane->spec.memory /= n;
+    begin_tracking(lane);
 }
 
 /* ------------------------------------------------------------------ packets */
@@ -112,9 +151,26 @@ static void count_packet(session *s, const capture_packet *raw) {
     slot->bytes += raw->on_wire;
 }
 
-static void session_on_packet(void *context, const capture_packet *raw) {
+/* Captures from files: the time of the capture has come for an interval to end, or for the first
+ * one to begin. The packet that came at that time belongs to the next one. */
+static void keep_up(session *s) {
+    upkeep *const  u = s->upkeep;
+    uint64_t const latest_ns = s->clock.latest_ns;
+    tracker_advance(&s->tracker, s->clock.now_ns);
+    if (!u->is_begun)
+        upkeep_begin(u, s, latest_ns);
+    else if (upkeep_is_due(u, latest_ns))
+        upkeep_do(u, s, latest_ns);
+    uint64_t const next_ns = intervals_next(&u->intervals);
+    s->due_ns = next_ns == UINT64_MAX ? UINT64_MAX
+                : next_ns > latest_ns ? s->clock.now_ns + (next_ns - latest_ns)
+                                      : s->clock.now_ns + 1;
+}
+
+void session_on_packet(void *context, const capture_packet *raw) {
     session *const s = context;
     clock_see(&s->clock, raw->time_ns);
+    if (s->clock.now_ns >= s->due_ns) keep_up(s);
     count_packet(s, raw);
     packet *const     p = tracker_room(&s->tracker, s->clock.now_ns);
     packet_skip const skip =
@@ -122,7 +178,7 @@ static void session_on_packet(void *context, const capture_packet *raw) {
     s->skipped[skip]++;
     if (skip == PACKET_UNKNOWN_LINK_TYPE) s->unknown_link_type = raw->link_type;
     if (skip != PACKET_TAKEN) return;
-    if (machine_takes(&s->m, p))
+    if (machine_takes(&s->main->m, p))
         tracker_add(&s->tracker, raw->time_ns, s->clock.now_ns);
     else
         s->others++;
@@ -135,7 +191,7 @@ static double monotonic_seconds(void) {
 }
 
 /* The rate is the one since the last progress line, not the average over the whole capture. */
-static void show_status(session *s, const capture *input) {
+void session_show_progress(session *s, uint64_t bytes) {
     double const seconds = progress_due();
     number_text  packets, rate, flows;
     char         text[200];
@@ -148,16 +204,7 @@ static void show_status(session *s, const capture *input) {
     s->shown_seconds = seconds;
     number_short((double)n_flows, flows);
     (void)snprintf(text, sizeof text, "%s packets, %s/s, %s flows now", packets, rate, flows);
-    progress_show(text, seconds, capture_read_bytes(input));
-}
-
-/* Live: time passes without packets, too. */
-static void pass_idle_time(session *s) {
-    struct timespec time;
-    (void)clock_gettime(CLOCK_REALTIME, &time);
-    if (!s->clock.is_begun) return;
-    clock_see(&s->clock, (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec);
-    tracker_advance(&s->tracker, s->clock.now_ns);
+    progress_show(text, seconds, bytes);
 }
 
 /* Packets to read next, at most READ_PACKETS; 0: -c says that there were enough. */
@@ -167,39 +214,36 @@ static size_t packets_to_read(const session *s) {
     return s->packets < max ? (size_t)(max - s->packets) : 0;
 }
 
-/* From a pipe or an interface, packets are handled as they come and not when a batch is full. */
-static capture_status read_packets(session *s, capture *input, bool is_live) {
+/* From a pipe, packets are handled as they come and not when a batch is full. */
+static capture_status read_packets(session *s, capture *input) {
     capture_status status = CAPTURE_MORE;
     bool const     is_stream = capture_total_bytes(input) == 0;
-    while ((status == CAPTURE_MORE || status == CAPTURE_IDLE) && packets_to_read(s) != 0) {
+    while (status == CAPTURE_MORE && packets_to_read(s) != 0) {
         status = capture_read(input, packets_to_read(s), session_on_packet, s);
         if (is_stream) tracker_flush(&s->tracker);
         if (is_stream && s->asked->is_json) output_flush();
-        if (is_live && status == CAPTURE_IDLE) pass_idle_time(s);
-        if (!s->asked->is_quiet) show_status(s, input);
+        if (upkeep_is_due(s->upkeep, 0)) upkeep_do(s->upkeep, s, 0); /* a signal, or rotation */
+        if (!s->asked->is_quiet) session_show_progress(s, capture_read_bytes(input));
     }
     return status;
 }
 
 void session_read(session *s, const char *name) {
     capture_text   problem;
-    bool const     is_live = s->asked->interface != NULL;
-    capture *const input = is_live ? capture_open_interface(name, s->asked->filter, problem)
-                                   : capture_open_file(name, s->asked->filter, problem);
+    capture *const input = capture_open_file(name, s->asked->filter, problem);
     if (input == NULL) {
         warn("%s", problem);
         s->is_broken = true;
         return;
     }
-    s->n_captures++;
+    if (s->n_captures++ == 0) s->due_ns = 0; /* the first packet begins the first interval */
     double const began = monotonic_seconds();
     if (!s->asked->is_quiet) progress_begin(capture_total_bytes(input));
     s->shown_packets = s->packets;
     s->shown_seconds = 0;
-    capture_status const status = read_packets(s, input, is_live);
+    capture_status const status = read_packets(s, input);
     tracker_flush(&s->tracker);
     s->seconds += monotonic_seconds() - began;
-    s->dropped += capture_dropped(input);
     progress_hide();
     if (status == CAPTURE_BROKEN) {
         warn("%s: %s", name, capture_problem(input));
@@ -209,6 +253,7 @@ void session_read(session *s, const char *name) {
 }
 
 void session_finish(session *s) {
+    if (s->flows == NULL || s->tracker.tick_ns == 0) return; /* several lanes, which are finished */
     tracker_advance(&s->tracker, s->clock.now_ns);
     while (table_is_behind(s->flows)) tracker_advance(&s->tracker, s->clock.now_ns);
     if (s->has_check) check_finish(&s->check, (uint32_t)s->tracker.tick);
@@ -218,4 +263,5 @@ void session_end(session *s) {
     if (s->has_check) check_fini(&s->check);
     table_free(s->flows);
     machine_free(&s->m);
+    (void)pthread_mutex_destroy(&s->lock);
 }

@@ -6,10 +6,14 @@
 #ifndef FLOWS_SESSION_H
 #define FLOWS_SESSION_H
 
+#include <pthread.h>
+
 #include "capture.h"
 #include "check.h"
 #include "options.h"
 #include "watch.h"
+
+struct upkeep;
 
 typedef struct session {
     const options *asked;
@@ -27,7 +31,13 @@ typedef struct session {
     uint64_t skipped[N_PACKET_SKIPS];
     uint64_t others;            /* IP packets that the machine does not handle */
     int      unknown_link_type; /* the last one */
-    uint64_t dropped;           /* by the kernel */
+    uint64_t dropped;           /* live: by the kernel or the network card */
+
+    struct session *main; /* this one; of the session of a lane (lanes.c): the one for all lanes */
+    pthread_mutex_t lock; /* of the main one: held while a lane reports packets to it */
+
+    struct upkeep *upkeep; /* of captures from files, and */
+    uint64_t due_ns; /* the time of the clock when it has something to do; UINT64_MAX: never */
 
     uint64_t shown_packets; /* `packets` when the progress line was last printed, and */
     double   shown_seconds; /* the time then, since this capture was opened */
@@ -38,10 +48,19 @@ typedef struct session {
 } session;
 
 /* Make the machine and the table, or end the program. */
-void session_begin(session *ret_session, const options *asked);
+void session_begin(session *ret_session, const options *asked, struct upkeep *upkeep);
+
+/* Begin the session of one of n lanes: it has a table of its own, with its share of the room. */
+void session_begin_lane(session *ret_lane, session *main, unsigned n);
 
 /* Read one capture to its end. If it cannot be opened, print why; the others are still read. */
 void session_read(session *s, const char *name);
+
+/* A packet arrives, of any capture. A capture_sink; `context` is a session. */
+void session_on_packet(void *context, const capture_packet *raw);
+
+/* Show the progress line if it is due. `bytes` of the input were read so far. */
+void session_show_progress(session *s, uint64_t bytes);
 
 /* After the last capture: finish ageing and checking, so that the report is complete. */
 void session_finish(session *s);

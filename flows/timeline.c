@@ -43,3 +43,14 @@ timeline_slot *timeline_find(timeline *line, uint64_t now_ns) {
     line->until_ns = line->from_ns + width;
     return &line->slots[line->last];
 }
+
+void timeline_add(timeline *to, const timeline *from) {
+    timeline other = *from;
+    while (to->width < other.width) widen_slots(to);
+    while (other.width < to->width) widen_slots(&other);
+    for (size_t i = 0; i < TIMELINE_SLOTS; i++) {
+        to->slots[i].packets += other.slots[i].packets;
+        to->slots[i].bytes += other.slots[i].bytes;
+        to->slots[i].flows += other.slots[i].flows;
+    }
+}

@@ -30,7 +30,10 @@ uint64_t timeline_width_ns(const timeline *line);
 /* Find the slot of a time. Widens all slots if it is after the last one. */
 timeline_slot *timeline_find(timeline *line, uint64_t now_ns);
 
-/* The same, with a fast path for the slot of the last call. */
+/* Add the counts of another line, which began at the same time. */
+void timeline_add(timeline *to, const timeline *from);
+
+/* The same as timeline_find(), with a fast path for the slot of the last call. */
 static inline timeline_slot *timeline_at(timeline *line, uint64_t now_ns) {
     bool const is_same = now_ns >= line->from_ns && now_ns < line->until_ns;
     return is_same ? &line->slots[line->last] : timeline_find(line, now_ns);

@@ -6,6 +6,7 @@
 
 #include "capture.h"
 #include "frames.h"
+#include "live.h"
 
 #define BEGIN_NS UINT64_C(1700000000123456789)
 #define N_PACKETS 40
@@ -251,8 +252,11 @@ static void other_files_are_refused(void **state) {
     assert_non_null(strstr(problem, "No such file"));
     assert_null(capture_open_file(folder, NULL, problem));
     assert_non_null(strstr(problem, "Is a directory"));
-    assert_null(capture_open_interface("no-such-interface", NULL, problem));
-    assert_non_null(strstr(problem, "no-such-interface"));
+    const char *const interface = "no-such-interface";
+    live             *lane;
+    live_spec         spec = { .names = &interface, .n_names = 1, .buffer = 1 << 20, .n_lanes = 1 };
+    assert_false(live_open(&spec, &lane, problem));
+    assert_non_null(strstr(problem, interface));
 }
 
 /* ------------------------------------------------------------------ unusual files */

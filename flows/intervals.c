@@ -1,0 +1,197 @@
+/* intervals.c - see intervals.h. */
+#include "intervals.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "json.h"
+#include "numbers.h"
+#include "output.h"
+#include "report.h"
+
+static void take_counts(const session *s, interval_counts *ret_counts) {
+    const tracker_counts *const counts = &s->tracker.counts;
+    *ret_counts = (interval_counts){ .packets = s->packets,
+                                     .bytes = s->bytes,
+                                     .flows = counts->flows,
+                                     .dropped = s->dropped,
+                                     .refused = counts->refused,
+                                     .unknown = counts->unknown };
+    for (unsigned i = 0; i < MACHINE_STATES; i++) ret_counts->timed_out += counts->aged[i];
+    memcpy(ret_counts->events, counts->events, sizeof ret_counts->events);
+}
+
+/* What was counted between two times. */
+static interval_counts subtract(const interval_counts *now, const interval_counts *before) {
+    interval_counts left = { .packets = now->packets - before->packets,
+                             .bytes = now->bytes - before->bytes,
+                             .flows = now->flows - before->flows,
+                             .timed_out = now->timed_out - before->timed_out,
+                             .dropped = now->dropped - before->dropped,
+                             .refused = now->refused - before->refused,
+                             .unknown = now->unknown - before->unknown };
+    for (unsigned i = 0; i < MACHINE_EVENTS; i++)
+        left.events[i] = now->events[i] - before->events[i];
+    return left;
+}
+
+/* ------------------------------------------------------------------ an interval */
+
+typedef struct interval {
+    const session  *s;
+    uint64_t        end_ns; /* since 1970 */
+    double          seconds;
+    interval_counts counts;
+    uint64_t        flows_now, half_open;
+} interval;
+
+static uint64_t count_half_open(const session *s) {
+    uint64_t n = 0;
+    for (unsigned i = 0; i < s->m.n_states; i++)
+        n += s->m.states[i].is_half_open ? s->tracker.counts.now[i] : 0;
+    return n;
+}
+
+/* ------------------------------------------------------------------ JSON */
+
+static void write_event_counts(const interval *of, const char *name, bool is_anomaly) {
+    const machine *const m = &of->s->m;
+    json_open(name, '{');
+    for (unsigned i = 0; i < m->n_events; i++) {
+        if (m->events[i].is_anomaly == is_anomaly && of->counts.events[i] != 0)
+            json_count(m->events[i].name, of->counts.events[i]);
+    }
+    json_close('}');
+}
+
+static void print_json(const interval *of) {
+    json_open(NULL, '{');
+    json_text("event", "interval");
+    json_seconds("time", of->end_ns);
+    json_number("seconds", of->seconds);
+    json_count("packets", of->counts.packets);
+    json_count("bytes", of->counts.bytes);
+    json_count("flows", of->counts.flows);
+    json_count("flows_now", of->flows_now);
+    json_count("half_open", of->half_open);
+    json_count("timed_out", of->counts.timed_out);
+    json_count("dropped", of->counts.dropped);
+    json_count("refused", of->counts.refused);
+    json_count("unknown", of->counts.unknown);
+    write_event_counts(of, "events", false);
+    write_event_counts(of, "anomalies", true);
+    json_close('}');
+}
+
+/* ------------------------------------------------------------------ CSV */
+
+/* A name of an event or a state may have blanks and commas. */
+static void print_csv_name(const char *name) {
+    output_string(",\"");
+    for (; *name != '\0'; name++) {
+        if (*name == '"') output_string("\"");
+        output_bytes(name, 1);
+    }
+    output_string("\"");
+}
+
+static void print_csv_header(const session *s) {
+    output_string("time,seconds,packets,bytes,flows,flows_now,half_open,timed_out,dropped,refused,"
+                  "unknown");
+    for (unsigned i = 0; i < s->m.n_events; i++) print_csv_name(s->m.events[i].name);
+    output_string("\n");
+}
+
+static void print_csv(const interval *of) {
+    uint64_t const numbers[] = { of->counts.packets, of->counts.bytes,   of->counts.flows,
+                                 of->flows_now,      of->half_open,      of->counts.timed_out,
+                                 of->counts.dropped, of->counts.refused, of->counts.unknown };
+    output_text("%llu.%03llu,%.3f", (unsigned long long)(of->end_ns / NS_PER_SECOND),
+                (unsigned long long)(of->end_ns % NS_PER_SECOND / 1000000), of->seconds);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        output_string(",");
+        output_number(numbers[i]);
+    }
+    for (unsigned i = 0; i < of->s->m.n_events; i++) {
+        output_string(",");
+        output_number(of->counts.events[i]);
+    }
+    output_string("\n");
+}
+
+/* ------------------------------------------------------------------ text */
+
+static void print_text_header(void) {
+    output_text("%-19s %9s %10s %9s %9s %9s %9s %8s\n", "time (UTC)", "packets/s", "bit/s",
+                "new flows", "flows now", "half-open", "timed out", "dropped");
+}
+
+static void print_text(const interval *of) {
+    time_t const seconds = (time_t)(of->end_ns / NS_PER_SECOND);
+    struct tm    date;
+    char         when[32] = "";
+    number_text  text[7];
+    if (gmtime_r(&seconds, &date) != NULL)
+        (void)strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &date);
+    number_short((double)of->counts.packets / of->seconds, text[0]);
+    number_short(8 * (double)of->counts.bytes / of->seconds, text[1]);
+    number_short((double)of->counts.flows, text[2]);
+    number_short((double)of->flows_now, text[3]);
+    number_short((double)of->half_open, text[4]);
+    number_short((double)of->counts.timed_out, text[5]);
+    number_short((double)of->counts.dropped, text[6]);
+    output_text("%-19s %9s %10s %9s %9s %9s %9s %8s\n", when, text[0], text[1], text[2], text[3],
+                text[4], text[5], text[6]);
+}
+
+/* ------------------------------------------------------------------ when */
+
+static void print_interval(intervals *all, const interval *of) {
+    const options *const asked = of->s->asked;
+    if (asked->is_json) {
+        print_json(of);
+    } else if (asked->is_csv) {
+        if (!all->has_header) print_csv_header(of->s);
+        print_csv(of);
+    } else {
+        if (!all->has_header) print_text_header();
+        print_text(of);
+    }
+    all->has_header = true;
+}
+
+/* Close the interval that is counted now, at a time that is not before its beginning. */
+static void close_interval(intervals *all, const session *s, uint64_t end_ns) {
+    interval        of = { .s = s,
+                           .end_ns = end_ns,
+                           .seconds = 1e-9 * (double)(end_ns - all->began_ns),
+                           .flows_now = report_flows_now(s),
+                           .half_open = count_half_open(s) };
+    interval_counts now;
+    take_counts(s, &now);
+    of.counts = subtract(&now, &all->before);
+    print_interval(all, &of);
+    all->before = now;
+    all->began_ns = end_ns;
+}
+
+void intervals_begin(intervals *ret_intervals, const session *s, uint64_t now_ns) {
+    *ret_intervals = (intervals){ .length_ns = s->asked->interval_ns, .began_ns = now_ns };
+    take_counts(s, &ret_intervals->before);
+}
+
+void intervals_print_due(intervals *all, const session *s, uint64_t now_ns) {
+    while (intervals_next(all) <= now_ns) close_interval(all, s, intervals_next(all));
+    output_flush();
+}
+
+void intervals_print_last(intervals *all, const session *s) {
+    uint64_t const end_ns = s->clock.latest_ns;
+    if (all->length_ns == 0 || end_ns <= all->began_ns) return;
+    close_interval(all, s, end_ns);
+    if (!s->asked->is_json && !s->asked->is_csv && !s->asked->is_quiet) output_string("\n");
+}
+
+void intervals_begin_file(intervals *all) {
+    all->has_header = false;
+}

@@ -1,0 +1,58 @@
+/* live.h - packets from network interfaces, on one core or several.
+ *
+ * Each core has a lane: a thread that reads one ring of each interface. The kernel divides the
+ * packets of an interface among the lanes by a hash of the flow (PACKET_FANOUT), which is the same
+ * for both directions, so a flow stays in one lane. Rings are those of libpcap (TPACKET_V3: blocks
+ * of packets of any length, in memory that the kernel shares).
+ *
+ * A filter is attached in any case. Only a filter tells the kernel how many bytes of a packet are
+ * wanted: without one it copies whole packets (64 KiB with segmentation offload), and the ring is
+ * full a hundred times sooner.
+ *
+ * The two directions of a flow may come through two interfaces, and so through two rings of a lane.
+ * Their packets are taken in the order of their timestamps.
+ */
+#ifndef FLOWS_LIVE_H
+#define FLOWS_LIVE_H
+
+#include "capture.h"
+
+#define LIVE_MAX_INTERFACES 16
+#define LIVE_MAX_LANES 64
+
+/* A packet can be read so much later than it came, if all rings are read at once: the kernel hands
+ * over a block of packets when it is full, or after LIVE_BLOCK_MS. */
+#define LIVE_BLOCK_MS 50
+#define LIVE_LAG_NS UINT64_C(150000000)
+
+typedef struct live live;
+
+typedef struct live_spec {
+    const char *const *names;
+    size_t             n_names;  /* 1 to LIVE_MAX_INTERFACES */
+    const char        *filter;   /* of pcap-filter(7), or NULL */
+    uint64_t           buffer;   /* bytes of all rings together */
+    unsigned           n_lanes;  /* 1 to LIVE_MAX_LANES */
+    uint64_t           began_ns; /* set by live_open(): packets before this time are ignored */
+} live_spec;
+
+/* Open all rings of all lanes, into ret_lanes[n_lanes]. False: nothing is open, and reterr_text
+ * says why. */
+bool live_open(live_spec *spec, live **ret_lanes, capture_text reterr_text);
+void live_close(live *lane);
+
+/* Wait until there is a packet, or for `ms` milliseconds, or until a signal comes. */
+void live_wait(const live *lane, int ms);
+
+/* Give up to `max` packets to the sink, without waiting. _MORE, _IDLE: there was none; _BROKEN: no
+ * interface is left, and capture_problem says why. */
+capture_status live_read(live *lane, size_t max, capture_sink *sink, void *context);
+const char    *live_problem(const live *lane);
+
+/* How many packets the kernel has dropped because the ring of interface i was full, and the network
+ * card because it had no room. Both since the lane was opened. */
+uint64_t live_dropped(live *lane, size_t i);
+
+uint64_t live_now_ns(void); /* since 1970 */
+
+#endif

@@ -1,0 +1,22 @@
+# The intervals of a capture, as text, CSV and JSON: they add up to the summary, and end at whole intervals of its time.
+tamis-make-capture mixed sample.pcap connections=2000 seed=7 >/dev/null
+tamis-flows tcp --seed 1 --interval 10s --csv sample.pcap >rows.csv
+tamis-flows tcp --seed 1 --interval 10s --json sample.pcap >lines
+tamis-flows tcp --seed 1 --interval 20s sample.pcap | head -n 6
+python3 -c '
+import csv, json
+rows = list(csv.DictReader(open("rows.csv")))
+lines = [json.loads(line) for line in open("lines")]
+summary, intervals = lines[-1], [line for line in lines if line["event"] == "interval"]
+print(len(rows), len(intervals), [float(row["time"]) - float(rows[0]["time"]) for row in rows[:3]])
+for name in ("packets", "bytes", "flows"):
+    print(name, sum(int(row[name]) for row in rows) == summary[name] == sum(line[name] for line in intervals))
+print(all(sum(int(row[name]) for row in rows) == n for name, n in summary["events"].items()))
+print(int(rows[-1]["flows_now"]) == summary["flows_now"], rows[-1]["dropped"])'
+tamis-flows tcp --seed 1 --json --rotate 20k --keep 3 -o log sample.pcap
+tamis-flows tcp --seed 1 --json sample.pcap >whole
+ls log*
+cat log.3 log.2 log.1 log >parts
+tail -c "$(wc -c <parts)" whole | python3 -c '
+import sys
+print(sys.stdin.buffer.read().split(b"\"speed\"")[0] == open("parts", "rb").read().split(b"\"speed\"")[0])'

@@ -1,0 +1,34 @@
+# iperf3 fills the ring while the tool is stopped for a second. Nothing is lost: only the first bytes of each packet are
+# kept. With the smallest buffer packets are lost, and that is reported: as an event, in the summary, in the exit code.
+. "$CLI_TESTS/helpers.sh"
+command -v iperf3 >/dev/null || skip "iperf3 is not installed"
+unshare -n true 2>/dev/null || skip "cannot make a network namespace"
+cat >capture.sh <<'END'
+ip link set lo up
+iperf3 -s -1 >/dev/null 2>&1 & server=$!
+sleep 0.3
+tamis-flows tcp --json -i lo "$@" >lines & watcher=$!
+sleep 0.5
+iperf3 -c 127.0.0.1 -t 2 >/dev/null 2>&1 & client=$!
+sleep 0.5
+kill -STOP $watcher
+sleep 1
+kill -CONT $watcher
+wait $client $server
+sleep 0.3
+kill -INT $watcher
+wait $watcher && code=0 || code=$?
+echo "exit $code"
+END
+unshare -n sh capture.sh --fail-on-drops
+tail -n 1 lines | python3 -c '
+import json, sys
+found = json.load(sys.stdin)
+print("dropped", found["dropped"], found["packets"] > 1000, found["flows"], found["events"]["established"])'
+unshare -n sh capture.sh --fail-on-drops --buffer 1M
+python3 -c '
+import json
+lines = [json.loads(line) for line in open("lines")]
+drops = [line for line in lines if line["event"] == "dropped"]
+total = lines[-1]["dropped"]
+print(len(drops) > 0, sum(drop["packets"] for drop in drops) == total, drops[-1]["total"] == total, drops[0]["interface"])'

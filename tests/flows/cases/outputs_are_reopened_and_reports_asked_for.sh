@@ -1,0 +1,38 @@
+# A long run: SIGHUP opens the output file again, SIGUSR1 prints a summary, intervals are printed as time passes, and
+# the file of metrics is complete whenever it is looked at. Privileges are gone while packets are read.
+. "$CLI_TESTS/helpers.sh"
+unshare -n true 2>/dev/null || skip "cannot make a network namespace"
+cat >capture.sh <<'END'
+ip link set lo up
+tamis-flows tcp --json -i lo -o out --interval 200ms --metrics out.prom & watcher=$!
+sleep 0.5
+grep -E "^(CapEff|CapPrm|CapBnd|NoNewPrivs|Seccomp):" /proc/$watcher/status | tr '\t' ' '
+python3 -c '
+import socket
+server = socket.create_server(("127.0.0.1", 4242))
+for i in range(5):
+    socket.create_connection(("127.0.0.1", 4242)).close()
+    server.accept()[0].close()'
+sleep 0.4
+mv out out.old
+kill -HUP $watcher
+sleep 0.3
+kill -USR1 $watcher
+sleep 0.5
+tail -n 1 out.prom >/dev/null
+kill -INT $watcher
+wait $watcher
+END
+unshare -n sh capture.sh
+python3 -c '
+import json
+old = [json.loads(line) for line in open("out.old")]
+new = [json.loads(line) for line in open("out")]
+lines = old + new
+print(sum(line["event"] == "established" for line in old), len(old) > 0, len(new) > 0)
+intervals = [line for line in lines if line["event"] == "interval"]
+summaries = [line for line in new if line["event"] == "summary"]
+print(len(intervals) >= 5, sum(line["flows"] for line in intervals), len(summaries), new[-1]["event"])
+print(sum(line["packets"] for line in intervals) == new[-1]["packets"])'
+grep -E "^tamis_flows_(opened_total|events_total.*established)" out.prom
+ls
