@@ -10,12 +10,14 @@ CONTESTANTS ?=
 CONTESTANT_ARGS ?= -O3 -march=native
 CONTESTANT_LINKS ?=
 
+version = $(shell sed -n "s/.*version: '\([0-9.]*\)',/\1/p" meson.build | head -1)
+
 # Words with commas between them, as options of meson are written.
 empty :=
 comma := ,
 with_commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
-.PHONY: help all demo test test-long builds check sanitize sanitize-threads soak fuzz cross bench bench-report lab web test-web deb test-deb site test-site dist python amalgamation redis demo-redis test-redis bench-redis gpu test-gpu bench-gpu lint format install uninstall clean
+.PHONY: help all demo test test-long builds check sanitize sanitize-threads soak fuzz cross bench bench-report lab web test-web deb test-deb site test-site dist test-dist python amalgamation redis demo-redis test-redis bench-redis gpu test-gpu bench-gpu lint format install uninstall clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -116,6 +118,31 @@ test-web: web lab ## The JavaScript package in node; the page and the lab's repo
 	@node web/test/core.mjs $(BUILD)
 	@web/test/check-page $(BUILD)
 	@lab/page/check-report lab/report/results.json lab/report/index.html bench/results
+
+deb: ## Debian packages in build/deb/, built with dpkg-buildpackage and checked by lintian
+	@scripts/setup build deb
+	@scripts/deb $(BUILD)/deb
+
+test-deb: deb ## Install, use and purge the packages in a clean Debian 12 (debootstrap, as root)
+	@scripts/setup test-deb
+	@scripts/test-deb $(BUILD)/deb $(BUILD)/clean
+
+site: web lab ## The documents as a site with a search box, the page, the API and the lab's report: build/site/
+	@scripts/setup build site
+	@scripts/build $(BUILD) products
+	@site/build $(BUILD) $(BUILD)/site
+
+test-site: site ## Every link of the site leads somewhere, and every code block is run by a test or says why not
+	@site/check $(BUILD)/site
+	@site/check-blocks
+
+dist: ## A release, build/dist/tamis-VERSION.tar.gz, that builds without git
+	@scripts/dist $(BUILD)/dist
+
+test-dist: dist ## Unpack the release where there is no git, and build it
+	@rm -rf $(BUILD)/unpacked && mkdir -p $(BUILD)/unpacked
+	@tar -C $(BUILD)/unpacked -xzf $(BUILD)/dist/tamis-$(version).tar.gz
+	@cd $(BUILD)/unpacked/tamis-$(version) && GIT_DIR=/nonexistent $(MAKE) all && build/tamis --version
 
 python: ## A wheel and a source distribution of the Python package in build/dist/ (CPython 3.11 and later)
 	@scripts/setup build python
