@@ -12,18 +12,20 @@ const command command_redis = {
             "line goes to the node that has its part. 'load' makes the set if there is none, and\n"
             "adds lines; without -n it grows. 'has', 'count' and 'remove' are as for files;\n"
             "'import' and 'export' make a set of a file and a file of a set, exactly and without\n"
-            "its keys. Lines are sent in rounds. A round is done when --wait replicas have it (1\n"
-            "by default; of a single server, 0). If a node fails before that, its requests are\n"
-            "sent again to its successor; each is done once. A line that was acknowledged like\n"
-            "this survives the loss of one node (docs/cluster.md has the exceptions).\n",
+            "its keys. Lines are sent in windows. One is done when --wait replicas have it (1 by\n"
+            "default; of a single server, 0). If a node fails before that, its requests are sent\n"
+            "again to its successor; each is done once. A line that was acknowledged like this\n"
+            "survives the loss of one node (docs/cluster.md has the exceptions). With --journal,\n"
+            "'load' and 'remove' can be killed and run again with the same input.\n",
     .examples = "  tamis redis load --cluster 10.0.0.1:6379 --shards 64 -n 100M seen <keys.txt\n"
                 "  tamis redis has --cluster 10.0.0.1:6379 seen <some.txt\n"
                 "  tamis redis info --cluster 10.0.0.1:6379 seen\n"
                 "  tamis redis export --cluster 10.0.0.1:6379 seen seen.tamis\n",
-    .options = OPTION_BIT(CLUSTER) | OPTION_BIT(SHARDS) | OPTION_BIT(WAIT) | OPTION_BIT(CAPACITY) |
-               OPTION_BIT(GROW_TO) | OPTION_BIT(FPR) | OPTION_BIT(COUNT) | OPTION_BIT(KIND) |
-               OPTION_BIT(SEED) | OPTION_BIT(NULL) | OPTION_BIT(INVERT) | OPTION_BIT(FORCE) |
-               OPTION_BIT(QUIET),
+    .options = OPTION_BIT(CLUSTER) | OPTION_BIT(SHARDS) | OPTION_BIT(WAIT) | OPTION_BIT(WINDOWS) |
+               OPTION_BIT(JOURNAL) | OPTION_BIT(USER) | OPTION_BIT(PASSWORD_FILE) |
+               OPTION_BIT(CAPACITY) | OPTION_BIT(GROW_TO) | OPTION_BIT(FPR) | OPTION_BIT(COUNT) |
+               OPTION_BIT(KIND) | OPTION_BIT(SEED) | OPTION_BIT(NULL) | OPTION_BIT(INVERT) |
+               OPTION_BIT(FORCE) | OPTION_BIT(QUIET),
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .run = redis_run,

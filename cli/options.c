@@ -190,6 +190,25 @@ static void take_wait(options *to, const char *text) {
     to->replicas = (unsigned)replicas;
 }
 
+static void take_windows(options *to, const char *text) {
+    uint64_t windows;
+    refuse("--windows", text, number_read_count(text, &windows));
+    if (windows < 1 || windows > MAX_WINDOWS) refuse("--windows", text, "it takes 1 to 16");
+    to->windows = (unsigned)windows;
+}
+
+static void take_journal(options *to, const char *text) {
+    to->journal = text;
+}
+
+static void take_user(options *to, const char *text) {
+    to->user = text;
+}
+
+static void take_password_file(options *to, const char *text) {
+    to->password_file = text;
+}
+
 /* ------------------------------------------------------------------ the table */
 
 typedef struct option_entry {
@@ -250,6 +269,17 @@ static const option_entry table[N_OPTIONS] = {
                         take_shards },
     [OPTION_WAIT] = { 0, "wait", "N", "replicas that must have a change before it is done (1)",
                       take_wait },
+    [OPTION_WINDOWS] = { 0, "windows", "N", "windows of keys on their way at one time (3)",
+                         take_windows },
+    [OPTION_JOURNAL] = { 0, "journal", "FILE",
+                         "note what is confirmed, so that the same command can go on if it is "
+                         "killed",
+                         take_journal },
+    [OPTION_USER] = { 0, "user", "NAME", "log in as this user (AUTH)", take_user },
+    [OPTION_PASSWORD_FILE] = { 0, "password-file", "FILE",
+                               "log in with the first line of this file, or with "
+                               "$TAMIS_REDIS_PASSWORD",
+                               take_password_file },
     [OPTION_NULL] = { '0', "null", NULL, "keys end with a NUL byte, not with a newline",
                       take_null },
     [OPTION_COUNTS] = { 0, "counts", NULL, "each line ends with a tab and a number of copies",
@@ -445,7 +475,11 @@ static void default_fpr(options *asked) {
 
 void options_read(const command *chosen, int argc, char **argv, options *ret_options) {
     tamis_spec const spec = TAMIS_SPEC_INIT;
-    *ret_options = (options){ .command = chosen, .spec = spec, .separator = '\n', .replicas = 1 };
+    *ret_options = (options){ .command = chosen,
+                              .spec = spec,
+                              .separator = '\n',
+                              .replicas = 1,
+                              .windows = DEFAULT_WINDOWS };
     ret_options->threads = takes(chosen, OPTION_THREADS) ? crew_processors() : 1;
     ret_options->spec.isa = wanted_isa();
     take_options(chosen, argc, argv, ret_options);

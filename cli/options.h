@@ -34,6 +34,10 @@ typedef enum option_id {
     OPTION_CLUSTER,
     OPTION_SHARDS,
     OPTION_WAIT,
+    OPTION_WINDOWS,
+    OPTION_JOURNAL,
+    OPTION_USER,
+    OPTION_PASSWORD_FILE,
     OPTION_NULL,
     OPTION_COUNTS,
     OPTION_INVERT,
@@ -54,6 +58,8 @@ typedef enum option_id {
 
 #define MAX_SHARDS 4096
 #define DEFAULT_SHARDS 64
+#define MAX_WINDOWS 16
+#define DEFAULT_WINDOWS 3
 
 #define OPTION_BIT(id) (UINT64_C(1) << OPTION_##id)
 
@@ -84,10 +90,14 @@ typedef struct options {
     const char    *set;        /* --set: a path */
     tamis_seed     seed;
     char           separator;
-    unsigned       threads;  /* --threads; 1 if the command does not take it */
-    const char    *cluster;  /* --cluster: HOST:PORT */
-    unsigned       shards;   /* --shards; 0: not given */
-    unsigned       replicas; /* --wait: that must have a change before it counts; 1 */
+    unsigned       threads;       /* --threads; 1 if the command does not take it */
+    const char    *cluster;       /* --cluster: HOST:PORT */
+    unsigned       shards;        /* --shards; 0: not given */
+    unsigned       replicas;      /* --wait: that must have a change before it counts; 1 */
+    unsigned       windows;       /* --windows: on their way at one time */
+    const char    *journal;       /* --journal: a path */
+    const char    *user;          /* --user */
+    const char    *password_file; /* --password-file: a path */
     char *const   *operands;
     size_t         n_operands;
 } options;

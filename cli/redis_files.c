@@ -2,6 +2,7 @@
  *
  * Both are exact and need no keys: tamis_split() and tamis_join() move fingerprints as they are.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,22 +69,60 @@ static void store_split(shards *set, tamis_set *part, unsigned index, unsigned p
     store_split(set, second, 2 * index + 1, 2 * parts);
 }
 
+static uint64_t buckets_of(const tamis_set *set) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_plan plan;
+    size_t     n = 0;
+    spec.like = set;
+    if (tamis_plan_kinds(&spec, &plan, 1, &n, NULL) != TAMIS_OK || n != 1) return 0;
+    for (unsigned i = 0; i < plan.n_fields; i++) {
+        if (strcmp(plan.fields[i].name, "buckets") == 0) return plan.fields[i].value;
+    }
+    return 0;
+}
+
 /* Before anything is changed: can it be split so often? Empty sets of its shape are tried. */
-static void check_split(const tamis_set *whole, unsigned parts) {
-    tamis_spec    spec = TAMIS_SPEC_INIT;
-    tamis_problem problem = { .status = TAMIS_OK };
+static tamis_status try_split(const tamis_set *whole, unsigned parts, tamis_problem *problem) {
+    tamis_spec   spec = TAMIS_SPEC_INIT;
+    tamis_status status = TAMIS_OK;
     spec.like = whole;
     tamis_set *part = set_create(&spec);
-    for (unsigned n = 1; n < parts; n *= 2) {
-        tamis_set         *first = NULL, *second = NULL;
-        tamis_status const status = tamis_split(part, &first, &second, &problem);
-        if (status != TAMIS_OK)
-            die_of("the set cannot be split into so many shards", &problem, status);
+    for (unsigned n = 1; n < parts && status == TAMIS_OK; n *= 2) {
+        tamis_set *first = NULL, *second = NULL;
+        status = tamis_split(part, &first, &second, problem);
+        if (status != TAMIS_OK) break;
         tamis_free(part);
         tamis_free(second);
         part = first;
     }
     tamis_free(part);
+    return status;
+}
+
+/* The number of buckets must be a multiple of the number of shards. A set that can grow doubles it,
+ * and keeps what it knows of every key. One of a fixed size has to stay as it is. */
+static void prepare_split(tamis_set *whole, unsigned parts, const options *asked) {
+    tamis_problem  problem = { .status = TAMIS_OK };
+    tamis_facts    facts;
+    uint64_t const buckets = buckets_of(whole), most = buckets & (~buckets + 1);
+    tamis_status   status = try_split(whole, parts, &problem);
+    if (status == TAMIS_OK) return;
+    if (buckets == 0 || most >= parts || tamis_get_facts(whole, &facts) != TAMIS_OK)
+        die_of("the set cannot be split into so many shards", &problem, status);
+    uint64_t const factor = parts / most;
+    if (facts.grow_to == 0 || facts.capacity > facts.grow_to / factor)
+        die("its %" PRIu64 " buckets are not a multiple of %u shards%s. Write --shards %" PRIu64
+            ", or less; or make the set again, from its keys, with --geometry buckets=%" PRIu64
+            ", or with --grow-to",
+            buckets, parts, facts.grow_to != 0 ? ", and it cannot grow so far" : "", most,
+            (buckets + parts - 1) / parts * parts);
+    status = tamis_resize(whole, facts.capacity * factor, NULL);
+    if (status == TAMIS_OK) status = try_split(whole, parts, &problem);
+    if (status != TAMIS_OK) die_of("the set cannot be split into so many shards", &problem, status);
+    if (!is_given(asked, OPTION_BIT(QUIET)))
+        warn("the set grows to %" PRIu64 " times its size, since its %" PRIu64
+             " buckets are not a multiple of %u",
+             factor, buckets, parts);
 }
 
 int shards_import(shards *set, const options *asked, const char *path) {
@@ -101,7 +140,7 @@ int shards_import(shards *set, const options *asked, const char *path) {
                               .kind = "-" };
     if (set->n != 0 && set->meta.is_whole)
         die("%s exists already; choose another name, or delete its keys", set->name);
-    if (parts > 1) check_split(whole, parts);
+    if (parts > 1) prepare_split(whole, parts, asked);
     if (!shards_claim(set, &wanted))
         die("%s is just being made, otherwise; if that was given up, delete %s:tamis and its "
             "shards",

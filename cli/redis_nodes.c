@@ -40,18 +40,66 @@ unsigned slot_of_key(const char *key, size_t n) {
 void node_drop(node *one) {
     if (one->link != NULL) redisFree(one->link);
     one->link = NULL;
+    while (one->first < one->last) {
+        expected_reply const lost = one->expected[one->first++];
+        lost.take(lost.who, NULL);
+    }
+    one->first = one->last = 0;
 }
 
-bool node_connect(node *one) {
+/* A wrong password does not get better with time. */
+static bool log_in(const cluster *nodes, node *one) {
+    if (nodes->password == NULL) return true;
+    redisReply *const reply =
+        nodes->user != NULL ? redisCommand(one->link, "AUTH %s %s", nodes->user, nodes->password)
+                            : redisCommand(one->link, "AUTH %s", nodes->password);
+    if (reply != NULL && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "LOADING", 7) != 0)
+        die("%s:%d: %s", one->host, one->port, reply->str);
+    bool const is_in = reply != NULL && reply->type == REDIS_REPLY_STATUS;
+    freeReplyObject(reply);
+    return is_in;
+}
+
+bool node_connect(const cluster *nodes, node *one) {
     struct timeval const connect = { CONNECT_MS / 1000, CONNECT_MS % 1000 * 1000 };
     struct timeval const answer = { ANSWER_SECONDS, 0 };
     if (one->link != NULL) return true;
     one->connections++;
     one->link = redisConnectWithTimeout(one->host, one->port, connect);
     if (one->link == NULL) die("not enough memory for a connection");
-    if (one->link->err == 0 && redisSetTimeout(one->link, answer) == REDIS_OK) return true;
+    if (one->link->err == 0 && redisSetTimeout(one->link, answer) == REDIS_OK && log_in(nodes, one))
+        return true;
     node_drop(one);
     return false;
+}
+
+void node_expect(node *one, reply_taker *take, void *who) {
+    if (one->first == one->last) one->first = one->last = 0;
+    if (one->last == one->room) {
+        one->room = 2 * one->room + 64;
+        one->expected = realloc(one->expected, one->room * sizeof *one->expected);
+        if (one->expected == NULL) die("not enough memory for requests");
+    }
+    one->expected[one->last++] = (expected_reply){ take, who };
+}
+
+bool node_flush(node *one) {
+    int is_done = 0;
+    while (!is_done && one->link != NULL) {
+        if (redisBufferWrite(one->link, &is_done) != REDIS_OK) node_drop(one);
+    }
+    return one->link != NULL;
+}
+
+bool node_read(node *one) {
+    void *reply = NULL;
+    if (redisGetReply(one->link, &reply) != REDIS_OK || reply == NULL) {
+        node_drop(one);
+        return false;
+    }
+    expected_reply const next = one->expected[one->first++];
+    next.take(next.who, reply);
+    return true;
 }
 
 int cluster_node(cluster *nodes, const char *host, int port) {
@@ -66,6 +114,8 @@ int cluster_node(cluster *nodes, const char *host, int port) {
         one->port = port;
         one->link = NULL;
         one->connections = 0;
+        one->expected = NULL;
+        one->first = one->last = one->room = 0;
     }
     return (int)i;
 }
@@ -121,7 +171,8 @@ static bool take_slots(cluster *nodes, int asked, const redisReply *reply) {
 
 static bool ask_node(cluster *nodes, int asked) {
     node *const one = &nodes->nodes[asked];
-    if (!node_connect(one)) return false;
+    while (one->link != NULL && one->first < one->last) (void)node_read(one); /* those before it */
+    if (!node_connect(nodes, one)) return false;
     redisReply *const reply = redisCommand(one->link, "CLUSTER SLOTS");
     bool const        is_known = reply != NULL && take_slots(nodes, asked, reply);
     if (reply == NULL) node_drop(one);
@@ -145,7 +196,7 @@ bool cluster_refresh(cluster *nodes) {
     return false;
 }
 
-void cluster_open(cluster *ret_cluster, const char *address) {
+void cluster_open(cluster *nodes, const char *address) {
     char              host[256];
     const char *const colon = strrchr(address, ':');
     long const        port = colon != NULL ? strtol(colon + 1, NULL, 10) : 6379;
@@ -154,16 +205,17 @@ void cluster_open(cluster *ret_cluster, const char *address) {
         die("--cluster %s: write HOST:PORT, as in 127.0.0.1:7000", address);
     memcpy(host, address, n);
     host[n] = '\0';
-    *ret_cluster = (cluster){ .n_nodes = 0 };
-    for (unsigned slot = 0; slot < CLUSTER_SLOTS; slot++) ret_cluster->owner[slot] = NO_NODE;
-    (void)cluster_node(ret_cluster, host, (int)port);
-    if (!node_connect(&ret_cluster->nodes[0])) die("no Redis server answers at %s", address);
-    if (!cluster_refresh(ret_cluster))
+    for (unsigned slot = 0; slot < CLUSTER_SLOTS; slot++) nodes->owner[slot] = NO_NODE;
+    (void)cluster_node(nodes, host, (int)port);
+    if (!node_connect(nodes, &nodes->nodes[0])) die("no Redis server answers at %s", address);
+    if (!cluster_refresh(nodes))
         die("%s: %s", address,
-            ret_cluster->error[0] != '\0' ? ret_cluster->error
-                                          : "it does not know the slots of its cluster");
+            nodes->error[0] != '\0' ? nodes->error : "it does not know the slots of its cluster");
 }
 
 void cluster_close(cluster *nodes) {
-    for (unsigned i = 0; i < nodes->n_nodes; i++) node_drop(&nodes->nodes[i]);
+    for (unsigned i = 0; i < nodes->n_nodes; i++) {
+        node_drop(&nodes->nodes[i]);
+        free(nodes->nodes[i].expected);
+    }
 }

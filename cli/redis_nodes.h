@@ -11,11 +11,23 @@
 #define MAX_NODES 1024
 #define NO_NODE (-1)
 
+/* What becomes of a reply: it is the taker's. NULL: the connection is lost, and the reply with it.
+ */
+typedef void reply_taker(void *who, redisReply *reply);
+
+typedef struct expected_reply {
+    reply_taker *take;
+    void        *who;
+} expected_reply;
+
 typedef struct node {
     char          host[256];
     int           port;
     redisContext *link;        /* NULL: not connected */
     unsigned      connections; /* so far: `link` is the one of this number */
+
+    expected_reply *expected; /* in the order in which they come: expected[first .. last - 1] */
+    size_t          first, last, room;
 } node;
 
 typedef struct cluster {
@@ -24,13 +36,15 @@ typedef struct cluster {
     int16_t  owner[CLUSTER_SLOTS]; /* a node, or NO_NODE */
     bool     is_single;            /* a server without cluster mode owns all slots */
     char     error[200];           /* the last one that a node has replied instead of slots */
+
+    const char *user, *password; /* for AUTH; NULL: none */
 } cluster;
 
 /* The slot of a key: of what is in its first braces, if there is something, else of all of it. */
 unsigned slot_of_key(const char *key, size_t n);
 
-/* Connect to "HOST:PORT" and learn the slots, or end the program. */
-void cluster_open(cluster *ret_cluster, const char *address);
+/* Connect to "HOST:PORT" and learn the slots, or end the program. User and password are kept. */
+void cluster_open(cluster *nodes, const char *address);
 void cluster_close(cluster *nodes);
 
 /* Ask any node that answers who owns the slots now. False: nobody knows. */
@@ -40,7 +54,18 @@ bool cluster_refresh(cluster *nodes);
 int cluster_node(cluster *nodes, const char *host, int port);
 
 /* Make sure that there is a connection. */
-bool node_connect(node *one);
+bool node_connect(const cluster *nodes, node *one);
+
+/* Close the connection. All replies that were expected are lost. */
 void node_drop(node *one);
+
+/* A command was appended to the link, and somebody expects its reply. */
+void node_expect(node *one, reply_taker *take, void *who);
+
+/* Write what was appended. False: the connection is lost. */
+bool node_flush(node *one);
+
+/* Wait for the next reply, and give it to whom it belongs. False: the connection is lost. */
+bool node_read(node *one);
 
 #endif

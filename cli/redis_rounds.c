@@ -14,17 +14,24 @@
 
 round_events round_seen;
 
-/* A round on its way. */
-typedef struct turn {
+/* A WAIT behind the requests to a node. */
+typedef struct round_wait {
+    request_round *round;
+    int            at;
+    bool           is_sent;
+} round_wait;
+
+struct request_round {
     cluster       *nodes;
     round_request *requests;
     size_t         n;
     unsigned       replicas;
     bool           has_progress, has_trouble;
-    bool           is_waiting[MAX_NODES]; /* a WAIT is behind its requests */
-    bool           has_done[MAX_NODES];   /* something that is not safe yet */
-    bool           is_deaf[MAX_NODES];    /* it did not connect in this turn: that took seconds */
-} turn;
+    unsigned       in_flight[MAX_NODES]; /* replies that are expected of each node */
+    round_wait     waits[MAX_NODES];
+    bool           has_done[MAX_NODES]; /* something that is not safe yet */
+    bool           is_deaf[MAX_NODES];  /* it did not connect in this turn: that took seconds */
+};
 
 static double seconds_now(void) {
     struct timespec now;
@@ -35,7 +42,7 @@ static double seconds_now(void) {
 /* ------------------------------------------------------------------ trouble */
 
 static void lose_request(round_request *one) {
-    if (one->reply != NULL || one->is_sent) round_seen.sent_again++;
+    round_seen.sent_again++;
     freeReplyObject(one->reply);
     one->reply = NULL;
     one->is_sent = false;
@@ -43,26 +50,14 @@ static void lose_request(round_request *one) {
 
 /* Was it done by a node whose connection is gone, or is another one? The node may have been
  * restarted in between, without what it had done. Whoever drops a connection, this sees it. */
-static bool is_lost(const turn *now, const round_request *one) {
+static bool is_lost(const request_round *now, const round_request *one) {
     if (one->reply == NULL) return false;
     const node *const at = &now->nodes->nodes[one->at];
     return at->link == NULL || at->connections != one->connection;
 }
 
-/* The connection is gone: whatever this node has done in this round may be lost with it. */
-static void lose_node(turn *now, int at) {
-    node_drop(&now->nodes->nodes[at]);
-    now->has_trouble = true;
-    now->is_waiting[at] = false;
-    round_seen.lost_connections++;
-    for (size_t i = 0; i < now->n; i++) {
-        round_request *const one = &now->requests[i];
-        if (one->at == at && !one->is_safe) lose_request(one);
-    }
-}
-
 /* "MOVED 3999 127.0.0.1:6381": the node, or NO_NODE. */
-static int node_of_redirect(turn *now, int at, const char *text) {
+static int node_of_redirect(request_round *now, int at, const char *text) {
     unsigned          slot;
     char              address[256], host[256];
     const char *const host_before = now->nodes->nodes[at].host;
@@ -79,7 +74,7 @@ static bool begins(const char *text, const char *word) {
 }
 
 /* Is it an error that goes away? Then the request is sent again. */
-static bool is_redirected(turn *now, round_request *one, const redisReply *reply) {
+static bool is_redirected(request_round *now, round_request *one, const redisReply *reply) {
     static const char *const passing[] = { "TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN",
                                            "READONLY" };
     if (reply->type != REDIS_REPLY_ERROR) return false;
@@ -100,135 +95,133 @@ static bool is_redirected(turn *now, round_request *one, const redisReply *reply
     return is_passing;
 }
 
-/* ------------------------------------------------------------------ sending */
+/* ------------------------------------------------------------------ replies */
 
-/* A node that did not connect is asked once in a turn; after it, there may be a new map. */
-static bool is_reached(turn *now, int at) {
-    if (at == NO_NODE || now->is_deaf[at]) return false;
-    now->is_deaf[at] = !node_connect(&now->nodes->nodes[at]);
-    return !now->is_deaf[at];
+static void take_asking(void *who, redisReply *reply) {
+    round_request *const one = who;
+    one->round->in_flight[one->at]--;
+    freeReplyObject(reply);
 }
 
-static void send_one(turn *now, round_request *one) {
-    bool const is_asked = one->asked != NO_NODE;
-    one->at = is_asked ? one->asked : now->nodes->owner[one->slot];
-    if (!is_reached(now, one->at)) {
-        one->asked = NO_NODE;
+static void take_reply(void *who, redisReply *reply) {
+    round_request *const one = who;
+    request_round *const now = one->round;
+    now->in_flight[one->at]--;
+    one->is_sent = false;
+    if (reply == NULL) {
         now->has_trouble = true;
+        lose_request(one);
+    } else if (is_redirected(now, one, reply)) {
+        freeReplyObject(reply);
+    } else {
+        one->reply = reply;
+        one->is_safe = now->replicas == 0;
+        now->has_progress = true;
+    }
+}
+
+/* All that a node has done before a WAIT is safe when so many replicas have it. */
+static void take_wait(void *who, redisReply *reply) {
+    round_wait *const    wait = who;
+    request_round *const now = wait->round;
+    now->in_flight[wait->at]--;
+    wait->is_sent = false;
+    if (reply == NULL || reply->type != REDIS_REPLY_INTEGER) { /* it is gone, or a replica now */
+        now->has_trouble = true;
+        if (reply != NULL) node_drop(&now->nodes->nodes[wait->at]);
+        freeReplyObject(reply);
         return;
     }
-    redisContext *const link = now->nodes->nodes[one->at].link;
-    if (is_asked) (void)redisAppendCommand(link, "ASKING");
-    (void)redisAppendCommandArgv(link, one->argc, one->argv, one->argv_bytes);
-    one->is_sent = true;
-    one->connection = now->nodes->nodes[one->at].connections;
-    now->has_done[one->at] = true;
+    bool const is_safe = reply->integer >= (long long)now->replicas;
+    freeReplyObject(reply);
+    for (size_t i = 0; i < now->n && is_safe; i++) {
+        round_request *const one = &now->requests[i];
+        if (one->at != wait->at || one->is_safe || one->reply == NULL || is_lost(now, one))
+            continue;
+        one->is_safe = now->has_progress = true;
+    }
 }
 
-/* Write all that was appended, to every node, before any reply is read. */
-static void flush_nodes(turn *now) {
+/* Read what the nodes owe to this round, and to those before it. */
+static void read_all(request_round *now) {
     for (unsigned i = 0; i < now->nodes->n_nodes; i++) {
-        redisContext *const link = now->nodes->nodes[i].link;
-        int                 is_done = 0;
-        if (link == NULL || !now->has_done[i]) continue;
-        while (!is_done) {
-            if (redisBufferWrite(link, &is_done) != REDIS_OK) {
-                lose_node(now, (int)i);
-                break;
-            }
+        while (now->in_flight[i] != 0) {
+            if (!node_read(&now->nodes->nodes[i])) round_seen.lost_connections++;
         }
     }
 }
 
-static void send_all(turn *now) {
+/* ------------------------------------------------------------------ sending */
+
+/* A node that did not connect is asked once in a turn; after it, there may be a new map. */
+static bool is_reached(request_round *now, int at) {
+    if (at == NO_NODE || now->is_deaf[at]) return false;
+    now->is_deaf[at] = !node_connect(now->nodes, &now->nodes->nodes[at]);
+    return !now->is_deaf[at];
+}
+
+static void send_one(request_round *now, round_request *one) {
+    bool const is_asked = one->asked != NO_NODE;
+    one->at = is_asked ? one->asked : now->nodes->owner[one->slot];
+    one->asked = NO_NODE;
+    if (!is_reached(now, one->at)) {
+        now->has_trouble = true;
+        return;
+    }
+    node *const to = &now->nodes->nodes[one->at];
+    if (is_asked) {
+        (void)redisAppendCommand(to->link, "ASKING");
+        node_expect(to, take_asking, one);
+    }
+    (void)redisAppendCommandArgv(to->link, one->argc, one->argv, one->argv_bytes);
+    node_expect(to, take_reply, one);
+    now->in_flight[one->at] += 1 + is_asked;
+    one->is_sent = true;
+    one->connection = to->connections;
+    now->has_done[one->at] = true;
+}
+
+static void send_waits(request_round *now) {
+    for (unsigned i = 0; i < now->nodes->n_nodes; i++) {
+        node *const to = &now->nodes->nodes[i];
+        if (to->link == NULL || !now->has_done[i] || now->waits[i].is_sent) continue;
+        (void)redisAppendCommand(to->link, "WAIT %u " WAIT_MS, now->replicas);
+        now->waits[i] = (round_wait){ now, (int)i, true };
+        node_expect(to, take_wait, &now->waits[i]);
+        now->in_flight[i]++;
+    }
+}
+
+/* Everything that is not safe and not on its way, to every node, before any reply is read. */
+static void send_all(request_round *now) {
     memset(now->has_done, 0, sizeof now->has_done);
-    memset(now->is_waiting, 0, sizeof now->is_waiting);
     memset(now->is_deaf, 0, sizeof now->is_deaf);
     for (size_t i = 0; i < now->n; i++) {
         round_request *const one = &now->requests[i];
-        one->is_sent = false;
-        if (one->is_safe) continue;
+        if (one->is_safe || one->is_sent) continue;
         if (is_lost(now, one)) lose_request(one);
         if (one->reply == NULL)
             send_one(now, one);
         else
             now->has_done[one->at] = true;
     }
-    for (unsigned i = 0; i < now->nodes->n_nodes && now->replicas != 0; i++) {
-        redisContext *const link = now->nodes->nodes[i].link;
-        if (link == NULL || !now->has_done[i]) continue;
-        (void)redisAppendCommand(link, "WAIT %u " WAIT_MS, now->replicas);
-        now->is_waiting[i] = true;
-    }
-    flush_nodes(now);
-}
-
-/* ------------------------------------------------------------------ replies */
-
-/* The next reply of a node; NULL: it is lost. */
-static redisReply *next_reply(turn *now, int at) {
-    void *reply = NULL;
-    if (redisGetReply(now->nodes->nodes[at].link, &reply) == REDIS_OK && reply != NULL)
-        return reply;
-    lose_node(now, at);
-    return NULL;
-}
-
-static void read_one(turn *now, round_request *one) {
-    redisReply *reply = next_reply(now, one->at);
-    if (reply != NULL && one->asked != NO_NODE) { /* that of ASKING */
-        freeReplyObject(reply);
-        reply = next_reply(now, one->at);
-    }
-    one->asked = NO_NODE;
-    if (reply == NULL) return;
-    one->is_sent = false;
-    if (is_redirected(now, one, reply)) {
-        freeReplyObject(reply);
-        return;
-    }
-    one->reply = reply;
-    one->is_safe = now->replicas == 0;
-    now->has_progress = true;
-}
-
-/* All that a node has done is safe when so many replicas have it. */
-static void read_wait(turn *now, int at) {
-    redisReply *const reply = next_reply(now, at);
-    if (reply == NULL) return;
-    bool const is_number = reply->type == REDIS_REPLY_INTEGER;
-    bool const is_safe = is_number && reply->integer >= (long long)now->replicas;
-    freeReplyObject(reply);
-    if (!is_number) { /* it is a replica now */
-        lose_node(now, at);
-        return;
-    }
-    for (size_t i = 0; i < now->n && is_safe; i++) {
-        round_request *const one = &now->requests[i];
-        if (one->at != at || one->reply == NULL || one->is_safe) continue;
-        one->is_safe = now->has_progress = true;
-    }
-}
-
-static void read_all(turn *now) {
-    for (size_t i = 0; i < now->n; i++) {
-        if (now->requests[i].is_sent) read_one(now, &now->requests[i]);
-    }
+    if (now->replicas != 0) send_waits(now);
     for (unsigned i = 0; i < now->nodes->n_nodes; i++) {
-        if (now->is_waiting[i]) read_wait(now, (int)i);
+        node *const to = &now->nodes->nodes[i];
+        if (to->link != NULL && now->has_done[i] && !node_flush(to)) round_seen.lost_connections++;
     }
 }
 
 /* ------------------------------------------------------------------ the round */
 
-static bool is_over(const turn *now) {
+static bool is_over(const request_round *now) {
     for (size_t i = 0; i < now->n; i++) {
         if (!now->requests[i].is_safe) return false;
     }
     return true;
 }
 
-static _Noreturn void die_of_silence(const turn *now) {
+static _Noreturn void die_of_silence(const request_round *now) {
     size_t undone = 0, unsafe = 0;
     for (size_t i = 0; i < now->n; i++) {
         undone += now->requests[i].reply == NULL;
@@ -242,26 +235,42 @@ static _Noreturn void die_of_silence(const turn *now) {
         undone == 1 ? "request was" : "requests were");
 }
 
-void round_run(cluster *nodes, round_request *requests, size_t n, unsigned replicas) {
-    turn *const now = calloc(1, sizeof *now);
-    double      last = seconds_now();
+request_round *round_start(cluster *nodes, round_request *requests, size_t n, unsigned replicas) {
+    request_round *const now = calloc(1, sizeof *now);
     if (now == NULL) die("not enough memory");
-    *now = (turn){ .nodes = nodes, .requests = requests, .n = n, .replicas = replicas };
+    now->nodes = nodes;
+    now->requests = requests;
+    now->n = n;
+    now->replicas = replicas;
     for (size_t i = 0; i < n; i++) {
         requests[i].reply = NULL;
         requests[i].is_safe = requests[i].is_sent = false;
         requests[i].at = requests[i].asked = NO_NODE;
+        requests[i].round = now;
     }
+    send_all(now);
+    return now;
+}
+
+/* The first turn was sent by round_start(). */
+void round_finish(request_round *now) {
+    double last = seconds_now();
+    read_all(now);
     while (!is_over(now)) {
+        if (now->has_progress) last = seconds_now();
+        if (seconds_now() - last > PATIENCE_SECONDS) die_of_silence(now);
+        if (now->has_trouble) {
+            struct timespec const pause = { 0, PAUSE_MS * 1000000L };
+            (void)nanosleep(&pause, NULL);
+            (void)cluster_refresh(now->nodes);
+        }
         now->has_progress = now->has_trouble = false;
         send_all(now);
         read_all(now);
-        if (now->has_progress) last = seconds_now();
-        if (seconds_now() - last > PATIENCE_SECONDS) die_of_silence(now);
-        if (!now->has_trouble) continue;
-        struct timespec const pause = { 0, PAUSE_MS * 1000000L };
-        (void)nanosleep(&pause, NULL);
-        (void)cluster_refresh(nodes);
     }
     free(now);
+}
+
+void round_run(cluster *nodes, round_request *requests, size_t n, unsigned replicas) {
+    round_finish(round_start(nodes, requests, n, replicas));
 }

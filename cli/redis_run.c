@@ -1,4 +1,4 @@
-/* redis_run.c - tamis redis load, has, remove, count, info: keys to their shards, in rounds. */
+/* redis_run.c - tamis redis load, has, remove, count, info: keys to their shards, in windows. */
 #include "redis_run.h"
 
 #include <inttypes.h>
@@ -13,169 +13,11 @@
 #include "numbers.h"
 #include "output.h"
 #include "progress.h"
-#include "redis_shards.h"
-
-#define KEYS_PER_SHARD 512 /* in a round, on average */
-#define MOST_KEYS 65536    /* in a round */
-#define MOST_ITEMS 4096    /* of one shard in a round: what a REQUEST takes */
-#define HEAD_WORDS 6       /* of a request, before its items */
-
-/* ------------------------------------------------------------------ a round of keys */
-
-/* Keys that are read, their shards, and a request for each shard that has some. */
-typedef struct key_round {
-    shards   *set;
-    size_t    most, n; /* keys */
-    char     *bytes;   /* of the keys, one after the other */
-    size_t    used, room;
-    size_t   *end;   /* of key i in `bytes` */
-    uint16_t *part;  /* of key i */
-    size_t   *place; /* of key i among the items of its shard */
-    unsigned *items; /* of each shard */
-
-    round_request *requests;   /* of the shards that have keys */
-    unsigned      *request_of; /* of shard i */
-    const char   **words;
-    size_t        *word_bytes;
-    char (*numbers)[24]; /* of the requests, as text */
-    long long *answers;  /* of key i */
-} key_round;
+#include "redis_journal.h"
 
 static void *need(void *memory) {
-    if (memory == NULL) die("not enough memory for a round of keys");
+    if (memory == NULL) die("not enough memory");
     return memory;
-}
-
-static void round_make(key_round *ret_round, shards *set) {
-    size_t const wanted = (size_t)set->n * KEYS_PER_SHARD;
-    size_t const most = wanted < MOST_KEYS ? wanted : MOST_KEYS;
-    *ret_round = (key_round){ .set = set, .most = most };
-    ret_round->end = need(calloc(most + LINES_BATCH, sizeof(size_t)));
-    ret_round->part = need(calloc(most + LINES_BATCH, sizeof(uint16_t)));
-    ret_round->place = need(calloc(most + LINES_BATCH, sizeof(size_t)));
-    ret_round->answers = need(calloc(most + LINES_BATCH, sizeof(long long)));
-    ret_round->items = need(calloc(set->n, sizeof(unsigned)));
-    ret_round->requests = need(calloc(set->n, sizeof(round_request)));
-    ret_round->request_of = need(calloc(set->n, sizeof(unsigned)));
-    ret_round->numbers = need(calloc(set->n, sizeof *ret_round->numbers));
-    size_t const words = most + LINES_BATCH + (size_t)set->n * HEAD_WORDS;
-    ret_round->words = need(calloc(words, sizeof(char *)));
-    ret_round->word_bytes = need(calloc(words, sizeof(size_t)));
-}
-
-static void round_free(key_round *round) {
-    free(round->end);
-    free(round->part);
-    free(round->place);
-    free(round->answers);
-    free(round->items);
-    free(round->requests);
-    free(round->request_of);
-    free(round->numbers);
-    free(round->words);
-    free(round->word_bytes);
-    free(round->bytes);
-}
-
-static void take_key(key_round *round, tamis_key key) {
-    const shards *const set = round->set;
-    if (round->used + key.bytes > round->room) {
-        round->room = 2 * (round->used + key.bytes) + 65536;
-        round->bytes = need(realloc(round->bytes, round->room));
-    }
-    if (key.bytes != 0) memcpy(round->bytes + round->used, key.data, key.bytes);
-    round->used += key.bytes;
-    uint32_t const part = tamis_part_of_key(set->hasher, key.data, key.bytes, set->n);
-    round->part[round->n] = (uint16_t)part;
-    round->place[round->n] = round->items[part]++;
-    round->end[round->n++] = round->used;
-}
-
-/* Read keys until the round is full, or the input makes us wait. False: there are no more. */
-static bool round_read(key_round *round, lines *input) {
-    tamis_key keys[LINES_BATCH];
-    unsigned  most = 0;
-    round->n = round->used = 0;
-    memset(round->items, 0, round->set->n * sizeof *round->items);
-    while (round->n + LINES_BATCH <= round->most && most + LINES_BATCH <= MOST_ITEMS) {
-        size_t const n = lines_next(input, keys);
-        if (n == 0) break;
-        for (size_t i = 0; i < n; i++) take_key(round, keys[i]);
-        for (unsigned i = 0; i < round->set->n; i++)
-            most = round->items[i] > most ? round->items[i] : most;
-        if (!lines_are_ready(input)) break;
-    }
-    return round->n != 0;
-}
-
-static const char *key_at(const key_round *round, size_t i, size_t *ret_bytes) {
-    size_t const begin = i == 0 ? 0 : round->end[i - 1];
-    *ret_bytes = round->end[i] - begin;
-    return round->bytes + begin;
-}
-
-/* The words before the items: the command, the key, and REQUEST client n ITEMS if it changes the
- * set. */
-static void begin_request(key_round *round, unsigned i, const char *verb, bool is_change,
-                          round_request *one, size_t at) {
-    shard *const      to = &round->set->all[i];
-    const char *const head[HEAD_WORDS] = {
-        verb, to->key, "REQUEST", round->set->client, round->numbers[i], "ITEMS"
-    };
-    int const n = is_change ? HEAD_WORDS : 2;
-    if (is_change) (void)snprintf(round->numbers[i], sizeof round->numbers[i], "%" PRIu64, ++to->n);
-    *one = (round_request){ .slot = to->slot,
-                            .argc = n + (int)round->items[i],
-                            .argv = round->words + at,
-                            .argv_bytes = round->word_bytes + at };
-    for (int w = 0; w < n; w++) {
-        one->argv[w] = head[w];
-        one->argv_bytes[w] = strlen(head[w]);
-    }
-}
-
-/* Returns how many shards have a request. */
-static unsigned make_requests(key_round *round, const char *verb, bool is_change) {
-    size_t   at = 0;
-    unsigned n = 0;
-    for (unsigned i = 0; i < round->set->n; i++) {
-        if (round->items[i] == 0) continue;
-        begin_request(round, i, verb, is_change, &round->requests[n], at);
-        at += (size_t)round->requests[n].argc;
-        round->request_of[i] = n++;
-    }
-    for (size_t i = 0; i < round->n; i++) {
-        unsigned const       part = round->part[i];
-        round_request *const one = &round->requests[round->request_of[part]];
-        size_t const         word = (size_t)one->argc - round->items[part] + round->place[i];
-        one->argv[word] = key_at(round, i, &one->argv_bytes[word]);
-    }
-    return n;
-}
-
-/* A number for each item; "MANY" is -2. Whatever else comes ends the program. */
-static long long answer_of(const shards *set, unsigned i, const redisReply *reply, size_t item) {
-    const redisReply *one = reply;
-    if (reply->type == REDIS_REPLY_ARRAY && reply->elements != 0)
-        one = reply->element[item < reply->elements ? item : reply->elements - 1];
-    bool const is_short = reply->type == REDIS_REPLY_ARRAY && item >= reply->elements;
-    if (is_short && one->type != REDIS_REPLY_ERROR) /* only a refused item may end a reply */
-        die("%s: a reply with only %zu answers", set->all[i].key, reply->elements);
-    if (one->type == REDIS_REPLY_INTEGER && reply->type == REDIS_REPLY_ARRAY) return one->integer;
-    if (one->type == REDIS_REPLY_STATUS) return -2;
-    die("%s: %s", set->all[i].key, one->type == REDIS_REPLY_ERROR ? one->str : "a strange reply");
-}
-
-/* Send the keys of a round, and get an answer for each. */
-static void round_ask(key_round *round, const char *verb, bool is_change) {
-    unsigned const n = make_requests(round, verb, is_change);
-    round_run(&round->set->nodes, round->requests, n, is_change ? round->set->replicas : 0);
-    for (size_t i = 0; i < round->n; i++) {
-        unsigned const          part = round->part[i];
-        const redisReply *const reply = round->requests[round->request_of[part]].reply;
-        round->answers[i] = answer_of(round->set, part, reply, round->place[i]);
-    }
-    for (unsigned i = 0; i < n; i++) freeReplyObject(round->requests[i].reply);
 }
 
 /* ------------------------------------------------------------------ load and remove */
@@ -196,24 +38,84 @@ static void tell_changes(const shards *set, const options *asked, uint64_t keys,
              round_seen.sent_again, plural(round_seen.sent_again, "request", "requests"));
 }
 
-/* Keys in rounds: each is acknowledged before the next begins. Returns how many answers were 1. */
+/* Keys of the input on their way, in several windows. */
+typedef struct key_pump {
+    shards     *set;
+    const char *verb;
+    bool        is_change;
+    journal     book;
+    lines       input;
+    key_window  windows[MAX_WINDOWS];
+    uint64_t    begun, done;                               /* windows */
+    void (*take)(const key_window *window, void *context); /* the answers of a window, in order */
+    void *context;
+} key_pump;
+
+static key_window *window_of(key_pump *pump, uint64_t i) {
+    return &pump->windows[i % pump->book.windows];
+}
+
+static uint64_t count_ones(const key_window *window) {
+    uint64_t ones = 0;
+    for (size_t i = 0; i < window->n; i++) ones += window->answers[i] == 1;
+    return ones;
+}
+
+static void finish_until(key_pump *pump, uint64_t on_their_way) {
+    while (pump->begun - pump->done > on_their_way) {
+        key_window *const window = window_of(pump, pump->done++);
+        if (window->round == NULL) continue; /* an earlier run has done it */
+        window_finish(window);
+        if (pump->is_change) journal_done(&pump->book, count_ones(window));
+        pump->take(window, pump->context);
+    }
+}
+
+/* Whatever was sent is done before the input makes us wait. */
+static void pump_run(key_pump *pump, const options *asked) {
+    keys_open(&pump->input, asked, 2);
+    for (unsigned i = 0; i < pump->book.windows; i++) window_make(&pump->windows[i], pump->set, i);
+    if (pump->is_change) progress_begin(lines_total_bytes(&pump->input));
+    for (;;) {
+        key_window *const window = window_of(pump, pump->begun);
+        if (!window_read(window, &pump->input, journal_keys(&pump->book, pump->begun))) break;
+        if (!journal_is_done(&pump->book, pump->begun, window)) {
+            journal_begin(&pump->book, pump->begun, window);
+            window_start(window, pump->verb, pump->is_change, pump->begun + 1);
+        }
+        pump->begun++;
+        finish_until(pump, lines_are_ready(&pump->input) ? pump->book.windows - 1 : 0);
+        if (pump->is_change) progress_step(pump->input.keys, pump->input.bytes);
+    }
+    finish_until(pump, 0);
+    if (pump->begun < pump->book.n_begun)
+        die("%s: the input is not the one of this journal: it ends too soon", pump->book.path);
+    progress_hide();
+    for (unsigned i = 0; i < pump->book.windows; i++) window_free(&pump->windows[i]);
+    lines_close(&pump->input);
+}
+
+static void take_ones(const key_window *window, void *context) {
+    *(uint64_t *)context += count_ones(window);
+}
+
+/* Returns how many answers were 1. */
 static uint64_t change_all(shards *set, const options *asked, const char *verb,
                            uint64_t *ret_keys) {
-    key_round round;
-    lines     input;
-    uint64_t  ones = 0;
-    keys_open(&input, asked, 2);
-    round_make(&round, set);
-    progress_begin(lines_total_bytes(&input));
-    while (round_read(&round, &input)) {
-        round_ask(&round, verb, true);
-        for (size_t i = 0; i < round.n; i++) ones += round.answers[i] == 1;
-        progress_step(input.keys, input.bytes);
-    }
-    *ret_keys = input.keys;
-    progress_hide();
-    round_free(&round);
-    lines_close(&input);
+    key_pump *const pump = need(calloc(1, sizeof *pump));
+    uint64_t        ones = 0;
+    *pump = (key_pump){ .set = set, .verb = verb, .is_change = true, .take = take_ones };
+    pump->context = &ones;
+    journal_open(&pump->book, asked, set);
+    if (pump->book.is_ended)
+        die("%s: all keys of this journal are confirmed; delete it to %s again", pump->book.path,
+            asked->operands[0]);
+    ones = pump->book.ones;
+    pump_run(pump, asked);
+    journal_end(&pump->book);
+    *ret_keys = pump->input.keys;
+    journal_close(&pump->book);
+    free(pump);
     return ones;
 }
 
@@ -235,47 +137,51 @@ static int remove_run(shards *set, const options *asked) {
 
 /* ------------------------------------------------------------------ has and count */
 
-static void print_key(const key_round *round, size_t i) {
+typedef struct printer {
+    const options *asked;
+    bool           is_count;
+    uint64_t       chosen;
+} printer;
+
+static void print_key(const key_window *window, size_t i) {
     size_t            bytes;
-    const char *const key = key_at(round, i, &bytes);
+    const char *const key = window_key(window, i, &bytes);
     output_bytes(key, bytes);
 }
 
-static uint64_t print_answers(const key_round *round, const options *asked, bool is_count) {
-    bool const is_printed = !is_given(asked, OPTION_BIT(COUNT_LINES));
-    bool const wanted = !is_given(asked, OPTION_BIT(INVERT));
-    uint64_t   chosen = 0;
-    for (size_t i = 0; i < round->n; i++) {
-        bool const is_chosen = is_count || (round->answers[i] != 0) == wanted;
-        chosen += is_chosen;
+static void print_answers(const key_window *window, void *context) {
+    printer *const       to = context;
+    const options *const asked = to->asked;
+    bool const           is_printed = !is_given(asked, OPTION_BIT(COUNT_LINES));
+    bool const           wanted = !is_given(asked, OPTION_BIT(INVERT));
+    for (size_t i = 0; i < window->n; i++) {
+        bool const is_chosen = to->is_count || (window->answers[i] != 0) == wanted;
+        to->chosen += is_chosen;
         if (!is_chosen || !is_printed) continue;
-        print_key(round, i);
-        if (is_count) output_bytes("\t", 1);
-        if (is_count && round->answers[i] == -2) output_string("many");
-        if (is_count && round->answers[i] != -2) output_number((uint64_t)round->answers[i]);
+        print_key(window, i);
+        if (to->is_count) output_bytes("\t", 1);
+        if (to->is_count && window->answers[i] == -2) output_string("many");
+        if (to->is_count && window->answers[i] != -2) output_number((uint64_t)window->answers[i]);
         output_bytes(&asked->separator, 1);
     }
-    return chosen;
 }
 
 static int ask_run(shards *set, const options *asked, bool is_count) {
-    key_round round;
-    lines     input;
-    uint64_t  chosen = 0;
+    key_pump *const pump = need(calloc(1, sizeof *pump));
+    printer         to = { asked, is_count, 0 };
     shards_need(set);
-    keys_open(&input, asked, 2);
-    round_make(&round, set);
-    while (round_read(&round, &input)) {
-        round_ask(&round, is_count ? "TAMIS.COUNT" : "TAMIS.HAS", false);
-        chosen += print_answers(&round, asked, is_count);
-    }
+    *pump = (key_pump){ .set = set,
+                        .verb = is_count ? "TAMIS.COUNT" : "TAMIS.HAS",
+                        .book = { .windows = asked->windows },
+                        .take = print_answers,
+                        .context = &to };
+    pump_run(pump, asked);
+    free(pump);
     if (is_given(asked, OPTION_BIT(COUNT_LINES)) && !is_count) {
-        output_number(chosen);
+        output_number(to.chosen);
         output_string("\n");
     }
-    round_free(&round);
-    lines_close(&input);
-    return chosen != 0 || is_count ? EXIT_DONE : EXIT_NONE;
+    return to.chosen != 0 || is_count ? EXIT_DONE : EXIT_NONE;
 }
 
 /* ------------------------------------------------------------------ info */

@@ -1,6 +1,7 @@
 /* redis_shards.c - see redis_shards.h. */
 #include "redis_shards.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,13 +176,34 @@ static void name_client(shards *set) {
     uint64_t random[2];
     if (getrandom(random, sizeof random, 0) != sizeof random)
         die("the system gave no random bytes");
-    (void)snprintf(set->client, sizeof set->client, "%016" PRIx64 "%016" PRIx64, random[0],
-                   random[1]);
+    (void)snprintf(set->client, sizeof set->client, "%016" PRIx64 "%012" PRIx64, random[0],
+                   random[1] >> 16);
+}
+
+/* From a file or the environment: whoever can list processes can read a command line. */
+static const char *read_password(const options *asked) {
+    static char line[1024];
+    if (asked->password_file == NULL) return getenv("TAMIS_REDIS_PASSWORD");
+    FILE *const file = fopen(asked->password_file, "re");
+    if (file == NULL) die("%s: %s", asked->password_file, strerror(errno));
+    if (fgets(line, sizeof line, file) == NULL) die("%s: it is empty", asked->password_file);
+    (void)fclose(file);
+    line[strcspn(line, "\r\n")] = '\0';
+    return line;
+}
+
+static void take_login(shards *set, const options *asked) {
+    set->nodes.user = asked->user;
+    set->nodes.password = read_password(asked);
+    if (asked->user != NULL && set->nodes.password == NULL)
+        die("--user %s needs a password: write --password-file FILE, or set TAMIS_REDIS_PASSWORD",
+            asked->user);
 }
 
 void shards_open(shards *ret_set, const options *asked) {
     *ret_set = (shards){ .name = checked_name(asked), .replicas = asked->replicas };
     if (asked->cluster == NULL) die("where is the cluster? Write --cluster HOST:PORT");
+    take_login(ret_set, asked);
     cluster_open(&ret_set->nodes, asked->cluster);
     if (ret_set->nodes.is_single && !is_given(asked, OPTION_BIT(WAIT))) ret_set->replicas = 0;
     name_client(ret_set);

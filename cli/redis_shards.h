@@ -18,7 +18,6 @@
 typedef struct shard {
     char     key[SHARD_NAME_BYTES];
     unsigned slot;
-    uint64_t n; /* of its last request */
 } shard;
 
 typedef struct shards {
@@ -28,8 +27,8 @@ typedef struct shards {
     set_meta    meta;
     tamis_set  *hasher;
     shard      *all;
-    unsigned    replicas; /* that must have a change before it counts as done */
-    char        client[33];
+    unsigned    replicas;   /* that must have a change before it counts as done */
+    char        client[31]; /* of REQUEST; each window adds its place */
 } shards;
 
 /* Connect, and find the set of the second operand. Whatever is wrong ends the program. */

@@ -7,13 +7,16 @@
 #include <stddef.h>
 #include <string.h>
 
+#define AS_TEXT_OF(number) #number
+#define AS_TEXT(number) AS_TEXT_OF(number)
+
 /* ------------------------------------------------------------------ words */
 
 static const char *read_client(redis_string *word, request *asked) {
     size_t            n;
     const char *const text = redis_StringPtrLen(word, &n);
     if (n == 0 || n > REQUEST_CLIENT_BYTES || memchr(text, 0, n) != NULL)
-        return "ERR the client of a REQUEST is 1 to 32 bytes";
+        return "ERR the client of a REQUEST is 1 to " AS_TEXT(REQUEST_CLIENT_BYTES) " bytes";
     memcpy(asked->asked.client, text, n);
     asked->client = word;
     return NULL;
@@ -73,7 +76,8 @@ const char *request_read(redis_ctx *ctx, redis_string **argv, int argc, bool is_
     if (first == 0) return "ERR REQUEST client n needs ITEMS item ... behind it";
     if (is_told) problem = read_told(argv + 6, ret_request);
     if (problem != NULL) return problem;
-    if (argc - first > REQUEST_MAX_ITEMS) return "ERR a REQUEST has at most 4096 items";
+    if (argc - first > REQUEST_MAX_ITEMS)
+        return "ERR a REQUEST has at most " AS_TEXT(REQUEST_MAX_ITEMS) " items";
     ret_request->asked.is_remove = is_remove;
     ret_request->asked.sum = sum_items(argv + first, argc - first, is_remove);
     *ret_first = first;

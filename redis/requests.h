@@ -14,10 +14,12 @@
 
 #include "keys.h"
 
-#define REQUEST_CLIENTS 64
+#include <tamis/redis.h>
+
+#define REQUEST_CLIENTS TAMIS_REDIS_CLIENTS
 #define REQUEST_AGE_MS ((uint64_t)86400 * 1000)
-#define REQUEST_CLIENT_BYTES 32
-#define REQUEST_MAX_ITEMS 4096
+#define REQUEST_CLIENT_BYTES TAMIS_REDIS_CLIENT_BYTES
+#define REQUEST_MAX_ITEMS TAMIS_REDIS_REQUEST_ITEMS
 
 /* How the reply ends. */
 typedef enum request_end { END_WELL, END_FULL, END_MEMORY, END_PART, N_ENDS } request_end;

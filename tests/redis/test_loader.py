@@ -1,12 +1,15 @@
 """tamis redis on a single server: what the loader sends, and what it says."""
 import binascii
+import os
+import signal
 import socket
+import subprocess
 import time
 
 import pytest
-from cluster import SLOTS, Cluster
+from cluster import SLOTS, TOOL, Cluster
 from proxy import Proxy
-from server import Error, Server
+from server import Error, Server, until
 
 
 class One(Cluster):
@@ -193,3 +196,173 @@ def test_the_error_of_the_server_is_said():
 def test_one_is_not_many(one):
     said = one.tool("load", "--shards", 1, "-n", 100, "s", keys=["a"]).stderr
     assert "1 key added, 1 of them new; 1 shard on 1 node" in said
+
+
+def test_a_user_and_a_password(tmp_path):
+    """From a file or the environment; a wrong one is said, and not tried again and again."""
+    with Server() as locked:
+        wire = locked.wire()
+        wire("ACL", "SETUSER", "loader", "on", ">pass word", "~*", "+@all")
+        wire("CONFIG", "SET", "requirepass", "secret")
+        one = One(locked)
+        (tmp_path / "password").write_text("pass word\nwhatever\n")
+        login = ("--user", "loader", "--password-file", tmp_path / "password")
+        one.tool("load", *login, "--shards", 2, "-n", 100, "s", keys=["a"])
+        assert one.tool("has", *login, "s", keys=["a", "b"]).stdout == "a\n"
+        (tmp_path / "password").write_text("wrong\n")
+        assert "WRONGPASS" in one.tool("has", *login, "s", keys=["a"], code=2).stderr
+        assert "needs a password" in one.tool("has", "--user", "loader", "s", keys=["a"], code=2).stderr
+        os.environ["TAMIS_REDIS_PASSWORD"] = "secret"  # of the default user
+        try:
+            assert one.tool("has", "s", keys=["a"]).stdout == "a\n"
+        finally:
+            del os.environ["TAMIS_REDIS_PASSWORD"]
+        wire("CONFIG", "SET", "requirepass", "")
+        wire.close()
+
+
+@pytest.mark.parametrize("windows", [1, 2, 16])
+def test_windows_on_their_way_at_one_time(one, server, windows):
+    """Each is a client of its own, with numbers that go up; answers come in the order of the input."""
+    seen = []
+
+    def answer(words, _):
+        if words[0] == b"TAMIS.ADD":
+            seen.append((words[3], int(words[4])))
+        return NotImplemented
+    keys = [f"k{n}" for n in range(20000)]
+    with Proxy(server.port, answer) as proxy:
+        said = One(proxy).tool("load", "--windows", windows, "--shards", 2, "-n", "50k", "-e", "1e-9", "s", keys=keys).stderr
+    assert "20,000 keys added, 20,000 of them new" in said
+    numbers = sorted({n for _, n in seen})
+    assert len(numbers) >= 20 and numbers == list(range(1, len(numbers) + 1))  # at most 1024 keys each
+    assert len({client for client, _ in seen}) == windows
+    for client in {client for client, _ in seen}:
+        own = [n for name, n in seen if name == client]
+        assert own == sorted(own)
+    asked = keys[::2] + ["no"] + keys[1::2]
+    assert one.tool("has", "--windows", windows, "s", keys=asked).stdout.splitlines() == keys[::2] + keys[1::2]
+
+
+def test_a_connection_that_breaks_with_several_windows_on_their_way(one, server):
+    """Every tenth add is done and its reply is lost."""
+    adds = []
+
+    def answer(words, _):
+        if words[0] != b"TAMIS.ADD":
+            return NotImplemented
+        adds.append(1)
+        if len(adds) % 10 == 0:
+            server.wire()(*words)
+            raise ConnectionError
+        return NotImplemented
+    keys = [f"k{n}" for n in range(20000)]
+    with Proxy(server.port, answer) as proxy:
+        said = One(proxy).tool("load", "--windows", 4, "--shards", 2, "-n", "50k", "-e", "1e-9", "--count", "s",
+                               keys=keys).stderr
+    assert "20,000 keys added, 20,000 of them new" in said and "lost on the way" in said
+    counts = one.tool("count", "s", keys=keys).stdout.splitlines()
+    assert counts == [f"{key}\t1" for key in keys]
+
+
+class Journal:
+    """A load that is killed again and again."""
+
+    def __init__(self, one, tmp_path):
+        self.one, self.path, self.input = one, tmp_path / "journal", tmp_path / "keys"
+        self.keys = [f"k{n}" for n in range(100000)]
+        self.input.write_text("".join(f"{key}\n" for key in self.keys))
+        one.tool("load", "--shards", 4, "-n", "200k", "-e", "1e-9", "--count", "s", keys=[])
+
+    def words(self, address):
+        return [TOOL, "redis", "load", "--cluster", address, "--journal", self.path, "s", self.input]
+
+    def lines(self, word):
+        return [line for line in self.path.read_text().splitlines() if line.startswith(word)]
+
+
+def test_a_load_that_was_killed_goes_on(one, server, tmp_path):
+    """After so many adds the loader is killed: some were done and not confirmed. In the end each key is there once."""
+    load = Journal(one, tmp_path)
+    victim = None
+
+    def answer(words, _):
+        if words[0] != b"TAMIS.ADD":
+            return NotImplemented
+        adds.append(1)
+        if len(adds) == limit:
+            server.wire()(*words)  # done, and nobody hears of it
+            os.kill(victim.pid, signal.SIGKILL)
+            raise ConnectionError
+        return NotImplemented
+    for limit in (1, 30, 31, 60, 1000000):
+        adds = []
+        with Proxy(server.port, answer) as proxy:
+            victim = subprocess.Popen(load.words(f"127.0.0.1:{proxy.port}"), stderr=subprocess.PIPE, text=True)
+            said = victim.communicate(timeout=60)[1]
+    assert victim.returncode == 0 and "100,000 keys added, 100,000 of them new" in said
+    counts = one.tool("count", "s", keys=load.keys).stdout.splitlines()
+    assert counts == [f"{key}\t1" for key in load.keys]
+    assert len(load.lines("window")) == len(load.lines("done")) and load.lines("end")
+    assert 0 < len(adds) < 4 * len(load.lines("window"))  # what was confirmed was not sent again
+    again = subprocess.run(load.words(one.address()), capture_output=True, text=True, check=False)
+    assert again.returncode == 2 and "all keys of this journal are confirmed" in again.stderr
+
+
+def test_a_journal_is_checked(one, tmp_path):
+    load = Journal(one, tmp_path)
+
+    def run(*words, code=2):
+        result = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert result.returncode == code, result.stderr
+        return result.stderr
+    run(*load.words(one.address()), code=0)
+    text = load.path.read_text()
+    cut = "".join(text.splitlines(keepends=True)[:-4])
+    load.path.write_text(cut + "done 12")  # without the end of the line: it is cut off
+    run(*load.words(one.address()), code=0)
+    assert [line.split()[0] for line in load.path.read_text().splitlines()] == \
+        [line.split()[0] for line in text.splitlines()]
+    load.path.write_text(cut)
+    load.input.write_text("".join(f"{key}\n" for key in reversed(load.keys)))
+    assert "the input is not the one of this journal" in run(*load.words(one.address()))
+    load.input.write_text("k0\nk1\n")
+    assert "the input is not the one of this journal" in run(*load.words(one.address()))
+    load.input.write_text("")
+    assert "it ends too soon" in run(*load.words(one.address()))
+    one.tool("load", "--shards", 4, "-n", "200k", "t", keys=[])
+    words = load.words(one.address())
+    words[words.index("s")] = "t"
+    assert "the journal of another set" in run(*words)
+    load.path.write_text("what is this\n")
+    assert "is not a journal" in run(*load.words(one.address()))
+    load.path.write_text(cut + "rubbish\n")
+    assert "is damaged" in run(*load.words(one.address()))
+
+
+def test_import_of_a_set_with_any_number_of_buckets(one, tmp_path):
+    """A set that grows is made larger, exactly; one of a fixed size says what to do."""
+    keys, file = [f"k{n}" for n in range(3000)], tmp_path / "s.tamis"
+
+    def build(*words):
+        result = subprocess.run([TOOL, "build", "-f", file, "-e", "1e-6", "--seed", "1", *words], check=True, text=True,
+                                input="".join(f"{key}\n" for key in keys), capture_output=True)
+        return result.stderr
+    build("-n", "4000", "--geometry", "buckets=150", "--kind", "line")
+    said = one.tool("import", "--shards", 64, "s", file, code=2).stderr
+    assert "150 buckets are not a multiple of 64 shards" in said
+    assert "--shards 2, or less" in said and "--geometry buckets=192" in said
+    one.tool("import", "--shards", 2, "s", file)
+    assert one.tool("has", "s", keys=keys + ["no"]).stdout.splitlines() == keys
+    build("-n", "4000", "--geometry", "buckets=192", "--kind", "line")
+    one.tool("import", "--shards", 64, "t", file)
+    assert one.tool("has", "t", keys=keys + ["no"]).stdout.splitlines() == keys
+    build("-n", "2000", "--grow-to", "500000", "--kind", "line")  # 85 buckets
+    said = one.tool("import", "--shards", 16, "u", file).stderr
+    assert "grows to" in said and "not a multiple of 16" in said
+    assert one.tool("has", "u", keys=keys + ["no"]).stdout.splitlines() == keys
+    one.tool("export", "u", tmp_path / "again.tamis")
+    asked = "".join(f"{key}\n" for key in keys + ["no"])
+    again = subprocess.run([TOOL, "has", tmp_path / "again.tamis"], input=asked, capture_output=True, text=True, check=True)
+    assert again.stdout.splitlines() == keys
+    assert "cannot grow so far" in one.tool("import", "--shards", 4096, "v", file, code=2).stderr
