@@ -170,6 +170,7 @@ test-redis: redis ## All tests of the Redis module, with Python and node, on pri
 bench-redis: redis ## Measure the Redis module beside SET, GET and DEL of the same server
 	@scripts/setup redis
 	@tests/redis/measure $(BUILD)/tamis-redis.so
+	@tests/redis/measure-cluster $(BUILD)
 
 gpu: ## Build libtamis-gpu.so, sets on an NVIDIA GPU (docs/gpu.md); needs no CUDA
 	@scripts/setup build gpu

@@ -23,9 +23,10 @@ const command command_redis = {
                 "  tamis redis export --cluster 10.0.0.1:6379 seen seen.tamis\n",
     .options = OPTION_BIT(CLUSTER) | OPTION_BIT(SHARDS) | OPTION_BIT(WAIT) | OPTION_BIT(WINDOWS) |
                OPTION_BIT(JOURNAL) | OPTION_BIT(USER) | OPTION_BIT(PASSWORD_FILE) |
-               OPTION_BIT(CAPACITY) | OPTION_BIT(GROW_TO) | OPTION_BIT(FPR) | OPTION_BIT(COUNT) |
-               OPTION_BIT(KIND) | OPTION_BIT(SEED) | OPTION_BIT(NULL) | OPTION_BIT(INVERT) |
-               OPTION_BIT(FORCE) | OPTION_BIT(QUIET),
+               OPTION_BIT(TLS) | OPTION_BIT(CA_FILE) | OPTION_BIT(CERT_FILE) |
+               OPTION_BIT(KEY_FILE) | OPTION_BIT(CAPACITY) | OPTION_BIT(GROW_TO) | OPTION_BIT(FPR) |
+               OPTION_BIT(COUNT) | OPTION_BIT(KIND) | OPTION_BIT(SEED) | OPTION_BIT(NULL) |
+               OPTION_BIT(INVERT) | OPTION_BIT(FORCE) | OPTION_BIT(QUIET),
     .min_operands = 1,
     .max_operands = SIZE_MAX,
     .run = redis_run,

@@ -209,6 +209,18 @@ static void take_password_file(options *to, const char *text) {
     to->password_file = text;
 }
 
+static void take_ca_file(options *to, const char *text) {
+    to->ca_file = text;
+}
+
+static void take_cert_file(options *to, const char *text) {
+    to->cert_file = text;
+}
+
+static void take_key_file(options *to, const char *text) {
+    to->key_file = text;
+}
+
 /* ------------------------------------------------------------------ the table */
 
 typedef struct option_entry {
@@ -272,14 +284,20 @@ static const option_entry table[N_OPTIONS] = {
     [OPTION_WINDOWS] = { 0, "windows", "N", "windows of keys on their way at one time (3)",
                          take_windows },
     [OPTION_JOURNAL] = { 0, "journal", "FILE",
-                         "note what is confirmed, so that the same command can go on if it is "
-                         "killed",
+                         "note what is confirmed: if killed, the same command goes on",
                          take_journal },
     [OPTION_USER] = { 0, "user", "NAME", "log in as this user (AUTH)", take_user },
     [OPTION_PASSWORD_FILE] = { 0, "password-file", "FILE",
                                "log in with the first line of this file, or with "
                                "$TAMIS_REDIS_PASSWORD",
                                take_password_file },
+    [OPTION_TLS] = { 0, "tls", NULL, "connect with TLS", NULL },
+    [OPTION_CA_FILE] = { 0, "cacert", "FILE",
+                         "trust servers that these have signed (by default, the system's)",
+                         take_ca_file },
+    [OPTION_CERT_FILE] = { 0, "cert", "FILE", "show this certificate to servers", take_cert_file },
+    [OPTION_KEY_FILE] = { 0, "key", "FILE", "its key, if it is not in the same file",
+                          take_key_file },
     [OPTION_NULL] = { '0', "null", NULL, "keys end with a NUL byte, not with a newline",
                       take_null },
     [OPTION_COUNTS] = { 0, "counts", NULL, "each line ends with a tab and a number of copies",

@@ -38,6 +38,10 @@ typedef enum option_id {
     OPTION_JOURNAL,
     OPTION_USER,
     OPTION_PASSWORD_FILE,
+    OPTION_TLS,
+    OPTION_CA_FILE,
+    OPTION_CERT_FILE,
+    OPTION_KEY_FILE,
     OPTION_NULL,
     OPTION_COUNTS,
     OPTION_INVERT,
@@ -98,6 +102,7 @@ typedef struct options {
     const char    *journal;       /* --journal: a path */
     const char    *user;          /* --user */
     const char    *password_file; /* --password-file: a path */
+    const char    *ca_file, *cert_file, *key_file; /* --cacert, --cert, --key: paths */
     char *const   *operands;
     size_t         n_operands;
 } options;

@@ -60,13 +60,27 @@ static bool log_in(const cluster *nodes, node *one) {
     return is_in;
 }
 
-bool node_connect(const cluster *nodes, node *one) {
+/* NULL: nobody answers. */
+static redisContext *open_link(const cluster *nodes, const node *one) {
     struct timeval const connect = { CONNECT_MS / 1000, CONNECT_MS % 1000 * 1000 };
+    redisContext        *link;
+    if (nodes->tls != NULL) {
+        int const plain = tls_connect(nodes->tls, one->host, one->port, CONNECT_MS);
+        if (plain < 0) return NULL;
+        link = redisConnectFd(plain);
+    } else {
+        link = redisConnectWithTimeout(one->host, one->port, connect);
+    }
+    if (link == NULL) die("not enough memory for a connection");
+    return link;
+}
+
+bool node_connect(const cluster *nodes, node *one) {
     struct timeval const answer = { ANSWER_SECONDS, 0 };
     if (one->link != NULL) return true;
     one->connections++;
-    one->link = redisConnectWithTimeout(one->host, one->port, connect);
-    if (one->link == NULL) die("not enough memory for a connection");
+    one->link = open_link(nodes, one);
+    if (one->link == NULL) return false;
     if (one->link->err == 0 && redisSetTimeout(one->link, answer) == REDIS_OK && log_in(nodes, one))
         return true;
     node_drop(one);
@@ -218,4 +232,5 @@ void cluster_close(cluster *nodes) {
         node_drop(&nodes->nodes[i]);
         free(nodes->nodes[i].expected);
     }
+    tls_close(nodes->tls);
 }

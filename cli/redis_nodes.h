@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "redis_tls.h"
+
 #define CLUSTER_SLOTS 16384
 #define MAX_NODES 1024
 #define NO_NODE (-1)
@@ -37,13 +39,15 @@ typedef struct cluster {
     bool     is_single;            /* a server without cluster mode owns all slots */
     char     error[200];           /* the last one that a node has replied instead of slots */
 
-    const char *user, *password; /* for AUTH; NULL: none */
+    const char  *user, *password; /* for AUTH; NULL: none */
+    tls_context *tls;             /* NULL: connections are plain */
 } cluster;
 
 /* The slot of a key: of what is in its first braces, if there is something, else of all of it. */
 unsigned slot_of_key(const char *key, size_t n);
 
-/* Connect to "HOST:PORT" and learn the slots, or end the program. User and password are kept. */
+/* Connect to "HOST:PORT" and learn the slots, or end the program. `user`, `password` and `tls` are
+ * set before. */
 void cluster_open(cluster *nodes, const char *address);
 void cluster_close(cluster *nodes);
 

@@ -198,6 +198,10 @@ static void take_login(shards *set, const options *asked) {
     if (asked->user != NULL && set->nodes.password == NULL)
         die("--user %s needs a password: write --password-file FILE, or set TAMIS_REDIS_PASSWORD",
             asked->user);
+    if (is_given(asked, OPTION_BIT(TLS)))
+        set->nodes.tls = tls_open(asked);
+    else if (asked->ca_file != NULL || asked->cert_file != NULL || asked->key_file != NULL)
+        die("--cacert, --cert and --key are for --tls");
 }
 
 void shards_open(shards *ret_set, const options *asked) {

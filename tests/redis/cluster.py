@@ -31,7 +31,7 @@ class Node(Server):
     def __init__(self):
         self.fixed_port = None
         super().__init__(cluster_enabled="yes", cluster_config_file="nodes.conf", cluster_node_timeout=2000,
-                         cluster_replica_validity_factor=0, repl_diskless_sync_delay=0, appendonly="no",
+                         cluster_replica_validity_factor=0, appendonly="no",
                          repl_ping_replica_period=1)
 
     def pick_port(self):

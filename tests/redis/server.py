@@ -98,7 +98,7 @@ class Server:
     def __init__(self, module_args=(), **options):
         self.folder = tempfile.mkdtemp(prefix="tamis-redis-")
         self.module_args = ["fixed-seed", 20, *module_args]  # or a test in a thousand would meet a false positive
-        self.options = {"save": "", "enable-debug-command": "local", **options}
+        self.options = {"save": "", "enable-debug-command": "local", "repl-diskless-sync-delay": 0, **options}
         self.process = None
         self.start()
 

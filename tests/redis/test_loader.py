@@ -366,3 +366,46 @@ def test_import_of_a_set_with_any_number_of_buckets(one, tmp_path):
     again = subprocess.run([TOOL, "has", tmp_path / "again.tamis"], input=asked, capture_output=True, text=True, check=True)
     assert again.stdout.splitlines() == keys
     assert "cannot grow so far" in one.tool("import", "--shards", 4096, "v", file, code=2).stderr
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory):
+    """A CA, and a certificate that it has signed."""
+    folder = tmp_path_factory.mktemp("tls")
+
+    def openssl(*words):
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+    new = ("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2")
+    openssl(*new, "-subj", "/CN=a CA", "-keyout", "ca.key", "-out", "ca.pem")
+    openssl(*new, "-subj", "/CN=another CA", "-keyout", "other.key", "-out", "other.pem")
+    openssl(*new, "-subj", "/CN=a node", "-keyout", "node.key", "-out", "node.pem", "-CA", "ca.pem", "-CAkey", "ca.key")
+    return folder
+
+
+def test_tls(certificates):
+    files = {"tls_cert_file": certificates / "node.pem", "tls_key_file": certificates / "node.key",
+             "tls_ca_cert_file": certificates / "ca.pem"}
+
+    def tls(name):
+        return ("--tls", "--cacert", certificates / name)
+    ours = ("--cert", certificates / "node.pem", "--key", certificates / "node.key")
+
+    class Secure(One):
+        def address(self):
+            return f"127.0.0.1:{self.nodes[0].wire()('CONFIG', 'GET', 'tls-port')[1].decode()}"
+    with Server(**files) as server:
+        wire = server.wire()
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        assert wire("CONFIG", "SET", "tls-port", port) == "OK"
+        one = Secure(server)
+        keys = [f"k{n}" for n in range(50000)]
+        one.tool("load", *tls("ca.pem"), *ours, "--shards", 16, "-n", "100k", "-e", "1e-9", "s", keys=keys)
+        assert one.tool("has", *tls("ca.pem"), *ours, "s", keys=keys).stdout.splitlines() == keys
+        assert "is not trusted" in one.tool("has", *tls("other.pem"), *ours, "s", keys=keys, code=2).stderr
+        assert "no Redis server answers" in One(server).tool("has", *tls("ca.pem"), "s", keys=keys, code=2).stderr
+        one.tool("has", *tls("ca.pem"), "s", keys=["k1"], code=2)  # the server wants to know who we are
+        wire("CONFIG", "SET", "tls-auth-clients", "no")
+        assert one.tool("has", *tls("ca.pem"), "s", keys=["k1"]).stdout == "k1\n"
+        assert "are for --tls" in one.tool("has", *ours, "s", keys=["k1"], code=2).stderr
+        wire.close()

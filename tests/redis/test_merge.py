@@ -21,7 +21,7 @@ def send(wire, other, *words):
 
 @pytest.fixture(scope="module")
 def big():
-    with Server(repl_diskless_sync_delay=0) as server:
+    with Server() as server:
         yield server
         assert server.is_alive()
 
@@ -198,7 +198,7 @@ def test_states_with_a_timeout(clients):
 @pytest.mark.slow
 def test_replicas_and_files_see_the_same(big, clients):
     r, other, third = clients
-    with Server(replicaof=f"127.0.0.1 {big.port}", repl_diskless_sync_delay=0) as replica:
+    with Server(replicaof=f"127.0.0.1 {big.port}") as replica:
         s = replica.wire()
         until(lambda: b"master_link_status:up" in s("INFO", "replication"))
         send(r, other, "TAMIS.MERGE", "into", "from")
@@ -207,7 +207,7 @@ def test_replicas_and_files_see_the_same(big, clients):
         other("TAMIS.ADD", "from", "soon")
         other("EXEC")
         assert r.read() == "OK" and third.read() == [1]
-        with Server(replicaof=f"127.0.0.1 {big.port}", repl_diskless_sync_delay=0) as second:
+        with Server(replicaof=f"127.0.0.1 {big.port}") as second:
             send(r, other, "TAMIS.MERGE", "into", "from")  # while a copy of all data is made
             t = second.wire()
             until(lambda: b"master_link_status:up" in t("INFO", "replication"), 60)

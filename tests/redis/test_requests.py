@@ -163,7 +163,7 @@ def make_requests(r):
 @pytest.mark.parametrize("options", [{"save": "3600 1"}, {"appendonly": "yes"},
                                      {"appendonly": "yes", "aof-use-rdb-preamble": "no"}])
 def test_requests_survive_a_restart(options):
-    with Server(**options) as server:
+    with Server(**options, appendfsync="always") as server:  # it is killed, and must have written what it confirmed
         r = server.wire()
         before = make_requests(r)
         if "appendonly" in options and len(options) == 2:
