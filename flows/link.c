@@ -38,12 +38,47 @@ static packet_skip strip_nothing(cursor *rest) {
     return version == 4 || version == 6 ? PACKET_TAKEN : PACKET_NOT_IP;
 }
 
+bool link_is_ip(const cursor *rest) {
+    size_t const left = cursor_left(rest);
+    if (left == 0) return false;
+    bool const is_v4 = *rest->at >> 4 == 4 && (*rest->at & 0x0f) >= 5;
+    return left >= 20 && is_v4 ? big16(rest->at + 2) == 0 || big16(rest->at + 2) >= 20
+                               : left >= 40 && *rest->at >> 4 == 6;
+}
+
+static packet_skip strip_ethernet(cursor *rest);
+
+/* Ethernet, and IP in it that looks right. */
+static packet_skip strip_inner_ethernet(cursor *rest) {
+    packet_skip const skip = strip_ethernet(rest);
+    if (skip != PACKET_TAKEN || link_is_ip(rest)) return skip;
+    return cursor_left(rest) < 40 ? PACKET_SHORT_LINK : PACKET_NOT_IP;
+}
+
+/* A pseudowire: Ethernet behind the labels, with or without a control word before it, whose first
+ * four bits are 0. Addresses may begin with these, too: so try both, and look for IP. */
+static packet_skip strip_pseudowire(cursor *rest) {
+    if (!cursor_deepen(rest)) return PACKET_BAD_LINK;
+    if (cursor_left(rest) < 4) return PACKET_SHORT_LINK;
+    if (*rest->at >> 4 == 0) {
+        cursor inner = *rest;
+        inner.at += 4;
+        packet_skip const skip = strip_inner_ethernet(&inner);
+        if (skip == PACKET_TAKEN) *rest = inner;
+        if (skip == PACKET_TAKEN || skip == PACKET_SHORT_LINK) return skip;
+    }
+    return strip_inner_ethernet(rest);
+}
+
+/* The labels do not say what follows: IP, or a pseudowire. */
 static packet_skip strip_mpls(cursor *rest) {
     for (unsigned i = 0; i < MAX_TAGS; i++) {
         const uint8_t *const label = cursor_take(rest, 4);
         if (label == NULL) return PACKET_SHORT_LINK;
         bool const is_last = (label[2] & 1) != 0;
-        if (is_last) return strip_nothing(rest);
+        if (!is_last) continue;
+        packet_skip const skip = strip_nothing(rest);
+        return skip == PACKET_NOT_IP ? strip_pseudowire(rest) : skip;
     }
     return PACKET_BAD_LINK;
 }
@@ -104,6 +139,10 @@ static packet_skip strip_llc(cursor *rest) {
     if (!is_snap) return PACKET_NOT_IP;
     const uint8_t *const snap = cursor_take(rest, 5);
     return snap != NULL ? strip_type(rest, big16(snap + 3)) : PACKET_SHORT_LINK;
+}
+
+packet_skip link_strip_type(cursor *rest, unsigned type) {
+    return strip_type(rest, type);
 }
 
 static packet_skip strip_ethernet(cursor *rest) {

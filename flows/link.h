@@ -8,7 +8,10 @@
 typedef struct cursor {
     const uint8_t *at;
     const uint8_t *end;
+    unsigned       depth; /* tunnels that were entered */
 } cursor;
+
+#define CURSOR_MAX_DEPTH 4
 
 static inline size_t cursor_left(const cursor *rest) {
     return (size_t)(rest->end - rest->at);
@@ -29,6 +32,17 @@ static inline uint16_t big16(const uint8_t *at) {
 static inline uint32_t big32(const uint8_t *at) {
     return (uint32_t)big16(at) << 16 | big16(at + 2);
 }
+
+/* Enter one more tunnel. False: there were too many. */
+static inline bool cursor_deepen(cursor *rest) {
+    return rest->depth++ < CURSOR_MAX_DEPTH;
+}
+
+/* Does this look like an IP packet? For places where nothing else says so. */
+bool link_is_ip(const cursor *rest);
+
+/* Consume what an Ethernet type announces, up to IP. */
+packet_skip link_strip_type(cursor *rest, unsigned type);
 
 /* Consume the link headers. PACKET_TAKEN: IP follows; its first byte tells the version. */
 packet_skip link_strip_any(cursor *rest, int link_type);

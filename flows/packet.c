@@ -13,10 +13,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "link.h"
+#include "tunnel.h"
 
 #define MAX_EXTENSIONS 16
-#define MAX_TUNNELS 4
 
 static_assert(sizeof(flow_tuple) == 40, "padding would be hashed");
 
@@ -230,13 +229,58 @@ static packet_skip parse_ip(parse *p, packet *out) {
     }
 }
 
-/* IP in IP, of either version: the flow is the innermost one. */
+/* Is the packet longer than what was captured of it? */
+static bool is_cut_off(const parse *p) {
+    return on_wire(p) > cursor_left(&p->rest);
+}
+
+/* Can a tunnel begin here, other than IP in IP? */
+static bool may_be_tunnel(const parse *p) {
+    switch (p->protocol) {
+    case PROTOCOL_UDP:
+        return cursor_left(&p->rest) >= 8 &&
+               tunnel_has_port(big16(p->rest.at), big16(p->rest.at + 2));
+    case PROTOCOL_GRE:
+    case PROTOCOL_ETHERIP:
+    case PROTOCOL_L2TP:
+    case PROTOCOL_MPLS: return true;
+    default: return false;
+    }
+}
+
+/* Consume the headers of a tunnel. False: there is none, and nothing is consumed. */
+static bool enter_tunnel(parse *p) {
+    if (p->protocol != PROTOCOL_UDP) return tunnel_enter(&p->rest, p->protocol);
+    cursor inner = p->rest;
+    inner.at += 8;
+    if (!tunnel_enter_udp(&inner, big16(p->rest.at), big16(p->rest.at + 2))) return false;
+    p->rest = inner;
+    return true;
+}
+
+/* Look into a tunnel. If there is no right IP packet in what seemed to be one, *ret_is_outer is
+ * set: the flow is the one outside. Of a packet that was cut off this is not known. */
+static packet_skip parse_tunnel(parse *p, packet *out, bool *ret_is_outer) {
+    parse const  outer = *p;
+    packet const before = *out;
+    packet_skip  skip = enter_tunnel(p) ? parse_ip(p, out) : PACKET_SHORT_IP;
+    bool const   is_cut =
+        skip == PACKET_SHORT_IP && is_cut_off(&outer) && p->rest.end == outer.rest.end;
+    *ret_is_outer = skip != PACKET_TAKEN && skip != PACKET_FRAGMENT;
+    if (!*ret_is_outer || is_cut) return skip;
+    *p = outer;
+    *out = before;
+    return PACKET_TAKEN;
+}
+
+/* The flow is the innermost one. */
 static packet_skip parse_tunnels(parse *p, packet *out) {
     packet_skip skip = parse_ip(p, out);
-    for (unsigned i = 0; i < MAX_TUNNELS && skip == PACKET_TAKEN; i++) {
-        bool const is_tunnel = p->protocol == PROTOCOL_IPV4 || p->protocol == PROTOCOL_IPV6;
-        if (!is_tunnel) break;
-        skip = parse_ip(p, out);
+    bool        is_outer = false;
+    while (skip == PACKET_TAKEN && !is_outer) {
+        bool const is_ip = p->protocol == PROTOCOL_IPV4 || p->protocol == PROTOCOL_IPV6;
+        if (is_ip ? !cursor_deepen(&p->rest) : !may_be_tunnel(p)) break;
+        skip = is_ip ? parse_ip(p, out) : parse_tunnel(p, out, &is_outer);
     }
     return skip;
 }

@@ -3,7 +3,8 @@
  * A pure function: it takes the bytes of one packet and returns a small struct, or the reason why
  * the packet is skipped. It never reads beyond the captured bytes, whatever lengths they claim.
  *
- *     link.c      Ethernet and thirty other link layers, VLAN tags, MPLS, PPPoE
+ *     link.c      Ethernet and thirty other link layers, VLAN tags, MPLS and pseudowires, PPPoE
+ *     tunnel.c    GRE, ERSPAN, VXLAN, Geneve, GTP-U, L2TP, EtherIP
  *     packet.c    IPv4, IPv6 with extension headers, IP in IP, TCP, UDP, ICMP
  *
  * Both directions of a flow have the same tuple: the lower end, by address and then port, comes

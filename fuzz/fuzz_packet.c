@@ -50,6 +50,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     size_t const      shorter = bytes[3] % (captured + 1);
     packet_skip const again = parse(bytes + 4, shorter, on_wire, link_type, &part);
     must(again == PACKET_TAKEN || again == PACKET_CUT);
-    if (again == PACKET_TAKEN) must(memcmp(&whole, &part, sizeof whole) == 0);
+    if (again == PACKET_TAKEN) must(memcmp(&whole, &part, offsetof(packet, transport)) == 0);
     return 0;
 }
