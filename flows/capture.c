@@ -53,7 +53,7 @@ uint64_t capture_total_bytes(const capture *input) {
 }
 
 uint64_t capture_read_bytes(const capture *input) {
-    return input->bytes.read_bytes - source_has(&input->bytes);
+    return source_used_bytes(&input->bytes);
 }
 
 void capture_close(capture *input) {
@@ -126,32 +126,8 @@ static bool set_filter(capture *input, const char *expression, capture_text rete
     return false;
 }
 
-/* The command that decompresses a file, by its first bytes. NULL: it is not known as compressed. */
-static const char *find_decompressor(const source *bytes) {
-    static const struct {
-        const char *name, *magic;
-    } known[] = { { "zcat", "\x1f\x8b" },
-                  { "xzcat", "\xfd"
-                             "7zXZ" },
-                  { "bzcat", "BZh" },
-                  { "zstdcat", "\x28\xb5\x2f\xfd" } };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        size_t const n = strlen(known[i].magic);
-        if (source_has(bytes) >= n && memcmp(source_at(bytes), known[i].magic, n) == 0)
-            return known[i].name;
-    }
-    return NULL;
-}
-
 static bool open_with_libpcap(capture *input, const char *name, capture_text reterr_text) {
-    char              text[PCAP_ERRBUF_SIZE] = "";
-    const char *const decompressor = find_decompressor(&input->bytes);
-    if (decompressor != NULL) {
-        (void)snprintf(reterr_text, sizeof(capture_text),
-                       "%s: the file is compressed; write %s %s | tamis-flows ... -", name,
-                       decompressor, name);
-        return false;
-    }
+    char        text[PCAP_ERRBUF_SIZE] = "";
     FILE *const file = source_stdio(&input->bytes);
     if (file != NULL)
         input->pcap =
@@ -173,12 +149,19 @@ static bool open_file(capture *input, const char *name, capture_text reterr_text
         (void)snprintf(reterr_text, sizeof(capture_text), "%s: %s", name, strerror(errno));
         return false;
     }
+    const char *format, *why;
+    if (!source_unpack(&input->bytes, &format, &why)) {
+        (void)snprintf(reterr_text, sizeof(capture_text),
+                       "%s: compressed by %s: %s; write %s -dc %s | tamis-flows ... -", name,
+                       format, why, format, name);
+        return false;
+    }
     input->format = classic_begin(&input->classic, &input->bytes) ? FORMAT_CLASSIC
                     : pcapng_begin(&input->ng, &input->bytes)     ? FORMAT_NG
                                                                   : FORMAT_LIBPCAP;
     if (input->bytes.error != 0) {
         (void)snprintf(reterr_text, sizeof(capture_text), "%s: %s", name,
-                       strerror(input->bytes.error));
+                       source_error_text(&input->bytes));
         return false;
     }
     return input->format != FORMAT_LIBPCAP || open_with_libpcap(input, name, reterr_text);

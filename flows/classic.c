@@ -66,7 +66,7 @@ static capture_status classic_end(const classic *file, capture_text reterr_text)
     if (file->input->error == EINTR) return CAPTURE_MORE; /* the caller checks for a stop */
     if (file->input->error != 0) {
         (void)snprintf(reterr_text, sizeof(capture_text), "reading failed after packet %llu: %s",
-                       (unsigned long long)file->n_packets, strerror(file->input->error));
+                       (unsigned long long)file->n_packets, source_error_text(file->input));
         return CAPTURE_BROKEN;
     }
     if (left == 0) return CAPTURE_END;

@@ -330,8 +330,8 @@ void options_help(void) {
         "file\n"
         "       tamis-flows machines                       list the built-in machines\n"
         "       tamis-flows show MACHINE                   print one, as a start for your own\n\n"
-        "A CAPTURE is a pcap or pcapng file, or '-' for standard input. The table of flows\n"
-        "has a fixed size. If it cannot tell the state of a "
+        "A CAPTURE is a pcap or pcapng file, or '-' for standard input; it may be compressed\n"
+        "(gz, xz, zst). The table of flows has a fixed size. If it cannot tell the state of a\n"
         "flow, it says \"don't know\".\n\n"
         "Options:\n");
     for (size_t i = 0; i < N_OPTIONS; i++) print_option(i);

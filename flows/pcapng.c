@@ -231,7 +231,7 @@ capture_status pcapng_more(pcapng *file, capture_text reterr_text) {
     if (source_more(file->input) || file->input->error == EINTR) return CAPTURE_MORE;
     if (file->input->error != 0) {
         (void)snprintf(reterr_text, sizeof(capture_text), "reading failed after packet %llu: %s", n,
-                       strerror(file->input->error));
+                       source_error_text(file->input));
         return CAPTURE_BROKEN;
     }
     if (source_has(file->input) == 0 && file->to_skip == 0) return CAPTURE_END;

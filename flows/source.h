@@ -18,6 +18,11 @@ typedef struct source {
     uint64_t total_bytes; /* of a file; 0: unknown */
     uint64_t read_bytes;
     int      error; /* errno of the read that failed, or 0 */
+
+    /* of a compressed file */
+    struct unpack *unpack; /* NULL: it is not */
+    uint8_t       *packed; /* bytes of the file that are not decompressed yet, */
+    size_t         packed_begin, packed_end;
 } source;
 
 /* False: errno says why. "-" is standard input. */
@@ -35,6 +40,16 @@ static inline size_t source_has(const source *input) {
 static inline void source_consume(source *input, size_t n) {
     input->begin += n;
 }
+
+/* If the file is compressed, decompress it from now on. False: it is, and it cannot be read;
+ * *ret_format and *reterr_why say what it is, and why. */
+bool source_unpack(source *input, const char **ret_format, const char **reterr_why);
+
+/* What `error` means. */
+const char *source_error_text(const source *input);
+
+/* Bytes of the file that were used. */
+uint64_t source_used_bytes(const source *input);
 
 /* Call read() once. Moves the bytes in the buffer to its beginning. False: end of file, or an error
  * (in `error`; EINTR if a signal interrupted). */
