@@ -55,7 +55,7 @@ enum { ERROR_DAMAGED = -1, ERROR_CUT_OFF = -2 };
 
 const char *source_error_text(const source *input) {
     switch (input->error) {
-    case ERROR_DAMAGED: return "the compressed data are damaged";
+    case ERROR_DAMAGED: return "the compressed data are damaged, or need too much memory";
     case ERROR_CUT_OFF: return "the compressed data are cut off";
     default: return strerror(input->error);
     }
