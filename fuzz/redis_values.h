@@ -1,0 +1,57 @@
+/* redis_values.h - keys of every family in the mock, and what is done with what was accepted. */
+#ifndef TAMIS_FUZZ_REDIS_VALUES_H
+#define TAMIS_FUZZ_REDIS_VALUES_H
+
+#include "fuzz.h"
+#include "redis_mock.h"
+
+#define N_VALUES 5
+
+static const char *const value_names[N_VALUES] = { "bf", "cf", "set", "timed", "states" };
+static const unsigned    value_families[N_VALUES] = { FAMILY_BF, FAMILY_CF, FAMILY_SET, FAMILY_SET,
+                                                      FAMILY_STATES };
+
+/* A key of each family, as a client makes it. The seeds are fixed: fuzzing must be repeatable. */
+static inline void values_make(void) {
+    char item[8] = "i0";
+    must(mock_run("BF.RESERVE", "bf", "0.1", "5", NULL));
+    for (unsigned i = 0; i < 60; i++) {
+        item[1] = (char)('0' + i);
+        must(mock_run("BF.ADD", "bf", item, NULL));
+    }
+    must(mock_run("CF.RESERVE", "cf", "8", "EXPANSION", "0", NULL));
+    must(mock_run("CF.ADD", "cf", "a", NULL));
+    must(mock_run("TAMIS.RESERVE", "set", "ERROR", "0.1", "CAPACITY", "10", NULL));
+    must(mock_run("TAMIS.ADD", "set", "a", NULL));
+    must(mock_run("TAMIS.RESERVE", "timed", "ERROR", "0.1", "CAPACITY", "10", "TIMEOUT", "100",
+                  NULL));
+    must(mock_run("TAMIS.STATE.RESERVE", "states", "ERROR", "0.1", "CAPACITY", "10", "VALUES", "4",
+                  NULL));
+}
+
+/* Whatever was accepted must work. */
+static inline void values_use(const char *key) {
+    (void)mock_run("BF.ADD", key, "x", NULL);
+    (void)mock_run("BF.EXISTS", key, "x", NULL);
+    (void)mock_run("CF.ADD", key, "x", NULL);
+    (void)mock_run("CF.COUNT", key, "x", NULL);
+    (void)mock_run("CF.DEL", key, "x", NULL);
+    (void)mock_run("TAMIS.ADD", key, "x", NULL);
+    (void)mock_run("TAMIS.HAS", key, "x", NULL);
+    (void)mock_run("TAMIS.REMOVE", key, "x", NULL);
+    (void)mock_run("TAMIS.INFO", key, NULL);
+    (void)mock_run("TAMIS.STATE.PUT", key, "x", "1", NULL);
+    (void)mock_run("TAMIS.STATE.GET", key, "x", NULL);
+    (void)mock_run("BF.INFO", key, NULL);
+    (void)mock_run("CF.INFO", key, NULL);
+    (void)mock_run("BF.SCANDUMP", key, "0", NULL);
+}
+
+/* The checksum of headers and pieces (FNV-1a). */
+static inline uint64_t values_checksum(const uint8_t *bytes, size_t n) {
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < n; i++) sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+#endif
