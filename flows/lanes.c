@@ -292,6 +292,7 @@ static void begin_lanes(lanes *all, live **inputs, uint64_t began_ns) {
         if (l->own == NULL) die("out of memory");
         if (all->n > 1) session_begin_lane(l->own, all->s, all->n);
         clock_see(&l->own->clock, began_ns);
+        session_resume(l->own, began_ns);
         (void)pthread_mutex_init(&l->lock, NULL);
     }
 }

@@ -16,6 +16,7 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "state.h"
 #include "suggest.h"
 
 /* ------------------------------------------------------------------ commands */
@@ -47,6 +48,9 @@ static int track(int argc, char **argv, const char *name) {
     for (size_t i = 0; i < asked.n_captures; i++) session_read(s, asked.captures[i]);
     session_finish(s);
     print_results(&u, s);
+    if (asked.state != NULL && s->n_captures != 0 &&
+        !state_save(asked.state, &s->m, &s->spec, s->flows, session_time(s)))
+        s->is_broken = true;
     int const code = exit_code(s);
     session_end(s);
     free(s);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -123,6 +124,7 @@ void metrics_write(const session *s, const table_info *info, const char *name) {
         warn("%s: %s", name, strerror(errno != 0 ? errno : ENAMETOOLONG));
         return;
     }
+    (void)fchmod(fileno(file), 0644); /* whatever the umask: it is for others to read */
     write_all(file, s, info);
     bool const is_bad = ferror(file) != 0;
     if (fclose(file) != 0 || is_bad) error = errno != 0 ? errno : EIO;

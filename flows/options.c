@@ -46,6 +46,7 @@ typedef enum option_id {
     OPTION_KEEP,
     OPTION_INTERVAL,
     OPTION_METRICS,
+    OPTION_STATE,
     OPTION_QUIET,
     OPTION_HELP,
     N_OPTIONS
@@ -85,6 +86,8 @@ static const struct {
     [OPTION_KEEP] = { 0, "keep", "FILES", "keep so many old output files: 9 (default)" },
     [OPTION_INTERVAL] = { 0, "interval", "TIME", "report what happened in every 10s, for example" },
     [OPTION_METRICS] = { 0, "metrics", "FILE", "write counters for Prometheus to this file" },
+    [OPTION_STATE] = { 0, "state", "FILE",
+                       "continue with the flows in this file, and save them there at the end" },
     [OPTION_QUIET] = { 'q', "quiet", NULL, "no report at the end, no progress line" },
     [OPTION_HELP] = { 'h', "help", NULL, "print this page" },
 };
@@ -186,6 +189,7 @@ static void take_option(options *opt, option_id id, const char *text) {
     case OPTION_USER: opt->user = text; break;
     case OPTION_FILTER: opt->filter = text; break;
     case OPTION_OUTPUT: opt->output = text; break;
+    case OPTION_STATE: opt->state = text; break;
     case OPTION_METRICS: opt->metrics = text; break;
     case OPTION_FLOWS:
     case OPTION_MEMORY:
@@ -286,6 +290,9 @@ static void check_company(const options *asked) {
     if (!is_live && asked->user != NULL) die("--user: only captures from interfaces (-i) use it");
     if (asked->cores > 1 && asked->is_checked) die("--check works on one core only");
     if (asked->cores > 1 && asked->max_packets != 0) die("-c works on one core only");
+    if (asked->cores > 1 && asked->state != NULL) die("--state works on one core only");
+    if (asked->state != NULL && (asked->is_exact || asked->is_checked))
+        die("--state saves the small table only; leave out --exact and --check");
     if (asked->is_csv && asked->is_json) die("--csv and --json cannot be used together");
     if (asked->is_csv && asked->interval_ns == 0) die("--csv needs --interval: 10s, for example");
     if (asked->rotate != 0 && asked->output == NULL) die("--rotate needs an output file (-o)");

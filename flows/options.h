@@ -34,7 +34,7 @@ typedef struct options {
     uint64_t    rotate; /* begin a new file at so many bytes; 0: never */
     unsigned    keep;   /* old files */
     uint64_t    interval_ns;
-    const char *metrics; /* a file, or NULL */
+    const char *metrics, *state; /* files, or NULL */
 } options;
 
 /* Read the arguments after the command. `machine` is the machine that the command names, or NULL if

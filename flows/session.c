@@ -13,6 +13,7 @@
 #include "numbers.h"
 #include "output.h"
 #include "progress.h"
+#include "state.h"
 #include "upkeep.h"
 
 #define READ_PACKETS 256
@@ -71,8 +72,24 @@ static void plan_flow_table(session *s) {
     tracker_timeouts(&s->m, &s->spec);
 }
 
+/* --state: the table of an earlier run, if there is one. */
+static void load_flow_table(session *s) {
+    tamis_problem problem = { .status = TAMIS_OK };
+    state_file    file;
+    if (s->asked->state == NULL || !state_load(s->asked->state, &s->m, &s->spec, &file)) return;
+    s->spec.seed = file.seed;
+    s->flows = table_states_restore(&s->spec, file.table, file.n, &problem);
+    s->saved_ns = file.time_ns;
+    state_free(&file);
+    if (s->flows == NULL)
+        warn("%s: %s; beginning without it", s->asked->state,
+             *problem.text != '\0' ? problem.text : tamis_status_text(problem.status));
+}
+
 static void make_flow_table(session *s) {
     tamis_problem problem = { .status = TAMIS_OK };
+    load_flow_table(s);
+    if (s->flows != NULL) return;
     s->flows = s->asked->is_exact ? table_exact_new(&s->spec, &problem)
                                   : table_states_new(&s->spec, &problem);
     if (s->flows == NULL)
@@ -141,6 +158,33 @@ void session_begin_lane(session *ret_lane, session *main, unsigned n) {
     begin_tracking(lane);
 }
 
+/* ------------------------------------------------------------------ flows of an earlier run */
+
+/* The flows that are there now, by state. */
+static void count_loaded_flows(session *s) {
+    uint64_t counts[TABLE_VALUES] = { 0 };
+    if (!table_tally(s->flows, counts)) return;
+    for (unsigned value = 0; value < machine_values(&s->m); value++) {
+        unsigned const state = machine_state_of(&s->m, value);
+        if (state < s->m.n_states) s->tracker.counts.now[state] += counts[value];
+    }
+}
+
+/* The time between two runs passes for the table, and not for anything else: the clock of this run
+ * begins at 0. */
+void session_resume(session *s, uint64_t now_ns) {
+    tracker *const      t = &s->tracker;
+    tracker_hooks const hooks = t->hooks;
+    if (s->saved_ns == 0) return;
+    count_loaded_flows(s);
+    t->hooks = (tracker_hooks){ .context = NULL };
+    if (now_ns > s->saved_ns) tracker_advance(t, now_ns - s->saved_ns);
+    t->hooks = hooks;
+    t->tick = 0;
+    t->next_ns = t->tick_ns;
+    s->saved_ns = 0;
+}
+
 /* ------------------------------------------------------------------ packets */
 
 static void count_packet(session *s, const capture_packet *raw) {
@@ -156,6 +200,7 @@ static void count_packet(session *s, const capture_packet *raw) {
 static void keep_up(session *s) {
     upkeep *const  u = s->upkeep;
     uint64_t const latest_ns = s->clock.latest_ns;
+    session_resume(s, latest_ns);
     tracker_advance(&s->tracker, s->clock.now_ns);
     if (!u->is_begun)
         upkeep_begin(u, s, latest_ns);

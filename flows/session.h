@@ -39,6 +39,8 @@ typedef struct session {
     struct upkeep *upkeep; /* of captures from files, and */
     uint64_t due_ns; /* the time of the clock when it has something to do; UINT64_MAX: never */
 
+    uint64_t saved_ns; /* --state: the time of the last packet before; 0: no flows were loaded */
+
     uint64_t shown_packets; /* `packets` when the progress line was last printed, and */
     double   shown_seconds; /* the time then, since this capture was opened */
 
@@ -53,6 +55,9 @@ void session_begin(session *ret_session, const options *asked, struct upkeep *up
 /* Begin the session of one of n lanes: it has a table of its own, with its share of the room. */
 void session_begin_lane(session *ret_lane, session *main, unsigned n);
 
+/* --state: packets begin at this time since 1970. The flows that were loaded are so much older. */
+void session_resume(session *s, uint64_t now_ns);
+
 /* Read one capture to its end. If it cannot be opened, print why; the others are still read. */
 void session_read(session *s, const char *name);
 
@@ -64,6 +69,11 @@ void session_show_progress(session *s, uint64_t bytes);
 
 /* After the last capture: finish ageing and checking, so that the report is complete. */
 void session_finish(session *s);
+
+/* The time of the last packet, for a run that continues this one. */
+static inline uint64_t session_time(const session *s) {
+    return s->clock.is_begun ? s->clock.latest_ns : s->saved_ns;
+}
 
 /* Free everything. */
 void session_end(session *s);

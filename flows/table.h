@@ -45,6 +45,7 @@ typedef struct table_ops {
     uint64_t (*timeout)(const table *t, uint32_t value);
     void (*inspect)(const table *t, table_info *ret_info);
     bool (*tally)(const table *t, uint64_t *ret_counts);
+    bool (*save)(const table *t, tamis_writer *writer, void *context); /* NULL: it cannot */
 } table_ops;
 
 struct table {
@@ -53,6 +54,8 @@ struct table {
 
 /* NULL: *reterr_problem says why. */
 table *table_states_new(const table_spec *spec, tamis_problem *reterr_problem);
+table *table_states_restore(const table_spec *spec, const void *bytes, size_t n,
+                            tamis_problem *reterr_problem); /* from what table_save() wrote */
 table *table_exact_new(const table_spec *spec, tamis_problem *reterr_problem);
 
 static inline void table_free(table *t) {
@@ -87,6 +90,11 @@ static inline void table_inspect(const table *t, table_info *ret_info) {
 /* Count the flows that have each value. False: this kind cannot tell. */
 static inline bool table_tally(const table *t, uint64_t *ret_counts) {
     return t->ops->tally(t, ret_counts);
+}
+
+/* Write all of it. False: the writer said no, or this kind cannot. */
+static inline bool table_save(const table *t, tamis_writer *writer, void *context) {
+    return t->ops->save != NULL && t->ops->save(t, writer, context);
 }
 
 #endif

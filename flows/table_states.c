@@ -80,11 +80,23 @@ static void explain_failure(const table_spec *spec, bool was_made, tamis_problem
     }
 }
 
-static bool table_states_make(table_states *t, const table_spec *spec,
+/* A new table, or one from the bytes of a file. */
+typedef struct table_bytes {
+    const void *bytes; /* NULL: a new one */
+    size_t      n;
+} table_bytes;
+
+static tamis_status make_states(const tamis_states_spec *spec, table_bytes from,
+                                tamis_states **ret_states, tamis_problem *reterr_problem) {
+    if (from.bytes == NULL) return tamis_states_create(spec, ret_states, reterr_problem);
+    return tamis_states_read(from.bytes, from.n, NULL, ret_states, reterr_problem);
+}
+
+static bool table_states_make(table_states *t, const table_spec *spec, table_bytes from,
                               tamis_problem *reterr_problem) {
     tamis_states_spec const states_spec = make_states_spec(spec);
     uint64_t                counts[TABLE_VALUES];
-    bool const was_made = tamis_states_create(&states_spec, &t->states, reterr_problem) == TAMIS_OK;
+    bool const was_made = make_states(&states_spec, from, &t->states, reterr_problem) == TAMIS_OK;
     if (!was_made || tamis_states_tally(t->states, counts) != TAMIS_OK) {
         if (was_made) tamis_states_free(t->states);
         explain_failure(spec, was_made, reterr_problem);
@@ -164,14 +176,19 @@ static void table_states_free(table *base) {
     free(base);
 }
 
-table *table_states_new(const table_spec *spec, tamis_problem *reterr_problem) {
+static bool table_states_save(const table *base, tamis_writer *writer, void *context) {
+    return tamis_states_write(get_states(base), writer, context) == TAMIS_OK;
+}
+
+static table *make_table(const table_spec *spec, table_bytes from, tamis_problem *reterr_problem) {
     static const table_ops ops = { .free = table_states_free,
                                    .step = table_states_step,
                                    .tick = table_states_tick,
                                    .is_behind = table_states_is_behind,
                                    .timeout = table_states_timeout,
                                    .inspect = table_states_inspect,
-                                   .tally = table_states_tally };
+                                   .tally = table_states_tally,
+                                   .save = table_states_save };
     table_states *const    t = calloc(1, sizeof *t);
     if (t == NULL) {
         *reterr_problem = (tamis_problem){ .status = TAMIS_ERR_MEMORY, .text = "out of memory" };
@@ -179,7 +196,16 @@ table *table_states_new(const table_spec *spec, tamis_problem *reterr_problem) {
     }
     t->base.ops = &ops;
     t->n_values = spec->n_values;
-    if (table_states_make(t, spec, reterr_problem)) return &t->base;
+    if (table_states_make(t, spec, from, reterr_problem)) return &t->base;
     free(t);
     return NULL;
+}
+
+table *table_states_new(const table_spec *spec, tamis_problem *reterr_problem) {
+    return make_table(spec, (table_bytes){ NULL, 0 }, reterr_problem);
+}
+
+table *table_states_restore(const table_spec *spec, const void *bytes, size_t n,
+                            tamis_problem *reterr_problem) {
+    return make_table(spec, (table_bytes){ bytes, n }, reterr_problem);
 }

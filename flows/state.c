@@ -1,0 +1,142 @@
+/* state.c - see state.h. */
+#include "state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "message.h"
+
+static const char magic[16] = "tamis-flows st1";
+
+typedef struct state_header {
+    char       magic[16];
+    uint64_t   made_for; /* hash of the machine and of the options for the table */
+    tamis_seed seed;
+    uint64_t   time_ns;
+    uint64_t   table_bytes;
+    uint64_t   checksum; /* of all before */
+} state_header;
+
+static uint64_t header_checksum(const state_header *header) {
+    return XXH3_64bits(header, offsetof(state_header, checksum));
+}
+
+/* What must be the same, so that values in the table mean the same: states, in their order, with
+ * timeouts; and what the size of the table depends on. */
+static uint64_t hash_purpose(const machine *m, const table_spec *spec) {
+    uint64_t hash = XXH3_64bits_withSeed(m->name, strlen(m->name), m->has_direction);
+    for (unsigned i = 0; i < m->n_states; i++) {
+        hash = XXH3_64bits_withSeed(m->states[i].name, strlen(m->states[i].name), hash);
+        hash = XXH3_64bits_withSeed(&m->states[i].timeout_ns, sizeof m->states[i].timeout_ns, hash);
+    }
+    uint64_t const sizes[] = { spec->capacity, spec->memory, spec->n_values };
+    hash = XXH3_64bits_withSeed(sizes, sizeof sizes, hash);
+    hash = XXH3_64bits_withSeed(&spec->fpr, sizeof spec->fpr, hash);
+    const char *const kind = spec->kind != NULL ? spec->kind : "";
+    return XXH3_64bits_withSeed(kind, strlen(kind), hash);
+}
+
+/* ------------------------------------------------------------------ loading */
+
+/* All bytes of a file. NULL: errno says why. */
+static uint8_t *read_all(const char *name, size_t *ret_n) {
+    struct stat status;
+    FILE *const file = fopen(name, "rb");
+    uint8_t    *bytes = NULL;
+    if (file == NULL) return NULL;
+    if (fstat(fileno(file), &status) == 0 && status.st_size >= 0) {
+        bytes = malloc((size_t)status.st_size + 1);
+        if (bytes != NULL) *ret_n = fread(bytes, 1, (size_t)status.st_size, file);
+    }
+    (void)fclose(file);
+    return bytes;
+}
+
+/* What is wrong with the bytes of a file, or NULL. */
+static const char *find_fault(const uint8_t *bytes, size_t n, uint64_t made_for) {
+    state_header header;
+    if (n < sizeof header || memcmp(bytes, magic, sizeof magic) != 0)
+        return "it is no file of states";
+    memcpy(&header, bytes, sizeof header);
+    if (header.checksum != header_checksum(&header) || header.table_bytes != n - sizeof header)
+        return "it is damaged";
+    if (header.made_for != made_for)
+        return "it is of another machine, or of a table of another size";
+    return NULL;
+}
+
+bool state_load(const char *name, const machine *m, const table_spec *spec, state_file *ret_file) {
+    size_t         n = 0;
+    state_header   header;
+    uint8_t *const bytes = read_all(name, &n);
+    if (bytes == NULL) {
+        if (errno != ENOENT) warn("%s: %s; beginning without it", name, strerror(errno));
+        return false;
+    }
+    const char *const fault = find_fault(bytes, n, hash_purpose(m, spec));
+    if (fault != NULL) {
+        warn("%s: %s; beginning without it", name, fault);
+        free(bytes);
+        return false;
+    }
+    memcpy(&header, bytes, sizeof header);
+    *ret_file = (state_file){ .seed = header.seed,
+                              .time_ns = header.time_ns,
+                              .table = bytes + sizeof header,
+                              .n = n - sizeof header,
+                              .memory = bytes };
+    return true;
+}
+
+void state_free(state_file *file) {
+    free(file->memory);
+    *file = (state_file){ .memory = NULL };
+}
+
+/* ------------------------------------------------------------------ saving */
+
+static bool write_part(void *context, const void *bytes, size_t n) {
+    return fwrite(bytes, 1, n, context) == n;
+}
+
+/* The header is written last, when the length is known. */
+static bool write_state(FILE *file, state_header *header, const table *flows) {
+    if (fwrite(header, sizeof *header, 1, file) != 1) return false;
+    if (!table_save(flows, write_part, file)) return false;
+    long const end = ftell(file);
+    if (end < 0 || fseek(file, 0, SEEK_SET) != 0) return false;
+    header->table_bytes = (uint64_t)end - sizeof *header;
+    header->checksum = header_checksum(header);
+    return fwrite(header, sizeof *header, 1, file) == 1 && fflush(file) == 0 &&
+           fsync(fileno(file)) == 0;
+}
+
+bool state_save(const char *name, const machine *m, const table_spec *spec, const table *flows,
+                uint64_t time_ns) {
+    state_header header = { .made_for = hash_purpose(m, spec),
+                            .seed = spec->seed,
+                            .time_ns = time_ns };
+    char         other[4096];
+    memcpy(header.magic, magic, sizeof magic);
+    errno = ENAMETOOLONG;
+    FILE *const file =
+        snprintf(other, sizeof other, "%s.%ld", name, (long)getpid()) < (int)sizeof other
+            ? fopen(other, "wb")
+            : NULL;
+    bool is_done = file != NULL && write_state(file, &header, flows);
+    int  error = errno;
+    if (file != NULL && fclose(file) != 0) is_done = false;
+    if (is_done) is_done = rename(other, name) == 0;
+    if (is_done) return true;
+    if (error == 0) error = errno;
+    if (file != NULL) (void)unlink(other);
+    warn("%s: the flows could not be saved: %s", name, strerror(error));
+    return false;
+}
