@@ -40,23 +40,25 @@ static void write_end(const flow_tuple *flow, bool is_high, const char *name,
     json_count(port_name, flow->port[is_high]);
 }
 
-/* Which end opened the flow? If the machine does not keep that: which end sent the packet? */
-static bool is_client_high(const machine *m, const tracked *p) {
-    if (!m->has_direction) return p->p.is_from_high;
-    if (p->step == TAMIS_STEP_SET) return (p->to & 1) != 0;
-    return p->before == TAMIS_OK ? (p->value & 1) != 0 : p->p.is_from_high;
+/* Both ends. If the machine does not know which is the client, the sender is `from`. */
+static void write_ends(const machine *m, const tracked *p) {
+    bool const is_opening = p->before == TAMIS_ERR_ABSENT || p->rule->opens;
+    bool const is_known = !m->is_plain || is_opening;
+    bool const first = is_known ? p->is_client_high : p->p.is_from_high;
+    write_end(&p->p.flow, first, is_known ? "client" : "from",
+              is_known ? "client_port" : "from_port");
+    write_end(&p->p.flow, !first, is_known ? "server" : "to", is_known ? "server_port" : "to_port");
+    if (p->rule->is_guess) json_bool("is_guess", true);
 }
 
 void events_flow(const machine *m, const tracked *p) {
     const machine_event *const event = &m->events[p->rule->event];
-    bool const                 client = is_client_high(m, p);
     json_open(NULL, '{');
     json_text("event", event->is_anomaly ? "anomaly" : event->name);
     if (event->is_anomaly) json_text("what", event->name);
     json_seconds("time", p->time_ns);
     write_protocol(p->p.flow.protocol);
-    write_end(&p->p.flow, client, "client", "client_port");
-    write_end(&p->p.flow, !client, "server", "server_port");
+    write_ends(m, p);
     json_close('}');
 }
 
@@ -69,17 +71,94 @@ void events_aged(const machine_state *state, uint64_t n, uint64_t time_ns) {
     json_close('}');
 }
 
-void events_scan(const scan_source *source, uint64_t time_ns) {
-    address_text text;
-    address_write(source->address, source->version, text);
+void events_full(bool is_refused, uint64_t n_flows, uint64_t time_ns) {
     json_open(NULL, '{');
-    json_text("event", "anomaly");
-    json_text("what", "likely scan");
+    json_text("event", "full");
     json_seconds("time", time_ns);
-    json_text("source", text);
+    json_text("action", is_refused ? "refusing" : "evicting");
+    json_count("flows_now", n_flows);
+    json_close('}');
+}
+
+static void write_address(const char *name, const uint8_t *address, uint8_t version) {
+    address_text text;
+    address_write(address, version, text);
+    json_text(name, text);
+}
+
+/* Of retries, the last target is named: there are few. */
+void events_write_scan(const scans *s, uint16_t i) {
+    const scan_source *const source = &s->sources[i];
+    write_address("source", s->list.hosts[i].address, s->list.hosts[i].version);
+    if (source->verdict == SCAN_RETRIES) {
+        write_address("target", source->last.address, source->last.version);
+        json_count("target_port", source->last.port);
+    }
     json_count("attempts", source->attempts);
     json_count("answered", source->answers);
     json_count("hosts", (uint64_t)llround(scans_hosts(source)));
     json_count("ports", (uint64_t)llround(scans_ports(source)));
+}
+
+static void open_anomaly(const char *what, uint64_t time_ns) {
+    json_open(NULL, '{');
+    json_text("event", "anomaly");
+    json_text("what", what);
+    json_seconds("time", time_ns);
+}
+
+void events_scan(const scans *s, uint16_t source, uint64_t time_ns) {
+    bool const is_scan = s->sources[source].verdict == SCAN_LIKELY;
+    open_anomaly(is_scan ? "likely scan" : "retries of a dead service", time_ns);
+    events_write_scan(s, source);
     json_close('}');
+}
+
+void events_flood(const top *t, uint16_t target, uint64_t n_half_open, uint64_t time_ns) {
+    const top_list *const list = &t->lists[TOP_TARGET];
+    open_anomaly("half-open flood", time_ns);
+    write_address("target", list->flows.hosts[target].address, list->flows.hosts[target].version);
+    if (!list->has_ports[target]) json_count("target_port", list->ports[target]);
+    json_count("half_open", n_half_open);
+    json_close('}');
+}
+
+void events_timeout(const pending_attempt *attempt, uint64_t time_ns) {
+    json_open(NULL, '{');
+    json_text("event", "timeout");
+    json_seconds("time", time_ns);
+    write_protocol(attempt->flow.protocol);
+    write_end(&attempt->flow, attempt->is_client_high, "client", "client_port");
+    write_end(&attempt->flow, !attempt->is_client_high, "server", "server_port");
+    json_close('}');
+}
+
+void events_write_rows(const top *t, top_role role, top_measure measure) {
+    top_row      rows[EVENTS_ROWS];
+    size_t const n = top_rows(t, role, measure, rows, EVENTS_ROWS);
+    for (size_t i = 0; i < n; i++) {
+        json_open(NULL, '{');
+        write_address("address", rows[i].host.address, rows[i].host.version);
+        if (rows[i].host.port != 0) json_count("service_port", rows[i].host.port);
+        json_count("count", rows[i].count);
+        json_close('}');
+    }
+}
+
+void events_top(const top *t, uint64_t time_ns) {
+    for (unsigned i = 0; i < N_TOP_ROLES * N_TOP_MEASURES; i++) {
+        top_role const    role = (top_role)(i / N_TOP_MEASURES);
+        top_measure const measure = (top_measure)(i % N_TOP_MEASURES);
+        top_row           first;
+        if (top_rows(t, role, measure, &first, 1) == 0) continue;
+        json_open(NULL, '{');
+        json_text("event", "top");
+        json_seconds("time", time_ns);
+        json_text("role", top_role_name(role));
+        json_text("by", top_measure_name(measure));
+        json_open("hosts", '[');
+        events_write_rows(t, role, measure);
+        json_close(']');
+        json_close('}');
+    }
 }

@@ -2,8 +2,12 @@
 #ifndef FLOWS_EVENTS_H
 #define FLOWS_EVENTS_H
 
+#include "pending.h"
 #include "scans.h"
+#include "top.h"
 #include "tracker.h"
+
+#define EVENTS_ROWS 10 /* of a list of hosts */
 
 typedef char address_text[48];
 
@@ -18,7 +22,23 @@ void events_flow(const machine *m, const tracked *p);
 /* n flows in a state have timed out. */
 void events_aged(const machine_state *state, uint64_t n, uint64_t time_ns);
 
-/* A source has become a likely scan. */
-void events_scan(const scan_source *source, uint64_t time_ns);
+/* The table is full: "evicting", or, if nothing can be forgotten, "refusing". */
+void events_full(bool is_refused, uint64_t n_flows, uint64_t time_ns);
+
+/* A source has become a likely scan, or tries a dead service again and again. */
+void events_scan(const scans *s, uint16_t source, uint64_t time_ns);
+
+/* A target has n more half-open flows than a while ago. */
+void events_flood(const top *t, uint16_t target, uint64_t n_half_open, uint64_t time_ns);
+
+/* Nobody has answered an attempt in time. */
+void events_timeout(const pending_attempt *attempt, uint64_t time_ns);
+
+/* The first hosts of all lists, one event for each list. */
+void events_top(const top *t, uint64_t time_ns);
+
+/* The fields of a source with scans, and of the rows of a list: for events and the summary. */
+void events_write_scan(const scans *s, uint16_t source);
+void events_write_rows(const top *t, top_role role, top_measure measure);
 
 #endif

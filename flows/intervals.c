@@ -15,7 +15,7 @@ static void take_counts(const session *s, interval_counts *ret_counts) {
                                      .bytes = s->bytes,
                                      .flows = counts->flows,
                                      .dropped = s->dropped,
-                                     .refused = counts->refused,
+                                     .no_room = counts->no_room,
                                      .unknown = counts->unknown };
     for (unsigned i = 0; i < MACHINE_STATES; i++) ret_counts->timed_out += counts->aged[i];
     memcpy(ret_counts->events, counts->events, sizeof ret_counts->events);
@@ -28,7 +28,7 @@ static interval_counts subtract(const interval_counts *now, const interval_count
                              .flows = now->flows - before->flows,
                              .timed_out = now->timed_out - before->timed_out,
                              .dropped = now->dropped - before->dropped,
-                             .refused = now->refused - before->refused,
+                             .no_room = now->no_room - before->no_room,
                              .unknown = now->unknown - before->unknown };
     for (unsigned i = 0; i < MACHINE_EVENTS; i++)
         left.events[i] = now->events[i] - before->events[i];
@@ -76,8 +76,8 @@ static void print_json(const interval *of) {
     json_count("half_open", of->half_open);
     json_count("timed_out", of->counts.timed_out);
     json_count("dropped", of->counts.dropped);
-    json_count("refused", of->counts.refused);
-    json_count("unknown", of->counts.unknown);
+    json_count("no_room", of->counts.no_room);
+    json_count("unknown_packets", of->counts.unknown);
     write_event_counts(of, "events", false);
     write_event_counts(of, "anomalies", true);
     json_close('}');
@@ -96,8 +96,8 @@ static void print_csv_name(const char *name) {
 }
 
 static void print_csv_header(const session *s) {
-    output_string("time,seconds,packets,bytes,flows,flows_now,half_open,timed_out,dropped,refused,"
-                  "unknown");
+    output_string("time,seconds,packets,bytes,flows,flows_now,half_open,timed_out,dropped,no_room,"
+                  "unknown_packets");
     for (unsigned i = 0; i < s->m.n_events; i++) print_csv_name(s->m.events[i].name);
     output_string("\n");
 }
@@ -105,7 +105,7 @@ static void print_csv_header(const session *s) {
 static void print_csv(const interval *of) {
     uint64_t const numbers[] = { of->counts.packets, of->counts.bytes,   of->counts.flows,
                                  of->flows_now,      of->half_open,      of->counts.timed_out,
-                                 of->counts.dropped, of->counts.refused, of->counts.unknown };
+                                 of->counts.dropped, of->counts.no_room, of->counts.unknown };
     output_text("%llu.%03llu,%.3f", (unsigned long long)(of->end_ns / NS_PER_SECOND),
                 (unsigned long long)(of->end_ns % NS_PER_SECOND / 1000000), of->seconds);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {

@@ -6,7 +6,7 @@
 
 /* Counters of a session at one time. */
 typedef struct interval_counts {
-    uint64_t packets, bytes, flows, timed_out, dropped, refused, unknown;
+    uint64_t packets, bytes, flows, timed_out, dropped, no_room, unknown;
     uint64_t events[MACHINE_EVENTS];
 } interval_counts;
 

@@ -88,7 +88,11 @@ static table *table_sum_new(const lanes *all) {
 static void add_tracker_counts(tracker_counts *to, const tracker_counts *from) {
     to->packets += from->packets;
     to->flows += from->flows;
-    to->refused += from->refused;
+    to->no_room += from->no_room;
+    to->evicted += from->evicted;
+    to->queue_bytes += from->queue_bytes;
+    to->duplicates += from->duplicates;
+    to->n_now += from->n_now;
     to->unknown += from->unknown;
     to->unruled += from->unruled;
     to->peak += from->peak; /* at different times: an upper bound */
@@ -314,7 +318,10 @@ static void end_lanes(lanes *all) {
     if (all->n == 1) return;
     add_up(all->s, all);
     all->s->flows = table_sum_new(all);
-    for (unsigned i = 0; i < all->n; i++) free(all->all[i].own);
+    for (unsigned i = 0; i < all->n; i++) {
+        tracker_fini(&all->all[i].own->tracker);
+        free(all->all[i].own);
+    }
 }
 
 void lanes_capture(session *s, upkeep *u) {

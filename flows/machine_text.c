@@ -62,23 +62,45 @@ static bool read_over(reader *r) {
         if (!word_is(r, known[i].word)) continue;
         r->m->protocol = known[i].protocol;
         if (!word_next(r) || !word_accept(r, "port", &has_ports)) return false;
-        return !has_ports ||
-               word_take_range(r, MACHINE_MAX_PORT, "a port or ports, as in 53 or 6000-6063",
-                               &r->m->low_port, &r->m->high_port);
+        return !has_ports || word_take_ports(r, &r->m->ports);
     }
     return word_fail_expected(r, "tcp, udp, icmp or any after 'over'");
 }
 
-static bool read_state_words(reader *r, machine_state *state) {
-    bool is_half_open, is_as;
-    while (!word_is_end(r)) {
-        if (!word_accept(r, "half-open", &is_half_open) || !word_accept(r, "as", &is_as))
-            return false;
-        if (is_half_open) state->is_half_open = true;
-        if (is_as && !word_take_name(r, state->shown, "a name after 'as'")) return false;
-        if (!is_half_open && !is_as)
-            return word_fail_expected(r, "'half-open', 'as' or the end of the line");
+static bool read_key(reader *r) {
+    static const char *const words[] = {
+        [KEY_PORTS] = "ports", [KEY_DNS_ID] = "dns-id", [KEY_HOSTS] = "hosts"
+    };
+    if (r->has_key) return word_fail(r, "a second 'key': a machine has only one");
+    r->has_key = true;
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (!word_is(r, words[i])) continue;
+        r->m->key = (machine_key)i;
+        return word_next(r);
     }
+    return word_fail_expected(r, "ports, dns-id or hosts after 'key'");
+}
+
+static bool read_duplicates(reader *r) {
+    if (r->m->duplicate_ns != 0)
+        return word_fail(r, "a second 'duplicates': a machine has only one");
+    return word_take_duration(r, &r->m->duplicate_ns);
+}
+
+static bool read_state_words(reader *r, machine_state *state) {
+    bool is_half_open, is_ended, is_as;
+    while (!word_is_end(r)) {
+        if (!word_accept(r, "half-open", &is_half_open) || !word_accept(r, "ended", &is_ended) ||
+            !word_accept(r, "as", &is_as))
+            return false;
+        state->is_half_open |= is_half_open;
+        state->is_ended |= is_ended;
+        if (is_as && !word_take_name(r, state->shown, "a name after 'as'")) return false;
+        if (!is_half_open && !is_ended && !is_as)
+            return word_fail_expected(r, "'half-open', 'ended', 'as' or the end of the line");
+    }
+    if (state->is_half_open && state->is_ended)
+        return word_fail(r, "a state cannot be both half-open and ended");
     return true;
 }
 
@@ -152,28 +174,45 @@ static bool take_event(reader *r, machine_rule *rule, bool is_anomaly) {
         rule->event = (int)m->n_events++;
         machine_event *const event = &m->events[rule->event];
         event->is_anomaly = is_anomaly;
+        event->role = is_anomaly                        ? ROLE_NONE
+                      : strcmp(r->word, "refused") == 0 ? ROLE_REFUSED
+                      : strcmp(r->word, "reset") == 0   ? ROLE_RESET
+                                                        : ROLE_NONE;
         memcpy(event->name, r->word, sizeof event->name);
     }
     return word_next(r);
 }
 
+/* Words that set a flag of the rule. *ret_is_flag: the current word was one. */
+static bool take_flag(reader *r, machine_rule *rule, bool *ret_is_flag) {
+    const struct {
+        const char *word;
+        bool       *flag;
+    } flags[] = { { "opens", &rule->opens },
+                  { "answers", &rule->answers },
+                  { "reversed", &rule->is_reversed },
+                  { "guess", &rule->is_guess },
+                  { "attempt", &rule->is_attempt } };
+    *ret_is_flag = false;
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        if (!word_is(r, flags[i].word)) continue;
+        *ret_is_flag = *flags[i].flag = true;
+        return word_next(r);
+    }
+    return true;
+}
+
 static bool read_rule_words(reader *r, machine_rule *rule) {
-    bool is_event, is_anomaly, is_opening, is_answer, is_reversed;
+    bool is_event, is_anomaly, is_flag;
     while (!word_is_end(r)) {
         if (!word_accept(r, "event", &is_event) || (is_event && !take_event(r, rule, false)))
             return false;
         if (!word_accept(r, "anomaly", &is_anomaly) || (is_anomaly && !take_event(r, rule, true)))
             return false;
-        if (!word_accept(r, "opens", &is_opening) || !word_accept(r, "answers", &is_answer) ||
-            !word_accept(r, "reversed", &is_reversed)) {
-            return false;
-        }
-        rule->opens |= is_opening;
-        rule->answers |= is_answer;
-        rule->is_reversed |= is_reversed;
-        if (!(is_event || is_anomaly || is_opening || is_answer || is_reversed)) {
-            return word_fail_expected(
-                r, "'event', 'anomaly', 'opens', 'answers', 'reversed' or the end of the line");
+        if (!take_flag(r, rule, &is_flag)) return false;
+        if (!is_event && !is_anomaly && !is_flag) {
+            return word_fail_expected(r, "'event', 'anomaly', 'opens', 'answers', 'reversed', "
+                                         "'guess', 'attempt' or the end of the line");
         }
     }
     return true;
@@ -184,17 +223,37 @@ static bool check_rule_words(reader *r, machine_rule *rule) {
     if (rule->opens && rule->go < 0) return word_fail(r, "'opens' needs a state to go to");
     if (is_new && rule->go == GO_END)
         return word_fail(r, "a new flow cannot end; write 'go stay' to ignore the packet");
-    if (rule->is_reversed && !(rule->opens || is_new))
-        return word_fail(r, "'reversed' is for rules that open a flow");
+    if ((rule->is_reversed || rule->is_guess || rule->is_attempt) && !(rule->opens || is_new))
+        return word_fail(r, "'%s' is for rules that open a flow",
+                         rule->is_reversed ? "reversed"
+                         : rule->is_guess  ? "guess"
+                                           : "attempt");
+    if (rule->is_reversed && rule->is_guess)
+        return word_fail(r, "'reversed' and 'guess' cannot be used together");
+    r->m->has_guess |= rule->is_guess;
     return true;
+}
+
+/* Keep the text of the condition, for people. It ends before the current word. */
+static void keep_text(const reader *r, const char *begin, machine_rule *rule) {
+    size_t n = (size_t)(r->at - begin) - strlen(r->word);
+    while (n > 0 && begin[n - 1] == ' ') n--;
+    bool const is_long = n >= sizeof rule->text;
+    if (is_long) n = sizeof rule->text - 4;
+    memcpy(rule->text, begin, n);
+    memcpy(rule->text + n, is_long ? "..." : "", is_long ? 4 : 1);
 }
 
 static bool read_rule(reader *r) {
     machine     *m = r->m;
     machine_rule rule = { .line = r->line, .event = -1 };
     if (m->n_rules == MACHINE_RULES) return word_fail(r, "more than %d rules", MACHINE_RULES);
-    if (!read_from(r, &rule) || !word_expect(r, "when", "',' or 'when'")) return false;
-    if (!condition_read(r, &rule) || !word_expect(r, "go", "'and', 'or' or 'go'")) return false;
+    if (!read_from(r, &rule)) return false;
+    const char *begin = r->at;
+    while (begin != r->end && *begin == ' ') begin++;
+    if (!word_expect(r, "when", "',' or 'when'") || !condition_read(r, &rule)) return false;
+    keep_text(r, begin, &rule);
+    if (!word_expect(r, "go", "'and', 'or' or 'go'")) return false;
     if (!read_go(r, &rule) || !read_rule_words(r, &rule) || !check_rule_words(r, &rule))
         return false;
     m->rules[m->n_rules++] = rule;
@@ -207,17 +266,17 @@ static bool read_statement(reader *r) {
     static const struct {
         const char *word;
         bool (*read)(reader *r);
-    } statements[] = { { "machine", read_machine_line },
-                       { "over", read_over },
-                       { "state", read_state },
-                       { "from", read_rule } };
+    } statements[] = {
+        { "machine", read_machine_line },  { "over", read_over },   { "key", read_key },
+        { "duplicates", read_duplicates }, { "state", read_state }, { "from", read_rule }
+    };
     if (!word_next(r) || word_is_end(r)) return r->problem->text[0] == '\0';
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
         if (!word_is(r, statements[i].word)) continue;
         if (!word_next(r) || !statements[i].read(r)) return false;
         return word_is_end(r) || word_fail_expected(r, "the end of the line");
     }
-    return word_fail_expected(r, "'machine', 'over', 'state' or 'from'");
+    return word_fail_expected(r, "'machine', 'over', 'key', 'duplicates', 'state' or 'from'");
 }
 
 /* Some rule must go to each state. */
@@ -235,17 +294,43 @@ static bool check_reachable(reader *r) {
     return true;
 }
 
-/* With many values a table has one timeout for all of them. */
+/* With many values a table has one timeout for all of them. If only reports would tell the client,
+ * they do without it (and say from and to instead). */
 static bool check_timeouts(reader *r) {
     machine *const m = r->m;
+    bool           is_equal = true;
+    for (unsigned i = 1; i < m->n_states; i++)
+        is_equal &= m->states[i].timeout_ns == m->states[0].timeout_ns;
+    unsigned n = machine_number_values(m, false);
+    if (n > MACHINE_TIMED_VALUES && !is_equal && !m->asks_client)
+        n = machine_number_values(m, true);
+    if (n <= MACHINE_TIMED_VALUES || is_equal) return true;
     for (unsigned i = 1; i < m->n_states; i++) {
-        if (m->states[i].timeout_ns == m->states[0].timeout_ns ||
-            machine_values(m) <= MACHINE_TIMED_VALUES)
-            continue;
         r->line = m->states[i].line;
-        return word_fail(r, "different timeouts need at most %u states%s",
-                         MACHINE_TIMED_VALUES / (m->has_direction ? 2 : 1),
-                         m->has_direction ? " (16 if no condition says client or server)" : "");
+        if (m->states[i].timeout_ns != m->states[0].timeout_ns) break;
+    }
+    return word_fail(r,
+                     "different timeouts need at most %d values, and these states make %u (a state "
+                     "that has to know its client makes two)",
+                     MACHINE_TIMED_VALUES, n);
+}
+
+/* A test that no packet of this protocol can meet is a mistake. */
+static bool check_atoms(reader *r) {
+    static const char *const names[] = {
+        [PROTOCOL_TCP] = "tcp", [PROTOCOL_UDP] = "udp", [PROTOCOL_ICMP] = "icmp"
+    };
+    const machine *const m = r->m;
+    for (unsigned i = 1; i < m->n_atoms && m->protocol != 0; i++) {
+        const machine_atom *const atom = &m->atoms[i];
+        const char *const         name = names[m->protocol];
+        r->line = atom->line;
+        if (atom->kind == ATOM_FLAG && m->protocol != PROTOCOL_TCP)
+            return word_fail(r, "only TCP has flags, and this machine is over %s", name);
+        if (atom->kind == ATOM_TYPE && m->protocol != PROTOCOL_ICMP)
+            return word_fail(r, "only ICMP has a 'type', and this machine is over %s", name);
+        if (atom->kind == ATOM_PROTOCOL)
+            return word_fail(r, "all packets of this machine are %s: this test says nothing", name);
     }
     return true;
 }
@@ -260,12 +345,12 @@ static bool check_whole(reader *r) {
         has_begin |= (m->rules[i].from & 1) != 0 && m->rules[i].go >= 0;
     if (!has_begin)
         return word_fail(r, "expected a rule 'from new ... go STATE', found the end of the file");
-    return check_reachable(r) && check_timeouts(r);
+    return check_reachable(r) && check_atoms(r) && check_timeouts(r);
 }
 
 bool machine_read(const char *text, size_t n, machine *ret_machine,
                   machine_problem *reterr_problem) {
-    *ret_machine = (machine){ .high_port = MACHINE_MAX_PORT, .n_atoms = 1 };
+    *ret_machine = (machine){ .n_atoms = 1 };
     *reterr_problem = (machine_problem){ 0 };
     reader r = {
         .at = text, .end = text + n, .line = 1, .m = ret_machine, .problem = reterr_problem

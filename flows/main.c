@@ -32,7 +32,8 @@ static void print_results(upkeep *u, session *s) {
 static int exit_code(const session *s) {
     if (s->is_broken) return EXIT_TROUBLE;
     bool const is_incomplete = s->asked->fails_on_drops && s->dropped != 0;
-    return is_incomplete || s->tracker.counts.refused != 0 ? EXIT_NONE : EXIT_DONE;
+    bool const was_full = s->tracker.counts.no_room != 0 || s->tracker.counts.evicted != 0;
+    return is_incomplete || was_full ? EXIT_NONE : EXIT_DONE;
 }
 
 static int track(int argc, char **argv, const char *name) {

@@ -64,8 +64,10 @@ static void write_traffic(FILE *file, const session *s) {
     write_counter(file, s, "dropped_packets_total",
                   "Packets that the kernel or the network card dropped.", s->dropped);
     write_counter(file, s, "opened_total", "Flows that were opened.", counts->flows);
-    write_counter(file, s, "refused_total", "Flows for which the table had no room.",
-                  counts->refused);
+    write_counter(file, s, "no_room_total", "Flows for which the table had no room.",
+                  counts->no_room);
+    write_counter(file, s, "evicted_total", "Flows that were forgotten to make room.",
+                  counts->evicted);
     write_counter(file, s, "unknown_packets_total",
                   "Packets whose flow's state the table did not know.", counts->unknown);
     write_counter(file, s, "other_packets_total", "Packets that the machine does not handle.",

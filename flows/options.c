@@ -47,6 +47,10 @@ typedef enum option_id {
     OPTION_INTERVAL,
     OPTION_METRICS,
     OPTION_STATE,
+    OPTION_LOG,
+    OPTION_LOG_COLUMNS,
+    OPTION_LOG_WHERE,
+    OPTION_LOG_JSON,
     OPTION_QUIET,
     OPTION_HELP,
     N_OPTIONS
@@ -88,6 +92,12 @@ static const struct {
     [OPTION_METRICS] = { 0, "metrics", "FILE", "write counters for Prometheus to this file" },
     [OPTION_STATE] = { 0, "state", "FILE",
                        "continue with the flows in this file, and save them there at the end" },
+    [OPTION_LOG] = { 0, "log", "FILE",
+                     "write a line for each flow that ends; '-': standard output" },
+    [OPTION_LOG_COLUMNS] = { 0, "log-columns", "NAMES", "of these columns: client,server,state" },
+    [OPTION_LOG_WHERE] = { 0, "log-where", "TESTS",
+                           "only if all are true: state=closed,client_bytes>1000" },
+    [OPTION_LOG_JSON] = { 0, "log-json", NULL, "as JSON instead of columns with tabs" },
     [OPTION_QUIET] = { 'q', "quiet", NULL, "no report at the end, no progress line" },
     [OPTION_HELP] = { 'h', "help", NULL, "print this page" },
 };
@@ -209,6 +219,14 @@ static void take_option(options *opt, option_id id, const char *text) {
     case OPTION_EXACT: opt->is_exact = true; break;
     case OPTION_JSON: opt->is_json = true; break;
     case OPTION_CSV: opt->is_csv = true; break;
+    case OPTION_LOG: opt->log.path = text; break;
+    case OPTION_LOG_COLUMNS:
+        check_option_value(id, text, flow_log_read_columns(text, &opt->log));
+        break;
+    case OPTION_LOG_WHERE:
+        check_option_value(id, text, flow_log_read_tests(text, &opt->log));
+        break;
+    case OPTION_LOG_JSON: opt->log.is_json = true; break;
     case OPTION_QUIET: opt->is_quiet = true; break;
     case OPTION_HELP:
     case N_OPTIONS:
@@ -274,6 +292,9 @@ static void check_combination(const options *asked) {
         die("--flows and --memory cannot be used together");
     if (asked->is_exact && asked->is_checked)
         die("--exact and --check cannot be used together; --check uses both tables");
+    if (asked->log.path == NULL &&
+        (asked->log.n_columns != 0 || asked->log.n_tests != 0 || asked->log.is_json))
+        die("--log-columns, --log-where and --log-json need --log FILE");
     if (asked->interface != NULL && asked->n_captures != 0) {
         die("'%s': with -i %s no capture files are read; leave out one of the two",
             asked->captures[0], asked->interface);
@@ -312,6 +333,7 @@ void options_read(int argc, char **argv, const char *machine, options *ret_optio
     ret_options->n_captures = (size_t)(argc - optind);
     check_combination(ret_options);
     check_company(ret_options);
+    if (ret_options->log.n_columns == 0) flow_log_all_columns(&ret_options->log);
     if (ret_options->flows == 0 && ret_options->memory == 0) ret_options->flows = DEFAULT_FLOWS;
 }
 
@@ -331,7 +353,8 @@ void options_help(void) {
     output_string(
         "tamis-flows: track the states of connections in a few bits each\n\n"
         "Usage: tamis-flows tcp [options] CAPTURE...       track TCP connections\n"
-        "       tamis-flows dns [options] CAPTURE...       track DNS queries and answers\n"
+        "       tamis-flows udp|icmp|dns|tls|quic [options] CAPTURE...\n"
+        "                                                  track these instead\n"
         "       tamis-flows run MACHINE [options] CAPTURE...\n"
         "                                                  use your own state machine, from a "
         "file\n"

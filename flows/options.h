@@ -8,6 +8,8 @@
 
 #include <tamis/tamis.h>
 
+#include "log_spec.h"
+
 #define OPTIONS_INTERFACES 16
 
 typedef struct options {
@@ -35,6 +37,7 @@ typedef struct options {
     unsigned    keep;   /* old files */
     uint64_t    interval_ns;
     const char *metrics, *state; /* files, or NULL */
+    flow_log_spec log; /* path NULL: none */
 } options;
 
 /* Read the arguments after the command. `machine` is the machine that the command names, or NULL if

@@ -32,9 +32,7 @@ unsigned report_states(const session *s, report_state *ret_states) {
 }
 
 uint64_t report_flows_now(const session *s) {
-    uint64_t now = 0;
-    for (unsigned i = 0; i < s->m.n_states; i++) now += s->tracker.counts.now[i];
-    return now;
+    return s->tracker.counts.n_now;
 }
 
 double report_duration(const session *s) {
@@ -199,46 +197,11 @@ static void print_events(const session *s, bool is_anomaly) {
     }
 }
 
-static void print_scan(const scan_source *source, int width) {
-    number_text  attempts, answers;
-    address_text address;
-    double const hosts = round(scans_hosts(source)), ports = round(scans_ports(source));
-    address_write(source->address, source->version, address);
-    number_exact(source->attempts, attempts);
-    number_exact(source->answers, answers);
-    output_text("    %-*s %s attempts, %s answered; about %.0f %s and %.0f %s\n", width, address,
-                attempts, answers, hosts, hosts == 1 ? "host" : "hosts", ports,
-                ports == 1 ? "port" : "ports");
-}
-
-/* The width of the column of addresses. IPv6 addresses can be long. */
-static int longest_address(const scan_source *const *sources, size_t n) {
-    size_t longest = 18;
-    for (size_t i = 0; i < n; i++) {
-        address_text text;
-        address_write(sources[i]->address, sources[i]->version, text);
-        if (strlen(text) > longest) longest = strlen(text);
-    }
-    return (int)longest;
-}
-
-static void print_scans(const session *s) {
-    const scan_source *likely[SCANS_SOURCES];
-    size_t const       n = scans_likely(&s->watch.scans, likely, SCANS_SOURCES);
-    size_t const       shown = n < REPORT_SCANS ? n : REPORT_SCANS;
-    if (n == 0) return;
-    output_text("\n  likely scans (%d attempts or more, fewer than 1 in %d answered)\n",
-                SCANS_ATTEMPTS, SCANS_ANSWERED_ONE_IN);
-    int const width = longest_address(likely, shown);
-    for (size_t i = 0; i < shown; i++) print_scan(likely[i], width);
-    if (n > shown) output_text("    and %zu more\n", n - shown);
-}
-
 /* ------------------------------------------------------------------ the table */
 
 static void print_flow_table(const session *s) {
     table_info  info;
-    number_text size, capacity, unknown, share, refused;
+    number_text size, capacity, unknown, share, count;
     table_inspect(s->flows, &info);
     number_size(info.body_bytes, size);
     number_exact(info.capacity, capacity);
@@ -249,10 +212,14 @@ static void print_flow_table(const session *s) {
     number_exact(s->tracker.counts.unknown, unknown);
     write_share(s->tracker.counts.unknown, s->tracker.counts.packets, share);
     report_line("don't know", "%s packets (%s)", unknown, share);
-    number_exact(s->tracker.counts.refused, refused);
-    if (s->tracker.counts.refused != 0)
-        report_line("no room", "%s times for a new flow; use a larger --flows or --memory",
-                    refused);
+    uint64_t const evicted = s->tracker.counts.evicted;
+    number_exact(evicted, count);
+    if (evicted != 0)
+        report_line("evicted",
+                    "%s flows, to make room for new ones; use a larger --flows or --memory", count);
+    number_exact(s->tracker.counts.no_room, count);
+    if (s->tracker.counts.no_room != 0)
+        report_line("no room", "%s times for a new flow; use a larger --flows or --memory", count);
 }
 
 static void print_check_row(check_result result, const uint64_t *packets, const uint64_t *ends,
@@ -377,7 +344,7 @@ void report_print(const session *s) {
     print_flow_states(s);
     print_events(s, false);
     print_events(s, true);
-    print_scans(s);
+    report_print_hosts(s);
     print_timeline(s);
     print_flow_table(s);
     if (s->has_check) print_check(s);

@@ -4,10 +4,11 @@
 
 #include "session.h"
 
-#define REPORT_SCANS 10 /* the most sources that are listed */
-
 void report_print(const session *s);
 void summary_print(const session *s);
+
+/* A part of the report: scans, and the lists of busy hosts (report_hosts.c). */
+void report_print_hosts(const session *s);
 
 /* For both: */
 

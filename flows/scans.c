@@ -2,96 +2,14 @@
 #include "scans.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define N_PLACES (2 * SCANS_SOURCES)
-
 void scans_init(scans *ret_scans, uint64_t seed) {
     memset(ret_scans, 0, sizeof *ret_scans);
-    ret_scans->seed = seed;
-}
-
-/* ------------------------------------------------------------------ finding a source */
-
-static uint64_t hash_address(const scans *s, const uint8_t *address) {
-    return XXH3_64bits_withSeed(address, 16, s->seed);
-}
-
-static uint16_t home_place(const scans *s, const uint8_t *address) {
-    return (uint16_t)(hash_address(s, address) % N_PLACES);
-}
-
-static size_t place_after(size_t i) {
-    return (i + 1) % N_PLACES;
-}
-
-/* The place of a source, or else the free place where it would go. */
-static size_t find_place(const scans *s, const scan_end *end, uint16_t home) {
-    size_t i = home;
-    for (; s->places[i] != 0; i = place_after(i)) {
-        const scan_source *const source = &s->sources[s->places[i] - 1];
-        if (source->version == end->version && memcmp(source->address, end->address, 16) == 0)
-            break;
-    }
-    return i;
-}
-
-/* Remove a source. The sources behind it move up, so that no search ends too early. */
-static void place_clear(scans *s, uint16_t source) {
-    size_t hole = s->sources[source].home;
-    while (s->places[hole] != source + 1) hole = place_after(hole);
-    for (size_t i = place_after(hole); s->places[i] != 0; i = place_after(i)) {
-        size_t const home = s->sources[s->places[i] - 1].home;
-        bool const is_home_between = hole < i ? home > hole && home <= i : home > hole || home <= i;
-        if (is_home_between) continue;
-        s->places[hole] = s->places[i];
-        hole = i;
-    }
-    s->places[hole] = 0;
-}
-
-/* ------------------------------------------------------------------ the smallest counter */
-
-/* Go round the counters until one with the smallest count is found. Counters only grow. So if a
- * whole round finds none, the smallest count is now the smallest that this round has seen. Rounds
- * are rare: all sources that share the smallest count are found within one, and each replaced
- * source leaves a counter that is one larger, so more and more counters share a count. */
-static uint16_t find_smallest(scans *s) {
-    for (;;) {
-        uint64_t least = UINT64_MAX;
-        for (size_t i = 0; i < SCANS_SOURCES; i++) {
-            uint16_t const at = s->hand;
-            s->hand = (uint16_t)((s->hand + 1) % SCANS_SOURCES);
-            if (s->counts[at] <= s->smallest) return at;
-            if (s->counts[at] < least) least = s->counts[at];
-        }
-        s->smallest = least;
-    }
-}
-
-/* ------------------------------------------------------------------ entering the list */
-
-static scan_source *begin_source(scans *s, uint16_t i, const scan_end *end, uint16_t home) {
-    s->sources[i] = (scan_source){ .version = end->version, .home = home };
-    memcpy(s->sources[i].address, end->address, 16);
-    s->places[find_place(s, end, home)] = (uint16_t)(i + 1);
-    return &s->sources[i];
-}
-
-/* The entry of a source: its own, a free one, or the one with the smallest counter, which it takes
- * over. */
-static scan_source *find_entry(scans *s, const scan_end *end) {
-    uint16_t const home = home_place(s, end->address);
-    size_t const   place = find_place(s, end, home);
-    if (s->places[place] != 0) return &s->sources[s->places[place] - 1];
-    if (s->n < SCANS_SOURCES) return begin_source(s, (uint16_t)s->n++, end, home);
-    uint16_t const i = find_smallest(s);
-    place_clear(s, i);
-    return begin_source(s, i, end, home);
+    ranking_init(&ret_scans->list, seed);
 }
 
 /* ------------------------------------------------------------------ estimating */
@@ -115,53 +33,138 @@ double scans_estimate(const uint8_t *registers) {
     return raw <= 2.5 * n && zeros != 0 ? n * log(n / zeros) : raw;
 }
 
-/* There cannot be more hosts than attempts. */
+/* There cannot be more hosts than attempts. Without a second attempt, registers are not used. */
 double scans_hosts(const scan_source *source) {
+    if (source->attempts < 2) return (double)source->attempts;
     return fmin(scans_estimate(source->hosts), (double)source->attempts);
 }
 
 double scans_ports(const scan_source *source) {
+    if (source->attempts < 2) return (double)source->attempts;
     return fmin(scans_estimate(source->ports), (double)source->attempts);
+}
+
+/* Different targets in the window. */
+static double count_targets(const scan_source *source) {
+    uint8_t both[SCANS_REGISTERS];
+    for (unsigned i = 0; i < SCANS_REGISTERS; i++) {
+        uint8_t const now = source->targets_now[i], before = source->targets_before[i];
+        both[i] = now > before ? now : before;
+    }
+    return scans_estimate(both);
+}
+
+/* ------------------------------------------------------------------ time */
+
+/* Let the window and the young attempts of a source move on. */
+static void source_advance(scan_source *source, uint64_t now_ns) {
+    uint64_t const half = now_ns / SCANS_HALF_NS, slot = now_ns / SCANS_GRACE_NS;
+    if (half != source->half) {
+        bool const is_next = half == source->half + 1;
+        source->before = is_next ? source->now : (scan_half){ 0, 0 };
+        source->now = (scan_half){ 0, 0 };
+        if (is_next) memcpy(source->targets_before, source->targets_now, SCANS_REGISTERS);
+        if (!is_next) memset(source->targets_before, 0, SCANS_REGISTERS);
+        memset(source->targets_now, 0, SCANS_REGISTERS);
+        source->half = half;
+    }
+    if (slot == source->slot) return;
+    source->young[1] = slot == source->slot + 1 ? source->young[0] : 0;
+    source->young[0] = 0;
+    source->slot = slot;
 }
 
 /* ------------------------------------------------------------------ counting */
 
-bool scans_is_likely(const scan_source *source) {
-    return source->attempts >= SCANS_ATTEMPTS &&
-           source->answers * SCANS_ANSWERED_ONE_IN < source->attempts;
+/* Only what is needed for one attempt: most sources of a flood make no more. The registers, and the
+ * half before, are cleared with the second one. */
+static void source_begin(scan_source *source, uint64_t now_ns) {
+    source->verdict = SCAN_NONE;
+    source->attempts = source->answers = 0;
+    source->half = now_ns / SCANS_HALF_NS;
+    source->slot = now_ns / SCANS_GRACE_NS;
+    source->young[0] = source->young[1] = 0;
+    source->now = source->before = (scan_half){ 0, 0 };
 }
 
-const scan_source *scans_attempt(scans *s, const scan_end *from, const scan_end *to) {
-    scan_source *const source = find_entry(s, from);
-    s->n_attempts++;
-    s->counts[source - s->sources]++;
-    source->attempts++;
-    register_add(source->hosts, hash_address(s, to->address));
-    register_add(source->ports, XXH3_64bits_withSeed(&to->port, sizeof to->port, s->seed));
-    if (source->is_reported || !scans_is_likely(source)) return NULL;
-    source->is_reported = true;
-    return source;
+static void source_add_target(const scans *s, scan_source *source, const host_end *to) {
+    uint64_t const host = ranking_hash(&s->list, to->address);
+    uint64_t const port = XXH3_64bits_withSeed(&to->port, sizeof to->port, s->list.seed);
+    register_add(source->hosts, host);
+    register_add(source->ports, port);
+    register_add(source->targets_now, XXH64(&port, sizeof port, host));
 }
 
-void scans_answer(scans *s, const scan_end *from) {
-    size_t const place = find_place(s, from, home_place(s, from->address));
-    if (s->places[place] != 0) s->sources[s->places[place] - 1].answers++;
+static void source_clear_registers(scan_source *source) {
+    memset(source->hosts, 0, sizeof source->hosts);
+    memset(source->ports, 0, sizeof source->ports);
+    memset(source->targets_now, 0, sizeof source->targets_now);
+    memset(source->targets_before, 0, sizeof source->targets_before);
 }
 
-static int compare_attempts(const void *a, const void *b) {
-    const scan_source *const x = *(const scan_source *const *)a, *const y =
-                                                                     *(const scan_source *const *)b;
-    return (x->attempts < y->attempts) - (x->attempts > y->attempts);
-}
-
-size_t scans_likely(const scans *s, const scan_source **ret_sources, size_t max) {
-    const scan_source *likely[SCANS_SOURCES];
-    size_t             n = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        if (scans_is_likely(&s->sources[i])) likely[n++] = &s->sources[i];
+void scans_attempt(scans *s, const host_end *from, const host_end *to, uint64_t now_ns) {
+    bool               has_entered;
+    uint16_t const     i = ranking_count(&s->list, from, 1, &has_entered);
+    scan_source *const source = &s->sources[i];
+    if (has_entered) source_begin(source, now_ns);
+    if (source->attempts == 1) {
+        source_clear_registers(source);
+        source_add_target(s, source, &source->last);
     }
-    qsort(likely, n, sizeof(const scan_source *), compare_attempts);
-    if (n > max) n = max;
-    memcpy(ret_sources, likely, n * sizeof(const scan_source *));
-    return n;
+    if (!has_entered) source_advance(source, now_ns);
+    if (source->attempts != 0) source_add_target(s, source, to);
+    s->busy_until = now_ns / SCANS_GRACE_NS + 2;
+    source->last = *to;
+    source->attempts++;
+    source->now.attempts++;
+    source->young[0]++;
+}
+
+void scans_answer(scans *s, const host_end *from, uint64_t now_ns) {
+    uint16_t const i = ranking_find(&s->list, from);
+    if (i == RANKING_NONE) return;
+    source_advance(&s->sources[i], now_ns);
+    s->sources[i].answers++;
+    s->sources[i].now.answers++;
+}
+
+/* ------------------------------------------------------------------ judging */
+
+/* Attempts that may still be answered. */
+static uint32_t count_young(const scan_source *source, uint64_t slot) {
+    if (slot == source->slot) return source->young[0] + source->young[1];
+    return slot == source->slot + 1 ? source->young[0] : 0;
+}
+
+static scan_verdict judge_source(const scan_source *source, uint32_t young) {
+    uint32_t const all = source->now.attempts + source->before.attempts;
+    uint32_t const old = all > young ? all - young : 0;
+    uint32_t const answers = source->now.answers + source->before.answers;
+    uint32_t const unanswered = old > answers ? old - answers : 0;
+    if (unanswered < SCANS_ATTEMPTS || unanswered * SCANS_UNANSWERED_ONE_IN < old) return SCAN_NONE;
+    double const targets = fmin(count_targets(source), all);
+    double const in_vain = targets - answers;
+    return in_vain >= fmax(SCANS_TARGETS, targets / 4) ? SCAN_LIKELY : SCAN_RETRIES;
+}
+
+/* A source is judged by its last window, whenever that was. */
+void scans_judge(scans *s, uint64_t now_ns, bool is_last, scans_found *on_found, void *context) {
+    uint64_t const slot = now_ns / SCANS_GRACE_NS;
+    if ((slot == s->slot || s->slot >= s->busy_until) && !is_last) return;
+    s->slot = slot;
+    for (uint16_t i = 0; i < s->list.n; i++) {
+        scan_source *const source = &s->sources[i];
+        if (source->now.attempts + source->before.attempts < SCANS_ATTEMPTS) continue;
+        scan_verdict const verdict = judge_source(source, is_last ? 0 : count_young(source, slot));
+        if (verdict <= source->verdict) continue;
+        source->verdict = verdict;
+        if (on_found != NULL) on_found(context, i);
+    }
+}
+
+size_t scans_list(const scans *s, scan_verdict verdict, uint16_t *ret_sources, size_t max) {
+    uint64_t values[RANKING_HOSTS];
+    for (size_t i = 0; i < s->list.n; i++)
+        values[i] = s->sources[i].verdict == verdict ? s->sources[i].attempts : 0;
+    return ranking_sort(&s->list, values, ret_sources, max);
 }

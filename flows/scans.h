@@ -1,74 +1,77 @@
-/* scans.h - find sources with many attempts and few answers, in bounded memory.
+/* scans.h - find sources that try many targets in vain, and sources that try one target again and
+ * again, in bounded memory.
  *
- * Paper: A. Metwally, D. Agrawal, A. El Abbadi, "Efficient Computation of Frequent and Top-k
- * Elements in Data Streams", ICDT 2005 (Space-Saving).
- *
- * Idea: keep a list of SCANS_SOURCES sources, each with a counter. A source that is not in the list
- * replaces the one with the smallest counter and continues its count. So
- *
- *   - every source with more than 1/SCANS_SOURCES of all attempts is in the list, in any case;
- *   - a counter is never too small, and too large by at most the count that it took over.
- *
- * Attempts and answers are also counted from the time when the source entered the list. These
- * counts are exact and are the ones reported, so no source is blamed for the attempts of another.
- * The number of different hosts and ports is estimated by 64 small registers each (HyperLogLog: P.
+ * For each source in a list (ranking.h), attempts and answers are counted in a window of time: in
+ * halves of SCANS_HALF_NS, of which the last two are kept. So what a source did well before does
+ * not hide a scan, and a source that has stopped is judged by what it did then. The number of
+ * different targets (host and port) of a half is estimated by 64 small registers (HyperLogLog: P.
  * Flajolet, E. Fusy, O. Gandouet, F. Meunier, 2007), with a standard error of 13%.
+ *
+ * A source is judged by attempts that are older than SCANS_GRACE_NS, so that a client that opens a
+ * hundred connections at once is not judged before they can be answered:
+ *
+ *     a scan     SCANS_ATTEMPTS or more are unanswered, a third or more of all, and the targets are
+ *                many: at least SCANS_TARGETS more than were answered
+ *     retries    the same, but the targets are few: a service that is dead
+ *
+ * A refusal (RST) is no answer here.
  */
 #ifndef FLOWS_SCANS_H
 #define FLOWS_SCANS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "ranking.h"
 
-#define SCANS_SOURCES 1024
 #define SCANS_REGISTERS 64
-
-/* A likely scan has so many attempts or more, and fewer than one in ten are answered. */
+#define SCANS_HALF_NS UINT64_C(30000000000)
+#define SCANS_GRACE_NS UINT64_C(2000000000)
 #define SCANS_ATTEMPTS 100
-#define SCANS_ANSWERED_ONE_IN 10
+#define SCANS_TARGETS 15
+#define SCANS_UNANSWERED_ONE_IN 3
 
-typedef struct scan_end {
-    uint8_t  address[16];
-    uint8_t  version;
-    uint16_t port;
-} scan_end;
+typedef enum scan_verdict { SCAN_NONE, SCAN_RETRIES, SCAN_LIKELY } scan_verdict;
 
+typedef struct scan_half {
+    uint32_t attempts, answers;
+} scan_half;
+
+/* What the first attempt of a source needs comes first: a flood has many sources with one. */
 typedef struct scan_source {
-    uint8_t  address[16];
-    uint8_t  version;
-    bool     is_reported;       /* as a likely scan */
-    uint16_t home;              /* the place where the search for it begins */
-    uint64_t attempts, answers; /* since it entered the list */
-    uint8_t  hosts[SCANS_REGISTERS], ports[SCANS_REGISTERS];
+    uint64_t     attempts, answers; /* since it entered the list */
+    uint64_t     half;              /* which half `now` is of; `before` is of the one before that */
+    uint64_t     slot;              /* attempts of this time, in units of SCANS_GRACE_NS, and */
+    uint32_t     young[2];          /* of the one before, which are not judged yet */
+    scan_half    now, before;
+    scan_verdict verdict; /* the worst that was found */
+    host_end     last;    /* the last target */
+    uint8_t      targets_now[SCANS_REGISTERS], targets_before[SCANS_REGISTERS];
+    uint8_t      hosts[SCANS_REGISTERS], ports[SCANS_REGISTERS]; /* since it entered the list */
 } scan_source;
 
 typedef struct scans {
-    uint64_t    seed;
-    uint64_t    n_attempts; /* of all sources */
-    size_t      n;
-    scan_source sources[SCANS_SOURCES];
-    uint64_t    counts[SCANS_SOURCES];     /* the counters of Space-Saving */
-    uint64_t    smallest;                  /* no counter is below this */
-    uint16_t    hand;                      /* where the search for a smallest counter continues */
-    uint16_t    places[2 * SCANS_SOURCES]; /* hash table by address: 1 + a source, or 0 */
+    ranking     list;
+    uint64_t    slot;       /* that was judged last */
+    uint64_t    busy_until; /* after this slot, all attempts have been judged */
+    scan_source sources[RANKING_HOSTS];
 } scans;
 
 void scans_init(scans *ret_scans, uint64_t seed);
 
-/* Source `from` tries to reach `to`. Returns the source if it has just become a likely scan, else
- * NULL. */
-const scan_source *scans_attempt(scans *s, const scan_end *from, const scan_end *to);
+/* Source `from` tries to reach `to`. */
+void scans_attempt(scans *s, const host_end *from, const host_end *to, uint64_t now_ns);
 
 /* An attempt of `from` was answered. */
-void scans_answer(scans *s, const scan_end *from);
+void scans_answer(scans *s, const host_end *from, uint64_t now_ns);
 
-bool   scans_is_likely(const scan_source *source);
+/* Time has passed: judge all sources. on_found() is called for each that has become worse. At the
+ * end (is_last) attempts are judged without waiting for their answers. */
+typedef void scans_found(void *context, uint16_t source);
+void scans_judge(scans *s, uint64_t now_ns, bool is_last, scans_found *on_found, void *context);
+
 double scans_estimate(const uint8_t *registers);
 double scans_hosts(const scan_source *source); /* estimates */
 double scans_ports(const scan_source *source);
 
-/* The likely scans, most attempts first. Returns how many were written. */
-size_t scans_likely(const scans *s, const scan_source **ret_sources, size_t max);
+/* Sources with this verdict, most attempts first. Returns how many were written. */
+size_t scans_list(const scans *s, scan_verdict verdict, uint16_t *ret_sources, size_t max);
 
 #endif

@@ -102,7 +102,7 @@ static void session_on_batch(void *context, const tracked *batch, const uint64_t
                              const tamis_status *after, size_t n, uint32_t tick) {
     session *const lane = context, *const s = lane->main;
     (void)pthread_mutex_lock(&s->lock);
-    watch_batch(&s->watch, batch, after, n);
+    watch_batch(&s->watch, &lane->pending, batch, ids, after, n);
     if (s->has_check) check_batch(&s->check, batch, ids, n, tick);
     (void)pthread_mutex_unlock(&s->lock);
 }
@@ -114,11 +114,30 @@ static void session_on_aged(void *context, unsigned state, uint64_t n) {
     (void)pthread_mutex_unlock(&s->lock);
 }
 
+static void session_on_time(void *context, uint64_t now_ns, uint64_t ticks) {
+    session *const lane = context, *const s = lane->main;
+    (void)ticks;
+    (void)pthread_mutex_lock(&s->lock);
+    watch_time(&s->watch, &lane->pending, now_ns);
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
+static void session_on_full(void *context, bool is_refused) {
+    session *const lane = context, *const s = lane->main;
+    (void)pthread_mutex_lock(&s->lock);
+    watch_full(&s->watch, is_refused, lane->tracker.counts.n_now, lane->clock.latest_ns);
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
 /* What the session of a lane has for itself. */
 static void begin_tracking(session *s) {
     make_flow_table(s);
     tracker_init(&s->tracker, &s->main->m, s->flows, s->spec.seed.low ^ s->spec.seed.high);
-    s->tracker.hooks = (tracker_hooks){ s, session_on_batch, session_on_aged };
+    s->tracker.hooks =
+        (tracker_hooks){ s, session_on_batch, session_on_aged, session_on_time, session_on_full };
+    if (watch_needs_pending(s->asked->is_json, s->main->log.path) &&
+        !pending_init(&s->pending, &s->main->m, s->flows))
+        die("out of memory");
     timeline_init(&s->line);
 }
 
@@ -132,13 +151,20 @@ void session_begin(session *ret_session, const options *asked, upkeep *u) {
     (void)pthread_mutex_init(&s->lock, NULL);
     load_machine(s, asked->machine);
     plan_flow_table(s);
+    s->log = asked->log;
+    s->log.seed = s->spec.seed;
+    s->log.fpr = asked->fpr;
+    s->log.capacity = asked->flows != 0 ? asked->flows : asked->memory / 4; /* 32 bits per flow */
     if (asked->cores > 1)
         timeline_init(&s->line); /* the lanes have the tables */
     else
         begin_tracking(s);
     s->has_check = asked->is_checked;
     if (s->has_check && !check_init(&s->check, &s->m, s->flows, &s->spec)) die("out of memory");
-    watch_init(&s->watch, &s->m, &s->line, s->spec.seed.high, asked->is_json);
+    watch_spec const spec = { .is_json = asked->is_json,
+                              .seed = s->spec.seed.high,
+                              .log = &s->log };
+    watch_init(&s->watch, &s->m, &s->line, &spec);
 }
 
 /* Flows are divided by a hash. So a lane gets a little more than its share: four standard
@@ -224,7 +250,7 @@ void session_on_packet(void *context, const capture_packet *raw) {
     if (skip == PACKET_UNKNOWN_LINK_TYPE) s->unknown_link_type = raw->link_type;
     if (skip != PACKET_TAKEN) return;
     if (machine_takes(&s->main->m, p))
-        tracker_add(&s->tracker, raw->time_ns, s->clock.now_ns);
+        tracker_add(&s->tracker, raw->time_ns, s->clock.now_ns, (uint32_t)raw->on_wire);
     else
         s->others++;
 }
@@ -298,14 +324,19 @@ void session_read(session *s, const char *name) {
 }
 
 void session_finish(session *s) {
-    if (s->flows == NULL || s->tracker.tick_ns == 0) return; /* several lanes, which are finished */
-    tracker_advance(&s->tracker, s->clock.now_ns);
-    while (table_is_behind(s->flows)) tracker_advance(&s->tracker, s->clock.now_ns);
+    bool const has_table = s->flows != NULL && s->tracker.tick_ns != 0;
+    if (has_table) tracker_advance(&s->tracker, s->clock.now_ns);
+    while (has_table && table_is_behind(s->flows)) tracker_advance(&s->tracker, s->clock.now_ns);
+    if (s->main == s) watch_finish(&s->watch, s->clock.now_ns);
+    pending_fini(&s->pending);
+    if (!has_table) return; /* several lanes, which are finished */
     if (s->has_check) check_finish(&s->check, (uint32_t)s->tracker.tick);
 }
 
 void session_end(session *s) {
     if (s->has_check) check_fini(&s->check);
+    watch_fini(&s->watch);
+    tracker_fini(&s->tracker);
     table_free(s->flows);
     machine_free(&s->m);
     (void)pthread_mutex_destroy(&s->lock);

@@ -28,22 +28,30 @@ static void write_events(const session *s, const char *name, bool is_anomaly) {
     json_close('}');
 }
 
-static void write_scans(const session *s) {
-    const scan_source *likely[SCANS_SOURCES];
-    size_t const       n = scans_likely(&s->watch.scans, likely, SCANS_SOURCES);
-    json_open("scans", '[');
+static void write_scans(const session *s, const char *name, scan_verdict verdict) {
+    uint16_t     sources[RANKING_HOSTS];
+    size_t const n = scans_list(&s->watch.scans, verdict, sources, RANKING_HOSTS);
+    json_open(name, '[');
     for (size_t i = 0; i < n; i++) {
-        address_text text;
-        address_write(likely[i]->address, likely[i]->version, text);
         json_open(NULL, '{');
-        json_text("source", text);
-        json_count("attempts", likely[i]->attempts);
-        json_count("answered", likely[i]->answers);
-        json_count("hosts", (uint64_t)llround(scans_hosts(likely[i])));
-        json_count("ports", (uint64_t)llround(scans_ports(likely[i])));
+        events_write_scan(&s->watch.scans, sources[i]);
         json_close('}');
     }
     json_close(']');
+}
+
+static void write_top(const session *s) {
+    json_open("top", '{');
+    for (unsigned role = 0; role < N_TOP_ROLES; role++) {
+        json_open(role == TOP_SOURCE ? "sources" : "targets", '{');
+        for (unsigned measure = 0; measure < N_TOP_MEASURES; measure++) {
+            json_open(top_measure_name((top_measure)measure), '[');
+            events_write_rows(&s->watch.top, (top_role)role, (top_measure)measure);
+            json_close(']');
+        }
+        json_close('}');
+    }
+    json_close('}');
 }
 
 static void write_table(const session *s) {
@@ -56,7 +64,8 @@ static void write_table(const session *s) {
     json_count("memory_bytes", info.memory_bytes);
     json_number("bits_per_flow", report_bits_per_flow(&info));
     json_number("fpr", info.fpr);
-    json_number("unknown", info.unknown);
+    json_number("unknown_rate", info.unknown);
+    json_count("queue_bytes", s->tracker.counts.queue_bytes);
     json_close('}');
 }
 
@@ -80,7 +89,7 @@ static void write_check(const session *s) {
 static void write_timeline(const session *s) {
     uint64_t const slots = s->clock.now_ns / timeline_width_ns(&s->line) + 1;
     json_open("timeline", '{');
-    json_number("seconds", 1e-9 * (double)timeline_width_ns(&s->line));
+    json_number("slot_seconds", 1e-9 * (double)timeline_width_ns(&s->line));
     json_open("packets", '[');
     for (size_t i = 0; i < slots && i < TIMELINE_SLOTS; i++)
         json_count(NULL, s->line.slots[i].packets);
@@ -120,8 +129,10 @@ static void write_flows(const session *s) {
     json_count("flows", counts->flows);
     json_count("flows_now", report_flows_now(s));
     json_count("flows_peak", counts->peak);
-    json_count("refused", counts->refused);
-    json_count("unknown", counts->unknown);
+    json_count("no_room", counts->no_room);
+    json_count("evicted", counts->evicted);
+    json_count("unknown_packets", counts->unknown);
+    json_count("duplicates", counts->duplicates);
     json_count("machine_packets", counts->packets);
     json_count("no_rule", counts->unruled);
     json_count("others", s->others);
@@ -136,7 +147,9 @@ void summary_print(const session *s) {
     write_states(s);
     write_events(s, "events", false);
     write_events(s, "anomalies", true);
-    write_scans(s);
+    write_scans(s, "scans", SCAN_LIKELY);
+    write_scans(s, "retries", SCAN_RETRIES);
+    write_top(s);
     write_table(s);
     if (s->has_check) write_check(s);
     write_timeline(s);

@@ -30,6 +30,7 @@ typedef struct table_spec {
 typedef struct table_info {
     const char *kind;
     uint64_t    capacity;
+    bool        has_limit;  /* the table does not grow beyond its capacity */
     uint64_t    body_bytes; /* the table alone */
     uint64_t    memory_bytes;
     uint64_t    flows;        /* in the table now */

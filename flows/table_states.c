@@ -160,6 +160,7 @@ static void table_states_inspect(const table *base, table_info *ret_info) {
     if (tamis_states_inspect(get_states(base), &info) != TAMIS_OK) return;
     *ret_info = (table_info){ .kind = info.plan.kind,
                               .capacity = info.plan.capacity,
+                              .has_limit = true,
                               .body_bytes = info.plan.body_bytes,
                               .memory_bytes = info.memory_bytes,
                               .flows = info.keys,

@@ -33,38 +33,57 @@ void tracker_timeouts(const machine *m, table_spec *spec) {
 void tracker_init(tracker *ret_tracker, const machine *m, table *flows, uint64_t seed) {
     *ret_tracker = (tracker){ .m = m, .flows = flows, .seed = seed, .tick_ns = tracker_tick_ns(m) };
     ret_tracker->next_ns = ret_tracker->tick_ns;
+    ret_tracker->is_simple = m->duplicate_ns == 0 && m->key != KEY_DNS_ID && m->n_others == 0;
+    room_init(&ret_tracker->room, m, flows);
+}
+
+void tracker_fini(tracker *t) {
+    room_fini(&t->room);
+}
+
+static __attribute__((noinline)) uint64_t hash_hosts(const tracker *t, flow_tuple flow) {
+    flow.port[0] = flow.port[1] = 0;
+    return XXH3_64bits_withSeed(&flow, sizeof flow, t->seed);
 }
 
 uint64_t tracker_id(const tracker *t, const flow_tuple *flow) {
+    if (t->m->key == KEY_HOSTS) return hash_hosts(t, *flow);
     return XXH3_64bits_withSeed(flow, sizeof *flow, t->seed);
 }
 
 /* ------------------------------------------------------------------ one step */
 
-static tamis_step decide_rule(const machine *m, tracked *p, bool is_new, bool is_client_high) {
-    tamis_step const          otherwise = is_new ? TAMIS_STEP_LEAVE : TAMIS_STEP_TOUCH;
-    const machine_rule *const rule = p->rule;
-    if (rule == NULL || rule->go == GO_STAY) return otherwise;
+/* Is end 1 the client of the flow that this packet opens? */
+static bool opener_is_high(const machine_rule *rule, const packet *p) {
+    if (rule->is_guess) return machine_guess_high(p);
+    return p->is_from_high != rule->is_reversed;
+}
+
+static tamis_step decide_rule(const machine *m, tracked *p, const machine_rule *rule, bool is_new) {
+    if (rule->go == GO_STAY) return is_new ? TAMIS_STEP_LEAVE : TAMIS_STEP_TOUCH;
     if (rule->go == GO_END) return TAMIS_STEP_DROP;
-    bool const opener_is_high = p->p.is_from_high != rule->is_reversed;
-    bool const is_opened = is_new || rule->opens;
-    p->to = machine_value(m, (unsigned)rule->go, is_opened ? opener_is_high : is_client_high);
+    if (is_new || rule->opens) p->is_client_high = opener_is_high(rule, &p->p);
+    p->to = machine_value(m, (unsigned)rule->go, p->is_client_high);
     return TAMIS_STEP_SET;
 }
 
+/* The sender of a first packet is the client, unless the machine guesses by ports. In a state that
+ * does not know its client, the sender takes its place: no rule asks. */
 tamis_step tracker_decide(const machine *m, tracked *p, tamis_status status, uint32_t value) {
-    bool const is_new = status == TAMIS_ERR_ABSENT;
-    bool const is_client_high = m->has_direction && !is_new ? (value & 1) != 0 : p->p.is_from_high;
+    bool const            is_new = status == TAMIS_ERR_ABSENT;
+    machine_meaning const meaning = m->values[status == TAMIS_OK ? value : 0];
+    int const             state = is_new ? -1 : meaning.state;
+    bool                  is_client_high = p->p.is_from_high;
     p->before = status;
     p->value = value;
     p->rule = NULL;
-    if (status == TAMIS_ERR_UNKNOWN) {
-        p->step = TAMIS_STEP_TOUCH;
-    } else {
-        int const state = is_new ? -1 : (int)machine_state_of(m, value);
-        p->rule = machine_choose(m, state, p->answers, p->p.is_from_high == is_client_high);
-        p->step = decide_rule(m, p, is_new, is_client_high);
-    }
+    p->step = is_new ? TAMIS_STEP_LEAVE : TAMIS_STEP_TOUCH;
+    if (status == TAMIS_ERR_UNKNOWN) return p->step;
+    if (!is_new && meaning.is_directed) is_client_high = meaning.is_client_high;
+    if (is_new && m->has_guess) is_client_high = machine_guess_high(&p->p);
+    p->is_client_high = is_client_high;
+    p->rule = machine_choose(m, state, p->answers, p->p.is_from_high == is_client_high);
+    if (p->rule != NULL) p->step = decide_rule(m, p, p->rule, is_new);
     return p->step;
 }
 
@@ -78,35 +97,87 @@ static tamis_step on_step(void *context, size_t i, tamis_status status, uint32_t
 
 /* ------------------------------------------------------------------ counting */
 
-static void count_set(tracker *t, const tracked *p, tamis_status after) {
+static void count_set(tracker *t, const tracked *p, uint64_t id, tamis_status after) {
     tracker_counts *const counts = &t->counts;
     bool const            is_new = p->before == TAMIS_ERR_ABSENT;
+    unsigned const        state = machine_state_of(t->m, p->to);
     if (after != TAMIS_OK) {
-        counts->refused += after == TAMIS_ERR_FULL;
+        counts->no_room += after == TAMIS_ERR_FULL;
         return;
     }
     if (!is_new) counts->now[machine_state_of(t->m, p->value)]--;
-    counts->now[machine_state_of(t->m, p->to)]++;
+    counts->now[state]++;
+    counts->n_now += is_new;
     counts->flows += is_new || p->rule->opens;
+    if (is_new || p->value != p->to) room_note(&t->room, id, state, counts->n_now);
 }
 
-static void count_packet_step(tracker *t, const tracked *p, tamis_status after) {
+static void count_packet_step(tracker *t, const tracked *p, uint64_t id, tamis_status after) {
     tracker_counts *const counts = &t->counts;
     counts->unknown += p->before == TAMIS_ERR_UNKNOWN;
     counts->unruled += p->before == TAMIS_ERR_ABSENT && p->rule == NULL;
-    if (p->step == TAMIS_STEP_SET) count_set(t, p, after);
-    if (p->step == TAMIS_STEP_DROP && after == TAMIS_OK)
+    if (p->step == TAMIS_STEP_SET) count_set(t, p, id, after);
+    if (p->step == TAMIS_STEP_DROP && after == TAMIS_OK) {
         counts->now[machine_state_of(t->m, p->value)]--;
+        counts->n_now--;
+    }
     if (tracker_is_event(p, after)) counts->events[p->rule->event]++;
 }
 
-static void count_peak(tracker_counts *counts) {
-    uint64_t now = 0;
-    for (unsigned i = 0; i < MACHINE_STATES; i++) now += counts->now[i];
-    if (now > counts->peak) counts->peak = now;
+/* ------------------------------------------------------------------ a full table */
+
+static void tell_full(tracker *t, bool *is_told, bool is_refused) {
+    if (*is_told) return;
+    *is_told = true;
+    if (t->hooks.on_full != NULL) t->hooks.on_full(t->hooks.context, is_refused);
+}
+
+static uint64_t make_room(tracker *t, uint64_t n) {
+    uint64_t const n_made = room_make(&t->room, n, t->counts.now);
+    t->counts.n_now -= n_made;
+    t->counts.evicted += n_made;
+    if (n_made != 0) tell_full(t, &t->is_told_full, false);
+    return n_made;
+}
+
+/* A packet that is taken through the table once more. */
+typedef struct retry {
+    const machine *m;
+    tracked       *p;
+} retry;
+
+static tamis_step on_retry(void *context, size_t i, tamis_status status, uint32_t value,
+                           uint32_t *ret_to) {
+    const retry *const again = context;
+    (void)i;
+    tamis_step const step = tracker_decide(again->m, again->p, status, value);
+    *ret_to = again->p->to;
+    return step;
+}
+
+/* The table refused a flow: forget another one, and try again. */
+static void retry_refused(tracker *t, const uint64_t *ids, tamis_status *after) {
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->batch[i].step != TAMIS_STEP_SET || after[i] != TAMIS_ERR_FULL) continue;
+        retry again = { t->m, &t->batch[i] };
+        while (after[i] == TAMIS_ERR_FULL && make_room(t, 1) != 0)
+            table_step(t->flows, &ids[i], 1, on_retry, &again, &after[i]);
+        if (after[i] == TAMIS_ERR_FULL) tell_full(t, &t->is_told_refused, true);
+    }
 }
 
 /* ------------------------------------------------------------------ batches */
+
+static void count_batch(tracker *t, const uint64_t *ids, const tamis_status *after) {
+    tracker_counts *const counts = &t->counts;
+    uint64_t const        capacity = t->room.capacity;
+    for (size_t i = 0; i < t->n; i++) count_packet_step(t, &t->batch[i], ids[i], after[i]);
+    counts->packets += t->n;
+    if (counts->n_now > counts->peak) counts->peak = counts->n_now;
+    if (capacity != 0 && counts->n_now > capacity) (void)make_room(t, counts->n_now - capacity);
+    room_tidy(&t->room, counts->now);
+    counts->queue_bytes = room_bytes(&t->room);
+}
 
 void tracker_flush(tracker *t) {
     uint64_t     ids[TRACKER_BATCH];
@@ -114,9 +185,9 @@ void tracker_flush(tracker *t) {
     if (t->n == 0) return;
     for (size_t i = 0; i < t->n; i++) ids[i] = tracker_id(t, &t->batch[i].p.flow);
     table_step(t->flows, ids, t->n, on_step, t, after);
-    for (size_t i = 0; i < t->n; i++) count_packet_step(t, &t->batch[i], after[i]);
-    count_peak(&t->counts);
-    t->counts.packets += t->n;
+    if (t->counts.n_now + t->n > t->room.capacity && t->room.capacity != 0)
+        retry_refused(t, ids, after);
+    count_batch(t, ids, after);
     if (t->hooks.on_batch != NULL) {
         t->hooks.on_batch(t->hooks.context, t->batch, ids, after, t->n, (uint32_t)t->tick);
     }
@@ -128,6 +199,8 @@ void tracker_advance(tracker *t, uint64_t now_ns) {
     uint64_t       aged[TABLE_VALUES] = { 0 }, gone[MACHINE_STATES] = { 0 };
     uint64_t const tick = now_ns / t->tick_ns;
     tracker_flush(t);
+    if (t->hooks.on_time != NULL && tick != t->tick)
+        t->hooks.on_time(t->hooks.context, now_ns, tick - t->tick);
     table_tick(t->flows, tick - t->tick, aged);
     t->tick = tick;
     t->next_ns = (tick + 1) * t->tick_ns;
@@ -138,8 +211,15 @@ void tracker_advance(tracker *t, uint64_t now_ns) {
         if (gone[state] == 0) continue;
         t->counts.aged[state] += gone[state];
         t->counts.now[state] -= gone[state];
+        t->counts.n_now -= gone[state];
         if (t->hooks.on_aged != NULL) t->hooks.on_aged(t->hooks.context, state, gone[state]);
     }
+}
+
+/* The id of a DNS message; 0 if it was not captured. */
+static uint16_t get_dns_id(const packet *p) {
+    int const high = packet_byte(p, 0), low = packet_byte(p, 1);
+    return high >= 0 && low >= 0 ? (uint16_t)(high << 8 | low) : 0;
 }
 
 packet *tracker_room(tracker *t, uint64_t now_ns) {
@@ -147,10 +227,16 @@ packet *tracker_room(tracker *t, uint64_t now_ns) {
     return &t->batch[t->n].p;
 }
 
-void tracker_add(tracker *t, uint64_t time_ns, uint64_t now_ns) {
-    tracked *const added = &t->batch[t->n++];
-    added->time_ns = time_ns;
-    added->now_ns = now_ns;
-    added->answers = machine_answers(t->m, &added->p); /* now: the payload is not kept */
-    if (t->n == TRACKER_BATCH) tracker_flush(t);
+/* What few machines ask for: copies are not counted, the key has a DNS id, and there are tests that
+ * look further than flags. */
+void tracker_add_slowly(tracker *t, uint64_t time_ns, uint64_t now_ns, uint32_t bytes) {
+    const machine *const m = t->m;
+    packet *const        p = &t->batch[t->n].p;
+    if (m->duplicate_ns != 0 && duplicates_see(&t->recent, p, t->seed, time_ns, m->duplicate_ns)) {
+        t->counts.duplicates++;
+        return;
+    }
+    if (m->key == KEY_DNS_ID) p->flow.extra = get_dns_id(p);
+    uint32_t const answers = machine_answers(m, p); /* now: the payload is not kept */
+    tracker_take(t, time_ns, now_ns, bytes, answers);
 }

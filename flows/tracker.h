@@ -8,6 +8,8 @@
 #define FLOWS_TRACKER_H
 
 #include "clock.h"
+#include "duplicates.h"
+#include "room.h"
 #include "table.h"
 
 #define TRACKER_BATCH 128
@@ -16,28 +18,34 @@
 typedef struct tracked {
     packet              p;
     uint64_t            time_ns; /* its own timestamp */
+    uint32_t            bytes;   /* on the wire */
     uint64_t            now_ns;  /* the time of the clock */
     uint32_t            answers; /* machine_answers() */
     tamis_status        before;  /* of the flow in the table: TAMIS_OK, _ABSENT or _UNKNOWN */
     uint32_t            value;   /* of the flow, if `before` is TAMIS_OK */
     const machine_rule *rule;    /* that applies, or NULL */
     tamis_step          step;
-    uint32_t            to; /* the new value, if the step is TAMIS_STEP_SET */
+    uint32_t            to;             /* the new value, if the step is TAMIS_STEP_SET */
+    bool                is_client_high; /* after the step; the sender, where nothing asks */
 } tracked;
 
 typedef struct tracker_counts {
-    uint64_t packets; /* that the machine handles */
-    uint64_t flows;   /* opened */
-    uint64_t refused; /* flows for which the table had no room */
-    uint64_t unknown; /* packets whose flow's state the table did not know */
-    uint64_t unruled; /* packets without a flow that no rule applies to */
+    uint64_t packets;     /* that the machine handles */
+    uint64_t flows;       /* opened */
+    uint64_t no_room;     /* flows for which the table had no room */
+    uint64_t evicted;     /* flows that were forgotten to make room */
+    uint64_t queue_bytes; /* of the queues of flows that may go */
+    uint64_t unknown;     /* packets whose flow's state the table did not know */
+    uint64_t unruled;     /* packets without a flow that no rule applies to */
+    uint64_t duplicates;  /* copies of packets, which were not taken */
+    uint64_t n_now;       /* flows in the table, and in each state */
     uint64_t now[MACHINE_STATES];
     uint64_t peak; /* the most flows at one time */
     uint64_t aged[MACHINE_STATES];
     uint64_t events[MACHINE_EVENTS];
 } tracker_counts;
 
-/* Callbacks. Both may be NULL. */
+/* Callbacks. Each may be NULL. */
 typedef struct tracker_hooks {
     void *context;
     /* A batch went through the table. after[i] is the result of the step of packet i. */
@@ -45,6 +53,11 @@ typedef struct tracker_hooks {
                      const tamis_status *after, size_t n, uint32_t tick);
     /* n flows in a state have timed out. */
     void (*on_aged)(void *context, unsigned state, uint64_t n);
+    /* Time passes, now_ns is reached after `ticks` more ticks. Called before flows time out. */
+    void (*on_time)(void *context, uint64_t now_ns, uint64_t ticks);
+    /* The table is full for the first time: from now on, flows are forgotten to make room. Or, with
+     * is_refused, a new flow was refused for the first time. */
+    void (*on_full)(void *context, bool is_refused);
 } tracker_hooks;
 
 typedef struct tracker {
@@ -56,6 +69,10 @@ typedef struct tracker {
     uint64_t       next_ns; /* when the next tick begins */
     tracker_hooks  hooks;
     tracker_counts counts;
+    bool           is_simple; /* the answers for a packet depend on its flags alone */
+    room           room;
+    bool           is_told_full, is_told_refused; /* hooks.on_full was called */
+    duplicates     recent;                        /* packets, if the machine asks for copies */
     size_t         n;
     tracked        batch[TRACKER_BATCH];
 } tracker;
@@ -66,21 +83,48 @@ uint64_t tracker_tick_ns(const machine *m);
 /* `flows` is a table made from a spec that tracker_timeouts() filled in. */
 void tracker_init(tracker *ret_tracker, const machine *m, table *flows, uint64_t seed);
 
+void tracker_fini(tracker *t);
+
 /* Set n_values and the timeouts of all values, in ticks. */
 void tracker_timeouts(const machine *m, table_spec *spec);
 
-/* The id of a flow: a hash of its tuple. */
+/* The id of a flow: a hash of its tuple, or of the part of it that the machine names. */
 uint64_t tracker_id(const tracker *t, const flow_tuple *flow);
 
 /* Where to parse the next packet into, which arrives at time now_ns. */
 packet *tracker_room(tracker *t, uint64_t now_ns);
 
-/* Add the packet that was parsed into tracker_room(). `time_ns` is its own timestamp. */
-void tracker_add(tracker *t, uint64_t time_ns, uint64_t now_ns);
-
 /* Take the collected packets through the table. tracker_advance() also lets time pass. */
 void tracker_flush(tracker *t);
 void tracker_advance(tracker *t, uint64_t now_ns); /* time never goes back */
+
+/* The packet in tracker_room() has its answers: it is taken. */
+static inline void tracker_take(tracker *t, uint64_t time_ns, uint64_t now_ns, uint32_t bytes,
+                                uint32_t answers) {
+    tracked *const added = &t->batch[t->n];
+    added->time_ns = time_ns;
+    added->now_ns = now_ns;
+    added->bytes = bytes;
+    added->answers = answers;
+    if (++t->n == TRACKER_BATCH) tracker_flush(t);
+}
+
+void tracker_add_slowly(tracker *t, uint64_t time_ns, uint64_t now_ns, uint32_t bytes);
+
+/* Add the packet that was parsed into tracker_room(), and had `bytes` on the wire. `time_ns` is its
+ * own timestamp. */
+static inline void tracker_add(tracker *t, uint64_t time_ns, uint64_t now_ns, uint32_t bytes) {
+    if (t->is_simple)
+        tracker_take(t, time_ns, now_ns, bytes, machine_flag_answers(t->m, &t->batch[t->n].p));
+    else
+        tracker_add_slowly(t, time_ns, now_ns, bytes);
+}
+
+/* Has this packet opened a flow? */
+static inline bool tracker_is_opening(const tracked *p, tamis_status after) {
+    return p->step == TAMIS_STEP_SET && after == TAMIS_OK &&
+           (p->before == TAMIS_ERR_ABSENT || p->rule->opens);
+}
 
 /* Does this packet cause an event? Not if the table had no room for its flow: the event would be
  * repeated with each packet. */

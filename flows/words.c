@@ -1,6 +1,7 @@
 /* words.c - see words.h. */
 #include "words.h"
 
+#include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static bool is_blank(char c) {
 }
 
 static bool is_sign(char c) {
-    return c == '(' || c == ')' || c == ',' || c == '<' || c == '>' || c == '=';
+    return c == '(' || c == ')' || c == ',' || c == '<' || c == '>' || c == '=' || c == '&';
 }
 
 static bool is_line_end(const reader *r) {
@@ -147,13 +148,25 @@ bool word_take_name(reader *r, machine_word ret_name, const char *expected) {
 
 /* ------------------------------------------------------------------ numbers */
 
-/* Parse a number up to `limit`. *ret_rest is the part of the word after it. */
+static int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static bool is_hex(const char *word) {
+    return word[0] == '0' && word[1] == 'x' && hex_digit(word[2]) >= 0;
+}
+
+/* Parse a number up to `limit`, as in 22 or 0x16. *ret_rest is the part of the word after it. */
 static bool read_leading_number(const char *word, uint64_t limit, uint64_t *ret_value,
                                 const char **ret_rest) {
-    uint64_t value = 0;
+    uint64_t  value = 0;
+    int const base = is_hex(word) ? 16 : 10;
     if (*word < '0' || *word > '9') return false;
-    for (; *word >= '0' && *word <= '9'; word++) {
-        value = value * 10 + (uint64_t)(*word - '0');
+    if (base == 16) word += 2;
+    for (; hex_digit(*word) >= 0 && hex_digit(*word) < base; word++) {
+        value = value * (uint64_t)base + (uint64_t)hex_digit(*word);
         if (value > limit) return false;
     }
     *ret_value = value;
@@ -181,6 +194,58 @@ bool word_take_range(reader *r, uint32_t limit, const char *expected, uint32_t *
     if (*rest != '\0' || high < low) return word_fail_expected(r, expected);
     *ret_low = (uint32_t)low;
     *ret_high = (uint32_t)high;
+    return word_next(r);
+}
+
+bool word_take_ports(reader *r, machine_ports *ret_ports) {
+    static const char *const expected = "a port or ports, as in 53 or 80,443,6000-6063";
+    bool                     is_more = true;
+    ret_ports->n = 0;
+    while (is_more) {
+        uint32_t low, high;
+        if (ret_ports->n == MACHINE_RANGES)
+            return word_fail(r, "more than %d ports or ranges in one list", MACHINE_RANGES);
+        if (!word_take_range(r, MACHINE_MAX_PORT, expected, &low, &high)) return false;
+        ret_ports->low[ret_ports->n] = (uint16_t)low;
+        ret_ports->high[ret_ports->n++] = (uint16_t)high;
+        if (!word_accept(r, ",", &is_more)) return false;
+    }
+    return true;
+}
+
+bool word_take_sequence(reader *r, uint8_t *ret_bytes, uint32_t *ret_n) {
+    static const char *const expected = "1 to 8 bytes in hexadecimal, as in 0x1603";
+    size_t const             n = strlen(r->word);
+    if (r->is_quoted || !is_hex(r->word) || n % 2 != 0 || n / 2 - 1 > MACHINE_SEQUENCE)
+        return word_fail_expected(r, expected);
+    for (size_t i = 2; i < n; i += 2) {
+        int const high = hex_digit(r->word[i]), low = hex_digit(r->word[i + 1]);
+        if (high < 0 || low < 0) return word_fail_expected(r, expected);
+        ret_bytes[i / 2 - 1] = (uint8_t)(16 * high + low);
+    }
+    *ret_n = (uint32_t)(n / 2 - 1);
+    return word_next(r);
+}
+
+/* 10.0.0.0/8, 192.0.2.7, 2001:db8::/32. */
+bool word_take_prefix(reader *r, machine_prefix *ret_prefix) {
+    static const char *const expected = "an address or a prefix, as in 10.0.0.0/8 or 2001:db8::1";
+    machine_prefix           prefix = { .version = strchr(r->word, ':') != NULL ? 6 : 4 };
+    unsigned const           most = prefix.version == 6 ? 128 : 32;
+    char *const              slash = strchr(r->word, '/');
+    uint64_t                 bits = most;
+    const char              *rest = "";
+    char                     address[MACHINE_TEXT_BYTES];
+    size_t const             n = slash != NULL ? (size_t)(slash - r->word) : strlen(r->word);
+    memcpy(address, r->word, n);
+    address[n] = '\0';
+    if (slash != NULL && !read_leading_number(slash + 1, most, &bits, &rest))
+        return word_fail_expected(r, expected);
+    if (r->is_quoted || *rest != '\0' ||
+        inet_pton(prefix.version == 6 ? AF_INET6 : AF_INET, address, prefix.address) != 1)
+        return word_fail_expected(r, expected);
+    prefix.bits = (unsigned)bits;
+    *ret_prefix = prefix;
     return word_next(r);
 }
 

@@ -1,6 +1,6 @@
 /* words.h - split the text of a machine into words, and report errors.
  *
- * A line is a statement. Words are separated by blanks; ( ) , < > = are words by themselves; a #
+ * A line is a statement. Words are separated by blanks; ( ) , < > = & are words by themselves; a #
  * begins a comment. The reader holds the current word, "" at the end of the line. Functions that
  * parse return false after an error, which they have reported by word_fail().
  */
@@ -14,8 +14,8 @@ typedef struct reader {
     unsigned         line;
     char             word[MACHINE_TEXT_BYTES];
     bool             is_quoted;
-    unsigned         depth;    /* of parentheses */
-    bool             has_over; /* there was an 'over' line */
+    unsigned         depth;             /* of parentheses */
+    bool             has_over, has_key; /* there was such a line */
     machine         *m;
     machine_problem *problem;
 } reader;
@@ -47,5 +47,10 @@ bool word_take_number(reader *r, uint32_t limit, const char *expected, uint32_t 
 bool word_take_range(reader *r, uint32_t limit, const char *expected, uint32_t *ret_low,
                      uint32_t *ret_high);
 bool word_take_duration(reader *r, uint64_t *ret_ns);
+
+/* The same for a list of ports, bytes in hexadecimal, and an address or a prefix. */
+bool word_take_ports(reader *r, machine_ports *ret_ports);
+bool word_take_sequence(reader *r, uint8_t *ret_bytes, uint32_t *ret_n);
+bool word_take_prefix(reader *r, machine_prefix *ret_prefix);
 
 #endif

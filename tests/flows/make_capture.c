@@ -3,12 +3,14 @@
  *
  * usage: make_capture mixed FILE [option=value ...]     some of everything
  *        make_capture bulk FILE [option=value ...]      many connections at one time
+ *        make_capture flood FILE [option=value ...]     SYNs from random addresses to one server
  *
  * Prints what is in the capture, and so what tamis-flows should find, as JSON.
  *
  * Options: seed=1, connections=1000 (mixed: TCP connections; bulk: at one time), packets=5 (bulk:
- * data packets per connection), loss=0 (mixed: percent of packets that are left out), scans=2
- * (mixed: sources that scan), format=micro|nano|swapped|ng, snapshot=262144, seconds=60.
+ * data packets per connection; flood: real connections), loss=0 (mixed: percent of packets that
+ * are left out), scans=2 (mixed: sources that scan), format=micro|nano|swapped|ng,
+ * snapshot=262144, seconds=60.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -364,6 +366,46 @@ static void write_bulk(const settings *set, frame_writer *writer) {
            (unsigned long long)(n / 2));
 }
 
+/* ------------------------------------------------------------------ flood */
+
+static void flood_put(frame_writer *writer, const frame_end *from, const frame_end *to,
+                      unsigned flags, uint64_t time_ns) {
+    frame_style const style = { .version = 4 };
+    frame             made;
+    frame_tcp(&made, &style, from, to, flags, 0);
+    writer_put(writer, &made, time_ns);
+}
+
+/* `connections` SYNs from random addresses, and among them `packets` real connections to the same
+ * server. */
+static void write_flood(const settings *set, frame_writer *writer) {
+    frame_style const style = { .version = 4 };
+    frame_end const   server = make_end(&style, 192, 1, 80);
+    uint64_t const    each = set->connections / (set->packets + 1) + 1;
+    uint64_t const    step_ns = set->seconds * 1000 * MS / set->connections + 1;
+    uint64_t          time_ns = BEGIN_NS, n_real = 0;
+    for (uint64_t i = 1; i <= set->connections; i++) {
+        uint64_t const  any = random_next() >> 20;
+        frame_end const source =
+            make_end(&style, 11 + (unsigned)(any >> 24 & 0x7f), any, (uint16_t)(any >> 28 | 1024));
+        flood_put(writer, &source, &server, SYN, time_ns += step_ns);
+        if (i % each != 0) continue;
+        frame_end const client = make_end(&style, 10, n_real++, 40000);
+        flood_put(writer, &client, &server, SYN, time_ns += step_ns);
+        flood_put(writer, &server, &client, SYN | ACK, time_ns += step_ns);
+        flood_put(writer, &client, &server, ACK, time_ns += step_ns);
+    }
+    for (uint64_t i = 0; i < n_real; i++) {
+        frame_end const client = make_end(&style, 10, i, 40000);
+        flood_put(writer, &client, &server, FIN | ACK, time_ns += step_ns);
+        flood_put(writer, &server, &client, FIN | ACK, time_ns += step_ns);
+        flood_put(writer, &client, &server, ACK, time_ns += step_ns);
+    }
+    printf("{\"packets\":%llu,\"half_open\":%llu,\"closed\":%llu}\n",
+           (unsigned long long)writer_packets(writer), (unsigned long long)set->connections,
+           (unsigned long long)n_real);
+}
+
 /* ------------------------------------------------------------------ the command line */
 
 static void set_option(settings *set, const char *word) {
@@ -406,7 +448,7 @@ int main(int argc, char **argv) {
                      .seconds = 60,
                      .format = "micro" };
     if (argc < 3) {
-        fprintf(stderr, "usage: make_capture mixed|bulk FILE [option=value ...]\n");
+        fprintf(stderr, "usage: make_capture mixed|bulk|flood FILE [option=value ...]\n");
         return 2;
     }
     for (int i = 3; i < argc; i++) set_option(&set, argv[i]);
@@ -418,6 +460,8 @@ int main(int argc, char **argv) {
     }
     if (strcmp(argv[1], "bulk") == 0)
         write_bulk(&set, writer);
+    else if (strcmp(argv[1], "flood") == 0)
+        write_flood(&set, writer);
     else
         write_mixed(&set, writer);
     return writer_close(writer) ? 0 : 2;

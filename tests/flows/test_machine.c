@@ -38,7 +38,8 @@ static const struct {
 } mistakes[] = {
     { "", 1, "expected 'machine' and its name, found the end of the file" },
     { "# nothing\n\n", 3, "found the end of the file" },
-    { "machin m\n", 1, "expected 'machine', 'over', 'state' or 'from', found 'machin'" },
+    { "machin m\n", 1,
+      "expected 'machine', 'over', 'key', 'duplicates', 'state' or 'from', found 'machin'" },
     { "machine\n", 1, "expected a name after 'machine', found the end of the line" },
     { "machine \"m\"\n", 1, "expected a name after 'machine', found 'm'" },
     { "machine m \"title\" more\n", 1, "expected the end of the line, found 'more'" },
@@ -57,7 +58,8 @@ static const struct {
     { "machine m\nstate a timeout 0s\n", 2, "found '0s'" },
     { "machine m\nstate a timeout 31d\n", 2, "found '31d'" },
     { "machine m\nstate a timeout 99999999999999999999s\n", 2, "expected a duration" },
-    { "machine m\nstate a timeout 5s halfopen\n", 2, "expected 'half-open', 'as' or the end" },
+    { "machine m\nstate a timeout 5s halfopen\n", 2,
+      "expected 'half-open', 'ended', 'as' or the end" },
     { "machine m\nstate a timeout 5s as\n", 2, "expected a name after 'as'" },
     { "machine m\nstate a timeout 5s\nstate a timeout 6s\n", 3, "there is a state 'a' already" },
     { "machine m\nstate new timeout 5s\n", 2, "a state cannot be called 'new'" },
@@ -151,7 +153,8 @@ static void limits_are_reported(void **state) {
         n += (size_t)sprintf(text + n, "from s%u when client go s%u\n", i, i + 1);
     assert_false(machine_read(text, n, &m, &problem));
     assert_int_equal(problem.line, 3);
-    assert_non_null(strstr(problem.text, "different timeouts need at most 8 states"));
+    assert_non_null(strstr(problem.text,
+                           "different timeouts need at most 16 values, and these states make 17"));
 }
 
 static void random_changes_are_parsed_or_refused(void **state) {
@@ -269,7 +272,7 @@ static void the_first_matching_rule_applies(void **state) {
     p.flags = TCP_ACK;
     assert_int_equal(machine_choose(&m, -1, machine_answers(&m, &p), true)->line, 6);
     assert_null(machine_choose(&m, 0, machine_answers(&m, &p), true));
-    assert_false(m.has_direction);
+    assert_false(m.asks_client);
     machine_free(&m);
 }
 
@@ -318,7 +321,7 @@ static void all_words_are_parsed(void **state) {
 /* ------------------------------------------------------------------ the built-in machines */
 
 static uint8_t parse_flags(const char *letters) {
-    static const char names[] = "FSRPA";
+    static const char names[] = "FSRPAU";
     uint8_t           flags = 0;
     for (; *letters != '\0' && *letters != ' '; letters++) {
         const char *const at = strchr(names, *letters);
@@ -338,6 +341,7 @@ static const char *play(const machine *m, const char *packets, unsigned *ret_ope
         tracked p = { .p = { .flow = { .protocol = PROTOCOL_TCP, .version = 4 },
                              .is_from_high = at[0] == 's',
                              .flags = parse_flags(at + 2) } };
+        p.p.payload_bytes = (p.p.flags & TCP_PSH) != 0 ? 10 : 0;
         p.answers = machine_answers(m, &p.p);
         if (tracker_decide(m, &p, status, value) != TAMIS_STEP_SET) continue;
         *ret_opened += status == TAMIS_ERR_ABSENT || p.rule->opens;
@@ -363,7 +367,8 @@ static const struct {
     { "c:S s:SA c:A c:FA s:FA c:A", "closed", 1 },
     { "c:S s:SA c:A s:FA c:FA s:A", "closed", 1 },
     { "c:S s:SA c:A s:FA c:FA s:R", "closed", 1 },
-    { "c:S s:RA", "reset", 1 },
+    { "c:S s:RA", "refused", 1 },
+    { "c:S c:R", "reset", 1 },
     { "c:S s:SA c:R", "reset", 1 },
     { "c:S s:SA c:A s:R", "reset", 1 },
     { "c:S s:SA c:A s:FA c:FA c:S", "syn", 2 }, /* the ports are used again */
@@ -373,8 +378,16 @@ static const struct {
     { "c:S c:A", "established", 1 },  /* the answer was not captured */
     { "s:SA c:A", "established", 1 }, /* the SYN was not: c is still the client */
     { "s:SA c:A c:FA", "client-fin", 1 },
-    { "c:S s:S", "syn-ack", 1 },  /* both ends open */
-    { "c:PA", "established", 1 }, /* picked up */
+    { "c:S s:S", "syn-ack", 1 }, /* both ends open */
+    { "c:PA", "picked-up", 1 },
+    { "c:A s:A", "established", 1 },  /* the other end answers */
+    { "c:A c:A", "picked-up", 1 },    /* no data */
+    { "c:A c:PA", "established", 1 }, /* one side, with data */
+    { "s:SA s:A", "established", 1 }, /* only the server was captured */
+    { "s:SA s:SA", "syn-ack", 1 },
+    { "c:A c:S", "syn", 2 },
+    { "c:F", "reset", 1 }, /* scans */
+    { "c:FPU", "reset", 1 },
     { "s:PA s:FA", "client-fin", 1 },
     { "c:FA", "client-fin", 1 },
     { "c:R", "reset", 1 },

@@ -1,9 +1,8 @@
-/* test_parts.c - the clock, the exact table, scans, and the timeline. */
+/* test_parts.c - the clock, the exact table, and the timeline. */
 #include "unit.h"
 
 #include "clock.h"
 #include "exact.h"
-#include "scans.h"
 #include "timeline.h"
 
 #define SECOND NS_PER_SECOND
@@ -112,114 +111,6 @@ static void the_exact_table_wraps_around(void **state) {
     exact_fini(&table);
 }
 
-/* ------------------------------------------------------------------ scans */
-
-static scan_end make_scan_end(uint32_t n) {
-    scan_end end = { .version = 4 };
-    memcpy(end.address, &n, sizeof n);
-    return end;
-}
-
-/* The guarantee of Space-Saving: a source with more than 1/1024 of all attempts is in the list, and
- * no counter is below the true count or more than that share above it. */
-static void busy_sources_are_always_in_the_list(void **state) {
-    (void)state;
-    static scans    s;
-    static uint64_t truth[20000];
-    dice            random = dice_start();
-    uint64_t const  n = 400000;
-    memset(truth, 0, sizeof truth);
-    scans_init(&s, 1);
-    for (uint64_t i = 0; i < n; i++) {
-        bool const     is_busy = dice_below(&random, 4) == 0;
-        uint32_t const source =
-            (uint32_t)(is_busy ? dice_below(&random, 50) : dice_below(&random, 20000));
-        scan_end const from = make_scan_end(source),
-                       to = make_scan_end((uint32_t)dice_roll(&random));
-        (void)scans_attempt(&s, &from, &to);
-        truth[source]++;
-    }
-    assert_int_equal(s.n_attempts, n);
-    uint64_t sum = 0;
-    for (size_t i = 0; i < s.n; i++) {
-        uint32_t source;
-        memcpy(&source, s.sources[i].address, sizeof source);
-        assert_true(s.counts[i] >= truth[source]);
-        assert_true(s.counts[i] - truth[source] <= n / SCANS_SOURCES);
-        assert_true(s.sources[i].attempts <= truth[source]);
-        sum += s.counts[i];
-        if (truth[source] > n / SCANS_SOURCES) truth[source] = 0; /* found */
-    }
-    assert_int_equal(sum, n);
-    for (size_t i = 0; i < COUNT(truth); i++) assert_true(truth[i] <= n / SCANS_SOURCES);
-}
-
-static void scans_are_reported_once_and_only_with_few_answers(void **state) {
-    (void)state;
-    static scans   s;
-    scan_end const scanner = make_scan_end(1), crawler = make_scan_end(2);
-    unsigned       n_reported = 0;
-    scans_init(&s, 1);
-    for (uint32_t i = 0; i < 1000; i++) {
-        scan_end const target = make_scan_end(1000 + i);
-        n_reported += scans_attempt(&s, &scanner, &target) != NULL;
-        assert_int_equal(n_reported, i + 1 >= SCANS_ATTEMPTS ? 1 : 0);
-        if (i % 20 == 0) scans_answer(&s, &scanner);
-        assert_null(scans_attempt(&s, &crawler, &target));
-        if (i % 5 == 0) scans_answer(&s, &crawler);
-    }
-    const scan_source *likely[SCANS_SOURCES];
-    assert_int_equal(scans_likely(&s, likely, SCANS_SOURCES), 1);
-    assert_memory_equal(likely[0]->address, scanner.address, 16);
-    assert_int_equal(likely[0]->attempts, 1000);
-    assert_int_equal(likely[0]->answers, 50);
-}
-
-static void likely_scans_are_sorted(void **state) {
-    (void)state;
-    static scans       s;
-    const scan_source *likely[3];
-    scans_init(&s, 1);
-    for (uint32_t source = 1; source <= 5; source++) {
-        scan_end const from = make_scan_end(source);
-        for (uint32_t i = 0; i < 100 * source; i++) {
-            scan_end const to = make_scan_end(i);
-            (void)scans_attempt(&s, &from, &to);
-        }
-    }
-    assert_int_equal(scans_likely(&s, likely, 3), 3);
-    for (unsigned i = 0; i < 3; i++) assert_int_equal(likely[i]->attempts, 500 - 100 * i);
-}
-
-/* The estimate for so many hosts, relative to the true number. */
-static double relative_estimate(uint32_t n_hosts, uint64_t seed) {
-    static scans   s;
-    scan_end const from = make_scan_end(1);
-    scans_init(&s, seed);
-    for (uint32_t i = 0; i < n_hosts; i++) {
-        scan_end const to = make_scan_end(i * 7);
-        (void)scans_attempt(&s, &from, &to);
-    }
-    return scans_estimate(s.sources[0].hosts) / n_hosts;
-}
-
-/* 64 registers have a standard error of 1.04 / sqrt(64) = 13%. */
-static void hosts_are_estimated_within_their_error(void **state) {
-    (void)state;
-    static const uint32_t sizes[] = { 1, 2, 10, 100, 1000, 10000 };
-    for (size_t i = 0; i < COUNT(sizes); i++) {
-        unsigned const n = sizes[i] < 10000 ? 400 : 100;
-        double         sum = 0, squares = 0;
-        for (uint64_t seed = 0; seed < n; seed++) {
-            double const error = relative_estimate(sizes[i], seed) - 1;
-            sum += error;
-            squares += error * error;
-        }
-        assert_true(fabs(sum / n) < UNIT_SIGMAS * 0.13 / sqrt(n) + 0.02);
-        assert_true(sqrt(squares / n) < 1.25 * 0.13);
-    }
-}
-
 /* ------------------------------------------------------------------ the timeline */
 
 static void timelines_keep_everything_in_its_slot(void **state) {
@@ -261,10 +152,6 @@ int main(void) {
         cmocka_unit_test(two_different_clocks_do_not_drive_time_ahead),
         cmocka_unit_test(the_exact_table_is_exact),
         cmocka_unit_test(the_exact_table_wraps_around),
-        cmocka_unit_test(busy_sources_are_always_in_the_list),
-        cmocka_unit_test(scans_are_reported_once_and_only_with_few_answers),
-        cmocka_unit_test(likely_scans_are_sorted),
-        cmocka_unit_test(hosts_are_estimated_within_their_error),
         cmocka_unit_test(timelines_keep_everything_in_its_slot),
         cmocka_unit_test(timelines_accept_any_time),
     };

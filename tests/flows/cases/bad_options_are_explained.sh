@@ -2,7 +2,7 @@
 code_of tamis-flows tcp
 code_of tamis-flows run
 code_of tamis-flows tpc made
-code_of tamis-flows udp made
+code_of tamis-flows sctp made
 code_of tamis-flows tcp --flows 1X made
 code_of tamis-flows tcp --flows 0 made
 code_of tamis-flows tcp --memory 16X made
@@ -22,6 +22,11 @@ code_of tamis-flows tcp --json=yes made
 code_of tamis-flows tcp --bogus made
 code_of tamis-flows tcp -x made
 code_of tamis-flows show
-code_of tamis-flows show udp
+code_of tamis-flows show sctp
 code_of tamis-flows tcp nowhere.pcap
 code_of tamis-flows tcp -i no-such-interface
+code_of tamis-flows tcp --log x --log-columns client,colour made
+code_of tamis-flows tcp --log x --log-where client made
+code_of tamis-flows tcp --log x --log-where client_bytes=many made
+code_of tamis-flows tcp --log-json made
+code_of tamis-flows tcp --log nowhere/x made

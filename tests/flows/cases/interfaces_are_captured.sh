@@ -42,4 +42,4 @@ wait $watcher
 tail -n 1 lines | python3 -c '
 import json, sys
 found = json.load(sys.stdin)
-print(found["flows"], found["events"]["established"], found["events"]["closed"], found["events"]["reset"])'
+print(found["flows"], found["events"]["established"], found["events"]["closed"], found["events"]["refused"])'

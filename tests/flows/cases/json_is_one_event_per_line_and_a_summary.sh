@@ -4,7 +4,7 @@ python3 - <<'END'
 import collections, json
 lines = [json.loads(line) for line in open("lines")]
 *events, summary = lines
-count = collections.Counter(event["event"] for event in events if event["event"] != "aged")
+count = collections.Counter(event["event"] for event in events if event["event"] not in ("aged", "top"))
 reported = {name: n for name, n in summary["events"].items() if n}
 scans = sum(event.get("what") == "likely scan" for event in events)
 odd = sum(summary["anomalies"].values()) + scans
@@ -13,7 +13,7 @@ if summary["event"] != "summary" or count != collections.Counter(dict(reported, 
 if scans != len(summary["scans"]):
     print("scans", scans, summary["scans"])
 for event in events:
-    needed = {"aged": {"state", "flows"}, "anomaly": {"what"}}.get(event["event"], {"client", "server_port"})
+    needed = {"aged": {"state", "flows"}, "anomaly": {"what"}, "top": {"role", "by", "hosts"}}.get(event["event"], {"client", "server_port"})
     if not needed <= set(event) or not 1.7e9 <= event["time"] <= 1.7e9 + 100:
         print(event)
 END

@@ -34,6 +34,6 @@ python3 -c '
 import json
 lines = [json.loads(line) for line in open("lines")]
 found = lines[-1]
-print(found["flows"], found["events"]["established"], found["events"]["closed"], found["dropped"], found["refused"])
+print(found["flows"], found["events"]["established"], found["events"]["closed"], found["dropped"], found["no_room"])
 print(sum(line["event"] == "established" for line in lines), sum(found["timeline"]["flows"]),
       sum(found["timeline"]["packets"]) == found["packets"], found["table"]["capacity"] >= 1000000)'

@@ -9,13 +9,13 @@ truth, found = json.load(open("truth")), json.load(open("found"))
 expected = {
     "packets": truth["packets"], "flows": truth["tcp"],
     "established": truth["established"], "closed": truth["closed"],
-    "reset": truth["reset"] + truth["refused"], "picked-up": truth["picked_up"],
+    "reset": truth["reset"], "refused": truth["refused"], "picked-up": truth["picked_up"],
     "scans": truth["scans"], "attempts": truth["scan_attempts"], "complete": True,
 }
 reported = {
     "packets": found["packets"], "flows": found["flows"],
     "established": found["events"]["established"], "closed": found["events"]["closed"],
-    "reset": found["events"]["reset"], "picked-up": found["events"]["picked-up"],
+    "reset": found["events"]["reset"], "refused": found["events"]["refused"], "picked-up": found["events"]["picked-up"],
     "scans": len(found["scans"]), "attempts": sum(scan["attempts"] for scan in found["scans"]),
     "complete": found["is_complete"],
 }

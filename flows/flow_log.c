@@ -1,0 +1,301 @@
+/* flow_log.c - see flow_log.h. */
+#include "flow_log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events.h"
+#include "message.h"
+#include "output.h"
+
+static const struct {
+    const char *name;
+    bool        is_text; /* quoted in JSON, and compared as text */
+} columns[N_LOG_COLUMNS] = {
+    [LOG_TIME] = { "time", false },
+    [LOG_END] = { "end", false },
+    [LOG_DURATION] = { "duration", false },
+    [LOG_PROTOCOL] = { "protocol", true },
+    [LOG_CLIENT] = { "client", true },
+    [LOG_CLIENT_PORT] = { "client_port", false },
+    [LOG_SERVER] = { "server", true },
+    [LOG_SERVER_PORT] = { "server_port", false },
+    [LOG_STATE] = { "state", true },
+    [LOG_CLIENT_BYTES] = { "client_bytes", false },
+    [LOG_SERVER_BYTES] = { "server_bytes", false },
+    [LOG_CLIENT_PACKETS] = { "client_packets", false },
+    [LOG_SERVER_PACKETS] = { "server_packets", false },
+    [LOG_IS_GUESS] = { "is_guess", false },
+};
+
+const char *log_column_name(size_t i) {
+    return i < N_LOG_COLUMNS ? columns[i].name : NULL;
+}
+
+/* ------------------------------------------------------------------ options */
+
+/* The column whose name is the first n letters, or N_LOG_COLUMNS. */
+static log_column find_column(const char *name, size_t n) {
+    unsigned i = 0;
+    while (i < N_LOG_COLUMNS && (strncmp(columns[i].name, name, n) != 0 || columns[i].name[n] != 0))
+        i++;
+    return (log_column)i;
+}
+
+const char *flow_log_read_columns(const char *text, flow_log_spec *spec) {
+    spec->n_columns = 0;
+    for (;; text++) {
+        size_t const     n = strcspn(text, ",");
+        log_column const column = find_column(text, n);
+        if (column == N_LOG_COLUMNS) return "unknown column; the manual lists them";
+        if (spec->n_columns == N_LOG_COLUMNS) return "too many columns";
+        spec->columns[spec->n_columns++] = column;
+        text += n;
+        if (*text == '\0') return NULL;
+    }
+}
+
+void flow_log_all_columns(flow_log_spec *spec) {
+    spec->n_columns = N_LOG_COLUMNS;
+    for (unsigned i = 0; i < N_LOG_COLUMNS; i++) spec->columns[i] = (log_column)i;
+}
+
+static const char *read_test(const char *text, size_t n, log_test *ret_test) {
+    size_t const             n_name = strcspn(text, "=<>!,");
+    const char              *at = text + n_name;
+    size_t const             n_sign = strspn(at, "=<>!");
+    size_t const             n_value = n - n_name - n_sign;
+    static const char *const signs[] = { "=", "!=", "<", "<=", ">", ">=" };
+    *ret_test = (log_test){ .column = find_column(text, n_name) };
+    if (ret_test->column == N_LOG_COLUMNS) return "unknown column; the manual lists them";
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
+        if (strlen(signs[i]) == n_sign && strncmp(signs[i], at, n_sign) == 0)
+            memcpy(ret_test->sign, signs[i], n_sign);
+    }
+    if (ret_test->sign[0] == '\0') return "expected = != < <= > or >= after the column";
+    if (n_value == 0 || n_value >= sizeof ret_test->value) return "expected a value after the sign";
+    memcpy(ret_test->value, at + n_sign, n_value);
+    char *end;
+    (void)strtod(ret_test->value, &end);
+    if (!columns[ret_test->column].is_text && *end != '\0')
+        return "this column is compared with a number";
+    return NULL;
+}
+
+const char *flow_log_read_tests(const char *text, flow_log_spec *spec) {
+    spec->n_tests = 0;
+    for (;; text++) {
+        size_t const n = strcspn(text, ",");
+        if (spec->n_tests == LOG_TESTS) return "too many tests";
+        const char *const complaint = read_test(text, n, &spec->tests[spec->n_tests++]);
+        if (complaint != NULL) return complaint;
+        text += n;
+        if (*text == '\0') return NULL;
+    }
+}
+
+/* ------------------------------------------------------------------ opening */
+
+static bool is_standard_output(const flow_log *log) {
+    return strcmp(log->spec->path, "-") == 0;
+}
+
+/* Write to the file, or to standard output together with everything else that goes there. */
+static void put_text(flow_log *log, const char *text) {
+    if (log->file == NULL)
+        output_string(text);
+    else
+        (void)fputs(text, log->file);
+}
+
+static void open_file(flow_log *log) {
+    if (is_standard_output(log)) return;
+    log->file = fopen(log->spec->path, "a");
+    if (log->file == NULL) die("--log %s: %s", log->spec->path, strerror(errno));
+}
+
+/* The first line names the columns. A file that is continued has one already. */
+static void put_header(flow_log *log) {
+    if (log->spec->is_json || (log->file != NULL && ftell(log->file) > 0)) return;
+    put_text(log, "#");
+    for (size_t i = 0; i < log->spec->n_columns; i++) {
+        if (i != 0) put_text(log, "\t");
+        put_text(log, columns[log->spec->columns[i]].name);
+    }
+    put_text(log, "\n");
+}
+
+void flow_log_open(flow_log *ret_log, const machine *m, const flow_log_spec *spec) {
+    tamis_problem problem = { .status = TAMIS_OK };
+    *ret_log = (flow_log){ .spec = spec, .m = m, .tick_ns = tracker_tick_ns(m) };
+    if (spec->path == NULL) return;
+    if (!records_init(&ret_log->records, m, spec->capacity, spec->fpr, &spec->seed, &problem))
+        die("--log: %s", *problem.text != '\0' ? problem.text : tamis_status_text(problem.status));
+    ret_log->is_open = true;
+    open_file(ret_log);
+    put_header(ret_log);
+}
+
+static void close_file(flow_log *log) {
+    if (log->file == NULL) return;
+    bool const is_bad = ferror(log->file) != 0, is_lost = fclose(log->file) != 0;
+    log->file = NULL;
+    if (is_bad || is_lost) warn("--log %s: writing failed", log->spec->path);
+}
+
+void flow_log_close(flow_log *log) {
+    if (!log->is_open) return;
+    close_file(log);
+    records_fini(&log->records);
+    log->is_open = false;
+}
+
+void flow_log_reopen(flow_log *log) {
+    if (!log->is_open || is_standard_output(log)) return;
+    close_file(log);
+    open_file(log);
+    put_header(log);
+}
+
+/* ------------------------------------------------------------------ lines */
+
+/* What a line is made of. */
+typedef struct log_line {
+    const flow_tuple *flow;
+    bool              is_client_high;
+    const char       *state;
+    uint64_t          end_ns;
+    const record     *known;
+} log_line;
+
+static void write_seconds(uint64_t ns, log_field ret_text) {
+    (void)snprintf(ret_text, sizeof(log_field), "%" PRIu64 ".%06" PRIu64, ns / NS_PER_SECOND,
+                   ns % NS_PER_SECOND / 1000);
+}
+
+static void write_address_field(const log_line *line, bool is_client, log_field ret_text) {
+    address_text text;
+    bool const   is_high = line->is_client_high == is_client;
+    address_write(line->flow->address[is_high], line->flow->version, text);
+    memcpy(ret_text, text, sizeof text);
+}
+
+static void write_field(const log_line *line, log_column column, log_field ret_text) {
+    const record *const known = line->known;
+    const char *const   protocol = protocol_name(line->flow->protocol);
+    uint64_t const      duration = known->duration_ns;
+    double              number = 0;
+    switch (column) {
+    case LOG_TIME: write_seconds(line->end_ns - duration, ret_text); return;
+    case LOG_END: write_seconds(line->end_ns, ret_text); return;
+    case LOG_DURATION: write_seconds(duration, ret_text); return;
+    case LOG_CLIENT: write_address_field(line, true, ret_text); return;
+    case LOG_SERVER: write_address_field(line, false, ret_text); return;
+    case LOG_STATE: (void)snprintf(ret_text, sizeof(log_field), "%s", line->state); return;
+    case LOG_PROTOCOL:
+        number = line->flow->protocol;
+        if (protocol == NULL) break;
+        (void)snprintf(ret_text, sizeof(log_field), "%s", protocol);
+        return;
+    case LOG_CLIENT_PORT: number = line->flow->port[line->is_client_high]; break;
+    case LOG_SERVER_PORT: number = line->flow->port[!line->is_client_high]; break;
+    case LOG_CLIENT_BYTES: number = known->bytes[0]; break;
+    case LOG_SERVER_BYTES: number = known->bytes[1]; break;
+    case LOG_CLIENT_PACKETS: number = known->packets[0]; break;
+    case LOG_SERVER_PACKETS: number = known->packets[1]; break;
+    case LOG_IS_GUESS: number = known->is_guess; break;
+    case N_LOG_COLUMNS: break;
+    }
+    (void)snprintf(ret_text, sizeof(log_field), "%.0f", number);
+}
+
+static bool passes_test(const log_line *line, const log_test *test) {
+    log_field field;
+    write_field(line, test->column, field);
+    double const order = columns[test->column].is_text
+                             ? strcmp(field, test->value)
+                             : strtod(field, NULL) - strtod(test->value, NULL);
+    bool const   is_or_equal = test->sign[1] == '=';
+    switch (test->sign[0]) {
+    case '=': return order == 0;
+    case '!': return order != 0;
+    case '<': return order < 0 || (is_or_equal && order == 0);
+    default: return order > 0 || (is_or_equal && order == 0);
+    }
+}
+
+static void put_field(flow_log *log, const log_line *line, size_t i) {
+    log_column const column = log->spec->columns[i];
+    bool const       is_json = log->spec->is_json, is_text = columns[column].is_text;
+    log_field        field;
+    char             text[128];
+    write_field(line, column, field);
+    if (is_json)
+        (void)snprintf(text, sizeof text, "%c\"%s\":%s%s%s", i == 0 ? '{' : ',',
+                       columns[column].name, is_text ? "\"" : "", field, is_text ? "\"" : "");
+    else
+        (void)snprintf(text, sizeof text, "%s%s", i == 0 ? "" : "\t", field);
+    put_text(log, text);
+}
+
+static void put_line(flow_log *log, const log_line *line) {
+    for (size_t i = 0; i < log->spec->n_tests; i++) {
+        if (!passes_test(line, &log->spec->tests[i])) return;
+    }
+    for (size_t i = 0; i < log->spec->n_columns; i++) put_field(log, line, i);
+    put_text(log, log->spec->is_json ? "}\n" : "\n");
+    log->n_lines++;
+}
+
+/* ------------------------------------------------------------------ packets */
+
+/* Does this packet end its flow? */
+static bool is_end(const machine *m, const tracked *p, tamis_status after) {
+    if (p->rule == NULL || after != TAMIS_OK) return false;
+    if (p->step == TAMIS_STEP_DROP) return true;
+    if (p->step != TAMIS_STEP_SET || !m->states[p->rule->go].is_ended) return false;
+    return p->before == TAMIS_ERR_ABSENT || p->rule->opens ||
+           !m->states[machine_state_of(m, p->value)].is_ended;
+}
+
+void flow_log_batch(flow_log *log, const tracked *batch, const uint64_t *ids,
+                    const tamis_status *after, size_t n) {
+    const machine *const m = log->m;
+    record               known[TRACKER_BATCH];
+    records_batch(&log->records, batch, ids, after, n, known);
+    for (size_t i = 0; i < n; i++) {
+        const tracked *const p = &batch[i];
+        if (!is_end(m, p, after[i])) continue;
+        unsigned const state =
+            p->step == TAMIS_STEP_SET ? (unsigned)p->rule->go : machine_state_of(m, p->value);
+        log_line const line = { .flow = &p->p.flow,
+                                .is_client_high = p->is_client_high,
+                                .state = m->states[state].shown,
+                                .end_ns = p->time_ns,
+                                .known = &known[i] };
+        put_line(log, &line);
+    }
+}
+
+void flow_log_timeout(flow_log *log, const pending_attempt *attempt, uint64_t time_ns) {
+    record known;
+    records_get(&log->records, attempt->id, &known);
+    known.duration_ns = time_ns - attempt->time_ns;
+    log_line const line = { .flow = &attempt->flow,
+                            .is_client_high = attempt->is_client_high,
+                            .state = "timeout",
+                            .end_ns = time_ns,
+                            .known = &known };
+    put_line(log, &line);
+}
+
+/* Several lanes call this, each with its own clock: time goes on with the latest. */
+void flow_log_time(flow_log *log, uint64_t now_ns) {
+    uint64_t const tick = now_ns / log->tick_ns;
+    if (!log->is_open || tick <= log->tick) return;
+    records_tick(&log->records, tick - log->tick);
+    log->tick = tick;
+}

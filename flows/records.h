@@ -1,0 +1,50 @@
+/* records.h - what a flow log needs to know of each flow, in 64 bits: two tables of tamis_states,
+ * with 32 bits for each flow in each.
+ *
+ *     first    | 1 is long | 11 beginning | 10 bytes of the client | 10 bytes of the server |
+ *     second   | 7 fraction | 1 is guess | 2 unused | 11 packets of client | 11 of the server |
+ *
+ * Bytes and packets are approximate counters (counter.h). Standard errors: 11% for bytes, 7% for
+ * packets, and far less for small numbers: below a hundred packets it is 3% at most.
+ *
+ * The beginning is kept in seconds, modulo 2048, and 128ths of a second. When a flow has lasted for
+ * 1024 seconds, its beginning is kept in units of 64 seconds instead. Flows of more than 36 hours
+ * wrap around. (With timeouts of more than 15 minutes all units are longer, in proportion.)
+ */
+#ifndef FLOWS_RECORDS_H
+#define FLOWS_RECORDS_H
+
+#include "tracker.h"
+
+typedef struct record {
+    uint64_t duration_ns;
+    double   bytes[2], packets[2]; /* of client and server */
+    bool     is_guess;
+    bool     is_long; /* the duration is in whole long units */
+} record;
+
+typedef struct records {
+    tamis_states  *tables[2];
+    uint64_t       unit_ns; /* a second, or more */
+    uint64_t       random;
+    uint64_t       longest; /* timeout, in ticks */
+    const machine *m;
+} records;
+
+/* Room for `capacity` flows. False: *reterr_problem says why. */
+bool records_init(records *ret_records, const machine *m, uint64_t capacity, double fpr,
+                  const tamis_seed *seed, tamis_problem *reterr_problem);
+void records_fini(records *r);
+void records_tick(records *r, uint64_t ticks);
+
+/* Take a batch of packets into the records. ret_records[i] is what is known of the flow of packet
+ * i, including this packet. */
+void records_batch(records *r, const tracked *batch, const uint64_t *ids, const tamis_status *after,
+                   size_t n, record *ret_records);
+
+/* The bytes and packets of a flow; 0 where nothing is known. */
+void records_get(const records *r, uint64_t id, record *ret_record);
+
+uint64_t records_bytes(const records *r);
+
+#endif

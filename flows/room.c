@@ -1,0 +1,149 @@
+/* room.c - see room.h. */
+#include "room.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_PLACES 1024
+#define BATCH 128
+#define SLACK 4096 /* ids that a queue may have too many, in any case */
+
+void room_init(room *ret_room, const machine *m, table *flows) {
+    table_info info;
+    table_inspect(flows, &info);
+    *ret_room = (room){ .m = m, .flows = flows, .capacity = info.has_limit ? info.capacity : 0 };
+    for (unsigned i = 0; i < m->n_states; i++) {
+        uint64_t const bit = UINT64_C(1) << i;
+        if (m->states[i].is_half_open) ret_room->queues[ROOM_HALF_OPEN].states |= bit;
+        if (m->states[i].is_ended) ret_room->queues[ROOM_ENDED].states |= bit;
+    }
+    ret_room->queues[ROOM_HALF_OPEN].begin = ret_room->capacity / 4;
+    ret_room->queues[ROOM_ENDED].begin = ret_room->capacity / 4 * 3;
+}
+
+void room_fini(room *r) {
+    for (unsigned i = 0; i < N_ROOM_CLASSES; i++) free(r->queues[i].ids);
+}
+
+/* ------------------------------------------------------------------ queues */
+
+/* Without memory for a longer queue, the oldest flow is left to its timeout. */
+static void queue_grow(room_queue *q) {
+    uint64_t const  n_places = q->n_places == 0 ? FIRST_PLACES : 2 * q->n_places;
+    uint64_t *const ids = malloc(n_places * sizeof *ids);
+    if (ids == NULL) {
+        if (q->n != 0) q->n--;
+        q->first++;
+        return;
+    }
+    for (uint64_t i = 0; i < q->n; i++) ids[i] = q->ids[(q->first + i) & (q->n_places - 1)];
+    free(q->ids);
+    q->ids = ids;
+    q->n_places = n_places;
+    q->first = 0;
+}
+
+static void queue_put(room_queue *q, uint64_t id) {
+    if (q->n == q->n_places) queue_grow(q);
+    if (q->n_places != 0) q->ids[(q->first + q->n++) & (q->n_places - 1)] = id;
+}
+
+static size_t queue_take(room_queue *q, uint64_t *ret_ids, size_t max) {
+    size_t const n = q->n < max ? (size_t)q->n : max;
+    for (size_t i = 0; i < n; i++) ret_ids[i] = q->ids[(q->first + i) & (q->n_places - 1)];
+    q->first += n;
+    q->n -= n;
+    return n;
+}
+
+void room_note(room *r, uint64_t id, unsigned state, uint64_t n_now) {
+    for (unsigned i = 0; i < N_ROOM_CLASSES && r->capacity != 0; i++) {
+        room_queue *const q = &r->queues[i];
+        if (n_now >= q->begin && (q->states >> state & 1) != 0) queue_put(q, id);
+    }
+}
+
+/* ------------------------------------------------------------------ asking the table */
+
+/* A few flows of a queue, and what the table says about them. */
+typedef struct asked {
+    const room       *r;
+    const room_queue *q;
+    tamis_step        found; /* what to do with those that are still in one of q's states */
+    uint64_t          ids[BATCH];
+    uint32_t          values[BATCH];
+    tamis_status      after[BATCH];
+    bool              is_found[BATCH];
+} asked;
+
+static tamis_step on_asked(void *context, size_t i, tamis_status status, uint32_t value,
+                           uint32_t *ret_to) {
+    asked *const a = context;
+    (void)ret_to;
+    a->values[i] = value;
+    a->is_found[i] =
+        status == TAMIS_OK && (a->q->states >> machine_state_of(a->r->m, value) & 1) != 0;
+    return a->is_found[i] ? a->found : TAMIS_STEP_LEAVE;
+}
+
+static uint64_t drop_some(room *r, room_queue *q, uint64_t n, uint64_t *counts) {
+    asked        a = { .r = r, .q = q, .found = TAMIS_STEP_DROP };
+    uint64_t     n_dropped = 0;
+    size_t const n_ids = queue_take(q, a.ids, n < BATCH ? (size_t)n : BATCH);
+    table_step(r->flows, a.ids, n_ids, on_asked, &a, a.after);
+    for (size_t i = 0; i < n_ids; i++) {
+        if (!a.is_found[i] || a.after[i] != TAMIS_OK) continue;
+        unsigned const state = machine_state_of(r->m, a.values[i]);
+        counts[state]--;
+        r->evicted[state]++;
+        n_dropped++;
+    }
+    return n_dropped;
+}
+
+uint64_t room_make(room *r, uint64_t n, uint64_t *counts) {
+    uint64_t n_dropped = 0;
+    for (unsigned i = 0; i < N_ROOM_CLASSES; i++) {
+        while (n_dropped < n && r->queues[i].n != 0)
+            n_dropped += drop_some(r, &r->queues[i], n - n_dropped, counts);
+    }
+    return n_dropped;
+}
+
+/* Look at all flows of a queue once, and keep those that are still in one of its states. */
+static void queue_tidy(const room *r, room_queue *q) {
+    asked a = { .r = r, .q = q, .found = TAMIS_STEP_LEAVE };
+    for (uint64_t left = q->n; left != 0;) {
+        size_t const n = queue_take(q, a.ids, left < BATCH ? (size_t)left : BATCH);
+        table_step(r->flows, a.ids, n, on_asked, &a, a.after);
+        for (size_t i = 0; i < n; i++) {
+            if (a.is_found[i]) queue_put(q, a.ids[i]);
+        }
+        left -= n;
+    }
+}
+
+void room_tidy(room *r, const uint64_t *counts) {
+    for (unsigned i = 0; i < N_ROOM_CLASSES; i++) {
+        room_queue *const q = &r->queues[i];
+        uint64_t          needed = 0;
+        if (q->n <= SLACK) continue;
+        for (unsigned state = 0; state < r->m->n_states; state++)
+            needed += (q->states >> state & 1) != 0 ? counts[state] : 0;
+        if (q->n > 4 * needed + r->capacity / 16 + SLACK) queue_tidy(r, q);
+    }
+}
+
+/* ------------------------------------------------------------------ figures */
+
+uint64_t room_evicted(const room *r) {
+    uint64_t n = 0;
+    for (unsigned i = 0; i < r->m->n_states; i++) n += r->evicted[i];
+    return n;
+}
+
+uint64_t room_bytes(const room *r) {
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < N_ROOM_CLASSES; i++) bytes += r->queues[i].n_places * sizeof(uint64_t);
+    return bytes;
+}

@@ -1,0 +1,171 @@
+/* top.c - see top.h. */
+#include "top.h"
+
+#include <string.h>
+
+void top_init(top *ret_top, const machine *m, uint64_t seed) {
+    memset(ret_top, 0, sizeof *ret_top);
+    ret_top->m = m;
+    ret_top->weight = 1;
+    ret_top->step = ret_top->next_byte = TOP_FIRST_STEP;
+    for (unsigned role = 0; role < N_TOP_ROLES; role++) {
+        ranking_init(&ret_top->lists[role].flows, seed + role);
+        ranking_init(&ret_top->lists[role].bytes, seed + role);
+    }
+}
+
+const char *top_measure_name(top_measure measure) {
+    static const char *const names[N_TOP_MEASURES] = { [TOP_FLOWS] = "flows",
+                                                       [TOP_HALF_OPEN] = "half_open",
+                                                       [TOP_REFUSED] = "refused",
+                                                       [TOP_RESET] = "reset",
+                                                       [TOP_BYTES] = "bytes" };
+    return names[measure];
+}
+
+const char *top_role_name(top_role role) {
+    return role == TOP_SOURCE ? "source" : "target";
+}
+
+/* ------------------------------------------------------------------ one host */
+
+static void list_enter(top_list *list, uint16_t i, uint16_t port) {
+    for (unsigned measure = 0; measure < N_TOP_COUNTS; measure++) list->counts[measure][i] = 0;
+    list->before[i] = 0;
+    list->is_flooded[i] = list->has_ports[i] = false;
+    list->ports[i] = port;
+}
+
+/* The two ends of a flow, in the order of the roles. Both carry the port of the server. */
+static void get_ends(const tracked *p, host_end ret_ends[N_TOP_ROLES]) {
+    const flow_tuple *const flow = &p->p.flow;
+    uint16_t const          service = flow->port[!p->is_client_high];
+    for (unsigned role = 0; role < N_TOP_ROLES; role++) {
+        bool const is_high = p->is_client_high != (role == TOP_TARGET);
+        memcpy(ret_ends[role].address, flow->address[is_high], 16);
+        ret_ends[role].version = flow->version;
+        ret_ends[role].port = service;
+    }
+}
+
+static void list_open(top_list *list, const host_end *host, uint64_t weight) {
+    bool           has_entered;
+    uint16_t const i = ranking_count(&list->flows, host, 1, &has_entered);
+    if (has_entered) list_enter(list, i, host->port);
+    list->counts[TOP_FLOWS][i] += weight;
+    list->has_ports[i] |= list->ports[i] != host->port;
+}
+
+/* Add to a count of both ends, if they are in the lists. */
+static void count_ends(top *t, const host_end *ends, top_measure measure, bool is_less) {
+    for (unsigned role = 0; role < N_TOP_ROLES; role++) {
+        top_list *const list = &t->lists[role];
+        uint16_t const  i = ranking_find(&list->flows, &ends[role]);
+        if (i == RANKING_NONE) continue;
+        uint64_t *const count = &list->counts[measure][i];
+        if (!is_less)
+            *count += t->weight;
+        else /* it may have entered the list after its attempt, or with another weight */
+            *count -= *count < t->weight ? *count : t->weight;
+    }
+}
+
+/* ------------------------------------------------------------------ flows */
+
+static bool is_half_open(const top *t, uint32_t value) {
+    return t->m->states[machine_state_of(t->m, value)].is_half_open;
+}
+
+/* What happens to half-open flows: +1, -1 or 0. */
+static int half_open_change(const top *t, const tracked *p, bool is_opening) {
+    bool const was = p->before == TAMIS_OK && !is_opening && is_half_open(t, p->value);
+    bool const is = p->step == TAMIS_STEP_SET    ? is_half_open(t, p->to)
+                    : p->step == TAMIS_STEP_DROP ? false
+                                                 : was;
+    return (int)is - (int)was;
+}
+
+static void see_flow(top *t, const tracked *p, bool is_opening) {
+    event_role const role = p->rule->event >= 0 ? t->m->events[p->rule->event].role : ROLE_NONE;
+    int const        change = half_open_change(t, p, is_opening);
+    host_end         ends[N_TOP_ROLES];
+    if (!is_opening && change == 0 && role == ROLE_NONE) return;
+    get_ends(p, ends);
+    for (unsigned i = 0; i < N_TOP_ROLES && is_opening; i++)
+        list_open(&t->lists[i], &ends[i], t->weight);
+    if (change != 0) count_ends(t, ends, TOP_HALF_OPEN, change < 0);
+    if (role == ROLE_REFUSED) count_ends(t, ends, TOP_REFUSED, false);
+    if (role == ROLE_RESET) count_ends(t, ends, TOP_RESET, false);
+}
+
+/* ------------------------------------------------------------------ bytes */
+
+/* A packet has n of the bytes that count. */
+static void see_bytes(top *t, const tracked *p, uint64_t n) {
+    for (unsigned role = 0; role < N_TOP_ROLES; role++) {
+        top_list *const list = &t->lists[role];
+        bool const      is_high = p->p.is_from_high != (role == TOP_TARGET);
+        host_end        host = { .version = p->p.flow.version };
+        bool            has_entered;
+        memcpy(host.address, p->p.flow.address[is_high], 16);
+        uint16_t const  i = ranking_count(&list->bytes, &host, n, &has_entered);
+        uint64_t *const count = &list->counts[TOP_BYTES][i];
+        *count = (has_entered ? 0 : *count) + n * t->step;
+    }
+}
+
+void top_see_bytes(top *t, const tracked *p) {
+    uint64_t const n = (t->n_bytes - t->next_byte) / t->step + 1;
+    see_bytes(t, p, n);
+    t->next_byte += n * t->step;
+    if (t->n_bytes < 2 * TOP_SAMPLES * t->step) return;
+    t->step *= 2;
+    for (unsigned role = 0; role < N_TOP_ROLES; role++) ranking_halve(&t->lists[role].bytes);
+}
+
+void top_set_flows(top *t, uint64_t n_flows) {
+    t->n_flows = n_flows;
+    while (n_flows > t->weight * TOP_FLOWS_WHOLE) {
+        t->weight *= 2;
+        for (unsigned role = 0; role < N_TOP_ROLES; role++) ranking_halve(&t->lists[role].flows);
+    }
+}
+
+void top_see_rule(top *t, const tracked *p, tamis_status after) {
+    if (p->step == TAMIS_STEP_SET && after != TAMIS_OK) return;
+    see_flow(t, p, tracker_is_opening(p, after));
+}
+
+/* ------------------------------------------------------------------ floods */
+
+void top_look_for_floods(top *t, uint64_t now_ns, bool is_last, top_found *on_found,
+                         void *context) {
+    top_list *const list = &t->lists[TOP_TARGET];
+    if (now_ns < t->flood_ns && !is_last) return;
+    t->flood_ns = now_ns + TOP_FLOOD_NS;
+    for (uint16_t i = 0; i < list->flows.n; i++) {
+        uint64_t const now = list->counts[TOP_HALF_OPEN][i], before = list->before[i];
+        bool const     is_flood = now >= before + TOP_FLOOD;
+        if (is_flood && !list->is_flooded[i]) on_found(context, i, now - before);
+        list->is_flooded[i] = is_flood;
+        list->before[i] = now;
+    }
+}
+
+/* ------------------------------------------------------------------ results */
+
+size_t top_rows(const top *t, top_role role, top_measure measure, top_row *ret_rows, size_t max) {
+    const top_list *const list = &t->lists[role];
+    const ranking *const  hosts = measure == TOP_BYTES ? &list->bytes : &list->flows;
+    uint16_t              order[RANKING_HOSTS];
+    size_t const          n = ranking_sort(hosts, list->counts[measure], order,
+                                  max < RANKING_HOSTS ? max : RANKING_HOSTS);
+    for (size_t i = 0; i < n; i++) {
+        uint16_t const at = order[i];
+        ret_rows[i] = (top_row){ .host = { .version = hosts->hosts[at].version } };
+        memcpy(ret_rows[i].host.address, hosts->hosts[at].address, 16);
+        if (measure != TOP_BYTES && !list->has_ports[at]) ret_rows[i].host.port = list->ports[at];
+        ret_rows[i].count = list->counts[measure][at];
+    }
+    return n;
+}

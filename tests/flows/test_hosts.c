@@ -1,0 +1,387 @@
+/* test_hosts.c - lists of hosts: Space-Saving, scans in a window, retries, and who is busiest. */
+#include "unit.h"
+
+#include "counter.h"
+#include "scans.h"
+#include "top.h"
+
+#define SECOND NS_PER_SECOND
+
+static host_end make_host(uint32_t n, uint16_t port) {
+    host_end end = { .version = 4, .port = port };
+    memcpy(end.address, &n, sizeof n);
+    return end;
+}
+
+/* ------------------------------------------------------------------ Space-Saving */
+
+/* The guarantee of Space-Saving: a host with more than 1/1024 of the whole is in the list, and no
+ * counter is below the true count or more than that share above it. Also with weights. */
+static void busy_hosts_are_always_in_the_list(void **state) {
+    (void)state;
+    static ranking  r;
+    static uint64_t truth[20000];
+    for (unsigned is_weighted = 0; is_weighted < 2; is_weighted++) {
+        dice     random = dice_start();
+        uint64_t all = 0, sum = 0;
+        memset(truth, 0, sizeof truth);
+        ranking_init(&r, 1);
+        for (uint64_t i = 0; i < (is_weighted ? 50000 : 400000); i++) {
+            bool const     is_busy = dice_below(&random, 4) == 0;
+            uint32_t const n = (uint32_t)dice_below(&random, is_busy ? 50 : 20000);
+            uint64_t const weight = is_weighted ? 1 + dice_below(&random, 1500) : 1;
+            host_end const host = make_host(n, 0);
+            bool           has_entered;
+            uint16_t const at = ranking_count(&r, &host, weight, &has_entered);
+            assert_int_equal(ranking_find(&r, &host), at);
+            truth[n] += weight;
+            all += weight;
+        }
+        for (size_t i = 0; i < r.n; i++) {
+            uint32_t n;
+            memcpy(&n, r.hosts[i].address, sizeof n);
+            assert_true(r.counts[i] >= truth[n] && r.counts[i] - truth[n] <= all / RANKING_HOSTS);
+            sum += r.counts[i];
+            if (truth[n] > all / RANKING_HOSTS) truth[n] = 0; /* found */
+        }
+        assert_int_equal(sum, all);
+        for (size_t i = 0; i < COUNT(truth); i++) assert_true(truth[i] <= all / RANKING_HOSTS);
+    }
+}
+
+static void rankings_are_sorted(void **state) {
+    (void)state;
+    static ranking r;
+    uint64_t       values[RANKING_HOSTS] = { 0 };
+    uint16_t       order[5];
+    bool           has_entered;
+    ranking_init(&r, 1);
+    for (uint32_t i = 0; i < 100; i++) {
+        host_end const host = make_host(i, 0);
+        values[ranking_count(&r, &host, 1, &has_entered)] = (i * 37) % 100;
+    }
+    assert_int_equal(ranking_sort(&r, values, order, 5), 5);
+    for (unsigned i = 0; i < 5; i++) assert_int_equal(values[order[i]], 99 - i);
+    memset(values, 0, sizeof values);
+    values[7] = 1;
+    assert_int_equal(ranking_sort(&r, values, order, 5), 1); /* zeros are left out */
+    assert_int_equal(order[0], 7);
+}
+
+/* ------------------------------------------------------------------ scans */
+
+static scans    tried;
+static unsigned n_found;
+
+static void on_found(void *context, uint16_t source) {
+    (void)context;
+    (void)source;
+    n_found++;
+}
+
+static void begin_scans(void) {
+    scans_init(&tried, 1);
+    n_found = 0;
+}
+
+/* n attempts of one source, `apart_ns` apart, the i-th to host i % hosts and port i / hosts. One in
+ * `answered` is answered after a tenth of a second; 0: none. Returns the time at the end. */
+static uint64_t try_targets(uint32_t source, uint32_t n, uint32_t hosts, uint32_t ports,
+                            uint32_t answered, uint64_t now_ns, uint64_t apart_ns) {
+    host_end const from = make_host(source, 40000);
+    uint64_t const delay = SECOND / 10 / apart_ns; /* in attempts */
+    for (uint32_t i = 0; i < n + delay; i++, now_ns += apart_ns) {
+        host_end const to = make_host(1000000 + i % hosts, (uint16_t)(1 + i / hosts % ports));
+        if (i < n) scans_attempt(&tried, &from, &to, now_ns);
+        bool const is_answer = i >= delay && answered != 0 && (i - delay) % answered == 0;
+        if (is_answer) scans_answer(&tried, &from, now_ns);
+        scans_judge(&tried, now_ns, false, on_found, NULL);
+    }
+    return now_ns;
+}
+
+static scan_verdict verdict_of(uint32_t source) {
+    host_end const host = make_host(source, 0);
+    uint16_t const i = ranking_find(&tried.list, &host);
+    return i != RANKING_NONE ? tried.sources[i].verdict : SCAN_NONE;
+}
+
+/* Judge what is left, a while later. */
+static void end_scans(uint64_t now_ns) {
+    scans_judge(&tried, now_ns + 10 * SECOND, false, on_found, NULL);
+}
+
+static const struct {
+    const char  *what;
+    uint32_t     n, hosts, ports, answered;
+    uint64_t     apart_ns;
+    scan_verdict verdict;
+} sources[] = {
+    { "a thousand ports", 1000, 1, 1000, 0, SECOND / 1000, SCAN_LIKELY },
+    { "a thousand ports, slower", 1000, 1, 1000, 0, SECOND / 20, SCAN_LIKELY },
+    { "a network", 254, 254, 1, 50, SECOND / 100, SCAN_LIKELY },
+    { "a hundred targets, each ten times", 1000, 100, 1, 0, SECOND / 100, SCAN_LIKELY },
+    { "a dead service", 1000, 1, 1, 0, SECOND / 100, SCAN_RETRIES },
+    { "a few dead services", 1000, 3, 2, 0, SECOND / 100, SCAN_RETRIES },
+    { "a crawler", 5000, 5000, 1, 1, SECOND / 1000, SCAN_NONE },
+    { "a crawler that often fails", 3000, 3000, 1, 2, SECOND / 1000, SCAN_LIKELY },
+    { "a burst that is answered later", 3000, 3000, 1, 1, SECOND / 100000, SCAN_NONE },
+    { "too few", 99, 1, 99, 0, SECOND / 100, SCAN_NONE },
+    { "too slow: 60 per minute", 1000, 1, 1000, 0, SECOND, SCAN_NONE },
+};
+
+static void scans_and_retries_are_told_apart(void **state) {
+    (void)state;
+    for (size_t i = 0; i < COUNT(sources); i++) {
+        begin_scans();
+        end_scans(try_targets(1, sources[i].n, sources[i].hosts, sources[i].ports,
+                              sources[i].answered, SECOND, sources[i].apart_ns));
+        if (verdict_of(1) != sources[i].verdict)
+            print_error("%s: %d\n", sources[i].what, verdict_of(1));
+        assert_int_equal(verdict_of(1), sources[i].verdict);
+        assert_int_equal(n_found, sources[i].verdict != SCAN_NONE);
+    }
+}
+
+/* 120 good connections, then a scan of a thousand ports: minutes later, or at once. */
+static void good_connections_do_not_hide_a_scan(void **state) {
+    (void)state;
+    for (unsigned minutes = 0; minutes < 3; minutes++) {
+        begin_scans();
+        uint64_t now_ns = try_targets(1, 120, 1, 1, 1, SECOND, SECOND / 10);
+        assert_int_equal(verdict_of(1), SCAN_NONE);
+        now_ns = try_targets(1, 1000, 1, 1000, 0, now_ns + minutes * 60 * SECOND, SECOND / 100);
+        end_scans(now_ns);
+        assert_int_equal(verdict_of(1), SCAN_LIKELY);
+    }
+}
+
+/* One good connection per second and retries of a dead service: not a scan, whatever else it does.
+ * */
+static void retries_beside_good_connections_are_no_scan(void **state) {
+    (void)state;
+    host_end const from = make_host(1, 40000), dead = make_host(5, 99);
+    begin_scans();
+    for (uint32_t i = 0; i < 6000; i++) {
+        uint64_t const now_ns = i * (SECOND / 100);
+        host_end const good = make_host(100 + i, 80);
+        scans_attempt(&tried, &from, i % 2 == 0 ? &good : &dead, now_ns);
+        if (i % 2 == 0) scans_answer(&tried, &from, now_ns);
+        scans_judge(&tried, now_ns, false, on_found, NULL);
+    }
+    assert_int_equal(verdict_of(1), SCAN_RETRIES);
+}
+
+/* The capture may end before a scan can be judged by time. */
+static void the_last_judgement_does_not_wait(void **state) {
+    (void)state;
+    begin_scans();
+    uint64_t const now_ns = try_targets(1, 500, 1, 500, 0, SECOND, SECOND / 10000);
+    assert_int_equal(verdict_of(1), SCAN_NONE);
+    scans_judge(&tried, now_ns, true, on_found, NULL);
+    assert_int_equal(verdict_of(1), SCAN_LIKELY);
+    assert_int_equal(n_found, 1);
+    begin_scans(); /* or nothing happens for a day after it */
+    (void)try_targets(1, 500, 1, 500, 0, SECOND, SECOND / 10000);
+    scans_judge(&tried, 86400 * SECOND, false, on_found, NULL);
+    assert_int_equal(verdict_of(1), SCAN_LIKELY);
+}
+
+/* The estimate for so many hosts, relative to the true number. */
+static double relative_estimate(uint32_t n_hosts, uint64_t seed) {
+    host_end const from = make_host(1, 0);
+    scans_init(&tried, seed);
+    for (uint32_t i = 0; i < n_hosts; i++) {
+        host_end const to = make_host(i * 7, 0);
+        scans_attempt(&tried, &from, &to, 0);
+    }
+    return scans_estimate(tried.sources[0].hosts) / n_hosts;
+}
+
+/* 64 registers have a standard error of 1.04 / sqrt(64) = 13%. */
+static void hosts_are_estimated_within_their_error(void **state) {
+    (void)state;
+    static const uint32_t sizes[] = { 2, 5, 10, 100, 1000, 10000 };
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        unsigned const n = sizes[i] < 10000 ? 400 : 100;
+        double         sum = 0, squares = 0;
+        for (uint64_t seed = 0; seed < n; seed++) {
+            double const error = relative_estimate(sizes[i], seed) - 1;
+            sum += error;
+            squares += error * error;
+        }
+        assert_true(fabs(sum / n) < UNIT_SIGMAS * 0.13 / sqrt(n) + 0.02);
+        assert_true(sqrt(squares / n) < 1.25 * 0.13);
+    }
+}
+
+/* ------------------------------------------------------------------ busiest hosts */
+
+static top     busiest;
+static machine tcp;
+
+static void begin_top(void) {
+    machine_problem problem;
+    assert_true(
+        machine_read(machine_shipped_at(0)->text, machine_shipped_at(0)->n, &tcp, &problem));
+    top_init(&busiest, &tcp, 1);
+}
+
+/* A packet of a new flow from host `client` to `server`, that goes through the machine. */
+static tracked make_opening(uint32_t client, uint32_t server, uint32_t bytes) {
+    tracked p = { .p = { .flow = { .version = 4, .protocol = PROTOCOL_TCP, .port = { 5000, 80 } },
+                         .flags = TCP_SYN },
+                  .bytes = bytes };
+    memcpy(p.p.flow.address[0], &client, sizeof client);
+    memcpy(p.p.flow.address[1], &server, sizeof server);
+    p.answers = machine_answers(&tcp, &p.p);
+    (void)tracker_decide(&tcp, &p, TAMIS_ERR_ABSENT, 0);
+    return p;
+}
+
+/* The next packet of the same flow, from its server. */
+static tracked make_reply(const tracked *first, uint8_t flags, uint32_t bytes) {
+    tracked p = { .p = first->p, .bytes = bytes };
+    p.p.flags = flags;
+    p.p.is_from_high = true;
+    p.answers = machine_answers(&tcp, &p.p);
+    (void)tracker_decide(&tcp, &p, TAMIS_OK, first->to);
+    return p;
+}
+
+static top_row first_row(top_role role, top_measure measure) {
+    top_row row = { .count = 0 };
+    (void)top_rows(&busiest, role, measure, &row, 1);
+    return row;
+}
+
+static bool is_host(const top_row *row, uint32_t n) {
+    return memcmp(row->host.address, &n, sizeof n) == 0;
+}
+
+/* Clients 0 to 99 make i connections to server 1000 + i; those of 50 are refused, those of 60 are
+ * never answered. */
+static void the_busiest_hosts_are_found(void **state) {
+    (void)state;
+    uint64_t id = 0;
+    begin_top();
+    for (uint32_t i = 0; i < 100; i++) {
+        for (uint32_t j = 0; j < i; j++, id++) {
+            tracked const open = make_opening(i, 1000 + i, 60);
+            tracked const reply = make_reply(&open, i == 50 ? TCP_RST : TCP_SYN | TCP_ACK, 1000);
+            top_see(&busiest, &open, id, TAMIS_OK);
+            if (i != 60) top_see(&busiest, &reply, id, TAMIS_OK);
+            tracked const done = make_reply(&reply, TCP_ACK, 0);
+            if (i != 60 && i != 50) top_see(&busiest, &done, id, TAMIS_OK);
+        }
+    }
+    top_row row = first_row(TOP_SOURCE, TOP_FLOWS);
+    assert_true(is_host(&row, 99) && row.count == 99);
+    row = first_row(TOP_TARGET, TOP_FLOWS);
+    assert_true(is_host(&row, 1099) && row.count == 99 && row.host.port == 80);
+    row = first_row(TOP_TARGET, TOP_HALF_OPEN);
+    assert_true(is_host(&row, 1060) && row.count == 60);
+    row = first_row(TOP_SOURCE, TOP_REFUSED);
+    assert_true(is_host(&row, 50) && row.count == 50);
+    row = first_row(TOP_TARGET, TOP_REFUSED);
+    assert_true(is_host(&row, 1050) && row.count == 50);
+    row = first_row(TOP_SOURCE, TOP_BYTES); /* servers send more */
+    uint32_t sender;
+    memcpy(&sender, row.host.address, sizeof sender);
+    assert_true(sender >= 1090 && row.count > 90000 && row.count < 105000);
+    row = first_row(TOP_SOURCE, TOP_RESET);
+    assert_int_equal(row.count, 0);
+    machine_free(&tcp);
+}
+
+/* A million flows, of which one target has a tenth: the sample finds it, within six of its errors.
+ * */
+static void samples_estimate_large_numbers(void **state) {
+    (void)state;
+    dice random = dice_start();
+    begin_top();
+    for (uint64_t i = 0; i < 1000000; i++) {
+        uint32_t const server =
+            dice_below(&random, 10) == 0 ? 7 : (uint32_t)dice_below(&random, 50000) + 100;
+        tracked const open = make_opening((uint32_t)dice_below(&random, 1 << 24), server, 100);
+        top_see(&busiest, &open, dice_roll(&random), TAMIS_OK);
+        top_set_flows(&busiest, i + 1);
+    }
+    double const each = 1 / sqrt(0.1 * TOP_FLOWS_WHOLE), of_bytes = 1 / sqrt(0.1 * TOP_SAMPLES);
+    top_row      row = first_row(TOP_TARGET, TOP_FLOWS);
+    assert_true(is_host(&row, 7) && fabs((double)row.count / 100000 - 1) < UNIT_SIGMAS * each);
+    row = first_row(TOP_TARGET, TOP_HALF_OPEN);
+    assert_true(is_host(&row, 7) && fabs((double)row.count / 100000 - 1) < UNIT_SIGMAS * each);
+    row = first_row(TOP_TARGET, TOP_BYTES);
+    assert_true(is_host(&row, 7) && fabs((double)row.count / 1e7 - 1) < UNIT_SIGMAS * of_bytes);
+    machine_free(&tcp);
+}
+
+static uint64_t n_flooded;
+
+static void on_flood(void *context, uint16_t target, uint64_t n) {
+    (void)context;
+    (void)target;
+    n_flooded += n;
+}
+
+static void floods_are_reported_once(void **state) {
+    (void)state;
+    begin_top();
+    n_flooded = 0;
+    for (uint64_t i = 0; i < 5000; i++) {
+        tracked const open = make_opening((uint32_t)i + 100, 7, 60);
+        top_see(&busiest, &open, i, TAMIS_OK);
+        top_look_for_floods(&busiest, i * (SECOND / 100), false, on_flood, NULL);
+    }
+    top_look_for_floods(&busiest, 60 * SECOND, true, on_flood, NULL);
+    assert_int_equal(n_flooded, 1000); /* 1000 in the first ten seconds after the first look */
+    machine_free(&tcp);
+}
+
+/* ------------------------------------------------------------------ counters */
+
+/* The mean is right, and the error is the one of the paper. */
+static void approximate_counters_have_no_bias(void **state) {
+    (void)state;
+    counter_scale const scales[] = { { 1.0234, 1023 }, { 1.0086, 2047 } };
+    dice                random = dice_start();
+    for (size_t i = 0; i < COUNT(scales); i++) {
+        for (unsigned step = 1; step <= 1000; step *= 1000) {
+            double const   truth = 20000.0 * step, error = sqrt((scales[i].base - 1) / 2);
+            double         sum = 0, squares = 0;
+            unsigned const n = 50;
+            for (unsigned k = 0; k < n; k++) {
+                uint32_t code = 0;
+                for (unsigned j = 0; j < 20000; j++)
+                    code = counter_add(&scales[i], code, step,
+                                       (double)(dice_roll(&random) >> 11) * 0x1p-53);
+                double const off = counter_value(&scales[i], code) / truth - 1;
+                sum += off;
+                squares += off * off;
+            }
+            assert_true(fabs(sum / n) < UNIT_SIGMAS * error / sqrt(n));
+            assert_true(sqrt(squares / n) < 1.5 * error);
+        }
+        for (unsigned n = 0, code = 0; n < 20; n++, code = counter_add(&scales[i], code, 1, 0.5))
+            assert_true(fabs(counter_value(&scales[i], code) - n) <=
+                        0.3 * n); /* small ones are close */
+    }
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(busy_hosts_are_always_in_the_list),
+        cmocka_unit_test(rankings_are_sorted),
+        cmocka_unit_test(scans_and_retries_are_told_apart),
+        cmocka_unit_test(good_connections_do_not_hide_a_scan),
+        cmocka_unit_test(retries_beside_good_connections_are_no_scan),
+        cmocka_unit_test(the_last_judgement_does_not_wait),
+        cmocka_unit_test(hosts_are_estimated_within_their_error),
+        cmocka_unit_test(the_busiest_hosts_are_found),
+        cmocka_unit_test(samples_estimate_large_numbers),
+        cmocka_unit_test(floods_are_reported_once),
+        cmocka_unit_test(approximate_counters_have_no_bias),
+    };
+    return unit_run("hosts", tests, COUNT(tests));
+}
