@@ -111,14 +111,9 @@ static void put_text(flow_log *log, const char *text) {
         (void)fputs(text, log->file);
 }
 
-static void open_file(flow_log *log) {
-    if (is_standard_output(log)) return;
-    log->file = fopen(log->spec->path, "a");
-    if (log->file == NULL) die("--log %s: %s", log->spec->path, strerror(errno));
-}
-
 /* The first line names the columns. A file that is continued has one already. */
 static void put_header(flow_log *log) {
+    if (log->file != NULL) (void)fseek(log->file, 0, SEEK_END);
     if (log->spec->is_json || (log->file != NULL && ftell(log->file) > 0)) return;
     put_text(log, "#");
     for (size_t i = 0; i < log->spec->n_columns; i++) {
@@ -135,7 +130,9 @@ void flow_log_open(flow_log *ret_log, const machine *m, const flow_log_spec *spe
     if (!records_init(&ret_log->records, m, spec->capacity, spec->fpr, &spec->seed, &problem))
         die("--log: %s", *problem.text != '\0' ? problem.text : tamis_status_text(problem.status));
     ret_log->is_open = true;
-    open_file(ret_log);
+    if (!is_standard_output(ret_log)) ret_log->file = fopen(spec->path, "a");
+    if (ret_log->file == NULL && !is_standard_output(ret_log))
+        die("--log %s: %s", spec->path, strerror(errno));
     put_header(ret_log);
 }
 
@@ -155,8 +152,14 @@ void flow_log_close(flow_log *log) {
 
 void flow_log_reopen(flow_log *log) {
     if (!log->is_open || is_standard_output(log)) return;
+    FILE *const file = fopen(log->spec->path, "a");
+    if (file == NULL) {
+        warn("--log %s: %s; lines still go to the file that was open", log->spec->path,
+             strerror(errno));
+        return;
+    }
     close_file(log);
-    open_file(log);
+    log->file = file;
     put_header(log);
 }
 

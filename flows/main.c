@@ -9,8 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "explain.h"
 #include "json.h"
 #include "lanes.h"
+#include "machine_file.h"
 #include "message.h"
 #include "options.h"
 #include "output.h"
@@ -87,9 +89,23 @@ static int show_machine(int argc, char **argv) {
     die("there is no built-in machine '%s'; 'tamis-flows machines' lists them", argv[1]);
 }
 
+static int check_machine(int argc, char **argv) {
+    bool const is_drawn = argc == 3 && strcmp(argv[2], "--dot") == 0;
+    if (argc != 2 && !is_drawn)
+        die("check needs a machine, by its name or in a file, and perhaps --dot");
+    machine m;
+    machine_load(&m, argv[1]);
+    if (is_drawn)
+        explain_draw(&m);
+    else
+        explain_machine(&m);
+    machine_free(&m);
+    return EXIT_DONE;
+}
+
 /* All commands, for suggestions: the fixed ones, then the built-in machines. */
 static const char *command_at(size_t i) {
-    static const char *const names[] = { "run", "show", "machines", "help" };
+    static const char *const names[] = { "run", "check", "show", "machines", "help" };
     size_t const             n = sizeof names / sizeof names[0];
     return i < n ? names[i] : shipped_name(i - n);
 }
@@ -114,6 +130,7 @@ static int run_command(int argc, char **argv) {
     }
     if (strcmp(name, "machines") == 0) return list_machines();
     if (strcmp(name, "show") == 0) return show_machine(argc - 1, argv + 1);
+    if (strcmp(name, "check") == 0) return check_machine(argc - 1, argv + 1);
     if (strcmp(name, "run") == 0) return track(argc - 1, argv + 1, NULL);
     for (size_t i = 0; shipped_name(i) != NULL; i++) {
         if (strcmp(shipped_name(i), name) == 0) return track(argc - 1, argv + 1, name);

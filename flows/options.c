@@ -358,6 +358,7 @@ void options_help(void) {
         "       tamis-flows run MACHINE [options] CAPTURE...\n"
         "                                                  use your own state machine, from a "
         "file\n"
+        "       tamis-flows check MACHINE [--dot]          explain a machine, or draw it\n"
         "       tamis-flows machines                       list the built-in machines\n"
         "       tamis-flows show MACHINE                   print one, as a start for your own\n\n"
         "A CAPTURE is a pcap or pcapng file, or '-' for standard input; it may be compressed\n"

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine_file.h"
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
@@ -17,44 +18,8 @@
 #include "upkeep.h"
 
 #define READ_PACKETS 256
-#define MAX_MACHINE_BYTES 65536
 
 /* ------------------------------------------------------------------ machine and table */
-
-static const machine_shipped *find_shipped(const char *name) {
-    for (size_t i = 0; machine_shipped_at(i) != NULL; i++) {
-        if (strcmp(machine_shipped_at(i)->name, name) == 0) return machine_shipped_at(i);
-    }
-    return NULL;
-}
-
-/* n bytes were read, one more than a machine may have. */
-static _Noreturn void refuse_length(const char *name, const char *text, size_t n) {
-    unsigned line = 1;
-    for (size_t i = 0; i < n; i++) line += text[i] == '\n';
-    die("%s:%u: a machine has at most %zu bytes, and this file is longer", name, line, n - 1);
-}
-
-/* Read a machine's file. An error ends the program. */
-static size_t load_text(const char *name, char *ret_text, size_t max) {
-    FILE *const file = fopen(name, "r");
-    if (file == NULL) die("%s: %s", name, strerror(errno));
-    size_t const n = fread(ret_text, 1, max, file);
-    bool const   is_bad = ferror(file) != 0;
-    (void)fclose(file);
-    if (is_bad) die("%s: reading failed", name);
-    if (n == max) refuse_length(name, ret_text, n);
-    return n;
-}
-
-static void load_machine(session *s, const char *name) {
-    static char                  buffer[MAX_MACHINE_BYTES + 1];
-    const machine_shipped *const shipped = find_shipped(name);
-    const char *const            text = shipped != NULL ? shipped->text : buffer;
-    size_t const    n = shipped != NULL ? shipped->n : load_text(name, buffer, sizeof buffer);
-    machine_problem problem;
-    if (!machine_read(text, n, &s->m, &problem)) die("%s:%u: %s", name, problem.line, problem.text);
-}
 
 static uint64_t random64(void) {
     uint64_t value;
@@ -149,7 +114,7 @@ void session_begin(session *ret_session, const options *asked, upkeep *u) {
     s->upkeep = u;
     s->due_ns = UINT64_MAX;
     (void)pthread_mutex_init(&s->lock, NULL);
-    load_machine(s, asked->machine);
+    machine_load(&s->m, asked->machine);
     plan_flow_table(s);
     s->log = asked->log;
     s->log.seed = s->spec.seed;

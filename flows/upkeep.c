@@ -116,6 +116,7 @@ void upkeep_do(upkeep *u, session *s, uint64_t now_ns) {
         wants_reopening = 0;
         reopen_output(u);
         intervals_begin_file(&u->intervals);
+        flow_log_reopen(&s->main->watch.log);
     }
     if (now_ns >= intervals_next(&u->intervals)) {
         intervals_print_due(&u->intervals, s, now_ns);
