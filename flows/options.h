@@ -32,12 +32,12 @@ typedef struct options {
     bool         is_exact, is_checked, is_json, is_csv, is_quiet;
     bool         fails_on_drops; /* with the exit code */
 
-    const char *output; /* the file for results; NULL: standard output */
-    uint64_t    rotate; /* begin a new file at so many bytes; 0: never */
-    unsigned    keep;   /* old files */
-    uint64_t    interval_ns;
-    const char *metrics, *state; /* files, or NULL */
-    flow_log_spec log; /* path NULL: none */
+    const char   *output; /* the file for results; NULL: standard output */
+    uint64_t      rotate; /* begin a new file at so many bytes; 0: never */
+    unsigned      keep;   /* old files */
+    uint64_t      interval_ns;
+    const char   *metrics, *state; /* files, or NULL */
+    flow_log_spec log;             /* path NULL: none */
 } options;
 
 /* Read the arguments after the command. `machine` is the machine that the command names, or NULL if

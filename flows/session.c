@@ -158,6 +158,7 @@ static void count_loaded_flows(session *s) {
     for (unsigned value = 0; value < machine_values(&s->m); value++) {
         unsigned const state = machine_state_of(&s->m, value);
         if (state < s->m.n_states) s->tracker.counts.now[state] += counts[value];
+        if (state < s->m.n_states) s->tracker.counts.n_now += counts[value];
     }
 }
 

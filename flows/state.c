@@ -31,7 +31,8 @@ static uint64_t header_checksum(const state_header *header) {
 /* What must be the same, so that values in the table mean the same: states, in their order, with
  * timeouts; and what the size of the table depends on. */
 static uint64_t hash_purpose(const machine *m, const table_spec *spec) {
-    uint64_t hash = XXH3_64bits_withSeed(m->name, strlen(m->name), m->has_direction);
+    uint64_t hash = XXH3_64bits_withSeed(m->name, strlen(m->name), (uint64_t)m->key);
+    hash = XXH3_64bits_withSeed(m->values, sizeof m->values, hash);
     for (unsigned i = 0; i < m->n_states; i++) {
         hash = XXH3_64bits_withSeed(m->states[i].name, strlen(m->states[i].name), hash);
         hash = XXH3_64bits_withSeed(&m->states[i].timeout_ns, sizeof m->states[i].timeout_ns, hash);
