@@ -18,13 +18,16 @@ typedef struct wanted_filter {
     long long capacity, expansion;
     bool      is_fixed, is_creating, has_expansion;
     int       first_item;
+
+    redis_handler *handler; /* of the command */
 } wanted_filter;
 
-static wanted_filter default_wish(void) {
+static wanted_filter default_wish(redis_handler *handler) {
     return (wanted_filter){ .error = settings.bf_error,
                             .capacity = settings.bf_capacity,
                             .expansion = settings.bf_expansion,
-                            .is_creating = true };
+                            .is_creating = true,
+                            .handler = handler };
 }
 
 static const filter_texts texts = { FAMILY_BF, "bf.reserve", "ERR could not create filter" };
@@ -66,12 +69,12 @@ static const char *reserve_wish(redis_string **argv, int argc, wanted_filter *wi
 }
 
 int bf_reserve(redis_ctx *ctx, redis_string **argv, int argc) {
-    wanted_filter wish = default_wish();
+    wanted_filter wish = default_wish(bf_reserve);
     if (argc < 4 || argc > 7) return redis_WrongArity(ctx);
     const char *const problem = reserve_wish(argv, argc, &wish);
     if (problem != NULL) return redis_ReplyWithError(ctx, problem);
     value_recipe recipe = recipe_of(&wish);
-    return filter_reserve(ctx, argv[1], &recipe, &texts);
+    return filter_reserve(ctx, argv[1], &recipe, &texts, wish.handler);
 }
 
 /* ------------------------------------------------------------------ adding */
@@ -107,21 +110,21 @@ static int add_command(redis_ctx *ctx, redis_string **argv, int argc, const want
                        bool is_array) {
     key_handle   key = key_open(ctx, argv[1], KEY_FOR_WRITING);
     value_recipe recipe = recipe_of(wish);
-    if (filter_make_sure(&key, &recipe, wish->is_creating, &texts))
+    if (filter_make_sure(&key, &recipe, wish->is_creating, &texts, wish->handler))
         add_items(&key, argv + wish->first_item, argc - wish->first_item, is_array);
     key_close(&key);
     return REDIS_OK;
 }
 
 int bf_add(redis_ctx *ctx, redis_string **argv, int argc) {
-    wanted_filter wish = default_wish();
+    wanted_filter wish = default_wish(bf_add);
     if (argc != 3) return redis_WrongArity(ctx);
     wish.first_item = 2;
     return add_command(ctx, argv, argc, &wish, false);
 }
 
 int bf_madd(redis_ctx *ctx, redis_string **argv, int argc) {
-    wanted_filter wish = default_wish();
+    wanted_filter wish = default_wish(bf_madd);
     if (argc < 3) return redis_WrongArity(ctx);
     wish.first_item = 2;
     return add_command(ctx, argv, argc, &wish, true);
@@ -159,7 +162,7 @@ static int insert_option(redis_string **argv, int argc, int i, wanted_filter *wi
 }
 
 int bf_insert(redis_ctx *ctx, redis_string **argv, int argc) {
-    wanted_filter wish = default_wish();
+    wanted_filter wish = default_wish(bf_insert);
     const char   *problem = NULL;
     int           i = 2;
     if (argc < 4) return redis_WrongArity(ctx);

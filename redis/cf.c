@@ -15,14 +15,17 @@ typedef struct wanted_filter {
     long long capacity, bucket_size, max_iterations, expansion;
     bool      is_creating, is_new_only, is_array;
     int       first_item;
+
+    redis_handler *handler; /* of the command */
 } wanted_filter;
 
-static wanted_filter default_wish(void) {
+static wanted_filter default_wish(redis_handler *handler) {
     return (wanted_filter){ .capacity = settings.cf_capacity,
                             .bucket_size = settings.cf_bucket_size,
                             .max_iterations = settings.cf_max_iterations,
                             .expansion = settings.cf_expansion,
-                            .is_creating = true };
+                            .is_creating = true,
+                            .handler = handler };
 }
 
 static const filter_texts texts = { FAMILY_CF, "cf.reserve", "ERR Could not create filter" };
@@ -79,12 +82,12 @@ static const char *reserve_wish(redis_string **argv, int argc, wanted_filter *wi
 }
 
 int cf_reserve(redis_ctx *ctx, redis_string **argv, int argc) {
-    wanted_filter wish = default_wish();
+    wanted_filter wish = default_wish(cf_reserve);
     if (argc < 3 || argc % 2 == 0) return redis_WrongArity(ctx);
     const char *const problem = reserve_wish(argv, argc, &wish);
     if (problem != NULL) return redis_ReplyWithError(ctx, problem);
     value_recipe recipe = recipe_of(&wish);
-    return filter_reserve(ctx, argv[1], &recipe, &texts);
+    return filter_reserve(ctx, argv[1], &recipe, &texts, wish.handler);
 }
 
 /* ------------------------------------------------------------------ adding */
@@ -131,14 +134,14 @@ static void add_items(key_handle *key, redis_string **items, int n, const wanted
 static int add_command(redis_ctx *ctx, redis_string **argv, int argc, const wanted_filter *wish) {
     key_handle   key = key_open(ctx, argv[1], KEY_FOR_WRITING);
     value_recipe recipe = recipe_of(wish);
-    if (filter_make_sure(&key, &recipe, wish->is_creating, &texts))
+    if (filter_make_sure(&key, &recipe, wish->is_creating, &texts, wish->handler))
         add_items(&key, argv + wish->first_item, argc - wish->first_item, wish);
     key_close(&key);
     return REDIS_OK;
 }
 
 static int add_one(redis_ctx *ctx, redis_string **argv, int argc, bool is_new_only) {
-    wanted_filter wish = default_wish();
+    wanted_filter wish = default_wish(is_new_only ? cf_addnx : cf_add);
     if (argc != 3) return redis_WrongArity(ctx);
     wish.first_item = 2;
     wish.is_new_only = is_new_only;
@@ -162,7 +165,7 @@ static int reply_bad_capacity(redis_ctx *ctx) {
 
 /* Words are told apart by their first letters. */
 static int insert(redis_ctx *ctx, redis_string **argv, int argc, bool is_new_only) {
-    wanted_filter wish = default_wish();
+    wanted_filter wish = default_wish(is_new_only ? cf_insertnx : cf_insert);
     int           i = 2;
     if (argc < 4) return redis_WrongArity(ctx);
     wish.is_new_only = is_new_only;

@@ -282,12 +282,10 @@ static const char *decode_set(tamis_value *value, const char *file, size_t n, ui
     tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
     options.allocator = account_allocator(value->account);
     options.allocator_flags = ACCOUNT_FLAGS;
-    value_part *const part = &value->parts[value->n_parts];
-    if (tamis_read(file, n, &options, &part->set, NULL) != TAMIS_OK) return "a part is damaged";
-    value->n_parts++;
-    part->limit = value_part_limit(value, part->set);
-    part->prints = prints;
-    return part_problem(value, part->set);
+    tamis_set *set;
+    if (tamis_read(file, n, &options, &set, NULL) != TAMIS_OK) return "a part is damaged";
+    value->parts[value->n_parts++] = value_part_of(value, set, prints);
+    return part_problem(value, set);
 }
 
 /* The clock of the value and of the table must be the same. */

@@ -1,10 +1,9 @@
 /* items.c - adds of many items, parts that open on the way. */
 #include "items.h"
 
+#include "creation.h"
 #include "settings.h"
 #include "words.h"
-
-#include <stdio.h>
 
 /* ------------------------------------------------------------------ recipes */
 
@@ -39,52 +38,6 @@ value_recipe recipe_of_cf(uint64_t capacity, uint64_t bucket_size, uint64_t max_
                             .is_small = true };
     recipe_set_growth(&recipe, capacity, expansion);
     return recipe;
-}
-
-static uint64_t bytes_of_kind(const value_recipe *recipe, const char *kind) {
-    tamis_spec spec = TAMIS_SPEC_INIT;
-    tamis_plan plan;
-    size_t     n = 0;
-    spec.capacity = recipe->capacity;
-    spec.fpr = recipe->fpr;
-    spec.kind = kind;
-    bool const is_planned = tamis_plan_kinds(&spec, &plan, 1, &n, NULL) == TAMIS_OK && n == 1;
-    return is_planned && plan.status == TAMIS_OK ? plan.body_bytes : UINT64_MAX;
-}
-
-/* Two plans, so the last answer is remembered: keys are often made alike. */
-static bool is_bloom_smaller(const value_recipe *recipe) {
-    static uint64_t capacity;
-    static double   fpr;
-    static bool     is_smaller;
-    if (capacity != recipe->capacity || fpr != recipe->fpr) {
-        is_smaller = bytes_of_kind(recipe, "bloom") <= bytes_of_kind(recipe, "rank");
-        capacity = recipe->capacity;
-        fpr = recipe->fpr;
-    }
-    return is_smaller;
-}
-
-/* `rank` is the smallest kind that grows, and that counts. Of sets without either, a Bloom filter
- * is smaller at high errors.
- *
- * In a CF key of a fixed size, counters of 2 bits, and another cell for every 4 copies more, count
- * to 15 in 12.3 bits per key at 1%; counters of 4 bits would take 14.6. */
-static void choose_kind(value_recipe *recipe) {
-    bool const  is_fixed = recipe->expansion == 0;
-    const char *kind = "rank";
-    if (is_fixed && recipe->family == FAMILY_BF && is_bloom_smaller(recipe)) kind = "bloom";
-    (void)snprintf(recipe->kind, sizeof recipe->kind, "%s", kind);
-    if (is_fixed && recipe->family == FAMILY_CF && recipe->count_to == 15)
-        (void)snprintf(recipe->geometry, sizeof recipe->geometry, "counter_bits=2,copies=4");
-}
-
-tamis_status key_create_small(key_handle *key, value_recipe *recipe) {
-    choose_kind(recipe);
-    tamis_status const status = key_create(key, recipe, NULL);
-    if (status == TAMIS_OK || status == TAMIS_ERR_MEMORY) return status;
-    recipe->kind[0] = recipe->geometry[0] = 0; /* whatever can do it */
-    return key_create(key, recipe, NULL);
 }
 
 uint64_t set_field(const tamis_set *set, const char *name) {
@@ -188,18 +141,18 @@ static void reply_not_created(redis_ctx *ctx, tamis_status status, const filter_
 }
 
 int filter_reserve(redis_ctx *ctx, redis_string *name, value_recipe *recipe,
-                   const filter_texts *texts) {
+                   const filter_texts *texts, redis_handler *handler) {
     key_handle key = key_open(ctx, name, KEY_FOR_WRITING);
     if (key_is_wrong(&key, texts->family)) {
         redis_ReplyWithError(ctx, WRONG_TYPE);
     } else if (key.value != NULL) {
         redis_ReplyWithError(ctx, "ERR item exists");
     } else {
-        tamis_status const status = key_create_small(&key, recipe);
+        tamis_status const status = creation_make(&key, CREATE_SMALL, recipe, handler, NULL);
         if (status == TAMIS_OK) {
             key_notify(&key, texts->reserved);
             redis_ReplyWithSimpleString(ctx, "OK");
-        } else {
+        } else if (status != CREATED_LATER) {
             reply_not_created(ctx, status, texts);
         }
     }
@@ -208,7 +161,7 @@ int filter_reserve(redis_ctx *ctx, redis_string *name, value_recipe *recipe,
 }
 
 bool filter_make_sure(key_handle *key, value_recipe *recipe, bool is_creating,
-                      const filter_texts *texts) {
+                      const filter_texts *texts, redis_handler *handler) {
     tamis_status status = TAMIS_OK;
     if (key_is_wrong(key, texts->family)) {
         redis_ReplyWithError(key->ctx, WRONG_TYPE);
@@ -218,7 +171,7 @@ bool filter_make_sure(key_handle *key, value_recipe *recipe, bool is_creating,
         redis_ReplyWithError(key->ctx, "ERR not found");
         return false;
     }
-    if (key->value == NULL) status = key_create_small(key, recipe);
-    if (status != TAMIS_OK) reply_not_created(key->ctx, status, texts);
+    if (key->value == NULL) status = creation_make(key, CREATE_SMALL, recipe, handler, NULL);
+    if (status != TAMIS_OK && status != CREATED_LATER) reply_not_created(key->ctx, status, texts);
     return status == TAMIS_OK;
 }

@@ -31,10 +31,6 @@ value_recipe recipe_of_bf(double error, uint64_t capacity, uint64_t expansion);
 value_recipe recipe_of_cf(uint64_t capacity, uint64_t bucket_size, uint64_t max_iterations,
                           uint64_t expansion);
 
-/* Make a key of such a recipe, with the kind that is known to be the smallest: a comparison of all
- * kinds would take milliseconds. */
-tamis_status key_create_small(key_handle *key, value_recipe *recipe);
-
 /* What commands of a family say. */
 typedef struct filter_texts {
     value_family family;
@@ -42,13 +38,15 @@ typedef struct filter_texts {
     const char  *not_created; /* the reply, if that is not for want of memory */
 } filter_texts;
 
-/* RESERVE: make a key that must not be there yet, and reply. */
+/* RESERVE: make a key that must not be there yet, and reply. The handler may run again
+ * (creation.h). */
 int filter_reserve(redis_ctx *ctx, redis_string *name, value_recipe *recipe,
-                   const filter_texts *texts);
+                   const filter_texts *texts, redis_handler *handler);
 
-/* Make the key if it is missing and may be made; false: an error was replied. */
+/* Make the key if it is missing and may be made; false: an error was replied, or the handler will
+ * run again. */
 bool filter_make_sure(key_handle *key, value_recipe *recipe, bool is_creating,
-                      const filter_texts *texts);
+                      const filter_texts *texts, redis_handler *handler);
 
 /* A field of a set's geometry, by its name; 0: it has none of that name. */
 uint64_t set_field(const tamis_set *set, const char *name);

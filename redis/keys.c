@@ -2,7 +2,7 @@
 #include "keys.h"
 
 #include "clock.h"
-#include "settings.h"
+#include "creation.h"
 #include "types.h"
 
 #include <string.h>
@@ -52,24 +52,12 @@ void key_replicate_part(const key_handle *key, const value_recipe *recipe) {
     redis_Replicate(key->ctx, "TAMIS.MAKE", "sc", key->name, text);
 }
 
-tamis_status key_create(key_handle *key, value_recipe *recipe, tamis_problem *problem) {
-    tamis_value *value;
-    if (settings.fixed_seed != 0 && !recipe->has_seed) {
-        recipe->seed = (tamis_seed){ (uint64_t)settings.fixed_seed, 0 };
-        recipe->has_seed = true;
-    }
-    tamis_status const status = value_create(recipe, &value, problem);
-    if (status != TAMIS_OK) return status;
-    key_set(key, value);
-    key_replicate_part(key, recipe);
-    return TAMIS_OK;
-}
-
 /* The first part makes the key; a later one must be the next one of a BF or CF key. */
 static tamis_status make_part(key_handle *key, value_recipe *recipe) {
     if (recipe->part == 0)
-        return key->value == NULL && !key->is_foreign ? key_create(key, recipe, NULL)
-                                                      : TAMIS_ERR_CONFLICT;
+        return key->value == NULL && !key->is_foreign
+                   ? creation_make(key, CREATE_AS_TOLD, recipe, NULL, NULL)
+                   : TAMIS_ERR_CONFLICT;
     tamis_value *const value = key_family(key, recipe->family);
     if (value == NULL || value->states != NULL || value->n_parts != recipe->part ||
         value->family > FAMILY_CF)

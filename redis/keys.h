@@ -38,9 +38,6 @@ void key_set(key_handle *key, tamis_value *value);
 /* Tell those who listen: events of the module class ('d'). */
 void key_notify(const key_handle *key, const char *event);
 
-/* Make the key from a recipe, and tell replicas how. */
-tamis_status key_create(key_handle *key, value_recipe *recipe, tamis_problem *reterr_problem);
-
 /* Tell replicas how a part was made. */
 void key_replicate_part(const key_handle *key, const value_recipe *recipe);
 

@@ -5,6 +5,7 @@
 #include "bf.h"
 #include "clock.h"
 #include "codec.h"
+#include "creation.h"
 #include "hold.h"
 #include "items.h"
 #include "requests.h"
@@ -14,25 +15,6 @@
 #include <stdio.h>
 
 /* ------------------------------------------------------------------ making */
-
-/* A set is able to remove and merge, if its kind can; with TIMEOUT it is a table of states. */
-static tamis_status create_set(key_handle *key, value_recipe *recipe, tamis_problem *problem) {
-    unsigned const asked = recipe->abilities;
-    if (recipe->timeout != 0) {
-        recipe->values = 2;
-        if (recipe->kind[0] == 0) (void)snprintf(recipe->kind, sizeof recipe->kind, "rank");
-        return key_create(key, recipe, problem);
-    }
-    static const unsigned more[] = { TAMIS_CAN_REMOVE | TAMIS_CAN_MERGE, TAMIS_CAN_REMOVE,
-                                     TAMIS_CAN_MERGE, 0 };
-    tamis_status          status = TAMIS_ERR_CANNOT;
-    for (unsigned i = 0; i < 4 && status == TAMIS_ERR_CANNOT; i++) {
-        recipe->abilities = asked | more[i];
-        if (asked != 0 && (more[i] & TAMIS_CAN_REMOVE) == 0) break;
-        status = key_create(key, recipe, problem);
-    }
-    return status;
-}
 
 static int reserve_like(redis_ctx *ctx, key_handle *key, redis_string *like, value_family family) {
     key_handle               other = key_open(ctx, like, KEY_FOR_READING);
@@ -64,11 +46,13 @@ int native_reserve(redis_ctx *ctx, redis_string **argv, const native_wish *wish,
     } else if (wish->like != NULL) {
         reserve_like(ctx, &key, wish->like, family);
     } else {
-        tamis_status const status = family == FAMILY_SET ? create_set(&key, &recipe, &problem)
-                                                         : key_create(&key, &recipe, &problem);
+        bool const         is_set = family == FAMILY_SET;
+        tamis_status const status =
+            creation_make(&key, is_set ? CREATE_SET : CREATE_AS_TOLD, &recipe,
+                          is_set ? set_reserve : states_reserve, &problem);
         if (status == TAMIS_OK)
             redis_ReplyWithSimpleString(ctx, "OK");
-        else
+        else if (status != CREATED_LATER)
             native_reply_problem(ctx, status, &problem);
     }
     if (key.value != NULL) key_notify(&key, "tamis.reserve");

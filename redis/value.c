@@ -9,7 +9,6 @@
 #include <string.h>
 
 /* Below, with the other recipes. */
-static void geometry_of(const tamis_set *set, char *text, size_t bytes);
 static void complete_seed_and_kind(const tamis_value *value, value_recipe *recipe);
 
 /* ------------------------------------------------------------------ making */
@@ -46,12 +45,18 @@ uint64_t value_memory(const tamis_value *value) {
     return value->account->used;
 }
 
-uint64_t value_part_limit(const tamis_value *value, const tamis_set *set) {
+static uint64_t part_limit(const tamis_value *value, const tamis_set *set) {
     tamis_facts facts;
     if (tamis_get_facts(set, &facts) != TAMIS_OK) return 0;
     if (value->family == FAMILY_SET) return UINT64_MAX; /* the set itself says when it is full */
     if (value->expansion == 0) return value->capacity;
     return facts.grow_to != 0 ? facts.grow_to : facts.capacity;
+}
+
+value_part value_part_of(const tamis_value *value, tamis_set *set, uint64_t prints) {
+    value_part part = { .set = set, .prints = prints, .limit = part_limit(value, set) };
+    if (value->family <= FAMILY_CF && value->expansion != 0) part.plan_at = part.limit / 16 + 1;
+    return part;
 }
 
 /* What was asked of the key, from its first recipe. */
@@ -83,7 +88,7 @@ static tamis_status make_states(tamis_value *value, const value_recipe *recipe,
     return tamis_states_create(&spec, &value->states, problem);
 }
 
-static tamis_spec spec_of(const tamis_value *value, const value_recipe *recipe) {
+tamis_spec value_spec(const value_recipe *recipe) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     spec.capacity = recipe->capacity;
     spec.grow_to = recipe->grow_to;
@@ -97,27 +102,21 @@ static tamis_spec spec_of(const tamis_value *value, const value_recipe *recipe) 
     spec.seed = recipe->has_seed ? &recipe->seed : NULL;
     spec.part = recipe->set_part;
     spec.parts = recipe->set_parts;
-    spec.allocator = account_allocator(value->account);
-    spec.allocator_flags = ACCOUNT_FLAGS;
     return spec;
 }
 
 /* A new set, and its geometry as text. */
 static tamis_status make_set(const tamis_value *value, const value_recipe *recipe,
                              char *ret_geometry, tamis_set **ret_set, tamis_problem *problem) {
-    const char            *geometry = NULL;
-    const tamis_set *const shape = shapes_find(recipe, &geometry);
-    tamis_spec             spec = spec_of(value, recipe);
-    spec.like = shape;
-    spec.reseed = shape != NULL;
-    tamis_status const status = tamis_create(&spec, ret_set, problem);
+    tamis_status status;
+    tamis_spec   spec = value_spec(recipe);
+    spec.allocator = account_allocator(value->account);
+    spec.allocator_flags = ACCOUNT_FLAGS;
+    if (shapes_make(recipe, &spec, ret_geometry, ret_set, &status)) return status;
+    status = tamis_create(&spec, ret_set, problem);
     if (status != TAMIS_OK) return status;
-    if (shape != NULL) {
-        (void)snprintf(ret_geometry, GEOMETRY_BYTES, "%s", geometry);
-    } else {
-        geometry_of(*ret_set, ret_geometry, GEOMETRY_BYTES);
-        shapes_keep(recipe, *ret_set, ret_geometry);
-    }
+    value_geometry(*ret_set, ret_geometry, GEOMETRY_BYTES);
+    shapes_keep(recipe, *ret_set, ret_geometry);
     return TAMIS_OK;
 }
 
@@ -138,8 +137,7 @@ tamis_status value_open_part(tamis_value *value, value_recipe *recipe, tamis_pro
         tamis_free(set);
         return TAMIS_ERR_MISMATCH;
     }
-    value->parts[value->n_parts++] =
-        (value_part){ .set = set, .prints = 0, .limit = value_part_limit(value, set) };
+    value->parts[value->n_parts++] = value_part_of(value, set, 0);
     memcpy(recipe->geometry, geometry, sizeof geometry);
     complete_seed_and_kind(value, recipe);
     return TAMIS_OK;
@@ -211,7 +209,7 @@ static void write_geometry(const tamis_plan *plan, char *text, size_t bytes) {
 }
 
 /* All fields of the geometry that a set has now; empty if they cannot be told. */
-static void geometry_of(const tamis_set *set, char *text, size_t bytes) {
+void value_geometry(const tamis_set *set, char *text, size_t bytes) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     tamis_plan plan;
     size_t     n = 0;
@@ -317,15 +315,23 @@ static item_outcome add_print(tamis_value *value, uint64_t hash) {
     return done;
 }
 
+/* When a part has begun to grow, another one may be needed some day. */
+static void plan_next_part(const tamis_value *value) {
+    value_recipe const next = value_next_recipe(value);
+    shapes_plan_ahead(&next);
+}
+
 bool value_has_room(const tamis_value *value, size_t n) {
     const value_part *const part = &value->parts[0];
     return value->n_parts == 1 && part->prints <= part->limit && n <= part->limit - part->prints;
 }
 
 void value_count_print(tamis_value *value, bool is_new) {
-    value->parts[value->n_parts - 1].prints += is_new;
+    value_part *const newest = &value->parts[value->n_parts - 1];
+    newest->prints += is_new;
     value->items += is_new;
     value->changes += is_new;
+    if (is_new && newest->prints == newest->plan_at) plan_next_part(value);
 }
 
 item_outcome value_add(tamis_value *value, uint64_t hash) {

@@ -32,9 +32,10 @@ typedef enum value_family {
 
 typedef struct value_part {
     tamis_set *set;
-    uint64_t   prints; /* keys with a fingerprint of their own; counted here since reading the
+    uint64_t   prints;  /* keys with a fingerprint of their own; counted here since reading the
                           whole body would take too long */
-    uint64_t   limit;  /* prints that it takes */
+    uint64_t   limit;   /* prints that it takes */
+    uint64_t   plan_at; /* at so many prints the next part is planned; 0: there is none */
 } value_part;
 
 /* Everything that makes a part, so that a replica makes the same: what was asked for, what follows
@@ -145,8 +146,13 @@ void value_count_print(tamis_value *value, bool is_new);
 /* Begin to load the memory of keys that are handled next. */
 void value_fetch(const tamis_value *value, const uint64_t *hashes, size_t n);
 
-/* The number of keys for which the part has `limit` prints, from its set. */
-uint64_t value_part_limit(const tamis_value *value, const tamis_set *set);
+/* A part of this set, which has so many prints already. */
+value_part value_part_of(const tamis_value *value, tamis_set *set, uint64_t prints);
+
+/* The spec of a set, without an allocator; and all fields of the geometry that a set has now, as a
+ * spec takes them: empty if they cannot be told. */
+tamis_spec value_spec(const value_recipe *recipe);
+void       value_geometry(const tamis_set *set, char *text, size_t bytes);
 
 /* recipe_text.c: a recipe as a line of text, and back. */
 #define RECIPE_TEXT_BYTES 1024

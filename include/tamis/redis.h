@@ -1,4 +1,4 @@
-/** @file redis.h - limits of the commands of the Redis module, for programs that send them.
+/* redis.h - limits of the commands of the Redis module, for programs that send them.
  *
  * docs/redis.md has the commands. There is nothing to link with.
  */
