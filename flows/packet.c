@@ -220,13 +220,18 @@ static packet_skip parse_ipv6(parse *p, packet *out) {
     return PACKET_TAKEN;
 }
 
-static packet_skip parse_ip(parse *p, packet *out) {
+static inline packet_skip parse_outer_ip(parse *p, packet *out) {
     if (cursor_left(&p->rest) == 0) return PACKET_SHORT_IP;
     switch (*p->rest.at >> 4) {
     case 4: return parse_ipv4(p, out);
     case 6: return parse_ipv6(p, out);
     default: return PACKET_BAD_IP;
     }
+}
+
+/* The same for IP in a tunnel: not inlined, so that the path of other packets is short. */
+static __attribute__((noinline)) packet_skip parse_ip(parse *p, packet *out) {
+    return parse_outer_ip(p, out);
 }
 
 /* Is the packet longer than what was captured of it? */
@@ -273,9 +278,9 @@ static packet_skip parse_tunnel(parse *p, packet *out, bool *ret_is_outer) {
     return PACKET_TAKEN;
 }
 
-/* The flow is the innermost one. */
-static packet_skip parse_tunnels(parse *p, packet *out) {
-    packet_skip skip = parse_ip(p, out);
+/* The outer IP header was parsed. The flow is the innermost one. */
+static __attribute__((noinline)) packet_skip parse_tunnels(parse *p, packet *out) {
+    packet_skip skip = PACKET_TAKEN;
     bool        is_outer = false;
     while (skip == PACKET_TAKEN && !is_outer) {
         bool const is_ip = p->protocol == PROTOCOL_IPV4 || p->protocol == PROTOCOL_IPV6;
@@ -315,7 +320,8 @@ static void sort_ends(const parse *p, packet *out) {
 static packet_skip parse_layers(parse *p, int link_type, packet *out) {
     packet_skip skip = link_strip(&p->rest, link_type);
     if (skip != PACKET_TAKEN) return skip;
-    skip = parse_tunnels(p, out);
+    skip = parse_outer_ip(p, out);
+    if (skip == PACKET_TAKEN && p->protocol != PROTOCOL_TCP) skip = parse_tunnels(p, out);
     return skip == PACKET_TAKEN ? parse_transport(p, out) : skip;
 }
 
