@@ -60,6 +60,7 @@ static bool find_single(const char *word, machine_atom *ret_atom, bool *ret_is_n
         { "ip4", ATOM_VERSION, 4, false },
         { "ip6", ATOM_VERSION, 6, false },
         { "fragment", ATOM_FRAGMENT, 0, false },
+        { "unreachable", ATOM_UNREACHABLE, 0, false },
     };
     for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++) {
         if (strcmp(singles[i].word, word) != 0) continue;

@@ -37,11 +37,16 @@ bool machine_holds(const machine_rule *rule, uint32_t answers) {
 
 /* ------------------------------------------------------------------ values */
 
-static bool asks_sender(const machine_rule *rule) {
+/* Does a condition use this test? */
+static bool uses_atom(const machine_rule *rule, unsigned atom) {
     for (unsigned i = 0; i < rule->code_bytes; i++) {
-        if (rule->code[i] == ATOM_CLIENT) return true; /* atom 0 */
+        if (rule->code[i] == atom) return true;
     }
     return false;
+}
+
+static bool asks_sender(const machine_rule *rule) {
+    return uses_atom(rule, ATOM_CLIENT); /* atom 0 */
 }
 
 /* Must a state know the client, for this rule? A rule that opens a flow takes the client from its
@@ -84,8 +89,10 @@ unsigned machine_number_values(machine *m, bool is_plain) {
 
 /* The first rule of the file that applies, plus 1; 0: none. */
 static uint8_t find_rule(const machine *m, unsigned row, uint32_t answers) {
+    bool const is_error = m->unreachable != 0 && (answers >> m->unreachable & 1) != 0;
     for (unsigned i = 0; i < m->n_rules; i++) {
         bool const is_from_here = (m->rules[i].from >> row & 1) != 0;
+        if (is_error && !uses_atom(&m->rules[i], m->unreachable)) continue;
         if (is_from_here && machine_holds(&m->rules[i], answers)) return (uint8_t)(i + 1);
     }
     return 0;
@@ -109,6 +116,10 @@ static void fill_flag_answers(machine *m) {
     for (unsigned i = 1; i < m->n_atoms; i++) {
         const machine_atom *const atom = &m->atoms[i];
         bool const                is_data = atom->kind == ATOM_SIZE && atom->low == 1;
+        if (atom->kind == ATOM_UNREACHABLE) { /* never so for a packet of the flow itself */
+            m->unreachable = i;
+            continue;
+        }
         if (atom->kind != ATOM_FLAG && !is_data) {
             m->others[m->n_others++] = (uint8_t)i;
             continue;
@@ -206,6 +217,7 @@ static bool atom_holds(const machine_atom *atom, const packet *p) {
     bool const            from = p->is_from_high;
     switch (atom->kind) {
     case ATOM_CLIENT:
+    case ATOM_UNREACHABLE:
     case ATOM_FLAG: return false; /* client depends on the flow; flags have a table */
     case ATOM_PROTOCOL:
         return p->flow.protocol == atom->low || (atom->low == PROTOCOL_ICMP && is_icmp(p));

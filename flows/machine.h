@@ -78,7 +78,8 @@ typedef enum atom_kind {
     ATOM_SIZE, /* at least `low` bytes */
     ATOM_TYPE, /* of ICMP */
     ATOM_FRAGMENT,
-    ATOM_BYTE,  /* of the payload, at `offset`: masked, and from low to high */
+    ATOM_UNREACHABLE, /* no packet of the flow, but an ICMP error that quotes one */
+    ATOM_BYTE,        /* of the payload, at `offset`: masked, and from low to high */
     ATOM_BYTES, /* of the payload, from `offset` on: `low` bytes that are equal to `sequence` */
 } atom_kind;
 
@@ -153,6 +154,7 @@ typedef struct machine {
     uint8_t        *chosen;     /* [1 + n_states][2^n_atoms]: 1 + a rule, or 0 */
     uint16_t flag_answers[512]; /* of the tests of TCP flags and of size > 0, for each flags byte,
                                         without data and then with data */
+    unsigned unreachable;       /* the test of ICMP errors; 0: there is none */
     unsigned n_others;          /* tests besides those of flags and atom 0, */
     uint8_t  others[MACHINE_ATOMS]; /* and which they are */
 } machine;
@@ -213,6 +215,12 @@ static inline unsigned machine_state_of(const machine *m, uint32_t value) {
 /* The guess for a flow whose beginning was not seen: the client has the higher port. */
 static inline bool machine_guess_high(const packet *p) {
     return p->flow.port[0] != p->flow.port[1] ? p->flow.port[1] > p->flow.port[0] : p->is_from_high;
+}
+
+/* The answers for an ICMP error that quotes a packet of the flow. Only rules that ask for it apply:
+ * it says nothing else. */
+static inline uint32_t machine_unreachable_answers(const machine *m) {
+    return UINT32_C(1) << m->unreachable;
 }
 
 /* Does this machine handle the packet? */

@@ -341,3 +341,36 @@ packet_skip packet_parse(const uint8_t *bytes, size_t captured, size_t wire_byte
         skip == PACKET_SHORT_LINK || skip == PACKET_SHORT_IP || skip == PACKET_SHORT_TRANSPORT;
     return is_short && is_cut ? PACKET_CUT : skip;
 }
+
+/* ------------------------------------------------------------------ quotes */
+
+/* Not those that only say that a packet was too large. */
+static bool is_icmp_error(const packet *p) {
+    uint8_t const type = p->type;
+    if (p->flow.protocol == PROTOCOL_ICMP) {
+        bool const is_too_large = type == 3 && p->transport_bytes > 1 && p->transport[1] == 4;
+        return (type == 3 && !is_too_large) || type == 11 || type == 12;
+    }
+    return p->flow.protocol == PROTOCOL_ICMP6 && (type == 1 || type == 3 || type == 4);
+}
+
+/* At least eight bytes after the IP header are quoted: the ports, but not the flags of TCP. */
+bool packet_quoted(const packet *p, packet *ret_quoted) {
+    if (!is_icmp_error(p) || p->transport_bytes <= 8) return false;
+    const uint8_t *const begin = p->transport + 8, *const end = p->transport + p->transport_bytes;
+    parse quote = { .rest = { .at = begin, .end = end },
+                    .begin = begin,
+                    .wire_bytes = (size_t)(end - begin) };
+    *ret_quoted = (packet){ .is_quoted = true, .type = p->type };
+    if (parse_ip(&quote, ret_quoted) != PACKET_TAKEN) return false;
+    bool const has_ports = quote.protocol == PROTOCOL_TCP || quote.protocol == PROTOCOL_UDP;
+    if (!has_ports || cursor_left(&quote.rest) < 4) return false;
+    parse const answer = { .source = quote.destination,
+                           .destination = quote.source,
+                           .version = quote.version,
+                           .protocol = quote.protocol,
+                           .from_port = big16(quote.rest.at + 2),
+                           .to_port = big16(quote.rest.at) };
+    sort_ends(&answer, ret_quoted);
+    return true;
+}

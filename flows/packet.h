@@ -70,6 +70,7 @@ typedef struct packet {
     flow_tuple flow;
     bool       is_from_high;  /* sent by end 1 of the tuple */
     bool       is_fragment;   /* the first fragment of several */
+    bool       is_quoted;     /* by an ICMP error: see packet_quoted() */
     uint8_t    flags;         /* TCP_...; 0 for others */
     uint8_t    type;          /* of ICMP; 0 for others */
     uint32_t   payload_bytes; /* after the transport header, as the packet says, but never more
@@ -91,5 +92,10 @@ static inline int packet_byte(const packet *p, uint32_t i) {
  * number of libpcap. *ret_packet is valid only if PACKET_TAKEN is returned. */
 packet_skip packet_parse(const uint8_t *bytes, size_t captured, size_t wire_bytes, int link_type,
                          packet *ret_packet);
+
+/* If a packet is an ICMP error (unreachable, time exceeded, parameter problem), find the flow of
+ * the packet that it quotes: one that did not arrive. *ret_quoted then counts as sent by the end
+ * that it did not reach. Must be called while the packet's bytes are valid. */
+bool packet_quoted(const packet *p, packet *ret_quoted);
 
 #endif

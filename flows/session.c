@@ -204,6 +204,17 @@ static void keep_up(session *s) {
                                       : s->clock.now_ns + 1;
 }
 
+/* An ICMP error tells something about the flow whose packet it quotes, if the machine asks. */
+static bool take_quote(session *s, packet *p, const capture_packet *raw) {
+    const machine *const m = &s->main->m;
+    packet               quoted;
+    if (m->unreachable == 0 || !packet_quoted(p, &quoted) || !machine_takes(m, &quoted))
+        return false;
+    *p = quoted;
+    tracker_take(&s->tracker, raw->time_ns, s->clock.now_ns, 0, machine_unreachable_answers(m));
+    return true;
+}
+
 void session_on_packet(void *context, const capture_packet *raw) {
     session *const s = context;
     clock_see(&s->clock, raw->time_ns);
@@ -217,7 +228,7 @@ void session_on_packet(void *context, const capture_packet *raw) {
     if (skip != PACKET_TAKEN) return;
     if (machine_takes(&s->main->m, p))
         tracker_add(&s->tracker, raw->time_ns, s->clock.now_ns, (uint32_t)raw->on_wire);
-    else
+    else if (!take_quote(s, p, raw))
         s->others++;
 }
 

@@ -83,6 +83,7 @@ tamis_step tracker_decide(const machine *m, tracked *p, tamis_status status, uin
     if (is_new && m->has_guess) is_client_high = machine_guess_high(&p->p);
     p->is_client_high = is_client_high;
     p->rule = machine_choose(m, state, p->answers, p->p.is_from_high == is_client_high);
+    if (p->p.is_quoted && p->rule == NULL) p->step = TAMIS_STEP_LEAVE; /* it shows no life */
     if (p->rule != NULL) p->step = decide_rule(m, p, p->rule, is_new);
     return p->step;
 }

@@ -1,4 +1,5 @@
-/* test_tunnel.c - packets in tunnels: the flow inside is found, and what is no tunnel is not. */
+/* test_tunnel.c - packets in packets: the flow in a tunnel is found, and what is no tunnel is not;
+ * and the flow that an ICMP error is about. */
 #include "unit.h"
 
 #include "frames.h"
@@ -181,6 +182,50 @@ static void inner_packets_may_have_any_form(void **state) {
     assert_int_equal(p.flow.version, 6);
 }
 
+/* ------------------------------------------------------------------ quotes */
+
+/* An ICMP error with the first bytes of a packet. */
+static bool quote(const frame *inner, uint8_t type, uint8_t code, size_t n, packet *ret_quoted) {
+    static const tunnel_case icmp = { "ICMP", PROTOCOL_ICMP, 0, false, 0, { 0 } };
+    uint8_t                  bytes[FRAME_BYTES] = { type, code };
+    frame                    outer;
+    packet                   p;
+    memcpy(bytes + 8, inner->bytes + ETHERNET_BYTES, n);
+    make_outer(&outer, &icmp, bytes, 8 + n);
+    assert_int_equal(packet_parse(outer.bytes, outer.n, outer.n, ETHERNET, &p), PACKET_TAKEN);
+    assert_int_equal(p.flow.protocol, PROTOCOL_ICMP);
+    return packet_quoted(&p, ret_quoted);
+}
+
+/* The quote counts as sent by the end that the packet did not reach. */
+static void quoted_flows_are_found(void **state) {
+    (void)state;
+    frame  inner;
+    packet p, itself;
+    frame_tcp(&inner, &plain4, &client, &server, SYN, 11);
+    assert_int_equal(packet_parse(inner.bytes, inner.n, inner.n, ETHERNET, &itself), PACKET_TAKEN);
+    assert_true(quote(&inner, 3, 1, IPV4_BYTES + 8, &p));
+    assert_memory_equal(&p.flow, &itself.flow, sizeof p.flow);
+    assert_true(p.is_quoted && p.is_from_high != itself.is_from_high && p.type == 3);
+    assert_true(quote(&inner, 11, 0, inner.n - ETHERNET_BYTES, &p));
+    frame_udp(&inner, &plain4, &client, &server, 100);
+    assert_true(quote(&inner, 3, 3, IPV4_BYTES + 8, &p));
+    assert_int_equal(p.flow.protocol, PROTOCOL_UDP);
+}
+
+static void other_icmp_quotes_nothing(void **state) {
+    (void)state;
+    frame  inner;
+    packet p;
+    frame_tcp(&inner, &plain4, &client, &server, SYN, 11);
+    assert_false(quote(&inner, 3, 4, IPV4_BYTES + 8, &p)); /* too large: no failure */
+    assert_false(quote(&inner, 8, 0, IPV4_BYTES + 8, &p)); /* an echo request */
+    assert_false(quote(&inner, 5, 0, IPV4_BYTES + 8, &p)); /* a redirect */
+    for (size_t n = 0; n < IPV4_BYTES + 4; n++) assert_false(quote(&inner, 3, 1, n, &p));
+    frame_echo(&inner, &plain4, &client, &server, false);
+    assert_false(quote(&inner, 3, 1, IPV4_BYTES + 8, &p)); /* of no TCP or UDP */
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(flows_in_tunnels_are_found),
@@ -188,6 +233,8 @@ int main(void) {
         cmocka_unit_test(other_contents_belong_to_the_flow_outside),
         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(inner_packets_may_have_any_form),
+        cmocka_unit_test(quoted_flows_are_found),
+        cmocka_unit_test(other_icmp_quotes_nothing),
     };
     return cmocka_run_group_tests_name("tunnel", tests, NULL, NULL);
 }
