@@ -11,8 +11,8 @@
 #define LONG_SHIFT 6
 #define RECORD_LIFE 1000 /* units: no flow may be silent for longer */
 
-static const counter_scale byte_scale = { 1.0234, 1023 };
-static const counter_scale packet_scale = { 1.0086, 2047 };
+static const counter_scale byte_scale = { 1.0234, 0, 1023 };
+static const counter_scale packet_scale = { 1.0115, 511, 2047 };
 
 /* The fields of both values. */
 typedef struct fields {

@@ -4,8 +4,9 @@
  *     first    | 1 is long | 11 beginning | 10 bytes of the client | 10 bytes of the server |
  *     second   | 7 fraction | 1 is guess | 2 unused | 11 packets of client | 11 of the server |
  *
- * Bytes and packets are approximate counters (counter.h). Standard errors: 11% for bytes, 7% for
- * packets, and far less for small numbers: below a hundred packets it is 3% at most.
+ * Bytes and packets are approximate counters (counter.h). Packets are exact up to 511; beyond, the
+ * standard error is at most 8%. For bytes it is at most 11%, and far less for flows of few packets:
+ * each packet adds one rounding, to a number within 2.3%.
  *
  * The beginning is kept in seconds, modulo 2048, and 128ths of a second. When a flow has lasted for
  * 1024 seconds, its beginning is kept in units of 64 seconds instead. Flows of more than 36 hours

@@ -3,7 +3,14 @@
  * The size is fixed when the table is made: by the number of flows, or by a limit of memory, and
  * then the library's planner finds how many flows fit. The plan also tells how often the table is
  * wrong and how often it does not know.
+ *
+ * The sweep that removes silent flows goes round the table. A part of the table that it has just
+ * passed is emptier than the mean, and one that it will reach next is fuller: by the longest time
+ * that a silent flow may stay, over the mean time. For a timeout of one pass that is 2 / 1.5. So
+ * that the fullest part has room, the table is planned for more flows than it may hold: by a third
+ * for TCP.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +27,7 @@ typedef struct table_states {
     uint64_t      longest; /* of all timeouts */
     uint64_t      timeouts[TABLE_VALUES];
     uint64_t      backlog;
+    uint64_t      capacity; /* flows that it may hold; it is planned for more */
 } table_states;
 
 /* ------------------------------------------------------------------ timers */
@@ -42,6 +50,19 @@ static unsigned choose_timer_bits(tamis_states_spec spec, const uint64_t *reques
     return spec.timer_bits;
 }
 
+/* How much fuller the fullest part of the table may be than the mean, because silent flows of a
+ * value stay for a least time, or up to a most one. */
+static double get_unevenness(const tamis_states_spec *spec) {
+    double worst = 1;
+    for (unsigned i = 0; i < spec->values; i++) {
+        uint64_t least, most;
+        if (tamis_states_timeout(spec, i, &least, &most, NULL) != TAMIS_OK) continue;
+        double const ratio = 2 * (double)most / ((double)least + (double)most);
+        if (ratio > worst) worst = ratio;
+    }
+    return worst;
+}
+
 /* ------------------------------------------------------------------ making a table */
 
 static tamis_states_spec make_states_spec(const table_spec *spec) {
@@ -60,6 +81,7 @@ static tamis_states_spec make_states_spec(const table_spec *spec) {
     made.seed = &spec->seed;
     made.timeouts = is_equal ? NULL : spec->timeouts;
     made.timer_bits = choose_timer_bits(made, spec->timeouts);
+    made.capacity = (uint64_t)ceil((double)spec->capacity * get_unevenness(&made));
     return made;
 }
 
@@ -92,6 +114,13 @@ static tamis_status make_states(const tamis_states_spec *spec, table_bytes from,
     return tamis_states_read(from.bytes, from.n, NULL, ret_states, reterr_problem);
 }
 
+/* How many flows a table that was planned by its memory may hold. */
+static uint64_t count_flows(const tamis_states *states, const tamis_states_spec *spec) {
+    tamis_states_facts facts;
+    if (tamis_states_get_facts(states, &facts) != TAMIS_OK) return 0;
+    return (uint64_t)((double)facts.capacity / get_unevenness(spec));
+}
+
 static bool table_states_make(table_states *t, const table_spec *spec, table_bytes from,
                               tamis_problem *reterr_problem) {
     tamis_states_spec const states_spec = make_states_spec(spec);
@@ -103,6 +132,7 @@ static bool table_states_make(table_states *t, const table_spec *spec, table_byt
         return false;
     }
     t->longest = states_spec.timeout;
+    t->capacity = spec->capacity != 0 ? spec->capacity : count_flows(t->states, &states_spec);
     for (unsigned i = 0; i < spec->n_values; i++) {
         t->timeouts[i] = get_timeout(&states_spec, i);
     }
@@ -155,11 +185,12 @@ static uint64_t table_states_timeout(const table *base, uint32_t value) {
 }
 
 static void table_states_inspect(const table *base, table_info *ret_info) {
-    tamis_states_info info;
+    tamis_states_info         info;
+    const table_states *const t = (const table_states *)base;
     *ret_info = (table_info){ .kind = "" };
     if (tamis_states_inspect(get_states(base), &info) != TAMIS_OK) return;
     *ret_info = (table_info){ .kind = info.plan.kind,
-                              .capacity = info.plan.capacity,
+                              .capacity = t->capacity,
                               .has_limit = true,
                               .body_bytes = info.plan.body_bytes,
                               .memory_bytes = info.memory_bytes,

@@ -344,7 +344,7 @@ static void floods_are_reported_once(void **state) {
 /* The mean is right, and the error is the one of the paper. */
 static void approximate_counters_have_no_bias(void **state) {
     (void)state;
-    counter_scale const scales[] = { { 1.0234, 1023 }, { 1.0086, 2047 } };
+    counter_scale const scales[] = { { 1.0234, 0, 1023 }, { 1.0115, 511, 2047 } };
     dice                random = dice_start();
     for (size_t i = 0; i < COUNT(scales); i++) {
         for (unsigned step = 1; step <= 1000; step *= 1000) {
@@ -353,9 +353,10 @@ static void approximate_counters_have_no_bias(void **state) {
             unsigned const n = 50;
             for (unsigned k = 0; k < n; k++) {
                 uint32_t code = 0;
-                for (unsigned j = 0; j < 20000; j++)
-                    code = counter_add(&scales[i], code, step,
-                                       (double)(dice_roll(&random) >> 11) * 0x1p-53);
+                for (unsigned j = 0; j < 20000; j++) {
+                    double const any = (double)(dice_roll(&random) >> 11) * 0x1p-53;
+                    code = counter_add(&scales[i], code, step, any);
+                }
                 double const off = counter_value(&scales[i], code) / truth - 1;
                 sum += off;
                 squares += off * off;
@@ -363,10 +364,22 @@ static void approximate_counters_have_no_bias(void **state) {
             assert_true(fabs(sum / n) < UNIT_SIGMAS * error / sqrt(n));
             assert_true(sqrt(squares / n) < 1.5 * error);
         }
-        for (unsigned n = 0, code = 0; n < 20; n++, code = counter_add(&scales[i], code, 1, 0.5))
-            assert_true(fabs(counter_value(&scales[i], code) - n) <=
-                        0.3 * n); /* small ones are close */
     }
+}
+
+/* Small numbers are exact, large ones are not lost, and no code is too large. */
+static void counters_are_exact_as_promised(void **state) {
+    (void)state;
+    counter_scale const scale = { 1.0115, 511, 2047 };
+    uint32_t            code = 0;
+    for (unsigned n = 0; n <= 511; n++) {
+        assert_true(counter_value(&scale, code) == n);
+        if (n < 511) code = counter_add(&scale, code, 1, 0.999999);
+    }
+    for (uint32_t i = 0; i <= 2047; i++)
+        assert_int_equal(counter_code(&scale, counter_value(&scale, i)), i);
+    assert_int_equal(counter_add(&scale, 2000, 1e300, 0), 2047);
+    assert_true(counter_value(&scale, 2047) > 3e9);
 }
 
 int main(void) {
@@ -382,6 +395,7 @@ int main(void) {
         cmocka_unit_test(samples_estimate_large_numbers),
         cmocka_unit_test(floods_are_reported_once),
         cmocka_unit_test(approximate_counters_have_no_bias),
+        cmocka_unit_test(counters_are_exact_as_promised),
     };
     return unit_run("hosts", tests, COUNT(tests));
 }

@@ -4,5 +4,5 @@ for memory in 64K 1M 16M; do
 import json, sys
 limit = {"64K": 65536, "1M": 1 << 20, "16M": 1 << 24}[sys.argv[1]]
 table = json.load(sys.stdin)["table"]
-print(table["bytes"] <= limit, table["bytes"] > 0.9 * limit, table["bits_per_flow"] <= 32)' $memory
+print(table["bytes"] <= limit, table["bytes"] > 0.9 * limit, table["bits_per_flow"] <= 42)' $memory
 done
