@@ -11,8 +11,9 @@
  *     lookup    read, and look whether the version is still the same; no lock is taken
  *
  * A lookup either reads where the key is, by functions that give some answer whatever they read
- * (kinds/line/windows.h), or makes a copy of the few cache lines that the key can be in, and asks
- * the kind's ordinary functions about the copy if that is whole.
+ * (kinds/line/windows.h, and all lookups of `rank` and `counting`), or makes a copy of the few
+ * cache lines that the key can be in, and asks the kind's ordinary functions about the copy if that
+ * is whole.
  *
  * What all groups share (the attic of `line`, the pools of `rank`) has one more lock, the attic's,
  * which is taken by those who may need it, after that of the stripe. Lookups take it, too; few need
@@ -101,6 +102,11 @@ struct kind_sharing {
     /* A key that stays is found whatever others are changing at the time: so the kind's own
      * functions are called, without a lock. They must be STRIPE_READER. */
     bool reads_in_place;
+
+    /* Lookups of the kind come to an end and read nothing outside of the body, whatever others are
+     * writing into it. So they are made without a lock, and their answer counts if nothing was
+     * changed meanwhile. They must be STRIPE_READER. */
+    bool reads_anything;
 
     /* May a change of the key need what all groups share? Its stripe is locked. `more`: entries
      * that may come. NULL: never. */
@@ -271,12 +277,30 @@ share_ask_locked(sharing *share, uint64_t hash, share_question *question, void *
     return answer;
 }
 
+/* Ask the table itself, while others may be changing it; the answer counts if they have not. Who
+ * has bad luck too often takes the lock. */
+#define SHARE_TRIES 16
+
+static __attribute__((noinline, unused)) STRIPE_READER uint64_t
+share_ask_in_place(sharing *share, uint64_t hash, share_question *question, void *arguments) {
+    for (unsigned i = 0; i < SHARE_TRIES; i++) {
+        const share_view *const view = share_view_now(share);
+        uint64_t *const         word = share_word(share, share_stripe(view, hash));
+        uint64_t const          version = stripe_version(word);
+        uint64_t const          answer = question(share_side(view, hash), hash, arguments);
+        if (stripe_is_same(word, version) && share_view_now(share) == view) return answer;
+        stripe_pause();
+    }
+    return share_ask_locked(share, hash, question, arguments);
+}
+
 /* Ask about a key, without a lock where that is possible. The question is only asked about a copy
  * that is whole. */
 TAMIS_INLINE uint64_t share_ask(sharing *share, const kind_sharing *how, uint64_t hash,
                                 share_question *question, void *arguments) {
     share_copy copy;
     unsigned   turns = 0;
+    if (how->reads_anything) return share_ask_in_place(share, hash, question, arguments);
     if (how->copy == NULL) return share_ask_locked(share, hash, question, arguments);
     for (;; stripe_wait(&turns)) {
         const share_view *const view = share_view_now(share);
@@ -293,9 +317,47 @@ TAMIS_INLINE uint64_t share_ask(sharing *share, const kind_sharing *how, uint64_
     }
 }
 
+/* A chunk of keys in a table of one group, between two steps of growing, as share_ask_in_place()
+ * does it. If something was changed meanwhile, or in a step, *ret_is_whole is false. */
+typedef uint64_t share_chunk(const tamis_table *table, const uint64_t *hash, unsigned n);
+
+TAMIS_INLINE uint64_t share_has_together(sharing *share, share_chunk *has_chunk,
+                                         const uint64_t *hash, unsigned n, bool *ret_is_whole) {
+    const share_view *const view = share_view_now(share);
+    uint64_t *const         word = share_word(share, share_stripe(view, hash[0]));
+    uint64_t const          version = stripe_version(word);
+    *ret_is_whole = false;
+    if (view->next.body != NULL) return 0;
+    uint64_t const found = has_chunk(&view->table, hash, n);
+    *ret_is_whole = stripe_is_same(word, version) && share_view_now(share) == view;
+    return found;
+}
+
 /* For kinds whose keys change places all over the table, or whose groups have words in common: one
- * lock for all, which lookups take, too. Threads are safe, and take turns. */
-#define SHARE_ONE_LOCK \
-    { .derived_words = KIND_DERIVED }
+ * lock for all changes, which take turns. Lookups take none. The kind has NAME_has() and
+ * NAME_has_chunk(). */
+#define SHARE_ONE_LOCK(name)                                                                       \
+    static uint64_t name##_share_question(const tamis_table *table, uint64_t hash, void *unused) { \
+        (void)unused;                                                                              \
+        return name##_has(table, hash);                                                            \
+    }                                                                                              \
+                                                                                                   \
+    static bool name##_share_has(sharing *share, uint64_t hash) {                                  \
+        return share_ask_in_place(share, hash, name##_share_question, NULL) != 0;                  \
+    }                                                                                              \
+                                                                                                   \
+    static uint64_t name##_share_has_chunk(sharing *share, const uint64_t *hash, unsigned n) {     \
+        bool     is_whole;                                                                         \
+        uint64_t found = share_has_together(share, name##_has_chunk, hash, n, &is_whole);          \
+        if (__builtin_expect(is_whole, 1)) return found;                                           \
+        found = 0;                                                                                 \
+        for (unsigned i = 0; i < n; i++) found |= (uint64_t)name##_share_has(share, hash[i]) << i; \
+        return found;                                                                              \
+    }                                                                                              \
+                                                                                                   \
+    static const kind_sharing name##_sharing = { .derived_words = KIND_DERIVED,                    \
+                                                 .reads_anything = true,                           \
+                                                 .has = name##_share_has,                          \
+                                                 .has_chunk = name##_share_has_chunk }
 
 #endif

@@ -22,6 +22,7 @@
 
 #include "core/bits.h"
 #include "core/field.h"
+#include "core/stripes.h"
 #include "kind.h"
 #include "theory/print_law.h"
 
@@ -322,67 +323,68 @@ TAMIS_INLINE tamis_status state_units_merge(const state_units *units, const stat
  *     KIND_find_state(), KIND_insert_field(), KIND_erase_state(), KIND_list_states()
  *     tamis_KIND_prints()                               as in tamis_kind
  *     PREFIX_BUCKETS, _COPIES, _COUNTER_BITS, _VALUE_BITS   fields of its geometry */
-#define STATE_UNITS_DEFINE(kind, PREFIX)                                                           \
-    static tamis_status kind##_insert_state(tamis_table *table, uint64_t hash, uint32_t value) {   \
-        uint64_t const unit = fastrange(hash, table->sweep.units);                                 \
-        vacancy_end(table->lived_in, unit);                                                        \
-        return kind##_insert_field(table, hash,                                                    \
-                                   state_fresh(table, kind##_state_bits(table), unit, value));     \
-    }                                                                                              \
-    static const state_cells kind##_cells = { .find = kind##_find_state,                           \
-                                              .insert = kind##_insert_state,                       \
-                                              .erase = kind##_erase_state };                       \
-    static const state_units kind##_units = { .list = kind##_list_states,                          \
-                                              .prints = tamis_##kind##_prints,                     \
-                                              .insert = kind##_insert_field };                     \
-    static tamis_status      kind##_put(tamis_table *table, uint64_t hash, uint32_t value) {       \
-             return state_cells_put(&kind##_cells, table, kind##_state_bits(table), hash, value);  \
-    }                                                                                              \
-    static tamis_status kind##_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) { \
-        return state_cells_get(&kind##_cells, table, kind##_state_bits(table), hash, ret_value);   \
-    }                                                                                              \
-    static tamis_status kind##_move(tamis_table *table, uint64_t hash, uint64_t from,              \
-                                    uint32_t to) {                                                 \
-        return state_cells_move(&kind##_cells, table, kind##_state_bits(table), hash, from, to);   \
-    }                                                                                              \
-    static tamis_status kind##_set(tamis_table *table, uint64_t hash, uint32_t value) {            \
-        return state_cells_set(&kind##_cells, table, kind##_state_bits(table), hash, value);       \
-    }                                                                                              \
-    static tamis_status kind##_touch(tamis_table *table, uint64_t hash) {                          \
-        return state_cells_touch(&kind##_cells, table, kind##_state_bits(table), hash);            \
-    }                                                                                              \
-    static tamis_status kind##_drop(tamis_table *table, uint64_t hash, uint64_t from) {            \
-        return state_cells_drop(&kind##_cells, table, kind##_state_bits(table), hash, from);       \
-    }                                                                                              \
-    static tamis_status kind##_step(tamis_table *table, uint64_t hash,                             \
-                                    const kind_stepper *stepper, tamis_status *ret_was,            \
-                                    uint32_t *ret_value) {                                         \
-        return state_cells_step(&kind##_cells, table, kind##_state_bits(table), hash, stepper,     \
-                                ret_was, ret_value);                                               \
-    }                                                                                              \
-    static void kind##_sweep(tamis_table *table, uint64_t unit, uint64_t *aged) {                  \
-        state_units_sweep(&kind##_units, &kind##_cells, table, kind##_state_bits(table), unit,     \
-                          aged);                                                                   \
-    }                                                                                              \
-    static bool kind##_is_vacant(const tamis_table *table, uint64_t unit) {                        \
-        state_list list;                                                                           \
-        kind##_list_states(table, unit, false, &list);                                             \
-        return list.n == 0;                                                                        \
-    }                                                                                              \
-    static void kind##_tally(const tamis_table *table, uint64_t *counts) {                         \
-        state_units_tally(&kind##_units, table, kind##_state_bits(table), counts);                 \
-    }                                                                                              \
-    static tamis_status kind##_merge_states(tamis_table *into, const tamis_table *from) {          \
-        return state_units_merge(&kind##_units, &kind##_cells, into, from,                         \
-                                 kind##_state_bits(into));                                         \
-    }                                                                                              \
-    static uint64_t kind##_units_of(const uint64_t *geometry) {                                    \
-        return geometry[PREFIX##_BUCKETS];                                                         \
-    }                                                                                              \
-    static bool kind##_holds_values(const uint64_t *geometry, uint64_t values,                     \
-                                    unsigned timer_bits) {                                         \
-        return geometry[PREFIX##_COPIES] == 1 && geometry[PREFIX##_COUNTER_BITS] == 0 &&           \
-               geometry[PREFIX##_VALUE_BITS] == tamis_prints_value_bits(values, timer_bits);       \
+#define STATE_UNITS_DEFINE(kind, PREFIX)                                                          \
+    static tamis_status kind##_insert_state(tamis_table *table, uint64_t hash, uint32_t value) {  \
+        uint64_t const unit = fastrange(hash, table->sweep.units);                                \
+        vacancy_end(table->lived_in, unit);                                                       \
+        return kind##_insert_field(table, hash,                                                   \
+                                   state_fresh(table, kind##_state_bits(table), unit, value));    \
+    }                                                                                             \
+    static const state_cells kind##_cells = { .find = kind##_find_state,                          \
+                                              .insert = kind##_insert_state,                      \
+                                              .erase = kind##_erase_state };                      \
+    static const state_units kind##_units = { .list = kind##_list_states,                         \
+                                              .prints = tamis_##kind##_prints,                    \
+                                              .insert = kind##_insert_field };                    \
+    static tamis_status      kind##_put(tamis_table *table, uint64_t hash, uint32_t value) {      \
+             return state_cells_put(&kind##_cells, table, kind##_state_bits(table), hash, value); \
+    }                                                                                             \
+    static STRIPE_READER tamis_status kind##_get(const tamis_table *table, uint64_t hash,         \
+                                                 uint32_t *ret_value) {                           \
+        return state_cells_get(&kind##_cells, table, kind##_state_bits(table), hash, ret_value);  \
+    }                                                                                             \
+    static tamis_status kind##_move(tamis_table *table, uint64_t hash, uint64_t from,             \
+                                    uint32_t to) {                                                \
+        return state_cells_move(&kind##_cells, table, kind##_state_bits(table), hash, from, to);  \
+    }                                                                                             \
+    static tamis_status kind##_set(tamis_table *table, uint64_t hash, uint32_t value) {           \
+        return state_cells_set(&kind##_cells, table, kind##_state_bits(table), hash, value);      \
+    }                                                                                             \
+    static tamis_status kind##_touch(tamis_table *table, uint64_t hash) {                         \
+        return state_cells_touch(&kind##_cells, table, kind##_state_bits(table), hash);           \
+    }                                                                                             \
+    static tamis_status kind##_drop(tamis_table *table, uint64_t hash, uint64_t from) {           \
+        return state_cells_drop(&kind##_cells, table, kind##_state_bits(table), hash, from);      \
+    }                                                                                             \
+    static tamis_status kind##_step(tamis_table *table, uint64_t hash,                            \
+                                    const kind_stepper *stepper, tamis_status *ret_was,           \
+                                    uint32_t *ret_value) {                                        \
+        return state_cells_step(&kind##_cells, table, kind##_state_bits(table), hash, stepper,    \
+                                ret_was, ret_value);                                              \
+    }                                                                                             \
+    static void kind##_sweep(tamis_table *table, uint64_t unit, uint64_t *aged) {                 \
+        state_units_sweep(&kind##_units, &kind##_cells, table, kind##_state_bits(table), unit,    \
+                          aged);                                                                  \
+    }                                                                                             \
+    static bool kind##_is_vacant(const tamis_table *table, uint64_t unit) {                       \
+        state_list list;                                                                          \
+        kind##_list_states(table, unit, false, &list);                                            \
+        return list.n == 0;                                                                       \
+    }                                                                                             \
+    static void kind##_tally(const tamis_table *table, uint64_t *counts) {                        \
+        state_units_tally(&kind##_units, table, kind##_state_bits(table), counts);                \
+    }                                                                                             \
+    static tamis_status kind##_merge_states(tamis_table *into, const tamis_table *from) {         \
+        return state_units_merge(&kind##_units, &kind##_cells, into, from,                        \
+                                 kind##_state_bits(into));                                        \
+    }                                                                                             \
+    static uint64_t kind##_units_of(const uint64_t *geometry) {                                   \
+        return geometry[PREFIX##_BUCKETS];                                                        \
+    }                                                                                             \
+    static bool kind##_holds_values(const uint64_t *geometry, uint64_t values,                    \
+                                    unsigned timer_bits) {                                        \
+        return geometry[PREFIX##_COPIES] == 1 && geometry[PREFIX##_COUNTER_BITS] == 0 &&          \
+               geometry[PREFIX##_VALUE_BITS] == tamis_prints_value_bits(values, timer_bits);      \
     }
 
 /* Those functions as members of a kind_states. */

@@ -43,9 +43,9 @@
  *   - Merging, subtracting, clearing and resizing make both wait. Two threads may merge a into b
  *     and b into a.
  *   - A stepper of shared states must not call its table at all: it would wait for itself.
- *   - In `line` and `bloom` lookups take no lock. Changes of different keys seldom meet in `line`
- *     and blocked `bloom`. In `rank` and `counting` all operations take turns, as do adds to a
- *     scattered `bloom`: safe, but not faster with more threads.
+ *   - Lookups take no lock. Changes of different keys seldom meet in `line` and blocked `bloom`. In
+ *     `rank` and `counting` changes take turns, as do adds to a scattered `bloom`: safe, but not
+ *     faster with more threads; and a lookup during a change begins again.
  *
  * NULL where a set, a spec or a required result is expected is answered with TAMIS_ERR_ARGUMENT.
  * Functions without a status answer false or 0, and stop at an assertion in debug builds. The

@@ -184,8 +184,8 @@ TAMIS_INLINE bool counting_has_in_line(const tamis_table *table, uint64_t hash, 
 }
 
 /* Counters of any width. */
-static __attribute__((noinline)) bool counting_has_in_any_line(const tamis_table *table,
-                                                               uint64_t           hash) {
+static __attribute__((noinline)) STRIPE_READER bool
+counting_has_in_any_line(const tamis_table *table, uint64_t hash) {
     return counting_has_in_line(table, hash, counting_layout(table)->bits);
 }
 
@@ -198,7 +198,7 @@ TAMIS_INLINE bool counting_has_blocked(const tamis_table *table, uint64_t hash) 
 
 /* ------------------------------------------------------------------ one key */
 
-static bool counting_has(const tamis_table *table, uint64_t hash) {
+static STRIPE_READER bool counting_has(const tamis_table *table, uint64_t hash) {
     if (counting_is_blocked(table)) return counting_has_blocked(table, hash);
     return probes_hold(table, hash, 0, counting_hashes(table), table->geometry[CBF_COUNTERS],
                        counting_holds);
@@ -217,7 +217,7 @@ static tamis_status counting_remove(tamis_table *table, uint64_t hash) {
     return counting_down(table, at, k);
 }
 
-static uint64_t counting_count(const tamis_table *table, uint64_t hash) {
+static STRIPE_READER uint64_t counting_count(const tamis_table *table, uint64_t hash) {
     uint64_t       at[PROBES_MAX];
     unsigned const k = counting_locate_one(table, hash, at);
     return counting_least(table, at, k);
@@ -234,7 +234,8 @@ static void counting_fetch(const tamis_table *table, const uint64_t *hash, unsig
 }
 
 /* A table that is in the cache needs no prefetching, and is asked key by key (probes_ask_near). */
-static uint64_t counting_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
+static STRIPE_READER uint64_t counting_has_chunk(const tamis_table *table, const uint64_t *hash,
+                                                 unsigned n) {
     unsigned const k = counting_hashes(table);
     uint64_t const m = table->geometry[CBF_COUNTERS];
     uint64_t       found = 0;
@@ -416,7 +417,7 @@ static bool counting_validate(const tamis_table *table, const char **reterr_why)
 }
 
 /* A key has counters in many lines, and a removal looks at all of them before it changes one. */
-static const kind_sharing counting_sharing = SHARE_ONE_LOCK;
+SHARE_ONE_LOCK(counting);
 
 KIND_EXPORT(counting) = {
     .name = "counting",

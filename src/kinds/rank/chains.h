@@ -22,12 +22,14 @@
  *
  * Cells are opaque here but for their lowest bits, the remainder; copies.h says what the others
  * are. After TAMIS_OPEN_TRUST nobody has checked the body: whatever its bits are, no function here
- * reads or writes outside of it.
+ * reads or writes outside of it. Lookups in shared sets rely on that, too: they may read what is
+ * being changed, and then throw the answer away. So what bounds a place is loaded once.
  */
 #ifndef TAMIS_KINDS_RANK_CHAINS_H
 #define TAMIS_KINDS_RANK_CHAINS_H
 
 #include "core/hash.h"
+#include "core/stripes.h"
 #include "parts.h"
 #include "pool.h"
 
@@ -95,8 +97,9 @@ TAMIS_INLINE uint64_t chains_extension(chains_view chains, uint64_t at, unsigned
 }
 
 /* The bit where cell i is, when it is in an extension. */
-static __attribute__((noinline, unused)) uint64_t chains_far_cell(chains_view chains, uint64_t at,
-                                                                  unsigned i) {
+static __attribute__((noinline, unused)) STRIPE_READER uint64_t chains_far_cell(chains_view chains,
+                                                                                uint64_t    at,
+                                                                                unsigned    i) {
     const chains_shape *const shape = chains.shape;
     unsigned                  part = 0;
     for (; part < 2 && i >= shape->room[part] && shape->pool[part + 1] != 0; part++) {
@@ -114,8 +117,10 @@ TAMIS_INLINE uint64_t chains_cell(chains_view chains, uint64_t at, unsigned i) {
 }
 
 /* n <= 64 bits of the higher index from bit `first` on, when some may be in an extension. */
-static __attribute__((noinline, unused)) uint64_t chains_far_index(chains_view chains, uint64_t at,
-                                                                   unsigned first, unsigned n) {
+static __attribute__((noinline, unused)) STRIPE_READER uint64_t chains_far_index(chains_view chains,
+                                                                                 uint64_t    at,
+                                                                                 unsigned    first,
+                                                                                 unsigned    n) {
     const chains_shape *const shape = chains.shape;
     uint64_t                  bits = 0;
     unsigned                  begin = 0, got = 0; /* the first bit of the part; bits so far */

@@ -142,7 +142,7 @@ static void rank_prepare(tamis_table *table) {
 
 /* ------------------------------------------------------------------ one key */
 
-static bool rank_has(const tamis_table *table, uint64_t hash) {
+static STRIPE_READER bool rank_has(const tamis_table *table, uint64_t hash) {
     chains_place const place = rank_find(table, hash);
     return chains_hold(rank_view(table), &place);
 }
@@ -175,7 +175,7 @@ static tamis_status rank_remove(tamis_table *table, uint64_t hash) {
     return TAMIS_OK;
 }
 
-static uint64_t rank_count(const tamis_table *table, uint64_t hash) {
+static STRIPE_READER uint64_t rank_count(const tamis_table *table, uint64_t hash) {
     chains_place const place = rank_find(table, hash);
     unsigned const     copies = copies_follow(rank_view(table), &place).copies;
     return copies >= rank_shape_of(table)->most ? TAMIS_COUNT_MANY : copies;
@@ -239,7 +239,8 @@ static void rank_fetch_cells(const tamis_table *table, const uint64_t *hash, uns
     }
 }
 
-static uint64_t rank_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
+static STRIPE_READER uint64_t rank_has_chunk(const tamis_table *table, const uint64_t *hash,
+                                             unsigned n) {
     uint64_t found = 0;
     for (unsigned i = 0; i < n; i++) found |= (uint64_t)rank_has(table, hash[i]) << i;
     return found;
@@ -420,8 +421,10 @@ static bool rank_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
-/* Buckets are packed: neighbours have words in common, and all of them share two pools. */
-static const kind_sharing rank_sharing = SHARE_ONE_LOCK;
+/* Buckets are packed: neighbours have words in common, and all of them share two pools. So changes
+ * take turns. Lookups do not wait: they are safe in a body that nobody has checked (chains.h), so
+ * also in one that is being changed. */
+SHARE_ONE_LOCK(rank);
 
 KIND_EXPORT(rank) = {
     .name = "rank",

@@ -10,7 +10,8 @@
 static_assert(CHAINS_MAX_CELLS <= STATE_LIST_MAX, "a bucket can be listed");
 
 /* Where the state of a key is: the bit of the body, and the unit of the sweep that ages it. */
-static tamis_status rank_find_state(const tamis_table *table, uint64_t hash, state_cell *ret_cell) {
+static STRIPE_READER tamis_status rank_find_state(const tamis_table *table, uint64_t hash,
+                                                  state_cell *ret_cell) {
     chains_view const  chains = rank_view(table);
     chains_place const place = rank_find(table, hash);
     copies_trail const trail = copies_follow(chains, &place);
