@@ -17,7 +17,7 @@ empty :=
 comma := ,
 with_commas = $(subst $(empty) $(empty),$(comma),$(strip $(1)))
 
-.PHONY: help all demo test test-long builds check sanitize sanitize-threads soak fuzz cross bench bench-report lab web test-web deb test-deb site test-site dist test-dist python amalgamation redis demo-redis test-redis bench-redis gpu test-gpu bench-gpu lint format install uninstall clean
+.PHONY: help all demo test test-long builds check sanitize sanitize-threads soak fuzz cross analyse coverage trust bench bench-report lab web test-web deb test-deb site test-site dist test-dist python amalgamation redis demo-redis test-redis bench-redis gpu test-gpu bench-gpu lint format install uninstall clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -74,14 +74,25 @@ soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations eac
 	@$(BUILD)/tests/laws/soak_states --ops $(SOAK) --journal $(BUILD)/soak-states.journal
 	@$(BUILD)/tests/share/crowd --threads 8 --to 10000000 --lookups $(SOAK)
 
-fuzz: ## libFuzzer on the reader and on histories: make fuzz FUZZ=30 (seconds each)
+fuzz: ## libFuzzer on twelve targets: make fuzz FUZZ=30 (seconds each)
 	@scripts/setup build fuzz
 	@scripts/build $(BUILD)
 	@scripts/fuzz $(FUZZ)
 
-cross: ## The laws and the golden files on s390x (big-endian) and aarch64 (NEON), emulated
+cross: ## Other machines, compilers and flags: make cross CROSS="s390x aarch64 i386 nehalem musl clang native O0 Og lto"
 	@scripts/setup build test
-	@scripts/cross
+	@scripts/cross $(CROSS)
+
+analyse: ## Warnings of two compilers, stack frames, cppcheck, clang-tidy, gcc -fanalyzer
+	@scripts/analyse
+
+coverage: ## Lines and branches of src/ that the tests reach: build-coverage/coverage.html; fails below 95% of lines
+	@scripts/setup build test redis coverage
+	@scripts/coverage
+
+# Every check of docs/reliability.md in its long form. Results: tests/trust.txt.
+trust: ## All long checks, some hours: make trust TRUST="power killed" FUZZ=3600
+	@FUZZ=$(if $(filter command% environment%,$(origin FUZZ)),$(FUZZ),3600) scripts/trust $(TRUST)
 
 # With contestants from outside, in a folder of its own: their files may be gone when BUILD is built again.
 bench: ## Speed and space beside libbloom and DPDK: make bench N=4000000, and beside yours: CONTESTANTS=mine.c

@@ -250,7 +250,7 @@ static void json_set(const tamis_info *info) {
  * not know. */
 static uint64_t *tally_make(const tamis_states *states, const tamis_states_info *info) {
     uint64_t *const counts =
-        info->values <= MAX_TALLY ? calloc(info->values, sizeof(uint64_t)) : NULL;
+        info->values <= MAX_TALLY ? calloc((size_t)info->values, sizeof(uint64_t)) : NULL;
     if (counts == NULL || tamis_states_tally(states, counts) == TAMIS_OK) return counts;
     free(counts);
     return NULL;

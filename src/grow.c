@@ -215,7 +215,8 @@ static void give_back(tamis_set *set) {
     kind_span            spans[KIND_MAX_SPANS];
     unsigned const       n = set->kind->growing->spans(&set->table, growth->moved, spans);
     for (unsigned i = 0; i < n; i++) {
-        uint64_t const from = memory_whole_pages(max_u64(growth->given_back[i], spans[i].begin));
+        size_t const from =
+            memory_whole_pages((size_t)max_u64(growth->given_back[i], spans[i].begin));
         if (spans[i].end < from + GIVE_BYTES) continue;
         memory_give_part(&set->allocator, set->table.body, (size_t)set->table.body_bytes, from,
                          GIVE_BYTES);

@@ -12,7 +12,7 @@ tamis_status tamis_header_read(const source *from, uint8_t *h) {
     tamis_status status = tamis_source_read(from, 0, h, known);
     if (status != TAMIS_OK) return status;
     if (known == 0) return tamis_source_say(from, TAMIS_ERR_TRUNCATED, 0, "the file is empty");
-    if (memcmp(h, MAGIC, min_u64(known, sizeof MAGIC)) != 0) {
+    if (memcmp(h, MAGIC, (size_t)min_u64(known, sizeof MAGIC)) != 0) {
         return tamis_source_say(from, TAMIS_ERR_FOREIGN, 0, "not a tamis file");
     }
     if (known < HEADER_BYTES)

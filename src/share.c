@@ -197,7 +197,7 @@ static void write_back(tamis_set *set, const tamis_table *changed) {
     sharing *const share = share_of(set);
     for (uint64_t i = 0; i < share->n; i++) stripe_begin_change(&share->stripes[i].word);
     stripe_lock(&share->attic);
-    memcpy(set->table.body, changed->body, set->table.body_bytes);
+    memcpy(set->table.body, changed->body, (size_t)set->table.body_bytes);
     stripe_unlock(&share->attic);
     set->table.keys = changed->keys;
     set->table.entries = changed->entries;

@@ -118,7 +118,7 @@ static bool is_possible(const stream *found) {
 /* Is it a stream, of a version that can be read, with a whole header? */
 static tamis_status check_start(const uint8_t *bytes, size_t n, tamis_problem *problem) {
     if (n == 0) return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, 0, "is empty");
-    if (memcmp(bytes, STREAM_MAGIC, min_u64(n, STREAM_MAGIC_BYTES)) != 0) {
+    if (memcmp(bytes, STREAM_MAGIC, (size_t)min_u64(n, STREAM_MAGIC_BYTES)) != 0) {
         return tamis_stream_say(problem, TAMIS_ERR_FOREIGN, 0, "is not a set that was sent");
     }
     if (n < STREAM_AT_GEOMETRY) {

@@ -222,7 +222,7 @@ static void line_wipe(tamis_table *table, uint64_t first, uint64_t n) {
     unsigned const spans = line_spans(table, first, before);
     (void)line_spans(table, first + n, after);
     for (unsigned i = 0; i < spans; i++) {
-        memset(table->body + before[i].end, 0, after[i].end - before[i].end);
+        memset(table->body + before[i].end, 0, (size_t)(after[i].end - before[i].end));
     }
 }
 

@@ -69,19 +69,20 @@ TAMIS_INLINE unsigned lines_counter_bits(lines_view lines) {
 /* The shelves and the attic of a body. The compiler keeps of this what a caller uses. */
 TAMIS_INLINE shelf_view lines_shelves(lines_view lines) {
     const lines_shape *const shape = lines.shape;
-    return (shelf_view){ .body = lines.body,
-                         .away = shape->away,
-                         .attic = { .body = (uint8_t *)((uintptr_t)lines.body + shape->away),
-                                    .words = shape->words,
-                                    .rests = shape->word_rests,
-                                    .count = shape->count,
-                                    .homes = shape->homes,
-                                    .room = shape->room,
-                                    .rest_bits = (unsigned)shape->rest_bits,
-                                    .word_bits = (unsigned)shape->word_bits },
-                         .lines = shape->shelves,
-                         .rests = shape->shelf_rests,
-                         .stride = shape->shelf_stride };
+    return (
+        shelf_view){ .body = lines.body,
+                     .away = shape->away,
+                     .attic = { .body = (uint8_t *)((uintptr_t)lines.body + (uintptr_t)shape->away),
+                                .words = shape->words,
+                                .rests = shape->word_rests,
+                                .count = shape->count,
+                                .homes = shape->homes,
+                                .room = shape->room,
+                                .rest_bits = (unsigned)shape->rest_bits,
+                                .word_bits = (unsigned)shape->word_bits },
+                     .lines = shape->shelves,
+                     .rests = shape->shelf_rests,
+                     .stride = shape->shelf_stride };
 }
 
 /* ------------------------------------------------------------------ where a key belongs */

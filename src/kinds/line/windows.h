@@ -64,7 +64,7 @@ TAMIS_INLINE void line_copy_place(share_copy *copy, uint64_t bucket) {
     const lines_shape *const shape = from.shape;
     lines_shape *const       own = (lines_shape *)(void *)copy->window.table.derived;
     uint64_t const           origin = bucket * TAMIS_LINE_BYTES, group = bucket / SHELF_BUCKETS;
-    uintptr_t const          body = (uintptr_t)copy->body - origin;
+    uintptr_t const          body = (uintptr_t)copy->body - (uintptr_t)origin;
     copy->bucket = bucket;
     copy->window.table.body = (uint8_t *)body;
     own->shelves = origin + LINE_COPY_SHELF - group * TAMIS_LINE_BYTES;
