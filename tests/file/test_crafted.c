@@ -3,7 +3,7 @@
  * Whatever is accepted must then survive operations on it; whatever is not must say so. No case
  * may ask for more memory than twice the file and a bit.
  *
- * usage: test_crafted [TIMES]      so many times 8,000 random files per kind, and 4,000 that are not
+ * usage: test_crafted [TIMES]      TIMES x 8,000 random files per kind, and 4,000 that are not
  */
 #include "ledger.h"
 #include "sample.h"
