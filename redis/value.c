@@ -334,8 +334,20 @@ void value_count_print(tamis_value *value, bool is_new) {
     if (is_new && newest->prints == newest->plan_at) plan_next_part(value);
 }
 
+/* In the only part, which has room: a new item needs one look at its place, not two. NOT_THERE: it
+ * was not new, and nothing was done. */
+static item_outcome add_if_new(tamis_value *value, uint64_t hash) {
+    bool               is_new = false;
+    tamis_status const status = tamis_add_new_hash(value->parts[0].set, hash, &is_new);
+    if (status == TAMIS_OK) value_count_print(value, is_new);
+    return is_new || status != TAMIS_OK ? outcome_of(status, DONE_NEW) : NOT_THERE;
+}
+
 item_outcome value_add(tamis_value *value, uint64_t hash) {
-    unsigned const i = part_of(value, hash);
+    bool const         has_room = value_has_room(value, 1);
+    item_outcome const first = has_room ? add_if_new(value, hash) : NOT_THERE;
+    if (first != NOT_THERE) return first;
+    unsigned const i = has_room ? 0 : part_of(value, hash);
     if (i == NO_PART) return add_print(value, hash);
     item_outcome const done = outcome_of(tamis_add_hash(value->parts[i].set, hash), DONE_AGAIN);
     if (done == DONE_AGAIN) {
