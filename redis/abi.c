@@ -20,10 +20,14 @@ typedef struct wanted_function {
 
 static const wanted_function all[] = { REDIS_REQUIRED(REDIS_NEED) REDIS_OPTIONAL(REDIS_WISH) };
 
+bool redis_is_valkey;
+
 bool redis_find_functions(redis_ctx *ctx) {
     find_function *find;
     bool           is_complete = true;
     __builtin_memcpy(&find, (const void *)ctx, sizeof find); /* the context's first word */
+    void *only_there = NULL;
+    redis_is_valkey = find("ValkeyModule_Log", &only_there) == REDIS_OK;
     (void)find("RedisModule_Log", &redis_Log);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (find(all[i].name, all[i].slot) == REDIS_OK) continue;

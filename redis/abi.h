@@ -262,6 +262,9 @@ REDIS_REQUIRED(REDIS_DECLARE)
 REDIS_OPTIONAL(REDIS_DECLARE)
 #undef REDIS_DECLARE
 
+/* Is it Valkey? Its version 8 is not that of Redis. */
+extern bool redis_is_valkey;
+
 /* Find all functions. False, and a line in the log: one that is required is missing. */
 bool redis_find_functions(redis_ctx *ctx);
 

@@ -156,13 +156,6 @@ int cf_addnx(redis_ctx *ctx, redis_string **argv, int argc) {
     return add_one(ctx, argv, argc, true);
 }
 
-static int reply_bad_capacity(redis_ctx *ctx) {
-    char text[96];
-    (void)snprintf(text, sizeof text, "Capacity must be in the range [%lld, 1073741824]",
-                   2 * settings.cf_bucket_size);
-    return redis_ReplyWithError(ctx, text);
-}
-
 /* Words are told apart by their first letters. */
 static int insert(redis_ctx *ctx, redis_string **argv, int argc, bool is_new_only) {
     wanted_filter wish = default_wish(is_new_only ? cf_insertnx : cf_insert);
@@ -179,7 +172,8 @@ static int insert(redis_ctx *ctx, redis_string **argv, int argc, bool is_new_onl
             if (!word_number(argv[++i], &wish.capacity))
                 return redis_ReplyWithError(ctx, "Bad capacity");
             if (wish.capacity < 2 * wish.bucket_size || wish.capacity > MAX_CAPACITY)
-                return reply_bad_capacity(ctx);
+                return redis_ReplyWithError(
+                    ctx, "Capacity must be in the range [cf-bucket-size * 2, 1073741824]");
         } else {
             return redis_ReplyWithError(ctx, "Unknown argument received");
         }

@@ -55,17 +55,24 @@ static const setting_row *argument_of(const redis_string *word) {
     return NULL;
 }
 
+/* What is wrong with a rate, as a format for its name; NULL: nothing. */
+static const char *rate_problem(const redis_string *text, double *ret_rate) {
+    if (redis_StringToDouble(text, ret_rate) != REDIS_OK) return "Invalid value for `%s`";
+    return *ret_rate > 0.0 && *ret_rate < 1.0
+               ? NULL
+               : "Value for `%s` must be in the range (0.000000, 1.000000)";
+}
+
 static bool argument_take(redis_ctx *ctx, const setting_row *one, const redis_string *text) {
     long long number;
     double    rate;
     if (one->rate != NULL) {
-        bool const is_good =
-            redis_StringToDouble(text, &rate) == REDIS_OK && rate > 0.0 && rate < 1.0;
-        if (is_good)
+        const char *const problem = rate_problem(text, &rate);
+        if (problem == NULL)
             *one->rate = rate > 0.25 ? 0.25 : rate;
         else
-            redis_Log(ctx, "warning", "Value for `%s` must be in the range (0, 1)", one->name);
-        return is_good;
+            redis_Log(ctx, "warning", problem, one->name);
+        return problem == NULL;
     }
     if (redis_StringToLongLong(text, &number) != REDIS_OK) {
         redis_Log(ctx, "warning", "Invalid value for `%s`", one->name);
@@ -107,6 +114,17 @@ static int refuse(redis_string **reterr, const char *text) {
     return REDIS_ERR;
 }
 
+/* The two sizes limit each other. */
+static int refuse_pair(redis_string **reterr, bool is_bucket_size) {
+    long long const half = settings.cf_capacity / 2;
+    long long const least = is_bucket_size ? 1 : 2 * settings.cf_bucket_size;
+    long long const most = is_bucket_size ? (half < 255 ? half : 255) : 1 << 30;
+    char            text[96];
+    (void)snprintf(text, sizeof text, "Value for `%s` must be in the range [%lld, %lld]",
+                   is_bucket_size ? "cf-bucket-size" : "cf-initial-size", least, most);
+    return refuse(reterr, text);
+}
+
 static long long get_number(const char *name, void *data) {
     (void)name;
     return *(long long *)data;
@@ -120,7 +138,7 @@ static int set_number(const char *name, long long number, void *data, redis_stri
     *setting = number;
     if (settings.cf_capacity >= 2 * settings.cf_bucket_size) return REDIS_OK;
     *setting = before;
-    return refuse(reterr, "cf-initial-size must be at least 2 x cf-bucket-size");
+    return refuse_pair(reterr, setting == &settings.cf_bucket_size);
 }
 
 /* The server copies the text at once, and leaves the string to us. */
@@ -135,10 +153,14 @@ static redis_string *get_rate(const char *name, void *data) {
 }
 
 static int set_rate(const char *name, redis_string *text, void *data, redis_string **reterr) {
-    double rate;
-    (void)name;
-    if (redis_StringToDouble(text, &rate) != REDIS_OK || !(rate > 0.0 && rate < 1.0))
-        return refuse(reterr, "the value must be in the range (0, 1)");
+    double            rate;
+    char              said[96];
+    const char *const dot = strrchr(name, '.'); /* behind the name of the module */
+    const char *const problem = rate_problem(text, &rate);
+    if (problem != NULL) {
+        (void)snprintf(said, sizeof said, problem, dot != NULL ? dot + 1 : name);
+        return refuse(reterr, said);
+    }
     *(double *)data = rate > 0.25 ? 0.25 : rate;
     return REDIS_OK;
 }
@@ -157,7 +179,8 @@ bool settings_register(redis_ctx *ctx) {
     if (redis_RegisterNumericConfig == NULL || redis_RegisterStringConfig == NULL ||
         redis_LoadConfigs == NULL)
         return true;
-    bool const     is_8 = redis_GetServerVersion != NULL && redis_GetServerVersion() >= 0x00080000;
+    bool const is_8 = !redis_is_valkey && redis_GetServerVersion != NULL &&
+                      redis_GetServerVersion() >= 0x00080000;
     unsigned const flags = is_8 ? REDIS_CONFIG_UNPREFIXED : 0;
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++) {
         if (register_one(ctx, &arguments[i], flags) == REDIS_OK) continue;

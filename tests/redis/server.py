@@ -7,6 +7,7 @@ import tempfile
 import time
 
 MODULE = os.environ["TAMIS_REDIS_MODULE"]
+PROGRAM = os.environ.get("TAMIS_REDIS_SERVER", "redis-server")  # or valkey-server
 
 
 def sanitizer_environment():
@@ -108,7 +109,7 @@ class Server:
     def start(self):
         for _ in range(5):  # somebody else may take the port first
             self.port = self.pick_port()
-            words = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
+            words = [PROGRAM, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
                      "--logfile", self.log_path()]
             for name, value in self.options.items():
                 words += ["--" + name.replace("_", "-"), *str(value).split(" ")] if value != "" else ["--" + name, ""]

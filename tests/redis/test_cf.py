@@ -65,7 +65,9 @@ def test_addnx_and_inserts(r):
     assert r("CF.INSERT", "k2", "CAPACITY", 100, "NOCREATE", "ITEMS", "a") == Error("ERR not found")
     assert r("CF.INSERT", "k2", "CAPACITY", 100, "ITEMS", "a") == [1]
     assert r("CF.INSERT", "k3", "CAPACITY", "x", "ITEMS", "a") == Error("Bad capacity")
-    assert r("CF.INSERT", "k3", "CAPACITY", 3, "ITEMS", "a") == Error("Capacity must be in the range [4, 1073741824]")
+    for capacity in (3, -1, 1073741825):
+        assert r("CF.INSERT", "k3", "CAPACITY", capacity, "ITEMS", "a") == Error(
+            "Capacity must be in the range [cf-bucket-size * 2, 1073741824]")
     assert r("CF.INSERT", "k3", "BOGUS", "ITEMS", "a") == Error("Unknown argument received")
     assert r("CF.MEXISTS", "k", "a", "z", "c") == [1, 0, 1]
 
