@@ -14,11 +14,14 @@
 #define MAX_WORDS 40
 #define TEXT_BYTES 4096
 
+_Noreturn void __real_exit(int status);
 _Noreturn void __wrap_exit(int status);
 
 static jmp_buf program_end;
+static bool    is_reading; /* else it is the fuzzer that ends */
 
 void __wrap_exit(int status) {
+    if (!is_reading) __real_exit(status);
     longjmp(program_end, status == 0 ? 100 : status);
 }
 
@@ -51,12 +54,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     text[n - 1] = '\0';
     words[0] = name;
     optind = 0; /* getopt begins anew */
-    if (setjmp(program_end) != 0) return 0;
+    if (setjmp(program_end) != 0) {
+        is_reading = false;
+        return 0;
+    }
+    is_reading = true;
     options   asked;
     int const n_words = split(text, words);
     options_read(all[bytes[0] % N_COMMANDS], n_words, words, &asked);
     must(asked.n_operands <= (size_t)n_words);
     if (asked.spec.geometry != NULL)
         geometry_check(asked.spec.geometry, asked.spec.kind, tamis_kind_name);
+    is_reading = false;
     return 0;
 }

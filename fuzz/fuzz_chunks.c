@@ -72,7 +72,7 @@ static void send_piece(const uint8_t *how) {
     const piece *const       one = &pieces[how[0] % n_pieces];
     size_t const             n = change(one, how, bytes);
     long long                position = one->position;
-    if (how[5] % 8 == 7) position = (long long)(UINT64_C(1) << (how[6] % 64)) - how[7] % 3;
+    if (how[5] % 8 == 7) position = (long long)((UINT64_C(1) << (how[6] % 64)) - how[7] % 3);
     if (how[5] % 8 == 6) position = (long long)(1 + n - (n >= FRONT ? FRONT : 0));
     unsigned const family = how[5] / 8 % 4 == 0 ? 1u + how[6] % 3u : one->family;
     char           number[24];

@@ -120,7 +120,8 @@ static void memory_get_refuses_sizes_that_would_wrap(void **state) {
     for (size_t i = 0; i < COUNT(below); i++) {
         assert_null(memory_get(&system_memory, unforeseen(SIZE_MAX - below[i])));
     }
-    assert_null(memory_get(&system_memory, unforeseen(SIZE_MAX / 2)));
+    if (sizeof(void *) > 4) /* with 32 bits there may be so much: 2 GiB */
+        assert_null(memory_get(&system_memory, unforeseen(SIZE_MAX / 2)));
     assert_null(memory_get(&system_memory, unforeseen(SIZE_MAX / 2 + 1)));
 }
 
