@@ -72,7 +72,8 @@ static void step(machine *m, uint8_t what, uint8_t key) {
         must(status == TAMIS_OK || status == TAMIS_ERR_FULL);
         m->truth[key] += status == TAMIS_OK;
     } else if (what < 240 && can_remove && m->truth[key] != 0) {
-        must(tamis_remove_id(m->set, key) == TAMIS_OK);
+        tamis_status const status = tamis_remove_id(m->set, key); /* a saturated key stays */
+        must(status == TAMIS_OK || (status == TAMIS_ERR_SATURATED && tamis_has_id(m->set, key)));
         m->truth[key]--;
     } else if (what >= 254) {
         reopen(m);
