@@ -114,13 +114,25 @@ static void see_bytes(top *t, const tracked *p, uint64_t n) {
     }
 }
 
-void top_see_bytes(top *t, const tracked *p) {
+static void see_packet(top *t, const tracked *p) {
+    t->n_bytes += p->bytes;
+    if (t->n_bytes < t->next_byte) return;
     uint64_t const n = (t->n_bytes - t->next_byte) / t->step + 1;
     see_bytes(t, p, n);
     t->next_byte += n * t->step;
     if (t->n_bytes < 2 * TOP_SAMPLES * t->step) return;
     t->step *= 2;
     for (unsigned role = 0; role < N_TOP_ROLES; role++) ranking_halve(&t->lists[role].bytes);
+}
+
+void top_see_bytes(top *t, const tracked *batch, size_t n) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) sum += batch[i].bytes;
+    if (t->n_bytes + sum < t->next_byte) {
+        t->n_bytes += sum;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) see_packet(t, &batch[i]);
 }
 
 void top_set_flows(top *t, uint64_t n_flows) {

@@ -68,14 +68,14 @@ void top_init(top *ret_top, const machine *m, uint64_t seed);
 /* So many flows have been opened. */
 void top_set_flows(top *t, uint64_t n_flows);
 
-/* A packet went through the table. Most packets change nothing: that costs a few instructions. */
-void top_see_bytes(top *t, const tracked *p);
+/* A batch of packets arrives: count their bytes. In most batches there is no byte that counts. */
+void top_see_bytes(top *t, const tracked *batch, size_t n);
+
+/* A rule applied to a packet. */
 void top_see_rule(top *t, const tracked *p, tamis_status after);
 
 static inline void top_see(top *t, const tracked *p, uint64_t id, tamis_status after) {
-    t->n_bytes += p->bytes;
-    if (t->n_bytes >= t->next_byte) top_see_bytes(t, p);
-    if (p->rule != NULL && (id & (t->weight - 1)) == 0) top_see_rule(t, p, after);
+    if ((id & (t->weight - 1)) == 0) top_see_rule(t, p, after);
 }
 
 /* Look for targets with a flood of half-open flows, from time to time. */

@@ -63,8 +63,10 @@ static void see_rule(watch *w, pending *attempts, const tracked *p, uint64_t id,
 
 void watch_batch(watch *w, pending *attempts, const tracked *batch, const uint64_t *ids,
                  const tamis_status *after, size_t n) {
+    top_see_bytes(&w->top, batch, n);
     for (size_t i = 0; i < n; i++) {
-        if (batch[i].rule != NULL) see_rule(w, attempts, &batch[i], ids[i], after[i]);
+        if (batch[i].rule == NULL) continue;
+        see_rule(w, attempts, &batch[i], ids[i], after[i]);
         top_see(&w->top, &batch[i], ids[i], after[i]);
     }
     top_set_flows(&w->top, w->n_flows);

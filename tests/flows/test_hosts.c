@@ -249,6 +249,11 @@ static tracked make_reply(const tracked *first, uint8_t flags, uint32_t bytes) {
     return p;
 }
 
+static void see(const tracked *p, uint64_t id) {
+    top_see_bytes(&busiest, p, 1);
+    top_see(&busiest, p, id, TAMIS_OK);
+}
+
 static top_row first_row(top_role role, top_measure measure) {
     top_row row = { .count = 0 };
     (void)top_rows(&busiest, role, measure, &row, 1);
@@ -269,10 +274,10 @@ static void the_busiest_hosts_are_found(void **state) {
         for (uint32_t j = 0; j < i; j++, id++) {
             tracked const open = make_opening(i, 1000 + i, 60);
             tracked const reply = make_reply(&open, i == 50 ? TCP_RST : TCP_SYN | TCP_ACK, 1000);
-            top_see(&busiest, &open, id, TAMIS_OK);
-            if (i != 60) top_see(&busiest, &reply, id, TAMIS_OK);
+            see(&open, id);
+            if (i != 60) see(&reply, id);
             tracked const done = make_reply(&reply, TCP_ACK, 0);
-            if (i != 60 && i != 50) top_see(&busiest, &done, id, TAMIS_OK);
+            if (i != 60 && i != 50) see(&done, id);
         }
     }
     top_row row = first_row(TOP_SOURCE, TOP_FLOWS);
@@ -304,7 +309,7 @@ static void samples_estimate_large_numbers(void **state) {
         uint32_t const server =
             dice_below(&random, 10) == 0 ? 7 : (uint32_t)dice_below(&random, 50000) + 100;
         tracked const open = make_opening((uint32_t)dice_below(&random, 1 << 24), server, 100);
-        top_see(&busiest, &open, dice_roll(&random), TAMIS_OK);
+        see(&open, dice_roll(&random));
         top_set_flows(&busiest, i + 1);
     }
     double const each = 1 / sqrt(0.1 * TOP_FLOWS_WHOLE), of_bytes = 1 / sqrt(0.1 * TOP_SAMPLES);
@@ -331,7 +336,7 @@ static void floods_are_reported_once(void **state) {
     n_flooded = 0;
     for (uint64_t i = 0; i < 5000; i++) {
         tracked const open = make_opening((uint32_t)i + 100, 7, 60);
-        top_see(&busiest, &open, i, TAMIS_OK);
+        see(&open, i);
         top_look_for_floods(&busiest, i * (SECOND / 100), false, on_flood, NULL);
     }
     top_look_for_floods(&busiest, 60 * SECOND, true, on_flood, NULL);
