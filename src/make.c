@@ -437,6 +437,8 @@ static void get_facts(const tamis_set *set, tamis_facts *ret_facts) {
         .parts = part_of_set(set).parts,
     };
     if (set->part != NULL) ret_facts->memory_bytes += sizeof *set->part;
+    if (table->lived_in != NULL)
+        ret_facts->memory_bytes += vacancy_words(table->sweep.units) * sizeof(uint64_t);
     if (set->growth != NULL) {
         ret_facts->memory_bytes += sizeof *set->growth;
         ret_facts->grow_to = grow_largest(set);
