@@ -29,11 +29,17 @@ export function planJob(tamis, job) {
   return sortRows(tamis.plan(job).map((row) => passOver(row, job)));
 }
 
+const COUNT_TO = 255; // of a spec that says nothing (tamis.h)
+
+// In the words and the order of the tool (cli/cmd_plan.c).
 function whyNot(row, job) {
   const missing = ["remove", "count"].filter((ability) => job[ability] && !row.abilities.includes(ability));
-  if (row.isPassedOver) return "copies use up capacity: chosen only if named";
+  const isCountingLess = job.count && row.countTo !== 0 && row.countTo < COUNT_TO;
   if (row.status === -16) return "too large to address";
-  return missing.length ? `cannot ${missing.join(" and ")}` : "cannot reach that";
+  if (missing.length) return `cannot ${missing.join(" and ")}`;
+  if (isCountingLess && !(row.copiesTakeRoom && !row.chosen)) return `counts only to ${row.countTo}`;
+  if (row.isPassedOver || (job.count && row.copiesTakeRoom)) return "copies use up capacity: chosen only if named";
+  return row.overflow > 0 && row.fpr <= job.fpr ? "overflows too often" : "cannot reach that rate";
 }
 
 function cell(row, text, className) {
