@@ -61,6 +61,7 @@ static void source_advance(scan_source *source, uint64_t now_ns) {
     uint64_t const half = now_ns / SCANS_HALF_NS, slot = now_ns / SCANS_GRACE_NS;
     if (half != source->half) {
         bool const is_next = half == source->half + 1;
+        if (!is_next) source->told = SCAN_NONE; /* the next scan is another one */
         source->before = is_next ? source->now : (scan_half){ 0, 0 };
         source->now = (scan_half){ 0, 0 };
         if (is_next) memcpy(source->targets_before, source->targets_now, SCANS_REGISTERS);
@@ -79,7 +80,7 @@ static void source_advance(scan_source *source, uint64_t now_ns) {
 /* Only what is needed for one attempt: most sources of a flood make no more. The registers, and the
  * half before, are cleared with the second one. */
 static void source_begin(scan_source *source, uint64_t now_ns) {
-    source->verdict = SCAN_NONE;
+    source->verdict = source->told = SCAN_NONE;
     source->attempts = source->answers = 0;
     source->half = now_ns / SCANS_HALF_NS;
     source->slot = now_ns / SCANS_GRACE_NS;
@@ -156,8 +157,9 @@ void scans_judge(scans *s, uint64_t now_ns, bool is_last, scans_found *on_found,
         scan_source *const source = &s->sources[i];
         if (source->now.attempts + source->before.attempts < SCANS_ATTEMPTS) continue;
         scan_verdict const verdict = judge_source(source, is_last ? 0 : count_young(source, slot));
-        if (verdict <= source->verdict) continue;
-        source->verdict = verdict;
+        if (verdict > source->verdict) source->verdict = verdict;
+        if (verdict <= source->told) continue;
+        source->told = verdict;
         if (on_found != NULL) on_found(context, i);
     }
 }

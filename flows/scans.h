@@ -42,6 +42,7 @@ typedef struct scan_source {
     uint32_t     young[2];          /* of the one before, which are not judged yet */
     scan_half    now, before;
     scan_verdict verdict; /* the worst that was found */
+    scan_verdict told;    /* the worst that was told since it was last silent for a window */
     host_end     last;    /* the last target */
     uint8_t      targets_now[SCANS_REGISTERS], targets_before[SCANS_REGISTERS];
     uint8_t      hosts[SCANS_REGISTERS], ports[SCANS_REGISTERS]; /* since it entered the list */

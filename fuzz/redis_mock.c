@@ -439,6 +439,7 @@ static const struct {
     FUNCTION(LogIOError, log_io),
     FUNCTION(GetKeyNameFromIO, key_name),
     FUNCTION(IsBlockedReplyRequest, zero),
+    FUNCTION(AvoidReplicaTraffic, zero),
     FUNCTION(Log, log_line),
     FUNCTION(Milliseconds, milliseconds),
     FUNCTION(MonotonicMicroseconds, microseconds),

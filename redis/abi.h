@@ -240,6 +240,7 @@ typedef struct redis_command_info {
     X(int, AbortBlock, (redis_blocked * client))                                                   \
     X(void *, GetBlockedClientPrivateData, (redis_ctx * ctx))                                      \
     X(int, IsBlockedReplyRequest, (redis_ctx * ctx))                                               \
+    X(int, AvoidReplicaTraffic, (void))                                                            \
     X(void, Log, (redis_ctx * ctx, const char *level, const char *format, ...))                    \
     X(long long, Milliseconds, (void))                                                             \
     X(uint64_t, MonotonicMicroseconds, (void))

@@ -17,14 +17,26 @@ static void end_job(redis_ctx *ctx, void *job) {
     ((background_job *)job)->end(job);
 }
 
-bool background_block(redis_ctx *ctx, background_job *job) {
-    if (!background_can_wait(ctx)) return false;
-    job->client = redis_BlockClient(ctx, job->reply, NULL, end_job, 0);
-    return job->client != NULL;
-}
-
 background_job *background_of(redis_ctx *ctx) {
     return redis_GetBlockedClientPrivateData(ctx);
+}
+
+bool background_refuse_in_pause(redis_ctx *ctx) {
+    if (!redis_AvoidReplicaTraffic()) return false;
+    (void)redis_ReplyWithError(ctx, "TRYAGAIN clients were paused while the command was prepared, "
+                                    "as for a failover; nothing was changed");
+    return true;
+}
+
+static int reply_job(redis_ctx *ctx, redis_string **argv, int argc) {
+    if (background_refuse_in_pause(ctx)) return REDIS_OK;
+    return background_of(ctx)->reply(ctx, argv, argc);
+}
+
+bool background_block(redis_ctx *ctx, background_job *job) {
+    if (!background_can_wait(ctx)) return false;
+    job->client = redis_BlockClient(ctx, reply_job, NULL, end_job, 0);
+    return job->client != NULL;
 }
 
 static void *run_job(void *argument) {

@@ -22,6 +22,11 @@ typedef struct background_job {
     void (*end)(struct background_job *job); /* in the main thread, in any case: free it */
 } background_job;
 
+/* In the reply to a client that was blocked: are clients paused? Then a command must not write:
+ * what goes to replicas would abort the server. True: the client has got an error, and may try
+ * again. */
+bool background_refuse_in_pause(redis_ctx *ctx);
+
 /* Block the client. False: it cannot be; then nothing has happened. */
 bool background_block(redis_ctx *ctx, background_job *job);
 

@@ -68,9 +68,11 @@ static bool has_backlog(const tamis_value *value) {
     return tamis_states_get_facts(value->states, &facts) == TAMIS_OK && facts.backlog != 0;
 }
 
-/* While a thread reads the table, time stands still in it; then it catches up. */
+/* While a thread reads the table, time stands still in it; then it catches up. The same while the
+ * server's clients are paused, as for a failover: nothing may go to replicas then, and the server
+ * aborts if something does. */
 static void advance(redis_ctx *ctx, redis_string *key, tamis_value *value, uint64_t microseconds) {
-    if (value->holds != 0) return;
+    if (value->holds != 0 || redis_AvoidReplicaTraffic()) return;
     uint64_t const ticks = ticks_due(value, (uint64_t)redis_Milliseconds());
     if (ticks == 0 && !has_backlog(value)) return;
     uint64_t const steps = sweep(value, ticks, microseconds);

@@ -162,8 +162,9 @@ static void end_creation(background_job *job) {
 }
 
 static int reply_creation(redis_ctx *ctx, redis_string **argv, int argc) {
-    prepared = (creation *)background_of(ctx);
-    int const result = prepared->handler(ctx, argv, argc);
+    creation *const one = (creation *)background_of(ctx);
+    prepared = one;
+    int const result = one->handler(ctx, argv, argc);
     prepared = NULL;
     return result;
 }
@@ -204,6 +205,7 @@ tamis_status creation_make(key_handle *key, creation_rule rule, value_recipe *re
         prepared != NULL && prepared->rule == rule && is_same_ask(&prepared->asked, recipe);
     creation *const        one = is_prepared ? prepared : &now;
     const known_ask *const before = is_prepared ? NULL : find_known(rule, recipe);
+    if (is_prepared) prepared = NULL; /* it can be taken once */
     if (before != NULL) {
         now.used = chosen_for(before, recipe);
         create_used(&now);

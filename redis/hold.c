@@ -13,6 +13,7 @@ static pthread_cond_t  was_read = PTHREAD_COND_INITIALIZER;
 typedef struct waiter {
     struct waiter *next;
     tamis_value   *value; /* with a reference */
+    redis_handler *handler;
     redis_blocked *client;
 } waiter;
 
@@ -111,11 +112,16 @@ void hold_start(hold_job *job) {
     last_job = &job->next;
 }
 
+static int reply_waiter(redis_ctx *ctx, redis_string **argv, int argc) {
+    const waiter *const one = redis_GetBlockedClientPrivateData(ctx);
+    return background_refuse_in_pause(ctx) ? REDIS_OK : one->handler(ctx, argv, argc);
+}
+
 static bool wait_for(key_handle *key, redis_handler *handler) {
     waiter *const one = redis_TryAlloc(sizeof *one);
     if (one == NULL) return false;
-    *one = (waiter){ .value = key->value };
-    one->client = redis_BlockClient(key->ctx, handler, NULL, waiter_end, 0);
+    *one = (waiter){ .value = key->value, .handler = handler };
+    one->client = redis_BlockClient(key->ctx, reply_waiter, NULL, waiter_end, 0);
     if (one->client == NULL) {
         redis_Free(one);
         return false;

@@ -183,7 +183,7 @@ class Array:
         with gpu._alone():
             _call(gpu._library.tamis_gpu_get_memory, gpu._handle, ctypes.c_uint64(max(1, self._bytes)),
                   ctypes.byref(self._memory))
-        self.__cuda_array_interface__ = {
+        self.__cuda_array_interface__: dict[str, Any] = {
             "shape": (n,), "typestr": typestr, "data": (self._memory.value, False), "version": 3,
             "strides": None, "stream": None}
 

