@@ -85,13 +85,16 @@ static void print_list(const top *t, top_role role) {
                                                         [TOP_REFUSED] = "refused",
                                                         [TOP_RESET] = "reset",
                                                         [TOP_BYTES] = "bytes" };
+    size_t                   all = 0;
     output_text("\n  top %s\n", role == TOP_SOURCE ? "sources" : "targets");
     for (unsigned measure = 0; measure < N_TOP_MEASURES; measure++) {
         top_row      rows[TOP_ROWS];
         size_t const n = top_rows(t, role, (top_measure)measure, rows, TOP_ROWS);
         for (size_t i = 0; i < n && (i == 0 || rows[i].count > 1); i++)
             print_row(i == 0 ? titles[measure] : "", (top_measure)measure, &rows[i]);
+        all += n;
     }
+    if (all == 0) output_string("    none stands out\n");
 }
 
 void report_print_hosts(const session *s) {

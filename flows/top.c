@@ -166,18 +166,38 @@ void top_look_for_floods(top *t, uint64_t now_ns, bool is_last, top_found *on_fo
 
 /* ------------------------------------------------------------------ results */
 
+/* A host that is in a sample once or twice may have done no more than that. A row would accuse it
+ * of as much as these stand for. */
+#define LEAST_SAMPLES 8
+
+static bool is_sampled(const top *t, top_measure measure) {
+    return measure == TOP_BYTES ? t->step != TOP_FIRST_STEP : t->weight != 1;
+}
+
+static bool is_seen_enough(const top *t, top_measure measure, uint64_t count) {
+    uint64_t const one = measure == TOP_BYTES ? t->step : t->weight;
+    return !is_sampled(t, measure) || count >= LEAST_SAMPLES * one;
+}
+
+/* An estimate can be higher than what there was in all. */
+static uint64_t bounded(const top *t, top_measure measure, uint64_t count) {
+    uint64_t const all = measure == TOP_BYTES ? t->n_bytes : t->n_flows;
+    return is_sampled(t, measure) && count > all ? all : count;
+}
+
 size_t top_rows(const top *t, top_role role, top_measure measure, top_row *ret_rows, size_t max) {
     const top_list *const list = &t->lists[role];
     const ranking *const  hosts = measure == TOP_BYTES ? &list->bytes : &list->flows;
     uint16_t              order[RANKING_HOSTS];
-    size_t const          n = ranking_sort(hosts, list->counts[measure], order,
-                                  max < RANKING_HOSTS ? max : RANKING_HOSTS);
+    size_t                n = ranking_sort(hosts, list->counts[measure], order,
+                            max < RANKING_HOSTS ? max : RANKING_HOSTS);
+    while (n != 0 && !is_seen_enough(t, measure, list->counts[measure][order[n - 1]])) n--;
     for (size_t i = 0; i < n; i++) {
         uint16_t const at = order[i];
         ret_rows[i] = (top_row){ .host = { .version = hosts->hosts[at].version } };
         memcpy(ret_rows[i].host.address, hosts->hosts[at].address, 16);
         if (measure != TOP_BYTES && !list->has_ports[at]) ret_rows[i].host.port = list->ports[at];
-        ret_rows[i].count = list->counts[measure][at];
+        ret_rows[i].count = bounded(t, measure, list->counts[measure][at]);
     }
     return n;
 }

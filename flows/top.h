@@ -88,7 +88,8 @@ typedef struct top_row {
     uint64_t count;
 } top_row;
 
-/* The hosts with the largest counts, largest first. Returns how many. */
+/* The hosts with the largest counts, largest first, but for those that are hardly in the sample.
+ * Returns how many. */
 size_t top_rows(const top *t, top_role role, top_measure measure, top_row *ret_rows, size_t max);
 
 #endif
