@@ -143,6 +143,20 @@ static void scans_and_retries_are_told_apart(void **state) {
     }
 }
 
+/* The same scan again after an hour is another one. Without a pause it is told once. */
+static void a_scan_after_a_silence_is_told_again(void **state) {
+    (void)state;
+    begin_scans();
+    uint64_t now_ns = try_targets(1, 1000, 1, 1000, 0, SECOND, SECOND / 100);
+    for (unsigned again = 1; again < 3; again++) {
+        end_scans(now_ns);
+        assert_int_equal(n_found, again);
+        now_ns = try_targets(1, 1000, 1, 1000, 0, now_ns + 3600 * SECOND, SECOND / 100);
+    }
+    end_scans(try_targets(1, 1000, 1, 1000, 0, now_ns, SECOND / 100));
+    assert_int_equal(n_found, 3);
+}
+
 /* 120 good connections, then a scan of a thousand ports: minutes later, or at once. */
 static void good_connections_do_not_hide_a_scan(void **state) {
     (void)state;
@@ -319,6 +333,10 @@ static void samples_estimate_large_numbers(void **state) {
     assert_true(is_host(&row, 7) && fabs((double)row.count / 100000 - 1) < UNIT_SIGMAS * each);
     row = first_row(TOP_TARGET, TOP_BYTES);
     assert_true(is_host(&row, 7) && fabs((double)row.count / 1e7 - 1) < UNIT_SIGMAS * of_bytes);
+    /* Nobody else has more than 30 flows, so nobody is accused of more. */
+    top_row rows[10];
+    assert_int_equal(top_rows(&busiest, TOP_SOURCE, TOP_FLOWS, rows, 10), 0);
+    assert_int_equal(top_rows(&busiest, TOP_TARGET, TOP_FLOWS, rows, 10), 1);
     machine_free(&tcp);
 }
 
@@ -392,6 +410,7 @@ int main(void) {
         cmocka_unit_test(busy_hosts_are_always_in_the_list),
         cmocka_unit_test(rankings_are_sorted),
         cmocka_unit_test(scans_and_retries_are_told_apart),
+        cmocka_unit_test(a_scan_after_a_silence_is_told_again),
         cmocka_unit_test(good_connections_do_not_hide_a_scan),
         cmocka_unit_test(retries_beside_good_connections_are_no_scan),
         cmocka_unit_test(the_last_judgement_does_not_wait),
