@@ -129,7 +129,7 @@ export interface Tamis {
   version: string;
   create(spec: Spec): TamisSet;
   /** Open the bytes of a file; they are checked, and copied. */
-  open(bytes: Uint8Array): TamisSet;
+  open(bytes: ArrayBuffer | ArrayBufferView): TamisSet;
   /** A row for each kind. */
   plan(spec: Spec): Plan[];
   /** A row for each stage of a set that grows. */

@@ -269,6 +269,13 @@ class TamisSet {
   }
 }
 
+/** The bytes of an ArrayBuffer (what fetch() gives) or of any view of one. */
+function bytesOf(data) {
+  if (data instanceof ArrayBuffer) return new Uint8Array(data);
+  if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  throw new TypeError("open() takes the bytes of a file: a Uint8Array or an ArrayBuffer");
+}
+
 export async function load(source) {
   const module = await Module.load(source);
   const { calls } = module;
@@ -283,7 +290,8 @@ export async function load(source) {
     create: (spec) => module.withSpec(spec, () => made(calls.create())),
     plan: (spec) => module.withSpec(spec, () => planned(0)),
     planStages: (spec) => module.withSpec(spec, () => planned(1)),
-    open(bytes) {
+    open(data) {
+      const bytes = bytesOf(data);
       const at = module.copyIn(bytes);
       try {
         return made(calls.open(at, bytes.length));

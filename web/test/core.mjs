@@ -157,6 +157,16 @@ test("damaged_files_are_refused", () => {
   assert.throws(() => open(good.subarray(0, good.length - 1)), (problem) => problem.code === "TRUNCATED");
 });
 
+test("files_come_as_views_and_buffers", () => {
+  const set = create({ capacity: 100, fpr: 0.01 });
+  const bytes = set.add("apple").save();
+  const padded = new Uint8Array(bytes.length + 16);
+  padded.set(bytes, 8);
+  for (const data of [bytes, bytes.slice().buffer, padded.subarray(8, 8 + bytes.length), new DataView(padded.buffer, 8, bytes.length)])
+    assert.ok(open(data).has("apple"));
+  for (const data of [{}, "file", null, undefined]) assert.throws(() => open(data), TypeError);
+});
+
 test("a_set_that_grows_keeps_its_rate_and_its_file", () => {
   const set = create({ capacity: 1000, growTo: 64000, fpr: 0.01, remove: true, seed: 5 });
   const keys = words("grown", 40000);
