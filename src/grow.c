@@ -241,7 +241,9 @@ static void set_counts(tamis_table *table, counts all) {
 }
 
 /* Copy the buckets first..first+n-1 to `next`, and let them count there. TAMIS_OK; or _FULL, and
- * nothing has changed. */
+ * nothing has changed. In a shared set others look keys up in `next` meanwhile, and are not told to
+ * wait: so nothing that is in `next` already may be moved, and bits beside what is written must be
+ * written as they were. */
 static tamis_status carry_group(tamis_set *set, uint64_t first, uint64_t n) {
     struct growth *const      growth = set->growth;
     const kind_growing *const how = set->kind->growing;

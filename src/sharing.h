@@ -251,7 +251,8 @@ TAMIS_INLINE tamis_status share_change(sharing *share, const kind_sharing *how,
     return status;
 }
 
-/* Add a chunk of keys to a table of one group, with one lock for all of them. */
+/* Add a chunk of keys to a table of one group, with one lock for all of them. Lookups are not told:
+ * only for kinds that read in place. */
 TAMIS_INLINE unsigned share_add_together(sharing *share, const tamis_kind *kind,
                                          const uint64_t *hash, unsigned n) {
     share_window      window;

@@ -235,7 +235,10 @@ typedef struct tamis_spec {
     uint64_t max_bytes; /**< the most that the tables of the set may take, now and while it grows
                              (tamis_plan.peak_bytes says how much a step takes); 0: no limit. More
                              at once is _LIMIT; a step that would need more cannot begin, as if
-                             there were no memory. Copies of the set have the same limit */
+                             there were no memory. Copies of the set have the same limit, each
+                             for itself: a shared set makes one for a while when it is written,
+                             merged or cleared, and keeps the old table of a step until no lookup
+                             reads it */
 } tamis_spec;
 
 #define TAMIS_SPEC_INIT                                                                       \
