@@ -102,7 +102,8 @@ print("closed", dict(closed), "refused", refused["10.9.0.22"])
 top = summary["top"]
 print("top", top["sources"]["refused"][0]["address"], top["targets"]["refused"][0]["address"], top["targets"]["refused"][0]["count"])
 events, summary = read("udp.json")
-print("udp", [(scan["source"], scan["attempts"]) for scan in summary["scans"]], summary["retries"])
+# How many of the 300 probes come within the window depends on how busy the machine is.
+print("udp", [(scan["source"], 290 <= scan["attempts"] <= 300) for scan in summary["scans"]], summary["retries"])
 events, summary = read("dns.json")
 print("dns", summary["events"]["asked"], summary["events"]["answered"], summary["events"]["repeated"], summary["anomalies"])
 ports = collections.defaultdict(set)
