@@ -204,16 +204,9 @@ static void pass_idle_time(session *own, uint64_t asked_ns) {
     tracker_advance(&own->tracker, own->clock.now_ns);
 }
 
-/* Packets to read next; 0: -c says that there were enough. */
-static size_t packets_to_read(const session *own) {
-    uint64_t const max = own->asked->max_packets;
-    if (max == 0 || own->packets + READ_PACKETS <= max) return READ_PACKETS;
-    return own->packets < max ? (size_t)(max - own->packets) : 0;
-}
-
 /* Read some packets. False: there are no more. */
 static bool lane_step(lane *l) {
-    size_t const max = packets_to_read(l->own);
+    size_t const max = session_packets_to_read(l->own);
     if (max == 0 || capture_is_stopped()) return false;
     uint64_t const asked_ns = live_now_ns();
     (void)pthread_mutex_lock(&l->lock);

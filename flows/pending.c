@@ -30,7 +30,6 @@ void pending_put(pending *q, const tracked *p, uint64_t id) {
     if (q->n == PENDING_PLACES) {
         q->first++;
         q->n--;
-        q->untold++;
     }
     *place_at(q, q->n++) = (pending_attempt){ .flow = p->p.flow,
                                               .is_client_high = p->is_client_high,

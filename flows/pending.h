@@ -27,7 +27,6 @@ typedef struct pending {
     table           *flows;
     uint64_t         timeout_ns; /* the shortest one of half-open states; 0: there are none */
     uint64_t         first, n;
-    uint64_t         untold; /* attempts that left the queue before their time */
     pending_attempt *places; /* NULL: not used */
 } pending;
 

@@ -256,7 +256,7 @@ void session_show_progress(session *s, uint64_t bytes) {
 }
 
 /* Packets to read next, at most READ_PACKETS; 0: -c says that there were enough. */
-static size_t packets_to_read(const session *s) {
+size_t session_packets_to_read(const session *s) {
     uint64_t const max = s->asked->max_packets;
     if (max == 0 || s->packets + READ_PACKETS <= max) return READ_PACKETS;
     return s->packets < max ? (size_t)(max - s->packets) : 0;
@@ -266,8 +266,8 @@ static size_t packets_to_read(const session *s) {
 static capture_status read_packets(session *s, capture *input) {
     capture_status status = CAPTURE_MORE;
     bool const     is_stream = capture_total_bytes(input) == 0;
-    while (status == CAPTURE_MORE && packets_to_read(s) != 0) {
-        status = capture_read(input, packets_to_read(s), session_on_packet, s);
+    while (status == CAPTURE_MORE && session_packets_to_read(s) != 0) {
+        status = capture_read(input, session_packets_to_read(s), session_on_packet, s);
         if (is_stream) tracker_flush(&s->tracker);
         if (is_stream && s->asked->is_json) output_flush();
         if (upkeep_is_due(s->upkeep, 0)) upkeep_do(s->upkeep, s, 0); /* a signal, or rotation */

@@ -66,6 +66,9 @@ void session_read(session *s, const char *name);
 /* A packet arrives, of any capture. A capture_sink; `context` is a session. */
 void session_on_packet(void *context, const capture_packet *raw);
 
+/* How many packets to read next; 0: as many as were asked for have come. */
+size_t session_packets_to_read(const session *s);
+
 /* Show the progress line if it is due. `bytes` of the input were read so far. */
 void session_show_progress(session *s, uint64_t bytes);
 
