@@ -7,6 +7,7 @@ import pytest
 
 import tamis
 from arrow_double import Array, P, Schema, new_capsule
+from conftest import SEED
 
 N = 5000
 PATHS = [f"/usr/share/é/{i}" for i in range(N)]
@@ -55,7 +56,7 @@ def test_columns_of_gdal_are_sources():
     sets, formats = {}, {}
     for name, form, column in columns(layer.GetArrowStream()):
         formats[name] = form
-        s = sets.setdefault(name, tamis.Set(capacity=N, fpr=1e-6))
+        s = sets.setdefault(name, tamis.Set(capacity=N, fpr=1e-6, seed=SEED))
         s.update(column)
         assert s.contains(column).all()
     assert (formats["path"], formats["id"], formats["small"]) == ("u", "l", "i")

@@ -60,7 +60,7 @@ def test_unknown_is_an_answer_of_its_own():
 
 
 def test_silent_keys_time_out():
-    s = tamis.States(values=2, capacity=100, timeout=10)
+    s = tamis.States(values=2, capacity=100, timeout=10, seed=SEED)
     s["silent"], s["busy"] = 0, 1
     for _ in range(20):
         s.touch("busy")
@@ -73,7 +73,7 @@ def test_silent_keys_time_out():
 
 
 def test_values_may_have_timeouts_of_their_own():
-    s = tamis.States(values=3, capacity=100, timeout=[30, 60, 120])
+    s = tamis.States(values=3, capacity=100, timeout=[30, 60, 120], seed=SEED)
     least = [s.timeout(v)[0] for v in range(3)]
     assert least[0] >= 30 and least[1] >= 60 and least[2] >= 120 and least == sorted(least)
     for wrong in ([1, 2], "abc", [1, 2, "x"]):

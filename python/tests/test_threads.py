@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tamis
+from conftest import SEED
 
 THREADS, EACH = 8, 40000
 
@@ -20,7 +21,7 @@ def run(*calls):
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_batches_from_many_threads_lose_nothing(shared):
-    s = tamis.Set(capacity=THREADS * EACH, fpr=1e-6, shared=shared)
+    s = tamis.Set(capacity=THREADS * EACH, fpr=1e-6, shared=shared, seed=SEED)
 
     def writer(number):
         def write():
@@ -36,7 +37,7 @@ def test_batches_from_many_threads_lose_nothing(shared):
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_single_calls_and_batches_mix(shared):
-    s = tamis.Set(range(20000), capacity=200000, fpr=1e-6, shared=shared)
+    s = tamis.Set(range(20000), capacity=200000, fpr=1e-6, shared=shared, seed=SEED)
 
     def single():
         for i in range(100000, 105000):
@@ -74,7 +75,7 @@ def batches_of_others(s):
 
 
 def test_crosswise_merges_do_not_block_each_other():
-    a = tamis.Set(capacity=10**6, fpr=0.01)
+    a = tamis.Set(capacity=10**6, fpr=0.01, seed=SEED)
     b = tamis.Set(like=a)
     a.update(range(1000))
     b.update(range(1000, 2000))
@@ -92,7 +93,7 @@ def test_crosswise_merges_do_not_block_each_other():
 
 
 def test_closing_waits_for_batches():
-    s = tamis.Set(capacity=10**6)
+    s = tamis.Set(capacity=10**6, seed=SEED)
     keys = np.arange(10**6)
     stopped = []
 
@@ -115,7 +116,7 @@ def test_closing_waits_for_batches():
 
 def test_other_threads_run_during_a_batch():
     """While one batch of a second or so works, this thread counts in Python."""
-    s = tamis.Set(capacity=10**6)
+    s = tamis.Set(capacity=10**6, seed=SEED)
     keys = np.arange(10**6)
     s.update(keys)
     is_done = threading.Event()
@@ -136,7 +137,7 @@ def test_other_threads_run_during_a_batch():
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_states_from_many_threads_keep_every_value(shared):
-    t = tamis.States(values=16, capacity=THREADS * 5000, fpr=1e-6, shared=shared)
+    t = tamis.States(values=16, capacity=THREADS * 5000, fpr=1e-6, shared=shared, seed=SEED)
     assert t.is_shared is shared and t.copy().is_shared is shared
     machine = tamis.Machine({(None, 0): 9, (tamis.ABSENT, 0): 1}, values=16)
 
@@ -159,7 +160,7 @@ def test_states_from_many_threads_keep_every_value(shared):
 
 
 def test_a_file_is_opened_to_be_shared(tmp_path):
-    tamis.Set(range(1000), capacity=THREADS * EACH, fpr=1e-6).save(tmp_path / "s.tamis")
+    tamis.Set(range(1000), capacity=THREADS * EACH, fpr=1e-6, seed=SEED).save(tmp_path / "s.tamis")
     s = tamis.open(tmp_path / "s.tamis", shared=True)
     assert s.is_shared and s.copy().is_shared and 7 in s
 
