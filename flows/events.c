@@ -123,7 +123,7 @@ void events_flood(const top *t, uint16_t target, uint64_t n_half_open, uint64_t 
     json_close('}');
 }
 
-void events_timeout(const pending_attempt *attempt, uint64_t time_ns) {
+void events_timeout(const ends_flow *attempt, uint64_t time_ns) {
     json_open(NULL, '{');
     json_text("event", "timeout");
     json_seconds("time", time_ns);

@@ -2,7 +2,7 @@
 #ifndef FLOWS_EVENTS_H
 #define FLOWS_EVENTS_H
 
-#include "pending.h"
+#include "ends.h"
 #include "scans.h"
 #include "top.h"
 #include "tracker.h"
@@ -32,7 +32,7 @@ void events_scan(const scans *s, uint16_t source, uint64_t time_ns);
 void events_flood(const top *t, uint16_t target, uint64_t n_half_open, uint64_t time_ns);
 
 /* Nobody has answered an attempt in time. */
-void events_timeout(const pending_attempt *attempt, uint64_t time_ns);
+void events_timeout(const ends_flow *attempt, uint64_t time_ns);
 
 /* The first hosts of all lists, one event for each list. */
 void events_top(const top *t, uint64_t time_ns);

@@ -74,7 +74,9 @@ static void print_states(const machine *m) {
         if (state->is_half_open) output_string(", half-open");
         if (state->is_ended) output_string(", ended");
         if (strcmp(state->name, state->shown) != 0) output_text(", reported as %s", state->shown);
-        output_text("; %s\n", state->is_directed ? "knows its client" : "needs no client");
+        output_text("; %s\n", state->is_directed  ? "knows its client"
+                              : state->is_guessed ? "guesses its client by ports"
+                                                  : "needs no client");
     }
 }
 

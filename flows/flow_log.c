@@ -24,12 +24,19 @@ static const struct {
     [LOG_SERVER] = { "server", true },
     [LOG_SERVER_PORT] = { "server_port", false },
     [LOG_STATE] = { "state", true },
+    [LOG_CAUSE] = { "cause", true },
     [LOG_CLIENT_BYTES] = { "client_bytes", false },
     [LOG_SERVER_BYTES] = { "server_bytes", false },
     [LOG_CLIENT_PACKETS] = { "client_packets", false },
     [LOG_SERVER_PACKETS] = { "server_packets", false },
     [LOG_IS_GUESS] = { "is_guess", false },
 };
+
+static const char *const causes[N_LOG_CAUSES] = { [CAUSE_PACKET] = "packet",
+                                                  [CAUSE_REUSED] = "reused",
+                                                  [CAUSE_TIMEOUT] = "timeout",
+                                                  [CAUSE_EVICTED] = "evicted",
+                                                  [CAUSE_RUNNING] = "running" };
 
 const char *log_column_name(size_t i) {
     return i < N_LOG_COLUMNS ? columns[i].name : NULL;
@@ -167,11 +174,9 @@ void flow_log_reopen(flow_log *log) {
 
 /* What a line is made of. */
 typedef struct log_line {
-    const flow_tuple *flow;
-    bool              is_client_high;
-    const char       *state;
-    uint64_t          end_ns;
-    const record     *known;
+    const log_end *end;
+    const char    *state;
+    record_values  values;
 } log_line;
 
 static void write_seconds(uint64_t ns, log_field ret_text) {
@@ -181,38 +186,45 @@ static void write_seconds(uint64_t ns, log_field ret_text) {
 
 static void write_address_field(const log_line *line, bool is_client, log_field ret_text) {
     address_text text;
-    bool const   is_high = line->is_client_high == is_client;
-    address_write(line->flow->address[is_high], line->flow->version, text);
+    bool const   is_high = line->end->is_client_high == is_client;
+    address_write(line->end->flow->address[is_high], line->end->flow->version, text);
     memcpy(ret_text, text, sizeof text);
 }
 
-static void write_field(const log_line *line, log_column column, log_field ret_text) {
-    const record *const known = line->known;
-    const char *const   protocol = protocol_name(line->flow->protocol);
-    uint64_t const      duration = known->duration_ns;
-    double              number = 0;
+/* A column that is a number. */
+static double get_number(const log_line *line, log_column column) {
+    const log_end *const end = line->end;
     switch (column) {
-    case LOG_TIME: write_seconds(line->end_ns - duration, ret_text); return;
-    case LOG_END: write_seconds(line->end_ns, ret_text); return;
+    case LOG_PROTOCOL: return end->flow->protocol; /* one without a name */
+    case LOG_CLIENT_PORT: return end->flow->port[end->is_client_high];
+    case LOG_SERVER_PORT: return end->flow->port[!end->is_client_high];
+    case LOG_CLIENT_BYTES: return line->values.bytes[0];
+    case LOG_SERVER_BYTES: return line->values.bytes[1];
+    case LOG_CLIENT_PACKETS: return line->values.packets[0];
+    case LOG_SERVER_PACKETS: return line->values.packets[1];
+    default: return end->known->is_guess;
+    }
+}
+
+static void write_field(const log_line *line, log_column column, log_field ret_text) {
+    uint64_t const    end_ns = line->end->time_ns, duration = line->values.duration_ns;
+    const char *const protocol = protocol_name(line->end->flow->protocol);
+    const char       *word = NULL;
+    switch (column) {
+    case LOG_TIME: write_seconds(end_ns - duration, ret_text); return;
+    case LOG_END: write_seconds(end_ns, ret_text); return;
     case LOG_DURATION: write_seconds(duration, ret_text); return;
     case LOG_CLIENT: write_address_field(line, true, ret_text); return;
     case LOG_SERVER: write_address_field(line, false, ret_text); return;
-    case LOG_STATE: (void)snprintf(ret_text, sizeof(log_field), "%s", line->state); return;
-    case LOG_PROTOCOL:
-        number = line->flow->protocol;
-        if (protocol == NULL) break;
-        (void)snprintf(ret_text, sizeof(log_field), "%s", protocol);
-        return;
-    case LOG_CLIENT_PORT: number = line->flow->port[line->is_client_high]; break;
-    case LOG_SERVER_PORT: number = line->flow->port[!line->is_client_high]; break;
-    case LOG_CLIENT_BYTES: number = known->bytes[0]; break;
-    case LOG_SERVER_BYTES: number = known->bytes[1]; break;
-    case LOG_CLIENT_PACKETS: number = known->packets[0]; break;
-    case LOG_SERVER_PACKETS: number = known->packets[1]; break;
-    case LOG_IS_GUESS: number = known->is_guess; break;
-    case N_LOG_COLUMNS: break;
+    case LOG_STATE: word = line->state; break;
+    case LOG_CAUSE: word = causes[line->end->cause]; break;
+    case LOG_PROTOCOL: word = protocol; break;
+    default: break;
     }
-    (void)snprintf(ret_text, sizeof(log_field), "%.0f", number);
+    if (word != NULL)
+        (void)snprintf(ret_text, sizeof(log_field), "%s", word);
+    else
+        (void)snprintf(ret_text, sizeof(log_field), "%.0f", get_number(line, column));
 }
 
 static bool passes_test(const log_line *line, const log_test *test) {
@@ -244,55 +256,15 @@ static void put_field(flow_log *log, const log_line *line, size_t i) {
     put_text(log, text);
 }
 
-static void put_line(flow_log *log, const log_line *line) {
+void flow_log_write(flow_log *log, const log_end *end) {
+    log_line line = { .end = end, .state = log->m->states[end->state].shown };
+    records_read(&log->records, end->known, end->now_ns, &line.values);
+    log->n_ends++;
     for (size_t i = 0; i < log->spec->n_tests; i++) {
-        if (!passes_test(line, &log->spec->tests[i])) return;
+        if (!passes_test(&line, &log->spec->tests[i])) return;
     }
-    for (size_t i = 0; i < log->spec->n_columns; i++) put_field(log, line, i);
+    for (size_t i = 0; i < log->spec->n_columns; i++) put_field(log, &line, i);
     put_text(log, log->spec->is_json ? "}\n" : "\n");
-    log->n_lines++;
-}
-
-/* ------------------------------------------------------------------ packets */
-
-/* Does this packet end its flow? */
-static bool is_end(const machine *m, const tracked *p, tamis_status after) {
-    if (p->rule == NULL || after != TAMIS_OK) return false;
-    if (p->step == TAMIS_STEP_DROP) return true;
-    if (p->step != TAMIS_STEP_SET || !m->states[p->rule->go].is_ended) return false;
-    return p->before == TAMIS_ERR_ABSENT || p->rule->opens ||
-           !m->states[machine_state_of(m, p->value)].is_ended;
-}
-
-void flow_log_batch(flow_log *log, const tracked *batch, const uint64_t *ids,
-                    const tamis_status *after, size_t n) {
-    const machine *const m = log->m;
-    record               known[TRACKER_BATCH];
-    records_batch(&log->records, batch, ids, after, n, known);
-    for (size_t i = 0; i < n; i++) {
-        const tracked *const p = &batch[i];
-        if (!is_end(m, p, after[i])) continue;
-        unsigned const state =
-            p->step == TAMIS_STEP_SET ? (unsigned)p->rule->go : machine_state_of(m, p->value);
-        log_line const line = { .flow = &p->p.flow,
-                                .is_client_high = p->is_client_high,
-                                .state = m->states[state].shown,
-                                .end_ns = p->time_ns,
-                                .known = &known[i] };
-        put_line(log, &line);
-    }
-}
-
-void flow_log_timeout(flow_log *log, const pending_attempt *attempt, uint64_t time_ns) {
-    record known;
-    records_get(&log->records, attempt->id, &known);
-    known.duration_ns = time_ns - attempt->time_ns;
-    log_line const line = { .flow = &attempt->flow,
-                            .is_client_high = attempt->is_client_high,
-                            .state = "timeout",
-                            .end_ns = time_ns,
-                            .known = &known };
-    put_line(log, &line);
 }
 
 /* Several lanes call this, each with its own clock: time goes on with the latest. */

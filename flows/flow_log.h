@@ -1,13 +1,14 @@
 /* flow_log.h - a line for each flow that ends: who, when, how long, how much, and how it ended.
  *
- * What a line says comes from two places:
+ * What a line says comes from three places:
  *
- *   exact      the ends, the time of the end, and how it ended: from the packet that ends the flow
+ *   exact      the ends, the state and the time of the end: from the packet that ends the flow. If
+ *              no packet does, from what is remembered of its last packet (ends.h)
  *   bucketed   the beginning, bytes and packets of both directions: from two more tables of states
  *              (records.h), 64 bits of values for each flow
  *
- * A flow that times out has no packet that ends it. The tables store no addresses, so it has no
- * line, except for attempts that nobody answers: these are remembered for a while (pending.h).
+ * Only so many ends are remembered. A flow that lost its place there and is silent from then on has
+ * no line. How many there are is counted.
  */
 #ifndef FLOWS_FLOW_LOG_H
 #define FLOWS_FLOW_LOG_H
@@ -15,7 +16,6 @@
 #include <stdio.h>
 
 #include "log_spec.h"
-#include "pending.h"
 #include "records.h"
 #include "tracker.h"
 
@@ -26,7 +26,7 @@ typedef struct flow_log {
     uint64_t             tick_ns, tick;
     FILE                *file; /* NULL: standard output, through output.h */
     records              records;
-    uint64_t             n_lines;
+    uint64_t             n_ends; /* flows that had a line, or would have had without a filter */
 } flow_log;
 
 /* Without a path in the spec, nothing is logged. An error ends the program. */
@@ -36,13 +36,19 @@ void flow_log_close(flow_log *log);
 /* Close the file and open it again by its name, after it was moved. */
 void flow_log_reopen(flow_log *log);
 
-void flow_log_batch(flow_log *log, const tracked *batch, const uint64_t *ids,
-                    const tamis_status *after, size_t n);
+/* A flow is over, or the capture is. */
+typedef struct log_end {
+    const flow_tuple *flow;
+    bool              is_client_high;
+    unsigned          state;
+    log_cause         cause;
+    uint64_t          now_ns, time_ns; /* of its last packet: by the clock, and its timestamp */
+    const record     *known;
+} log_end;
+
+void flow_log_write(flow_log *log, const log_end *end);
 
 /* Time passes. */
 void flow_log_time(flow_log *log, uint64_t now_ns);
-
-/* An attempt was not answered. */
-void flow_log_timeout(flow_log *log, const pending_attempt *attempt, uint64_t time_ns);
 
 #endif

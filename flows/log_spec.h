@@ -17,6 +17,7 @@ typedef enum log_column {
     LOG_SERVER,
     LOG_SERVER_PORT,
     LOG_STATE,        /* at the end */
+    LOG_CAUSE,        /* why it ended: see log_cause */
     LOG_CLIENT_BYTES, /* of payload, sent by the client */
     LOG_SERVER_BYTES,
     LOG_CLIENT_PACKETS,
@@ -27,9 +28,20 @@ typedef enum log_column {
 
 const char *log_column_name(size_t i); /* NULL after the last */
 
+/* Why a flow has a line. */
+typedef enum log_cause {
+    CAUSE_PACKET,  /* a packet has ended it */
+    CAUSE_REUSED,  /* a packet with the same ends has begun another flow */
+    CAUSE_TIMEOUT, /* it was silent for longer than the timeout of its state */
+    CAUSE_EVICTED, /* it was forgotten to make room */
+    CAUSE_RUNNING, /* it went on when the capture ended */
+    N_LOG_CAUSES
+} log_cause;
+
 typedef char log_field[64];
 
 #define LOG_TESTS 8
+#define LOG_ENDS 65536 /* by default */
 
 /* A test of a column, as in server_port=443 or client_bytes>1000000. */
 typedef struct log_test {
@@ -39,7 +51,8 @@ typedef struct log_test {
 } log_test;
 
 typedef struct flow_log_spec {
-    const char *path; /* "-": standard output */
+    const char *path;   /* "-": standard output */
+    uint32_t    n_ends; /* flows whose ends are remembered: see ends.h */
     bool        is_json;
     log_column  columns[N_LOG_COLUMNS];
     size_t      n_columns;

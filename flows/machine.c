@@ -63,24 +63,41 @@ static bool spread_direction(machine *m) {
     for (unsigned i = 0; i < m->n_rules; i++) {
         for (unsigned state = 0; state < m->n_states; state++) {
             bool const is_from = (m->rules[i].from >> (state + 1) & 1) != 0;
-            if (!is_from || m->states[state].is_directed || !needs_client(m, &m->rules[i]))
-                continue;
+            bool const is_told = m->states[state].is_directed || m->states[state].is_guessed;
+            if (!is_from || is_told || !needs_client(m, &m->rules[i])) continue;
             m->states[state].is_directed = is_changed = true;
         }
     }
     return is_changed;
 }
 
-unsigned machine_number_values(machine *m, bool is_plain) {
-    m->is_plain = is_plain;
-    for (unsigned i = 0; i < m->n_states; i++) m->states[i].is_directed = false;
-    while (!is_plain && spread_direction(m)) continue;
+/* Is a state reached only by rules that guess the client? */
+static bool is_always_guessed(const machine *m, unsigned state) {
+    bool is_guessed = false;
+    for (unsigned i = 0; i < m->n_rules; i++) {
+        const machine_rule *const rule = &m->rules[i];
+        if (rule->go != (int)state) continue;
+        if (!rule->is_guess || (rule->from != 1 && !rule->opens)) return false;
+        is_guessed = true;
+    }
+    return is_guessed;
+}
+
+unsigned machine_number_values(machine *m, machine_clients which) {
+    m->is_plain = which == CLIENTS_OF_NONE;
+    for (unsigned i = 0; i < m->n_states; i++) {
+        machine_state *const state = &m->states[i];
+        state->is_guessed = !m->is_plain && is_always_guessed(m, i);
+        state->is_directed = which == CLIENTS_OF_ALL && !state->is_ended && !state->is_guessed;
+    }
+    while (!m->is_plain && spread_direction(m)) continue;
     m->n_values = 0;
     for (unsigned i = 0; i < m->n_states; i++) {
+        const machine_state *const state = &m->states[i];
         m->states[i].first_value = (uint8_t)m->n_values;
-        bool const is_directed = m->states[i].is_directed;
-        for (unsigned j = 0; j < 1u + is_directed; j++)
-            m->values[m->n_values++] = (machine_meaning){ (uint8_t)i, is_directed, j != 0 };
+        for (unsigned j = 0; j < 1u + state->is_directed; j++)
+            m->values[m->n_values++] =
+                (machine_meaning){ (uint8_t)i, state->is_directed, state->is_guessed, j != 0 };
     }
     return m->n_values;
 }

@@ -46,6 +46,7 @@ typedef struct machine_state {
     bool         is_half_open;
     bool         is_ended;    /* the flow is over; it is kept to recognise its last packets */
     bool         is_directed; /* its values tell which end is the client */
+    bool         is_guessed;  /* its flows are picked up: the ports tell which end is the client */
     uint8_t      first_value;
     unsigned     line;
 } machine_state;
@@ -131,7 +132,7 @@ typedef enum machine_key {
 /* What a value of the table means. */
 typedef struct machine_meaning {
     uint8_t state;
-    bool    is_directed, is_client_high;
+    bool    is_directed, is_guessed, is_client_high;
 } machine_meaning;
 
 typedef struct machine {
@@ -170,8 +171,13 @@ bool machine_read(const char *text, size_t n, machine *ret_machine,
                   machine_problem *reterr_problem);
 void machine_free(machine *m);
 
-/* Give each state its values. Returns how many there are. With is_plain no state is directed. */
-unsigned machine_number_values(machine *m, bool is_plain);
+/* Give each state its values. Returns how many there are. */
+typedef enum machine_clients {
+    CLIENTS_OF_ALL,    /* every state knows the client, but for those at the end of a flow */
+    CLIENTS_IF_NEEDED, /* only states from which something asks for it */
+    CLIENTS_OF_NONE
+} machine_clients;
+unsigned machine_number_values(machine *m, machine_clients which);
 
 /* Fill m->chosen. Called by machine_read(). */
 bool machine_compile(machine *m, machine_problem *reterr_problem);
@@ -198,8 +204,10 @@ bool machine_holds(const machine_rule *rule, uint32_t answers);
  *     value   0          1           2              3               4
  *             syn, low   syn, high   syn-ack, low   syn-ack, high   closed
  *
- * A state has one value only if nothing asks for its client: no rule from it tests the sender, has
- * an event, or leads to a state whose client matters (machine_number_values()). */
+ * A state at the end of a flow has one value if nothing asks for its client: no rule from it tests
+ * the sender, has an event, or leads to a state whose client matters. So have other states, if
+ * there would be too many values (machine_number_values()). A state that is reached only by rules
+ * that guess the client has one value as well: the guess can be made again. */
 static inline unsigned machine_values(const machine *m) {
     return m->n_values < 2 ? 2 : m->n_values;
 }
@@ -212,9 +220,10 @@ static inline unsigned machine_state_of(const machine *m, uint32_t value) {
     return m->values[value].state;
 }
 
-/* The guess for a flow whose beginning was not seen: the client has the higher port. */
+/* The guess for a flow whose beginning was not seen: the client has the higher port. It depends on
+ * nothing but the tuple, so that it can be made again. */
 static inline bool machine_guess_high(const packet *p) {
-    return p->flow.port[0] != p->flow.port[1] ? p->flow.port[1] > p->flow.port[0] : p->is_from_high;
+    return p->flow.port[1] > p->flow.port[0];
 }
 
 /* The answers for an ICMP error that quotes a packet of the flow. Only rules that ask for it apply:

@@ -294,16 +294,18 @@ static bool check_reachable(reader *r) {
     return true;
 }
 
-/* With many values a table has one timeout for all of them. If only reports would tell the client,
- * they do without it (and say from and to instead). */
+/* With many values a table has one timeout for all of them. So if there are too many, states do not
+ * keep the client that no rule asks for. If only reports would tell it, they do without it (and say
+ * from and to instead). */
 static bool check_timeouts(reader *r) {
     machine *const m = r->m;
     bool           is_equal = true;
     for (unsigned i = 1; i < m->n_states; i++)
         is_equal &= m->states[i].timeout_ns == m->states[0].timeout_ns;
-    unsigned n = machine_number_values(m, false);
+    unsigned n = machine_number_values(m, CLIENTS_OF_ALL);
+    if (n > MACHINE_TIMED_VALUES && !is_equal) n = machine_number_values(m, CLIENTS_IF_NEEDED);
     if (n > MACHINE_TIMED_VALUES && !is_equal && !m->asks_client)
-        n = machine_number_values(m, true);
+        n = machine_number_values(m, CLIENTS_OF_NONE);
     if (n <= MACHINE_TIMED_VALUES || is_equal) return true;
     for (unsigned i = 1; i < m->n_states; i++) {
         r->line = m->states[i].line;

@@ -20,6 +20,7 @@
 #define MAX_CORES 64
 #define DEFAULT_KEEP 9
 #define MAX_KEEP 1000
+#define MAX_ENDS (UINT64_C(1) << 30)
 #define SHORTEST_INTERVAL_NS UINT64_C(100000000)
 
 /* ------------------------------------------------------------------ the list of options */
@@ -51,6 +52,7 @@ typedef enum option_id {
     OPTION_LOG_COLUMNS,
     OPTION_LOG_WHERE,
     OPTION_LOG_JSON,
+    OPTION_LOG_ENDS,
     OPTION_QUIET,
     OPTION_HELP,
     N_OPTIONS
@@ -98,6 +100,8 @@ static const struct {
     [OPTION_LOG_WHERE] = { 0, "log-where", "TESTS",
                            "only if all are true: state=closed,client_bytes>1000" },
     [OPTION_LOG_JSON] = { 0, "log-json", NULL, "as JSON instead of columns with tabs" },
+    [OPTION_LOG_ENDS] = { 0, "log-ends", "FLOWS",
+                          "remember the ends of so many flows for it: 65536 (default)" },
     [OPTION_QUIET] = { 'q', "quiet", NULL, "no report at the end, no progress line" },
     [OPTION_HELP] = { 'h', "help", NULL, "print this page" },
 };
@@ -172,6 +176,10 @@ static const char *take_small_number(options *opt, option_id id, const char *tex
         if (value < 1 || value > MAX_KEEP) return "the number of files must be from 1 to 1000";
         opt->keep = (unsigned)value;
         return NULL;
+    case OPTION_LOG_ENDS:
+        if (value < 1 || value > MAX_ENDS) return "the number of flows must be from 1 to 2^30";
+        opt->log.n_ends = (uint32_t)value;
+        return NULL;
     default:
         if (value < MIN_BUFFER || value > MAX_BUFFER) return "the size must be from 1M to 1G";
         opt->buffer = value;
@@ -189,51 +197,64 @@ static void add_interface(options *opt, const char *name) {
     opt->interface = opt->interfaces[0];
 }
 
-static void take_option(options *opt, option_id id, const char *text) {
+/* Where the value of an option goes that is any text, or NULL. */
+static const char **find_text(options *opt, option_id id) {
     switch (id) {
-    case OPTION_INTERFACE: add_interface(opt, text); break;
+    case OPTION_USER: return &opt->user;
+    case OPTION_FILTER: return &opt->filter;
+    case OPTION_OUTPUT: return &opt->output;
+    case OPTION_STATE: return &opt->state;
+    case OPTION_METRICS: return &opt->metrics;
+    case OPTION_LOG: return &opt->log.path;
+    default: return NULL;
+    }
+}
+
+/* Where an option without a value goes, or NULL. */
+static bool *find_flag(options *opt, option_id id) {
+    switch (id) {
+    case OPTION_DROPS: return &opt->fails_on_drops;
+    case OPTION_CHECK: return &opt->is_checked;
+    case OPTION_EXACT: return &opt->is_exact;
+    case OPTION_JSON: return &opt->is_json;
+    case OPTION_CSV: return &opt->is_csv;
+    case OPTION_LOG_JSON: return &opt->log.is_json;
+    case OPTION_QUIET: return &opt->is_quiet;
+    case OPTION_SEED: return &opt->has_seed; /* and its value, below */
+    default: return NULL;
+    }
+}
+
+/* The value of any other option. Returns a complaint, or NULL. */
+static const char *take_value(options *opt, option_id id, const char *text) {
+    switch (id) {
     case OPTION_CORES:
     case OPTION_KEEP:
-    case OPTION_BUFFER: check_option_value(id, text, take_small_number(opt, id, text)); break;
-    case OPTION_DROPS: opt->fails_on_drops = true; break;
-    case OPTION_USER: opt->user = text; break;
-    case OPTION_FILTER: opt->filter = text; break;
-    case OPTION_OUTPUT: opt->output = text; break;
-    case OPTION_STATE: opt->state = text; break;
-    case OPTION_METRICS: opt->metrics = text; break;
-    case OPTION_FLOWS:
-    case OPTION_MEMORY:
-    case OPTION_FPR:
-    case OPTION_ROTATE:
-    case OPTION_INTERVAL:
-    case OPTION_COUNT: check_option_value(id, text, take_number(opt, id, text)); break;
+    case OPTION_LOG_ENDS:
+    case OPTION_BUFFER: return take_small_number(opt, id, text);
+    case OPTION_INTERFACE: add_interface(opt, text); return NULL;
     case OPTION_KIND:
         check_table_kind(text);
         opt->kind = text;
-        break;
-    case OPTION_SEED:
-        check_option_value(id, text, number_read_seed(text, &opt->seed));
-        opt->has_seed = true;
-        break;
-    case OPTION_CHECK: opt->is_checked = true; break;
-    case OPTION_EXACT: opt->is_exact = true; break;
-    case OPTION_JSON: opt->is_json = true; break;
-    case OPTION_CSV: opt->is_csv = true; break;
-    case OPTION_LOG: opt->log.path = text; break;
-    case OPTION_LOG_COLUMNS:
-        check_option_value(id, text, flow_log_read_columns(text, &opt->log));
-        break;
-    case OPTION_LOG_WHERE:
-        check_option_value(id, text, flow_log_read_tests(text, &opt->log));
-        break;
-    case OPTION_LOG_JSON: opt->log.is_json = true; break;
-    case OPTION_QUIET: opt->is_quiet = true; break;
-    case OPTION_HELP:
-    case N_OPTIONS:
+        return NULL;
+    case OPTION_SEED: return number_read_seed(text, &opt->seed);
+    case OPTION_LOG_COLUMNS: return flow_log_read_columns(text, &opt->log);
+    case OPTION_LOG_WHERE: return flow_log_read_tests(text, &opt->log);
+    default: return take_number(opt, id, text);
+    }
+}
+
+static void take_option(options *opt, option_id id, const char *text) {
+    const char **const to_text = find_text(opt, id);
+    bool *const        to_flag = find_flag(opt, id);
+    if (id == OPTION_HELP) {
         options_help();
         output_flush();
         exit(EXIT_DONE);
     }
+    if (to_text != NULL) *to_text = text;
+    if (to_flag != NULL) *to_flag = true;
+    if (to_text == NULL && text != NULL) check_option_value(id, text, take_value(opt, id, text));
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -292,9 +313,9 @@ static void check_combination(const options *asked) {
         die("--flows and --memory cannot be used together");
     if (asked->is_exact && asked->is_checked)
         die("--exact and --check cannot be used together; --check uses both tables");
-    if (asked->log.path == NULL &&
-        (asked->log.n_columns != 0 || asked->log.n_tests != 0 || asked->log.is_json))
-        die("--log-columns, --log-where and --log-json need --log FILE");
+    if (asked->log.path == NULL && (asked->log.n_columns != 0 || asked->log.n_tests != 0 ||
+                                    asked->log.is_json || asked->log.n_ends != LOG_ENDS))
+        die("--log-columns, --log-where, --log-json and --log-ends need --log FILE");
     if (asked->interface != NULL && asked->n_captures != 0) {
         die("'%s': with -i %s no capture files are read; leave out one of the two",
             asked->captures[0], asked->interface);
@@ -324,7 +345,8 @@ void options_read(int argc, char **argv, const char *machine, options *ret_optio
                               .fpr = DEFAULT_FPR,
                               .buffer = DEFAULT_BUFFER,
                               .cores = 1,
-                              .keep = DEFAULT_KEEP };
+                              .keep = DEFAULT_KEEP,
+                              .log = { .n_ends = LOG_ENDS } };
     parse_options(argc, argv, ret_options);
     if (machine == NULL && optind == argc)
         die("run needs a machine: a file, or one that 'tamis-flows machines' lists");

@@ -14,29 +14,22 @@
 static const counter_scale byte_scale = { 1.0234, 0, 1023 };
 static const counter_scale packet_scale = { 1.0115, 511, 2047 };
 
-/* The fields of both values. */
-typedef struct fields {
-    bool     is_long, is_guess;
-    uint32_t start, fraction;
-    uint32_t bytes[2], packets[2];
-} fields;
-
-static uint32_t pack_first(const fields *f) {
+static uint32_t pack_first(const record *f) {
     return (uint32_t)f->is_long << 31 | f->start << 20 | f->bytes[0] << 10 | f->bytes[1];
 }
 
-static uint32_t pack_second(const fields *f) {
+static uint32_t pack_second(const record *f) {
     return f->fraction << 25 | (uint32_t)f->is_guess << 24 | f->packets[0] << 11 | f->packets[1];
 }
 
-static void unpack_first(uint32_t value, fields *f) {
+static void unpack_first(uint32_t value, record *f) {
     f->is_long = value >> 31 != 0;
     f->start = value >> 20 & 2047;
     f->bytes[0] = value >> 10 & 1023;
     f->bytes[1] = value & 1023;
 }
 
-static void unpack_second(uint32_t value, fields *f) {
+static void unpack_second(uint32_t value, record *f) {
     f->fraction = value >> 25;
     f->is_guess = (value >> 24 & 1) != 0;
     f->packets[0] = value >> 11 & 2047;
@@ -66,7 +59,8 @@ bool records_init(records *ret_records, const machine *m, uint64_t capacity, dou
     spec.fpr = fpr;
     spec.prefer = TAMIS_PREFER_FAST;
     spec.seed = seed;
-    spec.timeout = longest / tracker_tick_ns(m) + 1;
+    /* Twice as long as the table of flows keeps any: a flow that times out is asked for then. */
+    spec.timeout = 2 * (longest / tracker_tick_ns(m) + 1);
     spec.timer_bits = 4;
     *ret_records = (records){ .m = m, .unit_ns = NS_PER_SECOND, .random = seed->high | 1 };
     if (longest / RECORD_LIFE > NS_PER_SECOND) ret_records->unit_ns = longest / RECORD_LIFE;
@@ -120,11 +114,11 @@ static uint64_t count_units(const records *r, uint64_t now_ns, bool is_long) {
     return now_ns / r->unit_ns >> (is_long ? LONG_SHIFT : 0);
 }
 
-static uint32_t count_elapsed(const records *r, const fields *f, uint64_t now_ns) {
+static uint32_t count_elapsed(const records *r, const record *f, uint64_t now_ns) {
     return (uint32_t)(count_units(r, now_ns, f->is_long) - f->start) & ((1u << START_BITS) - 1);
 }
 
-static uint64_t get_duration(const records *r, const fields *f, uint64_t now_ns) {
+static uint64_t get_duration(const records *r, const record *f, uint64_t now_ns) {
     uint64_t const elapsed = count_elapsed(r, f, now_ns);
     uint64_t const part = now_ns % r->unit_ns, step = r->unit_ns >> FRACTION_BITS;
     if (f->is_long) return (elapsed << LONG_SHIFT) * r->unit_ns;
@@ -132,7 +126,7 @@ static uint64_t get_duration(const records *r, const fields *f, uint64_t now_ns)
     return end > begin ? end - begin : 0;
 }
 
-static void begin_fields(const records *r, fields *f, const tracked *p) {
+static void begin_record(const records *r, record *f, const tracked *p) {
     memset(f, 0, sizeof *f);
     f->start = (uint32_t)count_units(r, p->now_ns, false) & ((1u << START_BITS) - 1);
     f->fraction = (uint32_t)(((p->now_ns % r->unit_ns) << FRACTION_BITS) / r->unit_ns);
@@ -140,12 +134,23 @@ static void begin_fields(const records *r, fields *f, const tracked *p) {
 }
 
 /* The flow is old: keep its beginning in long units. */
-static void lengthen(const records *r, fields *f, uint64_t now_ns) {
+static void lengthen(const records *r, record *f, uint64_t now_ns) {
     uint32_t const elapsed = count_elapsed(r, f, now_ns);
     if (f->is_long || elapsed < LONG_AFTER) return;
     f->is_long = true;
     f->start = (uint32_t)(count_units(r, now_ns, true) - (elapsed >> LONG_SHIFT)) &
                ((1u << START_BITS) - 1);
+}
+
+void records_read(const records *r, const record *known, uint64_t now_ns,
+                  record_values *ret_values) {
+    memset(ret_values, 0, sizeof *ret_values);
+    if (!known->is_known) return;
+    ret_values->duration_ns = get_duration(r, known, now_ns);
+    for (unsigned i = 0; i < 2; i++) {
+        ret_values->bytes[i] = counter_value(&byte_scale, known->bytes[i]);
+        ret_values->packets[i] = counter_value(&packet_scale, known->packets[i]);
+    }
 }
 
 /* ------------------------------------------------------------------ a batch */
@@ -155,8 +160,16 @@ typedef struct records_step {
     unsigned            i_table;
     const tracked      *batch;
     const tamis_status *after;
-    record             *records;
+    record             *now, *before;
 } records_step;
+
+static void unpack(unsigned i_table, uint32_t value, record *f) {
+    f->is_known = true;
+    if (i_table == 0)
+        unpack_first(value, f);
+    else
+        unpack_second(value, f);
+}
 
 /* Does this packet belong to a flow that is in the table, and has not ended before? */
 static bool is_counted(const records *r, const tracked *p, tamis_status after) {
@@ -165,73 +178,65 @@ static bool is_counted(const records *r, const tracked *p, tamis_status after) {
     return !r->m->states[machine_state_of(r->m, p->value)].is_ended;
 }
 
-static void fill_counts(const fields *f, unsigned i_table, record *ret_record) {
-    for (unsigned i = 0; i < 2; i++) {
-        if (i_table == 0) ret_record->bytes[i] = counter_value(&byte_scale, f->bytes[i]);
-        if (i_table == 1) ret_record->packets[i] = counter_value(&packet_scale, f->packets[i]);
+/* Add the packet to the counters of one table. An ICMP error is no packet of the flow it quotes. */
+static void count_in_record(records *r, record *f, const tracked *p, unsigned i_table) {
+    unsigned const side = p->p.is_from_high != p->is_client_high;
+    if (p->p.is_quoted) return;
+    if (i_table == 0) {
+        f->bytes[side] =
+            counter_add(&byte_scale, f->bytes[side], p->p.payload_bytes, next_random(r));
+        lengthen(r, f, p->now_ns);
+    } else {
+        f->packets[side] = counter_add(&packet_scale, f->packets[side], 1, next_random(r));
     }
-    if (i_table == 0) ret_record->is_long = f->is_long;
-    if (i_table == 1) ret_record->is_guess = f->is_guess;
 }
 
-static void fill_record(records *r, const fields *f, const tracked *p, unsigned i_table,
-                        record *ret_record) {
-    fill_counts(f, i_table, ret_record);
-    /* the first table has all but the fraction of a second, and both are needed */
-    if (i_table == 0) ret_record->duration_ns = count_elapsed(r, f, p->now_ns);
-    if (i_table == 0) return;
-    fields const whole = { .is_long = ret_record->is_long,
-                           .start = (uint32_t)(count_units(r, p->now_ns, ret_record->is_long) -
-                                               ret_record->duration_ns) &
-                                    ((1u << START_BITS) - 1),
-                           .fraction = f->fraction };
-    ret_record->duration_ns = get_duration(r, &whole, p->now_ns);
-}
-
+/* The first table has all but the fraction of a second and the packets: both steps fill a part. */
 static tamis_step on_record(void *context, size_t i, tamis_status status, uint32_t value,
                             uint32_t *ret_to) {
     records_step *const  s = context;
-    records *const       r = s->r;
     const tracked *const p = &s->batch[i];
-    unsigned const       side = p->p.is_from_high != p->is_client_high;
-    fields               f;
-    if (!is_counted(r, p, s->after[i])) return TAMIS_STEP_LEAVE;
-    begin_fields(r, &f, p);
-    if (status == TAMIS_OK && !tracker_is_opening(p, s->after[i])) {
-        if (s->i_table == 0) unpack_first(value, &f);
-        if (s->i_table == 1) unpack_second(value, &f);
-    }
-    if (s->i_table == 0) {
-        f.bytes[side] = counter_add(&byte_scale, f.bytes[side], p->p.payload_bytes, next_random(r));
-        lengthen(r, &f, p->now_ns);
-    } else {
-        f.packets[side] = counter_add(&packet_scale, f.packets[side], 1, next_random(r));
-    }
-    fill_record(r, &f, p, s->i_table, &s->records[i]);
+    bool const           is_opening = tracker_is_opening(p, s->after[i]);
+    record               f;
+    if (!is_counted(s->r, p, s->after[i])) return TAMIS_STEP_LEAVE;
+    begin_record(s->r, &f, p);
+    if (status == TAMIS_OK) unpack(s->i_table, value, is_opening ? &s->before[i] : &f);
+    count_in_record(s->r, &f, p, s->i_table);
     *ret_to = s->i_table == 0 ? pack_first(&f) : pack_second(&f);
-    return TAMIS_STEP_SET;
+    unpack(s->i_table, *ret_to, &s->now[i]);
+    if (!tracker_is_end(s->r->m, p, s->after[i])) return TAMIS_STEP_SET;
+    return status == TAMIS_OK ? TAMIS_STEP_DROP : TAMIS_STEP_LEAVE;
 }
 
 void records_batch(records *r, const tracked *batch, const uint64_t *ids, const tamis_status *after,
-                   size_t n, record *ret_records) {
+                   size_t n, record *ret_records, record *ret_before) {
     tamis_states_batch const request = { .ids = ids, .n = n };
     memset(ret_records, 0, n * sizeof *ret_records);
+    memset(ret_before, 0, n * sizeof *ret_before);
     for (unsigned i = 0; i < 2; i++) {
-        records_step       step = { r, i, batch, after, ret_records };
+        records_step       step = { r, i, batch, after, ret_records, ret_before };
         tamis_status const status =
             tamis_states_step_batch(r->tables[i], &request, on_record, &step, NULL);
         (void)status; /* an error would be about the arguments, which are valid */
     }
 }
 
-void records_get(const records *r, uint64_t id, record *ret_record) {
-    uint32_t value;
-    fields   f = { 0 };
-    *ret_record = (record){ 0 };
+static tamis_step on_taken(void *context, size_t i, tamis_status status, uint32_t value,
+                           uint32_t *ret_to) {
+    records_step *const s = context;
+    (void)ret_to;
+    if (status != TAMIS_OK) return TAMIS_STEP_LEAVE;
+    unpack(s->i_table, value, &s->now[i]);
+    return TAMIS_STEP_DROP;
+}
+
+void records_take(records *r, uint64_t id, record *ret_record) {
+    tamis_states_batch const request = { .ids = &id, .n = 1 };
+    *ret_record = (record){ .is_known = false };
     for (unsigned i = 0; i < 2; i++) {
-        if (tamis_states_get_id(r->tables[i], id, &value) != TAMIS_OK) continue;
-        if (i == 0) unpack_first(value, &f);
-        if (i == 1) unpack_second(value, &f);
-        fill_counts(&f, i, ret_record);
+        records_step       step = { .r = r, .i_table = i, .now = ret_record };
+        tamis_status const status =
+            tamis_states_step_batch(r->tables[i], &request, on_taken, &step, NULL);
+        (void)status; /* as above */
     }
 }

@@ -17,11 +17,13 @@
 
 #include "tracker.h"
 
+/* What is known of a flow, as codes: see the layout above. */
 typedef struct record {
-    uint64_t duration_ns;
-    double   bytes[2], packets[2]; /* of client and server */
+    bool     is_known; /* else everything is 0 */
+    bool     is_long;  /* `start` is in long units */
     bool     is_guess;
-    bool     is_long; /* the duration is in whole long units */
+    uint32_t start, fraction;
+    uint32_t bytes[2], packets[2]; /* of client and server: codes of counters */
 } record;
 
 typedef struct records {
@@ -39,12 +41,23 @@ void records_fini(records *r);
 void records_tick(records *r, uint64_t ticks);
 
 /* Take a batch of packets into the records. ret_records[i] is what is known of the flow of packet
- * i, including this packet. */
+ * i, including this packet. If the packet opens a flow, ret_before[i] is what was known of the flow
+ * that had its ends before, if there was one. */
 void records_batch(records *r, const tracked *batch, const uint64_t *ids, const tamis_status *after,
-                   size_t n, record *ret_records);
+                   size_t n, record *ret_records, record *ret_before);
 
-/* The bytes and packets of a flow; 0 where nothing is known. */
-void records_get(const records *r, uint64_t id, record *ret_record);
+/* A flow is over: take out what is known of it. (A packet that ends a flow does so as well.) */
+void records_take(records *r, uint64_t id, record *ret_record);
+
+/* The numbers that a record stands for. */
+typedef struct record_values {
+    uint64_t duration_ns;
+    double   bytes[2], packets[2];
+} record_values;
+
+/* The last packet of the flow came at this time of the clock. */
+void records_read(const records *r, const record *known, uint64_t now_ns,
+                  record_values *ret_values);
 
 uint64_t records_bytes(const records *r);
 

@@ -220,6 +220,11 @@ static void print_flow_table(const session *s) {
     number_exact(s->tracker.counts.no_room, count);
     if (s->tracker.counts.no_room != 0)
         report_line("no room", "%s times for a new flow; use a larger --flows or --memory", count);
+    uint64_t const unlogged = s->watch.log.is_open ? watch_unlogged(&s->watch) : 0;
+    number_exact(unlogged, count);
+    if (unlogged != 0)
+        report_line("not logged", "%s flows, whose ends were forgotten; use a larger --log-ends",
+                    count);
 }
 
 static void print_check_row(check_result result, const uint64_t *packets, const uint64_t *ends,

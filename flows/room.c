@@ -86,7 +86,14 @@ static tamis_step on_asked(void *context, size_t i, tamis_status status, uint32_
     return a->is_found[i] ? a->found : TAMIS_STEP_LEAVE;
 }
 
-static uint64_t drop_some(room *r, room_queue *q, uint64_t n, uint64_t *counts) {
+/* What is told about flows that go. */
+typedef struct eviction {
+    uint64_t          *counts;
+    room_evicted_hook *on_evicted;
+    void              *context;
+} eviction;
+
+static uint64_t drop_some(room *r, room_queue *q, uint64_t n, const eviction *tell) {
     asked        a = { .r = r, .q = q, .found = TAMIS_STEP_DROP };
     uint64_t     n_dropped = 0;
     size_t const n_ids = queue_take(q, a.ids, n < BATCH ? (size_t)n : BATCH);
@@ -94,18 +101,21 @@ static uint64_t drop_some(room *r, room_queue *q, uint64_t n, uint64_t *counts) 
     for (size_t i = 0; i < n_ids; i++) {
         if (!a.is_found[i] || a.after[i] != TAMIS_OK) continue;
         unsigned const state = machine_state_of(r->m, a.values[i]);
-        counts[state]--;
+        tell->counts[state]--;
+        if (tell->on_evicted != NULL) tell->on_evicted(tell->context, a.ids[i]);
         r->evicted[state]++;
         n_dropped++;
     }
     return n_dropped;
 }
 
-uint64_t room_make(room *r, uint64_t n, uint64_t *counts) {
-    uint64_t n_dropped = 0;
+uint64_t room_make(room *r, uint64_t n, uint64_t *counts, room_evicted_hook *on_evicted,
+                   void *context) {
+    eviction const tell = { counts, on_evicted, context };
+    uint64_t       n_dropped = 0;
     for (unsigned i = 0; i < N_ROOM_CLASSES; i++) {
         while (n_dropped < n && r->queues[i].n != 0)
-            n_dropped += drop_some(r, &r->queues[i], n - n_dropped, counts);
+            n_dropped += drop_some(r, &r->queues[i], n - n_dropped, &tell);
     }
     return n_dropped;
 }

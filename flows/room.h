@@ -42,8 +42,11 @@ void room_fini(room *r);
 /* A flow has come to a state; `n_now` are in the table. */
 void room_note(room *r, uint64_t id, unsigned state, uint64_t n_now);
 
-/* Take up to n flows out. counts[state] is reduced by those that went. Returns how many. */
-uint64_t room_make(room *r, uint64_t n, uint64_t *counts);
+/* Take up to n flows out. counts[state] is reduced by those that went, and on_evicted() is called
+ * for each, unless it is NULL. Returns how many. */
+typedef void room_evicted_hook(void *context, uint64_t id);
+uint64_t     room_make(room *r, uint64_t n, uint64_t *counts, room_evicted_hook *on_evicted,
+                       void *context);
 
 /* Shorten queues that are much longer than the number of flows in their states. */
 void room_tidy(room *r, const uint64_t *counts);

@@ -33,42 +33,47 @@ double scans_estimate(const uint8_t *registers) {
     return raw <= 2.5 * n && zeros != 0 ? n * log(n / zeros) : raw;
 }
 
-/* There cannot be more hosts than attempts. Without a second attempt, registers are not used. */
+/* There cannot be more hosts than attempts. */
 double scans_hosts(const scan_source *source) {
-    if (source->attempts < 2) return (double)source->attempts;
     return fmin(scans_estimate(source->hosts), (double)source->attempts);
 }
 
 double scans_ports(const scan_source *source) {
-    if (source->attempts < 2) return (double)source->attempts;
     return fmin(scans_estimate(source->ports), (double)source->attempts);
 }
 
-/* Different targets in the window. */
-static double count_targets(const scan_source *source) {
-    uint8_t both[SCANS_REGISTERS];
-    for (unsigned i = 0; i < SCANS_REGISTERS; i++) {
-        uint8_t const now = source->targets_now[i], before = source->targets_before[i];
-        both[i] = now > before ? now : before;
+/* The whole window: of the registers, the larger ones. */
+static void add_pieces(const scan_source *source, scan_piece *ret_sum) {
+    memset(ret_sum, 0, sizeof *ret_sum);
+    for (unsigned i = 0; i < SCANS_PIECES; i++) {
+        const scan_piece *const piece = &source->pieces[i];
+        ret_sum->attempts += piece->attempts;
+        ret_sum->answers += piece->answers;
+        for (unsigned at = 0; at < SCANS_REGISTERS; at++) {
+            if (piece->targets[at] > ret_sum->targets[at])
+                ret_sum->targets[at] = piece->targets[at];
+            if (piece->answered[at] > ret_sum->answered[at])
+                ret_sum->answered[at] = piece->answered[at];
+        }
     }
-    return scans_estimate(both);
 }
 
 /* ------------------------------------------------------------------ time */
 
+static scan_piece *piece_now(scan_source *source) {
+    return &source->pieces[source->piece % SCANS_PIECES];
+}
+
 /* Let the window and the young attempts of a source move on. */
 static void source_advance(scan_source *source, uint64_t now_ns) {
-    uint64_t const half = now_ns / SCANS_HALF_NS, slot = now_ns / SCANS_GRACE_NS;
-    if (half != source->half) {
-        bool const is_next = half == source->half + 1;
-        if (!is_next) source->told = SCAN_NONE; /* the next scan is another one */
-        source->before = is_next ? source->now : (scan_half){ 0, 0 };
-        source->now = (scan_half){ 0, 0 };
-        if (is_next) memcpy(source->targets_before, source->targets_now, SCANS_REGISTERS);
-        if (!is_next) memset(source->targets_before, 0, SCANS_REGISTERS);
-        memset(source->targets_now, 0, SCANS_REGISTERS);
-        source->half = half;
+    uint64_t const piece = now_ns / SCANS_PIECE_NS, slot = now_ns / SCANS_GRACE_NS;
+    uint64_t const n = piece - source->piece;
+    if (n >= SCANS_PIECES) source->told = SCAN_NONE; /* the next scan is another one */
+    for (uint64_t i = 0; i < n && i < SCANS_PIECES; i++) {
+        source->piece = piece - i;
+        memset(piece_now(source), 0, sizeof(scan_piece));
     }
+    source->piece = piece;
     if (slot == source->slot) return;
     source->young[1] = slot == source->slot + 1 ? source->young[0] : 0;
     source->young[0] = 0;
@@ -77,56 +82,64 @@ static void source_advance(scan_source *source, uint64_t now_ns) {
 
 /* ------------------------------------------------------------------ counting */
 
-/* Only what is needed for one attempt: most sources of a flood make no more. The registers, and the
- * half before, are cleared with the second one. */
 static void source_begin(scan_source *source, uint64_t now_ns) {
-    source->verdict = source->told = SCAN_NONE;
-    source->attempts = source->answers = 0;
-    source->half = now_ns / SCANS_HALF_NS;
+    memset(source, 0, sizeof *source);
+    source->piece = now_ns / SCANS_PIECE_NS;
     source->slot = now_ns / SCANS_GRACE_NS;
-    source->young[0] = source->young[1] = 0;
-    source->now = source->before = (scan_half){ 0, 0 };
 }
 
-static void source_add_target(const scans *s, scan_source *source, const host_end *to) {
-    uint64_t const host = ranking_hash(&s->list, to->address);
-    uint64_t const port = XXH3_64bits_withSeed(&to->port, sizeof to->port, s->list.seed);
+static uint64_t hash_port(const scans *s, const host_end *to) {
+    return XXH3_64bits_withSeed(&to->port, sizeof to->port, s->list.seed);
+}
+
+static uint64_t hash_target(uint64_t host, uint64_t port) {
+    return XXH64(&port, sizeof port, host);
+}
+
+/* Was there an attempt of this source before, as far as we remember? */
+static bool is_seen_again(scans *s, const host_end *from) {
+    uint64_t const  hash = ranking_hash(&s->list, from->address);
+    uint32_t *const place = &s->seen[hash % SCANS_PLACES];
+    uint32_t const  mark = (uint32_t)(hash >> 32) | 1; /* 0: nobody */
+    if (*place == mark) return true;
+    *place = mark;
+    return false;
+}
+
+static void source_count(scans *s, scan_source *source, const host_end *to, uint32_t n) {
+    uint64_t const    host = ranking_hash(&s->list, to->address), port = hash_port(s, to);
+    scan_piece *const piece = piece_now(source);
     register_add(source->hosts, host);
     register_add(source->ports, port);
-    register_add(source->targets_now, XXH64(&port, sizeof port, host));
+    register_add(piece->targets, hash_target(host, port));
+    source->last = *to;
+    source->attempts += n;
+    piece->attempts += n;
+    source->young[0] += n;
 }
 
-static void source_clear_registers(scan_source *source) {
-    memset(source->hosts, 0, sizeof source->hosts);
-    memset(source->ports, 0, sizeof source->ports);
-    memset(source->targets_now, 0, sizeof source->targets_now);
-    memset(source->targets_before, 0, sizeof source->targets_before);
-}
-
+/* When a source enters, its first attempt is counted as well. */
 void scans_attempt(scans *s, const host_end *from, const host_end *to, uint64_t now_ns) {
-    bool               has_entered;
+    bool has_entered = false;
+    s->busy_until = now_ns / SCANS_GRACE_NS + 2;
+    if (ranking_find(&s->list, from) == RANKING_NONE && !is_seen_again(s, from)) return;
     uint16_t const     i = ranking_count(&s->list, from, 1, &has_entered);
     scan_source *const source = &s->sources[i];
-    if (has_entered) source_begin(source, now_ns);
-    if (source->attempts == 1) {
-        source_clear_registers(source);
-        source_add_target(s, source, &source->last);
-    }
-    if (!has_entered) source_advance(source, now_ns);
-    if (source->attempts != 0) source_add_target(s, source, to);
-    s->busy_until = now_ns / SCANS_GRACE_NS + 2;
-    source->last = *to;
-    source->attempts++;
-    source->now.attempts++;
-    source->young[0]++;
+    if (has_entered)
+        source_begin(source, now_ns);
+    else
+        source_advance(source, now_ns);
+    source_count(s, source, to, has_entered ? 2 : 1);
 }
 
-void scans_answer(scans *s, const host_end *from, uint64_t now_ns) {
+void scans_answer(scans *s, const host_end *from, const host_end *to, uint64_t now_ns) {
     uint16_t const i = ranking_find(&s->list, from);
     if (i == RANKING_NONE) return;
+    uint64_t const target = hash_target(ranking_hash(&s->list, to->address), hash_port(s, to));
     source_advance(&s->sources[i], now_ns);
     s->sources[i].answers++;
-    s->sources[i].now.answers++;
+    piece_now(&s->sources[i])->answers++;
+    register_add(piece_now(&s->sources[i])->answered, target);
 }
 
 /* ------------------------------------------------------------------ judging */
@@ -138,14 +151,21 @@ static uint32_t count_young(const scan_source *source, uint64_t slot) {
 }
 
 static scan_verdict judge_source(const scan_source *source, uint32_t young) {
-    uint32_t const all = source->now.attempts + source->before.attempts;
-    uint32_t const old = all > young ? all - young : 0;
-    uint32_t const answers = source->now.answers + source->before.answers;
-    uint32_t const unanswered = old > answers ? old - answers : 0;
-    if (unanswered < SCANS_ATTEMPTS || unanswered * SCANS_UNANSWERED_ONE_IN < old) return SCAN_NONE;
-    double const targets = fmin(count_targets(source), all);
-    double const in_vain = targets - answers;
-    return in_vain >= fmax(SCANS_TARGETS, targets / 4) ? SCAN_LIKELY : SCAN_RETRIES;
+    scan_piece all;
+    add_pieces(source, &all);
+    uint32_t const old = all.attempts > young ? all.attempts - young : 0;
+    uint32_t const unanswered = old > all.answers ? old - all.answers : 0;
+    if (unanswered < SCANS_ATTEMPTS) return SCAN_NONE;
+    double const targets = fmin(scans_estimate(all.targets), all.attempts);
+    double const in_vain = targets - fmin(scans_estimate(all.answered), all.answers);
+    if (in_vain >= fmax(SCANS_TARGETS, targets / SCANS_UNANSWERED_ONE_IN)) return SCAN_LIKELY;
+    return unanswered * SCANS_UNANSWERED_ONE_IN >= old ? SCAN_RETRIES : SCAN_NONE;
+}
+
+static bool has_tried_enough(const scan_source *source) {
+    uint32_t n = 0;
+    for (unsigned i = 0; i < SCANS_PIECES; i++) n += source->pieces[i].attempts;
+    return n >= SCANS_ATTEMPTS;
 }
 
 /* A source is judged by its last window, whenever that was. */
@@ -155,7 +175,7 @@ void scans_judge(scans *s, uint64_t now_ns, bool is_last, scans_found *on_found,
     s->slot = slot;
     for (uint16_t i = 0; i < s->list.n; i++) {
         scan_source *const source = &s->sources[i];
-        if (source->now.attempts + source->before.attempts < SCANS_ATTEMPTS) continue;
+        if (!has_tried_enough(source)) continue;
         scan_verdict const verdict = judge_source(source, is_last ? 0 : count_young(source, slot));
         if (verdict > source->verdict) source->verdict = verdict;
         if (verdict <= source->told) continue;

@@ -1,18 +1,24 @@
 /* scans.h - find sources that try many targets in vain, and sources that try one target again and
  * again, in bounded memory.
  *
- * For each source in a list (ranking.h), attempts and answers are counted in a window of time: in
- * halves of SCANS_HALF_NS, of which the last two are kept. So what a source did well before does
- * not hide a scan, and a source that has stopped is judged by what it did then. The number of
- * different targets (host and port) of a half is estimated by 64 small registers (HyperLogLog: P.
- * Flajolet, E. Fusy, O. Gandouet, F. Meunier, 2007), with a standard error of 13%.
+ * For each source in a list (ranking.h), attempts and answers are counted in a window of time that
+ * moves on in pieces of SCANS_PIECE_NS: the last SCANS_PIECES, so a minute at least. What a source
+ * did well before does not hide a scan, and a source that has stopped is judged by what it did
+ * then. The numbers of different targets (host and port) that were tried, and of those that
+ * answered, are estimated by 64 small registers each (HyperLogLog: P. Flajolet, E. Fusy, O.
+ * Gandouet, F. Meunier, 2007), with a standard error of 13%.
+ *
+ * A source enters the list with its second attempt. The sources of a flood that forges addresses
+ * have one each, so they cannot push out a source that scans meanwhile. Who was seen before is
+ * remembered in a table of 16,384 places, by the hash of the address.
  *
  * A source is judged by attempts that are older than SCANS_GRACE_NS, so that a client that opens a
- * hundred connections at once is not judged before they can be answered:
+ * hundred connections at once is not judged before they can be answered. SCANS_ATTEMPTS or more
+ * must be unanswered:
  *
- *     a scan     SCANS_ATTEMPTS or more are unanswered, a third or more of all, and the targets are
- *                many: at least SCANS_TARGETS more than were answered
- *     retries    the same, but the targets are few: a service that is dead
+ *     a scan     many targets have not answered: SCANS_TARGETS or more, and a third or more of all.
+ *                However many attempts at the others were answered
+ *     retries    few targets, but a third or more of all attempts: a service that is dead
  *
  * A refusal (RST) is no answer here.
  */
@@ -22,36 +28,38 @@
 #include "ranking.h"
 
 #define SCANS_REGISTERS 64
-#define SCANS_HALF_NS UINT64_C(30000000000)
+#define SCANS_PIECES 4
+#define SCANS_PIECE_NS UINT64_C(20000000000)
 #define SCANS_GRACE_NS UINT64_C(2000000000)
 #define SCANS_ATTEMPTS 100
 #define SCANS_TARGETS 15
 #define SCANS_UNANSWERED_ONE_IN 3
+#define SCANS_PLACES 16384 /* of sources that were seen once */
 
 typedef enum scan_verdict { SCAN_NONE, SCAN_RETRIES, SCAN_LIKELY } scan_verdict;
 
-typedef struct scan_half {
+typedef struct scan_piece {
     uint32_t attempts, answers;
-} scan_half;
+    uint8_t  targets[SCANS_REGISTERS], answered[SCANS_REGISTERS];
+} scan_piece;
 
-/* What the first attempt of a source needs comes first: a flood has many sources with one. */
 typedef struct scan_source {
-    uint64_t     attempts, answers; /* since it entered the list */
-    uint64_t     half;              /* which half `now` is of; `before` is of the one before that */
-    uint64_t     slot;              /* attempts of this time, in units of SCANS_GRACE_NS, and */
-    uint32_t     young[2];          /* of the one before, which are not judged yet */
-    scan_half    now, before;
-    scan_verdict verdict; /* the worst that was found */
-    scan_verdict told;    /* the worst that was told since it was last silent for a window */
-    host_end     last;    /* the last target */
-    uint8_t      targets_now[SCANS_REGISTERS], targets_before[SCANS_REGISTERS];
+    uint64_t     attempts, answers;    /* since it entered the list */
+    uint64_t     piece;                /* the latest one */
+    uint64_t     slot;                 /* attempts of this time, in units of SCANS_GRACE_NS, and */
+    uint32_t     young[2];             /* of the one before, which are not judged yet */
+    scan_verdict verdict;              /* the worst that was found */
+    scan_verdict told;                 /* the worst that was told since it was last silent */
+    host_end     last;                 /* the last target */
+    scan_piece   pieces[SCANS_PIECES]; /* by `piece` modulo SCANS_PIECES */
     uint8_t      hosts[SCANS_REGISTERS], ports[SCANS_REGISTERS]; /* since it entered the list */
 } scan_source;
 
 typedef struct scans {
     ranking     list;
-    uint64_t    slot;       /* that was judged last */
-    uint64_t    busy_until; /* after this slot, all attempts have been judged */
+    uint64_t    slot;               /* that was judged last */
+    uint64_t    busy_until;         /* after this slot, all attempts have been judged */
+    uint32_t    seen[SCANS_PLACES]; /* hashes of sources with an attempt */
     scan_source sources[RANKING_HOSTS];
 } scans;
 
@@ -60,8 +68,8 @@ void scans_init(scans *ret_scans, uint64_t seed);
 /* Source `from` tries to reach `to`. */
 void scans_attempt(scans *s, const host_end *from, const host_end *to, uint64_t now_ns);
 
-/* An attempt of `from` was answered. */
-void scans_answer(scans *s, const host_end *from, uint64_t now_ns);
+/* An attempt of `from` was answered by `to`. */
+void scans_answer(scans *s, const host_end *from, const host_end *to, uint64_t now_ns);
 
 /* Time has passed: judge all sources. on_found() is called for each that has become worse. At the
  * end (is_last) attempts are judged without waiting for their answers. */

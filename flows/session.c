@@ -67,7 +67,7 @@ static void session_on_batch(void *context, const tracked *batch, const uint64_t
                              const tamis_status *after, size_t n, uint32_t tick) {
     session *const lane = context, *const s = lane->main;
     (void)pthread_mutex_lock(&s->lock);
-    watch_batch(&s->watch, &lane->pending, batch, ids, after, n);
+    watch_batch(&s->watch, batch, ids, after, n);
     if (s->has_check) check_batch(&s->check, batch, ids, n, tick);
     (void)pthread_mutex_unlock(&s->lock);
 }
@@ -83,7 +83,7 @@ static void session_on_time(void *context, uint64_t now_ns, uint64_t ticks) {
     session *const lane = context, *const s = lane->main;
     (void)ticks;
     (void)pthread_mutex_lock(&s->lock);
-    watch_time(&s->watch, &lane->pending, now_ns);
+    watch_time(&s->watch, now_ns);
     (void)pthread_mutex_unlock(&s->lock);
 }
 
@@ -94,15 +94,24 @@ static void session_on_full(void *context, bool is_refused) {
     (void)pthread_mutex_unlock(&s->lock);
 }
 
+static void session_on_evicted(void *context, uint64_t id) {
+    session *const lane = context, *const s = lane->main;
+    (void)pthread_mutex_lock(&s->lock);
+    watch_evicted(&s->watch, id);
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
 /* What the session of a lane has for itself. */
 static void begin_tracking(session *s) {
     make_flow_table(s);
     tracker_init(&s->tracker, &s->main->m, s->flows, s->spec.seed.low ^ s->spec.seed.high);
-    s->tracker.hooks =
-        (tracker_hooks){ s, session_on_batch, session_on_aged, session_on_time, session_on_full };
-    if (watch_needs_pending(s->asked->is_json, s->main->log.path) &&
-        !pending_init(&s->pending, &s->main->m, s->flows))
-        die("out of memory");
+    s->tracker.hooks = (tracker_hooks){ .context = s,
+                                        .on_batch = session_on_batch,
+                                        .on_aged = session_on_aged,
+                                        .on_time = session_on_time,
+                                        .on_full = session_on_full };
+    if (watch_has_ends(&s->main->watch)) s->tracker.hooks.on_evicted = session_on_evicted;
+    watch_add_table(&s->main->watch, s->flows);
     timeline_init(&s->line);
 }
 
@@ -120,16 +129,16 @@ void session_begin(session *ret_session, const options *asked, upkeep *u) {
     s->log.seed = s->spec.seed;
     s->log.fpr = asked->fpr;
     s->log.capacity = asked->flows != 0 ? asked->flows : asked->memory / 4; /* 32 bits per flow */
+    watch_spec const spec = { .is_json = asked->is_json,
+                              .seed = s->spec.seed.high,
+                              .log = &s->log };
+    watch_init(&s->watch, &s->m, &s->line, &spec);
     if (asked->cores > 1)
         timeline_init(&s->line); /* the lanes have the tables */
     else
         begin_tracking(s);
     s->has_check = asked->is_checked;
     if (s->has_check && !check_init(&s->check, &s->m, s->flows, &s->spec)) die("out of memory");
-    watch_spec const spec = { .is_json = asked->is_json,
-                              .seed = s->spec.seed.high,
-                              .log = &s->log };
-    watch_init(&s->watch, &s->m, &s->line, &spec);
 }
 
 /* Flows are divided by a hash. So a lane gets a little more than its share: four standard
@@ -304,8 +313,7 @@ void session_finish(session *s) {
     bool const has_table = s->flows != NULL && s->tracker.tick_ns != 0;
     if (has_table) tracker_advance(&s->tracker, s->clock.now_ns);
     while (has_table && table_is_behind(s->flows)) tracker_advance(&s->tracker, s->clock.now_ns);
-    if (s->main == s) watch_finish(&s->watch, s->clock.now_ns);
-    pending_fini(&s->pending);
+    if (s->main == s) watch_finish(&s->watch, s->clock.now_ns, s->asked->state != NULL);
     if (!has_table) return; /* several lanes, which are finished */
     if (s->has_check) check_finish(&s->check, (uint32_t)s->tracker.tick);
 }

@@ -24,7 +24,6 @@ typedef struct session {
     bool           has_check;
     check          check;
     watch          watch;
-    pending        pending; /* attempts of this lane */
     flow_log_spec  log;
     timeline       line;
     flow_clock     clock;

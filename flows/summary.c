@@ -131,6 +131,7 @@ static void write_flows(const session *s) {
     json_count("flows_peak", counts->peak);
     json_count("no_room", counts->no_room);
     json_count("evicted", counts->evicted);
+    if (s->watch.log.is_open) json_count("not_logged", watch_unlogged(&s->watch));
     json_count("unknown_packets", counts->unknown);
     json_count("duplicates", counts->duplicates);
     json_count("machine_packets", counts->packets);

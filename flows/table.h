@@ -44,6 +44,7 @@ typedef struct table_ops {
     void (*tick)(table *t, uint64_t ticks, uint64_t *aged);
     bool (*is_behind)(const table *t);
     uint64_t (*timeout)(const table *t, uint32_t value);
+    uint64_t (*gone)(const table *t, uint32_t value);
     void (*inspect)(const table *t, table_info *ret_info);
     bool (*tally)(const table *t, uint64_t *ret_counts);
     bool (*save)(const table *t, tamis_writer *writer, void *context); /* NULL: it cannot */
@@ -82,6 +83,11 @@ static inline bool table_is_behind(const table *t) {
 /* The timeout that the table applies, in ticks. It may be longer than the requested one. */
 static inline uint64_t table_timeout(const table *t, uint32_t value) {
     return t->ops->timeout(t, value);
+}
+
+/* After so many ticks of silence the table has forgotten a flow in any case. */
+static inline uint64_t table_gone(const table *t, uint32_t value) {
+    return t->ops->gone(t, value);
 }
 
 static inline void table_inspect(const table *t, table_info *ret_info) {

@@ -120,6 +120,7 @@ table *table_exact_new(const table_spec *spec, tamis_problem *reterr_problem) {
                                    .tick = table_exact_tick,
                                    .is_behind = table_exact_is_behind,
                                    .timeout = table_exact_timeout,
+                                   .gone = table_exact_timeout,
                                    .inspect = table_exact_inspect,
                                    .tally = table_exact_tally };
     table_exact *const     t = calloc(1, sizeof *t);

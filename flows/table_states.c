@@ -25,7 +25,7 @@ typedef struct table_states {
     tamis_states *states;
     unsigned      n_values;
     uint64_t      longest; /* of all timeouts */
-    uint64_t      timeouts[TABLE_VALUES];
+    uint64_t      timeouts[TABLE_VALUES], gone[TABLE_VALUES];
     uint64_t      backlog;
     uint64_t      capacity; /* flows that it may hold; it is planned for more */
 } table_states;
@@ -135,6 +135,8 @@ static bool table_states_make(table_states *t, const table_spec *spec, table_byt
     t->capacity = spec->capacity != 0 ? spec->capacity : count_flows(t->states, &states_spec);
     for (unsigned i = 0; i < spec->n_values; i++) {
         t->timeouts[i] = get_timeout(&states_spec, i);
+        if (tamis_states_timeout(&states_spec, i, NULL, &t->gone[i], NULL) != TAMIS_OK)
+            t->gone[i] = 2 * t->timeouts[i];
     }
     return true;
 }
@@ -184,6 +186,10 @@ static uint64_t table_states_timeout(const table *base, uint32_t value) {
     return ((const table_states *)base)->timeouts[value];
 }
 
+static uint64_t table_states_gone(const table *base, uint32_t value) {
+    return ((const table_states *)base)->gone[value];
+}
+
 static void table_states_inspect(const table *base, table_info *ret_info) {
     tamis_states_info         info;
     const table_states *const t = (const table_states *)base;
@@ -218,6 +224,7 @@ static table *make_table(const table_spec *spec, table_bytes from, tamis_problem
                                    .tick = table_states_tick,
                                    .is_behind = table_states_is_behind,
                                    .timeout = table_states_timeout,
+                                   .gone = table_states_gone,
                                    .inspect = table_states_inspect,
                                    .tally = table_states_tally,
                                    .save = table_states_save };

@@ -80,7 +80,7 @@ tamis_step tracker_decide(const machine *m, tracked *p, tamis_status status, uin
     p->step = is_new ? TAMIS_STEP_LEAVE : TAMIS_STEP_TOUCH;
     if (status == TAMIS_ERR_UNKNOWN) return p->step;
     if (!is_new && meaning.is_directed) is_client_high = meaning.is_client_high;
-    if (is_new && m->has_guess) is_client_high = machine_guess_high(&p->p);
+    if (is_new ? m->has_guess : meaning.is_guessed) is_client_high = machine_guess_high(&p->p);
     p->is_client_high = is_client_high;
     p->rule = machine_choose(m, state, p->answers, p->p.is_from_high == is_client_high);
     if (p->p.is_quoted && p->rule == NULL) p->step = TAMIS_STEP_LEAVE; /* it shows no life */
@@ -134,7 +134,8 @@ static void tell_full(tracker *t, bool *is_told, bool is_refused) {
 }
 
 static uint64_t make_room(tracker *t, uint64_t n) {
-    uint64_t const n_made = room_make(&t->room, n, t->counts.now);
+    uint64_t const n_made =
+        room_make(&t->room, n, t->counts.now, t->hooks.on_evicted, t->hooks.context);
     t->counts.n_now -= n_made;
     t->counts.evicted += n_made;
     if (n_made != 0) tell_full(t, &t->is_told_full, false);
@@ -171,10 +172,15 @@ static void retry_refused(tracker *t, const uint64_t *ids, tamis_status *after) 
 
 static void count_batch(tracker *t, const uint64_t *ids, const tamis_status *after) {
     tracker_counts *const counts = &t->counts;
-    uint64_t const        capacity = t->room.capacity;
     for (size_t i = 0; i < t->n; i++) count_packet_step(t, &t->batch[i], ids[i], after[i]);
     counts->packets += t->n;
     if (counts->n_now > counts->peak) counts->peak = counts->n_now;
+}
+
+/* After the hook for the batch, which has to know a flow before it is told that it is forgotten. */
+static void keep_to_capacity(tracker *t) {
+    tracker_counts *const counts = &t->counts;
+    uint64_t const        capacity = t->room.capacity;
     if (capacity != 0 && counts->n_now > capacity) (void)make_room(t, counts->n_now - capacity);
     room_tidy(&t->room, counts->now);
     counts->queue_bytes = room_bytes(&t->room);
@@ -192,6 +198,7 @@ void tracker_flush(tracker *t) {
     if (t->hooks.on_batch != NULL) {
         t->hooks.on_batch(t->hooks.context, t->batch, ids, after, t->n, (uint32_t)t->tick);
     }
+    keep_to_capacity(t);
     t->n = 0;
     if (table_is_behind(t->flows)) tracker_advance(t, t->tick * t->tick_ns);
 }

@@ -58,6 +58,8 @@ typedef struct tracker_hooks {
     /* The table is full for the first time: from now on, flows are forgotten to make room. Or, with
      * is_refused, a new flow was refused for the first time. */
     void (*on_full)(void *context, bool is_refused);
+    /* A flow was forgotten to make room. */
+    room_evicted_hook *on_evicted;
 } tracker_hooks;
 
 typedef struct tracker {
@@ -124,6 +126,15 @@ static inline void tracker_add(tracker *t, uint64_t time_ns, uint64_t now_ns, ui
 static inline bool tracker_is_opening(const tracked *p, tamis_status after) {
     return p->step == TAMIS_STEP_SET && after == TAMIS_OK &&
            (p->before == TAMIS_ERR_ABSENT || p->rule->opens);
+}
+
+/* Does this packet end its flow? */
+static inline bool tracker_is_end(const machine *m, const tracked *p, tamis_status after) {
+    if (p->rule == NULL || after != TAMIS_OK) return false;
+    if (p->step == TAMIS_STEP_DROP) return true;
+    if (p->step != TAMIS_STEP_SET || !m->states[p->rule->go].is_ended) return false;
+    return p->before == TAMIS_ERR_ABSENT || p->rule->opens ||
+           !m->states[machine_state_of(m, p->value)].is_ended;
 }
 
 /* Does this packet cause an event? Not if the table had no room for its flow: the event would be

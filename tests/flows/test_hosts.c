@@ -93,8 +93,11 @@ static uint64_t try_targets(uint32_t source, uint32_t n, uint32_t hosts, uint32_
     for (uint32_t i = 0; i < n + delay; i++, now_ns += apart_ns) {
         host_end const to = make_host(1000000 + i % hosts, (uint16_t)(1 + i / hosts % ports));
         if (i < n) scans_attempt(&tried, &from, &to, now_ns);
-        bool const is_answer = i >= delay && answered != 0 && (i - delay) % answered == 0;
-        if (is_answer) scans_answer(&tried, &from, now_ns);
+        uint32_t const before = i - (uint32_t)delay;
+        bool const     is_answer = i >= delay && answered != 0 && before % answered == 0;
+        host_end const by =
+            make_host(1000000 + before % hosts, (uint16_t)(1 + before / hosts % ports));
+        if (is_answer) scans_answer(&tried, &from, &by, now_ns);
         scans_judge(&tried, now_ns, false, on_found, NULL);
     }
     return now_ns;
@@ -127,6 +130,7 @@ static const struct {
     { "a crawler that often fails", 3000, 3000, 1, 2, SECOND / 1000, SCAN_LIKELY },
     { "a burst that is answered later", 3000, 3000, 1, 1, SECOND / 100000, SCAN_NONE },
     { "too few", 99, 1, 99, 0, SECOND / 100, SCAN_NONE },
+    { "a hundred per minute and some", 1000, 1, 1000, 0, 55 * SECOND / 100, SCAN_LIKELY },
     { "too slow: 60 per minute", 1000, 1, 1000, 0, SECOND, SCAN_NONE },
 };
 
@@ -170,6 +174,40 @@ static void good_connections_do_not_hide_a_scan(void **state) {
     }
 }
 
+/* A thousand good connections to one service and a scan of 300 ports, in turns. */
+static void good_connections_meanwhile_do_not_hide_a_scan(void **state) {
+    (void)state;
+    host_end const from = make_host(1, 40000), good = make_host(5, 80);
+    begin_scans();
+    for (uint32_t i = 0; i < 1300; i++) {
+        uint64_t const now_ns = i * (SECOND / 50);
+        host_end const port = make_host(5, (uint16_t)(1000 + i));
+        bool const     is_good = i % 13 < 10;
+        scans_attempt(&tried, &from, is_good ? &good : &port, now_ns);
+        if (is_good) scans_answer(&tried, &from, &good, now_ns);
+        scans_judge(&tried, now_ns, false, on_found, NULL);
+    }
+    assert_int_equal(verdict_of(1), SCAN_LIKELY);
+}
+
+/* 20,000 attempts per second from as many forged addresses, and one source that tries 50 ports per
+ * second: less than a thousandth of all. No forged address is accused. */
+static void a_flood_does_not_hide_a_scan(void **state) {
+    (void)state;
+    begin_scans();
+    host_end const victim = make_host(5, 80), from = make_host(1, 40000);
+    for (uint32_t i = 0; i < 400000; i++) {
+        uint64_t const now_ns = i * (SECOND / 20000);
+        host_end const forged = make_host(1000000 + i, 40000);
+        host_end const port = make_host(6, (uint16_t)(i / 400));
+        scans_attempt(&tried, &forged, &victim, now_ns);
+        if (i % 400 == 0) scans_attempt(&tried, &from, &port, now_ns);
+        scans_judge(&tried, now_ns, false, on_found, NULL);
+    }
+    assert_int_equal(verdict_of(1), SCAN_LIKELY);
+    assert_int_equal(n_found, 1);
+}
+
 /* One good connection per second and retries of a dead service: not a scan, whatever else it does.
  * */
 static void retries_beside_good_connections_are_no_scan(void **state) {
@@ -180,7 +218,7 @@ static void retries_beside_good_connections_are_no_scan(void **state) {
         uint64_t const now_ns = i * (SECOND / 100);
         host_end const good = make_host(100 + i, 80);
         scans_attempt(&tried, &from, i % 2 == 0 ? &good : &dead, now_ns);
-        if (i % 2 == 0) scans_answer(&tried, &from, now_ns);
+        if (i % 2 == 0) scans_answer(&tried, &from, &good, now_ns);
         scans_judge(&tried, now_ns, false, on_found, NULL);
     }
     assert_int_equal(verdict_of(1), SCAN_RETRIES);
@@ -205,8 +243,8 @@ static void the_last_judgement_does_not_wait(void **state) {
 static double relative_estimate(uint32_t n_hosts, uint64_t seed) {
     host_end const from = make_host(1, 0);
     scans_init(&tried, seed);
-    for (uint32_t i = 0; i < n_hosts; i++) {
-        host_end const to = make_host(i * 7, 0);
+    for (uint32_t i = 0; i < n_hosts + 1; i++) { /* the target of the first attempt is not kept */
+        host_end const to = make_host((i % n_hosts) * 7, 0);
         scans_attempt(&tried, &from, &to, 0);
     }
     return scans_estimate(tried.sources[0].hosts) / n_hosts;
@@ -412,6 +450,8 @@ int main(void) {
         cmocka_unit_test(scans_and_retries_are_told_apart),
         cmocka_unit_test(a_scan_after_a_silence_is_told_again),
         cmocka_unit_test(good_connections_do_not_hide_a_scan),
+        cmocka_unit_test(good_connections_meanwhile_do_not_hide_a_scan),
+        cmocka_unit_test(a_flood_does_not_hide_a_scan),
         cmocka_unit_test(retries_beside_good_connections_are_no_scan),
         cmocka_unit_test(the_last_judgement_does_not_wait),
         cmocka_unit_test(hosts_are_estimated_within_their_error),

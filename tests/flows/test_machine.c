@@ -338,9 +338,10 @@ static const char *play(const machine *m, const char *packets, unsigned *ret_ope
     *ret_opened = 0;
     for (const char *at = packets; at != NULL; at = strchr(at, ' ')) {
         at += *at == ' ';
-        tracked p = { .p = { .flow = { .protocol = PROTOCOL_TCP, .version = 4 },
-                             .is_from_high = at[0] == 's',
-                             .flags = parse_flags(at + 2) } };
+        tracked p = { .p = {
+                          .flow = { .port = { 40000, 80 }, .protocol = PROTOCOL_TCP, .version = 4 },
+                          .is_from_high = at[0] == 's',
+                          .flags = parse_flags(at + 2) } };
         p.p.payload_bytes = (p.p.flags & TCP_PSH) != 0 ? 10 : 0;
         p.answers = machine_answers(m, &p.p);
         if (tracker_decide(m, &p, status, value) != TAMIS_STEP_SET) continue;
@@ -379,21 +380,32 @@ static const struct {
     { "s:SA c:A", "established", 1 }, /* the SYN was not: c is still the client */
     { "s:SA c:A c:FA", "client-fin", 1 },
     { "c:S s:S", "syn-ack", 1 }, /* both ends open */
-    { "c:PA", "picked-up", 1 },
+    { "c:A", "picked-up", 1 },
+    { "s:A", "picked-up", 1 },
+    { "c:PA", "established", 1 },
     { "c:A s:A", "established", 1 },  /* the other end answers */
-    { "c:A c:A", "picked-up", 1 },    /* no data */
+    { "c:A c:A", "established", 1 },  /* one side, without data */
     { "c:A c:PA", "established", 1 }, /* one side, with data */
+    { "s:A s:FA", "server-fin", 1 },  /* the higher port is the client */
+    { "s:A c:FA", "client-fin", 1 },
+    { "s:A s:A c:FA", "client-fin", 1 },
     { "s:SA s:A", "established", 1 }, /* only the server was captured */
     { "s:SA s:SA", "syn-ack", 1 },
     { "c:A c:S", "syn", 2 },
     { "c:F", "reset", 1 }, /* scans */
     { "c:FPU", "reset", 1 },
-    { "s:PA s:FA", "client-fin", 1 },
+    { "s:PA s:FA", "server-fin", 1 },
     { "c:FA", "client-fin", 1 },
     { "c:R", "reset", 1 },
     { "c:SF", "reset", 1 },
     { "c:", "reset", 1 },
-    { "c:S s:SA c:A c:S", "established", 1 }, /* a SYN within a connection */
+    { "c:S s:SA c:A c:S", "syn-again", 1 }, /* a SYN within a connection */
+    { "c:S s:SA c:A c:S c:S s:SA c:A", "established", 2 },
+    { "c:S s:SA c:A s:S c:SA c:FA", "server-fin", 2 }, /* the other end is the client now */
+    { "c:S s:SA c:A c:S s:A c:PA", "established", 1 }, /* forged: the connection goes on */
+    { "c:S s:SA c:A c:S s:A c:R c:S s:SA", "syn-ack", 2 },
+    { "c:S s:SA c:A c:S s:FA", "server-fin", 1 },
+    { "c:S s:SA c:A s:SA c:A", "established", 1 }, /* the SYN-ACK again */
 };
 
 static void tcp_conversations_end_in_their_states(void **state) {
