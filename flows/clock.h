@@ -61,4 +61,15 @@ static inline void clock_see(flow_clock *clock, uint64_t stamp_ns) {
     clock->latest_ns = stamp_ns;
 }
 
+/* The clock of the system says this, and no packet is on its way. It is believed at once, also if
+ * it was set back. */
+static inline void clock_follow(flow_clock *clock, uint64_t stamp_ns) {
+    if (clock->is_begun && clock->latest_ns > stamp_ns + CLOCK_LATE_NS) {
+        clock->n_jumps++;
+        clock->latest_ns = stamp_ns;
+    } else if (stamp_ns > clock->latest_ns) {
+        clock_see(clock, stamp_ns);
+    }
+}
+
 #endif

@@ -112,16 +112,20 @@ static bool is_standard_output(const flow_log *log) {
 
 /* Write to the file, or to standard output together with everything else that goes there. */
 static void put_text(flow_log *log, const char *text) {
-    if (log->file == NULL)
+    if (log->file == NULL) {
         output_string(text);
-    else
-        (void)fputs(text, log->file);
+        return;
+    }
+    (void)fputs(text, log->file);
+    log->n_bytes += strlen(text);
 }
 
 /* The first line names the columns. A file that is continued has one already. */
 static void put_header(flow_log *log) {
     if (log->file != NULL) (void)fseek(log->file, 0, SEEK_END);
-    if (log->spec->is_json || (log->file != NULL && ftell(log->file) > 0)) return;
+    long const size = log->file != NULL ? ftell(log->file) : 0;
+    log->n_bytes = size > 0 ? (uint64_t)size : 0;
+    if (log->spec->is_json || size > 0) return;
     put_text(log, "#");
     for (size_t i = 0; i < log->spec->n_columns; i++) {
         if (i != 0) put_text(log, "\t");

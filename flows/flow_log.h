@@ -24,7 +24,8 @@ typedef struct flow_log {
     const flow_log_spec *spec;
     const machine       *m;
     uint64_t             tick_ns, tick;
-    FILE                *file; /* NULL: standard output, through output.h */
+    FILE                *file;    /* NULL: standard output, through output.h */
+    uint64_t             n_bytes; /* in the file */
     records              records;
     uint64_t             n_ends; /* flows that had a line, or would have had without a filter */
 } flow_log;

@@ -16,6 +16,7 @@ static void take_counts(const session *s, interval_counts *ret_counts) {
                                      .flows = counts->flows,
                                      .dropped = s->dropped,
                                      .no_room = counts->no_room,
+                                     .evicted = counts->evicted,
                                      .unknown = counts->unknown };
     for (unsigned i = 0; i < MACHINE_STATES; i++) ret_counts->timed_out += counts->aged[i];
     memcpy(ret_counts->events, counts->events, sizeof ret_counts->events);
@@ -29,6 +30,7 @@ static interval_counts subtract(const interval_counts *now, const interval_count
                              .timed_out = now->timed_out - before->timed_out,
                              .dropped = now->dropped - before->dropped,
                              .no_room = now->no_room - before->no_room,
+                             .evicted = now->evicted - before->evicted,
                              .unknown = now->unknown - before->unknown };
     for (unsigned i = 0; i < MACHINE_EVENTS; i++)
         left.events[i] = now->events[i] - before->events[i];
@@ -77,6 +79,7 @@ static void print_json(const interval *of) {
     json_count("timed_out", of->counts.timed_out);
     json_count("dropped", of->counts.dropped);
     json_count("no_room", of->counts.no_room);
+    json_count("evicted", of->counts.evicted);
     json_count("unknown_packets", of->counts.unknown);
     write_event_counts(of, "events", false);
     write_event_counts(of, "anomalies", true);
@@ -97,7 +100,7 @@ static void print_csv_name(const char *name) {
 
 static void print_csv_header(const session *s) {
     output_string("time,seconds,packets,bytes,flows,flows_now,half_open,timed_out,dropped,no_room,"
-                  "unknown_packets");
+                  "evicted,unknown_packets");
     for (unsigned i = 0; i < s->m.n_events; i++) print_csv_name(s->m.events[i].name);
     output_string("\n");
 }
@@ -105,7 +108,8 @@ static void print_csv_header(const session *s) {
 static void print_csv(const interval *of) {
     uint64_t const numbers[] = { of->counts.packets, of->counts.bytes,   of->counts.flows,
                                  of->flows_now,      of->half_open,      of->counts.timed_out,
-                                 of->counts.dropped, of->counts.no_room, of->counts.unknown };
+                                 of->counts.dropped, of->counts.no_room, of->counts.evicted,
+                                 of->counts.unknown };
     output_text("%llu.%03llu,%.3f", (unsigned long long)(of->end_ns / NS_PER_SECOND),
                 (unsigned long long)(of->end_ns % NS_PER_SECOND / 1000000), of->seconds);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -122,15 +126,15 @@ static void print_csv(const interval *of) {
 /* ------------------------------------------------------------------ text */
 
 static void print_text_header(void) {
-    output_text("%-19s %9s %10s %9s %9s %9s %9s %8s\n", "time (UTC)", "packets/s", "bit/s",
-                "new flows", "flows now", "half-open", "timed out", "dropped");
+    output_text("%-19s %9s %10s %9s %9s %9s %9s %8s %8s\n", "time (UTC)", "packets/s", "bit/s",
+                "new flows", "flows now", "half-open", "timed out", "evicted", "dropped");
 }
 
 static void print_text(const interval *of) {
     time_t const seconds = (time_t)(of->end_ns / NS_PER_SECOND);
     struct tm    date;
     char         when[32] = "";
-    number_text  text[7];
+    number_text  text[8];
     if (gmtime_r(&seconds, &date) != NULL)
         (void)strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &date);
     number_short((double)of->counts.packets / of->seconds, text[0]);
@@ -139,9 +143,10 @@ static void print_text(const interval *of) {
     number_short((double)of->flows_now, text[3]);
     number_short((double)of->half_open, text[4]);
     number_short((double)of->counts.timed_out, text[5]);
-    number_short((double)of->counts.dropped, text[6]);
-    output_text("%-19s %9s %10s %9s %9s %9s %9s %8s\n", when, text[0], text[1], text[2], text[3],
-                text[4], text[5], text[6]);
+    number_short((double)of->counts.evicted, text[6]);
+    number_short((double)of->counts.dropped, text[7]);
+    output_text("%-19s %9s %10s %9s %9s %9s %9s %8s %8s\n", when, text[0], text[1], text[2],
+                text[3], text[4], text[5], text[6], text[7]);
 }
 
 /* ------------------------------------------------------------------ when */
@@ -185,6 +190,8 @@ void intervals_begin(intervals *ret_intervals, const session *s, uint64_t now_ns
 #define MOST_EMPTY_ROWS 100
 
 void intervals_print_due(intervals *all, const session *s, uint64_t now_ns) {
+    /* a clock that was set back: the interval goes on, and ends by the new time */
+    if (now_ns < all->began_ns) all->began_ns = now_ns;
     for (unsigned i = 0; i < MOST_EMPTY_ROWS && intervals_next(all) <= now_ns; i++)
         close_interval(all, s, intervals_next(all));
     if (intervals_next(all) <= now_ns)

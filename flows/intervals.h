@@ -6,7 +6,7 @@
 
 /* Counters of a session at one time. */
 typedef struct interval_counts {
-    uint64_t packets, bytes, flows, timed_out, dropped, no_room, unknown;
+    uint64_t packets, bytes, flows, timed_out, evicted, dropped, no_room, unknown;
     uint64_t events[MACHINE_EVENTS];
 } interval_counts;
 
@@ -22,6 +22,12 @@ void intervals_begin(intervals *ret_intervals, const session *s, uint64_t now_ns
 /* When the interval ends; UINT64_MAX: never. */
 static inline uint64_t intervals_next(const intervals *all) {
     return all->length_ns != 0 ? all->began_ns + all->length_ns : UINT64_MAX;
+}
+
+/* Has it ended? Or was the clock of the system set back? */
+static inline bool intervals_are_due(const intervals *all, uint64_t now_ns) {
+    return all->length_ns != 0 &&
+           (now_ns >= intervals_next(all) || now_ns + all->length_ns < all->began_ns);
 }
 
 /* Print the interval that has ended by now. If more have ended since, nothing came in them: a line

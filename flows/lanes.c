@@ -2,6 +2,7 @@
 #include "lanes.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,13 +12,14 @@
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
+#include "outputs.h"
 #include "privileges.h"
 #include "progress.h"
 
-#define READ_PACKETS 256
 #define WAIT_MS 100
 #define TEND_NS UINT64_C(50000000)    /* between two looks at signals and at the time */
 #define DROPS_NS UINT64_C(1000000000) /* between two looks at the kernel's counters */
+#define DRAIN_NS UINT64_C(2000000000) /* how long packets are still read after a signal */
 #define WARN_NS UINT64_C(60000000000) /* between two warnings of drops, for people */
 
 typedef struct lane {
@@ -25,7 +27,8 @@ typedef struct lane {
     live           *input;
     pthread_mutex_t lock; /* held while packets are read, and while somebody adds up the lanes */
     pthread_t       thread;
-    bool            is_broken;
+    atomic_bool     is_done; /* no interface is left; read by the main thread */
+    uint64_t        stop_ns; /* when a signal came; 0: none has */
 } lane;
 
 typedef struct lanes {
@@ -34,8 +37,9 @@ typedef struct lanes {
     unsigned n;
     size_t   n_interfaces;
     lane     all[LIVE_MAX_LANES];
-    uint64_t seen_drops[LIVE_MAX_INTERFACES];  /* that were reported */
-    uint64_t tended_ns, counted_ns, warned_ns; /* when these were last done */
+    uint64_t seen_drops[LIVE_MAX_INTERFACES];   /* that were reported */
+    bool     is_told_lost[LIVE_MAX_INTERFACES]; /* that the interface has gone */
+    uint64_t tended_ns, counted_ns, warned_ns;  /* when these were last done */
 } lanes;
 
 /* ------------------------------------------------------------------ a table of several */
@@ -185,12 +189,52 @@ static void report_drops(lanes *all, size_t i, uint64_t n, uint64_t now_ns) {
 static void count_drops(lanes *all, uint64_t now_ns) {
     all->counted_ns = now_ns;
     for (size_t i = 0; i < all->n_interfaces; i++) {
-        uint64_t total = 0;
-        for (unsigned at = 0; at < all->n; at++) total += live_dropped(all->all[at].input, i);
+        uint64_t rings = 0, card = 0;
+        for (unsigned at = 0; at < all->n; at++) {
+            live_drops const drops = live_dropped(all->all[at].input, i);
+            rings += drops.ring;
+            if (drops.card > card) card = drops.card;
+        }
+        uint64_t const total = rings + card;
         if (total > all->seen_drops[i]) {
             report_drops(all, i, total - all->seen_drops[i], now_ns);
             all->seen_drops[i] = total;
         }
+    }
+}
+
+/* ------------------------------------------------------------------ interfaces that go */
+
+/* The first lane that noticed says why. */
+static const char *find_loss(const lanes *all, size_t i) {
+    const char *why = NULL;
+    for (unsigned at = 0; at < all->n && why == NULL; at++) why = live_lost(all->all[at].input, i);
+    return why;
+}
+
+static void report_loss(lanes *all, size_t i, const char *why, size_t n_left, uint64_t now_ns) {
+    all->is_told_lost[i] = true;
+    all->s->is_broken = true;
+    if (n_left != 0)
+        warn("%s; the other interfaces are still captured", why);
+    else
+        warn("%s", why);
+    if (!all->s->asked->is_json) return;
+    json_open(NULL, '{');
+    json_text("event", "lost");
+    json_seconds("time", now_ns);
+    json_text("interface", all->s->asked->interfaces[i]);
+    json_count("interfaces_left", n_left);
+    json_close('}');
+}
+
+/* Each interface is reported once, however many lanes read it. */
+static void look_for_losses(lanes *all, uint64_t now_ns) {
+    size_t n_left = 0;
+    for (size_t i = 0; i < all->n_interfaces; i++) n_left += find_loss(all, i) == NULL;
+    for (size_t i = 0; i < all->n_interfaces; i++) {
+        const char *const why = find_loss(all, i);
+        if (why != NULL && !all->is_told_lost[i]) report_loss(all, i, why, n_left, now_ns);
     }
 }
 
@@ -199,29 +243,36 @@ static void count_drops(lanes *all, uint64_t now_ns) {
 /* Time passes without packets, too: at `asked_ns` there were none in the rings. But some may have
  * been on their way. */
 static void pass_idle_time(session *own, uint64_t asked_ns) {
-    if (asked_ns - LIVE_LAG_NS <= own->clock.latest_ns) return;
-    clock_see(&own->clock, asked_ns - LIVE_LAG_NS);
+    clock_follow(&own->clock, asked_ns - LIVE_LAG_NS);
     tracker_advance(&own->tracker, own->clock.now_ns);
+}
+
+/* After a signal: are all packets read that came before it? They may wait in the rings. */
+static bool is_drained(lane *l, uint64_t now_ns) {
+    if (!capture_is_stopped()) return false;
+    if (l->stop_ns == 0) l->stop_ns = now_ns;
+    return l->own->clock.latest_ns >= l->stop_ns || now_ns - l->stop_ns >= DRAIN_NS;
 }
 
 /* Read some packets. False: there are no more. */
 static bool lane_step(lane *l) {
-    size_t const max = session_packets_to_read(l->own);
-    if (max == 0 || capture_is_stopped()) return false;
+    size_t const   max = session_packets_to_read(l->own);
     uint64_t const asked_ns = live_now_ns();
+    if (max == 0 || is_drained(l, asked_ns)) return false;
     (void)pthread_mutex_lock(&l->lock);
     capture_status const status = live_read(l->input, max, session_on_packet, l->own);
     tracker_flush(&l->own->tracker);
     if (status == CAPTURE_IDLE) pass_idle_time(l->own, asked_ns);
     (void)pthread_mutex_unlock(&l->lock);
-    l->is_broken = status == CAPTURE_BROKEN;
     if (status == CAPTURE_IDLE) live_wait(l->input, WAIT_MS);
-    return !l->is_broken;
+    return status != CAPTURE_BROKEN;
 }
 
 static void *lane_thread(void *context) {
-    while (lane_step(context)) {
+    lane *const l = context;
+    while (lane_step(l)) {
     }
+    atomic_store(&l->is_done, true);
     return NULL;
 }
 
@@ -241,6 +292,7 @@ static void tend(lanes *all) {
     all->tended_ns = now_ns;
     hold_lanes(all);
     if (now_ns - all->counted_ns >= DROPS_NS) count_drops(all, now_ns);
+    look_for_losses(all, now_ns);
     if (upkeep_is_due(all->u, now_ns)) use_sums(all, upkeep_do, now_ns);
     if (!s->asked->is_quiet) use_sums(all, show_progress, now_ns);
     release_lanes(all);
@@ -251,7 +303,7 @@ static void tend(lanes *all) {
 
 static bool is_any_reading(const lanes *all) {
     bool is_any = false;
-    for (unsigned i = 0; i < all->n; i++) is_any |= !all->all[i].is_broken;
+    for (unsigned i = 0; i < all->n; i++) is_any |= !atomic_load(&all->all[i].is_done);
     return is_any && !capture_is_stopped();
 }
 
@@ -297,14 +349,11 @@ static void begin_lanes(lanes *all, live **inputs, uint64_t began_ns) {
 /* What the lanes have counted becomes that of the main session, and so do their tables. */
 static void end_lanes(lanes *all) {
     count_drops(all, live_now_ns());
+    look_for_losses(all, live_now_ns());
     for (unsigned i = 0; i < all->n; i++) {
         lane *const l = &all->all[i];
         pass_idle_time(l->own, live_now_ns());
         if (all->n > 1) session_finish(l->own);
-        if (l->is_broken) {
-            warn("%s", live_problem(l->input));
-            all->s->is_broken = true;
-        }
         live_close(l->input);
         (void)pthread_mutex_destroy(&l->lock);
     }
@@ -337,6 +386,7 @@ void lanes_capture(session *s, upkeep *u) {
     s->n_captures++;
     begin_lanes(all, inputs, spec.began_ns);
     privileges_drop(asked->user);
+    outputs_check(asked);
     upkeep_begin(u, s, spec.began_ns);
     if (!asked->is_quiet) progress_begin(0);
     if (all->n == 1)

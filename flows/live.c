@@ -25,16 +25,16 @@ typedef struct ring {
     pcap_t        *pcap; /* NULL: the interface has gone */
     int            link_type;
     uint64_t       unit_ns; /* of tv_usec */
-    uint64_t       dropped; /* until it was closed */
+    live_drops     drops;   /* until it was closed */
+    capture_text   problem; /* why it was closed */
     bool           has_next;
     capture_packet next; /* if there are several rings: the first packet, not given out yet */
 } ring;
 
 struct live {
-    size_t       n;
-    uint64_t     began_ns;
-    ring         rings[LIVE_MAX_INTERFACES];
-    capture_text problem;
+    size_t   n;
+    uint64_t opening_ns, began_ns;
+    ring     rings[LIVE_MAX_INTERFACES];
 };
 
 uint64_t live_now_ns(void) {
@@ -43,8 +43,8 @@ uint64_t live_now_ns(void) {
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-const char *live_problem(const live *lane) {
-    return lane->problem;
+const char *live_lost(const live *lane, size_t i) {
+    return lane->rings[i].pcap == NULL ? lane->rings[i].problem : NULL;
 }
 
 /* ------------------------------------------------------------------ opening a ring */
@@ -145,10 +145,9 @@ static live *open_lane(const live_spec *spec, unsigned i, int *groups, capture_t
     return NULL;
 }
 
-/* A ring gets packets as soon as it is open. Before it has joined the others, it gets those that
- * they get, too: all of these are ignored. */
 bool live_open(live_spec *spec, live **ret_lanes, capture_text reterr_text) {
     int groups[LIVE_MAX_INTERFACES] = { 0 };
+    spec->opening_ns = live_now_ns();
     for (unsigned i = 0; i < spec->n_lanes; i++) {
         ret_lanes[i] = open_lane(spec, i, groups, reterr_text);
         if (ret_lanes[i] != NULL) continue;
@@ -156,18 +155,21 @@ bool live_open(live_spec *spec, live **ret_lanes, capture_text reterr_text) {
         return false;
     }
     spec->began_ns = live_now_ns();
-    for (unsigned i = 0; i < spec->n_lanes; i++) ret_lanes[i]->began_ns = spec->began_ns;
+    for (unsigned i = 0; i < spec->n_lanes; i++) {
+        ret_lanes[i]->opening_ns = spec->opening_ns;
+        ret_lanes[i]->began_ns = spec->began_ns;
+    }
     return true;
 }
 
 /* ------------------------------------------------------------------ counting drops */
 
-uint64_t live_dropped(live *lane, size_t i) {
+live_drops live_dropped(live *lane, size_t i) {
     ring *const      r = &lane->rings[i];
     struct pcap_stat counts;
     if (r->pcap != NULL && pcap_stats(r->pcap, &counts) == 0)
-        r->dropped = (uint64_t)counts.ps_drop + counts.ps_ifdrop;
-    return r->dropped;
+        r->drops = (live_drops){ .ring = counts.ps_drop, .card = counts.ps_ifdrop };
+    return r->drops;
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -201,8 +203,7 @@ static void take_header(const ring *r, const struct pcap_pkthdr *header, const u
 static void close_ring(live *lane, size_t i) {
     ring *const r = &lane->rings[i];
     (void)live_dropped(lane, i);
-    (void)snprintf(lane->problem, sizeof lane->problem, "%s: %.200s", r->name,
-                   pcap_geterr(r->pcap));
+    (void)snprintf(r->problem, sizeof r->problem, "%s: %.200s", r->name, pcap_geterr(r->pcap));
     pcap_close(r->pcap);
     r->pcap = NULL;
 }
@@ -224,7 +225,8 @@ static void on_ring_packet(u_char *user, const struct pcap_pkthdr *header, const
     const forward *const next = (const void *)user;
     capture_packet       p;
     take_header(&next->lane->rings[0], header, bytes, &p);
-    if (p.time_ns >= next->lane->began_ns) next->sink(next->context, &p);
+    if (!live_is_early(next->lane->opening_ns, next->lane->began_ns, p.time_ns))
+        next->sink(next->context, &p);
 }
 
 /* One interface: packets are used where they lie in the ring. */
@@ -250,7 +252,7 @@ static void fill_next(live *lane, size_t i) {
             return;
         }
         take_header(r, header, bytes, &r->next);
-        r->has_next = r->next.time_ns >= lane->began_ns;
+        r->has_next = !live_is_early(lane->opening_ns, lane->began_ns, r->next.time_ns);
     }
 }
 
@@ -266,7 +268,7 @@ static ring *find_oldest(live *lane, uint64_t now_ns) {
         if (r->has_next && (oldest == NULL || r->next.time_ns < oldest->next.time_ns)) oldest = r;
     }
     if (oldest == NULL) return NULL;
-    return is_any_empty && oldest->next.time_ns + LIVE_LAG_NS > now_ns ? NULL : oldest;
+    return is_any_empty && live_may_be_overtaken(oldest->next.time_ns, now_ns) ? NULL : oldest;
 }
 
 static capture_status read_rings(live *lane, size_t max, capture_sink *sink, void *context) {

@@ -29,11 +29,12 @@ typedef struct live live;
 
 typedef struct live_spec {
     const char *const *names;
-    size_t             n_names;  /* 1 to LIVE_MAX_INTERFACES */
-    const char        *filter;   /* of pcap-filter(7), or NULL */
-    uint64_t           buffer;   /* bytes of all rings together */
-    unsigned           n_lanes;  /* 1 to LIVE_MAX_LANES */
-    uint64_t           began_ns; /* set by live_open(): packets before this time are ignored */
+    size_t             n_names; /* 1 to LIVE_MAX_INTERFACES */
+    const char        *filter;  /* of pcap-filter(7), or NULL */
+    uint64_t           buffer;  /* bytes of all rings together */
+    unsigned           n_lanes; /* 1 to LIVE_MAX_LANES */
+    /* Set by live_open(): packets between the two are ignored. See live_is_early(). */
+    uint64_t opening_ns, began_ns;
 } live_spec;
 
 /* Open all rings of all lanes, into ret_lanes[n_lanes]. False: nothing is open, and reterr_text
@@ -45,14 +46,33 @@ void live_close(live *lane);
 void live_wait(const live *lane, int ms);
 
 /* Give up to `max` packets to the sink, without waiting. _MORE, _IDLE: there was none; _BROKEN: no
- * interface is left, and capture_problem says why. */
+ * interface is left. */
 capture_status live_read(live *lane, size_t max, capture_sink *sink, void *context);
-const char    *live_problem(const live *lane);
 
-/* How many packets the kernel has dropped because the ring of interface i was full, and the network
- * card because it had no room. Both since the lane was opened. */
-uint64_t live_dropped(live *lane, size_t i);
+/* Why interface i can be read no more (it was removed, or went down); NULL: it can. */
+const char *live_lost(const live *lane, size_t i);
+
+/* Packets that were dropped since the lane was opened: by the kernel, because the ring of interface
+ * i was full; and by its network card, because it had no room. All lanes that read an interface see
+ * the same number for the card. */
+typedef struct live_drops {
+    uint64_t ring, card;
+} live_drops;
+live_drops live_dropped(live *lane, size_t i);
 
 uint64_t live_now_ns(void); /* since 1970 */
+
+/* A ring gets packets as soon as it is open. Before it has joined the others, it gets those that
+ * they get, too. All packets of this time are ignored. Older ones are not: if there are any, the
+ * clock of the system was set back. */
+static inline bool live_is_early(uint64_t opening_ns, uint64_t began_ns, uint64_t time_ns) {
+    return time_ns >= opening_ns && time_ns < began_ns;
+}
+
+/* With several rings: may an older packet than this one still be on its way in another ring? Not
+ * if the packet is from the future: then the clock was set back. */
+static inline bool live_may_be_overtaken(uint64_t time_ns, uint64_t now_ns) {
+    return (now_ns > time_ns ? now_ns - time_ns : time_ns - now_ns) < LIVE_LAG_NS;
+}
 
 #endif

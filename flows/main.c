@@ -16,6 +16,7 @@
 #include "message.h"
 #include "options.h"
 #include "output.h"
+#include "outputs.h"
 #include "progress.h"
 #include "report.h"
 #include "state.h"
@@ -45,6 +46,7 @@ static int track(int argc, char **argv, const char *name) {
     if (s == NULL) die("out of memory");
     options_read(argc, argv, name, &asked);
     if (asked.is_json) json_compact();
+    if (asked.interface == NULL) outputs_check(&asked);
     upkeep_open_output(&u, &asked);
     session_begin(s, &asked, &u);
     if (asked.interface != NULL) lanes_capture(s, &u);

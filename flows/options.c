@@ -38,6 +38,7 @@ typedef enum option_id {
     OPTION_KIND,
     OPTION_SEED,
     OPTION_COUNT,
+    OPTION_DUPLICATES,
     OPTION_CHECK,
     OPTION_EXACT,
     OPTION_JSON,
@@ -79,6 +80,8 @@ static const struct {
     [OPTION_KIND] = { 'k', "kind", "KIND", "use this kind of table instead of the fastest" },
     [OPTION_SEED] = { 0, "seed", "SEED", "make runs repeatable: a number, or 0x and hex digits" },
     [OPTION_COUNT] = { 'c', "count", "PACKETS", "stop after so many packets" },
+    [OPTION_DUPLICATES] = { 0, "duplicates", "TIME",
+                            "ignore copies of packets within this time: 10ms; 0ms: ignore none" },
     [OPTION_CHECK] = { 0, "check", NULL,
                        "keep an exact table too, and report how often the two disagree" },
     [OPTION_EXACT] = { 0, "exact", NULL, "use an exact table instead; it grows as needed" },
@@ -88,8 +91,8 @@ static const struct {
     [OPTION_OUTPUT] = { 'o', "output", "FILE",
                         "append results to this file; SIGHUP opens it again" },
     [OPTION_ROTATE] = { 0, "rotate", "SIZE",
-                        "begin a new output file at this size; old: FILE.1, FILE.2, ..." },
-    [OPTION_KEEP] = { 0, "keep", "FILES", "keep so many old output files: 9 (default)" },
+                        "begin a new file of results at this size; old: FILE.1, FILE.2, ..." },
+    [OPTION_KEEP] = { 0, "keep", "FILES", "keep so many old files: 9 (default)" },
     [OPTION_INTERVAL] = { 0, "interval", "TIME", "report what happened in every 10s, for example" },
     [OPTION_METRICS] = { 0, "metrics", "FILE", "write counters for Prometheus to this file" },
     [OPTION_STATE] = { 0, "state", "FILE",
@@ -150,6 +153,10 @@ static const char *take_number(options *opt, option_id id, const char *text) {
     case OPTION_ROTATE:
         complaint = number_read_size(text, &opt->rotate);
         if (complaint == NULL && opt->rotate == 0) complaint = "the size must not be 0";
+        break;
+    case OPTION_DUPLICATES:
+        complaint = number_read_time(text, &opt->duplicate_ns);
+        opt->has_duplicates = true;
         break;
     case OPTION_INTERVAL:
         complaint = number_read_time(text, &opt->interval_ns);
@@ -337,7 +344,9 @@ static void check_company(const options *asked) {
         die("--state saves the small table only; leave out --exact and --check");
     if (asked->is_csv && asked->is_json) die("--csv and --json cannot be used together");
     if (asked->is_csv && asked->interval_ns == 0) die("--csv needs --interval: 10s, for example");
-    if (asked->rotate != 0 && asked->output == NULL) die("--rotate needs an output file (-o)");
+    bool const has_log_file = asked->log.path != NULL && strcmp(asked->log.path, "-") != 0;
+    if (asked->rotate != 0 && asked->output == NULL && !has_log_file)
+        die("--rotate needs an output file (-o) or a flow log (--log FILE)");
 }
 
 void options_read(int argc, char **argv, const char *machine, options *ret_options) {

@@ -29,6 +29,8 @@ typedef struct options {
     bool         has_seed;
     tamis_seed   seed;
     uint64_t     max_packets; /* 0: all */
+    bool         has_duplicates;
+    uint64_t     duplicate_ns; /* instead of what the machine says */
     bool         is_exact, is_checked, is_json, is_csv, is_quiet;
     bool         fails_on_drops; /* with the exit code */
 

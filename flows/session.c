@@ -124,6 +124,7 @@ void session_begin(session *ret_session, const options *asked, upkeep *u) {
     s->due_ns = UINT64_MAX;
     (void)pthread_mutex_init(&s->lock, NULL);
     machine_load(&s->m, asked->machine);
+    if (asked->has_duplicates) s->m.duplicate_ns = asked->duplicate_ns;
     plan_flow_table(s);
     s->log = asked->log;
     s->log.seed = s->spec.seed;

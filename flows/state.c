@@ -119,6 +119,17 @@ static bool write_state(FILE *file, state_header *header, const table *flows) {
            fsync(fileno(file)) == 0;
 }
 
+/* Write all of it to a file. Returns 0, or errno. */
+static int write_file(const char *name, state_header *header, const table *flows) {
+    errno = 0;
+    FILE *const file = fopen(name, "wb");
+    if (file == NULL) return errno;
+    bool const is_written = write_state(file, header, flows);
+    int        error = is_written ? 0 : errno != 0 ? errno : EIO;
+    if (fclose(file) != 0 && error == 0) error = errno;
+    return error;
+}
+
 bool state_save(const char *name, const machine *m, const table_spec *spec, const table *flows,
                 uint64_t time_ns) {
     state_header header = { .made_for = hash_purpose(m, spec),
@@ -126,18 +137,11 @@ bool state_save(const char *name, const machine *m, const table_spec *spec, cons
                             .time_ns = time_ns };
     char         other[4096];
     memcpy(header.magic, magic, sizeof magic);
-    errno = ENAMETOOLONG;
-    FILE *const file =
-        snprintf(other, sizeof other, "%s.%ld", name, (long)getpid()) < (int)sizeof other
-            ? fopen(other, "wb")
-            : NULL;
-    bool is_done = file != NULL && write_state(file, &header, flows);
-    int  error = errno;
-    if (file != NULL && fclose(file) != 0) is_done = false;
-    if (is_done) is_done = rename(other, name) == 0;
-    if (is_done) return true;
-    if (error == 0) error = errno;
-    if (file != NULL) (void)unlink(other);
+    int const n = snprintf(other, sizeof other, "%s.%ld", name, (long)getpid());
+    int       error = n < (int)sizeof other ? write_file(other, &header, flows) : ENAMETOOLONG;
+    if (error == 0 && rename(other, name) != 0) error = errno;
+    if (error == 0) return true;
+    (void)unlink(other);
     warn("%s: the flows could not be saved: %s", name, strerror(error));
     return false;
 }

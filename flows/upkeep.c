@@ -4,13 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "message.h"
 #include "metrics.h"
 #include "output.h"
+#include "outputs.h"
 #include "report.h"
 
 #define METRICS_NS (10 * NS_PER_SECOND) /* live, without --interval */
@@ -24,52 +25,54 @@ void upkeep_signal(int number) {
 
 /* ------------------------------------------------------------------ the output file */
 
-/* Make standard output the file with this name. All results are written there. */
-static bool open_output(const char *name) {
-    int const descriptor = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+/* Make standard output the file with this name. All results are written there, after what is in it
+ * already: written_before is so many bytes less than were written until now. */
+static bool open_output(upkeep *u, const char *name) {
+    struct stat status;
+    int const   descriptor = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (descriptor < 0) return false;
-    bool const is_done = dup2(descriptor, STDOUT_FILENO) >= 0;
+    bool const     is_done = dup2(descriptor, STDOUT_FILENO) >= 0;
+    bool const     has_size = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    uint64_t const size = has_size ? (uint64_t)status.st_size : 0;
+    u->written_before = output_written() - size; /* may be below 0, and wrap around */
     (void)close(descriptor);
     return is_done;
 }
 
 void upkeep_open_output(upkeep *u, const options *asked) {
     *u = (upkeep){ .asked = asked, .metrics_ns = UINT64_MAX };
-    if (asked->output != NULL && !open_output(asked->output))
+    if (asked->output != NULL && !open_output(u, asked->output))
         die("%s: %s", asked->output, strerror(errno));
 }
 
 /* If the file cannot be opened, the old one is still there. */
 static void reopen_output(upkeep *u) {
     output_flush();
-    u->rotated_at = output_written();
-    if (u->asked->output != NULL && !open_output(u->asked->output))
+    if (u->asked->output != NULL && !open_output(u, u->asked->output))
         warn("%s: %s; results still go to the file that was open", u->asked->output,
              strerror(errno));
 }
 
-static void number_name(const options *asked, unsigned i, char *ret_name, size_t n) {
-    if (i == 0)
-        (void)snprintf(ret_name, n, "%s", asked->output);
-    else
-        (void)snprintf(ret_name, n, "%s.%u", asked->output, i);
-}
-
-/* FILE.1 becomes FILE.2, and so on; the oldest is replaced. Then FILE becomes FILE.1. */
 static void rotate_output(upkeep *u) {
-    char from[4096], to[4096];
     output_flush();
-    for (unsigned i = u->asked->keep; i-- != 0;) {
-        number_name(u->asked, i, from, sizeof from);
-        number_name(u->asked, i + 1, to, sizeof to);
-        if (rename(from, to) != 0 && errno != ENOENT) warn("%s: %s", from, strerror(errno));
-    }
+    outputs_rotate(u->asked->output, u->asked->keep);
     reopen_output(u);
     intervals_begin_file(&u->intervals);
 }
 
 static bool is_output_long(const upkeep *u) {
-    return u->asked->rotate != 0 && output_written() - u->rotated_at >= u->asked->rotate;
+    return u->asked->rotate != 0 && u->asked->output != NULL &&
+           output_written() - u->written_before >= u->asked->rotate;
+}
+
+static bool is_log_long(const upkeep *u) {
+    return u->asked->rotate != 0 && u->log != NULL && u->log->file != NULL &&
+           u->log->n_bytes >= u->asked->rotate;
+}
+
+static void rotate_log(upkeep *u) {
+    outputs_rotate(u->asked->log.path, u->asked->keep);
+    flow_log_reopen(u->log);
 }
 
 /* ------------------------------------------------------------------ reports */
@@ -93,18 +96,28 @@ static void report_now(const session *s) {
 void upkeep_begin(upkeep *u, const session *s, uint64_t now_ns) {
     bool const is_live = u->asked->interface != NULL;
     u->is_begun = true;
+    u->log = &s->main->watch.log;
     intervals_begin(&u->intervals, s, now_ns);
     if (is_live && u->asked->metrics != NULL) u->metrics_ns = now_ns;
 }
 
+static uint64_t metrics_pause(const upkeep *u) {
+    return u->asked->interval_ns != 0 ? u->asked->interval_ns : METRICS_NS;
+}
+
+/* It is time, or the clock of the system was set back. */
+static bool are_metrics_due(const upkeep *u, uint64_t now_ns) {
+    if (u->metrics_ns == UINT64_MAX || now_ns == 0) return false;
+    return now_ns >= u->metrics_ns || now_ns + 2 * metrics_pause(u) < u->metrics_ns;
+}
+
 bool upkeep_is_due(const upkeep *u, uint64_t now_ns) {
-    return wants_report || wants_reopening || is_output_long(u) ||
-           now_ns >= intervals_next(&u->intervals) || now_ns >= u->metrics_ns;
+    return wants_report || wants_reopening || is_output_long(u) || is_log_long(u) ||
+           (now_ns != 0 && intervals_are_due(&u->intervals, now_ns)) || are_metrics_due(u, now_ns);
 }
 
 static void write_metrics(upkeep *u, const session *s, uint64_t now_ns) {
-    uint64_t const pause = u->asked->interval_ns != 0 ? u->asked->interval_ns : METRICS_NS;
-    if (u->metrics_ns != UINT64_MAX) u->metrics_ns = now_ns + pause;
+    if (u->metrics_ns != UINT64_MAX) u->metrics_ns = now_ns + metrics_pause(u);
     if (u->asked->metrics == NULL) return;
     if (!u->has_table) table_inspect(s->flows, &u->table);
     u->has_table = true;
@@ -118,14 +131,15 @@ void upkeep_do(upkeep *u, session *s, uint64_t now_ns) {
         intervals_begin_file(&u->intervals);
         flow_log_reopen(&s->main->watch.log);
     }
-    if (now_ns >= intervals_next(&u->intervals)) {
+    if (now_ns != 0 && intervals_are_due(&u->intervals, now_ns)) {
         intervals_print_due(&u->intervals, s, now_ns);
         write_metrics(u, s, now_ns);
-    } else if (now_ns >= u->metrics_ns) {
+    } else if (are_metrics_due(u, now_ns)) {
         write_metrics(u, s, now_ns);
     }
     if (wants_report) report_now(s);
     if (is_output_long(u)) rotate_output(u);
+    if (is_log_long(u)) rotate_log(u);
 }
 
 void upkeep_end(upkeep *u, session *s) {

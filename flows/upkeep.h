@@ -1,8 +1,8 @@
 /* upkeep.h - what a long run needs beside packets: signals, output files, intervals, metrics.
  *
  *     SIGUSR1     print a report of everything until now
- *     SIGHUP      open the output file again, for programs like logrotate(8)
- *     --rotate    begin a new output file when this one is large
+ *     SIGHUP      open the output file and the flow log again, for programs like logrotate(8)
+ *     --rotate    begin a new one when it is large
  *     --interval  report what happened in every so many seconds (intervals.c)
  *     --metrics   write counters for Prometheus (metrics.c)
  *
@@ -18,8 +18,9 @@ typedef struct upkeep {
     const options *asked;
     intervals      intervals;
     bool           is_begun;
-    uint64_t       metrics_ns; /* when to write them next; UINT64_MAX: at the end only */
-    uint64_t       rotated_at; /* bytes written when the output file was begun */
+    uint64_t       metrics_ns;     /* when to write them next; UINT64_MAX: at the end only */
+    uint64_t       written_before; /* bytes written that are not in the output file */
+    flow_log      *log;
     bool           has_table;
     table_info     table; /* of the table of flows; to get it takes time, and most of it stays */
 } upkeep;
@@ -34,7 +35,8 @@ void upkeep_open_output(upkeep *u, const options *asked);
  * otherwise it is that of the capture. */
 void upkeep_begin(upkeep *u, const session *s, uint64_t now_ns);
 
-/* Is there something to do? Called often. If so, do it. */
+/* Is there something to do? Called often. If so, do it. now_ns 0: only what a signal asks for, and
+ * rotation. */
 bool upkeep_is_due(const upkeep *u, uint64_t now_ns);
 void upkeep_do(upkeep *u, session *s, uint64_t now_ns);
 

@@ -52,15 +52,24 @@ kinds_that_fill() {
     rm -f fill.tamis fill.err
 }
 
-# Wait until a condition holds: wait_for COMMAND...
+# Wait until a condition holds, for up to a minute, since the machine may be busy: wait_for COMMAND...
 wait_for() {
-    for _ in $(seq 100); do
+    for _ in $(seq 1200); do
         if "$@"; then return 0; fi
         sleep 0.05
     done
     echo "waited in vain for: $*"
     return 1
 }
+
+# Does tamis-flows capture? It gives up its rights when the interfaces are open: is_capturing PID
+is_capturing() { grep -q '^Seccomp:.2' "/proc/$1/status"; }
+
+# Does somebody listen on this TCP port? is_listening PORT
+is_listening() { ss -Hltn "sport = :$1" | grep -q .; }
+
+# Is a process in a network namespace of its own yet? has_own_net PID
+has_own_net() { test "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)"; }
 
 # A file of states that a C program has made: make_states FILE [crowded]. With `crowded`, keys 1 to 2000 share the
 # cells of a table for 1000; otherwise "idle" has the value 0 and "running" 1.

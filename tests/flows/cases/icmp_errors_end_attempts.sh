@@ -8,7 +8,7 @@ server = socket.create_server(("127.0.0.1", 4242))
 socket.create_connection(("127.0.0.1", 4242)).close()
 for i in range(4):  # a router sends few errors at a time
     client = socket.socket()
-    client.settimeout(0.2)
+    client.settimeout(20)
     try:
         client.connect(("10.5.0.1", 80 + i))
     except OSError:
@@ -19,8 +19,9 @@ for i in range(5):
     client.close()
 END
 cat >capture.sh <<'END'
-unshare -n sleep 20 & router=$!
-sleep 0.3
+. "$CLI_TESTS/helpers.sh"
+unshare -n sleep 100 & router=$!
+wait_for has_own_net $router
 ip link set lo up
 ip link add out type veth peer name in netns $router
 ip addr add 10.1.0.1/24 dev out
@@ -30,9 +31,9 @@ nsenter -n -t $router sh -c 'ip addr add 10.1.0.2/24 dev in; ip link set in up; 
 ip route add 10.5.0.0/16 via 10.1.0.2
 tamis-flows tcp --json -i out >tcp & tcp=$!
 tamis-flows udp --json -i lo >udp & udp=$!
-sleep 0.6
+wait_for is_capturing $tcp
+wait_for is_capturing $udp
 python3 client.py
-sleep 0.4
 kill -INT $tcp $udp
 wait $tcp $udp
 kill $router

@@ -1,7 +1,7 @@
 # Capture from the loopback interface until Ctrl-C: 40 connections, and one that is refused.
 . "$CLI_TESTS/helpers.sh"
 tamis-flows tcp -q -i lo -c 1 -f 'port 1' 2>why & probe=$!
-sleep 0.5
+wait_for eval 'is_capturing $probe 2>/dev/null || test -s why'
 kill -INT $probe 2>/dev/null || true
 wait $probe || skip "cannot capture here: $(cat why)"
 cat >talk.py <<'END'
@@ -33,10 +33,9 @@ END
 python3 talk.py & talker=$!
 wait_for test -s port
 tamis-flows tcp --json -i lo -f "port $(cat port)" >lines & watcher=$!
-sleep 1
+wait_for is_capturing $watcher
 touch go
 wait $talker
-sleep 1
 kill -INT $watcher
 wait $watcher
 tail -n 1 lines | python3 -c '

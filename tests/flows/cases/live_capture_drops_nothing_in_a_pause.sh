@@ -4,18 +4,18 @@
 command -v iperf3 >/dev/null || skip "iperf3 is not installed"
 unshare -n true 2>/dev/null || skip "cannot make a network namespace"
 cat >capture.sh <<'END'
+. "$CLI_TESTS/helpers.sh"
 ip link set lo up
 iperf3 -s -1 >/dev/null 2>&1 & server=$!
-sleep 0.3
+wait_for is_listening 5201
 tamis-flows tcp --json -i lo "$@" >lines & watcher=$!
-sleep 0.5
+wait_for is_capturing $watcher
 iperf3 -c 127.0.0.1 -t 2 >/dev/null 2>&1 & client=$!
 sleep 0.5
 kill -STOP $watcher
 sleep 1
 kill -CONT $watcher
 wait $client $server
-sleep 0.3
 kill -INT $watcher
 wait $watcher && code=0 || code=$?
 echo "exit $code"

@@ -3,9 +3,10 @@
 . "$CLI_TESTS/helpers.sh"
 unshare -n true 2>/dev/null || skip "cannot make a network namespace"
 cat >capture.sh <<'END'
+. "$CLI_TESTS/helpers.sh"
 ip link set lo up
 tamis-flows tcp --json -i lo -o out --interval 200ms --metrics out.prom & watcher=$!
-sleep 0.5
+wait_for is_capturing $watcher
 grep -E "^(CapEff|CapPrm|CapBnd|NoNewPrivs|Seccomp):" /proc/$watcher/status | tr '\t' ' '
 python3 -c '
 import socket
@@ -13,12 +14,13 @@ server = socket.create_server(("127.0.0.1", 4242))
 for i in range(5):
     socket.create_connection(("127.0.0.1", 4242)).close()
     server.accept()[0].close()'
-sleep 0.4
+wait_for eval 'test "$(grep -c 'event.:.established' out)" = 5'
 mv out out.old
 kill -HUP $watcher
-sleep 0.3
+wait_for test -s out
 kill -USR1 $watcher
-sleep 0.5
+wait_for grep -q summary out
+wait_for eval 'test "$(cat out.old out | grep -c interval)" -ge 5'
 tail -n 1 out.prom >/dev/null
 kill -INT $watcher
 wait $watcher

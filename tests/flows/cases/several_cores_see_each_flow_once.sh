@@ -20,12 +20,12 @@ for i in range(20):
         pass
 END
 cat >capture.sh <<'END'
+. "$CLI_TESTS/helpers.sh"
 ip link set lo up
 tamis-flows tcp --json -i lo --cores 2 >lines & watcher=$!
-sleep 0.5
+wait_for is_capturing $watcher
 ss -0 -e | grep -o "fanout(.*type:hash)" | cut -d, -f2
 python3 talk.py
-sleep 0.4
 kill -INT $watcher
 wait $watcher
 END

@@ -22,8 +22,9 @@ for i in range(100):
     client.close()
 END
 cat >capture.sh <<'END'
-unshare -n sleep 20 & other=$!
-sleep 0.3
+. "$CLI_TESTS/helpers.sh"
+unshare -n sleep 100 & other=$!
+wait_for has_own_net $other
 ip link add one type veth peer name one netns $other
 ip link add two type veth peer name two netns $other
 ip addr add 10.1.0.1/24 dev one
@@ -33,12 +34,11 @@ ip link set two up
 sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.one.rp_filter=0 net.ipv4.conf.two.rp_filter=0
 nsenter -n -t $other sh -c 'ip addr add 10.1.0.2/24 dev one; ip addr add 10.2.0.2/24 dev two; ip link set one up
     ip link set two up; exec python3 server.py' & server=$!
-for i in 1 2 3 4 5 6 7 8 9 10; do test -s port && break; sleep 0.2; done
+wait_for test -s port
 tamis-flows tcp --json -i one -i two -f tcp >lines & watcher=$!
-sleep 0.5
+wait_for is_capturing $watcher
 python3 client.py
 wait $server
-sleep 0.4
 kill -INT $watcher
 wait $watcher
 kill $other

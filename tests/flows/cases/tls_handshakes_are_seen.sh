@@ -2,7 +2,7 @@
 . "$CLI_TESTS/helpers.sh"
 command -v openssl >/dev/null || skip "no openssl here"
 tamis-flows tls -q -i lo -c 1 -f 'port 1' 2>why & probe=$!
-sleep 0.5
+wait_for eval 'is_capturing $probe 2>/dev/null || test -s why'
 kill -INT $probe 2>/dev/null || true
 wait $probe || skip "cannot capture here: $(cat why)"
 openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out certificate -subj /CN=localhost -days 2 2>/dev/null
@@ -41,10 +41,9 @@ END
 python3 talk.py & talker=$!
 wait_for test -s port
 tamis-flows run any.machine --json -q -i lo -f "port $(cat port)" >lines & watcher=$!
-sleep 1
+wait_for is_capturing $watcher
 touch go
 wait $talker
-sleep 0.5
 kill -INT $watcher
 wait $watcher
 tail -n 1 lines | python3 -c '

@@ -11,9 +11,10 @@ for i in range(5):
     other.close()
 END
 cat >capture.sh <<'END'
+. "$CLI_TESTS/helpers.sh"
 kind=$1 options=$2 tag=$3
-unshare -n sleep 20 & other=$!
-sleep 0.3
+unshare -n sleep 100 & other=$!
+wait_for has_own_net $other
 ip link add out type veth peer name out netns $other
 ip addr add 10.1.0.1/24 dev out
 ip link set out up
@@ -23,9 +24,9 @@ nsenter -n -t $other sh -c "ip addr add 10.1.0.2/24 dev out; ip link set out up
 ip addr add 10.2.0.1/24 dev tunnel
 ip link set tunnel up
 nsenter -n -t $other python3 server.py & server=$!
-for i in 1 2 3 4 5 6 7 8 9 10; do test -s ready && break; sleep 0.2; done
+wait_for test -s ready
 tamis-flows tcp --json -i out >lines & watcher=$!
-sleep 0.5
+wait_for is_capturing $watcher
 python3 -c '
 import socket
 for i in range(5):
@@ -34,7 +35,6 @@ for i in range(5):
     client.recv(10)
     client.close()'
 wait $server
-sleep 0.3
 kill -INT $watcher
 wait $watcher
 kill $other

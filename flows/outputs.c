@@ -1,0 +1,91 @@
+/* outputs.c - see outputs.h. */
+#include "outputs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "message.h"
+
+/* ------------------------------------------------------------------ checking */
+
+static bool is_file(const char *name) {
+    return name != NULL && strcmp(name, "-") != 0;
+}
+
+static void refuse_folder(const char *option, const char *name, const char *example) {
+    struct stat status;
+    if (is_file(name) && stat(name, &status) == 0 && S_ISDIR(status.st_mode))
+        die("--%s %s: this is a folder; name a file in it: %s/%s", option, name, name, example);
+}
+
+/* Who we are now, for a message. */
+static const char *describe_user(const options *asked, char *ret_text, size_t n) {
+    if (asked->user != NULL)
+        (void)snprintf(ret_text, n, " as user %s", asked->user);
+    else
+        (void)snprintf(ret_text, n, "%s",
+                       asked->interface != NULL ? " without the rights of root, which are dropped"
+                                                : "");
+    return ret_text;
+}
+
+/* A file that is replaced or moved needs a folder in which files can be made. */
+static void need_folder(const options *asked, const char *option, const char *name) {
+    char        folder[4096], user[300];
+    const char *slash = is_file(name) ? strrchr(name, '/') : NULL;
+    if (!is_file(name)) return;
+    size_t const n = slash != NULL ? (size_t)(slash - name) : 1;
+    if (n >= sizeof folder) die("--%s %s: the name is too long", option, name);
+    memcpy(folder, slash != NULL ? name : ".", n);
+    folder[n] = '\0';
+    if (n == 0) memcpy(folder, "/", 2);
+    if (access(folder, W_OK | X_OK) == 0) return;
+    int const error = errno;
+    die("--%s %s: no file can be made in the folder %s%s: %s", option, name, folder,
+        describe_user(asked, user, sizeof user), strerror(error));
+}
+
+/* A file that was opened with other rights: SIGHUP opens it again. */
+static void expect_file(const options *asked, const char *option, const char *name) {
+    char user[300];
+    if (!is_file(name) || access(name, W_OK) == 0) return;
+    int const error = errno;
+    warn("--%s %s: this file can be written now, but not be opened again%s: %s; do not use SIGHUP",
+         option, name, describe_user(asked, user, sizeof user), strerror(error));
+}
+
+void outputs_check(const options *asked) {
+    refuse_folder("state", asked->state, "flows.state");
+    refuse_folder("metrics", asked->metrics, "flows.prom");
+    need_folder(asked, "state", asked->state);
+    need_folder(asked, "metrics", asked->metrics);
+    if (asked->rotate != 0) {
+        need_folder(asked, "output", asked->output);
+        need_folder(asked, "log", asked->log.path);
+    }
+    if (asked->interface == NULL) return;
+    expect_file(asked, "output", asked->output);
+    expect_file(asked, "log", asked->log.path);
+}
+
+/* ------------------------------------------------------------------ rotation */
+
+static void number_name(const char *name, unsigned i, char *ret_name, size_t n) {
+    if (i == 0)
+        (void)snprintf(ret_name, n, "%s", name);
+    else
+        (void)snprintf(ret_name, n, "%s.%u", name, i);
+}
+
+void outputs_rotate(const char *name, unsigned keep) {
+    char from[4096], to[4096];
+    for (unsigned i = keep; i-- != 0;) {
+        number_name(name, i, from, sizeof from);
+        number_name(name, i + 1, to, sizeof to);
+        if (rename(from, to) != 0 && errno != ENOENT) warn("%s: %s", from, strerror(errno));
+    }
+}

@@ -1,0 +1,15 @@
+/* outputs.h - files that results go to: are they possible, and moving them aside. */
+#ifndef FLOWS_OUTPUTS_H
+#define FLOWS_OUTPUTS_H
+
+#include "options.h"
+
+/* End the program with a message if a file that is opened later, or again, cannot be opened: at the
+ * start, and not after a day of capturing. From interfaces this is called when the rights have been
+ * given up with which the program began. */
+void outputs_check(const options *asked);
+
+/* FILE.1 becomes FILE.2, and so on; the oldest is replaced. Then FILE becomes FILE.1. */
+void outputs_rotate(const char *name, unsigned keep);
+
+#endif

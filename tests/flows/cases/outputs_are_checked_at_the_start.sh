@@ -1,0 +1,45 @@
+# Files that are written later: what cannot work is said at the start. Rotation counts what is in a file already, and
+# the flow log has it, too.
+. "$CLI_TESTS/helpers.sh"
+tamis-make-capture mixed made connections=300 seed=7 >/dev/null
+mkdir folder
+code_of tamis-flows tcp -q --state folder made
+code_of tamis-flows tcp -q --metrics folder made
+code_of tamis-flows tcp -q --metrics no/such.prom made
+code_of tamis-flows tcp -q --state /no/such/state made
+code_of tamis-flows tcp -q --rotate 1M made
+ls folder
+# The file is full before the first line, and so it is moved.
+head -c 12000 /dev/zero | tr '\0' '\n' >out
+tamis-flows tcp --json --seed 1 --rotate 11k --keep 100 -o out made
+cat $(ls out.* | sort -t. -k2 -nr) out | sed -n '1p; 12001p' | cut -c 1-18
+test "$(wc -c <"$(ls out.* | sort -t. -k2 -n | tail -n 1)")" -lt 20000 || ls -l
+# All lines of the log are in its parts, each of which has the names of the columns.
+tamis-flows tcp -q --seed 1 --log whole made
+tamis-flows tcp -q --seed 1 --log log --rotate 10k --keep 50 made
+for part in $(ls log.* | sort -t. -k2 -nr) log; do
+    head -n 1 $part | cut -c 1-5
+    sed 1d $part >>all
+done | uniq
+sed 1d whole | cmp - all
+test "$(ls log.* | wc -l)" -ge 2 || ls -l
+# From an interface, as another user.
+unshare -n true 2>/dev/null || skip "cannot make a network namespace"
+chmod 755 .
+as_nobody() {
+    unshare -n sh -c 'ip link set lo up; exec timeout -s INT 20 tamis-flows tcp -q -i lo --user nobody "$@"' nobody "$@" 2>why && code=0 || code=$?
+    sed "s#$PWD#HERE#g" why
+    echo "exit $code"
+}
+as_nobody --metrics "$PWD/flows.prom"
+as_nobody --state "$PWD/flows.state"
+as_nobody -o "$PWD/rotated" --rotate 1M
+# A file that is there can be written, but not opened again.
+as_warned() {
+    unshare -n sh -c '. "$CLI_TESTS/helpers.sh"; ip link set lo up; tamis-flows tcp -q -i lo --user nobody "$@" & watcher=$!
+        wait_for is_capturing $watcher; kill -INT $watcher; wait $watcher' nobody "$@" 2>why
+    sed "s#$PWD#HERE#g" why
+}
+as_warned -o "$PWD/mine"
+chmod 666 mine
+as_warned -o "$PWD/mine"
