@@ -136,5 +136,9 @@ export interface Tamis {
   planStages(spec: Spec): Plan[];
 }
 
+/** The bytes of tamis.wasm, as an ArrayBuffer or a view of one, or the WebAssembly.Module compiled from them. It is not named by
+ *  its type, because TypeScript has that one only with the library "dom", which programs for node need not have. */
+export type Wasm = ArrayBuffer | ArrayBufferView | object;
+
 /** Start the library from the bytes of tamis.wasm, where index.js cannot find the file itself. */
-export function load(wasm: BufferSource | WebAssembly.Module | Promise<BufferSource | WebAssembly.Module>): Promise<Tamis>;
+export function load(wasm: Wasm | Promise<Wasm>): Promise<Tamis>;

@@ -109,6 +109,7 @@ class Module {
 
   // Fill in a spec, and call `use` while its texts are in memory.
   withSpec(spec, use) {
+    if (typeof spec !== "object" || spec === null) throw new TypeError(`a spec says what the set is for, as in ${SPEC_EXAMPLE}, not ${spec}`);
     const numbers = { ...spec, abilities: abilitiesOf(spec), prefer: spec.small ? 1 : 0 };
     const unknown = Object.keys(spec).filter((name) => !SPEC_NUMBERS.includes(name) && !SPEC_WORDS.includes(name));
     if (unknown.length) throw new TypeError(`a spec has no '${unknown[0]}'; it has ${[...SPEC_NUMBERS, ...SPEC_WORDS].join(", ")}`);
@@ -143,6 +144,7 @@ class Module {
   }
 }
 
+const SPEC_EXAMPLE = "{ capacity: 100000, fpr: 0.001, remove: true }";
 const SPEC_WORDS = ["remove", "count", "merge", "small", "kind", "geometry", "seed"];
 
 function abilitiesOf(spec) {

@@ -68,7 +68,7 @@ export function drawBlocks(canvas, blocks, before) {
   const width = canvas.clientWidth;
   if (width === 0) return;
   const scale = window.devicePixelRatio || 1;
-  const { cell, places, height } = fit(blocks, width, Math.max(420, width * 0.45));
+  const { cell, places, height } = fit(blocks, width, width < 500 ? 600 : Math.max(420, width * 0.45));
   canvas.style.height = `${Math.ceil(height)}px`;
   canvas.width = Math.round(width * scale);
   canvas.height = Math.round(Math.ceil(height) * scale);

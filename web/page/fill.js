@@ -28,7 +28,15 @@ export class Filling {
     this.blocks = undefined;
     this.curve = this.predict();
     byId("fill-legend").textContent = LEGENDS[kind];
+    this.tellPlan();
     this.show();
+  }
+
+  // A kind may be better than it was asked to be.
+  tellPlan() {
+    const { kind, capacity, fpr } = this.spec;
+    const why = kind === "line" ? `, far below the ${rateText(fpr)}: a byte is the least that it keeps of a key` : "";
+    byId("fill-rate").textContent = `With ${exactText(capacity)} keys in it, ${kind} is expected to say a wrong yes in ${rateText(this.predictedAt(capacity))} of the cases${why}.`;
   }
 
   // What the kind's analysis says of this very table, with fewer keys and with more.

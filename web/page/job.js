@@ -115,11 +115,25 @@ function codeJavaScript(job, kind) {
   return `import { create } from "@tamis/core";\nconst keys = create({ capacity: ${job.capacity}, fpr: ${plainRate(job.fpr)}, ${more} });`;
 }
 
+function span(className, ...parts) {
+  const element = document.createElement("span");
+  element.className = className;
+  element.append(...parts);
+  return element;
+}
+
+// Where a line must be broken, its rest is indented, and an option such as --remove stays whole: a browser would break it after
+// its hyphens. The text of the element is that of the code.
+function showLines(id, text) {
+  const lines = text.split(/(?<=\n)/).map((line) => span("line", ...line.split(/(?<=\s)(?=-)|(?<=-\S+)(?=\s)/).map((part) => (part.startsWith("-") ? span("option", part) : part))));
+  byId(id).replaceChildren(...lines);
+}
+
 export function showCode(job, kind) {
-  byId("code-c").textContent = codeC(job, kind);
-  byId("code-python").textContent = codePython(job, kind);
-  byId("code-shell").textContent = codeShell(job, kind);
-  byId("code-javascript").textContent = codeJavaScript(job, kind);
+  showLines("code-c", codeC(job, kind));
+  showLines("code-python", codePython(job, kind));
+  showLines("code-shell", codeShell(job, kind));
+  showLines("code-javascript", codeJavaScript(job, kind));
 }
 
 export async function copyCode(button) {

@@ -18,9 +18,16 @@ function sliderOf(id, slider, read, write) {
   };
 }
 
+// What stood there stays for the eye, faint and out of reach, until a number can be read again.
+function showStale(job) {
+  byId("results").inert = true;
+  byId("takes").textContent = job === undefined ? "" : `Below is still the answer for ${countText(job.capacity)} keys at ${rateText(job.fpr)}.`;
+}
+
 function startJob(tamis) {
   let wanted = hashToControls(location.hash);
   let rows = [];
+  let lastJob; // the last one that could be read
   const sliders = [sliderOf("keys", "keys-slider", readCount, (value) => countText(Number(value.toPrecision(2)))),
     sliderOf("rate", "rate-slider", readRate, (value) => rateText(Number(value.toPrecision(1))))];
   const show = (job) => {
@@ -37,7 +44,9 @@ function startJob(tamis) {
   const update = () => {
     const job = readJob();
     for (const place of sliders) place();
-    if (job === null) return;
+    if (job === null) return showStale(lastJob);
+    byId("results").inert = false;
+    lastJob = job;
     rows = planJob(tamis, job);
     show(job);
   };
@@ -45,12 +54,11 @@ function startJob(tamis) {
   for (const id of ["remove", "count", "small", "fast"]) byId(id).addEventListener("change", update);
   for (const button of document.querySelectorAll("button[data-copy]")) button.addEventListener("click", () => copyCode(button));
   update();
-  return () => { const job = readJob(); if (job !== null) show(job); };
+  return { repaint: () => { if (lastJob !== undefined) show(lastJob); }, getJob: () => lastJob };
 }
 
-function startFilling(tamis) {
-  const seed = new URLSearchParams(location.search).get("seed");
-  const filling = new Filling(tamis, seed === null ? undefined : BigInt(seed));
+function startFilling(tamis, seed) {
+  const filling = new Filling(tamis, seed);
   const run = byId("fill-run");
   const isStopped = () => { run.textContent = "Run"; run.setAttribute("aria-pressed", "false"); };
   const restart = () => {
@@ -75,14 +83,15 @@ function startFilling(tamis) {
   return filling;
 }
 
-function startWords(tamis) {
-  const words = new Words(tamis, readJob);
+function startWords(tamis, getJob, seed) {
+  const words = new Words(tamis, () => getJob() ?? { fpr: 0.001, remove: true }, seed);
   const drop = byId("drop");
   const guarded = (work) => Promise.resolve().then(work).catch((problem) => { byId("words-about").textContent = `That did not work: ${problem.message}`; });
   byId("word").addEventListener("input", () => words.ask(byId("word").value));
   byId("word-remove").addEventListener("click", () => words.remove(byId("word").value));
   byId("words-file").addEventListener("change", (event) => guarded(() => event.target.files[0] && words.useFile(event.target.files[0])));
   byId("words-use").addEventListener("click", () => guarded(() => words.useText(byId("words-text").value, "your list")));
+  byId("words-returns-leave").addEventListener("click", () => guarded(() => words.withoutReturns()));
   for (const name of ["dragover", "dragenter"]) drop.addEventListener(name, (event) => { event.preventDefault(); drop.classList.add("over"); });
   drop.addEventListener("dragleave", () => drop.classList.remove("over"));
   drop.addEventListener("drop", (event) => {
@@ -95,10 +104,12 @@ function startWords(tamis) {
 
 async function startPage() {
   const tamis = await load(wasmOfPage());
-  const repaintJob = startJob(tamis);
-  const filling = startFilling(tamis);
-  const words = startWords(tamis);
-  const repaint = () => { repaintJob(); filling.paint(); };
+  const given = new URLSearchParams(location.search).get("seed");
+  const seed = given === null ? undefined : BigInt(given);
+  const job = startJob(tamis);
+  const filling = startFilling(tamis, seed);
+  const words = startWords(tamis, job.getJob, seed);
+  const repaint = () => { job.repaint(); filling.paint(); };
   let width = innerWidth;
   addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; repaint(); } });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);

@@ -1,5 +1,8 @@
 // words.js - a list of your own, or a file of a set: ask it, remove from it, take it home.
 
+const NEWLINE = 10;
+const RETURN = 13;
+const MOST_COPIES = { remove: 15, count: 255 }; // that -n auto makes room for
 const MAGIC = [0x89, 0x74, 0x61, 0x6d, 0x69, 0x73, 0x0d, 0x0a];
 const SAMPLE = "almond anise apple apricot artichoke basil bay bean beet bread butter cabbage caper carrot celery chard cheese cherry chestnut"
   + " chickpea chive cinnamon clove cod coriander corn courgette cream cress crumb cucumber cumin currant date dill duck egg endive fennel fig"
@@ -12,40 +15,101 @@ function isSetFile(bytes) {
   return MAGIC.every((byte, i) => bytes[i] === byte);
 }
 
+// The lines of a file as the tool takes them (cli/lines.c): bytes up to a newline. An empty line is a key, a carriage return is part
+// of its line, and the last line may lack its newline.
+function linesOf(bytes) {
+  const lines = [];
+  for (let from = 0, end; from < bytes.length; from = end + 1) {
+    const newline = bytes.indexOf(NEWLINE, from);
+    end = newline === -1 ? bytes.length : newline;
+    lines.push(bytes.subarray(from, end));
+  }
+  return lines;
+}
+
+function endsWithReturn(line) {
+  return line.length > 0 && line[line.length - 1] === RETURN;
+}
+
+// How many lines are different, and how often the most frequent one comes. Bytes as letters, one each, can be keys of a Map.
+function countLines(lines) {
+  const letters = new TextDecoder("windows-1252");
+  const copies = new Map();
+  let mostCopies = 0;
+  for (const line of lines) {
+    const name = letters.decode(line);
+    const n = (copies.get(name) ?? 0) + 1;
+    copies.set(name, n);
+    mostCopies = Math.max(mostCopies, n);
+  }
+  return { distinct: copies.size, mostCopies };
+}
+
+// What `tamis build -n auto` plans for these lines (cli/cmd_build.c): where copies of a line can be removed or counted, there is
+// room for them, as far as a kind has it.
+function specFor(tamis, job, { distinct, mostCopies }) {
+  const spec = { capacity: distinct, fpr: job.fpr, remove: job.remove, count: job.count, small: job.small };
+  if (!job.remove && !job.count) return spec;
+  const isPossible = () => tamis.plan(spec).some((row) => row.chosen && !row.copiesTakeRoom);
+  spec.copies = Math.min(mostCopies, job.count ? MOST_COPIES.count : MOST_COPIES.remove);
+  while (spec.copies > 1 && !isPossible()) spec.copies = Math.floor(spec.copies / 2);
+  return spec;
+}
+
 export class Words {
-  constructor(tamis, getJob) {
+  constructor(tamis, getJob, seed) {
     this.tamis = tamis;
     this.getJob = getJob;
+    this.seed = seed;
     this.useText(SAMPLE.split(" ").join("\n"), "the sample");
   }
 
   async useFile(file) {
     const bytes = new Uint8Array(await file.arrayBuffer());
     if (isSetFile(bytes)) this.useSet(this.tamis.open(bytes), file.name, bytes);
-    else this.useText(new TextDecoder().decode(bytes), file.name);
+    else this.useLines(linesOf(bytes), file.name);
   }
 
-  // Every different line is a key, without its line end, as the tool takes lines.
   useText(text, name) {
-    const lines = new Set(text.split(/\r?\n/).filter((line) => line !== ""));
-    const job = this.getJob() ?? { fpr: 0.001, remove: true };
-    if (lines.size === 0) throw new Error(`${name} has no lines`);
-    const set = this.tamis.create({ capacity: lines.size, fpr: job.fpr, remove: job.remove, count: job.count, small: job.small });
-    for (const line of lines) set.add(line);
-    const textBytes = new TextEncoder().encode(text).length;
-    this.useSet(set, name, set.save(), textBytes);
+    this.useLines(linesOf(new TextEncoder().encode(text)), name);
   }
 
-  useSet(set, name, bytes, textBytes) {
+  // Each line is added, as the tool adds it: a line that comes twice must be removed twice.
+  useLines(lines, name) {
+    if (lines.length === 0) throw new Error(`${name} has no lines`);
+    const counts = countLines(lines);
+    const spec = specFor(this.tamis, this.getJob(), counts);
+    const set = this.tamis.create(this.seed === undefined ? spec : { ...spec, seed: this.seed });
+    for (const line of lines) set.add(line);
+    const different = counts.distinct === lines.length ? "" : ` (${exactText(counts.distinct)} different)`;
+    this.useSet(set, name, set.save(), `made from ${exactText(lines.length)} ${lines.length === 1 ? "line" : "lines"}${different} for at most ${rateText(spec.fpr)}`);
+    this.tellReturns(lines, name);
+  }
+
+  // Windows ends lines with a carriage return and a newline. The tool keeps the first in the key, where nobody can type it.
+  tellReturns(lines, name) {
+    const n = lines.filter(endsWithReturn).length;
+    byId("words-returns").hidden = n === 0;
+    byId("words-returns-about").textContent = `${exactText(n)} of these lines end with a carriage return, as Windows writes them. As in the tool, it is part of the key.`;
+    this.withoutReturns = () => this.useLines(lines.map((line) => (endsWithReturn(line) ? line.subarray(0, -1) : line)), name);
+  }
+
+  useSet(set, name, bytes, from) {
     this.set?.free();
     this.set = set;
     this.name = name;
-    const info = set.info();
-    const from = textBytes ? `, made from ${sizeText(textBytes)} of text` : ", opened from a file of tamis";
-    byId("words-about").textContent = `${name}: ${exactText(info.keys)} keys in ${sizeText(info.bodyBytes)} (${info.kind}, `
-      + `${((8 * info.bodyBytes) / Math.max(1, info.keys)).toFixed(1)} bits per key${from}). Its rate is ${rateText(info.currentFpr)} now.`;
+    this.from = from ?? "opened from a file of tamis";
+    byId("words-returns").hidden = true;
+    this.describe();
     this.offer(bytes);
     this.ask(byId("word").value);
+  }
+
+  describe() {
+    const info = this.set.info();
+    const bits = info.keys > 0 ? `, ${((8 * info.bodyBytes) / info.keys).toFixed(1)} bits per key` : "";
+    byId("words-about").textContent = `${this.name}: ${exactText(info.keys)} ${info.keys === 1 ? "key" : "keys"} in ${sizeText(info.bodyBytes)} (${info.kind}${bits}; `
+      + `${this.from}). Its rate is ${rateText(info.currentFpr)} now.`;
   }
 
   offer(bytes) {
@@ -58,17 +122,19 @@ export class Words {
 
   ask(word) {
     const answer = byId("answer");
-    const canRemove = this.set.info().abilities.includes("remove");
-    const isThere = word !== "" && this.set.has(word);
-    answer.className = word === "" ? "" : isThere ? "yes" : "no";
-    answer.textContent = word === "" ? "Type a word." : isThere ? `Yes: “${word}” is in the set, almost certainly.` : `No: “${word}” is not in the set, certainly.`;
-    byId("word-remove").disabled = !isThere || !canRemove;
+    const isThere = this.set.has(word);
+    const isAsked = word !== "" || isThere; // an empty line may be a key
+    const quoted = word === "" ? "the empty line" : `“${word}”`;
+    answer.className = !isAsked ? "" : isThere ? "yes" : "no";
+    answer.textContent = !isAsked ? "Type a word." : isThere ? `Yes: ${quoted} is in the set, almost certainly.` : `No: ${quoted} is not in the set, certainly.`;
+    byId("word-remove").disabled = !isThere || !this.set.info().abilities.includes("remove");
   }
 
   remove(word) {
     const isGone = this.set.remove(word);
     this.ask(word);
-    byId("answer").textContent = isGone ? `Removed “${word}”. ${byId("answer").textContent}` : `“${word}” could not be removed.`;
+    byId("answer").textContent = isGone ? `Removed. ${byId("answer").textContent}` : `“${word}” could not be removed.`;
+    this.describe();
     this.offer(this.set.save());
   }
 }

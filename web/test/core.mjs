@@ -3,7 +3,7 @@
 // usage: node web/test/core.mjs BUILD        speaks TAP
 import { execFileSync } from "node:child_process";
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -144,6 +144,13 @@ test("errors_say_what_is_wrong", () => {
   assert.throws(() => create({ capacity: 1.5, fpr: 0.01 }), TypeError);
 });
 
+test("a_spec_that_is_missing_or_empty_is_explained", () => {
+  for (const call of [create, plan, planStages]) {
+    for (const spec of [undefined, null, 1000, "line"]) assert.throws(() => call(spec), /capacity: 100000, fpr: 0.001/);
+  }
+  assert.throws(() => create({}), (problem) => problem.code === "ARGUMENT" && /capacity/.test(problem.message));
+});
+
 test("damaged_files_are_refused", () => {
   const set = create({ capacity: 1000, fpr: 0.01, remove: true, seed: 3 });
   for (const key of words("key", 500)) set.add(key);
@@ -213,10 +220,26 @@ test("the_package_can_be_installed_by_npm", () => {
   const project = join(folder, "project");
   mkdirSync(project);
   writeFileSync(join(project, "package.json"), '{ "name": "user", "private": true, "type": "module" }');
-  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", join(build, "web/core")], { cwd: project, stdio: "ignore" });
+  const packed = execFileSync("npm", ["pack", "--silent", join(build, "web/core")], { cwd: folder, encoding: "utf8" }).trim();
+  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", join(folder, packed)], { cwd: project, stdio: "ignore" });
   writeFileSync(join(project, "user.js"), 'import { version } from "@tamis/core"; console.log(version);');
   assert.equal(execFileSync(process.execPath, ["user.js"], { cwd: project, encoding: "utf8" }).trim(), version);
 });
+
+// With the library of browsers, and without it, as in node. A line after @ts-expect-error must be an error.
+for (const lib of ["es2022", "es2022,dom"]) {
+  test(`typescript_knows_the_types_${lib}`, () => {
+    const project = join(folder, "project");
+    cpSync(new URL("types.ts", import.meta.url), join(project, "types.ts"));
+    try {
+      execFileSync("tsc", ["--strict", "--module", "node16", "--target", "es2022", "--lib", lib, "--outDir", "out", "types.ts"],
+        { cwd: project, encoding: "utf8" });
+    } catch (problem) {
+      assert.fail(problem.stdout ?? problem.message);
+    }
+    assert.equal(execFileSync(process.execPath, ["out/types.js"], { cwd: project, encoding: "utf8" }), "types are as they say\n");
+  });
+}
 
 console.log(`1..${tests.length}`);
 let failed = 0;
