@@ -143,8 +143,10 @@ site: web lab ## The documents as a site with a search box, the page, the API an
 	@scripts/build $(BUILD) products
 	@site/build $(BUILD) $(BUILD)/site
 
-test-site: site ## Every link of the site leads somewhere, and every code block is run by a test or says why not
+test-site: site ## Every link of the site leads somewhere, the search finds, and every code block is run by a test or says why not
+	@scripts/setup web
 	@site/check $(BUILD)/site
+	@site/check-browser $(BUILD)/site
 	@site/check-blocks
 
 dist: ## A release, build/dist/tamis-VERSION.tar.gz, that builds without git

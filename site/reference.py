@@ -1,6 +1,25 @@
 """A header as a page: its comments are the text, its declarations the code, in the order in which it is written."""
 import html
 import re
+from collections import namedtuple
+
+# A place that the search leads to: its anchor, the name that people look for, and what is said there.
+Entry = namedtuple("Entry", "anchor name text")
+
+
+MOST_TEXT = 400  # letters: a comment before many functions is found by its own heading, too
+
+
+def entry(anchor, name, comment, code):
+    return Entry(anchor, name, f"{' '.join(code.split())} {plain(comment)}"[:MOST_TEXT])
+
+
+def page_of(header):
+    return f"api-{header.replace('.hpp', '-cpp').removesuffix('.h')}.html"
+
+
+def plain(markup):
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", markup))).strip()
 
 
 def anchors(code):
@@ -64,40 +83,47 @@ def skip_plumbing(code):
     """Without include guards, extern "C" and the like."""
     code = re.sub(r'^#ifdef __cplusplus\n.*?^#endif\n?', "", code, flags=re.M | re.S)
     code = re.sub(r"^#if defined\(__GNUC__\).*?^#endif\n?", "", code, flags=re.M | re.S)
-    code = re.sub(r"^#(ifndef|define) TAMIS_(TAMIS|STATES|GPU)_H\n?|^#include .*\n?|^#endif$", "", code, flags=re.M)
+    code = re.sub(r"^#(ifndef|define) TAMIS_\w+_H\n?|^#include .*\n?|^#endif$", "", code, flags=re.M)
     return re.sub(r"TAMIS_API |TAMIS_NODISCARD ", "", code).strip("\n")
 
 
 def index_of(headers_folder, names):
+    """Where each name of the C headers is explained."""
     known = {}
     for name in names:
-        text = (headers_folder / name).read_text(encoding="utf-8")
-        for kind, part in pieces(text):
-            for anchor in anchors(skip_plumbing(part)) if kind == "code" else []:
-                known.setdefault(anchor, f"api-{name[:-2]}.html#{anchor}")
-            if kind == "code":
-                for anchor in re.findall(r"\b(tamis_\w+)\(", part):
-                    known.setdefault(anchor, f"api-{name[:-2]}.html#{anchor}")
+        for kind, part in pieces((headers_folder / name).read_text(encoding="utf-8")):
+            for anchor in names_in(skip_plumbing(part)) if kind == "code" else []:
+                known.setdefault(anchor, f"{page_of(name)}#{anchor}")
     return known
 
 
-def render(path, names):
-    known = index_of(path.parent, names)
-    here = f"api-{path.stem}.html#"
-    out = [f"<h1>{path.name}</h1>"]
-    placed = set()
+def names_in(code):
+    return list(dict.fromkeys(anchors(code) + re.findall(r"\b(tamis_\w+)\(", code)))
+
+
+def declaration_of(name, code):
+    """Of several that stand together, the one of this name."""
+    return next((part for part in re.split(r"(?<=;)\n|\n\n", code) if re.search(rf"\b{name}\b", part)), code)
+
+
+def render(path, known):
+    """The page, and its entries for the search."""
+    here = f"{page_of(path.name)}#"
     listed = sorted(name for name, target in known.items() if target.startswith(here) and name.startswith("tamis_"))
-    out.append('<details class="names"><summary>All names of this header</summary><p>' + ", ".join(f'<a href="#{name}">{name}</a>' for name in listed) + "</p></details>")
+    out, entries, placed, comment = [f"<h1>{path.name}</h1>"], [], set(), ""
+    if listed:
+        names = ", ".join(f'<a href="#{name}">{name}</a>' for name in listed)
+        out.append(f'<details class="names"><summary>All names of this header</summary><p>{names}</p></details>')
     for kind, part in pieces(path.read_text(encoding="utf-8")):
         if kind == "section":
             out.append(f'<h2 id="{re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-")}">{html.escape(part)}</h2>')
         elif kind == "comment":
-            out.append(prose(part, known))
-        else:
-            code = skip_plumbing(part)
-            names_here = [name for name in dict.fromkeys(anchors(code) + re.findall(r"\b(tamis_\w+)\(", code)) if known.get(name) == here + name and name not in placed]
-            placed.update(names_here)
-            marks = "".join(f'<span id="{name}"></span>' for name in names_here)
-            if code.strip():
-                out.append(f"{marks}<pre class=\"declaration\"><code>{html.escape(code)}</code></pre>")
-    return "\n".join(out)
+            comment = prose(part, known)
+            out.append(comment)
+        elif code := skip_plumbing(part):
+            names = [name for name in names_in(code) if known[name] == here + name and name not in placed]
+            placed.update(names)
+            entries += [entry(name, name, comment, declaration_of(name, code)) for name in names]
+            marks = "".join(f'<span id="{name}"></span>' for name in names)
+            out.append(f"{marks}<pre class=\"declaration\"><code>{html.escape(code)}</code></pre>")
+    return "\n".join(out), entries

@@ -1,16 +1,23 @@
-// search.js - all words must be there; headings and titles count more than text.
+// search.js - all words must be there; a name that is the word counts most, then headings and titles, then text.
 
 const field = document.getElementById("search");
 const results = document.getElementById("results");
 const MOST = 30;
 
+// "tamis_add" is the name, and not tamis_add_id; "try_add" is the last part of tamis::set::try_add.
+function nameScore(heading, word) {
+  const name = heading.toLowerCase();
+  if (name === word.replace(/\(\)$/, "")) return 40;
+  return name.endsWith(`::${word}`) ? 20 : 0;
+}
+
 function score([, title, heading, text], words) {
   let sum = 0;
   for (const word of words) {
-    const [inTitle, inHeading] = [title, heading].map((part) => part.toLowerCase().includes(word));
+    const [inTitle, inHeading] = [title, heading].map((part) => part.toLowerCase().includes(word.replace(/\(\)$/, "")));
     const at = text.toLowerCase().split(word).length - 1;
     if (!inTitle && !inHeading && at === 0) return 0;
-    sum += (inHeading ? 10 : 0) + (inTitle ? 4 : 0) + Math.min(at, 5);
+    sum += nameScore(heading, word) + (inHeading ? 10 : 0) + (inTitle ? 4 : 0) + Math.min(at, 5);
   }
   return sum;
 }
