@@ -13,6 +13,7 @@
 #include "message.h"
 
 #define LINE_BYTES 512
+#define MAGIC "tamis journal 1 "
 
 /* ------------------------------------------------------------------ writing */
 
@@ -84,8 +85,7 @@ static bool take_line(journal *book, const char *line) {
 static void write_head(const journal *book, const options *asked, const shards *set,
                        char ret_line[LINE_BYTES]) {
     (void)snprintf(ret_line, LINE_BYTES,
-                   "tamis journal 1 %s %s seed=%016" PRIx64 ":%016" PRIx64
-                   " windows=%u client=%s\n",
+                   MAGIC "%s %s seed=%016" PRIx64 ":%016" PRIx64 " windows=%u client=%s\n",
                    asked->operands[0], set->name, set->meta.seed.high, set->meta.seed.low,
                    book->windows, set->client);
 }
@@ -104,13 +104,22 @@ static void take_head(journal *book, const options *asked, shards *set, const ch
             (int)strcspn(line, "\n"), line);
 }
 
+/* The end of a file without a whole line: may it be cut off? Only what an earlier run can have left
+ * when it was killed, and never the contents of some other file. */
+static bool is_cut_line(FILE *file, const char *line, long begin) {
+    size_t const n = strlen(line), magic = sizeof MAGIC - 1;
+    bool const is_all = feof(file) && ftell(file) - begin == (long)n; /* no longer, and no zeros */
+    return is_all && (begin != 0 || strncmp(line, MAGIC, n < magic ? n : magic) == 0);
+}
+
 /* All whole lines; a line that was cut by the end of the earlier run is cut off. */
 static void read_lines(journal *book, const options *asked, shards *set) {
     FILE *const file = fdopen(dup(book->descriptor), "r");
-    char        line[LINE_BYTES];
+    char        line[LINE_BYTES] = "";
     long        whole = 0;
     if (file == NULL) die("%s: %s", book->path, strerror(errno));
-    while (fgets(line, sizeof line, file) != NULL && strchr(line, '\n') != NULL) {
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (strchr(line, '\n') == NULL && is_cut_line(file, line, whole)) break;
         if (whole == 0)
             take_head(book, asked, set, line);
         else if (book->is_ended || !take_line(book, line))

@@ -334,10 +334,15 @@ def test_a_journal_is_checked(one, tmp_path):
     words = load.words(one.address())
     words[words.index("s")] = "t"
     assert "the journal of another set" in run(*words)
-    load.path.write_text("what is this\n")
-    assert "is not a journal" in run(*load.words(one.address()))
-    load.path.write_text(cut + "rubbish\n")
-    assert "is damaged" in run(*load.words(one.address()))
+    # Other files stay as they are, also those without the end of a line.
+    for other in b"what is this\n", b"what is this", b"\0", b"tamis journal 1 \0", b"x" * 5000:
+        load.path.write_bytes(other)
+        assert "is not a journal" in run(*load.words(one.address()))
+        assert load.path.read_bytes() == other
+    for rubbish in "rubbish\n", "window " + "1" * 600, "done \0 and more\nwindow":
+        load.path.write_text(cut + rubbish)
+        assert "is damaged" in run(*load.words(one.address()))
+        assert load.path.read_text() == cut + rubbish
 
 
 def test_import_of_a_set_with_any_number_of_buckets(one, tmp_path):
