@@ -1,7 +1,8 @@
 /* test_full.c - a disk that is really full: a file system of 1 MiB in memory.
  *
  * It is mounted in a namespace of this process and vanishes with it. That needs root, or a kernel
- * that lets users make namespaces; where neither is allowed, the test says so and tries the rest.
+ * that lets users make namespaces. Where neither is allowed, the test is skipped, with the reason;
+ * scripts/trust takes that for a failure.
  */
 #include "sample.h"
 
@@ -13,7 +14,6 @@
 #include <sys/statvfs.h>
 
 static char folder[64];
-static bool is_mounted;
 
 static bool write_text(const char *path, const char *text) {
     int const  file = open(path, O_WRONLY);
@@ -64,12 +64,6 @@ static void a_full_disk_leaves_the_old_file(void **state) {
     unsigned         n_full = 0, n_saved = 0;
     tamis_set *const old = sample_set(*state, 16384, 100, 1);
     tamis_set *const new = sample_set(*state, 65536, 4000, 2);
-    if (!is_mounted) {
-        print_message("# NOT TRIED: no file system can be mounted here\n");
-        tamis_free(old);
-        tamis_free(new);
-        return;
-    }
     (void)snprintf(path, sizeof path, "%s/full.tamis", folder);
     for (uint64_t room = 0; room <= 30 * 4096; room += 4096) {
         set_filler(0);
@@ -96,14 +90,18 @@ static void a_full_disk_leaves_the_old_file(void **state) {
 
 int main(void) {
     sample_folder_make(folder, sizeof folder);
-    is_mounted = mount_small(folder);
+    if (!mount_small(folder)) {
+        (void)printf("1..0 # SKIP no file system can be mounted here: %s\n", strerror(errno));
+        (void)rmdir(folder);
+        return 0;
+    }
     static const struct CMUnitTest of_a_kind[] = { cmocka_unit_test(
         a_full_disk_leaves_the_old_file) };
     size_t                         n;
     struct CMUnitTest *const       tests = sample_tests(of_a_kind, 1, &n);
     int const                      failed = _cmocka_run_group_tests("full", tests, n, NULL, NULL);
     free(tests);
-    if (is_mounted) (void)umount2(folder, MNT_DETACH);
+    (void)umount2(folder, MNT_DETACH);
     (void)rmdir(folder);
     return failed;
 }
