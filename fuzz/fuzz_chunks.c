@@ -1,8 +1,10 @@
 /* fuzz_chunks.c - bytes are a sequence of LOADCHUNK commands, as any client may send them.
  *
- * Pieces of good dumps come in any order, twice, cut, with other positions and stamps, changed with
- * the checksum made right, for keys that exist or not. Eight bytes for each command. What comes to
- * life is used.
+ * With a first byte below 128, pieces of good dumps come in any order, twice, cut, with other
+ * positions and stamps, changed with the checksum of their front made right, for keys that exist or
+ * not: eight bytes for each command. Else a good value is changed, all its checksums are made
+ * right, and it comes in pieces that belong together. One of these values is so large that a thread
+ * decodes it. What comes to life is used.
  */
 #include "core/le.h"
 #include "redis_values.h"
@@ -12,6 +14,11 @@
 #define FRONT 40
 #define MAX_PIECES 24
 #define PIECE_BYTES (1 << 17)
+#define VALUE_BYTES (1 << 20)
+#define LARGE N_VALUES /* behind the small values */
+
+static const char *const commands[] = { NULL, "BF.LOADCHUNK", "CF.LOADCHUNK", "TAMIS.LOADCHUNK",
+                                        "TAMIS.LOADCHUNK" };
 
 typedef struct piece {
     unsigned  family;
@@ -24,12 +31,12 @@ static piece    pieces[MAX_PIECES];
 static unsigned n_pieces;
 
 static void take_dump(unsigned which) {
-    static const char *const commands[] = { NULL, "BF.SCANDUMP", "CF.SCANDUMP", "TAMIS.SCANDUMP",
-                                            "TAMIS.SCANDUMP" };
+    static const char *const dumps[] = { NULL, "BF.SCANDUMP", "CF.SCANDUMP", "TAMIS.SCANDUMP",
+                                         "TAMIS.SCANDUMP" };
     char                     position[24] = "0";
     for (mock_reply.number = 0; n_pieces < MAX_PIECES;) {
         mock_reply.n = 0;
-        if (!mock_run(commands[value_families[which]], value_names[which], position, NULL)) return;
+        if (!mock_run(dumps[value_families[which]], value_names[which], position, NULL)) return;
         if (mock_reply.number == 0 || mock_reply.n == 0) return;
         piece *const one = &pieces[n_pieces++];
         *one =
@@ -40,6 +47,23 @@ static void take_dump(unsigned which) {
     }
 }
 
+/* ------------------------------------------------------------------ good values */
+
+static struct {
+    uint8_t *bytes; /* its encoding */
+    size_t   n;
+    unsigned family;
+} values[N_VALUES + 1];
+
+static void take_value(unsigned i, const char *key, unsigned family) {
+    static uint8_t stream[VALUE_BYTES];
+    size_t const   n = mock_save(family, mock_value(key), stream, sizeof stream);
+    values[i].bytes = malloc(n);
+    must(values[i].bytes != NULL);
+    values[i].n = values_join(stream, n, values[i].bytes);
+    values[i].family = family;
+}
+
 static void begin(void) {
     if (n_pieces != 0) return;
     mock_begin();
@@ -47,8 +71,51 @@ static void begin(void) {
     take_dump(0);
     take_dump(1);
     must(n_pieces >= 4);
+    for (unsigned i = 0; i < N_VALUES; i++) take_value(i, value_names[i], value_families[i]);
+    must(mock_run("TAMIS.RESERVE", "large", "ERROR", "0.001", "CAPACITY", "240000", NULL));
+    must(mock_run("TAMIS.ADD", "large", "a", NULL));
+    take_value(LARGE, "large", FAMILY_SET);
+    must(values[LARGE].n > 256 << 10); /* else no thread would decode it */
     mock_clear();
 }
+
+/* ------------------------------------------------------------------ a changed value */
+
+/* A piece behind its front: bytes `from` to `to` of a value of n bytes. */
+static void send_front(unsigned family, const uint8_t *value, size_t from, size_t to, size_t n) {
+    static uint8_t bytes[FRONT + VALUE_BYTES];
+    char           number[24];
+    memcpy(bytes, "tamischk", 8);
+    le64_store(bytes + 8, 77);
+    le64_store(bytes + 16, from);
+    le64_store(bytes + 24, n);
+    le64_store(bytes + 32, values_checksum(bytes, 32));
+    memcpy(bytes + FRONT, value + from, to - from);
+    (void)snprintf(number, sizeof number, "%zu", 1 + to);
+    mock_word const words[] = {
+        mock_text(commands[family]), mock_text("n"), mock_text(number), { bytes, FRONT + to - from }
+    };
+    (void)mock_call(words, 4);
+}
+
+/* Four bytes: the value, the number of pieces, whether it is sealed and clients can wait; then four
+ * for each change: where, and what. */
+static void send_changed(const uint8_t *bytes, size_t n) {
+    static uint8_t value[VALUE_BYTES];
+    unsigned const which = bytes[1] % (N_VALUES + 1), family = values[which].family;
+    size_t const   length = values[which].n, cuts = 1 + bytes[2] % 4u;
+    memcpy(value, values[which].bytes, length);
+    for (size_t i = 4; i + 3 < n; i += 4)
+        value[(le16_load(bytes + i) | (size_t)bytes[i + 2] << 16) % length] ^= bytes[i + 3];
+    if (bytes[3] % 8 != 7) values_seal(value, length);
+    mock_let_wait(bytes[3] / 8 % 4 != 0);
+    send_front(family, value, 0, 0, length);
+    for (size_t i = 0; i < cuts; i++)
+        send_front(family, value, length * i / cuts, length * (i + 1) / cuts, length);
+    mock_let_wait(false);
+}
+
+/* ------------------------------------------------------------------ pieces in any order */
 
 /* Change a copy of a piece as the eight bytes say. Returns its length. */
 static size_t change(const piece *one, const uint8_t *how, uint8_t *ret_bytes) {
@@ -67,8 +134,6 @@ static size_t change(const piece *one, const uint8_t *how, uint8_t *ret_bytes) {
 static void send_piece(const uint8_t *how) {
     static uint8_t           bytes[PIECE_BYTES];
     static const char *const names[] = { "n", "n", "n", "m", "live", "other" };
-    static const char *const commands[] = { NULL, "BF.LOADCHUNK", "CF.LOADCHUNK",
-                                            "TAMIS.LOADCHUNK" };
     const piece *const       one = &pieces[how[0] % n_pieces];
     size_t const             n = change(one, how, bytes);
     long long                position = one->position;
@@ -86,7 +151,10 @@ static void send_piece(const uint8_t *how) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     begin();
     must(mock_run("CF.ADD", "live", "a", NULL));
-    for (size_t at = 0; at + 8 <= n && at < 400; at += 8) send_piece(bytes + at);
+    if (n > 4 && bytes[0] >= 128)
+        send_changed(bytes, n);
+    else
+        for (size_t at = 0; at + 8 <= n && at < 400; at += 8) send_piece(bytes + at);
     if (mock_value("n") != NULL) values_use("n");
     if (mock_value("m") != NULL) values_use("m");
     must(mock_value("live") != NULL && mock_run("CF.EXISTS", "live", "a", NULL));

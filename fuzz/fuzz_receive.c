@@ -11,13 +11,16 @@
 #include <tamis/tamis.h>
 #include <xxhash.h>
 
+#define AT_FLAGS 12
+#define HAS_GROWTH 2u
+#define HAS_PART 4u
 #define AT_LISTED 48
 #define AT_PAYLOAD 56
 #define AT_FIELDS 96
 #define AT_GEOMETRY 104
 #define TOTAL 16
 #define MAX_BODY ((size_t)4 << 20)
-#define N_GOOD 4
+#define N_GOOD 8
 
 /* ------------------------------------------------------------------ memory */
 
@@ -42,22 +45,36 @@ static void give_memory(void *context, void *memory, size_t bytes) {
 static buffer     good[N_GOOD];
 static tamis_set *like;
 
+/* Every kind that can be sent, sets that grow, and parts. */
+static const struct {
+    const char *kind, *geometry;
+    uint64_t    keys, grow_to;
+    uint32_t    parts;
+} goods[N_GOOD] = {
+    { "rank", "buckets=5,chains=12,remainder_bits=6,counter_bits=2,aligned=0", 40, 0, 0 },
+    { "rank", "buckets=8,chains=8,remainder_bits=6,copies=1", 40, 0, 0 },
+    { "rank", "buckets=3,chains=20,remainder_bits=7,counter_bits=0,copies=8,aligned=1", 40, 0, 0 },
+    { "rank", "buckets=2,chains=64,remainder_bits=9,counter_bits=2", 40, 0, 0 },
+    { "line", NULL, 40, 0, 0 },
+    { "dlcbf", NULL, 40, 0, 0 },
+    { "line", NULL, 600, 2000, 0 },
+    { "line", NULL, 40, 0, 4 },
+};
+
 static tamis_set *good_set(unsigned which) {
-    static const char *const geometries[N_GOOD] = {
-        "buckets=5,chains=12,remainder_bits=6,counter_bits=2,aligned=0",
-        "buckets=8,chains=8,remainder_bits=6,copies=1",
-        "buckets=3,chains=20,remainder_bits=7,counter_bits=0,copies=8,aligned=1",
-        "buckets=2,chains=64,remainder_bits=9,counter_bits=2",
-    };
     tamis_seed const seed = { which, 1 };
     tamis_spec       spec = TAMIS_SPEC_INIT;
     tamis_set       *set = NULL;
-    spec.capacity = 40;
-    spec.kind = "rank";
-    spec.geometry = geometries[which];
+    spec.capacity = goods[which].keys;
+    spec.grow_to = goods[which].grow_to;
+    spec.kind = goods[which].kind;
+    spec.geometry = goods[which].geometry;
+    spec.fpr = spec.geometry == NULL ? 0.01 : 0;
+    spec.abilities = spec.geometry == NULL ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0;
+    spec.parts = goods[which].parts;
     spec.seed = &seed;
     must(tamis_create(&spec, &set, NULL) == TAMIS_OK);
-    for (uint64_t key = 0; key < 40; key++) {
+    for (uint64_t key = 0; key < goods[which].keys; key++) {
         for (uint64_t i = 0; i <= key % 4; i++) (void)!tamis_add_id(set, key);
     }
     return set;
@@ -83,10 +100,12 @@ static void make_good(void) {
 
 /* ------------------------------------------------------------------ from bytes to a stream */
 
+/* The geometry, what growing sets and parts have behind it, and the checksum. */
 static size_t head_bytes(const buffer *s) {
     if (s->n < AT_GEOMETRY) return SIZE_MAX;
-    uint32_t const fields = le32_load(s->bytes + AT_FIELDS);
-    return fields > 16 ? SIZE_MAX : AT_GEOMETRY + 8 * (size_t)fields + 8;
+    uint32_t const fields = le32_load(s->bytes + AT_FIELDS), flags = le32_load(s->bytes + AT_FLAGS);
+    size_t const   more = ((flags & HAS_GROWTH) != 0 ? 16 : 0) + ((flags & HAS_PART) != 0 ? 8 : 0);
+    return fields > 16 ? SIZE_MAX : AT_GEOMETRY + 8 * (size_t)fields + more + 8;
 }
 
 static void seal(buffer *s) {
@@ -119,11 +138,13 @@ static void replace_payload(buffer *s, const uint8_t *bytes, size_t n) {
 static bool choose_spec(unsigned choice, tamis_spec *spec) {
     static const char *const geometries[] = { "counter_bits=4", "copies=1", "aligned=1",
                                               "cells=3,cells2=2" };
+    static const char *const kinds[] = { "rank", "line", "dlcbf", "bloom" };
     spec->allocator = (tamis_allocator){ take_memory, give_memory, NULL };
     if (choice % 8 == 0) return false;
     if (choice % 8 == 1) spec->like = like;
     if (choice % 8 == 2) spec->geometry = geometries[choice / 8 % 4];
-    if (choice % 8 == 3) spec->kind = "rank";
+    if (choice % 8 == 3) spec->kind = kinds[choice / 8 % 4];
+    if (choice % 8 == 4) spec->max_bytes = MAX_BODY / 4;
     if (choice & 8) spec->abilities = TAMIS_CAN_REMOVE;
     if (choice & 16) spec->capacity = 10 + choice;
     if (choice & 32) spec->prefer = TAMIS_PREFER_SMALL;
@@ -157,7 +178,8 @@ static void use(tamis_set *set) {
     must(tamis_validate(set, NULL));
 }
 
-/* Without a spec the memory is the system's, as much as the geometry asks for. */
+/* Without a spec the memory is the system's, as much as the geometry asks for: its first field says
+ * how many buckets, rows or places. */
 static bool is_giant(const buffer *s) {
     return s->n >= AT_GEOMETRY + 8 && le64_load(s->bytes + AT_GEOMETRY) > 4096;
 }

@@ -1,7 +1,7 @@
 /* redis_mock.h - a server in small: what the module needs to load, save and run commands.
  *
- * It has one database of a few keys, in memory. Clients cannot be blocked, so nothing runs in a
- * thread. Commands are called by name, with words as a client sends them.
+ * It has one database of a few keys, in memory. Commands are called by name, with words as a client
+ * sends them. A command that blocks its client has replied when the call returns.
  */
 #ifndef TAMIS_FUZZ_REDIS_MOCK_H
 #define TAMIS_FUZZ_REDIS_MOCK_H
@@ -28,6 +28,9 @@ bool mock_call(const mock_word *words, unsigned n);
 
 /* The same for words without zeros; the last one is NULL. */
 bool mock_run(const char *name, ...);
+
+/* May clients be blocked, so that long work is done in threads? They may not at first. */
+void mock_let_wait(bool can_block);
 
 /* The value of a key; NULL: there is none. */
 void *mock_value(const char *key);

@@ -4,6 +4,7 @@
 
 #include "fuzz.h"
 #include "redis_mock.h"
+#include "seal.h"
 
 #define N_VALUES 5
 
@@ -52,6 +53,41 @@ static inline uint64_t values_checksum(const uint8_t *bytes, size_t n) {
     uint64_t sum = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < n; i++) sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
     return sum;
+}
+
+/* A saved value (mock_save) is: its length, then strings. This joins them: the value's encoding. */
+static inline size_t values_join(const uint8_t *stream, size_t n, uint8_t *ret_value) {
+    size_t done = 0;
+    for (size_t at = 8; at + 8 <= n;) {
+        uint64_t const piece = le64_load(stream + at);
+        if (piece > n - at - 8) break;
+        memcpy(ret_value + done, stream + at + 8, (size_t)piece);
+        done += (size_t)piece;
+        at += 8 + (size_t)piece;
+    }
+    return done;
+}
+
+#define VALUES_HEADER 256
+#define VALUES_ROW 32
+
+/* Right checksums for an encoding: of each file in it, then of header, rows and requests. */
+static inline void values_seal(uint8_t *value, size_t n) {
+    if (n < VALUES_HEADER) return;
+    uint64_t const rows = le64_load(value + 128), extra = le64_load(value + 144);
+    if (rows > 48 || extra > n || VALUES_HEADER + VALUES_ROW * rows + extra > n) return;
+    size_t const front = VALUES_HEADER + VALUES_ROW * (size_t)rows;
+    size_t       at = front + (size_t)extra;
+    for (uint64_t i = 0; i < rows; i++) {
+        uint64_t const length = le64_load(value + VALUES_HEADER + VALUES_ROW * i);
+        if (length > n - at) break;
+        seal_file(value + at, (size_t)length);
+        at += (size_t)length;
+    }
+    le64_store(value + 248, 0);
+    uint64_t const sum = values_checksum(value, front);
+    uint64_t const more = values_checksum(value + front, (size_t)extra);
+    le64_store(value + 248, extra == 0 ? sum : sum ^ (more << 1 | more >> 63));
 }
 
 #endif
