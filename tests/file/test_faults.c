@@ -13,12 +13,30 @@
 
 /* ------------------------------------------------------------------ faults */
 
-enum call { OPEN, OPENAT, READ, WRITE, FSYNC, LINK, RENAME, FSTAT, FSTATAT, MAP, N_CALLS };
+/* The first N_CALLS are tried with every error; the others have cases of their own. */
+enum call {
+    OPEN,
+    OPENAT,
+    READ,
+    WRITE,
+    FSYNC,
+    LINK,
+    RENAME,
+    FSTAT,
+    FSTATAT,
+    MAP,
+    N_CALLS,
+    RANDOM = N_CALLS,
+    ACCESS,
+    ACCESSAT,
+    CHOWN
+};
 
 static const char *const call_names[N_CALLS] = { "open",   "openat", "pread", "write",   "fsync",
                                                  "linkat", "rename", "fstat", "fstatat", "mmap" };
 
 #define SHORT (-1) /* not an error: half of the bytes */
+#define NOTHING 0  /* not an error: no bytes at all */
 
 static struct {
     enum call call;
@@ -57,6 +75,7 @@ static bool is_folder(int file) {
 
 /* What a faulty transfer of n bytes moves: nothing, or half. */
 static ssize_t stricken(size_t n) {
+    if (fault.error == NOTHING) return 0;
     return fault.error == SHORT ? (ssize_t)(n / 2 + (n == 1)) : -1;
 }
 
@@ -101,8 +120,15 @@ WRAP(int, renameat, (int from, const char *old, int to, const char *new)) {
     return strikes(RENAME) ? -1 : __real_renameat(from, old, to, new);
 }
 
+/* For files whose owner and group seem to be others than they are: only root could make some. */
+static bool is_owner_hidden;
+
 WRAP(int, fstat64, (int file, struct stat *about)) {
-    return strikes(FSTAT) ? -1 : __real_fstat64(file, about);
+    if (strikes(FSTAT)) return -1;
+    int const result = __real_fstat64(file, about);
+    about->st_uid += is_owner_hidden;
+    about->st_gid += is_owner_hidden;
+    return result;
 }
 
 WRAP(int, fstatat64, (int folder, const char *path, struct stat *about, int flags)) {
@@ -112,6 +138,26 @@ WRAP(int, fstatat64, (int folder, const char *path, struct stat *about, int flag
 WRAP(void *, mmap64, (void *at, size_t n, int protection, int flags, int file, off_t offset)) {
     if (strikes(MAP)) return MAP_FAILED;
     return __real_mmap64(at, n, protection, flags, file, offset);
+}
+
+WRAP(ssize_t, getrandom, (void *bytes, size_t n, unsigned flags)) {
+    bool const is_faulty = strikes(RANDOM);
+    if (is_faulty && stricken(n) <= 0) return stricken(n);
+    return __real_getrandom(bytes, is_faulty ? (size_t)stricken(n) : n, flags);
+}
+
+WRAP(int, access, (const char *path, int mode)) {
+    return strikes(ACCESS) ? -1 : __real_access(path, mode);
+}
+
+WRAP(int, faccessat, (int folder, const char *path, int mode, int flags)) {
+    return strikes(ACCESSAT) ? -1 : __real_faccessat(folder, path, mode, flags);
+}
+
+/* Not really: the files of this test stay those of who runs it. */
+WRAP(int, fchown, (int file, uid_t user, gid_t group)) {
+    (void)file, (void)user, (void)group;
+    return strikes(CHOWN) ? -1 : 0;
 }
 
 /* ------------------------------------------------------------------ a save that is disturbed */
@@ -213,10 +259,113 @@ static void the_last_sync_may_be_impossible(void **state) {
     fault.error = EINVAL;
     assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
     fault.left = 2;
+    fault.error = ENOTSUP;
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    fault.left = 2;
     fault.error = EIO;
     assert_int_equal(tamis_save(set, path, &problem), TAMIS_ERR_IO);
     assert_non_null(strstr(problem.text, "make sure of the new"));
     fault.left = 0;
+    tamis_free(set);
+}
+
+/* ------------------------------------------------------------------ what else a save calls */
+
+/* Save over a file of 10 keys a set of 20, with this fault at the n-th call. Returns the status,
+ * and has made sure that the file is the one that goes with it. */
+static tamis_status save_with(enum call call, unsigned n, int error, tamis_problem *ret_problem) {
+    tamis_set *const old = sample_set("bloom", 20000, 10, 1);
+    tamis_set *const new = sample_set("bloom", 20000, 20, 1);
+    fault.left = 0;
+    assert_int_equal(tamis_save(old, path, NULL), TAMIS_OK);
+    assert_int_equal(chmod(path, 0664), 0);
+    fault.call = call;
+    fault.left = n;
+    fault.error = error;
+    fault.is_for_good = fault.has_struck = false;
+    tamis_status const status = tamis_save(new, path, ret_problem);
+    fault.left = 0;
+    assert_true(fault.has_struck);
+    assert_int_equal(sample_keys_at(path), status == TAMIS_OK ? 20 : 10);
+    assert_int_equal(sample_files(folder, "tmp"), 0);
+    tamis_free(old);
+    tamis_free(new);
+    return status;
+}
+
+static void a_system_without_random_bytes_saves_nothing(void **state) {
+    (void)state;
+    tamis_problem problem;
+    assert_int_equal(save_with(RANDOM, 1, EINTR, NULL), TAMIS_OK);
+    assert_int_equal(save_with(RANDOM, 1, SHORT, NULL), TAMIS_OK);
+    assert_int_equal(save_with(RANDOM, 1, ENOSYS, &problem), TAMIS_ERR_IO);
+    assert_int_equal(problem.os_error, EIO);
+    assert_int_equal(save_with(RANDOM, 1, NOTHING, &problem), TAMIS_ERR_IO);
+}
+
+/* Without /proc the file has a name from the beginning. */
+static void saves_do_without_proc(void **state) {
+    (void)state;
+    assert_int_equal(save_with(ACCESS, 1, ENOENT, NULL), TAMIS_OK);
+}
+
+static void files_that_are_not_ours_to_write_stay(void **state) {
+    (void)state;
+    tamis_problem problem;
+    assert_int_equal(save_with(ACCESSAT, 1, EROFS, &problem), TAMIS_ERR_IO);
+    assert_int_equal(problem.os_error, EROFS);
+}
+
+/* All that a quota, a limit of files or a device without a reason may say. */
+static void all_words_for_a_full_disk_are_known(void **state) {
+    (void)state;
+    static const int words[] = { ENOSPC, EDQUOT, EFBIG, NOTHING };
+    for (size_t i = 0; i < COUNT(words); i++)
+        assert_int_equal(save_with(WRITE, 1, words[i], NULL), TAMIS_ERR_SPACE);
+}
+
+static mode_t mode_of_file(void) {
+    struct stat about;
+    assert_int_equal(stat(path, &about), 0);
+    return about.st_mode & 0777;
+}
+
+/* A group that is lost takes its rights with it: other people are in the new one. */
+static void rights_are_kept_as_far_as_they_can_be(void **state) {
+    (void)state;
+    is_owner_hidden = true;
+    assert_int_equal(save_with(CHOWN, 1, EPERM, NULL), TAMIS_OK); /* then the group alone */
+    assert_int_equal(mode_of_file(), 0664);
+    fault.is_for_good = false;
+    tamis_set *const set = sample_set("bloom", 20000, 10, 1);
+    fault.call = CHOWN;
+    fault.left = 1;
+    fault.error = EPERM;
+    fault.is_for_good = true;
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    fault.left = 0;
+    is_owner_hidden = false;
+    assert_int_equal(mode_of_file(), 0644);
+    tamis_free(set);
+}
+
+static void names_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    char             name[400];
+    tamis_problem    problem;
+    tamis_set *const set = sample_set("bloom", 20000, 10, 1);
+    (void)snprintf(name, sizeof name, "%s/nowhere/", folder);
+    assert_int_equal(tamis_save(set, name, &problem), TAMIS_ERR_IO);
+    assert_int_equal(problem.os_error, EISDIR);
+    int const n = snprintf(name, sizeof name, "%s/", folder);
+    memset(name + n, 'x', 245);
+    name[n + 245] = '\0';
+    assert_int_equal(tamis_save(set, name, &problem), TAMIS_ERR_IO);
+    assert_int_equal(problem.os_error, ENAMETOOLONG);
+    (void)snprintf(name, sizeof name, "%s/link", folder);
+    assert_int_equal(symlink("gone", name), 0);
+    assert_int_equal(tamis_save(set, name, &problem), TAMIS_ERR_IO);
+    assert_int_equal(problem.os_error, ENOENT);
     tamis_free(set);
 }
 
@@ -265,6 +414,25 @@ static void disturbed_opens_say_why(void **state) {
     }
 }
 
+/* The file has become shorter after its length was seen. */
+static void files_that_shrink_are_told(void **state) {
+    (void)state;
+    tamis_set *const set = sample_set("counting", 200000, 100, 1);
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    tamis_free(set);
+    for (unsigned n = 1; n <= 3; n++) {
+        tamis_set    *back = NULL;
+        tamis_problem problem;
+        fault.call = READ;
+        fault.left = n;
+        fault.error = NOTHING;
+        fault.is_for_good = false;
+        assert_int_equal(tamis_open(path, NULL, &back, &problem), TAMIS_ERR_TRUNCATED);
+        assert_null(back);
+        assert_non_null(strstr(problem.text, "shortened"));
+    }
+}
+
 int main(void) {
     sample_folder_make(folder, sizeof folder);
     (void)snprintf(path, sizeof path, "%s/faults.tamis", folder);
@@ -273,6 +441,13 @@ int main(void) {
         cmocka_unit_test(disturbed_opens_say_why),
         cmocka_unit_test(saves_sync_the_file_then_name_it_then_sync_the_folder),
         cmocka_unit_test(the_last_sync_may_be_impossible),
+        cmocka_unit_test(a_system_without_random_bytes_saves_nothing),
+        cmocka_unit_test(saves_do_without_proc),
+        cmocka_unit_test(files_that_are_not_ours_to_write_stay),
+        cmocka_unit_test(all_words_for_a_full_disk_are_known),
+        cmocka_unit_test(rights_are_kept_as_far_as_they_can_be),
+        cmocka_unit_test(names_that_cannot_be_are_refused),
+        cmocka_unit_test(files_that_shrink_are_told),
     };
     int const failed = cmocka_run_group_tests_name("faults", tests, NULL, NULL);
     sample_folder_remove(folder);
