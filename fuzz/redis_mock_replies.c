@@ -180,6 +180,8 @@ const mock_function mock_functions_of_replies[] = {
     MOCK_FUNCTION(LogIOError, log_io),
     MOCK_FUNCTION(GetKeyNameFromIO, key_name),
     MOCK_FUNCTION(AvoidReplicaTraffic, zero),
+    MOCK_FUNCTION(Call, zero),
+    MOCK_FUNCTION(FreeCallReply, zero),
     MOCK_FUNCTION(Log, log_line),
     MOCK_FUNCTION(Milliseconds, milliseconds),
     MOCK_FUNCTION(MonotonicMicroseconds, microseconds),

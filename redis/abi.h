@@ -30,6 +30,7 @@ enum { /* of GetContextFlags */
        REDIS_IS_LUA = 1 << 0,
        REDIS_IS_MULTI = 1 << 1,
        REDIS_IS_REPLICA = 1 << 3,
+       REDIS_IS_CLUSTER = 1 << 5,
        REDIS_IS_REPLICATED = 1 << 12,
        REDIS_IS_LOADING = 1 << 13,
        REDIS_DENIES_BLOCKING = 1 << 21,
@@ -76,6 +77,7 @@ typedef struct RedisModuleCommand       redis_command;
 typedef struct RedisModuleKeyOptCtx     redis_key_context;
 typedef struct RedisModuleDefragCtx     redis_defrag;
 typedef struct RedisModuleBlockedClient redis_blocked;
+typedef struct RedisModuleCallReply     redis_reply;
 typedef int redis_handler(redis_ctx *ctx, redis_string **argv, int argc);
 
 /* of CONFIG GET and SET */
@@ -241,6 +243,8 @@ typedef struct redis_command_info {
     X(void *, GetBlockedClientPrivateData, (redis_ctx * ctx))                                      \
     X(int, IsBlockedReplyRequest, (redis_ctx * ctx))                                               \
     X(int, AvoidReplicaTraffic, (void))                                                            \
+    X(redis_reply *, Call, (redis_ctx * ctx, const char *command, const char *format, ...))        \
+    X(void, FreeCallReply, (redis_reply * reply))                                                  \
     X(void, Log, (redis_ctx * ctx, const char *level, const char *format, ...))                    \
     X(long long, Milliseconds, (void))                                                             \
     X(uint64_t, MonotonicMicroseconds, (void))

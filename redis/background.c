@@ -1,10 +1,12 @@
-/* background.c - a thread for each long job. */
+/* background.c - a few threads for long jobs. */
 #include "background.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
-#define LARGE ((size_t)256 << 10) /* smaller values are decoded in less than a millisecond */
+#define LARGE \
+    ((size_t)256 << 10) /* smaller values are decoded, or freed, in less than a millisecond */
 
 bool background_can_wait(redis_ctx *ctx) {
     int const never = REDIS_DENIES_BLOCKING | REDIS_IS_MULTI | REDIS_IS_LUA | REDIS_IS_LOADING |
@@ -21,15 +23,31 @@ background_job *background_of(redis_ctx *ctx) {
     return redis_GetBlockedClientPrivateData(ctx);
 }
 
-bool background_refuse_in_pause(redis_ctx *ctx) {
-    if (!redis_AvoidReplicaTraffic()) return false;
-    (void)redis_ReplyWithError(ctx, "TRYAGAIN clients were paused while the command was prepared, "
-                                    "as for a failover; nothing was changed");
-    return true;
+/* Does another node serve this key by now? The server does not tell; but it refuses commands for
+ * such keys. */
+static bool has_moved_away(redis_ctx *ctx, redis_string *key) {
+    if ((redis_GetContextFlags(ctx) & REDIS_IS_CLUSTER) == 0) return false;
+    errno = 0;
+    redis_reply *const reply = redis_Call(ctx, "EXISTS", "s", key);
+    if (reply == NULL) return errno == EPERM;
+    redis_FreeCallReply(reply);
+    return false;
+}
+
+bool background_refuse(redis_ctx *ctx, redis_string *key) {
+    const char *why = NULL;
+    if (redis_AvoidReplicaTraffic())
+        why = "TRYAGAIN clients were paused while the command was prepared, as for a failover; "
+              "nothing was changed";
+    else if (has_moved_away(ctx, key))
+        why = "TRYAGAIN the slot of the key was moved while the command was prepared; nothing was "
+              "changed";
+    if (why != NULL) (void)redis_ReplyWithError(ctx, why);
+    return why != NULL;
 }
 
 static int reply_job(redis_ctx *ctx, redis_string **argv, int argc) {
-    if (background_refuse_in_pause(ctx)) return REDIS_OK;
+    if (background_refuse(ctx, argv[1])) return REDIS_OK;
     return background_of(ctx)->reply(ctx, argv, argc);
 }
 
@@ -39,19 +57,85 @@ bool background_block(redis_ctx *ctx, background_job *job) {
     return job->client != NULL;
 }
 
-static void *run_job(void *argument) {
+/* ------------------------------------------------------------------ threads */
+
+/* A client can ask for as many jobs as it likes; it gets this many threads, and the rest wait. */
+#define MAX_THREADS 4
+
+typedef struct call {
+    struct call *next;
+    void (*function)(void *argument);
+    void *argument;
+} call;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t  has_come = PTHREAD_COND_INITIALIZER;
+static call           *first_call, **last_call = &first_call;
+static unsigned        threads, idle; /* idle ones are among the threads */
+
+/* Threads are never ended: a module that has types stays loaded as long as the server runs. */
+static void *serve(void *unused) {
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (first_call == NULL) {
+            idle++;
+            pthread_cond_wait(&has_come, &lock);
+            idle--;
+        }
+        call *const one = first_call;
+        first_call = one->next;
+        if (first_call == NULL) last_call = &first_call;
+        pthread_mutex_unlock(&lock);
+        one->function(one->argument);
+        redis_Free(one);
+        pthread_mutex_lock(&lock);
+    }
+    return unused;
+}
+
+/* With the lock: is there a thread that will come to the calls? */
+static bool has_thread(void) {
+    pthread_t thread;
+    if (idle == 0 && threads < MAX_THREADS && pthread_create(&thread, NULL, serve, NULL) == 0) {
+        (void)pthread_detach(thread);
+        threads++;
+    }
+    return threads != 0;
+}
+
+void background_call(void (*function)(void *), void *argument) {
+    call *const one = redis_TryAlloc(sizeof *one);
+    pthread_mutex_lock(&lock);
+    bool const is_taken = one != NULL && has_thread();
+    if (is_taken) {
+        *one = (call){ NULL, function, argument };
+        *last_call = one;
+        last_call = &one->next;
+        pthread_cond_signal(&has_come);
+    }
+    pthread_mutex_unlock(&lock);
+    if (is_taken) return;
+    redis_Free(one);
+    function(argument);
+}
+
+static void free_value(void *value) {
+    value_free(value);
+}
+
+void background_free(tamis_value *value) {
+    if (value != NULL && value_memory(value) >= LARGE)
+        background_call(free_value, value);
+    else
+        value_free(value);
+}
+
+/* ------------------------------------------------------------------ jobs */
+
+static void run_job(void *argument) {
     background_job *const job = argument;
     job->work(job);
     (void)redis_UnblockClient(job->client, job);
-    return NULL;
-}
-
-void background_call(void *(*function)(void *), void *argument) {
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, function, argument) == 0)
-        (void)pthread_detach(thread);
-    else
-        (void)function(argument);
 }
 
 void background_run(background_job *job) {
@@ -60,12 +144,11 @@ void background_run(background_job *job) {
 
 /* ------------------------------------------------------------------ decoding */
 
-static void *free_decoding(void *argument) {
+static void free_decoding(void *argument) {
     decoding *const one = argument;
     buffer_free(&one->bytes);
     value_free(one->value);
     redis_Free(one);
-    return NULL;
 }
 
 static void end_decoding(background_job *job) {

@@ -22,10 +22,11 @@ typedef struct background_job {
     void (*end)(struct background_job *job); /* in the main thread, in any case: free it */
 } background_job;
 
-/* In the reply to a client that was blocked: are clients paused? Then a command must not write:
- * what goes to replicas would abort the server. True: the client has got an error, and may try
- * again. */
-bool background_refuse_in_pause(redis_ctx *ctx);
+/* In the reply to a client that was blocked, with the first key of its command: must it not be run
+ * any more? While clients are paused, what goes to replicas would abort the server. And in a
+ * cluster the slot of the key may belong to another node by now: what is written here would be
+ * lost. True: the client has got an error, and may try again. */
+bool background_refuse(redis_ctx *ctx, redis_string *key);
 
 /* Block the client. False: it cannot be; then nothing has happened. */
 bool background_block(redis_ctx *ctx, background_job *job);
@@ -36,9 +37,12 @@ void background_run(background_job *job);
 /* Inside `reply`: the job. */
 background_job *background_of(redis_ctx *ctx);
 
-/* Call a function in a thread, or here if there is none. To free large memory takes long: the
- * system gets back page after page. */
-void background_call(void *(*function)(void *), void *argument);
+/* Call a function in one of a few threads, when one is free; or here, without memory or threads. It
+ * must not wait for the main thread. */
+void background_call(void (*function)(void *), void *argument);
+
+/* Free a value that may be large, which takes long: the system gets back page after page. */
+void background_free(tamis_value *value);
 
 /* ------------------------------------------------------------------ decoding */
 

@@ -150,23 +150,21 @@ static load_result stage_begin(key_handle *key, unsigned family, const char *byt
     return LOAD_NO_MEMORY;
 }
 
-static void replicate_load(const key_handle *key, const decoding *job) {
+/* `piece` has room for the largest one, so there is memory for all of them. */
+static void replicate_load(const key_handle *key, const decoding *job, byte_buffer *piece) {
     char        bytes[FRONT_BYTES];
     piece_front front = { job->stamp, 0, job->bytes.n };
-    byte_buffer piece = { NULL, 0, 0 };
     front_write(&front, bytes);
     redis_Replicate(key->ctx, "TAMIS.LOADCHUNK", "slb", key->name, 1LL, bytes, sizeof bytes);
     for (uint64_t at = 0; at < job->bytes.n; at += PIECE_BYTES) {
         uint64_t const rest = job->bytes.n - at, n = rest < PIECE_BYTES ? rest : PIECE_BYTES;
         front.offset = at;
-        piece.n = 0;
-        if (!append_front(&piece, &front) ||
-            !buffer_append(&piece, job->bytes.bytes + at, (size_t)n))
-            redis_Log(key->ctx, "warning", "tamis: no memory to replicate a load");
+        piece->n = 0;
+        (void)append_front(piece, &front);
+        (void)buffer_append(piece, job->bytes.bytes + at, (size_t)n);
         redis_Replicate(key->ctx, "TAMIS.LOADCHUNK", "slb", key->name, (long long)(1 + at + n),
-                        piece.bytes, piece.n);
+                        piece->bytes, piece->n);
     }
-    buffer_free(&piece);
 }
 
 static void decode_stage(decoding *job) {
@@ -181,16 +179,21 @@ static void reply_load(key_handle *key, unsigned family, load_result result) {
 }
 
 /* Give the key its value, unless somebody else has made it meanwhile. */
+static load_result give_to_key(key_handle *key, decoding *job) {
+    byte_buffer    piece = { NULL, 0, 0 };
+    uint64_t const most = job->bytes.n < PIECE_BYTES ? job->bytes.n : PIECE_BYTES;
+    if (job->value == NULL || key->value != NULL || key->is_foreign) return LOAD_REFUSED;
+    if (!buffer_reserve(&piece, FRONT_BYTES + (size_t)most)) return LOAD_NO_MEMORY;
+    key_set(key, job->value);
+    job->value = NULL;
+    replicate_load(key, job, &piece);
+    buffer_free(&piece);
+    key_notify(key, "tamis.loadchunk");
+    return LOAD_OK;
+}
+
 static void finish_stage(key_handle *key, decoding *job) {
-    bool const is_free = key->value == NULL && !key->is_foreign;
-    bool const is_good = job->value != NULL && is_free;
-    if (is_good) {
-        key_set(key, job->value);
-        job->value = NULL;
-        replicate_load(key, job);
-        key_notify(key, "tamis.loadchunk");
-    }
-    reply_load(key, job->family, is_good ? LOAD_OK : LOAD_REFUSED);
+    reply_load(key, job->family, give_to_key(key, job));
 }
 
 /* All bytes are there: are they a value? */

@@ -155,9 +155,11 @@ static void work_creation(background_job *job) {
     create((creation *)job);
 }
 
+/* What was prepared and not used is remembered, too: who tries again need not wait again. */
 static void end_creation(background_job *job) {
     creation *const one = (creation *)job;
-    value_free(one->value); /* if no key has it */
+    if (one->value != NULL) remember(one);
+    background_free(one->value); /* if no key has it */
     redis_Free(one);
 }
 

@@ -46,7 +46,7 @@ void hold_wait(tamis_value *value) {
 
 void hold_end(tamis_value *value) {
     value->holds--;
-    value_free(value);
+    background_free(value);
     wake();
 }
 
@@ -61,7 +61,7 @@ static void waiter_end(redis_ctx *ctx, void *data) {
     waiter *const one = data;
     (void)ctx;
     one->value->promised--;
-    value_free(one->value);
+    background_free(one->value);
     redis_Free(one);
     wake();
 }
@@ -114,7 +114,7 @@ void hold_start(hold_job *job) {
 
 static int reply_waiter(redis_ctx *ctx, redis_string **argv, int argc) {
     const waiter *const one = redis_GetBlockedClientPrivateData(ctx);
-    return background_refuse_in_pause(ctx) ? REDIS_OK : one->handler(ctx, argv, argc);
+    return background_refuse(ctx, argv[1]) ? REDIS_OK : one->handler(ctx, argv, argc);
 }
 
 static bool wait_for(key_handle *key, redis_handler *handler) {

@@ -67,7 +67,7 @@ tamis_allocator account_allocator(memory_account *account) {
 
 /* Room doubles, so a long series of pieces is copied once or twice in all. It is never more than
  * twice what has really arrived. */
-static bool buffer_make_room(byte_buffer *buffer, size_t n) {
+bool buffer_reserve(byte_buffer *buffer, size_t n) {
     if (n <= buffer->room - buffer->n) return true;
     if (n > SIZE_MAX / 2 - buffer->n) return false;
     size_t const wanted = buffer->n + n;
@@ -82,7 +82,7 @@ static bool buffer_make_room(byte_buffer *buffer, size_t n) {
 }
 
 bool buffer_append(byte_buffer *buffer, const void *bytes, size_t n) {
-    if (!buffer_make_room(buffer, n)) return false;
+    if (!buffer_reserve(buffer, n)) return false;
     if (n != 0) memcpy(buffer->bytes + buffer->n, bytes, n);
     buffer->n += n;
     return true;

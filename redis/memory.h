@@ -35,7 +35,8 @@ typedef struct byte_buffer {
     size_t n, room;
 } byte_buffer;
 
-/* False: no memory, and the buffer is as it was. */
+/* Room for n more bytes. False: no memory, and the buffer is as it was. */
+bool buffer_reserve(byte_buffer *buffer, size_t n);
 bool buffer_append(byte_buffer *buffer, const void *bytes, size_t n);
 void buffer_free(byte_buffer *buffer);
 

@@ -108,14 +108,13 @@ static tamis_status finish(merge_job *one, tamis_value *into, tamis_value *from)
 }
 
 /* Values that nobody else has any more may be large. */
-static void *free_merge(void *argument) {
+static void free_merge(void *argument) {
     merge_job *const one = argument;
     tamis_free(one->set);
     tamis_states_free(one->states);
     value_free(one->hold.values[0]);
     value_free(one->hold.values[1]);
     redis_Free(one);
-    return NULL;
 }
 
 static void end_merge(background_job *job) {

@@ -105,7 +105,15 @@ void shapes_keep(const value_recipe *recipe, const tamis_set *set, const char *g
 
 /* ------------------------------------------------------------------ ahead */
 
-static void *plan(void *argument) {
+/* It could not be made: another time there may be memory for it. */
+static void forget(const value_recipe *recipe) {
+    pthread_mutex_lock(&lock);
+    shape *const one = find(recipe);
+    if (one != NULL) one->is_planned = false;
+    pthread_mutex_unlock(&lock);
+}
+
+static void plan(void *argument) {
     value_recipe *const recipe = argument;
     char                geometry[GEOMETRY_BYTES];
     tamis_set          *set;
@@ -115,9 +123,10 @@ static void *plan(void *argument) {
         value_geometry(set, geometry, sizeof geometry);
         shapes_keep(recipe, set, geometry);
         tamis_free(set);
+    } else {
+        forget(recipe);
     }
     redis_Free(recipe);
-    return NULL;
 }
 
 void shapes_plan_ahead(const value_recipe *recipe) {

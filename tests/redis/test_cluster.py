@@ -145,6 +145,37 @@ def move_slot(cluster, slot, source, target, key, between):
     to_wire.close()
 
 
+def test_a_slot_moves_while_a_key_is_prepared(cluster):
+    """What a thread has prepared is not written where the slot was: that key would be lost."""
+    wire = cluster.nodes[0].wire()
+    slot = wire("CLUSTER", "KEYSLOT", "prepared")
+    source = cluster.owner(slot)
+    target = next(one for one in cluster.masters() if one is not source)
+    names = source.identity(), target.identity()
+    client, other, there = source.wire(), source.wire(), target.wire()
+    refused = 0
+    for i in range(50):
+        words = ("TAMIS.STATE.RESERVE", "prepared", "ERROR", 0.01, "CAPACITY", 100000 + i, "VALUES", 5)
+        client.socket.sendall(client.pack(*words))
+        moved = other("CLUSTER", "SETSLOT", slot, "NODE", names[1])
+        reply = client.read()
+        if moved == "OK" and reply != "OK":  # the slot was moved before the command was done, or before it began
+            refused += str(reply).startswith("TRYAGAIN the slot")
+            assert str(reply).split()[0] in ("TRYAGAIN", "MOVED")
+            assert other("CLUSTER", "COUNTKEYSINSLOT", slot) == 0
+        assert other("CLUSTER", "SETSLOT", slot, "NODE", names[0]) == "OK"
+        if reply == "OK":
+            assert client("DEL", "prepared") == 1
+        elif refused:
+            assert client(*words) == "OK"  # as it was told to
+            break
+    assert refused == 1
+    assert there("CLUSTER", "KEYSLOT", "prepared") == slot and client("DEL", "prepared") == 1
+    until(cluster.is_well, 60)
+    for one in (wire, client, other, there):
+        one.close()
+
+
 def test_a_slot_moves_while_a_load_runs(cluster):
     """ASK while it moves, MOVED when it has moved; requests that were done are known on the other side."""
     keys = [f"key{n}" for n in range(60000)]

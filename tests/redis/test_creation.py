@@ -1,4 +1,6 @@
 """Keys of shapes that were not made before: planned in a thread, while the server goes on."""
+from pathlib import Path
+
 from server import Error, Server, Simple
 
 RESERVES = (("BF.RESERVE", ("0.0123", 1234), "ERR item exists"), ("BF.RESERVE", ("0.2", 1234, "NONSCALING"), "ERR item exists"),
@@ -46,6 +48,26 @@ def test_clients_that_go_away_leave_nothing(r, server):
     assert r("EXEC") == ["OK", 1]
     assert r("EVAL", "return redis.call('BF.RESERVE', KEYS[1], '0.0321', 6789)", 1, "e") == "OK"
     assert r("PING") == "PONG"
+
+
+def test_many_at_once_share_a_few_threads(server):
+    """However many clients ask, the server gets four threads more, and everybody gets an answer."""
+    tasks = Path(f"/proc/{server.process.pid}/task")
+
+    def threads():
+        return len(list(tasks.iterdir()))
+
+    wires = [server.wire() for _ in range(60)]
+    for i, wire in enumerate(wires):
+        wire.socket.sendall(wire.pack("TAMIS.STATE.RESERVE", f"many{i}", "ERROR", 0.01, "CAPACITY", 7000 + i, "VALUES", 5))
+    most = threads()
+    for wire in wires:
+        assert wire.read() == "OK"
+        most = max(most, threads())
+    assert most <= 20  # 1 of the server, 3 for slow work, up to 4 of its allocator, 4 of ours
+    for i, wire in enumerate(wires):
+        assert wire("DEL", f"many{i}") == 1
+        wire.close()
 
 
 def test_what_cannot_be_made_is_said(r):
