@@ -56,6 +56,20 @@ static bool fix_geometry(const tamis_kind *kind, const char *geometry, uint64_t 
     return text != NULL;
 }
 
+/* May the fields have the numbers that are given? Kinds divide by them and shift by them, so no
+ * other number may come to them. More buckets, cells or bits than a kind can address are a limit;
+ * any other number is one that it never has. */
+static tamis_status check_fixed(const tamis_kind *kind, const uint64_t *fixed) {
+    for (unsigned i = 0; kind->fields[i].name != NULL; i++) {
+        const kind_field *const field = &kind->fields[i];
+        if (fixed[i] == NEED_FREE) continue;
+        if (fixed[i] < field->least) return TAMIS_ERR_CANNOT;
+        if (fixed[i] > field->most)
+            return field->most > UINT32_MAX ? TAMIS_ERR_LIMIT : TAMIS_ERR_CANNOT;
+    }
+    return TAMIS_OK;
+}
+
 /* ------------------------------------------------------------------ one kind */
 
 /* What follows from the geometry at once. */
@@ -151,6 +165,11 @@ void tamis_ask_kind(const tamis_kind *kind, const tamis_request *request,
     *ret_candidate = made;
     if (!fix_geometry(kind, request->geometry, need.fixed)) {
         ret_candidate->plan.status = TAMIS_ERR_ARGUMENT;
+        return;
+    }
+    tamis_status const given = check_fixed(kind, need.fixed);
+    if (given != TAMIS_OK) {
+        ret_candidate->plan.status = given;
         return;
     }
     if ((need.abilities & ~made.plan.abilities) != 0) return; /* in no geometry */

@@ -210,7 +210,7 @@ static void choice_is_the_smallest(void **state) {
     static const double keys[] = { 1, 10, 1000, 1e6 };
     for (size_t i = 0; i < COUNT(rates) * COUNT(keys); i++) {
         double const fpr = rates[i / COUNT(keys)], n = keys[i % COUNT(keys)];
-        uint64_t     g[BLOOM_FIELDS] = { FREE, FREE, 1 }, bytes;
+        uint64_t     g[BLOOM_FIELDS] = { FREE, FREE, 1 }, bytes = 0;
         assert_true(choose(fpr, n, g) && tamis_bloom_body_bytes(g, &bytes));
         assert_int_equal(bytes * 8, g[BLOOM_BITS]);
         double const rate = tamis_bloom_rate(g, n);

@@ -1,0 +1,185 @@
+/* test_extremes.c - geometries that nobody would choose: every kind refuses them, or can have them.
+ *
+ * usage: test_extremes [TIMES]      so many times 200 wishes and 4,000 geometries for each kind
+ *
+ * Sizes are computed from numbers that strangers write into files and that users write into specs.
+ * Nothing may overflow, divide by zero or search for ever.
+ */
+#include "make.h"
+
+#include "handle.h"
+#include "kind.h"
+
+#include <tamis/states.h>
+
+static unsigned times = 1;
+
+static const uint64_t extremes[] = { 0,
+                                     1,
+                                     2,
+                                     3,
+                                     4,
+                                     7,
+                                     8,
+                                     31,
+                                     32,
+                                     63,
+                                     64,
+                                     65,
+                                     255,
+                                     256,
+                                     65535,
+                                     65536,
+                                     UINT64_C(1) << 31,
+                                     UINT32_MAX,
+                                     UINT64_C(1) << 32,
+                                     UINT64_C(1) << 40,
+                                     UINT64_C(1) << 53,
+                                     UINT64_C(1) << 58,
+                                     UINT64_C(1) << 60,
+                                     UINT64_C(1) << 61,
+                                     UINT64_C(1) << 63,
+                                     UINT64_MAX - 63,
+                                     UINT64_MAX - 1 };
+
+static uint64_t any_extreme(dice *chance) {
+    return extremes[dice_below(chance, COUNT(extremes))];
+}
+
+/* ------------------------------------------------------------------ sizes of geometries */
+
+/* One that the kind chooses for some keys: the others are changed from it. */
+static bool usual_geometry(const tamis_kind *kind, uint64_t *ret_geometry) {
+    tamis_plan        plan;
+    size_t            n;
+    tamis_spec        spec = TAMIS_SPEC_INIT;
+    tamis_states_spec states_spec = TAMIS_STATES_SPEC_INIT;
+    spec.kind = states_spec.kind = kind->name;
+    spec.capacity = states_spec.capacity = 1000;
+    spec.fpr = states_spec.fpr = 0.01;
+    states_spec.values = 4;
+    tamis_status const status = kind->has != NULL
+                                    ? tamis_plan_kinds(&spec, &plan, 1, &n, NULL)
+                                    : tamis_states_plan_kinds(&states_spec, &plan, 1, &n, NULL);
+    if (status != TAMIS_OK || plan.status != TAMIS_OK) return false;
+    for (unsigned i = 0; i < tamis_kind_n_fields(kind); i++) ret_geometry[i] = plan.fields[i].value;
+    return true;
+}
+
+static void sizes_of_any_geometry_are_computed_or_refused(void **state) {
+    const tamis_kind *const kind = *state;
+    uint64_t                usual[TAMIS_MAX_FIELDS] = { 0 }, geometry[TAMIS_MAX_FIELDS], bytes;
+    unsigned const          n = tamis_kind_n_fields(kind);
+    dice                    chance = { 7 };
+    unsigned                n_possible = 0, n_refused = 0;
+    assert_true(usual_geometry(kind, usual));
+    assert_true(kind->body_bytes(usual, &bytes));
+    for (unsigned trial = 0; trial < 4000 * times; trial++) {
+        memcpy(geometry, usual, sizeof geometry);
+        for (uint64_t i = 0; i <= trial % 4; i++)
+            geometry[dice_below(&chance, n)] = any_extreme(&chance);
+        bool const is_possible = kind->body_bytes(geometry, &bytes);
+        if (is_possible) assert_true(bytes >= 64 && bytes % 64 == 0 && bytes <= INT64_MAX);
+        if (kind->prints != NULL && is_possible) assert_true(kind->prints(geometry) > 0);
+        n_possible += is_possible;
+        n_refused += !is_possible;
+    }
+    assert_true(n_possible > 10 && n_refused > 1000);
+}
+
+/* ------------------------------------------------------------------ wishes */
+
+/* "name=value", for one field or two, some of them far outside of what they may be. */
+static void write_geometry(const tamis_kind *kind, dice *chance, char *ret_text, size_t room) {
+    int            used = 0;
+    unsigned const n = tamis_kind_n_fields(kind), wanted = 1 + (unsigned)dice_below(chance, 2);
+    unsigned const first = (unsigned)dice_below(chance, n);
+    for (unsigned i = 0; i < wanted && i < n; i++) {
+        const kind_field *const field = &kind->fields[(first + i) % n];
+        uint64_t const edges[] = { field->least, field->most, field->least + 1, field->most - 1,
+                                   any_extreme(chance) };
+        uint64_t const value = edges[dice_below(chance, COUNT(edges))];
+        used += snprintf(ret_text + used, room - (size_t)used, "%s%s=%llu", i == 0 ? "" : ",",
+                         field->name, (unsigned long long)value);
+    }
+}
+
+static double any_rate(dice *chance) {
+    static const double rates[] = { 0, 0, 0.01, 0.4, 1e-4, 1e-9, 1e-12 };
+    return rates[dice_below(chance, COUNT(rates))];
+}
+
+static uint64_t any_capacity(dice *chance) {
+    static const uint64_t capacities[] = { 1, 2, 3, 40, 1000, 1000, 30000, UINT64_C(1) << 40 };
+    return capacities[dice_below(chance, COUNT(capacities))];
+}
+
+static void expect_told(tamis_status status, const tamis_plan *plan, const char *geometry) {
+    if (status != TAMIS_OK || plan->status != TAMIS_OK) return;
+    if (plan->body_bytes < 64 || !(plan->bits_per_key > 0))
+        fail_msg("%s: a plan of %llu bytes", geometry, (unsigned long long)plan->body_bytes);
+}
+
+static void plan_a_set(const tamis_kind *kind, const char *geometry, dice *chance) {
+    static const unsigned abilities[] = { 0, TAMIS_CAN_REMOVE, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT };
+    tamis_spec            spec = TAMIS_SPEC_INIT;
+    tamis_plan            plan;
+    size_t                n;
+    spec.kind = kind->name;
+    spec.geometry = geometry;
+    spec.capacity = any_capacity(chance);
+    spec.fpr = any_rate(chance);
+    spec.abilities = abilities[dice_below(chance, 3)];
+    spec.prefer = dice_below(chance, 2) == 0 ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL;
+    if (dice_below(chance, 4) == 0) spec.overflow = 1e-12;
+    if (dice_below(chance, 4) == 0) spec.copies = 1 + dice_below(chance, 300);
+    expect_told(tamis_plan_kinds(&spec, &plan, 1, &n, NULL), &plan, geometry);
+}
+
+static void plan_states(const tamis_kind *kind, const char *geometry, dice *chance) {
+    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
+    tamis_plan        plan;
+    size_t            n;
+    spec.kind = kind->name;
+    spec.geometry = geometry;
+    spec.capacity = any_capacity(chance);
+    spec.fpr = any_rate(chance);
+    spec.unknown = any_rate(chance);
+    spec.values = 2 + dice_below(chance, 3) * 40;
+    spec.prefer = dice_below(chance, 2) == 0 ? TAMIS_PREFER_FAST : TAMIS_PREFER_SMALL;
+    if (dice_below(chance, 2) == 0) spec.timeout = 100;
+    expect_told(tamis_states_plan_kinds(&spec, &plan, 1, &n, NULL), &plan, geometry);
+}
+
+static void any_wish_is_planned_or_refused(void **state) {
+    const tamis_kind *const kind = *state;
+    dice                    chance = { 11 };
+    char                    geometry[200];
+    for (unsigned trial = 0; trial < 200 * times; trial++) {
+        write_geometry(kind, &chance, geometry, sizeof geometry);
+        const char *const text = trial % 8 == 0 ? NULL : geometry;
+        if (kind->has != NULL) plan_a_set(kind, text, &chance);
+        if (kind->states != NULL) plan_states(kind, text, &chance);
+    }
+}
+
+#define MOST_KINDS 40
+
+static size_t take_kind(const tamis_kind *kind, struct CMUnitTest *ret_tests) {
+    ret_tests[0] = unit_named(kind->name, sizes_of_any_geometry_are_computed_or_refused, kind);
+    ret_tests[1] = unit_named(kind->name, any_wish_is_planned_or_refused, kind);
+    return 2;
+}
+
+int main(int argc, char **argv) {
+    static struct CMUnitTest tests[4 * MOST_KINDS];
+    size_t                   n = 0;
+    if (argc > 1) times = (unsigned)strtoul(argv[1], NULL, 10);
+    for (size_t i = 0; i < MOST_KINDS && tamis_kind_at(i) != NULL; i++)
+        n += take_kind(tamis_kind_at(i), tests + n);
+    for (size_t i = 0; i < MOST_KINDS && tamis_states_kind_at(i) != NULL; i++) {
+        if (tamis_states_kind_at(i)->has == NULL)
+            n += take_kind(tamis_states_kind_at(i), tests + n);
+    }
+    return _cmocka_run_group_tests("extremes", tests, n, NULL, NULL);
+}
