@@ -146,7 +146,9 @@ void records_read(const records *r, const record *known, uint64_t now_ns,
                   record_values *ret_values) {
     memset(ret_values, 0, sizeof *ret_values);
     if (!known->is_known) return;
-    ret_values->duration_ns = get_duration(r, known, now_ns);
+    /* the beginning is rounded down: a single packet would seem to last for some milliseconds */
+    bool const is_single = known->packets[0] + known->packets[1] == 1;
+    ret_values->duration_ns = is_single ? 0 : get_duration(r, known, now_ns);
     for (unsigned i = 0; i < 2; i++) {
         ret_values->bytes[i] = counter_value(&byte_scale, known->bytes[i]);
         ret_values->packets[i] = counter_value(&packet_scale, known->packets[i]);

@@ -16,19 +16,22 @@
 
 static void print_scan(const scans *s, uint16_t i, int width) {
     const scan_source *const source = &s->sources[i];
-    number_text              attempts, answers;
+    number_text              attempts, answers, hosts, ports;
     address_text             address, target;
-    double const             hosts = round(scans_hosts(source)), ports = round(scans_ports(source));
+    uint64_t const           n_hosts = (uint64_t)llround(scans_hosts(source));
+    uint64_t const           n_ports = (uint64_t)llround(scans_ports(source));
     address_write(s->list.hosts[i].address, s->list.hosts[i].version, address);
     address_write(source->last.address, source->last.version, target);
     number_exact(source->attempts, attempts);
     number_exact(source->answers, answers);
+    number_exact(n_hosts, hosts);
+    number_exact(n_ports, ports);
     output_text("    %-*s %s attempts, %s answered; ", width, address, attempts, answers);
     if (source->verdict == SCAN_RETRIES)
         output_text("the last to %s port %u\n", target, source->last.port);
     else
-        output_text("about %.0f %s and %.0f %s\n", hosts, hosts == 1 ? "host" : "hosts", ports,
-                    ports == 1 ? "port" : "ports");
+        output_text("about %s %s and %s %s\n", hosts, n_hosts == 1 ? "host" : "hosts", ports,
+                    n_ports == 1 ? "port" : "ports");
 }
 
 /* The width of the column of addresses. IPv6 addresses can be long. */
@@ -69,13 +72,16 @@ static void write_count(top_measure measure, uint64_t count, number_text ret_tex
         number_exact(count, ret_text);
 }
 
-static void print_row(const char *title, top_measure measure, const top_row *row) {
+/* The port is that of the service: a target has it, and a source goes to it. */
+static void print_row(const char *title, top_role role, top_measure measure, const top_row *row) {
     number_text  count;
     address_text address;
-    char         port[16] = "";
+    char         port[24] = "";
     write_count(measure, row->count, count);
     address_write(row->host.address, row->host.version, address);
-    if (row->host.port != 0) (void)snprintf(port, sizeof port, " port %u", row->host.port);
+    if (row->host.port != 0)
+        (void)snprintf(port, sizeof port, role == TOP_SOURCE ? " to port %u" : " port %u",
+                       row->host.port);
     output_text("    %-10s %14s  %s%s\n", title, count, address, port);
 }
 
@@ -91,7 +97,7 @@ static void print_list(const top *t, top_role role) {
         top_row      rows[TOP_ROWS];
         size_t const n = top_rows(t, role, (top_measure)measure, rows, TOP_ROWS);
         for (size_t i = 0; i < n && (i == 0 || rows[i].count > 1); i++)
-            print_row(i == 0 ? titles[measure] : "", (top_measure)measure, &rows[i]);
+            print_row(i == 0 ? titles[measure] : "", role, (top_measure)measure, &rows[i]);
         all += n;
     }
     if (all == 0) output_string("    none stands out\n");

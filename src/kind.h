@@ -59,8 +59,8 @@ typedef struct tamis_table {
     /* of states only */
     uint64_t  values; /* how many there are; 0: a set */
     sweep     sweep;
-    uint64_t  aged;     /* what the sweep has removed */
-    uint64_t *lived_in; /* core/vacancy.h: units that may have keys; NULL: all of them may */
+    uint64_t  aged;       /* what the sweep has removed */
+    uint64_t *used_parts; /* core/vacancy.h: units that may have keys; NULL: all of them may */
 } tamis_table;
 
 #define KIND_MAX_VALUES (UINT64_C(1) << 32)
@@ -134,8 +134,8 @@ typedef struct kind_states {
     bool (*holds_values)(const uint64_t *geometry, uint64_t values, unsigned timer_bits);
     void (*sweep)(tamis_table *table, uint64_t unit, uint64_t *aged);
 
-    /* Optional: does a unit have no key? A kind that has this calls vacancy_end() for each key that
-     * it adds. Then the sweep skips units without keys. */
+    /* Optional: does a unit have no key? A kind that has this calls vacancy_mark_used() for each
+     * key that it adds. Then the sweep skips units without keys. */
     bool (*is_vacant)(const tamis_table *table, uint64_t unit);
 
     /* Optional, for speed. get_chunk: 1 <= n <= TAMIS_CHUNK keys. fetch_values: the memory that the

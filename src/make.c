@@ -62,7 +62,7 @@ void tamis_free(tamis_set *set) {
     tamis_share_free(set);
     tamis_grow_free(set);
     tamis_part_free(set);
-    memory_give(&set->allocator, set->table.lived_in,
+    memory_give(&set->allocator, set->table.used_parts,
                 (size_t)vacancy_words(set->table.sweep.units) * sizeof(uint64_t));
     if (set->mapping != NULL) {
         tamis_os_unmap(set->mapping, set->mapping_bytes);
@@ -254,7 +254,7 @@ void tamis_table_copy(tamis_table *to, const tamis_table *from) {
     to->moved = from->moved;
     to->sweep = from->sweep;
     to->aged = from->aged;
-    vacancy_forget(to->lived_in, to->sweep.units);
+    vacancy_mark_all_used(to->used_parts, to->sweep.units);
 }
 
 tamis_status tamis_copy_unshared(const tamis_set *set, tamis_set **ret_copy) {
@@ -437,7 +437,7 @@ static void get_facts(const tamis_set *set, tamis_facts *ret_facts) {
         .parts = part_of_set(set).parts,
     };
     if (set->part != NULL) ret_facts->memory_bytes += sizeof *set->part;
-    if (table->lived_in != NULL)
+    if (table->used_parts != NULL)
         ret_facts->memory_bytes += vacancy_words(table->sweep.units) * sizeof(uint64_t);
     if (set->growth != NULL) {
         ret_facts->memory_bytes += sizeof *set->growth;

@@ -152,7 +152,7 @@ TAMIS_INLINE void share_window_begin(share_window *window, const tamis_table *si
     memcpy(window->table.derived, side->derived, derived_words * sizeof side->derived[0]);
     memcpy(window->table.geometry, side->geometry, sizeof side->geometry);
     window->table.values = side->values;
-    window->table.lived_in = NULL; /* one thread at a time could keep that */
+    window->table.used_parts = NULL; /* one thread at a time could keep that */
     if (side->values != 0) window->table.sweep = side->sweep;
 }
 

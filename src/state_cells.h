@@ -305,7 +305,7 @@ TAMIS_INLINE tamis_status state_units_merge(const state_units *units, const stat
             tamis_status   status = cells->find(into, hash, &cell);
             status = status == TAMIS_OK ? state_join(into, bits, cell.bit, brought)
                                         : units->insert(into, hash, brought);
-            vacancy_end(into->lived_in, unit);
+            vacancy_mark_used(into->used_parts, unit);
             if (status != TAMIS_OK) return status;
         }
     }
@@ -326,7 +326,7 @@ TAMIS_INLINE tamis_status state_units_merge(const state_units *units, const stat
 #define STATE_UNITS_DEFINE(kind, PREFIX)                                                          \
     static tamis_status kind##_insert_state(tamis_table *table, uint64_t hash, uint32_t value) {  \
         uint64_t const unit = fastrange(hash, table->sweep.units);                                \
-        vacancy_end(table->lived_in, unit);                                                       \
+        vacancy_mark_used(table->used_parts, unit);                                               \
         return kind##_insert_field(table, hash,                                                   \
                                    state_fresh(table, kind##_state_bits(table), unit, value));    \
     }                                                                                             \

@@ -20,11 +20,11 @@ static uint64_t units_of_a_call(const tamis_set *set) {
  * the sweep faster, and nothing else: without memory for them it goes on. */
 static void get_vacancy(tamis_set *set) {
     uint64_t const units = set->table.sweep.units;
-    if (set->table.lived_in != NULL || set->states->is_vacant == NULL || units < VACANCY_LEAST)
+    if (set->table.used_parts != NULL || set->states->is_vacant == NULL || units < VACANCY_LEAST)
         return;
-    set->table.lived_in =
+    set->table.used_parts =
         memory_get(&set->allocator, (size_t)vacancy_words(units) * sizeof(uint64_t));
-    vacancy_forget(set->table.lived_in, units);
+    vacancy_mark_all_used(set->table.used_parts, units);
 }
 
 /* The hand has passed all units of a bit, the last of them `last`: have they no keys? In a table
@@ -32,16 +32,16 @@ static void get_vacancy(tamis_set *set) {
 static void note_vacancy(tamis_set *set, uint64_t last) {
     uint64_t unit = last - last % VACANCY_UNITS;
     while (unit <= last && set->states->is_vacant(&set->table, unit)) unit++;
-    if (unit > last) vacancy_begin(set->table.lived_in, last);
+    if (unit > last) vacancy_mark_empty(set->table.used_parts, last);
 }
 
 /* Visit units that are due, at most `most` of them. */
 static void sweep_units(tamis_set *set, uint64_t most, uint64_t *aged) {
     sweep *const hand = &set->table.sweep;
     for (; most != 0 && hand->done != hand->due; most--) {
-        uint64_t const *const lived_in = set->table.lived_in;
+        uint64_t const *const used_parts = set->table.used_parts;
         uint64_t const        unit = hand->done, limit = min_u64(hand->units, hand->due);
-        uint64_t const        next = lived_in != NULL ? vacancy_skip(lived_in, unit, limit) : unit;
+        uint64_t const next = used_parts != NULL ? vacancy_skip(used_parts, unit, limit) : unit;
         if (next != unit) {
             sweep_skip(hand, next - unit);
             continue;
@@ -49,7 +49,7 @@ static void sweep_units(tamis_set *set, uint64_t most, uint64_t *aged) {
         set->states->sweep(&set->table, unit, aged);
         sweep_step(hand);
         bool const is_last = (unit + 1) % VACANCY_UNITS == 0 || unit + 1 == hand->units;
-        if (lived_in != NULL && is_last) note_vacancy(set, unit);
+        if (used_parts != NULL && is_last) note_vacancy(set, unit);
     }
 }
 

@@ -24,28 +24,29 @@ TAMIS_INLINE uint64_t vacancy_words(uint64_t units) {
     return (units + VACANCY_WORD - 1) / VACANCY_WORD;
 }
 
-/* `lived_in` is NULL in tables without bits. */
-TAMIS_INLINE void vacancy_end(uint64_t *lived_in, uint64_t unit) {
-    if (lived_in == NULL) return;
-    uint64_t *const word = &lived_in[unit / VACANCY_WORD];
+/* `used_parts` is NULL in tables without bits. */
+TAMIS_INLINE void vacancy_mark_used(uint64_t *used_parts, uint64_t unit) {
+    if (used_parts == NULL) return;
+    uint64_t *const word = &used_parts[unit / VACANCY_WORD];
     uint64_t const  bit = UINT64_C(1) << unit / VACANCY_UNITS % 64;
     if ((*word & bit) == 0) *word |= bit;
 }
 
 /* Nothing is known any more: the body was replaced. */
-TAMIS_INLINE void vacancy_forget(uint64_t *lived_in, uint64_t units) {
-    if (lived_in != NULL) memset(lived_in, 0xff, (size_t)(vacancy_words(units) * sizeof *lived_in));
+TAMIS_INLINE void vacancy_mark_all_used(uint64_t *used_parts, uint64_t units) {
+    if (used_parts != NULL)
+        memset(used_parts, 0xff, (size_t)(vacancy_words(units) * sizeof *used_parts));
 }
 
-TAMIS_INLINE void vacancy_begin(uint64_t *lived_in, uint64_t unit) {
-    lived_in[unit / VACANCY_WORD] &= ~(UINT64_C(1) << unit / VACANCY_UNITS % 64);
+TAMIS_INLINE void vacancy_mark_empty(uint64_t *used_parts, uint64_t unit) {
+    used_parts[unit / VACANCY_WORD] &= ~(UINT64_C(1) << unit / VACANCY_UNITS % 64);
 }
 
 /* The first unit from `unit` on that may have a key, or `limit` if there is none before it. */
-TAMIS_INLINE uint64_t vacancy_skip(const uint64_t *lived_in, uint64_t unit, uint64_t limit) {
+TAMIS_INLINE uint64_t vacancy_skip(const uint64_t *used_parts, uint64_t unit, uint64_t limit) {
     while (unit < limit) {
         uint64_t const at = unit / VACANCY_UNITS % 64;
-        uint64_t const later = lived_in[unit / VACANCY_WORD] >> at;
+        uint64_t const later = used_parts[unit / VACANCY_WORD] >> at;
         if ((later & 1) != 0) return unit;
         uint64_t const blocks = later != 0 ? bits_lowest(later) : 64 - at;
         unit = (unit / VACANCY_UNITS + blocks) * VACANCY_UNITS;

@@ -31,8 +31,8 @@ static uint64_t lived_in_blocks(const tamis_states *states) {
     const tamis_table *const table = &states->set.table;
     uint64_t const           units = table->sweep.units;
     uint64_t                 n = 0;
-    for (uint64_t unit = vacancy_skip(table->lived_in, 0, units); unit < units; n++)
-        unit = vacancy_skip(table->lived_in, unit + VACANCY_UNITS, units);
+    for (uint64_t unit = vacancy_skip(table->used_parts, 0, units); unit < units; n++)
+        unit = vacancy_skip(table->used_parts, unit + VACANCY_UNITS, units);
     return n;
 }
 
@@ -57,7 +57,8 @@ static void assert_same_life(const tamis_states *a, const tamis_states *b) {
 static void pass(tamis_states *states, uint64_t ticks, bool is_forgetful, uint64_t *aged) {
     uint64_t backlog;
     do {
-        if (is_forgetful) vacancy_forget(states->set.table.lived_in, states->set.table.sweep.units);
+        if (is_forgetful)
+            vacancy_mark_all_used(states->set.table.used_parts, states->set.table.sweep.units);
         assert_int_equal(tamis_states_tick(states, ticks, aged, &backlog), TAMIS_OK);
         ticks = 0;
     } while (backlog != 0);

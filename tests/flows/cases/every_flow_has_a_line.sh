@@ -30,6 +30,7 @@ write("tcp", opened(1, 1) + [(2, tcp(1, FIN | ACK)), (3, tcp(1, FIN | ACK, True)
       + opened(1, 2) + [(5, tcp(2, FIN | ACK)), (9, tcp(2, SYN)), (10, tcp(2, RST, True))] # reused, then refused
       + opened(1, 3)                                                                     # silent from then on
       + [(1, tcp(4, SYN)), (3, tcp(4, SYN))]                                             # nobody answers
+      + [(1.005, tcp(8, SYN))]                                                           # once
       + opened(1, 5) + [(at, tcp(5, ACK)) for at in range(600, 2500, 600)]               # lives for long
       + opened(1, 6) + [(3000, tcp(6, ACK))]                                             # picked up after a timeout
       + opened(2999, 7)                                                                  # goes on at the end
