@@ -257,7 +257,7 @@ tamis_status tamis_change_by(tamis_set *set, const tamis_set *by, tamis_change *
 /* make.c: a copy for one thread at a time, also of a shared set. TAMIS_OK, _MEMORY. */
 tamis_status tamis_copy_unshared(const tamis_set *set, tamis_set **ret_copy);
 
-/* make.c: the counts and bytes of all tables of a set, summed up. */
+/* inspect.c: the counts and bytes of all tables of a set, summed up. */
 tamis_table tamis_sum_tables(const tamis_set *set);
 
 /* set.c: add so many copies of one key: all of them, or _FULL and none. A set that cannot count
