@@ -69,18 +69,6 @@ static void store_split(shards *set, tamis_set *part, unsigned index, unsigned p
     store_split(set, second, 2 * index + 1, 2 * parts);
 }
 
-static uint64_t buckets_of(const tamis_set *set) {
-    tamis_spec spec = TAMIS_SPEC_INIT;
-    tamis_plan plan;
-    size_t     n = 0;
-    spec.like = set;
-    if (tamis_plan_kinds(&spec, &plan, 1, &n, NULL) != TAMIS_OK || n != 1) return 0;
-    for (unsigned i = 0; i < plan.n_fields; i++) {
-        if (strcmp(plan.fields[i].name, "buckets") == 0) return plan.fields[i].value;
-    }
-    return 0;
-}
-
 /* Before anything is changed: can it be split so often? Empty sets of its shape are tried. */
 static tamis_status try_split(const tamis_set *whole, unsigned parts, tamis_problem *problem) {
     tamis_spec   spec = TAMIS_SPEC_INIT;
@@ -102,11 +90,13 @@ static tamis_status try_split(const tamis_set *whole, unsigned parts, tamis_prob
 /* The number of buckets must be a multiple of the number of shards. A set that can grow doubles it,
  * and keeps what it knows of every key. One of a fixed size has to stay as it is. */
 static void prepare_split(tamis_set *whole, unsigned parts, const options *asked) {
-    tamis_problem  problem = { .status = TAMIS_OK };
-    tamis_facts    facts;
-    uint64_t const buckets = buckets_of(whole), most = buckets & (~buckets + 1);
-    tamis_status   status = try_split(whole, parts, &problem);
+    tamis_problem problem = { .status = TAMIS_OK };
+    tamis_facts   facts;
+    uint64_t      buckets = 0;
+    tamis_status  status = try_split(whole, parts, &problem);
     if (status == TAMIS_OK) return;
+    (void)!tamis_get_field(whole, "buckets", &buckets); /* 0: its kind cannot be split */
+    uint64_t const most = buckets & (~buckets + 1);
     if (buckets == 0 || most >= parts || tamis_get_facts(whole, &facts) != TAMIS_OK)
         die_of("the set cannot be split into so many shards", &problem, status);
     uint64_t const factor = parts / most;

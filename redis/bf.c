@@ -297,7 +297,8 @@ static void reply_debug(redis_ctx *ctx, const tamis_value *value) {
         const value_part *const part = &value->parts[i];
         tamis_facts             facts;
         if (tamis_get_facts(part->set, &facts) != TAMIS_OK) return;
-        uint64_t const hashes = set_field(part->set, "hashes");
+        uint64_t hashes = 0; /* other kinds than Bloom filters have none */
+        (void)!tamis_get_field(part->set, "hashes", &hashes);
         n = snprintf(text, sizeof text,
                      "bytes:%llu bits:%llu hashes:%llu hashwidth:64 capacity:%llu size:%llu "
                      "ratio:%g",

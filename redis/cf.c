@@ -249,8 +249,10 @@ int cf_compact(redis_ctx *ctx, redis_string **argv, int argc) {
 }
 
 static uint64_t buckets_of(const tamis_value *value) {
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < value->n_parts; i++) sum += set_field(value->parts[i].set, "buckets");
+    uint64_t sum = 0, n;
+    for (unsigned i = 0; i < value->n_parts; i++) {
+        if (tamis_get_field(value->parts[i].set, "buckets", &n) == TAMIS_OK) sum += n;
+    }
     return sum;
 }
 

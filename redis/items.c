@@ -40,18 +40,6 @@ value_recipe recipe_of_cf(uint64_t capacity, uint64_t bucket_size, uint64_t max_
     return recipe;
 }
 
-uint64_t set_field(const tamis_set *set, const char *name) {
-    tamis_spec spec = TAMIS_SPEC_INIT;
-    tamis_plan plan;
-    size_t     n = 0;
-    spec.like = set;
-    if (tamis_plan_kinds(&spec, &plan, 1, &n, NULL) != TAMIS_OK || n != 1) return 0;
-    for (unsigned i = 0; i < plan.n_fields; i++) {
-        if (strcmp(plan.fields[i].name, name) == 0) return plan.fields[i].value;
-    }
-    return 0;
-}
-
 /* ------------------------------------------------------------------ batches */
 
 static void tell(item_batch *batch, size_t end) {

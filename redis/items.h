@@ -48,7 +48,4 @@ int filter_reserve(redis_ctx *ctx, redis_string *name, value_recipe *recipe,
 bool filter_make_sure(key_handle *key, value_recipe *recipe, bool is_creating,
                       const filter_texts *texts, redis_handler *handler);
 
-/* A field of a set's geometry, by its name; 0: it has none of that name. */
-uint64_t set_field(const tamis_set *set, const char *name);
-
 #endif

@@ -1,5 +1,4 @@
-/* inspect.c - looking at a set: what is known at once, what its table tells, and whether it is whole.
- */
+/* inspect.c - looking at a set: what is known at once, what its table tells, is it whole? */
 #include "core/memory.h"
 #include "core/vacancy.h"
 #include "grow.h"
@@ -8,6 +7,7 @@
 #include "theory/print_law.h"
 
 #include <math.h>
+#include <string.h>
 
 tamis_table tamis_sum_tables(const tamis_set *set) {
     const tamis_table *tables[2];
@@ -80,6 +80,17 @@ tamis_status tamis_get_facts(const tamis_set *set, tamis_facts *ret_facts) {
     if (set == NULL || ret_facts == NULL) return TAMIS_ERR_ARGUMENT;
     tamis_share_hold(set);
     get_facts(set, ret_facts);
+    tamis_share_release(set);
+    return TAMIS_OK;
+}
+
+tamis_status tamis_get_field(const tamis_set *set, const char *name, uint64_t *ret_value) {
+    if (set == NULL || name == NULL || ret_value == NULL) return TAMIS_ERR_ARGUMENT;
+    unsigned i = 0;
+    while (set->kind->fields[i].name != NULL && strcmp(set->kind->fields[i].name, name) != 0) i++;
+    if (set->kind->fields[i].name == NULL) return TAMIS_ERR_ARGUMENT;
+    tamis_share_hold(set);
+    *ret_value = set->table.geometry[i];
     tamis_share_release(set);
     return TAMIS_OK;
 }

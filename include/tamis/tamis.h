@@ -487,6 +487,12 @@ typedef struct tamis_facts {
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_get_facts(const tamis_set *set,
                                                        tamis_facts     *ret_facts);
 
+/** Get a number of the set's geometry by its name, as "buckets"; tamis_kind_fields() has the names.
+ *  In a step of growing it is that of the table it grows from.
+ *  @return TAMIS_OK, _ARGUMENT (also: this kind has no such number). */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_get_field(const tamis_set *set, const char *name,
+                                                       uint64_t *ret_value);
+
 /** One number of a geometry, as in { "hashes", 10 }. */
 typedef struct tamis_field {
     const char *name;

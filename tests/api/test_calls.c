@@ -317,6 +317,19 @@ static void a_hint_changes_nothing(void **state) {
 
 /* ------------------------------------------------------------------ facts */
 
+/* Each number of the geometry by its name, and no other. */
+static void assert_has_fields(const tamis_set *set, const tamis_plan *plan) {
+    uint64_t value;
+    for (unsigned i = 0; i < plan->n_fields; i++) {
+        assert_int_equal(tamis_get_field(set, plan->fields[i].name, &value), TAMIS_OK);
+        assert_int_equal(value, plan->fields[i].value);
+        assert_int_equal(tamis_get_field(set, plan->fields[i].name, NULL), TAMIS_ERR_ARGUMENT);
+    }
+    assert_int_equal(tamis_get_field(set, "nothing", &value), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_get_field(set, NULL, &value), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_get_field(NULL, "buckets", &value), TAMIS_ERR_ARGUMENT);
+}
+
 static void facts_are_those_of_the_plan(void **state) {
     (void)state;
     const char *kind;
@@ -333,6 +346,7 @@ static void facts_are_those_of_the_plan(void **state) {
         assert_int_equal(facts.count_to, info.plan.count_to);
         assert_int_equal(facts.body_bytes, info.plan.body_bytes);
         assert_int_equal(facts.keys, info.facts.keys);
+        assert_has_fields(set, &info.plan);
         assert_true((facts.count_to != 0) == ((facts.abilities & TAMIS_CAN_COUNT) != 0));
         tamis_free(set);
     }
