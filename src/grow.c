@@ -307,8 +307,7 @@ static tamis_status carry_all(const tamis_set *set, tamis_table *to) {
     return status;
 }
 
-/* Make a table of another stage from all there is, and put it in the place of both. Nothing has
- * changed if it fails: _FULL, _MEMORY, _CANNOT. */
+/* Make the table, and put it in the place of both. */
 static tamis_status rebuild_held(tamis_set *set, int doublings) {
     struct growth *const growth = set->growth;
     uint64_t             geometry[TAMIS_MAX_FIELDS] = { 0 };
@@ -331,6 +330,7 @@ static tamis_status rebuild_held(tamis_set *set, int doublings) {
     for (int i = 0; i < doublings; i++) made.sweep = doubled_sweep_with_rest(&made.sweep);
     give_body(set, &set->table);
     give_body(set, &growth->next);
+    growth->next = (tamis_table){ .body = NULL };
     tamis_handle_take_table(set, &made);
     growth->stage = (unsigned)((int)growth->stage + doublings);
     set->capacity = doublings < 0 ? set->capacity >> -doublings : set->capacity << doublings;
@@ -344,7 +344,9 @@ static tamis_status rebuild_held(tamis_set *set, int doublings) {
     return TAMIS_OK;
 }
 
-static tamis_status rebuild(tamis_set *set, int doublings) {
+tamis_status tamis_grow_rebuild(tamis_set *set, int doublings) {
+    int const stage = (int)set->growth->stage + doublings;
+    if (stage < 0 || stage > (int)set->growth->stages) return TAMIS_ERR_LIMIT;
     tamis_share_hold(set);
     tamis_status const status = rebuild_held(set, doublings);
     tamis_share_release(set);
@@ -363,7 +365,7 @@ tamis_status tamis_grow_make_room(tamis_set *set) {
     if (status == TAMIS_OK) status = finish_step(set);
     for (int steps = 2; status == TAMIS_ERR_FULL; steps++) {
         if (growth->stage + (unsigned)steps > growth->stages) break;
-        status = rebuild(set, steps);
+        status = tamis_grow_rebuild(set, steps);
     }
     return status == TAMIS_ERR_MEMORY ? status : status == TAMIS_OK ? TAMIS_OK : TAMIS_ERR_FULL;
 }
@@ -457,7 +459,7 @@ static tamis_status resize_now(tamis_set *set, uint64_t capacity, uint64_t *ret_
     if (capacity > grow_largest(set)) return TAMIS_ERR_LIMIT;
     if (capacity < entries_of(set)) return TAMIS_ERR_FULL;
     int const doublings = doublings_to(set, capacity);
-    if (doublings != 0 || grow_is_moving(set)) status = rebuild(set, doublings);
+    if (doublings != 0 || grow_is_moving(set)) status = tamis_grow_rebuild(set, doublings);
     if (status == TAMIS_OK && ret_capacity != NULL) *ret_capacity = set->capacity;
     return status;
 }

@@ -64,6 +64,10 @@ tamis_status tamis_grow_move_group(tamis_set *set);
  * more; or _MEMORY. */
 tamis_status tamis_grow_make_room(tamis_set *set);
 
+/* Make a table of another stage from all there is, at once; that ends a step, too. TAMIS_OK; or
+ * nothing has changed: _FULL, _MEMORY, _CANNOT, _LIMIT (there is no such stage). */
+tamis_status tamis_grow_rebuild(tamis_set *set, int doublings);
+
 /* The sweep of the table has moved on: that of `next` follows it. */
 void tamis_grow_follow_sweep(tamis_set *set);
 

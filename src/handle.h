@@ -97,6 +97,13 @@ TAMIS_INLINE void handle_end_callbacks(const tamis_set *set) {
         (void)__atomic_fetch_sub(&counted->change_locks, 1, __ATOMIC_RELAXED);
 }
 
+/* Of two handles that are not shared: each becomes the other. */
+TAMIS_INLINE void handle_swap(tamis_set *a, tamis_set *b) {
+    tamis_set const before = *a;
+    *a = *b;
+    *b = before;
+}
+
 /* States are the same handle, with other public functions (states.c). */
 struct tamis_states {
     tamis_set set;
@@ -243,8 +250,8 @@ void tamis_table_copy(tamis_table *to, const tamis_table *from);
 tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
                                     tamis_status (*merge)(tamis_table *, const tamis_table *));
 
-/* make.c: may two sets of other geometries be joined print by print? They have the same kind, hash
- * and seed, and as many prints. */
+/* make.c: may two sets of other geometries be joined by their prints? They have the same kind, hash
+ * and seed, and as many prints; states have the same values and timers, too. */
 bool tamis_has_same_prints(const tamis_set *a, const tamis_set *b);
 
 /* make.c: change a set as a whole, or not at all: the change is made to a copy. */

@@ -286,13 +286,16 @@ tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy) {
     return status;
 }
 
+/* Have states the same values and timers? Sets have none. */
+static bool has_same_states(const tamis_table *a, const tamis_table *b) {
+    return a->values == b->values && a->sweep.timeout == b->sweep.timeout &&
+           a->sweep.timer_bits == b->sweep.timer_bits && a->sweep.lives == b->sweep.lives;
+}
+
 bool tamis_is_alike(const tamis_set *a, const tamis_set *b) {
     return strcmp(a->kind->name, b->kind->name) == 0 && keyhash_is_same(&a->hasher, &b->hasher) &&
            memcmp(a->table.geometry, b->table.geometry, sizeof a->table.geometry) == 0 &&
-           a->table.values == b->table.values && a->table.sweep.timeout == b->table.sweep.timeout &&
-           a->table.sweep.timer_bits == b->table.sweep.timer_bits &&
-           a->table.sweep.lives == b->table.sweep.lives &&
-           part_is_same(part_of_set(a), part_of_set(b));
+           has_same_states(&a->table, &b->table) && part_is_same(part_of_set(a), part_of_set(b));
 }
 
 tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
@@ -310,7 +313,7 @@ bool tamis_has_same_prints(const tamis_set *a, const tamis_set *b) {
     return a->kind->growing != NULL && strcmp(a->kind->name, b->kind->name) == 0 &&
            keyhash_is_same(&a->hasher, &b->hasher) &&
            a->kind->prints(a->table.geometry) == b->kind->prints(b->table.geometry) &&
-           a->table.values == 0 && b->table.values == 0 && a->abilities == b->abilities &&
+           has_same_states(&a->table, &b->table) && a->abilities == b->abilities &&
            part_is_same(part_of_set(a), part_of_set(b)) &&
            a->kind->count_to(a->table.geometry) == b->kind->count_to(b->table.geometry);
 }
@@ -320,11 +323,7 @@ tamis_status tamis_change_all(tamis_set *set, const tamis_set *by, tamis_change 
     tamis_status status = tamis_copy_unshared(set, &changed);
     if (status != TAMIS_OK) return status;
     status = change(changed, by);
-    if (status == TAMIS_OK) {
-        tamis_set const before = *set;
-        *set = *changed;
-        *changed = before;
-    }
+    if (status == TAMIS_OK) handle_swap(set, changed);
     tamis_free(changed);
     return status;
 }

@@ -105,12 +105,60 @@ tamis_status tamis_states_tally(const tamis_states *states, uint64_t *ret_counts
     return TAMIS_OK;
 }
 
+/* Double the buckets of a set until it has so many, and end its step. A set of a fixed size is
+ * taken as it is, or not at all. */
+static tamis_status bring_to(tamis_set *set, uint64_t buckets) {
+    int doublings = 0;
+    while (set->table.geometry[0] << doublings < buckets) doublings++;
+    if (set->table.geometry[0] << doublings != buckets) return TAMIS_ERR_MISMATCH;
+    if (doublings == 0 && !grow_is_moving(set)) return TAMIS_OK;
+    return set->growth != NULL ? tamis_grow_rebuild(set, doublings) : TAMIS_ERR_MISMATCH;
+}
+
+/* Merge a copy of one into a copy of the other, both with so many buckets. *ret_merged is it. */
+static tamis_status merge_at(const tamis_set *into, const tamis_set *from, uint64_t buckets,
+                             tamis_set **ret_merged) {
+    tamis_set   *copy = NULL, *other = NULL;
+    tamis_status status = tamis_copy_unshared(into, &copy);
+    if (status == TAMIS_OK) status = tamis_copy_unshared(from, &other);
+    if (status == TAMIS_OK) status = bring_to(copy, buckets);
+    if (status == TAMIS_OK) status = bring_to(other, buckets);
+    if (status == TAMIS_OK) status = into->kind->states->merge(&copy->table, &other->table);
+    tamis_free(other);
+    if (status == TAMIS_OK)
+        *ret_merged = copy;
+    else
+        tamis_free(copy);
+    return status;
+}
+
+/* The first stage that both can have, and that has room for all. A set of another stage has the
+ * same prints, and its keys the same timers (grow.c). */
+static tamis_status merge_stages(tamis_set *into, const tamis_set *from) {
+    tamis_set   *merged;
+    uint64_t     buckets = max_u64(into->table.geometry[0], from->table.geometry[0]);
+    tamis_status status = merge_at(into, from, buckets, &merged);
+    bool const   is_larger = status == TAMIS_ERR_FULL; /* than what both have now */
+    while (status == TAMIS_ERR_FULL) {
+        buckets *= 2;
+        status = merge_at(into, from, buckets, &merged);
+    }
+    if (status == TAMIS_ERR_LIMIT) status = TAMIS_ERR_MISMATCH; /* one cannot be so large */
+    if (status == TAMIS_ERR_MISMATCH && is_larger) status = TAMIS_ERR_FULL;
+    if (status != TAMIS_OK) return status;
+    handle_swap(into, merged);
+    tamis_free(merged);
+    return TAMIS_OK;
+}
+
 static tamis_status merge_states(tamis_set *into, const tamis_set *from) {
-    if (!tamis_is_alike(into, from)) return TAMIS_ERR_MISMATCH;
     const kind_states *const kind = into->kind->states;
+    bool const               is_alike = tamis_is_alike(into, from);
+    if (!is_alike && !tamis_has_same_prints(into, from)) return TAMIS_ERR_MISMATCH;
     if (kind->merge == NULL) return TAMIS_ERR_CANNOT;
-    if (grow_is_moving(into) || grow_is_moving(from)) return TAMIS_ERR_MISMATCH;
-    return tamis_merge_or_restore(into, from, kind->merge);
+    if (!is_alike || grow_is_moving(into) || grow_is_moving(from)) return merge_stages(into, from);
+    tamis_status const status = tamis_merge_or_restore(into, from, kind->merge);
+    return status == TAMIS_ERR_FULL && into->growth != NULL ? merge_stages(into, from) : status;
 }
 
 tamis_status tamis_states_merge(tamis_states *into, const tamis_states *from) {

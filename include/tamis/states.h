@@ -326,7 +326,7 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_copy(const tamis_states *sta
 
 /** Put all keys of `from` into `into`: all of them or none. A key that is in both keeps the younger
  *  timer. If the two sweeps are at different places, a silent key may stay for a round longer, but
- *  no key is removed sooner.
+ *  no key is removed sooner. Tables that grow are merged at any stage; `into` grows if it must.
  *  @return as tamis_merge(); _CONFLICT: a key has different values in the two tables (kinds that
  *  can store "don't know" store that instead, and do not refuse). */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_merge(tamis_states       *into,

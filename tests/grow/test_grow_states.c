@@ -251,11 +251,111 @@ static void files_go_on(void **state) {
     }
 }
 
+/* ------------------------------------------------------------------ merging */
+
+/* A stage, and how far the step to the next one is, of 1000; 0: no step. */
+typedef struct moment {
+    unsigned stage;
+    uint64_t progress;
+} moment;
+
+#define OTHER 1000000u /* the first key of the other table */
+
+static tamis_states *make_at(const char *kind, moment when, uint64_t first, uint64_t *ret_n) {
+    tamis_states *const states = make(kind, 40, 3);
+    uint64_t            n = first;
+    while (states->set.growth->stage < when.stage) put(states, n++, 1);
+    if (when.progress != 0) n = put_until(states, n, when.stage, when.progress);
+    put(states, n++, 1);
+    *ret_n = n - first;
+    return states;
+}
+
+static void let_pass(tamis_states *states, uint64_t ticks) {
+    uint64_t backlog = 0;
+    for (uint64_t i = 0; i < ticks || backlog != 0; i++)
+        assert_int_equal(tamis_states_tick(states, i < ticks ? 1 : 0, NULL, &backlog), TAMIS_OK);
+}
+
+static buffer bytes_of(const tamis_states *states) {
+    buffer file = { NULL, 0 };
+    assert_int_equal(tamis_states_write(states, buffer_write, &file), TAMIS_OK);
+    return file;
+}
+
+static void assert_unchanged(const tamis_states *states, buffer *before) {
+    buffer now = bytes_of(states);
+    assert_int_equal(now.n, before->n);
+    assert_memory_equal(now.bytes, before->bytes, now.n);
+    free(now.bytes);
+    free(before->bytes);
+}
+
+static uint64_t keys_of(const tamis_states *states) {
+    tamis_states_facts facts;
+    assert_int_equal(tamis_states_get_facts(states, &facts), TAMIS_OK);
+    return facts.keys;
+}
+
+/* Both know their keys for 9 ticks, and the hands of their sweeps are at different places. */
+static void merge_two(const char *kind, moment a, moment b) {
+    uint64_t            n, m;
+    tamis_states *const into = make_at(kind, a, 0, &n), *const from = make_at(kind, b, OTHER, &m);
+    let_pass(into, 9);
+    put(from, OTHER + m++, 1);
+    let_pass(from, 5);
+    let_pass(from, 4);
+    buffer before = bytes_of(from);
+    assert_int_equal(tamis_states_merge(into, from), TAMIS_OK);
+    assert_unchanged(from, &before);
+    expect(into, 0, n);
+    expect(into, OTHER, m);
+    assert_int_equal(keys_of(into), n + m);
+    let_pass(into, 40 - 9 - 1);
+    expect(into, 0, n);
+    expect(into, OTHER, m);
+    let_pass(into, 2 * 40 + 40); /* a round longer, since the hands were apart */
+    assert_int_equal(keys_of(into), 0);
+    tamis_states_free(into);
+    tamis_states_free(from);
+}
+
+static void tables_of_any_stage_are_merged(void **state) {
+    static const moment moments[] = { { 0, 0 }, { 0, 300 }, { 1, 0 }, { 1, 700 }, { 3, 0 } };
+    for (size_t a = 0; a < COUNT(moments); a++) {
+        for (size_t b = 0; b < COUNT(moments); b++) merge_two(*state, moments[a], moments[b]);
+    }
+}
+
+/* One key has another value, or there is no room at the last stage. */
+static void a_merge_is_done_or_not(void **state) {
+    uint64_t            n, m;
+    tamis_states *const into = make_at(*state, (moment){ 0, 300 }, 0, &n);
+    tamis_states *const from = make_at(*state, (moment){ 2, 0 }, OTHER, &m);
+    assert_int_equal(tamis_states_put_id(from, 7, (value_of(7) + 1) % VALUES), TAMIS_OK);
+    buffer before = bytes_of(into);
+    assert_int_equal(tamis_states_merge(into, from), TAMIS_ERR_CONFLICT);
+    assert_unchanged(into, &before);
+    assert_int_equal(tamis_states_set_id(from, 7, value_of(7)), TAMIS_OK);
+    while (m < 85000) put(from, OTHER + m++, 1);
+    while (n < 85000) put(into, n++, 1);
+    before = bytes_of(into);
+    assert_int_equal(tamis_states_merge(into, from), TAMIS_ERR_FULL);
+    assert_unchanged(into, &before);
+    tamis_states_free(into);
+    tamis_states_free(from);
+}
+
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_kept),          cmocka_unit_test(tallies_are_of_both_tables),
-        cmocka_unit_test(machines_are_asked_once),  cmocka_unit_test(silent_keys_go_in_time),
-        cmocka_unit_test(a_late_sweep_stays_whole), cmocka_unit_test(files_go_on),
+        cmocka_unit_test(values_are_kept),
+        cmocka_unit_test(tallies_are_of_both_tables),
+        cmocka_unit_test(machines_are_asked_once),
+        cmocka_unit_test(silent_keys_go_in_time),
+        cmocka_unit_test(a_late_sweep_stays_whole),
+        cmocka_unit_test(files_go_on),
+        cmocka_unit_test(tables_of_any_stage_are_merged),
+        cmocka_unit_test(a_merge_is_done_or_not),
     };
     struct CMUnitTest all[COUNT(tests) * COUNT(kinds)];
     size_t            n = 0;

@@ -447,7 +447,6 @@ static const char *check_merged(const subject *variant, const tamis_states *stat
 static const char *merged_tables_know_the_keys_of_both(const subject *variant) {
     tamis_states *a = NULL, *b = NULL;
     const char   *why = NULL;
-    if (variant->grow_to != 0) return NULL; /* merged at one stage only: the subjects without */
     MUST(two_halves(variant, &a, &b), "no tables");
     bool const         is_clear = variant->fpr < 1e-5 && !variant->is_shared;
     tamis_status const status = tamis_states_merge(a, b);
