@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <pcap/pcap.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,14 +34,16 @@ struct capture {
     capture_text   problem;
 };
 
-static volatile sig_atomic_t is_stopped;
+/* Set by a signal handler, and read by the threads of several cores. An atomic that needs no lock
+ * is right for both. */
+static atomic_bool is_stopped;
 
 void capture_stop(void) {
-    is_stopped = 1;
+    atomic_store(&is_stopped, true);
 }
 
 bool capture_is_stopped(void) {
-    return is_stopped != 0;
+    return atomic_load(&is_stopped);
 }
 
 const char *capture_problem(const capture *input) {
@@ -243,9 +245,9 @@ static capture_status read_with_libpcap(capture *input, size_t max, capture_sink
 }
 
 capture_status capture_read(capture *input, size_t max, capture_sink *sink, void *context) {
-    if (is_stopped) return CAPTURE_STOPPED;
+    if (capture_is_stopped()) return CAPTURE_STOPPED;
     capture_status const status = input->format != FORMAT_LIBPCAP
                                       ? read_directly(input, max, sink, context)
                                       : read_with_libpcap(input, max, sink, context);
-    return is_stopped ? CAPTURE_STOPPED : status; /* an interrupted read is not damage */
+    return capture_is_stopped() ? CAPTURE_STOPPED : status; /* an interrupted read is not damage */
 }

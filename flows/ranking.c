@@ -39,9 +39,13 @@ static size_t find_place(const ranking *r, const host_end *host, uint16_t home) 
     return i;
 }
 
-uint16_t ranking_find(const ranking *r, const host_end *host) {
-    uint16_t const found = r->places[find_place(r, host, home_place(r, host))];
+uint16_t ranking_find_hash(const ranking *r, const host_end *host, uint64_t hash) {
+    uint16_t const found = r->places[find_place(r, host, (uint16_t)(hash % N_PLACES))];
     return found != 0 ? (uint16_t)(found - 1) : RANKING_NONE;
+}
+
+uint16_t ranking_find(const ranking *r, const host_end *host) {
+    return ranking_find_hash(r, host, ranking_hash(r, host->address));
 }
 
 /* Remove a host. The hosts behind it move up, so that no search ends too early. */

@@ -52,8 +52,9 @@ uint16_t ranking_count(ranking *r, const host_end *host, uint64_t count, bool *r
 /* Halve all counters: what is counted from now on counts twice as much. */
 void ranking_halve(ranking *r);
 
-/* The index of a host, or RANKING_NONE. */
+/* The index of a host, or RANKING_NONE. The second one has its hash already. */
 uint16_t ranking_find(const ranking *r, const host_end *host);
+uint16_t ranking_find_hash(const ranking *r, const host_end *host, uint64_t hash);
 
 uint64_t ranking_hash(const ranking *r, const uint8_t *address);
 

@@ -97,8 +97,7 @@ static uint64_t hash_target(uint64_t host, uint64_t port) {
 }
 
 /* Was there an attempt of this source before, as far as we remember? */
-static bool is_seen_again(scans *s, const host_end *from) {
-    uint64_t const  hash = ranking_hash(&s->list, from->address);
+static bool is_seen_again(scans *s, uint64_t hash) {
     uint32_t *const place = &s->seen[hash % SCANS_PLACES];
     uint32_t const  mark = (uint32_t)(hash >> 32) | 1; /* 0: nobody */
     if (*place == mark) return true;
@@ -120,9 +119,10 @@ static void source_count(scans *s, scan_source *source, const host_end *to, uint
 
 /* When a source enters, its first attempt is counted as well. */
 void scans_attempt(scans *s, const host_end *from, const host_end *to, uint64_t now_ns) {
-    bool has_entered = false;
+    uint64_t const hash = ranking_hash(&s->list, from->address);
+    bool           has_entered = false;
     s->busy_until = now_ns / SCANS_GRACE_NS + 2;
-    if (ranking_find(&s->list, from) == RANKING_NONE && !is_seen_again(s, from)) return;
+    if (ranking_find_hash(&s->list, from, hash) == RANKING_NONE && !is_seen_again(s, hash)) return;
     uint16_t const     i = ranking_count(&s->list, from, 1, &has_entered);
     scan_source *const source = &s->sources[i];
     if (has_entered)

@@ -63,7 +63,7 @@ wait_for() {
 }
 
 # Does tamis-flows capture? It gives up its rights when the interfaces are open: is_capturing PID
-is_capturing() { grep -q '^Seccomp:.2' "/proc/$1/status"; }
+is_capturing() { grep -qs '^Seccomp:.2' "/proc/$1/status"; }
 
 # Does somebody listen on this TCP port? is_listening PORT
 is_listening() { ss -Hltn "sport = :$1" | grep -q .; }
