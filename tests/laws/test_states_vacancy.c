@@ -27,7 +27,7 @@ static tamis_states *make_large(const char *kind) {
     return make_states_from(&spec);
 }
 
-static uint64_t lived_in_blocks(const tamis_states *states) {
+static uint64_t used_blocks(const tamis_states *states) {
     const tamis_table *const table = &states->set.table;
     uint64_t const           units = table->sweep.units;
     uint64_t                 n = 0;
@@ -78,8 +78,8 @@ static void live_twice(const char *kind) {
         pass(skips, 1, false, aged[0]);
         pass(visits, 1, true, aged[1]);
         if (tick % 20 == 0) assert_same_life(skips, visits);
-        if (tick % 200 == 39) assert_in_range(lived_in_blocks(skips), 1, 500);
-        if (tick % 200 == 199) assert_int_equal(lived_in_blocks(skips), 0);
+        if (tick % 200 == 39) assert_in_range(used_blocks(skips), 1, 500);
+        if (tick % 200 == 199) assert_int_equal(used_blocks(skips), 0);
     }
     assert_memory_equal(aged[0], aged[1], sizeof aged[0]);
     assert_true(aged[0][0] != 0 && aged[0][3] != 0);
@@ -100,7 +100,7 @@ static void keys_that_come_in_other_ways_time_out(void **state) {
     tamis_states *const into = make_large("line"), *const from = make_large("line");
     tamis_states *copy;
     for (unsigned i = 0; i < 2 * TIMEOUT; i++) pass(into, 1, false, NULL);
-    assert_int_equal(lived_in_blocks(into), 0);
+    assert_int_equal(used_blocks(into), 0);
     for (uint64_t id = 0; id < 1000; id++)
         assert_int_equal(tamis_states_put_id(from, id, 3), TAMIS_OK);
     assert_int_equal(tamis_states_merge(into, from), TAMIS_OK);
