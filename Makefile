@@ -58,12 +58,9 @@ sanitize: ## The tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/build build-sanitize -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Dbuildtype=debugoptimized -Db_lundef=false
 	@scripts/run-tests build-sanitize --suite quick --suite medium --suite portable --suite sse4
 
-sanitize-threads: ## Sets that many threads share, under ThreadSanitizer and under AddressSanitizer
-	@scripts/setup build test
-	@scripts/build build-threads share-tests -Db_sanitize=thread -Dbuildtype=debugoptimized -Db_lundef=false
-	@scripts/run-tests build-threads share share_states
-	@scripts/build build-sanitize share-tests -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Dbuildtype=debugoptimized -Db_lundef=false
-	@scripts/run-tests build-sanitize share share_states
+sanitize-threads: ## All that has threads under ThreadSanitizer: shared sets, the tools, the Redis module
+	@scripts/setup build test redis
+	@scripts/sanitize-threads
 
 # Each of the 345 subjects (a kind, on an instruction set, in a variant) gets so many operations. What is done is in
 # journals in the build folder, so a soak that was stopped goes on where it was. Remove them to begin again.
@@ -74,7 +71,7 @@ soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations eac
 	@$(BUILD)/tests/laws/soak_states --ops $(SOAK) --journal $(BUILD)/soak-states.journal
 	@$(BUILD)/tests/share/crowd --threads 8 --to 10000000 --lookups $(SOAK)
 
-fuzz: ## libFuzzer on twelve targets: make fuzz FUZZ=30 (seconds each)
+fuzz: ## libFuzzer on thirteen targets: make fuzz FUZZ=30 (seconds each)
 	@scripts/setup build fuzz
 	@scripts/build $(BUILD)
 	@scripts/fuzz $(FUZZ)

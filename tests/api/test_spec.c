@@ -395,8 +395,8 @@ static void create_says_memory_when_there_is_not_so_much(void **state) {
     (void)state;
     tamis_spec spec = good_spec();
     spec.kind = "bloom";
-    spec.geometry = "bits=4611686018427387904,hashes=3";
-    expect_no_set(&spec, TAMIS_ERR_MEMORY);
+    spec.geometry = "bits=4611686018427387904,hashes=3"; /* 32 bits cannot even address it */
+    expect_no_set(&spec, SIZE_MAX > UINT32_MAX ? TAMIS_ERR_MEMORY : TAMIS_ERR_LIMIT);
 }
 
 /* ------------------------------------------------------------------ like */

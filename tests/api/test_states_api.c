@@ -43,7 +43,7 @@ static void specs_that_make_no_sense_are_refused_with_words(void **state) {
     spec = usual();                        \
     spec.field = value;                    \
     refused(&spec, status, word)
-    REFUSE(size, 4, TAMIS_ERR_ARGUMENT, "TAMIS_STATES_SPEC_INIT");
+    REFUSE(size, sizeof(size_t) - 1, TAMIS_ERR_ARGUMENT, "TAMIS_STATES_SPEC_INIT");
     REFUSE(size, SIZE_MAX, TAMIS_ERR_ARGUMENT, "TAMIS_STATES_SPEC_INIT");
     REFUSE(capacity, 0, TAMIS_ERR_ARGUMENT, "capacity");
     REFUSE(capacity, (UINT64_C(1) << 40) + 1, TAMIS_ERR_ARGUMENT, "capacity");

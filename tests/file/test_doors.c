@@ -67,6 +67,24 @@ static void wrong_options_are_refused_at_every_door(void **state) {
     free(s.bytes);
 }
 
+/* Threads cannot share every kind; and no byte of a name can move the cursor of a terminal. */
+static void what_cannot_be_opened_is_told(void **state) {
+    (void)state;
+    tamis_set *const   set = sample_set("vicbf", 16384, 100, 1);
+    buffer             s = sample_of(set);
+    tamis_set         *back = NULL;
+    tamis_problem      problem;
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    options.shared = true;
+    assert_int_equal(tamis_read(s.bytes, s.n, &options, &back, &problem), TAMIS_ERR_CANNOT);
+    assert_non_null(strstr(problem.text, "share"));
+    assert_int_equal(tamis_open("nowhere/\x7f\x1b", NULL, &back, &problem), TAMIS_ERR_IO);
+    assert_non_null(strstr(problem.text, "nowhere/??"));
+    assert_null(back);
+    tamis_free(set);
+    free(s.bytes);
+}
+
 static void rename_kind(buffer *s, const char *name) {
     memset(s->bytes + PART_KIND, 0, PART_KIND_BYTES);
     memcpy(s->bytes + PART_KIND, name, strlen(name));
@@ -428,6 +446,7 @@ int main(void) {
     (void)snprintf(path, sizeof path, "%s/doors.tamis", folder);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_options_are_refused_at_every_door),
+        cmocka_unit_test(what_cannot_be_opened_is_told),
         cmocka_unit_test(files_of_a_kind_that_cannot_be_are_refused),
         cmocka_unit_test(damaged_steps_are_refused_when_mapped),
         cmocka_unit_test(parts_with_too_many_fingerprints_are_refused),
