@@ -4,6 +4,7 @@
  *
  * The tool uses the library through <tamis/tamis.h> only.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,12 +149,15 @@ static int run_command(int argc, char **argv) {
 static void on_stop_signal(int number) {
     static time_t   first;
     struct timespec time;
+    int const       error = errno; /* of whatever call was interrupted */
     capture_stop();
-    if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) return;
-    if (first == 0) first = time.tv_sec;
-    if (time.tv_sec - first < 2) return; /* seconds are rounded: at 2 at least one has passed */
-    (void)signal(number, SIG_DFL);
-    (void)raise(number);
+    bool const is_timed = clock_gettime(CLOCK_MONOTONIC, &time) == 0;
+    if (is_timed && first == 0) first = time.tv_sec;
+    if (is_timed && time.tv_sec - first >= 2) { /* seconds are rounded: one has passed at least */
+        (void)signal(number, SIG_DFL);
+        (void)raise(number);
+    }
+    errno = error;
 }
 
 static void catch_signals(void) {

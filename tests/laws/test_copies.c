@@ -328,7 +328,7 @@ static void the_present_rate_counts_fingerprints_once(void **state) {
         assert_near(info.distinct, (double)n, .02);
         assert_near(info.prints, info.current_fpr * (double)set->kind->prints(set->table.geometry),
                     1e-9);
-        assert_true(info.prints < n && (i % 2 == 0 || info.prints < .9 * (double)n));
+        assert_true(info.prints < n && (i % 2 == 0 || (double)info.prints < .9 * (double)n));
         assert_true(info.load > .5 && info.load < 1);
         tamis_free(set);
     }

@@ -130,7 +130,7 @@ static void judge_recovery(const subject *variant, const faithful *all) {
     assert_int_equal(tamis_states_inspect(all->states, &info), TAMIS_OK);
     assert_true(tamis_states_validate(all->states, &why));
     assert_int_equal(found.wrong | found.lost, 0);
-    assert_true(found.present >= KEYS * (1 - 4 * FPR));
+    assert_true((double)found.present >= KEYS * (1 - 4 * FPR));
     assert_true((double)found.unknown <= unknown + 4 * sqrt(unknown));
     assert_true(variant->is_shared || info.keys <= KEYS);
 }
