@@ -26,6 +26,15 @@ def test_the_examples_of_the_document_are_true(tmp_path, monkeypatch):
     assert result.failed == 0 and result.attempted > 40
 
 
+def test_the_block_of_the_readme_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    readme = (SOURCE / "python" / "README.md").read_text(encoding="utf-8")
+    names = {}
+    exec(readme.split("```python\n")[1].split("```")[0], names)
+    assert "some" not in names["seen"] and 499_999 in names["seen"]
+    assert 7 in tamis.open("seen.tamis", map=True)
+
+
 @pytest.mark.parametrize("name", sorted(p.name for p in (SOURCE / "python" / "examples").glob("*.py")))
 def test_the_examples_run(name, tmp_path):
     script = SOURCE / "python" / "examples" / name
