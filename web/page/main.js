@@ -86,26 +86,43 @@ function startFilling(tamis, seed) {
 function startWords(tamis, getJob, seed) {
   const words = new Words(tamis, () => getJob() ?? { fpr: 0.001, remove: true }, seed);
   const drop = byId("drop");
+  const isOver = (yes) => drop.classList.toggle("over", yes);
   const guarded = (work) => Promise.resolve().then(work).catch((problem) => { byId("words-about").textContent = `That did not work: ${problem.message}`; });
   byId("word").addEventListener("input", () => words.ask(byId("word").value));
   byId("word-remove").addEventListener("click", () => words.remove(byId("word").value));
   byId("words-file").addEventListener("change", (event) => guarded(() => event.target.files[0] && words.useFile(event.target.files[0])));
   byId("words-use").addEventListener("click", () => guarded(() => words.useText(byId("words-text").value, "your list")));
   byId("words-returns-leave").addEventListener("click", () => guarded(() => words.withoutReturns()));
-  for (const name of ["dragover", "dragenter"]) drop.addEventListener(name, (event) => { event.preventDefault(); drop.classList.add("over"); });
-  drop.addEventListener("dragleave", () => drop.classList.remove("over"));
-  drop.addEventListener("drop", (event) => {
+  // On the whole page: a browser opens a file that nobody takes, and the page would be gone. Text may still go into a field.
+  const isForUs = (event) => event.dataTransfer.types.includes("Files") || (drop.contains(event.target) && event.target.id !== "words-text");
+  for (const name of ["dragover", "dragenter"]) document.addEventListener(name, (event) => { if (isForUs(event)) event.preventDefault(), isOver(true); });
+  document.addEventListener("dragleave", (event) => { if (event.relatedTarget === null) isOver(false); });
+  document.addEventListener("drop", (event) => {
+    isOver(false);
+    if (!isForUs(event)) return;
     event.preventDefault();
-    drop.classList.remove("over");
-    guarded(() => words.useFile(event.dataTransfer.files[0]));
+    guarded(() => words.useDropped(event.dataTransfer));
   });
   return words;
 }
 
+// ?seed=7 makes the same sets again. With another word there the page works, with a random seed, and says so.
+function readSeed() {
+  const given = new URLSearchParams(location.search).get("seed");
+  if (given === null) return undefined;
+  if (/^\d{1,20}$/.test(given) && BigInt(given) < 2n ** 64n) return BigInt(given);
+  tellProblem(`The seed in the address, “${given}”, is not a whole number below 2^64: the page takes a random one.`);
+  return undefined;
+}
+
+function tellProblem(text) {
+  byId("problem").hidden = false;
+  byId("problem").textContent = text;
+}
+
 async function startPage() {
   const tamis = await load(wasmOfPage());
-  const given = new URLSearchParams(location.search).get("seed");
-  const seed = given === null ? undefined : BigInt(given);
+  const seed = readSeed();
   const job = startJob(tamis);
   const filling = startFilling(tamis, seed);
   const words = startWords(tamis, job.getJob, seed);
@@ -117,7 +134,6 @@ async function startPage() {
   globalThis.tamisPage = { tamis, filling, words }; // for the curious, and for the test
 }
 
-startPage().catch((problem) => {
-  byId("problem").hidden = false;
-  byId("problem").textContent = `This page needs a browser with WebAssembly and DecompressionStream (all since 2023): ${problem.message}`;
-});
+const isNewEnough = typeof WebAssembly === "object" && typeof DecompressionStream === "function";
+startPage().catch((problem) => tellProblem(isNewEnough ? `The page could not start: ${problem.message}`
+  : "This page needs a browser with WebAssembly and DecompressionStream (all since 2023)."));

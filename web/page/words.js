@@ -70,6 +70,14 @@ export class Words {
     else this.useLines(linesOf(bytes), file.name);
   }
 
+  // A file from the desktop; or text that was dragged, as a list.
+  useDropped(data) {
+    if (data.files.length > 0) return this.useFile(data.files[0]);
+    const text = data.getData("text/plain");
+    if (text === "") throw new Error("what you dropped is neither a file nor text");
+    return this.useText(text, "your list");
+  }
+
   useText(text, name) {
     this.useLines(linesOf(new TextEncoder().encode(text)), name);
   }

@@ -3,7 +3,7 @@
 // usage: node web/test/core.mjs BUILD        speaks TAP
 import { execFileSync } from "node:child_process";
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -224,6 +224,13 @@ test("the_package_can_be_installed_by_npm", () => {
   execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", join(folder, packed)], { cwd: project, stdio: "ignore" });
   writeFileSync(join(project, "user.js"), 'import { version } from "@tamis/core"; console.log(version);');
   assert.equal(execFileSync(process.execPath, ["user.js"], { cwd: project, encoding: "utf8" }).trim(), version);
+});
+
+test("links_of_the_readme_lead_to_files_of_the_package", () => {
+  const installed = join(folder, "project/node_modules/@tamis/core");
+  const links = [...readFileSync(join(installed, "README.md"), "utf8").matchAll(/\]\(([^)]+)\)/g)].map((match) => match[1]);
+  assert.ok(links.includes("core.d.ts"));
+  for (const link of links.filter((each) => !/^https?:/.test(each))) assert.ok(existsSync(join(installed, link)), link);
 });
 
 // With the library of browsers, and without it, as in node. A line after @ts-expect-error must be an error.
