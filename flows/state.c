@@ -46,11 +46,13 @@ static uint64_t hash_purpose(const machine *m, const table_spec *spec) {
 
 /* ------------------------------------------------------------------ loading */
 
-/* All bytes of a file. NULL: errno says why. */
+/* All bytes of a file. NULL: errno says why. Opening a pipe would wait for a writer. */
 static uint8_t *read_all(const char *name, size_t *ret_n) {
     struct stat status;
-    FILE *const file = fopen(name, "rb");
     uint8_t    *bytes = NULL;
+    if (stat(name, &status) != 0) return NULL;
+    if (!S_ISREG(status.st_mode)) die("--state %s: this is not an ordinary file", name);
+    FILE *const file = fopen(name, "rb");
     if (file == NULL) return NULL;
     if (fstat(fileno(file), &status) == 0 && status.st_size >= 0) {
         bytes = malloc((size_t)status.st_size + 1);
@@ -63,8 +65,7 @@ static uint8_t *read_all(const char *name, size_t *ret_n) {
 /* What is wrong with the bytes of a file, or NULL. */
 static const char *find_fault(const uint8_t *bytes, size_t n, uint64_t made_for) {
     state_header header;
-    if (n < sizeof header || memcmp(bytes, magic, sizeof magic) != 0)
-        return "it is no file of states";
+    if (n < sizeof header) return "it is damaged";
     memcpy(&header, bytes, sizeof header);
     if (header.checksum != header_checksum(&header) || header.table_bytes != n - sizeof header)
         return "it is damaged";
@@ -73,14 +74,21 @@ static const char *find_fault(const uint8_t *bytes, size_t n, uint64_t made_for)
     return NULL;
 }
 
+/* The file is replaced at the end. So what is not ours, or cannot be read, must not be there. */
+static void refuse_foreign(const char *name, const uint8_t *bytes, size_t n) {
+    if (bytes == NULL) die("--state %s: %s", name, strerror(errno));
+    if (n < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
+        die("--state %s: this file is not one that tamis-flows has saved, and it would be "
+            "replaced; choose another name",
+            name);
+}
+
 bool state_load(const char *name, const machine *m, const table_spec *spec, state_file *ret_file) {
     size_t         n = 0;
     state_header   header;
     uint8_t *const bytes = read_all(name, &n);
-    if (bytes == NULL) {
-        if (errno != ENOENT) warn("%s: %s; beginning without it", name, strerror(errno));
-        return false;
-    }
+    if (bytes == NULL && errno == ENOENT) return false;
+    refuse_foreign(name, bytes, n);
     const char *const fault = find_fault(bytes, n, hash_purpose(m, spec));
     if (fault != NULL) {
         warn("%s: %s; beginning without it", name, fault);

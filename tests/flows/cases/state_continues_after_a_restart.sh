@@ -1,5 +1,6 @@
 # A capture in two runs, the second of which continues with the flows that the first has saved: together they see what
-# one run sees. Files that do not fit are not used.
+# one run sees. Files that do not fit are not used, and files of others
+# are left alone.
 tamis-make-capture mixed sample.pcap connections=2000 seed=7 >/dev/null
 python3 -c '
 import struct
@@ -33,5 +34,12 @@ damage flows.state 5000
 code_of tamis-flows tcp -q --state flows.state first.pcap
 printf 'hello' >other
 code_of tamis-flows tcp -q --state other first.pcap
+cat other; echo
+: >other
+code_of tamis-flows tcp -q --state other first.pcap
+mkfifo pipe
+code_of tamis-flows tcp -q --state pipe first.pcap
+head -c 20 flows.state >cut
+code_of tamis-flows tcp -q --state cut first.pcap
 code_of tamis-flows tcp -q --state no/such/folder first.pcap
 ls
