@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <math.h>
+#include <string.h>
 
 #include "json.h"
 
@@ -86,13 +87,13 @@ static void write_address(const char *name, const uint8_t *address, uint8_t vers
     json_text(name, text);
 }
 
-/* Of retries, the last target is named: there are few. */
+/* Of retries, a target is named: there are few. */
 void events_write_scan(const scans *s, uint16_t i) {
     const scan_source *const source = &s->sources[i];
     write_address("source", s->list.hosts[i].address, s->list.hosts[i].version);
     if (source->verdict == SCAN_RETRIES) {
-        write_address("target", source->last.address, source->last.version);
-        json_count("target_port", source->last.port);
+        write_address("target", source->target.address, source->target.version);
+        json_count("target_port", source->target.port);
     }
     json_count("attempts", source->attempts);
     json_count("answered", source->answers);
@@ -114,12 +115,19 @@ void events_scan(const scans *s, uint16_t source, uint64_t time_ns) {
     json_close('}');
 }
 
+void events_write_flood(const host_end *target, bool has_port, uint64_t n_half_open) {
+    write_address("target", target->address, target->version);
+    if (has_port) json_count("target_port", target->port);
+    json_count("half_open", n_half_open);
+}
+
 void events_flood(const top *t, uint16_t target, uint64_t n_half_open, uint64_t time_ns) {
     const top_list *const list = &t->lists[TOP_TARGET];
+    host_end              host = { .version = list->flows.hosts[target].version,
+                                   .port = list->ports[target] };
+    memcpy(host.address, list->flows.hosts[target].address, sizeof host.address);
     open_anomaly("half-open flood", time_ns);
-    write_address("target", list->flows.hosts[target].address, list->flows.hosts[target].version);
-    if (!list->has_ports[target]) json_count("target_port", list->ports[target]);
-    json_count("half_open", n_half_open);
+    events_write_flood(&host, !list->has_ports[target], n_half_open);
     json_close('}');
 }
 

@@ -37,8 +37,10 @@ void events_timeout(const ends_flow *attempt, uint64_t time_ns);
 /* The first hosts of all lists, one event for each list. */
 void events_top(const top *t, uint64_t time_ns);
 
-/* The fields of a source with scans, and of the rows of a list: for events and the summary. */
+/* The fields of a source with scans, of a flood, and of the rows of a list: for events and the
+ * summary. */
 void events_write_scan(const scans *s, uint16_t source);
+void events_write_flood(const host_end *target, bool has_port, uint64_t n_half_open);
 void events_write_rows(const top *t, top_role role, top_measure measure);
 
 #endif

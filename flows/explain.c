@@ -103,7 +103,9 @@ static void print_row(const machine *m, unsigned row) {
         bool const can_occur = row != 0 || m->has_guess || (answers & 1) != 0;
         is_whole &= !can_occur || m->chosen[((size_t)row << m->n_atoms) + answers] != 0;
     }
-    if (!is_whole) output_text("    other packets: %s\n", row == 0 ? "ignored" : "no change");
+    if (is_whole) return;
+    output_text("    other packets: %s\n",
+                row == 0 ? "ignored" : "the state stays, and its timeout begins again");
 }
 
 static void print_limits(const machine *m) {

@@ -52,12 +52,21 @@ static log_column find_column(const char *name, size_t n) {
     return (log_column)i;
 }
 
+static const char *column_complaint(void) {
+    static char text[400];
+    size_t      n = (size_t)snprintf(text, sizeof text, "unknown column; the columns are");
+    for (unsigned i = 0; i < N_LOG_COLUMNS; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s %s", i == 0 ? "" : ",",
+                              columns[i].name);
+    return text;
+}
+
 const char *flow_log_read_columns(const char *text, flow_log_spec *spec) {
     spec->n_columns = 0;
     for (;; text++) {
         size_t const     n = strcspn(text, ",");
         log_column const column = find_column(text, n);
-        if (column == N_LOG_COLUMNS) return "unknown column; the manual lists them";
+        if (column == N_LOG_COLUMNS) return column_complaint();
         if (spec->n_columns == N_LOG_COLUMNS) return "too many columns";
         spec->columns[spec->n_columns++] = column;
         text += n;
@@ -77,7 +86,7 @@ static const char *read_test(const char *text, size_t n, log_test *ret_test) {
     size_t const             n_value = n - n_name - n_sign;
     static const char *const signs[] = { "=", "!=", "<", "<=", ">", ">=" };
     *ret_test = (log_test){ .column = find_column(text, n_name) };
-    if (ret_test->column == N_LOG_COLUMNS) return "unknown column; the manual lists them";
+    if (ret_test->column == N_LOG_COLUMNS) return column_complaint();
     for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
         if (strlen(signs[i]) == n_sign && strncmp(signs[i], at, n_sign) == 0)
             memcpy(ret_test->sign, signs[i], n_sign);
@@ -134,10 +143,35 @@ static void put_header(flow_log *log) {
     put_text(log, "\n");
 }
 
+/* A test of a state that the machine does not have would select nothing, or all. */
+static void check_state(const machine *m, const log_test *test) {
+    char   text[MACHINE_STATES * (MACHINE_NAME_BYTES + 2)] = "";
+    size_t n = 0;
+    for (unsigned i = 0; i < m->n_states; i++) {
+        const char *const name = m->states[i].shown;
+        bool              is_listed = false;
+        if (strcmp(name, test->value) == 0) return;
+        for (unsigned j = 0; j < i; j++) is_listed |= strcmp(name, m->states[j].shown) == 0;
+        if (is_listed) continue;
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s %s", n == 0 ? "" : ",", name);
+    }
+    die("--log-where state%s%s: unknown state; the states of %s are%s", test->sign, test->value,
+        m->name, text);
+}
+
+static void check_tests(const machine *m, const flow_log_spec *spec) {
+    for (size_t i = 0; i < spec->n_tests; i++) {
+        const log_test *const test = &spec->tests[i];
+        bool const is_equal = strcmp(test->sign, "=") == 0 || strcmp(test->sign, "!=") == 0;
+        if (test->column == LOG_STATE && is_equal) check_state(m, test);
+    }
+}
+
 void flow_log_open(flow_log *ret_log, const machine *m, const flow_log_spec *spec) {
     tamis_problem problem = { .status = TAMIS_OK };
     *ret_log = (flow_log){ .spec = spec, .m = m, .tick_ns = tracker_tick_ns(m) };
     if (spec->path == NULL) return;
+    check_tests(m, spec);
     if (!records_init(&ret_log->records, m, spec->capacity, spec->fpr, &spec->seed, &problem))
         die("--log: %s", *problem.text != '\0' ? problem.text : tamis_status_text(problem.status));
     ret_log->is_open = true;

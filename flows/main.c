@@ -93,11 +93,12 @@ static int show_machine(int argc, char **argv) {
 }
 
 static int check_machine(int argc, char **argv) {
-    bool const is_drawn = argc == 3 && strcmp(argv[2], "--dot") == 0;
-    if (argc != 2 && !is_drawn)
+    bool const is_first = argc == 3 && strcmp(argv[1], "--dot") == 0;
+    bool const is_drawn = is_first || (argc == 3 && strcmp(argv[2], "--dot") == 0);
+    if ((argc != 2 && !is_drawn) || strcmp(argv[1 + is_first], "--dot") == 0)
         die("check needs a machine, by its name or in a file, and perhaps --dot");
     machine m;
-    machine_load(&m, argv[1]);
+    machine_load(&m, argv[1 + is_first]);
     if (is_drawn)
         explain_draw(&m);
     else

@@ -1,5 +1,5 @@
-/* report_hosts.c - the part of the report that says who: likely scans, retries, and the hosts with
- * the most flows, half-open flows, refusals, resets and bytes. */
+/* report_hosts.c - the part of the report that says who: likely scans, retries, floods, and the
+ * hosts with the most flows, half-open flows, refusals, resets and bytes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "report.h"
 
 #define SCAN_ROWS 10
+#define FLOOD_ROWS 10
 #define TOP_ROWS 3
 
 /* ------------------------------------------------------------------ scans */
@@ -21,14 +22,14 @@ static void print_scan(const scans *s, uint16_t i, int width) {
     uint64_t const           n_hosts = (uint64_t)llround(scans_hosts(source));
     uint64_t const           n_ports = (uint64_t)llround(scans_ports(source));
     address_write(s->list.hosts[i].address, s->list.hosts[i].version, address);
-    address_write(source->last.address, source->last.version, target);
+    address_write(source->target.address, source->target.version, target);
     number_exact(source->attempts, attempts);
     number_exact(source->answers, answers);
     number_exact(n_hosts, hosts);
     number_exact(n_ports, ports);
     output_text("    %-*s %s attempts, %s answered; ", width, address, attempts, answers);
     if (source->verdict == SCAN_RETRIES)
-        output_text("the last to %s port %u\n", target, source->last.port);
+        output_text("one target is %s port %u\n", target, source->target.port);
     else
         output_text("about %s %s and %s %s\n", hosts, n_hosts == 1 ? "host" : "hosts", ports,
                     n_ports == 1 ? "port" : "ports");
@@ -103,9 +104,24 @@ static void print_list(const top *t, top_role role) {
     if (all == 0) output_string("    none stands out\n");
 }
 
+/* The top targets by half-open flows may have got theirs slowly. These have not. */
+static void print_floods(const top *t) {
+    top_row      rows[RANKING_HOSTS];
+    size_t const n = top_floods(t, rows, RANKING_HOSTS);
+    size_t const shown = n < FLOOD_ROWS ? n : FLOOD_ROWS;
+    if (n == 0) return;
+    output_text("\n  half-open floods (%d or more new half-open flows of a target within ten "
+                "seconds)\n",
+                TOP_FLOOD);
+    for (size_t i = 0; i < shown; i++)
+        print_row(i == 0 ? "half-open" : "", TOP_TARGET, TOP_HALF_OPEN, &rows[i]);
+    if (n > shown) output_text("    and %zu more\n", n - shown);
+}
+
 void report_print_hosts(const session *s) {
     print_scans(&s->watch.scans, SCAN_LIKELY);
     print_scans(&s->watch.scans, SCAN_RETRIES);
+    print_floods(&s->watch.top);
     if (s->watch.top.n_flows == 0) return;
     for (unsigned role = 0; role < N_TOP_ROLES; role++) print_list(&s->watch.top, (top_role)role);
 }

@@ -105,13 +105,25 @@ static bool is_seen_again(scans *s, uint64_t hash) {
     return false;
 }
 
+/* A vote by majority: a target that has more attempts than all others together remains. */
+static void vote_for(scan_source *source, const host_end *to, uint64_t target) {
+    if (source->votes == 0) {
+        source->target = *to;
+        source->target_hash = target;
+    }
+    if (target == source->target_hash)
+        source->votes++;
+    else
+        source->votes--;
+}
+
 static void source_count(scans *s, scan_source *source, const host_end *to, uint32_t n) {
     uint64_t const    host = ranking_hash(&s->list, to->address), port = hash_port(s, to);
     scan_piece *const piece = piece_now(source);
     register_add(source->hosts, host);
     register_add(source->ports, port);
     register_add(piece->targets, hash_target(host, port));
-    source->last = *to;
+    vote_for(source, to, hash_target(host, port));
     source->attempts += n;
     piece->attempts += n;
     source->young[0] += n;
@@ -137,6 +149,7 @@ void scans_answer(scans *s, const host_end *from, const host_end *to, uint64_t n
     if (i == RANKING_NONE) return;
     uint64_t const target = hash_target(ranking_hash(&s->list, to->address), hash_port(s, to));
     source_advance(&s->sources[i], now_ns);
+    if (s->sources[i].votes != 0 && target == s->sources[i].target_hash) s->sources[i].votes--;
     s->sources[i].answers++;
     piece_now(&s->sources[i])->answers++;
     register_add(piece_now(&s->sources[i])->answered, target);

@@ -44,13 +44,15 @@ typedef struct scan_piece {
 } scan_piece;
 
 typedef struct scan_source {
-    uint64_t     attempts, answers;    /* since it entered the list */
-    uint64_t     piece;                /* the latest one */
-    uint64_t     slot;                 /* attempts of this time, in units of SCANS_GRACE_NS, and */
-    uint32_t     young[2];             /* of the one before, which are not judged yet */
-    scan_verdict verdict;              /* the worst that was found */
-    scan_verdict told;                 /* the worst that was told since it was last silent */
-    host_end     last;                 /* the last target */
+    uint64_t     attempts, answers; /* since it entered the list */
+    uint64_t     piece;             /* the latest one */
+    uint64_t     slot;              /* attempts of this time, in units of SCANS_GRACE_NS, and */
+    uint32_t     young[2];          /* of the one before, which are not judged yet */
+    scan_verdict verdict;           /* the worst that was found */
+    scan_verdict told;              /* the worst that was told since it was last silent */
+    host_end     target;            /* the one with most of the attempts in vain, if there is one */
+    uint64_t     target_hash;       /* of it, */
+    uint64_t     votes;             /* and how far it is ahead */
     scan_piece   pieces[SCANS_PIECES]; /* by `piece` modulo SCANS_PIECES */
     uint8_t      hosts[SCANS_REGISTERS], ports[SCANS_REGISTERS]; /* since it entered the list */
 } scan_source;

@@ -40,6 +40,18 @@ static void write_scans(const session *s, const char *name, scan_verdict verdict
     json_close(']');
 }
 
+static void write_floods(const session *s) {
+    top_row      rows[RANKING_HOSTS];
+    size_t const n = top_floods(&s->watch.top, rows, RANKING_HOSTS);
+    json_open("floods", '[');
+    for (size_t i = 0; i < n; i++) {
+        json_open(NULL, '{');
+        events_write_flood(&rows[i].host, rows[i].host.port != 0, rows[i].count);
+        json_close('}');
+    }
+    json_close(']');
+}
+
 static void write_top(const session *s) {
     json_open("top", '{');
     for (unsigned role = 0; role < N_TOP_ROLES; role++) {
@@ -150,6 +162,7 @@ void summary_print(const session *s) {
     write_events(s, "anomalies", true);
     write_scans(s, "scans", SCAN_LIKELY);
     write_scans(s, "retries", SCAN_RETRIES);
+    write_floods(s);
     write_top(s);
     write_table(s);
     if (s->has_check) write_check(s);

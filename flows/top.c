@@ -31,7 +31,7 @@ const char *top_role_name(top_role role) {
 
 static void list_enter(top_list *list, uint16_t i, uint16_t port) {
     for (unsigned measure = 0; measure < N_TOP_COUNTS; measure++) list->counts[measure][i] = 0;
-    list->before[i] = 0;
+    list->before[i] = list->flood[i] = 0;
     list->is_flooded[i] = list->has_ports[i] = false;
     list->ports[i] = port;
 }
@@ -159,6 +159,7 @@ void top_look_for_floods(top *t, uint64_t now_ns, bool is_last, top_found *on_fo
         uint64_t const now = list->counts[TOP_HALF_OPEN][i], before = list->before[i];
         bool const     is_flood = now >= before + TOP_FLOOD;
         if (is_flood && !list->is_flooded[i]) on_found(context, i, now - before);
+        if (is_flood) list->flood[i] += now - before;
         list->is_flooded[i] = is_flood;
         list->before[i] = now;
     }
@@ -185,19 +186,29 @@ static uint64_t bounded(const top *t, top_measure measure, uint64_t count) {
     return is_sampled(t, measure) && count > all ? all : count;
 }
 
-size_t top_rows(const top *t, top_role role, top_measure measure, top_row *ret_rows, size_t max) {
-    const top_list *const list = &t->lists[role];
-    const ranking *const  hosts = measure == TOP_BYTES ? &list->bytes : &list->flows;
-    uint16_t              order[RANKING_HOSTS];
-    size_t                n = ranking_sort(hosts, list->counts[measure], order,
-                            max < RANKING_HOSTS ? max : RANKING_HOSTS);
-    while (n != 0 && !is_seen_enough(t, measure, list->counts[measure][order[n - 1]])) n--;
+/* Rows for the largest counts, which are of the kind that `measure` says. */
+static size_t make_rows(const top *t, const top_list *list, top_measure measure,
+                        const uint64_t *counts, top_row *ret_rows, size_t max) {
+    const ranking *const hosts = measure == TOP_BYTES ? &list->bytes : &list->flows;
+    uint16_t             order[RANKING_HOSTS];
+    size_t n = ranking_sort(hosts, counts, order, max < RANKING_HOSTS ? max : RANKING_HOSTS);
+    while (n != 0 && !is_seen_enough(t, measure, counts[order[n - 1]])) n--;
     for (size_t i = 0; i < n; i++) {
         uint16_t const at = order[i];
         ret_rows[i] = (top_row){ .host = { .version = hosts->hosts[at].version } };
         memcpy(ret_rows[i].host.address, hosts->hosts[at].address, 16);
         if (measure != TOP_BYTES && !list->has_ports[at]) ret_rows[i].host.port = list->ports[at];
-        ret_rows[i].count = bounded(t, measure, list->counts[measure][at]);
+        ret_rows[i].count = bounded(t, measure, counts[at]);
     }
     return n;
+}
+
+size_t top_rows(const top *t, top_role role, top_measure measure, top_row *ret_rows, size_t max) {
+    const top_list *const list = &t->lists[role];
+    return make_rows(t, list, measure, list->counts[measure], ret_rows, max);
+}
+
+size_t top_floods(const top *t, top_row *ret_rows, size_t max) {
+    const top_list *const list = &t->lists[TOP_TARGET];
+    return make_rows(t, list, TOP_HALF_OPEN, list->flood, ret_rows, max);
 }

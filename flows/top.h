@@ -48,6 +48,7 @@ typedef struct top_list {
     uint64_t counts[N_TOP_MEASURES][RANKING_HOSTS]; /* those of bytes belong to `bytes` */
     uint64_t before[RANKING_HOSTS]; /* half-open flows when floods were last looked for */
     bool     is_flooded[RANKING_HOSTS];
+    uint64_t flood[RANKING_HOSTS];     /* half-open flows that floods have added */
     uint16_t ports[RANKING_HOSTS];     /* the port of the server's end, and */
     bool     has_ports[RANKING_HOSTS]; /* there were others, too */
 } top_list;
@@ -91,5 +92,8 @@ typedef struct top_row {
 /* The hosts with the largest counts, largest first, but for those that are hardly in the sample.
  * Returns how many. */
 size_t top_rows(const top *t, top_role role, top_measure measure, top_row *ret_rows, size_t max);
+
+/* The targets of floods, and how many half-open flows these have added. Largest first. */
+size_t top_floods(const top *t, top_row *ret_rows, size_t max);
 
 #endif

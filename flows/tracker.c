@@ -130,7 +130,15 @@ static void count_packet_step(tracker *t, const tracked *p, uint64_t id, tamis_s
 static void tell_full(tracker *t, bool *is_told, bool is_refused) {
     if (*is_told) return;
     *is_told = true;
+    t->told_ns = t->tick * t->tick_ns;
     if (t->hooks.on_full != NULL) t->hooks.on_full(t->hooks.context, is_refused);
+}
+
+/* A tenth of the table is free again: the next time it is full is another one. */
+static void note_free_room(tracker *t) {
+    uint64_t const capacity = t->room.capacity, now_ns = t->tick * t->tick_ns;
+    if (t->counts.n_now >= capacity - capacity / 10) return;
+    if (now_ns - t->told_ns >= TRACKER_TELL_NS) t->is_told_full = t->is_told_refused = false;
 }
 
 static uint64_t make_room(tracker *t, uint64_t n) {
@@ -222,6 +230,7 @@ void tracker_advance(tracker *t, uint64_t now_ns) {
         t->counts.n_now -= gone[state];
         if (t->hooks.on_aged != NULL) t->hooks.on_aged(t->hooks.context, state, gone[state]);
     }
+    note_free_room(t);
 }
 
 /* The id of a DNS message; 0 if it was not captured. */

@@ -13,6 +13,7 @@
 #include "table.h"
 
 #define TRACKER_BATCH 128
+#define TRACKER_TELL_NS UINT64_C(60000000000)
 
 /* A packet of the batch, and what the machine decides about it. */
 typedef struct tracked {
@@ -55,8 +56,9 @@ typedef struct tracker_hooks {
     void (*on_aged)(void *context, unsigned state, uint64_t n);
     /* Time passes, now_ns is reached after `ticks` more ticks. Called before flows time out. */
     void (*on_time)(void *context, uint64_t now_ns, uint64_t ticks);
-    /* The table is full for the first time: from now on, flows are forgotten to make room. Or, with
-     * is_refused, a new flow was refused for the first time. */
+    /* The table is full: from now on, flows are forgotten to make room. Or, with is_refused, a new
+     * flow was refused. It is told once, and again if there was room since, but not within
+     * TRACKER_TELL_NS. */
     void (*on_full)(void *context, bool is_refused);
     /* A flow was forgotten to make room. */
     room_evicted_hook *on_evicted;
@@ -74,6 +76,7 @@ typedef struct tracker {
     bool           is_simple; /* the answers for a packet depend on its flags alone */
     room           room;
     bool           is_told_full, is_told_refused; /* hooks.on_full was called */
+    uint64_t       told_ns;                       /* when that was */
     duplicates     recent;                        /* packets, if the machine asks for copies */
     size_t         n;
     tracked        batch[TRACKER_BATCH];

@@ -224,6 +224,24 @@ static void retries_beside_good_connections_are_no_scan(void **state) {
     assert_int_equal(verdict_of(1), SCAN_RETRIES);
 }
 
+/* Of the targets of retries, the dead service is named, and not the one that was tried last. */
+static void retries_name_the_dead_service(void **state) {
+    (void)state;
+    host_end const from = make_host(1, 40000), dead = make_host(5, 99), last = make_host(5, 1);
+    begin_scans();
+    for (uint32_t i = 0; i < 6000; i++) {
+        uint64_t const now_ns = i * (SECOND / 100);
+        host_end const good = make_host(100 + i % 3, 80);
+        scans_attempt(&tried, &from, i % 5 < 2 ? &good : &dead, now_ns);
+        if (i % 5 < 2) scans_answer(&tried, &from, &good, now_ns);
+    }
+    scans_attempt(&tried, &from, &last, 60 * SECOND);
+    end_scans(60 * SECOND);
+    assert_int_equal(verdict_of(1), SCAN_RETRIES);
+    assert_int_equal(tried.sources[0].target.port, dead.port);
+    assert_memory_equal(tried.sources[0].target.address, dead.address, sizeof dead.address);
+}
+
 /* The capture may end before a scan can be judged by time. */
 static void the_last_judgement_does_not_wait(void **state) {
     (void)state;
@@ -453,6 +471,7 @@ int main(void) {
         cmocka_unit_test(good_connections_meanwhile_do_not_hide_a_scan),
         cmocka_unit_test(a_flood_does_not_hide_a_scan),
         cmocka_unit_test(retries_beside_good_connections_are_no_scan),
+        cmocka_unit_test(retries_name_the_dead_service),
         cmocka_unit_test(the_last_judgement_does_not_wait),
         cmocka_unit_test(hosts_are_estimated_within_their_error),
         cmocka_unit_test(the_busiest_hosts_are_found),

@@ -28,5 +28,7 @@ code_of tamis-flows tcp -i no-such-interface
 code_of tamis-flows tcp --log x --log-columns client,colour made
 code_of tamis-flows tcp --log x --log-where client made
 code_of tamis-flows tcp --log x --log-where client_bytes=many made
+code_of tamis-flows tcp --log x --log-where 'state=closed,state!=clsed' made
 code_of tamis-flows tcp --log-json made
+code_of tamis-flows check --dot
 code_of tamis-flows tcp --log nowhere/x made

@@ -4,6 +4,7 @@ tamis-flows check dns
 for machine in $(tamis-flows machines | cut -d' ' -f1); do
     tamis-flows check $machine >text
     tamis-flows check $machine --dot >graph
+    tamis-flows check --dot $machine | cmp - graph
     for state in $(tamis-flows show $machine | sed -n 's/^state  *\([a-z-]*\) .*/\1/p'); do
         grep -q "a flow in $state\$" text || echo "$machine: $state is not explained"
         grep -q "label=\"$state" graph || echo "$machine: $state is not drawn"
