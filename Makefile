@@ -127,9 +127,9 @@ test-web: web lab ## The JavaScript package in node; the page and the lab's repo
 	@web/test/check-page $(BUILD)
 	@lab/page/check-report lab/report/results.json lab/report/index.html bench/results
 
-deb: ## Debian packages in build/deb/, built with dpkg-buildpackage and checked by lintian
-	@scripts/setup build deb
-	@scripts/deb $(BUILD)/deb
+deb: ## Debian packages in build/deb/, built with dpkg-buildpackage and checked by lintian; CHROOT=1: in a clean Debian 12
+	@scripts/setup build deb $(if $(CHROOT),test-deb)
+	@scripts/deb $(BUILD)/deb $(if $(CHROOT),$(BUILD)/clean-build)
 
 test-deb: deb ## Install, use and purge the packages in a clean Debian 12 (debootstrap, as root)
 	@scripts/setup test-deb
