@@ -117,8 +117,9 @@ TAMIS_INLINE unsigned line_may_move(runs index, unsigned more) {
     return more > 1 ? SHELF_KEYS + 1 : more * (last + 1); /* several may cut several runs */
 }
 
-/* A change needs the attic if the shelf is full, or may be afterwards. */
-TAMIS_INLINE bool line_needs_attic_here(const tamis_table *table, uint64_t hash, unsigned more) {
+/* A change needs the attic if the shelf is full, or may be afterwards. It is called by a constant
+ * pointer, which a compiler may see too late to inline it: so it must not be forced to (-Og). */
+static inline bool line_needs_attic_here(const tamis_table *table, uint64_t hash, unsigned more) {
     lines_view const lines = line_view(table);
     uint64_t const   bucket = fastrange(hash, lines.shape->buckets);
     runs const       index = runs_load(lines_at(lines, bucket));
