@@ -47,7 +47,7 @@ builds: ## Install and uninstall, and builds with -Og and other -march: several 
 	@scripts/build $(BUILD)
 	@scripts/run-tests $(BUILD) --suite builds
 
-check: ## The quick part of the tests (a good minute on 2 cores), and the lint
+check: ## The quick part of the tests (two minutes on 2 cores), and the lint
 	@scripts/setup build test python python-test
 	@scripts/build $(BUILD)
 	@scripts/lint $(BUILD)
