@@ -57,7 +57,7 @@ TAMIS_INLINE file_name file_shorten(const char *path) {
 
 /* save.c: "cannot save to PATH: No space left on device". Returns TAMIS_ERR_SPACE, _MEMORY
  * or _IO. */
-tamis_status tamis_file_say_system(tamis_problem *problem, const char *what, const char *path,
+tamis_status tamis_file_say_system(tamis_problem *problem, const char *action, const char *path,
                                    int error);
 
 #endif

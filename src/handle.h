@@ -8,9 +8,9 @@
 #define HANDLE_MAX_CAPACITY (UINT64_C(1) << 40)
 
 /* Which part of a set: one of `parts`, a power of two; 0 and 0: all of it. */
-typedef struct tamis_part_of {
+typedef struct tamis_part_place {
     uint32_t part, parts;
-} tamis_part_of;
+} tamis_part_place;
 
 struct tamis_set {
     tamis_table table; /* first: the address of a set is that of its table (set_of_table) */
@@ -141,7 +141,7 @@ __attribute__((format(printf, 3, 4))) tamis_status
 tamis_problem_say(tamis_problem *problem, tamis_status status, const char *format, ...);
 
 /* problem.c: say that `what` needs so many bytes of memory. Returns TAMIS_ERR_MEMORY. */
-tamis_status tamis_problem_say_memory(tamis_problem *problem, const char *what, uint64_t bytes);
+tamis_status tamis_problem_say_memory(tamis_problem *problem, const char *purpose, uint64_t bytes);
 
 /* The default of count_to: a kind must count so far to be chosen for counting. */
 #define TAMIS_DEFAULT_COUNT_TO 255
@@ -156,7 +156,7 @@ typedef struct tamis_request {
     uint64_t lifetime;      /* as in the spec; 0: by default, a multiple of the capacity */
     uint64_t grow_to;       /* as in the spec; 0: of fixed size */
     bool     shared;        /* as in the spec */
-    tamis_part_of part;     /* as in the spec */
+    tamis_part_place part;  /* as in the spec */
 
     const char       *kind, *geometry, *isa; /* NULL: not given */
     tamis_hash        hash;
@@ -192,7 +192,7 @@ typedef struct tamis_choice {
     bool              grows;         /* see grow.h for the next */
     unsigned          stage, stages; /* geometry and workload are those of `stage` */
     double            overflow;
-    tamis_part_of     part;
+    tamis_part_place  part;
     unsigned          allocator_flags; /* of the memory that it will be made in */
     uint64_t          max_bytes;       /* as in tamis_spec */
 } tamis_choice;
@@ -255,11 +255,11 @@ tamis_status tamis_merge_or_restore(tamis_set *into, const tamis_set *from,
 bool tamis_has_same_prints(const tamis_set *a, const tamis_set *b);
 
 /* make.c: change a set as a whole, or not at all: the change is made to a copy. */
-typedef tamis_status tamis_change(tamis_set *set, const tamis_set *by);
-tamis_status         tamis_change_all(tamis_set *set, const tamis_set *by, tamis_change *change);
+typedef tamis_status tamis_change(tamis_set *set, const tamis_set *other);
+tamis_status         tamis_change_all(tamis_set *set, const tamis_set *other, tamis_change *change);
 
 /* make.c: call a change of one set by another, which may both be shared. */
-tamis_status tamis_change_by(tamis_set *set, const tamis_set *by, tamis_change *change);
+tamis_status tamis_change_by(tamis_set *set, const tamis_set *other, tamis_change *change);
 
 /* make.c: a copy for one thread at a time, also of a shared set. TAMIS_OK, _MEMORY. */
 tamis_status tamis_copy_unshared(const tamis_set *set, tamis_set **ret_copy);

@@ -318,21 +318,21 @@ bool tamis_has_same_prints(const tamis_set *a, const tamis_set *b) {
            a->kind->count_to(a->table.geometry) == b->kind->count_to(b->table.geometry);
 }
 
-tamis_status tamis_change_all(tamis_set *set, const tamis_set *by, tamis_change *change) {
+tamis_status tamis_change_all(tamis_set *set, const tamis_set *other, tamis_change *change) {
     tamis_set   *changed;
     tamis_status status = tamis_copy_unshared(set, &changed);
     if (status != TAMIS_OK) return status;
-    status = change(changed, by);
+    status = change(changed, other);
     if (status == TAMIS_OK) handle_swap(set, changed);
     tamis_free(changed);
     return status;
 }
 
-tamis_status tamis_change_by(tamis_set *set, const tamis_set *by, tamis_change *change) {
-    tamis_share_hold_two(set, by);
+tamis_status tamis_change_by(tamis_set *set, const tamis_set *other, tamis_change *change) {
+    tamis_share_hold_two(set, other);
     tamis_status const status =
-        set->shared != NULL ? tamis_share_change_all(set, by, change) : change(set, by);
-    tamis_share_release_two(set, by);
+        set->shared != NULL ? tamis_share_change_all(set, other, change) : change(set, other);
+    tamis_share_release_two(set, other);
     return status;
 }
 

@@ -30,8 +30,8 @@ tamis_status tamis_source_read(const source *from, uint64_t offset, void *ret_by
 }
 
 tamis_status tamis_source_say(const source *from, tamis_status status, uint64_t offset,
-                              const char *what) {
-    (void)tamis_problem_say(from->problem, status, "%s: %s (byte %llu)", from->name, what,
+                              const char *fault) {
+    (void)tamis_problem_say(from->problem, status, "%s: %s (byte %llu)", from->name, fault,
                             (unsigned long long)offset);
     if (from->problem != NULL) from->problem->offset = offset;
     return status;

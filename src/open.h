@@ -21,7 +21,7 @@ tamis_status tamis_source_read(const source *from, uint64_t offset, void *ret_by
 
 /* open.c: "NAME: what", and the byte of the file where it is. Returns `status`. */
 tamis_status tamis_source_say(const source *from, tamis_status status, uint64_t offset,
-                              const char *what);
+                              const char *fault);
 
 /* open_header.c: the header's bytes, if they are ours, can be read, and are whole. */
 tamis_status tamis_header_read(const source *from, uint8_t *ret_header);

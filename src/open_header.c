@@ -196,13 +196,13 @@ static tamis_status header_states(const source *from, const uint8_t *h, tamis_se
 
 /* The fields that only parts of a set have. */
 static tamis_status header_part_of(const source *from, const uint8_t *h, tamis_set *set) {
-    tamis_part_of const of = { le32_load(h + AT_PART_INDEX), le32_load(h + AT_PART_COUNT) };
-    if (from->is_states || of.parts == 0 || !part_is_possible(of) ||
-        !tamis_part_fits(set->kind, set->table.geometry, of)) {
+    tamis_part_place const place = { le32_load(h + AT_PART_INDEX), le32_load(h + AT_PART_COUNT) };
+    if (from->is_states || place.parts == 0 || !part_is_possible(place) ||
+        !tamis_part_fits(set->kind, set->table.geometry, place)) {
         return tamis_source_say(from, TAMIS_ERR_CORRUPT, AT_PART_INDEX,
                                 "it cannot be that part of a set");
     }
-    if (tamis_part_init(set, of) != TAMIS_OK)
+    if (tamis_part_init(set, place) != TAMIS_OK)
         return tamis_problem_say_memory(from->problem, from->name, sizeof *set->part);
     return TAMIS_OK;
 }

@@ -159,30 +159,30 @@ void tamis_handle_use_calls(tamis_set *set, const tamis_kind *calls) {
     tamis_handle_bind(set);
 }
 
-bool tamis_part_fits(const tamis_kind *kind, const uint64_t *geometry, tamis_part_of of) {
-    return kind->prints == NULL || part_holds(of, kind->prints(geometry));
+bool tamis_part_fits(const tamis_kind *kind, const uint64_t *geometry, tamis_part_place place) {
+    return kind->prints == NULL || part_holds(place, kind->prints(geometry));
 }
 
 tamis_status tamis_part_check(const tamis_request *request, const tamis_choice *choice,
                               tamis_problem *problem) {
-    tamis_part_of const of = request->part.parts != 0 ? request->part : choice->part;
-    int const           bits = 64 - (int)part_bits(of);
-    double const        met = ldexp((double)choice->work.capacity, -bits);
-    bool const is_rare = choice->kind->prints != NULL || of.parts == 0 || request->like != NULL ||
-                         met <= request->need.fpr / 64;
-    if (is_rare && tamis_part_fits(choice->kind, choice->geometry, of)) return TAMIS_OK;
+    tamis_part_place const place = request->part.parts != 0 ? request->part : choice->part;
+    int const              bits = 64 - (int)part_bits(place);
+    double const           met = ldexp((double)choice->work.capacity, -bits);
+    bool const             is_rare = choice->kind->prints != NULL || place.parts == 0 ||
+                         request->like != NULL || met <= request->need.fpr / 64;
+    if (is_rare && tamis_part_fits(choice->kind, choice->geometry, place)) return TAMIS_OK;
     return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
                              "one of %u parts has %d bits of each hash: too few for this capacity "
                              "and fpr",
-                             of.parts, bits);
+                             place.parts, bits);
 }
 
-tamis_status tamis_part_init(tamis_set *set, tamis_part_of of) {
-    if (of.parts == 0) return TAMIS_OK;
+tamis_status tamis_part_init(tamis_set *set, tamis_part_place place) {
+    if (place.parts == 0) return TAMIS_OK;
     struct set_part *const part = memory_get(&set->allocator, sizeof *part);
     if (part == NULL) return TAMIS_ERR_MEMORY;
-    part->of = of;
-    part->bits = part_bits(of);
+    part->place = place;
+    part->bits = part_bits(place);
     set->part = part;
     tamis_handle_use_calls(set, set->calls);
     return TAMIS_OK;
@@ -196,10 +196,10 @@ void tamis_part_free(tamis_set *set) {
 /* ------------------------------------------------------------------ the public functions */
 
 uint32_t tamis_part_of_hash(uint64_t hash, uint32_t parts) {
-    tamis_part_of const of = { 0, parts };
-    bool const          is_given = part_is_possible(of);
+    tamis_part_place const place = { 0, parts };
+    bool const             is_given = part_is_possible(place);
     TAMIS_ASSERT(is_given);
-    unsigned const bits = is_given ? part_bits(of) : 0;
+    unsigned const bits = is_given ? part_bits(place) : 0;
     return bits == 0 ? 0 : (uint32_t)(hash >> (64 - bits));
 }
 

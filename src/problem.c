@@ -47,7 +47,7 @@ tamis_status tamis_problem_say(tamis_problem *problem, tamis_status status, cons
     return status;
 }
 
-tamis_status tamis_problem_say_memory(tamis_problem *problem, const char *what, uint64_t bytes) {
+tamis_status tamis_problem_say_memory(tamis_problem *problem, const char *purpose, uint64_t bytes) {
     return tamis_problem_say(problem, TAMIS_ERR_MEMORY, "not enough memory: %s needs %llu bytes",
-                             what, (unsigned long long)bytes);
+                             purpose, (unsigned long long)bytes);
 }

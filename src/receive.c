@@ -289,7 +289,7 @@ static tamis_status choose(const stream *sent, const tamis_spec *spec, tamis_cho
     }
     if (status != TAMIS_OK) return status;
     if (spec != NULL && spec->parts != 0 &&
-        !part_is_same((tamis_part_of){ spec->part, spec->parts }, sent->part)) {
+        !part_is_same((tamis_part_place){ spec->part, spec->parts }, sent->part)) {
         return tamis_problem_say(problem, TAMIS_ERR_MISMATCH,
                                  "the stream is part %u of %u: it cannot become another",
                                  sent->part.part, sent->part.parts);

@@ -50,8 +50,8 @@ static void header_encode_growth(const tamis_set *set, uint8_t *h) {
 
 static void header_encode_part_of(const tamis_set *set, uint8_t *h) {
     le32_store(h + AT_REQUIRED, le32_load(h + AT_REQUIRED) | NEEDS_PART);
-    le32_store(h + AT_PART_INDEX, set->part->of.part);
-    le32_store(h + AT_PART_COUNT, set->part->of.parts);
+    le32_store(h + AT_PART_INDEX, set->part->place.part);
+    le32_store(h + AT_PART_COUNT, set->part->place.parts);
 }
 
 /* Part i, which is in a table with 2^i times the capacity of the set. */
@@ -154,14 +154,14 @@ static bool save_writer(void *context, const void *bytes, size_t n) {
     return tamis_os_save_write(&to->save, bytes, n, &to->error);
 }
 
-tamis_status tamis_file_say_system(tamis_problem *problem, const char *what, const char *path,
+tamis_status tamis_file_say_system(tamis_problem *problem, const char *action, const char *path,
                                    int error) {
     tamis_status const status = tamis_os_is_no_space(error)    ? TAMIS_ERR_SPACE
                                 : tamis_os_is_no_memory(error) ? TAMIS_ERR_MEMORY
                                                                : TAMIS_ERR_IO;
     char               reason[80];
     tamis_os_text(error, reason, sizeof reason);
-    (void)tamis_problem_say(problem, status, "cannot %s %s: %s", what, file_shorten(path).text,
+    (void)tamis_problem_say(problem, status, "cannot %s %s: %s", action, file_shorten(path).text,
                             reason);
     if (problem != NULL) problem->os_error = error;
     return status;
@@ -182,8 +182,8 @@ tamis_status tamis_save(const tamis_set *set, const char *path, tamis_problem *r
                                         8 * all_blocks(set));
     }
     if (status != TAMIS_OK || !tamis_os_save_commit(&to.save, &to.error)) {
-        const char *const what = to.save.is_replaced ? "make sure of the new" : "save to";
-        return tamis_file_say_system(reterr_problem, what, path, to.error);
+        const char *const action = to.save.is_replaced ? "make sure of the new" : "save to";
+        return tamis_file_say_system(reterr_problem, action, path, to.error);
     }
     return TAMIS_OK;
 }

@@ -228,13 +228,13 @@ static void take_tables(tamis_set *set, tamis_set *changed) {
     tamis_share_publish(set);
 }
 
-tamis_status tamis_share_change_all(tamis_set *set, const tamis_set *by, tamis_change *change) {
+tamis_status tamis_share_change_all(tamis_set *set, const tamis_set *other, tamis_change *change) {
     tamis_set *copy;
     tamis_share_hold(set);
     tamis_status status =
         tamis_share_prepare(set, 3) ? tamis_copy_unshared(set, &copy) : TAMIS_ERR_MEMORY;
     if (status == TAMIS_OK) {
-        status = change(copy, by);
+        status = change(copy, other);
         set->conflicts = copy->conflicts;
         if (status == TAMIS_OK && set->growth != NULL)
             take_tables(set, copy);

@@ -76,7 +76,7 @@ void tamis_share_release_two(const tamis_set *a, const tamis_set *b);
 
 /* Change a set as a whole, or not at all, while others look keys up in it: the change is made to an
  * ordinary set with a copy of the tables, and what has become of them is written back. */
-tamis_status tamis_share_change_all(tamis_set *set, const tamis_set *by, tamis_change *change);
+tamis_status tamis_share_change_all(tamis_set *set, const tamis_set *other, tamis_change *change);
 
 /* Divide the buckets of the table into stripes. All stripes are locked, or nobody knows the set. */
 void tamis_share_divide(tamis_set *set);

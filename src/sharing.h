@@ -182,13 +182,13 @@ typedef struct share_place {
 } share_place;
 
 /* Add what an operation counted to the sums. Its stripe is locked. */
-TAMIS_INLINE void share_count(sharing *share, const share_place *place, const tamis_table *by) {
+TAMIS_INLINE void share_count(sharing *share, const share_place *place, const tamis_table *change) {
     share_stripe_state *const counts = &share->stripes[place->stripe];
-    share_add_alone(&counts->keys[place->which], by->keys - SHARE_KEYS);
-    if (by->entries != 0) share_add_alone(&counts->entries[place->which], by->entries);
-    share_add(&share->saturated[place->which], by->saturated);
-    share_add(&share->moved, by->moved);
-    share_add(&share->aged, by->aged);
+    share_add_alone(&counts->keys[place->which], change->keys - SHARE_KEYS);
+    if (change->entries != 0) share_add_alone(&counts->entries[place->which], change->entries);
+    share_add(&share->saturated[place->which], change->saturated);
+    share_add(&share->moved, change->moved);
+    share_add(&share->aged, change->aged);
 }
 
 /* The sweep of a table as it is now. */

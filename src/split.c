@@ -102,7 +102,7 @@ static tamis_choice whole_choice(const tamis_choice *first, const tamis_choice *
     whole.geometry[0] *= 2;
     whole.work.capacity += other->work.capacity << behind;
     whole.work.lifetime += other->work.lifetime << behind;
-    whole.part = (tamis_part_of){ later->part.part / 2, later->part.parts / 2 };
+    whole.part = (tamis_part_place){ later->part.part / 2, later->part.parts / 2 };
     if (whole.part.parts == 1) whole.part.parts = 0;
     plan_extra(&whole, extra);
     (void)fixed_fields(later, 0, fixed);
@@ -182,7 +182,7 @@ static tamis_status make_filled(tamis_choice choice, const tamis_set *const *sou
 
 static tamis_status fill_half(tamis_set *made, const tamis_set *const *sources) {
     uint64_t const prints = made->kind->prints(made->table.geometry);
-    uint64_t const from = made->part->of.part % 2 == 0 ? 0 : prints;
+    uint64_t const from = made->part->place.part % 2 == 0 ? 0 : prints;
     return carry_prints(sources[0], from, prints, made, 0);
 }
 

@@ -68,21 +68,21 @@ enum { STREAM_HAS_COPIES = TAMIS_SEND_COPIES, STREAM_HAS_GROWTH = 2, STREAM_HAS_
 
 /* What a stream says of itself. */
 typedef struct stream {
-    bool           has_copies;
-    bool           grows;         /* then the next, as in grow.h */
-    unsigned       stage, stages; /* the geometry is that of `stage` */
-    double         overflow;
-    tamis_part_of  part; /* 0 and 0: of a whole set */
-    tamis_hash     hash;
-    tamis_seed     seed;
-    uint64_t       prints; /* F */
-    uint64_t       listed; /* different prints in the list */
-    unsigned       remainder_bits;
-    uint64_t       payload_bytes;
-    tamis_workload work; /* that the sender was planned for */
-    char           kind[STREAM_KIND_BYTES];
-    unsigned       n_fields;
-    uint64_t       geometry[TAMIS_MAX_FIELDS];
+    bool             has_copies;
+    bool             grows;         /* then the next, as in grow.h */
+    unsigned         stage, stages; /* the geometry is that of `stage` */
+    double           overflow;
+    tamis_part_place part; /* 0 and 0: of a whole set */
+    tamis_hash       hash;
+    tamis_seed       seed;
+    uint64_t         prints; /* F */
+    uint64_t         listed; /* different prints in the list */
+    unsigned         remainder_bits;
+    uint64_t         payload_bytes;
+    tamis_workload   work; /* that the sender was planned for */
+    char             kind[STREAM_KIND_BYTES];
+    unsigned         n_fields;
+    uint64_t         geometry[TAMIS_MAX_FIELDS];
 } stream;
 
 /* Chains that F prints make with so many bits of remainder. */

@@ -24,8 +24,10 @@ TAMIS_INLINE unsigned two_lengths_codes(unsigned cells) {
 /* Codes can have lengths that no bucket has; these say that the bucket is empty. */
 TAMIS_INLINE prefixes_head two_lengths_head(const prefixes_shape *s, unsigned code) {
     unsigned const bits = TWO_LENGTHS_BITS, mask = (1u << bits) - 1, pair = code >> 2 * bits;
-    max_code const of = max_codes_get_pair(pair < s->codes ? pair : 0); /* `zeros` are the long */
-    prefixes_head  head = { 0, { of.cells - of.zeros, of.zeros }, { s->least, s->least } };
+    max_code const groups = max_codes_get_pair(pair < s->codes ? pair : 0); /* zeros: the long */
+    prefixes_head  head = { 0,
+                            { groups.cells - groups.zeros, groups.zeros },
+                            { s->least, s->least } };
     head.length[0] += code >> bits & mask;
     head.length[1] += code & mask;
     bool const fits = head.length[0] <= s->most && head.length[1] <= s->most &&
