@@ -95,11 +95,12 @@ void ends_remove(flow_ends *e, ends_flow *flow) {
 
 /* ------------------------------------------------------------------ places */
 
-/* The flow that has been silent for longest, of those that are half-open or of the others. */
-static ends_flow *find_oldest(const flow_ends *e, bool is_half_open) {
+/* The flow that has been silent for longest, of those that may be forged or are nearly over, or of
+ * the others. */
+static ends_flow *find_oldest(const flow_ends *e, bool is_evictable) {
     ends_flow *found = NULL;
     for (unsigned list = 0; list < 2 * e->m->n_states; list++) {
-        if (e->m->states[list / 2].is_half_open != is_half_open || e->oldest[list] == ENDS_NONE)
+        if (e->m->states[list / 2].is_evictable != is_evictable || e->oldest[list] == ENDS_NONE)
             continue;
         ends_flow *const flow = &e->places[e->oldest[list]];
         if (found == NULL || flow->now_ns < found->now_ns) found = flow;
@@ -110,8 +111,8 @@ static ends_flow *find_oldest(const flow_ends *e, bool is_half_open) {
 static ends_flow *get_place(flow_ends *e) {
     if (e->spare == ENDS_NONE && e->n_used < e->n_places) return &e->places[e->n_used++];
     if (e->spare == ENDS_NONE) {
-        ends_flow *const half_open = find_oldest(e, true);
-        ends_remove(e, half_open != NULL ? half_open : find_oldest(e, false));
+        ends_flow *const evictable = find_oldest(e, true);
+        ends_remove(e, evictable != NULL ? evictable : find_oldest(e, false));
         e->n_displaced++;
     }
     ends_flow *const place = &e->places[e->spare];

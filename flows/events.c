@@ -2,7 +2,6 @@
 #include "events.h"
 
 #include <arpa/inet.h>
-#include <math.h>
 #include <string.h>
 
 #include "json.h"
@@ -88,17 +87,18 @@ static void write_address(const char *name, const uint8_t *address, uint8_t vers
 }
 
 /* Of retries, a target is named: there are few. */
-void events_write_scan(const scans *s, uint16_t i) {
+void events_write_scan(const scans *s, uint16_t i, scan_verdict verdict, scan_span span) {
     const scan_source *const source = &s->sources[i];
+    scan_figures const       known = scans_figures(source, span);
     write_address("source", s->list.hosts[i].address, s->list.hosts[i].version);
-    if (source->verdict == SCAN_RETRIES) {
+    if (verdict == SCAN_RETRIES) {
         write_address("target", source->target.address, source->target.version);
         json_count("target_port", source->target.port);
     }
-    json_count("attempts", source->attempts);
-    json_count("answered", source->answers);
-    json_count("hosts", (uint64_t)llround(scans_hosts(source)));
-    json_count("ports", (uint64_t)llround(scans_ports(source)));
+    json_count("attempts", known.attempts);
+    json_count("answered", known.answers);
+    json_count("hosts", known.hosts);
+    json_count("ports", known.ports);
 }
 
 static void open_anomaly(const char *what, uint64_t time_ns) {
@@ -109,25 +109,24 @@ static void open_anomaly(const char *what, uint64_t time_ns) {
 }
 
 void events_scan(const scans *s, uint16_t source, uint64_t time_ns) {
-    bool const is_scan = s->sources[source].verdict == SCAN_LIKELY;
-    open_anomaly(is_scan ? "likely scan" : "retries of a dead service", time_ns);
-    events_write_scan(s, source);
+    scan_verdict const verdict = s->sources[source].latest;
+    open_anomaly(verdict == SCAN_LIKELY ? "likely scan" : "retries of a dead service", time_ns);
+    events_write_scan(s, source, verdict, SCAN_WINDOW);
     json_close('}');
 }
 
-void events_write_flood(const host_end *target, bool has_port, uint64_t n_half_open) {
-    write_address("target", target->address, target->version);
-    if (has_port) json_count("target_port", target->port);
-    json_count("half_open", n_half_open);
+void events_write_flood(const flood *found, uint64_t n_flows) {
+    json_text("kind", flood_kind_name(found->kind));
+    write_address("target", found->target.address, found->target.version);
+    if (found->target.port != 0) json_count("target_port", found->target.port);
+    if (found->source.version != 0)
+        write_address("source", found->source.address, found->source.version);
+    json_count("flows", n_flows);
 }
 
-void events_flood(const top *t, uint16_t target, uint64_t n_half_open, uint64_t time_ns) {
-    const top_list *const list = &t->lists[TOP_TARGET];
-    host_end              host = { .version = list->flows.hosts[target].version,
-                                   .port = list->ports[target] };
-    memcpy(host.address, list->flows.hosts[target].address, sizeof host.address);
-    open_anomaly("half-open flood", time_ns);
-    events_write_flood(&host, !list->has_ports[target], n_half_open);
+void events_flood(const flood *found, uint64_t time_ns) {
+    open_anomaly("flood", time_ns);
+    events_write_flood(found, found->in_window);
     json_close('}');
 }
 

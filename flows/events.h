@@ -3,6 +3,7 @@
 #define FLOWS_EVENTS_H
 
 #include "ends.h"
+#include "floods.h"
 #include "scans.h"
 #include "top.h"
 #include "tracker.h"
@@ -28,8 +29,8 @@ void events_full(bool is_refused, uint64_t n_flows, uint64_t time_ns);
 /* A source has become a likely scan, or tries a dead service again and again. */
 void events_scan(const scans *s, uint16_t source, uint64_t time_ns);
 
-/* A target has n more half-open flows than a while ago. */
-void events_flood(const top *t, uint16_t target, uint64_t n_half_open, uint64_t time_ns);
+/* A flood of flows that nobody answers has begun. */
+void events_flood(const flood *found, uint64_t time_ns);
 
 /* Nobody has answered an attempt in time. */
 void events_timeout(const ends_flow *attempt, uint64_t time_ns);
@@ -37,10 +38,10 @@ void events_timeout(const ends_flow *attempt, uint64_t time_ns);
 /* The first hosts of all lists, one event for each list. */
 void events_top(const top *t, uint64_t time_ns);
 
-/* The fields of a source with scans, of a flood, and of the rows of a list: for events and the
- * summary. */
-void events_write_scan(const scans *s, uint16_t source);
-void events_write_flood(const host_end *target, bool has_port, uint64_t n_half_open);
+/* The fields of a source with scans, of a flood, and of the rows of a list: for events, intervals
+ * and the summary. */
+void events_write_scan(const scans *s, uint16_t source, scan_verdict verdict, scan_span span);
+void events_write_flood(const flood *found, uint64_t n_flows);
 void events_write_rows(const top *t, top_role role, top_measure measure);
 
 #endif

@@ -65,6 +65,11 @@ static void print_head(const machine *m) {
     output_string(" are ignored\n");
 }
 
+/* Is it said that its flows may be forgotten, and does that not follow from what it is? */
+static bool is_only_evictable(const machine_state *state) {
+    return state->is_evictable && !machine_is_waiting(state) && !state->is_ended;
+}
+
 static void print_states(const machine *m) {
     output_string("\n  states\n");
     for (unsigned i = 0; i < m->n_states; i++) {
@@ -72,7 +77,9 @@ static void print_states(const machine *m) {
         output_text("    %-14s timeout ", state->name);
         print_duration(state->timeout_ns);
         if (state->is_half_open) output_string(", half-open");
+        if (state->is_unconfirmed) output_string(", unconfirmed");
         if (state->is_ended) output_string(", ended");
+        if (is_only_evictable(state)) output_string(", evictable");
         if (strcmp(state->name, state->shown) != 0) output_text(", reported as %s", state->shown);
         output_text("; %s\n", state->is_directed  ? "knows its client"
                               : state->is_guessed ? "guesses its client by ports"
@@ -152,9 +159,9 @@ static void draw_text(const char *text) {
 
 static void draw_state(const machine *m, unsigned i) {
     const machine_state *const state = &m->states[i];
-    const char *const          style = state->is_ended       ? ", peripheries=2"
-                                       : state->is_half_open ? ", style=dashed"
-                                                             : "";
+    const char *const          style = state->is_ended             ? ", peripheries=2"
+                                       : machine_is_waiting(state) ? ", style=dashed"
+                                                                   : "";
     output_text("    s%u [label=\"%s\\n", i, state->name);
     print_duration(state->timeout_ns);
     output_text("\"%s];\n", style);

@@ -8,6 +8,7 @@
 #include "numbers.h"
 #include "output.h"
 #include "report.h"
+#include "who.h"
 
 static void take_counts(const session *s, interval_counts *ret_counts) {
     const tracker_counts *const counts = &s->tracker.counts;
@@ -45,6 +46,7 @@ typedef struct interval {
     double          seconds;
     interval_counts counts;
     uint64_t        flows_now, half_open;
+    who             hosts;
 } interval;
 
 static uint64_t count_half_open(const session *s) {
@@ -83,6 +85,7 @@ static void print_json(const interval *of) {
     json_count("unknown_packets", of->counts.unknown);
     write_event_counts(of, "events", false);
     write_event_counts(of, "anomalies", true);
+    who_write_json(&of->hosts);
     json_close('}');
 }
 
@@ -102,6 +105,7 @@ static void print_csv_header(const session *s) {
     output_string("time,seconds,packets,bytes,flows,flows_now,half_open,timed_out,dropped,no_room,"
                   "evicted,unknown_packets");
     for (unsigned i = 0; i < s->m.n_events; i++) print_csv_name(s->m.events[i].name);
+    who_print_csv_header();
     output_string("\n");
 }
 
@@ -120,6 +124,7 @@ static void print_csv(const interval *of) {
         output_string(",");
         output_number(of->counts.events[i]);
     }
+    who_print_csv(&of->hosts);
     output_string("\n");
 }
 
@@ -147,6 +152,7 @@ static void print_text(const interval *of) {
     number_short((double)of->counts.dropped, text[7]);
     output_text("%-19s %9s %10s %9s %9s %9s %9s %8s %8s\n", when, text[0], text[1], text[2],
                 text[3], text[4], text[5], text[6], text[7]);
+    who_print_text(&of->hosts);
 }
 
 /* ------------------------------------------------------------------ when */
@@ -171,11 +177,13 @@ static void close_interval(intervals *all, const session *s, uint64_t end_ns) {
                            .end_ns = end_ns,
                            .seconds = 1e-9 * (double)(end_ns - all->began_ns),
                            .flows_now = report_flows_now(s),
-                           .half_open = count_half_open(s) };
+                           .half_open = count_half_open(s),
+                           .hosts = who_of_interval(&s->main->watch) };
     interval_counts now;
     take_counts(s, &now);
     of.counts = subtract(&now, &all->before);
     print_interval(all, &of);
+    watch_begin_interval(&s->main->watch);
     all->before = now;
     all->began_ns = end_ns;
 }

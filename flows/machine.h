@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "packet.h"
+#include "services.h"
 
 #define MACHINE_STATES 32
 #define MACHINE_RULES 96
@@ -44,12 +45,19 @@ typedef struct machine_state {
     machine_word shown; /* its name in reports; several states may share one */
     uint64_t     timeout_ns;
     bool         is_half_open;
-    bool         is_ended;    /* the flow is over; it is kept to recognise its last packets */
-    bool         is_directed; /* its values tell which end is the client */
-    bool         is_guessed;  /* its flows are picked up: the ports tell which end is the client */
+    bool         is_unconfirmed; /* picked up, and one packet may have been forged */
+    bool         is_ended;       /* the flow is over; it is kept to recognise its last packets */
+    bool         is_evictable;   /* may be forgotten to make room; so are all three above */
+    bool         is_directed;    /* its values tell which end is the client */
+    bool         is_guessed; /* its flows are picked up: the ports tell which end is the client */
     uint8_t      first_value;
     unsigned     line;
 } machine_state;
+
+/* Has nobody answered so far, as far as was captured? */
+static inline bool machine_is_waiting(const machine_state *state) {
+    return state->is_half_open || state->is_unconfirmed;
+}
 
 /* A list of ports: ranges from low to high. */
 typedef struct machine_ports {
@@ -220,10 +228,14 @@ static inline unsigned machine_state_of(const machine *m, uint32_t value) {
     return m->values[value].state;
 }
 
-/* The guess for a flow whose beginning was not seen: the client has the higher port. It depends on
- * nothing but the tuple, so that it can be made again. */
+/* The guess for a flow whose beginning was not seen: is end 1 the client? If one end has the
+ * port of a well-known service and the other has not, that is the server: so clients with ports
+ * below 1024, as those of NFS, are guessed right. Else the client has the higher port. The guess
+ * depends on nothing but the tuple, so that it can be made again. */
 static inline bool machine_guess_high(const packet *p) {
-    return p->flow.port[1] > p->flow.port[0];
+    uint16_t const low = p->flow.port[0], high = p->flow.port[1];
+    bool const     is_low_known = service_is_known(low);
+    return is_low_known != service_is_known(high) ? is_low_known : high > low;
 }
 
 /* The answers for an ICMP error that quotes a packet of the flow. Only rules that ask for it apply:

@@ -88,19 +88,24 @@ static bool read_duplicates(reader *r) {
 }
 
 static bool read_state_words(reader *r, machine_state *state) {
-    bool is_half_open, is_ended, is_as;
+    bool is_half_open, is_unconfirmed, is_ended, is_evictable, is_as;
     while (!word_is_end(r)) {
-        if (!word_accept(r, "half-open", &is_half_open) || !word_accept(r, "ended", &is_ended) ||
+        if (!word_accept(r, "half-open", &is_half_open) ||
+            !word_accept(r, "unconfirmed", &is_unconfirmed) ||
+            !word_accept(r, "ended", &is_ended) || !word_accept(r, "evictable", &is_evictable) ||
             !word_accept(r, "as", &is_as))
             return false;
         state->is_half_open |= is_half_open;
+        state->is_unconfirmed |= is_unconfirmed;
         state->is_ended |= is_ended;
+        state->is_evictable |= is_half_open || is_unconfirmed || is_ended || is_evictable;
         if (is_as && !word_take_name(r, state->shown, "a name after 'as'")) return false;
-        if (!is_half_open && !is_ended && !is_as)
-            return word_fail_expected(r, "'half-open', 'ended', 'as' or the end of the line");
+        if (!is_half_open && !is_unconfirmed && !is_ended && !is_evictable && !is_as)
+            return word_fail_expected(r, "'half-open', 'unconfirmed', 'ended', 'evictable', 'as' "
+                                         "or the end of the line");
     }
-    if (state->is_half_open && state->is_ended)
-        return word_fail(r, "a state cannot be both half-open and ended");
+    if (state->is_half_open + state->is_unconfirmed + state->is_ended > 1)
+        return word_fail(r, "a state can only be one of half-open, unconfirmed and ended");
     return true;
 }
 

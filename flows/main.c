@@ -55,7 +55,7 @@ static int track(int argc, char **argv, const char *name) {
     session_finish(s);
     print_results(&u, s);
     if (asked.state != NULL && s->n_captures != 0 &&
-        !state_save(asked.state, &s->m, &s->spec, s->flows, session_time(s)))
+        !state_save(asked.state, &s->m, &s->spec, &s->tracker.room, session_time(s)))
         s->is_broken = true;
     int const code = exit_code(s);
     session_end(s);

@@ -106,11 +106,24 @@ static void write_skipped(FILE *file, const session *s) {
                     s->skipped[i]);
 }
 
+/* How often, and not who: addresses as labels would make a series for each. */
+static void write_hosts(FILE *file, const session *s) {
+    const watch *const w = &s->main->watch;
+    write_counter(file, s, "scans_total", "Likely scans that were found.", w->scans.n_scans);
+    write_counter(file, s, "retries_total",
+                  "Sources found that try a dead service again and again.", w->scans.n_retries);
+    begin_metric(file, "floods_total", "counter", "Floods that were found, by their kind.");
+    for (unsigned kind = 0; kind < N_FLOOD_KINDS; kind++)
+        write_value(file, s, "floods_total", "kind", flood_kind_name((flood_kind)kind),
+                    w->floods.n_told[kind]);
+}
+
 static void write_all(FILE *file, const session *s, const table_info *info) {
     write_traffic(file, s);
     write_states(file, s);
     write_events(file, s, "events_total", false, "Events of the machine.");
     write_events(file, s, "anomalies_total", true, "Anomalies that the machine found.");
+    write_hosts(file, s);
     write_skipped(file, s);
     write_gauge(file, s, "table_bytes", "Size of the table of flows.", info->body_bytes);
     write_gauge(file, s, "table_capacity", "Flows that the table has room for.", info->capacity);

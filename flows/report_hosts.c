@@ -1,6 +1,5 @@
 /* report_hosts.c - the part of the report that says who: likely scans, retries, floods, and the
  * hosts with the most flows, half-open flows, refusals, resets and bytes. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,22 +16,21 @@
 
 static void print_scan(const scans *s, uint16_t i, int width) {
     const scan_source *const source = &s->sources[i];
+    scan_figures const       known = scans_figures(source, SCAN_ALL);
     number_text              attempts, answers, hosts, ports;
     address_text             address, target;
-    uint64_t const           n_hosts = (uint64_t)llround(scans_hosts(source));
-    uint64_t const           n_ports = (uint64_t)llround(scans_ports(source));
     address_write(s->list.hosts[i].address, s->list.hosts[i].version, address);
     address_write(source->target.address, source->target.version, target);
-    number_exact(source->attempts, attempts);
-    number_exact(source->answers, answers);
-    number_exact(n_hosts, hosts);
-    number_exact(n_ports, ports);
+    number_exact(known.attempts, attempts);
+    number_exact(known.answers, answers);
+    number_exact(known.hosts, hosts);
+    number_exact(known.ports, ports);
     output_text("    %-*s %s attempts, %s answered; ", width, address, attempts, answers);
     if (source->verdict == SCAN_RETRIES)
         output_text("one target is %s port %u\n", target, source->target.port);
     else
-        output_text("about %s %s and %s %s\n", hosts, n_hosts == 1 ? "host" : "hosts", ports,
-                    n_ports == 1 ? "port" : "ports");
+        output_text("about %s %s and %s %s\n", hosts, known.hosts == 1 ? "host" : "hosts", ports,
+                    known.ports == 1 ? "port" : "ports");
 }
 
 /* The width of the column of addresses. IPv6 addresses can be long. */
@@ -48,7 +46,7 @@ static int longest_address(const scans *s, const uint16_t *sources, size_t n) {
 
 static void print_scans(const scans *s, scan_verdict verdict) {
     uint16_t     sources[RANKING_HOSTS];
-    size_t const n = scans_list(s, verdict, sources, RANKING_HOSTS);
+    size_t const n = scans_list(s, verdict, SCAN_ALL, sources, RANKING_HOSTS);
     size_t const shown = n < SCAN_ROWS ? n : SCAN_ROWS;
     if (n == 0) return;
     if (verdict == SCAN_LIKELY)
@@ -104,24 +102,39 @@ static void print_list(const top *t, top_role role) {
     if (all == 0) output_string("    none stands out\n");
 }
 
-/* The top targets by half-open flows may have got theirs slowly. These have not. */
-static void print_floods(const top *t) {
-    top_row      rows[RANKING_HOSTS];
-    size_t const n = top_floods(t, rows, RANKING_HOSTS);
+/* ------------------------------------------------------------------ floods */
+
+static void print_flood(const flood *found) {
+    number_text  flows;
+    address_text target, source;
+    char         port[16] = "", from[64] = "";
+    number_exact(found->flows, flows);
+    address_write(found->target.address, found->target.version, target);
+    if (found->target.port != 0) (void)snprintf(port, sizeof port, " port %u", found->target.port);
+    if (found->source.version != 0) {
+        address_write(found->source.address, found->source.version, source);
+        (void)snprintf(from, sizeof from, ", from %s", source);
+    }
+    output_text("    %-12s %12s  %s%s%s\n", flood_kind_name(found->kind), flows, target, port,
+                from);
+}
+
+static void print_floods(const floods *f) {
+    const flood *found[FLOODS_FOUND];
+    size_t const n = floods_list(f, false, found, FLOODS_FOUND);
     size_t const shown = n < FLOOD_ROWS ? n : FLOOD_ROWS;
     if (n == 0) return;
-    output_text("\n  half-open floods (%d or more new half-open flows of a target within ten "
-                "seconds)\n",
-                TOP_FLOOD);
-    for (size_t i = 0; i < shown; i++)
-        print_row(i == 0 ? "half-open" : "", TOP_TARGET, TOP_HALF_OPEN, &rows[i]);
+    output_text("\n  floods (%d or more new flows of a target within ten seconds that nobody "
+                "answers)\n",
+                FLOODS_FLOWS);
+    for (size_t i = 0; i < shown; i++) print_flood(found[i]);
     if (n > shown) output_text("    and %zu more\n", n - shown);
 }
 
 void report_print_hosts(const session *s) {
     print_scans(&s->watch.scans, SCAN_LIKELY);
     print_scans(&s->watch.scans, SCAN_RETRIES);
-    print_floods(&s->watch.top);
+    print_floods(&s->watch.floods);
     if (s->watch.top.n_flows == 0) return;
     for (unsigned role = 0; role < N_TOP_ROLES; role++) print_list(&s->watch.top, (top_role)role);
 }

@@ -12,20 +12,16 @@ void room_init(room *ret_room, const machine *m, table *flows) {
     table_info info;
     table_inspect(flows, &info);
     *ret_room = (room){ .m = m, .flows = flows, .capacity = info.has_limit ? info.capacity : 0 };
-    for (unsigned i = 0; i < m->n_states; i++) {
-        uint64_t const bit = UINT64_C(1) << i;
-        if (m->states[i].is_half_open) ret_room->queues[ROOM_HALF_OPEN].states |= bit;
-        if (m->states[i].is_ended) ret_room->queues[ROOM_ENDED].states |= bit;
-    }
-    ret_room->queues[ROOM_HALF_OPEN].begin = ret_room->capacity / 4;
-    ret_room->queues[ROOM_ENDED].begin = ret_room->capacity / 4 * 3;
+    for (unsigned i = 0; i < m->n_states; i++)
+        ret_room->states |= (uint64_t)m->states[i].is_evictable << i;
+    ret_room->begin = ret_room->capacity / 4;
 }
 
 void room_fini(room *r) {
-    for (unsigned i = 0; i < N_ROOM_CLASSES; i++) free(r->queues[i].ids);
+    free(r->queue.ids);
 }
 
-/* ------------------------------------------------------------------ queues */
+/* ------------------------------------------------------------------ the queue */
 
 /* Without memory for a longer queue, the oldest flow is left to its timeout. */
 static void queue_grow(room_queue *q) {
@@ -56,24 +52,32 @@ static size_t queue_take(room_queue *q, uint64_t *ret_ids, size_t max) {
     return n;
 }
 
-void room_note(room *r, uint64_t id, unsigned state, uint64_t n_now) {
-    for (unsigned i = 0; i < N_ROOM_CLASSES && r->capacity != 0; i++) {
-        room_queue *const q = &r->queues[i];
-        if (n_now >= q->begin && (q->states >> state & 1) != 0) queue_put(q, id);
-    }
+void room_note(room *r, uint64_t id, uint64_t n_now) {
+    if (r->capacity != 0 && n_now >= r->begin) queue_put(&r->queue, id);
+}
+
+void room_order(const room *r, room_part ret_parts[2]) {
+    const room_queue *const q = &r->queue;
+    uint64_t const          first = q->n_places != 0 ? q->first & (q->n_places - 1) : 0;
+    uint64_t const          n = q->n < q->n_places - first ? q->n : q->n_places - first;
+    ret_parts[0] = (room_part){ q->n != 0 ? q->ids + first : NULL, n };
+    ret_parts[1] = (room_part){ q->ids, q->n - n };
+}
+
+void room_restore(room *r, const uint64_t *ids, uint64_t n) {
+    for (uint64_t i = 0; i < n && r->capacity != 0; i++) queue_put(&r->queue, ids[i]);
 }
 
 /* ------------------------------------------------------------------ asking the table */
 
-/* A few flows of a queue, and what the table says about them. */
+/* A few flows of the queue, and what the table says about them. */
 typedef struct asked {
-    const room       *r;
-    const room_queue *q;
-    tamis_step        found; /* what to do with those that are still in one of q's states */
-    uint64_t          ids[BATCH];
-    uint32_t          values[BATCH];
-    tamis_status      after[BATCH];
-    bool              is_found[BATCH];
+    const room  *r;
+    tamis_step   found; /* what to do with those that may still go */
+    uint64_t     ids[BATCH];
+    uint32_t     values[BATCH];
+    tamis_status after[BATCH];
+    bool         is_found[BATCH];
 } asked;
 
 static tamis_step on_asked(void *context, size_t i, tamis_status status, uint32_t value,
@@ -81,8 +85,7 @@ static tamis_step on_asked(void *context, size_t i, tamis_status status, uint32_
     asked *const a = context;
     (void)ret_to;
     a->values[i] = value;
-    a->is_found[i] =
-        status == TAMIS_OK && (a->q->states >> machine_state_of(a->r->m, value) & 1) != 0;
+    a->is_found[i] = status == TAMIS_OK && room_may_go(a->r, machine_state_of(a->r->m, value));
     return a->is_found[i] ? a->found : TAMIS_STEP_LEAVE;
 }
 
@@ -93,10 +96,10 @@ typedef struct eviction {
     void              *context;
 } eviction;
 
-static uint64_t drop_some(room *r, room_queue *q, uint64_t n, const eviction *tell) {
-    asked        a = { .r = r, .q = q, .found = TAMIS_STEP_DROP };
+static uint64_t drop_some(room *r, uint64_t n, const eviction *tell) {
+    asked        a = { .r = r, .found = TAMIS_STEP_DROP };
     uint64_t     n_dropped = 0;
-    size_t const n_ids = queue_take(q, a.ids, n < BATCH ? (size_t)n : BATCH);
+    size_t const n_ids = queue_take(&r->queue, a.ids, n < BATCH ? (size_t)n : BATCH);
     table_step(r->flows, a.ids, n_ids, on_asked, &a, a.after);
     for (size_t i = 0; i < n_ids; i++) {
         if (!a.is_found[i] || a.after[i] != TAMIS_OK) continue;
@@ -113,35 +116,29 @@ uint64_t room_make(room *r, uint64_t n, uint64_t *counts, room_evicted_hook *on_
                    void *context) {
     eviction const tell = { counts, on_evicted, context };
     uint64_t       n_dropped = 0;
-    for (unsigned i = 0; i < N_ROOM_CLASSES; i++) {
-        while (n_dropped < n && r->queues[i].n != 0)
-            n_dropped += drop_some(r, &r->queues[i], n - n_dropped, &tell);
-    }
+    while (n_dropped < n && r->queue.n != 0) n_dropped += drop_some(r, n - n_dropped, &tell);
     return n_dropped;
 }
 
-/* Look at all flows of a queue once, and keep those that are still in one of its states. */
-static void queue_tidy(const room *r, room_queue *q) {
-    asked a = { .r = r, .q = q, .found = TAMIS_STEP_LEAVE };
-    for (uint64_t left = q->n; left != 0;) {
-        size_t const n = queue_take(q, a.ids, left < BATCH ? (size_t)left : BATCH);
+/* Look at all flows of the queue once, and keep those that may still go. */
+static void queue_tidy(room *r) {
+    asked a = { .r = r, .found = TAMIS_STEP_LEAVE };
+    for (uint64_t left = r->queue.n; left != 0;) {
+        size_t const n = queue_take(&r->queue, a.ids, left < BATCH ? (size_t)left : BATCH);
         table_step(r->flows, a.ids, n, on_asked, &a, a.after);
         for (size_t i = 0; i < n; i++) {
-            if (a.is_found[i]) queue_put(q, a.ids[i]);
+            if (a.is_found[i]) queue_put(&r->queue, a.ids[i]);
         }
         left -= n;
     }
 }
 
 void room_tidy(room *r, const uint64_t *counts) {
-    for (unsigned i = 0; i < N_ROOM_CLASSES; i++) {
-        room_queue *const q = &r->queues[i];
-        uint64_t          needed = 0;
-        if (q->n <= SLACK) continue;
-        for (unsigned state = 0; state < r->m->n_states; state++)
-            needed += (q->states >> state & 1) != 0 ? counts[state] : 0;
-        if (q->n > 4 * needed + r->capacity / 16 + SLACK) queue_tidy(r, q);
-    }
+    uint64_t needed = 0;
+    if (r->queue.n <= SLACK) return;
+    for (unsigned state = 0; state < r->m->n_states; state++)
+        needed += room_may_go(r, state) ? counts[state] : 0;
+    if (r->queue.n > 4 * needed + r->capacity / 16 + SLACK) queue_tidy(r);
 }
 
 /* ------------------------------------------------------------------ figures */
@@ -153,7 +150,5 @@ uint64_t room_evicted(const room *r) {
 }
 
 uint64_t room_bytes(const room *r) {
-    uint64_t bytes = 0;
-    for (unsigned i = 0; i < N_ROOM_CLASSES; i++) bytes += r->queues[i].n_places * sizeof(uint64_t);
-    return bytes;
+    return r->queue.n_places * sizeof(uint64_t);
 }

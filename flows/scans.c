@@ -15,7 +15,7 @@ void scans_init(scans *ret_scans, uint64_t seed) {
 /* ------------------------------------------------------------------ estimating */
 
 /* Six bits of the hash choose a register. It keeps the longest run of zeros in the other bits. */
-static void register_add(uint8_t *registers, uint64_t hash) {
+void scans_register(uint8_t *registers, uint64_t hash) {
     size_t const   i = hash % SCANS_REGISTERS;
     uint64_t const rest = hash / SCANS_REGISTERS | UINT64_C(1) << 57;
     uint8_t const  run = (uint8_t)(__builtin_ctzll(rest) + 1);
@@ -33,29 +33,37 @@ double scans_estimate(const uint8_t *registers) {
     return raw <= 2.5 * n && zeros != 0 ? n * log(n / zeros) : raw;
 }
 
-/* There cannot be more hosts than attempts. */
-double scans_hosts(const scan_source *source) {
-    return fmin(scans_estimate(source->hosts), (double)source->attempts);
-}
-
-double scans_ports(const scan_source *source) {
-    return fmin(scans_estimate(source->ports), (double)source->attempts);
-}
-
-/* The whole window: of the registers, the larger ones. */
-static void add_pieces(const scan_source *source, scan_piece *ret_sum) {
-    memset(ret_sum, 0, sizeof *ret_sum);
-    for (unsigned i = 0; i < SCANS_PIECES; i++) {
-        const scan_piece *const piece = &source->pieces[i];
-        ret_sum->attempts += piece->attempts;
-        ret_sum->answers += piece->answers;
-        for (unsigned at = 0; at < SCANS_REGISTERS; at++) {
-            if (piece->targets[at] > ret_sum->targets[at])
-                ret_sum->targets[at] = piece->targets[at];
-            if (piece->answered[at] > ret_sum->answered[at])
-                ret_sum->answered[at] = piece->answered[at];
-        }
+/* Registers of two sets: the larger ones are those of both together. */
+static void add_registers(uint8_t *to, const uint8_t *from) {
+    for (unsigned i = 0; i < SCANS_REGISTERS; i++) {
+        if (from[i] > to[i]) to[i] = from[i];
     }
+}
+
+static void add_piece(scan_piece *to, const scan_piece *from) {
+    to->attempts += from->attempts;
+    to->answers += from->answers;
+    add_registers(to->targets, from->targets);
+    add_registers(to->answered, from->answered);
+    add_registers(to->hosts, from->hosts);
+    add_registers(to->ports, from->ports);
+}
+
+static void add_pieces(const scan_source *source, scan_span span, scan_piece *ret_sum) {
+    memset(ret_sum, 0, sizeof *ret_sum);
+    if (span == SCAN_ALL) *ret_sum = source->past;
+    for (unsigned i = 0; i < SCANS_PIECES; i++) add_piece(ret_sum, &source->pieces[i]);
+}
+
+/* There cannot be more hosts than attempts. */
+scan_figures scans_figures(const scan_source *source, scan_span span) {
+    scan_piece sum;
+    add_pieces(source, span, &sum);
+    double const attempts = (double)sum.attempts;
+    return (scan_figures){ .attempts = sum.attempts,
+                           .answers = sum.answers,
+                           .hosts = (uint64_t)llround(fmin(scans_estimate(sum.hosts), attempts)),
+                           .ports = (uint64_t)llround(fmin(scans_estimate(sum.ports), attempts)) };
 }
 
 /* ------------------------------------------------------------------ time */
@@ -71,6 +79,7 @@ static void source_advance(scan_source *source, uint64_t now_ns) {
     if (n >= SCANS_PIECES) source->told = SCAN_NONE; /* the next scan is another one */
     for (uint64_t i = 0; i < n && i < SCANS_PIECES; i++) {
         source->piece = piece - i;
+        add_piece(&source->past, piece_now(source));
         memset(piece_now(source), 0, sizeof(scan_piece));
     }
     source->piece = piece;
@@ -120,11 +129,11 @@ static void vote_for(scan_source *source, const host_end *to, uint64_t target) {
 static void source_count(scans *s, scan_source *source, const host_end *to, uint32_t n) {
     uint64_t const    host = ranking_hash(&s->list, to->address), port = hash_port(s, to);
     scan_piece *const piece = piece_now(source);
-    register_add(source->hosts, host);
-    register_add(source->ports, port);
-    register_add(piece->targets, hash_target(host, port));
+    scans_register(piece->hosts, host);
+    scans_register(piece->ports, port);
+    scans_register(piece->targets, hash_target(host, port));
     vote_for(source, to, hash_target(host, port));
-    source->attempts += n;
+    source->is_recent = true;
     piece->attempts += n;
     source->young[0] += n;
 }
@@ -150,9 +159,8 @@ void scans_answer(scans *s, const host_end *from, const host_end *to, uint64_t n
     uint64_t const target = hash_target(ranking_hash(&s->list, to->address), hash_port(s, to));
     source_advance(&s->sources[i], now_ns);
     if (s->sources[i].votes != 0 && target == s->sources[i].target_hash) s->sources[i].votes--;
-    s->sources[i].answers++;
     piece_now(&s->sources[i])->answers++;
-    register_add(piece_now(&s->sources[i])->answered, target);
+    scans_register(piece_now(&s->sources[i])->answered, target);
 }
 
 /* ------------------------------------------------------------------ judging */
@@ -165,20 +173,20 @@ static uint32_t count_young(const scan_source *source, uint64_t slot) {
 
 static scan_verdict judge_source(const scan_source *source, uint32_t young) {
     scan_piece all;
-    add_pieces(source, &all);
-    uint32_t const old = all.attempts > young ? all.attempts - young : 0;
-    uint32_t const unanswered = old > all.answers ? old - all.answers : 0;
+    add_pieces(source, SCAN_WINDOW, &all);
+    uint64_t const old = all.attempts > young ? all.attempts - young : 0;
+    uint64_t const unanswered = old > all.answers ? old - all.answers : 0;
     if (unanswered < SCANS_ATTEMPTS) return SCAN_NONE;
-    double const targets = fmin(scans_estimate(all.targets), all.attempts);
-    double const in_vain = targets - fmin(scans_estimate(all.answered), all.answers);
+    double const targets = fmin(scans_estimate(all.targets), (double)all.attempts);
+    double const in_vain = targets - fmin(scans_estimate(all.answered), (double)all.answers);
     if (in_vain >= fmax(SCANS_TARGETS, targets / SCANS_UNANSWERED_ONE_IN)) return SCAN_LIKELY;
     return unanswered * SCANS_UNANSWERED_ONE_IN >= old ? SCAN_RETRIES : SCAN_NONE;
 }
 
-static bool has_tried_enough(const scan_source *source) {
-    uint32_t n = 0;
+static uint64_t count_attempts(const scan_source *source, scan_span span) {
+    uint64_t n = span == SCAN_ALL ? source->past.attempts : 0;
     for (unsigned i = 0; i < SCANS_PIECES; i++) n += source->pieces[i].attempts;
-    return n >= SCANS_ATTEMPTS;
+    return n;
 }
 
 /* A source is judged by its last window, whenever that was. */
@@ -188,18 +196,34 @@ void scans_judge(scans *s, uint64_t now_ns, bool is_last, scans_found *on_found,
     s->slot = slot;
     for (uint16_t i = 0; i < s->list.n; i++) {
         scan_source *const source = &s->sources[i];
-        if (!has_tried_enough(source)) continue;
+        if (count_attempts(source, SCAN_WINDOW) < SCANS_ATTEMPTS) continue;
         scan_verdict const verdict = judge_source(source, is_last ? 0 : count_young(source, slot));
+        source->latest = verdict;
         if (verdict > source->verdict) source->verdict = verdict;
         if (verdict <= source->told) continue;
         source->told = verdict;
+        source->is_recent = true;
+        s->n_scans += verdict == SCAN_LIKELY;
+        s->n_retries += verdict == SCAN_RETRIES;
         if (on_found != NULL) on_found(context, i);
     }
 }
 
-size_t scans_list(const scans *s, scan_verdict verdict, uint16_t *ret_sources, size_t max) {
+static bool has_verdict(const scan_source *source, scan_verdict verdict, scan_span span) {
+    if (span == SCAN_ALL) return source->verdict == verdict;
+    return source->latest == verdict && source->is_recent;
+}
+
+size_t scans_list(const scans *s, scan_verdict verdict, scan_span span, uint16_t *ret_sources,
+                  size_t max) {
     uint64_t values[RANKING_HOSTS];
-    for (size_t i = 0; i < s->list.n; i++)
-        values[i] = s->sources[i].verdict == verdict ? s->sources[i].attempts : 0;
+    for (size_t i = 0; i < s->list.n; i++) {
+        const scan_source *const source = &s->sources[i];
+        values[i] = has_verdict(source, verdict, span) ? count_attempts(source, span) : 0;
+    }
     return ranking_sort(&s->list, values, ret_sources, max);
+}
+
+void scans_begin_interval(scans *s) {
+    for (size_t i = 0; i < s->list.n; i++) s->sources[i].is_recent = false;
 }

@@ -38,29 +38,33 @@
 
 typedef enum scan_verdict { SCAN_NONE, SCAN_RETRIES, SCAN_LIKELY } scan_verdict;
 
+/* Attempts, and registers of what they were for. */
 typedef struct scan_piece {
-    uint32_t attempts, answers;
+    uint64_t attempts, answers;
     uint8_t  targets[SCANS_REGISTERS], answered[SCANS_REGISTERS];
+    uint8_t  hosts[SCANS_REGISTERS], ports[SCANS_REGISTERS];
 } scan_piece;
 
 typedef struct scan_source {
-    uint64_t     attempts, answers; /* since it entered the list */
-    uint64_t     piece;             /* the latest one */
-    uint64_t     slot;              /* attempts of this time, in units of SCANS_GRACE_NS, and */
-    uint32_t     young[2];          /* of the one before, which are not judged yet */
-    scan_verdict verdict;           /* the worst that was found */
-    scan_verdict told;              /* the worst that was told since it was last silent */
-    host_end     target;            /* the one with most of the attempts in vain, if there is one */
-    uint64_t     target_hash;       /* of it, */
-    uint64_t     votes;             /* and how far it is ahead */
+    bool         is_recent; /* attempts, or a verdict that was told, since scans_begin_interval() */
+    uint64_t     piece;     /* the latest one */
+    uint64_t     slot;      /* attempts of this time, in units of SCANS_GRACE_NS, and */
+    uint32_t     young[2];  /* of the one before, which are not judged yet */
+    scan_verdict verdict;   /* the worst that was found */
+    scan_verdict told;      /* the worst that was told since it was last silent */
+    scan_verdict latest;    /* of its last window */
+    host_end     target;    /* the one with most of the attempts in vain, if there is one */
+    uint64_t     target_hash;          /* of it, */
+    uint64_t     votes;                /* and how far it is ahead */
     scan_piece   pieces[SCANS_PIECES]; /* by `piece` modulo SCANS_PIECES */
-    uint8_t      hosts[SCANS_REGISTERS], ports[SCANS_REGISTERS]; /* since it entered the list */
+    scan_piece   past;                 /* all before, since it entered the list */
 } scan_source;
 
 typedef struct scans {
     ranking     list;
     uint64_t    slot;               /* that was judged last */
     uint64_t    busy_until;         /* after this slot, all attempts have been judged */
+    uint64_t    n_scans, n_retries; /* that were told */
     uint32_t    seen[SCANS_PLACES]; /* hashes of sources with an attempt */
     scan_source sources[RANKING_HOSTS];
 } scans;
@@ -78,11 +82,23 @@ void scans_answer(scans *s, const host_end *from, const host_end *to, uint64_t n
 typedef void scans_found(void *context, uint16_t source);
 void scans_judge(scans *s, uint64_t now_ns, bool is_last, scans_found *on_found, void *context);
 
+/* Add the hash of something to 64 registers, and estimate how many different ones they have. */
+void   scans_register(uint8_t *registers, uint64_t hash);
 double scans_estimate(const uint8_t *registers);
-double scans_hosts(const scan_source *source); /* estimates */
-double scans_ports(const scan_source *source);
 
-/* Sources with this verdict, most attempts first. Returns how many were written. */
-size_t scans_list(const scans *s, scan_verdict verdict, uint16_t *ret_sources, size_t max);
+/* What is known of a source: of its last window, or of all the time since it entered the list. */
+typedef enum scan_span { SCAN_WINDOW, SCAN_ALL } scan_span;
+typedef struct scan_figures {
+    uint64_t attempts, answers;
+    uint64_t hosts, ports; /* estimates */
+} scan_figures;
+scan_figures scans_figures(const scan_source *source, scan_span span);
+
+/* Sources with this verdict, most attempts first. With SCAN_WINDOW: by their last window, and only
+ * those that are recent. Returns how many were written. */
+size_t scans_list(const scans *s, scan_verdict verdict, scan_span span, uint16_t *ret_sources,
+                  size_t max);
+
+void scans_begin_interval(scans *s);
 
 #endif

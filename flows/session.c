@@ -38,22 +38,22 @@ static void plan_flow_table(session *s) {
 }
 
 /* --state: the table of an earlier run, if there is one. */
-static void load_flow_table(session *s) {
+static void load_flow_table(session *s, state_file *file) {
     tamis_problem problem = { .status = TAMIS_OK };
-    state_file    file;
-    if (s->asked->state == NULL || !state_load(s->asked->state, &s->m, &s->spec, &file)) return;
-    s->spec.seed = file.seed;
-    s->flows = table_states_restore(&s->spec, file.table, file.n, &problem);
-    s->saved_ns = file.time_ns;
-    state_free(&file);
-    if (s->flows == NULL)
-        warn("%s: %s; beginning without it", s->asked->state,
-             *problem.text != '\0' ? problem.text : tamis_status_text(problem.status));
+    if (s->asked->state == NULL || !state_load(s->asked->state, &s->m, &s->spec, file)) return;
+    s->spec.seed = file->seed;
+    s->flows = table_states_restore(&s->spec, file->table, file->n, &problem);
+    s->saved_ns = file->time_ns;
+    if (s->flows != NULL) return;
+    state_free(file);
+    warn("%s: %s; beginning without it", s->asked->state,
+         *problem.text != '\0' ? problem.text : tamis_status_text(problem.status));
 }
 
-static void make_flow_table(session *s) {
+/* `file` is empty, and gets what an earlier run has saved. */
+static void make_flow_table(session *s, state_file *file) {
     tamis_problem problem = { .status = TAMIS_OK };
-    load_flow_table(s);
+    load_flow_table(s, file);
     if (s->flows != NULL) return;
     s->flows = s->asked->is_exact ? table_exact_new(&s->spec, &problem)
                                   : table_states_new(&s->spec, &problem);
@@ -103,8 +103,11 @@ static void session_on_evicted(void *context, uint64_t id) {
 
 /* What the session of a lane has for itself. */
 static void begin_tracking(session *s) {
-    make_flow_table(s);
+    state_file file = { .memory = NULL };
+    make_flow_table(s, &file);
     tracker_init(&s->tracker, &s->main->m, s->flows, s->spec.seed.low ^ s->spec.seed.high);
+    room_restore(&s->tracker.room, file.order, file.n_order);
+    state_free(&file);
     s->tracker.hooks = (tracker_hooks){ .context = s,
                                         .on_batch = session_on_batch,
                                         .on_aged = session_on_aged,
@@ -131,6 +134,7 @@ void session_begin(session *ret_session, const options *asked, upkeep *u) {
     s->log.fpr = asked->fpr;
     s->log.capacity = asked->flows != 0 ? asked->flows : asked->memory / 4; /* 32 bits per flow */
     watch_spec const spec = { .is_json = asked->is_json,
+                              .has_intervals = asked->interval_ns != 0,
                               .seed = s->spec.seed.high,
                               .log = &s->log };
     watch_init(&s->watch, &s->m, &s->line, &spec);

@@ -13,13 +13,17 @@
 
 #include "message.h"
 
-static const char magic[16] = "tamis-flows st1";
+static const char magic[16] = "tamis-flows st2";
+
+#define NAME_BYTES 14 /* of the magic; the rest is the version */
 
 typedef struct state_header {
     char       magic[16];
     uint64_t   made_for; /* hash of the machine and of the options for the table */
     tamis_seed seed;
     uint64_t   time_ns;
+    uint64_t   n_order; /* ids that come before the table */
+    uint64_t   order_checksum;
     uint64_t   table_bytes;
     uint64_t   checksum; /* of all before */
 } state_header;
@@ -62,22 +66,32 @@ static uint8_t *read_all(const char *name, size_t *ret_n) {
     return bytes;
 }
 
+/* Do the order of flows and the table fill the rest of a file of n bytes? */
+static bool fits(const state_header *header, size_t n) {
+    size_t const rest = n - sizeof *header;
+    return header->n_order <= rest / sizeof(uint64_t) &&
+           header->table_bytes == rest - header->n_order * sizeof(uint64_t);
+}
+
 /* What is wrong with the bytes of a file, or NULL. */
 static const char *find_fault(const uint8_t *bytes, size_t n, uint64_t made_for) {
     state_header header;
+    if (memcmp(bytes, magic, sizeof magic) != 0) return "it is of another version of tamis-flows";
     if (n < sizeof header) return "it is damaged";
     memcpy(&header, bytes, sizeof header);
-    if (header.checksum != header_checksum(&header) || header.table_bytes != n - sizeof header)
-        return "it is damaged";
+    if (header.checksum != header_checksum(&header) || !fits(&header, n)) return "it is damaged";
     if (header.made_for != made_for)
         return "it is of another machine, or of a table of another size";
+    if (header.order_checksum !=
+        XXH3_64bits(bytes + sizeof header, header.n_order * sizeof(uint64_t)))
+        return "it is damaged";
     return NULL;
 }
 
 /* The file is replaced at the end. So what is not ours, or cannot be read, must not be there. */
 static void refuse_foreign(const char *name, const uint8_t *bytes, size_t n) {
     if (bytes == NULL) die("--state %s: %s", name, strerror(errno));
-    if (n < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
+    if (n < sizeof magic || memcmp(bytes, magic, NAME_BYTES) != 0)
         die("--state %s: this file is not one that tamis-flows has saved, and it would be "
             "replaced; choose another name",
             name);
@@ -98,8 +112,10 @@ bool state_load(const char *name, const machine *m, const table_spec *spec, stat
     memcpy(&header, bytes, sizeof header);
     *ret_file = (state_file){ .seed = header.seed,
                               .time_ns = header.time_ns,
-                              .table = bytes + sizeof header,
-                              .n = n - sizeof header,
+                              .order = (uint64_t *)(void *)(bytes + sizeof header),
+                              .n_order = header.n_order,
+                              .table = bytes + n - header.table_bytes,
+                              .n = header.table_bytes,
                               .memory = bytes };
     return true;
 }
@@ -115,30 +131,47 @@ static bool write_part(void *context, const void *bytes, size_t n) {
     return fwrite(bytes, 1, n, context) == n;
 }
 
-/* The header is written last, when the length is known. */
-static bool write_state(FILE *file, state_header *header, const table *flows) {
+static bool write_order(FILE *file, const room *r, state_header *header) {
+    room_part    parts[2];
+    XXH3_state_t sum;
+    bool         is_written = true;
+    XXH3_64bits_reset(&sum);
+    room_order(r, parts);
+    for (unsigned i = 0; i < 2 && is_written; i++) {
+        size_t const bytes = parts[i].n * sizeof(uint64_t);
+        if (bytes == 0) continue;
+        (void)XXH3_64bits_update(&sum, parts[i].ids, bytes);
+        header->n_order += parts[i].n;
+        is_written = fwrite(parts[i].ids, 1, bytes, file) == bytes;
+    }
+    header->order_checksum = XXH3_64bits_digest(&sum);
+    return is_written;
+}
+
+/* The header is written last, when the lengths are known. */
+static bool write_state(FILE *file, state_header *header, const room *r) {
     if (fwrite(header, sizeof *header, 1, file) != 1) return false;
-    if (!table_save(flows, write_part, file)) return false;
+    if (!write_order(file, r, header) || !table_save(r->flows, write_part, file)) return false;
     long const end = ftell(file);
     if (end < 0 || fseek(file, 0, SEEK_SET) != 0) return false;
-    header->table_bytes = (uint64_t)end - sizeof *header;
+    header->table_bytes = (uint64_t)end - sizeof *header - header->n_order * sizeof(uint64_t);
     header->checksum = header_checksum(header);
     return fwrite(header, sizeof *header, 1, file) == 1 && fflush(file) == 0 &&
            fsync(fileno(file)) == 0;
 }
 
 /* Write all of it to a file. Returns 0, or errno. */
-static int write_file(const char *name, state_header *header, const table *flows) {
+static int write_file(const char *name, state_header *header, const room *r) {
     errno = 0;
     FILE *const file = fopen(name, "wb");
     if (file == NULL) return errno;
-    bool const is_written = write_state(file, header, flows);
+    bool const is_written = write_state(file, header, r);
     int        error = is_written ? 0 : errno != 0 ? errno : EIO;
     if (fclose(file) != 0 && error == 0) error = errno;
     return error;
 }
 
-bool state_save(const char *name, const machine *m, const table_spec *spec, const table *flows,
+bool state_save(const char *name, const machine *m, const table_spec *spec, const room *r,
                 uint64_t time_ns) {
     state_header header = { .made_for = hash_purpose(m, spec),
                             .seed = spec->seed,
@@ -146,7 +179,7 @@ bool state_save(const char *name, const machine *m, const table_spec *spec, cons
     char         other[4096];
     memcpy(header.magic, magic, sizeof magic);
     int const n = snprintf(other, sizeof other, "%s.%ld", name, (long)getpid());
-    int       error = n < (int)sizeof other ? write_file(other, &header, flows) : ENAMETOOLONG;
+    int       error = n < (int)sizeof other ? write_file(other, &header, r) : ENAMETOOLONG;
     if (error == 0 && rename(other, name) != 0) error = errno;
     if (error == 0) return true;
     (void)unlink(other);

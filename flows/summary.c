@@ -1,9 +1,9 @@
 /* summary.c - the last line of --json: the report of the session as one object. */
 #include <math.h>
 
-#include "events.h"
 #include "json.h"
 #include "report.h"
+#include "who.h"
 
 static void write_states(const session *s) {
     report_state   states[MACHINE_STATES];
@@ -24,44 +24,6 @@ static void write_events(const session *s, const char *name, bool is_anomaly) {
     for (unsigned i = 0; i < s->m.n_events; i++) {
         if (s->m.events[i].is_anomaly == is_anomaly)
             json_count(s->m.events[i].name, s->tracker.counts.events[i]);
-    }
-    json_close('}');
-}
-
-static void write_scans(const session *s, const char *name, scan_verdict verdict) {
-    uint16_t     sources[RANKING_HOSTS];
-    size_t const n = scans_list(&s->watch.scans, verdict, sources, RANKING_HOSTS);
-    json_open(name, '[');
-    for (size_t i = 0; i < n; i++) {
-        json_open(NULL, '{');
-        events_write_scan(&s->watch.scans, sources[i]);
-        json_close('}');
-    }
-    json_close(']');
-}
-
-static void write_floods(const session *s) {
-    top_row      rows[RANKING_HOSTS];
-    size_t const n = top_floods(&s->watch.top, rows, RANKING_HOSTS);
-    json_open("floods", '[');
-    for (size_t i = 0; i < n; i++) {
-        json_open(NULL, '{');
-        events_write_flood(&rows[i].host, rows[i].host.port != 0, rows[i].count);
-        json_close('}');
-    }
-    json_close(']');
-}
-
-static void write_top(const session *s) {
-    json_open("top", '{');
-    for (unsigned role = 0; role < N_TOP_ROLES; role++) {
-        json_open(role == TOP_SOURCE ? "sources" : "targets", '{');
-        for (unsigned measure = 0; measure < N_TOP_MEASURES; measure++) {
-            json_open(top_measure_name((top_measure)measure), '[');
-            events_write_rows(&s->watch.top, (top_role)role, (top_measure)measure);
-            json_close(']');
-        }
-        json_close('}');
     }
     json_close('}');
 }
@@ -152,6 +114,7 @@ static void write_flows(const session *s) {
 }
 
 void summary_print(const session *s) {
+    who const all = who_of_all(&s->watch);
     json_open(NULL, '{');
     json_text("event", "summary");
     json_text("machine", s->m.name);
@@ -160,10 +123,7 @@ void summary_print(const session *s) {
     write_states(s);
     write_events(s, "events", false);
     write_events(s, "anomalies", true);
-    write_scans(s, "scans", SCAN_LIKELY);
-    write_scans(s, "retries", SCAN_RETRIES);
-    write_floods(s);
-    write_top(s);
+    who_write_json(&all);
     write_table(s);
     if (s->has_check) write_check(s);
     write_timeline(s);

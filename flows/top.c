@@ -31,8 +31,7 @@ const char *top_role_name(top_role role) {
 
 static void list_enter(top_list *list, uint16_t i, uint16_t port) {
     for (unsigned measure = 0; measure < N_TOP_COUNTS; measure++) list->counts[measure][i] = 0;
-    list->before[i] = list->flood[i] = 0;
-    list->is_flooded[i] = list->has_ports[i] = false;
+    list->has_ports[i] = false;
     list->ports[i] = port;
 }
 
@@ -135,9 +134,9 @@ void top_see_bytes(top *t, const tracked *batch, size_t n) {
     for (size_t i = 0; i < n; i++) see_packet(t, &batch[i]);
 }
 
-void top_set_flows(top *t, uint64_t n_flows) {
-    t->n_flows = n_flows;
-    while (n_flows > t->weight * TOP_FLOWS_WHOLE) {
+void top_add_flows(top *t, uint64_t n) {
+    t->n_flows += n;
+    while (t->n_flows > t->weight * TOP_FLOWS_WHOLE) {
         t->weight *= 2;
         for (unsigned role = 0; role < N_TOP_ROLES; role++) ranking_halve(&t->lists[role].flows);
     }
@@ -146,23 +145,6 @@ void top_set_flows(top *t, uint64_t n_flows) {
 void top_see_rule(top *t, const tracked *p, tamis_status after) {
     if (p->step == TAMIS_STEP_SET && after != TAMIS_OK) return;
     see_flow(t, p, tracker_is_opening(p, after));
-}
-
-/* ------------------------------------------------------------------ floods */
-
-void top_look_for_floods(top *t, uint64_t now_ns, bool is_last, top_found *on_found,
-                         void *context) {
-    top_list *const list = &t->lists[TOP_TARGET];
-    if (now_ns < t->flood_ns && !is_last) return;
-    t->flood_ns = now_ns + TOP_FLOOD_NS;
-    for (uint16_t i = 0; i < list->flows.n; i++) {
-        uint64_t const now = list->counts[TOP_HALF_OPEN][i], before = list->before[i];
-        bool const     is_flood = now >= before + TOP_FLOOD;
-        if (is_flood && !list->is_flooded[i]) on_found(context, i, now - before);
-        if (is_flood) list->flood[i] += now - before;
-        list->is_flooded[i] = is_flood;
-        list->before[i] = now;
-    }
 }
 
 /* ------------------------------------------------------------------ results */
@@ -186,11 +168,11 @@ static uint64_t bounded(const top *t, top_measure measure, uint64_t count) {
     return is_sampled(t, measure) && count > all ? all : count;
 }
 
-/* Rows for the largest counts, which are of the kind that `measure` says. */
-static size_t make_rows(const top *t, const top_list *list, top_measure measure,
-                        const uint64_t *counts, top_row *ret_rows, size_t max) {
-    const ranking *const hosts = measure == TOP_BYTES ? &list->bytes : &list->flows;
-    uint16_t             order[RANKING_HOSTS];
+size_t top_rows(const top *t, top_role role, top_measure measure, top_row *ret_rows, size_t max) {
+    const top_list *const list = &t->lists[role];
+    const ranking *const  hosts = measure == TOP_BYTES ? &list->bytes : &list->flows;
+    const uint64_t *const counts = list->counts[measure];
+    uint16_t              order[RANKING_HOSTS];
     size_t n = ranking_sort(hosts, counts, order, max < RANKING_HOSTS ? max : RANKING_HOSTS);
     while (n != 0 && !is_seen_enough(t, measure, counts[order[n - 1]])) n--;
     for (size_t i = 0; i < n; i++) {
@@ -201,14 +183,4 @@ static size_t make_rows(const top *t, const top_list *list, top_measure measure,
         ret_rows[i].count = bounded(t, measure, counts[at]);
     }
     return n;
-}
-
-size_t top_rows(const top *t, top_role role, top_measure measure, top_row *ret_rows, size_t max) {
-    const top_list *const list = &t->lists[role];
-    return make_rows(t, list, measure, list->counts[measure], ret_rows, max);
-}
-
-size_t top_floods(const top *t, top_row *ret_rows, size_t max) {
-    const top_list *const list = &t->lists[TOP_TARGET];
-    return make_rows(t, list, TOP_HALF_OPEN, list->flood, ret_rows, max);
 }

@@ -24,9 +24,7 @@
 
 #define TOP_FLOWS_WHOLE 16384
 #define TOP_SAMPLES 4096
-#define TOP_FIRST_STEP 64                  /* bytes */
-#define TOP_FLOOD 1000                     /* so many more half-open flows of a target in */
-#define TOP_FLOOD_NS UINT64_C(10000000000) /* this time are a flood */
+#define TOP_FIRST_STEP 64 /* bytes */
 
 typedef enum top_measure {
     TOP_FLOWS,
@@ -46,11 +44,8 @@ const char *top_role_name(top_role role);          /* "source", "target" */
 typedef struct top_list {
     ranking  flows, bytes;
     uint64_t counts[N_TOP_MEASURES][RANKING_HOSTS]; /* those of bytes belong to `bytes` */
-    uint64_t before[RANKING_HOSTS]; /* half-open flows when floods were last looked for */
-    bool     is_flooded[RANKING_HOSTS];
-    uint64_t flood[RANKING_HOSTS];     /* half-open flows that floods have added */
-    uint16_t ports[RANKING_HOSTS];     /* the port of the server's end, and */
-    bool     has_ports[RANKING_HOSTS]; /* there were others, too */
+    uint16_t ports[RANKING_HOSTS];                  /* the port of the server's end, and */
+    bool     has_ports[RANKING_HOSTS];              /* there were others, too */
 } top_list;
 
 typedef struct top {
@@ -60,14 +55,13 @@ typedef struct top {
     uint64_t       n_bytes;   /* seen */
     uint64_t       step;      /* bytes from one that counts to the next */
     uint64_t       next_byte; /* the next one that counts */
-    uint64_t       flood_ns;  /* when floods are looked for next */
     top_list       lists[N_TOP_ROLES];
 } top;
 
 void top_init(top *ret_top, const machine *m, uint64_t seed);
 
-/* So many flows have been opened. */
-void top_set_flows(top *t, uint64_t n_flows);
+/* So many more flows have been opened. */
+void top_add_flows(top *t, uint64_t n);
 
 /* A batch of packets arrives: count their bytes. In most batches there is no byte that counts. */
 void top_see_bytes(top *t, const tracked *batch, size_t n);
@@ -79,10 +73,6 @@ static inline void top_see(top *t, const tracked *p, uint64_t id, tamis_status a
     if ((id & (t->weight - 1)) == 0) top_see_rule(t, p, after);
 }
 
-/* Look for targets with a flood of half-open flows, from time to time. */
-typedef void top_found(void *context, uint16_t target, uint64_t n_half_open);
-void top_look_for_floods(top *t, uint64_t now_ns, bool is_last, top_found *on_found, void *context);
-
 /* One row of a list. */
 typedef struct top_row {
     host_end host; /* port: of the service, 0 if there are several or none */
@@ -92,8 +82,5 @@ typedef struct top_row {
 /* The hosts with the largest counts, largest first, but for those that are hardly in the sample.
  * Returns how many. */
 size_t top_rows(const top *t, top_role role, top_measure measure, top_row *ret_rows, size_t max);
-
-/* The targets of floods, and how many half-open flows these have added. Largest first. */
-size_t top_floods(const top *t, top_row *ret_rows, size_t max);
 
 #endif

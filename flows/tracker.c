@@ -110,7 +110,11 @@ static void count_set(tracker *t, const tracked *p, uint64_t id, tamis_status af
     counts->now[state]++;
     counts->n_now += is_new;
     counts->flows += is_new || p->rule->opens;
-    if (is_new || p->value != p->to) room_note(&t->room, id, state, counts->n_now);
+    if (!room_may_go(&t->room, state)) return;
+    /* Its age is the time when it came to such a state: it is in the queue since then. */
+    bool const is_noted =
+        !is_new && !p->rule->opens && room_may_go(&t->room, machine_state_of(t->m, p->value));
+    if (!is_noted) room_note(&t->room, id, counts->n_now);
 }
 
 static void count_packet_step(tracker *t, const tracked *p, uint64_t id, tamis_status after) {

@@ -1,6 +1,7 @@
 /* watch.c - see watch.h. */
 #include "watch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "events.h"
@@ -14,7 +15,12 @@ void watch_init(watch *ret_watch, const machine *m, timeline *line, const watch_
     w->is_json = spec->is_json;
     w->time_ns = w->now_ns = w->n_flows = 0;
     scans_init(&w->scans, spec->seed);
+    floods_init(&w->floods, m, spec->seed);
     top_init(&w->top, m, spec->seed);
+    w->seed = spec->seed;
+    w->recent = spec->has_intervals ? malloc(sizeof *w->recent) : NULL;
+    if (spec->has_intervals && w->recent == NULL) die("out of memory");
+    watch_begin_interval(w);
     flow_log_open(&w->log, m, spec->log);
     w->ends = (flow_ends){ .places = NULL };
     if ((w->is_json || w->log.is_open) &&
@@ -23,6 +29,7 @@ void watch_init(watch *ret_watch, const machine *m, timeline *line, const watch_
 }
 
 void watch_fini(watch *w) {
+    free(w->recent);
     flow_log_close(&w->log);
     ends_fini(&w->ends);
 }
@@ -190,15 +197,28 @@ uint64_t watch_unlogged(const watch *w) {
     return untold < w->ends.n_displaced ? untold : w->ends.n_displaced;
 }
 
+/* The same once more, for the interval. */
+static void see_recent(watch *w, const tracked *batch, const uint64_t *ids,
+                       const tamis_status *after, size_t n, uint64_t n_opened) {
+    top_see_bytes(w->recent, batch, n);
+    for (size_t i = 0; i < n; i++) {
+        if (batch[i].rule != NULL) top_see(w->recent, &batch[i], ids[i], after[i]);
+    }
+    top_add_flows(w->recent, n_opened);
+}
+
 void watch_batch(watch *w, const tracked *batch, const uint64_t *ids, const tamis_status *after,
                  size_t n) {
+    uint64_t const n_before = w->n_flows;
     top_see_bytes(&w->top, batch, n);
     for (size_t i = 0; i < n; i++) {
         if (batch[i].rule == NULL) continue;
         see_rule(w, &batch[i], after[i]);
+        floods_see(&w->floods, &batch[i], ids[i], after[i]);
         top_see(&w->top, &batch[i], ids[i], after[i]);
     }
-    top_set_flows(&w->top, w->n_flows);
+    top_add_flows(&w->top, w->n_flows - n_before);
+    if (w->recent != NULL) see_recent(w, batch, ids, after, n, w->n_flows - n_before);
     if (watch_has_ends(w)) follow_batch(w, batch, ids, after, n);
     if (n != 0) w->time_ns = batch[n - 1].time_ns;
 }
@@ -210,21 +230,27 @@ static void on_scan(void *context, uint16_t source) {
     if (w->is_json) events_scan(&w->scans, source, w->time_ns);
 }
 
-static void on_flood(void *context, uint16_t target, uint64_t n_half_open) {
+static void on_flood(void *context, const flood *found) {
     const watch *const w = context;
-    if (w->is_json) events_flood(&w->top, target, n_half_open, w->time_ns);
+    if (w->is_json) events_flood(found, w->time_ns);
 }
 
 static void judge(watch *w, uint64_t now_ns, bool is_last) {
     if (now_ns > w->now_ns) w->now_ns = now_ns;
     scans_judge(&w->scans, w->now_ns, is_last, on_scan, w);
-    top_look_for_floods(&w->top, w->now_ns, is_last, on_flood, w);
+    floods_judge(&w->floods, w->now_ns, is_last, on_flood, w);
 }
 
 void watch_time(watch *w, uint64_t now_ns) {
     if (watch_has_ends(w)) ends_advance(&w->ends, now_ns, on_silent, w);
     judge(w, now_ns, false);
     flow_log_time(&w->log, now_ns);
+}
+
+void watch_begin_interval(watch *w) {
+    scans_begin_interval(&w->scans);
+    floods_begin_interval(&w->floods);
+    if (w->recent != NULL) top_init(w->recent, w->m, w->seed);
 }
 
 void watch_finish(watch *w, uint64_t now_ns, bool goes_on) {
@@ -245,8 +271,8 @@ void watch_full(watch *w, bool is_refused, uint64_t n_flows, uint64_t time_ns) {
              "--memory",
              flows);
     else
-        warn("the table is full: %s flows. From now on, half-open and then ended flows are "
-             "forgotten to make room, the oldest first",
+        warn("the table is full: %s flows. From now on, flows that nobody has answered or that are "
+             "over are forgotten to make room, the oldest first",
              flows);
     if (w->is_json) events_full(is_refused, n_flows, time_ns);
 }

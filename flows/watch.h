@@ -1,6 +1,7 @@
 /* watch.h - what is learned from packets after they went through the table.
  *
  *     tracker -> watch_batch() -> scans    sources that try many targets, or a dead one
+ *                                 floods   targets of many flows that nobody answers
  *                                 top      the hosts with the most flows, refusals, bytes, ...
  *                                 ends     both ends of open flows: for attempts that nobody
  *                                          answers, and for
@@ -11,6 +12,7 @@
 #define FLOWS_WATCH_H
 
 #include "ends.h"
+#include "floods.h"
 #include "flow_log.h"
 #include "scans.h"
 #include "timeline.h"
@@ -20,17 +22,21 @@ typedef struct watch {
     const machine *m;
     timeline      *line;
     bool           is_json; /* print events */
+    uint64_t       seed;    /* of the lists of hosts */
     uint64_t       time_ns; /* the timestamp of the last packet */
     uint64_t       now_ns;  /* the latest time of any lane's clock */
     uint64_t       n_flows; /* opened */
     scans          scans;
+    floods         floods;
     top            top;
+    top           *recent; /* of this interval; NULL: there are none */
     flow_ends      ends;
     flow_log       log;
 } watch;
 
 typedef struct watch_spec {
     bool                 is_json;
+    bool                 has_intervals;
     uint64_t             seed;
     const flow_log_spec *log;
 } watch_spec;
@@ -48,6 +54,9 @@ void watch_batch(watch *w, const tracked *batch, const uint64_t *ids, const tami
 
 /* Time passes. */
 void watch_time(watch *w, uint64_t now_ns);
+
+/* A new interval begins. */
+void watch_begin_interval(watch *w);
 
 /* A flow was forgotten to make room. Only called if watch_has_ends(). */
 void watch_evicted(watch *w, uint64_t id);

@@ -3,14 +3,15 @@
  *
  * usage: make_capture mixed FILE [option=value ...]     some of everything
  *        make_capture bulk FILE [option=value ...]      many connections at one time
- *        make_capture flood FILE [option=value ...]     SYNs from random addresses to one server
+ *        make_capture flood FILE [option=value ...]     SYNs, or others, from random addresses
  *
  * Prints what is in the capture, and so what tamis-flows should find, as JSON.
  *
  * Options: seed=1, connections=1000 (mixed: TCP connections; bulk: at one time), packets=5 (bulk:
  * data packets per connection; flood: real connections), loss=0 (mixed: percent of packets that
  * are left out), scans=2 (mixed: sources that scan), format=micro|nano|swapped|ng,
- * snapshot=262144, seconds=60.
+ * snapshot=262144, seconds=60, flags=2 (flood: the TCP flags of its packets; 16 is an ACK, 17 a
+ * FIN with an ACK), payload=0 (flood: bytes of data in each).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@
 #define MS UINT64_C(1000000)
 
 typedef struct settings {
-    uint64_t    seed, connections, packets, loss, scans, snapshot, seconds;
+    uint64_t    seed, connections, packets, loss, scans, snapshot, seconds, flags, payload;
     const char *format;
 } settings;
 
@@ -368,16 +369,21 @@ static void write_bulk(const settings *set, frame_writer *writer) {
 
 /* ------------------------------------------------------------------ flood */
 
-static void flood_put(frame_writer *writer, const frame_end *from, const frame_end *to,
-                      unsigned flags, uint64_t time_ns) {
+static void flood_data(frame_writer *writer, const frame_end *from, const frame_end *to,
+                       unsigned flags, uint32_t payload, uint64_t time_ns) {
     frame_style const style = { .version = 4 };
     frame             made;
-    frame_tcp(&made, &style, from, to, flags, 0);
+    frame_tcp(&made, &style, from, to, flags, payload);
     writer_put(writer, &made, time_ns);
 }
 
-/* `connections` SYNs from random addresses, and among them `packets` real connections to the same
- * server. */
+static void flood_put(frame_writer *writer, const frame_end *from, const frame_end *to,
+                      unsigned flags, uint64_t time_ns) {
+    flood_data(writer, from, to, flags, 0, time_ns);
+}
+
+/* `connections` packets from random addresses, and among them `packets` real connections to the
+ * same server. */
 static void write_flood(const settings *set, frame_writer *writer) {
     frame_style const style = { .version = 4 };
     frame_end const   server = make_end(&style, 192, 1, 80);
@@ -388,7 +394,8 @@ static void write_flood(const settings *set, frame_writer *writer) {
         uint64_t const  any = random_next() >> 20;
         frame_end const source =
             make_end(&style, 11 + (unsigned)(any >> 24 & 0x7f), any, (uint16_t)(any >> 28 | 1024));
-        flood_put(writer, &source, &server, SYN, time_ns += step_ns);
+        flood_data(writer, &source, &server, (unsigned)set->flags, (uint32_t)set->payload,
+                   time_ns += step_ns);
         if (i % each != 0) continue;
         frame_end const client = make_end(&style, 10, n_real++, 40000);
         flood_put(writer, &client, &server, SYN, time_ns += step_ns);
@@ -401,9 +408,9 @@ static void write_flood(const settings *set, frame_writer *writer) {
         flood_put(writer, &server, &client, FIN | ACK, time_ns += step_ns);
         flood_put(writer, &client, &server, ACK, time_ns += step_ns);
     }
-    printf("{\"packets\":%llu,\"half_open\":%llu,\"closed\":%llu}\n",
-           (unsigned long long)writer_packets(writer), (unsigned long long)set->connections,
-           (unsigned long long)n_real);
+    printf("{\"packets\":%llu,\"%s\":%llu,\"closed\":%llu}\n",
+           (unsigned long long)writer_packets(writer), set->flags == SYN ? "half_open" : "flood",
+           (unsigned long long)set->connections, (unsigned long long)n_real);
 }
 
 /* ------------------------------------------------------------------ the command line */
@@ -415,7 +422,8 @@ static void set_option(settings *set, const char *word) {
     } numbers[] = { { "seed=", &set->seed },       { "connections=", &set->connections },
                     { "packets=", &set->packets }, { "loss=", &set->loss },
                     { "scans=", &set->scans },     { "snapshot=", &set->snapshot },
-                    { "seconds=", &set->seconds } };
+                    { "seconds=", &set->seconds }, { "flags=", &set->flags },
+                    { "payload=", &set->payload } };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         size_t const n = strlen(numbers[i].name);
         if (strncmp(word, numbers[i].name, n) != 0) continue;
@@ -446,6 +454,7 @@ int main(int argc, char **argv) {
                      .scans = 2,
                      .snapshot = 262144,
                      .seconds = 60,
+                     .flags = SYN,
                      .format = "micro" };
     if (argc < 3) {
         fprintf(stderr, "usage: make_capture mixed|bulk|flood FILE [option=value ...]\n");

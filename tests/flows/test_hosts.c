@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "counter.h"
+#include "floods.h"
 #include "scans.h"
 #include "top.h"
 
@@ -265,7 +266,7 @@ static double relative_estimate(uint32_t n_hosts, uint64_t seed) {
         host_end const to = make_host((i % n_hosts) * 7, 0);
         scans_attempt(&tried, &from, &to, 0);
     }
-    return scans_estimate(tried.sources[0].hosts) / n_hosts;
+    return scans_estimate(tried.sources[0].pieces[0].hosts) / n_hosts;
 }
 
 /* 64 registers have a standard error of 1.04 / sqrt(64) = 13%. */
@@ -380,7 +381,7 @@ static void samples_estimate_large_numbers(void **state) {
             dice_below(&random, 10) == 0 ? 7 : (uint32_t)dice_below(&random, 50000) + 100;
         tracked const open = make_opening((uint32_t)dice_below(&random, 1 << 24), server, 100);
         see(&open, dice_roll(&random));
-        top_set_flows(&busiest, i + 1);
+        top_add_flows(&busiest, 1);
     }
     double const each = 1 / sqrt(0.1 * TOP_FLOWS_WHOLE), of_bytes = 1 / sqrt(0.1 * TOP_SAMPLES);
     top_row      row = first_row(TOP_TARGET, TOP_FLOWS);
@@ -396,25 +397,140 @@ static void samples_estimate_large_numbers(void **state) {
     machine_free(&tcp);
 }
 
-static uint64_t n_flooded;
+/* ------------------------------------------------------------------ floods */
 
-static void on_flood(void *context, uint16_t target, uint64_t n) {
+static floods   flooded;
+static unsigned n_told;
+
+static void on_flood(void *context, const flood *found) {
     (void)context;
-    (void)target;
-    n_flooded += n;
+    (void)found;
+    n_told++;
 }
 
-static void floods_are_reported_once(void **state) {
-    (void)state;
+static void begin_floods(void) {
     begin_top();
-    n_flooded = 0;
-    for (uint64_t i = 0; i < 5000; i++) {
-        tracked const open = make_opening((uint32_t)i + 100, 7, 60);
-        see(&open, i);
-        top_look_for_floods(&busiest, i * (SECOND / 100), false, on_flood, NULL);
+    floods_init(&flooded, &tcp, 1);
+    n_told = 0;
+}
+
+/* Traffic at a target: flow i comes from source i % sources to port i % ports. */
+typedef struct flood_case {
+    const char *what;
+    uint64_t    n, per_second;
+    uint32_t    sources, ports;
+    uint8_t     flags;
+    uint8_t     reply;    /* the flags of the target's packet after a tenth of a second; 0: none */
+    uint32_t    one_in;   /* flows get a reply */
+    unsigned    expected; /* floods */
+} flood_case;
+
+static const flood_case traffic[] = {
+    { "SYNs from many", 5000, 500, 5000, 1, TCP_SYN, 0, 1, 1 },
+    { "SYNs from one to one port", 5000, 500, 1, 1, TCP_SYN, 0, 1, 1 },
+    { "SYNs from many to many ports", 5000, 500, 5000, 1000, TCP_SYN, 0, 1, 1 },
+    { "a port scan", 5000, 500, 1, 5000, TCP_SYN, 0, 1, 0 },
+    { "a port scan from three", 6000, 500, 3, 2000, TCP_SYN, 0, 1, 0 },
+    { "too few", 500, 90, 500, 1, TCP_SYN, 0, 1, 0 },
+    { "too slow", 5000, 90, 5000, 1, TCP_SYN, 0, 1, 0 },
+    { "a busy server", 50000, 5000, 50000, 1, TCP_SYN, TCP_SYN | TCP_ACK, 1, 0 },
+    { "a service that is down", 5000, 500, 5000, 1, TCP_SYN, TCP_RST, 1, 0 },
+    { "lone ACKs, nothing captured of the target", 5000, 500, 5000, 1, TCP_ACK, 0, 1, 0 },
+    { "lone ACKs, and some are refused", 5000, 500, 5000, 1, TCP_ACK, TCP_RST, 50, 1 },
+    { "lone ACKs, and all are refused", 5000, 500, 5000, 1, TCP_ACK, TCP_RST, 1, 1 },
+    { "connections that are picked up", 5000, 500, 5000, 1, TCP_ACK, TCP_ACK, 1, 0 },
+    { "lone FINs, and some are refused", 5000, 500, 5000, 1, TCP_FIN | TCP_ACK, TCP_RST, 50, 1 },
+    { "connections that are closing", 5000, 500, 5000, 1, TCP_FIN | TCP_ACK, TCP_FIN | TCP_ACK, 1,
+      0 },
+};
+
+static tracked make_flow(const flood_case *c, uint64_t i, uint64_t now_ns) {
+    tracked        p = make_opening(100 + (uint32_t)(i % c->sources), 7, 60);
+    uint16_t const port = (uint16_t)(80 + i % c->ports);
+    p.p.flow.port[0] = (uint16_t)(20000 + i % 30000);
+    p.p.flow.port[1] = port;
+    p.p.flags = c->flags;
+    p.now_ns = now_ns;
+    p.answers = machine_answers(&tcp, &p.p);
+    (void)tracker_decide(&tcp, &p, TAMIS_ERR_ABSENT, 0);
+    return p;
+}
+
+/* Half-open flows that are answered wait for an ACK, and are half-open until then. */
+static void answer_flow(const flood_case *c, uint64_t i, uint64_t now_ns) {
+    tracked const open = make_flow(c, i, now_ns);
+    tracked       reply = make_reply(&open, c->reply, 60);
+    reply.now_ns = now_ns;
+    floods_see(&flooded, &reply, i * UINT64_C(0x9e3779b97f4a7c15) >> 20, TAMIS_OK);
+    if ((c->reply & TCP_SYN) == 0) return;
+    reply = make_reply(&reply, TCP_ACK, 60);
+    reply.now_ns = now_ns;
+    floods_see(&flooded, &reply, i * UINT64_C(0x9e3779b97f4a7c15) >> 20, TAMIS_OK);
+}
+
+static void floods_are_told_from_scans_and_busy_servers(void **state) {
+    (void)state;
+    for (size_t k = 0; k < COUNT(traffic); k++) {
+        const flood_case *const c = &traffic[k];
+        uint64_t const          delay = c->per_second / 10;
+        uint64_t                now_ns = 0;
+        begin_floods();
+        for (uint64_t i = 0; i < c->n + delay; i++, now_ns += SECOND / c->per_second) {
+            tracked const open = make_flow(c, i, now_ns);
+            if (i < c->n)
+                floods_see(&flooded, &open, i * UINT64_C(0x9e3779b97f4a7c15) >> 20, TAMIS_OK);
+            if (c->reply != 0 && i >= delay && (i - delay) % c->one_in == 0)
+                answer_flow(c, i - delay, now_ns);
+            floods_judge(&flooded, now_ns, false, on_flood, NULL);
+        }
+        floods_judge(&flooded, now_ns, true, on_flood, NULL);
+        if (n_told != c->expected) print_error("%s: %u\n", c->what, n_told);
+        assert_int_equal(n_told, c->expected);
+        machine_free(&tcp);
     }
-    top_look_for_floods(&busiest, 60 * SECOND, true, on_flood, NULL);
-    assert_int_equal(n_flooded, 1000); /* 1000 in the first ten seconds after the first look */
+}
+
+/* The number of flows is an estimate, and the port and a source with most of them are named. */
+static void floods_are_described(void **state) {
+    (void)state;
+    flood_case const both[] = { { "many", 60000, 5000, 60000, 1, TCP_SYN, 0, 1, 1 },
+                                { "one", 60000, 5000, 1, 1, TCP_SYN, 0, 1, 1 } };
+    for (size_t k = 0; k < COUNT(both); k++) {
+        const flood *found[4];
+        begin_floods();
+        for (uint64_t i = 0; i < both[k].n; i++) {
+            tracked const open = make_flow(&both[k], i, i * (SECOND / 5000));
+            floods_see(&flooded, &open, i * UINT64_C(0x9e3779b97f4a7c15) >> 20, TAMIS_OK);
+            floods_judge(&flooded, i * (SECOND / 5000), false, on_flood, NULL);
+        }
+        floods_judge(&flooded, 12 * SECOND, true, on_flood, NULL);
+        assert_int_equal(floods_list(&flooded, false, found, 4), 1);
+        assert_true(fabs((double)found[0]->flows / 60000 - 1) <
+                    UNIT_SIGMAS / sqrt(FLOODS_WHOLE / 2));
+        assert_int_equal(found[0]->target.port, 80);
+        assert_int_equal(found[0]->source.version, k == 0 ? 0 : 4);
+        assert_int_equal(floods_list(&flooded, true, found, 4), 1);
+        floods_begin_interval(&flooded);
+        assert_int_equal(floods_list(&flooded, true, found, 4), 0);
+        machine_free(&tcp);
+    }
+}
+
+/* After a million flows an hour ago, a hundred are no flood. */
+static void floods_are_judged_by_their_window(void **state) {
+    (void)state;
+    flood_case const c = { "many", 0, 0, 1000000, 1, TCP_SYN, 0, 1, 1 };
+    begin_floods();
+    for (uint64_t i = 0; i < 1000100; i++) {
+        uint64_t const now_ns = i < 1000000 ? i * 10000 : 3600 * SECOND + i * 1000;
+        tracked const  open = make_flow(&c, i, now_ns);
+        if (i >= 1000000 && i % 10 == 0) floods_judge(&flooded, now_ns, false, on_flood, NULL);
+        floods_see(&flooded, &open, i * UINT64_C(0x9e3779b97f4a7c15) >> 20, TAMIS_OK);
+        if (i == 999999) floods_judge(&flooded, 20 * SECOND, false, on_flood, NULL);
+    }
+    assert_int_equal(n_told, 1);
+    floods_judge(&flooded, 3700 * SECOND, true, on_flood, NULL);
+    assert_int_equal(n_told, 1);
     machine_free(&tcp);
 }
 
@@ -476,7 +592,9 @@ int main(void) {
         cmocka_unit_test(hosts_are_estimated_within_their_error),
         cmocka_unit_test(the_busiest_hosts_are_found),
         cmocka_unit_test(samples_estimate_large_numbers),
-        cmocka_unit_test(floods_are_reported_once),
+        cmocka_unit_test(floods_are_told_from_scans_and_busy_servers),
+        cmocka_unit_test(floods_are_described),
+        cmocka_unit_test(floods_are_judged_by_their_window),
         cmocka_unit_test(approximate_counters_have_no_bias),
         cmocka_unit_test(counters_are_exact_as_promised),
     };

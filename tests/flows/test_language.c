@@ -153,7 +153,10 @@ static const struct {
     { "machine m\nkey colour\n", 2, "expected ports, dns-id or hosts after 'key'" },
     { "machine m\nkey ports\nkey hosts\n", 3, "a second 'key'" },
     { "machine m\nduplicates soon\n", 2, "expected a duration" },
-    { "machine m\nstate a timeout 1s half-open ended\n", 2, "both half-open and ended" },
+    { "machine m\nstate a timeout 1s half-open ended\n", 2,
+      "only be one of half-open, unconfirmed and ended" },
+    { "machine m\nstate a timeout 1s ended evictable unconfirmed\n", 2,
+      "only be one of half-open, unconfirmed and ended" },
     { HEAD "from a when any go b guess\n", 5, "'guess' is for rules that open a flow" },
     { HEAD "from new when any go b guess reversed\n", 5, "cannot be used together" },
 };
@@ -233,17 +236,21 @@ static void the_client_is_kept(void **state) {
 }
 
 /* A connection that is picked up: the end with the higher port is the client, whoever speaks. */
+/* The port of a well-known service wins, whichever is higher. */
 static void clients_are_guessed_by_ports(void **state) {
     (void)state;
+    static const uint16_t ports[][2] = {
+        { 443, 50000 }, { 2049, 700 }, { 8080, 2000 }, { 22, 2049 }, { 7000, 7001 }
+    };
     machine m = read_shipped("tcp");
-    for (unsigned i = 0; i < 4; i++) {
-        bool const is_server_high = i / 2 != 0;
+    for (unsigned i = 0; i < 4 * COUNT(ports); i++) {
+        bool const is_server_high = i / 2 % 2 != 0;
         tracked    p = { .p = { .flow = { .protocol = PROTOCOL_TCP },
                                 .is_from_high = i % 2 != 0,
                                 .flags = TCP_ACK | TCP_PSH,
                                 .payload_bytes = 5 } };
-        p.p.flow.port[is_server_high] = 443;
-        p.p.flow.port[!is_server_high] = 50000;
+        p.p.flow.port[is_server_high] = ports[i / 4][0];
+        p.p.flow.port[!is_server_high] = ports[i / 4][1];
         p.answers = machine_answers(&m, &p.p);
         assert_int_equal(tracker_decide(&m, &p, TAMIS_ERR_ABSENT, 0), TAMIS_STEP_SET);
         assert_true(p.rule->is_guess && p.is_client_high == !is_server_high);

@@ -59,7 +59,7 @@ static const struct {
     { "machine m\nstate a timeout 31d\n", 2, "found '31d'" },
     { "machine m\nstate a timeout 99999999999999999999s\n", 2, "expected a duration" },
     { "machine m\nstate a timeout 5s halfopen\n", 2,
-      "expected 'half-open', 'ended', 'as' or the end" },
+      "expected 'half-open', 'unconfirmed', 'ended', 'evictable', 'as' or the end" },
     { "machine m\nstate a timeout 5s as\n", 2, "expected a name after 'as'" },
     { "machine m\nstate a timeout 5s\nstate a timeout 6s\n", 3, "there is a state 'a' already" },
     { "machine m\nstate new timeout 5s\n", 2, "a state cannot be called 'new'" },
@@ -382,7 +382,9 @@ static const struct {
     { "c:S s:S", "syn-ack", 1 }, /* both ends open */
     { "c:A", "picked-up", 1 },
     { "s:A", "picked-up", 1 },
-    { "c:PA", "established", 1 },
+    { "c:PA", "picked-up", 1 }, /* perhaps forged */
+    { "c:PA c:PA", "established", 1 },
+    { "c:PA s:A", "established", 1 },
     { "c:A s:A", "established", 1 },  /* the other end answers */
     { "c:A c:A", "established", 1 },  /* one side, without data */
     { "c:A c:PA", "established", 1 }, /* one side, with data */

@@ -120,5 +120,7 @@ good = int(open("good").read())
 followed = sum(event["event"] == "established" and event["client"] == "10.9.0.21" for event in events)
 print("flood", good > 50, followed >= good - 1, summary["no_room"], summary["evicted"] > 1000)
 print("target", summary["top"]["targets"]["half_open"][0]["address"],
-      [event["target"] for event in events if event.get("what") == "half-open flood"])
+      [(event["kind"], event["target"], event["target_port"]) for event in events if event.get("what") == "flood"])
+# A scan of ports is no flood, though all its flows are unanswered.
+print("floods", read("tcp.json")[1]["floods"], read("udp.json")[1]["floods"])
 END

@@ -2,17 +2,19 @@
 # one run sees. Files that do not fit are not used, and files of others
 # are left alone.
 tamis-make-capture mixed sample.pcap connections=2000 seed=7 >/dev/null
-python3 -c '
-import struct
-data = open("sample.pcap", "rb").read()
+cat >split.py <<'END'
+import struct, sys
+data = open(sys.argv[1], "rb").read()
 at, records = 24, []
 while at < len(data):
     n = 16 + struct.unpack_from("<I", data, at + 8)[0]
     records.append(data[at:at + n])
     at += n
 half = len(records) // 2
-open("first.pcap", "wb").write(data[:24] + b"".join(records[:half]))
-open("second.pcap", "wb").write(data[:24] + b"".join(records[half:]))'
+open(sys.argv[2], "wb").write(data[:24] + b"".join(records[:half]))
+open(sys.argv[3], "wb").write(data[:24] + b"".join(records[half:]))
+END
+python3 split.py sample.pcap first.pcap second.pcap
 summary() { tamis-flows tcp --seed 1 --json "$@" | tail -n 1; }
 summary sample.pcap >whole
 summary --state flows.state first.pcap >first
@@ -25,6 +27,19 @@ print(second["states"] == whole["states"], alone["states"] == whole["states"])
 print(first["flows"] + second["flows"] == whole["flows"], first["flows"] + alone["flows"] == whole["flows"])
 print(all(first["events"][name] + second["events"][name] == n for name, n in whole["events"].items()))'
 . "$CLI_TESTS/helpers.sh"
+# The order of age is saved as well. A flood in two runs: in the second one the table is full from the beginning, and
+# old flows of the first run make room. All 60 real connections are followed.
+tamis-make-capture flood flood.pcap connections=40000 packets=60 seconds=50 >/dev/null
+python3 split.py flood.pcap first.flood second.flood
+for part in first second; do
+    code_of tamis-flows tcp --json --seed 1 --flows 20k --state flood.state $part.flood >$part 2>/dev/null
+done
+python3 -c '
+import json
+first, second = ([json.loads(line) for line in open(name) if line[0] == "{"][-1] for name in ("first", "second"))
+print(second["no_room"], second["evicted"] > 19000, second["states"]["established"] + second["states"]["closed"] >= 59,
+      first["events"]["established"] + second["events"]["established"] >= 59)'
+rm flood.pcap first.flood second.flood flood.state
 code_of tamis-flows tcp -q --state flows.state --flows 20k second.pcap
 code_of tamis-flows dns -q --state flows.state second.pcap
 summary --state flows.state first.pcap >/dev/null
@@ -32,6 +47,9 @@ damage flows.state 40
 code_of tamis-flows tcp -q --state flows.state first.pcap
 damage flows.state 5000
 code_of tamis-flows tcp -q --state flows.state first.pcap
+printf 'tamis-flows st1\0 and more' >old
+code_of tamis-flows tcp -q --state old first.pcap
+rm old
 printf 'hello' >other
 code_of tamis-flows tcp -q --state other first.pcap
 cat other; echo
