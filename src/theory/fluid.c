@@ -15,6 +15,7 @@
 #include "core/bits.h"
 
 #include <math.h>
+#include <string.h>
 
 #define STEPS_PER_KEY 100 /* of filling, in the limit: tails of 1e-30 are good to 2e-3 */
 #define STEPS_ROUGH 20    /* of filling a finite table: tails of 1e-15 are good to a tenth */
@@ -116,41 +117,113 @@ static void euler_step(fluid *law, span over, double step) {
     }
 }
 
-/* One of the four parts of a step of Runge and Kutta. The slope is taken at the point `at`; `sum`
- * grows by `weight` of it, and `tried` becomes the point that is `ahead` from the beginning. */
-TAMIS_INLINE void part_with(unsigned tables, const fluid *begin, span over, double weight,
-                            double ahead, const fluid *at, fluid *sum, fluid *tried) {
-    level_below below = full_level(tables);
-    double      slope[FLUID_MAX_TABLES];
-    for (unsigned j = over.first; j <= over.last; j++) {
-        growth(at, tables, j, &below, slope);
+/* The growth of all levels of a step. */
+typedef struct slopes {
+    double of[FLUID_MAX_TABLES][FLUID_MAX_HEIGHT + 2];
+} slopes;
+
+/* The first level that has a share of less than one bucket, which growth() splits; the level after
+ * the last, if there is none. Shares fall from level to level, so they are looked at from the top
+ * down. */
+TAMIS_INLINE unsigned first_rare(const fluid *law, unsigned tables, span over) {
+    unsigned rare = over.last + 1;
+    for (bool is_rare = true; is_rare && rare > over.first; rare -= is_rare) {
+        is_rare = false;
+        for (unsigned i = 0; i < tables; i++)
+            is_rare = is_rare || !(law->x[i][rare - 1] >= law->least);
+    }
+    return rare;
+}
+
+/* Two neighbours of an array of doubles. The compiler has instructions for two at a time on every
+ * processor that tamis has a build for, and does without them on others. */
+typedef double  two __attribute__((vector_size(16)));
+typedef int64_t two_masks __attribute__((vector_size(16)));
+
+TAMIS_INLINE two two_at(const double *x) {
+    two pair;
+    memcpy(&pair, x, sizeof pair);
+    return pair;
+}
+
+/* growth() of the levels from `first` to before `rare`, where nothing is split. Levels do not wait
+ * for each other here, so two of them are computed at a time. The one after the last may be written
+ * too, with a number that means nothing. */
+TAMIS_INLINE void plain_growth(const fluid *law, unsigned tables, unsigned first, unsigned rare,
+                               slopes *ret_slopes) {
+    for (unsigned j = first; j < rare; j += 2) {
+        two below[FLUID_MAX_TABLES], right[FLUID_MAX_TABLES], left = { tables, tables };
+        for (unsigned i = 0; i < tables; i++) below[i] = two_at(&law->x[i][j - 1]);
+        right[tables - 1] = (two){ 1, 1 };
+        for (unsigned i = tables - 1; i-- > 0;) right[i] = right[i + 1] * below[i + 1];
         for (unsigned i = 0; i < tables; i++) {
-            double const before = at == begin ? begin->x[i][j] : sum->x[i][j];
-            sum->x[i][j] = before + weight * slope[i];
-            tried->x[i][j] = begin->x[i][j] + ahead * slope[i];
+            two const x = two_at(&law->x[i][j]), more = below[i] - x;
+            two const grown = (two)((two_masks)more & (two_masks)(more > 0)); /* or 0 */
+            two const slope = left * right[i] * grown;
+            memcpy(&ret_slopes->of[i][j], &slope, sizeof slope);
+            left *= x;
         }
     }
 }
 
-/* The numbers of subtables that are planned for have instances of their own. */
-static void runge_kutta_part(const fluid *begin, span over, double weight, double ahead,
-                             const fluid *at, fluid *sum, fluid *tried) {
-    switch (begin->tables) {
-    case 2: part_with(2, begin, over, weight, ahead, at, sum, tried); break;
-    case 3: part_with(3, begin, over, weight, ahead, at, sum, tried); break;
-    case 4: part_with(4, begin, over, weight, ahead, at, sum, tried); break;
-    default: part_with(begin->tables, begin, over, weight, ahead, at, sum, tried); break;
+/* And of the levels from `rare` on. */
+TAMIS_INLINE void rare_growth(const fluid *law, unsigned tables, span over, unsigned rare,
+                              slopes *ret_slopes) {
+    level_below below = full_level(tables);
+    double      slope[FLUID_MAX_TABLES];
+    for (unsigned i = 0; i < tables && rare > over.first; i++) below.share[i] = law->x[i][rare - 1];
+    for (unsigned j = rare; j <= over.last; j++) {
+        growth(law, tables, j, &below, slope);
+        for (unsigned i = 0; i < tables; i++) ret_slopes->of[i][j] = slope[i];
+    }
+}
+
+TAMIS_INLINE void slopes_with(unsigned tables, const fluid *law, span over, slopes *ret_slopes) {
+    unsigned const rare = first_rare(law, tables, over);
+    plain_growth(law, tables, over.first, rare, ret_slopes);
+    rare_growth(law, tables, over, rare, ret_slopes);
+}
+
+/* The numbers of subtables that are planned for have instances of their own: loops over them have a
+ * constant length. */
+static void find_slopes(const fluid *law, span over, slopes *ret_slopes) {
+    switch (law->tables) {
+    case 2: slopes_with(2, law, over, ret_slopes); break;
+    case 3: slopes_with(3, law, over, ret_slopes); break;
+    case 4: slopes_with(4, law, over, ret_slopes); break;
+    default: slopes_with(law->tables, law, over, ret_slopes); break;
+    }
+}
+
+/* One of the four parts of a step of Runge and Kutta. The slope is taken at the point `at`; `sum`
+ * grows by `weight` of it, and `tried` becomes the point that is `ahead` from the beginning. Not
+ * inlined: the stack frame of its caller would be larger than 16 KiB. */
+static __attribute__((noinline)) void runge_kutta_part(const fluid *begin, span over, double weight,
+                                                       double ahead, const fluid *at, fluid *sum,
+                                                       fluid *tried) {
+    slopes all;
+    find_slopes(at, over, &all);
+    for (unsigned i = 0; i < begin->tables; i++) {
+        const double *const before = at == begin ? begin->x[i] : sum->x[i];
+        for (unsigned j = over.first; j <= over.last; j += 2) {
+            two const slope = two_at(&all.of[i][j]);
+            two const total = two_at(&before[j]) + weight * slope;
+            two const next = two_at(&begin->x[i][j]) + ahead * slope;
+            memcpy(&sum->x[i][j], &total, sizeof total);
+            memcpy(&tried->x[i][j], &next, sizeof next);
+        }
     }
 }
 
 /* One step of Runge and Kutta's method of the fourth order. In `tried` and `sum`, only the levels
- * that change are written, and so read. Not inlined: with the fluid of its caller, the stack frame
- * would be larger than 16 KiB. */
+ * that change are written and read, and the one below them, which is full. Not inlined: with the
+ * fluid of its caller, the stack frame would be larger than 16 KiB. */
 static __attribute__((noinline)) void runge_kutta(fluid *law, double step) {
     span const over = changing_levels(law);
     fluid      tried, sum;
     tried.tables = law->tables;
     tried.least = law->least;
+    for (unsigned i = 0; i < law->tables; i++) tried.x[i][over.first - 1] = 1; /* the level below */
     runge_kutta_part(law, over, step * 1 / 6, step * 0.5, law, &sum, &tried);
     runge_kutta_part(law, over, step * 2 / 6, step * 0.5, &tried, &sum, &tried);
     runge_kutta_part(law, over, step * 2 / 6, step, &tried, &sum, &tried);

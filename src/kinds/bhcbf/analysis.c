@@ -212,15 +212,35 @@ void tamis_bh_profile_risk(const pairs *layout, bh_profile *profile) {
     }
 }
 
-void tamis_bh_profile(const pairs *layout, bh_profile *ret_profile) {
-    *ret_profile = (bh_profile){ .top = last_hits(layout) };
+static unsigned least_of(unsigned a, unsigned b) {
+    return a < b ? a : b;
+}
+
+void tamis_bh_profile_rate(const pairs *layout, unsigned most, bh_profile *ret_profile) {
+    *ret_profile = (bh_profile){ .top = least_of(last_hits(layout), most) };
     profile_kept(layout, true, ret_profile);
+}
+
+void tamis_bh_profile(const pairs *layout, bh_profile *ret_profile) {
+    tamis_bh_profile_rate(layout, BH_MAX_COUNT, ret_profile);
     tamis_bh_profile_risk(layout, ret_profile);
 }
 
-void tamis_bh_profile_stuck(const pairs *layout, bh_profile *ret_profile) {
-    *ret_profile = (bh_profile){ .top = last_hits(layout) };
+void tamis_bh_profile_stuck(const pairs *layout, unsigned most, bh_profile *ret_profile) {
+    *ret_profile = (bh_profile){ .top = least_of(last_hits(layout), most) };
     profile_kept(layout, false, ret_profile);
+}
+
+/* The terms of the binomial, each from the one before. From twice the mean on, a term is less than
+ * half of the one before, so that all terms from there on are less than twice the next one. */
+unsigned tamis_bh_most_hits(double m, double hits, double never) {
+    double const odds = 1 / (m - 1);
+    double       chance = exp(hits * log1p(-1 / m));
+    unsigned     j = 0;
+    for (; j < BH_MAX_COUNT && (2 * chance > never || j < 2 * hits / m + 1); j++) {
+        chance *= fmax(0, hits - j) / (j + 1) * odds;
+    }
+    return j;
 }
 
 /* ------------------------------------------------------------------ an entry with random hits */

@@ -86,9 +86,15 @@ typedef struct bh_profile {
 
 void tamis_bh_profile(const pairs *layout, bh_profile *ret_profile);
 
-/* Only top and stuck, and then also risk: that takes a part of the time. */
-void tamis_bh_profile_stuck(const pairs *layout, bh_profile *ret_profile);
+/* Parts of it, which take a part of the time: all but risk; only top and stuck; and then also risk.
+ * `most` is a number of hits that no entry has: from there on, entries are taken for marked. That
+ * makes rates and risks a little larger, if it changes them at all. */
+void tamis_bh_profile_rate(const pairs *layout, unsigned most, bh_profile *ret_profile);
+void tamis_bh_profile_stuck(const pairs *layout, unsigned most, bh_profile *ret_profile);
 void tamis_bh_profile_risk(const pairs *layout, bh_profile *profile);
+
+/* Such a number: more hits have a chance of less than `never`. */
+unsigned tamis_bh_most_hits(double entries, double hits, double never);
 
 /* P[an entry excludes a place of an absent key], and P[it is marked], when each of `hits` hits
  * meets it with chance 1/m. */

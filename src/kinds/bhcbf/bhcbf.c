@@ -80,14 +80,18 @@ static bool bhcbf_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
                               ret_bytes);
 }
 
+#define NEVER 1e-30 /* a chance that no forecast needs */
+
 static void bhcbf_predict(const uint64_t *g, const tamis_workload *work,
                           tamis_forecast *ret_forecast) {
     double const   m = (double)g[BH_ENTRIES], n = (double)work->capacity;
     double const   lines = m * (double)bhcbf_entry_bits(g) / 512;
     unsigned const k = (unsigned)g[BH_HASHES];
     pairs const    layout = tamis_bh_pairs(g);
-    bh_profile     profile;
-    tamis_bh_profile(&layout, &profile);
+    double const events = m + fmax(0, (double)work->lifetime - n) * k; /* in which one may stick */
+    bh_profile   profile;
+    tamis_bh_profile_rate(&layout, tamis_bh_most_hits(m, n * k, NEVER / events), &profile);
+    tamis_bh_profile_risk(&layout, &profile);
     *ret_forecast = (tamis_forecast){
         .fpr = tamis_bh_fpr(&profile, m, k, n),
         .saturation = tamis_bh_saturation(&profile, m, k, n, (double)work->lifetime),

@@ -111,7 +111,7 @@ static void profile_for_hashes(const bh_search *search, const uint64_t *g,
     if (!is_whole) wide[BH_COUNT_BITS] = 4, wide[BH_SUM_BITS] = BH_MAX_SUM_BITS;
     wide[BH_CENTRED] = is_whole && g[BH_CENTRED] != 0;
     pairs const layout = tamis_bh_pairs(wide);
-    tamis_bh_profile(&layout, ret_profile);
+    tamis_bh_profile_rate(&layout, BH_MAX_COUNT, ret_profile);
 }
 
 /* The number of entries for each k, and the best k: that of the smallest table or, in a table of
@@ -159,6 +159,20 @@ static bool sticks_too_often(const bh_search *search, const pairs *layout, bh_pr
     return tamis_bh_saturation(profile, m, k, n, search->lifetime) > most;
 }
 
+/* The most hits that an entry has, in all tables that try_bits() looks at. All entries with more
+ * together stick less often than a millionth of what is accepted. */
+static unsigned most_hits(const bh_search *search) {
+    double const later = fmax(0, search->lifetime - search->n);
+    unsigned     most = 0;
+    for (uint64_t k = search->best_k; k >= lowest_k(search); k--) {
+        double const   m = search->entries[k], hits = search->n * (double)k;
+        double const   never = 1e-6 * search->max_stuck / (m + later * (double)k);
+        unsigned const these = m < INFINITY ? tamis_bh_most_hits(m, hits, never) : 0;
+        most = these > most ? these : most;
+    }
+    return most;
+}
+
 /* Try the bits in g with the best k, and with lower ones where entries stick with that. Keep the
  * smallest table in which they do not. */
 static void try_bits(bh_search *search, uint64_t *g) {
@@ -168,7 +182,7 @@ static void try_bits(bh_search *search, uint64_t *g) {
     if (search->count_to != 0 && tamis_bh_count_to(g) < search->count_to) return;
     pairs const layout = tamis_bh_pairs(g);
     bh_profile  profile;
-    tamis_bh_profile_stuck(&layout, &profile);
+    tamis_bh_profile_stuck(&layout, most_hits(search), &profile);
     for (uint64_t k = search->best_k; k >= lowest_k(search); k--) {
         double const m = search->entries[k];
         if (bits * m >= search->bits || m > (double)PAIRS_MAX_ENTRIES) continue;
@@ -243,10 +257,13 @@ static bool may_be_possible(double fpr, const uint64_t *fixed) {
 /* The number of entries of the best table, with its own bits: now with all that may stick. */
 static bool settle_entries(const bh_search *search, uint64_t *g) {
     if (is_fixed(search, BH_ENTRIES)) return true;
-    pairs const layout = tamis_bh_pairs(g);
-    bh_profile  profile;
-    tamis_bh_profile(&layout, &profile);
-    double const m = fewest_entries(search, &profile, (double)g[BH_HASHES], (double)g[BH_ENTRIES]);
+    double const   k = (double)g[BH_HASHES], about = (double)g[BH_ENTRIES];
+    double const   never = 1e-6 * search->need->fpr / k; /* changes no digit of the rate */
+    unsigned const most = tamis_bh_most_hits(fmax(2, about / 2), search->n * k, never);
+    pairs const    layout = tamis_bh_pairs(g);
+    bh_profile     profile;
+    tamis_bh_profile_rate(&layout, most, &profile);
+    double const m = fewest_entries(search, &profile, k, about);
     if (m > (double)PAIRS_MAX_ENTRIES) return false;
     g[BH_ENTRIES] = (uint64_t)m;
     return true;

@@ -33,17 +33,38 @@ static outline outline_close(const prefixes *p) {
                       (uint8_t)p->level };
 }
 
-/* A key with all bits known; which bits they are does not matter here, so 0. */
-static outline outline_add(const prefixes_shape *s, outline bucket) {
-    prefixes p = outline_open(bucket);
-    (void)prefixes_put(s, &p, 0, s->most);
-    return outline_close(&p);
+/* Where all cells of a bucket have the same length, it follows from the level. This is what
+ * one_length_fit() does, without a bucket: it takes a tenth of the time. */
+TAMIS_INLINE void outline_add_one_length(const prefixes_shape *s, outline *bucket) {
+    unsigned const n = bucket->n[0];
+    unsigned       level = n == 0 ? 0 : bucket->level;
+    if (n == s->cells) return;
+    if (level <= n) level = n + 1;
+    while (s->length[level] > s->most) level++;
+    bucket->n[0] = (uint8_t)(n + 1);
+    bucket->length[0] = s->length[level];
+    bucket->level = (uint8_t)level;
 }
 
-static outline outline_remove(outline bucket, unsigned cell) {
-    prefixes p = outline_open(bucket);
+/* A key with all bits known; which bits they are does not matter here, so 0. */
+TAMIS_INLINE void outline_add(const prefixes_shape *s, outline *bucket) {
+    if (s->lengths == 1) {
+        outline_add_one_length(s, bucket);
+        return;
+    }
+    prefixes p = outline_open(*bucket);
+    (void)prefixes_put(s, &p, 0, s->most);
+    *bucket = outline_close(&p);
+}
+
+TAMIS_INLINE void outline_remove(const prefixes_shape *s, outline *bucket, unsigned cell) {
+    if (s->lengths == 1) {
+        bucket->n[0]--;
+        return;
+    }
+    prefixes p = outline_open(*bucket);
     prefixes_take(&p, cell);
-    return outline_close(&p);
+    *bucket = outline_close(&p);
 }
 
 static unsigned outline_load(const outline *bucket) {
@@ -65,7 +86,7 @@ double tamis_outlines_filled_rate(const prefixes_shape *s, unsigned tables, doub
     double  sum = 0;
     tamis_fluid_fill(tables, load, FLUID_MANY, &law);
     for (unsigned k = 1; k <= s->cells; k++) {
-        bucket = outline_add(s, bucket);
+        outline_add(s, &bucket);
         double const next = k == s->cells ? 0 : tamis_fluid_share(&law, k + 1);
         sum += (tamis_fluid_share(&law, k) - next) * outline_sum(bucket);
     }
@@ -94,7 +115,7 @@ static void outlines_add(outlines *table) {
         outline *const here = &table->at[i * table->buckets + outlines_roll(table, table->buckets)];
         if (least == NULL || outline_load(here) < outline_load(least)) least = here;
     }
-    *least = outline_add(table->s, *least);
+    outline_add(table->s, least);
 }
 
 /* A random key: any place of any bucket, until there is a cell in it. */
@@ -103,7 +124,7 @@ static void outlines_remove(outlines *table) {
         outline *const here = &table->at[outlines_roll(table, table->tables * table->buckets)];
         unsigned const cell = (unsigned)outlines_roll(table, table->s->cells);
         if (cell >= outline_load(here)) continue;
-        *here = outline_remove(*here, cell);
+        outline_remove(table->s, here, cell);
         return;
     }
 }
@@ -118,7 +139,7 @@ static double outlines_rate_now(const outlines *table) {
  * `looks`, which are half a turn apart. */
 static double outlines_live(outlines *table, double n, double turns, unsigned looks) {
     double sum = 0, steps = 0;
-    memset(table->at, 0, sizeof table->at);
+    memset(table->at, 0, table->tables * table->buckets * sizeof table->at[0]);
     for (double i = 0; i < n; i++) outlines_add(table);
     for (unsigned look = 0; look < looks; look++) {
         double const end = n * (turns - (looks - 1 - look) / 2.0);

@@ -115,7 +115,7 @@ static inline double dlbf_share_with(const uint64_t *g, const fluid *law, unsign
 /* `chance` times P[an absent key matches one of `load` cells with fingerprints of a length]: the
  * sum of their chances, less the pairs that match both. */
 static inline double dlbf_match(double chance, unsigned load, unsigned length) {
-    double const a = load, p = ldexp(1, -(int)length);
+    double const a = load, p = 1 / (double)(UINT64_C(1) << length); /* a length is at most 56 */
     return chance * a * p * (1 - (a - 1) * p / 2);
 }
 

@@ -13,7 +13,8 @@ typedef struct followed {
     const uint64_t *geometry;
     dlbf_layout     layout;
     uint64_t        dice;
-    uint8_t         load[MAX_BUCKETS]; /* of each bucket, through all subtables */
+    double          match[DLBF_MAX_CELLS + 1]; /* by the load of a bucket that is a block alone */
+    uint8_t         load[MAX_BUCKETS];         /* of each bucket, through all subtables */
 } followed;
 
 static uint64_t followed_roll(followed *table) {
@@ -25,10 +26,21 @@ static uint64_t followed_roll(followed *table) {
  * of all buckets of the block. */
 static double followed_match(const followed *table, uint64_t bucket) {
     unsigned const group = (unsigned)table->geometry[DLBF_GROUP];
-    unsigned       load[DLBF_MAX_GROUP] = { 0 }, length[DLBF_MAX_GROUP] = { 0 };
+    if (group == 1) return table->match[table->load[bucket]];
+    unsigned load[DLBF_MAX_GROUP] = { 0 }, length[DLBF_MAX_GROUP] = { 0 };
     for (unsigned i = 0; i < group; i++) load[i] = table->load[bucket / group * group + i];
     tamis_dlbf_lengths(table->geometry, &table->layout, load, length);
     return dlbf_match(1, load[bucket % group], length[bucket % group]);
+}
+
+/* Fill in `match`, so that it is computed once for a load and not for every key. */
+static void followed_prepare(followed *table) {
+    const uint64_t *const g = table->geometry;
+    for (unsigned a = 0; a <= g[DLBF_CELLS] && g[DLBF_GROUP] == 1; a++) {
+        unsigned length;
+        tamis_dlbf_lengths(g, &table->layout, &a, &length);
+        table->match[a] = dlbf_match(1, a, length);
+    }
 }
 
 /* A key comes: to the least loaded of its buckets, the leftmost of several, unless that is full, or
@@ -72,6 +84,7 @@ double tamis_dlbf_followed_fpr(const uint64_t *g, double n, double limit) {
     double const lives = ceil(ALL_KEYS / fmax(n, LEAST_KEYS));
     double       sum = 0;
     if (!tamis_dlbf_layout(g, &table.layout)) return INFINITY;
+    followed_prepare(&table);
     for (double life = 0; life < lives; life++) {
         memset(table.load, 0, sizeof table.load);
         for (double key = 0; key < n; key++) followed_add(&table, limit > FOLLOWED_HITS);

@@ -41,6 +41,10 @@ static bool set_buckets(const dlbf_search *search, uint64_t *g, double load) {
     return true;
 }
 
+static double table_bytes(const uint64_t *g) {
+    return (double)g[DLBF_TABLES] * (double)g[DLBF_BUCKETS] * (double)g[DLBF_BUCKET_BITS] / 8;
+}
+
 /* The fewest cells that overflow rarely enough, and hold the mean load. */
 static uint64_t fewest_cells(const dlbf_search *search, const uint64_t *g, const fluid *law) {
     double const most = search->need->overflow;
@@ -77,9 +81,8 @@ static bool try_buckets(dlbf_search *search, uint64_t *g) {
     fpr += n * 0x1p-64; /* equal hashes, as in tamis_dlbf_forecast */
     bool const is_good = most > 0 ? fpr <= most : fpr < INFINITY;
     if (!is_good || !tamis_dlbf_layout(g, &layout)) return false;
-    double const bytes = (double)layout.blocks * layout.block_bytes;
-    if (bytes >= search->bytes) return true;
-    search->bytes = bytes;
+    if (table_bytes(g) >= search->bytes) return true;
+    search->bytes = table_bytes(g);
     memcpy(search->best, g, sizeof search->best);
     return true;
 }
@@ -96,26 +99,39 @@ static double load_limit(const dlbf_search *search, const uint64_t *g) {
     return load;
 }
 
-/* The largest load that meets the need by the fluid limit, to three digits; 0: there is none. A
- * filling goes on from the largest load that was good, instead of beginning again. */
+/* Does a load meet the need by the fluid limit? `law` is that of a smaller load that does: filling
+ * goes on from it, and it becomes the law of this load if this one does, too. */
+static bool is_good_load(const dlbf_search *search, uint64_t *g, double load, fluid *law) {
+    fluid next = *law;
+    tamis_fluid_go_on(&next, load);
+    bool const is_good =
+        set_buckets(search, g, load) && complete(search, &next, g) <= search->need->fpr;
+    if (is_good) *law = next;
+    return is_good;
+}
+
+/* The largest load that meets the need by the fluid limit, to three digits; 0: there is none, or
+ * none that makes a table smaller than the best. Whether a load is good can change several times
+ * within a few per cent, since codes are whole numbers: so a load of 5% less must be bad before all
+ * are taken for bad. */
 static double largest_load(const dlbf_search *search, uint64_t *g) {
-    double low = 0, high = load_limit(search, g);
-    fluid  law, law_low;
-    tamis_fluid_fill((unsigned)g[DLBF_TABLES], 0, INFINITY, &law_low);
+    double const smaller = search->n * (double)g[DLBF_BUCKET_BITS] / 8 / search->bytes;
+    double       low = 0, high = load_limit(search, g);
+    fluid        law;
+    tamis_fluid_fill((unsigned)g[DLBF_TABLES], 0, INFINITY, &law);
+    if (smaller >= high) return 0;
+    if (smaller > 0 && !is_good_load(search, g, 0.95 * smaller, &law)) return 0;
     while (high - low > 1e-3 * high && high > 1e-3) {
         double const load = (low + high) / 2;
-        law = law_low;
-        tamis_fluid_go_on(&law, load);
-        bool const is_good =
-            set_buckets(search, g, load) && complete(search, &law, g) <= search->need->fpr;
+        bool const   is_good = load < law.load || is_good_load(search, g, load, &law);
         *(is_good ? &low : &high) = load;
-        if (is_good) law_low = law;
     }
     return low;
 }
 
 /* The smallest table with buckets of a size. If the number of buckets is fixed, there is one only.
- * Otherwise the load goes down from the largest: few keys are less even than their limit. */
+ * Otherwise the load goes down from the largest: few keys are less even than their limit. It ends
+ * where tables are no longer smaller than the best. */
 static void try_bucket_bits(dlbf_search *search, uint64_t *g) {
     uint64_t const fixed = search->need->fixed[DLBF_BUCKETS];
     double const   papers = g[DLBF_BUCKET_BITS] == 64 ? 4 : 6.4;
@@ -124,9 +140,13 @@ static void try_bucket_bits(dlbf_search *search, uint64_t *g) {
         if (fixed >= 1) (void)try_buckets(search, g);
         return;
     }
-    double load = search->need->fpr <= 0 ? papers : largest_load(search, g);
+    double   load = search->need->fpr <= 0 ? papers : largest_load(search, g);
+    uint64_t tried = 0;
     for (unsigned i = 0; i < TRIES && load > 0; i++, load *= 0.99) {
-        if (!set_buckets(search, g, load) || try_buckets(search, g)) return;
+        if (!set_buckets(search, g, load) || table_bytes(g) >= search->bytes) return;
+        if (g[DLBF_BUCKETS] == tried) continue; /* few keys: 1% less is the same number */
+        tried = g[DLBF_BUCKETS];
+        if (try_buckets(search, g)) return;
     }
 }
 

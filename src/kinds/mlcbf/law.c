@@ -208,46 +208,76 @@ static double series_next(series *power, uint64_t i) {
 }
 
 /* Coefficients have become so large that they would overflow: move a factor into the scale. */
-static void shrink(series *power, ml_cells *cells) {
-    for (unsigned i = 0; i < ML_MAX_COST; i++) {
-        power->recent[i] *= 1e-200;
-        cells->under[i] *= 1e-200;
-    }
-    cells->over *= 1e-200;
+static void shrink(series *power, ml_window *window) {
+    for (unsigned i = 0; i < ML_MAX_COST; i++) power->recent[i] *= 1e-200;
+    for (unsigned i = 0; i < window->length; i++) window->chance[i] *= 1e-200;
+    window->beyond *= 1e-200;
     power->scale += 200 * log(10);
 }
 
-/* All coefficients, up to the most bits that the counters can take. It may stop beyond the area and
- * the mean, where coefficients fall, when the last ML_MAX_COST of them no longer change the sum. */
-void tamis_ml_cells(const ml_heights *heights, double counters, double area, ml_cells *ret_cells) {
-    ml_cells found = { .over = 0 };
-    double   recent = 0; /* the sum of the last few coefficients */
-    if (!(heights->last[0] > 0)) {
-        *ret_cells = (ml_cells){ .over = 1 };
-        return;
-    }
-    series power = series_make(heights, counters);
-    if (area < ML_MAX_COST) found.under[(unsigned)area] = 1;
+/* Keep coefficient i, if it is in the window or beyond it. */
+static void keep(ml_window *window, uint64_t i, double term) {
+    if (i < window->first) return;
+    if (i - window->first < window->length)
+        window->chance[i - window->first] = term;
+    else
+        window->beyond += term;
+}
+
+/* All coefficients, up to the most bits that the counters can take. It may stop beyond the window
+ * and the mean, where coefficients fall, when the last ML_MAX_COST of them no longer change the
+ * sum. */
+void tamis_ml_window(const ml_heights *heights, double counters, uint64_t first, unsigned length,
+                     ml_window *ret_window) {
+    double recent = 0; /* the sum of the last few coefficients */
+    ret_window->first = first;
+    ret_window->length = length;
+    ret_window->beyond = heights->last[0] > 0 ? 0 : 1;
+    memset(ret_window->chance, 0, length * sizeof ret_window->chance[0]);
+    if (!(heights->last[0] > 0)) return;
+    series         power = series_make(heights, counters);
     double const   mean = counters * tamis_ml_mean_cost(heights);
     uint64_t const last = (uint64_t)(counters * heights->cost[heights->depth - 1]);
-    uint64_t const end = (uint64_t)area;
+    keep(ret_window, 0, 1);
     for (uint64_t i = 1; i <= last; i++) {
         double const term = series_next(&power, i);
-        if (i > end)
-            found.over += term;
-        else if (end - i < ML_MAX_COST)
-            found.under[end - i] = term;
+        keep(ret_window, i, term);
         recent += term;
         if (i % ML_MAX_COST == 0) {
-            if (i > end && (double)i > mean && recent <= found.over * 1e-17) break;
+            bool const is_beyond = i >= first + length && (double)i > mean;
+            if (is_beyond && recent <= ret_window->beyond * 1e-17) break;
             recent = 0;
         }
-        if (term > 1e200) shrink(&power, &found);
+        if (term > 1e200) shrink(&power, ret_window);
     }
     double const scale = exp(power.scale);
-    found.over *= scale;
-    for (unsigned i = 0; i < ML_MAX_COST; i++) found.under[i] *= scale;
-    *ret_cells = found;
+    ret_window->beyond *= scale;
+    for (unsigned i = 0; i < length; i++) ret_window->chance[i] *= scale;
+}
+
+bool tamis_ml_cells_in(const ml_window *window, double area, ml_cells *ret_cells) {
+    uint64_t const end = (uint64_t)area, first = window->first;
+    uint64_t const least = first == 0 ? 0 : first + ML_MAX_COST - 1;
+    if (end < least || end >= first + window->length) return false;
+    *ret_cells = (ml_cells){ .over = 0 };
+    for (uint64_t i = end + 1; i < first + window->length; i++) {
+        ret_cells->over += window->chance[i - first];
+    }
+    ret_cells->over += window->beyond;
+    for (unsigned i = 0; i < ML_MAX_COST && i <= end; i++) {
+        ret_cells->under[i] = window->chance[end - i - first];
+    }
+    return true;
+}
+
+/* A window that ends with the area. Not inlined: its frame is large. */
+__attribute__((noinline)) void tamis_ml_cells(const ml_heights *heights, double counters,
+                                              double area, ml_cells *ret_cells) {
+    uint64_t const end = (uint64_t)area;
+    uint64_t const first = end < ML_MAX_COST ? 0 : end - (ML_MAX_COST - 1);
+    ml_window      window;
+    tamis_ml_window(heights, counters, first, (unsigned)(end - first) + 1, &window);
+    (void)tamis_ml_cells_in(&window, area, ret_cells);
 }
 
 /* ------------------------------------------------------------------ blocks that close */
@@ -280,10 +310,14 @@ static double hit_closes(const ml_heights *heights, const ml_cells *others) {
     return sum;
 }
 
+double tamis_ml_sticks_by(const ml_heights *heights, const ml_life *life, const ml_cells *others) {
+    double const closed = tamis_ml_closed(heights, others);
+    return life->blocks * (closed + life->counters * heights->top) +
+           life->hits_later * (heights->reaches + hit_closes(heights, others));
+}
+
 double tamis_ml_sticks(const ml_heights *heights, const ml_life *life, double area,
                        ml_cells *ret_others) {
     tamis_ml_cells(heights, life->counters - 1, area, ret_others);
-    double const closed = tamis_ml_closed(heights, ret_others);
-    return life->blocks * (closed + life->counters * heights->top) +
-           life->hits_later * (heights->reaches + hit_closes(heights, ret_others));
+    return tamis_ml_sticks_by(heights, life, ret_others);
 }

@@ -110,6 +110,23 @@ typedef struct ml_cells {
 
 void tamis_ml_cells(const ml_heights *heights, double counters, double area, ml_cells *ret_cells);
 
+#define ML_WINDOW 1024
+
+/* The same for many areas at once: P[exactly so many bits] in a window, first to first + length -
+ * 1, and P[more]. It takes one pass over all bits, as one area does. */
+typedef struct ml_window {
+    uint64_t first;
+    unsigned length; /* up to ML_WINDOW */
+    double   chance[ML_WINDOW];
+    double   beyond;
+} ml_window;
+
+void tamis_ml_window(const ml_heights *heights, double counters, uint64_t first, unsigned length,
+                     ml_window *ret_window);
+
+/* The cells beside one of these areas. False: the window does not reach so far. */
+bool tamis_ml_cells_in(const ml_window *window, double area, ml_cells *ret_cells);
+
 /* P[the cells of the others leave room for `paid` bits, and not for `cost`]. */
 double tamis_ml_between(const ml_cells *others, unsigned paid, unsigned cost);
 
@@ -121,6 +138,9 @@ typedef struct ml_life {
     double blocks, counters; /* how many blocks, and counters in each of them */
     double hits_later;       /* hits after the table was filled */
 } ml_life;
+
+/* Expected events of sticking, from the cells of all counters of a block but one. */
+double tamis_ml_sticks_by(const ml_heights *heights, const ml_life *life, const ml_cells *others);
 
 /* Expected events of sticking, in the filling and with each later hit. ret_others: the cells of all
  * counters of a block but one. */

@@ -91,18 +91,27 @@ static double fewest_counters(const ml_search *search, const ml_model *model, do
 typedef struct ml_blocks {
     const ml_heights *heights;
     const ml_life    *life;
+    const ml_window  *window; /* of areas that are likely to be asked for, or NULL */
+    double            limit;  /* how often anything may stick */
 } ml_blocks;
-
-/* How often anything sticks, with so much area in each block. */
-static double sticks_with(const void *context, double area) {
-    const ml_blocks *const blocks = context;
-    ml_cells               others;
-    return tamis_ml_sticks(blocks->heights, blocks->life, area, &others);
-}
 
 /* How often it may. */
 static double may_stick(const tamis_need *need) {
     return -log1p(-max_stuck(need));
+}
+
+/* How often anything sticks, with so much area in each block. Less area sticks more often: where
+ * even the least area of the window sticks too often, its number will do. */
+static double sticks_with(const void *context, double area) {
+    const ml_blocks *const blocks = context;
+    const ml_window *const window = blocks->window;
+    ml_cells               others;
+    if (window == NULL) return tamis_ml_sticks(blocks->heights, blocks->life, area, &others);
+    double const least = (double)window->first + (window->first == 0 ? 0 : ML_MAX_COST - 1);
+    bool const   is_near = tamis_ml_cells_in(window, fmax(area, least), &others);
+    double const sticks = is_near ? tamis_ml_sticks_by(blocks->heights, blocks->life, &others) : 0;
+    if (is_near && (area >= least || sticks > blocks->limit)) return sticks;
+    return tamis_ml_sticks(blocks->heights, blocks->life, area, &others);
 }
 
 /* An area that all counters of a block together cannot exhaust. */
@@ -125,9 +134,9 @@ static bool fit_line(const ml_search *search, const ml_heights *heights, double 
         uint64_t const half = (low + high) / 2;
         share_line(m, half, g);
         ml_life const   life = tamis_ml_life(g, search->n, search->lifetime);
-        ml_blocks const blocks = { heights, &life };
+        ml_blocks const blocks = { heights, &life, NULL, may_stick(search->need) };
         double const    area = fmin((double)g[ML_AREA], most_area(&life, heights));
-        *(sticks_with(&blocks, area) <= may_stick(search->need) ? &low : &high) = half;
+        *(sticks_with(&blocks, area) <= blocks.limit ? &low : &high) = half;
     }
     if (low != 0) share_line(m, low, g);
     return low != 0;
@@ -152,15 +161,20 @@ static void cut_blocks(const tamis_need *need, const ml_heights *heights, double
 }
 
 /* The least area that is too small rarely enough; false: none is. The upper end begins at the mean
- * and 8 standard deviations, and grows by as much until it is enough; then bisection. */
-static bool fit_area(const ml_search *search, const ml_heights *heights, uint64_t *g) {
+ * and 8 standard deviations, and grows by as much until it is enough; then bisection. One pass over
+ * the bits of a block tells about all areas that are near. Not inlined: its frame is large. */
+static __attribute__((noinline)) bool fit_area(const ml_search *search, const ml_heights *heights,
+                                               uint64_t *g) {
     ml_life const   life = tamis_ml_life(g, search->n, search->lifetime);
-    ml_blocks const blocks = { heights, &life };
-    crossing        cross = tamis_crossing(sticks_with, &blocks, may_stick(search->need));
+    ml_window       window;
+    ml_blocks const blocks = { heights, &life, &window, may_stick(search->need) };
+    crossing        cross = tamis_crossing(sticks_with, &blocks, blocks.limit);
     double const    most = most_area(&life, heights);
     double const    mean = life.counters * tamis_ml_mean_cost(heights);
     double const    some = 8 * sqrt(life.counters) * tamis_ml_cost_deviation(heights) + 16;
     double          low = -1, high = fmin(most, ceil(mean + some));
+    double const    first = fmax(0, fmax(floor(mean) - ML_MAX_COST, high - ML_WINDOW / 2));
+    tamis_ml_window(heights, life.counters - 1, (uint64_t)first, ML_WINDOW, &window);
     tamis_crossing_close_in(&cross, high, most, 0);
     while (!tamis_crossing_meets(&cross, high)) {
         if (high >= most) return false;
@@ -232,51 +246,144 @@ static bool choose_widths(const ml_search *search, const ml_model *model, const 
     return tamis_ml_widths(model, law, &rules, g + ML_BITS);
 }
 
-/* The best table with k hashes, tried. Returns its bits, or infinity: there is none. *guess is
- * about the number of counters that it takes, or 0, and becomes that number. */
-static __attribute__((noinline)) double try_hashes(ml_search *search, const ml_model *model,
-                                                   uint64_t *g, double *guess) {
-    double const k = (double)g[ML_HASHES], near = *guess != 0 ? *guess : search->n * k;
-    double       m = is_sized(search->need) ? ml_total(g) : fewest_counters(search, model, k, near);
+/* A table with k hashes, as far as it is known without its blocks. */
+typedef struct ml_draft {
+    double   m;    /* counters; 0: there is no such table */
+    double   bits; /* of these counters and their cells, without any reserve: no table has fewer */
+    uint64_t widths[LEVELS_MAX];
+} ml_draft;
+
+/* Draft it: the fewest counters, and the widths of their levels. *guess is about the number of
+ * counters that it takes, or 0, and becomes that number. */
+static __attribute__((noinline)) ml_draft draft_hashes(const ml_search *search,
+                                                       const ml_model  *model,
+                                                       const uint64_t *fields, uint64_t k,
+                                                       double *guess) {
+    double const near = *guess != 0 ? *guess : search->n * (double)k;
+    ml_draft     draft = { .bits = INFINITY };
+    uint64_t     g[ML_FIELDS];
     ml_law       law;
     ml_heights   heights;
+    memcpy(g, fields, sizeof g);
+    g[ML_HASHES] = k;
+    double m =
+        is_sized(search->need) ? ml_total(g) : fewest_counters(search, model, (double)k, near);
     *guess = m;
     if (!is_sized(search->need) && m != 0) m = fmax(m, MIN_COUNTERS);
-    if (m < 2 || search->n * k / m > ML_MAX_HITS) return INFINITY;
-    tamis_ml_law(&model->map, m, search->n * k, &law);
-    if (!choose_widths(search, model, &law, m, g)) return INFINITY;
+    if (m < 2 || search->n * (double)k / m > ML_MAX_HITS) return draft;
+    draft.bits = m; /* a bit for each counter, at least */
+    if (price_of(search, g, draft.bits) > search->price) return draft;
+    draft.bits = INFINITY;
+    tamis_ml_law(&model->map, m, search->n * (double)k, &law);
+    if (!choose_widths(search, model, &law, m, g)) return draft;
     levels const layout = levels_make(1, 0, g + ML_BITS);
     tamis_ml_heights(model, &layout, &law, &heights);
-    double const least = m * ((double)g[ML_BITS] + tamis_ml_mean_cost(&heights)); /* no reserve */
-    if (price_of(search, g, least) > search->price) return least;
-    if (!fit_blocks(search, &heights, m, g)) return INFINITY;
-    try_table(search, model, g);
-    return table_bits(g);
+    draft.m = m;
+    draft.bits = m * ((double)g[ML_BITS] + tamis_ml_mean_cost(&heights));
+    memcpy(draft.widths, g + ML_BITS, sizeof draft.widths);
+    return draft;
 }
 
-/* All numbers of hashes for one D. The size falls with k to a single minimum and then rises, so the
- * loop may stop when it has risen by 10%. */
+/* Make a table of a draft, and try it. */
+static __attribute__((noinline)) void try_draft(ml_search *search, const ml_model *model,
+                                                const ml_draft *draft, uint64_t *g) {
+    ml_law     law;
+    ml_heights heights;
+    memcpy(g + ML_BITS, draft->widths, sizeof draft->widths);
+    tamis_ml_law(&model->map, draft->m, search->n * (double)g[ML_HASHES], &law);
+    levels const layout = levels_make(1, 0, g + ML_BITS);
+    tamis_ml_heights(model, &layout, &law, &heights);
+    if (fit_blocks(search, &heights, draft->m, g)) try_table(search, model, g);
+}
+
+/* The drafts of one D, by k. */
+typedef struct ml_drafts {
+    ml_draft of[ML_MAX_HASHES + 1];
+    double   least; /* bits of the smallest */
+} ml_drafts;
+
+#define MANY_BITS 1e5 /* several blocks: a reserve is less than a tenth of them */
+
+/* Draft k = first, first + step, ..., until tables have become larger by more than what reserves
+ * may differ. */
+static void draft_from(const ml_search *search, const ml_model *model, const uint64_t *g,
+                       uint64_t first, int step, double guess, ml_drafts *all) {
+    for (uint64_t k = first; k >= 1 && k <= ML_MAX_HASHES; k += (uint64_t)(int64_t)step) {
+        all->of[k] = draft_hashes(search, model, g, k, &guess);
+        if (all->of[k].bits > (all->least < MANY_BITS ? 1.5 : 1.2) * all->least) return;
+        all->least = fmin(all->least, all->of[k].bits);
+    }
+}
+
+/* All k that may be best. Sizes fall with k to a single minimum, which is about 0.3 log2(1 / fpr),
+ * and then rise. */
+static void draft_all(const ml_search *search, const ml_model *model, const uint64_t *g,
+                      ml_drafts *ret_drafts) {
+    uint64_t const fixed = search->need->fixed[ML_HASHES];
+    double const   middle = fmin(ML_MAX_HASHES, fmax(1, rint(-0.3 * log2(search->need->fpr))));
+    uint64_t const first = fixed != NEED_FREE      ? fixed
+                           : search->need->fpr > 0 ? (uint64_t)middle
+                                                   : 1;
+    double         guess = 0;
+    ret_drafts->least = INFINITY;
+    for (unsigned k = 0; k <= ML_MAX_HASHES; k++) ret_drafts->of[k].bits = INFINITY;
+    if (fixed != NEED_FREE) {
+        ret_drafts->of[fixed] = draft_hashes(search, model, g, fixed, &guess);
+        return;
+    }
+    draft_from(search, model, g, first, 1, 0, ret_drafts);
+    draft_from(search, model, g, first - 1, -1, ret_drafts->of[first].m, ret_drafts);
+}
+
+/* Try the table of the cheapest draft that is left, and take the draft from the list. False: none
+ * is as cheap as the best table. */
+static bool try_cheapest(ml_search *search, const ml_model *model, const uint64_t *fields,
+                         ml_drafts *all) {
+    double   price = search->price;
+    uint64_t best = 0, g[ML_FIELDS];
+    memcpy(g, fields, sizeof g);
+    for (uint64_t k = 1; k <= ML_MAX_HASHES; k++) {
+        g[ML_HASHES] = k;
+        double const next = price_of(search, g, all->of[k].bits);
+        if (next == INFINITY || next > price) continue;
+        best = k;
+        price = next;
+    }
+    if (best == 0) return false;
+    g[ML_HASHES] = best;
+    try_draft(search, model, &all->of[best], g);
+    all->of[best].bits = INFINITY;
+    return true;
+}
+
+/* All numbers of hashes for one D. To find the blocks of a table takes ten times as long as to
+ * draft it, and no table is cheaper than its draft. So first all are drafted. Then tables are made,
+ * the cheapest draft first, until a draft is dearer than the best table. */
 static void try_set(ml_search *search, uint64_t mask) {
     const uint64_t *const fixed = search->need->fixed;
-    uint64_t const        first = fixed[ML_HASHES] != NEED_FREE ? fixed[ML_HASHES] : 1;
-    uint64_t const        last = fixed[ML_HASHES] != NEED_FREE ? first : ML_MAX_HASHES;
-    double                least = INFINITY, guess = 0;
+    uint64_t              g[ML_FIELDS];
+    ml_drafts             drafts;
     ml_model              model;
     tamis_ml_model(mask, fixed[ML_PLAIN] == 1, &model);
     if (fixed[ML_BITS] == NEED_FREE && !tamis_ml_can_count(&model, search->count_to)) return;
-    for (uint64_t k = first; k <= last; k++) {
-        uint64_t g[ML_FIELDS];
-        memcpy(g, fixed, sizeof g);
-        g[ML_HASHES] = k;
-        g[ML_INCREMENTS] = mask;
-        g[ML_PLAIN] = fixed[ML_PLAIN] == 1;
-        for (unsigned l = 0; l < LEVELS_MAX; l++) {
-            if (g[ML_BITS + l] == NEED_FREE) g[ML_BITS + l] = 0;
-        }
-        double const bits = try_hashes(search, &model, g, &guess);
-        if (bits > 1.1 * least) break;
-        least = fmin(least, bits);
+    memcpy(g, fixed, sizeof g);
+    g[ML_INCREMENTS] = mask;
+    g[ML_PLAIN] = fixed[ML_PLAIN] == 1;
+    for (unsigned l = 0; l < LEVELS_MAX; l++) {
+        if (g[ML_BITS + l] == NEED_FREE) g[ML_BITS + l] = 0;
     }
+    draft_all(search, &model, g, &drafts);
+    while (try_cheapest(search, &model, g, &drafts)) continue;
+}
+
+static void try_sets(ml_search *search) {
+    static const uint64_t   sets[] = { ML_GENERAL, ML_GENERAL_WIDE, ML_D4, ML_ONE };
+    const tamis_need *const need = search->need;
+    if (is_fixed(need, ML_INCREMENTS)) {
+        try_set(search, need->fixed[ML_INCREMENTS]);
+        return;
+    }
+    for (unsigned i = 0; i < sizeof sets / sizeof sets[0]; i++) try_set(search, sets[i]);
 }
 
 /* ------------------------------------------------------------------ the choice */
@@ -294,16 +401,6 @@ static bool is_possible(const tamis_need *need) {
         if (bits != NEED_FREE && bits > LEVELS_MAX_BITS) return false;
     }
     return mask == NEED_FREE || increments_are_possible(mask);
-}
-
-static void try_sets(ml_search *search) {
-    static const uint64_t   sets[] = { ML_GENERAL, ML_GENERAL_WIDE, ML_D4, ML_ONE };
-    const tamis_need *const need = search->need;
-    if (is_fixed(need, ML_INCREMENTS)) {
-        try_set(search, need->fixed[ML_INCREMENTS]);
-        return;
-    }
-    for (unsigned i = 0; i < sizeof sets / sizeof sets[0]; i++) try_set(search, sets[i]);
 }
 
 bool tamis_ml_choose(const tamis_need *need, uint64_t *ret_geometry) {

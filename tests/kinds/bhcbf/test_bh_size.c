@@ -259,6 +259,31 @@ static void bh_profile_is_that_of_all_ways_to_add(void **state) {
 
 /* ------------------------------------------------------------------ geometries */
 
+/* A profile that ends where hardly any entry has so many hits says the same of a table, or a little
+ * more: never less. */
+static void bh_short_profiles_are_on_the_safe_side(void **state) {
+    static const double loads[] = { 0.3, 1, 2 }, n = 1e6, k = 4, nevers[] = { 1e-12, 1e-25, 1e-40 };
+    (void)state;
+    for (unsigned i = 0; i < COUNT(loads) * COUNT(nevers); i++) {
+        double const     m = n * k / loads[i / 3], never = nevers[i % 3];
+        uint64_t const   g[] = { (uint64_t)m, (uint64_t)k, 6, 9, D, 3, 1, 1 };
+        pairs const      layout = tamis_bh_pairs(g);
+        bh_profile const whole = profile_of(g);
+        bh_profile       part;
+        unsigned const   most = tamis_bh_most_hits(m, n * k, never);
+        assert_true(tamis_bh_beyond(most, m, n * k) <= never);
+        assert_true(most < whole.top);
+        tamis_bh_profile_rate(&layout, most, &part);
+        tamis_bh_profile_risk(&layout, &part);
+        double const fpr = fpr_of(&whole, g, n), more = fpr_of(&part, g, n);
+        assert_true(more >= fpr * (1 - 1e-12) && more <= fpr + k * never);
+        double const stuck = m * tamis_bh_stuck(&whole, m, n * k);
+        double const stuck_more = m * tamis_bh_stuck(&part, m, n * k);
+        assert_true(stuck_more >= stuck * (1 - 1e-12) &&
+                    stuck_more <= stuck * (1 + 1e-12) + m * never);
+    }
+}
+
 static void bh_is_possible_checks_every_field(void **state) {
     (void)state;
     static const uint64_t good[] = { 2560, 5, 4, 8, D, 3, 1, 0 };
@@ -390,6 +415,7 @@ int main(void) {
         cmocka_unit_test(bh_best_is_that_of_the_paper),
         cmocka_unit_test(bh_sizes_are_those_of_table_1),
         cmocka_unit_test(bh_profile_is_that_of_all_ways_to_add),
+        cmocka_unit_test(bh_short_profiles_are_on_the_safe_side),
         cmocka_unit_test(bh_is_possible_checks_every_field),
         cmocka_unit_test(bh_choose_keeps_what_was_asked),
         cmocka_unit_test(bh_choose_has_more_bits_if_less_may_stick),

@@ -125,6 +125,45 @@ static double mean_rate(const uint64_t *g, uint64_t n) {
     return sum;
 }
 
+/* The cells of a block beside an area, for a block that has levels of so many bits. */
+static ml_heights heights_of(const uint64_t *bits, double load) {
+    static ml_model model;
+    static ml_law   law;
+    ml_heights      heights;
+    levels const    layout = levels_make(1, 0, bits);
+    tamis_ml_model(GENERAL, false, &model);
+    tamis_ml_law(&model.map, 1e6, load * 1e6, &law);
+    tamis_ml_heights(&model, &layout, &law, &heights);
+    return heights;
+}
+
+/* A window has the sums of one pass; each area by itself has another. */
+static void a_window_has_the_cells_of_all_its_areas(void **state) {
+    static const uint64_t bits[LEVELS_MAX] = { 1, 2, 2, 4, 4, 8 };
+    static const double   counters[] = { 3, 40, 500, 3000 }, loads[] = { 0.3, 1.5 };
+    static ml_window      window;
+    (void)state;
+    for (size_t i = 0; i < COUNT(counters) * COUNT(loads); i++) {
+        double const     n = counters[i / 2];
+        ml_heights const heights = heights_of(bits, loads[i % 2]);
+        double const     mean = floor(n * tamis_ml_mean_cost(&heights));
+        uint64_t const   first = mean > 100 ? (uint64_t)mean - 100 : 0;
+        tamis_ml_window(&heights, n, first, ML_WINDOW, &window);
+        for (double area = mean; area < (double)first + ML_WINDOW; area += 41) {
+            ml_cells one, other;
+            tamis_ml_cells(&heights, n, area, &one);
+            assert_true(tamis_ml_cells_in(&window, area, &other));
+            assert_true(fabs(one.over - other.over) <= 1e-12 * one.over + 1e-290);
+            for (unsigned j = 0; j < ML_MAX_COST; j++) {
+                assert_true(fabs(one.under[j] - other.under[j]) <= 1e-12 * one.under[j] + 1e-290);
+            }
+        }
+        ml_cells none;
+        assert_false(tamis_ml_cells_in(&window, (double)first + ML_WINDOW, &none));
+        if (first != 0) assert_false(tamis_ml_cells_in(&window, (double)first + 60, &none));
+    }
+}
+
 static void the_papers_rates_are_stated_and_measured(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -335,6 +374,7 @@ static void what_is_fixed_is_kept_or_refused(void **state) {
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_law_of_a_counter_is_that_of_its_hits),
+        cmocka_unit_test(a_window_has_the_cells_of_all_its_areas),
         cmocka_unit_test(the_papers_rates_are_stated_and_measured),
         cmocka_unit_test(the_papers_sizing_overflows_in_a_third_of_filters),
         cmocka_unit_test(sticking_is_as_often_as_stated),
