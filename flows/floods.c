@@ -77,6 +77,7 @@ static void see_opening(floods *f, const tracked *p, flood_kind kind) {
     target->flows[kind] += f->weight;
     target->young[0][kind] += f->weight;
     target->opened += f->weight;
+    target->is_busy = true;
     scans_register(target->sources, hash);
     vote_for(&target->port, &to, target->port.winner.port == to.port, f->weight);
     vote_for(&target->source, &from, is_same_host(&target->source.winner, &from), f->weight);
@@ -218,6 +219,7 @@ void floods_judge(floods *f, uint64_t now_ns, bool is_last, floods_hook *on_foun
     if (f->next_ns == 0) f->next_ns = now_ns + FLOODS_WINDOW_NS; /* the first window */
     if (now_ns < f->next_ns && !is_last) return;
     for (uint16_t i = 0; i < f->list.n; i++) {
+        if (!f->targets[i].is_busy) continue;
         target_advance(&f->targets[i], now_ns / FLOODS_GRACE_NS);
         judge_target(f, i, is_last, on_found, context);
     }

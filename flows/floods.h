@@ -57,13 +57,14 @@ typedef struct flood_vote {
 
 /* A receiver, in this window. */
 typedef struct flood_target {
+    bool       is_busy;  /* flows came in this window or in the one before */
+    bool       has_sent; /* something was captured, at any time */
+    bool       is_told;  /* of a flood that goes on */
     uint64_t   flows[N_FLOOD_KINDS];
     uint64_t   slot;                    /* of the latest flow, in units of FLOODS_GRACE_NS, */
     uint64_t   young[2][N_FLOOD_KINDS]; /* and flows of that time and of the one before */
     uint64_t   opened;                  /* flows in this window, answered or not, */
     flood_vote port, source;            /* and whose they are */
-    bool       has_sent;                /* something was captured, at any time */
-    bool       is_told;                 /* of a flood that goes on */
     uint8_t    sources[SCANS_REGISTERS];
 } flood_target;
 

@@ -192,7 +192,7 @@ static bool is_icmp(const packet *p) {
     return p->flow.protocol == PROTOCOL_ICMP || p->flow.protocol == PROTOCOL_ICMP6;
 }
 
-bool machine_takes(const machine *m, const packet *p) {
+bool machine_takes_slowly(const machine *m, const packet *p) {
     if (m->protocol != 0 && p->flow.protocol != m->protocol &&
         !(m->protocol == PROTOCOL_ICMP && is_icmp(p))) {
         return false;

@@ -245,7 +245,11 @@ static inline uint32_t machine_unreachable_answers(const machine *m) {
 }
 
 /* Does this machine handle the packet? */
-bool machine_takes(const machine *m, const packet *p);
+bool machine_takes_slowly(const machine *m, const packet *p);
+
+static inline bool machine_takes(const machine *m, const packet *p) {
+    return (p->flow.protocol == m->protocol && m->ports.n == 0) || machine_takes_slowly(m, p);
+}
 
 /* The answers of the tests that are not about TCP flags. */
 uint32_t machine_other_answers(const machine *m, const packet *p);

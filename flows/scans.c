@@ -40,16 +40,26 @@ static void add_registers(uint8_t *to, const uint8_t *from) {
     }
 }
 
-static void add_piece(scan_piece *to, const scan_piece *from) {
-    to->attempts += from->attempts;
-    to->answers += from->answers;
+static void add_piece(scan_registers *to, const scan_registers *from) {
     add_registers(to->targets, from->targets);
     add_registers(to->answered, from->answered);
     add_registers(to->hosts, from->hosts);
     add_registers(to->ports, from->ports);
 }
 
-static void add_pieces(const scan_source *source, scan_span span, scan_piece *ret_sum) {
+static uint64_t count_attempts(const scan_source *source, scan_span span) {
+    uint64_t n = span == SCAN_ALL ? source->past_attempts : 0;
+    for (unsigned i = 0; i < SCANS_PIECES; i++) n += source->attempts[i];
+    return n;
+}
+
+static uint64_t count_answers(const scan_source *source, scan_span span) {
+    uint64_t n = span == SCAN_ALL ? source->past_answers : 0;
+    for (unsigned i = 0; i < SCANS_PIECES; i++) n += source->answers[i];
+    return n;
+}
+
+static void add_pieces(const scan_source *source, scan_span span, scan_registers *ret_sum) {
     memset(ret_sum, 0, sizeof *ret_sum);
     if (span == SCAN_ALL) *ret_sum = source->past;
     for (unsigned i = 0; i < SCANS_PIECES; i++) add_piece(ret_sum, &source->pieces[i]);
@@ -57,19 +67,28 @@ static void add_pieces(const scan_source *source, scan_span span, scan_piece *re
 
 /* There cannot be more hosts than attempts. */
 scan_figures scans_figures(const scan_source *source, scan_span span) {
-    scan_piece sum;
+    scan_registers sum;
     add_pieces(source, span, &sum);
-    double const attempts = (double)sum.attempts;
-    return (scan_figures){ .attempts = sum.attempts,
-                           .answers = sum.answers,
+    uint64_t const n = count_attempts(source, span);
+    double const   attempts = (double)n;
+    return (scan_figures){ .attempts = n,
+                           .answers = count_answers(source, span),
                            .hosts = (uint64_t)llround(fmin(scans_estimate(sum.hosts), attempts)),
                            .ports = (uint64_t)llround(fmin(scans_estimate(sum.ports), attempts)) };
 }
 
 /* ------------------------------------------------------------------ time */
 
-static scan_piece *piece_now(scan_source *source) {
-    return &source->pieces[source->piece % SCANS_PIECES];
+/* The latest piece becomes one of the past. */
+static void clear_piece(scan_source *source, uint64_t piece) {
+    size_t const i = piece % SCANS_PIECES;
+    if (source->attempts[i] != 0 || source->answers[i] != 0) {
+        add_piece(&source->past, &source->pieces[i]);
+        memset(&source->pieces[i], 0, sizeof source->pieces[i]);
+    }
+    source->past_attempts += source->attempts[i];
+    source->past_answers += source->answers[i];
+    source->attempts[i] = source->answers[i] = 0;
 }
 
 /* Let the window and the young attempts of a source move on. */
@@ -77,11 +96,7 @@ static void source_advance(scan_source *source, uint64_t now_ns) {
     uint64_t const piece = now_ns / SCANS_PIECE_NS, slot = now_ns / SCANS_GRACE_NS;
     uint64_t const n = piece - source->piece;
     if (n >= SCANS_PIECES) source->told = SCAN_NONE; /* the next scan is another one */
-    for (uint64_t i = 0; i < n && i < SCANS_PIECES; i++) {
-        source->piece = piece - i;
-        add_piece(&source->past, piece_now(source));
-        memset(piece_now(source), 0, sizeof(scan_piece));
-    }
+    for (uint64_t i = 0; i < n && i < SCANS_PIECES; i++) clear_piece(source, piece - i);
     source->piece = piece;
     if (slot == source->slot) return;
     source->young[1] = slot == source->slot + 1 ? source->young[0] : 0;
@@ -127,14 +142,15 @@ static void vote_for(scan_source *source, const host_end *to, uint64_t target) {
 }
 
 static void source_count(scans *s, scan_source *source, const host_end *to, uint32_t n) {
-    uint64_t const    host = ranking_hash(&s->list, to->address), port = hash_port(s, to);
-    scan_piece *const piece = piece_now(source);
+    uint64_t const        host = ranking_hash(&s->list, to->address), port = hash_port(s, to);
+    size_t const          i = source->piece % SCANS_PIECES;
+    scan_registers *const piece = &source->pieces[i];
     scans_register(piece->hosts, host);
     scans_register(piece->ports, port);
     scans_register(piece->targets, hash_target(host, port));
     vote_for(source, to, hash_target(host, port));
     source->is_recent = true;
-    piece->attempts += n;
+    source->attempts[i] += n;
     source->young[0] += n;
 }
 
@@ -156,11 +172,12 @@ void scans_attempt(scans *s, const host_end *from, const host_end *to, uint64_t 
 void scans_answer(scans *s, const host_end *from, const host_end *to, uint64_t now_ns) {
     uint16_t const i = ranking_find(&s->list, from);
     if (i == RANKING_NONE) return;
-    uint64_t const target = hash_target(ranking_hash(&s->list, to->address), hash_port(s, to));
-    source_advance(&s->sources[i], now_ns);
-    if (s->sources[i].votes != 0 && target == s->sources[i].target_hash) s->sources[i].votes--;
-    piece_now(&s->sources[i])->answers++;
-    scans_register(piece_now(&s->sources[i])->answered, target);
+    uint64_t const     target = hash_target(ranking_hash(&s->list, to->address), hash_port(s, to));
+    scan_source *const source = &s->sources[i];
+    source_advance(source, now_ns);
+    if (source->votes != 0 && target == source->target_hash) source->votes--;
+    source->answers[source->piece % SCANS_PIECES]++;
+    scans_register(source->pieces[source->piece % SCANS_PIECES].answered, target);
 }
 
 /* ------------------------------------------------------------------ judging */
@@ -172,21 +189,17 @@ static uint32_t count_young(const scan_source *source, uint64_t slot) {
 }
 
 static scan_verdict judge_source(const scan_source *source, uint32_t young) {
-    scan_piece all;
-    add_pieces(source, SCAN_WINDOW, &all);
-    uint64_t const old = all.attempts > young ? all.attempts - young : 0;
-    uint64_t const unanswered = old > all.answers ? old - all.answers : 0;
+    scan_registers all;
+    uint64_t const attempts = count_attempts(source, SCAN_WINDOW);
+    uint64_t const answers = count_answers(source, SCAN_WINDOW);
+    uint64_t const old = attempts > young ? attempts - young : 0;
+    uint64_t const unanswered = old > answers ? old - answers : 0;
     if (unanswered < SCANS_ATTEMPTS) return SCAN_NONE;
-    double const targets = fmin(scans_estimate(all.targets), (double)all.attempts);
-    double const in_vain = targets - fmin(scans_estimate(all.answered), (double)all.answers);
+    add_pieces(source, SCAN_WINDOW, &all);
+    double const targets = fmin(scans_estimate(all.targets), (double)attempts);
+    double const in_vain = targets - fmin(scans_estimate(all.answered), (double)answers);
     if (in_vain >= fmax(SCANS_TARGETS, targets / SCANS_UNANSWERED_ONE_IN)) return SCAN_LIKELY;
     return unanswered * SCANS_UNANSWERED_ONE_IN >= old ? SCAN_RETRIES : SCAN_NONE;
-}
-
-static uint64_t count_attempts(const scan_source *source, scan_span span) {
-    uint64_t n = span == SCAN_ALL ? source->past.attempts : 0;
-    for (unsigned i = 0; i < SCANS_PIECES; i++) n += source->pieces[i].attempts;
-    return n;
 }
 
 /* A source is judged by its last window, whenever that was. */

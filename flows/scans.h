@@ -38,26 +38,28 @@
 
 typedef enum scan_verdict { SCAN_NONE, SCAN_RETRIES, SCAN_LIKELY } scan_verdict;
 
-/* Attempts, and registers of what they were for. */
-typedef struct scan_piece {
-    uint64_t attempts, answers;
-    uint8_t  targets[SCANS_REGISTERS], answered[SCANS_REGISTERS];
-    uint8_t  hosts[SCANS_REGISTERS], ports[SCANS_REGISTERS];
-} scan_piece;
+/* What attempts were for: targets, those that answered, hosts and ports. */
+typedef struct scan_registers {
+    uint8_t targets[SCANS_REGISTERS], answered[SCANS_REGISTERS];
+    uint8_t hosts[SCANS_REGISTERS], ports[SCANS_REGISTERS];
+} scan_registers;
 
+/* All sources are looked at every two seconds: what most of them are judged by comes first. */
 typedef struct scan_source {
-    bool         is_recent; /* attempts, or a verdict that was told, since scans_begin_interval() */
-    uint64_t     piece;     /* the latest one */
-    uint64_t     slot;      /* attempts of this time, in units of SCANS_GRACE_NS, and */
-    uint32_t     young[2];  /* of the one before, which are not judged yet */
-    scan_verdict verdict;   /* the worst that was found */
-    scan_verdict told;      /* the worst that was told since it was last silent */
-    scan_verdict latest;    /* of its last window */
-    host_end     target;    /* the one with most of the attempts in vain, if there is one */
-    uint64_t     target_hash;          /* of it, */
-    uint64_t     votes;                /* and how far it is ahead */
-    scan_piece   pieces[SCANS_PIECES]; /* by `piece` modulo SCANS_PIECES */
-    scan_piece   past;                 /* all before, since it entered the list */
+    uint32_t       attempts[SCANS_PIECES], answers[SCANS_PIECES]; /* of the pieces below */
+    uint64_t       piece;                                         /* the latest one */
+    uint64_t       slot;        /* attempts of this time, in units of SCANS_GRACE_NS, and */
+    uint32_t       young[2];    /* of the one before, which are not judged yet */
+    scan_verdict   verdict;     /* the worst that was found */
+    scan_verdict   told;        /* the worst that was told since it was last silent */
+    scan_verdict   latest;      /* of its last window */
+    bool           is_recent;   /* attempts, or a verdict was told, since scans_begin_interval() */
+    host_end       target;      /* the one with most of the attempts in vain, if there is one */
+    uint64_t       target_hash; /* of it, */
+    uint64_t       votes;       /* and how far it is ahead */
+    scan_registers pieces[SCANS_PIECES];        /* by `piece` modulo SCANS_PIECES */
+    uint64_t       past_attempts, past_answers; /* all before, since it entered the list */
+    scan_registers past;
 } scan_source;
 
 typedef struct scans {

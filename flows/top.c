@@ -47,26 +47,18 @@ static void get_ends(const tracked *p, host_end ret_ends[N_TOP_ROLES]) {
     }
 }
 
-static void list_open(top_list *list, const host_end *host, uint64_t weight) {
+static uint16_t list_open(top_list *list, const host_end *host, uint64_t weight) {
     bool           has_entered;
     uint16_t const i = ranking_count(&list->flows, host, 1, &has_entered);
     if (has_entered) list_enter(list, i, host->port);
     list->counts[TOP_FLOWS][i] += weight;
     list->has_ports[i] |= list->ports[i] != host->port;
+    return i;
 }
 
-/* Add to a count of both ends, if they are in the lists. */
-static void count_ends(top *t, const host_end *ends, top_measure measure, bool is_less) {
-    for (unsigned role = 0; role < N_TOP_ROLES; role++) {
-        top_list *const list = &t->lists[role];
-        uint16_t const  i = ranking_find(&list->flows, &ends[role]);
-        if (i == RANKING_NONE) continue;
-        uint64_t *const count = &list->counts[measure][i];
-        if (!is_less)
-            *count += t->weight;
-        else /* it may have entered the list after its attempt, or with another weight */
-            *count -= *count < t->weight ? *count : t->weight;
-    }
+/* A host may have entered the list after its attempt, or with another weight. */
+static void take_from(uint64_t *count, uint64_t weight) {
+    *count -= *count < weight ? *count : weight;
 }
 
 /* ------------------------------------------------------------------ flows */
@@ -84,17 +76,23 @@ static int half_open_change(const top *t, const tracked *p, bool is_opening) {
     return (int)is - (int)was;
 }
 
+/* What happens to a flow, for each of its ends that is in its list. */
 static void see_flow(top *t, const tracked *p, bool is_opening) {
-    event_role const role = p->rule->event >= 0 ? t->m->events[p->rule->event].role : ROLE_NONE;
+    event_role const event = p->rule->event >= 0 ? t->m->events[p->rule->event].role : ROLE_NONE;
     int const        change = half_open_change(t, p, is_opening);
     host_end         ends[N_TOP_ROLES];
-    if (!is_opening && change == 0 && role == ROLE_NONE) return;
+    if (!is_opening && change == 0 && event == ROLE_NONE) return;
     get_ends(p, ends);
-    for (unsigned i = 0; i < N_TOP_ROLES && is_opening; i++)
-        list_open(&t->lists[i], &ends[i], t->weight);
-    if (change != 0) count_ends(t, ends, TOP_HALF_OPEN, change < 0);
-    if (role == ROLE_REFUSED) count_ends(t, ends, TOP_REFUSED, false);
-    if (role == ROLE_RESET) count_ends(t, ends, TOP_RESET, false);
+    for (unsigned role = 0; role < N_TOP_ROLES; role++) {
+        top_list *const list = &t->lists[role];
+        uint16_t const  i = is_opening ? list_open(list, &ends[role], t->weight)
+                                       : ranking_find(&list->flows, &ends[role]);
+        if (i == RANKING_NONE) continue;
+        if (change > 0) list->counts[TOP_HALF_OPEN][i] += t->weight;
+        if (change < 0) take_from(&list->counts[TOP_HALF_OPEN][i], t->weight);
+        if (event == ROLE_REFUSED) list->counts[TOP_REFUSED][i] += t->weight;
+        if (event == ROLE_RESET) list->counts[TOP_RESET][i] += t->weight;
+    }
 }
 
 /* ------------------------------------------------------------------ bytes */

@@ -69,7 +69,7 @@ static tamis_step decide_rule(const machine *m, tracked *p, const machine_rule *
 
 /* The sender of a first packet is the client, unless the machine guesses by ports. In a state that
  * does not know its client, the sender takes its place: no rule asks. */
-tamis_step tracker_decide(const machine *m, tracked *p, tamis_status status, uint32_t value) {
+static inline tamis_step decide(const machine *m, tracked *p, tamis_status status, uint32_t value) {
     bool const            is_new = status == TAMIS_ERR_ABSENT;
     machine_meaning const meaning = m->values[status == TAMIS_OK ? value : 0];
     int const             state = is_new ? -1 : meaning.state;
@@ -88,10 +88,14 @@ tamis_step tracker_decide(const machine *m, tracked *p, tamis_status status, uin
     return p->step;
 }
 
+tamis_step tracker_decide(const machine *m, tracked *p, tamis_status status, uint32_t value) {
+    return decide(m, p, status, value);
+}
+
 static tamis_step on_step(void *context, size_t i, tamis_status status, uint32_t value,
                           uint32_t *ret_to) {
     tracker *const   t = context;
-    tamis_step const step = tracker_decide(t->m, &t->batch[i], status, value);
+    tamis_step const step = decide(t->m, &t->batch[i], status, value);
     *ret_to = t->batch[i].to;
     return step;
 }
@@ -241,11 +245,6 @@ void tracker_advance(tracker *t, uint64_t now_ns) {
 static uint16_t get_dns_id(const packet *p) {
     int const high = packet_byte(p, 0), low = packet_byte(p, 1);
     return high >= 0 && low >= 0 ? (uint16_t)(high << 8 | low) : 0;
-}
-
-packet *tracker_room(tracker *t, uint64_t now_ns) {
-    if (now_ns >= t->next_ns) tracker_advance(t, now_ns);
-    return &t->batch[t->n].p;
 }
 
 /* What few machines ask for: copies are not counted, the key has a DNS id, and there are tests that

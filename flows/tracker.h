@@ -96,12 +96,15 @@ void tracker_timeouts(const machine *m, table_spec *spec);
 /* The id of a flow: a hash of its tuple, or of the part of it that the machine names. */
 uint64_t tracker_id(const tracker *t, const flow_tuple *flow);
 
-/* Where to parse the next packet into, which arrives at time now_ns. */
-packet *tracker_room(tracker *t, uint64_t now_ns);
-
 /* Take the collected packets through the table. tracker_advance() also lets time pass. */
 void tracker_flush(tracker *t);
 void tracker_advance(tracker *t, uint64_t now_ns); /* time never goes back */
+
+/* Where to parse the next packet into, which arrives at time now_ns. */
+static inline packet *tracker_room(tracker *t, uint64_t now_ns) {
+    if (now_ns >= t->next_ns) tracker_advance(t, now_ns);
+    return &t->batch[t->n].p;
+}
 
 /* The packet in tracker_room() has its answers: it is taken. */
 static inline void tracker_take(tracker *t, uint64_t time_ns, uint64_t now_ns, uint32_t bytes,

@@ -461,6 +461,44 @@ static void changed_packets_do_no_harm(void **state) {
     }
 }
 
+/* Plain TCP packets have a parser of their own. Without their Ethernet header they have not: what
+ * is found in changed and cut packets must be the same. */
+static void plain_packets_are_parsed_like_others(void **state) {
+    (void)state;
+    frame_end const a = make_frame_end(1, 40000), b = make_frame_end(2, 443);
+    dice            random = dice_start();
+    unsigned        n_taken = 0;
+    for (unsigned i = 0; i < 200000; i++) {
+        frame_style const style = { .version = i % 5 < 3 ? 4 : 6,
+                                    .n_tags = i % 7 == 0,
+                                    .has_timestamps = i % 2 == 0 };
+        size_t const      link_bytes = ETHERNET_BYTES + 4 * style.n_tags;
+        frame             made;
+        packet            p, bare;
+        frame_tcp(&made, &style, i % 3 == 0 ? &a : &b, i % 3 == 0 ? &b : &a,
+                  (unsigned)dice_below(&random, 256), (size_t)dice_below(&random, 60));
+        for (unsigned j = 0; j < dice_below(&random, 4); j++) /* the headers of IP and TCP */
+            made.bytes[link_bytes + dice_below(&random, style.version == 4 ? 40 : 60)] =
+                (uint8_t)dice_edge(&random);
+        size_t const      cut = link_bytes + (size_t)dice_below(&random, made.n - link_bytes + 1);
+        size_t const      captured = dice_below(&random, 2) == 0 ? cut : made.n;
+        size_t const      on_wire = made.n + (size_t)dice_below(&random, 2) * 6; /* padding */
+        packet_skip const skip = packet_parse(made.bytes, captured, on_wire, ETHERNET, &p);
+        packet_skip const other = packet_parse(made.bytes + link_bytes, captured - link_bytes,
+                                               on_wire - link_bytes, 12, &bare);
+        assert_int_equal(skip == PACKET_TAKEN, other == PACKET_TAKEN);
+        if (skip != PACKET_TAKEN) continue;
+        n_taken++;
+        assert_memory_equal(&p.flow, &bare.flow, sizeof p.flow);
+        assert_true(p.is_from_high == bare.is_from_high && p.is_fragment == bare.is_fragment);
+        assert_true(p.flags == bare.flags && p.type == bare.type);
+        assert_int_equal(p.payload_bytes, bare.payload_bytes);
+        assert_true(p.transport == bare.transport && p.transport_bytes == bare.transport_bytes);
+        assert_int_equal(p.payload_at, bare.payload_at);
+    }
+    assert_true(n_taken > 50000);
+}
+
 static void reasons_have_different_names(void **state) {
     (void)state;
     for (unsigned i = 0; i < N_PACKET_SKIPS; i++) {
@@ -494,6 +532,7 @@ int main(void) {
         cmocka_unit_test(cut_packets_have_the_same_sizes),
         cmocka_unit_test(random_bytes_of_every_link_type_do_no_harm),
         cmocka_unit_test(changed_packets_do_no_harm),
+        cmocka_unit_test(plain_packets_are_parsed_like_others),
         cmocka_unit_test(reasons_have_different_names),
     };
     return unit_run("packet", tests, COUNT(tests));
