@@ -19,21 +19,21 @@
  *     if (tamis_states_tick(states, 1, NULL, NULL) != TAMIS_OK) ...
  *     tamis_states_free(states);
  *
- * The plan states what can go wrong, and how often. `fpr` is how often a key that is not there
- * seems to have a value, or a key that is there has the value of another. `unknown` is how often
- * the answer for a key that is there is "don't know".
+ * The plan states what can go wrong, and how often. `fpr` is how often a key that is not in the
+ * table seems to have a value, or a key in the table gets the value of another key. `unknown` is
+ * how often the answer for a key in the table is "don't know".
  *
  * Kinds that store fingerprints ("line", "rank", "state_print") keep one value for one fingerprint.
- * Two keys with the same fingerprint are one key to them. So if the fingerprint is there already, a
- * put with the same value refreshes it, and a put with another value is a conflict.
+ * They cannot tell two keys with the same fingerprint apart. So if the fingerprint is already in
+ * the table, a put with the same value refreshes it, and a put with another value is a conflict.
  *
  * The kinds whose keys share cells ("state_bloom", "state_direct") count every put as a new key: a
- * key that was put twice must be dropped twice, or time out. A key that is there never has a wrong
- * value and is never lost there, if the caller keeps two rules: put a key once (touch it to refresh
- * it), and move and drop only keys that are there and were heard of within their timeout. The `fpr`
- * of a plan of "state_bloom" is an upper bound: it is reached when all keys have the same value.
- * "state_direct" with a timeout is planned only if the geometry fixes `counter_bits`: its rates
- * then hold for keys that end by a drop, and not for keys that end in silence (docs/states.md).
+ * key that was put twice must be dropped twice, or time out. In these kinds a key never has a wrong
+ * value and is never lost, if the caller follows two rules: put a key once (touch it to refresh
+ * it), and move and drop only keys that are in the table and were refreshed within their timeout.
+ * The `fpr` of a plan of "state_bloom" is an upper bound: it is reached when all keys have the same
+ * value. "state_direct" with a timeout is planned only if the geometry fixes `counter_bits`. Its
+ * rates then hold for keys that are dropped, and not for keys that time out (docs/states.md).
  */
 
 #ifndef TAMIS_STATES_H
@@ -54,19 +54,23 @@ typedef struct tamis_states tamis_states;
 typedef struct tamis_states_spec {
     size_t size; /**< set by TAMIS_STATES_SPEC_INIT */
 
-    uint64_t capacity; /**< keys at one time, 1 to 2^40. 0 with `memory`: as many as fit. A key that
-                            ends in silence counts for the longest time that it may stay: 2
-                            timeouts; with 3, 4 or 5 timer bits 4/3, 8/7 or 16/15 */
+    uint64_t capacity; /**< keys in the table at one time, 1 to 2^40. 0 with `memory`: as many as
+                            fit. A key that times out is not removed at once; until then it counts.
+                            It stays for up to 2 timeouts; with 3, 4 or 5 timer bits for up to 4/3,
+                            8/7 or 16/15 timeouts */
     uint64_t values;   /**< how many values there are, 2 to 2^32: 0, 1, ... */
-    double   fpr;      /**< how often a key that is not there may have a value, 1e-12 to 0.5 */
-    double   unknown;  /**< how often a key that is there may be answered with "don't know", under
-                            churn; 0: as often as fpr */
+    double   fpr;      /**< how often a key that is not in the table may have a value, 1e-12 to
+                            0.5 */
+    double   unknown;  /**< how often a key in the table may be answered with "don't know", while
+                            keys are put and dropped; 0: as often as fpr */
 
-    uint64_t        timeout;  /**< ticks after which a silent key is removed, 1 to 2^32; 0: never */
-    const uint64_t *timeouts; /**< NULL, or one for each of up to 16 values; none beyond `timeout`,
-                                    and each is rounded up to a multiple of timeout / n */
-    unsigned        timer_bits; /**< 2 to 5: a silent key goes within timeout x (1 + 1 / n), n being
-                                     1, 3, 7 or 15; 0: 2, or 4 with `timeouts` */
+    uint64_t        timeout;  /**< ticks after which a key that was not refreshed is removed, 1 to
+                                   2^32; 0: never */
+    const uint64_t *timeouts; /**< NULL, or one timeout for each of up to 16 values, none longer
+                                    than `timeout`. Each is rounded up to a multiple of timeout / n
+                                    (n: see timer_bits) */
+    unsigned        timer_bits; /**< 2 to 5: a silent key is removed within timeout x (1 + 1 / n),
+                                     where n is 1, 3, 7 or 15; 0: 2, or 4 with `timeouts` */
 
     uint64_t memory; /**< largest body in bytes; 0: no limit */
 
@@ -74,21 +78,22 @@ typedef struct tamis_states_spec {
     const char      *kind;     /**< "rank", "state_print", ...; NULL: chosen for you */
     const char      *geometry; /**< NULL, or fields to fix */
 
-    uint64_t lifetime; /**< keys that are put over the whole life; 0: 16 x capacity. If it equals
-                            the capacity, the plan assumes that no key is ever dropped */
+    uint64_t lifetime; /**< keys that are put over the table's whole life; 0: 16 x capacity. If it
+                            equals the capacity, the plan assumes that no key is ever dropped */
     double   overflow; /**< largest acceptable probability that a put within capacity is ever
                             refused; 0: 1e-10 */
 
     const tamis_seed   *seed; /**< as in tamis_spec */
     tamis_hash          hash;
-    const tamis_states *like; /**< same kind, geometry, values, timeouts, hash and seed as this one.
-                                   All fields above are then ignored */
+    const tamis_states *like; /**< make an empty table with the same kind, geometry, values,
+                                   timeouts, hash and seed as this one. All fields above are then
+                                   ignored */
 
     tamis_allocator allocator;
     const char     *isa;
 
-    uint64_t grow_to; /**< as in tamis_spec. Steps let a silent key stay a little longer: in all, at
-                           most a 32nd of a pass of the sweep */
+    uint64_t grow_to; /**< as in tamis_spec. Because of the steps of growing, a silent key may stay
+                           a little longer: in total at most 1/32 of a pass of the sweep */
     bool     shared;  /**< as in tamis_spec. Kinds line and rank can be shared */
 
     unsigned allocator_flags; /**< as in tamis_spec */
@@ -109,21 +114,24 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_create(const tamis_states_sp
 
 TAMIS_API void tamis_states_free(tamis_states *states);
 
-/* One key. Each also takes a 64-bit id or hash instead, as in section 4.
+/* One key. Each function also has a form for a 64-bit id, as in section 4.
  *
- * put    add a key with its value. TAMIS_OK; _CONFLICT: it is there with another value, nothing
- *        changed; _FULL; _MEMORY: the table has to grow, and cannot; _UNKNOWN: its value is not
- *        known, and there is no room to store it separately; _ARGUMENT: there is no such value.
- * get    TAMIS_OK and the value, _ABSENT or _UNKNOWN. Never refreshes a timer.
- * move   give another value to a key that has `from`, or TAMIS_ANY_VALUE, and refresh it. TAMIS_OK;
- *        _CONFLICT: it has another value, nothing changed; _ABSENT; _UNKNOWN: it stays unknown.
- * set    give a key this value, whether it is there or not: put it, or move it from any value, with
- *        one lookup. TAMIS_OK; _FULL; _UNKNOWN: it is there, and stays unknown. In kinds whose
- *        keys share cells, a new key that seems to be there already is moved, not put.
- * touch  refresh it. TAMIS_OK, _ABSENT; _UNKNOWN: it is refreshed, whatever it is.
- * drop   remove the key if it has the value `from` (or any value, with TAMIS_ANY_VALUE). TAMIS_OK;
- *        _CONFLICT, _ABSENT; or _UNKNOWN: it cannot be told from another key, and stays until it
- *        times out. */
+ * put    Add a key with its value. TAMIS_OK; _CONFLICT: the key has another value, nothing changed;
+ *        _FULL; _MEMORY: the table has to grow, and there is no memory for that; _UNKNOWN: the
+ *        value of the key is not known, and there is no room to store it separately; _ARGUMENT:
+ *        there is no such value.
+ * get    Get the value. TAMIS_OK, _ABSENT or _UNKNOWN. It never refreshes a timer.
+ * move   If the key has the value `from` (or any value, with TAMIS_ANY_VALUE), give it another
+ *        value and refresh it. TAMIS_OK; _CONFLICT: the key has another value, nothing changed;
+ *        _ABSENT; _UNKNOWN: its value was unknown and stays unknown.
+ * set    Give a key this value, whether it is in the table or not: put it, or move it from any
+ *        value, with one lookup. TAMIS_OK; _FULL; _UNKNOWN: the key is in the table, and its value
+ *        stays unknown. In kinds whose keys share cells, a new key that seems to be in the table
+ *        already is moved, not put.
+ * touch  Refresh the key. TAMIS_OK, _ABSENT; _UNKNOWN: its value is unknown; it was refreshed.
+ * drop   Remove the key if it has the value `from` (or any value, with TAMIS_ANY_VALUE). TAMIS_OK,
+ *        _CONFLICT, _ABSENT; _UNKNOWN: the table cannot tell it from another key, and it stays
+ *        until it times out. */
 
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_put(tamis_states *states, const void *key,
                                                         size_t key_bytes, uint32_t value);
@@ -151,11 +159,11 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_touch_id(tamis_states *state
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_drop_id(tamis_states *states, uint64_t id,
                                                             uint64_t from);
 
-/* Many keys, in order, with the same results as one by one. Keys are given as bytes or as 64-bit
- * ids. The values that belong to them, and the results, are arrays of the same length. */
+/* Many keys, in order, with the same results as single calls. Keys are given as bytes or as 64-bit
+ * ids. Their values and the results are arrays of the same length. */
 
 typedef struct tamis_states_batch {
-    const tamis_key *keys; /**< one of these two */
+    const tamis_key *keys; /**< set either `keys` or `ids` */
     const uint64_t  *ids;
     size_t           n;
     const uint64_t  *from;         /**< NULL: any value */
@@ -197,31 +205,32 @@ typedef enum tamis_step {
 
 /** Decide what to do with key i of the batch. `status` and `value` are what get would return now.
  *
- *  This is a callback, and has the rules of all callbacks: it must return (no exception, no
- *  longjmp), and must not change the table that calls it. A call that would change that table (put,
- *  move, touch, drop, a batch, tick, clear, merge into it) returns TAMIS_ERR_REENTRY and does
- *  nothing; tamis_states_free() does nothing, either. Calls that only read it (get, inspect, copy,
- *  save, ...) are allowed, and so is anything with other tables. */
+ *  This is a callback: it must return normally (no exception, no longjmp), and must not change the
+ *  table that calls it. A call that would change that table (put, move, touch, drop, a batch, tick,
+ *  clear, merge into it) returns TAMIS_ERR_REENTRY and does nothing; tamis_states_free() does
+ *  nothing, either. Calls that only read the table (get, inspect, copy, save, ...) are allowed,
+ *  unless it is shared. Other tables can be used freely. */
 typedef tamis_step tamis_stepper(void *context, size_t i, tamis_status status, uint32_t value,
                                  uint32_t *ret_to);
 
-/** Take each key through one step of your machine: get, decide, and do what was decided. In the
- *  batch, `from` and `values` are not used; ret_statuses are the results of what was decided, and
- *  ret_values the values before that. @return as the other batches. */
+/** Run one step of your state machine for each key: get its value, call `step`, and do what it
+ *  decided. `from` and `values` of the batch are not used; ret_statuses are the results of these
+ *  actions, and ret_values the values before them. @return as the other batches. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_step_batch(tamis_states             *states,
                                                                const tamis_states_batch *batch,
                                                                tamis_stepper *step, void *context,
                                                                size_t *ret_n);
 
-/** Let time pass. A sweep goes round the table, once in `timeout` (with more timer bits, more
- *  often), and removes silent keys. One call does a bounded part of that work, at most what is due
- *  in two ticks (or 1024 buckets, if that is more): a caller that calls once per tick keeps up. The
- *  work that is left is the backlog. Later calls do it, also tick(states, 0, ...).
+/** Let time pass. A sweep walks through the table once per `timeout` (more often with more timer
+ *  bits), and removes silent keys: those that were not put, moved or touched. One call does a
+ *  bounded part of that work: at most what is due in two ticks, or 1024 buckets if that is more.
+ *  So one call per tick is enough. Work that is due and not done is the backlog. Later calls do
+ *  it; tick(states, 0, ...) does only that.
  *
- *  A key that was put, moved or touched within its timeout is never removed, whatever the
- *  backlog. A key that was silent for two timeouts is gone when the backlog is zero (if it was
- *  touched while there was a backlog, it may take two more). In kinds whose keys share cells this
- *  holds for each cell: a key is gone when one of its cells is.
+ *  A key that was put, moved or touched within its timeout is never removed, even with a backlog.
+ *  A key that was silent for two timeouts has been removed when the backlog is zero (if it was
+ *  touched while there was a backlog, it may take two more timeouts). In kinds whose keys share
+ *  cells this holds for each cell: a key is gone when one of its cells is.
  *
  *  @param aged NULL, or an array of `values` counters. Counter v is increased by the number of
  *  keys with value v that were removed (only in kinds that store fingerprints).
@@ -230,8 +239,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_step_batch(tamis_states     
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks,
                                                          uint64_t *aged, uint64_t *ret_backlog);
 
-/** The timeout that a value really gets. Timers count passes of the sweep, so the timeout in a spec
- *  is rounded up. A silent key of that value is never removed within *ret_least ticks, and is gone
+/** Get the real timeout of a value. Timers count passes of the sweep, so the timeout in a spec is
+ *  rounded up. A silent key with that value is never removed within *ret_least ticks, and is gone
  *  after *ret_most, if the backlog is zero. If the spec has `like`, the answer is for that table.
  *  @param ret_least, ret_most may be NULL.
  *  @return TAMIS_OK, _ARGUMENT; _CANNOT: there is no timeout. */
@@ -240,7 +249,7 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_timeout(const tamis_states_s
                                                             uint64_t      *ret_most,
                                                             tamis_problem *reterr_problem);
 
-/** What is known of a table without reading its body. */
+/** What is known about a table without reading its body. */
 typedef struct tamis_states_facts {
     const char *kind;
     const char *isa;
@@ -272,12 +281,13 @@ typedef struct tamis_states_facts {
     uint64_t reserved[5];
 } tamis_states_facts;
 
-/** Get what is known without reading the body: a few nanoseconds. @return TAMIS_OK, _ARGUMENT. */
+/** Get the facts of a table. The body is not read, so this takes a few nanoseconds (longer in a
+ *  shared table, where it first waits for changes). @return TAMIS_OK, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_get_facts(const tamis_states *states,
                                                               tamis_states_facts *ret_facts);
 
 typedef struct tamis_states_info {
-    tamis_plan  plan; /**< of the geometry; `unknown` there is the predicted one */
+    tamis_plan  plan; /**< for the geometry; `plan.unknown` is the predicted one */
     const char *isa;
     tamis_hash  hash;
     tamis_seed  seed;
@@ -288,9 +298,9 @@ typedef struct tamis_states_info {
     uint64_t timeout;
     unsigned timer_bits;
 
-    uint64_t keys;          /**< keys that were put and not removed; in kinds whose keys share
-                                 cells and time out, an estimate from the cells in use */
-    double   current_fpr;   /**< from the contents now */
+    uint64_t keys;          /**< keys that were put and not removed. If keys share cells and time
+                                 out, this is an estimate from the cells in use */
+    double   current_fpr;   /**< computed from the present contents */
     uint64_t unknown_cells; /**< cells that say "don't know" */
     uint64_t side_keys;     /**< keys in the exact side table (state_print) */
     uint64_t side_room;
@@ -310,23 +320,25 @@ typedef struct tamis_states_info {
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_inspect(const tamis_states *states,
                                                             tamis_states_info  *ret_info);
 
-/** How many keys have each value, into room for `values` counters. Reads the whole body.
- *  @return TAMIS_OK, _ARGUMENT; _CANNOT: kinds whose keys share cells do not know. */
+/** Count how many keys have each value. `ret_counts` needs room for `values` counters. Reads the
+ *  whole body. @return TAMIS_OK, _ARGUMENT; _CANNOT: the kind does not know, since keys share
+ *  cells. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_tally(const tamis_states *states,
                                                           uint64_t           *ret_counts);
 
-/* Whole tables and files, as in sections 6 to 9 for sets. A file of states is opened with
- * tamis_states_open(), a file of a set with tamis_open(). If the file is of the other sort, the
- * problem text says so. */
+/* Whole tables and files, as in sections 6 to 9 for sets. Open a file of states with
+ * tamis_states_open(), and a file of a set with tamis_open(). If you use the wrong one, the problem
+ * text says so. */
 
 TAMIS_API bool tamis_states_validate(const tamis_states *states, const char **reterr_why);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_clear(tamis_states *states);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_copy(const tamis_states *states,
                                                          tamis_states      **ret_copy);
 
-/** Put all keys of `from` into `into`: all of them or none. A key that is in both keeps the younger
- *  timer. If the two sweeps are at different places, a silent key may stay for a round longer, but
- *  no key is removed sooner. Tables that grow are merged at any stage; `into` grows if it must.
+/** Put all keys of `from` into `into`: all of them or none. If a key is in both, the timer
+ *  that was refreshed later is kept. If the sweeps of the two tables are at different places, a
+ *  silent key may stay for one pass longer, but no key is removed sooner. Tables that grow can be
+ *  merged at any stage; `into` grows if needed.
  *  @return as tamis_merge(); _CONFLICT: a key has different values in the two tables (kinds that
  *  can store "don't know" store that instead, and do not refuse). */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_merge(tamis_states       *into,

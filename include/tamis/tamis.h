@@ -26,30 +26,33 @@
  *     4  64-bit ids, hashes     8  files
  *
  * Capacity: N different keys fit, each with up to `copies` copies (1, unless the spec asks for
- * more), and any one of them may be added without limit besides. This holds except with the stated
- * overflow probability.
+ * more). In addition, any one of them may be added without limit. The probability that an add
+ * within the capacity is refused all the same is stated: the overflow probability.
  *
  * Threads: calls that take a `const tamis_set *` may run at the same time as each other. A call
  * that takes a `tamis_set *` needs the set for itself.
  *
- * Shared sets (spec.shared): any calls on the set may run at the same time, but for tamis_free().
- *   - An add that has returned is seen by every lookup that begins later, until the key is removed.
- *   - A lookup that runs while its key is added or removed may say either.
- *   - A batch is not one step: others may see a part of it. tamis_add_new() of one key is one.
- *   - Saving, sending and copying begin with a copy in memory. Those who change the set wait for
- *     that, and lookups go on. (Without memory for a copy they wait until all is done.) Looking at
- *     a set as a whole makes them wait until it is done. The result holds every key whose add had
- *     returned and that was not removed, and is valid.
- *   - Merging, subtracting, clearing and resizing make both wait. Two threads may merge a into b
- *     and b into a.
- *   - A stepper of shared states must not call its table at all: it would wait for itself.
- *   - Lookups take no lock. Changes of different keys seldom meet in `line` and blocked `bloom`. In
- *     `rank` and `counting` changes take turns, as do adds to a scattered `bloom`: safe, but not
- *     faster with more threads; and a lookup during a change begins again.
+ * Shared sets (spec.shared): all calls on the set may run at the same time, except tamis_free().
+ *   - When an add has returned, every lookup that begins later finds the key, until it is removed.
+ *   - A lookup that runs while its key is added or removed may return either answer.
+ *   - A batch is not atomic: other threads may see a part of it. tamis_add_new() of one key is
+ *     atomic.
+ *   - Saving, sending and copying first copy the set in memory. Threads that change the set wait
+ *     for that copy; lookups do not wait. (If there is no memory for the copy, those threads wait
+ *     until the whole call is done.) The functions of section 6, and splitting and joining, make
+ *     them wait until the call is done. The result is valid, and holds every key that was added
+ *     before the call and not removed.
+ *   - Merging, subtracting, clearing and resizing make changes and lookups wait. Two threads may
+ *     merge a into b and b into a at the same time.
+ *   - A stepper of shared states must not call its own table at all: it would wait for itself.
+ *   - Lookups take no lock. In `line` and blocked `bloom`, changes of different keys seldom wait
+ *     for each other. In `rank`, `counting` and a `bloom` that is not blocked, one change runs at a
+ *     time: this is safe, but not faster with more threads, and a lookup that meets a change starts
+ *     again.
  *
- * NULL where a set, a spec or a required result is expected is answered with TAMIS_ERR_ARGUMENT.
- * Functions without a status answer false or 0, and stop at an assertion in debug builds. The
- * library keeps no global state, prints nothing, and ends no process.
+ * A call that gets NULL for a set, a spec or a required result returns TAMIS_ERR_ARGUMENT.
+ * Functions that return no status return false or 0; in debug builds they stop at an assertion.
+ * The library keeps no global state, never prints, and never ends the process.
  *
  * Callbacks (allocators, writers, steppers) must return normally: no exceptions, no longjmp. They
  * must not call into the set or table that called them.
@@ -85,15 +88,15 @@ extern "C" {
 /* ------------------------------------------------------------------ 1. statuses */
 
 /** The result of a call. 0 is success. A failed call has changed nothing and has left its `ret_`
- *  results untouched. Values are frozen; new ones take the gaps. */
+ *  results untouched. Values never change; new ones use the gaps. */
 typedef enum tamis_status {
     TAMIS_OK = 0,
 
     /* answers about keys */
     TAMIS_ERR_FULL = -1,      /**< no room for this key; the set is unchanged */
     TAMIS_ERR_ABSENT = -2,    /**< the key is certainly not in the set */
-    TAMIS_ERR_UNKNOWN = -3,   /**< don't know: the table cannot tell the state of this key */
-    TAMIS_ERR_CONFLICT = -4,  /**< the key has another state; nothing changed */
+    TAMIS_ERR_UNKNOWN = -3,   /**< don't know: the table cannot tell the value of this key */
+    TAMIS_ERR_CONFLICT = -4,  /**< the key has another value; nothing changed */
     TAMIS_ERR_SATURATED = -5, /**< the key has more copies than the set can count: it stays for
                                    good, and nothing changed */
     TAMIS_ERR_PART = -6,      /**< the key belongs to another part of the set; nothing changed */
@@ -108,9 +111,9 @@ typedef enum tamis_status {
     TAMIS_ERR_LIMIT = -16,     /**< larger than this machine or the format can address */
     TAMIS_ERR_REENTRY = -17,   /**< a callback called into the table that called it */
 
-    /* the machine's trouble */
+    /* problems of the machine */
     TAMIS_ERR_MEMORY = -30, /**< an allocation failed */
-    TAMIS_ERR_IO = -31,     /**< the operating system refused; `os_error` says why */
+    TAMIS_ERR_IO = -31,     /**< a system call failed; `os_error` says why */
     TAMIS_ERR_SPACE = -32,  /**< the disk or the quota is full */
 
     /* files */
@@ -128,8 +131,8 @@ TAMIS_API const char *tamis_status_text(tamis_status status);
 typedef struct tamis_problem {
     tamis_status status;
     int          os_error;  /**< the system's error number, or 0 */
-    uint64_t     offset;    /**< byte of the file where the problem is, if it is in a file */
-    char         text[368]; /**< what is wrong and what to do, one line */
+    uint64_t     offset;    /**< for problems in a file: the byte where the problem is */
+    char         text[368]; /**< one line: what is wrong and what to do */
 } tamis_problem;
 
 /* ------------------------------------------------------------------ 2. making a set */
@@ -158,26 +161,26 @@ typedef enum tamis_hash {
     TAMIS_HASH_SIPHASH = 2  /**< SipHash-2-4; for keys that an attacker may choose */
 } tamis_hash;
 
-/** 128 bits that make the hashes of a set its own. */
+/** 128 bits. Sets with different seeds hash the same key differently. */
 typedef struct tamis_seed {
     uint64_t low, high;
 } tamis_seed;
 
-/** Your own memory functions: both, or neither. They must be as thread-safe as your use of the set;
- *  copying and writing a set call them, too. `alloc` returns memory aligned to `alignment` (a power
- *  of two, at most 2 MiB), or NULL. `free` gets the same size again. */
+/** Your own memory functions: give both, or neither. If several threads use the set, they must be
+ *  thread-safe; copying and writing a set call them, too. `alloc` returns memory aligned to
+ *  `alignment` (a power of two, at most 2 MiB), or NULL. `free` gets the size that `alloc` got. */
 typedef struct tamis_allocator {
     void *(*alloc)(void *context, size_t bytes, size_t alignment);
     void (*free)(void *context, void *memory, size_t bytes);
     void *context;
 } tamis_allocator;
 
-/** What is known of an allocator, for `allocator_flags` in specs and options. */
+/** Properties of an allocator, for `allocator_flags` in specs and options. */
 enum {
-    TAMIS_ALLOCATOR_ZEROED = 1 /**< what `alloc` returns is zero already, so the library does not
-                                    clear it. For allocators that hand out fresh pages: clearing a
-                                    large body at once takes long (about 0.4 ms per MiB), and the
-                                    system clears a page when it is first touched */
+    TAMIS_ALLOCATOR_ZEROED = 1 /**< `alloc` returns memory that is zero already, so the library
+                                    does not clear it. For allocators that return fresh pages: the
+                                    system clears each page when it is first used, and clearing a
+                                    large body in advance takes long (about 0.4 ms per MiB) */
 };
 
 /** What you want. Start from TAMIS_SPEC_INIT; only `capacity` and `fpr` must be set. */
@@ -187,21 +190,21 @@ typedef struct tamis_spec {
     uint64_t capacity;  /**< different keys in the set at one time, 1 to 2^40. 0 with `memory`: as
                             many as fit */
     double   fpr;       /**< false-positive rate at capacity, 1e-12 to 0.5. 0 with `memory`: the
-                            lowest that fits. 0 with `geometry`: whatever the geometry gives */
+                            lowest that fits. 0 with `geometry`: what follows from the geometry */
     unsigned abilities; /**< TAMIS_CAN_... */
     uint64_t copies;    /**< copies of EVERY key to plan for, 1 to 2^32; 0: 1. More than one needs
                              counters, unless the set cannot remove (then copies take no room) */
-    uint64_t count_to;  /**< with TAMIS_CAN_COUNT, counts up to this are exact; 0: 255. A key with
-                             more copies is saturated */
+    uint64_t count_to;  /**< with TAMIS_CAN_COUNT: the highest count that must be exact; 0: 255. A
+                             key with more copies is saturated */
     uint64_t memory;    /**< largest body in bytes; 0: no limit */
 
     tamis_preference prefer;
     const char      *kind;     /**< "line", "rank", ...; NULL: chosen for you */
     const char      *geometry; /**< NULL, or fields to fix, as in "hashes=9,counter_bits=3" */
 
-    uint64_t lifetime; /**< keys that arrive over the set's whole life (copies are not counted, a
-                            key that was removed and comes back is); 0: 16 x capacity if the set
-                            can remove, else capacity */
+    uint64_t lifetime; /**< keys that are added over the set's whole life. Further copies of a key
+                            do not count; a key that is added again after its removal does. 0: 16 x
+                            capacity if the set can remove, else capacity */
     double   overflow; /**< largest acceptable probability that an add within capacity is ever
                             refused; 0: 1e-10 */
 
@@ -213,32 +216,33 @@ typedef struct tamis_spec {
                                  geometry, hash and seed. All fields above are then ignored */
 
     tamis_allocator allocator; /**< zeros: the system's, with huge pages if the body is large */
-    const char     *isa;       /**< NULL: the best that this processor has. "portable", "sse4",
-                                    "avx2" (x86-64) or "neon" (aarch64) to compare speeds: it
-                                    never changes a bit of the set */
+    const char     *isa;       /**< instruction set. NULL: the best that this processor has.
+                                    "portable", "sse4", "avx2" (x86-64) or "neon" (aarch64), to
+                                    compare speeds: it never changes a bit of the set */
 
     uint64_t grow_to; /**< the largest capacity that keeps the fpr, up to 2^40; 0: the capacity is
-                           fixed. Adds let the set grow by themselves. See tamis_resize() */
+                           fixed. The set grows as keys are added. See tamis_resize() */
     bool     shared;  /**< many threads use the set at the same time: see "Threads" above. Kinds
                            line, rank, bloom and counting can be shared */
 
     unsigned allocator_flags; /**< TAMIS_ALLOCATOR_... of `allocator` */
     bool     reseed; /**< with `like`: the same kind, geometry and hash function, but with `seed`
-                          (NULL: a random one). Such sets cannot be merged. It needs no planning,
-                          so many sets of one shape are made in microseconds each */
+                          (NULL: a random one). Such sets cannot be merged. As nothing is planned
+                          again, many equal sets are made in microseconds each */
 
-    uint32_t part;  /**< which part of a set that is spread over `parts` of them: 0 to parts - 1 */
+    uint32_t part;  /**< if the set is one part of a larger set: which part, 0 to parts - 1 */
     uint32_t parts; /**< a power of two up to 65536; 0: a whole set. Capacity, grow_to and lifetime
                          are those of this part. With `like`: another part like this one, or with
                          0 and 0 the same part. See section 7 */
 
-    uint64_t max_bytes; /**< the most that the tables of the set may take, now and while it grows
-                             (tamis_plan.peak_bytes says how much a step takes); 0: no limit. More
-                             at once is _LIMIT; a step that would need more cannot begin, as if
-                             there were no memory. Copies of the set have the same limit, each
-                             for itself: a shared set makes one for a while when it is written,
-                             merged or cleared, and keeps the old table of a step until no lookup
-                             reads it */
+    uint64_t max_bytes; /**< largest size of the set's tables together, now and while it grows
+                             (tamis_plan.peak_bytes says how much a step takes); 0: no limit. If
+                             the first table needs more, the call returns _LIMIT. If a step of
+                             growing needs more, it does not begin, and adds return _MEMORY when
+                             there is no room left. Each copy of the set has this limit for itself:
+                             a shared set makes a temporary copy when it is written, merged or
+                             cleared, and after a step it keeps the old table until no lookup reads
+                             it any more */
 } tamis_spec;
 
 #define TAMIS_SPEC_INIT                                                                       \
@@ -249,8 +253,8 @@ typedef struct tamis_spec {
 
 /** Make an empty set.
  *
- *  @return TAMIS_OK, _ARGUMENT, _KIND, _CANNOT (no kind, or not this one, can do what the spec
- *  asks), _NOT_BUILT, _LIMIT, _MEMORY, or _IO (the system gave no random seed). */
+ *  @return TAMIS_OK, _ARGUMENT, _KIND, _CANNOT (no kind can do what the spec asks, or the named
+ *  kind cannot), _NOT_BUILT, _LIMIT, _MEMORY, or _IO (the system gave no random seed). */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_create(const tamis_spec *spec, tamis_set **ret_set,
                                                     tamis_problem *reterr_problem);
 
@@ -261,13 +265,14 @@ TAMIS_API void tamis_free(tamis_set *set);
 
 /** Add one key. In a set that can remove, a key added twice must be removed twice.
  *
- *  A key with more copies than the set can count is saturated: it stays in the set for good, and
- *  further adds return TAMIS_OK and change nothing. No other key is affected: in kinds without
- *  counters a flooded key takes the room of 8 at most. tamis_info.saturated counts such entries.
+ *  A key with more copies than the set can count is saturated: it can never be removed, and
+ *  further adds return TAMIS_OK and change nothing. Other keys are not affected: in kinds without
+ *  counters, one key takes the room of 8 keys at most, however often it is added.
+ *  tamis_facts.saturated counts such entries.
  *
  *  @return TAMIS_OK; _FULL (nothing changed); _MEMORY: the set has to grow for this key, and there
  *  is no memory for that (nothing changed); _PART: the set is a part, and the key belongs to
- *  another; _READ_ONLY, _ARGUMENT. */
+ *  another part; _READ_ONLY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add(tamis_set *set, const void *key, size_t key_bytes);
 
 /** Add `copies` copies of one key: all of them or none. Each counts as one add. Copies beyond what
@@ -276,40 +281,41 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_add(tamis_set *set, const void *key
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_copies(tamis_set *set, const void *key,
                                                         size_t key_bytes, uint64_t copies);
 
-/** Add one key only if the set does not have it yet, and tell whether it was new. A key that is
- *  taken for present by chance (probability fpr) is not added: the set says yes to it anyway. So a
- *  set that is filled by this function alone cannot safely remove.
+/** Add one key only if the set does not have it yet, and say whether it was new. A false positive
+ *  (probability fpr) is not added: the set already says yes to that key. So do not remove keys from
+ *  a set that was filled with this function: removing one key could lose another.
  *  @return as tamis_add(); *ret_is_new is written on TAMIS_OK. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_new(tamis_set *set, const void *key,
                                                      size_t key_bytes, bool *ret_is_new);
 
 /** Is the key in the set? Never false for a key that was added and not removed, as long as only
- *  added keys were removed. True for a key that is not there with probability fpr. */
+ *  added keys were removed. For a key that is not in the set, true with probability fpr. */
 TAMIS_API bool tamis_has(const tamis_set *set, const void *key, size_t key_bytes);
 
 /** Remove one copy of a key that was added.
  *
- *  Removing a key that was never added is noticed (TAMIS_ERR_ABSENT, nothing changed) except with
- *  probability fpr. In that case another key may be lost. So remove only what you added.
+ *  If the key was never added, the set usually notices: TAMIS_ERR_ABSENT, nothing changed. With
+ *  probability fpr it does not notice, and another key may be lost. So remove only what you added.
  *
- *  @return TAMIS_OK, _ABSENT, _SATURATED (it stays for good), _CANNOT, _READ_ONLY, _ARGUMENT. */
+ *  @return TAMIS_OK, _ABSENT, _SATURATED (nothing changed), _CANNOT, _READ_ONLY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove(tamis_set *set, const void *key,
                                                     size_t key_bytes);
 
 /** The answer of tamis_count() for a saturated key: more copies than the set can count. */
 #define TAMIS_COUNT_MANY UINT64_MAX
 
-/** How many copies of the key are in the set: never fewer than the truth, more with a probability
- *  of about fpr (the set's current one). TAMIS_COUNT_MANY for a saturated key: one with more than
- *  tamis_plan.count_to copies.
+/** Get how many copies of the key are in the set. The count is never too low. It is too high with a
+ *  probability of about the set's current fpr. A saturated key, which has more than
+ *  tamis_plan.count_to copies, has the count TAMIS_COUNT_MANY.
  *
  *  @return TAMIS_OK, _CANNOT, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_count(const tamis_set *set, const void *key,
                                                    size_t key_bytes, uint64_t *ret_count);
 
-/** A hint: this key will soon be looked up, added or removed. The call starts to load the memory
- *  that this will need, and returns at once. It costs a hash, and changes nothing. For programs
- *  that handle one key at a time and know the next ones early. Hint 16 keys ahead:
+/** Prefetch: tell the set that this key will soon be looked up, added or removed. The call starts
+ *  to load the memory for it into the cache, and returns at once. It costs one hash, and changes
+ *  nothing. Use it in programs that handle one key at a time and know the next ones early. Prefetch
+ *  16 keys ahead:
  *
  *      for (i = 0; i < n; i++) {
  *          if (i + 16 < n) tamis_fetch(set, key[i + 16], bytes[i + 16]);
@@ -317,15 +323,16 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_count(const tamis_set *set, const v
  *      }
  *
  *  In sets that are larger than the second-level cache this comes near the speed of a batch
- *  (section 5). In smaller ones it is not worth its hash. Kinds that look at many places for a key
- *  ignore the hint. */
+ *  (section 5). In smaller ones it costs more than it saves. Kinds that look at many places for a
+ *  key do nothing here. */
 TAMIS_API void tamis_fetch(const tamis_set *set, const void *key, size_t key_bytes);
 
 /* ------------------------------------------------------------------ 4. 64-bit ids, and hashes */
 
 /* The same functions for keys that are 64-bit ids. Any values are fine, sequential ones too: each
- * is mixed with the set's seed first, one to one (with TAMIS_HASH_SIPHASH, it is hashed as 8
- * bytes). A key added by its id is looked up by its id, one added by its bytes by its bytes. */
+ * id is first mixed with the set's seed, so that different ids stay different (with
+ * TAMIS_HASH_SIPHASH, it is hashed as 8 bytes). If you add a key by its id, look it up by its id;
+ * if you add it as bytes, look it up as bytes. */
 
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_id(tamis_set *set, uint64_t id);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_copies_id(tamis_set *set, uint64_t id,
@@ -338,9 +345,10 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_id(const tamis_set *set, uint
                                                       uint64_t *ret_count);
 TAMIS_API void                         tamis_fetch_id(const tamis_set *set, uint64_t id);
 
-/* Hash a key once and ask many sets. Sets with the same hash function and seed (given in the spec,
- * or taken from `like`) compute the same hash of a key, whatever their kinds and sizes. The _hash
- * functions take such a hash and do not mix it again, so pass only what these two return. */
+/* Hash a key once and look it up in many sets. Sets with the same hash function and seed (given in
+ * the spec, or taken from `like`) compute the same hash of a key, even if their kinds and sizes
+ * differ. The _hash functions take such a hash and do not mix it again, so pass only values that
+ * tamis_hash_key() and tamis_hash_id() returned. */
 
 /** The hash that the set uses for a key. 0 if there is no set or no key. */
 TAMIS_API uint64_t tamis_hash_key(const tamis_set *set, const void *key, size_t key_bytes);
@@ -357,9 +365,9 @@ TAMIS_API void                         tamis_fetch_hash(const tamis_set *set, ui
 
 /* ------------------------------------------------------------------ 5. many keys at once */
 
-/* A batch means the same as its operations one by one, in order, duplicates included. It is much
- * faster on large sets, because the memory accesses of many keys overlap. Any n is allowed; it pays
- * from a few dozen keys on. */
+/* A batch has the same results as single calls for its keys, in order, duplicates included. It is
+ * much faster on large sets, because the memory accesses of many keys overlap. Any n is allowed; a
+ * batch is worth it from a few dozen keys on. */
 
 typedef struct tamis_key {
     const void *data;
@@ -372,25 +380,25 @@ typedef struct tamis_key {
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_batch(tamis_set *set, const tamis_key *keys,
                                                        size_t n, size_t *ret_added);
 
-/** Add keys that are all known at once, and choose the place of each with the others in mind. In a
- *  "dlbf" of two subtables this lowers the fpr, most of all a low one: to less than a half at 1e-5
- *  and below, but only from 2.30e-4 to 1.89e-4, and from 6.6% to 5.7%. Other kinds add them as
- *  tamis_add_batch() does. During the call it needs memory: 9 bytes per key and up to an eighth of
- *  the body.
+/** Add keys that are all known in advance, and choose the place of each key depending on the other
+ *  keys. In a "dlbf" of two subtables this lowers the fpr. A low fpr gains most: 1e-5 and below
+ *  becomes less than half of that, 2.30e-4 becomes 1.89e-4, and 6.6% becomes 5.7%. Other kinds add
+ *  the keys as tamis_add_batch() does. During the call it needs memory: 9 bytes per key and up to
+ *  an eighth of the body.
  *  @return as tamis_add_batch(); _MEMORY. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_balanced(tamis_set *set, const tamis_key *keys,
                                                           size_t n, size_t *ret_added);
 
-/** tamis_add_new() for keys[0], keys[1], ...; stop at the first that is refused.
- *  @param ret_is_new ret_is_new[i] tells whether keys[i] was new; may be NULL.
+/** Call tamis_add_new() for keys[0], keys[1], ... and stop at the first that is refused.
+ *  @param ret_is_new ret_is_new[i] says whether keys[i] was new; may be NULL.
  *  @param ret_done how many were handled, new or not, whatever the status; may be NULL.
  *  @return as tamis_add(). */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_new_batch(tamis_set *set, const tamis_key *keys,
                                                            size_t n, bool *ret_is_new,
                                                            size_t *ret_done);
 
-/** ret_has[i] becomes tamis_has(keys[i]); ret_has may be NULL.
- *  @return how many are in the set. */
+/** Set ret_has[i] to tamis_has(keys[i]) for all keys; ret_has may be NULL.
+ *  @return how many of the keys are in the set. */
 TAMIS_API size_t tamis_has_batch(const tamis_set *set, const tamis_key *keys, size_t n,
                                  bool *ret_has);
 
@@ -399,19 +407,19 @@ typedef struct tamis_removal {
     size_t removed, absent, saturated;
 } tamis_removal;
 
-/** Remove one copy of each key; absent and saturated keys are skipped. ret_removed[i] tells
+/** Remove one copy of each key; absent and saturated keys are skipped. ret_removed[i] says
  *  whether keys[i] was removed. Both results may be NULL.
  *  @return TAMIS_OK, also if some or all were absent; _CANNOT, _READ_ONLY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_batch(tamis_set *set, const tamis_key *keys,
                                                           size_t n, bool *ret_removed,
                                                           tamis_removal *ret_removal);
 
-/** ret_counts[i] becomes the count of keys[i]. @return as tamis_count(). */
+/** Set ret_counts[i] to the count of keys[i] for all keys. @return as tamis_count(). */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_batch(const tamis_set *set,
                                                          const tamis_key *keys, size_t n,
                                                          uint64_t *ret_counts);
 
-/* The same on 64-bit ids. */
+/* The same for 64-bit ids. */
 
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_id_batch(tamis_set *set, const uint64_t *ids,
                                                           size_t n, size_t *ret_added);
@@ -429,7 +437,7 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_id_batch(const tamis_set *set
                                                             const uint64_t *ids, size_t n,
                                                             uint64_t *ret_counts);
 
-/* ... and on hashes of section 4. */
+/* The same for hashes of section 4. */
 
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_hash_batch(tamis_set *set, const uint64_t *hashes,
                                                             size_t n, size_t *ret_added);
@@ -448,11 +456,11 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_hash_batch(const tamis_set *s
 
 /* ------------------------------------------------------------------ 6. looking at a set */
 
-/** What is known of a set without reading its body. */
+/** What is known about a set without reading its body. */
 typedef struct tamis_facts {
     const char *kind;
     const char *isa;
-    unsigned    abilities; /**< TAMIS_CAN_... that it has */
+    unsigned    abilities; /**< TAMIS_CAN_... */
     tamis_hash  hash;
     tamis_seed  seed;
     bool        is_mapped; /**< read-only, from a file */
@@ -463,16 +471,16 @@ typedef struct tamis_facts {
     uint64_t lifetime;
     uint64_t count_to; /**< the highest count that is exact; 0 if it cannot count */
 
-    uint64_t keys;            /**< adds minus removals, without those that changed nothing. After a
-                                   merge of kinds that cannot remove, an upper bound */
-    uint64_t saturated;       /**< entries that will not count down any more */
+    uint64_t keys;            /**< adds minus removals, without calls that changed nothing. After a
+                                   merge of kinds that cannot remove, this is an upper bound */
+    uint64_t saturated;       /**< saturated entries: they can no longer be removed */
     uint64_t refused_adds;    /**< calls that returned TAMIS_ERR_FULL */
     uint64_t refused_removes; /**< calls that returned TAMIS_ERR_ABSENT */
     uint64_t moved;           /**< entries that were moved to make room (d-left kinds) */
     uint64_t body_bytes;
     uint64_t memory_bytes; /**< body and handle */
 
-    /* of a set that grows; 0 in others */
+    /* for a set that grows; 0 in others */
     uint64_t grow_to;       /**< the largest capacity that keeps the fpr */
     unsigned stage, stages; /**< the capacity is now 2^stage times the first one; it can be up to
                                  2^stages times that */
@@ -483,13 +491,14 @@ typedef struct tamis_facts {
     uint64_t reserved[4];
 } tamis_facts;
 
-/** Get what is known without reading the body: a few nanoseconds. @return TAMIS_OK, _ARGUMENT. */
+/** Get the facts of a set. The body is not read, so this takes a few nanoseconds (longer in a
+ *  shared set, where it first waits for changes). @return TAMIS_OK, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_get_facts(const tamis_set *set,
                                                        tamis_facts     *ret_facts);
 
-/** Get a number of the set's geometry by its name, as "buckets"; tamis_kind_fields() has the names.
- *  In a step of growing it is that of the table it grows from.
- *  @return TAMIS_OK, _ARGUMENT (also: this kind has no such number). */
+/** Get one field of the set's geometry by its name, such as "buckets". tamis_kind_fields() lists
+ *  the names. During a step of growing, the field describes the old, smaller table.
+ *  @return TAMIS_OK, _ARGUMENT (also if the kind has no such field). */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_get_field(const tamis_set *set, const char *name,
                                                        uint64_t *ret_value);
 
@@ -508,45 +517,47 @@ typedef struct tamis_plan {
     tamis_status status;  /**< TAMIS_OK, or why this kind cannot do it; then only kind, summary
                                and abilities have a meaning */
     bool         chosen;  /**< this is the kind that tamis_create() takes */
-    bool         copies_take_room; /**< each copy of a key takes the room of another key */
+    bool         copies_take_room; /**< each copy of a key takes as much room as another key */
     unsigned     abilities;
     uint64_t     capacity;
     uint64_t     lifetime;
     unsigned     n_fields;
     tamis_field  fields[TAMIS_MAX_FIELDS]; /**< the geometry */
 
-    uint64_t body_bytes;   /**< every bit that the kind uses */
-    uint64_t file_bytes;   /**< the same as a file */
+    uint64_t body_bytes;   /**< size of the table, in memory and in a file */
+    uint64_t file_bytes;   /**< size of the whole file */
     double   bits_per_key; /**< 8 x body_bytes / capacity */
 
-    double fpr;        /**< predicted at capacity. Entries that saturate later raise it: it is for
-                            a lifetime in which `saturation` is small */
+    double fpr;        /**< predicted at capacity. It holds while few entries are saturated: each
+                            saturated entry raises the fpr */
     double overflow;   /**< probability that an add within capacity is refused in the lifetime */
-    double saturation; /**< probability that any entry saturates in the lifetime, without floods */
+    double saturation; /**< probability that any entry saturates in the lifetime, if no key is added
+                            more often than planned */
 
     double lines_present; /**< cache lines that a lookup touches, on average */
     double lines_absent;
     double lines_add;
 
-    double unknown; /**< of states: how often a present key is answered with "don't know" */
+    double unknown; /**< for states: how often a present key is answered with "don't know" */
 
-    uint64_t copies;   /**< of every key, that are planned for */
+    uint64_t copies;   /**< copies of every key that are planned for */
     uint64_t count_to; /**< the highest count that is exact; 0 if it cannot count */
 
-    uint64_t peak_bytes; /**< of a row of tamis_plan_stages(): what the tables take at most while
+    uint64_t peak_bytes; /**< in rows of tamis_plan_stages(): the largest size of the tables while
                               the set grows to this stage; else 0 */
 
     uint64_t reserved[12];
 } tamis_plan;
 
 typedef struct tamis_info {
-    tamis_plan  plan; /**< of the geometry that the set has; `fpr` there is the predicted one */
+    tamis_plan  plan; /**< for the geometry that the set has; `plan.fpr` is the predicted one */
     tamis_facts facts;
 
-    double   current_fpr; /**< from the contents now */
-    double   distinct;    /**< how many different keys were added, estimated from the contents. It
-                               counts keys that tamis_add_new() took for present, too */
-    double   load;        /**< share of the room that is in use, 0 to 1 */
+    double   current_fpr; /**< computed from the present contents */
+    double   distinct;    /**< estimate of how many different keys were added, computed from the
+                               contents. It includes false positives that tamis_add_new() did not
+                               add */
+    double   load;        /**< how full the table is, 0 to 1 */
     uint64_t prints;      /**< different fingerprints that are stored; 0 if the kind stores none */
 
     uint64_t reserved[8];
@@ -555,8 +566,8 @@ typedef struct tamis_info {
 /** Get everything that is known about a set. Reads the whole body. @return TAMIS_OK, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info);
 
-/** Check every invariant of the kind. False means a bug, or memory damage; *reterr_why names the
- *  invariant (a static string). */
+/** Check every invariant of the kind. If it returns false, there is a bug, or memory was damaged;
+ *  *reterr_why names the broken invariant (a static string). */
 TAMIS_API bool tamis_validate(const tamis_set *set, const char **reterr_why);
 
 /* ------------------------------------------------------------------ 7. whole sets */
@@ -568,77 +579,80 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_clear(tamis_set *set);
  *  @return TAMIS_OK, _MEMORY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy);
 
-/** Give a set that was made with `grow_to` another capacity: the next one above `capacity` that it
- *  can have, which is its first capacity times a power of two. It can be larger, for keys that are
- *  about to come, or smaller after many removals; then memory comes back. The answers stay as they
- *  are: the set keeps what it knows of every key. Until it returns, the call needs memory for both
- *  sizes. On any failure nothing has changed.
+/** Change the capacity of a set that was made with `grow_to`. Possible capacities are the first
+ *  capacity times a power of two; the set gets the smallest of them that is at least `capacity`.
+ *  Choose a larger one before many keys arrive, or a smaller one after many removals, to free
+ *  memory. All answers stay the same. During the call it needs memory for both sizes. On any
+ *  failure nothing has changed.
  *  @param ret_capacity the capacity that it has now; may be NULL.
  *  @return TAMIS_OK; _CANNOT: the set has a fixed size; _LIMIT: more than grow_to; _FULL: the set
- *  holds more than that; _MEMORY, _READ_ONLY, _ARGUMENT. */
+ *  has more keys than that; _MEMORY, _READ_ONLY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_resize(tamis_set *set, uint64_t capacity,
                                                     uint64_t *ret_capacity);
 
-/** Add the contents of `from` to `into`: all of it or nothing. Make the two with the same spec and
- *  seed, or one with `like` the other. Sets that grow can be merged at any stage; `into` grows if
- *  it must.
+/** Add the contents of `from` to `into`: all of it or nothing. Both sets must be made with the same
+ *  spec and seed, or one with `like` set to the other. Sets that grow can be merged at any stage;
+ *  `into` grows if needed.
  *  @return TAMIS_OK, _MISMATCH, _CANNOT, _FULL, _READ_ONLY, _ARGUMENT; _MEMORY: some kinds need a
  *  temporary copy, and `into` may have to grow. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_merge(tamis_set *into, const tamis_set *from);
 
 /** Take the contents of `from` out of `into`, the reverse of tamis_merge(): all of it or nothing.
- *  Subtract only what was added or merged. As with tamis_remove(), contents that were not added are
- *  refused except by chance, and then other keys may be lost. Saturated entries of `into` stay.
+ *  Subtract only what was added or merged. As with tamis_remove(), the set usually notices keys
+ *  that were not added, and refuses; if it does not notice, other keys may be lost. Saturated
+ *  entries of `into` stay.
  *  @return TAMIS_OK; _ABSENT: `from` is not a subset of `into`; _CANNOT: the set cannot remove or
- *  merge, or stores more of a key than its fingerprint (ddlcbf); _MISMATCH, _READ_ONLY, _ARGUMENT;
- *  _MEMORY: some kinds need a temporary copy. */
+ *  merge, or its fingerprints have several lengths (ddlcbf); _MISMATCH,
+ *  _READ_ONLY, _ARGUMENT; _MEMORY: some kinds need a temporary copy. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_subtract(tamis_set *into, const tamis_set *from);
 
-/** Store the contents of `set` again, with the longer fingerprints of `fuller`: for kinds whose
- *  fingerprints become shorter as keys come and go (ddlcbf). `fuller` has the same kind, seed,
- *  hash, buckets and remainder_bits, and the same keys: a copy with wider buckets that was kept
- *  beside it, or a set that was made `like` this one and filled again. All or nothing.
- *  @return TAMIS_OK; _MISMATCH: they are not alike, or do not hold the same keys; _CANNOT: this
+/** Give `set` back the longer fingerprints that it has lost. In ddlcbf, fingerprints become shorter
+ *  as keys are added and removed; `fuller` must have the same keys with longer fingerprints. It
+ *  must have the same kind, seed, hash, buckets and remainder_bits: for example a second set with
+ *  wider buckets that is always changed in the same way, or a set that was made `like` this one and
+ *  filled again. All or nothing.
+ *  @return TAMIS_OK; _MISMATCH: the sets are not alike, or do not have the same keys; _CANNOT: this
  *  kind does not need it; _FULL, _MEMORY, _READ_ONLY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_refresh(tamis_set *set, const tamis_set *fuller);
 
-/** Make a set of another kind with the same answers to `has`, smaller and with fewer abilities:
- *  "counting" into "bloom", for example.
+/** Make a set of another kind that has the same answers to `has`, but is smaller and can do less:
+ *  for example a "bloom" from a "counting".
  *  @return TAMIS_OK, _KIND, _CANNOT (there is no such conversion), _MEMORY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_convert(const tamis_set *set, const char *kind,
                                                      tamis_set **ret_set);
 
-/* Parts. A set that is too large for one place is spread over P = 2^k parts (spec.part and
- * spec.parts), which have the same seed and hash. The first k bits of a key's hash choose the part,
- * and the part uses the rest, so each fills all of its buckets. A key of another part is noticed:
- * it is not in the set, adding it is TAMIS_ERR_PART, and removing it TAMIS_ERR_ABSENT. That costs a
- * comparison per key, and nothing in sets that are no parts. Hashes (section 4) are the same in all
- * parts and in the whole set. Parts are copied, saved, sent, merged (the same part of two sets) and
- * resized as other sets are. States have no parts. */
+/* Parts. A set that is too large for one machine is split into P = 2^k parts (spec.part and
+ * spec.parts) with the same seed and hash. The first k bits of a key's hash choose the part. The
+ * part uses only the other bits, so its keys are spread over all of its buckets. A part knows which
+ * keys belong to other parts: a lookup of such a key says no, an add returns TAMIS_ERR_PART, a
+ * removal TAMIS_ERR_ABSENT. This check costs one comparison per key in a part, and nothing in other
+ * sets. Hashes (section 4) are the same in all parts and in the whole set. Parts are copied, saved,
+ * sent, resized and merged (the same part of two sets) as other sets are. States have no parts. */
 
-/** Which of `parts` parts (a power of two up to 65536) a hash belongs to. */
+/** The part that a hash belongs to, if the set has `parts` parts (a power of two up to 65536). */
 TAMIS_API uint32_t tamis_part_of_hash(uint64_t hash, uint32_t parts);
 
-/** The same for a key, hashed as by `set`, which may be any part or the whole. */
+/** The same for a key. `set` computes its hash; it may be any of the parts, or the whole set. */
 TAMIS_API uint32_t tamis_part_of_key(const tamis_set *set, const void *key, size_t key_bytes,
                                      uint32_t parts);
 
-/** Split a set in two, without its keys: a whole set into parts 0 and 1 of 2, part i of P into
- *  parts 2i and 2i + 1 of 2P. Of the kinds that can grow, line and rank. Each half has half of the
- *  buckets, of the fingerprints and of the capacity (an odd one is rounded up in the first half),
- *  so answers and the fpr stay as they are. What was counted in the set's life (refused calls) is
- *  in the first half. A set in a step of growing is split as of the next stage. In `line`, joining
- *  the halves of a set that is not in a step gives its bytes again.
- *  @return TAMIS_OK; _CANNOT: another kind, or an odd number of buckets (the problem says so);
- *  _LIMIT: there would be more than 65536 parts, or less than a key in each; _MEMORY, _ARGUMENT. */
+/** Split a set in two. The keys are not needed. A whole set becomes parts 0 and 1 of 2; part i of P
+ *  becomes parts 2i and 2i + 1 of 2P. The kinds line and rank can be split. Each half has half of
+ *  the buckets, of the possible fingerprints and of the capacity (if that is odd, the first half
+ *  has one more), so answers and the fpr stay the same. The first half takes over the counters of
+ *  refused calls. If the set is in a step of growing, the halves are at the next stage. In `line`,
+ *  if the set was not in a step, joining the halves gives the same bytes again.
+ *  @return TAMIS_OK; _CANNOT: another kind, or an odd number of buckets (the problem says which);
+ *  _LIMIT: there would be more than 65536 parts, or parts for less than one key; _MEMORY,
+ *  _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_split(const tamis_set *set, tamis_set **ret_first,
                                                    tamis_set    **ret_second,
                                                    tamis_problem *reterr_problem);
 
 /** Join parts 2i and 2i + 1 of 2P into part i of P, or into a whole set: the reverse of a split.
  *  Parts of sets that grow may be at different stages; the result is at the later one.
- *  @return TAMIS_OK; _MISMATCH: they are not such a pair, or differ in kind, fingerprints, hash or
- *  seed; _CANNOT, _LIMIT, _MEMORY, _ARGUMENT. */
+ *  @return TAMIS_OK; _MISMATCH: the parts are not such a pair, or differ in kind, fingerprints,
+ *  hash or seed; _CANNOT, _LIMIT, _MEMORY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_join(const tamis_set *first, const tamis_set *second,
                                                   tamis_set    **ret_set,
                                                   tamis_problem *reterr_problem);
@@ -647,9 +661,10 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_join(const tamis_set *first, const 
 
 /* A file is the same on every machine (docs/format.md). Everything in it is checksummed. */
 
-/** Save under a name. At every moment, also when the process or the machine dies, there is
- *  the complete old file or the complete new one under that name. (After a disk error in the very
- *  last step the new file is there already, but perhaps not durably; the problem text says so.)
+/** Save a set to a file. The old file is replaced in one step: at every moment, even if the process
+ *  or the machine dies, `path` is either the complete old file or the complete new one. (After a
+ *  disk error in the very last step, the new file is already in place, but may not survive a crash
+ *  of the machine; the problem text says so.)
  *  @return TAMIS_OK, _IO, _SPACE, _MEMORY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_save(const tamis_set *set, const char *path,
                                                   tamis_problem *reterr_problem);
@@ -659,7 +674,7 @@ enum {
                               processes share its memory. If anybody overwrites or shortens the file
                               in place, answers change, or the process gets SIGBUS; tamis_save()
                               replaces the file and is safe */
-    TAMIS_OPEN_TRUST = 2 /**< skip the check of the body, which reads all of it. Only for files
+    TAMIS_OPEN_TRUST = 2 /**< do not check the body (the check reads all of it). Only for files
                               that nobody else can write. The header is always checked */
 };
 
@@ -670,9 +685,9 @@ typedef struct tamis_open_options {
     tamis_allocator allocator;
     bool            shared; /**< as in tamis_spec. A mapped file is read-only, and shared anyway */
     unsigned        allocator_flags; /**< as in tamis_spec */
-    uint64_t        max_bytes;       /**< as in tamis_spec. A file is never given more than its own
-                                    length; but a set that grows may ask for more later. For files
-                                    of strangers */
+    uint64_t        max_bytes;       /**< as in tamis_spec, for files that you do not trust. Opening
+                                    never takes more memory than the length of the file, but a set
+                                    that grows may ask for more later */
 } tamis_open_options;
 
 #define TAMIS_OPEN_OPTIONS_INIT \
@@ -686,8 +701,9 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_open(const char               *path
                                                   tamis_set               **ret_set,
                                                   tamis_problem            *reterr_problem);
 
-/** The same for a file that is open for reading already, from its first byte on, wherever its
- *  offset is. The descriptor stays open and stays yours; close it whenever you like.
+/** The same for a file that you have already opened for reading. It is read from its first byte,
+ *  whatever the current offset is. The call does not close the descriptor; you may close it at any
+ *  time afterwards.
  *  @return as tamis_open(). */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_open_fd(int fd, const tamis_open_options *options,
                                                      tamis_set    **ret_set,
@@ -695,26 +711,26 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_open_fd(int fd, const tamis_open_op
 
 /** Takes the next bytes of a file being written; returns false to stop.
  *
- *  This is a callback: it must return (no exception, no longjmp), and must not change the set that
- *  is written or sent. A call that would change that set returns TAMIS_ERR_REENTRY and does
- *  nothing; tamis_free() of it does nothing, either. Calls that only read it are allowed. */
+ *  This is a callback: it must return normally (no exception, no longjmp), and must not change the
+ *  set that is written or sent. A call that would change that set returns TAMIS_ERR_REENTRY and
+ *  does nothing; tamis_free() of it does nothing, either. Calls that only read it are allowed. */
 typedef bool tamis_writer(void *context, const void *bytes, size_t n);
 
-/** Write the bytes of the file that tamis_save() would make, by your own function.
+/** Pass the bytes of the file that tamis_save() would make to your own function.
  *  @return TAMIS_OK, _IO (the writer stopped), _MEMORY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_write(const tamis_set *set, tamis_writer *writer,
                                                    void *context);
 
-/** Read back what tamis_write() wrote, from memory, which is copied and may be freed.
+/** Make a set from the bytes that tamis_write() wrote. They are copied, so you may free them.
  *  TAMIS_OPEN_MAP is ignored. @return as tamis_open(), without _IO. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_read(const void *bytes, size_t n,
                                                   const tamis_open_options *options,
                                                   tamis_set               **ret_set,
                                                   tamis_problem            *reterr_problem);
 
-/* Sending. Kinds that store fingerprints and nothing else of a key (line, rank, dlcbf) can be sent
- * without their empty places, in about log2(1/fpr) + 2 bits per key. The receiver may make a set of
- * another size from the stream, or one that cannot remove. */
+/* Sending. Kinds that store fingerprints of one length (line, rank, dlcbf) can be sent without
+ * their empty places, in about log2(1/fpr) + 2 bits per key. The receiver can make a set of another
+ * size from the stream, or one that cannot remove. */
 
 enum {
     TAMIS_SEND_COPIES = 1 /**< send how many copies of each key there are: one bit more per key.
@@ -722,7 +738,7 @@ enum {
                                more arrives saturated */
 };
 
-/** Write a set as a stream to send.
+/** Write a set as a stream, without its empty places.
  *  @return TAMIS_OK, _CANNOT (the kind stores no fingerprints, or no copies), _IO (the writer
  *  stopped), _MEMORY, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_send(const tamis_set *set, unsigned flags,
@@ -731,15 +747,18 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_send(const tamis_set *set, unsigned
 /** Make a set from what tamis_send() wrote.
  *  @param spec NULL: the same kind and geometry (without copies, the same kind without removal).
  *  Otherwise what you want instead: kind, capacity, abilities, geometry, `like` and so on, as for
- *  tamis_create(). Capacity 0 is the sender's; abilities 0 are those of the sender if copies were
- *  sent; fpr 0 is up to one and a half times that of the sender. (The number of fingerprints stays,
- *  so the fpr grows with the capacity.) count_to 0 is the sender's if it has counters; if you name
- *  a kind that cannot count so far, that is _CANNOT, unless you fix a geometry. Seed and hash are
- *  always the sender's, since the keys are hashed already. A stream of few bytes may describe a
- *  large empty set: for streams of strangers give a spec with `max_bytes`. If it asks for nothing
- *  else, the set is the same as without a spec.
+ *  tamis_create(). These fields have other defaults here:
+ *    - capacity 0: that of the sender;
+ *    - abilities 0: those of the sender, if copies were sent;
+ *    - fpr 0: up to one and a half times that of the sender (the number of possible fingerprints
+ *      cannot change, so the fpr grows with the capacity);
+ *    - count_to 0: that of the sender, if it has counters. If you name a kind that cannot count so
+ *      far, the result is _CANNOT, unless you fix a geometry.
+ *  Seed and hash are always those of the sender, since the keys are hashed already. A short stream
+ *  can describe a large empty set: for streams that you do not trust, pass a spec with `max_bytes`.
+ *  If that is all it asks for, the set is the same as without a spec.
  *  @return TAMIS_OK, _FOREIGN, _VERSION, _TRUNCATED, _CHECKSUM, _CORRUPT, _KIND, _NOT_BUILT,
- *  _LIMIT, _MEMORY, _CANNOT (no geometry has those fingerprints and does what is asked),
+ *  _LIMIT, _MEMORY, _CANNOT (no geometry with these fingerprints can do what the spec asks),
  *  _MISMATCH, _FULL (more keys than the requested set has room for), _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_receive(const void *bytes, size_t n,
                                                      const tamis_spec *spec, tamis_set **ret_set,
@@ -747,11 +766,11 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_receive(const void *bytes, size_t n
 
 /* ------------------------------------------------------------------ 9. planning without making */
 
-/** Plan every kind for a spec, and mark the one that tamis_create() takes. With `spec->kind` or
- *  `spec->like`, one row. With `spec->memory` and no capacity, each row has the capacity that this
- *  kind has room for. With `spec->grow_to`, rows describe the last stage (tamis_plan_stages() has
- *  all), and kinds that cannot grow cannot do it. Rows beyond `max_rows` are counted and not
- *  written.
+/** Plan every kind for a spec, one row for each, and mark the one that tamis_create() takes. With
+ *  `spec->kind` or `spec->like` there is one row. With `spec->memory` and no capacity, each row has
+ *  the capacity that this kind has room for. With `spec->grow_to`, rows describe the last stage
+ *  (tamis_plan_stages() describes all), and kinds that cannot grow have the status _CANNOT. Rows
+ *  beyond `max_rows` are counted and not written.
  *  @param ret_n_rows how many kinds there are.
  *  @return TAMIS_OK, also when no kind can do it (then no row is chosen); _ARGUMENT, _KIND. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_plan_kinds(const tamis_spec *spec,
@@ -760,16 +779,16 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_plan_kinds(const tamis_spec *spec,
                                                         tamis_problem *reterr_problem);
 
 /** Plan the stages of a set that grows, with the kind that tamis_create() takes: row i is stage i.
- *  The capacity doubles from row to row, and every row says what the set is then: body_bytes,
- *  bits_per_key, and the fpr with as many keys as that stage has room for. The last row has grow_to
- *  keys or a few more, and the fpr of the spec. `peak_bytes` is what the tables take at most while
- *  the set grows to that stage: the old one and the new one; but if the old one has 4 MiB or more
- *  of the system's memory, only the larger of the two and a twentieth of it, since pages go back on
- *  the way. (tamis_resize() always needs both.) Without grow_to there is one row. With
- *  `spec->like`, rows are those of that set. Rows beyond `max_rows` are counted and not written;
- *  there are at most 40.
+ *  The capacity doubles from row to row. Each row describes the set at that stage: body_bytes,
+ *  bits_per_key, and the fpr when that stage is full. The last row has a capacity of grow_to or a
+ *  little more, and the fpr of the spec. `peak_bytes` is the largest size of the tables while the
+ *  set grows to that stage: the old table and the new one together. But if the old table has 4 MiB
+ *  or more from the system's allocator, it is the larger of the two and a twentieth of it, since
+ *  the pages of the old table are freed during the step. (tamis_resize() always needs both.)
+ *  Without grow_to there is one row. With `spec->like`, rows are those of that set. Rows beyond
+ *  `max_rows` are counted and not written; there are at most 40.
  *  @param ret_n_rows how many stages there are.
- *  @return as tamis_create(), but nothing is made: no _MEMORY. */
+ *  @return as tamis_create(), without _MEMORY, since nothing is made. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_plan_stages(const tamis_spec *spec,
                                                          tamis_plan *ret_rows, size_t max_rows,
                                                          size_t        *ret_n_rows,
@@ -778,21 +797,22 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_plan_stages(const tamis_spec *spec,
 /** The names of the kinds in this build, i = 0, 1, ...; NULL after the last. */
 TAMIS_API const char *tamis_kind_name(size_t i);
 
-/** A field of a kind's geometry, and the range of its values. Not every combination is possible;
- *  the planner decides that. */
+/** A field of a kind's geometry, and the range of its values. Not every combination of values is
+ *  possible; the planner refuses the others. */
 typedef struct tamis_field_range {
     const char *name;
     uint64_t    least, most;
 } tamis_field_range;
 
-/** The fields of a kind's geometry (of sets or states), into room for TAMIS_MAX_FIELDS.
+/** Get the fields of a kind's geometry (of sets or states). `ret_fields` needs room for
+ *  TAMIS_MAX_FIELDS.
  *  @return TAMIS_OK, _KIND, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_kind_fields(const char        *kind,
                                                          tamis_field_range *ret_fields,
                                                          size_t            *ret_n_fields);
 
-/** The instruction sets that this build has and this processor runs, best first; NULL after the
- *  last, which is "portable". */
+/** The names of the instruction sets that are in this build and that this processor supports, i =
+ *  0, 1, ..., best first. The last is "portable"; NULL after it. */
 TAMIS_API const char *tamis_isa_name(size_t i);
 
 /* ------------------------------------------------------------------ 10. version */

@@ -1,4 +1,4 @@
-/* tamis.hpp - tamis for C++17 and later: sets, counters and states that clean up after themselves.
+/* tamis.hpp - tamis for C++17 and later: sets, counters and states that free their own memory.
  *
  *     tamis::set seen(tamis::spec().capacity(1'000'000).fpr(0.001).remove());
  *     seen.add("apple");                           // string_view, span, vector, any integer
@@ -7,15 +7,15 @@
  *     std::copy(words.begin(), words.end(), seen.inserter());
  *
  * Every function that can fail has two forms. `add` throws a tamis::error; `try_add` returns a
- * tamis::result and throws nothing. Without exceptions in the compiler, or with TAMIS_NO_EXCEPTIONS
- * defined, only the try_ forms are there (and set::try_make in place of the constructor).
+ * tamis::result and throws nothing. If the compiler has exceptions switched off, or if you define
+ * TAMIS_NO_EXCEPTIONS, only the try_ forms exist (and set::try_make in place of the constructor).
  *
- * Objects can be moved and not copied (copy() says that it copies). This header allocates nothing and
- * copies no key: it is a thin layer over tamis.h, whose comments say what the functions do. After it
- * was moved from, an object is empty, and all of its functions answer as tamis.h does to NULL.
+ * Objects can be moved, not copied; call copy() to make a copy. This header allocates nothing and
+ * copies no keys: it is a thin layer over tamis.h, whose comments say what the functions do. An
+ * object that was moved from is empty, and its functions behave as those of tamis.h do with NULL.
  *
- * Threads: const functions may run at the same time as each other; all functions but the destructor
- * and assignments, if the set was made with shared(). As in tamis.h.
+ * Threads, as in tamis.h: const functions may run at the same time as each other. If the set was
+ * made with shared(), all functions may, except the destructor and assignments.
  */
 #ifndef TAMIS_TAMIS_HPP
 #define TAMIS_TAMIS_HPP
@@ -43,7 +43,7 @@ namespace tamis {
 using status = ::tamis_status;
 using problem = ::tamis_problem;
 
-/** What the throwing functions throw. */
+/** The exception that the throwing functions throw. */
 class error : public std::exception {
   public:
     explicit error(tamis::status code) noexcept : status_(code) {}
@@ -70,7 +70,7 @@ template <class T> class [[nodiscard]] result {
     tamis::status status() const noexcept { return status_; }
     /** A sentence for the status. */
     const char *text() const noexcept { return ::tamis_status_text(status_); }
-    /** The value; ask has_value() first. */
+    /** The value; check has_value() first. */
     T       &operator*() noexcept { return *value_; }
     const T &operator*() const noexcept { return *value_; }
     T       *operator->() noexcept { return &*value_; }
@@ -93,7 +93,7 @@ template <class T> class [[nodiscard]] result {
     std::optional<T> value_;
 };
 
-/** Done, or the status that says why not. */
+/** The result of a function that returns no value: success, or the status that says why not. */
 template <> class [[nodiscard]] result<void> {
   public:
     result(tamis::status code) noexcept : status_(code) {}
@@ -114,14 +114,14 @@ template <> class [[nodiscard]] result<void> {
 
 namespace detail {
 
-/* An integer or an enum is 64 bits: a negative one as in two's complement. */
+/* An integer or an enum becomes a 64-bit id; negative ones in two's complement. */
 template <class K>
 inline constexpr bool
     is_number = (std::is_integral_v<K> && !std::is_same_v<K, bool>) || std::is_enum_v<K>;
 
 template <class K, class = void> struct bytes_of : std::false_type {};
 
-/* Something with data() and size() whose elements are nothing but their bytes. */
+/* A type with data() and size() whose elements can be hashed as raw bytes (no padding). */
 template <class K>
 struct bytes_of<K, std::void_t<decltype(std::data(std::declval<const K &>())),
                                decltype(std::size(std::declval<const K &>()))>>
@@ -144,7 +144,7 @@ template <class K> constexpr std::uint64_t id_of(K key) noexcept {
 }
 
 template <class K> tamis_key key_of(const K &key) noexcept {
-    if constexpr (is_text<K>) { /* "abc" without its zero, and whatever turns into a string_view */
+    if constexpr (is_text<K>) { /* "abc" without its final zero, or anything like a string_view */
         const std::string_view text = key;
         return { text.data(), text.size() };
     } else {
@@ -152,12 +152,12 @@ template <class K> tamis_key key_of(const K &key) noexcept {
     }
 }
 
-/* Call the form for ids or the form for bytes. */
+/* Call the function for ids or the function for bytes, depending on the type of the key. */
 template <class K, class ById, class ByBytes>
 decltype(auto) by_sort(const K &key, ById by_id, ByBytes by_bytes) {
     static_assert(is_key<K>,
                   "a key is an integer, an enum, text, or a contiguous range of elements "
-                  "that are nothing but their bytes");
+                  "that can be hashed as raw bytes");
     if constexpr (is_number<K>) {
         return by_id(id_of(key));
     } else {
@@ -166,7 +166,7 @@ decltype(auto) by_sort(const K &key, ById by_id, ByBytes by_bytes) {
     }
 }
 
-/* 64-bit integers side by side are ids already. */
+/* Contiguous 64-bit integers can be passed as ids without a copy. */
 template <class R, class = void> struct ids_of : std::false_type {};
 template <class R>
 struct ids_of<R, std::void_t<decltype(std::data(std::declval<const R &>())),
@@ -176,15 +176,16 @@ struct ids_of<R, std::void_t<decltype(std::data(std::declval<const R &>())),
     static constexpr bool value = std::is_same_v<element, std::uint64_t>;
 };
 
-/* Keys of a range are gathered here, so that a batch needs no memory of its own. */
+/* The keys of a range are collected in a buffer of this length on the stack, so that a batch needs
+ * no allocation. */
 inline constexpr std::size_t part = 256;
 
-/* Call work(ids or keys, n, first) for parts of a range, in order, until it answers false. Parts have
- * up to `part` keys; ids that need not be gathered come up to `most_ids` at a time. */
+/* Call work(ids or keys, n, first) for one part of a range after the other, until it returns false.
+ * A part has up to `part` keys, or up to `most_ids` ids if they need no copy. */
 template <class R, class Work>
 void in_parts(const R &range, Work work, std::size_t most_ids = SIZE_MAX) {
     using element = std::remove_cv_t<std::remove_reference_t<decltype(*std::begin(range))>>;
-    static_assert(is_key<element>, "the elements of the range are no keys");
+    static_assert(is_key<element>, "the elements of the range are not keys");
     if constexpr (ids_of<R>::value) {
         std::size_t const all = std::size(range);
         for (std::size_t first = 0, n; first < all; first += n) {
@@ -201,7 +202,7 @@ void in_parts(const R &range, Work work, std::size_t most_ids = SIZE_MAX) {
                 keys[n++] = id_of(*at);
             } else {
                 static_assert(std::is_reference_v<decltype(*at)> || is_text<element>,
-                              "the range makes its elements as it goes: their bytes would be gone");
+                              "the range returns temporary elements: their bytes would be gone");
                 keys[n++] = key_of(*at);
             }
             if (n < part) continue;
@@ -216,14 +217,14 @@ void in_parts(const R &range, Work work, std::size_t most_ids = SIZE_MAX) {
 } // namespace detail
 
 #if defined(__cpp_concepts) && __cpp_concepts >= 201907L
-/** What can be a key. */
+/** Types that can be a key. */
 template <class K>
 concept key = detail::is_key<std::remove_cvref_t<K>>;
 #endif
 
 /* ------------------------------------------------------------------ specs */
 
-/** What you want of a set. Each function sets a field of tamis_spec, which `c` is. */
+/** What you want of a set. Each function sets one field of `c`, the tamis_spec. */
 struct spec {
     tamis_spec c = TAMIS_SPEC_INIT;
 
@@ -286,7 +287,7 @@ struct free_states {
 };
 } // namespace detail
 
-/** How many keys of a batch were done, and why it stopped if it did. */
+/** How many keys of a batch were handled, and, if it stopped early, why. */
 struct batch_result {
     tamis::status status = TAMIS_OK;
     std::size_t   done = 0;
@@ -297,7 +298,7 @@ class set {
   public:
     /** An empty handle; assign a set to it. */
     set() noexcept = default;
-    /** Take over what tamis_create() or tamis_open() made. */
+    /** Take ownership of a set that tamis_create() or tamis_open() made. */
     explicit set(tamis_set *taken) noexcept : set_(taken) {}
     static result<set> try_make(const tamis::spec &wishes, problem *why = nullptr) {
         return made(wishes.c, why);
@@ -339,7 +340,7 @@ class set {
             key, [this](std::uint64_t id) { return ::tamis_remove_id(get(), id); },
             [this](const void *data, std::size_t n) { return ::tamis_remove(get(), data, n); });
     }
-    /** Add a key if the set does not have it; whether it was new. */
+    /** Add a key if the set does not have it yet. Returns whether it was new. */
     template <class K> result<bool> try_add_new(const K &key) noexcept {
         bool                is_new = false;
         tamis::status const code = detail::by_sort(
@@ -364,7 +365,8 @@ class set {
         });
         return done;
     }
-    /** ret_has[i] tells whether key i is in the set; it may be nullptr. How many are. */
+    /** Set ret_has[i] to whether key i is in the set; ret_has may be nullptr. Returns how many
+     *  keys are in the set. */
     template <class R> std::size_t has_all(const R &keys, bool *ret_has = nullptr) const noexcept {
         std::size_t found = 0;
         detail::in_parts(keys, [&](auto part, std::size_t n, std::size_t first) {
@@ -391,8 +393,8 @@ class set {
         return all;
     }
 
-    /** For algorithms where nothing throws: counts what was added in a batch_result, and takes
-     *  nothing more after a key that was refused. */
+    /** An output iterator for algorithms, without exceptions. It counts the added keys in a
+     *  batch_result, and ignores all keys after one that was refused. */
     class try_insert_iterator {
       public:
         using iterator_category = std::output_iterator_tag;
@@ -437,7 +439,7 @@ class set {
         if (code != TAMIS_OK) return code;
         return set(copied);
     }
-    /** What is known without reading the body; all zero for an empty handle. */
+    /** The facts of the set (tamis_get_facts()); all zero for an empty handle. */
     tamis_facts facts() const noexcept {
         tamis_facts all{};
         if (::tamis_get_facts(get(), &all) != TAMIS_OK) all = tamis_facts{};
@@ -465,7 +467,7 @@ class set {
     template <class K> bool add_new(const K &key) {
         return try_add_new(key).value();
     }
-    /** Whether it was there; other failures throw. */
+    /** Returns whether the key was in the set. Other failures throw. */
     template <class K> bool remove(const K &key) {
         tamis::status const code = try_remove(key).status();
         if (code == TAMIS_OK || code == TAMIS_ERR_ABSENT) return code == TAMIS_OK;
@@ -495,7 +497,8 @@ class set {
         if (!try_save(path, &why)) throw error(why);
     }
 
-    /** For algorithms: std::copy(keys.begin(), keys.end(), set.inserter()). Throws when full. */
+    /** An output iterator: std::copy(keys.begin(), keys.end(), set.inserter()). Throws when the set
+     *  is full. */
     class insert_iterator {
       public:
         using iterator_category = std::output_iterator_tag;
@@ -583,7 +586,8 @@ class counter : public set {
     }
     result<counter> try_copy() const { return counted(set::try_copy()); }
 
-    /** Never below the truth; TAMIS_COUNT_MANY for more than it can count. */
+    /** How many copies of the key there are: never too low. TAMIS_COUNT_MANY: more than the set can
+     *  count. */
     template <class K> result<std::uint64_t> try_count(const K &key) const noexcept {
         std::uint64_t       count = 0;
         tamis::status const code = detail::by_sort(
@@ -599,7 +603,7 @@ class counter : public set {
                 return ::tamis_add_copies(get(), data, n, copies);
             });
     }
-    /** ret_counts[i] is the count of key i of any range of keys. */
+    /** Set ret_counts[i] to the count of key i, for any range of keys. */
     template <class R>
     result<void> try_count_all(const R &keys, std::uint64_t *ret_counts) const noexcept {
         tamis::status code = TAMIS_OK;
@@ -712,7 +716,7 @@ template <class Value> class answer {
     bool          is_absent() const noexcept { return status_ == TAMIS_ERR_ABSENT; }
     bool          is_unknown() const noexcept { return status_ == TAMIS_ERR_UNKNOWN; }
     tamis::status status() const noexcept { return status_; }
-    /** Only if it is one: ask the answer itself first. */
+    /** The value. Check first that there is one: `if (answer) use(*answer)`. */
     Value       operator*() const noexcept { return value_; }
     friend bool operator==(const answer &a, Value value) noexcept {
         return a.status_ == TAMIS_OK && a.value_ == value;
@@ -723,7 +727,7 @@ template <class Value> class answer {
     Value         value_;
 };
 
-/** What a machine decides: tamis::leave(), touch(), drop(), or set_to(value). */
+/** What a state machine decides: tamis::leave(), touch(), drop(), or set_to(value). */
 struct decision {
     tamis_step    step = TAMIS_STEP_LEAVE;
     std::uint32_t to = 0;
@@ -744,7 +748,7 @@ template <class Value> decision set_to(Value value) noexcept {
 /** Keys that carry a value of an enum or an integer. */
 template <class Value = std::uint32_t> class states {
     static_assert(std::is_enum_v<Value> || std::is_integral_v<Value>,
-                  "values are those of an enum or an integer");
+                  "the value type must be an enum or an integer");
 
   public:
     states() noexcept = default;
@@ -822,7 +826,7 @@ template <class Value = std::uint32_t> class states {
                 return ::tamis_states_drop(handle(), data, n, TAMIS_ANY_VALUE);
             });
     }
-    /** Let time pass; the work that is left. */
+    /** Let time pass. Returns the backlog: the buckets that are still due. */
     result<std::uint64_t> try_tick(std::uint64_t ticks = 1) noexcept {
         std::uint64_t       backlog = 0;
         tamis::status const code = ::tamis_states_tick(handle(), ticks, nullptr, &backlog);
@@ -830,8 +834,9 @@ template <class Value = std::uint32_t> class states {
         return backlog;
     }
 
-    /* Many keys: any range of keys. values[i] belongs to key i, and ret_statuses[i], unless it is
-     * nullptr, tells what the call for it alone would have returned. How many were not refused. */
+    /* Many keys: any range of keys. values[i] belongs to key i. ret_statuses[i] is what a single
+     * call for key i would return; ret_statuses may be nullptr. Returns how many keys were not
+     * refused. */
 
     template <class R>
     std::size_t get_all(const R &keys, answer<Value> *ret_answers) const noexcept {
@@ -875,8 +880,9 @@ template <class Value = std::uint32_t> class states {
         return change_all(::tamis_states_drop_batch, keys, nullptr, ret_statuses);
     }
 
-    /** Take each key of a range through a machine: decide(i, answer<Value>) returns a decision. It
-     *  must not throw: write `noexcept` after its parameters. How many decisions were carried out. */
+    /** Run one step of a state machine for each key of a range: decide(i, answer<Value>) returns a
+     *  decision. It must not throw: write `noexcept` after its parameters. Returns how many
+     *  decisions were carried out. */
     template <class R, class Decide>
     result<std::size_t> try_step_all(const R &keys, Decide decide) noexcept {
         static_assert(std::is_nothrow_invocable_r_v<decision, Decide &, std::size_t, answer<Value>>,
@@ -1032,7 +1038,7 @@ template <class Value = std::uint32_t> class states {
         return all_done;
     }
 
-    /* From the callback of C to the caller's function. */
+    /* The C callback, which calls the caller's function. */
     template <class Decide> struct stepping {
         Decide           *decide;
         std::size_t       first;
