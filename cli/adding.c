@@ -153,14 +153,14 @@ void die_of_full(const tamis_set *set, const char *path, uint64_t n_lines) {
 }
 
 /* Lines that changed nothing are not lost. A set that cannot remove stores nothing for a key that
- * it has, or takes for one that it has; a set that can remove has counted as far as it can. */
+ * it has, or that is a false positive; in a set that can remove, the key is saturated. */
 static void name_rest(bool is_multiset, uint64_t n_new, char *ret_text, size_t n) {
     number_text text;
     number_exact(n_new, text);
     (void)snprintf(ret_text, n, "%s %s (%s %s)", n_new != 0 ? text : "none",
                    is_multiset ? "added" : "new", n_new != 0 ? "the others" : "all",
-                   is_multiset ? "are copies beyond what it can count"
-                               : "were in it already, or seem to be");
+                   is_multiset ? "are more copies than it can count"
+                               : "were in it already, or are false positives");
 }
 
 void name_added(const tamis_info *info, uint64_t n_lines, uint64_t n_copies, uint64_t n_new,

@@ -62,12 +62,11 @@ const command command_add = {
     .summary = "Add keys to a set",
     .text = "Keys are the lines of the files KEYS, or of standard input; an empty line is a key,\n"
             "too. In a set that can remove, a key that was added twice must be removed twice.\n"
-            "With --counts each line is a key, a tab and a number, as 'tamis count' prints them:\n"
-            "so many copies are added. If the set gets full, nothing is saved: the file is\n"
-            "unchanged. If SIGINT (Ctrl-C), SIGTERM or SIGHUP comes, the lines read so far are\n"
-            "added and saved; a second signal ends at once, without saving. Ends with 1 if the\n"
-            "keys were added but are so many that the false-positive rate is higher than the set\n"
-            "was built for.\n",
+            "With --counts each line is a key, a tab and a number of copies, as 'tamis count'\n"
+            "prints them. If the set becomes full, nothing is saved, and the file does not\n"
+            "change. On SIGINT (Ctrl-C), SIGTERM or SIGHUP, the lines read so far are added and\n"
+            "saved; a second signal ends at once, without saving. Ends with 1 if the keys were\n"
+            "added, but are so many that the false-positive rate is now higher than planned.\n",
     .examples = "  find . -type f | tamis add seen.tamis\n"
                 "  find . -type f -print0 | tamis add -0 seen.tamis\n"
                 "  tamis add seen.tamis monday.txt tuesday.txt\n"
@@ -206,13 +205,14 @@ const command command_remove = {
     .name = "remove",
     .operands = "FILE [KEYS...] ",
     .summary = "Remove keys from a set that was built with --remove",
-    .text = "Removes one copy of each key. Remove only what was added: a key that was not, but is\n"
-            "taken for one that was (with the probability of a false positive), removes that one\n"
-            "instead. A key with more copies than the set can count is saturated: it stays in the\n"
-            "set. If SIGINT (Ctrl-C), SIGTERM or SIGHUP comes, the keys read so far are removed\n"
-            "and the set is saved; a second signal ends at once, without saving. Ends with 0 if\n"
-            "all keys were removed, with 1 if some were absent or saturated (the others are\n"
-            "removed), with 2 on an error (nothing is removed).\n",
+    .text =
+        "Removes one copy of each key. Remove only keys that were added: if you remove another\n"
+        "key, it may be taken for one in the set (with the probability of a false positive),\n"
+        "which is then lost. A key with more copies than the set can count is saturated: it\n"
+        "stays in the set. On SIGINT (Ctrl-C), SIGTERM or SIGHUP, the keys read so far are\n"
+        "removed and the set is saved; a second signal ends at once, unsaved. Ends with 0 if\n"
+        "all keys were removed, with 1 if some were absent or saturated (the others are\n"
+        "removed), with 2 on an error (nothing is removed).\n",
     .examples = "  tamis build seen.tamis -n 1M --remove <urls.txt\n"
                 "  tamis remove seen.tamis expired.txt\n",
     .options = OPTION_BIT(NULL) | OPTION_BIT(THREADS) | OPTION_BIT(DISCARD) | OPTION_BIT(QUIET),

@@ -224,21 +224,21 @@ const command command_build = {
     .summary = "Make a set of keys and save it to FILE",
     .text =
         "Keys are the lines of the files KEYS, or of standard input; an empty line is a key,\n"
-        "too. Without -n the set grows with its keys, now and when more are added. If KEYS are\n"
-        "files, it is made for their lines and can grow 16-fold, or to a million keys; lines\n"
-        "from a pipe cannot be counted before, so it begins with 1k and can grow to 1G.\n"
-        "--grow-to sets another end. If you know the number of different keys, -n makes a set\n"
-        "of fixed size, which is smaller; '-n auto' counts them. Each key may have as many\n"
-        "copies as --copies says, and any one of them may have any number. 'tamis plan' shows\n"
-        "what the options cost. If FILE is a set, it is replaced when the new one is complete;\n"
-        "another file is replaced only with --force. If SIGINT (Ctrl-C), SIGTERM or SIGHUP\n"
-        "comes, a set of the lines read so far is saved; a second signal ends at once, without\n"
-        "saving. Ends with 1 if the set was saved but has so many keys that its\n"
+        "too. Without -n the set grows as keys are added, now and later. If KEYS are files, it\n"
+        "is made for the number of their lines and can grow 16-fold, or to a million keys. Lines\n"
+        "from a pipe cannot be counted in advance, so it starts with room for 1k keys and can\n"
+        "grow to 1G. --grow-to sets another limit. If you know the number of different keys, -n\n"
+        "makes a set of fixed size, which is smaller; '-n auto' counts them. There is room for\n"
+        "--copies copies of each key, and for any number of copies of a single key. 'tamis plan'\n"
+        "shows what the options cost. If FILE is a set, it is replaced when the new one is\n"
+        "complete; another file is replaced only with --force. On SIGINT (Ctrl-C), SIGTERM or\n"
+        "SIGHUP, a set of the lines read so far is saved; a second signal ends at once, without\n"
+        "saving. Ends with 1 if the set was saved, but has so many keys that its\n"
         "false-positive rate is higher than -e.\n",
     .examples =
         "  tamis build words.tamis </usr/share/dict/words\n"
         "  tamis build seen.tamis -e 1e-6 --remove </dev/null            empty, for later\n"
-        "  tamis build words.tamis -n auto words                         as small as it gets\n"
+        "  tamis build words.tamis -n auto words                         as small as possible\n"
         "  tamis build tuesday.tamis --like monday.tamis tuesday.txt     to be merged\n",
     .options = OPTIONS_OF_SPEC | OPTIONS_OF_HASHING | OPTION_BIT(MEMORY) | OPTION_BIT(LIKE) |
                OPTION_BIT(NULL) | OPTION_BIT(COUNTS) | OPTION_BIT(THREADS) | OPTION_BIT(FORCE) |

@@ -33,17 +33,18 @@ static const char *size_option(const dedup_memory *seen) {
 static void warn_of_many(const dedup_memory *seen) {
     number_text capacity;
     number_exact(seen->capacity, capacity);
-    warn("more than %s different lines: from here on, new lines are taken for old ones more often "
-         "than the rate of -e; give a larger %s",
+    warn("more than %s different lines: from now on, more new lines are left out by mistake than "
+         "the rate of -e says; use a larger %s",
          capacity, size_option(seen));
 }
 
 static void warn_of_full(const dedup_memory *seen) {
     number_text different;
     number_exact(seen->different, different);
-    warn("no room for more than %s different lines: from here on, new lines are printed each time; "
-         "give a larger %s",
-         different, size_option(seen));
+    warn(
+        "no room for more than %s different lines: from now on, other lines are printed each time; "
+        "use a larger %s",
+        different, size_option(seen));
 }
 
 /* A line was refused: from now on, lines that are not in the set are printed each time. */
@@ -170,8 +171,9 @@ static void memory_create(dedup_memory *seen, const options *asked) {
     bool const is_open = spec.capacity == 0;
     bool const may_grow = !is_given(asked, OPTION_BIT(GEOMETRY));
     if (is_open && (!may_grow || !growth_without_count(&spec))) {
-        die("how many different lines may there be? No set that grows is possible with these "
-            "options, so say -n 1M");
+        die("a set cannot grow with these options, so say how many different lines there may be, "
+            "as "
+            "in -n 1M");
     }
     memory_take(seen, set_create(&spec));
 }
@@ -244,20 +246,19 @@ const command command_dedup = {
     .operands = "[KEYS...] ",
     .summary = "Print each line the first time it is seen, in little memory",
     .text =
-        "The order stays, nothing is sorted, and a line is printed as soon as it is read. With\n"
-        "the false-positive rate of -e, a new line is taken for one that was seen and is left\n"
-        "out: at 0.1%, at most one in a thousand. The memory grows with the number of different\n"
-        "lines, up to 1G or --grow-to. -n makes room for so many at once, which takes less\n"
-        "memory if you know the number. If there are more, a warning says so and the exit code\n"
-        "is 1: from then on, new lines are left out more often or, if the set is full, repeated\n"
-        "lines are printed again. -v prints the repeated lines instead. With --set FILE, lines\n"
-        "that an earlier run has seen count, too: they are kept in FILE, which is made if it\n"
-        "does not exist (-n, --grow-to and -e are for that). If the run fails, FILE is\n"
-        "unchanged; if SIGINT (Ctrl-C), SIGTERM or SIGHUP comes, what was printed so far is\n"
-        "saved.\n",
+        "The order stays the same, and a line is printed as soon as it is read. A new line is\n"
+        "mistaken for a repeated one, and left out, with the probability of -e: at 0.1%, at most\n"
+        "one in a thousand. The memory grows with the number of different lines, up to 1G or\n"
+        "--grow-to. If you know that number, -n takes less memory. If there are more lines, a\n"
+        "warning says so and the exit code is 1: from then on, more new lines are left out or,\n"
+        "if the set is full, repeated lines are printed again. -v prints the repeated lines\n"
+        "instead. With --set FILE, lines of earlier runs are repeated lines, too: they are kept\n"
+        "in FILE, which is made if it does not exist (-n, --grow-to and -e apply only then). If\n"
+        "the run fails, FILE does not change; on SIGINT (Ctrl-C), SIGTERM or SIGHUP, the lines\n"
+        "printed so far are saved.\n",
     .examples =
         "  tamis dedup -e 1e-6 <urls.txt >urls.unique\n"
-        "  tamis dedup --set seen.tamis <today.txt            new since last time\n"
+        "  tamis dedup --set seen.tamis <today.txt            new since the last run\n"
         "  tail -f access.log | cut -d' ' -f1 | tamis dedup   new visitors\n"
         "  tamis dedup -n 10M <urls.txt >urls.unique          at most 10 million different\n",
     .options = (OPTIONS_OF_SPEC & ~OPTIONS_OF_ABILITY) | OPTIONS_OF_HASHING | OPTION_BIT(SET) |

@@ -51,7 +51,7 @@ static int get_run(const options *asked) {
 const command command_get = {
     .name = "get",
     .operands = "FILE [KEYS...] ",
-    .summary = "Print each line and its state in a file of states",
+    .summary = "Print each line and its value in a file of states",
     .text = "Prints the line, a tab and the value of that key: a number, 'absent' if the key is\n"
             "not in the table, or 'don't know' if the table cannot tell. Lines come from the\n"
             "files KEYS, or from standard input. Files of states are made by programs that use\n"

@@ -90,12 +90,12 @@ static void print_growth(const info_growth *growth, const tamis_plan *plan) {
     number_rate(growth->fpr, rate);
     output_text("  growth      stage %u of %u", growth->stage, growth->stages);
     if (growth->stage == growth->stages)
-        output_string(", the last: it grows no more");
+        output_string(", the last: it cannot grow further");
     else
         output_text(", to %s keys at %s; that room costs %.1f bits per key", grow_to, rate,
                     growth->cost);
     output_string("\n");
-    if (growth->is_growing) output_text("              now on its way to %s keys\n", next);
+    if (growth->is_growing) output_text("              it is just growing to %s keys\n", next);
 }
 
 static void json_growth(const info_growth *growth) {
@@ -431,12 +431,13 @@ static int info_run(const options *asked) {
 const command command_info = {
     .name = "info",
     .operands = "FILE... ",
-    .summary = "Print all about sets and files of states",
-    .text = "The kind and its abilities, the number of keys, the false-positive rate now and when\n"
-            "full, sizes, geometry, probabilities, and what has happened so far. Of a set that\n"
-            "grows, also how far it can, and what the room for that costs. For states, also the\n"
-            "values, how many keys have each, and the timeout. With --json, one object for each\n"
-            "file.\n",
+    .summary = "Print everything about sets and files of states",
+    .text =
+        "Prints the kind and its abilities, the number of keys, the false-positive rate now\n"
+        "and when full, sizes, geometry, probabilities, and how many calls were refused. For a\n"
+        "set that grows, also how far it can grow, and what the room for that costs. For\n"
+        "states, also the values, how many keys have each, and the timeout. With --json,\n"
+        "prints one object for each file.\n",
     .examples = "  tamis info words.tamis\n"
                 "  tamis info --json *.tamis | jq -r '[.file, .keys] | @tsv'\n",
     .options = OPTION_BIT(JSON) | OPTION_BIT(TRUST) | OPTION_BIT(READ),

@@ -31,8 +31,8 @@ static const char *difference(const tamis_set *one, const tamis_set *other) {
 static _Noreturn void die_of_difference(const tamis_set *one, const tamis_set *other,
                                         const options *asked, const char *path,
                                         const char *cannot) {
-    die("%s and %s differ in %s; only sets that were built alike can %s: build one with --like the "
-        "other",
+    die("%s and %s differ in %s; only sets that were built alike can %s: build one of them with "
+        "--like",
         asked->operands[1], path, difference(one, other), cannot);
 }
 
@@ -108,10 +108,11 @@ const command command_merge = {
     .name = "merge",
     .operands = "OUT A B... ",
     .summary = "Save to OUT a set with the keys of A, B and so on",
-    .text = "Only sets that were built alike can merge: the same kind, size and seed. 'tamis\n"
-            "build --like A' builds one that can merge with A. OUT may be one of them. Ends with\n"
-            "1 if OUT was saved but has so many keys that its false-positive rate is higher than\n"
-            "that of the others.\n",
+    .text =
+        "Only sets that were built alike can merge: with the same kind, size and seed. 'tamis\n"
+        "build --like A' builds a set that can merge with A. OUT may be one of them. Ends with\n"
+        "1 if OUT was saved, but has so many keys that its false-positive rate is higher than\n"
+        "that of the others.\n",
     .examples = "  tamis build week.tamis -n 1M --merge monday.txt\n"
                 "  tamis build tuesday.tamis --like week.tamis tuesday.txt\n"
                 "  tamis merge week.tamis week.tamis tuesday.tamis\n",
@@ -143,8 +144,7 @@ static void subtract_file(tamis_set *into, const char *path, const options *aske
         die_of_difference(into, from.set, asked, path, "be subtracted");
     }
     if (status == TAMIS_ERR_ABSENT) {
-        die("%s is not a subset of %s: it has keys that are not there; nothing was saved", path,
-            first);
+        die("%s is not a subset of %s; nothing was saved", path, first);
     }
     if (status == TAMIS_ERR_CANNOT) die_of_no_subtract(into, first);
     if (status != TAMIS_OK) die("%s: %s", first, tamis_status_text(status));
@@ -172,10 +172,9 @@ const command command_subtract = {
     .name = "subtract",
     .operands = "OUT A B... ",
     .summary = "Save to OUT the set A without the keys of B and so on",
-    .text =
-        "The reverse of merge, for sets that can remove. The keys of B must have been added to\n"
-        "A, or B merged into it: if B has a key that A certainly does not have, it is refused\n"
-        "and nothing is saved. OUT may be A.\n",
+    .text = "This is the reverse of merge, for sets that can remove. The keys of B must have been\n"
+            "added to A, or B merged into it. If B has a key that A does not have, the command\n"
+            "refuses and saves nothing. OUT may be A.\n",
     .examples = "  tamis build day.tamis -n 100k --remove --merge monday.txt\n"
                 "  tamis merge week.tamis week.tamis day.tamis\n"
                 "  tamis subtract week.tamis week.tamis day.tamis       a week later\n",
@@ -220,8 +219,7 @@ static _Noreturn void die_of_no_conversion(const tamis_set *set, const options *
     const char *const in = asked->operands[0], *const out = asked->operands[1];
     const char *const wanted = asked->spec.kind;
     if (wanted != NULL && is_sent_as(set, wanted)) {
-        die("convert cannot make a %s of a %s, but this can: tamis send %s | tamis receive %s "
-            "--kind %s",
+        die("convert cannot make a %s from a %s; use: tamis send %s | tamis receive %s --kind %s",
             wanted, own_kind, in, out, wanted);
     }
     bool const is_any = *targets != '\0';
@@ -229,7 +227,7 @@ static _Noreturn void die_of_no_conversion(const tamis_set *set, const options *
         char kinds[200];
         list_sent_as(set, own_kind, kinds, sizeof kinds);
         die("%s is of kind %s, which convert cannot change; 'tamis send' and 'tamis receive "
-            "--kind' can make a %s of it",
+            "--kind' can make a %s from it",
             in, own_kind, kinds);
     }
     die("%s is of kind %s, which can become %s%s", in, own_kind, is_any ? targets : "no other",
@@ -247,7 +245,7 @@ static _Noreturn void die_of_kind(const tamis_set *set, const options *asked) {
         die("%s is already of kind %s; copy the file if you want two", in, wanted);
     }
     if (wanted == NULL && *targets != '\0') {
-        die("no kind is given; this set can become %s: say --kind", targets);
+        die("say which kind to make with --kind; this set can become %s", targets);
     }
     die_of_no_conversion(set, asked, info.plan.kind, targets);
 }
@@ -277,11 +275,11 @@ static int convert_run(const options *asked) {
 const command command_convert = {
     .name = "convert",
     .operands = "IN OUT --kind KIND ",
-    .summary = "Save a set as one of another kind, smaller and with fewer abilities",
-    .text = "The new set answers 'has' as the old one does. Use it for a set that is only asked\n"
-            "from now on: counting becomes bloom in a quarter of the space. Without --kind, says\n"
-            "which kinds the set can become. Kinds that store fingerprints become each other by\n"
-            "'tamis send IN | tamis receive OUT --kind KIND'.\n",
+    .summary = "Save a set as another kind, which is smaller and can do less",
+    .text = "The new set has the same answers to 'has'. Use it for a set that will not change any\n"
+            "more: a counting becomes a bloom in a quarter of the space. Without --kind, the\n"
+            "command lists the kinds that are possible. Between kinds that store fingerprints,\n"
+            "convert with 'tamis send IN | tamis receive OUT --kind KIND'.\n",
     .examples = "  tamis convert seen.tamis seen-bloom.tamis --kind bloom\n",
     .options = OPTION_BIT(KIND) | OPTION_BIT(FORCE) | OPTION_BIT(QUIET),
     .min_operands = 2,

@@ -313,7 +313,7 @@ static int plan_run(const options *asked) {
     if (is_given(asked, OPTION_BIT(VALUES))) return plan_states_run(asked);
     if (asked->is_counted) die("-n auto: plan reads no keys; write a number");
     if (!is_given(asked, OPTION_BIT(CAPACITY) | OPTION_BIT(MEMORY) | OPTION_BIT(GROW_TO))) {
-        die("for how many keys? Say -n 1M, or --grow-to 1G, or give the memory: --memory 16MiB");
+        die("say for how many keys: -n 1M, or --grow-to 1G, or how much memory: --memory 16MiB");
     }
     if (spec.capacity == 0 && spec.grow_to != 0) spec.capacity = growth_first(spec.grow_to);
     plans_make(&spec, &all);
@@ -339,21 +339,23 @@ const command command_plan = {
     .name = "plan",
     .operands = "-n KEYS [-e RATE] ",
     .summary = "Compare the kinds of sets for a job, and choose one",
-    .text = "Nothing is made. For each kind that can do the job it prints the size, the\n"
-            "false-positive rate (fpr) when full, the probability that an add is ever refused\n"
-            "(overflow) or that a counter ever reaches its end (saturation), and the cache lines\n"
-            "that are touched to find a key (hit), to miss one and to add one. Ends with 1 if no\n"
-            "kind can do it. With --grow-to the table is about the largest size, and a second one\n"
-            "has a row for each size on the way there. With --values it plans a table of states\n"
-            "instead, in which each key has a value; unknown is how often the answer is \"don't\n"
-            "know\" (docs/states.md).\n",
-    .examples = "  tamis plan -n 1M -e 0.1%                 a million keys\n"
-                "  tamis plan -n 1M -e 0.1% --remove        the same, and remove them again\n"
-                "  tamis plan --memory 16MiB -e 1e-6        how many keys fit into 16 MiB?\n"
-                "  tamis plan --memory 16MiB -n 10M         which rate can 10M keys have there?\n"
-                "  tamis plan -n 1k --grow-to 1G            what does it cost to grow?\n"
-                "  tamis plan -n 10M --count --code >set.c  the C program for it\n"
-                "  tamis plan -n 1M --values 8 --timeout 60 the states of a million connections\n",
+    .text =
+        "Makes no set. For each kind that can do the job it prints the size, the\n"
+        "false-positive rate (fpr) when full, the probability that an add is ever refused\n"
+        "(overflow) or that a counter ever reaches its maximum (saturation), and how many\n"
+        "cache lines are touched to look up a present key (hit) or an absent key (miss) and to\n"
+        "add a key. Ends with 1 if no kind can do it. With --grow-to the table is for the\n"
+        "largest size, and a second table has a row for each size until then. With --values it\n"
+        "plans a table of states instead, in which each key has a value; unknown is how often\n"
+        "the answer is \"don't know\" (docs/states.md).\n",
+    .examples =
+        "  tamis plan -n 1M -e 0.1%                 a million keys\n"
+        "  tamis plan -n 1M -e 0.1% --remove        the same, and they can be removed\n"
+        "  tamis plan --memory 16MiB -e 1e-6        how many keys fit into 16 MiB?\n"
+        "  tamis plan --memory 16MiB -n 10M         which rate do 10M keys have in 16 MiB?\n"
+        "  tamis plan -n 1k --grow-to 1G            what does it cost to grow?\n"
+        "  tamis plan -n 10M --count --code >set.c  the C program for it\n"
+        "  tamis plan -n 1M --values 8 --timeout 60 the states of a million connections\n",
     .options = OPTIONS_OF_SPEC | OPTIONS_OF_STATES | OPTION_BIT(MEMORY) | OPTION_BIT(JSON) |
                OPTION_BIT(CODE),
     .run = plan_run,
@@ -413,8 +415,8 @@ const command command_kinds = {
     .name = "kinds",
     .operands = "",
     .summary = "List the kinds of sets",
-    .text = "Every set can add keys and answer whether it has one; what more a kind can do is\n"
-            "in brackets. 'tamis plan' compares them for a job.\n",
+    .text = "Every set can add keys and look them up; other abilities of a kind are in brackets.\n"
+            "'tamis plan' compares the kinds for a job.\n",
     .examples = "  tamis kinds\n",
     .options = OPTION_BIT(JSON),
     .run = kinds_run,

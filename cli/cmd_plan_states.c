@@ -49,10 +49,9 @@ static const char *why_not(const tamis_plan *plan, const tamis_states_spec *spec
     if (plan->status == TAMIS_ERR_LIMIT) return "too large to address";
     if (plan->status == TAMIS_ERR_ARGUMENT) return "has no such fields";
     if (spec->grow_to != 0) return stages_why_not(plan->kind, true);
-    if (plan->fpr > spec->fpr) return "is wrong more often than that";
-    if (plan->unknown > unknown) return "answers \"don't know\" more often than that";
-    if (plan->overflow > spec->overflow && plan->body_bytes != 0)
-        return "overflows more often than that";
+    if (plan->fpr > spec->fpr) return "is wrong too often";
+    if (plan->unknown > unknown) return "answers \"don't know\" too often";
+    if (plan->overflow > spec->overflow && plan->body_bytes != 0) return "overflows too often";
     return spec->geometry != NULL ? "cannot reach that with that geometry"
                                   : "cannot do all of that";
 }
@@ -237,7 +236,7 @@ int plan_states_run(const options *asked) {
     tamis_states_spec const spec = states_spec(asked);
     if (asked->is_counted) die("-n auto: plan reads no keys; write a number");
     if (spec.capacity == 0 && spec.memory == 0) {
-        die("for how many keys? Say -n 1M, or --grow-to 1G, or give the memory: --memory 16MiB");
+        die("say for how many keys: -n 1M, or --grow-to 1G, or how much memory: --memory 16MiB");
     }
     plans_make(&spec, &all);
     stages_make_states(&spec, &stages);

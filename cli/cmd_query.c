@@ -107,17 +107,18 @@ const command command_has = {
     .name = "has",
     .operands = "FILE [KEYS...] ",
     .summary = "Print the lines that are in a set, or with -v those that are not",
-    .text = "Lines come from the files KEYS, or from standard input, and are printed in their\n"
-            "order. A line that is in the set is always found. A line that is not is taken for\n"
-            "one that is with the false-positive rate that the set was built for; so the lines\n"
-            "that -v prints are certainly not in it. A file of more than 16 MiB is mapped, which\n"
-            "is fast; if another program overwrites it meanwhile, that is an error. --read takes\n"
-            "a copy in memory instead. Ends with 0 if a line was printed, with 1 if none was,\n"
-            "with 2 on an error.\n",
+    .text =
+        "Lines come from the files KEYS, or from standard input, and are printed in the same\n"
+        "order. A line that is in the set is always found. A line that is not in the set is\n"
+        "found by mistake with the false-positive rate of the set. So the lines that -v prints\n"
+        "are certainly not in the set. A file of more than 16 MiB is mapped, which is fast; if\n"
+        "another program overwrites it meanwhile, that is an error. --read reads it into\n"
+        "memory instead. Ends with 0 if a line was printed, with 1 if none was, with 2 on an\n"
+        "error.\n",
     .examples = "  tamis has words.tamis <text.words           the words that are in the list\n"
                 "  tamis has -v words.tamis <text.words        those that certainly are not\n"
                 "  tamis has -c seen.tamis today.txt           how many\n"
-                "  tail -f access.log | tamis has bad.tamis    answers as lines come\n",
+                "  tail -f access.log | tamis has bad.tamis    answers at once\n",
     .options = OPTION_BIT(NULL) | OPTION_BIT(INVERT) | OPTION_BIT(COUNT_LINES) | OPTION_BIT(TRUST) |
                OPTION_BIT(READ) | OPTION_BIT(THREADS) | OPTION_BIT(SILENT),
     .min_operands = 1,

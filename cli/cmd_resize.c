@@ -7,7 +7,7 @@
 
 static uint64_t read_capacity(const char *text) {
     uint64_t capacity = 0;
-    if (text == NULL) die("for how many keys? Write the number after the file, as in 10M");
+    if (text == NULL) die("say for how many keys: write the number after the file, as in 10M");
     const char *const complaint = number_read_count(text, &capacity);
     if (complaint != NULL) die("%s: %s", *text != '\0' ? text : "''", complaint);
     if (capacity == 0) die("0: a set has room for 1 key at least");
@@ -34,7 +34,7 @@ static _Noreturn void die_of_size(const tamis_set *set, const char *path, uint64
             path, wanted, most);
     }
     if (status == TAMIS_ERR_FULL) {
-        die("%s holds %s, and there is no room for them at %s; ask for more, or remove keys first",
+        die("%s holds %s, and they do not fit at %s; choose a larger number, or remove keys first",
             path, contents, wanted);
     }
     die("%s: %s; the file is unchanged", path, tamis_status_text(status));
@@ -66,12 +66,12 @@ static int resize_run(const options *asked) {
 const command command_resize = {
     .name = "resize",
     .operands = "FILE KEYS ",
-    .summary = "Give a set that grows room for more keys, or for fewer",
-    .text = "A set that was built without -n, or with --grow-to, grows by itself when keys are\n"
-            "added. This makes room at once, for keys that are about to come; or, after many\n"
-            "removals, it makes the set smaller. The keys themselves are not needed, and the\n"
-            "answers stay as they are. The new size is the next one above KEYS that the set can\n"
-            "have: its first one, doubled some times. A set of fixed size cannot be resized.\n",
+    .summary = "Make a set that can grow larger or smaller",
+    .text = "A set that was built without -n, or with --grow-to, grows by itself as keys are\n"
+            "added. This command makes room in advance, before many keys are added; or it makes\n"
+            "the set smaller after many removals. The keys are not needed, and all answers stay\n"
+            "the same. Possible sizes are the first size times a power of two; the set gets the\n"
+            "smallest that has room for KEYS. A set of fixed size cannot be resized.\n",
     .examples = "  tamis resize seen.tamis 10M       room for 10 million keys\n"
                 "  tamis resize seen.tamis 1k        as small as 1000 keys allow\n",
     .options = OPTION_BIT(QUIET),

@@ -94,8 +94,7 @@ static int send_run(const options *asked) {
     tamis_info        info;
     uint64_t          bytes = 0;
     if (isatty(STDOUT_FILENO)) {
-        die("a terminal cannot show a stream; send it to a pipe or a file: tamis send %s >stream",
-            path);
+        die("a stream is not text; write it to a pipe or a file: tamis send %s >stream", path);
     }
     setfile_open_set(path, asked, &file);
     setfile_inspect(file.set, &info);
@@ -116,12 +115,13 @@ const command command_send = {
     .name = "send",
     .operands = "FILE ",
     .summary = "Write a set as a small stream, for 'tamis receive' elsewhere",
-    .text = "The stream goes to standard output. It leaves out the empty places of the set, so it\n"
-            "is smaller than the file: about log2(1/rate) + 2 bits per key, and one more per key\n"
-            "in a set that can remove. --no-copies saves that bit; the received set then gives\n"
-            "the same answers but cannot remove. Only kinds that store fingerprints and no more\n"
-            "of a key can be sent: line, rank and dlcbf. The stream is checksummed. Sets with the\n"
-            "same contents give the same stream.\n",
+    .text =
+        "The stream goes to standard output. It leaves out the empty places of the set, so it\n"
+        "is smaller than the file: about log2(1/rate) + 2 bits per key, and one more bit per\n"
+        "key in a set that can remove. --no-copies saves that bit; the received set then has\n"
+        "the same answers, but cannot remove. Only kinds that store fingerprints of one length\n"
+        "can be sent: line, rank and dlcbf. The stream is checksummed. Sets with the same\n"
+        "contents give the same stream.\n",
     .examples = "  tamis send seen.tamis | ssh host tamis receive seen.tamis\n"
                 "  tamis send --no-copies seen.tamis >seen.stream\n",
     .options = OPTION_BIT(NO_COPIES) | OPTION_BIT(QUIET),
@@ -174,7 +174,7 @@ static void incoming_make_room(incoming *from, size_t more) {
     if (from->room - from->n >= more) return;
     size_t const   room = from->room == 0 ? FIRST_BYTES : 2 * from->room;
     uint8_t *const bytes = room > from->room ? realloc(from->bytes, room) : NULL;
-    if (bytes == NULL) die("no memory for a stream of more than %zu bytes", from->n);
+    if (bytes == NULL) die("not enough memory for a stream of more than %zu bytes", from->n);
     from->bytes = bytes;
     from->room = room;
 }
@@ -270,9 +270,9 @@ static _Noreturn void die_of_inability(const tamis_problem *problem, const optio
     if (asked->spec.kind != NULL && !is_sendable(asked->spec.kind)) {
         char kinds[200];
         list_sendable(kinds, sizeof kinds);
-        die("a stream cannot become a %s, only one of these: %s", asked->spec.kind, kinds);
+        die("a stream cannot become a %s; these kinds are possible: %s", asked->spec.kind, kinds);
     }
-    if (strstr(problem->text, "taken for another") != NULL) {
+    if (strstr(problem->text, "would be a false positive") != NULL) {
         int const length = (int)strcspn(problem->text, ":");
         die("%.*s; give a smaller -n, or allow it with -e", length, problem->text);
     }
@@ -340,13 +340,13 @@ static int receive_run(const options *asked) {
 const command command_receive = {
     .name = "receive",
     .operands = "FILE [STREAM] ",
-    .summary = "Make a set of a stream from 'tamis send' and save it to FILE",
+    .summary = "Make a set from a stream of 'tamis send' and save it to FILE",
     .text =
-        "The stream is the file STREAM, or standard input. Without options the set is as it\n"
-        "was, with the same size and answers. With options it is laid out anew, as they ask.\n"
+        "The stream is the file STREAM, or standard input. Without options the set is the same\n"
+        "as the sent one, with the same size and answers. With options it gets a new layout.\n"
         "Hash, seed and fingerprints stay the same, and so do the answers; but for more keys\n"
-        "(-n) the false-positive rate is higher, and if it is more than 1.5 times what it was,\n"
-        "-e must allow it. A damaged stream is refused, and FILE is unchanged. If FILE is a\n"
+        "(-n) the false-positive rate is higher, and if it is more than 1.5 times the old rate,\n"
+        "-e must allow it. A damaged stream is refused, and FILE does not change. If FILE is a\n"
         "set, it is replaced; another file is replaced only with --force.\n",
     .examples = "  tamis send seen.tamis | ssh host tamis receive seen.tamis\n"
                 "  tamis receive seen.tamis seen.stream\n"

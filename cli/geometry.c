@@ -27,9 +27,9 @@ void kind_check(const char *kind, bool is_of_states) {
         if (strcmp(kind_name(i), kind) == 0) return;
     }
     const char *const meant = suggest(kind, kind_name);
-    if (meant != NULL) die("there is no %s '%s'; did you mean '%s'?", noun, kind, meant);
+    if (meant != NULL) die("unknown %s '%s'; did you mean '%s'?", noun, kind, meant);
     list_kinds(kind_name, kinds, sizeof kinds);
-    die("there is no %s '%s'; there are %s", noun, kind, kinds);
+    die("unknown %s '%s'; this build has: %s", noun, kind, kinds);
 }
 
 /* ------------------------------------------------------------------ the text */
@@ -176,8 +176,8 @@ static _Noreturn void die_of_text(const char *geometry, const char *kind) {
     char        names[400] = "";
     fields_of_kind(kind, &fields);
     list_fields(&fields, names, sizeof names);
-    die("--geometry '%s': write FIELD=NUMBER, one or more with commas between; %s has %s", geometry,
-        kind, names);
+    die("--geometry '%s': write FIELD=NUMBER, separated by commas; %s has %s", geometry, kind,
+        names);
 }
 
 /* No kind is named, and none has all of the fields: is there one that none has? */

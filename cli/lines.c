@@ -171,7 +171,9 @@ static void buffer_make_room(lines *input) {
     if (input->text.buffer_bytes > SIZE_MAX / 4) die("%s: a line is too long", name_to_say(input));
     size_t const larger = 2 * input->text.buffer_bytes;
     char *const  buffer = realloc(input->text.buffer, larger + SEPARATORS_BLOCK);
-    if (buffer == NULL) die("%s: no memory for a line of %zu bytes", name_to_say(input), kept);
+    if (buffer == NULL) {
+        die("%s: not enough memory for a line of %zu bytes", name_to_say(input), kept);
+    }
     input->text.buffer = buffer;
     input->text.buffer_bytes = larger;
 }

@@ -41,7 +41,7 @@ static void take_capacity(options *to, const char *text) {
 static void take_grow_to(options *to, const char *text) {
     refuse("--grow-to", text, number_read_count(text, &to->spec.grow_to));
     if (to->spec.grow_to < 1 || to->spec.grow_to > MAX_CAPACITY) {
-        refuse("--grow-to", text, "a set grows to 1 key at least, and to 2^40 (1.1T) at most");
+        refuse("--grow-to", text, "a set can grow to 1 to 2^40 (1.1T) keys");
     }
 }
 
@@ -55,7 +55,7 @@ static void take_fpr(options *to, const char *text) {
 
 static void take_memory(options *to, const char *text) {
     refuse("--memory", text, number_read_size(text, &to->spec.memory));
-    if (to->spec.memory == 0) refuse("--memory", text, "a set takes more than that");
+    if (to->spec.memory == 0) refuse("--memory", text, "a set needs more memory");
 }
 
 static void take_lifetime(options *to, const char *text) {
@@ -91,7 +91,7 @@ static void take_unknown(options *to, const char *text) {
 static void take_timeout(options *to, const char *text) {
     refuse("--timeout", text, number_read_count(text, &to->timeout));
     if (to->timeout < 1 || to->timeout > MAX_TIMEOUT) {
-        refuse("--timeout", text, "a key can be dropped after 1 to 2^32 ticks");
+        refuse("--timeout", text, "a timeout has 1 to 2^32 ticks");
     }
 }
 
@@ -135,7 +135,7 @@ static void take_count_ability(options *to, const char *text) {
 static void take_count_to(options *to, const char *text) {
     refuse("--count-to", text, number_read_count(text, &to->spec.count_to));
     if (to->spec.count_to < 1 || to->spec.count_to > MAX_COPIES) {
-        refuse("--count-to", text, "a set counts to 1 at least, and to 2^32 at most");
+        refuse("--count-to", text, "a set can count to 1 to 2^32");
     }
     to->spec.abilities |= TAMIS_CAN_COUNT;
 }
@@ -166,7 +166,7 @@ static void take_threads(options *to, const char *text) {
     uint64_t threads;
     refuse("--threads", text, number_read_count(text, &threads));
     if (threads < 1 || threads > CREW_MOST_THREADS) {
-        refuse("--threads", text, "it takes 1 thread at least, and 256 at most");
+        refuse("--threads", text, "use 1 to 256 threads");
     }
     to->threads = (unsigned)threads;
 }
@@ -235,26 +235,26 @@ static const option_entry table[N_OPTIONS] = {
     [OPTION_CAPACITY] = { 'n', "capacity", "KEYS", "different keys at one time: 1000, 10k, 1.5M",
                           take_capacity },
     [OPTION_GROW_TO] = { 0, "grow-to", "KEYS",
-                         "let it grow to so many keys, with the rate of -e at the end",
+                         "let it grow to this many keys, with the rate of -e at the end",
                          take_grow_to },
     [OPTION_FPR] = { 'e', "fpr", "RATE",
                      "false-positive rate when full: 0.1% (the default), 1e-6, 1/1000", take_fpr },
     [OPTION_MEMORY] = { 0, "memory", "SIZE",
-                        "largest size, as in 16MiB; without -n or -e, the best that fits",
+                        "largest size, as in 16MiB; without -n or -e, the best possible",
                         take_memory },
     [OPTION_VALUES] = { 0, "values", "COUNT",
                         "plan a table of states: how many values a key can have", take_values },
     [OPTION_UNKNOWN] = { 0, "unknown", "RATE",
-                         "how often it may answer \"don't know\" (by default, the rate of -e)",
+                         "how often it may answer \"don't know\" (default: the rate of -e)",
                          take_unknown },
-    [OPTION_TIMEOUT] = { 0, "timeout", "TICKS", "drop keys that were not touched for so many ticks",
-                         take_timeout },
+    [OPTION_TIMEOUT] = { 0, "timeout", "TICKS",
+                         "remove keys that were not touched for this many ticks", take_timeout },
     [OPTION_REMOVE] = { 0, "remove", NULL, "the set must be able to remove keys", take_remove },
     [OPTION_COUNT] = { 0, "count", NULL, "the set must be able to count the copies of a key",
                        take_count_ability },
-    [OPTION_COUNT_TO] = { 0, "count-to", "N", "count, and exactly up to N copies (255 by default)",
+    [OPTION_COUNT_TO] = { 0, "count-to", "N", "count, and exactly up to N copies (default: 255)",
                           take_count_to },
-    [OPTION_COPIES] = { 0, "copies", "N", "make room for so many copies of every key (1)",
+    [OPTION_COPIES] = { 0, "copies", "N", "make room for N copies of every key (default: 1)",
                         take_copies },
     [OPTION_MERGE] = { 0, "merge", NULL, "the set must be able to merge with another", take_merge },
     [OPTION_FAST] = { 0, "fast", NULL, "choose the fastest kind (the default)", NULL },
@@ -262,15 +262,14 @@ static const option_entry table[N_OPTIONS] = {
     [OPTION_KIND] = { 'k', "kind", "KIND", "take this kind; 'tamis kinds' lists them", take_kind },
     [OPTION_GEOMETRY] = { 0, "geometry", "FIELDS", "fix fields of the kind: hashes=9,bits=65536",
                           take_geometry },
-    [OPTION_LIFETIME] = { 0, "lifetime", "KEYS", "keys that arrive in all, over its whole life",
+    [OPTION_LIFETIME] = { 0, "lifetime", "KEYS", "keys that are added over its whole life",
                           take_lifetime },
     [OPTION_OVERFLOW] = { 0, "overflow", "P",
-                          "acceptable probability of a refused add in that life (1e-10)",
+                          "acceptable probability of a refused add (default: 1e-10)",
                           take_overflow },
     [OPTION_LIKE] = { 0, "like", "FILE", "make it like this set, so that the two can merge",
                       take_like },
-    [OPTION_SET] = { 0, "set", "FILE", "keep the lines that were seen in this set, between runs",
-                     take_set },
+    [OPTION_SET] = { 0, "set", "FILE", "remember the lines in this set between runs", take_set },
     [OPTION_SEED] = { 0, "seed", "SEED", "fix the seed, to repeat a run: a number, or 0x and hex",
                       take_seed },
     [OPTION_HASH] = { 0, "hash", "NAME", "xxh3, or siphash for keys that an attacker may choose",
@@ -313,11 +312,11 @@ static const option_entry table[N_OPTIONS] = {
     [OPTION_TRUST] = { 0, "trust", NULL, "do not check the contents of the file before using it",
                        NULL },
     [OPTION_READ] = { 0, "read", NULL, "read the whole file into memory; do not map it", NULL },
-    [OPTION_THREADS] = { 0, "threads", "N",
-                         "work with N threads (by default, one for each processor)", take_threads },
+    [OPTION_THREADS] = { 0, "threads", "N", "use N threads (default: one for each processor)",
+                         take_threads },
     [OPTION_DISCARD] = { 0, "discard-on-interrupt", NULL,
-                         "save nothing if SIGINT (Ctrl-C), SIGTERM or SIGHUP comes", NULL },
-    [OPTION_QUIET] = { 'q', "quiet", NULL, "say nothing when all goes well", NULL },
+                         "save nothing on SIGINT (Ctrl-C), SIGTERM or SIGHUP", NULL },
+    [OPTION_QUIET] = { 'q', "quiet", NULL, "print no messages on success", NULL },
     [OPTION_SILENT] = { 'q', "quiet", NULL, "print nothing, and stop at the first such line",
                         NULL },
     [OPTION_HELP] = { 'h', "help", NULL, "print this page", NULL },
@@ -398,7 +397,7 @@ static void take_options(const command *chosen, int argc, char **argv, options *
 
 static void check_together(const options *asked) {
     if (is_given(asked, OPTION_BIT(FPR)) && asked->spec.fpr == 0 && asked->spec.geometry == NULL) {
-        refuse("-e", "0", "no set is without errors; write 1e-12 to 50% (0 only with --geometry)");
+        refuse("-e", "0", "every set has errors; write 1e-12 to 50% (0 only with --geometry)");
     }
     if (is_given(asked, OPTION_BIT(FAST)) && is_given(asked, OPTION_BIT(SMALL))) {
         die("--fast and --small: choose one");
@@ -416,14 +415,15 @@ static void check_together(const options *asked) {
 static void check_growth(const options *asked) {
     if (!is_given(asked, OPTION_BIT(GROW_TO))) return;
     if (is_given(asked, OPTION_BIT(MEMORY))) {
-        die("--grow-to and --memory: a set that grows takes the memory that its keys need; choose "
+        die("--grow-to and --memory: a set that grows takes as much memory as its keys need; "
+            "choose "
             "one");
     }
     if (is_given(asked, OPTION_BIT(GEOMETRY))) {
         die("--grow-to and --geometry: the geometry changes as the set grows; choose one");
     }
     if (asked->spec.grow_to < asked->spec.capacity) {
-        die("--grow-to is less than -n, with which the set begins; write a larger number");
+        die("--grow-to is less than -n, the capacity at the start; write a larger number");
     }
 }
 
@@ -431,10 +431,10 @@ static void check_growth(const options *asked) {
 static void check_states(const options *asked) {
     bool const is_of_states = is_given(asked, OPTION_BIT(VALUES));
     if (!is_of_states && is_given(asked, OPTION_BIT(TIMEOUT))) {
-        die("--timeout: only states have one; say how many values there are: --values 8");
+        die("--timeout: only states have one; add the number of values, as in --values 8");
     }
     if (!is_of_states && is_given(asked, OPTION_BIT(UNKNOWN))) {
-        die("--unknown: only states have it; say how many values there are: --values 8");
+        die("--unknown: only states have it; add the number of values, as in --values 8");
     }
     if (is_of_states && is_given(asked, OPTIONS_OF_ABILITY)) {
         die("--values: every table of states can drop keys and merge, and none counts copies; "
@@ -481,7 +481,7 @@ static const char *wanted_isa(void) {
         at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "",
                                tamis_isa_name(i));
     }
-    die("TAMIS_ISA=%s: this machine runs %s", wanted, known);
+    die("TAMIS_ISA=%s: this machine supports %s", wanted, known);
 }
 
 /* Without -e, 0.1%; but if keys and memory are given, the lowest rate that fits. */

@@ -140,7 +140,7 @@ void setfile_open_states(const char *path, const options *asked, setfile *ret_fi
     tamis_status const status = open_watched(open_as_states, path, asked, ret_file, &problem);
     if (status == TAMIS_OK) return;
     if (status == TAMIS_ERR_KIND && !holds_states(path)) {
-        die("%s is a set, not a table of states; 'tamis has' and 'tamis count' ask it", path);
+        die("%s is a set, not a table of states; use 'tamis has' or 'tamis count'", path);
     }
     die_of_problem(path, &problem, asked);
 }
@@ -170,8 +170,8 @@ void setfile_check(const setfile *file) {
     struct stat now;
     if (file->descriptor < 0 || fstat(file->descriptor, &now) != 0) return;
     if (is_same_contents(&file->before, &now)) return;
-    die("%s was overwritten while it was in use, so the last answers may be wrong; ask again, and "
-        "with --read if that goes on",
+    die("%s was overwritten while it was in use, so the last answers may be wrong; run this again, "
+        "with --read if it happens often",
         file->path);
 }
 
@@ -282,7 +282,7 @@ static const char *reason_to_keep(const char *path) {
     tamis_free(set);
     if (status == TAMIS_ERR_FOREIGN) return "is not a tamis file";
     if (status == TAMIS_ERR_KIND && holds_states(path)) return "holds states, not a set";
-    if (status == TAMIS_ERR_KIND) return "is a set of a kind that this tamis does not know";
+    if (status == TAMIS_ERR_KIND) return "is a set of an unknown kind";
     if (status == TAMIS_ERR_VERSION) return "was written by a newer tamis";
     return NULL;
 }
@@ -293,7 +293,7 @@ void setfile_aim(const char *path, const options *asked, setfile_target *ret_tar
     target_find(path, ret_target);
     if (!ret_target->exists) return;
     if (!S_ISREG(ret_target->before.st_mode)) {
-        die("%s is not a file that could hold a set; name another", path);
+        die("%s is not a regular file; name another file", path);
     }
     check_writable(path, &ret_target->before);
     const char *const reason = is_given(asked, OPTION_BIT(FORCE)) ? NULL : reason_to_keep(path);
@@ -310,17 +310,17 @@ static void check_unchanged(const setfile_target *target) {
     setfile_target now;
     target_find(target->path, &now);
     if (!now.exists) {
-        if (target->exists) warn("%s was removed meanwhile, and is saved again", target->path);
+        if (target->exists)
+            warn("another program removed %s meanwhile; saving it again", target->path);
         return;
     }
     if (!target->exists) {
-        die("%s was made by another program meanwhile, and is left as it is; nothing was saved",
+        die("another program created %s meanwhile; it was not replaced, and nothing was saved",
             target->path);
     }
     if (!is_same_file(&target->before, &now.before) ||
         !is_same_contents(&target->before, &now.before)) {
-        die("%s was changed by another program meanwhile, and is left as it is; nothing was saved, "
-            "run this again",
+        die("another program changed %s meanwhile; nothing was saved, run this again",
             target->path);
     }
 }

@@ -76,7 +76,7 @@ void stages_print(const stage_rows *stages) {
     table_row *const head = table_add(table, STYLE_PLAIN);
     for (unsigned i = 0; i < 6; i++) row_add(head, heads[i]);
     for (size_t i = 0; i < stages->n; i++) add_stage(table, &stages->rows[i], i + 1 == stages->n);
-    output_text("\n%s as it grows; peak is its memory on the way to that size:\n\n",
+    output_text("\n%s as it grows; peak is the most memory while it grows to that size:\n\n",
                 stages->rows[0].kind);
     table_print(table);
     free(table);

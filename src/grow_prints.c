@@ -60,6 +60,6 @@ bool tamis_grow_is_whole(const tamis_set *set, const char **reterr_why) {
     print_range    below = { 0, middle }, above = { middle, prints };
     TAMIS_REQUIRE(set->kind->each(&set->growth->next, is_in_range, &below) &&
                       set->kind->each(&set->table, is_in_range, &above),
-                  reterr_why, "a key is on the wrong side of a set that grows");
+                  reterr_why, "a key is in the wrong table of a set that grows");
     return true;
 }

@@ -149,7 +149,7 @@ static tamis_status make_hasher(const tamis_request *request, keyhash *ret_hashe
         seed = *request->seed;
     else if (!tamis_os_random(&seed, sizeof seed))
         return tamis_problem_say(problem, TAMIS_ERR_IO,
-                                 "the system gave no random seed: set spec.seed");
+                                 "the system returned no random seed: set spec.seed");
     *ret_hasher = keyhash_make(hash, seed);
     return TAMIS_OK;
 }
@@ -189,7 +189,8 @@ tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_
     }
     if (status == TAMIS_OK) status = make_hasher(request, &hasher, problem);
     if (status == TAMIS_ERR_NOT_BUILT) {
-        return tamis_problem_say(problem, status, "this build or processor has no \"%s\"",
+        return tamis_problem_say(problem, status,
+                                 "this build or processor does not have the instruction set \"%s\"",
                                  request->isa);
     }
     if (status == TAMIS_OK) status = tamis_part_check(request, &choice, problem);

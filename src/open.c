@@ -153,7 +153,7 @@ static tamis_status share_take(tamis_set *set, const source *from) {
     if (status == TAMIS_OK) return status;
     return tamis_source_say(from, status, 0,
                             status == TAMIS_ERR_CANNOT ? "threads cannot share sets of this kind"
-                                                       : "no memory to share it");
+                                                       : "not enough memory to share it");
 }
 
 /* The body, and all that can be checked of it. */
@@ -205,7 +205,8 @@ static tamis_status options_check(const tamis_open_options *options,
     }
     if ((today.flags & ~(unsigned)(TAMIS_OPEN_MAP | TAMIS_OPEN_TRUST)) != 0 ||
         !allocator_is_whole(&today.allocator, today.allocator_flags)) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "unknown flag, or half an allocator");
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "unknown flag, or an allocator without alloc or free");
     }
     *ret_options = today;
     return TAMIS_OK;
@@ -217,7 +218,7 @@ tamis_status tamis_file_read(const void *bytes, size_t n, const tamis_open_optio
     tamis_status const status = options_check(options, &checked, problem);
     if (status != TAMIS_OK) return status;
     if ((bytes == NULL && n != 0) || ret_set == NULL) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "no bytes, or nowhere to read to");
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "bytes or result is NULL");
     }
     source const from = {
         .bytes = bytes, .n = n, .is_states = is_states, .name = "input", .problem = problem

@@ -16,7 +16,8 @@ tamis_status tamis_header_read(const source *from, uint8_t *h) {
         return tamis_source_say(from, TAMIS_ERR_FOREIGN, 0, "not a tamis file");
     }
     if (known < HEADER_BYTES)
-        return tamis_source_say(from, TAMIS_ERR_TRUNCATED, known, "the header is cut");
+        return tamis_source_say(from, TAMIS_ERR_TRUNCATED, known,
+                                "the file ends within its header");
     if (le16_load(h + AT_MAJOR) > MAJOR) {
         return tamis_source_say(from, TAMIS_ERR_VERSION, AT_MAJOR,
                                 "written by a newer version of tamis");
@@ -88,12 +89,12 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
 static tamis_status header_check_life(const source *from, const uint8_t *h) {
     if (le64_load(h + AT_MORE_COPIES) >= UINT64_C(1) << 32) {
         return tamis_source_say(from, TAMIS_ERR_CORRUPT, AT_MORE_COPIES,
-                                "impossible number of copies");
+                                "the number of copies is invalid");
     }
     if (le64_load(h + AT_REFUSED_ADDS) > KIND_MAX_COUNT ||
         le64_load(h + AT_REFUSED_REMOVES) > KIND_MAX_COUNT ||
         le64_load(h + AT_AGED) > KIND_MAX_COUNT || le64_load(h + AT_CONFLICTS) > KIND_MAX_COUNT) {
-        return tamis_source_say(from, TAMIS_ERR_CORRUPT, AT_REFUSED_ADDS, "impossible counts");
+        return tamis_source_say(from, TAMIS_ERR_CORRUPT, AT_REFUSED_ADDS, "the counts are invalid");
     }
     return TAMIS_OK;
 }
@@ -103,18 +104,18 @@ static tamis_status header_check_part(const source *from, const uint8_t *p, uint
     uint64_t const capacity = le64_load(p + PART_CAPACITY);
     if (capacity < 1 || capacity > HANDLE_MAX_CAPACITY || le64_load(p + PART_LIFETIME) < capacity) {
         return tamis_source_say(from, TAMIS_ERR_CORRUPT, at + PART_CAPACITY,
-                                "impossible capacity or lifetime");
+                                "the capacity or lifetime is invalid");
     }
     if (le64_load(p + PART_KEYS) > KIND_MAX_COUNT ||
         le64_load(p + PART_SATURATED) > KIND_MAX_COUNT ||
         le64_load(p + PART_MOVED) > KIND_MAX_COUNT) {
-        return tamis_source_say(from, TAMIS_ERR_CORRUPT, at + PART_KEYS, "impossible counts");
+        return tamis_source_say(from, TAMIS_ERR_CORRUPT, at + PART_KEYS, "the counts are invalid");
     }
     size_t const name_bytes = strnlen((const char *)p + PART_KIND, PART_KIND_BYTES);
     if (name_bytes == 0 || name_bytes == PART_KIND_BYTES ||
         !is_zero(p, PART_KIND + name_bytes, PART_KIND + PART_KIND_BYTES)) {
         return tamis_source_say(from, TAMIS_ERR_CORRUPT, at + PART_KIND,
-                                "the name of the kind is not one");
+                                "the name of the kind is invalid");
     }
     return TAMIS_OK;
 }
@@ -131,11 +132,11 @@ static tamis_status header_geometry(const source *from, const uint8_t *p, uint64
         !is_zero(p, PART_GEOMETRY + 8 * n_fields, PART_END) ||
         !kind->body_bytes(ret_geometry, &bytes) || bytes != le64_load(p + PART_BODY_BYTES)) {
         return tamis_source_say(from, TAMIS_ERR_CORRUPT, at + PART_GEOMETRY,
-                                "the geometry is impossible");
+                                "the geometry is invalid");
     }
     return bytes <= from->n
                ? TAMIS_OK
-               : tamis_source_say(from, TAMIS_ERR_TRUNCATED, from->n, "the file is cut");
+               : tamis_source_say(from, TAMIS_ERR_TRUNCATED, from->n, "the file ends too early");
 }
 
 /* The length of the file against what its parts say. No body is larger than the file, so nothing
@@ -147,9 +148,9 @@ static tamis_status header_check_length(const source *from, const uint8_t *h) {
         bytes += second + 8 * file_blocks(second);
     }
     if (bytes > from->n)
-        return tamis_source_say(from, TAMIS_ERR_TRUNCATED, from->n, "the file is cut");
+        return tamis_source_say(from, TAMIS_ERR_TRUNCATED, from->n, "the file ends too early");
     if (bytes < from->n) {
-        return tamis_source_say(from, TAMIS_ERR_CORRUPT, bytes, "more bytes than belong");
+        return tamis_source_say(from, TAMIS_ERR_CORRUPT, bytes, "longer than its header says");
     }
     return TAMIS_OK;
 }
@@ -163,9 +164,10 @@ static tamis_status header_kind(const source *from, const uint8_t *h, const char
                          (from->is_states ? (*ret_kind)->states != NULL : (*ret_kind)->has != NULL);
     if (!is_able) status = TAMIS_ERR_KIND;
     if (status == TAMIS_ERR_KIND)
-        return tamis_source_say(from, status, PART_KIND, "of a kind unknown here");
+        return tamis_source_say(from, status, PART_KIND, "its kind is not in this build");
     if (status != TAMIS_OK)
-        return tamis_source_say(from, status, 0, "no such instruction set here");
+        return tamis_source_say(from, status, 0,
+                                "no such instruction set in this build or processor");
     return header_geometry(from, h, 0, *ret_kind, ret_geometry);
 }
 
@@ -184,14 +186,14 @@ static tamis_status header_states(const source *from, const uint8_t *h, tamis_se
                             .rest = le64_load(h + PART_REST),
                             .late = le64_load(h + AT_LATE) };
     if (!sweep_is_whole(&table->sweep)) {
-        return tamis_source_say(from, TAMIS_ERR_CORRUPT, PART_TIMEOUT, "impossible timeouts");
+        return tamis_source_say(from, TAMIS_ERR_CORRUPT, PART_TIMEOUT, "the timeouts are invalid");
     }
     bool const is_possible = table->values >= 2 && table->values <= KIND_MAX_VALUES &&
                              set->kind->states->holds_values(table->geometry, table->values,
                                                              (unsigned)table->sweep.timer_bits);
-    return is_possible
-               ? TAMIS_OK
-               : tamis_source_say(from, TAMIS_ERR_CORRUPT, PART_VALUES, "impossible values");
+    return is_possible ? TAMIS_OK
+                       : tamis_source_say(from, TAMIS_ERR_CORRUPT, PART_VALUES,
+                                          "the number of values is invalid");
 }
 
 /* The fields that only parts of a set have. */
@@ -200,7 +202,7 @@ static tamis_status header_part_of(const source *from, const uint8_t *h, tamis_s
     if (from->is_states || place.parts == 0 || !part_is_possible(place) ||
         !tamis_part_fits(set->kind, set->table.geometry, place)) {
         return tamis_source_say(from, TAMIS_ERR_CORRUPT, AT_PART_INDEX,
-                                "it cannot be that part of a set");
+                                "the part numbers are invalid");
     }
     if (tamis_part_init(set, place) != TAMIS_OK)
         return tamis_problem_say_memory(from->problem, from->name, sizeof *set->part);
@@ -247,7 +249,8 @@ static tamis_status header_growth(const source *from, const uint8_t *h, tamis_se
         (parts == 1 ? moved == 0
                     : moved < set->table.geometry[0] && moved % set->kind->growing->group == 0);
     if (!is_possible)
-        return tamis_source_say(from, TAMIS_ERR_CORRUPT, AT_STAGE, "it cannot grow like that");
+        return tamis_source_say(from, TAMIS_ERR_CORRUPT, AT_STAGE,
+                                "the fields about growth are invalid");
     if (tamis_grow_init(set, stage, stages, choice.overflow) != TAMIS_OK)
         return tamis_problem_say_memory(from->problem, from->name, sizeof *set->growth);
     set->growth->moved = moved;
@@ -265,7 +268,8 @@ tamis_status tamis_header_to_handle(const source *from, const uint8_t *h,
     if (status == TAMIS_OK) status = header_kind(from, h, options->isa, &kind, geometry);
     if (status != TAMIS_OK) return status;
     if (!keyhash_is_built(hash)) {
-        return tamis_source_say(from, TAMIS_ERR_NOT_BUILT, AT_HASH, "its hash is not built in");
+        return tamis_source_say(from, TAMIS_ERR_NOT_BUILT, AT_HASH,
+                                "its hash function is not in this build");
     }
     tamis_set *const set = tamis_handle_new(kind, geometry, &options->allocator);
     if (set == NULL) return tamis_problem_say_memory(from->problem, from->name, sizeof *set);

@@ -172,8 +172,8 @@ tamis_status tamis_part_check(const tamis_request *request, const tamis_choice *
                          request->like != NULL || met <= request->need.fpr / 64;
     if (is_rare && tamis_part_fits(choice->kind, choice->geometry, place)) return TAMIS_OK;
     return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                             "one of %u parts has %d bits of each hash: too few for this capacity "
-                             "and fpr",
+                             "with %u parts, each part has only %d bits of each hash: too few for "
+                             "this capacity and fpr",
                              place.parts, bits);
 }
 

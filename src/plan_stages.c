@@ -162,7 +162,7 @@ static tamis_status say_too_far(const tamis_kind *kind, const tamis_request *req
     return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
                              "kind %s cannot grow that far at that fpr, since its fingerprints "
                              "would be too long: from %llu keys it can grow to %llu; to reach "
-                             "%llu, begin with %llu",
+                             "%llu, start with %llu",
                              kind->name, (unsigned long long)request->need.work.capacity,
                              (unsigned long long)possible, (unsigned long long)request->grow_to,
                              (unsigned long long)first);
@@ -176,8 +176,8 @@ bool tamis_say_growth(const tamis_kind *kind, const tamis_request *request,
     if (kind->growing == NULL) {
         list_growing(request, names, sizeof names);
         (void)tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                                "kind %s cannot grow: take one that can (%s), or none, or leave "
-                                "out grow_to",
+                                "kind %s cannot grow: name a kind that can (%s), or no kind, or "
+                                "leave out grow_to",
                                 kind->name, names);
         return true;
     }
@@ -229,7 +229,7 @@ static tamis_status plan_stages(const tamis_request *request, tamis_plan *ret_ro
                                 size_t *ret_n_rows, tamis_problem *problem) {
     tamis_choice first;
     if (ret_n_rows == NULL || (ret_rows == NULL && max_rows != 0)) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "ret_rows or ret_n_rows is missing");
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "ret_rows or ret_n_rows is NULL");
     }
     tamis_status status = choose_first(request, &first, problem);
     if (status == TAMIS_OK) status = fill_stages(first, &request->allocator, ret_rows, max_rows);

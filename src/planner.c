@@ -434,7 +434,7 @@ static size_t plan_rows(const tamis_request *request, tamis_plan *ret_rows, size
 static tamis_status plan_all(const tamis_request *request, tamis_plan *ret_rows, size_t max_rows,
                              size_t *ret_n_rows, tamis_problem *problem) {
     if (ret_n_rows == NULL || (ret_rows == NULL && max_rows != 0)) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "ret_rows or ret_n_rows is missing");
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "ret_rows or ret_n_rows is NULL");
     }
     const tamis_set *const like = request->like;
     if (like != NULL) {

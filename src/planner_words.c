@@ -12,10 +12,11 @@ static tamis_status say_too_large(const tamis_request *request, const tamis_plan
                                   tamis_problem *problem) {
     if (plan->status == TAMIS_ERR_LIMIT) {
         return tamis_problem_say(problem, TAMIS_ERR_LIMIT,
-                                 "a %s for that many keys is too large to address", plan->kind);
+                                 "a table of kind %s for that many keys is too large to address",
+                                 plan->kind);
     }
     return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                             "kind %s needs %llu bytes for that, and the limit of memory is %llu",
+                             "kind %s needs %llu bytes for that, but memory is limited to %llu",
                              plan->kind, (unsigned long long)plan->body_bytes,
                              (unsigned long long)request->memory);
 }
@@ -61,7 +62,7 @@ tamis_status tamis_say_why_not(const tamis_request *request, const tamis_plan *p
                                  kind, where);
     }
     return tamis_problem_say(
-        problem, TAMIS_ERR_CANNOT, "kind %s cannot reach that fpr and overflow%s", kind,
+        problem, TAMIS_ERR_CANNOT, "kind %s cannot reach the requested fpr and overflow%s", kind,
         request->geometry ? " in that geometry, or its fields exclude each other" : "");
 }
 

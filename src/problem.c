@@ -9,20 +9,21 @@ const char *tamis_status_text(tamis_status status) {
     case TAMIS_OK: return "success";
     case TAMIS_ERR_FULL: return "the set is full";
     case TAMIS_ERR_ABSENT: return "the key is not in the set";
-    case TAMIS_ERR_UNKNOWN: return "the state of the key is not known";
-    case TAMIS_ERR_CONFLICT: return "the key has another state";
-    case TAMIS_ERR_SATURATED: return "the key has more copies than can be counted; it stays";
+    case TAMIS_ERR_UNKNOWN: return "the value of the key is not known";
+    case TAMIS_ERR_CONFLICT: return "the key has another value";
+    case TAMIS_ERR_SATURATED:
+        return "the key is saturated: it has too many copies to be counted, and cannot be removed";
     case TAMIS_ERR_PART: return "the key belongs to another part of the set";
     case TAMIS_ERR_ARGUMENT: return "an argument is missing or out of range";
     case TAMIS_ERR_KIND: return "there is no kind of that name";
     case TAMIS_ERR_CANNOT: return "this kind of set cannot do that";
     case TAMIS_ERR_MISMATCH: return "the sets differ in kind, geometry, hash or seed";
     case TAMIS_ERR_READ_ONLY: return "the set is mapped from a file and cannot be changed";
-    case TAMIS_ERR_NOT_BUILT: return "left out of this build, or not run by this processor";
+    case TAMIS_ERR_NOT_BUILT: return "not in this build, or not supported by this processor";
     case TAMIS_ERR_LIMIT: return "too large";
     case TAMIS_ERR_REENTRY: return "a callback called into the table that called it";
     case TAMIS_ERR_MEMORY: return "out of memory";
-    case TAMIS_ERR_IO: return "input or output failed";
+    case TAMIS_ERR_IO: return "a system call for input or output failed";
     case TAMIS_ERR_SPACE: return "no space left";
     case TAMIS_ERR_FOREIGN: return "not a tamis file";
     case TAMIS_ERR_VERSION: return "written by a newer version of tamis";

@@ -112,7 +112,7 @@ static tamis_status receive_print(receiving *list) {
     list->least = print + 1;
     tamis_status const status = add_print(list, print, copies);
     if (status == TAMIS_ERR_MEMORY)
-        return tamis_problem_say(list->problem, status, "no memory to let the set grow");
+        return tamis_problem_say(list->problem, status, "not enough memory for the set to grow");
     if (status == TAMIS_OK) return status;
     return tamis_problem_say(list->problem, TAMIS_ERR_FULL,
                              "the set has no room for the %llu keys sent: ask for more capacity",
@@ -252,8 +252,8 @@ static tamis_status choose_new(const stream *sent, const tamis_spec *spec, tamis
         tamis_prints_fpr(sent->prints, (double)max_u64(asked.capacity, asked.grow_to));
     if (status == TAMIS_ERR_CANNOT && rate > asked.fpr) {
         return tamis_problem_say(problem, status,
-                                 "of %llu keys with these fingerprints one in %.0f would be taken "
-                                 "for another: ask for fewer, or allow that fpr",
+                                 "with %llu keys and these fingerprints, one absent key in %.0f "
+                                 "would be a false positive: ask for fewer keys, or allow that fpr",
                                  (unsigned long long)asked.capacity, 1 / rate);
     }
     return status;
@@ -285,7 +285,9 @@ static tamis_status choose(const stream *sent, const tamis_spec *spec, tamis_cho
                                 : spec->like != NULL ? choose_like(sent, spec, ret_choice, problem)
                                                      : choose_new(sent, spec, ret_choice, problem);
     if (spec != NULL && status == TAMIS_ERR_NOT_BUILT) {
-        return tamis_problem_say(problem, status, "no instruction set '%s' here", spec->isa);
+        return tamis_problem_say(problem, status,
+                                 "this build or processor does not have the instruction set '%s'",
+                                 spec->isa);
     }
     if (status != TAMIS_OK) return status;
     if (spec != NULL && spec->parts != 0 &&
@@ -328,7 +330,7 @@ static tamis_status make_empty(const stream *sent, const tamis_choice *choice,
         return tamis_problem_say_memory(problem, "the set that was sent", body_bytes);
     }
     if (status == TAMIS_OK) return status;
-    return tamis_problem_say(problem, status, "the set that was sent cannot be made: %s",
+    return tamis_problem_say(problem, status, "cannot make the set from the stream: %s",
                              tamis_status_text(status));
 }
 
@@ -340,8 +342,9 @@ tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, 
     tamis_set   *set;
     if ((bytes == NULL && n != 0) || ret_set == NULL ||
         (spec != NULL && !tamis_copy_sized(&today, sizeof today, spec))) {
-        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT,
-                                 "no bytes, no ret_set, or a spec not from TAMIS_SPEC_INIT");
+        return tamis_problem_say(
+            reterr_problem, TAMIS_ERR_ARGUMENT,
+            "bytes or ret_set is NULL, or the spec was not started from TAMIS_SPEC_INIT");
     }
     if (!allocator_is_whole(&today.allocator, today.allocator_flags)) {
         return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT,

@@ -169,7 +169,7 @@ tamis_status tamis_file_say_system(tamis_problem *problem, const char *action, c
 
 tamis_status tamis_save(const tamis_set *set, const char *path, tamis_problem *reterr_problem) {
     if (set == NULL || path == NULL) {
-        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "no set, or no path");
+        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "set or path is NULL");
     }
     save_context to = { .error = 0 };
     if (!tamis_os_save_begin(path, &to.save, &to.error)) {

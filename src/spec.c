@@ -39,17 +39,16 @@ static tamis_status check_size(const tamis_request *request, tamis_problem *prob
     bool const              is_free = need->work.capacity == 0 && request->memory != 0;
     if (!is_free && (need->work.capacity < 1 || need->work.capacity > HANDLE_MAX_CAPACITY)) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
-                                 "capacity must be 1 to 2^40 keys (0 only with a limit of memory)");
+                                 "capacity must be 1 to 2^40 keys (0 only with `memory`)");
     }
     bool const is_open = need->fpr == 0 && (request->geometry != NULL || request->memory != 0);
     if (!is_open && !is_rate(need->fpr)) {
-        return tamis_problem_say(
-            problem, TAMIS_ERR_ARGUMENT,
-            "fpr must be 1e-12 to 0.5 (0 only with a fixed geometry or a limit of memory)");
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "fpr must be 1e-12 to 0.5 (0 only with `geometry` or `memory`)");
     }
     if (is_free && need->fpr == 0) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
-                                 "with a limit of memory, set the capacity or the fpr");
+                                 "with `memory`, set the capacity or the fpr");
     }
     if (!(need->overflow >= 0 && need->overflow < 1)) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "overflow must be 0 to 1");
@@ -66,7 +65,7 @@ static tamis_status check_growth(const tamis_request *request, tamis_problem *pr
     if (request->grow_to == 0) return TAMIS_OK;
     if (request->need.work.capacity == 0 || request->memory != 0) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
-                                 "grow_to needs a capacity to begin with, and no limit of memory");
+                                 "grow_to needs a capacity to start with, and no `memory`");
     }
     if (request->grow_to < request->need.work.capacity || request->grow_to > HANDLE_MAX_CAPACITY) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
@@ -74,7 +73,7 @@ static tamis_status check_growth(const tamis_request *request, tamis_problem *pr
     }
     if (request->geometry != NULL || request->need.fpr == 0) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
-                                 "grow_to needs an fpr to keep, and chooses the geometry itself");
+                                 "grow_to needs an fpr, and no `geometry`");
     }
     return TAMIS_OK;
 }
@@ -96,7 +95,7 @@ static tamis_status check_allocator(const tamis_allocator *allocator, unsigned f
                                     tamis_problem *problem) {
     if (allocator_is_whole(allocator, flags)) return TAMIS_OK;
     return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
-                             "an allocator needs alloc and free, and flags that are known");
+                             "an allocator needs both alloc and free, and only known flags");
 }
 
 static tamis_status check_part(const tamis_request *request, tamis_problem *problem) {

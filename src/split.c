@@ -190,7 +190,7 @@ static tamis_status check_split(const tamis_set *set, const tamis_choice *whole,
                                 tamis_problem *problem) {
     if (set->kind->growing == NULL || set->table.values != 0) {
         return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                                 "kind %s cannot be split: line and rank can", set->kind->name);
+                                 "kind %s cannot be split, only line and rank", set->kind->name);
     }
     if (whole->geometry[0] % 2 != 0) {
         return tamis_problem_say(
@@ -200,9 +200,10 @@ static tamis_status check_split(const tamis_set *set, const tamis_choice *whole,
             (unsigned long long)whole->geometry[0], set->kind->fields[0].name);
     }
     if (whole->part.parts >= 1u << PART_MAX_BITS || whole->work.capacity >> whole->stage < 2) {
-        return tamis_problem_say(problem, TAMIS_ERR_LIMIT,
-                                 "there is no part smaller than this: more than 65536 parts, or "
-                                 "less than one key in each");
+        return tamis_problem_say(
+            problem, TAMIS_ERR_LIMIT,
+            "the set cannot be split further: there would be more than 65536 parts, or "
+            "less than one key in each");
     }
     return TAMIS_OK;
 }
@@ -215,7 +216,7 @@ static tamis_status split_now(const tamis_set *set, tamis_set **ret_halves,
     for (unsigned i = 0; i < 2 && status == TAMIS_OK; i++)
         status = make_filled(half_choice(&whole, i != 0), &set, fill_half, &ret_halves[i]);
     if (status != TAMIS_OK)
-        return tamis_problem_say(problem, status, "a half cannot be made: %s",
+        return tamis_problem_say(problem, status, "cannot make a half: %s",
                                  tamis_status_text(status));
     ret_halves[0]->table.refused_adds = set->table.refused_adds;
     ret_halves[0]->table.refused_removes = set->table.refused_removes;
@@ -270,7 +271,7 @@ static tamis_status join_now(const tamis_set *first, const tamis_set *second, ta
     const tamis_set *const sources[2] = { first, second };
     if (first->kind->growing == NULL || second->kind->growing == NULL) {
         return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                                 "kind %s cannot be joined: line and rank can", first->kind->name);
+                                 "kind %s cannot be joined, only line and rank", first->kind->name);
     }
     tamis_choice const a = choice_of(first), b = choice_of(second);
     if (!are_halves(first, second, &a, &b)) {
@@ -282,7 +283,7 @@ static tamis_status join_now(const tamis_set *first, const tamis_set *second, ta
     tamis_set         *made = NULL;
     tamis_status const status = make_filled(whole_choice(&a, &b), sources, fill_whole, &made);
     if (status != TAMIS_OK) {
-        return tamis_problem_say(problem, status, "the joined set cannot be made: %s",
+        return tamis_problem_say(problem, status, "cannot make the joined set: %s",
                                  tamis_status_text(status));
     }
     made->table.refused_adds =

@@ -203,9 +203,9 @@ TAMIS_INLINE bool state_shared_validate(const tamis_table *table, state_shared_i
         uint64_t const content = shared_content(cells, cell);
         if (cell == 0) continue;
         TAMIS_REQUIRE(content != 0, reterr_why, "I2: an empty cell has a timer");
-        TAMIS_REQUIRE(is_whole(shape, content), reterr_why, "I6: a cell has impossible content");
+        TAMIS_REQUIRE(is_whole(shape, content), reterr_why, "I6: the content of a cell is invalid");
         TAMIS_REQUIRE(shared_timer_is_whole(cells, &table->sweep, place, cell), reterr_why,
-                      "I4: a timer runs longer than a fresh one");
+                      "I4: a timer is longer than a new one");
         stuck += state_shared_is_stuck(shape, content);
         used++;
     }

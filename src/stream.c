@@ -119,7 +119,7 @@ static bool is_possible(const stream *found) {
 static tamis_status check_start(const uint8_t *bytes, size_t n, tamis_problem *problem) {
     if (n == 0) return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, 0, "is empty");
     if (memcmp(bytes, STREAM_MAGIC, (size_t)min_u64(n, STREAM_MAGIC_BYTES)) != 0) {
-        return tamis_stream_say(problem, TAMIS_ERR_FOREIGN, 0, "is not a set that was sent");
+        return tamis_stream_say(problem, TAMIS_ERR_FOREIGN, 0, "is not a tamis stream");
     }
     if (n < STREAM_AT_GEOMETRY) {
         return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, n, "ends in its header");
@@ -157,7 +157,7 @@ static tamis_status check_total(const uint8_t *bytes, size_t n, const stream *fo
                                 "has more bytes than its header says");
     }
     if (le64_load(bytes + end) != sum.low64 || le64_load(bytes + end + 8) != sum.high64) {
-        return tamis_stream_say(problem, TAMIS_ERR_CHECKSUM, end, "was damaged on its way");
+        return tamis_stream_say(problem, TAMIS_ERR_CHECKSUM, end, "is damaged");
     }
     return TAMIS_OK;
 }
@@ -171,13 +171,13 @@ tamis_status tamis_stream_read_header(const uint8_t *bytes, size_t n, stream *re
                           STREAM_TOTAL_BYTES;
     if (!keyhash_is_built(found.hash)) {
         return tamis_stream_say(problem, TAMIS_ERR_NOT_BUILT, STREAM_AT_HASH,
-                                "has a hash that this build does not have");
+                                "uses a hash function that is not in this build");
     }
     if (n < others || found.payload_bytes > n - others) {
         return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, n, "ends too early");
     }
     if (!is_possible(&found) || stream_flags(&found) != le32_load(bytes + STREAM_AT_FLAGS)) {
-        return tamis_stream_say(problem, TAMIS_ERR_CORRUPT, 0, "has an impossible header");
+        return tamis_stream_say(problem, TAMIS_ERR_CORRUPT, 0, "has an invalid header");
     }
     *ret_stream = found;
     return check_total(bytes, n, &found, problem);

@@ -1036,8 +1036,8 @@ static void foreign_bytes_are_refused(void **state) {
     tamis_set *const  set = small_set(NULL);
     buffer            file = sample_of(set), script = { NULL, 0 };
     (void)buffer_write(&script, text, sizeof text);
-    expect_refused(&file, NULL, TAMIS_ERR_FOREIGN, "not a set that was sent");
-    expect_refused(&script, NULL, TAMIS_ERR_FOREIGN, "not a set that was sent");
+    expect_refused(&file, NULL, TAMIS_ERR_FOREIGN, "not a tamis stream");
+    expect_refused(&script, NULL, TAMIS_ERR_FOREIGN, "not a tamis stream");
     buffer const s = small_stream();
     tamis_set   *opened = NO_SET;
     assert_int_equal(tamis_read(s.bytes, s.n, NULL, &opened, NULL), TAMIS_ERR_FOREIGN);

@@ -416,10 +416,10 @@ static bool bhcbf_validate(const tamis_table *table, const char **reterr_why) {
         marked += is_marked;
         total += is_marked ? 0 : p.count;
         TAMIS_REQUIRE(is_marked || sums_may_be(&layout->sums, p.count, p.sum), reterr_why,
-                      "I3: the second counter of an entry is not a sum of so many numbers");
+                      "I3: the second counter of an entry cannot be a sum of that many numbers");
     }
     TAMIS_REQUIRE(marked == table->saturated, reterr_why,
-                  "I2: the number of saturated entries is not the stored one");
+                  "I2: the stored number of saturated entries is wrong");
     TAMIS_REQUIRE(marked != 0 || (checked_mul(table->keys, k, &expected) && total == expected),
                   reterr_why, "I4: the counters do not sum up to k x keys");
     return true;

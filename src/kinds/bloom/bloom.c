@@ -308,11 +308,11 @@ static bool bloom_lines_are_whole(const tamis_table *table, const char **reterr_
     for (uint64_t line = 0; line < table->body_bytes / TAMIS_LINE_BYTES; line++) {
         uint64_t here;
         TAMIS_REQUIRE(bloom_line_keys(table, line, &here), reterr_why,
-                      "I5: a line has marks, but not in all of its sectors");
+                      "I5: a line has set bits, but not in all of its sectors");
         keys += here;
     }
     TAMIS_REQUIRE(keys <= table->keys, reterr_why,
-                  "I3: more places are marked than the keys can have marked");
+                  "I3: more bits are set than the keys can have set");
     return true;
 }
 
@@ -322,13 +322,14 @@ static bool bloom_validate(const tamis_table *table, const char **reterr_why) {
     /* At most 511 bits, since the body is the fewest whole lines. */
     for (uint64_t place = m; place < table->body_bytes * 8; place++) {
         TAMIS_REQUIRE(!bloom_holds(table, place), reterr_why,
-                      "I1: a bit is set beyond the last place");
+                      "I1: a bit is set after the last one");
     }
     TAMIS_REQUIRE((table->keys == 0) == (marked == 0), reterr_why,
-                  "I2: there are keys and no marks, or marks and no keys");
+                  "I2: there are keys but no bits are set, or the reverse");
     TAMIS_REQUIRE(table->keys > UINT64_MAX / k || marked <= table->keys * k, reterr_why,
-                  "I3: more places are marked than the keys can have marked");
-    TAMIS_REQUIRE(table->saturated == 0, reterr_why, "I4: a Bloom filter cannot be saturated");
+                  "I3: more bits are set than the keys can have set");
+    TAMIS_REQUIRE(table->saturated == 0, reterr_why,
+                  "I4: the number of saturated entries is not 0");
     return !bloom_is_blocked(table) || bloom_lines_are_whole(table, reterr_why);
 }
 

@@ -406,13 +406,13 @@ static bool counting_validate(const tamis_table *table, const char **reterr_why)
     TAMIS_REQUIRE(sectors_gaps_are_zero(counting_layout(table), table->body, table->body_bytes),
                   reterr_why, "I1: a bit is set that belongs to no counter");
     TAMIS_REQUIRE(all.stuck == table->saturated, reterr_why,
-                  "I2: the number of saturated counters is not the stored one");
+                  "I2: the stored number of saturated counters is wrong");
     /* Sums can be checked only while no counter is stuck: a stuck one has lost hits. */
     TAMIS_REQUIRE(!is_told || is_minimal || (is_countable && all.sum == hits), reterr_why,
                   "I3: the counters do not sum up to k x keys");
     bool const is_between = is_countable && all.sum >= keys && all.sum <= hits && all.most <= keys;
     TAMIS_REQUIRE(!is_told || !is_minimal || is_between, reterr_why,
-                  "I4: the counters cannot be those of so many keys");
+                  "I4: the counters do not fit the number of keys");
     return true;
 }
 

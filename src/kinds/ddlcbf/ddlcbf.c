@@ -348,7 +348,7 @@ static bool ddlcbf_validate(const tamis_table *table, const char **reterr_why) {
     uint64_t                    copies = 0, n_stuck = 0;
     for (uint64_t at = 0; at < bytes; at += cells->bytes) {
         TAMIS_REQUIRE(prefixes_is_packed(cells, table->body + at), reterr_why,
-                      "I1: a bucket has an impossible code, or bits behind its cells");
+                      "I1: a bucket has an invalid code, or bits after its cells");
         TAMIS_REQUIRE(prefixes_is_sorted(cells, table->body + at), reterr_why,
                       "I2: the cells of a bucket are out of order");
     }
@@ -362,7 +362,7 @@ static bool ddlcbf_validate(const tamis_table *table, const char **reterr_why) {
     }
     TAMIS_REQUIRE(copies == table->keys, reterr_why, "I3: the copies do not sum up to the keys");
     TAMIS_REQUIRE(n_stuck == table->saturated, reterr_why,
-                  "I3: not as many cells as it says are saturated");
+                  "I3: the stored number of saturated cells is wrong");
     return true;
 }
 

@@ -318,7 +318,7 @@ static bool dlbf_validate_block(const dlbf_shape *s, const uint8_t *bytes, uint6
     dlbf_block     block;
     for (unsigned i = 0; i < s->group; i++) {
         TAMIS_REQUIRE((le64_load(bytes) >> (i * bits) & bits_low(bits)) < s->codes.n, reterr_why,
-                      "I1: a bucket has a code that does not exist");
+                      "I1: a bucket has an invalid code");
     }
     dlbf_unpack(s, bytes, &block);
     for (unsigned i = 0; i < s->group; i++) {
@@ -345,7 +345,8 @@ static bool dlbf_validate(const tamis_table *table, const char **reterr_why) {
     TAMIS_REQUIRE(field_rest_is_zero(table->body, 8 * bytes, table->body_bytes), reterr_why,
                   "I3: bits behind the last block are not 0");
     TAMIS_REQUIRE(cells == table->keys, reterr_why, "I4: the loads do not sum up to the keys");
-    TAMIS_REQUIRE(table->saturated == 0, reterr_why, "I4: nothing can be saturated here");
+    TAMIS_REQUIRE(table->saturated == 0, reterr_why,
+                  "I4: the number of saturated entries is not 0");
     return true;
 }
 

@@ -215,25 +215,25 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
     lines_list              list;
     tail_entry              beyond;
     TAMIS_REQUIRE(attic_is_whole(&shelves.attic, shape->lines.buckets), reterr_why,
-                  "I3: the attic is not in order");
+                  "I3: the attic is not sorted");
     for (uint64_t bucket = 0; bucket < shape->lines.buckets; bucket++) {
         if (bucket % SHELF_BUCKETS == 0) {
             TAMIS_REQUIRE(shelf_is_whole(&shelves, bucket, shape->lines.buckets, &sent), reterr_why,
-                          "I3: a shelf is not in order");
+                          "I3: a shelf is not sorted, or its counts are wrong");
         }
         TAMIS_REQUIRE(lines_index_is_whole(lines, bucket), reterr_why,
-                      "I1: the index of a line is impossible");
+                      "I1: the index of a line is invalid");
         lines_gather(lines, bucket, &list);
         TAMIS_REQUIRE(!tail_get(&shelves, bucket, LINES_MAX_TAIL, &beyond), reterr_why,
                       "I2: a tail is too long");
         TAMIS_REQUIRE(lines_list_is_whole(runs_load(lines_at(lines, bucket)), &list), reterr_why,
-                      "I2: a line is cut at a wrong place, or is not in order");
+                      "I2: a line is cut at a wrong place, or is not sorted");
         TAMIS_REQUIRE(line_copies_are_whole(shape, &list, &copies, &saturated), reterr_why,
                       "I4: a fingerprint has more copies or entries than it may");
         if (!line_states_are_whole(table, bucket, &list, reterr_why)) return false;
     }
     TAMIS_REQUIRE(sent == attic_count(&shelves.attic), reterr_why,
-                  "I3: the attic has entries of no shelf");
+                  "I3: the attic has entries that belong to no shelf");
     TAMIS_REQUIRE(
         field_is_zero(table->body, 8 * (shape->lines.count + 8), shape->lines.slot_rests) &&
             field_rest_is_zero(table->body, shape->lines.end, table->body_bytes),

@@ -396,7 +396,7 @@ static bool mlcbf_check_block(const tamis_table *table, uint64_t block, mlcbf_ta
     const levels *const      layout = &shape->layout;
     bool const               is_closed = levels_is_closed(layout, table->body, block);
     TAMIS_REQUIRE(is_closed || levels_fit(layout, table->body, block), reterr_why,
-                  "I1: cells beyond the area of their block");
+                  "I1: the cells of a block do not fit into its area");
     levels_walk    walk = levels_begin(layout, table->body, block);
     uint64_t const before = tally->stuck;
     TAMIS_REQUIRE(field_is_zero(table->body, walk.end, levels_closed_at(layout, block)), reterr_why,
@@ -427,7 +427,7 @@ static bool mlcbf_validate(const tamis_table *table, const char **reterr_why) {
     TAMIS_REQUIRE(field_rest_is_zero(table->body, blocks * bits, table->body_bytes), reterr_why,
                   "I3: a bit is set beyond the last block");
     TAMIS_REQUIRE(tally.stuck == table->saturated, reterr_why,
-                  "I5: the number of stuck counters is not the stored one");
+                  "I5: the stored number of stuck counters is wrong");
     if (shape->map.d.n != 1 || tally.stuck != 0) return true;
     TAMIS_REQUIRE(checked_mul(table->keys, table->geometry[ML_HASHES], &hits) && tally.sum == hits,
                   reterr_why, "I6: the counters do not sum up to k x keys");

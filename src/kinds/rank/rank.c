@@ -400,7 +400,7 @@ static bool rank_validate(const tamis_table *table, const char **reterr_why) {
         uint64_t const at = chains_bucket_at(chains.shape, bucket);
         unsigned       load;
         TAMIS_REQUIRE(chains_are_whole(chains, at, &load), reterr_why,
-                      "I1: the levels of a bucket do not add up");
+                      "I1: the index bits of a bucket do not match its cells");
         chains_note_taken(chains, at, load, &audit.taken);
         TAMIS_REQUIRE(copies_each(chains, bucket, rank_check_one, &audit), reterr_why,
                       "I4: a fingerprint is in more cells than it needs");
@@ -408,7 +408,7 @@ static bool rank_validate(const tamis_table *table, const char **reterr_why) {
     }
     TAMIS_REQUIRE(chains_pool_is_whole(chains, &audit.taken, 1) &&
                       chains_pool_is_whole(chains, &audit.taken, 2),
-                  reterr_why, "I2: an extension belongs to no bucket, or to two");
+                  reterr_why, "I2: an extension belongs to no bucket, or to two buckets");
     for (unsigned part = 0; part < 3; part++) {
         TAMIS_REQUIRE(chains_free_is_zero(chains, part), reterr_why,
                       "I3: a bit of a free extension is set");

@@ -163,7 +163,7 @@ static bool state_print_validate_key(const tamis_table *table, const print_walk 
                   reterr_why, "I5: a value is out of range");
     TAMIS_REQUIRE(state_timer(table, shape->bits, field) <=
                       sweep_fresh(&table->sweep, walk->cell.unit, value),
-                  reterr_why, "I7: a timer runs longer than a fresh one");
+                  reterr_why, "I7: a timer is longer than a new one");
     return true;
 }
 
@@ -176,7 +176,7 @@ static bool state_print_validate(const tamis_table *table, const char **reterr_w
                       "I1: a bucket has a gap, or bits behind its cells");
     }
     TAMIS_REQUIRE(side_is_whole(state_print_side(table)), reterr_why,
-                  "I3: the side table is not in order");
+                  "I3: the side table is invalid");
     for (; state_print_next(table, &walk); keys++) {
         if (!state_print_validate_key(table, &walk, reterr_why)) return false;
     }

@@ -432,7 +432,7 @@ static bool vicbf_validate(const tamis_table *table, const char **reterr_why) {
                       "I3: a counter is not a sum of increments");
     }
     TAMIS_REQUIRE(saturated == table->saturated, reterr_why,
-                  "I2: the number of saturated counters is not the stored one");
+                  "I2: the stored number of saturated counters is wrong");
     bool const is_told = shape->d.n == 1 && shape->more == 0 && saturated == 0;
     TAMIS_REQUIRE(!is_told || sum == (double)table->keys * shape->hashes, reterr_why,
                   "I4: the counters do not sum up to k x keys");
